@@ -12,9 +12,10 @@ import (
 
 // compiler turns the expressions that gonja parsed into calls of operations. An expression without an operation is refused.
 type compiler struct {
-	known map[string]operation
-	tags  []position
-	err   error
+	known   map[string]operation
+	filters map[string]filter
+	tags    []position
+	err     error
 }
 
 // line is the line of the source on which a token was.
@@ -79,7 +80,7 @@ func (c *compiler) compile(e nodes.Expression) nodes.Expression {
 	case *nodes.FilteredExpression:
 		value := c.compile(n.Expression)
 		for _, f := range n.Filters {
-			if !isFilter(f.Name) {
+			if _, known := c.filters[f.Name]; !known && f.Name != "tojson" {
 				c.refuse(f.Token, "filter "+f.Name)
 			}
 			args := append([]nodes.Expression{constant(f.Name), value}, c.all(f.Args)...)

@@ -19,14 +19,14 @@ func (r *run) filter(name string, args []any, named map[string]any) (any, error)
 		}
 		return v, err
 	}
-	f, parameters := lookup(name)
-	if f == nil {
+	f, supported := r.filters[name]
+	if !supported {
 		return nil, fmt.Errorf("filter %s is not supported", name)
 	}
-	given, err := place(parameters, args[1:], named)
+	given, err := place(f.parameters, args[1:], named)
 	if err == nil {
 		var v any
-		if v, err = f(r, args[0], given); err == nil {
+		if v, err = f.apply(r, args[0], given); err == nil {
 			return v, nil
 		}
 	}
@@ -66,53 +66,33 @@ func place(parameters string, args []any, named map[string]any) ([]any, error) {
 	return out, nil
 }
 
-type filterFunction func(r *run, v any, args []any) (any, error)
+// filter is a filter and the names of its parameters; "*" takes any arguments.
+type filter struct {
+	apply      func(r *run, v any, args []any) (any, error)
+	parameters string
+}
 
-// lookup returns a filter and its parameters; "*" takes what comes.
-func lookup(name string) (filterFunction, string) {
-	switch name {
-	case "length", "count":
-		return filterLength, ""
-	case "string":
-		return func(_ *run, v any, _ []any) (any, error) { return text(v) }, ""
-	case "trim":
-		return filterTrim, "chars"
-	case "upper", "lower", "title", "capitalize":
-		return func(_ *run, v any, _ []any) (any, error) { return filterCase(v, name) }, ""
-	case "replace":
-		return filterReplace, "old new count"
-	case "join":
-		return filterJoin, "d attribute"
-	case "indent":
-		return filterIndent, "width first blank"
-	case "default", "d":
-		return filterDefault, "default_value boolean"
-	case "first", "last":
-		return func(r *run, v any, _ []any) (any, error) { return filterEnd(r, v, name) }, ""
-	case "list":
-		return filterList, ""
-	case "items":
-		return filterItems, ""
-	case "dictsort":
-		return filterDictSort, "case_sensitive by reverse"
-	case "sort":
-		return filterSort, "reverse case_sensitive attribute"
-	case "reverse":
-		return filterReverse, ""
-	case "int":
-		return filterInt, "default"
-	case "float":
-		return filterFloat, "default"
-	case "unique":
-		return filterUnique, "case_sensitive attribute"
-	case "abs":
-		return filterAbs, ""
-	case "map":
-		return filterMap, "*"
-	case "select", "reject", "selectattr", "rejectattr":
-		return func(r *run, v any, args []any) (any, error) { return filterSelect(r, v, args, name) }, "*"
+// filters are those that are supported, besides tojson.
+func filters() map[string]filter {
+	all := map[string]filter{
+		"length": {filterLength, ""}, "count": {filterLength, ""},
+		"string": {func(_ *run, v any, _ []any) (any, error) { return text(v) }, ""},
+		"trim":   {filterTrim, "chars"}, "replace": {filterReplace, "old new count"}, "join": {filterJoin, "d attribute"},
+		"indent": {filterIndent, "width first blank"}, "default": {filterDefault, "default_value boolean"}, "d": {filterDefault, "default_value boolean"},
+		"list": {filterList, ""}, "items": {filterItems, ""}, "dictsort": {filterDictSort, "case_sensitive by reverse"},
+		"sort": {filterSort, "reverse case_sensitive attribute"}, "reverse": {filterReverse, ""}, "int": {filterInt, "default"}, "float": {filterFloat, "default"},
+		"unique": {filterUnique, "case_sensitive attribute"}, "abs": {filterAbs, ""}, "map": {filterMap, "*"},
 	}
-	return nil, ""
+	for _, name := range []string{"upper", "lower", "title", "capitalize"} {
+		all[name] = filter{func(_ *run, v any, _ []any) (any, error) { return filterCase(v, name) }, ""}
+	}
+	for _, name := range []string{"first", "last"} {
+		all[name] = filter{func(r *run, v any, _ []any) (any, error) { return filterEnd(r, v, name) }, ""}
+	}
+	for _, name := range []string{"select", "reject", "selectattr", "rejectattr"} {
+		all[name] = filter{func(r *run, v any, args []any) (any, error) { return filterSelect(r, v, args, name) }, "*"}
+	}
+	return all
 }
 
 func given(v any) bool { _, none := v.(missing); return !none }
@@ -221,12 +201,6 @@ func filterAbs(_ *run, v any, _ []any) (any, error) {
 		return magnitude(i), nil
 	}
 	return nil, fmt.Errorf("of %s is not supported", typeName(v))
-}
-
-// isFilter tells whether a filter is supported.
-func isFilter(name string) bool {
-	f, _ := lookup(name)
-	return f != nil || name == "tojson"
 }
 
 var decimal = regexp.MustCompile(`^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$`)

@@ -29,7 +29,7 @@ func method(v any, name string) (any, error) {
 	others := otherCode
 	switch v := v.(type) {
 	case string:
-		if f := textMethod(name); f != nil {
+		if f := textMethods[name]; f != nil {
 			return bind(name, func(r *run, args []any) (any, error) { return f(r, v, args) }), nil
 		}
 		others = otherText
@@ -126,56 +126,53 @@ func strung(args []any, least, most int) ([]string, error) {
 
 type textFunction func(r *run, s string, args []any) (any, error)
 
-func textMethod(name string) textFunction {
-	switch name {
-	case "strip":
-		return stripper(true, true)
-	case "lstrip":
-		return stripper(true, false)
-	case "rstrip":
-		return stripper(false, true)
-	case "split", "rsplit":
-		return func(r *run, s string, args []any) (any, error) { return split(r, s, args, name == "rsplit") }
-	case "splitlines":
-		return func(_ *run, s string, args []any) (any, error) {
-			return newList(anyList(splitLines(s))), between(args, 0, 0)
+// textMethods are those of a str.
+var textMethods = map[string]textFunction{
+	"strip": stripper(true, true), "lstrip": stripper(true, false), "rstrip": stripper(false, true),
+	"split":  func(r *run, s string, args []any) (any, error) { return split(r, s, args, false) },
+	"rsplit": func(r *run, s string, args []any) (any, error) { return split(r, s, args, true) },
+	"splitlines": func(_ *run, s string, args []any) (any, error) {
+		return newList(anyList(splitLines(s))), between(args, 0, 0)
+	},
+	"startswith":   func(_ *run, s string, args []any) (any, error) { return affix(s, args, strings.HasPrefix) },
+	"endswith":     func(_ *run, s string, args []any) (any, error) { return affix(s, args, strings.HasSuffix) },
+	"removeprefix": withText(func(s, a string) any { return strings.TrimPrefix(s, a) }),
+	"removesuffix": withText(func(s, a string) any { return strings.TrimSuffix(s, a) }),
+	"count":        withText(func(s, a string) any { return strings.Count(s, a) }),
+	"find":         withText(func(s, a string) any { return inCharacters(s, strings.Index(s, a)) }),
+	"rfind":        withText(func(s, a string) any { return inCharacters(s, strings.LastIndex(s, a)) }),
+	"replace":      replace,
+	"join":         joinText,
+	"upper":        cased("upper"), "lower": cased("lower"), "title": cased("title"),
+}
+
+// withText is a method that takes one str.
+func withText(f func(s, a string) any) textFunction {
+	return func(_ *run, s string, args []any) (any, error) {
+		a, err := strung(args, 1, 1)
+		if err != nil {
+			return nil, err
 		}
-	case "startswith", "endswith":
-		return func(_ *run, s string, args []any) (any, error) { return affix(s, args, name == "startswith") }
-	case "removeprefix", "removesuffix":
-		return func(_ *run, s string, args []any) (any, error) {
-			a, err := strung(args, 1, 1)
-			if err != nil {
-				return nil, err
-			}
-			if name == "removeprefix" {
-				return strings.TrimPrefix(s, a[0]), nil
-			}
-			return strings.TrimSuffix(s, a[0]), nil
-		}
-	case "replace":
-		return replace
-	case "join":
-		return func(r *run, s string, args []any) (any, error) { return joinText(r, s, args) }
-	case "count":
-		return func(_ *run, s string, args []any) (any, error) {
-			a, err := strung(args, 1, 1)
-			if err != nil {
-				return nil, err
-			}
-			return strings.Count(s, a[0]), nil
-		}
-	case "find", "rfind":
-		return func(_ *run, s string, args []any) (any, error) { return find(s, args, name == "find") }
-	case "upper", "lower", "title":
-		return func(_ *run, s string, args []any) (any, error) {
-			if err := between(args, 0, 0); err != nil {
-				return nil, err
-			}
-			return letters(s, name)
-		}
+		return f(s, a[0]), nil
 	}
-	return nil
+}
+
+// inCharacters counts the characters before an offset in bytes; -1 stays.
+func inCharacters(s string, offset int) int {
+	if offset < 0 {
+		return offset
+	}
+	return len([]rune(s[:offset]))
+}
+
+// cased is the method that changes the case of letters.
+func cased(to string) textFunction {
+	return func(_ *run, s string, args []any) (any, error) {
+		if err := between(args, 0, 0); err != nil {
+			return nil, err
+		}
+		return letters(s, to)
+	}
 }
 
 // stripper is strip with its ends.
@@ -269,7 +266,7 @@ func splitLines(s string) []string {
 	return out
 }
 
-func affix(s string, args []any, start bool) (any, error) {
+func affix(s string, args []any, has func(s, affix string) bool) (any, error) {
 	if err := between(args, 1, 1); err != nil {
 		return nil, err
 	}
@@ -280,9 +277,7 @@ func affix(s string, args []any, start bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.ContainsFunc(a, func(affix string) bool {
-		return start && strings.HasPrefix(s, affix) || !start && strings.HasSuffix(s, affix)
-	}), nil
+	return slices.ContainsFunc(a, func(affix string) bool { return has(s, affix) }), nil
 }
 
 func replace(r *run, s string, args []any) (any, error) {
@@ -317,22 +312,6 @@ func joinText(r *run, sep string, args []any) (any, error) {
 		return nil, err
 	}
 	return r.join(parts, sep)
-}
-
-// find counts in characters.
-func find(s string, args []any, first bool) (any, error) {
-	a, err := strung(args, 1, 1)
-	if err != nil {
-		return nil, err
-	}
-	i := strings.LastIndex(s, a[0])
-	if first {
-		i = strings.Index(s, a[0])
-	}
-	if i < 0 {
-		return -1, nil
-	}
-	return len([]rune(s[:i])), nil
 }
 
 // letters changes the case of ASCII. Beyond it Python and Go go by different tables, so that is refused.

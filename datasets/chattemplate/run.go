@@ -25,11 +25,12 @@ var (
 
 // run is one rendering: its cost so far and its first error.
 type run struct {
-	ctx   context.Context
-	now   func() time.Time
-	err   error
-	steps int
-	depth int
+	ctx     context.Context
+	now     func() time.Time
+	filters map[string]filter
+	err     error
+	steps   int
+	depth   int
 }
 
 // spend accounts for n steps of work.

@@ -59,7 +59,7 @@ func (t *Template) parse(source string) error {
 	}
 	conf := config.New()
 	conf.KeepTrailingNewline = true
-	c := &compiler{known: operations(), tags: tags}
+	c := &compiler{known: operations(), filters: filters(), tags: tags}
 	env := &exec.Environment{ControlStructures: c.statements(), Context: exec.EmptyContext()}
 	t.parsed, err = exec.NewTemplate("/", conf, sealed{loaders.MustNewMemoryLoader(map[string]string{"/": source})}, env)
 	if err := cmp.Or(c.err, unquoted(err)); err != nil {
@@ -126,7 +126,7 @@ func (t *Template) Render(ctx context.Context, in Input) (s string, err error) {
 	for _, name := range t.hidden {
 		delete(vars, name)
 	}
-	r := &run{ctx: ctx, now: t.now}
+	r := &run{ctx: ctx, now: t.now, filters: filters()}
 	for name, do := range operations() {
 		vars[name] = r.bind(do)
 	}

@@ -7,6 +7,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -244,24 +245,15 @@ func Depth(raw []byte) int {
 	return deepest
 }
 
+// kinds are the kinds of values but numbers, by their first byte.
+var kinds = map[byte]string{'{': "an object", '[': "an array", '"': "a string", 't': "true or false", 'f': "true or false", 'n': "null"}
+
 // Kind names the kind of a value, for errors.
 func Kind(raw []byte) string {
 	if len(raw) == 0 {
 		return "nothing"
 	}
-	switch raw[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "true or false"
-	case 'n':
-		return "null"
-	}
-	return "a number"
+	return cmp.Or(kinds[raw[0]], "a number")
 }
 
 // Member is a name, without quotes, and a value of an object.

@@ -20,19 +20,12 @@ func readNormalizer(raw json.RawMessage, depth int) (normalizer, error) {
 }
 
 func makeNormalizer(kind string, raw json.RawMessage, depth int) (normalizer, error) {
-	switch kind {
-	case "Sequence":
+	if kind == "Sequence" {
 		return readNormalizerSequence(raw, depth)
-	case "Strip":
-		return readStrip(raw)
-	case "Replace":
-		return readReplace(raw)
-	case "Prepend":
-		return readPrepend(raw)
-	case "BertNormalizer":
-		return readBertNormalizer(raw)
-	case "Precompiled":
-		return readPrecompiled(raw)
+	}
+	if read := map[string]func(json.RawMessage) (normalizer, error){"Strip": readStrip, "Replace": readReplace, "Prepend": readPrepend,
+		"BertNormalizer": readBertNormalizer, "Precompiled": readPrecompiled}[kind]; read != nil {
+		return read(raw)
 	}
 	// These have no settings.
 	plain, known := map[string]func(string) string{

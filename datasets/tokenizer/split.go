@@ -31,12 +31,6 @@ func makeSplitter(kind string, raw json.RawMessage, depth int) (splitter, error)
 	switch kind {
 	case "Sequence":
 		return readSplitterSequence(raw, depth)
-	case "ByteLevel":
-		return readByteLevel(raw)
-	case "Split":
-		return readSplit(raw)
-	case "Metaspace":
-		return readMetaspace(raw)
 	case "Whitespace":
 		return &finderSplitter{findWords, removed, true}, readStage(raw, &struct{ Type string }{})
 	case "WhitespaceSplit":
@@ -44,16 +38,13 @@ func makeSplitter(kind string, raw json.RawMessage, depth int) (splitter, error)
 	case "BertPreTokenizer":
 		words := &finderSplitter{findRunes(isPunctuation), isolated, false}
 		return splitterSequence{whitespaceSplitter(), words}, readStage(raw, &struct{ Type string }{})
-	case "Digits":
-		return readDigits(raw)
-	case "Punctuation":
-		return readPunctuation(raw)
-	case "CharDelimiterSplit":
-		return readDelimiter(raw)
-	case "FixedLength":
-		return readFixedLength(raw)
 	}
-	return nil, errors.New("this type is not known")
+	read := map[string]func(json.RawMessage) (splitter, error){"ByteLevel": readByteLevel, "Split": readSplit, "Metaspace": readMetaspace, "Digits": readDigits,
+		"Punctuation": readPunctuation, "CharDelimiterSplit": readDelimiter, "FixedLength": readFixedLength}[kind]
+	if read == nil {
+		return nil, errors.New("this type is not known")
+	}
+	return read(raw)
 }
 
 // splitterSequence has each stage cut the pieces of the one before.

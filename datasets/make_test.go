@@ -142,7 +142,7 @@ func PrefixRepetitionDefaults() PrefixRepetitionOptions {
 }
 
 func rerankDefaults() RerankOptions {
-	return RerankOptions{Common: Common{Prompts: 1000}, InputLen: 1024, Batch: 1}
+	return RerankOptions{RandomOptions: RandomOptions{Common: Common{Prompts: 1000}, InputLen: 1024, Batch: 1}}
 }
 
 func RandomMMDefaults() RandomMMOptions {

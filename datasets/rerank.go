@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 
 	"benchtop/datasets/numpy"
@@ -13,26 +12,16 @@ import (
 
 // RerankOptions describes requests that put one random query before random documents, for endpoints that score documents.
 type RerankOptions struct {
-	Common // its Prompts are the documents; without a reranker the query is one of them
+	// RandomOptions are those of the documents: how many, in tokens with the query, and how many in one request. Without a reranker the
+	// query is one of them, and lengths are each prompt's own. Outputs and prefixes do not count.
+	RandomOptions
 
-	InputLen   int        `json:"input_len"`   // tokens of query and document together; without a reranker of each
-	Ratio      RangeRatio `json:"range_ratio"` // the output's does not count
-	Batch      int        `json:"batch_size"`  // documents in one request; without a reranker the query is one of them
-	NoReranker bool       `json:"no_reranker"` // the model embeds query and documents for themselves
-
-	// Vocabulary is used when the tokenizer does not tell the size of its own.
-	Vocabulary Vocabulary `json:"vocabulary"`
+	NoReranker bool `json:"no_reranker"` // the model embeds query and documents for themselves
 }
 
 // Validate reports every problem with the options.
 func (o RerankOptions) Validate() error {
-	p := &problems{}
-	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
-	p.between("input length", o.InputLen, 0, maxLen)
-	p.between("batch size", o.Batch, 1, math.MaxInt32)
-	p.seed(o.Seed, math.MaxInt64)
-	p.ratio(o.Ratio)
-	p.vocabulary(o.Vocabulary)
+	p := o.RandomOptions.problems()
 	if o.NoReranker && (o.Prompts == 1 || o.Batch == 1) {
 		p.add("without a reranker one prompt of each request is the query, so the number of prompts (%d) and the batch size (%d) "+
 			"must both be above 1", o.Prompts, o.Batch)
@@ -53,7 +42,7 @@ func (k *rerankKind) Needs(Common) Needs {
 
 func (k *rerankKind) options(c Common) (RerankOptions, error) {
 	r, err := k.randomFlags.options(c)
-	return RerankOptions{Common: c, InputLen: r.InputLen, Ratio: r.Ratio, Batch: r.Batch, NoReranker: k.noReranker}, err
+	return RerankOptions{RandomOptions{Common: c, InputLen: r.InputLen, Ratio: r.Ratio, Batch: r.Batch}, k.noReranker}, err
 }
 
 func (k *rerankKind) Validate(c Common) error {

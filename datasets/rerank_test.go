@@ -29,7 +29,7 @@ func TestRerankGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
-			o := RerankOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "r", Seed: c.Seed}, InputLen: c.InputLen, Ratio: ratio, Batch: c.Batch, NoReranker: !c.Reranker}
+			o := RerankOptions{RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "r", Seed: c.Seed}, InputLen: c.InputLen, Ratio: ratio, Batch: c.Batch}, !c.Reranker}
 			tok := c.toy(t)
 			d := drawRerank(o, c.Adds, Vocabulary{Size: c.Vocab, Special: c.Special})
 			same(t, "query lengths", d.lengths[:1], c.QueryLens)
@@ -143,7 +143,7 @@ func TestRerankOptions(t *testing.T) {
 	if err := rerankDefaults().Validate(); err != nil {
 		t.Errorf("the defaults are refused: %v", err)
 	}
-	err := RerankOptions{Common: Common{Seed: -4}, InputLen: -1, Ratio: RangeRatio{1, -1}, Vocabulary: Vocabulary{First: -5, Size: 1}}.Validate()
+	err := RerankOptions{RandomOptions: RandomOptions{Common: Common{Seed: -4}, InputLen: -1, Ratio: RangeRatio{1, -1}, Vocabulary: Vocabulary{First: -5, Size: 1}}}.Validate()
 	complains(t, err, "dataset random-rerank", "prompts 0", "input length -1", "batch size 0", "seed -4", "input range ratio 1",
 		"output range ratio -1", "token id -5")
 	if n := len(strings.Split(err.Error(), "\n")); n != 7 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"time"
 
@@ -143,7 +144,7 @@ func measureStart(ctx context.Context, h *harness, _ int) (sample, error) {
 	if err := metronome.ClearLog(ctx, h.base); err != nil {
 		return sample{}, err
 	}
-	c := h.pinned(ctx, allCores(), h.program, "serve", "--no-tui", "--no-save", "--base-url", h.base, "--model", "metronome",
+	c := exec.CommandContext(ctx, h.program, "serve", "--no-tui", "--no-save", "--base-url", h.base, "--model", "metronome",
 		"--dataset-name", "random", "--random-input-len", "1024", "--random-output-len", "1",
 		"--num-prompts", "1000", "--max-concurrency", "1")
 	c.Dir = h.folder

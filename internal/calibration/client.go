@@ -216,7 +216,7 @@ func (c *ownClient) health(ctx context.Context, start time.Time) {
 		case <-ctx.Done():
 			return
 		}
-		second, now := process.Sample().Second(time.Since(start).Round(time.Microsecond)), c.connections.Stats()
+		second, now := process.Sample(time.Since(start).Round(time.Microsecond)), c.connections.Stats()
 		second.Sockets, second.Dialled, second.ClockStep = now.Open, now.Dialled-before.Dialled, now.ClockSteps > before.ClockSteps
 		c.view.Take(&event.Event{Kind: event.Fact, Value: c.view.Counted(second)})
 		before = now

@@ -25,20 +25,6 @@ type Process struct {
 	collector debug.GCStats // kept for its buffers
 }
 
-// ProcessSample covers the time between two samples: the fields of a client's second that the process itself knows. None of them is
-// ever negative.
-//
-// Took is the time between the samples by the monotonic clock. CPU and CPUWait are 0 where the system does not report them. Cores
-// are GOMAXPROCS, the affinity or the quota of the control group, whichever is less. Stall includes the time the whole machine was
-// suspended; a stall that goes on while a sample is taken is counted in parts, in each sample the part before it.
-type ProcessSample metrics.ClientSecond
-
-// Second is the sample as a client's second that ends at a moment.
-func (s ProcessSample) Second(at time.Duration) metrics.ClientSecond {
-	s.At = at
-	return metrics.ClientSecond(s)
-}
-
 // WatchProcess begins to watch. Close ends it.
 func WatchProcess() *Process {
 	p := &Process{beats: startHeartbeat(), scheduler: newSchedulerWaits(), groups: mountedCgroups(), at: time.Now()}
@@ -48,17 +34,24 @@ func WatchProcess() *Process {
 	return p
 }
 
-// Sample covers the time since the last call, or since WatchProcess. It is meant to be called about once a second.
-func (p *Process) Sample() ProcessSample {
+// Sample covers the time since the last call, or since WatchProcess. It has the fields of a client's second, ending at a moment of the
+// run, that the process itself knows. None of them is ever negative. It is meant to be called about once a second.
+//
+// Took is the time between the samples by the monotonic clock. CPU and CPUWait are 0 where the system does not report them. Cores
+// are GOMAXPROCS, the affinity or the quota of the control group, whichever is less. Stall includes the time the whole machine was
+// suspended; a stall that goes on while a sample is taken is counted in parts, in each sample the part before it.
+func (p *Process) Sample(at time.Duration) metrics.ClientSecond {
 	now := time.Now()
 	took := max(0, now.Sub(p.at))
 	p.at = now
-	return p.read(took)
+	s := p.read(took)
+	s.At = at
+	return s
 }
 
-func (p *Process) read(took time.Duration) ProcessSample {
+func (p *Process) read(took time.Duration) metrics.ClientSecond {
 	debug.ReadGCStats(&p.collector)
-	return ProcessSample{
+	return metrics.ClientSecond{
 		Took:    took,
 		CPU:     perSecond(p.cpu.by(int64(ProcessCPU())), took),
 		CPUWait: perSecond(int64(p.threadsWaited()), took),

@@ -14,8 +14,11 @@ import (
 const ms = time.Millisecond
 
 // checkSample fails for impossible values.
-func checkSample(t *testing.T, s ProcessSample) {
+func checkSample(t *testing.T, s benchtop.ClientSecond) {
 	t.Helper()
+	if s.At != time.Hour {
+		t.Errorf("at %v, want an hour", s.At)
+	}
 	if s.Took < 0 || s.CPU < 0 || s.CPUWait < 0 || s.Sched < 0 || s.Stall < 0 || s.GCs < 0 || s.GCPause < 0 {
 		t.Errorf("negative: %+v", s)
 	}
@@ -35,7 +38,7 @@ func TestProcessSample(t *testing.T) {
 	}
 	time.Sleep(100 * ms)
 	before := ProcessCPU()
-	idle := p.Sample()
+	idle := p.Sample(time.Hour)
 	after := ProcessCPU()
 	checkSample(t, idle)
 
@@ -46,7 +49,7 @@ func TestProcessSample(t *testing.T) {
 	runtime.GC()
 	runtime.GC()
 	least := ProcessCPU() - after
-	busy := p.Sample()
+	busy := p.Sample(time.Hour)
 	most := ProcessCPU() - before
 	checkSample(t, busy)
 	const rounding = time.Microsecond
@@ -57,19 +60,10 @@ func TestProcessSample(t *testing.T) {
 		t.Errorf("%d collections paused for %v, want two or more", busy.GCs, busy.GCPause)
 	}
 
-	at := p.Sample()
+	at := p.Sample(time.Hour)
 	checkSample(t, at)
 	if at.GCs > 1 {
 		t.Errorf("%d collections again", at.GCs)
-	}
-}
-
-// A second consists of the sample and its end.
-func TestSecond(t *testing.T) {
-	s := ProcessSample{Took: 1, CPU: 2, CPUWait: 3, Cores: 4, Sched: 5, Stall: 6, GCs: 7, GCPause: 8, Memory: 9}
-	want := benchtop.ClientSecond{At: 10, Took: 1, CPU: 2, CPUWait: 3, Cores: 4, Sched: 5, Stall: 6, GCs: 7, GCPause: 8, Memory: 9}
-	if got := s.Second(10); got != want {
-		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
@@ -77,7 +71,7 @@ func TestProcessClose(t *testing.T) {
 	p := WatchProcess()
 	p.Close()
 	p.Close()
-	p.Sample() // is not to be called, but does no harm
+	p.Sample(time.Hour) // is not to be called, but does no harm
 }
 
 func TestCountersThatFall(t *testing.T) {
@@ -233,7 +227,7 @@ func BenchmarkSample(b *testing.B) {
 	b.ReportAllocs()
 	began := ProcessCPU()
 	for b.Loop() {
-		p.Sample()
+		p.Sample(time.Hour)
 	}
 	b.ReportMetric(float64(ProcessCPU()-began)/float64(b.N), "cpu-ns/op")
 }

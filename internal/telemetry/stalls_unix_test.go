@@ -31,7 +31,7 @@ func watched(every time.Duration) {
 	fmt.Println("ready")
 	var stood, took time.Duration
 	sample := func() {
-		s := p.Sample()
+		s := p.Sample(time.Hour)
 		took += s.Took
 		if s.Stall >= 50*ms { // the stop in parts, not the noise of a machine with other work
 			stood += s.Stall

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/metrics"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -46,10 +48,10 @@ func TestStarved(t *testing.T) {
 		}()
 	}
 	began.Wait()
-	var s ProcessSample
+	var s metrics.ClientSecond
 	for end := time.Now().Add(time.Minute); s.CPUWait < 0.05 && time.Now().Before(end); {
 		time.Sleep(100 * ms)
-		s = p.Sample()
+		s = p.Sample(time.Hour)
 		checkSample(t, s)
 	}
 	over.Store(true)
@@ -76,7 +78,7 @@ func TestThreadsComeAndGo(t *testing.T) {
 		for range 5 {
 			<-ended
 		}
-		checkSample(t, p.Sample())
+		checkSample(t, p.Sample(time.Hour))
 	}
 }
 
@@ -102,7 +104,7 @@ func TestResidentMemory(t *testing.T) {
 	}
 	p := WatchProcess()
 	defer p.Close()
-	after, sampled := ResidentMemory(), int64(p.Sample().Memory)
+	after, sampled := ResidentMemory(), int64(p.Sample(time.Hour).Memory)
 	if before < 1<<20 || after-before < more/2 {
 		t.Errorf("%d bytes, then %d after %d more were used", before, after, more)
 	}

@@ -46,8 +46,7 @@ func (c *Client) Watch(ctx context.Context, tell Tell) {
 }
 
 func (c *Client) sample(process *telemetry.Process, tell Tell) {
-	p, now := process.Sample(), c.connections.Stats()
-	second := p.Second(time.Since(c.start).Round(time.Microsecond))
+	second, now := process.Sample(time.Since(c.start).Round(time.Microsecond)), c.connections.Stats()
 	second.Sockets, second.Dialled = c.connections.Peak(), now.Dialled-c.before.Dialled
 	second.ClockStep = now.ClockSteps > c.before.ClockSteps
 	c.before = now

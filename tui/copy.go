@@ -15,15 +15,14 @@ const copyMost = 50_000
 // reportColumns is how wide a report is written for the clipboard.
 const reportColumns = 100
 
-// copySummary puts the summary into the clipboard of whoever sits before the terminal, also over SSH (OSC 52). Whether the
-// terminal obeys nobody learns.
+// copySummary puts the summary into the clipboard of the terminal, also over SSH (OSC 52). The terminal does not report whether it did.
 func (m *model) copySummary() tea.Cmd {
 	if m.aside == nil {
-		m.say("there is no terminal to copy with")
+		m.notify("there is no terminal to copy with")
 		return nil
 	}
 	text := m.summary()
-	m.say(fmt.Sprintf("copied %d lines, if the terminal allows it (OSC 52)", strings.Count(text, "\n")))
+	m.notify(fmt.Sprintf("copied %d lines, if the terminal allows it (OSC 52)", strings.Count(text, "\n")))
 	return m.aside(clipboard(text))
 }
 
@@ -43,7 +42,7 @@ func (m *model) summary() string {
 	return panels.Summary(m.latest)
 }
 
-// ring tells whoever looks elsewhere that the run is over: a bell, and a notification where the terminal shows some (OSC 9).
+// ring announces that the run is over: a bell, and a notification where the terminal shows some (OSC 9).
 func (m *model) ring() tea.Cmd {
 	if m.Quiet || m.rung || m.aside == nil {
 		return nil

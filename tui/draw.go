@@ -18,7 +18,7 @@ func (m *model) View() string {
 	return m.cached
 }
 
-// choices is a view for which nothing was merged yet.
+// choices is a view without merged histograms.
 func (m *model) choices(s *metrics.Snapshot) *panels.View {
 	return &panels.View{
 		Snapshot: s, Span: spans[m.span], Whole: m.whole, Linear: m.linear,
@@ -72,7 +72,7 @@ func (m *model) draw() {
 	}
 }
 
-// covered: something lies above the panels.
+// covered reports whether something lies above the panels.
 func (m *model) covered() bool { return m.helping || m.stopping() || m.prompt != nil }
 
 func (m *model) stopping() bool {
@@ -91,11 +91,11 @@ func (m *model) header() panels.Header {
 	h.Slower = m.limiter.Sign(m.ASCII)
 	switch {
 	case m.Attached && m.ReadOnly:
-		h.Guest = "attached, read only"
+		h.Viewer = "attached, read only"
 	case m.Attached:
-		h.Guest = "attached"
+		h.Viewer = "attached"
 	case m.ReadOnly:
-		h.Guest = "read only"
+		h.Viewer = "read only"
 	}
 	return h
 }
@@ -136,7 +136,7 @@ func (m *model) back(s *metrics.Snapshot) time.Duration {
 	return panels.Back(s, spans[m.span], m.until)
 }
 
-// logShown is the log as the page shows it: as it was when scrolling began, and what the filter leaves of it.
+// logShown is the log of the page: as it was when scrolling began, and filtered.
 func (m *model) logShown() []metrics.LogEntry {
 	log := m.body.Log
 	if m.pinned != nil {
@@ -199,7 +199,7 @@ func (m *model) drawHelp(c screen.Canvas) {
 
 const helpGap = 3 // columns between columns
 
-// drawStopping says what happens to what is still in flight, and to the result.
+// drawStopping shows the fate of the requests in flight and of the result.
 func (m *model) drawStopping(c screen.Canvas, s *metrics.Snapshot) {
 	flying := s.Waiting + s.Running
 	rows := []screen.Span{panels.StateSign(s, m.state(s))}
@@ -237,23 +237,23 @@ func (m *model) drawStopping(c screen.Canvas, s *metrics.Snapshot) {
 	}
 }
 
-// notice is a few words on the bottom line that go by themselves.
+// notice is a short text on the bottom line that disappears by itself.
 type notice struct {
 	text  string
-	ticks int // of the header, until they go
+	ticks int // of the header, until it disappears
 }
 
 // noticed is how long a notice stays.
 const noticed = 4 * time.Second
 
-// say shows words; they may come from outside.
-func (m *model) say(words string) {
+// notify shows a notice, which may be foreign text.
+func (m *model) notify(words string) {
 	if words = screen.Sanitize(words); words != "" {
 		m.notice = notice{words, int((noticed + m.HeaderEvery - 1) / m.HeaderEvery)}
 	}
 }
 
-// age counts a tick, and says whether the notice is gone with it.
+// age counts a tick and reports whether the notice disappeared with it.
 func (n *notice) age() bool {
 	if n.ticks == 0 {
 		return false

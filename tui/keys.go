@@ -10,28 +10,28 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// binding ties keys to what they do and says so on the bottom line and in the help. It is the only list of keys there is.
+// binding ties keys to an action, and to their words on the bottom line and in the help.
 type binding struct {
 	keys []string
-	show string                // the keys as a person knows them
+	show string                // the keys on the screen
 	what string                // for the help
 	foot func(m *model) string // for the bottom line; nil or "" keeps it off
-	// when the keys do something; nil: always. Elsewhere the same keys may do something else.
+	// when says where the keys work; nil: everywhere. Elsewhere the same keys may have another action.
 	when func(m *model) bool
-	// with says for which kinds of dashboard the keys are there at all; nil: for all.
+	// with says which kinds of dashboard have the keys; nil: all.
 	with func(m *model) bool
-	// do is the action; ask is one that asks something of Bubble Tea.
+	// do is the action; ask is one with a command for Bubble Tea.
 	do  func(m *model)
 	ask func(m *model) tea.Cmd
-	// early: before the others on the bottom line while they matter: the way back, and the keys that change the load.
+	// early puts the keys before others on the bottom line while they matter: the way back, and the keys that change the load.
 	early bool
-	// anywhere: works while the help is open, too.
+	// anywhere says that the keys work while the help is open, too.
 	anywhere bool
 }
 
 func always(s string) func(*model) string { return func(*model) string { return s } }
 
-// What kind of page it is.
+// Kinds of pages.
 func onLog(m *model) bool     { return m.pageNow().Scrolls }
 func onList(m *model) bool    { return m.pageNow().Lists }
 func onLines(m *model) bool   { return onLog(m) || onList(m) }
@@ -41,7 +41,7 @@ func onFiltered(m *model) bool {
 	return onList(m) || onLog(m) && m.pageNow().Name != panels.ReportPage.Name
 }
 
-// What kind of run it is, and who looks at it.
+// Kinds of runs and of viewers.
 func live(m *model) bool     { return m.Player == nil }
 func replayed(m *model) bool { return m.Player != nil }
 func changes(m *model) bool  { return m.Player == nil && !m.ReadOnly }
@@ -110,7 +110,7 @@ var keymap = append(pageKeys(), []binding{
 	{keys: []string{"?"}, show: "?", what: "this help", foot: always("help"), do: func(m *model) { m.helping = true }},
 	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain, then abort, leave", foot: footStop, ask: (*model).stop, anywhere: true},
 
-	// Where the run cannot be changed, the keys that would say so.
+	// The keys that change the run say why they cannot, where the run cannot be changed.
 	{keys: []string{"c", "+", "=", "-", "{", "}", "i", "P", "R", "o", "s"}, do: (*model).refuse},
 }...)
 
@@ -124,10 +124,10 @@ func pageKeys() []binding {
 	return all
 }
 
-// by is an action with something it acts by.
+// by is an action with its argument.
 func by[T any](do func(*model, T), what T) func(*model) { return func(m *model) { do(m, what) } }
 
-// lookup finds what a key does now; nil if it does nothing.
+// lookup finds the binding of a key; nil if it has none here.
 func (m *model) lookup(key string) *binding {
 	for i := range keymap {
 		b := &keymap[i]
@@ -152,7 +152,7 @@ func footWhen(when func(*model) bool, word string) func(*model) string {
 	}
 }
 
-// footSwap names what the key would do: one of two things.
+// footSwap names the effect of a key that has two.
 func footSwap(m func(*model) bool, is, isNot string) func(*model) string {
 	return func(x *model) string {
 		if m(x) {
@@ -220,7 +220,7 @@ func footStop(m *model) string {
 	return "leave now"
 }
 
-// keyItems are the keys worth showing on the bottom line; the last two, help and the way out, have to be there.
+// keyItems are the keys for the bottom line. The last two, help and the way out, are always shown.
 func (m *model) keyItems() [][]screen.Span {
 	var early, items [][]screen.Span
 	for _, b := range keymap {
@@ -243,8 +243,8 @@ func (m *model) keyItems() [][]screen.Span {
 	return append(early, items...)
 }
 
-// drawKeys is the bottom line: a notice if there is one, else the keys. Once the run is over it begins with where the result
-// is. The way out is always shown.
+// drawKeys draws the bottom line: a notice if there is one, else the keys. Once the run is over it begins with the place of the result. The way
+// out is always shown.
 func (m *model) drawKeys(c screen.Canvas) {
 	c.Clear()
 	items := m.keyItems()
@@ -297,7 +297,7 @@ func (m *model) outcome(w int) []screen.Span {
 	return []screen.Span{screen.Style{Fg: screen.Green, Bold: true}.Span("✓ saved "), screen.Strong.Span(screen.ShortenMiddle(screen.Sanitize(s.SavePath), max(0, w-8)))}
 }
 
-// helpLines are the help's lines: keys and what they do, those of this page first.
+// helpLines are the lines of the help: keys and their effects, those of this page first.
 func (m *model) helpLines() [][2]string {
 	var here, elsewhere [][2]string
 	for _, b := range keymap {

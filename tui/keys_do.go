@@ -11,8 +11,8 @@ import (
 	"benchtop/tui/panels"
 )
 
-// onKeys takes a key, or several: what is typed fast arrives in one read over a slow line, and Bubble Tea makes one message
-// of it. A paste is no key, but text for a prompt.
+// onKeys takes a key, or several: keys typed fast over a slow line arrive in one read, and Bubble Tea makes one message of them. A paste is text
+// for a prompt.
 func (m *model) onKeys(msg tea.KeyMsg) tea.Cmd {
 	if msg.Type != tea.KeyRunes || msg.Paste || msg.Alt {
 		if m.prompt != nil {
@@ -120,34 +120,34 @@ func (m *model) nextMetric() {
 
 func (m *model) nextTheme() {
 	if m.palette.Profile == termenv.Ascii { // all themes look alike
-		m.say("there are no colours to change here; --color sets how many")
+		m.notify("there are no colours to change here; --color sets how many")
 		return
 	}
 	m.palette = m.palette.Next()
-	m.say("theme: " + m.palette.Theme)
+	m.notify("theme: " + m.palette.Theme)
 }
 
-// save asks for a result of the run so far, and says how that went.
+// save asks for a result of the run so far.
 func (m *model) save() {
 	if m.over() {
-		m.say("the run is over; what is on the bottom line was done with its result")
+		m.notify("the run is over; what is on the bottom line was done with its result")
 		return
 	}
 	m.command(metrics.Command{Do: metrics.Save})
 }
 
-// command asks something of the run, and says what comes of it.
+// command gives a command to the run and shows its result.
 func (m *model) command(c metrics.Command) {
 	said, _ := m.Control.Command(c)
-	m.say(said)
+	m.notify(said)
 }
 
-// leaves says that the way out leaves the run as it is: it is over, or this screen does not control it.
+// leaves reports whether the way out leaves the run as it is: the run is over, or this screen does not control it.
 func (m *model) leaves() bool {
 	return m.over() || m.ReadOnly || m.Player != nil || m.Attached && !m.controls && m.stops == 0
 }
 
-// stop: the first time drain, the second time abort, the third time leave without waiting. Who only looks on leaves at once.
+// stop drains the run the first time, aborts it the second time, and leaves without waiting the third time. A viewer without control leaves at once.
 func (m *model) stop() tea.Cmd {
 	if m.leaves() {
 		return tea.Quit
@@ -172,7 +172,7 @@ func (m *model) spanBy(by int) { m.span = min(max(m.span+by, 0), len(spans)-1) }
 func (m *model) scrollTime(by time.Duration) {
 	span, end := spans[m.span], panels.ClosedEnd(m.body)
 	if span == 0 {
-		m.say("all of the run is shown")
+		m.notify("all of the run is shown")
 		return
 	}
 	to := end - m.back(m.body) + by*span/2
@@ -182,7 +182,7 @@ func (m *model) scrollTime(by time.Duration) {
 	}
 	if m.until = max(to, span); m.until >= end {
 		m.until = 0
-		m.say("the charts begin with the run")
+		m.notify("the charts begin with the run")
 	}
 }
 
@@ -215,7 +215,7 @@ func (m *model) move(to panels.Move) {
 	}
 }
 
-// setLogFilter shows only events in which the words are found.
+// setLogFilter leaves only events with the words.
 func (m *model) setLogFilter(words string) {
 	m.filter, m.scroll, m.pinned = words, 0, nil
 }
@@ -223,8 +223,8 @@ func (m *model) setLogFilter(words string) {
 // wheelLines is how far one step of the wheel scrolls.
 const wheelLines = 3
 
-// onMouse: a click on a tab turns the page, one on a panel chooses it, one more zooms it or lets it go; on the list of requests
-// it chooses a row, one more opens that. While the help is open any click closes it. The wheel scrolls.
+// onMouse takes a click or a step of the wheel. A click on a tab turns the page, one on a panel chooses it, one more zooms it or lets it go; on the
+// list of requests it chooses a row, one more opens the row. While the help is open any click closes it. The wheel scrolls.
 func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 	switch {
 	case m.prompt != nil || e.Action != tea.MouseActionPress:

@@ -8,35 +8,35 @@ import (
 	"benchtop/tui/panels"
 )
 
-// wish is a load that was ordered, or a speed or a place of a run of the past, as long as no snapshot has it: several presses between two
+// pending is a load, or a speed or a place of a run of the past, that was asked for and is in no snapshot yet: several presses between two
 // snapshots add up.
-type wish struct {
+type pending struct {
 	known  bool
 	value  float64
-	ticks  int  // until it is given up: not every order is obeyed
+	ticks  int  // until it is given up, since a command may be refused
 	paused bool // of a load
 	until  int  // changes of the load, as the run counts them, after which it is in the snapshots
 }
 
-// wishTicks is how long a wish counts without an answer.
-const wishTicks = 4
+// pendingTicks is how long a pending value counts without an answer.
+const pendingTicks = 4
 
-// heard drops the wish once the run has counted so many changes.
-func (w *wish) heard(changes int) {
+// confirm drops the value once the run has counted so many changes.
+func (w *pending) confirm(changes int) {
 	if w.known && changes >= w.until {
-		*w = wish{}
+		*w = pending{}
 	}
 }
 
 // age counts a tick.
-func (w *wish) age() {
+func (w *pending) age() {
 	if w.ticks--; w.ticks <= 0 {
-		*w = wish{}
+		*w = pending{}
 	}
 }
 
-// or is the wish, or else what there is.
-func (w *wish) or(v float64) float64 {
+// or is the pending value, or else the one given.
+func (w *pending) or(v float64) float64 {
 	if w.known {
 		return w.value
 	}
@@ -60,33 +60,33 @@ func (m *model) unsteerable() string {
 	return ""
 }
 
-func (m *model) refuse() { m.say(m.unsteerable()) }
+func (m *model) refuse() { m.notify(m.unsteerable()) }
 
 // setControls switches the keys that change the load on or off.
 func (m *model) setControls(on bool) {
 	if why := m.unsteerable(); on && why != "" {
-		m.say(why)
+		m.notify(why)
 		on = false
 	}
 	m.controls = on
 }
 
-// mayLoad says whether a key may change the load now; if not, the reader is told why.
+// mayLoad reports whether a key may change the load now, and shows why not.
 func (m *model) mayLoad() bool {
 	why := m.unsteerable()
 	if why == "" && !m.controls {
 		why = "c first: then keys change the load"
 	}
 	if why != "" {
-		m.say(why)
+		m.notify(why)
 	}
 	return why == ""
 }
 
-// load is the load in force, or ordered; 0 where there is no number for it, as without limit.
+// load is the load in force, or the pending one; 0 for a load without a number, such as one without limit.
 func (m *model) load() (value float64, paused bool) {
-	if m.wish.known {
-		return m.wish.value, m.wish.paused
+	if m.pendingLoad.known {
+		return m.pendingLoad.value, m.pendingLoad.paused
 	}
 	s := m.latest
 	value = s.Steering.Rate
@@ -101,19 +101,19 @@ func (m *model) load() (value float64, paused bool) {
 	return value, s.Steering.Paused
 }
 
-// order asks for a load and shows what became of it.
-func (m *model) order(o metrics.Command, value float64, paused bool) {
+// steer asks for a load and shows the result.
+func (m *model) steer(o metrics.Command, value float64, paused bool) {
 	said, ok := m.Control.Command(o)
-	m.say(said)
+	m.notify(said)
 	if !ok {
 		return
 	}
-	m.wish = wish{true, value, wishTicks, paused, max(m.wish.until, m.latest.Steering.Changes) + 1}
+	m.pendingLoad = pending{true, value, pendingTicks, paused, max(m.pendingLoad.until, m.latest.Steering.Changes) + 1}
 }
 
 // setLoad asks for a number of requests per second or users.
 func (m *model) setLoad(value float64) {
-	m.order(metrics.Command{Do: metrics.SetLoad, Value: value}, value, false)
+	m.steer(metrics.Command{Do: metrics.SetLoad, Value: value}, value, false)
 }
 
 func (m *model) step(n int) {
@@ -122,19 +122,19 @@ func (m *model) step(n int) {
 	}
 	value, _ := m.load()
 	if value == 0 {
-		m.say("there is no number to step from; i sets one")
+		m.notify("there is no number to step from; i sets one")
 		return
 	}
 	m.setLoad(stepped(value, n, m.latest.Steering.InUsers))
 }
 
 // stepped is n steps from a load: of one user, of 1 request/s, or of 0.1 requests/s below 2. The first step from a rate in
-// between, as a ramp leaves behind, goes to the next round one. It never gets to nothing.
+// between, as a ramp leaves behind, goes to the next round one. A load never becomes 0.
 func stepped(value float64, n int, users bool) float64 {
 	if users {
 		return min(max(math.Round(value)+float64(n), 1), panels.LoadMost)
 	}
-	const hair = 1e-6 // of a step: what arithmetic may have left
+	const hair = 1e-6 // of a step: a rounding error
 	for ; n > 0; n-- {
 		if value < 2-hair {
 			value = (math.Floor(10*value+hair) + 1) / 10
@@ -161,5 +161,5 @@ func (m *model) pause() {
 	if paused {
 		do = metrics.Resume
 	}
-	m.order(metrics.Command{Do: do}, value, !paused)
+	m.steer(metrics.Command{Do: do}, value, !paused)
 }

@@ -11,13 +11,13 @@ import (
 // seekStep is how far one key goes in a run of the past.
 const seekStep = 10 * time.Second
 
-// heardPlayer drops wishes that came true.
+// heardPlayer drops the pending speed and place once a snapshot has them.
 func (m *model) heardPlayer(s *metrics.Snapshot) {
 	if r := s.Replay; r != nil {
-		if r.Speed == m.speed.value {
-			m.speed = wish{}
+		if r.Speed == m.pendingSpeed.value {
+			m.pendingSpeed = pending{}
 		}
-		m.place = wish{}
+		m.pendingPlace = pending{}
 	}
 }
 
@@ -44,22 +44,22 @@ func (m *model) playPause() {
 const slowest, fastest = 0.125, 1024
 
 func (m *model) playSpeed(factor float64) {
-	speed := m.speed.or(m.replay().Speed)
+	speed := m.pendingSpeed.or(m.replay().Speed)
 	if math.IsNaN(speed) || speed <= 0 {
 		speed = 1
 	}
 	speed = min(max(speed*factor, slowest), max(speed, fastest)) // a very long run begins with more
-	m.speed = wish{known: true, value: speed, ticks: wishTicks}
+	m.pendingSpeed = pending{known: true, value: speed, ticks: pendingTicks}
 	m.Player.SetSpeed(speed)
-	m.say("speed " + panels.SpeedText(speed))
+	m.notify("speed " + panels.SpeedText(speed))
 }
 
 func (m *model) seekBy(d time.Duration) {
-	m.seek(time.Duration(m.place.or(float64(m.latest.At))) + d)
+	m.seek(time.Duration(m.pendingPlace.or(float64(m.latest.At))) + d)
 }
 
 func (m *model) seek(to time.Duration) {
 	to = min(max(to, 0), max(m.replay().Length, 0))
-	m.place = wish{known: true, value: float64(to), ticks: wishTicks}
+	m.pendingPlace = pending{known: true, value: float64(to), ticks: pendingTicks}
 	m.Player.Seek(to)
 }

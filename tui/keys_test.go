@@ -120,7 +120,7 @@ func TestStepsAddUp(t *testing.T) {
 	if got := m.Control.(*control).orders; !cmp.Equal(got[3], set(21)) {
 		t.Errorf("after all orders came: %v", got)
 	}
-	for range wishTicks {
+	for range pendingTicks {
 		m.Update(tickMsg{})
 	}
 	press(m, "+")

@@ -13,7 +13,7 @@ import (
 	"benchtop/tui/term"
 )
 
-// snapshotMsg brings a snapshot; endMsg says that there will be none any more.
+// snapshotMsg brings a snapshot; endMsg follows the last one.
 type (
 	snapshotMsg struct{ s metrics.Snapshot }
 	endMsg      struct{}
@@ -25,19 +25,18 @@ var spans = []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * 
 
 const oneMinute = 1 // index in spans
 
-// model is the state of the dashboard. Only Bubble Tea's loop touches it. Snapshots come as often as they like, they are
-// only kept; the drawing tick decides when one is shown:
+// model is the state of the dashboard. Only Bubble Tea's loop touches it. A snapshot is only kept when it comes; the drawing tick shows it:
 //
 //	latest ──tick──> head (header and key figures)
 //	       └─every few ticks──> body (panels)
 type model struct {
-	Options                      // as changed since: a guest may get control, a run may bring its baseline
+	Options                      // changed later: a remote may get control, a run may bring its baseline
 	prep    *preparing           // nil once the run is shown
 	next    tea.Cmd              // waits for a snapshot
 	tick    func() tea.Cmd       // a new wait for the drawing tick
-	aside   func(string) tea.Cmd // says something to the terminal beside the frames; nil where there is none
-	sent    func() int64         // bytes to the terminal so far; nil where nobody counts
-	resized func(w, h int)       // tells whoever records; nil for nobody
+	aside   func(string) tea.Cmd // sends something to the terminal between frames; nil without a terminal
+	sent    func() int64         // bytes to the terminal so far; nil if they are not counted
+	resized func(w, h int)       // tells the recording the size; nil for no recording
 	perBody int                  // ticks between two drawings of the panels
 	palette *screen.Palette
 
@@ -46,24 +45,24 @@ type model struct {
 	seen               bool         // a snapshot came
 	ended              bool         // the last one came
 	ticking            bool         // a tick is on its way
-	ticks, idle        int          // ticks so far, since the last key that was no wish to stop
+	ticks, idle        int          // ticks so far, and since the last key other than those that stop the run
 	limiter            term.Limiter // of the rate of frames
 
-	page, span            int
-	focus                 string
-	zoomed, helping       bool
-	frozen, whole, linear bool
-	wholeBefore           bool // what whole was before the run was over
-	stops                 int  // how often the user asked to stop
-	latency               metrics.Latency
-	until                 time.Duration // where scrolled back charts end; 0 follows the run
-	list                  panels.List
-	looked                metrics.Inspection
-	controls              bool // keys change the load
-	wish, speed, place    wish // load, and speed and place of a run of the past
-	prompt                *prompt
-	notice                notice
-	rung                  bool // the bell
+	page, span                              int
+	focus                                   string
+	zoomed, helping                         bool
+	frozen, whole, linear                   bool
+	wholeBefore                             bool // whole before the run was over
+	stops                                   int  // how often the user asked to stop
+	latency                                 metrics.Latency
+	until                                   time.Duration // where scrolled back charts end; 0 follows the run
+	list                                    panels.List
+	inspected                               metrics.Inspection
+	controls                                bool    // keys change the load
+	pendingLoad, pendingSpeed, pendingPlace pending // the load, and the speed and the place of a run of the past
+	prompt                                  *prompt
+	notice                                  notice
+	rung                                    bool // the bell
 
 	helpTop    int                // lines of the help above its box
 	scroll     int                // lines of the log below the screen
@@ -73,7 +72,7 @@ type model struct {
 	written    writtenReport
 	selections panels.Selections // windows merged already
 
-	stale  bool // the screen has to be drawn again, only: but not the panels
+	stale  bool // the screen has to be drawn again; only: without the panels
 	only   bool
 	screen *screen.Surface
 	raster chart.Raster // kept from frame to frame
@@ -100,7 +99,7 @@ func newModel(o Options, p *screen.Palette) *model {
 func (m *model) compareWith(b *Baseline) {
 	if m.Baseline = b; b.Empty() {
 		m.Baseline = nil
-		m.say("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name), 40) + " has no requests: there is nothing to compare with")
+		m.notify("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name), 40) + " has no requests: there is nothing to compare with")
 	}
 }
 
@@ -115,8 +114,8 @@ func (m *model) Init() tea.Cmd {
 // Update takes one message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.take(msg)
-	m.look()
-	if m.notice.ticks > 0 && !m.ticking { // the run is over, and the notice is to go all the same
+	m.inspect()
+	if m.notice.ticks > 0 && !m.ticking { // ticks stop when the run is over, but the notice still has to go
 		m.ticking = true
 		cmd = tea.Batch(cmd, m.tick())
 	}
@@ -127,22 +126,22 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.resize(max(0, msg.Width), max(0, msg.Height))
-	case lookMsg:
+	case preparationMsg:
 		if m.prep == nil {
 			return nil
 		}
-		m.stale = m.prep.look(msg.now) || m.stale
+		m.stale = m.prep.refresh(msg.now) || m.stale
 		return m.prep.tick()
 	case runMsg:
 		return m.begin(msg)
 	case snapshotMsg:
-		held := m.reveal()
+		held := m.showRun()
 		return tea.Batch(held, m.takeSnapshot(inForce(&msg.s)))
 	case endMsg:
-		m.reveal()
+		m.showRun()
 		m.ended = true
 		if m.brokeOff() {
-			m.controls, m.wish = false, wish{}
+			m.controls, m.pendingLoad = false, pending{}
 			m.show()
 		}
 		if m.Exit {
@@ -172,7 +171,7 @@ func (m *model) resize(w, h int) {
 	m.show()
 }
 
-// inForce gives the plan the objectives that are in force now, so that every panel shows those.
+// inForce gives the plan the objectives that are in force now, so that every panel shows them.
 func inForce(s *metrics.Snapshot) *metrics.Snapshot {
 	if s.Plan == nil || s.Objectives == nil || slices.Equal(s.Plan.Goodput, s.Objectives) {
 		return s
@@ -186,12 +185,12 @@ func inForce(s *metrics.Snapshot) *metrics.Snapshot {
 func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	before := m.latest.State
 	m.latest = s
-	m.say(s.Notice)
-	if g, ok := m.Control.(Guest); ok && m.ReadOnly && g.Controls() {
+	m.notify(s.Notice)
+	if g, ok := m.Control.(Remote); ok && m.ReadOnly && g.Controls() {
 		m.ReadOnly = false
-		m.say("the first terminal was lost: c takes control here")
+		m.notify("the first terminal was lost: c takes control here")
 	}
-	m.wish.heard(s.Steering.Changes)
+	m.pendingLoad.confirm(s.Steering.Changes)
 	m.heardPlayer(s)
 	cmd := m.next
 	switch over := s.State == metrics.Finished; {
@@ -205,17 +204,17 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 		m.whole = m.wholeBefore
 	}
 	m.page = min(m.page, len(m.pages())-1)
-	if !m.seen || s.State != before || s.State == metrics.Finished || s.Replay != nil && !s.Replay.Playing || m.answered(s) {
+	if !m.seen || s.State != before || s.State == metrics.Finished || s.Replay != nil && !s.Replay.Playing || m.inspectionCame(s) {
 		m.seen = true
 		m.show()
 	}
 	return cmd
 }
 
-// answered: here is what a key asked for of single requests, and the screen has none of it. It is not to wait for the tick.
-func (m *model) answered(s *metrics.Snapshot) bool {
-	rows := m.looked.Rows && s.Requests != nil && m.body.Requests == nil
-	open := m.looked.Open - 1
+// inspectionCame reports whether the requests that a key asked for came and are not on the screen yet. They are shown without waiting for the tick.
+func (m *model) inspectionCame(s *metrics.Snapshot) bool {
+	rows := m.inspected.Rows && s.Requests != nil && m.body.Requests == nil
+	open := m.inspected.Open - 1
 	return rows || open >= 0 && opens(s, open) && !opens(m.body, open)
 }
 
@@ -223,8 +222,8 @@ func opens(s *metrics.Snapshot, index int) bool { return s.Opened != nil && s.Op
 
 // finish is called when the run is over.
 func (m *model) finish() tea.Cmd {
-	m.controls, m.wish = false, wish{}
-	m.whole, m.wholeBefore = true, m.whole // what people read at the end is the whole run
+	m.controls, m.pendingLoad = false, pending{}
+	m.whole, m.wholeBefore = true, m.whole // the reader wants the whole run at its end
 	if m.Player != nil {
 		return nil
 	}
@@ -235,16 +234,16 @@ func (m *model) finish() tea.Cmd {
 func (m *model) onTick() tea.Cmd {
 	m.ticks++
 	m.idle++
-	m.wish.age()
-	m.speed.age()
-	m.place.age()
+	m.pendingLoad.age()
+	m.pendingSpeed.age()
+	m.pendingPlace.age()
 	limited := m.sent != nil && m.limiter.Tick(m.sent())
 	faded := m.notice.age()
 	switch {
 	case m.over():
 		m.show()
 		if m.ticking = m.notice.ticks > 0; !m.ticking {
-			return nil // nothing changes any more but by keys
+			return nil // only keys change the screen from here on
 		}
 	case m.frozen || m.ticks%(m.perBody*m.limiter.Factor()) == 0:
 		m.show()
@@ -265,25 +264,25 @@ func (m *model) show() {
 	m.stale, m.only = true, false
 }
 
-// look tells the run what of single requests is to be shown, when that changes.
-func (m *model) look() {
+// inspect tells the run which single requests are on the screen, when that changes.
+func (m *model) inspect() {
 	var want metrics.Inspection
 	if m.pageNow().Lists {
 		want = m.list.Inspect()
 	}
-	if want != m.looked {
-		m.looked = want
+	if want != m.inspected {
+		m.inspected = want
 		m.Control.Inspect(want)
 	}
 }
 
-// over: nothing more will come.
+// over reports whether the run is over or gone.
 func (m *model) over() bool { return m.ended || m.latest.State == metrics.Finished }
 
-// brokeOff: the run is gone before it said that it was over.
+// brokeOff reports whether the run is gone without an end.
 func (m *model) brokeOff() bool { return m.ended && m.latest.State != metrics.Finished }
 
-// state is what the run does, or will do as soon as it has heard of the keys pressed.
+// state is the state of the run, or the one that follows from the keys pressed.
 func (m *model) state(s *metrics.Snapshot) metrics.State {
 	switch {
 	case m.brokeOff():
@@ -298,7 +297,7 @@ func (m *model) state(s *metrics.Snapshot) metrics.State {
 	return s.State
 }
 
-// pages are those there are now.
+// pages are the pages of the moment: that of the report comes with it.
 func (m *model) pages() []panels.Page {
 	if m.hasReport() {
 		return append(panels.Pages[:len(panels.Pages):len(panels.Pages)], panels.ReportPage)
@@ -313,7 +312,7 @@ func (m *model) pageNow() panels.Page {
 	return all[min(m.page, len(all)-1)]
 }
 
-// turn opens a page; one that is not there stays closed.
+// turn opens a page if it is there.
 func (m *model) turn(page int) {
 	if page >= 0 && page < len(m.pages()) {
 		m.page, m.focus, m.zoomed = page, "", false

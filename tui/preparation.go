@@ -13,8 +13,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Preparation is what is done before a run, step by step. The code that prepares the run writes it, and the dashboard shows it
-// from its first moment until the run's first snapshot. Its methods may be called from any goroutine and never wait.
+// Preparation holds the steps before a run. The code that prepares the run writes it, and the dashboard shows it from its first moment until the
+// run's first snapshot. Its methods may be called from any goroutine and never wait.
 type Preparation struct {
 	run chan preparedRun // of capacity 1
 
@@ -27,14 +27,14 @@ type Preparation struct {
 	sealed bool
 }
 
-// prepStep is one step of a preparation. began and ended are zero before that.
+// prepStep is one step of a preparation. began and ended are zero until then.
 type prepStep struct {
 	name, words  string
 	done, total  int
 	began, ended time.Time
 }
 
-// preparedRun is what a preparation was for.
+// preparedRun is the run after its preparation.
 type preparedRun struct {
 	snapshots <-chan metrics.Snapshot
 	control   Control
@@ -50,7 +50,7 @@ func NewPreparation(steps ...string) *Preparation {
 	return p
 }
 
-// About says what is known of the run by now. The plan must not be changed any more.
+// About sets the plan as far as it is known. The plan must not be changed any more.
 func (p *Preparation) About(plan *metrics.Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (p *Preparation) end() {
 	}
 }
 
-// Say says in words, which may come from outside, how the step in progress is going, or what came of it.
+// Say describes the progress or the result of the step, in words that may be foreign text.
 func (p *Preparation) Say(words string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *Preparation) Say(words string) {
 	}
 }
 
-// Count says how much of the step in progress is done. A total of 0 is not known.
+// Count sets how much of the step in progress is done. A total of 0 is not known.
 func (p *Preparation) Count(done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +119,7 @@ func (p *Preparation) leave() bool {
 	return p.left
 }
 
-// preparationEvery is how often the dashboard looks at the preparation. It draws only what changed.
+// preparationEvery is how often the dashboard reads the preparation. It draws changes only.
 const preparationEvery = 250 * time.Millisecond
 
 // preparing is the preparation on the dashboard.
@@ -130,21 +130,21 @@ type preparing struct {
 	stops int // keys that came too late to cancel the preparation: they are the run's
 }
 
-// lookMsg says that it is time to look at the preparation; runMsg that the run begins.
+// preparationMsg is the tick at which the dashboard reads the preparation; runMsg brings the run.
 type (
-	lookMsg struct{ now time.Time }
-	runMsg  struct {
+	preparationMsg struct{ now time.Time }
+	runMsg         struct {
 		preparedRun
 		next tea.Cmd // its first snapshot
 	}
 )
 
 func (p *preparing) tick() tea.Cmd {
-	return tea.Tick(preparationEvery, func(now time.Time) tea.Msg { return lookMsg{now} })
+	return tea.Tick(preparationEvery, func(now time.Time) tea.Msg { return preparationMsg{now} })
 }
 
-// look takes the preparation as it is now, and says whether that is another picture.
-func (p *preparing) look(now time.Time) bool {
+// refresh reads the preparation and reports whether it looks different.
+func (p *preparing) refresh(now time.Time) bool {
 	v := p.of.view(now)
 	changed := !v.equal(&p.shown)
 	p.shown = v
@@ -164,7 +164,7 @@ func (p *preparing) key(key string) tea.Cmd {
 	return nil
 }
 
-// begin takes the run that was prepared. The screen shows it as soon as there is something to show.
+// begin takes the run that was prepared. The screen shows it with its first snapshot.
 func (m *model) begin(r runMsg) tea.Cmd {
 	if r.control != nil {
 		m.Control = r.control
@@ -174,15 +174,15 @@ func (m *model) begin(r runMsg) tea.Cmd {
 	return tea.Batch(m.next, m.tick())
 }
 
-// reveal turns from the preparation to the run.
-func (m *model) reveal() (cmd tea.Cmd) {
+// showRun turns from the preparation to the run.
+func (m *model) showRun() (cmd tea.Cmd) {
 	if m.prep == nil {
 		return nil
 	}
 	stops := m.prep.stops
 	m.prep = nil
 	if m.sent != nil {
-		m.limiter.Skip(m.sent()) // what the preparation drew is no chart
+		m.limiter.Skip(m.sent()) // drawings of the preparation are no charts
 	}
 	for range stops {
 		cmd = tea.Sequence(cmd, m.stop())
@@ -191,7 +191,7 @@ func (m *model) reveal() (cmd tea.Cmd) {
 	return cmd
 }
 
-// preparationView is a picture of a preparation, whatever the size and look of the screen.
+// preparationView is the content of the screen of a preparation, for any size.
 type preparationView struct {
 	plan  *metrics.Plan
 	clock string
@@ -203,9 +203,9 @@ type preparationView struct {
 type preparationRow struct {
 	state       stepState
 	name, words string
-	count       string  // "" where nothing is counted, or nothing any more
-	part        float64 // done of what is to be counted, below 0 where that is not known
-	took        string  // "" for too little to tell
+	count       string  // "" where nothing is counted, or not any more
+	part        float64 // done of the total, below 0 where it is not known
+	took        string  // "" for a time too short
 }
 
 type stepState int

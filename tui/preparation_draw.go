@@ -34,7 +34,7 @@ func drawCancel(c screen.Canvas) {
 	c.Print(c.Print(0, 0, "q", screen.Strong), 0, " cancel", screen.Label)
 }
 
-// drawHead draws one or two lines: the name and the state; where the load will go, and what it is.
+// drawHead draws one or two lines: the name and the state, then the plan.
 func (v *preparationView) drawHead(c screen.Canvas) {
 	right := preparingSign(v.clock)
 	c.Sub(0, 0, c.W-screen.SpansWidth(right)-1, 1).Print(0, 0, "benchtop", screen.Style{Fg: screen.Blue, Bold: true})
@@ -60,9 +60,9 @@ func (v *preparationView) drawTiny(c screen.Canvas) {
 	}
 }
 
-// preparationLine is a line of the box: of a step, or of its words where they go on.
+// preparationLine is a line of the box: of a step, or a further line of its words.
 type preparationLine struct {
-	row   *preparationRow // nil where words go on
+	row   *preparationRow // nil for a further line of words
 	words string
 }
 
@@ -88,7 +88,7 @@ func (v *preparationView) drawBox(c screen.Canvas) {
 		}
 		current = len(lines) - 1
 		rest := screen.Wrap(r.words, inner-at-stepTook, mostWords)
-		if r.count != "" { // which stands where the words would begin
+		if r.count != "" { // the count stands where the words would begin
 			lines[current].words = ""
 		} else if len(rest) > 0 {
 			lines[current].words, rest = rest[0], rest[1:]

@@ -21,7 +21,7 @@ func prepares(p *Preparation, after time.Duration, w, h int) *model {
 	m.prep.wait = func() tea.Msg { return nil }
 	m.tick = func() tea.Cmd { return nil }
 	m.Update(tea.WindowSizeMsg{Width: w, Height: h})
-	m.Update(lookMsg{p.began.Add(after)})
+	m.Update(preparationMsg{p.began.Add(after)})
 	return m
 }
 
@@ -129,7 +129,7 @@ func TestPreparationDrawsWhatChanged(t *testing.T) {
 		if c.before != nil {
 			c.before()
 		}
-		if got := v.look(at(c.ms)); got != c.want {
+		if got := v.refresh(at(c.ms)); got != c.want {
 			t.Errorf("after %d ms: drawn %v, want %v", c.ms, got, c.want)
 		}
 	}

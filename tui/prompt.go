@@ -21,12 +21,12 @@ type prompt struct {
 	line        form.Line
 	err         string
 
-	// enter gets the line; what it says is shown and keeps the prompt open, "" closes it.
+	// enter gets the line. It returns an error, which is shown and keeps the prompt open, or "", which closes it.
 	enter func(line string) string
-	// changed hears of every change; nil if nobody cares. left is called when the prompt is closed without Enter; may be nil.
+	// changed is called with every change, left when the prompt is closed without Enter; both may be nil.
 	changed func(line string)
 	left    func()
-	// yes makes it a question: y does it, any other key does not.
+	// yes makes the prompt a question: y calls it, any other key does not.
 	yes func()
 }
 
@@ -37,7 +37,7 @@ func (m *model) onPrompt(msg tea.KeyMsg) tea.Cmd {
 	defer m.show()
 	key := msg.String()
 	switch {
-	case key == "ctrl+c": // it stops the run, whatever is open
+	case key == "ctrl+c": // it stops the run even here
 		m.closePrompt()
 		return m.onKey(key)
 	case p.yes != nil:
@@ -51,7 +51,7 @@ func (m *model) onPrompt(msg tea.KeyMsg) tea.Cmd {
 		m.closePrompt()
 	case key == "enter":
 		if p.err = p.enter(p.line.String()); p.err == "" && m.prompt == p {
-			m.prompt = nil // unless it asked another question
+			m.prompt = nil // unless enter asked another question
 		}
 	default:
 		p.edit(msg)
@@ -114,7 +114,7 @@ func (m *model) drawTinyPrompt(c screen.Canvas) {
 	switch room := c.W - screen.Width(p.title) - 1; {
 	case p.err != "":
 		words = p.err
-	case p.yes != nil: // the end of it is the question
+	case p.yes != nil: // the question is at the end
 		words = p.hint
 		if screen.Width(words) > c.W {
 			words = "y or any other key?"
@@ -151,7 +151,7 @@ func (m *model) askLoad() {
 	}, "")
 }
 
-// parseLoad reads a load, or says why it is none.
+// parseLoad reads a load; why says why the text is none.
 func parseLoad(text string, users bool) (value float64, why string) {
 	text = strings.TrimSpace(text)
 	value, err := strconv.ParseFloat(text, 64)
@@ -197,13 +197,13 @@ func (m *model) confirmRamp(to float64, over time.Duration) {
 	}
 	m.prompt = &prompt{title: "Ramp", hint: words + " y starts it, any other key does not", yes: func() {
 		if m.mayLoad() {
-			m.order(metrics.Command{Do: metrics.RampLoad, Value: to, Over: over}, to, false)
-			m.wish.known = false // where it is on its way only the run knows
+			m.steer(metrics.Command{Do: metrics.RampLoad, Value: to, Over: over}, to, false)
+			m.pendingLoad.known = false // only the run knows where the ramp is
 		}
 	}}
 }
 
-// parseRamp reads "40 in 60s", or says what is wrong with it. A bare number of time counts seconds.
+// parseRamp reads "40 in 60s"; why says why the text is no ramp. A time without a unit counts seconds.
 func parseRamp(text string, users bool) (to float64, over time.Duration, why string) {
 	fields := slices.DeleteFunc(strings.Fields(text), func(s string) bool { return s == "in" })
 	if len(fields) != 2 {
@@ -225,10 +225,10 @@ func parseRamp(text string, users bool) (to float64, over time.Duration, why str
 	return to, over, ""
 }
 
-// askObjectives edits what requests are judged by.
+// askObjectives edits the objectives.
 func (m *model) askObjectives() {
 	if m.over() {
-		m.say("the run is over")
+		m.notify("the run is over")
 		return
 	}
 	var now []string
@@ -243,7 +243,7 @@ func (m *model) askObjectives() {
 				return err.Error()
 			}
 			if m.over() {
-				m.say("the run is over")
+				m.notify("the run is over")
 			} else {
 				m.command(metrics.Command{Do: metrics.SetObjectives, Objectives: slo})
 			}
@@ -268,7 +268,7 @@ func parseObjectives(text string) (metrics.SLO, error) {
 	return out, nil
 }
 
-// askFilter searches requests or the log while one types; Esc takes it back.
+// askFilter filters requests or the log while the user types; Esc takes it back.
 func (m *model) askFilter() {
 	set, before := m.setLogFilter, m.filter
 	p := prompt{title: "Filter the log", hint: "Enter keeps it, Esc takes it back"}

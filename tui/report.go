@@ -25,7 +25,7 @@ func (m *model) reportLines(w int) []string {
 	if m.written.of != r || m.written.w != w {
 		m.written = writtenReport{r, w, nil}
 		for _, l := range m.cleanReport(w) {
-			if screen.Width(l) > w && !strings.HasPrefix(l, " ") { // such as the answer; a plot has no words
+			if screen.Width(l) > w && !strings.HasPrefix(l, " ") { // such as the conclusion; a plot is not wrapped
 				m.written.lines = append(m.written.lines, screen.Wrap(l, w, 4)...)
 				continue
 			}
@@ -44,11 +44,11 @@ func (m *model) cleanReport(w int) []string {
 	return out
 }
 
-// undisturbed is how long ago the last key must be for the screen to turn by itself.
+// undisturbed is how long ago the last key must be for the page to turn by itself.
 const undisturbed = 2 * time.Second
 
-// openReport shows the report when the run is over. Who looks at something in particular, or is pressing keys, keeps what is
-// on the screen: nothing jumps away under a hand. Wishes to stop do not count, since the report is what they ask for.
+// openReport shows the report when the run is over, unless the user chose another page or a panel, or pressed a key just before. The keys that stop
+// the run do not count, since they ask for the report.
 func (m *model) openReport() {
 	looking := m.page != 0 || m.zoomed || m.focus != "" || m.frozen || m.helping || m.prompt != nil || m.until > 0
 	if m.hasReport() && !looking && time.Duration(m.idle)*m.HeaderEvery >= undisturbed {

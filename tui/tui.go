@@ -1,7 +1,7 @@
 // Package tui is the dashboard: it turns a metrics.Snapshot, a size and the keys pressed into a screen.
 //
-// It leaves out everything else: it opens no socket, reads no file and never learns how load is made. Snapshots come in
-// on a channel, two wishes (drain, abort) go out through Control. Nobody ever waits for the screen.
+// It opens no socket, reads no file and does not know how load is made. Snapshots come in on a channel, commands go out through Control. No
+// other part of the program waits for the screen.
 //
 //	snapshots ──> model (Bubble Tea's loop alone writes it) ──> layout: named rectangles
 //	keys, size ──>   │                                              │
@@ -22,12 +22,12 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// Options say what the dashboard shows and what it may do.
+// Options configure the dashboard.
 type Options struct {
 	// Snapshots is a channel of capacity 1 on which the latest wins. It is closed after the last snapshot of the run,
 	// which stays on the screen.
 	Snapshots <-chan metrics.Snapshot
-	// Control is what keys may do to the run.
+	// Control takes the commands that keys give to the run.
 	Control Control
 	// Preparation is shown until the run begins, which then brings Snapshots, Control and Baseline; nil if the run is on.
 	Preparation *Preparation
@@ -45,17 +45,17 @@ type Options struct {
 	ASCII bool
 	// Baseline is drawn behind the run; nil for none.
 	Baseline *Baseline
-	// Player makes keys play a run of the past; nil for a run that is on.
+	// Player makes keys play a run of the past; nil for a live run.
 	Player Player
-	// ReadOnly refuses all keys that would change the run, until the Control, if it is a Guest, says otherwise. Attached says
-	// that the run belongs to another process, so that one can leave without ending it.
+	// ReadOnly refuses all keys that would change the run, until the Control, if it is a Remote, may change it. Attached says that the run belongs
+	// to another process, so that the user can leave without ending it.
 	ReadOnly, Attached bool
 	// Report turns the report of a finished run into text for its page, at most so many columns wide; nil for no such page.
 	Report func(r *metrics.Report, width int) string
-	// Bandwidth is how many bytes a second may go to the terminal, on average, before charts are drawn less often; 0 means
-	// what the size of the screen suggests.
+	// Bandwidth is how many bytes a second may go to the terminal, on average, before charts are drawn less often; 0 means a limit that suits the
+	// size of the screen.
 	Bandwidth int
-	// Record gets everything that goes to the terminal, as an asciicast; nil for nobody.
+	// Record gets everything that goes to the terminal, as an asciicast; nil for no recording.
 	Record io.Writer
 	// Theme is one of Themes; "" means the first.
 	Theme string
@@ -63,26 +63,25 @@ type Options struct {
 	Mouse bool
 	// Quiet rings no bell when the run is over.
 	Quiet bool
-	// Color is how many colours to use: "none", "16", "256" or "true"; "" or "auto" means what the terminal says, and none
-	// if NO_COLOR is set.
+	// Color is how many colours to use: "none", "16", "256" or "true"; "" or "auto" means as many as the terminal has, and none if NO_COLOR is set.
 	Color string
 }
 
-// Control is what the dashboard can do to a run. Its methods are called from the dashboard's loop and must not block.
+// Control takes commands for a run. Its methods are called from the dashboard's loop and must not block.
 type Control interface {
-	// Command asks something of the run. It returns a few words for the screen: what was done, or why not; ok says that the command
-	// is followed. Where the answer takes time the words are "", and the answer comes as Snapshot.Notice.
+	// Command gives a command. It returns a short result or refusal for the screen; ok says that the command is followed. Where the result takes
+	// time the text is "", and the result comes as Snapshot.Notice.
 	Command(metrics.Command) (said string, ok bool)
-	// Inspect says what of single requests the next snapshots are to hold.
+	// Inspect chooses the single requests that the next snapshots hold.
 	Inspect(metrics.Inspection)
 }
 
-// Guest is a Control that may be given the run while one looks at it.
-type Guest interface {
+// Remote is a Control of another process, which may get the run while it is on the screen.
+type Remote interface {
 	Controls() bool
 }
 
-// NoControl is a run that nobody can do anything to.
+// NoControl is the Control of a run that takes no commands.
 type NoControl struct{}
 
 // Command refuses.
@@ -93,9 +92,9 @@ func (NoControl) Command(metrics.Command) (said string, ok bool) {
 // Inspect does nothing.
 func (NoControl) Inspect(metrics.Inspection) {}
 
-// Player is what keys may do to a run of the past.
+// Player plays a run of the past.
 type Player interface {
-	// Play goes on, Pause stands still.
+	// Play continues, Pause stops.
 	Play()
 	Pause()
 	// SetSpeed plays at a multiple of the run's own speed.
@@ -110,10 +109,9 @@ type Baseline = panels.Baseline
 // ErrTerminal says that the terminal went away while the dashboard was on it.
 var ErrTerminal = term.ErrLost
 
-// Run shows the dashboard until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal). Whether the user
-// left before the run began is what the preparation's Seal says. The
-// terminal is restored before it returns, if it still takes output. Leaving does not end the run: after a third q it may
-// well go on.
+// Run shows the dashboard until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal). Preparation.Seal reports whether
+// the user left before the run began. The terminal is restored before Run returns, if it still takes output. Leaving does not end the run: after a
+// third q it may still be on.
 func Run(ctx context.Context, o Options) error {
 	if o.HeaderEvery <= 0 {
 		o.HeaderEvery = 500 * time.Millisecond

@@ -36,7 +36,7 @@ func Gauge(c screen.Canvas, y int, share, target float64, color screen.Color) {
 //
 //	⡇⡇⢸⢸⡇⡇⢸     ⢸⡇⡇⢸⢸
 func Moments(c screen.Canvas, r *Raster, at []float64, color screen.Color) {
-	of := beside{style: screen.Style{Fg: color}}
+	of := cellState{style: screen.Style{Fg: color}}
 	r = r.start(c)
 	r.paint(c, func(int, int) {}, func() {
 		for _, part := range at {

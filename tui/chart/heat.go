@@ -15,12 +15,12 @@ import (
 //	1ms│▓███████▒▒▒░
 //	   ╰┴-30s────now
 type Heat struct {
-	Time    TimeAxis
-	Axis    LatencyAxis // of HeatRows places
-	Cells   [][]float64 // samples a second of each place, from the bottom, for each of Columns columns; nil for none
-	Limits  []Limit
-	Marks   []Mark
-	Nothing string
+	Time        TimeAxis
+	Axis        LatencyAxis // of HeatRows places
+	Cells       [][]float64 // samples a second of each place, from the bottom, for each of Columns columns; nil for none
+	Limits      []Limit
+	Annotations []Annotation
+	Nothing     string
 }
 
 // HeatRows is the number of places, one above the other, of a heat map on a canvas; 0 if the canvas is too small.
@@ -60,7 +60,7 @@ func (h Heat) Draw(c screen.Canvas, r *Raster) {
 	r, most := r.start(area), h.most()
 	r.paint(area, used.cell, func() { h.fill(r, most, c.Terminal()) })
 	used.limits(h.Limits, scale)
-	used.marks(h.Marks, h.Time, true)
+	used.annotate(h.Annotations, h.Time, true)
 }
 
 // most is the largest number of samples of a place.
@@ -96,7 +96,7 @@ func (h Heat) fill(r *Raster, most float64, t screen.Terminal) {
 				continue
 			}
 			level := min(1+int(part*float64(len(glyphs)-1)), len(glyphs)-1)
-			r.set(x, y, glyphs[level], beside{style: screen.Style{Fg: screen.Blue}})
+			r.set(x, y, glyphs[level], cellState{style: screen.Style{Fg: screen.Blue}})
 		}
 	}
 }

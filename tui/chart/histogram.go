@@ -19,9 +19,9 @@ import (
 type Histogram struct {
 	Axis           LatencyAxis // of as many bins as the canvas has columns
 	Front, Outline Bars
-	Colors         []ColorFrom // of the bars, in order of latency
-	Marks          []ValueMark // the most important first
-	Nothing        string      // shown if there is no data
+	Colors         []ColorFrom       // of the bars, in order of latency
+	Annotations    []ValueAnnotation // the most important first
+	Nothing        string            // shown if there is no data
 }
 
 // Bars are the samples of one scope by the bins of the axis.
@@ -37,7 +37,7 @@ type ColorFrom struct {
 }
 
 // ValueMark is a latency marked on a histogram by a vertical line with its name above.
-type ValueMark struct {
+type ValueAnnotation struct {
 	At    time.Duration
 	Glyph rune
 	Name  []screen.Span
@@ -67,11 +67,11 @@ func (b Histogram) Draw(c screen.Canvas, r *Raster) {
 		sign = '.'
 	}
 	r.paint(area, func(int, int) {}, func() {
-		r.draw(r.dots, sign, func(int) beside { return beside{style: screen.Dim} })
+		r.draw(r.dots, sign, func(int) cellState { return cellState{style: screen.Dim} })
 		b.bars(r, front, top)
 	})
 	b.axisLine(c)
-	b.marks(c)
+	b.annotate(c)
 }
 
 // bars draws the bars of a scope.
@@ -161,28 +161,28 @@ func (b Histogram) axisLine(c screen.Canvas) {
 const markRoom = 14
 
 // marks draws the marks as lines with their names above them.
-func (b Histogram) marks(c screen.Canvas) {
-	var all []shownMark
-	for _, m := range b.Marks {
+func (b Histogram) annotate(c screen.Canvas) {
+	var all []placedAnnotation
+	for _, m := range b.Annotations {
 		at := b.Axis.bin(m.At)
 		x := min(max(0, int(at)), c.W-1)
-		near := func(p shownMark) bool { return p.x-x < markRoom && x-p.x < markRoom }
+		near := func(p placedAnnotation) bool { return p.x-x < markRoom && x-p.x < markRoom }
 		switch {
 		case !m.Kept && !b.Axis.Shows(m.At):
 		case m.Extra && (x > c.W-markRoom || slices.ContainsFunc(all, near)):
 		default:
-			all = append(all, shownMark{m, x})
+			all = append(all, placedAnnotation{m, x})
 		}
 	}
 	for _, m := range writeNames(c, all) {
 		for y := 1; y < c.H-1; y++ {
-			b.mark(c, m.x, y, m.Glyph)
+			b.annotateCell(c, m.x, y, m.Glyph)
 		}
 	}
 }
 
 // mark draws a cell of a line where it hides no data, or in black on a bar.
-func (b Histogram) mark(c screen.Canvas, x, y int, glyph rune) {
+func (b Histogram) annotateCell(c screen.Canvas, x, y int, glyph rune) {
 	p := c.At(x, y)
 	switch {
 	case p == nil:
@@ -193,17 +193,17 @@ func (b Histogram) mark(c screen.Canvas, x, y int, glyph rune) {
 	}
 }
 
-type shownMark struct {
-	ValueMark
+type placedAnnotation struct {
+	ValueAnnotation
 	x int
 }
 
 // writeNames writes the names into the top row in the order of their lines. A name begins at its line, or further to the left if the next
 // name or the edge is in the way. If there is no room for all, the last marks of the list are left out. It returns the marks that are left.
-func writeNames(c screen.Canvas, all []shownMark) []shownMark {
+func writeNames(c screen.Canvas, all []placedAnnotation) []placedAnnotation {
 	for ; len(all) > 0; all = all[:len(all)-1] {
 		sorted := slices.Clone(all)
-		slices.SortStableFunc(sorted, func(a, b shownMark) int { return b.x - a.x })
+		slices.SortStableFunc(sorted, func(a, b placedAnnotation) int { return b.x - a.x })
 		at := make([]int, len(sorted))
 		free := c.W
 		for i, m := range sorted {

@@ -54,7 +54,7 @@ func cutAt(end, other dot, x int) dot {
 // older draws the line of a baseline: dim, and broken, so that it is told apart without colours too. It does not cover a band.
 func (p pen) older(dots []dot) {
 	for _, d := range dots {
-		switch of := (beside{style: screen.Dim}); {
+		switch of := (cellState{style: screen.Dim}); {
 		case d.x/2%3 == 2 || p.r.glyph(d.x/2, d.y/4) == upperHalf:
 		case p.terminal.ASCII:
 			p.r.set(d.x/2, d.y/4, '\'', of)
@@ -78,11 +78,11 @@ func (p pen) lines(lanes []lane, all []Line) (draw func()) {
 	}
 	return func() {
 		for i, l := range all {
-			p.r.draw(dots[i], p.sign(l), func(x int) beside {
+			p.r.draw(dots[i], p.sign(l), func(x int) cellState {
 				if x < warm {
-					return beside{screen.Dim, i + 1}
+					return cellState{screen.Dim, i + 1}
 				}
-				return beside{screen.Style{Fg: l.Color}, i + 1}
+				return cellState{screen.Style{Fg: l.Color}, i + 1}
 			})
 		}
 		if tops != nil {
@@ -151,7 +151,7 @@ func (p pen) stipple(x, y, line, top int, color screen.Color) {
 	switch of := p.r.at(x, y); {
 	case at <= top:
 	case p.r.glyph(x, y) == 0:
-		p.r.dot(2*x, at, beside{screen.Style{Fg: color}, belowLine})
+		p.r.dot(2*x, at, cellState{screen.Style{Fg: color}, belowLine})
 	case of.line == line:
 		p.r.dot(2*x, at, *of)
 	}

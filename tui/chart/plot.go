@@ -42,19 +42,19 @@ const (
 //	  0│⠤⠊⠁
 //	   ╰┴-60s──────┴-30s─────now
 type Plot struct {
-	Time      TimeAxis
-	Lines     []Line  // later ones are drawn over earlier ones
-	Lanes     bool    // each line has a lane and an axis of its own, the first the highest
-	Log       bool    // values are latencies in seconds on a logarithmic axis
-	Band      bool    // lines are percentiles, highest first, with areas between them if the terminal has enough colours
-	Top       float64 // the least upper end of a linear axis
-	Named     bool    // lines carry their names, as they always do without colours
-	Upper     bool    // the plot below has the axis of time
-	Lower     bool    // the plot above has the words of the marks
-	Limits    []Limit
-	Marks     []Mark
-	Underline Underline
-	Nothing   string // shown if there is no data
+	Time        TimeAxis
+	Lines       []Line  // later ones are drawn over earlier ones
+	Lanes       bool    // each line has a lane and an axis of its own, the first the highest
+	Log         bool    // values are latencies in seconds on a logarithmic axis
+	Band        bool    // lines are percentiles, highest first, with areas between them if the terminal has enough colours
+	Top         float64 // the least upper end of a linear axis
+	Named       bool    // lines carry their names, as they always do without colours
+	Upper       bool    // the plot below has the axis of time
+	Lower       bool    // the plot above has the words of the marks
+	Limits      []Limit
+	Annotations []Annotation
+	Underline   Underline
+	Nothing     string // shown if there is no data
 }
 
 // Draw fills c with the plot. The raster may be nil.
@@ -87,7 +87,7 @@ func (p Plot) Draw(c screen.Canvas, r *Raster) {
 		p.names(used, lanes)
 	}
 	used.limits(p.Limits, lanes[0].scale)
-	used.marks(p.Marks, p.Time, !p.Lower)
+	used.annotate(p.Annotations, p.Time, !p.Lower)
 	used.underline(p.Underline, p.Time)
 }
 

@@ -18,8 +18,8 @@ func flat() Line {
 }
 
 // minute is a plot of a level line over a minute.
-func minute(marks ...Mark) Plot {
-	return Plot{Time: TimeAxis{Shown: time.Minute}, Lines: []Line{flat()}, Marks: marks}
+func minute(marks ...Annotation) Plot {
+	return Plot{Time: TimeAxis{Shown: time.Minute}, Lines: []Line{flat()}, Annotations: marks}
 }
 
 // drawn are the rows of a chart.
@@ -31,25 +31,25 @@ func drawn(w, h int, t screen.Terminal, draw func(screen.Canvas, *Raster)) []str
 }
 
 func TestMarks(t *testing.T) {
-	at := func(sec int, name string) Mark {
-		return Mark{At: time.Duration(sec) * time.Second, Name: screen.Sanitize(name), Glyph: '┊'}
+	at := func(sec int, name string) Annotation {
+		return Annotation{At: time.Duration(sec) * time.Second, Name: screen.Sanitize(name), Glyph: '┊'}
 	}
 	for _, c := range []struct {
 		name  string
-		marks []Mark
+		marks []Annotation
 		top   string // the top row, right of the axis, which the line does not touch
 	}{
 		{"none", nil, ""},
-		{"in the middle", []Mark{at(30, "stage 2")}, "               ┊stage 2"},
-		{"two", []Mark{at(20, "stage 2"), at(40, "stage 3")}, "          ┊stage 2 ┊stage 3"},
-		{"too near for the first name", []Mark{at(20, "stage 2"), at(30, "stage 3")}, "          ┊    ┊stage 3"},
-		{"before its line at the edge", []Mark{at(55, "stage 2")}, "                    stage 2┊"},
-		{"touching the name before", []Mark{at(34, "abc"), at(55, "stage 2")}, "                ┊abc       ┊"},
-		{"too many", []Mark{at(30, "a"), at(30, "b"), at(32, "c"), at(36, "d")}, "               ┊a┊d"},
-		{"outside", []Mark{at(-5, "a"), at(0, "b"), at(60, "c"), at(70, "d")}, "                            c┊"},
-		{"foreign", []Mark{at(30, "\x1b[31m漢字\n")}, "               ┊漢字"},
-		{"without a name", []Mark{at(30, "")}, "               ┊"},
-		{"too long", []Mark{at(30, strings.Repeat("x", 30))}, "               ┊"},
+		{"in the middle", []Annotation{at(30, "stage 2")}, "               ┊stage 2"},
+		{"two", []Annotation{at(20, "stage 2"), at(40, "stage 3")}, "          ┊stage 2 ┊stage 3"},
+		{"too near for the first name", []Annotation{at(20, "stage 2"), at(30, "stage 3")}, "          ┊    ┊stage 3"},
+		{"before its line at the edge", []Annotation{at(55, "stage 2")}, "                    stage 2┊"},
+		{"touching the name before", []Annotation{at(34, "abc"), at(55, "stage 2")}, "                ┊abc       ┊"},
+		{"too many", []Annotation{at(30, "a"), at(30, "b"), at(32, "c"), at(36, "d")}, "               ┊a┊d"},
+		{"outside", []Annotation{at(-5, "a"), at(0, "b"), at(60, "c"), at(70, "d")}, "                            c┊"},
+		{"foreign", []Annotation{at(30, "\x1b[31m漢字\n")}, "               ┊漢字"},
+		{"without a name", []Annotation{at(30, "")}, "               ┊"},
+		{"too long", []Annotation{at(30, strings.Repeat("x", 30))}, "               ┊"},
 	} {
 		got := drawn(axisWidth+30, 8, screen.Terminal{}, minute(c.marks...).Draw)
 		if top := strings.TrimRight(strings.TrimPrefix(got[0], "     │"), " "); top != c.top {
@@ -140,7 +140,7 @@ func TestLinesAreCutAtTheEdges(t *testing.T) {
 
 // BenchmarkPlot is a chart of three lines over two minutes on a screen of 120x40, on a kept raster.
 func BenchmarkPlot(b *testing.B) {
-	p := Plot{Time: TimeAxis{Shown: 2 * time.Minute}, Marks: []Mark{{At: time.Minute, Name: "stage 2", Glyph: '┊'}}}
+	p := Plot{Time: TimeAxis{Shown: 2 * time.Minute}, Annotations: []Annotation{{At: time.Minute, Name: "stage 2", Glyph: '┊'}}}
 	for i := range 3 {
 		l := Line{Name: "x", Below: Dotted, Color: screen.Blue}
 		for s := range 120 {

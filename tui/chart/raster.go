@@ -36,8 +36,8 @@ type Raster struct {
 	w, h      int // of the chart
 	top, rows int // of the strip in it
 	canvas    canvas.Model
-	beside    []beside // the canvas, as many in a row as it has columns
-	dots      []dot    // of the lines of a chart, traced once for all strips
+	states    []cellState // the canvas, as many in a row as it has columns
+	dots      []dot       // of the lines of a chart, traced once for all strips
 }
 
 // stripRows is the height of the canvas: most charts of a screen of 120x40 fit into one strip.
@@ -45,7 +45,7 @@ const stripRows = 10
 
 // beside is kept beside each cell of the canvas: its style on the screen, since styles of lipgloss are not comparable, and the last line
 // drawn through it.
-type beside struct {
+type cellState struct {
 	style screen.Style
 	line  int // counted from 1; 0 for other data, belowLine for the area below a line
 }
@@ -67,7 +67,7 @@ func (r *Raster) start(area screen.Canvas) *Raster {
 	r.w, r.h, r.dots = area.W, area.H, r.dots[:0]
 	if r.w > r.canvas.Width() {
 		r.canvas = canvas.New(r.w, stripRows)
-		r.beside = make([]beside, r.w*stripRows)
+		r.states = make([]cellState, r.w*stripRows)
 	}
 	return r
 }
@@ -80,7 +80,7 @@ func (r *Raster) paint(area screen.Canvas, taken func(x, y int), draw func()) {
 		for y := range r.rows {
 			r.canvas.FillLine(y, canvas.Cell{})
 		}
-		clear(r.beside)
+		clear(r.states)
 		draw()
 		r.copy(area, taken)
 	}
@@ -108,11 +108,11 @@ func (r *Raster) copy(area screen.Canvas, taken func(x, y int)) {
 }
 
 // at returns what is kept beside a cell; nil outside the strip.
-func (r *Raster) at(x, y int) *beside {
+func (r *Raster) at(x, y int) *cellState {
 	if y -= r.top; x < 0 || y < 0 || x >= r.w || y >= r.rows {
 		return nil
 	}
-	return &r.beside[y*r.canvas.Width()+x]
+	return &r.states[y*r.canvas.Width()+x]
 }
 
 // cell is the place of a cell on the canvas.
@@ -122,7 +122,7 @@ func (r *Raster) cell(x, y int) canvas.Point { return canvas.Point{X: x, Y: y - 
 func (r *Raster) glyph(x, y int) rune { return r.canvas.Cell(r.cell(x, y)).Rune }
 
 // set puts a rune into a cell, whatever was there.
-func (r *Raster) set(x, y int, glyph rune, of beside) {
+func (r *Raster) set(x, y int, glyph rune, of cellState) {
 	if p := r.at(x, y); p != nil {
 		r.canvas.SetCell(r.cell(x, y), canvas.NewCellWithStyle(glyph, unstyled))
 		*p = of
@@ -140,7 +140,7 @@ var dotRunes = func() (out [4][2]rune) {
 }()
 
 // dot adds a dot to those of its cell, two to a cell across and four down.
-func (r *Raster) dot(x, y int, of beside) {
+func (r *Raster) dot(x, y int, of cellState) {
 	if x < 0 || y < 0 {
 		return
 	}
@@ -169,7 +169,7 @@ func (r *Raster) between(x0, y0, x1, y1 int) {
 }
 
 // draw draws dots, or with a sign, as in ASCII, their cells.
-func (r *Raster) draw(dots []dot, sign rune, of func(x int) beside) {
+func (r *Raster) draw(dots []dot, sign rune, of func(x int) cellState) {
 	for _, d := range dots {
 		if sign != 0 {
 			r.set(d.x/2, d.y/4, sign, of(d.x/2))
@@ -189,7 +189,7 @@ func (r *Raster) column(x int, part float64, st screen.Style) {
 	high = min(high-float64(r.h-1-bottom), float64(r.rows)) // of it in this strip
 	graph.DrawColumnBottomToTop(&r.canvas, r.cell(x, bottom), high, unstyled)
 	for y := range int(math.Ceil(high)) {
-		*r.at(x, bottom-y) = beside{style: st}
+		*r.at(x, bottom-y) = cellState{style: st}
 	}
 }
 
@@ -217,7 +217,7 @@ func (r *Raster) pixel(x, y int, color screen.Color) {
 	} else {
 		st.Bg = color
 	}
-	r.set(x, y/2, upperHalf, beside{style: st})
+	r.set(x, y/2, upperHalf, cellState{style: st})
 }
 
 // half returns a cell of two halves, Fg above Bg, with as few colours as possible.

@@ -57,7 +57,7 @@ func TestRasterIsBlankForEachChart(t *testing.T) {
 			for i, r := range []*Raster{kept, nil} {
 				sf := screen.NewSurface(w, 12)
 				sf.Terminal = term
-				minute(Mark{At: 20 * time.Second, Name: "here", Glyph: '┊'}).Draw(sf.All(), r)
+				minute(Annotation{At: 20 * time.Second, Name: "here", Glyph: '┊'}).Draw(sf.All(), r)
 				got[i] = sf.Render(&screen.Palette{Mono: true})
 			}
 			if got[0] != got[1] {
@@ -156,9 +156,9 @@ func FuzzCharts(f *testing.F) {
 		}
 		now := TimeAxis{From: at / 3, Shown: at, Warm: at / 2, Back: at / 5}
 		var limits []Limit
-		var marks []Mark
+		var marks []Annotation
 		for _, m := range moments {
-			limits, marks = append(limits, Limit{"limit", m}), append(marks, Mark{At: m, Name: "mark", Glyph: '┊', Prominent: true})
+			limits, marks = append(limits, Limit{"limit", m}), append(marks, Annotation{At: m, Name: "mark", Glyph: '┊', Prominent: true})
 		}
 		cells := make([][]float64, w)
 		for x := range cells {
@@ -168,13 +168,13 @@ func FuzzCharts(f *testing.F) {
 		lines := []Line{l, {Name: "level", Points: []Point{{0, 1}, {at, 1}}}, l}
 		bars := Bars{sum.Bins, uint64(len(values))}
 		for _, draw := range []func(screen.Canvas, *Raster){
-			Plot{Time: now, Lines: lines, Limits: limits, Marks: marks, Underline: Underline{"underlined", screen.Blue, moments}}.Draw,
+			Plot{Time: now, Lines: lines, Limits: limits, Annotations: marks, Underline: Underline{"underlined", screen.Blue, moments}}.Draw,
 			Plot{Time: now, Lines: lines, Log: true, Limits: limits}.Draw,
 			Plot{Time: now, Lines: lines, Lanes: true, Named: true, Upper: true}.Draw,
 			Plot{Time: now, Lanes: true, Limits: limits}.Draw,
-			Plot{Time: now, Lines: lines, Log: true, Band: true, Marks: marks}.Draw,
+			Plot{Time: now, Lines: lines, Log: true, Band: true, Annotations: marks}.Draw,
 			Heat{Time: now, Axis: axis, Cells: cells, Limits: limits}.Draw,
-			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Blue}}, Marks: []ValueMark{
+			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Blue}}, Annotations: []ValueAnnotation{
 				{At: at, Name: []screen.Span{screen.Text.Span("here")}, Kept: true}, {At: at / 2, Extra: true},
 			}}.Draw,
 			func(c screen.Canvas, r *Raster) { Moments(c, r, values, screen.Blue) },

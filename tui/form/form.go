@@ -159,7 +159,7 @@ func (m *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = max(0, msg.Width), max(0, msg.Height)
 	case lookupMsg:
-		m.found(msg)
+		m.takeChoices(msg)
 	case tea.KeyMsg:
 		return m, m.key(msg)
 	}
@@ -167,7 +167,7 @@ func (m *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // found takes the choices of a field, unless the user has changed his mind since.
-func (m *form) found(msg lookupMsg) {
+func (m *form) takeChoices(msg lookupMsg) {
 	if !m.known || msg.of != m.fields[0].value() {
 		return
 	}
@@ -256,7 +256,7 @@ func (m *form) submit() tea.Cmd {
 }
 
 // formShort stands for a command line that there is no room for.
-const formShort = "(the command line needs a larger window; it is printed when it runs)"
+const commandTooLong = "(the command line needs a larger window; it is printed when it runs)"
 
 // shellLines breaks the words of a command line into lines of w columns, as one would in a shell: what is copied off the
 // screen runs as a whole, never a part of it. A flag keeps its values where they fit. It is nil where a word is too long.

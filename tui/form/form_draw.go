@@ -73,7 +73,7 @@ func (m *form) outcome(w, h int) (bad, command []string) {
 	bad = bad[:max(0, min(len(bad), room))]
 	command = shellLines(words, w)
 	if len(command) == 0 || len(bad)+len(command) > room { // a part of it would run without its limits
-		command = screen.Wrap(formShort, w, 3)
+		command = screen.Wrap(commandTooLong, w, 3)
 	}
 	if len(bad)+len(command) > room {
 		command = nil
@@ -123,12 +123,12 @@ func (m *form) drawField(c screen.Canvas, f *formField, names int, here bool) {
 	}
 	if here || f.Free {
 		at := max(x+3, 2+names+2+34)
-		c.Print(at, 0, m.beside(f, c.W-at), screen.Label)
+		c.Print(at, 0, m.hintOf(f, c.W-at), screen.Label)
 	}
 }
 
 // beside is what is said beside a field, in w columns: a hint as a whole or not at all, an error as far as there is room.
-func (m *form) beside(f *formField, w int) string {
+func (m *form) hintOf(f *formField, w int) string {
 	hint := f.Hint
 	switch {
 	case f.Free && len(f.Choices) > 1:

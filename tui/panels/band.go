@@ -20,7 +20,7 @@ func bandPlot(v *View) plot {
 	p := percentileLines(v, v.Latency)
 	p.what, p.chart.Band, p.chart.Named = " p99", true, true
 	for i := range p.series {
-		p.series[i].below, p.series[i].alone = chart.Bare, i > 0 // one line of another run is as much as can be read behind three
+		p.series[i].below, p.series[i].alone = chart.Bare, i > 0 // more than one line of the baseline behind three is unreadable
 	}
 	return p
 }

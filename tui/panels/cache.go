@@ -39,13 +39,13 @@ func drawKV(c screen.Canvas, v *View) {
 		}}, low)
 		return
 	}
-	if n > 0 { // a cache so full has no line at the bottom
+	if n > 0 { // the line of so full a cache is far from the bottom
 		used.chart.Underline = chart.Underline{Name: "preempted", Color: screen.Vermilion, At: preemptions(v)}
 	}
 	used.draw(c)
 }
 
-// preemptions are the moments at which seconds end in which requests were preempted.
+// preemptions are the ends of seconds in which requests were preempted.
 func preemptions(v *View) []time.Duration {
 	var out []time.Duration
 	_, ws, end := v.overTime()
@@ -57,7 +57,7 @@ func preemptions(v *View) []time.Duration {
 	return out
 }
 
-// cachePanel counts what the server's shortcuts brought: the prefix cache and speculative decoding, and what was undone.
+// cachePanel shows the success of the prefix cache and of speculative decoding, and counts preemptions.
 var cachePanel = Panel{name: "cache", title: cacheTitle, draw: drawCache}
 
 func cacheTitle(v *View, _, _ int) []screen.Span {
@@ -94,7 +94,7 @@ func drawCache(c screen.Canvas, v *View) {
 	drawHitsBelow(c, 2*step+1, v)
 }
 
-// shareNames is what the names of the gauges take, shareWords what stands behind them.
+// shareNames is the width of the names of the gauges, shareWords that of the counts behind them.
 const (
 	shareNames = 13
 	shareWords = 15
@@ -107,7 +107,7 @@ func shareEnd(c screen.Canvas) int {
 	return c.W - shareWords
 }
 
-// drawShare is a gauge with its name, its percentage and, where there is room, what it is a share of.
+// drawShare is a gauge with its name, its percentage and, where there is room, the counts.
 func drawShare(c screen.Canvas, y int, name string, share, part, whole float64) {
 	c.Print(0, y, name, screen.Text)
 	end := shareEnd(c)
@@ -124,7 +124,7 @@ func drawShare(c screen.Canvas, y int, name string, share, part, whole float64) 
 	}
 }
 
-// drawHitsBelow is what the server's shortcuts brought by the second, as far as it tells.
+// drawHitsBelow is the success of the prefix cache and of drafts by the second, as far as the server counts them.
 func drawHitsBelow(c screen.Canvas, y int, v *View) {
 	p := plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}}
 	add := func(name string, col screen.Color, part, whole func(*metrics.ServerSecond) float64) {

@@ -18,7 +18,7 @@ var latenessPanel = Panel{name: "lateness", title: latenessTitle, draw: drawLate
 
 func latenessTitle(v *View, w, _ int) []screen.Span {
 	p99, most, cpu := "", "", ""
-	if c := v.edgeClient(); c != nil {
+	if c := v.cursorClient(); c != nil {
 		if c.Sent > 0 {
 			p99, most = number.Latency(c.LateP99), number.Latency(c.LateMax)
 		}
@@ -28,7 +28,7 @@ func latenessTitle(v *View, w, _ int) []screen.Span {
 		legendItem{screen.Blue, "p99", p99}, legendItem{screen.Vermilion, "max", most}, legendItem{screen.Purple, "CPU", cpu})
 }
 
-// cpuShare is how much of the processors it may use the client kept busy, in percent; NaN where that is not known.
+// cpuShare is how much of its processors the client kept busy, in percent; NaN where it is not known.
 func cpuShare(c *metrics.ClientSecond) float64 {
 	if !(c.Cores > 0) {
 		return math.NaN()
@@ -79,7 +79,7 @@ func cpuPlot(v *View) plot {
 	}}
 }
 
-// clientSeconds finds the second of the client that fills most of a window, nil if it did not look at itself then.
+// clientSeconds finds the sample of the client that fills most of a window, nil if there is none.
 func clientSeconds(v *View) func(start time.Duration) *metrics.ClientSecond {
 	all := v.Client
 	k := 0 // windows come in order of time
@@ -98,17 +98,17 @@ func clientSeconds(v *View) func(start time.Duration) *metrics.ClientSecond {
 	}
 }
 
-// health is what the client shows of itself: whether the figures on the screen are the server's or its own.
+// health is the state of the client: whether the figures on the screen are the server's or its own.
 type health uint8
 
 const (
-	unsampled health = iota // nothing is known, or not yet
+	unsampled health = iota // not known, or not yet
 	well
 	strained // the run as a whole is fine, its last seconds are not
 	limited
 )
 
-// client is how the client is, and the first reason for it. Once the run is over only the whole of it counts.
+// client is the state of the client and the first reason for it. Once the run is over only the whole run counts.
 func (v *View) client() (health, string) {
 	s := v.Snapshot
 	if r := s.Report; r != nil {
@@ -134,7 +134,7 @@ func (v *View) client() (health, string) {
 // reasonMost is how many columns a reason may take.
 const reasonMost = 60
 
-// reason is the first one that says anything.
+// reason is the first one that is not empty.
 func reason(v metrics.Verdict) string {
 	for _, why := range v.Why {
 		if why = screen.Sanitize(why); why != "" {
@@ -151,15 +151,15 @@ func (h health) style() screen.Style {
 	return [...]screen.Style{screen.Label, screen.Label, {Fg: screen.Orange, Bold: true}, screen.Warning}[h]
 }
 
-// limitedShort is what there is always room for.
+// limitedShort is the shortest form, for which there is always room.
 const limitedShort = "! client"
 
-// reasonLeast is how many columns of a reason still say something.
+// reasonLeast is how many columns a shortened reason needs.
 const reasonLeast = 16
 
-// says is the state in words of at most w columns: with its reason, without, or in short. Good news that does not fit is
-// left out, bad news is not.
-func (h health) says(why string, w int) string {
+// describe is the state in words of at most w columns: with its reason, without, or in short. Good news is left out where there is no room, bad news
+// is not.
+func (h health) describe(why string, w int) string {
 	if h == unsampled {
 		return ""
 	}

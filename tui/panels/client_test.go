@@ -62,7 +62,7 @@ func TestClientWords(t *testing.T) {
 		{limited, "p99 sent 31ms late", -9, "! client"},
 		{limited, "", 80, "client LIMITED"},
 	} {
-		if got := c.state.says(c.why, c.w); got != c.want {
+		if got := c.state.describe(c.why, c.w); got != c.want {
 			t.Errorf("state %d in %d columns: %q, want %q", c.state, c.w, got, c.want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// endpointsPanel lists what requests are sent to.
+// endpointsPanel lists the endpoints that requests are sent to.
 var endpointsPanel = Panel{name: "endpoints", title: endpointsTitle, draw: drawEndpoints}
 
 func endpointsTitle(v *View, _, h int) []screen.Span {

@@ -43,8 +43,7 @@ func ago(d time.Duration) string {
 	return number.Coarse(d) + " ago"
 }
 
-// drawErrors writes one line per kind, most frequent first, and the words that came with it as far as there is room: wrapped
-// where all of them have it.
+// drawErrors writes one line per kind, most frequent first, and its messages as far as there is room: wrapped if there is room for all.
 func drawErrors(c screen.Canvas, v *View) {
 	if len(v.Failures) == 0 {
 		c.Center("✓ none", screen.Label)
@@ -59,7 +58,7 @@ func drawErrors(c screen.Canvas, v *View) {
 	drawErrorLines(c, v, cutErrorLines(v, c.W, c.H))
 }
 
-// cutErrorLines are the kinds where not all words have room: each on a line with the first of its words, cut short, and more of them on
+// cutErrorLines are the kinds where there is no room for all messages: each on a line with its first message, cut short, and further messages on
 // lines of their own as long as every kind still has one.
 func cutErrorLines(v *View, w, h int) []errorLine {
 	var out []errorLine
@@ -88,14 +87,14 @@ func cutErrorLines(v *View, w, h int) []errorLine {
 	return out
 }
 
-// failureNames are the kinds of failures in words; a status says itself.
+// failureNames are the kinds of failures in words, but for statuses.
 var failureNames = map[metrics.Failure]string{
 	metrics.FailedConnect: "no connection", metrics.FailedNoSocket: "no socket here", metrics.FailedReset: "connection reset",
 	metrics.FailedTruncated: "stream truncated", metrics.FailedInStream: "error in stream", metrics.FailedMalformed: "malformed answer",
 	metrics.FailedEmpty: "no output", metrics.FailedStall: "stalled", metrics.FailedTimeout: "timeout",
 }
 
-// failureName says a kind of failure in words.
+// failureName is a kind of failure in words.
 func failureName(kind metrics.Failure, status int) string {
 	if kind == metrics.FailedStatus {
 		return fmt.Sprintf("HTTP %d", status)
@@ -103,14 +102,14 @@ func failureName(kind metrics.Failure, status int) string {
 	return cmp.Or(failureNames[kind], screen.Sanitize(string(kind)))
 }
 
-// errorLine is a line of the errors in full; only the first one of a kind has that.
+// errorLine is a line of the panel. Only the first line of a kind has its kind.
 type errorLine struct {
 	kind *metrics.FailureCount
 	x    int // where the words begin
 	text string
 }
 
-// errorLines are the kinds with all the words that came with them, wrapped to w columns and so many lines each at most.
+// errorLines are the kinds with all their messages, wrapped to w columns and so many lines each at most.
 func errorLines(v *View, w, most int) []errorLine {
 	var out []errorLine
 	for i := range v.Failures {
@@ -130,7 +129,7 @@ func errorLines(v *View, w, most int) []errorLine {
 					out[len(out)-1] = l
 					continue
 				}
-				if n > 0 && !beside { // what goes on stands further in, so that one sees where the next one begins
+				if n > 0 && !beside { // further lines are indented, so that the beginning of the next message is clear
 					l.x += 2
 				}
 				out = append(out, l)
@@ -140,7 +139,7 @@ func errorLines(v *View, w, most int) []errorLine {
 	return out
 }
 
-// errorWhen is how many requests failed so, and when the last one did.
+// errorWhen is the share of requests of the kind and the time since the last one.
 func errorWhen(v *View, f *metrics.FailureCount) string {
 	return number.Share(f.Count, v.Totals.Done+v.Totals.Failed) + "  " + ago(v.At-f.Last)
 }

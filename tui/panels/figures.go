@@ -31,7 +31,7 @@ func (h Header) figures() []figure {
 	}
 	over := figure{"done", number.Count(s.Totals.Done), screen.Strong, 5}
 	if s.At < v.plan().Warmup {
-		over.name, over.value = "warm-up", number.Count(s.Totals.WarmedUp) // nothing counts yet
+		over.name, over.value = "warm-up", number.Count(s.Totals.WarmedUp) // no request counts yet
 	}
 	out := []figure{
 		{"req/s", done, screen.Strong, 7},
@@ -72,7 +72,7 @@ func (v *View) p99Figure(l metrics.Latency) figure {
 	return figure{l.Naming().Title + " p99", v.latencyRow(l).p99(), screen.Strong, 6}
 }
 
-// target is the rate the load is to have now; 0 where it has none.
+// target is the planned rate of the moment; 0 where there is none.
 func target(s *metrics.Snapshot) float64 {
 	switch st := &s.Steering; {
 	case s.Plan == nil || s.State != metrics.Running || st.Paused:
@@ -98,13 +98,13 @@ func (v *View) goodFigure() figure {
 	return out
 }
 
-// p99 comes from the report where there is one, so that no two places on the screen differ.
+// p99 is the 99th percentile, from the report where there is one, so that no two places on the screen differ.
 func (r latencyRow) p99() string {
 	ms, _ := quantileColumn("p99", 99).of(r)
 	return orDash(r.hist.Count() > 0, number.Latency, time.Duration(ms*float64(time.Millisecond)))
 }
 
-// spare names the figures a narrow line can do without, the first to go first.
+// spare names the figures that a narrow line leaves out, in this order.
 var spare = []string{"ITL p99", "running", "waiting", "TTFT p99", "held", "done", "warm-up", "in flight", "E2EL p99"}
 
 // fewer leaves out figures until the rest fit.
@@ -184,7 +184,7 @@ func drawFigureGrid(c screen.Canvas, all []figure) {
 	}
 }
 
-// DrawTiny puts what matters most on a screen too small for anything else.
+// DrawTiny draws the most important figures on a screen too small for anything else.
 func (h Header) DrawTiny(c screen.Canvas) {
 	c.Clear()
 	x, y := 0, 0

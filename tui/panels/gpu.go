@@ -12,14 +12,14 @@ import (
 	"benchtop/tui/screen"
 )
 
-// gpuPanel is a table of the accelerators as they are now, and what they used so far.
+// gpuPanel is a table of the accelerators as they are now, and their energy so far.
 //
 //	#  name         use                  memory       power     temp   clock
 //	0  NVIDIA H200  ━━━━━━━━━━━━━━━ 98%  71.2 of 141G 612/700W  66°C  1980MHz
 //	energy last 60s 48kJ · 0.35 J/token · cost 1.12 per 1M tokens
 var gpuPanel = Panel{name: "gpu", title: gpuTitle, draw: drawGPUs}
 
-// gpuHeight is what the panel needs, its border included.
+// gpuHeight is the height of the panel with its border.
 func gpuHeight(v *View) int {
 	if n := len(latestGPUs(v.Snapshot)); n > 0 {
 		return min(n, gpusMost) + 4
@@ -27,7 +27,7 @@ func gpuHeight(v *View) int {
 	return 3
 }
 
-// latestGPUs are the accelerators as they were last seen.
+// latestGPUs are the accelerators by their last sample.
 func latestGPUs(s *metrics.Snapshot) []metrics.GPU {
 	if n := len(s.GPUs); n > 0 {
 		return s.GPUs[n-1].GPUs
@@ -57,7 +57,7 @@ func gpuTitle(v *View, _, _ int) []screen.Span {
 	}
 	switch {
 	case v.GPUsAbsent != "":
-		out = append(out, endedEarly.Style.Span(" ! "), screen.Label.Span(screen.Sanitize(v.GPUsAbsent))) // which says that it ended
+		out = append(out, endedEarly.Style.Span(" ! "), screen.Label.Span(screen.Sanitize(v.GPUsAbsent))) // the words say that it ended
 	case v.State == metrics.Finished:
 		out = append(out, screen.Label.Span(" · at the end"))
 	}
@@ -82,7 +82,7 @@ func drawGPUs(c screen.Canvas, v *View) {
 		drawGPU(c, y, &all[i], cols)
 		y++
 	}
-	words := energyWords(v)
+	words := energyText(v)
 	if left := len(all) - shown; left > 0 {
 		words = fmt.Sprintf("and %s more · %s", number.Count(left), words)
 	}
@@ -127,7 +127,7 @@ func gib(bytes float64) string {
 	return number.Short(g)
 }
 
-// clock writes a frequency in full as far as five digits do.
+// clock writes a frequency, in full if it has five digits at most.
 func clock(mhz float64) string {
 	if mhz = number.Sane(mhz); mhz < 99_999 {
 		return fmt.Sprintf("%.0f", mhz)
@@ -181,8 +181,8 @@ func drawGPU(c screen.Canvas, y int, g *metrics.GPU, cols table[*metrics.GPU]) {
 	cols.row(c, x, y, g, screen.Text)
 }
 
-// energyWords are what the accelerators used in the stretch that is shown, and what an output token took of it.
-func energyWords(v *View) string {
+// energyText is the energy of the accelerators in the scope, for each output token too.
+func energyText(v *View) string {
 	use := gpuUse(v)
 	out := "energy: not given"
 	if metrics.Said(use.Energy) {
@@ -190,7 +190,7 @@ func energyWords(v *View) string {
 		if use.Powered < use.Seen {
 			out += fmt.Sprintf(" (%d of %d)", use.Powered, use.Seen)
 		}
-		if looksMiss(v, &use) {
+		if samplesMiss(v, &use) {
 			out += fmt.Sprintf(" of %.1fs looked at", use.Sampled.Seconds())
 		}
 		if metrics.Said(use.JoulesPerToken) {
@@ -203,9 +203,8 @@ func energyWords(v *View) string {
 	return out
 }
 
-// looksMiss reports whether the energy of the whole run is that of a part, and will not become more. A span is what was looked
-// at.
-func looksMiss(v *View, use *metrics.GPUReport) bool {
+// samplesMiss reports whether the energy of the whole run is that of a part only, for good. A span ends with its samples.
+func samplesMiss(v *View, use *metrics.GPUReport) bool {
 	_, _, all := spanOf(v.Snapshot, v.Span, v.Back)
 	length := v.At
 	switch {
@@ -219,8 +218,8 @@ func looksMiss(v *View, use *metrics.GPUReport) bool {
 	return use.SamplesMiss(length - v.plan().Warmup)
 }
 
-// gpuUse is what the accelerators did: of the whole run by the figures of the report, of a span as far as they were looked at
-// in it, so that energy and tokens are those of the same seconds.
+// gpuUse is the use of the accelerators: in the whole run by the report, in a span as far as there are samples, so that energy and tokens are of the
+// same seconds.
 func gpuUse(v *View) metrics.GPUReport {
 	s, plan := v.Snapshot, v.plan()
 	work := metrics.GPUWork{Price: plan.GPUPrice}
@@ -232,14 +231,14 @@ func gpuUse(v *View) metrics.GPUReport {
 		work.OutputTokens, work.Length = s.Totals.OutputTokens, s.At-plan.Warmup
 		return metrics.GPUsOver(s.GPUs, plan.Warmup, endless, work)
 	}
-	from, to = lookedAt(s.GPUs, from, to)
-	const half = time.Second / 2 // a second counts where its middle is
+	from, to = sampledStretch(s.GPUs, from, to)
+	const half = time.Second / 2 // a second belongs to the stretch of its middle
 	work.OutputTokens, work.Length = sum(within(s.Windows, from-half+1, to-half+1)).OutputTokens, to-from
 	return metrics.GPUsOver(s.GPUs, from, to, work)
 }
 
-// lookedAt is the part of a stretch that looks tell of.
-func lookedAt(all []metrics.GPUSecond, from, to time.Duration) (first, last time.Duration) {
+// sampledStretch is the part of a stretch with samples.
+func sampledStretch(all []metrics.GPUSecond, from, to time.Duration) (first, last time.Duration) {
 	first, last = from, from
 	for i := range all {
 		s := &all[i]
@@ -262,7 +261,7 @@ func twoDigits(x float64) string {
 	return number.Short(x)
 }
 
-// drawGPUsBelow is how busy the accelerators were and what they drew, all of them together.
+// drawGPUsBelow is the use and the power of all accelerators over time.
 func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 	use := func(g *metrics.GPU) float64 { return 100 * g.Use }
 	power := func(g *metrics.GPU) float64 { return g.Power }
@@ -275,7 +274,7 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 		}}.draw)
 }
 
-// gpuValue is a figure of those accelerators that tell it over time, for a plot.
+// gpuValue is a figure over time of those accelerators that have it, for a plot.
 func gpuValue(v *View, of func(*metrics.GPU) float64, join func(sum float64, n int) float64) func(*metrics.Window) float64 {
 	return func(w *metrics.Window) float64 {
 		sum, n := 0.0, 0
@@ -293,7 +292,7 @@ func gpuValue(v *View, of func(*metrics.GPU) float64, join func(sum float64, n i
 	}
 }
 
-// gpusIn is the look at the accelerators that covers the middle of a second, as serverIn has it; nil if there is none.
+// gpusIn is the sample of the accelerators that covers the middle of a second; nil if there is none.
 func gpusIn(all []metrics.GPUSecond, w *metrics.Window) *metrics.GPUSecond {
 	mid := w.Start + time.Second/2
 	i := sort.Search(len(all), func(i int) bool { return all[i].At >= mid })

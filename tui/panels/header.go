@@ -14,17 +14,17 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Header is what the lines above the panels say.
+// Header is the content of the lines above the panels.
 type Header struct {
 	View  *View
-	State metrics.State // what was asked for counts before the run has heard of it
+	State metrics.State // the state that the user asked for counts before the run is in it
 	Pages []string
 	Page  int
 	// Behind is how old a frozen screen is; negative if it is not frozen.
 	Behind time.Duration
-	// Controls says that keys change the load, Slower how much less often charts are drawn, Guest who looks on; "" for neither.
-	Controls      bool
-	Slower, Guest string
+	// Controls says that keys change the load. Slower says how much less often charts are drawn, Viewer what kind of viewer this is; "" for neither.
+	Controls       bool
+	Slower, Viewer string
 }
 
 // StateSign gives the state a sign, a word and a colour.
@@ -83,7 +83,7 @@ func (h Header) Draw(c screen.Canvas) {
 	}
 }
 
-// first: name and pages on the left, what the run does and how far it is on the right.
+// first draws the name and the pages on the left, the state of the run and its progress on the right.
 func (h Header) first(c screen.Canvas) {
 	right, must := h.states()
 	tabs, right := h.fitTabs(c.W, right, must)
@@ -97,12 +97,12 @@ func (h Header) first(c screen.Canvas) {
 	h.bar(c.Sub(x+2, 0, room-x-4, 1))
 }
 
-// states says what the run does and what is special about the screen, and, beyond the first must pieces, how far the run is.
+// states are the state of the run and the special states of the screen, and, beyond the first must pieces, the progress of the run.
 func (h Header) states() (right []screen.Span, must int) {
 	banner := screen.Style{Fg: screen.Orange, Bold: true}
 	add := func(words string, st screen.Style) { right = append(right, st.Span(words), screen.Text.Span("  ")) }
-	if h.Guest != "" {
-		add(h.Guest, screen.Label)
+	if h.Viewer != "" {
+		add(h.Viewer, screen.Label)
 	}
 	if h.Slower != "" {
 		add(h.Slower, screen.Label)
@@ -133,7 +133,7 @@ func (h Header) bar(c screen.Canvas) {
 	chart.Bar(c.Sub(max(0, c.W-40), 0, min(c.W, 40), 1), part)
 }
 
-// portion is how much of the planned time or number of requests is behind us.
+// portion is the share of the planned time or number of requests that is done.
 func portion(s *metrics.Snapshot) (float64, bool) {
 	p := s.Plan
 	switch {
@@ -146,14 +146,13 @@ func portion(s *metrics.Snapshot) (float64, bool) {
 	case p.Duration > 0:
 		return min(max(s.At.Seconds()/p.Duration.Seconds(), 0), 1), true
 	case p.Requests > 0:
-		return min(max(float64(ended(s))/float64(p.Requests), 0), 1), true
+		return min(max(float64(endedRequests(s))/float64(p.Requests), 0), 1), true
 	}
 	return 0, false
 }
 
-// ended counts every request that is over, those of the warm-up as well, but not those that were dropped unsent when the run was
-// stopped.
-func ended(s *metrics.Snapshot) int {
+// endedRequests counts the requests that are over, those of the warm-up as well, but not those that were dropped unsent when the run was stopped.
+func endedRequests(s *metrics.Snapshot) int {
 	t := &s.Totals
 	if s.State == metrics.Running {
 		return t.WarmedUp + t.Done + t.Failed + t.Cancelled
@@ -161,7 +160,7 @@ func ended(s *metrics.Snapshot) int {
 	return max(t.WarmedUp+t.Done+t.Failed, t.Sent-s.Waiting-s.Running)
 }
 
-// progress says elapsed, planned and remaining; the last pieces are left out first. A run that broke off has nothing left.
+// progress is the time or the requests so far, planned and remaining; the last pieces are left out first. Nothing remains of a run that broke off.
 func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 	on := s.State == metrics.Running && state != BrokenOff
 	out := []screen.Span{screen.Text.Span(" " + number.Clock(s.At))}
@@ -176,18 +175,17 @@ func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 			out = append(out, screen.Label.Span(" -"+number.Clock(left+time.Second-1)))
 		}
 	case p.Requests > 0:
-		out = append(out, screen.Label.Span(fmt.Sprintf(" %d/%d", ended(s), p.Requests)))
-		if left := p.Requests - ended(s); left > 0 && on {
+		out = append(out, screen.Label.Span(fmt.Sprintf(" %d/%d", endedRequests(s), p.Requests)))
+		if left := p.Requests - endedRequests(s); left > 0 && on {
 			out = append(out, screen.Label.Span(fmt.Sprintf(" -%d", left)))
 		}
 	}
 	return out
 }
 
-// second: where the load goes, what it is and how far; how the client is and where the result goes. If all of it does not
-// fit, the result's folder goes first, then the load and the data set, then the reason of the client's state; then the
-// model has to make way for bad news. That the cache is cold stays as long as the model does, and both they and the result's
-// name are shortened for it.
+// second draws the plan and its stage, the state of the client, and the place of the result. If there is no room for all of it, the folder of the
+// result is left out first, then the load and the data set, then the reason of the client's state; then bad news takes the place of the model. The
+// note of a cold cache stays as long as the model does; the model and the name of the result are shortened for it.
 func (h Header) second(c screen.Canvas) {
 	s := h.View.Snapshot
 	parts, phase := planParts(s.Plan), phase(s)
@@ -220,18 +218,18 @@ func (h Header) second(c screen.Canvas) {
 	left.Spans(left.Print(0, 0, fit(parts, must, max(0, room-screen.SpansWidth(phase))), screen.Label), 0, phase)
 }
 
-// clientWords is what a state of the client takes without a reason, wellWords what the best one does.
+// clientWords is the width of a state of the client without a reason, wellWords that of the best state.
 const clientWords, wellWords = len("client strained" + between), len("client ok" + between)
 
-// clientNote says how the client is, before what else is said: good news in at most calm columns, bad news in at most
-// urgent ones. Until it is known its place is kept, so that nothing moves when it comes.
+// clientNote is the state of the client: good news in at most calm columns, bad news in at most urgent ones. Until the state is known its place is
+// kept, so that nothing moves when it comes.
 func (h Header) clientNote(calm, urgent int) []screen.Span {
 	state, why := h.View.client()
 	said, room := state, urgent
 	if state <= well {
 		said, room = well, calm
 	}
-	note := state.style().Span(said.says(why, room-screen.Width(between)))
+	note := state.style().Span(said.describe(why, room-screen.Width(between)))
 	switch {
 	case note.Text == "", state == unsampled && h.View.Report != nil:
 		return nil
@@ -241,12 +239,12 @@ func (h Header) clientNote(calm, urgent int) []screen.Span {
 	return []screen.Span{note, screen.Label.Span(between)}
 }
 
-// phase says which stage the load is in, or what it was set to, and that it is still warming up.
+// phase names the stage of the load, or the load that was set, and the warm-up.
 func phase(s *metrics.Snapshot) []screen.Span {
 	switch {
 	case s.Plan == nil:
 		return nil
-	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0: // the plan beside it is not what happened
+	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0: // the plan beside it was not kept
 		return []screen.Span{screen.Label.Span(between), screen.Strong.Span("steered")}
 	case s.State == metrics.Finished:
 		return nil
@@ -261,13 +259,13 @@ func phase(s *metrics.Snapshot) []screen.Span {
 	return out
 }
 
-// saving says where the result goes, with its folder if wanted and if there is room, or that it does not.
+// saving is the place of the result, with its folder if wanted and if there is room, or a note that it is not saved.
 func saving(s *metrics.Snapshot, w int, folder bool) []screen.Span {
 	switch {
 	case s.SaveError != "":
 		return []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError), w))}
 	case s.SavePath == "" && s.Replay != nil:
-		return nil // it was, or it would not be here
+		return nil // a result is replayed, so there is one
 	case s.SavePath == "":
 		return []screen.Span{screen.Label.Span(screen.Shorten("not saved", w))}
 	}
@@ -285,7 +283,7 @@ func saving(s *metrics.Snapshot, w int, folder bool) []screen.Span {
 // BrokenOff is the state of a run that broke off.
 const BrokenOff metrics.State = "broken off"
 
-// loadNote says what load was set and where it is going; "" where the plan is in force.
+// loadNote is the load that was set and the goal of its ramp or search; nil where the plan is in force.
 func loadNote(s *metrics.Snapshot) []screen.Span {
 	if s.State == metrics.Finished {
 		return nil
@@ -310,7 +308,7 @@ func loadNote(s *metrics.Snapshot) []screen.Span {
 	return out
 }
 
-// LoadUnit is what the load is counted in.
+// LoadUnit is the unit of a load.
 func LoadUnit(users bool) string {
 	if users {
 		return "users"
@@ -328,5 +326,5 @@ func SpeedText(speed float64) string {
 	return strconv.FormatFloat(number.Sane(speed), 'g', 4, 64) + "x"
 }
 
-// LoadMost is a load that no client reaches; more than that is a slip of the finger.
+// LoadMost is a load that no client reaches. A larger one is a typing error.
 const LoadMost = 1e6

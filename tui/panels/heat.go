@@ -9,14 +9,14 @@ import (
 	"benchtop/tui/screen"
 )
 
-// latencyHeatPanel shows how the spread of the chosen latency moved.
+// latencyHeatPanel shows the distribution of the chosen latency over time.
 var latencyHeatPanel = Panel{name: "latency heat", title: heatTitle, draw: drawHeat}
 
 func heatTitle(v *View, w, _ int) []screen.Span {
 	out := []screen.Span{screen.Strong.Span(v.Latency.Naming().Title + " heat map")}
 	few, many := screen.Label.Span("  few "), screen.Label.Span(" many")
 	if screen.SpansWidth(append(out, few, many))+screen.HeatSteps/2 > w-titleFrame {
-		few, many = screen.Label.Span("  "), screen.Span{} // the colours say it alone
+		few, many = screen.Label.Span("  "), screen.Span{} // the colours are clear without words
 	}
 	out = append(out, few)
 	if chart.Shaded(v.Terminal) {
@@ -29,7 +29,7 @@ func heatTitle(v *View, w, _ int) []screen.Span {
 	return append(out, many)
 }
 
-// drawHeat draws how many samples there were of which latency at which time, on the axis of the histogram.
+// drawHeat draws the number of samples by latency and time, on the axis of the histogram.
 func drawHeat(c screen.Canvas, v *View) {
 	l := v.Latency
 	h := v.selected().histogram(l)
@@ -38,7 +38,7 @@ func drawHeat(c screen.Canvas, v *View) {
 		t, ws, end := v.overTime()
 		out.Time, out.Axis = t, v.latencyAxis(chart.HeatRows(c), h, &v.Histograms[l])
 		out.Cells = v.heatCells(l, out.Axis, w, t, ws, end)
-		out.Limits, out.Marks = v.limits(l.Key()), v.marks()
+		out.Limits, out.Annotations = v.limits(l.Key()), v.annotations()
 	}
 	out.Draw(c, v.Raster)
 }
@@ -71,8 +71,8 @@ func (v *View) heatCells(l metrics.Latency, ax chart.LatencyAxis, w int, t chart
 	return cells
 }
 
-// heatHalved is how many seconds may share a column before it is made of two halves. Those are what a line beside the map
-// merges for its columns of dots, so that it need not be done twice.
+// heatHalved is how many seconds may share a column before it is made of two halves. The halves are those that a line beside the map merges for its
+// columns of dots, so they are merged once.
 const heatHalved = 16
 
 // heatOf is a latency in the windows of a column, which are those of one group or of a few.

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// ttftPanel and itlPanel show how two latencies are spread, the first E2EL where answers come in one piece, latencyHistogramPanel whichever is chosen.
+// ttftPanel and itlPanel are the histograms of two latencies, the first of E2EL where answers come in one piece, latencyHistogramPanel that of the
+// chosen latency.
 var (
 	ttftPanel             = histogramPanel("ttft", (*View).firstWait)
 	itlPanel              = histogramPanel("itl", func(*View) metrics.Latency { return metrics.ITL })
@@ -46,13 +47,13 @@ func histogramPanel(name string, of func(v *View) metrics.Latency) Panel {
 	}
 }
 
-// scopes are the histogram to draw and the one to outline, with words for that: the run to compare with, if it knows this
-// latency, or else the scope that was not chosen. Where there is nothing to outline that one is empty.
+// scopes are the histogram to draw and the one to outline, with the name of the outline: the baseline, if it has the latency, or else the scope that
+// is not chosen. The outline is empty where it would be the same.
 func (v *View) scopes(l metrics.Latency) (front, outline *metrics.Histogram, other string) {
 	window, whole := v.selected().histogram(l), &v.Histograms[l]
 	front, outline, other = window, whole, "whole run outlined"
 	if v.Whole {
-		front, outline, other = whole, window, v.spanWords()+" outlined"
+		front, outline, other = whole, window, v.spanText()+" outlined"
 	}
 	if h := v.olderHistogram(l); h.Count() > 0 {
 		return front, h, "baseline " + v.baselineName() + " outlined"
@@ -63,7 +64,7 @@ func (v *View) scopes(l metrics.Latency) (front, outline *metrics.Histogram, oth
 	return front, outline, other
 }
 
-// olderHistogram is what the run to compare with has of the latency; empty where it does not know.
+// olderHistogram is a latency of the baseline; empty where it does not have it.
 func (v *View) olderHistogram(l metrics.Latency) *metrics.Histogram {
 	if v.Baseline == nil || v.Baseline.Report == nil {
 		return &metrics.Histogram{}
@@ -96,14 +97,14 @@ func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *met
 			}
 		}
 		name := []screen.Span{screen.Label.Span(fmt.Sprintf("p%g ", p)), screen.Strong.Span(value)}
-		out.Marks = append(out.Marks, chart.ValueMark{At: at, Glyph: '┊', Name: name, Kept: true, Extra: extra})
+		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: at, Glyph: '┊', Name: name, Kept: true, Extra: extra})
 	}
 	limits := slices.DeleteFunc(v.limits(l.Key()), func(at chart.Limit) bool { return !out.Axis.Shows(at.At) })
 	limit := func(l chart.Limit) {
-		out.Marks = append(out.Marks, chart.ValueMark{At: l.At, Glyph: '│', Name: []screen.Span{screen.Strong.Span(l.Name)}})
+		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: l.At, Glyph: '│', Name: []screen.Span{screen.Strong.Span(l.Name)}})
 	}
 	percentile(99, false)
-	if len(limits) > 0 { // the first matters more than the median, which the table has as well
+	if len(limits) > 0 { // the first is more important than the median, which is in the table too
 		limit(limits[0])
 		limits = limits[1:]
 	}
@@ -128,11 +129,11 @@ func bins(ax chart.LatencyAxis, h *metrics.Histogram) []float64 {
 	return out.Bins
 }
 
-// early is the share of samples that may lie far below the rest without getting room of their own: chunks that came in one
-// read are microseconds apart, where those of a stream are milliseconds.
+// early is the share of samples that may lie far below the rest without room on the axis: chunks that came in one read are microseconds apart,
+// those of a stream milliseconds.
 const early = 0.03
 
-// latencyAxis spans what two histograms hold. On a linear one a few stragglers would press everything else against the left edge.
+// latencyAxis spans two histograms. A linear axis leaves out a few stragglers, which would press everything else against the left edge.
 func (v *View) latencyAxis(n int, all ...*metrics.Histogram) chart.LatencyAxis {
 	of := chart.LatencyRange{Usual: math.MaxInt64}
 	edge, first := time.Duration(0), true

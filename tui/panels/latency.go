@@ -10,7 +10,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// tableWidth is what the latency table needs inside its border.
+// tableWidth is the width of the latency table inside its border.
 const tableWidth = 42
 
 // latencyPanel is the table of latencies: from the histograms while the run goes on, exact once it is over.
@@ -29,7 +29,7 @@ func latencyTitle(v *View, _, _ int) []screen.Span {
 	return out
 }
 
-// exact: the table can show the report's own figures.
+// exact reports whether the table can show the figures of the report.
 func (v *View) exact() bool { return v.Report != nil && (v.Whole || v.Span == 0) }
 
 // latencyRow is a latency as a table shows it: exact is nil where only a histogram is known.
@@ -68,7 +68,7 @@ const (
 func drawLatency(c screen.Canvas, v *View) {
 	cols := latencyColumns(c.W)
 	compared := v.Baseline != nil && len(cols) > 3
-	if compared { // how much the 99th percentile differs takes the place of the 95th
+	if compared { // the change of the 99th percentile takes the place of the 95th
 		cols = slices.DeleteFunc(cols, func(col latencyColumn) bool { return col.name == "p95" })
 	}
 	end := nameWidth + (len(cols)+1)*figureWidth
@@ -118,7 +118,7 @@ func (r latencyRow) count() int {
 	return int(min(r.hist.Count(), 1<<62))
 }
 
-// empty: there are no figures. A result without its requests has some, but does not say of how many.
+// empty reports whether there are no figures. A result without its requests has some, but not their number.
 func (r latencyRow) empty() bool {
 	return r.count() == 0 && (r.exact == nil || r.exact.Mean == 0 && r.exact.Median == 0)
 }
@@ -134,8 +134,7 @@ func (r latencyRow) top(cols []latencyColumn) float64 {
 	return top
 }
 
-// figures are those of the row in the unit that suits the largest figure of all that is to be compared; dashes where there
-// are none.
+// figures are those of the row in the unit that suits the largest figure of all rows to be compared; dashes where there are none.
 func (r latencyRow) figures(cols []latencyColumn, top float64) (unit string, out []screen.Span) {
 	unit, scale, digits := latencyUnit(top)
 	any := false
@@ -164,7 +163,7 @@ type latencyColumn struct {
 	of   func(r latencyRow) (ms float64, known known)
 }
 
-// known says how well a figure is known.
+// known is how well a figure is known.
 type known uint8
 
 const (
@@ -250,7 +249,7 @@ func latencyUnit(top float64) (unit string, scale float64, digits int) {
 	return "d", 1.0 / 86_400_000, 1
 }
 
-// latencies are those of the Latency page, in the order in which the key goes through them: every second keeps them.
+// latencies are those of the Latency page, in the order of the key that goes through them: those that every second keeps.
 var latencies = slices.DeleteFunc(slices.Collect(metrics.Latencies()), func(l metrics.Latency) bool { return l >= metrics.NumInWindow })
 
 // NextLatency is the latency after one in that order that a run can have.
@@ -262,7 +261,7 @@ func NextLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 	}
 }
 
-// ShownLatency is a latency, or E2EL where answers come in one piece and have no such one.
+// ShownLatency is a latency, or E2EL where answers come in one piece and do not have it.
 func ShownLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 	if s.Pooling() && l.Streams() {
 		return metrics.E2EL
@@ -270,10 +269,10 @@ func ShownLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 	return l
 }
 
-// firstWait is the latency by which a run is watched: TTFT, or E2EL where answers come in one piece.
+// firstWait is the main latency of a run: TTFT, or E2EL where answers come in one piece.
 func (v *View) firstWait() metrics.Latency { return ShownLatency(v.Snapshot, metrics.TTFT) }
 
-// nothing says why there is nothing of a latency.
+// nothing says why there are no samples of a latency.
 func (v *View) nothing(l metrics.Latency) string {
 	if v.Pooling() && l.Streams() {
 		return "answers come in one piece: there is no " + l.Naming().Title

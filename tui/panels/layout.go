@@ -17,17 +17,17 @@ type Box struct {
 	Rect Rect
 }
 
-// Areas says where everything goes for one size.
+// Areas are the places of everything for one size.
 type Areas struct {
 	Tiny bool // a few words, nothing else
-	// head holds the two header lines, figures the key figures, keys the bottom line. A height of 0 means: not shown.
+	// Head holds the two header lines, Figures the key figures, Keys the bottom line. A height of 0 means: not shown.
 	Head, Figures, Keys Rect
-	// panels from left to right, top to bottom.
+	// Panels from left to right, top to bottom.
 	Panels []Box
 }
 
-// Layout turns a size into rectangles that cover it without overlap. What it takes from the view hardly changes during a run,
-// so panels stay where they are.
+// Layout turns a size into rectangles that cover it without overlap. It depends on few facts of the view, which hardly change during a run, so panels
+// stay in their places.
 //
 //	┌────────────────────────────┐
 //	│ head                       │
@@ -189,5 +189,5 @@ func Neighbour(panels []Box, from string, dx, dy int) string {
 // turned swaps rows and columns.
 func (r Rect) turned() Rect { return Rect{r.Y, r.X, r.H, r.W} }
 
-// Has: the cell at x, y lies in it.
+// Has reports whether the cell at x, y lies in the rectangle.
 func (r Rect) Has(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }

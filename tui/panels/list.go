@@ -28,7 +28,7 @@ func (o listSort) name() string {
 	return [...]string{"newest first", "slowest first", "by TTFT", "by TPOT", "failed first"}[o%listSorts]
 }
 
-// rows are the places in Snapshot.Requests of what the list shows, in its order.
+// rows are the indices in Snapshot.Requests of the rows of the list, in its order.
 func (l *List) rows(s *metrics.Snapshot) []int {
 	words := strings.Fields(strings.ToLower(l.Filter))
 	ranked := make([]rank, 0, len(s.Requests))
@@ -56,7 +56,7 @@ func (v *View) rows() []int {
 	return *v.List.shown
 }
 
-// rank is what a row is sorted by: the highest key first, then the newest.
+// rank is the key of a row for sorting: the highest key first, then the newest.
 type rank struct {
 	key       time.Duration
 	index, at int
@@ -66,7 +66,7 @@ func (r rank) compare(other rank) int {
 	return cmp.Or(cmp.Compare(other.key, r.key), cmp.Compare(other.index, r.index), cmp.Compare(r.at, other.at))
 }
 
-// key puts the longest first; what is not known is negative and comes last.
+// key puts the longest first; an unknown time is negative and comes last.
 func (o listSort) key(s *metrics.Snapshot, q *metrics.RequestRow) time.Duration {
 	switch o {
 	case slowestFirst:
@@ -76,13 +76,13 @@ func (o listSort) key(s *metrics.Snapshot, q *metrics.RequestRow) time.Duration 
 	case tpotFirst:
 		return q.TPOT
 	case failedFirst:
-		return -trouble(q)
+		return -failureRank(q)
 	}
 	return 0
 }
 
-// trouble orders failures before what was cut, and that before the rest.
-func trouble(q *metrics.RequestRow) time.Duration {
+// failureRank orders failures before cancelled requests, and those before the rest.
+func failureRank(q *metrics.RequestRow) time.Duration {
 	switch q.State {
 	case metrics.StateFailed:
 		return 0
@@ -105,7 +105,7 @@ func age(s *metrics.Snapshot, q *metrics.RequestRow) time.Duration {
 	return passed(q.Due, s.At)
 }
 
-// over: nothing more will come.
+// over reports whether a request in the state is over.
 func over(s metrics.RequestState) bool {
 	return s == metrics.StateDone || s == metrics.StateFailed || s == metrics.StateCancelled
 }
@@ -118,12 +118,12 @@ func passed(from, to time.Duration) time.Duration {
 	return max(0, to-from)
 }
 
-// matches reports whether every word is found in what the list says of a request. Words are in lower case.
+// matches reports whether every word is in the text of a request. Words are in lower case.
 func matches(q *metrics.RequestRow, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	said := strings.ToLower(haystack(q))
+	said := strings.ToLower(searchText(q))
 	for _, w := range words {
 		if !strings.Contains(said, w) {
 			return false
@@ -132,8 +132,8 @@ func matches(q *metrics.RequestRow, words []string) bool {
 	return true
 }
 
-// haystack is all that a filter looks into.
-func haystack(q *metrics.RequestRow) string {
+// searchText is the text of a request that a filter searches.
+func searchText(q *metrics.RequestRow) string {
 	parts := []string{fmt.Sprintf("#%d", q.Index), screen.Sanitize(q.ID), screen.Sanitize(q.Model), screen.Sanitize(string(q.State))}
 	if q.Status != 0 {
 		parts = append(parts, fmt.Sprint(q.Status))
@@ -147,7 +147,7 @@ func haystack(q *metrics.RequestRow) string {
 	return strings.Join(parts, "\n")
 }
 
-// List is what the reader chose on the page of requests. The zero value follows the first row.
+// List is the state of the page of requests. The zero value follows the first row.
 type List struct {
 	Sort listSort
 	// Filter keeps the requests in which all its words are found, ErrorsOnly those that failed.
@@ -166,7 +166,7 @@ type List struct {
 // Move is a step through a list or through the lines of a text.
 type Move uint8
 
-// The moves. A page is what the screen shows.
+// The moves. A page has as many lines as the screen.
 const (
 	Up Move = iota
 	Down
@@ -278,15 +278,15 @@ func (l *List) place(s *metrics.Snapshot, rows []int) int {
 	}
 	best := 0
 	for i, k := range rows {
-		if apart(s.Requests[k].Index, l.Picked-1) < apart(s.Requests[rows[best]].Index, l.Picked-1) {
+		if distance(s.Requests[k].Index, l.Picked-1) < distance(s.Requests[rows[best]].Index, l.Picked-1) {
 			best = i
 		}
 	}
 	return best
 }
 
-// apart is how far two indices lie from each other; foreign ones may be as far as numbers go.
-func apart(a, b int) uint { return uint(max(a, b)) - uint(min(a, b)) }
+// distance is that of two indices. Those of foreign results may be any numbers.
+func distance(a, b int) uint { return uint(max(a, b)) - uint(min(a, b)) }
 
 // top is the first row to show of n, so that the chosen one stays on its line of the screen.
 func (l *List) top(n, high, at int) int {
@@ -296,7 +296,7 @@ func (l *List) top(n, high, at int) int {
 	return max(0, min(at-min(l.Line, high-1), n-high))
 }
 
-// Inspect is what the page needs of the next snapshots.
+// Inspect chooses the requests that the page needs in the next snapshots.
 func (l *List) Inspect() metrics.Inspection {
 	out := metrics.Inspection{Rows: true}
 	if l.Opened {

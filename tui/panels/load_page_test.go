@@ -226,7 +226,7 @@ func TestMostTellingStages(t *testing.T) {
 		0: nil, 2: {2, 3}, 3: {2, 3, 8}, 5: {2, 3, 6, 7, 8}, 10: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
 	} {
 		var got []float64
-		kept, rest := mostTellingStages(rows, n)
+		kept, rest := keptStages(rows, n)
 		for _, r := range kept {
 			got = append(got, r.Offered)
 		}
@@ -239,7 +239,7 @@ func TestMostTellingStages(t *testing.T) {
 		0: "[]", 1: "[] and 3 more that failed", 2: "[2] and 3 more that failed", 3: "[2 3] and 3 more that failed", 4: "[2 3 8] and 3 more that failed",
 		5: "[2 3 5 8] and 2 more that failed", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]", 20: "[0 1 2 3 4 5 6 7 8 9 10 11]",
 	} {
-		kept, rest := mostTellingStages(rows, n)
+		kept, rest := keptStages(rows, n)
 		var got []float64
 		for _, r := range kept {
 			got = append(got, r.Offered)

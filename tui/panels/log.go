@@ -15,8 +15,7 @@ var (
 	eventsPanel = Panel{name: "events", title: eventsTitle, draw: drawEvents}
 )
 
-// logWraps is how high a tail of the log is that wraps its lines; a lower one has a line for each event, unless it has room
-// for all there is.
+// logWraps is the least height of a tail of the log that wraps its lines. A lower one has a line for each event, unless it has room for all of the log.
 const logWraps = 12
 
 func drawLog(c screen.Canvas, v *View) {
@@ -36,7 +35,7 @@ func drawLog(c screen.Canvas, v *View) {
 	}
 }
 
-// headWidth is what time and level of the events take.
+// headWidth is the width of the time and the level of the events.
 func headWidth(log []metrics.LogEntry) int {
 	if len(log) > 0 {
 		return len(moment(max(0, log[len(log)-1].At))) + 7
@@ -79,7 +78,7 @@ func eventsTitle(v *View, _, _ int) []screen.Span {
 	return out
 }
 
-// eventLinesMost bounds what one event may take of the screen.
+// eventLinesMost is how many lines one event may take.
 const eventLinesMost = 8
 
 // logLine is one line of the wrapped log; only an event's first has a head.

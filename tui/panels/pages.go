@@ -33,8 +33,8 @@ func alone(name string) func(Rect, *View) []Box {
 	return func(r Rect, _ *View) []Box { return []Box{{name, r}} }
 }
 
-// fitTabs are the name and the tabs as they fit beside the right part, which loses its times if need be: first the name goes,
-// then the names of the pages that are not shown.
+// fitTabs are the name and the tabs that fit beside the right part, which loses its times if need be. The name of the program is left out first, then
+// the names of the pages that are not shown.
 func (h Header) fitTabs(w int, right []screen.Span, must int) (tabs, kept []screen.Span) {
 	for _, t := range [][]screen.Span{h.tabs(true, true), h.tabs(false, true)} {
 		if screen.SpansWidth(t)+screen.SpansWidth(right)+1 <= w {
@@ -51,7 +51,7 @@ func (h Header) fitTabs(w int, right []screen.Span, must int) (tabs, kept []scre
 	return tabs, right
 }
 
-// tabs are a piece for each page, before them the program's name. Without the name they stand as close as can be.
+// tabs are a piece for each page, before them the program's name. Without the name they stand closely.
 func (h Header) tabs(named, long bool) []screen.Span {
 	out := make([]screen.Span, 1, len(h.Pages)+1)
 	if named {
@@ -125,11 +125,10 @@ func stack(r Rect, lines int, names ...string) []Box {
 	return append(out, rest.evenRows(names[1:n+1])...)
 }
 
-// leastChart is how many lines a chart needs to say anything.
+// leastChart is how many lines a chart needs.
 const leastChart = 7
 
-// loadPage lays out the page of the load. The sizes are those of the area below the header. Several endpoints get a place
-// even where there is little.
+// loadPage lays out the page of the load. The sizes are those of the area below the header. Several endpoints are listed even on a small screen.
 func loadPage(r Rect, v *View) []Box {
 	ends := min(len(v.Endpoints)+3, 12)
 	switch {
@@ -154,14 +153,14 @@ func loadPage(r Rect, v *View) []Box {
 
 // Heights of panels with their borders.
 const (
-	absentHeight = 4 // of one that only says why it is empty
+	absentHeight = 4 // of a panel without data, which says why
 	whyHeight    = 8
 	cacheHeight  = 6
 	gpusMost     = 16 // rows of accelerators on the page; a zoomed panel shows more
 )
 
-// serverPage lays out what the server and the accelerators say. What is absent takes little room, and what the client itself
-// knows stands in its place.
+// serverPage lays out the figures of the server and the accelerators. A panel without data takes little room, and figures of the client stand in its
+// place.
 func serverPage(r Rect, v *View) []Box {
 	if len(v.Server) == 0 {
 		return silentServerPage(r, v)
@@ -197,7 +196,7 @@ func serverPage(r Rect, v *View) []Box {
 	})
 }
 
-// silentServerPage is the page where the server says nothing of itself.
+// silentServerPage is the page of a server without counters.
 func silentServerPage(r Rect, v *View) []Box {
 	low := gpuHeight(v)
 	if r.W < 80 || r.H < absentHeight+whyHeight+low {
@@ -234,10 +233,10 @@ func stacked(r Rect, all []Box) []Box {
 	return out
 }
 
-// splitWidth is how wide a page is that has room for the list and the open request beside each other.
+// splitWidth is the least width of a page for the list and the open request beside each other.
 const splitWidth = 110
 
-// requestsPage lays out the list of requests and, once one is open, that one beside it or in its place.
+// requestsPage lays out the list of requests, and an open request beside it or in its place.
 func requestsPage(r Rect, v *View) []Box {
 	switch {
 	case !v.List.Opened:
@@ -263,5 +262,5 @@ func openRect(r Rect) Rect {
 	return r
 }
 
-// listHeight is how many rows the list shows: what its border and the names of its columns leave.
+// listHeight is how many rows the list shows, without its border and the names of its columns.
 func listHeight(r Rect, opened bool) int { return listRect(r, opened).H - 3 }

@@ -30,7 +30,7 @@ func timePanel(name string, build func(v *View) plot) Panel {
 	}}
 }
 
-// titleFrame is what of a panel's width its title cannot have: corners, blanks, the brackets of the chosen one.
+// titleFrame is the part of a panel's width that its title cannot have: corners, blanks, the brackets of the chosen panel.
 const titleFrame = 7
 
 // Named finds a panel. To add one: a file with its function, an entry here, a place in a page's layout.
@@ -50,7 +50,7 @@ func Named(name string) (Panel, bool) {
 	return Panel{}, false
 }
 
-// Draw draws the border, the title and what is inside. A panel that panics says so and harms nobody else.
+// Draw draws the border, the title and the inside. A panel that panics shows an error in its place.
 func (p Panel) Draw(c screen.Canvas, v *View, focused bool) {
 	if c.W < 4 || c.H < 2 {
 		return
@@ -79,7 +79,7 @@ func (p Panel) Draw(c screen.Canvas, v *View, focused bool) {
 		if focused || len(title) == 1 {
 			x = top.Print(x, 0, shut, screen.Text)
 		}
-		// What does not fit is left out from the end, in whole pieces.
+		// The last pieces are left out where there is no room for them.
 		rest := title[1:]
 		for len(rest) > 0 && x+screen.SpansWidth(rest)+1 > top.W {
 			rest = rest[:len(rest)-1]
@@ -98,7 +98,7 @@ func (p Panel) Draw(c screen.Canvas, v *View, focused bool) {
 	}
 }
 
-// The meanings of colours, the same on every page.
+// Colours have the same meaning on every page.
 const (
 	colorOutput  = screen.Blue
 	colorInput   = screen.Purple
@@ -108,13 +108,13 @@ const (
 	colorError   = screen.Vermilion
 )
 
-// legendItem is a line's name in the title, and its value at the right edge of the chart where there is room.
+// legendItem is the name of a line in the title, and its newest value where there is room.
 type legendItem struct {
 	color       screen.Color
 	name, value string
 }
 
-// noted adds the first of some words to a title that still fits into a panel w wide, the longest first; none if none does.
+// noted adds the first of some notes that fits to the title of a panel w wide.
 func noted(title []screen.Span, w int, st screen.Style, words ...string) []screen.Span {
 	for _, s := range words {
 		if s != "" && screen.SpansWidth(title)+screen.Width(s)+6 <= w {
@@ -142,8 +142,7 @@ func legend(w int, title string, items ...legendItem) []screen.Span {
 	return []screen.Span{screen.Strong.Span(title)}
 }
 
-// chartRows is the room that a panel of few lines must have left, as when it is zoomed, to show below them how its figures moved:
-// a blank line, a heading and the chart.
+// chartRows is the room below a panel of few lines for a chart of its figures, as in a zoomed panel: a blank line, a heading and the chart.
 const chartRows = 10
 
 // chartBelow draws a chart with a heading from row y on, if there is room for it.

@@ -22,7 +22,7 @@ func percentileTableTitle(v *View, w, h int) []screen.Span {
 	return noted(out, w, screen.Label, " · against baseline "+v.baselineName(), " · against baseline")
 }
 
-// percentileRows are all latencies, and what the run to compare with has of each; nil where that does not know.
+// percentileRows are all latencies, and those of the baseline; nil where it does not have one.
 func (v *View) percentileRows() (rows []latencyRow, older []*latencyRow) {
 	for _, l := range latencies {
 		rows = append(rows, v.latencyRow(l))
@@ -31,7 +31,7 @@ func (v *View) percentileRows() (rows []latencyRow, older []*latencyRow) {
 	return rows, older
 }
 
-// olderRow is what the run to compare with has of the latency, in the same stretch if it has that; nil where it does not know.
+// olderRow is a latency of the baseline, in the same stretch if it has that; nil where it does not have the latency.
 func (v *View) olderRow(l metrics.Latency) *latencyRow {
 	if v.Baseline == nil || v.Baseline.Report == nil {
 		return nil
@@ -55,12 +55,12 @@ const (
 	unitWidth       = 3
 	longName        = 19 // "first answer token"
 	shortName       = 7  // "answer"
-	// fullTable is the width at which every column is there, shortTable one with the most telling ones.
+	// fullTable is the width of all columns, shortTable that of the most important ones.
 	fullTable  = 2 + longName + unitWidth + countWidth + 9*percentileWidth
 	shortTable = 2 + shortName + unitWidth + 4*percentileWidth + 1
 )
 
-// percentileColumns are the columns that fit into w, the telling ones to the last.
+// percentileColumns are the columns that fit into w. The least important are left out first.
 func percentileColumns(w int) []latencyColumn {
 	all := []latencyColumn{
 		meanColumn(), quantileColumn("p50", 50), quantileColumn("p75", 75), quantileColumn("p90", 90),
@@ -75,8 +75,8 @@ func percentileColumns(w int) []latencyColumn {
 	return all
 }
 
-// drawPercentiles writes a row for each latency, the chosen one with a sign before it. With a run to compare with its figures
-// stand below each row where there is room for that; how much the 99th percentile differs always stands at the end.
+// drawPercentiles writes a row for each latency, the chosen one with a sign before it. The figures of the baseline stand below each row where there
+// is room; the change of the 99th percentile always stands at the end.
 //
 //	             n    mean     p50     p90     p99   Δp99
 //	› TTFT  ms 4723     415     346     589    1080  +12%
@@ -124,7 +124,7 @@ type percentileTable struct {
 	cols              []latencyColumn
 	left, names       int
 	counted, compared bool
-	pairs             bool // the figures of the run to compare with stand below
+	pairs             bool // the figures of the baseline stand below
 }
 
 func (t percentileTable) head() {
@@ -165,7 +165,7 @@ func (t percentileTable) row(y int, r latencyRow, older *latencyRow) {
 	}
 }
 
-// below writes the figures of the run to compare with below a row.
+// below writes the figures of the baseline below a row.
 func (t percentileTable) below(y int, r latencyRow, older *latencyRow) {
 	if older == nil {
 		return
@@ -188,7 +188,7 @@ func (t percentileTable) top(r latencyRow, older *latencyRow) float64 {
 	return max(r.top(t.cols), older.top(t.cols))
 }
 
-// changeName heads the column of p99Change. It says so where a part of this run stands against the whole of the other.
+// changeName is the name of the column of p99Change. It shows where a part of this run is compared with the whole baseline.
 func changeName(v *View) string {
 	if _, _, ok := v.olderStretch(); !ok && !v.finishedWhole() {
 		if v.ASCII {
@@ -202,7 +202,7 @@ func changeName(v *View) string {
 	return "Δp99"
 }
 
-// p99Change is how much the 99th percentile is above or below that of the run to compare with.
+// p99Change is the change of the 99th percentile from that of the baseline.
 func p99Change(r latencyRow, older *latencyRow) string {
 	if older == nil || r.empty() {
 		return "–"

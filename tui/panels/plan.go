@@ -17,7 +17,7 @@ func PlanLine(p *metrics.Plan, w int) string {
 	return fit(parts, core(p, parts), w)
 }
 
-// core is how many of the parts are what a reader has to know: the target, the model, and that the cache is cold.
+// core is how many of the parts a reader has to know: the target, the model, and the cold cache.
 func core(p *metrics.Plan, parts []string) int {
 	if p != nil && p.Cache != "" {
 		return slices.Index(parts, screen.Sanitize(cacheInShort(p))) + 1
@@ -25,8 +25,7 @@ func core(p *metrics.Plan, parts []string) int {
 	return min(2, len(parts))
 }
 
-// planParts are the target, the model, that the cache was cold, the load, who counts tokens, and the data set, the most telling
-// last to go. What the data set says at length comes before it in short, for there is seldom room for all of it.
+// planParts are the target, the model, the cold cache, the load, the source of token counts, and the data set. The last are left out first.
 func planParts(p *metrics.Plan) []string {
 	if p == nil {
 		return nil
@@ -40,13 +39,13 @@ func planParts(p *metrics.Plan) []string {
 	return out
 }
 
-// cacheInShort leaves out what the cold cache costs; the log and the report say it.
+// cacheInShort leaves out the cost of the cold cache, which is in the log and in the report.
 func cacheInShort(p *metrics.Plan) string {
 	short, _, _ := strings.Cut(p.Cache, " (")
 	return short
 }
 
-// counts says in short who counts the tokens of prompts, "" where nobody said.
+// counts is the source of the token counts of prompts in short, "" where it is not known.
 func counts(by metrics.TokenSource) string {
 	switch by {
 	case metrics.TokensFromTokenizer:
@@ -61,13 +60,13 @@ func counts(by metrics.TokenSource) string {
 	return ""
 }
 
-// fit joins parts to at most w columns: first the longest lose their middle, by no more than they must, then the last go. The
-// first so many, must, are worth being cut short for.
+// fit joins parts to at most w columns: first the longest lose their middle, as little as possible, then the last are left out. For the first must
+// parts the others are cut shorter.
 func fit(parts []string, must, w int) string {
 	for n := len(parts); n > 0; n-- {
 		least := 36
 		if n <= must {
-			least = 40 / must // shorter parts are better than fewer only where few are left
+			least = 40 / must // few parts are cut shorter, many are rather left out
 		}
 		if most := longestThatFits(parts[:n], w); most >= least {
 			return joinAtMost(parts[:n], most)
@@ -79,7 +78,7 @@ func fit(parts []string, must, w int) string {
 	return screen.ShortenMiddle(parts[0], w)
 }
 
-// longestThatFits is how many columns a part may take at most if all of them together are to take no more than w.
+// longestThatFits is how many columns each part may take so that all of them fit into w.
 func longestThatFits(parts []string, w int) int {
 	room := w - (len(parts)-1)*screen.Width(between)
 	widths := make([]int, len(parts))

@@ -10,7 +10,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// The charts of rates and numbers of requests over time.
+// Charts of rates and numbers of requests over time.
 var (
 	tokensPanel = timePanel("tokens", tokensPlot)
 	loadPanel   = timePanel("load", loadPlot)
@@ -20,7 +20,7 @@ var (
 // nothingYet stands in charts over time of a run that has just begun.
 const nothingYet = "no full second yet"
 
-// colorSent is that of requests that went out.
+// colorSent is the colour of requests that were sent.
 const colorSent = screen.Blue
 
 func outputTokens(w *metrics.Window) int { return w.OutputTokens }
@@ -28,7 +28,7 @@ func inputTokens(w *metrics.Window) int  { return w.InputTokens }
 func finished(w *metrics.Window) int     { return w.Done }
 func sentRequests(w *metrics.Window) int { return w.Sent }
 
-// rate is a line of what is counted in each second.
+// rate is a line of a count per second.
 func (v *View) rate(name string, color screen.Color, of func(*metrics.Window) int) series {
 	return series{name: name, color: color, value: func(w *metrics.Window) float64 { return perSecond(v.Snapshot, w, of(w)) }}
 }
@@ -37,11 +37,11 @@ func (v *View) rate(name string, color screen.Color, of func(*metrics.Window) in
 func tokensPlot(v *View) plot {
 	out, in := v.rate("out", colorOutput, outputTokens), v.rate("in", colorInput, inputTokens)
 	out.below, in.below = chart.Dotted, chart.Dotted
-	out.now = number.Rate(v.edgeRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
+	out.now = number.Rate(v.cursorRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
 	if !v.OutputExact {
 		out.now = "~" + out.now
 	}
-	in.now = number.Rate(v.edgeRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
+	in.now = number.Rate(v.cursorRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
 	p := plot{v: v, title: "tokens/s", compared: true, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{out, in}}
 	if v.Pooling() {
 		p.series = p.series[1:]
@@ -51,7 +51,7 @@ func tokensPlot(v *View) plot {
 
 // loadPlot shows how many requests are held, waiting and running.
 func loadPlot(v *View) plot {
-	held, waiting, running := v.edgeLevels()
+	held, waiting, running := v.cursorLevels()
 	return plot{v: v, title: "load", compared: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{
 		{name: "running", now: number.Count(running), color: colorRunning, below: chart.Dotted,
 			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
@@ -68,20 +68,20 @@ func ratePlot(v *View) plot {
 	if t := newTargets(v); t.any() {
 		target := series{name: "target", color: colorHeld, alone: true,
 			value: func(w *metrics.Window) float64 { return t.at(w.Start + time.Second/2) }}
-		if at := t.at(v.edgeMoment()); !math.IsNaN(at) && (v.State == metrics.Running || v.edge() != nil) {
+		if at := t.at(v.cursorMoment()); !math.IsNaN(at) && (v.State == metrics.Running || v.cursorSecond() != nil) {
 			target.now = loadNumber(math.Round(at))
 		}
 		p.series = append(p.series, target)
 	}
 	sent, done := v.rate("sent", colorSent, sentRequests), v.rate("done", colorRunning, finished)
 	sent.alone, done.below = true, chart.Dotted
-	sent.now = number.Rate(v.edgeRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
-	done.now = number.Rate(v.edgeRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
+	sent.now = number.Rate(v.cursorRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
+	done.now = number.Rate(v.cursorRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
 	p.series = append(p.series, sent, done)
 	return p
 }
 
-// targets is the rate that was asked for: by the plan, and by whoever set another.
+// targets is the planned rate: of the plan, and of later settings.
 type targets struct {
 	plan *metrics.Plan
 	set  []metrics.LogEntry // in order of time
@@ -100,7 +100,7 @@ func newTargets(v *View) targets {
 			t.set = append(t.set, e)
 		}
 	}
-	if v.Report == nil { // only the first marks are kept; what was set since is in the log
+	if v.Report == nil { // a snapshot has only the first events; later ones are in the log
 		for _, e := range v.Log {
 			if e.Set != nil && e.At > last {
 				t.set = append(t.set, e)
@@ -110,7 +110,7 @@ func newTargets(v *View) targets {
 	return t
 }
 
-// any: a rate was asked for at all.
+// any reports whether a rate was planned at all.
 func (t targets) any() bool {
 	for _, e := range t.set {
 		if e.Set.Rate > 0 {
@@ -120,7 +120,7 @@ func (t targets) any() bool {
 	return t.plan.Paced() && (t.plan.Ramp == nil || t.plan.Ramp.Over > 0)
 }
 
-// at is the rate at a moment, NaN where none was asked for.
+// at is the planned rate at a moment, NaN for none.
 func (t targets) at(at time.Duration) float64 {
 	i := len(t.set) - 1
 	for i >= 0 && t.set[i].At > at {

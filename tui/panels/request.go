@@ -11,7 +11,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// requestPanel is one request in full: its moments, its chunks on a line of time, what went wrong and what it said.
+// requestPanel is one request in full: its moments, its chunks on a line of time, its error and its text.
 var requestPanel = Panel{name: "request", title: requestTitle, draw: drawRequest}
 
 func requestTitle(v *View, w, _ int) []screen.Span {
@@ -26,7 +26,7 @@ func requestTitle(v *View, w, _ int) []screen.Span {
 	return out
 }
 
-// openRequest is the request that is open; nil if there is none. known: all of it came, not only its row in the list.
+// openRequest is the request that is open; nil if there is none. known says that all of it came, not only its row in the list.
 func (v *View) openRequest() (q *metrics.RequestDetail, known bool) {
 	if !v.List.Opened || v.List.Picked == 0 {
 		return nil, false
@@ -78,9 +78,9 @@ func drawRequest(c screen.Canvas, v *View) {
 	}
 }
 
-// drawRequestHead says what became of the request.
+// drawRequestHead writes the state of the request.
 func drawRequestHead(c screen.Canvas, q *metrics.RequestDetail) {
-	sign, word, st := stateWords(&q.RequestRow)
+	sign, word, st := describeState(&q.RequestRow)
 	if q.State == metrics.StateFailed {
 		word = failureName(q.Failure, q.Status)
 	}
@@ -119,8 +119,7 @@ func drawBlock(c screen.Canvas, y int, name string, lines []string, st screen.St
 	return y + 1
 }
 
-// requestParts is how an open request shares out the lines of its panel: a head, facts, the line of time, what went wrong,
-// and the text with what is left.
+// requestParts divide the lines of the panel: a head, facts, the line of time, the error, and the text in the rest.
 type requestParts struct {
 	facts    []fact
 	factRows int
@@ -196,7 +195,7 @@ func openText(v *View, r Rect) (lines, high int) {
 	return len(p.text), p.textHigh
 }
 
-// factsOf are the figures of a request, those that belong together below each other. A pooling run has none of tokens of answers.
+// factsOf are the figures of a request, related ones below each other. A pooling run has no figures of output tokens.
 func factsOf(q *metrics.RequestDetail, pooling bool) []fact {
 	all := []fact{
 		{"scheduled", moment(q.Scheduled)}, {"due", moment(q.Due)}, {"sent", moment(q.Sent)}, {"ended", moment(q.Ended)},
@@ -248,7 +247,7 @@ func drawStrip(c screen.Canvas, v *View, q *metrics.RequestDetail, note string) 
 		c.Print(0, 0, note, screen.Label)
 		return
 	}
-	c.Spans(0, 0, gapWords(q.Chunks))
+	c.Spans(0, 0, gapText(q.Chunks))
 	end := v.At
 	if over(q.State) {
 		end = max(q.Ended, q.Chunks[len(q.Chunks)-1].At)
@@ -272,7 +271,7 @@ func drawStripAxis(c screen.Canvas, v *View, q *metrics.RequestDetail, took time
 		last = "now " + last
 	}
 	c.Right(c.W, 2, last, screen.Label)
-	room := c.W - screen.Width(last) - 1 // of what stands before the end
+	room := c.W - screen.Width(last) - 1 // for the words before the end
 	if q.TTFT < 0 {
 		return
 	}
@@ -286,8 +285,8 @@ func drawStripAxis(c screen.Canvas, v *View, q *metrics.RequestDetail, took time
 	}
 }
 
-// gapWords say how many chunks came and how far apart.
-func gapWords(chunks []metrics.Chunk) []screen.Span {
+// gapText is the number of chunks and the gaps between them.
+func gapText(chunks []metrics.Chunk) []screen.Span {
 	out := []screen.Span{screen.Strong.Span(number.Count(len(chunks))), screen.Label.Span(" chunks")}
 	if len(chunks) < 2 {
 		return out

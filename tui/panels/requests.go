@@ -67,7 +67,7 @@ const (
 	pickWidth  = 2
 	indexWidth = 6
 	stateWidth = 11
-	spareWidth = 12 // what the words at the end need to say anything
+	spareWidth = 12 // the least width of the id or the error
 )
 
 // requestTable are the columns that fit and that the run has, in the order of reading.
@@ -107,7 +107,7 @@ func heldCell(q *metrics.RequestRow) screen.Span {
 	switch {
 	case q.SlotWait < 0:
 		return screen.Label.Span(dash)
-	case q.SlotWait < time.Millisecond: // a request that was not held is the normal thing
+	case q.SlotWait < time.Millisecond: // a request is not held normally
 		return screen.Label.Span("0")
 	}
 	return screen.Style{Fg: colorHeld}.Span(number.Latency(q.SlotWait))
@@ -130,15 +130,15 @@ func drawRequestRow(c screen.Canvas, q *metrics.RequestRow, cols table[*metrics.
 	}
 	c.Right(pickWidth+indexWidth, 0, screen.Shorten(fmt.Sprint(q.Index), indexWidth+pickWidth-1), st)
 	x := pickWidth + indexWidth + 2
-	sign, word, st := stateWords(q)
+	sign, word, st := describeState(q)
 	c.Sub(x, 0, stateWidth, 1).Print(0, 0, sign+" "+word, st)
 	cols.row(c, x+stateWidth, 0, q, plain)
 	x += stateWidth + cols.width()
-	drawRequestWords(c.Sub(x+2, 0, c.W-x-2, 1), q)
+	drawRequestText(c.Sub(x+2, 0, c.W-x-2, 1), q)
 }
 
-// drawRequestWords says why a request failed, or else which one it is.
-func drawRequestWords(c screen.Canvas, q *metrics.RequestRow) {
+// drawRequestText writes the error of a request that failed, or else its id.
+func drawRequestText(c screen.Canvas, q *metrics.RequestRow) {
 	if q.State == metrics.StateFailed {
 		words := screen.Sanitize(q.Error)
 		if q.Failure != metrics.FailedStatus {
@@ -161,8 +161,8 @@ func drawRequestWords(c screen.Canvas, q *metrics.RequestRow) {
 	c.Print(0, 0, id, screen.Label)
 }
 
-// stateWords are the sign, the word and the style of a state; each tells it alone.
-func stateWords(q *metrics.RequestRow) (sign, word string, st screen.Style) {
+// describeState is the sign, the word and the style of a state; each is clear alone.
+func describeState(q *metrics.RequestRow) (sign, word string, st screen.Style) {
 	switch q.State {
 	case metrics.StateHeld:
 		return "‖", "held", screen.Style{Fg: colorHeld}

@@ -12,11 +12,11 @@ import (
 type selection struct {
 	closed []metrics.Window // whole seconds only: their counts are rates
 
-	windows    []metrics.Window // those that figures are of
+	windows    []metrics.Window // of the figures
 	histograms metrics.WindowHistograms
-	merged     [metrics.NumInWindow]bool // latencies of which the histogram is there
+	merged     [metrics.NumInWindow]bool // latencies whose histogram is merged
 
-	splits [2]*metrics.TTFTSplit // where TTFT went, in the span and in the whole run; nil before anybody asked
+	splits [2]*metrics.TTFTSplit // the parts of TTFT, in the span and in the whole run; nil before the first use
 	merges *merges               // shared by the selections of a dashboard
 	turn   int                   // of this one among them
 }
@@ -64,8 +64,8 @@ func within(ws []metrics.Window, from, to time.Duration) []metrics.Window {
 // endless is later than any moment of a run.
 const endless = time.Duration(1<<63 - 1)
 
-// spanOf is the stretch of the run that is chosen, windows that begin in [from, to); all says that it is the whole run. It
-// ends back before the last closed second, or with the open one if back is 0. Charts show the warm-up, too.
+// spanOf is the chosen stretch of the run, windows that begin in [from, to); all says that it is the whole run. It ends back before the last
+// closed second, or with the open one if back is 0. Charts show the warm-up, too.
 func spanOf(s *metrics.Snapshot, span, back time.Duration) (from, to time.Duration, all bool) {
 	closed := closedWindows(s)
 	if span <= 0 || len(closed) == 0 {
@@ -79,8 +79,8 @@ func spanOf(s *metrics.Snapshot, span, back time.Duration) (from, to time.Durati
 	return from, endless, from <= 0 && (s.Plan == nil || s.Plan.Warmup <= 0)
 }
 
-// figureSpan is the part of such a stretch that figures are of: they leave out the warm-up, as those of the whole run do. A
-// stretch with nothing else in it, as there is while the run warms up, has the figures of the warm-up.
+// figureSpan is the part of such a stretch without the warm-up, for figures. A stretch of the warm-up alone, as at the beginning of a run, has the
+// figures of the warm-up.
 func figureSpan(s *metrics.Snapshot, span, back time.Duration) (from, to time.Duration, all bool) {
 	from, to, all = spanOf(s, span, back)
 	if all || s.Plan == nil || from >= s.Plan.Warmup || min(to, s.At) <= s.Plan.Warmup {
@@ -89,7 +89,7 @@ func figureSpan(s *metrics.Snapshot, span, back time.Duration) (from, to time.Du
 	return s.Plan.Warmup, to, to == endless
 }
 
-// scrolled is how far back the charts really are: whole seconds, and never so far that they would begin before the run does.
+// scrolled is how far back the charts are: whole seconds, at most so far that they begin with the run.
 func scrolled(s *metrics.Snapshot, span, back time.Duration) time.Duration {
 	closed := closedWindows(s)
 	if span <= 0 || back <= 0 || len(closed) == 0 {
@@ -113,9 +113,9 @@ func closedWindows(s *metrics.Snapshot) []metrics.Window {
 	return ws
 }
 
-// edge is the second at the right edge of charts that are scrolled back, whose values then stand in their titles; nil where
-// charts follow the run.
-func (v *View) edge() *metrics.Window {
+// cursorSecond is the second at the right edge of charts that are scrolled back. Its values stand in their titles. It is nil where charts follow
+// the run.
+func (v *View) cursorSecond() *metrics.Window {
 	if scrolled(v.Snapshot, v.Span, v.Back) <= 0 {
 		return nil
 	}
@@ -125,10 +125,10 @@ func (v *View) edge() *metrics.Window {
 	return nil
 }
 
-// edgeRate is the rate at the right edge of the charts: of the last seconds before it, or over, the mean of the run that is in
-// its report, where there is one and charts show its end.
-func (v *View) edgeRate(of func(*metrics.Window) int, over func(*metrics.Report) float64) float64 {
-	if v.edge() != nil {
+// cursorRate is the rate at the right edge of the charts: of the last seconds before it, or over, the mean of the run in its report, where there
+// is one and charts show its end.
+func (v *View) cursorRate(of func(*metrics.Window) int, over func(*metrics.Report) float64) float64 {
+	if v.cursorSecond() != nil {
 		return lately(v.Snapshot, v.selected().closed, of)
 	}
 	return v.rateNow(of, over)
@@ -142,17 +142,17 @@ func (v *View) rateNow(of func(*metrics.Window) int, over func(*metrics.Report) 
 	return recent(v.Snapshot, of)
 }
 
-// edgeLevels are the requests held, waiting and running at the right edge of the charts.
-func (v *View) edgeLevels() (held, waiting, running int) {
-	if w := v.edge(); w != nil {
+// cursorLevels are the requests held, waiting and running at the right edge of the charts.
+func (v *View) cursorLevels() (held, waiting, running int) {
+	if w := v.cursorSecond(); w != nil {
 		return w.Held, w.Waiting, w.Running
 	}
 	return v.Held, v.Waiting, v.Running
 }
 
-// edgeLook is the look at the server at the right edge of the charts: the newest that is not stale; nil if there is none.
-func (v *View) edgeLook() *metrics.ServerSecond {
-	if w := v.edge(); w != nil {
+// cursorServer is the sample of the server at the right edge of the charts: the newest that is not stale; nil if there is none.
+func (v *View) cursorServer() *metrics.ServerSecond {
+	if w := v.cursorSecond(); w != nil {
 		return serverIn(v.Server, w)
 	}
 	if n := len(v.Server); n > 0 && (v.State == metrics.Finished || v.At-v.Server[n-1].At < 5*staleAfter) {
@@ -161,9 +161,9 @@ func (v *View) edgeLook() *metrics.ServerSecond {
 	return nil
 }
 
-// edgeClient is what the client said of itself at the right edge of the charts; nil if nothing.
-func (v *View) edgeClient() *metrics.ClientSecond {
-	if w := v.edge(); w != nil {
+// cursorClient is the sample of the client at the right edge of the charts; nil if there is none.
+func (v *View) cursorClient() *metrics.ClientSecond {
+	if w := v.cursorSecond(); w != nil {
 		return clientSeconds(v)(w.Start)
 	}
 	if n := len(v.Client); n > 0 {
@@ -172,9 +172,9 @@ func (v *View) edgeClient() *metrics.ClientSecond {
 	return nil
 }
 
-// edgeMoment is a moment of the last second that charts show.
-func (v *View) edgeMoment() time.Duration {
-	if w := v.edge(); w != nil {
+// cursorMoment is a moment of the last second that charts show.
+func (v *View) cursorMoment() time.Duration {
+	if w := v.cursorSecond(); w != nil {
 		return w.Start + time.Second/2
 	}
 	return v.At
@@ -189,7 +189,7 @@ type selectionKey struct {
 	span, back time.Duration
 }
 
-// Fill gives a view the selection that is kept for it, or keeps a new one. Those of snapshots that are not shown any more are let go.
+// Fill gives a view the selection that is kept for it, or keeps a new one. Selections of snapshots that are not shown any more are released.
 func (k *Selections) Fill(v *View, shown ...*metrics.Snapshot) {
 	key := selectionKey{v.Snapshot, v.Span, v.Back}
 	if k.kept[key] == nil {
@@ -205,7 +205,7 @@ func (k *Selections) Fill(v *View, shown ...*metrics.Snapshot) {
 	v.picked = k.kept[key]
 }
 
-// Back is how far before its last closed second a chart ends that is to end at a moment; 0 where it follows the run.
+// Back is how far before the last closed second a chart ends, given the moment at which it ends; 0 where it follows the run.
 func Back(s *metrics.Snapshot, span, until time.Duration) time.Duration {
 	if until <= 0 {
 		return 0
@@ -221,16 +221,16 @@ func ClosedEnd(s *metrics.Snapshot) time.Duration {
 	return 0
 }
 
-// merges are histograms of seconds that share a column of a chart. A chart of hours merges many thousands of them for every
-// picture, and but for the last few they are the same as for the picture before. So they are kept from one snapshot to the
-// next, and merged again only where a second changed.
+// merges are histograms of seconds that share a column of a chart. A chart of hours merges many thousands of them for every picture, and all but
+// the last few are the same as for the picture before. So they are kept from one snapshot to the next, and merged again only where a second
+// changed.
 type merges struct {
 	kept  map[mergedKey]*mergedHistogram
 	turns int // selections that used them so far
 	older map[olderKey]*olderSum
 }
 
-// mergesMost bounds what is kept.
+// mergesMost is how many merged histograms are kept at most.
 const mergesMost = 8192
 
 // mergedKey is a latency in a group of so many seconds.
@@ -243,7 +243,7 @@ type mergedKey struct {
 type mergedHistogram struct {
 	metrics.Histogram
 	seen uint64 // see fingerprint
-	turn int    // of the selection that looked at it last
+	turn int    // of the selection that used it last
 }
 
 // merged is a latency in windows that share a group of so many seconds. The histogram must not be changed.
@@ -268,15 +268,15 @@ func (v *View) merged(l metrics.Latency, ws []metrics.Window, group int, older b
 	return &h.Histogram
 }
 
-// inherit takes over what was merged for another selection.
+// inherit takes over the merged histograms of another selection.
 func (p *selection) inherit(o *selection) {
 	p.merges = o.merges
 	p.merges.turns++
 	p.turn = p.merges.turns
 }
 
-// fingerprint tells groups of windows apart without looking at single counts: whatever is added to a histogram or taken out of
-// it changes the number of its samples or their mean.
+// fingerprint tells groups of windows apart without comparing single counts: a sample added to a histogram or taken out of it changes the number
+// of its samples or their mean.
 func fingerprint(l metrics.Latency, ws []metrics.Window) uint64 {
 	seen := uint64(ws[0].Start / time.Millisecond)
 	for i := range ws {

@@ -76,7 +76,7 @@ func TestServerLooks(t *testing.T) {
 			}
 			all = append(all, metrics.ServerSecond{At: at, Took: time.Second})
 		}
-		looks := serverLooks{all: all}
+		looks := serverFinder{all: all}
 		second := 0
 		for range 300 {
 			second++

@@ -21,22 +21,22 @@ type series struct {
 	sign   rune // see chart.Line
 	sparse bool
 	value  func(w *metrics.Window) float64
-	// percentile says which one of which latency the line is, nil for none: then seconds that share a column have that of all
-	// their latencies, which a mean of theirs would not be.
+	// percentile is the percentile that the line shows, nil for another figure. Seconds that share a column have the percentile of all their
+	// samples, not the mean of their percentiles.
 	percentile *percentile
-	// alone: a run to compare with has no line behind this one.
+	// alone says that the baseline has no line behind this one.
 	alone bool
 }
 
-// plot is a chart of series over time, of the span that is chosen.
+// plot is a chart of series over the chosen span.
 type plot struct {
 	v      *View
 	chart  chart.Plot // all but its data
 	limits string     // the key of the latency whose limits are drawn as lines, "" for none
 	series []series   // later ones are drawn over earlier ones
 	title  string
-	// compared: the run to compare with is drawn behind, and named in the legend with the words in what. reversed: the legend names the
-	// last line first. notes are added to it where there is room, the longest first.
+	// compared draws the baseline behind, and names it and its figure, what, in the legend. reversed lists the last line first. notes are added to the
+	// legend where there is room, the longest first.
 	compared, reversed bool
 	what               string
 	notes              []string
@@ -77,12 +77,12 @@ func (p plot) draw(c screen.Canvas) {
 		for i, l := range p.lines(p.older, p.v.olderWindows(t), endless, t, group, true) {
 			out.Lines[i].Older = l.Points
 		}
-		out.Limits, out.Marks = p.v.limits(p.limits), p.v.marks()
+		out.Limits, out.Annotations = p.v.limits(p.limits), p.v.annotations()
 	}
 	out.Draw(c, p.v.Raster)
 }
 
-// lines cuts windows down to what columns of so many seconds can show: the mean of them, or the percentile of all their latencies.
+// lines reduces windows to columns of so many seconds: their mean, or the percentile of all their samples.
 func (p plot) lines(of []series, ws []metrics.Window, end time.Duration, t chart.TimeAxis, group int, older bool) []chart.Line {
 	out := make([]chart.Line, len(of))
 	for i, s := range of {
@@ -104,7 +104,7 @@ func (p plot) lines(of []series, ws []metrics.Window, end time.Duration, t chart
 	return out
 }
 
-// value is what a line shows of seconds that share a column, NaN for nothing.
+// value is the value of a line for seconds that share a column, NaN for none.
 func (p plot) value(s *series, ws []metrics.Window, group int, older bool) float64 {
 	if s.percentile != nil && len(ws) > 1 {
 		return s.percentile.of(p.v.merged(s.percentile.latency, ws, group, older))
@@ -153,8 +153,8 @@ func (v *View) overTime() (t chart.TimeAxis, ws []metrics.Window, end time.Durat
 	return t, ws, end
 }
 
-// visible is the time a chart shows: the span, but while the run is younger the next round time that holds it, so that a
-// young run does not begin as a speck at the right edge. The whole run always fits exactly.
+// visible is the time that a chart shows: the span, but for a younger run the next round time that holds it, so that it does not begin as a speck at
+// the right edge. The whole run always fits exactly.
 func visible(span, end time.Duration) time.Duration {
 	if span == 0 {
 		return max(end, 10*time.Second)
@@ -167,7 +167,7 @@ func visible(span, end time.Duration) time.Duration {
 	return span
 }
 
-// Empty: a run was named, but nothing was sent in it that could be compared with.
+// Empty reports whether a run was named that has no requests to compare with.
 func (b *Baseline) Empty() bool {
 	if b == nil || b.Report == nil || b.Report.Completed > 0 || b.Report.Failed > 0 {
 		return false
@@ -176,7 +176,7 @@ func (b *Baseline) Empty() bool {
 	return b.Report.Statistics[metrics.TTFT].Mean == 0 && b.Report.Statistics[metrics.E2EL].Mean == 0 && !slices.ContainsFunc(b.Report.Timeline, sent)
 }
 
-// older is the run to compare with as a view of its own, nil if there is none that can be drawn.
+// older is the baseline as a view of its own, nil if there is none that can be drawn.
 func (v *View) older() *View {
 	if v.Baseline == nil || v.Baseline.Report == nil || len(v.Baseline.Report.Timeline) == 0 {
 		return nil
@@ -188,7 +188,7 @@ func (v *View) older() *View {
 	}}
 }
 
-// olderWindows are those of the run to compare with at the moments of a chart, counted from the start of either.
+// olderWindows are those of the baseline at the moments of a chart, counted from the start of either run.
 func (v *View) olderWindows(t chart.TimeAxis) []metrics.Window {
 	o := v.older()
 	if o == nil {
@@ -197,7 +197,7 @@ func (v *View) olderWindows(t chart.TimeAxis) []metrics.Window {
 	return within(closedWindows(o.Snapshot), max(0, t.From-time.Second), t.From+t.Shown)
 }
 
-// versus draws the same lines of the run to compare with behind those of a plot.
+// versus draws the same lines of the baseline behind those of a plot.
 func (v *View) versus(p plot, build func(v *View) plot) plot {
 	o := v.older()
 	if o == nil || !p.compared {
@@ -214,8 +214,7 @@ func (v *View) versus(p plot, build func(v *View) plot) plot {
 	return p
 }
 
-// baselineNotes name the run to compare with in the title of a chart that draws it, the longest first; none where there is
-// none, or where it has no seconds.
+// baselineNotes name the baseline in the title of a chart that draws it, the longest first; none without a baseline, or where it has no seconds.
 func (v *View) baselineNotes(what string) []string {
 	if v.older() == nil {
 		return nil
@@ -223,19 +222,18 @@ func (v *View) baselineNotes(what string) []string {
 	return []string{"  ┄ " + v.baselineName() + what, "  ┄ baseline", "  ┄"}
 }
 
-// baselineName is what the run to compare with is called on the screen.
+// baselineName is the name of the baseline on the screen.
 func (v *View) baselineName() string {
 	return screen.ShortenMiddle(screen.Sanitize(v.Baseline.Name), 24)
 }
 
-// finishedWhole reports whether the screen shows all of a run that is over: it is compared with all of another.
+// finishedWhole reports whether the screen shows the whole of a run that is over. It is compared with the whole baseline.
 func (v *View) finishedWhole() bool {
 	return v.State == metrics.Finished && (v.Whole || v.Span == 0)
 }
 
-// olderStretch is the part of the run to compare with that the figures of this one stand against: its first two seconds against
-// the first two seconds of the other. ok is false where that is the whole run: this one is over, the other has no seconds, or it
-// did not last until there.
+// olderStretch is the part of the baseline that the figures of this run are compared with: the same seconds, counted from the start. ok is false
+// where that is the whole baseline: this run is over, or the baseline has no seconds or was over before.
 func (v *View) olderStretch() (from, to time.Duration, ok bool) {
 	o := v.older()
 	if o == nil || v.finishedWhole() {
@@ -249,19 +247,19 @@ func (v *View) olderStretch() (from, to time.Duration, ok bool) {
 	return from, to, from < o.At
 }
 
-// olderKey says of what an olderSum is: a latency, in the span or from the start.
+// olderKey names an olderSum: a latency, in the span or from the start.
 type olderKey struct {
 	latency metrics.Latency
 	whole   bool
 }
 
-// olderSum is a latency of the run to compare with over a stretch of it. That of the whole run so far only grows, so it is kept.
+// olderSum is a latency of the baseline over a stretch. The sum from its start only grows, so it is kept.
 type olderSum struct {
 	metrics.Histogram
 	from, to time.Duration
 }
 
-// olderSum is a latency of the run to compare with in the seconds that begin in [from, to). The histogram must not be changed.
+// olderSum is a latency of the baseline in the seconds that begin in [from, to). The histogram must not be changed.
 func (v *View) olderSum(l metrics.Latency, from, to time.Duration) *metrics.Histogram {
 	c := v.selected().merges
 	if c.older == nil {

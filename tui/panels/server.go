@@ -11,8 +11,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// serverQueuePanel shows how many requests the server runs and keeps waiting, beside how many wait for it by the client's
-// own count.
+// serverQueuePanel shows how many requests the server runs and keeps waiting, beside the client's count of those that wait.
 var serverQueuePanel = Panel{name: "server queue", open: openServerQueue, server: true}
 
 func serverRunning(s *metrics.ServerSecond) float64 { return s.Running }
@@ -24,7 +23,7 @@ func (v *View) serverLine(name string, color screen.Color, of func(*metrics.Serv
 }
 
 func openServerQueue(v *View) (titleOf, drawOf) {
-	_, waiting, _ := v.edgeLevels()
+	_, waiting, _ := v.cursorLevels()
 	here := series{name: "waiting here", now: number.Count(waiting), sign: hereSign, color: screen.Dimmed,
 		value: func(w *metrics.Window) float64 { return float64(w.Waiting) }}
 	running := v.serverLine("running", colorRunning, serverRunning)
@@ -45,7 +44,7 @@ func openServerQueue(v *View) (titleOf, drawOf) {
 	return title, func(c screen.Canvas, v *View) { p.draw(drawBroken(c, v)) }
 }
 
-// serverName is what the server is called in a title, in as few letters as leave room for the lines and their values.
+// serverName is the name of the server in a title, so short that there is room for the lines and their values.
 func serverName(v *View, w int, items []legendItem) string {
 	kind := screen.Shorten(screen.Sanitize(v.ServerKind), 16)
 	for _, name := range []string{kind + " queue", kind, "server queue"} {
@@ -60,10 +59,10 @@ func serverName(v *View, w int, items []legendItem) string {
 	return "server"
 }
 
-// endedEarly stands in the title of figures that came and then came no more.
+// endedEarly stands in the title of figures that ended before the run.
 var endedEarly = screen.Style{Fg: screen.Orange, Bold: true}.Span(" ! ended")
 
-// hereSign draws what the client itself counts where there are no dots.
+// hereSign draws the client's own counts in ASCII.
 const hereSign = '.'
 
 // legendFit leaves out lines from the end until the others fit.
@@ -86,7 +85,7 @@ func drawAbsent(c screen.Canvas, why, otherwise string) {
 	}
 }
 
-// drawBroken says on the first lines that the figures ended early, and returns what is left of the canvas.
+// drawBroken writes on the first lines why the figures ended early, and returns the rest of the canvas.
 func drawBroken(c screen.Canvas, v *View) screen.Canvas {
 	why := screen.Sanitize(v.ServerAbsent)
 	if why == "" || c.H < 6 {
@@ -99,12 +98,11 @@ func drawBroken(c screen.Canvas, v *View) screen.Canvas {
 	return c.Sub(0, len(lines), c.W, c.H-len(lines))
 }
 
-// serverTokensPanel shows the tokens by the server's own count, the output beside what came here. They differ where others
-// use the server too.
+// serverTokensPanel shows the tokens by the server's own count, the output beside the client's count. They differ if the server has other clients.
 var serverTokensPanel = Panel{name: "server tokens", open: openServerTokens, server: true}
 
-// serverOutput and serverPrompt are rates; Unsaid where the server counts a request's tokens when it ends, all at once: that
-// would draw the rhythm of ends.
+// serverOutput and serverPrompt are rates; Unsaid where the server counts all tokens of a request when it ends, since such a rate shows the ends of
+// requests.
 func serverOutput(s *metrics.ServerSecond) float64 {
 	if s.OutputAtEnd {
 		return metrics.Unsaid()
@@ -123,7 +121,7 @@ func serverPrompt(s *metrics.ServerSecond) float64 {
 // them.
 func openServerTokens(v *View) (titleOf, drawOf) {
 	here, prompt := v.rate("out here", screen.Dimmed, outputTokens), v.serverLine("prompt", colorInput, serverPrompt)
-	here.sign, here.now = hereSign, said(v.edgeRate(outputTokens, nil))
+	here.sign, here.now = hereSign, said(v.cursorRate(outputTokens, nil))
 	output := v.serverLine("out", colorOutput, serverOutput)
 	output.below = chart.Dotted
 	out := plot{v: v, reversed: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, output}}
@@ -133,7 +131,7 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 	}
 	if n := len(v.Server); n > 0 && v.Server[n-1].PromptAtEnd {
 		prompt = v.rate("prompt here", colorInput, inputTokens)
-		prompt.now = said(v.edgeRate(inputTokens, nil))
+		prompt.now = said(v.cursorRate(inputTokens, nil))
 	}
 	prompt.below = chart.Dotted
 	in := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{prompt}}
@@ -156,7 +154,7 @@ func drawBoth(c screen.Canvas, upper, lower plot, low int) {
 	lower.draw(c.Sub(0, c.H-low, c.W, low))
 }
 
-// serverTTFTPanel shows the mean TTFT by the server's clock beside ours: what lies between is the way there and back.
+// serverTTFTPanel shows the mean TTFT by the server's clock beside ours. The difference is the time on the network.
 var serverTTFTPanel = Panel{name: "server ttft", open: timePanel("", serverTTFTPlot).open, server: true}
 
 func serverTTFT(s *metrics.ServerSecond) float64 { return meanSeconds(s.TTFT) }
@@ -168,7 +166,7 @@ func meanSeconds(l metrics.ServerLatency) float64 {
 	return number.Sane(l.Mean.Seconds())
 }
 
-// ourTTFT is of the same requests: those whose first chunk came in the time that the look tells of.
+// ourTTFT is of the same requests: those whose first chunk came in the time of the sample.
 func ourTTFT(s *metrics.ServerSecond) float64 {
 	if s.First.N <= 0 {
 		return metrics.Unsaid()
@@ -189,30 +187,29 @@ func serverTTFTPlot(v *View) plot {
 // saidLatency writes seconds, a dash for none.
 func saidLatency(x float64) string { return orDash(metrics.Said(x), number.Latency, number.Seconds(x)) }
 
-// staleAfter is how long a look at the server stands for what it is like.
+// staleAfter is how long a sample of the server is valid.
 const staleAfter = 2 * time.Second
 
-// serverIn is the look at the server that covers a second of the run, nil if there is none. A look tells of the time since
-// the one before, and looks do not come at full seconds: the one that covers the middle counts. Those that came in one second,
-// as when a run begins, count together.
+// serverIn is the sample of the server that covers a second of the run, nil if there is none. A sample is of the time since the one before, and
+// samples do not come at full seconds: the one that covers the middle counts. Those that came in one second, as when a run begins, count together.
 func serverIn(all []metrics.ServerSecond, w *metrics.Window) *metrics.ServerSecond {
-	looks := serverLooks{all: all}
-	if n := len(all); n > 1 && all[n-1].At > all[0].At { // looks come about as regularly as seconds
+	looks := serverFinder{all: all}
+	if n := len(all); n > 1 && all[n-1].At > all[0].At { // samples come about as regularly as seconds
 		part := float64(w.Start-all[0].At) / float64(all[n-1].At-all[0].At)
 		looks.next = int(min(max(part, 0), 1) * float64(n-1))
 	}
 	return looks.in(w)
 }
 
-// serverLooks finds look after look: seconds of a chart come in order of time, so the next look is near the last one found.
-type serverLooks struct {
+// serverFinder finds samples. Seconds of a chart come in order of time, so the next sample is near the last one found.
+type serverFinder struct {
 	all  []metrics.ServerSecond
 	next int // where to look first
 	both metrics.ServerSecond
 }
 
-// in is the look that covers a second, as serverIn has it. Seconds may be asked for in any order.
-func (l *serverLooks) in(w *metrics.Window) *metrics.ServerSecond {
+// in is the sample that covers a second, as serverIn has it. Seconds may come in any order.
+func (l *serverFinder) in(w *metrics.Window) *metrics.ServerSecond {
 	const steps = 4 // further away a search is faster
 	mid, all := w.Start+time.Second/2, l.all
 	i := l.next
@@ -247,8 +244,8 @@ func (l *serverLooks) in(w *metrics.Window) *metrics.ServerSecond {
 	return &l.both
 }
 
-// covering is the look that tells of a moment: the first one not before it, all[i], if it covers it, else the one before if that
-// is not stale; nil if neither is so.
+// covering is the sample of a moment: the first one not before it, all[i], if it covers the moment, else the one before unless it is stale; nil if
+// there is neither.
 func covering[T any](all []T, i int, mid time.Duration, when func(*T) (at, took time.Duration)) *T {
 	if i < len(all) {
 		if at, took := when(&all[i]); at-max(took, time.Second) <= mid {
@@ -265,7 +262,7 @@ func covering[T any](all []T, i int, mid time.Duration, when func(*T) (at, took 
 
 // serverValue is a figure of the server over time, for a plot.
 func serverValue(v *View, of func(*metrics.ServerSecond) float64) func(*metrics.Window) float64 {
-	looks := serverLooks{all: v.Server}
+	looks := serverFinder{all: v.Server}
 	return func(w *metrics.Window) float64 {
 		if s := looks.in(w); s != nil {
 			return of(s)
@@ -274,7 +271,7 @@ func serverValue(v *View, of func(*metrics.ServerSecond) float64) func(*metrics.
 	}
 }
 
-// perTook turns what moved since the look before into a rate.
+// perTook turns the increase since the sample before into a rate.
 func perTook(s *metrics.ServerSecond, n float64) float64 {
 	if s.Took <= 0 {
 		return math.NaN()
@@ -282,8 +279,8 @@ func perTook(s *metrics.ServerSecond, n float64) float64 {
 	return n / s.Took.Seconds()
 }
 
-// serverSpan are the looks at the server within the span, or of the whole run: those that metrics.ServerOver sums up, as a look
-// tells of the time before it.
+// serverSpan are the samples of the server within the span, or of the whole run: those that metrics.ServerOver sums up, as a sample is of the time
+// before it.
 func (v *View) serverSpan() []metrics.ServerSecond {
 	from, to := v.stretch()
 	all := v.Server
@@ -291,7 +288,7 @@ func (v *View) serverSpan() []metrics.ServerSecond {
 	return all[:sort.Search(len(all), func(i int) bool { return all[i].At > to })]
 }
 
-// stretch is the part of the run that figures are of: the span, or all of it but the warm-up.
+// stretch is the part of the run for figures: the span, or all but the warm-up.
 func (v *View) stretch() (from, to time.Duration) {
 	from, to, all := figureSpan(v.Snapshot, v.Span, v.Back)
 	if v.Whole || all {
@@ -302,13 +299,13 @@ func (v *View) stretch() (from, to time.Duration) {
 
 // newest is the figure at the right edge of the charts; Unsaid if there is none.
 func newest(v *View, of func(*metrics.ServerSecond) float64) float64 {
-	if look := v.edgeLook(); look != nil {
+	if look := v.cursorServer(); look != nil {
 		return of(look)
 	}
 	return metrics.Unsaid()
 }
 
-// total adds up what was said; Unsaid if nothing was.
+// total adds up the known values; Unsaid if there are none.
 func total(all []metrics.ServerSecond, of func(*metrics.ServerSecond) float64) float64 {
 	sum, said := 0.0, false
 	for i := range all {

@@ -134,7 +134,7 @@ func TestEnergy(t *testing.T) {
 	}
 	s.Totals.OutputTokens, s.State = 800, metrics.Finished
 	want := "energy last 9s 4kJ · 10.00 J/token · cost 20.00 per 1M tokens"
-	if got := energyWords(&View{Snapshot: &s, Span: 9 * time.Second}); got != want {
+	if got := energyText(&View{Snapshot: &s, Span: 9 * time.Second}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	report, err := report.Summarize(func(func(metrics.Request, error) bool) {}, metrics.Run{Plan: *s.Plan, End: metrics.End{Ended: s.At}, Telemetry: metrics.Telemetry{GPUs: s.GPUs}})
@@ -142,31 +142,31 @@ func TestEnergy(t *testing.T) {
 		t.Fatalf("%v, %+v", err, report.GPUs)
 	}
 	want = "energy whole run 4kJ · 12.50 J/token · cost 25.00 per 1M tokens"
-	if got := energyWords(&View{Snapshot: &s}); got != want {
+	if got := energyText(&View{Snapshot: &s}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	ended, final := s, s
 	ended.GPUsAbsent, final.Report = "nvidia-smi ended", &report
 	for _, c := range []*metrics.Snapshot{&ended, &final} {
-		if got := energyWords(&View{Snapshot: c}); !strings.HasPrefix(got, "energy whole run 4kJ of 4.0s looked at") {
+		if got := energyText(&View{Snapshot: c}); !strings.HasPrefix(got, "energy whole run 4kJ of 4.0s looked at") {
 			t.Errorf("got %q", got)
 		}
-		if got := energyWords(&View{Snapshot: c, Span: 9 * time.Second}); strings.Contains(got, "looked at") {
+		if got := energyText(&View{Snapshot: c, Span: 9 * time.Second}); strings.Contains(got, "looked at") {
 			t.Errorf("got %q", got)
 		}
 	}
 	s.GPUs[1].GPUs[0].Power, s.GPUs[1].GPUs[1].Power = metrics.Unsaid(), metrics.Unsaid()
-	if got := energyWords(&View{Snapshot: &s}); !strings.HasPrefix(got, "energy whole run 3kJ") {
+	if got := energyText(&View{Snapshot: &s}); !strings.HasPrefix(got, "energy whole run 3kJ") {
 		t.Errorf("got %q", got)
 	}
 	for i := range s.GPUs {
 		s.GPUs[i].GPUs = []metrics.GPU{{Power: metrics.Unsaid()}}
 	}
-	if got, want := energyWords(&View{Snapshot: &s}), "energy: not given · cost 12.50 per 1M tokens"; got != want {
+	if got, want := energyText(&View{Snapshot: &s}), "energy: not given · cost 12.50 per 1M tokens"; got != want {
 		t.Errorf("got %q, want %q", got, want) // time is money, with or without a meter
 	}
 	s.Plan = &metrics.Plan{}
-	if got := energyWords(&View{Snapshot: &s}); got != "energy: not given" {
+	if got := energyText(&View{Snapshot: &s}); got != "energy: not given" {
 		t.Errorf("got %q", got)
 	}
 }

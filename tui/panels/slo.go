@@ -11,7 +11,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// plan is never nil.
+// plan is the plan, never nil.
 func (v *View) plan() *metrics.Plan {
 	if v.Plan == nil {
 		return &metrics.Plan{}
@@ -30,7 +30,7 @@ func (v *View) ShownObjectives() []metrics.Objective {
 	return out
 }
 
-// sloLines is how many lines the panel would like to have for a plan; 0 means that there is nothing to show.
+// sloLines is how many lines the panel needs for a plan; 0 means that there is nothing to show.
 func sloLines(s *metrics.Snapshot) int {
 	v := &View{Snapshot: s}
 	n := len(v.ShownObjectives())
@@ -127,7 +127,7 @@ func (v *View) sloRows() []sloRow {
 		switch {
 		case g.Missed:
 			r.verdict = missed
-		case g.Known && !g.Gate.Missed(g.Value): // what would be missed now may still come
+		case g.Known && !g.Gate.Missed(g.Value): // a gate that would be missed now may still be met
 			r.verdict = fine
 		}
 		out = append(out, r)
@@ -158,7 +158,7 @@ func gateValue(g metrics.Gate, value float64) string {
 	return fmt.Sprintf("%.4g", value)
 }
 
-// percent writes a share of 1, rounded down: what is short of all, or of a target, never reads as if it were not.
+// percent writes a share of 1, rounded down, so that a share short of a target never looks like the target.
 func percent(share float64) string {
 	p := math.Floor(1000*min(number.Sane(share), 9.99)+1e-6) / 10
 	if p == 0 && share > 0 {
@@ -167,9 +167,9 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.1f%%", p)
 }
 
-// mostTelling keeps at most n rows in their order: first several gates become one row, then the row for all objectives
-// stays, what was missed, the gates, the rest.
-func mostTelling(rows []sloRow, n int) []sloRow {
+// keptSLORows keeps at most n rows in their order. Several gates become one row first; then the row for all objectives stays, the missed ones, the
+// gates, the rest.
+func keptSLORows(rows []sloRow, n int) []sloRow {
 	if len(rows) > n {
 		rows = joinGates(rows)
 	}
@@ -234,8 +234,8 @@ func joinGates(rows []sloRow) []sloRow {
 	return append(out, joined)
 }
 
-// sloPanel shows how far the run keeps what the plan asks of it: a gauge for each objective and one for all of them
-// together, and a line for each gate. It is there only if the plan has any.
+// sloPanel shows the objectives and gates of the plan: a gauge for each objective and one for all of them together, and a line for each gate. It is
+// there only if the plan has any.
 //
 //	goodput      ━━━━━━━━━━━━━━━━━─│─  88.2% !
 //	TTFT≤500ms   ━━━━━━━━━━━━━━━━━━│╸  94.8% ✓
@@ -269,7 +269,7 @@ func drawSLO(c screen.Canvas, v *View) {
 		c.Center("no objectives", screen.Label)
 		return
 	}
-	rows := mostTelling(all, c.H)
+	rows := keptSLORows(all, c.H)
 	target, _ := v.target()
 	// name, bar, value and sign stand in columns.
 	names, values := 0, screen.Width("100.0%")

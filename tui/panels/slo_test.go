@@ -124,14 +124,14 @@ func TestMostTelling(t *testing.T) {
 		{2, "goodput b"}, {1, "goodput"}, {0, ""},
 	} {
 		var got []string
-		for _, r := range mostTelling(rows, c.n) {
+		for _, r := range keptSLORows(rows, c.n) {
 			got = append(got, r.name)
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%d rows: %q, want %q", c.n, got, c.want)
 		}
 	}
-	joined := mostTelling(rows, 5)
+	joined := keptSLORows(rows, 5)
 	if last := joined[len(joined)-1]; last.value != "2/3" || last.verdict != missed {
 		t.Errorf("the gates together: %+v", last)
 	}

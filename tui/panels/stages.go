@@ -12,7 +12,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// stagesPanel lists the loads that the run went through, and what the server made of each.
+// stagesPanel lists the loads of the run, and the results of each.
 var stagesPanel = Panel{name: "stages", open: func(v *View) (titleOf, drawOf) {
 	rows := v.stageRows()
 	title := func(v *View, _, h int) []screen.Span { return v.stagesTitle(rows, h) }
@@ -36,8 +36,7 @@ func (v *View) stagesTitle(rows []stageRow, h int) []screen.Span {
 	return out
 }
 
-// drawStages writes a row for each load. The one after which the server saturates and the highest that was within the objectives
-// say so at their ends.
+// drawStages writes a row for each load. The load after which the server saturates and the highest within the objectives have notes at their ends.
 //
 //	 from  plan/s sent/s done/s TTFT p99  in SLO
 //	00:00       8    8.0    8.0    210ms  100.0% ✓
@@ -58,7 +57,7 @@ func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 	room := c.H - y
 	lined := room > len(rows)
 	x := t.width()
-	telling, rest := mostTellingStages(rows, room)
+	telling, rest := keptStages(rows, room)
 	for _, r := range telling {
 		t.row(c, 0, y, r, r.style())
 		c.Sub(x, y, c.W-x, 1).Spans(1, 0, v.stageNotes(r, c.W-x-1, !lined))
@@ -119,7 +118,7 @@ func rateCell(perSecond float64) screen.Span {
 	return screen.Text.Span(orDash(!math.IsNaN(perSecond), number.Rate, perSecond))
 }
 
-// style of a row: the load that is on stands out, those to come stand back.
+// style is that of a row: the load that is on stands out, those to come stand back.
 func (r *stageRow) style() screen.Style {
 	switch {
 	case r.now:
@@ -153,7 +152,7 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 		add(percent(r.Completed)+" completed", screen.Warning)
 	}
 	if a := v.answer(); r.highest && a != nil {
-		if long := "highest, " + sureness(a.Confidence); a.Confidence > 0 && screen.SpansWidth(out)+2+screen.Width(long) <= w {
+		if long := "highest, " + confidence(a.Confidence); a.Confidence > 0 && screen.SpansWidth(out)+2+screen.Width(long) <= w {
 			add(long, screen.Strong)
 		} else {
 			add("highest", screen.Strong)
@@ -168,7 +167,7 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 	return out
 }
 
-// stageRow is a load and what became of it. Figures that are not known yet are NaN.
+// stageRow is a load and its results. Figures that are not known yet are NaN.
 type stageRow struct {
 	metrics.LoadLevel         // TTFTp99 is of E2EL where answers come in one piece
 	within            float64 // share of requests that met the objectives, from 0 to 1
@@ -177,9 +176,9 @@ type stageRow struct {
 	highest           bool
 }
 
-// stageRows are the loads in order of time: those that were judged, and those that the plan has still to come. Where nothing
-// was judged yet they are all the plan's. From the first moment on at which the load was set or paused only those that were
-// judged are known, and the one that was set last: the plan's stages then come at other moments than the plan's, or never.
+// stageRows are the loads in order of time: those that were judged, and those of the plan that are still to come. From the first moment on at which
+// the load was set or paused only those that were judged are known, and the one that was set last: the stages of the plan then come at other
+// moments, or never.
 func (v *View) stageRows() []stageRow {
 	var out []stageRow
 	for i, l := range v.levels() {
@@ -221,7 +220,7 @@ func (v *View) stageRows() []stageRow {
 	return out
 }
 
-// settings are the events by which the load was first and last set or paused, nil for none.
+// settings are the first and the last event that set or paused the load, nil for none.
 func (v *View) settings() (first, last *metrics.LogEntry) {
 	for i := range v.Marks {
 		if e := &v.Marks[i]; e.Set != nil {
@@ -233,9 +232,9 @@ func (v *View) settings() (first, last *metrics.LogEntry) {
 	return first, last
 }
 
-// lastBeforeSaturation is the level behind which the line of saturation stands in a table in order of time. Where the load rose and
-// fell again, the last level below it by load may come after those beyond it; the line is where the charts have it, before
-// the first beyond it. Of a load that only fell it stands before the first below it.
+// lastBeforeSaturation is the level before the line of saturation in a table in order of time. Where the load rose and fell again, the last level
+// below saturation may come after those beyond it; then the line is before the first beyond it, as in the charts. If the load only fell the line is
+// before the first level below saturation.
 func lastBeforeSaturation(levels []metrics.LoadLevel, a *metrics.Answer) int {
 	switch {
 	case a.Before < a.After || a.After < 0 || a.After >= len(levels):
@@ -246,8 +245,7 @@ func lastBeforeSaturation(levels []metrics.LoadLevel, a *metrics.Answer) int {
 	return a.Before - 1
 }
 
-// liveStage is a stage of the plan by what its seconds show so far: of requests that ended in it, not of those that belong to
-// it.
+// liveStage is a stage of the plan by its seconds so far: of requests that ended in it, not of those that were scheduled in it.
 func (v *View) liveStage(s metrics.Stage) stageRow {
 	r := stageRow{begun: v.At > s.Start, within: math.NaN()}
 	r.LoadLevel = metrics.LoadLevel{From: s.Start, To: s.End(), Offered: s.Rate, Users: s.Users > 0, Sent: math.NaN(), Done: math.NaN()}
@@ -275,25 +273,24 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 	return r
 }
 
-// failed reports whether a load was not within the objectives; one that the client limited says nothing either way.
+// failed reports whether a load was not within the objectives. A load that the client limited is neither.
 func (r *stageRow) failed() bool {
 	return r.Standing == metrics.LevelMissed || r.Standing == metrics.LevelBehind
 }
 
-// mostTellingStages keeps at most n rows in their order: the one that is on, those around saturation and the highest within the
-// objectives, those that failed, then the newest. Where there is no room for all that failed, words in the last row say how many are left
-// out: a load that failed never goes missing.
-func mostTellingStages(rows []stageRow, n int) (kept []stageRow, rest string) {
-	kept, missing := tellingStages(rows, n)
+// keptStages keeps at most n rows in their order: the load that is on, those around saturation and the highest within the objectives, those that
+// failed, then the newest. Where there is no room for all that failed, rest counts those left out for the last row.
+func keptStages(rows []stageRow, n int) (kept []stageRow, rest string) {
+	kept, missing := keepStages(rows, n)
 	if missing > 0 && n > 0 {
-		kept, missing = tellingStages(rows, n-1)
+		kept, missing = keepStages(rows, n-1)
 		rest = fmt.Sprintf("and %d more that failed", missing)
 	}
 	return kept, rest
 }
 
-// tellingStages keeps at most n rows and counts those that failed and are left out.
-func tellingStages(rows []stageRow, n int) (kept []stageRow, missing int) {
+// keepStages keeps at most n rows and counts those that failed and are left out.
+func keepStages(rows []stageRow, n int) (kept []stageRow, missing int) {
 	kept, left := keep(rows, n, claim[stageRow]{of: func(r *stageRow) bool { return r.now || r.saturatesAfter || r.highest }},
 		claim[stageRow]{(*stageRow).failed, true}, claim[stageRow]{func(r *stageRow) bool { return r.begun }, true})
 	for _, r := range left {

@@ -2,7 +2,7 @@ package panels
 
 import "benchtop/tui/screen"
 
-// column is a column of a table, flush right: its name and what it says of a row.
+// column is a column of a table, flush right: its name and its figure of a row.
 type column[R any] struct {
 	name  string
 	w     int
@@ -13,7 +13,7 @@ type column[R any] struct {
 // table are the columns of a table from left to right.
 type table[R any] []column[R]
 
-// width is what the columns take.
+// width is that of all columns.
 func (t table[R]) width() (n int) {
 	for _, col := range t {
 		n += col.w

@@ -1,5 +1,5 @@
-// Package panels turns a snapshot and a size into what the screen says: pages of panels, the header and its key figures. It takes plain data,
-// a View, and knows neither keys nor time: the model of the dashboard fills a View and draws.
+// Package panels turns a snapshot and a size into pages of panels, the header and its key figures. It takes plain data, a View, and knows neither
+// keys nor time: the model of the dashboard fills a View and draws.
 //
 //	View ──> Layout: named rectangles ──> Named(name).Draw: a panel on its rectangle
 //	  └────> Header.Draw, DrawFigures: the lines above
@@ -16,11 +16,10 @@ import (
 	"benchtop/tui/screen"
 )
 
-// View is all a panel may know: a snapshot and what the reader chose to see of it. It has no clock; the same view gives
-// the same picture.
+// View is all that a panel knows: a snapshot and the choices of the reader. It has no clock; the same view gives the same picture.
 type View struct {
 	*metrics.Snapshot
-	// Span is how far back to look; 0 means the whole run.
+	// Span is the time that charts and figures show; 0 means the whole run.
 	Span time.Duration
 	// Whole shows histograms and tables of the whole run instead of the span.
 	Whole bool
@@ -29,16 +28,16 @@ type View struct {
 	screen.Terminal
 	// Scroll is how many lines the log is scrolled back, or the report on.
 	Scroll int
-	// Filter is what the log was searched for, Text are the lines of the report.
+	// Filter is the words of the log's filter, Text the lines of the report.
 	Filter string
 	Text   []string
-	// Latency is the one that the Latency page shows.
+	// Latency is the latency of the Latency page.
 	Latency metrics.Latency
 	// Back is how long before now, or before the end, the charts end; 0 follows the run.
 	Back time.Duration
 	// Baseline is an older run to compare with; nil for none.
 	Baseline *Baseline
-	// List is what was chosen on the page of single requests.
+	// List is the state of the page of single requests.
 	List List
 
 	picked *selection
@@ -72,16 +71,16 @@ func lately(s *metrics.Snapshot, ws []metrics.Window, of func(*metrics.Window) i
 	return sum / float64(len(ws))
 }
 
-// scope names what histograms and tables show: "whole run" or the span.
+// scope names the part of the run in histograms and tables: "whole run" or the span.
 func (v *View) scope() string {
 	if v.Whole {
 		return SpanName(0)
 	}
-	return v.spanWords()
+	return v.spanText()
 }
 
-// spanWords name the span: "last 60s", or "60s until -30s" where the charts are scrolled back.
-func (v *View) spanWords() string {
+// spanText names the span: "last 60s", or "60s until -30s" where the charts are scrolled back.
+func (v *View) spanText() string {
 	switch back := scrolled(v.Snapshot, v.Span, v.Back); {
 	case v.Span == 0:
 		return SpanName(0)

@@ -21,7 +21,7 @@ import (
 //	rest                                   ━  60ms   4%
 var whyPanel = Panel{name: "why ttft", title: whyTitle, draw: drawWhy}
 
-// whyPart is one piece of the time; Never if nobody tells.
+// whyPart is one piece of the time; Never if it is not known.
 type whyPart struct {
 	name  string
 	sign  rune // where there is no colour
@@ -59,7 +59,7 @@ func whyParts(t metrics.TTFTSplit) []whyPart {
 	}
 }
 
-// sumOf is the sum of what is known.
+// sumOf is the sum of the known parts.
 func sumOf(parts []whyPart) time.Duration {
 	sum := 0.0
 	for _, p := range parts {
@@ -122,21 +122,21 @@ func shareOf(part, sum time.Duration) float64 {
 	return min(number.Sane(float64(part))/float64(sum), 1)
 }
 
-// toldOfAPart reports whether the server's page ever told how long requests waited inside it.
-func toldOfAPart(all []metrics.ServerSecond) bool {
+// toldPartly reports whether the server's counters ever had how long requests waited inside it.
+func toldPartly(all []metrics.ServerSecond) bool {
 	return slices.ContainsFunc(all, func(s metrics.ServerSecond) bool { return s.Queue.N > 0 || s.Prefill.N > 0 })
 }
 
-// tellsAtEnd reports whether the server's page tells of the waits of a request only when it ends.
+// tellsAtEnd reports whether the server counts the waits of a request only when it ends.
 func tellsAtEnd(all []metrics.ServerSecond) bool {
 	return len(all) > 0 && all[len(all)-1].WaitsAtEnd
 }
 
-// splitSource says in words who told what happened inside the server. Where nobody did, its page may have told of a part.
+// splitSource is the source of the times inside the server. Without one, its counters may still have a part.
 func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) string {
 	long, brief := "inside the server: unknown, it does not say", "server: unknown"
 	switch {
-	case toldOfAPart(server):
+	case toldPartly(server):
 		long, brief = "inside the server: unknown, its /metrics saw too little of this", "server: seen too little"
 	case tellsAtEnd(server):
 		long, brief = "inside the server: told by its /metrics when requests end", "server: told at the end"
@@ -149,7 +149,7 @@ func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) stri
 		if tellsAtEnd(server) {
 			long = "of requests that ended: from its /metrics"
 		}
-		if t.OfOthers() { // nobody can tell whose they are, but that they are not the same
+		if t.OfOthers() { // the counters include requests of other clients
 			of := ", of " + number.Count(t.Seen) + " requests, ours " + number.Count(t.N+t.More)
 			long, brief = long+of, brief+of
 		}
@@ -160,7 +160,7 @@ func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) stri
 	return brief
 }
 
-// drawPiece draws a stretch of a bar, to half a cell; whatever is there at all is seen.
+// drawPiece draws a stretch of a bar, to half a cell, and half a cell at least.
 func drawPiece(c screen.Canvas, y int, from, to float64, col screen.Color) {
 	if c.W <= 0 || to <= from {
 		return
@@ -198,8 +198,8 @@ func drawWhyShort(c screen.Canvas, parts []whyPart, sum time.Duration) {
 	c.Print(0, 1, most.name+" "+number.Latency(most.took)+" "+saidShare(shareOf(most.took, sum)), screen.Strong)
 }
 
-// drawWaitsBelow is where the time until the first chunk went by the second: of the requests whose answers told, where that is
-// at least half of them, else the client's own part of all.
+// drawWaitsBelow shows the parts of the time until the first chunk by the second: of the requests whose answers have them, where those are at least
+// half of all, else the client's own parts of all.
 func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 	enough := func(w *metrics.Window, told int) int {
 		if 2*told >= w.TTFTParts.N {

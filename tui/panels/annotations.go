@@ -13,12 +13,11 @@ import (
 	"benchtop/tui/screen"
 )
 
-// marks are what happened to the load, to be marked on charts over time: saturation, which matters most, then the events in order of
-// time.
-func (v *View) marks() []chart.Mark {
-	var out []chart.Mark
+// annotations are the changes of the load for charts over time: saturation, the most important one, then the events in order of time.
+func (v *View) annotations() []chart.Annotation {
+	var out []chart.Annotation
 	if a := v.answer(); a != nil && a.Saturates && a.SaturatedAt >= 0 {
-		out = append(out, chart.Mark{
+		out = append(out, chart.Annotation{
 			At: a.SaturatedAt, Name: saturationName(a), Glyph: '│', Line: screen.Style{Fg: screen.Vermilion}, Words: screen.Warning, Prominent: true,
 		})
 	}
@@ -27,12 +26,12 @@ func (v *View) marks() []chart.Mark {
 		if name == "" && e.Set != nil {
 			name = settingName(*e.Set)
 		}
-		out = append(out, chart.Mark{At: e.At, Name: name, Glyph: '┊', Line: screen.Dim, Words: screen.Label})
+		out = append(out, chart.Annotation{At: e.At, Name: name, Glyph: '┊', Line: screen.Dim, Words: screen.Label})
 	}
 	return out
 }
 
-// answer is what is known of saturation so far, nil for nothing.
+// answer is the verdict on saturation so far, nil for none.
 func (v *View) answer() *metrics.Answer {
 	if v.Report != nil {
 		return &v.Report.Answer
@@ -48,7 +47,7 @@ func (v *View) levels() []metrics.LoadLevel {
 	return v.Levels
 }
 
-// saturationName says at which load the server saturates, as closely as it is known; a question until it is confirmed.
+// saturationName names the load at which the server saturates, as closely as it is known, with a question mark until it is confirmed.
 func saturationName(a *metrics.Answer) string {
 	word, loads := "saturates ", loadNumber(a.From)+"–"+loadName(a.To, a.Users)
 	if at, close := a.At(); close {
@@ -79,7 +78,7 @@ func loadNumber(load float64) string {
 	return strconv.FormatFloat(math.Round(load*10)/10, 'f', -1, 64)
 }
 
-// settingName says what load was set.
+// settingName names the load that was set.
 func settingName(s metrics.LoadSetting) string {
 	switch {
 	case s.Paused:
@@ -92,7 +91,7 @@ func settingName(s metrics.LoadSetting) string {
 	return loadName(s.Rate, false)
 }
 
-// answerNotes say the highest load within the objectives, for the title of a chart: in full, then shorter.
+// answerNotes are the highest load within the objectives, for the title of a chart: in full, then shorter.
 func (v *View) answerNotes() []string {
 	a := v.answer()
 	switch {
@@ -105,13 +104,13 @@ func (v *View) answerNotes() []string {
 	}
 	load, sure := loadName(a.Highest, a.Users), ""
 	if a.Confidence > 0 {
-		sure = " " + sureness(a.Confidence)
+		sure = " " + confidence(a.Confidence)
 	}
 	return []string{" · within SLO up to " + load + " ✓" + sure, " · SLO ✓ up to " + load, " · SLO ✓ " + loadNumber(a.Highest)}
 }
 
-// sureness writes how sure something is, never that it is certain.
-func sureness(p float64) string {
+// confidence writes a probability, never as certain.
+func confidence(p float64) string {
 	if p >= 0.995 {
 		return ">99% confidence"
 	}
@@ -126,8 +125,8 @@ func (v *View) goals() metrics.SLO {
 	return v.plan().Goodput
 }
 
-// limits are those of the latency with a key: that of its objective as it is now, and those of gates on its mean or percentiles. A gate at the same
-// place as the one before adds no line.
+// limits are those of the latency with a key: that of its objective in force, and those of gates on its mean or percentiles. A gate at the same place
+// as the one before adds no line.
 func (v *View) limits(key string) []chart.Limit {
 	var out []chart.Limit
 	add := func(name string, ms float64) {

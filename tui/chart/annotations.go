@@ -8,7 +8,7 @@ import (
 )
 
 // Mark is an event, drawn as a vertical line on a chart over time. Earlier marks of a list take precedence.
-type Mark struct {
+type Annotation struct {
 	At          time.Duration
 	Name        string
 	Glyph       rune
@@ -86,9 +86,9 @@ func (t *taken) limits(all []Limit, at scale) {
 
 // marks draws marks as lines from top to bottom, behind the data. With words, their names stand in the top row if there is room. A line
 // next to another is left out.
-func (t *taken) marks(all []Mark, on TimeAxis, words bool) {
+func (t *taken) annotate(all []Annotation, on TimeAxis, words bool) {
 	type placed struct {
-		Mark
+		Annotation
 		x int
 	}
 	var shown []placed

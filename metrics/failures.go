@@ -29,16 +29,16 @@ type FailureCount struct {
 // ended, so that the same requests give the same examples in whatever order they come.
 type FailureAccumulator struct {
 	groups []failureGroup
-	first  []words // of the first requests that failed
+	first  []failureText // of the first requests that failed
 }
 
 type failureGroup struct {
 	FailureCount
-	examples []words // different texts
+	examples []failureText // different texts
 }
 
 // words are what a request failed of.
-type words struct {
+type failureText struct {
 	index int
 	text  string
 }
@@ -52,15 +52,15 @@ func (f *FailureAccumulator) Add(q *Request) {
 	g := &f.groups[i]
 	g.Count++
 	g.Last = max(g.Last, q.Done)
-	f.first = keepFirst(f.first, words{q.Index, cmp.Or(q.Error, string(q.Failure), "unfinished")}, errorsKept)
+	f.first = keepFirst(f.first, failureText{q.Index, cmp.Or(q.Error, string(q.Failure), "unfinished")}, errorsKept)
 	if q.Error != "" {
-		g.examine(words{q.Index, q.Error})
+		g.examine(failureText{q.Index, q.Error})
 	}
 }
 
 // examine keeps the text among the examples if it belongs to the first few different ones.
-func (g *failureGroup) examine(w words) {
-	if i := slices.IndexFunc(g.examples, func(x words) bool { return x.text == w.text }); i >= 0 {
+func (g *failureGroup) examine(w failureText) {
+	if i := slices.IndexFunc(g.examples, func(x failureText) bool { return x.text == w.text }); i >= 0 {
 		if g.examples[i].index <= w.index {
 			return
 		}
@@ -70,11 +70,11 @@ func (g *failureGroup) examine(w words) {
 }
 
 // keepFirst puts w in its place by index and keeps the first so many.
-func keepFirst(all []words, w words, most int) []words {
+func keepFirst(all []failureText, w failureText, most int) []failureText {
 	if len(all) == most && w.index > all[most-1].index {
 		return all
 	}
-	i, _ := slices.BinarySearchFunc(all, w, func(a, b words) int {
+	i, _ := slices.BinarySearchFunc(all, w, func(a, b failureText) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.text, b.text))
 	})
 	all = slices.Insert(all, i, w)
@@ -84,7 +84,7 @@ func keepFirst(all []words, w words, most int) []words {
 // FirstErrors are what the first requests failed of.
 func (f *FailureAccumulator) FirstErrors() []string { return texts(f.first) }
 
-func texts(all []words) []string {
+func texts(all []failureText) []string {
 	var out []string
 	for _, w := range all {
 		out = append(out, w.text)
@@ -105,8 +105,8 @@ func (f *FailureAccumulator) Counts() []FailureCount {
 	return out
 }
 
-// notKnown are the words by which servers refuse a field of a request. A value that they do not like has other words.
-var notKnown = []string{
+// unknownField are the words by which servers refuse a field of a request. A value that they do not like has other words.
+var unknownField = []string{
 	"unexpected", "unknown", "unrecognized", "unrecognised", "unsupported", "not supported", "not permitted", "not allowed", "not a valid field",
 	"extra_forbidden", "extra fields", "additional propert", "cannot find field",
 }
@@ -121,7 +121,7 @@ func RefusedFields(fields []string, status int, words string) []string {
 	if i := strings.Index(words, ", expected"); i >= 0 {
 		words = words[:i] // what follows are the fields that it knows
 	}
-	if !slices.ContainsFunc(notKnown, func(w string) bool { return strings.Contains(words, w) }) {
+	if !slices.ContainsFunc(unknownField, func(w string) bool { return strings.Contains(words, w) }) {
 		return nil
 	}
 	named := strings.FieldsFunc(words, func(r rune) bool {

@@ -28,20 +28,20 @@ type LengthGap struct {
 	AllAsked int
 }
 
-// tellingLengths is the share of answers from which on their lengths change what TPOT and tokens/s say.
-const tellingLengths = 0.05
+// notableLengths is the share of answers from which on their lengths change what TPOT and tokens/s say.
+const notableLengths = 0.05
 
-func telling(count, judged int) bool {
-	return count > 0 && float64(count) >= tellingLengths*float64(judged)
+func notable(count, judged int) bool {
+	return count > 0 && float64(count) >= notableLengths*float64(judged)
 }
 
 // Words say what a reader of the figures has to know of the lengths, a sentence for each direction and without its full stop; none
 // where there is nothing to say.
 func (l *AnswerLengths) Describe(p *Plan) (words []string) {
-	if telling(l.Shorter.Count, l.Judged) {
+	if notable(l.Shorter.Count, l.Judged) {
 		words = append(words, l.Shorter.shorter(p, l.Judged))
 	}
-	if telling(l.Longer.Count, l.Judged) {
+	if notable(l.Longer.Count, l.Judged) {
 		words = append(words, l.Longer.longer(p, l.Judged))
 	}
 	return words
@@ -140,7 +140,7 @@ const lengthsEvery = 20
 // Events are what a log has to hear of the lengths and has not heard yet: while a run is on only of more than one answer.
 func (t *LengthAccumulator) Events(p *Plan, at time.Duration, over bool) (events []LogEntry) {
 	news := func(g *gapAccumulator, words func(*LengthGap, *Plan, int) string) {
-		if g.logged || !telling(g.Count, t.judged) || !over && (g.Count < 2 || t.judged%lengthsEvery != 0) {
+		if g.logged || !notable(g.Count, t.judged) || !over && (g.Count < 2 || t.judged%lengthsEvery != 0) {
 			return
 		}
 		g.logged = true

@@ -114,15 +114,15 @@ type VLLMReading struct {
 	Unread int
 }
 
-// tellingTokenDelay is the share of the median TTFT from which on the first token comes noticeably later than the first chunk.
-const tellingTokenDelay = 0.1
+// notableTokenDelay is the share of the median TTFT from which on the first token comes noticeably later than the first chunk.
+const notableTokenDelay = 0.1
 
 // TokenAfterChunk reports whether the first token came later than the first chunk by more than a tenth, in the median.
 func (r *Report) TokenAfterChunk() bool {
 	return r.Statistics[FirstToken].N > 0 && TokenAfterChunk(r.Statistics[FirstToken].Median, r.Statistics[TTFT].Median)
 }
 
-func TokenAfterChunk(token, chunk float64) bool { return token > (1+tellingTokenDelay)*chunk }
+func TokenAfterChunk(token, chunk float64) bool { return token > (1+notableTokenDelay)*chunk }
 
 // SteadyState is the part of a closed loop in which it had its full load; see docs/metrics.md. Throughputs are per second
 // of the window, latencies in milliseconds.

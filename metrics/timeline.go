@@ -245,7 +245,7 @@ func (t *Timeline) SetObjectives(slo SLO, seconds []MetCount, total MetCount) {
 }
 
 // Seen are the waits since the last look at the server, which it begins anew.
-func (t *Timeline) Seen() (first, ended TTFTParts) {
+func (t *Timeline) TakeUnseen() (first, ended TTFTParts) {
 	first, ended = t.unseen.first, t.unseen.ended
 	t.unseen.first, t.unseen.ended = TTFTParts{}, TTFTParts{}
 	return first, ended

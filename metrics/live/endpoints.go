@@ -6,13 +6,13 @@ import (
 	"benchtop/metrics"
 )
 
-// mostEndpoints bounds what requests are told apart by; the last one takes all others.
+// mostEndpoints bounds the endpoints; the last one counts all others.
 const (
 	mostEndpoints = 64
 	otherModels   = "others"
 )
 
-// endpoints count what requests were sent to. Those of the warm-up are among those in flight, and in nothing else.
+// endpoints count requests by endpoint. Requests of the warm-up count only as in flight.
 type endpoints struct {
 	list  []*metrics.Endpoint
 	named map[string]*metrics.Endpoint
@@ -42,7 +42,7 @@ func (e *endpoints) sent(q *metrics.Request, warming bool) {
 	}
 }
 
-// first hears of the first chunk.
+// first counts the first chunk.
 func (e *endpoints) first(q *metrics.Request, warming bool) {
 	if p := e.of(q.Model); !warming {
 		p.FirstWait.Add(q.TTFT())
@@ -71,7 +71,7 @@ func (e *endpoints) done(q *metrics.Request, warming bool) {
 	}
 }
 
-// share returns the endpoints for a reader, in the order in which they were first asked.
+// share returns the endpoints for a reader, in the order of their first requests.
 func (e *endpoints) share() []metrics.Endpoint {
 	out := make([]metrics.Endpoint, len(e.list))
 	for i, p := range e.list {
@@ -81,18 +81,18 @@ func (e *endpoints) share() []metrics.Endpoint {
 	return out
 }
 
-// firstTokens notices while a run is on that its server sends a chunk before it has a token.
+// firstTokens detects a server that sends a chunk before its first token.
 type firstTokens struct {
 	chunk, token metrics.Histogram
-	said         bool
+	reported     bool
 }
 
-// firstTokensEvery is the number of requests after which it looks again.
+// firstTokensEvery is the number of requests between two checks.
 const firstTokensEvery = 20
 
-// later adds a successful request and reports, once, that the first token comes later than the first chunk, by the rule of the report.
+// later adds a success. It reports once that the first token comes later than the first chunk, by the rule of the report.
 func (f *firstTokens) later(q *metrics.Request) bool {
-	if f.said || q.FirstToken == metrics.Never {
+	if f.reported || q.FirstToken == metrics.Never {
 		return false
 	}
 	f.chunk.Add(q.TTFT())
@@ -100,8 +100,8 @@ func (f *firstTokens) later(q *metrics.Request) bool {
 	if f.chunk.Count()%firstTokensEvery != 0 {
 		return false
 	}
-	f.said = metrics.TokenAfterChunk(float64(f.token.Quantile(0.5)), float64(f.chunk.Quantile(0.5)))
-	return f.said
+	f.reported = metrics.TokenAfterChunk(float64(f.token.Quantile(0.5)), float64(f.chunk.Quantile(0.5)))
+	return f.reported
 }
 
 func tokenAfterChunkEvent(at time.Duration) metrics.LogEntry {

@@ -8,25 +8,24 @@ import (
 	"benchtop/metrics/saturation"
 )
 
-// A Judge that took longer than judgeBriefly is not repeated before judgeSeldom times as long has passed, so that it never
-// costs more than a small part of a core.
+// A judgement that took longer than judgeBriefly is repeated after judgeSeldom times that time, so that judging costs a small part of
+// a core.
 const (
 	judgeBriefly = 50 * time.Millisecond
 	judgeSeldom  = 20
 )
 
-// Judge computes the answer of the run so far, for snapshots from now on, by the rule of the report. It works beside the
-// lock that chunks wait for, and takes as long as a report does for its levels; a call that comes too soon after a long one
-// does nothing. Of a run with more than mostJudged requests the answer is that of so many. Once there is a report, its answer
-// stands.
+// Judge computes the answer of the run so far by the rule of the report, for the snapshots from now on. It works outside the lock that
+// chunks wait for and takes as long as a report does for its levels. A call too soon after a long one does nothing. The answer covers
+// the first mostJudged requests. The answer of a report is final.
 func (v *View) Judge() {
 	v.judge(time.Since(v.start), func(time.Duration) []metrics.Window { return v.within(gapsAge).Windows })
 }
 
-// gapsAge is how old the gaps between chunks may be that levels show, so that judging does not copy windows.
+// gapsAge is the maximum age of the windows from which levels take the gaps between chunks, so that judging does not copy windows.
 const gapsAge = time.Second
 
-// JudgeAt is Judge as if it were that moment of the run, for a recorder that is fed with a run of the past.
+// JudgeAt is Judge at a moment of a past run.
 func (v *View) JudgeAt(now time.Duration) { v.judge(now, v.windows) }
 
 func (v *View) judge(now time.Duration, windows func(time.Duration) []metrics.Window) {
@@ -34,7 +33,7 @@ func (v *View) judge(now time.Duration, windows func(time.Duration) []metrics.Wi
 	defer v.judging.Unlock()
 	began := time.Now()
 	v.mu.Lock()
-	rest := began.Before(v.restUntil) || v.shown.Answer != nil && v.settled // nothing can change the answer any more
+	rest := began.Before(v.restUntil) || v.shown.Answer != nil && v.settled // no further event can change the answer
 	v.mu.Unlock()
 	if rest {
 		return
@@ -45,7 +44,7 @@ func (v *View) judge(now time.Duration, windows func(time.Duration) []metrics.Wi
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.shown.Report != nil || !slices.Equal(l.SLO, v.line.SLO) {
-		return // it is out of date
+		return // the objectives have changed meanwhile
 	}
 	v.shown.Answer, v.shown.Levels, v.settled = &answer, levels, l.Settled
 	if took := time.Since(began); took > judgeBriefly {
@@ -68,7 +67,7 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) saturation.Le
 	v.mu.Unlock()
 
 	if index.full != metrics.Never {
-		now = min(now, index.full) // of what came later nothing is known
+		now = min(now, index.full) // later requests are not in the index
 	}
 	set := saturation.Settings(sets)
 	var scheduled saturation.Arrivals
@@ -93,9 +92,9 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) saturation.Le
 	return l
 }
 
-// setObjectives changes the objectives. Requests that are over are judged anew: most of them beside the lock that chunks wait
-// for, those that end meanwhile under it. Those beyond mostJudged keep what they met by the objectives of their time. What is in
-// force already changes nothing, and once there is a report, what it says stands.
+// setObjectives changes the objectives. Finished requests are judged again: most of them outside the lock that chunks wait for, those
+// that end meanwhile under it. Requests beyond mostJudged keep the judgement of their time. Objectives in force change nothing, and the
+// figures of a report are final.
 func (v *View) setObjectives(slo metrics.SLO) {
 	v.setting.Lock()
 	defer v.setting.Unlock()
@@ -116,12 +115,12 @@ func (v *View) setObjectives(slo metrics.SLO) {
 	j.join(&v.index.beyond)
 	v.line.SetObjectives(slo, j.seconds, j.total)
 	if v.shown.Report == nil {
-		v.shown.Answer, v.shown.Levels = nil, nil // by the old ones
+		v.shown.Answer, v.shown.Levels = nil, nil // they follow the old objectives
 		v.restUntil = time.Time{}
 	}
 }
 
-// judgement counts what objectives successes met, by the second of their end and in all but the warm-up.
+// judgement counts the objectives that successes met, by the second of their end, and in total without the warm-up.
 type judgement struct {
 	seen    int
 	seconds []metrics.MetCount

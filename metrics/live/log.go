@@ -13,7 +13,7 @@ const (
 	marksKept = 1000
 )
 
-// noteFailure makes one line with a count of a flood of failures, so that it cannot push the rest out of the log.
+// noteFailure counts a flood of failures in one line, so that it does not push the rest out of the log.
 func (v *View) noteFailure(e metrics.LogEntry) {
 	if n := len(v.shown.Log); n > 0 && v.flood && e.At-v.shown.Log[n-1].At < time.Second {
 		last := &v.shown.Log[n-1]
@@ -24,7 +24,7 @@ func (v *View) noteFailure(e metrics.LogEntry) {
 	v.flood = true
 }
 
-// note keeps the newest events, and the marks of the first ones that have one.
+// note keeps the newest entries, and the first entries with a mark.
 func (v *View) note(e metrics.LogEntry) {
 	v.flood = false
 	s := &v.shown
@@ -36,7 +36,7 @@ func (v *View) note(e metrics.LogEntry) {
 	}
 }
 
-// noteLengths logs what has not been said of the lengths of answers.
+// noteLengths logs news about the lengths of answers.
 func (v *View) noteLengths(at time.Duration, over bool) {
 	for _, e := range v.lengths.Events(v.line.Plan, at, over) {
 		v.note(e)

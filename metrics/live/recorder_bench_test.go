@@ -82,7 +82,7 @@ func BenchmarkSnapshotOfRows(b *testing.B) {
 	for b.Loop() {
 		_ = rec.SnapshotAt(time.Minute)
 		from := time.Now()
-		_, _, _, _ = rec.look(time.Minute)
+		_, _, _, _ = rec.capture(time.Minute)
 		locked += time.Since(from)
 	}
 	b.ReportMetric(float64(locked.Nanoseconds())/float64(b.N), "ns-locked/op")
@@ -150,7 +150,7 @@ func BenchmarkSnapshotOfAnHour(b *testing.B) {
 	for b.Loop() {
 		_ = rec.Snapshot()
 		from := time.Now()
-		_, _, _, _ = rec.look(time.Hour) // nothing happened since, so nothing is lost
+		_, _, _, _ = rec.capture(time.Hour) // nothing happened since, so nothing is lost
 		locked += time.Since(from)
 	}
 	b.ReportMetric(float64(locked.Nanoseconds())/float64(b.N), "ns-locked/op")

@@ -10,21 +10,21 @@ import (
 	"benchtop/metrics/saturation"
 )
 
-// mostJudged bounds the requests that an index keeps: five and a half hours at 100 a second, in 128 MB, and nearly as much again
-// to judge them. What is beyond it can be counted, but not judged again.
+// mostJudged bounds the requests of an index: five and a half hours at 100 a second, in 128 MB, and nearly as much again to judge
+// them. Requests beyond it are counted, but not judged again.
 const mostJudged = 2_000_000
 
-// requestIndex keeps a few numbers of every request of a run that is on, so that all of them can be judged again by other
-// objectives, and put into levels of load: 16 bytes when it is due, 8 when it is sent and 40 when it ends.
+// requestIndex keeps a few numbers of every request, so that requests can be judged by other objectives and sorted into levels of
+// load: 16 bytes when a request is due, 8 when it is sent and 40 when it ends.
 type requestIndex struct {
 	arrived pages[arrival]
 	sentAt  pages[time.Duration]
 	ended   pages[ended]
 	most    int
-	kept    int // requests that are in it, or will be when they end
-	open    int // of them have not ended
-	// full is when the first request came that had no place any more; Never before. beyond are those that met objectives without
-	// a place, by what was in force when they ended.
+	kept    int // requests that have a place
+	open    int // of those, requests that have not ended
+	// full is the load time of the first request without a place, Never before. beyond counts the requests without a place, by the
+	// objectives in force when they ended.
 	full   time.Duration
 	beyond judgement
 }
@@ -37,7 +37,7 @@ type arrival struct {
 	index int32
 }
 
-// ended is a request that ended. Times that no clock of 71 minutes can hold count as 71 minutes.
+// ended is the summary of a request that ended, in a few bytes. Times beyond 71 minutes count as 71 minutes.
 type ended struct {
 	loadTime                      time.Duration
 	sent, ttft, e2el, late, after micros // since loadTime; latencies; the client's own; between the last chunk and the end
@@ -57,14 +57,14 @@ func microsOf(d time.Duration) micros {
 
 func (m micros) duration() time.Duration { return time.Duration(m) * time.Microsecond }
 
-// share is the index for a reader beside the lock.
+// share is the index for a reader outside the lock.
 func (x *requestIndex) share() requestIndex {
 	out := *x
 	out.arrived, out.sentAt, out.ended = x.arrived.from(0), x.sentAt.from(0), x.ended.from(0)
 	return out
 }
 
-// due files a request, and reports whether it is the first for which there is no place.
+// due files a request. It reports whether it is the first without a place.
 func (x *requestIndex) due(p *metrics.Plan, q *metrics.Request) (filled bool) {
 	if x.kept >= x.most {
 		if k := trackOf(q); k != nil {
@@ -83,7 +83,7 @@ func (x *requestIndex) due(p *metrics.Plan, q *metrics.Request) (filled bool) {
 	return false
 }
 
-// sent files that a request was sent; one of a closed loop comes when it gets its slot.
+// sent files the sending of a request. One of a closed loop arrives when it gets its slot.
 func (x *requestIndex) sent(p *metrics.Plan, q *metrics.Request) {
 	if unjudged(q) {
 		return
@@ -119,7 +119,7 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 	}
 	x.open--
 	if warming && !ok {
-		return // it is in no figure
+		return // no figure counts it
 	}
 	e := ended{
 		loadTime: p.LoadTime(q), warming: warming, ok: ok, cancelled: q.Failure == metrics.Cancelled,
@@ -134,7 +134,7 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 	x.ended.add(e)
 }
 
-// summary is what the levels need to know of it.
+// summary is the request as levels count it.
 func (e *ended) summary() saturation.Summary {
 	wait, whole := e.sent.duration()+e.ttft.duration(), e.sent.duration()+e.e2el.duration()
 	return saturation.Summary{
@@ -149,7 +149,7 @@ func (e *ended) outcome() metrics.Outcome {
 	return metrics.OutcomeOf(e.ttft.duration(), e.e2el.duration(), int(e.output), e.rest)
 }
 
-// pages is a list that is only ever appended to, so that a reader can take what there is without copying it.
+// pages is a list that only grows, so that a reader can share it without a copy.
 type pages[T any] [][]T
 
 const pageLength = 1024

@@ -7,26 +7,26 @@ import (
 	"benchtop/metrics"
 )
 
-// rowsInFlight are the requests in flight that are shown: the oldest.
+// rowsInFlight is the number of requests in flight that a list shows: the oldest.
 const rowsInFlight = 200
 
-// Inspect says what a viewer wants to see of single requests from now on. Publish shows it at once.
+// Inspect selects the single requests in the snapshots from now on. Publish sends one at once.
 func (v *View) Inspect(l metrics.Inspection) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	t := &v.tracks
-	if t.look == l {
+	if t.inspection == l {
 		return
 	}
 	v.news.Store(true)
 	v.hurry()
-	if t.look.Open != l.Open {
+	if t.inspection.Open != l.Open {
 		t.opened = nil
 	}
-	t.look = l
+	t.inspection = l
 }
 
-// viewed is what a snapshot shows of single requests, as far as it has to be taken under the lock.
+// viewed holds the requests of a snapshot, as far as they must be read under the lock.
 type viewed struct {
 	asked    bool
 	inFlight []metrics.RequestRow
@@ -36,30 +36,30 @@ type viewed struct {
 	open     *metrics.RequestDetail
 }
 
-// view takes what was asked for. Nobody changes requests that are over, so they can wait.
+// view takes the requests that were selected. Finished requests do not change, so their rows are made outside the lock.
 func (t *tracks) view() viewed {
-	v := viewed{asked: t.look.Rows}
-	if t.look.Rows || t.look.Open > 0 {
+	v := viewed{asked: t.inspection.Rows}
+	if t.inspection.Rows || t.inspection.Open > 0 {
 		v.slowest = t.slow()
 	}
-	if t.look.Rows {
+	if t.inspection.Rows {
 		v.over, v.inFlight = t.over(), make([]metrics.RequestRow, 0, rowsInFlight)
 		for _, k := range t.oldest() {
 			v.inFlight = append(v.inFlight, k.row())
 		}
 	}
-	if t.look.Open <= 0 {
+	if t.inspection.Open <= 0 {
 		return v
 	}
 	if t.opened == nil {
-		t.opened = t.find(t.look.Open - 1)
+		t.opened = t.find(t.inspection.Open - 1)
 	}
 	switch k := t.opened; {
 	case k == nil:
 	case k.done:
 		v.opened = k
 	default:
-		open := k.detail() // chunks come with the next one, if they were not kept so far
+		open := k.detail() // chunks that were not kept come with the next chunk
 		v.open = &open
 	}
 	return v
@@ -87,7 +87,7 @@ func (v *viewed) rows() []metrics.RequestRow {
 	return rows
 }
 
-// detail is the request that was opened, nil for none.
+// detail is the request that is open, nil for none.
 func (v *viewed) detail() *metrics.RequestDetail {
 	if v.opened == nil {
 		return v.open
@@ -97,10 +97,10 @@ func (v *viewed) detail() *metrics.RequestDetail {
 	return &d
 }
 
-// rowErrorBytes are the bytes of an error that a list shows.
+// rowErrorBytes is the length at which a list cuts an error.
 const rowErrorBytes = 240
 
-// row shows a request in flight, under the recorder's lock, or one that is over.
+// row is the row of a request: of one in flight under the lock of the view, or of a finished one.
 func (k *track) row() metrics.RequestRow {
 	q := k.q
 	r := metrics.RequestRow{
@@ -119,7 +119,7 @@ func (k *track) row() metrics.RequestRow {
 	return r
 }
 
-// detail shows all of a request.
+// detail is the request in full.
 func (k *track) detail() metrics.RequestDetail {
 	q, n := k.q, min(k.n, chunksKept)
 	d := metrics.RequestDetail{

@@ -15,24 +15,24 @@ func (v *View) Snapshot() metrics.Snapshot {
 	return v.now()
 }
 
-// SnapshotAt returns the run so far as if it were that moment of it, for a recorder that is fed with a run of the past.
+// SnapshotAt returns the snapshot at a moment of a past run.
 func (v *View) SnapshotAt(now time.Duration) metrics.Snapshot {
 	v.sharing.Lock()
 	defer v.sharing.Unlock()
 	return v.at(now)
 }
 
-// at makes a snapshot. The lock for that is held.
+// at makes a snapshot. The caller holds sharing.
 func (v *View) at(now time.Duration) metrics.Snapshot {
-	s, same, changed, viewed := v.look(now)
-	v.shared = slices.Concat(v.shared[:same], changed) // the bulk of a long run is copied here, where nobody waits
+	s, same, changed, viewed := v.capture(now)
+	v.shared = slices.Concat(v.shared[:same], changed) // the bulk of a long run is copied outside of mu
 	s.Windows = v.shared
 	s.Requests, s.Opened = viewed.rows(), viewed.detail()
 	return s
 }
 
-// look takes the snapshot but for the windows that did not change since the last one.
-func (v *View) look(now time.Duration) (s metrics.Snapshot, same int, changed []metrics.Window, viewed viewed) {
+// capture takes the snapshot without the windows that did not change since the last one.
+func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed []metrics.Window, viewed viewed) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.shown.Report != nil {
@@ -50,13 +50,13 @@ func (v *View) look(now time.Duration) (s metrics.Snapshot, same int, changed []
 	return s, same, changed, v.tracks.view()
 }
 
-// How often snapshots are made. After a day one is 50 MB of windows, so they are not made for each viewer anew, and the longer
-// one takes, the more time is left before the next.
+// How often snapshots are made. After a day a snapshot holds 50 MB of windows, so viewers share it, and the next one waits in
+// proportion to the time that it took.
 const (
-	recentFor  = 100 * time.Millisecond // the least age at which a snapshot is too old
-	oldest     = 400 * time.Millisecond // and the age at which any is
-	wakeAfter  = 50 * time.Millisecond  // the least time between one and another that somebody wants at once
-	seldomness = 10                     // times as long as one takes passes before the next
+	recentFor  = 100 * time.Millisecond // snapshots up to this age are shared
+	oldest     = 400 * time.Millisecond // no snapshot of this age is shared
+	wakeAfter  = 50 * time.Millisecond  // minimum time before a snapshot that was requested
+	seldomness = 10                     // snapshots are shared for so many times the time that one takes
 )
 
 // recent is the last snapshot of this moment.
@@ -66,12 +66,12 @@ type recent struct {
 	took     time.Duration
 }
 
-// Recent is Snapshot for those who look again and again: all of them get the last one if it is less than 100 ms old, or, where
-// it takes long to make one, less than ten times as old as that takes, at most 400 ms. But facts that were told since then are always
-// in it, samples of client, server and accelerators aside.
+// Recent is Snapshot for callers that poll. They share the last snapshot while it is less than 100 ms old, or, where snapshots take
+// long, younger than ten times the time that one takes, at most 400 ms. All facts are in it, except for the latest samples of client,
+// server and accelerators.
 func (v *View) Recent() metrics.Snapshot { return v.within(0) }
 
-// within returns a snapshot that may be so old at least.
+// within returns a snapshot of at most this age, or of the age that Recent allows.
 func (v *View) within(age time.Duration) metrics.Snapshot {
 	v.sharing.Lock()
 	defer v.sharing.Unlock()
@@ -82,25 +82,25 @@ func (v *View) within(age time.Duration) metrics.Snapshot {
 	return v.now()
 }
 
-// now makes a snapshot of this moment. The lock for that is held.
+// now makes a snapshot of this moment. The caller holds sharing.
 func (v *View) now() metrics.Snapshot {
 	began := time.Now()
-	v.news.Store(false) // what is said from here on may be in it or not
+	v.news.Store(false) // a fact that comes from here on may be in the snapshot or not
 	s := v.at(time.Since(v.start))
 	v.last = recent{s, began, time.Since(began)}
 	return s
 }
 
-// pause is how long to wait before a snapshot that somebody wants at once.
+// pause is the time to wait before a snapshot that was requested.
 func (v *View) pause() time.Duration {
 	v.sharing.Lock()
 	defer v.sharing.Unlock()
 	return max(wakeAfter, seldomness/2*v.last.took) - time.Since(v.last.made)
 }
 
-// Publish sends a snapshot now and then every so often until ctx ends, then a last one, and closes the channel; and one soon
-// after somebody wants to look at something else. Once the run is over only the latter. The channel holds one: a newer snapshot replaces one that nobody took, and
-// nobody ever waits for a viewer.
+// Publish sends a snapshot now, then at the interval, and soon after a call of Inspect. When the run is over it sends only the latter.
+// When ctx ends it sends a last one and closes the channel. The channel holds one snapshot, and a newer one replaces it, so that the
+// view never waits for a viewer.
 func (v *View) Publish(ctx context.Context, every time.Duration) <-chan metrics.Snapshot {
 	out := make(chan metrics.Snapshot, 1)
 	tick := time.NewTicker(every)
@@ -126,7 +126,7 @@ func (v *View) Publish(ctx context.Context, every time.Duration) <-chan metrics.
 	return out
 }
 
-// nextIsDue waits for the tick or for a viewer with a wish; false when ctx ended.
+// nextIsDue waits for the tick or for a request; it is false when ctx has ended.
 func (v *View) nextIsDue(ctx context.Context, tick <-chan time.Time) bool {
 	select {
 	case <-ctx.Done():

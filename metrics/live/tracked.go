@@ -11,7 +11,7 @@ import (
 	"benchtop/metrics"
 )
 
-// What of single requests is kept for viewers.
+// Bounds of the requests that are kept for viewers.
 const (
 	slotsMost  = 256 // requests in flight whose text is kept
 	lastKept   = 200 // that ended last
@@ -21,20 +21,20 @@ const (
 	textKept   = 8 << 10 // bytes
 )
 
-// track is what a viewer may see of a request. The request itself belongs to its goroutine until it is done, so what changes
-// until then is copied here.
+// track is the view of a request. The request belongs to its goroutine until it is done, so fields that change until then are copied
+// here.
 type track struct {
-	q     *metrics.Request // before it is done only what was set when it was due, and live
+	q     *metrics.Request // until it is done, only fields that were set when it was due
 	place *list.Element    // among those in flight
 
 	slotWait, encode, connect time.Duration
 	sent, first               time.Duration
 	input                     int
-	chunks                    []metrics.Chunk // room of the request's, which only ever appends
-	n                         int             // that came
+	chunks                    []metrics.Chunk // the request's own memory, to which it only appends
+	n                         int             // chunks so far
 	text                      []byte
 	slot, cut, done           bool
-	unjudged                  bool // it came when the ledger was full
+	unjudged                  bool // the request index was full when it was due
 }
 
 // trackOf is the track of a request in flight, nil for none.
@@ -45,7 +45,7 @@ func trackOf(q *metrics.Request) *track {
 
 // tracks are the requests that viewers may see.
 type tracks struct {
-	look        metrics.Inspection
+	inspection  metrics.Inspection
 	opened      *track
 	inFlight    list.List // by when they were due
 	slots       int
@@ -73,7 +73,7 @@ func (t *tracks) sent(q *metrics.Request) {
 	}
 }
 
-// first hears of the first chunk.
+// first files the first chunk.
 func (t *tracks) first(q *metrics.Request) {
 	if k := trackOf(q); k != nil {
 		k.first, k.connect = q.FirstChunk, q.Connect
@@ -83,7 +83,7 @@ func (t *tracks) first(q *metrics.Request) {
 // follow keeps the last chunk and its text.
 func (k *track) follow(q *metrics.Request) {
 	k.n = len(q.Chunks)
-	if cap(k.chunks) != cap(q.Chunks) { // a write of a pointer costs more than all the rest
+	if cap(k.chunks) != cap(q.Chunks) { // writing a pointer costs more than the rest
 		k.chunks = q.Chunks
 	}
 	if k.slot && len(q.Piece) > 0 && !k.cut {
@@ -96,7 +96,7 @@ func (k *track) follow(q *metrics.Request) {
 	}
 }
 
-// whole is the beginning of a text that fits into so many bytes, without half a letter at its end.
+// whole cuts a text to so many bytes, at a rune boundary.
 func whole[T string | []byte](text T, room int) T {
 	if len(text) <= room {
 		return text
@@ -140,7 +140,7 @@ func (t *tracks) done(q *metrics.Request) {
 	}
 }
 
-// newest appends to a list and keeps so many at its end.
+// newest appends to a list and keeps its last entries, at most so many.
 func newest(list []*track, k *track, most int) []*track {
 	list = append(list, k)
 	over := max(0, len(list)-most)
@@ -148,7 +148,7 @@ func newest(list []*track, k *track, most int) []*track {
 	return list[over:]
 }
 
-// keep holds on to a request that is over, but not to all that a long answer brought.
+// keep stores a finished request, with long answers cut.
 func (k *track) keep(q metrics.Request) {
 	q.Chunks = kept(q.Chunks)
 	if text := whole(q.Text, textKept); len(text) < len(q.Text) {
@@ -158,7 +158,7 @@ func (k *track) keep(q metrics.Request) {
 	k.q, k.chunks, k.n = &q, q.Chunks, len(q.Chunks)
 }
 
-// kept are the first chunks of a request that is over. Of very long ones they are copied, so that the rest can go.
+// kept are the first chunks of a finished request. Those of a long answer are copied, so that the rest can be freed.
 func kept(all []metrics.Chunk) []metrics.Chunk {
 	if len(all) <= chunksKept {
 		return all[:len(all):len(all)]
@@ -166,20 +166,20 @@ func kept(all []metrics.Chunk) []metrics.Chunk {
 	return append(make([]metrics.Chunk, 0, chunksKept), all[:chunksKept]...)
 }
 
-// slowPart: of so many successes one counts as slow, so that early in a run not every other one does.
+// slowPart: one of so many successes counts as slow, so that few do early in a run.
 const slowPart = 20
 
-// slow are those that count as among the slowest.
+// slow are the requests that count as slow.
 func (t *tracks) slow() []*track {
 	return slices.Clone(t.slowest[:min(len(t.slowest), t.succeeded/slowPart)])
 }
 
-// over are the requests that ended and can be shown.
+// over are the finished requests that are kept.
 func (t *tracks) over() []*track {
 	return slices.Concat(t.last, t.slowest, t.failedFirst, t.failedLast)
 }
 
-// find looks for a request among those that can be shown, nil for none.
+// find finds a request among those that are kept, nil for none.
 func (t *tracks) find(index int) *track {
 	for _, k := range append(t.oldest(), t.over()...) {
 		if k.q.Index == index {

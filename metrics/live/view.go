@@ -1,4 +1,4 @@
-// Package live shows a run while it is on: it folds the events of the run into snapshots.
+// Package live folds the events of a run into snapshots while the run is on.
 package live
 
 import (
@@ -12,7 +12,7 @@ import (
 	"benchtop/metrics/saturation"
 )
 
-// View is the live view of a run, and a sink of its events. Its methods may be called from any goroutine; none of them waits for a
+// View is the live view of a run and a sink of its events. Its methods may be called from any goroutine. None of them waits for a
 // reader.
 type View struct {
 	start time.Time
@@ -21,8 +21,8 @@ type View struct {
 	shared  []metrics.Window // windows of the last snapshot, guarded by sharing
 	last    recent           // likewise
 
-	news atomic.Bool   // a fact was told that the last snapshot does not show
-	wake chan struct{} // asks for a snapshot before its time
+	news atomic.Bool   // the last snapshot lacks a fact
+	wake chan struct{} // requests a snapshot before its time
 
 	judging sync.Mutex         // held while the answer is computed; taken before sharing
 	scratch saturation.Scratch // for judging, guarded by it
@@ -30,14 +30,14 @@ type View struct {
 
 	mu        sync.Mutex // guards everything below
 	line      metrics.Timeline
-	shown     metrics.Snapshot // what facts tell; its lists are only ever appended to, since snapshots share them
+	shown     metrics.Snapshot // filled by facts; its lists only grow, since snapshots share them
 	sets      []metrics.LogEntry
 	flood     bool // the last line of the log is a failed request
 	tokens    firstTokens
 	lengths   metrics.LengthAccumulator
 	failures  metrics.FailureAccumulator
-	settled   bool      // nothing that comes can change the answer
-	restUntil time.Time // before which not to judge again
+	settled   bool      // no further event can change the answer
+	restUntil time.Time // no judgement before this time
 	index     requestIndex
 	tracks    tracks
 	ends      endpoints
@@ -51,7 +51,7 @@ func NewView(start time.Time, plan *metrics.Plan) *View {
 	}
 }
 
-// Take takes an event in. Chunks are the hot path: they allocate nothing once the histograms have reached their width.
+// Take files an event. Chunks are the hot path: they allocate nothing once the histograms have reached their width.
 func (v *View) Take(e *event.Event) {
 	switch e.Kind {
 	case event.Chunk:
@@ -99,7 +99,7 @@ func (v *View) chunk(q *metrics.Request) {
 	}
 }
 
-// done hears that a request ended. Viewers may be shown it later, so nobody may change it any more.
+// done files the end of a request. Viewers may see the request later, so it must not change any more.
 func (v *View) done(q *metrics.Request) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -108,7 +108,7 @@ func (v *View) done(q *metrics.Request) {
 	v.index.done(v.line.Plan, v.line.SLO, q)
 	v.ends.done(q, warming)
 	v.tracks.done(q)
-	q.Piece = nil // its buffer is another request's next
+	q.Piece = nil // the buffer is reused by another request
 	if q.OK() && !warming {
 		if v.tokens.later(q) {
 			v.note(tokenAfterChunkEvent(q.Done))
@@ -125,7 +125,7 @@ func (v *View) done(q *metrics.Request) {
 	v.noteFailure(failureEvent(q))
 }
 
-// fact takes in what is no request's. News is shown by the next snapshot, however soon it is taken.
+// fact files a fact. News is in the next snapshot, however soon that is taken.
 func (v *View) fact(at time.Duration, fact any) {
 	if x, ok := fact.(metrics.LogEntry); ok && x.Objectives != nil {
 		v.setObjectives(*x.Objectives)
@@ -143,7 +143,7 @@ func (v *View) fact(at time.Duration, fact any) {
 		v.note(metrics.LogEntry{At: at, Level: metrics.Warn, Text: x.String()})
 	case metrics.Steering:
 		moved := x
-		moved.Rate, moved.Users = s.Steering.Rate, s.Steering.Users // a load moves by itself
+		moved.Rate, moved.Users = s.Steering.Rate, s.Steering.Users // a ramp moves the load without a setting
 		s.Steering, news = x, moved != s.Steering
 	case metrics.Phase:
 		s.State, s.DrainBy = x.State, x.DrainBy
@@ -153,7 +153,7 @@ func (v *View) fact(at time.Duration, fact any) {
 		v.line.Client.File(x)
 		news = false
 	case metrics.ServerSecond:
-		x.First, x.Ended = v.line.Seen()
+		x.First, x.Ended = v.line.TakeUnseen()
 		s.Telemetry.Take(x)
 		news = false
 	default:
@@ -172,16 +172,16 @@ func (v *View) Finish(report *metrics.Report) {
 	v.news.Store(true)
 	v.shown.Report, v.shown.State, v.shown.DrainBy = report, metrics.Finished, metrics.Never
 	if report != nil {
-		if report.TokenAfterChunk() && !v.tokens.said {
+		if report.TokenAfterChunk() && !v.tokens.reported {
 			v.note(tokenAfterChunkEvent(report.Ended))
 		}
 		v.noteLengths(report.Ended, true)
 		v.shown.Answer, v.shown.Levels = &report.Answer, report.Levels
 	}
-	v.hurry() // how it ended is shown at once
+	v.hurry() // viewers see the end at once
 }
 
-// hurry asks for a snapshot before its time, unless one was asked for.
+// hurry requests a snapshot before its time, unless a request is pending.
 func (v *View) hurry() {
 	select {
 	case v.wake <- struct{}{}:
@@ -189,7 +189,7 @@ func (v *View) hurry() {
 	}
 }
 
-// read reads the time line under its lock.
+// read reads the timeline under its lock.
 func read[T any](v *View, of func(*metrics.Timeline) T) T {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -214,5 +214,5 @@ func (v *View) Totals() metrics.Totals {
 	return read(v, func(l *metrics.Timeline) metrics.Totals { return l.Totals })
 }
 
-// TemplateTokens is that of the time line.
+// TemplateTokens is that of the timeline.
 func (v *View) TemplateTokens() float64 { return read(v, (*metrics.Timeline).TemplateTokens) }

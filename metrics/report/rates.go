@@ -86,7 +86,7 @@ type overview struct {
 	sets       []saturation.Setting // loads that were set while the run was on
 }
 
-func look(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []saturation.Setting) (overview, error) {
+func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []saturation.Setting) (overview, error) {
 	o := overview{origin: math.Inf(1), answered: metrics.Never, sets: sets}
 	for q, err := range reqs {
 		if err != nil {

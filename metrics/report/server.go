@@ -11,20 +11,20 @@ import (
 
 // serverReport sums up what the server said of itself in the looks after the warm-up of a run that ended at a moment; nil where
 // nobody looked.
-func serverReport(run *metrics.Run, looks looks, ended time.Duration) *metrics.ServerReport {
-	if len(looks) == 0 && run.ServerAbsent == "" {
+func serverReport(run *metrics.Run, all samples, ended time.Duration) *metrics.ServerReport {
+	if len(all) == 0 && run.ServerAbsent == "" {
 		return nil
 	}
-	r := metrics.ServerOver(looks.within(ended), run.Plan.Warmup, math.MaxInt64)
-	r.Kind, r.Absent, r.Seconds = run.ServerKind, run.ServerAbsent, looks
+	r := metrics.ServerOver(all.within(ended), run.Plan.Warmup, math.MaxInt64)
+	r.Kind, r.Absent, r.Seconds = run.ServerKind, run.ServerAbsent, all
 	return &r
 }
 
 // looks at the server, in order of time.
-type looks []metrics.ServerSecond
+type samples []metrics.ServerSecond
 
 // looksAt are the looks of a run, with nothing yet of the client's own account.
-func looksAt(seconds []metrics.ServerSecond) looks {
+func samplesOf(seconds []metrics.ServerSecond) samples {
 	l := slices.Clone(seconds)
 	slices.SortStableFunc(l, func(a, b metrics.ServerSecond) int { return cmp.Compare(a.At, b.At) })
 	for i := range l {
@@ -34,7 +34,7 @@ func looksAt(seconds []metrics.ServerSecond) looks {
 }
 
 // add enters a request into the looks that tell of its first chunk and of its end.
-func (l looks) add(q *metrics.Request) {
+func (l samples) add(q *metrics.Request) {
 	if s := l.of(q.FirstChunk); s != nil {
 		s.First.Count(q, 1)
 	}
@@ -44,7 +44,7 @@ func (l looks) add(q *metrics.Request) {
 }
 
 // of is the look that tells of a moment; nil if none does.
-func (l looks) of(at time.Duration) *metrics.ServerSecond {
+func (l samples) of(at time.Duration) *metrics.ServerSecond {
 	if at == metrics.Never {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (l looks) of(at time.Duration) *metrics.ServerSecond {
 }
 
 // within leaves out the levels of what was looked at after the end: they are those of a server that the load has left.
-func (l looks) within(ended time.Duration) []metrics.ServerSecond {
+func (l samples) within(ended time.Duration) []metrics.ServerSecond {
 	n, _ := slices.BinarySearchFunc(l, ended, func(s metrics.ServerSecond, ended time.Duration) int { return cmp.Compare(s.At, ended+1) })
 	out := slices.Clone(l)
 	for i := range out[n:] {

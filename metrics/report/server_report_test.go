@@ -17,7 +17,7 @@ var unsaidSecond = metrics.ServerSecond{
 }
 
 func reported(run metrics.Run, ended time.Duration) *metrics.ServerReport {
-	return serverReport(&run, looksAt(run.Server), ended)
+	return serverReport(&run, samplesOf(run.Server), ended)
 }
 
 func TestServerReport(t *testing.T) {

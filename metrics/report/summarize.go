@@ -18,7 +18,7 @@ import (
 // until then is in the report that comes with the error.
 func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics.Report, error) {
 	sets := saturation.Settings(run.Events)
-	seen, err := look(reqs, &run.Plan, sets)
+	seen, err := scan(reqs, &run.Plan, sets)
 	s := newSummary(run, seen)
 	for q, e := range reqs {
 		if e != nil {
@@ -39,7 +39,7 @@ type summary struct {
 	report                metrics.Report
 	accumulator           *accumulator
 	line                  metrics.Timeline
-	looks                 looks
+	samples               samples
 	levels                saturation.Levels
 	steps                 rateSteps
 	failures              metrics.FailureAccumulator
@@ -76,7 +76,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	}
 	r.Objectives, r.Steered = slo, manualChanges(seen.sets)
 	s.line = metrics.Timeline{Plan: plan, SLO: slo}
-	s.looks = looksAt(run.Server)
+	s.samples = samplesOf(run.Server)
 	s.steps = newRateSteps(plan, seen.sets)
 	s.levels = saturation.New(plan, slo, seen.sets, seen.scheduled, r.Ended, saturation.Scratch{})
 	return s
@@ -88,7 +88,7 @@ func (s *summary) length() time.Duration { return max(0, s.report.Ended-s.run.Pl
 func (s *summary) add(q *metrics.Request) {
 	r := &s.report
 	s.line.Replay(q)
-	s.looks.add(q)
+	s.samples.add(q)
 	s.steps.add(q)
 	if r.Plan.Warming(q) {
 		return
@@ -170,8 +170,8 @@ func (s *summary) finish() {
 	s.levels.Client = s.line.Client.Seconds
 	r.Levels, r.Answer = s.levels.Judge()
 	r.Lengths = s.lengths.Lengths()
-	r.Server, r.GPUs = serverReport(&s.run, s.looks, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
-	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.looks, r.Plan.Warmup, math.MaxInt64, r.Ended)
+	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
+	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.samples, r.Plan.Warmup, math.MaxInt64, r.Ended)
 	r.Gates = r.CheckGates()
 	conclude(r)
 }

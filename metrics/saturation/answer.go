@@ -45,9 +45,9 @@ func (l *Levels) answer() metrics.Answer {
 	case len(order) < 2:
 		a.Why = cmp.Or(limited, tooFew)
 	case a.Users:
-		l.knee(&a, l.longest(order))
+		l.userSaturation(&a, l.longest(order))
 	default:
-		l.saturation(&a, order)
+		l.rateSaturation(&a, order)
 	}
 	if !a.Saturates && lowestLimited {
 		a.Why = limited // what waits are to be compared with is no evidence

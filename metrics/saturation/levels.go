@@ -63,7 +63,7 @@ func (r *Scratch) level(i int) level {
 type level struct {
 	metrics.LoadLevel
 	index     int           // in order of time
-	waits     waits         // of its users
+	waits     levelWaits    // of its users
 	past      int           // how far it is past saturation: not, longer or muchLonger
 	stage     int           // of the plan, -1 for none
 	set       *stretch      // where the load was set while the run was on, else nil

@@ -23,11 +23,11 @@ const (
 )
 
 // waits are how long users waited for the first chunk, and the median of how long for the last, in milliseconds.
-type waits struct{ p50, p99, whole float64 }
+type levelWaits struct{ p50, p99, whole float64 }
 
-func (l *Levels) waits(v *level) waits {
+func (l *Levels) waitsOf(v *level) levelWaits {
 	s := l.merge(v.pace.wait).statistic([]float64{50, 99})
-	return waits{s.Percentiles[0].Value, s.Percentiles[1].Value, l.merge(v.pace.whole).statistic(nil).Median}
+	return levelWaits{s.Percentiles[0].Value, s.Percentiles[1].Value, l.merge(v.pace.whole).statistic(nil).Median}
 }
 
 // merge puts both halves together, until it is called again.
@@ -37,10 +37,10 @@ func (l *Levels) merge(halves [2]figures) figures {
 }
 
 // saturation finds the load from which on the server does not keep up.
-func (l *Levels) saturation(a *metrics.Answer, order []*level) {
+func (l *Levels) rateSaturation(a *metrics.Answer, order []*level) {
 	lowest, top := order[0].Offered, order[len(order)-1].Offered
 	for _, v := range order {
-		v.waits = l.waits(v)
+		v.waits = l.waitsOf(v)
 	}
 	base := baseline(order)
 	for _, v := range order {
@@ -93,7 +93,7 @@ func (l *Levels) behind(from, served float64) {
 
 // shown is the level past saturation that shows it, of those whose waits were seen: the first whose tail is longer than before, else
 // the one with the longest tail.
-func shown(past []*level, before waits) *level {
+func shown(past []*level, before levelWaits) *level {
 	longest := past[0]
 	for _, v := range past {
 		if v.waits.p99 > longer*before.p99 {
@@ -134,7 +134,7 @@ func (l *Levels) refine(order []*level, first, last int, served float64) int {
 // served is the rate at which the server began to answer the requests of levels past saturation, where that is less than
 // came: then there was a queue all the time, and the rate is what the server can do. It is 0 where the server kept up.
 func (l *Levels) served(past []*level) float64 {
-	in := longestRow(past)
+	in := longestRun(past)
 	firsts := l.firsts[:0]
 	scheduled := 0
 	for _, v := range in {
@@ -150,8 +150,8 @@ func (l *Levels) served(past []*level) float64 {
 	return served
 }
 
-// longestRow are the most of the levels that followed one another: they share a queue.
-func longestRow(all []*level) (longest []*level) {
+// longestRun are the most of the levels that followed one another: they share a queue.
+func longestRun(all []*level) (longest []*level) {
 	in := slices.SortedFunc(slices.Values(all), func(a, b *level) int { return a.index - b.index })
 	for from, to := 0, 0; from < len(in); from = to {
 		for to = from + 1; to < len(in) && in[to].index == in[to-1].index+1; {
@@ -190,9 +190,9 @@ func usualRate(moments []time.Duration) float64 {
 }
 
 // baseline is the median wait of the lowest loads.
-func baseline(order []*level) waits {
+func baseline(order []*level) levelWaits {
 	lowest := order[:min(max(1, len(order)/baselinePart), mostBaseline)]
-	median := func(of func(waits) float64) float64 {
+	median := func(of func(levelWaits) float64) float64 {
 		var v []float64
 		for _, level := range lowest {
 			v = append(v, of(level.waits))
@@ -200,17 +200,17 @@ func baseline(order []*level) waits {
 		slices.Sort(v)
 		return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 	}
-	return waits{
-		median(func(w waits) float64 { return w.p50 }),
-		median(func(w waits) float64 { return w.p99 }),
-		median(func(w waits) float64 { return w.whole }),
+	return levelWaits{
+		median(func(w levelWaits) float64 { return w.p50 }),
+		median(func(w levelWaits) float64 { return w.p99 }),
+		median(func(w levelWaits) float64 { return w.whole }),
 	}
 }
 
 // isPast reports whether a level is past saturation: too many of its requests failed; or they took longer and longer; or they
 // waited times as long as in the baseline, or took even longer as a whole, and not just for an older queue. Beyond longer,
 // only what is beyond doubt counts.
-func (l *Levels) isPast(v *level, base waits, times float64) bool {
+func (l *Levels) isPast(v *level, base levelWaits, times float64) bool {
 	if v.pace.Succeeded() < 1-(1-fewestDone)*times/longer {
 		return true
 	}
@@ -227,18 +227,18 @@ func (l *Levels) isPast(v *level, base waits, times float64) bool {
 }
 
 // knee finds the number of users from which on more users bring little more throughput.
-func (l *Levels) knee(a *metrics.Answer, order []*level) {
+func (l *Levels) userSaturation(a *metrics.Answer, order []*level) {
 	last := len(order) - 1
-	knee := last
-	for knee > 0 && gain(order[knee-1], order[knee]) < leastGain {
-		knee--
+	turn := last
+	for turn > 0 && gain(order[turn-1], order[turn]) < leastGain {
+		turn--
 	}
-	if knee == last {
+	if turn == last {
 		a.Why = "no saturation up to " + load(order[last].Offered, true)
 		return
 	}
-	a.Saturates, a.Before, a.After, a.Shown = true, order[knee].index, order[knee+1].index, order[knee+1].index
-	a.Confirmed = !l.Live || last-knee > 1
+	a.Saturates, a.Before, a.After, a.Shown = true, order[turn].index, order[turn+1].index, order[turn+1].index
+	a.Confirmed = !l.Live || last-turn > 1
 }
 
 // leastGain is the share of the proportional throughput that more users must bring.

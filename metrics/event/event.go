@@ -1,7 +1,7 @@
-// Package event is the vocabulary of a run. What happens in a run is an Event, and it is told once: the live view, the journal
-// and the search are sinks of one stream, and the report is computed from the events that the journal gives back.
+// Package event is the vocabulary of a run. Each event of a run is emitted once: the live view, the journal and the search are sinks of
+// one stream, and the report is computed from the events of the journal.
 //
-//	loadgen ──requests, chunks──▶ Stream ──▶ live.View       what is shown
+//	loadgen ──requests, chunks──▶ Stream ──▶ live.View       snapshots
 //	watchers, control ──facts──▶    │  └───▶ journal.Writer ──Events──▶ report.Of, replay
 //	                                └──────▶ control.Trial, …
 package event
@@ -16,7 +16,7 @@ import (
 	"benchtop/metrics"
 )
 
-// Kind says what an event is about.
+// Kind is the subject of an event.
 type Kind uint8
 
 const (
@@ -25,19 +25,19 @@ const (
 	Sent
 	Chunk
 	Done
-	// Fact: something else happened, which the type of the value names:
+	// Fact: anything else, by the type of the value:
 	//
-	//	metrics.Plan          what the run set out to do; the first event of a journal
+	//	metrics.Plan          the plan of the run; the first event of a journal
 	//	metrics.LogEntry      a line of the log, with the load or the objectives that were set
 	//	metrics.Steering      the load in force from here on
-	//	metrics.Phase         what the run does from here on
-	//	metrics.Saving        where the result goes, and what is wrong with that
+	//	metrics.Phase         the phase of the run from here on
+	//	metrics.Saving        the place of the result, and its problem
 	//	metrics.Source        whether the server's counters, or the GPUs, can be read
-	//	metrics.ClientSecond  what the client saw of itself
-	//	metrics.ServerSecond  what the server said of itself
-	//	metrics.GPUSecond     what the accelerators did
+	//	metrics.ClientSecond  a sample of the client
+	//	metrics.ServerSecond  a sample of the server
+	//	metrics.GPUSecond     a sample of the accelerators
 	//	metrics.Recount       a better count of an answer's tokens
-	//	metrics.End           how the run ended; the last event of a journal
+	//	metrics.End           the end of the run; the last event of a journal
 	//	Damage                lines of a journal that cannot be read
 	Fact
 	kinds
@@ -48,22 +48,22 @@ type Event struct {
 	// At is the offset from the start of the run.
 	At   time.Duration
 	Kind Kind
-	// Request is whose event it is, nil for a fact. Until it is done it belongs to the goroutine that tells of it: sinks read
-	// it while they take the event, and keep it only after Done.
+	// Request is the subject, nil for a fact. Until it is done it belongs to the goroutine that emits the event: sinks read it while
+	// they take the event, and keep it only after Done.
 	Request *metrics.Request
-	// Chunk is the one that came, which is the last of the request's as well.
+	// Chunk is the last chunk of the request.
 	Chunk metrics.Chunk
 	// Value of a fact.
 	Value any
 }
 
-// Damage says that lines of a journal were left out: how many, and why the first of them was.
+// Damage counts the lines of a journal that were left out, with the error of the first.
 type Damage struct {
 	Lines int
 	Err   error
 }
 
-// Add counts in lines that follow.
+// Add counts further lines.
 func (d *Damage) Add(more Damage) {
 	if d.Lines == 0 {
 		d.Err = more.Err
@@ -78,14 +78,14 @@ func (d Damage) String() string {
 	return fmt.Sprintf("a damaged line of the journal was left out: %s", d.Err)
 }
 
-// Sink hears of everything that happens in a run, from many goroutines at once. Take must not wait for anything slow, because the
-// load waits for it, and must not tell the stream anything itself. The event is the caller's: a sink that keeps it keeps a copy.
+// Sink takes the events of a run, from many goroutines at once. Take must not block, because the load waits for it, and must not emit
+// events to the stream. The event belongs to the caller: a sink that keeps it keeps a copy.
 type Sink interface{ Take(*Event) }
 
-// Discard is a sink that does not listen.
+// Discard is a sink that drops all events.
 var Discard Sink = NewStream(time.Time{})
 
-// Events are those of a run in the order in which they were told. They can be ranged over again. An error is the last of them.
+// Events are the events of a run in the order of their emission. They can be ranged over again. An error is the last of them.
 type Events = iter.Seq2[Event, error]
 
 // Followed are events and then some facts, unless the events end with an error.
@@ -104,7 +104,7 @@ func Followed(events Events, facts ...any) Events {
 	}
 }
 
-// Requests are those that are done, in the order in which they ended. Counts of their tokens that came later are not in them.
+// Requests are the finished requests in the order of their ends, without later counts of their tokens.
 func Requests(events Events) iter.Seq2[metrics.Request, error] {
 	return func(yield func(metrics.Request, error) bool) {
 		for e, err := range events {
@@ -119,11 +119,11 @@ func Requests(events Events) iter.Seq2[metrics.Request, error] {
 	}
 }
 
-// Stream tells the sinks of one run what happens in it.
+// Stream passes the events of one run to its sinks.
 type Stream struct {
 	start time.Time
 	sinks [kinds][]Sink
-	mu    sync.Mutex // held while a fact is told, so that all sinks hear facts in the same order
+	mu    sync.Mutex // held while a fact is emitted, so that all sinks take facts in the same order
 }
 
 // NewStream returns the stream of a run whose offset 0 is start.
@@ -135,8 +135,8 @@ func NewStream(start time.Time, sinks ...Sink) *Stream {
 	return s
 }
 
-// Add gives the stream another sink, which hears of some kinds of events, or of all if none is named; chunks are many. It comes
-// before anything is told from other goroutines.
+// Add adds a sink for some kinds of events, or for all if none is named; chunks are many. It must come before events of other
+// goroutines.
 func (s *Stream) Add(sink Sink, some ...Kind) {
 	for k := range kinds {
 		if len(some) == 0 || slices.Contains(some, k) {
@@ -145,14 +145,14 @@ func (s *Stream) Add(sink Sink, some ...Kind) {
 	}
 }
 
-// Take tells of a request. It is the hot path, and allocates nothing.
+// Take passes the event of a request on. It is the hot path and allocates nothing.
 func (s *Stream) Take(e *Event) {
 	for _, sink := range s.sinks[e.Kind] {
 		sink.Take(e)
 	}
 }
 
-// Tell tells a fact of this moment.
+// Tell emits a fact of this moment.
 func (s *Stream) Tell(fact any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

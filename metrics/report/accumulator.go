@@ -7,8 +7,7 @@ import (
 	"benchtop/metrics"
 )
 
-// accumulator sums up successful outcomes. Peaks are counted in one-second buckets from the earliest start, so that has to be
-// known beforehand.
+// accumulator sums up successes. It counts peaks in one-second buckets from the earliest start, which must be known beforehand.
 type accumulator struct {
 	origin     float64
 	samples    [metrics.NumLatencies]metrics.Sample
@@ -49,7 +48,7 @@ func (t *accumulator) add(o *metrics.Outcome, r *metrics.Report) {
 	}
 }
 
-// addPlain adds the latencies of a request that have no such formula.
+// addPlain adds the latencies of a request that Latency.Exact has no formula for.
 func (t *accumulator) addPlain(r *metrics.Request) {
 	for l := range metrics.NumLatencies {
 		for v := range l.Plain(r) {
@@ -66,7 +65,7 @@ func count(buckets *[]int, second float64) {
 	(*buckets)[k]++
 }
 
-// peak is the most in any bucket, 0 without one.
+// peak is the highest bucket, 0 without one.
 func peak(buckets []int) int {
 	return slices.Max(append(buckets, 0))
 }

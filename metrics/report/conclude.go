@@ -6,7 +6,7 @@ import (
 	"benchtop/metrics"
 )
 
-// conclude fills in the conclusion, which the gates must precede.
+// conclude fills in the conclusion. The gates must be known before.
 func conclude(r *metrics.Report) {
 	r.Conclusion, r.Trouble = metrics.Fine, trouble(r)
 	if r.Interrupted != nil {
@@ -22,7 +22,7 @@ func conclude(r *metrics.Report) {
 	}
 }
 
-// trouble says why the requests make the run a failure, "" if they do not.
+// trouble is the reason for which the requests make the run a failure, "" for none.
 func trouble(r *metrics.Report) string {
 	stopped := r.Interrupted != nil && r.Interrupted.Reason == metrics.StoppedByUser
 	switch all := r.Completed + r.Failed; {
@@ -36,13 +36,13 @@ func trouble(r *metrics.Report) string {
 	return ""
 }
 
-// unreached reports whether a request failed as it does when there is no server any more.
+// unreached reports whether a request failed as without a server.
 func unreached(r *metrics.Request) bool {
 	return r.Failure == metrics.FailedConnect || r.Failure == metrics.FailedReset
 }
 
-// answered reports whether the outcome of a request shows that the server was there when it ended. A stall, a time-out and a
-// fault of the client show nothing.
+// answered reports whether the outcome of a request proves that the server was reachable. A stall, a time-out and a fault of the client
+// prove nothing.
 func answered(r *metrics.Request) bool {
 	switch r.Failure {
 	case metrics.FailedStatus, metrics.FailedTruncated, metrics.FailedInStream, metrics.FailedMalformed, metrics.FailedEmpty:

@@ -9,17 +9,17 @@ import (
 	"benchtop/metrics/saturation"
 )
 
-// mostRateSteps bounds the list of steps, because the rates of a plan that was read from a file are foreign numbers.
+// mostRateSteps bounds the list of steps, because a plan from a file may hold any rates.
 const mostRateSteps = 10_000
 
-// rateSteps finds the moments when the whole part of a ramp's rate rose. A step to n happens when the first request is
-// due before which the rate was at least n; requests may come in any order.
+// rateSteps finds the moments at which the whole part of a ramp's rate rose. The step to n is the first due time of a request whose
+// rate is at least n. Requests may come in any order.
 type rateSteps struct {
 	plan *metrics.Plan // nil for any other load
 	from int
-	// until is the moment of the run from which on the load was not the plan's.
+	// until is the first setting of the load, after which the plan does not count.
 	until time.Duration
-	// at[k] is the earliest moment at which a request was due whose rate has the whole part from+k, Never for none.
+	// at[k] is the earliest due time of a request whose rate has the whole part from+k, Never for none.
 	at []time.Duration
 }
 
@@ -35,7 +35,7 @@ func newRateSteps(p *metrics.Plan, sets []saturation.Setting) rateSteps {
 }
 
 func (s *rateSteps) add(q *metrics.Request) {
-	if s.plan == nil || q.Due == metrics.Never || q.Due >= s.until || q.Turn > 0 { // later turns come when the one before is over
+	if s.plan == nil || q.Due == metrics.Never || q.Due >= s.until || q.Turn > 0 { // later turns wait for the one before
 		return
 	}
 	k := min(wholeRate(s.plan.RampRate(q.Index))-s.from, mostRateSteps-1)
@@ -50,7 +50,7 @@ func (s *rateSteps) add(q *metrics.Request) {
 	}
 }
 
-// list is in rising order and starts with the ramp's first rate at offset 0; nil for any other load.
+// list returns the steps in rising order from the ramp's first rate at offset 0; nil for any other load.
 func (s *rateSteps) list() []metrics.RateStep {
 	if s.plan == nil {
 		return nil
@@ -74,16 +74,15 @@ func wholeRate(v float64) int {
 	return int(min(max(v, 0), 1e9))
 }
 
-// overview is what has to be known of the requests before they are summed up. Only last and answered include the
-// warm-up.
+// overview holds the figures that the summary needs before its pass over the requests. Only last and answered include the warm-up.
 type overview struct {
 	origin     float64 // earliest start of a success in seconds
 	last       time.Duration
-	answered   time.Duration // when the server showed last that it was there, Never if it did not
+	answered   time.Duration // last sign of the server, Never for none
 	scheduled  saturation.Arrivals
 	sent, done saturation.Span
 	requests   int
-	sets       []saturation.Setting // loads that were set while the run was on
+	sets       []saturation.Setting // of the load, during the run
 }
 
 func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []saturation.Setting) (overview, error) {
@@ -110,7 +109,7 @@ func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []sat
 	return o, nil
 }
 
-// hands counts the loads that the plan did not set.
+// manualChanges counts the settings that are not those of the plan.
 func manualChanges(sets []saturation.Setting) (n int) {
 	for i := range sets {
 		if sets[i].By != metrics.ByPlan {
@@ -120,7 +119,7 @@ func manualChanges(sets []saturation.Setting) (n int) {
 	return n
 }
 
-// lastObjectives are those that were set last, or the plan's.
+// lastObjectives are the objectives that were set last, else those of the plan.
 func lastObjectives(p *metrics.Plan, events []metrics.LogEntry) metrics.SLO {
 	slo, at := p.Goodput, time.Duration(math.MinInt64)
 	for i := range events {

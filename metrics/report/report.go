@@ -1,5 +1,5 @@
-// Package report computes the report of a run from its events, and from nothing else: those of a run that has just ended and
-// those that its journal gives back years later are the same.
+// Package report folds the events of a run into its report. It has no other input, so that the events of a run that has just ended and
+// those of its journal give the same report.
 package report
 
 import (
@@ -11,15 +11,15 @@ import (
 
 // Why a run has no known end.
 const (
-	// Killed is the reason of a run whose events do not end with a metrics.End, as far as they tell.
+	// Killed is the reason of a run whose events do not end with a metrics.End.
 	Killed = "its journal has no end, as after a kill or in a copy of a run that was still on"
-	// damaged is the reason of one whose end may be among what cannot be read.
+	// damaged is the reason of a run whose end may be among the damaged lines.
 	damaged = "the journal is damaged"
 )
 
-// Of computes the report of a run. It is pure: the same events give the same report, in whatever order the requests end. It
-// ranges over the events several times and holds a few numbers of each request, unless the plan asks for detail. An error of the
-// events comes with the report of those before it; before the plan there is none.
+// Of computes the report of a run. It is pure: the same events give the same report, in any order of the requests. It ranges over the
+// events several times and holds a few numbers of each request, unless the plan asks for detail. An error of the events comes with
+// the report of the events before it; before the plan there is no report.
 func Of(events event.Events) (metrics.Report, error) {
 	run, requests, err := Gather(events)
 	if err != nil {
@@ -28,9 +28,9 @@ func Of(events event.Events) (metrics.Report, error) {
 	return Summarize(requests, run)
 }
 
-// Gather returns the facts of a run, and its requests in the order in which they ended, with the counts of their tokens that
-// came later. It ranges over the events once for the facts, and again whenever the requests are ranged over. The error is that of
-// events that end before the plan; a later one comes from the requests, after those before it.
+// Gather returns the facts of a run, and its requests in the order of their ends, with later counts of their tokens. It ranges over the
+// events once for the facts, and again for each range over the requests. It returns an error of the events before the plan; a later
+// error comes from the requests.
 func Gather(events event.Events) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
 	g := gathering{run: metrics.Run{End: metrics.End{Ended: metrics.Never, Reason: Killed}}}
 	planned := false
@@ -45,7 +45,7 @@ func Gather(events event.Events) (metrics.Run, iter.Seq2[metrics.Request, error]
 			g.add(e.Value)
 		}
 	}
-	g.tellDamage()
+	g.logDamage()
 	return g.run, func(yield func(metrics.Request, error) bool) {
 		for q, err := range event.Requests(events) {
 			if r, ok := g.recounts[q.Index]; ok && err == nil {
@@ -58,14 +58,14 @@ func Gather(events event.Events) (metrics.Run, iter.Seq2[metrics.Request, error]
 	}, nil
 }
 
-// gathering is what the events say about a run so far.
+// gathering holds the facts of the events so far.
 type gathering struct {
 	run      metrics.Run
 	recounts map[int]metrics.Recount // by the index of the request
 	damage   event.Damage
 }
 
-// add takes a fact in.
+// add files a fact.
 func (g *gathering) add(fact any) {
 	run := &g.run
 	switch x := fact.(type) {
@@ -89,8 +89,8 @@ func (g *gathering) add(fact any) {
 	}
 }
 
-// tellDamage logs that lines were left out.
-func (g *gathering) tellDamage() {
+// logDamage logs the lines that were left out.
+func (g *gathering) logDamage() {
 	run := &g.run
 	if run.Damaged = g.damage.Lines; run.Damaged == 0 {
 		return

@@ -9,8 +9,7 @@ import (
 	"benchtop/metrics"
 )
 
-// serverReport sums up what the server said of itself in the looks after the warm-up of a run that ended at a moment; nil where
-// nobody looked.
+// serverReport sums up the samples of the server after the warm-up of a run with a known end; nil without samples.
 func serverReport(run *metrics.Run, all samples, ended time.Duration) *metrics.ServerReport {
 	if len(all) == 0 && run.ServerAbsent == "" {
 		return nil
@@ -20,10 +19,10 @@ func serverReport(run *metrics.Run, all samples, ended time.Duration) *metrics.S
 	return &r
 }
 
-// looks at the server, in order of time.
+// samples of the server, in order of time.
 type samples []metrics.ServerSecond
 
-// looksAt are the looks of a run, with nothing yet of the client's own account.
+// samplesOf are the samples of a run, without the client's own account.
 func samplesOf(seconds []metrics.ServerSecond) samples {
 	l := slices.Clone(seconds)
 	slices.SortStableFunc(l, func(a, b metrics.ServerSecond) int { return cmp.Compare(a.At, b.At) })
@@ -33,7 +32,7 @@ func samplesOf(seconds []metrics.ServerSecond) samples {
 	return l
 }
 
-// add enters a request into the looks that tell of its first chunk and of its end.
+// add counts a request in the samples that cover its first chunk and its end.
 func (l samples) add(q *metrics.Request) {
 	if s := l.of(q.FirstChunk); s != nil {
 		s.First.Count(q, 1)
@@ -43,7 +42,7 @@ func (l samples) add(q *metrics.Request) {
 	}
 }
 
-// of is the look that tells of a moment; nil if none does.
+// of is the sample that covers a moment, nil for none.
 func (l samples) of(at time.Duration) *metrics.ServerSecond {
 	if at == metrics.Never {
 		return nil
@@ -55,7 +54,7 @@ func (l samples) of(at time.Duration) *metrics.ServerSecond {
 	return &l[i]
 }
 
-// within leaves out the levels of what was looked at after the end: they are those of a server that the load has left.
+// within removes the gauges of samples after the end, since those show a server without the load.
 func (l samples) within(ended time.Duration) []metrics.ServerSecond {
 	n, _ := slices.BinarySearchFunc(l, ended, func(s metrics.ServerSecond, ended time.Duration) int { return cmp.Compare(s.At, ended+1) })
 	out := slices.Clone(l)
@@ -66,8 +65,8 @@ func (l samples) within(ended time.Duration) []metrics.ServerSecond {
 	return out
 }
 
-// gpuReport sums up what the accelerators said after the warm-up; nil where nobody looked. tokens are the output tokens of
-// the run's successes, length is how long they took without the warm-up.
+// gpuReport sums up the samples of the accelerators after the warm-up; nil without samples. tokens are the output tokens of the
+// successes, length is that of the run without the warm-up.
 func gpuReport(run *metrics.Run, tokens int, length time.Duration) *metrics.GPUReport {
 	if len(run.GPUs) == 0 && run.GPUsAbsent == "" {
 		return nil

@@ -16,10 +16,9 @@ const (
 	shortestOfTheRun = 0.1
 )
 
-// steadyState finds the window from the first moment at which the number of successes in flight reached the threshold to
-// the last at which it fell below, and sums up what happened in it, begin included and end not. It ranges over reqs once
-// more, because chunks are not kept and the window is known only now. It is nil where the plan is no closed loop and where
-// the threshold was never reached.
+// steadyState finds the window from the first moment at which the successes in flight reached the threshold to the last at which they
+// fell below it, and sums up the events in it, begin included and end not. It ranges over reqs once more, because chunks are not kept
+// and the window is not known before. It is nil for a plan without a closed loop, and where the threshold was not reached.
 func steadyState(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, open *overlap, run time.Duration) *metrics.SteadyState {
 	rule := plan.SteadyState
 	if rule.Off || !plan.ClosedLoop() {
@@ -90,8 +89,8 @@ func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *
 	s.TTFT, s.TPOT = ttft.Statistic(plan.Percentiles), tpot.Statistic([]float64{90, 99})
 }
 
-// full is the stretch from the first moment at which at least so many intervals overlap to the last at which fewer begin
-// to, and the largest number that overlap; false if there are never so many.
+// full is the stretch from the first moment at which at least so many intervals overlap to the last at which fewer do, and the largest
+// number that overlap; false where there are never so many.
 func (o *overlap) full(atLeast int) (begin, end time.Duration, peak int, reached bool) {
 	before := 0
 	o.sweep(func(at time.Duration, level int) {
@@ -113,8 +112,8 @@ func (o *overlap) add(start, end time.Duration) {
 	o.starts, o.ends = append(o.starts, start), append(o.ends, end)
 }
 
-// sweep visits every moment at which the number of intervals that overlap changes, and that number from there on: at
-// equal times ends come before starts.
+// sweep visits each moment at which the number of overlapping intervals changes, with the new number. Of equal times ends come before
+// starts.
 func (o *overlap) sweep(visit func(at time.Duration, level int)) {
 	slices.Sort(o.starts)
 	slices.Sort(o.ends)

@@ -11,11 +11,10 @@ import (
 	"benchtop/metrics/saturation"
 )
 
-// Summarize computes the report of a run from its requests. It is pure: the same log gives the same report, in whatever
-// order the requests come. It ranges over reqs two or three times, because some figures can only be counted once others are
-// known: peaks need the earliest start, levels the length of the load, the steady state its window. It keeps a few numbers
-// and no chunks of each request, unless the plan asks for detail. The first error that reqs yields ends it; what was read
-// until then is in the report that comes with the error.
+// Summarize computes the report of a run from its requests. It is pure: the same requests give the same report, in any order. It ranges
+// over reqs two or three times, because peaks need the earliest start, levels the length of the load, and the steady state its window.
+// It keeps a few numbers and no chunks of each request, unless the plan asks for detail. The first error of reqs ends it, and comes
+// with the report of the requests before it.
 func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics.Report, error) {
 	sets := saturation.Settings(run.Events)
 	seen, err := scan(reqs, &run.Plan, sets)
@@ -28,7 +27,7 @@ func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics
 		s.add(&s.request)
 	}
 	s.finish()
-	if s.report.Steered == 0 { // else its full load was not the plan's, and in between there may have been none
+	if s.report.Steered == 0 { // else the full load was not that of the plan
 		s.report.SteadyState = steadyState(reqs, &s.run.Plan, &s.open, s.length())
 	}
 	return s.report, err
@@ -49,7 +48,7 @@ type summary struct {
 	open, broken          overlap        // successes in flight, and those that failed or were cut
 	cancelled, unsent     int
 	answered              time.Duration   // as in overview
-	request               metrics.Request // at hand, and its outcome: here, so that none takes memory of its own
+	request               metrics.Request // the current one; it and its outcome reuse their memory
 	outcome               metrics.Outcome
 }
 
@@ -63,7 +62,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
 	r.Probes, r.SpecDecode, r.Diffusion, r.Damaged = run.Probes, run.SpecDecode, run.Diffusion, run.Damaged
 	r.InputSources, r.OutputSources = map[metrics.TokenSource]int{}, map[metrics.TokenSource]int{}
-	r.Rows = make([]metrics.Row, 0, seen.requests) // lists that grow take twice as much
+	r.Rows = make([]metrics.Row, 0, seen.requests) // a growing list would take twice the memory
 	s.open = overlap{make([]time.Duration, 0, seen.done.N), make([]time.Duration, 0, seen.done.N)}
 	if r.Ended == metrics.Never {
 		r.Ended = seen.last
@@ -82,7 +81,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	return s
 }
 
-// length is how long the run took after its warm-up.
+// length of the run after its warm-up.
 func (s *summary) length() time.Duration { return max(0, s.report.Ended-s.run.Plan.Warmup) }
 
 func (s *summary) add(q *metrics.Request) {
@@ -202,7 +201,7 @@ func (s *summary) latencies() {
 	}
 }
 
-// shares are the parts of the successes that met each objective; 0 where there are none.
+// shares are the shares of successes that met each objective; 0 without successes.
 func shares(t *metrics.Totals, slo metrics.SLO) []metrics.ObjectiveShare {
 	var out []metrics.ObjectiveShare
 	for _, o := range slo {

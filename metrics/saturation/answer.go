@@ -10,7 +10,7 @@ import (
 	"benchtop/metrics"
 )
 
-// fewestRequests a level needs to be looked at.
+// fewestRequests is the number of requests from which on a level counts.
 const fewestRequests = 5
 
 // Judge computes the figures of each level, and from them the answer.
@@ -50,13 +50,13 @@ func (l *Levels) answer() metrics.Answer {
 		l.rateSaturation(&a, order)
 	}
 	if !a.Saturates && lowestLimited {
-		a.Why = limited // what waits are to be compared with is no evidence
+		a.Why = limited // the baseline itself is no evidence
 	}
 	if a.Saturates {
 		a.From, a.To = l.list[a.Before].Offered, l.list[a.After].Offered
 		a.SaturatedAt = l.list[a.After].From
 	}
-	l.stand() // saturation may have shown that less was completed
+	l.stand() // the search for saturation may have lowered the completed shares
 	l.highest(&a, order)
 	l.held(&a)
 	return a
@@ -64,7 +64,7 @@ func (l *Levels) answer() metrics.Answer {
 
 const tooFew = "too few requests"
 
-// limited says how many levels this client limited, "" for none, and whether the lowest of all loads is one.
+// limited describes how many levels this client limited, "" for none, and reports whether the lowest of all loads is one of them.
 func (l *Levels) limited() (text string, lowest bool) {
 	n := 0
 	var least *level
@@ -91,24 +91,23 @@ func load(v float64, users bool) string {
 	return text + " req/s"
 }
 
-// A load may be set more than once while a run is on: then one of its levels speaks for it, so that it is no step from one
-// load to the next.
+// A load may be set more than once in a run. One of its levels represents it then, so that equal loads are no step between loads.
 
-// worst leaves one level of each load that was set, the first of those that are furthest past saturation: a queue takes time to
-// grow, and another, shorter look at the load need not show it.
+// worst keeps one level of each load that was set: the first of those furthest past saturation. A queue takes time to grow, so a
+// shorter level of the same load may miss it.
 func (l *Levels) worst(order []*level) []*level {
 	return l.oneOfEach(order, func(v, than *level) bool {
 		return v.past > than.past || v.past == 0 && than.past == 0 && v.Requests > than.Requests
 	})
 }
 
-// longest leaves the longest level of each load that was set.
+// longest keeps the longest level of each load that was set.
 func (l *Levels) longest(order []*level) []*level {
 	return l.oneOfEach(order, func(v, than *level) bool { return v.To-v.From > than.To-than.From })
 }
 
-// oneOfEach leaves of levels of the same load, which follow each other in order, the first than which no other is better. Of a
-// plan's own levels each speaks for itself.
+// oneOfEach keeps the best level of each load, the first of equals. Levels of the same load are neighbours in order. All levels of a
+// plan are kept.
 func (l *Levels) oneOfEach(order []*level, better func(v, than *level) bool) []*level {
 	if !l.steered {
 		return order
@@ -126,9 +125,8 @@ func (l *Levels) oneOfEach(order []*level, better func(v, than *level) bool) []*
 	return kept
 }
 
-// byLoad are the levels that have enough requests and are evidence of the server, by rising load. Where the load was set while the
-// run was on, a level that was not within the objectives says nothing if it only suffered from the queue of a higher load right before
-// it.
+// byLoad are the levels with enough requests that are evidence of the server, by rising load. Where the load was set during the run, a
+// level that missed the objectives does not count if the queue of a higher load right before it explains that.
 func (l *Levels) byLoad() (order []*level) {
 	for i := range l.list {
 		if v := &l.list[i]; v.Requests >= fewestRequests && len(v.Limited) == 0 && !l.suffered(i) {
@@ -139,8 +137,7 @@ func (l *Levels) byLoad() (order []*level) {
 	return order
 }
 
-// suffered reports whether a level that was set came right after a higher load that was beyond the objectives, and was
-// beyond them itself.
+// suffered reports whether a level missed the objectives right after a higher load that missed them.
 func (l *Levels) suffered(i int) bool {
 	if !l.steered || i == 0 || len(l.SLO) == 0 {
 		return false
@@ -152,15 +149,14 @@ func (l *Levels) suffered(i int) bool {
 
 func (v *level) share() float64 { return metrics.Share(v.Good, v.Requests) }
 
-// stand says of each level how it stands against the objectives.
+// stand fills in the standing of each level against the objectives.
 func (l *Levels) stand() {
 	for i := range l.list {
 		l.list[i].Standing = l.standing(&l.list[i])
 	}
 }
 
-// standing of a level, or of several at the same load that count together. Where not even half of what it offered has ended, nothing is
-// known.
+// standing of a level, or of several at the same load that count together. It is open until half of the offered requests have ended.
 func (l *Levels) standing(v *level) metrics.Standing {
 	switch {
 	case len(l.SLO) == 0 || v.Requests == 0:
@@ -177,9 +173,9 @@ func (l *Levels) standing(v *level) metrics.Standing {
 	return metrics.LevelWithin
 }
 
-// highest finds the highest load that, with all lower ones, was within the objectives. One level between others that were within is
-// noise until a second one is not within either, unless a search set the loads: it held each of them for as long as it takes. Where the
-// load was set, what levels of the same load say counts together.
+// highest finds the highest load that was within the objectives together with all lower loads. One level that missed them between
+// levels within counts as noise, a second one does not. In a search no level is noise, since the search holds each load long enough.
+// Where the load was set, levels of the same load count together.
 func (l *Levels) highest(a *metrics.Answer, order []*level) {
 	noise := false
 	for k := 0; k < len(order); {
@@ -192,7 +188,7 @@ func (l *Levels) highest(a *metrics.Answer, order []*level) {
 		}
 		standing := l.standing(&v)
 		if standing == metrics.LevelWithin {
-			if v.Achieved() > a.Highest { // of a higher load less may have been completed
+			if v.Achieved() > a.Highest { // a higher load may have completed less
 				l.within(a, &v)
 			}
 			continue
@@ -211,9 +207,9 @@ func (l *Levels) within(a *metrics.Answer, v *level) {
 	a.Within, a.Highest, a.HighestLevel, a.Confidence = true, v.Achieved(), v.index, probShareAtLeast(v.Good, v.Requests, enough)
 }
 
-// lastSet is how the last setting of the load turned out.
+// lastSet is the outcome of the last setting of the load.
 type lastSet struct {
-	// held: a search made it, and it was in force to the end. found: the search says that it held.
+	// held: a search set it, and it was in force to the end. found: the search reports that it held.
 	held, found bool
 }
 
@@ -225,8 +221,8 @@ func lastOf(sets []Setting) lastSet {
 	return lastSet{held: s.By == metrics.BySearch && !s.Paused && !s.Ramping(), found: s.found}
 }
 
-// held makes what a search held in the end the answer: a higher load that passed for a while may not have lasted. It counts
-// where the search says that it held; one that had no time to end must be within the objectives.
+// held makes the load that a search held in the end the answer, since a higher load that passed for a while may not have lasted. It
+// counts where the search reports that it held. Where the search did not end, its level must be within the objectives.
 func (l *Levels) held(a *metrics.Answer) {
 	n := len(l.list)
 	if l.plan.Find == nil || !l.last.held || n == 0 || len(l.SLO) == 0 {
@@ -234,7 +230,7 @@ func (l *Levels) held(a *metrics.Answer) {
 	}
 	v := &l.list[n-1]
 	if v.set == nil || v.To != l.end || v.Requests < fewestRequests {
-		return // it was too short to tell
+		return // the level is too short
 	}
 	if len(v.Limited) > 0 || v.Standing == metrics.LevelBehind || !l.last.found && v.Standing != metrics.LevelWithin {
 		return

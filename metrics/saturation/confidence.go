@@ -2,13 +2,13 @@ package saturation
 
 import "math"
 
-// probShareAtLeast is how sure it is that the true share of good requests is at least least, when good of n were: the probability that
-// Bayes' rule gives with no opinion beforehand (any share as likely as any other). It is that of a beta distribution,
+// probShareAtLeast is the probability that the true share of good requests is at least least, when good of n were. It follows from
+// Bayes' rule with a uniform prior, and is that of a beta distribution,
 //
 //	P(share >= least) = 1 - I_least(good+1, n-good+1) = P(X <= good), X binomial of n+1 draws with chance least,
 //
-// and the sum of the binomial's terms is exact for any n. It takes requests for independent of each other, which the
-// neighbours in a queue are not: it says what chance could do at least.
+// where the sum of the binomial's terms is exact for any n. It assumes independent requests, which neighbours in a queue are not, so it
+// is a lower bound for the effect of chance.
 func probShareAtLeast(good, n int, least float64) float64 {
 	switch {
 	case n <= 0 || good < 0 || good > n || math.IsNaN(least):

@@ -9,14 +9,14 @@ import (
 // mostOpened bounds the levels of a run whose journal holds any number of settings.
 const mostOpened = 1000
 
-// New lays out the levels of a run: those of its plan until the load was set for the first time, then those that were
-// set. ended is the end of the run, or now.
+// New lays out the levels of a run: those of its plan until the load was set for the first time, then those of the settings. ended
+// is the end of the run, or now.
 func New(p *metrics.Plan, slo metrics.SLO, sets []Setting, scheduled Arrivals, ended time.Duration, r Scratch) Levels {
 	l := Levels{plan: p, SLO: slo, steered: len(sets) > 0, last: lastOf(sets), Scratch: r}
 	if scheduled.N == 0 {
 		return l
 	}
-	l.end = l.ends(scheduled.Last+time.Microsecond, ended) // the last one counts
+	l.end = l.ends(scheduled.Last+time.Microsecond, ended) // so that the last request counts
 	planned, last := scheduled.N, l.end
 	if l.steered {
 		planned, last = scheduled.early, min(l.end, sets[0].At)
@@ -31,7 +31,7 @@ func New(p *metrics.Plan, slo metrics.SLO, sets []Setting, scheduled Arrivals, e
 		l.slices(p.Warmup, min(last-p.Warmup, metrics.MaxWindows*time.Second), n, nil)
 	}
 	if n := len(l.list); last < l.end && n > 0 && l.list[n-1].To-l.list[n-1].From < shortestLevel {
-		l.list = l.list[:n-1] // a load was set before the plan's last level could tell anything
+		l.list = l.list[:n-1] // the plan's last level was cut too short by a setting
 	}
 	for _, s := range stretches(sets, l.end) {
 		l.stretch(&s)
@@ -39,7 +39,7 @@ func New(p *metrics.Plan, slo metrics.SLO, sets []Setting, scheduled Arrivals, e
 	return l
 }
 
-// Span counts events and knows the first and the last of them.
+// Span counts events, and holds the first and the last of them.
 type Span struct {
 	N           int
 	First, Last time.Duration
@@ -56,10 +56,10 @@ func (s *Span) Add(at time.Duration) {
 	s.First, s.Last = min(s.First, at), max(s.Last, at)
 }
 
-// Rate is the number of gaps between the events per second; 0 for fewer than two moments.
+// Rate is the number of gaps between the events per second; 0 for fewer than two events.
 func (s *Span) Rate() float64 { return metrics.PerSecond(float64(s.N-1), (s.Last - s.First).Seconds()) }
 
-// Arrivals are the moments at which requests were scheduled; early ones came before the load was first set by hand.
+// Arrivals are the load times of requests; early ones came before the first setting.
 type Arrivals struct {
 	Span
 	early int
@@ -72,8 +72,8 @@ func (a *Arrivals) Add(at time.Duration, sets []Setting) {
 	}
 }
 
-// ends is where the last level ends: with the last request that came, or with the run where users come without pause. Where
-// their number was set it matters that what is in flight at the end is not counted as load.
+// ends is the end of the last level: that of the last arrival, or that of the run where users send without pause. Requests in flight
+// after the end must not count as load where the number of users was set.
 func (l *Levels) ends(last, ended time.Duration) time.Duration {
 	switch p := l.plan; {
 	case l.steered && !p.Paced():
@@ -86,7 +86,7 @@ func (l *Levels) ends(last, ended time.Duration) time.Duration {
 	return max(last, ended)
 }
 
-// slices opens so many levels of the same length, with the load that was set for them, nil for the plan's.
+// slices opens n levels of the same length. set is their setting, nil for those of the plan.
 func (l *Levels) slices(from, length time.Duration, n int, set *stretch) {
 	at := func(i int) time.Duration { return from + length*time.Duration(i)/time.Duration(n) }
 	for i := range n {
@@ -94,7 +94,7 @@ func (l *Levels) slices(from, length time.Duration, n int, set *stretch) {
 	}
 }
 
-// stretch opens the levels of a load that was set: one, or slices of a ramp. What was too short to tell anything is none.
+// stretch opens the levels of a load that was set: one, or slices of a ramp. A stretch that is too short opens none.
 func (l *Levels) stretch(s *stretch) {
 	from := max(s.from, l.plan.Warmup)
 	length := s.to - from
@@ -104,7 +104,7 @@ func (l *Levels) stretch(s *stretch) {
 	n := 1
 	switch {
 	case unnamed(&s.load) && (l.plan.Ramp != nil || len(l.plan.Stages) > 0):
-		n = min(mostLevels, int(length/(2*shortestLevel))) // its loads are counted, which takes more requests
+		n = min(mostLevels, int(length/(2*shortestLevel))) // its loads are counted, which needs more requests
 	case s.load.Ramping():
 		n = min(mostLevels, int(length/shortestLevel))
 		if !inUsers(&s.load) {

@@ -17,14 +17,14 @@ const (
 	longestGap       = 1e6 // seconds
 )
 
-// Levels sorts requests into the loads of a run by when they were scheduled, not by when they were served: a queue is the
-// work of the load that made it grow.
+// Levels sorts requests into levels of load by the time at which they were scheduled rather than served, because a queue belongs to the
+// load that made it grow.
 type Levels struct {
 	plan *metrics.Plan
 	SLO  metrics.SLO // in force
 	list []level
-	// steered: the load was set while the run was on. live: it is still on, and requests are in flight.
-	// settled: live, but the ledger is full and all that is in it has ended.
+	// steered: the load was set during the run. Live: the run is on, and requests are in flight.
+	// Settled: live, but the request index is full and all its requests have ended.
 	steered, Live, Settled bool
 	Client                 []metrics.ClientSecond
 	last                   lastSet
@@ -32,14 +32,14 @@ type Levels struct {
 	Scratch
 }
 
-// Scratch is memory that was used before, and may be used again.
+// Scratch is memory of earlier levels for reuse.
 type Scratch struct {
 	levels []level
 	merged figures
 	firsts []time.Duration
 }
 
-// Used is the room that levels took, once nothing of them is needed any more.
+// Used returns the memory of levels that are not needed any more.
 func (l *Levels) Used() Scratch {
 	r := l.Scratch
 	if copy(r.levels, l.list) < len(l.list) {
@@ -48,7 +48,7 @@ func (l *Levels) Used() Scratch {
 	return r
 }
 
-// level is an empty one.
+// level returns an empty level.
 func (r *Scratch) level(i int) level {
 	if i >= len(r.levels) {
 		return level{}
@@ -59,29 +59,29 @@ func (r *Scratch) level(i int) level {
 	return level{ttft: v.ttft[:0], itl: v.itl, late: v.late[:0], pace: v.pace, firsts: v.firsts[:0]}
 }
 
-// level is what a LoadLevel is computed from.
+// level holds the requests from which a LoadLevel is computed.
 type level struct {
 	metrics.LoadLevel
 	index     int           // in order of time
 	waits     levelWaits    // of its users
-	past      int           // how far it is past saturation: not, longer or muchLonger
+	past      int           // past saturation by this factor: 0 for not, longer or muchLonger
 	stage     int           // of the plan, -1 for none
-	set       *stretch      // where the load was set while the run was on, else nil
-	scheduled int           // requests, whatever became of them
-	over      int           // of them ended, in whatever way
-	gaps      time.Duration // that the ramp's rates leave between them; whole numbers add up alike in any order
+	set       *stretch      // the setting of a load that was set during the run, else nil
+	scheduled int           // requests, whatever their outcome
+	over      int           // requests of those that ended in any way
+	gaps      time.Duration // between requests, by the ramp's rates; integers, so that their order does not matter
 	noSocket  int           // of Requests
 	sent      int           // requests sent in the level, whenever they were scheduled; see Plan.SentTime
 	done      int           // successes that ended in the level, whenever they were scheduled
 	ttft      figures
-	itl       metrics.Histogram // there are so many gaps that exact counts would cost more than all the rest
+	itl       metrics.Histogram // gaps are too many for exact counts
 	pace      Pace
-	late      figures // of the successes that the client itself sent later than LateMost
+	late      figures // lateness of successes beyond LateMost
 	// firsts are the moments of the first chunks.
 	firsts []time.Duration
 }
 
-// at finds the level a moment lies in, nil for none.
+// at finds the level of a moment, nil for none.
 func (l *Levels) at(at time.Duration) *level {
 	i := sort.Search(len(l.list), func(i int) bool { return at < l.list[i].To })
 	if at == metrics.Never || i == len(l.list) || at < l.list[i].From {
@@ -104,7 +104,7 @@ func (l *Levels) Add(q *metrics.Request) {
 	}
 }
 
-// Arrived counts a request that was scheduled, whatever becomes of it.
+// Arrived counts an arrival, whatever its outcome.
 func (l *Levels) Arrived(cause time.Duration, index int) {
 	v := l.at(cause)
 	if v == nil {
@@ -117,14 +117,14 @@ func (l *Levels) Arrived(cause time.Duration, index int) {
 	}
 }
 
-// Sent counts a request that was sent, at a moment that is Never if it was not.
+// Sent counts a request by the time of its sending, Never for none.
 func (l *Levels) Sent(at time.Duration) {
 	if v := l.at(at); v != nil {
 		v.sent++
 	}
 }
 
-// Ended counts what became of a request, and returns the level it belongs to.
+// Ended counts the outcome of a request, and returns its level.
 func (l *Levels) Ended(f *Summary) *level {
 	if f.OK {
 		if at := l.at(f.Done); at != nil {
@@ -164,7 +164,7 @@ func (v *level) succeed(f *Summary) {
 	v.firsts = append(v.firsts, f.First)
 }
 
-// Gaps takes the gaps between chunks from the seconds of a level, as they are not kept for single requests.
+// Gaps takes the gaps between chunks from windows, where they are not known for single requests.
 func (l *Levels) Gaps(windows []metrics.Window) {
 	for i := range l.list {
 		v := &l.list[i]
@@ -201,12 +201,12 @@ func (l *Levels) finish() {
 	}
 }
 
-// limitedBy says how this client limited what was measured in a level, by the rules of its verdict on a run.
+// limitedBy lists how this client limited a level, by the rules of its verdict on a run.
 func (l *Levels) limitedBy(v *level) []string {
 	e := metrics.EvidenceBetween(l.plan, l.Client, v.From, v.To, &v.itl)
 	e.Refused = uint64(v.noSocket)
 	e.Over = uint64(len(v.late))
-	if late, rest := v.late.sorted(), v.pace.succeeded/100; rest < len(late) { // a hundredth of all may be later than the 99th percentile
+	if late, rest := v.late.sorted(), v.pace.succeeded/100; rest < len(late) { // a hundredth of all lies beyond the 99th percentile
 		e.Late = time.Duration(late[len(late)-1-rest] * float64(time.Second))
 	}
 	return e.Verdict().Why
@@ -227,9 +227,9 @@ func (l *Levels) users(v *level) int {
 	return 0
 }
 
-// planned is the mean rate the plan has for each level. It is better than counting, because a level of twenty requests
-// would be off by a fifth by chance alone; but it is 0 for all, so that counts are taken, where the requests did not come as
-// planned. Where the load was set, each level stands for itself.
+// planned is the mean rate of the plan in each level. It is better than a count, because a level of twenty requests is off by a fifth by
+// chance. Where requests did not arrive as planned it is 0 for all levels, or, where the load was set, for the level, and the counts
+// are used.
 func (l *Levels) planned() []float64 {
 	out := make([]float64, len(l.list))
 	for i := range l.list {

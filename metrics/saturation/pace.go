@@ -8,17 +8,16 @@ import (
 	"benchtop/metrics"
 )
 
-// Pace says whether requests are completed as fast as they come. If the time that a request takes, from the moment it is scheduled,
-// rises by r seconds in a second of arrivals, then in the time in which n requests come only n/(1+r) are completed: the rest is the
-// queue. That holds however long requests take, so it needs no guess as to which of them belong into a stretch of the run.
+// Pace measures whether requests are completed as fast as they arrive. If the time from the arrival of a request to its end rises by r
+// seconds in a second of arrivals, n/(1+r) requests are completed in the time in which n arrive, and the rest is the queue. This holds
+// for any length of requests, so it needs no guess as to which requests belong to a level.
 type Pace struct {
 	succeeded, failed int
-	// wait is the time until the first chunk, whole that until the last, of the requests of the first and of the second half.
+	// wait and whole are the times to the first and to the last chunk, of the requests of the first and of the second half.
 	wait, whole [2]figures
 }
 
-// Add takes a success that was scheduled at a moment between from and to; wait is the time from there until its first chunk came, whole
-// until its last.
+// Add counts a success that arrived between from and to. wait and whole are the times from its arrival to its first and last chunk.
 func (p *Pace) Add(at, from, to, wait, whole time.Duration) {
 	p.succeeded++
 	half := 0
@@ -29,10 +28,10 @@ func (p *Pace) Add(at, from, to, wait, whole time.Duration) {
 	p.whole[half].add(whole.Seconds())
 }
 
-// Fail takes a request that failed: it is not completed.
+// Fail counts a failure, which is not completed.
 func (p *Pace) Fail() { p.failed++ }
 
-// Succeeded is the share, from 0 to 1, of the requests that succeeded; 1 where none is known.
+// Succeeded is the share of successes, from 0 to 1; 1 without requests.
 func (p *Pace) Succeeded() float64 { return 1 - metrics.Share(p.failed, p.succeeded+p.failed) }
 
 // Empty forgets all requests.
@@ -43,36 +42,35 @@ func (p *Pace) Empty() {
 	}
 }
 
-// settledBy is how many times the usual length of a request a stretch must last for a rise of that length alone to tell something: a load
-// that begins fills the server's batch first, every request taking longer than the one before, and requests that are served together
-// are fast or slow together.
+// settledBy is the length of a level, in usual lengths of a request, from which on a rise of that length counts. A load that begins fills
+// the server's batch, and each request takes longer than the one before. Requests that are served together are fast or slow together.
 const settledBy = 10
 
-// fewestPerHalf requests are needed for their spread to say what chance can do.
+// fewestPerHalf is the number of requests from which on their spread measures chance.
 const fewestPerHalf = 10
 
-// Completed is the share, from 0 to 1, of the requests that came in a stretch of so much time which were completed at its pace: the
-// share that succeeded, unless more than chance shows that they took longer and longer.
+// Completed is the share, from 0 to 1, of the arrivals of a level of this length that were completed at its pace: the share of successes,
+// reduced where requests took longer and longer by more than chance.
 func (p *Pace) Completed(length time.Duration) float64 {
 	usual := p.whole[0].statistic(nil).Median / 1000
 	return p.completed(length, usual > 0 && length.Seconds() >= settledBy*usual)
 }
 
-// completed goes by the time until the last chunk as well if told so, as of a server that begins every request at once.
+// completed also counts the time to the last chunk if byWhole, as for a server that begins every request at once.
 func (p *Pace) completed(length time.Duration, byWhole bool) float64 {
 	most := 0.0
-	if rise, sure := trend(p.wait, length); sure {
+	if rise, significant := trend(p.wait, length); significant {
 		most = max(most, rise)
 	}
-	if rise, sure := trend(p.whole, length); sure && byWhole {
+	if rise, significant := trend(p.whole, length); significant && byWhole {
 		most = max(most, rise)
 	}
 	return p.Succeeded() / (1 + most)
 }
 
-// trend is by how many seconds the mean of times rose in a second, from one half of a stretch of so much time to the other. sure says
-// that the difference is more than three standard errors, of enough requests for these to mean something.
-func trend(of [2]figures, length time.Duration) (rise float64, sure bool) {
+// trend is the rise of the mean from the first to the second half of a level of this length, in seconds a second. It is significant if
+// it exceeds three standard errors of enough requests.
+func trend(of [2]figures, length time.Duration) (rise float64, significant bool) {
 	if len(of[0]) == 0 || len(of[1]) == 0 {
 		return 0, false
 	}
@@ -82,8 +80,7 @@ func trend(of [2]figures, length time.Duration) (rise float64, sure bool) {
 	return rose / 1000 / (length.Seconds() / 2), min(a.N, b.N) >= fewestPerHalf && math.Abs(rose) > 3*spread
 }
 
-// figures are times in seconds, one for each request, in any order. Unlike a sample they can be emptied and filled again without
-// new memory.
+// figures are times in seconds, one for each request, in any order. Their memory can be reused, unlike that of a sample.
 type figures []float64
 
 func (f *figures) add(seconds float64) { *f = append(*f, seconds) }
@@ -101,7 +98,7 @@ func (f figures) statistic(percentiles []float64) metrics.Statistic {
 	return metrics.StatisticOf(f.sorted(), percentiles)
 }
 
-// mergeSorted appends two lists in rising order as one.
+// mergeSorted merges two lists in rising order.
 func mergeSorted(out, a, b figures) figures {
 	for len(a) > 0 && len(b) > 0 {
 		if a[0] <= b[0] {

@@ -8,7 +8,7 @@ import (
 	"benchtop/metrics"
 )
 
-// The rule of saturation; docs/metrics.md says why.
+// The rule of saturation; docs/metrics.md explains it.
 const (
 	baselinePart = 3    // the lowest third of the levels is the baseline,
 	mostBaseline = 5    // but no more than so many
@@ -22,7 +22,7 @@ const (
 	mostMoved    = 3    // levels that may turn out to have been past saturation although their waits were short
 )
 
-// waits are how long users waited for the first chunk, and the median of how long for the last, in milliseconds.
+// levelWaits are the times to the first chunk, and the median time to the last one, in milliseconds from the arrival.
 type levelWaits struct{ p50, p99, whole float64 }
 
 func (l *Levels) waitsOf(v *level) levelWaits {
@@ -30,13 +30,13 @@ func (l *Levels) waitsOf(v *level) levelWaits {
 	return levelWaits{s.Percentiles[0].Value, s.Percentiles[1].Value, l.merge(v.pace.whole).statistic(nil).Median}
 }
 
-// merge puts both halves together, until it is called again.
+// merge joins both halves. The result is valid until the next call.
 func (l *Levels) merge(halves [2]figures) figures {
 	l.merged = mergeSorted(l.merged[:0], halves[0].sorted(), halves[1].sorted())
 	return l.merged
 }
 
-// saturation finds the load from which on the server does not keep up.
+// rateSaturation finds the rate from which on the server does not keep up.
 func (l *Levels) rateSaturation(a *metrics.Answer, order []*level) {
 	lowest, top := order[0].Offered, order[len(order)-1].Offered
 	for _, v := range order {
@@ -53,7 +53,7 @@ func (l *Levels) rateSaturation(a *metrics.Answer, order []*level) {
 	order = l.worst(order)
 	last := len(order) - 1
 	if order[last].index == 0 && order[last].past == 0 {
-		last-- // a load that begins at its highest takes time to be felt
+		last-- // a run that begins at its highest load shows saturation late
 	}
 	first := last + 1
 	for first > 0 && order[first-1].past > 0 {
@@ -76,8 +76,8 @@ func (l *Levels) rateSaturation(a *metrics.Answer, order []*level) {
 	a.Shown = shown(order[max(first, seen):last+1], order[first-1].waits).index
 }
 
-// behind has the levels from a load on, which are past saturation, complete no more than what the server was seen to do there, 0 if that is
-// not known, and than the rising length of their requests tells: it is no chance any more.
+// behind reduces the completed shares of the levels past saturation, from a load on, to the rate that the server served, 0 if unknown, and
+// to the share that follows from the rising length of their requests, which is not chance any more.
 func (l *Levels) behind(from, served float64) {
 	for i := range l.list {
 		v := &l.list[i]
@@ -91,8 +91,7 @@ func (l *Levels) behind(from, served float64) {
 	}
 }
 
-// shown is the level past saturation that shows it, of those whose waits were seen: the first whose tail is longer than before, else
-// the one with the longest tail.
+// shown is the level that shows saturation: the first whose tail is longer than before, else the one with the longest tail.
 func shown(past []*level, before levelWaits) *level {
 	longest := past[0]
 	for _, v := range past {
@@ -106,15 +105,14 @@ func shown(past []*level, before levelWaits) *level {
 	return longest
 }
 
-// refine moves the first level past saturation to where the load came to exceed what the server can do. TTFTParts alone show it
-// early where arrivals come in bunches, and late where a queue has to grow first or requests take long. But levels before
-// whose effect had the time to show stay what they are.
+// refine moves the first level past saturation to the first load above the served rate. Waits show saturation early where arrivals come
+// in bunches, and late where a queue has to grow first or requests take long. Earlier levels whose effect had time to show stay.
 func (l *Levels) refine(order []*level, first, last int, served float64) int {
 	switch {
 	case served == 0:
 		return first
 	case served < order[0].Offered:
-		return 0 // not one level was below: what looked well had only just begun
+		return 0 // every level is past saturation: the early ones had just begun
 	}
 	for first < last && order[first].Offered <= served {
 		first++
@@ -122,7 +120,7 @@ func (l *Levels) refine(order []*level, first, last int, served float64) int {
 	seen := order[first].From
 	for moved := 0; first > 0; moved++ {
 		before := order[first-1]
-		life := time.Duration(before.waits.whole * float64(time.Millisecond)) // of a request, the wait for a client slot included
+		life := time.Duration(before.waits.whole * float64(time.Millisecond)) // of a request, with its wait for a slot
 		if before.Offered <= served || moved >= mostMoved && before.To+life <= seen {
 			break
 		}
@@ -131,8 +129,8 @@ func (l *Levels) refine(order []*level, first, last int, served float64) int {
 	return first
 }
 
-// served is the rate at which the server began to answer the requests of levels past saturation, where that is less than
-// came: then there was a queue all the time, and the rate is what the server can do. It is 0 where the server kept up.
+// served is the rate at which the server began to answer the requests of levels past saturation. Where it is below the rate of arrivals
+// there was a queue all the time, and it is the capacity of the server. It is 0 where the server kept up.
 func (l *Levels) served(past []*level) float64 {
 	in := longestRun(past)
 	firsts := l.firsts[:0]
@@ -150,7 +148,7 @@ func (l *Levels) served(past []*level) float64 {
 	return served
 }
 
-// longestRun are the most of the levels that followed one another: they share a queue.
+// longestRun is the longest sequence of levels that followed one another, because they share a queue.
 func longestRun(all []*level) (longest []*level) {
 	in := slices.SortedFunc(slices.Values(all), func(a, b *level) int { return a.index - b.index })
 	for from, to := 0, 0; from < len(in); from = to {
@@ -164,8 +162,8 @@ func longestRun(all []*level) (longest []*level) {
 	return longest
 }
 
-// usualRate is how many moments there were in a second, most of the time: the time is cut into pieces of twenty moments on
-// average, and the quarter with the fewest and the quarter with the most do not count. So a stall does not, either.
+// usualRate is the usual number of moments in a second. The time is cut into pieces of twenty moments on average, and the quarters with
+// the fewest and with the most moments are left out, so that a stall does not count.
 func usualRate(moments []time.Duration) float64 {
 	slices.Sort(moments)
 	stragglers := len(moments) / 20
@@ -178,7 +176,7 @@ func usualRate(moments []time.Duration) float64 {
 	pieces := make([]float64, n)
 	for _, at := range moments {
 		piece := int(float64(at-from) / float64(length) * float64(n))
-		pieces[min(max(piece, 0), n-1)]++ // a damaged journal may have any times
+		pieces[min(max(piece, 0), n-1)]++ // a damaged journal may hold any times
 	}
 	slices.Sort(pieces)
 	pieces = pieces[n/4 : n-n/4]
@@ -207,14 +205,13 @@ func baseline(order []*level) levelWaits {
 	}
 }
 
-// isPast reports whether a level is past saturation: too many of its requests failed; or they took longer and longer; or they
-// waited times as long as in the baseline, or took even longer as a whole, and not just for an older queue. Beyond longer,
-// only what is beyond doubt counts.
+// isPast reports whether a level is past saturation: too many of its requests failed, or requests took longer and longer, or the waits
+// are the given times those of the baseline, for the whole requests twice that, and no older queue explains them.
 func (l *Levels) isPast(v *level, base levelWaits, times float64) bool {
 	if v.pace.Succeeded() < 1-(1-fewestDone)*times/longer {
 		return true
 	}
-	if rise, sure := trend(v.pace.whole, v.To-v.From); sure && rise > growing && times == longer {
+	if rise, significant := trend(v.pace.whole, v.To-v.From); significant && rise > growing && times == longer {
 		return true
 	}
 	higher := func(before level) bool { return before.Offered > v.Offered }
@@ -226,7 +223,7 @@ func (l *Levels) isPast(v *level, base levelWaits, times float64) bool {
 	return above(w.p50, base.p50, times) && above(w.p99, base.p99, times) || above(w.whole, base.whole, 2*times)
 }
 
-// knee finds the number of users from which on more users bring little more throughput.
+// userSaturation finds the number of users from which on more users add little throughput.
 func (l *Levels) userSaturation(a *metrics.Answer, order []*level) {
 	last := len(order) - 1
 	turn := last
@@ -241,10 +238,10 @@ func (l *Levels) userSaturation(a *metrics.Answer, order []*level) {
 	a.Confirmed = !l.Live || last-turn > 1
 }
 
-// leastGain is the share of the proportional throughput that more users must bring.
+// leastGain is the share of the proportional throughput that more users must add.
 const leastGain = 0.25
 
-// gain is the share of the proportional throughput that the step from one number of users to a higher one brought.
+// gain is the share of the proportional throughput that the step to a higher number of users added.
 func gain(a, b *level) float64 {
 	if a.Done <= 0 || b.Offered <= a.Offered {
 		return math.Inf(1)

@@ -9,20 +9,20 @@ import (
 	"benchtop/metrics"
 )
 
-// MostSettings bounds the settings of a run that are looked at: a journal may hold any number.
+// MostSettings bounds the settings of a run, since a journal may hold any number.
 const MostSettings = 10_000
 
 // Setting is a load that was set at a moment.
 type Setting struct {
 	At time.Duration
 	metrics.LoadSetting
-	found bool // a search says that it held
+	found bool // a search reports that it held
 }
 
 // mostLoad bounds loads that come from a file, in requests per second or users.
 const mostLoad = 1e9
 
-// sensible is a load that arithmetic can hold.
+// sensible is a load within the bounds of arithmetic.
 func sensible(v float64) float64 {
 	if math.IsNaN(v) {
 		return 0
@@ -30,7 +30,7 @@ func sensible(v float64) float64 {
 	return min(max(0, v), mostLoad)
 }
 
-// Settings are the loads that were set while the run was on, in order of time.
+// Settings are the loads that were set during the run, in order of time.
 func Settings(events []metrics.LogEntry) []Setting {
 	var all []Setting
 	for i := range events {
@@ -51,20 +51,20 @@ func Settings(events []metrics.LogEntry) []Setting {
 // inUsers reports whether the setting counts users rather than requests per second.
 func inUsers(s *metrics.LoadSetting) bool { return s.Users > 0 }
 
-// unnamed reports whether the setting only ends a pause: what the plan has for the time goes on.
+// unnamed reports whether the setting only ends a pause, so that the load of the plan goes on.
 func unnamed(s *metrics.LoadSetting) bool {
 	return !s.Paused && s.Users <= 0 && !(s.Rate > 0) && !s.Ramping()
 }
 
-// stretch is a part of the run in which one setting was in force. Its load stays or changes all the time.
+// stretch is a part of the run with one setting in force. Its load is constant or ramps all the time.
 type stretch struct {
 	from, to time.Duration
 	load     metrics.LoadSetting
 	since    time.Duration // when the load was set
 }
 
-// stretches are the parts of a run from the first change of the load to end, pauses aside. What sets a load that is in force
-// already changes nothing; a ramp is a stretch, and what comes after it another.
+// stretches are the parts of a run from the first setting to end, without pauses. A setting of the load in force begins no stretch. A
+// ramp is a stretch, and the load after it is another.
 func stretches(sets []Setting, end time.Duration) []stretch {
 	var all []stretch
 	add := func(s stretch) {
@@ -108,5 +108,5 @@ func (s *stretch) continues(o *stretch) bool {
 
 // mean is the average load of a part of the stretch.
 func (s *stretch) mean(from, to time.Duration) float64 {
-	return s.load.LoadAt(from/2 + to/2 - s.since) // it is linear, and cut where the ramp ends
+	return s.load.LoadAt(from/2 + to/2 - s.since) // the load is linear in a stretch
 }

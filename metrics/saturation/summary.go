@@ -6,22 +6,23 @@ import (
 	"benchtop/metrics"
 )
 
-// Summary is what the levels need to know of a request that ended.
+// Summary is a request that ended, as the levels count it.
 type Summary struct {
-	// LoadTime is the moment that decides to which load it belongs.
+	// LoadTime decides to which level the request belongs; see Plan.LoadTime.
 	LoadTime      time.Duration
 	OK, Cancelled bool
 
 	NoSocket bool // the client's own system refused it
 
-	// The rest is of successes only. wait and whole are what its user felt: from cause to the first and the last chunk. late is how late
-	// the client itself was.
+	// The following are set for successes only. Wait and Whole are the times from LoadTime to the first and the last chunk, Late is the
+	// client's own lateness.
 	Done, First             time.Duration
 	TTFT, Wait, Whole, Late time.Duration
 	Rest                    metrics.OtherObjectives
 	Output                  int
 }
 
+// Summarize sums up a request that ended.
 func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
 	f := Summary{LoadTime: p.LoadTime(q), OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled, NoSocket: q.Failure == metrics.FailedNoSocket}
 	if f.OK {
@@ -33,12 +34,12 @@ func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
 	return f
 }
 
-// felt is the outcome of a success as its user felt it.
+// outcome of a success, with its latencies counted from LoadTime.
 func (f *Summary) outcome() metrics.Outcome {
 	return metrics.OutcomeOf(f.Wait, f.Whole, f.Output, f.Rest)
 }
 
-// Good reports whether a success met every objective as its user felt it, from the moment at which the load asked for it.
+// Good reports whether a success met every objective, with its latencies counted from its load time.
 func Good(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) bool {
 	f := Summarize(p, q)
 	o := f.outcome()

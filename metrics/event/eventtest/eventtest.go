@@ -1,4 +1,4 @@
-// Package eventtest makes events of runs that tests make up.
+// Package eventtest makes the events of made-up runs for tests.
 package eventtest
 
 import (
@@ -9,8 +9,8 @@ import (
 	"benchtop/metrics/event"
 )
 
-// Facts are the events of a run but for its requests and its end: the plan first, the rest in the order of their kinds, each at
-// its moment. What could be read of server and accelerators is told with the last they said.
+// Facts are the events of a run without its requests and its end: the plan first, the rest by kind, each at its moment. The sources of
+// server and accelerators come with their last samples.
 func Facts(run metrics.Run) (all []event.Event) {
 	tell := func(at time.Duration, fact any) {
 		all = append(all, event.Event{At: at, Kind: event.Fact, Value: fact})
@@ -43,7 +43,7 @@ func Facts(run metrics.Run) (all []event.Event) {
 	return all
 }
 
-// Of are all events of a run, as a journal might have them. One that has no known end ends with its requests.
+// Of are all events of a run, as in a journal. The events of a run without a known end stop after its requests.
 func Of(run metrics.Run, requests iter.Seq2[metrics.Request, error]) event.Events {
 	return func(yield func(event.Event, error) bool) {
 		for _, e := range Facts(run) {
@@ -66,14 +66,14 @@ func Of(run metrics.Run, requests iter.Seq2[metrics.Request, error]) event.Event
 	}
 }
 
-// Tell tells a sink facts.
+// Tell passes facts to a sink.
 func Tell(sink event.Sink, facts ...any) {
 	for _, fact := range facts {
 		sink.Take(&event.Event{Kind: event.Fact, Value: fact})
 	}
 }
 
-// Step tells a sink of a request.
+// Step passes an event of a request to a sink.
 func Step(sink event.Sink, kind event.Kind, q *metrics.Request) {
 	sink.Take(&event.Event{Kind: kind, Request: q})
 }

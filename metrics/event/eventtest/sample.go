@@ -51,7 +51,7 @@ func Sample() (metrics.Run, []metrics.Request) {
 	return run, qs
 }
 
-// Server are three looks at a server that says nothing of preemption.
+// Server are three samples of a server that does not report preemptions.
 func Server() []metrics.ServerSecond {
 	silent := metrics.Unsaid()
 	first := metrics.ServerSecond{
@@ -72,7 +72,7 @@ func Server() []metrics.ServerSecond {
 	return []metrics.ServerSecond{first, second, third}
 }
 
-// GPUs are two looks at two accelerators, of which one does not tell its power limit.
+// GPUs are two samples of two accelerators, one of them without a power limit.
 func GPUs() []metrics.GPUSecond {
 	gpu := metrics.GPU{
 		Name: "NVIDIA H200", Use: 0.5, MemoryUsed: 120 << 30, MemoryTotal: 141 << 30, Power: 400, PowerLimit: 700, Temperature: 61, Clock: 1980,
@@ -86,8 +86,7 @@ func GPUs() []metrics.GPUSecond {
 	}
 }
 
-// Client are two samples: a second in which everything is there, and the rest of the run, in which nothing came that
-// the kernel could have stamped.
+// Client are two samples: a second with all figures, and the rest of the run, without a chunk that the kernel stamped.
 func Client() []metrics.ClientSecond {
 	return []metrics.ClientSecond{
 		{
@@ -120,7 +119,7 @@ func Request(index, input, output int, due, sent time.Duration, gaps ...time.Dur
 	return q
 }
 
-// Refused is a request that was refused with words.
+// Refused is a request that the server refused with an error text.
 func Refused(index, input int, due, sent time.Duration, words string) metrics.Request {
 	q := Request(index, input, 0, due, sent)
 	q.Done = sent + 10*ms

@@ -30,9 +30,8 @@ type Alignment struct {
 	Failure error
 }
 
-// Align cuts text prompts to the tokens that the server counts, where it counts more than the data set meant them to
-// have. vLLM's client does so for prompts made of tokens (random and prefix_repetition) when its tokenizer is not quite
-// the server's. The first prompt decides: if the server counts it as meant, or cannot count, all stay as they are.
+// Align cuts text prompts to the tokens that the server counts, where it counts more than the data set asked for. vLLM's client does so for prompts made of tokens (random and prefix_repetition) when its tokenizer is not quite
+// the server's. The first prompt decides: if the server counts it as asked for, or cannot count, all stay as they are.
 //
 // It replaces the turns it changes in conversations, never turns that others share, and leaves InputTokens alone.
 // Warnings for the user go to warn, a line each, from the calling goroutine. The only error is ctx's; prompts that were cut until then
@@ -79,7 +78,7 @@ func alignAll(ctx context.Context, conversations []Conversation, server Aligner)
 		if ctx.Err() == nil && alignable(conversations[i]) {
 			results[i] = alignOne(ctx, &conversations[i], server)
 		}
-		// A server that does not answer at all would not answer the rest either, and takes its time not to.
+		// A server that lets one question time out would do so with the rest.
 		late, ok := errors.AsType[net.Error](results[i].Failure)
 		return ctx.Err() == nil && !(ok && late.Timeout())
 	})

@@ -19,7 +19,7 @@ import (
 // BFCLRepository is the name of the Berkeley Function Calling Leaderboard on the Hugging Face hub.
 const BFCLRepository = "gorilla-llm/Berkeley-Function-Calling-Leaderboard"
 
-// BFCLOptions says what to take from the Berkeley Function Calling Leaderboard: questions with tools to answer them. Only
+// BFCLOptions selects prompts from the Berkeley Function Calling Leaderboard: questions with tools to answer them. Only
 // chat back ends can send them.
 type BFCLOptions struct {
 	Common // its Path is a directory with the files BFCL_v3_<category>.json, the hub's cache, or BFCLRepository if Fetch is there

@@ -10,7 +10,7 @@ import (
 	"benchtop/datasets/numpy"
 )
 
-// BurstGPTOptions says what to take from a table of recorded requests.
+// BurstGPTOptions selects prompts from a table of recorded requests.
 type BurstGPTOptions struct {
 	Common
 
@@ -77,7 +77,7 @@ type Speller interface {
 	VocabSize() int
 }
 
-// newBurstGPT reads the file and picks the prompts. Its generator is its own. tok may be nil: prompts are then ids of
+// newBurstGPT reads the file and picks the prompts. It draws from a generator of its own. tok may be nil: prompts are then ids of
 // o.Vocabulary, sent as they are.
 func newBurstGPT(o BurstGPTOptions, tok Speller) (*BurstGPT, error) {
 	d := &BurstGPT{o: o, tok: tok, vocab: o.Vocabulary}
@@ -144,7 +144,7 @@ func (d *BurstGPT) Next() (Conversation, error) {
 // Len is how many prompts there are in all.
 func (d *BurstGPT) Len() int { return len(d.picked) }
 
-// Description says in a line what the prompts are, for the head of a report.
+// Description is a line about the prompts, for the head of a report.
 func (d *BurstGPT) Description() string {
 	s := fmt.Sprintf("burstgpt: %d prompts as long as those of %d requests to GPT-4 in %s, as ", len(d.picked), d.kept, d.o.Path)
 	switch {

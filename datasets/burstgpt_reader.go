@@ -189,7 +189,7 @@ func (c *csvRows) located(err error) error {
 	return &lineError{parse.Line, fmt.Errorf("not CSV: %w", parse.Err)}
 }
 
-// maxRow bounds a row, in bytes: a quote that nothing closes would make one of all the rest of a file.
+// maxRow bounds a row, in bytes: a quote that is not closed would make a row of the rest of the file.
 const maxRow = 1 << 20
 
 var errLargeRow = fmt.Errorf("a row is larger than %d KiB; is a quote never closed?", maxRow>>10)

@@ -53,7 +53,7 @@ type Source interface {
 	Next() (Conversation, error)
 	// Len is how many conversations there are in all, those taken already among them; 0 for no end.
 	Len() int
-	// Description says in a line what the prompts are, for the head of a report.
+	// Description is a line about the prompts, for the head of a report.
 	Description() string
 }
 
@@ -122,7 +122,7 @@ func (l *List) Next() (Conversation, error) {
 // Len is how many conversations there are in all.
 func (l *List) Len() int { return len(l.all) }
 
-// Description says in a line what the prompts are, for the head of a report.
+// Description is a line about the prompts, for the head of a report.
 func (l *List) Description() string { return l.about }
 
 // oversample fills a file's n requests up to want by repeating randomly chosen ones under new ids. Python's generator

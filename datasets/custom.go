@@ -19,7 +19,7 @@ import (
 // OutputFromFile, as a number of output tokens, takes the one that the file gives for each prompt.
 const OutputFromFile = -1
 
-// CustomOptions says what to take from a file of prompts in JSON lines.
+// CustomOptions selects prompts from a file of prompts in JSON lines.
 type CustomOptions struct {
 	Common // its Path is a .jsonl file
 

@@ -18,7 +18,7 @@ import (
 	"benchtop/datasets/parallel"
 )
 
-// CustomImageOptions says what to take from a file of prompts with images in JSON lines.
+// CustomImageOptions selects prompts from a file of prompts with images in JSON lines.
 type CustomImageOptions struct {
 	Common // its Path is a .jsonl file
 
@@ -183,7 +183,7 @@ func loadImage(ctx context.Context, client *http.Client, source string) (string,
 	return address, nil
 }
 
-// build makes a turn of each row, taken for one token; address gives what a request says of an image that a line names.
+// build makes a turn of each row, of one token; address gives the address in the request of an image that a line names.
 func (o CustomImageOptions) build(rows []imageRow, address func(line int, source string) string) ([]Turn, error) {
 	turns := make([]Turn, len(rows))
 	for i, row := range rows {
@@ -237,7 +237,7 @@ func imageFiles(files json.RawMessage, address func(string) string) (json.RawMes
 }
 
 // contentParts turns a line's "content" into the content parts of a chat message, separated by commas, and also returns
-// the text in them, without anything between. address gives what a request says of an image's source.
+// the text in them, without anything between. address gives the address in the request of an image's source.
 func contentParts(content json.RawMessage, address func(source string) string) (parts []byte, text string, err error) {
 	if content[0] != '[' {
 		return nil, "", fmt.Errorf(`expected "content" to be an array: got %s`, jsonscan.Kind(content))

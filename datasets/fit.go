@@ -66,7 +66,7 @@ func (f *fitting) settle(tok tokenizer.Tokenizer, draw func() int) {
 	}
 }
 
-// fit does all of it at once.
+// fit advances and settles a prompt at once.
 func fit(tok tokenizer.Tokenizer, ids []int, target int, draw func() int) *fitting {
 	f := &fitting{ids: ids, target: target, retries: fitRetries}
 	f.advance(tok)
@@ -74,7 +74,7 @@ func fit(tok tokenizer.Tokenizer, ids []int, target int, draw func() int) *fitti
 	return f
 }
 
-// missed tells, at the end of a description, by how many tokens all prompts together miss their lengths; nothing for 0.
+// missed ends a description: by how many tokens all prompts together miss their lengths; "" for 0.
 func missed(tokens int) string {
 	switch {
 	case tokens > 0:
@@ -90,7 +90,7 @@ func missed(tokens int) string {
 //
 //	begin ──▶ a window of prompts ── each advances, in parallel ──▶ next: short prompts draw, in order
 //
-// Decoding and encoding take the time, and few prompts come out short, so little is left to be done in order. Nothing runs
+// Decoding and encoding take the time, and few prompts come out short, so little remains to be done in order. Nothing runs
 // between calls.
 type ahead struct {
 	tok   tokenizer.Tokenizer                     // nil: ids are sent as they are
@@ -118,8 +118,8 @@ func (a *ahead) next() (*fitting, error) {
 	return f, nil
 }
 
-// Bounds on a window: a few prompts for each call in flight even out their lengths, more than two of them only while that is not so
-// many that there is nothing to hand on for seconds, and ids of 8 bytes must fit memory.
+// Bounds on a window: a few prompts for each call in flight even out their lengths, but more than two only while
+// the first prompt does not take seconds, and ids of 8 bytes must fit memory.
 const (
 	windowPrompts = 8
 	windowMost    = 128
@@ -162,9 +162,9 @@ func callsAtOnce(tok tokenizer.Tokenizer) int {
 // atOnce is how many prompts are worked on at the same time, where the work may be to wait for a server.
 const atOnce = 16
 
-// guesses draws the ids of texts and fits these to their lengths, many at once. Here each text draws its ids only after the
-// one before it has drawn what it was short of, so the ids of a window are drawn on the guess that none of its texts will be
-// short. Behind the first that is, the guess was wrong, and a new window begins:
+// guesses draws the ids of texts and fits these to their lengths, many at once. A text draws its ids only after
+// the one before has drawn its missing ids, so the ids of a window are drawn on the guess that none of its texts will be
+// short. After the first short text the guess was wrong, and a new window begins:
 //
 //	draw a b c d e ──▶ fit all, in parallel ──▶ a, b done; c short: draws ──▶ draw d e f g h ──▶ …
 type guesses struct {

@@ -50,7 +50,7 @@ func (o RandomOptions) validate(specialTokens int) error {
 	return p.of("random")
 }
 
-// problems are those that do not depend on a tokenizer.
+// problems are the faults that do not depend on a tokenizer.
 func (o RandomOptions) problems() *problems {
 	p := &problems{}
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
@@ -84,7 +84,7 @@ func (k *randomFlags) define(f Flags) {
 	f.BoolVar(&k.noReranker, "no-reranker", false, "random-rerank: the model is no reranker by nature")
 }
 
-// options are those of the flags. Where the ratio cannot be read the others are told beside the error.
+// options are those of the flags. Where the ratio cannot be read, the others are returned beside the error.
 func (k *randomFlags) options(c Common) (o RandomOptions, err error) {
 	o = k.RandomOptions
 	o.Common, o.OutputLen = c, c.outputLen(o.OutputLen)
@@ -143,12 +143,12 @@ type Random struct {
 	o       RandomOptions
 	tok     tokenizer.Tokenizer // nil: prompts are ids
 	vocab   Vocabulary
-	assumed bool  // the vocabulary is not the model's own word
+	assumed bool  // the vocabulary is not known to be the model's
 	ids     []int // those prompts may hold, ascending
 	length  int   // input tokens wanted besides the special ones
 
 	// Lengths and offsets of all prompts are drawn before anything else, one kind after the other. Each kind keeps the
-	// generator as it stood at its beginning and draws again, prompt by prompt; gen stands behind all of them.
+	// generator as it stood at its beginning and draws again, prompt by prompt; gen is past all of them.
 	inputs, outputs, offsets draws
 	gen                      numpy.Generator
 
@@ -281,7 +281,7 @@ func (r *Random) Len() int { return (r.o.Prompts-1)/r.o.Batch + 1 }
 // other than 0 only with tokenizers whose text does not encode to the ids it was decoded from.
 func (r *Random) Miss() int { return r.miss }
 
-// Description says in a line what the prompts are, for the head of a report.
+// Description is a line about the prompts, for the head of a report.
 func (r *Random) Description() string {
 	return fmt.Sprintf("%s: %s in after a prefix of %d%s, as %s", r.name, r.inputs, r.o.PrefixLen, r.o.answers(r.outputs.String()), formOf(r.vocab, r.tok != nil, r.assumed))
 }
@@ -304,7 +304,7 @@ func NewBlocks(o RandomOptions, tok tokenizer.Tokenizer) (*Blocks, error) {
 }
 
 // More returns a function that gives random prompts without end, other ones than r's, for a load that is steered beyond them. It
-// is nil where the tokenizer is a server's, which is not to be asked while it is measured.
+// is nil where the tokenizer is a server's, which is not asked while it is measured.
 func (r *Random) More() func() (Source, error) {
 	if _, remote := r.tok.(*tokenizer.ServerTokenizer); remote {
 		return nil
@@ -339,5 +339,5 @@ func (b *Blocks) Len() int { return 0 }
 // Miss is Random's, over all blocks so far.
 func (b *Blocks) Miss() int { return b.miss + b.block.miss }
 
-// Description says in a line what the prompts are, for the head of a report.
+// Description is a line about the prompts, for the head of a report.
 func (b *Blocks) Description() string { return b.block.Description() + ", in blocks of 1000" }

@@ -255,7 +255,7 @@ func (r *mmRequest) encode(chat bool) error {
 // Len is how many requests there are in all.
 func (m *RandomMM) Len() int { return m.prompts.Len() }
 
-// Description says in a line what the prompts are, for the head of a report.
+// Description is a line about the prompts, for the head of a report.
 func (m *RandomMM) Description() string {
 	count := fmt.Sprint(m.draws.Lo)
 	if m.draws.Hi > m.draws.Lo {

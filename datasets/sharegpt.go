@@ -14,7 +14,7 @@ import (
 	"benchtop/datasets/numpy"
 )
 
-// ShareGPTOptions says what to take from a file of recorded conversations.
+// ShareGPTOptions selects prompts from a file of recorded conversations.
 type ShareGPTOptions struct {
 	Common
 

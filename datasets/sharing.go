@@ -11,7 +11,7 @@ import (
 type Sharing struct {
 	seed   maphash.Seed
 	seen   map[uint64]struct{} // of the beginnings of prompts, each as long as some blocks
-	thin   uint                // only names whose first bits are nought are kept
+	thin   uint                // number of leading bits that are zero in all names that are kept
 	most   int                 // names that are kept at most
 	count  float64             // of prompts
 	total  float64             // tokens
@@ -24,7 +24,7 @@ const (
 	sharedMost   = 1 << 20
 )
 
-// NewSharing has seen nothing yet.
+// NewSharing begins without prompts.
 func NewSharing() *Sharing {
 	return &Sharing{seed: maphash.MakeSeed(), seen: map[uint64]struct{}{}, most: sharedMost}
 }
@@ -37,7 +37,7 @@ func (s *Sharing) Add(c Conversation) {
 }
 
 // Share is the share, 0 to 1; 0 before the first prompt. Beyond some twenty million different tokens not every block is
-// kept in mind, and it may be a few blocks a prompt too low.
+// remembered, and the share may be a few blocks a prompt too low.
 func (s *Sharing) Share() float64 { return s.ShareBehind(0) }
 
 // ShareBehind is the share if so many tokens more stood before every prompt, the same before all of them, as a server's chat
@@ -117,7 +117,7 @@ func (s *Sharing) remember(h uint64) {
 	maps.DeleteFunc(s.seen, func(h uint64, _ struct{}) bool { return h>>(64-s.thin) != 0 })
 }
 
-// chain makes a name of a name and what follows, all of whose bits depend on all of theirs.
+// chain makes a name of a name and the value that follows: each of its bits depends on all bits of both.
 func chain(h, v uint64) uint64 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15
 	h = (h ^ h>>32) * 0xd6e8feb86659fd93

@@ -53,8 +53,8 @@ func inSlices(err error) error {
 const maxSlicesText = 256
 
 // WriteSlices cuts prompts out of a text and writes them as JSON lines that the custom data set reads, byte for byte
-// those of vLLM's helper for the same seed and tokenizer. Each begins anywhere in the text; where the text ends it goes on
-// from its beginning.
+// those of vLLM's helper for the same seed and tokenizer. Each begins at a random place; at the end of the text it goes on from the
+// beginning.
 func WriteSlices(w io.Writer, o SlicesOptions, tok tokenizer.Tokenizer) error {
 	if err := o.Validate(); err != nil {
 		return err

@@ -59,7 +59,7 @@ func (k *sonnetKind) options(c Common) SonnetOptions {
 
 func (k *sonnetKind) Validate(c Common) error { return k.options(c).Validate() }
 
-// sonnetBase stands in front of the lines of a poem. To the letter, it is part of the workload.
+// sonnetBase stands in front of the lines of a poem. Each letter is part of the workload.
 const sonnetBase = "Pick as many lines as you can from these poem lines:\n"
 
 const (
@@ -82,8 +82,8 @@ type sonnet struct {
 	base  string   // the beginning of all prompts
 	drawn int      // lines drawn for each prompt
 	size  int      // bytes of a prompt, on average
-	// known are the prompts of one drawn line each, by that line: it may be as long as the poem, so it is counted once. Those that
-	// are too long are without their text.
+	// known are the prompts of one drawn line each, by that line: a line may be as long as the poem, so it is counted once. Prompts that
+	// are too long have no text.
 	known map[int]Turn
 	py    *numpy.Python
 }
@@ -101,7 +101,7 @@ func (k *sonnetKind) Open(ctx context.Context, c Common, tools Tools) (Source, e
 	if err != nil {
 		return nil, inFile("sonnet", o.Path, err)
 	}
-	if t.Template == nil { // told after what is wrong with the file
+	if t.Template == nil { // errors of the file come first
 		return nil, noTemplate("sonnet", "")
 	}
 	d := sonnet{o: o, text: t, lines: lines, known: map[int]Turn{}, py: tools.Streams().Python}

@@ -11,7 +11,7 @@ import (
 	"benchtop/datasets/jsonscan"
 )
 
-// SpecBenchOptions says what to take from a file of Spec-Bench's questions. The seed does not count: vLLM
+// SpecBenchOptions selects prompts from a file of Spec-Bench's questions. The seed does not count: vLLM
 // shuffles this data set with seed 0.
 type SpecBenchOptions struct {
 	Common

@@ -13,7 +13,7 @@ import (
 	"benchtop/datasets/jsonscan"
 )
 
-// SpeedBenchOptions says what to take from a directory of SPEED-Bench, as NVIDIA's script prepares it. The seed does not
+// SpeedBenchOptions selects prompts from a directory of SPEED-Bench, as NVIDIA's script prepares it. The seed does not
 // count: vLLM shuffles this data set with seed 0.
 type SpeedBenchOptions struct {
 	Common // its Path is a directory with a file for each subset

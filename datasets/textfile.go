@@ -142,7 +142,7 @@ func newTextReader(r io.Reader) (*textReader, error) {
 	return &textReader{r: buffered}, nil
 }
 
-// Read passes on what is UTF-8, and fails with a lineError where it is not.
+// Read passes on UTF-8, and fails with a lineError at other bytes.
 func (t *textReader) Read(p []byte) (int, error) {
 	if t.good == 0 {
 		if err := t.check(); err != nil {
@@ -163,7 +163,7 @@ func (t *textReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// check finds out how much of what comes next is whole characters: at least one, unless there is an error.
+// check counts the next bytes that are whole characters: at least one, unless there is an error.
 func (t *textReader) check() error {
 	_, err := t.r.Peek(utf8.UTFMax)
 	next, _ := t.r.Peek(t.r.Buffered())

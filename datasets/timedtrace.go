@@ -16,7 +16,7 @@ import (
 	"benchtop/datasets/tokenizer"
 )
 
-// TimedTraceOptions says what to take from a trace of requests with their times, and how the trace is written.
+// TimedTraceOptions selects prompts from a trace of requests with their times, and how the trace is written.
 type TimedTraceOptions struct {
 	Common // its Prompts are the most there are; the trace is not repeated
 
@@ -187,7 +187,7 @@ func (d *TimedTrace) Times() []time.Duration {
 	return times
 }
 
-// Doubt says what may be wrong where most prompts come out shorter than the trace says, "" where they do not. Traces with
+// Doubt is a warning where most prompts come out shorter than the trace says, "" where they do not. Traces with
 // blocks of another size than vLLM's default are mostly in milliseconds, too.
 func (d *TimedTrace) Doubt() string {
 	short := d.short()
@@ -209,7 +209,7 @@ func (d *TimedTrace) short() (n int) {
 	return n
 }
 
-// Description says in a line what the prompts are, for the head of a report.
+// Description is a line about the prompts, for the head of a report.
 func (d *TimedTrace) Description() string {
 	short, back := d.short(), 0
 	for i, at := range d.Times() {

@@ -52,7 +52,7 @@ type traceReader struct {
 	trace trace
 }
 
-// readTrace reads the first lines of a trace, as many as there are to be prompts. It keeps of each what makes the prompt.
+// readTrace reads the first lines of a trace, as many as there are to be prompts. It keeps the lengths, time and hash ids of each.
 func readTrace(r io.Reader, o TimedTraceOptions) (*trace, error) {
 	lines, err := newJSONLines(r)
 	if err != nil {
@@ -133,8 +133,8 @@ func fieldNames(object []byte) string {
 	return cmp.Or(listed(names, limit, quoteCell), "none")
 }
 
-// keepHashes keeps as many hash ids as a prompt of so many tokens takes, as Python would print them, and returns how many
-// that were. Those behind them vLLM does not look at either.
+// keepHashes keeps as many hash ids as a prompt of so many tokens takes, as Python would print them, and returns how many.
+// vLLM does not look at the rest either.
 func (t *traceReader) keepHashes(array []byte, tokens int) (blocks int, err error) {
 	if array == nil {
 		return 0, nil // vLLM makes an empty prompt of it

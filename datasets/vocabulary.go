@@ -76,7 +76,7 @@ func vocabularyFor(given Vocabulary, tok tokenizer.Tokenizer) (v Vocabulary, ass
 	return given, true
 }
 
-// notKnown is said of token ids that may not be the model's.
+// notKnown marks token ids that may not be the model's.
 const notKnown = " (assumed: the model's vocabulary is not known)"
 
 // String gives the range.
@@ -84,7 +84,7 @@ func (v Vocabulary) String() string {
 	return fmt.Sprintf("token ids %d to %d", v.First, v.First+v.Size-1)
 }
 
-// described is the range of a vocabulary that was given, or else taken.
+// described is the range of a vocabulary, and whether it was given.
 func (v Vocabulary) described(given bool) string {
 	if given {
 		return v.String()

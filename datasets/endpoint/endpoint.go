@@ -175,7 +175,7 @@ func blamesModel(answer []byte) bool {
 	return json.Unmarshal(answer, &e) == nil && (e.Error.Param == "model" || e.Error.Code == "model_not_found")
 }
 
-// sorted says what a status means, and what to try.
+// sorted is the kind of a status, and a hint for the user.
 func sorted(resp *http.Response) (kind, string) {
 	switch status := resp.StatusCode; status {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:

@@ -32,7 +32,7 @@ type Options struct {
 }
 
 // Hub is the hub that the environment names, and the caches before it. It may be used by several goroutines at once if
-// Options.Progress may be. Once it could not be reached it is not tried again, so a run has one.
+// Options.Progress may be. A hub that could not be reached is not tried again, so a run has one Hub.
 type Hub struct {
 	env      environment
 	client   *http.Client
@@ -41,7 +41,7 @@ type Hub struct {
 	lost     atomic.Pointer[unreachable]
 }
 
-// New looks at nothing yet.
+// New does no I/O.
 func New(o Options) *Hub {
 	h := &Hub{env: o.Env, client: cmp.Or(o.Client, http.DefaultClient), cache: o.Cache, progress: o.Progress}
 	if h.env == nil {

@@ -157,8 +157,8 @@ func (t *progress) Write(p []byte) (int, error) {
 // redirects are the statuses of answers that point on to another address.
 var redirects = []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
 
-// get sends a request and follows where the answer points, itself rather than by http.Client: that would take the token
-// along to the hosts below the hub's. The caller closes the answer's body.
+// get sends a request and follows redirects itself: http.Client would send the token to hosts below the hub's.
+// The caller closes the answer's body.
 func (r *Remote) get(ctx context.Context, method string, to *url.URL) (*http.Response, error) {
 	for range maxRedirects + 1 {
 		resp, err := r.once(ctx, method, to)

@@ -50,7 +50,7 @@ type literal struct {
 	at   int
 }
 
-// maxNesting is more than anything sensible needs, and little enough for the stack.
+// maxNesting bounds nesting, for the stack.
 const maxNesting = 20
 
 func (l *literal) blanks() {

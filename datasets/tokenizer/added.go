@@ -36,7 +36,7 @@ type addedFields struct {
 	Kind       any     `json:"__type"`
 }
 
-// token is without an id: which one it gets is for addedTokens to say.
+// token has no id yet: addedTokens gives it one.
 func (f *addedFields) token() (addedToken, error) {
 	if f.Content == nil {
 		return addedToken{}, errors.New("an added token without content")
@@ -200,11 +200,11 @@ type fragment struct {
 	first bool   // begins where the text does
 }
 
-// cut calls each for the stretches of text from left to right. It is fine with no matcher.
+// cut calls each for the stretches of text from left to right. A nil matcher finds nothing.
 //
-// White space that one token has taken is not kept from the next, which may so begin before the end of the one: the
-// search goes on where the token itself ended. Only one that takes white space on its left begins behind the one before,
-// and is nothing if it would end there too. The Hugging Face library does the same, and fails where it would end before.
+// White space that a token takes on its right may be part of the next one too: the search goes on where the token itself ends.
+// A token that takes white space on its left begins behind the token before, and is dropped if it would end there too. The Hugging
+// Face library does the same, and fails where it would end before.
 func (m *matcher) cut(text string, each func(fragment) error) error {
 	if m == nil {
 		return each(fragment{text, -1, true})

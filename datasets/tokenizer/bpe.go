@@ -89,8 +89,8 @@ func appendIDs(ids []int, more []int32) []int {
 	return ids
 }
 
-// isWhole reports whether the merges make a token of its own text. Of most tokens they do, and to look a word up is
-// quicker than to merge it, but some are out of reach. The answer is kept when it is first found: 2 for yes, 1 for no.
+// isWhole reports whether merging the text of a token gives the token. It does for most, and looking a word up is quicker than
+// merging it; but some tokens are out of reach of the merges. The first answer is kept: 2 for yes, 1 for no.
 func (m *bpe) isWhole(id int32, text string, s *scratch) bool {
 	word, shift := &m.whole[id/16], uint(id%16)*2
 	switch word.Load() >> shift & 3 {
@@ -187,7 +187,7 @@ func (m *bpe) mergeShort(s *scratch) {
 	for n > 1 {
 		best := uint32(noMerge << longWordBits)
 		for i, r := range ranks[:n-1] {
-			best = min(best, r<<longWordBits|uint32(i)) // without a branch, which no processor could foretell
+			best = min(best, r<<longWordBits|uint32(i)) // without a branch, which no processor could predict
 		}
 		at, rank := int(best%longWord), best>>longWordBits
 		if rank == noMerge {
@@ -254,8 +254,8 @@ func (m *bpe) queue(s *scratch, at, next int32) {
 	}
 }
 
-// mergeHeap has the earliest merge on top, of equal ones the leftmost: the rank, then where the left symbol is. Four below
-// each make it flat. container/heap would allocate every candidate.
+// mergeHeap has the earliest merge on top, of equal ones the leftmost: the rank, then where the left symbol is. Four children
+// of each node keep it flat. container/heap would allocate every candidate.
 type mergeHeap []uint64
 
 func (h *mergeHeap) push(rank uint32, at int32) {

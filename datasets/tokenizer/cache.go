@@ -2,7 +2,7 @@ package tokenizer
 
 import "strings"
 
-// wordCache remembers what words became, the latest of those that share a place. A prompt of a given length is encoded
+// wordCache remembers the ids of words, the latest of those that share a slot. A prompt of a given length is encoded
 // several times until the length is right, and hardly differs from one time to the next. Words that are tokens need no
 // remembering.
 type wordCache struct {
@@ -13,7 +13,7 @@ type wordCache struct {
 type cachedWord struct {
 	hash  uint64
 	size  uint8
-	count uint8 // 0 in a free place
+	count uint8 // 0 in a free slot
 	text  [cachedBytes]byte
 	ids   [cachedIDs]int32
 }
@@ -49,7 +49,7 @@ func (c *wordCache) put(hash uint64, word string, ids []int32) {
 	w.hash, w.size, w.count = hash, uint8(copy(w.text[:], word)), uint8(copy(w.ids[:], ids))
 }
 
-// lastText remembers what the pieces of the text before became. A prompt of a given length is cut and encoded again
+// lastText remembers the ids of the pieces of the previous text. A prompt of a given length is cut and encoded again
 // until the length is right, so that nearly all of its pieces come again, in the same order: those need no search and
 // no model. The ids of a piece depend on the piece alone, whichever text it is from.
 type lastText struct {
@@ -112,7 +112,7 @@ func (l *lastText) put(piece string, ids []int) {
 	l.now.pieces = append(l.now.pieces, encodedPiece{piece, int32(len(l.now.ids))})
 }
 
-// again returns the ids of a piece as far as the text before tells them; nil if it does not.
+// again returns the ids of a piece that stands in the previous text too, or begins one there; nil otherwise.
 func (l *Local) again(piece string, last *lastText) []int32 {
 	known, ids := last.next()
 	switch {

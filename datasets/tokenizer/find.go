@@ -112,7 +112,7 @@ func Find(ctx context.Context, o FindOptions) (Found, error) {
 	return Found{}, f.failed(all[0])
 }
 
-// search is one search.
+// search is the state of Find.
 type search struct {
 	FindOptions
 	tried []string
@@ -254,7 +254,7 @@ func (f *search) download(ctx context.Context, repo hub.Repository) (Found, erro
 			return err
 		})
 	}
-	if err != nil { // this run has what it needs
+	if err != nil { // the run goes on with the files in memory
 		f.Hub.Report(fmt.Sprintf("the tokenizer of %s could not be kept for the next time: %v", repo.ID(), err))
 		return found, nil
 	}
@@ -300,10 +300,10 @@ func fetch(ctx context.Context, remote *hub.Remote) (map[string][]byte, error) {
 	return files, nil
 }
 
-// explainWithin bounds what is spent on saying it better.
+// explainWithin bounds the time for a better error.
 const explainWithin = 5 * time.Second
 
-// explain says what the hub has in place of a tokenizer.json.
+// explain is the error that names the file that the hub has in place of a tokenizer.json.
 func explain(ctx context.Context, remote *hub.Remote, missing error) error {
 	ctx, cancel := context.WithTimeout(ctx, explainWithin)
 	defer cancel()

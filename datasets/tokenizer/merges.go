@@ -27,7 +27,7 @@ type merges struct {
 }
 
 const (
-	// firstIDs are the single bytes in nearly all byte-level vocabularies, whose pairs are two questions of five.
+	// firstIDs are the single bytes in nearly all byte-level vocabularies, whose pairs are two lookups in five.
 	firstIDs = 256
 	// freeSlot holds ids that no token has.
 	freeSlot = math.MaxUint64

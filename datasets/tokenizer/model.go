@@ -110,7 +110,7 @@ func readModelFields(raw []byte) (modelFields, error) {
 	return f, strict(fields, &f)
 }
 
-// kind is the type of the model. Files of old leave it out; then the fields tell.
+// kind is the type of the model, which old files leave out; the fields then show it.
 func (f *modelFields) kind() string {
 	switch {
 	case f.Type != "":

@@ -80,7 +80,7 @@ func (p *pattern) each(text string, found func(start, end int)) error {
 	return p.explain(err, len(text))
 }
 
-// explain says what stopped a search without quoting the text, which may be long.
+// explain is the error of a search, without the text, which may be long.
 func (p *pattern) explain(err error, size int) error {
 	switch {
 	case err == nil:

@@ -315,7 +315,7 @@ func NewServerTokenizer(ctx context.Context, s *Server, vocabSize int, special [
 	return t, ctx.Err()
 }
 
-// plain is text without blanks and capitals, which some tokenizers add or lose. They also put special tokens around it.
+// plain is text without blanks and capitals, which some tokenizers add or lose.
 func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), "")) }
 
 func upTo(n int) []int {

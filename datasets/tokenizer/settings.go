@@ -143,7 +143,7 @@ func (s *settings) readOwn(value []byte) error {
 	})
 }
 
-// readName takes a name's token. A name that is neither common nor ends in _token is nothing to us.
+// readName takes a name's token. Names that are neither common nor end in _token are passed over.
 func (s *settings) readName(name string, value []byte, firm bool) error {
 	if !strings.HasSuffix(name, "_token") || value[0] != '"' && value[0] != '{' {
 		return nil // such as "add_bos_token": true

@@ -73,7 +73,7 @@ func readStage(raw json.RawMessage, settings any, required ...string) error {
 	return nil
 }
 
-// plainly says what is wrong with a value without the names of Go types.
+// plainly is an error of decoding without the names of Go types.
 func plainly(err error) error {
 	var mismatch *json.UnmarshalTypeError
 	switch {

@@ -118,7 +118,7 @@ func TestMeasureRefuses(t *testing.T) {
 		client Client
 		want   string
 	}{
-		{"nobody", t.Context(), "http://127.0.0.1:1", fine, nil, "refused"},
+		{"no server", t.Context(), "http://127.0.0.1:1", fine, nil, "refused"},
 		{"no metronome", t.Context(), other.URL, fine, nil, "metronome"},
 		{"bad load", t.Context(), server, Load{}, nil, "no end"},
 		{"bad timestamps", t.Context(), server, Load{Requests: 1, Chunks: 1, Timestamps: "sundial"}, nil, "sundial"},

@@ -88,7 +88,7 @@ func TestReadPage(t *testing.T) {
 		}},
 		{"nothing", "", Counters{}},
 		{"other counters", "# TYPE x counter\nx_total 3\nvllm:prompt_tokens_total 5\n", Counters{}},
-		{"only what is made beside a counter", "vllm:spec_decode_num_drafts_created 1.7e9\n", Counters{}},
+		{"only the creation time of a counter", "vllm:spec_decode_num_drafts_created 1.7e9\n", Counters{}},
 		{"no final line end", "vllm:spec_decode_num_drafts_total 3", spec(3, 0, 0, none)},
 		{"line ends of Windows, blanks around", "  vllm:spec_decode_num_drafts_total 3 \r\n\tvllm:spec_decode_num_draft_tokens_total\t9\r\n", spec(3, 9, 0, none)},
 		{"blanks, braces and quotes in labels", `vllm:spec_decode_num_drafts_total{model_name="a b} \"c\" 9"} 3`, spec(3, 0, 0, none)},
@@ -96,7 +96,7 @@ func TestReadPage(t *testing.T) {
 		{"a fraction is cut off", "vllm:spec_decode_num_drafts_total 3.9", spec(3, 0, 0, none)},
 		{"values that are no counts", "vllm:spec_decode_num_drafts_total NaN\nvllm:spec_decode_num_drafts_total +Inf\n" +
 			"vllm:spec_decode_num_drafts_total -4\nvllm:spec_decode_num_drafts_total 1e300\nvllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
-		{"broken lines beside good ones", "}{\nvllm:spec_decode_num_drafts_total{ 7\nvllm:spec_decode_num_drafts_total\n" +
+		{"broken lines next to good ones", "}{\nvllm:spec_decode_num_drafts_total{ 7\nvllm:spec_decode_num_drafts_total\n" +
 			"# TYPE vllm:spec_decode_num_drafts_total nonsense\nvllm:spec_decode_num_drafts_total 2\n\x00\xff\n", spec(2, 0, 0, none)},
 		{"the same line twice", "vllm:spec_decode_num_drafts_total 2\nvllm:spec_decode_num_drafts_total 3\n", spec(5, 0, 0, none)},
 		{"positions that are none", "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"x\"} 2\n" +

@@ -69,7 +69,7 @@ type errLimits struct{ why error }
 
 func (e errLimits) Error() string { return e.why.Error() }
 
-// downMost is how often a first step that is too much is halved.
+// downMost is the most halvings of a first step that is too much.
 const downMost = 4
 
 // attempted is a measured step of a climb: whether it was exact, and whether the load was reached, so that more can be asked for.

@@ -106,7 +106,7 @@ func (g cgroup) levels() []string {
 // mountedCgroups are the trees of control groups. Where there are none, nothing limits the process.
 func mountedCgroups() cgroupMounts { return parseMounts(readText("/proc/self/mountinfo")) }
 
-// cpuQuota is how many cores the process may use, 0 if nothing limits it.
+// cpuQuota is the number of cores that the process may use, 0 if nothing limits it.
 func (mounts cgroupMounts) cpuQuota() float64 {
 	return mounts.limit("cpu", func(g cgroup, dir string) float64 {
 		if g.v2 {
@@ -116,7 +116,7 @@ func (mounts cgroupMounts) cpuQuota() float64 {
 	})
 }
 
-// memoryLimit is how many bytes the process may hold, 0 if nothing limits it.
+// memoryLimit is the number of bytes that the process may hold, 0 if nothing limits it.
 func (mounts cgroupMounts) memoryLimit() float64 {
 	return mounts.limit("memory", func(g cgroup, dir string) float64 {
 		if g.v2 {

@@ -80,7 +80,7 @@ func (c *Counters) add(line []byte) {
 	}
 }
 
-// movedBy is how much each counter of either map rose; false if one of them fell.
+// movedBy is the rise of each counter of either map; false if one of them fell.
 func movedBy[K comparable](before, after map[K]int) (moved map[K]int, rose bool) {
 	moved = map[K]int{}
 	maps.Copy(moved, after)

@@ -25,7 +25,7 @@ type toolProcess struct {
 const (
 	// longestToolLine is far beyond a line about an accelerator; longer ones are skipped.
 	longestToolLine = 16 << 10
-	// killTime is how long a killed child may take to end.
+	// killTime is the longest time that a killed child may take to end.
 	killTime = 2 * time.Second
 )
 

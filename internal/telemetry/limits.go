@@ -28,7 +28,7 @@ func CheckSockets(n int) error {
 	return socketsFit(n, soft, hard, runtime.GOOS)
 }
 
-// filesFor is how many files a process with n sockets has open, at most.
+// filesFor is the most files that a process with n sockets has open.
 func filesFor(n int) uint64 { return uint64(max(0, n)) + fileReserve }
 
 // socketsFit checks n sockets against the limits. The error has the commands of the system that raise them.

@@ -10,7 +10,7 @@ import (
 // mostFiles is the system's limit of open files for each process, which Linux does not have.
 func mostFiles() uint64 { return math.MaxUint64 }
 
-// localPorts are those of our network namespace, of IPv6 too in spite of the name; unknown where there is no /proc.
+// localPorts are the ports of the network namespace, of IPv6 too in spite of the name; unknown where there is no /proc.
 func localPorts() (ports, bool) {
 	p, known := parsePortRange(readText("/proc/sys/net/ipv4/ip_local_port_range"))
 	return p.reserve(readText("/proc/sys/net/ipv4/ip_local_reserved_ports")), known

@@ -82,7 +82,7 @@ type counterReset struct {
 const (
 	// mostResets limits the processes that may answer in turn.
 	mostResets = 8
-	// resetMemory is how long counters back at their values before a reset are taken for another process's, rather than for those of
+	// resetMemory is the time for which counters back at their values before a reset are taken for another process's, rather than for those of
 	// a restarted one that has caught up.
 	resetMemory = time.Minute
 )

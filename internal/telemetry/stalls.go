@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// beatEvery is how often the heartbeat wakes.
+// beatEvery is the interval of the heartbeat.
 const beatEvery = 20 * time.Millisecond
 
 // heartbeat is a goroutine that wakes on a timer and notes its lateness. SIGSTOP, a frozen control group or other processes on our

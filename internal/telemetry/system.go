@@ -45,7 +45,7 @@ func ResidentMemory() int64 {
 	return int64(bytes)
 }
 
-// cores is how many cores the process may use.
+// cores is the number of cores that the process may use.
 func (p *Process) cores() float64 {
 	if p.quotaAt.IsZero() || p.at.Sub(p.quotaAt) >= quotaEvery {
 		p.quota, p.quotaAt = p.groups.cpuQuota(), p.at
@@ -53,7 +53,7 @@ func (p *Process) cores() float64 {
 	return coresAllowed(runtime.GOMAXPROCS(0), runtime.NumCPU(), p.quota)
 }
 
-// coresAllowed is how many cores a process may use: the least of GOMAXPROCS, its affinity and its quota, 0 for none.
+// coresAllowed is the number of cores that a process may use: the least of GOMAXPROCS, its affinity and its quota, 0 for none.
 func coresAllowed(procs, affinity int, quota float64) float64 {
 	cores := float64(min(procs, affinity))
 	if quota > 0 {

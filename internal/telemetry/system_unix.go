@@ -20,7 +20,7 @@ func ProcessCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// fileLimits are how many files the process may have open, and how many it could have. The Go runtime raises the first to the
+// fileLimits are the soft and the hard limit of open files. The Go runtime raises the first to the
 // second when it starts.
 func fileLimits() (soft, hard uint64, known bool) {
 	var l unix.Rlimit

@@ -22,19 +22,20 @@ func (f feel) tell(t *Trial, index int) {
 	q := metrics.NewRequest(index)
 	q.Due = ms(f.due)
 	q.Scheduled, q.OutputTokens = q.Due, f.tokens
-	t.due(&q)
+	take := func(kind event.Kind) { t.Take(&event.Event{Kind: kind, Request: &q}) }
+	take(event.Due)
 	q.Admitted = q.Due + ms(f.held)
 	q.Sent = q.Admitted
 	if f.first > 0 {
 		q.FirstChunk = q.Due + ms(f.first)
 		q.LastChunk = q.FirstChunk
-		t.chunk(&q)
-		t.chunk(&q) // of the same microsecond
+		take(event.Chunk)
+		take(event.Chunk) // of the same microsecond
 	}
 	if f.done > 0 {
 		q.LastChunk, q.Done, q.Failure = q.Due+ms(f.done), q.Due+ms(f.done), f.failure
-		t.chunk(&q)
-		t.done(&q)
+		take(event.Chunk)
+		take(event.Done)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"benchtop/loadgen/target"
 )
 
-// llama.cpp promises to keep its connections, and closes each after a streamed answer. The end crosses the next request, which is lost if
-// it went out on the same connection: so it does not, from the first answer on.
+// llama.cpp announces keep-alive, and closes each connection after a streamed answer. The close crosses the next request, which is lost
+// if it is on the same connection: so after the first answer, none is.
 func TestServerThatClosesAfterEachAnswer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -62,7 +62,7 @@ func TestServerThatClosesAfterEachAnswer(t *testing.T) {
 			lost++
 		}
 	}
-	// A machine that stands still for longer than a connection rests may lose those that were on their way.
+	// A machine that stands still for longer than a connection rests may lose requests on their way.
 	if lost > o.Limit {
 		t.Errorf("%d of %d requests were lost", lost, n)
 	}

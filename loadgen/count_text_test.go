@@ -10,7 +10,7 @@ import (
 	"benchtop/metrics"
 )
 
-// A text that is not all of the output is counted by nobody, and says so.
+// A text that is not all of the output is not counted, and marked as a part.
 func TestPartOfTheOutput(t *testing.T) {
 	words := func(text string) (int, error) { return len(strings.Fields(text)), nil }
 	for _, c := range []struct {
@@ -34,7 +34,7 @@ func TestPartOfTheOutput(t *testing.T) {
 	}
 }
 
-// A tokenizer counts what the server left uncounted, and nothing else.
+// A tokenizer counts only the texts that the server did not count.
 func TestCountText(t *testing.T) {
 	words := func(text string) (int, error) { return len(strings.Fields(text)), nil }
 	stop := sseEvent(finish)

@@ -12,7 +12,7 @@ import (
 	"benchtop/metrics"
 )
 
-// An answer in one piece is a request whose only chunk came with its last byte; its vectors are no tokens.
+// An answer in one piece is a request whose only chunk came with its last byte; its vectors are not tokens.
 func TestEmbeddings(t *testing.T) {
 	const good = `{"data":[{"embedding":[0.5,1]}],"usage":{"prompt_tokens":9,"total_tokens":9}}`
 	whole := plainAnswer("200 OK", "application/json", good)

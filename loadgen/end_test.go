@@ -18,7 +18,7 @@ import (
 	"benchtop/metrics"
 )
 
-// counting is a listener that checks the order of what it hears about each request.
+// counting is a listener that checks the order of the events of each request.
 type counting struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -65,7 +65,7 @@ func (c *counting) Done(q *metrics.Request) {
 	c.due[q] = true
 }
 
-// However many things end a run at the same moment, each request that was due is done once, and Run returns.
+// Any number of causes may end a run at the same moment: each due request is done once, and Run returns.
 func TestAllEndsAtOnce(t *testing.T) {
 	const at = 2 * time.Second
 	ends := map[string]func(*Engine, context.CancelFunc){
@@ -92,8 +92,8 @@ func TestAllEndsAtOnce(t *testing.T) {
 	}
 }
 
-// endAllAt runs a schedule of which everything ends at a moment: the answer, the request's time-out, the stall, the duration,
-// and what a caller ends itself, nil for nothing. So many requests must have been due then.
+// endAllAt runs a schedule of which everything ends at a moment: the answer, the request's time-out, the stall, the duration, and the
+// caller's own end, nil for none. So many requests must have been due then.
 func endAllAt(t *testing.T, at time.Duration, schedule shape.Schedule, end func(*Engine, context.CancelFunc), least, most int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -220,7 +220,7 @@ func (s *slowSource) Next() (datasets.Conversation, error) {
 	return datasets.Conversation{Turns: []datasets.Turn{{Text: "hi", InputTokens: 1, MaxTokens: 8}}}, nil
 }
 
-// lastDropped counts what is due and dropped, and keeps when the last was dropped.
+// lastDropped counts due and dropped requests, and keeps the time of the last drop.
 type lastDropped struct {
 	deaf
 	due, dropped, last atomic.Int64
@@ -235,7 +235,7 @@ func (b *lastDropped) Done(q *metrics.Request) {
 	}
 }
 
-// What ends a run before it began, or after it is over, does no harm.
+// An end before the start of a run, or after its end, is harmless.
 func TestEndsOutOfTime(t *testing.T) {
 	for name, end := range map[string]func(*Engine){
 		"drain": func(e *Engine) { e.Drain(time.Hour) },
@@ -271,7 +271,7 @@ func TestEndsOutOfTime(t *testing.T) {
 	}
 }
 
-// A run that is aborted while it dials gives up the dial, or the connection if that came nevertheless.
+// A run that is aborted while it dials gives up the dial, or the connection if the dial succeeds.
 func TestAbortWhileDialling(t *testing.T) {
 	for name, dial := range map[string]target.DialFunc{
 		"obedient": func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -338,7 +338,7 @@ func (p *panicking) Next() (datasets.Conversation, error) {
 	return p.prompts.Next()
 }
 
-// A bug in the source ends the run in order: what was sent is waited for, and the error says where it happened.
+// A bug in the source ends the run in order: requests in flight finish, and the error has a stack trace.
 func TestSourcePanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, answer(time.Second))
@@ -358,7 +358,7 @@ func TestSourcePanics(t *testing.T) {
 	})
 }
 
-// A turn that cannot be asked fails by itself, is never sent, and says what to do.
+// A turn that cannot be encoded fails by itself, is never sent, and has an error with a remedy.
 func TestTurnThatCannotBeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, answer(0))

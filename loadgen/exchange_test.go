@@ -32,7 +32,7 @@ const (
 	count  = `{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}`
 )
 
-// The clocks of a chunk: the last byte of its data counts, not the line end behind it, whichever way that comes.
+// The time of a chunk is that of the last byte of its data, not of the line end behind it, however they are split.
 func TestChunkTimes(t *testing.T) {
 	a, b := text("a"), text("b")
 	for _, c := range []struct {
@@ -66,9 +66,8 @@ func TestChunkTimes(t *testing.T) {
 	}
 }
 
-// Only a reset that a server's close of an idle connection explains is made good by a redial: the connection was idle for a
-// second, and failed within 20 ms or two dials of the write, whichever is more, before an answer began. The redial's time
-// stays in the latencies.
+// Only a reset by a server's close of an idle connection leads to a redial: the connection was idle for a second, and failed within
+// 20 ms or two dials of the write, whichever is more, before an answer began. The redial's time stays in the latencies.
 func TestStaleConnection(t *testing.T) {
 	const ms, sec = time.Millisecond, time.Second
 	whole := pieces(true, 0, streamHead+chunk(sseEvent(finish))+lastChunk)
@@ -78,7 +77,7 @@ func TestStaleConnection(t *testing.T) {
 	closing := func(c net.Conn, q *http.Request, b []byte) bool { whole(c, q, b); return false }
 	for _, c := range []struct {
 		name    string
-		dial    time.Duration // what a dial takes
+		dial    time.Duration // duration of a dial
 		idle    time.Duration // from the first request's end to the second
 		scripts []script      // of the requests as the server counts them
 		redials int

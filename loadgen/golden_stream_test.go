@@ -14,7 +14,7 @@ import (
 	"benchtop/metrics"
 )
 
-// streamCase is an answer that vLLM 0.33.0's own request functions read, and what they recorded of it. An event is a pause in
+// streamCase is an answer with the record that vLLM 0.33.0's own request functions make of it. An event is a pause in
 // milliseconds and a piece of the body.
 type streamCase struct {
 	Backend  string
@@ -70,7 +70,7 @@ func (c *streamCase) bytes(s string) string {
 	return b.String()
 }
 
-// seen is what a request shows, moments as numbers of events.
+// seen are the moments of a request as numbers of events.
 func (c *streamCase) seen(q *metrics.Request) (first int, gaps []int, end int) {
 	event := func(at time.Duration) int {
 		if at == metrics.Never {
@@ -122,7 +122,7 @@ func TestGoldenStreams(t *testing.T) {
 	}
 }
 
-// compare says what differs from vLLM's record, "" for nothing.
+// compare describes the difference from vLLM's record, "" for none.
 func (c *streamCase) compare(q *metrics.Request) string {
 	number := func(p *int) int {
 		if p == nil {
@@ -151,7 +151,7 @@ func (c *streamCase) compare(q *metrics.Request) string {
 	return ""
 }
 
-// streamDifference is what becomes of a stream that is read differently, and why.
+// streamDifference is the outcome of a stream that is read differently, and the reason.
 type streamDifference struct {
 	reason  string
 	failure metrics.Failure

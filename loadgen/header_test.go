@@ -12,7 +12,7 @@ import (
 	"benchtop/loadgen/target"
 )
 
-// What a timed request carries: headers of the user come before ours and the API key's, and after the request's own id.
+// A timed request has the user's headers before the defaults and the API key's, but after the request's own id.
 func TestRequestHeaders(t *testing.T) {
 	own := func(change map[string][]string) http.Header {
 		h := http.Header{"Accept": {"*/*"}, "User-Agent": {"benchtop"}, "Content-Type": {"application/json"},
@@ -82,7 +82,7 @@ func TestRequestHeaders(t *testing.T) {
 	})
 }
 
-// A server that repeats a header's value does not get it into the result, not even in part where its words are cut off.
+// A header's value that a server repeats does not get into the result, not even in part where the message is cut off.
 func TestHeaderValuesAreHidden(t *testing.T) {
 	const secret = "sk-0123456789abcdef"
 	for name, body := range map[string]string{

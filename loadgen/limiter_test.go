@@ -146,8 +146,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// Who waits for the end waits for the last job that a pause held back as well. Mostly for the race detector: the moment at which
-// it could be missed is short.
+// wait includes the last job that a pause held back. The test is mostly for the race detector: the moment at which the job could be
+// missed is short.
 func TestWaitKnowsWhatAPauseHeldBack(t *testing.T) {
 	for range 2000 {
 		l := limiter{paused: true}
@@ -166,7 +166,7 @@ func TestWaitKnowsWhatAPauseHeldBack(t *testing.T) {
 	}
 }
 
-// Run does not return before everything that was due is reported, however the run is ended.
+// Run returns after every due request is reported, however the run ends.
 func TestNothingHeldIsLost(t *testing.T) {
 	const n = 9000
 	for name, end := range map[string]func(e *Engine){
@@ -202,7 +202,7 @@ func TestNothingHeldIsLost(t *testing.T) {
 	}
 }
 
-// slowbook counts, and takes its time over requests that were dropped.
+// slowbook counts, and is slow with requests that were dropped.
 type slowbook struct {
 	deaf
 	due, done atomic.Int64

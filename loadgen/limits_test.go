@@ -24,7 +24,7 @@ func runaway(chunks int) script {
 	return pieces(false, 0, append(append([]string{streamHead}, all...), chunk(sseEvent(finish)), lastChunk)...)
 }
 
-// A stream that goes on and on fails when it has more chunks than its request explains.
+// An endless stream fails when it has more chunks than its request allows.
 func TestMostChunks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -107,8 +107,8 @@ func TestLargeBuffersAreGivenUp(t *testing.T) {
 	}
 }
 
-// The length asked for is that of the body, whatever the data set says: of two fields the protocol's own counts, and memory is
-// bounded by the larger one.
+// The requested length is that of the body, not of the data set: of two fields the protocol's own counts, and memory is bounded by
+// the larger one.
 func TestAskedLength(t *testing.T) {
 	for _, c := range []struct {
 		protocol     protocol.Protocol

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Each request asks for the model of its index, whatever the order in which they are sent, and says so.
+// Each request asks for the model of its index, in any order of sending, and records it.
 func TestModelFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n, turns = 4, 2

@@ -17,7 +17,7 @@ import (
 	"benchtop/metrics"
 )
 
-// resetting is a connection whose end is a reset: what a peer that aborts looks like.
+// resetting is a connection that ends with a reset, as by a peer that aborts.
 type resetting struct{ net.Conn }
 
 func (c resetting) Read(p []byte) (int, error) {
@@ -66,7 +66,7 @@ func singly(s string) []string {
 	return all
 }
 
-// outcome is what a request shows.
+// outcome is the observed result of a request.
 type outcome struct {
 	failure metrics.Failure
 	words   string // part of the error
@@ -85,8 +85,8 @@ const (
 	done   = "data: [DONE]\n\n"
 )
 
-// Each kind of answer, and each way not to answer, ends in exactly the outcome it should, at exactly the time it should,
-// and leaves the next request alone.
+// Each kind of answer, and each way not to answer, has exactly the right outcome, at exactly the right time, and does not affect the
+// next request.
 func TestOutcomes(t *testing.T) {
 	const (
 		byUsage, byChunks, byIDs  = metrics.TokensFromUsage, metrics.TokensFromChunks, metrics.TokensFromIDs
@@ -113,7 +113,7 @@ func TestOutcomes(t *testing.T) {
 		// reusable: the connection serves the next request, too.
 		reusable bool
 	}{
-		// Answers that are as they should be, and variations that say the same.
+		// Regular answers, and variations of them.
 		{name: "whole", script: pieces(true, 0, whole), reusable: true,
 			want: outcome{status: 200, chunks: 3, input: 5, output: 7, source: byUsage, text: "ab", finish: "length"}},
 		{name: "chat", chat: true, reusable: true,
@@ -238,7 +238,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "empty finish reason is none", script: pieces(true, 0, stream(sseEvent(`{"choices":[{"text":"a","finish_reason":""}]}`))), reusable: true,
 			want: outcome{failure: truncated, words: "without finish_reason", status: 200, chunks: 1, input: 1, text: "a"}},
 
-		// What is not the protocol.
+		// Answers of another protocol.
 		{name: "malformed JSON", script: pieces(true, 0, stream(a, sseEvent(`{"choices":[{"text":"b"`))),
 			want: outcome{failure: malformed, words: `not valid JSON: "{\"choices`, status: 200, chunks: 1, input: 1, text: "a"}},
 		{name: "JSON with something behind it", script: pieces(true, 0, stream(sseEvent(`{"choices":[{"text":"b"}]} x`))),

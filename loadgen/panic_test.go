@@ -18,7 +18,7 @@ func (f *faulty) Chunk(q *metrics.Request) {
 	}
 }
 
-// A bug of ours fails one request and leaves the run alone.
+// A bug fails one request and leaves the run alone.
 func TestPanicFailsOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, answer(0))

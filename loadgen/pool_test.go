@@ -113,8 +113,8 @@ func TestIdleLimits(t *testing.T) {
 	}
 }
 
-// A connection opened ahead that fails at once is replaced once, like one that was used before, if it has been idle for so
-// long that the server may have closed it for that. A young one failed of something else.
+// A connection opened ahead that fails at once is replaced once, like a used one, if it has been idle for so long that the server
+// may have closed it for that. A young one failed for another reason.
 func TestOpenedAheadAndClosed(t *testing.T) {
 	const idleLimit = 3500 * time.Millisecond
 	for _, c := range []struct {

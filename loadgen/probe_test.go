@@ -117,7 +117,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// Probes do not disturb what a source that fails leaves behind.
+// Probes do not affect the end of a run whose source fails.
 func TestProbesWithABrokenSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, answer(time.Second))

@@ -23,7 +23,7 @@ func TestSaltedBodies(t *testing.T) {
 		chat  bool
 		extra []protocol.Field
 		turn  datasets.Turn
-		want  string // the prompt, and what follows the last field
+		want  string // the prompt, and the fields behind the last
 		more  string
 	}{
 		{name: "none", turn: datasets.Turn{Text: "a", MaxTokens: 2}, want: `"a"`},

@@ -25,8 +25,8 @@ type script func(conn net.Conn, r *http.Request, body []byte) bool
 type scripted struct {
 	t       *testing.T
 	scripts []script
-	slow    time.Duration // what a dial takes
-	// refuse, unless nil, is what the first dial ends in, and wrap the client's end of the first connection.
+	slow    time.Duration // duration of a dial
+	// refuse is the error of the first dial, nil for none; wrap wraps the client's end of the first connection.
 	refuse error
 	wrap   func(net.Conn) net.Conn
 
@@ -132,7 +132,7 @@ func (p *prompts) Next() (datasets.Conversation, error) {
 	return c, nil
 }
 
-// logbook is a listener that keeps what it heard.
+// logbook is a listener that keeps the requests.
 type logbook struct {
 	mu   sync.Mutex
 	due  int
@@ -169,7 +169,7 @@ func load(t *testing.T, s *scripted, n int, change func(*Options)) []metrics.Req
 	return loadEngine(t, s, n, change, nil)
 }
 
-// loadEngine is load with a look at the engine before it runs.
+// loadEngine is load with access to the engine before it runs.
 func loadEngine(t *testing.T, s *scripted, n int, change func(*Options), look func(*Engine)) []metrics.Request {
 	t.Helper()
 	var book logbook

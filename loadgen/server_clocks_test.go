@@ -14,7 +14,7 @@ import (
 	"benchtop/metrics"
 )
 
-// What servers tell with an answer about the time in their queue and the prefill.
+// The times of queue and prefill that servers report with an answer.
 func TestServerClocks(t *testing.T) {
 	const never = metrics.Never
 	ms := time.Millisecond
@@ -78,7 +78,7 @@ type pieceBook struct {
 
 func (b *pieceBook) Chunk(q *metrics.Request) { b.pieces = append(b.pieces, string(q.Piece)) }
 
-// A sink gets a chunk with its text, of the reasoning where there is no other; nobody gets it later.
+// A sink gets a chunk with its text, of the reasoning where there is no other; the text is dropped afterwards.
 func TestPiece(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := streamHead

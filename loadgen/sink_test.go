@@ -5,7 +5,7 @@ import (
 	"benchtop/metrics/event"
 )
 
-// listener hears of requests by a method for each kind of event.
+// listener has a method for each kind of event of a request.
 type listener interface {
 	Due(*metrics.Request)
 	Sent(*metrics.Request)
@@ -29,7 +29,7 @@ func (t sinkOf) Take(e *event.Event) {
 	}
 }
 
-// deaf is the part of a listener that hears nothing.
+// deaf ignores all events; a listener embeds it.
 type deaf struct{}
 
 func (deaf) Due(*metrics.Request)   {}

@@ -59,7 +59,7 @@ func TestSSE(t *testing.T) {
 	}
 }
 
-// An event may be as long as its request explains, and no longer, in one line or in many.
+// The length of an event is limited by its request, in one line or in many.
 func TestSSELimit(t *testing.T) {
 	for _, c := range []struct{ maxTokens, body, want int }{
 		{0, 0, 1 << 20}, {-5, 100, 1 << 20}, {1000, 1000, 1 << 20}, {1 << 15, 1 << 10, 1<<21 + 1<<12}, {0, 1 << 20, 1 << 22},
@@ -87,14 +87,14 @@ func TestSSELimit(t *testing.T) {
 	}
 }
 
-// reference is the parser as the standard words it, without any thought of speed: the stream whole, normalised, in lines.
+// reference is the parser in the words of the standard, without regard to speed: the stream whole, normalised, in lines.
 func reference(stream string) []string {
 	stream = strings.TrimPrefix(stream, "\ufeff")
 	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")
 	lines := strings.Split(stream, "\n")
 	var got, data []string
 	name := ""
-	for _, line := range lines[:len(lines)-1] { // what has no end of line is cut off
+	for _, line := range lines[:len(lines)-1] { // an incomplete line is dropped
 		if line == "" {
 			if data != nil {
 				got = append(got, name+"|"+strings.Join(data, "\n"))
@@ -114,7 +114,7 @@ func reference(stream string) []string {
 	return got
 }
 
-// Any split of the bytes gives the events that the standard asks for.
+// Any split of the bytes gives the events of the standard.
 func FuzzSSE(f *testing.F) {
 	f.Add("event: e\r\ndata: a\r\n: c\r\n\r\ndata:b\rdata\r\r\n", []byte{3, 9})
 	f.Add("\ufeffdata: \ufeff\n\n\r\n\rdata: é\n\ndata: cut off\n", []byte{0, 1, 0, 2})

@@ -27,8 +27,8 @@ import (
 	"benchtop/metrics/live"
 )
 
-// needStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do. It asks on its own,
-// not through the code under test, and returns once the kernel has begun to stamp.
+// needStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do. It does not use the
+// code under test, and returns when the kernel has begun to stamp.
 func needStamps(t testing.TB) {
 	t.Helper()
 	if !conn.KernelStamps() {
@@ -65,13 +65,13 @@ func needStamps(t testing.TB) {
 // neverStamped is set when a test has waited for stamps for a minute in vain, so that the next need not.
 var neverStamped atomic.Bool
 
-// ask asks the kernel about a connection; false if that is closed.
+// ask calls about with the descriptor of a connection; false if it is closed.
 func ask(conn any, about func(fd int)) bool {
 	raw, err := conn.(syscall.Conn).SyscallConn()
 	return err == nil && raw.Control(func(fd uintptr) { about(int(fd)) }) == nil
 }
 
-// seen is what there is on a connection.
+// seen are the pending events of a connection.
 func seen(conn net.Conn) (events int16) {
 	ask(conn, func(fd int) {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}}
@@ -83,15 +83,15 @@ func seen(conn net.Conn) (events int16) {
 
 func init() { closedByServer = func(conn net.Conn) bool { return seen(conn)&unix.POLLRDHUP != 0 } }
 
-// writeLog is when a server began to write each piece, and what the client has read of it. On loopback the kernel stamps a packet
-// during the write, so that nothing here depends on how busy the machine is.
+// writeLog has the times at which a server began to write its pieces. On loopback the kernel stamps a packet during the write, so that
+// nothing here depends on the load of the machine.
 type writeLog struct {
 	mu     sync.Mutex
 	before []time.Time
 	client *net.TCPConn // nil until it has dialled
 }
 
-// dial opens the client's end, and remembers it.
+// dial opens and keeps the client's end.
 func (l *writeLog) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
@@ -134,7 +134,7 @@ func (l *writeLog) arrived(conn net.Conn) {
 	}
 }
 
-// taken waits until the client has read all that was written. What is written then comes in a read of its own.
+// taken waits until the client has read everything so far. The next piece then has a read of its own.
 func (l *writeLog) taken(conn net.Conn) {
 	l.arrived(conn)
 	l.mu.Lock()
@@ -145,8 +145,7 @@ func (l *writeLog) taken(conn net.Conn) {
 	}
 }
 
-// check tells whether a chunk has the time of a write, and not that of the one before it or behind it. Clocks are read to the
-// microsecond.
+// check checks that a chunk has the time of its write, not of the one before or behind it. Clocks are read to the microsecond.
 func (l *writeLog) check(t *testing.T, start time.Time, chunk, write int, at time.Duration) {
 	t.Helper()
 	l.mu.Lock()
@@ -255,7 +254,7 @@ func schemes(t *testing.T, test func(t *testing.T, secure bool)) {
 	}
 }
 
-// Each chunk has the time at which it came in, with TLS and without, also where the line end behind it comes late.
+// Each chunk has the time of its arrival, with TLS and without, also where the line end behind it is late.
 func TestKernelStamps(t *testing.T) {
 	needStamps(t)
 	a, b := text("a"), text("b")
@@ -301,8 +300,8 @@ func TestKernelStamps(t *testing.T) {
 	}
 }
 
-// A reader that is held up while the server goes on: what came in meanwhile shares a stamp, that of the last of it, which
-// metrics count; what comes later has its own again.
+// A reader is suspended while the server goes on: the chunks of this time share the stamp of the last one, which metrics count; later
+// chunks have their own again.
 func TestSuspendedReader(t *testing.T) {
 	needStamps(t)
 	const (
@@ -322,7 +321,7 @@ func TestSuspendedReader(t *testing.T) {
 					<-resumed
 					log.taken(conn)
 				case i > before && i < before+meanwhile:
-					time.Sleep(10 * time.Millisecond) // nobody reads
+					time.Sleep(10 * time.Millisecond) // the reader is suspended
 				default:
 					log.taken(conn)
 				}
@@ -373,12 +372,12 @@ func TestSuspendedReader(t *testing.T) {
 	})
 }
 
-// How long a stream has been silent is judged by when we got its last chunk: a stamp of the kernel may be old.
+// The silence of a stream counts from the read of its last chunk, since a stamp of the kernel may be old.
 func TestStallAfterSuspendedReader(t *testing.T) {
 	needStamps(t)
 	t.Parallel()
-	// Three tenths of the time-out are left for a busy machine. Where that is too little, a longer one gives it more; but if it were
-	// judged by the stamp, the stream would have been silent for one and a half of any.
+	// Three tenths of the time-out are left for a busy machine. Where that is too little, a longer one gives it more; but
+	// by the stamp, the stream would be silent for one and a half of any.
 	for stall := time.Second; ; stall *= 5 {
 		q, delays := suspendedFor(t, stall)
 		switch {
@@ -420,7 +419,7 @@ func suspendedFor(t *testing.T, stall time.Duration) (metrics.Request, []time.Du
 	return r.all[0], r.delays
 }
 
-// Where the kernel has no stamp, or none is wanted, a chunk has the time of the read.
+// Without a stamp of the kernel, a chunk has the time of its read.
 func TestUserStamps(t *testing.T) {
 	const pause = 20 * time.Millisecond
 	check := func(t *testing.T, serve func(script) string, change func(*Options)) {

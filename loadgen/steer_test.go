@@ -55,7 +55,7 @@ func setRate(perSecond float64) func(*Engine) { return func(e *Engine) { e.SetRa
 func pause(e *Engine)                         { e.Pause() }
 func resume(e *Engine)                        { e.Resume() }
 
-// What steering does to a run, to the microsecond. Gaps are even, so at a rate of 2 an arrival follows every half second.
+// The effect of steering on a run is exact to the microsecond. Gaps are even, so at a rate of 2 an arrival follows every half second.
 func TestSteeredRuns(t *testing.T) {
 	second := time.Second
 	open := func(until time.Duration) func(*Options) {
@@ -136,7 +136,7 @@ func TestSteeredRuns(t *testing.T) {
 
 func nothing(*Engine) {}
 
-// A rate that is set before the run is in force from its start, and a schedule without an arrival is no obstacle.
+// A rate that is set before the run is in force from its start, also with a schedule without arrivals.
 func TestSteeredFromTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, answer(time.Second))

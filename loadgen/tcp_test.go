@@ -228,10 +228,10 @@ func (g *gate) Next() (datasets.Conversation, error) {
 	return g.prompts.Next()
 }
 
-// closedByServer reports whether the client's end of a connection knows that; only Linux can tell.
+// closedByServer reports whether the client's kernel knows that the server closed a connection; true where it cannot be asked.
 var closedByServer = func(net.Conn) bool { return true }
 
-// TLS lies above the stamped connection; streams, reuse and stale connections work as without it.
+// TLS lies above the timed connection; streams, reuse and stale connections work as without it.
 func TestTLS(t *testing.T) {
 	requests := 0
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -294,7 +294,7 @@ func TestTLS(t *testing.T) {
 	if len(book.all) != 3 || book.all[0].Connect == 0 || book.all[1].Connect != 0 {
 		t.Errorf("connect times %s, %s: the handshake belongs to the first request alone", book.all[0].Connect, book.all[1].Connect)
 	}
-	// Where the system can tell, the closed connection is not even tried.
+	// Where the system knows of the close, the connection is not tried.
 	if q := book.all[2]; q.Connect == 0 || q.Redials > 1 || runtime.GOOS == "linux" && q.Redials != 0 {
 		t.Errorf("%d redials, connected in %s, after the server had closed the connection", q.Redials, q.Connect)
 	}

@@ -21,7 +21,7 @@ func turns(n int) []datasets.Turn {
 	return all
 }
 
-// At most so many are in flight, all take the way of measured requests, and each says what became of it.
+// At most so many are in flight, all are sent like measured requests, and each has its outcome.
 func TestTry(t *testing.T) {
 	sec := time.Second
 	for _, c := range []struct {
@@ -56,7 +56,7 @@ func TestTry(t *testing.T) {
 				o.Target, o.Model, o.InputSource = s.target(), "base", metrics.TokensFromEstimate
 				o.ModelFor, o.ProbeRate, o.ClosedLoop = func(int) string { return "lora" }, 5, true
 				all := Try(ctx, o, turns(c.n), c.at)
-				// Which turn a worker takes is not fixed, only how many there are.
+				// The number of concurrent turns is fixed, not their order.
 				slices.SortFunc(all, func(a, b metrics.Request) int { return int(a.Done - b.Done) })
 				check(t, all, c.want)
 				if c.n > 0 && !strings.Contains(all[c.n-1].Error, c.words) {
@@ -81,7 +81,7 @@ func TestTry(t *testing.T) {
 	}
 }
 
-// A context that ended before, and options that cannot be used, send nothing and say why.
+// A context that ended before, and options that cannot be used, send nothing and give the reason.
 func TestTryNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, answer(time.Second))

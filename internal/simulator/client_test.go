@@ -62,7 +62,7 @@ func (c *client) open(ctx context.Context, method, path, body string) *http.Resp
 	return response
 }
 
-// send is do for a goroutine beside the test's own: it looks at the answer's status only.
+// send is do for a goroutine beside the test's own: it checks only the status of the answer.
 func (c *client) send(path, body string) {
 	response, err := c.http.Post("http://simulator"+path, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *client) send(path, body string) {
 	}
 }
 
-// do returns status and body of an answer that is no stream.
+// do returns status and body of an answer that is not a stream.
 func (c *client) do(method, path, body string) (int, string) {
 	c.t.Helper()
 	response := c.open(context.Background(), method, path, body)
@@ -87,7 +87,7 @@ func (c *client) do(method, path, body string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
-// event is the data of one event, and when it came.
+// event is the data of one event, and its time.
 type event struct {
 	at   time.Duration
 	data string
@@ -127,7 +127,7 @@ func (c *client) parse(text string) map[string]any {
 	return v
 }
 
-// at walks v by a path of keys and indices and prints what is there as JSON, "absent" if nothing is.
+// at walks v by a path of keys and indices and prints the value there as JSON, "absent" for none.
 func at(v any, path ...any) string {
 	for _, step := range path {
 		switch step := step.(type) {

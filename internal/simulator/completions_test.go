@@ -93,7 +93,7 @@ func TestCompletionStreamOptions(t *testing.T) {
 	})
 }
 
-// tokens asks /tokenize.
+// tokens calls /tokenize.
 func (c *client) tokens(text string) string {
 	c.t.Helper()
 	status, body := c.do("POST", "/tokenize", `{"prompt":"`+text+`"}`)
@@ -136,7 +136,7 @@ func TestCompletionWhole(t *testing.T) {
 	})
 }
 
-// The same request is answered the same whoever asks beside it, and answers end by themselves around the profile's mean.
+// The same request has the same answer beside any other requests, and answers end by themselves around the profile's mean.
 func TestNaturalLengths(t *testing.T) {
 	p := round()
 	p.OutputMean = 20

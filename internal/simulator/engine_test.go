@@ -277,8 +277,7 @@ func TestTwoBubbles(t *testing.T) {
 	}
 }
 
-// Steps that are handed out late do not add up: a hundred steps last a hundred step times. Only what was more than a burst could
-// make up for is lost.
+// Delays of steps do not add up: a hundred steps last a hundred step times. Only a delay beyond maxLag is lost.
 func TestLateStepsKeepPace(t *testing.T) {
 	for _, c := range []struct {
 		every int           // so many steps one is held up
@@ -294,7 +293,7 @@ func TestLateStepsKeepPace(t *testing.T) {
 			e := newEngine(steady())
 			start := time.Now()
 			seq := newSequence(1, 100, "length", 0)
-			seq.out = make(chan int) // whoever reads late holds up the engine, as a machine does that has no time for it
+			seq.out = make(chan int) // a late reader holds up the engine, as a busy machine does
 			if err := e.submit(seq); err != nil {
 				t.Fatal(err)
 			}
@@ -314,14 +313,14 @@ func TestLateStepsKeepPace(t *testing.T) {
 	}
 }
 
-// steady takes two milliseconds for a step, whatever is in it.
+// steady takes two milliseconds for any step.
 func steady() Profile {
 	p := round()
 	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = 2*time.Millisecond, 0, 0, 0
 	return p
 }
 
-// BenchmarkSteps is a hundred steps of two milliseconds in real time: more than 200 ms is what late timers cost.
+// BenchmarkSteps is a hundred steps of two milliseconds in real time: more than 200 ms is the cost of late timers.
 func BenchmarkSteps(b *testing.B) {
 	for b.Loop() {
 		e := newEngine(steady())
@@ -335,8 +334,8 @@ func BenchmarkSteps(b *testing.B) {
 	}
 }
 
-// At every step the tokens fit the budget, the sequences the batch, the blocks the cache, nobody decodes behind a prefill, and
-// who shares a block has the same tokens in it.
+// At every step the tokens fit the budget, the sequences the batch, the blocks the cache, no sequence decodes behind a
+// prefill, and sequences that share a block have the same tokens in it.
 func TestSchedulerInvariants(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		p := round()
@@ -362,7 +361,7 @@ func TestSchedulerInvariants(t *testing.T) {
 				if len(sh.seq.blocks)*p.BlockSize < sh.seq.computed+sh.tokens {
 					t.Fatalf("step %d: %d blocks for %d tokens", step, len(sh.seq.blocks), sh.seq.computed+sh.tokens)
 				}
-				if sh.seq.decoding() && prefilling && !shared { // with the cache, who comes back may have one token left
+				if sh.seq.decoding() && prefilling && !shared { // with the cache, a sequence that comes back may have one token left
 					t.Fatalf("step %d: a decode after a prefill", step)
 				}
 				prefilling = !sh.seq.decoding()
@@ -391,7 +390,7 @@ func TestSchedulerInvariants(t *testing.T) {
 	}
 }
 
-// check says what is wrong with the books of the pool, given all sequences there are.
+// check reports an inconsistency of the pool, given all sequences.
 func (b *blockPool) check(all []*sequence) error {
 	held := map[int32]uint64{} // names, 0 for blocks that are not full
 	holders := map[int32]int32{}

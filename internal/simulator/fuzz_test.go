@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Whatever is written, a fault is either refused in words or valid, and its text gives it back.
+// Any text is either refused with a message or a valid fault, whose text gives it back.
 func FuzzParseFault(f *testing.F) {
 	for _, text := range []string{
 		"reset", "stall=2s,after=5,from=10", "status=429,every=3", "coalesce=4,share=0.25", "refuse=1h", "slow-body=1ns,to=3",
@@ -37,7 +37,7 @@ func FuzzParseFault(f *testing.F) {
 	})
 }
 
-// Whatever is posted, every endpoint answers with JSON or a stream, with a status of ours, and comes to an end.
+// For any body, every endpoint answers with JSON or a stream, with a known status, and comes to an end.
 func FuzzRequest(f *testing.F) {
 	for _, body := range []string{
 		`{"prompt":"a","max_tokens":2}`, `{"prompt":[1,2],"stream":true,"logprobs":1}`, `{"prompt":[[1]],"n":1}`, `{"prompt":[null]}`,

@@ -160,7 +160,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// A part that is no text costs a fixed number of tokens, and a newline joins it to its neighbours.
+// A part that is not text costs a fixed number of tokens, and a newline joins it to its neighbours.
 func TestMediaParts(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		count := func(content string) float64 {

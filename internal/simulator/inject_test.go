@@ -19,7 +19,7 @@ import (
 	"unicode/utf8"
 )
 
-// reply is what a client without any HTTP library saw on its connection.
+// reply is the data on the connection of a client without an HTTP library.
 type reply struct {
 	raw    string
 	err    error // of the last read: nil for an end in order
@@ -33,7 +33,7 @@ type reply struct {
 	events []string // data, with the time of creation taken out
 }
 
-// ends says in a word how the connection ended.
+// ends names the end of the connection.
 func (r reply) ends() string {
 	switch {
 	case errors.Is(r.err, syscall.ECONNRESET):
@@ -48,12 +48,12 @@ func (r reply) ends() string {
 	return "whole"
 }
 
-// silence is how long a client of these tests waits for more before it leaves.
+// silence is the longest wait of a client in these tests.
 const silence = time.Minute
 
 var creation = regexp.MustCompile(`"created":\d+`)
 
-// ask sends one request for four tokens on a connection of its own and reads all that comes.
+// ask sends one request for four tokens on a connection of its own and reads the whole reply.
 func ask(t *testing.T, conn net.Conn, path, fault string) (r reply) {
 	t.Helper()
 	defer conn.Close()
@@ -62,7 +62,7 @@ func ask(t *testing.T, conn net.Conn, path, fault string) (r reply) {
 		body = `{"messages":[{"role":"user","content":"hello"}],"max_tokens":4,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`
 	}
 	start := time.Now()
-	// Where the connection is reset at once, the kernel says so a single time: to the write, if that comes late, or else to the read.
+	// The kernel reports an immediate reset once: to the write, if it is late, or else to the read.
 	_, unwritten := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: h\r\nX-Request-Id: q\r\n%s: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
 		path, FaultHeader, fault, len(body), body)
 	var raw strings.Builder
@@ -135,7 +135,7 @@ func TestFaultsOnTheWire(t *testing.T) {
 		ends   string
 		status int
 		events func(plain []string) []string // nil if there is no stream
-		also   func(r reply) string          // what is wrong beside that
+		also   func(r reply) string          // a further problem
 		longer time.Duration                 // than without a fault
 		pauses []time.Duration               // in the answer, in virtual time: a busy machine makes some and hides others
 	}{
@@ -357,7 +357,7 @@ func TestStallForEver(t *testing.T) {
 	})
 }
 
-// hitsOf sends requests one after the other, each on a connection of its own, and tells which were hit by a status.
+// hitsOf sends requests one after the other, each on a connection of its own, and returns those hit by a status.
 func hitsOf(t *testing.T, p Profile, requests int) (hits []string) {
 	t.Helper()
 	bubble(t, p, func(c *client) {
@@ -513,7 +513,7 @@ func TestPortFaults(t *testing.T) {
 	} {
 		t.Run(tt.name+" on sockets", func(t *testing.T) {
 			s := New(tt.profile)
-			// What the timer does after an hour.
+			// The timer does this after an hour.
 			tt.play(t, onSockets(t, s), func() { s.port.Load().open() })
 		})
 		t.Run(tt.name+" on the pipe", func(t *testing.T) {

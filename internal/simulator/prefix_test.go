@@ -24,10 +24,10 @@ func run(from, n int) string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// asked is what a streamed completion of one token showed.
+// asked is the result of a streamed completion of one token.
 type asked struct {
 	ttft   time.Duration
-	cached string // as usage says, "null" for no word of it
+	cached string // of the usage, "null" for none
 }
 
 // completion asks for one token after that prompt. more is put into the body.
@@ -46,7 +46,7 @@ func (c *client) completion(prompt, more string) asked {
 	return asked{events[0].at - start, at(details, "cached_tokens")}
 }
 
-// prefill is how long a prompt takes of which so many tokens were in the cache: a step, the rest, and reading what was there.
+// prefill is the time of a prompt of which so many tokens were in the cache: a step, the rest, and the reading of the cached part.
 func prefill(tokens, hits int) time.Duration {
 	return 10*time.Millisecond + time.Duration(tokens-hits)*100*time.Microsecond + time.Duration(hits)*time.Microsecond
 }
@@ -150,8 +150,8 @@ func TestPrefixSharedWhileRunning(t *testing.T) {
 	})
 }
 
-// What a preempted sequence had in the cache is free, and what of it was not taken it finds again. Compare the same case
-// without the cache in TestStepsLastExactlyTheirTime: there 33 tokens are computed again, here 17.
+// A preempted sequence finds the part of its cache that others have not taken. Without the cache, in
+// TestStepsLastExactlyTheirTime, 33 tokens are computed again, here 17.
 func TestPreemptedFindsItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := cached()
@@ -201,7 +201,7 @@ func TestPrefixReset(t *testing.T) {
 		}
 		go c.send("/v1/completions", `{"prompt":[1],"max_tokens":10,"ignore_eos":true}`)
 		time.Sleep(15 * time.Millisecond)
-		reset(`{"success":false}`) // somebody holds blocks
+		reset(`{"success":false}`) // a sequence holds blocks
 		time.Sleep(time.Second)
 		if got := c.completion(run(0, 100), ""); got.cached != "96" {
 			t.Errorf("after a reset that did not succeed %s tokens came from the cache, want 96", got.cached)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// measured is what an open load showed.
+// measured is the result of an open load.
 type measured struct {
 	perSecond float64       // requests finished, over the busy time
 	ttft      time.Duration // median
@@ -16,7 +16,7 @@ type measured struct {
 	state     snapshot      // at the end
 }
 
-// measure sends requests at random moments (Poisson, rate per second) and returns how that went.
+// measure sends requests at random moments (Poisson, rate per second) and returns the result.
 func measure(t *testing.T, p Profile, rate float64, requests, prompt, output int) (m measured) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func measure(t *testing.T, p Profile, rate float64, requests, prompt, output int
 	return m
 }
 
-// The promises of the other profiles' comments: what each can do, and what is special about it.
+// The figures in the comments of the other profiles hold.
 func TestProfilesHoldTheirWord(t *testing.T) {
 	within := func(name string, got, from, to float64) {
 		t.Helper()
@@ -79,7 +79,7 @@ func TestProfilesHoldTheirWord(t *testing.T) {
 	within("speculating: tokens a step", 1+float64(s.acceptedTokens())/float64(s.drafts), 2.4, 2.65)
 }
 
-// The promise of the default profile's comment: where it saturates, and how it feels on both sides.
+// The figures in the comment of the default profile hold, below and above saturation.
 func TestRampSaturates(t *testing.T) {
 	p := Defaults()
 	capacity := measure(t, p, 1000, 600, 384, 96).perSecond

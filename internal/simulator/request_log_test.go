@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// lines is a writer that remembers each call.
+// lines is a writer that keeps each call.
 type lines struct {
 	mu    sync.Mutex // guards calls
 	calls []string
@@ -131,7 +131,7 @@ func TestRequestLog(t *testing.T) {
 	}
 }
 
-// What waits for a request that never ends is written when the server closes, and so is that request.
+// Lines that wait for a request without end are written when the server closes, and so is that of the request.
 func TestRequestLogAtTheEnd(t *testing.T) {
 	var log lines
 	bubble(t, round(), func(c *client) {
@@ -151,7 +151,7 @@ func TestRequestLogAtTheEnd(t *testing.T) {
 	})
 }
 
-// A line that cannot be written is told when the server closes, and costs no request.
+// Close returns the error of a line that cannot be written, and no request fails.
 func TestRequestLogFails(t *testing.T) {
 	full := errors.New("disk full")
 	log := lines{err: full}
@@ -188,7 +188,7 @@ func TestProfilerAnswers(t *testing.T) {
 	})
 }
 
-// A reset reaches the other end behind what was written before it.
+// A reset reaches the other end behind the data before it.
 func TestPipeReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server, _ := connected(t)

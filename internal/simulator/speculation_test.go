@@ -97,7 +97,7 @@ func sumOfLimits(arrivals []newcomer) (sum int) {
 	return sum
 }
 
-// The text is the same with and without, in fewer events, and the metrics page tells of it.
+// The text is the same with and without, in fewer events, and the metrics page counts it.
 func TestSpeculationOverHTTP(t *testing.T) {
 	const body = `{"prompt":[1,2,3],"max_tokens":41,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`
 	read := func(p Profile) (text, usage string, events int, page string) {
@@ -133,7 +133,7 @@ func TestSpeculationOverHTTP(t *testing.T) {
 	}
 }
 
-// A fault strikes after exactly its tokens, also where they come several at a time.
+// A fault comes after exactly its tokens, also where they come several at a time.
 func TestFaultSplitsAStep(t *testing.T) {
 	bubble(t, speculative(3, 1), func(c *client) {
 		// One token, then four at once, of which one is let through.

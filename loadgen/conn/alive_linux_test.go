@@ -12,7 +12,7 @@ import (
 	"benchtop/loadgen/target"
 )
 
-// Before an idle connection is used the kernel is asked what the server did to it in the meantime.
+// An idle connection that the server has closed in the meantime is not used.
 func TestAlive(t *testing.T) {
 	pair := httptest.NewUnstartedServer(nil)
 	pair.StartTLS()
@@ -71,7 +71,7 @@ func TestAlive(t *testing.T) {
 				t.Fatal(s.err)
 			}
 			defer s.conn.Close()
-			// A deadline of an earlier request says nothing.
+			// The deadline of an earlier request does not matter.
 			pool.ahead[0].raw.expire(time.Now().Add(-time.Second), 0)
 			if err := c.server(s.conn); err != nil {
 				t.Fatal(err)

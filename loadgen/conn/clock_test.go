@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// fakeClocks are a wall clock and a monotonic one of which a test moves either. A look at both takes 40 ns.
+// fakeClocks are a wall clock and a monotonic one of which a test moves either. A reading of both takes 40 ns.
 type fakeClocks struct {
 	wall, mono int64
 	fast       int64 // the wall clock's error in millionths
 	held       []int64
-	before     func() // is called before each look
+	before     func() // is called before each reading
 	looks      int
 }
 
@@ -39,7 +39,7 @@ func (c *fakeClocks) now() reading {
 	return r
 }
 
-// packet is one that has come and waits to be read.
+// packet is one that has arrived and waits to be read.
 type packet struct{ stamp, came int64 }
 
 func (c *fakeClocks) packet() packet { return packet{c.wall, c.mono} }
@@ -61,7 +61,7 @@ func TestWallClockSteady(t *testing.T) {
 			t.Fatalf("a stamp is off by %s, known %v", off, ok)
 		}
 	}
-	// One look for each read, and now and then a few to measure.
+	// One reading for each read, and some to measure.
 	if more := c.looks - looks - 1000; more < 10 || more > 50 {
 		t.Errorf("%d looks at the clocks in 10 s, besides those of the reads", more)
 	}
@@ -70,7 +70,7 @@ func TestWallClockSteady(t *testing.T) {
 	}
 }
 
-// The wall clock is slewed by as much as the kernel does at most; nothing is lost.
+// The wall clock is slewed as fast as the kernel may; all stamps are used.
 func TestWallClockSlewed(t *testing.T) {
 	for _, fast := range []int64{500, -500, 30} {
 		c := newFakeClocks()
@@ -90,7 +90,7 @@ func TestWallClockSlewed(t *testing.T) {
 	}
 }
 
-// The wall clock is set. What was stamped around the step has no time, all else has the right one.
+// The wall clock is set. Stamps from around the step are not used, all others are right.
 func TestWallClockSteps(t *testing.T) {
 	for _, step := range []time.Duration{5 * time.Second, -5 * time.Second, 2 * time.Millisecond, -2 * time.Millisecond, 24 * 365 * time.Hour} {
 		for _, late := range []time.Duration{0, 3 * time.Millisecond, 300 * time.Millisecond, 6 * time.Second} {
@@ -106,18 +106,18 @@ func TestWallClockSteps(t *testing.T) {
 			c.pass(4 * time.Millisecond)
 			after := c.packet()
 			c.pass(late)
-			// The step is found out here.
+			// The step is found here.
 			if _, ok := waiting.read(w, c.now(), 0); ok {
 				t.Errorf("step %s, read %s later: a stamp from before it was used", step, late)
 			}
 			if w.steps() != 1 {
 				t.Errorf("step %s: %d steps", step, w.steps())
 			}
-			// It was made by the set clock, but it cannot be known that it was not made by the old one.
+			// The stamp is of the clock after the step, but may as well be of the clock before.
 			if _, ok := after.read(w, c.now(), 0); ok {
 				t.Errorf("step %s, read %s later: a stamp between the step and its discovery was used", step, late)
 			}
-			// Its connection was empty since, as far as we know, but it was not.
+			// Its connection seemed to be empty since, but was not.
 			if off, ok := another.read(w, c.now(), 1); ok && step > 0 {
 				t.Errorf("step %s, read %s later: a stamp from before it was used, off by %s", step, late, off)
 			}
@@ -148,7 +148,7 @@ func TestWallClockStepWhileMeasured(t *testing.T) {
 	}
 }
 
-// Many small jumps are no step, and followed.
+// Many small jumps are not a step, and followed.
 func TestWallClockSmallJump(t *testing.T) {
 	c := newFakeClocks()
 	w := newWallClock(c.now)
@@ -163,7 +163,7 @@ func TestWallClockSmallJump(t *testing.T) {
 	}
 }
 
-// The thread lost its core between the two clocks of a reading. That is no step, also if it happens while measuring.
+// The thread loses its core between the two clocks of a reading. This is not a step, even while measuring.
 func TestWallClockPreempted(t *testing.T) {
 	c := newFakeClocks()
 	w := newWallClock(c.now)
@@ -176,7 +176,7 @@ func TestWallClockPreempted(t *testing.T) {
 		}
 		c.pass(10 * time.Millisecond)
 	}
-	// A second one right after is not worth another measurement; its read has no stamp.
+	// A second one right after it is not measured; its read has no stamp.
 	for i, want := range []bool{true, false, false} {
 		p := c.packet()
 		c.held = []int64{1e5}
@@ -191,7 +191,7 @@ func TestWallClockPreempted(t *testing.T) {
 	}
 }
 
-// A stamp that is later than its read is none.
+// A stamp that is later than its read is not used.
 func TestWallClockFuture(t *testing.T) {
 	c := newFakeClocks()
 	w := newWallClock(c.now)
@@ -202,7 +202,7 @@ func TestWallClockFuture(t *testing.T) {
 	}
 }
 
-// Many reads at once, the clock set in between: no wrong time, one step.
+// Concurrent reads while the clock is set: no wrong time, one step.
 func TestWallClockAtOnce(t *testing.T) {
 	start := time.Now()
 	var set atomic.Int64

@@ -97,7 +97,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A server that keeps its connections open is known by the second answer on one.
+// The second answer on a connection shows that the server keeps connections open.
 func TestReuse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -135,7 +135,7 @@ func TestReuse(t *testing.T) {
 	})
 }
 
-// A server that says nothing is a time-out, and a request that cannot be written is unanswered.
+// A silent server is a time-out, and a request that cannot be written is unanswered.
 func TestNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()

@@ -25,7 +25,7 @@ func dialled(t *testing.T, dial target.DialFunc) *target.Target {
 	return g
 }
 
-// However opening ends, the error says how many there are and why, what was opened is of use, and nothing is left behind.
+// Whenever opening ends early, the error has the number of connections and the cause, these can be used, and none leaks.
 func TestOpenFails(t *testing.T) {
 	errFull := errors.New("the server is full")
 	sec := time.Second
@@ -33,7 +33,7 @@ func TestOpenFails(t *testing.T) {
 		name  string
 		n     int
 		room  int           // the server takes so many; 0 for none
-		slow  time.Duration // what a dial takes
+		slow  time.Duration // duration of a dial
 		once  bool          // only one dial fails, the server takes all others
 		end   func(cancel context.CancelFunc, l *Pool)
 		open  int

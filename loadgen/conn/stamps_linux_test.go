@@ -13,8 +13,8 @@ import (
 	"benchtop/metrics"
 )
 
-// needStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do. It asks on its own,
-// not through the code under test, and returns once the kernel has begun to stamp.
+// needStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do. It does not use the
+// code under test, and returns when the kernel has begun to stamp.
 func needStamps(t testing.TB) {
 	t.Helper()
 	if !KernelStamps() {
@@ -50,7 +50,7 @@ func needStamps(t testing.TB) {
 // neverStamped is set when a test has waited for stamps for a minute in vain, so that the next need not.
 var neverStamped atomic.Bool
 
-// One socket asks for stamps as long as connections may be opened, and not longer.
+// One socket requests stamps as long as connections may be opened, and not longer.
 func TestWarmSocket(t *testing.T) {
 	needStamps(t)
 	g, err := target.New(target.Options{BaseURL: "http://model.test"})
@@ -108,7 +108,7 @@ func TestPacketWithoutStamp(t *testing.T) {
 	}
 }
 
-// A stamp lies between what came before it and its read.
+// A stamp lies between the previous one and its read.
 func TestStampsAreClamped(t *testing.T) {
 	needStamps(t)
 	stamps := newStamping("")
@@ -144,7 +144,7 @@ func TestClockStepOnConnection(t *testing.T) {
 	needStamps(t)
 	stamps := newStamping("")
 	defer stamps.close()
-	// The clock the program sees is wrong until it is set right; the kernel's stamps have the right time all along.
+	// The program's clock is wrong until it is set; the kernel's stamps are right all along.
 	var wrong atomic.Int64
 	wrong.Store(int64(-5 * time.Second))
 	right := stamps.wall.now

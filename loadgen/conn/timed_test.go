@@ -35,7 +35,7 @@ func tcpPair(t testing.TB) (client, server *net.TCPConn) {
 	return c.(*net.TCPConn), s.(*net.TCPConn)
 }
 
-// stampedPair is a pair whose client's end is stamped.
+// stampedPair is a pair with a timed connection at the client's end.
 func stampedPair(t testing.TB, stamps *stamping) (*timedConn, *net.TCPConn) {
 	t.Helper()
 	client, server := tcpPair(t)
@@ -47,7 +47,7 @@ func stampedPair(t testing.TB, stamps *stamping) (*timedConn, *net.TCPConn) {
 	return c, server
 }
 
-// bothStamps are the kinds of stamps this system has: nil for our own.
+// bothStamps are the kinds of stamps of this system: nil for those without the kernel.
 func bothStamps(t testing.TB) map[string]*stamping {
 	all := map[string]*stamping{metrics.UserStamps: nil}
 	if s := newStamping(metrics.KernelStamps); s != nil {
@@ -57,10 +57,10 @@ func bothStamps(t testing.TB) map[string]*stamping {
 	return all
 }
 
-// addresses are what differs between two connections' errors.
+// addresses differ between the errors of two connections.
 var addresses = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// A stamped connection reads as one of package net does, whatever happens to it, and says the same of it.
+// A timed connection reads like one of package net, with the same errors in all cases.
 func TestTimedConnBehaves(t *testing.T) {
 	past, soon := time.Unix(1, 0), 30*time.Millisecond
 	read := func(c net.Conn) string {
@@ -150,7 +150,7 @@ func TestTimedConnBehaves(t *testing.T) {
 	}
 }
 
-// What came while nobody could look is read though its deadline has passed meanwhile, but not again and again.
+// Data that arrived during a standstill is read after its deadline, but only once in a row.
 func TestReadAfterItsDeadline(t *testing.T) {
 	past := time.Unix(1, 0)
 	for kind, stamps := range bothStamps(t) {
@@ -191,7 +191,7 @@ func TestReadAfterItsDeadline(t *testing.T) {
 	}
 }
 
-// What did not fit into one read came with it, and so has its time; what comes later has its own.
+// Data that did not fit into a read has the time of that read; later data has its own.
 func TestOneTimeForWhatWaited(t *testing.T) {
 	conn, server := stampedPair(t, nil)
 	p := make([]byte, 100)
@@ -221,7 +221,7 @@ func TestOneTimeForWhatWaited(t *testing.T) {
 	}
 }
 
-// told is all that a caller can learn of a read.
+// told describes the result of a read.
 func told(n int, err error) string {
 	if err == nil {
 		return fmt.Sprint(n)
@@ -252,7 +252,7 @@ func TestStampedReadsAllocateNothing(t *testing.T) {
 	}
 }
 
-// A connection that is no plain TCP connection is stamped by us.
+// A connection that is not plain TCP has no stamps of the kernel.
 func TestKernelStampsOnlyForTCP(t *testing.T) {
 	stamps := newStamping(metrics.KernelStamps)
 	defer stamps.close()
@@ -323,7 +323,7 @@ func BenchmarkWaitingRead(b *testing.B) {
 	readers(b, run)
 }
 
-// readers runs a benchmark on a connection of package net and on our own with each kind of stamps.
+// readers runs a benchmark on a connection of package net and on timed connections with each kind of stamps.
 func readers(b *testing.B, run func(b *testing.B, conn net.Conn, server *net.TCPConn)) {
 	b.Run("net", func(b *testing.B) {
 		client, server := tcpPair(b)

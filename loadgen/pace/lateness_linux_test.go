@@ -16,8 +16,8 @@ import (
 )
 
 // BenchmarkPacer measures how late waits for Poisson arrivals end, without requests. An operation is a round in which all
-// kinds take turns for half a second or 200 waits, since a machine changes its mood; so -benchtime 7x makes 7 rounds. Beside ours
-// runs a loop around the bare system call: what that is late, the machine is.
+// kinds take turns for half a second or 200 waits, since the speed of a machine varies; so -benchtime 7x makes 7 rounds. A loop around
+// the bare system call shows the lateness of the machine itself.
 func BenchmarkPacer(b *testing.B) {
 	for _, rate := range []float64{100, 1000, 5000} {
 		b.Run(fmt.Sprint(rate), func(b *testing.B) { benchmarkPacer(b, rate) })
@@ -68,7 +68,7 @@ func lateness(kind string, rate float64, n int) ([]time.Duration, error) {
 	return Lateness(context.Background(), kind, rate, n, 1)
 }
 
-// bareLateness is Lateness without anything of ours.
+// bareLateness is Lateness of the bare system call.
 func bareLateness(rate float64, n int) (late []time.Duration) {
 	<-apart(func() {
 		runtime.LockOSThread()

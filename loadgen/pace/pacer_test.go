@@ -14,8 +14,8 @@ import (
 	"benchtop/loadgen/shape"
 )
 
-// All pacers keep the same promises: never early, woken by steering, pause and the end of the run. Only bounds that hold
-// on any machine are checked here; how late they are is measured in benchmarks.
+// All pacers are never early, and woken by steering, pause and the end of the run. The bounds here hold on any machine; benchmarks
+// measure the lateness.
 func TestPacers(t *testing.T) {
 	kinds := map[string]func() (sleeper, error){
 		"":                func() (sleeper, error) { return newSleeper("") },
@@ -118,7 +118,7 @@ func apart(f func()) <-chan struct{} {
 	return done
 }
 
-// While the next arrival is far away, a pacer that spins leaves the core alone; while it spins, it looks up when woken.
+// A spinning pacer leaves the core alone while the next arrival is far away, and can be woken while it spins.
 func TestSpinning(t *testing.T) {
 	var slept time.Duration
 	s := &spinSleeper{sleeper: recorded{&slept}, ahead: time.Millisecond}
@@ -140,14 +140,14 @@ func TestSpinning(t *testing.T) {
 	s.sleep(time.Hour) // would be over long after the test was
 }
 
-// recorded sleeps not at all and notes for how long it should have.
+// recorded does not sleep, and keeps the duration.
 type recorded struct{ slept *time.Duration }
 
 func (r recorded) sleep(d time.Duration) { *r.slept = d }
 func (recorded) wake()                   {}
 func (recorded) close()                  {}
 
-// Waiting allocates nothing, so that it never asks for a collection.
+// Waiting allocates nothing, so that it never causes a collection.
 func TestWaitsAllocateNothing(t *testing.T) {
 	for _, kind := range Kinds() {
 		if kind == "timer" || runtime.GOOS != "linux" {
@@ -199,7 +199,7 @@ func TestLateness(t *testing.T) {
 	}
 }
 
-// steer makes the schedule run at a multiple of its own speed from now on, as no command does: the simplest way to bend the map.
+// steer sets the speed of the schedule. No command does this, but it is the simplest way to bend the map.
 func (p *Pacer) steer(now time.Duration, speed float64) { p.change(func() { p.setSpeed(now, speed) }) }
 
 // now is the offset of the run.
@@ -231,7 +231,7 @@ func TestSteering(t *testing.T) {
 	})
 }
 
-// What is never due stays so, whatever the speed and however often it changed.
+// An arrival that is never due stays so at any speed, after any changes.
 func TestSteeringAtTheEdge(t *testing.T) {
 	for _, speeds := range [][]float64{{1}, {0.5}, {0, 1}, {2, 0.25}, {1e-300}, {0, 2, 0.5}} {
 		s := New(time.Now(), 0, 0)
@@ -259,7 +259,7 @@ func TestSteeringAtTheEdge(t *testing.T) {
 	}
 }
 
-// Where there are cores enough, the default is the most exact pacer; whatever the default is, it is named first.
+// With enough cores, the default is the most exact pacer; the default is always named first.
 func TestPacerNames(t *testing.T) {
 	roomy, narrow := kinds(true), kinds(false)
 	if slices.Contains(roomy, "timerfd") && (roomy[0] != "spin" || narrow[0] != "timerfd") {
@@ -273,7 +273,7 @@ func TestPacerNames(t *testing.T) {
 	}
 }
 
-// What was due before a change keeps its time, however late it is asked for; nothing is moved into the past.
+// Arrivals that were due before a change keep their time, however late they are waited for; none moves into the past.
 func TestLateArrivalsKeepTheirLine(t *testing.T) {
 	s := New(time.Now(), 0, 0)
 	s.SetRate(0, 100)
@@ -294,7 +294,7 @@ func TestLateArrivalsKeepTheirLine(t *testing.T) {
 	}
 }
 
-// BenchmarkSetRate is what a change costs, with a pacer to wake.
+// BenchmarkSetRate is the cost of a change, with a pacer to wake.
 func BenchmarkSetRate(b *testing.B) {
 	p := New(time.Now(), 0, 0)
 	p.use(newTimerSleeper())

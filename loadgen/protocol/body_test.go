@@ -31,7 +31,7 @@ func ask(model string, turn *datasets.Turn, extra []Field) Ask {
 	return a
 }
 
-// The bodies are what Python's json.dumps makes of vLLM's payloads, byte for byte, however the extra fields are written.
+// The bodies are those of Python's json.dumps for vLLM's payloads, byte for byte, however the extra fields are written.
 // testdata/bodies.py makes the cases.
 func TestBodies(t *testing.T) {
 	var cases []struct {
@@ -79,7 +79,7 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 	}
 }
 
-// What a request says of itself wins over what the user said of all, member by member of the body.
+// A request's overrides have precedence over the user's extra fields, member by member of the body.
 func TestOverrides(t *testing.T) {
 	turn := datasets.Turn{Text: "a", Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{"tools":[{"b":1,"a":"\u00e9<"}],"tool_choice":"auto","max_completion_tokens":1.50}`), MaxTokens: 3}
 	a := ask("m", &turn, []Field{{"temperature", "0"}, {"tool_choice", `"none"`}})
@@ -97,7 +97,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// A null leaves out what benchtop sends by itself, and is sent in fields that are the user's own.
+// A null leaves out a field of benchtop's own, and is sent in fields of the user.
 func TestNullLeavesOut(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -210,7 +210,7 @@ func TestGoldenBodies(t *testing.T) {
 		var model string
 		var extra []Field
 		var turn datasets.Turn
-		tail := false // behind what vLLM sends always
+		tail := false // behind the fields that vLLM always sends
 		for _, m := range bodyMembers(t, c.Body) {
 			switch m.key {
 			case "model":

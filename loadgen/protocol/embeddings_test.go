@@ -63,7 +63,7 @@ func TestEmbeddingsDoNotStream(t *testing.T) {
 	}
 }
 
-// FuzzEmbeddings: an answer is read as encoding/json reads it, or refused in words, and twice alike.
+// FuzzEmbeddings: an answer is read as by encoding/json, or refused with a message, twice alike.
 func FuzzEmbeddings(f *testing.F) {
 	for _, body := range []string{
 		`{"data":[{"embedding":[1,2]}],"usage":{"prompt_tokens":3}}`, `{"error":"\u0000","data":[]}`, `{"a\"":{"b":["}"]},"data":[[]]}`,

@@ -88,8 +88,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// FuzzStreamJSON: foreign bytes never panic, what is accepted is JSON, and what it says is sane: no count of tokens that
-// no request could have, no text that is longer than what came, and the same again for the same bytes.
+// FuzzStreamJSON: foreign bytes never panic, accepted ones are JSON, and the message is sane: no impossible count of tokens, no text
+// longer than the input, and the same again for the same bytes.
 func FuzzStreamJSON(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"text":"a","token_ids":[1],"logprobs":{"tokens":["a"]},"finish_reason":"x"}],"usage":{"prompt_tokens":1e99}}`), true, false)
 	f.Add([]byte(`{"choices":[{"delta":{"content":"a","tool_calls":[1]},"logprobs":{"content":[1,2]}}],"usage":{"prompt_tokens_details":{"cached_tokens":3}}}`), true, false)

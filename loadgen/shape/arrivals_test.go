@@ -41,7 +41,7 @@ func TestExtremeArrivals(t *testing.T) {
 	}
 }
 
-// However high the rate and however long the time, memory is bounded.
+// Memory is bounded at any rate and for any time.
 func TestMostArrivals(t *testing.T) {
 	calls := 0
 	at := func(float64) time.Duration { calls++; return 0 }
@@ -66,7 +66,7 @@ func TestNanoseconds(t *testing.T) {
 	}
 }
 
-// Regular arrivals show where stages begin and end: one that falls on an edge belongs to what follows.
+// Regular arrivals show where stages begin and end: one that falls on an edge belongs to the next.
 func TestRegularStages(t *testing.T) {
 	sec := time.Second
 	stages := []metrics.Stage{
@@ -171,7 +171,7 @@ func TestTimedRamp(t *testing.T) {
 	}
 }
 
-// The gaps of a steered load have the mean they are to have, whatever the burstiness, and leave the draws of the plan alone.
+// The gaps of a steered load have the right mean at any burstiness, and leave the draws of the plan alone.
 func TestGaps(t *testing.T) {
 	for _, burstiness := range []float64{.5, 1, 4, math.Inf(1), 0, math.NaN()} {
 		draw := Gaps(burstiness, numpy.NewLegacy(1))

@@ -10,7 +10,7 @@ import (
 	"benchtop/metrics"
 )
 
-// Each kind of load says what ends it, what it asks of the client, and what it is in words.
+// Each kind of load has an end, a demand on the client, and a description.
 func TestShapes(t *testing.T) {
 	const rows = 40
 	sec, inf := time.Second, metrics.Rate(math.Inf(1))
@@ -74,7 +74,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// A load that cannot be is refused in the words of the flags.
+// An impossible load is refused in the words of the flags.
 func TestValidate(t *testing.T) {
 	long := 20000 * time.Hour
 	nan := math.NaN()

@@ -51,7 +51,7 @@ func TestClientHeaders(t *testing.T) {
 	}
 }
 
-// What cannot be sent is refused by its name, and the value is not told, wherever it got to.
+// An invalid header is refused by its name, and its value is hidden, wherever it got to.
 func TestHeadersRefused(t *testing.T) {
 	const value = "hunter2"
 	for _, c := range []struct {
@@ -91,7 +91,7 @@ func TestHeadersRefused(t *testing.T) {
 
 func TestHideHeaders(t *testing.T) {
 	for _, c := range []struct{ name, value, text, want string }{
-		// Names that sound like a secret: everywhere, but short values only by themselves.
+		// Names that suggest a secret: everywhere, but short values only as words of their own.
 		{"X-Api-Key", "sesame", `sesame,"sesame",opensesames`, `***,"***",open***s`},
 		{"X-Auth", "7", "code 7, status 47, 7", "code ***, status 47, ***"},
 		{"X-Token", "a", "a banana", "*** banana"},
@@ -101,7 +101,7 @@ func TestHideHeaders(t *testing.T) {
 		{"Cookie", "session=abcdef; theme=dark", "abcdef is dark", "*** is ***"},
 		{"X-Secret", `q"uo\te`, `plain q"uo\te, quoted "q\"uo\\te"`, `plain ***, quoted "***"`},
 		{"X-Secret", "", "nothing", "nothing"},
-		// Others: by themselves, and not at all what is said every day.
+		// Others: as words of their own, and common words not at all.
 		{"X-Tenant", "acme", "acme, acmeland, x-acme", "***, acmeland, x-***"},
 		{"X-Tenant", "acme", "nothing", "nothing"},
 		{"X-Tenant", "ac", "ac, dc", "ac, dc"},
@@ -129,8 +129,8 @@ func TestHideHeaders(t *testing.T) {
 	}
 }
 
-// FuzzTargetURL: no text panics or gets into a request line or a Host header that would end it, and no error tells what
-// stands before an @.
+// FuzzTargetURL: no text panics or gets into a request line or a Host header that would end it, and no error quotes the
+// text before an @.
 func FuzzTargetURL(f *testing.F) {
 	for _, s := range []string{"http://host:1/p", "http://host:1?", "https://user:pass@[::1%25eth0]:80/%zz", "http://a b", "http://h\r\nx", "//x", "http://u:p/w@h", "HTTP://H.:0/../é"} {
 		f.Add(s)
@@ -158,7 +158,7 @@ func FuzzTargetURL(f *testing.F) {
 	})
 }
 
-// FuzzHeader: what is accepted can be sent and arrives as it was, and what is hidden is hidden.
+// FuzzHeader: an accepted header can be sent and arrives unchanged, and a hidden value is hidden.
 func FuzzHeader(f *testing.F) {
 	f.Add("X-Key", "a value", "text with a value")
 	f.Add("Authorization", "Basic eDp5", "y")

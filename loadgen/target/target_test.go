@@ -111,8 +111,8 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-// Questions that are asked many at a time share their connections: a server that tokenizes all prompts is dialled as often as
-// there are questions in flight, not as often as there are prompts.
+// Concurrent requests reuse connections: a server that tokenizes all prompts is dialled once for each request in flight, not once for
+// each prompt.
 func TestClientKeepsConnections(t *testing.T) {
 	const atOnce, rounds = 64, 3
 	arrived, letGo := make(chan struct{}), make(chan struct{})

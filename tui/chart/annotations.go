@@ -7,13 +7,13 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Mark is an event, drawn as a vertical line on a chart over time. Earlier marks of a list take precedence.
+// Annotation is an event, drawn as a vertical line on a chart over time. Earlier annotations of a list take precedence.
 type Annotation struct {
 	At          time.Duration
 	Name        string
 	Glyph       rune
 	Line, Words screen.Style
-	Prominent   bool // its words may stand lower; those of other marks are left out if the top row is full
+	Prominent   bool // its words may stand lower; those of others are left out if the top row is full
 }
 
 // Limit is a latency drawn as a line with its name.
@@ -84,7 +84,7 @@ func (t *taken) limits(all []Limit, at scale) {
 	}
 }
 
-// marks draws marks as lines from top to bottom, behind the data. With words, their names stand in the top row if there is room. A line
+// annotate draws annotations as lines from top to bottom, behind the data. With words, their names stand in the top row if there is room. A line
 // next to another is left out.
 func (t *taken) annotate(all []Annotation, on TimeAxis, words bool) {
 	type placed struct {

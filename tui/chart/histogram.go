@@ -36,12 +36,12 @@ type ColorFrom struct {
 	Color screen.Color
 }
 
-// ValueMark is a latency marked on a histogram by a vertical line with its name above.
+// ValueAnnotation is a latency marked on a histogram by a vertical line with its name above.
 type ValueAnnotation struct {
 	At    time.Duration
 	Glyph rune
 	Name  []screen.Span
-	Kept  bool // drawn at the edge if it lies beyond; other marks are left out
+	Kept  bool // drawn at the edge if it lies beyond; others are left out
 	Extra bool // left out if its name is close to another
 }
 
@@ -157,19 +157,19 @@ func (b Histogram) axisLine(c screen.Canvas) {
 	}
 }
 
-// markRoom is the least number of columns between an extra mark and the others.
-const markRoom = 14
+// annotationRoom is the least number of columns between an extra annotation and the others.
+const annotationRoom = 14
 
-// marks draws the marks as lines with their names above them.
+// annotate draws the annotations as lines with their names above them.
 func (b Histogram) annotate(c screen.Canvas) {
 	var all []placedAnnotation
 	for _, m := range b.Annotations {
 		at := b.Axis.bin(m.At)
 		x := min(max(0, int(at)), c.W-1)
-		near := func(p placedAnnotation) bool { return p.x-x < markRoom && x-p.x < markRoom }
+		near := func(p placedAnnotation) bool { return p.x-x < annotationRoom && x-p.x < annotationRoom }
 		switch {
 		case !m.Kept && !b.Axis.Shows(m.At):
-		case m.Extra && (x > c.W-markRoom || slices.ContainsFunc(all, near)):
+		case m.Extra && (x > c.W-annotationRoom || slices.ContainsFunc(all, near)):
 		default:
 			all = append(all, placedAnnotation{m, x})
 		}
@@ -181,7 +181,7 @@ func (b Histogram) annotate(c screen.Canvas) {
 	}
 }
 
-// mark draws a cell of a line where it hides no data, or in black on a bar.
+// annotateCell draws a cell of a line where it hides no data, or in black on a bar.
 func (b Histogram) annotateCell(c screen.Canvas, x, y int, glyph rune) {
 	p := c.At(x, y)
 	switch {
@@ -199,7 +199,7 @@ type placedAnnotation struct {
 }
 
 // writeNames writes the names into the top row in the order of their lines. A name begins at its line, or further to the left if the next
-// name or the edge is in the way. If there is no room for all, the last marks of the list are left out. It returns the marks that are left.
+// name or the edge is in the way. If there is no room for all, the last annotations of the list are left out. It returns the others.
 func writeNames(c screen.Canvas, all []placedAnnotation) []placedAnnotation {
 	for ; len(all) > 0; all = all[:len(all)-1] {
 		sorted := slices.Clone(all)

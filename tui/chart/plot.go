@@ -25,7 +25,7 @@ type Point struct {
 	Value float64
 }
 
-// Below says what is under a line.
+// Below is the look of the area below a line.
 type Below uint8
 
 // Dotted and cleared areas are drawn if the terminal has enough colours.
@@ -50,7 +50,7 @@ type Plot struct {
 	Top         float64 // the least upper end of a linear axis
 	Named       bool    // lines carry their names, as they always do without colours
 	Upper       bool    // the plot below has the axis of time
-	Lower       bool    // the plot above has the words of the marks
+	Lower       bool    // the plot above has the words of the annotations
 	Limits      []Limit
 	Annotations []Annotation
 	Underline   Underline

@@ -8,8 +8,8 @@
 //	                         ├──> column: eighths       ▂▅█          ┊ one after the other, and is kept
 //	                         └──> pixel:  upper, lower  ▀▄           ┊ from frame to frame
 //
-//	╭ canvas ───────────╮  Axes, limits, marks and (without colours) the names of lines are written on the screen itself.
-//	│10k│        ⢀⣀     │  Limits and marks go behind the data: a cell with a dot of a line is taken.
+//	╭ canvas ───────────╮  Axes, limits, annotations and (without colours) the names of lines are written on the screen itself.
+//	│10k│        ⢀⣀     │  Limits and annotations go behind the data: a cell with a dot of a line is taken.
 //	│  0│⠤⠤⠤⠔⠒⠊⠉        │
 //	│   ╰┴-60s─────now  │
 package chart
@@ -43,7 +43,7 @@ type Raster struct {
 // stripRows is the height of the canvas: most charts of a screen of 120x40 fit into one strip.
 const stripRows = 10
 
-// beside is kept beside each cell of the canvas: its style on the screen, since styles of lipgloss are not comparable, and the last line
+// cellState is kept for each cell of the canvas: its style on the screen, since styles of lipgloss are not comparable, and the last line
 // drawn through it.
 type cellState struct {
 	style screen.Style
@@ -107,7 +107,7 @@ func (r *Raster) copy(area screen.Canvas, taken func(x, y int)) {
 	}
 }
 
-// at returns what is kept beside a cell; nil outside the strip.
+// at returns the state of a cell; nil outside the strip.
 func (r *Raster) at(x, y int) *cellState {
 	if y -= r.top; x < 0 || y < 0 || x >= r.w || y >= r.rows {
 		return nil

@@ -1,5 +1,5 @@
 // Package form asks the user to fill in fields on the screen, as benchtop does without arguments. It knows neither flags nor runs: its
-// caller says which fields there are and which command line they stand for.
+// caller provides the fields and the command line that they stand for.
 package form
 
 import (
@@ -26,7 +26,7 @@ type Field struct {
 	// Choices to choose from. Free says that anything else may be typed as well.
 	Choices []string
 	Free    bool
-	// Hint is said beside it.
+	// Hint is shown beside it.
 	Hint string
 }
 
@@ -36,11 +36,10 @@ type Options struct {
 	Fields []Field
 	// Shown says which fields matter for the values so far.
 	Shown func(values map[string]string, key string) bool
-	// Command is the command line that the values stand for, in words as a shell takes them, and what is wrong with it, "" for
-	// nothing.
+	// Command is the command line of the values, in words as a shell takes them, and its error, "" for none.
 	Command func(values map[string]string) (words []string, problem string)
-	// Lookup finds the choices of one field from what stands in others; it is asked whenever the first field was left. It runs
-	// beside the form and must end with ctx. The error is said beside the field.
+	// Lookup finds the choices of one field from the values of others; it is called whenever the first field was left. It runs beside the form and
+	// must end with ctx. The error is shown beside the field.
 	Lookup func(ctx context.Context, values map[string]string) (key string, choices []string, err error)
 	// Input and Output; nil means the terminal. ASCII and Color are as in the options of the dashboard.
 	Input  io.Reader
@@ -86,16 +85,16 @@ type form struct {
 	fields  []formField
 	at      int // the field with the cursor
 	use     bool
-	problem string // shown once the user wanted to go
-	known   bool   // choices were looked up, or are, for what stands in the first field
+	problem string // shown once the user wanted to run
+	known   bool   // choices were looked up, or are being, for the value of the first field
 	note    string // why there are none
 }
 
-// formField is a field with what the user made of it.
+// formField is a field with its value.
 type formField struct {
 	Field
 	edit   Line
-	choice int // index into Choices; -1 for what was typed
+	choice int // index into Choices; -1 for typed text
 }
 
 func newForm(o Options, p *screen.Palette) *form {
@@ -137,7 +136,7 @@ func (m *form) shown() []int {
 	return out
 }
 
-// Init looks the choices up for what the form begins with.
+// Init looks up the choices for the first values.
 func (m *form) Init() tea.Cmd { return m.lookup() }
 
 // lookup asks for choices if the first field changed since they were asked for.
@@ -166,7 +165,7 @@ func (m *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// found takes the choices of a field, unless the user has changed his mind since.
+// takeChoices takes the choices of a field, unless the first field changed since.
 func (m *form) takeChoices(msg lookupMsg) {
 	if !m.known || msg.of != m.fields[0].value() {
 		return
@@ -220,11 +219,11 @@ func (m *form) key(msg tea.KeyMsg) tea.Cmd {
 		if !f.Free {
 			return nil
 		}
-		if f.choice >= 0 { // typing goes on from what was chosen
+		if f.choice >= 0 { // typing continues the choice
 			f.edit, f.choice = NewLine(f.value()), -1
 		}
 	}
-	if f.edit.Edit(msg) && m.at == 0 { // what was said of the other server is not true of this one
+	if f.edit.Edit(msg) && m.at == 0 { // the choices were those of another server
 		m.known, m.note = false, ""
 	}
 	return nil
@@ -255,11 +254,11 @@ func (m *form) submit() tea.Cmd {
 	return tea.Quit
 }
 
-// formShort stands for a command line that there is no room for.
+// commandTooLong stands for a command line that there is no room for.
 const commandTooLong = "(the command line needs a larger window; it is printed when it runs)"
 
-// shellLines breaks the words of a command line into lines of w columns, as one would in a shell: what is copied off the
-// screen runs as a whole, never a part of it. A flag keeps its values where they fit. It is nil where a word is too long.
+// shellLines breaks the words of a command line into lines of w columns with a '\' at their ends, so that text copied from the screen runs as a
+// whole. A flag keeps its values where they fit. It is nil where a word is too long.
 func shellLines(words []string, w int) (lines []string) {
 	const indent, goesOn = "  ", ` \`
 	w -= len(goesOn)
@@ -280,7 +279,7 @@ func shellLines(words []string, w int) (lines []string) {
 	return lines
 }
 
-// flagUnits joins words to what should stand on one line, at most w columns wide.
+// flagUnits joins the words that belong on one line, at most w columns wide.
 func flagUnits(words []string, w int) (units []string) {
 	for _, word := range words {
 		word = screen.SanitizeSpaced(word)

@@ -16,7 +16,7 @@ func (m *form) View() string {
 	return rowEnds.ReplaceAllString(s.Render(m.palette), "$1")
 }
 
-// rowEnds are blanks at the ends of lines. Some terminals copy them, and behind a '\' they would keep a shell from going on.
+// rowEnds are blanks at the ends of lines. Some terminals copy them, and behind a '\' they would end the command.
 var rowEnds = regexp.MustCompile(`(?m) +((?:\x1b\[[0-9;]*m)*)$`)
 
 func (m *form) draw(c screen.Canvas) {
@@ -46,7 +46,7 @@ func (m *form) draw(c screen.Canvas) {
 	}
 }
 
-// narrow says that labels and margins give way, so that there is room for values.
+// narrow reports whether labels and margins are cut, so that there is room for values.
 func (m *form) narrow() bool { return m.w < 40 }
 
 func (f *formField) label(narrow bool) string {
@@ -56,8 +56,8 @@ func (f *formField) label(narrow bool) string {
 	return f.Label
 }
 
-// outcome is what is wrong, and the command line, in lines of w columns. Fields go first: where there is little room, the first
-// problem is enough, and where there is none, neither is shown.
+// outcome is the problems and the command line, in lines of w columns. Fields come first: where there is little room only the first problem is
+// shown, and where there is none, neither is.
 func (m *form) outcome(w, h int) (bad, command []string) {
 	words, problem := m.o.Command(m.values())
 	all := []string{strings.SplitN(problem, "\n", 2)[0]}
@@ -72,7 +72,7 @@ func (m *form) outcome(w, h int) (bad, command []string) {
 	room := h - min(len(m.shown()), 6) - 1
 	bad = bad[:max(0, min(len(bad), room))]
 	command = shellLines(words, w)
-	if len(command) == 0 || len(bad)+len(command) > room { // a part of it would run without its limits
+	if len(command) == 0 || len(bad)+len(command) > room { // a part of the command would run without its limits
 		command = screen.Wrap(commandTooLong, w, 3)
 	}
 	if len(bad)+len(command) > room {
@@ -127,7 +127,7 @@ func (m *form) drawField(c screen.Canvas, f *formField, names int, here bool) {
 	}
 }
 
-// beside is what is said beside a field, in w columns: a hint as a whole or not at all, an error as far as there is room.
+// hintOf is the text beside a field, in w columns: a hint as a whole or not at all, an error as far as there is room.
 func (m *form) hintOf(f *formField, w int) string {
 	hint := f.Hint
 	switch {

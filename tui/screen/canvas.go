@@ -19,7 +19,7 @@ type Cell struct {
 
 var blank = Cell{Glyph: ' '}
 
-// Terminal describes what a terminal can show.
+// Terminal describes the abilities of a terminal.
 type Terminal struct {
 	Mono   bool // no colours: lines carry their names
 	Filled bool // enough colours for dim areas below lines

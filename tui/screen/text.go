@@ -155,7 +155,7 @@ func Wrap(s string, w, most int) []string {
 	return lines
 }
 
-// foldMost bounds how many lines of foreign text are kept for the
+// foldMost bounds how many lines of foreign text are kept for the screen.
 const foldMost = 2000
 
 // Fold breaks foreign text of several lines into lines of at most w columns, at blanks where there are any. It takes time in

@@ -23,14 +23,14 @@ const (
 	Purple
 	Yellow // poor on white: for areas, never for text
 	grey   // labels
-	Dimmed // lines that support data: outlines, marks, the warm-up
+	Dimmed // lines that support data: outlines, annotations, the warm-up
 	faint  // borders and axes
-	Black  // marks on top of coloured areas
-	shades // the first of the colours of areas, see shades.go
+	Black  // annotations on top of coloured areas
+	shades // the first of the colours of areas
 	colors = shades + shadeCount
 )
 
-// Style is how a cell looks. The zero value is plain text.
+// Style is the look of a cell. The zero value is plain text.
 type Style struct {
 	Fg, Bg Color
 	Bold   bool

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// takeTerminal stops a job of the background until the shell gives it the terminal, as any program does that changes how a
-// terminal works. From then on the way out is not stopped, wherever the shell has put the job.
+// takeTerminal stops a job of the background until the shell gives it the terminal, as any program does that sets the modes of a terminal. From then
+// on the way out is not stopped, even in the background.
 func takeTerminal(tty *os.File) {
 	if modes, err := term.GetState(tty.Fd()); err == nil {
-		_ = term.Restore(tty.Fd(), modes) // changes nothing: it is only about the stop
+		_ = term.Restore(tty.Fd(), modes) // it changes nothing but stops the job
 	}
 	signal.Ignore(syscall.SIGTTOU)
 }

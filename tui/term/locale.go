@@ -8,9 +8,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// Plain reports whether a terminal is better served with ASCII, going by its environment: because the locale
-// is not UTF-8, or because it is Linux' own console, whose font has neither braille nor most blocks. Where no locale is
-// set at all, as in most containers, nothing speaks against UTF-8.
+// Plain reports whether a terminal needs ASCII, by its environment: the locale is not UTF-8, or the terminal is the console of Linux, whose font has
+// neither braille nor most blocks. Without any locale, as in most containers, the terminal is taken for one with UTF-8.
 func Plain(getenv func(string) string) bool {
 	if getenv("TERM") == "linux" {
 		return true

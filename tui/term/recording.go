@@ -16,12 +16,12 @@ import (
 //	[0,"o","\u001b[H\u001b[2J"]
 //	[7.220015,"r","80x24"]
 //
-// A writer that fails gets nothing more; the screen does not mind. A nil recording does nothing.
+// A recording ends when its writer fails; the screen does not. A nil recording does nothing.
 type recording struct {
 	to      io.Writer
 	since   func() time.Duration // since the beginning
 	w, h    int
-	split   []byte // the beginning of a letter whose end has not come
+	split   []byte // the beginning of a letter without its end
 	stopped bool
 }
 
@@ -34,7 +34,7 @@ func newRecording(to io.Writer, w, h int, began time.Time, since func() time.Dur
 		Timestamp int64 `json:"timestamp"`
 	}{2, w, h, began.Unix()})
 	if !r.stopped {
-		// The terminal got its alternate screen without us; a player's screen has whatever stood there.
+		// Bubble Tea switches to an empty alternate screen; a player has to clear its screen.
 		r.line([]any{0, "o", "\x1b[H\x1b[2J"})
 	}
 	return r

@@ -1,9 +1,9 @@
 // Package term is the way to a terminal: it counts and records the bytes that go there, keeps the rate of frames within a limit, runs a
-// Bubble Tea program on it, and tells from the environment what the terminal can show. It knows nothing of the dashboard.
+// Bubble Tea program on it, and finds out from the environment whether the terminal needs ASCII. It knows nothing of the dashboard.
 //
 //	Bubble Tea ──frames──> Writer ──┬──> the terminal
 //	                bell ──Aside──>─┤
-//	                                └──> Recording: an asciicast, without asides
+//	                                └──> recording: an asciicast, without asides
 package term
 
 import (
@@ -19,7 +19,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/term"
 
-	_ "benchtop/tui/noquery" // before Bubble Tea asks the terminal a question
+	_ "benchtop/tui/noquery" // first, so that Bubble Tea does not query the terminal
 )
 
 // FramesPerSecond is how often Bubble Tea looks for changes to write: a key shows its effect within a twentieth of a second. The
@@ -159,7 +159,7 @@ func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea
 func leave(p *tea.Program, done <-chan error, why error) error {
 	if inBackground(os.Stdin) {
 		if modes, err := term.GetState(os.Stdin.Fd()); err == nil {
-			defer func() { _ = term.Restore(os.Stdin.Fd(), modes) }() // the shell's, who has the terminal now
+			defer func() { _ = term.Restore(os.Stdin.Fd(), modes) }() // those of the shell, which has the terminal now
 		}
 	}
 	p.Kill()

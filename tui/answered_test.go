@@ -14,7 +14,7 @@ import (
 	"benchtop/tui/term"
 )
 
-// recorded has the recorder's ear for what a screen wants to look at.
+// recorded passes the requests to inspect to the view.
 type recorded struct {
 	NoControl
 	rec *liveview.View

@@ -11,7 +11,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Of a run that was killed the header says so, also to who had it under control, had asked it to stop or looks at a frozen screen.
+// The header shows that a run was killed, also in control, after a key that stops, and on a frozen screen.
 func TestBrokeOff(t *testing.T) {
 	for _, keys := range [][]string{{"c"}, {"q"}, {"q", "q"}, {"c", " "}} {
 		m := open(steered(34), 160, 40, termenv.Ascii)
@@ -31,7 +31,7 @@ func TestBrokeOff(t *testing.T) {
 		}
 	}
 	m := open(mid(), 160, 40, termenv.Ascii)
-	press(m, " ") // what stands on the screen is of before the end
+	press(m, " ") // the rest of the screen is of the moment before the end
 	m.Update(snapshotMsg{done()})
 	m.Update(endMsg{})
 	if m.state(m.latest) != metrics.Finished || strings.Contains(firstLines(m), "BROKE OFF") {

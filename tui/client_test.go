@@ -64,7 +64,7 @@ func headOf(m *model, w int) []string {
 	return strings.Split(sf.Render(m.palette), "\n")
 }
 
-// TestClientMakesRoom: what matters more stays, whatever the client's state, and bad news is always there.
+// TestClientMakesRoom: more important parts stay in every state of the client, and bad news is always there.
 func TestClientMakesRoom(t *testing.T) {
 	judged := judge(bad())
 	for _, why := range [][]string{late, together, {strings.Repeat("x", 300)}, {""}} {

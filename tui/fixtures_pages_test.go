@@ -149,7 +149,7 @@ func (e *endpointCount) count(q *metrics.Request, at time.Duration) {
 	}
 }
 
-// serverSecond is what the server says of a second.
+// serverSecond is the server's sample of a second.
 func serverSecond(w *metrics.Window, i int, at time.Duration) metrics.ServerSecond {
 	mean := func(h *metrics.Histogram, part float64) metrics.ServerLatency {
 		return metrics.ServerLatency{N: float64(h.Count()), Mean: time.Duration(part * float64(h.Mean()))}
@@ -169,7 +169,7 @@ func serverSecond(w *metrics.Window, i int, at time.Duration) metrics.ServerSeco
 	return s
 }
 
-// gpuSecond is what two accelerators do in a second.
+// gpuSecond is a sample of two accelerators.
 func gpuSecond(w *metrics.Window, i int) metrics.GPUSecond {
 	out := metrics.GPUSecond{At: w.Start + time.Second, Took: time.Second}
 	busy := min(float64(w.Running)/90, 1)
@@ -359,7 +359,7 @@ func detail(q metrics.RequestRow) *metrics.RequestDetail {
 // Two of the orders of the list.
 const bySlowTTFT, byFailure = 2, 4
 
-// crazy is everything a page could choke on.
+// crazy is a run with values that break careless drawing.
 func crazy() metrics.Snapshot {
 	s := listed(watched(monstrous(), 3))
 	evil := strings.Repeat("漢\x1b[2J\x07\u202e🤖e\u0301\u0301\u0301\n", 12)
@@ -419,7 +419,7 @@ func slower(h *metrics.Histogram) metrics.Histogram {
 	return out
 }
 
-// monstrousPages adds to the monstrous run what the pages show.
+// monstrousPages adds the data of the other pages to the monstrous run.
 func monstrousPages() metrics.Snapshot {
 	s := monstrous()
 	s.Report = nil

@@ -11,7 +11,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// The word and the colour of a run that is over say what came out of it, in the header and below a run that is not saved.
+// The word and the colour of a run that is over show its conclusion, in the header and on the bottom line of a run that is not saved.
 func TestStateOfAnEndedRun(t *testing.T) {
 	for _, c := range []struct {
 		conclusion  metrics.Conclusion
@@ -45,8 +45,8 @@ func TestStateOfAnEndedRun(t *testing.T) {
 	}
 }
 
-// A cold cache changes what is measured, so on a terminal of 80 columns its two words come before the length of the model's name
-// and of the file's, which the end of the run and the log say whole.
+// A cold cache changes the figures, so on a terminal of 80 columns the names of the model and of the file are shortened for it. The end of the run and
+// the log have them in full.
 func TestColdCacheFits(t *testing.T) {
 	for _, c := range []struct {
 		model, client string

@@ -54,7 +54,7 @@ func BenchmarkFullRedrawHours(b *testing.B) {
 	}
 }
 
-// BenchmarkNextSecondHours draws such a run second after second: what was merged for the picture before is there.
+// BenchmarkNextSecondHours draws such a run second after second, with the merged histograms of the frame before.
 func BenchmarkNextSecondHours(b *testing.B) {
 	for _, n := range []int{1, 4, 24} {
 		whole := hours(n)

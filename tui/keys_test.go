@@ -25,14 +25,14 @@ func steered(rate float64) metrics.Snapshot {
 	return s
 }
 
-// ordered types keys at a run and returns what was ordered.
+// ordered types keys at a run and returns the commands.
 func ordered(s metrics.Snapshot, keys ...string) ([]metrics.Command, *model) {
 	m := open(s, 100, 30, termenv.Ascii)
 	press(m, keys...)
 	return m.Control.(*control).orders, m
 }
 
-// What was refused is not what the next key starts from.
+// The next key does not start from a load that was refused.
 func TestRefusedLoad(t *testing.T) {
 	m := open(steered(95), 100, 30, termenv.Ascii)
 	c := m.Control.(*control)
@@ -100,7 +100,7 @@ func TestLoadKeys(t *testing.T) {
 	}
 }
 
-// What was ordered counts until the run has heard of all of it, or does not seem to listen.
+// A pending load counts until the run has counted all changes, or does not answer.
 func TestStepsAddUp(t *testing.T) {
 	_, m := ordered(steered(10), "c", "+", "+")
 	s := steered(11) // of the first order only
@@ -390,7 +390,7 @@ func TestStoppingFromAPrompt(t *testing.T) {
 	}
 }
 
-// What is typed fast arrives in one read, the prompt's text too.
+// Keys typed fast arrive in one read, those of a prompt too.
 func TestPromptInOneRead(t *testing.T) {
 	m := open(steered(34), 100, 30, termenv.Ascii)
 	m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("ci12")})
@@ -431,7 +431,7 @@ type guest struct {
 
 func (g *guest) Controls() bool { return g.may }
 
-// Who looks on when the first terminal is lost gets the control.
+// A viewer gets control when the first terminal is lost.
 func TestGuestGetsControl(t *testing.T) {
 	m := open(steered(34), 100, 30, termenv.Ascii)
 	g := &guest{control: m.Control.(*control)}
@@ -462,7 +462,7 @@ func TestThemeKey(t *testing.T) {
 	}
 }
 
-// Without colours the key changes nothing, and says so.
+// Without colours the key only shows a notice.
 func TestThemeKeyWithoutColour(t *testing.T) {
 	m := open(mid(), 120, 40, termenv.Ascii)
 	press(m, "t")

@@ -102,7 +102,7 @@ func TestLatencyAndLoadScreens(t *testing.T) {
 	}
 }
 
-// onlyPanels is the screen without the lines above and below the panels, which other tests look at.
+// onlyPanels is the screen without the lines above and below the panels, which other tests check.
 func onlyPanels(m *model) string {
 	lines := strings.Split(m.View(), "\n")
 	l := m.layout()

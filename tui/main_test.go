@@ -36,10 +36,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// control counts what the keys asked for.
+// control counts the commands of keys.
 type control struct {
 	NoControl
-	most           float64 // what is refused is more than this; 0 for nothing
+	most           float64 // larger loads are refused; 0 for none
 	mu             sync.Mutex
 	drains, aborts int
 	orders         []metrics.Command

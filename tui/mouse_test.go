@@ -86,7 +86,7 @@ func TestClickOnRequests(t *testing.T) {
 		}
 	}
 	chosen := m.list.Picked
-	for _, y := range []int{-1, 0, 3, 4, 38, 39, 60} { // the frame and what is around
+	for _, y := range []int{-1, 0, 3, 4, 38, 39, 60} { // the frame and outside
 		click(m, 119, y)
 	}
 	if m.list.Picked != chosen || m.list.Opened {

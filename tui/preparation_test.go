@@ -25,7 +25,7 @@ func prepares(p *Preparation, after time.Duration, w, h int) *model {
 	return m
 }
 
-// took puts the times of a preparation's steps where they can be told beforehand, as long as each step was to take.
+// took sets the times of a preparation's steps, so that each takes a given time.
 func took(p *Preparation, times ...time.Duration) {
 	at := p.began
 	for i, d := range times {
@@ -85,7 +85,7 @@ func TestPreparationOnScreen(t *testing.T) {
 	}
 }
 
-// A preparation of any size and in any state is drawn without harm, what is said of it included.
+// A preparation of any size, in any state and with any words is drawn without a panic.
 func TestPreparationAtAnySize(t *testing.T) {
 	empty, long := NewPreparation(), NewPreparation("server")
 	for range 30 {

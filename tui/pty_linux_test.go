@@ -18,7 +18,7 @@ import (
 	"benchtop/metrics"
 )
 
-// terminal opens a pseudo-terminal whose other side says nothing.
+// terminal opens a pseudo-terminal whose other side is silent.
 func terminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
@@ -43,7 +43,7 @@ func terminal(t *testing.T) (master, slave *os.File) {
 	return master, slave
 }
 
-// questions are the beginnings of what a terminal would answer: its colours, where the cursor is, what it is and what it can. Bubble
+// questions are the beginnings of queries of a terminal: of its colours, its cursor, its kind and its abilities. Bubble
 // Tea would ask for the background colour before main if it were not for the package noquery, and wait five seconds for the answer.
 var questions = []string{"\x1b]1", "\x1b]4;", "\x1b[6n", "\x1b[5n", "\x1b[?6n", "\x1b[c", "\x1b[0c", "\x1b[>", "\x1b[=", "\x1b[?u", "\x1bP"}
 
@@ -105,7 +105,7 @@ func TestNoQueryAtStart(t *testing.T) {
 	for what, words := range map[string]string{"ready": "ready", "dashboard": "2151"} {
 		cmd := exec.Command(self)
 		// On a busy machine the terminal library closes its input while it still reads it, which the race detector
-		// would report onto the terminal. What is looked at here is what the program asks the terminal.
+		// would report onto the terminal. This test is about queries of the terminal only.
 		cmd.Env = []string{childEnv + "=" + what, "GORACE=exitcode=0 log_path=" + filepath.Join(t.TempDir(), "race")}
 		silent(t, cmd, words, what == "dashboard")
 	}

@@ -12,7 +12,7 @@ import (
 	"benchtop/metrics"
 )
 
-// player notes what keys asked for.
+// player records the commands of keys.
 type player struct{ asked []string }
 
 func (p *player) Play() { p.asked = append(p.asked, "play") }

@@ -62,7 +62,7 @@ func TestReportPage(t *testing.T) {
 	}
 }
 
-// The screen turns to the report only where nobody looks at anything else.
+// The screen turns to the report unless the user chose something else.
 func TestReportDoesNotInterrupt(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -95,7 +95,7 @@ func TestReportDoesNotInterrupt(t *testing.T) {
 	}
 }
 
-// The answer is longer than a narrow screen is wide; its end says whether the figures are the server's.
+// The conclusion is longer than a narrow screen is wide; its end is about whose figures they are.
 func TestReportWraps(t *testing.T) {
 	const answer = "within SLO up to 34 req/s; saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED (p99 sent 24ms late)"
 	m := open(done(), 80, 24, termenv.Ascii)

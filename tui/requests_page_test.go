@@ -58,7 +58,7 @@ func TestRequestsPageColours(t *testing.T) {
 	golden(t, "colours/requests_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
 }
 
-// crazyLists are choices on the page of requests that a key hardly makes.
+// crazyLists are states of the page of requests that keys hardly lead to.
 func crazyLists() []panels.List {
 	return []panels.List{
 		{}, opening(4310), opening(math.MaxInt - 1), {Sort: 200, Filter: "漢\x1b"}, {Picked: math.MinInt, Line: math.MaxInt, Opened: true},

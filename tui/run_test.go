@@ -64,7 +64,7 @@ func start(t testing.TB, exit bool, change ...func(*Options)) *show {
 	return s
 }
 
-// begin is start without a look at the screen.
+// begin is start without waiting for the screen.
 func begin(t testing.TB, exit bool, change ...func(*Options)) *show {
 	t.Helper()
 	in, keys := io.Pipe()
@@ -126,7 +126,7 @@ func TestStopping(t *testing.T) {
 	s.press("q")
 	s.until("a drain", func() bool { d, a := s.asked(); return d == 1 && a == 0 })
 	s.until("the overlay", func() bool { return strings.Contains(s.out.String(), "Stopping") })
-	s.press("\x03") // Ctrl-C is the same wish
+	s.press("\x03") // Ctrl-C is the same key
 	s.until("an abort", func() bool { d, a := s.asked(); return d == 1 && a == 1 })
 	s.press("q")
 	s.returned(nil)

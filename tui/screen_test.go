@@ -309,8 +309,8 @@ var fuzzed = []func() metrics.Snapshot{
 }
 
 // FuzzKeys types anything at any size, in any mode, while snapshots, ticks and new sizes come in between. The screen is
-// always whole, and the only ways out are the third wish to stop, the first one once the run is over, and the end of the
-// snapshots for those who asked for it.
+// always whole, and the only ways out are the third key that stops, the first one once the run is over, and the end of the snapshots with
+// Options.Exit.
 func FuzzKeys(f *testing.F) {
 	f.Add([]byte("lljjz[]wg?q"), uint8(120), uint8(40), uint8(0), uint8(0))
 	f.Add([]byte("2kkkkgGjj1\t"), uint8(40), uint8(10), uint8(1), uint8(1))
@@ -371,7 +371,7 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
-// BenchmarkFullRedraw is what the first screen of a size and page costs.
+// BenchmarkFullRedraw is the cost of the first screen of a size and page.
 func BenchmarkFullRedraw(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		for i, p := range panels.Pages {
@@ -384,7 +384,7 @@ func BenchmarkFullRedraw(b *testing.B) {
 	}
 }
 
-// BenchmarkNextFrame is what a frame costs after the first: everything is merged anew, but the screen and the charts' canvas are there.
+// BenchmarkNextFrame is the cost of a frame after the first: everything is merged anew, but the screen and the charts' canvas are there.
 func BenchmarkNextFrame(b *testing.B) {
 	frame := func(name string, w, h, page int, zoomed bool) {
 		b.Run(fmt.Sprintf("%dx%d/%s", w, h, name), func(b *testing.B) {
@@ -420,7 +420,7 @@ func drawCold(b *testing.B, m *model) {
 	}
 }
 
-// BenchmarkViewHeader is what two of three drawing ticks cost: the header alone.
+// BenchmarkViewHeader is the cost of the header alone, as in every other drawing tick.
 func BenchmarkViewHeader(b *testing.B) {
 	m := open(bad(), 120, 40, termenv.TrueColor)
 	m.View()

@@ -12,7 +12,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// speechless is a run beside which nobody says anything.
+// speechless is a run without samples of server and accelerators.
 func speechless(s metrics.Snapshot) metrics.Snapshot {
 	s.ServerAbsent = "http://127.0.0.1:8000/metrics answers 404 Not Found, so the server's own figures are not shown"
 	s.GPUsAbsent = "no nvidia-smi, amd-smi or rocm-smi in PATH"
@@ -75,7 +75,7 @@ func TestWhyTheServerIsGone(t *testing.T) {
 	}
 }
 
-// What a tool does not know has no unit.
+// An unknown figure has no unit.
 func TestUnsaidGPU(t *testing.T) {
 	s, no := watched(mid(), 1), metrics.Unsaid()
 	s.GPUs[len(s.GPUs)-1].GPUs = []metrics.GPU{{Name: "GH200", Use: no, MemoryUsed: no, MemoryTotal: no, Power: no, PowerLimit: 700, Temperature: no, Clock: no}}

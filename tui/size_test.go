@@ -9,7 +9,7 @@ import (
 	"benchtop/tui/term"
 )
 
-// An output that is no terminal is as large as it is said to be, and what is drawn on it fills it.
+// An output that is no terminal has the size given, and the screen fills it.
 func TestSizeWithoutTerminal(t *testing.T) {
 	for _, c := range []struct{ w, h, width, height int }{{120, 40, 120, 40}, {0, 0, 80, 24}, {120, 0, 80, 24}, {-1, 40, 80, 24}} {
 		if w, h := term.NewWriter(&output{}).Size(c.w, c.h); w != c.width || h != c.height {

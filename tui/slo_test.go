@@ -21,7 +21,7 @@ func TestLimitsAreDrawn(t *testing.T) {
 	}
 }
 
-// What is below a panel's title appears only if there is something to show.
+// The panel appears only if there is something to show.
 func TestPanelOnlyWithObjectives(t *testing.T) {
 	for _, size := range sizes[2:] {
 		w, h := size[0], size[1]

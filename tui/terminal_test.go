@@ -14,14 +14,14 @@ import (
 	"benchtop/tui/term"
 )
 
-// asides collects what a model says to the terminal beside the frames.
+// asides collects the text that a model sends to the terminal between frames.
 func asides(m *model) *string {
 	var all string
 	m.aside = func(words string) tea.Cmd { all += words; return nil }
 	return &all
 }
 
-// A screen that takes too much is drawn half as often, and says so.
+// A screen that takes too many bytes is drawn half as often, with a note.
 func TestGovernedCharts(t *testing.T) {
 	m := open(mid(), 120, 40, termenv.Ascii)
 	total := int64(0)
@@ -51,7 +51,7 @@ func TestGovernedCharts(t *testing.T) {
 	}
 }
 
-// Turning pages is not what makes a screen expensive; a key that is held down is.
+// Turning pages does not make a screen expensive; a key that is held down does.
 func TestKeysAreNotGoverned(t *testing.T) {
 	m := open(mid(), 120, 40, termenv.TrueColor)
 	shown, total := strings.Split(m.View(), "\n"), int64(0)

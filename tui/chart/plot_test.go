@@ -85,7 +85,7 @@ func TestWarmupIsDimmed(t *testing.T) {
 	}
 }
 
-// An area is hidden by later lines and by what a later line clears, and its line keeps the dots below it where it is the last.
+// An area is hidden by later lines and by the cleared areas of later lines, and its line keeps the dots below it where it is the last.
 func TestAreas(t *testing.T) {
 	level := func(v float64, below Below, color screen.Color) Line {
 		return Line{Name: "x", Below: below, Color: color, Points: []Point{{0, v}, {time.Minute, v}}}

@@ -161,7 +161,7 @@ func TestFormNarrow(t *testing.T) {
 	}
 }
 
-// What is copied off the screen runs as a whole: it is broken at flags, with what a shell needs to go on, or not there.
+// A command line copied from the screen runs as a whole: it is broken at flags with a '\', or not shown.
 func TestFormCommandLine(t *testing.T) {
 	words := []string{"benchtop", "serve", "--base-url", "http://127.0.0.1:8000", "--model", "'a  b --c'", "--max-concurrency", "16",
 		"--duration", "1m", "--goodput", "ttft:500", "tpot:50"}

@@ -46,7 +46,7 @@ func TestBaselineOfTheSameStretch(t *testing.T) {
 	}
 }
 
-// Where the other run does not say what it was like in that stretch, the column says that it is against all of it.
+// Where the baseline has no seconds of a stretch, the column says that it compares with the whole baseline.
 func TestBaselineOfTheWholeSaysSo(t *testing.T) {
 	all := mid()
 	figures := &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 5, Mean: 5, Median: 4}}}

@@ -37,7 +37,7 @@ func (t *times) Push(x any) { *t = append(*t, x.(time.Duration)) }
 
 func (t *times) Pop() any { o := *t; x := o[len(o)-1]; *t = o[:len(o)-1]; return x }
 
-// free is when a place is free for someone who comes at a moment, with n places.
+// free is when one of n places is free for a request that comes at a moment.
 func (t *times) free(at time.Duration, n int) time.Duration {
 	for t.Len() > 0 && (*t)[0] <= at {
 		heap.Pop(t)
@@ -102,7 +102,7 @@ func fail(q *metrics.Request, how int) {
 	}
 }
 
-// play tells a recorder what of the requests has happened by a moment.
+// play gives a view the events of requests until a moment.
 func play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
 	for _, r := range all {
 		q := metrics.NewRequest(r.Index)
@@ -139,7 +139,7 @@ var (
 	together = []string{"1.3 % of chunks read late and together"}
 )
 
-// sampled gives a snapshot the samples of its seconds, and what they say of the whole run and of its last seconds.
+// sampled gives a snapshot the samples of its seconds, and verdicts on the whole run and on its last seconds.
 func sampled(s metrics.Snapshot, whole, recent []string) metrics.Snapshot {
 	s.Client = nil
 	for at := time.Second; at <= s.At; at += time.Second {

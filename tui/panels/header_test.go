@@ -8,7 +8,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// What is too long is cut by no more than it must be: a line that is shortened uses the room there is.
+// A line that is too long is cut as little as possible: it uses all of the room.
 func TestFitUsesTheRoom(t *testing.T) {
 	parts := []string{
 		"127.0.0.1:34879", "sim-8b", "ramp 4 to 50 req/s over 30s",
@@ -32,7 +32,7 @@ func TestFitUsesTheRoom(t *testing.T) {
 	}
 }
 
-// Who counts tokens, and that the cache is cold, is said on a terminal of ordinary width, not only where the data set fits, too.
+// The source of token counts and the cold cache are shown on a terminal of ordinary width, not only where the data set fits, too.
 func TestHeaderSaysWhoCounts(t *testing.T) {
 	p := &metrics.Plan{
 		BaseURL: "http://127.0.0.1:8000", ModelID: "sim-8b", Load: "10 req/s (Poisson)", Cache: "cold cache (about 13 tokens before each prompt)",

@@ -85,7 +85,7 @@ func TestNewPanelsAtEverySize(t *testing.T) {
 	}
 }
 
-// Charts end before now when they are scrolled back, and so does what is merged.
+// Charts that are scrolled back end before now, and so do merged histograms.
 func TestScrolledBack(t *testing.T) {
 	s := metrics.Snapshot{At: 100*time.Second + 300*time.Millisecond, State: metrics.Running}
 	for i := range 101 {

@@ -53,7 +53,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// After a thousand marks the line of a live run still goes by what was set last.
+// After a thousand events the line of a live run still follows the last setting.
 func TestTargetsBeyondTheMarks(t *testing.T) {
 	rec := liveview.NewView(time.Now(), &metrics.Plan{Rate: 7})
 	const n = 1200
@@ -377,8 +377,8 @@ func TestPercentilesBesideASlowBaseline(t *testing.T) {
 	}
 }
 
-// A pause moved the plan's stages, so the moments that the plan has for them say nothing: neither of one that would have begun in
-// the pause, nor of the next, nor of what is on.
+// A pause moves the stages of the plan, so their planned moments are void: for a stage that would have begun in the pause, for the next one, and for
+// the load that is on.
 func TestStageRowsAfterAPause(t *testing.T) {
 	s := metrics.Snapshot{At: 18 * time.Second, Plan: stagedPlan(), State: metrics.Running, Steering: metrics.Steering{
 		LoadSetting: metrics.LoadSetting{Rate: 16, By: metrics.ByPlan}, Steerable: true, Changes: 2}}

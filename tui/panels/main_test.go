@@ -1,4 +1,4 @@
 package panels
 
-// axisWidth is what the vertical axis of a chart takes.
+// axisWidth is the width of the vertical axis of a chart.
 const axisWidth = 6

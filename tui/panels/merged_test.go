@@ -28,7 +28,7 @@ func sameHistogram(a, b *metrics.Histogram) bool {
 	return a.Count() == b.Count() && a.Mean() == b.Mean() && slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
 }
 
-// What is kept from one snapshot to the next is what would be merged anew, whatever changed in between.
+// A histogram that is kept from one snapshot to the next equals one merged anew, after any changes in between.
 func TestMergedIsNeverOutdated(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := aged(r, 600)
@@ -124,7 +124,7 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 	}
 }
 
-// A column of two halves holds what one merged at once does.
+// A column of two halves equals one merged at once.
 func TestHeatOfHalves(t *testing.T) {
 	s := aged(rand.New(rand.NewPCG(3, 4)), 4000)
 	v := &View{Snapshot: &s}

@@ -198,7 +198,7 @@ func (p Panel) inView(v *View, w, h int) string {
 	return sf.Render(screen.NewPalette(termenv.Ascii))
 }
 
-// crazyLists are choices on the page of requests that a key hardly makes.
+// crazyLists are states of the page of requests that keys hardly lead to.
 func crazyLists() []List {
 	return []List{
 		{}, opening(4310), opening(math.MaxInt - 1), {Sort: 200, Filter: "漢\x1b"}, {Picked: math.MinInt, Line: math.MaxInt, Opened: true},

@@ -64,7 +64,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// However seconds are asked for, in order or not, with gaps between the looks or not, each has the same look.
+// Each second has the same sample, whether seconds are asked for in order or not, with gaps between the samples or not.
 func TestServerLooks(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 50 {
@@ -97,7 +97,7 @@ func TestServerLooks(t *testing.T) {
 					want = &all[i]
 				}
 			}
-			// Of two looks in one second the later stands for both.
+			// Of two samples in one second the later stands for both.
 			same := func(got *metrics.ServerSecond) bool {
 				if got == nil || want == nil || got.Took <= time.Second {
 					return got == want
@@ -112,7 +112,7 @@ func TestServerLooks(t *testing.T) {
 			}
 		}
 	}
-	// What makes no sense is no reason to fail.
+	// Senseless times do not panic.
 	for _, at := range []time.Duration{0, -1 << 63, endless} {
 		serverIn([]metrics.ServerSecond{{At: at}, {At: 1}, {At: at}}, &metrics.Window{Start: time.Second})
 		serverIn([]metrics.ServerSecond{{At: at}, {At: at}}, &metrics.Window{Start: at})

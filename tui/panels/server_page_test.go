@@ -10,7 +10,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// A figure that nobody gives has a dash, as the others have.
+// An unknown figure is a dash.
 func TestServerTTFTUnknown(t *testing.T) {
 	s := watched(mid(), 1)
 	for i := range s.Server {
@@ -65,7 +65,7 @@ func TestTokensCountedAtTheEnd(t *testing.T) {
 	}
 }
 
-// The two means of TTFT are of the same requests: those whose first token came in the time that the look tells of.
+// The two means of TTFT are of the same requests: those whose first token came in the time of the sample.
 func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	s := watched(mid(), 0)
 	last := &s.Server[len(s.Server)-1]
@@ -79,7 +79,7 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	}
 }
 
-// Where no page tells of the prefix cache, the answers may.
+// Where the counters lack the prefix cache, the answers may have it.
 func TestCachedByAnswers(t *testing.T) {
 	s := mid()
 	s.ServerAbsent = "no such page"
@@ -102,7 +102,7 @@ func TestCachedByAnswers(t *testing.T) {
 	}
 }
 
-// What is counted of a span is of the same looks as the shares that stand beside it: those after its beginning, up to its end.
+// Counts of a span are of the same samples as the shares beside them: those after its beginning, up to its end.
 func TestLooksOfASpan(t *testing.T) {
 	s := mid()
 	for i := 1; i <= 60; i++ {
@@ -177,7 +177,7 @@ func TestServerIn(t *testing.T) {
 	for i, at := range []time.Duration{980, 1990, 3010, 4020, 9000} {
 		took := time.Second
 		if i == 4 {
-			took = 2 * time.Second // the looks between were lost
+			took = 2 * time.Second // the samples between were lost
 		}
 		all = append(all, metrics.ServerSecond{At: at * time.Millisecond, Took: took, Running: float64(i)})
 	}

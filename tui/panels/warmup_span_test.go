@@ -61,7 +61,7 @@ func TestSpanOverWarmup(t *testing.T) {
 		if got := v.totals(); got.Done != c.n || got.Good != c.good {
 			t.Errorf("%s: %d good of %d, want %d of %d", c.name, got.Good, got.Done, c.good, c.n)
 		}
-		if got := total(v.serverSpan(), preempted); int(got) < c.n || int(got) > c.n+1 { // a look at the very end tells of before
+		if got := total(v.serverSpan(), preempted); int(got) < c.n || int(got) > c.n+1 { // a sample at the very end is of the time before
 			t.Errorf("%s: %g preemptions, want %d", c.name, got, c.n)
 		}
 		if got := v.split().N; got != c.n {

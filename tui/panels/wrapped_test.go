@@ -18,7 +18,7 @@ func drawn(name string, s *metrics.Snapshot, w, h int) string {
 	return strings.Join(words, " ")
 }
 
-// Panels that have the room say all of the words, as the page of the log does.
+// Panels with room show all of a message, as the page of the log does.
 func TestLongWordsAreWrapped(t *testing.T) {
 	const long = "This model's maximum context length is 32768 tokens. However, you requested 40960 tokens in the messages, " +
 		"please reduce the length of the messages or of the completion, which took the rest, and try again thereafter."

@@ -75,3 +75,12 @@ func TestWideGlyphsAreNeverHalved(t *testing.T) {
 		t.Errorf("cut to 4: %q", got)
 	}
 }
+
+func TestBorderAndSafely(t *testing.T) {
+	s := NewSurface(16, 3)
+	s.All().Border(true)
+	s.All().Sub(1, 1, 15, 1).Safely(func(c Canvas) { panic("no") })
+	if got, want := s.Render(NewPalette(termenv.Ascii)), "╭──────────────╮\n│ display error \n╰──────────────╯"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

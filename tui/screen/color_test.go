@@ -37,7 +37,7 @@ func TestProfile(t *testing.T) {
 		{"", map[string]string{"TERM": "xterm-256color", "CLICOLOR": "0", "CLICOLOR_FORCE": "1"}, many},
 		{"", map[string]string{"TERM": "dumb", "CLICOLOR_FORCE": "1"}, few},
 		{"", map[string]string{"TERM": "xterm-256color", "CLICOLOR": "1"}, many},
-		// What the user told the program beats everything.
+		// The flag comes before everything else.
 		{"none", map[string]string{"TERM": "xterm-kitty", "CLICOLOR_FORCE": "1"}, none},
 		{"16", map[string]string{"TERM": "xterm-kitty"}, few},
 		{"256", map[string]string{"NO_COLOR": "1"}, many},

@@ -35,7 +35,7 @@ var cleaned = map[string]string{
 
 func TestSanitize(t *testing.T) {
 	cases := maps.Clone(cleaned)
-	maps.Copy(cases, map[string]string{ // what only a screen has to care for
+	maps.Copy(cases, map[string]string{ // rules of a screen only
 		"日本 é 👩\u200d💻":                    "日本 é 👩💻",
 		"👩🏽\u200d🚀 ❤\ufe0f":                "👩🚀 ❤",
 		"e" + strings.Repeat("\u0301", 30): "e\u0301\u0301",

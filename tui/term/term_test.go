@@ -95,7 +95,7 @@ func TestRecordingThatFails(t *testing.T) {
 	}
 }
 
-// FuzzRecording: whatever the splits, the recording is lines of JSON that together are what was sent.
+// FuzzRecording: for any splits, the recording is lines of JSON that together are the bytes sent.
 func FuzzRecording(f *testing.F) {
 	f.Add([]byte("a─b漢🤖c\x1b[m"), uint8(1))
 	f.Add([]byte("\xe2\x94"), uint8(3))
@@ -121,7 +121,7 @@ func FuzzRecording(f *testing.F) {
 	})
 }
 
-// What else is said to the terminal comes between frames, counts as sent, and is in no recording.
+// An aside comes between frames, counts as sent, and is in no recording.
 func TestAside(t *testing.T) {
 	var shown, record bytes.Buffer
 	w := &Writer{to: &shown, record: newRecording(&record, 80, 24, time.Now(), func() time.Duration { return 0 })}

@@ -1,0 +1,112 @@
+package term
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// program is a model that shows a word and quits when told so.
+type program struct{ quits bool }
+
+func (p program) Init() tea.Cmd {
+	if p.quits {
+		return tea.Quit
+	}
+	return nil
+}
+func (p program) Update(tea.Msg) (tea.Model, tea.Cmd) { return p, nil }
+func (p program) View() string                        { return "shown" }
+
+// screenBuffer is an output that fails once it was told to.
+type screenBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+	err error
+}
+
+func (s *screenBuffer) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return 0, s.err
+	}
+	return s.buf.Write(b)
+}
+
+func TestRunEnds(t *testing.T) {
+	left := errors.New("left")
+	for name, c := range map[string]struct {
+		quits, cancelled, lost bool
+		want                   error
+	}{"the model quits": {quits: true}, "ctx ends": {cancelled: true, want: left}, "the terminal is lost": {lost: true, want: ErrLost}} {
+		out := &screenBuffer{}
+		if c.lost {
+			out.err = errors.New("hung up")
+		}
+		w := NewWriter(out)
+		if w.IsTerminal() {
+			t.Fatal("a buffer is a terminal")
+		}
+		if width, height := w.Size(0, 5); width != 80 || height != 24 {
+			t.Errorf("a size of %dx%d", width, height)
+		}
+		if width, height := w.Size(30, 5); width != 30 || height != 5 {
+			t.Errorf("a size of %dx%d", width, height)
+		}
+		ctx, cancel := context.WithCancelCause(context.Background())
+		if c.cancelled {
+			time.AfterFunc(50*time.Millisecond, func() { cancel(left) })
+		}
+		in, keys := io.Pipe()
+		if err := w.Run(ctx, program{c.quits}, in); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+		cancel(nil)
+		keys.Close()
+		if c.lost == (w.Sent() > 0) {
+			t.Errorf("%s: %d bytes sent", name, w.Sent())
+		}
+	}
+}
+
+func TestRecord(t *testing.T) {
+	var record bytes.Buffer
+	w := NewWriter(io.Discard)
+	w.Record(&record, 80, 24)
+	if _, err := w.Write([]byte("frame")); err != nil {
+		t.Fatal(err)
+	}
+	w.Resized(100, 30)
+	if got := record.String(); !strings.Contains(got, `"o","frame"`) || !strings.Contains(got, `"r","100x30"`) {
+		t.Errorf("recorded\n%s", got)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	if n := Columns(io.Discard); n != 0 {
+		t.Errorf("%d columns of no terminal", n)
+	}
+}
+
+func TestLimiterAnswersKeys(t *testing.T) {
+	l := NewLimiter(0, time.Second)
+	l.Resize(80, 24)
+	l.Skip(1_000_000)
+	for total := int64(1_000_000); total < 2_000_000; total += 100_000 {
+		l.Key()
+		if l.Tick(total) {
+			t.Fatal("frames that answer keys count")
+		}
+	}
+	if l.Factor() != 1 || l.Sign(false) != "" {
+		t.Errorf("factor %d", l.Factor())
+	}
+}

@@ -28,7 +28,7 @@ Both share this machine, so a client whose server is elsewhere can do more.
 The result is kept, and 'serve' warns beforehand of a load that is beyond it. Close what else is busy:
 it would be measured too. Ctrl-C ends the calibration and shows what there is.`
 
-// calibrateOptions say what becomes of a calibration.
+// calibrateOptions say where a calibration is saved.
 type calibrateOptions struct {
 	json   string
 	noSave bool
@@ -47,7 +47,7 @@ func runCalibrate(env *environment, args []string) int {
 	}
 	signals := watchSignals()
 	ctx, stop := untilSignal(signals, false)
-	// What comes after the first signal ends the program at once.
+	// A second signal ends the program at once.
 	unwatch := context.AfterFunc(ctx, func() { signal.Stop(signals) })
 	defer unwatch()
 
@@ -121,7 +121,7 @@ func (o *calibrateOptions) calibrate(ctx context.Context, env *environment, plan
 	return code
 }
 
-// keepCalibration stores a calibration for serve, unless a better one is there: stays says why that stays.
+// keepCalibration stores a calibration for serve. A better one is kept instead, with the reason in stays.
 func keepCalibration(c *calibration.Calibration) (path, stays string, err error) {
 	if path, err = calibrationPath(); err != nil {
 		return "", "", err
@@ -135,8 +135,8 @@ func keepCalibration(c *calibration.Calibration) (path, stays string, err error)
 	return path, "", c.Write(path)
 }
 
-// calibrationProgress returns what shows how far a campaign is, and what ends the show. A terminal has one line that
-// changes; anything else gets a line for each measurement.
+// calibrationProgress returns functions that show the progress of a campaign and clear it at the end. A terminal has one line that
+// changes; any other output gets a line for each measurement.
 func calibrationProgress(w io.Writer) (show func(part, of int, text string), done func()) {
 	if !isTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return func(part, of int, text string) { fmt.Fprintf(w, "[%d/%d] %s\n", part, of, text) }, func() {}
@@ -148,7 +148,7 @@ func calibrationProgress(w io.Writer) (show func(part, of int, text string), don
 	}, func() { fmt.Fprint(w, clear) }
 }
 
-// calibrationPath is where this user's calibration of this machine is kept.
+// calibrationPath is the path of the user's calibration of this machine.
 func calibrationPath() (string, error) {
 	// A relative path would be another file in every directory; by the rules of the variable it does not count.
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
@@ -161,8 +161,8 @@ func calibrationPath() (string, error) {
 	return filepath.Join(home, ".local", "state", "benchtop", "calibration.json"), nil
 }
 
-// calibrationWarnings are sentences on what a load plans beyond what this client could measure on this machine. Without a
-// calibration, or with one of another machine, there are none.
+// calibrationWarnings are about a load beyond the calibrated limits of this client. There are none without a calibration of this
+// machine.
 func calibrationWarnings(p calibration.Planned) []string {
 	path, err := calibrationPath()
 	if err != nil {
@@ -175,12 +175,12 @@ func calibrationWarnings(p calibration.Planned) []string {
 	return c.Beyond(p)
 }
 
-// drawUnseen draws the dashboard of a run as if somebody looked, until ctx ends, and returns how many bytes that were.
+// drawUnseen draws the dashboard of a run to nowhere until ctx ends, and returns the number of bytes.
 func drawUnseen(ctx context.Context, snapshots <-chan metrics.Snapshot) int64 {
 	keys, nobody := io.Pipe() // no key is ever pressed
 	defer nobody.Close()
 	var screen byteCount
-	// What it returns is that ctx ended; a dashboard that broke shows as one that drew next to nothing.
+	// Its error is that ctx ended; a broken dashboard shows as one that drew next to nothing.
 	_ = tui.Run(ctx, tui.Options{
 		Snapshots: snapshots, Control: tui.NoControl{}, Input: keys, Output: &screen, Width: 120, Height: 40, Color: "256",
 	})

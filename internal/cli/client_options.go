@@ -31,13 +31,13 @@ type clientOptions struct {
 	pacer      string
 }
 
-// asNeeded opens connections ahead where the load says how many it will need.
+// asNeeded opens as many connections ahead as the load needs.
 const asNeeded = math.MinInt32
 
 func (o *clientOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.timestamps, "timestamps", "", "when chunks arrived: kernel, as the kernel noted it, or user, when they were read (default: kernel where the system can)")
 	f.IntVar(&o.preconnect, "preconnect", asNeeded, "connections opened before the first request (default: one for each user of a closed loop)")
-	f.Lookup("preconnect").DefValue = "0" // the number that stands for it would be shown
+	f.Lookup("preconnect").DefValue = "0" // the help would show asNeeded
 	f.StringVar(&o.pacer, "pacer", "", "how to wait for arrivals: "+strings.Join(pace.Kinds(), " or "))
 }
 
@@ -71,22 +71,22 @@ func (o *clientOptions) plan(p *metrics.Plan, of protocol.Protocol) {
 	p.Timestamps, p.Definitions = o.source(), definitions(of, o.source())
 }
 
-// stampsInWords is the definition of a time stamp for whoever reads a result later.
-func stampsInWords(source string) string {
+// describeStamps is the definition of a time stamp in the result.
+func describeStamps(source string) string {
 	if source == metrics.KernelStamps {
 		return "kernel: when the packet that completed the chunk arrived, as the kernel noted it; chunks read together share the newest"
 	}
 	return "user: when the read of the socket returned"
 }
 
-// planned is what a load asks of the client; output is the length of an answer in tokens, 0 if it is not known.
+// planned is the demand of a load on the client; output is the length of an answer in tokens, 0 if unknown.
 func planned(d shape.Demand, output int) calibration.Planned {
 	return calibration.Planned{
 		Streams: float64(d.Streams), RequestsPerSecond: d.RequestsPerSecond, ChunksPerSecond: d.RequestsPerSecond * float64(output),
 	}
 }
 
-// ahead is how many connections are opened before a load begins.
+// ahead is the number of connections opened before a load.
 func (o *clientOptions) ahead(d shape.Demand) int {
 	if o.preconnect != asNeeded {
 		return o.preconnect
@@ -94,18 +94,18 @@ func (o *clientOptions) ahead(d shape.Demand) int {
 	return d.Ahead
 }
 
-// room reports what the system would not let a load have.
-func room(connections int) error {
+// checkLimits reports the limits of the system that a load exceeds.
+func checkLimits(connections int) error {
 	if connections == 0 {
 		return nil
 	}
 	return errors.Join(telemetry.CheckSockets(connections), telemetry.CheckPorts(connections))
 }
 
-// connectMost is the longest time before the run that connections ahead of need are worth.
+// connectMost limits the time for opening connections before the run.
 const connectMost = 10 * time.Second
 
-// connect opens connections ahead. That some could not be opened is a warning: the run opens its own.
+// connect opens connections ahead. A failure is a warning, since the run opens missing ones.
 func connect(ctx context.Context, env *environment, load *loadgen.Options, n int) (connections *conn.Pool, notes []string) {
 	if n > 0 {
 		env.Step(stepConnections)

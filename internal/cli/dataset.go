@@ -34,7 +34,7 @@ long prompts and answers are, the first prompts, and with --jsonl all of them.
 Tokens are counted by the tokenizer on this machine. A server is asked to do it only where one is named with --base-url or
 --host. 'benchtop dataset slices --input TEXT --output FILE' cuts a text into prompts for the data set custom.`
 
-// datasetOptions is what the flags of dataset fill.
+// datasetOptions are the flags of dataset.
 type datasetOptions struct {
 	prompts prompts.Options
 	server  server.Options
@@ -77,7 +77,7 @@ func runDataset(env *environment, args []string) int {
 	env.warn(slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all)))
 	problems := usage.Problems{err, noArguments("dataset", rest)}
 	if o.prompts.OnlyShown() && slices.Contains(server.PoolingBackends(), o.server.Backend) {
-		o.server.Backend = protocol.Default().Traits().Name // which of them makes no difference to what is shown
+		o.server.Backend = protocol.Default().Traits().Name // the choice among them does not change the output
 	}
 	problems = append(problems, o.server.Check()...)
 	var to protocol.Protocol
@@ -89,7 +89,7 @@ func runDataset(env *environment, args []string) int {
 	problems.BadIf(o.load.prompts > shape.MostArrivals, "--num-prompts %d: more than %d are too many for one run", o.load.prompts, shape.MostArrivals)
 	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, false, to)...)
 	if p := protocol.Holding(o.prompts.Needs().Forms); p != nil && to == nil && (o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.Needs().Forms)) {
-		o.server.Protocol = p // what it would have to be
+		o.server.Protocol = p // one that can send them
 	}
 	problems.BadIf(o.first < 0, "--first %d: must be 0 or more", o.first)
 	if err := errors.Join(problems...); err != nil {
@@ -99,7 +99,7 @@ func runDataset(env *environment, args []string) int {
 	return env.failed(untilStopped(func(ctx context.Context) error { return o.run(ctx, env, named) }))
 }
 
-// run draws the requests and writes what they are like.
+// run draws the requests and describes them.
 func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bool) error {
 	client := o.server.Target.Client()
 	defer client.CloseIdleConnections()
@@ -160,7 +160,7 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 	return view.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout), Clean: export.Clean})
 }
 
-// columns are those of the terminal that w is, as far as text is still easy to read; 0 if it is none.
+// columns is the width of text on a terminal, at most what is easy to read; 0 if w is none.
 func columns(w io.Writer) int {
 	if width := term.Columns(w); width > 0 {
 		return min(max(width, 60), 100)

@@ -73,7 +73,7 @@ func runForm(env *environment) int {
 	return Main(args, env.stdin, env.stdout, env.stderr)
 }
 
-// formField is a field and the choices of the load that it belongs to, nil for all.
+// formField is a field with the kinds of load that it applies to, nil for all.
 type formField struct {
 	form.Field
 	loads []string
@@ -114,7 +114,7 @@ func formOptions() form.Options {
 	return o
 }
 
-// formShows says which fields matter for what was chosen in others.
+// formShows reports whether a field matters, given the values of others.
 func formShows(values map[string]string, key string) bool {
 	fields := formFields()
 	i := slices.IndexFunc(fields, func(f formField) bool { return f.Key == key })
@@ -128,7 +128,7 @@ func (f *formField) matters(values map[string]string) bool {
 		return false
 	case f.Key == fieldFile:
 		return needs.File != datasets.NoFile
-	case f.Key == fieldPrompts: // where the clock alone would not end the run
+	case f.Key == fieldPrompts: // needed unless the clock ends the run
 		return needs.Ends
 	case f.Key == fieldInput:
 		return values[fieldDataset] == "random"
@@ -138,10 +138,10 @@ func (f *formField) matters(values map[string]string) bool {
 	return true
 }
 
-// formNeeds are those of a data set; none for a name that none has.
+// formNeeds are the needs of a data set; none for an unknown name.
 func formNeeds(name string) datasets.Needs { return prompts.NewOptions(name).Needs() }
 
-// formArguments is the command line of what was filled in.
+// formArguments is the command line for the values of the form.
 func formArguments(values map[string]string) []string {
 	args := []string{"serve"}
 	for _, f := range formFields() {
@@ -152,7 +152,7 @@ func formArguments(values map[string]string) []string {
 		case fieldAPI:
 			value = map[string]string{apiChat: "openai-chat"}[value]
 		case fieldFile:
-			value = atHome(value)
+			value = expandHome(value)
 		case fieldOutput:
 			flag = formOutput(values[fieldDataset])
 		case fieldLoad:
@@ -188,7 +188,7 @@ func formOutput(dataset string) string {
 	return argv.Dashes(dataset) + "-output-len"
 }
 
-// formServer is the server's address; people write it without http.
+// formServer is the server's address; the http:// may be omitted.
 func formServer(values map[string]string) string {
 	server := strings.TrimSpace(values[fieldServer])
 	if server != "" && !strings.Contains(server, "://") {
@@ -197,19 +197,19 @@ func formServer(values map[string]string) string {
 	return server
 }
 
-// atHome is a file's name with the ~ that no shell has seen.
-func atHome(file string) string {
+// expandHome replaces ~, since no shell reads the form.
+func expandHome(file string) string {
 	if file != "~" && !(strings.HasPrefix(file, "~") && os.IsPathSeparator(file[1])) {
 		return file
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return file // it will not be found, which is said
+		return file // opening it reports the problem
 	}
 	return filepath.Join(home, file[1:])
 }
 
-// formCommand is the command line as a person types it, in words, and what is wrong with it.
+// formCommand is the command line, quoted for a shell, and its problems.
 func formCommand(values map[string]string) (words []string, problem string) {
 	args := formArguments(values)
 	if err := newServeOptions().parse(args[1:]); err != nil {

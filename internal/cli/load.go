@@ -40,7 +40,7 @@ type loadOptions struct {
 	within       metrics.SLO // of a search
 }
 
-// defineDraws adds the flags of what is drawn, whenever it is sent.
+// defineDraws adds the flags that say how many prompts are drawn, and from which seed.
 func (o *loadOptions) defineDraws(f *pflag.FlagSet) {
 	f.IntVar(&o.prompts, "num-prompts", 1000, "number of requests")
 	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
@@ -77,7 +77,7 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.DurationVar(&o.find.Hold, "find-hold", 30*time.Second, "how long the load that was found is held")
 }
 
-// searching says that there is a search.
+// searching reports whether there is a search.
 func (o *loadOptions) searching() bool { return o.findRate || o.find.Users }
 
 // hasRate reports whether requests are limited to a number per second.
@@ -86,7 +86,7 @@ func (o *loadOptions) hasRate() bool { return !math.IsInf(float64(o.rate), 1) }
 // shape is the load of the flags.
 func (o *loadOptions) shape() shape.Shape { return o.shapes()[0] }
 
-// shapes are all loads that the flags ask for. The first one counts; check refuses most of the others beside it.
+// shapes are all loads that the flags ask for. The first one counts; check refuses most combinations.
 func (o *loadOptions) shapes() (all []shape.Shape) {
 	least := 1
 	if o.allRows {
@@ -145,7 +145,7 @@ func (o *loadOptions) check(given *pflag.FlagSet, slo metrics.SLO) (p usage.Prob
 	return p
 }
 
-// checkTime checks the value of a flag that has to be between some least time and a year.
+// checkTime checks that a time is between a minimum and a year.
 func checkTime(p *usage.Problems, flag string, d, least time.Duration) {
 	switch {
 	case d > shape.LongestRun:
@@ -157,14 +157,14 @@ func checkTime(p *usage.Problems, flag string, d, least time.Duration) {
 	}
 }
 
-// checkDraws is about what is drawn, whenever it is sent.
+// checkDraws checks the flags of defineDraws.
 func (o *loadOptions) checkDraws(p *usage.Problems) {
 	p.BadIf(o.prompts < 1 && !o.allRows, "--num-prompts %d: must be at least 1", o.prompts)
 	p.BadIf(o.prompts < 0 && o.allRows, "--num-prompts %d: must be at least 1, or 0 for every row once", o.prompts)
 	p.BadIf(o.seed < 0 || o.seed > math.MaxUint32, "--seed %d: seeds are from 0 to 4294967295", o.seed)
 }
 
-// checkRamp reports how a ramp is asked for; whether it can be is for its shape to say.
+// checkRamp checks the combination of flags; the shape validates the values.
 func (o *loadOptions) checkRamp(p *usage.Problems) {
 	checkTime(p, "ramp-over", o.ramp.Over, 0)
 	if o.ramp.Strategy == "" {
@@ -197,7 +197,7 @@ func (o *loadOptions) checkTrace(p *usage.Problems) {
 	p.BadIf(o.selfTimed && o.searching(), words, "find")
 }
 
-// checkSearch reports what does not go with a search.
+// checkSearch reports flags that do not go with a search.
 func (o *loadOptions) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 	if !o.searching() {
 		for _, name := range []string{"find-from", "find-most", "find-step", "find-hold"} {
@@ -213,7 +213,7 @@ func (o *loadOptions) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 	}
 	p.BadIf(o.find.Users && o.concurrency > 0, "--find-users and --max-concurrency: the search sets the number of users; bound it with --find-most")
 	if o.find.Users && o.find.Most > 0 && o.find.Most <= shape.HighestRate {
-		p.Flag(fmt.Sprintf("find-most %g", o.find.Most), room(int(o.find.Most)))
+		p.Flag(fmt.Sprintf("find-most %g", o.find.Most), checkLimits(int(o.find.Most)))
 	}
 }
 
@@ -236,7 +236,7 @@ type stageList struct {
 	stages []metrics.Stage
 }
 
-// mostStages bounds a plan to what a person can mean.
+// mostStages limits a plan to a plausible size.
 const mostStages = 1000
 
 func (v *stageList) String() string {

@@ -29,24 +29,24 @@ const (
 	exitTerminated = 143 // SIGTERM; saved
 )
 
-// environment is what a command gets from outside.
+// environment is the input and output of a command.
 type environment struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	// dashboard is there from the preparation of a run to its end, else nil. What a cancelled step leaves behind may still ask for it.
+	// dashboard is set from the preparation of a run to its end, else nil. A cancelled step may still read it later.
 	dashboard atomic.Pointer[display]
 }
 
 func (e *environment) display() *display { return e.dashboard.Load() }
 
-// parse reads the flags of a command and prints its warnings. A command line that asks for help gives an error that fail knows.
+// parse reads the flags of a command and prints its warnings. The error of a command line that asks for help is for fail.
 func (e *environment) parse(flags *argv.Flags, args []string) (rest []string, err error) {
 	rest, warnings, err := flags.Parse(args)
 	e.warn(warnings)
 	return rest, err
 }
 
-// fail prints an error for a person, or the help that it asks for, and returns the exit code.
+// fail prints an error, or the help that it asks for, and returns the exit code.
 func (e *environment) fail(code int, err error) int {
 	if asked, ok := errors.AsType[argv.Help](err); ok {
 		asked.Print(e.stdout)
@@ -58,7 +58,7 @@ func (e *environment) fail(code int, err error) int {
 	return code
 }
 
-// warn prints what a command line does that its writer may not have meant.
+// warn prints warnings.
 func (e *environment) warn(warnings []string) {
 	for _, w := range warnings {
 		line := "benchtop: WARNING: " + w
@@ -68,8 +68,8 @@ func (e *environment) warn(warnings []string) {
 	}
 }
 
-// harmless is a line that may be shown on a terminal. Errors quote foreign words, such as the model's name as the server has
-// it. What is harmless already stays as it is, for blanks count in paths.
+// harmless is a line without control characters. Errors quote foreign text, such as the server's name of a model. A harmless line is
+// unchanged, since blanks matter in paths.
 func harmless(line string) string {
 	commands := func(r rune) bool { return r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }
 	if utf8.ValidString(line) && !strings.ContainsFunc(line, commands) {

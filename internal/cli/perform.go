@@ -153,7 +153,7 @@ func (p *prepared) open(t *console, sinks ...event.Sink) (err error) {
 	if !isTerminal(t.env.stdout) {
 		p.LastResort = t.env.stdout
 	}
-	p.Terminal, p.Room, p.Drawn, p.Share = t, room, p.fetching.Close, p.fetching.Share
+	p.Terminal, p.Room, p.Drawn, p.Share = t, checkLimits, p.fetching.Close, p.fetching.Share
 	p.SurviveHangUp = p.screen.onHangup == hangupContinue
 	p.Pictures = p.picturesBeside
 	if p.Server != nil {

@@ -99,8 +99,8 @@ func (o *baselineOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "baseline", "", "compare with a saved run, on the dashboard and in the report: its result (.json) or journal; a result of vllm bench gives its figures")
 }
 
-// load reads the run, nil if none was named. Of one that was cut off it is what stands before that, which env is told. Errors but
-// ctx's are wrong usage.
+// load reads the older run, nil if none was named. A truncated one is used up to its end, with a warning. Errors other than ctx's
+// are wrong usage.
 func (o *baselineOptions) load(ctx context.Context, env *environment) (*tui.Baseline, error) {
 	if o.file == "" {
 		return nil, nil

@@ -25,7 +25,7 @@ import (
 	"benchtop/tui/term"
 )
 
-// screenOptions say how a run shows itself.
+// screenOptions say how a run is shown.
 type screenOptions struct {
 	plain    bool
 	exit     bool
@@ -81,7 +81,7 @@ func (o *screenOptions) checkLooks() error {
 	return errors.Join(p...)
 }
 
-// options are what the dashboard is told.
+// options are those of the dashboard.
 func (o *screenOptions) options(snapshots <-chan metrics.Snapshot, control tui.Control) tui.Options {
 	return tui.Options{
 		Snapshots: snapshots, Control: control, Exit: o.exit, Color: o.color, Theme: o.theme, Mouse: o.mouse, Quiet: o.quiet,
@@ -90,8 +90,8 @@ func (o *screenOptions) options(snapshots <-chan metrics.Snapshot, control tui.C
 	}
 }
 
-// onTerminal lets show have the terminal until it ends, or until a signal says that it is time to go. left is the signal that
-// ended it, SIGHUP for the loss of the terminal, which is no error; nil for none.
+// onTerminal runs show on the terminal until it returns or a signal ends it. left is that signal, SIGHUP for the loss of the
+// terminal, which is no error; nil for none.
 func onTerminal(show func(context.Context) error) (left os.Signal, err error) {
 	signals := watchSignals()
 	defer signal.Stop(signals)
@@ -106,8 +106,8 @@ func onTerminal(show func(context.Context) error) (left os.Signal, err error) {
 	return nil, err
 }
 
-// reportPage is the report as a page of the dashboard. It begins with what stands last on the normal screen, the answer, since
-// a page begins at its top.
+// reportPage is the report as a page of the dashboard. The answer, which comes last on the normal screen, comes first, since a page
+// is read from its top.
 func reportPage(r *metrics.Report, width int) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "%s\n\n", export.Answer(*r))
@@ -117,7 +117,7 @@ func reportPage(r *metrics.Report, width int) string {
 	return page.String()
 }
 
-// dashboard says whether there is a terminal to draw on.
+// dashboard reports whether there is a terminal to draw on.
 func (o *screenOptions) dashboard(env *environment) bool {
 	term := os.Getenv("TERM")
 	plain := o.plain || term == "dumb" || term == "" && runtime.GOOS != "windows"
@@ -129,15 +129,14 @@ func isTerminal(f any) bool {
 	return ok && isatty.IsTerminal(file.Fd())
 }
 
-// castFile is the file of --record. A run goes on without it: what goes wrong is told once while the run is on, and once more
-// at its end.
+// castFile is the file of --record. A run goes on without it: the first failure is reported once during the run and once at its end.
 type castFile struct {
 	to io.WriteCloser
 
 	mu     sync.Mutex         // guards everything below
-	tell   func(words string) // hears of the first failure to write, with no lock held; nil before the run, and afterwards
+	tell   func(words string) // receives the first write failure, without the lock; nil before the run and afterwards
 	err    error              // the first
-	closed bool               // a screen that was left behind may write on
+	closed bool               // the screen may still write afterwards
 }
 
 // Write returns every error, for the dashboard to stop recording.
@@ -153,7 +152,7 @@ func (c *castFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// tells has tell hear of the first failure to write, also if that was before. A nil castFile has none.
+// tells reports the first write failure to tell, including an earlier one. A nil castFile has none.
 func (c *castFile) tells(tell func(words string)) {
 	if c == nil {
 		return
@@ -164,7 +163,7 @@ func (c *castFile) tells(tell func(words string)) {
 	c.tellFirst()
 }
 
-// tellFirst tells of the first failure, once.
+// tellFirst reports the first failure once.
 func (c *castFile) tellFirst() {
 	c.mu.Lock()
 	tell, err := c.tell, c.err
@@ -177,7 +176,7 @@ func (c *castFile) tellFirst() {
 	}
 }
 
-// Close ends the file; what goes wrong is kept for trouble.
+// Close closes the file; trouble reports its error.
 func (c *castFile) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,7 +184,7 @@ func (c *castFile) Close() {
 	c.err = cmp.Or(c.err, c.to.Close())
 }
 
-// trouble is what went wrong, for the end of the run; empty for nothing. A nil castFile has none.
+// trouble is the first failure, for the end of the run; empty for none. A nil castFile has none.
 func (c *castFile) trouble() []string {
 	if c == nil {
 		return nil

@@ -54,7 +54,7 @@ const (
 	stepProfiler    = "profiler"
 )
 
-// steps are those that are known beforehand.
+// steps are the expected steps of the preparation.
 func (o *serveOptions) steps() (steps []string) {
 	add := func(due bool, name string) {
 		if due {
@@ -71,7 +71,7 @@ func (o *serveOptions) steps() (steps []string) {
 	return steps
 }
 
-// prepare makes a run of options: it looks at the server, draws the prompts and the arrivals.
+// prepare makes a run from the options: it asks the server, draws the prompts and the arrivals.
 func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepared, err error) {
 	old, err := o.old.load(ctx, env)
 	if err != nil {
@@ -118,7 +118,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	load, requests := o.loadOf(m, drawn, salt, times, streams)
 	demand := o.load.shape().Peak(requests)
 	ahead := o.client.ahead(demand)
-	if err := room(max(ahead, demand.Streams)); err != nil {
+	if err := checkLimits(max(ahead, demand.Streams)); err != nil {
 		return nil, usage.Wrap(err)
 	}
 	beyond := calibrationWarnings(planned(demand, o.prompts.Needs().OutputLen))
@@ -150,7 +150,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	return p, nil
 }
 
-// findModel asks the server for the model, and shows how that goes.
+// findModel asks the server for the model and shows the progress.
 func (o *serveOptions) findModel(ctx context.Context, env *environment, client *http.Client, ready *server.Patience) (server.Model, error) {
 	about := metrics.Plan{BaseURL: o.server.Target.String(), ModelID: o.server.Model, Load: o.load.shape().Describe(o.prompts.Prompts)}
 	env.about(about)
@@ -170,7 +170,7 @@ func (o *serveOptions) findModel(ctx context.Context, env *environment, client *
 	return m, nil
 }
 
-// times are when requests are sent where time alone decides that, and how many prompts there are; nil for other loads.
+// times are the send times of a load that depends on time alone, nil for others. They set the number of prompts.
 func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 	s, ok := o.load.shape().(shape.Timed)
 	if !ok {
@@ -186,7 +186,7 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 	return times, nil
 }
 
-// loadOf is what the run sends, and how many requests that is.
+// loadOf is the load of the run and its number of requests.
 func (o *serveOptions) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
 		Model: m.ID, Salt: salt, InputSource: drawn.Tokenizing.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.save.Detailed,
@@ -202,12 +202,12 @@ func (o *serveOptions) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.
 	return load, arrivals.Requests
 }
 
-// fullLength says that answers are to go on to the length asked for.
+// fullLength reports whether answers must have the length that is asked for.
 func (o *serveOptions) fullLength() bool {
 	return o.prompts.Needs().FullLength && o.server.Protocol.Traits().LengthField != ""
 }
 
-// plan is what is known about the run beforehand.
+// plan describes the run beforehand.
 func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: version(), Command: o.command,
@@ -224,14 +224,14 @@ func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, l
 	return p
 }
 
-// definitions are the rules in force, in words for whoever reads a result later.
+// definitions are the measuring rules, for the readers of a result.
 func definitions(of protocol.Protocol, stamps string) map[string]string {
 	if !of.Traits().Streams {
 		return map[string]string{
 			"rule":    metrics.TimingRule,
 			"e2el":    "first byte of the request written, to the arrival of the last byte of the answer",
 			"success": "status 200 and an answer in JSON with " + of.Traits().Member + ", and no error in it",
-			"stamps":  stampsInWords(stamps),
+			"stamps":  describeStamps(stamps),
 		}
 	}
 	return map[string]string{
@@ -242,11 +242,11 @@ func definitions(of protocol.Protocol, stamps string) map[string]string {
 		"e2el":    "first byte of the request written, to the arrival of the last chunk",
 		"tpot":    "(e2el - ttft) / (output tokens - 1)",
 		"success": "status 200, at least one chunk, a finish_reason or [DONE], and no error in the stream",
-		"stamps":  stampsInWords(stamps),
+		"stamps":  describeStamps(stamps),
 	}
 }
 
-// serveOptions is what the flags of serve fill.
+// serveOptions are the flags of serve.
 type serveOptions struct {
 	server  server.Options
 	content prompts.RequestOptions
@@ -258,10 +258,10 @@ type serveOptions struct {
 	screen  screenOptions
 	gpus    gpuOptions
 	old     baselineOptions
-	// command is the command line without secrets, warnings what its writer may not have meant.
+	// command is the command line without secrets, warnings are about likely mistakes in it.
 	command  []string
 	warnings []string
-	notes    []string // about flags that do nothing here, for the log
+	notes    []string // about flags without effect, for the log
 	flags    argv.Flags
 }
 

@@ -26,7 +26,7 @@ import (
 	"benchtop/metrics/report"
 )
 
-// reportOptions say what the report holds.
+// reportOptions say what the report contains.
 type reportOptions struct {
 	metrics, percentiles string
 	goodput              argv.Objectives
@@ -103,7 +103,7 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 	return p
 }
 
-// checkPooling is about what a report has of answers that come in one piece.
+// checkPooling checks a report of answers that come in one piece.
 func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p usage.Problems) {
 	if !given.Changed("percentile-metrics") {
 		o.metrics = metrics.E2EL.Key() // as with vLLM
@@ -119,14 +119,14 @@ func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p us
 	return p
 }
 
-// plan writes into a plan what is to be reported.
+// plan enters the contents of the report into a plan.
 func (o *reportOptions) plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
 	p.Goodput, p.Gates = metrics.SLO(o.goodput), o.gates
 	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold, MinWindow: o.steadyMinWindow}
 }
 
-// parseThresholds reads the two numbers that part the gaps of a time line.
+// parseThresholds reads the two limits that colour the gaps of a time line.
 func parseThresholds(text string) ([2]float64, error) {
 	low, high, _ := strings.Cut(text, ",")
 	a, err1 := strconv.ParseFloat(strings.TrimSpace(low), 64)
@@ -137,7 +137,7 @@ func parseThresholds(text string) ([2]float64, error) {
 	return [2]float64{a, b}, nil
 }
 
-// pictureOptions say which pictures are drawn of a run, below its report and beside its result.
+// pictureOptions choose the pictures of a run, below its report and beside its result.
 type pictureOptions struct {
 	noPlots      bool // below the report
 	timeline     bool
@@ -150,11 +150,11 @@ type pictureOptions struct {
 // pytorchVariable asks for the result in a second form, as vLLM has it.
 const pytorchVariable = "SAVE_TO_PYTORCH_BENCHMARK_FORMAT"
 
-// picturesBeside writes what stands beside the result. What goes wrong is a warning: the result itself is safe.
-// result is where the result went, "" for nowhere.
+// picturesBeside writes the pictures beside the result, whose path is "" if it was not saved. A failure is a warning, since the
+// result is safe.
 func (p *prepared) picturesBeside(r metrics.Report, events event.Events, result string) (written, warnings []string) {
 	switch {
-	case filepath.Base(result) != "." && result != files.Stdout: // beside it, wherever it went
+	case filepath.Base(result) != "." && result != files.Stdout: // the result's own place
 	case p.Files != nil:
 		result = p.Files.Path
 	default:
@@ -187,7 +187,7 @@ func (p *prepared) picturesBeside(r metrics.Report, events event.Events, result 
 	return written, warnings
 }
 
-// recounted are the requests of a run, with the counts of their tokens that came later.
+// recounted are the requests of a run with token counts that were added later.
 func recounted(events event.Events) iter.Seq2[metrics.Request, error] {
 	return func(yield func(metrics.Request, error) bool) {
 		_, all, err := report.Gather(events)

@@ -19,10 +19,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// listening begins the line that tells where a server of ours is; its parent reads it.
+// listening begins the line with the address of a server of ours, which its parent process reads.
 const listening = "listening on "
 
-// listenOptions say where a server of ours listens, and until when.
+// listenOptions say where a server of ours listens, and when it ends.
 type listenOptions struct {
 	host       string
 	port       int
@@ -38,8 +38,8 @@ func (o *listenOptions) defineEnd(f *pflag.FlagSet) {
 	f.BoolVar(&o.withParent, "exit-with-stdin", false, "stop when standard input ends")
 }
 
-// serve serves until a signal, or the end of the input: a parent that dies, however it dies, closes the pipe. It calls ready with
-// the address once it listens.
+// serve serves until a signal or the end of the input, which a parent process closes however it dies. It calls ready with the
+// address once it listens.
 func (o *listenOptions) serve(env *environment, serve func(net.Listener) error, stop func() error, ready func(url string)) error {
 	address := net.JoinHostPort(o.host, strconv.Itoa(o.port))
 	l, err := net.Listen("tcp", address)
@@ -63,20 +63,19 @@ func (o *listenOptions) serve(env *environment, serve func(net.Listener) error, 
 	case <-ctx.Done():
 	}
 	err = stop()
-	<-served // whose error is that it was closed
+	<-served // its error is that it was closed
 	return err
 }
 
-// child is a server of ours in a process of its own. It lives no longer than we do: its standard input is a pipe that
-// closes with us, however we end.
+// child is a server of ours in a process of its own. It ends with this process, however that dies, since its standard input is a
+// pipe from it.
 type child struct {
 	url      string
 	process  *exec.Cmd
 	lifeline interface{ Close() error }
 }
 
-// startChild runs one of our own commands that serve until their standard input ends, and returns once it listens. what
-// names it for a person.
+// startChild runs a command of ours that serves until its standard input ends, and returns once it listens. Errors call it what.
 func startChild(what string, args ...string) (*child, error) {
 	trouble := func(err error) error { return fmt.Errorf("starting %s: %w", what, err) }
 	self, err := os.Executable()

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// detach keeps a child out of our process group: a Ctrl-C at the terminal is for us alone.
+// detach keeps a child out of this process group, so that Ctrl-C at the terminal does not reach it.
 func detach(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

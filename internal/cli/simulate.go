@@ -32,7 +32,7 @@ after is how many tokens come first: 1 unless given, and never the last one. KIN
 %s
 `
 
-// simulateHelp is the text with the profiles and the kinds of faults in it.
+// simulateHelp is the help with the profiles and the kinds of faults.
 func simulateHelp() string {
 	var profiles strings.Builder
 	for _, p := range simulator.Profiles() {

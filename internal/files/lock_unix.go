@@ -11,7 +11,7 @@ import (
 // lock marks a file as in use by this process until it closes it or ends, however it ends.
 func lock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// locked reports whether a file is in use by a process that goes on: for certain, or unless it is certain that it is not.
+// locked reports whether a running process has a file in use. Where the system cannot tell, the answer is no if certain, else yes.
 func locked(path string, certain bool) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
 		return false

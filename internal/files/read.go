@@ -14,7 +14,7 @@ import (
 	"benchtop/metrics/report"
 )
 
-// stillOn is the reason of a run that has not ended: its report is of what it did so far.
+// stillOn is the reason of a run that has not ended: its report covers the run so far.
 const stillOn = "the run was still on when this was read"
 
 // ReadRun reads the run of a file from the journal that belongs to it.
@@ -26,7 +26,7 @@ func ReadRun(file string) (event.Events, error) {
 	return readJournal(path), nil
 }
 
-// readJournal reads the journal of a run, and tells a run that is on from one that was killed.
+// readJournal reads the journal of a run and tells a running one from one that was killed.
 func readJournal(path string) event.Events {
 	return func(yield func(event.Event, error) bool) {
 		on := locked(path, true) // asked first: a run that ends meanwhile has its end
@@ -74,8 +74,8 @@ func FindJournal(path string) (string, error) {
 	return "", fmt.Errorf("%s: no journal beside it (%s%s.gz); the report is computed from that", path, stem, JournalSuffix)
 }
 
-// ReadReport computes the report of a saved run from its journal; without one, what its result says has to do. With the error
-// of a journal that was cut off comes what could be read.
+// ReadReport computes the report of a saved run from its journal, or reads the result where there is no journal. The error of a
+// truncated journal comes with the report of its readable part.
 func ReadReport(file string) (metrics.Report, error) {
 	path, err := FindJournal(file)
 	if errors.Is(err, errDirectory) {

@@ -1,5 +1,5 @@
-// Package files is about the files of a run: reserving the places of the result and its journal, saving them without losing
-// what is there or what was measured, telling a journal in use from one left behind, and finding and reading what was saved.
+// Package files handles the files of a run. It reserves the places of the result and its journal, saves them without overwriting
+// older ones or losing measurements, tells a journal in use from one left behind, and finds and reads saved runs.
 package files
 
 import (
@@ -20,26 +20,26 @@ import (
 	"benchtop/metrics"
 )
 
-// Endings of the names of what is written beside a result.
+// Suffixes of the files beside a result.
 const (
 	TimelineSuffix     = ".timeline.html"
 	DatasetStatsSuffix = ".dataset_stats.png"
 	PyTorchSuffix      = ".pytorch.json"
 )
 
-// SoFar is what the name of a result has at its end that was saved before the run was over.
+// SoFar ends the name of a result that was saved before the run was over.
 const SoFar = "-so-far"
 
-// Stem is a path without the last ending of its name.
+// Stem is a path without its last suffix.
 func Stem(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
 
-// JournalSuffix stands where the result has .json.
+// JournalSuffix takes the place of the result's .json.
 const JournalSuffix = ".jsonl"
 
-// defaultDir is where results go that nobody asked for by name.
+// defaultDir is the directory of results that no flag asks for.
 const defaultDir = "benchtop-results"
 
-// Options say whether and where the result is saved.
+// Options say whether and where a result is saved.
 type Options struct {
 	Result, Detailed bool
 	Append           bool
@@ -74,12 +74,12 @@ func (o *Options) Check() error {
 // Saving is the pair of files of a run, reserved before it starts. A nil Saving means that nothing is saved.
 type Saving struct {
 	Path        string   // of the result
-	append      bool     // one more line of what is there
+	append      bool     // the result is one more line of the file
 	noClobber   bool     // nothing is moved aside
-	created     bool     // this run made the file
+	created     bool     // this run created the file
 	Journal     *os.File // open for reading and writing
 	JournalName string
-	moved       []string // where older results of the same name went, until notes says it
+	moved       []string // new paths of older results of the same name, until Notes returns them
 }
 
 // Place is the path of the result of a run, saved or not.
@@ -97,7 +97,7 @@ func (o *Options) Place(plan metrics.Plan) string {
 	return filepath.Join(dir, name)
 }
 
-// Reserve creates the files of a run, so that no later surprise can lose the result.
+// Reserve creates the files of a run before it starts, so that its result cannot be lost later.
 func (o *Options) Reserve(plan metrics.Plan) (*Saving, error) {
 	if !o.Asked() && (o.Never || !o.Unasked) {
 		return nil, nil
@@ -119,7 +119,7 @@ func (o *Options) Reserve(plan metrics.Plan) (*Saving, error) {
 	s := &Saving{Path: path, append: o.Append, noClobber: o.NoClobber}
 	if s.append {
 		stem := strings.TrimSuffix(path, ".json")
-		if o.Name != "" { // a name made up has the time in it already
+		if o.Name != "" { // a generated name contains the time
 			stem += "-" + plan.Started.Local().Format("20060102-150405")
 		}
 		if err := s.createBeside(stem); err != nil {
@@ -128,7 +128,7 @@ func (o *Options) Reserve(plan metrics.Plan) (*Saving, error) {
 		return s, nil
 	}
 	if o.Name != "" {
-		if err := s.makeRoom(); err != nil {
+		if err := s.moveAside(); err != nil {
 			return nil, err
 		}
 	}
@@ -138,14 +138,13 @@ func (o *Options) Reserve(plan metrics.Plan) (*Saving, error) {
 	return s, nil
 }
 
-// claim creates the files, with a number in their names where those are taken: a name made from the time may be that of a run
-// of the same second.
+// claim creates the files, with a number in their names where those are taken: two runs of one second have the same generated name.
 func (s *Saving) claim() error {
 	stem, isJSON := strings.CutSuffix(s.Path, ".json")
 	return createNumbered(stem, map[bool]string{true: ".json"}[isJSON], 1, s.create)
 }
 
-// createNumbered creates something under the first name that is free: the plain one, else one with a number.
+// createNumbered uses the first free name: the plain one, else one with a number.
 func createNumbered(stem, suffix string, first int, create func(path string) error) error {
 	const last = 1000
 	path := stem + suffix
@@ -157,7 +156,7 @@ func createNumbered(stem, suffix string, first int, create func(path string) err
 	}
 }
 
-// createBeside makes sure that the result can be appended to, and creates a journal of this run's own beside it.
+// createBeside checks that the result can be appended to, and creates a journal for this run beside it.
 func (s *Saving) createBeside(stem string) error {
 	_, err := os.Lstat(s.Path)
 	s.created = errors.Is(err, fs.ErrNotExist)
@@ -209,9 +208,9 @@ func (s *Saving) createJournal(path string) error {
 
 func journalPath(result string) string { return strings.TrimSuffix(result, ".json") + JournalSuffix }
 
-// makeRoom moves an older result of the same name, and its journal, aside. A run that goes on owns its name; then this one
-// gets another. An empty file is no result.
-func (s *Saving) makeRoom() error {
+// moveAside renames an older result of the same name, and its journal. A running run keeps its name, and this one gets another. An
+// empty file is no result.
+func (s *Saving) moveAside() error {
 	if info, err := os.Stat(s.Path); err == nil && info.Size() == 0 && !s.noClobber {
 		if locked(journalPath(s.Path), false) {
 			return nil
@@ -239,7 +238,7 @@ func (s *Saving) makeRoom() error {
 			if err := os.Rename(p, aside); err != nil {
 				return fmt.Errorf("cannot move the older result aside: %w", err)
 			}
-			if len(s.moved) == 0 { // the others went the same way
+			if len(s.moved) == 0 { // the other files get the same suffix
 				s.moved = []string{aside}
 			}
 			break
@@ -248,7 +247,7 @@ func (s *Saving) makeRoom() error {
 	return nil
 }
 
-// Notes says once where older results of the same name went. It may be called on nil.
+// Notes returns once where older results of the same name are. It may be called on nil.
 func (s *Saving) Notes() (all []string) {
 	if s == nil {
 		return nil
@@ -260,9 +259,8 @@ func (s *Saving) Notes() (all []string) {
 	return all
 }
 
-// Finish writes the result. Where the reserved place does not take it, the next best one does; the
-// returned path says where it went. A copy of the journal goes there too, since the one in the reserved place is
-// most likely cut short. last is where the result goes if no place takes it, nil for nowhere.
+// Finish writes the result and returns its path. If the reserved place fails, the next fallback is used, with a copy of the
+// journal, since the one in the reserved place is probably truncated. last is the last resort, nil for none.
 func (s *Saving) Finish(r metrics.Report, written *journal.Writer, last io.Writer) (path string, err error) {
 	whole := func(w io.Writer) error { _, err := written.WriteTo(w); return err }
 	result := func(w io.Writer) error { return export.JSON(w, r) }
@@ -272,7 +270,7 @@ func (s *Saving) Finish(r metrics.Report, written *journal.Writer, last io.Write
 		err = Write(s.Path, result)
 	}
 	if err == nil && written.Err() != nil {
-		err = Write(s.JournalName, whole) // what is there is cut short; what memory has is whole
+		err = Write(s.JournalName, whole) // the file is truncated, the copy in memory is complete
 	}
 	if err == nil {
 		return s.Path, nil
@@ -280,7 +278,7 @@ func (s *Saving) Finish(r metrics.Report, written *journal.Writer, last io.Write
 	problems := []error{err}
 	s.Abandon()
 	for _, p := range s.fallbacks() {
-		path, err := s.elsewhere(p, result, whole)
+		path, err := s.saveElsewhere(p, result, whole)
 		if err == nil {
 			return path, errors.Join(problems...)
 		}
@@ -295,12 +293,12 @@ func (s *Saving) Finish(r metrics.Report, written *journal.Writer, last io.Write
 	return "", errors.Join(problems...)
 }
 
-// elsewhere writes the result and its journal to another place, under the same rules: nothing there is overwritten.
-func (s *Saving) elsewhere(path string, result, journal func(io.Writer) error) (string, error) {
+// saveElsewhere writes the result and its journal to another place, where nothing is overwritten either.
+func (s *Saving) saveElsewhere(path string, result, journal func(io.Writer) error) (string, error) {
 	there := &Saving{Path: path}
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil && !s.noClobber {
-		err = there.makeRoom()
+		err = there.moveAside()
 		s.moved = append(s.moved, there.moved...)
 	}
 	if err == nil {
@@ -317,10 +315,10 @@ func (s *Saving) elsewhere(path string, result, journal func(io.Writer) error) (
 	return there.Path, nil
 }
 
-// Stdout stands for a path where no file took the result.
+// Stdout is the path of a result that went to standard output because no file could be written.
 const Stdout = "standard output"
 
-// fallbacks are where the result goes if its own place does not take it.
+// fallbacks are the places to try after the result's own.
 func (s *Saving) fallbacks() []string {
 	var all []string
 	if dir := os.Getenv("XDG_STATE_HOME"); dir != "" {
@@ -331,7 +329,7 @@ func (s *Saving) fallbacks() []string {
 	return slices.DeleteFunc(all, func(p string) bool { p, _ = filepath.Abs(p); return p == refused })
 }
 
-// Abandon removes a result that was never written: an empty one would only mislead. It may be called on nil.
+// Abandon removes the empty file of a result that was never written. It may be called on nil.
 func (s *Saving) Abandon() {
 	if s == nil || !s.created {
 		return
@@ -341,7 +339,7 @@ func (s *Saving) Abandon() {
 	}
 }
 
-// Discard takes back a reservation for a run that never began. It may be called on nil.
+// Discard removes the files of a run that never began. It may be called on nil.
 func (s *Saving) Discard() {
 	if s == nil {
 		return

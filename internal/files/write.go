@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 )
 
-// Write writes a whole file or nothing: under another name first, which then becomes its own.
+// Write writes a file completely or not at all: under a temporary name, then renamed.
 func Write(path string, content func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -33,7 +33,7 @@ func Write(path string, content func(io.Writer) error) error {
 	return err
 }
 
-// appendLine adds one line to a file, or nothing: if it does not fit, what was there stays as it was.
+// appendLine adds one line to a file, or leaves the file as it was.
 func appendLine(path string, content func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
 	if err != nil {
@@ -49,7 +49,7 @@ func appendLine(path string, content func(io.Writer) error) error {
 	}
 	err = errors.Join(err, content(&line))
 	if err == nil {
-		// In one piece, so that runs that end at once do not mix their lines.
+		// In one write, so that runs that end at the same time do not mix their lines.
 		var n int
 		if n, err = f.Write(line.Bytes()); err != nil {
 			// Unless another run has added its own line meanwhile.
@@ -61,17 +61,16 @@ func appendLine(path string, content func(io.Writer) error) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Whole is a file that appears only when it is whole, since half of it would look like all.
+// Whole is a file that appears only once it is complete, since half of it could be mistaken for all.
 type Whole struct {
 	*bufio.Writer
-	close func(err error) error // with what went wrong so far; nil for a file that stays open
+	close func(err error) error // takes the error so far; nil for a file that stays open
 }
 
-// WriteTo is a file that is there already and stays open.
+// WriteTo writes to an open file, which stays open.
 func WriteTo(w io.Writer) *Whole { return &Whole{Writer: bufio.NewWriter(w)} }
 
-// OpenWhole opens a file that appears when it is finished. A pipe is given up when ctx ends, whether it waits for a reader or
-// for one that reads.
+// OpenWhole opens a file that appears when it is finished. When ctx ends, a pipe is closed, even one without a reader.
 func OpenWhole(ctx context.Context, path string) (*Whole, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe, or a device
 		file, err := OrStopped(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
@@ -89,7 +88,7 @@ func OpenWhole(ctx context.Context, path string) (*Whole, error) {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		if outer, ok := errors.AsType[*os.PathError](err); ok {
-			outer.Op, outer.Path = "create", path // not the one nobody asked for
+			outer.Op, outer.Path = "create", path // not the temporary one
 		}
 		return nil, err
 	}
@@ -105,8 +104,7 @@ func OpenWhole(ctx context.Context, path string) (*Whole, error) {
 	}}, nil
 }
 
-// Finish closes the file and puts it in its place, or away after an error, which it returns: the reason for not having it whole
-// is enough to report. A nil Whole has no file.
+// Finish closes the file and renames it to its path. After an error, which it returns, it removes the file. A nil Whole has no file.
 func (w *Whole) Finish(err error) error {
 	if w == nil {
 		return err
@@ -114,14 +112,14 @@ func (w *Whole) Finish(err error) error {
 	if w.close == nil {
 		return cmp.Or(err, w.Flush())
 	}
-	if err == nil { // else a writer that was left behind may still be at it
+	if err == nil { // after an error another goroutine may still be writing
 		err = w.Flush()
 	}
 	return w.close(err)
 }
 
-// OrStopped does work that does not hear of ctx, such as opening a pipe or drawing millions of lengths, and returns ctx's error
-// if that ends first. The work is then left to itself: this is for programs that are about to end.
+// OrStopped runs work that cannot be cancelled, such as opening a pipe or drawing millions of lengths, and returns ctx's error if
+// ctx ends first. The work then goes on in the background: the program is about to exit.
 func OrStopped[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type result struct {
 		value T

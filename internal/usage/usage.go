@@ -1,5 +1,5 @@
-// Package usage is about wrong usage: its errors, which end the program with an exit code of their own, and the words in which
-// they repeat what was written.
+// Package usage has the errors of wrong usage, which end the program with an exit code of their own, and quotes for them what the
+// user wrote.
 package usage
 
 import (

@@ -14,7 +14,7 @@ import (
 	"benchtop/internal/usage"
 )
 
-// Flags are those of a command, under headings, with what its help says of it.
+// Flags are the flags of a command under headings, with the text of its help.
 type Flags struct {
 	Synopsis, Text string
 	groups         []group
@@ -26,7 +26,7 @@ type group struct {
 	flags *pflag.FlagSet
 }
 
-// Group starts a heading, or goes on with it; its flags are to be defined on what it returns.
+// Group starts or continues a heading and returns the set for its flags.
 func (f *Flags) Group(title string) *pflag.FlagSet {
 	if i := slices.IndexFunc(f.groups, func(x group) bool { return x.title == title }); i >= 0 {
 		return f.groups[i].flags
@@ -53,7 +53,7 @@ func (f *Flags) VisitAll(visit func(*pflag.Flag)) {
 	}
 }
 
-// Parse reads a command line as [Parse] does. An error that asks for help is of these flags.
+// Parse reads a command line as [Parse] does. A Help error prints the help of these flags.
 func (f *Flags) Parse(args []string) (rest, warnings []string, err error) {
 	rest, warnings, err = Parse(f.All(), args)
 	if asked, ok := errors.AsType[Help](err); ok {
@@ -62,7 +62,7 @@ func (f *Flags) Parse(args []string) (rest, warnings []string, err error) {
 	return rest, warnings, err
 }
 
-// Help is the error of a command line that asks for help: for all of it, or for what has to do with a word.
+// Help is the error of a command line that asks for help, in full or about a word.
 type Help struct {
 	Word string
 	of   *Flags
@@ -98,7 +98,7 @@ func (h Help) Print(w io.Writer) {
 	}
 }
 
-// writeGroups writes the flags that are to be shown, under their headings, and reports whether there are any.
+// writeGroups writes the flags to show, under their headings, and reports whether there are any.
 func writeGroups(w io.Writer, groups []group, show func(*pflag.Flag) bool) (any bool) {
 	const width = 100
 	for _, x := range groups {

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// inertFlags are flags of vLLM's client that its users' scripts carry and that change nothing here, with the reason.
+// inertFlags are flags of vLLM's client that are accepted without effect, with the reason.
 var inertFlags = []struct{ name, kind, why string }{
 	{"tokenizer-mode", "string", "a tokenizer is read from its tokenizer.json, whatever library made it"},
 	{"trust-remote-code", "bool", "no code from elsewhere is ever run"},
@@ -21,7 +21,7 @@ var inertFlags = []struct{ name, kind, why string }{
 	{"asr-max-audio-len-sec", "string", "there are no data sets of speech"},
 }
 
-// DefineInert adds them.
+// DefineInert adds the flags without effect.
 func DefineInert(f *pflag.FlagSet) {
 	for _, x := range inertFlags {
 		switch x.kind {
@@ -33,7 +33,7 @@ func DefineInert(f *pflag.FlagSet) {
 	}
 }
 
-// InertNotes say which of those flags were given.
+// InertNotes name the flags without effect that were given.
 func InertNotes(given *pflag.FlagSet) (notes []string) {
 	for _, x := range inertFlags {
 		if given.Changed(x.name) {

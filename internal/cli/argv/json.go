@@ -18,22 +18,22 @@ import (
 )
 
 // JSON is a flag of a JSON object. It is given as a whole, --extra-body '{"a": {"b": 3}}', or member by member,
-// --extra-body.a.b 3; whatever is given is merged in the order of the command line. Of several wholes the last counts.
+// --extra-body.a.b 3; all parts are merged in the order of the command line. Of several whole objects the last counts.
 // The zero value is an empty object.
 type JSON struct {
 	parts []jsonPart
-	whole int // where in parts the whole is, counted from 1
+	whole int // place of the whole object in parts, counted from 1
 }
 
-// jsonPart is what one argument gave.
+// jsonPart is the value of one argument.
 type jsonPart struct {
 	value *jsonObject
-	add   bool // its list goes behind the one that is there
-	// doubt is what its writer may not have meant, "" for nothing; it goes on from the flag's name.
+	add   bool // its list is appended to an earlier one
+	// doubt is a warning about a likely mistake, "" for none; it continues the flag's name.
 	doubt string
 }
 
-// deepest is how many keys may lie in each other. What lies in values is limited by encoding/json.
+// deepest limits the nesting of keys. The nesting of values is limited by encoding/json.
 const deepest = 500
 
 const jsonExample = `; expected an object such as '{"top_k": 20}', in single quotes for the shell`
@@ -113,7 +113,7 @@ func (v *JSON) SetKey(path []string, value string, add bool) error {
 
 var likeJSON = regexp.MustCompile(`^\s*(\{\s*"|\[\s*["{])`)
 
-// doubtText tells of a text that was most likely meant as JSON.
+// doubtText is the warning about a text that was probably meant as JSON.
 func doubtText(text string, err error) string {
 	switch text {
 	case "True", "False":
@@ -145,7 +145,7 @@ func (v *JSON) Has(name string) bool {
 	return object.members[name] != nil
 }
 
-// Warnings tells of members that were given more than once, and of texts that look like JSON gone wrong.
+// Warnings are about members that were given more than once and texts that look like broken JSON.
 func (v *JSON) Warnings(flag string) []string {
 	_, warnings := v.merged(flag)
 	return warnings
@@ -170,8 +170,8 @@ func (v *JSON) merged(flag string) (object *jsonObject, warnings []string) {
 	return object, warnings
 }
 
-// merge takes over members of another object: objects into each other, lists to be added behind each other, and all else
-// in place of what is there, with a warning that names the place. What can be changed later is copied.
+// merge adds the members of another object: objects are merged, lists are joined if add is set, and any other value replaces the
+// earlier one, with a warning that names its place. Objects and lists are copied.
 func (o *jsonObject) merge(from *jsonObject, add bool, place string, warn func(string)) {
 	for _, name := range from.names {
 		here := place + "." + name
@@ -199,15 +199,14 @@ func (o *jsonObject) merge(from *jsonObject, add bool, place string, warn func(s
 	}
 }
 
-// refusal is what Python's reader would take and no server would, or what cannot be kept as it is: an error where other
-// bad JSON would be a text.
+// refusal is an error for JSON that Python accepts and servers do not, or that cannot be represented. Other bad JSON is a text.
 type refusal struct{ error }
 
-// nonFinite makes JSON of what is JSON but for Python's names of numbers that are not finite.
+// nonFinite replaces Python's names of numbers that are not finite.
 var nonFinite = strings.NewReplacer("-Infinity", "null", "Infinity", "null", "NaN", "null")
 
-// readJSON reads a value. Of several members of one name the last counts, and twice tells of it as the doubt of a jsonPart.
-// Errors say where the text stops being JSON.
+// readJSON reads a value. Of several members of one name the last counts; twice is the warning about it, as the doubt of a
+// jsonPart. Errors name the position at which the text stops being JSON.
 func readJSON(text string) (v any, twice string, err error) {
 	if !utf8.ValidString(text) {
 		return nil, "", refusal{errors.New("it is not UTF-8 text")}
@@ -230,7 +229,7 @@ func readJSON(text string) (v any, twice string, err error) {
 	return v, r.twice, r.refused
 }
 
-// place is the position behind a text for a person: characters count from 1.
+// place is the position after a text in words: characters count from 1.
 func place[T string | []byte](before T) string {
 	return fmt.Sprintf("character %d", utf8.RuneCountInString(string(before))+1)
 }
@@ -238,7 +237,7 @@ func place[T string | []byte](before T) string {
 // jsonReader builds a value from a text that is known to be JSON.
 type jsonReader struct {
 	text    []byte
-	twice   string // tells of a name that an object has more than once
+	twice   string // warning about a repeated name of an object
 	refused error  // the first refusal
 }
 
@@ -250,7 +249,7 @@ func (r *jsonReader) refuse(part []byte, format string) {
 	}
 }
 
-// value reads a value. How deep it is has been checked.
+// value reads a value, whose depth has been checked.
 func (r *jsonReader) value(raw []byte) any {
 	switch raw[0] {
 	case '{':
@@ -337,7 +336,7 @@ func appendJSON(dst []byte, v any) []byte {
 	return dst
 }
 
-// kindOfJSON names the kind of a value other than an object for a person.
+// kindOfJSON names the kind of a value other than an object.
 func kindOfJSON(v any) string {
 	switch written, _ := v.(json.RawMessage); {
 	case written == nil:

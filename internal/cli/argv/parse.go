@@ -32,7 +32,7 @@ type keyed interface {
 	SetKey(path []string, value string, add bool) error
 }
 
-// doubtful is a Value that notices what its writer may not have meant. It is asked once the command line is read.
+// doubtful is a Value that warns of likely mistakes. It is asked once the command line is read.
 type doubtful interface{ Warnings(flag string) []string }
 
 // Parse sets the flags of fs from a command line by vLLM's rules, which pflag alone cannot follow:
@@ -40,8 +40,8 @@ type doubtful interface{ Warnings(flag string) []string }
 //   - underscores in a name are dashes, and the beginning of a name is enough where it fits one flag only;
 //   - a flag given again replaces what was given before, and a warning says so;
 //   - some flags take several values in a row, and JSON flags take their members one by one behind a dot;
-//   - what begins with a dash is a flag, unless it is a negative number or has a blank in its name. Other values that
-//     begin with a dash are joined to their flag by '='.
+//   - an argument that begins with a dash is a flag, unless it is a negative number or has a blank in its name. Other values
+//     that begin with a dash are joined to their flag by '='.
 //
 // It returns the arguments that belong to no flag, the warnings, and all problems at once, or Help.
 func Parse(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error) {
@@ -78,7 +78,7 @@ func Parse(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error
 // argv is a command line while it is read.
 type argv struct {
 	fs       *pflag.FlagSet
-	args     []string            // what is left of it
+	args     []string            // the rest of it
 	times    map[*pflag.Flag]int // how often a flag was given as a whole
 	warnings []string
 	problems []error
@@ -94,7 +94,7 @@ func (a *argv) next() string {
 	return arg
 }
 
-// values takes what follows, up to the next flag and at most so many.
+// values takes the arguments up to the next flag, at most so many.
 func (a *argv) values(most int) (values []string) {
 	for len(values) < most && len(a.args) > 0 && !isOption(a.args[0]) {
 		values = append(values, a.next())
@@ -117,7 +117,7 @@ func isOption(arg string) bool {
 	return arg[1] != '.' && (arg[1] < '0' || arg[1] > '9')
 }
 
-// oneDash says what is wrong with an argument that looks like a flag of one dash.
+// oneDash reports an argument that looks like a flag with one dash.
 func (a *argv) oneDash(arg string) {
 	name, _, joined := strings.Cut(arg[1:], "=")
 	a.problem("%s: flags begin with two dashes%s", usage.Quote(arg), usage.DidYouMean(Dashes(name), flagNames(a.fs)))
@@ -137,7 +137,7 @@ func (a *argv) option(arg string) *Help {
 	case err != nil:
 		a.problems = append(a.problems, err)
 		if !joined {
-			// What follows an unknown flag is most likely its value, not an argument.
+			// The word after an unknown flag is probably its value, not an argument.
 			a.values(len(a.args))
 		}
 	case dotted:
@@ -170,7 +170,7 @@ func (a *argv) option(arg string) *Help {
 func (a *argv) set(flag *pflag.Flag, values []string) {
 	a.times[flag]++
 	if len(values) == 0 {
-		flag.Changed = true // as Set says of a flag with a value
+		flag.Changed = true // as Set does for a flag with a value
 	}
 	_, several := flag.Annotations[Variadic]
 	if v, ok := flag.Value.(resettable); ok && !isRepeatable(flag) {
@@ -180,14 +180,14 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 		if err := a.fs.Set(flag.Name, decimal(flag, v)); err != nil {
 			a.problem("--%s %s: %s", flag.Name, usage.Quote(v), explain(flag, err))
 			if !several {
-				// Checks that follow should not stumble over what is left of it.
+				// A wrong value must not cause further errors in later checks.
 				_ = flag.Value.Set(flag.DefValue)
 			}
 		}
 	}
 }
 
-// decimal spares whole numbers the library's taste for other bases: 010 is ten, as in Python, and 0x10 is none.
+// decimal makes whole numbers decimal: 010 is ten, as in Python, and 0x10 is an error. The library would accept other bases.
 func decimal(flag *pflag.Flag, v string) string {
 	if t := flag.Value.Type(); t != "int" && t != "int64" {
 		return v
@@ -228,7 +228,7 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 	flag.Changed = true
 }
 
-// missing says that a flag has no value, and what to do if what follows was meant as one.
+// missing reports that a flag has no value, with advice if the next argument was meant as one.
 func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
 	hint := ""
 	if len(a.args) > 0 && a.args[0] != "--" && a.args[0] != "-h" {
@@ -240,7 +240,7 @@ func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
 			hint = fmt.Sprintf("; if %s is meant, join it by '=': %s=%[1]s", usage.Quote(next), name)
 		}
 		if !long {
-			a.next() // no flag, so most likely the value
+			a.next() // no flag, so probably the value
 		}
 	}
 	a.problem("%s: a value is missing; expected %s%s", name, expected, hint)
@@ -280,10 +280,10 @@ func flagNames(fs *pflag.FlagSet) (names []string) {
 	return append(names, "help")
 }
 
-// Dashes is a name as flags are written.
+// Dashes is a name with dashes for underscores, as flags are written.
 func Dashes(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
-// kind says in words what a flag's value looks like.
+// kind describes the values of a flag.
 func kind(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int", "int64":
@@ -300,7 +300,7 @@ func kind(f *pflag.Flag) string {
 	return f.Value.Type()
 }
 
-// explain turns a parser's error into one for a person. Types of our own explain themselves.
+// explain turns an error of the library's parsers into a description of the right value. Types of our own describe themselves.
 func explain(f *pflag.Flag, err error) string {
 	switch f.Value.Type() {
 	case "int", "int64", "float64", "bool", "duration":

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Secret stands for what must not be shown.
+// Secret replaces text that must not be shown.
 const Secret = "***"
 
 // userInfo is the user and password of a URL, wherever it stands in an argument.
@@ -14,8 +14,8 @@ var userInfo = regexp.MustCompile(`://[^/\s]*@`)
 // HideUsers hides users and passwords in the URLs of a text.
 func HideUsers(text string) string { return userInfo.ReplaceAllString(text, "://"+Secret+"@") }
 
-// HideSecrets returns a command line fit to be shown and saved. headers are the values of --header as they were written;
-// of each only the key is left.
+// HideSecrets returns a command line that may be shown and saved. Of headers, the values of --header as written, only the keys
+// remain.
 func HideSecrets(args, headers []string) []string {
 	safe := make([]string, len(args))
 	for i, a := range args {
@@ -30,7 +30,7 @@ func HideSecrets(args, headers []string) []string {
 	return safe
 }
 
-// ShellWords is the program with its arguments, as a shell takes them.
+// ShellWords is the program with its arguments, quoted for a shell.
 func ShellWords(args []string) []string {
 	words := []string{"benchtop"}
 	for _, a := range args {

@@ -83,11 +83,11 @@ func (v *list[T]) Reset() { *v.items = nil }
 // Text is a value of a [List] as it is written.
 func Text(s string) (string, error) { return s, nil }
 
-// Pairs is a flag of several KEY=VALUE. An item without = is told by Split and not by Set, whose errors repeat the
-// value, which may be a secret.
+// Pairs is a flag of several KEY=VALUE. Split reports an item without =, since errors of Set repeat the value, which may be a
+// secret.
 type Pairs struct {
 	items []string
-	Ever  []string // those too that a later flag replaced
+	Ever  []string // includes those that a later flag replaced
 }
 
 func (v *Pairs) String() string { return strings.Join(v.items, " ") }

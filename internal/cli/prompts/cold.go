@@ -15,7 +15,7 @@ const (
 	cacheCold = "cold"
 )
 
-// Salt is what keeps the server from knowing prompts of earlier runs, and what to say of it; nothing with --cache as-is. vLLM
+// Salt keeps the server from recognizing the prompts of earlier runs, and describes itself; with --cache as-is there is none. vLLM
 // takes a salt in the body, which costs no tokens; other servers get a few tokens before each prompt.
 func (o *RequestOptions) Salt(m server.Model, prompts Drawn) (loadgen.Salt, string, error) {
 	if o.cache != cacheCold {
@@ -38,8 +38,8 @@ func (o *RequestOptions) Salt(m server.Model, prompts Drawn) (loadgen.Salt, stri
 	return salt, fmt.Sprintf("cold cache (%s before each prompt)", saltCost(salt, prompts)), nil
 }
 
-// take looks before the run whether every prompt that is drawn by now has a place for the salt: pictures alone have none, and a
-// request that fails for that tells nothing of the server.
+// take checks before the run that every prompt drawn so far has a place for the salt. A prompt of pictures alone has none, and
+// its request would fail for a reason that is not the server's.
 func (d Drawn) take(salt loadgen.Salt) error {
 	if salt.Mode != loadgen.SaltPrefix {
 		return nil
@@ -58,7 +58,7 @@ func (d Drawn) take(salt loadgen.Salt) error {
 	return nil
 }
 
-// saltCost says what stands before each prompt.
+// saltCost describes the salt before each prompt.
 func saltCost(salt loadgen.Salt, prompts Drawn) string {
 	if prompts.First.Turns[0].TokenIDs != nil {
 		return fmt.Sprintf("%d token ids", len(salt.IDs))
@@ -71,8 +71,8 @@ func saltCost(salt loadgen.Salt, prompts Drawn) string {
 	return "a short line"
 }
 
-// ordinaryIDs are token ids that a prompt may hold. What the prompts themselves are made of comes first: a server refuses ids
-// beyond its vocabulary, and --vocab-size says where that ends.
+// ordinaryIDs are token ids that a prompt may hold. The vocabulary of the prompts comes first: a server refuses ids beyond its
+// own, whose size --vocab-size gives.
 func (m *Tokenizing) ordinaryIDs() []int {
 	switch {
 	case m.vocabulary.Known():

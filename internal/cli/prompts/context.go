@@ -10,12 +10,12 @@ import (
 	"benchtop/metrics"
 )
 
-// longer says what to do about prompts that the model's context has no room for.
-const longer = "ask for shorter ones, or start the server with a longer context (--max-model-len with vLLM, --context-length with SGLang, --ctx-size with llama.cpp)"
+// contextAdvice is for prompts that do not fit into the model's context.
+const contextAdvice = "ask for shorter ones, or start the server with a longer context (--max-model-len with vLLM, --context-length with SGLang, --ctx-size with llama.cpp)"
 
-// checkContext compares the prompts drawn so far with the context that the server says the model has, and returns what is odd
-// about them. A prompt that fills it is refused by every server, and vLLM refuses an answer longer than it. Where that is so of
-// all prompts it is an error, unless their lengths are estimates. An answer that only begins to fit is cut short, or refused.
+// checkContext compares the prompts drawn so far with the model's context, as the server reports it, and returns warnings. Every
+// server refuses a prompt that fills the context, and vLLM refuses an answer longer than it. It is an error if all prompts are
+// refused, unless their lengths are estimates. An answer that fits only in part is cut short, or refused.
 //
 // Pooled answers have no tokens: they take no room, and each prompt of a request has the context for itself. vLLM cuts prompts
 // that are too long for those.
@@ -61,13 +61,13 @@ func checkContext(m server.Model, prompts []datasets.Conversation, counted metri
 	case pooled && vllm:
 		odd = append(odd, words+"the server cuts them")
 	case refused == all && by == "":
-		return nil, usage.Wrap(errors.New(words + longer))
+		return nil, usage.Wrap(errors.New(words + contextAdvice))
 	default:
-		odd = append(odd, words+longer+"; the server will refuse them")
+		odd = append(odd, words+contextAdvice+"; the server will refuse them")
 	}
 	if cut > 0 {
 		odd = append(odd, fmt.Sprintf("%s%d of %d prompts leave less room than their answers may take: up to %d tokens together, in a context of %d; "+
-			"the server cuts such answers short, or refuses the request; %s", by, cut, all, mostBoth, m.Context, longer))
+			"the server cuts such answers short, or refuses the request; %s", by, cut, all, mostBoth, m.Context, contextAdvice))
 	}
 	return odd, nil
 }

@@ -1,5 +1,5 @@
-// Package prompts is about the prompts of a run: which data set and tokenizer they come from, how they are drawn ahead of need,
-// what requests carry beside them, and what is sent before the run.
+// Package prompts prepares the prompts of a run: it chooses data set and tokenizer, draws ahead of need, sets the other fields of
+// requests, and sends the warm-ups.
 package prompts
 
 import (
@@ -27,13 +27,13 @@ import (
 	"benchtop/metrics"
 )
 
-// Reporter hears how far the preparation of prompts is.
+// Reporter receives the progress of the preparation.
 type Reporter interface {
 	server.Reporter
 	Step(name string)
-	// Count says how much of a step is done; a total of 0 is not known. The line says what was counted, "" for nothing.
+	// Count reports the progress of a step; a total of 0 is unknown. The line names the counted things, "" for none.
 	Count(done, total int, line string)
-	CountEvery() time.Duration // how often that is worth while
+	CountEvery() time.Duration // how often to call Count
 }
 
 // The steps of a preparation, as the dashboard calls them.
@@ -45,7 +45,7 @@ const (
 	StepWarmups   = "warm-up"
 )
 
-// Drawing draws from a data set, and is its tools.
+// Drawing draws from a data set and is the set's [datasets.Tools].
 type Drawing struct {
 	Options   *Options
 	Server    *server.Options
@@ -59,14 +59,14 @@ type Drawing struct {
 
 	tokenizing *Tokenizing
 	hub        *hub.Hub
-	common     datasets.Common // with what is known by now
-	// ctx is that of a server that makes the text of prompts. It ends later than the preparation, for some may be drawn while
-	// the run goes on, and earlier than anybody waits for the drawing.
+	common     datasets.Common // completed while drawing
+	// ctx is for a server that makes the text of prompts. It outlives the preparation, since some are drawn during the run, and
+	// ends before Close waits for the drawing.
 	ctx context.Context
 }
 
-// Open finds a tokenizer and makes the source of the prompts. It leaves the generators as vLLM's client would. After an error of
-// ctx nothing of d may be used any more: it may still be drawing.
+// Open finds a tokenizer and makes the source of the prompts. It leaves the random generators as vLLM's client would. After an
+// error of ctx d must not be used: it may still be drawing.
 func (d *Drawing) Open(ctx context.Context) (datasets.Source, *Tokenizing, error) {
 	d.ctx = ctx
 	if err := d.findTokenizing(ctx); err != nil {
@@ -88,9 +88,9 @@ func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 		return source, err
 	case errors.Is(err, datasets.ErrNoTemplate):
 		return source, usage.Errorf("dataset %s: its prompts go through the model's chat template, and %s has none; %s",
-			d.Options.Name, m.counter(), d.Options.templateWay())
+			d.Options.Name, m.counter(), d.Options.templateAdvice())
 	case errors.Is(err, chattemplate.ErrAbsent), errors.As(err, new(*chattemplate.TemplateError)):
-		return source, usage.Errorf("%w; %s", err, d.Options.templateWay())
+		return source, usage.Errorf("%w; %s", err, d.Options.templateAdvice())
 	case err != nil:
 		return source, DrawError(err)
 	}
@@ -103,7 +103,7 @@ func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 	return source, nil
 }
 
-// Drawn is what the data set gave.
+// Drawn are the prompts of a data set.
 type Drawn struct {
 	Tokenizing  *Tokenizing
 	Source      loadgen.Source
@@ -117,11 +117,11 @@ type Drawn struct {
 	fetched *Prefetcher
 }
 
-// drawPatience is how long a run without end waits for its first prompts.
+// drawPatience limits the wait of an endless run for its first prompts.
 const drawPatience = 2 * time.Second
 
-// Draw prepares the prompts of a load: it finds a tokenizer, draws and, where the server counts otherwise, cuts to its measure.
-// bounded says that the user gave a number of prompts, which is not exceeded; searching that the load is searched for.
+// Draw prepares the prompts of a load: it finds a tokenizer, draws, and aligns the lengths with the server's tokenizer. A bounded
+// load never exceeds the user's number of prompts; searching is for a search of the highest load.
 func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, bounded, searching bool) (Drawn, error) {
 	o := d.Options
 	if !o.Tokens.Skip {
@@ -145,7 +145,7 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	if err != nil {
 		return Drawn{}, err
 	}
-	// What the source says of itself is asked before it is drawn from ahead of need.
+	// The source is described before the prefetcher draws from it.
 	x := Drawn{Tokenizing: m, N: source.Len(), Description: source.Description()}
 	if trace, ok := source.(interface{ Times() []time.Duration }); ok && o.SelfTiming() {
 		x.Times = trace.Times()
@@ -186,13 +186,12 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	case metrics.TokensFromTokenizer, metrics.TokensFromServer:
 		x.Description += ", tokens by " + m.counter()
 	}
-	x.goOn(source, all, !bounded && (searching || load.End() > 0), searching)
+	x.extend(source, all, !bounded && (searching || load.End() > 0), searching)
 	return x, nil
 }
 
-// goOn arranges for more prompts than the data set was asked for, where the load may be steered beyond it. A data set that has
-// no more is repeated where that may be.
-func (x *Drawn) goOn(source datasets.Source, all *Prefetchers, repeat, searching bool) {
+// extend provides more prompts than were asked for, since the load may be steered. A data set without more is repeated if it may.
+func (x *Drawn) extend(source datasets.Source, all *Prefetchers, repeat, searching bool) {
 	var draw func() (datasets.Source, error)
 	if source, ok := source.(datasets.Extensible); ok {
 		draw = source.More()
@@ -216,7 +215,7 @@ func (x *Drawn) goOn(source datasets.Source, all *Prefetchers, repeat, searching
 	}
 }
 
-// DrawError is wrong usage, unless the server that was to help was busy or out of reach: then what was asked for may be right.
+// DrawError is wrong usage, unless the server that helps with drawing was busy or out of reach.
 func DrawError(err error) error {
 	if endpoint.Unready(err) {
 		return err
@@ -224,7 +223,7 @@ func DrawError(err error) error {
 	return usage.Wrap(err)
 }
 
-// OffLength says by how many tokens prompts came out longer or shorter than wanted, "" if they did not.
+// OffLength reports by how many tokens the prompts are longer or shorter than asked for, "" if they are not.
 func OffLength(source datasets.Source) string {
 	random, ok := source.(interface{ Miss() int })
 	if !ok || random.Miss() == 0 {
@@ -242,7 +241,7 @@ func (d *Drawing) Streams() *numpy.Streams { return d.Draws }
 // Hub has the data sets of the hub.
 func (d *Drawing) Hub() *hub.Hub { return d.hub }
 
-// Note tells the user something.
+// Note adds a note for the user.
 func (d *Drawing) Note(text string) { d.tokenizing.note(text) }
 
 // Local is the model's tokenizer on this machine, nil for none.
@@ -259,9 +258,8 @@ func (d *Drawing) TokenIDs() datasets.Vocabulary {
 	return d.tokenizing.vocabulary
 }
 
-// Maker is what synthetic prompts are made with: the tokenizer on this machine; else the server's, of which the vocabulary is
-// not known; or else nil, for prompts of token ids. Where nothing can make text for a backend that takes nothing else, it is an
-// error.
+// Maker makes synthetic prompts: it is the tokenizer on this machine, else the server's, whose vocabulary is unknown, else nil for
+// prompts of token ids. It is an error if a backend takes only text and nothing can make it.
 func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	m, ids := d.tokenizing, d.common.Forms.Overlap(datasets.AsTokenIDs)
 	switch {
@@ -293,8 +291,7 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	return made, nil
 }
 
-// NoMaker is the error where a text is to have an exact length and there is no tokenizer to make it: what is wanted, what was
-// tried, and what to do, a line each.
+// NoMaker is the error for texts of exact lengths without a tokenizer: the problem, the attempts and the advice, a line each.
 func (d *Drawing) NoMaker() error {
 	way := "name the model's with --tokenizer DIRECTORY"
 	if d.Options.Needs().Forms.Overlap(datasets.AsTokenIDs) {

@@ -18,7 +18,7 @@ import (
 	"benchtop/loadgen/shape"
 )
 
-// Options say where the prompts come from.
+// Options say which data set and tokenizer the prompts come from.
 type Options struct {
 	datasets.Common
 	Name                   string // of the data set
@@ -42,7 +42,7 @@ type datasetFlags struct {
 	counts *[]string
 }
 
-// CountVar adds a number that is 0 until it is given, and then at least 1.
+// CountVar adds a number that is at least 1 if it is given, else 0.
 func (f datasetFlags) CountVar(p *int, name, usage string) {
 	f.IntVar(p, name, 0, usage)
 	*f.counts = append(*f.counts, name)
@@ -69,10 +69,10 @@ func (o *Options) Define(groups *argv.Flags) {
 	f.BoolVar(&o.noSelfTimed, "no-self-timed", false, "send them as --request-rate and its like say")
 }
 
-// kind is the data set that was chosen, nil for a name that none has.
+// kind is the chosen data set, nil for an unknown name.
 func (o *Options) kind() datasets.Kind { return datasets.Named(o.kinds, o.Name) }
 
-// Needs are those of the data set that was chosen; none where there is none of that name.
+// Needs are those of the chosen data set; none for an unknown name.
 func (o *Options) Needs() (n datasets.Needs) {
 	if kind := o.kind(); kind != nil {
 		n = kind.Needs(o.Common)
@@ -80,8 +80,7 @@ func (o *Options) Needs() (n datasets.Needs) {
 	return n
 }
 
-// Check finds what is wrong with the flags of the prompts, as far as it can be told without the files' contents. to is nil where
-// the protocol makes no difference.
+// Check finds what is wrong with the flags of the prompts, without reading files. to is nil if the protocol makes no difference.
 func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool, to protocol.Protocol) (p usage.Problems) {
 	for _, name := range o.counts {
 		if v, _ := given.GetInt(name); given.Changed(name) && v < 1 {
@@ -110,14 +109,14 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 		p = append(p, o.cannotSend(to.Traits().Name, needs))
 	}
 	p.BadIf(load.Endless() && !searching && needs.Ends, "users without pause: with %s say how many requests there may be with --num-prompts", o.Name)
-	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was told already
+	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was reported already
 		p = append(p, kind.Validate(o.Common))
 	}
 	p.BadIf(o.Tokens.Skip && o.Tokens.Name != "", "--tokenizer and --skip-tokenizer-init: choose one")
 	return p
 }
 
-// cannotSend says why a backend cannot send the prompts, and which can.
+// cannotSend explains why a backend cannot send the prompts, and names those that can.
 func (o *Options) cannotSend(backend string, needs datasets.Needs) error {
 	by := cmp.Or(needs.By, "--dataset-name "+o.Name)
 	others := protocol.Names(needs.Forms)
@@ -127,14 +126,13 @@ func (o *Options) cannotSend(backend string, needs datasets.Needs) error {
 	return fmt.Errorf("%s: %s; backend %s cannot send them, use --backend %s", by, needs.Why, backend, others)
 }
 
-// OnlyShown says that the requests are for pooling endpoints, so that 'benchtop dataset' shows them whatever the
-// backend is.
+// OnlyShown reports whether the requests are for pooling endpoints, which 'benchtop dataset' shows for every backend.
 func (o *Options) OnlyShown() bool {
 	forms := o.Needs().Forms
 	return forms != 0 && forms&^(datasets.AsBatch|datasets.AsDocuments) == 0
 }
 
-// LengthNotes say which of the general lengths the data set does not heed.
+// LengthNotes name the general lengths that the data set ignores.
 func (o *Options) LengthNotes(given *pflag.FlagSet) (notes []string) {
 	if o.kind() == nil {
 		return nil
@@ -167,12 +165,12 @@ func (o *Options) checkPath(use datasets.FileUse) (p usage.Problems) {
 	return p
 }
 
-// SelfTiming says that requests go out at the times of the trace.
+// SelfTiming reports whether requests go out at the times of a trace.
 func (o *Options) SelfTiming() bool { return o.Needs().Timed && !o.noSelfTimed }
 
-// templateWay is what to try where the model's chat template is missing or cannot be rendered. The server's own rendering has
-// been tried by then, if a server was named.
-func (o *Options) templateWay() string {
+// templateAdvice is for a chat template that is missing or cannot be rendered. The server's rendering, if there is a server, has
+// been tried by then.
+func (o *Options) templateAdvice() string {
 	way := "name a tokenizer with a chat template that works with --tokenizer DIRECTORY, or a server that renders chats with --base-url"
 	skipped := o.Common
 	skipped.SkipChatTemplate = true

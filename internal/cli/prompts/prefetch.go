@@ -13,9 +13,8 @@ import (
 	"benchtop/loadgen"
 )
 
-// Prefetcher draws prompts ahead of need, so that no request waits for one to be made: all of them before the run if they come
-// to an end and fit into memory, else some. While the run goes on it makes up for what was taken and no more, since drawing
-// takes a processor away from measuring.
+// Prefetcher draws prompts ahead of need, so that no request waits for one: all of them before the run if they end and fit into
+// memory, else some. During the run it only replaces those that were taken, since drawing competes with measuring for processors.
 type Prefetcher struct {
 	source  datasets.Source
 	sharing *datasets.Sharing
@@ -30,13 +29,13 @@ type Prefetcher struct {
 	again bool  // what was drawn is sent anew
 }
 
-// prefetchBytes bounds what is drawn before a run, moreBytes what is drawn ahead by a source that a run turns to.
+// prefetchBytes limits the prompts drawn before a run, moreBytes those that a later source draws ahead.
 const (
 	prefetchBytes = 256 << 20
 	moreBytes     = 16 << 20
 )
 
-// wake has everybody who waits look again. It takes the lock, for a call between a look and the wait would be lost.
+// wake makes all waiting goroutines check again. It takes the lock, since a call between a check and the wait would be lost.
 func (s *Prefetcher) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,9 +80,8 @@ func turnsWeight(turns []datasets.Turn) (n int) {
 	return n
 }
 
-// Fill waits until everything is drawn, or as much as memory is for, or the patience ends; 0 is endless patience. Later there
-// will be as many prompts ahead as now. It returns an error if there are no prompts to be had. progress hears every so often
-// how many there are.
+// Fill waits until all is drawn, the memory is full, or the patience ends; 0 is endless patience. The prefetcher then keeps as many
+// prompts ahead as it has now. It returns an error if drawing fails. progress is called now and then with the number of prompts.
 func (s *Prefetcher) Fill(ctx context.Context, patience, every time.Duration, progress func(drawn int)) error {
 	defer context.AfterFunc(ctx, s.wake)()
 	began, told := time.Now(), time.Now()
@@ -123,7 +121,7 @@ func (s *Prefetcher) Next() (datasets.Conversation, error) {
 		return datasets.Conversation{}, s.ended
 	}
 	c := s.queue[0]
-	s.queue[0] = datasets.Conversation{} // what is handed on is not ours to keep
+	s.queue[0] = datasets.Conversation{} // the memory is the caller's
 	s.queue = s.queue[1:]
 	s.bytes -= weight(&c)
 	s.moved.Broadcast()
@@ -147,7 +145,7 @@ func (s *Prefetcher) ahead() []datasets.Conversation {
 	return slices.Clone(s.queue)
 }
 
-// changed has what all gave looked at anew, after it was changed in place.
+// changed recomputes the share after the result of all was changed in place.
 func (s *Prefetcher) changed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,14 +166,14 @@ func (s *Prefetcher) Share(template float64) float64 {
 	return s.sharing.ShareBehind(template)
 }
 
-// repeats says that everything is sent anew from here on.
-func (s *Prefetcher) repeats() {
+// markRepeated notes that all prompts are sent again from here on.
+func (s *Prefetcher) markRepeated() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.again = true
 }
 
-// Prefetchers are all that draw for one run.
+// Prefetchers are all prefetchers of one run.
 type Prefetchers struct {
 	ctx    context.Context // of the drawing
 	cancel context.CancelFunc
@@ -184,14 +182,14 @@ type Prefetchers struct {
 	all []*Prefetcher
 }
 
-// NewPrefetchers draw nothing yet.
+// NewPrefetchers starts without a prefetcher.
 func NewPrefetchers() *Prefetchers {
 	s := &Prefetchers{}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-// Share is the largest of the prefetchers' shares; 1 where there is none, since nothing is known then. A nil *Prefetchers has none.
+// Share is the largest share of the prefetchers; 1 without a prefetcher, since it is unknown then. A nil *Prefetchers has none.
 func (s *Prefetchers) Share(template float64) float64 {
 	if s == nil {
 		return 1
@@ -208,7 +206,7 @@ func (s *Prefetchers) Share(template float64) float64 {
 	return most
 }
 
-// Begin has somebody draw from source until there are so many bytes ahead; after Close it draws nothing.
+// Begin draws from a source until so many bytes are ahead; after Close it draws nothing.
 func (s *Prefetchers) Begin(source datasets.Source, most int) *Prefetcher {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -251,7 +249,7 @@ func (r *repeated) Next() (datasets.Conversation, error) {
 		if err != io.EOF || len(r.seen) == 0 {
 			return c, err
 		}
-		r.rest.repeats()
+		r.rest.markRepeated()
 		r.rest, r.round = nil, 2
 	}
 	if r.next == len(r.seen) {

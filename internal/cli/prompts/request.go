@@ -17,7 +17,7 @@ import (
 	"benchtop/loadgen/protocol"
 )
 
-// RequestOptions say what a request carries beside its prompt.
+// RequestOptions are the contents of requests besides prompts.
 type RequestOptions struct {
 	IDPrefix       string
 	LoRA           []string
@@ -28,7 +28,7 @@ type RequestOptions struct {
 	extraBody      argv.JSON
 	fields         []protocol.Field // of logprobs; set by Check, as sampled is
 	sampled        []protocol.Field
-	Notes, Remarks []string // what is odd; what is good to know
+	Notes, Remarks []string // warnings; information
 }
 
 // Define adds the flags.
@@ -50,10 +50,10 @@ func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3; null leaves out what benchtop sets`)
 }
 
-// samplingFields are those of the flags of sampling, in the order in which vLLM's client sends them. Only what is given is sent.
+// samplingFields are the fields of the sampling flags, in the order of vLLM's client. Only given flags are sent.
 var samplingFields = []string{"top_p", "top_k", "min_p", "temperature", "frequency_penalty", "presence_penalty", "repetition_penalty"}
 
-// sampling are the fields of sampling that are given.
+// sampling are the given sampling fields.
 func sampling(given *pflag.FlagSet, p *usage.Problems) (out []protocol.Field) {
 	for _, name := range samplingFields {
 		flag := argv.Dashes(name)
@@ -71,7 +71,7 @@ func sampling(given *pflag.FlagSet, p *usage.Problems) (out []protocol.Field) {
 	return out
 }
 
-// Check finds what is wrong with the flags. to is nil where the protocol makes no difference.
+// Check finds what is wrong with the flags. to is nil if the protocol makes no difference.
 func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
 	p.OneOf("lora-assignment", o.loraAssignment, "random", "round-robin")
 	p.OneOf("cache", o.cache, cacheCold, cacheAsIs)
@@ -113,7 +113,7 @@ func (o *RequestOptions) Fields(ignoreEOS bool) []protocol.Field {
 	return fields
 }
 
-// Send sets what requests carry and which models they name. fullLength says that answers are to have the length asked for.
+// Send sets the contents of requests and their models. With fullLength the answers have the length that is asked for.
 func (o *RequestOptions) Send(e *loadgen.Options, fullLength bool, draws *numpy.Python) {
 	e.Extra = o.Fields(fullLength)
 	switch {

@@ -22,7 +22,7 @@ import (
 	"benchtop/metrics"
 )
 
-// TokenizerOptions say what counts tokens.
+// TokenizerOptions choose the tokenizer.
 type TokenizerOptions struct {
 	Name string
 	Skip bool
@@ -33,10 +33,10 @@ func (o *TokenizerOptions) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.Skip, "skip-tokenizer-init", false, "count no tokens: the report leaves out what needs them")
 }
 
-// Estimate, for a tokenizer, goes by the length of the text.
+// Estimate is the name of the tokenizer that estimates counts from the length of a text.
 const Estimate = "estimate"
 
-// Tokenizing is what counts tokens, makes text of them and renders chats in a run.
+// Tokenizing counts tokens, makes text of them and renders chats for a run.
 type Tokenizing struct {
 	datasets.Text
 	Local    *tokenizer.Local
@@ -49,19 +49,19 @@ type Tokenizing struct {
 	Name     string                 // of the tokenizer, "" for none
 	// vocabulary is what prompts of token ids are made of; the zero value where there are none, or the tokenizer's own is.
 	vocabulary datasets.Vocabulary
-	absent     string // what was tried for a tokenizer in vain
+	absent     string // the failed attempts to find a tokenizer
 	Notes      []string
 }
 
-// note adds what is to be told, unless it is "".
+// note adds a note for the user, unless it is "".
 func (m *Tokenizing) note(text string) {
 	if text != "" {
 		m.Notes = append(m.Notes, text)
 	}
 }
 
-// counter names what counts tokens, "" for nothing that does. In brackets is whose word it was that a tokenizer is the model's, and
-// where it came from, unless it was named and found where it was said to be.
+// counter names the tokenizer that counts, "" for none. In brackets are the origin of a tokenizer and the reason for choosing it,
+// unless the user named it and it was found there.
 func (m *Tokenizing) counter() string {
 	switch {
 	case m.Counted == metrics.TokensFromServer:
@@ -98,8 +98,8 @@ func (m *Tokenizing) Remarks() []string {
 	return all
 }
 
-// findTokenizing looks for what counts tokens: files on this machine, those of the hub, the server. A data set that goes by token
-// counts goes by estimates where there is none of them.
+// findTokenizing looks for a tokenizer: files on this machine, on the hub, then the server. Without one, data sets that need token
+// counts use estimates.
 func (d *Drawing) findTokenizing(ctx context.Context) error {
 	d.hub, d.common = hub.New(hub.Options{Progress: d.To.Tell}), d.Options.Common
 	needs := d.Options.Needs()
@@ -128,7 +128,7 @@ func (d *Drawing) findTokenizing(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// estimate has lengths estimated where nothing counts them.
+// estimate uses estimated lengths, and notes why.
 func (m *Tokenizing) estimate() {
 	m.Counter, m.Counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
 	m.note("prompt lengths are estimated, because there is no tokenizer: " + m.absent + "; name it with --tokenizer DIRECTORY")
@@ -173,19 +173,18 @@ func (m *Tokenizing) use(found tokenizer.Found) error {
 	return nil
 }
 
-// answerTimeout is how long the server may take for the tokens of one prompt, or for a chat: long texts take seconds, and
-// 64 of them are with it at a time.
+// answerTimeout limits how long the server takes to tokenize one prompt or render a chat: long texts take seconds, and it has 64 of
+// them at a time.
 const answerTimeout = time.Minute
 
-// impatient is the client with that limit. Without it a server that takes requests and never answers would be waited for
-// for ever.
+// impatient is the client with that limit, so that a server that never answers does not block the preparation.
 func impatient(client *http.Client) *http.Client {
 	limited := *client
 	limited.Timeout = answerTimeout
 	return &limited
 }
 
-// ask finds out whether the server tokenizes, and has it count if nothing here does.
+// ask finds out whether the server tokenizes, and uses it if there is no local tokenizer.
 func (d *Drawing) ask(ctx context.Context) {
 	m := d.tokenizing
 	probe := func() (*tokenizer.Server, error) {
@@ -202,7 +201,7 @@ func (d *Drawing) ask(ctx context.Context) {
 		switch {
 		case endpoint.UnknownModel(err):
 			m.mute = fmt.Sprintf("its /tokenize does not know the model %q", d.Model.ID)
-		case endpoint.Refused(err): // in its own words
+		case endpoint.Refused(err): // the server explains itself
 		case endpoint.NotOffered(err):
 			m.mute = "it offers no /tokenize"
 		default:
@@ -219,7 +218,7 @@ func (d *Drawing) ask(ctx context.Context) {
 	}
 }
 
-// CountText counts the tokens of a generated text, nil if nothing here can.
+// CountText counts the tokens of a generated text with the local tokenizer, nil without one.
 func (m *Tokenizing) CountText() func(string) (int, error) {
 	if m.Local == nil {
 		return nil
@@ -230,7 +229,7 @@ func (m *Tokenizing) CountText() func(string) (int, error) {
 	}
 }
 
-// CountAnswer has the server count the tokens of a generated text, nil where it does not or where that is done here.
+// CountAnswer counts the tokens of a generated text with the server's tokenizer, nil if there is none or a local one is used.
 func (m *Tokenizing) CountAnswer() func(context.Context, string) (int, error) {
 	if m.Local != nil || m.server == nil {
 		return nil
@@ -241,7 +240,7 @@ func (m *Tokenizing) CountAnswer() func(context.Context, string) (int, error) {
 	}
 }
 
-// align cuts prompts of exact lengths to what the server counts, as vLLM's client does. It returns what is to be told of it.
+// align cuts prompts of exact lengths to the server's counts, as vLLM's client does, and returns notes.
 func (m *Tokenizing) align(ctx context.Context, to Reporter, s *Prefetcher) (notes []string) {
 	if m.Local == nil {
 		return nil

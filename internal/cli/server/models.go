@@ -25,7 +25,7 @@ import (
 // AskTimeout is how long the server may take to answer before the run.
 const AskTimeout = 10 * time.Second
 
-// Reach checks that something listens, so that a server that is not there is one clear error and not a thousand.
+// Reach checks that the server listens, so that a missing server gives one clear error instead of a failure for each request.
 func Reach(ctx context.Context, t *target.Target) error {
 	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
@@ -43,12 +43,12 @@ func Reach(ctx context.Context, t *target.Target) error {
 	return raw.Close()
 }
 
-// Model is a model of the server: the name to send, and what is known of it.
+// Model is a model of the server: the name to send and its known properties.
 type Model struct {
 	ID    string // the name to send
 	Root  string // its own name, for the result
-	Owner string // what serves it, by its own word: "vllm", "llamacpp", …; "" where it does not say
-	// Named is the name that the user gave, Loaded what the server says that it has loaded; "" for nothing.
+	Owner string // the engine that serves it, as it names itself: "vllm", "llamacpp", …; "" if unknown
+	// Named is the name that the user gave, Loaded the one that the server reports as loaded; "" for none.
 	Named, Loaded string
 	// Context is how many tokens a prompt and its answer may have together, 0 where the server does not say.
 	Context int
@@ -56,8 +56,7 @@ type Model struct {
 	Known []string
 }
 
-// Ask asks the server for its first model, or for what its list tells of the one that the user names. A server that gives no list
-// is taken as it is then.
+// Ask asks the server for its first model, or for the properties of the one that the user names. A named model needs no list.
 func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	all, err := List(ctx, client, o.Target)
 	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
@@ -117,7 +116,7 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 	return all, nil
 }
 
-// readModels reads an answer of /v1/models. A field of an unexpected kind is passed over.
+// readModels reads an answer of /v1/models and ignores fields of unexpected types.
 func readModels(body []byte) ([]Model, error) {
 	var list struct {
 		Data []struct {
@@ -146,7 +145,7 @@ func readModels(body []byte) ([]Model, error) {
 	return all, nil
 }
 
-// Find reaches the server and says what its model is called, with as much patience as was asked for.
+// Find reaches the server and asks for its model, within the patience that was asked for.
 func (o *Options) Find(ctx context.Context, client *http.Client, ready *Patience) (m Model, err error) {
 	ctx, cancel := ready.Within(ctx)
 	defer cancel()
@@ -160,9 +159,9 @@ func (o *Options) Find(ctx context.Context, client *http.Client, ready *Patience
 	}
 }
 
-// CheckModels finds out before the load whether the server has the models that requests with some fields name, and returns what
-// is odd about them. A list without a name is no proof: llama.cpp answers to any, and others load what they are asked for. So a
-// request of one token decides. A server without a list is not asked, nor is any where a field names the model.
+// CheckModels checks before the load that the server has the models of the requests, and returns warnings. A model that is not
+// listed may still exist: llama.cpp answers to any name, and others load models on demand. So a request of one token decides. A
+// server without a list is not asked, nor is any where a field names the model.
 func (o *Options) CheckModels(ctx context.Context, m Model, modules []string, fields []protocol.Field) (odd []string, err error) {
 	if m.Known == nil || slices.ContainsFunc(fields, func(f protocol.Field) bool { return f.Name == "model" }) {
 		return nil, nil
@@ -179,13 +178,13 @@ func (o *Options) CheckModels(ctx context.Context, m Model, modules []string, fi
 			continue
 		}
 		q, optional := o.try(ctx, name, fields)
-		words := export.Clean(fmt.Sprintf("%s: %s", inShort(q), q.Error))
+		words := export.Clean(fmt.Sprintf("%s: %s", failureOf(q), q.Error))
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case q.OK():
 			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, but answers to the name", flag, usage.Quote(name)))
-		case len(metrics.RefusedFields(optional, q.Status, q.Error)) > 0: // which says nothing about the model
+		case len(metrics.RefusedFields(optional, q.Status, q.Error)) > 0: // the model is not the reason
 		case q.Status == http.StatusNotFound || q.Status == http.StatusBadRequest || q.Status == http.StatusUnprocessableEntity:
 			return nil, usage.Errorf("%s %s: the server does not list this model and refuses a request for it: %s; name one that it lists: %s%s",
 				flag, usage.Quote(name), words, listed(m.Known), usage.DidYouMean(name, m.Known))
@@ -205,15 +204,15 @@ func (o *Options) try(ctx context.Context, name string, fields []protocol.Field)
 	return loadgen.Try(ctx, load, []datasets.Turn{turn}, 1)[0], load.Optional(&turn)
 }
 
-// inShort is a failure's status, or its kind where there was none.
-func inShort(q metrics.Request) string {
+// failureOf is the status of a failed request, or the kind of failure if there is no status.
+func failureOf(q metrics.Request) string {
 	if q.Failure == metrics.FailedStatus {
 		return fmt.Sprint("status ", q.Status)
 	}
 	return string(q.Failure)
 }
 
-// listed are the first of some names, and how many more there are.
+// listed are the first names, and the number of the others.
 func listed(names []string) string {
 	const most = 10
 	if more := len(names) - most; more > 0 {

@@ -1,5 +1,5 @@
-// Package server is about the server of a run before its load: its flags, whether it is there, which models it has, and the
-// patience with one that is still starting.
+// Package server prepares the server of a run before its load: its flags, whether it listens, its models, and the patience with a
+// server that is still starting.
 package server
 
 import (
@@ -33,7 +33,7 @@ type Options struct {
 	Ready             int // seconds of patience with a server that is still starting
 	Profile           bool
 	Target            *target.Target    // set by Check, as Protocol is
-	Protocol          protocol.Protocol // nil for a backend that there is not
+	Protocol          protocol.Protocol // nil for an unknown backend
 }
 
 // Define adds all flags.
@@ -44,7 +44,7 @@ func (o *Options) Define(f *pflag.FlagSet) {
 	f.BoolVar(&o.Profile, "profile", false, "start the server's profiler before the run and stop it after")
 }
 
-// DefineAddress adds the flags that say which server it is and how to speak to it.
+// DefineAddress adds the flags that name the server and its protocol.
 func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	f.StringVar(&o.Backend, "backend", protocol.Default().Traits().Name, "request protocol: "+protocol.Names(0))
 	f.StringVar(&o.BaseURL, "base-url", "", "server to load; overrides host and port")
@@ -97,12 +97,12 @@ func (o *Options) url() string {
 	return "http://" + net.JoinHostPort(strings.Trim(o.host, "[]"), strconv.Itoa(o.port))
 }
 
-// Path is that of the API on the server.
+// Path is the path of the API on the server.
 func (o *Options) Path() string {
 	return cmp.Or(o.endpoint, o.Protocol.Traits().Path)
 }
 
-// Secrets are the parts of the command line that must not be shown, as they were written.
+// Secrets are the parts of the command line that must not be shown, as written.
 func (o *Options) Secrets() []string { return o.headers.Ever }
 
 // Send sets where requests go.
@@ -110,12 +110,12 @@ func (o *Options) Send(e *loadgen.Options) {
 	e.Target, e.Endpoint, e.Protocol = o.Target, o.endpoint, o.Protocol
 }
 
-// Plan writes into a plan where requests go.
+// Plan enters into a plan where requests go.
 func (o *Options) Plan(p *metrics.Plan) {
 	p.BaseURL, p.Backend, p.Pooling = o.Target.String(), o.Backend, !o.Protocol.Traits().Streams
 }
 
-// PoolingBackends are those of vLLM whose endpoints give no text and cannot be loaded.
+// PoolingBackends are vLLM's backends of pooling endpoints that cannot be loaded.
 func PoolingBackends() []string {
 	return []string{"openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
 		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank"}

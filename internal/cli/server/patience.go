@@ -10,28 +10,28 @@ import (
 	"time"
 )
 
-// Patience is that with a server that is still starting: none, or until a moment.
+// Patience limits the wait for a server that is still starting.
 type Patience struct {
 	Limit time.Duration
 	to    Reporter
 	until time.Time
-	said  []string // the kinds of errors that were told
+	said  []string // the kinds of errors that were reported
 }
 
-// Reporter hears of a server that is waited for: Tell of what is new, Show of what goes on.
+// Reporter receives the progress of the wait: news by Tell, the current state by Show.
 type Reporter interface {
 	Tell(string)
 	Show(string)
 }
 
-// Patience begins now.
+// Patience starts the wait.
 func (o *Options) Patience(to Reporter) *Patience {
 	p := &Patience{Limit: time.Duration(o.Ready) * time.Second, to: to}
 	p.Restart()
 	return p
 }
 
-// Restart has all of the patience begin now.
+// Restart starts the wait anew.
 func (p *Patience) Restart() { p.until = time.Now().Add(p.Limit) }
 
 // Within is ctx until the patience ends, if there is any.
@@ -42,15 +42,15 @@ func (p *Patience) Within(ctx context.Context) (context.Context, context.CancelF
 	return context.WithDeadline(ctx, p.until)
 }
 
-// Again waits before another try and reports whether there is to be one. It tells each kind of error once, at once.
+// Again waits before another try and reports whether there is one. Each kind of error is reported once, at once.
 func (p *Patience) Again(ctx context.Context, server string, err error) bool {
-	const least = 100 * time.Millisecond // for a try, which would else say only that the time is up
+	const least = 100 * time.Millisecond // for a try; a shorter one would only time out
 	left := time.Until(p.until)
 	if p.Limit == 0 || left < least || ctx.Err() != nil {
 		return false
 	}
 	if op := (*net.OpError)(nil); errors.As(err, &op) {
-		err = op.Err // without the address and what to do about it: waiting may do
+		err = op.Err // without the address and the advice
 	}
 	const most = 8 // kinds, in case a server's words are new each time
 	waiting := fmt.Sprintf("waiting up to %s for %s: %s", max(left, time.Second).Round(time.Second), server, err)
@@ -67,7 +67,7 @@ func (p *Patience) Again(ctx context.Context, server string, err error) bool {
 	return true
 }
 
-// kindOfError is an error's words without what differs each time, such as the port on this side.
+// kindOfError is the text of an error without the parts that differ each time, such as the local port.
 func kindOfError(err error) string { return longNumbers.ReplaceAllString(err.Error(), "") }
 
-var longNumbers = regexp.MustCompile(`[0-9]{4,}`) // longer than a status
+var longNumbers = regexp.MustCompile(`[0-9]{4,}`) // longer than a status code

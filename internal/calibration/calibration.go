@@ -42,13 +42,13 @@ type Machine struct {
 	GOMAXPROCS int `json:"gomaxprocs"`
 }
 
-// ThisMachine is the machine this process runs on.
-func ThisMachine() Machine {
+// thisMachine is the machine this process runs on.
+func thisMachine() Machine {
 	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: telemetry.CPUModel(), Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0)}
 }
 
 // Matches reports whether the calibration was made on this machine, with the cores it has now.
-func (c *Calibration) Matches() bool { return c.Machine == ThisMachine() }
+func (c *Calibration) Matches() bool { return c.Machine == thisMachine() }
 
 // recordFormat rises when a figure changes its meaning; mostRecord limits the size of a file.
 const (
@@ -135,11 +135,11 @@ func rounded(v float64, digits int) float64 {
 	return math.Round(v*p) / p
 }
 
-// Limits of an exact measurement of chunks; MostLate is the limit for requests. The error of 99 % of the chunks' stamps is at most
-// MostError, and at most MostShared of the chunks share a stamp with the one before.
+// Limits of an exact measurement of chunks; mostLate is the limit for requests. The error of 99 % of the chunks' stamps is at most
+// mostError, and at most mostShared of the chunks share a stamp with the one before.
 const (
-	MostError  = time.Millisecond
-	MostShared = 0.01
+	mostError  = time.Millisecond
+	mostShared = 0.01
 )
 
 // Figures are the results of a campaign. Those that could not be measured are 0 or empty, and Problems has the reasons.

@@ -36,7 +36,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !got.When.Equal(c.When) || !got.Matches() {
-		t.Errorf("read %v of %+v, this is %v of %+v", got.When, got.Machine, c.When, ThisMachine())
+		t.Errorf("read %v of %+v, this is %v of %+v", got.When, got.Machine, c.When, thisMachine())
 	}
 	got.When = c.When
 	if !reflect.DeepEqual(got, c) {
@@ -76,7 +76,7 @@ func TestOtherMachines(t *testing.T) {
 		"cores":      func(m *Machine) { m.Cores++ },
 		"GOMAXPROCS": func(m *Machine) { m.GOMAXPROCS-- },
 	} {
-		c := &Calibration{Machine: ThisMachine()}
+		c := &Calibration{Machine: thisMachine()}
 		if !c.Matches() {
 			t.Error("this machine is another")
 		}
@@ -216,7 +216,7 @@ func TestText(t *testing.T) {
 // A calibration takes the place of one that is no better.
 func TestWorse(t *testing.T) {
 	make := func(change func(c *Calibration)) *Calibration {
-		c := &Calibration{Complete: true, Machine: ThisMachine(), When: time.Date(2026, 5, 1, 12, 0, 0, 0, time.Local)}
+		c := &Calibration{Complete: true, Machine: thisMachine(), When: time.Date(2026, 5, 1, 12, 0, 0, 0, time.Local)}
 		c.Figures.Timestamps = "kernel"
 		change(c)
 		return c
@@ -224,7 +224,7 @@ func TestWorse(t *testing.T) {
 	same := func(*Calibration) {}
 	quick := func(c *Calibration) { c.Quick = true }
 	late := func(c *Calibration) { c.Figures.Lateness = []LatenessRun{{Lateness: Quantiles{P99: disturbedFrom}}} }
-	inexact := func(c *Calibration) { c.Figures.StampError.P99 = MostError + 1 }
+	inexact := func(c *Calibration) { c.Figures.StampError.P99 = mostError + 1 }
 	for _, c := range []struct {
 		name        string
 		now, before func(*Calibration)

@@ -95,7 +95,7 @@ type campaign struct {
 
 func (c *Campaign) run(ctx context.Context, t tools) *Calibration {
 	start := time.Now()
-	out := &Calibration{Format: recordFormat, When: start.Round(time.Second), Quick: c.Quick, Machine: ThisMachine()}
+	out := &Calibration{Format: recordFormat, When: start.Round(time.Second), Quick: c.Quick, Machine: thisMachine()}
 	r := &campaign{Campaign: *c, tools: t, out: &out.Figures}
 	parts := []func(context.Context){r.requests, r.streams, r.chunks, r.stamps, r.lateArrivals}
 	r.parts = len(parts)

@@ -143,9 +143,9 @@ func (c *campaign) step(ctx context.Context, s Step, l Load) (Step, error) {
 		s.Missed = fmt.Sprintf("%d of %d requests failed", r.Failed, r.Requests)
 	case r.MostStreams < s.Streams:
 		s.Missed = fmt.Sprintf("only %s streams were open together", count(float64(r.MostStreams)))
-	case r.StampError.P99 > MostError:
+	case r.StampError.P99 > mostError:
 		s.Missed = fmt.Sprintf("stamps off by %s (p99)", asMicros(r.StampError.P99))
-	case r.SharedShare > MostShared:
+	case r.SharedShare > mostShared:
 		s.Missed = fmt.Sprintf("%.1f %% of chunks share a stamp", 100*r.SharedShare)
 	}
 	return s, nil

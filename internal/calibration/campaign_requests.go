@@ -13,8 +13,8 @@ import (
 	"benchtop/metrics"
 )
 
-// MostLate is the greatest 99th percentile of lateness at a rate that is measured exactly, as in the verdict of a run.
-const MostLate = metrics.LateMost
+// mostLate is the greatest 99th percentile of lateness at a rate that is measured exactly, as in the verdict of a run.
+const mostLate = metrics.LateMost
 
 // leastReached is the share of a rate that must be reached at such a rate.
 const leastReached = 0.95
@@ -69,14 +69,14 @@ func (c *campaign) rate(ctx context.Context, rate float64) (RateStep, error) {
 	}
 	s.Result = r
 	arriving := float64(l.Requests) / rate
-	if took := r.Seconds - MostLate.Seconds(); took > arriving { // the last answer needs some time
+	if took := r.Seconds - mostLate.Seconds(); took > arriving { // the last answer needs some time
 		s.Reached *= arriving / took
 	}
 	s.Reached = rounded(s.Reached, 0)
 	switch {
 	case r.Failed > 0:
 		s.Missed = fmt.Sprintf("%d of %d requests failed", r.Failed, r.Requests)
-	case r.Lateness.P99 > MostLate:
+	case r.Lateness.P99 > mostLate:
 		s.Missed = fmt.Sprintf("sent %s late (p99)", asMicros(r.Lateness.P99))
 	case s.Reached < leastReached*s.Asked:
 		s.Missed = "so many do not come"

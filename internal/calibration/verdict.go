@@ -71,7 +71,7 @@ func (f *Figures) disturbed() string {
 	switch {
 	case late >= disturbedFrom:
 		return fmt.Sprintf("with nothing to send, arrivals were %s late (p99)", asMicros(late))
-	case f.Timestamps == metrics.KernelStamps && f.StampError.P99 > MostError:
+	case f.Timestamps == metrics.KernelStamps && f.StampError.P99 > mostError:
 		return fmt.Sprintf("even the kernel's stamps were off by %s (p99)", asMicros(f.StampError.P99))
 	}
 	return ""

@@ -14,23 +14,23 @@ import (
 	"benchtop/metrics"
 )
 
-// GPUOptions select the accelerators to watch and the tool.
+// GPUOptions select the accelerators to watch.
 type GPUOptions struct {
-	// Tools to try, by name or path, in this order; nil means nvidia-smi, amd-smi and rocm-smi. The first that shows an
-	// accelerator is used. A path must end in one of these names, which determines the arguments and the output.
-	Tools []string
 	// Only these accelerators, by index; nil means all.
 	Only []int
-	// Every is the interval between two samples; 0 means a second.
-	Every time.Duration
 	// Start of the run, the offset 0 of the samples; zero means now.
 	Start time.Time
 
+	// tools to try, by name or path, in this order; nil means nvidia-smi, amd-smi and rocm-smi. The first that shows an
+	// accelerator is used. A path must end in one of these names, which determines the arguments and the output.
+	tools []string
+	// every is the interval between two samples; 0 means a second.
+	every    time.Duration
 	timeouts timeouts
 }
 
-// ErrNoGPUTool: none of the tools is installed, so nothing was started.
-var ErrNoGPUTool = errors.New("no GPU tool")
+// errNoGPUTool: none of the tools is installed, so nothing was started.
+var errNoGPUTool = errors.New("no GPU tool")
 
 // GPUWatch samples the accelerators of this machine through the vendor's own tool, a child process that lives as long as the
 // watch.
@@ -41,13 +41,13 @@ type GPUWatch struct {
 	err     error // the reason why the watch ended by itself; valid once it is over
 }
 
-// WatchGPUs starts to watch in the background and returns at once. The error is ErrNoGPUTool, with the names of the tools, or
+// WatchGPUs starts to watch in the background and returns at once. The error is errNoGPUTool, with the names of the tools, or
 // rejects the options. The watch ends with ctx or Close; its owner calls Close.
 func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
 	o = o.defaults()
 	var tools []gpuTool
-	for _, name := range o.Tools {
-		t, err := gpuToolOf(name, o.Every)
+	for _, name := range o.tools {
+		t, err := gpuToolOf(name, o.every)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
 		}
 	}
 	if len(tools) == 0 {
-		return nil, fmt.Errorf("%w: %s not found", ErrNoGPUTool, enumerate(o.Tools))
+		return nil, fmt.Errorf("%w: %s not found", errNoGPUTool, enumerate(o.tools))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	w := &GPUWatch{seconds: make(chan metrics.GPUSecond, 4), cancel: cancel, over: make(chan struct{})}
@@ -90,15 +90,15 @@ func (w *GPUWatch) Close() {
 }
 
 func (o GPUOptions) defaults() GPUOptions {
-	if o.Tools == nil {
-		o.Tools = []string{"nvidia-smi", "amd-smi", "rocm-smi"}
+	if o.tools == nil {
+		o.tools = []string{"nvidia-smi", "amd-smi", "rocm-smi"}
 	}
-	o.Every = cmp.Or(o.Every, time.Second)
+	o.every = cmp.Or(o.every, time.Second)
 	if o.Start.IsZero() {
 		o.Start = time.Now()
 	}
-	o.timeouts.first = cmp.Or(o.timeouts.first, max(15*time.Second, 3*o.Every))
-	o.timeouts.later = cmp.Or(o.timeouts.later, max(5*time.Second, 3*o.Every))
+	o.timeouts.first = cmp.Or(o.timeouts.first, max(15*time.Second, 3*o.every))
+	o.timeouts.later = cmp.Or(o.timeouts.later, max(5*time.Second, 3*o.every))
 	return o
 }
 

@@ -14,7 +14,7 @@ const gpuWatcher = "BENCHTOP_TEST_GPU_TOOL"
 // The tool ends with this process, however that ends.
 func TestWatchGPUsKilled(t *testing.T) {
 	if path := os.Getenv(gpuWatcher); path != "" {
-		w, err := WatchGPUs(t.Context(), GPUOptions{Tools: []string{path}, Every: 10 * ms})
+		w, err := WatchGPUs(t.Context(), GPUOptions{tools: []string{path}, every: 10 * ms})
 		if err != nil {
 			t.Fatal(err)
 		}

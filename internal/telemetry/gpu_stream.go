@@ -42,7 +42,7 @@ func (s *gpuStream) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(max(s.options.Every-took, 9*took)):
+		case <-time.After(max(s.options.every-took, 9*took)):
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess) error {
 				}
 			}
 			s.tick.add(gpu, time.Since(s.options.Start))
-			settled.Reset(s.tick.wait(s.options.Every))
+			settled.Reset(s.tick.wait(s.options.every))
 		}
 	}
 }

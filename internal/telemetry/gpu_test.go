@@ -156,11 +156,11 @@ func TestGPUTicks(t *testing.T) {
 func TestWatchGPUsWithout(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := WatchGPUs(t.Context(), GPUOptions{})
-	if !errors.Is(err, ErrNoGPUTool) || err.Error() != "no GPU tool: nvidia-smi, amd-smi and rocm-smi not found" {
+	if !errors.Is(err, errNoGPUTool) || err.Error() != "no GPU tool: nvidia-smi, amd-smi and rocm-smi not found" {
 		t.Errorf("error %v", err)
 	}
-	_, err = WatchGPUs(t.Context(), GPUOptions{Tools: []string{"rm"}})
-	if err == nil || errors.Is(err, ErrNoGPUTool) {
+	_, err = WatchGPUs(t.Context(), GPUOptions{tools: []string{"rm"}})
+	if err == nil || errors.Is(err, errNoGPUTool) {
 		t.Errorf("error %v, want one that refuses the tool", err)
 	}
 }

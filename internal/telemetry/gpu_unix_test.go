@@ -38,8 +38,8 @@ func watchAll(t *testing.T, o GPUOptions, most int) ([]metrics.GPUSecond, error)
 // watchUntil follows a watch until it has enough samples, or ends.
 func watchUntil(t *testing.T, o GPUOptions, enough func(seen []metrics.GPUSecond) bool) ([]metrics.GPUSecond, error) {
 	t.Helper()
-	if o.Every == 0 {
-		o.Every = 20 * ms
+	if o.every == 0 {
+		o.every = 20 * ms
 	}
 	w, err := WatchGPUs(t.Context(), o)
 	if err != nil {
@@ -90,7 +90,7 @@ func TestWatchNvidia(t *testing.T) {
 	path, pids := fakeTool(t, "nvidia-smi", `[ "$*" = "--query-gpu=`+nvidiaQuery+` --format=csv,noheader,nounits -lms 20000" ] || { echo "called with $*" >&2; exit 1; }
 while :; do echo "0, `+fakeLine+`"; echo "1, `+fakeLine+`"; sleep 0.05; done`)
 	// The second line of a sample may come late on a busy machine, so the interval is long.
-	seen, err := watchAll(t, GPUOptions{Tools: []string{path}, Only: []int{1}, Every: 20 * time.Second}, 3)
+	seen, err := watchAll(t, GPUOptions{tools: []string{path}, Only: []int{1}, every: 20 * time.Second}, 3)
 	if err != nil || len(seen) != 3 {
 		t.Fatalf("%d looks, %v", len(seen), err)
 	}
@@ -141,7 +141,7 @@ func TestWatchGPUsTroubled(t *testing.T) {
 				if c.looks == 0 {
 					p.first = long
 				}
-				seen, err := watchAll(t, GPUOptions{Tools: []string{path}, timeouts: p}, -1)
+				seen, err := watchAll(t, GPUOptions{tools: []string{path}, timeouts: p}, -1)
 				says := strings.ReplaceAll(c.says, "PATIENCE", long.String())
 				_, began := os.Stat(pids)
 				if began == nil && err != nil && strings.HasPrefix(err.Error(), says) && len(seen) == c.looks {
@@ -161,13 +161,13 @@ func TestWatchGPUsNextTool(t *testing.T) {
 	broken, _ := fakeTool(t, "nvidia-smi", "echo 'No devices were found'; exit 6")
 	amd, pids := fakeTool(t, "amd-smi", `[ "$*" = "monitor -p -t -u -m -v --csv --watch 1" ] || exit 1
 echo gpu,power_usage,gfx; while :; do echo 0,100,50; sleep 0.05; done`)
-	seen, err := watchAll(t, GPUOptions{Tools: []string{broken, amd}}, 2)
+	seen, err := watchAll(t, GPUOptions{tools: []string{broken, amd}}, 2)
 	if err != nil || len(seen) != 2 || seen[0].GPUs[0].Power != 100 || seen[0].GPUs[0].Use != 0.5 {
 		t.Errorf("%+v, %v", seen, err)
 	}
 	allGone(t, pids)
 	none, _ := fakeTool(t, "rocm-smi", "exit 1")
-	_, err = watchAll(t, GPUOptions{Tools: []string{broken, none}}, 1)
+	_, err = watchAll(t, GPUOptions{tools: []string{broken, none}}, 1)
 	want := "nvidia-smi ended: No devices were found (exit status 6)\nrocm-smi ended: exit status 1"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
@@ -178,7 +178,7 @@ echo gpu,power_usage,gfx; while :; do echo 0,100,50; sleep 0.05; done`)
 func TestWatchRocm(t *testing.T) {
 	path, pids := fakeTool(t, "rocm-smi", `echo 'device,GPU use (%),Average Graphics Package Power (W)'; echo card0,10,41.0; echo card1,20,42.0`)
 	// The lines of a sample may be split on a busy machine.
-	seen, err := watchUntil(t, GPUOptions{Tools: []string{path}}, func(seen []metrics.GPUSecond) bool {
+	seen, err := watchUntil(t, GPUOptions{tools: []string{path}}, func(seen []metrics.GPUSecond) bool {
 		return len(seen) > 2 && len(seen[len(seen)-1].GPUs) == 2
 	})
 	if err != nil || len(seen) < 3 {
@@ -197,7 +197,7 @@ func TestWatchGPUsClose(t *testing.T) {
 	for _, by := range []string{"Close", "the context"} {
 		path, pids := fakeTool(t, "nvidia-smi", `sleep 1000 & pid $!; i=0; while [ $i -lt 100 ]; do echo "0, g, $i, 1, 1, 1, 1, 1, 1"; i=$((i+1)); done; echo done >>`+t.TempDir()+`/x; wait`)
 		ctx, cancel := context.WithCancel(t.Context())
-		w, err := WatchGPUs(ctx, GPUOptions{Tools: []string{path}, Every: 10 * ms})
+		w, err := WatchGPUs(ctx, GPUOptions{tools: []string{path}, every: 10 * ms})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func (w *watched) nextRun() {
 	w.begins = w.looks + 2
 }
 
-// cacheRun sends the same 24 prompts as every other run with the same arguments and returns what its result says.
+// cacheRun sends the same 24 prompts as every other run with the same arguments and returns figures of its result.
 func cacheRun(t *testing.T, url string, args ...string) (hitRate float64, cold any, alarms []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -88,8 +88,8 @@ func cacheRun(t *testing.T, url string, args ...string) (hitRate float64, cold a
 	return hitRate, b["cache"], alarms
 }
 
-// A second run with one seed finds its prompts in the server's cache and says so; with --cache cold it does not. What the
-// prompts of one run have in common is found either way, and is no alarm.
+// A second run with one seed finds its prompts in the server's cache and warns; with --cache cold it does not. The common part of
+// the prompts of one run is found either way, without a warning.
 func TestCacheOfEarlierRuns(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -190,7 +190,7 @@ func TestColdCacheKeepsToTheVocabulary(t *testing.T) {
 	}
 }
 
-// What cannot be made cold is refused before the run, whichever prompt it is.
+// A prompt that cannot be made cold is refused before the run, wherever it comes.
 func TestColdCacheOfPicturesAlone(t *testing.T) {
 	server := recorded(t, nil)
 	path := filepath.Join(t.TempDir(), "pictures.jsonl")

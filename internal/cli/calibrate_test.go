@@ -100,7 +100,7 @@ func TestCalibrate(t *testing.T) {
 	if w := calibrationWarnings(calibration.Planned{RequestsPerSecond: f.RequestsPerSecond}); w != nil {
 		t.Errorf("warnings %q", w)
 	}
-	// Of another machine it says nothing.
+	// A calibration of another machine gives no warning.
 	c.Machine.Cores++
 	if err := c.Write(kept); err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestCalibrationNotKept(t *testing.T) {
 	calibrated(t.Context(), calibrateOptions{}, metronomed(t)).expect(t, exitFailed, "Requests/s: 2 users", "the calibration is not kept", "--no-save")
 }
 
-// Where nothing can be measured, the exit code says so and nothing is kept.
+// A calibration without a measurement fails, and nothing is kept.
 func TestNothingCalibrated(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
@@ -151,7 +151,7 @@ func TestNothingCalibrated(t *testing.T) {
 	o := calibrateOptions{}
 	var out, trouble bytes.Buffer
 	plan := tiny()
-	plan.Paced = nil // what needs no server
+	plan.Paced = nil // without a server
 	code := o.calibrate(t.Context(), &environment{stdin: strings.NewReader(""), stdout: &out, stderr: &trouble}, plan, url)
 	r := result{code, out.String(), trouble.String()}
 	r.expect(t, exitFailed, "Not measured", "requests/s: ", "refused", "Nothing could be measured")

@@ -69,7 +69,7 @@ func simulated(t *testing.T, change func(*simulator.Profile)) string {
 
 const sharegptFile = "../../datasets/testdata/sharegpt_small.json"
 
-// Wrong usage is told all at once, names flag, value and what would be right, and sends nothing.
+// Wrong usage is reported all at once, with the flag, its value and valid ones; nothing is sent.
 func TestWrongUsage(t *testing.T) {
 	asked := false
 	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
@@ -178,7 +178,7 @@ func TestServerAbsent(t *testing.T) {
 	}
 }
 
-// A certificate nobody vouches for is refused, unless the user vouches for it.
+// An untrusted certificate is refused, unless the user accepts it.
 func TestCertificate(t *testing.T) {
 	t.Parallel()
 	inner := simulator.New(simulator.Defaults())
@@ -206,7 +206,7 @@ func TestAbsurdUsage(t *testing.T) {
 	benchtop("report", journals[0]).expect(t, exitFine, "Successful requests:                     4 ")
 }
 
-// What was planned is sent or not: the two add up, and only what was sent can be cut.
+// Sent and unsent requests add up to the plan, and only sent ones can be cancelled.
 func TestNothingGoesUncounted(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -420,8 +420,8 @@ func TestEstimateIsLabelled(t *testing.T) {
 	}
 }
 
-// A server of which nothing is known but its address can be loaded with every data set of text. Where exact lengths are what a
-// data set is about, three lines say why not, what was tried, and what to do.
+// The address of a server is enough for every data set of text. For data sets of exact lengths three lines give the reason, the
+// attempts and the advice.
 func TestAddressIsEnough(t *testing.T) {
 	t.Parallel()
 	server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
@@ -465,8 +465,8 @@ func TestAddressIsEnough(t *testing.T) {
 	}
 }
 
-// A server whose tokenizer fails is not asked to render either, what it says is told, and one that counts but makes no text is sent token
-// ids.
+// A server whose tokenizer fails is not asked to render either, and its error is reported; one that counts but makes no text gets
+// token ids.
 func TestTokenizerOfTheServerFails(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 	"benchtop/internal/calibration"
 )
 
-// What a load will need of the client, as far as its flags tell.
+// The demand of a load on the client follows from its flags.
 func TestPlannedLoad(t *testing.T) {
 	for _, c := range []struct {
 		args     string

@@ -21,7 +21,7 @@ func TestReportThatCannotBePrinted(t *testing.T) {
 	}
 }
 
-// The exit code says what came out of a run, and standard error why it failed.
+// The exit code is that of the conclusion, and standard error has the reason of a failure.
 func TestExitCodes(t *testing.T) {
 	for _, c := range []struct {
 		name, fault, args string

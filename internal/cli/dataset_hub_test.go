@@ -67,7 +67,7 @@ func (h *stubHub) expect(t *testing.T, names ...string) {
 	h.asked = nil
 }
 
-// The leaderboard comes from the hub once, and then from the cache; a category that is not there is asked for and told.
+// The leaderboard comes from the hub once, then from the cache; a missing category is asked for and reported.
 func TestDatasetOfTheHub(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
 	h := newStubHub(t)
@@ -92,7 +92,7 @@ func TestDatasetOfTheHub(t *testing.T) {
 	h.expect(t)
 }
 
-// What the hub's own libraries have downloaded is not asked for again.
+// Files in the cache of the hub's own libraries are not downloaded again.
 func TestDatasetInTheHubsCache(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
 	h := newStubHub(t)
@@ -112,7 +112,7 @@ func TestDatasetInTheHubsCache(t *testing.T) {
 	h.expect(t, "BFCL_v3_parallel.json")
 }
 
-// What is not the leaderboard's file does not stay to fail the next run too.
+// A wrong file is not cached, so that the next run does not fail too.
 func TestDatasetOfAHubThatCutsShort(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
 	h := newStubHub(t)
@@ -134,7 +134,7 @@ func TestDatasetOfAHubThatCutsShort(t *testing.T) {
 	benchtop(args...).expect(t, exitFine, "requests             2")
 }
 
-// A hub that is down or has moved is told with the way out.
+// A hub that is down or has moved is reported with advice.
 func TestDatasetWithoutTheHub(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
 	h := newStubHub(t)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A chat template that cannot be rendered is an error that names the model, the reason and a way out that is one: what it
-// says of --skip-chat-template is true.
+// A chat template that cannot be rendered is an error with the model, the reason and advice that works: --skip-chat-template is
+// named only where it helps.
 func TestTemplateThatCannotBeRendered(t *testing.T) {
 	const skip = "--skip-chat-template"
 	for _, c := range []struct {

@@ -94,7 +94,7 @@ func TestRefusedDatasets(t *testing.T) {
 	seen := 0
 	for _, c := range vectors.Cases {
 		if c.Flags == nil {
-			continue // told by the data set itself, and tested there
+			continue // reported by the data set itself, and tested there
 		}
 		seen++
 		want, known := words[c.Case]
@@ -136,7 +136,7 @@ func TestRefusedDatasets(t *testing.T) {
 	}
 }
 
-// What is shown is what would be sent; nothing is sent.
+// The requests are those that serve would send; nothing is sent.
 func TestDataset(t *testing.T) {
 	t.Parallel()
 	// The small one is read at once, but makes no text of an exact length.
@@ -203,7 +203,7 @@ func TestDataset(t *testing.T) {
 	}
 }
 
-// Without a dashboard standard error says what the prompts are and who counted them, and what is odd about them.
+// Without a dashboard standard error describes the prompts, their tokenizer and warnings.
 func TestServeSaysWhatItSends(t *testing.T) {
 	t.Parallel()
 	server := recorded(t, nil)
@@ -288,7 +288,7 @@ func TestSlices(t *testing.T) {
 	benchtop("dataset", "slices", "--input-len", "-1").expect(t, exitUsage, "--output: ", "--tokenizer: ", "input length -1")
 }
 
-// What cannot be is told with the way out, and nothing breaks.
+// Impossible prompts are reported with advice.
 func TestDatasetRefusals(t *testing.T) {
 	t.Parallel()
 	model := modelDirectory(t, "synthetic-spbpe")
@@ -329,7 +329,7 @@ func TestDatasetRefusals(t *testing.T) {
 	benchtop(append(strings.Fields("dataset --skip-tokenizer-init "+custom), "--num-prompts", "3")...).expect(t, exitFine, "asks for 1 token each")
 }
 
-// With 0 prompts each row is sent once, whatever sets the pace.
+// With 0 prompts each row is sent once, at any kind of load.
 func TestEveryRow(t *testing.T) {
 	t.Parallel()
 	url := simulated(t, nil)
@@ -344,7 +344,7 @@ func TestEveryRow(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is told before what its prompts would need.
+// A problem of the file is reported before the needs of its prompts.
 func TestFileBeforeTemplate(t *testing.T) {
 	packed := filepath.Join(t.TempDir(), "x.jsonl")
 	if err := os.WriteFile(packed, []byte("\x1f\x8b\x08\x00"), 0o600); err != nil {

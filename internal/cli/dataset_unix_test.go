@@ -53,7 +53,7 @@ func TestStoppedWhileReading(t *testing.T) {
 			if err := command.Process.Signal(c.sig); err != nil {
 				t.Fatal(err)
 			}
-			_ = command.Wait() // the code says it
+			_ = command.Wait() // shown by the exit code
 			if code := command.ProcessState.ExitCode(); code != c.code || !strings.Contains(said.String(), "stopped") {
 				t.Errorf("exit code %d, want %d: %s", code, c.code, &said)
 			}

@@ -17,7 +17,7 @@ func formLine(values map[string]string) (line, problem string) {
 	return strings.Join(words, " "), problem
 }
 
-// The form's command lines are such as serve takes, whatever is chosen.
+// Serve takes the form's command line for every choice.
 func TestFormCommands(t *testing.T) {
 	begin := map[string]string{}
 	var loads []string

@@ -60,7 +60,7 @@ func mapped(n int, when func(k float64) (seconds float64)) (at []time.Duration) 
 	return at
 }
 
-// Every shape of load sends what it says, when it says: what was scheduled is exact, however busy the machine is.
+// Every shape of load sends its requests at its times: the schedule is exact, however busy the machine is.
 func TestLoads(t *testing.T) {
 	for _, c := range []struct {
 		name, args string
@@ -76,7 +76,7 @@ func TestLoads(t *testing.T) {
 		// 100 t² until half a second, and then 100 a second.
 		{"ramp in time, so many", "--ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 100 --ramp-over 500ms --num-prompts 50",
 			mapped(50, func(k float64) float64 { return math.Sqrt(min(k, 25)/100) + max(0, k-25)/100 }), "linear ramp 0 to 100 req/s over 500ms", ""},
-		// What is due at the very end comes no more; on the edge of two stages it does.
+		// A request that is due at the very end is not sent; on the edge of two stages it is.
 		{"stages", "--stages 20:500ms,100:500ms,40:250ms", slices.Concat(steady(0, 20, 10), steady(500*time.Millisecond, 100, 50), steady(time.Second, 40, 9)), "stages of 20, 100, 40 req/s", "20 req/s|100 req/s|40 req/s"},
 		{"stages cut by the clock", "--stages 20:500ms,100:10s --duration 700ms", append(steady(0, 20, 10), steady(500*time.Millisecond, 100, 19)...), "stages of 20, 100 req/s", "20 req/s|100 req/s"},
 	} {
@@ -107,7 +107,7 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// Flags make the load that they ask for, whatever stands beside them.
+// Flags make the load that they ask for, beside any other flags.
 func TestShapeOfFlags(t *testing.T) {
 	const trace = "--dataset-name timed_trace --dataset-path load_test.go "
 	for args, want := range map[string]string{
@@ -144,8 +144,8 @@ func rampOver(n int, from, to float64) (at []time.Duration) {
 	return at
 }
 
-// A stage of users holds so many requests in flight, and begins when it says. The server keeps them waiting until there are
-// as many as the last stage has.
+// A stage of users holds its number of requests in flight and begins at its time. The server keeps them waiting until there are as
+// many as in the last stage.
 func TestStagesOfUsers(t *testing.T) {
 	t.Parallel()
 	const users, begins = 4, 300 * time.Millisecond
@@ -243,7 +243,7 @@ func TestWarmupIsLeftOut(t *testing.T) {
 	}
 }
 
-// The exit code says whether a condition of the user's holds; the report says which.
+// The exit code shows whether a condition of the user holds; the report names it.
 func TestFailOn(t *testing.T) {
 	t.Parallel()
 	url := simulated(t, nil)

@@ -22,7 +22,7 @@ func TestMetronomeUsage(t *testing.T) {
 	benchtop("metronome", "--port", port).expect(t, exitFailed, "cannot listen on 127.0.0.1:"+port, "choose another with --port")
 }
 
-// It says where it is, answers, and ends in peace when its input does, also with an answer under way.
+// The metronome prints its address, answers, and ends without an error when its input ends, even during an answer.
 func TestMetronome(t *testing.T) {
 	r := benchtop("metronome", "--port", "0", "--exit-with-stdin") // its input has ended
 	if r.code != exitFine || r.stderr != "" || !strings.HasPrefix(r.stdout, listening+"http://127.0.0.1:") {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A model that the server does not have is wrong usage, told before the load with the names that are there. A server that
-// answers to any name is loaded, and one that lists none is not asked.
+// A model that the server does not have is wrong usage, reported before the load with the models that it has. A server that answers
+// to any name is loaded, and one without a list is not asked.
 func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 	const list = `{"data": [{"id": "tiny", "root": "/models/none", "max_model_len": 4096, "owned_by": "vllm"}, {"id": "sql", "parent": "tiny"}]}`
 	quick := []string{"--num-prompts", "1", "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2"}
@@ -50,7 +50,7 @@ func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 				}
 				words := "no such model"
 				if c.status == http.StatusUnprocessableEntity {
-					words = "unknown field ignore_eos" // whatever the model
+					words = "unknown field ignore_eos" // for any model
 				}
 				http.Error(w, words, c.status)
 				return true

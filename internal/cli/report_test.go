@@ -40,7 +40,7 @@ func TestBaselineCutOff(t *testing.T) {
 	benchtop("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t, exitUsage, "--baseline: ", "EOF")
 }
 
-// The rule that timed the chunks of a chat is named in the journal; a baseline of another one is told apart.
+// The journal names the rule that timed the chunks of a chat; a baseline of another rule gets a warning.
 func TestBaselineOfAnotherRule(t *testing.T) {
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "3",

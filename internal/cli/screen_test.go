@@ -23,7 +23,7 @@ func (f *fullDisk) Write(b []byte) (int, error) {
 
 func (f *fullDisk) Close() error { return f.closing }
 
-// A recording that fails says so once while the run is on and once at its end; the end of the file may be what fails.
+// A failed recording is reported once during the run and once at its end; closing the file may fail too.
 func TestCastFile(t *testing.T) {
 	const full, closing = "--record run.cast: disk full; the recording is cut short", "--record: close failed; the recording is cut short"
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"benchtop/tui"
 )
 
-// A dashboard that breaks says so; one that a signal or the loss of the terminal ended has nothing to say.
+// A broken dashboard is an error; one that ended by a signal or the loss of the terminal is not.
 func TestOnTerminal(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {

@@ -54,7 +54,7 @@ func TestFlagsExplainThemselves(t *testing.T) {
 	})
 }
 
-// A command line that is refused says why.
+// A refused command line gets a reason.
 func FuzzServeFlags(f *testing.F) {
 	f.Add("--request-rate\x00inf\x00--goodput\x00ttft:1\x00tpot:2\x00--\x00x")
 	f.Add("--extra-body.a.b\x003\x00--header\x00--metadata\x00a=b\x00--stages\x008:30s\x00--find")

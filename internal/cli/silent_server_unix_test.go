@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A signal ends a command that waits for a server which takes texts and never says their tokens.
+// A signal ends a command that waits for a server which takes texts and never tokenizes them.
 func TestStoppedWhileTheServerIsSilent(t *testing.T) {
 	t.Parallel()
 	path, err := binary()
@@ -58,7 +58,7 @@ func TestStoppedWhileTheServerIsSilent(t *testing.T) {
 			if err := command.Process.Signal(c.sig); err != nil {
 				t.Fatal(err)
 			}
-			_ = command.Wait() // the code says it
+			_ = command.Wait() // shown by the exit code
 			if code := command.ProcessState.ExitCode(); code != c.code || !strings.Contains(said.String(), "stopped") {
 				t.Errorf("exit code %d, want %d: %s", code, c.code, &said)
 			}

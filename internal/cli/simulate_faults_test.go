@@ -54,7 +54,7 @@ func startSimulate(t *testing.T, args ...string) (url string) {
 	return strings.Fields(address)[0]
 }
 
-// faultResult is what a saved result says of a run.
+// faultResult are the figures of a saved result.
 type faultResult struct {
 	Completed, Failed int
 	OutputTokens      int      `json:"total_output_tokens"`
@@ -267,7 +267,7 @@ func TestResetOfAnIdleConnection(t *testing.T) {
 	}
 }
 
-// In virtual time a fault lasts exactly what it says, and so do the client's limits.
+// In virtual time faults and the client's limits last exactly as long as configured.
 func TestFaultsTakeTheirTime(t *testing.T) {
 	const stall, limit = 7 * time.Second, 20 * time.Second
 	latency := func(fault string) (q metrics.Request) {

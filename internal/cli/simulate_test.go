@@ -137,7 +137,7 @@ func TestSimulateSpeculation(t *testing.T) {
 	}
 }
 
-// Profiles keep what is their own unless a flag says otherwise.
+// Profiles keep their settings unless a flag changes them.
 func TestSimulateProfiles(t *testing.T) {
 	t.Parallel()
 	ask := func(args ...string) (answer struct {

@@ -97,7 +97,7 @@ func (want vllmFlag) checkType(t *testing.T, got *pflag.Flag) {
 // checkChoices gives the flag each value that vLLM takes, and one that it does not.
 func (want vllmFlag) checkChoices(t *testing.T, name string) {
 	t.Helper()
-	args := []string{"serve", "--port", "0"} // which is refused, so that nothing is sent
+	args := []string{"serve", "--port", "0"} // refused, so that nothing is sent
 	if name == "--speed-bench-dataset-subset" {
 		args = append(args, "--dataset-name", "speed_bench", "--dataset-path", ".")
 	}
@@ -119,7 +119,7 @@ func (want vllmFlag) checkChoices(t *testing.T, name string) {
 	default:
 		for _, choice := range want.Choices {
 			said := benchtop(append(args, name, choice)...).stderr
-			if strings.Contains(said, name+" ") && name != "--backend" { // of which the page says what is not there
+			if strings.Contains(said, name+" ") && name != "--backend" { // the page lists the missing ones
 				t.Errorf("%s: %s", choice, said)
 			}
 		}

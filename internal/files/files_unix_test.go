@@ -41,10 +41,10 @@ func TestRunThatIsOn(t *testing.T) {
 	if r, err := ReadReport("r.json"); err != nil || r.Interrupted == nil || r.Interrupted.Reason == stillOn {
 		t.Errorf("%+v, %v", r.Interrupted, err)
 	}
-	_ = written.Close() // which cannot be written any more
+	_ = written.Close() // its file is closed
 }
 
-// A pipe that nobody reads is given up with the work, before it is open and after.
+// A pipe without a reader is closed when the work is cancelled, before it is open and after.
 func TestStoppedWhileWriting(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

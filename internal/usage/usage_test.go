@@ -36,7 +36,7 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// An error of wrong usage is told from others however deep it lies, and keeps what it was made of.
+// An error of wrong usage is recognized at any depth, and wraps its cause.
 func TestError(t *testing.T) {
 	for _, err := range []error{Wrap(fs.ErrExist), Errorf("a: %w", fs.ErrExist)} {
 		if err = fmt.Errorf("outer: %w", err); !errors.As(err, new(Error)) || !errors.Is(err, fs.ErrExist) {

@@ -143,7 +143,7 @@ func TestReadJSON(t *testing.T) {
 	}
 }
 
-// The place is told, and what is there; why it is not JSON is in encoding/json's own words.
+// Errors give the position, the text there, and the reason in the words of encoding/json.
 func TestNotJSON(t *testing.T) {
 	for _, c := range []struct {
 		text, fails string
@@ -196,7 +196,7 @@ func TestKindOfJSON(t *testing.T) {
 	}
 }
 
-// What is read says what the text says, and what is written of it can be read again and is then written alike.
+// A value means the same as its text, and its written form is read and written again unchanged.
 func FuzzJSON(f *testing.F) {
 	f.Add(`{"a": [1, -2.5e-7, "\u00e9\ud800", {"b": null}], "a": 1e400}`)
 	f.Add(`"\ud83d\ude00"`)

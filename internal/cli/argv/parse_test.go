@@ -93,8 +93,8 @@ func words(line string) []string {
 	return strings.Split(line, "|")
 }
 
-// What Python's argparse, with which vLLM's client reads its command line, makes of these flags, where it makes the same
-// of them as we do. The outcomes are its own, of Python 3.11. Arguments are separated by |.
+// These flags have the same meaning for Python's argparse, with which vLLM's client reads its command line. The outcomes are those of
+// Python 3.11. Arguments are separated by |.
 func TestLikeArgparse(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{`--request-rate|4|--num-prompts=7`, `request-rate="4" num-prompts=7`},
@@ -176,8 +176,7 @@ func TestLikeArgparse(t *testing.T) {
 	}
 }
 
-// What goes beyond argparse: underscores, members of JSON, and lines that it refuses or takes apart where more can be
-// said. The words, where given, are of the error.
+// Beyond argparse are underscores, members of JSON, and more helpful errors. fails is the beginning of the error.
 func TestBeyondArgparse(t *testing.T) {
 	for _, c := range []struct{ args, want, fails string }{
 		{"--request_rate=4|--num_prompts|7|--save_result", `request-rate="4" num-prompts=7 save-result`, ""},

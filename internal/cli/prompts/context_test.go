@@ -9,7 +9,7 @@ import (
 	"benchtop/metrics"
 )
 
-// Prompts that the model's context has no room for are told before the load; it is an error where none can be answered.
+// Prompts that do not fit into the model's context are reported before the load; it is an error if none can be answered.
 func TestContextIsCheckedBeforeTheLoad(t *testing.T) {
 	prompts := func(lengths ...int) (all []datasets.Conversation) {
 		for i := 0; i < len(lengths); i += 2 {

@@ -137,7 +137,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// What is wrong with the flags is told before anything is sent.
+// Wrong flags are reported before anything is sent.
 func TestCheck(t *testing.T) {
 	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	endless := shape.Users{Bounds: shape.Bounds{Duration: time.Minute, Limit: 2}}
@@ -188,7 +188,7 @@ func TestWarmUpFails(t *testing.T) {
 	}
 	load := loadgen.Defaults()
 	f.server.Send(&load)
-	load.Model = "none" // which no server has
+	load.Model = "none" // an unknown model
 	warm := WarmUp{Load: load, First: oneTurn(datasets.Turn{Text: "a b c", MaxTokens: 1}), Patience: f.server.Patience(unheard{}), Requests: 2, To: unheard{}}
 	if _, err := warm.Do(t.Context(), 2); err == nil || !strings.Contains(err.Error(), "was not ready within 1s: ") {
 		t.Errorf("got %v", err)

@@ -43,7 +43,7 @@ func (s *slowSource) Next() (datasets.Conversation, error) {
 
 func silent(int) {}
 
-// What fits is drawn whole before the run, in order, and then there is an end.
+// Prompts that fit into memory are all drawn before the run, in order, and then end.
 func TestPrefetcherFillsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := NewPrefetchers()
@@ -72,8 +72,7 @@ func TestPrefetcherFillsWhole(t *testing.T) {
 	})
 }
 
-// A source that outruns memory is stopped there, whoever waits for it is told so at once, and it goes on as what it gave is
-// taken.
+// A source is stopped when the memory is full, Fill returns at once, and drawing goes on as prompts are taken.
 func TestPrefetcherIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := NewPrefetchers()
@@ -146,7 +145,7 @@ func TestPrefetcherPatience(t *testing.T) {
 	}
 }
 
-// What goes wrong after the first prompts is told before the run where it is found before it, else when it is its turn.
+// An error after the first prompts is returned by Fill if it occurs before the run, else in its turn.
 func TestPrefetcherFails(t *testing.T) {
 	bad := errors.New("line 3: bad")
 	synctest.Test(t, func(t *testing.T) {

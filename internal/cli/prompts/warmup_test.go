@@ -9,7 +9,7 @@ import (
 	"benchtop/datasets"
 )
 
-// What is sent before the run is as long as the first prompt and never that prompt, in any script.
+// Prompts before the run are as long as the first prompt and never equal to it, in any script.
 func TestShuffled(t *testing.T) {
 	for _, text := range []string{
 		"the quick brown fox jumps over the lazy dog and runs on", "海はなぜ青いのか、そしていつから青いのか教えてください", "why is the sea blue", "one-word-without-a-blank",

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// told is a reporter of what is new.
+// told is a reporter that writes news.
 type told struct{ *strings.Builder }
 
 func (t told) Tell(what string) { fmt.Fprintln(t, what) }
@@ -38,7 +38,7 @@ func TestReadModels(t *testing.T) {
 	}
 }
 
-// The ready check tells each kind of error once, as soon as it comes.
+// The ready check reports each kind of error once, as soon as it comes.
 func TestReadyCheckTellsEachKindOfErrorOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said strings.Builder
@@ -91,7 +91,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A server says what it has; a model that it does not list is tried.
+// The model comes from the server's list; one that is not listed is tried.
 func TestFind(t *testing.T) {
 	status := http.StatusOK
 	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +124,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	status = http.StatusForbidden
-	if m, err := find(); m.Known != nil || err != nil { // which is named
+	if m, err := find(); m.Known != nil || err != nil { // the model is named
 		t.Errorf("%+v, %v", m, err)
 	}
 	o.Model = ""

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A server that is busy did not make the command line wrong, whatever it was asked for.
+// A busy server is no wrong usage, at every endpoint.
 func TestBusyServerIsNoWrongUsage(t *testing.T) {
 	for _, path := range []string{"/apply-template", "/detokenize"} {
 		server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {

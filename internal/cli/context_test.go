@@ -2,7 +2,7 @@ package cli
 
 import "testing"
 
-// The simulated server says how long its model's context is.
+// The simulated server reports the length of its model's context.
 func TestServeChecksTheContext(t *testing.T) {
 	url := simulated(t, nil)
 	args := []string{"serve", "--base-url", url, "--vocab-size", "300", "--num-prompts", "2", "--random-output-len", "2", "--random-input-len"}

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// What the flags put into a request, byte for byte as vLLM's client would.
+// Flags set the body of a request, byte for byte as vLLM's client would.
 func TestBodies(t *testing.T) {
 	prompts := filepath.Join(t.TempDir(), "s.json")
 	if err := os.WriteFile(prompts, []byte(`[{"conversations": [{"from": "human", "value": "Why is the sea \u2013 blue?"}, {"from": "gpt", "value": "It is not, it only seems so."}]}]`), 0o644); err != nil {
@@ -140,7 +140,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// What does nothing here is accepted, and says so.
+// Flags without effect are accepted, with a note.
 func TestInertFlags(t *testing.T) {
 	server := recorded(t, nil)
 	dir := t.TempDir()

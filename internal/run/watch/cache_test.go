@@ -93,3 +93,28 @@ func TestTemplateTokens(t *testing.T) {
 		})
 	}
 }
+
+// A warm cache is told in the log, once, whether the server's page or its answers tell of it.
+func TestCacheInTheLog(t *testing.T) {
+	for _, page := range []bool{true, false} {
+		w := newWatched()
+		cache := &Cache{View: w.view, Share: func(float64) float64 { return 0.1 }}
+		if page {
+			cache.add(&metrics.ServerSecond{PrefixQueries: 2000, PrefixHits: 1000})
+		} else {
+			q := metrics.NewRequest(0)
+			q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
+			eventtest.Step(w.view, event.Due, &q)
+			eventtest.Step(w.view, event.Sent, &q)
+			q.InputTokens, q.CachedTokens, q.InputSource, q.Done = 2000, 1000, metrics.TokensFromUsage, 1
+			eventtest.Step(w.view, event.Done, &q)
+		}
+		for range 2 {
+			cache.warn(w.stream.Tell)
+		}
+		events := w.run(t).Events
+		if len(events) != 1 || events[0].Mark != metrics.CacheMark || events[0].Level != metrics.Warn || !strings.Contains(events[0].Text, "knew 50% of the prompt tokens") {
+			t.Errorf("by the page %t: %+v", page, events)
+		}
+	}
+}

@@ -193,12 +193,12 @@ const staleAfter = 2 * time.Second
 // serverIn is the sample of the server that covers a second of the run, nil if there is none. A sample is of the time since the one before, and
 // samples do not come at full seconds: the one that covers the middle counts. Those that came in one second, as when a run begins, count together.
 func serverIn(all []metrics.ServerSecond, w *metrics.Window) *metrics.ServerSecond {
-	looks := serverFinder{all: all}
+	samples := serverFinder{all: all}
 	if n := len(all); n > 1 && all[n-1].At > all[0].At { // samples come about as regularly as seconds
 		part := float64(w.Start-all[0].At) / float64(all[n-1].At-all[0].At)
-		looks.next = int(min(max(part, 0), 1) * float64(n-1))
+		samples.next = int(min(max(part, 0), 1) * float64(n-1))
 	}
-	return looks.in(w)
+	return samples.in(w)
 }
 
 // serverFinder finds samples. Seconds of a chart come in order of time, so the next sample is near the last one found.
@@ -262,9 +262,9 @@ func covering[T any](all []T, i int, mid time.Duration, when func(*T) (at, took 
 
 // serverValue is a figure of the server over time, for a plot.
 func serverValue(v *View, of func(*metrics.ServerSecond) float64) func(*metrics.Window) float64 {
-	looks := serverFinder{all: v.Server}
+	samples := serverFinder{all: v.Server}
 	return func(w *metrics.Window) float64 {
-		if s := looks.in(w); s != nil {
+		if s := samples.in(w); s != nil {
 			return of(s)
 		}
 		return math.NaN()
@@ -299,8 +299,8 @@ func (v *View) stretch() (from, to time.Duration) {
 
 // newest is the figure at the right edge of the charts; Unsaid if there is none.
 func newest(v *View, of func(*metrics.ServerSecond) float64) float64 {
-	if look := v.cursorServer(); look != nil {
-		return of(look)
+	if sample := v.cursorServer(); sample != nil {
+		return of(sample)
 	}
 	return metrics.Unsaid()
 }

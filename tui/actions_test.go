@@ -1,0 +1,200 @@
+package tui
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// TestHelpScrolls: j and k move through a help that is higher than the screen, any other key closes it.
+func TestHelpScrolls(t *testing.T) {
+	m := open(mid(), 60, 12, termenv.Ascii)
+	press(m, "?")
+	first := m.View()
+	press(m, "j", "j")
+	if m.View() == first {
+		t.Error("j did not scroll the help")
+	}
+	press(m, "k", "k", "k")
+	if m.View() != first {
+		t.Error("k did not scroll back")
+	}
+	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonWheelDown})
+	if m.View() == first {
+		t.Error("the wheel did not scroll the help")
+	}
+	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonWheelUp})
+	if m.View() != first {
+		t.Error("the wheel did not scroll back")
+	}
+	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
+	if m.helping {
+		t.Error("a click did not close the help")
+	}
+	press(m, "?", "x")
+	if m.helping {
+		t.Error("x did not close the help")
+	}
+}
+
+// TestEscapeGoesBackOneStep: each Esc takes one thing back, the last one the focus.
+func TestEscapeGoesBackOneStep(t *testing.T) {
+	s := listed(mid())
+	m := open(s, 120, 40, termenv.Ascii)
+	press(m, "5", "enter")
+	m.list.Filter = "503"
+	press(m, "esc")
+	if m.list.Opened {
+		t.Error("the request is still open")
+	}
+	press(m, "esc", "esc")
+	if m.list.Filter != "" || m.list.Picked != 0 {
+		t.Errorf("the list still has %+v", m.list)
+	}
+	press(m, "6")
+	m.filter = "warn"
+	if press(m, "esc"); m.filter != "" {
+		t.Error("the filter of the log stays")
+	}
+	press(m, "1", "l", "z", ",")
+	if m.until == 0 || !m.zoomed {
+		t.Fatalf("until %v, zoomed %v", m.until, m.zoomed)
+	}
+	if press(m, "esc"); m.zoomed || m.until == 0 {
+		t.Error("the zoom goes first")
+	}
+	if press(m, "esc"); m.until != 0 || m.focus == "" {
+		t.Error("then the time")
+	}
+	if press(m, "esc"); m.focus != "" {
+		t.Error("then the focus")
+	}
+}
+
+func TestScrollingEndsWithTheRun(t *testing.T) {
+	m := open(mid(), 120, 40, termenv.Ascii)
+	press(m, "]", "]", "]", "]", ",")
+	if got := lastLine(m); !strings.Contains(got, "all of the run is shown") {
+		t.Errorf("bottom line %q", got)
+	}
+	press(m, "[", "[", ",")
+	if m.until != 0 || !strings.Contains(lastLine(m), "the charts begin with the run") {
+		t.Errorf("until %v, bottom line %q", m.until, lastLine(m))
+	}
+}
+
+func TestSaveAndObjectivesOfARunThatIsOver(t *testing.T) {
+	m := open(done(), 120, 40, termenv.Ascii)
+	for key, want := range map[string]string{"s": "the run is over", "o": "the run is over"} {
+		m.notice = notice{}
+		press(m, key)
+		if !strings.Contains(m.notice.text, want) || m.prompt != nil {
+			t.Errorf("%s: %q", key, m.notice.text)
+		}
+	}
+	m = open(mid(), 120, 40, termenv.Ascii)
+	press(m, "o", "enter")
+	if c := m.Control.(*control); len(c.objectives) != 1 {
+		t.Errorf("objectives %v", c.objectives)
+	}
+	press(m, "s")
+	if c := m.Control.(*control); c.saves != 1 {
+		t.Errorf("%d saves", c.saves)
+	}
+	press(m, "o")
+	m.Update(snapshotMsg{done()})
+	press(m, "enter")
+	if !strings.Contains(m.notice.text, "the run is over") {
+		t.Errorf("objectives of a run that ended meanwhile: %q", m.notice.text)
+	}
+}
+
+func TestNoControlRefuses(t *testing.T) {
+	m := newModel(Options{}, open(mid(), 80, 24, termenv.Ascii).palette)
+	m.Control.Inspect(metrics.Inspection{})
+	if said, ok := m.Control.Command(metrics.Command{Do: metrics.Drain}); ok || said == "" {
+		t.Errorf("%q, %v", said, ok)
+	}
+	if cmd := m.copySummary(); cmd != nil || m.notice.text == "" {
+		t.Error("copied without a terminal")
+	}
+}
+
+func TestParseLoadAndRamp(t *testing.T) {
+	for _, c := range []struct {
+		text, why string
+		users     bool
+	}{
+		{"", "type a number of req/s", false}, {"x", "no number of users", true}, {"NaN", "no number", false}, {"1.5", "whole number", true},
+		{"0.0001", "at least 0.001", false}, {"1e9", "at most", false}, {"12", "", true},
+	} {
+		if _, why := parseLoad(c.text, c.users); (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
+			t.Errorf("%q: %q, want %q", c.text, why, c.why)
+		}
+	}
+	for text, want := range map[string]string{
+		"40": "expected a load and a time", "x in 5s": "no number", "40 in x": "is no time", "40 in 0.1s": "between 1s and 24h", "40 in 60": "",
+	} {
+		if _, over, why := parseRamp(text, false); (why == "") != (want == "") || !strings.Contains(why, want) || want == "" && over != time.Minute {
+			t.Errorf("%q: %v, %q, want %q", text, over, why, want)
+		}
+	}
+}
+
+// TestTinyPrompt: a prompt has one line on a screen too small for more.
+func TestTinyPrompt(t *testing.T) {
+	for _, w := range []int{10, 20, 39} {
+		m := open(steered(34), w, 5, termenv.Ascii)
+		press(m, "c", "i", "7")
+		if got := lastLine(m); !strings.Contains(got, "7│") {
+			t.Errorf("%d columns: %q", w, got)
+		}
+		press(m, "x", "enter")
+		if got := lastLine(m); !strings.Contains(got, `"7x`) {
+			t.Errorf("%d columns: %q", w, got)
+		}
+		press(m, "esc", "R", "4", "0", " ", "9", "enter")
+		if got := lastLine(m); m.prompt == nil || m.prompt.yes == nil || strings.TrimSpace(got) == "" {
+			t.Errorf("%d columns: %q", w, got)
+		}
+		exact(t, m.View(), w, 5, "tiny prompt")
+	}
+}
+
+func TestSpeedThatMakesNoSense(t *testing.T) {
+	m, p := replayOf(mid(), true, math.NaN())
+	press(m, ">")
+	if len(p.asked) != 1 || p.asked[0] != "speed 2" {
+		t.Errorf("asked %v", p.asked)
+	}
+	s := mid()
+	s.Replay = &metrics.Replay{Playing: true, Speed: 2, Length: time.Minute}
+	m.Update(snapshotMsg{s})
+	if m.pendingSpeed.known {
+		t.Error("the speed is still pending")
+	}
+}
+
+func TestWheelAndOtherButtons(t *testing.T) {
+	m := open(bad(), 120, 40, termenv.Ascii)
+	press(m, "6")
+	for _, b := range []tea.MouseButton{tea.MouseButtonWheelUp, tea.MouseButtonWheelDown, tea.MouseButtonRight} {
+		m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: b})
+	}
+	m.prep = &preparing{of: NewPreparation("a step")}
+	if _, cmd := m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonLeft}); cmd != nil {
+		t.Error("a click on a preparation did something")
+	}
+	if cmd := m.prep.key("x"); cmd != nil {
+		t.Error("x does something to a preparation")
+	}
+	if cmd := m.prep.key("ctrl+l"); cmd == nil {
+		t.Error("ctrl+l does not draw anew")
+	}
+}

@@ -30,43 +30,47 @@ type harness struct {
 // startMost is the longest time until the server prints its address.
 const startMost = 10 * time.Second
 
-func newHarness(ctx context.Context) (h *harness, err error) {
-	h = &harness{}
+func newHarness(ctx context.Context) (*harness, error) {
+	h := &harness{}
 	if runtime.GOOS == "linux" {
 		h.pin, _ = exec.LookPath("taskset")
 	}
-	if h.folder, err = os.MkdirTemp("", "bench"); err != nil {
+	if err := h.start(ctx); err != nil {
+		h.close()
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			h.close()
-		}
-	}()
+	return h, nil
+}
+
+// start builds benchtop and starts the server.
+func (h *harness) start(ctx context.Context) (err error) {
+	if h.folder, err = os.MkdirTemp("", "bench"); err != nil {
+		return err
+	}
 	if h.program, err = h.build(ctx, "benchtop", "build", "-trimpath", "-ldflags", "-s -w", "."); err != nil {
-		return nil, err
+		return err
 	}
 	server := h.pinned(ctx, lastCore(), h.program, "metronome", "--port", "0", "--exit-with-stdin")
 	server.Stderr = os.Stderr
 	out, err := server.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if h.hold, err = server.StdinPipe(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := server.Start(); err != nil {
-		return nil, fmt.Errorf("the server's process: %w", err)
+		return fmt.Errorf("the server's process: %w", err)
 	}
 	h.server = server
 	giveUp := time.AfterFunc(startMost, func() { _ = server.Process.Kill() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	giveUp.Stop()
 	if err != nil {
-		return nil, fmt.Errorf("the server's process did not say where it listens: %w", err)
+		return fmt.Errorf("the server's process did not say where it listens: %w", err)
 	}
 	h.base = strings.TrimPrefix(strings.TrimSpace(line), "listening on ")
-	return h, nil
+	return nil
 }
 
 // close ends the server and removes the folder.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"strings"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -222,19 +223,12 @@ func readAllText(r io.Reader, limit int) (string, error) {
 	return universalNewlines(data), nil
 }
 
-// universalNewlines turns \r\n and \r into \n. It changes data.
+// universalNewlines turns \r\n and \r into \n.
 func universalNewlines(data []byte) string {
-	out := data[:0]
-	for i, c := range data {
-		if c == '\r' {
-			if i+1 < len(data) && data[i+1] == '\n' {
-				continue
-			}
-			c = '\n'
-		}
-		out = append(out, c)
+	if bytes.IndexByte(data, '\r') < 0 {
+		return string(data)
 	}
-	return string(out)
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data))
 }
 
 // maxJSONLine bounds a line in bytes, and with it the memory of a reader. Lines that carry pictures need megabytes.

@@ -2,29 +2,29 @@ package metrics
 
 import "time"
 
-// LoadLevel is a stretch of the run at one load, and what the server made of it.
+// LoadLevel is a stretch of the run at one load, with its figures.
 type LoadLevel struct {
 	// From and To are offsets from the start of the run.
 	From, To time.Duration
 	// Offered is the load: requests per second that were scheduled, or the number of users of a closed loop.
 	Offered float64
-	// Users says that Offered counts users.
+	// Users: Offered counts users.
 	Users bool
-	// Completed is the share of what was offered that the server completed at the pace at which it came, from 0 to 1: see Pace. A
-	// request that failed is not completed.
+	// Completed is the share of the offered load that the server completed at its pace, from 0 to 1: see saturation.Pace. Failed
+	// requests are not completed.
 	Completed float64
-	// Requests that were scheduled in the level and ended in any way but by being cut; Good of them met every objective, counted from the
-	// moment at which the load asked for them: under a rate the wait for a slot of the client is the server's doing.
+	// Requests were scheduled in the level and ended without being cut; Good of them met every objective, counted from their load
+	// times, because under a rate the wait for a slot is an effect of the server.
 	Requests, Good int
 	// Sent is the rate of requests that were sent in the level, Done that of successes that ended in it, per second.
 	Sent, Done float64
 	// TTFT and ITL of the requests scheduled in the level, in milliseconds; that of ITL is an estimate from a Histogram. Wait is TTFT
-	// from the moment at which the load asked for the request.
+	// from the load time.
 	TTFTp50, TTFTp99, WaitP99, ITLp99 float64
-	// Limited says, in a few words each, how this client limited what was measured in the level: then it is no evidence of what the
-	// server can do.
+	// Limited lists, in a few words each, how this client limited the figures of the level, which then are no evidence of the
+	// server.
 	Limited []string
-	// Standing is how the level stands against the objectives.
+	// Standing against the objectives.
 	Standing Standing
 }
 
@@ -32,18 +32,18 @@ type LoadLevel struct {
 type Standing string
 
 const (
-	// LevelOpen: there are no objectives, or too little is known.
+	// LevelOpen: no objectives, or too few requests.
 	LevelOpen Standing = ""
 	// LevelWithin: enough of its requests met the objectives, and it was completed.
 	LevelWithin Standing = "within"
-	// LevelMissed: too many did not. LevelBehind: enough did, but less than EnoughCompleted of what it offered was completed.
+	// LevelMissed: too few did. LevelBehind: enough did, but less than EnoughCompleted of the offered load was completed.
 	LevelMissed Standing = "missed"
 	LevelBehind Standing = "behind"
-	// LevelLimited: this client limited what was measured.
+	// LevelLimited: this client limited the figures.
 	LevelLimited Standing = "limited"
 )
 
-// EnoughCompleted is the share of what a level offers that must be completed for it to be within the objectives.
+// EnoughCompleted is the share of the offered load that a level within the objectives must complete.
 const EnoughCompleted = 0.95
 
 // Achieved is the load that was completed, in the unit of Offered. Users without pause achieve their number.
@@ -56,36 +56,34 @@ func (v *LoadLevel) Achieved() float64 {
 
 // Answer is the headline result: the load at which the server saturates, and the highest that was within the objectives.
 type Answer struct {
-	// Saturates says that the server keeps up with the load From, and not with the load To. Both are offered loads of levels; for users,
-	// From is the last number of them from which more still brought more.
+	// Saturates: the server keeps up with the load From, and not with the load To. Both are offered loads of levels; of users, From is
+	// the highest number up to which more users added throughput.
 	Saturates bool
 	From, To  float64
-	// Confirmed is false while the run is on and a single level shows it: that may be noise.
+	// Confirmed is false while the run is on and a single level shows saturation, which may be noise.
 	Confirmed bool
 	// Before and After index the two levels. Shown is the level whose waits show it: After, or a higher load where the queue
 	// had to grow first.
 	Before, After, Shown int
-	// Within says that a level was within the objectives, Highest is the load that the highest such level achieved.
+	// Within: a level was within the objectives. Highest is the load that the highest such level achieved.
 	Within  bool
 	Highest float64
 	// HighestLevel indexes that level.
 	HighestLevel int
-	// Confidence is how sure it is that the share of good requests at Highest really is enough, from 0 to 1; 0 where Within is
-	// false.
+	// Confidence is the probability that the true share of good requests at Highest is enough; 0 where Within is false.
 	Confidence float64
 	// SaturatedAt is the moment of the run at which the load passed saturation; Never without one.
 	SaturatedAt time.Duration
-	// Users says that loads are numbers of users, not requests per second.
+	// Users: loads are numbers of users rather than requests per second.
 	Users bool
-	// Why the server was not seen to saturate, in a few words; "" if it was.
+	// Why is the reason for which no saturation was found, in a few words; "" if it was found.
 	Why string
 }
 
-// closeLevels is by how much the levels on both sides of saturation may differ for one number to stand for them.
+// closeLevels is the relative distance up to which one number represents the levels on both sides of saturation.
 const closeLevels = 0.1
 
-// At is the load at which the server saturates where its levels are close enough for one number, the middle between them; else it is only
-// known to lie between From and To.
+// At is the load at which the server saturates: the middle between From and To where they are close enough for one number.
 func (a *Answer) At() (load float64, close bool) {
 	if !a.Saturates || a.To > a.From*(1+closeLevels) {
 		return 0, false

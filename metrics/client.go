@@ -8,57 +8,57 @@ import (
 
 // How the arrival of chunks is timed.
 const (
-	// KernelStamps: the kernel notes when a packet arrived, whenever we come to read it.
+	// KernelStamps: the kernel notes the arrival of a packet.
 	KernelStamps = "kernel"
-	// UserStamps: the time at which our read returned.
+	// UserStamps: the client notes the return of its read.
 	UserStamps = "user"
 )
 
-// ClientSecond is what the client saw of itself in about a second of the run. The upper part is sampled from the process,
-// the lower one counted by the recorder.
+// ClientSecond is a sample of the client over about a second of the run. The upper part is sampled from the process, the lower one is
+// counted by the live view.
 type ClientSecond struct {
 	// At is the end of the second, Took its length: more than a second where the client itself stood still.
 	At, Took time.Duration
-	// CPU is how many cores the process kept busy, of Cores it may use. CPUWait is how many of its threads waited for a
-	// core, on average: 0 where the system does not tell.
+	// CPU is the number of cores that the process kept busy, of the Cores that it may use. CPUWait is the average number of its threads
+	// that waited for a core; 0 where the system does not report it.
 	CPU, CPUWait, Cores float64
-	// Sched is the 99th percentile of how long goroutines that could run waited to run; Stall the longest time a timer
-	// was late in this second, which is how long the whole process stood still at a stretch.
+	// Sched is the 99th percentile of the time that runnable goroutines waited to run. Stall is the greatest lateness of a timer in this
+	// second, which is the longest time for which the whole process stood still.
 	Sched, Stall time.Duration
-	// GCs are garbage collections that ended, GCPause the time they stopped everything for. Memory is what the process
-	// holds, in bytes.
+	// GCs are the garbage collections that ended, GCPause is the time for which they stopped the process. Memory of the process is in
+	// bytes.
 	GCs     int
 	GCPause time.Duration
 	Memory  uint64
 	// Sockets to the server that are open, Dialled those opened in this second.
 	Sockets, Dialled int
-	// ClockStep: the wall clock was set in this second; the chunks in question got the time of their read.
+	// ClockStep: the wall clock was set in this second, and its chunks have the time of their read.
 	ClockStep bool
 
-	// Sent requests, and how late: see Request.OwnLateness. Redials of the requests that ended.
+	// Sent requests, and their Request.OwnLateness. Redials of the requests that ended.
 	Sent, Redials    int
 	LateP99, LateMax time.Duration
 	// Chunks with output that arrived, Shared those that came in one read with the chunk before, so that they share its
 	// stamp, Unstamped those without a stamp of the kernel.
 	Chunks, Shared, Unstamped int
-	// How long chunks waited between the kernel and us; Never if no chunk had a stamp of the kernel.
+	// Delay of chunks between the kernel and the client; Never if no chunk had a stamp of the kernel.
 	DelayP50, DelayP99, DelayMax time.Duration
 }
 
-// Stamps sums up how the chunks of a run were timed.
+// Stamps sums up the timing of the chunks of a run.
 type Stamps struct {
 	// Chunks with output; Shared and Unstamped of them as in ClientSecond.
 	Chunks, Shared, Unstamped int
-	// How long chunks waited between the kernel and us; Never if no chunk had a stamp of the kernel.
+	// Delay of chunks between the kernel and the client; Never if no chunk had a stamp of the kernel.
 	DelayP50, DelayP99, DelayP999, DelayMax time.Duration
 }
 
-// Client is what a run shows of the client that measured it.
+// Client sums up the health of the client in a run.
 type Client struct {
 	Verdict Verdict
-	// ReadLate: what the client read late may have been read together with the next chunk for that reason.
+	// ReadLate: the client read so late that it may have read chunks together.
 	ReadLate bool
-	// Source is KernelStamps or UserStamps: what the run set out to use. Stamps.Unstamped says where it could not.
+	// Source is KernelStamps or UserStamps, as planned. Stamps.Unstamped counts the exceptions.
 	Source string
 	Stamps Stamps
 	// CPU in cores: average and highest second; Cores that the process may use.
@@ -67,7 +67,7 @@ type Client struct {
 	StoodStill time.Duration
 	GCs        int
 	GCPause    time.Duration
-	// Memory and Sockets are the most there were, Dialled all connections that were opened while the run was on.
+	// Memory and Sockets are maxima, Dialled counts all connections that were opened during the run.
 	Memory           uint64
 	Sockets, Dialled int
 	ClockSteps       int
@@ -75,9 +75,8 @@ type Client struct {
 	Seconds []ClientSecond
 }
 
-// OwnLateness is how much later the request was sent than it could have been, through nobody's fault but the client's:
-// Lateness less the wait for a slot and for the connection. A redial comes after the sending, and the connection before it
-// was open already. Never if it was not sent.
+// OwnLateness is the lateness of the sending that the client itself caused: Lateness less the wait for a slot and for the connection. A
+// redial comes after the sending, and the connection before it was open. Never if the request was not sent.
 func (r *Request) OwnLateness() time.Duration {
 	late := r.Lateness()
 	if late == Never {
@@ -91,43 +90,42 @@ func (r *Request) OwnLateness() time.Duration {
 
 // The thresholds of the verdict on the client. docs/metrics.md explains them.
 const (
-	// LateMost is the 99th percentile of the client's own lateness from which on it did not send what was planned.
+	// LateMost is the 99th percentile of the client's own lateness from which on it did not send as planned.
 	LateMost = 10 * time.Millisecond
 	// SharedMost is the share of chunks with a shared stamp from which on gaps between chunks are doubtful.
 	SharedMost = 0.01
-	// ReadLate is the 99th percentile of the time between kernel and client, or of the wait of goroutines where the kernel
-	// does not tell, from which on it was the client that read late, and not the server that sent chunks together: a part of
-	// the usual gap between chunks, since only what waits until the next one comes is read together with it; and no less than
-	// ReadLateLeast.
+	// ReadLate is the 99th percentile of the delay between kernel and client, or of the wait of goroutines without kernel stamps, from
+	// which on shared stamps come from a late client rather than from a server that sends chunks together. It is a part of the usual
+	// gap, because a chunk is read together with the next one only if it waits that long; and at least ReadLateLeast.
 	ReadLate      = 0.5
 	ReadLateLeast = time.Millisecond
-	// SchedMost is that wait of goroutines from which on stamps taken by the client itself are wrong.
+	// SchedMost is the wait of goroutines from which on stamps of the client itself are wrong.
 	SchedMost = 10 * time.Millisecond
-	// StallFrom is how late a timer must be to say that the whole process stood still; StallMost the share of the run that
-	// it may.
+	// StallFrom is the lateness of a timer from which on the whole process stood still, StallMost the share of the run for which it
+	// may.
 	StallFrom = 100 * time.Millisecond
 	StallMost = 0.01
-	// BusyFrom is the share of its cores, used or waited for, from which on the process has no time left, BusyMost the share
-	// of seconds in which it may be so.
+	// BusyFrom is the share of its cores, used or waited for, from which on the process has no time left, BusyMost the share of seconds
+	// for which it may.
 	BusyFrom = 0.9
 	BusyMost = 0.1
 )
 
 const (
-	// fewestJudged is the number of chunks below which a percentile of them is no evidence, and of shared ones below which
-	// they are an accident.
+	// fewestJudged is the number of chunks from which on a percentile of them is evidence, and of shared ones from which on they are no
+	// accident.
 	fewestJudged = 20
-	// fewestLate requests are needed to say that requests went out late: of few, the 99th percentile is the worst one.
+	// fewestLate is the number of late requests from which on they count, because the 99th percentile of few is their maximum.
 	fewestLate = 3
 )
 
-// Verdict says whether the client limited what was measured, and by what.
+// Verdict lists how the client limited the figures of a run.
 type Verdict struct {
-	// Why holds a few words for each threshold that was exceeded; none means that the client is fine.
+	// Why describes each threshold that was exceeded, in a few words.
 	Why []string
 }
 
-// Limited reports whether the figures may be the client's rather than the server's.
+// Limited reports whether the figures may be those of the client rather than of the server.
 func (v Verdict) Limited() bool { return len(v.Why) > 0 }
 
 // String is "ok" or "limited (why)".
@@ -138,24 +136,24 @@ func (v Verdict) String() string {
 	return "limited (" + strings.Join(v.Why, "; ") + ")"
 }
 
-// Evidence is what a verdict is made from, of a run so far or of its last seconds.
+// Evidence holds the figures that a verdict judges, of a run so far or of a part of it.
 type Evidence struct {
-	paced  bool // requests had times of their own, so that being late has a meaning
+	paced  bool // requests had scheduled times, so that lateness counts
 	kernel bool // chunks are stamped by the kernel
 
 	Over    uint64        // requests sent later than LateMost
 	Late    time.Duration // p99 of all
 	stamps  Stamps
-	gap     time.Duration // between chunks that came apart, the median
+	gap     time.Duration // median between chunks that were not read together
 	Refused uint64        // requests for which the system had no socket
-	sched   time.Duration // worst of the usual seconds, see clientTally
+	sched   time.Duration // of the seconds, the worst or a high percentile
 	stood   time.Duration
 	length  time.Duration
 	busy    int // seconds without time left
 	n       int // seconds
 }
 
-// of notes what is judged by the plan, and by the gaps between the chunks of the time.
+// of sets the figures that follow from the plan and from the gaps between chunks.
 func (e *Evidence) of(p *Plan, itl *Histogram) {
 	e.gap, e.paced, e.kernel = usualGap(itl), p.Paced(), p.Timestamps == KernelStamps
 }
@@ -175,7 +173,7 @@ func (e *Evidence) add(s *ClientSecond) {
 	}
 }
 
-// Verdict on the client by what is known.
+// Verdict judges the evidence.
 func (e *Evidence) Verdict() Verdict {
 	var v Verdict
 	bad := func(format string, args ...any) { v.Why = append(v.Why, fmt.Sprintf(format, args...)) }
@@ -191,7 +189,7 @@ func (e *Evidence) Verdict() Verdict {
 	if e.stamps.Shared >= fewestJudged && Share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && e.readLate() {
 		bad("%.1f %% of chunks read late and together", 100*Share(e.stamps.Shared, e.stamps.Chunks))
 	}
-	// Where stamps were asked of the kernel and did not come, they are our own.
+	// Without the kernel's stamps the client's own are used.
 	own := !e.kernel || Share(e.stamps.Unstamped, e.stamps.Chunks) > 0.5
 	if own && e.stamps.Chunks >= fewestJudged && e.sched > SchedMost {
 		bad("p99 read %s late", rounded(e.sched))
@@ -202,7 +200,7 @@ func (e *Evidence) Verdict() Verdict {
 	return v
 }
 
-// readLate says that chunks waited for the client long enough for the next one to come.
+// readLate reports whether chunks waited for the client long enough to be read with the next one.
 func (e *Evidence) readLate() bool {
 	delay := e.sched
 	if e.kernel && e.stamps.DelayP99 != Never {

@@ -6,25 +6,24 @@ import (
 	"time"
 )
 
-// ClientHealth collects what a run shows of its client. The timeline feeds it with requests and chunks, the rest are the
-// samples of the seconds.
+// ClientHealth accumulates the health of the client. The timeline feeds it with requests and chunks, facts with samples of seconds.
 type ClientHealth struct {
-	run, now timing         // of the run but its warm-up, and of the second that is going on
+	run, now timing         // of the run without its warm-up, and of the current second
 	sampled  Evidence       // of the seconds so far
 	sched    Histogram      // one value a second
 	refused  uint64         // requests for which the system had no socket
-	redials  int            // in the second that is going on
+	redials  int            // in the current second
 	cpu      float64        // core seconds
-	Seconds  []ClientSecond // only ever appended to: snapshots share it
+	Seconds  []ClientSecond // only grows, since snapshots share it
 }
 
-// timing is how the requests and the chunks of some time were timed.
+// timing accumulates the lateness of requests and the delay of chunks.
 type timing struct {
 	sent   int
 	late   Histogram // own lateness of requests
 	latest time.Duration
 	counts Stamps
-	delay  Histogram // of chunks; live only, the journal has the result
+	delay  Histogram // of chunks; live only, since the journal holds the result
 	worst  time.Duration
 }
 
@@ -76,8 +75,7 @@ func (c *ClientHealth) sent(r *Request, warming bool) {
 	}
 }
 
-// chunk counts the i-th chunk of r if it has output. Chunks of one read have one stamp, and two reads of a stream are never
-// so close that they get the same.
+// chunk counts the i-th chunk of r if it has output. Chunks of one read share a stamp, and two reads of a stream never do.
 func (c *ClientHealth) chunk(r *Request, i int, warming bool) {
 	k := &r.Chunks[i]
 	if k.Tokens <= 0 {
@@ -90,7 +88,7 @@ func (c *ClientHealth) chunk(r *Request, i int, warming bool) {
 	}
 }
 
-// done counts what a request that ended took of connections.
+// done counts the connections of a request that ended.
 func (c *ClientHealth) done(r *Request) {
 	c.redials += r.Redials
 	if r.Failure == FailedNoSocket {
@@ -98,18 +96,18 @@ func (c *ClientHealth) done(r *Request) {
 	}
 }
 
-// Complete completes the sample of a second with what was counted since the last one.
+// Complete adds the counts since the last sample to the sample of a second.
 func (c *ClientHealth) Complete(s ClientSecond) ClientSecond {
 	n, stamps := &c.now, c.now.stamps()
 	s.Sent, s.Redials, s.Chunks, s.Shared, s.Unstamped = n.sent, c.redials, stamps.Chunks, stamps.Shared, stamps.Unstamped
-	s.LateP99, s.LateMax = min(n.late.Quantile(0.99), n.latest), n.latest // the one is an estimate
+	s.LateP99, s.LateMax = min(n.late.Quantile(0.99), n.latest), n.latest // the quantile is an estimate
 	s.DelayP50, s.DelayP99, s.DelayMax = stamps.DelayP50, stamps.DelayP99, stamps.DelayMax
 	c.redials = 0
 	n.reset()
 	return s
 }
 
-// File takes the sample of a second as it is.
+// File files the sample of a second.
 func (c *ClientHealth) File(s ClientSecond) {
 	c.Seconds = append(c.Seconds, s)
 	c.cpu += s.CPU * s.Took.Seconds()
@@ -127,11 +125,10 @@ func later(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// whole reports whether the sample covers enough time to be called a second; the last one of a run may be a moment, in which
-// any figure per second is chance.
+// whole reports whether the sample covers enough of a second. The last one of a run may be so short that its rates are chance.
 func (s *ClientSecond) whole() bool { return s.Took >= time.Second/2 }
 
-// full reports whether the process had no time left in the second: its threads ran, or could have and got no core.
+// full reports whether the process had no time left in the second: its threads ran or waited for a core.
 func (s *ClientSecond) full() bool {
 	return s.whole() && s.Cores > 0 && s.CPU+s.CPUWait >= BusyFrom*s.Cores
 }
@@ -154,7 +151,7 @@ func (c *ClientHealth) evidence(p *Plan, stamps Stamps, itl *Histogram) Evidence
 	return e
 }
 
-// recentSeconds are those that a live verdict looks at.
+// recentSeconds is the number of seconds of a live verdict.
 const recentSeconds = 5
 
 // usualGap is the median of the gaps that are not 0.
@@ -167,7 +164,7 @@ func usualGap(itl *Histogram) time.Duration {
 	return itl.Quantile((together + (float64(n)-together)/2) / float64(n))
 }
 
-// Recent is the verdict on the last seconds alone. A request without a socket stays in it: that is no passing trouble.
+// Recent is the verdict on the last seconds. Requests without a socket always count, because their cause lasts.
 func (c *ClientHealth) Recent(p *Plan, itl *Histogram) Verdict {
 	recent := c.Seconds[max(0, len(c.Seconds)-recentSeconds):]
 	e := evidenceOf(p, recent, itl)
@@ -181,8 +178,8 @@ func (c *ClientHealth) Recent(p *Plan, itl *Histogram) Verdict {
 	return e.Verdict()
 }
 
-// EvidenceBetween is what the seconds tell that any part of lies between two moments, by the worst of them; how many requests had no
-// socket and how late they went out is for the caller to say.
+// EvidenceBetween is the evidence of the seconds that overlap the time between two moments, by the worst of them. The caller adds Refused,
+// Over and Late.
 func EvidenceBetween(p *Plan, seconds []ClientSecond, from, to time.Duration, itl *Histogram) Evidence {
 	first := sort.Search(len(seconds), func(i int) bool { return seconds[i].At > from })
 	last := first
@@ -206,11 +203,11 @@ func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) (e Evidence) {
 	return e
 }
 
-// Report sums up for the report. stamps may be nil where the run's end is not known; then the seconds say what they can.
+// Report sums up the health for the report. stamps are nil where the end of the run is not known; then the seconds stand in.
 func (c *ClientHealth) Report(p *Plan, stamps *Stamps, itl *Histogram) Client {
 	out := Client{Source: p.Timestamps, StoodStill: c.sampled.stood, Seconds: c.Seconds}
 	if out.Source == "" {
-		out.Source = UserStamps // journals from before there was a choice
+		out.Source = UserStamps // in older journals
 	}
 	known := Stamps{DelayP50: Never, DelayP99: Never, DelayP999: Never, DelayMax: Never}
 	for i := range c.Seconds {
@@ -225,7 +222,7 @@ func (c *ClientHealth) Report(p *Plan, stamps *Stamps, itl *Histogram) Client {
 		if s.ClockStep {
 			out.ClockSteps++
 		}
-		if s.At > p.Warmup { // the others are in no figure
+		if s.At > p.Warmup { // no figure counts the warm-up
 			known.Unstamped = min(known.Unstamped+max(0, s.Unstamped), c.run.counts.Chunks)
 			known.DelayP50, known.DelayP99 = max(known.DelayP50, s.DelayP50), max(known.DelayP99, s.DelayP99)
 			known.DelayMax = max(known.DelayMax, s.DelayMax)

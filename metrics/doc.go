@@ -1,8 +1,7 @@
-// Package metrics is the common language of benchtop: what was observed (Request), the live view (Snapshot) and the
-// verdict (Report). Everything that draws, prints or saves a number takes it from here, so that no two places can
-// disagree about what a number means.
+// Package metrics is the common language of benchtop: requests, latencies, histograms, windows, snapshots and reports, and the folds that
+// live view and report share. Code that draws, prints or saves a number takes it from here, so that each number has one meaning.
 //
-// It does no I/O, starts no goroutine but the publisher's and knows neither HTTP nor a screen. All times are offsets
-// from the start of the run on the monotonic clock, in whole microseconds: they are rounded once, when they are taken,
-// and every latency is a difference of two of them.
+// It does no I/O, starts no goroutine and knows neither HTTP nor a screen. All times are offsets from the start of the run on the
+// monotonic clock, in whole microseconds: they are rounded once, when they are taken, and every latency is a difference of two of
+// them.
 package metrics

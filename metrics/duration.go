@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Duration writes a duration as Go does, but without units that are zero at its end: 1m, not 1m0s, and 1h, not 1h0m0s.
+// Duration formats a duration as Go does, without trailing units of zero: 1m for 1m0s, and 1h for 1h0m0s.
 func Duration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

@@ -2,20 +2,20 @@ package metrics
 
 import "time"
 
-// Phase is what a run does from a moment on.
+// Phase is the state of a run from a moment on.
 type Phase struct {
 	State State
-	// DrainBy is when draining ends by force; Never if it is not draining.
+	// DrainBy is the forced end of draining; Never if the run is not draining.
 	DrainBy time.Duration
 }
 
-// Saving is where the result of a run goes.
+// Saving is the place of the result.
 type Saving struct {
-	// Path is "" if the result is not saved; Problem says what went wrong, "" for nothing.
+	// Path is "" if the result is not saved. Problem is the error, "" for none.
 	Path, Problem string
 }
 
-// SourceName names what figures beside the requests come from.
+// SourceName names a source of telemetry.
 type SourceName string
 
 const (
@@ -25,25 +25,25 @@ const (
 	Accelerators SourceName = "gpus"
 )
 
-// Source says whether figures beside the requests can be had.
+// Source is the availability of telemetry.
 type Source struct {
 	Name SourceName
 	// Kind of server, "" where it is not known, and for accelerators.
 	Kind string
-	// Absent says why there is nothing, or nothing more; "" if there is something.
+	// Absent is the reason for which there are no figures, or no more; "" if there are.
 	Absent string
 }
 
-// Telemetry is what was read of the machines beside the requests.
+// Telemetry holds the samples of server and accelerators.
 type Telemetry struct {
-	// Server and GPUs hold what server and accelerators said, in order of time. ServerKind names the server, ServerAbsent and
-	// GPUsAbsent say why there is nothing, or nothing more.
+	// Server and GPUs are samples in order of time. ServerKind names the server. ServerAbsent and GPUsAbsent are the reasons for which
+	// there are no samples, or no more.
 	Server                               []ServerSecond
 	GPUs                                 []GPUSecond
 	ServerKind, ServerAbsent, GPUsAbsent string
 }
 
-// Take files a fact, and reports whether it is one of telemetry.
+// Take files a fact of telemetry. It reports whether the fact is one.
 func (t *Telemetry) Take(fact any) bool {
 	switch x := fact.(type) {
 	case ServerSecond:
@@ -62,13 +62,13 @@ func (t *Telemetry) Take(fact any) bool {
 	return true
 }
 
-// Recount is what the output tokens of a request were found to be after it was done.
+// Recount is a count of output tokens that came after the end of the request.
 type Recount struct {
 	Index, Tokens int
 	Source        TokenSource
 }
 
-// End says how a run ended, and what was measured of it as a whole.
+// End is the end of a run, and the figures of the run as a whole.
 type End struct {
 	// Ended is the offset at which the run was over; Never if that is not known, because the process was killed.
 	Ended time.Duration
@@ -78,34 +78,34 @@ type End struct {
 	Unsent int
 	// Probes are the side requests of the run, nil if it had none.
 	Probes *Probes
-	// SpecDecode and Diffusion are what the server's counters moved by during the run, nil where it has none.
+	// SpecDecode and Diffusion are the changes of the server's counters over the run, nil where it has none.
 	SpecDecode *SpecDecode
 	Diffusion  *Diffusion
-	// Stamps is how the chunks were timed, nil where that is not known.
+	// Stamps of the chunks, nil where they are not known.
 	Stamps *Stamps
 }
 
-// Bounds of figures that come from a file: times, and counts, which are what a float can still tell apart.
+// Bounds of times and counts from files. A float64 counts up to LargestCount exactly.
 const (
 	LongestRun   = 366 * 24 * time.Hour
 	LargestCount = 1 << 53
 )
 
-// Probes are tiny requests sent beside the load, one after the other.
+// Probes are tiny requests in addition to the load, one after the other.
 type Probes struct {
 	Completed, Failed int
 	// Latencies of those that completed.
 	Latencies []time.Duration
 }
 
-// SpecDecode is what a server's counters of speculative decoding moved by during a run.
+// SpecDecode is the change of a server's counters of speculative decoding over a run.
 type SpecDecode struct {
 	Drafts, DraftTokens, AcceptedTokens int
-	// AcceptedPerPosition holds, by position in the draft, how many tokens were accepted.
+	// AcceptedPerPosition counts the accepted tokens by position in the draft.
 	AcceptedPerPosition []int
 }
 
-// Diffusion is what a server's counters of diffusion decoding moved by during a run.
+// Diffusion is the change of a server's counters of diffusion decoding over a run.
 type Diffusion struct {
 	CommittedTokens, DenoisingSteps, CanvasPositions int
 }
@@ -122,14 +122,13 @@ type ObjectiveShare struct {
 	Share     float64
 }
 
-// Run is everything about a run but its requests.
+// Run is a run without its requests.
 type Run struct {
 	Plan Plan
-	// End is how it ended; Ended is Never if that is not known, because the process was killed: then the end of the last request
-	// stands for it.
+	// End.Ended is Never if the end is not known, because the process was killed. The end of the last request stands in for it.
 	End
 	Events []LogEntry
-	// Client holds the samples the client took of itself.
+	// Client holds the samples of the client.
 	Client []ClientSecond
 	Telemetry
 	// Damaged lines of the journal could not be read and were left out.

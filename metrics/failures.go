@@ -20,13 +20,12 @@ type FailureCount struct {
 	Count  int     `json:"count"`
 	// Last is when the newest of them ended.
 	Last time.Duration `json:"-"`
-	// Examples are the first few different texts the server or the system gave, by the place of their requests in the data
-	// set: foreign text.
+	// Examples are the first few different error texts of server or system, in data-set order: foreign text.
 	Examples []string `json:"examples,omitempty"`
 }
 
-// FailureAccumulator counts failed requests. What it keeps of their words goes by their place in the data set, not by when they
-// ended, so that the same requests give the same examples in whatever order they come.
+// FailureAccumulator counts failed requests. It keeps their error texts in data-set order, so that the same requests give the same
+// examples in any order.
 type FailureAccumulator struct {
 	groups []failureGroup
 	first  []failureText // of the first requests that failed
@@ -37,7 +36,7 @@ type failureGroup struct {
 	examples []failureText // different texts
 }
 
-// words are what a request failed of.
+// failureText is the error text of a request.
 type failureText struct {
 	index int
 	text  string
@@ -81,7 +80,7 @@ func keepFirst(all []failureText, w failureText, most int) []failureText {
 	return all[:min(len(all), most)]
 }
 
-// FirstErrors are what the first requests failed of.
+// FirstErrors are the error texts of the first requests that failed.
 func (f *FailureAccumulator) FirstErrors() []string { return texts(f.first) }
 
 func texts(all []failureText) []string {
@@ -105,21 +104,21 @@ func (f *FailureAccumulator) Counts() []FailureCount {
 	return out
 }
 
-// unknownField are the words by which servers refuse a field of a request. A value that they do not like has other words.
+// unknownField are phrases by which servers refuse a field of a request. They refuse a value in other phrases.
 var unknownField = []string{
 	"unexpected", "unknown", "unrecognized", "unrecognised", "unsupported", "not supported", "not permitted", "not allowed", "not a valid field",
 	"extra_forbidden", "extra fields", "additional propert", "cannot find field",
 }
 
-// RefusedFields are those of the fields that an answer with a status of 400 or 422 refuses by name, in their order; none where its
-// words are about something else.
+// RefusedFields are the fields that an answer with a status of 400 or 422 refuses by name, in their order; none where its text is about
+// something else.
 func RefusedFields(fields []string, status int, words string) []string {
 	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
 		return nil
 	}
 	words = strings.ToLower(words)
 	if i := strings.Index(words, ", expected"); i >= 0 {
-		words = words[:i] // what follows are the fields that it knows
+		words = words[:i] // the known fields follow
 	}
 	if !slices.ContainsFunc(unknownField, func(w string) bool { return strings.Contains(words, w) }) {
 		return nil
@@ -130,7 +129,7 @@ func RefusedFields(fields []string, status int, words string) []string {
 	return slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return !slices.Contains(named, f) })
 }
 
-// Refused are the fields of the requests that the server refused by name; none where no request failed of that.
+// Refused are the fields of the requests that the server refused by name.
 func (r *Report) Refused() []string {
 	var refused []string
 	for _, f := range r.Failures {

@@ -19,21 +19,21 @@ type Gate struct {
 	Op string `json:"op"`
 	// Limit in the unit of the metric; a share of 1 where Percent.
 	Limit float64 `json:"limit"`
-	// Percent says that the limit was written in per cent.
+	// Percent: the limit was written in per cent.
 	Percent bool `json:"percent,omitempty"`
 }
 
-// GateResult is a gate and what the run made of it.
+// GateResult is a gate with its result.
 type GateResult struct {
 	Gate Gate
 	// Value of the metric; Known is false where nothing was measured that could give one.
 	Value float64
 	Known bool
-	// Missed: the condition holds, or the value is not known. While a run is on, what is not known is not missed yet.
+	// Missed: the condition holds, or the value is not known. While a run is on, an unknown value is not missed yet.
 	Missed bool
 }
 
-// Missed reports whether a value of the metric makes the run count as failed. Nothing passes an operator that is none.
+// Missed reports whether a value of the metric makes the run count as failed. An unknown operator always does.
 func (g Gate) Missed(value float64) bool {
 	switch g.Op {
 	case "<":
@@ -219,13 +219,13 @@ func (f figure) String() string {
 
 func (f figure) share() bool { return f.number != nil && f.number.share }
 
-// gateHelp say what a metric may be.
+// gateHelp lists the metrics.
 func gateHelp() string {
 	return "use " + strings.Join(gateNames(), ", ") + ", or mean, median, std, min, max or p0 to p100 of " +
 		strings.Join(LatencyKeys(), ", ") + ", as p99_ttft_ms"
 }
 
-// gated is what gates look at, of a run that is on or over.
+// gated holds the figures that gates check, of a run that is on or over.
 type gated struct {
 	done, failed, good, input, output, concurrent int
 	objectives                                    bool
@@ -278,8 +278,7 @@ func GatedPercentiles(gates []Gate, latency Latency) []float64 {
 	return all
 }
 
-// CheckGates is what the run made of the plan's gates. A figure of which there is no sample is missed: nobody can
-// say that it was kept.
+// CheckGates checks the gates of the plan. A figure without a sample is missed, because it cannot be shown to be kept.
 func (r *Report) CheckGates() (all []GateResult) {
 	g := gated{
 		done: r.Completed, failed: r.Failed, good: r.Good, input: r.InputTokens, output: r.OutputTokens, concurrent: r.PeakConcurrency,
@@ -296,15 +295,14 @@ func (r *Report) CheckGates() (all []GateResult) {
 	return all
 }
 
-// otherObjectives reports whether objectives in force are not the plan's own, by which gates go: what was set later cannot make a
-// gate pass.
+// otherObjectives reports whether the objectives in force are not those of the plan. Gates go by the plan, so that later objectives
+// cannot make them pass.
 func otherObjectives(inForce SLO, p *Plan) bool {
 	return inForce != nil && !slices.Equal(inForce, p.Goodput)
 }
 
-// CheckGates judges the run so far: all of it but the warm-up, latencies from the histograms. What is not known yet is not
-// missed yet, and neither are too few completed requests while the run is on. Once the run is over, the report's word
-// counts.
+// CheckGates checks the gates for the run so far, without its warm-up, with latencies from the histograms. Unknown values are not missed
+// yet, nor are too few completed requests. Once there is a report, its results count.
 func (s *Snapshot) CheckGates() (all []GateResult) {
 	if s.Report != nil {
 		return s.Report.Gates

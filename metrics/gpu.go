@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// GPU is one accelerator at one moment. What its tool does not give is Unsaid.
+// GPU is one accelerator at one moment. Figures that its tool does not give are Unsaid.
 type GPU struct {
 	// Index and Name as the tool gives them: foreign text.
 	Index int
@@ -19,38 +19,38 @@ type GPU struct {
 	Power, PowerLimit, Temperature, Clock float64
 }
 
-// GPUSecond is a look at all accelerators.
+// GPUSecond is a sample of all accelerators.
 type GPUSecond struct {
-	// At is the moment of the look, Took the time since the one before.
+	// At is the moment of the sample, Took the time since the one before.
 	At, Took time.Duration
 	GPUs     []GPU
 }
 
-// GPUReport is what a run used of the accelerators.
+// GPUReport sums up the accelerators in a run.
 type GPUReport struct {
-	// Absent says why there are no figures, or why they end early; "" for neither.
+	// Absent is the reason for which there are no figures, or for their early end; "" for neither.
 	Absent string
 	// Names of the accelerators, by index.
 	Names []string
 	// UseMean over all of them and the run; PowerMean in watts of all together; Energy in joules of all together over the
 	// run; MemoryMost in bytes and TemperatureMost in °C of any one. The warm-up is left out. Unsaid where unknown.
 	UseMean, PowerMean, Energy, MemoryMost, TemperatureMost float64
-	// Sampled is the time that Energy is of; the rest of the run nobody looked.
+	// Sampled is the time with samples, which Energy is of.
 	Sampled time.Duration
-	// Seen are the accelerators that were watched; only the Powered of them told their power, so only those are in PowerMean,
-	// Energy and JoulesPerToken.
+	// Seen counts the accelerators with samples, Powered those with a known power, which alone are in PowerMean, Energy and
+	// JoulesPerToken.
 	Seen, Powered int
-	// JoulesPerToken is PowerMean over the length of the run by output tokens of successes. CostPerMillion is what a million of them costs at the plan's
-	// GPUPrice, in its currency. Unsaid where unknown.
+	// JoulesPerToken is PowerMean over the length of the run by output tokens of successes. CostPerMillion is the cost of a million of
+	// them at the plan's GPUPrice, in its currency. Unsaid where unknown.
 	JoulesPerToken, CostPerMillion float64
 	// Seconds of the run, in order of time, the warm-up included.
 	Seconds []GPUSecond
 }
 
-// mostGPUs bounds the names that are kept: a journal may have any.
+// mostGPUs bounds the indices of accelerators, since a journal may hold any.
 const mostGPUs = 1024
 
-// GPUWork is what accelerators did in a part of a run.
+// GPUWork is the work of accelerators in a part of a run.
 type GPUWork struct {
 	// OutputTokens came out of them in Length.
 	OutputTokens int
@@ -59,11 +59,10 @@ type GPUWork struct {
 	Price float64
 }
 
-// GPUsOver sums up the looks at the accelerators after from and up to to, in order of time, and holds them against their work.
-// Seconds and Absent stay empty.
+// GPUsOver sums up the samples after from and up to to, in order of time, and relates them to the work. Seconds and Absent stay empty.
 func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUReport) {
 	var use, energy, looked, memory, temperature weighted
-	power := map[int]*weighted{} // of each by itself: one may be silent now and then
+	power := map[int]*weighted{} // by accelerator, since samples may lack one
 	seen := map[int]bool{}
 	for _, s := range seconds {
 		if s.At > to {
@@ -104,7 +103,7 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 	r.UseMean, r.PowerMean, r.Energy, r.Seen = use.mean(), together.sumOf(), energy.sumOf(), len(seen)
 	r.Sampled = time.Duration(min(looked.total*float64(time.Second), float64(longest)))
 	r.MemoryMost, r.TemperatureMost = memory.highest(), temperature.highest()
-	// A tool may have told of a part of the time only.
+	// Samples may cover a part of the time only.
 	r.JoulesPerToken = over(r.PowerMean*work.Length.Seconds(), float64(work.OutputTokens))
 	r.CostPerMillion = Unsaid()
 	if work.Price > 0 && len(seen) > 0 {
@@ -113,15 +112,15 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 	return r
 }
 
-// lookedEnough is the share of a run from which on its energy is taken for the whole of it.
+// lookedEnough is the sampled share of a run from which on its energy counts as that of the whole.
 const lookedEnough = 0.98
 
-// SamplesMiss reports whether Energy is of so much less than the length of the run that it must be said.
+// SamplesMiss reports whether samples cover so little of the run that readers of Energy must know.
 func (r *GPUReport) SamplesMiss(length time.Duration) bool {
 	return Said(r.Energy) && r.Sampled.Seconds() < lookedEnough*length.Seconds()
 }
 
-// known reports whether the number of the accelerator can be one.
+// known reports whether the index is within bounds.
 func (g *GPU) known() bool { return g.Index >= 0 && g.Index < mostGPUs }
 
 // name notes the names of accelerators, each at its place, and which were seen.

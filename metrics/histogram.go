@@ -15,7 +15,7 @@ const subBits = 6
 // Histogram counts durations in logarithmic buckets: below 64 µs one bucket a microsecond, above that 64 an octave
 // (213 a decade). Every Histogram has the same buckets, so any two can be merged without loss. The zero value is empty
 // and ready. It keeps only the range that is occupied. A copy made by assignment shares its counts and must not be
-// added to; the recorder hands out copies that are safe, see share.
+// added to; Share returns copies that are safe.
 type Histogram struct {
 	base   int // bucket of counts[0]
 	counts []uint32
@@ -24,7 +24,7 @@ type Histogram struct {
 	shared bool // counts are visible in a snapshot: clone before the next write
 }
 
-// longest is the longest duration told apart from longer ones, so that no arithmetic on buckets can overflow.
+// longest is the longest duration in a bucket of its own, so that arithmetic on buckets cannot overflow.
 const longest = 366 * 24 * time.Hour
 
 func bucketOf(v time.Duration) int {
@@ -113,7 +113,7 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.sum += o.sum
 }
 
-// Reset empties the histogram and keeps its room.
+// Reset empties the histogram and keeps its memory.
 func (h *Histogram) Reset() {
 	h.own()
 	clear(h.counts)
@@ -226,7 +226,7 @@ func (h Histogram) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote. Whatever else it is given is an error, and never much work or memory.
+// UnmarshalBinary reads the form of MarshalBinary. Other input is an error, and takes little work and memory.
 func (h *Histogram) UnmarshalBinary(b []byte) error {
 	if len(b) == 0 || b[0] != histogramForm {
 		return errNoHistogram

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Latency is one of the times that are measured of requests, in milliseconds wherever a bare number stands for it. All that is known of
-// it is one row of the table below: seconds, totals, reports, files and screens go through that.
+// Latency is one of the times of a request, in milliseconds wherever a bare number stands for it. It is defined by one row of the table
+// below, which windows, totals, reports, files and screens go through.
 type Latency uint8
 
-// Latencies that an objective may limit: every second counts the successes that met each. The list that a latency stands in
-// says what is kept of it.
+// Latencies that an objective may limit: every second counts the successes that met each. The list of a latency decides where it is
+// kept.
 const (
 	TTFT Latency = iota
 	TPOT
@@ -39,17 +39,17 @@ const (
 	NumLatencies
 )
 
-// Histograms are those of the latencies of a run; of those that only a report has they are empty.
+// Histograms are those of the latencies of a run, empty for latencies that only a report has.
 type Histograms [NumLatencies]Histogram
 
 // WindowHistograms are those of a second of it.
 type WindowHistograms [NumInWindow]Histogram
 
-// Naming is what a latency is called.
+// Naming holds the names of a latency.
 type Naming struct {
 	// Key is its name in flags, objectives, gates and the keys of the result, as in p99_ttft_ms; "" where no flag takes it.
 	Key string
-	// Title and the shorter Short name it on the screen, Nothing says there that it has no samples yet.
+	// Title and the shorter Short name it on the screen, Nothing replaces its figures there before the first sample.
 	Title, Short, Nothing string
 	// Heading and Label are those of its section in vLLM's report.
 	Heading, Label string
@@ -58,7 +58,7 @@ type Naming struct {
 	Statistic, Second string
 }
 
-// row is what is known of a latency.
+// row defines a latency.
 type row struct {
 	latency Latency
 	naming  Naming
@@ -76,7 +76,7 @@ type row struct {
 	possible func(*Plan) bool
 }
 
-// moment is when a latency of a request is known.
+// moment is the moment at which a latency of a request is known.
 type moment uint8
 
 const (
@@ -147,7 +147,7 @@ func Latencies() iter.Seq[Latency] {
 	}
 }
 
-// Naming is what the latency is called; nothing for one from elsewhere that there is not.
+// Naming returns the names of the latency, none for an unknown one.
 func (l Latency) Naming() Naming {
 	if l >= NumLatencies {
 		return Naming{}
@@ -169,8 +169,8 @@ func (l Latency) Possible(p *Plan) bool {
 // Streams reports whether the latency is of answers that come in chunks of tokens: a pooling run has none.
 func (l Latency) Streams() bool { return rows[l].streams }
 
-// Exact is the latency of a success in vLLM's arithmetic, in seconds, and how often the request counts: 0 times where it does not have
-// the latency, or where that is more than a duration in no way; see Plain.
+// Exact is the latency of a success in vLLM's arithmetic, in seconds, and the number of times for which the request counts: 0 where it
+// does not have the latency, and for latencies without an arithmetic of their own; see Plain.
 func (l Latency) Exact(o *Outcome) (seconds float64, times int) {
 	r := rows[l]
 	if r.exact == nil {
@@ -186,7 +186,7 @@ func (l Latency) Exact(o *Outcome) (seconds float64, times int) {
 	return seconds, times
 }
 
-// Plain ranges over what a success has of a latency that Exact has no formula for.
+// Plain ranges over the values of a latency that Exact has no formula for.
 func (l Latency) Plain(q *Request) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		switch r := rows[l]; {
@@ -242,5 +242,5 @@ func (h *Histograms) Share() (out Histograms) {
 	return out
 }
 
-// heaviest bounds the weight of a request, because the token counts of a journal are foreign numbers.
+// heaviest bounds the weight of a request, because a journal may hold any token counts.
 const heaviest = 1 << 30

@@ -11,8 +11,8 @@ import (
 
 // AnswerLengths compare answers with the lengths that their requests asked for.
 type AnswerLengths struct {
-	// Judged are the successes that asked for a length and whose tokens the server counted. What a tokenizer makes of their text, or
-	// a count of chunks, is not exact enough to judge them by.
+	// Judged are the successes that asked for a length and whose tokens the server counted. The counts of a tokenizer or of chunks are
+	// not exact enough.
 	Judged          int
 	Shorter, Longer LengthGap
 }
@@ -28,15 +28,14 @@ type LengthGap struct {
 	AllAsked int
 }
 
-// notableLengths is the share of answers from which on their lengths change what TPOT and tokens/s say.
+// notableLengths is the share of answers from which on their lengths affect TPOT and tokens/s.
 const notableLengths = 0.05
 
 func notable(count, judged int) bool {
 	return count > 0 && float64(count) >= notableLengths*float64(judged)
 }
 
-// Words say what a reader of the figures has to know of the lengths, a sentence for each direction and without its full stop; none
-// where there is nothing to say.
+// Describe returns the remarks on the lengths, a sentence without its full stop for each direction that is notable.
 func (l *AnswerLengths) Describe(p *Plan) (words []string) {
 	if notable(l.Shorter.Count, l.Judged) {
 		words = append(words, l.Shorter.shorter(p, l.Judged))
@@ -77,7 +76,7 @@ func (g *LengthGap) longer(p *Plan, judged int) string {
 
 func tokens(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// LengthAccumulator counts AnswerLengths.
+// LengthAccumulator accumulates AnswerLengths.
 type LengthAccumulator struct {
 	judged          int
 	shorter, longer gapAccumulator
@@ -134,10 +133,10 @@ func (g *gapAccumulator) gap() LengthGap {
 	return gap
 }
 
-// lengthsEvery is the number of answers after which a run that is on looks at them again.
+// lengthsEvery is the number of answers between two checks during a run.
 const lengthsEvery = 20
 
-// Events are what a log has to hear of the lengths and has not heard yet: while a run is on only of more than one answer.
+// Events are new log entries about the lengths, during a run only about more than one answer.
 func (t *LengthAccumulator) Events(p *Plan, at time.Duration, over bool) (events []LogEntry) {
 	news := func(g *gapAccumulator, words func(*LengthGap, *Plan, int) string) {
 		if g.logged || !notable(g.Count, t.judged) || !over && (g.Count < 2 || t.judged%lengthsEvery != 0) {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Plan is what a run set out to do: everything about it that is known before the first request. It goes into the first
-// line of the journal, so that a report can be computed from the journal alone.
+// Plan is the plan of a run: all that is known before the first request. It is the first line of the journal, so that a report can be
+// computed from the journal alone.
 type Plan struct {
 	// Version of benchtop and Command line, secrets hidden.
 	Version string   `json:"version"`
@@ -26,20 +26,20 @@ type Plan struct {
 	// Pooling: an answer comes in one piece and holds no tokens, as that of an embeddings endpoint. Such a run has no TTFT, TPOT or
 	// ITL, and its tokens are those of the prompts.
 	Pooling bool `json:"pooling,omitempty"`
-	// ModelID is the model's own name; Tokenizer what counted tokens, "" if nothing did.
+	// ModelID is the model's own name. Tokenizer counted the tokens, "" for none.
 	ModelID   string `json:"model_id"`
 	Tokenizer string `json:"tokenizer,omitempty"`
-	// Dataset in words for a person, and how its tokens were counted.
+	// Dataset as text for a person, and the source of its token counts.
 	Dataset     string      `json:"dataset"`
 	InputSource TokenSource `json:"input_token_source"`
-	// Cache says, in words, what keeps the server from knowing prompts of earlier runs; "" for nothing.
+	// Cache describes the measure against prompts of earlier runs in the prefix cache; "" for none.
 	Cache     string `json:"cache,omitempty"`
 	Seed      int64  `json:"seed"`
 	IgnoreEOS bool   `json:"ignore_eos,omitempty"`
-	// OptionalFields are the members of the request bodies that benchtop set by itself and that a server can do without.
+	// OptionalFields are the members of request bodies that benchtop sets by itself and that a server does not need.
 	OptionalFields []string `json:"optional_fields,omitempty"`
 
-	// NumPrompts is the number asked for, Requests the number the schedule will send; 0 means as many as fit Duration.
+	// NumPrompts is the requested number, Requests the number that the schedule sends; 0 means as many as fit Duration.
 	NumPrompts int           `json:"num_prompts"`
 	Requests   int           `json:"requests"`
 	Duration   time.Duration `json:"duration_ns,omitempty"`
@@ -53,7 +53,7 @@ type Plan struct {
 	Stages []Stage `json:"stages,omitempty"`
 	// Warmup is the beginning of the run that is in no figure: requests scheduled before it do not count.
 	Warmup time.Duration `json:"warmup_ns,omitempty"`
-	// Load is the load in words for a person.
+	// Load is the load as text for a person.
 	Load string `json:"load"`
 
 	// Metrics are the latencies to report; Percentiles from 0 to 100.
@@ -62,23 +62,23 @@ type Plan struct {
 	Goodput     SLO       `json:"goodput,omitempty"`
 	// Gates are conditions under which the run counts as failed.
 	Gates []Gate `json:"gates,omitempty"`
-	// SkipTokenizer leaves out of the report whatever needs token counts, as vLLM does without a tokenizer.
+	// SkipTokenizer leaves figures that need token counts out of the report, as vLLM does without a tokenizer.
 	SkipTokenizer bool `json:"skip_tokenizer,omitempty"`
-	// SteadyState says how the window of full load is found.
+	// SteadyState is the rule for the window of full load.
 	SteadyState SteadyStateRule `json:"steady_state"`
-	// GPUPrice is what one accelerator costs an hour, in the user's currency; 0 if that is not known.
+	// GPUPrice is the price of one accelerator an hour, in the user's currency; 0 if unknown.
 	GPUPrice float64 `json:"gpu_price,omitempty"`
-	// GPUs are the accelerators that were asked for, "all" or indices as "0,1"; "" where nobody asked for any.
+	// GPUs are the accelerators to sample, "all" or indices as "0,1"; "" for none.
 	GPUs string `json:"gpus,omitempty"`
-	// Find says that the run searches for the highest load within the objectives; nil if it does not.
+	// Find is the search for the highest load within the objectives; nil for none.
 	Find *Find `json:"find,omitempty"`
 	// Metadata are the user's own keys for the result, in the order given.
 	Metadata []Pair `json:"metadata,omitempty"`
 	// Detailed keeps every request's figures in the report.
 	Detailed bool `json:"detailed,omitempty"`
-	// Timestamps is how chunks are timed: KernelStamps or UserStamps.
+	// Timestamps is the source of the times of chunks: KernelStamps or UserStamps.
 	Timestamps string `json:"timestamps,omitempty"`
-	// Definitions name the rule of the clocks (see TimingRule) and say, in words, which rules were in force: success, clocks, stamps.
+	// Definitions name the rule of the clocks (see TimingRule) and describe the rules in force: success, clocks, stamps.
 	Definitions map[string]string `json:"definitions,omitempty"`
 }
 
@@ -90,7 +90,7 @@ type Pair struct {
 
 // Stage is a stretch of the run with a load of its own: either a rate or a number of users.
 type Stage struct {
-	// Start is its offset from the start of the run, Length how long it takes.
+	// Start is its offset from the start of the run, Length its duration.
 	Start  time.Duration `json:"start_ns"`
 	Length time.Duration `json:"length_ns"`
 	// Rate in requests per second; 0 in a stage of users.
@@ -120,8 +120,8 @@ func (p *Plan) StageAt(at time.Duration) int {
 	return -1
 }
 
-// Warming reports whether a request belongs to the warm-up: it was scheduled before its end. This is the one rule by which
-// a request is left out of all figures but those of the timeline.
+// Warming reports whether a request was scheduled in the warm-up. This rule alone leaves requests out of all figures but those of the
+// timeline.
 func (p *Plan) Warming(q *Request) bool {
 	return p.Warmup > 0 && q.Scheduled != Never && q.Scheduled < p.Warmup
 }
@@ -142,7 +142,7 @@ func (p *Plan) InUsers() bool {
 	return p.ClosedLoop()
 }
 
-// Paced reports whether the plan says how many requests come in a second.
+// Paced reports whether the plan has a rate of arrivals.
 func (p *Plan) Paced() bool {
 	if len(p.Stages) > 0 {
 		return slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Rate > 0 })
@@ -150,8 +150,8 @@ func (p *Plan) Paced() bool {
 	return p.Ramp != nil || p.Rate > 0 && !p.Rate.Unlimited() || p.Find != nil && !p.Find.Users
 }
 
-// LoadAt is the load that the plan asks for at a moment, when so many requests are sent. It has no rate where all requests are due
-// at once. A ramp in time says where it goes, and in how many whole seconds. A search begins with this load and moves it itself.
+// LoadAt is the load of the plan at a moment, when so many requests are sent. It has no rate where all requests are due at once. A ramp
+// in time comes with its target, and with the time to it in whole seconds. A search begins with this load.
 func (p *Plan) LoadAt(at time.Duration, sent int) LoadSetting {
 	switch stage, r := p.StageAt(at), p.Ramp; {
 	case p.Find != nil && p.Find.Users:
@@ -174,7 +174,7 @@ func (p *Plan) LoadAt(at time.Duration, sent int) LoadSetting {
 	return LoadSetting{Rate: float64(p.Rate)}
 }
 
-// SteadyStateRule is how the window of full load of a closed loop is found.
+// SteadyStateRule is the rule for the window of full load of a closed loop.
 type SteadyStateRule struct {
 	// Off leaves it out.
 	Off bool `json:"off,omitempty"`
@@ -193,16 +193,15 @@ type Ramp struct {
 	To   float64 `json:"to"`
 	// Over is the time the ramp takes; 0 means that it runs over the number of requests, as vLLM's does.
 	Over time.Duration `json:"over_ns,omitempty"`
-	// Requests are those over which the ramp was drawn. A plan may send fewer, where its duration ends it; 0 means as many
-	// as the plan sends.
+	// Requests is the number of requests that the ramp spans. A plan may send fewer, where its duration ends it; 0 means as many as the
+	// plan sends.
 	Requests int `json:"requests,omitempty"`
 }
 
-// RateOf is the rate before request index, from 0, of n that a ramp over the requests asks for, in requests per second.
+// RateOf is the rate of a ramp over n requests before the request index, from 0, in requests per second.
 func (r *Ramp) RateOf(index, n int) float64 { return r.part(float64(index) / float64(max(n-1, 1))) }
 
-// RampRate is the rate before a request, by its index, that the plan's ramp over the requests asks for; beyond the last of them
-// that before the last.
+// RampRate is the rate of the plan's ramp over the requests before a request, by its index; beyond the last that before the last.
 func (p *Plan) RampRate(index int) float64 {
 	n := p.Ramp.Requests
 	if n == 0 {
@@ -211,20 +210,20 @@ func (p *Plan) RampRate(index int) float64 {
 	return p.Ramp.RateOf(min(index, max(n-1, 0)), n)
 }
 
-// RateAt is the rate a ramp in time asks for, in requests per second.
+// RateAt is the rate of a ramp in time, in requests per second.
 func (r *Ramp) RateAt(at time.Duration) float64 {
 	return r.part(min(max(at.Seconds()/r.Over.Seconds(), 0), 1))
 }
 
-// part is the rate when a part of the ramp is behind, from 0 to 1.
+// part is the rate after a part of the ramp, from 0 to 1.
 func (r *Ramp) part(p float64) float64 {
 	if r.Strategy == "exponential" {
 		return r.From * math.Pow(r.To/r.From, p)
 	}
-	return r.From + float64((r.To-r.From)*p) // the conversion keeps processors from fusing the two, which would round otherwise
+	return r.From + float64((r.To-r.From)*p) // the conversion prevents a fused multiply-add, which rounds differently
 }
 
-// Target is the rate the plan asks for at a moment, in requests per second; 0 where time alone does not tell one.
+// Target is the rate of the plan at a moment, in requests per second; 0 where it does not follow from the time alone.
 func (p *Plan) Target(at time.Duration) float64 {
 	if p.Ramp != nil && p.Ramp.Over == 0 {
 		return 0
@@ -232,7 +231,7 @@ func (p *Plan) Target(at time.Duration) float64 {
 	return p.LoadAt(at, 0).Rate
 }
 
-// Rate is a number of requests per second. Unlimited travels through JSON as the text "inf".
+// Rate is a number of requests per second. Unlimited is the text "inf" in JSON.
 type Rate float64
 
 // Unlimited reports whether the rate sends everything at once.
@@ -264,8 +263,8 @@ func (r *Rate) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// Find is how the highest load within the objectives is searched for: from From upwards, at most to Most, in requests per
-// second or users, and held for Hold when it was found.
+// Find is the search for the highest load within the objectives: from From upwards to at most Most, in requests per second or users. The
+// load that it finds is held for Hold.
 type Find struct {
 	From  float64       `json:"from"`
 	Most  float64       `json:"most"`
@@ -274,8 +273,7 @@ type Find struct {
 	Users bool          `json:"users,omitempty"`
 }
 
-// FirstWait is the latency by which a run is watched and its levels of load are judged: TTFT, or E2EL where an answer comes in one
-// piece.
+// FirstWait is the latency that shows the waits of a run first: TTFT, or E2EL where an answer comes in one piece.
 func (p *Plan) FirstWait() Latency {
 	if p.Pooling {
 		return E2EL
@@ -286,14 +284,14 @@ func (p *Plan) FirstWait() Latency {
 // TimingRule names which events of a stream are chunks and so set the clocks: those that vLLM 0.33 counts, and reasoning_content.
 const TimingRule = "vllm-0.33"
 
-// TimedAlike reports whether the clocks of a run follow TimingRule. Rules differ for chat alone: runs before there was a name counted
-// every event with a choice, and so did vLLM before 0.33.
+// TimedAlike reports whether the clocks of a run follow TimingRule. Rules differ for chat alone: older runs counted every event with a
+// choice, as vLLM did before 0.33.
 func (p *Plan) TimedAlike() bool {
 	return p.Backend != "openai-chat" || p.Definitions["rule"] == TimingRule
 }
 
-// LoadTime is the moment that decides to which load a request belongs: a user of a closed loop comes when a slot is free. That
-// is when the request was due, but where all of them are due at once, it is when it was admitted.
+// LoadTime is the moment that assigns a request to a load. Under a rate it is the scheduled time. A user of a closed loop arrives when a
+// slot is free: when the request was due, or, where all requests are due at once, when it was admitted.
 func (p *Plan) LoadTime(q *Request) time.Duration {
 	switch {
 	case p.Paced():
@@ -304,11 +302,11 @@ func (p *Plan) LoadTime(q *Request) time.Duration {
 	return q.Due
 }
 
-// promptly is how soon a request must go out to count as sent when it came.
+// promptly is the delay up to which a request counts as sent at its load time.
 const promptly = 100 * time.Millisecond
 
-// SentTime is the moment at which a request was sent, Never if it was not. One that nothing held back was sent when it came: the
-// last of a load, too, belongs to that load, which ends as it comes.
+// SentTime is the moment at which a request was sent, Never if it was not. A request without a delay counts as sent at its load time, so
+// that the last one of a load, which ends with its arrival, belongs to that load.
 func (p *Plan) SentTime(q *Request) time.Duration {
 	if cause := p.LoadTime(q); q.Sent != Never && cause != Never && q.Sent-cause < promptly {
 		return cause

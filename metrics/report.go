@@ -2,7 +2,7 @@ package metrics
 
 import "time"
 
-// Report is a run, finished. All rates are per second of Duration.
+// Report is the result of a run. All rates are per second of Duration.
 type Report struct {
 	Plan Plan
 	// Ended is the offset at which the run was over.
@@ -11,21 +11,20 @@ type Report struct {
 	Duration float64
 	// Completed are the successes.
 	Completed, Failed int
-	// NotSent requests of the plan were never sent, those of the warm-up aside. They are in none of the figures.
+	// NotSent requests of the plan, without the warm-up, were never sent. No figure counts them.
 	NotSent int
-	// Interrupted is there when the run ended before its plan did. A plan with a duration ends when its time is over,
-	// whatever was not sent by then.
+	// Interrupted is set where the run ended before its plan. A plan with a duration ends when its time is over, even with unsent
+	// requests.
 	Interrupted *Interrupted
 	// Unreached requests failed by connect or reset after the last sign of the server.
 	Unreached int
-	// Conclusion is what came out of the run: exit code and screen follow it. Trouble says why its requests make it a failure,
-	// "" if they do not.
+	// Conclusion decides exit code and screen. Trouble is the reason for which the requests make the run a failure, "" for none.
 	Conclusion Conclusion
 	Trouble    string
 
-	// Tokens of successful requests, and whose counts they are.
+	// Tokens of successful requests, and the sources of the counts.
 	InputTokens, OutputTokens int
-	// Inputs are the prompts of the successes, InputThroughput how many a second: more than requests where these carry several.
+	// Inputs are the prompts of the successes, InputThroughput is their number a second. Requests may carry several.
 	Inputs          int
 	InputThroughput float64
 	// CachedTokens as in Totals.
@@ -36,26 +35,26 @@ type Report struct {
 	OutputThroughput, TotalThroughput    float64
 	Goodput                              *float64 // nil without objectives
 	PeakOutputPerSecond, PeakConcurrency int      // by one-second buckets from the first start, as vLLM counts
-	ExactPeakConcurrency                 int      // by sweeping over [start, end), failures and what was cut included
+	ExactPeakConcurrency                 int      // of the intervals [start, end), with failures and requests that were cut
 	Statistics                           Statistics
-	// VLLM is how vLLM 0.33 reads the run, nil where it reads the same.
+	// VLLM is the reading of vLLM 0.33, nil where it is the same.
 	VLLM    *VLLMReading
 	Redials int // connections that were replaced: see Request.Redials
-	// Client is what the run shows of the client itself.
+	// Client is the health of the client.
 	Client Client
 	// Good successes met every objective in force at the end; Met holds the share of successes that met each objective.
 	Good int
 	Met  []ObjectiveShare
-	// PlannedGood met every objective of the plan, whatever was set later: gates go by these.
+	// PlannedGood met every objective of the plan, by which gates go.
 	PlannedGood int
 	// ScheduledRate, SentRate and DoneRate are requests per second: asked for by the schedule, sent, and completed,
 	// each over the time from the first to the last of them. 0 where there were fewer than two.
 	ScheduledRate, SentRate, DoneRate float64
-	// WarmedUp requests of the warm-up are in none of the figures.
+	// WarmedUp counts the requests of the warm-up, which no figure counts.
 	WarmedUp int
-	// SteadyState is there for a closed loop with a concurrency limit.
+	// SteadyState is set for a closed loop with a concurrency limit.
 	SteadyState *SteadyState
-	// Levels are the loads the run went through, in order of time: one for a steady load.
+	// Levels are the loads of the run in order of time: one for a steady load.
 	Levels []LoadLevel
 	Answer Answer
 	Gates  []GateResult
@@ -65,48 +64,47 @@ type Report struct {
 	Probes     *Probes
 	SpecDecode *SpecDecode
 	Diffusion  *Diffusion
-	// Server and GPUs are nil where nobody looked at them.
+	// Server and GPUs are nil without samples.
 	Server *ServerReport
 	GPUs   *GPUReport
-	// Split says where the time until the first chunk went.
+	// Split divides the time to the first chunk.
 	Split TTFTSplit
-	// Steered counts how often the load was set while the run was on: above 0 the load was not the plan's.
+	// Steered counts the settings of the load during the run: above 0 the load was not that of the plan.
 	Steered int
 	// Objectives in force at the end, by which Good and Met were counted.
 	Objectives SLO
-	// Damaged lines of the journal were left out: what they said is in no figure.
+	// Damaged counts the lines of the journal that were left out.
 	Damaged int
 
 	Timeline   []Window
 	Failures   []FailureCount
 	Events     []LogEntry
 	Histograms Histograms
-	// FirstErrors are what the first ten failed requests in data-set order failed of, in the server's or the system's words
-	// or else the kind of the failure: foreign text.
+	// FirstErrors are the error texts of the first ten failed requests in data-set order, or the kinds of their failures: foreign text.
 	FirstErrors []string
 
-	// Rows holds one row per finished request in data-set order; Details the requests themselves in the same order if
-	// the plan asks for detail.
+	// Rows holds one row per finished request in data-set order, Details the requests themselves in the same order if the plan asks for
+	// detail.
 	Rows    []Row
 	Details []Request
 }
 
-// Row is what the report keeps of every request, in seconds.
+// Row is a request in the report, in seconds.
 type Row struct {
 	Index             int
 	Latency, SlotWait float64
 }
 
-// Interrupted says how a run was cut short.
+// Interrupted is the early end of a run.
 type Interrupted struct {
-	// Reason in words, such as StoppedByUser.
+	// Reason as text, such as StoppedByUser.
 	Reason string `json:"reason"`
 	// Cancelled requests were cut in flight, Unsent ones never started.
 	Cancelled int `json:"cancelled"`
 	Unsent    int `json:"unsent"`
 }
 
-// VLLMReading is how vLLM 0.33 reads the successes of a run: it does not read reasoning_content.
+// VLLMReading is the reading of the successes by vLLM 0.33, which ignores reasoning_content.
 type VLLMReading struct {
 	// TTFT is that of the requests in which vLLM counts a chunk.
 	TTFT Statistic
@@ -124,7 +122,7 @@ func (r *Report) TokenAfterChunk() bool {
 
 func TokenAfterChunk(token, chunk float64) bool { return token > (1+notableTokenDelay)*chunk }
 
-// SteadyState is the part of a closed loop in which it had its full load; see docs/metrics.md. Throughputs are per second
+// SteadyState is the part of a closed loop with its full load; see docs/metrics.md. Throughputs are per second
 // of the window, latencies in milliseconds.
 type SteadyState struct {
 	Start, End time.Duration
@@ -136,7 +134,7 @@ type SteadyState struct {
 	Peak         int
 	// Started and Completed in the window, and Total successes of the run.
 	Started, Completed, Total int
-	// Warning in words, "" for none.
+	// Warning as text, "" for none.
 	Warning string
 
 	RequestThroughput, InputThroughput, OutputThroughput, TotalThroughput float64
@@ -144,16 +142,16 @@ type SteadyState struct {
 	TTFT, TPOT Statistic
 }
 
-// Conclusion is what came out of a run. The constants stand in order of rank: of several that hold, the greatest counts.
+// Conclusion is the conclusion of a run. The constants are in order of rank: of several that hold, the greatest counts.
 type Conclusion int
 
 const (
-	// Fine: the run did what it was to do, or drained because its user stopped it.
+	// Fine: the run completed its plan, or drained because its user stopped it.
 	Fine Conclusion = iota
 	// GateMissed: a gate of the plan is missed.
 	GateMissed
-	// RunFailed: no request succeeded, more than half failed, the server did not answer at the end, or the result is not where it
-	// was to be.
+	// RunFailed: no request succeeded, more than half failed, the server did not answer at the end, or the result could not be saved in
+	// its place.
 	RunFailed
 	// HungUp: the run was ended because its terminal was lost.
 	HungUp
@@ -171,7 +169,7 @@ const (
 	TerminalLost   = "the terminal was lost"
 )
 
-// ConclusionOf is what the reason of an early end says about the run by itself.
+// ConclusionOf is the conclusion that follows from the reason of an early end.
 func ConclusionOf(reason string) Conclusion {
 	switch reason {
 	case AbortedByUser:
@@ -184,7 +182,7 @@ func ConclusionOf(reason string) Conclusion {
 	return Fine
 }
 
-// fewestGone is the number of requests at the end of a run that must have met no server before it counts as one that does not answer.
+// fewestGone is the number of requests without a server at the end of a run from which on the server counts as gone.
 const fewestGone = 3
 
 // ServerGone reports whether the server did not answer any more when the run ended.

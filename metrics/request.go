@@ -9,11 +9,11 @@ import (
 // Never marks a moment that did not come.
 const Never time.Duration = -1
 
-// TokenSource says who counted tokens. A number of tokens never travels without it.
+// TokenSource is the source of a count of tokens. Each count comes with its source.
 type TokenSource string
 
 const (
-	// TokensUnknown: nobody counted.
+	// TokensUnknown: no count.
 	TokensUnknown TokenSource = ""
 	// TokensFromUsage: the server's usage block.
 	TokensFromUsage TokenSource = "usage"
@@ -29,7 +29,7 @@ const (
 	TokensFromEstimate TokenSource = "estimate"
 )
 
-// Failure is why a request did not succeed: a kind to count by, not prose. "" means success.
+// Failure is the kind of a failure, for counts. "" means success.
 type Failure string
 
 const (
@@ -45,8 +45,8 @@ const (
 	FailedTruncated Failure = "truncated"
 	// FailedInStream: the server reported an error inside a stream that had begun with status 200.
 	FailedInStream Failure = "error_in_stream"
-	// FailedMalformed: the answer was not what the protocol says: not JSON, not an event stream, not HTTP, or compressed,
-	// which no request asks for; or it is beyond a limit of memory.
+	// FailedMalformed: the answer violates the protocol: not JSON, not an event stream, not HTTP, or compressed, which no request asks
+	// for; or it is beyond a limit of memory.
 	FailedMalformed Failure = "malformed"
 	// FailedEmpty: a complete stream that never carried a chunk of output.
 	FailedEmpty Failure = "no_output"
@@ -60,11 +60,11 @@ const (
 	Cancelled Failure = "cancelled"
 )
 
-// Bounds of what is kept of a request: a journal's line has room for both.
+// Bounds of a request that is kept: a line of the journal has room for both.
 const (
 	// MostChunks is the most chunks of an answer.
 	MostChunks = 1 << 22
-	// MostText is the most bytes of its text. What is longer is cut.
+	// MostText is the most bytes of its text. Longer texts are cut.
 	MostText = 4 << 20
 )
 
@@ -79,26 +79,26 @@ type Chunk struct {
 	Answer bool
 }
 
-// Request is what one HTTP exchange showed. It belongs to the goroutine that runs the exchange until it is done; after
-// that nobody changes it. Latencies are methods, so that no derived number can disagree with its source.
+// Request is one HTTP exchange as observed. It belongs to the goroutine that runs the exchange until it is done, and does not change after
+// that. Latencies are methods, so that no derived number can disagree with its source.
 type Request struct {
 	// Index is the place in data-set order, from 0.
 	Index int
 	// Conversation and Turn place the request in its conversation, both from 0.
 	Conversation, Turn int
-	// Session is what the conversation is known by outside of this run, and Parent the id of the request whose answer this one
-	// waited for; "" where there is none.
+	// Session is the name of the conversation outside of this run, and Parent the id of the request whose answer this one waited for;
+	// "" for none.
 	Session, Parent string
-	// ID is what was sent as x-request-id.
+	// ID is the x-request-id.
 	ID string
-	// Model is the name asked for where requests of a run name different ones, else "".
+	// Model is the requested model where requests of a run name different ones, else "".
 	Model string
 
-	// Scheduled is when the schedule wanted the request to start, Due when it was handed to the limiter, Admitted when
-	// it got a client slot, Sent when its first byte was written on an open connection.
+	// Scheduled is the start by the schedule, Due the handover to the limiter, Admitted the moment at which the request got a client
+	// slot, Sent the write of its first byte on an open connection.
 	Scheduled, Due, Admitted, Sent time.Duration
 	// Encode and Connect are the client's own work: building the body; dialling and TLS. They lie between Admitted and
-	// Sent, but for the dial of a redial. Connect is 0 on a connection that was open already.
+	// Sent, except for the dial of a redial. Connect is 0 on a connection that was open.
 	Encode, Connect time.Duration
 	// FirstChunk and LastChunk are the first and last chunk of any kind, FirstToken the first with output of any kind,
 	// FirstAnswer the first with text of the visible answer. Done is the end of the exchange.
@@ -108,24 +108,24 @@ type Request struct {
 	VLLMLater time.Duration
 	// Chunks in order of arrival.
 	Chunks []Chunk
-	// ReadDelay is how long the last chunk waited between the kernel, which noted when it came, and us; Never if the kernel
-	// did not. It is live only: no journal keeps it.
+	// ReadDelay is the delay of the last chunk between the stamp of the kernel and the client; Never without a stamp. It is live only: no
+	// journal keeps it.
 	ReadDelay time.Duration
 
 	// Piece is the text of the last chunk, valid only until the next one. It is live only, too: foreign text.
 	Piece []byte
 
-	// InputTokens and OutputTokens hold the best count there was, and InputSource and OutputSource whose it was.
+	// InputTokens and OutputTokens hold the best count, InputSource and OutputSource its source.
 	InputTokens, OutputTokens int
 	InputSource, OutputSource TokenSource
-	// DatasetTokens is the count of the prompt with which the data set came, before the answer told a better one.
+	// DatasetTokens is the count of the prompt in the data set, before the answer brought a better one.
 	DatasetTokens int
 	// Inputs are the prompts in the request where it carries several; 0 for one.
 	Inputs int
-	// CachedTokens of the prompt that the server took from its prefix cache, as far as it said.
+	// CachedTokens of the prompt came from the prefix cache, as far as the server reports them.
 	CachedTokens int
-	// ServerQueue is how long the request waited inside the server, ServerPrefill how long it computed the prompt and the first
-	// token, as the server told with the answer; Never if it did not.
+	// ServerQueue is the wait inside the server, ServerPrefill the time for the prompt and the first token, as reported with the answer;
+	// Never if not reported.
 	ServerQueue, ServerPrefill time.Duration
 	// MaxTokens is the output length that the request asked for; 0 if it named none.
 	MaxTokens int
@@ -136,22 +136,22 @@ type Request struct {
 	Failure Failure
 	// Status is the HTTP status, 0 if none came.
 	Status int
-	// Error is the server's or the system's own words about a failure, at most 2 KiB, as they came: foreign text.
+	// Error is the error text of the server or the system, at most 2 KiB, unchanged: foreign text.
 	Error string
-	// Text is the generated text if the run keeps it: foreign text. TextPart says that the output had more: reasoning, calls of
-	// tools, or text beyond what is kept.
+	// Text is the generated text if the run keeps it: foreign text. TextPart: the output had more, as reasoning, tool calls, or text
+	// beyond MostText.
 	Text     string
 	TextPart bool
 	// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write.
 	Redials int
 
-	// Live is the live view's own entry of a request in flight, and guarded by its lock.
+	// Live is the entry of the live view for a request in flight, guarded by the lock of the view.
 	Live any
 
 	progress progress
 }
 
-// progress is what the timeline has counted for a request so far, so that it can be corrected.
+// progress holds the counts of the timeline for a request so far, for later corrections.
 type progress struct {
 	stage        stage
 	inputTokens  int
@@ -159,7 +159,7 @@ type progress struct {
 	answered     bool // its first answer text is counted
 }
 
-// End has the request show what it shows in its end, where the timeline and the live view were told of it before.
+// End replaces the request by its final form, and keeps the progress in timeline and live view.
 func (r *Request) End(as Request) {
 	as.progress, as.Live = r.progress, r.Live
 	*r = as
@@ -168,7 +168,7 @@ func (r *Request) End(as Request) {
 // Counted are the output tokens that the timeline has counted for the request by its chunks.
 func (r *Request) Counted() int { return r.progress.outputTokens }
 
-// State is where the request is on its way, as far as the timeline was told.
+// State of the request, as far as the timeline has counted it.
 func (r *Request) State() RequestState {
 	inFlight := [...]RequestState{stageNone: "", stageHeld: StateHeld, stageWaiting: StateWaiting, stageRunning: StateRunning}
 	if state := inFlight[r.progress.stage]; state != "" {
@@ -183,7 +183,7 @@ func (r *Request) State() RequestState {
 	return StateFailed
 }
 
-// NewRequest returns a request of which nothing has happened yet.
+// NewRequest returns a request without any event.
 func NewRequest(index int) Request {
 	return Request{
 		Index:     index,
@@ -193,7 +193,7 @@ func NewRequest(index int) Request {
 	}
 }
 
-// Add files a chunk that just arrived.
+// Add files a chunk on its arrival.
 func (r *Request) Add(c Chunk) {
 	r.Chunks = append(r.Chunks, c)
 	if r.FirstChunk == Never {
@@ -237,14 +237,13 @@ func (r *Request) Gap(i int) time.Duration { return r.Chunks[i].At - r.Chunks[i-
 // cached are the tokens of the prompt from the server's prefix cache, never more than there are.
 func (r *Request) cached() int { return max(0, min(r.CachedTokens, r.InputTokens)) }
 
-// SlotWait is how long the request was due and waited for a client slot; Never if it got none.
+// SlotWait is the wait for a client slot; Never if the request got none.
 func (r *Request) SlotWait() time.Duration { return Since(r.Due, r.Admitted) }
 
-// Lateness is Sent - Scheduled: the client's own delay, the wait for a slot included.
+// Lateness is Sent - Scheduled: the delay in the client, with the wait for a slot.
 func (r *Request) Lateness() time.Duration { return Since(r.Scheduled, r.Sent) }
 
-// ScheduledLatency is the time from the intended start to the last chunk: what a user who came at that moment felt,
-// whoever made the user wait.
+// ScheduledLatency is the time from the scheduled start to the last chunk, as for a user who arrived at that moment.
 func (r *Request) ScheduledLatency() time.Duration { return Since(r.Scheduled, r.LastChunk) }
 
 func Since(from, to time.Duration) time.Duration {
@@ -257,8 +256,8 @@ func Since(from, to time.Duration) time.Duration {
 // ByIndex orders requests as the data set does.
 func ByIndex(a, b Request) int { return cmp.Compare(a.Index, b.Index) }
 
-// Spread gives each chunk its share of the request's output tokens, rounded so that the shares add up to them. Where no chunk
-// has any, the last one gets them all.
+// Spread divides the output tokens of the request among its chunks, rounded so that the shares add up. Where no chunk has tokens, the
+// last one gets all.
 func (r *Request) Spread() iter.Seq2[int, int] {
 	return func(yield func(chunk, tokens int) bool) {
 		counted := 0

@@ -6,41 +6,40 @@ import (
 	"time"
 )
 
-// Unsaid stands for a figure that a server or a GPU does not give: no number at all, so that no arithmetic on it can pass
-// for one.
+// Unsaid stands for a figure that a server or a GPU does not give. It is NaN, so that arithmetic on it gives no number.
 func Unsaid() float64 { return math.NaN() }
 
-// Said reports whether a figure was given.
+// Said reports whether a figure is given.
 func Said(v float64) bool { return !math.IsNaN(v) }
 
-// ServerSecond is what the server said of itself at one look at its metrics page, summed over its engines, and how its
-// counters moved since the look before. What it does not say is Unsaid.
+// ServerSecond is a sample of the server's metrics page, summed over its engines: its gauges, and the changes of its counters since the
+// sample before. Figures that the server does not give are Unsaid.
 type ServerSecond struct {
-	// At is the moment of the look, Took the time since the one before.
+	// At is the moment of the sample, Took the time since the one before.
 	At, Took time.Duration
 	// Running and Waiting requests, and the share of the key-value cache in use, from 0 to 1.
 	Running, Waiting, KVUsage float64
-	// Preemptions since the look before.
+	// Preemptions since the sample before.
 	Preemptions float64
-	// PrefixQueries are the prompt tokens looked up in the prefix cache, PrefixHits those of them that were there. HitRate is
-	// their quotient, from 0 to 1, or what the server itself gives as that.
+	// PrefixQueries are the prompt tokens looked up in the prefix cache, PrefixHits those found there. HitRate is their quotient, from 0
+	// to 1, or the rate that the server itself gives.
 	PrefixQueries, PrefixHits, HitRate float64
-	// PromptTokens computed and OutputTokens generated, for whomever.
+	// PromptTokens computed and OutputTokens generated, for all clients.
 	PromptTokens, OutputTokens float64
 	// DraftTokens of speculative decoding, and AcceptedTokens of them.
 	DraftTokens, AcceptedTokens float64
-	// TTFT, Queue and Prefill are the server's own clocks: TTFT of the requests whose first token came since the look before,
+	// TTFT, Queue and Prefill are the server's own clocks: TTFT of the requests whose first token came since the sample before,
 	// Queue and Prefill of those that ended since then where WaitsAtEnd, else of the same as TTFT.
 	TTFT, Queue, Prefill ServerLatency
-	// WaitsAtEnd, PromptAtEnd and OutputAtEnd say that this server counts waits and tokens only when a request ends: how they
-	// move from look to look is the rhythm of ends, not that of the work.
+	// WaitsAtEnd, PromptAtEnd and OutputAtEnd: this server counts waits and tokens when a request ends, so that their changes follow
+	// the ends of requests rather than the work.
 	WaitsAtEnd, PromptAtEnd, OutputAtEnd bool
-	// First and Ended are the client's own account of the time since the look before: of the requests whose first chunk came in
-	// it, whatever became of them, and of those that succeeded in it. They follow from the requests; no journal keeps them.
+	// First and Ended are the client's own account of the time since the sample before: of the requests whose first chunk came in it,
+	// whatever their outcome, and of those that succeeded in it. They follow from the requests; no journal keeps them.
 	First, Ended TTFTParts
 }
 
-// waited are the requests that Queue and Prefill are of, by the client's own account.
+// waited is the client's own account of the requests of Queue and Prefill.
 func (s *ServerSecond) waited() *TTFTParts {
 	if s.WaitsAtEnd {
 		return &s.Ended
@@ -48,8 +47,7 @@ func (s *ServerSecond) waited() *TTFTParts {
 	return &s.First
 }
 
-// Counted reports whether the look knows what happened since the one before: the first one does not, nor does one that found
-// counters that had fallen.
+// Counted reports whether the sample has changes since the one before. The first one has none, nor has one after a counter reset.
 func (s *ServerSecond) Counted() bool {
 	if s.Took <= 0 {
 		return false
@@ -64,29 +62,28 @@ func (s *ServerSecond) Counted() bool {
 
 // ServerLatency is the mean of some latencies by the server's own clock.
 type ServerLatency struct {
-	// N of them, 0 for none: then the mean says nothing.
+	// N of them, 0 for none: then there is no mean.
 	N    float64
 	Mean time.Duration
 }
 
-// ServerReport is what a run shows of the server by its own account.
+// ServerReport sums up the samples of the server in a run.
 type ServerReport struct {
-	// Kind of the server, such as "vLLM"; "" if it was not recognized. Absent says why there are no figures, or why they
-	// end early; "" for neither.
+	// Kind of the server, such as "vLLM"; "" if it was not recognized. Absent is the reason for which there are no figures, or for their
+	// early end; "" for neither.
 	Kind, Absent string
-	// Means and maxima over the seconds of the run, the warm-up left out; Unsaid where the server does not tell, or no look fell
-	// into the run.
+	// Means and maxima over the run without its warm-up; Unsaid where the server does not give them, or no sample is of the run.
 	RunningMean, RunningMost, WaitingMean, WaitingMost, KVMean, KVMost float64
 	// Sums over the run. HitRate and Acceptance are shares from 0 to 1.
 	Preemptions, PromptTokens, OutputTokens, HitRate, Acceptance float64
 	TTFT, Queue, Prefill                                         ServerLatency
-	// First are the requests that TTFT is of, by the client's own account.
+	// First is the client's own account of the requests of TTFT.
 	First TTFTParts
 	// Seconds of the run, in order of time, the warm-up included.
 	Seconds []ServerSecond
 }
 
-// Behind joins a look with the one before it: levels are those of the later look, what was counted adds up.
+// Behind joins a sample with the one before it: gauges are those of the later one, changes add up.
 func (s ServerSecond) Behind(before *ServerSecond) ServerSecond {
 	s.Took += before.Took
 	for _, x := range []struct {
@@ -124,7 +121,7 @@ func (l ServerLatency) join(o ServerLatency) ServerLatency {
 	return ServerLatency{N: n, Mean: time.Duration(float64(l.Mean)*(l.N/n) + float64(o.Mean)*(o.N/n))}
 }
 
-// TooShort reports whether the server tells its levels, but no look at them fell into the run.
+// TooShort reports whether the server gives its gauges, but no sample of them is of the run.
 func (r *ServerReport) TooShort() bool {
 	silent := !Said(r.RunningMean) && !Said(r.WaitingMean) && !Said(r.KVMean)
 	return silent && slices.ContainsFunc(r.Seconds, func(s ServerSecond) bool {
@@ -132,8 +129,8 @@ func (r *ServerReport) TooShort() bool {
 	})
 }
 
-// ServerOver sums up the looks at the server after from and up to to, but for its kind and its seconds. A gauge counts for as
-// long as its look took, a latency for as many requests as it is the mean of.
+// ServerOver sums up the samples of the server after from and up to to, without its kind and its seconds. A gauge is weighted by the time
+// of its sample, a latency by its number of requests.
 func ServerOver(seconds []ServerSecond, from, to time.Duration) (r ServerReport) {
 	var running, waiting, kv, rate, preempted, prompt, output, queries, hits, drafted, accepted, ttft, queue, prefill weighted
 	for i := range seconds {
@@ -165,7 +162,7 @@ func ServerOver(seconds []ServerSecond, from, to time.Duration) (r ServerReport)
 	r.KVMean, r.KVMost = kv.mean(), kv.highest()
 	r.Preemptions, r.PromptTokens, r.OutputTokens = preempted.sumOf(), prompt.sumOf(), output.sumOf()
 	if r.HitRate = over(hits.sumOf(), queries.sumOf()); !Said(r.HitRate) {
-		r.HitRate = rate.mean() // a server may tell the rate alone
+		r.HitRate = rate.mean() // a server may give the rate alone
 	}
 	r.Acceptance = over(accepted.sumOf(), drafted.sumOf())
 	r.TTFT, r.Queue, r.Prefill = ttft.sum(), queue.sum(), prefill.sum()

@@ -70,7 +70,7 @@ func objectiveNames() string {
 // MetObjectives counts, of some successes, those that met the objective on each latency; all of them where there is none.
 type MetObjectives [NumObjectives]int
 
-// ObjectivesMet says which objectives a request met; true where there is no such objective.
+// ObjectivesMet marks the objectives that a request met; true where there is no such objective.
 type ObjectivesMet [NumObjectives]bool
 
 // Good reports whether all of them were met.
@@ -94,7 +94,7 @@ func (c *MetCount) Add(v ObjectivesMet) {
 	}
 }
 
-// Join adds what another one counted.
+// Join adds the counts of another one.
 func (c *MetCount) Join(o MetCount) {
 	c.Good += o.Good
 	for l := range c.Met {
@@ -102,7 +102,7 @@ func (c *MetCount) Join(o MetCount) {
 	}
 }
 
-// Chosen is an SLO that was set: no objectives at all are not the same as none set.
+// Chosen is an SLO that was set: an empty one is not nil, which stands for none set.
 func (s SLO) Chosen() SLO {
 	if s == nil {
 		return SLO{}
@@ -123,11 +123,11 @@ func (s SLO) Judge(o *Outcome) (v ObjectivesMet) {
 	return v
 }
 
-// EnoughGood is the share of requests, of 1, that must meet the objectives where no gate of the plan says otherwise.
+// EnoughGood is the share of requests, of 1, that must meet the objectives where no gate of the plan sets another.
 const EnoughGood = 0.95
 
-// EnoughGood is the share of requests, of 1, that must meet the objectives: the most that a gate on goodput asks for, then asked
-// is true; else the constant of that name.
+// EnoughGood is the share of requests, of 1, that must meet the objectives: the highest of the gates on goodput, then asked is true; else
+// the constant of that name.
 func (p *Plan) EnoughGood() (share float64, asked bool) {
 	for _, g := range p.Gates {
 		if g.asksForGood() {
@@ -140,7 +140,7 @@ func (p *Plan) EnoughGood() (share float64, asked bool) {
 	return share, true
 }
 
-// Enough reports whether a share of good requests is enough: what the gates on it say, or EnoughGood.
+// Enough reports whether a share of good requests is enough, by the gates on it, or by EnoughGood.
 func (p *Plan) Enough(good float64) bool {
 	asked := false
 	for _, g := range p.Gates {
@@ -157,8 +157,8 @@ func (g Gate) asksForGood() bool {
 	return g.Metric == gateGoodput && (g.Op == "<" || g.Op == "<=") && g.Limit >= 0 && g.Limit <= 1
 }
 
-// Outcome is a request as vLLM's formulas see it: in seconds, as 64-bit floats. Keeping their arithmetic, order of
-// additions included, is what makes the figures agree to the last digits.
+// Outcome is a request in the form of vLLM's formulas: in seconds, as 64-bit floats. The figures agree to the last digits because the
+// arithmetic and the order of additions are the same.
 type Outcome struct {
 	Start, TTFT, E2EL, SlotWait float64
 	Rest                        OtherObjectives
@@ -173,14 +173,14 @@ func (o *Outcome) TPOT() float64 {
 	return (o.E2EL - o.TTFT) / float64(o.Output-1)
 }
 
-// Outcome converts a successful request but for its gaps.
+// Outcome converts a successful request without its gaps.
 func (r *Request) Outcome() Outcome {
 	o := OutcomeOf(r.TTFT(), r.E2EL(), r.OutputTokens, r.OtherObjectives())
 	o.Start, o.SlotWait, o.Input = r.Sent.Seconds(), max(0, r.SlotWait()).Seconds(), r.InputTokens
 	return o
 }
 
-// OutcomeOf is an outcome as far as objectives judge it.
+// OutcomeOf is an outcome with the fields that objectives judge.
 func OutcomeOf(ttft, e2el time.Duration, output int, rest OtherObjectives) Outcome {
 	return Outcome{TTFT: ttft.Seconds(), E2EL: e2el.Seconds(), Output: output, Rest: rest}
 }

@@ -2,15 +2,15 @@ package metrics
 
 import "time"
 
-// State is what a run is doing.
+// State is the state of a run.
 type State string
 
 const (
 	// Running: sending requests.
 	Running State = "running"
-	// Draining: sending nothing new, waiting for what is in flight.
+	// Draining: sending nothing new, waiting for requests in flight.
 	Draining State = "draining"
-	// Aborting: cutting what is in flight.
+	// Aborting: cutting requests in flight.
 	Aborting State = "aborting"
 	// Counting: the load is over, and the server's tokenizer counts answers that came without usage.
 	Counting State = "counting"
@@ -22,16 +22,16 @@ const (
 // request, the others leave out those of the warm-up.
 type Totals struct {
 	Due, Sent, Done, Failed, Cancelled int
-	// WarmedUp are the requests of the warm-up that ended, however they did; Done, Failed and Cancelled leave them out.
+	// WarmedUp are the requests of the warm-up that ended, with any outcome; Done, Failed and Cancelled leave them out.
 	WarmedUp                  int
 	InputTokens, OutputTokens int
-	// CachedTokens of the input tokens came from the server's prefix cache, as far as answers told.
+	// CachedTokens of the input tokens came from the server's prefix cache, as far as answers report them.
 	CachedTokens int
 	// MetCount is by the objectives in force.
 	MetCount
 }
 
-// Level says how much an event matters.
+// Level is the importance of an event.
 type Level string
 
 const (
@@ -39,96 +39,95 @@ const (
 	Info Level = "info"
 	// Warn asks for attention.
 	Warn Level = "warn"
-	// Error tells of something that went wrong.
+	// Error is a failure.
 	Error Level = "error"
 )
 
-// LogEntry is a line of the log: something that happened at a moment of the run, in words for a person.
+// LogEntry is a line of the log: an event of the run as text for a person.
 type LogEntry struct {
 	At    time.Duration
 	Level Level
 	Text  string
 	// Mark is a few words for a line across the charts over time, "" for none: a new stage, the end of the warm-up.
 	Mark string
-	// Count says how many like it came in a row; 0 means one.
+	// Count is the number of equal events in a row; 0 means one.
 	Count int
-	// Set is the load that was set at this moment, nil if none was. Objectives are those in force from here on, nil if they
-	// did not change.
+	// Set is the load that was set at this moment, nil for none. Objectives are those in force from here on, nil if they did not
+	// change.
 	Set        *LoadSetting
 	Objectives *SLO
 }
 
-// CacheMark is the mark of the event by which a run says that the server's prefix cache knew more than the prompts have in
-// common.
+// CacheMark is the mark of the warning that the server's prefix cache knew more than the common prefixes of the prompts.
 const CacheMark = "cache"
 
-// FoundMark is the mark of the event by which a search says that the load it set last held.
+// FoundMark is the mark of the event by which a search reports that its last load held.
 const FoundMark = "found"
 
-// Snapshot is a run so far. It is immutable: whoever holds one may keep it and read it from any goroutine.
+// Snapshot is a run so far. It is immutable, and any goroutine may keep and read it.
 type Snapshot struct {
-	// At is when it was taken.
+	// At is the moment of the snapshot.
 	At    time.Duration
 	Plan  *Plan
 	State State
-	// DrainBy is when draining ends by force; Never if it is not draining.
+	// DrainBy is the forced end of draining; Never if the run is not draining.
 	DrainBy time.Duration
 	Totals  Totals
 	// Held, Waiting and Running are levels now. In flight is Waiting + Running.
 	Held, Waiting, Running int
-	// OutputExact says that no request in flight is counted by its chunks.
+	// OutputExact: no request in flight is counted by its chunks.
 	OutputExact bool
 	// Windows from the start of the run; the last one is still open.
 	Windows []Window
-	// Histograms of the whole run but its warm-up. A latency counts as soon as it is known, and no more if its request fails.
+	// Histograms of the run without its warm-up. A latency counts from its moment on, and no longer if its request fails.
 	Histograms Histograms
-	// PlannedGood are the successes that met every objective of the plan, whatever is in force now: gates go by these.
+	// PlannedGood are the successes that met every objective of the plan, by which gates go.
 	PlannedGood int
 	// Failures by kind, most frequent first.
 	Failures []FailureCount
-	// Log holds the newest events, oldest first; Marks the first thousand of all events that have a mark.
+	// Log holds the newest entries, oldest first; Marks the first thousand entries with a mark.
 	Log, Marks []LogEntry
-	// SavePath is where the result goes, "" if it is not saved; SaveError why it could not be.
+	// SavePath is the place of the result, "" if it is not saved; SaveError is the error of saving.
 	SavePath, SaveError string
-	// Client holds the client's own seconds so far, Verdict what they say of the whole run, Recent of its last seconds.
+	// Client holds the samples of the client so far, Verdict judges the whole run, Recent its last seconds.
 	Client          []ClientSecond
 	Verdict, Recent Verdict
 	Telemetry
 	// Steering is the load in force now.
 	Steering Steering
-	// Objectives in force now: those of the plan until somebody sets others.
+	// Objectives in force now: those of the plan until others are set.
 	Objectives SLO
-	// Answer and Levels are the report's, computed of the run so far every few seconds; nil before the first time.
+	// Answer and Levels are those of the run so far, computed every few seconds; nil before the first time.
 	Answer *Answer
 	Levels []LoadLevel
-	// Endpoints are what requests were sent to.
+	// Endpoints of the requests.
 	Endpoints []Endpoint
-	// Requests and Opened are there for whoever asked, see Recorder.Inspect. Requests are those in flight, the last that ended,
-	// the slowest and the failed, at most some hundreds of each, none twice, by index.
+	// Requests and Opened are set on request, see Inspection. Requests are those in flight, the last that ended, the slowest and the
+	// failed, at most some hundreds of each, by index.
 	Requests []RequestRow
 	Opened   *RequestDetail
-	// Replay is there where the run is one of the past, played again.
+	// Replay is set where a past run is played.
 	Replay *Replay
-	// Notice is what the run answers to a viewer in another process, in the snapshot with which it comes; "" for nothing.
+	// Notice is an answer of the run to a viewer in another process, in one snapshot; "" for none.
 	Notice string
-	// Report is there once the run is over.
+	// Report is set when the run is over.
 	Report *Report
 }
 
-// Endpoint is a thing that requests are sent to: a model at a server.
+// Endpoint is a model at a server.
 type Endpoint struct {
-	// Model is the name asked for, "" where all requests ask for the same.
+	// Model is the requested model, "" where all requests name the same.
 	Model string
 	// Counts of the whole run, the warm-up included; InFlight is a level.
 	Sent, Done, Failed, InFlight, OutputTokens int
-	// FirstWait is the latency that the plan names so: TTFT, or E2EL where an answer comes in one piece.
+	// FirstWait is of Plan.FirstWait: TTFT, or E2EL where an answer comes in one piece.
 	FirstWait Histogram
 }
 
-// Replay says how a run of the past is being played.
+// Replay is the state of the player of a past run.
 type Replay struct {
 	Playing bool
-	// Speed is a multiple of that of the run.
+	// Speed is a multiple of the real speed.
 	Speed float64
 	// Length of the run.
 	Length time.Duration
@@ -137,7 +136,7 @@ type Replay struct {
 // Pooling reports whether the run is one of answers without tokens; see Plan.
 func (s *Snapshot) Pooling() bool { return s.Plan != nil && s.Plan.Pooling }
 
-// RequestState is where a request is on its way.
+// RequestState is the state of a request.
 type RequestState string
 
 const (
@@ -151,7 +150,7 @@ const (
 	StateCancelled RequestState = "cancelled"
 )
 
-// RequestRow is a request as a list shows it. Latencies that are not known yet are Never.
+// RequestRow is a request in a list. Latencies that are not known yet are Never.
 type RequestRow struct {
 	Index     int
 	ID, Model string
@@ -162,9 +161,10 @@ type RequestRow struct {
 	InputTokens, OutputTokens  int
 	Failure                    Failure
 	Status                     int
-	// Error is the beginning of the server's or system's words: foreign text.
+	// Error is the beginning of the error text of server or system: foreign text.
 	Error string
-	// Slow says that it is among the slowest of the run, a twentieth of its successes or less. Kept says that its chunks are known, so that it can be opened.
+	// Slow: it is among the slowest of the run, at most a twentieth of the successes. Kept: its chunks are known, so that it can be
+	// opened.
 	Slow, Kept bool
 }
 
@@ -174,17 +174,17 @@ type RequestDetail struct {
 	// Scheduled as in Request; Encode and Connect are the client's own work, CachedTokens the server's prefix cache.
 	Scheduled, Encode, Connect time.Duration
 	CachedTokens, Redials      int
-	// ServerQueue and ServerPrefill as the server told them; Never if it did not.
+	// ServerQueue and ServerPrefill as in Request.
 	ServerQueue, ServerPrefill time.Duration
 	Finish                     string
-	// Chunks so far. Text is what they said, cut at a few KiB, which TextCut tells: foreign text. Whole is the error in full.
+	// Chunks so far. Text is their text, cut at a few KiB if TextCut: foreign text. Whole is the error in full.
 	Chunks  []Chunk
 	Text    string
 	TextCut bool
 	Whole   string
 }
 
-// Inspection is what a viewer wants to see of single requests. The zero value wants nothing, and costs nothing.
+// Inspection selects the single requests in a snapshot. The zero value selects none and costs nothing.
 type Inspection struct {
 	// Rows asks for Snapshot.Requests.
 	Rows bool
@@ -192,7 +192,7 @@ type Inspection struct {
 	Open int
 }
 
-// With is what two viewers want to see together: of two opened requests that of the first.
+// With joins the selections of two viewers: of two open requests that of the first.
 func (l Inspection) With(o Inspection) Inspection {
 	l.Rows = l.Rows || o.Rows
 	if l.Open == 0 {

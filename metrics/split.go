@@ -5,53 +5,50 @@ import (
 	"time"
 )
 
-// enoughSeen is the share of the requests, and of the time, that the looks at the server must have seen for their means to stand
-// for a part of the run: what they missed may have waited much longer.
+// enoughSeen is the share of the requests, and of the time, that samples of the server must cover for their means to represent a part of
+// the run, because the rest may have waited much longer.
 const enoughSeen = 0.8
 
-// SplitSource says who told how long requests waited inside the server.
+// SplitSource is the source of the waits inside the server.
 type SplitSource string
 
 const (
-	// SplitByRequests: the server told it with each answer.
+	// SplitByRequests: the server reports them with each answer.
 	SplitByRequests SplitSource = "requests"
-	// SplitByMetrics: the counters of its metrics page, for whoever asked it at that time.
+	// SplitByMetrics: the counters of its metrics page, for all clients.
 	SplitByMetrics SplitSource = "metrics"
-	// SplitUnknown: nobody.
+	// SplitUnknown: no source.
 	SplitUnknown SplitSource = "unknown"
 )
 
-// TTFTSplit says where the time until the first chunk went, on average, counted from when the request was due. SlotWait and
-// Connect come before the first byte, so they are no part of TTFT; Queue, Prefill and Rest add up to TTFT, unless the
-// server's own clock says more than ours.
+// TTFTSplit divides the average time from the due time to the first chunk. SlotWait and Connect come before the first byte and are no
+// part of TTFT; Queue, Prefill and Rest add up to TTFT, unless the clock of the server gives more than that of the client.
 type TTFTSplit struct {
-	// N requests that all means are of but, where Source is SplitByMetrics, Queue and Prefill. The rest says nothing where it
-	// is 0.
+	// N is the number of requests of the means, except for Queue and Prefill where Source is SplitByMetrics. Without requests there are
+	// no means.
 	N int
 	// SlotWait is the wait for a client slot, Connect for a connection.
 	SlotWait, Connect time.Duration
 	TTFT              time.Duration
-	// Queue is the wait inside the server, Prefill the time it computed the prompt and the first token; Never where nobody
-	// tells.
+	// Queue is the wait inside the server, Prefill its time for the prompt and the first token; Never without a source.
 	Queue, Prefill time.Duration
-	// Rest is what is left: the way there and back, tokenizing, and, where nobody tells, all of TTFT. Never negative.
+	// Rest is the remainder: the network, tokenizing, and, without a source, all of TTFT. Never negative.
 	Rest time.Duration
-	// Source of Queue and Prefill. Where it is SplitByMetrics, Seen are the requests that they are of: the server's other clients'
-	// may be among them, so Rest is of a mixture where OfOthers.
+	// Source of Queue and Prefill. Where it is SplitByMetrics, Seen is the number of their requests. Requests of other clients may be
+	// among them, so Rest is of a mixture where OfOthers.
 	Source SplitSource
 	Seen   int
-	// More prompts than one each that the requests carry. A server counts N + More.
+	// More counts the prompts beyond one for each request. A server counts N + More.
 	More int
 }
 
-// SplitOver says where TTFT went between two moments of the run, the seconds in which they lie included: for the first
-// chunks that came in the seconds from from until before to, and the looks at the server after from and up to to.
+// SplitOver divides TTFT between two moments of the run, in whole seconds: for the first chunks from from until before to, and the samples
+// of the server after from and up to to.
 //
-// The server's word with each answer counts where at least half of the requests have it: all means are of those, since the
-// others, which are still on their way, may have waited much longer. Else the means of its metrics page count, weighted by how
-// many requests each look saw, beside those of the requests that the looks tell of by the client's own account: where the
-// server counts a wait when the request ends, those that ended. The looks must have seen at least four fifths of these
-// requests, and of the time. Else queue and prefill are not known.
+// The figures of the answers count where at least half of the requests have them. All means are of those, since the others, which are in
+// flight, may have waited much longer. Else the means of the metrics page count, weighted by the requests of each sample, and the
+// client's own means are of the same requests: of those that ended, where the server counts a wait at the end of a request. The samples
+// must cover at least four fifths of these requests, and of the time. Else queue and prefill are not known.
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	var all TTFTParts
 	var told Reported
@@ -63,7 +60,7 @@ func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	return SplitOf(&all, &told, s.Server, from, to, s.until())
 }
 
-// until is how far the snapshot reaches.
+// until is the end of the snapshot.
 func (s *Snapshot) until() time.Duration {
 	if s.Report != nil {
 		return s.Report.Ended
@@ -71,8 +68,7 @@ func (s *Snapshot) until() time.Duration {
 	return s.At
 }
 
-// SplitOf joins what is known of all requests, what answers told, and what the server's page says, of a run that reaches until
-// some moment.
+// SplitOf joins the figures of all requests, those of answers, and those of the server's page, of a run that reaches until a moment.
 func SplitOf(all *TTFTParts, told *Reported, server []ServerSecond, from, to, until time.Duration) TTFTSplit {
 	out := TTFTSplit{Queue: Never, Prefill: Never, Source: SplitUnknown}
 	if enough := (all.N + 1) / 2; all.N > 0 && max(told.Queued, told.Prefilled) >= enough {
@@ -84,23 +80,23 @@ func SplitOf(all *TTFTParts, told *Reported, server []ServerSecond, from, to, un
 		if told.Prefilled >= enough {
 			out.Prefill = mean(told.Prefill, told.Prefilled)
 		}
-	} else if !out.ask(server, from, to, until) {
+	} else if !out.fromMetrics(server, from, to, until) {
 		out.of(all)
 	}
 	out.Rest = max(0, out.TTFT-max(0, out.Queue)-max(0, out.Prefill))
 	return out
 }
 
-// of takes the client's own means from some requests.
+// of sets the client's own means.
 func (t *TTFTSplit) of(w *TTFTParts) {
 	if t.N, t.More = max(0, w.N), max(0, w.More); t.N > 0 {
 		t.SlotWait, t.Connect, t.TTFT = mean(w.SlotWait, w.N), mean(w.Connect, w.N), mean(w.TTFT, w.N)
 	}
 }
 
-// ask takes queue and prefill from the looks at the server after from and up to to, and all else from the requests that these
-// looks tell of. It reports whether they say enough. The last look may come after the run.
-func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) bool {
+// fromMetrics takes queue and prefill from the samples of the server after from and up to to, and the other means from the requests of these
+// samples. It reports whether they cover enough. The last sample may come after the run.
+func (t *TTFTSplit) fromMetrics(server []ServerSecond, from, to, until time.Duration) bool {
 	if !mostOfTheTime(server, from, min(to, until)) {
 		return false
 	}
@@ -132,15 +128,15 @@ func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) bo
 	return true
 }
 
-// OfOthers reports whether the means of the page are of more or fewer requests than the server counts for those of N.
+// OfOthers reports whether the means of the page are of other requests than those of N.
 func (t *TTFTSplit) OfOthers() bool { return t.Seen != t.N+t.More }
 
-// mostOf reports whether a mean is of about as many requests as there were, or more: a server counts its other clients' as well.
+// mostOf reports whether a mean is of about so many requests or more, since a server also counts those of other clients.
 func mostOf(l ServerLatency, requests int) bool {
 	return l.N > 0 && l.N >= enoughSeen*float64(requests)
 }
 
-// mostOfTheTime reports whether the looks reach over most of the time between from and to.
+// mostOfTheTime reports whether samples cover most of the time between from and to.
 func mostOfTheTime(server []ServerSecond, from, to time.Duration) bool {
 	seen, from := 0.0, max(0, from)
 	for i := range server {
@@ -151,28 +147,28 @@ func mostOfTheTime(server []ServerSecond, from, to time.Duration) bool {
 	return seen >= enoughSeen*(to-from).Seconds()
 }
 
-// ComparesTTFT reports whether the mean TTFT by the server's clock is of so much of the run, and of as many of its requests,
-// that it may stand beside the client's of the same looks, Server.First.
+// ComparesTTFT reports whether the mean TTFT by the server's clock covers enough of the run and of its requests to be compared with the
+// client's in the same samples, Server.First.
 func (r *Report) ComparesTTFT() bool {
 	s := r.Server
 	return s != nil && s.First.N > 0 && mostOf(s.TTFT, s.First.Prompts()) && mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
 }
 
-// TTFTParts sum up where the time until the first chunk of some requests went.
+// TTFTParts sums up the parts of the time to the first chunk of some requests.
 type TTFTParts struct {
 	// N requests; the sums of their SlotWait, Connect and TTFT.
 	N                       int
 	SlotWait, Connect, TTFT time.Duration
-	// More prompts than one each that the requests carry.
+	// More counts the prompts beyond one for each request.
 	More int
 }
 
-// longestWait bounds what one request adds, so that the times of a damaged journal cannot make sums overflow soon.
+// longestWait bounds the share of one request, so that the times of a damaged journal do not overflow the sums.
 const longestWait = 7 * 24 * time.Hour
 
 func bounded(d time.Duration) time.Duration { return min(max(0, d), longestWait) }
 
-// Count adds a request whose first chunk came, or takes it out again where by is -1.
+// Count adds a request with its first chunk, or removes it where by is -1.
 func (w *TTFTParts) Count(r *Request, by int) {
 	d := time.Duration(by)
 	w.N += by
@@ -187,10 +183,10 @@ func (w *TTFTParts) Merge(o *TTFTParts) {
 	w.SlotWait, w.Connect, w.TTFT = w.SlotWait+o.SlotWait, w.Connect+o.Connect, w.TTFT+o.TTFT
 }
 
-// Prompts are those of the requests: a server counts each of a batch as a request of its own.
+// Prompts is the number of prompts. A server counts each prompt of a batch as a request.
 func (w *TTFTParts) Prompts() int { return w.N + w.More }
 
-// MeanTTFT is Never where there is no request.
+// MeanTTFT is Never without a request.
 func (w *TTFTParts) MeanTTFT() time.Duration {
 	if w.N <= 0 {
 		return Never
@@ -200,17 +196,17 @@ func (w *TTFTParts) MeanTTFT() time.Duration {
 
 func mean(sum time.Duration, n int) time.Duration { return max(0, sum/time.Duration(n)) }
 
-// Reported sums up what servers said with their answers of the time until the first chunk.
+// Reported sums up the figures in answers about the time to the first chunk.
 type Reported struct {
-	// TTFTParts of the requests whose answers said something of it, which they can only once they are complete.
+	// TTFTParts of the requests with such figures, which come with complete answers only.
 	TTFTParts
-	// Queued of them said how long they waited in the server, Prefilled how long their prompt took; the sums of that.
+	// Queued of them report their wait in the server, Prefilled the time of their prompt; Queue and Prefill are the sums.
 	Queued, Prefilled int
 	Queue, Prefill    time.Duration
 }
 
-// tell adds what the server said of a request that succeeded.
-func (t *Reported) tell(r *Request) {
+// add adds the figures in the answer of a success.
+func (t *Reported) add(r *Request) {
 	if r.ServerQueue == Never && r.ServerPrefill == Never {
 		return
 	}

@@ -19,17 +19,17 @@ type Percentile struct {
 type Statistic struct {
 	N                           int
 	Mean, Median, Std, Min, Max float64
-	// Percentiles that the plan asks for.
+	// Percentiles of the plan.
 	Percentiles []Percentile
 
-	// Shown are those a screen shows whatever the plan asks for, Gated those that the plan's gates name.
+	// Shown are the percentiles of screens, Gated those of the plan's gates.
 	Shown, Gated []Percentile
 }
 
 // Statistics are those of the latencies of a run.
 type Statistics [NumLatencies]Statistic
 
-// shownPercentiles are there in every report.
+// shownPercentiles are in every report.
 var shownPercentiles = []float64{50, 90, 95, 99, 99.9}
 
 // Percentile returns the value for p if the plan asks for it, a gate names it or it is one of 50, 90, 95, 99 and 99.9.
@@ -143,7 +143,7 @@ func (s sorted) quantile(q float64, n int) float64 {
 	return lo + (hi-lo)*frac
 }
 
-// compensated is Neumaier's sum: the order of the terms does not show in the result.
+// compensated is Neumaier's sum, which does not depend on the order of the terms.
 type compensated struct{ sum, lost float64 }
 
 func (c *compensated) add(v float64) {
@@ -166,7 +166,7 @@ func PerSecond(v, seconds float64) float64 {
 	return v / seconds
 }
 
-// weighted is a mean of figures that count for so much each. What is unsaid, and what no arithmetic can hold, does not count.
+// weighted is a weighted mean. Figures that are unsaid or beyond arithmetic do not count.
 type weighted struct {
 	weight, total, most float64
 	said                bool
@@ -225,11 +225,11 @@ func over(part, whole float64) float64 {
 	return q
 }
 
-// A change of less than leastChange is none, as it would be written.
+// A change of less than leastChange rounds to none.
 const leastChange = 0.0005
 
-// Change is by how much a figure differs from that of an earlier run: 0.12 is 12 % more. It is not ok where there is nothing to
-// compare with: no figure, or one of 0.
+// Change is the relative change of a figure from that of an earlier run: 0.12 is 12 % more. It is not ok where the earlier figure is
+// missing or 0.
 func Change(now, before float64) (part float64, ok bool) {
 	if !(before > 0) || math.IsInf(before, 0) || math.IsNaN(now) {
 		return 0, false

@@ -2,7 +2,7 @@ package metrics
 
 import "time"
 
-// LoadSetting is a load that was set while the run was on, by hand or by a search.
+// LoadSetting is a load that was set during the run, by the user or by a search.
 type LoadSetting struct {
 	// Rate in requests per second, or Users in flight without pause; the other is 0. Paused: nothing new is sent.
 	Rate   float64
@@ -11,11 +11,11 @@ type LoadSetting struct {
 	// RampTo is the rate, or the number of users, that the load now moves to in RampOver; 0 for none.
 	RampTo   float64
 	RampOver time.Duration
-	// By says who set it: ByUser, BySearch, or ByPlan after a pause.
+	// By is ByUser, BySearch, or ByPlan after a pause.
 	By string
 }
 
-// Ramping reports whether the load moves on by itself.
+// Ramping reports whether the load changes by itself.
 func (s *LoadSetting) Ramping() bool { return s.RampOver > 0 && s.RampTo > 0 && !s.Paused }
 
 // LoadAt is the load, in requests per second or users, when so much time has passed since it was set; 0 while it is paused.
@@ -34,24 +34,24 @@ func (s *LoadSetting) LoadAt(passed time.Duration) float64 {
 	return line.RateAt(passed)
 }
 
-// Who sets loads. A stage of the plan that begins after the arrivals were paused once is an event like a load that was set,
-// because it begins at another moment than the plan's, but it is nobody's hand.
+// Sources of settings. A stage of the plan that begins after a pause is an event like a setting, because it begins at another moment than
+// planned, but it is no manual change.
 const (
 	ByUser   = "hand"
 	BySearch = "search"
 	ByPlan   = "plan"
 )
 
-// Steering is the load in force now, as far as somebody may change it.
+// Steering is the load in force, and whether it can be set.
 type Steering struct {
 	LoadSetting
-	// Steerable says that the load can be set at all. Users says that it is a number of users, else a rate.
+	// Steerable: the load can be set. InUsers: it is a number of users, else a rate.
 	Steerable, InUsers bool
-	// Why says for a person why the load cannot be set, in a few words; "" where it can, or where nobody knows.
+	// Why is the reason for which the load cannot be set, as a few words for a person; "" where it can or the reason is unknown.
 	Why string
 	// Changes counts how often it was set; 0 means that the plan is in force.
 	Changes int
-	// Search says what the search for the highest load is doing, in a few words; "" if there is none.
+	// Search describes the state of the search for the highest load, in a few words; "" for none.
 	Search string
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// stage is where a request is on its way.
+// stage is the stage of a request in flight.
 type stage uint8
 
 const (
@@ -15,9 +15,8 @@ const (
 	stageRunning
 )
 
-// Timeline turns the four moments of each request into windows and whole-run histograms. The recorder feeds it live,
-// Summarize from the journal: one piece of code, so both tell the same story. While it is filled, the levels of a window
-// hold the change within that second; snapshot sums them up.
+// Timeline turns the four moments of each request into windows and whole-run histograms. The live view and the report share it, so that
+// they agree. While it is filled, the levels of a window hold the change within that second; Share sums them up.
 //
 //	due ──> held ──sent──> waiting ──first token──> running ──done──>
 //
@@ -26,12 +25,12 @@ type Timeline struct {
 	Plan                   *Plan
 	SLO                    SLO // in force
 	Totals                 Totals
-	PlannedGood            int // successes that met the plan's own objectives
+	PlannedGood            int // successes that met the objectives of the plan
 	windows                []Window
 	Histograms             Histograms
 	TTFTParts              TTFTParts
 	Reported               Reported
-	unseen                 struct{ first, ended TTFTParts } // since the last look at the server
+	unseen                 struct{ first, ended TTFTParts } // since the last sample of the server
 	Held, Waiting, Running int                              // levels now
 	Client                 ClientHealth
 	templates              struct{ n, tokens int } // see TemplateTokens
@@ -113,7 +112,7 @@ func (t *Timeline) Chunk(r *Request, i int) {
 	r.progress.outputTokens += int(c.Tokens)
 }
 
-// first counts the first chunk of r; or, where by is -1, takes it out again.
+// first counts the first chunk of r, or removes it where by is -1.
 func (t *Timeline) first(w *Window, r *Request, warming bool, by int) {
 	w.TTFTParts.Count(r, by)
 	if !warming {
@@ -183,9 +182,9 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	w.CachedTokens += r.cached()
 	if len(r.Chunks) > 0 {
 		t.unseen.ended.Count(r, 1)
-		t.at(r.Chunks[0].At).Reported.tell(r)
+		t.at(r.Chunks[0].At).Reported.add(r)
 		if !warming {
-			t.Reported.tell(r)
+			t.Reported.add(r)
 		}
 	}
 	if warming {
@@ -200,7 +199,7 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	t.Totals.MetCount.Add(met)
 }
 
-// forget takes the latencies of a request that did not succeed out of the histograms.
+// forget removes the latencies of a request without success from the histograms.
 func (t *Timeline) forget(r *Request, warming bool) {
 	if r.Sent != Never {
 		t.count(t.at(r.Sent), r, atSent, warming, -1)
@@ -217,7 +216,7 @@ func (t *Timeline) forget(r *Request, warming bool) {
 	}
 }
 
-// correct spreads the request's own token totals over the seconds in which its chunks came.
+// correct spreads the token totals of the request over the seconds of its chunks.
 func (t *Timeline) correct(r *Request) {
 	if r.FirstToken != Never {
 		t.at(r.FirstToken).InputTokens += r.InputTokens - r.progress.inputTokens
@@ -233,7 +232,8 @@ func (t *Timeline) correct(r *Request) {
 	t.at(r.LastChunk).OutputTokens += r.OutputTokens - given
 }
 
-// SetObjectives changes the objectives, with what successes met of them: by the second of their end, and in all but the warm-up.
+// SetObjectives changes the objectives, with the counts of the successes that met them: by the second of their end, and in total without
+// the warm-up.
 func (t *Timeline) SetObjectives(slo SLO, seconds []MetCount, total MetCount) {
 	t.SLO, t.dirty, t.Totals.MetCount = slo, 0, total
 	for i := range t.windows {
@@ -244,7 +244,7 @@ func (t *Timeline) SetObjectives(slo SLO, seconds []MetCount, total MetCount) {
 	}
 }
 
-// Seen are the waits since the last look at the server, which it begins anew.
+// TakeUnseen returns and resets the parts of TTFT since the last sample of the server.
 func (t *Timeline) TakeUnseen() (first, ended TTFTParts) {
 	first, ended = t.unseen.first, t.unseen.ended
 	t.unseen.first, t.unseen.ended = TTFTParts{}, TTFTParts{}
@@ -257,12 +257,11 @@ func (t *Timeline) Verdict() Verdict { return t.Client.Verdict(t.Plan, &t.Histog
 // Recent is the verdict on the client in the last seconds.
 func (t *Timeline) Recent() Verdict { return t.Client.Recent(t.Plan, &t.Histograms[ITL]) }
 
-// TemplateTokens is by how many tokens servers counted a prompt longer than it was counted before it was sent, on average over
-// the successes, as a chat template makes it; 0 where that is not known.
+// TemplateTokens is the average number of tokens by which servers count prompts longer than they were counted before sending, as chat
+// templates make them, over the successes; 0 where unknown.
 func (t *Timeline) TemplateTokens() float64 { return Share(t.templates.tokens, t.templates.n) }
 
-// count adds the latencies of a request that are known at a moment, in the second of that and in the whole run; or, where by is -1, it
-// takes them out again.
+// count adds the latencies of a request that are known at a moment, in its second and in the whole run, or removes them where by is -1.
 func (t *Timeline) count(w *Window, r *Request, at moment, warming bool, by int) {
 	for _, l := range knownAt[at] {
 		if v := rows[l].of(r); v != Never {
@@ -280,7 +279,7 @@ func (t *Timeline) countOne(w *Window, l Latency, v time.Duration, warming bool,
 	}
 }
 
-// change adds a duration, or takes it back where by is -1.
+// change adds a duration, or removes it where by is -1.
 func (h *Histogram) change(v time.Duration, by int) {
 	if by < 0 {
 		h.Remove(v)
@@ -289,9 +288,9 @@ func (h *Histogram) change(v time.Duration, by int) {
 	h.Add(v)
 }
 
-// Share returns the windows up to now that changed since the last call, with levels summed up, and the number of those
-// before them that did not. before is what the last call made: all windows it knew of. Most windows of a long run never
-// change again, and chunks wait while this works, so it looks at no others. The reader may keep what it gets.
+// Share returns the windows up to now that changed since the last call, with levels summed up, and the number of unchanged windows before
+// them. before holds all windows of the last call. It visits changed windows only, because chunks wait for it and most windows of a long
+// run never change again. The reader may keep the result.
 func (t *Timeline) Share(now time.Duration, before []Window) (same int, changed []Window) {
 	t.at(now)
 	same = min(t.dirty, len(before))

@@ -12,7 +12,7 @@ import (
 	"benchtop/metrics/report"
 )
 
-// A run is told second by second, and the sum of the seconds is the run.
+// The samples of seconds add up to the run.
 func TestClientSeconds(t *testing.T) {
 	const ms = time.Millisecond
 	plan := metrics.Plan{Timestamps: metrics.KernelStamps, Rate: 10, Warmup: 500 * ms}
@@ -68,25 +68,25 @@ func TestClientSeconds(t *testing.T) {
 		t.Errorf("lateness %+v, verdict %s", late, c.Verdict)
 	}
 
-	// A journal without an end knows the seconds only.
+	// A journal without an end has only the seconds.
 	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: metrics.Never}, Client: seconds})
 	if s := summary.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms || s.DelayP999 != metrics.Never {
 		t.Errorf("killed: %+v (%v)", s, err)
 	}
-	// What came before the warm-up was over is in no figure then either.
+	// The warm-up is left out of the seconds, too.
 	early := append([]metrics.ClientSecond{{At: 400 * ms, Took: 400 * ms, Chunks: 90, Unstamped: 90, DelayMax: time.Second}}, seconds...)
 	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: metrics.Never}, Client: early})
 	if s := summary.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms {
 		t.Errorf("killed, with a warm-up: %+v (%v)", s, err)
 	}
-	// One from before there were samples says nothing about the client.
+	// An older journal without samples has no figures of the client.
 	summary, err = report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, End: metrics.End{Ended: 3 * time.Second}})
 	if c := summary.Client; err != nil || c.Source != metrics.UserStamps || c.Verdict.Limited() || c.Stamps.DelayP99 != metrics.Never || len(c.Seconds) != 0 {
 		t.Errorf("old journal: %+v (%v)", c, err)
 	}
 }
 
-// The last moment of a run is no second: what it shows by chance decides nothing.
+// The last moment of a run is shorter than a second and does not count.
 func TestLastMoment(t *testing.T) {
 	plan := metrics.Plan{Timestamps: metrics.UserStamps}
 	rec := live.NewView(time.Now(), &plan)
@@ -107,7 +107,7 @@ func TestLastMoment(t *testing.T) {
 	}
 }
 
-// A request for which our own system had no socket is the client's fault, live and in the report.
+// A request without a socket limits the client, live and in the report.
 func TestNoSocket(t *testing.T) {
 	plan := metrics.Plan{Timestamps: metrics.KernelStamps}
 	rec := live.NewView(time.Now(), &plan)
@@ -131,7 +131,7 @@ func sampled(rec *live.View, s metrics.ClientSecond) metrics.ClientSecond {
 	return s
 }
 
-// What answers tell of the prefix cache is summed up, live and in the report, and is never more than the prompts.
+// Cached tokens of answers are summed up, live and in the report, and never exceed the prompts.
 func TestCachedTokens(t *testing.T) {
 	const ms = time.Millisecond
 	all := []metrics.Request{simple(0, 0, ms, ms, 2), simple(1, 2*time.Second, ms, ms, 2), simple(2, 2*time.Second, ms, ms, 2), simple(3, 2*time.Second, ms, ms, 2)}

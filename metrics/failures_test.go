@@ -13,7 +13,7 @@ import (
 	"benchtop/metrics/report"
 )
 
-// What failed first in the data set is what is quoted, in whatever order the requests ended.
+// The report quotes the first failures in data-set order, for any order of ends.
 func TestFailuresGoByDataSetOrder(t *testing.T) {
 	var all []metrics.Request
 	for i := range 30 {
@@ -57,7 +57,7 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 	}
 }
 
-// What a run knows beside its requests is in the report.
+// Facts of a run are in its report.
 func TestReportOfTheSide(t *testing.T) {
 	run := metrics.Run{
 		End: metrics.End{Ended: time.Second, Reason: "q", Unsent: 3, Probes: &metrics.Probes{Completed: 2}, SpecDecode: &metrics.SpecDecode{Drafts: 4}, Diffusion: &metrics.Diffusion{DenoisingSteps: 5}}, Events: []metrics.LogEntry{{Text: "hello"}},
@@ -75,8 +75,7 @@ func TestReportOfTheSide(t *testing.T) {
 	}
 }
 
-// A plan with a duration ends when its time is over: what was not sent by then is counted, but interrupted is what did not
-// get as far as planned.
+// A plan with a duration ends when its time is over. Unsent requests are counted, but only a run short of its plan is interrupted.
 func TestInterruptedOrOver(t *testing.T) {
 	done := simple(0, 0, time.Second, 0, 1)
 	held := metrics.NewRequest(1)
@@ -116,7 +115,7 @@ func TestInterruptedOrOver(t *testing.T) {
 	}
 }
 
-// The first error ends the reading; what came before it is in the report, whichever pass meets it.
+// The first error ends the reading, and the requests before it are in the report.
 func TestSummarizeOfADamagedJournal(t *testing.T) {
 	broken := fmt.Errorf("line 3 is damaged")
 	reqs := func(yield func(metrics.Request, error) bool) {

@@ -25,7 +25,7 @@ func gates(t *testing.T, texts ...string) []metrics.Gate {
 	return all
 }
 
-// simple makes a request sent at a moment that takes ttft and then a gap for each further token.
+// simple is a success that is sent at a moment, with a TTFT and equal gaps.
 func simple(index int, sent, ttft, gap time.Duration, tokens int) metrics.Request {
 	q := metrics.NewRequest(index)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = sent, sent, sent, sent
@@ -86,7 +86,7 @@ func TestGatesOfAReport(t *testing.T) {
 	if len(r.Gates) != len(want) {
 		t.Errorf("%d results, want %d", len(r.Gates), len(want))
 	}
-	// A gate's percentile is not among those that were asked for.
+	// The percentile of a gate is not among those of the plan.
 	if len(r.Statistics[metrics.TTFT].Percentiles) != 1 || len(r.Statistics[metrics.ITL].Gated) != 0 {
 		t.Errorf("percentiles of TTFT %v, gated ones of ITL %v", r.Statistics[metrics.TTFT].Percentiles, r.Statistics[metrics.ITL].Gated)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each latency has one row, with all that the places need through which it goes.
+// Each latency has one complete row.
 func TestLatencyTable(t *testing.T) {
 	all := slices.Collect(Latencies())
 	if len(all) != int(NumLatencies) {

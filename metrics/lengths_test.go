@@ -19,7 +19,7 @@ func answerOf(tokens, asked int, finish string, source metrics.TokenSource) metr
 	return q
 }
 
-// What is said of lengths depends on how many differ, which way, and what the server called their end.
+// Remarks on lengths depend on the number, the direction and the finish reasons of the answers that differ.
 func TestAnswerLengths(t *testing.T) {
 	const usage = metrics.TokensFromUsage
 	type part struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Fields count as refused where the server says that it does not know them, not where their names merely occur.
+// Fields count as refused where the server calls them unknown, not where their names merely occur.
 func TestRefusedFields(t *testing.T) {
 	sent := []string{"repetition_penalty", "logprobs", "stream_options", "ignore_eos", "temperature"}
 	for _, c := range []struct {
@@ -32,7 +32,7 @@ func TestRefusedFields(t *testing.T) {
 	}
 }
 
-// A server that names one field at a time is read in all its words.
+// Fields of several error texts are joined.
 func TestRefusedInTheRun(t *testing.T) {
 	r := Report{
 		Plan: Plan{OptionalFields: []string{"repetition_penalty", "ignore_eos"}},

@@ -51,13 +51,13 @@ func TestSplit(t *testing.T) {
 		{"a page that came back late", metrics.Reported{}, looks[2:], unknown},
 		{"a page that told of few requests", metrics.Reported{}, fewer(7, 7), unknown},
 		{"a page that told of enough", metrics.Reported{}, fewer(8, 7), metrics.TTFTSplit{Queue: 70 * ms, Prefill: metrics.Never, Rest: 130 * ms, Source: metrics.SplitByMetrics, Seen: 8}},
-		// The ten whose first chunk came wait on: the page does not count them yet.
+		// The page does not count the ten requests with a first chunk before their end.
 		{"a page that tells when requests end", metrics.Reported{}, atEnd,
 			metrics.TTFTSplit{N: 4, SlotWait: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms, Rest: 5 * ms, Source: metrics.SplitByMetrics, Seen: 4}},
 		{"none has ended", metrics.Reported{}, atEnd[:2], unknown},
 		{"counters that fell", metrics.Reported{}, fallen, metrics.TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: metrics.Never, Rest: 120 * ms,
 			Source: metrics.SplitByMetrics, Seen: 6}},
-		// The other half waits so long that its answers are still to come: all means are of those that told.
+		// The other half is still in flight: all means are of the requests with figures.
 		{"half of the requests", half, looks,
 			metrics.TTFTSplit{N: 5, SlotWait: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: metrics.SplitByRequests}},
 		{"fewer than half", metrics.Reported{TTFTParts: half.TTFTParts, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks,
@@ -80,7 +80,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
-	// The beginning of a run is shorter than the span that is asked for, and the last look may come after its end.
+	// The beginning of a run is shorter than the span, and the last sample may come after its end.
 	begun := metrics.Snapshot{At: 3 * time.Second, Telemetry: metrics.Telemetry{Server: looks[1:]}, Windows: []metrics.Window{{Start: 2 * time.Second, TTFTParts: ten}}}
 	begun.Server[2].At = begun.At + 1
 	begun.Server[0].Took = 2 * time.Second
@@ -94,7 +94,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// A server counts each prompt of a batch, so that the page's means are of this run's requests.
+// A server counts each prompt of a batch.
 func TestSplitOfBatches(t *testing.T) {
 	const ms = time.Millisecond
 	q := metrics.NewRequest(0)
@@ -120,9 +120,8 @@ func TestSplitOfBatches(t *testing.T) {
 	}
 }
 
-// A queue that grows, at a server whose answers take five seconds and whose page counts the wait of a request when it ends, as
-// vLLM's does: what the screen says while the run is on holds for the requests that the page counted, and the report says
-// the same of all.
+// A queue grows at a server whose answers take five seconds, and whose page counts the wait of a request at its end, as vLLM's does. The
+// live split is of the requests that the page has counted, and the report has the same split of all.
 func TestSplitOfAGrowingQueue(t *testing.T) {
 	const ms = time.Millisecond
 	var all []metrics.Request
@@ -189,12 +188,12 @@ func TestSplitOfAGrowingQueue(t *testing.T) {
 	}
 }
 
-// joined is a mean with one more.
+// joined adds a value to a mean.
 func joined(l metrics.ServerLatency, d time.Duration) metrics.ServerLatency {
 	return metrics.ServerLatency{N: l.N + 1, Mean: (l.Mean*time.Duration(l.N) + d) / time.Duration(l.N+1)}
 }
 
-// A page that was gone before the end says nothing of the whole: neither where TTFT went nor how long it was.
+// A page that was gone before the end is no source for the whole run.
 func TestReportOfAPageThatWasGone(t *testing.T) {
 	const ms = time.Millisecond
 	var all []metrics.Request

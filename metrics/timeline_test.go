@@ -81,7 +81,7 @@ func drawRun(seed uint64, n int) []metrics.Request {
 	return all
 }
 
-// play tells the recorder what happened, in the order it happened.
+// play passes the events of requests to a view in order of time.
 func play(rec *live.View, all []metrics.Request) {
 	type moment struct {
 		at time.Duration
@@ -135,7 +135,7 @@ func compareHistograms(a, b metrics.Histogram) bool {
 	return bytes.Equal(x, y)
 }
 
-// The live picture and the report are computed apart, from events and from the log; they must tell the same story.
+// The live view and the report of the same requests agree.
 func TestSnapshotEqualsReport(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestSummarizeDoesNotCareAboutOrder(t *testing.T) {
 	}
 }
 
-// A snapshot is a reader's own: what happens afterwards does not show in it.
+// A snapshot does not change after it was taken.
 func TestSnapshotIsImmutable(t *testing.T) {
 	rec := live.NewView(time.Now(), &metrics.Plan{})
 	all := drawRun(1, 60)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Each threshold turns the verdict by itself, a little below it nothing does, and what is no evidence is none.
+// Each threshold turns the verdict by itself, and values just below it do not.
 func TestVerdict(t *testing.T) {
 	const ms = time.Millisecond
 	fine := func() Evidence {
@@ -54,7 +54,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// A second is full when threads ran or waited for a core all the time, whoever had the core.
+// A second is full when threads ran or waited for a core all the time.
 func TestFullSecond(t *testing.T) {
 	for _, c := range []struct {
 		s    ClientSecond
@@ -72,7 +72,7 @@ func TestFullSecond(t *testing.T) {
 	}
 }
 
-// Lateness is the client's own only as far as nothing else held the request up.
+// Own lateness excludes the waits for a slot and for the connection.
 func TestOwnLateness(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
@@ -95,7 +95,7 @@ func TestOwnLateness(t *testing.T) {
 	}
 }
 
-// The usual gap is that of chunks that came apart.
+// The usual gap excludes chunks that were read together.
 func TestUsualGap(t *testing.T) {
 	var h Histogram
 	if got := usualGap(&h); got != 0 {

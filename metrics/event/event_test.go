@@ -14,7 +14,7 @@ import (
 	"benchtop/metrics"
 )
 
-// heard is a sink that writes down what it hears, as a word for each event.
+// heard is a sink that records its events, as a word for each.
 type heard struct {
 	mu    sync.Mutex
 	words []string
@@ -35,7 +35,7 @@ func word(e Event) string {
 	return [...]string{"due", "sent", "chunk", "done"}[e.Kind]
 }
 
-// All sinks hear the same facts in the same order, at times that do not decrease, from however many goroutines they come.
+// All sinks take the same facts in the same order, at times that do not decrease, from any number of goroutines.
 func TestFactsHaveOneOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const tellers, each = 8, 50
@@ -65,7 +65,7 @@ func TestFactsHaveOneOrder(t *testing.T) {
 	})
 }
 
-// A sink hears of the kinds it asked for, in the order in which sinks were added.
+// A sink takes the kinds that it was added for, in the order of the sinks.
 func TestKindsOfASink(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -89,7 +89,7 @@ func TestKindsOfASink(t *testing.T) {
 	}
 }
 
-// A fact is of the moment at which it is told, to the microsecond, and a line of the log says so itself.
+// A fact and its log entry have the moment of the emission, to the microsecond.
 func TestTellSaysWhen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h heard
@@ -112,7 +112,7 @@ type sink func(Event)
 
 func (f sink) Take(e *Event) { f(*e) }
 
-// A chunk costs nothing but its sinks.
+// The stream allocates nothing for a chunk.
 func TestTakeAllocatesNothing(t *testing.T) {
 	n := 0
 	s := NewStream(time.Now(), sink(func(Event) { n++ }), sink(func(e Event) { n += int(e.Chunk.Tokens) }))
@@ -123,7 +123,7 @@ func TestTakeAllocatesNothing(t *testing.T) {
 	}
 }
 
-// events yields words as facts; "!" is an error, and a number a request that is done.
+// events yields words as facts, "!" as an error, and a number as a finished request.
 func events(words ...string) Events {
 	return func(yield func(Event, error) bool) {
 		for i, w := range words {
@@ -142,7 +142,7 @@ func events(words ...string) Events {
 	}
 }
 
-// told are events as words, up to a number of them.
+// told lists events as words, at most so many.
 func told(all Events, most int) (words []string) {
 	for e, err := range all {
 		if err != nil {
@@ -157,7 +157,7 @@ func told(all Events, most int) (words []string) {
 	return words
 }
 
-// Facts come behind the events, or not at all where those end with an error, which is the last of any.
+// Facts follow the events, unless these end with an error.
 func TestFollowed(t *testing.T) {
 	for _, c := range []struct {
 		name, events, facts, want string
@@ -183,7 +183,7 @@ func TestFollowed(t *testing.T) {
 	}
 }
 
-// Requests are those that are done, in their order, and then the error.
+// Requests are the finished ones in their order, and then the error.
 func TestRequests(t *testing.T) {
 	var got []string
 	for q, err := range Requests(events("plan", "done", "x", "done", "!")) {

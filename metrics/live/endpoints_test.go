@@ -47,7 +47,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// Requests of the warm-up are in flight, but in no figure.
+// Requests of the warm-up count only as in flight.
 func TestEndpointsOfTheWarmUp(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{Warmup: 2 * time.Second})
 	for i, f := range []metrics.Failure{"", metrics.FailedReset, "open", ""} {

@@ -7,7 +7,7 @@ import (
 	"benchtop/metrics"
 )
 
-// The log says once that the first token comes later than the first chunk, as soon as enough requests showed it.
+// The log reports once that the first token comes later than the first chunk, after enough requests.
 func TestFirstTokensLater(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -39,7 +39,7 @@ func TestFirstTokensLater(t *testing.T) {
 	}
 }
 
-// A run of few requests is told of at its end, and once.
+// A run of few requests logs it once, at its end.
 func TestFirstTokensLaterAtTheEnd(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
 	rec.Finish(&metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 3, Median: 100}, metrics.FirstToken: metrics.Statistic{N: 3, Median: 120}}, Ended: time.Second})

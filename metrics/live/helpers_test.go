@@ -74,7 +74,7 @@ func drawRun(seed uint64, n int) []metrics.Request {
 	return all
 }
 
-// play tells the recorder what happened, in the order it happened.
+// play passes the events of requests to a view in order of time.
 func play(rec *View, all []metrics.Request) {
 	type moment struct {
 		at time.Duration
@@ -117,7 +117,7 @@ func lastDone(all []metrics.Request) time.Duration {
 	return last
 }
 
-// again tells a recorder of a finished run in the order of time, until a moment.
+// again passes the events of a past run to a view in order of time, until a moment.
 func again(rec *View, all []metrics.Request, until time.Duration) {
 	type moment struct {
 		at time.Duration

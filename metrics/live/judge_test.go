@@ -13,7 +13,7 @@ import (
 	"benchtop/metrics/report"
 )
 
-// A finished run that is told to a recorder once more looks as it did, whether its chunks know of the answer or not.
+// A past run gives the same snapshot, with or without the answer flags of its chunks.
 func TestAgain(t *testing.T) {
 	for seed := range uint64(5) {
 		all := drawRun(seed, 150)
@@ -35,7 +35,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// A load of which nothing is known yet is not within the objectives.
+// A load of requests in flight is not within the objectives.
 func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
 	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 200}}}
 	rec := NewView(time.Now(), &plan)
@@ -53,7 +53,7 @@ func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
 	}
 }
 
-// Objectives that were set while the run was on judge all of it, in totals, windows and report, and no gate.
+// Objectives that were set during the run judge all of it, in totals, windows and report, but no gate.
 func TestSetObjectives(t *testing.T) {
 	all := drawRun(5, 2500)
 	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Warmup: 4 * time.Second, Gates: gates(t, "goodput<10%", "request_goodput<0.001")}

@@ -11,7 +11,7 @@ import (
 	"benchtop/metrics"
 )
 
-// Marks stay when the log has long forgotten their events.
+// Marks outlive their events in the log.
 func TestMarks(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
 	rec.fact(0, metrics.LogEntry{At: 1, Text: "stage 2: 16 req/s", Mark: "16/s"})

@@ -13,7 +13,7 @@ import (
 	"benchtop/metrics"
 )
 
-// exchange tells a recorder of a request with so many chunks, up to what is asked for.
+// exchange passes the events of a request to a view.
 type exchange struct {
 	rec *View
 	q   metrics.Request
@@ -90,7 +90,7 @@ func TestRowsOfARequest(t *testing.T) {
 	}
 }
 
-// What is kept is bounded, but the first and last failures and the slowest are among it.
+// The kept requests are bounded, and contain the first and last failures and the slowest.
 func TestRowsAreBounded(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
 	const n = 3000
@@ -152,7 +152,7 @@ func TestRowsAreBounded(t *testing.T) {
 	}
 }
 
-// A request without a slot shows its chunks from the moment it was opened, those before included.
+// A request without a slot shows all its chunks once it is open.
 func TestOpenedWithoutASlot(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
 	for i := range slotsMost {
@@ -199,7 +199,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 	}
 }
 
-// Viewers, judges and requests get on with each other: this is for the race detector.
+// Viewers, judgements and requests run together for the race detector.
 func TestManyHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := NewView(time.Now(), &metrics.Plan{Rate: 100, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 50}}})

@@ -12,7 +12,7 @@ import (
 
 const ms = time.Millisecond
 
-// Each fact changes what is shown of it, and only of it.
+// Each fact changes its own fields of the snapshot only.
 func TestFacts(t *testing.T) {
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 9}}
 	set := metrics.LoadSetting{Rate: 5}
@@ -67,7 +67,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// A request is counted at each of its events, and a chunk only once it is told of.
+// A request is counted at each of its events, and a chunk at its event.
 func TestRequestIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := NewView(time.Now(), &metrics.Plan{})
@@ -96,7 +96,7 @@ func TestRequestIsTaken(t *testing.T) {
 	})
 }
 
-// What is told beside a chunk is no cost of the view's.
+// Taking a chunk allocates nothing.
 func TestTakenChunkAllocatesNothing(t *testing.T) {
 	v := NewView(time.Now(), &metrics.Plan{})
 	q := metrics.NewRequest(0)

@@ -13,8 +13,7 @@ import (
 	"benchtop/metrics"
 )
 
-// notCompared are the keys of the golden file that are no input and that no figure is compared with, and why. Whatever
-// else the file holds is compared.
+// notCompared are the keys of the golden file that are neither input nor compared, with the reasons. All other keys are compared.
 var notCompared = map[string]string{
 	"meta": "the versions that computed the file",
 	"generation.requests.input_audio_duration":   noAudio,
@@ -78,8 +77,7 @@ type goldenRequest struct {
 	Text    string    `json:"generated_text"`
 }
 
-// outputTokens is the test's own rule for what a server did not report, because a figure begins where the client has
-// counted: words, or one where there is no tokenizer, as vLLM does.
+// outputTokens is the test's own count where a server did not report one: words, or one without a tokenizer, as in vLLM.
 func (q *goldenRequest) outputTokens(tokenizer *string) int {
 	switch {
 	case !q.Success || q.Output > 0:
@@ -90,7 +88,7 @@ func (q *goldenRequest) outputTokens(tokenizer *string) int {
 	return 1
 }
 
-// readGolden reads the file but for the keys that are not compared; a key that nobody knows fails.
+// readGolden reads the file without the keys that are not compared. An unknown key fails.
 func readGolden(t *testing.T) golden {
 	t.Helper()
 	data, err := os.ReadFile("testdata/metrics.json")
@@ -183,7 +181,7 @@ func (e expected) done(t *testing.T) {
 	}
 }
 
-// near allows for the order of additions. Of equal values numpy makes a standard deviation of 1e-14; it is 0.
+// near allows for the order of additions. numpy gives equal values a standard deviation of 1e-14 rather than 0.
 func near(got, want float64) bool {
 	return math.Abs(got-want) <= 1e-12*max(1, math.Abs(got), math.Abs(want))
 }

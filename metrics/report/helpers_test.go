@@ -21,7 +21,7 @@ func compareHistograms(a, b metrics.Histogram) bool {
 	return bytes.Equal(x, y)
 }
 
-// play tells the recorder what happened, in the order it happened.
+// play passes the events of requests to a view in order of time.
 func play(rec *live.View, all []metrics.Request) {
 	type moment struct {
 		at time.Duration
@@ -59,7 +59,7 @@ func play(rec *live.View, all []metrics.Request) {
 	}
 }
 
-// simple makes a request sent at a moment that takes ttft and then a gap for each further token.
+// simple is a success that is sent at a moment, with a TTFT and equal gaps.
 func simple(index int, sent, ttft, gap time.Duration, tokens int) metrics.Request {
 	q := metrics.NewRequest(index)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = sent, sent, sent, sent

@@ -22,7 +22,7 @@ import (
 
 const ms = time.Millisecond
 
-// requests are as a journal has them.
+// requests are those of a journal.
 func requests(all []metrics.Request) iter.Seq2[metrics.Request, error] {
 	return func(yield func(metrics.Request, error) bool) {
 		for _, q := range all {
@@ -116,7 +116,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Facts of each kind reach the report, and the last word on a thing counts.
+// Facts of each kind reach the report, the last one of each kind counts.
 func TestFactsReachTheReport(t *testing.T) {
 	run, qs := eventtest.Sample()
 	got, all, err := Gather(eventtest.Of(run, requests(qs)))
@@ -138,7 +138,7 @@ func TestFactsReachTheReport(t *testing.T) {
 	}
 }
 
-// A better count of an answer's tokens is taken, wherever it stands and the last of several; others are as they were.
+// The last recount of an answer's tokens counts, at any place among the events.
 func TestRecounts(t *testing.T) {
 	run, qs := eventtest.Sample()
 	recount := func(index, tokens int) event.Event {
@@ -163,7 +163,7 @@ func TestRecounts(t *testing.T) {
 	}
 }
 
-// How a run ended is said by its end, by damage, or by the lack of both.
+// The reason of an early end comes from the end, from damage, or from the lack of both.
 func TestReasons(t *testing.T) {
 	run, qs := eventtest.Sample()
 	whole := collect(eventtest.Of(run, requests(qs)))

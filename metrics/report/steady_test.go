@@ -181,7 +181,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// Where the number of users was set by hand or by a search, the plan's is not the full load, and a pause may lie within.
+// A steered run has no steady state, since the full load of the plan was not in force.
 func TestSteadyStateSteered(t *testing.T) {
 	all := []metrics.Request{simple(0, 0, time.Second, time.Second, 3), simple(1, 0, time.Second, time.Second, 3)}
 	run := metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: 20 * time.Second}}

@@ -12,8 +12,7 @@ import (
 	"benchtop/metrics/live"
 )
 
-// A warm-up is in no figure: the report is that of the run without these requests, but for the timeline, which is that of
-// the whole run.
+// The warm-up is in no figure: the report is that of the run without its requests, except for the timeline.
 func TestWarmupIsInNoFigure(t *testing.T) {
 	const warmup = 5 * time.Second
 	all := drawRun(7, 300)
@@ -78,7 +77,7 @@ func TestWarmupRule(t *testing.T) {
 	}
 }
 
-// Live, requests of the warm-up show in the charts and in nothing else.
+// In snapshots, requests of the warm-up are only in windows.
 func TestWarmupLive(t *testing.T) {
 	plan := metrics.Plan{Warmup: 2 * time.Second, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}}}
 	rec := live.NewView(time.Now(), &plan)
@@ -167,7 +166,7 @@ func TestObjectivesAreCounted(t *testing.T) {
 	}
 }
 
-// What failed or was cut was in flight as well; what was never sent was not. The steady state knows successes alone.
+// Requests that failed or were cut were in flight, unsent ones were not. The steady state counts successes alone.
 func TestExactPeak(t *testing.T) {
 	const ms = time.Millisecond
 	cut, unsent := simple(3, 150*ms, 100*ms, 0, 1), simple(4, 150*ms, 0, 0, 0)

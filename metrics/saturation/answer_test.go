@@ -11,8 +11,8 @@ import (
 	"benchtop/metrics/report"
 )
 
-// server is a made-up server: so many places, each taken by a request for so long. What finds no place waits, first come
-// first served. Its capacity is slots / service.
+// server is a made-up server with slots that a request takes for its service time. Requests without a slot wait in order. Its capacity is
+// slots / service.
 type server struct {
 	slots   int
 	service time.Duration // in its place
@@ -147,7 +147,7 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 				if a.From != levels[a.Before].Offered || a.To != levels[a.After].Offered {
 					t.Errorf("%s, %v: saturation between %.1f and %.1f is not that of its levels", name, ramp, a.From, a.To)
 				}
-				// What is shown for saturation is worse than what was before it, wherever it was moved to.
+				// The level shown for saturation is worse than the one before.
 				if before, shown := levels[a.Before], levels[a.Shown]; shown.Done > 0 && shown.TTFTp99 <= before.TTFTp99 && ramp.From < ramp.To {
 					t.Errorf("%s, %v, seed %d: saturation at %.1f is shown by p99 TTFT %.0f -> %.0f ms", name, ramp, seed, middle(&a), before.TTFTp99, shown.TTFTp99)
 				}
@@ -166,7 +166,7 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 	}
 }
 
-// A ramp over the requests saturates at the same load; its levels have the rates in force, not those that chance made.
+// A ramp over the requests saturates at the same load, and its levels have the planned rates.
 func TestSaturationOfARampOverRequests(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -230,7 +230,7 @@ func TestSaturationWithoutWaiting(t *testing.T) {
 	}
 }
 
-// What a limit on the client's side holds back waits as well.
+// Requests that wait for a slot of the client count as waiting.
 func TestSaturationOfALimitedClient(t *testing.T) {
 	ramp := linear(4, 44, time.Minute)
 	r := rand.New(rand.NewPCG(1, 7))
@@ -405,7 +405,7 @@ func TestSteadyLoad(t *testing.T) {
 	}
 }
 
-// The highest load within the objectives has all lower ones within, too; a gate on goodput says how many must be.
+// All loads below the highest one within the objectives are within, too. A gate on goodput sets the share.
 func TestHighestLoadWithin(t *testing.T) {
 	ramp := linear(4, 44, time.Minute)
 	r := rand.New(rand.NewPCG(1, 7))
@@ -436,7 +436,7 @@ func TestHighestLoadWithin(t *testing.T) {
 	}
 }
 
-// Where somebody steered the load, levels say what came, not what was planned.
+// Levels of a steered run have the counted loads rather than the planned ones.
 func TestLevelsOfASteeredRamp(t *testing.T) {
 	ramp := linear(4, 24, time.Minute)
 	r := rand.New(rand.NewPCG(1, 7))
@@ -480,7 +480,7 @@ func TestLevelsCount(t *testing.T) {
 	}
 }
 
-// Nothing that a damaged or made-up journal can say breaks the report.
+// No damaged or made-up journal breaks the report.
 func TestSummarizeOfNonsense(t *testing.T) {
 	times := []time.Duration{
 		metrics.Never, 0, 1, time.Second, 3 * time.Second, time.Minute, 1000 * time.Hour, math.MaxInt64 / 2, math.MaxInt64, math.MinInt64,

@@ -30,7 +30,7 @@ func TestSaturationOfALoadSetTwice(t *testing.T) {
 	}
 }
 
-// The same holds for users: the longer of two levels says what more of them brought.
+// Of two levels of the same users the longer one counts.
 func TestKneeOfUsersSetTwice(t *testing.T) {
 	stages := userStages(4, 16, 64)
 	stages = append(stages, metrics.Stage{Start: 30 * time.Second, Length: 3 * time.Second, Users: 64})

@@ -34,8 +34,8 @@ func TestEnoughGood(t *testing.T) {
 	}
 }
 
-// Users feel their wait for a slot of the client: a rate that a limit holds back is not within the objectives, in a search or without
-// one. The run's own figures know no wait, as vLLM's.
+// The wait for a slot of the client counts: a rate that a limit holds back is not within the objectives, in a search or without one. The
+// figures of the run leave the wait out, as vLLM does.
 func TestLevelsCountTheWaitForASlot(t *testing.T) {
 	for _, search := range []bool{false, true} {
 		plan := metrics.Plan{Rate: 10, Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 200}, {Metric: metrics.TPOT, LimitMS: 20}, {Metric: metrics.E2EL, LimitMS: 500}}}

@@ -10,7 +10,7 @@ import (
 	"benchtop/metrics"
 )
 
-// Flat figures say what counted ones do, merged from halves or not.
+// figures and Sample give the same statistic, merged from halves or not.
 func TestFigures(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var l Levels

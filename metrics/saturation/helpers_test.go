@@ -19,7 +19,7 @@ func yield(all []metrics.Request) iter.Seq2[metrics.Request, error] {
 	}
 }
 
-// simple makes a request sent at a moment that takes ttft and then a gap for each further token.
+// simple is a success that is sent at a moment, with a TTFT and equal gaps.
 func simple(index int, sent, ttft, gap time.Duration, tokens int) metrics.Request {
 	q := metrics.NewRequest(index)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = sent, sent, sent, sent

@@ -39,7 +39,7 @@ func summarizeSteered(t *testing.T, plan metrics.Plan, all []metrics.Request, ev
 	return r
 }
 
-// Levels are cut where the load was set; pauses, and what was too short to tell, are none.
+// Levels are cut at settings of the load. Pauses and stretches that are too short are no levels.
 func TestSteeredLevels(t *testing.T) {
 	events := []metrics.LogEntry{
 		{At: 1, Text: "no setting"},
@@ -76,7 +76,7 @@ func TestSteeredLevels(t *testing.T) {
 	}
 }
 
-// What the plan had before the load was set stays, and saturation may be found in what came after.
+// Levels of the plan before a setting stay, and saturation may be found after it.
 func TestSaturationOfASteeredRun(t *testing.T) {
 	plan := rampPlan(linear(4, 10, time.Minute))
 	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 200}}
@@ -99,8 +99,8 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 	}
 }
 
-// What was sent in a level is counted by its own length, however short it is and wherever in a second it begins. What the client
-// held back counts where it went out.
+// The sent rate of a level is by its own length, however short it is and wherever in a second it begins. Requests that the client held back
+// count in the level in which they were sent.
 func TestSentInLevels(t *testing.T) {
 	const ms = time.Millisecond
 	var all []metrics.Request
@@ -131,7 +131,7 @@ func TestSentInLevels(t *testing.T) {
 	}
 }
 
-// A search goes past saturation and back: levels that only suffered from its tries are not held against their load.
+// A search goes past saturation and back. Levels with the queue of a higher load do not count against their own load.
 func TestSearchedLoad(t *testing.T) {
 	var events []metrics.LogEntry
 	at := 0

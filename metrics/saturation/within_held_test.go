@@ -10,7 +10,7 @@ import (
 	"benchtop/metrics/report"
 )
 
-// usersAtOnce plays requests that are all due at the start, of which as many as each stage says are in flight.
+// usersAtOnce are requests that are all due at the start, with the users of each stage in flight.
 func usersAtOnce(stages []metrics.Stage, service time.Duration, full int) []metrics.Request {
 	all := closedLoop(stages, service, full)
 	for i := range all {
@@ -19,7 +19,7 @@ func usersAtOnce(stages []metrics.Stage, service time.Duration, full int) []metr
 	return all
 }
 
-// A number of requests with a limit is due all at once. Its levels are made of when a slot was free.
+// A limited number of requests is due all at once. Its levels go by the times of free slots.
 func TestSteeredUsersAllDueAtOnce(t *testing.T) {
 	stages := userStages(4, 14, 24)
 	events := []metrics.LogEntry{setTo(10, metrics.LoadSetting{Users: 14, By: metrics.ByUser}), setTo(20, metrics.LoadSetting{Users: 24, By: metrics.ByUser})}
@@ -40,14 +40,14 @@ func TestSteeredUsersAllDueAtOnce(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 
-	// Without steering it stays what it was.
+	// Without steering the levels are those of the plan.
 	summary = answerTo(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 4}, usersAtOnce(userStages(4), 500*time.Millisecond, 4))
 	if summary.Answer.Why != "steady load" || len(summary.Levels) != 1 || summary.Levels[0].Requests != 80 || summary.Levels[0].Offered != 4 {
 		t.Errorf("steady: %+v, %+v", summary.Answer, summary.Levels)
 	}
 }
 
-// A load that was set at once leaves nothing of the plan's.
+// A load that is set at once leaves no level of the plan.
 func TestPlanCutShortIsNoLevel(t *testing.T) {
 	soon := metrics.LogEntry{At: 5 * time.Millisecond, Set: &metrics.LoadSetting{Users: 4, By: metrics.BySearch}}
 	stages := userStages(4, 8)
@@ -64,7 +64,7 @@ func TestPlanCutShortIsNoLevel(t *testing.T) {
 	}
 }
 
-// What a search held is the answer, though a higher load had passed for a while.
+// The load that a search held is the answer, even if a higher load passed for a while.
 func TestHeldLoadIsTheAnswer(t *testing.T) {
 	const second = time.Second
 	users := []int{40, 56, 52}
@@ -115,7 +115,7 @@ func TestHeldLoadIsTheAnswer(t *testing.T) {
 	}
 }
 
-// A load that was held while the client was limited is no evidence, whatever the search says.
+// A load that was held by a limited client is no evidence, even if the search found it.
 func TestHeldByALimitedClient(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	plan := metrics.Plan{Rate: 10, Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Find: &metrics.Find{From: 10, Most: 40, Hold: 10 * time.Second}}

@@ -11,7 +11,7 @@ import (
 	"benchtop/metrics/report"
 )
 
-// stagesOf is a plan of rates, each for so long, and when its requests come.
+// stagesOf is a plan of rates for the same time each, with its arrivals.
 func stagesOf(length time.Duration, r *rand.Rand, rates ...float64) (metrics.Plan, []time.Duration) {
 	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}}
 	var arrivals []time.Duration
@@ -25,7 +25,7 @@ func stagesOf(length time.Duration, r *rand.Rand, rates ...float64) (metrics.Pla
 	return plan, arrivals
 }
 
-// heldBack has the client hold back what the server has no place for: its users wait as long, and TTFT knows nothing of it.
+// heldBack moves the waits from the server to the client: users wait as long, but not in TTFT.
 func (s server) heldBack(all []metrics.Request) []metrics.Request {
 	for i := range all {
 		q := &all[i]
@@ -35,8 +35,7 @@ func (s server) heldBack(all []metrics.Request) []metrics.Request {
 	return all
 }
 
-// A rate that a limit on this client's side holds back is not within the objectives, whatever these are about: the users wait, and less
-// is completed than was offered.
+// A rate that a limit of the client holds back is not within any objectives: users wait, and less is completed than offered.
 func TestLoadHeldBackIsNotWithin(t *testing.T) {
 	s := server{slots: 64, service: 2 * time.Second, first: 60 * time.Millisecond, jitter: 0.5} // 32 a second
 	for _, slo := range []metrics.SLO{{{Metric: metrics.TTFT, LimitMS: 1000}}, {{Metric: metrics.TPOT, LimitMS: 5000}}, {{Metric: metrics.E2EL, LimitMS: 4000}}} {
@@ -59,7 +58,7 @@ func TestLoadHeldBackIsNotWithin(t *testing.T) {
 	}
 }
 
-// The load that is reported is the one that was completed: above the server's capacity none is within.
+// The reported load is the completed one: no load above the capacity of the server is within.
 func TestHighestIsWhatWasAchieved(t *testing.T) {
 	for name, s := range map[string]server{"one": one, "many": many, "wide": wide} {
 		for seed := range uint64(5) {
@@ -87,7 +86,7 @@ func stalledClient(length time.Duration, at time.Duration, stall time.Duration) 
 	return out
 }
 
-// A level in which the client was limited is no evidence, neither for nor against the server; the answer says so where nothing else is left.
+// A level with a limited client is no evidence, and the answer gives that as its reason where no other level is left.
 func TestStrainedClientIsNoEvidence(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	plan, arrivals := stagesOf(10*time.Second, r, 8, 16, 20, 24)
@@ -118,7 +117,7 @@ func TestStrainedClientIsNoEvidence(t *testing.T) {
 	}
 }
 
-// One bad level between good ones is noise until a second one says the same.
+// One bad level between good ones is noise until there is a second one.
 func TestOneBadLevelIsNoise(t *testing.T) {
 	loads := []float64{6, 9, 12, 15, 18}
 	stalls := func(at ...time.Duration) float64 {
@@ -158,7 +157,7 @@ func TestOneBadLevelIsNoise(t *testing.T) {
 	}
 }
 
-// While the run is on, what a single level shows is a question; what two show is not.
+// During a run one level does not confirm saturation, two levels do.
 func TestSaturationIsConfirmedByASecondLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	plan, arrivals := stagesOf(10*time.Second, r, 8, 16, 48, 56)
@@ -181,8 +180,7 @@ func TestSaturationIsConfirmedByASecondLevel(t *testing.T) {
 	}
 }
 
-// What is known of one look at a load holds for another look at the same: a second, shorter one need not show the queue, though a search
-// took it for held.
+// The queue of one level counts for another level of the same load: a second, shorter one may miss it, even if a search took it for held.
 func TestEachLookAtALoadPastSaturation(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	plan := metrics.Plan{Rate: 16, Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 60_000}}, Find: &metrics.Find{From: 16, Most: 99}}
@@ -197,7 +195,7 @@ func TestEachLookAtALoadPastSaturation(t *testing.T) {
 	}
 }
 
-// Where the lowest load is no evidence, waits have nothing to be compared with.
+// Without evidence of the lowest load there is no baseline.
 func TestLimitedLowestLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	plan, arrivals := stagesOf(10*time.Second, r, 8, 16, 20)

@@ -12,7 +12,7 @@ import (
 	"benchtop/metrics"
 )
 
-// A ledger that is full costs no more, and the answer stays that of what is in it.
+// A full request index does not grow, and the answer is that of its requests.
 func TestFullLedger(t *testing.T) {
 	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}}, Warmup: time.Second}
 	const most = 200
@@ -48,7 +48,7 @@ func TestFullLedger(t *testing.T) {
 		t.Error("judged again what cannot change")
 	}
 
-	// Other objectives judge what is in it; the rest keeps what it met.
+	// Other objectives judge the requests in it; the rest keeps its judgement.
 	rec.setObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 10}})
 	s := rec.Snapshot()
 	if s.Answer != nil || s.Totals.Good != 1000-most || s.Windows[5].Good != 0 || s.Windows[20].Good != 20 {
@@ -67,7 +67,7 @@ func TestFullLedger(t *testing.T) {
 	}
 }
 
-// What one judgement leaves behind does not show in the next, and the next needs hardly any memory.
+// A judgement leaves no trace in the next one, which needs hardly any memory.
 func TestJudgeAgain(t *testing.T) {
 	rec := recorded(40_000)
 	moments := []time.Duration{4 * time.Second, 2 * time.Second, 3500 * time.Millisecond, 3 * time.Second}
@@ -104,7 +104,7 @@ func TestJudgeAgain(t *testing.T) {
 	}
 }
 
-// To set what is in force costs nothing and changes nothing, as often as it is said.
+// Setting the objectives in force costs nothing and changes nothing.
 func TestSetObjectivesInForce(t *testing.T) {
 	rec := recorded(5000)
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 20}}

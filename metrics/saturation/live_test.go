@@ -17,7 +17,7 @@ import (
 	"benchtop/metrics/report"
 )
 
-// again tells a recorder of a finished run in the order of time, until a moment.
+// again passes the events of a past run to a view in order of time, until a moment.
 func again(rec *live.View, all []metrics.Request, until time.Duration) {
 	type moment struct {
 		at time.Duration
@@ -62,7 +62,7 @@ func lastDone(all []metrics.Request) time.Duration {
 	return last
 }
 
-// Once all requests have ended, the live answer is the report's; but for the gaps between chunks, which are estimates.
+// Once all requests have ended, the live answer is that of the report, except for the gaps between chunks, which are estimates.
 func TestJudgeEqualsReport(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	ramp := linear(4, 44, time.Minute)

@@ -8,7 +8,7 @@ import (
 	"benchtop/metrics"
 )
 
-// A viewer sees the beginning of a long answer, and the rest of it is not held on to.
+// A long answer is cut for viewers, and its rest is freed.
 func TestLongAnswersAreLetGo(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
 	q := metrics.NewRequest(0)

@@ -7,7 +7,7 @@ import (
 	"benchtop/metrics"
 )
 
-// recorded is a recorder after so many requests of ten chunks.
+// recorded is a view after so many requests of ten chunks.
 func recorded(n int) *View {
 	rec := NewView(time.Now(), &metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 2000, Over: time.Minute}, Rate: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 50}}})
 	for i := range n {
@@ -41,7 +41,7 @@ func BenchmarkRecorderRequest(b *testing.B) {
 	}
 }
 
-// The answer of a run of 200,000 requests; what of it is under the lock is in the metric.
+// The answer of a run of 200,000 requests. The metric is the part under the lock.
 func BenchmarkJudge(b *testing.B) {
 	rec := recorded(200_000)
 	var locked time.Duration
@@ -67,7 +67,7 @@ func BenchmarkSetObjectives(b *testing.B) {
 	}
 }
 
-// A snapshot with the rows of 10,000 streams; what of it is under the lock is in the metric.
+// A snapshot with the rows of 10,000 streams. The metric is the part under the lock.
 func BenchmarkSnapshotOfRows(b *testing.B) {
 	rec := recorded(2000)
 	for i := range 10_000 {

@@ -63,7 +63,7 @@ func TestServerReport(t *testing.T) {
 	}
 }
 
-// The look that ends a run comes when the load is gone. Its counters tell of the run, its levels do not.
+// The last sample comes without the load. Its counters belong to the run, its gauges do not.
 func TestLevelsOfAShortRun(t *testing.T) {
 	const ms = time.Millisecond
 	idle := metrics.ServerSecond{At: 820 * ms, Took: 300 * ms, OutputTokens: 40}
@@ -95,8 +95,8 @@ func TestLevelsOfAShortRun(t *testing.T) {
 	}
 }
 
-// The client's mean TTFT beside the server's is of the requests that the same looks tell of: those that failed after their first
-// chunk, and those of the warm-up, which are in no other figure.
+// The client's mean TTFT for comparison with the server's is of the requests of the same samples, with failures after their first chunk
+// and without those of the warm-up.
 func TestServerTTFTHere(t *testing.T) {
 	const ms = time.Millisecond
 	all := []metrics.Request{
@@ -120,7 +120,7 @@ func TestServerTTFTHere(t *testing.T) {
 	}
 }
 
-// What a span shows is the report's as if it were the run.
+// The figures of a span are those of a run of that length.
 func TestServerOver(t *testing.T) {
 	var seconds []metrics.ServerSecond
 	for i := range 10 {

@@ -10,7 +10,7 @@ import (
 	"benchtop/metrics"
 )
 
-// Who looks at single requests sees them at once, but a key that is held down does not make a load.
+// A selected request is shown at once, but repeated selections make no load.
 func TestLookWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := NewView(time.Now(), &metrics.Plan{})
@@ -55,7 +55,7 @@ func TestLookWakes(t *testing.T) {
 	})
 }
 
-// Wishes wait for nobody, and nobody for them, even where no one publishes or reads.
+// Inspect does not block, even without a publisher or a reader.
 func TestLookWaitsForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := NewView(time.Now(), &metrics.Plan{})
@@ -80,7 +80,7 @@ func TestLookWaitsForNobody(t *testing.T) {
 	})
 }
 
-// Those who look again and again share snapshots, but never miss what was said.
+// Callers that poll share snapshots, which hold all facts.
 func TestRecent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := NewView(time.Now(), &metrics.Plan{})
@@ -126,7 +126,7 @@ func TestRecent(t *testing.T) {
 	})
 }
 
-// What takes long is done less often, but never too seldom.
+// Snapshots that take long are shared longer, up to a limit.
 func TestRecentOfALongRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := NewView(time.Now(), &metrics.Plan{})
@@ -149,7 +149,7 @@ func TestRecentOfALongRun(t *testing.T) {
 	})
 }
 
-// A snapshot of a long run, made anew, and as the second of two viewers gets it.
+// A snapshot of a long run, made new, and shared with a second viewer.
 func BenchmarkSnapshotOfALongRun(b *testing.B) {
 	for _, hours := range []int{1, 24} {
 		rec := NewView(time.Now().Add(-time.Duration(hours)*time.Hour), &metrics.Plan{})
@@ -171,8 +171,8 @@ func BenchmarkSnapshotOfALongRun(b *testing.B) {
 	}
 }
 
-// The wait for a slot is known as soon as a request is sent: the whole run and its seconds tell it of the same requests, those
-// that failed taken out, so that in the end it is that of the successes.
+// The wait for a slot is known when a request is sent. The run and its seconds count the same requests, and remove failures, so that the
+// successes remain.
 func TestHeldOfTheRun(t *testing.T) {
 	const ms = time.Millisecond
 	rec := NewView(time.Now(), &metrics.Plan{Warmup: time.Second})

@@ -149,13 +149,8 @@ func (b *blockPool) link(i int32) {
 // usage is the share of blocks that are held, 0 to 1.
 func (b *blockPool) usage() float64 { return float64(b.total-b.free) / float64(b.total) }
 
-func blocksFor(tokens, size int) int {
-	blocks := tokens / size
-	if tokens%size != 0 {
-		blocks++
-	}
-	return blocks
-}
+// blocksFor rounds up without an overflow. There is at least one token.
+func blocksFor(tokens, size int) int { return (tokens-1)/size + 1 }
 
 // blockNames names the blocks of a sequence. The name of a full block is a hash of its tokens and of all before them, so that equal
 // names mean equal prefixes. The engine owns it after the sequence is submitted.

@@ -65,14 +65,6 @@ func (request chatRequest) check() ([]int, *apiError) {
 	return chatTokens(request.Messages, true)
 }
 
-// reasoning returns how many tokens of an answer of that length are reasoning.
-func (request chatRequest) reasoning(length int) int {
-	if request.ChatTemplateKwargs.EnableThinking {
-		return length / 3
-	}
-	return 0
-}
-
 // chatChoice describes the tokens of an answer, or of one step. A step that ends the reasoning may have both kinds of text.
 func (g *generation) chatChoice(tokens []token, request chatRequest, whole bool) chatChoice {
 	var text chatMessage
@@ -83,7 +75,10 @@ func (g *generation) chatChoice(tokens []token, request chatRequest, whole bool)
 	} else {
 		choice.Delta = &text
 	}
-	thought := min(max(request.reasoning(g.seq.limit)-tokens[0].index, 0), len(tokens))
+	thought := 0 // tokens of reasoning
+	if request.ChatTemplateKwargs.EnableThinking {
+		thought = min(max(g.seq.limit/3-tokens[0].index, 0), len(tokens))
+	}
 	if thought > 0 {
 		text.ReasoningContent = textOf(tokens[:thought])
 	}

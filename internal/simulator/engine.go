@@ -75,13 +75,6 @@ func (e *engine) abort(seq *sequence) {
 	e.aborts = true
 }
 
-// usable reports whether the engine is not stopped.
-func (e *engine) usable() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return !e.closed
-}
-
 // stop ends the engine and waits for it. Sequences in flight have their channels closed early. It may be called again.
 func (e *engine) stop() {
 	e.mu.Lock()

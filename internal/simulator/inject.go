@@ -9,8 +9,8 @@ import (
 )
 
 // faultFor returns the fault of the request with that number: the one in its header, else the first of the profile that hits it,
-// else nil.
-func (s *Server) faultFor(r *http.Request, number int) (*Fault, *apiError) {
+// else the zero value.
+func (s *Server) faultFor(r *http.Request, number int) (Fault, *apiError) {
 	if asked := r.Header.Get(FaultHeader); asked != "" {
 		f, err := ParseFault(asked)
 		switch {
@@ -21,16 +21,16 @@ func (s *Server) faultFor(r *http.Request, number int) (*Fault, *apiError) {
 			err = errors.New("the connection was accepted long ago: set this fault when the server starts")
 		}
 		if err != nil {
-			return nil, badRequest(FaultHeader, "%s: %v", FaultHeader, err)
+			return Fault{}, badRequest(FaultHeader, "%s: %v", FaultHeader, err)
 		}
-		return &f, nil
+		return f, nil
 	}
 	for i, f := range s.profile.Faults {
 		if f.Kind != FaultResetAccept && f.hits(number, s.faultSeed(i)) {
-			return &f, nil
+			return f, nil
 		}
 	}
-	return nil, nil
+	return Fault{}, nil
 }
 
 // faultSeed gives each fault of the profile draws of its own.
@@ -38,9 +38,6 @@ func (s *Server) faultSeed(place int) uint64 { return s.profile.Seed + uint64(pl
 
 // inject injects a fault before the answer, and leaves the rest to serve.
 func (s *Server) inject(w http.ResponseWriter, r *http.Request, a *arrival, serve generator) *apiError {
-	if a.fault == nil {
-		return serve(w, r, a)
-	}
 	switch f := a.fault; f.Kind {
 	case FaultResetHeader:
 		disconnect(w, "", true)

@@ -43,7 +43,7 @@ func (p *metricsPage) write(s snapshot) {
 	p.speculation(s.speculation)
 
 	p.head("counter", "vllm:request_success_total", "Count of successfully processed requests.")
-	for _, reason := range endReasons() {
+	for _, reason := range []string{"stop", "length", "abort"} {
 		p.sample("vllm:request_success_total", `finished_reason="`+reason+`"`, float64(s.ends[reason]))
 	}
 
@@ -134,9 +134,6 @@ const (
 	prefillTime
 	numTimes
 )
-
-// endReasons are the reasons a sequence may end for, in the order in which they are shown.
-func endReasons() []string { return []string{"stop", "length", "abort"} }
 
 func newObservations(specTokens int) observations {
 	// The bounds are vLLM's, so that dashboards made for it fit.

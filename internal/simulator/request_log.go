@@ -99,9 +99,7 @@ func (l *requestLog) close() error {
 func (a *arrival) line(r *http.Request) []byte {
 	a.Client, a.Method, a.Path, a.RequestID = r.RemoteAddr, r.Method, r.URL.RequestURI(), r.Header.Get("X-Request-Id")
 	a.Headers = loggedHeaders(r)
-	if a.fault != nil {
-		a.FaultText = a.fault.String()
-	}
+	a.FaultText = a.fault.String()
 	var line bytes.Buffer
 	if err := newEncoder(&line).Encode(a); err != nil {
 		panic(err) // texts and numbers only: a bug
@@ -143,7 +141,7 @@ type arrival struct {
 	OutputTokens int               `json:"output_tokens"`
 	FaultText    string            `json:"fault"` // "" for none
 
-	fault *Fault // injected into it, nil for none
+	fault Fault // injected into it, the zero value for none
 }
 
 // generator answers one request for tokens, or returns an error before the first write.

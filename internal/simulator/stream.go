@@ -89,9 +89,6 @@ func (g *generation) streamTokens(ctx context.Context, out *events, options stre
 // comes after it, or the answer would be complete.
 func (g *generation) beforeFault() int {
 	f := g.arrival.fault
-	if f == nil {
-		return -1
-	}
 	if f.Kind == FaultEmpty {
 		return 0
 	}
@@ -126,9 +123,7 @@ func (g *generation) inject(ctx context.Context, out *events) error {
 }
 
 // suffers reports whether the request's fault is of that kind.
-func (g *generation) suffers(kind FaultKind) bool {
-	return g.arrival.fault != nil && g.arrival.fault.Kind == kind
-}
+func (g *generation) suffers(kind FaultKind) bool { return g.arrival.fault.Kind == kind }
 
 // events writes a stream of server-sent events. Each has one write and one flush, so that a client sees it whole and at its
 // time, unless a fault changes that.
@@ -145,10 +140,7 @@ type events struct {
 
 // openEvents sends the headers at once, before the first token, as vLLM does.
 func (g *generation) openEvents(ctx context.Context, w http.ResponseWriter) (*events, error) {
-	e := &events{w: w, flush: http.NewResponseController(w)}
-	if g.arrival.fault != nil {
-		e.fault = *g.arrival.fault
-	}
+	e := &events{w: w, flush: http.NewResponseController(w), fault: g.arrival.fault}
 	e.halfway = func() error { return g.engine.pause(ctx, e.fault.duration()) }
 	e.enc = newEncoder(&e.bytes)
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")

@@ -235,3 +235,21 @@ func TestErrors(t *testing.T) {
 		t.Errorf("requests %q, want %q", got, want)
 	}
 }
+
+// vLLM counts other first chunks where a server names its reasoning in a way that vLLM does not read.
+func TestReadingOfVLLM(t *testing.T) {
+	all := []metrics.Request{
+		simple(0, 0, 100*time.Millisecond, time.Millisecond, 3), simple(1, 0, 100*time.Millisecond, time.Millisecond, 3), simple(2, 0, 100*time.Millisecond, time.Millisecond, 3)}
+	all[1].VLLMLater, all[2].VLLMLater = 200*time.Millisecond, metrics.Never
+	r, err := Summarize(yield(all), metrics.Run{End: metrics.End{Ended: time.Second}, Events: []metrics.LogEntry{{At: 1, Objectives: &metrics.SLO{}}}})
+	if err != nil || r.VLLM == nil || r.VLLM.TTFT.N != 2 || math.Abs(r.VLLM.TTFT.Mean-200) > 1e-9 || r.VLLM.Unread != 1 {
+		t.Errorf("%+v, %v", r.VLLM, err)
+	}
+	if r.Objectives == nil || r.Goodput != nil {
+		t.Errorf("objectives %v, goodput %v", r.Objectives, r.Goodput)
+	}
+	r, err = Summarize(yield(all[:1]), metrics.Run{Plan: metrics.Plan{Pooling: true}, End: metrics.End{Ended: time.Second}})
+	if err != nil || r.VLLM != nil || r.Statistics[metrics.TTFT].N != 0 || r.Statistics[metrics.E2EL].N != 1 || len(r.OutputSources) != 0 {
+		t.Errorf("pooling: %+v, %v", r.Statistics[metrics.TTFT], err)
+	}
+}

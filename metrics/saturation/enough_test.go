@@ -1,7 +1,6 @@
 package saturation_test
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -10,29 +9,6 @@ import (
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
-
-func TestEnoughGood(t *testing.T) {
-	for _, c := range []struct {
-		gates []metrics.Gate
-		want  float64
-		asked bool
-	}{
-		{nil, metrics.EnoughGood, false},
-		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.9}}, 0.9, true},
-		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.5}, {Metric: "goodput", Op: "<=", Limit: 0.8}}, 0.8, true},
-		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0}}, 0, true},
-		{[]metrics.Gate{{Metric: "goodput", Op: ">", Limit: 0.5}, {Metric: "request_goodput", Op: "<", Limit: 0.8}}, metrics.EnoughGood, false},
-		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: math.NaN()}, {Metric: "goodput", Op: "<", Limit: 7}}, metrics.EnoughGood, false},
-	} {
-		p := metrics.Plan{Gates: c.gates}
-		if got, asked := p.EnoughGood(); got != c.want || asked != c.asked {
-			t.Errorf("%v: %g, %v; want %g, %v", c.gates, got, asked, c.want, c.asked)
-		}
-		if !p.Enough(1) || !p.Enough(c.want+1e-9) || c.want > 0 && p.Enough(c.want-1e-9) {
-			t.Errorf("%v: levels do not go by it", c.gates)
-		}
-	}
-}
 
 // The wait for a slot of the client counts: a rate that a limit holds back is not within the objectives, in a search or without one. The
 // figures of the run leave the wait out, as vLLM does.

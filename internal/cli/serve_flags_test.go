@@ -26,7 +26,7 @@ func TestParseServeFlags(t *testing.T) {
 		{args: "--request-rate fast", rate: "inf", prompts: 1000, fails: "--request-rate fast: expected a number or inf"},
 	} {
 		o := newServeOptions()
-		_, _, err := argv.Parse(o.flags.All(), strings.Fields(c.args))
+		_, _, err := o.flags.Parse(strings.Fields(c.args))
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
 		}

@@ -155,11 +155,11 @@ func TestJournalOfTheRunSoFar(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{"a-so-far.json": "a.jsonl.gz", "a.json": "a.jsonl.gz", "b-so-far.json": "b.jsonl", "c-so-far.json": "c-so-far.jsonl"} {
-		if got, err := FindJournal(file); got != want || err != nil {
+		if got, err := findJournal(file); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %s", file, got, err, want)
 		}
 	}
-	if _, err := FindJournal("d-so-far.json"); err == nil || !strings.Contains(err.Error(), "no journal beside it") {
+	if _, err := findJournal("d-so-far.json"); err == nil || !strings.Contains(err.Error(), "no journal beside it") {
 		t.Errorf("without a journal: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ const stillOn = "the run was still on when this was read"
 
 // ReadRun reads the run of a file from the journal that belongs to it.
 func ReadRun(file string) (event.Events, error) {
-	path, err := FindJournal(file)
+	path, err := findJournal(file)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func readJournal(path string) event.Events {
 
 var errDirectory = errors.New("is a directory; give a result (.json) or a journal (.jsonl or .jsonl.gz) in it")
 
-// FindJournal finds the journal that belongs to a file.
-func FindJournal(path string) (string, error) {
+// findJournal finds the journal that belongs to a file.
+func findJournal(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return "", fmt.Errorf("%s %w", path, errDirectory)
 	}
@@ -77,7 +77,7 @@ func FindJournal(path string) (string, error) {
 // ReadReport computes the report of a saved run from its journal, or reads the result where there is no journal. The error of a
 // truncated journal comes with the report of its readable part.
 func ReadReport(file string) (metrics.Report, error) {
-	path, err := FindJournal(file)
+	path, err := findJournal(file)
 	if errors.Is(err, errDirectory) {
 		return metrics.Report{}, err
 	}

@@ -53,9 +53,9 @@ func (f *Flags) VisitAll(visit func(*pflag.Flag)) {
 	}
 }
 
-// Parse reads a command line as [Parse] does. A Help error prints the help of these flags.
+// Parse reads a command line by the rules of parse. A Help error prints the help of these flags.
 func (f *Flags) Parse(args []string) (rest, warnings []string, err error) {
-	rest, warnings, err = Parse(f.All(), args)
+	rest, warnings, err = parse(f.All(), args)
 	if asked, ok := errors.AsType[Help](err); ok {
 		err = Help{asked.Word, f}
 	}

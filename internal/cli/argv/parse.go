@@ -35,7 +35,7 @@ type keyed interface {
 // doubtful is a Value that warns of likely mistakes. It is asked once the command line is read.
 type doubtful interface{ Warnings(flag string) []string }
 
-// Parse sets the flags of fs from a command line by vLLM's rules, which pflag alone cannot follow:
+// parse sets the flags of fs from a command line by vLLM's rules, which pflag alone cannot follow:
 //
 //   - underscores in a name are dashes, and the beginning of a name is enough where it fits one flag only;
 //   - a flag given again replaces what was given before, and a warning says so;
@@ -44,7 +44,7 @@ type doubtful interface{ Warnings(flag string) []string }
 //     that begin with a dash are joined to their flag by '='.
 //
 // It returns the arguments that belong to no flag, the warnings, and all problems at once, or Help.
-func Parse(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error) {
+func parse(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error) {
 	a := &argv{fs: fs, args: args, times: map[*pflag.Flag]int{}}
 	for len(a.args) > 0 {
 		arg := a.next()

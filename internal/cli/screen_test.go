@@ -4,7 +4,11 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
+
+	"benchtop/export"
+	"benchtop/metrics"
 )
 
 // fullDisk takes some bytes; its Close fails if told so.
@@ -52,5 +56,18 @@ func TestCastFile(t *testing.T) {
 	}
 	if words := (*castFile)(nil).trouble(); words != nil {
 		t.Errorf("no recording, and %q", words)
+	}
+}
+
+// The page of the report begins with the answer, and a narrow one has no plots.
+func TestReportPage(t *testing.T) {
+	r := metrics.Report{Plan: metrics.Plan{Backend: "openai", ModelID: "m"}}
+	wide, narrow := reportPage(&r, 100), reportPage(&r, 60)
+	if answer := export.Answer(r); !strings.HasPrefix(wide, answer) || !strings.HasPrefix(narrow, answer) || len(narrow) > len(wide) {
+		t.Errorf("wide:\n%s\nnarrow:\n%s", wide, narrow)
+	}
+	o := screenOptions{bandwidth: 20, theme: "x", exit: true}
+	if got := o.options(nil, nil); got.Bandwidth != 20_000 || got.Theme != "x" || !got.Exit {
+		t.Errorf("%+v", got)
 	}
 }

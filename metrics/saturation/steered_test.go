@@ -185,7 +185,7 @@ func TestNonsenseSettings(t *testing.T) {
 				Queue: metrics.ServerLatency{N: figure(), Mean: anyTime()}, PrefixHits: figure(), PrefixQueries: figure()})
 			run.GPUs = append(run.GPUs, metrics.GPUSecond{At: anyTime(), Took: anyTime(), GPUs: []metrics.GPU{{Index: r.IntN(5) - 1, Power: figure()}}})
 		}
-		summary, err := report.Summarize(yield(drawRun(uint64(r.IntN(5)), 60)), run)
+		summary, err := report.Summarize(yield(many.with(func(s *server) { s.room = 10 }).serve(poisson(linear(1, 60, 2*time.Second), r), r)), run)
 		if err != nil || len(summary.Levels) > saturation.MostOpened {
 			t.Errorf("%v, %d levels", err, len(summary.Levels))
 		}

@@ -1,4 +1,4 @@
-package report
+package metrics_test
 
 import (
 	"math"
@@ -10,6 +10,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/metrics/live"
+	"benchtop/metrics/report"
 )
 
 // The warm-up is in no figure: the report is that of the run without its requests, except for the timeline.
@@ -31,7 +32,7 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	}
 	summarize := func(reqs []metrics.Request, warmup, ended time.Duration) metrics.Report {
 		plan.Warmup = warmup
-		r, err := Summarize(yield(reqs), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
+		r, err := report.Summarize(yield(reqs), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +140,7 @@ func TestObjectivesAreCounted(t *testing.T) {
 		refused(5, time.Second, "never mind"), // in no count
 	}
 	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}, {Metric: metrics.TPOT, LimitMS: 10}}}
-	r, err := Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
+	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,11 +157,11 @@ func TestObjectivesAreCounted(t *testing.T) {
 			t.Errorf("second %d: %+v, want %+v", i, got, want)
 		}
 	}
-	r, err = Summarize(yield(all[5:]), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
+	r, err = report.Summarize(yield(all[5:]), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil || r.Good != 0 || len(r.Met) != 2 || r.Met[0].Share != 0 {
 		t.Errorf("without successes: %d good, met %v, %v", r.Good, r.Met, err)
 	}
-	r, err = Summarize(yield(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
+	r, err = report.Summarize(yield(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil || r.Good != 5 || r.Met != nil || r.Timeline[0].Good != 3 {
 		t.Errorf("without objectives: %d good, met %v, %v", r.Good, r.Met, err)
 	}
@@ -179,7 +180,7 @@ func TestExactPeak(t *testing.T) {
 	all := []metrics.Request{simple(0, 100*ms, 100*ms, 0, 1), simple(1, 110*ms, 80*ms, 0, 1), failed, cut, unsent, warming,
 		refused(6, 400*ms, "when the others have ended"), refused(7, 402*ms, "alone")}
 	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2, Warmup: 50 * ms}
-	r, err := Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}})
+	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}})
 	if err != nil || r.ExactPeakConcurrency != 4 || r.PeakConcurrency != 2 {
 		t.Errorf("most in flight %d, vLLM's %d, want 4 and 2; %v", r.ExactPeakConcurrency, r.PeakConcurrency, err)
 	}

@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"benchtop/datasets/tokenizer":      {"benchtop/datasets/hub", "benchtop/datasets/endpoint", "benchtop/datasets/jsonscan", "benchtop/datasets/parallel"},
 	"benchtop/datasets/hub":            {},
 	"benchtop/datasets/hub/hubtest":    {},
-	"benchtop/datasets/chattemplate":   {"benchtop/datasets/endpoint", "benchtop/internal/pyjson"},
+	"benchtop/datasets/chattemplate":   {"benchtop/datasets/endpoint", "benchtop/datasets/jsonscan", "benchtop/internal/pyjson"},
 	"benchtop/datasets/endpoint":       {},
 	"benchtop/metrics":                 {},
 	"benchtop/metrics/event":           {"benchtop/metrics"},

@@ -1,15 +1,14 @@
 package chattemplate
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/internal/pyjson"
 )
 
@@ -18,39 +17,31 @@ const maxNesting = 200
 
 // readJSON makes a value of JSON, members in their order. Numbers that Python reads and Go cannot are refused.
 func readJSON(data []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	v, err := readValue(d, 0)
-	if err != nil {
+	var raw json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
 		return nil, err
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("more than one JSON value")
-	}
-	return v, nil
+	return readValue(raw, 0)
 }
 
-func readValue(d *json.Decoder, depth int) (any, error) {
-	token, err := d.Token()
-	if err == io.EOF {
-		return nil, io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return nil, err
-	}
-	switch t := token.(type) {
-	case json.Number:
-		return readNumber(t.String())
-	case json.Delim:
+func readValue(raw []byte, depth int) (any, error) {
+	switch raw[0] {
+	case '{', '[':
 		if depth == maxNesting {
 			return nil, fmt.Errorf("JSON nested deeper than %d", maxNesting)
 		}
-		if t == '[' {
-			return readList(d, depth+1)
+		if raw[0] == '[' {
+			return readList(raw, depth+1)
 		}
-		return readDict(d, depth+1)
+		return readDict(raw, depth+1)
+	case '"':
+		return jsonscan.Text(raw), nil
+	case 't', 'f':
+		return raw[0] == 't', nil
+	case 'n':
+		return nil, nil
 	}
-	return token, nil
+	return readNumber(string(raw))
 }
 
 // readNumber makes a float of a number with a dot or an exponent, and an int of others.
@@ -66,36 +57,28 @@ func readNumber(s string) (v any, err error) {
 	return v, nil
 }
 
-func readList(d *json.Decoder, depth int) (any, error) {
+func readList(raw []byte, depth int) (any, error) {
 	items := []any{}
-	for d.More() {
-		v, err := readValue(d, depth)
+	for element := range jsonscan.Elements(raw) {
+		v, err := readValue(element, depth)
 		if err != nil {
 			return nil, err
 		}
 		items = append(items, v)
 	}
-	_, err := d.Token()
-	return newList(items), err
+	return newList(items), nil
 }
 
-func readDict(d *json.Decoder, depth int) (any, error) {
+func readDict(raw []byte, depth int) (any, error) {
 	out := newDict()
-	for d.More() {
-		key, err := d.Token()
+	for name, value := range jsonscan.Members(raw) {
+		v, err := readValue(value, depth)
 		if err != nil {
 			return nil, err
 		}
-		v, err := readValue(d, depth)
-		if err != nil {
-			return nil, err
-		}
-		if err := out.set(key, v); err != nil {
-			return nil, err
-		}
+		_ = out.set(jsonscan.Text(name), v) // a text is a key
 	}
-	_, err := d.Token()
-	return out, err
+	return out, nil
 }
 
 // printer writes JSON as Python's json.dumps does with ensure_ascii=False.

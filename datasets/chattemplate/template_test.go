@@ -167,7 +167,7 @@ func TestInputRefused(t *testing.T) {
 		{"[1", "", "no JSON array"},
 		{"[] []", "", "no JSON array"},
 		{"[99999999999999999999]", "", "too large"},
-		{strings.Repeat("[", 300), "", "nested deeper"},
+		{strings.Repeat("[", 300) + strings.Repeat("]", 300), "", "nested deeper"},
 		{"[]", "[]", "no JSON object"},
 		{"[]", `{"messages": 1}`, "must not hold"},
 		{"[]", `{"chat_template": "x"}`, "must not hold"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -119,5 +120,40 @@ func TestFindElsewhere(t *testing.T) {
 	}
 	if _, err := os.Lstat(runtime); err == nil {
 		t.Error("a directory was made")
+	}
+}
+
+// Where no socket can be, the error says why; files that are no sockets of runs are passed over.
+func TestNoPlaceForASocket(t *testing.T) {
+	runtime := places(t)
+	best := filepath.Join(runtime, "benchtop")
+	occupy(t, best)
+	if err := usable(best); err == nil || err.Error() != best+" is no directory" {
+		t.Errorf("a file: %v", err)
+	}
+	if _, err := Find(); err == nil {
+		t.Error("runs were looked for in a file")
+	}
+	occupy(t, os.Getenv("TMPDIR"))
+	if _, err := Listen(newRun(), "v1"); err == nil || strings.Count(err.Error(), "not a directory") != 2 {
+		t.Errorf("no directory: %v", err)
+	}
+	if err := os.Remove(best); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(best, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"0.sock", "-7.sock", "x.sock", "12", "12.txt"} {
+		occupy(t, filepath.Join(best, name))
+	}
+	if all, err := Find(); err != nil || len(all) != 0 {
+		t.Errorf("found %+v, %v", all, err)
+	}
+	if left, err := os.ReadDir(best); err != nil || len(left) != 5 {
+		t.Errorf("%d files are left, %v", len(left), err)
+	}
+	if _, err := open(filepath.Join(best, strings.Repeat("x", 200))); err == nil {
+		t.Error("a path that is too long for a socket")
 	}
 }

@@ -79,3 +79,18 @@ func TestCheckpoints(t *testing.T) {
 		}
 	}
 }
+
+// No checkpoint is made once the player has gone.
+func TestCheckpointsEnd(t *testing.T) {
+	run, all := drawRun(9, 20, 10*time.Second)
+	r, err := record(eventtest.Of(run, yield(all)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := r.checkpoints(3)
+	if c.keep(ctx); len(c.ready) != 0 {
+		t.Errorf("%d are ready", len(c.ready))
+	}
+}

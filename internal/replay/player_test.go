@@ -1,9 +1,11 @@
 package replay
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -143,4 +145,22 @@ func TestSpeed(t *testing.T) {
 			expect("as fast as it goes", 0, true, fastest)
 		})
 	}
+}
+
+// Commands to a player that has gone do not wait.
+func TestCommandsToPlayerThatIsGone(t *testing.T) {
+	run, all := drawRun(1, 5, time.Second)
+	synctest.Test(t, func(t *testing.T) {
+		p, err := New(eventtest.Of(run, yield(all)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range p.Run(ctx) {
+		}
+		for range commandsWaiting + 1 {
+			p.Pause()
+		}
+	})
 }

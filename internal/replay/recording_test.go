@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -157,4 +158,53 @@ func TestEmptyRun(t *testing.T) {
 			t.Errorf("state %q, %+v", s.State, s.Replay)
 		}
 	})
+}
+
+// The events of a recording end where their reader stops, where its context ends, and with the error of a broken journal.
+func TestEventsOfARecording(t *testing.T) {
+	run, all := drawRun(1, 20, 10*time.Second)
+	broken := errors.New("the file was cut")
+	r, err := record(eventtest.Of(run, yield(all)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := len(r.facts) + len(r.requests)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, c := range []struct {
+		name   string
+		ctx    context.Context
+		broken error
+		most   int
+		n      int
+		err    error
+	}{
+		{"all", t.Context(), nil, whole, whole, nil},
+		{"a part of the facts", t.Context(), nil, 1, 1, nil},
+		{"a part of the requests", t.Context(), nil, len(r.facts) + 1, len(r.facts) + 1, nil},
+		{"a context that has ended", ended, nil, whole + 1, len(r.facts) + 1, context.Canceled},
+		{"a broken journal", t.Context(), broken, whole + 1, whole + 1, broken},
+	} {
+		r.broken = c.broken
+		n, last := 0, error(nil)
+		for _, err := range r.all(c.ctx) {
+			if n++; err != nil {
+				last = err
+			}
+			if n == c.most {
+				break
+			}
+		}
+		if n != c.n || last != c.err {
+			t.Errorf("%s: %d events, error %v; want %d, %v", c.name, n, last, c.n, c.err)
+		}
+	}
+	r.broken = nil
+	computed := r.summarize(ended)
+	if <-computed.ready; computed.now() != nil {
+		t.Error("there is a report though the context has ended")
+	}
+	if _, err := record(func(yield func(event.Event, error) bool) { yield(event.Event{}, broken) }); !errors.Is(err, broken) {
+		t.Errorf("a journal without a plan: %v", err)
+	}
 }

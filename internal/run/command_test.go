@@ -18,6 +18,7 @@ func TestKeysEndARun(t *testing.T) {
 	for do, want := range map[metrics.CommandKind]string{metrics.Drain: metrics.StoppedByUser, metrics.Abort: metrics.AbortedByUser} {
 		synctest.Test(t, func(t *testing.T) {
 			r := begin(t, small(t, metrics.Plan{}, 100))
+			time.AfterFunc(time.Second, func() { r.Command(metrics.Command{Do: metrics.SetLoad, Value: 5}) })
 			time.AfterFunc(2*time.Second, func() {
 				if said, ok := r.Command(metrics.Command{Do: do}); said != "" || !ok {
 					t.Errorf("%s: said %q, %t", do, said, ok)

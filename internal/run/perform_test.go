@@ -392,6 +392,32 @@ func TestCountAnswers(t *testing.T) {
 	}
 }
 
+// Answers are counted before the report is made, which has their tokens.
+func TestCountedInTheReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r *Run
+		c := small(t, metrics.Plan{}, 1)
+		c.Count = func(context.Context, string) (int, error) { return 1000, nil }
+		c.Drawn = func() { // the simulated server counts its answers, so that one that nothing counted is made up
+			q := metrics.NewRequest(7)
+			q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
+			r.stream.Take(&event.Event{Kind: event.Due, Request: &q})
+			q.FirstChunk, q.LastChunk, q.Done = 1000, 1000, 1000
+			q.OutputTokens, q.OutputSource, q.Text = 1, metrics.TokensFromChunks, "x"
+			r.stream.Take(&event.Event{At: q.Done, Kind: event.Done, Request: &q})
+		}
+		var err error
+		if r, err = New(*c); err != nil {
+			t.Fatal(err)
+		}
+		o := r.Do()
+		r.Close()
+		if o.Err != nil || o.Report.Completed != 2 || o.Report.OutputTokens != 1064 {
+			t.Errorf("%d requests, %d tokens: %v", o.Report.Completed, o.Report.OutputTokens, o.Err)
+		}
+	})
+}
+
 func hang(ctx context.Context, _ int) (int, error) { <-ctx.Done(); return 0, ctx.Err() }
 
 // recounts is how many answers have seven tokens by the server's count in the journal.

@@ -100,21 +100,26 @@ func TestCacheInTheLog(t *testing.T) {
 		w := newWatched()
 		cache := &Cache{View: w.view, Share: func(float64) float64 { return 0.1 }}
 		if page {
-			cache.add(&metrics.ServerSecond{PrefixQueries: 2000, PrefixHits: 1000})
+			cache.add(&metrics.ServerSecond{PrefixQueries: 2000, PrefixHits: 1800})
 		} else {
-			q := metrics.NewRequest(0)
-			q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
-			eventtest.Step(w.view, event.Due, &q)
-			eventtest.Step(w.view, event.Sent, &q)
-			q.InputTokens, q.CachedTokens, q.InputSource, q.Done = 2000, 1000, metrics.TokensFromUsage, 1
-			eventtest.Step(w.view, event.Done, &q)
+			cached(w.view)
 		}
 		for range 2 {
 			cache.warn(w.stream.Tell)
 		}
 		events := w.run(t).Events
-		if len(events) != 1 || events[0].Mark != metrics.CacheMark || events[0].Level != metrics.Warn || !strings.Contains(events[0].Text, "knew 50% of the prompt tokens") {
+		if len(events) != 1 || events[0].Mark != metrics.CacheMark || events[0].Level != metrics.Warn || !strings.Contains(events[0].Text, "knew 90% of the prompt tokens") {
 			t.Errorf("by the page %t: %+v", page, events)
 		}
 	}
+}
+
+// cached is an answer whose prompt the server knew but for a tenth.
+func cached(view *live.View) {
+	q := metrics.NewRequest(0)
+	q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
+	eventtest.Step(view, event.Due, &q)
+	eventtest.Step(view, event.Sent, &q)
+	q.InputTokens, q.CachedTokens, q.InputSource, q.Done = 2000, 1800, metrics.TokensFromUsage, 1
+	eventtest.Step(view, event.Done, &q)
 }

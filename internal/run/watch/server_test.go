@@ -45,11 +45,12 @@ type watched struct {
 	start  time.Time
 	view   *live.View
 	stream *event.Stream
+	share  float64 // of the prompts' tokens, in common
 	facts  []event.Event
 }
 
 func newWatched() *watched {
-	w := &watched{start: time.Now()}
+	w := &watched{start: time.Now(), share: 1}
 	w.view = live.NewView(w.start, &metrics.Plan{Timestamps: metrics.KernelStamps}) // the real waits of goroutines do not matter
 	w.stream = event.NewStream(w.start, w.view, w)
 	return w
@@ -73,7 +74,7 @@ func (w *watched) run(t *testing.T) metrics.Run {
 }
 
 func (w *watched) watch(ctx context.Context, s *Server) {
-	cache := &Cache{View: w.view, Share: func(float64) float64 { return 1 }}
+	cache := &Cache{View: w.view, Share: func(float64) float64 { return w.share }}
 	s.Watch(ctx, w.start, cache, w.stream.Tell)
 }
 
@@ -82,17 +83,23 @@ func serverWatched(t *testing.T, page pageAt, length time.Duration) (run metrics
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatched()
-		server, err := target.New(target.Options{BaseURL: "http://127.0.0.1:1"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) { return page.serve(w.start, r) })}
-		ctx, cancel := context.WithTimeout(t.Context(), length)
-		defer cancel()
-		w.watch(ctx, NewServer(client, server, false))
+		w.serve(t, page, length)
 		run = w.run(t)
 	})
 	return run
+}
+
+// serve looks at a server for so long.
+func (w *watched) serve(t *testing.T, page pageAt, length time.Duration) {
+	t.Helper()
+	server, err := target.New(target.Options{BaseURL: "http://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) { return page.serve(w.start, r) })}
+	ctx, cancel := context.WithTimeout(t.Context(), length)
+	defer cancel()
+	w.watch(ctx, NewServer(client, server, false))
 }
 
 // told are the texts of the events.
@@ -359,5 +366,58 @@ func TestServerThatComesAndGoes(t *testing.T) {
 	}
 	if run.ServerAbsent == "" {
 		t.Error("the page is there at the end")
+	}
+}
+
+// The end of a run waits for half a second at most for a page that hangs, and not at all for one that hung before.
+func TestServerHangsAtTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		hangs int // from this second on
+		end   time.Duration
+		want  time.Duration
+	}{
+		{"before the last look", 3, 3500 * time.Millisecond, 4 * time.Second},
+		{"for long", 3, 12 * time.Second, 12 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			newWatched().serve(t, func(second int) string {
+				if second >= c.hangs {
+					return ""
+				}
+				return "vllm:num_requests_running 3\n"
+			}, c.end)
+			if took := time.Since(began); took != c.want {
+				t.Errorf("%s: it took %s, want %s", c.name, took, c.want)
+			}
+		})
+	}
+}
+
+// A cache that is too warm is told as soon as the page shows it, or the answers do; at the end of the run at the latest.
+func TestServerWithAWarmCache(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		page    pageAt
+		answers time.Duration // when they tell of it
+		at      time.Duration
+	}{
+		{"by the page", func(second int) string {
+			return fmt.Sprintf("vllm:prefix_cache_queries_total %d\nvllm:prefix_cache_hits_total %[1]d\n", 500*second)
+		}, time.Hour, 2 * time.Second},
+		{"by answers", func(int) string { return "vllm:num_requests_running 3\n" }, 2500 * time.Millisecond, 3 * time.Second},
+		{"by answers at the end", func(int) string { return "closed" }, 9900 * time.Millisecond, 10 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWatched()
+			w.share = 0.5
+			time.AfterFunc(c.answers, func() { cached(w.view) })
+			w.serve(t, c.page, 10*time.Second)
+			events := w.run(t).Events
+			if len(events) != 1 || events[0].Mark != metrics.CacheMark || events[0].At != c.at {
+				t.Errorf("%s: %+v", c.name, events)
+			}
+		})
 	}
 }

@@ -1,0 +1,124 @@
+package attach
+
+import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+// sent is a frame as it comes out of a socket.
+func sent(t *testing.T, f frame) (out frame) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(&f); err != nil {
+		t.Fatal(err)
+	}
+	if err := gob.NewDecoder(&b).Decode(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// A viewer puts together what the run was, snapshot by snapshot: also a goodput of nothing, and objectives that were taken away.
+func TestFrames(t *testing.T) {
+	plan := &metrics.Plan{ModelID: "m"}
+	second := func(n int) metrics.ClientSecond {
+		return metrics.ClientSecond{At: time.Duration(n) * time.Second, Sent: n}
+	}
+	nothing := 0.0
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+	var from sender
+	var to receiver
+	for i, s := range []metrics.Snapshot{
+		{Plan: plan, Objectives: slo},
+		{Plan: plan, Objectives: slo, Client: []metrics.ClientSecond{second(1)}, Marks: []metrics.LogEntry{{Text: "a"}}},
+		{Plan: plan, Objectives: metrics.SLO{}, Client: []metrics.ClientSecond{second(1), second(2)}, Marks: []metrics.LogEntry{{Text: "a"}}, Report: &metrics.Report{Completed: 3, Goodput: &nothing, Objectives: metrics.SLO{}}},
+	} {
+		f := from.next(s)
+		if n := len(f.Snapshot.Client); n > 1 || (f.Snapshot.Plan != nil) != (i == 0) {
+			t.Errorf("frame %d has %d seconds, plan %v", i, n, f.Snapshot.Plan)
+		}
+		got, ok := to.next(sent(t, f))
+		if !ok || !cmp.Equal(got.Plan, s.Plan) || !cmp.Equal(got.Objectives, s.Objectives) || !cmp.Equal(got.Client, s.Client) || !cmp.Equal(got.Marks, s.Marks) && len(s.Marks) > 0 {
+			t.Errorf("snapshot %d is %+v, was %+v", i, got, s)
+		}
+		if s.Report != nil && (got.Report.Goodput == nil || *got.Report.Goodput != 0 || got.Report.Objectives == nil) {
+			t.Errorf("the report is %+v", got.Report)
+		}
+	}
+	for name, f := range map[string]frame{
+		"seconds that are missing": {Client: 3, Marks: 1},
+		"a place before all":       {Client: 2, Marks: -1},
+	} {
+		if _, ok := to.next(f); ok {
+			t.Errorf("%s: it fits", name)
+		}
+	}
+	if _, ok := (&receiver{}).next(frame{}); ok {
+		t.Error("a run without a plan fits")
+	}
+}
+
+// A viewer says why it cannot join, or saw no more.
+func TestViewerFails(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		words  reply
+		frames []frame
+		joined bool
+		want   string
+	}{
+		{"another version, unrefused", reply{Attach: protocol + 1, Version: "v2"}, nil, false, "the run is one of benchtop v2, this is benchtop v1"},
+		{"a frame without a plan", reply{Attach: protocol}, []frame{{}}, true, "the run is gone: a snapshot that does not follow the one before"},
+		{"the end of the run is missing", reply{Attach: protocol}, nil, true, "the run is gone: EOF"},
+		{"finished", reply{Attach: protocol}, []frame{{Snapshot: metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Finished}}}, true, ""},
+	} {
+		near, far := net.Pipe()
+		var talking sync.WaitGroup
+		talking.Go(func() {
+			defer far.Close()
+			if json.NewDecoder(far).Decode(new(hello)) != nil || json.NewEncoder(far).Encode(c.words) != nil {
+				return
+			}
+			frames := gob.NewEncoder(far)
+			for _, f := range c.frames {
+				_ = frames.Encode(&f)
+			}
+		})
+		v := &Viewer{conn: near, snapshots: make(chan metrics.Snapshot, 1)}
+		in, err := v.greet("v1")
+		if (err == nil) != c.joined {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if err == nil {
+			v.read(in)
+			err = v.Err()
+		}
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		_ = near.Close()
+		talking.Wait()
+		if said, ok := v.Command(metrics.Command{Do: metrics.Pause}); ok || said != "the run does not listen" {
+			t.Errorf("%s: said %q afterwards", c.name, said)
+		}
+	}
+}
+
+// A run without a host has no viewers.
+func TestNoHost(t *testing.T) {
+	var h *Host
+	h.Close()
+	if n := h.Viewers(); n != 0 {
+		t.Errorf("%d viewers", n)
+	}
+}

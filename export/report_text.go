@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"benchtop/internal/pyjson"
 	"benchtop/metrics"
@@ -105,4 +108,253 @@ func (t textReport) failures(r *metrics.Report) {
 	for i, text := range r.FirstErrors {
 		fmt.Fprintf(t.w, "Error %d: %s\n", i, Clean(text))
 	}
+}
+
+// textWidth is the width of remarks in columns.
+const textWidth = 80
+
+// columns estimates the width of text on a terminal, and never too low: 0 for combining marks, 2 from the first wide block
+// (Hangul Jamo) on.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case r >= 0x1100:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// cut shortens text to width columns; an ellipsis marks the cut.
+func cut(s string, width int) string {
+	if columns(s) <= width {
+		return s
+	}
+	used := 0
+	for i, r := range s {
+		used += columns(string(r))
+		if used > width-2 { // the ellipsis counts as two
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// wrap breaks text between words into lines of at most width columns. All but the first are indented.
+func wrap(text string, width int) string { return fill(strings.Fields(text), " ", "  ", width) }
+
+// fill fills lines of at most width columns with words. All but the first are indented.
+func fill(words []string, between, indent string, width int) string {
+	lines, line := "", ""
+	for i, word := range words {
+		switch {
+		case i == 0:
+			line = word
+		case columns(line)+columns(between)+columns(word) > width:
+			lines += line + "\n"
+			line = indent + word
+		default:
+			line += between + word
+		}
+	}
+	if line == "" {
+		return ""
+	}
+	return lines + line + "\n"
+}
+
+// escapes matches terminal escape sequences that begin with ESC or the equivalent C1 control: control sequences (CSI), strings
+// that end in BEL or ST (OSC, DCS, SOS, PM, APC), and short sequences.
+var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x20-\x3f]*[\x40-\x7e]" +
+	"|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)" +
+	"|\x1b[\x20-\x2f]*[\x30-\x7e]")
+
+// Clean makes foreign text safe to show: one line of valid UTF-8 without escape sequences, control characters and invisible
+// characters that reorder text. A run of white space becomes one blank.
+func Clean(s string) string {
+	s = escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r) || unicode.In(r, unicode.Zl, unicode.Zp):
+			return ' '
+		case r == '\u200c' || r == '\u200d': // joiners are part of scripts and emoji
+			return r
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// cutASCII makes foreign text ASCII and cuts it to width columns.
+func cutASCII(s string, width int) string {
+	s = strings.Map(func(r rune) rune {
+		if r > '~' {
+			return '?'
+		}
+		return r
+	}, Clean(s))
+	if len(s) > width {
+		return s[:max(0, width-3)] + "..."
+	}
+	return s
+}
+
+// JoinWords joins words as in a sentence: a, b and c.
+func JoinWords(words []string) string {
+	n := len(words)
+	if n < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+func loadText(v float64, isUsers bool) string {
+	if isUsers {
+		return count(int(math.Round(min(max(v, 0), metrics.LargestCount))), "user")
+	}
+	return rateText(v) + " req/s"
+}
+
+// aboutText is an approximate load.
+func aboutText(v float64, isUsers bool) string {
+	if v >= 10 {
+		v = math.Round(v)
+	}
+	return loadText(v, isUsers)
+}
+
+// rateText rounds a rate to a tenth, half up, as the dashboard does: 8.45 becomes 8.5.
+func rateText(v float64) string {
+	switch {
+	case !finite(v):
+		return pyjson.Float(v)
+	case v >= 10:
+		return strings.TrimSuffix(strconv.FormatFloat(math.Round(v*10)/10, 'f', 1, 64), ".0")
+	case v >= 1:
+		return strconv.FormatFloat(math.Round(v*10)/10, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64)
+}
+
+// change is a latency before and after, in a common unit.
+func change(before, after float64) string {
+	switch {
+	case after <= 0:
+		return latency(before) + " -> none succeeded"
+	case before <= 0:
+		return latency(after)
+	case max(before, after) < 1000:
+		return fmt.Sprintf("%s -> %s ms", digits(before), digits(after))
+	}
+	return fmt.Sprintf("%s -> %s s", digits(before/1000), digits(after/1000))
+}
+
+// minSecondsMS is the shortest latency, in milliseconds, that is written in seconds.
+const minSecondsMS = 100
+
+func latency(ms float64) string {
+	if ms < minSecondsMS {
+		return digits(ms) + " ms"
+	}
+	return digits(ms/1000) + " s"
+}
+
+// digits writes about three significant digits.
+func digits(v float64) string {
+	decimals := 0
+	switch {
+	case !finite(v):
+		return pyjson.Float(v)
+	case v < 0.1:
+		decimals = 3
+	case v < 10:
+		decimals = 2
+	case v < 20:
+		decimals = 1
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}
+
+func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
+
+// percent writes a share, rounded down: 100 % means all.
+func percent(share float64) string {
+	return fmt.Sprintf("%.1f %%", math.Floor(min(share, 1)*1000+1e-9)/10)
+}
+
+// Comparison writes a line for each figure that both runs have, with the change from old to now. name is the name of the old
+// run: foreign text. The loads of the two runs are not compared.
+func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
+	out := bufio.NewWriter(w) // keeps its error for Flush
+	row := func(label string, decimals int, before, now float64) {
+		fmt.Fprintf(out, "%-42s %11.*f %11.*f %8s\n", label, decimals, before, decimals, now, changeText(now, before))
+	}
+	name = cut(Clean(name), 30)
+	if old.Completed+old.Failed == 0 {
+		fmt.Fprintf(out, "\nThe baseline %s has no requests: there is nothing to compare with.\n", name)
+		return out.Flush()
+	}
+	fmt.Fprintf(out, "\n%-42s %11s %11s %8s\n", "Against "+name, "baseline", "this run", "change")
+	row("Successful requests:", 0, float64(old.Completed), float64(now.Completed))
+	row("Failed requests:", 0, float64(old.Failed), float64(now.Failed))
+	row("Request throughput (req/s):", 2, old.RequestThroughput, now.RequestThroughput)
+	if old.Goodput != nil && now.Goodput != nil {
+		row("Request goodput (req/s):", 2, *old.Goodput, *now.Goodput)
+	}
+	if now.Plan.Pooling && old.InputThroughput > 0 {
+		row("Input throughput (inputs/s):", 2, old.InputThroughput, now.InputThroughput)
+	}
+	if !now.Plan.SkipTokenizer && old.OutputTokens > 0 {
+		row("Output token throughput (tok/s):", 2, old.OutputThroughput, now.OutputThroughput)
+	}
+	for _, l := range selected(now) {
+		a, b, label := &old.Statistics[l], &now.Statistics[l], l.Naming().Label
+		if a.N == 0 || b.N == 0 {
+			continue
+		}
+		row("Median "+label+" (ms):", 2, a.Median, b.Median)
+		before, known := p99(a)
+		if after, knownNow := p99(b); known && knownNow {
+			row("P99 "+label+" (ms):", 2, before, after)
+		}
+	}
+	return out.Flush()
+}
+
+// changeText is a change in percent, "-" if it is undefined.
+func changeText(now, before float64) string {
+	part, ok := metrics.Change(now, before)
+	switch {
+	case !ok:
+		return "-"
+	case part == 0:
+		return "0%"
+	case math.Abs(part) < 0.0995: // as on the dashboard
+		return fmt.Sprintf("%+.1f%%", 100*part)
+	}
+	return fmt.Sprintf("%+.0f%%", 100*part)
 }

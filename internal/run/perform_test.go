@@ -2,7 +2,6 @@ package run
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"math"
@@ -177,7 +176,8 @@ func TestBugInTheMiddle(t *testing.T) {
 		var place *files.Saving
 		if saved {
 			place = reserved(t, plan)
-			want = "benchtop broke while it finished the run: a bug; what was measured is in " + place.JournalName + " (benchtop report " + place.JournalName + ")\n"
+			want = "benchtop broke while it finished the run: a bug; what was measured is in " +
+				place.JournalName + " (benchtop report " + place.JournalName + ")\n"
 		}
 		synctest.Test(t, func(t *testing.T) {
 			c := small(t, plan, 3)
@@ -313,119 +313,4 @@ func TestAnnounce(t *testing.T) {
 			_ = r.journal.Close()
 		})
 	}
-}
-
-// Answers that came without usage are counted by the server's tokenizer after the load.
-func TestCountAnswers(t *testing.T) {
-	lost := errors.New("connection to sesame refused")
-	const asks = "info: no usage came with 30 answers: the server's tokenizer counts their text, for up to 30s; Ctrl-C ends that"
-	for _, c := range []struct {
-		name    string
-		answer  string // of each request
-		count   func(ctx context.Context, n int) (int, error)
-		hurry   time.Duration // 0: before; the counting begins a second later
-		want    []string
-		counted int // in the journal
-		took    time.Duration
-	}{
-		{"all", "x", func(context.Context, int) (int, error) { return 7, nil }, time.Hour, []string{asks, "info: the server's tokenizer counted 30 answers"}, 30, 0},
-		{"none to count", "", nil, time.Hour, nil, 0, 0},
-		{"stopped before", "x", nil, 0, nil, 0, 0},
-		{"slow", "x", func(ctx context.Context, _ int) (int, error) { time.Sleep(2 * time.Second); return 7, nil }, time.Hour, []string{
-			asks, "info: 17 of 30 answers are counted", "info: the server's tokenizer counted 30 answers",
-		}, 30, 8 * time.Second},
-		{"hurried", "x", hang, 3 * time.Second, []string{asks,
-			"warn: the server's tokenizer counted 0 of 30 answers, the others count as one token per chunk: it was stopped"}, 0, 2 * time.Second},
-		{"too slow", "x", hang, time.Hour, []string{asks,
-			"warn: the server's tokenizer counted 0 of 30 answers, the others count as one token per chunk: that took longer than 30s"}, 0, 30 * time.Second},
-		{"the server is lost", "x", func(ctx context.Context, n int) (int, error) {
-			if n > 8 {
-				ctx, cancel := context.WithTimeout(ctx, time.Second)
-				defer cancel()
-				<-ctx.Done()
-				return 0, lost
-			}
-			return 7, nil
-		}, time.Hour, []string{asks, "warn: the server's tokenizer counted 8 of 30 answers, the others count as one token per chunk: connection to *** refused"}, 8, time.Second},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				asked := make(chan int, 1)
-				asked <- 0
-				config := bare()
-				config.Count = func(ctx context.Context, text string) (int, error) {
-					n := <-asked + 1
-					asked <- n
-					return c.count(ctx, n)
-				}
-				var err error
-				if config.Load.Target, err = target.New(target.Options{BaseURL: "http://127.0.0.1:1", APIKey: "sesame"}); err != nil {
-					t.Fatal(err)
-				}
-				r := &Run{config: *config, start: time.Now()}
-				if _, err := r.openStream(nil); err != nil {
-					t.Fatal(err)
-				}
-				r.patient, r.hurry = context.WithCancelCause(t.Context())
-				time.AfterFunc(c.hurry, func() { r.hurry(errEnough) })
-				time.Sleep(time.Second)
-				for i := range 30 {
-					q := metrics.NewRequest(i)
-					q.Scheduled, q.Due, q.Admitted, q.Sent, q.Done = 0, 0, 0, 0, time.Second
-					q.OutputTokens, q.OutputSource, q.Text = 3, metrics.TokensFromChunks, c.answer
-					r.stream.Take(&event.Event{At: time.Second, Kind: event.Due, Request: &q})
-					r.stream.Take(&event.Event{At: time.Second, Kind: event.Done, Request: &q})
-				}
-				began := time.Now()
-				r.countAnswers()
-				if took := time.Since(began); took != c.took {
-					t.Errorf("it took %s, want %s", took, c.took)
-				}
-				if got := texts(t, r); !slices.Equal(got, c.want) {
-					t.Errorf("said %q, want %q", got, c.want)
-				}
-				if got := recounts(r); got != c.counted {
-					t.Errorf("%d are counted in the journal, want %d", got, c.counted)
-				}
-			})
-		})
-	}
-}
-
-// Answers are counted before the report is made, which has their tokens.
-func TestCountedInTheReport(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var r *Run
-		c := small(t, metrics.Plan{}, 1)
-		c.Count = func(context.Context, string) (int, error) { return 1000, nil }
-		c.Drawn = func() { // the simulated server counts its answers, so that one that nothing counted is made up
-			q := metrics.NewRequest(7)
-			q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
-			r.stream.Take(&event.Event{Kind: event.Due, Request: &q})
-			q.FirstChunk, q.LastChunk, q.Done = 1000, 1000, 1000
-			q.OutputTokens, q.OutputSource, q.Text = 1, metrics.TokensFromChunks, "x"
-			r.stream.Take(&event.Event{At: q.Done, Kind: event.Done, Request: &q})
-		}
-		var err error
-		if r, err = New(*c); err != nil {
-			t.Fatal(err)
-		}
-		o := r.Do()
-		r.Close()
-		if o.Err != nil || o.Report.Completed != 2 || o.Report.OutputTokens != 1064 {
-			t.Errorf("%d requests, %d tokens: %v", o.Report.Completed, o.Report.OutputTokens, o.Err)
-		}
-	})
-}
-
-func hang(ctx context.Context, _ int) (int, error) { <-ctx.Done(); return 0, ctx.Err() }
-
-// recounts is how many answers have seven tokens by the server's count in the journal.
-func recounts(r *Run) (n int) {
-	for e := range r.journal.Events() {
-		if x, ok := e.Value.(metrics.Recount); ok && x.Tokens == 7 && x.Source == metrics.TokensFromServer {
-			n++
-		}
-	}
-	return n
 }

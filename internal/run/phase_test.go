@@ -51,7 +51,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Whatever comes, and in whatever order, a run gets to a saved result, unless it was asked to stop three times.
+// Every order of commands leads to a saved result, unless the run was asked to stop three times.
 func TestEveryWayOutSaves(t *testing.T) {
 	outside := []command{drain, abort, interrupt, quit, terminate, hangUp, detach, screenLeft, steer, judge, saveSoFar}
 	asks := map[command]int{drain: 1, interrupt: 1, screenLeft: 1, terminate: 1, hangUp: 1, abort: 2, quit: 2} // requests that each stands for

@@ -44,6 +44,9 @@ func (e *fakeEngine) StopSending()       { e.spent = true; e.rig.note("stop") }
 func (e *fakeEngine) Dispatched() int    { return e.sent }
 func (e *fakeEngine) Sending() bool      { return !e.spent }
 
+// atOnce is why a load without a rate cannot be set.
+const atOnce = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to steer"
+
 // errNoRoom is what a machine says that has room for a hundred connections.
 var errNoRoom = errors.New("no room for so many connections")
 
@@ -173,6 +176,14 @@ func stagesOf(users bool, loads ...int) (all []metrics.Stage) {
 	return all
 }
 
+func userStage(start, length float64, users int) metrics.Stage {
+	return metrics.Stage{Start: seconds(start), Length: seconds(length), Users: users}
+}
+
+func planRamp(strategy string, from, to, over float64) *metrics.Ramp {
+	return &metrics.Ramp{Strategy: strategy, From: from, To: to, Over: seconds(over)}
+}
+
 // order is a command at a moment, in seconds.
 type order struct {
 	at float64
@@ -205,8 +216,8 @@ func TestController(t *testing.T) {
 		{"a warm-up of a load of one piece", metrics.Plan{Rate: 2, Warmup: seconds(.5)}, nil, 3},
 		{"a pause moves stages of rates", metrics.Plan{Stages: stagesOf(false, 2, 4, 8)}, []order{{.5, pause}, {1.2, resume}}, 4},
 		{"stages of users", metrics.Plan{Stages: stagesOf(true, 1, 3, 2, 3, 4)}, nil, 5},
-		{"a long stage of users", metrics.Plan{Stages: []metrics.Stage{{Length: seconds(3), Users: 1}, {Start: seconds(3), Length: seconds(1), Users: 2}}}, nil, 4},
-		{"a short stage of users", metrics.Plan{Stages: []metrics.Stage{{Length: seconds(2), Users: 1}, {Start: seconds(2), Length: seconds(.5), Users: 2}, {Start: seconds(2.5), Length: seconds(1), Users: 3}}}, nil, 4},
+		{"a long stage of users", metrics.Plan{Stages: []metrics.Stage{userStage(0, 3, 1), userStage(3, 1, 2)}}, nil, 4},
+		{"a short stage of users", metrics.Plan{Stages: []metrics.Stage{userStage(0, 2, 1), userStage(2, .5, 2), userStage(2.5, 1, 3)}}, nil, 4},
 		{"a pause leaves stages of users", metrics.Plan{Stages: stagesOf(true, 1, 1, 2)}, []order{{.5, pause}, {1.2, resume}}, 3},
 		{"users that are set end the stages", metrics.Plan{Stages: stagesOf(true, 1, 2)}, []order{{.5, set(3.4)}}, 3},
 		{"a rate that is set ends the stages", metrics.Plan{Stages: stagesOf(false, 1, 2)}, []order{{.5, set(3.4)}}, 3},
@@ -218,9 +229,9 @@ func TestController(t *testing.T) {
 		{"ramps of users", metrics.Plan{Rate: infinite, MaxConcurrency: 2}, []order{{.5, ramped(5, .4)}, {1.5, ramped(4, .1)}}, 2},
 		{"one user", metrics.Plan{Rate: infinite, MaxConcurrency: 2}, []order{{.5, set(1)}}, 2},
 		{"a pause of users", metrics.Plan{Rate: infinite, MaxConcurrency: 2}, []order{{.5, pause}, {.7, resume}}, 2},
-		{"the plan's ramp, and a pause that moves it", metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 2, To: 6, Over: seconds(2)}}, []order{{.7, pause}, {1.2, resume}}, 3},
-		{"an exponential ramp of the plan", metrics.Plan{Ramp: &metrics.Ramp{Strategy: "exponential", From: 1, To: 4, Over: seconds(1)}}, []order{{.6, pause}, {.7, resume}, {1.8, pause}, {1.9, resume}}, 2},
-		{"a ramp over requests", metrics.Plan{Requests: 11, Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 11}}, []order{{.7, pause}, {.8, resume}}, 1},
+		{"the plan's ramp, and a pause that moves it", metrics.Plan{Ramp: planRamp("linear", 2, 6, 2)}, []order{{.7, pause}, {1.2, resume}}, 3},
+		{"an exponential ramp of the plan", metrics.Plan{Ramp: planRamp("exponential", 1, 4, 1)}, []order{{.6, pause}, {.7, resume}, {1.8, pause}, {1.9, resume}}, 2},
+		{"a ramp over requests", metrics.Plan{Requests: 11, Ramp: planRamp("linear", 1, 11, 0)}, []order{{.7, pause}, {.8, resume}}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -259,8 +270,8 @@ func TestControllerRefuses(t *testing.T) {
 		{"the longest ramp", rate, ramped(1, shape.LongestRun.Seconds()), ""},
 		{"nothing to resume", rate, resume, "not paused"},
 		{"no command", rate, metrics.Command{Do: "sing"}, `there is no order "sing"`},
-		{"all at once", metrics.Plan{Rate: infinite}, set(1), "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to steer"},
-		{"a pause of all at once", metrics.Plan{Rate: infinite}, pause, "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to steer"},
+		{"all at once", metrics.Plan{Rate: infinite}, set(1), atOnce},
+		{"a pause of all at once", metrics.Plan{Rate: infinite}, pause, atOnce},
 		{"no user", users, set(.49), "there must be from 1 to 1000000 users; P pauses"},
 		{"half a user", users, set(.5), ""},
 		{"no number of users", users, set(math.NaN()), "there must be from 1 to 1000000 users; P pauses"},
@@ -290,13 +301,12 @@ func TestControllerRefuses(t *testing.T) {
 
 // A controller that is closed tells so once, and does nothing any more.
 func TestControllerCloses(t *testing.T) {
-	const fixed = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to steer"
 	for _, c := range []struct {
 		name, why string
 		plan      metrics.Plan
 	}{
 		{"a rate", "nothing new is sent any more", metrics.Plan{Stages: stagesOf(false, 2, 4), Warmup: seconds(1)}},
-		{"all at once", fixed, metrics.Plan{Rate: infinite}},
+		{"all at once", atOnce, metrics.Plan{Rate: infinite}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g := newRig(c.plan)

@@ -108,7 +108,7 @@ func TestCacheInTheLog(t *testing.T) {
 			cache.warn(w.stream.Tell)
 		}
 		events := w.run(t).Events
-		if len(events) != 1 || events[0].Mark != metrics.CacheMark || events[0].Level != metrics.Warn || !strings.Contains(events[0].Text, "knew 90% of the prompt tokens") {
+		if len(events) != 1 || events[0].Mark != metrics.CacheMark || events[0].Level != metrics.Warn || !strings.Contains(events[0].Text, " knew 90% ") {
 			t.Errorf("by the page %t: %+v", page, events)
 		}
 	}

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"iter"
 	"math"
 	"slices"
+	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/saturation"
 )
 
 // accumulator sums up successes. It counts peaks in one-second buckets from the earliest start, which must be known beforehand.
@@ -68,4 +71,125 @@ func count(buckets *[]int, second float64) {
 // peak is the highest bucket, 0 without one.
 func peak(buckets []int) int {
 	return slices.Max(append(buckets, 0))
+}
+
+// mostRateSteps bounds the list of steps, because a plan from a file may hold any rates.
+const mostRateSteps = 10_000
+
+// rateSteps finds the moments at which the whole part of a ramp's rate rose. The step to n is the first due time of a request whose
+// rate is at least n. Requests may come in any order.
+type rateSteps struct {
+	plan *metrics.Plan // nil for any other load
+	from int
+	// until is the first setting of the load, after which the plan does not count.
+	until time.Duration
+	// at[k] is the earliest due time of a request whose rate has the whole part from+k, Never for none.
+	at []time.Duration
+}
+
+func newRateSteps(p *metrics.Plan, sets []saturation.Setting) rateSteps {
+	if p.Ramp == nil || p.Ramp.Over > 0 {
+		return rateSteps{}
+	}
+	s := rateSteps{plan: p, from: wholeRate(p.Ramp.From), until: math.MaxInt64}
+	if len(sets) > 0 {
+		s.until = sets[0].At
+	}
+	return s
+}
+
+func (s *rateSteps) add(q *metrics.Request) {
+	if s.plan == nil || q.Due == metrics.Never || q.Due >= s.until || q.Turn > 0 { // later turns wait for the one before
+		return
+	}
+	k := min(wholeRate(s.plan.RampRate(q.Index))-s.from, mostRateSteps-1)
+	if k <= 0 {
+		return
+	}
+	for len(s.at) <= k {
+		s.at = append(s.at, metrics.Never)
+	}
+	if s.at[k] == metrics.Never || q.Due < s.at[k] {
+		s.at[k] = q.Due
+	}
+}
+
+// list returns the steps in rising order from the ramp's first rate at offset 0; nil for any other load.
+func (s *rateSteps) list() []metrics.RateStep {
+	if s.plan == nil {
+		return nil
+	}
+	steps := make([]metrics.RateStep, max(1, len(s.at)))
+	steps[0].RPS = s.from
+	earliest := metrics.Never
+	for k := len(s.at) - 1; k > 0; k-- {
+		if at := s.at[k]; earliest == metrics.Never || at != metrics.Never && at < earliest {
+			earliest = at
+		}
+		steps[k] = metrics.RateStep{RPS: s.from + k, At: earliest}
+	}
+	return steps
+}
+
+func wholeRate(v float64) int {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return int(min(max(v, 0), 1e9))
+}
+
+// overview holds the figures that the summary needs before its pass over the requests. Only last and answered include the warm-up.
+type overview struct {
+	origin     float64 // earliest start of a success in seconds
+	last       time.Duration
+	answered   time.Duration // last sign of the server, Never for none
+	scheduled  saturation.Arrivals
+	sent, done saturation.Span
+	requests   int
+	sets       []saturation.Setting // of the load, during the run
+}
+
+func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []saturation.Setting) (overview, error) {
+	o := overview{origin: math.Inf(1), answered: metrics.Never, sets: sets}
+	for q, err := range reqs {
+		if err != nil {
+			return o, err
+		}
+		o.last = max(o.last, q.Done)
+		if answered(&q) {
+			o.answered = max(o.answered, q.Done)
+		}
+		if plan.Warming(&q) {
+			continue
+		}
+		o.requests++
+		o.scheduled.Add(plan.LoadTime(&q), sets)
+		o.sent.Add(q.Sent)
+		if q.OK() {
+			o.done.Add(q.Done)
+			o.origin = min(o.origin, q.Sent.Seconds())
+		}
+	}
+	return o, nil
+}
+
+// manualChanges counts the settings that are not those of the plan.
+func manualChanges(sets []saturation.Setting) (n int) {
+	for i := range sets {
+		if sets[i].By != metrics.ByPlan {
+			n++
+		}
+	}
+	return n
+}
+
+// lastObjectives are the objectives that were set last, else those of the plan.
+func lastObjectives(p *metrics.Plan, events []metrics.LogEntry) metrics.SLO {
+	slo, at := p.Goodput, time.Duration(math.MinInt64)
+	for i := range events {
+		if e := &events[i]; e.Objectives != nil && e.At >= at {
+			slo, at = e.Objectives.Chosen(), e.At
+		}
+	}
+	return slo
 }

@@ -3,7 +3,12 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"iter"
+	"math"
+	"slices"
+	"time"
 
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -99,4 +104,118 @@ func (g *gathering) logDamage() {
 		run.Reason = damaged
 	}
 	run.Events = append(run.Events, metrics.LogEntry{At: max(0, run.Ended), Level: metrics.Warn, Text: g.damage.String()})
+}
+
+// conclude fills in the conclusion. The gates must be known before.
+func conclude(r *metrics.Report) {
+	r.Conclusion, r.Trouble = metrics.Fine, trouble(r)
+	if r.Interrupted != nil {
+		r.Conclusion = metrics.ConclusionOf(r.Interrupted.Reason)
+	}
+	if r.Trouble != "" {
+		r.Conclusion = max(r.Conclusion, metrics.RunFailed)
+	}
+	for _, g := range r.Gates {
+		if g.Missed {
+			r.Conclusion = max(r.Conclusion, metrics.GateMissed)
+		}
+	}
+}
+
+// trouble is the reason for which the requests make the run a failure, "" for none.
+func trouble(r *metrics.Report) string {
+	stopped := r.Interrupted != nil && r.Interrupted.Reason == metrics.StoppedByUser
+	switch all := r.Completed + r.Failed; {
+	case r.Completed == 0 && (r.Failed > 0 || !stopped): // a user may stop a run before its first answer
+		return "no request succeeded"
+	case r.ServerGone():
+		return fmt.Sprintf("the server did not answer at the end: the last %d requests failed to connect or were reset", r.Unreached)
+	case 2*r.Failed > all:
+		return fmt.Sprintf("%d of %d requests failed", r.Failed, all)
+	}
+	return ""
+}
+
+// unreached reports whether a request failed as without a server.
+func unreached(r *metrics.Request) bool {
+	return r.Failure == metrics.FailedConnect || r.Failure == metrics.FailedReset
+}
+
+// answered reports whether the outcome of a request proves that the server was reachable. A stall, a time-out and a fault of the client
+// prove nothing.
+func answered(r *metrics.Request) bool {
+	switch r.Failure {
+	case metrics.FailedStatus, metrics.FailedTruncated, metrics.FailedInStream, metrics.FailedMalformed, metrics.FailedEmpty:
+		return true
+	}
+	return r.OK()
+}
+
+// serverReport sums up the samples of the server after the warm-up of a run with a known end; nil without samples.
+func serverReport(run *metrics.Run, all samples, ended time.Duration) *metrics.ServerReport {
+	if len(all) == 0 && run.ServerAbsent == "" {
+		return nil
+	}
+	r := metrics.ServerOver(all.within(ended), run.Plan.Warmup, math.MaxInt64)
+	r.Kind, r.Absent, r.Seconds = run.ServerKind, run.ServerAbsent, all
+	return &r
+}
+
+// samples of the server, in order of time.
+type samples []metrics.ServerSecond
+
+// samplesOf are the samples of a run, without the client's own account.
+func samplesOf(seconds []metrics.ServerSecond) samples {
+	l := slices.Clone(seconds)
+	slices.SortStableFunc(l, func(a, b metrics.ServerSecond) int { return cmp.Compare(a.At, b.At) })
+	for i := range l {
+		l[i].First, l[i].Ended = metrics.TTFTParts{}, metrics.TTFTParts{}
+	}
+	return l
+}
+
+// add counts a request in the samples that cover its first chunk and its end.
+func (l samples) add(q *metrics.Request) {
+	if s := l.of(q.FirstChunk); s != nil {
+		s.First.Count(q, 1)
+	}
+	if s := l.of(q.Done); s != nil && q.OK() && q.FirstChunk != metrics.Never {
+		s.Ended.Count(q, 1)
+	}
+}
+
+// of is the sample that covers a moment, nil for none.
+func (l samples) of(at time.Duration) *metrics.ServerSecond {
+	if at == metrics.Never {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(l, at, func(s metrics.ServerSecond, at time.Duration) int { return cmp.Compare(s.At, at) })
+	if i == len(l) || at <= l[i].At-l[i].Took {
+		return nil
+	}
+	return &l[i]
+}
+
+// within removes the gauges of samples after the end, since those show a server without the load.
+func (l samples) within(ended time.Duration) []metrics.ServerSecond {
+	n, _ := slices.BinarySearchFunc(l, ended, func(s metrics.ServerSecond, ended time.Duration) int { return cmp.Compare(s.At, ended+1) })
+	out := slices.Clone(l)
+	for i := range out[n:] {
+		s := &out[n+i]
+		s.Running, s.Waiting, s.KVUsage = metrics.Unsaid(), metrics.Unsaid(), metrics.Unsaid()
+	}
+	return out
+}
+
+// gpuReport sums up the samples of the accelerators after the warm-up; nil without samples. tokens are the output tokens of the
+// successes, length is that of the run without the warm-up.
+func gpuReport(run *metrics.Run, tokens int, length time.Duration) *metrics.GPUReport {
+	if len(run.GPUs) == 0 && run.GPUsAbsent == "" {
+		return nil
+	}
+	seconds := slices.Clone(run.GPUs)
+	slices.SortStableFunc(seconds, func(a, b metrics.GPUSecond) int { return cmp.Compare(a.At, b.At) })
+	r := metrics.GPUsOver(seconds, run.Plan.Warmup, math.MaxInt64, metrics.GPUWork{OutputTokens: tokens, Length: length, Price: run.Plan.GPUPrice})
+	r.Absent, r.Seconds = run.GPUsAbsent, seconds
+	return &r
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"benchtop/metrics"
 )
@@ -236,4 +237,88 @@ func (l *Levels) held(a *metrics.Answer) {
 		return
 	}
 	l.within(a, v)
+}
+
+// probShareAtLeast is the probability that the true share of good requests is at least least, when good of n were. It follows from
+// Bayes' rule with a uniform prior, and is that of a beta distribution,
+//
+//	P(share >= least) = 1 - I_least(good+1, n-good+1) = P(X <= good), X binomial of n+1 draws with chance least,
+//
+// where the sum of the binomial's terms is exact for any n. It assumes independent requests, which neighbours in a queue are not, so it
+// is a lower bound for the effect of chance.
+func probShareAtLeast(good, n int, least float64) float64 {
+	switch {
+	case n <= 0 || good < 0 || good > n || math.IsNaN(least):
+		return 0
+	case least <= 0:
+		return 1
+	case least >= 1:
+		return 0
+	}
+	draws := n + 1
+	odds := least / (1 - least)
+	if float64(good) >= float64(draws)*least {
+		// The terms above good are the smaller part, and fall from there.
+		sum, term := 0.0, binomial(good+1, draws, least)
+		for k := good + 1; k <= draws && term > sum*1e-17; k++ {
+			sum += term
+			term *= float64(draws-k) / float64(k+1) * odds
+		}
+		return max(0, 1-sum)
+	}
+	sum, term := 0.0, binomial(good, draws, least)
+	for k := good; k >= 0 && term > sum*1e-17; k-- {
+		sum += term
+		term *= float64(k) / float64(draws-k+1) / odds
+	}
+	return min(sum, 1)
+}
+
+// binomial is the chance of k out of n.
+func binomial(k, n int, p float64) float64 {
+	lgamma := func(v int) float64 {
+		l, _ := math.Lgamma(float64(v))
+		return l
+	}
+	return math.Exp(lgamma(n+1) - lgamma(k+1) - lgamma(n-k+1) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+}
+
+// Summary is a request that ended, as the levels count it.
+type Summary struct {
+	// LoadTime decides to which level the request belongs; see Plan.LoadTime.
+	LoadTime      time.Duration
+	OK, Cancelled bool
+
+	NoSocket bool // the client's own system refused it
+
+	// The following are set for successes only. Wait and Whole are the times from LoadTime to the first and the last chunk, Late is the
+	// client's own lateness.
+	Done, First             time.Duration
+	TTFT, Wait, Whole, Late time.Duration
+	Rest                    metrics.OtherObjectives
+	Output                  int
+}
+
+// Summarize sums up a request that ended.
+func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
+	f := Summary{LoadTime: p.LoadTime(q), OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled, NoSocket: q.Failure == metrics.FailedNoSocket}
+	if f.OK {
+		f.Done, f.First, f.TTFT, f.Output = q.Done, q.FirstChunk, q.TTFT(), q.OutputTokens
+		f.Wait, f.Whole = max(f.TTFT, q.FirstChunk-f.LoadTime), max(q.E2EL(), q.LastChunk-f.LoadTime)
+		f.Late = max(0, q.OwnLateness())
+		f.Rest = q.OtherObjectives()
+	}
+	return f
+}
+
+// outcome of a success, with its latencies counted from LoadTime.
+func (f *Summary) outcome() metrics.Outcome {
+	return metrics.OutcomeOf(f.Wait, f.Whole, f.Output, f.Rest)
+}
+
+// Good reports whether a success met every objective, with its latencies counted from its load time.
+func Good(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) bool {
+	f := Summarize(p, q)
+	o := f.outcome()
+	return slo.Judge(&o).Good()
 }

@@ -157,7 +157,7 @@ func (p *prepared) open(t *console, sinks ...event.Sink) (err error) {
 	p.SurviveHangUp = p.screen.onHangup == hangupContinue
 	p.Pictures = p.picturesBeside
 	if p.Server != nil {
-		p.Server.Inspect()
+		p.Server.Poll()
 	}
 	t.run, err = run.New(p.Config, sinks...)
 	t.files = p.Files

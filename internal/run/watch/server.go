@@ -12,14 +12,15 @@ import (
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
+	"benchtop/metrics/live"
 )
 
 const (
-	// scrapeTimeout is how long the server may take for its counters, firstLook for the look before the run, lastLook for the one
+	// scrapeTimeout is how long the server may take for its counters, firstPoll for the poll before the run, lastPoll for the one
 	// that ends it.
 	scrapeTimeout = 5 * time.Second
-	firstLook     = 250 * time.Millisecond
-	lastLook      = 500 * time.Millisecond
+	firstPoll     = 250 * time.Millisecond
+	lastPoll      = 500 * time.Millisecond
 	// profilerTimeout is for a profiler that writes down all it has seen before it answers.
 	profilerTimeout = 5 * time.Minute
 )
@@ -35,7 +36,7 @@ type Server struct {
 	counted  bool
 
 	page  *telemetry.ServerWatch
-	first *metrics.ServerSecond // what the look before the run saw; nil if it saw nothing
+	first *metrics.ServerSecond // of the poll before the run; nil if it had no answer
 }
 
 // NewServer asks a server through a client of its own, and profiles it if asked to.
@@ -55,11 +56,11 @@ func (s *Server) Begin(ctx context.Context) (notes []string) {
 	return notes
 }
 
-// Inspect is the first look at the server's page, before the load: what its counters say of the run then begins with the first
-// request. A page that takes its time does not keep the run waiting; the first look comes beside the load then.
-func (s *Server) Inspect() {
+// Poll reads the server's page before the load, so that no request of the run is counted by then. A slow page does not keep the run
+// waiting; its first poll comes beside the load then.
+func (s *Server) Poll() {
 	s.page = s.newPage()
-	ctx, cancel := context.WithTimeout(context.Background(), firstLook)
+	ctx, cancel := context.WithTimeout(context.Background(), firstPoll)
 	defer cancel()
 	if second, err := s.page.Poll(ctx, 0); err == nil {
 		s.first = &second
@@ -121,7 +122,7 @@ func (s *Server) profiler(ctx context.Context, action string) []string {
 func (s *Server) clean(err error) string { return export.Clean(s.target.Hide(err.Error())) }
 
 // Watch reads the server's metrics page about once a second until ctx ends, and a last time, and tells what it says, what kind of
-// server it is, and why there is nothing, or nothing more, to say. cache hears of each look.
+// server it is, and why there is nothing, or nothing more, to say. cache hears of each poll.
 func (s *Server) Watch(ctx context.Context, start time.Time, cache *Cache, tell Tell) {
 	w := serverWatch{server: s, page: s.page, first: s.first, start: start, cache: cache, tell: tell}
 	if w.first == nil {
@@ -129,7 +130,7 @@ func (s *Server) Watch(ctx context.Context, start time.Time, cache *Cache, tell 
 	}
 	defer cache.warn(tell) // the answers may tell of the cache where the page does not
 	for last := false; ; {
-		second, err := w.look(ctx, last)
+		second, err := w.poll(ctx, last)
 		if err != nil && ctx.Err() != nil && !errors.Is(err, telemetry.ErrRestarted) { // the end of the run cut it short
 			if last || w.absent != "" {
 				return
@@ -164,27 +165,27 @@ type serverWatch struct {
 	resets counterResets
 	absent string // why the page says nothing now, "" if it does
 	source metrics.Source
-	looks  int // that saw something
+	polls  int // that saw something
 	turns  int // between a page that says something and one that does not
 }
 
-func (w *serverWatch) look(ctx context.Context, last bool) (metrics.ServerSecond, error) {
+func (w *serverWatch) poll(ctx context.Context, last bool) (metrics.ServerSecond, error) {
 	if first := w.first; first != nil {
 		w.first = nil
 		return *first, nil
 	}
 	limit := scrapeTimeout
 	if last {
-		ctx, limit = context.Background(), lastLook
+		ctx, limit = context.Background(), lastPoll
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return w.page.Poll(ctx, time.Since(w.start).Round(time.Microsecond))
 }
 
-// take tells what came of a look.
+// take tells the outcome of a poll.
 func (w *serverWatch) take(second metrics.ServerSecond, err error) {
-	was, known := w.absent, w.looks > 0
+	was, known := w.absent, w.polls > 0
 	w.absent = ""
 	switch {
 	case errors.Is(err, telemetry.ErrRestarted):
@@ -195,7 +196,7 @@ func (w *serverWatch) take(second metrics.ServerSecond, err error) {
 		w.absent = w.server.clean(err)
 	}
 	if w.absent == "" {
-		w.looks++
+		w.polls++
 		w.tell(second)
 		w.cache.add(&second)
 	}
@@ -250,4 +251,78 @@ func (r *counterResets) add(err error) (text, mark string) {
 		text += "; from here on that is not told any more"
 	}
 	return text, "restart"
+}
+
+// Cache notices that the server's prefix cache knows much more of the prompts than they have in common: then a run before this
+// one, or another client, sent them already, and the server does less work than it seems to.
+type Cache struct {
+	View *live.View
+	// Share is the part of the prompt tokens, from 0 to 1, that the prompts of this run have in common at most if the server puts
+	// so many tokens of a template before each; 1 where that is not known.
+	Share func(templateTokens float64) float64
+	// Templates: the server puts a template before each prompt. Counted: the prompts' own tokens were counted well.
+	Templates, Counted bool
+	// Cold: prompts are kept apart from those of earlier runs.
+	Cold bool
+
+	queries, hits float64 // by the server's metrics page
+	said          bool    // the page has them
+	warned        bool
+}
+
+// A cache that knows cacheExcess more of the tokens than the prompts share is no coincidence, once cacheTokens were looked
+// up.
+const (
+	cacheExcess = 0.2
+	cacheTokens = 1000
+)
+
+// mostTemplate are the tokens that a server's chat template may put before every prompt, as far as nothing else is known: those of
+// today's models take some twenty to two hundred.
+const mostTemplate = 256
+
+// share is the part of the prompt tokens that a perfect cache would know from this run alone.
+func (c *Cache) share() float64 {
+	template := 0.0
+	if c.Templates {
+		template = mostTemplate
+		// The template is the rest of the server's count, if the prompt was counted well.
+		if mean := c.View.TemplateTokens(); mean > 0 && c.Counted {
+			template = min(mean, template)
+		}
+	}
+	return c.Share(template)
+}
+
+// add takes in what the server's page says.
+func (c *Cache) add(s *metrics.ServerSecond) {
+	if metrics.Said(s.PrefixQueries) && metrics.Said(s.PrefixHits) {
+		c.queries, c.hits, c.said = c.queries+s.PrefixQueries, c.hits+s.PrefixHits, true
+	}
+}
+
+// warn tells, once, that the cache knows too much.
+func (c *Cache) warn(tell Tell) {
+	totals := c.View.Totals()
+	if text := c.warning(&totals, c.share()); text != "" {
+		tell.mark(metrics.Warn, text, metrics.CacheMark)
+	}
+}
+
+// warning is "" for none. Where the page does not tell of the cache, the answers may.
+func (c *Cache) warning(answers *metrics.Totals, share float64) string {
+	queries, hits := c.queries, c.hits
+	if !c.said {
+		queries, hits = float64(answers.InputTokens), float64(answers.CachedTokens)
+	}
+	if c.warned || queries < cacheTokens || hits/queries < share+cacheExcess {
+		return ""
+	}
+	c.warned = true
+	why := "they are warm from an earlier run, or somebody else sends them: --cache cold keeps earlier runs out"
+	if c.Cold {
+		why = "somebody else seems to send prompts as well"
+	}
+	return fmt.Sprintf("the server's prefix cache knew %.0f%% of the prompt tokens, though the prompts have no more than %.0f%% in common; %s",
+		100*hits/queries, 100*share, why)
 }

@@ -137,7 +137,7 @@ func TestLookBeforeTheRun(t *testing.T) {
 	for _, c := range []struct {
 		page, waits time.Duration
 		first       bool
-	}{{100 * time.Millisecond, 100 * time.Millisecond, true}, {time.Minute, firstLook, false}} {
+	}{{100 * time.Millisecond, 100 * time.Millisecond, true}, {time.Minute, firstPoll, false}} {
 		synctest.Test(t, func(t *testing.T) {
 			server, err := target.New(target.Options{BaseURL: "http://127.0.0.1:1"})
 			if err != nil {
@@ -153,7 +153,7 @@ func TestLookBeforeTheRun(t *testing.T) {
 				return pageAt(func(int) string { return "vllm:generation_tokens_total 3\n" }).serve(start, r)
 			})}
 			w, s := newWatched(), NewServer(client, server, false)
-			s.Inspect()
+			s.Poll()
 			if took := time.Since(start); took != c.waits || (s.first != nil) != c.first {
 				t.Errorf("a page that takes %s: waited %s, looked %t", c.page, took, s.first != nil)
 			}

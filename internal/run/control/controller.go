@@ -258,7 +258,7 @@ func (c *Controller) beginRamp(o metrics.Command) {
 	c.resume()
 	c.state.RampTo, c.state.RampOver = o.Value, o.Over
 	c.ramp = &ramp{c.state.LoadSetting, c.now()}
-	if c.inUsers {
+	if c.inUsers && o.Value > from {
 		c.Connect(int(o.Value))
 	}
 	c.changed(metrics.ByUser, fmt.Sprintf("ramp by hand from %s to %s in %s", shape.Number(from), c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))

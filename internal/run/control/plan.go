@@ -18,7 +18,7 @@ func (c *Controller) schedule() {
 	users := 0
 	for i, stage := range c.Plan.Stages {
 		if stage.Users > users && i > 0 {
-			c.moments = append(c.moments, moment{max(stage.Start-ConnectAhead, c.Plan.Stages[i-1].Start), func() { c.Connect(stage.Users) }})
+			c.moments = append(c.moments, moment{max(stage.Start-ConnectAhead, c.Plan.Stages[i-1].Start), func() { c.connectAhead(stage.Users) }})
 		}
 		users = max(users, stage.Users)
 		c.moments = append(c.moments, moment{stage.Start, func() { c.beginStage(i) }})
@@ -53,6 +53,13 @@ func (c *Controller) follow(by string) {
 		c.state.LoadSetting, c.stage = c.Plan.LoadAt(at, c.Engine.Dispatched()), c.Plan.StageAt(at)
 	}
 	c.state.By = by
+}
+
+// connectAhead opens connections for a stage of more users, unless the load was set.
+func (c *Controller) connectAhead(users int) {
+	if !c.loadSet {
+		c.Connect(users)
+	}
 }
 
 // beginStage announces a stage of the plan and lets it set its users, unless its stages no longer happen at their times: the load

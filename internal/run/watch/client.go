@@ -25,9 +25,9 @@ type Client struct {
 // mostTold bounds the lines of a verdict that goes to and fro.
 const mostTold = 20
 
-// NewClient watches the client of a run that begins now. Connections that were dialled before are not the run's.
+// NewClient watches the client of a run that begins now. Connections that were dialled before, and steps of the clock, are not the run's.
 func NewClient(start time.Time, connections *conn.Pool, view *live.View) *Client {
-	return &Client{start: start, connections: connections, view: view, before: conn.Stats{Dialled: connections.Stats().Dialled}}
+	return &Client{start: start, connections: connections, view: view, before: connections.Stats()}
 }
 
 // Watch samples until ctx ends, and then a last time.

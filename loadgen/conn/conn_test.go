@@ -174,3 +174,29 @@ func TestHandshakeFails(t *testing.T) {
 		t.Errorf("%v, %+v", err, pool.Stats())
 	}
 }
+
+// A connection that ends soon after its answer shows that the server closes connections at once: none is kept from then on.
+func TestClosesAtOnce(t *testing.T) {
+	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+	pool := served(t, answer)
+	defer pool.Close()
+	k, err := pool.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = exchange(k, NewHeader(pool.target, "/v1", ""))
+	pool.Release(k, err)
+	k = pool.Take()
+	k.pollable = true // as a socket is
+	pool.Failed(k, ErrUnanswered)
+	if pool.habit != closesAtOnce {
+		t.Errorf("habit %d after a close", pool.habit)
+	}
+	if k, err = pool.Dial(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = exchange(k, NewHeader(pool.target, "/v1", ""))
+	if pool.Release(k, err); pool.Stats().Open != 0 {
+		t.Error("a connection is kept")
+	}
+}

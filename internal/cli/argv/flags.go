@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -117,4 +118,80 @@ func writeGroups(w io.Writer, groups []group, show func(*pflag.Flag) bool) (any 
 		}
 	}
 	return any
+}
+
+// inertFlags are flags of vLLM's client that are accepted without effect, with the reason.
+var inertFlags = []struct{ name, kind, why string }{
+	{"tokenizer-mode", "string", "a tokenizer is read from its tokenizer.json, whatever library made it"},
+	{"trust-remote-code", "bool", "no code from elsewhere is ever run"},
+	{"use-beam-search", "bool", "it has no effect in vLLM's client either"},
+	{"disable-tqdm", "bool", "there is no such progress bar; --progress sets the time between progress lines"},
+	{"no-stream", "bool", "it is about data sets of a hub that come in tables"},
+	{"hf-split", "string", "it is about data sets of a hub that come in tables"},
+	{"hf-subset", "string", "it is about data sets of a hub that come in tables"},
+	{"blazedit-min-distance", "string", "it is about data sets of a hub that come in tables"},
+	{"blazedit-max-distance", "string", "it is about data sets of a hub that come in tables"},
+	{"asr-min-audio-len-sec", "string", "there are no data sets of speech"},
+	{"asr-max-audio-len-sec", "string", "there are no data sets of speech"},
+}
+
+// DefineInert adds the flags without effect.
+func DefineInert(f *pflag.FlagSet) {
+	for _, x := range inertFlags {
+		switch x.kind {
+		case "bool":
+			f.Bool(x.name, false, x.why)
+		default:
+			f.String(x.name, "", x.why)
+		}
+	}
+}
+
+// InertNotes name the flags without effect that were given.
+func InertNotes(given *pflag.FlagSet) (notes []string) {
+	for _, x := range inertFlags {
+		if given.Changed(x.name) {
+			notes = append(notes, fmt.Sprintf("--%s has no effect: %s", x.name, x.why))
+		}
+	}
+	return notes
+}
+
+// Secret replaces text that must not be shown.
+const Secret = "***"
+
+// userInfo is the user and password of a URL, wherever it stands in an argument.
+var userInfo = regexp.MustCompile(`://[^/\s]*@`)
+
+// HideUsers hides users and passwords in the URLs of a text.
+func HideUsers(text string) string { return userInfo.ReplaceAllString(text, "://"+Secret+"@") }
+
+// HideSecrets returns a command line that may be shown and saved. Of headers, the values of --header as written, only the keys
+// remain.
+func HideSecrets(args, headers []string) []string {
+	safe := make([]string, len(args))
+	for i, a := range args {
+		for _, h := range headers {
+			if h != "" && (a == h || strings.HasPrefix(a, "--") && strings.HasSuffix(a, "="+h)) {
+				key, _, _ := strings.Cut(h, "=")
+				a = strings.TrimSuffix(a, h) + key + "=" + Secret
+			}
+		}
+		safe[i] = HideUsers(a)
+	}
+	return safe
+}
+
+// ShellWords is the program with its arguments, quoted for a shell.
+func ShellWords(args []string) []string {
+	words := []string{"benchtop"}
+	for _, a := range args {
+		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+", r)
+		}) {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		words = append(words, a)
+	}
+	return words
 }

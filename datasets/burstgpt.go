@@ -2,10 +2,14 @@ package datasets
 
 import (
 	"context"
+	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"benchtop/datasets/numpy"
 )
@@ -154,4 +158,202 @@ func (d *BurstGPT) Description() string {
 		s += "text of "
 	}
 	return s + d.vocab.described(d.o.Vocabulary.Known())
+}
+
+const burstForm = `expected a CSV file in BurstGPT's format, whose header is "Timestamp,Model,Request tokens,Response tokens,…"`
+
+// burstRow is the lengths of a recorded request and of its answer, in tokens.
+type burstRow struct{ request, response int32 }
+
+// maxBurstRows bounds the rows kept, and with them memory, at a hundred times what has been published.
+const maxBurstRows = 1 << 25
+
+// readBurstGPT hands over the rows that count, which are those of GPT-4 that were answered, each with its line in the
+// file. It returns how many rows there are in all.
+func readBurstGPT(r io.Reader, keep func(row burstRow, line int)) (total int, err error) {
+	rows, err := newCSVRows(r, burstForm)
+	if err != nil {
+		return 0, err
+	}
+	model, response := slices.Index(rows.header, "Model"), slices.Index(rows.header, "Response tokens")
+	if model < 0 || response < 0 || len(rows.header) < 4 {
+		return 0, &lineError{rows.line, fmt.Errorf("%s; got %s", burstForm, headerWords(rows.header))}
+	}
+	for kept := 0; ; total++ {
+		cells, line, err := rows.next()
+		if errors.Is(err, io.EOF) {
+			return total, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		row, ok, err := readBurstRow(cells, model, response)
+		if err != nil {
+			return 0, &lineError{line, err}
+		}
+		if !ok {
+			continue
+		}
+		if kept++; kept > maxBurstRows {
+			return 0, &lineError{line, fmt.Errorf("more than %d rows; cut the file down, with head", maxBurstRows)}
+		}
+		keep(row, line)
+	}
+}
+
+// readBurstRow reports whether the row counts. The column of that name decides whether there was an answer; lengths are
+// read by place, the third and the fourth column, as vLLM has it.
+func readBurstRow(cells []string, model, response int) (row burstRow, ok bool, err error) {
+	cell := func(i int) string {
+		if i < len(cells) {
+			return cells[i]
+		}
+		return ""
+	}
+	if cell(model) != "GPT-4" {
+		return row, false, nil
+	}
+	answered, err := tableNumber(cell(response))
+	if err != nil || !(answered > 0) {
+		return row, false, inColumn("Response tokens", err)
+	}
+	if row.request, err = tableLength(cell(2), 0); err != nil {
+		return row, false, inColumn("request tokens, the third", err)
+	}
+	if row.response, err = tableLength(cell(3), 1); err != nil {
+		return row, false, inColumn("response tokens, the fourth", err)
+	}
+	return row, true, nil
+}
+
+func inColumn(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("column %s: %w", name, err)
+}
+
+// tableLength reads a cell as a length in tokens. Whole numbers may be written as pandas writes them where cells of the
+// column are empty: 12.0.
+func tableLength(cell string, least float64) (int32, error) {
+	f, err := tableNumber(cell)
+	if err != nil {
+		return 0, err
+	}
+	if math.IsNaN(f) {
+		return 0, errors.New("there is no number")
+	}
+	if f < least || f > maxLen || f != math.Trunc(f) {
+		return 0, fmt.Errorf("expected a whole number from %v to %d: got %s", least, maxLen, quoteCell(cell))
+	}
+	return int32(f), nil
+}
+
+// tableNumber reads a cell, NaN where it is empty or says so in one of the ways that pandas knows.
+func tableNumber(cell string) (float64, error) {
+	text := strings.TrimSpace(cell)
+	if slices.Contains([]string{"", "NA", "N/A", "n/a", "<NA>", "#N/A", "#NA", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan"}, text) {
+		return math.NaN(), nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) || strings.ContainsAny(text, "xX_") {
+		return 0, fmt.Errorf("expected a number: got %s", quoteCell(cell))
+	}
+	return f, nil
+}
+
+// headerWords lists the columns of a header, or the first of very many.
+func headerWords(header []string) string {
+	const limit = 12
+	words := listed(header[:min(len(header), limit)], limit, quoteCell)
+	if more := len(header) - limit; more > 0 {
+		words += fmt.Sprintf(" and %d more columns", more)
+	}
+	return words
+}
+
+// csvRows reads a table row by row. It follows pandas: rows may be short of cells
+// but not have too many, blank lines mean nothing.
+type csvRows struct {
+	text   *textReader
+	limit  *rowLimit
+	csv    *csv.Reader
+	header []string
+	line   int // of the header
+}
+
+// newCSVRows reads the header. form says what the table should be, for the case that there is none.
+func newCSVRows(r io.Reader, form string) (*csvRows, error) {
+	text, err := newTextReader(r)
+	if err != nil {
+		return nil, err
+	}
+	limit := &rowLimit{r: text}
+	c := &csvRows{text: text, limit: limit, csv: csv.NewReader(limit)}
+	c.csv.FieldsPerRecord, c.csv.ReuseRecord = -1, true
+	row, line, err := c.next()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("the file is empty; %s", form)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.header, c.line = append(c.header, row...), line // the row itself is used again
+	return c, nil
+}
+
+// next returns the next row and its line, or io.EOF. The row is good until the next call.
+func (c *csvRows) next() (row []string, line int, err error) {
+	for {
+		c.limit.left = maxRow
+		begun := c.csv.InputOffset()
+		row, err = c.csv.Read()
+		if errors.Is(err, errLargeRow) {
+			return nil, 0, &lineError{c.text.line(begun), err}
+		}
+		if err != nil {
+			return nil, 0, c.located(err)
+		}
+		line, _ = c.csv.FieldPos(0)
+		c.text.line(c.csv.InputOffset()) // lets it forget the lines before
+		switch {
+		case len(row) == 1 && strings.TrimSpace(row[0]) == "":
+			continue
+		case c.header != nil && len(row) > len(c.header):
+			return nil, 0, &lineError{line, fmt.Errorf("%d cells, more than the %d of the header; are commas in quotes?", len(row), len(c.header))}
+		}
+		return row, line, nil
+	}
+}
+
+// located adds the line to an error of the csv package.
+func (c *csvRows) located(err error) error {
+	parse, ok := errors.AsType[*csv.ParseError](err)
+	if !ok {
+		return err // the end, or of the file system, or of the text, which knows its line
+	}
+	if parse.StartLine != parse.Line {
+		return &lineError{parse.StartLine, fmt.Errorf("not CSV: a quote that opens here goes wrong in line %d: %w", parse.Line, parse.Err)}
+	}
+	return &lineError{parse.Line, fmt.Errorf("not CSV: %w", parse.Err)}
+}
+
+// maxRow bounds a row, in bytes: a quote that is not closed would make a row of the rest of the file.
+const maxRow = 1 << 20
+
+var errLargeRow = fmt.Errorf("a row is larger than %d KiB; is a quote never closed?", maxRow>>10)
+
+// rowLimit fails when more has been read than a row may hold.
+type rowLimit struct {
+	r    io.Reader
+	left int
+}
+
+func (l *rowLimit) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, errLargeRow
+	}
+	n, err := l.r.Read(p)
+	l.left -= n
+	return n, err
 }

@@ -3,11 +3,28 @@
 package media
 
 import (
+	"bytes"
+	"context"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
 	"strings"
 
 	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/numpy"
 )
 
 // Image and Video turn a file's "image" or "video" into a content part of the chat API.
@@ -56,4 +73,203 @@ func AppendPart(parts, part []byte) []byte {
 		parts = append(parts, ',')
 	}
 	return append(parts, part...)
+}
+
+// Draws says what media requests get, and draws it.
+type Draws struct {
+	Buckets Buckets // with weights above 0 that add up to 1
+	Limits  Limits  // of the modalities that have a bucket
+	Lo, Hi  int     // media in a request
+}
+
+// NewDraws is for about so many items in a request, whose number strays by a ratio, as vLLM has it.
+func NewDraws(items int, ratio float64, limits Limits, buckets Buckets) (Draws, error) {
+	d := Draws{Buckets: buckets.normalized(), Limits: Limits{}}
+	most := 0
+	for _, b := range d.Buckets {
+		if _, counted := d.Limits[b.Modality()]; !counted {
+			d.Limits[b.Modality()] = limits[b.Modality()]
+			most += limits[b.Modality()]
+		}
+	}
+	d.Lo = max(0, int(math.Floor(float64(items)*(1-ratio))))
+	d.Hi = min(most, int(math.Ceil(float64(items)*(1+ratio))))
+	if d.Lo > d.Hi {
+		return d, fmt.Errorf("at least %d items a request are asked for, but the limits allow only %d; ask for fewer or raise the limits", d.Lo, d.Hi)
+	}
+	return d, nil
+}
+
+// normalized is the buckets whose weight is not 0, with weights that add up to 1.
+func (b Buckets) normalized() Buckets {
+	sum := 0.0
+	for _, bucket := range b {
+		sum += bucket.Weight
+	}
+	var kept Buckets
+	for _, bucket := range b {
+		if bucket.Weight != 0 {
+			bucket.Weight /= sum
+			kept = append(kept, bucket)
+		}
+	}
+	return kept
+}
+
+// without is the buckets of other modalities.
+func (b Buckets) without(modality string) Buckets {
+	return slices.DeleteFunc(slices.Clone(b), func(bucket Bucket) bool { return bucket.Modality() == modality }).normalized()
+}
+
+// Medium is a random image or video: rows of red, green and blue samples, frame by frame.
+type Medium struct {
+	Bucket
+	Samples []byte
+}
+
+// Request draws the media of one request: how many, and then of each its bucket and its samples. A bucket whose modality
+// has reached its limit is drawn in vain, and no bucket of that modality can be drawn after it.
+func (d Draws) Request(gen *numpy.Generator) []Medium {
+	media := make([]Medium, 0, gen.Integers(int64(d.Lo), int64(d.Hi)+1))
+	taken := map[string]int{}
+	for left := d.Buckets; len(media) < cap(media) && len(left) > 0; {
+		weights := make([]float64, len(left))
+		for i, b := range left {
+			weights[i] = b.Weight
+		}
+		b := left[gen.ChoiceWeighted(weights)]
+		if taken[b.Modality()] == d.Limits[b.Modality()] {
+			left = left.without(b.Modality())
+			continue
+		}
+		taken[b.Modality()]++
+		media = append(media, Medium{b, gen.Bytes(b.Size())})
+	}
+	return media
+}
+
+// jpegQuality is that of the imaging library that vLLM's client uses, where no quality is given.
+const jpegQuality = 75
+
+// Part is the image as a content part of the chat API, with a JPEG in its address. The encoder halves the colours' resolution
+// in both directions (4:2:0), as that library's does.
+func (m Medium) Part() (json.RawMessage, error) {
+	picture := image.NewRGBA(image.Rect(0, 0, m.Width, m.Height))
+	for from, to := 0, 0; from < len(m.Samples); from, to = from+3, to+4 {
+		copy(picture.Pix[to:], m.Samples[from:from+3])
+		picture.Pix[to+3] = 0xff
+	}
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, picture, &jpeg.Options{Quality: jpegQuality}); err != nil {
+		return nil, fmt.Errorf("an image of %d by %d pixels: %w", m.Height, m.Width, err)
+	}
+	return fmt.Appendf(nil, `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,%s"}}`, base64.StdEncoding.EncodeToString(file.Bytes())), nil
+}
+
+// Bounds on an image that is loaded, far above what models take.
+const (
+	maxBytes  = 64 << 20 // of its file
+	maxPixels = 1 << 26  // width times height
+)
+
+// Load reads the file or the address that a source names. The error does not name it.
+func Load(ctx context.Context, client *http.Client, source string) ([]byte, error) {
+	if strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://") {
+		return fetch(ctx, client, source)
+	}
+	path, isURL := strings.CutPrefix(source, "file://")
+	if isURL {
+		if unescaped, err := url.PathUnescape(path); err == nil {
+			path = unescaped
+		}
+	}
+	// Opening a pipe waits for a program that writes to it.
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errors.New("this is no file")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readBounded(file, maxBytes)
+}
+
+func fetch(ctx context.Context, client *http.Client, address string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, plainURLError(err)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, plainURLError(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the server answered %s", response.Status)
+	}
+	return readBounded(response.Body, maxBytes)
+}
+
+// plainURLError leaves out the method and the address, which the caller names.
+func plainURLError(err error) error {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		return outer.Err
+	}
+	return err
+}
+
+// readBounded reads all there is, and fails if that is more than limit bytes.
+func readBounded(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("it is larger than %d MiB", limit>>20)
+	}
+	return data, err
+}
+
+// PNG is the address of an image that holds the image itself, as a PNG without transparency.
+func PNG(data []byte) (address string, err error) {
+	picture, err := decode(data)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	err = png.Encode(&b, onWhite(picture))
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
+}
+
+// decode reads a JPEG, a PNG or the first picture of a GIF.
+func decode(data []byte) (image.Image, error) {
+	config, read := png.DecodeConfig, png.Decode
+	switch kind := http.DetectContentType(data); kind {
+	case "image/png":
+	case "image/jpeg":
+		config, read = jpeg.DecodeConfig, jpeg.Decode
+	case "image/gif":
+		config, read = gif.DecodeConfig, gif.Decode
+	case "image/webp":
+		return nil, errors.New("this is WebP, which cannot be read here; convert it to PNG, or let the server load it, without --custom-ensure-client-side-data")
+	default:
+		return nil, fmt.Errorf("this is no JPEG, PNG or GIF but %s", kind)
+	}
+	size, err := config(bytes.NewReader(data))
+	if err == nil && int64(size.Width)*int64(size.Height) > maxPixels {
+		err = fmt.Errorf("%d × %d pixels are more than %d million", size.Width, size.Height, maxPixels/1_000_000)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return read(bytes.NewReader(data))
+}
+
+// onWhite puts an image on a white ground, so that nothing of it is transparent.
+func onWhite(picture image.Image) *image.RGBA {
+	bounds := image.Rect(0, 0, picture.Bounds().Dx(), picture.Bounds().Dy())
+	flat := image.NewRGBA(bounds)
+	draw.Draw(flat, bounds, image.NewUniform(color.White), image.Point{}, draw.Src)
+	draw.Draw(flat, bounds, picture, picture.Bounds().Min, draw.Over)
+	return flat
 }

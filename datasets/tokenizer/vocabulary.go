@@ -1,11 +1,13 @@
 package tokenizer
 
 import (
-	"cmp"
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -139,88 +141,170 @@ func readVocabulary(raw []byte) (*vocabulary, error) {
 	return b.build()
 }
 
-// trie finds the keys that a text begins with, byte by byte. It never changes once built.
-type trie struct {
-	nodes []trieNode
-	root  [256]uint32 // the root's children, 0 for none: most texts get no further than them
+// noMerge is the rank of a pair that does not merge. Ranks and ids have 21 bits.
+const noMerge = 1<<21 - 1
+
+// merges says which pairs of tokens merge, into what and how early. Encoding asks it some fifteen times for every
+// token, so the answer should lie in the processor's caches: in a table small enough, in a filter smaller
+// still that knows nearly all pairs that do not merge, or beside those of the other single bytes.
+type merges struct {
+	slots  []uint64 // open addressing: left<<42 | right<<21 | rank
+	filter []uint64 // a bit is set for every pair
+	first  []uint32 // ranks of the pairs of the first ids, left*firstIDs + right
+	into   []int32  // by rank
+	ahead  int32    // how far the token that a merge makes is ahead of its rank, if all are as far; else -1
+	seed   uint64   // so that no file can be made whose pairs all fall together
 }
 
-// trieNode has its children side by side, in the order of their labels.
-type trieNode struct {
-	first uint32 // the first child
-	count uint16 // how many children there are
-	label byte
-	value int32 // of the key that ends here, -1 for none
+const (
+	// firstIDs are the single bytes in nearly all byte-level vocabularies, whose pairs are two lookups in five.
+	firstIDs = 256
+	// freeSlot holds ids that no token has.
+	freeSlot = math.MaxUint64
+)
+
+// newMerges makes room for up to count merges.
+func newMerges(count int) *merges {
+	m := &merges{
+		slots:  make([]uint64, 2<<bits.Len(uint(count*2/3))),
+		filter: make([]uint64, 1<<bits.Len(uint(count/8))),
+		first:  make([]uint32, firstIDs*firstIDs),
+		into:   make([]int32, 0, count),
+		seed:   rand.Uint64(),
+	}
+	for i := range m.slots {
+		m.slots[i] = freeSlot
+	}
+	for i := range m.first {
+		m.first[i] = noMerge
+	}
+	return m
 }
 
-// newTrie builds a trie of keys, each of which stands for its index. Of equal keys the first counts.
-func newTrie(keys []string) *trie {
-	order := make([]int32, len(keys))
-	for i := range order {
-		order[i] = int32(i)
+// rank returns how early a pair merges, noMerge if it does not.
+func (m *merges) rank(left, right int32) uint32 {
+	if uint32(left)|uint32(right) < firstIDs {
+		return m.first[left*firstIDs+right]
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(keys[a], keys[b]) })
-	t := &trie{nodes: []trieNode{{value: -1}}}
-	type stretch struct{ from, to, depth int } // of the keys below a node
-	below := []stretch{{0, len(order), 0}}
-	for n := 0; n < len(t.nodes); n++ {
-		s := below[n]
-		i := s.from
-		for ; i < s.to && len(keys[order[i]]) == s.depth; i++ {
-			if t.nodes[n].value < 0 {
-				t.nodes[n].value = order[i]
-			}
-		}
-		t.nodes[n].first = uint32(len(t.nodes))
-		for i < s.to {
-			label := keys[order[i]][s.depth]
-			from := i
-			for i < s.to && keys[order[i]][s.depth] == label {
-				i++
-			}
-			t.nodes = append(t.nodes, trieNode{label: label, value: -1})
-			below = append(below, stretch{from, i, s.depth + 1})
-			t.nodes[n].count++
-		}
+	pair := pairOf(left, right)
+	hash := m.hash(pair)
+	if word, bit := m.filterBit(hash); m.filter[word]&bit == 0 {
+		return noMerge
 	}
-	for i := range t.nodes[0].count {
-		child := t.nodes[0].first + uint32(i)
-		t.root[t.nodes[child].label] = child
-	}
-	return t
+	return uint32(m.slots[m.slot(hash, pair)] & noMerge)
 }
 
-// step goes from a node to its child with this label; 0, the root, which is no child, if there is none.
-func (t *trie) step(node uint32, label byte) uint32 {
-	if node == 0 {
-		return t.root[label]
+// result returns the token that the merge of a rank makes. Training numbers tokens as it makes them, so in most models it
+// need not be looked up.
+func (m *merges) result(rank uint32) int32 {
+	if m.ahead >= 0 {
+		return int32(rank) + m.ahead
 	}
-	from := t.nodes[node].first
-	to := from + uint32(t.nodes[node].count)
-	for from < to {
-		middle := (from + to) / 2
-		switch n := t.nodes[middle].label; {
-		case n == label:
-			return middle
-		case n < label:
-			from = middle + 1
-		default:
-			to = middle
-		}
-	}
-	return 0
+	return m.into[rank]
 }
 
-// longest returns the value and the length of the longest key that text begins with, below node; -1 if there is none.
-func (t *trie) longest(node uint32, text string) (value int32, length int) {
-	value = -1
-	for i := range len(text) {
-		if node = t.step(node, text[i]); node == 0 {
-			break
-		}
-		if v := t.nodes[node].value; v >= 0 {
-			value, length = v, i+1
+// add gives a pair the next rank. Of two merges of one pair the later counts.
+func (m *merges) add(left, right, into int32) {
+	pair, rank := pairOf(left, right), len(m.into)
+	hash := m.hash(pair)
+	m.slots[m.slot(hash, pair)] = pair<<21 | uint64(rank)
+	word, bit := m.filterBit(hash)
+	m.filter[word] |= bit
+	if left < firstIDs && right < firstIDs {
+		m.first[left*firstIDs+right] = uint32(rank)
+	}
+	if rank == 0 {
+		m.ahead = into
+	} else if into-int32(rank) != m.ahead {
+		m.ahead = -1
+	}
+	m.into = append(m.into, into)
+}
+
+func pairOf(left, right int32) uint64 { return uint64(left)<<21 | uint64(right) }
+
+func (m *merges) hash(pair uint64) uint64 {
+	high, low := bits.Mul64(pair^m.seed, 0x9E3779B97F4A7C15) // 2^64 by the golden ratio: odd, and without a pattern
+	return high ^ low
+}
+
+// slot is where pair is, or the free slot where it would be.
+func (m *merges) slot(hash, pair uint64) uint64 {
+	mask := uint64(len(m.slots) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		if s := m.slots[at]; s>>21 == pair || s == freeSlot {
+			return at
 		}
 	}
-	return value, length
+}
+
+// filterBit takes bits of the hash that slot leaves alone.
+func (m *merges) filterBit(hash uint64) (word, bit uint64) {
+	return hash >> 40 & uint64(len(m.filter)-1), 1 << (hash >> 34 & 63)
+}
+
+// readMerges reads the merges of a BPE model: "a b" or ["a", "b"], the earliest first. All of them and what they merge
+// into must be in the vocabulary. prefix is the continuing_subword_prefix, which a right half loses.
+func readMerges(raw []byte, v *vocabulary, prefix string) (*merges, error) {
+	count := 0
+	for range jsonscan.Elements(raw) {
+		count++
+	}
+	m := newMerges(count)
+	var pair []byte
+	err := eachElement(raw, func(value []byte) error {
+		cut := 0
+		var err error
+		pair, cut, err = readPair(pair[:0], value)
+		if err != nil || cut < 0 {
+			return err
+		}
+		text := string(pair)
+		left, right := text[:cut], text[cut:]
+		a, b := v.find(left), v.find(right)
+		if !strings.HasPrefix(right, prefix) {
+			return fmt.Errorf("merge %d: %.40q does not begin with the prefix %.40q", len(m.into)+1, right, prefix)
+		}
+		if prefix != "" {
+			text = left + right[len(prefix):]
+		}
+		into := v.find(text)
+		if a < 0 || b < 0 || into < 0 {
+			return fmt.Errorf("merge %d: %.40q, %.40q or the two together are not in the vocabulary", len(m.into)+1, left, right)
+		}
+		if len(m.into) == noMerge {
+			return fmt.Errorf("there are more than %d", noMerge)
+		}
+		m.add(a, b, into)
+		return nil
+	})
+	return m, err
+}
+
+// readPair appends the two halves of a merge to buffer and returns where the second begins; -1 for a line to pass over.
+func readPair(buffer, value []byte) (pair []byte, cut int, err error) {
+	if jsonscan.IsString(value) {
+		line, err := appendText(buffer, value)
+		if err != nil || bytes.HasPrefix(line, []byte("#version")) {
+			return line, -1, err
+		}
+		cut = bytes.IndexByte(line, ' ')
+		if cut < 0 || bytes.IndexByte(line[cut+1:], ' ') >= 0 {
+			return line, 0, fmt.Errorf("the merge %.40q is not two tokens with a blank between them", line)
+		}
+		return append(line[:cut], line[cut+1:]...), cut, nil
+	}
+	left, right, n, err := two(value)
+	if err == nil && n != 2 {
+		err = fmt.Errorf("a merge of %d tokens instead of 2", n)
+	}
+	if err == nil {
+		pair, err = appendText(buffer, left)
+	}
+	if err != nil {
+		return buffer, 0, err
+	}
+	cut = len(pair)
+	pair, err = appendText(pair, right)
+	return pair, cut, err
 }

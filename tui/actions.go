@@ -154,14 +154,10 @@ func (m *model) stop() tea.Cmd {
 	}
 	m.stops++
 	m.helping, m.controls = false, false
-	switch m.stops {
-	case 1:
-		m.Control.Command(metrics.Command{Do: metrics.Drain})
-	case 2:
-		m.Control.Command(metrics.Command{Do: metrics.Abort})
-	default:
+	if m.stops > 2 {
 		return tea.Quit
 	}
+	m.Control.Command(metrics.Command{Do: [...]metrics.CommandKind{metrics.Drain, metrics.Abort}[m.stops-1]})
 	return nil
 }
 
@@ -229,14 +225,8 @@ func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 	switch {
 	case m.prompt != nil || e.Action != tea.MouseActionPress:
 		return nil
-	case m.helping && e.Button == tea.MouseButtonWheelUp:
-		m.onHelp("up")
-		return nil
-	case m.helping && e.Button == tea.MouseButtonWheelDown:
-		m.onHelp("down")
-		return nil
 	case m.helping:
-		m.onHelp("click")
+		m.onHelp(map[tea.MouseButton]string{tea.MouseButtonWheelUp: "up", tea.MouseButtonWheelDown: "down"}[e.Button])
 		return nil
 	case e.Button == tea.MouseButtonWheelUp:
 		m.wheel(panels.Up)
@@ -277,23 +267,13 @@ func (m *model) click(x, y int) {
 		}
 		return
 	}
-	if onList(m) {
-		m.clickList(l, x, y)
-	}
-	if !onPanels(m) {
-		return
-	}
 	for _, b := range l.Panels {
-		if b.Rect.Has(x, y) {
+		switch {
+		case !b.Rect.Has(x, y):
+		case onPanels(m):
 			m.zoomed = b.Name == m.focus
 			m.focus = b.Name
-		}
-	}
-}
-
-func (m *model) clickList(l panels.Areas, x, y int) {
-	for _, b := range l.Panels {
-		if b.Name == "requests" && b.Rect.Has(x, y) {
+		case b.Name == "requests":
 			m.list.Point(m.choices(m.body), m.below(l), y-b.Rect.Y-2) // below the border and the names of the columns
 		}
 	}

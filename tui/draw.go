@@ -203,12 +203,10 @@ const helpGap = 3 // columns between columns
 func (m *model) drawStopping(c screen.Canvas, s *metrics.Snapshot) {
 	flying := s.Waiting + s.Running
 	rows := []screen.Span{panels.StateSign(s, m.state(s))}
-	switch m.state(s) {
-	case metrics.Draining:
-		rows = append(rows,
-			screen.Text.Span("no new requests are sent"),
+	if m.state(s) == metrics.Draining {
+		rows = append(rows, screen.Text.Span("no new requests are sent"),
 			screen.Text.Span(fmt.Sprintf("%d in flight may finish: %d waiting, %d running", flying, s.Waiting, s.Running)))
-	default:
+	} else {
 		rows = append(rows, screen.Text.Span(fmt.Sprintf("cutting %d requests in flight", flying)))
 	}
 	switch {
@@ -219,14 +217,8 @@ func (m *model) drawStopping(c screen.Canvas, s *metrics.Snapshot) {
 	default:
 		rows = append(rows, screen.Text.Span("the report comes in any case, not saved"))
 	}
-	switch m.stops {
-	case 0:
-		rows = append(rows, screen.Label.Span("q q cuts the rest now"))
-	case 1:
-		rows = append(rows, screen.Label.Span("q again cuts the rest now"))
-	default:
-		rows = append(rows, screen.Label.Span("q again leaves at once"))
-	}
+	next := [...]string{"q q cuts the rest now", "q again cuts the rest now", "q again leaves at once"}
+	rows = append(rows, screen.Label.Span(next[min(m.stops, 2)]))
 	w := 0
 	for _, r := range rows {
 		w = max(w, screen.Width(r.Text))

@@ -5,6 +5,7 @@ import (
 	"benchtop/tui/screen"
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -80,13 +81,13 @@ var keymap = append(pageKeys(), []binding{
 	{keys: []string{" "}, show: "space", what: "freeze the screen only", foot: footFreeze, with: live, do: func(m *model) { m.frozen = !m.frozen }},
 	{keys: []string{"c"}, show: "c", what: "control: change the load", foot: footControl, early: true, with: changes,
 		do: func(m *model) { m.setControls(!m.controls) }},
-	{keys: []string{"+", "="}, show: "+ -", what: "load: one step", foot: footWhen(controls, "step"), early: true, with: changes, do: by((*model).step, 1)},
+	{keys: []string{"+", "="}, show: "+ -", what: "load: one step", foot: footSwap(controls, "step", ""), early: true, with: changes, do: by((*model).step, 1)},
 	{keys: []string{"-"}, with: changes, do: by((*model).step, -1)},
-	{keys: []string{"}"}, show: "{ }", what: "load: ten steps", foot: footWhen(controls, "ten"), early: true, with: changes, do: by((*model).step, 10)},
+	{keys: []string{"}"}, show: "{ }", what: "load: ten steps", foot: footSwap(controls, "ten", ""), early: true, with: changes, do: by((*model).step, 10)},
 	{keys: []string{"{"}, with: changes, do: by((*model).step, -10)},
-	{keys: []string{"i"}, show: "i", what: "load: set to a number", foot: footWhen(controls, "set"), early: true, with: changes, do: (*model).askLoad},
+	{keys: []string{"i"}, show: "i", what: "load: set to a number", foot: footSwap(controls, "set", ""), early: true, with: changes, do: (*model).askLoad},
 	{keys: []string{"P"}, show: "P", what: "load: pause, go on", foot: footPause, early: true, with: changes, do: (*model).pause},
-	{keys: []string{"R"}, show: "R", what: "load: ramp from here", foot: footWhen(controls, "ramp"), early: true, with: changes, do: (*model).askRamp},
+	{keys: []string{"R"}, show: "R", what: "load: ramp from here", foot: footSwap(controls, "ramp", ""), early: true, with: changes, do: (*model).askRamp},
 	{keys: []string{","}, when: onPanels, with: live, do: by((*model).scrollTime, -1)},
 	{keys: []string{"."}, show: ", .", what: "scroll the charts in time", foot: always("scroll"), when: onPanels, with: live, do: by((*model).scrollTime, 1)},
 
@@ -130,26 +131,16 @@ func by[T any](do func(*model, T), what T) func(*model) { return func(m *model) 
 // lookup finds the binding of a key; nil if it has none here.
 func (m *model) lookup(key string) *binding {
 	for i := range keymap {
-		b := &keymap[i]
-		if b.when != nil && !b.when(m) || b.with != nil && !b.with(m) {
-			continue
-		}
-		for _, k := range b.keys {
-			if k == key {
-				return b
-			}
+		if b := &keymap[i]; slices.Contains(b.keys, key) && b.works(m) {
+			return b
 		}
 	}
 	return nil
 }
 
-func footWhen(when func(*model) bool, word string) func(*model) string {
-	return func(m *model) string {
-		if when(m) {
-			return word
-		}
-		return ""
-	}
+// works reports whether the keys have this action here.
+func (b *binding) works(m *model) bool {
+	return (b.when == nil || b.when(m)) && (b.with == nil || b.with(m))
 }
 
 // footSwap names the effect of a key that has two.
@@ -168,17 +159,12 @@ var (
 	footScope  = footSwap(func(m *model) bool { return m.whole }, "window", "whole run")
 	footAxis   = footSwap(func(m *model) bool { return m.linear }, "log", "linear")
 	footPlay   = footSwap(func(m *model) bool { return m.replay().Playing }, "pause", "play")
+	footCopy   = footSwap((*model).over, "copy", "")
+	footBack   = footSwap(func(m *model) bool { return m.zoomed || onList(m) && m.list.Opened }, "back", "")
 	footOpen   = footSwap(func(m *model) bool { return m.list.Opened }, "", "open")
 )
 
 func footSpan(m *model) string { return panels.SpanName(spans[m.span]) }
-
-func footBack(m *model) string {
-	if m.zoomed || onList(m) && m.list.Opened {
-		return "back"
-	}
-	return ""
-}
 
 func footPause(m *model) string {
 	_, paused := m.load()
@@ -201,13 +187,6 @@ func footControl(m *model) string {
 	return "control"
 }
 
-func footCopy(m *model) string {
-	if m.over() {
-		return "copy"
-	}
-	return ""
-}
-
 func footStop(m *model) string {
 	switch {
 	case m.leaves():
@@ -224,7 +203,7 @@ func footStop(m *model) string {
 func (m *model) keyItems() [][]screen.Span {
 	var early, items [][]screen.Span
 	for _, b := range keymap {
-		if b.foot == nil || b.when != nil && !b.when(m) || b.with != nil && !b.with(m) {
+		if b.foot == nil || !b.works(m) {
 			continue
 		}
 		if word := b.foot(m); word != "" {

@@ -53,8 +53,11 @@ func (m *model) onPrompt(msg tea.KeyMsg) tea.Cmd {
 		if p.err = p.enter(p.line.String()); p.err == "" && m.prompt == p {
 			m.prompt = nil // unless enter asked another question
 		}
-	default:
-		p.edit(msg)
+	case p.line.Edit(msg):
+		p.err = ""
+		if p.changed != nil {
+			p.changed(p.line.String())
+		}
 	}
 	return nil
 }
@@ -67,16 +70,6 @@ func (m *model) closePrompt() {
 	}
 }
 
-// edit changes the line.
-func (p *prompt) edit(msg tea.KeyMsg) {
-	if p.line.Edit(msg) {
-		p.err = ""
-		if p.changed != nil {
-			p.changed(p.line.String())
-		}
-	}
-}
-
 // draw shows the prompt in the lower left corner of c.
 func (p *prompt) draw(c screen.Canvas) {
 	const most = 76
@@ -86,19 +79,16 @@ func (p *prompt) draw(c screen.Canvas) {
 	}
 	w := min(max(screen.Width(p.title)+4, screen.Width(note), 44), most, max(0, c.W-4))
 	lines := screen.Wrap(screen.Sanitize(note), w, 3)
-	h := len(lines)
-	if p.yes == nil {
-		h++
-	}
-	in := overlay(c.Sub(0, 0, w+4, c.H), p.title, w, h, true)
 	y := 0
 	if p.yes == nil {
-		in.Print(0, 0, p.line.Shown(in.W), screen.Strong)
-		y = 1
+		y = 1 // below the line
 	}
-	for _, l := range lines {
-		in.Print(0, y, l, st)
-		y++
+	in := overlay(c.Sub(0, 0, w+4, c.H), p.title, w, y+len(lines), true)
+	if p.yes == nil {
+		in.Print(0, 0, p.line.Shown(in.W), screen.Strong)
+	}
+	for i, l := range lines {
+		in.Print(0, y+i, l, st)
 	}
 }
 

@@ -230,23 +230,23 @@ func latencyColumns(w int) []latencyColumn {
 	return []latencyColumn{least, mean, p50, p90, p95, p99, quantileColumn("p99.9", 99.9), most}
 }
 
+// latencyUnits are the units of rows by their largest figure in milliseconds, which stays below most.
+var latencyUnits = [...]struct {
+	most   float64
+	unit   string
+	scale  float64
+	digits int
+}{
+	{1, "µs", 1000, 0}, {10, "ms", 1, 2}, {100, "ms", 1, 1}, {10_000, "ms", 1, 0}, {100_000, "s", 1e-3, 2}, {1e6, "s", 1e-3, 1},
+	{1e8, "s", 1e-3, 0},
+}
+
 // latencyUnit chooses one unit for a row by its largest figure, so that the row can be compared at a glance.
 func latencyUnit(top float64) (unit string, scale float64, digits int) {
-	switch {
-	case top < 1:
-		return "µs", 1000, 0
-	case top < 10:
-		return "ms", 1, 2
-	case top < 100:
-		return "ms", 1, 1
-	case top < 10_000:
-		return "ms", 1, 0
-	case top < 100_000:
-		return "s", 1e-3, 2
-	case top < 1e6:
-		return "s", 1e-3, 1
-	case top < 1e8:
-		return "s", 1e-3, 0
+	for _, u := range latencyUnits {
+		if top < u.most {
+			return u.unit, u.scale, u.digits
+		}
 	}
 	return "d", 1.0 / 86_400_000, 1
 }

@@ -20,24 +20,34 @@ const (
 	ttftFirst
 	tpotFirst
 	failedFirst
-	listSorts
 )
 
-// name is the order in words.
-func (o listSort) name() string {
-	return [...]string{"newest first", "slowest first", "by TTFT", "by TPOT", "failed first"}[o%listSorts]
+// listOrders are the orders in words, and their keys: the longest comes first, an unknown time is negative and comes last.
+var listOrders = [...]struct {
+	name string
+	key  func(*metrics.Snapshot, *metrics.RequestRow) time.Duration
+}{
+	newestFirst:  {"newest first", func(*metrics.Snapshot, *metrics.RequestRow) time.Duration { return 0 }},
+	slowestFirst: {"slowest first", age},
+	ttftFirst:    {"by TTFT", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return q.TTFT }},
+	tpotFirst:    {"by TPOT", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return q.TPOT }},
+	failedFirst:  {"failed first", func(_ *metrics.Snapshot, q *metrics.RequestRow) time.Duration { return failureRanks[q.State] }},
 }
+
+// failureRanks order failures before cancelled requests, and those before the rest.
+var failureRanks = map[metrics.RequestState]time.Duration{metrics.StateFailed: 2, metrics.StateCancelled: 1}
 
 // rows are the indices in Snapshot.Requests of the rows of the list, in its order.
 func (l *List) rows(s *metrics.Snapshot) []int {
 	words := strings.Fields(strings.ToLower(l.Filter))
+	key := listOrders[int(l.Sort)%len(listOrders)].key
 	ranked := make([]rank, 0, len(s.Requests))
 	for i := range s.Requests {
 		q := &s.Requests[i]
 		if l.ErrorsOnly && q.State != metrics.StateFailed || !matches(q, words) {
 			continue
 		}
-		ranked = append(ranked, rank{l.Sort.key(s, q), q.Index, i})
+		ranked = append(ranked, rank{key(s, q), q.Index, i})
 	}
 	slices.SortFunc(ranked, rank.compare)
 	out := make([]int, len(ranked))
@@ -64,32 +74,6 @@ type rank struct {
 
 func (r rank) compare(other rank) int {
 	return cmp.Or(cmp.Compare(other.key, r.key), cmp.Compare(other.index, r.index), cmp.Compare(r.at, other.at))
-}
-
-// key puts the longest first; an unknown time is negative and comes last.
-func (o listSort) key(s *metrics.Snapshot, q *metrics.RequestRow) time.Duration {
-	switch o {
-	case slowestFirst:
-		return age(s, q)
-	case ttftFirst:
-		return q.TTFT
-	case tpotFirst:
-		return q.TPOT
-	case failedFirst:
-		return -failureRank(q)
-	}
-	return 0
-}
-
-// failureRank orders failures before cancelled requests, and those before the rest.
-func failureRank(q *metrics.RequestRow) time.Duration {
-	switch q.State {
-	case metrics.StateFailed:
-		return 0
-	case metrics.StateCancelled:
-		return 1
-	}
-	return 2
 }
 
 // age is how long a request took, or takes so far; Never if it was not even due.
@@ -124,12 +108,7 @@ func matches(q *metrics.RequestRow, words []string) bool {
 		return true
 	}
 	said := strings.ToLower(searchText(q))
-	for _, w := range words {
-		if !strings.Contains(said, w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(said, w) })
 }
 
 // searchText is the text of a request that a filter searches.
@@ -199,7 +178,7 @@ func (m Move) From(at, high, last int) int {
 func (m Move) FromEnd(back, high, last int) int { return last - m.From(last-back, high, last) }
 
 // NextOrder takes the next order.
-func (l *List) NextOrder() { l.Sort = (l.Sort + 1) % listSorts }
+func (l *List) NextOrder() { l.Sort = (l.Sort + 1) % listSort(len(listOrders)) }
 
 // Move goes through the text of the open request by pages and to its ends, else chooses another request, which is opened in place of the
 // one that is. The page covers r. It is false if there is nothing to choose.

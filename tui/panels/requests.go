@@ -24,7 +24,7 @@ func requestsTitle(v *View, _, _ int) []screen.Span {
 	if n != all {
 		out[0].Text += " of " + number.Count(all)
 	}
-	out = append(out, screen.Text.Span(" "+l.Sort.name()))
+	out = append(out, screen.Text.Span(" "+listOrders[int(l.Sort)%len(listOrders)].name))
 	if l.ErrorsOnly {
 		out = append(out, screen.Label.Span(" · errors only"))
 	}

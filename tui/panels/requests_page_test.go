@@ -41,7 +41,7 @@ func TestListOrders(t *testing.T) {
 		failedFirst:  {1, 3, 4, 2, 0},
 	} {
 		if diff := cmp.Diff(want, indices(s, List{Sort: order})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", order.name(), diff)
+			t.Errorf("%s (-want +got):\n%s", listOrders[order].name, diff)
 		}
 	}
 }

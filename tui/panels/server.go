@@ -157,13 +157,11 @@ func drawBoth(c screen.Canvas, upper, lower plot, low int) {
 // serverTTFTPanel shows the mean TTFT by the server's clock beside ours. The difference is the time on the network.
 var serverTTFTPanel = Panel{name: "server ttft", open: timePanel("", serverTTFTPlot).open, server: true}
 
-func serverTTFT(s *metrics.ServerSecond) float64 { return meanSeconds(s.TTFT) }
-
-func meanSeconds(l metrics.ServerLatency) float64 {
-	if !(l.N > 0) {
+func serverTTFT(s *metrics.ServerSecond) float64 {
+	if !(s.TTFT.N > 0) {
 		return metrics.Unsaid()
 	}
-	return number.Sane(l.Mean.Seconds())
+	return number.Sane(s.TTFT.Mean.Seconds())
 }
 
 // ourTTFT is of the same requests: those whose first chunk came in the time of the sample.

@@ -189,11 +189,8 @@ func ThemePalette(theme string, p termenv.Profile) *Palette {
 	if theme == themeContrast {
 		out.heavy, swatches = true, &contrastSwatches
 	}
-	for i, sw := range swatches {
+	for i, sw := range slices.Concat(swatches[:], shadeSwatches[:]) {
 		out.set(Color(i), sw)
-	}
-	for i, sw := range shadeSwatches {
-		out.set(shades+Color(i), sw)
 	}
 	return out
 }

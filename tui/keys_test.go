@@ -113,7 +113,7 @@ func TestStepsAddUp(t *testing.T) {
 	s = steered(13)
 	s.Steering.Changes = 3
 	m.Update(snapshotMsg{s})
-	s.Steering.Rate = 20 // somebody else set it
+	s.Steering.Rate = 20 // another terminal set it
 	s.Steering.Changes = 4
 	m.Update(snapshotMsg{s})
 	press(m, "+")

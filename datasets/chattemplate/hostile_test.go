@@ -7,7 +7,7 @@ import (
 	"benchtop/internal/race"
 )
 
-// A template comes with a model that somebody downloaded. None may take the time and memory of the program that measures.
+// A template comes with a model from the network. None may take the time and memory of the program that measures.
 func TestCostIsBounded(t *testing.T) {
 	const (
 		doubled  = "{% set n = namespace(a=[], b=[]) %}{% for i in range(99) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}"

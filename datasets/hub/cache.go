@@ -164,7 +164,7 @@ func keepFile(path string, data []byte) error {
 		return err
 	}
 	err = os.Rename(name, path)
-	if err != nil && usable(path) == nil { // Windows: another process kept the same, and somebody reads it
+	if err != nil && usable(path) == nil { // Windows: another process kept the same, and it is being read
 		return nil
 	}
 	return err

@@ -28,13 +28,13 @@ const (
 	// A part of the input is the same in all prompts, so that the server's prefix cache has something to find.
 	demoPrefix  = 64
 	longestDemo = 12 * time.Hour
-	// What its users would put up with, in milliseconds.
+	// Its latency objectives, in milliseconds.
 	demoTTFT, demoTPOT = 500, 50
 	// Nearly every text model has these ids.
 	demoVocabulary = 32000
 )
 
-// demoRamp goes from where nobody waits, in requests per second, across what the server can do at two thirds of the way: its
+// demoRamp goes from a rate without waits, in requests per second, across what the server can do at two thirds of the way: its
 // capacity, and a tenth more thanks to the common prefix.
 func demoRamp(p simulator.Profile) (from, to float64) {
 	return math.Round(p.Capacity / 8), math.Round(p.Capacity * 1.6)

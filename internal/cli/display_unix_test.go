@@ -72,7 +72,7 @@ func TestLeftBeforeTheRun(t *testing.T) {
 	}
 }
 
-// What ends the preparation stands on the normal screen, with what was said before it.
+// The reason for the end of a preparation stands on the normal screen, below the lines before it.
 func TestErrorBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	x := open(t, 100, 30, `"$BENCHTOP" serve --base-url http://127.0.0.1:1 --num-prompts 9 --ready-check-timeout-sec 1 `+shortPrompts)

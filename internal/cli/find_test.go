@@ -23,7 +23,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What does not go with a search is told at once.
+// Flags that do not go with a search are refused at once.
 func TestFindUsage(t *testing.T) {
 	t.Parallel()
 	benchtop("serve", "--find", "--num-prompts", "5", "--request-rate", "3", "--find-from", "0", "--find-step", "1ms", "--find-hold", "0s").expect(t, exitUsage,

@@ -58,7 +58,7 @@ func TestGPUsOfThisMachine(t *testing.T) {
 	}
 }
 
-// Who asks for GPUs hears at the end, and reads in the report, now and later, that there were none; the run is fine all the same.
+// A user who asks for GPUs is told at the end, and in the report, now and later, that there were none; the run is fine all the same.
 func TestGPUsAskedForInVain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	url, dir := simulated(t, nil), t.TempDir()

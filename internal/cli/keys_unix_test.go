@@ -95,7 +95,7 @@ func TestKeys(t *testing.T) {
 		{[]string{"6"}, "the result so far is in", ""},
 		{[]string{"q"}, "DONE", ""},
 		{[]string{"7"}, "Serving Benchmark Result", ""},
-		// What is over can be looked at still.
+		// A run that is over can still be looked at.
 		{[]string{"5"}, "slowest first", ""}, // the title of the list once its rows came; the report names the demo too
 		{[]string{"Enter"}, "chunks · ITL", ""},
 	} {

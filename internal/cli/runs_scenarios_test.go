@@ -15,7 +15,7 @@ type scenario struct {
 	// server changes the profile of the server, which is slowed down by a factor of four before; nil changes nothing.
 	server func(*simulator.Profile)
 	faults []string
-	// acts are what somebody does to the run at some moments. No moment is one at which something happens by itself.
+	// acts are commands at some moments of the run. No moment is one at which something happens by itself.
 	acts []act
 	// killed is when the process dies, 0 for a run that ends.
 	killed time.Duration

@@ -41,7 +41,7 @@ type screenOptions struct {
 	bandwidth int
 }
 
-// What to do when the terminal is lost.
+// The values of --on-hangup.
 const (
 	hangupSave     = "save"
 	hangupContinue = "continue"

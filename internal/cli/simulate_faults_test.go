@@ -208,7 +208,7 @@ func TestFaultsAreCounted(t *testing.T) {
 }
 
 // Connections that are reset as they are accepted fail the requests that open them, and those alone: in virtual time, on a
-// network where nobody else connects.
+// network without other clients.
 func TestResetAtAccept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := simulator.Defaults()

@@ -137,7 +137,7 @@ func TestStalledTerminal(t *testing.T) {
 	}
 }
 
-// With --exit nobody has to press a key.
+// With --exit no key has to be pressed.
 func TestExitByItself(t *testing.T) {
 	t.Parallel()
 	x := open(t, 80, 24, `"$BENCHTOP" demo --duration 1s --exit --record run.cast`)

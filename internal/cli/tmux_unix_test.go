@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = os.Setenv("HF_HUB_OFFLINE", "1") // no test asks the hub
 	if signal.Ignored(os.Interrupt) {
-		// As in the background of a script. Programs that are started here would ignore it too, did nobody listen.
+		// As in the background of a script. Programs that are started here would ignore it too without a listener.
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
 	if n := flag.Lookup("test.parallel"); n.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {

@@ -209,7 +209,7 @@ func TestPublish(t *testing.T) {
 		rec := NewView(time.Now(), &metrics.Plan{})
 		ctx, cancel := context.WithCancel(t.Context())
 		ch := rec.Publish(ctx, time.Second)
-		time.Sleep(10*time.Second + time.Millisecond) // nobody reads: only the newest stays
+		time.Sleep(10*time.Second + time.Millisecond) // without a reader only the newest stays
 		if s := <-ch; s.At != 10*time.Second {
 			t.Errorf("snapshot of %s, want the newest, of 10s", s.At)
 		}

@@ -122,7 +122,7 @@ func TestLooksOfASpan(t *testing.T) {
 	}
 }
 
-// Of a span, energy and tokens are those of the same seconds, whenever somebody looked; of the whole run they are the report's.
+// Of a span, energy and tokens are those of the same seconds, whenever the page was read; of the whole run they are the report's.
 func TestEnergy(t *testing.T) {
 	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}
 	for i := range 10 {

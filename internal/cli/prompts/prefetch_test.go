@@ -228,7 +228,7 @@ func TestPrefetcherTakersAtOnce(t *testing.T) {
 	}
 }
 
-// What prompts have in common: what is drawn, and for a chat the server's template; everything once they are repeated.
+// Prompts share what was drawn alike, and in a chat the server's template; repeated ones share everything.
 func TestShareOfPrompts(t *testing.T) {
 	for _, c := range []struct {
 		name     string

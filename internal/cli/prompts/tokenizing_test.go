@@ -13,7 +13,7 @@ import (
 	"benchtop/loadgen/target"
 )
 
-// unheard is a reporter of a preparation that nobody follows.
+// unheard is a reporter that drops all.
 type unheard struct{}
 
 func (unheard) Tell(string)               {}

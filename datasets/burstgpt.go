@@ -215,22 +215,15 @@ func readBurstRow(cells []string, model, response int) (row burstRow, ok bool, e
 	}
 	answered, err := tableNumber(cell(response))
 	if err != nil || !(answered > 0) {
-		return row, false, inColumn("Response tokens", err)
+		return row, false, within("column Response tokens", err)
 	}
 	if row.request, err = tableLength(cell(2), 0); err != nil {
-		return row, false, inColumn("request tokens, the third", err)
+		return row, false, within("column request tokens, the third", err)
 	}
 	if row.response, err = tableLength(cell(3), 1); err != nil {
-		return row, false, inColumn("response tokens, the fourth", err)
+		return row, false, within("column response tokens, the fourth", err)
 	}
 	return row, true, nil
-}
-
-func inColumn(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("column %s: %w", name, err)
 }
 
 // tableLength reads a cell as a length in tokens. Whole numbers may be written as pandas writes them where cells of the

@@ -127,17 +127,13 @@ func (v Vocabulary) Known() bool { return v.Size != 0 || v.First != 0 || len(v.S
 const maxVocabulary = 1 << 26
 
 func (v Vocabulary) validate() error {
-	var errs []error
-	if v.First < 0 || v.First > maxVocabulary {
-		errs = append(errs, fmt.Errorf("first token id %d must be between 0 and %d", v.First, maxVocabulary))
+	p := &problems{}
+	p.between("first token id", v.First, 0, maxVocabulary)
+	p.between("vocabulary size", v.Size, 1, maxVocabulary)
+	if len(*p) == 0 && len(v.IDs()) == 0 {
+		p.add("the vocabulary holds nothing but special tokens")
 	}
-	if v.Size < 1 || v.Size > maxVocabulary {
-		errs = append(errs, fmt.Errorf("vocabulary size %d must be between 1 and %d", v.Size, maxVocabulary))
-	}
-	if len(errs) == 0 && len(v.IDs()) == 0 {
-		errs = append(errs, errors.New("the vocabulary holds nothing but special tokens"))
-	}
-	return errors.Join(errs...)
+	return errors.Join(*p...)
 }
 
 // IDs lists the ids that prompts may hold, ascending.

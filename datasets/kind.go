@@ -233,13 +233,16 @@ func noTemplate(dataset, way string) error {
 	return fmt.Errorf("dataset %s: %w; give --tokenizer with a directory or name that has one%s", dataset, ErrNoTemplate, way)
 }
 
-// inDataset says which data set an error is about, if there is one.
-func inDataset(dataset string, err error) error {
+// within says what an error is about, if there is one.
+func within(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("dataset %s: %w", dataset, err)
+	return fmt.Errorf("%s: %w", what, err)
 }
+
+// inDataset says which data set an error is about, if there is one.
+func inDataset(dataset string, err error) error { return within("dataset "+dataset, err) }
 
 // problems collects the faults of the options of a data set.
 type problems []error

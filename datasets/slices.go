@@ -37,16 +37,10 @@ func (o SlicesOptions) Validate() error {
 	p.between("output length", o.OutputLen, 0, maxLen)
 	p.seed(o.Seed, math.MaxInt64)
 	p.ratio(o.Ratio)
-	return inSlices(errors.Join(*p...))
+	return within(textSlices, errors.Join(*p...))
 }
 
-// inSlices says that an error, if there is one, is about text slices.
-func inSlices(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("text slices: %w", err)
-}
+const textSlices = "text slices"
 
 // maxSlicesText is how large a text may be, in MiB. It is kept in memory together with its tokens, which take several
 // times as much.
@@ -69,13 +63,13 @@ func WriteSlices(w io.Writer, o SlicesOptions, tok tokenizer.Tokenizer) error {
 	}
 	ids, err := readFile(o.Path, "a text", func(r io.Reader) ([]int, error) { return readTokens(r, tok) })
 	if err != nil {
-		return inSlices(atPath(o.Path, err))
+		return within(textSlices, atPath(o.Path, err))
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	if err = writeSlices(out, o, length, ids, tok); err == nil {
 		err = out.Flush()
 	}
-	return inSlices(err)
+	return within(textSlices, err)
 }
 
 // readTokens is the whole text in tokens.

@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -69,23 +68,17 @@ type byteLevelSplitter struct {
 	words  splitter // nil: cut nothing
 }
 
-func readByteLevel(raw json.RawMessage) (splitter, error) {
-	var s struct {
-		Type     string
-		Prefix   bool  `json:"add_prefix_space"`
-		Trim     bool  `json:"trim_offsets"` // about offsets only
-		UseRegex *bool `json:"use_regex"`
-	}
-	if err := readStage(raw, &s, "add_prefix_space", "trim_offsets"); err != nil {
-		return nil, err
-	}
+type byteLevelSettings struct {
+	Type     string
+	Prefix   bool `json:"add_prefix_space"`
+	Trim     bool `json:"trim_offsets"` // about offsets only
+	UseRegex bool `json:"use_regex"`
+}
+
+func newByteLevel(s byteLevelSettings) (splitter, error) {
 	b := &byteLevelSplitter{prefix: s.Prefix}
-	if valueOf(s.UseRegex, true) {
-		words, err := findPattern(gpt2Pattern)
-		if err != nil {
-			return nil, err
-		}
-		b.words = &finderSplitter{words, isolated, false}
+	if s.UseRegex {
+		b.words = &finderSplitter{(&wordFinder{newRuneKinds(), 0}).each, isolated, false}
 	}
 	return b, nil
 }
@@ -166,26 +159,24 @@ type metaspace struct {
 // prependSchemes say before which pieces a blank is set.
 var prependSchemes = []string{"always", "first", "never"}
 
-func readMetaspace(raw json.RawMessage) (splitter, error) {
-	s := struct {
-		Type, Replacement string
-		Scheme            string `json:"prepend_scheme"`
-		Prefix            *bool  `json:"add_prefix_space"` // of older files, must agree with the scheme
-		StrRep            string `json:"str_rep"`          // of older files, the replacement again
-		Split             *bool
-	}{Scheme: "always"}
-	if err := readStage(raw, &s, "replacement"); err != nil {
-		return nil, err
-	}
+type metaspaceSettings struct {
+	Type, Replacement string
+	Scheme            string `json:"prepend_scheme"`
+	Prefix            bool   `json:"add_prefix_space"` // of older files, must agree with the scheme
+	StrRep            string `json:"str_rep"`          // of older files, the replacement again
+	Split             bool
+}
+
+func newMetaspace(s metaspaceSettings) (splitter, error) {
 	switch {
 	case utf8.RuneCountInString(s.Replacement) != 1:
 		return nil, fmt.Errorf("replacement %q is not one character", s.Replacement)
 	case !slices.Contains(prependSchemes, s.Scheme):
 		return nil, fmt.Errorf("prepend_scheme %q is not known", s.Scheme)
-	case !valueOf(s.Prefix, true) && s.Scheme != "never":
+	case !s.Prefix && s.Scheme != "never":
 		return nil, errors.New("add_prefix_space does not agree with prepend_scheme")
 	}
-	return &metaspace{blank: s.Replacement, scheme: s.Scheme, cut: valueOf(s.Split, true)}, nil
+	return &metaspace{blank: s.Replacement, scheme: s.Scheme, cut: s.Split}, nil
 }
 
 func (m *metaspace) split(pieces []piece) ([]piece, error) {

@@ -177,12 +177,10 @@ func decodeByteFallback(tokens []string) []string {
 	out := make([]string, 0, len(tokens))
 	var run []byte
 	flush := func() {
-		if utf8.Valid(run) {
+		if len(run) > 0 && utf8.Valid(run) {
 			out = append(out, string(run))
 		} else {
-			for range run {
-				out = append(out, "\uFFFD")
-			}
+			out = append(out, slices.Repeat([]string{"\uFFFD"}, len(run))...)
 		}
 		run = run[:0]
 	}
@@ -193,14 +191,10 @@ func decodeByteFallback(tokens []string) []string {
 				continue
 			}
 		}
-		if len(run) > 0 {
-			flush()
-		}
+		flush()
 		out = append(out, token)
 	}
-	if len(run) > 0 {
-		flush()
-	}
+	flush()
 	return out
 }
 
@@ -286,7 +280,8 @@ func validText(text string) string {
 	for len(text) > 0 {
 		r, n := utf8.DecodeRuneInString(text)
 		if r == utf8.RuneError && n <= 1 {
-			n = badPart(text)
+			for n = 1; n < len(text) && !utf8.FullRuneInString(text[:n+1]); n++ {
+			}
 			b.WriteRune(utf8.RuneError)
 		} else {
 			b.WriteString(text[:n])
@@ -294,13 +289,4 @@ func validText(text string) string {
 		text = text[n:]
 	}
 	return b.String()
-}
-
-// badPart is how many bytes at the beginning of text, which is not UTF-8 there, begin a character and break off.
-func badPart(text string) int {
-	n := 1
-	for n < len(text) && !utf8.FullRuneInString(text[:n+1]) {
-		n++
-	}
-	return n
 }

@@ -48,7 +48,7 @@ func readDirectory(dir string) (Found, error) {
 // readNamed reads a tokenizer from the file at path. Files beside it belong to it only if the file has the usual
 // name.
 func readNamed(path string) (Found, error) {
-	if name := filepath.Base(path); unreadable(name) {
+	if name := filepath.Base(path); name == "tekken.json" || strings.HasSuffix(name, ".model") || strings.HasSuffix(name, ".tiktoken") {
 		return Found{}, fmt.Errorf("%s is of a kind that is not read here; %s", path, wayOut)
 	}
 	data, err := hub.ReadFile(path, maxTokenizerFile)
@@ -99,25 +99,16 @@ func (l lacking) Unwrap() error { return fs.ErrNotExist }
 const wayOut = "let the server count (it is asked when --tokenizer is left out), " +
 	"or give a tokenizer.json that transformers' save_pretrained made of it"
 
-// otherKinds are the files of tokenizers in other forms: SentencePiece, tiktoken, Mistral's, and vocabularies in parts.
-func otherKinds() []string {
-	return []string{"tokenizer.model", "tiktoken.model", "qwen.tiktoken", "tekken.json", "spiece.model",
-		"sentencepiece.bpe.model", "vocab.json", "vocab.txt"}
-}
-
-// otherKind is a file in dir that describes a tokenizer in another form, or "".
+// otherKind is a file in dir that describes a tokenizer in another form, or "": SentencePiece, tiktoken, Mistral's, and vocabularies
+// in parts.
 func otherKind(dir string) string {
-	for _, name := range otherKinds() {
+	for _, name := range []string{"tokenizer.model", "tiktoken.model", "qwen.tiktoken", "tekken.json", "spiece.model", "sentencepiece.bpe.model",
+		"vocab.json", "vocab.txt"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return name
 		}
 	}
 	return ""
-}
-
-// unreadable tells a tokenizer in another form by its name.
-func unreadable(name string) bool {
-	return name == "tekken.json" || strings.HasSuffix(name, ".model") || strings.HasSuffix(name, ".tiktoken")
 }
 
 // checkJSON says where a file is not JSON, or not UTF-8.

@@ -242,10 +242,8 @@ func (f *search) download(ctx context.Context, repo hub.Repository) (Found, erro
 		return Found{}, err
 	}
 	found := Found{Path: remote.Page()}
-	for _, file := range hubFiles() {
-		if data, ok := files[file.Name]; ok {
-			found.put(file.Name, data)
-		}
+	for name, data := range files {
+		found.put(name, data)
 	}
 	dir, err := f.Hub.Kept(repo)
 	if err == nil {

@@ -75,9 +75,9 @@ func readModel(raw []byte) (model, *vocabulary, error) {
 	case "BPE":
 		m, err = readBPE(f, v)
 	case "WordPiece":
-		m, err = readWordPiece(f, v)
+		m = newWordPiece(f, v)
 	case "WordLevel":
-		m, err = readWordLevel(f, v)
+		m = &wordLevel{v, newUnknown(f.Unknown, v)}
 	default:
 		err = fmt.Errorf("type %q is not known", f.Type)
 	}
@@ -163,10 +163,6 @@ type wordLevel struct {
 	unknown unknown
 }
 
-func readWordLevel(f modelFields, v *vocabulary) (model, error) {
-	return &wordLevel{v, newUnknown(f.Unknown, v)}, nil
-}
-
 func (m *wordLevel) encode(ids []int, piece string, _ *scratch) ([]int, error) {
 	if id := m.vocab.find(piece); id >= 0 {
 		return append(ids, int(id)), nil
@@ -192,9 +188,15 @@ const (
 	wordPieceMaxChars = 100
 )
 
-func readWordPiece(f modelFields, v *vocabulary) (model, error) {
+func newWordPiece(f modelFields, v *vocabulary) *wordPiece {
 	m := &wordPiece{maxChars: valueOf(f.MaxChars, wordPieceMaxChars), unknown: newUnknown(new(valueOf(f.Unknown, wordPieceUnknown)), v), goesOn: true}
-	m.tokens, m.ids = vocabularyTrie(v)
+	var texts []string
+	for id, text := range v.texts {
+		if v.has[id] {
+			texts, m.ids = append(texts, text), append(m.ids, int32(id))
+		}
+	}
+	m.tokens = newTrie(texts)
 	prefix := valueOf(f.Prefix, wordPiecePrefix)
 	for i := range len(prefix) {
 		if m.going = m.tokens.step(m.going, prefix[i]); m.going == 0 {
@@ -202,19 +204,7 @@ func readWordPiece(f modelFields, v *vocabulary) (model, error) {
 			break
 		}
 	}
-	return m, nil
-}
-
-// vocabularyTrie returns a trie of all tokens and the ids of its values.
-func vocabularyTrie(v *vocabulary) (*trie, []int32) {
-	var texts []string
-	var ids []int32
-	for id, text := range v.texts {
-		if v.has[id] {
-			texts, ids = append(texts, text), append(ids, int32(id))
-		}
-	}
-	return newTrie(texts), ids
+	return m
 }
 
 func (m *wordPiece) encode(ids []int, piece string, _ *scratch) ([]int, error) {

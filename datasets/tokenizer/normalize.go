@@ -28,8 +28,13 @@ func makeNormalizer(kind string, raw json.RawMessage, depth int) (normalizer, er
 	if kind == "Sequence" {
 		return readNormalizerSequence(raw, depth)
 	}
-	if read := map[string]func(json.RawMessage) (normalizer, error){"Strip": readStrip, "Replace": readReplace, "Prepend": readPrepend,
-		"BertNormalizer": readBertNormalizer, "Precompiled": readPrecompiled}[kind]; read != nil {
+	if read := map[string]func(json.RawMessage) (normalizer, error){
+		"Strip":          withSettings(stripSettings{}, newStrip, "strip_left", "strip_right"),
+		"Replace":        withSettings(replaceSettings{}, newReplace, "pattern", "content"),
+		"Prepend":        withSettings(prependSettings{}, newPrepend, "prepend"),
+		"BertNormalizer": withSettings(bertNormalizer{}, newBertNormalizer, "clean_text", "handle_chinese_chars", "lowercase"),
+		"Precompiled":    withSettings(precompiledSettings{}, newPrecompiled, "precompiled_charsmap"),
+	}[kind]; read != nil {
 		return read(raw)
 	}
 	// These have no settings.
@@ -82,15 +87,13 @@ func readNormalizerSequence(raw json.RawMessage, depth int) (normalizer, error) 
 	}, nil
 }
 
-func readStrip(raw json.RawMessage) (normalizer, error) {
-	var s struct {
-		Type  string
-		Left  bool `json:"strip_left"`
-		Right bool `json:"strip_right"`
-	}
-	if err := readStage(raw, &s, "strip_left", "strip_right"); err != nil {
-		return nil, err
-	}
+type stripSettings struct {
+	Type  string
+	Left  bool `json:"strip_left"`
+	Right bool `json:"strip_right"`
+}
+
+func newStrip(s stripSettings) (normalizer, error) {
 	return always(func(text string) string {
 		if s.Left {
 			text = strings.TrimLeftFunc(text, unicode.IsSpace)
@@ -102,11 +105,9 @@ func readStrip(raw json.RawMessage) (normalizer, error) {
 	}), nil
 }
 
-func readPrepend(raw json.RawMessage) (normalizer, error) {
-	var s struct{ Type, Prepend string }
-	if err := readStage(raw, &s, "prepend"); err != nil {
-		return nil, err
-	}
+type prependSettings struct{ Type, Prepend string }
+
+func newPrepend(s prependSettings) (normalizer, error) {
 	if len(s.Prepend) > maxTokenBytes {
 		return nil, fmt.Errorf("%d bytes to prepend, more than the %d that are taken", len(s.Prepend), maxTokenBytes)
 	}
@@ -118,15 +119,12 @@ func readPrepend(raw json.RawMessage) (normalizer, error) {
 	}), nil
 }
 
-func readReplace(raw json.RawMessage) (normalizer, error) {
-	var s struct {
-		Type    string
-		Pattern json.RawMessage
-		Content string
-	}
-	if err := readStage(raw, &s, "pattern", "content"); err != nil {
-		return nil, err
-	}
+type replaceSettings struct {
+	Type, Content string
+	Pattern       json.RawMessage
+}
+
+func newReplace(s replaceSettings) (normalizer, error) {
 	if len(s.Content) > maxGrowth {
 		return nil, fmt.Errorf("content of %d bytes, more than the %d that are taken", len(s.Content), maxGrowth)
 	}
@@ -173,11 +171,7 @@ type bertNormalizer struct {
 	Lower      bool  `json:"lowercase"`
 }
 
-func readBertNormalizer(raw json.RawMessage) (normalizer, error) {
-	var b bertNormalizer
-	if err := readStage(raw, &b, "clean_text", "handle_chinese_chars", "lowercase"); err != nil {
-		return nil, err
-	}
+func newBertNormalizer(b bertNormalizer) (normalizer, error) {
 	if b.Accents == nil {
 		b.Accents = &b.Lower
 	}
@@ -236,19 +230,17 @@ type charsmap struct {
 // Longer clusters are looked up character by character.
 const longestCluster = 6
 
-func readPrecompiled(raw json.RawMessage) (normalizer, error) {
-	var s struct {
-		Type     string
-		Charsmap string `json:"precompiled_charsmap"`
-	}
-	if err := readStage(raw, &s, "precompiled_charsmap"); err != nil {
-		return nil, err
-	}
+type precompiledSettings struct {
+	Type     string
+	Charsmap string `json:"precompiled_charsmap"`
+}
+
+func newPrecompiled(s precompiledSettings) (normalizer, error) {
+	var m *charsmap
 	data, err := base64.StdEncoding.DecodeString(s.Charsmap)
-	if err != nil {
-		return nil, fmt.Errorf("precompiled_charsmap: %w", err)
+	if err == nil {
+		m, err = newCharsmap(data)
 	}
-	m, err := newCharsmap(data)
 	if err != nil {
 		return nil, fmt.Errorf("precompiled_charsmap: %w", err)
 	}

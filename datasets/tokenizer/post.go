@@ -207,13 +207,24 @@ func readStage(raw json.RawMessage, settings any, required ...string) error {
 	return nil
 }
 
+// withSettings reads a stage that make builds of its settings, whose fields are those of S, by default as in usual.
+func withSettings[S, T any](usual S, make func(S) (T, error), required ...string) func(json.RawMessage) (T, error) {
+	return func(raw json.RawMessage) (stage T, err error) {
+		s := usual
+		if err := readStage(raw, &s, required...); err != nil {
+			return stage, err
+		}
+		return make(s)
+	}
+}
+
 // plainly is an error of decoding without the names of Go types.
 func plainly(err error) error {
-	var mismatch *json.UnmarshalTypeError
+	mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
-	case errors.As(err, &mismatch) && mismatch.Field != "":
+	case ok && mismatch.Field != "":
 		return fmt.Errorf("field %q cannot be a %s", strings.ToLower(mismatch.Field), mismatch.Value)
-	case errors.As(err, &mismatch):
+	case ok:
 		return fmt.Errorf("want an object, not a %s", mismatch.Value)
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))

@@ -311,20 +311,15 @@ func NewServerTokenizer(ctx context.Context, s *Server, vocabSize int, special [
 	if vocabSize == 0 {
 		vocabSize = s.VocabSize(ctx)
 	}
-	t.ids = upTo(vocabSize)
+	t.ids = make([]int, vocabSize)
+	for i := range t.ids {
+		t.ids[i] = i
+	}
 	return t, ctx.Err()
 }
 
 // plain is text without blanks and capitals, which some tokenizers add or lose.
 func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), "")) }
-
-func upTo(n int) []int {
-	ids := make([]int, n)
-	for i := range ids {
-		ids[i] = i
-	}
-	return ids
-}
 
 // Count returns the number of tokens of text, those included that the server's tokenizer adds by itself.
 func (t *ServerTokenizer) Count(text string) (int, error) {

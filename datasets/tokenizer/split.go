@@ -39,8 +39,15 @@ func makeSplitter(kind string, raw json.RawMessage, depth int) (splitter, error)
 		words := &finderSplitter{findRunes(isPunctuation), isolated, false}
 		return splitterSequence{whitespaceSplitter(), words}, readStage(raw, &struct{ Type string }{})
 	}
-	read := map[string]func(json.RawMessage) (splitter, error){"ByteLevel": readByteLevel, "Split": readSplit, "Metaspace": readMetaspace, "Digits": readDigits,
-		"Punctuation": readPunctuation, "CharDelimiterSplit": readDelimiter, "FixedLength": readFixedLength}[kind]
+	read := map[string]func(json.RawMessage) (splitter, error){
+		"ByteLevel":          withSettings(byteLevelSettings{UseRegex: true}, newByteLevel, "add_prefix_space", "trim_offsets"),
+		"Split":              withSettings(splitSettings{}, newSplit, "pattern", "behavior", "invert"),
+		"Metaspace":          withSettings(metaspaceSettings{Scheme: "always", Prefix: true, Split: true}, newMetaspace, "replacement"),
+		"Digits":             withSettings(digitsSettings{}, newDigits, "individual_digits"),
+		"Punctuation":        withSettings(punctuationSettings{Behavior: "Isolated"}, newPunctuation),
+		"CharDelimiterSplit": withSettings(delimiterSettings{}, newDelimiter, "delimiter"),
+		"FixedLength":        withSettings(fixedLengthSettings{Length: 5}, newFixedLength),
+	}[kind]
 	if read == nil {
 		return nil, errors.New("this type is not known")
 	}
@@ -191,15 +198,13 @@ func (c *cutter) joined(together func(before, s interval) bool) {
 	}
 }
 
-func readSplit(raw json.RawMessage) (splitter, error) {
-	var s struct {
-		Type, Behavior string
-		Pattern        json.RawMessage
-		Invert         bool
-	}
-	if err := readStage(raw, &s, "pattern", "behavior", "invert"); err != nil {
-		return nil, err
-	}
+type splitSettings struct {
+	Type, Behavior string
+	Pattern        json.RawMessage
+	Invert         bool
+}
+
+func newSplit(s splitSettings) (splitter, error) {
 	b, err := readBehavior(s.Behavior)
 	if err != nil {
 		return nil, err
@@ -211,14 +216,12 @@ func readSplit(raw json.RawMessage) (splitter, error) {
 	return &finderSplitter{find, b, s.Invert}, nil
 }
 
-func readDigits(raw json.RawMessage) (splitter, error) {
-	var s struct {
-		Type       string
-		Individual bool `json:"individual_digits"`
-	}
-	if err := readStage(raw, &s, "individual_digits"); err != nil {
-		return nil, err
-	}
+type digitsSettings struct {
+	Type       string
+	Individual bool `json:"individual_digits"`
+}
+
+func newDigits(s digitsSettings) (splitter, error) {
 	b := contiguous
 	if s.Individual {
 		b = isolated
@@ -226,20 +229,16 @@ func readDigits(raw json.RawMessage) (splitter, error) {
 	return &finderSplitter{findRunes(unicode.IsNumber), b, false}, nil
 }
 
-func readPunctuation(raw json.RawMessage) (splitter, error) {
-	s := struct{ Type, Behavior string }{Behavior: "Isolated"}
-	if err := readStage(raw, &s); err != nil {
-		return nil, err
-	}
+type punctuationSettings struct{ Type, Behavior string }
+
+func newPunctuation(s punctuationSettings) (splitter, error) {
 	b, err := readBehavior(s.Behavior)
 	return &finderSplitter{findRunes(isPunctuation), b, false}, err
 }
 
-func readDelimiter(raw json.RawMessage) (splitter, error) {
-	var s struct{ Type, Delimiter string }
-	if err := readStage(raw, &s, "delimiter"); err != nil {
-		return nil, err
-	}
+type delimiterSettings struct{ Type, Delimiter string }
+
+func newDelimiter(s delimiterSettings) (splitter, error) {
 	if utf8.RuneCountInString(s.Delimiter) != 1 {
 		return nil, fmt.Errorf("delimiter %q is not one character", s.Delimiter)
 	}
@@ -276,14 +275,12 @@ func findWords(text string, found func(start, end int)) error {
 	return nil
 }
 
-func readFixedLength(raw json.RawMessage) (splitter, error) {
-	s := struct {
-		Type   string
-		Length int
-	}{Length: 5}
-	if err := readStage(raw, &s); err != nil {
-		return nil, err
-	}
+type fixedLengthSettings struct {
+	Type   string
+	Length int
+}
+
+func newFixedLength(s fixedLengthSettings) (splitter, error) {
 	if s.Length < 1 {
 		return nil, errors.New("a length below 1")
 	}

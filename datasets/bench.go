@@ -80,7 +80,7 @@ func (o CustomOptions) bench(ctx context.Context, t Tools, b bench) (Source, err
 		if rows, err = b.read(file); err == nil && text.Template == nil && !o.SkipChatTemplate {
 			err = noTemplate(b.dataset, "")
 		}
-		return rows, nothingToFill, err
+		return rows, nil, err
 	})
 	return list, inFile(b.dataset, o.Path, err)
 }

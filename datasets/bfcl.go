@@ -136,18 +136,18 @@ func (k *hubKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
 
 // rows are the questions of all categories, one of each in turn.
 func (o BFCLOptions) rows(ctx context.Context) ([]bfclRow, error) {
-	files, err := o.files()
+	dir, err := o.directory()
 	if err != nil {
 		return nil, inFile("bfcl", o.Path, err)
 	}
 	lists := make([][]bfclRow, len(o.Categories))
 	longest := 0
 	for i, category := range o.Categories {
-		path, err := files.path(ctx, category)
+		path, err := o.file(ctx, dir, category)
 		if err != nil {
 			return nil, inFile("bfcl", o.Path, err)
 		}
-		if lists[i], err = openBFCL(path); err != nil {
+		if lists[i], err = readFile(path, "a file of the leaderboard", func(r io.Reader) ([]bfclRow, error) { return readBFCL(r, path) }); err != nil {
 			return nil, inFile("bfcl", path, err)
 		}
 		longest = max(longest, len(lists[i]))
@@ -163,19 +163,11 @@ func (o BFCLOptions) rows(ctx context.Context) ([]bfclRow, error) {
 	return rows, nil
 }
 
-func openBFCL(path string) ([]bfclRow, error) {
-	rows, err := readFile(path, "a file of the leaderboard", readBFCL)
-	for i := range rows {
-		rows[i].path = path
-	}
-	return rows, err
-}
-
-// readBFCL reads a category. Rows without messages or functions stay, for they count when rows are shuffled.
-func readBFCL(r io.Reader) ([]bfclRow, error) {
+// readBFCL reads the category at path. Rows without messages or functions stay, for they count when rows are shuffled.
+func readBFCL(r io.Reader, path string) ([]bfclRow, error) {
 	var rows []bfclRow
 	err := eachObject(r, bfclForm, func(object []byte, line int) error {
-		row := bfclRow{line: line}
+		row := bfclRow{path: path, line: line}
 		fields := jsonscan.Fields(object, "question", "function")
 		if jsonscan.Depth(object) > maxDepth {
 			row.bad = fmt.Errorf("more than %d objects and arrays stand inside each other", maxDepth)

@@ -22,24 +22,18 @@ const (
 	bfclSuffix = ".json"
 )
 
-// bfclFiles finds the files of the categories.
-type bfclFiles struct {
-	dir   string // "" where they have to be fetched
-	fetch func(ctx context.Context, name string) (string, error)
-}
-
-// files looks where the categories' files are.
-func (o BFCLOptions) files() (bfclFiles, error) {
+// directory is where the categories' files are, "" where they have to be fetched.
+func (o BFCLOptions) directory() (string, error) {
 	info, err := os.Stat(o.Path)
 	switch {
 	case err == nil && info.IsDir():
-		return bfclFiles{dir: snapshot(o.Path)}, nil
+		return snapshot(o.Path), nil
 	case err == nil:
-		return bfclFiles{}, fmt.Errorf("this is a file; give the directory that holds files like %ssimple%s", bfclPrefix, bfclSuffix)
+		return "", fmt.Errorf("this is a file; give the directory that holds files like %ssimple%s", bfclPrefix, bfclSuffix)
 	case o.Path == BFCLRepository:
-		return bfclFiles{fetch: o.Fetch}, nil
+		return "", nil
 	}
-	return bfclFiles{}, fmt.Errorf("%w; give the directory that holds files like %ssimple%s, such as a clone of the repository %s",
+	return "", fmt.Errorf("%w; give the directory that holds files like %ssimple%s, such as a clone of the repository %s",
 		cause(err), bfclPrefix, bfclSuffix, BFCLRepository)
 }
 
@@ -89,27 +83,27 @@ func snapshot(dir string) string {
 	return dir
 }
 
-// path is where the file of a category lies.
-func (f bfclFiles) path(ctx context.Context, category string) (string, error) {
+// file is where the file of a category lies.
+func (o BFCLOptions) file(ctx context.Context, dir, category string) (string, error) {
 	name := bfclPrefix + category + bfclSuffix
-	if f.dir == "" {
-		path, err := f.fetch(ctx, name)
+	if dir == "" {
+		path, err := o.Fetch(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("there is no category %q: the repository has no file %s; see --bfcl-categories", category, name)
 		}
 		return path, err
 	}
-	path := filepath.Join(f.dir, name)
+	path := filepath.Join(dir, name)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return "", f.missing(category)
+		return "", missingCategory(dir, category)
 	}
 	return path, nil
 }
 
-// missing says which categories there are instead.
-func (f bfclFiles) missing(category string) error {
+// missingCategory says which categories there are instead.
+func missingCategory(dir, category string) error {
 	var names []string
-	entries, _ := os.ReadDir(f.dir) // in order; an unreadable directory has no names
+	entries, _ := os.ReadDir(dir) // in order; an unreadable directory has no names
 	for _, entry := range entries {
 		name, first := strings.CutPrefix(entry.Name(), bfclPrefix)
 		name, last := strings.CutSuffix(name, bfclSuffix)

@@ -79,10 +79,7 @@ type Text struct {
 // count returns the tokens of each text.
 func (t Text) count(ctx context.Context, texts []string) ([]int, error) {
 	counts, err := tokenizer.CountAll(ctx, t.Counter, texts)
-	if err != nil {
-		return nil, fmt.Errorf("counting tokens: %w", err)
-	}
-	return counts, nil
+	return counts, within("counting tokens", err)
 }
 
 // countTurns sets the input tokens of turns that a model reads as these prompts.

@@ -108,7 +108,7 @@ func FuzzReadBFCL(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rows, err := readBFCL(bytes.NewReader(data))
+		rows, err := readBFCL(bytes.NewReader(data), "")
 		if err != nil {
 			return
 		}

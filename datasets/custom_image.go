@@ -59,6 +59,8 @@ func (k *customImageKind) options(c Common) CustomImageOptions {
 
 func (k *customImageKind) Validate(c Common) error { return k.options(c).Validate() }
 
+const imagesInMessages = "images travel in chat messages"
+
 const customImageForm = `{"prompt": "text", "image_files": ["path or URL"]} or {"content": [{"type": "text", "text": "…"}, {"type": "image", "image": "path or URL"}]}`
 
 // imageRow is a line of the file: the values of its fields, nil where it has none.

@@ -91,10 +91,8 @@ func (k *randomFlags) options(c Common) (o RandomOptions, err error) {
 	if c.SharedInputLen > 0 {
 		o.InputLen = c.SharedInputLen
 	}
-	if o.Ratio, err = ParseRangeRatio(k.ratio); err != nil {
-		err = fmt.Errorf("--random-range-ratio %s: %w", quoted(k.ratio), err)
-	}
-	return o, err
+	o.Ratio, err = ParseRangeRatio(k.ratio)
+	return o, within("--random-range-ratio "+quoted(k.ratio), err)
 }
 
 type randomKind struct{ *randomFlags }

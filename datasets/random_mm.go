@@ -115,13 +115,9 @@ func (k *randomMMKind) options(c Common) (o RandomMMOptions, ratio, unread error
 	o = k.RandomMMOptions
 	o.RandomOptions, ratio = k.randomFlags.options(c)
 	var limits, buckets error
-	if o.Limits, limits = media.ParseLimits(k.limits); limits != nil {
-		limits = fmt.Errorf("--random-mm-limit-mm-per-prompt: %w", limits)
-	}
-	if o.Buckets, buckets = media.ParseBuckets(k.buckets); buckets != nil {
-		buckets = fmt.Errorf("--random-mm-bucket-config: %w", buckets)
-	}
-	return o, ratio, errors.Join(limits, buckets)
+	o.Limits, limits = media.ParseLimits(k.limits)
+	o.Buckets, buckets = media.ParseBuckets(k.buckets)
+	return o, ratio, errors.Join(within("--random-mm-limit-mm-per-prompt", limits), within("--random-mm-bucket-config", buckets))
 }
 
 func (k *randomMMKind) Validate(c Common) error {

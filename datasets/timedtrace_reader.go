@@ -24,6 +24,7 @@ const (
 
 // trace is the part of a file that is kept.
 type trace struct {
+	o      TimedTraceOptions
 	lines  []traceLine
 	hashes []byte // of all lines, one after the other: the length of each as a varint, and its text
 	hashed bool   // some line has hash ids
@@ -47,20 +48,14 @@ func (t *trace) hashIDs(i int) []byte {
 	return t.hashes[t.lines[i].hashes:end]
 }
 
-// traceReader makes a trace of JSON lines.
-type traceReader struct {
-	o     TimedTraceOptions
-	trace trace
-}
-
 // readTrace reads the first lines of a trace, as many as there are to be prompts. It keeps the lengths, time and hash ids of each.
 func readTrace(r io.Reader, o TimedTraceOptions) (*trace, error) {
 	lines, err := newJSONLines(r)
 	if err != nil {
 		return nil, err
 	}
-	t := &traceReader{o: o}
-	for len(t.trace.lines) < o.Prompts {
+	t := &trace{o: o}
+	for len(t.lines) < o.Prompts {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -73,27 +68,27 @@ func readTrace(r io.Reader, o TimedTraceOptions) (*trace, error) {
 		}
 	}
 	switch {
-	case len(t.trace.lines) == 0:
+	case len(t.lines) == 0:
 		return nil, fmt.Errorf("the file is empty; %s", t.form())
-	case !t.trace.hashed:
+	case !t.hashed:
 		return nil, fmt.Errorf("no line has hash ids in a field %q, so all prompts would be empty; the fields of the first are %s; "+
-			"name the right one with --timed-trace-label-hash-ids", o.Labels.HashIDs, t.trace.fields)
+			"name the right one with --timed-trace-label-hash-ids", o.Labels.HashIDs, t.fields)
 	}
-	return &t.trace, nil
+	return t, nil
 }
 
 // form describes a line.
-func (t *traceReader) form() string {
+func (t *trace) form() string {
 	l := t.o.Labels
 	return fmt.Sprintf("expected an object on each line, with %q, %q, %q and %q", l.Timestamp, l.InputLength, l.OutputLength, l.HashIDs)
 }
 
 // take adds a line to the trace.
-func (t *traceReader) take(line []byte) error {
+func (t *trace) take(line []byte) error {
 	labels := t.o.Labels
 	fields := jsonscan.Fields(line, labels.Timestamp, labels.InputLength, labels.OutputLength, labels.HashIDs)
-	if t.trace.fields == "" {
-		t.trace.fields = fieldNames(line)
+	if t.fields == "" {
+		t.fields = fieldNames(line)
 	}
 	next, err := t.lengths(fields)
 	if missing, ok := errors.AsType[missingField](err); ok {
@@ -102,18 +97,18 @@ func (t *traceReader) take(line []byte) error {
 	if err != nil {
 		return err
 	}
-	next.hashes = len(t.trace.hashes)
+	next.hashes = len(t.hashes)
 	blocks, err := t.keepHashes(fields[3], int(next.input))
 	if err != nil {
 		return inField(labels.HashIDs, err)
 	}
-	if len(t.trace.hashes) > maxTraceKeys {
+	if len(t.hashes) > maxTraceKeys {
 		return fmt.Errorf("more than %d MiB of hash ids; ask for fewer prompts", maxTraceKeys>>20)
 	}
 	if next.short = blocks*t.o.ChunkSize < int(next.input); next.short && blocks > 0 {
-		t.trace.chunk = max(t.trace.chunk, (int(next.input)+blocks-1)/blocks)
+		t.chunk = max(t.chunk, (int(next.input)+blocks-1)/blocks)
 	}
-	t.trace.lines = append(t.trace.lines, next)
+	t.lines = append(t.lines, next)
 	return nil
 }
 
@@ -136,14 +131,14 @@ func fieldNames(object []byte) string {
 
 // keepHashes keeps as many hash ids as a prompt of so many tokens takes, as Python would print them, and returns how many.
 // vLLM does not look at the rest either.
-func (t *traceReader) keepHashes(array []byte, tokens int) (blocks int, err error) {
+func (t *trace) keepHashes(array []byte, tokens int) (blocks int, err error) {
 	if array == nil {
 		return 0, nil // vLLM makes an empty prompt of it
 	}
 	if array[0] != '[' {
 		return 0, fmt.Errorf("expected an array: got %s", jsonscan.Kind(array))
 	}
-	t.trace.hashed = true
+	t.hashed = true
 	for element := range jsonscan.Elements(array) {
 		if blocks*t.o.ChunkSize >= tokens {
 			break
@@ -152,8 +147,8 @@ func (t *traceReader) keepHashes(array []byte, tokens int) (blocks int, err erro
 		if err != nil {
 			return 0, err
 		}
-		t.trace.hashes = binary.AppendUvarint(t.trace.hashes, uint64(len(text)))
-		t.trace.hashes = append(t.trace.hashes, text...)
+		t.hashes = binary.AppendUvarint(t.hashes, uint64(len(text)))
+		t.hashes = append(t.hashes, text...)
 		blocks++
 	}
 	return blocks, nil
@@ -202,7 +197,7 @@ func (b *traceBlocks) block(hashID []byte, size int) []int {
 }
 
 // lengths reads the fields of a line that are numbers.
-func (t *traceReader) lengths(fields [][]byte) (line traceLine, err error) {
+func (t *trace) lengths(fields [][]byte) (line traceLine, err error) {
 	label := t.o.Labels.Timestamp
 	if line.at, err = traceTime(fields[0], t.o.Multiplier); err == nil {
 		label = t.o.Labels.InputLength
@@ -219,13 +214,10 @@ var errNoField = errors.New("missing")
 
 // inField names the field that an error is about.
 func inField(name string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, errNoField):
+	if errors.Is(err, errNoField) {
 		return missingField(name)
 	}
-	return fmt.Errorf("field %q: %w", name, err)
+	return within(fmt.Sprintf("field %q", name), err)
 }
 
 // traceNumber reads a number, in doubles as Python multiplies them.

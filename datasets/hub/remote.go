@@ -32,12 +32,10 @@ const maxRedirects = 8
 
 // Remote is a repository on the hub itself.
 type Remote struct {
+	hub      *Hub
 	repo     Repository
-	client   *http.Client
 	endpoint *url.URL
 	token    string // sent to the endpoint alone, and shown nowhere
-	progress func(string)
-	lost     *atomic.Pointer[unreachable] // the hub's
 }
 
 // Remote is the repository on the hub. It fails if the environment forbids to go there or cannot be made sense of; nothing
@@ -54,7 +52,7 @@ func (h *Hub) Remote(repo Repository) (*Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Remote{repo: repo, client: h.client, endpoint: endpoint, token: token, progress: h.progress, lost: &h.lost}, nil
+	return &Remote{h, repo, endpoint, token}, nil
 }
 
 // Name is the hub's host and the repository there, for messages.
@@ -78,8 +76,8 @@ func (r *Remote) address(name string) *url.URL {
 // Get returns the content of a file. The error is an fs.ErrNotExist only if the hub has the repository, but not the file.
 func (r *Remote) Get(ctx context.Context, f File) ([]byte, error) {
 	what := fmt.Sprintf("%s of %s from %s", f.Name, r.repo.id, r.endpoint.Host)
-	if f.Reported && r.lost.Load() == nil {
-		r.progress("downloading " + what)
+	if f.Reported && r.hub.lost.Load() == nil {
+		r.hub.progress("downloading " + what)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchWithin, fmt.Errorf("it took longer than %v", fetchWithin))
 	defer cancel()
@@ -103,7 +101,7 @@ func (r *Remote) body(resp *http.Response, what string, limit int64) ([]byte, er
 	if resp.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	said := &progress{total: resp.ContentLength, what: what, report: r.progress}
+	said := &progress{total: resp.ContentLength, what: what, report: r.hub.progress}
 	data, err := readBounded(io.TeeReader(resp.Body, said), limit)
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == nil && int64(len(data)) < resp.ContentLength {
 		return nil, fmt.Errorf("the answer broke off after %d bytes; try again", len(data))
@@ -193,7 +191,7 @@ type unreachable struct{ error }
 // once sends one request and watches over the wait for its answer, until the body is closed.
 func (r *Remote) once(ctx context.Context, method string, to *url.URL) (*http.Response, error) {
 	hub := to.Host == r.endpoint.Host
-	if lost := r.lost.Load(); hub && lost != nil {
+	if lost := r.hub.lost.Load(); hub && lost != nil {
 		return nil, lost.error
 	}
 	caller := ctx
@@ -220,7 +218,7 @@ func (r *Remote) once(ctx context.Context, method string, to *url.URL) (*http.Re
 	if r.token != "" && to.Scheme == r.endpoint.Scheme && to.Host == r.endpoint.Host {
 		req.Header.Set("Authorization", "Bearer "+r.token)
 	}
-	client := *r.client
+	client := *r.hub.client
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client.Jar = nil
 	client.Timeout = 0 // would cut a file that is coming in well
@@ -229,7 +227,7 @@ func (r *Remote) once(ctx context.Context, method string, to *url.URL) (*http.Re
 		err = why(ctx, err)
 		stop()
 		if hub && !connected.Load() && caller.Err() == nil {
-			r.lost.Store(&unreachable{err})
+			r.hub.lost.Store(&unreachable{err})
 		}
 		return nil, err
 	}

@@ -161,8 +161,7 @@ func AppendLine(dst []byte, c *datasets.Conversation, timed bool) ([]byte, error
 			l.Media = append(append(json.RawMessage{'['}, t.Media...), ']')
 		}
 		if timed {
-			at := c.At.Seconds()
-			l.At = &at
+			l.At = new(c.At.Seconds())
 		}
 		if err := enc.Encode(l); err != nil {
 			return dst, err

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -30,9 +31,7 @@ const (
 
 // Text writes the figures, histograms and first prompts for a person.
 func (p *Preview) Text(w io.Writer, o Options) error {
-	if o.Columns == 0 {
-		o.Columns = 100
-	}
+	o.Columns = cmp.Or(o.Columns, 100)
 	b := bufio.NewWriter(w)
 	p.figures(b, o.Columns)
 	p.input.histogram(b, "prompt tokens", o.ASCII)

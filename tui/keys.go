@@ -81,13 +81,15 @@ var keymap = append(pageKeys(), []binding{
 	{keys: []string{" "}, show: "space", what: "freeze the screen only", foot: footFreeze, with: live, do: func(m *model) { m.frozen = !m.frozen }},
 	{keys: []string{"c"}, show: "c", what: "control: change the load", foot: footControl, early: true, with: changes,
 		do: func(m *model) { m.setControls(!m.controls) }},
-	{keys: []string{"+", "="}, show: "+ -", what: "load: one step", foot: footSwap(controls, "step", ""), early: true, with: changes, do: by((*model).step, 1)},
-	{keys: []string{"-"}, with: changes, do: by((*model).step, -1)},
-	{keys: []string{"}"}, show: "{ }", what: "load: ten steps", foot: footSwap(controls, "ten", ""), early: true, with: changes, do: by((*model).step, 10)},
-	{keys: []string{"{"}, with: changes, do: by((*model).step, -10)},
-	{keys: []string{"i"}, show: "i", what: "load: set to a number", foot: footSwap(controls, "set", ""), early: true, with: changes, do: (*model).askLoad},
-	{keys: []string{"P"}, show: "P", what: "load: pause, go on", foot: footPause, early: true, with: changes, do: (*model).pause},
-	{keys: []string{"R"}, show: "R", what: "load: ramp from here", foot: footSwap(controls, "ramp", ""), early: true, with: changes, do: (*model).askRamp},
+	{keys: []string{"+", "="}, show: "+ -", what: "load: one step", foot: footSwap(controls, "step", ""), early: true, with: changes,
+		do: steers(by((*model).step, 1))},
+	{keys: []string{"-"}, with: changes, do: steers(by((*model).step, -1))},
+	{keys: []string{"}"}, show: "{ }", what: "load: ten steps", foot: footSwap(controls, "ten", ""), early: true, with: changes,
+		do: steers(by((*model).step, 10))},
+	{keys: []string{"{"}, with: changes, do: steers(by((*model).step, -10))},
+	{keys: []string{"i"}, show: "i", what: "load: set to a number", foot: footSwap(controls, "set", ""), early: true, with: changes, do: steers((*model).askLoad)},
+	{keys: []string{"P"}, show: "P", what: "load: pause, go on", foot: footPause, early: true, with: changes, do: steers((*model).pause)},
+	{keys: []string{"R"}, show: "R", what: "load: ramp from here", foot: footSwap(controls, "ramp", ""), early: true, with: changes, do: steers((*model).askRamp)},
 	{keys: []string{","}, when: onPanels, with: live, do: by((*model).scrollTime, -1)},
 	{keys: []string{"."}, show: ", .", what: "scroll the charts in time", foot: always("scroll"), when: onPanels, with: live, do: by((*model).scrollTime, 1)},
 
@@ -127,6 +129,15 @@ func pageKeys() []binding {
 
 // by is an action with its argument.
 func by[T any](do func(*model, T), what T) func(*model) { return func(m *model) { do(m, what) } }
+
+// steers is an action that changes the load, where it may be changed.
+func steers(do func(*model)) func(*model) {
+	return func(m *model) {
+		if m.mayLoad() {
+			do(m)
+		}
+	}
+}
 
 // lookup finds the binding of a key; nil if it has none here.
 func (m *model) lookup(key string) *binding {

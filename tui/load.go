@@ -117,9 +117,6 @@ func (m *model) setLoad(value float64) {
 }
 
 func (m *model) step(n int) {
-	if !m.mayLoad() {
-		return
-	}
 	value, _ := m.load()
 	if value == 0 {
 		m.notify("there is no number to step from; i sets one")
@@ -153,9 +150,6 @@ func stepped(value float64, n int, users bool) float64 {
 }
 
 func (m *model) pause() {
-	if !m.mayLoad() {
-		return
-	}
 	value, paused := m.load()
 	do := metrics.Pause
 	if paused {

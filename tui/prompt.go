@@ -125,9 +125,6 @@ func (m *model) ask(p prompt, line string) {
 
 // askLoad sets the load to a number.
 func (m *model) askLoad() {
-	if !m.mayLoad() {
-		return
-	}
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
 		title: "Load in " + panels.LoadUnit(users), hint: "Enter sets it, Esc leaves it",
@@ -162,9 +159,6 @@ func parseLoad(text string, users bool) (value float64, why string) {
 
 // askRamp moves the load to a number in a time, after a second question.
 func (m *model) askRamp() {
-	if !m.mayLoad() {
-		return
-	}
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
 		title: "Ramp from here, in " + panels.LoadUnit(users), hint: `to how much in what time, such as "40 in 60s"; Esc leaves it`,

@@ -60,6 +60,20 @@ func preemptions(v *View) []time.Duration {
 // cachePanel shows the success of the prefix cache and of speculative decoding, and counts preemptions.
 var cachePanel = Panel{name: "cache", title: cacheTitle, draw: drawCache}
 
+// ratio is a part of a whole, both counted by the server.
+type ratio struct {
+	name        string
+	color       screen.Color
+	part, whole func(*metrics.ServerSecond) float64
+}
+
+var (
+	hits = ratio{"hits", screen.Blue, func(s *metrics.ServerSecond) float64 { return s.PrefixHits },
+		func(s *metrics.ServerSecond) float64 { return s.PrefixQueries }}
+	drafts = ratio{"drafts", screen.Green, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens },
+		func(s *metrics.ServerSecond) float64 { return s.DraftTokens }}
+)
+
 func cacheTitle(v *View, _, _ int) []screen.Span {
 	return []screen.Span{screen.Strong.Span("server cache"), screen.Text.Span(" " + v.scope())}
 }
@@ -72,19 +86,15 @@ func drawCache(c screen.Canvas, v *View) {
 		drawAbsent(c, v.ServerAbsent, "the server has not been asked yet")
 		return
 	}
-	hits := total(all, func(s *metrics.ServerSecond) float64 { return s.PrefixHits })
-	queries := total(all, func(s *metrics.ServerSecond) float64 { return s.PrefixQueries })
-	accepted := total(all, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens })
-	drafts := total(all, func(s *metrics.ServerSecond) float64 { return s.DraftTokens })
 	from, to := v.stretch()
 	sums := metrics.ServerOver(all, from, to)
 	step := min(max(1, c.H/3), 2) // lines from one to the next
 	if !metrics.Said(sums.HitRate) && cached > 0 {
 		drawShare(c, 0, "cached", float64(cached)/float64(prompt), float64(cached), float64(prompt))
 	} else {
-		drawShare(c, 0, "prefix hits", sums.HitRate, hits, queries)
+		drawShare(c, 0, "prefix hits", sums.HitRate, total(all, hits.part), total(all, hits.whole))
 	}
-	drawShare(c, step, "drafts kept", sums.Acceptance, accepted, drafts)
+	drawShare(c, step, "drafts kept", sums.Acceptance, total(all, drafts.part), total(all, drafts.whole))
 	c.Print(0, 2*step, "preemptions", screen.Text)
 	n, st := sums.Preemptions, screen.Strong
 	if n > 0 {
@@ -127,21 +137,17 @@ func drawShare(c screen.Canvas, y int, name string, share, part, whole float64) 
 // drawHitsBelow is the success of the prefix cache and of drafts by the second, as far as the server counts them.
 func drawHitsBelow(c screen.Canvas, y int, v *View) {
 	p := plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}}
-	add := func(name string, col screen.Color, part, whole func(*metrics.ServerSecond) float64) {
-		if !(total(v.serverSpan(), whole) > 0) {
-			return
+	for _, r := range []*ratio{&hits, &drafts} {
+		if !(total(v.serverSpan(), r.whole) > 0) {
+			continue
 		}
-		p.series = append(p.series, series{name: name, color: col, value: serverValue(v, func(s *metrics.ServerSecond) float64 {
-			if n := whole(s); n > 0 {
-				return 100 * part(s) / n
+		p.series = append(p.series, series{name: r.name, color: r.color, value: serverValue(v, func(s *metrics.ServerSecond) float64 {
+			if n := r.whole(s); n > 0 {
+				return 100 * r.part(s) / n
 			}
 			return math.NaN()
 		})})
 	}
-	add("hits", screen.Blue, func(s *metrics.ServerSecond) float64 { return s.PrefixHits },
-		func(s *metrics.ServerSecond) float64 { return s.PrefixQueries })
-	add("drafts", screen.Green, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens },
-		func(s *metrics.ServerSecond) float64 { return s.DraftTokens })
 	if len(p.series) > 0 {
 		chartBelow(c, y, legend(c.W, "% by second", p.items()...), p.draw)
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // latenessPanel shows how late the client itself was with its requests, and how busy its processors were.
-var latenessPanel = Panel{name: "lateness", title: latenessTitle, draw: drawLateness}
+var latenessPanel = Panel{name: "lateness", title: latenessTitle, draw: drawLateness,
+	empty: func(v *View) bool { return len(v.Client) == 0 }, nothing: "the client has not looked at itself yet"}
 
 func latenessTitle(v *View, w, _ int) []screen.Span {
 	p99, most, cpu := "", "", ""
@@ -38,10 +39,6 @@ func cpuShare(c *metrics.ClientSecond) float64 {
 
 // drawLateness puts lateness above and the processors below, where there is room for both.
 func drawLateness(c screen.Canvas, v *View) {
-	if len(v.Client) == 0 {
-		c.Center("the client has not looked at itself yet", screen.Label)
-		return
-	}
 	late, cpu := latenessPlot(v), cpuPlot(v)
 	if c.H < 7 {
 		late.draw(c)

@@ -1,7 +1,6 @@
 package panels
 
 import (
-	"fmt"
 	"strings"
 
 	"benchtop/metrics"
@@ -10,16 +9,13 @@ import (
 )
 
 // endpointsPanel lists the endpoints that requests are sent to.
-var endpointsPanel = Panel{name: "endpoints", title: endpointsTitle, draw: drawEndpoints}
+var endpointsPanel = Panel{name: "endpoints", title: endpointsTitle, draw: drawEndpoints,
+	empty: func(v *View) bool { return len(v.Endpoints) == 0 }, nothing: "nothing sent yet"}
 
 func endpointsTitle(v *View, _, h int) []screen.Span {
-	out := []screen.Span{screen.Strong.Span("endpoints")}
-	if n := len(v.Endpoints); n > 1 {
-		out = append(out, screen.Text.Span(fmt.Sprintf(" %d", n)))
-		if n > h-3 {
-			out = append(out, screen.Label.Span(" · z shows more"))
-		}
-	}
+	out, n := heading{screen.Strong.Span("endpoints")}, len(v.Endpoints)
+	out.when(n > 1, screen.Text, " ", number.Count(n))
+	out.when(n > max(1, h-3), screen.Label, " · z shows more")
 	return append(out, screen.Text.Span(" whole run"))
 }
 
@@ -49,10 +45,6 @@ func quantileCell(h *metrics.Histogram, q float64) screen.Span {
 }
 
 func drawEndpoints(c screen.Canvas, v *View) {
-	if len(v.Endpoints) == 0 {
-		c.Center("nothing sent yet", screen.Label)
-		return
-	}
 	cols := endpointTable(v, c.W)
 	// The figures stand next to the names, not at the far end of a wide line.
 	names := 12

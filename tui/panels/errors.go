@@ -11,20 +11,19 @@ import (
 )
 
 // errorsPanel counts failures by kind.
-var errorsPanel = Panel{name: "errors", title: errorsTitle, draw: drawErrors}
+var errorsPanel = Panel{name: "errors", title: errorsTitle, draw: drawErrors,
+	empty: func(v *View) bool { return len(v.Failures) == 0 }, nothing: "✓ none"}
 
 func errorsTitle(v *View, _, _ int) []screen.Span {
 	t := v.Totals
-	out := []screen.Span{screen.Strong.Span("errors " + number.Count(t.Failed))}
+	out := heading{screen.Strong.Span("errors " + number.Count(t.Failed))}
 	if t.Failed > 0 {
 		out = append(out, screen.Label.Span(" "+number.Share(t.Failed, t.Done+t.Failed)+" of "+number.Count(t.Done+t.Failed)))
 		if at := lastFailure(v.Snapshot); at >= 0 {
 			out = append(out, screen.Label.Span(" · last "+ago(v.At-at)))
 		}
 	}
-	if t.Cancelled > 0 {
-		out = append(out, screen.Label.Span(" · "+number.Count(t.Cancelled)+" cancelled"))
-	}
+	out.when(t.Cancelled > 0, screen.Label, " · ", number.Count(t.Cancelled), " cancelled")
 	return out
 }
 
@@ -45,10 +44,6 @@ func ago(d time.Duration) string {
 
 // drawErrors writes one line per kind, most frequent first, and its messages as far as there is room: wrapped if there is room for all.
 func drawErrors(c screen.Canvas, v *View) {
-	if len(v.Failures) == 0 {
-		c.Center("✓ none", screen.Label)
-		return
-	}
 	for _, most := range []int{8, 3} {
 		if lines := errorLines(v, c.W, most); len(lines) <= c.H {
 			drawErrorLines(c, v, lines)

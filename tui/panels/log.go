@@ -2,6 +2,8 @@ package panels
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"benchtop/metrics"
@@ -68,13 +70,9 @@ func eventsTitle(v *View, _, _ int) []screen.Span {
 	if len(v.Log) == 1 {
 		n = " 1 event"
 	}
-	out := []screen.Span{screen.Strong.Span("log"), screen.Label.Span(n)}
-	if v.Filter != "" {
-		out = append(out, screen.Text.Span(" · /"+screen.Shorten(screen.Sanitize(v.Filter), 30)))
-	}
-	if v.Scroll > 0 {
-		out = append(out, screen.Label.Span(fmt.Sprintf(" · %d lines below, G to the end", v.Scroll)))
-	}
+	out := heading{screen.Strong.Span("log"), screen.Label.Span(n)}
+	out.when(v.Filter != "", screen.Text, " · /", screen.Shorten(screen.Sanitize(v.Filter), 30))
+	out.when(v.Scroll > 0, screen.Label, " · ", strconv.Itoa(v.Scroll), " lines below, G to the end")
 	return out
 }
 
@@ -129,11 +127,7 @@ func FilterLog(log []metrics.LogEntry, words string) []metrics.LogEntry {
 	if words == "" {
 		return log
 	}
-	var out []metrics.LogEntry
-	for _, e := range log {
-		if strings.Contains(strings.ToLower(string(e.Level)+" "+eventText(e)), strings.ToLower(words)) {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(log), func(e metrics.LogEntry) bool {
+		return !strings.Contains(strings.ToLower(string(e.Level)+" "+eventText(e)), strings.ToLower(words))
+	})
 }

@@ -8,6 +8,7 @@
 package panels
 
 import (
+	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -25,6 +26,9 @@ type Panel struct {
 	open func(v *View) (titleOf, drawOf)
 	// server says that there is nothing to draw before the server was asked.
 	server bool
+	// nothing stands in place of a drawing where empty says that there is nothing to draw; nil: never.
+	empty   func(v *View) bool
+	nothing string
 }
 
 type (
@@ -105,6 +109,8 @@ func (p Panel) Draw(c screen.Canvas, v *View, focused bool) {
 	case inner.W == 0 || inner.H == 0:
 	case p.server && len(v.Server) == 0:
 		drawAbsent(inner, v.ServerAbsent, "the server has not been asked yet")
+	case p.empty != nil && p.empty(v):
+		inner.Center(p.nothing, screen.Label)
 	default:
 		draw(inner, v)
 	}
@@ -124,6 +130,16 @@ const (
 type legendItem struct {
 	color       screen.Color
 	name, value string
+}
+
+// heading is a title in pieces.
+type heading []screen.Span
+
+// when adds words where a condition holds.
+func (t *heading) when(is bool, st screen.Style, words ...string) {
+	if is {
+		*t = append(*t, st.Span(strings.Join(words, "")))
+	}
 }
 
 // noted adds the first of some notes that fits to the title of a panel w wide.

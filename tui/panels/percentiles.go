@@ -22,15 +22,6 @@ func percentileTableTitle(v *View, w, h int) []screen.Span {
 	return noted(out, w, screen.Label, " · against baseline "+v.baselineName(), " · against baseline")
 }
 
-// percentileRows are all latencies, and those of the baseline; nil where it does not have one.
-func (v *View) percentileRows() (rows []latencyRow, older []*latencyRow) {
-	for _, l := range latencies {
-		rows = append(rows, v.latencyRow(l))
-		older = append(older, v.olderRow(l))
-	}
-	return rows, older
-}
-
 // olderRow is a latency of the baseline, in the same stretch if it has that; nil where it does not have the latency.
 func (v *View) olderRow(l metrics.Latency) *latencyRow {
 	if v.Baseline == nil || v.Baseline.Report == nil {
@@ -82,7 +73,6 @@ func percentileColumns(w int) []latencyColumn {
 //	› TTFT  ms 4723     415     346     589    1080  +12%
 //	  TPOT  ms 4640      42      35      59     108   -3%
 func drawPercentiles(c screen.Canvas, v *View) {
-	rows, older := v.percentileRows()
 	names := longName
 	if c.W < 2+longName+unitWidth+countWidth+5*percentileWidth {
 		names = shortName
@@ -99,20 +89,21 @@ func drawPercentiles(c screen.Canvas, v *View) {
 	}
 	t := percentileTable{c: c, v: v, cols: percentileColumns(room), left: left, names: names, counted: counted, compared: compared}
 	y := 0
-	if c.H > len(rows)/2 {
+	if c.H > len(latencies)/2 {
 		t.head()
 		y++
 	}
-	t.pairs = v.Baseline != nil && c.H-y >= 2*len(rows)
+	t.pairs = v.Baseline != nil && c.H-y >= 2*len(latencies)
 	first, lines := 0, c.H-y
-	if lines < len(rows) { // too few: the chosen one must be among them
-		first = min(max(0, slices.Index(latencies, v.Latency)-lines+1), len(rows)-lines)
+	if lines < len(latencies) { // too few: the chosen one must be among them
+		first = min(max(0, slices.Index(latencies, v.Latency)-lines+1), len(latencies)-lines)
 	}
-	for i := first; i < len(rows) && y < c.H; i++ {
-		t.row(y, rows[i], older[i])
+	for i := first; i < len(latencies) && y < c.H; i++ {
+		r, older := v.latencyRow(latencies[i]), v.olderRow(latencies[i])
+		t.row(y, r, older)
 		y++
 		if t.pairs {
-			t.below(y, rows[i], older[i])
+			t.below(y, r, older)
 			y++
 		}
 	}

@@ -31,7 +31,7 @@ func planParts(p *metrics.Plan) []string {
 		return nil
 	}
 	var out []string
-	for _, s := range []string{strings.TrimPrefix(p.BaseURL, "http://"), p.ModelID, cacheInShort(p), p.Load, counts(p.InputSource), p.Dataset} {
+	for _, s := range []string{strings.TrimPrefix(p.BaseURL, "http://"), p.ModelID, cacheInShort(p), p.Load, tokenCounts[p.InputSource], p.Dataset} {
 		if s = screen.Sanitize(s); s != "" {
 			out = append(out, s)
 		}
@@ -45,19 +45,10 @@ func cacheInShort(p *metrics.Plan) string {
 	return short
 }
 
-// counts is the source of the token counts of prompts in short, "" where it is not known.
-func counts(by metrics.TokenSource) string {
-	switch by {
-	case metrics.TokensFromTokenizer:
-		return "tokens by tokenizer"
-	case metrics.TokensFromServer:
-		return "tokens by server"
-	case metrics.TokensFromIDs:
-		return "token ids"
-	case metrics.TokensFromEstimate:
-		return "tokens estimated"
-	}
-	return ""
+// tokenCounts are the sources of the token counts of prompts in short, as far as they are known.
+var tokenCounts = map[metrics.TokenSource]string{
+	metrics.TokensFromTokenizer: "tokens by tokenizer", metrics.TokensFromServer: "tokens by server", metrics.TokensFromIDs: "token ids",
+	metrics.TokensFromEstimate: "tokens estimated",
 }
 
 // fit joins parts to at most w columns: first the longest lose their middle, as little as possible, then the last are left out. For the first must

@@ -10,7 +10,8 @@ import (
 )
 
 // reportPanel is the report of a run that is over, as text.
-var reportPanel = Panel{name: "report", title: reportTitle, draw: drawReport}
+var reportPanel = Panel{name: "report", title: reportTitle, draw: drawReport,
+	empty: func(v *View) bool { return len(v.Text) == 0 }, nothing: "nothing to report"}
 
 func reportTitle(v *View, _, h int) []screen.Span {
 	out := []screen.Span{screen.Strong.Span("report")}
@@ -21,10 +22,6 @@ func reportTitle(v *View, _, h int) []screen.Span {
 }
 
 func drawReport(c screen.Canvas, v *View) {
-	if len(v.Text) == 0 {
-		c.Center("nothing to report", screen.Label)
-		return
-	}
 	for y := range c.H {
 		if i := v.Scroll + y; i >= 0 && i < len(v.Text) {
 			c.Print(0, y, v.Text[i], screen.Text)

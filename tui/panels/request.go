@@ -19,10 +19,8 @@ func requestTitle(v *View, w, _ int) []screen.Span {
 	if q == nil {
 		return []screen.Span{screen.Strong.Span("request")}
 	}
-	out := []screen.Span{screen.Strong.Span(fmt.Sprintf("request %d", q.Index))}
-	if id := screen.Sanitize(q.ID); id != "" {
-		out = append(out, screen.Label.Span(" "+screen.ShortenMiddle(id, max(8, w-30))))
-	}
+	out, id := heading{screen.Strong.Span(fmt.Sprintf("request %d", q.Index))}, screen.Sanitize(q.ID)
+	out.when(id != "", screen.Label, " ", screen.ShortenMiddle(id, max(8, w-30)))
 	return out
 }
 

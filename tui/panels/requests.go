@@ -20,20 +20,14 @@ func requestsTitle(v *View, _, _ int) []screen.Span {
 	if v.Requests == nil {
 		return []screen.Span{screen.Strong.Span("requests")}
 	}
-	out := []screen.Span{screen.Strong.Span("requests " + number.Count(n))}
+	out := heading{screen.Strong.Span("requests " + number.Count(n))}
 	if n != all {
 		out[0].Text += " of " + number.Count(all)
 	}
 	out = append(out, screen.Text.Span(" "+listOrders[int(l.Sort)%len(listOrders)].name))
-	if l.ErrorsOnly {
-		out = append(out, screen.Label.Span(" · errors only"))
-	}
-	if l.Filter != "" {
-		out = append(out, screen.Label.Span(" · /"+screen.Shorten(screen.Sanitize(l.Filter), 30)))
-	}
-	if !l.ErrorsOnly && l.Filter == "" {
-		out = append(out, screen.Label.Span(" · kept: in flight, last, slowest, failed"))
-	}
+	out.when(l.ErrorsOnly, screen.Label, " · errors only")
+	out.when(l.Filter != "", screen.Label, " · /", screen.Shorten(screen.Sanitize(l.Filter), 30))
+	out.when(!l.ErrorsOnly && l.Filter == "", screen.Label, " · kept: in flight, last, slowest, failed")
 	return out
 }
 

@@ -67,11 +67,10 @@ const endless = time.Duration(1<<63 - 1)
 // spanOf is the chosen stretch of the run, windows that begin in [from, to); all says that it is the whole run. It ends back before the last
 // closed second, or with the open one if back is 0. Charts show the warm-up, too.
 func spanOf(s *metrics.Snapshot, span, back time.Duration) (from, to time.Duration, all bool) {
-	closed := closedWindows(s)
-	if span <= 0 || len(closed) == 0 {
+	end := ClosedEnd(s)
+	if span <= 0 || end == 0 {
 		return 0, endless, span <= 0 || s.Plan == nil || s.Plan.Warmup <= 0
 	}
-	end := closed[len(closed)-1].Start + time.Second
 	if back = scrolled(s, span, back); back > 0 {
 		return end - back - span, end - back, false
 	}
@@ -91,12 +90,10 @@ func figureSpan(s *metrics.Snapshot, span, back time.Duration) (from, to time.Du
 
 // scrolled is how far back the charts are: whole seconds, at most so far that they begin with the run.
 func scrolled(s *metrics.Snapshot, span, back time.Duration) time.Duration {
-	closed := closedWindows(s)
-	if span <= 0 || back <= 0 || len(closed) == 0 {
+	if span <= 0 || back <= 0 {
 		return 0
 	}
-	end := closed[len(closed)-1].Start + time.Second
-	return min(back.Truncate(time.Second), max(0, end-span))
+	return min(back.Truncate(time.Second), max(0, ClosedEnd(s)-span))
 }
 
 // closedWindows leaves out the second that is still open: its counts are not rates yet. Once the run is over its last

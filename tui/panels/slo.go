@@ -243,23 +243,16 @@ func joinGates(rows []sloRow) []sloRow {
 var sloPanel = Panel{name: "slo", title: sloTitle, draw: drawSLO}
 
 func sloTitle(v *View, _, h int) []screen.Span {
-	out := []screen.Span{screen.Strong.Span("SLO")}
-	if len(v.ShownObjectives()) > 0 {
-		out = append(out, screen.Text.Span(" "+v.scope()))
-	}
-	if p := v.plan(); p.MaxConcurrency > 0 && !p.ClosedLoop() && len(v.ShownObjectives()) > 0 {
-		out = append(out, screen.Label.Span(" · from sent")) // the stages' share counts the wait for a slot, these do not
-	}
+	out, p, objectives := heading{screen.Strong.Span("SLO")}, v.plan(), len(v.ShownObjectives()) > 0
+	out.when(objectives, screen.Text, " ", v.scope())
+	// The stages' share counts the wait for a slot, these do not.
+	out.when(objectives && p.MaxConcurrency > 0 && !p.ClosedLoop(), screen.Label, " · from sent")
 	all := v.sloRows()
-	if len(all) > h-2 {
-		out = append(out, screen.Label.Span(fmt.Sprintf(" · z shows all %d", len(all))))
-	}
-	if target, own := v.target(); !own && len(v.ShownObjectives()) > 0 {
+	out.when(len(all) > h-2, screen.Label, " · z shows all ", number.Count(len(all)))
+	if target, own := v.target(); !own && objectives {
 		out = append(out, screen.Label.Span(fmt.Sprintf(" · target %.0f%%", 100*target)))
 	}
-	if whole := "whole run"; len(v.plan().Gates) > 0 && v.scope() != whole {
-		out = append(out, screen.Label.Span(" · gates: "+whole))
-	}
+	out.when(len(p.Gates) > 0 && v.scope() != SpanName(0), screen.Label, " · gates: ", SpanName(0))
 	return out
 }
 

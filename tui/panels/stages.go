@@ -132,15 +132,15 @@ func (r *stageRow) style() screen.Style {
 // stageNotes are the signs at the end of a row, as many as fit.
 func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 	var out []screen.Span
-	add := func(s string, st screen.Style) {
-		if len(out) > 0 && s != "" && screen.SpansWidth(out)+2+screen.Width(s) <= w {
+	add := func(is bool, s string, st screen.Style) {
+		if is && len(out) > 0 && s != "" && screen.SpansWidth(out)+2+screen.Width(s) <= w {
 			out = append(out, st.Span("  "+s))
 		}
 	}
 	switch {
 	case r.Standing == metrics.LevelLimited:
 		out = append(out, screen.Label.Span("?"))
-		add("client limited", screen.Label)
+		add(true, "client limited", screen.Label)
 	case math.IsNaN(r.within) || r.Standing == metrics.LevelOpen:
 		out = append(out, screen.Text.Span(" "))
 	case r.Standing == metrics.LevelWithin:
@@ -149,21 +149,17 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 		out = append(out, screen.Warning.Span("!"))
 	}
 	if r.Standing == metrics.LevelBehind {
-		add(percent(r.Completed)+" completed", screen.Warning)
+		add(true, percent(r.Completed)+" completed", screen.Warning)
 	}
 	if a := v.answer(); r.highest && a != nil {
 		if long := "highest, " + confidence(a.Confidence); a.Confidence > 0 && screen.SpansWidth(out)+2+screen.Width(long) <= w {
-			add(long, screen.Strong)
+			add(true, long, screen.Strong)
 		} else {
-			add("highest", screen.Strong)
+			add(true, "highest", screen.Strong)
 		}
 	}
-	if r.saturatesAfter && saturation {
-		add("↓ saturates", screen.Warning)
-	}
-	if r.now {
-		add("now", screen.Label)
-	}
+	add(r.saturatesAfter && saturation, "↓ saturates", screen.Warning)
+	add(r.now, "now", screen.Label)
 	return out
 }
 

@@ -122,11 +122,6 @@ func shareOf(part, sum time.Duration) float64 {
 	return min(number.Sane(float64(part))/float64(sum), 1)
 }
 
-// toldPartly reports whether the server's counters ever had how long requests waited inside it.
-func toldPartly(all []metrics.ServerSecond) bool {
-	return slices.ContainsFunc(all, func(s metrics.ServerSecond) bool { return s.Queue.N > 0 || s.Prefill.N > 0 })
-}
-
 // tellsAtEnd reports whether the server counts the waits of a request only when it ends.
 func tellsAtEnd(all []metrics.ServerSecond) bool {
 	return len(all) > 0 && all[len(all)-1].WaitsAtEnd
@@ -136,7 +131,7 @@ func tellsAtEnd(all []metrics.ServerSecond) bool {
 func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) string {
 	long, brief := "inside the server: unknown, it does not say", "server: unknown"
 	switch {
-	case toldPartly(server):
+	case slices.ContainsFunc(server, func(s metrics.ServerSecond) bool { return s.Queue.N > 0 || s.Prefill.N > 0 }):
 		long, brief = "inside the server: unknown, its /metrics saw too little of this", "server: seen too little"
 	case tellsAtEnd(server):
 		long, brief = "inside the server: told by its /metrics when requests end", "server: told at the end"

@@ -148,11 +148,6 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) *apiError {
 	return nil
 }
 
-type detokenizeRequest struct {
-	named
-	Tokens []int `json:"tokens"`
-}
-
 func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) *apiError {
 	var request struct {
 		named

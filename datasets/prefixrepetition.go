@@ -97,23 +97,16 @@ func newPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *
 		return nil, inDataset("prefix_repetition", err)
 	}
 	l.about = fmt.Sprintf("prefix_repetition: %d prompts, %d to each of %d prefixes of %d tokens, then %d tokens of their own%s, "+
-		"as %s", len(l.all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.answers(fmt.Sprintf("%d tokens", o.OutputLen)), o.form(vocab, tok, assumed))
+		"as %s", len(l.all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.answers(fmt.Sprintf("%d tokens", o.OutputLen)), formOf(vocab, tok != nil, assumed))
+	if tok == nil { // unlike in the data set random: the changes and draws that decoding and encoding would cause are not known
+		l.about += "; not vLLM's workload, which needs a tokenizer"
+	}
 	for _, c := range l.all {
 		miss += c.Turns[0].InputTokens - o.PrefixLen - o.SuffixLen
 	}
 	l.about += missed(miss)
 	shuffle(l.all, o.Common, s.Python)
 	return l, nil
-}
-
-// form names the material of prompts. Unlike in the data set random, ids are never vLLM's workload: the changes and draws that decoding
-// and encoding would cause are not known.
-func (o PrefixRepetitionOptions) form(v Vocabulary, tok tokenizer.Tokenizer, assumed bool) string {
-	form := formOf(v, tok != nil, assumed)
-	if tok == nil {
-		form += "; not vLLM's workload, which needs a tokenizer"
-	}
-	return form
 }
 
 // each is how many prompts share a prefix.

@@ -203,19 +203,16 @@ func (e *entry) read(raw []byte, keepCompletion bool) (bool, error) {
 
 // value is the text of a turn. A turn without one spoils the entry, not the file: it may never be picked.
 func (e *entry) value(turn []byte, number int) string {
-	found, err := turn, error(nil) // the turn is named in the error, unless it is an object
+	found := turn // is named in the error, unless it is an object
 	if turn[0] == '{' {
 		found = jsonscan.Fields(turn, "value")[0]
 	}
-	text := ""
-	if turn[0] == '{' && jsonscan.IsString(found) {
-		if text, err = wholeText(found); err != nil {
-			err = fmt.Errorf("turn %d: %w", number, err)
-		}
-	} else {
-		err = fmt.Errorf(`expected turn %d to be an object whose "value" is a string: got %s`, number, jsonscan.Kind(found))
+	if turn[0] != '{' || !jsonscan.IsString(found) {
+		e.bad = cmp.Or(e.bad, fmt.Errorf(`expected turn %d to be an object whose "value" is a string: got %s`, number, jsonscan.Kind(found)))
+		return ""
 	}
-	e.bad = cmp.Or(e.bad, err)
+	text, err := wholeText(found)
+	e.bad = cmp.Or(e.bad, within(fmt.Sprintf("turn %d", number), err))
 	return text
 }
 

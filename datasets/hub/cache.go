@@ -200,7 +200,10 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	defer file.Close()
 	data, err := readBounded(file, limit)
 	if err == nil && bytes.HasPrefix(data, []byte("\x1f\x8b")) {
-		data, err = gunzip(data, limit)
+		var packed *gzip.Reader
+		if packed, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+			data, err = readBounded(packed, limit)
+		}
 	}
 	switch {
 	case err != nil:
@@ -234,14 +237,6 @@ func regular(path string) (fs.FileInfo, error) {
 		return nil, fmt.Errorf("%s is %w", path, errNotRegular)
 	}
 	return info, nil
-}
-
-func gunzip(data []byte, limit int64) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	return readBounded(r, limit)
 }
 
 // Bytes of the blocks that a file is read in.

@@ -233,8 +233,7 @@ func (r *Remote) once(ctx context.Context, method string, to *url.URL) (*http.Re
 	}
 	connecting.Stop()
 	silent.Reset(silentFor)
-	resp.Body = &watchedBody{ReadCloser: resp.Body, silent: silent, stop: stop,
-		why: func(err error) error { return why(ctx, err) }}
+	resp.Body = &watchedBody{resp.Body, ctx, silent, stop}
 	return resp, nil
 }
 
@@ -255,9 +254,9 @@ func why(ctx context.Context, err error) error {
 // watchedBody is a body that fails when nothing comes any more.
 type watchedBody struct {
 	io.ReadCloser
+	ctx    context.Context // of the request
 	silent *time.Timer
 	stop   func()
-	why    func(error) error
 }
 
 func (b *watchedBody) Read(p []byte) (int, error) {
@@ -266,7 +265,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 		b.silent.Reset(silentFor)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = b.why(err)
+		err = why(b.ctx, err)
 	}
 	return n, err
 }

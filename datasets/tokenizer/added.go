@@ -223,7 +223,9 @@ func (m *matcher) cut(text string, each func(fragment) error) error {
 		t := &m.tokens[value]
 		start, end := at, at+length
 		at = end
-		if t.singleWord && (endsInWord(text[:start]) || beginsWithWord(text[end:])) {
+		before, _ := utf8.DecodeLastRuneInString(text[:start]) // at an end of the text the replacement character, which is in no word
+		behind, _ := utf8.DecodeRuneInString(text[end:])
+		if t.singleWord && (isWord(before) || isWord(behind)) {
 			continue
 		}
 		if t.leftStrip {
@@ -255,14 +257,4 @@ func (m *matcher) cut(text string, each func(fragment) error) error {
 		return each(fragment{text[done:], -1, done == 0})
 	}
 	return nil
-}
-
-func endsInWord(text string) bool {
-	r, _ := utf8.DecodeLastRuneInString(text)
-	return text != "" && isWord(r)
-}
-
-func beginsWithWord(text string) bool {
-	r, _ := utf8.DecodeRuneInString(text)
-	return text != "" && isWord(r)
 }

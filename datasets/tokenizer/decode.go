@@ -38,7 +38,7 @@ func (d decoder) isByteLevel() bool { return len(d) == 1 && d[0].name == "ByteLe
 type decoderFields struct {
 	Type        string            `json:"type"`
 	Decoders    []json.RawMessage `json:"decoders"`
-	Pattern     *literal          `json:"pattern"`
+	Pattern     *stringOrRegex    `json:"pattern"`
 	Content     string            `json:"content"`
 	Start       int               `json:"start"`
 	Stop        int               `json:"stop"`
@@ -53,12 +53,6 @@ type decoderFields struct {
 	StrRep      any `json:"str_rep"`
 	TrimOffsets any `json:"trim_offsets"`
 	UseRegex    any `json:"use_regex"`
-}
-
-// literal is the pattern of a Replace, {"String": "…"}. No known decoder has a regular expression.
-type literal struct {
-	String *string
-	Regex  *string
 }
 
 // maxNesting bounds how deep sequences may lie in one another.
@@ -139,7 +133,7 @@ func (f *decoderFields) stage() (decodeStage, error) {
 		if utf8.RuneCountInString(f.Content) != 1 || f.Start < 0 || f.Stop < 0 {
 			return nil, errors.New("content must be one character, start and stop must not be negative")
 		}
-		return eachToken(func(_ int, token string) string { return strip(token, f.Content, f.Start, f.Stop) }), nil
+		return eachToken(f.strip), nil
 	case "Metaspace":
 		return f.metaspace()
 	case "WordPiece":
@@ -160,13 +154,13 @@ func eachToken(change func(i int, token string) string) decodeStage {
 	}
 }
 
-// strip takes content away up to start times at the beginning and up to stop times at the end.
-func strip(token, content string, start, stop int) string {
-	for ; start > 0 && strings.HasPrefix(token, content); start-- {
-		token = token[len(content):]
+// strip takes the content away up to Start times at the beginning and up to Stop times at the end.
+func (f *decoderFields) strip(_ int, token string) string {
+	for n := 0; n < f.Start && strings.HasPrefix(token, f.Content); n++ {
+		token = token[len(f.Content):]
 	}
-	for ; stop > 0 && strings.HasSuffix(token, content); stop-- {
-		token = token[:len(token)-len(content)]
+	for n := 0; n < f.Stop && strings.HasSuffix(token, f.Content); n++ {
+		token = token[:len(token)-len(f.Content)]
 	}
 	return token
 }

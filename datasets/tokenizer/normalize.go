@@ -332,6 +332,4 @@ func (m *charsmap) lookup(key string) (replacement []byte, ok bool) {
 }
 
 // childOffset is how far a unit's children are from it, in the bits of darts-clone's format.
-func childOffset(unit uint32) uint32 {
-	return (unit >> 10) << ((unit & (1 << 9)) >> 6)
-}
+func childOffset(unit uint32) uint32 { return (unit >> 10) << ((unit & (1 << 9)) >> 6) }

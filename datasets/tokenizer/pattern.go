@@ -120,13 +120,9 @@ const (
 // that is done with a text, and they are simple: each character is in a match, and where one ends is told by the kinds of
 // the characters. So a pattern that is one of theirs, letter by letter, has a finder of its own.
 func findPattern(source string) (finder, error) {
-	switch source {
-	case gpt2Pattern:
-		return (&wordFinder{newRuneKinds(), 0}).each, nil
-	case gpt4Before + `\p{N}` + gpt4After:
-		return (&wordFinder{newRuneKinds(), 1}).each, nil
-	case gpt4Before + `\p{N}{1,3}` + gpt4After:
-		return (&wordFinder{newRuneKinds(), 3}).each, nil
+	digits, simple := map[string]int{gpt2Pattern: 0, gpt4Before + `\p{N}` + gpt4After: 1, gpt4Before + `\p{N}{1,3}` + gpt4After: 3}[source]
+	if simple {
+		return (&wordFinder{newRuneKinds(), digits}).each, nil
 	}
 	p, err := compilePattern(source)
 	if err != nil {

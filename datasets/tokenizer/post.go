@@ -233,9 +233,11 @@ func plainly(err error) error {
 // finder calls found with the byte offsets of every match in text, from left to right.
 type finder func(text string, found func(start, end int)) error
 
-// readFinder reads {"String": …} or {"Regex": …}.
+// stringOrRegex is a pattern, {"String": …} or {"Regex": …}. No known decoder has a regular expression.
+type stringOrRegex struct{ String, Regex *string }
+
 func readFinder(raw json.RawMessage) (finder, error) {
-	var s struct{ String, Regex *string }
+	var s stringOrRegex
 	if err := readStage(raw, &s); err != nil {
 		return nil, fmt.Errorf("pattern: %w", err)
 	}

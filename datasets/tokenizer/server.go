@@ -151,9 +151,7 @@ type detokenizeReply struct {
 }
 
 // in is the text as the form tells it, or nil.
-func (r detokenizeReply) in(f form) *string {
-	return [...]*string{r.Prompt, r.Text, r.Content}[f]
-}
+func (r detokenizeReply) in(f form) *string { return [...]*string{r.Prompt, r.Text, r.Content}[f] }
 
 // decoded names the field that tells the text of ids.
 func (f form) decoded() string { return [...]string{"prompt", "text", "content"}[f] }
@@ -322,9 +320,7 @@ func NewServerTokenizer(ctx context.Context, s *Server, vocabSize int, special [
 func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), "")) }
 
 // Count returns the number of tokens of text, those included that the server's tokenizer adds by itself.
-func (t *ServerTokenizer) Count(text string) (int, error) {
-	return t.Server.CountContext(t.ctx, text)
-}
+func (t *ServerTokenizer) Count(text string) (int, error) { return t.Server.CountContext(t.ctx, text) }
 
 // Encode returns the ids of text, without special tokens.
 func (t *ServerTokenizer) Encode(text string) ([]int, error) {

@@ -115,7 +115,7 @@ func (s *settings) readConfig(name string, value []byte) (err error) {
 }
 
 // readMap takes a field of special_tokens_map.json. Of the common names it has the last word.
-func (s *settings) readMap(name string, value []byte) error {
+func (s *settings) readMap(name string, value []byte) (err error) {
 	switch {
 	case isNull(value):
 		s.common = slices.DeleteFunc(s.common, func(n namedToken) bool { return n.name == name && name != "pad_token" })
@@ -127,8 +127,7 @@ func (s *settings) readMap(name string, value []byte) error {
 		s.extra = append(s.extra, list...)
 		return err
 	case name == "additional_special_tokens":
-		list, err := readList(value)
-		s.additional = list
+		s.additional, err = readList(value)
 		return err
 	}
 	return s.readName(name, value, false)

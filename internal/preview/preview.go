@@ -28,9 +28,7 @@ type Preview struct {
 }
 
 // New collects figures and keeps so many conversations to show.
-func New(first int) *Preview {
-	return &Preview{keep: first, kinds: map[string]int{}}
-}
+func New(first int) *Preview { return &Preview{keep: first, kinds: map[string]int{}} }
 
 // Add takes a conversation into account.
 func (p *Preview) Add(c datasets.Conversation) {

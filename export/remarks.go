@@ -95,10 +95,9 @@ func (t *remarks) steering() {
 
 // objectives reports the objectives in force at the end if they differ from the plan's.
 func (t *remarks) objectives() {
-	var words []string
-	for _, o := range t.r.Objectives {
-		words = append(words, fmt.Sprintf("%s of at most %s", strings.ToUpper(o.Metric.Key()), latency(o.LimitMS)))
-	}
+	words := metrics.Each(t.r.Objectives, func(o metrics.Objective) string {
+		return fmt.Sprintf("%s of at most %s", strings.ToUpper(o.Metric.Key()), latency(o.LimitMS))
+	})
 	switch {
 	case slices.Equal(t.r.Objectives, t.r.Plan.Goodput):
 	case len(words) == 0:
@@ -208,7 +207,7 @@ func (t *remarks) failures() {
 		t.text += strings.TrimRight(cut(line, textWidth), " ") + "\n"
 	}
 	if fields := t.r.Refused(); len(fields) > 0 {
-		t.add("The server does not know %s. To leave out what it does not know, add", JoinWords(fields))
+		t.add("The server does not know %s. To leave out what it does not know, add", metrics.JoinWords(fields, " and "))
 		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to copy
 	}
 	if t.r.Redials != 0 {
@@ -224,17 +223,10 @@ func OmitFlag(fields, command []string) string {
 		name, _, _ := strings.Cut(strings.ReplaceAll(arg, "_", "-"), "=")
 		return name == "--extra-body"
 	}
-	var parts []string
 	if slices.ContainsFunc(command, given) {
-		for _, f := range fields {
-			parts = append(parts, "--extra-body."+f+" null")
-		}
-		return strings.Join(parts, " ")
+		return "--extra-body." + strings.Join(fields, " null --extra-body.") + " null"
 	}
-	for _, f := range fields {
-		parts = append(parts, `"`+f+`":null`)
-	}
-	return "--extra-body '{" + strings.Join(parts, ",") + "}'"
+	return `--extra-body '{"` + strings.Join(fields, `":null,"`) + `":null}'`
 }
 
 // firstChunk is for servers that send a chunk before the first token.

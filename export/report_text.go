@@ -205,15 +205,6 @@ func cutASCII(s string, width int) string {
 	return s
 }
 
-// JoinWords joins words as in a sentence: a, b and c.
-func JoinWords(words []string) string {
-	n := len(words)
-	if n < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-}
-
 // count is a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {

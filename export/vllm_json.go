@@ -138,7 +138,7 @@ func detailKeys(r *metrics.Report) object {
 		column(r, "input_lens", func(q *metrics.Request) int { return q.InputTokens }),
 		column(r, "output_lens", func(q *metrics.Request) int { return zeroIfFailed(q, q.OutputTokens) }),
 		column(r, "ttfts", func(q *metrics.Request) float64 { return secondsOrZero(q.TTFT()) }),
-		column(r, "itls", chunkGaps),
+		column(r, "itls", func(q *metrics.Request) []float64 { return q.OutcomeWithGaps(make([]float64, 0, len(q.Chunks))).ITLs }),
 		rows[0],
 		column(r, "start_times", func(q *metrics.Request) float64 {
 			if q.Sent == metrics.Never { // no connection: vLLM's clock starts with the attempt
@@ -172,15 +172,6 @@ func serverClockKeys(r *metrics.Report) object {
 		column(r, "server_queue_times", func(q *metrics.Request) any { return atSeconds(q.ServerQueue) }),
 		column(r, "server_ttfts", func(q *metrics.Request) any { return atSeconds(q.ServerPrefill) }),
 	}
-}
-
-// chunkGaps are the times between chunks in seconds.
-func chunkGaps(q *metrics.Request) []float64 {
-	out := make([]float64, max(0, len(q.Chunks)-1))
-	for i := range out {
-		out[i] = (q.Chunks[i+1].At - q.Chunks[i].At).Seconds()
-	}
-	return out
 }
 
 func secondsOrZero(d time.Duration) float64 {

@@ -84,11 +84,7 @@ func keepFirst(all []failureText, w failureText, most int) []failureText {
 func (f *FailureAccumulator) FirstErrors() []string { return texts(f.first) }
 
 func texts(all []failureText) []string {
-	var out []string
-	for _, w := range all {
-		out = append(out, w.text)
-	}
-	return out
+	return Each(all, func(w failureText) string { return w.text })
 }
 
 // Counts returns the groups, most frequent first. The reader may keep them.

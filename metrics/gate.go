@@ -164,12 +164,7 @@ const (
 	gateCompleted = "completed"
 )
 
-func gateNames() (names []string) {
-	for i := range gateNumbers {
-		names = append(names, gateNumbers[i].name)
-	}
-	return names
-}
+func gateNames() []string { return Each(gateNumbers, func(n gateNumber) string { return n.name }) }
 
 // Latency is the one whose statistic the gate limits; not ok for a single number.
 func (g *Gate) Latency() (l Latency, ok bool) {
@@ -279,31 +274,30 @@ func GatedPercentiles(gates []Gate, latency Latency) []float64 {
 }
 
 // CheckGates checks the gates of the plan. A figure without a sample is missed, because it cannot be shown to be kept.
-func (r *Report) CheckGates() (all []GateResult) {
+func (r *Report) CheckGates() []GateResult {
 	g := gated{
 		done: r.Completed, failed: r.Failed, good: r.Good, input: r.InputTokens, output: r.OutputTokens, concurrent: r.PeakConcurrency,
-		objectives: len(r.Plan.Goodput) > 0, seconds: r.Duration,
+		seconds: r.Duration,
 		latency: func(l Latency, _ float64) Statistic { return r.Statistics[l] },
 	}
-	if otherObjectives(r.Objectives, &r.Plan) {
-		g.good = r.PlannedGood
+	return g.check(&r.Plan, r.Objectives, r.PlannedGood, func(gate Gate, v float64, known bool) bool { return !known || gate.Missed(v) })
+}
+
+// check returns the results of a plan's gates. They go by the objectives of the plan, so that later ones cannot make them pass.
+func (g *gated) check(p *Plan, inForce SLO, plannedGood int, missed func(gate Gate, v float64, known bool) bool) (all []GateResult) {
+	if g.objectives = len(p.Goodput) > 0; inForce != nil && !slices.Equal(inForce, p.Goodput) {
+		g.good = plannedGood
 	}
-	for _, gate := range r.Plan.Gates {
+	for _, gate := range p.Gates {
 		v, known := g.value(gate.Metric)
-		all = append(all, GateResult{Gate: gate, Value: v, Known: known, Missed: !known || gate.Missed(v)})
+		all = append(all, GateResult{Gate: gate, Value: v, Known: known, Missed: missed(gate, v, known)})
 	}
 	return all
 }
 
-// otherObjectives reports whether the objectives in force are not those of the plan. Gates go by the plan, so that later objectives
-// cannot make them pass.
-func otherObjectives(inForce SLO, p *Plan) bool {
-	return inForce != nil && !slices.Equal(inForce, p.Goodput)
-}
-
 // CheckGates checks the gates for the run so far, without its warm-up, with latencies from the histograms. Unknown values are not missed
 // yet, nor are too few completed requests. Once there is a report, its results count.
-func (s *Snapshot) CheckGates() (all []GateResult) {
+func (s *Snapshot) CheckGates() []GateResult {
 	if s.Report != nil {
 		return s.Report.Gates
 	}
@@ -313,18 +307,13 @@ func (s *Snapshot) CheckGates() (all []GateResult) {
 	t := &s.Totals
 	g := gated{
 		done: t.Done, failed: t.Failed, good: t.Good, input: t.InputTokens, output: t.OutputTokens, concurrent: s.touched(),
-		objectives: len(s.Plan.Goodput) > 0, seconds: (s.At - s.Plan.Warmup).Seconds(),
+		seconds: (s.At - s.Plan.Warmup).Seconds(),
 		latency: func(l Latency, p float64) Statistic { return s.Histograms[l].statistic(p) },
 	}
-	if otherObjectives(s.Objectives, s.Plan) {
-		g.good = s.PlannedGood
-	}
-	for _, gate := range s.Plan.Gates {
-		v, known := g.value(gate.Metric)
+	return g.check(s.Plan, s.Objectives, s.PlannedGood, func(gate Gate, v float64, known bool) bool {
 		grows := gate.Metric == gateCompleted && (gate.Op == "<" || gate.Op == "<=")
-		all = append(all, GateResult{Gate: gate, Value: v, Known: known, Missed: known && !grows && gate.Missed(v)})
-	}
-	return all
+		return known && !grows && gate.Missed(v)
+	})
 }
 
 // touched is the largest number of requests that were in flight at any time of one second. The report counts only

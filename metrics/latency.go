@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -126,6 +127,8 @@ var table = [...]row{
 	{latency: OwnLateness, of: (*Request).OwnLateness},
 }
 
+var inOrder = Each(table[:], func(r row) Latency { return r.latency })
+
 // rows are those of the table by latency, knownAt the latencies by the moment at which they are known.
 var rows, knownAt = func() (rows [NumLatencies]*row, known [moments][]Latency) {
 	for i := range table {
@@ -137,15 +140,7 @@ var rows, knownAt = func() (rows [NumLatencies]*row, known [moments][]Latency) {
 }()
 
 // Latencies ranges over all of them in the order of the table.
-func Latencies() iter.Seq[Latency] {
-	return func(yield func(Latency) bool) {
-		for i := range table {
-			if !yield(table[i].latency) {
-				return
-			}
-		}
-	}
-}
+func Latencies() iter.Seq[Latency] { return slices.Values(inOrder) }
 
 // Naming returns the names of the latency, none for an unknown one.
 func (l Latency) Naming() Naming {
@@ -203,13 +198,8 @@ func (l Latency) Plain(q *Request) iter.Seq[time.Duration] {
 }
 
 // LatencyKeys are the names of the latencies that flags take.
-func LatencyKeys() (keys []string) {
-	for l := range Latencies() {
-		if key := l.Key(); key != "" {
-			keys = append(keys, key)
-		}
-	}
-	return keys
+func LatencyKeys() []string {
+	return slices.DeleteFunc(Each(inOrder, Latency.Key), func(key string) bool { return key == "" })
 }
 
 // LatencyOf finds a latency by its key.

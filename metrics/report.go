@@ -171,15 +171,7 @@ const (
 
 // ConclusionOf is the conclusion that follows from the reason of an early end.
 func ConclusionOf(reason string) Conclusion {
-	switch reason {
-	case AbortedByUser:
-		return Aborted
-	case EndedBySIGTERM:
-		return Terminated
-	case TerminalLost:
-		return HungUp
-	}
-	return Fine
+	return map[string]Conclusion{AbortedByUser: Aborted, EndedBySIGTERM: Terminated, TerminalLost: HungUp}[reason]
 }
 
 // fewestGone is the number of requests without a server at the end of a run from which on the server counts as gone.

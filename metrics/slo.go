@@ -33,11 +33,7 @@ func (s SLO) With(o Objective) SLO {
 
 // String writes the objectives as ParseObjective reads each.
 func (s SLO) String() string {
-	var all []string
-	for _, o := range s {
-		all = append(all, fmt.Sprintf("%s:%g", o.Metric.Key(), o.LimitMS))
-	}
-	return strings.Join(all, " ")
+	return strings.Join(Each(s, func(o Objective) string { return fmt.Sprintf("%s:%g", o.Metric.Key(), o.LimitMS) }), " ")
 }
 
 // ParseObjective reads NAME:MS, such as "ttft:500".
@@ -63,8 +59,7 @@ func objectiveNames() string {
 	for l := range NumObjectives {
 		keys = append(keys, l.Key())
 	}
-	last := len(keys) - 1
-	return strings.Join(keys[:last], ", ") + " or " + keys[last]
+	return JoinWords(keys, " or ")
 }
 
 // MetObjectives counts, of some successes, those that met the objective on each latency; all of them where there is none.
@@ -142,14 +137,9 @@ func (p *Plan) EnoughGood() (share float64, asked bool) {
 
 // Enough reports whether a share of good requests is enough, by the gates on it, or by EnoughGood.
 func (p *Plan) Enough(good float64) bool {
-	asked := false
-	for _, g := range p.Gates {
-		if g.asksForGood() && g.Missed(good) {
-			return false
-		}
-		asked = asked || g.asksForGood()
-	}
-	return asked || good >= EnoughGood
+	_, asked := p.EnoughGood()
+	missed := func(g Gate) bool { return g.asksForGood() && g.Missed(good) }
+	return !slices.ContainsFunc(p.Gates, missed) && (asked || good >= EnoughGood)
 }
 
 // asksForGood reports whether the gate asks for a share of good requests. The limit of a plan from a file may be any number.

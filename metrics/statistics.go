@@ -104,11 +104,8 @@ func (s sorted) at(k int) float64 {
 // interpolation at position p/100·(n-1), all times 1000.
 func (s sorted) statistic(percentiles []float64, gated ...float64) Statistic {
 	values, n := s.values, s.count()
-	quantiles := func(ps []float64) (out []Percentile) {
-		for _, p := range ps {
-			out = append(out, Percentile{P: p, Value: s.quantile(p/100, n) * 1000})
-		}
-		return out
+	quantiles := func(ps []float64) []Percentile {
+		return Each(ps, func(p float64) Percentile { return Percentile{P: p, Value: s.quantile(p/100, n) * 1000} })
 	}
 	out := Statistic{N: n, Percentiles: quantiles(percentiles), Shown: quantiles(shownPercentiles), Gated: quantiles(gated)}
 	if n == 0 {
@@ -262,4 +259,31 @@ func Duration(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+// JoinWords joins words as in a sentence, such as a, b and c; last is " and " or " or ".
+func JoinWords(words []string, last string) string {
+	n := len(words)
+	if n < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:n-1], ", ") + last + words[n-1]
+}
+
+// Each is what a function makes of each element; nil for none.
+func Each[T, V any](all []T, of func(T) V) (out []V) {
+	out = slices.Grow(out, len(all))
+	for _, x := range all {
+		out = append(out, of(x))
+	}
+	return out
+}
+
+// Median of an even number of values is the mean of the middle two; of none it is 0.
+func Median(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	all = slices.Sorted(slices.Values(all))
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }

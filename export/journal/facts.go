@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"time"
 
@@ -158,4 +159,184 @@ func (o *version1) before(e event.Event, end *line) []event.Event {
 		}
 	}
 	return nil
+}
+
+// client is a second of the client. Durations are in nanoseconds, the precision of the client's verdict.
+func (l *line) client(s *metrics.ClientSecond) {
+	l.length("at_ns", &s.At)
+	l.length("took_ns", &s.Took)
+	l.number("cpu", &s.CPU)
+	l.number("cpu_wait", &s.CPUWait)
+	l.number("cores", &s.Cores)
+	l.length("sched_ns", &s.Sched)
+	l.length("stall_ns", &s.Stall)
+	l.natural("gcs", &s.GCs)
+	l.length("gc_pause_ns", &s.GCPause)
+	memory := int(min(s.Memory, largestCount))
+	l.natural("memory_bytes", &memory)
+	s.Memory = uint64(memory)
+	l.natural("sockets", &s.Sockets)
+	l.natural("dialled", &s.Dialled)
+	l.natural("redials", &s.Redials)
+	l.flag("clock_step", &s.ClockStep)
+	l.natural("sent", &s.Sent)
+	l.length("late_p99_ns", &s.LateP99)
+	l.length("late_max_ns", &s.LateMax)
+	l.natural("chunks", &s.Chunks)
+	l.natural("shared", &s.Shared)
+	l.natural("unstamped", &s.Unstamped)
+	l.delay("delay_p50_ns", &s.DelayP50)
+	l.delay("delay_p99_ns", &s.DelayP99)
+	l.delay("delay_max_ns", &s.DelayMax)
+}
+
+// stamps are the stamps of a run.
+func (l *line) stamps(s *metrics.Stamps) {
+	l.natural("chunks", &s.Chunks)
+	l.natural("shared", &s.Shared)
+	l.natural("unstamped", &s.Unstamped)
+	l.delay("delay_p50_ns", &s.DelayP50)
+	l.delay("delay_p99_ns", &s.DelayP99)
+	l.delay("delay_p999_ns", &s.DelayP999)
+	l.delay("delay_max_ns", &s.DelayMax)
+}
+
+// server is a sample of the server's metrics. An unknown figure is not written; 0 is.
+func (l *line) server(s *metrics.ServerSecond) {
+	l.length("at_ns", &s.At)
+	l.length("took_ns", &s.Took)
+	l.optional("running", &s.Running)
+	l.optional("waiting", &s.Waiting)
+	l.optional("kv_usage", &s.KVUsage)
+	l.optional("preemptions", &s.Preemptions)
+	l.optional("prefix_queries", &s.PrefixQueries)
+	l.optional("prefix_hits", &s.PrefixHits)
+	l.optional("prefix_hit_rate", &s.HitRate)
+	l.optional("prompt_tokens", &s.PromptTokens)
+	l.optional("output_tokens", &s.OutputTokens)
+	l.optional("draft_tokens", &s.DraftTokens)
+	l.optional("accepted_tokens", &s.AcceptedTokens)
+	l.latency("ttft", &s.TTFT)
+	l.latency("queue", &s.Queue)
+	l.latency("prefill", &s.Prefill)
+	// Figures that a server updates at the end of a request.
+	l.flag("waits_at_end", &s.WaitsAtEnd)
+	l.flag("prompt_at_end", &s.PromptAtEnd)
+	l.flag("output_at_end", &s.OutputAtEnd)
+}
+
+// latency is not written without samples.
+func (l *line) latency(key string, v *metrics.ServerLatency) {
+	inner := l.object(key, v.N > 0 && !math.IsInf(v.N, 1) && v.Mean >= 0)
+	if inner == nil {
+		return
+	}
+	inner.number("n", &v.N)
+	inner.delay("mean_ns", &v.Mean)
+	v.Mean = max(0, v.Mean)
+	l.close(inner)
+}
+
+// maxGPUs bounds the GPUs of a sample.
+const maxGPUs = 1024
+
+// maxNameBytes bounds the name of a GPU.
+const maxNameBytes = 256
+
+// gpus is a sample of all GPUs.
+func (l *line) gpus(s *metrics.GPUSecond) {
+	l.length("at_ns", &s.At)
+	l.length("took_ns", &s.Took)
+	list(l, "each", &s.GPUs, maxGPUs, "accelerators", "accelerator", (*line).gpu)
+}
+
+func (l *line) gpu(g *metrics.GPU) {
+	l.natural("index", &g.Index)
+	name := g.Name[:min(len(g.Name), maxNameBytes)]
+	if text(l, "name", &name); l.reads() {
+		g.Name = strings.ToValidUTF8(name[:min(len(name), maxNameBytes)], "")
+	}
+	l.optional("use", &g.Use)
+	l.optional("memory_bytes", &g.MemoryUsed)
+	l.optional("memory_total_bytes", &g.MemoryTotal)
+	l.optional("power_w", &g.Power)
+	l.optional("power_limit_w", &g.PowerLimit)
+	l.optional("temperature_c", &g.Temperature)
+	l.optional("clock_mhz", &g.Clock)
+}
+
+// log is a line of the run's log.
+func (l *line) log(e *metrics.LogEntry) {
+	l.moment("at_us", &e.At)
+	text(l, "level", &e.Level)
+	text(l, "text", &e.Text)
+	text(l, "mark", &e.Mark)
+	l.count("count", &e.Count)
+	if inner := optionalObject(l, "set", &e.Set); inner != nil {
+		inner.setting(e.Set)
+		l.close(inner)
+	}
+	const key = "objectives" // an empty list removes all objectives
+	switch {
+	case !l.reads() && e.Objectives == nil, l.reads() && l.o.Get(key) == nil:
+		return
+	case l.reads():
+		e.Objectives = new(metrics.SLO)
+	}
+	list(l, key, (*[]metrics.Objective)(e.Objectives), maxObjectives, "of them", "of them", (*line).objective)
+}
+
+// setting is a load that was set. The rate and the goal of a ramp may be unlimited.
+func (l *line) setting(s *metrics.LoadSetting) {
+	l.unbounded("rate", &s.Rate)
+	l.natural("users", &s.Users)
+	l.flag("paused", &s.Paused)
+	l.unbounded("ramp_to", &s.RampTo)
+	l.length("ramp_over_ns", &s.RampOver)
+	text(l, "by", &s.By)
+}
+
+// maxObjectives is above the number of metrics.
+const maxObjectives = 16
+
+func (l *line) objective(o *metrics.Objective) {
+	metric := o.Metric.Key()
+	text(l, "metric", &metric)
+	l.unbounded("limit_ms", &o.LimitMS)
+	if l.reads() {
+		known := false
+		if o.Metric, known = metrics.LatencyOf(metric); !known {
+			l.fail("metric", "the name of a latency")
+		}
+	}
+}
+
+// end is the end of a run, with the measurements beside its requests.
+func (l *line) end(end *metrics.End) {
+	l.moment("ended_us", &end.Ended)
+	text(l, "reason", &end.Reason)
+	l.count("unsent", &end.Unsent)
+	if inner := optionalObject(l, "probes", &end.Probes); inner != nil {
+		inner.count("completed", &end.Probes.Completed)
+		inner.count("failed", &end.Probes.Failed)
+		wholes(inner, "latencies_us", &end.Probes.Latencies, time.Microsecond, inner.microseconds)
+		l.close(inner)
+	}
+	if inner := optionalObject(l, "spec_decode", &end.SpecDecode); inner != nil {
+		inner.count("drafts", &end.SpecDecode.Drafts)
+		inner.count("draft_tokens", &end.SpecDecode.DraftTokens)
+		inner.count("accepted_tokens", &end.SpecDecode.AcceptedTokens)
+		wholes(inner, "accepted_per_position", &end.SpecDecode.AcceptedPerPosition, 1, inner.whole)
+		l.close(inner)
+	}
+	if inner := optionalObject(l, "diffusion", &end.Diffusion); inner != nil {
+		inner.count("committed_tokens", &end.Diffusion.CommittedTokens)
+		inner.count("denoising_steps", &end.Diffusion.DenoisingSteps)
+		inner.count("canvas_positions", &end.Diffusion.CanvasPositions)
+		l.close(inner)
+	}
+	if inner := optionalObject(l, "stamps", &end.Stamps); inner != nil {
+		inner.stamps(end.Stamps)
+		l.close(inner)
+	}
 }

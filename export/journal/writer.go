@@ -232,31 +232,22 @@ func (j *Writer) Take(e *event.Event) {
 	case event.Done:
 		j.file(func(b []byte) []byte { return appendRequest(b, e.Request) })
 	case event.Fact:
-		j.fact(e)
+		_, ends := e.Value.(metrics.End)
+		j.file(func(b []byte) []byte {
+			j.ended = ends
+			return appendFact(b, *e)
+		})
 	}
 }
 
-func (j *Writer) fact(e *event.Event) {
-	_, ends := e.Value.(metrics.End)
-	j.file(func(b []byte) []byte {
-		j.ended = ends
-		return appendFact(b, *e)
-	})
-}
-
-// file appends a line.
+// file appends a line. It requests a flush of a full buffer, or sets it aside if there is no file.
 func (j *Writer) file(line func([]byte) []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if !j.ended {
-		j.pending = line(j.pending)
-		j.flushIfFull()
+	if j.ended {
+		return
 	}
-}
-
-// flushIfFull requests a flush of a full buffer, or sets it aside if there is no file. The caller holds mu.
-func (j *Writer) flushIfFull() {
-	if len(j.pending) < blockSize {
+	if j.pending = line(j.pending); len(j.pending) < blockSize {
 		return
 	}
 	if j.w == nil || j.err != nil {

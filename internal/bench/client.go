@@ -92,8 +92,8 @@ func figures(r *calibration.Result, raw bool) sample {
 	s := sample{Raw: r, Figures: map[string]float64{
 		"chunks/s": r.ChunksPerSecond, "allocs": r.AllocsPerChunk,
 		"p50": inMicros(r.StampError.P50), "p99": inMicros(r.StampError.P99), "p99.9": inMicros(r.StampError.P999),
-		"ttft": inMillis(r.TTFTError), "itl": inMillis(r.ITLStd), "server itl": inMillis(r.ServerITLStd),
-		"itl error": inMillis(r.ITLErrorStd), "late": inMillis(r.Lateness.P99),
+		"ttft": metrics.Milliseconds(r.TTFTError), "itl": metrics.Milliseconds(r.ITLStd), "server itl": metrics.Milliseconds(r.ServerITLStd),
+		"itl error": metrics.Milliseconds(r.ITLErrorStd), "late": metrics.Milliseconds(r.Lateness.P99),
 	}}
 	// Both are 0 where the system does not report them.
 	if r.CPUPerChunkMicros > 0 {
@@ -106,7 +106,7 @@ func figures(r *calibration.Result, raw bool) sample {
 		s.Figures["shared"] = 100 * r.SharedShare
 	}
 	if r.Connect.N > 0 {
-		s.Figures["connect"] = inMillis(r.Connect.P50)
+		s.Figures["connect"] = metrics.Milliseconds(r.Connect.P50)
 	}
 	s.note(r.Failed, "requests failed")
 	s.note(r.Unmatched, "requests were missing in the server's log")
@@ -128,8 +128,6 @@ func (s *sample) note(n int, what string) {
 }
 
 func inMicros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-
-func inMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // pacers measures the lateness of arrivals without other work.
 func pacers(quick bool) table {

@@ -205,7 +205,7 @@ func measureFirstFrame(demo bool) measurement {
 			return sample{}, err
 		}
 		v.end()
-		return sample{Figures: map[string]float64{"ms": inMillis(first.Sub(v.began))}}, nil
+		return sample{Figures: map[string]float64{"ms": metrics.Milliseconds(first.Sub(v.began))}}, nil
 	}
 }
 
@@ -280,9 +280,6 @@ func manualChanges(ctx context.Context, folder string, n int) ([]time.Time, erro
 
 // keyFigures are the median and the greatest of some times.
 func keyFigures(took []time.Duration) sample {
-	all := make([]float64, len(took))
-	for i, d := range took {
-		all[i] = inMillis(d)
-	}
-	return sample{Figures: map[string]float64{"ms": calibration.Median(all), "most": slices.Max(all)}}
+	all := metrics.Each(took, metrics.Milliseconds)
+	return sample{Figures: map[string]float64{"ms": metrics.Median(all), "most": slices.Max(all)}}
 }

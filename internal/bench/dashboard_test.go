@@ -130,7 +130,7 @@ func TestBusyLoad(t *testing.T) {
 
 func TestOnlyTakesTablesOfAWord(t *testing.T) {
 	for only, want := range map[string]string{"stamps": "stamps", "dashboard-redraw": "dashboard-redraw"} {
-		if got := strings.Join(names(named(tables(true), only)), " "); got != want {
+		if got := names(named(tables(true), only)); got != want {
 			t.Errorf("%s: got %q, want %q", only, got, want)
 		}
 	}

@@ -22,6 +22,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"benchtop/metrics"
 )
 
 func main() {
@@ -39,7 +41,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	rounds := f.Int("rounds", 0, "rounds of every table; 0 for the table's own number")
-	only := f.String("only", "", "measure one table, or those whose names begin with a word: "+strings.Join(names(tables(false)), ", "))
+	only := f.String("only", "", "measure one table, or those whose names begin with a word: "+names(tables(false)))
 	quick := f.Bool("quick", false, "one short round of smaller loads, for trying: prints, and writes nothing")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -50,7 +52,7 @@ func run(ctx context.Context, args []string) error {
 	chosen := tables(*quick)
 	if *only != "" {
 		if chosen = named(chosen, *only); len(chosen) == 0 {
-			return fmt.Errorf("no table %q: there are %s", *only, strings.Join(names(tables(false)), ", "))
+			return fmt.Errorf("no table %q: there are %s", *only, names(tables(false)))
 		}
 	}
 	return bench(ctx, chosen, *rounds, !*quick)
@@ -98,12 +100,9 @@ func named(all []table, name string) []table {
 	return slices.DeleteFunc(all, func(t table) bool { return t.name != name && !strings.HasPrefix(t.name, name+"-") })
 }
 
-func names(all []table) []string {
-	var list []string
-	for _, t := range all {
-		list = append(list, t.name)
-	}
-	return list
+// names are the names of the tables, in a list.
+func names(all []table) string {
+	return strings.Join(metrics.Each(all, func(t table) string { return t.name }), ", ")
 }
 
 // harness measures clients, in processes on other cores, against a metronome in a process on the last core.

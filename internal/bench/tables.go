@@ -160,7 +160,7 @@ func measureStart(ctx context.Context, h *harness, _ int) (sample, error) {
 	if err != nil {
 		return sample{}, err
 	}
-	return sample{Figures: map[string]float64{"start": inMillis(arrived.Sub(began.Round(0)))}}, nil
+	return sample{Figures: map[string]float64{"start": metrics.Milliseconds(arrived.Sub(began.Round(0)))}}, nil
 }
 
 // firstArrival waits until the log has a request of a run; those before a run have no id.
@@ -322,7 +322,7 @@ func describe(values []float64, decimals int) string {
 	if len(values) == 1 {
 		return f(values[0])
 	}
-	return fmt.Sprintf("%s (%s to %s)", f(calibration.Median(values)), f(slices.Min(values)), f(slices.Max(values)))
+	return fmt.Sprintf("%s (%s to %s)", f(metrics.Median(values)), f(slices.Min(values)), f(slices.Max(values)))
 }
 
 // markdown has the table, its limits, the remarks and the conditions of the measurement.
@@ -365,7 +365,7 @@ func (b *limit) cells(m measured) []string {
 		return []string{b.text, "–", "not measured"}
 	}
 	verdict := "**not met**"
-	if calibration.Median(values) <= b.most {
+	if metrics.Median(values) <= b.most {
 		verdict = "met"
 	}
 	return []string{b.text, describe(values, b.decimals) + b.unit, verdict}

@@ -149,7 +149,7 @@ func (l *Load) lasts() float64 {
 
 // streams finds the most streams that can be open.
 func (c *campaign) streams(ctx context.Context) {
-	rungs := each(c.Streams, func(n int) float64 { return float64(n) })
+	rungs := metrics.Each(c.Streams, func(n int) float64 { return float64(n) })
 	c.out.Streams, c.out.MoreStreams = climb(ctx, c, "open streams", rungs, func(n float64) (Step, error) {
 		streams := int(n)
 		step := Step{Streams: streams, ChunksPerSecond: n * streamRate}
@@ -184,9 +184,7 @@ func (c *campaign) record(steps []Step) {
 }
 
 // errLimits: the system does not allow a step.
-type errLimits struct{ why error }
-
-func (e errLimits) Error() string { return e.why.Error() }
+type errLimits struct{ error }
 
 // downMost is the most halvings of a first step that is too much.
 const downMost = 4

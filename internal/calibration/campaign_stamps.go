@@ -56,9 +56,9 @@ func (c *campaign) stamps(ctx context.Context) {
 		if all := rounds[source]; len(all) > 0 {
 			run := StampRun{
 				Timestamps: source, Streams: streams, ChunksPerSecond: float64(streams) * stampRate, Rounds: len(all),
-				Error:       middle(each(all, func(r Result) Quantiles { return r.StampError })),
-				SharedShare: rounded(Median(each(all, func(r Result) float64 { return r.SharedShare })), 5),
-				CPU:         rounded(Median(each(all, func(r Result) float64 { return r.CPUPerChunkMicros })), 2),
+				Error:       middle(metrics.Each(all, func(r Result) Quantiles { return r.StampError })),
+				SharedShare: rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.SharedShare })), 5),
+				CPU:         rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.CPUPerChunkMicros })), 2),
 			}
 			c.out.Stamps = append(c.out.Stamps, run)
 			if source == sources[0] {
@@ -106,42 +106,24 @@ func dashboard(pairs []pair) *Dashboard {
 	ratio := func(p pair) float64 { return p.with.CPUSeconds / max(p.without.CPUSeconds, 1e-9) } // 0 where the system does not report it
 	rate := func(p pair) float64 { return float64(p.bytes) / p.with.Seconds }
 	return &Dashboard{
-		Pairs: len(pairs), CPURatio: rounded(Median(each(pairs, ratio)), 3), DrawnBytes: rounded(Median(each(pairs, rate)), 0),
-		With:    watched(each(pairs, func(p pair) Result { return p.with })),
-		Without: watched(each(pairs, func(p pair) Result { return p.without })),
+		Pairs: len(pairs), CPURatio: rounded(metrics.Median(metrics.Each(pairs, ratio)), 3), DrawnBytes: rounded(metrics.Median(metrics.Each(pairs, rate)), 0),
+		With:    watched(metrics.Each(pairs, func(p pair) Result { return p.with })),
+		Without: watched(metrics.Each(pairs, func(p pair) Result { return p.without })),
 	}
 }
 
 func watched(all []Result) Watched {
 	return Watched{
-		Error:    middle(each(all, func(r Result) Quantiles { return r.StampError })),
-		Lateness: middle(each(all, func(r Result) Quantiles { return r.Lateness })),
-		CPU:      rounded(Median(each(all, func(r Result) float64 { return r.CPUSeconds })), 3),
+		Error:    middle(metrics.Each(all, func(r Result) Quantiles { return r.StampError })),
+		Lateness: middle(metrics.Each(all, func(r Result) Quantiles { return r.Lateness })),
+		CPU:      rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.CPUSeconds })), 3),
 	}
-}
-
-// Median of an even number of values is the mean of the middle two; of none it is 0.
-func Median(all []float64) float64 {
-	if len(all) == 0 {
-		return 0
-	}
-	all = slices.Sorted(slices.Values(all))
-	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
-}
-
-// each maps values to a figure.
-func each[T, F any](all []T, of func(T) F) []F {
-	figures := make([]F, len(all))
-	for i, x := range all {
-		figures[i] = of(x)
-	}
-	return figures
 }
 
 // middle has the median of each quantile of several rounds, and the sum of their N.
 func middle(rounds []Quantiles) (q Quantiles) {
 	at := func(pick func(Quantiles) time.Duration) time.Duration {
-		return time.Duration(Median(each(rounds, func(q Quantiles) float64 { return float64(pick(q)) })))
+		return time.Duration(metrics.Median(metrics.Each(rounds, func(q Quantiles) float64 { return float64(pick(q)) })))
 	}
 	for _, r := range rounds {
 		q.N += r.N
@@ -191,7 +173,7 @@ func (c *campaign) withoutPause(ctx context.Context) {
 		}
 		rates = append(rates, r.RequestsPerSecond)
 		c.out.Rounds = append(c.out.Rounds, RequestRound{Users: c.Users, RequestsPerSecond: rounded(r.RequestsPerSecond, 1)})
-		c.out.WithoutPause = rounded(Median(rates), 0)
+		c.out.WithoutPause = rounded(metrics.Median(rates), 0)
 	}
 }
 

@@ -110,12 +110,12 @@ func (f *Figures) Verdict() string {
 	if len(most)+len(less) == 0 {
 		return "Nothing could be measured of what this machine can do."
 	}
-	text := "This machine can measure up to " + list(most)
+	text := "This machine can measure up to " + metrics.JoinWords(most, " and ")
 	if len(most) == 0 {
 		text = "This machine measured nothing exactly"
 	}
 	if len(less) > 0 {
-		text += "; " + list(less)
+		text += "; " + metrics.JoinWords(less, " and ")
 	}
 	if f.StampError.N > 0 {
 		text += fmt.Sprintf("; chunks are timed to %s (p99)", asMicros(f.StampError.P99))
@@ -140,9 +140,9 @@ func (f *Figures) headlines() []headline {
 		return slices.Min(steps)
 	}
 	return []headline{
-		{"requests/s", f.RequestsPerSecond, false, least(each(f.Rates, func(s RateStep) float64 { return s.Asked }))},
-		{"open streams", f.OpenStreams, f.MoreStreams, least(each(f.Streams, func(s Step) float64 { return float64(s.Streams) }))},
-		{"chunks/s", f.ChunksPerSecond, f.MoreChunks, least(each(f.Chunks, func(s Step) float64 { return s.ChunksPerSecond }))},
+		{"requests/s", f.RequestsPerSecond, false, least(metrics.Each(f.Rates, func(s RateStep) float64 { return s.Asked }))},
+		{"open streams", f.OpenStreams, f.MoreStreams, least(metrics.Each(f.Streams, func(s Step) float64 { return float64(s.Streams) }))},
+		{"chunks/s", f.ChunksPerSecond, f.MoreChunks, least(metrics.Each(f.Chunks, func(s Step) float64 { return s.ChunksPerSecond }))},
 	}
 }
 
@@ -181,7 +181,7 @@ func (f *Figures) requestsText() string {
 	if len(f.Rounds) == 0 {
 		return ""
 	}
-	rates := each(f.Rounds, func(r RequestRound) float64 { return r.RequestsPerSecond })
+	rates := metrics.Each(f.Rounds, func(r RequestRound) float64 { return r.RequestsPerSecond })
 	spread := Plural(float64(len(rates)), "round")
 	if len(rates) > 1 {
 		spread += fmt.Sprintf(", %s to %s", count(slices.Min(rates)), count(slices.Max(rates)))
@@ -321,12 +321,4 @@ func Plural(n float64, what string) string {
 		what += "s"
 	}
 	return count(n) + " " + what
-}
-
-// list joins with commas and an "and".
-func list(all []string) string {
-	if len(all) < 2 {
-		return strings.Join(all, "")
-	}
-	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
 }

@@ -194,18 +194,11 @@ func Pace(base string, ttft, itl time.Duration) string {
 // readPace finds the pace among the segments of a path. It ignores other segments.
 func readPace(path string) (pace, error) {
 	var p pace
+	waits := map[string]*time.Duration{"ttft": &p.ttft, "itl": &p.itl}
 	for segment := range strings.SplitSeq(path, "/") {
 		name, value, ok := strings.Cut(segment, "=")
-		if !ok {
-			continue
-		}
-		var wait *time.Duration
-		switch name {
-		case "ttft":
-			wait = &p.ttft
-		case "itl":
-			wait = &p.itl
-		default:
+		wait := waits[name]
+		if !ok || wait == nil {
 			continue
 		}
 		plain, err := url.PathUnescape(value)

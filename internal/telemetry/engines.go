@@ -54,9 +54,6 @@ type engine struct {
 func is(f figure) []source    { return []source{{figure: f}} }
 func older(f figure) []source { return []source{{figure: f, rank: 1}} }
 func atEnd(f figure) []source { return []source{{figure: f, atEnd: true}} }
-func ofMethod(f figure, m string) []source {
-	return []source{{figure: f, method: m}}
-}
 
 // engines are the known kinds of servers. The page does not show at which moment of a request a figure moves: that is taken from
 // their source code.
@@ -123,8 +120,8 @@ func engines() []engine {
 			"request_queue_duration_sum":   atEnd(queueSum),
 			"request_queue_duration_count": atEnd(queueCount),
 			// Of whole batches: a prompt takes as long as those computed with it.
-			"batch_inference_duration_sum":   ofMethod(prefillSum, "prefill"),
-			"batch_inference_duration_count": ofMethod(prefillCount, "prefill"),
+			"batch_inference_duration_sum":   {{figure: prefillSum, method: "prefill"}},
+			"batch_inference_duration_count": {{figure: prefillCount, method: "prefill"}},
 		}},
 	}
 }

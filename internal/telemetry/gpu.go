@@ -61,7 +61,7 @@ func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
 		}
 	}
 	if len(tools) == 0 {
-		return nil, fmt.Errorf("%w: %s not found", errNoGPUTool, enumerate(o.tools))
+		return nil, fmt.Errorf("%w: %s not found", errNoGPUTool, metrics.JoinWords(o.tools, " and "))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	w := &GPUWatch{seconds: make(chan metrics.GPUSecond, 4), cancel: cancel, over: make(chan struct{})}
@@ -122,15 +122,6 @@ func watchGPUs(ctx context.Context, tools []gpuTool, o GPUOptions, seconds chan 
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
-}
-
-// enumerate joins names as "a, b and c".
-func enumerate(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // gpuTool is a vendor's program that shows accelerators.

@@ -63,11 +63,8 @@ func (s *gpuStream) process(ctx context.Context) error {
 		return fmt.Errorf("%s %s and was ended; it could not be killed: its driver hangs", s.tool.name, s.silence(p))
 	case errors.Is(err, errSilent):
 		return fmt.Errorf("%s %s and was ended", s.tool.name, s.silence(p))
-	case err != nil:
+	case err != nil || s.tool.once && s.parsed && exit == nil:
 		return err
-	}
-	if s.tool.once && s.parsed && exit == nil {
-		return nil
 	}
 	return s.ended(p, exit)
 }

@@ -142,10 +142,7 @@ func cells(line string) []string {
 	if err != nil {
 		return nil
 	}
-	for i := range found {
-		found[i] = strings.TrimSpace(found[i])
-	}
-	return found
+	return metrics.Each(found, strings.TrimSpace)
 }
 
 // quantity is a cell as a number from least to most, Unsaid for "[N/A]", "[Not Supported]" and any other value. The number may be in

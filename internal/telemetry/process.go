@@ -226,11 +226,7 @@ func (mounts cgroupMounts) limit(controller string, read func(g cgroup, dir stri
 	if !ok {
 		return 0
 	}
-	var limits []float64
-	for _, dir := range g.levels() {
-		limits = append(limits, read(g, dir))
-	}
-	return least(limits...)
+	return least(metrics.Each(g.levels(), func(dir string) float64 { return read(g, dir) })...)
 }
 
 // least is the least of the values above 0, 0 if there are none.

@@ -2,10 +2,12 @@ package telemetry
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"strings"
@@ -129,4 +131,155 @@ func valueOf(r io.Reader, name string) string {
 		}
 	}
 	return ""
+}
+
+const (
+	// fileReserve are the open files of a process apart from its connections: results, the terminal, the runtime's own.
+	fileReserve = 64
+	// portReserve are the local ports left to other programs, and to connections that ended a moment ago.
+	portReserve = 200
+	// firstPort and lastPort are the widest range of local ports that needs no privilege.
+	firstPort, lastPort = 1024, 65535
+)
+
+// CheckSockets reports whether the system lets this process have n sockets at once.
+// The error says what is needed, what the limit is, and the commands that raise it. Where there is no such limit, it is nil.
+func CheckSockets(n int) error {
+	soft, hard, known := fileLimits()
+	if !known {
+		return nil
+	}
+	return socketsFit(n, soft, hard, runtime.GOOS)
+}
+
+// filesFor is the most files that a process with n sockets has open.
+func filesFor(n int) uint64 { return uint64(max(0, n)) + fileReserve }
+
+// socketsFit checks n sockets against the limits. The error has the commands of the system that raise them.
+func socketsFit(n int, soft, hard uint64, goos string) error {
+	need := filesFor(n)
+	switch {
+	case need <= soft:
+		return nil
+	case need <= hard:
+		return fmt.Errorf("%d connections at once need %d open files, but the limit is %d; raise it in this shell: ulimit -n %d", n, need, soft, need)
+	}
+	now, lasting := fmt.Sprintf("ulimit -n %d as root", need), "see the system's manual on RLIMIT_NOFILE"
+	switch goos {
+	case "linux":
+		now = fmt.Sprintf("sudo prlimit --pid $$ --nofile=%d:%d", need, need)
+		lasting = fmt.Sprintf("\"* - nofile %d\" in /etc/security/limits.conf, LimitNOFILE=%d in a systemd unit, docker run --ulimit nofile=%d:%d",
+			need, need, need, need)
+	case "darwin":
+		now = fmt.Sprintf("sudo launchctl limit maxfiles %d %d, then ulimit -n %d", need, need, need)
+		lasting = "a launch daemon that runs this command"
+	}
+	return fmt.Errorf("%d connections at once need %d open files, but the hard limit is %d; raise it for this shell: %s; for good: %s",
+		n, need, hard, now, lasting)
+}
+
+// CheckPorts reports whether the system has local ports for n connections to one address of a server. The error has their number
+// and the command that adds some. It is nil where the ports are unknown. Unix sockets need no ports.
+func CheckPorts(n int) error {
+	p, known := localPorts()
+	if !known {
+		return nil
+	}
+	return portsFit(n, p, runtime.GOOS)
+}
+
+// ports are the local ports for outgoing connections.
+type ports struct {
+	first, last int
+	reserved    int // of them, for other programs
+}
+
+// free is the number of connections that they suffice for.
+func (p ports) free() int { return max(0, p.last-p.first+1-p.reserved-portReserve) }
+
+func portsFit(n int, p ports, goos string) error {
+	if n <= p.free() {
+		return nil
+	}
+	text := fmt.Sprintf("%d connections to one server address need as many local ports, but %d to %d leaves %d", n, p.first, p.last, p.free())
+	widest := ports{first: firstPort, last: lastPort}
+	switch {
+	case n > widest.free():
+		return fmt.Errorf("%s, and no setting more than %d; use fewer connections, or several clients", text, widest.free())
+	case p.first <= firstPort && p.last >= lastPort:
+		return fmt.Errorf("%s as %d are reserved; see net.ipv4.ip_local_reserved_ports", text, p.reserved)
+	}
+	widen := `sudo sysctl -w net.ipv4.ip_local_port_range="%d %d"`
+	if goos == "darwin" {
+		widen = "sudo sysctl -w net.inet.ip.portrange.first=%d net.inet.ip.portrange.last=%d"
+	}
+	return fmt.Errorf("%s; widen the range: "+widen, text, firstPort, lastPort)
+}
+
+// parsePortRange reads ip_local_port_range, "first last".
+func parsePortRange(text string) (p ports, ok bool) {
+	f := strings.Fields(text)
+	if len(f) != 2 {
+		return ports{}, false
+	}
+	first, err1 := strconv.ParseUint(f[0], 10, 16)
+	last, err2 := strconv.ParseUint(f[1], 10, 16)
+	if err1 != nil || err2 != nil || first > last {
+		return ports{}, false
+	}
+	return ports{first: int(first), last: int(last)}, true
+}
+
+// reserve counts the ports of p in ip_local_reserved_ports, "8080,9000-9100". Anything but a range is skipped.
+func (p ports) reserve(text string) ports {
+	for item := range strings.SplitSeq(strings.TrimSpace(text), ",") {
+		from, to, isRange := strings.Cut(item, "-")
+		if !isRange {
+			to = from
+		}
+		if r, ok := parsePortRange(from + " " + to); ok {
+			p.reserved += max(0, min(p.last, r.last)-max(p.first, r.first)+1)
+		}
+	}
+	p.reserved = min(p.reserved, p.last-p.first+1)
+	return p
+}
+
+// gcPercent makes collections four times as rare as usual. A collection takes time from the goroutines that read: with
+// half a kilobyte allocated for each chunk, chunks were up to 2.8 ms late at the usual 100, and 0.24 ms at 400.
+const gcPercent = 400
+
+// TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the heap within half
+// of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
+func TuneMemory() {
+	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"), least(float64(machineMemory()), mountedCgroups().memoryLimit()))
+	if percent != 0 {
+		debug.SetGCPercent(percent)
+	}
+	if limit != 0 {
+		debug.SetMemoryLimit(limit)
+	}
+}
+
+// thriftyPercent keeps the heap close to what is in use.
+const thriftyPercent = 25
+
+// SaveMemory sets the garbage collector up for work on large files that may be slow: it collects more often. A setting of the user by
+// GOGC stays.
+func SaveMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(thriftyPercent)
+	}
+}
+
+// chooseMemory chooses settings by those of the user and the bytes of memory there are, 0 if unknown. A result of 0 leaves a setting
+// as it is.
+func chooseMemory(gogc, gomemlimit string, there float64) (percent int, limit int64) {
+	if gogc == "" {
+		percent = gcPercent
+	}
+	if gomemlimit == "" {
+		limit = int64(min(there, 1<<62) / 2)
+	}
+	return percent, limit
 }

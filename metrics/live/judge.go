@@ -1,6 +1,8 @@
 package live
 
 import (
+	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -158,4 +160,180 @@ func (j *judgement) join(o *judgement) {
 		j.at(second).Join(n)
 	}
 	j.total.Join(o.total)
+}
+
+// mostJudged bounds the requests of an index: five and a half hours at 100 a second, in 128 MB, and nearly as much again to judge
+// them. Requests beyond it are counted, but not judged again.
+const mostJudged = 2_000_000
+
+// requestIndex keeps a few numbers of every request, so that requests can be judged by other objectives and sorted into levels of
+// load: 16 bytes when a request is due, 8 when it is sent and 40 when it ends.
+type requestIndex struct {
+	arrived pages[arrival]
+	sentAt  pages[time.Duration]
+	ended   pages[ended]
+	most    int
+	kept    int // requests that have a place
+	open    int // of those, requests that have not ended
+	// full is the load time of the first request without a place, Never before. beyond counts the requests without a place, by the
+	// objectives in force when they ended.
+	full   time.Duration
+	beyond judgement
+}
+
+func newRequestIndex(most int) requestIndex { return requestIndex{most: most, full: metrics.Never} }
+
+// arrival is a request that arrived.
+type arrival struct {
+	at    time.Duration
+	index int32
+}
+
+// ended is the summary of a request that ended, in a few bytes. Times beyond 71 minutes count as 71 minutes.
+type ended struct {
+	loadTime                      time.Duration
+	sent, ttft, e2el, late, after micros // since loadTime; latencies; the client's own; between the last chunk and the end
+	rest                          metrics.OtherObjectives
+	output                        uint32
+	second                        uint32 // window of its end
+	warming, ok, cancelled        bool
+	noSocket                      bool
+}
+
+// micros are whole microseconds.
+type micros uint32
+
+func microsOf(d time.Duration) micros {
+	return micros(min(max(0, d)/time.Microsecond, math.MaxUint32))
+}
+
+func (m micros) duration() time.Duration { return time.Duration(m) * time.Microsecond }
+
+// share is the index for a reader outside the lock.
+func (x *requestIndex) share() requestIndex {
+	out := *x
+	out.arrived, out.sentAt, out.ended = x.arrived.from(0), x.sentAt.from(0), x.ended.from(0)
+	return out
+}
+
+// due files a request. It reports whether it is the first without a place.
+func (x *requestIndex) due(p *metrics.Plan, q *metrics.Request) (filled bool) {
+	if x.kept >= x.most {
+		if k := trackOf(q); k != nil {
+			k.unjudged = true
+		}
+		if filled = x.full == metrics.Never; filled {
+			x.full = p.LoadTime(q)
+		}
+		return filled
+	}
+	x.kept++
+	x.open++
+	if !p.ClosedLoop() {
+		x.arrive(p, q)
+	}
+	return false
+}
+
+// sent files the sending of a request. One of a closed loop arrives when it gets its slot.
+func (x *requestIndex) sent(p *metrics.Plan, q *metrics.Request) {
+	if unjudged(q) {
+		return
+	}
+	if p.ClosedLoop() {
+		x.arrive(p, q)
+	}
+	if !p.Warming(q) {
+		x.sentAt.add(p.SentTime(q))
+	}
+}
+
+func unjudged(q *metrics.Request) bool {
+	k := trackOf(q)
+	return k != nil && k.unjudged
+}
+
+func (x *requestIndex) arrive(p *metrics.Plan, q *metrics.Request) {
+	if !p.Warming(q) {
+		x.arrived.add(arrival{p.LoadTime(q), int32(min(max(0, q.Index), math.MaxInt32))})
+	}
+}
+
+// done files a request that ended. slo is in force.
+func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) {
+	second, warming, ok := metrics.SecondOf(q.Done), p.Warming(q), q.Failure == ""
+	if unjudged(q) {
+		if ok {
+			o := q.Outcome()
+			x.beyond.met(slo.Judge(&o), second, warming)
+		}
+		return
+	}
+	x.open--
+	if warming && !ok {
+		return // no figure counts it
+	}
+	e := ended{
+		loadTime: p.LoadTime(q), warming: warming, ok: ok, cancelled: q.Failure == metrics.Cancelled,
+		noSocket: q.Failure == metrics.FailedNoSocket, second: uint32(second),
+	}
+	if ok {
+		e.sent, e.ttft, e.e2el = microsOf(q.Sent-e.loadTime), microsOf(q.TTFT()), microsOf(q.E2EL())
+		e.late, e.after = microsOf(q.OwnLateness()), microsOf(q.Done-q.LastChunk)
+		e.rest = q.OtherObjectives()
+		e.output = uint32(min(max(0, q.OutputTokens), math.MaxUint32))
+	}
+	x.ended.add(e)
+}
+
+// summary is the request as levels count it.
+func (e *ended) summary() saturation.Summary {
+	wait, whole := e.sent.duration()+e.ttft.duration(), e.sent.duration()+e.e2el.duration()
+	return saturation.Summary{
+		LoadTime: e.loadTime, OK: e.ok, Cancelled: e.cancelled, NoSocket: e.noSocket,
+		First: e.loadTime + wait, Done: e.loadTime + whole + e.after.duration(),
+		TTFT: e.ttft.duration(), Wait: wait, Whole: whole, Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
+	}
+}
+
+// outcome of a success, its latencies counted from sent.
+func (e *ended) outcome() metrics.Outcome {
+	return metrics.OutcomeOf(e.ttft.duration(), e.e2el.duration(), int(e.output), e.rest)
+}
+
+// pages is a list that only grows, so that a reader can share it without a copy.
+type pages[T any] [][]T
+
+const pageLength = 1024
+
+func (p *pages[T]) add(v T) {
+	last := len(*p) - 1
+	if last < 0 || len((*p)[last]) == pageLength {
+		*p = append(*p, make([]T, 0, pageLength))
+		last++
+	}
+	(*p)[last] = append((*p)[last], v)
+}
+
+// from returns the pages but for the first n entries. The reader may keep them.
+func (p pages[T]) from(n int) pages[T] {
+	if n/pageLength >= len(p) {
+		return nil
+	}
+	out := slices.Clone(p[n/pageLength:])
+	out[0] = out[0][min(n%pageLength, len(out[0])):]
+	return out
+}
+
+// all ranges over the entries.
+func (p pages[T]) all() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, page := range p {
+			for i := range page {
+				if !yield(&page[i]) {
+					return
+				}
+			}
+		}
+	}
 }

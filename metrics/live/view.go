@@ -54,6 +54,12 @@ func NewView(start time.Time, plan *metrics.Plan) *View {
 
 // Take files an event. Chunks are the hot path: they allocate nothing once the histograms have reached their width.
 func (v *View) Take(e *event.Event) {
+	if e.Kind == event.Fact {
+		v.fact(e.At, e.Value)
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	switch e.Kind {
 	case event.Chunk:
 		v.chunk(e.Request)
@@ -63,14 +69,10 @@ func (v *View) Take(e *event.Event) {
 		v.sent(e.Request)
 	case event.Done:
 		v.done(e.Request)
-	case event.Fact:
-		v.fact(e.At, e.Value)
 	}
 }
 
 func (v *View) due(q *metrics.Request) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	v.line.Due(q)
 	v.tracks.due(q)
 	if v.index.due(v.line.Plan, q) {
@@ -79,8 +81,6 @@ func (v *View) due(q *metrics.Request) {
 }
 
 func (v *View) sent(q *metrics.Request) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	v.line.Sent(q)
 	v.index.sent(v.line.Plan, q)
 	v.tracks.sent(q)
@@ -88,8 +88,6 @@ func (v *View) sent(q *metrics.Request) {
 }
 
 func (v *View) chunk(q *metrics.Request) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	v.line.Chunk(q, len(q.Chunks)-1)
 	if len(q.Chunks) == 1 {
 		v.tracks.first(q)
@@ -102,8 +100,6 @@ func (v *View) chunk(q *metrics.Request) {
 
 // done files the end of a request. Viewers may see the request later, so it must not change any more.
 func (v *View) done(q *metrics.Request) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	warming := v.line.Plan.Warming(q)
 	v.line.Done(q)
 	v.index.done(v.line.Plan, v.line.SLO, q)

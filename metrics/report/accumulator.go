@@ -174,13 +174,8 @@ func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []sat
 }
 
 // manualChanges counts the settings that are not those of the plan.
-func manualChanges(sets []saturation.Setting) (n int) {
-	for i := range sets {
-		if sets[i].By != metrics.ByPlan {
-			n++
-		}
-	}
-	return n
+func manualChanges(sets []saturation.Setting) int {
+	return len(slices.DeleteFunc(slices.Clone(sets), func(s saturation.Setting) bool { return s.By == metrics.ByPlan }))
 }
 
 // lastObjectives are the objectives that were set last, else those of the plan.

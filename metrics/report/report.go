@@ -115,10 +115,8 @@ func conclude(r *metrics.Report) {
 	if r.Trouble != "" {
 		r.Conclusion = max(r.Conclusion, metrics.RunFailed)
 	}
-	for _, g := range r.Gates {
-		if g.Missed {
-			r.Conclusion = max(r.Conclusion, metrics.GateMissed)
-		}
+	if slices.ContainsFunc(r.Gates, func(g metrics.GateResult) bool { return g.Missed }) {
+		r.Conclusion = max(r.Conclusion, metrics.GateMissed)
 	}
 }
 

@@ -18,11 +18,7 @@ const fewestRequests = 5
 func (l *Levels) Judge() ([]metrics.LoadLevel, metrics.Answer) {
 	l.finish()
 	a := l.answer()
-	out := make([]metrics.LoadLevel, 0, len(l.list))
-	for i := range l.list {
-		out = append(out, l.list[i].LoadLevel)
-	}
-	return out, a
+	return metrics.Each(l.list, func(v level) metrics.LoadLevel { return v.LoadLevel }), a
 }
 
 // answer reads the finished levels.

@@ -44,8 +44,6 @@ func (m *model) onPrompt(msg tea.KeyMsg) tea.Cmd {
 		m.prompt = nil
 		if key == "y" || key == "Y" {
 			p.yes()
-		} else if p.left != nil {
-			p.left()
 		}
 	case key == "esc":
 		m.closePrompt()

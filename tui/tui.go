@@ -113,12 +113,8 @@ var ErrTerminal = term.ErrLost
 // the user left before the run began. The terminal is restored before Run returns, if it still takes output. Leaving does not end the run: after a
 // third q it may still be on.
 func Run(ctx context.Context, o Options) error {
-	if o.HeaderEvery <= 0 {
-		o.HeaderEvery = 500 * time.Millisecond
-	}
-	if o.ChartsEvery <= 0 {
-		o.ChartsEvery = time.Second
-	}
+	o.HeaderEvery = cmp.Or(max(o.HeaderEvery, 0), 500*time.Millisecond)
+	o.ChartsEvery = cmp.Or(max(o.ChartsEvery, 0), time.Second)
 	if o.Output == nil {
 		o.Output = os.Stdout
 	}

@@ -202,32 +202,28 @@ func boundColumn(name string, of func(*metrics.Statistic) float64, estimate func
 	}}
 }
 
-func meanColumn() latencyColumn {
-	return boundColumn("mean", func(s *metrics.Statistic) float64 { return s.Mean }, (*metrics.Histogram).Mean)
-}
-
-func maxColumn() latencyColumn {
-	return boundColumn("max", func(s *metrics.Statistic) float64 { return s.Max },
+var (
+	meanColumn = boundColumn("mean", func(s *metrics.Statistic) float64 { return s.Mean }, (*metrics.Histogram).Mean)
+	minColumn  = boundColumn("min", func(s *metrics.Statistic) float64 { return s.Min },
+		func(h *metrics.Histogram) time.Duration { return h.Quantile(0) })
+	maxColumn = boundColumn("max", func(s *metrics.Statistic) float64 { return s.Max },
 		func(h *metrics.Histogram) time.Duration { return h.Quantile(1) })
-}
+)
 
 func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
 
 // latencyColumns are the columns that fit; the wider the panel, the more of the tails.
 func latencyColumns(w int) []latencyColumn {
-	mean, most := meanColumn(), maxColumn()
-	least := boundColumn("min", func(s *metrics.Statistic) float64 { return s.Min },
-		func(h *metrics.Histogram) time.Duration { return h.Quantile(0) })
 	p50, p90, p95, p99 := quantileColumn("p50", 50), quantileColumn("p90", 90), quantileColumn("p95", 95), quantileColumn("p99", 99)
 	switch {
 	case w < nameWidth+3*figureWidth:
 		return []latencyColumn{p50, p99}
 	case w < nameWidth+5*figureWidth:
-		return []latencyColumn{mean, p50, p99}
+		return []latencyColumn{meanColumn, p50, p99}
 	case w < nameWidth+8*figureWidth:
-		return []latencyColumn{mean, p50, p90, p95, p99}
+		return []latencyColumn{meanColumn, p50, p90, p95, p99}
 	}
-	return []latencyColumn{least, mean, p50, p90, p95, p99, quantileColumn("p99.9", 99.9), most}
+	return []latencyColumn{minColumn, meanColumn, p50, p90, p95, p99, quantileColumn("p99.9", 99.9), maxColumn}
 }
 
 // latencyUnits are the units of rows by their largest figure in milliseconds, which stays below most.

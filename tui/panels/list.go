@@ -184,7 +184,8 @@ func (l *List) NextOrder() { l.Sort = (l.Sort + 1) % listSort(len(listOrders)) }
 // one that is. The page covers r. It is false if there is nothing to choose.
 func (l *List) Move(to Move, v *View, r Rect) bool {
 	if l.Opened && to >= PageUp {
-		lines, high := openText(v, openRect(r))
+		_, open := requestRects(r, true)
+		lines, high := openText(v, open)
 		l.Scroll = to.FromEnd(l.Scroll, max(1, high), max(0, lines-high)) // the text begins at its end, which follows the stream
 		return true
 	}

@@ -13,7 +13,8 @@ import (
 
 // logPanel is the tail of the log; eventsPanel the log as a page of its own, wrapped and scrolled.
 var (
-	logPanel    = Panel{name: "log", title: func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("log")} }, draw: drawLog}
+	logPanel = Panel{name: "log", title: func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("log")} }, draw: drawLog,
+		empty: func(v *View) bool { return len(v.Log) == 0 }, nothing: "nothing yet"}
 	eventsPanel = Panel{name: "events", title: eventsTitle, draw: drawEvents}
 )
 
@@ -21,10 +22,6 @@ var (
 const logWraps = 12
 
 func drawLog(c screen.Canvas, v *View) {
-	if len(v.Log) == 0 {
-		c.Center("nothing yet", screen.Label)
-		return
-	}
 	if c.H >= logWraps || len(v.Log) <= c.H && len(LogLines(v.Log, c.W)) <= c.H {
 		drawEvents(c, v)
 		return

@@ -244,23 +244,21 @@ func requestsPage(r Rect, v *View) []Box {
 	case r.W < splitWidth:
 		return []Box{{"request", r}}
 	}
-	return []Box{{"requests", listRect(r, true)}, {"request", openRect(r)}}
+	list, open := requestRects(r, true)
+	return []Box{{"requests", list}, {"request", open}}
 }
 
-// listRect is where the list is, openRect where the open request is.
-func listRect(r Rect, opened bool) Rect {
-	if opened && r.W >= splitWidth {
-		return r.columns(r.W*9/20, 0)[0]
+// requestRects are where the list and the open request are: in one place where there is no room for both, or none is open.
+func requestRects(r Rect, opened bool) (list, open Rect) {
+	if !opened || r.W < splitWidth {
+		return r, r
 	}
-	return r
-}
-
-func openRect(r Rect) Rect {
-	if r.W >= splitWidth {
-		return r.columns(r.W*9/20, 0)[1]
-	}
-	return r
+	at := r.columns(r.W*9/20, 0)
+	return at[0], at[1]
 }
 
 // listHeight is how many rows the list shows, without its border and the names of its columns.
-func listHeight(r Rect, opened bool) int { return listRect(r, opened).H - 3 }
+func listHeight(r Rect, opened bool) int {
+	list, _ := requestRects(r, opened)
+	return list.H - 3
+}

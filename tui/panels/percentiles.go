@@ -54,8 +54,8 @@ const (
 // percentileColumns are the columns that fit into w. The least important are left out first.
 func percentileColumns(w int) []latencyColumn {
 	all := []latencyColumn{
-		meanColumn(), quantileColumn("p50", 50), quantileColumn("p75", 75), quantileColumn("p90", 90),
-		quantileColumn("p95", 95), quantileColumn("p99", 99), quantileColumn("p99.9", 99.9), maxColumn(),
+		meanColumn, quantileColumn("p50", 50), quantileColumn("p75", 75), quantileColumn("p90", 90),
+		quantileColumn("p95", 95), quantileColumn("p99", 99), quantileColumn("p99.9", 99.9), maxColumn,
 	}
 	for _, name := range []string{"p75", "p99.9", "max", "p95", "mean", "p90"} {
 		if len(all)*percentileWidth <= w {

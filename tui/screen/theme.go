@@ -55,7 +55,6 @@ type Palette struct {
 	Profile termenv.Profile
 	Mono    bool // no colours
 	attrs   bool // bold works; without it there are no escape sequences
-	few     bool // 16 colours: many terminals show bold text in the bright ones
 	Filled  bool // enough colours for dim areas below lines
 	heavy   bool // all text but labels is bold
 	fg, bg  [colors]string
@@ -81,7 +80,7 @@ func (p *Palette) seen(s Style) Style {
 	if p.heavy && !named {
 		s.Bold = true
 	}
-	if p.few && s.Fg != Plain {
+	if p.Profile == termenv.ANSI && s.Fg != Plain { // many terminals show bold text in the bright colours
 		s.Bold = false
 	}
 	return s
@@ -146,7 +145,7 @@ func CheckTheme(name string) error {
 }
 
 // swatch is a colour for terminals of 16 million, 256 and 16 colours; "" is the terminal's own foreground.
-type swatch struct{ rgb, ansi256, ansi string }
+type swatch [termenv.Ascii]string
 
 // standardSwatches: the first eight are Okabe and Ito's, which people with any colour vision can tell apart. Of the 16 only
 // those are used that can be read on black, on white and on Solarized, whose bright black is its background: so labels are
@@ -179,8 +178,7 @@ var contrastSwatches = [shades]swatch{
 
 // ThemePalette returns the palette of a theme for a kind of terminal. Without colours all themes look alike.
 func ThemePalette(theme string, p termenv.Profile) *Palette {
-	out := &Palette{Theme: theme, Profile: p, Mono: p == termenv.Ascii || theme == themeMono, few: p == termenv.ANSI}
-	out.attrs = p != termenv.Ascii
+	out := &Palette{Theme: theme, Profile: p, Mono: p == termenv.Ascii || theme == themeMono, attrs: p != termenv.Ascii}
 	if out.Mono {
 		return out
 	}
@@ -190,23 +188,11 @@ func ThemePalette(theme string, p termenv.Profile) *Palette {
 		out.heavy, swatches = true, &contrastSwatches
 	}
 	for i, sw := range slices.Concat(swatches[:], shadeSwatches[:]) {
-		out.set(Color(i), sw)
+		if c := p.Color(sw[p]); sw[p] != "" && c != nil {
+			out.fg[i], out.bg[i] = c.Sequence(false), c.Sequence(true)
+		}
 	}
 	return out
-}
-
-// set takes a colour as the terminal can show it.
-func (p *Palette) set(i Color, s swatch) {
-	name := s.rgb
-	switch p.Profile {
-	case termenv.ANSI256:
-		name = s.ansi256
-	case termenv.ANSI:
-		name = s.ansi
-	}
-	if c := p.Profile.Color(name); name != "" && c != nil {
-		p.fg[i], p.bg[i] = c.Sequence(false), c.Sequence(true)
-	}
 }
 
 // Next returns the palette of the theme after this one.

@@ -45,14 +45,14 @@ func TestThemes(t *testing.T) {
 // The colours of high contrast stand out from black and from white alike.
 func TestContrast(t *testing.T) {
 	for i, s := range contrastSwatches {
-		if s.rgb == "" || Color(i) == Black {
+		if s[termenv.TrueColor] == "" || Color(i) == Black {
 			continue
 		}
-		c := termenv.ConvertToRGB(termenv.RGBColor(s.rgb))
+		c := termenv.ConvertToRGB(termenv.RGBColor(s[termenv.TrueColor]))
 		r, g, b := c.LinearRgb()
 		l := 0.2126*r + 0.7152*g + 0.0722*b
 		if onBlack, onWhite := (l+0.05)/0.05, 1.05/(l+0.05); onBlack < 4.3 || onWhite < 4.3 {
-			t.Errorf("%s: %.1f on black, %.1f on white", s.rgb, onBlack, onWhite)
+			t.Errorf("%s: %.1f on black, %.1f on white", s[termenv.TrueColor], onBlack, onWhite)
 		}
 	}
 }

@@ -252,3 +252,74 @@ func TestOffLength(t *testing.T) {
 		t.Errorf("a source that does not know: %q", got)
 	}
 }
+
+// The texts of answers are counted by one tokenizer: the one on this machine, else the server's.
+func TestCountAnswers(t *testing.T) {
+	url := simulated(t)
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	for _, c := range []struct {
+		args         string
+		asks         bool
+		here, server bool // which one counts
+	}{
+		{"--tokenizer ../../../datasets/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz", true, true, false},
+		{"", true, false, true},
+		{"--vocab-size 300", false, false, false},
+	} {
+		f, err := flagsOf(t, url, c.args, rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.options.Prompts = 1
+		client := f.server.Target.Client()
+		defer client.CloseIdleConnections()
+		m, err := f.server.Find(t.Context(), client, f.server.Patience(unheard{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: c.asks, Draws: numpy.NewStreams(7), To: unheard{}}
+		_, counted, err := d.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var here, server int
+		if count := counted.CountText(); count != nil {
+			if here, err = count("the the the"); err != nil {
+				t.Error(err)
+			}
+		}
+		if count := counted.CountAnswer(); count != nil {
+			if server, err = count(t.Context(), "the the the"); err != nil {
+				t.Error(err)
+			}
+		}
+		if (here > 0) != c.here || (server > 0) != c.server {
+			t.Errorf("%q: %d tokens here, %d by the server", c.args, here, server)
+		}
+	}
+}
+
+// A search needs more prompts than a data set has: it repeats them and says what that may cost.
+func TestSearchRepeats(t *testing.T) {
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 3}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	f, err := flagsOf(t, "http://127.0.0.1:1", "--dataset-name sharegpt --tokenizer estimate --dataset-path "+vectors+"sharegpt_small.json", rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.options.Prompts = 3
+	all := NewPrefetchers()
+	defer all.Close()
+	d := Drawing{Options: &f.options, Server: &f.server, Draws: numpy.NewStreams(7), To: unheard{}}
+	drawn, err := d.Draw(t.Context(), all, rate, false, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(drawn.Notes, "\n"); !strings.Contains(notes, "the search repeats the data set's 3 prompts; the server's prefix cache may know them then") {
+		t.Errorf("notes %q", notes)
+	}
+	for i := range 4 {
+		if _, err := drawn.Source.Next(); err != nil {
+			t.Errorf("prompt %d: %v", i, err)
+		}
+	}
+}

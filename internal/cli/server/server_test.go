@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -8,8 +9,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/spf13/pflag"
+
+	"benchtop/internal/usage"
+	"benchtop/loadgen/protocol"
+	"benchtop/metrics"
 )
 
 // told is a reporter that writes news.
@@ -135,4 +141,108 @@ func TestFind(t *testing.T) {
 	if _, err := find(); err == nil || !strings.HasPrefix(err.Error(), "cannot reach http://") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A model that the server does not list is tried; the answer decides between silence, a warning and a refusal.
+func TestUnlistedModel(t *testing.T) {
+	var status int
+	var words string
+	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if status == http.StatusOK {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, `data: {"choices":[{"text":"a","finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+			return
+		}
+		http.Error(w, words, status)
+	}))
+	defer listening.Close()
+	o := Options{Backend: "openai", BaseURL: listening.URL, port: 1, ServedName: "b"}
+	if err := errors.Join(o.Check()...); err != nil {
+		t.Fatal(err)
+	}
+	var many []string
+	for i := range 12 {
+		many = append(many, fmt.Sprint("m", i))
+	}
+	for _, c := range []struct {
+		status      int
+		words       string
+		known       []string
+		fields      []protocol.Field
+		odd, refuse string
+	}{
+		{http.StatusOK, "", []string{"a"}, nil, "--served-model-name b: the server does not list this model, but answers to the name", ""},
+		{http.StatusTeapot, "tea", []string{"a"}, nil, "--served-model-name b: the server does not list this model, and a request for it failed (status 418: tea)", ""},
+		{http.StatusNotFound, "no b", []string{"bb"}, nil, "", "refuses a request for it: status 404: no b; name one that it lists: bb"},
+		{http.StatusNotFound, "no b", many, nil, "", "name one that it lists: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more"},
+		{http.StatusNotFound, "no b", nil, nil, "", ""},
+		{http.StatusNotFound, "no b", []string{"a"}, []protocol.Field{{Name: "model", JSON: `"c"`}}, "", ""},
+	} {
+		status, words = c.status, c.words
+		odd, err := o.CheckModels(t.Context(), Model{ID: "b", Known: c.known}, nil, c.fields)
+		if strings.Join(odd, "\n") != c.odd || (c.refuse == "") != (err == nil) || err != nil && (!errors.As(err, new(usage.Error)) || !strings.Contains(err.Error(), c.refuse)) {
+			t.Errorf("status %d, known %q: %q, %v; want %q, %q", c.status, c.known, odd, err, c.odd, c.refuse)
+		}
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := o.CheckModels(over, Model{ID: "b", Known: []string{"a"}}, nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// A list that cannot be used is an error that names the way out and keeps the password to itself.
+func TestListFails(t *testing.T) {
+	var body string
+	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
+	defer listening.Close()
+	o := Options{Backend: "openai", BaseURL: strings.Replace(listening.URL, "://", "://me:canary@", 1), port: 1}
+	if err := errors.Join(o.Check()...); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ body, want string }{
+		{`{"data": []}`, "for its models: it names none; name the model with --model"},
+		{`{"data": [{"root": "a"}]}`, "it names none"},
+		{`<html>`, `the answer is not JSON: "<html>"`},
+	} {
+		body = c.body
+		if _, err := List(t.Context(), listening.Client(), o.Target); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.body, err, c.want)
+		}
+	}
+	listening.Close()
+	_, err := List(t.Context(), &http.Client{}, o.Target)
+	if err == nil || strings.Contains(err.Error(), "canary") || strings.Count(err.Error(), "/v1/models") != 1 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A plan and the requests say where they go; the endpoint replaces the path of the protocol.
+func TestPlan(t *testing.T) {
+	for endpoint, want := range map[string]string{"": "/v1/completions", "/x/completions": "/x/completions"} {
+		o := Options{Backend: "vllm", BaseURL: "http://host:1", port: 1, endpoint: endpoint}
+		_ = o.headers.Set("Key=canary")
+		if err := errors.Join(o.Check()...); err != nil {
+			t.Fatal(err)
+		}
+		var p metrics.Plan
+		o.Plan(&p)
+		if o.Path() != want || p.BaseURL != "http://host:1" || p.Backend != "vllm" || p.Pooling || strings.Join(o.Secrets(), "") != "Key=canary" {
+			t.Errorf("path %s, plan %+v, secrets %q", o.Path(), p, o.Secrets())
+		}
+	}
+}
+
+// The patience ends a look for the server; without any there is no end but the caller's.
+func TestWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for seconds := range 2 {
+			o := Options{Ready: seconds}
+			ctx, cancel := o.Patience(told{}).Within(t.Context())
+			if until, ok := ctx.Deadline(); ok != (seconds > 0) || ok && time.Until(until) != time.Second {
+				t.Errorf("%d s: until %v, %t", seconds, until, ok)
+			}
+			cancel()
+		}
+	})
 }

@@ -1,0 +1,106 @@
+package prompts
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"benchtop/datasets/numpy"
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/shape"
+	"benchtop/metrics"
+)
+
+// General lengths that a data set ignores are named, and the help of 'benchtop dataset' shows the length that counts.
+func TestGeneralLengths(t *testing.T) {
+	const file = " --dataset-path draw_test.go"
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	for _, c := range []struct{ name, args, notes string }{
+		{"random", "", ""},
+		{"sonnet", "", "--output-len has no effect with sonnet, as with vLLM; use --sonnet-output-len\n--input-len has no effect with sonnet, as with vLLM"},
+		{"burstgpt", file, "--output-len has no effect with burstgpt: each of its requests has a length\n--input-len has no effect with burstgpt, as with vLLM"},
+		{"timed_trace", file, "--output-len has no effect with timed_trace: each of its requests has a length\n--input-len has no effect with timed_trace, as with vLLM"},
+		{"sharegpt", file, "--input-len has no effect with sharegpt, as with vLLM"},
+	} {
+		f, err := flagsOf(t, "http://127.0.0.1:1", "--dataset-name "+c.name+c.args+" --input-len 20 --output-len 10", rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &f.options
+		if got := strings.Join(o.LengthNotes(f.given.All()), "\n"); got != c.notes {
+			t.Errorf("%s: %q, want %q", c.name, got, c.notes)
+		}
+		if o.SelfTiming() != (c.name == "timed_trace") || o.OnlyShown() {
+			t.Errorf("%s: self-timed %t, only shown %t", c.name, o.SelfTiming(), o.OnlyShown())
+		}
+		for flag, want := range map[string]int{"random-input-len": 20, "random-output-len": 10, "sonnet-output-len": 0, "sonnet-input-len": 0} {
+			if got := o.LengthOver(flag); got != want {
+				t.Errorf("%s: --%s is %d, want %d", c.name, flag, got, want)
+			}
+		}
+	}
+	if o := NewOptions("random-rerank"); !o.OnlyShown() {
+		t.Error("rerank can be sent")
+	}
+	if o := NewOptions("none"); o.OnlyShown() || o.LengthNotes(nil) != nil {
+		t.Error("an unknown data set has notes")
+	}
+}
+
+// The fields of a body come in the order of vLLM's client, those of --extra-body last, and each request names its module.
+func TestFields(t *testing.T) {
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	args := "--vocab-size 300 --extra-body.seed 3 --temperature 0 --top-k 5 --logprobs 2 --lora-modules a b "
+	f, err := flagsOf(t, "http://127.0.0.1:1", args+"--lora-assignment round-robin", rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		full bool
+		want string
+	}{
+		{false, "logprobs 2, top_k 5, temperature 0.0, seed 3"},
+		{true, "logprobs 2, ignore_eos true, top_k 5, temperature 0.0, seed 3"},
+	} {
+		var all []string
+		for _, x := range f.requests.Fields(c.full) {
+			all = append(all, x.Name+" "+x.JSON)
+		}
+		if got := strings.Join(all, ", "); got != c.want {
+			t.Errorf("full length %t: %s, want %s", c.full, got, c.want)
+		}
+	}
+	models := func(f *flagged) (all string) {
+		load := loadgen.Defaults()
+		f.requests.Send(&load, false, numpy.NewStreams(7).Python)
+		for i := range 8 {
+			all += load.ModelFor(i)
+		}
+		return all
+	}
+	if got := models(f); got != "abababab" {
+		t.Errorf("in turn: %s", got)
+	}
+	if f, err = flagsOf(t, "http://127.0.0.1:1", args, rate); err != nil {
+		t.Fatal(err)
+	}
+	if got := models(f); got == "abababab" || got != models(f) || strings.Trim(got, "ab") != "" {
+		t.Errorf("at random: %s, again %s", got, models(f))
+	}
+}
+
+// Modules and sampling are no part of a request for embeddings, which makes no tokens.
+func TestFieldsOfEmbeddings(t *testing.T) {
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	f, err := flagsOf(t, "http://127.0.0.1:1", "--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.requests.Fields(false); len(got) != 1 || got[0] != (protocol.Field{Name: "dimensions", JSON: "8"}) {
+		t.Errorf("fields %v", got)
+	}
+	if notes := strings.Join(f.requests.Notes, "\n"); notes != "--top-p has no effect: backend openai-embeddings makes no tokens" {
+		t.Errorf("notes %q", notes)
+	}
+}

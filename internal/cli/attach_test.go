@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -39,8 +41,11 @@ func (joinable) Snapshot() metrics.Snapshot {
 
 func (joinable) Controllable() bool { return false }
 
-// The list for other programs is cut at tabs.
-func TestListOfRuns(t *testing.T) {
+func (joinable) Inspect(metrics.Inspection) {}
+
+// ownRuns has the sockets of runs in a directory of the test.
+func ownRuns(t *testing.T) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "bt") // short, for the name of a socket
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +53,11 @@ func TestListOfRuns(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("XDG_RUNTIME_DIR", dir)
 	t.Setenv("TMPDIR", dir)
+}
+
+// The list for other programs is cut at tabs.
+func TestListOfRuns(t *testing.T) {
+	ownRuns(t)
 	h, err := attach.Listen(joinable{}, "v1")
 	if err != nil {
 		t.Fatal(err)
@@ -64,4 +74,45 @@ func TestListOfRuns(t *testing.T) {
 	if fields := strings.Split(lines[1], "\t"); len(fields) != 6 || fields[3] != "http://a:1" || fields[4] != "m n" || fields[5] != "8 users" {
 		t.Errorf("the run is %q", fields)
 	}
+}
+
+// A run is named by its process id or its socket; the only one needs no name.
+func TestChoose(t *testing.T) {
+	ownRuns(t)
+	refused := func(want string, named ...string) {
+		t.Helper()
+		if path, err := choose(named); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %q, %v, want %q", named, path, err, want)
+		}
+	}
+	const none = "there is no run to join: start one with 'benchtop demo' or 'benchtop serve'"
+	refused(none)
+	refused("no run of yours has the process id 7; "+none, "7")
+	var out bytes.Buffer
+	if code := listRuns(&environment{stdout: &out}); code != exitFine || out.Len() > 0 {
+		t.Errorf("the list of no runs ends with %d and is %q", code, out.String())
+	}
+	h, err := attach.Listen(joinable{}, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	only, err := choose(nil)
+	if err != nil || filepath.Base(only) != strconv.Itoa(os.Getpid())+".sock" {
+		t.Errorf("the only run is %q, %v", only, err)
+	}
+	for _, named := range []string{strconv.Itoa(os.Getpid()), only} {
+		if path, err := choose([]string{named}); path != only || err != nil {
+			t.Errorf("%s: %q, %v", named, path, err)
+		}
+	}
+	refused("no run of yours has the process id 1x; choose one of the runs", "1x")
+	refused("no run of yours has the process id 1; choose one of the runs", "1")
+}
+
+// Wrong usage of attach joins nothing.
+func TestAttachUsage(t *testing.T) {
+	benchtop("attach", "1", "2").expect(t, exitUsage, `attach takes one run, got ["1" "2"]`)
+	benchtop("attach", "--theme", "x").expect(t, exitUsage, "--theme")
+	benchtop("attach").expect(t, exitUsage, "attach needs a terminal to draw on; --list works without one")
 }

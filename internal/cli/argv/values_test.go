@@ -95,7 +95,8 @@ func TestInert(t *testing.T) {
 		t.Fatalf("%q, %v", rest, err)
 	}
 	notes := InertNotes(f.All())
-	if len(notes) != 2 || notes[0] != "--trust-remote-code has no effect: no code from elsewhere is ever run" || !strings.HasPrefix(notes[1], "--hf-split has no effect: ") {
+	const first, second = "--trust-remote-code has no effect: no code from elsewhere is ever run", "--hf-split has no effect: "
+	if len(notes) != 2 || notes[0] != first || !strings.HasPrefix(notes[1], second) {
 		t.Errorf("notes %q", notes)
 	}
 	seen := 0

@@ -18,7 +18,8 @@ func TestGeneralLengths(t *testing.T) {
 	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	for _, c := range []struct{ name, args, notes string }{
 		{"random", "", ""},
-		{"sonnet", "", "--output-len has no effect with sonnet, as with vLLM; use --sonnet-output-len\n--input-len has no effect with sonnet, as with vLLM"},
+		{"sonnet", "", "--output-len has no effect with sonnet, as with vLLM; use --sonnet-output-len\n" +
+			"--input-len has no effect with sonnet, as with vLLM"},
 		{"burstgpt", file, "--output-len has no effect with burstgpt: each of its requests has a length\n--input-len has no effect with burstgpt, as with vLLM"},
 		{"timed_trace", file, "--output-len has no effect with timed_trace: each of its requests has a length\n--input-len has no effect with timed_trace, as with vLLM"},
 		{"sharegpt", file, "--input-len has no effect with sharegpt, as with vLLM"},

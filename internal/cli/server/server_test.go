@@ -172,7 +172,8 @@ func TestUnlistedModel(t *testing.T) {
 		odd, refuse string
 	}{
 		{http.StatusOK, "", []string{"a"}, nil, "--served-model-name b: the server does not list this model, but answers to the name", ""},
-		{http.StatusTeapot, "tea", []string{"a"}, nil, "--served-model-name b: the server does not list this model, and a request for it failed (status 418: tea)", ""},
+		{http.StatusTeapot, "tea", []string{"a"}, nil,
+			"--served-model-name b: the server does not list this model, and a request for it failed (status 418: tea)", ""},
 		{http.StatusNotFound, "no b", []string{"bb"}, nil, "", "refuses a request for it: status 404: no b; name one that it lists: bb"},
 		{http.StatusNotFound, "no b", many, nil, "", "name one that it lists: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more"},
 		{http.StatusNotFound, "no b", nil, nil, "", ""},
@@ -180,7 +181,8 @@ func TestUnlistedModel(t *testing.T) {
 	} {
 		status, words = c.status, c.words
 		odd, err := o.CheckModels(t.Context(), Model{ID: "b", Known: c.known}, nil, c.fields)
-		if strings.Join(odd, "\n") != c.odd || (c.refuse == "") != (err == nil) || err != nil && (!errors.As(err, new(usage.Error)) || !strings.Contains(err.Error(), c.refuse)) {
+		if strings.Join(odd, "\n") != c.odd || (c.refuse == "") != (err == nil) ||
+			err != nil && (!errors.As(err, new(usage.Error)) || !strings.Contains(err.Error(), c.refuse)) {
 			t.Errorf("status %d, known %q: %q, %v; want %q, %q", c.status, c.known, odd, err, c.odd, c.refuse)
 		}
 	}

@@ -190,7 +190,7 @@ func (d *TimedTrace) Times() []time.Duration {
 // Doubt is a warning where most prompts come out shorter than the trace says, "" where they do not. Traces with
 // blocks of another size than vLLM's default are mostly in milliseconds, too.
 func (d *TimedTrace) Doubt() string {
-	short := d.short()
+	short := d.trace.short
 	if 2*short <= len(d.trace.lines) || d.trace.chunk == 0 {
 		return ""
 	}
@@ -199,19 +199,9 @@ func (d *TimedTrace) Doubt() string {
 		"if its time stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well", short, len(d.trace.lines), d.o.ChunkSize, size)
 }
 
-// short is how many prompts come out shorter than the trace says.
-func (d *TimedTrace) short() (n int) {
-	for _, line := range d.trace.lines {
-		if line.short {
-			n++
-		}
-	}
-	return n
-}
-
 // Description is a line about the prompts, for the head of a report.
 func (d *TimedTrace) Description() string {
-	short, back := d.short(), 0
+	short, back := d.trace.short, 0
 	for i, at := range d.Times() {
 		if d.trace.lines[i].at < at {
 			back++

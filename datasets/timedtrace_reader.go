@@ -29,6 +29,7 @@ type trace struct {
 	hashes []byte // of all lines, one after the other: the length of each as a varint, and its text
 	hashed bool   // some line has hash ids
 	chunk  int    // tokens that a hash id would have to stand for, so that they suffice for the lines that are short; 0 if none are
+	short  int    // lines whose prompts come out shorter than the trace says
 	fields string // of the first line, to be named where hash ids were expected
 }
 
@@ -36,7 +37,6 @@ type traceLine struct {
 	at            time.Duration
 	input, output int32
 	hashes        int // where its hash ids begin
-	short         bool
 }
 
 // hashIDs is the part of t.hashes that belongs to line i.
@@ -105,8 +105,11 @@ func (t *trace) take(line []byte) error {
 	if len(t.hashes) > maxTraceKeys {
 		return fmt.Errorf("more than %d MiB of hash ids; ask for fewer prompts", maxTraceKeys>>20)
 	}
-	if next.short = blocks*t.o.ChunkSize < int(next.input); next.short && blocks > 0 {
-		t.chunk = max(t.chunk, (int(next.input)+blocks-1)/blocks)
+	if blocks*t.o.ChunkSize < int(next.input) {
+		t.short++
+		if blocks > 0 {
+			t.chunk = max(t.chunk, (int(next.input)+blocks-1)/blocks)
+		}
 	}
 	t.lines = append(t.lines, next)
 	return nil

@@ -212,13 +212,10 @@ func ParseRepository(kind Kind, id, revision string) (Repository, error) {
 
 // plain reports whether s holds nothing but ASCII letters, digits and the marks given.
 func plain(s, marks string) bool {
-	for _, c := range s {
+	return !strings.ContainsFunc(s, func(c rune) bool {
 		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		if !letter && (c < '0' || c > '9') && !strings.ContainsRune(marks, c) {
-			return false
-		}
-	}
-	return true
+		return !letter && (c < '0' || c > '9') && !strings.ContainsRune(marks, c)
+	})
 }
 
 // ID is the repository's name as the hub has it, such as organisation/name.
@@ -247,12 +244,9 @@ func (e environment) affirms(name string) bool {
 
 // offline is the variable that forbids downloads of a kind, or "".
 func (e environment) offline(kind Kind) string {
-	names := []string{"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}
-	if kind == Datasets {
-		names = append(names, "HF_DATASETS_OFFLINE")
-	}
-	for _, name := range names {
-		if e.affirms(name) {
+	const datasetsOnly = "HF_DATASETS_OFFLINE"
+	for _, name := range []string{"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", datasetsOnly} {
+		if e.affirms(name) && (kind == Datasets || name != datasetsOnly) {
 			return name
 		}
 	}

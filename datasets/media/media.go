@@ -199,26 +199,21 @@ func Load(ctx context.Context, client *http.Client, source string) ([]byte, erro
 
 func fetch(ctx context.Context, client *http.Client, address string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, plainURLError(err)
+	var response *http.Response
+	if err == nil {
+		response, err = client.Do(request)
 	}
-	response, err := client.Do(request)
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		return nil, outer.Err // without the method and the address, which the caller names
+	}
 	if err != nil {
-		return nil, plainURLError(err)
+		return nil, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the server answered %s", response.Status)
 	}
 	return readBounded(response.Body, maxBytes)
-}
-
-// plainURLError leaves out the method and the address, which the caller names.
-func plainURLError(err error) error {
-	if outer, ok := errors.AsType[*url.Error](err); ok {
-		return outer.Err
-	}
-	return err
 }
 
 // readBounded reads all there is, and fails if that is more than limit bytes.

@@ -93,11 +93,8 @@ func appendIDs(ids []int, more []int32) []int {
 // merging it; but some tokens are out of reach of the merges. The first answer is kept: 2 for yes, 1 for no.
 func (m *bpe) isWhole(id int32, text string, s *scratch) bool {
 	word, shift := &m.whole[id/16], uint(id%16)*2
-	switch word.Load() >> shift & 3 {
-	case 2:
-		return true
-	case 1:
-		return false
+	if answer := word.Load() >> shift & 3; answer != 0 {
+		return answer == 2
 	}
 	if m.merge(text, s) == nil && len(s.symbols) == 1 && s.symbols[0] == id {
 		word.Or(2 << shift)

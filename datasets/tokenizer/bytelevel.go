@@ -64,7 +64,7 @@ func byteLevel(text string) string {
 
 // byteLevelSplitter spells pieces in the byte alphabet, after cutting them into words if it is to.
 type byteLevelSplitter struct {
-	prefix bool     // begin with a blank
+	prefix bool     // begin each with a blank, unless it does so already
 	words  splitter // nil: cut nothing
 }
 
@@ -85,7 +85,12 @@ func newByteLevel(s byteLevelSettings) (splitter, error) {
 
 func (b *byteLevelSplitter) split(pieces []piece) ([]piece, error) {
 	if b.prefix {
-		pieces = withBlanks(pieces)
+		pieces = slices.Clone(pieces)
+		for i, p := range pieces {
+			if p.text != "" && p.text[0] != ' ' {
+				pieces[i].text = " " + p.text
+			}
+		}
 	}
 	if b.words != nil {
 		var err error
@@ -93,12 +98,7 @@ func (b *byteLevelSplitter) split(pieces []piece) ([]piece, error) {
 			return nil, err
 		}
 	}
-	return spelled(pieces), nil
-}
-
-// spelled spells every piece in the byte alphabet; one string holds the letters of all.
-func spelled(pieces []piece) []piece {
-	size := 0
+	size := 0 // of one string that holds the letters of all
 	for _, p := range pieces {
 		size += byteLevelLen(p.text)
 	}
@@ -113,19 +113,7 @@ func spelled(pieces []piece) []piece {
 		writeLetters(&letters, p.text)
 		out = append(out, piece{letters.String()[start:], p.first})
 	}
-	return out
-}
-
-// withBlanks sets a blank before every piece that has none.
-func withBlanks(pieces []piece) []piece {
-	out := make([]piece, len(pieces))
-	for i, p := range pieces {
-		if p.text != "" && p.text[0] != ' ' {
-			p.text = " " + p.text
-		}
-		out[i] = p
-	}
-	return out
+	return out, nil
 }
 
 // decodeByteLevel reads tokens in the byte alphabet; a token with a character outside it stands for itself.

@@ -297,16 +297,14 @@ func (s *settings) specialIDs(added *addedTokens) []int {
 		return added.specialIDs()
 	}
 	ids := []int{}
-	collect := func(text string) {
-		if i, known := added.at[text]; known {
+	tokens := slices.Clone(s.extra)
+	for _, n := range named {
+		tokens = append(tokens, n.token)
+	}
+	for _, t := range tokens {
+		if i, known := added.at[t.content]; known {
 			ids = append(ids, added.tokens[i].id)
 		}
-	}
-	for _, n := range named {
-		collect(n.token.content)
-	}
-	for _, e := range s.extra {
-		collect(e.content)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)

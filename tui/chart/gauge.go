@@ -13,10 +13,6 @@ import (
 //	━━━━━━━━━━━━━━━━╸──│─
 func Gauge(c screen.Canvas, y int, share, target float64, color screen.Color) {
 	level := int(math.Floor(min(number.Sane(share), 1)*float64(2*c.W) + 1e-6))
-	rest := '─'
-	if c.Terminal().Mono {
-		rest = '·'
-	}
 	for x := range c.W {
 		switch left := level - 2*x; {
 		case left >= 2:
@@ -24,7 +20,7 @@ func Gauge(c screen.Canvas, y int, share, target float64, color screen.Color) {
 		case left == 1:
 			c.Set(x, y, '╸', screen.Style{Fg: color})
 		default:
-			c.Set(x, y, rest, screen.Line)
+			c.Set(x, y, emptyPart(c), screen.Line)
 		}
 	}
 	if target >= 0 && target <= 1 && c.W > 0 {
@@ -59,16 +55,20 @@ func MomentDot(c screen.Canvas, part float64) int {
 
 // Bar fills the first line of a canvas with a share of 1, in whole cells.
 func Bar(c screen.Canvas, part float64) {
-	rest := '─'
-	if c.Terminal().Mono {
-		rest = '·'
-	}
 	n := int(part*float64(c.W) + 0.5)
 	for x := range c.W {
 		if x < n {
 			c.Set(x, 0, '━', screen.Style{Fg: screen.Green})
 		} else {
-			c.Set(x, 0, rest, screen.Line)
+			c.Set(x, 0, emptyPart(c), screen.Line)
 		}
 	}
+}
+
+// emptyPart is the glyph of a bar beyond its share.
+func emptyPart(c screen.Canvas) rune {
+	if c.Terminal().Mono {
+		return '·'
+	}
+	return '─'
 }

@@ -203,18 +203,13 @@ func (m *form) key(msg tea.KeyMsg) tea.Cmd {
 	}
 	f := &m.fields[m.at]
 	if len(f.Choices) > 0 {
-		switch msg.String() {
-		case "left":
+		switch key := msg.String(); {
+		case key == "left":
 			f.choice = (max(f.choice, 0) + len(f.Choices) - 1) % len(f.Choices)
 			return nil
-		case "right":
+		case key == "right" || key == " " && !f.Free: // a blank of a free text is typed
 			f.choice = (f.choice + 1) % len(f.Choices)
 			return nil
-		case " ":
-			if !f.Free { // else it is typed
-				f.choice = (f.choice + 1) % len(f.Choices)
-				return nil
-			}
 		}
 		if !f.Free {
 			return nil

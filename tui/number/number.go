@@ -43,9 +43,7 @@ func Short(v float64) string {
 	v = Sane(v)
 	for _, unit := range []string{"", "k", "M", "G", "T"} {
 		switch {
-		case v < 9.995 && v != math.Trunc(v):
-			return TrimZero(fmt.Sprintf("%.1f", v)) + unit
-		case v < 99.95 && unit != "":
+		case v < 9.995 && v != math.Trunc(v), v < 99.95 && unit != "":
 			return TrimZero(fmt.Sprintf("%.1f", v)) + unit
 		case v < 999.5:
 			return fmt.Sprintf("%.0f", v) + unit

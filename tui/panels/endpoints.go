@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"cmp"
 	"strings"
 
 	"benchtop/metrics"
@@ -68,9 +69,5 @@ func (v *View) endpointName(i int) string {
 	if name := screen.Sanitize(v.Endpoints[i].Model); name != "" {
 		return name
 	}
-	p := v.plan()
-	if name := screen.Sanitize(strings.TrimPrefix(p.BaseURL, "http://")); name != "" {
-		return name
-	}
-	return "server"
+	return cmp.Or(screen.Sanitize(strings.TrimPrefix(v.plan().BaseURL, "http://")), "server")
 }

@@ -39,11 +39,7 @@ func histogramPanel(name string, of func(v *View) metrics.Latency) Panel {
 		draw: func(c screen.Canvas, v *View) {
 			l := of(v)
 			front, back, _ := v.scopes(l)
-			var exact *metrics.Statistic
-			if v.exact() {
-				exact = &v.Report.Statistics[l]
-			}
-			v.histogram(l, c, front, back, exact).Draw(c, v.Raster)
+			v.histogram(l, c, front, back, v.latencyRow(l).exact).Draw(c, v.Raster)
 		},
 	}
 }

@@ -19,15 +19,11 @@ const tableWidth = 42
 var latencyPanel = Panel{name: "latency", title: latencyTitle, draw: drawLatency}
 
 func latencyTitle(v *View, _, _ int) []screen.Span {
-	out := []screen.Span{screen.Strong.Span("latency"), screen.Text.Span(" " + v.scope())}
-	before := " · "
-	if v.exact() {
-		out = append(out, screen.Label.Span(before+"exact"))
-		before = ", "
-	}
-	if v.userStamped() {
-		out = append(out, screen.Label.Span(before+"user stamps"))
-	}
+	out := heading{screen.Strong.Span("latency"), screen.Text.Span(" " + v.scope())}
+	exact, user := v.exact(), v.userStamped()
+	out.when(exact, screen.Label, " · exact")
+	out.when(exact && user, screen.Label, ", user stamps")
+	out.when(!exact && user, screen.Label, " · user stamps")
 	return out
 }
 

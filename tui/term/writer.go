@@ -283,13 +283,10 @@ func isUTF8(locale string) bool {
 
 // Columns is the width of the terminal that w writes to; 0 if it is none.
 func Columns(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(f.Fd()); err == nil {
+			return width
+		}
 	}
-	width, _, err := term.GetSize(f.Fd())
-	if err != nil {
-		return 0
-	}
-	return width
+	return 0
 }

@@ -259,7 +259,7 @@ func segments(b []byte) iter.Seq[segment] {
 func encode(q *metrics.Request, start time.Duration, t thresholds) (b []byte, n int) {
 	at := start
 	add := func(to time.Duration, c class) {
-		if length := micros(to) - micros(at); length >= 0 {
+		if length := to.Microseconds() - at.Microseconds(); length >= 0 {
 			b = segment{class: c, micros: length, gaps: 1}.appendTo(b)
 			at = to
 			n++
@@ -280,5 +280,3 @@ func encode(q *metrics.Request, start time.Duration, t thresholds) (b []byte, n 
 	}
 	return b, n
 }
-
-func micros(d time.Duration) int64 { return d.Microseconds() }

@@ -78,10 +78,10 @@ func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageDa
 	d.Rows.Failures = map[int]string{}
 	for i := range g.rows {
 		r := &g.rows[i]
-		at := micros(r.start) - micros(earliest)
+		at := r.start.Microseconds() - earliest.Microseconds()
 		d.Rows.Index = append(d.Rows.Index, r.index)
 		d.Rows.Start = append(d.Rows.Start, at)
-		d.Rows.Finish = append(d.Rows.Finish, micros(r.finish)-micros(earliest))
+		d.Rows.Finish = append(d.Rows.Finish, r.finish.Microseconds()-earliest.Microseconds())
 		d.Rows.Input = append(d.Rows.Input, r.inputTokens)
 		d.Rows.Output = append(d.Rows.Output, r.outputTokens)
 		d.Rows.Count = append(d.Rows.Count, r.count)
@@ -101,7 +101,7 @@ func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageDa
 	if !slices.ContainsFunc(d.Rows.Models, named) {
 		d.Rows.Models = nil
 	}
-	d.Marks = marks(events, micros(earliest), d.End)
+	d.Marks = marks(events, earliest.Microseconds(), d.End)
 	return d
 }
 
@@ -111,7 +111,7 @@ func named(s string) bool { return s != "" }
 func marks(events []metrics.LogEntry, earliest, end int64) (all []pageMark) {
 	for i := range events {
 		e := &events[i]
-		if at := max(0, micros(e.At)-earliest); e.Mark != "" && at <= end {
+		if at := max(0, e.At.Microseconds()-earliest); e.Mark != "" && at <= end {
 			all = append(all, pageMark{at, e.Mark})
 		}
 	}

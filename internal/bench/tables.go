@@ -336,11 +336,8 @@ func (t *table) markdown(m measured, here machine) string {
 	line(head...)
 	line(rule...)
 	for _, r := range t.rows {
-		cells := []string{r.name}
-		for _, c := range t.columns {
-			cells = append(cells, describe(m.of(r.name, c.key), c.decimals))
-		}
-		line(cells...)
+		cells := metrics.Each(t.columns, func(c column) string { return describe(m.of(r.name, c.key), c.decimals) })
+		line(append([]string{r.name}, cells...)...)
 	}
 	if len(t.limits) > 0 {
 		b.WriteByte('\n')

@@ -82,38 +82,39 @@ func (c *Counters) add(line []byte) {
 	}
 }
 
-// movedBy is the rise of each counter of either map; false if one of them fell.
-func movedBy[K comparable](before, after map[K]int) (moved map[K]int, rose bool) {
-	moved = map[K]int{}
-	maps.Copy(moved, after)
-	for key, n := range before {
-		if moved[key] -= n; moved[key] < 0 {
-			return nil, false
-		}
+// movedBy is the rise of each counter of either map; nil if there were none before. The error is ErrRestarted if one fell or all are gone.
+func movedBy[K comparable](before, after map[K]int) (moved map[K]int, err error) {
+	switch {
+	case before == nil:
+		return nil, nil
+	case after == nil:
+		return nil, ErrRestarted
 	}
-	return moved, true
+	moved = maps.Clone(after)
+	for key, n := range before {
+		if moved[key] < n {
+			return nil, ErrRestarted
+		}
+		moved[key] -= n
+	}
+	return moved, nil
 }
 
 // SpecDecode is the rise of the counters of speculative decoding until after: nil if one of the scrapes has none, or if no token
 // was drafted in between. AcceptedPerPosition has a value for each position of either scrape, in ascending order. The error is
 // ErrRestarted.
 func (before Counters) SpecDecode(after Counters) (*metrics.SpecDecode, error) {
-	if before.spec == nil {
-		return nil, nil
+	n, err := movedBy(before.spec, after.spec)
+	if n == nil {
+		return nil, err
 	}
-	n, rose := movedBy(before.spec, after.spec)
-	if !rose || after.spec == nil {
-		return nil, ErrRestarted
-	}
-	positions := map[int]int{}
-	maps.Copy(positions, before.byPosition) // a position that is gone has counted nothing since
+	was := map[int]int{}
+	maps.Copy(was, before.byPosition)
+	positions := maps.Clone(was) // a position that is gone has counted nothing since
 	maps.Copy(positions, after.byPosition)
-	byPosition, rose := movedBy(before.byPosition, positions)
-	switch {
-	case !rose:
-		return nil, ErrRestarted
-	case n[partDraftTokens] == 0:
-		return nil, nil
+	byPosition, err := movedBy(was, positions)
+	if err != nil || n[partDraftTokens] == 0 {
+		return nil, err
 	}
 	moved := &metrics.SpecDecode{Drafts: n[partDrafts], DraftTokens: n[partDraftTokens], AcceptedTokens: n[partAccepted]}
 	for _, position := range slices.Sorted(maps.Keys(byPosition)) {
@@ -127,12 +128,9 @@ func (before Counters) SpecDecode(after Counters) (*metrics.SpecDecode, error) {
 // Diffusion is the rise of the counters of diffusion decoding until after: nil if one of the scrapes has none, or if one of the
 // counters did not move, as there is no figure without it. The error is ErrRestarted.
 func (before Counters) Diffusion(after Counters) (*metrics.Diffusion, error) {
-	if before.diffusion == nil {
-		return nil, nil
-	}
-	n, rose := movedBy(before.diffusion, after.diffusion)
-	if !rose || after.diffusion == nil {
-		return nil, ErrRestarted
+	n, err := movedBy(before.diffusion, after.diffusion)
+	if n == nil {
+		return nil, err
 	}
 	moved := metrics.Diffusion{CommittedTokens: n[partCommitted], DenoisingSteps: n[partSteps], CanvasPositions: n[partPositions]}
 	if moved.CommittedTokens == 0 || moved.DenoisingSteps == 0 || moved.CanvasPositions == 0 {

@@ -142,11 +142,8 @@ func unreached(r *metrics.Request) bool {
 // answered reports whether the outcome of a request proves that the server was reachable. A stall, a time-out and a fault of the client
 // prove nothing.
 func answered(r *metrics.Request) bool {
-	switch r.Failure {
-	case metrics.FailedStatus, metrics.FailedTruncated, metrics.FailedInStream, metrics.FailedMalformed, metrics.FailedEmpty:
-		return true
-	}
-	return r.OK()
+	proofs := [...]metrics.Failure{metrics.FailedStatus, metrics.FailedTruncated, metrics.FailedInStream, metrics.FailedMalformed, metrics.FailedEmpty}
+	return r.OK() || slices.Contains(proofs[:], r.Failure)
 }
 
 // serverReport sums up the samples of the server after the warm-up of a run with a known end; nil without samples.

@@ -95,7 +95,7 @@ func (t *gpuTable) gpu(cells []string) (metrics.GPU, bool) {
 		Index: index, Name: gpuName(cell(columnName)), Use: percent(cell(columnUse)),
 		MemoryUsed: memory(cell(columnUsed), t.memory), MemoryTotal: memory(cell(columnTotal), t.memory),
 		Power: watts(cell(columnPower)), PowerLimit: watts(cell(columnLimit)),
-		Temperature: celsius(cell(columnTemperature)), Clock: mhz(cell(columnClock)),
+		Temperature: celsius(cell(columnTemperature)), Clock: quantity(cell(columnClock), 0, 1e5),
 	}, true
 }
 
@@ -189,7 +189,6 @@ func percent(cell string) float64 { return quantity(cell, 0, 100) / 100 }
 
 func watts(cell string) float64   { return quantity(cell, 0, 1e5) }
 func celsius(cell string) float64 { return quantity(cell, -50, 500) }
-func mhz(cell string) float64     { return quantity(cell, 0, 1e5) }
 
 // gpuIndex is "3" or "card3".
 func gpuIndex(cell string) (int, bool) {

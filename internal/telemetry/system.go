@@ -152,12 +152,9 @@ func CheckSockets(n int) error {
 	return socketsFit(n, soft, hard, runtime.GOOS)
 }
 
-// filesFor is the most files that a process with n sockets has open.
-func filesFor(n int) uint64 { return uint64(max(0, n)) + fileReserve }
-
 // socketsFit checks n sockets against the limits. The error has the commands of the system that raise them.
 func socketsFit(n int, soft, hard uint64, goos string) error {
-	need := filesFor(n)
+	need := uint64(max(0, n)) + fileReserve // open files of a process with n sockets
 	switch {
 	case need <= soft:
 		return nil

@@ -308,13 +308,6 @@ func (e *endpoints) sent(q *metrics.Request, warming bool) {
 	}
 }
 
-// first counts the first chunk.
-func (e *endpoints) first(q *metrics.Request, warming bool) {
-	if p := e.of(q.Model); !warming {
-		p.FirstWait.Add(q.TTFT())
-	}
-}
-
 func (e *endpoints) done(q *metrics.Request, warming bool) {
 	p := e.of(q.Model)
 	if q.Sent != metrics.Never {

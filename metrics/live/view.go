@@ -91,7 +91,9 @@ func (v *View) chunk(q *metrics.Request) {
 	v.line.Chunk(q, len(q.Chunks)-1)
 	if len(q.Chunks) == 1 {
 		v.tracks.first(q)
-		v.ends.first(q, v.line.Plan.Warming(q))
+		if p := v.ends.of(q.Model); !v.line.Plan.Warming(q) {
+			p.FirstWait.Add(q.TTFT())
+		}
 	}
 	if k := trackOf(q); k != nil && (k.slot || k == v.tracks.opened) {
 		k.follow(q)

@@ -134,11 +134,6 @@ func trouble(r *metrics.Report) string {
 	return ""
 }
 
-// unreached reports whether a request failed as without a server.
-func unreached(r *metrics.Request) bool {
-	return r.Failure == metrics.FailedConnect || r.Failure == metrics.FailedReset
-}
-
 // answered reports whether the outcome of a request proves that the server was reachable. A stall, a time-out and a fault of the client
 // prove nothing.
 func answered(r *metrics.Request) bool {

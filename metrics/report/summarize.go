@@ -113,7 +113,7 @@ func (s *summary) add(q *metrics.Request) {
 	} else {
 		r.Failed++
 		s.failures.Add(q)
-		if unreached(q) && q.Done > s.answered {
+		if (q.Failure == metrics.FailedConnect || q.Failure == metrics.FailedReset) && q.Done > s.answered { // as without a server
 			r.Unreached++
 		}
 	}

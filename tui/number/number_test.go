@@ -18,7 +18,7 @@ func TestNumbers(t *testing.T) {
 		{Clock(62 * time.Second), "01:02"}, {Clock(3723 * time.Second), "1:02:03"}, {Clock(-1), "00:00"},
 		{Coarse(90 * time.Second), "90s"}, {Coarse(5 * time.Minute), "5m"}, {Coarse(90 * time.Minute), "90m"}, {Coarse(3 * time.Hour), "3h"},
 		{Share(13, 4736), "0.27%"}, {Share(1, 0), "0%"}, {Share(1, 1_000_000), "<0.01%"}, {Share(1, 2), "50.0%"},
-		{Tick(200 * time.Millisecond), "200ms"}, {Tick(5 * time.Microsecond), "5µs"}, {Tick(2 * time.Second), "2s"},
+		{Latency(Seconds(1.5)), "1.50s"}, {Seconds(math.NaN()).String(), "0s"}, {Seconds(1e300).String(), "277h46m40s"}, {Tick(200 * time.Millisecond), "200ms"}, {Tick(5 * time.Microsecond), "5µs"}, {Tick(2 * time.Second), "2s"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -219,12 +219,9 @@ func (s *Sharing) Add(c Conversation) {
 	}
 }
 
-// Share is the share, 0 to 1; 0 before the first prompt. Beyond some twenty million different tokens not every block is
-// remembered, and the share may be a few blocks a prompt too low.
-func (s *Sharing) Share() float64 { return s.ShareBehind(0) }
-
-// ShareBehind is the share if so many tokens more stood before every prompt, the same before all of them, as a server's chat
-// template puts them there.
+// ShareBehind is the share, 0 to 1, if so many tokens more stood before every prompt, the same before all of them, as a
+// server's chat template puts them there; 0 before the first prompt. Beyond some twenty million different tokens not every
+// block is remembered, and the share may be a few blocks a prompt too low.
 func (s *Sharing) ShareBehind(tokens float64) float64 {
 	total := s.total + tokens*s.count
 	if total == 0 {

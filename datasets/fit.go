@@ -71,14 +71,6 @@ func (f *fitting) settle(tok tokenizer.Tokenizer, draw func() int) {
 	}
 }
 
-// fit advances and settles a prompt at once.
-func fit(tok tokenizer.Tokenizer, ids []int, target int, draw func() int) *fitting {
-	f := &fitting{ids: ids, target: target, retries: fitRetries}
-	f.advance(tok)
-	f.settle(tok, draw)
-	return f
-}
-
 // missed ends a description: by how many tokens all prompts together miss their lengths; "" for 0.
 func missed(tokens int) string {
 	switch {

@@ -204,7 +204,9 @@ func (r *Random) start() error {
 	for i := range prefix {
 		prefix[i] = r.ids[r.gen.Choice(len(r.ids))]
 	}
-	f := fit(r.tok, prefix, r.o.PrefixLen, r.draw)
+	f := &fitting{ids: prefix, target: r.o.PrefixLen, retries: fitRetries}
+	f.advance(r.tok)
+	f.settle(r.tok, r.draw)
 	if f.err != nil {
 		return fmt.Errorf("dataset %s, prefix: %w", r.name, f.err)
 	}

@@ -87,7 +87,7 @@ func TestSharing(t *testing.T) {
 	} {
 		s := NewSharing()
 		c.add(s)
-		if got := s.Share(); math.Abs(got-c.want) > 1e-9 {
+		if got := s.ShareBehind(0); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestSharingInLittleMemory(t *testing.T) {
 			t.Fatalf("%d names are kept", len(s.seen))
 		}
 	}
-	if got, want := s.Share(), 199.0/200/2; got > want || got < 0.6*want {
+	if got, want := s.ShareBehind(0), 199.0/200/2; got > want || got < 0.6*want {
 		t.Errorf("%v, want somewhat less than %v", got, want)
 	}
 }

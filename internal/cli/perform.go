@@ -174,6 +174,7 @@ type console struct {
 	once     sync.Once
 	hastened chan struct{} // closed when the way out must not wait
 	leave    func()
+	leaving  sync.Once
 }
 
 // show draws the dashboard until the user leaves it or the terminal is gone, and says what that means for the run.
@@ -215,7 +216,9 @@ func (t *console) Hasten() { t.once.Do(func() { close(t.hastened) }) }
 const patience = time.Second
 
 // Leave ends the process whatever the run does. The journal is complete up to the last flush.
-func (t *console) Leave() {
+func (t *console) Leave() { t.leaving.Do(t.leaveNow) }
+
+func (t *console) leaveNow() {
 	select {
 	case <-t.run.Saved():
 		return // the usual way out is as quick

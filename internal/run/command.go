@@ -128,10 +128,10 @@ func (r *Run) affect(do effects, was Phase, reason string) {
 		time.AfterFunc(briefDrain, r.engine.Abort)
 	case do&cut != 0:
 		r.stream.Tell(metrics.Phase{State: metrics.Aborting, DrainBy: metrics.Never})
-		r.closeLoad()
 		r.Log(metrics.Warn, reason+": cutting what is in flight")
 		go r.engine.Abort()
-	case do&endLoad != 0:
+	}
+	if do&endLoad != 0 {
 		r.closeLoad()
 	}
 	if do&hurry != 0 {
@@ -144,7 +144,6 @@ func (r *Run) affect(do effects, was Phase, reason string) {
 
 func (r *Run) drain(limit time.Duration, level metrics.Level, text string) {
 	r.stream.Tell(metrics.Phase{State: metrics.Draining, DrainBy: time.Since(r.start) + limit})
-	r.closeLoad()
 	r.Log(level, text)
 	go r.engine.Drain(limit) // the first counts
 }

@@ -31,7 +31,10 @@ type Outcome struct {
 func (r *Run) Do() (o Outcome) {
 	go r.own()
 	defer close(r.saved)
-	defer r.do(saved)
+	defer func() {
+		r.do(loadOver) // where a bug was quicker
+		r.do(saved)
+	}()
 	defer func() {
 		if bug := recover(); bug != nil {
 			o.Err = fmt.Errorf("benchtop broke while it finished the run: %v; %s\n%s", bug, r.Flush(), debug.Stack())
@@ -55,13 +58,13 @@ func (r *Run) measure() (end metrics.End, err error) {
 	watching, stop := context.WithCancel(context.Background())
 	defer stop()
 	watchers := r.watch(watching)
-	r.call(r.load.Begin)
+	r.must(r.load.Begin)
 	err = r.engine.Run(context.Background(), r.config.Source)
-	r.do(loadOver)
+	r.must(func() { r.step(loadOver) })
 	stop()
 	r.config.Drawn()
 	watchers.Wait()
-	r.call(func() {
+	r.must(func() {
 		end = r.soFar()
 		end.Reason = r.reason
 	})

@@ -10,6 +10,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -189,7 +191,10 @@ func (r *Run) own() {
 		case f := <-r.calls:
 			f()
 		case <-timer.C:
-			r.load.Move()
+			if bug := caught(r.load.Move); bug != nil {
+				r.broke(bug)
+				_ = caught(r.load.Close)
+			}
 		case <-r.close:
 			return
 		}
@@ -197,16 +202,48 @@ func (r *Run) own() {
 	}
 }
 
-// call has the owner do something and waits for that; false if there is no owner any more.
+// call has the owner do something and waits for that. It returns false if there is no owner any more, or if a bug was in the way, which
+// is logged: the run goes on.
 func (r *Run) call(f func()) bool {
-	done := make(chan struct{})
-	select {
-	case r.calls <- func() { defer close(done); f() }:
-		<-done
-		return true
-	case <-r.gone:
-		return false
+	ran, bug := r.owned(f)
+	if bug != nil {
+		r.broke(bug)
 	}
+	return ran && bug == nil
+}
+
+// must is call for the run itself, which a bug ends.
+func (r *Run) must(f func()) {
+	if _, bug := r.owned(f); bug != nil {
+		panic(bug)
+	}
+}
+
+// owned has the owner do something; ran is false if there is no owner any more.
+func (r *Run) owned(f func()) (ran bool, bug error) {
+	done := make(chan error, 1)
+	select {
+	case r.calls <- func() { done <- caught(f) }:
+		return true, <-done
+	case <-r.gone:
+		return false, nil
+	}
+}
+
+// caught does something and returns the bug that ended it.
+func caught(f func()) (bug error) {
+	defer func() {
+		if b := recover(); b != nil {
+			bug = fmt.Errorf("%v\n%s", b, debug.Stack())
+		}
+	}()
+	f()
+	return nil
+}
+
+func (r *Run) broke(bug error) {
+	first, _, _ := strings.Cut(bug.Error(), "\n")
+	r.Log(metrics.Error, "benchtop broke in a command, the run goes on: "+first)
 }
 
 // View is the live view of the run.

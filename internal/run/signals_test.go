@@ -140,3 +140,58 @@ func TestRankOfReasons(t *testing.T) {
 		}
 	}
 }
+
+// A bug in a command, or in a move of the load, is logged and ends neither the process nor the run; one in the way of the run itself
+// ends the run in order.
+func TestBugInACommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := simulated(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Requests: 4}, 1)
+		c.Load.Schedule = shape.At([]time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second})
+		c.Room = func(int) error { panic("no such room") }
+		r, err := New(*c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Second, func() {
+			if _, ok := r.Command(metrics.Command{Do: metrics.SetLoad, Value: 2}); ok {
+				t.Error("the command is carried out")
+			}
+		})
+		o := r.Do()
+		r.Close()
+		if o.Err != nil || o.Report.Completed == 0 {
+			t.Errorf("%d requests, error %v", o.Report.Completed, o.Err)
+		}
+		if !slices.ContainsFunc(o.Report.Events, func(e metrics.LogEntry) bool {
+			return e.Level == metrics.Error && e.Text == "benchtop broke in a command, the run goes on: no such room"
+		}) {
+			t.Errorf("the log is %+v", o.Report.Events)
+		}
+	})
+	defer func() {
+		if bug := recover(); bug == nil || !strings.HasPrefix(bug.(error).Error(), "no such thing") {
+			t.Errorf("the run itself went on: %v", bug)
+		}
+	}()
+	r := begin(t, simulated(t, metrics.Plan{Rate: 1}, 1))
+	r.must(func() { panic("no such thing") })
+}
+
+// The reason for the end of a run is logged before its consequences.
+func TestReasonComesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		find := metrics.Find{From: 4, Most: 200, Step: 10 * time.Second, Hold: 30 * time.Second}
+		r := begin(t, simulated(t, metrics.Plan{Rate: 4, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Find: &find}, 1))
+		time.AfterFunc(5*time.Second, func() { r.do(drain) })
+		run := measureAll(t, r)
+		var texts []string
+		for _, e := range run.Events {
+			if strings.HasPrefix(e.Text, "stopped") || strings.HasPrefix(e.Text, "search: the run ended") {
+				texts = append(texts, e.Text)
+			}
+		}
+		if len(texts) != 2 || !strings.HasPrefix(texts[0], "stopped") {
+			t.Errorf("the log says %q", texts)
+		}
+	})
+}

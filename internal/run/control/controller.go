@@ -345,8 +345,8 @@ func (c *Controller) Close() {
 	if c.closed {
 		return
 	}
-	c.endSearch()
 	c.closed = true
+	c.endSearch()
 	c.state.Steerable, c.state.Why = false, cmp.Or(c.why, "nothing new is sent any more")
 	c.endRamp()
 	c.tellState()

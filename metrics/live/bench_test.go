@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // recorded is a view after so many requests of ten chunks.
@@ -19,15 +20,15 @@ func recorded(n int) *View {
 func oneRequest(rec *View, i int, at time.Duration) {
 	q := metrics.NewRequest(i)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = at, at, at, at
-	rec.due(&q)
-	rec.sent(&q)
+	rec.Take(&event.Event{Kind: event.Due, Request: &q})
+	rec.Take(&event.Event{Kind: event.Sent, Request: &q})
 	q.Chunks = make([]metrics.Chunk, 0, 10)
 	for k := range 10 {
 		q.Add(metrics.Chunk{At: at + time.Duration(i%100+20*k)*time.Millisecond, Tokens: 1, Answer: true})
-		rec.chunk(&q)
+		rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
 	}
 	q.Done, q.OutputTokens = q.LastChunk, 10
-	rec.done(&q)
+	rec.Take(&event.Event{Kind: event.Done, Request: &q})
 }
 
 // A whole request of ten chunks.
@@ -73,8 +74,8 @@ func BenchmarkSnapshotOfRows(b *testing.B) {
 	for i := range 10_000 {
 		q := metrics.NewRequest(i)
 		q.Due, q.Sent = 0, 0
-		rec.due(&q)
-		rec.sent(&q)
+		rec.Take(&event.Event{Kind: event.Due, Request: &q})
+		rec.Take(&event.Event{Kind: event.Sent, Request: &q})
 	}
 	rec.Inspect(metrics.Inspection{Rows: true, Open: 5})
 	b.ReportAllocs()
@@ -93,15 +94,15 @@ func TestChunkAllocatesNothing(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
 	q := metrics.NewRequest(0)
 	q.Due, q.Sent = 0, 0
-	rec.due(&q)
-	rec.sent(&q)
+	rec.Take(&event.Event{Kind: event.Due, Request: &q})
+	rec.Take(&event.Event{Kind: event.Sent, Request: &q})
 	q.Chunks = make([]metrics.Chunk, 0, 10_000)
 	at, piece := time.Duration(0), []byte("word ")
 	chunk := func() {
 		at += 20 * time.Microsecond
 		q.Add(metrics.Chunk{At: at, Tokens: 1, Answer: true})
 		q.Piece = piece
-		rec.chunk(&q)
+		rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
 	}
 	rec.Inspect(metrics.Inspection{Rows: true, Open: 1})
 	chunk()
@@ -117,15 +118,15 @@ func BenchmarkRecorderChunk(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		q := metrics.NewRequest(0)
 		q.Due, q.Sent = 0, 0
-		rec.due(&q)
-		rec.sent(&q)
+		rec.Take(&event.Event{Kind: event.Due, Request: &q})
+		rec.Take(&event.Event{Kind: event.Sent, Request: &q})
 		q.Chunks = make([]metrics.Chunk, 0, 1024)
 		for pb.Next() {
 			if len(q.Chunks) == 1000 {
 				q.Chunks = q.Chunks[:1]
 			}
 			q.Add(metrics.Chunk{At: q.LastChunk + 20*time.Microsecond, Tokens: 1})
-			rec.chunk(&q)
+			rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
 		}
 	})
 }
@@ -136,14 +137,14 @@ func BenchmarkSnapshotOfAnHour(b *testing.B) {
 	for s := range 3600 {
 		q := metrics.NewRequest(s)
 		q.Due, q.Sent = time.Duration(s)*time.Second, time.Duration(s)*time.Second
-		rec.due(&q)
-		rec.sent(&q)
+		rec.Take(&event.Event{Kind: event.Due, Request: &q})
+		rec.Take(&event.Event{Kind: event.Sent, Request: &q})
 		for i := range 50 {
 			q.Add(metrics.Chunk{At: q.Sent + time.Duration(i*i)*100*time.Microsecond, Tokens: 1})
-			rec.chunk(&q)
+			rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
 		}
 		q.Done = q.LastChunk
-		rec.done(&q)
+		rec.Take(&event.Event{Kind: event.Done, Request: &q})
 	}
 	b.ReportAllocs()
 	var locked time.Duration

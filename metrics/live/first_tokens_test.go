@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // The log reports once that the first token comes later than the first chunk, after enough requests.
@@ -18,14 +19,14 @@ func TestFirstTokensLater(t *testing.T) {
 		for i := range 3 * firstTokensEvery {
 			q := metrics.NewRequest(i)
 			q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
-			rec.due(&q)
-			rec.sent(&q)
+			rec.Take(&event.Event{Kind: event.Due, Request: &q})
+			rec.Take(&event.Event{Kind: event.Sent, Request: &q})
 			q.Add(metrics.Chunk{At: 100 * time.Millisecond})
-			rec.chunk(&q)
+			rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
 			q.Add(metrics.Chunk{At: 100*time.Millisecond + c.delay, Tokens: 1, Answer: true})
-			rec.chunk(&q)
+			rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
 			q.Done = time.Second
-			rec.done(&q)
+			rec.Take(&event.Event{Kind: event.Done, Request: &q})
 		}
 		n := 0
 		for _, e := range rec.Snapshot().Log {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // drawRun makes up a run with successes, failures of every stage, held and cancelled requests.
@@ -88,16 +89,22 @@ func play(rec *View, all []metrics.Request) {
 		if final.OK() {
 			q.InputTokens -= 7 // the server's own count comes at the end
 		}
-		story = append(story, moment{final.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due; rec.due(&q) }})
+		story = append(story, moment{final.Due, func() {
+			q.Scheduled, q.Due = final.Scheduled, final.Due
+			rec.Take(&event.Event{Kind: event.Due, Request: &q})
+		}})
 		if final.Sent != metrics.Never {
-			story = append(story, moment{final.Sent, func() { q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect; rec.sent(&q) }})
+			story = append(story, moment{final.Sent, func() {
+				q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect
+				rec.Take(&event.Event{Kind: event.Sent, Request: &q})
+			}})
 		}
 		for _, c := range final.Chunks {
-			story = append(story, moment{c.At, func() { q.Add(c); rec.chunk(&q) }})
+			story = append(story, moment{c.At, func() { q.Add(c); rec.Take(&event.Event{Kind: event.Chunk, Request: &q}) }})
 		}
 		story = append(story, moment{final.Done, func() {
 			q.End(final)
-			rec.done(&q)
+			rec.Take(&event.Event{Kind: event.Done, Request: &q})
 		}})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
@@ -128,9 +135,12 @@ func again(rec *View, all []metrics.Request, until time.Duration) {
 		as := &all[i]
 		q := metrics.NewRequest(as.Index)
 		q.Scheduled, q.Due, q.InputTokens = as.Scheduled, as.Due, as.InputTokens
-		story = append(story, moment{as.Due, func() { rec.due(&q) }})
+		story = append(story, moment{as.Due, func() { rec.Take(&event.Event{Kind: event.Due, Request: &q}) }})
 		if as.Sent != metrics.Never {
-			story = append(story, moment{as.Sent, func() { q.Admitted, q.Sent, q.Connect = as.Admitted, as.Sent, as.Connect; rec.sent(&q) }})
+			story = append(story, moment{as.Sent, func() {
+				q.Admitted, q.Sent, q.Connect = as.Admitted, as.Sent, as.Connect
+				rec.Take(&event.Event{Kind: event.Sent, Request: &q})
+			}})
 		}
 		for _, c := range as.Chunks {
 			story = append(story, moment{c.At, func() {
@@ -138,10 +148,10 @@ func again(rec *View, all []metrics.Request, until time.Duration) {
 				if as.FirstAnswer == c.At {
 					q.FirstAnswer = c.At
 				}
-				rec.chunk(&q)
+				rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
 			}})
 		}
-		story = append(story, moment{as.Done, func() { q.End(*as); rec.done(&q) }})
+		story = append(story, moment{as.Done, func() { q.End(*as); rec.Take(&event.Event{Kind: event.Done, Request: &q}) }})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
 	for _, m := range story {

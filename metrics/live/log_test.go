@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // Marks outlive their events in the log.
@@ -42,7 +43,7 @@ func TestLogUnderAFlood(t *testing.T) {
 	fail := func(at time.Duration) {
 		q := metrics.NewRequest(0)
 		q.Failure, q.Done = metrics.FailedConnect, at
-		rec.done(&q)
+		rec.Take(&event.Event{Kind: event.Done, Request: &q})
 	}
 	for i := range 1500 {
 		fail(time.Duration(i) * time.Millisecond)

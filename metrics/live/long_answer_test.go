@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // A long answer is cut for viewers, and its rest is freed.
@@ -13,12 +14,12 @@ func TestLongAnswersAreLetGo(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
 	q := metrics.NewRequest(0)
 	q.Due, q.Sent = 0, 0
-	rec.due(&q)
+	rec.Take(&event.Event{Kind: event.Due, Request: &q})
 	for range 3 * chunksKept {
 		q.Add(metrics.Chunk{At: time.Second, Tokens: 1})
 	}
 	q.Text, q.Done = strings.Repeat("a", 3*textKept), 2*time.Second
-	rec.done(&q)
+	rec.Take(&event.Event{Kind: event.Done, Request: &q})
 	k := rec.tracks.find(0)
 	if len(q.Chunks) != 3*chunksKept || len(q.Text) != 3*textKept {
 		t.Error("the request itself was cut")

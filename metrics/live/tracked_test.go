@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // exchange passes the events of a request to a view.
@@ -19,16 +20,22 @@ type exchange struct {
 	q   metrics.Request
 }
 
-func (x *exchange) due(at time.Duration)  { x.q.Scheduled, x.q.Due = at, at; x.rec.due(&x.q) }
-func (x *exchange) sent(at time.Duration) { x.q.Admitted, x.q.Sent = at, at; x.rec.sent(&x.q) }
+func (x *exchange) due(at time.Duration) {
+	x.q.Scheduled, x.q.Due = at, at
+	x.rec.Take(&event.Event{Kind: event.Due, Request: &x.q})
+}
+func (x *exchange) sent(at time.Duration) {
+	x.q.Admitted, x.q.Sent = at, at
+	x.rec.Take(&event.Event{Kind: event.Sent, Request: &x.q})
+}
 func (x *exchange) chunk(at time.Duration, text string) {
 	x.q.Add(metrics.Chunk{At: at, Tokens: 1, Answer: true})
 	x.q.Piece = []byte(text)
-	x.rec.chunk(&x.q)
+	x.rec.Take(&event.Event{Kind: event.Chunk, Request: &x.q})
 }
 func (x *exchange) done(at time.Duration, f metrics.Failure) {
 	x.q.Done, x.q.Failure, x.q.OutputTokens = at, f, len(x.q.Chunks)
-	x.rec.done(&x.q)
+	x.rec.Take(&event.Event{Kind: event.Done, Request: &x.q})
 }
 
 func begun(rec *View, index int, at time.Duration) *exchange {
@@ -166,7 +173,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 	for old := rec.tracks.oldest(); len(old) > 0; old = rec.tracks.oldest() { // end them, so that the late ones are shown; the slots are free again
 		for _, k := range old {
 			k.q.Done, k.q.Failure = time.Second, metrics.Cancelled
-			rec.done(k.q)
+			rec.Take(&event.Event{Kind: event.Done, Request: k.q})
 		}
 	}
 	if rec.tracks.slots != 0 {

@@ -130,36 +130,6 @@ func TestLeftInThePreparation(t *testing.T) {
 	x.says("--record: ", "choose another file")
 }
 
-// Warnings of the preparation are held while the dashboard stands, and come before the report.
-func TestEndOfARunOnScreen(t *testing.T) {
-	ownRuns(t)
-	for _, c := range []struct {
-		name  string
-		leave func(x *shown, letGo func())
-		code  int
-	}{
-		{"q", func(x *shown, letGo func()) {
-			x.press("q")
-			x.wait("DRAINING")
-			letGo()
-			x.wait("DONE")
-			x.press("q")
-		}, exitFine},
-		{"SIGTERM", func(*shown, func()) { _ = syscall.Kill(os.Getpid(), syscall.SIGTERM) }, exitTerminated},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Chdir(t.TempDir())
-			server, letGo := held(t, 3)
-			x := onScreen(t, strings.Fields(heldRun(server)+" --request-rate 20 --num-prompts 9000 --max-concurrency 5 --no-plots --model other")...)
-			x.wait("RUN")
-			c.leave(x, letGo)
-			x.wait("Serving Benchmark Result")
-			x.ended(c.code)
-			x.says("WARNING: --model other: the server does not list this model, but answers to the name", "result saved to ")
-		})
-	}
-}
-
 // The form makes a command line of serve, which it shows for the shell's history, and can be left without a run.
 func TestFormOnScreen(t *testing.T) {
 	x := onScreen(t)

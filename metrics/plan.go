@@ -174,6 +174,40 @@ func (p *Plan) LoadAt(at time.Duration, sent int) LoadSetting {
 	return LoadSetting{Rate: float64(p.Rate)}
 }
 
+// Length is the planned time from the start of the run to its last arrival; the last requests end later. It is not known for a search, a
+// trace, and a number of requests without a rate.
+func (p *Plan) Length() (length time.Duration, known bool) {
+	if p.Find != nil {
+		return 0, false
+	}
+	last, gap := p.lastArrival()
+	counted := last > 0 && last <= LongestRun.Seconds() // a file may hold any number
+	if p.Duration > 0 && !(counted && last+gap < p.Duration.Seconds()) {
+		return p.Duration, true
+	}
+	if !counted {
+		return 0, false
+	}
+	return time.Duration(last * float64(time.Second)).Round(time.Microsecond), true
+}
+
+// lastArrival is the time in seconds of the last of a number of requests, and the mean gap to one more; 0 for loads without a number or
+// without a rate.
+func (p *Plan) lastArrival() (at, gap float64) {
+	switch n, r := p.Requests, p.Ramp; {
+	case n <= 0 || len(p.Stages) > 0:
+		return 0, 0
+	case r != nil && r.Over > 0:
+		return r.Arrival(float64(n)), 1 / r.To
+	case r != nil:
+		first, last := p.RampRate(0), p.RampRate(n-1)
+		return float64(n-1)*r.meanGap(first, last) + (1/first+1/last)/2, 1 / last
+	case p.Rate > 0 && !p.Rate.Unlimited():
+		return float64(n) / float64(p.Rate), 1 / float64(p.Rate)
+	}
+	return 0, 0
+}
+
 // SteadyStateRule is the rule for the window of full load of a closed loop.
 type SteadyStateRule struct {
 	// Off leaves it out.
@@ -182,45 +216,6 @@ type SteadyStateRule struct {
 	Threshold float64 `json:"threshold,omitempty"`
 	// MinWindow is the shortest window that needs no warning; 0 means 10 s or a tenth of the run, whichever is longer.
 	MinWindow time.Duration `json:"min_window_ns,omitempty"`
-}
-
-// Ramp is a rate that changes over the run.
-type Ramp struct {
-	// Strategy is "linear" or "exponential".
-	Strategy string `json:"strategy"`
-	// From and To in requests per second.
-	From float64 `json:"from"`
-	To   float64 `json:"to"`
-	// Over is the time the ramp takes; 0 means that it runs over the number of requests, as vLLM's does.
-	Over time.Duration `json:"over_ns,omitempty"`
-	// Requests is the number of requests that the ramp spans. A plan may send fewer, where its duration ends it; 0 means as many as the
-	// plan sends.
-	Requests int `json:"requests,omitempty"`
-}
-
-// RateOf is the rate of a ramp over n requests before the request index, from 0, in requests per second.
-func (r *Ramp) RateOf(index, n int) float64 { return r.part(float64(index) / float64(max(n-1, 1))) }
-
-// RampRate is the rate of the plan's ramp over the requests before a request, by its index; beyond the last that before the last.
-func (p *Plan) RampRate(index int) float64 {
-	n := p.Ramp.Requests
-	if n == 0 {
-		n = p.Requests
-	}
-	return p.Ramp.RateOf(min(index, max(n-1, 0)), n)
-}
-
-// RateAt is the rate of a ramp in time, in requests per second.
-func (r *Ramp) RateAt(at time.Duration) float64 {
-	return r.part(min(max(at.Seconds()/r.Over.Seconds(), 0), 1))
-}
-
-// part is the rate after a part of the ramp, from 0 to 1.
-func (r *Ramp) part(p float64) float64 {
-	if r.Strategy == "exponential" {
-		return r.From * math.Pow(r.To/r.From, p)
-	}
-	return r.From + float64((r.To-r.From)*p) // the conversion prevents a fused multiply-add, which rounds differently
 }
 
 // Target is the rate of the plan at a moment, in requests per second; 0 where it does not follow from the time alone.

@@ -44,6 +44,42 @@ func TestLoadOfAPlan(t *testing.T) {
 	}
 }
 
+// The length of a plan is known where a clock, or a number at a rate, ends it.
+func TestLengthOfAPlan(t *testing.T) {
+	inf := metrics.Rate(math.Inf(1))
+	line := func(strategy string, over time.Duration) *metrics.Ramp {
+		return &metrics.Ramp{Strategy: strategy, From: 10, To: 20, Over: over}
+	}
+	for name, c := range map[string]struct {
+		plan metrics.Plan
+		want time.Duration // 0: not known
+	}{
+		"a duration":                            {metrics.Plan{Rate: inf, MaxConcurrency: 4, Duration: time.Minute}, time.Minute},
+		"a number at a rate":                    {metrics.Plan{Rate: 4, Requests: 10}, 2500 * time.Millisecond},
+		"as many as fit into a duration":        {metrics.Plan{Rate: 0.5, Requests: 2, Duration: 5 * time.Second}, 5 * time.Second},
+		"a number before the end of a duration": {metrics.Plan{Rate: 4, Requests: 10, Duration: time.Minute}, 2500 * time.Millisecond},
+		"a number after the end of a duration":  {metrics.Plan{Rate: 4, Requests: 1000, Duration: time.Minute}, time.Minute},
+		"stages":                                {metrics.Plan{Rate: inf, Requests: 7, Stages: []metrics.Stage{{Length: time.Minute, Rate: 1}}, Duration: time.Minute}, time.Minute},
+		"a ramp in time":                        {metrics.Plan{Rate: inf, Requests: 151, Ramp: line("linear", 10*time.Second), Duration: 10 * time.Second}, 10 * time.Second},
+		"a number at a ramp in time":            {metrics.Plan{Rate: inf, Requests: 190, Ramp: line("linear", 10*time.Second)}, 12 * time.Second},
+		"a ramp over the requests":              {metrics.Plan{Rate: inf, Requests: 11, Ramp: line("linear", 0)}, 768147 * time.Microsecond},
+		"an exponential one":                    {metrics.Plan{Rate: inf, Requests: 11, Ramp: line("exponential", 0)}, 796348 * time.Microsecond},
+		"a part of a ramp over the requests":    {metrics.Plan{Rate: inf, Requests: 1, Ramp: &metrics.Ramp{From: 10, To: 20, Requests: 11}}, 100 * time.Millisecond},
+		"a ramp that does not rise":             {metrics.Plan{Rate: inf, Requests: 8, Ramp: &metrics.Ramp{From: 4, To: 4}}, 2 * time.Second},
+		"a closed loop of a number":             {metrics.Plan{Rate: inf, MaxConcurrency: 4, Requests: 100}, 0},
+		"all at once":                           {metrics.Plan{Rate: inf, Requests: 100}, 0},
+		"a search":                              {metrics.Plan{Rate: 2, Requests: 100, Duration: time.Hour, Find: &metrics.Find{From: 2}}, 0},
+		"a number that no run can have":         {metrics.Plan{Rate: 1e-300, Requests: 1 << 40}, 0},
+		"a ramp from 0 over the requests":       {metrics.Plan{Rate: inf, Requests: 5, Ramp: &metrics.Ramp{To: 20}}, 0},
+		"a ramp of a damaged journal":           {metrics.Plan{Requests: 5, Ramp: &metrics.Ramp{Strategy: "exponential", From: -1, To: 20}}, 0},
+		"a damaged ramp, and a duration":        {metrics.Plan{Requests: 5, Ramp: &metrics.Ramp{From: -1, To: -1}, Duration: time.Second}, time.Second},
+	} {
+		if got, known := c.plan.Length(); got != c.want || known != (c.want > 0) {
+			t.Errorf("%s: %s, known %t, want %s", name, got, known, c.want)
+		}
+	}
+}
+
 // A load that was set stays, ramps or pauses.
 func TestLoadSettingAt(t *testing.T) {
 	for _, c := range []struct {

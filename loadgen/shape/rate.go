@@ -205,28 +205,8 @@ func (r TimedRamp) Times(draws *numpy.Legacy) []time.Duration {
 	if end == 0 { // the number ends it; gaps may be long
 		end = r.Line.Over + time.Minute + time.Duration(min(10*float64(r.Count)/r.Line.To, LongestRun.Seconds())*float64(time.Second))
 	}
-	inverse := func(n float64) time.Duration { return Nanoseconds(rampInverse(r.Line, n)) }
+	inverse := func(n float64) time.Duration { return Nanoseconds(r.Line.Arrival(n)) }
 	return r.cut(mapArrivals(inverse, end, MostArrivals, r.Burstiness, draws))
-}
-
-// rampInverse is the time in seconds by which n arrivals are expected.
-func rampInverse(r metrics.Ramp, n float64) float64 {
-	over := r.Over.Seconds()
-	var total, inside float64 // arrivals expected in the whole ramp, time inside the ramp
-	if r.Strategy == "exponential" && r.From != r.To {
-		k := math.Log(r.To/r.From) / over
-		total = (r.To - r.From) / k
-		inside = math.Log1p(n*k/r.From) / k
-	} else {
-		slope := (r.To - r.From) / over
-		total = (r.From + r.To) / 2 * over
-		// The root of slope/2·t² + from·t = n, in the form that does not cancel for small slopes.
-		inside = 2 * n / (r.From + math.Sqrt(max(0, r.From*r.From+2*slope*n)))
-	}
-	if n <= total {
-		return inside
-	}
-	return over + (n-total)/r.To
 }
 
 // Arrivals are the times of the ramp.

@@ -36,7 +36,7 @@ func TestClientColours(t *testing.T) {
 			shown         bool
 		}{
 			{"ok", nil, nil, "client ok", screen.Label, w >= 80},
-			{"strained", nil, late, "client strained", screen.Style{Fg: screen.Orange, Bold: true}, !small},
+			{"strained", nil, late, "client strained", screen.Caution, !small},
 			{"limited", late, nil, "client LIMITED", screen.Warning, !small},
 			{"limited and tiny", late, nil, "! client", screen.Warning, small},
 		} {

@@ -19,8 +19,8 @@ func TestStateOfAnEndedRun(t *testing.T) {
 		want        string
 		color       screen.Color
 	}{
-		{metrics.Fine, false, "✓ DONE", screen.Green},
-		{metrics.Fine, true, "✓ DONE early", screen.Orange},
+		{metrics.Fine, false, "✓ DONE", screen.Good},
+		{metrics.Fine, true, "✓ DONE early", screen.Caution.Fg},
 		{metrics.GateMissed, false, "✗ GATE MISSED", screen.Warning.Fg},
 		{metrics.RunFailed, true, "✗ FAILED", screen.Warning.Fg},
 		{metrics.HungUp, true, "■ TERMINAL LOST", screen.Warning.Fg},

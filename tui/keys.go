@@ -253,7 +253,7 @@ func (m *model) drawKeys(c screen.Canvas) {
 	x := 0
 	switch {
 	case m.notice.text != "":
-		x = c.Print(0, 0, screen.Shorten(m.notice.text, max(0, room-1)), screen.Style{Fg: screen.Orange, Bold: true}) + 2
+		x = c.Print(0, 0, screen.Shorten(m.notice.text, max(0, room-1)), screen.Caution) + 2
 		items = nil
 	case m.over() && m.Player == nil:
 		x = c.Sub(0, 0, max(0, room-2), 1).Spans(0, 0, m.outcome(room-2)) + 2
@@ -284,7 +284,7 @@ func (m *model) outcome(w int) []screen.Span {
 		sign, _, _ := strings.Cut(end.Text, " ")
 		return []screen.Span{end.Style.Span(screen.Shorten(sign+" the run is over, not saved", w))}
 	}
-	return []screen.Span{screen.Style{Fg: screen.Green, Bold: true}.Span("✓ saved "), screen.Strong.Span(screen.ShortenMiddle(screen.Sanitize(s.SavePath), max(0, w-8)))}
+	return []screen.Span{screen.Success.Span("✓ saved "), screen.Strong.Span(screen.ShortenMiddle(screen.Sanitize(s.SavePath), max(0, w-8)))}
 }
 
 // helpLines are the lines of the help: keys and their effects, those of this page first.

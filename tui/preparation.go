@@ -266,7 +266,7 @@ func (s *prepStep) row(now time.Time) preparationRow {
 
 // preparingSign is the state of the header while a run is prepared.
 func preparingSign(clock string) []screen.Span {
-	return []screen.Span{screen.Style{Fg: screen.Blue, Bold: true}.Span("◐ PREPARING"), screen.Text.Span(" " + clock)}
+	return []screen.Span{screen.Strong.Span("◐ PREPARING"), screen.Text.Span(" " + clock)}
 }
 
 // drawPreparation fills the screen. Header, box and bottom line are where the dashboard has them.
@@ -293,7 +293,7 @@ func drawCancel(c screen.Canvas) {
 // drawHead draws one or two lines: the name and the state, then the plan.
 func (v *preparationView) drawHead(c screen.Canvas) {
 	right := preparingSign(v.clock)
-	c.Sub(0, 0, c.W-screen.SpansWidth(right)-1, 1).Print(0, 0, "benchtop", screen.Style{Fg: screen.Blue, Bold: true})
+	c.Sub(0, 0, c.W-screen.SpansWidth(right)-1, 1).Print(0, 0, "benchtop", screen.Strong)
 	c.Spans(c.W-screen.SpansWidth(right), 0, right)
 	c.Print(0, 1, panels.PlanLine(v.plan, c.W), screen.Label)
 }
@@ -379,9 +379,9 @@ func (r *preparationRow) draw(c screen.Canvas, at int) {
 	sign, name, style := "·", screen.Label, screen.Label
 	switch r.state {
 	case stepOn:
-		sign, name, style = "▶", screen.Strong, screen.Style{Fg: screen.Blue, Bold: true}
+		sign, name, style = "▶", screen.Strong, screen.Strong
 	case stepDone:
-		sign, name, style = "✓", screen.Text, screen.Style{Fg: screen.Green, Bold: true}
+		sign, name, style = "✓", screen.Text, screen.Success
 	}
 	c.Print(0, 0, sign, style)
 	c.Print(2, 0, r.name, name)

@@ -58,7 +58,7 @@ func Bar(c screen.Canvas, part float64) {
 	n := int(part*float64(c.W) + 0.5)
 	for x := range c.W {
 		if x < n {
-			c.Set(x, 0, '━', screen.Style{Fg: screen.Green})
+			c.Set(x, 0, '━', screen.Text)
 		} else {
 			c.Set(x, 0, emptyPart(c), screen.Line)
 		}

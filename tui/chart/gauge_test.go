@@ -20,7 +20,7 @@ func TestGauge(t *testing.T) {
 	} {
 		sf := screen.NewSurface(10, 1)
 		sf.Terminal.Mono = true
-		Gauge(sf.All(), 0, c.share, c.target, screen.Green)
+		Gauge(sf.All(), 0, c.share, c.target, screen.Running)
 		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
 			t.Errorf("%g of %g: %s, want %s", c.share, c.target, got, c.want)
 		}

@@ -96,7 +96,7 @@ func (h Heat) fill(r *Raster, most float64, t screen.Terminal) {
 				continue
 			}
 			level := min(1+int(part*float64(len(glyphs)-1)), len(glyphs)-1)
-			r.set(x, y, glyphs[level], cellState{style: screen.Style{Fg: screen.Blue}})
+			r.set(x, y, glyphs[level], cellState{})
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // flat is a minute of level values.
 func flat() Line {
-	l := Line{Name: "running", Color: screen.Green, Below: Dotted}
+	l := Line{Name: "running", Color: screen.Running, Below: Dotted}
 	for i := range 60 {
 		l.Points = append(l.Points, Point{time.Duration(i+1) * time.Second, 11})
 	}
@@ -73,7 +73,7 @@ func TestWarmupIsDimmed(t *testing.T) {
 			case c.Glyph == ' ' || y == 7:
 			case c.Style.Fg == screen.Dimmed && x < 15:
 				grey++
-			case c.Style.Fg == screen.Green && x >= 14:
+			case c.Style.Fg == screen.Running && x >= 14:
 				green++
 			default:
 				t.Errorf("%q in colour %d at %d,%d", c.Glyph, c.Style.Fg, x, y)
@@ -95,14 +95,14 @@ func TestAreas(t *testing.T) {
 		lines []Line
 		want  []screen.Color // of the dots from the top row down, Plain for none
 	}{
-		{"one", []Line{level(100, Dotted, screen.Green)}, []screen.Color{screen.Green, screen.Green, screen.Green, screen.Green}},
-		{"bare", []Line{level(100, Bare, screen.Green)}, []screen.Color{screen.Green, screen.Plain, screen.Plain, screen.Plain}},
-		{"a later area over an earlier one", []Line{level(100, Dotted, screen.Green), level(34, Dotted, screen.Blue)},
-			[]screen.Color{screen.Green, screen.Green, screen.Blue, screen.Blue}},
-		{"an earlier line over a later area", []Line{level(34, Dotted, screen.Green), level(100, Dotted, screen.Blue)},
-			[]screen.Color{screen.Blue, screen.Blue, screen.Green, screen.Blue}},
-		{"cleared", []Line{level(100, Dotted, screen.Green), level(34, Cleared, screen.Blue)},
-			[]screen.Color{screen.Green, screen.Green, screen.Blue, screen.Plain}},
+		{"one", []Line{level(100, Dotted, screen.Running)}, []screen.Color{screen.Running, screen.Running, screen.Running, screen.Running}},
+		{"bare", []Line{level(100, Bare, screen.Running)}, []screen.Color{screen.Running, screen.Plain, screen.Plain, screen.Plain}},
+		{"a later area over an earlier one", []Line{level(100, Dotted, screen.Running), level(34, Dotted, screen.Output)},
+			[]screen.Color{screen.Running, screen.Running, screen.Output, screen.Output}},
+		{"an earlier line over a later area", []Line{level(34, Dotted, screen.Running), level(100, Dotted, screen.Output)},
+			[]screen.Color{screen.Output, screen.Output, screen.Running, screen.Output}},
+		{"cleared", []Line{level(100, Dotted, screen.Running), level(34, Cleared, screen.Output)},
+			[]screen.Color{screen.Running, screen.Running, screen.Output, screen.Plain}},
 	} {
 		for _, filled := range []bool{true, false} {
 			sf := screen.NewSurface(axisWidth+20, 5)
@@ -142,7 +142,7 @@ func TestLinesAreCutAtTheEdges(t *testing.T) {
 func BenchmarkPlot(b *testing.B) {
 	p := Plot{Time: TimeAxis{Shown: 2 * time.Minute}, Annotations: []Annotation{{At: time.Minute, Name: "stage 2", Glyph: '┊'}}}
 	for i := range 3 {
-		l := Line{Name: "x", Below: Dotted, Color: screen.Blue}
+		l := Line{Name: "x", Below: Dotted, Color: screen.Output}
 		for s := range 120 {
 			l.Points = append(l.Points, Point{time.Duration(s) * time.Second, 100 + 50*math.Sin(float64(s)/9+float64(i))})
 		}

@@ -69,7 +69,7 @@ func TestRasterIsBlankForEachChart(t *testing.T) {
 
 // A cell of two halves needs two colours only where they differ.
 func TestHalves(t *testing.T) {
-	const a, b = screen.Blue, screen.Green
+	const a, b = screen.Output, screen.Running
 	for _, c := range []struct {
 		upper, lower screen.Color
 		glyph        rune
@@ -135,7 +135,7 @@ func FuzzCharts(f *testing.F) {
 		for ; len(data) >= 8 && len(values) < 64; data = data[8:] {
 			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(data)))
 		}
-		l := Line{Name: "x", Below: Below(how % 3), Sparse: how&1 != 0, Color: screen.Blue}
+		l := Line{Name: "x", Below: Below(how % 3), Sparse: how&1 != 0, Color: screen.Output}
 		at, taken := time.Duration(0), time.Duration(0)
 		var moments []time.Duration
 		for _, v := range values {
@@ -168,20 +168,20 @@ func FuzzCharts(f *testing.F) {
 		lines := []Line{l, {Name: "level", Points: []Point{{0, 1}, {at, 1}}}, l}
 		bars := Bars{sum.Bins, uint64(len(values))}
 		for _, draw := range []func(screen.Canvas, *Raster){
-			Plot{Time: now, Lines: lines, Limits: limits, Annotations: marks, Underline: Underline{"underlined", screen.Blue, moments}}.Draw,
+			Plot{Time: now, Lines: lines, Limits: limits, Annotations: marks, Underline: Underline{"underlined", screen.Output, moments}}.Draw,
 			Plot{Time: now, Lines: lines, Log: true, Limits: limits}.Draw,
 			Plot{Time: now, Lines: lines, Lanes: true, Named: true, Upper: true}.Draw,
 			Plot{Time: now, Lanes: true, Limits: limits}.Draw,
 			Plot{Time: now, Lines: lines, Log: true, Band: true, Annotations: marks}.Draw,
 			Heat{Time: now, Axis: axis, Cells: cells, Limits: limits}.Draw,
-			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Blue}}, Annotations: []ValueAnnotation{
+			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Output}}, Annotations: []ValueAnnotation{
 				{At: at, Name: []screen.Span{screen.Text.Span("here")}, Kept: true}, {At: at / 2, Extra: true},
 			}}.Draw,
-			func(c screen.Canvas, r *Raster) { Moments(c, r, values, screen.Blue) },
+			func(c screen.Canvas, r *Raster) { Moments(c, r, values, screen.Output) },
 			func(c screen.Canvas, r *Raster) { Sparkline(c, r, values, screen.Text) },
 			func(c screen.Canvas, _ *Raster) {
 				for y, v := range values {
-					Gauge(c, y, v, v/2, screen.Blue)
+					Gauge(c, y, v, v/2, screen.Output)
 				}
 			},
 		} {

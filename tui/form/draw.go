@@ -27,7 +27,7 @@ func (m *form) draw(c screen.Canvas) {
 		c.Center("the form needs a larger window", screen.Label)
 		return
 	}
-	x := c.Print(0, 0, "benchtop ", screen.Style{Fg: screen.Blue, Bold: true})
+	x := c.Print(0, 0, "benchtop ", screen.Strong)
 	c.Print(x, 0, m.o.Title, screen.Text)
 	m.drawKeys(c.Sub(0, c.H-1, c.W, 1))
 	if m.narrow() {
@@ -42,7 +42,7 @@ func (m *form) draw(c screen.Canvas) {
 	}
 	m.drawFields(c.Sub(0, 0, c.W, at-1))
 	for i, line := range bad {
-		c.Print(0, at+i, line, screen.Style{Fg: screen.Orange})
+		c.Print(0, at+i, line, screen.Caution)
 	}
 	for i, line := range command {
 		c.Print(0, at+len(bad)+i, line, screen.Strong)
@@ -108,7 +108,7 @@ func (m *form) drawField(c screen.Canvas, f *formField, names int, here bool) {
 	if m.o.ASCII && here {
 		sign = "> "
 	}
-	c.Print(c.Print(0, 0, sign, screen.Style{Fg: screen.Blue, Bold: true}), 0, f.label(m.narrow()), st)
+	c.Print(c.Print(0, 0, sign, screen.Strong), 0, f.label(m.narrow()), st)
 	x := 2 + names + 2
 	if m.narrow() {
 		x--

@@ -18,7 +18,7 @@ func (v *View) annotations() []chart.Annotation {
 	var out []chart.Annotation
 	if a := v.answer(); a != nil && a.Saturates && a.SaturatedAt >= 0 {
 		out = append(out, chart.Annotation{
-			At: a.SaturatedAt, Name: saturationName(a), Glyph: '│', Line: screen.Style{Fg: screen.Vermilion}, Words: screen.Warning, Prominent: true,
+			At: a.SaturatedAt, Name: saturationName(a), Glyph: '│', Line: screen.Style{Fg: screen.Bad}, Words: screen.Warning, Prominent: true,
 		})
 	}
 	for _, e := range v.Marks {

@@ -16,9 +16,9 @@ func kvUsed(s *metrics.ServerSecond) float64    { return 100 * s.KVUsage }
 func preempted(s *metrics.ServerSecond) float64 { return s.Preemptions }
 
 func kvTitle(v *View, w, _ int) []screen.Span {
-	items := []legendItem{{screen.Blue, "used", saidShare(newest(v, kvUsed) / 100)}}
+	items := []legendItem{{screen.Usage, "used", saidShare(newest(v, kvUsed) / 100)}}
 	if n := total(v.serverSpan(), preempted); metrics.Said(n) {
-		items = append(items, legendItem{screen.Vermilion, "preempted", said(n)})
+		items = append(items, legendItem{screen.Bad, "preempted", said(n)})
 	}
 	return legendFit(w, "KV cache %", items...)
 }
@@ -29,18 +29,18 @@ func drawKV(c screen.Canvas, v *View) {
 		return
 	}
 	used := plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
-		{name: "used", color: screen.Blue, below: chart.Dotted, value: serverValue(v, kvUsed)},
+		{name: "used", color: screen.Usage, below: chart.Dotted, value: serverValue(v, kvUsed)},
 	}}
 	n := total(v.serverSpan(), preempted)
 	low := max(4, c.H/3)
 	if n > 0 && c.H-low >= 6 {
 		drawBoth(c, used, plot{v: v, chart: chart.Plot{Nothing: "none"}, series: []series{
-			{name: "preempted", color: screen.Vermilion, below: chart.Dotted, value: serverValue(v, preempted)},
+			{name: "preempted", color: screen.Bad, below: chart.Dotted, value: serverValue(v, preempted)},
 		}}, low)
 		return
 	}
 	if n > 0 { // the line of so full a cache is far from the bottom
-		used.chart.Underline = chart.Underline{Name: "preempted", Color: screen.Vermilion, At: preemptions(v)}
+		used.chart.Underline = chart.Underline{Name: "preempted", Color: screen.Bad, At: preemptions(v)}
 	}
 	used.draw(c)
 }
@@ -68,9 +68,9 @@ type ratio struct {
 }
 
 var (
-	hits = ratio{"hits", screen.Blue, func(s *metrics.ServerSecond) float64 { return s.PrefixHits },
+	hits = ratio{"hits", screen.Input, func(s *metrics.ServerSecond) float64 { return s.PrefixHits },
 		func(s *metrics.ServerSecond) float64 { return s.PrefixQueries }}
-	drafts = ratio{"drafts", screen.Green, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens },
+	drafts = ratio{"drafts", screen.Output, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens },
 		func(s *metrics.ServerSecond) float64 { return s.DraftTokens }}
 )
 
@@ -98,7 +98,7 @@ func drawCache(c screen.Canvas, v *View) {
 	c.Print(0, 2*step, "preemptions", screen.Text)
 	n, st := sums.Preemptions, screen.Strong
 	if n > 0 {
-		st.Fg = colorError
+		st.Fg = screen.Bad
 	}
 	c.Right(shareEnd(c), 2*step, said(n), st)
 	drawHitsBelow(c, 2*step+1, v)
@@ -126,7 +126,7 @@ func drawShare(c screen.Canvas, y int, name string, share, part, whole float64) 
 		return
 	}
 	if bar := end - shareNames - 6; bar >= 4 {
-		chart.Gauge(c.Sub(shareNames, 0, bar, c.H), y, share, math.NaN(), screen.Blue)
+		chart.Gauge(c.Sub(shareNames, 0, bar, c.H), y, share, math.NaN(), screen.Usage)
 	}
 	c.Right(end, y, saidShare(share), screen.Strong)
 	if end < c.W && metrics.Said(part) && metrics.Said(whole) {

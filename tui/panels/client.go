@@ -26,7 +26,7 @@ func latenessTitle(v *View, w, _ int) []screen.Span {
 		cpu = fmt.Sprintf("%.0f%%", number.Sane(cpuShare(c)))
 	}
 	return legend(w, "lateness",
-		legendItem{screen.Blue, "p99", p99}, legendItem{screen.Vermilion, "max", most}, legendItem{screen.Purple, "CPU", cpu})
+		legendItem{screen.P99, "p99", p99}, legendItem{screen.Plain, "max", most}, legendItem{screen.Usage, "CPU", cpu})
 }
 
 // cpuShare is how much of its processors the client kept busy, in percent; NaN where it is not known.
@@ -59,15 +59,15 @@ func latenessPlot(v *View) plot {
 		}
 	}
 	return plot{v: v, chart: chart.Plot{Log: true, Nothing: "nothing sent yet"}, series: []series{
-		{name: "max", color: screen.Vermilion, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
-		{name: "p99", color: screen.Blue, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
+		{name: "max", color: screen.Plain, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
+		{name: "p99", color: screen.P99, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
 	}}
 }
 
 func cpuPlot(v *View) plot {
 	at := clientSeconds(v)
 	return plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
-		{name: "CPU", sign: '#', color: screen.Purple, below: chart.Dotted, value: func(w *metrics.Window) float64 {
+		{name: "CPU", sign: '#', color: screen.Usage, below: chart.Dotted, value: func(w *metrics.Window) float64 {
 			if c := at(w.Start); c != nil {
 				return cpuShare(c)
 			}
@@ -145,7 +145,7 @@ func reason(v metrics.Verdict) string {
 func (h health) word() string { return [...]string{"", "ok", "strained", "LIMITED"}[h] }
 
 func (h health) style() screen.Style {
-	return [...]screen.Style{screen.Label, screen.Label, {Fg: screen.Orange, Bold: true}, screen.Warning}[h]
+	return [...]screen.Style{screen.Label, screen.Label, screen.Caution, screen.Warning}[h]
 }
 
 // limitedShort is the shortest form, for which there is always room.

@@ -142,7 +142,7 @@ func errorWhen(v *View, f *metrics.FailureCount) string {
 func drawErrorLines(c screen.Canvas, v *View, lines []errorLine) {
 	for y, l := range lines {
 		if f := l.kind; f != nil {
-			c.Right(6, y, number.Count(f.Count), screen.Style{Fg: colorError, Bold: true})
+			c.Right(6, y, number.Count(f.Count), screen.Warning)
 			x := c.Print(8, y, failureName(f.Kind, f.Status), screen.Text)
 			if l.text != "" {
 				c.Print(x, y, ":", screen.Label)

@@ -27,7 +27,7 @@ func (h Header) figures() []figure {
 	}
 	failed := screen.Style{Bold: true}
 	if s.Totals.Failed > 0 {
-		failed.Fg = colorError
+		failed.Fg = screen.Bad
 	}
 	over := figure{"done", number.Count(s.Totals.Done), screen.Strong, 5}
 	if s.At < v.plan().Warmup {
@@ -37,9 +37,9 @@ func (h Header) figures() []figure {
 		{"req/s", done, screen.Strong, 7},
 		h.View.tokensFigure(),
 		{"in flight", number.Count(s.Waiting + s.Running), screen.Strong, 4},
-		{"held", number.Count(s.Held), screen.Style{Fg: colorHeld, Bold: true}, 4},
-		{"waiting", number.Count(s.Waiting), screen.Style{Fg: colorWaiting, Bold: true}, 4},
-		{"running", number.Count(s.Running), screen.Style{Fg: colorRunning, Bold: true}, 4},
+		{"held", number.Count(s.Held), screen.Style{Fg: screen.Queued, Bold: true}, 4},
+		{"waiting", number.Count(s.Waiting), screen.Style{Fg: screen.Waiting, Bold: true}, 4},
+		{"running", number.Count(s.Running), screen.Style{Fg: screen.Running, Bold: true}, 4},
 		over,
 		{"err", number.Count(s.Totals.Failed), failed, 3},
 		v.p99Figure(v.firstWait()),
@@ -57,10 +57,10 @@ func (h Header) figures() []figure {
 func (v *View) tokensFigure() figure {
 	if v.Pooling() {
 		rate := v.rateNow(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput })
-		return figure{"in tok/s", number.Rate(rate), screen.Style{Fg: colorInput, Bold: true}, 5}
+		return figure{"in tok/s", number.Rate(rate), screen.Style{Fg: screen.Input, Bold: true}, 5}
 	}
 	rate := v.rateNow(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput })
-	out := figure{"out tok/s", number.Rate(rate), screen.Style{Fg: colorOutput, Bold: true}, 5}
+	out := figure{"out tok/s", number.Rate(rate), screen.Style{Fg: screen.Output, Bold: true}, 5}
 	if !v.OutputExact {
 		out.value = "~" + out.value
 	}
@@ -244,5 +244,5 @@ func (h Header) drawTinyTokens(c screen.Canvas) {
 	for i := max(0, len(ws)-c.W); i < len(ws); i++ {
 		values = append(values, perSecond(h.View.Snapshot, &ws[i], tokens(&ws[i])))
 	}
-	chart.Sparkline(c.Sub(x, 0, c.W-x, c.H), h.View.Raster, values, screen.Style{Fg: colorOutput})
+	chart.Sparkline(c.Sub(x, 0, c.W-x, c.H), h.View.Raster, values, screen.Style{Fg: screen.Output})
 }

@@ -174,7 +174,7 @@ func drawGPU(c screen.Canvas, y int, g *metrics.GPU, cols table[*metrics.GPU]) {
 	}
 	x := gpuIndex + names
 	if metrics.Said(g.Use) && bar >= 2 {
-		chart.Gauge(c.Sub(x, y, bar, 1), 0, g.Use, math.NaN(), screen.Green)
+		chart.Gauge(c.Sub(x, y, bar, 1), 0, g.Use, math.NaN(), screen.Usage)
 	}
 	x += bar + gpuShare
 	c.Right(x, y, saidShare(g.Use), screen.Strong)
@@ -267,10 +267,10 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 	power := func(g *metrics.GPU) float64 { return g.Power }
 	mean := func(sum float64, n int) float64 { return sum / float64(n) }
 	all := func(sum float64, _ int) float64 { return sum }
-	chartBelow(c, y, legend(c.W, "by second", legendItem{screen.Green, "use %, the mean", ""}, legendItem{screen.Yellow, "power W, the sum", ""}),
+	chartBelow(c, y, legend(c.W, "by second", legendItem{screen.Usage, "use %, the mean", ""}, legendItem{screen.Plain, "power W, the sum", ""}),
 		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{
-			{name: "use", color: screen.Green, below: chart.Dotted, value: gpuValue(v, use, mean)},
-			{name: "power", color: screen.Yellow, below: chart.Dotted, value: gpuValue(v, power, all)},
+			{name: "use", color: screen.Usage, below: chart.Dotted, value: gpuValue(v, use, mean)},
+			{name: "power", color: screen.Plain, below: chart.Dotted, value: gpuValue(v, power, all)},
 		}}.draw)
 }
 

@@ -31,9 +31,9 @@ type Header struct {
 func StateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 	if r := s.Replay; r != nil {
 		if r.Playing {
-			return screen.Style{Fg: screen.Green, Bold: true}.Span("▶ REPLAY " + SpeedText(r.Speed))
+			return screen.Success.Span("▶ REPLAY " + SpeedText(r.Speed))
 		}
-		return screen.Style{Fg: screen.Orange, Bold: true}.Span("‖ REPLAY " + SpeedText(r.Speed))
+		return screen.Caution.Span("‖ REPLAY " + SpeedText(r.Speed))
 	}
 	switch state {
 	case metrics.Draining:
@@ -41,20 +41,20 @@ func StateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 		if left := s.DrainBy - s.At; s.DrainBy >= 0 && left >= 0 {
 			word += " " + number.Coarse(left)
 		}
-		return screen.Style{Fg: screen.Orange, Bold: true}.Span(word)
+		return screen.Caution.Span(word)
 	case metrics.Aborting:
 		return screen.Warning.Span("■ ABORTING")
 	case metrics.Counting:
-		return screen.Style{Fg: screen.Orange, Bold: true}.Span("◐ COUNTING")
+		return screen.Caution.Span("◐ COUNTING")
 	case BrokenOff:
 		return screen.Warning.Span("■ BROKE OFF")
 	case metrics.Finished:
 		return ConclusionSign(s.Report)
 	}
 	if s.Steering.Paused {
-		return screen.Style{Fg: screen.Orange, Bold: true}.Span("‖ PAUSED")
+		return screen.Caution.Span("‖ PAUSED")
 	}
-	return screen.Style{Fg: screen.Green, Bold: true}.Span("● RUN")
+	return screen.Success.Span("● RUN")
 }
 
 // conclusions are the ends of runs that were not as planned.
@@ -69,9 +69,9 @@ func ConclusionSign(r *metrics.Report) screen.Span {
 	case r != nil && conclusions[r.Conclusion] != "":
 		return screen.Warning.Span(conclusions[r.Conclusion])
 	case r != nil && r.Interrupted != nil:
-		return screen.Style{Fg: screen.Orange, Bold: true}.Span("✓ DONE early")
+		return screen.Caution.Span("✓ DONE early")
 	}
-	return screen.Style{Fg: screen.Green, Bold: true}.Span("✓ DONE")
+	return screen.Success.Span("✓ DONE")
 }
 
 // Draw writes one or two lines.
@@ -99,7 +99,7 @@ func (h Header) first(c screen.Canvas) {
 
 // states are the state of the run and the special states of the screen, and, beyond the first must pieces, the progress of the run.
 func (h Header) states() (right []screen.Span, must int) {
-	banner := screen.Style{Fg: screen.Orange, Bold: true}
+	banner := screen.Caution
 	add := func(words string, st screen.Style) { right = append(right, st.Span(words), screen.Text.Span("  ")) }
 	if h.Viewer != "" {
 		add(h.Viewer, screen.Label)
@@ -254,7 +254,7 @@ func phase(s *metrics.Snapshot) []screen.Span {
 		out = append(out, screen.Label.Span(between), screen.Strong.Span(fmt.Sprintf("stage %d/%d", i+1, len(s.Plan.Stages))))
 	}
 	if s.At < s.Plan.Warmup {
-		out = append(out, screen.Label.Span(between), screen.Style{Fg: screen.Orange, Bold: true}.Span("warm-up"))
+		out = append(out, screen.Label.Span(between), screen.Caution.Span("warm-up"))
 	}
 	return out
 }
@@ -298,12 +298,12 @@ func loadNote(s *metrics.Snapshot) []screen.Span {
 	}
 	switch {
 	case st.RampTo > 0 && (st.Changes > 0 || st.Search != ""):
-		add("ramp to "+LoadText(st.RampTo, st.InUsers), screen.Style{Fg: screen.Orange, Bold: true})
+		add("ramp to "+LoadText(st.RampTo, st.InUsers), screen.Caution)
 	case st.Changes > 0 && st.Search == "" && value > 0:
 		add("set "+LoadText(value, st.InUsers), screen.Strong)
 	}
 	if st.Search != "" {
-		add("search: "+screen.Sanitize(st.Search), screen.Style{Fg: screen.Orange, Bold: true})
+		add("search: "+screen.Sanitize(st.Search), screen.Caution)
 	}
 	return out
 }

@@ -80,7 +80,7 @@ func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *met
 	out.Front = chart.Bars{Bins: bins(out.Axis, front), Samples: front.Count()}
 	out.Outline = chart.Bars{Bins: bins(out.Axis, outline), Samples: outline.Count()}
 	out.Colors = []chart.ColorFrom{
-		{Color: screen.Blue}, {From: front.Quantile(0.9), Color: screen.Yellow}, {From: front.Quantile(0.99), Color: screen.Vermilion},
+		{Color: screen.P50}, {From: front.Quantile(0.9), Color: screen.P90}, {From: front.Quantile(0.99), Color: screen.P99},
 	}
 	percentile := func(p float64, extra bool) {
 		if front.Count() == 0 || extra && c.W < 70 {
@@ -167,7 +167,7 @@ func heatTitle(v *View, w, _ int) []screen.Span {
 			out = append(out, screen.Style{Fg: screen.Heat((float64(2*i) + 1.5) / screen.HeatSteps)}.Span("█"))
 		}
 	} else {
-		out = append(out, screen.Style{Fg: screen.Blue}.Span(string(chart.HeatGlyphs(v.Terminal)[1:])))
+		out = append(out, screen.Text.Span(string(chart.HeatGlyphs(v.Terminal)[1:])))
 	}
 	return append(out, many)
 }

@@ -206,8 +206,8 @@ func TestBand(t *testing.T) {
 		x    int
 		want []screen.Color
 	}{
-		{5, []screen.Color{screen.Dimmed}}, {30, []screen.Color{screen.Vermilion, screen.Yellow, screen.Blue, screen.BandLow, screen.BandHigh}}, {50, nil},
-		{70, []screen.Color{screen.Vermilion, screen.Yellow, screen.Blue, screen.BandLow, screen.BandHigh}},
+		{5, []screen.Color{screen.Dimmed}}, {30, []screen.Color{screen.P99, screen.P90, screen.P50, screen.BandLow, screen.BandHigh}}, {50, nil},
+		{70, []screen.Color{screen.P99, screen.P90, screen.P50, screen.BandLow, screen.BandHigh}},
 	} {
 		got := seen(c.x)
 		if len(got) != len(c.want) {

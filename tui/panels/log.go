@@ -47,9 +47,9 @@ func drawEventHead(c screen.Canvas, y int, e metrics.LogEntry, head int) {
 	x := head - 6
 	switch e.Level {
 	case metrics.Error:
-		c.Print(x, y, "ERROR", screen.Style{Fg: colorError, Bold: true})
+		c.Print(x, y, "ERROR", screen.Warning)
 	case metrics.Warn:
-		c.Print(x, y, "WARN", screen.Style{Fg: screen.Orange, Bold: true})
+		c.Print(x, y, "WARN", screen.Caution)
 	default:
 		c.Print(x, y, "INFO", screen.Label)
 	}

@@ -55,7 +55,7 @@ func (h Header) fitTabs(w int, right []screen.Span, must int) (tabs, kept []scre
 func (h Header) tabs(named, long bool) []screen.Span {
 	out := make([]screen.Span, 1, len(h.Pages)+1)
 	if named {
-		out[0] = screen.Style{Fg: screen.Blue, Bold: true}.Span("benchtop ")
+		out[0] = screen.Strong.Span("benchtop ")
 	}
 	for i, name := range h.Pages {
 		tab, st := fmt.Sprint(i+1), screen.Label

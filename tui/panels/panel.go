@@ -116,16 +116,6 @@ func (p Panel) Draw(c screen.Canvas, v *View, focused bool) {
 	}
 }
 
-// Colours have the same meaning on every page.
-const (
-	colorOutput  = screen.Blue
-	colorInput   = screen.Purple
-	colorRunning = screen.Green
-	colorWaiting = screen.Purple
-	colorHeld    = screen.Orange
-	colorError   = screen.Vermilion
-)
-
 // legendItem is the name of a line in the title, and its newest value where there is room.
 type legendItem struct {
 	color       screen.Color

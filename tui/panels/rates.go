@@ -20,9 +20,6 @@ var (
 // nothingYet stands in charts over time of a run that has just begun.
 const nothingYet = "no full second yet"
 
-// colorSent is the colour of requests that were sent.
-const colorSent = screen.Blue
-
 func outputTokens(w *metrics.Window) int { return w.OutputTokens }
 func inputTokens(w *metrics.Window) int  { return w.InputTokens }
 func finished(w *metrics.Window) int     { return w.Done }
@@ -35,7 +32,7 @@ func (v *View) rate(name string, color screen.Color, of func(*metrics.Window) in
 
 // tokensPlot shows output and input tokens per second.
 func tokensPlot(v *View) plot {
-	out, in := v.rate("out", colorOutput, outputTokens), v.rate("in", colorInput, inputTokens)
+	out, in := v.rate("out", screen.Output, outputTokens), v.rate("in", screen.Input, inputTokens)
 	out.below, in.below = chart.Dotted, chart.Dotted
 	out.now = number.Rate(v.cursorRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
 	if !v.OutputExact {
@@ -53,11 +50,11 @@ func tokensPlot(v *View) plot {
 func loadPlot(v *View) plot {
 	held, waiting, running := v.cursorLevels()
 	return plot{v: v, title: "load", compared: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{
-		{name: "running", now: number.Count(running), color: colorRunning, below: chart.Dotted,
+		{name: "running", now: number.Count(running), color: screen.Running, below: chart.Dotted,
 			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
-		{name: "waiting", now: number.Count(waiting), color: colorWaiting, sparse: true,
+		{name: "waiting", now: number.Count(waiting), color: screen.Waiting, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
-		{name: "held", now: number.Count(held), color: colorHeld, sparse: true,
+		{name: "held", now: number.Count(held), color: screen.Queued, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Held) }},
 	}}
 }
@@ -66,14 +63,14 @@ func loadPlot(v *View) plot {
 func ratePlot(v *View) plot {
 	p := plot{v: v, title: "req/s", compared: true, what: " done", notes: v.answerNotes(), chart: chart.Plot{Nothing: nothingYet}}
 	if t := newTargets(v); t.any() {
-		target := series{name: "target", color: colorHeld, alone: true,
+		target := series{name: "target", color: screen.Dimmed, alone: true,
 			value: func(w *metrics.Window) float64 { return t.at(w.Start + time.Second/2) }}
 		if at := t.at(v.cursorMoment()); !math.IsNaN(at) && (v.State == metrics.Running || v.cursorSecond() != nil) {
 			target.now = loadNumber(math.Round(at))
 		}
 		p.series = append(p.series, target)
 	}
-	sent, done := v.rate("sent", colorSent, sentRequests), v.rate("done", colorRunning, finished)
+	sent, done := v.rate("sent", screen.Input, sentRequests), v.rate("done", screen.Output, finished)
 	sent.alone, done.below = true, chart.Dotted
 	sent.now = number.Rate(v.cursorRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
 	done.now = number.Rate(v.cursorRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))

@@ -62,7 +62,7 @@ func drawRequest(c screen.Canvas, v *View) {
 		drawStrip(c.Sub(0, y, c.W, p.strip), v, q, p.note)
 		y += p.strip + p.gap
 	}
-	y = drawBlock(c, y, "error", p.wrong, screen.Style{Fg: colorError, Bold: true})
+	y = drawBlock(c, y, "error", p.wrong, screen.Warning)
 	if len(p.wrong) > 0 {
 		y += p.gap
 	}
@@ -93,7 +93,7 @@ func drawRequestHead(c screen.Canvas, q *metrics.RequestDetail) {
 		}
 	}
 	if q.Slow {
-		x = c.Print(x, 0, " ▲ among the slowest", screen.Style{Fg: screen.Orange, Bold: true})
+		x = c.Print(x, 0, " ▲ among the slowest", screen.Caution)
 	}
 	if q.Finish != "" {
 		say("finish " + screen.Sanitize(q.Finish))
@@ -255,7 +255,7 @@ func drawStrip(c screen.Canvas, v *View, q *metrics.RequestDetail, note string) 
 	for i := range q.Chunks {
 		parts[i] = float64(q.Chunks[i].At-q.Sent) / float64(took)
 	}
-	chart.Moments(c.Sub(0, 1, c.W, 1), v.Raster, parts, colorOutput)
+	chart.Moments(c.Sub(0, 1, c.W, 1), v.Raster, parts, screen.Output)
 	drawStripAxis(c, v, q, took, chart.MomentDot(c, parts[0])/2)
 }
 

@@ -90,7 +90,7 @@ func (v *View) totalCell(q *metrics.RequestRow) screen.Span {
 	d := age(v.Snapshot, q)
 	switch {
 	case d >= 0 && q.Slow:
-		return screen.Style{Fg: screen.Orange, Bold: true}.Span("▲ " + number.Latency(d))
+		return screen.Caution.Span("▲ " + number.Latency(d))
 	case !over(q.State):
 		return screen.Label.Span(latencyOrDash(d))
 	}
@@ -104,7 +104,7 @@ func heldCell(q *metrics.RequestRow) screen.Span {
 	case q.SlotWait < time.Millisecond: // a request is not held normally
 		return screen.Label.Span("0")
 	}
-	return screen.Style{Fg: colorHeld}.Span(number.Latency(q.SlotWait))
+	return screen.Style{Fg: screen.Queued}.Span(number.Latency(q.SlotWait))
 }
 
 func drawColumnNames(c screen.Canvas, cols table[*metrics.RequestRow]) {
@@ -159,11 +159,11 @@ func drawRequestText(c screen.Canvas, q *metrics.RequestRow) {
 func describeState(q *metrics.RequestRow) (sign, word string, st screen.Style) {
 	switch q.State {
 	case metrics.StateHeld:
-		return "‖", "held", screen.Style{Fg: colorHeld}
+		return "‖", "held", screen.Style{Fg: screen.Queued}
 	case metrics.StateWaiting:
-		return "◐", "waiting", screen.Style{Fg: colorWaiting}
+		return "◐", "waiting", screen.Style{Fg: screen.Waiting}
 	case metrics.StateRunning:
-		return "●", "running", screen.Style{Fg: colorRunning}
+		return "●", "running", screen.Style{Fg: screen.Running}
 	case metrics.StateDone:
 		return "✓", "done", screen.Label
 	case metrics.StateCancelled:
@@ -173,7 +173,7 @@ func describeState(q *metrics.RequestRow) (sign, word string, st screen.Style) {
 		if q.Failure == metrics.FailedStatus {
 			word = failureName(q.Failure, q.Status)
 		}
-		return "✗", word, screen.Style{Fg: colorError, Bold: true}
+		return "✗", word, screen.Warning
 	}
 	return "·", screen.Sanitize(string(q.State)), screen.Label
 }

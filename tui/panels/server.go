@@ -26,9 +26,9 @@ func openServerQueue(v *View) (titleOf, drawOf) {
 	_, waiting, _ := v.cursorLevels()
 	here := series{name: "waiting here", now: number.Count(waiting), sign: hereSign, color: screen.Dimmed,
 		value: func(w *metrics.Window) float64 { return float64(w.Waiting) }}
-	running := v.serverLine("running", colorRunning, serverRunning)
+	running := v.serverLine("running", screen.Running, serverRunning)
 	running.below = chart.Dotted
-	p := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, running, v.serverLine("waiting", colorWaiting, serverWaiting)}}
+	p := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, running, v.serverLine("waiting", screen.Waiting, serverWaiting)}}
 	title := func(v *View, w, _ int) []screen.Span {
 		if len(v.Server) == 0 {
 			return []screen.Span{screen.Strong.Span("server queue")}
@@ -60,7 +60,7 @@ func serverName(v *View, w int, items []legendItem) string {
 }
 
 // endedEarly stands in the title of figures that ended before the run.
-var endedEarly = screen.Style{Fg: screen.Orange, Bold: true}.Span(" ! ended")
+var endedEarly = screen.Caution.Span(" ! ended")
 
 // hereSign draws the client's own counts in ASCII.
 const hereSign = '.'
@@ -93,7 +93,7 @@ func drawBroken(c screen.Canvas, v *View) screen.Canvas {
 	}
 	lines := screen.Wrap("! "+why, c.W, min(3, c.H/4)) // the reason stands behind an address
 	for y, l := range lines {
-		c.Print(0, y, l, screen.Style{Fg: screen.Orange, Bold: true})
+		c.Print(0, y, l, screen.Caution)
 	}
 	return c.Sub(0, len(lines), c.W, c.H-len(lines))
 }
@@ -120,17 +120,17 @@ func serverPrompt(s *metrics.ServerSecond) float64 {
 // openServerTokens draws the output above the prompts. Where the server counts tokens when a request ends, the client's own stand in for
 // them.
 func openServerTokens(v *View) (titleOf, drawOf) {
-	here, prompt := v.rate("out here", screen.Dimmed, outputTokens), v.serverLine("prompt", colorInput, serverPrompt)
+	here, prompt := v.rate("out here", screen.Dimmed, outputTokens), v.serverLine("prompt", screen.Input, serverPrompt)
 	here.sign, here.now = hereSign, said(v.cursorRate(outputTokens, nil))
-	output := v.serverLine("out", colorOutput, serverOutput)
+	output := v.serverLine("out", screen.Output, serverOutput)
 	output.below = chart.Dotted
 	out := plot{v: v, reversed: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, output}}
 	if n := len(v.Server); n > 0 && v.Server[n-1].OutputAtEnd {
-		here.sign, here.color, here.below = 0, colorOutput, chart.Dotted
+		here.sign, here.color, here.below = 0, screen.Output, chart.Dotted
 		out.series = []series{here}
 	}
 	if n := len(v.Server); n > 0 && v.Server[n-1].PromptAtEnd {
-		prompt = v.rate("prompt here", colorInput, inputTokens)
+		prompt = v.rate("prompt here", screen.Input, inputTokens)
 		prompt.now = said(v.cursorRate(inputTokens, nil))
 	}
 	prompt.below = chart.Dotted
@@ -173,8 +173,8 @@ func ourTTFT(s *metrics.ServerSecond) float64 {
 }
 
 func serverTTFTPlot(v *View) plot {
-	server := v.serverLine("server", screen.Vermilion, serverTTFT)
-	here := v.serverLine("here", screen.Blue, ourTTFT)
+	server := v.serverLine("server", screen.P50, serverTTFT)
+	here := v.serverLine("here", screen.Dimmed, ourTTFT)
 	here.sign = hereSign
 	server.now, here.now = saidLatency(newest(v, serverTTFT)), saidLatency(newest(v, ourTTFT))
 	of := v.firstWait()

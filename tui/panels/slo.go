@@ -92,7 +92,7 @@ const (
 )
 
 func (v verdict) color() screen.Color {
-	return [...]screen.Color{screen.Blue, screen.Green, screen.Vermilion}[v]
+	return [...]screen.Color{screen.Plain, screen.Good, screen.Bad}[v]
 }
 
 // sloRows are all rows in the order of the plan.
@@ -287,7 +287,7 @@ func drawSLO(c screen.Canvas, v *View) {
 		c.Right(end, y, r.value, screen.Strong)
 		switch r.verdict {
 		case fine:
-			c.Print(c.W-1, y, "✓", screen.Style{Fg: screen.Green, Bold: true})
+			c.Print(c.W-1, y, "✓", screen.Success)
 		case missed:
 			c.Print(c.W-1, y, "!", screen.Warning)
 			if word := "FAILED"; !r.gauge && end-values-2-screen.Width(word) > x {
@@ -303,7 +303,7 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 	if len(v.ShownObjectives()) == 0 {
 		return
 	}
-	good := series{name: "goodput", color: screen.Green, below: chart.Dotted, value: func(w *metrics.Window) float64 {
+	good := series{name: "goodput", color: screen.Good, below: chart.Dotted, value: func(w *metrics.Window) float64 {
 		share, known := part(w.Good, w.Done+w.Failed)
 		if !known {
 			return math.NaN()

@@ -75,7 +75,7 @@ func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 // saturationLine stands between the last load before saturation and the first after it.
 func (v *View) saturationLine(c screen.Canvas) {
 	for x := 1; x < c.W-1; x++ {
-		c.Set(x, 0, '─', screen.Style{Fg: screen.Vermilion})
+		c.Set(x, 0, '─', screen.Style{Fg: screen.Bad})
 	}
 	if a := v.answer(); a != nil {
 		c.Print(3, 0, " "+saturationName(a)+" ", screen.Warning)
@@ -144,7 +144,7 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 	case math.IsNaN(r.within) || r.Standing == metrics.LevelOpen:
 		out = append(out, screen.Text.Span(" "))
 	case r.Standing == metrics.LevelWithin:
-		out = append(out, screen.Style{Fg: screen.Green, Bold: true}.Span("✓"))
+		out = append(out, screen.Success.Span("✓"))
 	default:
 		out = append(out, screen.Warning.Span("!"))
 	}

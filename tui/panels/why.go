@@ -51,11 +51,11 @@ func whyParts(t metrics.TTFTSplit) []whyPart {
 		rest = "server, way"
 	}
 	return []whyPart{
-		{"held", 'h', t.SlotWait, colorHeld},
-		{"connect", 'c', t.Connect, screen.Yellow},
-		{"server queue", 'q', t.Queue, colorWaiting},
-		{"prefill", 'p', t.Prefill, screen.Blue},
-		{rest, 'r', t.Rest, screen.Green},
+		{"held", 'h', t.SlotWait, screen.Queued},
+		{"connect", 'c', t.Connect, screen.Dimmed},
+		{"server queue", 'q', t.Queue, screen.Waiting},
+		{"prefill", 'p', t.Prefill, screen.Input},
+		{rest, 'r', t.Rest, screen.Running},
 	}
 }
 
@@ -217,12 +217,12 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 		}}
 	}
 	p := plot{v: v, chart: chart.Plot{Nothing: "no first token yet"}, series: []series{
-		mean("ttft", screen.Green, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
-		mean("prefill", screen.Blue, func(w *metrics.Window) (time.Duration, int) {
+		mean("ttft", screen.P50, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
+		mean("prefill", screen.Input, func(w *metrics.Window) (time.Duration, int) {
 			return w.Reported.Prefill, enough(w, w.Reported.Prefilled)
 		}),
-		mean("queue", colorWaiting, func(w *metrics.Window) (time.Duration, int) { return w.Reported.Queue, enough(w, w.Reported.Queued) }),
-		mean("held", colorHeld, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.SlotWait, n }),
+		mean("queue", screen.Waiting, func(w *metrics.Window) (time.Duration, int) { return w.Reported.Queue, enough(w, w.Reported.Queued) }),
+		mean("held", screen.Queued, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.SlotWait, n }),
 	}}
 	chartBelow(c, y, legend(c.W, "means by second, ms", p.items()...), p.draw)
 }

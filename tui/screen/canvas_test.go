@@ -45,9 +45,9 @@ func FuzzForeignText(f *testing.F) {
 func TestStyles(t *testing.T) {
 	sf := NewSurface(8, 1)
 	c := sf.All()
-	c.Print(0, 0, "ab", Style{Fg: Blue})
-	c.Print(2, 0, "cd", Style{Fg: Green, Bold: true})
-	c.Print(5, 0, "e", Style{Fg: Green})
+	c.Print(0, 0, "ab", Style{Fg: Output})
+	c.Print(2, 0, "cd", Style{Fg: Running, Bold: true})
+	c.Print(5, 0, "e", Style{Fg: Running})
 	got := sf.Render(NewPalette(termenv.ANSI256))
 	if want := "\x1b[38;5;74mab\x1b[1;38;5;36mcd \x1b[0;38;5;36me  \x1b[m"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)

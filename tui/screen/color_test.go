@@ -64,7 +64,7 @@ func TestCheckColor(t *testing.T) {
 // Bold text in colour is drawn in a bright colour by many terminals of 16, and bright yellow cannot be read on white.
 func TestFewColoursAreNotBold(t *testing.T) {
 	sf := NewSurface(6, 1)
-	sf.All().Print(0, 0, "ab", Style{Fg: Orange, Bold: true})
+	sf.All().Print(0, 0, "ab", Style{Fg: Waiting, Bold: true})
 	sf.All().Print(2, 0, "cd", Strong)
 	sf.All().Print(4, 0, "ef", Label)
 	if got, want := sf.Render(NewPalette(termenv.ANSI)), "\x1b[33mab\x1b[0;1mcd\x1b[mef"; got != want {

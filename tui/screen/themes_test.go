@@ -33,7 +33,7 @@ func TestThemes(t *testing.T) {
 		{themeMono, termenv.Ascii, "abcd"},
 	} {
 		sf := NewSurface(4, 1)
-		for x, st := range []Style{{Fg: Blue}, Text, Label, Strong} {
+		for x, st := range []Style{{Fg: Output}, Text, Label, Strong} {
 			sf.All().Set(x, 0, rune('a'+x), st)
 		}
 		if got := sf.Render(ThemePalette(c.theme, c.p)); got != c.want {

@@ -156,6 +156,7 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 	for _, e := range s.Log {
 		if e.At > since && !ofClient(&e) {
 			v.add("log", eventText(e))
+			v.add("log.text", e.Text)
 		}
 	}
 	v.add("marks", len(slices.DeleteFunc(slices.Clone(s.Marks), func(e metrics.LogEntry) bool { return ofClient(&e) })))
@@ -321,7 +322,7 @@ func objectivesText(slo metrics.SLO) string {
 }
 
 func eventText(e metrics.LogEntry) string {
-	text := fmt.Sprintf("%s %s %s", e.At, e.Level, e.Text)
+	text := fmt.Sprintf("%s %s", e.At, e.Level)
 	if e.Mark != "" {
 		text += fmt.Sprintf(" mark=%q", e.Mark)
 	}
@@ -337,17 +338,33 @@ func eventText(e metrics.LogEntry) string {
 	return text
 }
 
-// ofClient says that an event is the client's word about itself, which depends on the machine.
-func ofClient(e *metrics.LogEntry) bool { return strings.HasPrefix(e.Text, clientSays) }
+// ofClient reports whether an event is about the client, which depends on the machine.
+func ofClient(e *metrics.LogEntry) bool {
+	return strings.HasPrefix(strings.TrimPrefix(e.Text, "this "), "client ")
+}
 
-const clientSays = "this client "
+const clientSays = "(this )?client "
+
+// wordless hides the words of events and of the load: a journal keeps those that the program had when it was written.
+func wordless(all []view) (hidden []view) {
+	for _, v := range all {
+		v = slices.Clone(v)
+		for i := range v {
+			if slices.Contains([]string{"log.text", "load.why", "load.search", "server.absent"}, v[i].key) {
+				v[i].value = "words"
+			}
+		}
+		hidden = append(hidden, v)
+	}
+	return hidden
+}
 
 // unjudged leaves out what depends on the client's samples where a busy machine limited it: levels, the answer, and which lines of
 // failed requests became one, for a line of the client between them parts them.
 func unjudged(all []view) (rest []view) {
 	for _, v := range all {
 		rest = append(rest, slices.DeleteFunc(slices.Clone(v), func(f viewField) bool {
-			return strings.HasPrefix(f.key, "answer") || strings.HasPrefix(f.key, "level") || f.key == "log" && strings.Contains(f.value, " error request ")
+			return strings.HasPrefix(f.key, "answer") || strings.HasPrefix(f.key, "level") || f.key == "log.text" && strings.HasPrefix(f.value, "request ")
 		}))
 	}
 	return rest

@@ -61,7 +61,7 @@ func (k *hubKind) Name() string { return "hf" }
 
 func (k *hubKind) Define(group func(string) Flags) {
 	f := group(filesHeading)
-	f.StringVar(&k.name, "hf-name", "", "hf: name of the data set on the hub, where --dataset-path is a copy of it")
+	f.StringVar(&k.name, "hf-name", "", "hf: the data set's name on the hub, if --dataset-path is a local copy")
 	f.CountVar(&k.outputLen, "hf-output-len", "hf: output length in tokens (default: the data set's)")
 	f.StringVar(&k.categories, "bfcl-categories", "", "hf, BFCL: categories, separated by commas (default: simple,live_simple,multiple)")
 }

@@ -45,7 +45,7 @@ type customImageKind struct {
 func (k *customImageKind) Name() string { return "custom_image" }
 
 func (k *customImageKind) Define(group func(string) Flags) {
-	group(filesHeading).BoolVar(&k.clientSideData, "custom-ensure-client-side-data", false, "custom_image: load the images here and send them along")
+	group(filesHeading).BoolVar(&k.clientSideData, "custom-ensure-client-side-data", false, "custom_image: load the images on the client and send their data")
 }
 
 func (k *customImageKind) Needs(c Common) Needs {

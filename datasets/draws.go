@@ -93,9 +93,9 @@ func (d *draws) next() int { return int(d.gen.Integers(d.lo, d.hi)) }
 // String gives the lengths drawn, in tokens.
 func (d draws) String() string {
 	if d.lo == d.hi-1 {
-		return fmt.Sprintf("%d tokens", d.lo)
+		return strconv.FormatInt(d.lo, 10)
 	}
-	return fmt.Sprintf("%d to %d tokens", d.lo, d.hi-1)
+	return fmt.Sprintf("%d to %d", d.lo, d.hi-1)
 }
 
 // appendRun appends length allowed ids in a row, from the one at offset on, around the end if need be.

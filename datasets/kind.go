@@ -72,12 +72,12 @@ func (c Common) outputLen(own int) int {
 	return own
 }
 
-// answers says for a person how long answers are to be, as ", 128 tokens out"; "" where they hold no tokens.
+// answers gives the length of the answers for a person, as ", 128 output tokens"; "" where they hold no tokens.
 func (c Common) answers(length string) string {
 	if c.NoAnswers {
 		return ""
 	}
-	return ", " + length + " out"
+	return ", " + length + " output tokens"
 }
 
 // vocabulary is the one that was given; the zero value for none.

@@ -56,8 +56,8 @@ func TestKindsOpen(t *testing.T) {
 		flags            flagDefaults
 		ids, note        bool // prompts are token ids; the user is told something
 	}{
-		{name: "random", head: "random: 1024 tokens in", forms: AsText},
-		{name: "random-mm", head: "random-mm: 1024 tokens in", forms: AsMessages, flags: flagDefaults{"random-mm-bucket-config": "{(8, 8, 1): 1}"}},
+		{name: "random", head: "random: 1024 input tokens", forms: AsText},
+		{name: "random-mm", head: "random-mm: 1024 input tokens", forms: AsMessages, flags: flagDefaults{"random-mm-bucket-config": "{(8, 8, 1): 1}"}},
 		{name: "random-rerank", head: "random-rerank: 3 requests", forms: AsDocuments},
 		{name: "prefix_repetition", head: "prefix_repetition: 10 prompts", forms: AsText},
 		{name: "sharegpt", path: "sharegpt_small.json", head: "sharegpt: 3 prompts", forms: AsText},
@@ -109,8 +109,8 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 		forms           Forms
 		endless         bool
 	}{
-		{name: "random", head: "random: 7 tokens in after a prefix of 0, 5 tokens out, as token ids 1000 to 31999", forms: AsTokenIDs},
-		{name: "random", head: "random: 7 tokens in after a prefix of 0, 5 tokens out, as token ids 1000 to 31999", forms: AsTokenIDs, endless: true},
+		{name: "random", head: "random: 7 input tokens, 5 output tokens, as token ids 1000 to 31999", forms: AsTokenIDs},
+		{name: "random", head: "random: 7 input tokens, 5 output tokens, as token ids 1000 to 31999", forms: AsTokenIDs, endless: true},
 		{name: "burstgpt", head: "burstgpt: 3 prompts as long as those of", forms: AsTokenIDs},
 		{name: "burstgpt", head: "burstgpt: 3 prompts as long as those of", forms: AsText},
 		{name: "random-rerank", err: "no tokenizer", forms: AsDocuments},

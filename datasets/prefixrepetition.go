@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/parallel"
@@ -49,8 +50,8 @@ func (k *prefixRepetitionKind) Name() string { return "prefix_repetition" }
 func (k *prefixRepetitionKind) Define(group func(string) Flags) {
 	f := group("Data set prefix_repetition")
 	f.IntVar(&k.PrefixLen, "prefix-repetition-prefix-len", k.PrefixLen, "length of the prefixes in tokens")
-	f.IntVar(&k.SuffixLen, "prefix-repetition-suffix-len", k.SuffixLen, "tokens behind the prefix, other ones in each prompt")
-	f.IntVar(&k.Prefixes, "prefix-repetition-num-prefixes", k.Prefixes, "how many prefixes there are")
+	f.IntVar(&k.SuffixLen, "prefix-repetition-suffix-len", k.SuffixLen, "tokens after the prefix, different in each prompt")
+	f.IntVar(&k.Prefixes, "prefix-repetition-num-prefixes", k.Prefixes, "number of prefixes")
 	f.IntVar(&k.OutputLen, "prefix-repetition-output-len", k.OutputLen, "output length in tokens")
 }
 
@@ -97,7 +98,7 @@ func newPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *
 		return nil, inDataset("prefix_repetition", err)
 	}
 	l.about = fmt.Sprintf("prefix_repetition: %d prompts, %d to each of %d prefixes of %d tokens, then %d tokens of their own%s, "+
-		"as %s", len(l.all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.answers(fmt.Sprintf("%d tokens", o.OutputLen)), formOf(vocab, tok != nil, assumed))
+		"as %s", len(l.all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.answers(strconv.Itoa(o.OutputLen)), formOf(vocab, tok != nil, assumed))
 	if tok == nil { // unlike in the data set random: the changes and draws that decoding and encoding would cause are not known
 		l.about += "; not vLLM's workload, which needs a tokenizer"
 	}

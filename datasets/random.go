@@ -77,11 +77,11 @@ const randomHeading = "Data sets random, random-mm and random-rerank"
 func (k *randomFlags) define(f Flags) {
 	f.IntVar(&k.InputLen, "random-input-len", k.InputLen, "prompt length in tokens")
 	f.IntVar(&k.OutputLen, "random-output-len", k.OutputLen, "output length in tokens")
-	f.IntVar(&k.PrefixLen, "random-prefix-len", k.PrefixLen, "tokens all prompts begin with")
-	f.StringVar(&k.ratio, "random-range-ratio", "0.0", `lengths vary by this share; or {"input": 0.1, "output": 0.5}`)
-	f.IntVar(&k.Batch, "random-batch-size", k.Batch, "prompts in one request, for pooling endpoints")
-	f.CountVar(k.vocabSize, "vocab-size", "draw token ids from a vocabulary of this size, without a tokenizer (default: the tokenizer's, or else ids 1000 to 31999)")
-	f.BoolVar(&k.noReranker, "no-reranker", false, "random-rerank: the model is no reranker by nature")
+	f.IntVar(&k.PrefixLen, "random-prefix-len", k.PrefixLen, "length of the prefix that all prompts share, in tokens")
+	f.StringVar(&k.ratio, "random-range-ratio", "0.0", `vary lengths by up to this share; or {"input": 0.1, "output": 0.5}`)
+	f.IntVar(&k.Batch, "random-batch-size", k.Batch, "prompts per request, for pooling endpoints")
+	f.CountVar(k.vocabSize, "vocab-size", "draw token ids from a vocabulary of this size, without a tokenizer (default: the tokenizer's, otherwise ids 1000 to 31999)")
+	f.BoolVar(&k.noReranker, "no-reranker", false, "random-rerank: the model embeds query and documents separately")
 }
 
 // options are those of the flags. Where the ratio cannot be read, the others are returned beside the error.
@@ -283,7 +283,11 @@ func (r *Random) Miss() int { return r.miss }
 
 // Description is a line about the prompts, for the head of a report.
 func (r *Random) Description() string {
-	return fmt.Sprintf("%s: %s in after a prefix of %d%s, as %s", r.name, r.inputs, r.o.PrefixLen, r.o.answers(r.outputs.String()), formOf(r.vocab, r.tok != nil, r.assumed))
+	prefix := ""
+	if r.o.PrefixLen > 0 {
+		prefix = fmt.Sprintf(" after a prefix of %d", r.o.PrefixLen)
+	}
+	return fmt.Sprintf("%s: %s input tokens%s%s, as %s", r.name, r.inputs, prefix, r.o.answers(r.outputs.String()), formOf(r.vocab, r.tok != nil, r.assumed))
 }
 
 // blockPrompts is how many prompts one seed gives in an endless run.

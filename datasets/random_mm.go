@@ -99,10 +99,10 @@ func (k *randomMMKind) Name() string { return "random-mm" }
 
 func (k *randomMMKind) Define(group func(string) Flags) {
 	f := group(randomHeading)
-	f.IntVar(&k.BaseItems, "random-mm-base-items-per-request", k.BaseItems, "random-mm: images in a request")
-	f.Float64Var(&k.ItemsRatio, "random-mm-num-mm-items-range-ratio", k.ItemsRatio, "random-mm: their number varies by this share")
-	f.StringVar(&k.limits, "random-mm-limit-mm-per-prompt", k.Limits.String(), "random-mm: most of each kind in a request")
-	f.StringVar(&k.buckets, "random-mm-bucket-config", k.Buckets.String(), "random-mm: how often which (height, width, frames)")
+	f.IntVar(&k.BaseItems, "random-mm-base-items-per-request", k.BaseItems, "random-mm: images per request")
+	f.Float64Var(&k.ItemsRatio, "random-mm-num-mm-items-range-ratio", k.ItemsRatio, "random-mm: vary the number of images by up to this share")
+	f.StringVar(&k.limits, "random-mm-limit-mm-per-prompt", k.Limits.String(), "random-mm: maximum of each kind per request")
+	f.StringVar(&k.buckets, "random-mm-bucket-config", k.Buckets.String(), "random-mm: probability of each (height, width, frames)")
 }
 
 func (k *randomMMKind) Needs(c Common) Needs {

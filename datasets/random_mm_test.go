@@ -259,7 +259,7 @@ func TestRandomMMLeavesOutAddedSpecialIDs(t *testing.T) {
 }
 
 func TestRandomMMDescription(t *testing.T) {
-	const prompts = "random-mm: 6 tokens in after a prefix of 2, 128 tokens out, as text"
+	const prompts = "random-mm: 6 input tokens after a prefix of 2, 128 output tokens, as text"
 	o := tiny()
 	source, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
 	if err != nil {

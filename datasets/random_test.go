@@ -189,7 +189,7 @@ func TestRandomWithoutVocabulary(t *testing.T) {
 			}
 		}
 	}
-	same(t, "description", r.Description(), "random: 40000 tokens in after a prefix of 0, 128 tokens out, "+
+	same(t, "description", r.Description(), "random: 40000 input tokens, 128 output tokens, "+
 		"as token ids 1000 to 31999 (assumed: the model's vocabulary is not known)")
 }
 
@@ -200,7 +200,7 @@ func TestRandomDescription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", r.Description(), "random: 512 to 1536 tokens in after a prefix of 7, 128 tokens out, as text")
+	same(t, "description", r.Description(), "random: 512 to 1536 input tokens after a prefix of 7, 128 output tokens, as text")
 	o.Vocabulary = Vocabulary{Size: 50}
 	if r, err = NewRandom(o, nil); err != nil {
 		t.Fatal(err)

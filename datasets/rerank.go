@@ -79,7 +79,7 @@ func newRerank(o RerankOptions, tok tokenizer.Tokenizer) (*List, error) {
 	if n := o.documentsAtOnce(); n > 1 {
 		documents = fmt.Sprintf("at most %d documents", n)
 	}
-	l.about = fmt.Sprintf("random-rerank: %d requests of a query of %d tokens and %s of %s, as %s",
+	l.about = fmt.Sprintf("random-rerank: %d requests of a query of %d tokens and %s of %s tokens, as %s",
 		len(l.all), turns[0].InputTokens, documents, d.documents, formOf(vocab, true, assumed))
 	l.about += missed(d.miss)
 	if o.NoReranker {

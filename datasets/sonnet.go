@@ -41,9 +41,9 @@ func (k *sonnetKind) Name() string { return "sonnet" }
 
 func (k *sonnetKind) Define(group func(string) Flags) {
 	f := group(filesHeading)
-	f.IntVar(&k.InputLen, "sonnet-input-len", k.InputLen, "sonnet: longest prompt in tokens")
+	f.IntVar(&k.InputLen, "sonnet-input-len", k.InputLen, "sonnet: maximum prompt length in tokens")
 	f.IntVar(&k.OutputLen, "sonnet-output-len", k.OutputLen, "sonnet: output length in tokens")
-	f.IntVar(&k.PrefixLen, "sonnet-prefix-len", k.PrefixLen, "sonnet: about how many tokens all prompts begin with")
+	f.IntVar(&k.PrefixLen, "sonnet-prefix-len", k.PrefixLen, "sonnet: approximate length of the prefix that all prompts share, in tokens")
 }
 
 func (k *sonnetKind) Needs(Common) Needs {

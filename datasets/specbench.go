@@ -35,7 +35,7 @@ func (k *specBenchKind) Name() string { return "spec_bench" }
 func (k *specBenchKind) Define(group func(string) Flags) {
 	f := group(filesHeading)
 	f.IntVar(&k.OutputLen, "spec-bench-output-len", k.OutputLen, "spec_bench: output length in tokens")
-	f.StringVar(&k.Category, "spec-bench-category", "", "spec_bench: take only questions of this category")
+	f.StringVar(&k.Category, "spec-bench-category", "", "spec_bench: only questions of this category")
 }
 
 func (k *specBenchKind) Needs(c Common) Needs {

@@ -65,12 +65,12 @@ func (k *timedTraceKind) Name() string { return "timed_trace" }
 
 func (k *timedTraceKind) Define(group func(string) Flags) {
 	f := group("Data set timed_trace")
-	f.IntVar(&k.ChunkSize, "timed-trace-chunk-hash-size", k.ChunkSize, "tokens that a hash id stands for")
-	f.Float64Var(&k.Multiplier, "timed-trace-sec-multiplier", k.Multiplier, "seconds that a unit of the time stamps has, as 0.001 for milliseconds")
-	f.StringVar(&k.Labels.Timestamp, "timed-trace-label-timestamp", k.Labels.Timestamp, "name of the field with the time")
-	f.StringVar(&k.Labels.InputLength, "timed-trace-label-input-length", k.Labels.InputLength, "name of the field with the prompt length")
-	f.StringVar(&k.Labels.OutputLength, "timed-trace-label-output-length", k.Labels.OutputLength, "name of the field with the output length")
-	f.StringVar(&k.Labels.HashIDs, "timed-trace-label-hash-ids", k.Labels.HashIDs, "name of the field with the hash ids")
+	f.IntVar(&k.ChunkSize, "timed-trace-chunk-hash-size", k.ChunkSize, "tokens per hash id")
+	f.Float64Var(&k.Multiplier, "timed-trace-sec-multiplier", k.Multiplier, "unit of the time stamps in seconds, as 0.001 for milliseconds")
+	f.StringVar(&k.Labels.Timestamp, "timed-trace-label-timestamp", k.Labels.Timestamp, "field with the time")
+	f.StringVar(&k.Labels.InputLength, "timed-trace-label-input-length", k.Labels.InputLength, "field with the prompt length")
+	f.StringVar(&k.Labels.OutputLength, "timed-trace-label-output-length", k.Labels.OutputLength, "field with the output length")
+	f.StringVar(&k.Labels.HashIDs, "timed-trace-label-hash-ids", k.Labels.HashIDs, "field with the hash ids")
 }
 
 func (k *timedTraceKind) Needs(Common) Needs {

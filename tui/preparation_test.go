@@ -58,7 +58,7 @@ func waiting() *Preparation {
 	p.Say("last week.json")
 	p.Step("server")
 	p.Say("waiting up to 10m0s for http://10.0.0.7:8000: cannot reach http://10.0.0.7:8000: connection refused; " +
-		"is the server up, and is this its address (--base-url, --host, --port)?")
+		"is the server up, and is the address right (--base-url, --host, --port)? ")
 	took(p, 12*time.Second, 0)
 	return p
 }

@@ -18,18 +18,17 @@ import (
 )
 
 const attachText = `
-Shows a run that goes on in another terminal, of this user on this machine. Without an argument it
-joins the only one there is; else name it by its process id, or by its socket. q leaves the run alone.
+Joins a run that the same user started in another terminal on this machine. Without an argument, joins
+the only run there is; otherwise give its process id or socket. q detaches; the run continues.
 
-The run is controlled from where it was started. Where that terminal was lost, and the run goes on
-because of --on-hangup continue, it is controlled from here: after c, when q ends the run, and D
-leaves it alone.`
+The terminal that started the run controls it. If that terminal was lost and the run continues because of
+--on-hangup continue, this one can take control with c: then q ends the run, and D detaches.`
 
 func runAttach(env *environment, args []string) int {
 	flags := argv.Flags{Synopsis: "attach [flags] [PID|SOCKET]", Text: attachText}
 	var screen screenOptions
 	screen.defineLooks(flags.Group("Screen"))
-	list := flags.Group("Runs").Bool("list", false, "list the runs that can be joined: on a terminal a table, else with tabs between, and with their sockets")
+	list := flags.Group("Runs").Bool("list", false, "list the runs that can be joined: a table on a terminal, otherwise tab-separated with sockets")
 	rest, err := env.parse(&flags, args)
 	if len(rest) > 1 {
 		err = errors.Join(err, fmt.Errorf("attach takes one run, got %q", rest))
@@ -71,7 +70,7 @@ func choose(named []string) (string, error) {
 	runs, err := attach.Find()
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("cannot look for runs: %w", err)
+		return "", fmt.Errorf("cannot list runs: %w", err)
 	case len(named) == 1:
 		pid, err := strconv.Atoi(named[0])
 		for _, r := range runs {
@@ -79,7 +78,7 @@ func choose(named []string) (string, error) {
 				return r.Path, nil
 			}
 		}
-		return "", fmt.Errorf("no run of yours has the process id %s; %s", export.Clean(named[0]), runsInWords(runs))
+		return "", fmt.Errorf("no run of this user has process id %s; %s", export.Clean(named[0]), runsInWords(runs))
 	case len(runs) == 1:
 		return runs[0].Path, nil
 	}
@@ -99,7 +98,7 @@ func runsTable(runs []attach.Running) string {
 	w := tabwriter.NewWriter(&all, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "PID\tFOR\tTARGET\tMODEL\tLOAD")
 	for _, r := range runs {
-		about := "it does not say"
+		about := "unknown load"
 		if a := r.About; a != (attach.About{}) {
 			about = cleanFields(strings.TrimPrefix(a.Target, "http://"), a.Model, a.Load)
 		}
@@ -122,7 +121,7 @@ func listRuns(env *environment) int {
 	runs, err := attach.Find()
 	switch {
 	case err != nil:
-		return env.fail(exitFailed, fmt.Errorf("cannot look for runs: %w", err))
+		return env.fail(exitFailed, fmt.Errorf("cannot list runs: %w", err))
 	case len(runs) == 0:
 		return exitFine
 	case isTerminal(env.stdout):

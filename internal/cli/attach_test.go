@@ -26,7 +26,7 @@ func runsTableTest(t *testing.T) {
 	want := `choose one of the runs, as in 'benchtop attach 12307':
 PID    FOR    TARGET     MODEL  LOAD
 12307  1m30s  gpu7:8000  llama  4 → 50 req/s
-7      2s     it does not say`
+7      2s     unknown load`
 	if diff := cmp.Diff(want, runsInWords(runs)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -87,7 +87,7 @@ func TestChoose(t *testing.T) {
 	}
 	const none = "there is no run to join: start one with 'benchtop demo' or 'benchtop serve'"
 	refused(none)
-	refused("no run of yours has the process id 7; "+none, "7")
+	refused("no run of this user has process id 7; "+none, "7")
 	var out bytes.Buffer
 	if code := listRuns(&environment{stdout: &out}); code != exitFine || out.Len() > 0 {
 		t.Errorf("the list of no runs ends with %d and is %q", code, out.String())
@@ -106,8 +106,8 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %q, %v", named, path, err)
 		}
 	}
-	refused("no run of yours has the process id 1x; choose one of the runs", "1x")
-	refused("no run of yours has the process id 1; choose one of the runs", "1")
+	refused("no run of this user has process id 1x; choose one of the runs", "1x")
+	refused("no run of this user has process id 1; choose one of the runs", "1")
 }
 
 // Wrong usage of attach joins nothing.

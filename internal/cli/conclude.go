@@ -51,7 +51,7 @@ func (e *environment) report(p *prepared, o run.Outcome) error {
 	switch problem := printReport(e.stdout, o.Report, p.baseline, !p.pictures.noPlots); {
 	case problem == nil || errors.Is(problem, syscall.EPIPE) && o.Path != "":
 	case o.Path == "":
-		err = errors.Join(err, fmt.Errorf("the report could not be printed, and no file has it: %w", problem))
+		err = errors.Join(err, fmt.Errorf("the report could not be printed, and no file was saved: %w", problem))
 	default:
 		o.Warnings = append(o.Warnings, "the report could not be printed: "+problem.Error())
 	}
@@ -68,13 +68,13 @@ func (e *environment) report(p *prepared, o run.Outcome) error {
 	if r := &o.Report; err == nil && r.Conclusion == metrics.RunFailed && r.Trouble != "" {
 		err = errors.New(r.Trouble)
 		if r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0 {
-			err = fmt.Errorf("all %d requests belonged to the warm-up, so there are no figures; make --warmup %s shorter", r.WarmedUp, metrics.Duration(r.Plan.Warmup))
+			err = fmt.Errorf("all %d requests were in the warm-up, so there are no figures; shorten --warmup %s", r.WarmedUp, metrics.Duration(r.Plan.Warmup))
 		}
 	}
 	if err != nil {
 		e.fail(exitFailed, err)
 	} else if !o.Saved {
-		err = errors.New("not saved where it was to be")
+		err = errors.New("not saved to its place")
 	}
 	return err
 }

@@ -104,7 +104,7 @@ func TestLeftInThePreparation(t *testing.T) {
 	}{
 		{"q", func(x *shown) { x.press("q") }, exitAborted, "stopped before the first request (interrupt)"},
 		{"SIGTERM", func(*shown) { _ = syscall.Kill(os.Getpid(), syscall.SIGTERM) }, exitTerminated, "stopped before the first request (terminated)"},
-		{"no model", nil, exitFailed, "it names none; name the model with --model"},
+		{"no model", nil, exitFailed, "it lists none; name the model with --model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server, asked, letGo := undecided(t)
@@ -183,7 +183,7 @@ func TestCalibrateOnScreen(t *testing.T) {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
 	x.wait("INCOMPLETE")
 	x.ended(exitTerminated)
-	x.says("not kept")
+	x.says("not saved")
 
 	show, done := calibrationProgress(os.Stdout)
 	show(2, 5, strings.Repeat("wide", 40))

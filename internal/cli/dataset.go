@@ -25,14 +25,14 @@ import (
 )
 
 const datasetText = `
-Shows what 'benchtop serve' with the same flags for the prompts would send, and sends none of it: how many requests, how
-long prompts and answers are, the first prompts, and with --jsonl all of them.
+Shows the prompts that 'benchtop serve' would send with the same flags, without sending them: number of requests, prompt
+and output lengths, the first prompts, and with --jsonl all of them.
 
   benchtop dataset --dataset-name random --tokenizer DIR --random-input-len 1024 --num-prompts 1000
   benchtop dataset --dataset-name sharegpt --dataset-path s.json --model org/name --jsonl prompts.jsonl
 
-Tokens are counted by the tokenizer on this machine. A server is asked to do it only where one is named with --base-url or
---host. 'benchtop dataset slices --input TEXT --output FILE' cuts a text into prompts for the data set custom.`
+The local tokenizer counts the tokens. A server counts them only if one is given with --base-url or --host.
+'benchtop dataset slices --input TEXT --output FILE' cuts a text into prompts for the data set custom.`
 
 // datasetOptions are the flags of dataset.
 type datasetOptions struct {
@@ -51,15 +51,15 @@ func newDatasetOptions() *datasetOptions {
 	f := o.flags.Group("Requests")
 	o.load.defineDraws(f)
 	f.StringVar(&o.prefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
-	server := o.flags.Group("Server, to count tokens if there is no tokenizer here")
+	server := o.flags.Group("Server that counts tokens if there is no local tokenizer")
 	o.server.DefineAddress(server)
 	server.Lookup("base-url").Usage = "server that counts; overrides host and port"
-	server.Lookup("model").Usage = "model whose tokenizer is looked for (default: the server's first)"
-	server.Lookup("served-model-name").Usage = "name the server has for it"
-	server.Lookup("header").Usage = "headers for the server, as KEY=VALUE KEY=VALUE; shown nowhere"
+	server.Lookup("model").Usage = "model whose tokenizer is used (default: the server's first)"
+	server.Lookup("served-model-name").Usage = "the server's name for the model"
+	server.Lookup("header").Usage = "headers for the server, as KEY=VALUE KEY=VALUE; never shown"
 	f = o.flags.Group("Output")
-	f.IntVar(&o.first, "first", 3, "how many prompts to show")
-	f.StringVar(&o.lines, "jsonl", "", "write all requests to this file, as JSON lines; - writes them to standard output, and nothing else")
+	f.IntVar(&o.first, "first", 3, "number of prompts to show")
+	f.StringVar(&o.lines, "jsonl", "", "write all requests to this file, as JSON lines; - for standard output, with nothing else on it")
 	argv.DefineInert(o.flags.Group("Accepted without effect"))
 	return o
 }
@@ -86,7 +86,7 @@ func runDataset(env *environment, args []string) int {
 	}
 	o.load.rate, o.load.burstiness, o.load.allRows = 1, 1, o.prompts.Needs().AllRows
 	o.load.checkDraws(&problems)
-	problems.BadIf(o.load.prompts > shape.MostArrivals, "--num-prompts %d: more than %d are too many for one run", o.load.prompts, shape.MostArrivals)
+	problems.BadIf(o.load.prompts > shape.MostArrivals, "--num-prompts %d: the maximum for one run is %d", o.load.prompts, shape.MostArrivals)
 	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, false, to)...)
 	if p := protocol.Holding(o.prompts.Needs().Forms); p != nil && to == nil && (o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.Needs().Forms)) {
 		o.server.Protocol = p // one that can send them
@@ -189,8 +189,8 @@ func openWhole(ctx context.Context, flag, path string) (*files.Whole, error) {
 }
 
 const slicesText = `
-Cuts a text into prompts for the data set custom, as vLLM's helper does: each begins at a random place and has the tokens
-asked for; behind the end of the text comes its beginning.
+Cuts a text into prompts for the data set custom, as vLLM's helper does: each starts at a random place and has the given
+length; past its end, the text wraps around.
 
   benchtop dataset slices --input book.txt --output prompts.jsonl --tokenizer DIR --input-len 1024`
 
@@ -206,9 +206,9 @@ func runSlices(env *environment, args []string) int {
 	f.IntVar(&o.Prompts, "num-prompts", o.Prompts, "number of prompts")
 	f.IntVar(&o.InputLen, "input-len", o.InputLen, "prompt length in tokens")
 	f.IntVar(&o.OutputLen, "output-len", o.OutputLen, "output length in tokens")
-	f.StringVar(&ratio, "range-ratio", "0.0", `lengths vary by this share; or {"input": 0.1, "output": 0.5}`)
-	f.Int64Var(&o.Seed, "seed", 0, "seed of all draws")
-	f.Bool("trust-remote-code", false, "accepted without effect: no code from elsewhere is ever run")
+	f.StringVar(&ratio, "range-ratio", "0.0", `vary lengths by up to this share; or {"input": 0.1, "output": 0.5}`)
+	f.Int64Var(&o.Seed, "seed", 0, "random seed")
+	f.Bool("trust-remote-code", false, "accepted without effect: remote code is never run")
 	rest, err := env.parse(&flags, args)
 	problems := usage.Problems{err, noArguments("dataset slices", rest)}
 	problems.BadIf(output == "", "--output: give the file to write")

@@ -71,13 +71,13 @@ func TestRefusedDatasets(t *testing.T) {
 	words := map[string]string{
 		"custom missing output_tokens": "output_tokens",
 		"custom not jsonl":             "does not end in .jsonl",
-		"custom no path":               "--dataset-name custom: needs a file; give one with --dataset-path",
-		"sharegpt no path":             "--dataset-name sharegpt: needs a file; give one with --dataset-path",
+		"custom no path":               "--dataset-name custom: needs a file; give it with --dataset-path",
+		"sharegpt no path":             "--dataset-name sharegpt: needs a file; give it with --dataset-path",
 		"custom_image not jsonl":       "does not end in .jsonl",
 		"custom_image wrong fields":    "line 1: ",
 		"spec_bench no turns":          `"turns"`,
 		"speed_bench not dir":          "directory",
-		"speed_bench no path":          "--dataset-name speed_bench: needs a file; give one with --dataset-path",
+		"speed_bench no path":          "--dataset-name speed_bench: needs a file; give it with --dataset-path",
 		"sonnet input too small":       "input length 5",
 		"sonnet no tokenizer":          "dataset sonnet: needs a tokenizer",
 		"random no tokenizer":          "", // on purpose: the prompts are token ids
@@ -148,7 +148,7 @@ func TestDataset(t *testing.T) {
 		want       []string
 	}{
 		{"random", "--random-input-len 64 --num-prompts 40", []string{
-			"random: 64 tokens in", "tokens               counted by tokenizer " + exact + "\n", "prompt tokens        2,560 in all, each 64", "first of 40"}},
+			"random: 64 input tokens", "tokens               counted by tokenizer " + exact + "\n", "prompt tokens        2,560 in all, each 64", "first of 40"}},
 		{"random ids", "--vocab-size 500 --random-input-len 9 --num-prompts 4 --first 0", []string{"tokens               not counted (prompts are token ids)", "sent as              token ids"}},
 		{"rerank", "--dataset-name random-rerank --random-input-len 20 --num-prompts 6 --random-batch-size 3", []string{"prompts              8", "requests             2"}},
 		{"rerank for its backend", "--dataset-name random-rerank --backend vllm-rerank --random-input-len 20 --num-prompts 6", []string{"requests             6"}},
@@ -211,7 +211,7 @@ func TestServeSaysWhatItSends(t *testing.T) {
 	for _, c := range []struct {
 		args, want []string
 	}{
-		{[]string{"--tokenizer", modelDirectory(t, "gpt2")}, []string{"random: 30 tokens in", "as text, tokens by tokenizer ",
+		{[]string{"--tokenizer", modelDirectory(t, "gpt2")}, []string{"random: 30 input tokens", "as text, tokens by tokenizer ",
 			"benchtop: WARNING: the server's tokenizer is another"}},
 		{nil, []string{"this is not vLLM's workload), tokens by the server's tokenizer\n"}},
 	} {
@@ -227,7 +227,7 @@ func TestServeSaysWhatItSends(t *testing.T) {
 
 // vLLM's client warns where it cannot compare its prompts with the server's tokenizer: their lengths may be others there.
 func TestServeSaysThatPromptsWereNotCompared(t *testing.T) {
-	const said = "benchtop: WARNING: the prompts were not compared with the server's tokenizer"
+	const said = "benchtop: WARNING: the prompts were not checked against the server's tokenizer"
 	for _, c := range []struct {
 		name   string
 		status int
@@ -235,11 +235,11 @@ func TestServeSaysThatPromptsWereNotCompared(t *testing.T) {
 		args   []string
 		want   string // behind what is said, "-" for nothing said
 	}{
-		{"not offered", http.StatusNotFound, "", nil, ", and may have other lengths there: it offers no /tokenize\n"},
+		{"not offered", http.StatusNotFound, "", nil, ", so their lengths may differ there: it has no /tokenize\n"},
 		{"another model", http.StatusNotFound, `{"error":{"message":"The model does not exist.","type":"NotFoundError","param":"model","code":404}}`, nil,
-			`: its /tokenize does not know the model "sim-8b"` + "\n"},
+			`: its /tokenize does not know model "sim-8b"` + "\n"},
 		{"broken", http.StatusUnauthorized, "", nil, "does the server want an API key?"},
-		{"prefixes", http.StatusNotFound, "", []string{"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"}, "it offers no /tokenize"},
+		{"prefixes", http.StatusNotFound, "", []string{"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"}, "it has no /tokenize"},
 		{"ids are what they are", http.StatusNotFound, "", []string{"--vocab-size", "30000"}, "-"},
 		{"lengths of a file", http.StatusNotFound, "", []string{"--dataset-name", "sharegpt", "--dataset-path", "../../datasets/testdata/sharegpt_small.json"}, "-"},
 	} {
@@ -269,7 +269,7 @@ func TestDatasetUsage(t *testing.T) {
 	benchtop("dataset", "--tokenizer", "/nowhere/at/all").expect(t, exitUsage, "/nowhere/at/all")
 	benchtop("dataset", "--dataset-name", "custom_audio").expect(t, exitUsage, "--dataset-name custom_audio: ")
 	benchtop("dataset", "--jsonl", "/nowhere/at/all").expect(t, exitUsage, "--jsonl:")
-	benchtop("dataset", "--help").expect(t, exitFine, "sends none of it", "--prefix-repetition-prefix-len")
+	benchtop("dataset", "--help").expect(t, exitFine, "without sending them", "--prefix-repetition-prefix-len")
 	r := benchtop("dataset", "--vocab-size", "100", "--num-prompts", "2", "--jsonl", "-")
 	if r.expect(t, exitFine); strings.Count(r.stdout, "\n") != 2 || !strings.HasPrefix(r.stdout, `{"request_id":"bench-`) {
 		t.Errorf("%.200s", r.stdout)
@@ -297,12 +297,12 @@ func TestDatasetRefusals(t *testing.T) {
 	custom := "--dataset-name custom --dataset-path " + file("custom_small.jsonl") + " "
 	for _, c := range []struct{ args, want string }{
 		{"dataset --dataset-name custom_audio --tokenizer estimate --dataset-path " + file("custom_small.jsonl"), "recorded speech cannot be sent"},
-		{"dataset --dataset-name random-rerank --tokenizer estimate", "tried: an estimate makes no text\nbenchtop: name"},
-		{"dataset --dataset-name random-mm", "name the model's with --tokenizer DIRECTORY\n"},
-		{"dataset --backend openai-chat --vocab-size 50", "tried: neither a tokenizer nor a model is named\nbenchtop: name the model's with --tokenizer DIRECTORY, or use --backend openai"},
+		{"dataset --dataset-name random-rerank --tokenizer estimate", "tried: an estimate cannot generate text\nbenchtop: give"},
+		{"dataset --dataset-name random-mm", "give the model's with --tokenizer DIRECTORY\n"},
+		{"dataset --backend openai-chat --vocab-size 50", "tried: neither a tokenizer nor a model is named\nbenchtop: give the model's with --tokenizer DIRECTORY, or use --backend openai"},
 		{"dataset --skip-tokenizer-init --backend openai-chat", "--skip-tokenizer-init is given"},
 		{"dataset --num-prompts -3 " + custom, "--num-prompts -3: must be at least 1, or 0 for every row once"},
-		{"dataset --num-prompts 2000000000 --tokenizer estimate --skip-chat-template " + custom, "--num-prompts 2000000000: more than 50000000 are too many"},
+		{"dataset --num-prompts 2000000000 --tokenizer estimate --skip-chat-template " + custom, "--num-prompts 2000000000: the maximum for one run is 50000000"},
 		{"dataset --dataset-name hf --dataset-path " + datasetFiles, "say so with --hf-name gorilla-llm/"},
 		{"dataset --dataset-name hf", "give --dataset-path gorilla-llm/"},
 		{"dataset --backend vllm --dataset-name hf --dataset-path org/x", "benchtop: --dataset-path org/x: of the hub's data sets only"},

@@ -18,9 +18,9 @@ import (
 )
 
 const demoText = `
-Starts a simulated server in a process of its own and puts it under a load that grows until it saturates:
-time to first token takes off when requests come faster than the server can serve them.
-The result is always saved. q ends the run and keeps the report.`
+Starts a simulated server in a separate process and ramps the load until it saturates: time to first token
+climbs once requests arrive faster than the server can serve them.
+The result is always saved. q ends the run and prints the report.`
 
 // With these lengths the profiles of the simulated server say what they can do.
 const (
@@ -58,8 +58,8 @@ func newDemoOptions() *demoOptions {
 	o := &demoOptions{save: files.Options{Unasked: true}, flags: argv.Flags{Synopsis: "demo [flags]", Text: demoText}}
 	f := o.flags.Group("Load")
 	f.DurationVar(&o.duration, "duration", time.Minute, "length of the ramp")
-	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
-	f.StringVar(&o.profile, "profile", simulator.Defaults().Name, "which server to simulate: "+strings.Join(simulator.Names(), ", "))
+	f.Int64Var(&o.seed, "seed", 0, "random seed, 0 to 4294967295")
+	f.StringVar(&o.profile, "profile", simulator.Defaults().Name, "server to simulate: "+strings.Join(simulator.Names(), ", "))
 	o.client.define(o.flags.Group("Client"))
 	f = o.flags.Group("Report")
 	o.save.Define(f)
@@ -99,7 +99,7 @@ func (o *demoOptions) preset(p simulator.Profile, url string) (*serveOptions, er
 	})
 	s.client, s.save, s.report.noPlots, s.gpus, s.screen, s.old = o.client, o.save, o.noPlots, o.gpus, o.screen, o.old
 	if s.gpus.which == gpuAuto {
-		s.gpus.off = "the demo's server is simulated; --gpu all watches the GPUs of this machine all the same"
+		s.gpus.off = "the demo's server is simulated; --gpu all monitors the GPUs of this machine anyway"
 	}
 	return s, err
 }

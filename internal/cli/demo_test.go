@@ -62,7 +62,7 @@ func TestDemoPreset(t *testing.T) {
 		if !p.pictures.noPlots || !p.screen.exit || p.save.Unasked != o.save.Unasked {
 			t.Errorf("%s: the demo's own flags are lost", name)
 		}
-		const off = "the demo's server is simulated; --gpu all watches the GPUs of this machine all the same"
+		const off = "the demo's server is simulated; --gpu all monitors the GPUs of this machine anyway"
 		if p.GPUs.Off != off {
 			t.Errorf("%s: GPUs %+v", name, p.GPUs)
 		}

@@ -11,7 +11,7 @@ func TestBugInThePreparation(t *testing.T) {
 	var said strings.Builder
 	env := &environment{stdin: strings.NewReader(""), stdout: &said, stderr: &said}
 	code := env.perform(&screenOptions{}, nil, func(context.Context) (*prepared, error) { panic("no such thing") })
-	if words := said.String(); code != exitFailed || !strings.Contains(words, "benchtop broke while it prepared the run: no such thing") ||
+	if words := said.String(); code != exitFailed || !strings.Contains(words, "benchtop failed while preparing the run: no such thing") ||
 		!strings.Contains(words, "display_test.go") {
 		t.Errorf("exit code %d: %s", code, words)
 	}

@@ -21,7 +21,7 @@ func TestEmbeddings(t *testing.T) {
 	r := benchtop(args...)
 	r.expect(t, exitFine, "Total input tokens:                      108", "Input throughput (inputs/s):", "Request goodput (req/s):", "Total token throughput (tok/s):",
 		"Mean E2EL (ms):")
-	if words := "9 tokens in after a prefix of 0, as token ids"; !strings.Contains(r.stderr, words) || strings.Contains(r.stderr, "tokens out") {
+	if words := "9 input tokens, as token ids"; !strings.Contains(r.stderr, words) || strings.Contains(r.stderr, "output tokens") {
 		t.Errorf("%q is missing in\n%s", words, r.stderr)
 	}
 	figures := func(text string) string { return text[strings.Index(text, "===="):strings.Index(text, "----Server")] }
@@ -44,7 +44,7 @@ func TestEmbeddings(t *testing.T) {
 		t.Errorf("%v: %+v", err, result)
 	}
 	journal := string(unpacked(t, filepath.Join(dir, "r.jsonl.gz")))
-	for _, words := range []string{"--temperature has no effect: backend openai-embeddings makes no tokens", "--logprobs has no effect"} {
+	for _, words := range []string{"--temperature has no effect: backend openai-embeddings generates no tokens", "--logprobs has no effect"} {
 		if !strings.Contains(journal, words) {
 			t.Errorf("%q is missing in the journal", words)
 		}

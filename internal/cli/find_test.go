@@ -27,7 +27,7 @@ func TestFind(t *testing.T) {
 func TestFindUsage(t *testing.T) {
 	t.Parallel()
 	benchtop("serve", "--find", "--num-prompts", "5", "--request-rate", "3", "--find-from", "0", "--find-step", "1ms", "--find-hold", "0s").expect(t, exitUsage,
-		"--find: say with --goodput", "--find and --num-prompts", "--find and --request-rate", "--find-from 0", "--find-step 1ms", "--find-hold 0s")
+		"--find: give the objectives with --goodput", "--find and --num-prompts", "--find and --request-rate", "--find-from 0", "--find-step 1ms", "--find-hold 0s")
 	benchtop("serve", "--find-users", "--goodput", "ttft:500", "--max-concurrency", "3", "--find-from", "1.5", "--stages", "1:5s").expect(t, exitUsage,
 		"--find-users and --max-concurrency", "--find-from 1.5: users are whole", "--find and --stages")
 	benchtop("serve", "--find-step", "5s").expect(t, exitUsage, "--find-step: needs --find")

@@ -39,11 +39,11 @@ var formDatasets = []string{"random", "sharegpt", "custom", "prefix_repetition",
 
 // The kinds of load the form offers.
 const (
-	loadUsers  = "users without pause"
-	loadRate   = "a rate"
-	loadRamp   = "a ramp in time"
-	loadStages = "stages of rates"
-	loadFind   = "find the highest rate"
+	loadUsers  = "closed loop"
+	loadRate   = "constant rate"
+	loadRamp   = "ramp over time"
+	loadStages = "rate stages"
+	loadFind   = "search for the highest rate"
 )
 
 const (
@@ -82,7 +82,7 @@ type formField struct {
 func formFields() []formField {
 	return []formField{
 		{form.Field{Key: fieldServer, Label: "Server", Value: "http://127.0.0.1:8000", Hint: "or run 'benchtop demo'"}, nil},
-		{form.Field{Key: fieldModel, Label: "Model", Hint: "empty: the server's first", Free: true}, nil},
+		{form.Field{Key: fieldModel, Label: "Model", Hint: "default: server's first", Free: true}, nil},
 		{form.Field{Key: fieldAPI, Label: "API", Choices: []string{apiCompletions, apiChat}}, nil},
 		{form.Field{Key: fieldDataset, Label: "Data set", Short: "Data", Choices: formDatasets}, nil},
 		{form.Field{Key: fieldFile, Label: "File", Hint: "of the data set"}, nil},
@@ -90,19 +90,19 @@ func formFields() []formField {
 		{form.Field{Key: fieldOutput, Label: "Output tokens", Short: "Output", Value: "128"}, nil},
 		{form.Field{Key: fieldLoad, Label: "Load", Choices: []string{loadUsers, loadRate, loadRamp, loadStages, loadFind}}, nil},
 		{form.Field{Key: "max-concurrency", Label: "Users", Value: "16", Hint: "requests in flight"}, []string{loadUsers}},
-		{form.Field{Key: "request-rate", Label: "Rate", Value: "4", Hint: "requests a second"}, []string{loadRate}},
-		{form.Field{Key: "ramp-up-start-rps", Label: "From", Value: "1", Hint: "requests a second"}, []string{loadRamp}},
-		{form.Field{Key: "ramp-up-end-rps", Label: "To", Value: "32", Hint: "requests a second"}, []string{loadRamp}},
-		{form.Field{Key: "stages", Label: "Stages", Value: "4:30s,8:30s,16:30s", Hint: "requests a second : time"}, []string{loadStages}},
-		{form.Field{Key: fieldLength, Label: "For", Value: "1m"}, []string{loadUsers, loadRate, loadRamp}},
+		{form.Field{Key: "request-rate", Label: "Rate", Value: "4", Hint: "requests per second"}, []string{loadRate}},
+		{form.Field{Key: "ramp-up-start-rps", Label: "From", Value: "1", Hint: "requests per second"}, []string{loadRamp}},
+		{form.Field{Key: "ramp-up-end-rps", Label: "To", Value: "32", Hint: "requests per second"}, []string{loadRamp}},
+		{form.Field{Key: "stages", Label: "Stages", Value: "4:30s,8:30s,16:30s", Hint: "req/s:time"}, []string{loadStages}},
+		{form.Field{Key: fieldLength, Label: "Duration", Short: "For", Value: "1m"}, []string{loadUsers, loadRate, loadRamp}},
 		{form.Field{Key: fieldPrompts, Label: "Requests", Short: "Reqs", Value: "1000", Hint: "at most"}, []string{loadUsers}},
-		{form.Field{Key: fieldSLO, Label: "Objectives", Short: "SLO", Value: "ttft:500 tpot:50", Hint: "in ms; may be empty"}, nil},
+		{form.Field{Key: fieldSLO, Label: "Objectives", Short: "SLO", Value: "ttft:500 tpot:50", Hint: "ms; optional"}, nil},
 	}
 }
 
 func formOptions() form.Options {
 	o := form.Options{
-		Title:   "what to load, and how",
+		Title:   "New benchmark",
 		Shown:   formShows,
 		Command: formCommand,
 		Lookup:  formModels,
@@ -232,7 +232,7 @@ func formModels(ctx context.Context, values map[string]string) (field string, ch
 	ctx, cancel := context.WithTimeout(ctx, formPatience)
 	defer cancel()
 	if err := server.Reach(ctx, t); err != nil {
-		return fieldModel, nil, errors.New("no server answers there")
+		return fieldModel, nil, errors.New("no server at this address")
 	}
 	models, err := server.List(ctx, client, t)
 	for _, m := range models {

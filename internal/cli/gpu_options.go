@@ -36,8 +36,8 @@ const (
 )
 
 func (o *gpuOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.which, "gpu", gpuAuto, "which GPUs of this machine to watch: auto (all, if the server is on this machine), all, none, or indices as 0,1")
-	f.Float64Var(&o.price, "gpu-price", 0, "what one GPU costs an hour, in any currency, for the cost of tokens; 0 for unknown")
+	f.StringVar(&o.which, "gpu", gpuAuto, "which GPUs of this machine to monitor: auto (all, if the server is on this machine), all, none, or indices as 0,1")
+	f.Float64Var(&o.price, "gpu-price", 0, "price of one GPU per hour, in any currency, for the cost per token; 0 for unknown")
 }
 
 // plan writes into a plan which GPUs were asked for, and what one costs.
@@ -46,7 +46,7 @@ func (o *gpuOptions) plan(p *metrics.Plan) { p.GPUPrice, p.GPUs = o.price, o.ask
 func (o *gpuOptions) check() error {
 	var problems []error
 	if !(o.price >= 0) || math.IsInf(o.price, 1) {
-		problems = append(problems, fmt.Errorf("--gpu-price %v: must be a price an hour, such as 2.5", o.price))
+		problems = append(problems, fmt.Errorf("--gpu-price %v: must be a price per hour, such as 2.5", o.price))
 	}
 	switch o.which {
 	case gpuAuto, gpuAll:
@@ -79,7 +79,7 @@ func (o *gpuOptions) asked() string {
 func (o *gpuOptions) watched(ctx context.Context, t *target.Target) watch.GPUs {
 	off := o.off
 	if o.which == gpuAuto && off == "" && !onThisMachine(ctx, t.Hostname()) {
-		off = "the server is on another machine; --gpu all watches the GPUs of this one all the same"
+		off = "the server is on another machine; --gpu all monitors the GPUs of this one anyway"
 	}
 	return watch.GPUs{Off: off, Only: o.only, Asked: o.asked() != ""}
 }

@@ -43,38 +43,38 @@ type loadOptions struct {
 // defineDraws adds the flags that say how many prompts are drawn, and from which seed.
 func (o *loadOptions) defineDraws(f *pflag.FlagSet) {
 	f.IntVar(&o.prompts, "num-prompts", 1000, "number of requests")
-	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
+	f.Int64Var(&o.seed, "seed", 0, "random seed, 0 to 4294967295")
 }
 
 func (o *loadOptions) define(f *pflag.FlagSet) {
 	d := loadgen.Defaults()
 	o.rate, o.burstiness, o.users.users = argv.Rate(math.Inf(1)), 1, true
 	o.defineDraws(f)
-	f.Var(&o.rate, "request-rate", "requests per second; inf sends everything at once")
-	f.Var(&o.burstiness, "burstiness", "shape of the gaps: 1 Poisson, smaller burstier, inf constant")
-	f.IntVar(&o.concurrency, "max-concurrency", 0, "most requests in flight; 0 for no limit")
-	f.StringVar(&o.ramp.Strategy, "ramp-up-strategy", "", "let the rate grow: linear or exponential; over the requests unless --ramp-over is given")
+	f.Var(&o.rate, "request-rate", "requests per second; inf sends all at once")
+	f.Var(&o.burstiness, "burstiness", "burstiness of arrivals: 1 is Poisson, lower is burstier, inf is constant")
+	f.IntVar(&o.concurrency, "max-concurrency", 0, "maximum requests in flight; 0 for no limit")
+	f.StringVar(&o.ramp.Strategy, "ramp-up-strategy", "", "ramp up the rate: linear or exponential; over the requests unless --ramp-over is given")
 	f.Float64Var(&o.ramp.From, "ramp-up-start-rps", math.NaN(), "requests per second at the start of the ramp")
 	f.Float64Var(&o.ramp.To, "ramp-up-end-rps", math.NaN(), "requests per second at the end of the ramp")
-	f.DurationVar(&o.ramp.Over, "ramp-over", 0, "let the ramp take this time, and end the run with it unless --duration or --num-prompts say otherwise")
+	f.DurationVar(&o.ramp.Over, "ramp-over", 0, "ramp over this time; the run ends with the ramp unless --duration or --num-prompts is given")
 	for _, name := range []string{"ramp-up-start-rps", "ramp-up-end-rps"} {
 		f.Lookup(name).DefValue = "0" // NaN would be shown
 	}
-	f.Var(&o.rates, "stages", "rates one after the other, as 8:30s,16:30s,32:1m")
-	f.Var(&o.users, "concurrency-stages", "users without pause, one number after the other, as 1:20s,8:20s,64:1m")
+	f.Var(&o.rates, "stages", "rate stages, RATE:TIME, as 8:30s,16:30s,32:1m")
+	f.Var(&o.users, "concurrency-stages", "closed-loop stages, USERS:TIME, as 1:20s,8:20s,64:1m")
 	f.DurationVar(&o.duration, "duration", 0, "stop sending after this time; 0 for no limit")
-	f.DurationVar(&o.warmup, "warmup", 0, "leave the beginning of the run out of every figure")
-	f.IntVar(&o.warmups, "num-warmups", 0, "requests before the run, in no figure")
-	f.Float64Var(&o.probeRate, "probe-request-rate", 0, "tiny requests per second sent beside the load, one after the other")
-	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "give a request up when no chunk came for this long after its first")
-	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "give a request up after this time")
-	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may go on after you quit")
-	f.BoolVar(&o.findRate, "find", false, "search for the highest request rate within --goodput: raise it until it is too much, close in, hold the result")
-	f.BoolVar(&o.find.Users, "find-users", false, "search for the highest number of users without pause instead")
-	f.Float64Var(&o.find.From, "find-from", 1, "load the search begins with, in requests per second or users")
-	f.Float64Var(&o.find.Most, "find-most", 1000, "load the search ends at")
-	f.DurationVar(&o.find.Step, "find-step", 10*time.Second, "how long each load of the search takes")
-	f.DurationVar(&o.find.Hold, "find-hold", 30*time.Second, "how long the load that was found is held")
+	f.DurationVar(&o.warmup, "warmup", 0, "exclude this time at the start of the run from all figures")
+	f.IntVar(&o.warmups, "num-warmups", 0, "warm-up requests before the run, excluded from all figures")
+	f.Float64Var(&o.probeRate, "probe-request-rate", 0, "tiny probe requests per second beside the load, one at a time")
+	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "fail a request when no chunk arrives for this long after its first")
+	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "fail a request after this time")
+	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may continue after you quit")
+	f.BoolVar(&o.findRate, "find", false, "search for the highest request rate within --goodput: raise the rate until objectives are missed, narrow down, hold the result")
+	f.BoolVar(&o.find.Users, "find-users", false, "search for the highest number of closed-loop users instead")
+	f.Float64Var(&o.find.From, "find-from", 1, "load at which the search starts, in requests per second or users")
+	f.Float64Var(&o.find.Most, "find-most", 1000, "highest load the search tests")
+	f.DurationVar(&o.find.Step, "find-step", 10*time.Second, "time spent on each load of the search")
+	f.DurationVar(&o.find.Hold, "find-hold", 30*time.Second, "time the load found is held")
 }
 
 // searching reports whether there is a search.
@@ -141,7 +141,7 @@ func (o *loadOptions) check(given *pflag.FlagSet, slo metrics.SLO) (p usage.Prob
 		p = append(p, s.Validate()...)
 	}
 	end := o.shape().End()
-	p.BadIf(o.warmup > 0 && end > 0 && o.warmup >= end, "--warmup %s: the run is over after %s", metrics.Duration(o.warmup), metrics.Duration(end))
+	p.BadIf(o.warmup > 0 && end > 0 && o.warmup >= end, "--warmup %s: the run ends after %s", metrics.Duration(o.warmup), metrics.Duration(end))
 	return p
 }
 
@@ -172,7 +172,7 @@ func (o *loadOptions) checkRamp(p *usage.Problems) {
 		return
 	}
 	p.OneOf("ramp-up-strategy", o.ramp.Strategy, "linear", "exponential")
-	p.BadIf(o.hasRate(), "--ramp-up-strategy and --request-rate: choose one; a ramp has rates of its own")
+	p.BadIf(o.hasRate(), "--ramp-up-strategy and --request-rate: choose one; a ramp sets its own rates")
 }
 
 func (o *loadOptions) checkStages(p *usage.Problems) {
@@ -183,14 +183,14 @@ func (o *loadOptions) checkStages(p *usage.Problems) {
 	}
 	p.BadIf(rates && users, "--stages and --concurrency-stages: choose one")
 	p.BadIf(o.ramp.Strategy != "", "%s and --ramp-up-strategy: choose one", name)
-	p.BadIf(o.hasRate(), "%s and --request-rate: choose one; stages have loads of their own", name)
+	p.BadIf(o.hasRate(), "%s and --request-rate: choose one; stages set their own load", name)
 	p.BadIf(users && o.concurrency > 0, "--concurrency-stages and --max-concurrency: choose one")
 	p.BadIf(rates && !slices.ContainsFunc(o.rates.stages, func(s metrics.Stage) bool { return s.Rate > 0 }), "--stages %s: nothing would be sent", &o.rates)
 }
 
 // checkTrace refuses loads beside the times of a trace. A rate is ignored, as with vLLM.
 func (o *loadOptions) checkTrace(p *usage.Problems) {
-	const words = "--%s: the trace has times of its own; add --no-self-timed to send it otherwise"
+	const words = "--%s: the trace sets the times; add --no-self-timed to use another load"
 	p.BadIf(o.selfTimed && len(o.rates.stages) > 0, words, "stages")
 	p.BadIf(o.selfTimed && len(o.users.stages) > 0, words, "concurrency-stages")
 	p.BadIf(o.selfTimed && o.ramp.Over > 0, words, "ramp-over")
@@ -206,12 +206,12 @@ func (o *loadOptions) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 		return
 	}
 	p.BadIf(o.findRate && o.find.Users && given.Changed("find"), "--find and --find-users: choose one, a rate or users")
-	p.BadIf(len(o.within) == 0, "--find: say with --goodput what the search has to stay within, as --goodput ttft:500 tpot:50")
+	p.BadIf(len(o.within) == 0, "--find: give the objectives with --goodput, as --goodput ttft:500 tpot:50")
 	for _, name := range []string{"num-prompts", "request-rate", "ramp-up-strategy", "ramp-over", "stages", "concurrency-stages"} {
 		p.BadIf(given.Changed(name),
-			"--find and --%s: the search sets the load and ends the run itself; begin it with --find-from, bound it with --find-most or --duration", name)
+			"--find and --%s: the search sets the load and ends the run; start it with --find-from, limit it with --find-most or --duration", name)
 	}
-	p.BadIf(o.find.Users && o.concurrency > 0, "--find-users and --max-concurrency: the search sets the number of users; bound it with --find-most")
+	p.BadIf(o.find.Users && o.concurrency > 0, "--find-users and --max-concurrency: the search sets the number of users; limit it with --find-most")
 	if o.find.Users && o.find.Most > 0 && o.find.Most <= shape.HighestRate {
 		p.Flag(fmt.Sprintf("find-most %g", o.find.Most), checkLimits(int(o.find.Most)))
 	}
@@ -283,7 +283,7 @@ func (v *stageList) stage(item string) (metrics.Stage, error) {
 	if v.users {
 		n, err := strconv.Atoi(load)
 		if err != nil || n < 1 {
-			return metrics.Stage{}, fmt.Errorf("%q: %q is not a number of users of at least 1", item, load)
+			return metrics.Stage{}, fmt.Errorf("%q: %q is not a number of users; at least 1", item, load)
 		}
 		return metrics.Stage{Users: n, Length: d}, nil
 	}

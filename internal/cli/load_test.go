@@ -252,7 +252,7 @@ func TestFailOn(t *testing.T) {
 	benchtop(append(base, "--fail-on", "p99_ttft_ms>0.001", "--fail-on", "failed>0")...).expect(t, exitMissed, "p99_ttft_ms>0.001")
 	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:0.001")...).expect(t, exitMissed, "goodput<90%")
 	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:60000")...).expect(t, exitFine)
-	benchtop(append(base, "--fail-on", "goodput<90%", "--fail-on", "speed>3")...).expect(t, exitUsage, "say with --goodput what is good", "speed")
+	benchtop(append(base, "--fail-on", "goodput<90%", "--fail-on", "speed>3")...).expect(t, exitUsage, "give the objectives with --goodput", "speed")
 	// Nothing that succeeded outranks the condition.
 	benchtop("serve", "--base-url", url, "--extra-body.model", "nobody", "--num-prompts", "2", "--fail-on", "failed>0").expect(t, exitFailed, "no request succeeded")
 }

@@ -86,14 +86,14 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"demo", "a stress test against a simulated server: no GPU, no network, no flags", runDemo},
-		{"serve", "load a server; takes the flags of 'vllm bench serve'", runServe},
-		{"simulate", "the simulated server alone, to try clients against", runSimulate},
-		{"dataset", "what 'serve' would send, without sending it", runDataset},
-		{"report", "the report of a saved run", runReport},
-		{"attach", "a run that goes on in another terminal", runAttach},
-		{"calibrate", "how much this client can measure on this machine, and how exactly", runCalibrate},
-		{"metronome", "a server that does no work, to measure clients against", runMetronome},
+		{"demo", "stress-test a simulated server; no GPU, network or flags needed", runDemo},
+		{"serve", "load-test a server; takes the flags of 'vllm bench serve'", runServe},
+		{"simulate", "run the simulated server alone, to test clients against", runSimulate},
+		{"dataset", "show the prompts 'serve' would send, without sending them", runDataset},
+		{"report", "print the report of a saved run, or replay the run", runReport},
+		{"attach", "join a run that is on in another terminal", runAttach},
+		{"calibrate", "measure how much load this machine can time, and how exactly", runCalibrate},
+		{"metronome", "run a server that does no work, to measure clients against", runMetronome},
 	}
 }
 
@@ -135,7 +135,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 func overview() string {
 	var b strings.Builder
-	b.WriteString(`benchtop loads an LLM server and shows, live, what its users would feel.
+	b.WriteString(`benchtop load-tests an LLM server and shows, live, the latency its users would see.
 
 usage: benchtop COMMAND [flags]
 
@@ -144,8 +144,8 @@ usage: benchtop COMMAND [flags]
 		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.summary)
 	}
 	b.WriteString(`
-Start with 'benchtop demo', or without a command on a terminal for a form. 'benchtop COMMAND --help' lists a command's flags;
-'benchtop bench serve' is the same as 'benchtop serve'.
+Start with 'benchtop demo'. Without a command, benchtop opens a form on the terminal. 'benchtop COMMAND --help' lists the flags
+of a command. 'benchtop bench serve' is the same as 'benchtop serve'.
 `)
 	return b.String()
 }

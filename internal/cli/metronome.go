@@ -10,12 +10,12 @@ import (
 
 const metronomeText = `
 Runs a server that does no work, to measure clients against: it answers a completions request with
-max_tokens chunks at the pace that stands in the path, and keeps a log of when it wrote each of them.
+max_tokens chunks at the pace given in the path, and logs when it wrote each of them.
 It stops at Ctrl-C.
 
   POST /ttft=50ms/itl=10ms/v1/completions   the first chunk after 50 ms, then one every 10 ms
   POST /v1/completions                      all chunks as fast as the client takes them
-  GET  /log                                 what was written since the last time
+  GET  /log                                 the log since the last request for it
 
 'benchtop calibrate' measures this client against it.`
 

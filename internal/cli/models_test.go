@@ -20,12 +20,12 @@ func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 		want       string
 		asked      int // requests in all
 	}{
-		{"not there", "--model tinny", 404, list, exitUsage, `benchtop: --model tinny: the server does not list this model and refuses a request for it: status 404: no such model; name one that it lists: tiny, sql (did you mean tiny?)` + "\n", 1},
+		{"not there", "--model tinny", 404, list, exitUsage, `benchtop: --model tinny: the server does not list this model and rejects requests for it: status 404: no such model; choose a listed one: tiny, sql (did you mean tiny?)` + "\n", 1},
 		{"there", "--model tiny", 404, list, exitFine, "", 1},
 		{"a served name", "--model tiny --served-model-name x", 400, list, exitUsage, `--served-model-name x: `, 1},
 		{"modules", "--model tiny --lora-modules sql poems poems", 404, list, exitUsage, "--lora-modules poems: ", 1},
 		{"modules that are there", "--model base --lora-modules sql", 404, list, exitFine, "", 1},
-		{"any name will do", "--model x", 200, list, exitFine, "benchtop: WARNING: --model x: the server does not list this model, but answers to the name\n", 2},
+		{"any name will do", "--model x", 200, list, exitFine, "benchtop: WARNING: --model x: the server does not list this model, but accepts requests for it\n", 2},
 		{"busy", "--model x", 503, list, exitFailed, "benchtop: WARNING: --model x: the server does not list this model, and a request for it failed (status 503: no such model)\n", 2},
 		{"fields that the server does not know", "--model x", 422, list, exitFailed, "", 2},
 		{"no list", "--model x", 404, "", exitFailed, "", 1},

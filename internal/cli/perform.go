@@ -81,7 +81,7 @@ func (e *environment) perform(o *screenOptions, steps []string, prepare func(con
 func unbroken(ctx context.Context, prepare func(context.Context) (*prepared, error)) (p *prepared, err error) {
 	defer func() {
 		if bug := recover(); bug != nil {
-			p, err = nil, fmt.Errorf("benchtop broke while it prepared the run: %v\n%s", bug, debug.Stack())
+			p, err = nil, fmt.Errorf("benchtop failed while preparing the run: %v\n%s", bug, debug.Stack())
 		}
 	}()
 	return prepare(ctx)
@@ -193,7 +193,7 @@ func (t *console) show(p *prepared, snapshots <-chan metrics.Snapshot) {
 	case errors.Is(d.err, tui.ErrTerminal):
 		t.run.TerminalLost()
 	case d.err != nil: // the run is worth more than the picture
-		fmt.Fprintf(t.env.stderr, "benchtop: the dashboard broke, the run goes on without it: %s\n", d.err)
+		fmt.Fprintf(t.env.stderr, "benchtop: the dashboard failed; the run continues without it: %s\n", d.err)
 	default:
 		t.run.ScreenLeft()
 	}
@@ -226,7 +226,7 @@ func (t *console) leaveNow() {
 	}
 	where := t.run.Flush()
 	t.files.Abandon()
-	fmt.Fprintf(t.env.stderr, "benchtop: left at once; %s\n", where)
+	fmt.Fprintf(t.env.stderr, "benchtop: exited at once; %s\n", where)
 	if t.leave != nil {
 		t.leave()
 	}

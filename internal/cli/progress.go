@@ -31,7 +31,7 @@ func progressLine(s *metrics.Snapshot) string {
 			tokens += window[i].InputTokens
 		}
 	}
-	line := fmt.Sprintf("%6s  sent %d  done %d  failed %d  in flight %d  held %d", s.At.Round(time.Second),
+	line := fmt.Sprintf("%6s  sent %d  done %d  failed %d  in flight %d  queued %d", s.At.Round(time.Second),
 		s.Totals.Sent, s.Totals.Done, s.Totals.Failed, s.Waiting+s.Running, s.Held)
 	if len(window) > 0 {
 		approximate := "~"

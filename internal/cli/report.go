@@ -20,12 +20,12 @@ import (
 )
 
 const reportText = `
-Prints the reports of saved runs, computed anew from their journals. A FILE is the journal (.jsonl or
-.jsonl.gz), or the result (.json) beside which it lies. A journal that a kill cut off is read as far as it
-goes. Of a result so far (-so-far.json) the journal is that of the whole run, and so is the report.
+Prints the reports of saved runs, recomputed from their journals. FILE is a journal (.jsonl or .jsonl.gz), or
+the result (.json) beside it. A truncated journal gives a report of what it holds. An interim result
+(-so-far.json) shares the journal of the whole run, so its report covers the whole run.
 
-On a terminal one FILE is played again on the dashboard: space plays and pauses, < and > change the
-speed, comma and full stop go back and forth. The report follows when it is left; --no-tui prints it at once.`
+On a terminal, a single FILE is replayed on the dashboard: space plays and pauses, < and > change the speed,
+comma and full stop seek. The report is printed on exit; --no-tui prints it at once.`
 
 func runReport(env *environment, args []string) int {
 	flags := argv.Flags{Synopsis: "report [flags] FILE...", Text: reportText}
@@ -35,14 +35,14 @@ func runReport(env *environment, args []string) int {
 	var baseline baselineOptions
 	var screen screenOptions
 	fs = flags.Group("Screen")
-	fs.BoolVar(&screen.plain, "no-tui", false, "do not play the run, print its report")
+	fs.BoolVar(&screen.plain, "no-tui", false, "print the report without replaying the run")
 	screen.defineLooks(fs)
 	baseline.define(fs)
 	rest, err := env.parse(&flags, args)
 	switch {
 	case len(rest) > 0:
 	case baseline.file != "":
-		err = errors.Join(err, fmt.Errorf("--baseline %s: is the older run; name the one to compare with it as well", usage.Quote(baseline.file)))
+		err = errors.Join(err, fmt.Errorf("--baseline %s: this is the older run; also name the run to compare with it", usage.Quote(baseline.file)))
 	default:
 		err = errors.Join(err, errors.New("report takes a file, got none; see 'benchtop report --help'"))
 	}
@@ -96,7 +96,7 @@ func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) e
 type baselineOptions struct{ file string }
 
 func (o *baselineOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "baseline", "", "compare with a saved run, on the dashboard and in the report: its result (.json) or journal; a result of vllm bench gives its figures")
+	f.StringVar(&o.file, "baseline", "", "compare with a saved run on the dashboard and in the report: its result (.json) or journal, or a result of vllm bench")
 }
 
 // load reads the older run, nil if none was named. A truncated one is used up to its end, with a warning. Errors other than ctx's
@@ -111,12 +111,12 @@ func (o *baselineOptions) load(ctx context.Context, env *environment) (*tui.Base
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil && report.Completed+report.Failed > 0:
-		env.warn([]string{fmt.Sprintf("--baseline: %s; it is drawn from the %d requests before that", err, report.Completed+report.Failed)})
+		env.warn([]string{fmt.Sprintf("--baseline: %s; only the %d requests before that are used", err, report.Completed+report.Failed)})
 	case err != nil:
 		return nil, usage.Errorf("--baseline: %w", err)
 	}
 	if !report.Plan.TimedAlike() {
-		env.warn([]string{fmt.Sprintf("--baseline: %s does not say that its chat streams were timed as vLLM 0.33 times them: its TTFT, TPOT and ITL may not compare",
+		env.warn([]string{fmt.Sprintf("--baseline: %s does not say that its chat streams were timed as in vLLM 0.33: its TTFT, TPOT and ITL may not be comparable",
 			filepath.Base(o.file))})
 	}
 	env.Show(filepath.Base(o.file))

@@ -11,7 +11,7 @@ import (
 // A directory is no damaged journal: what to give is said.
 func TestReportOfADirectory(t *testing.T) {
 	dir := t.TempDir()
-	const words = " is a directory; give a result (.json) or a journal (.jsonl or .jsonl.gz) in it"
+	const words = " is a directory; name a result (.json) or a journal (.jsonl or .jsonl.gz) in it"
 	benchtop("report", dir).expect(t, exitFailed, "benchtop: "+dir+words)
 	benchtop("report", "--baseline", dir, "x.json").expect(t, exitUsage, "--baseline: "+dir+words)
 }
@@ -35,7 +35,7 @@ func TestBaselineCutOff(t *testing.T) {
 	for _, part := range []float64{0.6, 0.9} {
 		path := cut("cut.jsonl.gz", int(part*float64(len(journal))))
 		r := benchtop("report", "--baseline", path, filepath.Join(dir, "r.json"))
-		r.expect(t, exitFine, "Successful requests:                     200", "\nAgainst "+filepath.Base(path)+" ", "WARNING: --baseline: "+path, "unexpected EOF; it is drawn from the ")
+		r.expect(t, exitFine, "Successful requests:                     200", "\nAgainst "+filepath.Base(path)+" ", "WARNING: --baseline: "+path, "unexpected EOF; only the ")
 	}
 	benchtop("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t, exitUsage, "--baseline: ", "EOF")
 }
@@ -47,7 +47,7 @@ func TestBaselineOfAnotherRule(t *testing.T) {
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFine)
 	path := filepath.Join(dir, "r.jsonl.gz")
 	journal := unpacked(t, path)
-	const words = "does not say that its chat streams were timed as vLLM 0.33 times them"
+	const words = "does not say that its chat streams were timed as in vLLM 0.33"
 	if r := benchtop("report", "--baseline", path, path); strings.Contains(r.stderr, words) {
 		t.Errorf("the same rule: %s", r.stderr)
 	}

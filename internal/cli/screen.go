@@ -49,21 +49,21 @@ const (
 
 func (o *screenOptions) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.plain, "no-tui", false, "no dashboard: progress lines on standard error, the report on standard output")
-	f.BoolVar(&o.exit, "exit", false, "leave the dashboard when the run is over")
+	f.BoolVar(&o.exit, "exit", false, "leave the dashboard when the run ends")
 	o.defineLooks(f)
-	f.BoolVar(&o.quiet, "quiet", false, "ring no bell and tell the desktop nothing when the run is over")
-	f.StringVar(&o.record, "record", "", "write what the dashboard shows to this file, as an asciicast")
-	f.StringVar(&o.onHangup, "on-hangup", hangupSave, "when the terminal is lost: save ends the run, continue lets it go on to its end, for 'benchtop attach'")
+	f.BoolVar(&o.quiet, "quiet", false, "no bell and no desktop notification when the run ends")
+	f.StringVar(&o.record, "record", "", "record the dashboard to this file, as an asciicast")
+	f.StringVar(&o.onHangup, "on-hangup", hangupSave, "if the terminal is lost: save ends the run and saves it; continue finishes the run, which 'benchtop attach' can join")
 	f.DurationVar(&o.progress, "progress", 5*time.Second, "time between progress lines")
 }
 
 // defineLooks defines what every dashboard has.
 func (o *screenOptions) defineLooks(f *pflag.FlagSet) {
-	f.BoolVar(&o.ascii, "ascii", false, "draw without braille and block characters (default: where the locale has no UTF-8)")
+	f.BoolVar(&o.ascii, "ascii", false, "draw without braille and block characters (default: if the locale is not UTF-8)")
 	f.StringVar(&o.color, "color", "auto", "colours: auto, none, 16, 256 or true")
-	f.StringVar(&o.theme, "theme", screen.Themes()[0], "colours to draw in: "+strings.Join(screen.Themes(), ", "))
-	f.BoolVar(&o.mouse, "mouse", false, "let the mouse choose pages and panels; the terminal's own selection then needs Shift")
-	f.IntVar(&o.bandwidth, "bandwidth", 0, "most KB/s to the terminal before charts are drawn less often (default: 20 at 120x40, 50 at 200x50)")
+	f.StringVar(&o.theme, "theme", screen.Themes()[0], "theme: "+strings.Join(screen.Themes(), ", "))
+	f.BoolVar(&o.mouse, "mouse", false, "select pages and panels with the mouse; the terminal's own selection then needs Shift")
+	f.IntVar(&o.bandwidth, "bandwidth", 0, "limit in KB/s to the terminal above which charts are drawn less often (default: 20 at 120x40, 50 at 200x50)")
 }
 
 func (o *screenOptions) check() error {
@@ -77,7 +77,7 @@ func (o *screenOptions) checkLooks() error {
 	var p usage.Problems
 	p.Flag("color", screen.CheckColor(o.color))
 	p.Flag("theme", screen.CheckTheme(o.theme))
-	p.BadIf(o.bandwidth < 0, "--bandwidth %d: must be positive, or 0 for what the size of the screen suggests", o.bandwidth)
+	p.BadIf(o.bandwidth < 0, "--bandwidth %d: must be positive, or 0 for the default of the screen's size", o.bandwidth)
 	return errors.Join(p...)
 }
 
@@ -202,5 +202,5 @@ func castTrouble(err error) string {
 	if at, ok := errors.AsType[*os.PathError](err); ok {
 		name, err = " "+export.Clean(at.Path), at.Err
 	}
-	return "--record" + name + ": " + export.Clean(err.Error()) + "; the recording is cut short"
+	return "--record" + name + ": " + export.Clean(err.Error()) + "; the recording is truncated"
 }

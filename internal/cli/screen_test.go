@@ -29,7 +29,7 @@ func (f *fullDisk) Close() error { return f.closing }
 
 // A failed recording is reported once during the run and once at its end; closing the file may fail too.
 func TestCastFile(t *testing.T) {
-	const full, closing = "--record run.cast: disk full; the recording is cut short", "--record: close failed; the recording is cut short"
+	const full, closing = "--record run.cast: disk full; the recording is truncated", "--record: close failed; the recording is truncated"
 	for _, c := range []struct {
 		name      string
 		disk      fullDisk

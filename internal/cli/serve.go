@@ -22,17 +22,17 @@ import (
 )
 
 const serveText = `
-Loads a server and reports what its users would feel. The flags are those of 'vllm bench serve'.
-On a terminal a dashboard shows the run; q ends it and keeps the report.
+Load-tests a server and reports the latency its users would see. Takes the flags of 'vllm bench serve'.
+On a terminal, a dashboard shows the run; q ends the run and prints the report.
 
   benchtop serve --model M --dataset-name random --num-prompts 200 --max-concurrency 16
   benchtop serve --backend openai-chat --dataset-name sharegpt --dataset-path s.json --request-rate 4
   benchtop serve --stages 8:30s,16:30s,32:1m --goodput ttft:500 tpot:50 --fail-on 'goodput<90%'
 
-Exit codes, by rank: 130 aborted, 143 SIGTERM, 129 the terminal was lost; 1 the run failed: more than half
-of the requests failed, the server did not answer at the end, or the result was not written; 3 a condition of
---fail-on holds; 0 fine. One Ctrl-C lets requests in flight finish and gives 0, 1 or 3. Wrong usage gives 2.
-Whatever ends a run, what was measured is kept. --help=WORD shows only what has to do with a word.`
+Exit codes, highest rank first: 130 aborted; 143 SIGTERM; 129 terminal lost; 1 run failed (more than half of
+the requests failed, the server did not answer at the end, or the result was not written); 3 a --fail-on
+condition is met; 0 success. The first Ctrl-C lets requests in flight finish and gives 0, 1 or 3. Wrong usage
+gives 2. Measurements are saved however a run ends. --help=WORD lists the flags that mention WORD.`
 
 func runServe(env *environment, args []string) int {
 	o := newServeOptions()
@@ -178,7 +178,7 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 	}
 	times := s.Times(draws)
 	if len(times) == 0 {
-		return nil, usage.Wrap(errors.New("not one request would be sent: the rate is too low for the length of the run"))
+		return nil, usage.Wrap(errors.New("no request would be sent: the rate is too low for the length of the run"))
 	}
 	if s.Requests() > 0 { // otherwise each row is sent
 		o.prompts.Prompts = len(times)
@@ -229,17 +229,17 @@ func definitions(of protocol.Protocol, stamps string) map[string]string {
 	if !of.Traits().Streams {
 		return map[string]string{
 			"rule":    metrics.TimingRule,
-			"e2el":    "first byte of the request written, to the arrival of the last byte of the answer",
+			"e2el":    "from the first byte of the request to the last byte of the answer",
 			"success": "status 200 and an answer in JSON with " + of.Traits().Member + ", and no error in it",
 			"stamps":  describeStamps(stamps),
 		}
 	}
 	return map[string]string{
 		"rule": metrics.TimingRule,
-		"ttft": "first byte of the request written on an open connection, to the arrival of the first chunk. A chunk is an event with a" +
+		"ttft": "from the first byte of the request on an open connection to the first chunk. A chunk is an event with a " +
 			" choice; in chat, one with output, as in vLLM 0.33, but reasoning_content counts as reasoning does",
-		"itl":     "gap between the arrivals of two chunks, however many tokens each holds",
-		"e2el":    "first byte of the request written, to the arrival of the last chunk",
+		"itl":     "gap between two chunks, regardless of how many tokens each holds",
+		"e2el":    "from the first byte of the request to the last chunk",
 		"tpot":    "(e2el - ttft) / (output tokens - 1)",
 		"success": "status 200, at least one chunk, a finish_reason or [DONE], and no error in the stream",
 		"stamps":  describeStamps(stamps),
@@ -302,7 +302,7 @@ func (o *serveOptions) parse(args []string) error {
 	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, o.load.searching(), o.server.Protocol)...)
 	problems = append(problems, o.report.check(all, o.server.Protocol)...)
 	problems = append(problems, o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check())
-	problems.BadIf(o.screen.onHangup == hangupContinue && o.save.Never, "--on-hangup continue with --no-save: nobody would ever see the result")
+	problems.BadIf(o.screen.onHangup == hangupContinue && o.save.Never, "--on-hangup continue with --no-save: the result would be lost")
 	o.command = argv.HideSecrets(append([]string{"serve"}, args...), o.server.Secrets())
 	o.notes = slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all), o.content.Notes)
 	return errors.Join(problems...)

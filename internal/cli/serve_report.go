@@ -51,18 +51,18 @@ func (o *reportOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
 	f.Var(&o.goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
 	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
-	f.Var(argv.List(&o.gates, "condition", metrics.ParseGate), "fail-on", "end with exit code 3 if this holds, as 'p99_ttft_ms>500' or 'goodput<90%'; may be given again")
+	f.Var(argv.List(&o.gates, "condition", metrics.ParseGate), "fail-on", "exit with code 3 if this condition is met, as 'p99_ttft_ms>500' or 'goodput<90%'; repeatable")
 	_ = f.SetAnnotation("fail-on", argv.Variadic, nil)
 	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
-	f.Float64Var(&o.steadyThreshold, "steady-state-threshold", 0.95, "share of --max-concurrency from which on a closed loop counts as fully loaded")
-	f.DurationVar(&o.steadyMinWindow, "steady-state-min-window", 0, "shortest time at full load that needs no warning (default: 10s or a tenth of the run)")
-	f.BoolVar(&o.steadyOff, "no-steady-state", false, "leave the figures at full load out")
-	f.BoolVar(&o.timeline, "plot-timeline", false, "write a page with a time line of every request beside the result")
-	f.StringVar(&o.timelineThresholds, "timeline-itl-thresholds", "25,50", "two latencies in milliseconds that colour the gaps of the time line")
-	f.BoolVar(&o.datasetStats, "plot-dataset-stats", false, "write a picture of the token counts beside the result")
+	f.Float64Var(&o.steadyThreshold, "steady-state-threshold", 0.95, "share of --max-concurrency above which a closed loop counts as fully loaded")
+	f.DurationVar(&o.steadyMinWindow, "steady-state-min-window", 0, "shortest time at full load without a warning (default: 10s or a tenth of the run)")
+	f.BoolVar(&o.steadyOff, "no-steady-state", false, "omit the figures at full load")
+	f.BoolVar(&o.timeline, "plot-timeline", false, "write an HTML timeline of all requests beside the result")
+	f.StringVar(&o.timelineThresholds, "timeline-itl-thresholds", "25,50", "two latencies in milliseconds at which the timeline changes colour")
+	f.BoolVar(&o.datasetStats, "plot-dataset-stats", false, "write a plot of the token counts beside the result")
 	f.BoolVar(&o.noPlots, "no-plots", false, "no text plots below the report")
-	f.StringVar(&o.label, "label", "", "name of the run; begins the result's file name")
-	f.Var(&o.metadata, "metadata", "keys of your own for the result, as KEY=VALUE KEY=VALUE")
+	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
+	f.Var(&o.metadata, "metadata", "your own keys for the result, as KEY=VALUE KEY=VALUE")
 	_ = f.SetAnnotation("metadata", argv.Variadic, []string{"0"})
 }
 
@@ -86,14 +86,14 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 		}
 	}
 	for _, g := range o.gates {
-		p.BadIf(g.NeedsObjectives() && len(o.goodput) == 0, "--fail-on %s: say with --goodput what is good, as --goodput ttft:500", usage.Quote(g.String()))
+		p.BadIf(g.NeedsObjectives() && len(o.goodput) == 0, "--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
 	}
 	var err error
 	if o.parsedMetadata, err = o.metadata.Split("metadata"); err != nil {
 		p = append(p, err)
 	}
 	for _, m := range o.parsedMetadata {
-		p.BadIf(m.Key == "benchtop", "--metadata benchtop=...: the result has a key of that name; choose another")
+		p.BadIf(m.Key == "benchtop", "--metadata benchtop=...: the result already has a key of that name; choose another")
 	}
 	p.BadIf(!(o.steadyThreshold > 0 && o.steadyThreshold <= 1), "--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
 	p.BadIf(o.steadyMinWindow < 0, "--steady-state-min-window %s: must not be negative", o.steadyMinWindow)
@@ -109,11 +109,11 @@ func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p us
 		o.metrics = metrics.E2EL.Key() // as with vLLM
 	}
 	for _, x := range o.goodput {
-		p.BadIf(x.Metric.Streams(), "--goodput %s: an answer of backend %s comes in one piece and has only e2el", x.Metric, backend)
+		p.BadIf(x.Metric.Streams(), "--goodput %s: backend %s does not stream, so only e2el exists", x.Metric, backend)
 	}
 	for _, g := range o.gates {
 		if l, ok := g.Latency(); ok && l.Streams() {
-			p.Bad("--fail-on %s: an answer of backend %s comes in one piece and has only e2el", usage.Quote(g.String()), backend)
+			p.Bad("--fail-on %s: backend %s does not stream, so only e2el exists", usage.Quote(g.String()), backend)
 		}
 	}
 	return p
@@ -173,7 +173,7 @@ func (p *prepared) picturesBeside(r metrics.Report, events event.Events, result 
 		put(stem+files.TimelineSuffix, func(w io.Writer) error {
 			segments, err := charts.Timeline(w, recounted(events), r.Plan, r.Events, o.thresholds)
 			if err == nil && segments == 0 {
-				err = errors.New("no request was ever sent, so there is nothing to draw")
+				err = errors.New("no request was sent, so there is nothing to plot")
 			}
 			return err
 		})

@@ -31,7 +31,7 @@ type listenOptions struct {
 
 func (o *listenOptions) define(f *pflag.FlagSet, port int) {
 	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
-	f.IntVar(&o.port, "port", port, "port to listen on; 0 takes a free one")
+	f.IntVar(&o.port, "port", port, "port to listen on; 0 for a free one")
 }
 
 func (o *listenOptions) defineEnd(f *pflag.FlagSet) {
@@ -98,7 +98,7 @@ func startChild(what string, args ...string) (*child, error) {
 	address, ok := strings.CutPrefix(line, listening)
 	if err != nil || !ok {
 		s.stop()
-		return nil, trouble(fmt.Errorf("it said %q instead of its address", line))
+		return nil, trouble(fmt.Errorf("its first line was %q, not its address", line))
 	}
 	s.url = strings.Fields(address)[0]
 	return s, nil

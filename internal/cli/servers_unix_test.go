@@ -41,7 +41,7 @@ func TestChild(t *testing.T) {
 func TestChildFails(t *testing.T) {
 	t.Setenv(asProgram, "1")
 	_, err := startChild("the simulated server", "--version")
-	if err == nil || !strings.HasPrefix(err.Error(), `starting the simulated server: it said "benchtop `) {
+	if err == nil || !strings.HasPrefix(err.Error(), `starting the simulated server: its first line was "benchtop `) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -16,18 +16,18 @@ import (
 
 const simulateText = `
 Runs the simulated server alone: an OpenAI-compatible API with the queue, batch and memory of a
-continuous-batching engine, and without a model. It stops at Ctrl-C. --profile says which server; the
-requests per second that each can do are with prompts of 256 and answers of 64 tokens.
+continuous-batching engine, without a model. Ctrl-C stops it. --profile selects the server; its capacity in
+requests per second is given for 256 input and 64 output tokens.
 
 %s
-Things can go wrong on demand: --fault KIND[=VALUE][,after=TOKENS][,every=N][,from=N][,to=N][,share=P].
-Requests for tokens are numbered from 1 as they arrive; a fault happens to all of them, to one in
-every N, to those in a range, or to a share drawn from the seed. Of several, the first that fits
-happens. A request may ask for its own with the header %s: KIND[=VALUE][,after=TOKENS].
+Faults are injected on demand: --fault KIND[=VALUE][,after=TOKENS][,every=N][,from=N][,to=N][,share=P].
+Generation requests are numbered from 1 as they arrive; a fault hits all of them, one in every N, those in
+a range, or a random share. If several faults match, the first one applies. A request can ask for a fault
+with the header %s: KIND[=VALUE][,after=TOKENS].
 
   benchtop simulate --fault status=429,every=3 --fault stall=2s,after=5,from=100
 
-after is how many tokens come first: 1 unless given, and never the last one. KIND is one of
+after is the number of tokens sent before the fault: 1 by default, and never all of them. KIND is one of
 
 %s
 `
@@ -50,20 +50,20 @@ func runSimulate(env *environment, args []string) int {
 	fs := flags.Group("Server")
 	var at listenOptions
 	at.define(fs, 8000)
-	profile := fs.String("profile", simulator.Defaults().Name, "which server to simulate: "+strings.Join(simulator.Names(), ", "))
-	seed := fs.Int64("seed", 0, "seed of lengths and texts of the answers")
-	model := fs.String("served-model-name", "", "name to serve the model under; default: the profile's")
+	profile := fs.String("profile", simulator.Defaults().Name, "server to simulate: "+strings.Join(simulator.Names(), ", "))
+	seed := fs.Int64("seed", 0, "random seed of the answers")
+	model := fs.String("served-model-name", "", "name of the model (default: the profile's)")
 	at.defineEnd(fs)
-	logTo := fs.String("log", "", "write each request for tokens as a line of JSON to this file; - for standard output")
+	logTo := fs.String("log", "", "log each generation request to this file, as JSON lines; - for standard output")
 	fs = flags.Group("Behaviour")
-	specTokens := fs.Int("spec-tokens", 0, "tokens that speculative decoding drafts for each step, 0 for none (default: the profile's)")
+	specTokens := fs.Int("spec-tokens", 0, "draft tokens per step of speculative decoding; 0 for none (default: the profile's)")
 	specAcceptance := fs.Float64("spec-acceptance", simulator.Defaults().SpecAcceptance,
-		"probability that a drafted token is accepted if those before it were")
-	noPrefixCache := fs.Bool("no-prefix-cache", false, "compute every prompt in full, also where it begins like one before")
+		"probability that a draft token is accepted, if those before it were")
+	noPrefixCache := fs.Bool("no-prefix-cache", false, "disable the prefix cache: compute every prompt in full")
 	requestMetrics := fs.Bool("request-metrics", false,
-		"tell with each answer how long it waited and was computed, as vLLM does with --enable-per-request-metrics")
+		"return queue and compute times with each answer, as vLLM does with --enable-per-request-metrics")
 	var faults []simulator.Fault
-	fs.Var(argv.List(&faults, "fault", simulator.ParseFault), "fault", "what goes wrong, and for which requests; may be repeated")
+	fs.Var(argv.List(&faults, "fault", simulator.ParseFault), "fault", "fault to inject, and into which requests; repeatable")
 	_ = fs.SetAnnotation("fault", argv.Repeatable, nil)
 	given := flags.All()
 	rest, err := env.parse(&flags, args)

@@ -195,7 +195,7 @@ func TestReserve(t *testing.T) {
 		{"named without an ending", Options{Result: true, Name: "r"}, "", "", []string{"r", "r.jsonl"}},
 		{"older picture", Options{Result: true, Name: "r.json"}, "r.timeline.html", "", []string{"r.json", "r.jsonl", "r.timeline.html.~1~"}},
 		{"no clobber", Options{Result: true, Name: "r.json", NoClobber: true}, "r.jsonl.gz", "r.jsonl.gz exists and --no-clobber is set", []string{"r.jsonl.gz"}},
-		{"directory", Options{Result: true, Dir: "..", Name: "."}, "", "is a directory; name a file in it", nil},
+		{"directory", Options{Result: true, Dir: "..", Name: "."}, "", ": a directory; name a file in it", nil},
 		{"file for a directory", Options{Result: true, Dir: "x", Name: "r.json"}, "x", "choose another place with --result-dir", []string{"x"}},
 		{"appended", Options{Append: true, Name: "all.json"}, "all.json", "", []string{"all-20260102-030405.jsonl", "all.json"}},
 		{"appended twice a second", Options{Append: true, Name: "all.json"}, "all-20260102-030405.jsonl.gz", "",
@@ -253,7 +253,7 @@ func TestSavedAndRead(t *testing.T) {
 	if _, err := ReadRun("all.json"); err == nil || !strings.Contains(err.Error(), "all.json holds several runs; name the journal of one: all-") {
 		t.Errorf("of many runs: %v", err)
 	}
-	if _, err := ReadReport("."); err == nil || !strings.HasPrefix(err.Error(), ". is a directory; give a result") {
+	if _, err := ReadReport("."); err == nil || !strings.HasPrefix(err.Error(), ". is a directory; name a result") {
 		t.Errorf("of a directory: %v", err)
 	}
 	(&Options{}).Define(pflag.NewFlagSet("", pflag.ContinueOnError))

@@ -15,7 +15,7 @@ import (
 )
 
 // stillOn is the reason of a run that has not ended: its report covers the run so far.
-const stillOn = "the run was still on when this was read"
+const stillOn = "the run was still in progress when this was read"
 
 // ReadRun reads the run of a file from the journal that belongs to it.
 func ReadRun(file string) (event.Events, error) {
@@ -44,7 +44,7 @@ func readJournal(path string) event.Events {
 	}
 }
 
-var errDirectory = errors.New("is a directory; give a result (.json) or a journal (.jsonl or .jsonl.gz) in it")
+var errDirectory = errors.New("is a directory; name a result (.json) or a journal (.jsonl or .jsonl.gz) in it")
 
 // findJournal finds the journal that belongs to a file.
 func findJournal(path string) (string, error) {

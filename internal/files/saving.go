@@ -53,13 +53,13 @@ func (o *Options) Asked() bool { return o.Result || o.Append }
 
 // Define adds the flags.
 func (o *Options) Define(f *pflag.FlagSet) {
-	f.BoolVar(&o.Result, "save-result", false, "save the result as JSON; always so when standard output is a terminal")
-	f.BoolVar(&o.Append, "append-result", false, "save the result as one more line of the file; for a file of many runs name it with --result-filename")
-	f.BoolVar(&o.Detailed, "save-detailed", false, "keep every request's figures and text in the result")
-	f.StringVar(&o.Dir, "result-dir", "", "directory of the result (default: the current one; "+defaultDir+" for a result nobody asked for)")
+	f.BoolVar(&o.Result, "save-result", false, "save the result as JSON; the default if standard output is a terminal")
+	f.BoolVar(&o.Append, "append-result", false, "append the result to a file of many runs, one per line; give it with --result-filename")
+	f.BoolVar(&o.Detailed, "save-detailed", false, "include the figures and text of every request in the result")
+	f.StringVar(&o.Dir, "result-dir", "", "directory of the result (default: the current one with --save-result, otherwise "+defaultDir+")")
 	f.StringVar(&o.Name, "result-filename", "", "file name of the result (default: made from the load, the model and the time)")
-	f.BoolVar(&o.NoClobber, "no-clobber", false, "refuse to start rather than move an old result of the same name aside")
-	f.BoolVar(&o.Never, "no-save", false, "do not save the result unasked")
+	f.BoolVar(&o.NoClobber, "no-clobber", false, "refuse to start instead of renaming an old result of the same name")
+	f.BoolVar(&o.Never, "no-save", false, "disable saving")
 }
 
 // Check reports what is wrong with the flags.
@@ -110,11 +110,11 @@ func (o *Options) Reserve(plan metrics.Plan) (*Saving, error) {
 		return nil, advice(err)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		what := "no regular file"
+		what := "not a regular file"
 		if info.IsDir() {
 			what = "a directory; name a file in it"
 		}
-		return nil, usage.Errorf("--result-filename %s is %s", usage.Quote(path), what)
+		return nil, usage.Errorf("--result-filename %s: %s", usage.Quote(path), what)
 	}
 	s := &Saving{Path: path, append: o.Append, noClobber: o.NoClobber}
 	if s.append {
@@ -236,7 +236,7 @@ func (s *Saving) moveAside() error {
 				continue
 			}
 			if err := os.Rename(p, aside); err != nil {
-				return fmt.Errorf("cannot move the older result aside: %w", err)
+				return fmt.Errorf("cannot rename the older result: %w", err)
 			}
 			if len(s.moved) == 0 { // the other files get the same suffix
 				s.moved = []string{aside}
@@ -355,7 +355,7 @@ func (s *Saving) Pack() error {
 		return err
 	}
 	if _, err := journal.Compress(s.JournalName); err != nil {
-		return fmt.Errorf("the result is saved, but its journal could not be packed: %w", err)
+		return fmt.Errorf("the result is saved, but its journal could not be compressed: %w", err)
 	}
 	return nil
 }

@@ -249,27 +249,27 @@ type faultRule struct {
 // faultRules are in the order of their places in an exchange.
 func faultRules() []faultRule {
 	return []faultRule{
-		{FaultRefuse, mayTime, false, "the port closes for TIME, or for good; open connections end after their answers"},
+		{FaultRefuse, mayTime, false, "the port closes for TIME, or for good; open connections close after their answers"},
 		{FaultResetAccept, noArgument, false, "a connection is reset as it is accepted; counts connections, not requests"},
 		{FaultResetHeader, noArgument, false, "the connection is reset before the first byte of an answer"},
 		{FaultCloseHeader, noArgument, false, "the connection is closed before the first byte of an answer"},
 		{FaultNotHTTP, noArgument, false, "the answer is not HTTP"},
-		{FaultStatus, mustStatus, false, "an error with that status, 400 to 599; 429 and 503 say when to come again"},
-		{FaultSlowHeaders, mustTime, false, "the request is looked at TIME later"},
-		{FaultEmpty, noArgument, false, "a stream without output, in order"},
+		{FaultStatus, mustStatus, false, "an error with that status, 400 to 599; 429 and 503 come with Retry-After"},
+		{FaultSlowHeaders, mustTime, false, "the request is read TIME later"},
+		{FaultEmpty, noArgument, false, "a valid stream without output"},
 		{FaultReset, noArgument, true, "the connection is reset"},
 		{FaultClose, noArgument, true, "the connection is closed in the middle of the answer"},
-		{FaultTruncate, noArgument, true, "the stream ends in order, but without finish reason and [DONE]"},
+		{FaultTruncate, noArgument, true, "the stream ends cleanly, but without finish reason and [DONE]"},
 		{FaultErrorInStream, noArgument, true, "the stream reports an error and ends"},
 		{FaultMalformed, noArgument, true, "the stream has an event of broken JSON and ends"},
-		{FaultStall, mayTime, true, "nothing comes for TIME, or ever again"},
-		{FaultSlowBody, mustTime, false, "each event comes in two halves, TIME apart"},
+		{FaultStall, mayTime, true, "the stream stalls for TIME, or for good"},
+		{FaultSlowBody, mustTime, false, "each event is sent in two halves, TIME apart"},
 		{FaultSplitUTF8, noArgument, false, "vowels become characters of two to four bytes, each cut in two by a flush"},
 		{FaultCRLF, noArgument, false, "lines end in CR LF"},
-		{FaultComments, noArgument, false, "a comment, ': ping', comes before each event"},
-		{FaultCoalesce, mustMany, false, "N events leave in one write"},
-		{FaultNoUsage, noArgument, false, "usage is left out though it was asked for"},
-		{FaultNoDone, noArgument, false, "[DONE] is left out"},
+		{FaultComments, noArgument, false, "each event is preceded by a comment, ': ping'"},
+		{FaultCoalesce, mustMany, false, "N events are sent in one write"},
+		{FaultNoUsage, noArgument, false, "usage is omitted although requested"},
+		{FaultNoDone, noArgument, false, "[DONE] is omitted"},
 	}
 }
 

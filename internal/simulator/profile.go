@@ -126,7 +126,7 @@ func (p Profile) stepTime(l load) time.Duration {
 func Defaults() Profile {
 	return Profile{
 		Name:             "l40s-8b",
-		About:            "a card of 48 GB and 8 billion 8-bit weights",
+		About:            "one 48 GB GPU, 8 billion 8-bit weights",
 		Capacity:         31,
 		Model:            "sim-8b",
 		MaxModelLen:      32768,
@@ -154,7 +154,7 @@ func Defaults() Profile {
 func tight() Profile {
 	p := Defaults()
 	p.Name, p.Model = "a10-8b-tight", "sim-8b-fp16"
-	p.About, p.Capacity = "a card of 24 GB and 8 billion 16-bit weights, so that little cache is left: it preempts", 7.7
+	p.About, p.Capacity = "one 24 GB GPU, 8 billion 16-bit weights, with little KV cache left, so it preempts", 7.7
 	p.MaxModelLen, p.Blocks = 8192, 640
 	p.StepBase, p.PrefillToken = 28*time.Millisecond, 220*time.Microsecond
 	p.DecodeSequence, p.ContextToken = 80*time.Microsecond, 300*time.Nanosecond
@@ -170,7 +170,7 @@ func tight() Profile {
 func speculating() Profile {
 	p := Defaults()
 	p.Name, p.Model = "h100-70b-spec", "sim-70b"
-	p.About, p.Capacity = "four cards of 80 GB and 70 billion 8-bit weights, with speculative decoding", 39
+	p.About, p.Capacity = "four 80 GB GPUs, 70 billion 8-bit weights, speculative decoding", 39
 	p.MaxModelLen, p.Blocks = 131072, 32768
 	p.MaxSequences, p.MaxBatchedTokens = 128, 8192
 	p.StepBase, p.PrefillToken = 14*time.Millisecond, 60*time.Microsecond

@@ -12,7 +12,7 @@ import (
 func TestFitUsesTheRoom(t *testing.T) {
 	parts := []string{
 		"127.0.0.1:34879", "sim-8b", "ramp 4 to 50 req/s over 30s",
-		"random: 192 tokens in after a prefix of 64, 64 out, token ids 1000 to 31999",
+		"random: 192 input tokens after a prefix of 64, 64 output tokens, token ids 1000 to 31999",
 	}
 	whole := strings.Join(parts, between)
 	for w := screen.Width(whole) + 5; w >= 0; w-- {
@@ -36,7 +36,7 @@ func TestFitUsesTheRoom(t *testing.T) {
 func TestHeaderSaysWhoCounts(t *testing.T) {
 	p := &metrics.Plan{
 		BaseURL: "http://127.0.0.1:8000", ModelID: "sim-8b", Load: "10 req/s (Poisson)", Cache: "cold cache (about 13 tokens before each prompt)",
-		Dataset: "random: 300 tokens in after a prefix of 0, 40 tokens out, as text, tokens by the server's tokenizer",
+		Dataset: "random: 300 input tokens, 40 output tokens, as text, tokens by the server's tokenizer",
 	}
 	for by, want := range map[metrics.TokenSource]string{
 		metrics.TokensFromTokenizer: "tokens by tokenizer", metrics.TokensFromServer: "tokens by server", metrics.TokensFromIDs: "token ids",

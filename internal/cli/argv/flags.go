@@ -69,7 +69,7 @@ type Help struct {
 	of   *Flags
 }
 
-func (Help) Error() string { return "help was asked for" }
+func (Help) Error() string { return "help requested" }
 
 // Print writes the help: for no word all flags but the hidden ones, for "all" these too, for a heading the flags below it, and
 // for any other word the flags that have it in their name or text.
@@ -94,7 +94,7 @@ func (h Help) Print(w io.Writer) {
 		return name != "" && strings.Contains(x.Name, name) || strings.Contains(strings.ToLower(x.Usage), filter)
 	})
 	if !found {
-		fmt.Fprintf(w, "\nno flag has %s in its name or text%s\nheadings, each for --help=HEADING: %s\n",
+		fmt.Fprintf(w, "\nno flag mentions %s%s\nheadings, for --help=HEADING: %s\n",
 			usage.Quote(filter), usage.DidYouMean(name, flagNames(f.All())), strings.Join(titles, ", "))
 	}
 }
@@ -122,17 +122,17 @@ func writeGroups(w io.Writer, groups []group, show func(*pflag.Flag) bool) (any 
 
 // inertFlags are flags of vLLM's client that are accepted without effect, with the reason.
 var inertFlags = []struct{ name, kind, why string }{
-	{"tokenizer-mode", "string", "a tokenizer is read from its tokenizer.json, whatever library made it"},
-	{"trust-remote-code", "bool", "no code from elsewhere is ever run"},
-	{"use-beam-search", "bool", "it has no effect in vLLM's client either"},
-	{"disable-tqdm", "bool", "there is no such progress bar; --progress sets the time between progress lines"},
-	{"no-stream", "bool", "it is about data sets of a hub that come in tables"},
-	{"hf-split", "string", "it is about data sets of a hub that come in tables"},
-	{"hf-subset", "string", "it is about data sets of a hub that come in tables"},
-	{"blazedit-min-distance", "string", "it is about data sets of a hub that come in tables"},
-	{"blazedit-max-distance", "string", "it is about data sets of a hub that come in tables"},
-	{"asr-min-audio-len-sec", "string", "there are no data sets of speech"},
-	{"asr-max-audio-len-sec", "string", "there are no data sets of speech"},
+	{"tokenizer-mode", "string", "every tokenizer is read from its tokenizer.json"},
+	{"trust-remote-code", "bool", "remote code is never run"},
+	{"use-beam-search", "bool", "no effect in vLLM's client either"},
+	{"disable-tqdm", "bool", "there is no tqdm progress bar; see --progress"},
+	{"no-stream", "bool", "for the hub's tabular data sets, which are not supported"},
+	{"hf-split", "string", "for the hub's tabular data sets, which are not supported"},
+	{"hf-subset", "string", "for the hub's tabular data sets, which are not supported"},
+	{"blazedit-min-distance", "string", "for the hub's tabular data sets, which are not supported"},
+	{"blazedit-max-distance", "string", "for the hub's tabular data sets, which are not supported"},
+	{"asr-min-audio-len-sec", "string", "for speech data sets, which are not supported"},
+	{"asr-max-audio-len-sec", "string", "for speech data sets, which are not supported"},
 }
 
 // DefineInert adds the flags without effect.

@@ -35,10 +35,10 @@ func TestHelpFilter(t *testing.T) {
 		{"Request", []string{load, "--max-concurrency", "--num-prompts"}, []string{server}},
 		{"to the server", []string{load, "--num-prompts"}, []string{server, "--max-concurrency"}},
 		{"beam", []string{server, "--use-beam-search", "has no effect"}, []string{"--base-url", load}},
-		{"max-concurency", []string{"no flag has max-concurency in its name or text (did you mean max-concurrency?)", "--help=HEADING: Server, Load"},
+		{"max-concurency", []string{"no flag mentions max-concurency (did you mean max-concurrency?)", "--help=HEADING: Server, Load"},
 			[]string{text, server, load}},
-		{"--", []string{"no flag has -- in its name"}, []string{server, load}},
-		{"a\x1bb", []string{`no flag has "a\x1bb" in`}, []string{server}},
+		{"--", []string{"no flag mentions --"}, []string{server, load}},
+		{"a\x1bb", []string{`no flag mentions "a\x1bb"`}, []string{server}},
 	} {
 		var b strings.Builder
 		Help{c.filter, &g}.Print(&b)

@@ -71,14 +71,14 @@ func (v *JSON) Set(s string) error {
 // commas.
 func (v *JSON) SetKey(path []string, value string, add bool) error {
 	if slices.Contains(path, "") {
-		return errors.New("there is a dot without a key behind it; keys are written as in .a.b")
+		return errors.New("a dot without a key after it; keys are written as in .a.b")
 	}
 	if len(path) > deepest {
-		return fmt.Errorf("%d keys within each other are too many; at most %d", len(path), deepest)
+		return fmt.Errorf("%d nested keys; the maximum is %d", len(path), deepest)
 	}
 	keys := strings.Join(path, ".")
 	if !utf8.ValidString(keys + value) {
-		return errors.New("it is not UTF-8 text")
+		return errors.New("not UTF-8 text")
 	}
 	n, twice, err := readJSON(value)
 	doubt := ""
@@ -117,12 +117,12 @@ var likeJSON = regexp.MustCompile(`^\s*(\{\s*"|\[\s*["{])`)
 func doubtText(text string, err error) string {
 	switch text {
 	case "True", "False":
-		return fmt.Sprintf(": %s is sent as a text; JSON writes %s", text, strings.ToLower(text))
+		return fmt.Sprintf(": %s is sent as a string; in JSON it is %s", text, strings.ToLower(text))
 	case "None":
-		return ": None is sent as a text; JSON writes null"
+		return ": None is sent as a string; in JSON it is null"
 	}
 	if likeJSON.MatchString(text) {
-		return fmt.Sprintf(": sent as a text, as it is not JSON (%s)", err)
+		return fmt.Sprintf(": sent as a string, since it is not JSON (%s)", err)
 	}
 	return ""
 }
@@ -193,7 +193,7 @@ func (o *jsonObject) merge(from *jsonObject, add bool, place string, warn func(s
 			v = append(list, n...)
 		}
 		if there != nil && !joined {
-			warn(usage.Quote(here) + " is given more than once; the last one counts")
+			warn(usage.Quote(here) + " is given more than once; the last one applies")
 		}
 		o.set(name, v)
 	}
@@ -209,7 +209,7 @@ var nonFinite = strings.NewReplacer("-Infinity", "null", "Infinity", "null", "Na
 // jsonPart. Errors name the position at which the text stops being JSON.
 func readJSON(text string) (v any, twice string, err error) {
 	if !utf8.ValidString(text) {
-		return nil, "", refusal{errors.New("it is not UTF-8 text")}
+		return nil, "", refusal{errors.New("not UTF-8 text")}
 	}
 	if err := json.Unmarshal([]byte(text), new(json.RawMessage)); err != nil {
 		at := 0
@@ -218,7 +218,7 @@ func readJSON(text string) (v any, twice string, err error) {
 		}
 		if json.Valid([]byte(nonFinite.Replace(text))) {
 			return nil, "", refusal{fmt.Errorf("%s: NaN and Infinity are numbers in Python but not in JSON; "+
-				`write a finite number, null, or "NaN" with double quotes for the text`, place(text[:at]))}
+				`write a finite number, null, or "NaN" in double quotes for the string`, place(text[:at]))}
 		}
 		const shown = 12
 		found := []rune(text[at:min(len(text), at+utf8.UTFMax*shown)])
@@ -265,7 +265,7 @@ func (r *jsonReader) value(raw []byte) any {
 	}
 	_, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil && bytes.ContainsAny(raw, ".eE") { // whole numbers may have any length
-		r.refuse(raw, "%s is too large for a number with a point or an exponent")
+		r.refuse(raw, "%s is too large for a floating-point number")
 	}
 	return json.RawMessage(raw)
 }
@@ -276,10 +276,10 @@ func (r *jsonReader) object(raw []byte) *jsonObject {
 		// Half a surrogate pair has no form in UTF-8 and becomes U+FFFD. Within a value it stays as it is written.
 		name, err := jsonscan.WholeText(written)
 		if err != nil {
-			r.refuse(written, "the name %s is not text: it has half a surrogate pair")
+			r.refuse(written, "the name %s is not valid text: it has half a surrogate pair")
 		}
 		if o.members[name] != nil && r.twice == "" {
-			r.twice = fmt.Sprintf(": the name %s comes more than once; the last one counts", usage.Shorten(strconv.Quote(name)))
+			r.twice = fmt.Sprintf(": the name %s occurs more than once; the last one applies", usage.Shorten(strconv.Quote(name)))
 		}
 		o.set(name, r.value(value))
 	}
@@ -342,7 +342,7 @@ func kindOfJSON(v any) string {
 	case written == nil:
 		return "a list"
 	case written[0] == '"':
-		return "a text"
+		return "a string"
 	case written[0] >= 'a':
 		return string(written) // true, false or null
 	}

@@ -53,7 +53,7 @@ func TestJSONValue(t *testing.T) {
 
 		{"a list as a whole", []string{`[1]`}, "", `it is a list; expected an object such as '{"top_k": 20}'`},
 		{"a number as a whole", []string{`-1`}, "", "it is a number; expected an object"},
-		{"a text as a whole", []string{`"a"`}, "", "it is a text; expected an object"},
+		{"a text as a whole", []string{`"a"`}, "", "it is a string; expected an object"},
 		{"null as a whole", []string{`null`}, "", "it is null; expected an object"},
 		{"nothing as a whole", []string{""}, "", `character 1, at "": …; expected an object such as '{"top_k": 20}'`},
 		{"a file's name", []string{"body.json"}, "", `character 1, at "body.json": …; expected an object such as`},
@@ -61,13 +61,13 @@ func TestJSONValue(t *testing.T) {
 		{"no number", []string{".a 1", ".b NaN"}, `{"a": 1}`, `character 1: NaN and Infinity are numbers in Python but not in JSON`},
 		{"no number within", []string{`.b [1e999]`}, "", `character 2: 1e999 is too large`},
 		{"a text that only begins so", []string{`.b NaNs`}, `{"b": "NaNs"}`, ""},
-		{"no key", []string{". 3"}, "", "there is a dot without a key behind it"},
-		{"no key at the end", []string{".a. 3"}, "", "there is a dot without a key behind it"},
-		{"no key before +", []string{".+ 3"}, "", "there is a dot without a key behind it"},
-		{"not text", []string{".a \xff"}, "", "it is not UTF-8 text"},
-		{"half a surrogate pair as a name", []string{`.a {"\ud83d": 1}`}, "", `character 2: the name "\"\\ud83d\"" is not text: it has half a surrogate pair`},
-		{"a key that is no text", []string{".\xff 1"}, "", "it is not UTF-8 text"},
-		{"too deep", []string{strings.Repeat(".a", deepest+1) + " 1"}, "", "501 keys within each other are too many; at most 500"},
+		{"no key", []string{". 3"}, "", "a dot without a key after it"},
+		{"no key at the end", []string{".a. 3"}, "", "a dot without a key after it"},
+		{"no key before +", []string{".+ 3"}, "", "a dot without a key after it"},
+		{"not text", []string{".a \xff"}, "", "not UTF-8 text"},
+		{"half a surrogate pair as a name", []string{`.a {"\ud83d": 1}`}, "", `character 2: the name "\"\\ud83d\"" is not valid text: it has half a surrogate pair`},
+		{"a key that is no text", []string{".\xff 1"}, "", "not UTF-8 text"},
+		{"too deep", []string{strings.Repeat(".a", deepest+1) + " 1"}, "", "501 nested keys; the maximum is 500"},
 	} {
 		var v JSON
 		var err error
@@ -118,9 +118,9 @@ func TestReadJSON(t *testing.T) {
 		{`{}`, `{}`, ""},
 		{`[ ]`, `[]`, ""},
 		{`{"b":1,"a" :[{"z":{}},2 , [] ]}`, `{"b": 1, "a": [{"z": {}}, 2, []]}`, ""},
-		{`{"b":1,"a":2,"b":3}`, `{"b": 3, "a": 2}`, `: the name "b" comes more than once; the last one counts`},
-		{`[{"é":1,"\u00e9":2,"c":3,"c":4}]`, `[{"\u00e9": 2, "c": 4}]`, `: the name "é" comes more than once; the last one counts`},
-		{`{"a":null,"a":1}`, `{"a": 1}`, `: the name "a" comes more than once; the last one counts`},
+		{`{"b":1,"a":2,"b":3}`, `{"b": 3, "a": 2}`, `: the name "b" occurs more than once; the last one applies`},
+		{`[{"é":1,"\u00e9":2,"c":3,"c":4}]`, `[{"\u00e9": 2, "c": 4}]`, `: the name "é" occurs more than once; the last one applies`},
+		{`{"a":null,"a":1}`, `{"a": 1}`, `: the name "a" occurs more than once; the last one applies`},
 		{`{"":{"b":":,"}}`, `{"": {"b": ":,"}}`, ""},
 		{`"a: , b"`, `"a: , b"`, ""},
 		{`"é\u00E9\/\ud83d"`, `"é\u00E9\/\ud83d"`, ""},
@@ -171,10 +171,10 @@ func TestNotJSON(t *testing.T) {
 		{`NaNs`, `character 1, at "NaNs": `, false},
 		{`Infinity pool`, `character 1, at "Infinity poo": `, false},
 		{`[NaN`, `character 2, at "NaN": `, false},
-		{`[1e999, -1e999]`, `character 2: 1e999 is too large for a number with a point or an exponent`, true},
+		{`[1e999, -1e999]`, `character 2: 1e999 is too large for a floating-point number`, true},
 		{`{"é": -1.0E999}`, `character 7: -1.0E999 is too large`, true},
-		{`{"a": {"x\ud83d": 1}}`, `character 8: the name "\"x\\ud83d\"" is not text: it has half a surrogate pair`, true},
-		{"\"\xff\"", `it is not UTF-8 text`, true},
+		{`{"a": {"x\ud83d": 1}}`, `character 8: the name "\"x\\ud83d\"" is not valid text: it has half a surrogate pair`, true},
+		{"\"\xff\"", `not UTF-8 text`, true},
 	} {
 		v, _, err := readJSON(c.text)
 		if err == nil || !strings.HasPrefix(err.Error(), c.fails) {
@@ -187,7 +187,7 @@ func TestNotJSON(t *testing.T) {
 }
 
 func TestKindOfJSON(t *testing.T) {
-	for text, want := range map[string]string{`[]`: "a list", ` "a"`: "a text", `-1`: "a number", `0.5`: "a number",
+	for text, want := range map[string]string{`[]`: "a list", ` "a"`: "a string", `-1`: "a number", `0.5`: "a number",
 		`true`: "true", `false`: "false", `null`: "null"} {
 		v, _, err := readJSON(text)
 		if got := kindOfJSON(v); got != want || err != nil {

@@ -66,7 +66,7 @@ func parse(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error
 	}
 	fs.VisitAll(func(f *pflag.Flag) {
 		if a.times[f] > 1 && !isRepeatable(f) {
-			a.warnings = append(a.warnings, fmt.Sprintf("--%s is given more than once; the last one counts", f.Name))
+			a.warnings = append(a.warnings, fmt.Sprintf("--%s is given more than once; the last one applies", f.Name))
 		}
 		if d, ok := f.Value.(doubtful); ok {
 			a.warnings = append(a.warnings, d.Warnings("--"+f.Name)...)
@@ -211,14 +211,14 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 	if !joined {
 		values := a.values(1)
 		if len(values) == 0 {
-			a.missing(usage.Shorten(name), flag, "JSON or a text")
+			a.missing(usage.Shorten(name), flag, "JSON or a string")
 			return
 		}
 		value = values[0]
 	}
 	v, ok := flag.Value.(keyed)
 	if !ok {
-		a.problem("%s: --%s takes no keys behind a dot", usage.Quote(name), flag.Name)
+		a.problem("%s: --%s takes no keys after a dot", usage.Quote(name), flag.Name)
 		return
 	}
 	if err := v.SetKey(strings.Split(path, "."), value, add); err != nil {
@@ -237,7 +237,7 @@ func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
 		written, _, _ := strings.Cut(strings.TrimPrefix(next, "--"), "=")
 		written, _, _ = strings.Cut(written, ".")
 		if _, err := findFlag(a.fs, written); !long || err != nil && !errors.As(err, new(Help)) {
-			hint = fmt.Sprintf("; if %s is meant, join it by '=': %s=%[1]s", usage.Quote(next), name)
+			hint = fmt.Sprintf("; if %s is meant, join it with '=': %s=%[1]s", usage.Quote(next), name)
 		}
 		if !long {
 			a.next() // no flag, so probably the value
@@ -267,7 +267,7 @@ func findFlag(fs *pflag.FlagSet, written string) (*pflag.Flag, error) {
 	case len(match) == 0:
 		return nil, fmt.Errorf("--%s: unknown flag%s", usage.Quote(written), usage.DidYouMean(name, names))
 	case len(match) > 1:
-		return nil, fmt.Errorf("--%s: could be any of --%s", written, strings.Join(match, ", --"))
+		return nil, fmt.Errorf("--%s: ambiguous; could be --%s", written, strings.Join(match, ", --"))
 	case match[0] == "help":
 		return nil, Help{}
 	}
@@ -295,7 +295,7 @@ func kind(f *pflag.Flag) string {
 	case "duration":
 		return "a time such as 500ms, 30s or 2m"
 	case "string":
-		return "a text"
+		return "a string"
 	}
 	return f.Value.Type()
 }

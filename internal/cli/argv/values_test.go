@@ -95,7 +95,7 @@ func TestInert(t *testing.T) {
 		t.Fatalf("%q, %v", rest, err)
 	}
 	notes := InertNotes(f.All())
-	const first, second = "--trust-remote-code has no effect: no code from elsewhere is ever run", "--hf-split has no effect: "
+	const first, second = "--trust-remote-code has no effect: remote code is never run", "--hf-split has no effect: "
 	if len(notes) != 2 || notes[0] != first || !strings.HasPrefix(notes[1], second) {
 		t.Errorf("notes %q", notes)
 	}

@@ -50,24 +50,24 @@ func checkContext(m server.Model, prompts []datasets.Conversation, counted metri
 	}
 	by, answers := "", ""
 	if counted == metrics.TokensFromEstimate {
-		by = "by estimate, "
+		by = "estimated: "
 	}
 	if !pooled {
 		answers = fmt.Sprintf(", answers of up to %d", mostOut)
 	}
-	words := fmt.Sprintf("%s%d of %d prompts do not fit into the model's context of %d tokens: prompts of up to %d%s; ", by, refused, all, m.Context, mostIn, answers)
+	words := fmt.Sprintf("%s%d of %d prompts exceed the model's context of %d tokens: prompts of up to %d%s; ", by, refused, all, m.Context, mostIn, answers)
 	switch {
 	case refused == 0:
 	case pooled && vllm:
-		odd = append(odd, words+"the server cuts them")
+		odd = append(odd, words+"the server truncates them")
 	case refused == all && by == "":
 		return nil, usage.Wrap(errors.New(words + contextAdvice))
 	default:
-		odd = append(odd, words+contextAdvice+"; the server will refuse them")
+		odd = append(odd, words+contextAdvice+"; the server will reject them")
 	}
 	if cut > 0 {
-		odd = append(odd, fmt.Sprintf("%s%d of %d prompts leave less room than their answers may take: up to %d tokens together, in a context of %d; "+
-			"the server cuts such answers short, or refuses the request; %s", by, cut, all, mostBoth, m.Context, contextAdvice))
+		odd = append(odd, fmt.Sprintf("%s%d of %d prompts leave too little room for their answers: up to %d tokens in all, in a context of %d; "+
+			"the server truncates such answers or rejects the request; %s", by, cut, all, mostBoth, m.Context, contextAdvice))
 	}
 	return odd, nil
 }

@@ -87,7 +87,7 @@ func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 	case ctx.Err() != nil:
 		return source, err
 	case errors.Is(err, datasets.ErrNoTemplate):
-		return source, usage.Errorf("dataset %s: its prompts go through the model's chat template, and %s has none; %s",
+		return source, usage.Errorf("dataset %s: its prompts need the model's chat template, and %s has none; %s",
 			d.Options.Name, m.counter(), d.Options.templateAdvice())
 	case errors.Is(err, chattemplate.ErrAbsent), errors.As(err, new(*chattemplate.TemplateError)):
 		return source, usage.Errorf("%w; %s", err, d.Options.templateAdvice())
@@ -95,7 +95,7 @@ func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 		return source, DrawError(err)
 	}
 	if m.renderer != nil && m.renderer.Source() == chattemplate.FromNone {
-		m.note("prompts are sent as the data set has them, because no chat template was found")
+		m.note("prompts are sent without a chat template, because none was found")
 	}
 	if d.Options.Needs().Forms == datasets.AsTokenIDs {
 		m.Counted = metrics.TokensFromIDs // which are exact
@@ -164,7 +164,7 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	}
 	ahead := x.fetched.ahead()
 	if len(ahead) == 0 {
-		return x, usage.Wrap(errors.New("the data set holds not one prompt that can be sent"))
+		return x, usage.Wrap(errors.New("the data set has no prompt that can be sent"))
 	}
 	x.First = ahead[0]
 	if x.fetched.all() != nil { // all is drawn
@@ -210,7 +210,7 @@ func (x *Drawn) extend(source datasets.Source, all *Prefetchers, repeat, searchi
 	case repeat:
 		x.Source = Repeat(x.fetched) // a higher rate may need more than there are
 		if searching {
-			x.Notes = append(x.Notes, fmt.Sprintf("the search repeats the data set's %d prompts; the server's prefix cache may know them then", x.N))
+			x.Notes = append(x.Notes, fmt.Sprintf("the search repeats the data set's %d prompts; repeated ones may hit the server's prefix cache", x.N))
 		}
 	}
 }
@@ -229,7 +229,7 @@ func OffLength(source datasets.Source) string {
 	if !ok || random.Miss() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the tokenizer gives back other tokens than its text was made of: all prompts together are %+d tokens off what was asked for", random.Miss())
+	return fmt.Sprintf("the tokenizer does not round-trip its own text: in total, prompts are %+d tokens off the lengths requested", random.Miss())
 }
 
 // Text counts tokens and renders chats.
@@ -266,15 +266,15 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	case m.Local != nil && d.common.VocabSize == 0:
 		return m.Local, nil
 	case m.Local != nil && !ids:
-		m.note("--vocab-size has no effect: chat takes text, and the tokenizer that makes it has a vocabulary of its own")
+		m.note("--vocab-size has no effect: chat takes text, made with the tokenizer's own vocabulary")
 		return m.Local, nil
 	case d.common.VocabSize > 0 && ids, m.server == nil && ids:
 		return nil, nil
 	case m.server == nil:
 		return nil, d.NoMaker()
 	case d.common.Endless && !ids:
-		return nil, fmt.Errorf("dataset %s: chats without end need the model's tokenizer on this machine, since the server would have to make their text while it is measured: "+
-			"give it with --tokenizer DIRECTORY, or say how many there may be with --num-prompts", d.Options.Name)
+		return nil, fmt.Errorf("dataset %s: an open-ended run over chat needs the model's tokenizer on this machine, since the server would have to make the text while it is measured: "+
+			"give it with --tokenizer DIRECTORY, or limit the requests with --num-prompts", d.Options.Name)
 	case d.common.Endless:
 		return nil, nil
 	}
@@ -293,11 +293,11 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 
 // NoMaker is the error for texts of exact lengths without a tokenizer: the problem, the attempts and the advice, a line each.
 func (d *Drawing) NoMaker() error {
-	way := "name the model's with --tokenizer DIRECTORY"
+	way := "give the model's with --tokenizer DIRECTORY"
 	if d.Options.Needs().Forms.Overlap(datasets.AsTokenIDs) {
 		way += ", or use --backend openai, which takes token ids"
 	}
-	return fmt.Errorf("dataset %s: its texts have exact lengths, and no tokenizer was found to make them\ntried: %s\n%s", d.Options.Name, export.Clean(d.tokenizing.absent), way)
+	return fmt.Errorf("dataset %s: prompts of exact lengths need a tokenizer, and none was found\ntried: %s\n%s", d.Options.Name, export.Clean(d.tokenizing.absent), way)
 }
 
 // RoughMaker is the server as a tokenizer, else common words, about a token each.

@@ -151,7 +151,7 @@ func TestCheck(t *testing.T) {
 		{"--dataset-name sharegpt", rate, "--dataset-name sharegpt: needs a file"},
 		{"--dataset-name sharegpt --dataset-path none", rate, "--dataset-path none: no such file"},
 		{"--dataset-path x", rate, "--dataset-path x: the data set random takes no file"},
-		{"--dataset-name sharegpt --dataset-path draw_test.go", endless, "users without pause: with sharegpt say how many"},
+		{"--dataset-name sharegpt --dataset-path draw_test.go", endless, "closed loop: sharegpt needs a number of requests"},
 		{"--dataset-name random-mm", rate, "--dataset-name random-mm: "},
 		{"--dataset-name random-rerank", rate, "--dataset-name random-rerank: "},
 		{"--input-len 0", rate, "--input-len 0: must be at least 1"},
@@ -162,7 +162,7 @@ func TestCheck(t *testing.T) {
 		{"--cache cold --extra-body.cache_salt x", rate, "--cache cold and a cache_salt in --extra-body"},
 		{"--lora-assignment x", rate, "--lora-assignment x: use random or round-robin"},
 		{"--temperature NaN", rate, "--temperature: must be a finite number"},
-		{"--request-id-prefix \u00e9", rate, "--request-id-prefix \"\u00e9\": it travels in a header"},
+		{"--request-id-prefix \u00e9", rate, "--request-id-prefix \"\u00e9\": it is sent in a header"},
 	} {
 		f, err := flagsOf(t, "http://127.0.0.1:1", c.args, c.load)
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
@@ -206,7 +206,7 @@ func TestOpen(t *testing.T) {
 	for _, c := range []struct{ args, note, fails string }{
 		{"--vocab-size 300", "", ""},
 		{"--backend openai-chat --tokenizer " + model + " --vocab-size 300", "--vocab-size has no effect: chat takes text", ""},
-		{"--backend openai-chat", "", "dataset random: its texts have exact lengths, and no tokenizer was found to make them\ntried: "},
+		{"--backend openai-chat", "", "dataset random: prompts of exact lengths need a tokenizer, and none was found\ntried: "},
 		{"--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl", "prompt lengths are estimated, because there is no tokenizer: ", ""},
 		{"--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl --tokenizer " + model, "", "and tokenizer "},
 		{"--dataset-name prefix_repetition", "", ""},
@@ -314,7 +314,7 @@ func TestSearchRepeats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if notes := strings.Join(drawn.Notes, "\n"); !strings.Contains(notes, "the search repeats the data set's 3 prompts; the server's prefix cache may know them then") {
+	if notes := strings.Join(drawn.Notes, "\n"); !strings.Contains(notes, "the search repeats the data set's 3 prompts; repeated ones may hit the server's prefix cache") {
 		t.Errorf("notes %q", notes)
 	}
 	for i := range 4 {

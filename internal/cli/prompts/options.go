@@ -53,20 +53,20 @@ func (o *Options) Define(groups *argv.Flags) {
 	o.kinds = datasets.Kinds(&o.Common)
 	group := func(heading string) datasets.Flags { return datasetFlags{groups.Group(heading), &o.counts} }
 	f := datasetFlags{groups.Group("Prompts"), &o.counts}
-	f.StringVar(&o.Name, "dataset-name", "random", "where prompts come from: "+strings.Join(datasets.Names(o.kinds), ", "))
+	f.StringVar(&o.Name, "dataset-name", "random", "source of the prompts: "+strings.Join(datasets.Names(o.kinds), ", "))
 	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set")
-	f.CountVar(&o.SharedInputLen, "input-len", "prompt length in tokens; overrides the flag of the random data sets")
-	f.CountVar(&o.SharedOutputLen, "output-len", "output length in tokens; overrides the data set's own flag")
+	f.CountVar(&o.SharedInputLen, "input-len", "prompt length in tokens; overrides the length flag of the random data sets")
+	f.CountVar(&o.SharedOutputLen, "output-len", "output length in tokens; overrides the length flag of the data set")
 	f.BoolVar(&o.DisableShuffle, "disable-shuffle", false, "keep the order of the file")
-	f.BoolVar(&o.NoOversample, "no-oversample", false, "send fewer requests rather than repeat prompts")
-	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false, "send the prompts of custom and speed_bench as they are, not rendered by the model's chat template")
-	f.Var(&o.templateArguments, "chat-template-kwargs", "variables for the chat template with custom and speed_bench; for the server's template use --extra-body.chat_template_kwargs")
+	f.BoolVar(&o.NoOversample, "no-oversample", false, "send fewer requests instead of repeating prompts")
+	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false, "custom, speed_bench: send prompts as they are, without the model's chat template")
+	f.Var(&o.templateArguments, "chat-template-kwargs", "custom, speed_bench: variables for the chat template; for the server's template use --extra-body.chat_template_kwargs")
 	f.BoolVar(&o.MultimodalChat, "enable-multimodal-chat", false, "send prompts as chat messages with their media")
 	o.Tokens.define(f.FlagSet)
 	datasets.Define(o.kinds, group)
 	f.FlagSet = groups.Group("Data set timed_trace")
-	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of the trace; so unless --no-self-timed is given")
-	f.BoolVar(&o.noSelfTimed, "no-self-timed", false, "send them as --request-rate and its like say")
+	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of the trace (default)")
+	f.BoolVar(&o.noSelfTimed, "no-self-timed", false, "ignore the times of the trace; --request-rate and similar flags set the load")
 }
 
 // kind is the chosen data set, nil for an unknown name.
@@ -98,7 +98,7 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	}
 	o.Prompts, o.Seed = load.Requests(), max(0, seed)
 	needs := kind.Needs(o.Common)
-	p.BadIf(!needs.Timed && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps, which is timed_trace; %s has none", o.Name)
+	p.BadIf(!needs.Timed && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps (timed_trace); %s has none", o.Name)
 	p.BadIf(o.selfTimed && o.noSelfTimed, "--self-timed and --no-self-timed: choose one")
 	p = append(p, o.checkPath(needs.File)...)
 	if needs.Forms == 0 {
@@ -108,7 +108,7 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	if to != nil && !to.Traits().Forms.Overlap(needs.Forms) {
 		p = append(p, o.cannotSend(to.Traits().Name, needs))
 	}
-	p.BadIf(load.Endless() && !searching && needs.Ends, "users without pause: with %s say how many requests there may be with --num-prompts", o.Name)
+	p.BadIf(load.Endless() && !searching && needs.Ends, "closed loop: %s needs a number of requests; give --num-prompts", o.Name)
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was reported already
 		p = append(p, kind.Validate(o.Common))
 	}
@@ -143,7 +143,7 @@ func (o *Options) LengthNotes(given *pflag.FlagSet) (notes []string) {
 	case needs.OutputFlag != "":
 		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s, as with vLLM; use --%s", o.Name, needs.OutputFlag))
 	case needs.OwnOutputLens:
-		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s: each of its requests has a length", o.Name))
+		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s: each of its requests sets its own length", o.Name))
 	}
 	if given.Changed("input-len") && !needs.TakesInputLen {
 		notes = append(notes, fmt.Sprintf("--input-len has no effect with %s, as with vLLM", o.Name))
@@ -156,7 +156,7 @@ func (o *Options) checkPath(use datasets.FileUse) (p usage.Problems) {
 	case use == datasets.NoFile && o.Path != "":
 		p.Bad("--dataset-path %s: the data set %s takes no file", usage.Quote(o.Path), o.Name)
 	case use == datasets.RequiredFile && o.Path == "":
-		p.Bad("--dataset-name %s: needs a file; give one with --dataset-path", o.Name)
+		p.Bad("--dataset-name %s: needs a file; give it with --dataset-path", o.Name)
 	case (use == datasets.RequiredFile || use == datasets.OptionalFile) && o.Path != "":
 		if _, err := os.Stat(o.Path); err != nil {
 			p.Bad("--dataset-path %s: %w", usage.Quote(o.Path), errors.Unwrap(err))
@@ -171,7 +171,7 @@ func (o *Options) SelfTiming() bool { return o.Needs().Timed && !o.noSelfTimed }
 // templateAdvice is for a chat template that is missing or cannot be rendered. The server's rendering, if there is a server, has
 // been tried by then.
 func (o *Options) templateAdvice() string {
-	way := "name a tokenizer with a chat template that works with --tokenizer DIRECTORY, or a server that renders chats with --base-url"
+	way := "give a tokenizer with a working chat template with --tokenizer DIRECTORY, or a server that renders chats with --base-url"
 	skipped := o.Common
 	skipped.SkipChatTemplate = true
 	if !o.kind().Needs(skipped).Template {

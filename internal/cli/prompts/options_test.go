@@ -20,8 +20,8 @@ func TestGeneralLengths(t *testing.T) {
 		{"random", "", ""},
 		{"sonnet", "", "--output-len has no effect with sonnet, as with vLLM; use --sonnet-output-len\n" +
 			"--input-len has no effect with sonnet, as with vLLM"},
-		{"burstgpt", file, "--output-len has no effect with burstgpt: each of its requests has a length\n--input-len has no effect with burstgpt, as with vLLM"},
-		{"timed_trace", file, "--output-len has no effect with timed_trace: each of its requests has a length\n--input-len has no effect with timed_trace, as with vLLM"},
+		{"burstgpt", file, "--output-len has no effect with burstgpt: each of its requests sets its own length\n--input-len has no effect with burstgpt, as with vLLM"},
+		{"timed_trace", file, "--output-len has no effect with timed_trace: each of its requests sets its own length\n--input-len has no effect with timed_trace, as with vLLM"},
 		{"sharegpt", file, "--input-len has no effect with sharegpt, as with vLLM"},
 	} {
 		f, err := flagsOf(t, "http://127.0.0.1:1", "--dataset-name "+c.name+c.args+" --input-len 20 --output-len 10", rate)
@@ -101,7 +101,7 @@ func TestFieldsOfEmbeddings(t *testing.T) {
 	if got := f.requests.Fields(false); len(got) != 1 || got[0] != (protocol.Field{Name: "dimensions", JSON: "8"}) {
 		t.Errorf("fields %v", got)
 	}
-	if notes := strings.Join(f.requests.Notes, "\n"); notes != "--top-p has no effect: backend openai-embeddings makes no tokens" {
+	if notes := strings.Join(f.requests.Notes, "\n"); notes != "--top-p has no effect: backend openai-embeddings generates no tokens" {
 		t.Errorf("notes %q", notes)
 	}
 }

@@ -34,20 +34,20 @@ type RequestOptions struct {
 // Define adds the flags.
 func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	f.StringVar(&o.IDPrefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
-	f.Var(argv.List(&o.LoRA, "name", argv.Text), "lora-modules", "names of LoRA modules; each request asks for one of them instead of the model")
+	f.Var(argv.List(&o.LoRA, "name", argv.Text), "lora-modules", "names of LoRA modules; each request uses one of them instead of the model")
 	_ = f.SetAnnotation("lora-modules", argv.Variadic, nil)
-	f.StringVar(&o.loraAssignment, "lora-assignment", "random", "how modules are given to requests: random or round-robin")
-	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "ask the server to go on to the full output length; always so with random")
-	f.IntVar(&o.logprobs, "logprobs", 0, "log probabilities to ask for with each token; completions only (default: none)")
-	f.StringVar(&o.cache, "cache", cacheAsIs, "as-is: what earlier runs left in the server's prefix cache counts; cold: none of it is found")
+	f.StringVar(&o.loraAssignment, "lora-assignment", "random", "how modules are assigned to requests: random or round-robin")
+	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "generate up to the full output length; always on with random")
+	f.IntVar(&o.logprobs, "logprobs", 0, "number of log probabilities per token; completions only (default: none)")
+	f.StringVar(&o.cache, "cache", cacheAsIs, "prefix cache of the server: as-is (earlier runs may have warmed it) or cold (prompts never hit it from earlier runs)")
 	f.Float64("temperature", 0, "sampling temperature (default: the server's)")
-	f.Float64("top-p", 0, "sampling: choose among the likeliest tokens up to this share")
-	f.Float64("min-p", 0, "sampling: leave out tokens below this share of the likeliest")
-	f.Float64("frequency-penalty", 0, "sampling: make tokens rarer the more often they came")
-	f.Float64("presence-penalty", 0, "sampling: make tokens rarer that came")
-	f.Float64("repetition-penalty", 0, "sampling: divide the odds of tokens that came")
-	f.Int("top-k", 0, "sampling: choose among this many tokens")
-	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3; null leaves out what benchtop sets`)
+	f.Float64("top-p", 0, "sampling: nucleus of this cumulative probability")
+	f.Float64("min-p", 0, "sampling: drop tokens below this share of the likeliest token's probability")
+	f.Float64("frequency-penalty", 0, "sampling: penalize tokens by how often they have occurred")
+	f.Float64("presence-penalty", 0, "sampling: penalize tokens that have occurred")
+	f.Float64("repetition-penalty", 0, "sampling: divide the odds of tokens that have occurred")
+	f.Int("top-k", 0, "sampling: the number of likeliest tokens to choose from")
+	f.Var(&o.extraBody, "extra-body", `fields to add to the request body or replace in it: '{"a": {"b": 3}}', or --extra-body.a.b 3; null omits a field that benchtop sets`)
 }
 
 // samplingFields are the fields of the sampling flags, in the order of vLLM's client. Only given flags are sent.
@@ -76,22 +76,22 @@ func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p us
 	p.OneOf("lora-assignment", o.loraAssignment, "random", "round-robin")
 	p.OneOf("cache", o.cache, cacheCold, cacheAsIs)
 	p.BadIf(o.cache == cacheCold && o.extraBody.Has("cache_salt"),
-		"--cache cold and a cache_salt in --extra-body: choose one, since cold draws a salt of its own for each run")
+		"--cache cold and a cache_salt in --extra-body: choose one; cold sets its own salt for each run")
 	p.BadIf(strings.ContainsFunc(o.IDPrefix, func(r rune) bool { return r <= ' ' || r > '~' }),
-		"--request-id-prefix %q: it travels in a header, so it may hold only printable ASCII without blanks", o.IDPrefix)
+		"--request-id-prefix %q: it is sent in a header: only printable ASCII without spaces", o.IDPrefix)
 	switch {
 	case !given.Changed("logprobs"):
 	case o.logprobs < 0:
 		p.Bad("--logprobs %d: must be 0 or more", o.logprobs)
 	case to != nil && !to.Traits().Logprobs:
-		o.Notes = append(o.Notes, "--logprobs has no effect: only completions carry it, as with vLLM; for chat use --extra-body")
+		o.Notes = append(o.Notes, "--logprobs has no effect: completions only, as with vLLM; for chat use --extra-body")
 	default:
 		o.fields = append(o.fields, protocol.Field{Name: "logprobs", JSON: strconv.Itoa(o.logprobs)})
 	}
 	o.sampled = sampling(given, &p)
 	if to != nil && to.Traits().LengthField == "" {
 		for _, f := range o.sampled {
-			o.Notes = append(o.Notes, fmt.Sprintf("--%s has no effect: backend %s makes no tokens", argv.Dashes(f.Name), to.Traits().Name))
+			o.Notes = append(o.Notes, fmt.Sprintf("--%s has no effect: backend %s generates no tokens", argv.Dashes(f.Name), to.Traits().Name))
 		}
 		o.sampled = nil
 	} else if !given.Changed("temperature") {

@@ -29,8 +29,8 @@ type TokenizerOptions struct {
 }
 
 func (o *TokenizerOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.Name, "tokenizer", "", "tokenizer.json, the directory with it, a model's name on the hub, or estimate (default: the model's, or else the server counts)")
-	f.BoolVar(&o.Skip, "skip-tokenizer-init", false, "count no tokens: the report leaves out what needs them")
+	f.StringVar(&o.Name, "tokenizer", "", "tokenizer.json, its directory, a model's name on the hub, or estimate (default: the model's; without it the server counts)")
+	f.BoolVar(&o.Skip, "skip-tokenizer-init", false, "do not count tokens; the report omits figures that need them")
 }
 
 // Estimate is the name of the tokenizer that estimates counts from the length of a text.
@@ -138,7 +138,7 @@ func (m *Tokenizing) estimate() {
 func (o *TokenizerOptions) Find(ctx context.Context, h *hub.Hub, of server.Model) (*Tokenizing, error) {
 	m := &Tokenizing{}
 	if o.Name == Estimate {
-		m.Counter, m.Counted, m.absent = tokenizer.Estimate{}, metrics.TokensFromEstimate, "an estimate makes no text"
+		m.Counter, m.Counted, m.absent = tokenizer.Estimate{}, metrics.TokensFromEstimate, "an estimate cannot generate text"
 		return m, nil
 	}
 	found, err := tokenizer.Find(ctx, tokenizer.FindOptions{Tokenizer: o.Name, Root: of.Loaded, Model: of.Named, Hub: h})
@@ -200,10 +200,10 @@ func (d *Drawing) ask(ctx context.Context) {
 		m.mute = export.Clean(d.Server.Target.Hide(err.Error()))
 		switch {
 		case endpoint.UnknownModel(err):
-			m.mute = fmt.Sprintf("its /tokenize does not know the model %q", d.Model.ID)
+			m.mute = fmt.Sprintf("its /tokenize does not know model %q", d.Model.ID)
 		case endpoint.Refused(err): // the server explains itself
 		case endpoint.NotOffered(err):
-			m.mute = "it offers no /tokenize"
+			m.mute = "it has no /tokenize"
 		default:
 			m.silent = true
 		}
@@ -247,16 +247,16 @@ func (m *Tokenizing) align(ctx context.Context, to Reporter, s *Prefetcher) (not
 	}
 	if m.server == nil {
 		if first := s.ahead()[0]; len(first.Turns) == 1 && first.Turns[0].TokenIDs == nil {
-			return []string{"the prompts were not compared with the server's tokenizer, and may have other lengths there: " + m.mute}
+			return []string{"the prompts were not checked against the server's tokenizer, so their lengths may differ there: " + m.mute}
 		}
 		return nil
 	}
 	all := s.all()
 	if all == nil {
-		return []string{"the prompts were not compared with the server's tokenizer: there are too many to have them all beforehand"}
+		return []string{"the prompts were not checked against the server's tokenizer: there are too many to draw in advance"}
 	}
 	to.Step(StepLengths)
-	to.Show("compared with the server's tokenizer")
+	to.Show("checked against the server's tokenizer")
 	done, _ := datasets.Align(ctx, all, &countedAligner{Aligner: m.server, to: to, total: len(all)}, func(note string) { notes = append(notes, export.Clean(note)) }) // a lost context is noticed elsewhere
 	if done.Cut > 0 {
 		s.changed()
@@ -316,9 +316,9 @@ func (m *Tokenizing) Rendered() string {
 	}
 	switch m.renderer.Source() {
 	case chattemplate.FromServer:
-		return "prompts were rendered by the server's chat template"
+		return "prompts rendered by the server's chat template"
 	case chattemplate.FromTemplate:
-		return "prompts were rendered here, by the chat template of " + m.Name
+		return "prompts rendered locally, by the chat template of " + m.Name
 	}
 	return ""
 }

@@ -54,7 +54,7 @@ func (w *WarmUp) waitForAnswer(ctx context.Context) error {
 			return nil
 		}
 		if help := w.leaveOut(done); help != "" {
-			return fmt.Errorf("%s refuses the requests: %s; %s", to, done[0].Error, help)
+			return fmt.Errorf("%s rejects the requests: %s; %s", to, done[0].Error, help)
 		}
 		if done[0].Failure != metrics.Cancelled {
 			said = fmt.Errorf("%s: %s", done[0].Failure, done[0].Error)
@@ -100,7 +100,7 @@ func (w *WarmUp) leaveOut(all []metrics.Request) string {
 		return ""
 	}
 	refused = slices.DeleteFunc(optional, func(f string) bool { return !slices.Contains(refused, f) })
-	return fmt.Sprintf("to leave out %s, add %s", metrics.JoinWords(refused, " and "), export.OmitFlag(refused, w.Command))
+	return fmt.Sprintf("to omit %s, add %s", metrics.JoinWords(refused, " and "), export.OmitFlag(refused, w.Command))
 }
 
 // shuffled are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its

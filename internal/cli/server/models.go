@@ -34,10 +34,10 @@ func Reach(ctx context.Context, t *target.Target) error {
 		raw, err = t.Secure(ctx, raw)
 	}
 	if certificate := new(tls.CertificateVerificationError); errors.As(err, &certificate) {
-		return fmt.Errorf("cannot trust %s: %w; if you know the server, --insecure accepts its certificate", t, err)
+		return fmt.Errorf("cannot trust %s: %w; if you trust the server, --insecure accepts its certificate", t, err)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot reach %s: %w; is the server up, and is this its address (--base-url, --host, --port)? "+
+		return fmt.Errorf("cannot reach %s: %w; is the server up, and is the address right (--base-url, --host, --port)?  "+
 			"'benchtop demo' runs without a server", t, err)
 	}
 	return raw.Close()
@@ -111,7 +111,7 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 		return nil, advice("the answer is not JSON: %.100q", body)
 	}
 	if len(all) == 0 || all[0].ID == "" {
-		return nil, advice("it names none")
+		return nil, advice("it lists none")
 	}
 	return all, nil
 }
@@ -183,10 +183,10 @@ func (o *Options) CheckModels(ctx context.Context, m Model, modules []string, fi
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case q.OK():
-			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, but answers to the name", flag, usage.Quote(name)))
+			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, but accepts requests for it", flag, usage.Quote(name)))
 		case len(metrics.RefusedFields(optional, q.Status, q.Error)) > 0: // the model is not the reason
 		case q.Status == http.StatusNotFound || q.Status == http.StatusBadRequest || q.Status == http.StatusUnprocessableEntity:
-			return nil, usage.Errorf("%s %s: the server does not list this model and refuses a request for it: %s; name one that it lists: %s%s",
+			return nil, usage.Errorf("%s %s: the server does not list this model and rejects requests for it: %s; choose a listed one: %s%s",
 				flag, usage.Quote(name), words, listed(m.Known), usage.DidYouMean(name, m.Known))
 		default:
 			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, and a request for it failed (%s)", flag, usage.Quote(name), words))

@@ -40,7 +40,7 @@ type Options struct {
 func (o *Options) Define(f *pflag.FlagSet) {
 	o.DefineAddress(f)
 	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
-	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0, "wait up to this many seconds until the server answers a request; 0 does not wait")
+	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0, "wait up to this many seconds for the server to answer a request; 0 does not wait")
 	f.BoolVar(&o.Profile, "profile", false, "start the server's profiler before the run and stop it after")
 }
 
@@ -50,10 +50,10 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	f.StringVar(&o.BaseURL, "base-url", "", "server to load; overrides host and port")
 	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
 	f.IntVar(&o.port, "port", 8000, "server's port")
-	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; shown nowhere")
+	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; never shown")
 	_ = f.SetAnnotation("header", argv.Variadic, []string{"0"})
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
-	f.StringVar(&o.Model, "model", "", "model to ask for (default: the server's first)")
+	f.StringVar(&o.Model, "model", "", "model to request (default: the server's first)")
 	f.StringVar(&o.ServedName, "served-model-name", "", "name sent in requests instead of --model")
 }
 

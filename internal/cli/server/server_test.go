@@ -126,7 +126,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("%q, %v", odd, err)
 	}
 	if _, err := o.CheckModels(t.Context(), m, []string{"tinny"}, nil); err == nil ||
-		!strings.Contains(err.Error(), "--lora-modules tinny: the server does not list this model and refuses a request for it: status 404") {
+		!strings.Contains(err.Error(), "--lora-modules tinny: the server does not list this model and rejects requests for it: status 404") {
 		t.Errorf("got %v", err)
 	}
 	status = http.StatusForbidden
@@ -171,11 +171,11 @@ func TestUnlistedModel(t *testing.T) {
 		fields      []protocol.Field
 		odd, refuse string
 	}{
-		{http.StatusOK, "", []string{"a"}, nil, "--served-model-name b: the server does not list this model, but answers to the name", ""},
+		{http.StatusOK, "", []string{"a"}, nil, "--served-model-name b: the server does not list this model, but accepts requests for it", ""},
 		{http.StatusTeapot, "tea", []string{"a"}, nil,
 			"--served-model-name b: the server does not list this model, and a request for it failed (status 418: tea)", ""},
-		{http.StatusNotFound, "no b", []string{"bb"}, nil, "", "refuses a request for it: status 404: no b; name one that it lists: bb"},
-		{http.StatusNotFound, "no b", many, nil, "", "name one that it lists: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more"},
+		{http.StatusNotFound, "no b", []string{"bb"}, nil, "", "rejects requests for it: status 404: no b; choose a listed one: bb"},
+		{http.StatusNotFound, "no b", many, nil, "", "choose a listed one: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more"},
 		{http.StatusNotFound, "no b", nil, nil, "", ""},
 		{http.StatusNotFound, "no b", []string{"a"}, []protocol.Field{{Name: "model", JSON: `"c"`}}, "", ""},
 	} {
@@ -203,8 +203,8 @@ func TestListFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ body, want string }{
-		{`{"data": []}`, "for its models: it names none; name the model with --model"},
-		{`{"data": [{"root": "a"}]}`, "it names none"},
+		{`{"data": []}`, "for its models: it lists none; name the model with --model"},
+		{`{"data": [{"root": "a"}]}`, "it lists none"},
 		{`<html>`, `the answer is not JSON: "<html>"`},
 	} {
 		body = c.body

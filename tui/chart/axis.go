@@ -46,9 +46,16 @@ func (a axis) rule() {
 
 func (a axis) put(row int, name string) { a.c.Right(a.c.W-1, row, name, a.style) }
 
+// shortName stands on an axis for all latencies below ShortLatency.
+const shortName = "<.1ms"
+
 // logarithmic draws the axis from low to top, in seconds.
 func (a axis) logarithmic(low, top float64) scale {
-	lo, hi := tickAtMost(number.Seconds(low)), tickAtLeast(number.Seconds(top))
+	lo, hi := roundBelow(number.Seconds(low), tens), roundAbove(number.Seconds(top), tens)
+	if lo < ShortLatency && hi >= 10*ShortLatency {
+		lo = ShortLatency
+		defer a.put(a.c.H-1, shortName)
+	}
 	if hi <= lo {
 		hi = 2 * lo
 	}
@@ -59,15 +66,19 @@ func (a axis) logarithmic(low, top float64) scale {
 		}
 		return math.Log(v*float64(time.Second)/float64(lo)) / span
 	})
-	a.latencies(lo, hi, func(d time.Duration) time.Duration { return tickAtLeast(d + 1) }, y)
+	a.latencies(func(close bool) []time.Duration { return roundLatencies(lo, hi, close) }, y)
 	return y
 }
 
-// latencies labels the rows of round latencies from lo to hi.
-func (a axis) latencies(lo, hi time.Duration, next func(time.Duration) time.Duration, at scale) {
+// latencies labels the rows of round latencies, those close together only where there are few others.
+func (a axis) latencies(ticks func(close bool) []time.Duration, at scale) {
 	a.rule()
+	few := ticks(false)
+	if len(few) < enoughTicks {
+		few = ticks(true)
+	}
 	free := a.c.H // labels go upwards and keep a row apart
-	for d := lo; d > 0 && d <= hi && free > 0; d = next(d) {
+	for _, d := range few {
 		if row := int(math.Round((1 - at(d.Seconds())) * float64(a.c.H-1))); row >= 0 && row < free {
 			a.put(row, number.Tick(d))
 			free = row - 1

@@ -54,7 +54,11 @@ func (h Heat) Draw(c screen.Canvas, r *Raster) {
 		return
 	}
 	scale := func(s float64) float64 { return h.Axis.part(s) }
-	axis{c.Sub(0, 0, axisWidth, area.H), screen.Label}.latencies(h.Axis.firstTick(), h.Axis.hi, h.Axis.nextTick, scale)
+	left := axis{c.Sub(0, 0, axisWidth, area.H), screen.Label}
+	left.latencies(h.Axis.ticks, scale)
+	if h.Axis.first > 0 {
+		left.put(area.H-1, shortName)
+	}
 	h.Time.draw(c)
 	used := newTaken(area)
 	r, most := r.start(area), h.most()

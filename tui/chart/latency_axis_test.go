@@ -11,7 +11,7 @@ func TestSpreadHasNoStripes(t *testing.T) {
 	const buckets = 120
 	at := func(i int) time.Duration { return time.Duration(1e6 * math.Exp(4*float64(i)/buckets)) } // even on a logarithmic axis
 	for n := 14; n < 240; n++ {
-		sum := NewLatencyAxis(n, LatencyRange{at(0), at(buckets), at(3)}).Spread()
+		sum := NewLatencyAxis(n, LatencyRange{From: at(0), To: at(buckets), Most: at(buckets)}).Spread()
 		for i := range buckets {
 			sum.Add(at(i), at(i+1), 1)
 		}
@@ -35,24 +35,55 @@ func TestSpreadHasNoStripes(t *testing.T) {
 	}
 }
 
-// A few early samples get no room of their own and are not lost; where they are usual, they do.
-func TestLatencyAxisCutsEarlySamples(t *testing.T) {
-	ax := NewLatencyAxis(60, LatencyRange{3 * time.Microsecond, 20 * time.Millisecond, 10 * time.Millisecond})
-	if !ax.cut || ax.lo != 10*time.Millisecond {
-		t.Errorf("axis from %s, cut %v; want from 10ms, cut", ax.lo, ax.cut)
+// No sample is lost: those beyond the ends of the scale count in its outermost bins, short ones in a bin of their own.
+func TestLatencyAxisCountsAllSamples(t *testing.T) {
+	const n = 60
+	of := LatencyRange{From: 10 * time.Millisecond, To: 90 * time.Millisecond, Most: time.Second}
+	for _, c := range []struct {
+		name                 string
+		axis                 LatencyAxis
+		short, first, middle float64 // samples in bin 0, in the first bin of the scale, between, and in the last bin
+		last                 float64
+	}{
+		{"logarithmic", NewLatencyAxis(n, of), 0, 20 + 7, 100, 3},
+		{"with short latencies", NewLatencyAxis(n, LatencyRange{of.From, of.To, of.Most, true}), 20, 7, 100, 3},
+		{"linear", NewLinearAxis(n, of), 0, 20, 107, 3},
+	} {
+		sum := c.axis.Spread()
+		sum.Add(3*time.Microsecond, 4*time.Microsecond, 20)
+		sum.Add(5*time.Millisecond, 6*time.Millisecond, 7)
+		sum.Add(40*time.Millisecond, 41*time.Millisecond, 100)
+		sum.Add(900*time.Millisecond, 950*time.Millisecond, 3)
+		first := c.axis.first
+		got := [4]float64{0, sum.Bins[first], 0, sum.Bins[n-1]}
+		for x, v := range sum.Bins {
+			if x < first {
+				got[0] += v
+			} else if x > first && x < n-1 {
+				got[2] += v
+			}
+		}
+		for i, want := range [4]float64{c.short, c.first, c.middle, c.last} {
+			if math.Abs(got[i]-want) > 1e-9 {
+				t.Errorf("%s: samples %v, want %v", c.name, got, [4]float64{c.short, c.first, c.middle, c.last})
+				break
+			}
+		}
+		if !c.axis.beyond {
+			t.Errorf("%s: not marked as going on", c.name)
+		}
 	}
-	sum := ax.Spread()
-	sum.Add(3*time.Microsecond, 4*time.Microsecond, 20)
-	sum.Add(9*time.Millisecond, 11*time.Millisecond, 100)
-	all := 0.0
-	for _, v := range sum.Bins {
-		all += v
-	}
-	if math.Abs(all-120) > 1e-9 || sum.Bins[0] < 20 {
-		t.Errorf("%v of 120 samples, %v in the first bin", all, sum.Bins[0])
-	}
-	ax = NewLatencyAxis(60, LatencyRange{3 * time.Microsecond, 20 * time.Millisecond, 3 * time.Microsecond})
-	if ax.cut || ax.lo > 3*time.Microsecond {
-		t.Errorf("axis from %s, cut %v; want all of it", ax.lo, ax.cut)
+}
+
+// The ends of an axis are round and close to the range, which is never narrower than a needle's.
+func TestLatencyAxisEnds(t *testing.T) {
+	ms := time.Millisecond
+	for _, c := range []struct{ from, to, lo, hi time.Duration }{
+		{46 * ms, 309 * ms, 30 * ms, 500 * ms}, {15 * ms, 64 * ms, 15 * ms, 70 * ms}, {19 * ms, 20 * ms, 10 * ms, 50 * ms},
+		{0, 0, 1000, 3000}, {0, ms, 1000, ms}, {math.MaxInt64, math.MaxInt64, 1e14, 1e15},
+	} {
+		if a := NewLatencyAxis(60, LatencyRange{From: c.from, To: c.to, Most: c.to}); a.lo != c.lo || a.hi != c.hi {
+			t.Errorf("%s to %s: axis from %s to %s", c.from, c.to, a.lo, a.hi)
+		}
 	}
 }

@@ -23,16 +23,16 @@ func TestStripsHaveNoSeams(t *testing.T) {
 			t.Errorf("nothing in row %d:\n%s", y, strings.Join(rows, "\n"))
 		}
 	}
-	h := Histogram{Axis: NewLinearAxis(60, time.Second), Front: Bars{Bins: make([]float64, 60), Samples: 1e9}}
+	h := Histogram{Axis: NewLinearAxis(60-shareWidth, LatencyRange{To: time.Second}), Front: Bars{Bins: make([]float64, 60-shareWidth), Samples: 1e9}}
 	h.Front.Bins[10], h.Front.Bins[50] = 1e9, 0.5e9
 	rows = drawn(60, high+2, screen.Terminal{}, h.Draw)
 	for y, row := range rows[1 : high+1] {
-		full, half := []rune(row)[10], []rune(row)[50]
+		full, half := []rune(row)[shareWidth+10], []rune(row)[shareWidth+50]
 		if want := y >= high/2; full != '█' || want != (half != ' ') {
 			t.Errorf("row %d: %q and %q", y, full, half)
 		}
 	}
-	heat := Heat{Time: TimeAxis{Shown: time.Minute}, Axis: NewLinearAxis(2*high, time.Second)}
+	heat := Heat{Time: TimeAxis{Shown: time.Minute}, Axis: NewLinearAxis(2*high, LatencyRange{To: time.Second})}
 	for range 60 {
 		column := make([]float64, 2*high)
 		for i := range column {
@@ -146,9 +146,9 @@ func FuzzCharts(f *testing.F) {
 			l.Points = append(l.Points, Point{at, v})
 			moments = append(moments, time.Duration(v))
 		}
-		axis := NewLatencyAxis(max(1, int(w)), LatencyRange{at / 2, at, at / 3})
+		axis := NewLatencyAxis(max(1, int(w)), LatencyRange{at / 3, at / 2, at, how&4 != 0})
 		if how&2 != 0 {
-			axis = NewLinearAxis(max(1, int(w)), at)
+			axis = NewLinearAxis(max(1, int(w)), LatencyRange{To: at})
 		}
 		sum := axis.Spread()
 		for i := 1; i < len(l.Points); i++ {
@@ -175,7 +175,7 @@ func FuzzCharts(f *testing.F) {
 			Plot{Time: now, Lines: lines, Log: true, Band: true, Annotations: marks}.Draw,
 			Heat{Time: now, Axis: axis, Cells: cells, Limits: limits}.Draw,
 			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Output}}, Annotations: []ValueAnnotation{
-				{At: at, Name: []screen.Span{screen.Text.Span("here")}, Kept: true}, {At: at / 2, Extra: true},
+				{At: at, Name: []screen.Span{screen.Text.Span("here")}, Aside: true}, {At: at / 2, Extra: true},
 			}}.Draw,
 			func(c screen.Canvas, r *Raster) { Moments(c, r, values, screen.Output) },
 			func(c screen.Canvas, r *Raster) { Sparkline(c, r, values, screen.Text) },

@@ -73,10 +73,14 @@ func (v *View) olderHistogram(l metrics.Latency) *metrics.Histogram {
 // run is over; nil before.
 func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *metrics.Histogram, exact *metrics.Statistic) chart.Histogram {
 	out := chart.Histogram{Nothing: v.nothing(l)}
-	if !chart.HistogramFits(c) || front.Count() == 0 && outline.Count() == 0 {
+	n := chart.HistogramBins(c)
+	if n == 0 || front.Count() == 0 && outline.Count() == 0 {
 		return out
 	}
-	out.Axis = v.latencyAxis(c.W, front, outline)
+	out.Axis = v.latencyAxis(n, front, outline)
+	if out.Of = "requests"; l == metrics.ITL {
+		out.Of = "gaps"
+	}
 	out.Front = chart.Bars{Bins: bins(out.Axis, front), Samples: front.Count()}
 	out.Outline = chart.Bars{Bins: bins(out.Axis, outline), Samples: outline.Count()}
 	out.Colors = []chart.ColorFrom{
@@ -94,11 +98,11 @@ func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *met
 			}
 		}
 		name := []screen.Span{screen.Label.Span(fmt.Sprintf("p%g ", p)), screen.Strong.Span(value)}
-		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: at, Glyph: '┊', Name: name, Kept: true, Extra: extra})
+		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: at, Glyph: '┊', Name: name, Extra: extra})
 	}
-	limits := slices.DeleteFunc(v.limits(l.Key()), func(at chart.Limit) bool { return !out.Axis.Shows(at.At) })
+	limits := v.limits(l.Key())
 	limit := func(l chart.Limit) {
-		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: l.At, Glyph: '│', Name: []screen.Span{screen.Strong.Span(l.Name)}})
+		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: l.At, Glyph: '│', Name: []screen.Span{screen.Strong.Span(l.Name)}, Aside: true})
 	}
 	percentile(99, false)
 	if len(limits) > 0 { // the first is more important than the median, which is in the table too
@@ -126,30 +130,45 @@ func bins(ax chart.LatencyAxis, h *metrics.Histogram) []float64 {
 	return out.Bins
 }
 
-// early is the share of samples that may lie far below the rest without room on the axis: chunks that came in one read are microseconds apart,
-// those of a stream milliseconds.
-const early = 0.03
+// The shares of samples that an axis leaves to its outermost bins: the first, and the last.
+const inFirst, inLast = 0.01, 0.001
 
-// latencyAxis spans two histograms. A linear axis leaves out a few stragglers, which would press everything else against the left edge.
+// latencyAxis spans histograms, all but a few samples at either end. Where many samples are far below the others, as the gaps between chunks that came
+// in one read, they have a bin of their own.
 func (v *View) latencyAxis(n int, all ...*metrics.Histogram) chart.LatencyAxis {
-	of := chart.LatencyRange{Usual: math.MaxInt64}
-	edge, first := time.Duration(0), true
+	of := chart.LatencyRange{From: math.MaxInt64}
+	of.Short = slices.ContainsFunc(all, apart)
 	for _, h := range all {
-		for b := range h.Buckets() {
-			if first || b.From < of.Least {
-				of.Least, first = b.From, false
-			}
-			of.Most = max(of.Most, b.To, b.From)
+		if h.Count() == 0 {
+			continue
 		}
-		if h.Count() > 0 {
-			of.Usual = min(of.Usual, h.Quantile(early))
+		below := 0.0
+		if of.Short {
+			below = shortShare(h)
 		}
-		edge = max(edge, h.Quantile(0.995))
+		of.From = min(of.From, h.Quantile(below+inFirst*(1-below)))
+		of.To = max(of.To, h.Quantile(1-inLast*(1-below)))
+		of.Most = max(of.Most, h.Quantile(1))
 	}
 	if v.Linear {
-		return chart.NewLinearAxis(n, edge)
+		return chart.NewLinearAxis(n, of)
 	}
 	return chart.NewLatencyAxis(n, of)
+}
+
+// shortShare is the share of samples below chart.ShortLatency.
+func shortShare(h *metrics.Histogram) float64 {
+	if h.Count() == 0 {
+		return 0
+	}
+	return float64(h.Below(chart.ShortLatency)) / float64(h.Count())
+}
+
+// apart reports whether a histogram has samples below chart.ShortLatency in a relevant share, and others far above them.
+func apart(h *metrics.Histogram) bool {
+	const least, far = 0.01, 5
+	short := shortShare(h)
+	return short >= least && short <= 1-least && h.Quantile(short+inFirst*(1-short)) > far*h.Quantile(short/2)
 }
 
 // latencyHeatPanel shows the distribution of the chosen latency over time.

@@ -130,6 +130,27 @@ func TestLeftInThePreparation(t *testing.T) {
 	x.says("--record: ", "choose another file")
 }
 
+// A run is drained by q. Warnings of the preparation are held while the dashboard stands, and come before the report.
+func TestDrainedOnScreen(t *testing.T) {
+	ownRuns(t)
+	t.Chdir(t.TempDir())
+	const answered = 3
+	server, letGo := held(t, answered)
+	x := onScreen(t, strings.Fields(heldRun(server)+" --request-rate 20 --num-prompts 9000 --max-concurrency 5 --no-plots --model other")...)
+	x.wait("RUN")
+	if !eventually(func() bool { return len(server.all()) > answered }) {
+		t.Fatal("no request is in flight: there is nothing to drain")
+	}
+	x.press("q")
+	x.wait("DRAINING")
+	letGo()
+	x.wait("DONE")
+	x.press("q")
+	x.wait("Serving Benchmark Result")
+	x.ended(exitFine)
+	x.says("WARNING: --model other: the server does not list this model, but answers to the name", "result saved to ")
+}
+
 // The form makes a command line of serve, which it shows for the shell's history, and can be left without a run.
 func TestFormOnScreen(t *testing.T) {
 	x := onScreen(t)

@@ -451,13 +451,13 @@ func TestThemeKey(t *testing.T) {
 	m := open(mid(), 80, 24, termenv.ANSI256)
 	first := m.View()
 	var seen []string
-	for range screen.Themes() {
+	for range 4 { // dark looks like the default
 		press(m, "t")
 		seen = append(seen, m.palette.Theme)
 	}
 	m.notice = notice{}
 	m.show()
-	if got := strings.Join(seen, " "); got != "contrast mono default" || m.View() != first {
+	if got := strings.Join(seen, " "); got != "light contrast mono default" || m.View() != first {
 		t.Errorf("themes %s", got)
 	}
 }

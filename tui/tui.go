@@ -126,7 +126,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Record != nil {
 		w.Record(o.Record, width, height)
 	}
-	m := newModel(o, screen.ThemePalette(cmp.Or(o.Theme, screen.Themes()[0]), screen.ColorProfile(o.Color, os.Getenv)))
+	m := newModel(o, screen.ThemePalette(o.Theme, screen.ColorProfile(o.Color, os.Getenv), false))
 	m.sent, m.resized = w.Sent, w.Resized
 	m.aside = func(words string) tea.Cmd {
 		return func() tea.Msg {

@@ -61,8 +61,8 @@ func TestKeys(t *testing.T) {
 		{[]string{"?"}, "any key closes", ""},
 		{[]string{"Escape"}, "? help", "any key closes"},
 		{[]string{"y"}, "copied", ""},
-		{[]string{"t"}, "contrast", ""},
-		{[]string{"t", "t"}, "default", ""},
+		{[]string{"t"}, "theme: light", ""},
+		{[]string{"t", "t", "t"}, "theme: default", ""},
 		// Single requests.
 		{[]string{"5"}, " demo-1", ""},
 		{[]string{"/"}, "Filter requests", ""},

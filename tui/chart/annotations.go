@@ -35,7 +35,7 @@ type taken struct {
 	cells []bool
 }
 
-func newTaken(c screen.Canvas) *taken { return &taken{c, make([]bool, c.W*c.H)} }
+func newTaken(c screen.Canvas) *taken { return &taken{c.Over(), make([]bool, c.W*c.H)} }
 
 // cell marks one cell.
 func (t *taken) cell(x, y int) { t.cells[y*t.c.W+x] = true }

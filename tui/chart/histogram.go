@@ -292,7 +292,7 @@ func (b Histogram) annotateCell(c screen.Canvas, x, y int, glyph rune) {
 	switch {
 	case p == nil:
 	case p.Glyph == '█' && !c.Terminal().Mono:
-		c.Set(x, y, glyph, screen.Style{Fg: screen.Black, Bg: p.Style.Fg})
+		c.Set(x, y, glyph, screen.Style{Fg: screen.Inverse, Bg: p.Style.Fg})
 	case p.Glyph == ' ' || p.Glyph >= 0x2800 && p.Glyph <= 0x28ff || p.Glyph == '.':
 		c.Set(x, y, glyph, screen.Text)
 	}

@@ -64,8 +64,8 @@ func (p pen) older(dots []dot) {
 	}
 }
 
-// lines returns a function that draws lines over each other. A cell has one colour: that of the last line through it. The dots of earlier
-// lines stay in it, those of their areas do not, so that a line stands out on an area.
+// lines returns a function that draws lines over each other, and over their areas. A cell has one colour: that of the last line through
+// it. The dots of earlier lines stay in it.
 func (p pen) lines(lanes []lane, all []Line) (draw func()) {
 	warm := p.time.warm(p.r.w)
 	dots := make([][]dot, len(all))
@@ -116,11 +116,8 @@ func topsOf(lines [][]dot, columns int) [][]int {
 	return tops
 }
 
-// stippleRow is the row of the single dot of a dotted area in cells of even and of odd columns. The dot is at the left of the cell. Few dots
-// are fainter than a line on black and on white alike; no colour is.
-var stippleRow = [2]int{1, 3}
-
-// areas fills the areas below the lines, beginning with the last line: where areas overlap, the last one is seen.
+// areas fills the areas below the lines, beginning with the last line: where areas overlap, the last one is seen. An area begins at the
+// cell that its line leaves at least half of below it.
 func (p pen) areas(lanes []lane, all []Line, tops [][]int, warm int) {
 	end := p.r.top + p.r.rows
 	claimed := make([]int, p.r.w) // per column, the row from which on an area of a later line lies
@@ -133,28 +130,25 @@ func (p pen) areas(lanes []lane, all []Line, tops [][]int, warm int) {
 		}
 		for x := range p.r.w {
 			top := min(tops[i][2*x], tops[i][2*x+1])
-			if top == math.MaxInt || l.Below == Bare || l.Below == Dotted && x < warm {
+			if top == math.MaxInt || l.Below == Bare || l.Below == Filled && x < warm {
 				continue
 			}
-			for y := max(top/4, p.r.top); y < min(claimed[x], end) && l.Below == Dotted; y++ {
-				p.stipple(x, y, i+1, tops[i][2*x], l.Color)
+			first := (top + 2) / 4
+			for y := max(first, p.r.top); y < min(claimed[x], end) && l.Below == Filled; y++ {
+				p.shade(x, y, screen.Shade(l.Color))
 			}
-			claimed[x] = min(claimed[x], top/4)
+			claimed[x] = min(claimed[x], first)
 		}
 	}
 }
 
-// stipple puts the dot of a dotted area into a cell below a line with its highest dot at top, if the cell is empty or that line is the
-// last one through it.
-func (p pen) stipple(x, y, line, top int, color screen.Color) {
-	at := 4*y + stippleRow[x%2]
-	switch of := p.r.at(x, y); {
-	case at <= top:
-	case p.r.glyph(x, y) == 0:
-		p.r.dot(2*x, at, cellState{screen.Style{Fg: color}, belowLine})
-	case of.line == line:
-		p.r.dot(2*x, at, *of)
+// shade colours the background of a cell, behind any line in it.
+func (p pen) shade(x, y int, color screen.Color) {
+	of := p.r.at(x, y)
+	if p.r.glyph(x, y) == 0 {
+		p.r.set(x, y, ' ', cellState{line: belowLine})
 	}
+	of.style.Bg = color
 }
 
 // names writes the name of each line at its right end, for readers and terminals without colours.

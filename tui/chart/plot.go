@@ -28,10 +28,10 @@ type Point struct {
 // Below is the look of the area below a line.
 type Below uint8
 
-// Dotted and cleared areas are drawn if the terminal has enough colours.
+// Filled and cleared areas are drawn if the terminal has enough colours.
 const (
 	Bare    Below = iota
-	Dotted        // a loose pattern of dots
+	Filled        // a dim shade of the line's colour
 	Cleared       // a gap that hides the areas of earlier lines
 )
 
@@ -176,7 +176,6 @@ func (p Plot) scale(c, area screen.Canvas, low, top float64, st screen.Style) sc
 //
 // Lower lines cover higher ones. The warm-up is grey.
 func (p pen) band(lines []Line, at scale) (draw func()) {
-	areas := []screen.Color{screen.BandHigh, screen.BandLow}
 	rows := make([][]int, len(lines))
 	for i, l := range lines {
 		rows[i] = p.columns(l, at)
@@ -185,12 +184,12 @@ func (p pen) band(lines []Line, at scale) (draw func()) {
 	return func() {
 		top, end := 2*p.r.top, 2*(p.r.top+p.r.rows)
 		for x := range p.r.w {
-			for i := 0; i+1 < len(rows) && i < len(areas) && x >= warm; i++ {
+			for i := 0; i+1 < len(rows) && x >= warm; i++ {
 				if rows[i][x] < 0 || rows[i+1][x] < 0 {
 					continue
 				}
 				for y := max(rows[i][x], top); y <= rows[i+1][x] && y < end; y++ {
-					p.r.pixel(x, y, areas[i])
+					p.r.pixel(x, y, screen.Shade(lines[i].Color))
 				}
 			}
 			for i, l := range lines {

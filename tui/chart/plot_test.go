@@ -10,7 +10,7 @@ import (
 
 // flat is a minute of level values.
 func flat() Line {
-	l := Line{Name: "running", Color: screen.Running, Below: Dotted}
+	l := Line{Name: "running", Color: screen.Running, Below: Filled}
 	for i := range 60 {
 		l.Points = append(l.Points, Point{time.Duration(i+1) * time.Second, 11})
 	}
@@ -70,7 +70,10 @@ func TestWarmupIsDimmed(t *testing.T) {
 		for y := range 7 {
 			c := sf.All().At(axisWidth+x, y)
 			switch {
-			case c.Glyph == ' ' || y == 7:
+			case c.Glyph == ' ':
+				if filled := c.Style.Bg != screen.Plain; filled && x < 15 {
+					t.Errorf("an area at %d,%d", x, y)
+				}
 			case c.Style.Fg == screen.Dimmed && x < 15:
 				grey++
 			case c.Style.Fg == screen.Running && x >= 14:
@@ -80,46 +83,52 @@ func TestWarmupIsDimmed(t *testing.T) {
 			}
 		}
 	}
-	if grey != 15 || green < 2*15 {
-		t.Errorf("%d grey cells, want 15; %d green ones, want at least 30", grey, green)
+	if grey != 15 || green < 15 {
+		t.Errorf("%d grey cells, want 15; %d green ones, want at least 15", grey, green)
 	}
 }
 
-// An area is hidden by later lines and by the cleared areas of later lines, and its line keeps the dots below it where it is the last.
+// An area is hidden by later areas and by the cleared areas of later lines. Lines, annotations and words are drawn over it.
 func TestAreas(t *testing.T) {
 	level := func(v float64, below Below, color screen.Color) Line {
 		return Line{Name: "x", Below: below, Color: color, Points: []Point{{0, v}, {time.Minute, v}}}
 	}
+	const one, two = screen.Running, screen.Output
+	of := screen.Shade
 	for _, c := range []struct {
 		name  string
 		lines []Line
-		want  []screen.Color // of the dots from the top row down, Plain for none
+		fg    [4]screen.Color // of the lines, from the top row down, Plain for none
+		bg    [4]screen.Color
 	}{
-		{"one", []Line{level(100, Dotted, screen.Running)}, []screen.Color{screen.Running, screen.Running, screen.Running, screen.Running}},
-		{"bare", []Line{level(100, Bare, screen.Running)}, []screen.Color{screen.Running, screen.Plain, screen.Plain, screen.Plain}},
-		{"a later area over an earlier one", []Line{level(100, Dotted, screen.Running), level(34, Dotted, screen.Output)},
-			[]screen.Color{screen.Running, screen.Running, screen.Output, screen.Output}},
-		{"an earlier line over a later area", []Line{level(34, Dotted, screen.Running), level(100, Dotted, screen.Output)},
-			[]screen.Color{screen.Output, screen.Output, screen.Running, screen.Output}},
-		{"cleared", []Line{level(100, Dotted, screen.Running), level(34, Cleared, screen.Output)},
-			[]screen.Color{screen.Running, screen.Running, screen.Output, screen.Plain}},
+		{"one", []Line{level(100, Filled, one)}, [4]screen.Color{one}, [4]screen.Color{of(one), of(one), of(one), of(one)}},
+		{"low in its cell", []Line{level(80, Filled, one)}, [4]screen.Color{one}, [4]screen.Color{0, of(one), of(one), of(one)}},
+		{"at the bottom", []Line{level(0, Filled, one)}, [4]screen.Color{3: one}, [4]screen.Color{}},
+		{"bare", []Line{level(100, Bare, one)}, [4]screen.Color{one}, [4]screen.Color{}},
+		{"a later area over an earlier one", []Line{level(100, Filled, one), level(40, Filled, two)},
+			[4]screen.Color{0: one, 2: two}, [4]screen.Color{of(one), of(one), of(two), of(two)}},
+		{"an earlier line over a later area", []Line{level(40, Filled, one), level(100, Filled, two)},
+			[4]screen.Color{0: two, 2: one}, [4]screen.Color{of(two), of(two), of(two), of(two)}},
+		{"cleared", []Line{level(100, Filled, one), level(40, Cleared, two)},
+			[4]screen.Color{0: one, 2: two}, [4]screen.Color{of(one), of(one), 0, 0}},
 	} {
 		for _, filled := range []bool{true, false} {
 			sf := screen.NewSurface(axisWidth+20, 5)
 			sf.Terminal.Filled = filled
-			Plot{Time: TimeAxis{Shown: time.Minute}, Lines: c.lines, Top: 100}.Draw(sf.All(), nil)
-			for y, want := range c.want {
-				p := sf.All().At(axisWidth+10, y)
-				got := p.Style.Fg
-				if p.Glyph == ' ' {
-					got = screen.Plain
+			mark := Annotation{At: 45 * time.Second, Name: "abc", Glyph: '┊', Line: screen.Dim}
+			Plot{Time: TimeAxis{Shown: time.Minute}, Lines: c.lines, Top: 100, Annotations: []Annotation{mark}}.Draw(sf.All(), nil)
+			for y := range 4 {
+				bg := c.bg[y]
+				if !filled {
+					bg = screen.Plain
 				}
-				isLine := y == 0 && c.lines[len(c.lines)-1].Points[0].Value == 100 || y == 0 || y == 2 && len(c.lines) == 2
-				if !filled && !isLine {
-					want = screen.Plain
+				if p := sf.All().At(axisWidth+7, y); (p.Glyph != ' ' || c.fg[y] != screen.Plain) && p.Style.Fg != c.fg[y] || p.Style.Bg != bg {
+					t.Errorf("%s, filled %v: row %d is %q in %v on %v, want %v on %v", c.name, filled, y, p.Glyph, p.Style.Fg, p.Style.Bg, c.fg[y], bg)
 				}
-				if got != want {
-					t.Errorf("%s, filled %v: row %d is %q in colour %d, want %d", c.name, filled, y, p.Glyph, got, want)
+				for x := axisWidth + 15; x < axisWidth+19; x++ { // the annotation and its name, or the line
+					if p := sf.All().At(x, y); p.Style.Bg != bg {
+						t.Errorf("%s, filled %v: %q at %d, %d is on %v, want %v", c.name, filled, p.Glyph, x, y, p.Style.Bg, bg)
+					}
 				}
 			}
 		}
@@ -142,7 +151,7 @@ func TestLinesAreCutAtTheEdges(t *testing.T) {
 func BenchmarkPlot(b *testing.B) {
 	p := Plot{Time: TimeAxis{Shown: 2 * time.Minute}, Annotations: []Annotation{{At: time.Minute, Name: "stage 2", Glyph: '┊'}}}
 	for i := range 3 {
-		l := Line{Name: "x", Below: Dotted, Color: screen.Output}
+		l := Line{Name: "x", Below: Filled, Color: screen.Output}
 		for s := range 120 {
 			l.Points = append(l.Points, Point{time.Duration(s) * time.Second, 100 + 50*math.Sin(float64(s)/9+float64(i))})
 		}

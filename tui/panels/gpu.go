@@ -269,8 +269,8 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 	all := func(sum float64, _ int) float64 { return sum }
 	chartBelow(c, y, legend(c.W, "by second", legendItem{screen.Usage, "use %, the mean", ""}, legendItem{screen.Plain, "power W, the sum", ""}),
 		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{
-			{name: "use", color: screen.Usage, below: chart.Dotted, value: gpuValue(v, use, mean)},
-			{name: "power", color: screen.Plain, below: chart.Dotted, value: gpuValue(v, power, all)},
+			{name: "use", color: screen.Usage, below: chart.Filled, value: gpuValue(v, use, mean)},
+			{name: "power", color: screen.Plain, below: chart.Filled, value: gpuValue(v, power, all)},
 		}}.draw)
 }
 

@@ -299,8 +299,8 @@ func percentileLines(v *View, l metrics.Latency) plot {
 		v: v, title: l.Naming().Title + " by second", compared: true, reversed: true, limits: l.Key(),
 		chart: chart.Plot{Log: true, Nothing: v.nothing(l)},
 		series: []series{
-			{name: "p99", sign: '#', color: screen.P99, below: chart.Dotted, value: p99.second, percentile: p99},
-			{name: "p90", sign: 'o', color: screen.P90, below: chart.Dotted, value: p90.second, percentile: p90},
+			{name: "p99", sign: '#', color: screen.P99, below: chart.Filled, value: p99.second, percentile: p99},
+			{name: "p90", sign: 'o', color: screen.P90, below: chart.Filled, value: p90.second, percentile: p90},
 			{name: "p50", sign: '.', color: screen.P50, below: chart.Cleared, value: p50.second, percentile: p50},
 		},
 	}

@@ -206,8 +206,8 @@ func TestBand(t *testing.T) {
 		x    int
 		want []screen.Color
 	}{
-		{5, []screen.Color{screen.Dimmed}}, {30, []screen.Color{screen.P99, screen.P90, screen.P50, screen.BandLow, screen.BandHigh}}, {50, nil},
-		{70, []screen.Color{screen.P99, screen.P90, screen.P50, screen.BandLow, screen.BandHigh}},
+		{5, []screen.Color{screen.Dimmed}}, {30, []screen.Color{screen.P99, screen.P90, screen.P50, screen.Shade(screen.P90), screen.Shade(screen.P99)}}, {50, nil},
+		{70, []screen.Color{screen.P99, screen.P90, screen.P50, screen.Shade(screen.P90), screen.Shade(screen.P99)}},
 	} {
 		got := seen(c.x)
 		if len(got) != len(c.want) {

@@ -33,7 +33,7 @@ func (v *View) rate(name string, color screen.Color, of func(*metrics.Window) in
 // tokensPlot shows output and input tokens per second.
 func tokensPlot(v *View) plot {
 	out, in := v.rate("out", screen.Output, outputTokens), v.rate("in", screen.Input, inputTokens)
-	out.below, in.below = chart.Dotted, chart.Dotted
+	out.below, in.below = chart.Filled, chart.Filled
 	out.now = number.Rate(v.cursorRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
 	if !v.OutputExact {
 		out.now = "~" + out.now
@@ -50,7 +50,7 @@ func tokensPlot(v *View) plot {
 func loadPlot(v *View) plot {
 	held, waiting, running := v.cursorLevels()
 	return plot{v: v, title: "load", compared: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{
-		{name: "running", now: number.Count(running), color: screen.Running, below: chart.Dotted,
+		{name: "running", now: number.Count(running), color: screen.Running, below: chart.Filled,
 			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
 		{name: "waiting", now: number.Count(waiting), color: screen.Waiting, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
@@ -71,7 +71,7 @@ func ratePlot(v *View) plot {
 		p.series = append(p.series, target)
 	}
 	sent, done := v.rate("sent", screen.Input, sentRequests), v.rate("done", screen.Output, finished)
-	sent.alone, done.below = true, chart.Dotted
+	sent.alone, done.below = true, chart.Filled
 	sent.now = number.Rate(v.cursorRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
 	done.now = number.Rate(v.cursorRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
 	p.series = append(p.series, sent, done)

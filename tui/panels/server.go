@@ -27,7 +27,7 @@ func openServerQueue(v *View) (titleOf, drawOf) {
 	here := series{name: "waiting here", now: number.Count(waiting), sign: hereSign, color: screen.Dimmed,
 		value: func(w *metrics.Window) float64 { return float64(w.Waiting) }}
 	running := v.serverLine("running", screen.Running, serverRunning)
-	running.below = chart.Dotted
+	running.below = chart.Filled
 	p := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, running, v.serverLine("waiting", screen.Waiting, serverWaiting)}}
 	title := func(v *View, w, _ int) []screen.Span {
 		if len(v.Server) == 0 {
@@ -123,17 +123,17 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 	here, prompt := v.rate("out here", screen.Dimmed, outputTokens), v.serverLine("prompt", screen.Input, serverPrompt)
 	here.sign, here.now = hereSign, said(v.cursorRate(outputTokens, nil))
 	output := v.serverLine("out", screen.Output, serverOutput)
-	output.below = chart.Dotted
+	output.below = chart.Filled
 	out := plot{v: v, reversed: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, output}}
 	if n := len(v.Server); n > 0 && v.Server[n-1].OutputAtEnd {
-		here.sign, here.color, here.below = 0, screen.Output, chart.Dotted
+		here.sign, here.color, here.below = 0, screen.Output, chart.Filled
 		out.series = []series{here}
 	}
 	if n := len(v.Server); n > 0 && v.Server[n-1].PromptAtEnd {
 		prompt = v.rate("prompt here", screen.Input, inputTokens)
 		prompt.now = said(v.cursorRate(inputTokens, nil))
 	}
-	prompt.below = chart.Dotted
+	prompt.below = chart.Filled
 	in := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{prompt}}
 	title := func(_ *View, w, _ int) []screen.Span {
 		return legendFit(w, "server tok/s", append(out.items(), in.items()...)...)

@@ -55,16 +55,23 @@ func (s *Surface) Clear() {
 type Canvas struct {
 	s          *Surface
 	X, Y, W, H int // X and Y on the surface
+	over       bool
 }
 
 // All is the whole surface.
-func (s *Surface) All() Canvas { return Canvas{s, 0, 0, s.W, s.H} }
+func (s *Surface) All() Canvas { return Canvas{s, 0, 0, s.W, s.H, false} }
 
 // Sub is a rectangle of the canvas, cut at its edges.
 func (c Canvas) Sub(x, y, w, h int) Canvas {
 	x0, y0 := min(max(x, 0), c.W), min(max(y, 0), c.H)
 	x1, y1 := min(max(x+w, x0), c.W), min(max(y+h, y0), c.H)
-	return Canvas{c.s, c.X + x0, c.Y + y0, x1 - x0, y1 - y0}
+	return Canvas{c.s, c.X + x0, c.Y + y0, x1 - x0, y1 - y0, c.over}
+}
+
+// Over is the same rectangle for what is drawn over areas: a style without a background keeps the one that is there.
+func (c Canvas) Over() Canvas {
+	c.over = true
+	return c
 }
 
 // Terminal describes the terminal that the canvas is drawn for.
@@ -94,6 +101,9 @@ func (c Canvas) Set(x, y int, glyph rune, st Style) {
 		return
 	}
 	i := (c.Y+y)*c.s.W + c.X + x
+	if c.over && st.Bg == Plain {
+		st.Bg = p.Style.Bg
+	}
 	// Overwriting one half of a wide glyph removes the other.
 	if p.Glyph == 0 {
 		c.s.cells[i-1].Glyph = ' '

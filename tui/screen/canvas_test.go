@@ -49,7 +49,7 @@ func TestStyles(t *testing.T) {
 	c.Print(2, 0, "cd", Style{Fg: Running, Bold: true})
 	c.Print(5, 0, "e", Style{Fg: Running})
 	got := sf.Render(NewPalette(termenv.ANSI256))
-	if want := "\x1b[38;5;74mab\x1b[1;38;5;36mcd \x1b[0;38;5;36me  \x1b[m"; got != want {
+	if want := "\x1b[38;5;75mab\x1b[1;38;5;43mcd \x1b[0;38;5;43me  \x1b[m"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	if got := sf.Render(NewPalette(termenv.Ascii)); got != "abcd e  " {

@@ -17,78 +17,121 @@ const (
 	P50           // the middle of a latency: the median, or the mean
 	P90
 	P99
-	Good   // within the objectives, done
-	Bad    // beyond the objectives, failed, saturated
-	Usage  // the used part of a resource: cache, processors
-	grey   // labels
-	Dimmed // lines that support data: outlines, annotations, the warm-up
-	faint  // borders and axes
-	Black  // annotations on top of coloured areas
-	shades // the first of the colours of areas
-	colors = shades + shadeCount
+	Good    // within the objectives, done
+	Bad     // beyond the objectives, failed, saturated
+	Usage   // the used part of a resource: cache, processors
+	grey    // labels
+	Dimmed  // lines that support data: outlines, annotations, the warm-up
+	faint   // borders and axes
+	Inverse // annotations on top of coloured bars
+	named   // the number of named colours
 )
+
+// HeatSteps is the number of colours of a heat map.
+const HeatSteps = 10
+
+// Behind the named colours come the shades of areas, one for each, and the colours of heat maps.
+const (
+	areas  = named
+	heats  = areas + named
+	colors = heats + HeatSteps
+)
+
+// Shade is the colour of the area below a line: dim, so that all lines and words stand out on it. A terminal needs 256 colours for it.
+func Shade(line Color) Color { return areas + line }
+
+// Heat is the colour of a share of the maximum, from just above 0 to 1. A terminal needs 256 colours for it.
+func Heat(part float64) Color {
+	return heats + Color(min(int(part*HeatSteps), HeatSteps-1))
+}
 
 // swatch is a colour for terminals of 16 million, 256 and 16 colours; "" is the terminal's own foreground.
 type swatch [termenv.Ascii]string
 
-// standardSwatches can be told apart with any colour vision where they stand on one chart. Of the 16 only those are used that can
-// be read on black, on white and on Solarized, whose bright black is its background: so labels are plain there, and only borders
-// may be lost.
-var standardSwatches = [shades]swatch{
-	Output:  {"#56B4E9", "74", "12"},
-	Input:   {"#CC79A7", "175", "5"},
-	Running: {"#2FB89A", "36", "6"},
-	Waiting: {"#E69F00", "172", "3"},
-	Queued:  {"#C3A6E8", "183", "5"},
-	P50:     {"#8FA0FF", "111", "12"},
-	P90:     {"#F0E442", "221", "3"},
-	P99:     {"#FF7F6B", "209", "1"},
-	Good:    {"#5FD068", "77", "2"},
-	Bad:     {"#FF5A5A", "203", "1"},
-	Usage:   {"#A9B665", "143", "6"},
-	grey:    {"#8A8A8A", "245", ""},
-	Dimmed:  {"#8A8A8A", "245", "8"},
-	faint:   {"#6C6C6C", "242", "8"},
-	Black:   {"#101010", "233", "0"},
+// scheme is all colours for a dark or a light background. Those that stand on one chart can be told apart with any colour vision.
+type scheme struct {
+	named  [named]swatch
+	shades [named]string // of 256 colours; where there are more, a share of the line's colour on the ground
+	ground string
+	share  float64
+	heat   [HeatSteps]swatch // from few to many
 }
 
-// contrastSwatches stand out from black about as much as from white, 4.3 to 1 and more, which is nearly as much as one colour
+// darkScheme: of the 16 colours only those are used that can also be read on white and on Solarized, whose bright black is its
+// background: so labels are plain there, and only borders may be lost.
+var darkScheme = scheme{
+	named: [named]swatch{
+		Output:  {"#56BCF0", "75", "12"},
+		Input:   {"#CB7099", "175", "5"},
+		Running: {"#2FB096", "43", "6"},
+		Waiting: {"#F5A700", "214", "3"},
+		Queued:  {"#CDB0F5", "183", "5"},
+		P50:     {"#8E98FF", "105", "12"},
+		P90:     {"#E6DF3A", "184", "3"},
+		P99:     {"#FF8A78", "209", "1"},
+		Good:    {"#52DC92", "78", "2"},
+		Bad:     {"#FF4A55", "203", "1"},
+		Usage:   {"#A3B459", "143", "6"},
+		grey:    {"#989898", "246", ""},
+		Dimmed:  {"#8A8A8A", "245", "8"},
+		faint:   {"#6C6C6C", "242", "8"},
+		Inverse: {"#101010", "233", "0"},
+	},
+	shades: [named]string{
+		Plain: "236", Output: "17", Input: "53", Running: "236", Waiting: "236", Queued: "54", P50: "18", P90: "237", P99: "52",
+		Good: "236", Bad: "52", Usage: "236", Dimmed: "236",
+	},
+	ground: "#101010", share: 0.22,
+	heat: [HeatSteps]swatch{ // viridis
+		{"#472D7B", "54"}, {"#424086", "55"}, {"#3B528B", "61"}, {"#33638D", "67"}, {"#2C728E", "31"},
+		{"#21918C", "37"}, {"#28AE80", "72"}, {"#5EC962", "77"}, {"#ADDC30", "149"}, {"#FDE725", "220"},
+	},
+}
+
+// lightScheme: of the 16 colours only blue, magenta and red can be read on white in the usual palettes.
+var lightScheme = scheme{
+	named: [named]swatch{
+		Output:  {"#0072BD", "25", "4"},
+		Input:   {"#B0357D", "126", "5"},
+		Running: {"#0B7078", "23", "4"},
+		Waiting: {"#C24E00", "130", "1"},
+		Queued:  {"#7E52C4", "98", "5"},
+		P50:     {"#445FD7", "26", "4"},
+		P90:     {"#946E00", "94", "5"},
+		P99:     {"#9A3A0A", "88", "1"},
+		Good:    {"#0F8458", "29", ""},
+		Bad:     {"#A5000F", "124", "1"},
+		Usage:   {"#5A6821", "58", "4"},
+		grey:    {"#666666", "241", ""},
+		Dimmed:  {"#767676", "243", "8"},
+		faint:   {"#8C8C8C", "245", "8"},
+		Inverse: {"#FFFFFF", "231", "15"},
+	},
+	shades: [named]string{
+		Plain: "254", Output: "153", Input: "225", Running: "195", Waiting: "223", Queued: "189", P50: "189", P90: "187", P99: "224",
+		Good: "194", Bad: "224", Usage: "187", Dimmed: "254",
+	},
+	ground: "#FFFFFF", share: 0.18,
+	heat: [HeatSteps]swatch{ // viridis from green on, and back
+		{"#7AD151", "113"}, {"#54C568", "77"}, {"#35B779", "72"}, {"#22A884", "36"}, {"#1F968B", "30"},
+		{"#287C8E", "31"}, {"#31688E", "24"}, {"#3B528B", "61"}, {"#46327E", "54"}, {"#440154", "53"},
+	},
+}
+
+// contrastNamed stand out from black about as much as from white, 4.3 to 1 and more, which is nearly as much as one colour
 // can have on both. Supporting text is plain.
-var contrastSwatches = [shades]swatch{
+var contrastNamed = [named]swatch{
 	Output:  {"#0078D7", "32", "12"},
 	Input:   {"#B146C2", "133", "5"},
 	Running: {"#008080", "30", "6"},
 	Waiting: {"#B86200", "130", "3"},
 	Queued:  {"#8560D0", "98", "5"},
-	P50:     {"#4A6FE3", "62", "12"},
-	P90:     {"#8F7300", "94", "3"},
+	P50:     {"#4A6FE3", "63", "12"},
+	P90:     {"#8F7300", "100", "3"},
 	P99:     {"#D8442A", "166", "1"},
 	Good:    {"#008547", "29", "2"},
 	Bad:     {"#E0301E", "160", "1"},
 	Usage:   {"#6E7D1A", "64", "6"},
 	Dimmed:  {"#767676", "243", ""},
-	Black:   {"#000000", "16", "0"},
-}
-
-// Shades are the colours of areas: heat maps and the bands between percentiles. A terminal needs 256 colours for them. They are
-// the same in all themes.
-const (
-	HeatSteps = 10
-	// BandLow lies between the median and the 90th percentile, BandHigh between that and the 99th.
-	BandLow    = shades + HeatSteps
-	BandHigh   = BandLow + 1
-	shadeCount = HeatSteps + 2
-)
-
-// shadeSwatches are viridis, from few to many, and two dark tones. Lines stand out on all of them, and all of them stand out on
-// black and on white. They are not for 16 colours.
-var shadeSwatches = [shadeCount]swatch{
-	{"#472D7B", "54", ""}, {"#424086", "55", ""}, {"#3B528B", "61", ""}, {"#33638D", "67", ""}, {"#2C728E", "31", ""},
-	{"#21918C", "37", ""}, {"#28AE80", "72", ""}, {"#5EC962", "77", ""}, {"#ADDC30", "149", ""}, {"#FDE725", "220", ""},
-	{"#2B566F", "24", ""}, {"#6B4A3A", "95", ""},
-}
-
-// Heat is the colour of a share of the maximum, from just above 0 to 1.
-func Heat(part float64) Color {
-	return shades + Color(min(int(part*HeatSteps), HeatSteps-1))
+	Inverse: {"#000000", "16", "0"},
 }

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ var (
 type Palette struct {
 	Theme   string
 	Profile termenv.Profile
+	Light   bool // the background of the terminal is
 	Mono    bool // no colours
 	attrs   bool // bold works; without it there are no escape sequences
 	Filled  bool // enough colours for dim areas below lines
@@ -45,8 +47,8 @@ func (p *Palette) Terminal(ascii bool) Terminal {
 	return Terminal{Mono: p.Mono, Filled: p.Filled, ASCII: ascii}
 }
 
-// NewPalette returns the palette of the standard theme.
-func NewPalette(p termenv.Profile) *Palette { return ThemePalette(themeStandard, p) }
+// NewPalette returns the palette of the default theme for a dark background.
+func NewPalette(p termenv.Profile) *Palette { return ThemePalette(themeDefault, p, false) }
 
 // seen is the style as this terminal can show it. With 16 colours none is bold: bright yellow is unreadable on white.
 func (p *Palette) seen(s Style) Style {
@@ -105,16 +107,20 @@ func (p *Palette) change(b []byte, from, to Style) []byte {
 	return append(b, 'm')
 }
 
-// The themes. Standard has colours that people with any colour vision can tell apart, on dark and on light. Contrast draws
-// words, borders and lines so that they stand out on any background. Mono has no colours at all.
+// The themes. Default is dark or light, as the background of the terminal is. Contrast draws words, borders and lines so that they
+// stand out on any background. Mono has no colours at all.
 const (
-	themeStandard = "default"
+	themeDefault  = "default"
+	themeDark     = "dark"
+	themeLight    = "light"
 	themeContrast = "contrast"
 	themeMono     = "mono"
 )
 
 // Themes are the names of all themes, the usual one first.
-func Themes() []string { return []string{themeStandard, themeContrast, themeMono} }
+func Themes() []string {
+	return []string{themeDefault, themeDark, themeLight, themeContrast, themeMono}
+}
 
 // CheckTheme returns an error with the valid names if name is not a value for tui.Options.Theme.
 func CheckTheme(name string) error {
@@ -124,27 +130,63 @@ func CheckTheme(name string) error {
 	return fmt.Errorf("%q is no theme; use %s", name, strings.Join(Themes(), ", "))
 }
 
-// ThemePalette returns the palette of a theme for a kind of terminal. Without colours all themes look alike.
-func ThemePalette(theme string, p termenv.Profile) *Palette {
-	out := &Palette{Theme: theme, Profile: p, Mono: p == termenv.Ascii || theme == themeMono, attrs: p != termenv.Ascii}
+// ThemePalette returns the palette of a theme, "" for the default, for a kind of terminal with a light or a dark background. Without
+// colours all themes look alike.
+func ThemePalette(theme string, p termenv.Profile, light bool) *Palette {
+	theme = cmp.Or(theme, themeDefault)
+	out := &Palette{Theme: theme, Profile: p, Light: light, Mono: p == termenv.Ascii || theme == themeMono, attrs: p != termenv.Ascii}
 	if out.Mono {
 		return out
 	}
 	out.Filled = p == termenv.TrueColor || p == termenv.ANSI256
-	swatches := &standardSwatches
-	if theme == themeContrast {
-		out.heavy, swatches = true, &contrastSwatches
-	}
-	for i, sw := range slices.Concat(swatches[:], shadeSwatches[:]) {
-		if c := p.Color(sw[p]); sw[p] != "" && c != nil {
+	out.heavy = theme == themeContrast
+	of := schemeOf(theme, light)
+	for i := range colors {
+		if c := of.color(i, p); c != nil {
 			out.fg[i], out.bg[i] = c.Sequence(false), c.Sequence(true)
 		}
 	}
 	return out
 }
 
-// Next returns the palette of the theme after this one.
+// schemeOf is the scheme of a theme with colours.
+func schemeOf(theme string, light bool) scheme {
+	out := darkScheme
+	if theme == themeLight || light && theme != themeDark {
+		out = lightScheme
+	}
+	if theme == themeContrast {
+		out.named, out.share = contrastNamed, out.share/2
+	}
+	return out
+}
+
+// color is a colour of a scheme on a kind of terminal, nil for the terminal's own.
+func (s *scheme) color(c Color, p termenv.Profile) termenv.Color {
+	switch {
+	case c < named:
+		return p.Color(s.named[c][p])
+	case c >= heats:
+		return p.Color(s.heat[c-heats][p])
+	case p == termenv.ANSI256:
+		return p.Color(s.shades[c-areas])
+	case p == termenv.TrueColor:
+		line := termenv.RGBColor(cmp.Or(s.named[c-areas][p], s.named[Dimmed][p]))
+		mixed := termenv.ConvertToRGB(termenv.RGBColor(s.ground)).BlendRgb(termenv.ConvertToRGB(line), s.share)
+		return termenv.RGBColor(mixed.Hex())
+	}
+	return nil
+}
+
+// Next returns the palette of the next theme after this one that looks different.
 func (p *Palette) Next() *Palette {
 	all := Themes()
-	return ThemePalette(all[(slices.Index(all, p.Theme)+1)%len(all)], p.Profile)
+	out := p
+	for i := slices.Index(all, p.Theme) + 1; out.Mono == p.Mono && out.fg == p.fg && i < 2*len(all); i++ {
+		out = ThemePalette(all[i%len(all)], p.Profile, p.Light)
+	}
+	return out
 }
+
+// On returns the palette of the same theme for a light or a dark background.
+func (p *Palette) On(light bool) *Palette { return ThemePalette(p.Theme, p.Profile, light) }

@@ -16,7 +16,7 @@ const maxAnswerWidth = 150
 // saturates, or the figures of a run at one load; whether the client limited it; the gates that were missed. It is never
 // empty, ASCII, and at most maxAnswerWidth columns wide.
 //
-//	within SLO up to 34.2 req/s (97 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok
+//	within SLO up to 34.2 req/s (97 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); limit: queue, 79 % of TTFT; client ok
 //	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client LIMITED (p99 sent 24ms late)
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
@@ -43,9 +43,11 @@ func variants(r *metrics.Report) []string {
 		return []string{"no request succeeded: " + whyNoSuccess(r)}
 	}
 	load, shown := loadVerdict(r)
-	failed := failedShare(r)
+	failed, limit := failedShare(r), limit(r)
 	detailed := joinParts(load+shown, failed)
-	return []string{joinParts(detailed, slotWait(r), shortfall(r)), detailed, joinParts(load, failed)}
+	return []string{
+		joinParts(load+shown, limit, failed, slotWait(r), shortfall(r)), joinParts(load+shown, limit, failed), detailed, joinParts(load, failed),
+	}
 }
 
 // joinParts joins the parts that are not empty.
@@ -124,6 +126,14 @@ func evidence(r *metrics.Report, s *saturation) string {
 		pair += " at " + loadText(s.shown.Offered, s.shown.Users)
 	}
 	return fmt.Sprintf(" (%s %s)", name, pair)
+}
+
+// limit is the bottleneck past saturation.
+func limit(r *metrics.Report) string {
+	if b := r.Answer.Bottleneck; b.Known() && saturationOf(r) != nil {
+		return "limit: " + b.String()
+	}
+	return ""
 }
 
 // saturationLoad is one load if it is known closely enough, else a range.

@@ -58,6 +58,10 @@ func TestAnswer(t *testing.T) {
 				r.Levels = []metrics.LoadLevel{{Offered: 35, TTFTp99: 410}, {Offered: 38.5, TTFTp99: 200}, {Offered: 45.5, TTFTp99: 2100}}
 				r.Answer = metrics.Answer{Saturates: true, From: 35, To: 38.5, After: 1, Shown: 2, Within: true, Highest: 35, Confidence: 0.979}
 			}},
+		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); limit: queue, 79 % of TTFT; client p99 0.3 ms late",
+			rampReport(), func(r *metrics.Report) {
+				r.Answer.Bottleneck = metrics.Bottleneck{Part: metrics.QueuePart, Share: 0.799, Of: "TTFT"}
+			}},
 		{"within SLO up to 24 req/s; saturates between 24 and 48 req/s (p99 scheduled to first chunk 0.21 -> 7.20 s)",
 			rampReport(), func(r *metrics.Report) {
 				r.Statistics[metrics.SlotWait], r.Plan.MaxConcurrency = at99(7000), 64

@@ -197,8 +197,13 @@ func answer(r *metrics.Report) object {
 	}
 	return object{
 		{"bends", s != nil}, {"at", at}, {"bent_at_s", saturatedAt}, {"unit", unit(a.Users)}, {"before", before}, {"after", after},
-		{"highest_within_slo", when(a.Within, a.Highest)}, {"sure", when(a.Within, finiteOrNull(a.Confidence))}, {"why", orNull(a.Why)}, {"text", Answer(*r)},
+		{"highest_within_slo", when(a.Within, a.Highest)}, {"sure", when(a.Within, finiteOrNull(a.Confidence))}, {"why", orNull(a.Why)},
+		{"limit", when(a.Bottleneck.Known(), bottleneck(&a.Bottleneck))}, {"peak_output_tokens_per_s", orNull(a.PeakOutput)}, {"text", Answer(*r)},
 	}
+}
+
+func bottleneck(b *metrics.Bottleneck) object {
+	return object{{"part", b.Part.Key()}, {"share", finiteOrNull(b.Share)}, {"of", b.Of}}
 }
 
 // gate writes null for an unknown value. Shares are fractions of 1, as in the limit.

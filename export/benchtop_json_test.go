@@ -133,7 +133,7 @@ func TestBenchtopObjectOfMissingData(t *testing.T) {
 		"ttft_split": `{"connect_ms":null,"held_ms":null,"n":0,"prefill_ms":null,"queue_ms":null,"rest_ms":null,"source":null,"ttft_ms":null}`,
 		"probes":     `{"completed":0,"failed":2,"max_ms":null,"median_ms":null,"p99_ms":null}`,
 		"answer": `{"after":null,"at":null,"before":null,"bends":false,"bent_at_s":null,"highest_within_slo":null,` +
-			`"sure":null,"text":"no request succeeded: none was sent","unit":"req/s","why":null}`,
+			`"limit":null,"peak_output_tokens_per_s":null,"sure":null,"text":"no request succeeded: none was sent","unit":"req/s","why":null}`,
 	} {
 		if diff := cmp.Diff(want, compact(t, got[key])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", key, diff)

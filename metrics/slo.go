@@ -284,6 +284,10 @@ type Answer struct {
 	Users bool
 	// Why is the reason for which no saturation was found, in a few words; "" if it was found.
 	Why string
+	// Bottleneck of the levels past saturation, or of the whole run without one.
+	Bottleneck Bottleneck
+	// PeakOutput is the highest mean of the output tokens per second over five seconds; see PeakOutput.
+	PeakOutput float64
 }
 
 // closeLevels is the relative distance up to which one number represents the levels on both sides of saturation.

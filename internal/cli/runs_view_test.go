@@ -233,8 +233,8 @@ func (v *view) steering(t *metrics.Steering) {
 
 func (v *view) answer(s *metrics.Snapshot) {
 	if a := s.Answer; a != nil {
-		v.add("answer", fmt.Sprintf("saturates=%t from=%.6g to=%.6g confirmed=%t before=%d after=%d shown=%d within=%t highest=%.6g level=%d sure=%.4f at=%s users=%t why=%q",
-			a.Saturates, a.From, a.To, a.Confirmed, a.Before, a.After, a.Shown, a.Within, a.Highest, a.HighestLevel, a.Confidence, moment(a.SaturatedAt), a.Users, a.Why))
+		v.add("answer", fmt.Sprintf("saturates=%t from=%.6g to=%.6g confirmed=%t before=%d after=%d shown=%d within=%t highest=%.6g level=%d sure=%.4f at=%s users=%t why=%q limit=%q peak=%.6g",
+			a.Saturates, a.From, a.To, a.Confirmed, a.Before, a.After, a.Shown, a.Within, a.Highest, a.HighestLevel, a.Confidence, moment(a.SaturatedAt), a.Users, a.Why, a.Bottleneck, a.PeakOutput))
 	}
 	for i := range s.Levels {
 		l := &s.Levels[i]

@@ -40,9 +40,15 @@ func (v *View) judge(now time.Duration, windows func(time.Duration) []metrics.Wi
 	if rest {
 		return
 	}
-	l := v.levels(now, windows(now))
+	s := metrics.Snapshot{Plan: v.line.Plan, At: now, Windows: windows(now)}
+	l := v.levels(now, s.Windows)
 	levels, answer := l.Judge()
 	v.scratch = l.Used()
+	v.mu.Lock()
+	first, told := v.line.TTFTParts, v.line.Reported
+	s.Server = slices.Clip(v.shown.Server)
+	v.mu.Unlock()
+	answer.Complete(&s, levels, metrics.SplitOf(&first, &told, s.Server, s.Plan.Warmup, math.MaxInt64, now))
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.shown.Report != nil || !slices.Equal(l.SLO, v.line.SLO) {

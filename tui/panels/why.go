@@ -23,6 +23,7 @@ var whyPanel = Panel{name: "why ttft", title: whyTitle, draw: drawWhy}
 
 // whyPart is one piece of the time; Never if it is not known.
 type whyPart struct {
+	part  metrics.TTFTPart
 	name  string
 	sign  rune // where there is no colour
 	took  time.Duration
@@ -51,11 +52,11 @@ func whyParts(t metrics.TTFTSplit) []whyPart {
 		rest = "server, way"
 	}
 	return []whyPart{
-		{"held", 'h', t.SlotWait, screen.Queued},
-		{"connect", 'c', t.Connect, screen.Dimmed},
-		{"server queue", 'q', t.Queue, screen.Waiting},
-		{"prefill", 'p', t.Prefill, screen.Input},
-		{rest, 'r', t.Rest, screen.Running},
+		{metrics.SlotPart, "held", 'h', t.SlotWait, screen.Queued},
+		{metrics.ConnectPart, "connect", 'c', t.Connect, screen.Dimmed},
+		{metrics.QueuePart, "server queue", 'q', t.Queue, screen.Waiting},
+		{metrics.PrefillPart, "prefill", 'p', t.Prefill, screen.Input},
+		{metrics.RestPart, rest, 'r', t.Rest, screen.Running},
 	}
 }
 
@@ -84,7 +85,10 @@ func drawWhy(c screen.Canvas, v *View) {
 		return
 	}
 	parts := whyParts(t)
-	sum := sumOf(parts)
+	sum, limit := sumOf(parts), metrics.NoPart
+	if v.Plan != nil {
+		limit = t.Bottleneck(v.Plan).Part
+	}
 	if c.H < len(parts) || c.W < 30 {
 		drawWhyShort(c, parts, sum)
 		return
@@ -103,7 +107,7 @@ func drawWhy(c screen.Canvas, v *View) {
 		drawPiece(bar, y, from, from+share, p.color)
 		from += share
 		st := screen.Text
-		if share >= 0.4 {
+		if p.part == limit {
 			st = screen.Strong
 		}
 		c.Right(c.W-6, y, number.Latency(p.took), st)

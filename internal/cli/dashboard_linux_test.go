@@ -148,7 +148,7 @@ func TestDrainedOnScreen(t *testing.T) {
 	x.press("q")
 	x.wait("Serving Benchmark Result")
 	x.ended(exitFine)
-	x.says("WARNING: --model other: the server does not list this model, but answers to the name", "result saved to ")
+	x.says("WARNING: --model other: ", "result saved to ")
 }
 
 // The form makes a command line of serve, which it shows for the shell's history, and can be left without a run.

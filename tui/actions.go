@@ -2,6 +2,7 @@ package tui
 
 import (
 	"image"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -39,9 +40,6 @@ func (m *model) onKey(key string) tea.Cmd {
 		return m.prep.key(key)
 	}
 	b := m.lookup(key)
-	if key != "q" && key != "ctrl+c" {
-		m.idle = 0
-	}
 	if m.helping && (b == nil || !b.anywhere) {
 		m.onHelp(key)
 		return nil
@@ -110,7 +108,7 @@ func (m *model) escape() {
 
 func (m *model) openRequest() {
 	if l := m.layout(); !l.Tiny {
-		m.list.Open(m.choices(m.body), m.below(l))
+		m.list.Open(m.choices(m.shown), m.below(l))
 	}
 }
 
@@ -166,12 +164,12 @@ func (m *model) spanBy(by int) { m.span = min(max(m.span+by, 0), len(spans)-1) }
 
 // scrollTime moves the charts by half of what they show. Scrolled back they stand still while the run goes on.
 func (m *model) scrollTime(by time.Duration) {
-	span, end := spans[m.span], panels.ClosedEnd(m.body)
+	span, end := spans[m.span], panels.ClosedEnd(m.shown)
 	if span == 0 {
 		m.notify("all of the run is shown")
 		return
 	}
-	to := end - m.back(m.body) + by*span/2
+	to := end - m.back(m.shown) + by*span/2
 	if to >= end {
 		m.until = 0
 		return
@@ -193,7 +191,7 @@ func (m *model) move(to panels.Move) {
 	high := max(1, r.H-2)
 	switch {
 	case onList(m):
-		m.list.Move(to, m.choices(m.body), m.below(l))
+		m.list.Move(to, m.choices(m.shown), m.below(l))
 	case m.pageNow().Name == panels.ReportPage.Name:
 		last := max(0, len(m.reportLines(r.W-2))-high)
 		m.reportTop = to.From(min(m.reportTop, last), high, last)
@@ -201,7 +199,7 @@ func (m *model) move(to panels.Move) {
 		if m.pinned == nil {
 			m.pinned = m.latest.Log
 			if m.frozen {
-				m.pinned = m.body.Log
+				m.pinned = m.shown.Log
 			}
 		}
 		m.scroll = to.FromEnd(m.scroll, high, max(0, len(panels.LogLines(m.logShown(), r.W-2))-high))
@@ -237,7 +235,6 @@ func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 	default:
 		return nil
 	}
-	m.idle = 0
 	m.show()
 	return nil
 }
@@ -267,14 +264,16 @@ func (m *model) click(x, y int) {
 		}
 		return
 	}
-	for _, b := range l.Panels {
+	for _, b := range slices.Backward(l.Panels) { // a line that two panels share has the title of the lower one
 		switch {
 		case !b.Rect.Has(x, y):
+			continue
 		case onPanels(m):
 			m.zoomed = b.Name == m.focus
 			m.focus = b.Name
 		case b.Name == "requests":
-			m.list.Point(m.choices(m.body), m.below(l), y-b.Rect.Y-2) // below the border and the names of the columns
+			m.list.Point(m.choices(m.shown), m.below(l), y-b.Rect.Y-2) // below the border and the names of the columns
 		}
+		return
 	}
 }

@@ -26,7 +26,7 @@ func TestBrokeOff(t *testing.T) {
 		if !strings.Contains(got, "■ BROKE OFF") || !strings.Contains(lastLine(m), "the run broke off") {
 			t.Errorf("%q: the screen is\n%s\n%s", keys, got, lastLine(m))
 		}
-		if s := (panels.StateSign(m.head, m.state(m.head))); s.Style != screen.Warning {
+		if s := (panels.StateSign(m.shown, m.state(m.shown))); s.Style != screen.Warning {
 			t.Errorf("%q: the style is %+v", keys, s.Style)
 		}
 	}

@@ -13,7 +13,7 @@ func (m *model) View() string {
 	if m.stale {
 		m.draw()
 		m.cached = m.screen.Render(m.palette)
-		m.stale, m.only = false, false
+		m.stale = false
 	}
 	return m.cached
 }
@@ -29,16 +29,17 @@ func (m *model) choices(s *metrics.Snapshot) *panels.View {
 
 func (m *model) view(s *metrics.Snapshot) *panels.View {
 	v := m.choices(s)
-	m.selections.Fill(v, m.body, m.head) // the header comes twice as often as the panels
+	m.selections.Fill(v)
 	return v
 }
 
-func (m *model) layout() panels.Areas { return panels.Layout(m.pageNow(), m.w, m.h, m.choices(m.body)) }
+func (m *model) layout() panels.Areas {
+	return panels.Layout(m.pageNow(), m.w, m.h, m.choices(m.shown))
+}
 
 func (m *model) draw() {
 	if m.screen == nil || m.screen.W != m.w || m.screen.H != m.h {
 		m.screen = screen.NewSurface(m.w, m.h)
-		m.only = false
 	}
 	m.screen.Terminal = m.palette.Terminal(m.ASCII)
 	c := m.screen.All()
@@ -53,16 +54,14 @@ func (m *model) draw() {
 		m.drawTinyPrompt(c)
 		return
 	}
-	if !m.only || m.covered() {
-		m.screen.Clear()
-		m.drawPanels(c, l)
-	}
+	m.screen.Clear()
+	m.drawPanels(c, l)
 	l.Head.Of(c).Safely(h.Draw)
-	l.Figures.Of(c).Safely(func(c screen.Canvas) { h.DrawFigures(c, l.Head.H == 1) })
+	l.Verdict.Of(c).Safely(h.DrawVerdict)
 	l.Keys.Of(c).Safely(m.drawKeys)
 	below := c.Sub(0, l.Head.H, m.w, m.h-l.Head.H-l.Keys.H)
 	if m.stopping() {
-		m.drawStopping(below, m.head)
+		m.drawStopping(below, m.shown)
 	}
 	if m.prompt != nil {
 		m.prompt.draw(below)
@@ -72,21 +71,18 @@ func (m *model) draw() {
 	}
 }
 
-// covered reports whether something lies above the panels.
-func (m *model) covered() bool { return m.helping || m.stopping() || m.prompt != nil }
-
 func (m *model) stopping() bool {
-	s := m.state(m.head)
+	s := m.state(m.shown)
 	return s == metrics.Draining || s == metrics.Aborting
 }
 
 func (m *model) header() panels.Header {
-	h := panels.Header{View: m.view(m.head), State: m.state(m.head), Page: m.page, Behind: -1, Controls: m.controls}
+	h := panels.Header{View: m.view(m.shown), State: m.state(m.shown), Page: m.page, Behind: -1, Controls: m.controls}
 	for _, p := range m.pages() {
 		h.Pages = append(h.Pages, p.Name)
 	}
 	if m.frozen {
-		h.Behind = max(0, m.latest.At-m.head.At)
+		h.Behind = max(0, m.latest.At-m.shown.At)
 	}
 	h.Slower = m.limiter.Sign(m.ASCII)
 	switch {
@@ -101,7 +97,7 @@ func (m *model) header() panels.Header {
 }
 
 func (m *model) drawPanels(c screen.Canvas, l panels.Areas) {
-	v := m.view(m.body)
+	v := m.view(m.shown)
 	switch name := m.pageNow().Name; {
 	case name == panels.ReportPage.Name:
 		r := l.Panels[0].Rect
@@ -110,7 +106,7 @@ func (m *model) drawPanels(c screen.Canvas, l panels.Areas) {
 	case m.pageNow().Scrolls:
 		v.Scroll = m.scroll
 		v.Filter = m.filter
-		s := *m.body
+		s := *m.shown
 		s.Log = m.logShown()
 		v.Snapshot = &s
 	}
@@ -120,14 +116,14 @@ func (m *model) drawPanels(c screen.Canvas, l panels.Areas) {
 	}
 	for _, b := range boxes {
 		if p, ok := panels.Named(b.Name); ok {
-			p.Draw(b.Rect.Of(c), v, b.Name == m.focus)
+			p.Draw(b.Rect.Of(c), v, b, b.Name == m.focus)
 		}
 	}
 }
 
-// below is the area between the key figures and the bottom line.
+// below is the area between the verdict and the bottom line.
 func (m *model) below(l panels.Areas) panels.Rect {
-	y := l.Figures.Y + l.Figures.H
+	y := l.Verdict.Y + l.Verdict.H
 	return panels.Rect{Y: y, W: m.w, H: max(0, l.Keys.Y-y)}
 }
 
@@ -138,7 +134,7 @@ func (m *model) back(s *metrics.Snapshot) time.Duration {
 
 // logShown is the log of the page: as it was when scrolling began, and filtered.
 func (m *model) logShown() []metrics.LogEntry {
-	log := m.body.Log
+	log := m.shown.Log
 	if m.pinned != nil {
 		log = m.pinned
 	}
@@ -157,7 +153,7 @@ func overlay(c screen.Canvas, title string, w, h int, corner bool) screen.Canvas
 	if b.W < 4 || b.H < 2 {
 		return b
 	}
-	b.Border(true)
+	b.Border(true, false, false)
 	b.Sub(2, 0, b.W-4, 1).Print(0, 0, " "+title+" ", screen.Strong)
 	return b.Sub(2, 1, b.W-4, b.H-2)
 }

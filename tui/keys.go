@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -124,7 +123,7 @@ func pageKeys() []binding {
 		all[i] = binding{keys: []string{fmt.Sprint(i + 1)}, do: by((*model).turn, i)}
 	}
 	all[0].show, all[0].what, all[0].foot = "1-"+fmt.Sprint(len(panels.Pages)), "page", always("page")
-	return all
+	return append([]binding{{keys: nil, show: "7", foot: footSwap((*model).readsReport, "report", ""), early: true}}, all...)
 }
 
 // by is an action with its argument.
@@ -223,7 +222,7 @@ func (m *model) keyItems() [][]screen.Span {
 				show = "1-" + fmt.Sprint(len(m.pages()))
 			}
 			item := []screen.Span{screen.Strong.Span(show), screen.Label.Span(" " + word), screen.Text.Span("  ")}
-			if b.early && (m.controls || word == "back") {
+			if b.early && (m.controls || m.over() || word == "back") {
 				early = append(early, item)
 				continue
 			}
@@ -233,30 +232,20 @@ func (m *model) keyItems() [][]screen.Span {
 	return append(early, items...)
 }
 
-// drawKeys draws the bottom line: a notice if there is one, else the keys. Once the run is over it begins with the place of the result. The way
-// out is always shown.
+// drawKeys draws the bottom line: a notice if there is one, else the keys. The last ones, help and the way out, are always shown.
 func (m *model) drawKeys(c screen.Canvas) {
 	c.Clear()
 	items := m.keyItems()
 	must := items[len(items)-2:]
 	items = items[:len(items)-2]
-	if m.over() && m.Player == nil {
-		items, must = nil, [][]screen.Span{{screen.Strong.Span("q"), screen.Label.Span(" leaves")}, {screen.Strong.Span("  ?"), screen.Label.Span(" help")}}
-		if m.hasReport() && m.pageNow().Name != panels.ReportPage.Name {
-			must = append([][]screen.Span{{screen.Strong.Span(fmt.Sprint(len(m.pages()))), screen.Label.Span(" report  ")}}, must...)
-		}
-	}
 	room := c.W
 	for _, it := range must {
 		room -= screen.SpansWidth(it)
 	}
 	x := 0
-	switch {
-	case m.notice.text != "":
+	if m.notice.text != "" {
 		x = c.Print(0, 0, screen.Shorten(m.notice.text, max(0, room-1)), screen.Caution) + 2
 		items = nil
-	case m.over() && m.Player == nil:
-		x = c.Sub(0, 0, max(0, room-2), 1).Spans(0, 0, m.outcome(room-2)) + 2
 	}
 	for _, it := range items {
 		if x+screen.SpansWidth(it) <= room+2 {
@@ -268,23 +257,6 @@ func (m *model) drawKeys(c screen.Canvas) {
 			x = c.Spans(x, 0, it)
 		}
 	}
-}
-
-// outcome is the banner of a run that is over, in at most w columns.
-func (m *model) outcome(w int) []screen.Span {
-	s := m.body
-	w = max(0, w)
-	switch {
-	case s.SaveError != "":
-		return []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVED: "+screen.Sanitize(s.SaveError), w))}
-	case m.brokeOff():
-		return []screen.Span{screen.Warning.Span(screen.Shorten("■ the run broke off", w))}
-	case s.SavePath == "":
-		end := panels.ConclusionSign(s.Report)
-		sign, _, _ := strings.Cut(end.Text, " ")
-		return []screen.Span{end.Style.Span(screen.Shorten(sign+" the run is over, not saved", w))}
-	}
-	return []screen.Span{screen.Success.Span("✓ saved "), screen.Strong.Span(screen.ShortenMiddle(screen.Sanitize(s.SavePath), max(0, w-8)))}
 }
 
 // helpLines are the lines of the help: keys and their effects, those of this page first.

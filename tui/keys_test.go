@@ -325,10 +325,10 @@ func TestScrollBack(t *testing.T) {
 		w.Start += time.Duration(i+1) * time.Second
 		later.Windows = append(slices.Clip(later.Windows), w)
 	}
-	at := panels.ClosedEnd(m.body) - m.back(m.body)
+	at := panels.ClosedEnd(m.shown) - m.back(m.shown)
 	m.Update(snapshotMsg{later})
 	m.show()
-	if now := panels.ClosedEnd(m.body) - m.back(m.body); now != at {
+	if now := panels.ClosedEnd(m.shown) - m.back(m.shown); now != at {
 		t.Errorf("the charts ended at %s, now at %s", at, now)
 	}
 	press(m, ".", ".")
@@ -336,7 +336,7 @@ func TestScrollBack(t *testing.T) {
 		t.Errorf("not back at now:\n%s", m.View())
 	}
 	press(m, ",", ",", ",", ",", ",", ",")
-	if end := panels.ClosedEnd(m.body) - m.back(m.body); end != 30*time.Second {
+	if end := panels.ClosedEnd(m.shown) - m.back(m.shown); end != 30*time.Second {
 		t.Errorf("scrolled to the beginning the charts end at %s, want 30s", end)
 	}
 	press(m, "esc")

@@ -66,7 +66,7 @@ func TestLatencyAndLoadScreens(t *testing.T) {
 			{"full", func(w, h int) *model { return onPage(full(), page, w, h, termenv.Ascii) }},
 			{"back", func(w, h int) *model {
 				m := onPage(full(), page, w, h, termenv.Ascii)
-				m.span, m.until, m.latency = 0, m.body.At.Truncate(time.Second)-20*time.Second, metrics.E2EL
+				m.span, m.until, m.latency = 0, m.shown.At.Truncate(time.Second)-20*time.Second, metrics.E2EL
 				m.show()
 				return m
 			}},

@@ -20,33 +20,31 @@ type (
 	tickMsg     struct{}
 )
 
-// spans are the times a chart can show; 0 is the whole run.
+// spans are the times that charts and figures can show, of a younger run all of it; 0 is the whole run.
 var spans = []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 0}
 
-const oneMinute = 1 // index in spans
+const usualSpan = 4 // index in spans
 
-// model is the state of the dashboard. Only Bubble Tea's loop touches it. A snapshot is only kept when it comes; the drawing tick shows it:
-//
-//	latest ──tick──> head (header and key figures)
-//	       └─every few ticks──> body (panels)
+// model is the state of the dashboard. Only Bubble Tea's loop touches it. A snapshot is only kept when it comes, as latest; every few ticks one is
+// shown, so that all figures of a frame are of one moment.
 type model struct {
-	Options                      // changed later: a remote may get control, a run may bring its baseline
-	prep    *preparing           // nil once the run is shown
-	next    tea.Cmd              // waits for a snapshot
-	tick    func() tea.Cmd       // a new wait for the drawing tick
-	aside   func(string) tea.Cmd // sends something to the terminal between frames; nil without a terminal
-	sent    func() int64         // bytes to the terminal so far; nil if they are not counted
-	resized func(w, h int)       // tells the recording the size; nil for no recording
-	perBody int                  // ticks between two drawings of the panels
-	palette *screen.Palette
+	Options                       // changed later: a remote may get control, a run may bring its baseline
+	prep     *preparing           // nil once the run is shown
+	next     tea.Cmd              // waits for a snapshot
+	tick     func() tea.Cmd       // a new wait for the drawing tick
+	aside    func(string) tea.Cmd // sends something to the terminal between frames; nil without a terminal
+	sent     func() int64         // bytes to the terminal so far; nil if they are not counted
+	resized  func(w, h int)       // tells the recording the size; nil for no recording
+	perFrame int                  // ticks between two frames
+	palette  *screen.Palette
 
-	w, h               int
-	latest, head, body *metrics.Snapshot
-	seen               bool         // a snapshot came
-	ended              bool         // the last one came
-	ticking            bool         // a tick is on its way
-	ticks, idle        int          // ticks so far, and since the last key other than those that stop the run
-	limiter            term.Limiter // of the rate of frames
+	w, h          int
+	latest, shown *metrics.Snapshot
+	seen          bool         // a snapshot came
+	ended         bool         // the last one came
+	ticking       bool         // a tick is on its way
+	ticks, idle   int          // ticks so far, and since the last key other than those that stop the run
+	limiter       term.Limiter // of the rate of frames
 
 	page, span                              int
 	focus                                   string
@@ -72,8 +70,7 @@ type model struct {
 	written    writtenReport
 	selections panels.Selections // windows merged already
 
-	stale  bool // the screen has to be drawn again; only: without the panels
-	only   bool
+	stale  bool // the screen has to be drawn again
 	screen *screen.Surface
 	raster chart.Raster // kept from frame to frame
 	cached string
@@ -82,9 +79,9 @@ type model struct {
 func newModel(o Options, p *screen.Palette) *model {
 	empty := &metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never, OutputExact: true}
 	m := &model{
-		Options: o, palette: p, perBody: max(1, int(o.ChartsEvery/max(o.HeaderEvery, 1))),
-		latest: empty, head: empty, body: empty,
-		span: oneMinute, stale: true, ticking: true, idle: 1 << 20,
+		Options: o, palette: p, perFrame: max(1, int(o.ChartsEvery/max(o.HeaderEvery, 1))),
+		latest: empty, shown: empty,
+		span: usualSpan, stale: true, ticking: true,
 	}
 	m.HeaderEvery = max(o.HeaderEvery, time.Millisecond)
 	m.limiter = term.NewLimiter(o.Bandwidth, m.HeaderEvery)
@@ -213,9 +210,9 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 
 // inspectionCame reports whether the requests that a key asked for came and are not on the screen yet. They are shown without waiting for the tick.
 func (m *model) inspectionCame(s *metrics.Snapshot) bool {
-	rows := m.inspected.Rows && s.Requests != nil && m.body.Requests == nil
+	rows := m.inspected.Rows && s.Requests != nil && m.shown.Requests == nil
 	open := m.inspected.Open - 1
-	return rows || open >= 0 && opens(s, open) && !opens(m.body, open)
+	return rows || open >= 0 && opens(s, open) && !opens(m.shown, open)
 }
 
 func opens(s *metrics.Snapshot, index int) bool { return s.Opened != nil && s.Opened.Index == index }
@@ -227,31 +224,24 @@ func (m *model) finish() tea.Cmd {
 	if m.Player != nil {
 		return nil
 	}
-	m.openReport()
 	return m.ring()
 }
 
 func (m *model) onTick() tea.Cmd {
 	m.ticks++
-	m.idle++
 	m.pendingLoad.age()
 	m.pendingSpeed.age()
 	m.pendingPlace.age()
 	limited := m.sent != nil && m.limiter.Tick(m.sent())
-	faded := m.notice.age()
+	m.stale = m.notice.age() || limited || m.stale
 	switch {
 	case m.over():
 		m.show()
 		if m.ticking = m.notice.ticks > 0; !m.ticking {
 			return nil // only keys change the screen from here on
 		}
-	case m.frozen || m.ticks%(m.perBody*m.limiter.Factor()) == 0:
+	case m.frozen || m.ticks%(m.perFrame*m.limiter.Factor()) == 0:
 		m.show()
-	case m.head != m.latest || faded || limited:
-		m.head = m.latest
-		if !m.stale {
-			m.stale, m.only = true, true
-		}
 	}
 	return m.tick()
 }
@@ -259,9 +249,9 @@ func (m *model) onTick() tea.Cmd {
 // show brings the newest snapshot to the screen, unless it is frozen, and has everything drawn again.
 func (m *model) show() {
 	if !m.frozen {
-		m.head, m.body = m.latest, m.latest
+		m.shown = m.latest
 	}
-	m.stale, m.only = true, false
+	m.stale = true
 }
 
 // inspect tells the run which single requests are on the screen, when that changes.
@@ -306,6 +296,11 @@ func (m *model) pages() []panels.Page {
 }
 
 func (m *model) hasReport() bool { return m.Report != nil && m.latest.Report != nil }
+
+// readsReport reports whether a key opens the page of the report.
+func (m *model) readsReport() bool {
+	return m.hasReport() && m.pageNow().Name != panels.ReportPage.Name
+}
 
 func (m *model) pageNow() panels.Page {
 	all := m.pages()

@@ -354,7 +354,7 @@ func (v *preparationView) drawBox(c screen.Canvas) {
 	if c.H < 3 {
 		return
 	}
-	c.Border(false)
+	c.Border(false, false, false)
 	c.Print(2, 0, " preparing the run ", screen.Strong)
 	c = c.Sub(2, 1, inner, c.H-2)
 	from := max(0, min(current-c.H/2, len(lines)-c.H))

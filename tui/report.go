@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -46,18 +45,6 @@ func (m *model) cleanReport(w int) []string {
 		out = append(out, screen.SanitizeSpaced(l))
 	}
 	return out
-}
-
-// undisturbed is how long ago the last key must be for the page to turn by itself.
-const undisturbed = 2 * time.Second
-
-// openReport shows the report when the run is over, unless the user chose another page or a panel, or pressed a key just before. The keys that stop
-// the run do not count, since they ask for the report.
-func (m *model) openReport() {
-	looking := m.page != 0 || m.zoomed || m.focus != "" || m.frozen || m.helping || m.prompt != nil || m.until > 0
-	if m.hasReport() && !looking && time.Duration(m.idle)*m.HeaderEvery >= undisturbed {
-		m.turn(len(panels.Pages))
-	}
 }
 
 // copyMost is how much text is copied: terminals refuse more than about 70 KB of it in base64.

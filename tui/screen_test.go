@@ -419,14 +419,3 @@ func drawCold(b *testing.B, m *model) {
 		}
 	}
 }
-
-// BenchmarkViewHeader is the cost of the header alone, as in every other drawing tick.
-func BenchmarkViewHeader(b *testing.B) {
-	m := open(bad(), 120, 40, termenv.TrueColor)
-	m.View()
-	b.ReportAllocs()
-	for b.Loop() {
-		m.stale, m.only = true, true
-		m.View()
-	}
-}

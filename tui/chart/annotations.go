@@ -93,7 +93,7 @@ func (t *taken) annotate(all []Annotation, on TimeAxis, words bool) {
 	}
 	var shown []placed
 	for _, m := range all {
-		x := on.column(m.At, t.c.W)
+		x := on.Column(m.At, t.c.W)
 		busy := slices.ContainsFunc(shown, func(s placed) bool { return s.x-x < 2 && x-s.x < 2 })
 		if x > 0 && x < t.c.W && !busy {
 			shown = append(shown, placed{m, x})
@@ -144,7 +144,7 @@ func (t *taken) write(x, y int, words string, st screen.Style, left bool) bool {
 func (t *taken) underline(all Underline, on TimeAxis) {
 	y, first := t.c.H-1, t.c.W
 	for _, at := range all.At {
-		if x := on.column(at, t.c.W); x >= 0 && x < t.c.W {
+		if x := on.Column(at, t.c.W); x >= 0 && x < t.c.W {
 			t.c.Set(x, y, '━', screen.Style{Fg: all.Color})
 			first = min(first, x)
 		}

@@ -8,7 +8,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// axis is a vertical axis: a column of labels and a line.
+// axis is a vertical axis: a column of labels.
 type axis struct {
 	c     screen.Canvas
 	style screen.Style
@@ -30,18 +30,11 @@ func (s scale) row(v float64, n int) int {
 func (a axis) linear(top float64) scale {
 	step := niceStep(top / float64(max(1, min(5, a.c.H/3))))
 	top = max(math.Ceil(top/step*2-1e-9)/2, 1) * step
-	a.rule()
 	for k := 0; float64(k)*step <= top*1.0001; k++ {
 		v := float64(k) * step
 		a.put(int(math.Round((1-v/top)*float64(a.c.H-1))), number.Short(v))
 	}
 	return func(v float64) float64 { return v / top }
-}
-
-func (a axis) rule() {
-	for row := range a.c.H {
-		a.c.Set(a.c.W-1, row, '│', screen.Line)
-	}
 }
 
 func (a axis) put(row int, name string) { a.c.Right(a.c.W-1, row, name, a.style) }
@@ -72,7 +65,6 @@ func (a axis) logarithmic(low, top float64) scale {
 
 // latencies labels the rows of round latencies, those close together only where there are few others.
 func (a axis) latencies(ticks func(close bool) []time.Duration, at scale) {
-	a.rule()
 	few := ticks(false)
 	if len(few) < enoughTicks {
 		few = ticks(true)
@@ -102,7 +94,7 @@ func niceStep(v float64) float64 {
 
 // timeStep is the distance of labels on an axis of time, at most so many.
 func timeStep(shown time.Duration, most int) time.Duration {
-	for _, s := range []time.Duration{5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400} {
+	for _, s := range []time.Duration{1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400} {
 		if shown/(s*time.Second) <= time.Duration(max(1, most)) {
 			return s * time.Second
 		}
@@ -110,31 +102,24 @@ func timeStep(shown time.Duration, most int) time.Duration {
 	return 7 * 24 * time.Hour
 }
 
-// TimeAxis is the horizontal axis of a chart over time. The zero value has nothing to show.
+// TimeAxis is the horizontal axis of charts over time, in moments of the run. The zero value has nothing to show.
 type TimeAxis struct {
-	From, Shown time.Duration // the moments shown, counted from the start of the run
-	Back        time.Duration // the axis ends so long before now, or before the end
-	Over        bool          // the right edge is the end, not now
+	From, Shown time.Duration // the first moment shown, and the time from there to the right edge
 	Warm        time.Duration // the end of the warm-up: lines before it are grey
 }
 
-// axisWidth is that of a vertical axis: five columns of label and the line.
+// axisWidth is that of a vertical axis: five columns of label and a blank.
 const axisWidth = 6
 
-// Columns is the number of columns for data in a chart over time on a canvas; 0 if the canvas is too small. An upper chart takes the row
-// of the time axis as well, since the chart below it has that axis.
-func Columns(c screen.Canvas, upper bool) int { return plotArea(c, upper).W }
+// Columns is the number of columns for data in a chart over time on a canvas; 0 if the canvas is too small.
+func Columns(c screen.Canvas) int { return plotArea(c).W }
 
 // plotArea is the part of a canvas for the data of a chart over time; empty if the canvas is too small.
-func plotArea(c screen.Canvas, upper bool) screen.Canvas {
-	h := c.H - 1
-	if upper {
-		h = c.H
-	}
-	if c.W < 16 || h < 2 {
+func plotArea(c screen.Canvas) screen.Canvas {
+	if c.W < 16 || c.H < 1 {
 		return c.Sub(0, 0, 0, 0)
 	}
-	return c.Sub(axisWidth, 0, c.W-axisWidth, h)
+	return c.Sub(axisWidth, 0, c.W-axisWidth, c.H)
 }
 
 // Group is the number of whole seconds that share one of n columns. Groups count from the start of the run, so that a chart does not
@@ -147,8 +132,8 @@ func (t TimeAxis) Group(n int) int {
 // Part is where a moment lies, 0 at the left edge, 1 at the right.
 func (t TimeAxis) Part(at time.Duration) float64 { return float64(at-t.From) / float64(t.Shown) }
 
-// column is the cell of a moment on an axis of w cells; -1 or w if the moment is not shown.
-func (t TimeAxis) column(at time.Duration, w int) int {
+// Column is the cell of a moment on an axis of w cells; -1 or w if the moment is not shown.
+func (t TimeAxis) Column(at time.Duration, w int) int {
 	switch part := t.Part(at); {
 	case part < 0:
 		return -1
@@ -168,34 +153,35 @@ func (t TimeAxis) warm(w int) int {
 	if t.Warm <= 0 {
 		return 0
 	}
-	return t.column(t.Warm, w)
+	return t.Column(t.Warm, w)
 }
 
-// draw writes the bottom line of c, the whole chart, with labels such as -30s at their places.
-func (t TimeAxis) draw(c screen.Canvas) {
+// Draw writes the axis on the last line of c, below charts as wide as c: a line, moments of the run at their places, and signs for events.
+//
+//	──────┴0:00────────┴0:10──▲─────┴0:20───────0:30
+func (t TimeAxis) Draw(c screen.Canvas, events []time.Duration) {
 	y, w := c.H-1, c.W-axisWidth
-	for x := axisWidth - 1; x < c.W; x++ {
+	if w <= 0 || t.Shown <= 0 {
+		return
+	}
+	for x := range c.W {
 		c.Set(x, y, '─', screen.Line)
 	}
-	c.Set(axisWidth-1, y, '╰', screen.Line)
-	now := "now"
-	switch {
-	case t.Back > 0:
-		now = "-" + number.Coarse(t.Back)
-	case t.Over:
-		now = "end"
-	}
-	c.Right(c.W, y, now, screen.Label)
-	step := timeStep(t.Shown, w/12)
-	free := c.W - len(now) - 2
-	for d := step - t.Back%step; d > 0 && d <= t.Shown; d += step { // at round times before now, wherever the chart ends
-		x := axisWidth + int(math.Round((1-float64(d)/float64(t.Shown))*float64(w-1)))
-		name := "-" + number.Coarse(d+t.Back)
-		if x+1+len(name) >= free {
+	last := number.RunTime(t.From + t.Shown)
+	c.Right(c.W, y, last, screen.Label)
+	step := timeStep(t.Shown, w/9)
+	free := c.W - len(last) - 1
+	for at := t.From.Truncate(step); at < t.From+t.Shown; at += step {
+		x, name := axisWidth+t.Column(at, w), number.RunTime(at)
+		if at < t.From || x+1+len(name) > free {
 			continue
 		}
 		c.Set(x, y, '┴', screen.Line)
 		c.Print(x+1, y, name, screen.Label)
-		free = x - 1
+	}
+	for _, at := range events {
+		if x := t.Column(at, w); x >= 0 && x < w {
+			c.Set(axisWidth+x, y, '▲', screen.Text)
+		}
 	}
 }

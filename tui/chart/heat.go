@@ -10,22 +10,22 @@ import (
 // Heat is a heat map: the number of samples by time, to the right, and latency, upwards. Colours follow the root of the number, so that few
 // samples are visible beside many.
 //
-//	 1s│      ░ ░░▒░
-//	   │ ░░▒▒▒▒▓▓▓▓▓
-//	1ms│▓███████▒▒▒░
-//	   ╰┴-30s────now
+//	 1s       ░ ░░▒░
+//	     ░░▒▒▒▒▓▓▓▓▓
+//	1ms ▓███████▒▒▒░
 type Heat struct {
 	Time        TimeAxis
 	Axis        LatencyAxis // of HeatRows places
 	Cells       [][]float64 // samples a second of each place, from the bottom, for each of Columns columns; nil for none
 	Limits      []Limit
 	Annotations []Annotation
+	Wordless    bool // a plot above has the words of the annotations
 	Nothing     string
 }
 
 // HeatRows is the number of places, one above the other, of a heat map on a canvas; 0 if the canvas is too small.
 func HeatRows(c screen.Canvas) int {
-	rows := plotArea(c, false).H
+	rows := plotArea(c).H
 	if Shaded(c.Terminal()) {
 		rows *= 2
 	}
@@ -48,7 +48,7 @@ const heatLeast = 1e-4
 
 // Draw fills c with the map. The raster may be nil.
 func (h Heat) Draw(c screen.Canvas, r *Raster) {
-	area := plotArea(c, false)
+	area := plotArea(c)
 	if area.W == 0 || h.Time.Shown <= 0 {
 		c.Center(h.Nothing, screen.Label)
 		return
@@ -59,12 +59,11 @@ func (h Heat) Draw(c screen.Canvas, r *Raster) {
 	if h.Axis.first > 0 {
 		left.put(area.H-1, shortName)
 	}
-	h.Time.draw(c)
 	used := newTaken(area)
 	r, most := r.start(area), h.most()
 	r.paint(area, used.cell, func() { h.fill(r, most, c.Terminal()) })
 	used.limits(h.Limits, scale)
-	used.annotate(h.Annotations, h.Time, true)
+	used.annotate(h.Annotations, h.Time, !h.Wordless)
 }
 
 // most is the largest number of samples of a place.

@@ -126,7 +126,6 @@ var tops = [...]float64{0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 
 // shareAxis writes the scale: its upper end, and the half where there is room.
 func shareAxis(c screen.Canvas, top float64) {
 	a := axis{c, screen.Label}
-	a.rule()
 	a.put(0, percent(top))
 	if c.H >= 6 {
 		a.put(c.H/2, percent(top/2))

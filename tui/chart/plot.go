@@ -35,12 +35,11 @@ const (
 	Cleared       // a gap that hides the areas of earlier lines
 )
 
-// Plot draws lines over time. The vertical axis is linear from 0, or logarithmic for latencies.
+// Plot draws lines over time, without the axis of time: charts above each other share it. The vertical axis is linear from 0, or logarithmic for latencies.
 //
-//	10k│        ⢀⣀
-//	 5k│   ⣀⠤⠔⠊⠁
-//	  0│⠤⠊⠁
-//	   ╰┴-60s──────┴-30s─────now
+//	10k         ⢀⣀
+//	 5k    ⣀⠤⠔⠊⠁
+//	  0 ⠤⠊⠁
 type Plot struct {
 	Time        TimeAxis
 	Lines       []Line  // later ones are drawn over earlier ones
@@ -49,8 +48,7 @@ type Plot struct {
 	Band        bool    // lines are percentiles, highest first, with areas between them if the terminal has enough colours
 	Top         float64 // the least upper end of a linear axis
 	Named       bool    // lines carry their names, as they always do without colours
-	Upper       bool    // the plot below has the axis of time
-	Lower       bool    // the plot above has the words of the annotations
+	Wordless    bool    // a plot above has the words of the annotations
 	Limits      []Limit
 	Annotations []Annotation
 	Underline   Underline
@@ -59,7 +57,7 @@ type Plot struct {
 
 // Draw fills c with the plot. The raster may be nil.
 func (p Plot) Draw(c screen.Canvas, r *Raster) {
-	area := plotArea(c, p.Upper)
+	area := plotArea(c)
 	low, top := extremes(p.Lines)
 	if area.W == 0 || p.Time.Shown <= 0 || len(p.Lines) == 0 || p.Log && top == 0 {
 		c.Center(p.Nothing, screen.Label)
@@ -77,9 +75,6 @@ func (p Plot) Draw(c screen.Canvas, r *Raster) {
 			lanes[i].scale = scale
 		}
 	}
-	if !p.Upper {
-		p.Time.draw(c)
-	}
 	used := newTaken(area)
 	band := p.Band && Shaded(c.Terminal())
 	p.data(pen{r.start(area), p.Time, c.Terminal()}, area, used, lanes, band)
@@ -87,7 +82,7 @@ func (p Plot) Draw(c screen.Canvas, r *Raster) {
 		p.names(used, lanes)
 	}
 	used.limits(p.Limits, lanes[0].scale)
-	used.annotate(p.Annotations, p.Time, !p.Lower)
+	used.annotate(p.Annotations, p.Time, !p.Wordless)
 	used.underline(p.Underline, p.Time)
 }
 

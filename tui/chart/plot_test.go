@@ -52,7 +52,7 @@ func TestMarks(t *testing.T) {
 		{"too long", []Annotation{at(30, strings.Repeat("x", 30))}, "               ┊"},
 	} {
 		got := drawn(axisWidth+30, 8, screen.Terminal{}, minute(c.marks...).Draw)
-		if top := strings.TrimRight(strings.TrimPrefix(got[0], "     │"), " "); top != c.top {
+		if top := strings.TrimRight(strings.TrimPrefix(got[0], "      "), " "); top != c.top {
 			t.Errorf("%s: %q, want %q\n%s", c.name, top, c.top, strings.Join(got, "\n"))
 		}
 	}
@@ -113,7 +113,7 @@ func TestAreas(t *testing.T) {
 			[4]screen.Color{0: one, 2: two}, [4]screen.Color{of(one), of(one), 0, 0}},
 	} {
 		for _, filled := range []bool{true, false} {
-			sf := screen.NewSurface(axisWidth+20, 5)
+			sf := screen.NewSurface(axisWidth+20, 4)
 			sf.Terminal.Filled = filled
 			mark := Annotation{At: 45 * time.Second, Name: "abc", Glyph: '┊', Line: screen.Dim}
 			Plot{Time: TimeAxis{Shown: time.Minute}, Lines: c.lines, Top: 100, Annotations: []Annotation{mark}}.Draw(sf.All(), nil)

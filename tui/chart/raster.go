@@ -9,9 +9,8 @@
 //	                         └──> pixel:  upper, lower  ▀▄           ┊ from frame to frame
 //
 //	╭ canvas ───────────╮  Axes, limits, annotations and (without colours) the names of lines are written on the screen itself.
-//	│10k│        ⢀⣀     │  Limits and annotations go behind the data: a cell with a dot of a line is taken.
-//	│  0│⠤⠤⠤⠔⠒⠊⠉        │
-//	│   ╰┴-60s─────now  │
+//	│10k         ⢀⣀     │  Limits and annotations go behind the data: a cell with a dot of a line is taken.
+//	│  0 ⠤⠤⠤⠔⠒⠊⠉        │
 package chart
 
 import (

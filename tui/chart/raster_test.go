@@ -17,8 +17,8 @@ var terminals = []screen.Terminal{{}, {Mono: true}, {Filled: true}, {ASCII: true
 func TestStripsHaveNoSeams(t *testing.T) {
 	const high = 3*stripRows + 5
 	ramp := Line{Points: []Point{{0, 0}, {30 * time.Second, 100}, {time.Minute, 100}}}
-	rows := drawn(axisWidth+60, high+1, screen.Terminal{}, Plot{Time: TimeAxis{Shown: time.Minute}, Lines: []Line{ramp}}.Draw)
-	for y, row := range rows[:high] {
+	rows := drawn(axisWidth+60, high, screen.Terminal{}, Plot{Time: TimeAxis{Shown: time.Minute}, Lines: []Line{ramp}}.Draw)
+	for y, row := range rows {
 		if data := []rune(row)[axisWidth:]; strings.Trim(string(data), " ") == "" {
 			t.Errorf("nothing in row %d:\n%s", y, strings.Join(rows, "\n"))
 		}
@@ -40,8 +40,8 @@ func TestStripsHaveNoSeams(t *testing.T) {
 		}
 		heat.Cells = append(heat.Cells, column)
 	}
-	rows = drawn(axisWidth+60, high+1, screen.Terminal{Filled: true}, heat.Draw)
-	for y, row := range rows[:high] {
+	rows = drawn(axisWidth+60, high, screen.Terminal{Filled: true}, heat.Draw)
+	for y, row := range rows {
 		if got := string([]rune(row)[axisWidth:]); got != strings.Repeat("█", 60) {
 			t.Errorf("row %d: %q", y, got)
 		}
@@ -154,7 +154,7 @@ func FuzzCharts(f *testing.F) {
 		for i := 1; i < len(l.Points); i++ {
 			sum.Add(l.Points[i-1].At, l.Points[i].At, values[i])
 		}
-		now := TimeAxis{From: at / 3, Shown: at, Warm: at / 2, Back: at / 5}
+		now := TimeAxis{From: at / 3, Shown: at, Warm: at / 2}
 		var limits []Limit
 		var marks []Annotation
 		for _, m := range moments {
@@ -170,10 +170,11 @@ func FuzzCharts(f *testing.F) {
 		for _, draw := range []func(screen.Canvas, *Raster){
 			Plot{Time: now, Lines: lines, Limits: limits, Annotations: marks, Underline: Underline{"underlined", screen.Output, moments}}.Draw,
 			Plot{Time: now, Lines: lines, Log: true, Limits: limits}.Draw,
-			Plot{Time: now, Lines: lines, Lanes: true, Named: true, Upper: true}.Draw,
+			Plot{Time: now, Lines: lines, Lanes: true, Named: true, Wordless: true}.Draw,
 			Plot{Time: now, Lanes: true, Limits: limits}.Draw,
 			Plot{Time: now, Lines: lines, Log: true, Band: true, Annotations: marks}.Draw,
 			Heat{Time: now, Axis: axis, Cells: cells, Limits: limits}.Draw,
+			func(c screen.Canvas, _ *Raster) { now.Draw(c, moments) },
 			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Output}}, Annotations: []ValueAnnotation{
 				{At: at, Name: []screen.Span{screen.Text.Span("here")}, Aside: true}, {At: at / 2, Extra: true},
 			}}.Draw,

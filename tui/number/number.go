@@ -131,6 +131,15 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
+// RunTime writes a moment of the run on an axis: 0:36, 12:00, 1:02:03.
+func RunTime(d time.Duration) string {
+	s := int(max(d, 0).Round(time.Second) / time.Second)
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
 // Share writes part of whole as a percentage.
 func Share(part, whole int) string {
 	if whole <= 0 {

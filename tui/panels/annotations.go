@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"benchtop/metrics"
 	"benchtop/tui/chart"
@@ -13,7 +14,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// annotations are the changes of the load for charts over time: saturation, the most important one, then the events in order of time.
+// annotations are full lines across the charts over time: saturation, the most important one, then the changes of the load in order of time.
 func (v *View) annotations() []chart.Annotation {
 	var out []chart.Annotation
 	if a := v.answer(); a != nil && a.Saturates && a.SaturatedAt >= 0 {
@@ -22,13 +23,47 @@ func (v *View) annotations() []chart.Annotation {
 		})
 	}
 	for _, e := range v.Marks {
+		if !v.changesLoad(&e) {
+			continue
+		}
 		name := screen.Sanitize(e.Mark)
-		if name == "" && e.Set != nil {
+		if name == "" {
 			name = settingName(*e.Set)
 		}
 		out = append(out, chart.Annotation{At: e.At, Name: name, Glyph: '┊', Line: screen.Dim, Words: screen.Label})
 	}
 	return out
+}
+
+// ticks are the other events with a mark, for the axis of time. Their words are in the log.
+func (v *View) ticks() []time.Duration {
+	var out []time.Duration
+	for i := range v.Marks {
+		if !v.changesLoad(&v.Marks[i]) {
+			out = append(out, v.Marks[i].At)
+		}
+	}
+	return out
+}
+
+// changesLoad reports whether an event sets the load or begins a stage.
+func (v *View) changesLoad(e *metrics.LogEntry) bool {
+	return e.Set != nil || slices.ContainsFunc(v.plan().Stages, func(s metrics.Stage) bool { return s.String() == e.Mark })
+}
+
+// crossings draws the lines of the annotations across a border between two charts over time.
+func (v *View) crossings(c screen.Canvas) {
+	t, ws, _ := v.overTime()
+	left, n := c.W-chart.Columns(c), chart.Columns(c)
+	if len(ws) == 0 || n <= 0 {
+		return
+	}
+	for _, a := range v.annotations() {
+		x := t.Column(a.At, n)
+		if p := c.At(left+x, 0); x > 0 && x < n && p.Glyph == '─' {
+			c.Set(left+x, 0, a.Glyph, a.Line)
+		}
+	}
 }
 
 // answer is the verdict on saturation so far, nil for none.

@@ -1,7 +1,6 @@
 package panels
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +38,7 @@ func TestMarksHideNoData(t *testing.T) {
 	plan := *s.Plan
 	plan.Goodput, plan.Gates = nil, nil
 	bare.Plan, bare.Marks = &plan, nil
-	for name, p := range map[string]func(v *View) plot{"tokens": tokensPlot, "load": loadPlot, "ttft": percentilesPlot} {
+	for name, p := range map[string]func(v *View) plot{"tokens": tokensPlot, "load": loadPlot, "ttft": func(v *View) plot { return percentileLines(v, metrics.TTFT) }} {
 		for _, w := range []int{16, 30, 52, 90} {
 			for _, h := range []int{4, 8, 20} {
 				for _, filled := range []bool{false, true} {
@@ -106,8 +105,8 @@ func TestWarmupInProgress(t *testing.T) {
 		if got, _ := portion(&s); got != part {
 			t.Errorf("portion %g, want %g", got, part)
 		}
-		if f := (Header{View: &View{Snapshot: &s}, State: s.State}).figures(); !slices.ContainsFunc(f, func(f figure) bool { return f.name == name && f.value == value }) {
-			t.Errorf("no figure %s %s", name, value)
+		if got := (&View{Snapshot: &s}).progressNotes(); !strings.HasSuffix(got[0], between+value+" "+name) {
+			t.Errorf("%q, want %s %s", got, value, name)
 		}
 	})
 }

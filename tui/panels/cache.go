@@ -10,7 +10,7 @@ import (
 )
 
 // kvPanel shows how full the key-value cache is, and the preemptions that follow when it is too full.
-var kvPanel = Panel{name: "kv", title: kvTitle, draw: drawKV, server: true}
+var kvPanel = Panel{name: "kv", title: kvTitle, draw: drawKV, server: true, timed: true}
 
 func kvUsed(s *metrics.ServerSecond) float64    { return 100 * s.KVUsage }
 func preempted(s *metrics.ServerSecond) float64 { return s.Preemptions }
@@ -149,6 +149,6 @@ func drawHitsBelow(c screen.Canvas, y int, v *View) {
 		})})
 	}
 	if len(p.series) > 0 {
-		chartBelow(c, y, legend(c.W, "% by second", p.items()...), p.draw)
+		v.chartBelow(c, y, legend(c.W, "% by second", p.items()...), p.draw)
 	}
 }

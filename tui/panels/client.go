@@ -3,7 +3,6 @@ package panels
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // latenessPanel shows how late the client itself was with its requests, and how busy its processors were.
-var latenessPanel = Panel{name: "lateness", title: latenessTitle, draw: drawLateness,
+var latenessPanel = Panel{name: "lateness", title: latenessTitle, draw: drawLateness, timed: true,
 	empty: func(v *View) bool { return len(v.Client) == 0 }, nothing: "the client has not looked at itself yet"}
 
 func latenessTitle(v *View, w, _ int) []screen.Span {
@@ -40,11 +39,11 @@ func cpuShare(c *metrics.ClientSecond) float64 {
 // drawLateness puts lateness above and the processors below, where there is room for both.
 func drawLateness(c screen.Canvas, v *View) {
 	late, cpu := latenessPlot(v), cpuPlot(v)
-	if c.H < 7 {
+	if c.H < 6 {
 		late.draw(c)
 		return
 	}
-	drawBoth(c, late, cpu, max(3, c.H*2/5))
+	drawBoth(c, late, cpu, max(2, c.H*2/5))
 }
 
 func latenessPlot(v *View) plot {
@@ -176,23 +175,6 @@ func (h health) describe(why string, w int) string {
 		return limitedShort
 	}
 	return ""
-}
-
-// clientFigure adds the client to figures in cells, of which there is room for so many. It takes a spare one at the end; if
-// there is none, good news is left out and bad news stands beside the errors.
-func (v *View) clientFigure(all []figure, room int) []figure {
-	h, _ := v.client()
-	f := figure{"client", h.word(), h.style(), 0}
-	switch {
-	case h == unsampled:
-		return all
-	case len(all) < room:
-		return append(all, f)
-	case h == well:
-		return all
-	}
-	i := slices.IndexFunc(all, func(f figure) bool { return f.name == "err" })
-	return slices.Insert(all, i+1, f)
 }
 
 // userStamped reports whether chunks are timed by the client's own clock rather than by the kernel's.

@@ -19,12 +19,12 @@ import (
 //	energy last 60s 48kJ · 0.35 J/token · cost 1.12 per 1M tokens
 var gpuPanel = Panel{name: "gpu", title: gpuTitle, draw: drawGPUs}
 
-// gpuHeight is the height of the panel with its border.
-func gpuHeight(v *View) int {
+// gpuLines are the lines of the panel on its page, none without accelerators.
+func gpuLines(v *View) int {
 	if n := len(latestGPUs(v.Snapshot)); n > 0 {
-		return min(n, gpusMost) + 4
+		return min(n, gpusMost) + 2
 	}
-	return 3
+	return 0
 }
 
 // latestGPUs are the accelerators by their last sample.
@@ -267,7 +267,7 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 	power := func(g *metrics.GPU) float64 { return g.Power }
 	mean := func(sum float64, n int) float64 { return sum / float64(n) }
 	all := func(sum float64, _ int) float64 { return sum }
-	chartBelow(c, y, legend(c.W, "by second", legendItem{screen.Usage, "use %, the mean", ""}, legendItem{screen.Plain, "power W, the sum", ""}),
+	v.chartBelow(c, y, legend(c.W, "by second", legendItem{screen.Usage, "use %, the mean", ""}, legendItem{screen.Plain, "power W, the sum", ""}),
 		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{
 			{name: "use", color: screen.Usage, below: chart.Filled, value: gpuValue(v, use, mean)},
 			{name: "power", color: screen.Plain, below: chart.Filled, value: gpuValue(v, power, all)},

@@ -3,9 +3,7 @@ package panels
 import (
 	"fmt"
 	"math"
-	"path"
 	"strconv"
-	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -111,7 +109,7 @@ func (h Header) states() (right []screen.Span, must int) {
 		add("CONTROL", banner)
 	}
 	if h.View.Back > 0 {
-		add("-"+number.Coarse(h.View.Back), banner)
+		add("until "+number.Clock(ClosedEnd(h.View.Snapshot)-h.View.Back), banner)
 	}
 	switch {
 	case h.Behind >= time.Second:
@@ -183,60 +181,29 @@ func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 	return out
 }
 
-// second draws the plan and its stage, the state of the client, and the place of the result. If there is no room for all of it, the folder of the
-// result is left out first, then the load and the data set, then the reason of the client's state; then bad news takes the place of the model. The
-// note of a cold cache stays as long as the model does; the model and the name of the result are shortened for it.
+// second draws the plan and its stage at the left, the state of the client and an error of saving at the right. If there is no room for all of the
+// plan, the load and the data set are left out first.
 func (h Header) second(c screen.Canvas) {
 	s := h.View.Snapshot
 	parts, phase := planParts(s.Plan), phase(s)
-	must := core(s.Plan, parts)
-	const gap = 2
-	beside := func(plan string) int { return c.W - screen.Width(plan) - screen.SpansWidth(phase) - gap }
-	most, told := c.W*2/5, strings.Join(parts[:must], between)
-	if must > 2 && s.SaveError == "" { // bad news keeps its room
-		const leastFile = 22
-		told = fit(parts[:must], must, beside("")-wellWords-leastFile)
-		most = min(most, max(leastFile, beside(told)-clientWords))
+	right := h.clientNote(c.W / 2)
+	if s.SaveError != "" {
+		right = append(right, screen.Label.Span(between), screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError), c.W/3)))
 	}
-	file := screen.SpansWidth(saving(s, most, false))
-	urgent := beside(fit(parts[:must], must, c.W/2)) - file
-	if urgent < clientWords {
-		urgent = beside(fit(parts[:min(1, must)], must, c.W/2)) - file
-	}
-	right := h.clientNote(beside(told)-file, urgent)
-	if len(right) > 0 {
-		most = file
-	}
-	where := saving(s, max(most, beside(strings.Join(parts, between))-screen.SpansWidth(right)), true)
-	if len(where) == 0 && len(right) > 0 {
-		right = right[:len(right)-1] // nothing to keep apart
-	}
-	right = append(right, where...)
 	c.Spans(max(0, c.W-screen.SpansWidth(right)), 0, right)
+	const gap = 2
 	room := max(0, c.W-screen.SpansWidth(right)-gap)
 	left := c.Sub(0, 0, room, 1)
-	left.Spans(left.Print(0, 0, fit(parts, must, max(0, room-screen.SpansWidth(phase))), screen.Label), 0, phase)
+	left.Spans(left.Print(0, 0, fit(parts, core(s.Plan, parts), max(0, room-screen.SpansWidth(phase))), screen.Label), 0, phase)
 }
 
-// clientWords is the width of a state of the client without a reason, wellWords that of the best state.
-const clientWords, wellWords = len("client strained" + between), len("client ok" + between)
-
-// clientNote is the state of the client: good news in at most calm columns, bad news in at most urgent ones. Until the state is known its place is
-// kept, so that nothing moves when it comes.
-func (h Header) clientNote(calm, urgent int) []screen.Span {
+// clientNote is the state of the client in at most w columns.
+func (h Header) clientNote(w int) []screen.Span {
 	state, why := h.View.client()
-	said, room := state, urgent
-	if state <= well {
-		said, room = well, calm
+	if words := state.describe(why, w); words != "" {
+		return []screen.Span{state.style().Span(words)}
 	}
-	note := state.style().Span(said.describe(why, room-screen.Width(between)))
-	switch {
-	case note.Text == "", state == unsampled && h.View.Report != nil:
-		return nil
-	case state == unsampled:
-		return []screen.Span{screen.Text.Span(strings.Repeat(" ", screen.Width(note.Text+between)))}
-	}
-	return []screen.Span{note, screen.Label.Span(between)}
+	return nil
 }
 
 // phase names the stage of the load, or the load that was set, and the warm-up.
@@ -257,27 +224,6 @@ func phase(s *metrics.Snapshot) []screen.Span {
 		out = append(out, screen.Label.Span(between), screen.Caution.Span("warm-up"))
 	}
 	return out
-}
-
-// saving is the place of the result, with its folder if wanted and if there is room, or a note that it is not saved.
-func saving(s *metrics.Snapshot, w int, folder bool) []screen.Span {
-	switch {
-	case s.SaveError != "":
-		return []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError), w))}
-	case s.SavePath == "" && s.Replay != nil:
-		return nil // a result is replayed, so there is one
-	case s.SavePath == "":
-		return []screen.Span{screen.Label.Span(screen.Shorten("not saved", w))}
-	}
-	verb := "saving "
-	if s.State == metrics.Finished {
-		verb = "saved "
-	}
-	name := screen.Sanitize(s.SavePath)
-	if !folder || len(verb)+screen.Width(name) > w {
-		name = path.Base(name)
-	}
-	return []screen.Span{screen.Label.Span(verb), screen.Label.Span(screen.ShortenMiddle(name, max(0, w-len(verb))))}
 }
 
 // BrokenOff is the state of a run that broke off.

@@ -172,7 +172,7 @@ func apart(h *metrics.Histogram) bool {
 }
 
 // latencyHeatPanel shows the distribution of the chosen latency over time.
-var latencyHeatPanel = Panel{name: "latency heat", title: heatTitle, draw: drawHeat}
+var latencyHeatPanel = Panel{name: "latency heat", title: heatTitle, draw: drawHeat, timed: true}
 
 func heatTitle(v *View, w, _ int) []screen.Span {
 	out := []screen.Span{screen.Strong.Span(v.Latency.Naming().Title + " heat map")}
@@ -196,11 +196,11 @@ func drawHeat(c screen.Canvas, v *View) {
 	l := v.Latency
 	h := v.selected().histogram(l)
 	out := chart.Heat{Nothing: v.nothing(l)}
-	if w := chart.Columns(c, false); w > 0 && h.Count() > 0 {
+	if w := chart.Columns(c); w > 0 && h.Count() > 0 {
 		t, ws, end := v.overTime()
 		out.Time, out.Axis = t, v.latencyAxis(chart.HeatRows(c), h, &v.Histograms[l])
 		out.Cells = v.heatCells(l, out.Axis, w, t, ws, end)
-		out.Limits, out.Annotations = v.limits(l.Key()), v.annotations()
+		out.Limits, out.Annotations, out.Wordless = v.limits(l.Key()), v.annotations(), v.joined
 	}
 	out.Draw(c, v.Raster)
 }

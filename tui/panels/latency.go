@@ -16,7 +16,7 @@ import (
 const tableWidth = 42
 
 // latencyPanel is the table of latencies: from the histograms while the run goes on, exact once it is over.
-var latencyPanel = Panel{name: "latency", title: latencyTitle, draw: drawLatency}
+var latencyPanel = Panel{name: "latency", title: latencyTitle, draw: drawLatency, foot: (*View).sloFoot}
 
 func latencyTitle(v *View, _, _ int) []screen.Span {
 	out := heading{screen.Strong.Span("latency"), screen.Text.Span(" " + v.scope())}
@@ -92,7 +92,7 @@ func drawLatency(c screen.Canvas, v *View) {
 	}
 	if c.H-y >= chartRows {
 		band := bandPlot(v)
-		chartBelow(c, y, band.legend(v, c.W, c.H), v.versus(band, bandPlot).draw)
+		v.chartBelow(c, y, band.legend(v, c.W, c.H), v.versus(band, bandPlot).draw)
 	}
 }
 
@@ -274,10 +274,12 @@ func (v *View) nothing(l metrics.Latency) string {
 	return l.Naming().Nothing
 }
 
-// latencyBandPanel shows how the percentiles of the chosen latency moved, percentilesPanel those of the latency by which a run is watched.
+// latencyBandPanel shows how the percentiles of the chosen latency moved, percentilesPanel those of the latency by which a run is watched,
+// itlOverTimePanel those of ITL.
 var (
 	latencyBandPanel = timePanel("latency band", bandPlot)
-	percentilesPanel = timePanel("ttft over time", percentilesPlot)
+	percentilesPanel = timePanel("ttft over time", func(v *View) plot { return percentileLines(v, v.firstWait()) })
+	itlOverTimePanel = timePanel("itl over time", func(v *View) plot { return percentileLines(v, metrics.ITL) })
 )
 
 // bandPlot is the band, three lines with their names on terminals with few colours or none.
@@ -290,18 +292,20 @@ func bandPlot(v *View) plot {
 	return p
 }
 
-func percentilesPlot(v *View) plot { return percentileLines(v, v.firstWait()) }
-
-// percentileLines are three percentiles of a latency, second by second.
+// percentileLines are three percentiles of a latency, second by second. Their values in the legend are those of the chosen scope, as in the tables.
 func percentileLines(v *View, l metrics.Latency) plot {
-	p99, p90, p50 := &percentile{l, 0.99}, &percentile{l, 0.9}, &percentile{l, 0.5}
+	row := v.latencyRow(l)
+	line := func(name string, p float64, sign rune, color screen.Color, below chart.Below) series {
+		of := &percentile{l, p / 100}
+		ms, _ := quantileColumn(name, p).of(row)
+		now := orDash(!row.empty(), number.Latency, time.Duration(ms*float64(time.Millisecond)))
+		return series{name: name, now: now, sign: sign, color: color, below: below, value: of.second, percentile: of}
+	}
 	return plot{
-		v: v, title: l.Naming().Title + " by second", compared: true, reversed: true, limits: l.Key(),
+		v: v, title: l.Naming().Title, compared: true, reversed: true, limits: l.Key(), window: v.scope(),
 		chart: chart.Plot{Log: true, Nothing: v.nothing(l)},
 		series: []series{
-			{name: "p99", sign: '#', color: screen.P99, below: chart.Filled, value: p99.second, percentile: p99},
-			{name: "p90", sign: 'o', color: screen.P90, below: chart.Filled, value: p90.second, percentile: p90},
-			{name: "p50", sign: '.', color: screen.P50, below: chart.Cleared, value: p50.second, percentile: p50},
+			line("p99", 99, '#', screen.P99, chart.Filled), line("p90", 90, 'o', screen.P90, chart.Filled), line("p50", 50, '.', screen.P50, chart.Cleared),
 		},
 	}
 }

@@ -73,7 +73,7 @@ func TestNewPanelsAtEverySize(t *testing.T) {
 					}
 					sf := screen.NewSurface(size[0], size[1])
 					sf.Terminal = v.Terminal
-					p.Draw(sf.All(), v, i%2 == 0)
+					p.Draw(sf.All(), v, Box{Joins: i%3 == 1, Opens: i%5 < 2, Bare: i%7 == 6}, i%2 == 0)
 					got := sf.Render(&screen.Palette{Mono: true})
 					exact(t, got, size[0], size[1], name)
 					if strings.Contains(got, "chart error") {
@@ -83,6 +83,14 @@ func TestNewPanelsAtEverySize(t *testing.T) {
 			}
 		}
 	}
+}
+
+// axis is the axis of time, w cells wide.
+func (v *View) axis(w int) string {
+	sf := screen.NewSurface(w, 1)
+	t, _, _ := v.overTime()
+	t.Draw(sf.All(), nil)
+	return sf.Render(&screen.Palette{Mono: true})
 }
 
 // Charts that are scrolled back end before now, and so do merged histograms.
@@ -101,13 +109,13 @@ func TestScrolledBack(t *testing.T) {
 		right       string // of the axis
 		scope       string
 	}{
-		{30 * time.Second, 0, 70, 99, 31, "now", "last 30s"}, // with the open second
-		{30 * time.Second, 20 * time.Second, 50, 79, 30, "-20s", "30s until -20s"},
-		{30 * time.Second, 20*time.Second + 900*time.Millisecond, 50, 79, 30, "-20s", "30s until -20s"},
-		{30 * time.Second, time.Hour, 0, 29, 30, "-70s", "30s until -70s"},
-		{30 * time.Second, -time.Second, 70, 99, 31, "now", "last 30s"},
-		{5 * time.Minute, 20 * time.Second, 0, 99, 101, "now", "last 5m"}, // longer than the run
-		{0, 20 * time.Second, 0, 99, 101, "now", "whole run"},
+		{30 * time.Second, 0, 70, 99, 31, "1:40", "last 30s"}, // with the open second
+		{30 * time.Second, 20 * time.Second, 50, 79, 30, "1:20", "0:50 to 1:20"},
+		{30 * time.Second, 20*time.Second + 900*time.Millisecond, 50, 79, 30, "1:20", "0:50 to 1:20"},
+		{30 * time.Second, time.Hour, 0, 29, 30, "0:30", "0:00 to 0:30"},
+		{30 * time.Second, -time.Second, 70, 99, 31, "1:40", "last 30s"},
+		{5 * time.Minute, 20 * time.Second, 0, 99, 101, "2:00", "whole run"}, // longer than the run
+		{0, 20 * time.Second, 0, 99, 101, "2:00", "whole run"},
 	} {
 		v := &View{Snapshot: &s, Span: c.span, Back: c.back}
 		p := v.selected()
@@ -115,8 +123,7 @@ func TestScrolledBack(t *testing.T) {
 		if int(first) != c.first || int(last) != c.last || p.histogram(metrics.TTFT).Count() != c.n {
 			t.Errorf("%+v: windows %d to %d, %d samples", c, first, last, p.histogram(metrics.TTFT).Count())
 		}
-		lines := draw(loadPlot(v), 60, 8)
-		if axis := lines[len(lines)-1]; !strings.HasSuffix(axis, c.right) {
+		if axis := v.axis(60); !strings.HasSuffix(axis, c.right) {
 			t.Errorf("%+v: axis %q", c, axis)
 		}
 		if got := v.scope(); got != c.scope {
@@ -124,9 +131,8 @@ func TestScrolledBack(t *testing.T) {
 		}
 	}
 	v := &View{Snapshot: &s, Span: time.Minute, Back: 30 * time.Second}
-	lines := draw(loadPlot(v), 70, 8)
-	if axis := lines[len(lines)-1]; !strings.Contains(axis, "┴-75s") || !strings.Contains(axis, "┴-45s") {
-		t.Errorf("axis %q, want labels at round times before now", axis)
+	if axis := v.axis(70); !strings.Contains(axis, "┴0:20─") || !strings.Contains(axis, "┴1:00─") {
+		t.Errorf("axis %q, want labels at round moments of the run", axis)
 	}
 }
 
@@ -186,7 +192,7 @@ func TestBand(t *testing.T) {
 		s.Windows = append(s.Windows, w)
 	}
 	v := &View{Snapshot: &s, Terminal: screen.Terminal{Filled: true}}
-	sf := screen.NewSurface(80+axisWidth, 13)
+	sf := screen.NewSurface(80+axisWidth, 12)
 	sf.Terminal = v.Terminal
 	v.versus(bandPlot(v), bandPlot).draw(sf.All())
 	area := sf.All().Sub(axisWidth, 0, 80, 12)
@@ -261,7 +267,7 @@ func BenchmarkLatencyCharts(b *testing.B) {
 				}
 				b.ReportAllocs()
 				for b.Loop() {
-					p.Draw(sf.All(), v, false)
+					p.Draw(sf.All(), v, Box{}, false)
 				}
 			})
 		}
@@ -285,7 +291,7 @@ func BenchmarkPages(b *testing.B) {
 						v := &View{Snapshot: &s, Span: 15 * time.Minute, Terminal: screen.Terminal{Filled: true}, Latency: metrics.ITL, Baseline: baseline}
 						for _, bx := range p.panels(Rect{0, 0, size[0], size[1]}, v) {
 							panel, _ := Named(bx.Name)
-							panel.Draw(bx.Rect.Of(sf.All()), v, false)
+							panel.Draw(bx.Rect.Of(sf.All()), v, Box{}, false)
 						}
 					}
 				})

@@ -96,10 +96,11 @@ func TestTargetsAny(t *testing.T) {
 
 // Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was set.
 func TestSaturationAndSteeringAreMarked(t *testing.T) {
-	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "stage 2"}, setAt(50, metrics.LoadSetting{Rate: 64}))
+	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "8 req/s"}, setAt(50, metrics.LoadSetting{Rate: 64}))
+	s.Plan = &metrics.Plan{Stages: []metrics.Stage{{Rate: 4}, {Rate: 8}}}
 	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 39.08, SaturatedAt: 30 * time.Second}
 	got := draw(loadOf(&s), axisWidth+60, 8)
-	if top, want := strings.TrimRight(got[0], " "), "     │           saturates ~38 req/s│                  ┊64 req/s"; top != want {
+	if top, want := strings.TrimRight(got[0], " "), "                 saturates ~38 req/s│                  ┊64 req/s"; top != want {
 		t.Errorf("top row %q, want %q", top, want)
 	}
 	for _, row := range got[3:6] {
@@ -112,7 +113,7 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 		t.Errorf("top row %q", top)
 	}
 	s.Answer.SaturatedAt = metrics.Never
-	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "satur") || !strings.Contains(top, "┊stage 2") {
+	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "satur") || !strings.Contains(top, "┊8 req/s") {
 		t.Errorf("top row %q", top)
 	}
 

@@ -33,13 +33,12 @@ func TestMergedIsNeverOutdated(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := aged(r, 600)
 	var kept Selections
-	span, before := time.Duration(0), &all
+	span := time.Duration(0)
 	ttft := metrics.TTFT
 	check := func(step int, s *metrics.Snapshot, group int) {
 		t.Helper()
 		v := &View{Snapshot: s, Span: span}
-		kept.Fill(v, s, before)
-		before = s
+		kept.Fill(v)
 		for range 2 { // kept within a snapshot as well
 			for ws := v.selected().closed; len(ws) > 0; {
 				n := sharing(ws, group)
@@ -89,7 +88,7 @@ func TestMergedIsBounded(t *testing.T) {
 // Seconds that share a column have the percentile of all their latencies: the mean of theirs would show the few slow ones of a
 // quiet second as if they were many.
 func TestPercentileOfSharedColumn(t *testing.T) {
-	s := metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Running, At: 100 * time.Second}
+	s := metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Finished, At: 100 * time.Second}
 	for i := range 100 {
 		w := metrics.Window{Start: time.Duration(i) * time.Second}
 		n, took := 99, 10*time.Millisecond
@@ -127,6 +126,7 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 // A column of two halves equals one merged at once.
 func TestHeatOfHalves(t *testing.T) {
 	s := aged(rand.New(rand.NewPCG(3, 4)), 4000)
+	s.State = metrics.Finished
 	v := &View{Snapshot: &s}
 	const columns = 54
 	at, closed, end := v.overTime()

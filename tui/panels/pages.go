@@ -2,6 +2,7 @@ package panels
 
 import (
 	"fmt"
+	"slices"
 
 	"benchtop/tui/screen"
 )
@@ -11,13 +12,14 @@ type Page struct {
 	Name string
 	// panels lays them out in the area below the header.
 	panels func(r Rect, v *View) []Box
-	// Scrolls says that the page is one long text, Lists that it is a list with a chosen row.
-	Scrolls, Lists bool
+	// Scrolls says that the page is one long text, Lists that it is a list with a chosen row. Concludes says that a card with the results of a
+	// run that is over stands in place of the verdict.
+	Scrolls, Lists, Concludes bool
 }
 
 // Pages are in the order of their digits. To add one: an entry here and, if need be, its panels.
 var Pages = []Page{
-	{Name: "Overview", panels: func(r Rect, v *View) []Box { return overview(r, sloLines(v.Snapshot)) }},
+	{Name: "Overview", panels: overviewPage, Concludes: true},
 	{Name: "Latency", panels: latencyPage},
 	{Name: "Load", panels: loadPage},
 	{Name: "Server", panels: serverPage},
@@ -30,7 +32,7 @@ var ReportPage = Page{Name: "Report", panels: alone("report"), Scrolls: true}
 
 // alone lays out one panel that has the page to itself.
 func alone(name string) func(Rect, *View) []Box {
-	return func(r Rect, _ *View) []Box { return []Box{{name, r}} }
+	return func(r Rect, _ *View) []Box { return r.framed(share{name: name}) }
 }
 
 // fitTabs are the name and the tabs that fit beside the right part, which loses its times if need be. The name of the program is left out first, then
@@ -89,148 +91,130 @@ func (h Header) TabAt(x, w int) (page int, ok bool) {
 	return 0, false
 }
 
+// timeWidth is the width of the charts over time, at the left of every page that has them: on all pages the same, so that a moment stays in its column.
+func timeWidth(r Rect) int { return r.W * 3 / 5 }
+
+// overviewPage lays out the first page: charts over time at the left, distributions beside them, the newest words of the log below.
+func overviewPage(r Rect, v *View) []Box {
+	over := charts("tokens", "load", "ttft over time", "itl over time")
+	if v.Pooling() {
+		over = over[:3]
+	}
+	errors := share{"errors", min(len(v.Failures), 3)}
+	switch {
+	case r.W >= 100 && r.H >= 26:
+		log := 1 + max(0, r.H-40)/4
+		if r.H >= 40 && len(v.Server) > 0 {
+			over = append(over, charts("server queue", "kv")...)
+		}
+		right := []share{{"ttft", 0}, {"itl", 0}, {"latency", 1 + len(v.latencies())}}
+		if v.Pooling() {
+			right = slices.Delete(right, 1, 2)
+		}
+		if errors.lines > 0 {
+			right = append(right, errors)
+		}
+		rows := r.rows(0, log)
+		at := rows[0].columns(timeWidth(r), 0)
+		return slices.Concat(at[0].framed(over...), at[1].framed(right...), []Box{{Name: "log", Rect: rows[1], Bare: true}})
+	case r.W >= 80 && r.H >= 12:
+		at := r.columns(r.W*11/20, 0)
+		right := []share{{"ttft", 0}, {"itl", 0}, {"latency", 2}}
+		if v.Pooling() {
+			right = []share{{"ttft", 0}, {"latency", 1}}
+		}
+		if errors.lines > 0 {
+			right = slices.Insert(right, len(right)-1, errors)
+			right = slices.DeleteFunc(right, func(p share) bool { return p.name == "itl" && r.H < 24 })
+		}
+		return append(at[0].framed(over[:3]...), at[1].framed(right...)...)
+	case r.H >= 24: // narrow and high
+		return r.framed(append(over[:3:3], share{"ttft", 0}, share{"latency", 1 + len(v.latencies())})...)
+	}
+	return r.framed(over[0], over[2])
+}
+
 // latencyPage lays out the page of latencies. The sizes are those of the area below the header.
 func latencyPage(r Rect, v *View) []Box {
-	table := 1 + len(latencies) + 2
+	over, table := charts("latency band", "latency heat"), share{"percentiles", 1 + len(latencies)}
 	switch {
-	case r.W >= 180 && r.H >= 30: // the table beside the histogram
+	case r.W >= 180 && r.H >= 30: // the table beside the charts
 		if v.Baseline != nil && r.H >= 40 {
-			table += len(latencies)
+			table.lines += len(latencies)
 		}
-		rows := r.rows(max(table, r.H*2/5), 0)
-		a, b := rows[0].columns(0, fullTable+2), rows[1].even(2)
-		return []Box{{"latency histogram", a[0]}, {"percentiles", a[1]}, {"latency band", b[0]}, {"latency heat", b[1]}}
-	case r.W >= 110 && r.H >= 26:
-		rows := r.rows((r.H-table+1)/2, 0, table)
-		a := rows[1].even(2)
-		return []Box{{"latency histogram", rows[0]}, {"latency band", a[0]}, {"latency heat", a[1]}, {"percentiles", rows[2]}}
+		at := r.columns(r.W-fullTable-2, 0)
+		return append(at[0].framed(over...), at[1].framed(share{"latency histogram", 0}, table)...)
 	case r.W >= 80 && r.H >= 18:
-		rows := r.rows(0, min(table, r.H/2))
-		a, b := rows[0].even(2), rows[1].columns(shortTable+2, 0)
-		return []Box{{"latency histogram", a[0]}, {"latency band", a[1]}, {"percentiles", b[0]}, {"latency heat", b[1]}}
+		rows := r.rows(0, min(table.lines+2, r.H/2))
+		at := rows[0].columns(timeWidth(r), 0)
+		return slices.Concat(at[0].framed(over...), at[1].framed(share{"latency histogram", 0}), rows[1].framed(share{name: table.name}))
 	}
-	return stack(r, table, "percentiles", "latency histogram", "latency band", "latency heat")
+	table.lines = min(table.lines, max(3, r.H/3))
+	return r.framed(table, share{"latency histogram", 0}, over[0], over[1])
 }
 
-// stack lays out panels below each other, for a small terminal, or a narrow and high one: the first with as many lines as it
-// needs, then as many of the rest as fit.
-func stack(r Rect, lines int, names ...string) []Box {
-	first := min(lines, r.H)
-	if r.H-first < leastChart {
-		first = r.H
-	}
-	out := []Box{{names[0], Rect{r.X, r.Y, r.W, first}}}
-	rest := Rect{r.X, r.Y + first, r.W, r.H - first}
-	n := min(rest.H/leastChart, len(names)-1)
-	return append(out, rest.evenRows(names[1:n+1])...)
-}
-
-// leastChart is how many lines a chart needs.
-const leastChart = 7
-
-// loadPage lays out the page of the load. The sizes are those of the area below the header. Several endpoints are listed even on a small screen.
+// loadPage lays out the page of the load: the stages below, since their rows are wide. Endpoints and objectives take room where there are any.
 func loadPage(r Rect, v *View) []Box {
-	ends := min(len(v.Endpoints)+3, 12)
-	switch {
-	case r.W >= 110 && r.H >= 26:
-		rows := r.rows(0, r.H*3/10, max(11, r.H*3/10))
-		a, b := rows[1].even(2), rows[2].columns(r.W*31/50, 0)
-		return []Box{{"rate", rows[0]}, {"load", a[0]}, {"lateness", a[1]}, {"stages", b[0]}, {"endpoints", b[1]}}
-	case r.W >= 80 && r.H >= 18:
-		rows := r.rows(0, r.H/2)
-		a, b := rows[0].even(2), rows[1].columns(r.W*29/50, 0)
-		out := []Box{{"rate", a[0]}, {"load", a[1]}, {"stages", b[0]}}
-		if len(v.Endpoints) > 1 {
-			return append(out, Box{"endpoints", b[1]})
+	over := charts("rate", "load", "lateness")
+	var right []share
+	if n := sloLines(v.Snapshot); n > 0 {
+		right = append(right, share{"slo", 0})
+	}
+	if n := len(v.Endpoints); n > 1 {
+		right = append(right, share{"endpoints", min(n+1, 10)})
+	}
+	if r.W < 80 || r.H < 18 {
+		stages := share{"stages", max(3, r.H/4)}
+		if len(right) > 0 {
+			return r.framed(append([]share{over[0], stages}, append(right, over[1:]...)...)...)
 		}
-		return append(out, Box{"lateness", b[1]})
+		return r.framed(over[0], stages, over[1], over[2])
 	}
-	if len(v.Endpoints) > 1 {
-		return stack(r, ends, "endpoints", "rate", "stages", "load", "lateness")
+	rows := r.rows(0, max(7, r.H*3/10))
+	stages := rows[1].framed(share{name: "stages"})
+	if rows[0].H < 13 {
+		over = over[:2]
 	}
-	return stack(r, max(leastChart, r.H/4), "rate", "stages", "load", "lateness", "endpoints")
+	if len(right) == 0 {
+		return append(rows[0].framed(over...), stages...)
+	}
+	at := rows[0].columns(timeWidth(r), 0)
+	return slices.Concat(at[0].framed(over...), at[1].framed(right...), stages)
 }
 
-// Heights of panels with their borders.
+// Lines of panels without their borders.
 const (
-	absentHeight = 4 // of a panel without data, which says why
-	whyHeight    = 8
-	cacheHeight  = 6
-	gpusMost     = 16 // rows of accelerators on the page; a zoomed panel shows more
+	absentLines = 2 // of a panel without data, which says why
+	whyLines    = 6
+	cacheLines  = 4
+	gpusMost    = 16 // rows of accelerators on the page; a zoomed panel shows more
 )
 
-// serverPage lays out the figures of the server and the accelerators. A panel without data takes little room, and figures of the client stand in its
-// place.
+// serverPage lays out the figures of the server and the accelerators. Where the server has no figures, those of the client stand in their place.
 func serverPage(r Rect, v *View) []Box {
+	over, right := charts("server queue", "kv", "server tokens", "server ttft"), []share{{"why ttft", 0}, {"cache", cacheLines}}
 	if len(v.Server) == 0 {
-		return silentServerPage(r, v)
+		over = append([]share{{"server queue", absentLines}}, charts("ttft over time", "load")...)
+		right = right[:1]
 	}
-	switch {
-	case r.W >= 180 && r.H >= 34 && len(v.GPUs) > 0:
-		low := max(gpuHeight(v), whyHeight+cacheHeight)
-		rows := r.rows(0, (r.H-low)/2, low)
-		a, b, c := rows[0].even(2), rows[1].even(2), rows[2].columns(r.W*2/5, 0)
-		left := c[0].rows(0, cacheHeight)
-		return []Box{
-			{"server queue", a[0]}, {"kv", a[1]}, {"server tokens", b[0]}, {"server ttft", b[1]},
-			{"why ttft", left[0]}, {"cache", left[1]}, {"gpu", c[1]},
+	gpus := gpuLines(v)
+	if r.W < 80 || r.H < 14 {
+		out := append([]share{over[0], {"why ttft", min(whyLines, r.H/3)}}, over[1])
+		if gpus > 0 {
+			out = append(out, share{"gpu", gpus})
 		}
-	case r.W >= 110 && r.H >= 29:
-		low := min(gpuHeight(v), r.H-whyHeight-14)
-		rest := r.H - whyHeight - low
-		rows := r.rows((rest+1)/2, 0, whyHeight, low)
-		a, b, c := rows[0].even(2), rows[1].even(2), rows[2].columns(r.W*14/25, 0)
-		return []Box{
-			{"server queue", a[0]}, {"kv", a[1]}, {"server tokens", b[0]}, {"server ttft", b[1]},
-			{"why ttft", c[0]}, {"cache", c[1]}, {"gpu", rows[3]},
-		}
-	case r.W >= 80 && r.H >= 18:
-		low := min(gpuHeight(v), r.H-whyHeight-6)
-		rows := r.rows(0, whyHeight, low)
-		a, b := rows[0].even(2), rows[1].columns(r.W*11/20, 0)
-		return []Box{{"server queue", a[0]}, {"kv", a[1]}, {"why ttft", b[0]}, {"cache", b[1]}, {"gpu", rows[2]}}
+		return r.framed(out...)
 	}
-	return stacked(r, []Box{
-		{"server queue", Rect{H: 8}}, {"why ttft", Rect{H: whyHeight}}, {"kv", Rect{H: 8}}, {"gpu", Rect{H: gpuHeight(v)}},
-		{"cache", Rect{H: cacheHeight}},
-	})
-}
-
-// silentServerPage is the page of a server without counters.
-func silentServerPage(r Rect, v *View) []Box {
-	low := gpuHeight(v)
-	if r.W < 80 || r.H < absentHeight+whyHeight+low {
-		return stacked(r, []Box{
-			{"why ttft", Rect{H: whyHeight}}, {"server queue", Rect{H: absentHeight}}, {"gpu", Rect{H: low}},
-		})
+	var low []Box
+	if gpus > 0 {
+		rows := r.rows(0, min(gpus+2, r.H/2))
+		r, low = rows[0], rows[1].framed(share{name: "gpu"})
 	}
-	rows := r.rows(absentHeight, 0, whyHeight, low)
-	if rows[1].H < 6 {
-		rows = r.rows(absentHeight, 0, low)
-		return []Box{{"server queue", rows[0]}, {"why ttft", rows[1]}, {"gpu", rows[2]}}
+	if r.H < 14 {
+		over = over[:2]
 	}
-	b := rows[1].even(2)
-	return []Box{
-		{"server queue", rows[0]}, {"ttft over time", b[0]}, {"load", b[1]}, {"why ttft", rows[2]}, {"gpu", rows[3]},
-	}
-}
-
-// stacked puts as many of the boxes as fit below each other, by the heights they need; the first takes what is left.
-func stacked(r Rect, all []Box) []Box {
-	n, used := 0, 0
-	for n < len(all) && (n == 0 || used+all[n].Rect.H <= r.H) {
-		used += all[n].Rect.H
-		n++
-	}
-	heights := make([]int, n)
-	for i := range heights[1:] {
-		heights[i+1] = all[i+1].Rect.H
-	}
-	out := all[:n]
-	for i, at := range r.rows(heights...) {
-		out[i].Rect = at
-	}
-	return out
+	at := r.columns(timeWidth(r), 0)
+	return slices.Concat(at[0].framed(over...), at[1].framed(right...), low)
 }
 
 // splitWidth is the least width of a page for the list and the open request beside each other.
@@ -240,12 +224,12 @@ const splitWidth = 110
 func requestsPage(r Rect, v *View) []Box {
 	switch {
 	case !v.List.Opened:
-		return []Box{{"requests", r}}
+		return r.framed(share{name: "requests"})
 	case r.W < splitWidth:
-		return []Box{{"request", r}}
+		return r.framed(share{name: "request"})
 	}
 	list, open := requestRects(r, true)
-	return []Box{{"requests", list}, {"request", open}}
+	return append(list.framed(share{name: "requests"}), open.framed(share{name: "request"})...)
 }
 
 // requestRects are where the list and the open request are: in one place where there is no room for both, or none is open.

@@ -119,7 +119,7 @@ func TestConclusionSigns(t *testing.T) {
 	}
 }
 
-// TestPagesAtEverySize draws header, figures and panels of each page of each kind of run, over a grid of sizes that has the edges of all
+// TestPagesAtEverySize draws header, verdict and panels of each page of each kind of run, over a grid of sizes that has the edges of all
 // layouts.
 func TestPagesAtEverySize(t *testing.T) {
 	limited := sampled(judge(bad()), late, together)
@@ -161,10 +161,10 @@ func TestPagesAtEverySize(t *testing.T) {
 						head.DrawTiny(sf.All())
 					default:
 						head.Draw(l.Head.Of(sf.All()))
-						head.DrawFigures(l.Figures.Of(sf.All()), l.Head.H == 1)
+						head.DrawVerdict(l.Verdict.Of(sf.All()))
 						for i, b := range l.Panels {
 							panel, _ := Named(b.Name)
-							panel.Draw(b.Rect.Of(sf.All()), v, i == turn%3)
+							panel.Draw(b.Rect.Of(sf.All()), v, b, i == turn%3)
 						}
 					}
 					got := sf.Render(palette)

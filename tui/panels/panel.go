@@ -24,6 +24,9 @@ type Panel struct {
 	draw  drawOf
 	// open stands in place of title and draw where both show the same data.
 	open func(v *View) (titleOf, drawOf)
+	// timed says that the panel is a chart over time: the axis is on its lower border. foot is on the lower border of others.
+	timed bool
+	foot  func(v *View, w int) []screen.Span
 	// server says that there is nothing to draw before the server was asked.
 	server bool
 	// nothing stands in place of a drawing where empty says that there is nothing to draw; nil: never.
@@ -40,7 +43,7 @@ type (
 
 // timePanel is a chart over time with the legend as its title.
 func timePanel(name string, build func(v *View) plot) Panel {
-	return Panel{name: name, open: func(v *View) (titleOf, drawOf) {
+	return Panel{name: name, timed: true, open: func(v *View) (titleOf, drawOf) {
 		p := build(v)
 		return p.legend, func(c screen.Canvas, v *View) { v.versus(p, build).draw(c) }
 	}}
@@ -52,7 +55,7 @@ const titleFrame = 7
 // Named finds a panel. To add one: a file with its function, an entry here, a place in a page's layout.
 func Named(name string) (Panel, bool) {
 	for _, p := range []*Panel{
-		&tokensPanel, &loadPanel, &percentilesPanel, &ttftPanel, &itlPanel, &latencyPanel, &sloPanel, &errorsPanel,
+		&tokensPanel, &loadPanel, &percentilesPanel, &itlOverTimePanel, &ttftPanel, &itlPanel, &latencyPanel, &sloPanel, &errorsPanel,
 		&logPanel, &eventsPanel, &reportPanel,
 		&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
 		&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel,
@@ -67,42 +70,40 @@ func Named(name string) (Panel, bool) {
 }
 
 // Draw draws the border, the title and the inside. A panel that panics shows an error in its place.
-func (p Panel) Draw(c screen.Canvas, v *View, focused bool) {
-	if c.W < 4 || c.H < 2 {
-		return
+func (p Panel) Draw(c screen.Canvas, v *View, b Box, focused bool) {
+	inner := c
+	if !b.Bare {
+		if c.W < 4 || c.H < 2 {
+			return
+		}
+		inner = c.Sub(1, 1, c.W-2, c.H-2)
+		c.Border(focused, b.Joins, b.Opens)
 	}
-	inner := c.Sub(1, 1, c.W-2, c.H-2)
 	defer func() {
 		if recover() != nil {
-			c.Border(focused)
 			inner.Clear()
 			inner.Center("chart error", screen.Warning)
 		}
 	}()
-	c.Border(focused)
+	if b.Joins {
+		v = v.below()
+	}
 	title, draw := p.title, p.draw
 	if p.open != nil {
 		title, draw = p.open(v)
 	}
-	if title := title(v, c.W, c.H); len(title) > 0 {
-		open, shut := " ", " "
-		if focused {
-			open, shut = "[", "]"
+	if !b.Bare {
+		if p.timed && !b.Opens {
+			t, _, _ := v.overTime()
+			t.Draw(c.Sub(1, 0, c.W-2, c.H), v.ticks())
 		}
-		top := c.Sub(2, 0, c.W-4, 1)
-		x := top.Print(0, 0, open, screen.Text)
-		x = top.Print(x, 0, title[0].Text, screen.Strong)
-		if focused || len(title) == 1 {
-			x = top.Print(x, 0, shut, screen.Text)
+		p.drawTitle(c, title(v, c.W, c.H), focused)
+		if p.timed && b.Joins {
+			v.crossings(c.Sub(1, 0, c.W-2, 1))
 		}
-		// The last pieces are left out where there is no room for them.
-		rest := title[1:]
-		for len(rest) > 0 && x+screen.SpansWidth(rest)+1 > top.W {
-			rest = rest[:len(rest)-1]
-		}
-		if len(rest) > 0 {
-			x = top.Spans(x, 0, rest)
-			top.Print(x, 0, " ", screen.Text)
+		if p.foot != nil && !b.Opens {
+			foot := p.foot(v, c.W-titleFrame)
+			c.Sub(2, c.H-1, c.W-4, 1).Spans(0, 0, foot)
 		}
 	}
 	switch {
@@ -113,6 +114,32 @@ func (p Panel) Draw(c screen.Canvas, v *View, focused bool) {
 		inner.Center(p.nothing, screen.Label)
 	default:
 		draw(inner, v)
+	}
+}
+
+// drawTitle writes the title on the upper border.
+func (p Panel) drawTitle(c screen.Canvas, title []screen.Span, focused bool) {
+	if len(title) == 0 {
+		return
+	}
+	open, shut := " ", " "
+	if focused {
+		open, shut = "[", "]"
+	}
+	top := c.Sub(2, 0, c.W-4, 1)
+	x := top.Print(0, 0, open, screen.Text)
+	x = top.Print(x, 0, title[0].Text, screen.Strong)
+	if focused || len(title) == 1 {
+		x = top.Print(x, 0, shut, screen.Text)
+	}
+	// The last pieces are left out where there is no room for them.
+	rest := title[1:]
+	for len(rest) > 0 && x+screen.SpansWidth(rest)+1 > top.W {
+		rest = rest[:len(rest)-1]
+	}
+	if len(rest) > 0 {
+		x = top.Spans(x, 0, rest)
+		top.Print(x, 0, " ", screen.Text)
 	}
 }
 
@@ -160,16 +187,18 @@ func legend(w int, title string, items ...legendItem) []screen.Span {
 	return []screen.Span{screen.Strong.Span(title)}
 }
 
-// chartRows is the room below a panel of few lines for a chart of its figures, as in a zoomed panel: a blank line, a heading and the chart.
+// chartRows is the room below a panel of few lines for a chart of its figures, as in a zoomed panel: a blank line, a heading, the chart and its axis.
 const chartRows = 10
 
 // chartBelow draws a chart with a heading from row y on, if there is room for it.
-func chartBelow(c screen.Canvas, y int, heading []screen.Span, draw func(c screen.Canvas)) {
+func (v *View) chartBelow(c screen.Canvas, y int, heading []screen.Span, draw func(c screen.Canvas)) {
 	if c.H-y < chartRows {
 		return
 	}
 	c.Spans(0, y+1, heading)
-	draw(c.Sub(0, y+2, c.W, c.H-y-2))
+	draw(c.Sub(0, y+2, c.W, c.H-y-3))
+	t, _, _ := v.overTime()
+	t.Draw(c.Sub(0, c.H-1, c.W, 1), v.ticks())
 }
 
 // column is a column of a table, flush right: its name and its figure of a row.
@@ -271,8 +300,17 @@ type View struct {
 	// List is the state of the page of single requests.
 	List List
 
+	joined bool // the panel lies below another one of its frame, which has the words of annotations
 	picked *selection
 	Raster *chart.Raster // nil for a new one for each chart
+}
+
+// below is the view of a panel that lies below another one of its frame.
+func (v *View) below() *View {
+	v.selected()
+	out := *v
+	out.joined = true
+	return &out
 }
 
 // perSecond scales a count of a window to a rate: the last one of a finished run is shorter than a second. One that is too
@@ -310,17 +348,18 @@ func (v *View) scope() string {
 	return v.spanText()
 }
 
-// spanText names the span: "last 60s", or "60s until -30s" where the charts are scrolled back.
+// spanText names the span: "last 60s", or "0:06 to 1:06" where the charts are scrolled back; "whole run" where all of the run lies in it.
 func (v *View) spanText() string {
-	switch back := scrolled(v.Snapshot, v.Span, v.Back); {
-	case v.Span == 0:
+	switch from, to, all := spanOf(v.Snapshot, v.Span, v.Back); {
+	case scrolled(v.Snapshot, v.Span, v.Back) > 0:
+		return number.RunTime(from) + " to " + number.RunTime(to)
+	case all || from <= 0:
 		return SpanName(0)
-	case back > 0:
-		return SpanName(v.Span) + " until -" + number.Coarse(back)
 	}
 	return "last " + SpanName(v.Span)
 }
 
+// SpanName names a span on the line of keys.
 func SpanName(d time.Duration) string {
 	if d == 0 {
 		return "whole run"

@@ -20,6 +20,29 @@ var (
 // nothingYet stands in charts over time of a run that has just begun.
 const nothingYet = "no full second yet"
 
+// rateWindow is the time of the rates in titles.
+func (v *View) rateWindow() string {
+	switch at := v.cursorSecond(); {
+	case at != nil:
+		return "5s to " + number.RunTime(at.Start+time.Second)
+	case v.Report != nil:
+		return "mean"
+	}
+	return "last 5s"
+}
+
+// progressNotes are the rate and the number of requests done so far, the longest first.
+func (v *View) progressNotes() []string {
+	if v.cursorSecond() != nil {
+		return nil
+	}
+	rate, done := v.rateText(), number.Count(v.Totals.Done)+" done"
+	if v.At < v.plan().Warmup { // no request counts yet
+		done = number.Count(v.Totals.WarmedUp) + " warm-up"
+	}
+	return []string{between + rate + " req/s" + between + done, between + rate + " req/s", between + rate + "/s"}
+}
+
 func outputTokens(w *metrics.Window) int { return w.OutputTokens }
 func inputTokens(w *metrics.Window) int  { return w.InputTokens }
 func finished(w *metrics.Window) int     { return w.Done }
@@ -39,22 +62,22 @@ func tokensPlot(v *View) plot {
 		out.now = "~" + out.now
 	}
 	in.now = number.Rate(v.cursorRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
-	p := plot{v: v, title: "tokens/s", compared: true, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{out, in}}
+	p := plot{v: v, title: "tokens/s", compared: true, window: v.rateWindow(), chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{out, in}}
 	if v.Pooling() {
 		p.series = p.series[1:]
 	}
 	return p
 }
 
-// loadPlot shows how many requests are held, waiting and running.
+// loadPlot shows how many requests are queued here, waiting and running.
 func loadPlot(v *View) plot {
 	held, waiting, running := v.cursorLevels()
-	return plot{v: v, title: "load", compared: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{
+	return plot{v: v, title: "requests", compared: true, notes: v.progressNotes(), chart: chart.Plot{Nothing: nothingYet}, series: []series{
 		{name: "running", now: number.Count(running), color: screen.Running, below: chart.Filled,
 			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
 		{name: "waiting", now: number.Count(waiting), color: screen.Waiting, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
-		{name: "held", now: number.Count(held), color: screen.Queued, sparse: true,
+		{name: "queued here", now: number.Count(held), color: screen.Queued, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Held) }},
 	}}
 }

@@ -194,7 +194,7 @@ func TestListScrollsText(t *testing.T) {
 func (p Panel) inView(v *View, w, h int) string {
 	sf := screen.NewSurface(w, h)
 	sf.Terminal = v.Terminal
-	p.Draw(sf.All(), v, false)
+	p.Draw(sf.All(), v, Box{}, false)
 	return sf.Render(screen.NewPalette(termenv.Ascii))
 }
 
@@ -255,7 +255,7 @@ func BenchmarkRequestsPage(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				v := &View{Snapshot: &s, List: List{Filter: filter, Sort: slowestFirst}}
-				requestsPanel.Draw(sf.All(), v, false)
+				requestsPanel.Draw(sf.All(), v, Box{}, false)
 			}
 		})
 	}
@@ -269,7 +269,7 @@ func BenchmarkServerPage(b *testing.B) {
 		v := &View{Snapshot: &s, Span: time.Minute}
 		for _, bx := range serverPage(Rect{0, 0, 200, 55}, v) {
 			p, _ := Named(bx.Name)
-			p.Draw(bx.Rect.Of(sf.All()), v, false)
+			p.Draw(bx.Rect.Of(sf.All()), v, Box{}, false)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (p Panel) View(s *metrics.Snapshot, w, h int) string {
 	sf := screen.NewSurface(w, h)
 	sf.Terminal.Mono = true
-	p.Draw(sf.All(), &View{Snapshot: s, Terminal: sf.Terminal}, false)
+	p.Draw(sf.All(), &View{Snapshot: s, Terminal: sf.Terminal}, Box{}, false)
 	return sf.Render(&screen.Palette{Mono: true})
 }
 

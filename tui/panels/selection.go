@@ -1,7 +1,6 @@
 package panels
 
 import (
-	"slices"
 	"sort"
 	"time"
 
@@ -177,8 +176,11 @@ func (v *View) cursorMoment() time.Duration {
 	return v.At
 }
 
-// Selections keeps the merged histograms of the snapshots that are on the screen from one frame to the next.
-type Selections struct{ kept map[selectionKey]*selection }
+// Selections keeps the merged histograms of the snapshot that is on the screen from one frame to the next.
+type Selections struct {
+	key  selectionKey
+	kept *selection
+}
 
 // selectionKey names a selection: of which snapshot, over which span, how far back.
 type selectionKey struct {
@@ -186,20 +188,17 @@ type selectionKey struct {
 	span, back time.Duration
 }
 
-// Fill gives a view the selection that is kept for it, or keeps a new one. Selections of snapshots that are not shown any more are released.
-func (k *Selections) Fill(v *View, shown ...*metrics.Snapshot) {
+// Fill gives a view the selection that is kept for it, or keeps a new one in its place.
+func (k *Selections) Fill(v *View) {
 	key := selectionKey{v.Snapshot, v.Span, v.Back}
-	if k.kept[key] == nil {
-		next := map[selectionKey]*selection{key: v.selected()}
-		for old, sel := range k.kept {
-			v.picked.inherit(sel)
-			if slices.Contains(shown, old.s) {
-				next[old] = sel
-			}
+	if k.kept == nil || k.key != key {
+		before := k.kept
+		k.key, k.kept = key, v.selected()
+		if before != nil {
+			k.kept.inherit(before)
 		}
-		k.kept = next
 	}
-	v.picked = k.kept[key]
+	v.picked = k.kept
 }
 
 // Back is how far before the last closed second a chart ends, given the moment at which it ends; 0 where it follows the run.

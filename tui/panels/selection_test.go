@@ -146,8 +146,8 @@ func TestTitlesScrolledBack(t *testing.T) {
 		title func(*View, int, int) []screen.Span
 		want  string // at the right edge; those of now begin with a 9
 	}{
-		{opened(timePanel("", tokensPlot)), "tokens/s ━ out 104 ━ in 103"},
-		{opened(timePanel("", loadPlot)), "load ━ running 105 ━ waiting 106 ━ held 107"},
+		{opened(timePanel("", tokensPlot)), "tokens/s ━ out 104 ━ in 103 · 5s to 1:10"},
+		{opened(timePanel("", loadPlot)), "requests ━ running 105 ━ waiting 106 ━ queued here 107"},
 		{opened(timePanel("", ratePlot)), "req/s ━ target 71 ━ sent 101 ━ done 102"},
 		{latenessTitle, "lateness ━ p99 112ms ━ max 113ms ━ CPU 10%"},
 		{opened(serverQueuePanel), "vLLM queue ━ running 108 ━ waiting 109 ━ waiting here 106"},

@@ -40,6 +40,7 @@ type plot struct {
 	compared, reversed bool
 	what               string
 	notes              []string
+	window             string   // the time of the values in the legend
 	older              []series // of the run to compare with, as many as there are series or none, see versus
 }
 
@@ -63,13 +64,18 @@ func (p *plot) legend(_ *View, w, _ int) []screen.Span {
 	if !p.compared {
 		return legendFit(w, p.title, p.items()...)
 	}
-	out := noted(legend(w, p.title, p.items()...), w, screen.Label, p.v.baselineNotes(p.what)...)
-	return noted(out, w, screen.Strong, p.notes...)
+	out := legend(w, p.title, p.items()...)
+	if p.window != "" {
+		out = noted(out, w, screen.Label, between+p.window)
+	}
+	out = noted(out, w, screen.Label, p.v.baselineNotes(p.what)...)
+	return noted(out, w, screen.Text, p.notes...)
 }
 
 func (p plot) draw(c screen.Canvas) {
 	out := p.chart
-	if n := chart.Columns(c, out.Upper); n > 0 {
+	out.Wordless = p.v.joined
+	if n := chart.Columns(c); n > 0 {
 		t, ws, end := p.v.overTime()
 		group := t.Group(2 * n) // as many whole seconds as share a column of dots
 		out.Time = t
@@ -143,28 +149,44 @@ func (v *View) overTime() (t chart.TimeAxis, ws []metrics.Window, end time.Durat
 	}
 	last := &ws[len(ws)-1]
 	end = min(last.Start+time.Second, max(v.At, last.Start+time.Millisecond))
-	shown := visible(v.Span, end)
-	t = chart.TimeAxis{
-		From: end - shown, Shown: shown, Back: scrolled(v.Snapshot, v.Span, v.Back), Over: v.State == metrics.Finished,
-	}
-	if plan := v.Plan; plan != nil && plan.Warmup > 0 && plan.Warmup <= v.At {
-		t.Warm = plan.Warmup
+	t.Shown = v.timeShown(end)
+	t.From = max(0, end-t.Shown)
+	if warmup := v.plan().Warmup; warmup > 0 && warmup <= v.At {
+		t.Warm = warmup
 	}
 	return t, ws, end
 }
 
-// visible is the time that a chart shows: the span, but for a younger run the next round time that holds it, so that it does not begin as a speck at
-// the right edge. The whole run always fits exactly.
-func visible(span, end time.Duration) time.Duration {
-	if span == 0 {
-		return max(end, 10*time.Second)
+// timeShown is the time that charts show that end at a moment: the span, but no more than the run. A run of known length has all of its axis from
+// the beginning and fills it; for another one it is the next round time, so that the charts do not change with every second.
+func (v *View) timeShown(end time.Duration) time.Duration {
+	shown := time.Duration(0)
+	length, known := v.plan().Length()
+	switch {
+	case v.State == metrics.Finished && v.Replay == nil:
+		shown = max(end, time.Second)
+	case v.Replay != nil:
+		shown = max(v.Replay.Length, end)
+	case known && length >= end:
+		shown = length
+	default:
+		shown = roundTime(end)
 	}
-	for _, d := range []time.Duration{10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 450, 600} {
-		if d*time.Second >= end {
-			return min(d*time.Second, span)
+	if v.Span > 0 {
+		return min(shown, v.Span)
+	}
+	return shown
+}
+
+// roundTime is the next round time that is at least d.
+func roundTime(d time.Duration) time.Duration {
+	for unit := time.Second; ; unit *= 60 {
+		for _, n := range []time.Duration{10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 450, 600} {
+			if n*unit >= d || unit > time.Hour {
+				return max(n*unit, d)
+			}
 		}
 	}
-	return span
 }
 
 // Empty reports whether a run was named that has no requests to compare with.

@@ -12,7 +12,7 @@ import (
 )
 
 // serverQueuePanel shows how many requests the server runs and keeps waiting, beside the client's count of those that wait.
-var serverQueuePanel = Panel{name: "server queue", open: openServerQueue, server: true}
+var serverQueuePanel = Panel{name: "server queue", open: openServerQueue, server: true, timed: true}
 
 func serverRunning(s *metrics.ServerSecond) float64 { return s.Running }
 func serverWaiting(s *metrics.ServerSecond) float64 { return s.Waiting }
@@ -99,7 +99,7 @@ func drawBroken(c screen.Canvas, v *View) screen.Canvas {
 }
 
 // serverTokensPanel shows the tokens by the server's own count, the output beside the client's count. They differ if the server has other clients.
-var serverTokensPanel = Panel{name: "server tokens", open: openServerTokens, server: true}
+var serverTokensPanel = Panel{name: "server tokens", open: openServerTokens, server: true, timed: true}
 
 // serverOutput and serverPrompt are rates; Unsaid where the server counts all tokens of a request when it ends, since such a rate shows the ends of
 // requests.
@@ -139,7 +139,7 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 		return legendFit(w, "server tok/s", append(out.items(), in.items()...)...)
 	}
 	return title, func(c screen.Canvas, _ *View) {
-		if c.H < 7 {
+		if c.H < 6 {
 			out.draw(c)
 			return
 		}
@@ -149,13 +149,13 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 
 // drawBoth draws two plots, the lower one so many lines high, on one axis of time.
 func drawBoth(c screen.Canvas, upper, lower plot, low int) {
-	upper.chart.Upper, lower.chart.Lower = true, true
+	lower.v = lower.v.below()
 	upper.draw(c.Sub(0, 0, c.W, c.H-low))
 	lower.draw(c.Sub(0, c.H-low, c.W, low))
 }
 
 // serverTTFTPanel shows the mean TTFT by the server's clock beside ours. The difference is the time on the network.
-var serverTTFTPanel = Panel{name: "server ttft", open: timePanel("", serverTTFTPlot).open, server: true}
+var serverTTFTPanel = Panel{name: "server ttft", open: timePanel("", serverTTFTPlot).open, server: true, timed: true}
 
 func serverTTFT(s *metrics.ServerSecond) float64 {
 	if !(s.TTFT.N > 0) {

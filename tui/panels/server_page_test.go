@@ -226,7 +226,7 @@ func TestWhyParts(t *testing.T) {
 		{metrics.TTFTSplit{}, []string{"no first token yet"}, nil},
 	} {
 		s := metrics.Snapshot{Telemetry: metrics.Telemetry{Server: c.looks}, Report: &metrics.Report{Split: c.split}}
-		got := whyPanel.inView(&View{Snapshot: &s, Terminal: screen.Terminal{Mono: true}}, 70, whyHeight)
+		got := whyPanel.inView(&View{Snapshot: &s, Terminal: screen.Terminal{Mono: true}}, 70, whyLines+2)
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {
 				t.Errorf("%+v: no %q in\n%s", c.split, w, got)

@@ -95,6 +95,9 @@ func (v verdict) color() screen.Color {
 	return [...]screen.Color{screen.Plain, screen.Good, screen.Bad}[v]
 }
 
+// goodputName names the row for all objectives together.
+const goodputName = "goodput"
+
 // sloRows are all rows in the order of the plan.
 func (v *View) sloRows() []sloRow {
 	var out []sloRow
@@ -113,7 +116,7 @@ func (v *View) sloRows() []sloRow {
 	objectives := v.ShownObjectives()
 	if len(objectives) > 0 {
 		share, known := goodput(&t)
-		add("goodput", share, known)
+		add(goodputName, share, known)
 	}
 	for _, o := range objectives {
 		share, known := part(t.Met[o.Metric], t.Done)
@@ -298,6 +301,29 @@ func drawSLO(c screen.Canvas, v *View) {
 	drawGoodputBelow(c, len(rows), v)
 }
 
+// sloFoot are the objectives and gates in at most w columns: good 99.6%  TTFT≤500ms 99.6% ✓. The last ones are left out where there is no room.
+func (v *View) sloFoot(w int) []screen.Span {
+	var out []screen.Span
+	for _, r := range joinGates(v.sloRows()) {
+		name, sign := r.name, screen.Span{}
+		if name == goodputName {
+			name = "good"
+		}
+		switch r.verdict {
+		case fine:
+			sign = screen.Success.Span("✓ ")
+		case missed:
+			sign = screen.Warning.Span("! ")
+		}
+		piece := []screen.Span{screen.Text.Span(" "), sign, screen.Label.Span(name + " "), screen.Strong.Span(r.value), screen.Text.Span(" ")}
+		if screen.SpansWidth(out)+screen.SpansWidth(piece) > w {
+			break
+		}
+		out = append(out, piece...)
+	}
+	return out
+}
+
 // drawGoodputBelow is the share of the requests of each second that met every objective.
 func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 	if len(v.ShownObjectives()) == 0 {
@@ -310,6 +336,6 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 		}
 		return 100 * share
 	}}
-	chartBelow(c, y, legend(c.W, "% of the requests that ended in a second", legendItem{good.color, good.name, ""}),
+	v.chartBelow(c, y, legend(c.W, "% of the requests that ended in a second", legendItem{good.color, good.name, ""}),
 		plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no request is done yet"}, series: []series{good}}.draw)
 }

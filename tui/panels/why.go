@@ -228,5 +228,5 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 		mean("queue", screen.Waiting, func(w *metrics.Window) (time.Duration, int) { return w.Reported.Queue, enough(w, w.Reported.Queued) }),
 		mean("held", screen.Queued, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.SlotWait, n }),
 	}}
-	chartBelow(c, y, legend(c.W, "means by second, ms", p.items()...), p.draw)
+	v.chartBelow(c, y, legend(c.W, "means by second, ms", p.items()...), p.draw)
 }

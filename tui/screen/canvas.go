@@ -249,24 +249,33 @@ func (s *Surface) Render(p *Palette) string {
 	return string(b)
 }
 
-// Border draws a box along the edges of the canvas, in the colour of text if it stands out.
-func (c Canvas) Border(standsOut bool) {
+// Border draws a box along the edges of the canvas, in the colour of text if it stands out. A box that joins another has its upper edge in common
+// with the one above; one that opens leaves its lower edge to the one below.
+func (c Canvas) Border(standsOut, joins, opens bool) {
 	st := Line
 	if standsOut {
 		st = Text
 	}
+	left, right := '╭', '╮'
+	if joins {
+		left, right = '├', '┤'
+	}
 	for x := 1; x < c.W-1; x++ {
 		c.Set(x, 0, '─', st)
-		c.Set(x, c.H-1, '─', st)
+		if !opens {
+			c.Set(x, c.H-1, '─', st)
+		}
 	}
 	for y := 1; y < c.H-1; y++ {
 		c.Set(0, y, '│', st)
 		c.Set(c.W-1, y, '│', st)
 	}
-	c.Set(0, 0, '╭', st)
-	c.Set(c.W-1, 0, '╮', st)
-	c.Set(0, c.H-1, '╰', st)
-	c.Set(c.W-1, c.H-1, '╯', st)
+	c.Set(0, 0, left, st)
+	c.Set(c.W-1, 0, right, st)
+	if !opens {
+		c.Set(0, c.H-1, '╰', st)
+		c.Set(c.W-1, c.H-1, '╯', st)
+	}
 }
 
 // plain is the ASCII character that stands for a glyph of the surface, one for each column. Foreign letters become

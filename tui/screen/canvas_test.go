@@ -78,7 +78,7 @@ func TestWideGlyphsAreNeverHalved(t *testing.T) {
 
 func TestBorderAndSafely(t *testing.T) {
 	s := NewSurface(16, 3)
-	s.All().Border(true)
+	s.All().Border(true, false, false)
 	s.All().Sub(1, 1, 15, 1).Safely(func(c Canvas) { panic("no") })
 	if got, want := s.Render(NewPalette(termenv.Ascii)), "╭──────────────╮\n│ display error \n╰──────────────╯"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

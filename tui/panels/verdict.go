@@ -1,0 +1,255 @@
+package panels
+
+import (
+	"fmt"
+	"strings"
+
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// remark is a part of the verdict, in full and shorter.
+type remark struct {
+	long, short string
+	style       screen.Style
+	spare       int // where there is little room the highest goes first; 0 stays
+}
+
+// DrawVerdict writes one line of what is known of the run so far, or the card with the results of a run that is over where there is room for it.
+func (h Header) DrawVerdict(c screen.Canvas) {
+	c.Clear()
+	if c.H > 1 {
+		h.drawCard(c)
+		return
+	}
+	all := h.View.remarks()
+	for _, shorten := range []bool{false, true} {
+		for left := all; ; left = withoutSpare(left) {
+			spans := verdictLine(left, shorten)
+			if screen.SpansWidth(spans) <= c.W || shorten && !anySpare(left) {
+				c.Spans(0, 0, spans)
+				return
+			}
+			if !anySpare(left) || !shorten {
+				break
+			}
+		}
+	}
+}
+
+// verdictLine joins remarks.
+func verdictLine(all []remark, shorten bool) []screen.Span {
+	var out []screen.Span
+	for i, r := range all {
+		if i > 0 {
+			out = append(out, screen.Line.Span(" │ "))
+		}
+		words := r.long
+		if shorten && r.short != "" {
+			words = r.short
+		}
+		out = append(out, r.style.Span(words))
+	}
+	return out
+}
+
+func anySpare(all []remark) bool {
+	for _, r := range all {
+		if r.spare > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutSpare leaves out the remark that is needed least.
+func withoutSpare(all []remark) []remark {
+	least := 0
+	for i := range all {
+		if all[i].spare > all[least].spare {
+			least = i
+		}
+	}
+	return append(all[:least:least], all[least+1:]...)
+}
+
+// remarks are the parts of the verdict in the order in which they are read.
+func (v *View) remarks() []remark {
+	var out []remark
+	if r, ok := v.withinRemark(); ok {
+		out = append(out, r)
+	}
+	if r, ok := v.saturationRemark(); ok {
+		out = append(out, r)
+	}
+	if r, ok := v.limitRemark(); ok {
+		out = append(out, r)
+	}
+	if len(out) == 0 {
+		out = append(out, remark{long: "measuring …", style: screen.Label})
+	}
+	if r, ok := v.peakRemark(); ok {
+		out = append(out, r)
+	}
+	if n := v.Totals.Failed; n > 0 {
+		share := number.Share(n, n+v.Totals.Done)
+		out = append(out, remark{long: errorsWord(n) + ", " + share, short: errorsWord(n), style: screen.Warning})
+	}
+	return out
+}
+
+func errorsWord(n int) string {
+	if n == 1 {
+		return "1 error"
+	}
+	return number.Count(n) + " errors"
+}
+
+// withinRemark is the highest load within the objectives.
+func (v *View) withinRemark() (remark, bool) {
+	a := v.answer()
+	switch {
+	case a == nil || len(v.goals()) == 0:
+		return remark{}, false
+	case !a.Within && v.State == metrics.Finished:
+		return remark{long: "no load within SLO", style: screen.Warning}, true
+	case !a.Within:
+		return remark{long: "no load within SLO yet", short: "none in SLO yet", style: screen.Label}, true
+	}
+	load := loadName(a.Highest, a.Users)
+	out := remark{long: "within SLO up to " + load, short: "SLO up to " + load, style: screen.Success}
+	if a.Confidence > 0 {
+		out.long += "  " + confidence(a.Confidence)
+	}
+	return out, true
+}
+
+// saturationRemark is the load at which the server saturates, or at the end the reason for which none was found.
+func (v *View) saturationRemark() (remark, bool) {
+	a := v.answer()
+	switch {
+	case a == nil:
+	case a.Saturates:
+		return remark{long: saturationName(a), style: screen.Warning}, true
+	case v.State == metrics.Finished && a.Why != "":
+		return remark{long: v.unsaturated(), style: screen.Label, spare: 2}, true
+	}
+	return remark{}, false
+}
+
+// unsaturated says why no saturation was found.
+func (v *View) unsaturated() string {
+	why := screen.Sanitize(v.answer().Why)
+	if !strings.Contains(why, "saturat") {
+		why = "saturation unknown: " + why
+	}
+	return why
+}
+
+// limitRemark names the largest part of TTFT once the server saturates.
+func (v *View) limitRemark() (remark, bool) {
+	return remark{}, false
+}
+
+// peakRemark is the highest throughput.
+func (v *View) peakRemark() (remark, bool) {
+	return remark{}, false
+}
+
+// Heights of the card with its border: where its lines stand beside each other, and below each other.
+const (
+	wideCard = 100
+	cardHigh = 5
+	cardFull = 8
+)
+
+// cardHeight is the height of the card on a screen, 1 where there is only room for the line.
+func cardHeight(w, h int) int {
+	switch {
+	case w >= wideCard && h >= 30:
+		return cardHigh
+	case w >= 60 && h >= 24:
+		return cardHigh + 1
+	}
+	return 1
+}
+
+// cardRow is a result of the card.
+type cardRow struct {
+	name  string
+	value []screen.Span
+}
+
+// drawCard draws the results of a run that is over.
+//
+//	╭ ✓ DONE 806 requests in 00:32 ─────────────────────────────────────────────────────────╮
+//	│ within SLO up to  31.4 req/s  97% confidence     throughput  25 req/s · 1600 tok/s     │
+//	│ saturates         ~34 req/s                      client      ok                       │
+//	│ limit             queue, 79% of TTFT             saved       benchtop-results/run.json │
+//	╰────────────────────────────────────────────────────── 7 report  y copy  q quit ───────╯
+func (h Header) drawCard(c screen.Canvas) {
+	c.Border(true, false, false)
+	end := ConclusionSign(h.View.Report)
+	title := []screen.Span{screen.Text.Span(" "), end, screen.Text.Span(" " + h.ended() + " ")}
+	c.Sub(2, 0, c.W-4, 1).Spans(0, 0, title)
+	in := c.Sub(2, 1, c.W-4, c.H-2)
+	rows := h.cardRows()
+	columns := (len(rows) + in.H - 1) / in.H
+	for i, r := range rows {
+		w := in.W / columns
+		at := in.Sub(i/in.H*w, i%in.H, w-1, 1)
+		at.Print(0, 0, r.name, screen.Label)
+		at.Sub(12, 0, at.W-12, 1).Spans(0, 0, r.value)
+	}
+}
+
+// ended is how many requests were done in which time.
+func (h Header) ended() string {
+	r := h.View.Report
+	out := fmt.Sprintf("%s requests in %s", number.Count(r.Completed), number.Clock(r.Ended))
+	if r.Failed > 0 {
+		out += ", " + errorsWord(r.Failed)
+	}
+	return out
+}
+
+// cardRows are the results in the order in which they are read.
+func (h Header) cardRows() []cardRow {
+	v, r := h.View, h.View.Report
+	row := func(name string, m remark, ok bool, otherwise string) cardRow {
+		if !ok {
+			return cardRow{name, []screen.Span{screen.Label.Span(otherwise)}}
+		}
+		return cardRow{name, []screen.Span{m.style.Span(m.long)}}
+	}
+	within, ok := v.withinRemark()
+	out := []cardRow{row("SLO", within, ok, "no objectives given")}
+	saturation, ok := v.saturationRemark()
+	out = append(out, row("saturation", saturation, ok, "unknown"))
+	limit, ok := v.limitRemark()
+	out = append(out, row("limit", limit, ok, "unknown"))
+	rate := number.Rate(r.RequestThroughput) + " req/s"
+	if !v.Pooling() {
+		rate += between + number.Rate(r.OutputThroughput) + " tok/s out"
+	}
+	out = append(out, cardRow{"throughput", []screen.Span{screen.Strong.Span(rate)}})
+	client, why := v.client()
+	words := client.word()
+	if why != "" {
+		words += ": " + why
+	}
+	out = append(out, cardRow{"client", []screen.Span{client.style().Span(words)}})
+	return append(out, cardRow{"saved", []screen.Span{v.saved()}})
+}
+
+// saved is the place of the result, or the reason for which there is none.
+func (v *View) saved() screen.Span {
+	switch {
+	case v.SaveError != "":
+		return screen.Warning.Span("NOT SAVED: " + screen.Sanitize(v.SaveError))
+	case v.SavePath == "":
+		return screen.Label.Span("not saved")
+	}
+	return screen.Strong.Span(screen.Sanitize(v.SavePath))
+}

@@ -79,6 +79,8 @@ type Snapshot struct {
 	OutputExact bool
 	// Windows from the start of the run; the last one is still open.
 	Windows []Window
+	// Minutes are joined from the windows and the samples of the run; none where nobody joined them.
+	Minutes Minutes
 	// Histograms of the run without its warm-up. A latency counts from its moment on, and no longer if its request fails.
 	Histograms Histograms
 	// PlannedGood are the successes that met every objective of the plan, by which gates go.
@@ -201,10 +203,12 @@ func (l Inspection) With(o Inspection) Inspection {
 	return l
 }
 
-// Window is one second of a run.
+// Window is one second of a run, or of several joined.
 type Window struct {
 	// Start is the beginning of the second, from the start of the run.
 	Start time.Duration
+	// Seconds that were joined; 0 for a single one.
+	Seconds int
 	// Due, Sent, Done, Failed and Cancelled count the events of requests in this second; Done are the successes.
 	Due, Sent, Done, Failed, Cancelled int
 	// MetCount is of the successes that ended in this second, by the objectives in force.

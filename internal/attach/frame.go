@@ -56,7 +56,7 @@ func (d *sender) next(s metrics.Snapshot) frame {
 	f.Snapshot = s
 	out := &f.Snapshot
 	out.Plan = plan
-	out.Windows, out.Client = s.Windows[f.Windows:], s.Client[f.Client:]
+	out.Windows, out.Minutes, out.Client = s.Windows[f.Windows:], metrics.Minutes{}, s.Client[f.Client:]
 	out.Server, out.GPUs, out.Marks = s.Server[f.Server:], s.GPUs[f.GPUs:], s.Marks[f.Marks:]
 	if s.Report != nil {
 		// Every request's figures are for the files, not for the screen.
@@ -102,6 +102,7 @@ func (r *receiver) next(f frame) (s metrics.Snapshot, ok bool) {
 	if s.Plan == nil || !ok {
 		return s, false
 	}
+	s.Minutes = l.Minutes.Follow(&s, f.Windows)
 	r.last = s
 	return s, true
 }

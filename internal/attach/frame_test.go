@@ -129,3 +129,20 @@ func TestNoHost(t *testing.T) {
 		t.Errorf("%d viewers", n)
 	}
 }
+
+// A viewer joins minutes itself: they are not sent.
+func TestMinutesAreNotSent(t *testing.T) {
+	var s metrics.Snapshot
+	s.Plan = &metrics.Plan{}
+	for i := range 70 {
+		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, Done: i})
+	}
+	s.Minutes = s.Minutes.Follow(&s, 0)
+	var from sender
+	var to receiver
+	f := from.next(s)
+	got, ok := to.next(sent(t, f))
+	if !ok || len(f.Snapshot.Minutes.Windows) > 0 || len(s.Minutes.Windows) != 1 || !cmp.Equal(got.Minutes.Windows[0].Done, s.Minutes.Windows[0].Done) {
+		t.Errorf("%d minutes sent, %d received", len(f.Snapshot.Minutes.Windows), len(got.Minutes.Windows))
+	}
+}

@@ -28,6 +28,8 @@ func (v *View) at(now time.Duration) metrics.Snapshot {
 	s, same, changed, viewed := v.capture(now)
 	v.shared = slices.Concat(v.shared[:same], changed) // the bulk of a long run is copied outside of mu
 	s.Windows = v.shared
+	v.minutes = v.minutes.Follow(&s, same)
+	s.Minutes = v.minutes
 	s.Requests, s.Opened = viewed.rows(), viewed.detail()
 	return s
 }

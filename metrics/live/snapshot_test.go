@@ -46,3 +46,24 @@ func TestSnapshotTravels(t *testing.T) {
 		t.Errorf("(-sent +received):\n%s", diff)
 	}
 }
+
+// The minutes of a snapshot are joined from its own windows, also where late events changed seconds long past.
+func TestSnapshotsHaveMinutes(t *testing.T) {
+	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}}
+	rec := NewView(time.Now(), &plan)
+	all := drawRun(5, 2000)
+	for i := range all {
+		play(rec, all[i:i+1])
+		if i%50 > 0 {
+			continue
+		}
+		s := rec.SnapshotAt(all[i].Due + 7*time.Second)
+		want := metrics.Minutes{}.Follow(&s, 0)
+		if diff := cmp.Diff(want, s.Minutes, cmp.Comparer(compareHistograms), cmpopts.EquateNaNs()); diff != "" {
+			t.Fatalf("at %s (-joined at once +joined by and by):\n%.2000s", s.At, diff)
+		}
+	}
+	if n := len(rec.SnapshotAt(5 * time.Minute).Minutes.Windows); n < 3 {
+		t.Errorf("%d minutes", n)
+	}
+}

@@ -20,6 +20,7 @@ type View struct {
 
 	sharing sync.Mutex       // held while a snapshot is made; taken before mu
 	shared  []metrics.Window // windows of the last snapshot, guarded by sharing
+	minutes metrics.Minutes  // likewise
 	last    recent           // likewise
 
 	news atomic.Bool   // the last snapshot lacks a fact

@@ -1,0 +1,157 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"time"
+)
+
+// Minutes are the whole minutes of a run, each joined from its seconds: a picture of a day takes them in place of 86,400 seconds. Minute k begins
+// at k minutes.
+type Minutes struct {
+	// Windows: counts add up, Held, Waiting and Running are means, rounded.
+	Windows []Window
+	// Samples, with At at 0 where a minute has none: changes add up, gauges are means over time, and so are the latencies of the client. Of the
+	// accelerators only use and power are means, the other figures are those of the last sample.
+	Client []ClientSecond
+	Server []ServerSecond
+	GPUs   []GPUSecond
+}
+
+const (
+	perMinute = 60 // seconds
+	minuteLag = 5  // seconds after which a minute is joined: its last samples come after its end
+)
+
+// Follow returns the minutes of a snapshot, given those of an earlier one of the same run that has the same windows at the start. Minutes that did not
+// change are shared. The windows must be those of every second from the start of the run.
+func (m Minutes) Follow(s *Snapshot, same int) Minutes {
+	n := max(0, len(s.Windows)-minuteLag) / perMinute
+	kept := min(len(m.Windows), same/perMinute, n)
+	if kept == n && len(m.Windows) == n {
+		return m
+	}
+	out := Minutes{grown(m.Windows, kept, n), grown(m.Client, kept, n), grown(m.Server, kept, n), grown(m.GPUs, kept, n)}
+	for k := kept; k < n; k++ {
+		out.Windows[k] = joinWindows(s.Windows[k*perMinute : (k+1)*perMinute])
+		if some := minuteOf(s.Client, k, func(c *ClientSecond) time.Duration { return c.At }); len(some) > 0 {
+			out.Client[k] = joinClient(some)
+		}
+		if some := minuteOf(s.Server, k, func(c *ServerSecond) time.Duration { return c.At }); len(some) > 0 {
+			out.Server[k] = joinServer(some)
+		}
+		if some := minuteOf(s.GPUs, k, func(c *GPUSecond) time.Duration { return c.At }); len(some) > 0 {
+			out.GPUs[k] = joinGPUs(some)
+		}
+	}
+	return out
+}
+
+// grown are the first of some minutes, with room up to n.
+func grown[T any](all []T, kept, n int) []T {
+	out := make([]T, n)
+	copy(out, all[:kept])
+	return out
+}
+
+// MinuteOf is the number of the minute of a sample, which is of the time before it.
+func MinuteOf(at time.Duration) int { return int((at - time.Second/2) / time.Minute) }
+
+// minuteOf are the samples of a minute.
+func minuteOf[T any](all []T, k int, at func(*T) time.Duration) []T {
+	first := func(k int) int {
+		return sort.Search(len(all), func(i int) bool { return MinuteOf(at(&all[i])) >= k })
+	}
+	from, to := first(k), first(k+1)
+	return all[min(from, to):to]
+}
+
+func joinWindows(ws []Window) Window {
+	out := Window{Start: ws[0].Start, Seconds: len(ws)}
+	for i := range ws {
+		w := &ws[i]
+		out.Due, out.Sent, out.Done = out.Due+w.Due, out.Sent+w.Sent, out.Done+w.Done
+		out.Failed, out.Cancelled = out.Failed+w.Failed, out.Cancelled+w.Cancelled
+		out.MetCount.Join(w.MetCount)
+		out.InputTokens, out.OutputTokens = out.InputTokens+w.InputTokens, out.OutputTokens+w.OutputTokens
+		out.PromptTokens, out.CachedTokens = out.PromptTokens+w.PromptTokens, out.CachedTokens+w.CachedTokens
+		out.Held, out.Waiting, out.Running = out.Held+w.Held, out.Waiting+w.Waiting, out.Running+w.Running
+		out.TTFTParts.Merge(&w.TTFTParts)
+		out.Reported.merge(&w.Reported)
+	}
+	for _, level := range []*int{&out.Held, &out.Waiting, &out.Running} {
+		*level = int(math.Round(float64(*level) / float64(len(ws))))
+	}
+	for l := range out.Histograms {
+		for i := range ws { // one latency after the other: its counts stay at hand
+			out.Histograms[l].Merge(&ws[i].Histograms[l])
+		}
+	}
+	return out
+}
+
+func joinServer(all []ServerSecond) ServerSecond {
+	out := all[0]
+	var running, waiting, kv, rate weighted
+	for i := range all {
+		s := &all[i]
+		if i > 0 {
+			out = s.Behind(&out)
+		}
+		took := s.Took.Seconds()
+		running.add(s.Running, took)
+		waiting.add(s.Waiting, took)
+		kv.add(s.KVUsage, took)
+		rate.add(s.HitRate, took)
+	}
+	out.Running, out.Waiting, out.KVUsage = running.mean(), waiting.mean(), kv.mean()
+	if !(out.PrefixQueries > 0) {
+		out.HitRate = rate.mean()
+	}
+	return out
+}
+
+func joinClient(all []ClientSecond) ClientSecond {
+	out := all[len(all)-1]
+	var cpu, p99, most weighted
+	out.Took, out.Sent, out.Chunks, out.Unstamped = 0, 0, 0, 0
+	for i := range all {
+		c := &all[i]
+		cpu.add(c.CPU, c.Took.Seconds())
+		if c.Sent > 0 {
+			p99.add(float64(c.LateP99), 1)
+			most.add(float64(c.LateMax), 1)
+		}
+		out.Took, out.Sent = out.Took+c.Took, out.Sent+c.Sent
+		out.Chunks, out.Unstamped = out.Chunks+c.Chunks, out.Unstamped+c.Unstamped
+	}
+	out.CPU = cpu.mean()
+	if out.Sent > 0 {
+		out.LateP99, out.LateMax = time.Duration(p99.mean()), time.Duration(most.mean())
+	}
+	return out
+}
+
+func joinGPUs(all []GPUSecond) GPUSecond {
+	last := &all[len(all)-1]
+	out := GPUSecond{At: last.At, GPUs: slices.Clone(last.GPUs)}
+	means := map[int]*[2]weighted{} // use and power by accelerator
+	for i := range all {
+		s := &all[i]
+		out.Took += s.Took
+		for k := range s.GPUs {
+			g := &s.GPUs[k]
+			if means[g.Index] == nil {
+				means[g.Index] = new([2]weighted)
+			}
+			means[g.Index][0].add(g.Use, s.Took.Seconds())
+			means[g.Index][1].add(g.Power, s.Took.Seconds())
+		}
+	}
+	for k := range out.GPUs {
+		g := &out.GPUs[k]
+		g.Use, g.Power = means[g.Index][0].mean(), means[g.Index][1].mean()
+	}
+	return out
+}

@@ -99,6 +99,8 @@ type Snapshot struct {
 	Steering Steering
 	// Objectives in force now: those of the plan until others are set.
 	Objectives SLO
+	// Outage is set while the server does not answer, also where the run ended so.
+	Outage *Outage
 	// Answer and Levels are those of the run so far, computed every few seconds; nil before the first time.
 	Answer *Answer
 	Levels []LoadLevel
@@ -114,6 +116,14 @@ type Snapshot struct {
 	Notice string
 	// Report is set when the run is over.
 	Report *Report
+}
+
+// Outage is a time in which the server does not answer.
+type Outage struct {
+	// Since is the moment from which on nothing came from the server although it owed an answer.
+	Since time.Duration
+	// Why describes it in a few words for a person, such as "connection refused" or "no data on 12 open connections".
+	Why string
 }
 
 // Endpoint is a model at a server.

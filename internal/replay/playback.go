@@ -15,6 +15,7 @@ type playback struct {
 	*recording
 	view     *live.View
 	at       time.Duration // everything until here was told
+	caught   time.Duration // and all chunks until here
 	next     int           // of moments
 	inFlight []*inFlight
 	byIndex  map[int32]*inFlight
@@ -53,7 +54,13 @@ func (f *playback) advance(to time.Duration, stop func() bool) bool {
 	return true
 }
 
+// catchUpEvery bounds how far chunks stay behind other events: a server whose chunks came later would seem silent.
+const catchUpEvery = 500 * time.Millisecond
+
 func (f *playback) tell(m moment) {
+	if m.at-f.caught >= catchUpEvery {
+		f.catchUp(m.at)
+	}
 	switch m.kind {
 	case isDue:
 		f.due(f.request(m.index))
@@ -77,6 +84,7 @@ func (f *playback) tell(m moment) {
 
 // catchUp tells of the chunks until a moment.
 func (f *playback) catchUp(to time.Duration) {
+	f.caught = max(f.caught, to)
 	for _, x := range f.inFlight {
 		f.chunksOf(x, to)
 	}

@@ -43,6 +43,54 @@ func TestShowsWhatWasShown(t *testing.T) {
 	}
 }
 
+// An outage is shown as it was, and its events stand in the log, with and without samples of the client.
+func TestShowsOutages(t *testing.T) {
+	const length, dead, back = 40 * time.Second, 15 * time.Second, 28 * time.Second
+	times := []time.Duration{14 * time.Second, 17 * time.Second, 19 * time.Second, 27 * time.Second, 30 * time.Second, 39 * time.Second}
+	for seed := range uint64(6) {
+		run, all := drawRun(seed, 400, length)
+		if seed >= 3 {
+			run.Client = nil
+		}
+		for i := range all {
+			if q := &all[i]; q.Sent != metrics.Never && q.Done > dead && q.Sent < back {
+				die(q, dead)
+			}
+		}
+		slices.SortFunc(all, func(a, b metrics.Request) int { return int(a.Done - b.Done) })
+		want := shownOf(t, run, all, metrics.Inspection{}, times)
+		playing(t, run, all, func(p *Player, next func() metrics.Snapshot) {
+			p.Pause()
+			for _, i := range []int{3, 5, 0, 2, 1, 4} {
+				p.Seek(times[i])
+				if diff := same(want[i], next()); diff != "" {
+					t.Fatalf("seed %d, at %v (-was +is):\n%s", seed, times[i], diff)
+				}
+			}
+		})
+		for i, out := range []bool{false, false, true, true, false, false} {
+			if o := want[i].Outage; (o != nil) != out || out && (o.Why != "connection refused" || o.Since < dead || o.Since > dead+time.Second) {
+				t.Errorf("seed %d, at %v: %+v", seed, times[i], o)
+			}
+		}
+	}
+}
+
+// die ends a request at the death of the server, or has it refused after that.
+func die(q *metrics.Request, dead time.Duration) {
+	sent := q.Sent
+	q.Failure, q.Status, q.Error = metrics.FailedReset, 0, "read: connection reset by peer"
+	q.Done = max(dead, sent)
+	before := slices.DeleteFunc(q.Chunks, func(c metrics.Chunk) bool { return c.At > q.Done })
+	q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
+	for _, c := range before {
+		q.Add(c)
+	}
+	if sent > dead {
+		q.Failure, q.Error, q.Sent = metrics.FailedConnect, "dial tcp: connect: connection refused", metrics.Never
+	}
+}
+
 // A journal says of the visible answer only when it began; it is told as it goes all the same.
 func TestFirstAnswerOfAJournal(t *testing.T) {
 	run, all := drawRun(2, 200, 30*time.Second)

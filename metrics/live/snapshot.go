@@ -41,13 +41,14 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	if v.shown.Report != nil {
 		now = v.shown.Report.Ended
 	}
+	v.outages.pass(now)
 	l := &v.line
 	same, changed = l.Share(now, v.shared)
 	s = v.shown
 	s.At, s.Totals, s.PlannedGood, s.Objectives = now, l.Totals, l.PlannedGood, l.SLO
 	s.Held, s.Waiting, s.Running, s.OutputExact = l.Held, l.Waiting, l.Running, l.Guessed == 0
 	s.Histograms, s.Failures, s.Endpoints = l.Histograms.Share(), v.failures.Counts(), v.ends.share()
-	s.Verdict, s.Recent = l.Verdict(), l.Recent()
+	s.Verdict, s.Recent, s.Outage = l.Verdict(), l.Recent(), v.outages.outage()
 	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-logKept):])
 	s.Marks, s.Client, s.Server, s.GPUs = slices.Clip(s.Marks), slices.Clip(l.Client.Seconds), slices.Clip(s.Server), slices.Clip(s.GPUs)
 	return s, same, changed, v.tracks.view()

@@ -43,14 +43,20 @@ type View struct {
 	index     requestIndex
 	tracks    tracks
 	ends      endpoints
+	outages   outages
 }
 
 // NewView returns the view of a run whose offset 0 is start.
 func NewView(start time.Time, plan *metrics.Plan) *View {
-	return &View{
+	v := &View{
 		start: start, wake: make(chan struct{}, 1), line: metrics.Timeline{Plan: plan, SLO: plan.Goodput},
 		shown: metrics.Snapshot{Plan: plan, State: metrics.Running, DrainBy: metrics.Never}, index: newRequestIndex(mostJudged),
 	}
+	v.outages = outages{began: metrics.Never, ended: metrics.Never, note: func(e metrics.LogEntry) {
+		v.note(e)
+		v.news.Store(true)
+	}}
+	return v
 }
 
 // Take files an event. Chunks are the hot path: they allocate nothing once the histograms have reached their width.
@@ -74,6 +80,7 @@ func (v *View) Take(e *event.Event) {
 }
 
 func (v *View) due(q *metrics.Request) {
+	v.outages.pass(q.Due)
 	v.line.Due(q)
 	v.tracks.due(q)
 	if v.index.due(v.line.Plan, q) {
@@ -82,6 +89,8 @@ func (v *View) due(q *metrics.Request) {
 }
 
 func (v *View) sent(q *metrics.Request) {
+	v.outages.pass(q.Sent)
+	v.outages.sent(q.Sent)
 	v.line.Sent(q)
 	v.index.sent(v.line.Plan, q)
 	v.tracks.sent(q)
@@ -89,6 +98,8 @@ func (v *View) sent(q *metrics.Request) {
 }
 
 func (v *View) chunk(q *metrics.Request) {
+	v.outages.pass(q.LastChunk)
+	v.outages.answers(q.LastChunk)
 	v.line.Chunk(q, len(q.Chunks)-1)
 	if len(q.Chunks) == 1 {
 		v.tracks.first(q)
@@ -103,6 +114,8 @@ func (v *View) chunk(q *metrics.Request) {
 
 // done files the end of a request. Viewers may see the request later, so it must not change any more.
 func (v *View) done(q *metrics.Request) {
+	v.outages.pass(q.Done)
+	v.outages.done(q)
 	warming := v.line.Plan.Warming(q)
 	v.line.Done(q)
 	v.index.done(v.line.Plan, v.line.SLO, q)
@@ -132,6 +145,7 @@ func (v *View) fact(at time.Duration, fact any) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.outages.pass(at)
 	s, news := &v.shown, true
 	switch x := fact.(type) {
 	case metrics.LogEntry:
@@ -170,6 +184,7 @@ func (v *View) Finish(report *metrics.Report) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.news.Store(true)
+	v.outages.over()
 	v.shown.Report, v.shown.State, v.shown.DrainBy = report, metrics.Finished, metrics.Never
 	if report != nil {
 		if report.TokenAfterChunk() && !v.tokens.reported {

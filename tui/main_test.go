@@ -31,6 +31,12 @@ func TestMain(m *testing.M) {
 		if err := Run(ctx, Options{Snapshots: snapshots, Control: &control{}}); ctx.Err() == nil || err == nil {
 			panic(err)
 		}
+	case "over":
+		snapshots := make(chan metrics.Snapshot)
+		close(snapshots)
+		if err := Run(context.Background(), Options{Snapshots: snapshots, Control: &control{}, Exit: true}); err != nil {
+			panic(err)
+		}
 	default:
 		fmt.Println("ready")
 	}

@@ -144,6 +144,9 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		if m.Exit {
 			return tea.Quit
 		}
+	case term.Background:
+		m.palette = m.palette.On(msg.Light)
+		m.show()
 	case tickMsg:
 		return m.onTick()
 	case tea.KeyMsg:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,23 +48,30 @@ func terminal(t *testing.T) (master, slave *os.File) {
 // Tea would ask for the background colour before main if it were not for the package noquery, and wait five seconds for the answer.
 var questions = []string{"\x1b]1", "\x1b]4;", "\x1b[6n", "\x1b[5n", "\x1b[?6n", "\x1b[c", "\x1b[0c", "\x1b[>", "\x1b[=", "\x1b[?u", "\x1bP"}
 
-// silent runs a command on a terminal of 80 by 24 that never answers. It must say the words and end in order without having asked
-// anything. One that would go on is interrupted when it has said them.
-func silent(t *testing.T, cmd *exec.Cmd, words string, goesOn bool) {
+// startOnTerminal starts a command on a terminal of 80 by 24 of its own.
+func startOnTerminal(t *testing.T, cmd *exec.Cmd) (master, slave *os.File) {
 	t.Helper()
-	master, slave := terminal(t)
-	defer master.Close()
+	master, slave = terminal(t)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	// The question is asked only in the foreground of one's own terminal.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	env := slices.DeleteFunc(os.Environ(), func(s string) bool {
 		name, _, _ := strings.Cut(s, "=")
-		return slices.Contains([]string{"CI", "TERM", "TMUX", "NO_COLOR", "COLORTERM", "GOCOVERDIR"}, name)
+		return slices.Contains([]string{"CI", "TERM", "TMUX", "NO_COLOR", "COLORTERM", "COLORFGBG", "GOCOVERDIR"}, name)
 	})
 	cmd.Env = append(env, append(cmd.Env, "TERM=xterm-256color")...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return master, slave
+}
+
+// silent runs a command on a terminal of 80 by 24 that never answers. It must say the words and end in order without having asked
+// anything. One that would go on is interrupted when it has said them.
+func silent(t *testing.T, cmd *exec.Cmd, words string, goesOn bool) {
+	t.Helper()
+	master, slave := startOnTerminal(t, cmd)
+	defer master.Close()
 	var said []byte
 	read := make(chan struct{})
 	go func() {
@@ -86,6 +94,7 @@ func silent(t *testing.T, cmd *exec.Cmd, words string, goesOn bool) {
 	err := cmd.Wait()
 	slave.Close()
 	<-read
+	said = bytes.Replace(said, []byte("\x1b]11;?\x1b\\"), nil, 1) // the dashboard asks once, and does not wait
 	for _, q := range questions {
 		if bytes.Contains(said, []byte(q)) {
 			t.Fatalf("asked the terminal %q: %.80q", q, said)
@@ -108,6 +117,79 @@ func TestNoQueryAtStart(t *testing.T) {
 		// would report onto the terminal. This test is about queries of the terminal only.
 		cmd.Env = []string{childEnv + "=" + what, "GORACE=exitcode=0 log_path=" + filepath.Join(t.TempDir(), "race")}
 		silent(t, cmd, words, what == "dashboard")
+	}
+}
+
+// A terminal with a white background says so in the middle of what is typed: the colours change, and the keys arrive.
+func TestLightTerminal(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = []string{childEnv + "=dashboard", "GORACE=exitcode=0 log_path=" + filepath.Join(t.TempDir(), "race")}
+	master, slave := startOnTerminal(t, cmd)
+	defer master.Close()
+	var said []byte
+	until := func(words string) {
+		b := make([]byte, 4096)
+		for !bytes.Contains(said, []byte(words)) {
+			n, err := master.Read(b)
+			if err != nil {
+				t.Fatalf("%v before %q in %q", err, words, said)
+			}
+			said = append(said, b[:n]...)
+		}
+	}
+	until("\x1b]11;?\x1b\\")
+	said = nil
+	if _, err := master.WriteString("3\x1b]11;rgb:ffff/ffff/ffff\x1b\\5"); err != nil {
+		t.Fatal(err)
+	}
+	until("[5 Requests]")
+	if labels := "\x1b[38;5;241m"; !bytes.Contains(said, []byte(labels)) || bytes.Contains(said, []byte("rgb")) {
+		t.Errorf("no dark labels, or the answer as text, in %q", said)
+	}
+	_ = cmd.Process.Signal(os.Interrupt)
+	go func() { _, _ = io.Copy(io.Discard, master) }()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	slave.Close()
+}
+
+// A dashboard that is over at once still takes the answer, which would be echoed, and typed into the shell, once it has left.
+func TestAnswerAfterTheEnd(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, answers := range []bool{true, false} {
+		cmd := exec.Command(self)
+		cmd.Env = []string{childEnv + "=over", "GORACE=exitcode=0 log_path=" + filepath.Join(t.TempDir(), "race")}
+		master, slave := startOnTerminal(t, cmd)
+		left := make(chan error, 1)
+		go func() {
+			left <- cmd.Wait()
+			time.Sleep(300 * time.Millisecond) // for the echo of what came too late
+			slave.Close()
+		}()
+		var said []byte
+		b := make([]byte, 4096)
+		for asked := false; ; {
+			n, err := master.Read(b)
+			if said = append(said, b[:n]...); err != nil {
+				break
+			}
+			if answers && !asked && bytes.Contains(said, []byte("\x1b]11;?\x1b\\")) {
+				asked = true
+				time.AfterFunc(200*time.Millisecond, func() { _, _ = master.WriteString("\x1b]11;rgb:ffff/ffff/ffff\x1b\\") })
+			}
+		}
+		if err := <-left; err != nil || bytes.Contains(said, []byte("rgb:")) {
+			t.Errorf("answers %v: %v, said %q", answers, err, said)
+		}
+		master.Close()
 	}
 }
 

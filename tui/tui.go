@@ -20,6 +20,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
 )
 
 // Options configure the dashboard.
@@ -126,7 +127,8 @@ func Run(ctx context.Context, o Options) error {
 	if o.Record != nil {
 		w.Record(o.Record, width, height)
 	}
-	m := newModel(o, screen.ThemePalette(o.Theme, screen.ColorProfile(o.Color, os.Getenv), false))
+	m := newModel(o, screen.ThemePalette(o.Theme, screen.ColorProfile(o.Color, os.Getenv), term.LightBackground(os.Getenv)))
+	w.Ask = m.palette.Profile != termenv.Ascii
 	m.sent, m.resized = w.Sent, w.Resized
 	m.aside = func(words string) tea.Cmd {
 		return func() tea.Msg {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
 
 	"benchtop/tui/screen"
 	"benchtop/tui/term"
@@ -56,9 +57,10 @@ func Ask(ctx context.Context, o Options) (values map[string]string, use bool, er
 	}
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newForm(o, screen.NewPalette(screen.ColorProfile(o.Color, os.Getenv)))
+	m := newForm(o, screen.ThemePalette("", screen.ColorProfile(o.Color, os.Getenv), term.LightBackground(os.Getenv)))
 	m.ctx = asking
 	w := term.NewWriter(o.Output)
+	w.Ask = m.palette.Profile != termenv.Ascii
 	if !w.IsTerminal() {
 		m.w, m.h = w.Size(0, 0)
 	}
@@ -159,6 +161,8 @@ func (m *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = max(0, msg.Width), max(0, msg.Height)
 	case lookupMsg:
 		m.takeChoices(msg)
+	case term.Background:
+		m.palette = m.palette.On(msg.Light)
 	case tea.KeyMsg:
 		return m, m.key(msg)
 	}

@@ -3,8 +3,8 @@
 // --help.
 //
 // It works because Go initialises packages in the order of their import paths once their dependencies are ready, and
-// "benchtop" sorts before "github.com/charmbracelet/bubbletea". So it must import nothing but lipgloss. The price is an unknown background: the
-// dashboard uses colours that can be read on dark and on light.
+// "benchtop" sorts before "github.com/charmbracelet/bubbletea". So it must import nothing but lipgloss. The package term asks without waiting,
+// once a program is on the terminal.
 package noquery
 
 import "github.com/charmbracelet/lipgloss"

@@ -43,6 +43,9 @@ type Writer struct {
 	to     io.Writer
 	record *recording // nil for no recording
 
+	// Ask lets Run ask the terminal for its background colour, if that is safe. The model gets a Background when there is an answer.
+	Ask bool
+
 	lost chan struct{} // gets a value when the terminal takes no more
 	sent atomic.Int64
 }
@@ -135,12 +138,20 @@ func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea
 	options := append([]tea.ProgramOption{
 		tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(FramesPerSecond), tea.WithOutput(out),
 	}, more...)
+	var a *asking
 	if in != nil {
 		options = append(options, tea.WithInput(in))
 	} else {
 		takeTerminal(os.Stdin)
+		if w.asks(os.Getenv) {
+			a = &asking{w: w, since: time.Now(), answered: make(chan struct{})}
+			options = append(options, a.options()...)
+		}
 	}
 	p := tea.NewProgram(m, options...)
+	if a != nil {
+		a.program = p
+	}
 	done := make(chan error, 1)
 	go func() {
 		_, err := p.Run()
@@ -153,6 +164,9 @@ func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea
 		}
 		return nil
 	case <-ctx.Done():
+		if a != nil {
+			a.wait()
+		}
 		return leave(p, done, context.Cause(ctx))
 	case <-w.lost:
 		return leave(p, done, ErrLost)

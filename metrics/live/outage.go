@@ -8,8 +8,8 @@ import (
 	"benchtop/metrics"
 )
 
-// The rule of an outage. A sign of life is any byte of an answer: a chunk, or the end of a request that the server answered, with an error
-// too. An outage begins where there is none
+// The rule of an outage. A sign of life is any byte of an answer: a chunk, or the end of a request that the server answered, even if
+// with an error or a part of an answer. An outage begins where there is none
 //
 //   - for three seconds since a connection was refused, or since the first of two requests in a row that got no answer, or
 //   - while requests are in flight, for three seconds or twice the longest silence so far, whichever is longer, and for ten
@@ -130,7 +130,7 @@ func (o *outages) done(q *metrics.Request) {
 	switch q.Failure {
 	case metrics.Cancelled, metrics.FailedNoSocket, metrics.FailedInternal: // the client's own
 		return
-	case metrics.FailedConnect, metrics.FailedReset, metrics.FailedTruncated, metrics.FailedStall, metrics.FailedTimeout:
+	case metrics.FailedConnect, metrics.FailedReset, metrics.FailedStall, metrics.FailedTimeout:
 		if o.failed++; o.failed == 1 {
 			o.failing = q.Done
 		}

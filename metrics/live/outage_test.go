@@ -220,7 +220,7 @@ func TestUnanswered(t *testing.T) {
 		{metrics.FailedConnect, "i/o timeout", "no connection"},
 		{metrics.FailedReset, "read: connection reset by peer", "connection reset"},
 		{metrics.FailedReset, "write: broken pipe", "connection reset"},
-		{metrics.FailedTruncated, "the stream ended without [DONE]", "connection closed"},
+		{metrics.FailedReset, "EOF", "connection closed"},
 		{metrics.FailedStall, "no chunk came for 1m0s after chunk 7", "requests time out"},
 	} {
 		if got := unanswered(&metrics.Request{Failure: c.kind, Error: c.words}); got != c.want {

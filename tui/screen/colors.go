@@ -57,20 +57,20 @@ type scheme struct {
 	heat   [HeatSteps]swatch // from few to many
 }
 
-// darkScheme: of the 16 colours only those are used that can also be read on white and on Solarized, whose bright black is its
-// background: so labels are plain there, and only borders may be lost.
+// darkScheme: of the 16 colours only those are used that can be read on black and on Solarized, whose bright black is its background
+// and whose bright green and yellow are dark greys: so labels are plain there, and only borders may be lost.
 var darkScheme = scheme{
 	named: [named]swatch{
 		Output:  {"#56BCF0", "75", "12"},
-		Input:   {"#CB7099", "175", "5"},
+		Input:   {"#CB7099", "175", "13"},
 		Running: {"#2FB096", "43", "6"},
 		Waiting: {"#F5A700", "214", "3"},
-		Queued:  {"#CDB0F5", "183", "5"},
+		Queued:  {"#CDB0F5", "183", "13"},
 		P50:     {"#8E98FF", "105", "12"},
 		P90:     {"#E6DF3A", "184", "3"},
-		P99:     {"#FF8A78", "209", "1"},
+		P99:     {"#FF8A78", "209", "9"},
 		Good:    {"#52DC92", "78", "2"},
-		Bad:     {"#FF4A55", "203", "1"},
+		Bad:     {"#FF4A55", "203", "9"},
 		Usage:   {"#A3B459", "143", "6"},
 		grey:    {"#989898", "246", ""},
 		Dimmed:  {"#8A8A8A", "245", "8"},

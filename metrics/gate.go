@@ -156,7 +156,7 @@ var gateNumbers = []gateNumber{
 	{"total_token_throughput", false, false, func(g *gated) (float64, bool) { return g.rate(g.input + g.output) }},
 	{gateCompleted, false, false, func(g *gated) (float64, bool) { return float64(g.done), true }},
 	{"failed", false, false, func(g *gated) (float64, bool) { return float64(g.failed), true }},
-	{"max_concurrent_requests", false, false, func(g *gated) (float64, bool) { return float64(g.concurrent), g.done > 0 }},
+	{"max_concurrent_requests", false, false, func(g *gated) (float64, bool) { return float64(g.concurrent()), g.done > 0 }},
 }
 
 const (
@@ -222,10 +222,11 @@ func gateHelp() string {
 
 // gated holds the figures that gates check, of a run that is on or over.
 type gated struct {
-	done, failed, good, input, output, concurrent int
-	objectives                                    bool
-	seconds                                       float64
-	latency                                       func(l Latency, p float64) Statistic
+	done, failed, good, input, output int
+	concurrent                        func() int // takes long in a long run
+	objectives                        bool
+	seconds                           float64
+	latency                           func(l Latency, p float64) Statistic
 }
 
 func (g *gated) finished() int { return g.done + g.failed }
@@ -276,9 +277,10 @@ func GatedPercentiles(gates []Gate, latency Latency) []float64 {
 // CheckGates checks the gates of the plan. A figure without a sample is missed, because it cannot be shown to be kept.
 func (r *Report) CheckGates() []GateResult {
 	g := gated{
-		done: r.Completed, failed: r.Failed, good: r.Good, input: r.InputTokens, output: r.OutputTokens, concurrent: r.PeakConcurrency,
-		seconds: r.Duration,
-		latency: func(l Latency, _ float64) Statistic { return r.Statistics[l] },
+		done: r.Completed, failed: r.Failed, good: r.Good, input: r.InputTokens, output: r.OutputTokens,
+		concurrent: func() int { return r.PeakConcurrency },
+		seconds:    r.Duration,
+		latency:    func(l Latency, _ float64) Statistic { return r.Statistics[l] },
 	}
 	return g.check(&r.Plan, r.Objectives, r.PlannedGood, func(gate Gate, v float64, known bool) bool { return !known || gate.Missed(v) })
 }
@@ -306,7 +308,7 @@ func (s *Snapshot) CheckGates() []GateResult {
 	}
 	t := &s.Totals
 	g := gated{
-		done: t.Done, failed: t.Failed, good: t.Good, input: t.InputTokens, output: t.OutputTokens, concurrent: s.touched(),
+		done: t.Done, failed: t.Failed, good: t.Good, input: t.InputTokens, output: t.OutputTokens, concurrent: s.touched,
 		seconds: (s.At - s.Plan.Warmup).Seconds(),
 		latency: func(l Latency, p float64) Statistic { return s.Histograms[l].statistic(p) },
 	}

@@ -25,9 +25,12 @@ const (
 )
 
 // Follow returns the minutes of a snapshot, given those of an earlier one of the same run that has the same windows at the start. Minutes that did not
-// change are shared. The windows must be those of every second from the start of the run.
+// change are shared. The windows are those of every second from the start of the run.
 func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 	n := max(0, len(s.Windows)-minuteLag) / perMinute
+	for n > 0 && s.Windows[n*perMinute-1].Start != time.Duration(n*perMinute-1)*time.Second {
+		n-- // a damaged result may lack seconds
+	}
 	kept := min(len(m.Windows), same/perMinute, n)
 	if kept == n && len(m.Windows) == n {
 		return m
@@ -48,6 +51,46 @@ func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 	return out
 }
 
+// In returns some windows of the run with those of whole minutes joined.
+func (m Minutes) In(ws []Window) []Window {
+	return joinedIn(ws, m.Windows, func(w *Window) int { return int(w.Start / time.Second) })
+}
+
+// ServerIn returns samples of the server, which are sorted by time, with those of whole minutes joined. ClientIn and GPUsIn do so likewise.
+func (m Minutes) ServerIn(all []ServerSecond) []ServerSecond {
+	return joinedIn(all, m.Server, func(s *ServerSecond) int { return secondOf(s.At) })
+}
+
+func (m Minutes) ClientIn(all []ClientSecond) []ClientSecond {
+	return joinedIn(all, m.Client, func(s *ClientSecond) int { return secondOf(s.At) })
+}
+
+func (m Minutes) GPUsIn(all []GPUSecond) []GPUSecond {
+	return joinedIn(all, m.GPUs, func(s *GPUSecond) int { return secondOf(s.At) })
+}
+
+// joinedIn puts the minutes that lie within the time of some seconds in their place.
+func joinedIn[T any](all, minutes []T, second func(*T) int) []T {
+	if len(all) == 0 {
+		return all
+	}
+	at := func(minute int) int {
+		return sort.Search(len(all), func(i int) bool { return second(&all[i]) >= minute*perMinute })
+	}
+	from := (second(&all[0]) + perMinute - 1) / perMinute
+	to := min(len(minutes), (second(&all[len(all)-1])+1)/perMinute)
+	if from < 0 || from >= to {
+		return all
+	}
+	out := slices.Grow(slices.Clone(all[:at(from)]), to-from+len(all)-at(to))
+	for k := from; k < to; k++ {
+		if second(&minutes[k])/perMinute == k { // it has samples
+			out = append(out, minutes[k])
+		}
+	}
+	return append(out, all[at(to):]...)
+}
+
 // grown are the first of some minutes, with room up to n.
 func grown[T any](all []T, kept, n int) []T {
 	out := make([]T, n)
@@ -55,13 +98,13 @@ func grown[T any](all []T, kept, n int) []T {
 	return out
 }
 
-// MinuteOf is the number of the minute of a sample, which is of the time before it.
-func MinuteOf(at time.Duration) int { return int((at - time.Second/2) / time.Minute) }
+// secondOf is the number of the second of a sample, which is of the time before it.
+func secondOf(at time.Duration) int { return int((at+time.Second/2)/time.Second) - 1 }
 
 // minuteOf are the samples of a minute.
 func minuteOf[T any](all []T, k int, at func(*T) time.Duration) []T {
 	first := func(k int) int {
-		return sort.Search(len(all), func(i int) bool { return MinuteOf(at(&all[i])) >= k })
+		return sort.Search(len(all), func(i int) bool { return secondOf(at(&all[i])) >= k*perMinute })
 	}
 	from, to := first(k), first(k+1)
 	return all[min(from, to):to]

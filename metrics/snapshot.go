@@ -239,6 +239,9 @@ type Window struct {
 	Reported  Reported
 }
 
+// Length is the time of the window.
+func (w *Window) Length() time.Duration { return time.Duration(max(1, w.Seconds)) * time.Second }
+
 // MaxWindows bounds a timeline to a week, so that a damaged journal cannot use up the memory; later events count in the last window.
 const MaxWindows = 7 * 24 * 3600
 

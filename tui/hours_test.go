@@ -28,9 +28,15 @@ func hours(n int) metrics.Snapshot {
 		ws[i].Start = at
 		server[i].At, gpus[i].At, client[i].At = at+time.Second, at+time.Second, at+time.Second
 		server[i].Took, gpus[i].Took, client[i].Took = time.Second, time.Second, time.Second
+		for l := range ws[i].Histograms { // each second has memory of its own, as in a real run
+			h := metrics.Histogram{}
+			h.Merge(&ws[i].Histograms[l])
+			ws[i].Histograms[l] = h
+		}
 	}
 	s.Windows, s.Server, s.GPUs, s.Client = ws, server, gpus, client
 	s.At = time.Duration(seconds) * time.Second
+	s.Minutes = metrics.Minutes{}.Follow(&s, 0)
 	return s
 }
 

@@ -14,9 +14,9 @@ import (
 // so that the shapes can be compared. The scale at the left is that of a column.
 //
 //	            p50 346ms     p99 1.08s  SLO 5s →
-//	12%│   ▂▅▇█┊▅▃            ┊
-//	 6%│▂▄▆█████┊███▅▄▂▁⠤⠤⣀⣀⣀  ┊
-//	   ╰──┴10ms──┴20ms────┴50ms──┴100ms→
+//	12%    ▂▅▇█┊▅▃            ┊
+//	 6% ▂▄▆█████┊███▅▄▂▁⠤⠤⣀⣀⣀  ┊
+//	    ──┴10ms──┴20ms────┴50ms──┴100ms→
 type Histogram struct {
 	Axis           LatencyAxis // of HistogramBins
 	Front, Outline Bars
@@ -47,7 +47,7 @@ type ValueAnnotation struct {
 	Extra bool // left out if its name is close to another
 }
 
-// shareWidth is that of the scale of shares: four columns of label and the line.
+// shareWidth is that of the scale of shares: four columns of label and a blank.
 const shareWidth = 5
 
 // HistogramBins is the number of columns of bars on a canvas; 0 if it is too small for a histogram.
@@ -86,7 +86,6 @@ func (b Histogram) Draw(c screen.Canvas, r *Raster) {
 	b.annotate(c, area)
 	if left > 0 {
 		shareAxis(c.Sub(0, 1, left, area.H), top)
-		c.Set(left-1, c.H-1, '╰', screen.Line)
 		b.note(area, 0, "of "+b.Of)
 	}
 	if b.Axis.first > 0 && len(front) > 0 && front[0] > top { // taller than the scale

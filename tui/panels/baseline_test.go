@@ -25,7 +25,7 @@ func firstSeconds(s metrics.Snapshot, n int) metrics.Snapshot {
 func TestBaselineOfTheSameStretch(t *testing.T) {
 	all := mid()
 	report := &metrics.Report{Timeline: all.Windows, Ended: all.At, Histograms: metrics.Histograms{metrics.TTFT: all.Histograms[metrics.TTFT], metrics.TPOT: all.Histograms[metrics.TPOT], metrics.ITL: all.Histograms[metrics.ITL], metrics.E2EL: all.Histograms[metrics.E2EL]}}
-	kept := &merges{}
+	kept := map[olderKey]*olderSum{}
 	for _, n := range []int{2, 10, 45, 61, 20, 30} { // played back as well
 		for _, c := range []struct {
 			span, back time.Duration
@@ -33,7 +33,7 @@ func TestBaselineOfTheSameStretch(t *testing.T) {
 		}{{time.Minute, 0, false}, {30 * time.Second, 0, false}, {30 * time.Second, 5 * time.Second, false}, {0, 0, false}, {time.Minute, 0, true}} {
 			s := firstSeconds(all, n)
 			v := &View{Snapshot: &s, Span: c.span, Back: c.back, Whole: c.whole, Baseline: &Baseline{Report: report}}
-			v.selected().merges = kept
+			v.selected().older = kept
 			if got := changeName(v); got != "Δp99" {
 				t.Errorf("%d s, %+v: %q", n, c, got)
 			}

@@ -2,6 +2,7 @@ package panels
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -24,7 +25,7 @@ func kvTitle(v *View, w, _ int) []screen.Span {
 }
 
 func drawKV(c screen.Canvas, v *View) {
-	if !metrics.Said(total(v.Server, kvUsed)) {
+	if !slices.ContainsFunc(v.Server, func(s metrics.ServerSecond) bool { return metrics.Said(s.KVUsage) }) {
 		drawAbsent(c, "", "the server does not say how full its cache is")
 		return
 	}
@@ -40,18 +41,20 @@ func drawKV(c screen.Canvas, v *View) {
 		return
 	}
 	if n > 0 { // the line of so full a cache is far from the bottom
-		used.chart.Underline = chart.Underline{Name: "preempted", Color: screen.Bad, At: preemptions(v)}
+		used.chart.Underline = chart.Underline{Name: "preempted", Color: screen.Bad, At: preemptions(v, chart.Columns(c))}
 	}
 	used.draw(c)
 }
 
-// preemptions are the ends of seconds in which requests were preempted.
-func preemptions(v *View) []time.Duration {
+// preemptions are the ends of seconds, or of minutes in a chart of so many columns, in which requests were preempted.
+func preemptions(v *View, columns int) []time.Duration {
 	var out []time.Duration
-	_, ws, end := v.overTime()
+	t, ws, end := v.overTime()
+	ws = v.minutes(ws, t.Group(2*columns))
+	of := serverValue(v, preempted)
 	for i := range ws {
-		if s := serverIn(v.Server, &ws[i]); s != nil && s.Preemptions > 0 {
-			out = append(out, min(ws[i].Start+time.Second, end))
+		if of(&ws[i]) > 0 {
+			out = append(out, min(ws[i].Start+ws[i].Length(), end))
 		}
 	}
 	return out

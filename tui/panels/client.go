@@ -50,7 +50,7 @@ func latenessPlot(v *View) plot {
 	at := clientSeconds(v)
 	value := func(of func(*metrics.ClientSecond) time.Duration) func(w *metrics.Window) float64 {
 		return func(w *metrics.Window) float64 {
-			c := at(w.Start)
+			c := at(w)
 			if c == nil || c.Sent == 0 {
 				return math.NaN()
 			}
@@ -67,7 +67,7 @@ func cpuPlot(v *View) plot {
 	at := clientSeconds(v)
 	return plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
 		{name: "CPU", sign: '#', color: screen.Usage, below: chart.Filled, value: func(w *metrics.Window) float64 {
-			if c := at(w.Start); c != nil {
+			if c := at(w); c != nil {
 				return cpuShare(c)
 			}
 			return math.NaN()
@@ -75,12 +75,23 @@ func cpuPlot(v *View) plot {
 	}}
 }
 
+// minuteAt is what was joined of the samples of a minute, nil if there are none.
+func minuteAt[T any](all []T, w *metrics.Window, at func(*T) time.Duration) *T {
+	if k := int(w.Start / time.Minute); k < len(all) && at(&all[k]) > 0 {
+		return &all[k]
+	}
+	return nil
+}
+
 // clientSeconds finds the sample of the client that fills most of a window, nil if there is none.
-func clientSeconds(v *View) func(start time.Duration) *metrics.ClientSecond {
+func clientSeconds(v *View) func(w *metrics.Window) *metrics.ClientSecond {
 	all := v.Client
 	k := 0 // windows come in order of time
-	return func(start time.Duration) *metrics.ClientSecond {
-		middle := start + time.Second/2
+	return func(w *metrics.Window) *metrics.ClientSecond {
+		if w.Seconds > 0 {
+			return minuteAt(v.Minutes.Client, w, func(c *metrics.ClientSecond) time.Duration { return c.At })
+		}
+		middle := w.Start + time.Second/2
 		if k < len(all) && all[k].At < middle {
 			k++
 		}
@@ -183,9 +194,8 @@ func (v *View) userStamped() bool {
 	if r := v.Report; r != nil {
 		chunks, unstamped, source = r.Client.Stamps.Chunks, r.Client.Stamps.Unstamped, r.Client.Source
 	} else {
-		for i := range v.Client {
-			chunks += v.Client[i].Chunks
-			unstamped += v.Client[i].Unstamped
+		for _, c := range v.Minutes.ClientIn(v.Client) {
+			chunks, unstamped = chunks+c.Chunks, unstamped+c.Unstamped
 		}
 	}
 	return source == metrics.UserStamps || chunks > 0 && unstamped > chunks/2

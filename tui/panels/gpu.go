@@ -229,21 +229,20 @@ func gpuUse(v *View) metrics.GPUReport {
 			return *s.Report.GPUs
 		}
 		work.OutputTokens, work.Length = s.Totals.OutputTokens, s.At-plan.Warmup
-		return metrics.GPUsOver(s.GPUs, plan.Warmup, endless, work)
+		return metrics.GPUsOver(s.Minutes.GPUsIn(after(s.GPUs, plan.Warmup)), plan.Warmup, endless, work)
 	}
 	from, to = sampledStretch(s.GPUs, from, to)
 	const half = time.Second / 2 // a second belongs to the stretch of its middle
 	work.OutputTokens, work.Length = sum(within(s.Windows, from-half+1, to-half+1)).OutputTokens, to-from
-	return metrics.GPUsOver(s.GPUs, from, to, work)
+	return metrics.GPUsOver(after(s.GPUs, from), from, to, work)
 }
 
 // sampledStretch is the part of a stretch with samples.
 func sampledStretch(all []metrics.GPUSecond, from, to time.Duration) (first, last time.Duration) {
 	first, last = from, from
-	for i := range all {
-		s := &all[i]
-		if s.At <= from || s.At > to {
-			continue
+	for _, s := range after(all, from) {
+		if s.At > to {
+			break
 		}
 		if last == from {
 			first = max(s.At-s.Took, from)
@@ -251,6 +250,11 @@ func sampledStretch(all []metrics.GPUSecond, from, to time.Duration) (first, las
 		last = s.At
 	}
 	return first, last
+}
+
+// after are the samples after a moment.
+func after(all []metrics.GPUSecond, at time.Duration) []metrics.GPUSecond {
+	return all[sort.Search(len(all), func(i int) bool { return all[i].At > at }):]
 }
 
 // twoDigits writes small numbers with two decimals.
@@ -278,7 +282,7 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 func gpuValue(v *View, of func(*metrics.GPU) float64, join func(sum float64, n int) float64) func(*metrics.Window) float64 {
 	return func(w *metrics.Window) float64 {
 		sum, n := 0.0, 0
-		if s := gpusIn(v.GPUs, w); s != nil {
+		if s := gpusIn(v.GPUs, v.Minutes.GPUs, w); s != nil {
 			for i := range s.GPUs {
 				if x := of(&s.GPUs[i]); metrics.Said(x) {
 					sum, n = sum+number.Sane(x), n+1
@@ -293,7 +297,10 @@ func gpuValue(v *View, of func(*metrics.GPU) float64, join func(sum float64, n i
 }
 
 // gpusIn is the sample of the accelerators that covers the middle of a second; nil if there is none.
-func gpusIn(all []metrics.GPUSecond, w *metrics.Window) *metrics.GPUSecond {
+func gpusIn(all, minutes []metrics.GPUSecond, w *metrics.Window) *metrics.GPUSecond {
+	if w.Seconds > 0 {
+		return minuteAt(minutes, w, func(s *metrics.GPUSecond) time.Duration { return s.At })
+	}
 	mid := w.Start + time.Second/2
 	i := sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
 	return covering(all, i, mid, func(s *metrics.GPUSecond) (at, took time.Duration) { return s.At, s.Took })

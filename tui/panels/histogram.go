@@ -207,51 +207,24 @@ func drawHeat(c screen.Canvas, v *View) {
 
 // heatCells are the samples a second of each place of an axis, for each of w columns; nil where there are none.
 func (v *View) heatCells(l metrics.Latency, ax chart.LatencyAxis, w int, t chart.TimeAxis, ws []metrics.Window, end time.Duration) [][]float64 {
-	group, parts := t.Group(w), 1
-	if group > heatHalved {
-		group, parts = t.Group(2*w), 2
-	}
 	cells := make([][]float64, w)
-	for len(ws) > 0 {
-		n := sharing(ws, group*parts)
-		h := heatOf(v, l, ws[:n], group)
-		from, to := ws[0].Start, min(ws[n-1].Start+time.Second, end)
-		ws = ws[n:]
+	group, merged := t.Group(w), merger{}
+	for merged.ws = range sharing(v.minutes(ws, group), group) {
+		h := merged.histogram(l)
 		if h.Count() == 0 {
 			continue
 		}
+		last := &merged.ws[len(merged.ws)-1]
+		from, to := merged.ws[0].Start, last.Start+last.Length()
 		column := bins(ax, h)
 		for i := range column {
-			column[i] /= float64(n)
+			column[i] /= (to - from).Seconds()
 		}
 		// A column belongs to the seconds in which its middle lies.
 		part := func(at time.Duration) int { return int(math.Ceil(t.Part(at)*float64(w) - 0.5)) }
-		for x := max(0, part(from)); x < min(part(to), w); x++ {
+		for x := max(0, part(from)); x < min(part(min(to, end)), w); x++ {
 			cells[x] = column
 		}
 	}
 	return cells
-}
-
-// heatHalved is how many seconds may share a column before it is made of two halves. The halves are those that a line beside the map merges for its
-// columns of dots, so they are merged once.
-const heatHalved = 16
-
-// heatOf is a latency in the windows of a column, which are those of one group or of a few.
-func heatOf(v *View, l metrics.Latency, ws []metrics.Window, group int) *metrics.Histogram {
-	if len(ws) == 1 {
-		return &ws[0].Histograms[l]
-	}
-	n := sharing(ws, group)
-	h := v.merged(l, ws[:n], group, false)
-	if n == len(ws) {
-		return h
-	}
-	var all metrics.Histogram
-	all.Merge(h)
-	for ws = ws[n:]; len(ws) > 0; ws = ws[n:] {
-		n = sharing(ws, group)
-		all.Merge(v.merged(l, ws[:n], group, false))
-	}
-	return &all
 }

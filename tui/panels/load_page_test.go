@@ -262,7 +262,7 @@ func TestClientSeconds(t *testing.T) {
 	for range 2 { // lines are drawn one after the other
 		var got []int
 		for k := range 7 {
-			if c := at(time.Duration(k) * time.Second); c != nil {
+			if c := at(&metrics.Window{Start: time.Duration(k) * time.Second}); c != nil {
 				got = append(got, c.Sent)
 			} else {
 				got = append(got, 0)

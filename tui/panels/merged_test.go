@@ -1,12 +1,16 @@
 package panels
 
 import (
+	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 )
 
@@ -21,68 +25,6 @@ func aged(r *rand.Rand, seconds int) metrics.Snapshot {
 		s.Windows = append(s.Windows, w)
 	}
 	return s
-}
-
-// sameHistogram compares all counts.
-func sameHistogram(a, b *metrics.Histogram) bool {
-	return a.Count() == b.Count() && a.Mean() == b.Mean() && slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
-}
-
-// A histogram that is kept from one snapshot to the next equals one merged anew, after any changes in between.
-func TestMergedIsNeverOutdated(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	all := aged(r, 600)
-	var kept Selections
-	span := time.Duration(0)
-	ttft := metrics.TTFT
-	check := func(step int, s *metrics.Snapshot, group int) {
-		t.Helper()
-		v := &View{Snapshot: s, Span: span}
-		kept.Fill(v)
-		for range 2 { // kept within a snapshot as well
-			for ws := v.selected().closed; len(ws) > 0; {
-				n := sharing(ws, group)
-				var want metrics.Histogram
-				for i := range ws[:n] {
-					want.Merge(&ws[i].Histograms[metrics.TTFT])
-				}
-				if got := v.merged(ttft, ws[:n], group, false); !sameHistogram(got, &want) {
-					t.Fatalf("step %d, groups of %ds: %d samples at %v, want %d", step, group, got.Count(), ws[0].Start, want.Count())
-				}
-				ws = ws[n:]
-			}
-		}
-	}
-	for step := range 200 {
-		s := all
-		n := 300 + r.IntN(300)
-		s.Windows, s.At = slices.Clone(all.Windows[:n]), time.Duration(n)*time.Second
-		w := &all.Windows[r.IntN(n)]
-		var changed metrics.Histogram // not the one that snapshots share
-		changed.Merge(&w.Histograms[metrics.TTFT])
-		for b := range changed.Buckets() { // a request failed
-			changed.Remove(b.From)
-			break
-		}
-		if r.IntN(2) == 0 {
-			changed.Add(time.Duration(r.IntN(5_000_000)) * time.Microsecond)
-		}
-		w.Histograms[metrics.TTFT] = changed
-		span = []time.Duration{0, 5 * time.Minute}[r.IntN(2)]
-		check(step, &s, 2+r.IntN(7))
-	}
-}
-
-// Neither a long run nor a chart of few seconds a column fills the memory.
-func TestMergedIsBounded(t *testing.T) {
-	s := aged(rand.New(rand.NewPCG(1, 2)), mergesMost+100)
-	v := &View{Snapshot: &s}
-	for ws := v.selected().closed; len(ws) > 0; ws = ws[1:] {
-		v.merged(metrics.TTFT, ws[:1], 1, false)
-	}
-	if n := len(v.selected().merges.kept); n == 0 || n > mergesMost {
-		t.Errorf("%d groups are kept", n)
-	}
 }
 
 // Seconds that share a column have the percentile of all their latencies: the mean of theirs would show the few slow ones of a
@@ -109,7 +51,7 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 		unshared bool
 	}{{5, 10, 11 * time.Millisecond, false}, {50, 100, time.Second + 20*time.Millisecond, true}} {
 		at, ws, end := v.overTime()
-		lines := p.lines(p.series, ws, end, at, at.Group(2*c.w), false)
+		lines := chartLines(p.series, sharing(ws, at.Group(2*c.w)), end, at)
 		if len(lines) != 3 || len(lines[2].Points) != c.n {
 			t.Fatalf("%d cells: %d points, want %d", c.w, len(lines[2].Points), c.n)
 		}
@@ -123,32 +65,64 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 	}
 }
 
-// A column of two halves equals one merged at once.
-func TestHeatOfHalves(t *testing.T) {
-	s := aged(rand.New(rand.NewPCG(3, 4)), 4000)
+// A chart of minutes shows what a chart of their seconds shows.
+func TestMinutesShowTheirSeconds(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	s := aged(r, 9000)
 	s.State = metrics.Finished
-	v := &View{Snapshot: &s}
-	const columns = 54
-	at, closed, end := v.overTime()
-	if at.Group(columns) <= heatHalved {
-		t.Fatalf("groups of %ds", at.Group(columns))
-	}
-	m, group, samples := metrics.TTFT, at.Group(2*columns), uint64(0)
-	for ws := closed; len(ws) > 0; {
-		n := sharing(ws, 2*group)
-		samples += heatOf(v, m, ws[:n], group).Count()
-		ws = ws[n:]
-	}
-	var want metrics.Histogram
 	for i := range s.Windows {
-		want.Merge(&s.Windows[i].Histograms[metrics.TTFT])
+		w := &s.Windows[i]
+		w.OutputTokens, w.Sent, w.Running, w.Waiting = r.IntN(1000), r.IntN(30), r.IntN(64), r.IntN(9)
+		at := w.Start + time.Second + 3*time.Millisecond
+		s.Server = append(s.Server, metrics.ServerSecond{At: at, Took: time.Second, Running: float64(r.IntN(64)), KVUsage: r.Float64(), PromptTokens: float64(r.IntN(900)), OutputTokens: float64(r.IntN(900))})
+		s.Client = append(s.Client, metrics.ClientSecond{At: at, Took: time.Second, CPU: 4 * r.Float64(), Cores: 4, Sent: 1, LateP99: time.Duration(1 + r.IntN(1e6)), LateMax: time.Millisecond})
+		s.GPUs = append(s.GPUs, metrics.GPUSecond{At: at, Took: time.Second, GPUs: []metrics.GPU{{Use: r.Float64(), Power: 700 * r.Float64()}}})
 	}
-	if samples != want.Count() {
-		t.Errorf("%d samples in all columns, want %d", samples, want.Count())
+	joined := s
+	joined.Minutes = joined.Minutes.Follow(&s, 0)
+	if len(joined.Minutes.Windows) < 149 {
+		t.Fatalf("%d minutes", len(joined.Minutes.Windows))
 	}
-	for x, column := range v.heatCells(m, v.latencyAxis(10, &want), columns, at, closed, end) {
-		if column == nil {
-			t.Errorf("column %d is empty", x)
+	for name, build := range map[string]func(*View) plot{
+		"tokens": tokensPlot, "rate": ratePlot, "TTFT": func(v *View) plot { return percentileLines(v, metrics.TTFT) }, "cpu": cpuPlot, "lateness": latenessPlot,
+		"server": func(v *View) plot {
+			return plot{v: v, series: []series{v.serverLine("running", 0, serverRunning), v.serverLine("kv", 0, kvUsed), v.serverLine("out", 0, serverOutput)}}
+		},
+		"gpu": func(v *View) plot {
+			use := func(g *metrics.GPU) float64 { return g.Use }
+			return plot{v: v, series: []series{{value: gpuValue(v, use, func(sum float64, n int) float64 { return sum / float64(n) })}}}
+		},
+	} {
+		points := func(s *metrics.Snapshot) (out []chart.Line) {
+			v := &View{Snapshot: s}
+			at, ws, end := v.overTime()
+			group := at.Group(60)
+			if group%60 != 0 {
+				t.Fatalf("groups of %ds", group)
+			}
+			return chartLines(build(v).series, sharing(v.minutes(ws, group), group), end, at)
 		}
+		slow, fast := points(&s), points(&joined)
+		for i := range slow {
+			if len(slow[i].Points) != len(fast[i].Points) || len(slow[i].Points) < 40 {
+				t.Fatalf("%s: %d and %d points", name, len(slow[i].Points), len(fast[i].Points))
+			}
+			for k, a := range slow[i].Points {
+				b := fast[i].Points[k]
+				if a.At != b.At || math.Abs(a.Value-b.Value) > 0.01*math.Abs(a.Value) {
+					t.Errorf("%s %s: %v by seconds, %v by minutes", name, slow[i].Name, a, b)
+				}
+			}
+		}
+	}
+	at, ws, end := (&View{Snapshot: &s}).overTime()
+	var ttft metrics.Histogram
+	for i := range s.Windows {
+		ttft.Merge(&s.Windows[i].Histograms[metrics.TTFT])
+	}
+	slow, fast := &View{Snapshot: &s}, &View{Snapshot: &joined}
+	axis := slow.latencyAxis(10, &ttft)
+	if a, b := slow.heatCells(metrics.TTFT, axis, 60, at, ws, end), fast.heatCells(metrics.TTFT, axis, 60, at, ws, end); !cmp.Equal(a, b, cmpopts.EquateApprox(1e-9, 0)) {
+		t.Errorf("heat map %s", cmp.Diff(a, b))
 	}
 }

@@ -316,6 +316,9 @@ func (v *View) below() *View {
 // perSecond scales a count of a window to a rate: the last one of a finished run is shorter than a second. One that is too
 // short to tell a rate is taken as it is.
 func perSecond(s *metrics.Snapshot, w *metrics.Window, n int) float64 {
+	if w.Seconds > 0 {
+		return float64(n) / float64(w.Seconds)
+	}
 	if age := s.At - w.Start; age >= 500*time.Millisecond && age < time.Second {
 		return float64(n) / age.Seconds()
 	}

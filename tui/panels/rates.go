@@ -87,7 +87,7 @@ func ratePlot(v *View) plot {
 	p := plot{v: v, title: "req/s", compared: true, what: " done", notes: v.answerNotes(), chart: chart.Plot{Nothing: nothingYet}}
 	if t := newTargets(v); t.any() {
 		target := series{name: "target", color: screen.Dimmed, alone: true,
-			value: func(w *metrics.Window) float64 { return t.at(w.Start + time.Second/2) }}
+			value: func(w *metrics.Window) float64 { return t.at(w.Start + w.Length()/2) }}
 		if at := t.at(v.cursorMoment()); !math.IsNaN(at) && (v.State == metrics.Running || v.cursorSecond() != nil) {
 			target.now = loadNumber(math.Round(at))
 		}

@@ -9,15 +9,16 @@ import (
 
 // selection is the part of a run within the span.
 type selection struct {
-	closed []metrics.Window // whole seconds only: their counts are rates
+	closed []metrics.Window                // whole seconds only: their counts are rates
+	long   []metrics.Window                // of them, whole minutes joined; nil before the first use
+	server map[bool][]metrics.ServerSecond // see View.serverSpan; of the whole run or not
 
 	windows    []metrics.Window // of the figures
 	histograms metrics.WindowHistograms
 	merged     [metrics.NumInWindow]bool // latencies whose histogram is merged
 
-	splits [2]*metrics.TTFTSplit // the parts of TTFT, in the span and in the whole run; nil before the first use
-	merges *merges               // shared by the selections of a dashboard
-	turn   int                   // of this one among them
+	splits [2]*metrics.TTFTSplit  // the parts of TTFT, in the span and in the whole run; nil before the first use
+	older  map[olderKey]*olderSum // of the run to compare with, shared by the selections of a dashboard
 }
 
 // histogram merges a latency of the windows, once for all panels. It must not be changed.
@@ -42,7 +43,7 @@ func (v *View) selected() *selection {
 
 func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 	from, to, _ := spanOf(s, span, back)
-	out := &selection{closed: within(closedWindows(s), from, to), merges: &merges{}}
+	out := &selection{closed: within(closedWindows(s), from, to), server: map[bool][]metrics.ServerSecond{}, older: map[olderKey]*olderSum{}}
 	from, to, all := figureSpan(s, span, back)
 	if !all {
 		out.windows = within(s.Windows, from, to)
@@ -160,7 +161,7 @@ func (v *View) cursorServer() *metrics.ServerSecond {
 // cursorClient is the sample of the client at the right edge of the charts; nil if there is none.
 func (v *View) cursorClient() *metrics.ClientSecond {
 	if w := v.cursorSecond(); w != nil {
-		return clientSeconds(v)(w.Start)
+		return clientSeconds(v)(w)
 	}
 	if n := len(v.Client); n > 0 {
 		return &v.Client[n-1]
@@ -195,7 +196,7 @@ func (k *Selections) Fill(v *View) {
 		before := k.kept
 		k.key, k.kept = key, v.selected()
 		if before != nil {
-			k.kept.inherit(before)
+			k.kept.older = before.older
 		}
 	}
 	v.picked = k.kept
@@ -215,70 +216,4 @@ func ClosedEnd(s *metrics.Snapshot) time.Duration {
 		return ws[len(ws)-1].Start + time.Second
 	}
 	return 0
-}
-
-// merges are histograms of seconds that share a column of a chart. A chart of hours merges many thousands of them for every picture, and all but
-// the last few are the same as for the picture before. So they are kept from one snapshot to the next, and merged again only where a second
-// changed.
-type merges struct {
-	kept  map[mergedKey]*mergedHistogram
-	turns int // selections that used them so far
-	older map[olderKey]*olderSum
-}
-
-// mergesMost is how many merged histograms are kept at most.
-const mergesMost = 8192
-
-// mergedKey is a latency in a group of so many seconds.
-type mergedKey struct {
-	latency      metrics.Latency
-	size, number int
-	older        bool // of the run to compare with
-}
-
-type mergedHistogram struct {
-	metrics.Histogram
-	seen uint64 // see fingerprint
-	turn int    // of the selection that used it last
-}
-
-// merged is a latency in windows that share a group of so many seconds. The histogram must not be changed.
-func (v *View) merged(l metrics.Latency, ws []metrics.Window, group int, older bool) *metrics.Histogram {
-	p := v.selected()
-	k := mergedKey{l, group, columnGroup(ws, group), older}
-	h := p.merges.kept[k]
-	if h != nil && !older && h.turn == p.turn { // of the same windows
-		return &h.Histogram
-	}
-	if seen := fingerprint(l, ws); h == nil || h.seen != seen {
-		if p.merges.kept == nil || len(p.merges.kept) >= mergesMost {
-			p.merges.kept = map[mergedKey]*mergedHistogram{}
-		}
-		h = &mergedHistogram{seen: seen}
-		for i := range ws {
-			h.Merge(&ws[i].Histograms[l])
-		}
-		p.merges.kept[k] = h
-	}
-	h.turn = p.turn
-	return &h.Histogram
-}
-
-// inherit takes over the merged histograms of another selection.
-func (p *selection) inherit(o *selection) {
-	p.merges = o.merges
-	p.merges.turns++
-	p.turn = p.merges.turns
-}
-
-// fingerprint tells groups of windows apart without comparing single counts: a sample added to a histogram or taken out of it changes the number
-// of its samples or their mean.
-func fingerprint(l metrics.Latency, ws []metrics.Window) uint64 {
-	seen := uint64(ws[0].Start / time.Millisecond)
-	for i := range ws {
-		h := &ws[i].Histograms[l]
-		seen = (seen^h.Count())*0x9e3779b97f4a7c15 + uint64(h.Mean())
-		seen ^= seen >> 29
-	}
-	return seen
 }

@@ -1,9 +1,9 @@
 package panels
 
 import (
+	"iter"
 	"math"
 	"slices"
-	"sort"
 	"time"
 
 	"benchtop/metrics"
@@ -79,46 +79,75 @@ func (p plot) draw(c screen.Canvas) {
 		t, ws, end := p.v.overTime()
 		group := t.Group(2 * n) // as many whole seconds as share a column of dots
 		out.Time = t
-		out.Lines = p.lines(p.series, ws, end, t, group, false)
-		for i, l := range p.lines(p.older, p.v.olderWindows(t), endless, t, group, true) {
-			out.Lines[i].Older = l.Points
+		out.Lines = chartLines(p.series, sharing(p.v.minutes(ws, group), group), end, t)
+		if o := p.v.older(); o != nil {
+			for i, l := range chartLines(p.older, sharing(o.minutes(o.olderWindows(t), group), group), endless, t) {
+				out.Lines[i].Older = l.Points
+			}
 		}
 		out.Limits, out.Annotations = p.v.limits(p.limits), p.v.annotations()
 	}
 	out.Draw(c, p.v.Raster)
 }
 
-// lines reduces windows to columns of so many seconds: their mean, or the percentile of all their samples.
-func (p plot) lines(of []series, ws []metrics.Window, end time.Duration, t chart.TimeAxis, group int, older bool) []chart.Line {
+// chartLines reduces the windows of columns to their mean, or to the percentile of all their samples.
+func chartLines(of []series, columns iter.Seq[[]metrics.Window], end time.Duration, t chart.TimeAxis) []chart.Line {
 	out := make([]chart.Line, len(of))
 	for i, s := range of {
 		out[i] = chart.Line{Name: s.name, Color: s.color, Below: s.below, Sign: s.sign, Sparse: s.sparse}
-		out[i].Points = make([]chart.Point, 0, len(ws)/group+1)
 	}
-	for len(ws) > 0 {
-		n := sharing(ws, group)
-		some := ws[:n]
-		ws = ws[n:]
-		at := min(some[n-1].Start+time.Second, end)
+	if len(of) == 0 {
+		return out
+	}
+	merged := merger{}
+	for ws := range columns {
+		last := &ws[len(ws)-1]
+		at := min(last.Start+last.Length(), end)
 		if at < t.From {
 			continue
 		}
+		merged.ws = ws
 		for i := range of { // all lines while the seconds are at hand: there may be a day of them
-			out[i].Points = append(out[i].Points, chart.Point{At: at, Value: p.value(&of[i], some, group, older)})
+			out[i].Points = append(out[i].Points, chart.Point{At: at, Value: of[i].of(&merged)})
 		}
 	}
 	return out
 }
 
-// value is the value of a line for seconds that share a column, NaN for none.
-func (p plot) value(s *series, ws []metrics.Window, group int, older bool) float64 {
-	if s.percentile != nil && len(ws) > 1 {
-		return s.percentile.of(p.v.merged(s.percentile.latency, ws, group, older))
+// merger merges a latency of the windows of a column, once for all lines that show it.
+type merger struct {
+	ws    []metrics.Window
+	sum   metrics.Histogram
+	of    metrics.Latency
+	start *metrics.Window // of the windows that are merged
+}
+
+// histogram is the latency in all the windows, until the next call.
+func (m *merger) histogram(l metrics.Latency) *metrics.Histogram {
+	switch {
+	case len(m.ws) == 1:
+		return &m.ws[0].Histograms[l]
+	case m.start != &m.ws[0] || m.of != l:
+		m.start, m.of = &m.ws[0], l
+		m.sum.Reset()
+		for i := range m.ws {
+			m.sum.Merge(&m.ws[i].Histograms[l])
+		}
+	}
+	return &m.sum
+}
+
+// of is the value of a line for the windows of a column, NaN for none.
+func (s *series) of(column *merger) float64 {
+	if s.percentile != nil {
+		return s.percentile.of(column.histogram(s.percentile.latency))
 	}
 	sum, n := 0.0, 0
-	for i := range ws {
-		if v := s.value(&ws[i]); !math.IsNaN(v) {
-			sum, n = sum+number.Sane(v), n+1
+	for i := range column.ws {
+		w := &column.ws[i]
+		if v := s.value(w); !math.IsNaN(v) {
+			seconds := max(1, w.Seconds)
+			sum, n = sum+number.Sane(v)*float64(seconds), n+seconds
 		}
 	}
 	if n == 0 {
@@ -127,18 +156,36 @@ func (p plot) value(s *series, ws []metrics.Window, group int, older bool) float
 	return sum / float64(n)
 }
 
-// sharing is how many of the first windows share a group of so many seconds; at least one. The windows are not empty.
-func sharing(ws []metrics.Window, group int) int {
-	end := time.Duration(columnGroup(ws, group)+1) * time.Duration(group) * time.Second
-	n := sort.Search(min(group, len(ws)), func(i int) bool { return ws[i].Start >= end })
-	for n == 0 || n < len(ws) && ws[n].Start < end { // a damaged result may have a second twice
-		n++
+// minutes are windows of the run with whole minutes joined, if groups of so many seconds are of minutes.
+func (v *View) minutes(ws []metrics.Window, group int) []metrics.Window {
+	p := v.selected()
+	switch {
+	case group%60 != 0:
+		return ws
+	case len(ws) != len(p.closed):
+		return v.Minutes.In(ws)
+	case p.long == nil:
+		p.long = v.Minutes.In(ws)
 	}
-	return n
+	return p.long
 }
 
-// columnGroup is the number of the group of the first window.
-func columnGroup(ws []metrics.Window, group int) int { return int(ws[0].Start/time.Second) / group }
+// sharing cuts windows into those that share a group of so many seconds.
+func sharing(ws []metrics.Window, group int) iter.Seq[[]metrics.Window] {
+	number := func(w *metrics.Window) int { return int(w.Start/time.Second) / group }
+	return func(yield func([]metrics.Window) bool) {
+		for rest := ws; len(rest) > 0; {
+			n := 1
+			for of := number(&rest[0]); n < len(rest) && number(&rest[n]) <= of; { // a damaged result may have a second twice
+				n++
+			}
+			if !yield(rest[:n]) {
+				return
+			}
+			rest = rest[n:]
+		}
+	}
+}
 
 // overTime is the axis of charts over time, and the closed windows it shows, which end at a moment. Without any there is nothing to
 // show.
@@ -205,18 +252,15 @@ func (v *View) older() *View {
 	}
 	r := v.Baseline.Report
 	return &View{Snapshot: &metrics.Snapshot{
-		At: r.Ended, Plan: &r.Plan, State: metrics.Finished, Windows: r.Timeline, Marks: r.Events, Client: r.Client.Seconds,
+		At: r.Ended, Plan: &r.Plan, State: metrics.Finished, Windows: r.Timeline, Minutes: v.Baseline.joined(), Marks: r.Events,
+		Client:     r.Client.Seconds,
 		Objectives: r.Objectives, OutputExact: true, DrainBy: metrics.Never,
 	}}
 }
 
-// olderWindows are those of the baseline at the moments of a chart, counted from the start of either run.
+// olderWindows are those of the baseline, whose view this is, at the moments of a chart, counted from the start of either run.
 func (v *View) olderWindows(t chart.TimeAxis) []metrics.Window {
-	o := v.older()
-	if o == nil {
-		return nil
-	}
-	return within(closedWindows(o.Snapshot), max(0, t.From-time.Second), t.From+t.Shown)
+	return within(closedWindows(v.Snapshot), max(0, t.From-time.Second), t.From+t.Shown)
 }
 
 // versus draws the same lines of the baseline behind those of a plot.
@@ -283,15 +327,12 @@ type olderSum struct {
 
 // olderSum is a latency of the baseline in the seconds that begin in [from, to). The histogram must not be changed.
 func (v *View) olderSum(l metrics.Latency, from, to time.Duration) *metrics.Histogram {
-	c := v.selected().merges
-	if c.older == nil {
-		c.older = map[olderKey]*olderSum{}
-	}
+	older := v.selected().older
 	k := olderKey{l, v.Whole}
-	sum := c.older[k]
+	sum := older[k]
 	if sum == nil || sum.from != from || sum.to > to {
 		sum = &olderSum{from: from, to: from}
-		c.older[k] = sum
+		older[k] = sum
 	}
 	ws := within(v.older().Snapshot.Windows, sum.to, to)
 	for i := range ws {
@@ -307,4 +348,15 @@ type Baseline struct {
 	Name string
 	// Report of the run. Where only a result file without its journal was found, it has no timeline and no histograms.
 	Report *metrics.Report
+	// minutes of its timeline; nil before the first use.
+	minutes *metrics.Minutes
+}
+
+// joined are the minutes of the baseline.
+func (b *Baseline) joined() metrics.Minutes {
+	if b.minutes == nil {
+		all := metrics.Minutes{}.Follow(&metrics.Snapshot{Windows: b.Report.Timeline, Client: b.Report.Client.Seconds}, 0)
+		b.minutes = &all
+	}
+	return *b.minutes
 }

@@ -262,10 +262,16 @@ func covering[T any](all []T, i int, mid time.Duration, when func(*T) (at, took 
 func serverValue(v *View, of func(*metrics.ServerSecond) float64) func(*metrics.Window) float64 {
 	samples := serverFinder{all: v.Server}
 	return func(w *metrics.Window) float64 {
-		if s := samples.in(w); s != nil {
-			return of(s)
+		var s *metrics.ServerSecond
+		if w.Seconds == 0 {
+			s = samples.in(w)
+		} else {
+			s = minuteAt(v.Minutes.Server, w, func(s *metrics.ServerSecond) time.Duration { return s.At })
 		}
-		return math.NaN()
+		if s == nil {
+			return math.NaN()
+		}
+		return of(s)
 	}
 }
 
@@ -281,9 +287,17 @@ func perTook(s *metrics.ServerSecond, n float64) float64 {
 // before it.
 func (v *View) serverSpan() []metrics.ServerSecond {
 	from, to := v.stretch()
-	all := v.Server
+	all, kept := v.Server, v.selected().server
+	if some, ok := kept[v.Whole]; ok {
+		return some
+	}
 	all = all[sort.Search(len(all), func(i int) bool { return all[i].At > from }):]
-	return all[:sort.Search(len(all), func(i int) bool { return all[i].At > to })]
+	all = all[:sort.Search(len(all), func(i int) bool { return all[i].At > to })]
+	if to == endless {
+		all = v.Minutes.ServerIn(all)
+	}
+	kept[v.Whole] = all
+	return all
 }
 
 // stretch is the part of the run for figures: the span, or all but the warm-up.

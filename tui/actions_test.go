@@ -62,7 +62,7 @@ func TestEscapeGoesBackOneStep(t *testing.T) {
 	if press(m, "esc"); m.filter != "" {
 		t.Error("the filter of the log stays")
 	}
-	press(m, "1", "l", "z", ",")
+	press(m, "1", "[", "[", "[", "[", "l", "z", ",")
 	if m.until == 0 || !m.zoomed {
 		t.Fatalf("until %v, zoomed %v", m.until, m.zoomed)
 	}
@@ -79,7 +79,7 @@ func TestEscapeGoesBackOneStep(t *testing.T) {
 
 func TestScrollingEndsWithTheRun(t *testing.T) {
 	m := open(mid(), 120, 40, termenv.Ascii)
-	press(m, "]", "]", "]", "]", ",")
+	press(m, "]", ",")
 	if got := lastLine(m); !strings.Contains(got, "all of the run is shown") {
 		t.Errorf("bottom line %q", got)
 	}

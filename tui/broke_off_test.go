@@ -23,7 +23,7 @@ func TestBrokeOff(t *testing.T) {
 				t.Errorf("%q: %q in\n%s", keys, not, got)
 			}
 		}
-		if !strings.Contains(got, "■ BROKE OFF") || !strings.Contains(lastLine(m), "the run broke off") {
+		if !strings.Contains(got, "■ BROKE OFF") || !strings.Contains(m.View(), "the run broke off") {
 			t.Errorf("%q: the screen is\n%s\n%s", keys, got, lastLine(m))
 		}
 		if s := (panels.StateSign(m.shown, m.state(m.shown))); s.Style != screen.Warning {

@@ -57,7 +57,7 @@ func (m *model) draw() {
 	m.screen.Clear()
 	m.drawPanels(c, l)
 	l.Head.Of(c).Safely(h.Draw)
-	l.Verdict.Of(c).Safely(h.DrawVerdict)
+	l.Verdict.Of(c).Safely(func(c screen.Canvas) { h.DrawVerdict(c, l.Head.H == 1) })
 	l.Keys.Of(c).Safely(m.drawKeys)
 	below := c.Sub(0, l.Head.H, m.w, m.h-l.Head.H-l.Keys.H)
 	if m.stopping() {

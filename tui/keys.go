@@ -123,7 +123,10 @@ func pageKeys() []binding {
 		all[i] = binding{keys: []string{fmt.Sprint(i + 1)}, do: by((*model).turn, i)}
 	}
 	all[0].show, all[0].what, all[0].foot = "1-"+fmt.Sprint(len(panels.Pages)), "page", always("page")
-	return append([]binding{{keys: nil, show: "7", foot: footSwap((*model).readsReport, "report", ""), early: true}}, all...)
+	report := &all[len(panels.Pages)]
+	report.show, report.what = report.keys[0], "report of a run that is over"
+	report.foot, report.early = footSwap((*model).readsReport, "report", ""), true
+	return all
 }
 
 // by is an action with its argument.
@@ -200,7 +203,7 @@ func footControl(m *model) string {
 func footStop(m *model) string {
 	switch {
 	case m.leaves():
-		return "leave"
+		return "quit"
 	case m.stops == 0:
 		return "drain & report"
 	case m.stops == 1:

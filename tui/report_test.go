@@ -34,12 +34,13 @@ func TestReportPage(t *testing.T) {
 	if m.page != 0 {
 		t.Fatal("7 turned to a page that is not there")
 	}
-	for range 4 { // the last key is two seconds ago
-		m.Update(tickMsg{})
-	}
 	m.Update(snapshotMsg{done()})
+	if got := lastLine(m); m.page != 0 || !strings.HasPrefix(got, "7 report") {
+		t.Fatalf("page %d, no hint in %q", m.page, got)
+	}
+	press(m, "7")
 	got := m.View()
-	for _, want := range []string{"[7 Report]", "of 98 columns", "line  0", "lines more below", "q leaves"} {
+	for _, want := range []string{"[7 Report]", "of 98 columns", "line  0", "lines more below", "q quit"} {
 		if !strings.Contains(got, want) {
 			t.Fatalf("no %q in\n%s", want, got)
 		}
@@ -52,46 +53,9 @@ func TestReportPage(t *testing.T) {
 	if got := m.View(); !strings.Contains(got, "line  0") {
 		t.Errorf("after g:\n%s", got)
 	}
-	press(m, "1")
-	if got := lastLine(m); !strings.Contains(got, "7 report") {
-		t.Errorf("no hint: %q", got)
-	}
-	press(m, "shift+tab")
+	press(m, "1", "shift+tab")
 	if m.pageNow().Name != "Report" {
 		t.Errorf("before the first page comes %s", m.pageNow().Name)
-	}
-}
-
-// The screen turns to the report unless the user chose something else.
-func TestReportDoesNotInterrupt(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		keys []string
-		want string
-	}{
-		{"nothing", nil, "Report"},
-		{"a wish to stop", []string{"q"}, "Report"},
-		{"another page", []string{"3"}, "Load"},
-		{"a zoomed panel", []string{"l", "z"}, "Overview"},
-		{"the help", []string{"?"}, "Overview"},
-		{"a prompt", []string{"o"}, "Overview"},
-		{"frozen", []string{" "}, "Overview"},
-	} {
-		m := withReport(mid(), 100, 30)
-		press(m, c.keys...)
-		for range 4 {
-			m.Update(tickMsg{})
-		}
-		m.Update(snapshotMsg{done()})
-		if got := m.pageNow().Name; got != c.want {
-			t.Errorf("%s: page %s, want %s", c.name, got, c.want)
-		}
-	}
-	m := withReport(mid(), 100, 30)
-	press(m, "w")
-	m.Update(snapshotMsg{done()})
-	if got := m.pageNow().Name; got != "Overview" {
-		t.Errorf("just after a key: page %s", got)
 	}
 }
 

@@ -60,7 +60,7 @@ type show struct {
 func start(t testing.TB, exit bool, change ...func(*Options)) *show {
 	t.Helper()
 	s := begin(t, exit, change...)
-	s.until("the first screen", func() bool { return strings.Contains(s.out.String(), "2151") })
+	s.until("the first screen", func() bool { return strings.Contains(s.out.String(), "2348") })
 	return s
 }
 
@@ -137,7 +137,7 @@ func TestLeavingWhenDone(t *testing.T) {
 	s.snapshots <- done()
 	close(s.snapshots)
 	s.until("the end", func() bool { return strings.Contains(s.out.String(), "✓ DONE") })
-	s.until("the way out", func() bool { return strings.Contains(s.out.String(), "leaves") })
+	s.until("the way out", func() bool { return strings.Contains(s.out.String(), "quit") })
 	s.press("q")
 	s.returned(nil)
 	if d, a := s.asked(); d+a != 0 {

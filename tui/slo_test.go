@@ -29,9 +29,13 @@ func TestPanelOnlyWithObjectives(t *testing.T) {
 		if strings.Contains(shown, "SLO") || strings.Contains(shown, "good") {
 			t.Errorf("without objectives:\n%s", shown)
 		}
-		shown = open(judge(mid()), w, h, termenv.Ascii).View()
-		for _, part := range []string{"─ SLO last 60s", "good", "FAILED"} {
-			if !strings.Contains(shown, part) {
+		m := open(judge(mid()), w, h, termenv.Ascii)
+		if shown = m.View(); !strings.Contains(shown, " good ") {
+			t.Errorf("with objectives:\n%s", shown)
+		}
+		press(m, "3")
+		for _, part := range []string{"─ SLO whole run", "goodput", "FAILED"} {
+			if shown = m.View(); !strings.Contains(shown, part) {
 				t.Errorf("with objectives, no %q:\n%s", part, shown)
 			}
 		}
@@ -40,7 +44,9 @@ func TestPanelOnlyWithObjectives(t *testing.T) {
 	plan := *s.Plan
 	plan.Gates = []metrics.Gate{{Metric: "failed", Op: ">", Limit: 0}}
 	s.Plan = &plan
-	shown := open(s, 120, 40, termenv.Ascii).View()
+	m := open(s, 120, 40, termenv.Ascii)
+	press(m, "3")
+	shown := m.View()
 	if !strings.Contains(shown, "failed > 0") || strings.Contains(shown, "goodput") {
 		t.Errorf("with a gate only:\n%s", shown)
 	}

@@ -17,11 +17,11 @@ func kvUsed(s *metrics.ServerSecond) float64    { return 100 * s.KVUsage }
 func preempted(s *metrics.ServerSecond) float64 { return s.Preemptions }
 
 func kvTitle(v *View, w, _ int) []screen.Span {
-	items := []legendItem{{screen.Usage, "used", saidShare(newest(v, kvUsed) / 100)}}
+	items := []legendItem{{color: screen.Usage, name: "used", value: saidShare(newest(v, kvUsed) / 100)}}
 	if n := total(v.serverSpan(), preempted); metrics.Said(n) {
-		items = append(items, legendItem{screen.Bad, "preempted", said(n)})
+		items = append(items, legendItem{screen.Bad, "preempted", said(n), false})
 	}
-	return legendFit(w, "KV cache %", items...)
+	return legend(w, "KV cache %", items...)
 }
 
 func drawKV(c screen.Canvas, v *View) {

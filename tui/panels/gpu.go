@@ -271,7 +271,7 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 	power := func(g *metrics.GPU) float64 { return g.Power }
 	mean := func(sum float64, n int) float64 { return sum / float64(n) }
 	all := func(sum float64, _ int) float64 { return sum }
-	v.chartBelow(c, y, legend(c.W, "by second", legendItem{screen.Usage, "use %, the mean", ""}, legendItem{screen.Plain, "power W, the sum", ""}),
+	v.chartBelow(c, y, legend(c.W, "by second", legendItem{color: screen.Usage, name: "use %, the mean"}, legendItem{color: screen.Plain, name: "power W, the sum"}),
 		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{
 			{name: "use", color: screen.Usage, below: chart.Filled, value: gpuValue(v, use, mean)},
 			{name: "power", color: screen.Plain, below: chart.Filled, value: gpuValue(v, power, all)},

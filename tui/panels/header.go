@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -186,10 +187,11 @@ func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 func (h Header) second(c screen.Canvas) {
 	s := h.View.Snapshot
 	parts, phase := planParts(s.Plan), phase(s)
-	right := h.clientNote(c.W / 2)
+	var right []screen.Span
 	if s.SaveError != "" {
-		right = append(right, screen.Label.Span(between), screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError), c.W/3)))
+		right = []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError), c.W*2/5)), screen.Label.Span(between)}
 	}
+	right = append(right, h.clientNote(c.W/2-screen.SpansWidth(right))...)
 	c.Spans(max(0, c.W-screen.SpansWidth(right)), 0, right)
 	const gap = 2
 	room := max(0, c.W-screen.SpansWidth(right)-gap)
@@ -200,6 +202,9 @@ func (h Header) second(c screen.Canvas) {
 // clientNote is the state of the client in at most w columns.
 func (h Header) clientNote(w int) []screen.Span {
 	state, why := h.View.client()
+	if state == unsampled && h.View.Report == nil { // its place is kept, so that nothing moves when it comes
+		return []screen.Span{screen.Text.Span(strings.Repeat(" ", screen.Width(well.describe("", w))))}
+	}
 	if words := state.describe(why, w); words != "" {
 		return []screen.Span{state.style().Span(words)}
 	}

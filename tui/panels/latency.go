@@ -80,7 +80,11 @@ func drawLatency(c screen.Canvas, v *View) {
 		}
 		y = 1
 	}
-	for _, r := range v.latencies() {
+	all := v.latencies()
+	if c.H == 2 && !v.Pooling() { // TTFT and ITL
+		all = []latencyRow{all[0], all[2]}
+	}
+	for _, r := range all {
 		if y >= c.H {
 			return
 		}
@@ -301,11 +305,13 @@ func percentileLines(v *View, l metrics.Latency) plot {
 		now := orDash(!row.empty(), number.Latency, time.Duration(ms*float64(time.Millisecond)))
 		return series{name: name, now: now, sign: sign, color: color, below: below, value: of.second, percentile: of}
 	}
+	p90 := line("p90", 90, 'o', screen.P90, chart.Filled)
+	p90.spare = true
 	return plot{
 		v: v, title: l.Naming().Title, compared: true, reversed: true, limits: l.Key(), window: v.scope(),
 		chart: chart.Plot{Log: true, Nothing: v.nothing(l)},
 		series: []series{
-			line("p99", 99, '#', screen.P99, chart.Filled), line("p90", 90, 'o', screen.P90, chart.Filled), line("p50", 50, '.', screen.P50, chart.Cleared),
+			line("p99", 99, '#', screen.P99, chart.Filled), p90, line("p50", 50, '.', screen.P50, chart.Cleared),
 		},
 	}
 }

@@ -161,7 +161,7 @@ func TestPagesAtEverySize(t *testing.T) {
 						head.DrawTiny(sf.All())
 					default:
 						head.Draw(l.Head.Of(sf.All()))
-						head.DrawVerdict(l.Verdict.Of(sf.All()))
+						head.DrawVerdict(l.Verdict.Of(sf.All()), l.Head.H == 1)
 						for i, b := range l.Panels {
 							panel, _ := Named(b.Name)
 							panel.Draw(b.Rect.Of(sf.All()), v, b, i == turn%3)

@@ -8,6 +8,7 @@
 package panels
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -143,10 +144,11 @@ func (p Panel) drawTitle(c screen.Canvas, title []screen.Span, focused bool) {
 	}
 }
 
-// legendItem is the name of a line in the title, and its newest value where there is room.
+// legendItem is the name of a line in the title, and its newest value where there is room. A spare one is left out first.
 type legendItem struct {
 	color       screen.Color
 	name, value string
+	spare       bool
 }
 
 // heading is a title in pieces.
@@ -169,22 +171,36 @@ func noted(title []screen.Span, w int, st screen.Style, words ...string) []scree
 	return title
 }
 
-// legend is a title with the lines and their values: tokens/s ━ out 7984 ━ in 3812.
+// legend is a title with the lines and their values: tokens/s ━ out 7984 ━ in 3812. Where there is no room for all, spare lines are left out first,
+// then the values, then lines from the end.
 func legend(w int, title string, items ...legendItem) []screen.Span {
-	for _, values := range []bool{true, false} {
-		out := append(make([]screen.Span, 0, 3+2*len(items)), screen.Strong.Span(title))
-		for _, it := range items {
-			name := it.name
-			if values && it.value != "" {
-				name += " " + it.value
-			}
-			out = append(out, screen.Style{Fg: it.color}.Span(" ━ "), screen.Text.Span(name))
+	few := slices.DeleteFunc(slices.Clone(items), func(it legendItem) bool { return it.spare })
+	for _, try := range []struct {
+		items  []legendItem
+		values bool
+	}{{items, true}, {few, true}, {items, false}, {few, false}} {
+		if out := legendOf(title, try.items, try.values); screen.SpansWidth(out)+6 <= w {
+			return out
 		}
-		if screen.SpansWidth(out)+6 <= w {
+	}
+	for ; len(few) > 1; few = few[:len(few)-1] {
+		if out := legendOf(title, few[:len(few)-1], true); screen.SpansWidth(out)+6 <= w {
 			return out
 		}
 	}
 	return []screen.Span{screen.Strong.Span(title)}
+}
+
+func legendOf(title string, items []legendItem, values bool) []screen.Span {
+	out := append(make([]screen.Span, 0, 3+2*len(items)), screen.Strong.Span(title))
+	for _, it := range items {
+		name := it.name
+		if values && it.value != "" {
+			name += " " + it.value
+		}
+		out = append(out, screen.Style{Fg: it.color}.Span(" ━ "), screen.Text.Span(name))
+	}
+	return out
 }
 
 // chartRows is the room below a panel of few lines for a chart of its figures, as in a zoomed panel: a blank line, a heading, the chart and its axis.

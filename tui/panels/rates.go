@@ -77,7 +77,7 @@ func loadPlot(v *View) plot {
 			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
 		{name: "waiting", now: number.Count(waiting), color: screen.Waiting, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
-		{name: "queued here", now: number.Count(held), color: screen.Queued, sparse: true,
+		{name: "queued here", now: number.Count(held), spare: held == 0, color: screen.Queued, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Held) }},
 	}}
 }

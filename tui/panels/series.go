@@ -26,6 +26,7 @@ type series struct {
 	percentile *percentile
 	// alone says that the baseline has no line behind this one.
 	alone bool
+	spare bool // see legendItem
 }
 
 // plot is a chart of series over the chosen span.
@@ -51,7 +52,7 @@ func (p *plot) items() []legendItem {
 		if s.sign != 0 && p.v.ASCII {
 			s.name += " " + string(s.sign)
 		}
-		out = append(out, legendItem{s.color, s.name, s.now})
+		out = append(out, legendItem{s.color, s.name, s.now, s.spare})
 	}
 	if p.reversed {
 		slices.Reverse(out)
@@ -61,10 +62,10 @@ func (p *plot) items() []legendItem {
 
 // legend is the title of a panel w wide.
 func (p *plot) legend(_ *View, w, _ int) []screen.Span {
-	if !p.compared {
-		return legendFit(w, p.title, p.items()...)
-	}
 	out := legend(w, p.title, p.items()...)
+	if !p.compared {
+		return out
+	}
 	if p.window != "" {
 		out = noted(out, w, screen.Label, between+p.window)
 	}

@@ -35,7 +35,7 @@ func openServerQueue(v *View) (titleOf, drawOf) {
 		}
 		items := p.items()
 		items = append(items[1:], items[0])
-		out := legendFit(w, serverName(v, w, items), items...)
+		out := legend(w, serverName(v, w, items), items...)
 		if v.ServerAbsent != "" {
 			out = append(out, endedEarly)
 		}
@@ -65,16 +65,6 @@ var endedEarly = screen.Caution.Span(" ! ended")
 // hereSign draws the client's own counts in ASCII.
 const hereSign = '.'
 
-// legendFit leaves out lines from the end until the others fit.
-func legendFit(w int, title string, items ...legendItem) []screen.Span {
-	for ; len(items) > 0; items = items[:len(items)-1] {
-		if out := legend(w, title, items...); len(out) > 1 {
-			return out
-		}
-	}
-	return []screen.Span{screen.Strong.Span(title)}
-}
-
 // drawAbsent says in a few lines why there is nothing to show.
 func drawAbsent(c screen.Canvas, why, otherwise string) {
 	if why = screen.Sanitize(why); why == "" {
@@ -88,10 +78,10 @@ func drawAbsent(c screen.Canvas, why, otherwise string) {
 // drawBroken writes on the first lines why the figures ended early, and returns the rest of the canvas.
 func drawBroken(c screen.Canvas, v *View) screen.Canvas {
 	why := screen.Sanitize(v.ServerAbsent)
-	if why == "" || c.H < 6 {
+	if why == "" || c.H < 5 {
 		return c
 	}
-	lines := screen.Wrap("! "+why, c.W, min(3, c.H/4)) // the reason stands behind an address
+	lines := screen.Wrap("! "+why, c.W, min(3, c.H/3)) // the reason stands behind an address
 	for y, l := range lines {
 		c.Print(0, y, l, screen.Caution)
 	}
@@ -136,7 +126,7 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 	prompt.below = chart.Filled
 	in := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{prompt}}
 	title := func(_ *View, w, _ int) []screen.Span {
-		return legendFit(w, "server tok/s", append(out.items(), in.items()...)...)
+		return legend(w, "server tok/s", append(out.items(), in.items()...)...)
 	}
 	return title, func(c screen.Canvas, _ *View) {
 		if c.H < 6 {

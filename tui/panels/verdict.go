@@ -16,14 +16,21 @@ type remark struct {
 	spare       int // where there is little room the highest goes first; 0 stays
 }
 
-// DrawVerdict writes one line of what is known of the run so far, or the card with the results of a run that is over where there is room for it.
-func (h Header) DrawVerdict(c screen.Canvas) {
+// DrawVerdict writes one line of what is known of the run so far, or the card with the results of a run that is over where there is room for it. A
+// header of one line leaves the state of the client to it.
+func (h Header) DrawVerdict(c screen.Canvas, client bool) {
 	c.Clear()
 	if c.H > 1 {
 		h.drawCard(c)
 		return
 	}
 	all := h.View.remarks()
+	if state, why := h.View.client(); client && state > well {
+		all = append([]remark{{long: state.describe(why, c.W/2), short: state.describe("", c.W), style: state.style()}}, all...)
+	}
+	if h.State == BrokenOff {
+		all = append([]remark{{long: "the run broke off", style: screen.Warning}}, all...)
+	}
 	for _, shorten := range []bool{false, true} {
 		for left := all; ; left = withoutSpare(left) {
 			spans := verdictLine(left, shorten)
@@ -225,10 +232,12 @@ func (h Header) cardRows() []cardRow {
 	}
 	within, ok := v.withinRemark()
 	out := []cardRow{row("SLO", within, ok, "no objectives given")}
-	saturation, ok := v.saturationRemark()
-	out = append(out, row("saturation", saturation, ok, "unknown"))
-	limit, ok := v.limitRemark()
-	out = append(out, row("limit", limit, ok, "unknown"))
+	if saturation, ok := v.saturationRemark(); ok {
+		out = append(out, row("saturation", saturation, ok, ""))
+	}
+	if limit, ok := v.limitRemark(); ok {
+		out = append(out, row("limit", limit, ok, ""))
+	}
 	rate := number.Rate(r.RequestThroughput) + " req/s"
 	if !v.Pooling() {
 		rate += between + number.Rate(r.OutputThroughput) + " tok/s out"

@@ -76,7 +76,7 @@ func (t *taken) limits(all []Limit, at scale) {
 		}
 		for k := range t.c.W {
 			if t.free(k, y, 1) {
-				t.c.Set(k, y, '─', screen.Dim)
+				t.c.Set(k, y, '┄', screen.Dim)
 			}
 		}
 		t.c.Print(x, y, name, screen.Strong)

@@ -84,17 +84,29 @@ func (v *View) levels() []metrics.LoadLevel {
 
 // saturationName names the load at which the server saturates, as closely as it is known, with a question mark until it is confirmed.
 func saturationName(a *metrics.Answer) string {
-	word, loads := "saturates ", loadNumber(a.From)+"–"+loadName(a.To, a.Users)
-	if at, close := a.At(); close {
-		if at = number.Sane(at); at >= 10 {
-			at = math.Round(at)
-		}
-		loads = "~" + loadName(at, a.Users)
-	}
 	if !a.Confirmed {
-		word = "saturating? "
+		return "saturating? " + saturationLoad(a)
 	}
-	return word + loads
+	return "saturates " + saturationLoad(a)
+}
+
+// saturationShort is the load alone, with a question mark until it is confirmed.
+func saturationShort(a *metrics.Answer) string {
+	if !a.Confirmed {
+		return saturationLoad(a) + "?"
+	}
+	return saturationLoad(a)
+}
+
+func saturationLoad(a *metrics.Answer) string {
+	at, close := a.At()
+	if !close {
+		return loadNumber(a.From) + "–" + loadName(a.To, a.Users)
+	}
+	if at = number.Sane(at); at >= 10 {
+		at = math.Round(at)
+	}
+	return "~" + loadName(at, a.Users)
 }
 
 // loadName writes a load: 38 req/s, 64 users.

@@ -305,7 +305,7 @@ func percentileLines(v *View, l metrics.Latency) plot {
 		now := orDash(!row.empty(), number.Latency, time.Duration(ms*float64(time.Millisecond)))
 		return series{name: name, now: now, sign: sign, color: color, below: below, value: of.second, percentile: of}
 	}
-	p90 := line("p90", 90, 'o', screen.P90, chart.Filled)
+	p90 := line("p90", 90, 'o', screen.P90, chart.Bare)
 	p90.spare = true
 	return plot{
 		v: v, title: l.Naming().Title, compared: true, reversed: true, limits: l.Key(), window: v.scope(),

@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,6 +23,10 @@ func (h Header) DrawVerdict(c screen.Canvas, client bool) {
 	c.Clear()
 	if c.H > 1 {
 		h.drawCard(c)
+		return
+	}
+	if h.View.Dead() != nil {
+		drawOutage(c, h.View)
 		return
 	}
 	all := h.View.remarks()
@@ -91,6 +96,7 @@ func (v *View) remarks() []remark {
 		out = append(out, r)
 	}
 	if r, ok := v.limitRemark(); ok {
+		r.long = "limit: " + r.long
 		out = append(out, r)
 	}
 	if len(out) == 0 {
@@ -138,7 +144,7 @@ func (v *View) saturationRemark() (remark, bool) {
 	switch {
 	case a == nil:
 	case a.Saturates:
-		return remark{long: saturationName(a), style: screen.Warning}, true
+		return remark{long: saturationName(a), short: saturationShort(a), style: screen.Warning}, true
 	case v.State == metrics.Finished && a.Why != "":
 		return remark{long: v.unsaturated(), style: screen.Label, spare: 2}, true
 	}
@@ -154,14 +160,42 @@ func (v *View) unsaturated() string {
 	return why
 }
 
-// limitRemark names the largest part of TTFT once the server saturates.
+// limitRemark names the part of TTFT that limits the server.
 func (v *View) limitRemark() (remark, bool) {
+	if a := v.answer(); a != nil && a.Bottleneck.Known() && a.Saturates {
+		return remark{long: a.Bottleneck.String(), style: screen.Text, spare: 3}, true
+	}
 	return remark{}, false
 }
 
 // peakRemark is the highest throughput.
 func (v *View) peakRemark() (remark, bool) {
+	if a := v.answer(); a != nil && a.PeakOutput > 0 && !v.Pooling() {
+		return remark{long: "peak " + number.Short(a.PeakOutput) + " tok/s", style: screen.Style{Fg: screen.Output}, spare: 4}, true
+	}
 	return remark{}, false
+}
+
+// Dead is the outage of a server that does not answer any more while the run is on; nil for none.
+func (v *View) Dead() *metrics.Outage {
+	if v.State == metrics.Finished {
+		return nil
+	}
+	return v.Outage
+}
+
+// drawOutage fills the line with the news that the server does not answer.
+func drawOutage(c screen.Canvas, v *View) {
+	words := "server not answering for " + number.Coarse(v.At-v.Outage.Since)
+	if why := screen.Sanitize(v.Outage.Why); why != "" {
+		words += ": " + why
+	}
+	st := screen.Style{Fg: screen.Inverse, Bg: screen.Bad, Bold: true}
+	if c.Terminal().Mono {
+		st, words = screen.Strong, "! "+words
+	}
+	c.Fill(st)
+	c.Print(1, 0, words, st)
 }
 
 // Heights of the card with its border: where its lines stand beside each other, and below each other.
@@ -231,8 +265,10 @@ func (h Header) cardRows() []cardRow {
 		return cardRow{name, []screen.Span{m.style.Span(m.long)}}
 	}
 	within, ok := v.withinRemark()
-	out := []cardRow{row("SLO", within, ok, "no objectives given")}
+	within.long = strings.TrimPrefix(within.long, "within SLO ")
+	out := []cardRow{row("within SLO", within, ok, "no objectives given")}
 	if saturation, ok := v.saturationRemark(); ok {
+		saturation.long = cmp.Or(saturation.short, saturation.long)
 		out = append(out, row("saturation", saturation, ok, ""))
 	}
 	if limit, ok := v.limitRemark(); ok {
@@ -243,6 +279,10 @@ func (h Header) cardRows() []cardRow {
 		rate += between + number.Rate(r.OutputThroughput) + " tok/s out"
 	}
 	out = append(out, cardRow{"throughput", []screen.Span{screen.Strong.Span(rate)}})
+	if o := v.Outage; o != nil {
+		words := "not answering since " + number.Clock(o.Since) + ": " + screen.Sanitize(o.Why)
+		out = append(out, cardRow{"server", []screen.Span{screen.Warning.Span(words)}})
+	}
 	client, why := v.client()
 	words := client.word()
 	if why != "" {

@@ -78,10 +78,24 @@ func (c Canvas) Over() Canvas {
 func (c Canvas) Terminal() Terminal { return c.s.Terminal }
 
 // Clear makes the canvas blank.
-func (c Canvas) Clear() {
+func (c Canvas) Clear() { c.Fill(Text) }
+
+// Fill makes all of the canvas blank in a style.
+func (c Canvas) Fill(st Style) {
 	for y := range c.H {
 		for x := range c.W {
-			c.Set(x, y, ' ', Text)
+			c.Set(x, y, ' ', st)
+		}
+	}
+}
+
+// Grey takes the colours from what is drawn, as of figures that are not up to date.
+func (c Canvas) Grey() {
+	for y := range c.H {
+		for x := range c.W {
+			if p := c.At(x, y); p.Style != Line {
+				p.Style = Dim
+			}
 		}
 	}
 }

@@ -162,7 +162,7 @@ func TestPreparationTurnsIntoTheRun(t *testing.T) {
 		t.Fatal("the preparation was left")
 	}
 	p.Show(s.snapshots, s.control, nil)
-	s.until("the run", func() bool { return strings.Contains(s.out.String(), "2151") })
+	s.until("the run", func() bool { return strings.Contains(s.out.String(), "2348") })
 	s.press("q")
 	s.until("a drain", func() bool { d, a := s.asked(); return d == 1 && a == 0 })
 	s.cancel(context.Canceled)

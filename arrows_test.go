@@ -68,7 +68,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/attach":    {"benchtop/metrics"},
 	"benchtop/internal/race":      {},
 	"benchtop/internal/lines":     {},
-	"benchtop/internal/replay":    {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live", "benchtop/metrics/report"},
+	"benchtop/internal/replay":    {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"},
 	"benchtop/internal/run": {"benchtop/internal/run/control", "benchtop/internal/run/watch", "benchtop/internal/attach", "benchtop/internal/files",
 		"benchtop/internal/simulator", "benchtop/internal/telemetry", "benchtop/loadgen", "benchtop/loadgen/conn", "benchtop/loadgen/protocol", "benchtop/loadgen/shape",
 		"benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live",
@@ -102,9 +102,9 @@ var only = map[string][]string{
 	"github.com/nikolalohinski/gonja": {"benchtop/datasets/chattemplate"},
 }
 
-// forTests are packages that any test may import, and which tests need to make events into reports and views.
+// forTests are packages that any test may import, and which tests need to make events into reports, views and results.
 var forTests = []string{"benchtop/internal/race", "benchtop/datasets/hub/hubtest", "benchtop/metrics/event", "benchtop/metrics/event/eventtest",
-	"benchtop/metrics/live", "benchtop/metrics/report"}
+	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.
 var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/endpoint"}

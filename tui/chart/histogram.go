@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -303,18 +304,24 @@ type placedAnnotation struct {
 }
 
 // writeNames writes the names into the top row in the order of their lines. A name begins at its line, or further to the left if the next
-// name or the edge is in the way. If there is no room for all, the last annotations of the list are left out. It returns the others.
+// name or the right edge is in the way, or to the right if the left edge is. If there is no room for all, the last annotations of the list are left
+// out. It returns the others.
 func writeNames(c screen.Canvas, all []placedAnnotation) []placedAnnotation {
 	for ; len(all) > 0; all = all[:len(all)-1] {
 		sorted := slices.Clone(all)
-		slices.SortStableFunc(sorted, func(a, b placedAnnotation) int { return b.x - a.x })
+		slices.SortStableFunc(sorted, func(a, b placedAnnotation) int { return cmp.Or(b.x-a.x, cmp.Compare(b.At, a.At)) })
 		at := make([]int, len(sorted))
 		free := c.W
 		for i, m := range sorted {
 			at[i] = min(m.x, free-screen.SpansWidth(m.Name))
 			free = at[i] - 1
 		}
-		if at[len(at)-1] < 0 {
+		free = 0
+		for i, m := range slices.Backward(sorted) {
+			at[i] = max(at[i], free)
+			free = at[i] + screen.SpansWidth(m.Name) + 1
+		}
+		if free > c.W+1 {
 			continue
 		}
 		for i, m := range sorted {

@@ -53,16 +53,19 @@ func timePanel(name string, build func(v *View) plot) Panel {
 // titleFrame is the part of a panel's width that its title cannot have: corners, blanks, the brackets of the chosen panel.
 const titleFrame = 7
 
-// Named finds a panel. To add one: a file with its function, an entry here, a place in a page's layout.
+// all panels. To add one: a file with its function, an entry here, a place in a page's layout.
+var all = []*Panel{
+	&tokensPanel, &loadPanel, &percentilesPanel, &itlOverTimePanel, &ttftPanel, &itlPanel, &latencyPanel, &sloPanel, &errorsPanel,
+	&logPanel, &eventsPanel, &reportPanel,
+	&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
+	&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel,
+	&serverQueuePanel, &kvPanel, &serverTokensPanel, &serverTTFTPanel, &cachePanel, &gpuPanel, &whyPanel,
+	&requestsPanel, &requestPanel,
+}
+
+// Named finds a panel.
 func Named(name string) (Panel, bool) {
-	for _, p := range []*Panel{
-		&tokensPanel, &loadPanel, &percentilesPanel, &itlOverTimePanel, &ttftPanel, &itlPanel, &latencyPanel, &sloPanel, &errorsPanel,
-		&logPanel, &eventsPanel, &reportPanel,
-		&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
-		&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel,
-		&serverQueuePanel, &kvPanel, &serverTokensPanel, &serverTTFTPanel, &cachePanel, &gpuPanel, &whyPanel,
-		&requestsPanel, &requestPanel,
-	} {
+	for _, p := range all {
 		if p.name == name {
 			return *p, true
 		}

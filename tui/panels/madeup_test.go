@@ -1,0 +1,232 @@
+package panels
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"benchtop/export"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
+	liveview "benchtop/metrics/live"
+	"benchtop/metrics/report"
+)
+
+// madeUp is a run made up by chance: its plan, facts and requests, all of them over.
+type madeUp struct {
+	run      metrics.Run
+	requests []metrics.Request
+}
+
+// makeUp makes up a run: of any load, with or without warm-up, failures, objectives, gates, samples of server, accelerators and client.
+func makeUp(seed uint64) *madeUp {
+	r := rand.New(rand.NewPCG(seed, 11))
+	chance := func(percent int) bool { return r.IntN(100) < percent }
+	length := time.Duration(4+r.IntN(70)) * time.Second
+	p := metrics.Plan{
+		BaseURL: "http://127.0.0.1:8000", Backend: "openai-chat", ModelID: "org/M", Dataset: "random", Load: "made up", Pooling: chance(12),
+		Rate: metrics.Rate(2 + r.IntN(12)), Percentiles: []float64{75, 90, 95, 99, 99.9},
+		Metrics: []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Timestamps: metrics.UserStamps,
+	}
+	if chance(60) {
+		p.Duration = length
+	}
+	if chance(40) {
+		p.Warmup = time.Duration(1+r.IntN(6)) * time.Second
+	}
+	if chance(40) {
+		p.MaxConcurrency = 4 + r.IntN(40)
+	}
+	if chance(30) {
+		half := length / 2
+		p.Stages = []metrics.Stage{{Length: half, Rate: float64(p.Rate)}, {Start: half, Length: length - half, Rate: 2 * float64(p.Rate)}}
+	}
+	if chance(60) {
+		p.Goodput = metrics.SLO{{Metric: metrics.E2EL, LimitMS: float64(200 + r.IntN(3000))}}
+		if !p.Pooling {
+			p.Goodput = append(metrics.SLO{{Metric: metrics.TTFT, LimitMS: float64(20 + r.IntN(800))}}, p.Goodput...)
+		}
+		p.Gates = []metrics.Gate{{Metric: "p99_e2el_ms", Op: ">", Limit: float64(100 + r.IntN(5000))}, {Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}}
+	}
+	if chance(50) {
+		p.GPUPrice = 2.5
+	}
+	m := &madeUp{run: metrics.Run{Plan: p, End: metrics.End{Ended: length}}}
+	m.makeRequests(r, length)
+	m.run.Events = []metrics.LogEntry{
+		{At: length / 5, Level: metrics.Info, Text: "something of note", Mark: "note"}, {At: length / 2, Level: metrics.Warn, Text: "something odd", Count: 1 + r.IntN(3)},
+	}
+	m.makeSamples(r, length, chance(60), chance(40), chance(70))
+	return m
+}
+
+// makeRequests makes up requests that are over by the end of the run.
+func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration) {
+	p := &m.run.Plan
+	slow, failing, told := math.Exp(2*r.Float64()), r.IntN(25)*r.IntN(2), r.IntN(3) == 0
+	us := func(most float64) time.Duration { return time.Duration(most*r.Float64()*1e6) * time.Microsecond }
+	models := []string{"", "", "org/A", "org/B"}[r.IntN(2)*2:][:2]
+	for at := time.Duration(0); ; {
+		at += time.Duration(r.ExpFloat64() / float64(p.Rate) * float64(time.Second)).Round(time.Microsecond)
+		q := metrics.NewRequest(len(m.requests))
+		q.ID, q.Model = fmt.Sprintf("id-%d", q.Index), models[r.IntN(2)]
+		q.Scheduled, q.Due = at, at+us(0.0003)
+		q.Admitted = q.Due
+		if p.MaxConcurrency > 0 {
+			q.Admitted += us(0.4)
+		}
+		q.Sent, q.Connect = q.Admitted+us(0.0005), us(0.0004)
+		q.InputTokens, q.InputSource = 1+r.IntN(900), metrics.TokensFromUsage
+		t := q.Sent + us(0.2*slow)
+		chunks := 1
+		if !p.Pooling {
+			chunks += r.IntN(40)
+		}
+		for k := range chunks {
+			tokens := int32(1)
+			if p.Pooling {
+				tokens = 0
+			}
+			q.Add(metrics.Chunk{At: t, Tokens: tokens, Answer: !p.Pooling})
+			if k < chunks-1 {
+				t += us(0.02 * slow)
+			}
+		}
+		q.Done = q.LastChunk
+		if !p.Pooling {
+			q.OutputTokens, q.OutputSource = chunks, metrics.TokensFromUsage
+		}
+		if told {
+			q.ServerQueue, q.ServerPrefill = q.TTFT()/3, q.TTFT()/2
+		}
+		if r.IntN(100) < failing {
+			q.Failure, q.Error, q.Done = metrics.FailedTruncated, "cut short", q.LastChunk+us(0.1)
+			q.ServerQueue, q.ServerPrefill = metrics.Never, metrics.Never
+			if r.IntN(2) == 0 {
+				q.Failure, q.Status, q.Error, q.Done = metrics.FailedStatus, 503, "busy", q.Sent+us(0.05)
+				q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
+			}
+		}
+		if q.Done >= length {
+			return
+		}
+		m.requests = append(m.requests, q)
+	}
+}
+
+// makeSamples makes up a sample a second of the server, two accelerators and the client.
+func (m *madeUp) makeSamples(r *rand.Rand, length time.Duration, server, gpus, client bool) {
+	for at := time.Second; at <= length; at += time.Second {
+		x := func(most int) float64 { return float64(r.IntN(most)) }
+		if server {
+			s := metrics.ServerSecond{At: at, Took: time.Second, Running: x(90), Waiting: x(40), KVUsage: x(100) / 100, Preemptions: x(3),
+				PrefixQueries: 100 + x(900), PrefixHits: x(100), PromptTokens: x(9000), OutputTokens: x(4000), DraftTokens: 50 + x(200), AcceptedTokens: x(50),
+				TTFT:  metrics.ServerLatency{N: 1 + x(9), Mean: time.Duration(1+x(500)) * time.Millisecond},
+				Queue: metrics.ServerLatency{N: 1 + x(9), Mean: time.Duration(x(100)) * time.Millisecond}}
+			s.HitRate = s.PrefixHits / s.PrefixQueries
+			m.run.Server = append(m.run.Server, s)
+		}
+		if gpus {
+			all := make([]metrics.GPU, 2)
+			for i := range all {
+				all[i] = metrics.GPU{Index: i, Name: "NVIDIA H200", Use: x(100) / 100, MemoryUsed: 1e9 * (1 + x(140)), MemoryTotal: 141e9, Power: 100 + x(600),
+					PowerLimit: 700, Temperature: 30 + x(50), Clock: 1000 + x(900)}
+			}
+			m.run.GPUs = append(m.run.GPUs, metrics.GPUSecond{At: at, Took: time.Second, GPUs: all})
+		}
+		if client {
+			m.run.Client = append(m.run.Client, metrics.ClientSecond{At: at, Took: time.Second, CPU: x(400) / 100, Cores: 4, Sent: 1 + r.IntN(20),
+				LateP99: time.Duration(1+r.IntN(3e6)) * time.Nanosecond, LateMax: time.Duration(3e6 + r.IntN(3e6)), Chunks: 10})
+		}
+	}
+	if server {
+		m.run.ServerKind = "vLLM"
+	}
+}
+
+func (m *madeUp) each() iter.Seq2[metrics.Request, error] {
+	return func(yield func(metrics.Request, error) bool) {
+		for _, q := range m.requests {
+			if !yield(q, nil) {
+				return
+			}
+		}
+	}
+}
+
+// at is the snapshot at a moment, from the live view that was told all events before it in order of time.
+func (m *madeUp) at(by time.Duration) *liveview.View {
+	v := liveview.NewView(time.Now().Add(-by), &m.run.Plan)
+	type moment struct {
+		at time.Duration
+		do func()
+	}
+	var story []moment
+	for _, e := range eventtest.Facts(m.run)[1:] {
+		story = append(story, moment{e.At, func() { v.Take(&e) }})
+	}
+	for i := range m.requests {
+		final := &m.requests[i]
+		q := metrics.NewRequest(final.Index)
+		q.ID, q.Model, q.InputTokens, q.InputSource = final.ID, final.Model, final.InputTokens, final.InputSource
+		tell := func(at time.Duration, kind event.Kind, set func()) {
+			if at != metrics.Never {
+				story = append(story, moment{at, func() { set(); eventtest.Step(v, kind, &q) }})
+			}
+		}
+		tell(final.Due, event.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due })
+		tell(final.Sent, event.Sent, func() { q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect })
+		for _, c := range final.Chunks {
+			tell(c.At, event.Chunk, func() { q.Add(c) })
+		}
+		tell(final.Done, event.Done, func() {
+			q.Done, q.Failure, q.Status, q.Error = final.Done, final.Failure, final.Status, final.Error
+			q.OutputTokens, q.OutputSource, q.ServerQueue, q.ServerPrefill = final.OutputTokens, final.OutputSource, final.ServerQueue, final.ServerPrefill
+		})
+	}
+	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
+	for _, m := range story {
+		if m.at <= by {
+			m.do()
+		}
+	}
+	return v
+}
+
+// during is the run while it is on.
+func (m *madeUp) during(by time.Duration) *metrics.Snapshot {
+	v := m.at(by)
+	v.Inspect(metrics.Inspection{Rows: true})
+	v.Judge()
+	s := v.SnapshotAt(by)
+	return &s
+}
+
+// over is the run when it is over, with its result as it is saved.
+func (m *madeUp) over(t *testing.T) (*metrics.Snapshot, map[string]any) {
+	t.Helper()
+	r, err := report.Of(eventtest.Of(m.run, m.each()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := export.JSON(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var result map[string]any
+	if err := json.Unmarshal(b.Bytes(), &result); err != nil {
+		t.Fatal(err)
+	}
+	v := m.at(m.run.Ended)
+	v.Inspect(metrics.Inspection{Rows: true})
+	v.Finish(&r)
+	s := v.Snapshot()
+	return &s, result
+}

@@ -1,0 +1,377 @@
+package panels
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/number"
+)
+
+func (f *truth) tokens() {
+	out, in := f.mean(outputTokens), f.mean(inputTokens)
+	if f.over() {
+		out, in = f.at("output_throughput"), f.at("total_token_throughput")
+		if f.s.Plan.Pooling {
+			out = 0
+		}
+		in -= out
+	}
+	if !f.s.Plan.Pooling {
+		f.want(`━ out (\S+)`, f.guess()+number.Rate(out))
+	}
+	f.want(`━ in (\S+)`, number.Rate(in))
+}
+
+// guess is the sign before figures of which requests in flight are counted by their chunks.
+func (f *truth) guess() string {
+	for i := range f.run.requests {
+		if q := &f.run.requests[i]; q.Done > f.s.At && q.FirstToken != metrics.Never && q.FirstToken <= f.s.At {
+			return "~"
+		}
+	}
+	return ""
+}
+
+// rate is the rate of done requests, after that of the plan while the run is on.
+func (f *truth) rate() string {
+	if f.over() {
+		return number.Rate(f.at("request_throughput"))
+	}
+	return number.Rate(f.s.Plan.Target(f.s.At)) + "→" + number.Rate(f.mean(finished))
+}
+
+func (f *truth) load() {
+	held, waiting, running := f.levels()
+	f.want(`━ running (\d+)`, number.Count(running))
+	f.want(`━ waiting (\d+)`, number.Count(waiting))
+	f.want(`━ queued here (\d+)`, number.Count(held))
+	f.want(`· (\S+) req/s`, f.rate())
+	if done, _ := f.ended(); f.s.At >= f.s.Plan.Warmup {
+		f.want(`· (\S+) done`, number.Count(done))
+	}
+}
+
+func (f *truth) rates() {
+	sent, done := f.mean(sentRequests), f.mean(finished)
+	if f.over() {
+		sent, done = f.at("benchtop", "pacing", "sent_rps"), f.at("request_throughput")
+	} else {
+		f.want(`━ target (\S+)`, loadNumber(math.Round(f.s.Plan.Target(f.s.At))))
+	}
+	if !math.IsNaN(sent) {
+		f.want(`━ sent (\S+)`, number.Rate(sent))
+	}
+	f.want(`━ done (\S+)`, number.Rate(done))
+}
+
+func (f *truth) percentiles(l metrics.Latency) {
+	for _, p := range []string{"p50", "p90", "p99"} {
+		f.want(`━ `+p+` (\S+)`, f.latencyText(l, p))
+	}
+}
+
+func (f *truth) histogram(l metrics.Latency) {
+	n := f.values(l).Count()
+	f.want(`  n (\S+)`, number.Count(int(n)))
+	if n == 0 {
+		return
+	}
+	for _, p := range []string{"p50", "p99"} {
+		f.want(`^│.*\b`+p+` ([\d.]+[mµ]?s)`, f.latencyText(l, p))
+	}
+	for _, o := range f.s.Plan.Goodput {
+		if o.Metric == l {
+			f.want(`SLO ([\d.]+m?s)`, number.Tick(number.Seconds(o.LimitMS/1000)))
+		}
+	}
+}
+
+// heat has no figure but the name of the latency.
+func (f *truth) heat() { f.want(`^╭─ (.*) heat map`, f.v.Latency.Naming().Title) }
+
+// latencyUnits are by how much figures in a unit are greater than in milliseconds.
+var inUnit = map[string]float64{"µs": 1000, "ms": 1, "s": 1e-3, "d": 1.0 / 86_400_000}
+
+func (f *truth) latencyRows(columns []string, of func(name string) (metrics.Latency, bool)) {
+	rows, names := f.table(columns...)
+	for y, name := range names {
+		l, ok := of(strings.TrimPrefix(name, "> "))
+		if !ok || strings.Contains(name, "━") {
+			continue
+		}
+		unit := regexp.MustCompile(` (µs|ms|s|d) `).FindStringSubmatch(name)
+		for i, c := range columns {
+			ms, known := f.quantile(l, c)
+			got := rows[y][i]
+			switch {
+			case c == "n" && f.s.Report == nil:
+				f.near(name+" n", got, float64(f.values(l).Count()))
+			case c == "n" || (c == "min" || c == "max") && f.over() && math.IsNaN(ms):
+			case !known:
+				if got != dash {
+					f.failf("%s %s is %s, want a dash", name, c, got)
+				}
+			case unit == nil:
+				f.failf("no unit in %q", name)
+			default:
+				f.near(name+" "+c, got, ms*inUnit[unit[1]])
+			}
+		}
+	}
+	if f.large && len(names) == 0 {
+		f.failf("no table")
+	}
+}
+
+func (f *truth) latencyTable() {
+	columns := []string{"mean", "p50", "p90", "p95", "p99"}
+	if !f.large {
+		columns = []string{"mean", "p50", "p99"}
+	}
+	f.latencyRows(columns, func(name string) (metrics.Latency, bool) {
+		for l := range metrics.Latencies() {
+			if title := l.Naming().Title; title != "" && strings.HasPrefix(name, title+" ") {
+				return l, true
+			}
+		}
+		return 0, false
+	})
+}
+
+func (f *truth) percentileTable() {
+	columns := []string{"p50", "p90", "p99"}
+	if f.large {
+		columns = []string{"n", "mean", "p50", "p75", "p90", "p95", "p99", "p99.9"}
+	}
+	f.latencyRows(columns, func(name string) (metrics.Latency, bool) {
+		for _, l := range latencies {
+			if n := l.Naming(); strings.HasPrefix(name, n.Title+" ") || strings.HasPrefix(name, n.Short+" ") {
+				return l, true
+			}
+		}
+		return 0, false
+	})
+}
+
+// slo compares the shares of requests that met the objectives, and the gates of a result.
+func (f *truth) slo() {
+	if len(f.s.Plan.Goodput) == 0 {
+		return
+	}
+	var done, ended, good int
+	met := map[metrics.Latency]int{}
+	for i := range f.run.requests {
+		q := &f.run.requests[i]
+		if !f.counts(q, q.Done) {
+			continue
+		}
+		if ended++; !q.OK() {
+			continue
+		}
+		done++
+		all := true
+		for _, o := range f.s.Plan.Goodput {
+			took := q.Done - q.Sent
+			if o.Metric == metrics.TTFT {
+				took = q.FirstChunk - q.Sent
+			}
+			if milliseconds(took) <= o.LimitMS {
+				met[o.Metric]++
+			} else {
+				all = false
+			}
+		}
+		if all {
+			good++
+		}
+	}
+	share := func(n, of int) string {
+		if of == 0 {
+			return dash
+		}
+		return percent(float64(n) / float64(of))
+	}
+	f.want(`│goodput .*?([<\d.]+%|–)`, share(good, ended))
+	for _, o := range f.s.Plan.Goodput {
+		f.want(`│`+o.Metric.Naming().Short+`≤\S+ .*?([<\d.]+%|–)`, share(met[o.Metric], done))
+	}
+	if !f.over() {
+		return
+	}
+	for i, g := range f.s.Plan.Gates {
+		value := f.result["benchtop"].(map[string]any)["gates"].([]any)[i].(map[string]any)["value"]
+		want := dash
+		if v, ok := value.(float64); ok {
+			want = gateValue(g, v)
+		}
+		f.want(`│`+regexp.QuoteMeta(g.Metric+" "+g.Op)+` \S+ .*?(\S+) [!✓ ]│`, want)
+	}
+}
+
+func (f *truth) errors() {
+	done, failed := f.ended()
+	f.want(`errors (\d+)`, number.Count(failed))
+	if failed > 0 {
+		f.want(`errors \d+ (\S+%) of`, number.Share(failed, done+failed))
+		f.want(`of (\d+)`, number.Count(done+failed))
+	}
+	for name, kind := range map[string]metrics.Failure{"stream truncated": metrics.FailedTruncated, "HTTP 503": metrics.FailedStatus} {
+		n := 0
+		for i := range f.run.requests {
+			if q := &f.run.requests[i]; q.Failure == kind && q.Done <= f.s.At && q.Scheduled >= f.s.Plan.Warmup {
+				n++
+			}
+		}
+		if n > 0 {
+			f.want(`(\d+)  `+name, number.Count(n))
+		}
+	}
+}
+
+// log compares each line with the event of its moment.
+func (f *truth) log() {
+	for _, l := range f.lines {
+		m := regexp.MustCompile(`^│(\d\d:\d\d\.\d) (INFO|WARN|ERROR) +(.*?) *│$`).FindStringSubmatch(l)
+		if m == nil {
+			continue
+		}
+		var index int
+		if n, _ := fmt.Sscanf(m[3], "request %d:", &index); n == 1 {
+			if q := &f.run.requests[index]; q.OK() || q.Done > f.s.At || m[2] != "ERROR" {
+				f.failf("request %d did not fail", index)
+			}
+			f.read++
+			continue
+		}
+		if !slices.ContainsFunc(f.run.run.Events, func(e metrics.LogEntry) bool {
+			text := e.Text
+			if e.Count > 1 {
+				text += fmt.Sprintf(" (×%d)", e.Count)
+			}
+			at := fmt.Sprintf("%02d:%02d.%d", int(e.At.Minutes()), int(e.At.Seconds())%60, int(e.At.Milliseconds()/100)%10)
+			return m[1] == at && strings.ToLower(m[2]) == string(e.Level) && m[3] == text && e.At <= f.s.At
+		}) {
+			f.failf("no event %q", m[1:])
+		}
+		f.read++
+	}
+}
+
+func (f *truth) report() {
+	for i, want := range f.v.Text {
+		if got := strings.Trim(f.lines[i+1], "│ "); got != want {
+			f.failf("%q, want %q", got, want)
+		}
+		f.read++
+	}
+}
+
+func (f *truth) lateness() {
+	now := newestOf(f.run.run.Client, f.s.At, func(c *metrics.ClientSecond) time.Duration { return c.At })
+	if now == nil {
+		return
+	}
+	f.want(`━ p99 (\S+)`, number.Latency(now.LateP99))
+	f.want(`━ max (\S+)`, number.Latency(now.LateMax))
+	f.want(`━ CPU (\S+)%`, fmt.Sprintf("%.0f", 100*now.CPU/now.Cores))
+}
+
+// newestOf is the newest sample at a moment, nil if there is none.
+func newestOf[T any](all []T, by time.Duration, at func(*T) time.Duration) (newest *T) {
+	for i := range all {
+		if at(&all[i]) <= by {
+			newest = &all[i]
+		}
+	}
+	return newest
+}
+
+// stages compares the levels of load with those of the result, or of the live view.
+func (f *truth) stages() {
+	rows, _ := f.table("plan/s", "done/s", f.v.firstWait().Naming().Title+" p99", "in SLO")
+	levels := f.s.Levels
+	for i, l := range levels {
+		if f.over() {
+			x := f.result["benchtop"].(map[string]any)["levels"].([]any)[i].(map[string]any)
+			l.Offered, l.Done, l.Requests = x["offered"].(float64), x["done_rps"].(float64), int(x["requests"].(float64))
+			l.TTFTp99, _ = x[f.v.firstWait().Key()+"_p99_ms"].(float64)
+			if good, ok := x["good"].(float64); ok {
+				l.Good = int(good)
+			}
+		}
+		wait, within := dash, dash
+		if l.TTFTp99 > 0 {
+			wait = number.Latency(time.Duration(l.TTFTp99 * 1e6))
+		}
+		if l.Requests > 0 && len(f.s.Plan.Goodput) > 0 {
+			within = percent(float64(l.Good) / float64(l.Requests))
+		}
+		want := []string{loadNumber(l.Offered), number.Rate(l.Done), wait, within}
+		switch {
+		case slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row, want) }):
+			f.read++
+		case f.large:
+			f.failf("no level %q among %q", want, rows)
+		}
+	}
+}
+
+func (f *truth) endpoints() {
+	type endpoint struct {
+		sent, flying, done, failed, tokens int
+		wait                               metrics.Histogram
+	}
+	byModel := map[string]*endpoint{}
+	for i := range f.run.requests {
+		q := &f.run.requests[i]
+		if q.Sent > f.s.At {
+			continue
+		}
+		e := byModel[q.Model]
+		if e == nil {
+			e = &endpoint{}
+			byModel[q.Model] = e
+		}
+		over := q.Done <= f.s.At
+		if !over {
+			e.flying++
+		}
+		if q.Scheduled < f.s.Plan.Warmup {
+			continue
+		}
+		e.sent++
+		switch {
+		case over && q.OK():
+			e.done, e.tokens = e.done+1, e.tokens+q.OutputTokens
+		case over:
+			e.failed++
+			continue
+		}
+		if q.FirstChunk != metrics.Never && q.FirstChunk <= f.s.At {
+			e.wait.Add(q.FirstChunk - q.Sent)
+		}
+	}
+	wait := f.v.firstWait().Naming().Title
+	rows, names := f.table("sent", "in flight", "done", "failed", "out tok", wait+" p50", wait+" p99")
+	for model, e := range byModel {
+		if model == "" {
+			model = "127.0.0.1:8000"
+		}
+		i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, model+" ") })
+		quantile := func(q float64) string { return orDash(e.wait.Count() > 0, number.Latency, e.wait.Quantile(q)) }
+		want := []string{number.Count(e.sent), number.Count(e.flying), number.Count(e.done), number.Count(e.failed), number.Count(e.tokens), quantile(0.5), quantile(0.99)}
+		switch {
+		case i >= 0 && !slices.Equal(rows[i], want):
+			f.failf("%s: %q, want %q", model, rows[i], want)
+		case i >= 0:
+			f.read++
+		case f.large:
+			f.failf("no endpoint %s", model)
+		}
+	}
+}

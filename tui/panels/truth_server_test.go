@@ -1,0 +1,290 @@
+package panels
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/number"
+)
+
+// sample is the newest sample of the server, nil if there is none.
+func (f *truth) sample() *metrics.ServerSecond {
+	return newestOf(f.run.run.Server, f.s.At, func(s *metrics.ServerSecond) time.Duration { return s.At })
+}
+
+// samples are those of the server in the figures.
+func (f *truth) samples() (out []metrics.ServerSecond) {
+	from, whole := f.stretch()
+	if whole {
+		from = f.s.Plan.Warmup
+	}
+	for _, s := range f.run.run.Server {
+		if s.At > from && s.At <= f.s.At {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (f *truth) serverQueue() {
+	s := f.sample()
+	if s == nil {
+		return
+	}
+	_, waiting, _ := f.levels()
+	f.want(`━ running (\S+)`, fmt.Sprint(s.Running))
+	f.want(`━ waiting (\d+)`, fmt.Sprint(s.Waiting))
+	f.want(`━ waiting here (\d+)`, number.Count(waiting))
+}
+
+func (f *truth) kv() {
+	s := f.sample()
+	if s == nil {
+		return
+	}
+	f.want(`━ used (\S+)%`, fmt.Sprintf("%.0f", 100*s.KVUsage))
+	if all := f.samples(); len(all) > 0 {
+		n := 0.0
+		for _, s := range all {
+			n += s.Preemptions
+		}
+		if f.over() {
+			n = f.at("benchtop", "server", "preemptions")
+		}
+		f.want(`━ preempted (\S+)`, fmt.Sprint(n))
+	}
+}
+
+func (f *truth) serverTokens() {
+	s := f.sample()
+	if s == nil {
+		return
+	}
+	f.want(`━ out (\S+)`, number.Short(s.OutputTokens))
+	f.want(`━ prompt (\S+)`, number.Short(s.PromptTokens))
+	if !f.over() {
+		f.want(`━ out here (\S+)`, said(f.mean(outputTokens)))
+	}
+}
+
+func (f *truth) serverTTFT() {
+	if s := f.sample(); s != nil {
+		f.want(`━ server (\S+)`, number.Latency(s.TTFT.Mean))
+	}
+}
+
+func (f *truth) cache() {
+	all := f.samples()
+	if len(all) == 0 {
+		return
+	}
+	var hits, queries, accepted, drafted, preempted float64
+	for _, s := range all {
+		hits, queries, preempted = hits+s.PrefixHits, queries+s.PrefixQueries, preempted+s.Preemptions
+		accepted, drafted = accepted+s.AcceptedTokens, drafted+s.DraftTokens
+	}
+	hitRate, acceptance := hits/queries, accepted/drafted
+	if f.over() {
+		hitRate, acceptance = f.at("benchtop", "server", "prefix_cache_hit_rate"), f.at("benchtop", "server", "spec_acceptance")
+	}
+	f.want(`│prefix hits .*?(\d+%)`, saidShare(hitRate))
+	f.want(`│draft.*?(\d+%)`, saidShare(acceptance))
+	f.want(`│prefix hits .*% +(\S+ of \S+?) *│`, said(hits)+" of "+said(queries))
+	f.want(`│preemptions +(\S+)`, said(preempted))
+}
+
+func (f *truth) gpus() {
+	s := newestOf(f.run.run.GPUs, f.s.At, func(s *metrics.GPUSecond) time.Duration { return s.At })
+	if s == nil {
+		return
+	}
+	for _, g := range s.GPUs {
+		row := fmt.Sprintf(`^│ %d .*`, g.Index)
+		f.want(row+`?(\d+%)`, saidShare(g.Use))
+		f.want(row+` (\S+) of`, gib(g.MemoryUsed))
+		f.want(row+` (\d+)/700W`, said(g.Power))
+		f.want(row+` (\d+)°C`, said(g.Temperature))
+		f.want(row+` (\d+)MHz`, fmt.Sprint(g.Clock))
+	}
+	if f.over() {
+		f.want(`energy whole run (\S+)J`, said(f.at("benchtop", "gpus", "energy_j")))
+		if f.run.run.Plan.Pooling {
+			return
+		}
+		f.want(`· (\S+) J/token`, twoDigits(f.at("benchtop", "gpus", "joules_per_output_token")))
+		if f.s.Plan.GPUPrice > 0 {
+			f.want(`cost (\S+) per`, twoDigits(f.at("benchtop", "gpus", "cost_per_million_output_tokens")))
+		}
+	}
+}
+
+// why compares the parts of TTFT with those of the result. Before, those of the client alone are known without a rule, where the server tells nothing.
+func (f *truth) why() {
+	parts := map[string]time.Duration{}
+	if f.over() {
+		for name, key := range map[string]string{"held|queued here": "held_ms", "connect": "connect_ms", "server queue": "queue_ms", "prefill": "prefill_ms", "rest|server, way": "rest_ms"} {
+			if ms := f.at("benchtop", "ttft_split", key); ms == ms {
+				parts[name] = time.Duration(ms * 1e6)
+			}
+		}
+	} else {
+		n, told := 0, len(f.run.run.Server) > 0
+		var slot, connect time.Duration
+		from, whole := f.stretch()
+		if whole {
+			from = f.s.Plan.Warmup
+		}
+		for i := range f.run.requests {
+			q := &f.run.requests[i]
+			told = told || q.ServerQueue != metrics.Never
+			if q.FirstChunk == metrics.Never || q.FirstChunk > f.s.At || q.FirstChunk.Truncate(time.Second) < from || q.Done <= f.s.At && !q.OK() {
+				continue
+			}
+			n, slot, connect = n+1, slot+q.Admitted-q.Due, connect+q.Connect
+		}
+		if told || n == 0 {
+			return
+		}
+		parts["held|queued here"], parts["connect"] = slot/time.Duration(n), connect/time.Duration(n)
+	}
+	for name, took := range parts {
+		const rounded = time.Microsecond / 2 // in the result
+		f.want(`│(?:`+name+`) .*?([\d.]+m?µ?s) +\d+%`, number.Latency(took), number.Latency(took-rounded), number.Latency(took+rounded))
+	}
+}
+
+// row compares the figures of a request by the names of the columns or facts.
+func (f *truth) figuresOf(q *metrics.Request) map[string]string {
+	upTo := func(at, v time.Duration) string {
+		return orDash(at != metrics.Never && at <= f.s.At && v >= 0, number.Latency, v)
+	}
+	ended, tokens := metrics.Never, 0
+	for _, c := range q.Chunks {
+		if c.At <= f.s.At {
+			tokens += int(c.Tokens)
+		}
+	}
+	if q.OK() {
+		ended = q.Done
+	}
+	tpot := metrics.Never
+	if q.OutputTokens > 1 {
+		tpot = (q.Done - q.FirstChunk) / time.Duration(q.OutputTokens-1)
+	}
+	out := map[string]string{"TTFT": upTo(q.FirstChunk, q.FirstChunk-q.Sent), "TPOT": upTo(ended, tpot), "E2EL": upTo(ended, q.Done-q.Sent), "in": fmt.Sprint(q.InputTokens), "tok out": orDash(tokens > 0, number.Count, tokens)}
+	if q.Sent <= f.s.At {
+		out["sent"] = fmt.Sprintf("%02d:%02d.%d", int(q.Sent.Minutes()), int(q.Sent.Seconds())%60, int(q.Sent.Milliseconds()/100)%10)
+	}
+	return out
+}
+
+// list compares the rows of the list with the requests of their numbers.
+func (f *truth) list() {
+	columns := []string{"sent", "total", "TTFT", "TPOT", "tok out", "in"}
+	switch {
+	case f.s.Plan.Pooling:
+		columns = []string{"sent", "total", "in"}
+	case !f.large:
+		columns = []string{"total", "TTFT", "TPOT"}
+	}
+	rows, names := f.table(columns...)
+	for y, name := range names {
+		var index int
+		if n, _ := fmt.Sscan(strings.TrimPrefix(name, "→"), &index); n == 0 || index >= len(f.run.requests) {
+			continue
+		}
+		q := &f.run.requests[index]
+		figures := f.figuresOf(q)
+		if q.OK() && q.Done <= f.s.At {
+			figures["total"] = figures["E2EL"]
+		}
+		for i, c := range columns {
+			if want, ok := figures[c]; ok && rows[y][i] != want {
+				f.failf("request %d: %s is %s, want %s", index, c, rows[y][i], want)
+			}
+		}
+		f.read++
+	}
+	if f.large && f.s.Requests != nil && len(f.s.Requests) > 0 && f.read == 0 {
+		f.failf("no request")
+	}
+}
+
+// open compares the facts of the open request.
+func (f *truth) open() {
+	index := f.v.List.Picked - 1
+	i := slices.IndexFunc(f.run.requests, func(q metrics.Request) bool { return q.Index == index })
+	if i < 0 {
+		return
+	}
+	f.want(`^╭─ request (\d+)`, fmt.Sprint(index))
+	figures := f.figuresOf(&f.run.requests[i])
+	for _, name := range []string{"sent", "TTFT", "TPOT", "E2EL"} {
+		if want, ok := figures[name]; ok && !(f.s.Plan.Pooling && name[0] == 'T') {
+			f.want(`[│ ]`+name+` +(\S+?)(?: |│)`, want)
+		}
+	}
+	f.want(`tokens in +(\S+)`, figures["in"])
+}
+
+// header compares the clock and the number of requests so far.
+func (f *truth) header() {
+	f.want(`(\d\d:\d\d)(?:/| |$)`, number.Clock(f.s.At))
+}
+
+var errorsPattern = regexp.MustCompile(`(\d+) errors?`)
+
+// verdict compares the line of what is known so far.
+func (f *truth) verdict() {
+	f.known()
+	if done, failed := f.ended(); failed > 0 {
+		f.want(errorsPattern.String(), number.Count(failed))
+		f.want(`errors?, (\S+%)`, number.Share(failed, failed+done))
+	}
+}
+
+// known compares the highest load within the objectives and the saturation.
+func (f *truth) known() {
+	a := f.s.Answer
+	if f.over() {
+		a = &f.s.Report.Answer
+		if highest := f.at("benchtop", "answer", "highest_within_slo"); highest == highest {
+			f.want(`within SLO +up to (\S+)`, loadNumber(highest))
+		}
+	} else if a != nil && a.Within && len(f.s.Plan.Goodput) > 0 {
+		f.want(`SLO up to (\S+)`, loadNumber(a.Highest))
+	}
+}
+
+// card compares the results of a run that is over.
+func (f *truth) card() {
+	f.known()
+	done, failed := f.ended()
+	f.want(`(\d+) requests in`, number.Count(int(f.at("completed"))))
+	f.want(`requests in (\d\d:\d\d)`, number.Clock(f.run.run.Ended))
+	if int(f.at("completed")) != done {
+		f.failf("the result has %v requests, want %d", f.at("completed"), done)
+	}
+	if failed > 0 {
+		f.want(errorsPattern.String(), number.Count(failed))
+	}
+	f.want(`throughput +(\S+) req/s`, number.Rate(f.at("request_throughput")))
+	if !f.s.Plan.Pooling {
+		f.want(`(\S+) tok/s`, number.Rate(f.at("output_throughput")))
+	}
+}
+
+// tiny compares the figures of a very small screen.
+func (f *truth) tiny() {
+	_, failed := f.ended()
+	f.want(`err (\d+)`, number.Count(failed))
+	f.want(`req/s (\S+)`, f.rate())
+	f.want(f.v.firstWait().Naming().Title+` p99 (\S+)`, f.latencyText(f.v.firstWait(), "p99"))
+	if !f.s.Plan.Pooling {
+		f.want(`ITL p99 (\S+)`, f.latencyText(metrics.ITL, "p99"))
+	}
+}

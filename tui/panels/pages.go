@@ -112,7 +112,7 @@ func overviewPage(r Rect, v *View) []Box {
 			right = slices.Delete(right, 1, 2)
 		}
 		if errors.lines > 0 {
-			right = append(right, errors)
+			right = slices.Insert(right, len(right)-1, errors)
 		}
 		rows := r.rows(0, log)
 		at := rows[0].columns(timeWidth(r), 0)

@@ -72,25 +72,25 @@ func whyNoSuccess(r *metrics.Report) string {
 	case r.Failed > 0:
 		return fmt.Sprintf("%d failed (%s)", r.Failed, mainFailure(r))
 	case r.Interrupted != nil:
-		why, i := "the run was cut short", r.Interrupted
+		why, i := "the run was interrupted", r.Interrupted
 		if i.Cancelled > 0 || i.Unsent > 0 { // a journal that was cut off has neither count
-			why += fmt.Sprintf(" with %d under way and %d not sent", i.Cancelled, i.Unsent)
+			why += fmt.Sprintf(" with %d in flight and %d not sent", i.Cancelled, i.Unsent)
 		}
 		if r.WarmedUp > 0 {
-			why += fmt.Sprintf(", after %d of the warm-up", r.WarmedUp)
+			why += fmt.Sprintf(", after %d warm-up requests", r.WarmedUp)
 		}
 		return why
 	case r.WarmedUp > 0:
-		why := fmt.Sprintf("all %d belonged to the warm-up", r.WarmedUp)
+		why := fmt.Sprintf("all %d were warm-up", r.WarmedUp)
 		if r.WarmedUp == 1 {
-			why = "the only one belonged to the warm-up"
+			why = "the only one was warm-up"
 		}
 		if r.NotSent > 0 {
 			why += fmt.Sprintf(" (%d not sent)", r.NotSent)
 		}
 		return why
 	case r.NotSent > 0:
-		return "the time was over before one was sent"
+		return "time ran out before the first was sent"
 	}
 	return "none was sent"
 }
@@ -258,7 +258,7 @@ func failedShare(r *metrics.Report) string {
 // mainFailure is the most frequent kind of failure.
 func mainFailure(r *metrics.Report) string {
 	if len(r.Failures) == 0 {
-		return "of unknown causes"
+		return "cause unknown"
 	}
 	f := &r.Failures[0]
 	text := cutASCII(string(f.Kind), 20)

@@ -51,14 +51,14 @@ func TestAnswer(t *testing.T) {
 		report metrics.Report
 		change func(*metrics.Report)
 	}{
-		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client p99 0.3 ms late",
+		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client p99 send delay 0.3 ms",
 			rampReport(), func(*metrics.Report) {}},
-		{"within SLO up to 35 req/s (97 % confidence); saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s at 45.5 req/s); client p99 0.3 ms late",
+		{"within SLO up to 35 req/s (97 % confidence); saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s at 45.5 req/s); client p99 send delay 0.3 ms",
 			rampReport(), func(r *metrics.Report) {
 				r.Levels = []metrics.LoadLevel{{Offered: 35, TTFTp99: 410}, {Offered: 38.5, TTFTp99: 200}, {Offered: 45.5, TTFTp99: 2100}}
 				r.Answer = metrics.Answer{Saturates: true, From: 35, To: 38.5, After: 1, Shown: 2, Within: true, Highest: 35, Confidence: 0.979}
 			}},
-		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); limit: queue, 79 % of TTFT; client p99 0.3 ms late",
+		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); limit: queue, 79 % of TTFT; client p99 send delay 0.3 ms",
 			rampReport(), func(r *metrics.Report) {
 				r.Answer.Bottleneck = metrics.Bottleneck{Part: metrics.QueuePart, Share: 0.799, Of: "TTFT"}
 			}},
@@ -83,7 +83,7 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s; 70 of 270 failed (mostly reset); client LIMITED; FAILED p99_ttft_ms>500 (612)",
 			rampReport(), func(r *metrics.Report) { // nor does the evidence
-				monitoredClient("p99 sent 31ms late")(r)
+				monitoredClient("p99 send delay 31ms")(r)
 				r.Answer.Highest, r.Answer.Confidence, r.Failed, r.Gates = 24, 1, 70, []metrics.GateResult{missed}
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
 			}},
@@ -96,12 +96,12 @@ func TestAnswer(t *testing.T) {
 			r.Levels = []metrics.LoadLevel{{Offered: 16, Users: true, TTFTp99: 41}, {Offered: 32, Users: true, TTFTp99: 99}}
 			r.Answer = metrics.Answer{Saturates: true, From: 16, To: 32, Before: 0, After: 1, Shown: 1, Users: true}
 		}},
-		{"no load within SLO; saturates at ~38 req/s (p99 TTFT 0.41 s -> none succeeded); client p99 0.3 ms late",
+		{"no load within SLO; saturates at ~38 req/s (p99 TTFT 0.41 s -> none succeeded); client p99 send delay 0.3 ms",
 			rampReport(), func(r *metrics.Report) {
 				r.Answer.Within = false
 				r.Levels[2] = metrics.LoadLevel{Offered: 42, Requests: 9, Good: 8}
 			}},
-		{"within SLO up to 42 req/s; no saturation up to 42 req/s (p99 TTFT up to 2.10 s); client p99 0.3 ms late",
+		{"within SLO up to 42 req/s; no saturation up to 42 req/s (p99 TTFT up to 2.10 s); client p99 send delay 0.3 ms",
 			rampReport(), func(r *metrics.Report) {
 				r.Answer = metrics.Answer{Within: true, Highest: 42, Why: "no \x1b[31msaturation\nup to 42 req/s"}
 			}},
@@ -109,12 +109,12 @@ func TestAnswer(t *testing.T) {
 			r.Answer, r.Levels = metrics.Answer{Why: "too few requests"}, make([]metrics.LoadLevel, 2)
 			r.Statistics[metrics.Lateness] = metrics.Statistic{}
 		}},
-		{"saturation unknown; client p99 0.3 ms late", rampReport(), func(r *metrics.Report) {
+		{"saturation unknown; client p99 send delay 0.3 ms", rampReport(), func(r *metrics.Report) {
 			r.Answer, r.Levels = metrics.Answer{}, make([]metrics.LoadLevel, 2)
 		}},
-		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (HTTP 503); client p99 0.3 ms late",
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (HTTP 503); client p99 send delay 0.3 ms",
 			steadyReport(), func(*metrics.Report) {}},
-		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; client p99 0.3 ms late; FAILED p99_ttft_ms>500 (612)",
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; client p99 send delay 0.3 ms; FAILED p99_ttft_ms>500 (612)",
 			steadyReport(), func(r *metrics.Report) {
 				r.Objectives, r.Failed = nil, 0
 				r.Gates = []metrics.GateResult{{Gate: metrics.Gate{Metric: "met", Op: ">"}, Known: true}, missed}
@@ -123,7 +123,7 @@ func TestAnswer(t *testing.T) {
 			steadyReport(), func(r *metrics.Report) {
 				r.Completed, r.Good, r.Failed, r.Statistics[metrics.SlotWait], r.Plan.MaxConcurrency = 10_000, 9_999, 0, at99(140), 4
 			}},
-		{"8.0 req/s: p99 TTFT 12.4 s, p99 ITL 0.40 ms, 100.0 % within SLO; client p99 0.12 s late",
+		{"8.0 req/s: p99 TTFT 12.4 s, p99 ITL 0.40 ms, 100.0 % within SLO; client p99 send delay 0.12 s",
 			steadyReport(), func(r *metrics.Report) {
 				r.Good, r.Failed, r.Statistics[metrics.TTFT], r.Statistics[metrics.ITL], r.Statistics[metrics.Lateness] = r.Completed, 0, at99(12_400), at99(0.4), at99(120)
 			}},
@@ -132,7 +132,7 @@ func TestAnswer(t *testing.T) {
 				r.Plan.Rate, r.Plan.MaxConcurrency, r.Levels, r.RequestThroughput = metrics.Rate(inf), 16, nil, 31.9
 				r.Failures = append(r.Failures, metrics.FailureCount{Kind: metrics.FailedConnect, Count: 1})
 			}},
-		{"1000 requests at once: 995 requests succeeded; 5 of 1000 failed (of unknown causes)",
+		{"1000 requests at once: 995 requests succeeded; 5 of 1000 failed (cause unknown)",
 			steadyReport(), func(r *metrics.Report) {
 				r.Plan, r.Levels, r.Failures, r.Objectives = metrics.Plan{Rate: metrics.Rate(inf)}, nil, nil, nil
 				r.Statistics[metrics.TTFT], r.Statistics[metrics.ITL] = metrics.Statistic{}, metrics.Statistic{}
@@ -150,11 +150,11 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok",
 			rampReport(), monitoredClient()},
-		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED (p99 sent 31ms late and 1 more)",
-			rampReport(), monitoredClient("p99 sent 31ms late", "12.5 % of chunks read late and together")},
+		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED (p99 send delay 31ms and 1 more)",
+			rampReport(), monitoredClient("p99 send delay 31ms", "12.5 % of chunks coalesced before read")},
 		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED; FAILED p99_ttft_ms>500 (612)",
 			rampReport(), func(r *metrics.Report) {
-				monitoredClient("p99 sent 31ms late", "CPU full for 8 of 10 s")(r)
+				monitoredClient("p99 send delay 31ms", "CPU full for 8 of 10 s")(r)
 				r.Gates = []metrics.GateResult{missed}
 			}},
 		{"16 users: p99 TTFT 0.41 s, p99 ITL 32 ms; client ok", steadyReport(), func(r *metrics.Report) {
@@ -166,12 +166,12 @@ func TestAnswer(t *testing.T) {
 			r.Objectives, r.Plan.MaxConcurrency, r.Failed, r.Statistics[metrics.SlotWait] = nil, 4, 0, at99(140)
 			r.ScheduledRate, r.SentRate = 8, 7.2 // as waiting makes it
 		}},
-		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client LIMITED (p99 sent 31ms late)",
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client LIMITED (p99 send delay 31ms)",
 			steadyReport(), func(r *metrics.Report) {
-				monitoredClient("p99 sent 31ms late")(r)
+				monitoredClient("p99 send delay 31ms")(r)
 				r.Objectives, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
 			}},
-		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client p99 0.3 ms late", steadyReport(), func(r *metrics.Report) {
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client p99 send delay 0.3 ms", steadyReport(), func(r *metrics.Report) {
 			r.Objectives, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
 		}},
 		{"no request succeeded: 3 failed (connect); client LIMITED (CPU full for 8 of 10 s)",
@@ -185,19 +185,19 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"no request succeeded: none was sent", metrics.Report{}, monitoredClient()},
 		{"no request succeeded: none was sent", metrics.Report{}, func(*metrics.Report) {}},
-		{"no request succeeded: the run was cut short with 3 under way and 4 not sent",
+		{"no request succeeded: the run was interrupted with 3 in flight and 4 not sent",
 			metrics.Report{Interrupted: &metrics.Interrupted{Reason: "q", Cancelled: 3, Unsent: 4}}, func(*metrics.Report) {}},
-		{"no request succeeded: the run was cut short", metrics.Report{Interrupted: &metrics.Interrupted{Reason: "killed"}}, func(*metrics.Report) {}},
-		{"no request succeeded: all 20 belonged to the warm-up", metrics.Report{WarmedUp: 20}, func(*metrics.Report) {}},
-		{"no request succeeded: the only one belonged to the warm-up", metrics.Report{WarmedUp: 1}, func(*metrics.Report) {}},
+		{"no request succeeded: the run was interrupted", metrics.Report{Interrupted: &metrics.Interrupted{Reason: "killed"}}, func(*metrics.Report) {}},
+		{"no request succeeded: all 20 were warm-up", metrics.Report{WarmedUp: 20}, func(*metrics.Report) {}},
+		{"no request succeeded: the only one was warm-up", metrics.Report{WarmedUp: 1}, func(*metrics.Report) {}},
 		{"no request succeeded: 3 failed (connect)",
 			metrics.Report{WarmedUp: 20, Failed: 3, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},
 			func(*metrics.Report) {}},
-		{"no request succeeded: the run was cut short with 0 under way and 4 not sent, after 20 of the warm-up",
+		{"no request succeeded: the run was interrupted with 0 in flight and 4 not sent, after 20 warm-up requests",
 			metrics.Report{WarmedUp: 20, NotSent: 4, Interrupted: &metrics.Interrupted{Reason: "q", Unsent: 4}},
 			func(*metrics.Report) {}},
-		{"no request succeeded: the time was over before one was sent", metrics.Report{NotSent: 7}, func(*metrics.Report) {}},
-		{"no request succeeded: all 20 belonged to the warm-up (7 not sent)",
+		{"no request succeeded: time ran out before the first was sent", metrics.Report{NotSent: 7}, func(*metrics.Report) {}},
+		{"no request succeeded: all 20 were warm-up (7 not sent)",
 			metrics.Report{WarmedUp: 20, NotSent: 7}, func(*metrics.Report) {}},
 	} {
 		c.change(&c.report)
@@ -220,7 +220,7 @@ func TestAnswerIsOneShortLine(t *testing.T) {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 	r.Levels, r.Answer, r.Failed = nil, metrics.Answer{}, 0
-	const want = "1.0 to 64 req/s: 0.0 % within SLO; client p99 0.3 ms late; " +
+	const want = "1.0 to 64 req/s: 0.0 % within SLO; client p99 send delay 0.3 ms; " +
 		"FAILED mean_client_queue_time_ms>0 (unknown) and 8 more"
 	if got := Answer(r); got != want {
 		t.Errorf("got %s", got)

@@ -51,7 +51,7 @@ func TestBenchtopObject(t *testing.T) {
 		},
 		Levels: []metrics.LoadLevel{
 			{To: 30 * time.Second, Offered: 8, Requests: 240, Good: 239, Done: 7.9, TTFTp50: 100, TTFTp99: 410, WaitP99: 450, ITLp99: 32, Completed: 0.99, Standing: metrics.LevelWithin},
-			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, Requests: 1, Limited: []string{"stood still for 0.2s", "CPU full"}},
+			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, Requests: 1, Limited: []string{"stalled for 0.2s", "CPU full"}},
 		},
 		Answer: metrics.Answer{Saturates: true, From: 11.5, To: 12.5, Before: 0, After: 1, Shown: 1, Within: true, Highest: 8, Confidence: 0.97, SaturatedAt: 31 * time.Second},
 		Gates: []metrics.GateResult{
@@ -79,7 +79,7 @@ func TestBenchtopObject(t *testing.T) {
 			`"threshold_abs":16,"warning":"short"}}`,
 		"levels": `[{"client_limited":null,"completed_share":0.99,"done_rps":7.9,"from_s":0,"good":239,"itl_p99_ms":32,"offered":8,"requests":240,"standing":"within","to_s":30,` +
 			`"ttft_p50_ms":100,"ttft_p99_ms":410,"unit":"req/s","wait_p99_ms":450},` +
-			`{"client_limited":"stood still for 0.2s; CPU full","completed_share":0,"done_rps":0,"from_s":30,"good":0,"itl_p99_ms":null,"offered":16,"requests":1,` +
+			`{"client_limited":"stalled for 0.2s; CPU full","completed_share":0,"done_rps":0,"from_s":30,"good":0,"itl_p99_ms":null,"offered":16,"requests":1,` +
 			`"standing":null,"to_s":90,"ttft_p50_ms":null,"ttft_p99_ms":null,"unit":"users","wait_p99_ms":null}]`,
 		"gates":  `[{"missed":true,"text":"p99_ttft_ms\u003e500","value":612},{"missed":true,"text":"goodput\u003c90%","value":null}]`,
 		"probes": `{"completed":1,"failed":2,"max_ms":70,"median_ms":70,"p99_ms":70}`,
@@ -154,7 +154,7 @@ func TestClientObject(t *testing.T) {
 	r := metrics.Report{
 		Statistics: metrics.Statistics{metrics.Lateness: {N: 1, Mean: 140}, metrics.OwnLateness: {N: 1, Mean: 24}}, Redials: 3,
 		Client: metrics.Client{
-			Verdict: metrics.Verdict{Why: []string{"p99 sent 24ms late", "CPU full for 8 of 10 s"}}, Source: metrics.KernelStamps,
+			Verdict: metrics.Verdict{Why: []string{"p99 send delay 24ms", "CPU full for 8 of 10 s"}}, Source: metrics.KernelStamps,
 			Stamps: metrics.Stamps{
 				Chunks: 200, Shared: 5, Unstamped: 4, DelayP50: 21 * us, DelayP99: 310 * us, DelayP999: 400 * us, DelayMax: 412_900,
 			},
@@ -177,7 +177,7 @@ func TestClientObject(t *testing.T) {
 		`"late_p99_ms":null,"memory_bytes":null,"read_delay_max_ms":null,"read_delay_p50_ms":null,"read_delay_p99_ms":null,"redials":0,` +
 		`"sched_p99_ms":0,"sent":0,"shared":0,"sockets":0,"stall_ms":0,"t_s":0,"took_s":0,"unstamped":0}],"sockets":9,` +
 		`"stamps":{"chunks":200,"read_delay_ms":{"max":0.413,"p50":0.021,"p99":0.31,"p999":0.4},"shared":5,"shared_share":0.025,` +
-		`"unstamped":4},"stood_still_s":1.2,"timestamps":"kernel","verdict":"limited","why":["p99 sent 24ms late","CPU full for 8 of 10 s"]}`
+		`"unstamped":4},"stood_still_s":1.2,"timestamps":"kernel","verdict":"limited","why":["p99 send delay 24ms","CPU full for 8 of 10 s"]}`
 	if diff := cmp.Diff(want, compact(t, benchtopJSON(t, r)["client"])); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

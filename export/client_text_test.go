@@ -52,10 +52,10 @@ func late(qs []metrics.Request, by time.Duration) {
 }
 
 func TestClientRemarks(t *testing.T) {
-	const advice = "The figures may be the client's rather than the server's: give the client cores of its own, run it on another" +
+	const advice = "The figures may reflect the client instead of the server: give the client dedicated cores, run it on another" +
 		" machine, or lower the load; `benchtop calibrate` shows what this machine can measure."
-	const stood = "of it at a stretch around second %d. Something stopped it, or the whole machine. Requests due meanwhile may have gone out late," +
-		" and chunks that came meanwhile may share one time."
+	const stalled = " around second %d; it or the whole machine was stopped. Requests due in that time may have been sent late," +
+		" and chunks that arrived may share one time stamp."
 	older := func(run *metrics.Run) { run.Client, run.Stamps, run.Plan.Timestamps = nil, nil, "" }
 	for name, c := range map[string]struct {
 		change         func(*metrics.Run, []metrics.Request)
@@ -63,37 +63,37 @@ func TestClientRemarks(t *testing.T) {
 	}{
 		"good": {func(*metrics.Run, []metrics.Request) {}, "", "client ok"},
 		"late": {func(_ *metrics.Run, qs []metrics.Request) { late(qs, 24*ms) },
-			"Client LIMITED: p99 sent 24ms late. " + advice, "client LIMITED (p99 sent 24ms late)"},
+			"Client LIMITED: p99 send delay 24ms. " + advice, "client LIMITED (p99 send delay 24ms)"},
 		"late and busy": {func(run *metrics.Run, qs []metrics.Request) {
 			late(qs, 24*ms)
 			for i := range 6 {
 				run.Client[i].CPU = 1.9
 			}
-		}, "Client LIMITED: p99 sent 24ms late; CPU full for 6 of 30 s. " + advice,
-			"client LIMITED (p99 sent 24ms late, CPU full for 6 of 30 s)"},
+		}, "Client LIMITED: p99 send delay 24ms; CPU full for 6 of 30 s. " + advice,
+			"client LIMITED (p99 send delay 24ms, CPU full for 6 of 30 s)"},
 		"stood still": {func(run *metrics.Run, _ []metrics.Request) {
 			run.Client[3].Stall, run.Client[9].Stall = 100*ms, 2100*ms
 		},
-			"Client LIMITED: stood still for 2.2s. " + advice + " Stood still: the client did nothing for 2.2s, 2.1s " +
-				fmt.Sprintf(stood, 10), "client LIMITED (stood still for 2.2s)"},
+			"Client LIMITED: stalled for 2.2s. " + advice + " Stalls: the client did not run for 2.2s, the longest time 2.1s" +
+				fmt.Sprintf(stalled, 10), "client LIMITED (stalled for 2.2s)"},
 		"a moment": {func(run *metrics.Run, _ []metrics.Request) { run.Client[29].Stall = 120 * ms },
-			"Stood still: the client did nothing for 120ms, 120ms " + fmt.Sprintf(stood, 30), "client ok"},
+			"Stalls: the client did not run for 120ms, the longest time 120ms" + fmt.Sprintf(stalled, 30), "client ok"},
 		"one of 120 together": {func(run *metrics.Run, qs []metrics.Request) { together(run, qs, 1) }, "", "client ok"},
 		"together": {func(run *metrics.Run, qs []metrics.Request) { together(run, qs, 24) },
-			"Stamps: 20.0 % of the chunks came together with the one before, though the client read in time: the server or a proxy" +
-				" sends several at once, or the network held them. The gaps between those are 0.", "client ok"},
+			"Time stamps: 20.0 % of the chunks were coalesced with the one before, although the client read in time: the server or a proxy" +
+				" sends several at once, or the network delayed them. The gaps between them are 0.", "client ok"},
 		"read late": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 24)
 			run.Stamps.DelayP99 = 30 * ms
-		}, "Client LIMITED: 20.0 % of chunks read late and together. " + advice, "client LIMITED (20.0 % of chunks read late and together)"},
+		}, "Client LIMITED: 20.0 % of chunks coalesced before read. " + advice, "client LIMITED (20.0 % of chunks coalesced before read)"},
 		"a few, read late": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 12)
 			run.Stamps.DelayP99 = 30 * ms
-		}, "Stamps: 10.0 % of the chunks came together with the one before. The client read late now and then, so that this may be its own" +
-			" doing or the server's. The gaps between those are 0.", "client ok"},
+		}, "Time stamps: 10.0 % of the chunks were coalesced with the one before. The client sometimes read late, so the cause may be the client" +
+			" or the server. The gaps between them are 0.", "client ok"},
 		"one of 120 not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 1 }, "", "client ok"},
 		"not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 120 },
-			"Stamps: 100.0 % of the chunks came without a stamp of the kernel and got the time of their read, which is later." +
+			"Time stamps: 100.0 % of the chunks have no kernel time stamp but the time of their read, which is later." +
 				" Unix sockets have none.", "client ok"},
 		"not asked to stamp": {func(run *metrics.Run, _ []metrics.Request) {
 			run.Plan.Timestamps, run.Client[7].ClockStep = metrics.UserStamps, true
@@ -102,16 +102,16 @@ func TestClientRemarks(t *testing.T) {
 		"clock": {func(run *metrics.Run, _ []metrics.Request) {
 			run.Client[7].ClockStep, run.Client[8].ClockStep = true, true
 		},
-			"Clock: the system's clock was set in 2 seconds of the run; chunks that came around that moment got the time of their read.",
+			"Clock: the system clock was set in 2 seconds of the run; chunks around those moments have the time of their read.",
 			"client ok"},
 		"nothing known": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 24)
 			older(run)
-		}, "", "client p99 0.0 ms late"},
+		}, "", "client p99 send delay 0.0 ms"},
 		"late in an older journal": {func(run *metrics.Run, qs []metrics.Request) {
 			late(qs, 24*ms)
 			older(run)
-		}, "Client LIMITED: p99 sent 24ms late. " + advice, "client LIMITED (p99 sent 24ms late)"},
+		}, "Client LIMITED: p99 send delay 24ms. " + advice, "client LIMITED (p99 send delay 24ms)"},
 	} {
 		run, qs := clientRun()
 		c.change(&run, qs)

@@ -213,7 +213,7 @@ func linePaths(t *testing.T, out map[string]bool, journal io.Reader) {
 		if bytes.HasPrefix(lines.Bytes(), []byte(`{"index":`)) {
 			prefix = "request"
 		}
-		if json.Valid(lines.Bytes()) { // the journal of a killed run ends in the middle of a line
+		if json.Valid(lines.Bytes()) { // the journal of a killed run the file is truncated of a line
 			paths(t, out, prefix, lines.Bytes())
 		}
 	}

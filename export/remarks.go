@@ -51,21 +51,21 @@ func (t *remarks) completeness() {
 			t.add("Interrupted: %s.", reason)
 			break
 		}
-		t.add("Interrupted: %s. %s cut in flight, %d never sent; they are in none of the figures above.",
+		t.add("Interrupted: %s. %s cancelled in flight, %d never sent; excluded from all figures above.",
 			reason, count(i.Cancelled, "request"), i.Unsent)
 	case n == 0:
 	case r.Plan.Requests == 0: // a plan with a duration alone
-		t.add("The time was over with %s due and not sent.", count(n, "request"))
+		t.add("Time ran out with %s due but not sent.", count(n, "request"))
 	case n == 1:
-		t.add("The time was over before 1 of the %d requests was sent.", r.Plan.Requests)
+		t.add("Time ran out before 1 of the %d requests was sent.", r.Plan.Requests)
 	default:
-		t.add("The time was over before %d of the %d requests were sent.", n, r.Plan.Requests)
+		t.add("Time ran out before %d of the %d requests were sent.", n, r.Plan.Requests)
 	}
 	if r.Damaged != 0 {
-		t.add("Journal: %s could not be read; what stood there is in none of the figures.", count(r.Damaged, "damaged line"))
+		t.add("Journal: the figures lack %s that could not be read.", count(r.Damaged, "damaged line"))
 	}
 	if r.Plan.Warmup > 0 {
-		t.add("Warm-up: %s of the first %s were left out; they are in none of the figures above.",
+		t.add("Warm-up: %s in the first %s excluded from all figures above.",
 			count(r.WarmedUp, "request"), metrics.Duration(r.Plan.Warmup))
 	}
 }
@@ -84,13 +84,13 @@ func (t *remarks) steering() {
 	who := ""
 	switch hand, search := by[metrics.ByUser], by[metrics.BySearch]; {
 	case hand > 0 && search > 0:
-		who = fmt.Sprintf(" (%d by hand, %d by the search)", hand, search)
+		who = fmt.Sprintf(" (%d manually, %d by the search)", hand, search)
 	case hand > 0:
-		who = " (by hand)"
+		who = " (manually)"
 	case search > 0:
 		who = " (by the search)"
 	}
-	t.add("Steered: the load was set %s while the run was on%s, so it was not the plan's.", times(t.r.Steered), who)
+	t.add("Load: changed %s during the run%s, so it differs from the plan.", times(t.r.Steered), who)
 }
 
 // objectives reports the objectives in force at the end if they differ from the plan's.
@@ -101,9 +101,9 @@ func (t *remarks) objectives() {
 	switch {
 	case slices.Equal(t.r.Objectives, t.r.Plan.Goodput):
 	case len(words) == 0:
-		t.add("Objectives: they were taken away while the run was on, so no request was judged.")
+		t.add("Objectives: removed during the run, so no request was judged.")
 	default:
-		t.add("Objectives: changed while the run was on. All requests are judged by those in force at the end: %s.", strings.Join(words, ", "))
+		t.add("Objectives: changed during the run. All requests are judged by the final ones: %s.", strings.Join(words, ", "))
 	}
 }
 
@@ -118,17 +118,17 @@ func (t *remarks) slotWaits() {
 	}
 	limit := "at most " + count(p.MaxConcurrency, "request") + " in flight"
 	if slices.ContainsFunc(r.Events, setUsers) {
-		limit = "the limits that were set on requests in flight"
+		limit = "the limits set on requests in flight during the run"
 	}
-	t.add("Held back: with %s, requests waited %.2f ms for a slot on average, %.2f ms at most."+
-		" Counted from their scheduled start, requests took %.2f ms on average (E2EL: %.2f ms).",
+	t.add("Client queue: with %s, requests waited %.2f ms for a slot on average, %.2f ms at most."+
+		" From their scheduled start, requests took %.2f ms on average (E2EL: %.2f ms).",
 		limit, r.Statistics[metrics.SlotWait].Mean, r.Statistics[metrics.SlotWait].Max, r.Statistics[metrics.ScheduledLatency].Mean, r.Statistics[metrics.E2EL].Mean)
 }
 
 // cache reports how the prefix cache was kept cold, and cache hits in spite of it, which improve all figures.
 func (t *remarks) cache() {
 	if t.r.Plan.Cache != "" {
-		t.add("Prefix cache: %s, to keep earlier runs out.", Clean(t.r.Plan.Cache))
+		t.add("Prefix cache: %s, so that earlier runs have no effect.", Clean(t.r.Plan.Cache))
 	}
 	warm := func(e metrics.LogEntry) bool { return e.Mark == metrics.CacheMark }
 	if i := slices.IndexFunc(t.r.Events, warm); i >= 0 {
@@ -161,7 +161,7 @@ func sentShort(r *metrics.Report) bool {
 
 func (t *remarks) pacing() {
 	if sentShort(t.r) {
-		t.add("Pacing: %.2f requests/s were sent where the schedule asked for %.2f%s.", t.r.SentRate, t.r.ScheduledRate, pacingCause(t.r))
+		t.add("Pacing: %.2f requests/s sent, %.2f scheduled%s.", t.r.SentRate, t.r.ScheduledRate, pacingCause(t.r))
 	}
 }
 
@@ -185,7 +185,7 @@ func pacingCause(r *metrics.Report) string {
 	case dial >= own && 2*dial >= behind:
 		return fmt.Sprintf("; connections took up to %s to open", latency(dial))
 	case own > dial && 2*own >= behind:
-		return fmt.Sprintf("; this client sent requests up to %s late", latency(own))
+		return fmt.Sprintf("; the client sent requests up to %s late", latency(own))
 	}
 	return ""
 }
@@ -207,11 +207,11 @@ func (t *remarks) failures() {
 		t.text += strings.TrimRight(cut(line, textWidth), " ") + "\n"
 	}
 	if fields := t.r.Refused(); len(fields) > 0 {
-		t.add("The server does not know %s. To leave out what it does not know, add", metrics.JoinWords(fields, " and "))
+		t.add("The server does not support %s. To omit what it does not support, add", metrics.JoinWords(fields, " and "))
 		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to copy
 	}
 	if t.r.Redials != 0 {
-		t.add("Redials: %s sent again on a new connection, as an idle one failed right after the write; the time it took"+
+		t.add("Redials: %s sent again on a new connection after an idle one failed right after the write; the extra time"+
 			" is part of the latencies.", count(t.r.Redials, "request"))
 	}
 }
@@ -232,7 +232,7 @@ func OmitFlag(fields, command []string) string {
 // firstChunk is for servers that send a chunk before the first token.
 func (t *remarks) firstChunk() {
 	if t.r.TokenAfterChunk() {
-		t.add("TTFT: the first chunk came before the first token. The median is %.2f ms to the chunk, as vLLM counts, and %.2f ms to the token.",
+		t.add("TTFT: the first chunk arrives before the first token. The median is %.2f ms to the chunk, as in vLLM, and %.2f ms to the token.",
 			t.r.Statistics[metrics.TTFT].Median, t.r.Statistics[metrics.FirstToken].Median)
 	}
 }
@@ -243,15 +243,15 @@ func (t *remarks) vllm() {
 	if v == nil {
 		return
 	}
-	text, ours := " vLLM 0.33 does not read it.", t.r.Statistics[metrics.TTFT].Median
+	text, ours := " vLLM 0.33 ignores it.", t.r.Statistics[metrics.TTFT].Median
 	switch {
 	case v.TTFT.N > 0 && v.Unread == 0 && rounded(v.TTFT.Median) == rounded(ours):
 		return // the same figures
 	case v.TTFT.N > 0:
-		text = fmt.Sprintf(" vLLM 0.33 does not read it and would report a median TTFT of %.2f ms, not %.2f ms.", v.TTFT.Median, ours)
+		text = fmt.Sprintf(" vLLM 0.33 ignores it and would report a median TTFT of %.2f ms, not %.2f ms.", v.TTFT.Median, ours)
 	}
 	if v.Unread > 0 {
-		text += fmt.Sprintf(" It would call %d of %s failed.", v.Unread, count(t.r.Completed, "successful request"))
+		text += fmt.Sprintf(" It would count %d of %s as failed.", v.Unread, count(t.r.Completed, "successful request"))
 	}
 	t.add("TTFT: reasoning_content counts as output here.%s", text)
 }
@@ -265,11 +265,11 @@ var tokenSourceNotes = []struct {
 	outputOnly bool
 	words      string
 }{
-	{metrics.TokensFromEstimate, false, "estimated from the length of the text, not counted"},
-	{metrics.TokensFromChunks, false, "counted as one token per chunk, which is too low where a chunk holds several"},
+	{metrics.TokensFromEstimate, false, "estimated from the length of the text"},
+	{metrics.TokensFromChunks, false, "counted as one per chunk, which is too low if a chunk holds several"},
 	{metrics.TokensUnknown, false, "not counted"},
-	{metrics.TokensFromTokenizer, true, "no usage came, so the tokenizer here counted their text"},
-	{metrics.TokensFromServer, true, "no usage came, so the server's tokenizer counted their text after the run"},
+	{metrics.TokensFromTokenizer, true, "counted by the local tokenizer, since the server returned no usage"},
+	{metrics.TokensFromServer, true, "counted by the server's tokenizer after the run, since it returned no usage"},
 }
 
 // tokens reports answers of unexpected lengths and inexact token counts.
@@ -296,11 +296,11 @@ func (t *remarks) steady() {
 		return
 	}
 	if s.End > s.Start && s.Completed == 0 { // as many requests as users, or an interrupted run
-		t.add("Steady state: no figures, because no request completed in the %s of full load.", (s.End - s.Start).Round(time.Millisecond))
+		t.add("Steady state: no figures, since no request completed in the %s at full load.", (s.End - s.Start).Round(time.Millisecond))
 		return
 	}
 	if s.End > s.Start {
-		figures := fmt.Sprintf("%.2f output tokens/s, TTFT %.2f ms on average (median %.2f ms), TPOT %.2f ms",
+		figures := fmt.Sprintf("%.2f output tokens/s, mean TTFT %.2f ms (median %.2f ms), TPOT %.2f ms",
 			s.OutputThroughput, s.TTFT.Mean, s.TTFT.Median, s.TPOT.Mean)
 		if t.r.Plan.Pooling {
 			figures = fmt.Sprintf("%.2f input tokens/s", s.InputThroughput)
@@ -322,11 +322,11 @@ func (t *remarks) gpus() {
 	if t.r.Plan.GPUPrice <= 0 || g != nil && finite(g.CostPerMillion) || t.r.Completed == 0 {
 		return
 	}
-	why := "nobody looked at the GPUs"
+	why := "the GPUs were not monitored"
 	if g != nil && g.Absent != "" {
 		why = clause(g.Absent)
 	}
-	t.add("Cost: unknown, though there is a price: %s.", why)
+	t.add("Cost: unknown despite --gpu-price: %s.", why)
 }
 
 // clause is foreign text as part of a sentence.

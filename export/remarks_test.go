@@ -62,7 +62,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 	} {
 		r.Plan.Command = c.command
 		want := "\nFailures:\n       3  http_status 422   Unexpected fields: {'ignore_eos', 'repetition_pena…\n" +
-			"The server does not know repetition_penalty, logprobs and ignore_eos. To leave\n  out what it does not know, add\n  " + c.want + "\n"
+			"The server does not support repetition_penalty, logprobs and ignore_eos. To omit\n  what it does not support, add\n  " + c.want + "\n"
 		if got := remarksOf(t, r); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -71,8 +71,8 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 
 // Redials are reported without failures too.
 func TestRemarkOnRedials(t *testing.T) {
-	const want = "\nRedials: 1 request sent again on a new connection, as an idle one failed right\n" +
-		"  after the write; the time it took is part of the latencies.\n"
+	const want = "\nRedials: 1 request sent again on a new connection after an idle one failed right\n" +
+		"  after the write; the extra time is part of the latencies.\n"
 	if got := remarksOf(t, metrics.Report{Redials: 1}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -84,10 +84,10 @@ func TestRemarkOnUnsentRequests(t *testing.T) {
 		notSent, requests int
 		want              string
 	}{
-		{3, 12, "\nThe time was over before 3 of the 12 requests were sent.\n"},
-		{1, 12, "\nThe time was over before 1 of the 12 requests was sent.\n"},
-		{3, 0, "\nThe time was over with 3 requests due and not sent.\n"},
-		{1, 0, "\nThe time was over with 1 request due and not sent.\n"},
+		{3, 12, "\nTime ran out before 3 of the 12 requests were sent.\n"},
+		{1, 12, "\nTime ran out before 1 of the 12 requests was sent.\n"},
+		{3, 0, "\nTime ran out with 3 requests due but not sent.\n"},
+		{1, 0, "\nTime ran out with 1 request due but not sent.\n"},
 		{0, 12, ""},
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Requests: c.requests, Duration: time.Minute}, NotSent: c.notSent}
@@ -110,7 +110,7 @@ func TestRemarkOnAWarmCache(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	r.Plan.Cache = "cold cache (cache_salt)"
-	if got := remarksOf(t, r); got != "\nPrefix cache: cold cache (cache_salt), to keep earlier runs out.\n"+want {
+	if got := remarksOf(t, r); got != "\nPrefix cache: cold cache (cache_salt), so that earlier runs have no effect.\n"+want {
 		t.Errorf("cold: got %q", got)
 	}
 }
@@ -128,8 +128,8 @@ func TestNoRemarks(t *testing.T) {
 func TestRemarkOnSlotWait(t *testing.T) {
 	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4}, Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Mean: 3, Max: 5}}}
 	for want, events := range map[string][]metrics.LogEntry{
-		"Held back: with at most 4 requests in flight, requests waited 3.00 ms":                      nil,
-		"Held back: with the limits that were set on requests in flight, requests waited\n  3.00 ms": {{Set: &metrics.LoadSetting{Users: 9}}},
+		"Client queue: with at most 4 requests in flight, requests waited 3.00 ms":                           nil,
+		"Client queue: with the limits set on requests in flight during the run, requests\n  waited 3.00 ms": {{Set: &metrics.LoadSetting{Users: 9}}},
 	} {
 		r.Events = events
 		if got := remarksOf(t, r); !strings.Contains(got, want) {
@@ -146,7 +146,7 @@ func TestRemarkOnPacing(t *testing.T) {
 		want   string
 	}{
 		{"not known", func(*metrics.Report) {}, "."},
-		{"a client that read late", func(r *metrics.Report) { r.Client.Verdict.Why = []string{"2.0 % of chunks read late and together"} }, "."},
+		{"a client that read late", func(r *metrics.Report) { r.Client.Verdict.Why = []string{"2.0 % of chunks coalesced before read"} }, "."},
 		{"no connections", func(r *metrics.Report) {
 			r.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Count: 9}, {Kind: metrics.FailedConnect, Count: 20}}
 		}, "; 20 requests got no connection."},
@@ -156,7 +156,7 @@ func TestRemarkOnPacing(t *testing.T) {
 		}, "; connections took up to 2.40 s to open."},
 		{"slow to send", func(r *metrics.Report) {
 			r.Statistics[metrics.Connect].Max, r.Statistics[metrics.OwnLateness].Max = 900, 2400
-		}, "; this client sent requests up to 2.40 s late."},
+		}, "; the client sent requests up to 2.40 s late."},
 		{"neither explains it", func(r *metrics.Report) {
 			r.Statistics[metrics.Connect].Max, r.Statistics[metrics.OwnLateness].Max = 40, 90
 		}, "."},
@@ -165,7 +165,7 @@ func TestRemarkOnPacing(t *testing.T) {
 		c.change(&r)
 		got := strings.Join(strings.Fields(remarksOf(t, r)), " ") + " "
 		_, got, _ = strings.Cut(got, "Pacing: ")
-		if want := "8.00 requests/s were sent where the schedule asked for 10.00" + c.want + " "; !strings.HasPrefix(got, want) {
+		if want := "8.00 requests/s sent, 10.00 scheduled" + c.want + " "; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
 		}
 	}
@@ -188,16 +188,14 @@ func TestRemarksOnTheLoad(t *testing.T) {
 		},
 	}
 	const want = `
-Journal: 3 damaged lines could not be read; what stood there is in none of the
-  figures.
-Warm-up: 240 requests of the first 2m were left out; they are in none of the
-  figures above.
-Pacing: 9.49 requests/s were sent where the schedule asked for 10.00.
+Journal: the figures lack 3 damaged lines that could not be read.
+Warm-up: 240 requests in the first 2m excluded from all figures above.
+Pacing: 9.49 requests/s sent, 10.00 scheduled.
 Steady state: from 12.3 s to 58.0 s, with at least 61 of 64 requests in flight:
-  12.30 requests/s, 1234.56 output tokens/s, TTFT 120.00 ms on average (median
-  110.00 ms), TPOT 20.00 ms.
+  12.30 requests/s, 1234.56 output tokens/s, mean TTFT 120.00 ms (median 110.00
+  ms), TPOT 20.00 ms.
 Steady state: the load was full for a moment only.
-Gates (the run fails where one holds):
+Gates (the run fails if one is met):
   FAILED  p99_ttft_ms>500  (612)
       ok  goodput<90%  (99.1%)
   FAILED  mean_tpot_ms>50  (unknown)
@@ -211,15 +209,15 @@ Gates (the run fails where one holds):
 	}
 	r.Plan.Warmup = 0
 	got := remarksOf(t, r)
-	if !strings.Contains(got, "asked for 10.00; requests\n  waited for a slot.\n") || !strings.HasSuffix(got, "\nSteady state: never full.\n") {
+	if !strings.Contains(got, "10.00 scheduled; requests waited for a slot.\n") || !strings.HasSuffix(got, "\nSteady state: never full.\n") {
 		t.Errorf("got %s", got)
 	}
 	r.SteadyState = &metrics.SteadyState{End: 28 * time.Second, OutputThroughput: 3, Warning: "short"}
-	if got := remarksOf(t, r); !strings.HasSuffix(got, "\nSteady state: no figures, because no request completed in the 28s of full load.\n") {
+	if got := remarksOf(t, r); !strings.HasSuffix(got, "\nSteady state: no figures, since no request completed in the 28s at full load.\n") {
 		t.Errorf("nothing completed: got %s", got)
 	}
 	r.Plan.MaxConcurrency, r.Completed = 0, 100
-	if got := remarksOf(t, r); !strings.Contains(got, "asked for 10.00.") || strings.Contains(got, "slot") {
+	if got := remarksOf(t, r); !strings.Contains(got, "10.00 scheduled.") || strings.Contains(got, "slot") {
 		t.Errorf("without a limit: got %s", got)
 	}
 	for _, limit := range []func(){
@@ -253,7 +251,7 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 		qs[i].FirstToken = qs[i].FirstChunk + 40*ms
 	}
 	got := remarksOf(t, summarize(t, run, qs))
-	if want := "is 300.00 ms to\n  the chunk, as vLLM counts, and 340.00 ms to the token."; !strings.Contains(got, want) {
+	if want := "is 300.00 ms to\n  the chunk, as in vLLM, and 340.00 ms to the token."; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	for i := range qs {
@@ -266,7 +264,7 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 		qs[i].FirstToken, qs[i].VLLMLater = qs[i].FirstChunk, 50*ms
 	}
 	got = remarksOf(t, summarize(t, run, qs))
-	if want := "would report a median TTFT of 350.00 ms, not 300.00 ms.\n"; !strings.Contains(got, want) {
+	if want := "would\n  report a median TTFT of 350.00 ms, not 300.00 ms.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	qs[0].VLLMLater, qs[1].VLLMLater, qs[2].VLLMLater = 0, 0, 1
@@ -277,7 +275,7 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 		qs[i].VLLMLater = metrics.Never
 	}
 	got = remarksOf(t, summarize(t, run, qs))
-	if want := "reasoning_content counts as output here. vLLM 0.33 does not read it. It\n  would call 3 of 3 successful requests failed.\n"; !strings.Contains(got, want) {
+	if want := "reasoning_content counts as output here. vLLM 0.33 ignores it. It would\n  count 3 of 3 successful requests as failed.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 }

@@ -306,7 +306,7 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 	}
 	name = cut(Clean(name), 30)
 	if old.Completed+old.Failed == 0 {
-		fmt.Fprintf(out, "\nThe baseline %s has no requests: there is nothing to compare with.\n", name)
+		fmt.Fprintf(out, "\nThe baseline %s has no requests to compare with.\n", name)
 		return out.Flush()
 	}
 	fmt.Fprintf(out, "\n%-42s %11s %11s %8s\n", "Against "+name, "baseline", "this run", "change")

@@ -189,7 +189,7 @@ const (
 	maxWordBytes = 400
 )
 
-var errResultTooLong = fmt.Errorf("more than %d MiB, which is too much for a result; save it without --save-detailed", maxResultBytes>>20)
+var errResultTooLong = fmt.Errorf("more than %d MiB, too large for a result; save it without --save-detailed", maxResultBytes>>20)
 
 // jsonScanner reads the top level of JSON objects. It skips nested objects and lists without keeping them, so that a result
 // with millions of figures takes no memory.
@@ -250,7 +250,7 @@ func (s *jsonScanner) object(scalar func(key, value string)) error {
 		}
 	}
 	if s.err == io.EOF {
-		return errors.New("the file ends in the middle: it was cut, or is still being written")
+		return errors.New("the file is truncated, or still being written")
 	}
 	return s.err
 }
@@ -290,7 +290,7 @@ func (s *jsonScanner) text() (text string) {
 		return ""
 	}
 	if err := json.Unmarshal(s.buf, &text); err != nil {
-		s.fail("a text: " + cut(Clean(err.Error()), 80))
+		s.fail("a string: " + cut(Clean(err.Error()), 80))
 	}
 	return text
 }

@@ -214,7 +214,7 @@ func gateValue(g *metrics.GateResult) string {
 // gates lists all gates.
 func (t *remarks) gates() {
 	if len(t.r.Gates) > 0 {
-		t.text += "Gates (the run fails where one holds):\n"
+		t.text += "Gates (the run fails if one is met):\n"
 	}
 	for _, g := range t.r.Gates {
 		state := "ok"
@@ -248,9 +248,9 @@ func clientVerdict(r *metrics.Report, width int) string {
 	case !known:
 		return ""
 	case late < 10:
-		return fmt.Sprintf("client p99 %.1f ms late", late)
+		return fmt.Sprintf("client p99 send delay %.1f ms", late)
 	}
-	return fmt.Sprintf("client p99 %s late", latency(late))
+	return fmt.Sprintf("client p99 send delay %s", latency(late))
 }
 
 // joinFitting joins as many items as fit into width columns, at least one, and counts the rest.
@@ -283,11 +283,11 @@ func (t *remarks) client() {
 	if why := strings.Join(c.Verdict.Why, "; "); c.Verdict.Limited() {
 		noSocket := func(f metrics.FailureCount) bool { return f.Kind == metrics.FailedNoSocket }
 		if slices.ContainsFunc(t.r.Failures, noSocket) {
-			t.add("Client LIMITED: %s. Its system had no more of what the failures above say, open files or"+
-				" local ports: raise that limit, lower the load, or spread it over several machines.", why)
+			t.add("Client LIMITED: %s. The machine ran out of open files or local ports, see the failures above:"+
+				" raise the limit, lower the load, or spread it over several machines.", why)
 		} else {
-			t.add("Client LIMITED: %s. The figures may be the client's rather than the server's: give the client cores of its"+
-				" own, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure.", why)
+			t.add("Client LIMITED: %s. The figures may reflect the client instead of the server: give the client dedicated"+
+				" cores, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure.", why)
 		}
 	}
 	if c.StoodStill > 0 {
@@ -298,13 +298,12 @@ func (t *remarks) client() {
 			}
 		}
 		rounded := func(d time.Duration) string { return metrics.Duration(d.Round(time.Millisecond)) }
-		t.add("Stood still: the client did nothing for %s, %s of it at a stretch around second %.0f. Something stopped it, or"+
-			" the whole machine. Requests due meanwhile may have gone out late, and chunks that came meanwhile may share one time.",
+		t.add("Stalls: the client did not run for %s, the longest time %s around second %.0f; it or the whole machine was stopped."+
+			" Requests due in that time may have been sent late, and chunks that arrived may share one time stamp.",
 			rounded(c.StoodStill), rounded(longest.Stall), longest.At.Seconds())
 	}
 	if c.ClockSteps != 0 && c.Source == metrics.KernelStamps { // other stamps come from a monotonic clock
-		t.add("Clock: the system's clock was set in %s of the run; chunks that came around that moment got the time of their"+
-			" read.", count(c.ClockSteps, "second"))
+		t.add("Clock: the system clock was set in %s of the run; chunks around those moments have the time of their read.", count(c.ClockSteps, "second"))
 	}
 	t.stamps(c)
 }
@@ -317,17 +316,17 @@ const maxOddStamps = metrics.SharedMost
 func (t *remarks) stamps(c *metrics.Client) {
 	chunks := float64(max(c.Stamps.Chunks, 1))
 	if share := float64(c.Stamps.Unstamped) / chunks; c.Source == metrics.KernelStamps && share > maxOddStamps {
-		t.add("Stamps: %s of the chunks came without a stamp of the kernel and got the time of their read, which is later."+
+		t.add("Time stamps: %s of the chunks have no kernel time stamp but the time of their read, which is later."+
 			" Unix sockets have none.", percent(share))
 	}
 	share := float64(c.Stamps.Shared) / chunks
 	switch {
 	case !monitored(c) || c.Verdict.Limited() || share <= maxOddStamps:
 	case c.ReadLate:
-		t.add("Stamps: %s of the chunks came together with the one before. The client read late now and then, so that this may"+
-			" be its own doing or the server's. The gaps between those are 0.", percent(share))
+		t.add("Time stamps: %s of the chunks were coalesced with the one before. The client sometimes read late, so the cause may be"+
+			" the client or the server. The gaps between them are 0.", percent(share))
 	default:
-		t.add("Stamps: %s of the chunks came together with the one before, though the client read in time: the server or"+
-			" a proxy sends several at once, or the network held them. The gaps between those are 0.", percent(share))
+		t.add("Time stamps: %s of the chunks were coalesced with the one before, although the client read in time: the server or"+
+			" a proxy sends several at once, or the network delayed them. The gaps between them are 0.", percent(share))
 	}
 }

@@ -69,17 +69,17 @@ func (t textReport) server(r *metrics.Report) {
 		title += " (" + cutASCII(s.Kind, 20) + ")"
 	}
 	t.heading(title, '-')
-	t.pair("Running requests (mean / most):", s.RunningMean, s.RunningMost)
-	t.pair("Waiting requests (mean / most):", s.WaitingMean, s.WaitingMost)
-	t.pair("KV cache in use (%, mean / most):", s.KVMean*100, s.KVMost*100)
+	t.pair("Running requests (mean / max):", s.RunningMean, s.RunningMost)
+	t.pair("Waiting requests (mean / max):", s.WaitingMean, s.WaitingMost)
+	t.pair("KV cache in use (%, mean / max):", s.KVMean*100, s.KVMost*100)
 	t.short("Preemptions:", s.Preemptions)
 	t.optional("Prefix cache hit rate (%):", s.HitRate*100)
 	t.cached(r)
 	t.optional("Draft tokens accepted (%):", s.Acceptance*100)
 	if r.ComparesTTFT() {
-		theirs, ours := "Mean TTFT by the server's clock (ms):", "The same requests by this client's (ms):"
+		theirs, ours := "Mean TTFT, server's clock (ms):", "Same requests, client's clock (ms):"
 		if n := math.Round(s.TTFT.N); n != float64(s.First.Prompts()) { // the two counts differ: not the same requests
-			theirs, ours = fmt.Sprintf("Mean TTFT, server's clock (ms, of %.0f):", n), fmt.Sprintf("Mean %s, this client's (ms, of %d):", r.Plan.FirstWait().Naming().Title, s.First.Prompts())
+			theirs, ours = fmt.Sprintf("Mean TTFT, server's clock (ms, of %.0f):", n), fmt.Sprintf("Mean %s, client's clock (ms, of %d):", r.Plan.FirstWait().Naming().Title, s.First.Prompts())
 		}
 		t.float(theirs, milliseconds(s.TTFT.Mean))
 		t.float(ours, milliseconds(s.First.MeanTTFT()))
@@ -88,17 +88,17 @@ func (t textReport) server(r *metrics.Report) {
 		t.note(tooShort + ".")
 	}
 	if s.Absent != "" {
-		t.note("Not to the end: " + cutASCII(s.Absent, 2*ruleWidth))
+		t.note("Incomplete: " + cutASCII(s.Absent, 2*ruleWidth))
 	}
 }
 
 // tooShort is the reason for missing levels of a server that exports them.
-const tooShort = "The run was too short for a look at the server's levels"
+const tooShort = "The run was too short to sample the server's queue and cache"
 
 // cached is the share of cached prompt tokens according to the answers.
 func (t textReport) cached(r *metrics.Report) {
 	if r.CachedTokens > 0 {
-		t.float("Prompt cached, by the answers (%):", 100*cachedShare(r))
+		t.float("Cached prompt tokens, by usage (%):", 100*cachedShare(r))
 	}
 }
 
@@ -113,8 +113,8 @@ func (t textReport) gpus(r *metrics.Report) {
 	g := r.GPUs
 	t.heading(gpuTitle(g.Names), '-')
 	t.optional("Mean use (%):", g.UseMean*100)
-	t.optional("Most memory in use (GiB):", g.MemoryMost/(1<<30))
-	t.optional("Highest temperature (C):", g.TemperatureMost)
+	t.optional("Max memory in use (GiB):", g.MemoryMost/(1<<30))
+	t.optional("Max temperature (C):", g.TemperatureMost)
 	told := ""
 	if g.Powered < g.Seen {
 		told = fmt.Sprintf(", %d of %d", g.Powered, g.Seen)
@@ -122,13 +122,13 @@ func (t textReport) gpus(r *metrics.Report) {
 	t.optional("Mean power (W"+told+"):", g.PowerMean)
 	looked := ""
 	if g.SamplesMiss(r.Ended - r.Plan.Warmup) {
-		looked = fmt.Sprintf(", of %.1f s looked at", g.Sampled.Seconds())
+		looked = fmt.Sprintf(", in %.1f s sampled", g.Sampled.Seconds())
 	}
 	t.optional("Energy (J"+told+looked+"):", g.Energy)
 	t.short("Energy per output token (J"+told+"):", g.JoulesPerToken)
 	t.short("Cost per million output tokens:", g.CostPerMillion)
 	if g.Absent != "" {
-		t.note("Not to the end: " + cutASCII(g.Absent, 2*ruleWidth))
+		t.note("Incomplete: " + cutASCII(g.Absent, 2*ruleWidth))
 	}
 }
 
@@ -151,7 +151,7 @@ func gpuTitle(names []string) string {
 		return "GPU"
 	}
 	if len(slices.Compact(slices.Sorted(slices.Values(names)))) > 1 {
-		return fmt.Sprintf("GPU (%d of several kinds)", len(names))
+		return fmt.Sprintf("GPU (%d, mixed models)", len(names))
 	}
 	name := cutASCII(names[0], 30)
 	if len(names) > 1 {
@@ -170,7 +170,7 @@ type ttftPart struct {
 // ttftPartsOf are the known parts in order of time.
 func ttftPartsOf(s *metrics.TTFTSplit) []ttftPart {
 	parts := []ttftPart{
-		{"Held", 'H', s.SlotWait}, {"Connect", 'C', s.Connect},
+		{"Slot wait", 'S', s.SlotWait}, {"Connect", 'C', s.Connect},
 		{"Queue", 'Q', s.Queue}, {"Prefill", 'P', s.Prefill}, {"Rest", 'R', s.Rest},
 	}
 	if s.Queue < 0 && s.Prefill < 0 {
@@ -207,7 +207,7 @@ func (t textReport) split(r *metrics.Report) {
 		words := p.name + " " + digits(milliseconds(p.took)) + " ms"
 		switch {
 		case p.took < s.TTFT/100 || milliseconds(p.took) == 0: // too short to mention
-		case p.letter == 'H' || p.letter == 'C':
+		case p.letter == 'S' || p.letter == 'C':
 			before = append(before, words)
 		default:
 			within = append(within, words)
@@ -222,13 +222,13 @@ func (t textReport) split(r *metrics.Report) {
 	}
 	switch {
 	case s.Source == metrics.SplitByRequests:
-		text += ", as the server told with each answer"
+		text += "; source: per-request metrics"
 	case s.Source == metrics.SplitByMetrics:
-		text += ", as its metrics page says" + countMismatch(s)
+		text += "; source: /metrics" + countMismatch(s)
 	case partialMetrics(r):
-		text += ", as the server's metrics page saw too little of the run"
+		text += "; /metrics covers too little of the run"
 	default:
-		text += ", as the server does not tell"
+		text += "; the server reports no parts"
 	}
 	t.note(text)
 }
@@ -238,7 +238,7 @@ func countMismatch(s *metrics.TTFTSplit) string {
 	if !s.OfOthers() {
 		return ""
 	}
-	return fmt.Sprintf(" of %d requests; this run had %d", s.Seen, s.N+s.More)
+	return fmt.Sprintf(" (%d requests; this run had %d)", s.Seen, s.N+s.More)
 }
 
 // bar is width columns, divided among the parts by duration.
@@ -260,7 +260,7 @@ func bar(parts []ttftPart, width int) string {
 
 // MissingGPUs reports which of the GPUs in --gpu have no data, and why; "" if none is missing or --gpu is not set.
 func MissingGPUs(r *metrics.Report) string {
-	asked, g, why := cutASCII(r.Plan.GPUs, textWidth/2), r.GPUs, "the run was over before anybody looked"
+	asked, g, why := cutASCII(r.Plan.GPUs, textWidth/2), r.GPUs, "the run ended before the first sample"
 	if g != nil && g.Absent != "" {
 		why = clause(g.Absent)
 	}
@@ -268,11 +268,11 @@ func MissingGPUs(r *metrics.Report) string {
 	case r.Plan.GPUs == "":
 		return ""
 	case g == nil || len(g.Seconds) == 0:
-		return fmt.Sprintf("--gpu %s: nothing was seen of the GPUs: %s", asked, why)
+		return fmt.Sprintf("--gpu %s: no GPU data: %s", asked, why)
 	case len(missing) > 0:
-		return fmt.Sprintf("--gpu %s: never seen was GPU %s", asked, cutASCII(strings.Join(missing, ", "), textWidth))
+		return fmt.Sprintf("--gpu %s: no data for GPU %s", asked, cutASCII(strings.Join(missing, ", "), textWidth))
 	case g.Absent != "":
-		return fmt.Sprintf("--gpu %s: the GPUs were not seen to the end: %s", asked, why)
+		return fmt.Sprintf("--gpu %s: GPU data incomplete: %s", asked, why)
 	}
 	return ""
 }

@@ -64,7 +64,7 @@ func TestTelemetryOfMissingData(t *testing.T) {
 // The share of cached tokens is written without a metrics page too; a run without a sample gets a note.
 func TestTelemetryOfCachedTokens(t *testing.T) {
 	told := metrics.Report{InputTokens: 400, CachedTokens: 300}
-	if want := "\n----------------------Server----------------------\nPrompt cached, by the answers (%):       75.00     \n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
+	if want := "\n----------------------Server----------------------\nCached prompt tokens, by usage (%):      75.00     \n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
 		t.Errorf("got %q, want %q", telemetry(t, told), want)
 	}
 	if got := compact(t, benchtopJSON(t, told)["cached_tokens"]); got != `{"share":0.75,"tokens":300}` {
@@ -76,12 +76,12 @@ func TestTelemetryOfCachedTokens(t *testing.T) {
 	s := r.Server
 	s.RunningMean, s.RunningMost, s.WaitingMean, s.WaitingMost, s.KVMean, s.KVMost = no, no, no, no, no, no
 	got := telemetry(t, r)
-	for _, want := range []string{"Prefix cache hit rate (%):               34.50", "by the answers (%):       75.00", "too short for a look"} {
+	for _, want := range []string{"Prefix cache hit rate (%):               34.50", "by usage (%):      75.00", "too short to sample"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if got := benchtopJSON(t, r)["server"].(map[string]any)["levels_absent"]; got != "The run was too short for a look at the server's levels" {
+	if got := benchtopJSON(t, r)["server"].(map[string]any)["levels_absent"]; got != "The run was too short to sample the server's queue and cache" {
 		t.Errorf("levels absent: %v", got)
 	}
 }
@@ -92,10 +92,10 @@ func TestTelemetryOfAPartOfTheRun(t *testing.T) {
 	r.Ended = 20 * time.Second // the samples are of its first seconds
 	r.Split.Queue, r.Split.Prefill, r.Split.Rest, r.Split.Source = metrics.Never, metrics.Never, r.Split.TTFT, metrics.SplitUnknown
 	got := telemetry(t, r)
-	if strings.Contains(got, "server's clock") || strings.Contains(got, "by this client's") {
+	if strings.Contains(got, "server's clock") || strings.Contains(got, "Same requests") {
 		t.Errorf("means of different requests side by side:\n%s", got)
 	}
-	if want := "metrics page saw too little of the run"; !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+	if want := "/metrics covers too little of the run"; !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 		t.Errorf("want %q in\n%s", want, got)
 	}
 	if got := telemetry(t, serverReport()); !strings.Contains(got, "server's clock") {
@@ -109,13 +109,13 @@ func TestSplitBar(t *testing.T) {
 		split metrics.TTFTSplit
 		want  string
 	}{
-		{metrics.TTFTSplit{SlotWait: 1, Connect: 1, Queue: 1, Prefill: 1, Rest: 1}, "HHCCQQPPRR"},
+		{metrics.TTFTSplit{SlotWait: 1, Connect: 1, Queue: 1, Prefill: 1, Rest: 1}, "SSCCQQPPRR"},
 		{metrics.TTFTSplit{Queue: 99, Prefill: 1}, "QQQQQQQQQQ"},
 		{metrics.TTFTSplit{Queue: 1, Prefill: 2}, "QQQPPPPPPP"},
-		{metrics.TTFTSplit{SlotWait: 1, Queue: metrics.Never, Prefill: metrics.Never, Rest: 1}, "HHHHHUUUUU"},
+		{metrics.TTFTSplit{SlotWait: 1, Queue: metrics.Never, Prefill: metrics.Never, Rest: 1}, "SSSSSUUUUU"},
 		{metrics.TTFTSplit{Queue: metrics.Never, Prefill: 1, Rest: 1}, "PPPPPRRRRR"},
 		{metrics.TTFTSplit{}, ""},
-		{metrics.TTFTSplit{SlotWait: 1 << 62, Rest: 1 << 62, Prefill: 1 << 62}, "HHHPPPPRRR"},
+		{metrics.TTFTSplit{SlotWait: 1 << 62, Rest: 1 << 62, Prefill: 1 << 62}, "SSSPPPPRRR"},
 	} {
 		if got := bar(ttftPartsOf(&c.split), 10); got != c.want {
 			t.Errorf("%+v: got %s, want %s", c.split, got, c.want)
@@ -131,19 +131,19 @@ func TestRemarksOnSteering(t *testing.T) {
 		report metrics.Report
 	}{
 		{"", metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: slo}},
-		{"\nSteered: the load was set once while the run was on (by hand), so it was not the\n  plan's.\n",
+		{"\nLoad: changed once during the run (manually), so it differs from the plan.\n",
 			metrics.Report{Steered: 1, Events: []metrics.LogEntry{{}, {Set: hand}}}},
-		{"\nSteered: the load was set 3 times while the run was on (2 by hand, 1 by the\n  search), so it was not the plan's.\n",
+		{"\nLoad: changed 3 times during the run (2 manually, 1 by the search), so it\n  differs from the plan.\n",
 			metrics.Report{Steered: 3, Events: []metrics.LogEntry{{Set: hand}, {Set: search}, {Set: hand}}}},
-		{"\nSteered: the load was set twice while the run was on (by the search), so it was\n  not the plan's.\n",
+		{"\nLoad: changed twice during the run (by the search), so it differs from the plan.\n",
 			metrics.Report{Steered: 2, Events: []metrics.LogEntry{{Set: search}, {Set: search}}}},
-		{"\nSteered: the load was set twice while the run was on, so it was not the plan's.\n", metrics.Report{Steered: 2}},
-		{"\nObjectives: changed while the run was on. All requests are judged by those in\n  force at the end: TTFT of at most 0.25 s, TPOT of at most 50 ms.\n",
+		{"\nLoad: changed twice during the run, so it differs from the plan.\n", metrics.Report{Steered: 2}},
+		{"\nObjectives: changed during the run. All requests are judged by the final ones:\n  TTFT of at most 0.25 s, TPOT of at most 50 ms.\n",
 			metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
-		{"\nObjectives: they were taken away while the run was on, so no request was judged.\n", metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
-		{"\nCost: unknown, though there is a price: nvidia-smi is not there.\n", metrics.Report{
+		{"\nObjectives: removed during the run, so no request was judged.\n", metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
+		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there.\n", metrics.Report{
 			Completed: 1, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
-		{"\nCost: unknown, though there is a price: nobody looked at the GPUs.\n", metrics.Report{Completed: 1, Plan: metrics.Plan{GPUPrice: 2}}},
+		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n", metrics.Report{Completed: 1, Plan: metrics.Plan{GPUPrice: 2}}},
 		{"", metrics.Report{Completed: 1, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
 		{"", metrics.Report{Completed: 1, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // no price
 	} {
@@ -192,14 +192,14 @@ func TestUnseenGPUs(t *testing.T) {
 		remarkAsWell bool
 	}{
 		{"", &metrics.GPUReport{Absent: "no GPU tool"}, "", false},
-		{"all", nil, "--gpu all: nothing was seen of the GPUs: the run was over before anybody looked", true},
+		{"all", nil, "--gpu all: no GPU data: the run ended before the first sample", true},
 		{"7", &metrics.GPUReport{Absent: "nvidia-smi shows none of the GPUs [7], only 0 to 1"},
-			"--gpu 7: nothing was seen of the GPUs: nvidia-smi shows none of the GPUs [7], only 0 to 1", true},
-		{"0,7,9", &metrics.GPUReport{Seconds: one}, "--gpu 0,7,9: never seen was GPU 7, 9", true},
+			"--gpu 7: no GPU data: nvidia-smi shows none of the GPUs [7], only 0 to 1", true},
+		{"0,7,9", &metrics.GPUReport{Seconds: one}, "--gpu 0,7,9: no data for GPU 7, 9", true},
 		{"0", &metrics.GPUReport{Seconds: one}, "", false},
 		{"all", &metrics.GPUReport{Seconds: one}, "", false},
 		{"all", &metrics.GPUReport{Seconds: one, UseMean: 0.5, Absent: "nvidia-smi ended: lost it"},
-			"--gpu all: the GPUs were not seen to the end: nvidia-smi ended: lost it", false}, // reported below the figures
+			"--gpu all: GPU data incomplete: nvidia-smi ended: lost it", false}, // reported below the figures
 	} {
 		r := metrics.Report{Plan: metrics.Plan{GPUs: c.asked}, GPUs: c.gpus}
 		if got := MissingGPUs(&r); got != c.words {

@@ -178,21 +178,21 @@ func (e *Evidence) Verdict() Verdict {
 	var v Verdict
 	bad := func(format string, args ...any) { v.Why = append(v.Why, fmt.Sprintf(format, args...)) }
 	if e.stood > 0 && float64(e.stood) > StallMost*float64(e.length) {
-		bad("stood still for %s", rounded(e.stood))
+		bad("stalled for %s", rounded(e.stood))
 	}
 	if e.Refused > 0 {
 		bad("no socket for %d of the requests", e.Refused)
 	}
 	if e.paced && e.Over >= fewestLate && e.Late > LateMost {
-		bad("p99 sent %s late", rounded(e.Late))
+		bad("p99 send delay %s", rounded(e.Late))
 	}
 	if e.stamps.Shared >= fewestJudged && Share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && e.readLate() {
-		bad("%.1f %% of chunks read late and together", 100*Share(e.stamps.Shared, e.stamps.Chunks))
+		bad("%.1f %% of chunks coalesced before read", 100*Share(e.stamps.Shared, e.stamps.Chunks))
 	}
 	// Without the kernel's stamps the client's own are used.
 	own := !e.kernel || Share(e.stamps.Unstamped, e.stamps.Chunks) > 0.5
 	if own && e.stamps.Chunks >= fewestJudged && e.sched > SchedMost {
-		bad("p99 read %s late", rounded(e.sched))
+		bad("p99 read delay %s", rounded(e.sched))
 	}
 	if e.n > 1 && e.busy > 1 && float64(e.busy) > BusyMost*float64(e.n) {
 		bad("CPU full for %d of %d s", e.busy, e.n)

@@ -64,7 +64,7 @@ func TestClientSeconds(t *testing.T) {
 	if c.CPU != 1.5 || c.CPUMost != 2 || c.Cores != 2 || c.StoodStill != 900*ms || c.GCs != 3 || c.Memory != 7 || c.Sockets != 2 || c.Dialled != 2 || c.ClockSteps != 1 {
 		t.Errorf("client: %+v", c)
 	}
-	if late := summary.Statistics[metrics.OwnLateness]; late.N != 2 || late.Max != 5 || c.Verdict.String() != snapshot.Verdict.String() || !strings.Contains(c.Verdict.String(), "stood still for 900ms") {
+	if late := summary.Statistics[metrics.OwnLateness]; late.N != 2 || late.Max != 5 || c.Verdict.String() != snapshot.Verdict.String() || !strings.Contains(c.Verdict.String(), "stalled for 900ms") {
 		t.Errorf("lateness %+v, verdict %s", late, c.Verdict)
 	}
 

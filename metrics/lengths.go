@@ -47,15 +47,15 @@ func (l *AnswerLengths) Describe(p *Plan) (words []string) {
 }
 
 func (g *LengthGap) shorter(p *Plan, judged int) string {
-	text := fmt.Sprintf("%d of %d answers ended before the tokens asked for (median %s of %s): TPOT and tokens/s are those of shorter answers",
+	text := fmt.Sprintf("%d of %d answers are shorter than requested (median %s of %s tokens): TPOT and tokens/s are those of shorter answers",
 		g.Count, judged, tokens(g.Tokens), tokens(g.Asked))
 	switch {
 	case 2*g.Stopped > g.Count && !p.IgnoreEOS:
-		text += "; most have finish_reason stop, and --ignore-eos asks for full length where the server knows that"
+		text += "; most have finish_reason stop; --ignore-eos requests the full length, if the server supports it"
 	case 2*g.Stopped > g.Count:
-		text += "; most have finish_reason stop, although the requests had ignore_eos"
+		text += "; most have finish_reason stop in spite of ignore_eos"
 	case 2*g.Limited > g.Count:
-		text += "; most have finish_reason length: they met a limit of the server's own"
+		text += "; most have finish_reason length: the server has a limit of its own"
 	}
 	return text
 }
@@ -65,11 +65,11 @@ func (g *LengthGap) longer(p *Plan, judged int) string {
 	if p.Backend == "openai-chat" {
 		field = "max_completion_tokens"
 	}
-	text := fmt.Sprintf("%d of %d answers are longer than asked for (median %s tokens of %s): the server seems not to heed %s",
+	text := fmt.Sprintf("%d of %d answers are longer than requested (median %s tokens, requested %s): the server seems to ignore %s",
 		g.Count, judged, tokens(g.Tokens), tokens(g.Asked), field)
 	named := func(arg string) bool { return strings.Contains(arg, "max_tokens") }
 	if field != "max_tokens" && g.AllAsked > 0 && !slices.ContainsFunc(p.Command, named) {
-		text += fmt.Sprintf("; --extra-body.max_tokens %d asks by the older name as well", g.AllAsked)
+		text += fmt.Sprintf("; --extra-body.max_tokens %d sends the older name as well", g.AllAsked)
 	}
 	return text
 }

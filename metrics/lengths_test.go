@@ -36,23 +36,23 @@ func TestAnswerLengths(t *testing.T) {
 		{"as asked", metrics.Plan{}, []part{{5, 400, 400, "length", usage}}, ""},
 		{"few", metrics.Plan{}, []part{{96, 400, 400, "length", usage}, {4, 9, 400, "stop", usage}}, ""},
 		{"the model ended them", metrics.Plan{}, []part{{23, 400, 400, "length", usage}, {37, 192, 400, "stop", usage}},
-			"37 of 60 answers ended before the tokens asked for (median 192 of 400): TPOT and tokens/s are those of shorter answers" +
-				"; most have finish_reason stop, and --ignore-eos asks for full length where the server knows that"},
+			"37 of 60 answers are shorter than requested (median 192 of 400 tokens): TPOT and tokens/s are those of shorter answers" +
+				"; most have finish_reason stop; --ignore-eos requests the full length, if the server supports it"},
 		{"in spite of ignore_eos", metrics.Plan{IgnoreEOS: true}, []part{{1, 4, 8, "stop", usage}, {1, 5, 8, "stop", metrics.TokensFromIDs}},
-			"2 of 2 answers ended before the tokens asked for (median 4.5 of 8): TPOT and tokens/s are those of shorter answers" +
-				"; most have finish_reason stop, although the requests had ignore_eos"},
+			"2 of 2 answers are shorter than requested (median 4.5 of 8 tokens): TPOT and tokens/s are those of shorter answers" +
+				"; most have finish_reason stop in spite of ignore_eos"},
 		{"a limit of the server's", metrics.Plan{}, []part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
-			"5 of 5 answers ended before the tokens asked for (median 16 of 64): TPOT and tokens/s are those of shorter answers" +
-				"; most have finish_reason length: they met a limit of the server's own"},
+			"5 of 5 answers are shorter than requested (median 16 of 64 tokens): TPOT and tokens/s are those of shorter answers" +
+				"; most have finish_reason length: the server has a limit of its own"},
 		{"no reason", metrics.Plan{}, []part{{1, 16, 64, "tool_calls", usage}},
-			"1 of 1 answers ended before the tokens asked for (median 16 of 64): TPOT and tokens/s are those of shorter answers"},
-		{"longer", metrics.Plan{}, []part{{2, 1024, 8, "length", usage}}, "2 of 2 answers are longer than asked for (median 1024 tokens of 8): the server seems not to heed max_tokens"},
+			"1 of 1 answers are shorter than requested (median 16 of 64 tokens): TPOT and tokens/s are those of shorter answers"},
+		{"longer", metrics.Plan{}, []part{{2, 1024, 8, "length", usage}}, "2 of 2 answers are longer than requested (median 1024 tokens, requested 8): the server seems to ignore max_tokens"},
 		{"longer chat", metrics.Plan{Backend: "openai-chat"}, []part{{2, 1024, 8, "length", usage}},
-			"2 of 2 answers are longer than asked for (median 1024 tokens of 8): the server seems not to heed max_completion_tokens; --extra-body.max_tokens 8 asks by the older name as well"},
+			"2 of 2 answers are longer than requested (median 1024 tokens, requested 8): the server seems to ignore max_completion_tokens; --extra-body.max_tokens 8 sends the older name as well"},
 		{"longer chat, that was done", metrics.Plan{Backend: "openai-chat", Command: []string{"serve", "--extra-body", `{"max_tokens":8}`}}, []part{{2, 1024, 8, "length", usage}},
-			"2 of 2 answers are longer than asked for (median 1024 tokens of 8): the server seems not to heed max_completion_tokens"},
+			"2 of 2 answers are longer than requested (median 1024 tokens, requested 8): the server seems to ignore max_completion_tokens"},
 		{"longer chat, of many lengths", metrics.Plan{Backend: "openai-chat"}, []part{{2, 1024, 8, "length", usage}, {2, 1024, 9, "length", usage}},
-			"4 of 4 answers are longer than asked for (median 1024 tokens of 8.5): the server seems not to heed max_completion_tokens"},
+			"4 of 4 answers are longer than requested (median 1024 tokens, requested 8.5): the server seems to ignore max_completion_tokens"},
 		{"counted by others", metrics.Plan{}, []part{{5, 3, 400, "stop", metrics.TokensFromChunks}, {5, 3, 400, "stop", metrics.TokensFromTokenizer}, {5, 3, 0, "stop", usage}}, ""},
 	} {
 		var all []metrics.Request

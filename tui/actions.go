@@ -118,7 +118,7 @@ func (m *model) nextMetric() {
 
 func (m *model) nextTheme() {
 	if m.palette.Profile == termenv.Ascii { // all themes look alike
-		m.notify("there are no colours to change here; --color sets how many")
+		m.notify("no colours on this terminal; see --color")
 		return
 	}
 	m.palette = m.palette.Next()
@@ -128,7 +128,7 @@ func (m *model) nextTheme() {
 // save asks for a result of the run so far.
 func (m *model) save() {
 	if m.over() {
-		m.notify("the run is over; what is on the bottom line was done with its result")
+		m.notify("the run is over; the bottom line has the place of its result")
 		return
 	}
 	m.command(metrics.Command{Do: metrics.Save})
@@ -166,7 +166,7 @@ func (m *model) spanBy(by int) { m.span = min(max(m.span+by, 0), len(spans)-1) }
 func (m *model) scrollTime(by time.Duration) {
 	span, end := spans[m.span], panels.ClosedEnd(m.shown)
 	if span == 0 {
-		m.notify("all of the run is shown")
+		m.notify("the whole run is shown")
 		return
 	}
 	to := end - m.back(m.shown) + by*span/2
@@ -176,7 +176,7 @@ func (m *model) scrollTime(by time.Duration) {
 	}
 	if m.until = max(to, span); m.until >= end {
 		m.until = 0
-		m.notify("the charts begin with the run")
+		m.notify("start of the run")
 	}
 }
 

@@ -80,11 +80,11 @@ func TestEscapeGoesBackOneStep(t *testing.T) {
 func TestScrollingEndsWithTheRun(t *testing.T) {
 	m := open(mid(), 120, 40, termenv.Ascii)
 	press(m, "]", ",")
-	if got := lastLine(m); !strings.Contains(got, "all of the run is shown") {
+	if got := lastLine(m); !strings.Contains(got, "the whole run is shown") {
 		t.Errorf("bottom line %q", got)
 	}
 	press(m, "[", "[", ",")
-	if m.until != 0 || !strings.Contains(lastLine(m), "the charts begin with the run") {
+	if m.until != 0 || !strings.Contains(lastLine(m), "start of the run") {
 		t.Errorf("until %v, bottom line %q", m.until, lastLine(m))
 	}
 }
@@ -131,7 +131,7 @@ func TestParseLoadAndRamp(t *testing.T) {
 		text, why string
 		users     bool
 	}{
-		{"", "type a number of req/s", false}, {"x", "no number of users", true}, {"NaN", "no number", false}, {"1.5", "whole number", true},
+		{"", "enter a number of req/s", false}, {"x", "not a number of users", true}, {"NaN", "not a number", false}, {"1.5", "whole number", true},
 		{"0.0001", "at least 0.001", false}, {"1e9", "at most", false}, {"12", "", true},
 	} {
 		if _, why := parseLoad(c.text, c.users); (why == "") != (c.why == "") || !strings.Contains(why, c.why) {
@@ -139,7 +139,7 @@ func TestParseLoadAndRamp(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"40": "expected a load and a time", "x in 5s": "no number", "40 in x": "is no time", "40 in 0.1s": "between 1s and 24h", "40 in 60": "",
+		"40": "expected a load and a time", "x in 5s": "not a number", "40 in x": "is not a duration", "40 in 0.1s": "between 1s and 24h", "40 in 60": "",
 	} {
 		if _, over, why := parseRamp(text, false); (why == "") != (want == "") || !strings.Contains(why, want) || want == "" && over != time.Minute {
 			t.Errorf("%q: %v, %q, want %q", text, over, why, want)

@@ -128,7 +128,7 @@ func TestClientAfterTheEnd(t *testing.T) {
 	for _, keys := range []string{"1", "2", "1"} {
 		press(m, keys)
 		m.Update(tickMsg{})
-		if got := m.View(); !strings.Contains(got, "client LIMITED: p99 sent 31ms late") {
+		if got := m.View(); !strings.Contains(got, "client LIMITED: p99 send delay 31ms") {
 			t.Errorf("on page %s:\n%s", keys, got)
 		}
 	}

@@ -49,7 +49,7 @@ func joined(m *model) bool   { return m.Attached && !m.ReadOnly }
 func controls(m *model) bool { return m.controls }
 
 var keymap = append(pageKeys(), []binding{
-	{keys: []string{"tab"}, show: "Tab", what: "next page (Shift: before)", do: by((*model).turnBy, 1)},
+	{keys: []string{"tab"}, show: "Tab", what: "next page (Shift: previous)", do: by((*model).turnBy, 1)},
 	{keys: []string{"shift+tab"}, do: by((*model).turnBy, -1)},
 
 	{keys: []string{"j", "down"}, when: onLines, do: by((*model).move, panels.Down)},
@@ -59,11 +59,11 @@ var keymap = append(pageKeys(), []binding{
 	{keys: []string{"g", "home"}, when: onLines, do: by((*model).move, panels.Top)},
 	{keys: []string{"G", "end"}, show: "g G", what: "first, last", foot: always("first, last"), when: onLog, do: by((*model).move, panels.End)},
 
-	{keys: []string{"k", "up"}, show: "j k", what: "choose a request", foot: always("choose"), when: onList, do: by((*model).move, panels.Up)},
+	{keys: []string{"k", "up"}, show: "j k", what: "select a request", foot: always("select"), when: onList, do: by((*model).move, panels.Up)},
 	{keys: []string{"pgup", "ctrl+b"}, when: onList, do: by((*model).move, panels.PageUp)},
 	{keys: []string{"G", "end"}, when: onList, do: by((*model).move, panels.End)},
 	{keys: []string{"enter", "z"}, show: "Enter", what: "open the request", foot: footOpen, when: onList, do: (*model).openRequest},
-	{keys: []string{"S"}, show: "S", what: "requests: next order", foot: always("sort"), when: onList, do: func(m *model) { m.list.NextOrder() }},
+	{keys: []string{"S"}, show: "S", what: "requests: change order", foot: always("sort"), when: onList, do: func(m *model) { m.list.NextOrder() }},
 	{keys: []string{"e"}, show: "e", what: "requests: errors only", foot: always("errors"), when: onList,
 		do: func(m *model) { m.list.ErrorsOnly = !m.list.ErrorsOnly }},
 	{keys: []string{"/"}, show: "/", what: "filter requests, log", foot: always("filter"), when: onFiltered, do: (*model).askFilter},
@@ -71,46 +71,46 @@ var keymap = append(pageKeys(), []binding{
 	{keys: []string{"h", "left"}, when: onPanels, do: by((*model).moveFocus, image.Pt(-1, 0))},
 	{keys: []string{"j", "down"}, when: onPanels, do: by((*model).moveFocus, image.Pt(0, 1))},
 	{keys: []string{"k", "up"}, when: onPanels, do: by((*model).moveFocus, image.Pt(0, -1))},
-	{keys: []string{"l", "right"}, show: "h j k l", what: "choose a panel, or arrows", when: onPanels, do: by((*model).moveFocus, image.Pt(1, 0))},
+	{keys: []string{"l", "right"}, show: "h j k l", what: "select a panel, or arrows", when: onPanels, do: by((*model).moveFocus, image.Pt(1, 0))},
 	{keys: []string{"m"}, show: "m", what: "next latency", foot: always("metric"), when: onLatency, do: (*model).nextMetric},
 	{keys: []string{"enter", "z"}, show: "z", what: "zoom the panel (or Enter)", foot: footZoom, when: onPanels, do: (*model).zoom},
 	{keys: []string{"esc"}, show: "Esc", what: "back", foot: footBack, early: true, do: (*model).escape},
 	{keys: []string{"["}, when: onPanels, do: by((*model).spanBy, -1)},
-	{keys: []string{"]"}, show: "[ ]", what: "time shown, 30s to all", foot: footSpan, when: onPanels, do: by((*model).spanBy, 1)},
-	{keys: []string{" "}, show: "space", what: "freeze the screen only", foot: footFreeze, with: live, do: func(m *model) { m.frozen = !m.frozen }},
-	{keys: []string{"c"}, show: "c", what: "control: change the load", foot: footControl, early: true, with: changes,
+	{keys: []string{"]"}, show: "[ ]", what: "time window, 30s to all", foot: footSpan, when: onPanels, do: by((*model).spanBy, 1)},
+	{keys: []string{" "}, show: "space", what: "freeze the screen", foot: footFreeze, with: live, do: func(m *model) { m.frozen = !m.frozen }},
+	{keys: []string{"c"}, show: "c", what: "live control of the load", foot: footControl, early: true, with: changes,
 		do: func(m *model) { m.setControls(!m.controls) }},
-	{keys: []string{"+", "="}, show: "+ -", what: "load: one step", foot: footSwap(controls, "step", ""), early: true, with: changes,
+	{keys: []string{"+", "="}, show: "+ -", what: "load: step up, down", foot: footSwap(controls, "step", ""), early: true, with: changes,
 		do: steers(by((*model).step, 1))},
 	{keys: []string{"-"}, with: changes, do: steers(by((*model).step, -1))},
-	{keys: []string{"}"}, show: "{ }", what: "load: ten steps", foot: footSwap(controls, "ten", ""), early: true, with: changes,
+	{keys: []string{"}"}, show: "{ }", what: "load: ten steps up, down", foot: footSwap(controls, "ten", ""), early: true, with: changes,
 		do: steers(by((*model).step, 10))},
 	{keys: []string{"{"}, with: changes, do: steers(by((*model).step, -10))},
-	{keys: []string{"i"}, show: "i", what: "load: set to a number", foot: footSwap(controls, "set", ""), early: true, with: changes, do: steers((*model).askLoad)},
-	{keys: []string{"P"}, show: "P", what: "load: pause, go on", foot: footPause, early: true, with: changes, do: steers((*model).pause)},
-	{keys: []string{"R"}, show: "R", what: "load: ramp from here", foot: footSwap(controls, "ramp", ""), early: true, with: changes, do: steers((*model).askRamp)},
+	{keys: []string{"i"}, show: "i", what: "load: set", foot: footSwap(controls, "set", ""), early: true, with: changes, do: steers((*model).askLoad)},
+	{keys: []string{"P"}, show: "P", what: "load: pause, resume", foot: footPause, early: true, with: changes, do: steers((*model).pause)},
+	{keys: []string{"R"}, show: "R", what: "load: ramp", foot: footSwap(controls, "ramp", ""), early: true, with: changes, do: steers((*model).askRamp)},
 	{keys: []string{","}, when: onPanels, with: live, do: by((*model).scrollTime, -1)},
-	{keys: []string{"."}, show: ", .", what: "scroll the charts in time", foot: always("scroll"), when: onPanels, with: live, do: by((*model).scrollTime, 1)},
+	{keys: []string{"."}, show: ", .", what: "scroll in time", foot: always("scroll"), when: onPanels, with: live, do: by((*model).scrollTime, 1)},
 
 	{keys: []string{" "}, show: "space", what: "play, pause", foot: footPlay, with: replayed, do: (*model).playPause},
 	{keys: []string{"<"}, with: replayed, do: by((*model).playSpeed, 0.5)},
 	{keys: []string{">"}, show: "< >", what: "slower, faster", foot: always("speed"), with: replayed, do: by((*model).playSpeed, 2)},
 	{keys: []string{","}, with: replayed, do: by((*model).seekBy, -seekStep)},
-	{keys: []string{"."}, show: ", .", what: "10s back, on", foot: always("10s"), with: replayed, do: by((*model).seekBy, seekStep)},
+	{keys: []string{"."}, show: ", .", what: "seek 10s back, forward", foot: always("10s"), with: replayed, do: by((*model).seekBy, seekStep)},
 	{keys: []string{"home"}, with: replayed, when: onPanels, do: by((*model).seek, 0)},
-	{keys: []string{"end"}, show: "Home End", what: "beginning, end", with: replayed, when: onPanels, do: func(m *model) { m.seek(m.replay().Length) }},
+	{keys: []string{"end"}, show: "Home End", what: "start, end", with: replayed, when: onPanels, do: func(m *model) { m.seek(m.replay().Length) }},
 
 	{keys: []string{"w"}, show: "w", what: "histograms: window or run", foot: footScope, when: onPanels, do: func(m *model) { m.whole = !m.whole }},
 	{keys: []string{"g"}, show: "g", what: "histograms: log or linear", foot: footAxis, when: onPanels, do: func(m *model) { m.linear = !m.linear }},
 	{keys: []string{"o"}, show: "o", what: "edit the objectives (SLO)", with: changes, do: (*model).askObjectives},
-	{keys: []string{"s"}, show: "s", what: "save what there is now", with: changes, do: (*model).save},
+	{keys: []string{"s"}, show: "s", what: "save an interim result", with: changes, do: (*model).save},
 	{keys: []string{"y"}, show: "y", what: "copy the summary", foot: footCopy, ask: (*model).copySummary},
 	{keys: []string{"t"}, show: "t", what: "next theme", do: (*model).nextTheme},
-	{keys: []string{"D"}, show: "D", what: "detach, the run goes on", foot: always("detach"), with: joined,
+	{keys: []string{"D"}, show: "D", what: "detach; the run continues", foot: always("detach"), with: joined,
 		ask: func(*model) tea.Cmd { return tea.Quit }},
-	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "draw the screen anew", ask: func(*model) tea.Cmd { return tea.ClearScreen }, anywhere: true},
+	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "redraw the screen", ask: func(*model) tea.Cmd { return tea.ClearScreen }, anywhere: true},
 	{keys: []string{"?"}, show: "?", what: "this help", foot: always("help"), do: func(m *model) { m.helping = true }},
-	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain, then abort, leave", foot: footStop, ask: (*model).stop, anywhere: true},
+	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain, then abort, quit", foot: footStop, ask: (*model).stop, anywhere: true},
 
 	// The keys that change the run say why they cannot, where the run cannot be changed.
 	{keys: []string{"c", "+", "=", "-", "{", "}", "i", "P", "R", "o", "s"}, do: (*model).refuse},
@@ -168,7 +168,7 @@ func footSwap(m func(*model) bool, is, isNot string) func(*model) string {
 
 var (
 	footZoom   = footSwap(func(m *model) bool { return m.zoomed }, "", "zoom")
-	footFreeze = footSwap(func(m *model) bool { return m.frozen }, "go on", "freeze")
+	footFreeze = footSwap(func(m *model) bool { return m.frozen }, "resume", "freeze")
 	footScope  = footSwap(func(m *model) bool { return m.whole }, "window", "whole run")
 	footAxis   = footSwap(func(m *model) bool { return m.linear }, "log", "linear")
 	footPlay   = footSwap(func(m *model) bool { return m.replay().Playing }, "pause", "play")
@@ -185,7 +185,7 @@ func footPause(m *model) string {
 	case !m.controls:
 		return ""
 	case paused:
-		return "go on"
+		return "resume"
 	}
 	return "pause"
 }
@@ -209,7 +209,7 @@ func footStop(m *model) string {
 	case m.stops == 1:
 		return "abort"
 	}
-	return "leave now"
+	return "quit now"
 }
 
 // keyItems are the keys for the bottom line. The last two, help and the way out, are always shown.

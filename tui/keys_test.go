@@ -142,13 +142,13 @@ func TestNoControl(t *testing.T) {
 		key    string
 		want   string
 	}{
-		{"not steerable", mid(), nil, "c", "cannot be changed while it is on"},
+		{"not steerable", mid(), nil, "c", "cannot be changed"},
 		{"not steerable, with a reason", atOnce, nil, "c", "needs --request-rate"},
-		{"first c", steered(34), nil, "+", "c first"},
+		{"first c", steered(34), nil, "+", "press c"},
 		{"over", done(), nil, "c", "the run is over"},
 		{"stopping", stopping, nil, "c", "the run is stopping"},
 		{"read only", steered(34), func(m *model) { m.ReadOnly = true }, "P", "read only"},
-		{"replay", steered(34), func(m *model) { m.Player = &player{} }, "i", "of the past"},
+		{"replay", steered(34), func(m *model) { m.Player = &player{} }, "i", "a replay cannot"},
 		{"read only, save", steered(34), func(m *model) { m.ReadOnly = true }, "s", "read only"},
 	} {
 		m := open(c.s, 120, 30, termenv.Ascii)
@@ -466,7 +466,7 @@ func TestThemeKey(t *testing.T) {
 func TestThemeKeyWithoutColour(t *testing.T) {
 	m := open(mid(), 120, 40, termenv.Ascii)
 	press(m, "t")
-	if got := lastLine(m); m.palette.Theme != screen.Themes()[0] || !strings.Contains(got, "no colours to change") {
+	if got := lastLine(m); m.palette.Theme != screen.Themes()[0] || !strings.Contains(got, "no colours on this terminal") {
 		t.Errorf("theme %s, %q", m.palette.Theme, got)
 	}
 }

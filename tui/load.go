@@ -48,15 +48,15 @@ func (w *pending) or(v float64) float64 {
 func (m *model) unsteerable() string {
 	switch {
 	case m.Player != nil:
-		return "a run of the past cannot be changed"
+		return "a replay cannot be changed"
 	case m.ReadOnly:
-		return "read only: this screen cannot change the run"
+		return "read only: no control of the run from here"
 	case m.over():
 		return "the run is over"
 	case m.state(m.latest) != metrics.Running:
 		return "the run is stopping"
 	case !m.latest.Steering.Steerable:
-		return cmp.Or(m.latest.Steering.Why, "the load of this run cannot be changed while it is on")
+		return cmp.Or(m.latest.Steering.Why, "the load of this run cannot be changed")
 	}
 	return ""
 }
@@ -76,7 +76,7 @@ func (m *model) setControls(on bool) {
 func (m *model) mayLoad() bool {
 	why := m.unsteerable()
 	if why == "" && !m.controls {
-		why = "c first: then keys change the load"
+		why = "press c to control the load"
 	}
 	if why != "" {
 		m.notify(why)
@@ -120,7 +120,7 @@ func (m *model) setLoad(value float64) {
 func (m *model) step(n int) {
 	value, _ := m.load()
 	if value == 0 {
-		m.notify("there is no number to step from; i sets one")
+		m.notify("no current value to step from; i sets one")
 		return
 	}
 	m.setLoad(stepped(value, n, m.latest.Steering.InUsers))

@@ -105,7 +105,7 @@ func (m *model) drawTinyPrompt(c screen.Canvas) {
 	case p.yes != nil: // the question is at the end
 		words = p.hint
 		if screen.Width(words) > c.W {
-			words = "y or any other key?"
+			words = "y confirm, other keys cancel"
 		}
 	case room >= 12:
 		words = p.title + " " + p.line.Shown(room)
@@ -125,7 +125,7 @@ func (m *model) ask(p prompt, line string) {
 func (m *model) askLoad() {
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
-		title: "Load in " + panels.LoadUnit(users), hint: "Enter sets it, Esc leaves it",
+		title: "Load in " + panels.LoadUnit(users), hint: "Enter apply, Esc cancel",
 		enter: func(line string) string {
 			value, why := parseLoad(line, users)
 			if why == "" && m.mayLoad() {
@@ -142,11 +142,11 @@ func parseLoad(text string, users bool) (value float64, why string) {
 	value, err := strconv.ParseFloat(text, 64)
 	switch {
 	case text == "":
-		return 0, "type a number of " + panels.LoadUnit(users)
+		return 0, "enter a number of " + panels.LoadUnit(users)
 	case err != nil || math.IsNaN(value):
-		return 0, fmt.Sprintf("%q is no number of %s", text, panels.LoadUnit(users))
+		return 0, fmt.Sprintf("%q is not a number of %s", text, panels.LoadUnit(users))
 	case users && (value < 1 || value != math.Trunc(value)):
-		return 0, fmt.Sprintf("%q: users are a whole number, 1 or more", text)
+		return 0, fmt.Sprintf("%q: users must be a whole number of at least 1", text)
 	case value < 0.001:
 		return 0, fmt.Sprintf("%q: at least 0.001; P pauses", text)
 	case value > panels.LoadMost:
@@ -159,7 +159,7 @@ func parseLoad(text string, users bool) (value float64, why string) {
 func (m *model) askRamp() {
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
-		title: "Ramp from here, in " + panels.LoadUnit(users), hint: `to how much in what time, such as "40 in 60s"; Esc leaves it`,
+		title: "Ramp in " + panels.LoadUnit(users), hint: `target and duration, such as "40 in 60s"; Esc cancel`,
 		enter: func(line string) string {
 			to, over, why := parseRamp(line, users)
 			if why == "" {
@@ -177,7 +177,7 @@ func (m *model) confirmRamp(to float64, over time.Duration) {
 	if from > 0 {
 		words = fmt.Sprintf("from %s ", panels.LoadText(from, users)) + words
 	}
-	m.prompt = &prompt{title: "Ramp", hint: words + " y starts it, any other key does not", yes: func() {
+	m.prompt = &prompt{title: "Ramp", hint: words + " y start, other keys cancel", yes: func() {
 		if m.mayLoad() {
 			m.steer(metrics.Command{Do: metrics.RampLoad, Value: to, Over: over}, to, false)
 			m.pendingLoad.known = false // only the run knows where the ramp is
@@ -200,9 +200,9 @@ func parseRamp(text string, users bool) (to float64, over time.Duration, why str
 	over, err := time.ParseDuration(fields[1])
 	switch {
 	case err != nil:
-		return 0, 0, fmt.Sprintf("%q is no time; 90s or 5m would be", fields[1])
+		return 0, 0, fmt.Sprintf("%q is not a duration, such as 90s or 5m", fields[1])
 	case over < time.Second || over > 24*time.Hour:
-		return 0, 0, fmt.Sprintf("%q: between 1s and 24h", fields[1])
+		return 0, 0, fmt.Sprintf("%q: must be between 1s and 24h", fields[1])
 	}
 	return to, over, ""
 }
@@ -218,7 +218,7 @@ func (m *model) askObjectives() {
 		now = append(now, o.Metric.Key()+":"+strconv.FormatFloat(o.LimitMS, 'f', -1, 64))
 	}
 	m.ask(prompt{
-		title: "Objectives in milliseconds", hint: "such as ttft:500 tpot:50 e2el:15000; nothing for none; Enter sets, Esc leaves",
+		title: "Objectives in milliseconds", hint: "such as ttft:500 tpot:50 e2el:15000; empty for none; Enter apply, Esc cancel",
 		enter: func(line string) string {
 			slo, err := parseObjectives(line)
 			if err != nil {
@@ -253,11 +253,11 @@ func parseObjectives(text string) (metrics.SLO, error) {
 // askFilter filters requests or the log while the user types; Esc takes it back.
 func (m *model) askFilter() {
 	set, before := m.setLogFilter, m.filter
-	p := prompt{title: "Filter the log", hint: "Enter keeps it, Esc takes it back"}
+	p := prompt{title: "Filter the log", hint: "Enter apply, Esc cancel"}
 	if onList(m) {
 		set, before = func(words string) { m.list.Filter = words }, m.list.Filter
 		p.title = "Filter requests"
-		p.hint = "id, model, error, status, or failed, slow, running …; Enter keeps it, Esc takes it back"
+		p.hint = "id, model, error, status, or failed, slow, running …; Enter apply, Esc cancel"
 	}
 	p.changed = set
 	p.enter = func(line string) string { set(strings.TrimSpace(line)); return "" }

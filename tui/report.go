@@ -56,7 +56,7 @@ const reportColumns = 100
 // copySummary puts the summary into the clipboard of the terminal, also over SSH (OSC 52). The terminal does not report whether it did.
 func (m *model) copySummary() tea.Cmd {
 	if m.aside == nil {
-		m.notify("there is no terminal to copy with")
+		m.notify("no terminal to copy with")
 		return nil
 	}
 	text := m.summary()

@@ -87,7 +87,7 @@ type NoControl struct{}
 
 // Command refuses.
 func (NoControl) Command(metrics.Command) (said string, ok bool) {
-	return "this run cannot be changed from here", false
+	return "no control of this run from here", false
 }
 
 // Inspect does nothing.

@@ -152,7 +152,7 @@ func writePage(w io.Writer, g *gantt, plan *metrics.Plan, events []metrics.LogEn
 		"<meta name=\"color-scheme\" content=\"light dark\">\n<title>Request timeline</title>\n",
 		"<style>\n", pageStyle, "</style>\n</head>\n<body>\n",
 		"<h1>Request timeline</h1>\n<dl id=\"about\"></dl>\n<p id=\"notes\"></p>\n",
-		"<noscript><p>The chart is drawn by a script in this file; switch scripts on to see it.</p></noscript>\n",
+		"<noscript><p>Enable JavaScript to see the chart; the script is part of this file.</p></noscript>\n",
 		"<div id=\"chart\"></div>\n<div id=\"hover\" hidden></div>\n",
 		"<script type=\"application/json\" id=\"data\">", string(data), "</script>\n",
 		"<script type=\"text/plain\" id=\"segments\">",

@@ -205,7 +205,7 @@ func (l *line) text(key string) string {
 	}
 	b, err := v.StringBytes()
 	if err != nil {
-		l.fail(key, "a text")
+		l.fail(key, "a string")
 	}
 	return strings.ToValidUTF8(string(b), string(utf8.RuneError))
 }

@@ -181,7 +181,7 @@ func TestEventsOfADamagedDisk(t *testing.T) {
 		t.Errorf("%d requests", len(got))
 	}
 	r, err := report.Of(j.Events())
-	if last := r.Events[len(r.Events)-1]; err != nil || r.Damaged != 1 || !strings.HasPrefix(last.Text, "a damaged line of the journal was left out: journal, line 3: ") {
+	if last := r.Events[len(r.Events)-1]; err != nil || r.Damaged != 1 || !strings.HasPrefix(last.Text, "damaged journal line skipped: journal, line 3: ") {
 		t.Errorf("%d damaged lines, %q, %v", r.Damaged, last.Text, err)
 	}
 }

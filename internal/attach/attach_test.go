@@ -292,14 +292,14 @@ func TestRefused(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	if _, err := Dial(path, "v1"); err == nil || !strings.Contains(err.Error(), "no run") {
+	if _, err := Dial(path, "v1"); err == nil || !strings.Contains(err.Error(), "not a benchtop run") {
 		t.Errorf("something else: %v", err)
 	}
 	var full []*Viewer
 	for range mostViewers {
 		full = append(full, join(t, h))
 	}
-	if _, err := Dial(ownPath(), "v1"); err == nil || !strings.Contains(err.Error(), "others") {
+	if _, err := Dial(ownPath(), "v1"); err == nil || !strings.Contains(err.Error(), "already joined") {
 		t.Errorf("one viewer too many: %v", err)
 	}
 	full[0].Close()
@@ -338,7 +338,7 @@ func TestPrivateDirectory(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "benchtop"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Listen(newRun(), "v1"); err == nil || !strings.Contains(err.Error(), "others") {
+	if _, err := Listen(newRun(), "v1"); err == nil || !strings.Contains(err.Error(), "another user") {
 		t.Errorf("listening there: %v", err)
 	}
 }

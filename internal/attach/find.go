@@ -49,9 +49,9 @@ func usable(dir string) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	case !private(info):
-		return fmt.Errorf("%s belongs to somebody else, or others can open it; remove it, or set XDG_RUNTIME_DIR", dir)
+		return fmt.Errorf("%s belongs to another user or is open to others; remove it, or set XDG_RUNTIME_DIR", dir)
 	}
 	return nil
 }
@@ -175,7 +175,7 @@ func handshake(conn net.Conn, words hello, limit time.Duration) (w reply, in *bu
 		return reply{}, nil, fmt.Errorf("the run does not answer: %w", err)
 	}
 	if json.Unmarshal(line, &w) != nil || w.Attach == 0 {
-		return reply{}, nil, errors.New("what listens there is no run of benchtop")
+		return reply{}, nil, errors.New("the listener is not a benchtop run")
 	}
 	return w, in, nil
 }

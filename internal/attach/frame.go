@@ -125,7 +125,7 @@ type request struct {
 // refusal is what a viewer of another benchtop is told. Builds that are no release have the same version.
 func refusal(run, here string) string {
 	if run == here {
-		return fmt.Sprintf("the run is one of another build of benchtop %s; attach with the program that started it", run)
+		return fmt.Sprintf("the run uses another build of benchtop %s; attach with the program that started it", run)
 	}
-	return fmt.Sprintf("the run is one of benchtop %s, this is benchtop %s; attach with the program that started it", run, here)
+	return fmt.Sprintf("the run uses benchtop %s, this is benchtop %s; attach with the program that started it", run, here)
 }

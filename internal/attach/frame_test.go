@@ -84,7 +84,7 @@ func TestViewerFails(t *testing.T) {
 		joined bool
 		want   string
 	}{
-		{"another version, unrefused", reply{Attach: protocol + 1, Version: "v2"}, nil, false, "the run is one of benchtop v2, this is benchtop v1"},
+		{"another version, unrefused", reply{Attach: protocol + 1, Version: "v2"}, nil, false, "the run uses benchtop v2, this is benchtop v1"},
 		{"a frame without a plan", reply{Attach: protocol}, []frame{{}}, true, "the run is gone: a snapshot that does not follow the one before"},
 		{"the end of the run is missing", reply{Attach: protocol}, nil, true, "the run is gone: EOF"},
 		{"finished", reply{Attach: protocol}, []frame{{Snapshot: metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Finished}}}, true, ""},

@@ -113,7 +113,7 @@ func (h *Host) accept(s *socket) {
 				h.serve(conn)
 			})
 		default:
-			_ = json.NewEncoder(conn).Encode(reply{Attach: protocol, Version: h.version, Refused: fmt.Sprintf("%d others look at this run already", mostViewers), About: h.about()})
+			_ = json.NewEncoder(conn).Encode(reply{Attach: protocol, Version: h.version, Refused: fmt.Sprintf("%d terminals have already joined this run", mostViewers), About: h.about()})
 			_ = conn.Close()
 		}
 	}
@@ -225,7 +225,7 @@ func (h *Host) handle(conn net.Conn, lines *bufio.Reader, notices chan string, l
 }
 
 // readOnly answers a viewer who may only look.
-const readOnly = "read only: the run is controlled from the terminal where it was started"
+const readOnly = "read only: the terminal that started the run controls it"
 
 func (h *Host) do(c metrics.Command) string {
 	if !h.run.Controllable() {

@@ -128,7 +128,7 @@ func TestNoPlaceForASocket(t *testing.T) {
 	runtime := places(t)
 	best := filepath.Join(runtime, "benchtop")
 	occupy(t, best)
-	if err := usable(best); err == nil || err.Error() != best+" is no directory" {
+	if err := usable(best); err == nil || err.Error() != best+" is not a directory" {
 		t.Errorf("a file: %v", err)
 	}
 	if _, err := Find(); err == nil {

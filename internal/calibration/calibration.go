@@ -63,7 +63,7 @@ func ReadRecord(path string) (*Calibration, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() { // reading a pipe would block
-		return nil, fmt.Errorf("%s is no file; remove it", path)
+		return nil, fmt.Errorf("%s is not a file; remove it", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {

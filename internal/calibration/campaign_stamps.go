@@ -44,7 +44,7 @@ func (c *campaign) stamps(ctx context.Context) {
 		if c.Draw == nil || plain == nil || ctx.Err() != nil {
 			continue
 		}
-		c.report(fmt.Sprintf("the same with the dashboard drawn, round %d of %d", i+1, c.StampRounds))
+		c.report(fmt.Sprintf("stamps with the dashboard drawn, round %d of %d", i+1, c.StampRounds))
 		load.Timestamps = sources[0]
 		if drawn, bytes, err := c.drawn(ctx, load); err != nil {
 			c.problem(ctx, "dashboard", err)
@@ -151,7 +151,7 @@ func (c *campaign) requests(ctx context.Context) {
 	}
 	c.out.Rates, _ = climb(ctx, c, "requests/s", rungs, func(rate float64) (RateStep, error) {
 		rate = max(1, rate) // 0 means all at once
-		c.report(fmt.Sprintf("requests/s: %s, sent at times of their own", count(rate)))
+		c.report(fmt.Sprintf("requests/s: %s, random arrivals", count(rate)))
 		return c.rate(ctx, rate)
 	})
 	for _, s := range c.out.Rates {
@@ -165,7 +165,7 @@ func (c *campaign) requests(ctx context.Context) {
 func (c *campaign) withoutPause(ctx context.Context) {
 	var rates []float64
 	for i := range c.Rounds {
-		c.report(fmt.Sprintf("requests/s: %d users without pause, round %d of %d", c.Users, i+1, c.Rounds))
+		c.report(fmt.Sprintf("requests/s: closed loop of %d users, round %d of %d", c.Users, i+1, c.Rounds))
 		r, err := c.flawless(ctx, Load{Streams: c.Users, Closed: true, Chunks: 1, Duration: c.RoundTime, Preconnect: true})
 		if err != nil {
 			c.problem(ctx, "requests/s", err)
@@ -197,9 +197,9 @@ func (c *campaign) rate(ctx context.Context, rate float64) (RateStep, error) {
 	case r.Failed > 0:
 		s.Missed = fmt.Sprintf("%d of %d requests failed", r.Failed, r.Requests)
 	case r.Lateness.P99 > mostLate:
-		s.Missed = fmt.Sprintf("sent %s late (p99)", asMicros(r.Lateness.P99))
+		s.Missed = fmt.Sprintf("p99 send delay %s", asMicros(r.Lateness.P99))
 	case s.Reached < leastReached*s.Asked:
-		s.Missed = "so many do not come"
+		s.Missed = "not reached"
 	}
 	return s, nil
 }

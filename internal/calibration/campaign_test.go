@@ -171,13 +171,13 @@ func TestRates(t *testing.T) {
 		verdict string
 	}{
 		{name: "no end", want: "2000 4000 5600 6800", most: 6800, verdict: "This machine can measure up to 6,800 requests/s."},
-		{name: "late", m: machineModel{punctual: 5000}, want: "2000 4000 5600 5600", most: 4000, missed: "sent 20 ms late (p99)"},
-		{name: "do not come", m: machineModel{arriving: 5000}, want: "2000 4000 5600 5600", most: 4000, missed: "so many do not come"},
-		{name: "almost all come", m: machineModel{arriving: 5500}, want: "2000 4000 5600 6800 6800", most: 5518, missed: "so many do not come"},
+		{name: "late", m: machineModel{punctual: 5000}, want: "2000 4000 5600 5600", most: 4000, missed: "p99 send delay 20 ms"},
+		{name: "do not come", m: machineModel{arriving: 5000}, want: "2000 4000 5600 5600", most: 4000, missed: "not reached"},
+		{name: "almost all come", m: machineModel{arriving: 5500}, want: "2000 4000 5600 6800 6800", most: 5518, missed: "not reached"},
 		{name: "noise is forgiven once", m: machineModel{bad: map[int]bool{5: true}}, want: "2000 4000 4000 5600 6800", most: 6800},
 		{name: "late from the start", m: machineModel{punctual: 600}, want: "2000 2000 1000 1000 500", most: 500},
 		{
-			name: "always late", m: machineModel{punctual: 1}, want: "2000 2000 1000 1000 500 500 250 250 125 125", missed: "sent 20 ms late (p99)",
+			name: "always late", m: machineModel{punctual: 1}, want: "2000 2000 1000 1000 500 500 250 250 125 125", missed: "p99 send delay 20 ms",
 			verdict: "This machine measured nothing exactly; not even 125 requests/s.",
 		},
 	} {

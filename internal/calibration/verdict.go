@@ -33,7 +33,7 @@ func (c *Calibration) Beyond(l Planned) []string {
 		load := fmt.Sprintf("this load plans %s %s", count(planned[i]), h.unit)
 		switch {
 		case h.most > 0 && h.more:
-			all = append(all, fmt.Sprintf("%s; the calibration of %s went no further than %s: beyond, %s", load, c.day(), count(h.most), dangers[i]))
+			all = append(all, fmt.Sprintf("%s; the calibration of %s stopped at %s: beyond that, %s", load, c.day(), count(h.most), dangers[i]))
 		case h.most > 0:
 			all = append(all, fmt.Sprintf("%s, but this machine measured exactly only up to %s (calibrated %s): %s; use more cores, or spread the load over several machines",
 				load, count(h.most), c.day(), dangers[i]))
@@ -74,9 +74,9 @@ func (f *Figures) disturbed() string {
 	}
 	switch {
 	case late >= disturbedFrom:
-		return fmt.Sprintf("with nothing to send, arrivals were %s late (p99)", asMicros(late))
+		return fmt.Sprintf("with nothing to send, p99 arrival delay was %s", asMicros(late))
 	case f.Timestamps == metrics.KernelStamps && f.StampError.P99 > mostError:
-		return fmt.Sprintf("even the kernel's stamps were off by %s (p99)", asMicros(f.StampError.P99))
+		return fmt.Sprintf("even kernel time stamps were off by %s (p99)", asMicros(f.StampError.P99))
 	}
 	return ""
 }
@@ -108,7 +108,7 @@ func (f *Figures) Verdict() string {
 		}
 	}
 	if len(most)+len(less) == 0 {
-		return "Nothing could be measured of what this machine can do."
+		return "Nothing could be measured on this machine."
 	}
 	text := "This machine can measure up to " + metrics.JoinWords(most, " and ")
 	if len(most) == 0 {
@@ -156,12 +156,12 @@ func (c *Calibration) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "benchtop calibrate, %s, %.0f s%s\n%s\n", c.When.Local().Format("2006-01-02 15:04"), c.Seconds, manner, c.Machine)
 	b.WriteString(f.requestsText() + stepsText(fmt.Sprintf("Open streams: %d chunks/s each", streamRate), f.Streams) +
-		stepsText("Chunks/s: the same streams, faster and faster", f.Chunks) + f.stampsText() + f.latenessText() + f.dashboardText() + f.problemsText())
+		stepsText("Chunks/s: the same streams at rising rates", f.Chunks) + f.stampsText() + f.latenessText() + f.dashboardText() + f.problemsText())
 	if !c.Complete {
-		b.WriteString("\nINCOMPLETE: it was ended before all was measured.\n")
+		b.WriteString("\nINCOMPLETE: interrupted before all was measured.\n")
 	}
 	if sign := f.disturbed(); sign != "" {
-		fmt.Fprintf(&b, "\nSomething else kept this machine busy: %s.\nCalibrate again when it is idle.\n", sign)
+		fmt.Fprintf(&b, "\nThe machine was busy with something else: %s.\nCalibrate again when it is idle.\n", sign)
 	}
 	b.WriteString("\n" + f.Verdict() + "\n")
 	_, err := io.WriteString(w, b.String())
@@ -186,12 +186,12 @@ func (f *Figures) requestsText() string {
 	if len(rates) > 1 {
 		spread += fmt.Sprintf(", %s to %s", count(slices.Min(rates)), count(slices.Max(rates)))
 	}
-	rows := [][]string{cells("without pause", f.WithoutPause, "-", "-", "-", "the most that comes, in "+spread)}
+	rows := [][]string{cells("closed loop", f.WithoutPause, "-", "-", "-", "maximum, in "+spread)}
 	for _, s := range f.Rates {
 		r := &s.Result
 		rows = append(rows, cells(s.Asked, s.Reached, r.Lateness.P50, r.Lateness.P99, micros1(r.CPUPerChunkMicros), cmp.Or(s.Missed, "exact")))
 	}
-	return section(fmt.Sprintf("Requests/s: %d users without pause, then arrivals at random times; answers of one chunk", f.Rounds[0].Users),
+	return section(fmt.Sprintf("Requests/s: closed loop of %d users, then random arrivals; answers of one chunk", f.Rounds[0].Users),
 		[]string{"asked/s", "requests/s", "late p50", "late p99", "CPU/request", ""}, rows)
 }
 
@@ -200,7 +200,7 @@ func stepsText(title string, steps []Step) string {
 	for _, s := range steps {
 		r, verdict := &s.Result, cmp.Or(s.Missed, "exact")
 		if s.exact() && !s.full() {
-			verdict = "exact, but more do not come"
+			verdict = "exact, but the server sends no more"
 		}
 		rows = append(rows, cells(float64(s.Streams), s.ChunksPerSecond, s.Plateau, r.StampError.P50, r.StampError.P99, percent(r.SharedShare),
 			micros1(r.CPUPerChunkMicros), verdict))
@@ -212,9 +212,9 @@ func (f *Figures) stampsText() string {
 	title := ""
 	var rows [][]string
 	for _, s := range f.Stamps {
-		name := "our own"
+		name := "user"
 		if s.Timestamps == metrics.KernelStamps {
-			name = "kernel's"
+			name = "kernel"
 		}
 		rows = append(rows, cells(name, s.Error.P50, s.Error.P99, s.Error.P999, s.Error.Max, percent(s.SharedShare), micros1(s.CPU)))
 		title = fmt.Sprintf("Stamps against the server's own log: %s streams, %s chunks/s, %s",
@@ -244,7 +244,7 @@ func (f *Figures) dashboardText() string {
 	row := func(name string, w Watched, drawn string) []string {
 		return cells(name, fmt.Sprintf("%.2f s", w.CPU), w.Error.P99, w.Error.P999, w.Lateness.P99, drawn)
 	}
-	return section(fmt.Sprintf("Dashboard: the same load with it and without, %s", Plural(float64(d.Pairs), "pair")),
+	return section(fmt.Sprintf("Dashboard: the same load with and without it, %s", Plural(float64(d.Pairs), "pair")),
 		[]string{"dashboard", "CPU", "error p99", "p99.9", "late p99", "drawn"},
 		[][]string{row("off", d.Without, "-"), row("on", d.With, fmt.Sprintf("%.1f KB/s", d.DrawnBytes/1000))}) +
 		fmt.Sprintf("  CPU with the dashboard: %.2f times\n", d.CPURatio)

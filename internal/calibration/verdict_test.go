@@ -25,7 +25,7 @@ func TestBeyond(t *testing.T) {
 			"this load plans 12,000 requests/s, but this machine measured exactly only up to 8,000 (calibrated 2026-03-04): requests may be sent late; use more cores, or spread the load over several machines",
 		}},
 		{"untried streams", usual, Planned{Streams: 15000}, []string{
-			"this load plans 15,000 open streams; the calibration of 2026-03-04 went no further than 10,000: beyond, chunks may be read late, or requests fail",
+			"this load plans 15,000 open streams; the calibration of 2026-03-04 stopped at 10,000: beyond that, chunks may be read late, or requests fail",
 		}},
 		{"chunks", usual, Planned{ChunksPerSecond: 60001, Streams: 5}, []string{
 			"this load plans 60,001 chunks/s, but this machine measured exactly only up to 60,000 (calibrated 2026-03-04): chunks may be read late, so that gaps between them are wrong; use more cores, or spread the load over several machines",

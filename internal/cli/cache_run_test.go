@@ -82,7 +82,7 @@ func cacheRun(t *testing.T, url string, args ...string) (hitRate float64, cold a
 			alarms = append(alarms, e["text"].(string))
 		}
 	}
-	if said := strings.Contains(r.stdout, "Prefix cache: the server's prefix cache knew"); said != (len(alarms) > 0) {
+	if said := strings.Contains(r.stdout, "Prefix cache: the server's prefix cache hit"); said != (len(alarms) > 0) {
 		t.Errorf("the report tells of the alarm: %t, alarms: %q", said, alarms)
 	}
 	return hitRate, b["cache"], alarms

@@ -75,7 +75,7 @@ func TestCalibrate(t *testing.T) {
 	url := metronomed(t)
 	file := filepath.Join(t.TempDir(), "figures.json")
 	r := calibrated(t.Context(), calibrateOptions{json: file}, url)
-	r.expect(t, exitFine, "benchtop calibrate, ", "Requests/s: 2 users", "Open streams", "Chunks/s", "Stamps against the server's own log", "Lateness of arrivals",
+	r.expect(t, exitFine, "benchtop calibrate, ", "Requests/s: closed loop of 2 users", "Open streams", "Chunks/s", "Stamps against the server's own log", "Lateness of arrivals",
 		"Dashboard", "[1/5] requests/s", "[5/5] lateness", "saved in "+state)
 	kept := filepath.Join(state, "benchtop", "calibration.json")
 	c, err := calibration.ReadRecord(kept)
@@ -120,7 +120,7 @@ func TestCalibrateToStandardOutput(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil || !c.Complete {
 		t.Errorf("%v in %q", err, r.stdout)
 	}
-	if !strings.Contains(r.stderr, "Requests/s: 2 users") {
+	if !strings.Contains(r.stderr, "Requests/s: closed loop of 2 users") {
 		t.Errorf("no table in %q", r.stderr)
 	}
 	if files, _ := os.ReadDir(state); len(files) != 0 {
@@ -135,7 +135,7 @@ func TestCalibrationNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", state)
-	calibrated(t.Context(), calibrateOptions{}, metronomed(t)).expect(t, exitFailed, "Requests/s: 2 users", "the calibration is not saved", "--no-save")
+	calibrated(t.Context(), calibrateOptions{}, metronomed(t)).expect(t, exitFailed, "Requests/s: closed loop of 2 users", "the calibration is not saved", "--no-save")
 }
 
 // A calibration without a measurement fails, and nothing is kept.

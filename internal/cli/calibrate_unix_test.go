@@ -52,7 +52,7 @@ func TestInterruptedCalibration(t *testing.T) {
 	if code := c.ProcessState.ExitCode(); code != exitAborted {
 		t.Errorf("exit code %d, want %d", code, exitAborted)
 	}
-	for _, want := range []string{"Requests/s: 64 users", "INCOMPLETE", "requests/s"} {
+	for _, want := range []string{"Requests/s: closed loop of 64 users", "INCOMPLETE", "requests/s"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s\n%s", want, out.String(), progress.String())
 		}

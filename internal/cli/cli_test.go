@@ -216,7 +216,7 @@ func TestNothingGoesUncounted(t *testing.T) {
 	defer web.Close()
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "15000", "--random-input-len", "4", "--max-concurrency", "2", "--duration", "500ms",
-		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFailed, "The time was over before")
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFailed, "Time ran out before")
 	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
 	if err != nil {
 		t.Fatal(err)

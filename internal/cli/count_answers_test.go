@@ -27,7 +27,7 @@ func TestCountAnswers(t *testing.T) {
 	dir := t.TempDir()
 	r := benchtop(strings.Fields("serve --model M --num-prompts 6 " + shortPrompts + " --save-result --result-filename r.json --result-dir " + dir +
 		" --base-url " + server.url + ` --extra-body {"stream_options":null}`)...)
-	r.expect(t, exitFine, "no usage came with 6 answers", "Output tokens of 6 of 6 requests: no usage came, so the server's tokenizer")
+	r.expect(t, exitFine, "6 answers have no usage", "Output tokens of 6 of 6 requests: counted by the server's tokenizer")
 	if n := early.Load(); n > 0 {
 		t.Errorf("%d answers were counted while the load was on", n)
 	}

@@ -167,7 +167,7 @@ func TestDataset(t *testing.T) {
 		{"server counts", "--dataset-name sharegpt --num-prompts 3 --dataset-path " + file("sharegpt_small.json"), []string{"tokens               counted by the server's tokenizer"}},
 		{"server renders", "--dataset-name custom --num-prompts 3 --dataset-path " + file("custom_small.jsonl"), []string{"by the server's chat template", "\n      user: item"}},
 		{"server makes text", "--backend openai-chat --num-prompts 3 --random-input-len 30", []string{"each 30", "sent as              text", "assumed"}},
-		{"BFCL", "--dataset-name hf --num-prompts 5 --hf-name " + datasets.BFCLRepository + " --dataset-path " + datasetFiles, []string{"chat messages", "with members of its own in the body", "each 512"}},
+		{"BFCL", "--dataset-name hf --num-prompts 5 --hf-name " + datasets.BFCLRepository + " --dataset-path " + datasetFiles, []string{"chat messages", "with its own body fields", "each 512"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lines := filepath.Join(t.TempDir(), "lines.jsonl")
@@ -309,7 +309,7 @@ func TestDatasetRefusals(t *testing.T) {
 		{"dataset --backend vllm --dataset-name hf --dataset-path gorilla-llm/Berkeley-Function-Calling-Leaderboard", "--dataset-name hf: function calls travel in chat requests; backend vllm"},
 		{"serve --dataset-name random-rerank --backend vllm-rerank", "rerank endpoints cannot be loaded; use " + protocol.Names(0)},
 		{"dataset --profile", "unknown flag"},
-		{"serve --num-prompts 0 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --ramp-over 2s --tokenizer " + model + " --base-url " + server.url + " " + custom, "say with --duration"},
+		{"serve --num-prompts 0 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --ramp-over 2s --tokenizer " + model + " --base-url " + server.url + " " + custom, "give --duration"},
 	} {
 		r := benchtop(strings.Fields(c.args)...)
 		if r.expect(t, exitUsage, c.want); strings.HasPrefix(c.want, "benchtop: ") && !strings.HasPrefix(r.stderr, c.want) {

@@ -15,7 +15,7 @@ func TestFind(t *testing.T) {
 		"--find-step", "1s", "--find-hold", "1s", "--goodput", "ttft:60000", "--save-result", "--result-dir", dir)
 	r.expect(t, exitFine)
 	v := benchtopOf(t, dir)
-	if want := "search from 4 to 5 req/s for the highest within ttft:60000 (ms), held for 1s"; v["load"] != want {
+	if want := "search 4 to 5 req/s for the highest load within ttft:60000 (ms), held for 1s"; v["load"] != want {
 		t.Errorf("load %q, want %q", v["load"], want)
 	}
 	if got := marksOf(v); !strings.HasPrefix(got, "4 req/s|") || !strings.HasSuffix(got, "|found") {

@@ -67,7 +67,7 @@ func TestGPUsAskedForInVain(t *testing.T) {
 			"--save-result", "--result-dir", dir, "--result-filename", "r.json", "--gpu", gpu)
 	}
 	r := serve("7")
-	const words = "--gpu 7: nothing was seen of the GPUs: no GPU tool"
+	const words = "--gpu 7: no GPU data: no GPU tool"
 	r.expect(t, exitFine, "WARNING: "+words)
 	again := benchtop("report", dir+"/r.json")
 	again.expect(t, exitFine)

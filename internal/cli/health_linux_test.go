@@ -134,11 +134,11 @@ func TestStoppedClient(t *testing.T) {
 	if result["failed"] != 0.0 {
 		t.Errorf("%v failed: what came during the stop is no stall of the server\n%s", result["failed"], said)
 	}
-	if client["verdict"] != "limited" || !strings.Contains(said, "stood still for") {
+	if client["verdict"] != "limited" || !strings.Contains(said, "stalled for") {
 		t.Errorf("client %v, want it limited\n%s", client["why"], said)
 	}
 	if stood, _ := client["stood_still_s"].(float64); stood < 0.8*pause.Seconds() {
-		t.Errorf("stood still for %v s, want about %s", client["stood_still_s"], pause)
+		t.Errorf("stalled for %v s, want about %s", client["stood_still_s"], pause)
 	}
 	stamps, _ := client["stamps"].(map[string]any)
 	if shared, _ := stamps["shared"].(float64); shared < 10 {

@@ -50,7 +50,7 @@ func TestKeys(t *testing.T) {
 		{[]string{"Escape"}, "─ tokens/s", "[tokens/s]"},
 		// Time.
 		{[]string{"]"}, "[ ] 2m", ""},
-		{[]string{"]", "]", "]", ","}, "all of the run is shown", ""}, // so that it cannot be scrolled
+		{[]string{"]", "]", "]", ","}, "the whole run is shown", ""}, // so that it cannot be scrolled
 		{[]string{"[", "[", "[", "["}, "[ ] 60s", ""},
 		{[]string{"Space"}, "FROZEN", ""},
 		{[]string{"Space"}, "space freeze", "FROZEN"},
@@ -75,7 +75,7 @@ func TestKeys(t *testing.T) {
 		{[]string{"Escape"}, "Enter open", "Esc back"}, // a key right behind Esc would be Alt and that key
 		// Hands on the load.
 		{[]string{"1"}, "[1 Overview]", ""},
-		{[]string{"+"}, "c first", "CONTROL"},
+		{[]string{"+"}, "press c", "CONTROL"},
 		{[]string{"c"}, "CONTROL", ""},
 		{[]string{"i"}, "Load in req/s", ""},
 		{[]string{"7", "Enter"}, "7 req/s", ""},
@@ -91,8 +91,8 @@ func TestKeys(t *testing.T) {
 		{[]string{"o"}, "Objectives", ""},
 		{[]string{"C-u", "t", "t", "f", "t", ":", "1", "2", "3", "Enter"}, "123ms", ""},
 		{[]string{"c"}, "c control", "CONTROL"},
-		{[]string{"s"}, "saving the run so far", ""},
-		{[]string{"6"}, "the result so far is in", ""},
+		{[]string{"s"}, "saving an interim result", ""},
+		{[]string{"6"}, "interim result saved to", ""},
 		{[]string{"q"}, "DONE", ""},
 		{[]string{"7"}, "Serving Benchmark Result", ""},
 		// A run that is over can still be looked at.
@@ -116,7 +116,7 @@ func TestKeys(t *testing.T) {
 	if code := x.ended(); code != exitFine {
 		t.Errorf("exit code %d", code)
 	}
-	if !strings.Contains(x.history(), "Steered: ") {
+	if !strings.Contains(x.history(), "Load: changed ") {
 		t.Errorf("the report does not say that the run was steered:\n%s", x.history())
 	}
 	if early, _ := filepath.Glob(filepath.Join(x.dir, "benchtop-results", "*"+files.SoFar+".json")); len(early) != 1 {

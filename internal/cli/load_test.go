@@ -114,10 +114,10 @@ func TestShapeOfFlags(t *testing.T) {
 		"":                                          "shape.Rate all at once",
 		"--request-rate 5 --duration 4s":            "shape.Rate 5 req/s (Poisson)",
 		"--max-concurrency 4":                       "shape.Rate all at once, at most 4 in flight",
-		"--max-concurrency 4 --duration 4s":         "shape.Users 4 users without pause for 4s",
+		"--max-concurrency 4 --duration 4s":         "shape.Users closed loop of 4 users for 4s",
 		"--stages 4:1s --max-concurrency 4":         "shape.Stages stages of 4 req/s, at most 4 in flight",
 		"--concurrency-stages 4:1s,9:1s":            "shape.UserStages stages of 4, 9 users",
-		"--find --goodput ttft:500 tpot:50":         "shape.Search search from 1 to 1000 req/s for the highest within ttft:500, tpot:50 (ms), held for 30s",
+		"--find --goodput ttft:500 tpot:50":         "shape.Search search 1 to 1000 req/s for the highest load within ttft:500, tpot:50 (ms), held for 30s",
 		trace + "--request-rate 5":                  "shape.Trace at the times of the trace",
 		trace + "--no-self-timed --request-rate 5":  "shape.Rate 5 req/s (Poisson)",
 		trace + "--max-concurrency 4 --duration 4s": "shape.Trace at the times of the trace, at most 4 in flight",
@@ -372,7 +372,7 @@ func TestPlannedEnd(t *testing.T) {
 		return false
 	})
 	dir := t.TempDir()
-	benchtop(strings.Fields("serve --base-url "+server.url+" --duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, exitFine, "The time was over before")
+	benchtop(strings.Fields("serve --base-url "+server.url+" --duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, exitFine, "Time ran out before")
 	v := resultIn(t, dir)
 	b := v["benchtop"].(map[string]any)
 	if sent := len(server.all()); b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != planned || v["completed"] != float64(sent) {

@@ -43,7 +43,7 @@ func TestRefusedFields(t *testing.T) {
 	}{
 		{"ready check", []string{"--ready-check-timeout-sec", "600"}, exitFailed, []string{"Unexpected fields", "add " + refused + "\n"}, 1},
 		{"warm-up", []string{"--num-warmups", "1"}, exitFailed, []string{"1 of 1 warm-ups failed", "add " + refused + "\n"}, 4},
-		{"run", nil, exitFailed, []string{"The server does not know repetition_penalty and ignore_eos.", "\n  " + refused + "\n"}, 3},
+		{"run", nil, exitFailed, []string{"The server does not support repetition_penalty and ignore_eos.", "\n  " + refused + "\n"}, 3},
 		{"beside a body of the user's own", []string{"--extra-body", `{"seed":1}`}, exitFailed, []string{"\n  --extra-body.repetition_penalty null --extra-body.ignore_eos null\n"}, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {

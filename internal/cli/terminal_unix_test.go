@@ -28,7 +28,7 @@ func TestExits(t *testing.T) {
 		code       int
 		reason     string
 	}{
-		{"q drains, q leaves", demo, func(x *terminal, _ int) {
+		{"q drains, q quit", demo, func(x *terminal, _ int) {
 			x.press("q")
 			x.wait("DONE")
 			x.press("q")
@@ -152,7 +152,7 @@ func TestExitByItself(t *testing.T) {
 	}
 }
 
-// The third q leaves at once, and the journal has what was measured.
+// The third q quit at once, and the journal has what was measured.
 func TestThirdTimeLeavesAtOnce(t *testing.T) {
 	t.Parallel()
 	// All at once, as an impatient user's keys arrive over a slow line.
@@ -165,7 +165,7 @@ func TestThirdTimeLeavesAtOnce(t *testing.T) {
 		t.Errorf("exit code %d, want %d", code, exitAborted)
 	}
 	gone(t, server)
-	if shown := x.history(); !strings.Contains(shown, "what was measured is in") && !strings.Contains(shown, "result saved to") {
+	if shown := x.history(); !strings.Contains(shown, "measurements saved in") && !strings.Contains(shown, "result saved to") {
 		t.Errorf("nothing says where the measurements are:\n%s", shown)
 	}
 }
@@ -242,7 +242,7 @@ func TestKillNine(t *testing.T) {
 	}
 	for _, file := range []string{journals[0], strings.TrimSuffix(journals[0], "l")} {
 		r := benchtop("report", file)
-		r.expect(t, exitFine, "its journal has no end")
+		r.expect(t, exitFine, "its journal is truncated")
 		m := regexp.MustCompile(`Successful requests: +(\d+)`).FindStringSubmatch(r.stdout)
 		if m == nil {
 			t.Fatalf("no report from %s", file)
@@ -282,7 +282,7 @@ func TestDemoWithoutTerminal(t *testing.T) {
 // With --on-hangup continue the run outlives its terminal.
 func TestHangUpContinues(t *testing.T) {
 	t.Parallel()
-	const words = "the terminal was lost: the run goes on without it"
+	const words = "terminal lost; the run continues without it"
 	server, letGo := held(t, 3)
 	x := open(t, 100, 30, `"$BENCHTOP" `+heldRun(server)+` --num-prompts 9 --on-hangup continue`)
 	x.wait("RUN")

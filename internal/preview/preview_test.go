@@ -60,13 +60,13 @@ prompt tokens
   1,700 - 1,749  #################### 1
   1,750 - 1,799  #################### 1
 
-output tokens asked for
+output tokens requested
   128  ######################################## 20
 
 first of 20
-  1  r, 1,000 tokens, 128 asked for
+  1  r, 1,000 tokens, 128 requested
       one\ntwo
-  2  r, 1,040 tokens, 128 asked for
+  2  r, 1,040 tokens, 128 requested
       one\ntwo
 `
 	if diff := cmp.Diff(want, text(t, all...)); diff != "" {
@@ -87,7 +87,7 @@ func TestTextOfOtherShapes(t *testing.T) {
 		{"media and messages", []datasets.Conversation{
 			one("m", datasets.Turn{Text: "x", InputTokens: 5, MaxTokens: 3, Media: json.RawMessage(`{}`)}),
 			one("n", datasets.Turn{Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{}`), InputTokens: 5})},
-			[]string{"sent as              1 text, 1 chat messages", "with media           1", "without a limit      1", "with members of its own in the body"}},
+			[]string{"sent as              1 text, 1 chat messages", "with media           1", "without a limit      1", "with its own body fields"}},
 		{"times", []datasets.Conversation{{At: 0, Turns: []datasets.Turn{{Text: "x", InputTokens: 1}}}, {At: 4 * time.Second, Turns: []datasets.Turn{{Text: "y", InputTokens: 1}}}},
 			[]string{"the trace takes 4s, 0.5 requests/s on average", "at 4s"}},
 		{"long", []datasets.Conversation{one("l", datasets.Turn{Text: strings.Repeat("é", 1000), InputTokens: 500})}, []string{strings.Repeat("é", 92) + "\n", "é ...\n"}},

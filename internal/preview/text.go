@@ -35,7 +35,7 @@ func (p *Preview) Text(w io.Writer, o Options) error {
 	b := bufio.NewWriter(w)
 	p.figures(b, o.Columns)
 	p.input.histogram(b, "prompt tokens", o.ASCII)
-	p.output.histogram(b, "output tokens asked for", o.ASCII)
+	p.output.histogram(b, "output tokens requested", o.ASCII)
 	p.prompted(b, o)
 	return b.Flush()
 }
@@ -149,7 +149,7 @@ func about(c *datasets.Conversation, t *datasets.Turn, o Options) []string {
 	}
 	words = append(words, grouped(t.InputTokens)+" tokens")
 	if t.MaxTokens > 0 {
-		words = append(words, grouped(t.MaxTokens)+" asked for")
+		words = append(words, grouped(t.MaxTokens)+" requested")
 	}
 	if c.At > 0 {
 		words = append(words, "at "+c.At.String())
@@ -158,7 +158,7 @@ func about(c *datasets.Conversation, t *datasets.Turn, o Options) []string {
 		words = append(words, "with media")
 	}
 	if t.Overrides != nil {
-		words = append(words, "with members of its own in the body")
+		words = append(words, "with its own body fields")
 	}
 	return words
 }

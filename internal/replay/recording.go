@@ -90,7 +90,7 @@ func record(events event.Events) (*recording, error) {
 	return r, nil
 }
 
-var errFarOff = errors.New("the times of a request lie far behind the end of the run")
+var errFarOff = errors.New("the times of a request are far beyond the end of the run")
 
 // facts are those of a run, but for two that may come in any number: damaged lines are counted, and recounts are in the requests.
 type facts struct {

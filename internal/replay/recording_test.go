@@ -93,7 +93,7 @@ func TestBrokenJournal(t *testing.T) {
 		}
 		yield(event.Event{}, broken)
 	}
-	const words = "3 damaged lines of the journal were left out, the first: line 7"
+	const words = "3 damaged journal lines skipped, the first: line 7"
 	playingEvents(t, events, func(p *Player, next func() metrics.Snapshot) {
 		next()
 		p.Seek(endless)

@@ -116,19 +116,19 @@ func (r *Run) affect(do effects, was Phase, reason string) {
 		r.config.Terminal.Hasten()
 	}
 	if do&goOn != 0 {
-		r.Log(metrics.Warn, "the terminal was lost: the run goes on without it")
+		r.Log(metrics.Warn, "terminal lost; the run continues without it")
 	}
 	switch patience := r.config.Load.Drain; {
 	case do&drainLong != 0:
-		r.drain(patience, metrics.Info, fmt.Sprintf("%s: sending no more, waiting up to %s for requests in flight", reason, patience))
+		r.drain(patience, metrics.Info, fmt.Sprintf("%s: draining, up to %s for requests in flight", reason, patience))
 	case do&drainBriefly != 0 && was == Running:
-		r.drain(briefDrain, metrics.Info, fmt.Sprintf("%s: sending no more, waiting up to %s for requests in flight", reason, briefDrain))
+		r.drain(briefDrain, metrics.Info, fmt.Sprintf("%s: draining, up to %s for requests in flight", reason, briefDrain))
 	case do&drainBriefly != 0: // it drains already, with more patience than there is now
-		r.drain(briefDrain, metrics.Warn, reason+": waiting no longer than 2s for requests in flight")
+		r.drain(briefDrain, metrics.Warn, reason+": draining for at most 2s")
 		time.AfterFunc(briefDrain, r.engine.Abort)
 	case do&cut != 0:
 		r.stream.Tell(metrics.Phase{State: metrics.Aborting, DrainBy: metrics.Never})
-		r.Log(metrics.Warn, reason+": cutting what is in flight")
+		r.Log(metrics.Warn, reason+": cancelling requests in flight")
 		go r.engine.Abort()
 	}
 	if do&endLoad != 0 {

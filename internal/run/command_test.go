@@ -24,7 +24,7 @@ func TestKeysEndARun(t *testing.T) {
 					t.Errorf("%s: said %q, %t", do, said, ok)
 				}
 				said, ok := r.Command(metrics.Command{Do: metrics.Pause})
-				if ending := said == "the run is ending, nothing new is sent" || do == metrics.Abort && said == "the run is over"; ok || !ending {
+				if ending := said == "the run is ending; no new requests are sent" || do == metrics.Abort && said == "the run is over"; ok || !ending {
 					t.Errorf("after %s: said %q", do, said)
 				}
 			})

@@ -88,7 +88,7 @@ func TestCountTexts(t *testing.T) {
 // Answers that came without usage are counted by the server's tokenizer after the load.
 func TestCountAnswers(t *testing.T) {
 	lost := errors.New("connection to sesame refused")
-	const asks = "info: no usage came with 30 answers: the server's tokenizer counts their text, for up to 30s; Ctrl-C ends that"
+	const asks = "info: 30 answers have no usage: the server's tokenizer counts them, for up to 30s; Ctrl-C stops that"
 	for _, c := range []struct {
 		name    string
 		answer  string // of each request
@@ -104,12 +104,12 @@ func TestCountAnswers(t *testing.T) {
 		{"none to count", "", nil, time.Hour, nil, 0, 0},
 		{"stopped before", "x", nil, 0, nil, 0, 0},
 		{"slow", "x", func(ctx context.Context, _ int) (int, error) { time.Sleep(2 * time.Second); return 7, nil }, time.Hour, []string{
-			asks, "info: 17 of 30 answers are counted", "info: the server's tokenizer counted 30 answers",
+			asks, "info: counted 17 of 30 answers", "info: the server's tokenizer counted 30 answers",
 		}, 30, 8 * time.Second},
 		{"hurried", "x", hang, 3 * time.Second, []string{asks,
-			"warn: the server's tokenizer counted 0 of 30 answers, the others count as one token per chunk: it was stopped"}, 0, 2 * time.Second},
+			"warn: the server's tokenizer counted 0 of 30 answers; the others count as one token per chunk: stopped"}, 0, 2 * time.Second},
 		{"too slow", "x", hang, time.Hour, []string{asks,
-			"warn: the server's tokenizer counted 0 of 30 answers, the others count as one token per chunk: that took longer than 30s"}, 0, 30 * time.Second},
+			"warn: the server's tokenizer counted 0 of 30 answers; the others count as one token per chunk: it took longer than 30s"}, 0, 30 * time.Second},
 		{"the server is lost", "x", func(ctx context.Context, n int) (int, error) {
 			if n > 8 {
 				ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -119,7 +119,7 @@ func TestCountAnswers(t *testing.T) {
 			}
 			return 7, nil
 		}, time.Hour, []string{
-			asks, "warn: the server's tokenizer counted 8 of 30 answers, the others count as one token per chunk: connection to *** refused",
+			asks, "warn: the server's tokenizer counted 8 of 30 answers; the others count as one token per chunk: connection to *** refused",
 		}, 8, time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {

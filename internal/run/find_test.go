@@ -44,7 +44,7 @@ func TestFindRate(t *testing.T) {
 		run := measureAll(t, r)
 		last := lastOf(run.Events, isFound)
 		var found float64
-		if _, err := fmt.Sscanf(last.Text, "search: the highest load within the objectives is %f req/s", &found); err != nil || last.Mark != "found" {
+		if _, err := fmt.Sscanf(last.Text, "search: highest load within SLO: %f req/s", &found); err != nil || last.Mark != "found" {
 			t.Fatalf("it ends with %+v", last)
 		}
 		if found < 3 || found > 4.5 {
@@ -64,10 +64,10 @@ func TestFindRate(t *testing.T) {
 		for len(live) > 0 {
 			all += <-live + "|"
 		}
-		if !strings.Contains(all, "holds, trying") || !strings.Contains(all, "holding ") {
+		if !strings.Contains(all, "passed; testing") || !strings.Contains(all, "holding ") {
 			t.Errorf("the screen said %s", all)
 		}
-		if st := r.view.Snapshot().Steering; st.Steerable || !strings.Contains(st.Search, "held for 30s") {
+		if st := r.view.Snapshot().Steering; st.Steerable || !strings.Contains(st.Search, "passed for 30s") {
 			t.Errorf("at the end %+v", st)
 		}
 	})
@@ -102,7 +102,7 @@ func TestFindUsers(t *testing.T) {
 		run := measureAll(t, r)
 		last := lastOf(run.Events, isFound)
 		var found int
-		if _, err := fmt.Sscanf(last.Text, "search: the highest load within the objectives is %d users", &found); err != nil || found < 44 || found > 54 {
+		if _, err := fmt.Sscanf(last.Text, "search: highest load within SLO: %d users", &found); err != nil || found < 44 || found > 54 {
 			t.Errorf("it ends with %+v; 49 users fill the batch so that a token takes 200 ms", last)
 		}
 	})
@@ -118,10 +118,10 @@ func TestFindEndsOtherwise(t *testing.T) {
 		hand     bool
 		want     string
 	}{
-		{"by hand", demoSLO, 25 * time.Second, true, "given up: the load was set by hand"},
-		{"by hand, without a clock", demoSLO, 0, true, "the load was set by hand; the run goes on until q"},
-		{"by the clock", demoSLO, 25 * time.Second, false, "the run ended before it came to a result; the last it did: "},
-		{"nothing is within", metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}, 0, false, "not even "},
+		{"by hand", demoSLO, 25 * time.Second, true, "search stopped: load changed manually"},
+		{"by hand, without a clock", demoSLO, 0, true, "load changed manually; the run continues until q"},
+		{"by the clock", demoSLO, 25 * time.Second, false, "no result before the end of the run; last step: "},
+		{"nothing is within", metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}, 0, false, "even "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

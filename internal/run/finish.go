@@ -47,27 +47,27 @@ func (r *Run) countAnswers() {
 	if n == 0 || r.patient.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeoutCause(r.patient, countMost, fmt.Errorf("that took longer than %s", countMost))
+	ctx, cancel := context.WithTimeoutCause(r.patient, countMost, fmt.Errorf("it took longer than %s", countMost))
 	defer cancel()
 	r.stream.Tell(metrics.Phase{State: metrics.Counting, DrainBy: metrics.Never})
-	r.announce(metrics.Info, fmt.Sprintf("no usage came with %d answers: the server's tokenizer counts their text, for up to %s; Ctrl-C ends that", n, countMost))
+	r.announce(metrics.Info, fmt.Sprintf("%d answers have no usage: the server's tokenizer counts them, for up to %s; Ctrl-C stops that", n, countMost))
 	told := time.Now()
 	counted, err := countTexts(ctx, event.Requests(r.journal.Events()), r.config.Count, func(index, tokens, counted int) {
 		r.stream.Tell(metrics.Recount{Index: index, Tokens: tokens, Source: metrics.TokensFromServer})
 		if time.Since(told) >= countTold {
 			told = time.Now()
-			r.announce(metrics.Info, fmt.Sprintf("%d of %d answers are counted", counted, n))
+			r.announce(metrics.Info, fmt.Sprintf("counted %d of %d answers", counted, n))
 		}
 	})
 	if err == nil {
 		r.Log(metrics.Info, fmt.Sprintf("the server's tokenizer counted %d answers", counted))
 		return
 	}
-	r.announce(metrics.Warn, fmt.Sprintf("the server's tokenizer counted %d of %d answers, the others count as one token per chunk: %s",
+	r.announce(metrics.Warn, fmt.Sprintf("the server's tokenizer counted %d of %d answers; the others count as one token per chunk: %s",
 		counted, n, export.Clean(r.config.Load.Target.Hide(err.Error()))))
 }
 
-var errEnough = errors.New("it was stopped")
+var errEnough = errors.New("stopped")
 
 // countTexts counts the texts of requests by count and gives each count to keep, one at a time, with how many there are by then.
 // The error says why not all were counted.
@@ -132,16 +132,16 @@ func (r *Run) saveSoFar() (said string, ok bool) {
 	}
 	r.saving = true
 	path, end := strings.TrimSuffix(r.config.Files.Path, ".json")+files.SoFar+".json", r.soFar()
-	end.Ended, end.Reason = time.Since(r.start).Round(time.Microsecond), "saved while it was on"
+	end.Ended, end.Reason = time.Since(r.start).Round(time.Microsecond), "interim result"
 	r.asides.Go(func() {
 		defer r.call(func() { r.saving = false })
 		if err := r.write(path, end); err != nil {
-			r.Log(metrics.Error, "the result so far could not be saved: "+export.Clean(err.Error()))
+			r.Log(metrics.Error, "the interim result could not be saved: "+export.Clean(err.Error()))
 			return
 		}
-		r.Log(metrics.Info, "the result so far is in "+path)
+		r.Log(metrics.Info, "interim result saved to "+path)
 	})
-	return "saving the run so far", true
+	return "saving an interim result", true
 }
 
 // write writes a result of the run as if it had ended so.

@@ -34,8 +34,8 @@ func (d *fickleDisk) Write(b []byte) (int, error) {
 
 // A disk that is full, and one that has room again, are told within two seconds, at the end of the run at once.
 func TestWatchJournal(t *testing.T) {
-	const refused, again = "the journal cannot be written, the run goes on in memory: no space left on device",
-		"the journal is written again, and nothing is missing in it"
+	const refused, again = "the journal cannot be written; the run continues in memory: no space left on device",
+		"the journal is written again; nothing is missing"
 	for _, c := range []struct {
 		name string
 		room time.Duration // when there is room again

@@ -37,7 +37,7 @@ func (r *Run) Do() (o Outcome) {
 	}()
 	defer func() {
 		if bug := recover(); bug != nil {
-			o.Err = fmt.Errorf("benchtop broke while it finished the run: %v; %s\n%s", bug, r.Flush(), debug.Stack())
+			o.Err = fmt.Errorf("benchtop failed while finishing the run: %v; %s\n%s", bug, r.Flush(), debug.Stack())
 			o.Saved, o.Report.Conclusion = false, metrics.RunFailed
 		}
 	}()
@@ -172,10 +172,10 @@ func (r *Run) watchJournal(ctx context.Context) {
 		switch {
 		case err != nil && !failing:
 			r.stream.Tell(metrics.Saving{Problem: err.Error()})
-			r.announce(metrics.Error, "the journal cannot be written, the run goes on in memory: "+err.Error())
+			r.announce(metrics.Error, "the journal cannot be written; the run continues in memory: "+err.Error())
 		case err == nil && failing:
 			r.stream.Tell(metrics.Saving{Path: r.config.Files.Path})
-			r.announce(metrics.Info, "the journal is written again, and nothing is missing in it")
+			r.announce(metrics.Info, "the journal is written again; nothing is missing")
 		}
 		failing = err != nil
 	}

@@ -138,7 +138,7 @@ func TestSavedElsewhere(t *testing.T) {
 	}{
 		{"elsewhere", true, true, "", "r.json", nil},
 		{"on standard output", false, true, "", files.Stdout, nil},
-		{"nowhere, and no GPU", false, false, "all", ".", []string{"--gpu all: nothing was seen of the GPUs: a test has none"}},
+		{"nowhere, and no GPU", false, false, "all", ".", []string{"--gpu all: no GPU data: a test has none"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan := metrics.Plan{ModelID: "m", GPUs: c.gpus}
@@ -172,11 +172,11 @@ func TestSavedElsewhere(t *testing.T) {
 // A bug while a run is finished is an error that says where the measurement is, and the run has failed.
 func TestBugInTheMiddle(t *testing.T) {
 	for _, saved := range []bool{true, false} {
-		plan, want := metrics.Plan{ModelID: "m"}, "benchtop broke while it finished the run: a bug; nothing was saved\n"
+		plan, want := metrics.Plan{ModelID: "m"}, "benchtop failed while finishing the run: a bug; nothing was saved\n"
 		var place *files.Saving
 		if saved {
 			place = reserved(t, plan)
-			want = "benchtop broke while it finished the run: a bug; what was measured is in " +
+			want = "benchtop failed while finishing the run: a bug; measurements saved in " +
 				place.JournalName + " (benchtop report " + place.JournalName + ")\n"
 		}
 		synctest.Test(t, func(t *testing.T) {

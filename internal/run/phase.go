@@ -186,9 +186,9 @@ func (p Phase) next(on command) (to Phase, do effects, ok bool) {
 func (p Phase) refusal(on command) string {
 	switch {
 	case p < Finishing:
-		return "the run is ending, nothing new is sent"
+		return "the run is ending; no new requests are sent"
 	case on == saveSoFar:
-		return "the run is over: its result is saved"
+		return "the run is over; its result is saved"
 	}
 	return "the run is over"
 }

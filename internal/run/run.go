@@ -243,7 +243,7 @@ func caught(f func()) (bug error) {
 
 func (r *Run) broke(bug error) {
 	first, _, _ := strings.Cut(bug.Error(), "\n")
-	r.Log(metrics.Error, "benchtop broke in a command, the run goes on: "+first)
+	r.Log(metrics.Error, "benchtop failed in a command; the run continues: "+first)
 }
 
 // View is the live view of the run.
@@ -272,7 +272,7 @@ func (r *Run) Flush() string {
 	if f == nil {
 		return "nothing was saved"
 	}
-	return fmt.Sprintf("what was measured is in %s (benchtop report %[1]s)", f.JournalName)
+	return fmt.Sprintf("measurements saved in %s (benchtop report %[1]s)", f.JournalName)
 }
 
 // Close ends what is left of a run whose result is saved.

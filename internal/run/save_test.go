@@ -23,7 +23,7 @@ func TestSaveSoFar(t *testing.T) {
 		c.Files = place
 		r := begin(t, c)
 		time.AfterFunc(2050*time.Millisecond, func() {
-			if said, ok := r.Command(save); said != "saving the run so far" || !ok {
+			if said, ok := r.Command(save); said != "saving an interim result" || !ok {
 				t.Errorf("said %q", said)
 			}
 		})
@@ -45,13 +45,13 @@ func TestSaveSoFar(t *testing.T) {
 		if soFar.Duration != 2.05 || soFar.Completed == 0 || soFar.Completed > 21 {
 			t.Errorf("after %g s %d requests", soFar.Duration, soFar.Completed)
 		}
-		if i := soFar.Benchtop.Interrupted; i.Reason != "saved while it was on" || i.Unsent != 9 || run.Unsent != 0 || run.Reason != "" {
+		if i := soFar.Benchtop.Interrupted; i.Reason != "interim result" || i.Unsent != 9 || run.Unsent != 0 || run.Reason != "" {
 			t.Errorf("interrupted %+v; in the end %d unsent, reason %q", i, run.Unsent, run.Reason)
 		}
-		if all := texts(t, r); !slices.Contains(all, "info: the result so far is in "+path) {
+		if all := texts(t, r); !slices.Contains(all, "info: interim result saved to "+path) {
 			t.Errorf("the log is %q", all)
 		}
-		if said, ok := r.Command(save); said != "the run is over: its result is saved" || ok {
+		if said, ok := r.Command(save); said != "the run is over; its result is saved" || ok {
 			t.Errorf("when the run is over: %q", said)
 		}
 		_ = r.journal.Close()
@@ -72,14 +72,14 @@ func TestSaveSoFarFails(t *testing.T) {
 		for range 2 {
 			var first, second string
 			r.call(func() { first, _ = r.saveSoFar(); second, _ = r.saveSoFar() })
-			if first != "saving the run so far" || second != "still saving" {
+			if first != "saving an interim result" || second != "still saving" {
 				t.Errorf("said %q and %q", first, second)
 			}
 			synctest.Wait()
 			r.asides.Wait()
 		}
 		all := texts(t, r)
-		if failed := all[max(0, len(all)-2):]; !strings.HasPrefix(failed[0], "error: the result so far could not be saved: ") || failed[1] != failed[0] {
+		if failed := all[max(0, len(all)-2):]; !strings.HasPrefix(failed[0], "error: the interim result could not be saved: ") || failed[1] != failed[0] {
 			t.Errorf("the log is %q", all)
 		}
 	})

@@ -163,7 +163,7 @@ func TestBugInACommand(t *testing.T) {
 			t.Errorf("%d requests, error %v", o.Report.Completed, o.Err)
 		}
 		if !slices.ContainsFunc(o.Report.Events, func(e metrics.LogEntry) bool {
-			return e.Level == metrics.Error && e.Text == "benchtop broke in a command, the run goes on: no such room"
+			return e.Level == metrics.Error && e.Text == "benchtop failed in a command; the run continues: no such room"
 		}) {
 			t.Errorf("the log is %+v", o.Report.Events)
 		}
@@ -186,7 +186,7 @@ func TestReasonComesFirst(t *testing.T) {
 		run := measureAll(t, r)
 		var texts []string
 		for _, e := range run.Events {
-			if strings.HasPrefix(e.Text, "stopped") || strings.HasPrefix(e.Text, "search: the run ended") {
+			if strings.HasPrefix(e.Text, "stopped") || strings.HasPrefix(e.Text, "search: no result") {
 				texts = append(texts, e.Text)
 			}
 		}

@@ -67,7 +67,7 @@ func TestOrderThatComesTooLate(t *testing.T) {
 		c.Load.Schedule = shape.At([]time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second})
 		r := begin(t, c)
 		time.AfterFunc(3010*time.Millisecond, func() { // all is sent, and some of it in flight
-			if said, ok := r.Command(metrics.Command{Do: metrics.SetLoad, Value: 5}); ok || said != "everything has been sent" {
+			if said, ok := r.Command(metrics.Command{Do: metrics.SetLoad, Value: 5}); ok || said != "all requests have been sent" {
 				t.Errorf("said %q", said)
 			}
 		})
@@ -105,7 +105,7 @@ func TestSteerRate(t *testing.T) {
 		for range 6 {
 			words = append(words, <-said)
 		}
-		if got, want := strings.Join(words, "|"), "not paused|10 req/s|paused|paused already|resumed|moving to 20 req/s in 10s"; got != want {
+		if got, want := strings.Join(words, "|"), "not paused|10 req/s|paused|already paused|resumed|ramping to 20 req/s over 10s"; got != want {
 			t.Errorf("said %q, want %q", got, want)
 		}
 		if got, want := strings.Join(marks(&run), "|"), "10 req/s|paused|10 req/s|→ 20 req/s|20 req/s"; got != want {
@@ -252,9 +252,9 @@ func TestSteerRefuses(t *testing.T) {
 		{"absurd", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.RampLoad, Value: 1e7, Over: time.Second}, "at most 1e+06"},
 		{"infinite", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.SetLoad, Value: math.Inf(1)}, "at most 1e+06"},
 		{"a ramp without time", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.RampLoad, Value: 1}, "a ramp needs a time"},
-		{"nothing known", metrics.Plan{Rate: 1}, metrics.Command{Do: "sing"}, `no order "sing"`},
+		{"nothing known", metrics.Plan{Rate: 1}, metrics.Command{Do: "sing"}, `unknown command "sing"`},
 		{"all at once", metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, metrics.Command{Do: metrics.SetLoad, Value: 1}, "due at once"},
-		{"no user", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Command{Do: metrics.SetLoad, Value: .4}, "from 1 to"},
+		{"no user", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Command{Do: metrics.SetLoad, Value: .4}, "1 to 1000000 users"},
 		{"more users than sockets", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Command{Do: metrics.SetLoad, Value: 999_999}, "connections"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestPauseTwiceAtOnce(t *testing.T) {
 			said, _ := r.Command(metrics.Command{Do: do})
 			words = append(words, said)
 		}
-		if got, want := strings.Join(words, "|"), "paused|paused already|resumed|not paused|paused"; got != want {
+		if got, want := strings.Join(words, "|"), "paused|already paused|resumed|not paused|paused"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})

@@ -19,8 +19,8 @@ import (
 )
 
 // ErrRestarted: counters of the server fell or disappeared between two scrapes, so their difference says nothing about the run.
-var ErrRestarted = errors.New("the server's counters fell during the run, so it was restarted or another one answered; " +
-	"what they counted is left out")
+var ErrRestarted = errors.New("the server's counters dropped during the run: it restarted, or another server answered; " +
+	"they are left out")
 
 // Counters are those of a server's Prometheus page at one moment, summed over its engines and models. The zero value is a server
 // without such counters.

@@ -156,9 +156,9 @@ func (s *gpuStream) silence(p *toolProcess) string {
 		words = p.stderr.line()
 	}
 	if words == "" {
-		return fmt.Sprintf("said nothing for %s", s.limit)
+		return fmt.Sprintf("gave no output for %s", s.limit)
 	}
-	return fmt.Sprintf("gave no figures for %s, only %q", s.limit, words)
+	return fmt.Sprintf("gave no data for %s, only %q", s.limit, words)
 }
 
 // ended is the error of a tool that ended by itself.
@@ -175,7 +175,7 @@ func (s *gpuStream) ended(p *toolProcess, exit error) error {
 	case exit != nil:
 		return fmt.Errorf("%s ended: %w", s.tool.name, exit)
 	}
-	return fmt.Errorf("%s ended without a word", s.tool.name)
+	return fmt.Errorf("%s ended without output", s.tool.name)
 }
 
 // gpuSample collects the lines of one sample. Tools print a line for each accelerator, in order, and nothing between two samples:

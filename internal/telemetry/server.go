@@ -34,10 +34,10 @@ func NewServerWatch(client *http.Client, page string) *ServerWatch {
 }
 
 // errUnknownServer: the page has no known figures. Some servers have none before their first request.
-var errUnknownServer = errors.New("it has no figures of vLLM, SGLang, llama.cpp or TGI")
+var errUnknownServer = errors.New("it has no metrics of vLLM, SGLang, llama.cpp or TGI")
 
 // ErrReturned is an ErrRestarted: counters are back at their values before a reset, as if several processes answered in turn.
-var ErrReturned = fmt.Errorf("counters of before came back: %w", ErrRestarted)
+var ErrReturned = fmt.Errorf("earlier counters came back: %w", ErrRestarted)
 
 // Poll reads the page; ctx brings the time-out, at is the moment by the run's clock. The first successful poll has levels but no
 // movements, which are Unsaid. After ErrRestarted, when counters fell since the poll before, and after ErrReturned the levels are
@@ -102,7 +102,7 @@ func (w *ServerWatch) Kind() string { return w.kind }
 func remedy(err error) string {
 	var no *refused
 	if errors.As(err, &no) && (no.status == http.StatusNotFound || no.status == http.StatusNotImplemented) {
-		return "; some servers have that page only if asked for it: SGLang with --enable-metrics, llama.cpp with --metrics"
+		return "; some servers need a flag for it: SGLang --enable-metrics, llama.cpp --metrics"
 	}
 	return ""
 }

@@ -37,7 +37,7 @@ func TestServerPollTroubled(t *testing.T) {
 		{"three in turn", []string{five, three, one, five, three, one}, []string{"", "restarted", "restarted", "came back", "restarted", "restarted"},
 			[]float64{2, 1, 3, 2, 1, 3}, []float64{no, no, no, no, no, no}},
 		{"another kind answered", []string{five, other, other}, []string{"", "restarted", ""}, []float64{2, 4, 4}, []float64{no, no, 0}},
-		{"nothing to say for a while", []string{"", "x_total 5\n", three, five}, []string{"no figures of vLLM", "no figures of vLLM", "", ""},
+		{"nothing to say for a while", []string{"", "x_total 5\n", three, five}, []string{"no metrics of vLLM", "no metrics of vLLM", "", ""},
 			[]float64{no, no, 1, 2}, []float64{no, no, no, 2}},
 		{"a web page in between", []string{three, "<html>", five}, []string{"", "web page", ""}, []float64{1, no, 2}, []float64{no, no, 2}},
 		{"only others", []string{five + other}, []string{""}, []float64{2}, []float64{no}},
@@ -105,11 +105,11 @@ func TestServerPollBadPages(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = io.WriteString(w, "vllm:num_requests_running 1\n")
 		}, "unexpected EOF"},
-		{"switched off", http.NotFound, "404 Not Found: 404 page not found; some servers have that page only if asked for it"},
+		{"switched off", http.NotFound, "404 Not Found: 404 page not found; some servers need a flag for it"},
 		{"no such page", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNotFound)
 			_, _ = io.WriteString(w, "<html><head><title>404</title></head><body>nginx</body></html>")
-		}, "404 Not Found; some servers have that page only if asked for it"},
+		}, "404 Not Found; some servers need a flag for it"},
 		{"gone", nil, "refused"},
 	} {
 		url := gone.URL

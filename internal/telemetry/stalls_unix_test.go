@@ -63,10 +63,10 @@ func TestStopped(t *testing.T) {
 			t.Parallel()
 			stopped, stood, took := stopChild(t, every)
 			if stood < stopped*8/10 {
-				t.Errorf("stood still for %v, was stopped for %v", stood, stopped)
+				t.Errorf("stalled for %v, was stopped for %v", stood, stopped)
 			}
 			if stood > took {
-				t.Errorf("stood still for %v of %v", stood, took)
+				t.Errorf("stalled for %v of %v", stood, took)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func (r Rate) Validate() (all []error) {
 	}
 	all = append(all, r.tooMany(float64(n))...)
 	if r.Endless() {
-		all = append(all, errors.New("--duration at an infinite rate sends without end: limit it with --max-concurrency, --request-rate or --num-prompts"))
+		all = append(all, errors.New("--duration at an infinite rate never stops sending: limit it with --max-concurrency, --request-rate or --num-prompts"))
 	}
 	return all
 }
@@ -189,7 +189,7 @@ func NewTimedRamp(b Bounds, line metrics.Ramp, burstiness float64) TimedRamp {
 func (r TimedRamp) Validate() []error {
 	all := validateLine(r.Line)
 	if r.Asked && r.Count == 0 && r.Duration == 0 {
-		all = append(all, errors.New("--num-prompts 0 with --ramp-over: say with --duration when the run ends, as nobody knows yet how many rows there are"))
+		all = append(all, errors.New("--num-prompts 0 with --ramp-over: give --duration, since the number of rows is not known in advance"))
 	}
 	if len(all) > 0 {
 		return all

@@ -78,7 +78,7 @@ func (s Search) Describe(int) string {
 	if s.Find.Users {
 		unit = "users"
 	}
-	return fmt.Sprintf("search from %s to %s %s for the highest within %s (ms), held for %s",
+	return fmt.Sprintf("search %s to %s %s for the highest load within %s (ms), held for %s",
 		Number(s.Find.From), Number(s.Find.Most), unit, s.Within, metrics.Duration(s.Find.Hold))
 }
 

@@ -32,7 +32,7 @@ func TestShapes(t *testing.T) {
 		{Rate{Bounds{Count: 1000, Asked: true, Duration: sec, Limit: 7}, 20, math.Inf(1)}, 1000, 19, 7, sec, false, false, Demand{7, 20, 0}, "20 req/s (burstiness inf), at most 7 in flight"},
 		{Rate{Bounds{Count: 1000}, inf, 1}, 1000, 40, 0, 0, false, false, Demand{40, 0, 0}, "all at once"},
 		{Rate{Bounds{Count: 1000, Limit: 7}, inf, 1}, 1000, 40, 7, 0, false, false, Demand{7, 0, 7}, "all at once, at most 7 in flight"},
-		{Users{Bounds{Count: 1000, Duration: sec, Limit: 7}}, 1000, 0, 7, sec, true, true, Demand{7, 0, 7}, "7 users without pause for 1s"},
+		{Users{Bounds{Count: 1000, Duration: sec, Limit: 7}}, 1000, 0, 7, sec, true, true, Demand{7, 0, 7}, "closed loop of 7 users for 1s"},
 		{Users{Bounds{Count: 40, Asked: true, Duration: sec, Limit: 70}}, 40, 40, 70, sec, false, true, Demand{40, 0, 40}, "all at once, at most 70 in flight"},
 		{Ramp{Bounds{Count: 1000}, line, math.Inf(1)}, 1000, 40, 0, 0, false, false, Demand{0, 30, 0}, "linear ramp 10 to 30 req/s over 40 requests"},
 		{Ramp{Bounds{Count: 1000, Duration: sec, Limit: 7}, line, math.Inf(1)}, 1000, 12, 7, sec, false, false, Demand{7, 30, 0}, "linear ramp 10 to 30 req/s over 40 requests, at most 7 in flight"},
@@ -43,8 +43,8 @@ func TestShapes(t *testing.T) {
 		{NewUserStages(Bounds{Count: 1000}, users), 1000, 0, 4, 3 * sec, true, true, Demand{9, 0, 4}, "stages of 4, 9 users"},
 		{Trace{Bounds{Count: 1000}}, 1000, 40, 0, 0, false, false, Demand{}, "at the times of the trace"},
 		{Trace{Bounds{Count: 1000, Duration: sec, Limit: 7}}, 1000, 10, 7, sec, false, false, Demand{7, 0, 7}, "at the times of the trace, at most 7 in flight"},
-		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 1, Most: 9, Hold: sec}, "ttft:500"), 1000, 0, 0, 0, true, false, Demand{}, "search from 1 to 9 req/s for the highest within ttft:500 (ms), held for 1s"},
-		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 2, Most: 9, Hold: sec, Users: true}, "ttft:500"), 1000, 0, 2, 0, true, true, Demand{2, 0, 2}, "search from 2 to 9 users for the highest within ttft:500 (ms), held for 1s"},
+		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 1, Most: 9, Hold: sec}, "ttft:500"), 1000, 0, 0, 0, true, false, Demand{}, "search 1 to 9 req/s for the highest load within ttft:500 (ms), held for 1s"},
+		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 2, Most: 9, Hold: sec, Users: true}, "ttft:500"), 1000, 0, 2, 0, true, true, Demand{2, 0, 2}, "search 2 to 9 users for the highest load within ttft:500 (ms), held for 1s"},
 	} {
 		s := c.shape
 		var times []time.Duration
@@ -84,7 +84,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{Rate{Bounds{Count: 5}, 3, 1}, ""},
 		{Rate{Bounds{Count: 1000}, 1e-9, 1}, "--request-rate 1e-09: 1000 requests would take more than a year"},
-		{Rate{Bounds{Count: 5, Duration: time.Second}, metrics.Rate(math.Inf(1)), 1}, "--duration at an infinite rate sends without end"},
+		{Rate{Bounds{Count: 5, Duration: time.Second}, metrics.Rate(math.Inf(1)), 1}, "--duration at an infinite rate never stops sending"},
 		{Rate{Bounds{Duration: time.Hour}, 1e8, 1}, "too many for one run"},
 		{Users{Bounds{Count: MostArrivals + 1}}, "too many for one run"},
 		{Ramp{Line: metrics.Ramp{Strategy: "linear", From: nan, To: 5}}, "needs --ramp-up-start-rps"},
@@ -92,7 +92,7 @@ func TestValidate(t *testing.T) {
 		{Ramp{Line: metrics.Ramp{Strategy: "linear", From: 9, To: 5}}, "must not be more than --ramp-up-end-rps 5"},
 		{NewTimedRamp(Bounds{}, metrics.Ramp{Strategy: "linear", To: 5, Over: time.Second}, 1), ""},
 		{NewTimedRamp(Bounds{}, metrics.Ramp{Strategy: "exponential", To: 5, Over: time.Second}, 1), "cannot start at 0"},
-		{NewTimedRamp(Bounds{Asked: true}, metrics.Ramp{To: 5, Over: time.Second}, 1), "say with --duration when the run ends"},
+		{NewTimedRamp(Bounds{Asked: true}, metrics.Ramp{To: 5, Over: time.Second}, 1), "give --duration"},
 		{NewStages(Bounds{}, []metrics.Stage{{Length: long, Rate: 1000}}, 1), "too many for one run"},
 		{NewStages(Bounds{Count: 5, Asked: true}, []metrics.Stage{{Length: long, Rate: 1000}}, 1), ""},
 		{NewSearch(Bounds{}, metrics.Find{From: 1.5, Most: 9, Step: time.Second, Hold: time.Second, Users: true}, ""), "--find-from 1.5: users are whole numbers"},

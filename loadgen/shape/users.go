@@ -34,7 +34,7 @@ func (u Users) Describe(int) string {
 	if u.Asked {
 		return "all at once" + u.atMost()
 	}
-	return fmt.Sprintf("%d users without pause for %s", u.Limit, metrics.Duration(u.Duration))
+	return fmt.Sprintf("closed loop of %d users for %s", u.Limit, metrics.Duration(u.Duration))
 }
 
 // Trace sends requests at the times of the data set.

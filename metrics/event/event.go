@@ -73,9 +73,9 @@ func (d *Damage) Add(more Damage) {
 
 func (d Damage) String() string {
 	if d.Lines > 1 {
-		return fmt.Sprintf("%d damaged lines of the journal were left out, the first: %s", d.Lines, d.Err)
+		return fmt.Sprintf("%d damaged journal lines skipped, the first: %s", d.Lines, d.Err)
 	}
-	return fmt.Sprintf("a damaged line of the journal was left out: %s", d.Err)
+	return fmt.Sprintf("damaged journal line skipped: %s", d.Err)
 }
 
 // Sink takes the events of a run, from many goroutines at once. Take must not block, because the load waits for it, and must not emit

@@ -367,5 +367,5 @@ func (f *firstTokens) later(q *metrics.Request) bool {
 }
 
 func tokenAfterChunkEvent(at time.Duration) metrics.LogEntry {
-	return metrics.LogEntry{At: at, Level: metrics.Warn, Text: "the first chunk comes before the first token: TTFT is to the chunk, as vLLM counts"}
+	return metrics.LogEntry{At: at, Level: metrics.Warn, Text: "the first chunk arrives before the first token; TTFT is to the chunk, as in vLLM"}
 }

@@ -84,7 +84,7 @@ func (v *View) due(q *metrics.Request) {
 	v.line.Due(q)
 	v.tracks.due(q)
 	if v.index.due(v.line.Plan, q) {
-		v.note(metrics.LogEntry{At: q.Due, Level: metrics.Info, Text: fmt.Sprintf("the live answer is that of the first %d requests; the report will be of all", v.index.most)})
+		v.note(metrics.LogEntry{At: q.Due, Level: metrics.Info, Text: fmt.Sprintf("live SLO and saturation cover the first %d requests; the report covers all", v.index.most)})
 	}
 }
 

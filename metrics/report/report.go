@@ -17,7 +17,7 @@ import (
 // Why a run has no known end.
 const (
 	// Killed is the reason of a run whose events do not end with a metrics.End.
-	Killed = "its journal has no end, as after a kill or in a copy of a run that was still on"
+	Killed = "its journal is truncated, as after a kill or while the run is in progress"
 	// damaged is the reason of a run whose end may be among the damaged lines.
 	damaged = "the journal is damaged"
 )

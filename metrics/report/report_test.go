@@ -186,8 +186,8 @@ func TestReasons(t *testing.T) {
 	}{
 		{"it ended", list(whole, nil), "", 0, "", nil},
 		{"it was killed", list(cut, nil), Killed, 0, "", nil},
-		{"a damaged line", list(damage(whole, "line 3"), nil), "", 1, "a damaged line of the journal was left out: line 3", nil},
-		{"damaged lines and no end", list(damage(cut, "line 3", "line 5"), nil), damaged, 2, "2 damaged lines of the journal were left out, the first: line 3", nil},
+		{"a damaged line", list(damage(whole, "line 3"), nil), "", 1, "damaged journal line skipped: line 3", nil},
+		{"damaged lines and no end", list(damage(cut, "line 3", "line 5"), nil), damaged, 2, "2 damaged journal lines skipped, the first: line 3", nil},
 		{"an error", list(cut, broken), damaged, 0, "", broken},
 		{"an error behind the end", list(whole, broken), damaged, 0, "", broken},
 	} {

@@ -99,9 +99,9 @@ func TestSteadyStateWarns(t *testing.T) {
 		length, ended, least time.Duration
 		want                 string
 	}{
-		{9 * time.Second, 20 * time.Second, 0, "the load was full for only 9s, less than 10s: these figures may owe much to chance"},
+		{9 * time.Second, 20 * time.Second, 0, "full load lasted only 9s, less than 10s; the figures may be noisy"},
 		{10 * time.Second, 20 * time.Second, 0, ""},
-		{15 * time.Second, 200 * time.Second, 0, "the load was full for only 15s, less than 20s: these figures may owe much to chance"},
+		{15 * time.Second, 200 * time.Second, 0, "full load lasted only 15s, less than 20s; the figures may be noisy"},
 		{15 * time.Second, 200 * time.Second, 12 * time.Second, ""},
 	} {
 		plan := closedPlan(1)

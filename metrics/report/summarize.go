@@ -248,7 +248,7 @@ func steadyState(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, ope
 		atLeast = max(shortestWindow, time.Duration(shortestOfTheRun*float64(run)))
 	}
 	if length := s.End - s.Start; length < atLeast {
-		s.Warning = fmt.Sprintf("the load was full for only %s, less than %s: these figures may owe much to chance",
+		s.Warning = fmt.Sprintf("full load lasted only %s, less than %s; the figures may be noisy",
 			length.Round(time.Millisecond), atLeast.Round(time.Millisecond))
 	}
 	return &s

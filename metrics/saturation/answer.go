@@ -33,7 +33,7 @@ func (l *Levels) answer() metrics.Answer {
 	}
 	a.Users = order[0].Users
 	if slices.ContainsFunc(order, func(v *level) bool { return v.Users != a.Users }) {
-		a.Why = "stages of rates and of users"
+		a.Why = "rate stages and user stages mixed"
 		return a
 	}
 	switch {

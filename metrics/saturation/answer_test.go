@@ -401,7 +401,7 @@ func TestSteadyLoad(t *testing.T) {
 	mixed := metrics.Plan{Rate: 10, Stages: userStages(4, 4)}
 	mixed.Stages[1].Users, mixed.Stages[1].Rate = 0, 4
 	summary = answerTo(t, mixed, closedLoop(userStages(4, 4), 500*time.Millisecond, 4))
-	if summary.Answer.Why != "stages of rates and of users" {
+	if summary.Answer.Why != "rate stages and user stages mixed" {
 		t.Errorf("mixed stages: %+v", summary.Answer)
 	}
 }

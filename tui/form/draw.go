@@ -24,7 +24,7 @@ var rowEnds = regexp.MustCompile(`(?m) +((?:\x1b\[[0-9;]*m)*)$`)
 
 func (m *form) draw(c screen.Canvas) {
 	if c.W < 20 || c.H < 5 {
-		c.Center("the form needs a larger window", screen.Label)
+		c.Center("window too small for the form", screen.Label)
 		return
 	}
 	x := c.Print(0, 0, "benchtop ", screen.Strong)
@@ -135,11 +135,11 @@ func (m *form) hintOf(f *formField, w int) string {
 	hint := f.Hint
 	switch {
 	case f.Free && len(f.Choices) > 1:
-		hint = "← → choose, or type"
+		hint = "← → select, or type"
 	case f.Free && m.note != "":
 		return screen.Shorten(m.note, w)
 	case len(f.Choices) > 1:
-		hint = "← → choose"
+		hint = "← → select"
 	}
 	if screen.Width(hint) > w {
 		return ""
@@ -149,7 +149,7 @@ func (m *form) hintOf(f *formField, w int) string {
 
 func (m *form) drawKeys(c screen.Canvas) {
 	x := 0
-	for _, k := range [][2]string{{"↑ ↓", "fields"}, {"Enter", "next, at the end run"}, {"ctrl+r", "run"}, {"Esc", "leave"}} {
+	for _, k := range [][2]string{{"↑ ↓", "fields"}, {"Enter", "next"}, {"ctrl+r", "run"}, {"Esc", "cancel"}} {
 		if x = c.Print(x, 0, k[0]+" ", screen.Strong); x < c.W {
 			x = c.Print(x, 0, k[1], screen.Label) + 2
 		}

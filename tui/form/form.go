@@ -254,7 +254,7 @@ func (m *form) submit() tea.Cmd {
 }
 
 // commandTooLong stands for a command line that there is no room for.
-const commandTooLong = "(the command line needs a larger window; it is printed when it runs)"
+const commandTooLong = "(window too small for the command line; it is printed when it runs)"
 
 // shellLines breaks the words of a command line into lines of w columns with a '\' at their ends, so that text copied from the screen runs as a
 // whole. A flag keeps its values where they fit. It is nil where a word is too long.

@@ -192,7 +192,7 @@ func TestFormCommandLine(t *testing.T) {
 		}
 	}
 	words = append(words, "--dataset-path", strings.Repeat("x", 200))
-	if view := m.View(); strings.Contains(view, "benchtop serve") || !strings.Contains(view, "(the command line needs") {
+	if view := m.View(); strings.Contains(view, "benchtop serve") || !strings.Contains(view, "(window too small") {
 		t.Errorf("a part of it:\n%s", view)
 	}
 	m.palette = screen.NewPalette(termenv.ANSI256)
@@ -209,7 +209,7 @@ func TestFormHints(t *testing.T) {
 	for w := 20; w < 120; w++ {
 		m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
 		fields := strings.Join(strings.Split(m.View(), "\n")[2:6], "\n")
-		for _, hint := range []string{"its address", "← → choose, or type"} {
+		for _, hint := range []string{"its address", "← → select, or type"} {
 			if strings.Contains(fields, "…") || w >= 80 && !strings.Contains(fields, hint) {
 				t.Errorf("%q at %d columns:\n%s", hint, w, fields)
 			}

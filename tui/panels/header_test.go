@@ -24,7 +24,7 @@ func TestFitUsesTheRoom(t *testing.T) {
 		case w >= screen.Width(whole) && got != whole:
 			t.Fatalf("%d columns: %q was cut without need", w, got)
 		case w < screen.Width(whole) && n == len(parts)-1 && screen.Width(got) < w-1:
-			t.Fatalf("%d columns: %q leaves %d of them unused", w, got, w-screen.Width(got))
+			t.Fatalf("%d columns: %q quit %d of them unused", w, got, w-screen.Width(got))
 		}
 	}
 	if got := fit(nil, 0, 10); got != "" {

@@ -45,7 +45,7 @@ func TestFilterLog(t *testing.T) {
 	log := []metrics.LogEntry{{Level: metrics.Warn, Text: "Held grew"}, {Level: metrics.Info, Text: "ok"}}
 	for words, want := range map[string]int{"": 2, "held": 1, "WARN": 1, "o": 2 - 1, "nothing": 0} {
 		if got := FilterLog(log, words); len(got) != want {
-			t.Errorf("%q leaves %d events, want %d", words, len(got), want)
+			t.Errorf("%q quit %d events, want %d", words, len(got), want)
 		}
 	}
 }

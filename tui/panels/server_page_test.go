@@ -223,7 +223,7 @@ func TestWhyParts(t *testing.T) {
 			Source: metrics.SplitByMetrics, Seen: 12}, []string{"rest", "75%", "from its /metrics, of 12 requests, ours 9"}, nil},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
 			Source: metrics.SplitByMetrics, Seen: 9}, []string{"from its /metrics  "}, nil},
-		{metrics.TTFTSplit{}, []string{"no first token yet"}, nil},
+		{metrics.TTFTSplit{}, []string{"waiting for data"}, nil},
 	} {
 		s := metrics.Snapshot{Telemetry: metrics.Telemetry{Server: c.looks}, Report: &metrics.Report{Split: c.split}}
 		got := whyPanel.inView(&View{Snapshot: &s, Terminal: screen.Terminal{Mono: true}}, 70, whyLines+2)

@@ -17,7 +17,7 @@ func CheckColor(name string) error {
 	if _, known := colorModes[name]; known || name == "" || name == "auto" {
 		return nil
 	}
-	return fmt.Errorf("%q is no number of colours; use auto, none, 16, 256 or true", name)
+	return fmt.Errorf("%q is not a number of colours; use auto, none, 16, 256 or true", name)
 }
 
 // environ passes an environment to termenv.

@@ -127,7 +127,7 @@ func CheckTheme(name string) error {
 	if name == "" || slices.Contains(Themes(), name) {
 		return nil
 	}
-	return fmt.Errorf("%q is no theme; use %s", name, strings.Join(Themes(), ", "))
+	return fmt.Errorf("%q is not a theme; use %s", name, strings.Join(Themes(), ", "))
 }
 
 // ThemePalette returns the palette of a theme, "" for the default, for a kind of terminal with a light or a dark background. Without

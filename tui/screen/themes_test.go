@@ -13,7 +13,7 @@ func TestCheckTheme(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if err := CheckTheme("sepia"); err == nil || err.Error() != `"sepia" is no theme; use default, dark, light, contrast, mono` {
+	if err := CheckTheme("sepia"); err == nil || err.Error() != `"sepia" is not a theme; use default, dark, light, contrast, mono` {
 		t.Errorf("sepia: %v", err)
 	}
 }

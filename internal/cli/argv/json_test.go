@@ -58,7 +58,7 @@ func TestJSONValue(t *testing.T) {
 		{"nothing as a whole", []string{""}, "", `character 1, at "": …; expected an object such as '{"top_k": 20}'`},
 		{"a file's name", []string{"body.json"}, "", `character 1, at "body.json": …; expected an object such as`},
 		{"a bad whole leaves the rest", []string{".a 1", "{a:1}"}, `{"a": 1}`, `character 2, at "a:1}": …; expected an object such as`},
-		{"no number", []string{".a 1", ".b NaN"}, `{"a": 1}`, `character 1: NaN and Infinity are numbers in Python but not in JSON`},
+		{"not a number", []string{".a 1", ".b NaN"}, `{"a": 1}`, `character 1: NaN and Infinity are numbers in Python but not in JSON`},
 		{"no number within", []string{`.b [1e999]`}, "", `character 2: 1e999 is too large`},
 		{"a text that only begins so", []string{`.b NaNs`}, `{"b": "NaNs"}`, ""},
 		{"no key", []string{". 3"}, "", "a dot without a key after it"},

@@ -83,7 +83,7 @@ func New(o Options) *Controller {
 	c := &Controller{Options: o, inUsers: o.Plan.InUsers(), next: planEvery}
 	if !c.inUsers && !o.Plan.Paced() {
 		// The remedy comes first: a screen may be narrow.
-		c.why = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to steer"
+		c.why = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to change"
 	}
 	c.state = metrics.Steering{LoadSetting: o.Plan.LoadAt(0, 0), Steerable: c.why == "", Why: c.why, InUsers: c.inUsers}
 	c.schedule()
@@ -152,20 +152,20 @@ func (c *Controller) Command(o metrics.Command) (said string, ok bool) {
 	c.giveUpSearch()
 	switch o.Do {
 	case metrics.Pause:
-		c.hold(metrics.ByUser, "arrivals are paused")
+		c.hold(metrics.ByUser, "arrivals paused")
 		said = "paused"
 	case metrics.Resume:
 		c.resume()
 		c.follow(metrics.ByUser)
 		c.state.Changes++
-		c.file(metrics.LogEntry{Level: metrics.Info, Text: "arrivals go on at " + c.String(c.load()), Mark: c.String(c.load()), Set: c.setting()})
+		c.file(metrics.LogEntry{Level: metrics.Info, Text: "resumed at " + c.String(c.load()), Mark: c.String(c.load()), Set: c.setting()})
 		said = "resumed"
 	case metrics.SetLoad:
-		c.set(o.Value, metrics.ByUser, "load set by hand: "+c.String(o.Value))
+		c.set(o.Value, metrics.ByUser, "changed manually to "+c.String(o.Value))
 		said = c.String(o.Value)
 	case metrics.RampLoad:
 		c.beginRamp(o)
-		said = fmt.Sprintf("moving to %s in %s", c.String(o.Value), metrics.Duration(o.Over))
+		said = fmt.Sprintf("ramping to %s over %s", c.String(o.Value), metrics.Duration(o.Over))
 	}
 	c.next = c.now() + c.pause()
 	return said, true
@@ -175,14 +175,14 @@ func (c *Controller) Command(o metrics.Command) (said string, ok bool) {
 func (c *Controller) refuse(o *metrics.Command) string {
 	switch {
 	case c.closed || !c.Engine.Sending():
-		return "everything has been sent"
+		return "all requests have been sent"
 	case c.why != "":
 		return c.why
 	}
 	switch o.Do {
 	case metrics.Pause:
 		if c.state.Paused {
-			return "paused already"
+			return "already paused"
 		}
 		return ""
 	case metrics.Resume:
@@ -196,7 +196,7 @@ func (c *Controller) refuse(o *metrics.Command) string {
 		}
 	case metrics.SetLoad:
 	default:
-		return fmt.Sprintf("there is no order %q", string(o.Do))
+		return fmt.Sprintf("unknown command %q", string(o.Do))
 	}
 	if c.inUsers {
 		return c.refuseUsers(o)
@@ -210,7 +210,7 @@ func (c *Controller) refuse(o *metrics.Command) string {
 func (c *Controller) refuseUsers(o *metrics.Command) string {
 	o.Value = math.Round(o.Value)
 	if !(o.Value >= 1) || o.Value > mostUsers {
-		return fmt.Sprintf("there must be from 1 to %d users; P pauses", mostUsers)
+		return fmt.Sprintf("1 to %d users; P pauses", mostUsers)
 	}
 	if err := c.Room(int(o.Value)); err != nil {
 		return err.Error()
@@ -229,7 +229,7 @@ func (c *Controller) set(load float64, by, text string) {
 // hold stops the arrivals.
 func (c *Controller) hold(by, text string) {
 	if c.ramp != nil {
-		text += fmt.Sprintf(", and the ramp ends at %s", c.String(c.load()))
+		text += fmt.Sprintf("; ramp ended at %s", c.String(c.load()))
 	}
 	c.endRamp()
 	if !c.state.Paused {
@@ -261,7 +261,7 @@ func (c *Controller) beginRamp(o metrics.Command) {
 	if c.inUsers && o.Value > from {
 		c.Connect(int(o.Value))
 	}
-	c.changed(metrics.ByUser, fmt.Sprintf("ramp by hand from %s to %s in %s", shape.Number(from), c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))
+	c.changed(metrics.ByUser, fmt.Sprintf("manual ramp from %s to %s over %s", shape.Number(from), c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))
 }
 
 func (c *Controller) endRamp() { c.ramp, c.state.RampTo, c.state.RampOver = nil, 0, 0 }
@@ -272,7 +272,7 @@ func (c *Controller) moveLoad() {
 	case c.ramp != nil:
 		passed, to := c.now()-c.ramp.start, c.ramp.set.RampTo
 		if passed >= c.ramp.set.RampOver {
-			c.set(to, metrics.ByUser, "the ramp has come to "+c.String(to))
+			c.set(to, metrics.ByUser, "ramp finished at "+c.String(to))
 			return
 		}
 		c.force(c.ramp.set.LoadAt(passed))
@@ -347,7 +347,7 @@ func (c *Controller) Close() {
 	}
 	c.closed = true
 	c.endSearch()
-	c.state.Steerable, c.state.Why = false, cmp.Or(c.why, "nothing new is sent any more")
+	c.state.Steerable, c.state.Why = false, cmp.Or(c.why, "no new requests are sent")
 	c.endRamp()
 	c.tellState()
 }

@@ -45,7 +45,7 @@ func (e *fakeEngine) Dispatched() int    { return e.sent }
 func (e *fakeEngine) Sending() bool      { return !e.spent }
 
 // atOnce is why a load without a rate cannot be set.
-const atOnce = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to steer"
+const atOnce = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to change"
 
 // errNoRoom is what a machine says that has room for a hundred connections.
 var errNoRoom = errors.New("no room for so many connections")
@@ -269,13 +269,13 @@ func TestControllerRefuses(t *testing.T) {
 		{"a ramp without end", rate, ramped(1, shape.LongestRun.Seconds()+1), "a ramp needs a time, such as 30s"},
 		{"the longest ramp", rate, ramped(1, shape.LongestRun.Seconds()), ""},
 		{"nothing to resume", rate, resume, "not paused"},
-		{"no command", rate, metrics.Command{Do: "sing"}, `there is no order "sing"`},
+		{"no command", rate, metrics.Command{Do: "sing"}, `unknown command "sing"`},
 		{"all at once", metrics.Plan{Rate: infinite}, set(1), atOnce},
 		{"a pause of all at once", metrics.Plan{Rate: infinite}, pause, atOnce},
-		{"no user", users, set(.49), "there must be from 1 to 1000000 users; P pauses"},
+		{"no user", users, set(.49), "1 to 1000000 users; P pauses"},
 		{"half a user", users, set(.5), ""},
-		{"no number of users", users, set(math.NaN()), "there must be from 1 to 1000000 users; P pauses"},
-		{"too many users", users, set(1_000_001), "there must be from 1 to 1000000 users; P pauses"},
+		{"no number of users", users, set(math.NaN()), "1 to 1000000 users; P pauses"},
+		{"too many users", users, set(1_000_001), "1 to 1000000 users; P pauses"},
 		{"users without room", users, set(101), errNoRoom.Error()},
 		{"users with room", users, set(100.4), ""},
 		{"a ramp of users without room", users, ramped(101, 1), errNoRoom.Error()},
@@ -291,7 +291,7 @@ func TestControllerRefuses(t *testing.T) {
 					t.Errorf("it did %q", got)
 				}
 				g.engine.spent = true
-				if said, ok := g.Command(resume); ok || said != "everything has been sent" {
+				if said, ok := g.Command(resume); ok || said != "all requests have been sent" {
 					t.Errorf("when all is sent: %q", said)
 				}
 			})
@@ -305,7 +305,7 @@ func TestControllerCloses(t *testing.T) {
 		name, why string
 		plan      metrics.Plan
 	}{
-		{"a rate", "nothing new is sent any more", metrics.Plan{Stages: stagesOf(false, 2, 4), Warmup: seconds(1)}},
+		{"a rate", "no new requests are sent", metrics.Plan{Stages: stagesOf(false, 2, 4), Warmup: seconds(1)}},
 		{"all at once", atOnce, metrics.Plan{Rate: infinite}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -321,7 +321,7 @@ func TestControllerCloses(t *testing.T) {
 			g.Close()
 			time.Sleep(time.Minute)
 			g.Move()
-			if said, ok := g.Command(pause); ok || said != "everything has been sent" {
+			if said, ok := g.Command(pause); ok || said != "all requests have been sent" {
 				t.Errorf("%s: said %q", c.name, said)
 			}
 			if got := g.lines[before:]; len(got) > 0 || g.Next() != never {

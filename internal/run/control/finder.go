@@ -67,7 +67,7 @@ type Finder struct {
 func NewFinder(f metrics.Find) *Finder {
 	s := &Finder{find: f}
 	s.step = s.measure(Climbing, s.nice(f.From), "")
-	s.step.Words = "trying " + s.load(s.step.Load)
+	s.step.Words = "testing " + s.load(s.step.Load)
 	return s
 }
 
@@ -84,7 +84,7 @@ func (f *Finder) Next(within bool) Step {
 	switch {
 	case f.step.Phase == Done:
 	case f.steps > mostSteps:
-		f.end(fmt.Sprintf("given up after %d steps: the server is too restless to be searched", mostSteps))
+		f.end(fmt.Sprintf("gave up after %d steps: results vary too much", mostSteps))
 	case f.step.Phase == Climbing:
 		f.climbed(within)
 	case f.step.Phase == Draining:
@@ -109,7 +109,7 @@ func (f *Finder) climbed(within bool) {
 	default:
 		f.low = load
 		next := min(max(f.nice(load*climb), f.above(load)), f.find.Most)
-		f.step = f.measure(Climbing, next, f.number(load)+" holds, trying "+f.number(next))
+		f.step = f.measure(Climbing, next, f.load(load)+" passed; testing "+f.number(next))
 	}
 }
 
@@ -121,18 +121,18 @@ func (f *Finder) tooMuch(load float64) {
 		f.halves++
 		next := f.nice(load / 2)
 		if f.halves > mostHalves || f.find.Users && load <= 1 || next <= 0 {
-			f.end("not even " + f.load(load) + " is within the objectives")
+			f.end("even " + f.load(load) + " misses the objectives")
 			return
 		}
-		f.step = f.measure(Narrowing, next, "trying "+f.load(next))
+		f.step = f.measure(Narrowing, next, "testing "+f.load(next))
 	}
-	f.drain(f.load(load) + " is too much")
+	f.drain(f.load(load) + " failed")
 }
 
 // drain puts a break before the next step.
 func (f *Finder) drain(why string) {
 	f.after = f.step
-	f.step = Step{Phase: Draining, For: drainSteps * f.find.Step, Words: why + ", waiting until the queue has drained"}
+	f.step = Step{Phase: Draining, For: drainSteps * f.find.Step, Words: why + "; waiting for the queue to drain"}
 }
 
 // narrow tries a load between the two, if they are not close enough.
@@ -145,7 +145,7 @@ func (f *Finder) narrow() {
 		f.hold(f.low)
 		return
 	}
-	f.step = f.measure(Narrowing, next, fmt.Sprintf("between %s and %s, trying %s", f.number(f.low), f.load(f.high), f.number(next)))
+	f.step = f.measure(Narrowing, next, fmt.Sprintf("between %s and %s; testing %s", f.number(f.low), f.load(f.high), f.number(next)))
 }
 
 func (f *Finder) narrowed(within bool) {
@@ -170,18 +170,18 @@ func (f *Finder) held(within bool) {
 	load := f.step.Load
 	if within {
 		f.low, f.found = load, true
-		f.end(f.load(load) + " held for " + f.find.Hold.String())
+		f.end(f.load(load) + " passed for " + f.find.Hold.String())
 		return
 	}
 	f.holds++
 	next := min(f.nice(load*math.Pow(stepDown, float64(f.holds))), f.below(load))
 	if f.holds >= mostHolds || next <= 0 {
-		f.end("no load was held for " + f.find.Hold.String() + ", the last tried was " + f.load(load))
+		f.end("no load passed for " + f.find.Hold.String() + "; last tested: " + f.load(load))
 		return
 	}
 	f.high, f.low = load, 0
 	f.hold(next)
-	f.drain(f.load(load) + " does not last")
+	f.drain(f.load(load) + " did not last")
 }
 
 func (f *Finder) end(words string) {

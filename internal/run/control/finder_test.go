@@ -74,18 +74,18 @@ func TestFinder(t *testing.T) {
 		most      time.Duration // it takes at most
 		last      string
 	}{
-		{"a rate", rates, server{capacity: 38}, 35, 38, 0, 10 * time.Minute, "held for 30s"},
-		{"from above", from(rates, 300), server{capacity: 38}, 35, 38, 0, 10 * time.Minute, "held for 30s"},
-		{"up to the most", to(rates, 20), server{capacity: 38}, 20, 20, 0, 6 * time.Minute, "20 req/s held for 30s"},
-		{"the most is the first", to(from(rates, 20), 20), server{capacity: 38}, 20, 20, 0, time.Minute, "20 req/s held"},
-		{"less than one a second", from(rates, 2), server{capacity: .4}, .36, .4, 0, time.Hour, "held for 30s"},
-		{"never within", rates, server{}, 0, 0, 0, 30 * time.Minute, "not even "},
-		{"users", users, server{capacity: 38}, 37, 38, 0, 10 * time.Minute, "users held for 30s"},
-		{"one user", users, server{capacity: 1}, 1, 1, 0, 3 * time.Minute, "1 user held for 30s"},
-		{"not one user", users, server{}, 0, 0, 0, 3 * time.Minute, "not even 1 user is within"},
-		{"all users", to(users, 7), server{capacity: 38}, 7, 7, 0, 3 * time.Minute, "7 users held for 30s"},
-		{"many users from above", from(users, 700), server{capacity: 38}, 36, 38, 0, 10 * time.Minute, "users held for 30s"},
-		{"a server that tires", rates, server{capacity: 60, tires: .1}, 5, 58, 0, time.Hour, "held for 30s"},
+		{"a rate", rates, server{capacity: 38}, 35, 38, 0, 10 * time.Minute, "passed for 30s"},
+		{"from above", from(rates, 300), server{capacity: 38}, 35, 38, 0, 10 * time.Minute, "passed for 30s"},
+		{"up to the most", to(rates, 20), server{capacity: 38}, 20, 20, 0, 6 * time.Minute, "20 req/s passed for 30s"},
+		{"the most is the first", to(from(rates, 20), 20), server{capacity: 38}, 20, 20, 0, time.Minute, "20 req/s passed for 30s"},
+		{"less than one a second", from(rates, 2), server{capacity: .4}, .36, .4, 0, time.Hour, "passed for 30s"},
+		{"never within", rates, server{}, 0, 0, 0, 30 * time.Minute, "even "},
+		{"users", users, server{capacity: 38}, 37, 38, 0, 10 * time.Minute, "users passed for 30s"},
+		{"one user", users, server{capacity: 1}, 1, 1, 0, 3 * time.Minute, "1 user passed for 30s"},
+		{"not one user", users, server{}, 0, 0, 0, 3 * time.Minute, "even 1 user misses the objectives"},
+		{"all users", to(users, 7), server{capacity: 38}, 7, 7, 0, 3 * time.Minute, "7 users passed for 30s"},
+		{"many users from above", from(users, 700), server{capacity: 38}, 36, 38, 0, 10 * time.Minute, "users passed for 30s"},
+		{"a server that tires", rates, server{capacity: 60, tires: .1}, 5, 58, 0, time.Hour, "passed for 30s"},
 		{"a server that dies", rates, server{capacity: 60, tires: .6}, 0, 0, 0, time.Hour, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -141,10 +141,10 @@ func TestFinderSays(t *testing.T) {
 		got = append(got, f.Next(within).Words)
 	}
 	want := []string{
-		"trying 10 req/s", "10 holds, trying 13", "13 req/s is too much, waiting until the queue has drained",
-		"between 10 and 13 req/s, trying 11.4", "11.4 req/s is too much, waiting until the queue has drained",
-		"between 10 and 11.4 req/s, trying 10.7", "between 10.7 and 11.4 req/s, trying 11", "holding 11 req/s for 30s",
-		"11 req/s does not last, waiting until the queue has drained", "holding 10.2 req/s for 30s", "10.2 req/s held for 30s",
+		"testing 10 req/s", "10 req/s passed; testing 13", "13 req/s failed; waiting for the queue to drain",
+		"between 10 and 13 req/s; testing 11.4", "11.4 req/s failed; waiting for the queue to drain",
+		"between 10 and 11.4 req/s; testing 10.7", "between 10.7 and 11.4 req/s; testing 11", "holding 11 req/s for 30s",
+		"11 req/s did not last; waiting for the queue to drain", "holding 10.2 req/s for 30s", "10.2 req/s passed for 30s",
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("got\n%s\nwant\n%s", g, w)
@@ -201,12 +201,12 @@ func ExampleFinder() {
 	}
 	fmt.Println(f.Found())
 	// Output:
-	// trying 8 users
-	// 8 holds, trying 10
-	// 10 holds, trying 13
-	// 13 users is too much, waiting until the queue has drained
-	// between 10 and 13 users, trying 11
-	// between 11 and 13 users, trying 12
+	// testing 8 users
+	// 8 users passed; testing 10
+	// 10 users passed; testing 13
+	// 13 users failed; waiting for the queue to drain
+	// between 10 and 13 users; testing 11
+	// between 11 and 13 users; testing 12
 	// holding 12 users for 30s
 	// 12 true
 }

@@ -32,7 +32,7 @@ func (c *Controller) schedule() {
 		at++
 	}
 	over := moment{w, func() {
-		c.Tell(metrics.LogEntry{Level: metrics.Info, Text: "the warm-up is over: figures begin here", Mark: "warm"})
+		c.Tell(metrics.LogEntry{Level: metrics.Info, Text: "warm-up finished; measuring", Mark: "warm"})
 	}}
 	c.moments = append(c.moments[:at:at], append([]moment{over}, c.moments[at:]...)...)
 }
@@ -164,9 +164,9 @@ func (c *Controller) giveUpSearch() {
 		return
 	}
 	c.search, c.state.Search = nil, ""
-	text := "the search for the highest load is given up: the load was set by hand"
+	text := "search stopped: load changed manually"
 	if c.Plan.Duration == 0 { // the search would have ended it
-		text += "; the run goes on until q"
+		text += "; the run continues until q"
 	}
 	c.Tell(metrics.LogEntry{Level: metrics.Warn, Text: text})
 }
@@ -175,7 +175,7 @@ func (c *Controller) giveUpSearch() {
 func (c *Controller) endSearch() {
 	if s := c.search; s != nil {
 		c.search = nil
-		c.Tell(metrics.LogEntry{Level: metrics.Warn, Text: "search: the run ended before it came to a result; the last it did: " + s.step.Words})
+		c.Tell(metrics.LogEntry{Level: metrics.Warn, Text: "search: no result before the end of the run; last step: " + s.step.Words})
 	}
 }
 
@@ -186,7 +186,7 @@ func (c *Controller) found() {
 	c.tellState()
 	e := metrics.LogEntry{Level: metrics.Warn, Text: "search: " + s.step.Words}
 	if load, ok := s.finder.Found(); ok {
-		e = metrics.LogEntry{Level: metrics.Info, Text: "search: the highest load within the objectives is " + c.String(load), Mark: metrics.FoundMark}
+		e = metrics.LogEntry{Level: metrics.Info, Text: "search: highest load within SLO: " + c.String(load), Mark: metrics.FoundMark}
 	}
 	c.Tell(e)
 	c.Engine.StopSending()

@@ -24,20 +24,20 @@ func TestCacheAlarm(t *testing.T) {
 		want  string // "" for no alarm
 	}{
 		{"nothing found", []look{{9000, 0}}, 0, false, ""},
-		{"warm", []look{{9000, 8550}}, 0, false, "knew 95% of the prompt tokens, though the prompts have no more than 0% in common; they are warm from an earlier run, or " +
-			"somebody else sends them: --cache cold keeps earlier runs out"},
-		{"warm all the same", []look{{9000, 8550}}, 0, true, "no more than 0% in common; somebody else seems to send prompts as well"},
+		{"warm", []look{{9000, 8550}}, 0, false, "hit 95% of the prompt tokens, although prompts share at most 0%; an earlier run warmed it, or another client sends them; " +
+			"--cache cold excludes earlier runs"},
+		{"warm all the same", []look{{9000, 8550}}, 0, true, "share at most 0%; another client seems to send prompts too"},
 		{"what they share", []look{{9000, 5900}}, 0.65, false, ""},
 		{"a little more than that", []look{{9000, 7600}}, 0.65, false, ""},
-		{"far more than that", []look{{9000, 7700}}, 0.65, false, "knew 86% of the prompt tokens, though the prompts have no more than 65% in common"},
+		{"far more than that", []look{{9000, 7700}}, 0.65, false, "hit 86% of the prompt tokens, although prompts share at most 65%"},
 		{"not known what they share", []look{{9000, 9000}}, 1, false, ""},
 		{"too few to tell", []look{{999, 999}}, 0, false, ""},
-		{"enough in the end", []look{{500, 500}, {500, 500}}, 0, false, "knew 100%"},
+		{"enough in the end", []look{{500, 500}, {500, 500}}, 0, false, "hit 100%"},
 		{"over the run, not in a second", []look{{9000, 0}, {1000, 1000}}, 0, false, ""},
-		{"told once", []look{{9000, 9000}, {9000, 9000}}, 0, false, "knew 100%"},
-		{"told by answers alone", []look{{unsaid, unsaid}, {9000, unsaid}}, 0, false, "knew 95%"},
-		{"no look", nil, 0, false, "knew 95%"},
-		{"not said at first", []look{{unsaid, unsaid}, {9000, 9000}}, 0, false, "knew 100%"},
+		{"told once", []look{{9000, 9000}, {9000, 9000}}, 0, false, "hit 100%"},
+		{"told by answers alone", []look{{unsaid, unsaid}, {9000, unsaid}}, 0, false, "hit 95%"},
+		{"no look", nil, 0, false, "hit 95%"},
+		{"not said at first", []look{{unsaid, unsaid}, {9000, 9000}}, 0, false, "hit 100%"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			alarm := Cache{Cold: c.cold}
@@ -108,7 +108,7 @@ func TestCacheInTheLog(t *testing.T) {
 			cache.warn(w.stream.Tell)
 		}
 		events := w.run(t).Events
-		if len(events) != 1 || events[0].Mark != metrics.CacheMark || events[0].Level != metrics.Warn || !strings.Contains(events[0].Text, " knew 90% ") {
+		if len(events) != 1 || events[0].Mark != metrics.CacheMark || events[0].Level != metrics.Warn || !strings.Contains(events[0].Text, " hit 90% ") {
 			t.Errorf("by the page %t: %+v", page, events)
 		}
 	}

@@ -53,11 +53,11 @@ func (c *Client) sample(process *telemetry.Process, tell Tell) {
 	second = c.view.Counted(second)
 	tell(second)
 	if second.Stall >= metrics.StallFrom {
-		tell.mark(metrics.Warn, fmt.Sprintf("this client stood still for %s: what arrived meanwhile may have been timed late",
+		tell.mark(metrics.Warn, fmt.Sprintf("client stalled %s; timings in this window may be late",
 			metrics.Duration(second.Stall.Round(time.Millisecond))), "stall")
 	}
 	if second.ClockStep {
-		tell.log(metrics.Warn, "the system's clock was set: chunks that came around that moment got the time of their read")
+		tell.log(metrics.Warn, "system clock set; chunks around this moment have the time of their read")
 	}
 	c.judge(tell)
 }
@@ -69,9 +69,9 @@ func (c *Client) judge(tell Tell) {
 	case !c.limited.turns(v.Limited()) || c.told >= mostTold:
 		return
 	case c.limited.on:
-		tell.log(metrics.Warn, "this client limits what is measured: "+strings.Join(v.Why, "; "))
+		tell.log(metrics.Warn, "client overloaded: "+strings.Join(v.Why, "; "))
 	default:
-		tell.log(metrics.Info, "this client keeps up again")
+		tell.log(metrics.Info, "client recovered")
 	}
 	c.told++
 }

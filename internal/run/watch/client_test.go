@@ -111,9 +111,9 @@ func TestClientStandsStill(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %s %s [%s]", e.At, e.Level, e.Text, e.Mark))
 		}
 		want := []string{
-			"199ms warn this client stood still for 100ms: what arrived meanwhile may have been timed late [stall]",
-			"199ms warn this client limits what is measured: ",
-			"19.199s info this client keeps up again []",
+			"199ms warn client stalled 100ms; timings in this window may be late [stall]",
+			"199ms warn client overloaded: ",
+			"19.199s info client recovered []",
 		}
 		if !slices.EqualFunc(got, want, strings.HasPrefix) {
 			t.Errorf("told %q, want %q", got, want)
@@ -133,7 +133,7 @@ func TestClientClockStep(t *testing.T) {
 			client.sample(process, w.stream.Tell)
 		}
 		run := w.run(t)
-		if words := told(run); len(words) != 1 || !strings.HasPrefix(words[0], "the system's clock was set: ") {
+		if words := told(run); len(words) != 1 || !strings.HasPrefix(words[0], "system clock set; ") {
 			t.Errorf("told %q", words)
 		}
 		if !run.Client[0].ClockStep || run.Client[1].ClockStep {
@@ -154,7 +154,7 @@ func TestClientToldOftenEnough(t *testing.T) {
 			client.judge(w.stream.Tell)
 		}
 		words := told(w.run(t))
-		if len(words) != 20 || words[0] != "this client limits what is measured: "+limited.view.Verdict().Why[0] || words[1] != "this client keeps up again" {
+		if len(words) != 20 || words[0] != "client overloaded: "+limited.view.Verdict().Why[0] || words[1] != "client recovered" {
 			t.Errorf("told %q", words)
 		}
 	})

@@ -20,7 +20,7 @@ func TestServerBesideTheRun(t *testing.T) {
 		"vllm:diffusion_num_denoising_steps_total %[1]d\nvllm:diffusion_num_canvas_positions_total %[1]d\nvllm:diffusion_num_committed_tokens_total %[1]d\n"
 	metricsAre := func(n int) string { return fmt.Sprintf(page, n) }
 	const notFound = "Not Found: no such ***; a server offers its profiler only if it was started with one"
-	const fell = "the server's counters fell during the run, so it was restarted or another one answered; what they counted is left out"
+	const fell = "the server's counters dropped during the run: it restarted, or another server answered; they are left out"
 	for _, c := range []struct {
 		name          string
 		profile       bool

@@ -20,7 +20,7 @@ type GPUs struct {
 }
 
 // noGPUYet is why there are no figures before the first ones.
-const noGPUYet = "the GPUs' tool has said nothing yet"
+const noGPUYet = "no data from the GPU tool yet"
 
 // Watch tells what the tool says until ctx ends, and why there is nothing, or nothing more.
 func (g *GPUs) Watch(ctx context.Context, start time.Time, tell Tell) {
@@ -34,7 +34,7 @@ func (g *GPUs) Watch(ctx context.Context, start time.Time, tell Tell) {
 		absent := export.Clean(err.Error())
 		source(absent)
 		if g.Asked {
-			tell.log(metrics.Warn, "nothing is known of the GPUs: "+absent)
+			tell.log(metrics.Warn, "no GPU data: "+absent)
 		}
 		return
 	}
@@ -47,7 +47,7 @@ func (g *GPUs) Watch(ctx context.Context, start time.Time, tell Tell) {
 				if err := w.Err(); err != nil && ctx.Err() == nil {
 					absent := export.Clean(err.Error())
 					source(absent)
-					tell.log(metrics.Warn, fmt.Sprintf("nothing more is known of the GPUs: %s", absent))
+					tell.log(metrics.Warn, fmt.Sprintf("no more GPU data: %s", absent))
 				}
 				return
 			}

@@ -216,9 +216,9 @@ func (w *serverWatch) turned() {
 	switch {
 	case w.turns > 2*mostResets:
 	case w.absent == "":
-		w.tell.log(metrics.Info, "the server's metrics page is back")
+		w.tell.log(metrics.Info, "the server's /metrics is back")
 	default:
-		w.tell.log(metrics.Warn, "no more figures: "+w.absent)
+		w.tell.log(metrics.Warn, "no more server data: "+w.absent)
 	}
 }
 
@@ -240,15 +240,15 @@ func (r *counterResets) add(err error) (text, mark string) {
 	if errors.Is(err, telemetry.ErrReturned) {
 		r.returns++
 	}
-	text = "the server's counters fell: it was restarted, or another one answered"
+	text = "the server's counters dropped: it restarted, or another server answered"
 	switch {
 	case r.returns == mostReturns:
-		return "several processes answer for the server's metrics page in turn, each with counters of its own, so the server's totals " +
-			"are missing or too small; to have them, point --base-url at one process", "in turn"
+		return "several processes answer /metrics in turn, each with its own counters, so the server's totals " +
+			"are missing or too small; to fix this, point --base-url at one process", "in turn"
 	case r.falls > mostResets:
 		return "", ""
 	case r.falls == mostResets:
-		text += "; from here on that is not told any more"
+		text += "; further drops are not reported"
 	}
 	return text, "restart"
 }
@@ -319,10 +319,10 @@ func (c *Cache) warning(answers *metrics.Totals, share float64) string {
 		return ""
 	}
 	c.warned = true
-	why := "they are warm from an earlier run, or somebody else sends them: --cache cold keeps earlier runs out"
+	why := "an earlier run warmed it, or another client sends them; --cache cold excludes earlier runs"
 	if c.Cold {
-		why = "somebody else seems to send prompts as well"
+		why = "another client seems to send prompts too"
 	}
-	return fmt.Sprintf("the server's prefix cache knew %.0f%% of the prompt tokens, though the prompts have no more than %.0f%% in common; %s",
+	return fmt.Sprintf("the server's prefix cache hit %.0f%% of the prompt tokens, although prompts share at most %.0f%%; %s",
 		100*hits/queries, 100*share, why)
 }

@@ -194,8 +194,8 @@ func TestServerBackForAMoment(t *testing.T) {
 // Why there is nothing more is said once, in plain words.
 func TestServerGoneInWords(t *testing.T) {
 	for answer, want := range map[string]string{
-		"":       "no more figures: reading the server's metrics page: no answer from http://127.0.0.1:1/metrics within 5s",
-		"closed": "no more figures: reading the server's metrics page at http://127.0.0.1:1/metrics: Service Unavailable: closed",
+		"":       "no more server data: reading the server's metrics page: no answer from http://127.0.0.1:1/metrics within 5s",
+		"closed": "no more server data: reading the server's metrics page at http://127.0.0.1:1/metrics: Service Unavailable: closed",
 	} {
 		run := serverWatched(t, func(second int) string {
 			if second < 3 {
@@ -206,7 +206,7 @@ func TestServerGoneInWords(t *testing.T) {
 		if got := told(run); !slices.Equal(got, []string{want}) {
 			t.Errorf("told %q, want %q", got, want)
 		}
-		if absent, _ := strings.CutPrefix(want, "no more figures: "); run.ServerAbsent != absent {
+		if absent, _ := strings.CutPrefix(want, "no more server data: "); run.ServerAbsent != absent {
 			t.Errorf("absent %q, want %q", run.ServerAbsent, absent)
 		}
 	}
@@ -244,7 +244,7 @@ func TestServerRestartsWhileWatched(t *testing.T) {
 	run := serverWatched(t, func(second int) string {
 		return fmt.Sprintf("vllm:generation_tokens_total{engine=\"0\"} %d\n", 1000+second-500*(second/6))
 	}, 10*time.Second)
-	if got := told(run); len(got) != 1 || got[0] != "the server's counters fell: it was restarted, or another one answered" {
+	if got := told(run); len(got) != 1 || got[0] != "the server's counters dropped: it restarted, or another server answered" {
 		t.Errorf("told %q", got)
 	}
 	if run.Events[0].Mark != "restart" || run.ServerAbsent != "" {

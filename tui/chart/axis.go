@@ -184,8 +184,9 @@ func (t TimeAxis) Draw(c screen.Canvas, events []time.Duration) {
 		c.Print(x+1, y, name, screen.Label)
 	}
 	for _, at := range events {
-		if x := t.Column(at, w); x >= 0 && x < w {
-			c.Set(axisWidth+x, y, '▲', screen.Text)
+		x := axisWidth + t.Column(at, w)
+		if p := c.At(x, y); p != nil && x >= axisWidth && p.Glyph == '─' { // moments can still be read
+			c.Set(x, y, '▲', screen.Text)
 		}
 	}
 }

@@ -242,18 +242,24 @@ func (t table[R]) width() (n int) {
 // fit leaves out spare columns until the rest take at most w.
 func (t table[R]) fit(w int) table[R] {
 	for t.width() > w {
-		least := 0
-		for i := range t {
-			if t[i].spare > t[least].spare {
-				least = i
-			}
-		}
-		if t[least].spare == 0 {
+		i := leastNeeded(t, func(col *column[R]) int { return col.spare })
+		if i < 0 {
 			break
 		}
-		t = append(t[:least:least], t[least+1:]...)
+		t = slices.Delete(slices.Clone(t), i, i+1)
 	}
 	return t
+}
+
+// leastNeeded is the element to leave out first where there is little room, the one with the highest spare; -1 where all of them stay.
+func leastNeeded[T any](all []T, spare func(*T) int) int {
+	least := -1
+	for i := range all {
+		if n := spare(&all[i]); n > 0 && (least < 0 || n > spare(&all[least])) {
+			least = i
+		}
+	}
+	return least
 }
 
 // names writes the names of the columns from x on.

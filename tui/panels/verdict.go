@@ -3,6 +3,7 @@ package panels
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"benchtop/metrics"
@@ -36,18 +37,16 @@ func (h Header) DrawVerdict(c screen.Canvas, client bool) {
 	if h.State == BrokenOff {
 		all = append([]remark{{long: "the run broke off", style: screen.Warning}}, all...)
 	}
-	for _, shorten := range []bool{false, true} {
-		for left := all; ; left = withoutSpare(left) {
-			spans := verdictLine(left, shorten)
-			if screen.SpansWidth(spans) <= c.W || shorten && !anySpare(left) {
-				c.Spans(0, 0, spans)
-				return
-			}
-			if !anySpare(left) || !shorten {
-				break
-			}
+	spans := verdictLine(all, false)
+	for screen.SpansWidth(spans) > c.W {
+		spans = verdictLine(all, true)
+		i := leastNeeded(all, func(r *remark) int { return r.spare })
+		if i < 0 {
+			break
 		}
+		all = slices.Delete(all, i, i+1)
 	}
+	c.Spans(0, 0, spans)
 }
 
 // verdictLine joins remarks.
@@ -64,26 +63,6 @@ func verdictLine(all []remark, shorten bool) []screen.Span {
 		out = append(out, r.style.Span(words))
 	}
 	return out
-}
-
-func anySpare(all []remark) bool {
-	for _, r := range all {
-		if r.spare > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// withoutSpare leaves out the remark that is needed least.
-func withoutSpare(all []remark) []remark {
-	least := 0
-	for i := range all {
-		if all[i].spare > all[least].spare {
-			least = i
-		}
-	}
-	return append(all[:least:least], all[least+1:]...)
 }
 
 // remarks are the parts of the verdict in the order in which they are read.

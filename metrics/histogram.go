@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -111,6 +112,18 @@ func (h *Histogram) Merge(o *Histogram) {
 	}
 	h.n += o.n
 	h.sum += o.sum
+}
+
+// trim leaves no room around the occupied buckets of a histogram that is complete.
+func (h *Histogram) trim() {
+	from, to := 0, len(h.counts)
+	for from < to && h.counts[from] == 0 {
+		from++
+	}
+	for from < to && h.counts[to-1] == 0 {
+		to--
+	}
+	h.base, h.counts = h.base+from, slices.Clone(h.counts[from:to])
 }
 
 // Reset empties the histogram and keeps its memory.

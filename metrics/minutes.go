@@ -51,44 +51,42 @@ func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 	return out
 }
 
-// In returns some windows of the run with those of whole minutes joined.
-func (m Minutes) In(ws []Window) []Window {
+// In cuts windows of the run into seconds before the first whole minute among them, whole minutes, and seconds after the last one.
+func (m Minutes) In(ws []Window) [3][]Window {
 	return joinedIn(ws, m.Windows, func(w *Window) int { return int(w.Start / time.Second) })
 }
 
-// ServerIn returns samples of the server, which are sorted by time, with those of whole minutes joined. ClientIn and GPUsIn do so likewise.
-func (m Minutes) ServerIn(all []ServerSecond) []ServerSecond {
-	return joinedIn(all, m.Server, func(s *ServerSecond) int { return secondOf(s.At) })
-}
-
-func (m Minutes) ClientIn(all []ClientSecond) []ClientSecond {
+// ClientIn cuts samples of the client, which are sorted by time, likewise.
+func (m Minutes) ClientIn(all []ClientSecond) [3][]ClientSecond {
 	return joinedIn(all, m.Client, func(s *ClientSecond) int { return secondOf(s.At) })
 }
 
-func (m Minutes) GPUsIn(all []GPUSecond) []GPUSecond {
-	return joinedIn(all, m.GPUs, func(s *GPUSecond) int { return secondOf(s.At) })
+// ServerIn returns samples of the server, which are sorted by time, with those of whole minutes joined.
+func (m Minutes) ServerIn(all []ServerSecond) []ServerSecond {
+	cut := joinedIn(all, m.Server, func(s *ServerSecond) int { return secondOf(s.At) })
+	return slices.DeleteFunc(slices.Concat(cut[:]...), func(s ServerSecond) bool { return s.At == 0 && s.Took == 0 })
 }
 
-// joinedIn puts the minutes that lie within the time of some seconds in their place.
-func joinedIn[T any](all, minutes []T, second func(*T) int) []T {
+// GPUsIn does so with samples of the accelerators.
+func (m Minutes) GPUsIn(all []GPUSecond) []GPUSecond {
+	cut := joinedIn(all, m.GPUs, func(s *GPUSecond) int { return secondOf(s.At) })
+	return slices.Concat(cut[:]...)
+}
+
+// joinedIn cuts what was seen in seconds at the minutes that lie within their time.
+func joinedIn[T any](all, minutes []T, second func(*T) int) [3][]T {
 	if len(all) == 0 {
-		return all
+		return [3][]T{}
 	}
 	at := func(minute int) int {
 		return sort.Search(len(all), func(i int) bool { return second(&all[i]) >= minute*perMinute })
 	}
 	from := (second(&all[0]) + perMinute - 1) / perMinute
 	to := min(len(minutes), (second(&all[len(all)-1])+1)/perMinute)
-	if from < 0 || from >= to {
-		return all
+	if from >= to {
+		return [3][]T{all}
 	}
-	out := slices.Grow(slices.Clone(all[:at(from)]), to-from+len(all)-at(to))
-	for k := from; k < to; k++ {
-		if second(&minutes[k])/perMinute == k { // it has samples
-			out = append(out, minutes[k])
-		}
-	}
-	return append(out, all[at(to):]...)
+	return [3][]T{all[:at(from)], minutes[from:to], all[at(to):]}
 }
 
 // grown are the first of some minutes, with room up to n.
@@ -130,6 +128,7 @@ func joinWindows(ws []Window) Window {
 		for i := range ws { // one latency after the other: its counts stay at hand
 			out.Histograms[l].Merge(&ws[i].Histograms[l])
 		}
+		out.Histograms[l].trim()
 	}
 	return out
 }

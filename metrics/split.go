@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"sort"
 	"time"
 )
 
@@ -53,9 +54,12 @@ func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	var all TTFTParts
 	var told Reported
 	first := int(min(max(0, from)/time.Second, MaxWindows))
-	for i := first; i < len(s.Windows) && s.Windows[i].Start < to; i++ {
-		all.Merge(&s.Windows[i].TTFTParts)
-		told.merge(&s.Windows[i].Reported)
+	last := first + sort.Search(len(s.Windows)-min(first, len(s.Windows)), func(i int) bool { return s.Windows[first+i].Start >= to })
+	for _, ws := range s.Minutes.In(s.Windows[min(first, len(s.Windows)):min(last, len(s.Windows))]) {
+		for i := range ws {
+			all.Merge(&ws[i].TTFTParts)
+			told.merge(&ws[i].Reported)
+		}
 	}
 	return SplitOf(&all, &told, s.Server, from, to, s.until())
 }

@@ -122,12 +122,12 @@ func plotArea(c screen.Canvas) screen.Canvas {
 	return c.Sub(axisWidth, 0, c.W-axisWidth, c.H)
 }
 
-// Group is the number of whole seconds that share one of n columns, or of whole minutes if they are more than one. Groups count from the start
-// of the run, so that a chart does not crawl while time goes on.
+// Group is the number of whole seconds that share one of n columns, or of whole minutes where it is a third of a minute or more. Groups count
+// from the start of the run, so that a chart does not crawl while time goes on.
 func (t TimeAxis) Group(n int) int {
 	seconds := int(math.Ceil(t.Shown.Seconds()))
 	group := max(1, (seconds+n-1)/max(n, 1))
-	if group > 60 {
+	if group > 20 {
 		group = (group + 59) / 60 * 60
 	}
 	return group

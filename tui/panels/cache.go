@@ -50,11 +50,12 @@ func drawKV(c screen.Canvas, v *View) {
 func preemptions(v *View, columns int) []time.Duration {
 	var out []time.Duration
 	t, ws, end := v.overTime()
-	ws = v.minutes(ws, t.Group(2*columns))
 	of := serverValue(v, preempted)
-	for i := range ws {
-		if of(&ws[i]) > 0 {
-			out = append(out, min(ws[i].Start+ws[i].Length(), end))
+	for ws := range v.sharing(ws, t.Group(2*columns)) {
+		for i := range ws {
+			if of(&ws[i]) > 0 {
+				out = append(out, min(ws[i].Start+ws[i].Length(), end))
+			}
 		}
 	}
 	return out

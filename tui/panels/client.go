@@ -194,8 +194,10 @@ func (v *View) userStamped() bool {
 	if r := v.Report; r != nil {
 		chunks, unstamped, source = r.Client.Stamps.Chunks, r.Client.Stamps.Unstamped, r.Client.Source
 	} else {
-		for _, c := range v.Minutes.ClientIn(v.Client) {
-			chunks, unstamped = chunks+c.Chunks, unstamped+c.Unstamped
+		for _, some := range v.Minutes.ClientIn(v.Client) {
+			for i := range some {
+				chunks, unstamped = chunks+some[i].Chunks, unstamped+some[i].Unstamped
+			}
 		}
 	}
 	return source == metrics.UserStamps || chunks > 0 && unstamped > chunks/2

@@ -209,7 +209,7 @@ func drawHeat(c screen.Canvas, v *View) {
 func (v *View) heatCells(l metrics.Latency, ax chart.LatencyAxis, w int, t chart.TimeAxis, ws []metrics.Window, end time.Duration) [][]float64 {
 	cells := make([][]float64, w)
 	group, merged := t.Group(w), merger{}
-	for merged.ws = range sharing(v.minutes(ws, group), group) {
+	for merged.ws = range v.sharing(ws, group) {
 		h := merged.histogram(l)
 		if h.Count() == 0 {
 			continue

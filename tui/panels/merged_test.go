@@ -51,7 +51,7 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 		unshared bool
 	}{{5, 10, 11 * time.Millisecond, false}, {50, 100, time.Second + 20*time.Millisecond, true}} {
 		at, ws, end := v.overTime()
-		lines := chartLines(p.series, sharing(ws, at.Group(2*c.w)), end, at)
+		lines := chartLines(p.series, v.sharing(ws, at.Group(2*c.w)), end, at)
 		if len(lines) != 3 || len(lines[2].Points) != c.n {
 			t.Fatalf("%d cells: %d points, want %d", c.w, len(lines[2].Points), c.n)
 		}
@@ -100,7 +100,7 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 			if group%60 != 0 {
 				t.Fatalf("groups of %ds", group)
 			}
-			return chartLines(build(v).series, sharing(v.minutes(ws, group), group), end, at)
+			return chartLines(build(v).series, v.sharing(ws, group), end, at)
 		}
 		slow, fast := points(&s), points(&joined)
 		for i := range slow {

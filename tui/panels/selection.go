@@ -10,7 +10,6 @@ import (
 // selection is the part of a run within the span.
 type selection struct {
 	closed []metrics.Window                // whole seconds only: their counts are rates
-	long   []metrics.Window                // of them, whole minutes joined; nil before the first use
 	server map[bool][]metrics.ServerSecond // see View.serverSpan; of the whole run or not
 
 	windows    []metrics.Window // of the figures

@@ -80,9 +80,9 @@ func (p plot) draw(c screen.Canvas) {
 		t, ws, end := p.v.overTime()
 		group := t.Group(2 * n) // as many whole seconds as share a column of dots
 		out.Time = t
-		out.Lines = chartLines(p.series, sharing(p.v.minutes(ws, group), group), end, t)
+		out.Lines = chartLines(p.series, p.v.sharing(ws, group), end, t)
 		if o := p.v.older(); o != nil {
-			for i, l := range chartLines(p.older, sharing(o.minutes(o.olderWindows(t), group), group), endless, t) {
+			for i, l := range chartLines(p.older, o.sharing(o.olderWindows(t), group), endless, t) {
 				out.Lines[i].Older = l.Points
 			}
 		}
@@ -157,33 +157,34 @@ func (s *series) of(column *merger) float64 {
 	return sum / float64(n)
 }
 
-// minutes are windows of the run with whole minutes joined, if groups of so many seconds are of minutes.
-func (v *View) minutes(ws []metrics.Window, group int) []metrics.Window {
-	p := v.selected()
-	switch {
-	case group%60 != 0:
-		return ws
-	case len(ws) != len(p.closed):
-		return v.Minutes.In(ws)
-	case p.long == nil:
-		p.long = v.Minutes.In(ws)
+// sharing cuts windows of the run into those that share a group of so many seconds, where groups are of minutes with whole minutes joined.
+func (v *View) sharing(ws []metrics.Window, group int) iter.Seq[[]metrics.Window] {
+	parts := [3][]metrics.Window{ws}
+	if group%60 == 0 {
+		parts = v.Minutes.In(ws)
 	}
-	return p.long
-}
-
-// sharing cuts windows into those that share a group of so many seconds.
-func sharing(ws []metrics.Window, group int) iter.Seq[[]metrics.Window] {
 	number := func(w *metrics.Window) int { return int(w.Start/time.Second) / group }
 	return func(yield func([]metrics.Window) bool) {
-		for rest := ws; len(rest) > 0; {
-			n := 1
-			for of := number(&rest[0]); n < len(rest) && number(&rest[n]) <= of; { // a damaged result may have a second twice
-				n++
+		var before []metrics.Window // the last ones of a part may share their group with the first ones of the next
+		for _, rest := range parts {
+			for len(rest) > 0 {
+				n := 1
+				for of := number(&rest[0]); n < len(rest) && number(&rest[n]) <= of; { // a damaged result may have a second twice
+					n++
+				}
+				some := rest[:n]
+				switch {
+				case len(before) == 0:
+				case number(&before[0]) == number(&some[0]):
+					some = slices.Concat(before, some)
+				case !yield(before):
+					return
+				}
+				before, rest = some, rest[n:]
 			}
-			if !yield(rest[:n]) {
-				return
-			}
-			rest = rest[n:]
+		}
+		if len(before) > 0 {
+			yield(before)
 		}
 	}
 }

@@ -258,16 +258,6 @@ func (r *Rate) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// Find is the search for the highest load within the objectives: from From upwards to at most Most, in requests per second or users. The
-// load that it finds is held for Hold.
-type Find struct {
-	From  float64       `json:"from"`
-	Most  float64       `json:"most"`
-	Step  time.Duration `json:"step_ns"`
-	Hold  time.Duration `json:"hold_ns"`
-	Users bool          `json:"users,omitempty"`
-}
-
 // FirstWait is the latency that shows the waits of a run first: TTFT, or E2EL where an answer comes in one piece.
 func (p *Plan) FirstWait() Latency {
 	if p.Pooling {

@@ -64,6 +64,9 @@ const CacheMark = "cache"
 // FoundMark is the mark of the event by which a search reports that its last load held.
 const FoundMark = "found"
 
+// NotFoundMark is the mark of the event by which a search reports that it found no load.
+const NotFoundMark = "not found"
+
 // Snapshot is a run so far. It is immutable, and any goroutine may keep and read it.
 type Snapshot struct {
 	// At is the moment of the snapshot.
@@ -97,6 +100,8 @@ type Snapshot struct {
 	Telemetry
 	// Steering is the load in force now.
 	Steering Steering
+	// Search is that for the highest load, nil for none.
+	Search *Search
 	// Objectives in force now: those of the plan until others are set.
 	Objectives SLO
 	// Outage is set while the server does not answer, also where the run ended so.

@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // LoadSetting is a load that was set during the run, by the user or by a search.
 type LoadSetting struct {
@@ -32,6 +35,25 @@ func (s *LoadSetting) LoadAt(passed time.Duration) float64 {
 	}
 	line := Ramp{From: from, To: s.RampTo, Over: s.RampOver}
 	return line.RateAt(passed)
+}
+
+// LoadText is a load for a person, as "4.84 req/s" or "1 user".
+func LoadText(load float64, users bool) string {
+	switch {
+	case !users:
+		return LoadNumber(load) + " req/s"
+	case load == 1:
+		return "1 user"
+	}
+	return LoadNumber(load) + " users"
+}
+
+// LoadNumber is a load with at most four digits below 1000.
+func LoadNumber(v float64) string {
+	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64); err == nil && v < 1000 {
+		v = short
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 // Sources of settings. A stage of the plan that begins after a pause is an event like a setting, because it begins at another moment than

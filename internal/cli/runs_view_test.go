@@ -161,6 +161,7 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 	}
 	v.add("marks", len(slices.DeleteFunc(slices.Clone(s.Marks), func(e metrics.LogEntry) bool { return ofClient(&e) })))
 	v.steering(&s.Steering)
+	v.search(s.Search)
 	v.add("objectives", objectivesText(s.Objectives))
 	v.answer(s)
 	v.server(s)
@@ -229,6 +230,13 @@ func (v *view) steering(t *metrics.Steering) {
 	v.add("load.why", t.Why)
 	v.add("load.changes", t.Changes)
 	v.add("load.search", t.Search)
+}
+
+func (v *view) search(s *metrics.Search) {
+	if s != nil {
+		v.add("search", fmt.Sprintf("%s %.6g users=%t passed=%.6g failed=%.6g found=%t tested=%v left=%s at_least=%t", s.Phase, s.Load, s.Users, s.Passed, s.Failed, s.Found,
+			s.Tested, s.Left, s.AtLeast))
+	}
 }
 
 func (v *view) answer(s *metrics.Snapshot) {

@@ -3,7 +3,6 @@ package shape
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"benchtop/datasets/numpy"
@@ -79,19 +78,11 @@ func (s Search) Describe(int) string {
 		unit = "users"
 	}
 	return fmt.Sprintf("search %s to %s %s for the highest load within %s (ms), held for %s",
-		Number(s.Find.From), Number(s.Find.Most), unit, s.Within, metrics.Duration(s.Find.Hold))
+		metrics.LoadNumber(s.Find.From), metrics.LoadNumber(s.Find.Most), unit, s.Within, metrics.Duration(s.Find.Hold))
 }
 
 func (s Search) enter(p *metrics.Plan, _ int) {
 	if p.Find = &s.Find; !s.Find.Users {
 		p.Rate = metrics.Rate(s.Find.From)
 	}
-}
-
-// Number is a load with at most four digits below 1000.
-func Number(v float64) string {
-	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64); err == nil && v < 1000 {
-		v = short
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
 }

@@ -44,6 +44,7 @@ type View struct {
 	tracks    tracks
 	ends      endpoints
 	outages   outages
+	search    *metrics.Search
 }
 
 // NewView returns the view of a run whose offset 0 is start.
@@ -149,6 +150,9 @@ func (v *View) fact(at time.Duration, fact any) {
 	s, news := &v.shown, true
 	switch x := fact.(type) {
 	case metrics.LogEntry:
+		if v.line.Plan.Find != nil {
+			v.search = v.search.Take(&x)
+		}
 		if x.Set != nil && len(v.sets) < saturation.MostSettings {
 			v.sets = append(v.sets, x)
 		}
@@ -156,6 +160,9 @@ func (v *View) fact(at time.Duration, fact any) {
 	case event.Damage:
 		v.note(metrics.LogEntry{At: at, Level: metrics.Warn, Text: x.String()})
 	case metrics.Steering:
+		if s.Steering.Steerable && !x.Steerable {
+			v.search.Stopped()
+		}
 		moved := x
 		moved.Rate, moved.Users = s.Steering.Rate, s.Steering.Users // a ramp moves the load without a setting
 		s.Steering, news = x, moved != s.Steering
@@ -185,6 +192,7 @@ func (v *View) Finish(report *metrics.Report) {
 	defer v.mu.Unlock()
 	v.news.Store(true)
 	v.outages.over()
+	v.search.Stopped()
 	v.shown.Report, v.shown.State, v.shown.DrainBy = report, metrics.Finished, metrics.Never
 	if report != nil {
 		if report.TokenAfterChunk() && !v.tokens.reported {

@@ -261,7 +261,7 @@ func (c *Controller) beginRamp(o metrics.Command) {
 	if c.inUsers && o.Value > from {
 		c.Connect(int(o.Value))
 	}
-	c.changed(metrics.ByUser, fmt.Sprintf("manual ramp from %s to %s over %s", shape.Number(from), c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))
+	c.changed(metrics.ByUser, fmt.Sprintf("manual ramp from %s to %s over %s", metrics.LoadNumber(from), c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))
 }
 
 func (c *Controller) endRamp() { c.ramp, c.state.RampTo, c.state.RampOver = nil, 0, 0 }
@@ -355,14 +355,4 @@ func (c *Controller) Close() {
 func (c *Controller) now() time.Duration { return time.Since(c.Start) }
 
 // String is a load for a person.
-func (c *Controller) String(load float64) string { return loadString(load, c.inUsers) }
-
-func loadString(load float64, users bool) string {
-	switch {
-	case !users:
-		return shape.Number(load) + " req/s"
-	case load == 1:
-		return "1 user"
-	}
-	return shape.Number(load) + " users"
-}
+func (c *Controller) String(load float64) string { return metrics.LoadText(load, c.inUsers) }

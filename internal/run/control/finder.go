@@ -6,40 +6,21 @@ import (
 	"strconv"
 	"time"
 
-	"benchtop/loadgen/shape"
 	"benchtop/metrics"
-)
-
-// Phase is what a search is doing.
-type Phase string
-
-const (
-	// Climbing: each load that holds is followed by a higher one. Draining: nothing is sent until the queue that too much load
-	// left is gone. Narrowing: between a load that held and one that did not. Holding: the highest is held for long.
-	Climbing  Phase = "climbing"
-	Draining  Phase = "draining"
-	Narrowing Phase = "narrowing"
-	Holding   Phase = "holding"
-	// Done: there is nothing left to try.
-	Done Phase = "done"
 )
 
 // The search's constants.
 const (
-	climb       = 1.3  // from a load that held to the next
-	closeEnough = 0.05 // of the load, between one that held and one that did not
-	stepDown    = 0.93 // from a load that did not hold for long; its square from the second such, and so on
-	mostHolds   = 8    // loads that are tried to be held for long
-	mostHalves  = 7    // times that the first load is halved
-	mostSteps   = 120  // of all kinds: whatever the server does, the search ends
-	drainSteps  = 12   // steps that a queue may take to drain
-	fewest      = 20   // requests that a rate should bring before it is judged
-	longestStep = 6    // steps that a low rate may take to bring them
+	stepDown   = 0.93 // from a load that failed while it was held; its square from the second such, and so on
+	mostHolds  = 8    // loads that are tried to be held for long
+	mostHalves = 7    // times that the first load is halved
+	mostSteps  = 120  // of all kinds: whatever the server does, the search ends
+	drainSteps = 12   // steps that a queue may take to drain
 )
 
 // Step is what to do next.
 type Step struct {
-	Phase Phase
+	Phase metrics.SearchPhase
 	// Load to set, in requests per second or users; 0 while draining.
 	Load float64
 	// Settle is how long the load is in force before its requests are judged, For how long they are then. A drain takes For at
@@ -49,13 +30,13 @@ type Step struct {
 	Words string
 }
 
-// Finder searches for the highest load within the objectives, in one run: up by factors until a load is too much, a break until
-// the queue has drained, then ever closer between the highest that held and the lowest that did not, and at last the highest
-// is held for long. If it does not, a lower one is held.
+// Finder searches for the highest load within the objectives, in one run: up by factors until a load fails, a break until the queue
+// has drained, then ever closer between the highest that passed and the lowest that failed, and at last the highest is held for long. If
+// it fails, a lower one is held.
 type Finder struct {
 	find      metrics.Find
 	step      Step
-	low, high float64 // the highest load that held, the lowest that did not; 0 for none yet
+	low, high float64 // the highest load that passed, the lowest that failed; 0 for none yet
 	after     Step    // follows a drain
 	halves    int
 	holds     int
@@ -66,8 +47,7 @@ type Finder struct {
 // NewFinder begins a search.
 func NewFinder(f metrics.Find) *Finder {
 	s := &Finder{find: f}
-	s.step = s.measure(Climbing, s.nice(f.From), "")
-	s.step.Words = "testing " + s.load(s.step.Load)
+	s.measure(metrics.SearchClimbing, s.nice(f.From))
 	return s
 }
 
@@ -82,14 +62,14 @@ func (f *Finder) Found() (load float64, ok bool) { return f.low, f.found }
 func (f *Finder) Next(within bool) Step {
 	f.steps++
 	switch {
-	case f.step.Phase == Done:
+	case f.step.Phase == metrics.SearchDone:
 	case f.steps > mostSteps:
 		f.end(fmt.Sprintf("gave up after %d steps: results vary too much", mostSteps))
-	case f.step.Phase == Climbing:
+	case f.step.Phase == metrics.SearchClimbing:
 		f.climbed(within)
-	case f.step.Phase == Draining:
+	case f.step.Phase == metrics.SearchDraining:
 		f.step = f.after
-	case f.step.Phase == Narrowing:
+	case f.step.Phase == metrics.SearchNarrowing:
 		f.narrowed(within)
 	default:
 		f.held(within)
@@ -108,8 +88,8 @@ func (f *Finder) climbed(within bool) {
 		f.hold(load)
 	default:
 		f.low = load
-		next := min(max(f.nice(load*climb), f.above(load)), f.find.Most)
-		f.step = f.measure(Climbing, next, f.load(load)+" passed; testing "+f.number(next))
+		next := min(max(f.nice(load*metrics.SearchClimb), f.above(load)), f.find.Most)
+		f.measure(metrics.SearchClimbing, next)
 	}
 }
 
@@ -124,15 +104,21 @@ func (f *Finder) tooMuch(load float64) {
 			f.end("even " + f.load(load) + " misses the objectives")
 			return
 		}
-		f.step = f.measure(Narrowing, next, "testing "+f.load(next))
+		f.measure(metrics.SearchNarrowing, next)
 	}
-	f.drain(f.load(load) + " failed")
+	f.drain()
 }
 
 // drain puts a break before the next step.
-func (f *Finder) drain(why string) {
+func (f *Finder) drain() {
 	f.after = f.step
-	f.step = Step{Phase: Draining, For: drainSteps * f.find.Step, Words: why + "; waiting for the queue to drain"}
+	f.do(metrics.SearchDraining, 0, 0, drainSteps*f.find.Step)
+}
+
+// do makes a step the next one.
+func (f *Finder) do(phase metrics.SearchPhase, load float64, settle, length time.Duration) {
+	so := metrics.Search{Users: f.find.Users, Phase: phase, Load: load, Passed: f.low, Failed: f.high}
+	f.step = Step{Phase: phase, Load: load, Settle: settle, For: length, Words: so.String()}
 }
 
 // narrow tries a load between the two, if they are not close enough.
@@ -141,11 +127,11 @@ func (f *Finder) narrow() {
 	if f.find.Users {
 		next = math.Floor((f.low + f.high) / 2)
 	}
-	if near := f.high-f.low <= closeEnough*f.low; near || next <= f.low || next >= f.high {
+	if near := f.high-f.low <= metrics.SearchPrecision*f.low; near || next <= f.low || next >= f.high {
 		f.hold(f.low)
 		return
 	}
-	f.step = f.measure(Narrowing, next, fmt.Sprintf("between %s and %s; testing %s", f.number(f.low), f.load(f.high), f.number(next)))
+	f.measure(metrics.SearchNarrowing, next)
 }
 
 func (f *Finder) narrowed(within bool) {
@@ -159,12 +145,7 @@ func (f *Finder) narrowed(within bool) {
 	f.tooMuch(load)
 }
 
-func (f *Finder) hold(load float64) {
-	f.step = Step{
-		Phase: Holding, Load: load, For: f.find.Hold,
-		Words: "holding " + f.load(load) + " for " + f.find.Hold.String(),
-	}
-}
+func (f *Finder) hold(load float64) { f.do(metrics.SearchHolding, load, 0, f.find.Hold) }
 
 func (f *Finder) held(within bool) {
 	load := f.step.Load
@@ -181,26 +162,17 @@ func (f *Finder) held(within bool) {
 	}
 	f.high, f.low = load, 0
 	f.hold(next)
-	f.drain(f.load(load) + " did not last")
+	f.drain()
 }
 
 func (f *Finder) end(words string) {
-	f.step = Step{Phase: Done, Load: f.step.Load, Words: words}
+	f.step = Step{Phase: metrics.SearchDone, Load: f.step.Load, Words: words}
 }
 
-// measure is a step whose first fifth is left for the server to get used to the load.
-func (f *Finder) measure(phase Phase, load float64, words string) Step {
-	settle := f.find.Step / 5
-	return Step{Phase: phase, Load: load, Settle: settle, For: f.judged(load, f.find.Step-settle), Words: words}
-}
-
-// judged is how long requests are judged: longer where there would be few.
-func (f *Finder) judged(load float64, usual time.Duration) time.Duration {
-	if f.find.Users || load <= 0 {
-		return usual
-	}
-	enough := time.Duration(min(fewest/load, longestStep*f.find.Step.Seconds()) * float64(time.Second))
-	return max(usual, enough)
+// measure tests a load.
+func (f *Finder) measure(phase metrics.SearchPhase, load float64) {
+	settle, judged := f.find.Trial(load)
+	f.do(phase, load, settle, judged)
 }
 
 // nice is a load a person can read: three digits, or whole users. Rounding never makes it more than the most.
@@ -230,7 +202,5 @@ func (f *Finder) below(load float64) float64 {
 	return load
 }
 
-func (f *Finder) number(load float64) string { return shape.Number(load) }
-
 // load is one for a person.
-func (f *Finder) load(load float64) string { return loadString(load, f.find.Users) }
+func (f *Finder) load(load float64) string { return metrics.LoadText(load, f.find.Users) }

@@ -23,7 +23,7 @@ type server struct {
 
 // try takes a step and says whether it was within the objectives.
 func (s *server) try(step Step, users bool) bool {
-	if step.Phase == Draining {
+	if step.Phase == metrics.SearchDraining {
 		rest := step.For
 		if users {
 			rest = time.Second
@@ -50,12 +50,55 @@ func (s *server) try(step Step, users bool) bool {
 	return good
 }
 
-func searched(f *Finder, s *server, users bool) (steps []Step) {
+// searched are the steps of a search, and the moments at which they begin.
+func searched(f *Finder, s *server, users bool) (steps []Step, times []time.Duration) {
 	for step := f.Step(); ; step = f.Next(s.try(step, users)) {
-		steps = append(steps, step)
-		if step.Phase == Done {
-			return steps
+		steps, times = append(steps, step), append(times, s.now)
+		if step.Phase == metrics.SearchDone {
+			return steps, times
 		}
+	}
+}
+
+// checkFollowed follows a search by its settings, as a screen does. The state is that of the finder, and the time left about right: of
+// a server with one capacity a bisection takes no longer, and a climb no less.
+func checkFollowed(t *testing.T, find metrics.Find, steps []Step, times []time.Duration, found bool) {
+	t.Helper()
+	var s *metrics.Search
+	end := times[len(times)-1]
+	held := false
+	for i, step := range steps {
+		e := metrics.LogEntry{At: times[i], Mark: metrics.NotFoundMark}
+		if found {
+			e.Mark = metrics.FoundMark
+		}
+		if step.Phase != metrics.SearchDone {
+			e.Mark, e.Set = "", &metrics.LoadSetting{By: metrics.BySearch, Paused: step.Phase == metrics.SearchDraining, Rate: step.Load}
+			if find.Users {
+				e.Set.Rate, e.Set.Users = 0, max(1, int(step.Load)) // a break has users, too
+			}
+		}
+		s = s.Take(&e)
+		now := s.At(times[i], &metrics.Plan{Find: &find})
+		if now.Phase != step.Phase || now.Phase != metrics.SearchDone && (now.String() != step.Words || now.Load != step.Load) || now.Phase == metrics.SearchDone && now.Found != found {
+			t.Errorf("step %d: %s, %q, want %s, %q", i, now.Phase, now, step.Phase, step.Words)
+		}
+		left, holds := end-times[i], 0
+		for _, later := range steps[i:] {
+			if later.Phase == metrics.SearchHolding {
+				holds++
+			}
+		}
+		if held = held || step.Phase == metrics.SearchHolding; !found || held || holds != 1 {
+			continue
+		}
+		slack := find.Step // a break may be shorter or longer than usual
+		if now.AtLeast && now.Left > left+slack || !now.AtLeast && (now.Left < left-slack || now.Left > 3*left+slack) {
+			t.Errorf("step %d, %s: left %s, at least %t; in fact %s", i, step.Words, now.Left, now.AtLeast, left)
+		}
+	}
+	if n := len(s.Tested); found && (!s.Tested[n-1].Held || !s.Tested[n-1].Passed || s.Tested[n-1].Load != s.Passed) {
+		t.Errorf("tested %+v", s.Tested)
 	}
 }
 
@@ -77,7 +120,7 @@ func TestFinder(t *testing.T) {
 		{"a rate", rates, server{capacity: 38}, 35, 38, 0, 10 * time.Minute, "passed for 30s"},
 		{"from above", from(rates, 300), server{capacity: 38}, 35, 38, 0, 10 * time.Minute, "passed for 30s"},
 		{"up to the most", to(rates, 20), server{capacity: 38}, 20, 20, 0, 6 * time.Minute, "20 req/s passed for 30s"},
-		{"the most is the first", to(from(rates, 20), 20), server{capacity: 38}, 20, 20, 0, time.Minute, "20 req/s passed for 30s"},
+		{"the most is the first", to(from(rates, 20), 20), server{capacity: 38}, 20, 20, 0, time.Minute, "20 req/s passed"},
 		{"less than one a second", from(rates, 2), server{capacity: .4}, .36, .4, 0, time.Hour, "passed for 30s"},
 		{"never within", rates, server{}, 0, 0, 0, 30 * time.Minute, "even "},
 		{"users", users, server{capacity: 38}, 37, 38, 0, 10 * time.Minute, "users passed for 30s"},
@@ -90,7 +133,7 @@ func TestFinder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := NewFinder(c.find)
-			steps := searched(f, &c.server, c.find.Users)
+			steps, times := searched(f, &c.server, c.find.Users)
 			load, ok := f.Found()
 			if c.high > 0 && (!ok || load < c.low || load > c.high) || c.high == 0 && ok {
 				t.Errorf("found %v (%v), want %v to %v", load, ok, c.low, c.high)
@@ -102,6 +145,7 @@ func TestFinder(t *testing.T) {
 				t.Errorf("it took %s, want at most %s", c.server.now, c.most)
 			}
 			checkSteps(t, c.find, steps)
+			checkFollowed(t, c.find, steps, times, ok)
 			if t.Failed() {
 				for _, s := range steps {
 					t.Logf("%-10s %8.4g  %6s+%-6s %s", s.Phase, s.Load, s.Settle, s.For, s.Words)
@@ -118,13 +162,13 @@ func checkSteps(t *testing.T, find metrics.Find, steps []Step) {
 		switch {
 		case s.Words == "":
 			t.Errorf("step %d has no words", i)
-		case s.Phase == Draining:
+		case s.Phase == metrics.SearchDraining:
 			if s.Load != 0 || s.For <= 0 {
 				t.Errorf("step %d: %+v", i, s)
 			}
 		case !(s.Load > 0) || s.Load > find.Most || find.Users && s.Load != math.Floor(s.Load):
 			t.Errorf("step %d sets %v", i, s.Load)
-		case s.Phase != Done && (s.For <= 0 || s.Settle < 0 || s.For > find.Hold+longestStep*find.Step):
+		case s.Phase != metrics.SearchDone && (s.For <= 0 || s.Settle < 0 || s.For > find.Hold+6*find.Step):
 			t.Errorf("step %d takes %s and %s", i, s.Settle, s.For)
 		}
 	}
@@ -142,14 +186,14 @@ func TestFinderSays(t *testing.T) {
 	}
 	want := []string{
 		"testing 10 req/s", "10 req/s passed; testing 13", "13 req/s failed; waiting for the queue to drain",
-		"between 10 and 13 req/s; testing 11.4", "11.4 req/s failed; waiting for the queue to drain",
-		"between 10 and 11.4 req/s; testing 10.7", "between 10.7 and 11.4 req/s; testing 11", "holding 11 req/s for 30s",
-		"11 req/s did not last; waiting for the queue to drain", "holding 10.2 req/s for 30s", "10.2 req/s passed for 30s",
+		"10 req/s passed, 13 failed; testing 11.4", "11.4 req/s failed; waiting for the queue to drain",
+		"10 req/s passed, 11.4 failed; testing 10.7", "10.7 req/s passed, 11.4 failed; testing 11", "holding 11 req/s",
+		"11 req/s failed; waiting for the queue to drain", "holding 10.2 req/s", "10.2 req/s passed for 30s",
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("got\n%s\nwant\n%s", g, w)
 	}
-	if s := f.Next(true); s.Phase != Done || f.Next(false) != s {
+	if s := f.Next(true); s.Phase != metrics.SearchDone || f.Next(false) != s {
 		t.Errorf("%+v is not the end", s)
 	}
 }
@@ -163,7 +207,8 @@ func TestFinderAgainstNoise(t *testing.T) {
 			find := metrics.Find{From: 1, Most: 500, Step: 10 * time.Second, Hold: 30 * time.Second, Users: seed%2 == 1}
 			s := server{capacity: 40, noise: rand.New(rand.NewPCG(seed, 0)), wrong: wrong}
 			f := NewFinder(find)
-			checkSteps(t, find, searched(f, &s, find.Users))
+			steps, _ := searched(f, &s, find.Users)
+			checkSteps(t, find, steps)
 			if load, ok := f.Found(); ok && load >= 30 && load <= 50 {
 				near++
 			}
@@ -182,7 +227,7 @@ func TestFinderStaysBelowTheMost(t *testing.T) {
 	for _, find := range []metrics.Find{{From: 99.96, Most: 99.96}, {From: 1, Most: 99.96}, {From: 0.012345, Most: 0.012345}} {
 		find.Step, find.Hold = 10*time.Second, 30*time.Second
 		f := NewFinder(find)
-		for f.Step().Phase != Done {
+		for f.Step().Phase != metrics.SearchDone {
 			if f.Step().Load > find.Most {
 				t.Errorf("%v of at most %v", f.Step().Load, find.Most)
 			}
@@ -196,7 +241,7 @@ func TestFinderStaysBelowTheMost(t *testing.T) {
 
 func ExampleFinder() {
 	f := NewFinder(metrics.Find{From: 8, Most: 64, Step: 10 * time.Second, Hold: 30 * time.Second, Users: true})
-	for step := f.Step(); step.Phase != Done; step = f.Next(step.Load <= 12) {
+	for step := f.Step(); step.Phase != metrics.SearchDone; step = f.Next(step.Load <= 12) {
 		fmt.Println(step.Words)
 	}
 	fmt.Println(f.Found())
@@ -205,8 +250,8 @@ func ExampleFinder() {
 	// 8 users passed; testing 10
 	// 10 users passed; testing 13
 	// 13 users failed; waiting for the queue to drain
-	// between 10 and 13 users; testing 11
-	// between 11 and 13 users; testing 12
-	// holding 12 users for 30s
+	// 10 users passed, 13 failed; testing 11
+	// 11 users passed, 13 failed; testing 12
+	// holding 12 users
 	// 12 true
 }

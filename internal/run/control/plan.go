@@ -124,12 +124,12 @@ func (c *Controller) try(step Step) {
 	s := c.search
 	s.step, s.began = step, c.now()
 	s.next = s.began + verdictEvery
-	if step.Phase == Done {
+	if step.Phase == metrics.SearchDone {
 		c.found()
 		return
 	}
 	c.state.Search = step.Words
-	if step.Phase == Draining {
+	if step.Phase == metrics.SearchDraining {
 		c.hold(metrics.BySearch, step.Words)
 		return
 	}
@@ -146,7 +146,7 @@ func (c *Controller) searchOn(now time.Duration) {
 	s := c.search
 	s.next += verdictEvery
 	within := true
-	if s.step.Phase == Draining {
+	if s.step.Phase == metrics.SearchDraining {
 		if now-s.began < s.step.For && c.Trial.Waiting() > 0 {
 			return
 		}
@@ -184,7 +184,7 @@ func (c *Controller) found() {
 	s := c.search
 	c.search, c.state.Search = nil, s.step.Words
 	c.tellState()
-	e := metrics.LogEntry{Level: metrics.Warn, Text: "search: " + s.step.Words}
+	e := metrics.LogEntry{Level: metrics.Warn, Text: "search: " + s.step.Words, Mark: metrics.NotFoundMark}
 	if load, ok := s.finder.Found(); ok {
 		e = metrics.LogEntry{Level: metrics.Info, Text: "search: highest load within SLO: " + c.String(load), Mark: metrics.FoundMark}
 	}

@@ -1,0 +1,278 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Find is the search for the highest load within the objectives: from From upwards to at most Most, in requests per second or users. The
+// load that it finds is held for Hold.
+type Find struct {
+	From  float64       `json:"from"`
+	Most  float64       `json:"most"`
+	Step  time.Duration `json:"step_ns"`
+	Hold  time.Duration `json:"hold_ns"`
+	Users bool          `json:"users,omitempty"`
+}
+
+// The rule of a search.
+const (
+	// SearchClimb is the factor from a load that passed to the next.
+	SearchClimb = 1.3
+	// SearchPrecision is the distance between the highest load that passed and the lowest that failed, relative to the former, at which
+	// the search ends.
+	SearchPrecision = 0.05
+
+	settlePart    = 5  // of a step
+	fewestTested  = 20 // requests that a rate should bring before it is judged
+	longestTested = 6  // steps that a low rate may take to bring them
+)
+
+// Trial is how long a load is tested: settle is left to the server to get used to it, then requests are judged, at a low rate for longer,
+// until there are enough of them.
+func (f *Find) Trial(load float64) (settle, judged time.Duration) {
+	settle = f.Step / settlePart
+	judged = f.Step - settle
+	if !f.Users && load > 0 {
+		enough := min(fewestTested/load, longestTested*f.Step.Seconds())
+		judged = max(judged, time.Duration(enough*float64(time.Second)))
+	}
+	return settle, judged
+}
+
+// SearchPhase is the state of a search.
+type SearchPhase string
+
+const (
+	// SearchClimbing: each load that passes is followed by a higher one. SearchDraining: nothing is sent until the queue that too much
+	// load left is gone. SearchNarrowing: between a load that passed and one that failed. SearchHolding: the highest is held for long.
+	SearchClimbing  SearchPhase = "climbing"
+	SearchDraining  SearchPhase = "draining"
+	SearchNarrowing SearchPhase = "narrowing"
+	SearchHolding   SearchPhase = "holding"
+	// SearchDone: nothing is left to test.
+	SearchDone SearchPhase = "done"
+)
+
+// Search is a search for the highest load so far. Loads are in requests per second, or in users.
+type Search struct {
+	Users bool
+	Phase SearchPhase
+	// Load is tested or held now; 0 while draining and when done.
+	Load float64
+	// Passed is the highest load that passed, Failed the lowest that did not; 0 for none. Found: Passed was held to the end.
+	Passed, Failed float64
+	Found          bool
+	// Tested are the loads so far in order, without that of now.
+	Tested []TestedLoad
+	// Left is about how long the search still takes, at the moment of the snapshot. AtLeast: it takes longer if the next load passes.
+	Left    time.Duration
+	AtLeast bool
+
+	began   time.Duration // of the step
+	held    bool          // the search came to hold a load
+	drained time.Duration // the sum of the breaks so far
+	breaks  int
+}
+
+// TestedLoad is a load of a search, and whether it passed. Held: for long, at the end.
+type TestedLoad struct {
+	Load         float64
+	Passed, Held bool
+}
+
+// Take follows the search by the events of a run. A load by hand ends it: then there is none.
+func (s *Search) Take(e *LogEntry) *Search {
+	switch set := e.Set; {
+	case e.Mark == FoundMark, e.Mark == NotFoundMark:
+		if s != nil && s.Phase != SearchDone {
+			s.end(e.Mark == FoundMark)
+		}
+	case set == nil:
+	case set.By != BySearch:
+		return nil
+	case set.Paused:
+		if s != nil {
+			s.outcome(false)
+			s.Phase, s.Load, s.began = SearchDraining, 0, e.At
+		}
+	default:
+		if s == nil {
+			s = &Search{Users: set.Users > 0}
+		}
+		s.test(set.LoadAt(0), e.At)
+	}
+	return s
+}
+
+// test begins the test of a load, which tells the outcome of the one before.
+func (s *Search) test(load float64, at time.Duration) {
+	if s.Phase == SearchDraining {
+		s.drained += max(0, at-s.began)
+		s.breaks++
+	} else {
+		s.outcome(true)
+	}
+	switch {
+	case s.held || s.Passed > 0 && load <= s.Passed:
+		s.Phase, s.held = SearchHolding, true
+	case s.Failed == 0:
+		s.Phase = SearchClimbing
+	default:
+		s.Phase = SearchNarrowing
+	}
+	s.Load, s.began = load, at
+}
+
+// outcome files that of the load of now.
+func (s *Search) outcome(passed bool) {
+	if s.Load == 0 {
+		return
+	}
+	s.Tested = append(s.Tested, TestedLoad{s.Load, passed, s.Phase == SearchHolding})
+	switch {
+	case passed:
+		s.Passed = s.Load
+	case s.Phase == SearchHolding: // what passed for a while may not last either
+		s.Passed, s.Failed = 0, s.Load
+	default:
+		s.Failed = s.Load
+	}
+}
+
+func (s *Search) end(found bool) {
+	s.outcome(found)
+	s.Phase, s.Load, s.Found = SearchDone, 0, found
+}
+
+// Stopped is the search at the end of the load, which may come before its own.
+func (s *Search) Stopped() {
+	if s != nil && s.Phase != SearchDone {
+		s.Phase, s.Load = SearchDone, 0
+	}
+}
+
+// At is the search for a snapshot, with the time left of a plan; nil for none.
+func (s *Search) At(now time.Duration, p *Plan) *Search {
+	if s == nil {
+		return nil
+	}
+	out := *s
+	out.Tested = slices.Clip(s.Tested)
+	if p.Find == nil || s.Phase == SearchDone {
+		return &out
+	}
+	out.AtLeast = s.Phase == SearchClimbing || !s.held && s.Passed == 0
+	f := *p.Find
+	f.Hold = min(max(0, f.Hold), LongestRun)
+	out.Left = s.left(&f, now-s.began, out.AtLeast)
+	if rest := p.Duration - now; p.Duration > 0 && out.Left >= rest {
+		out.Left, out.AtLeast = max(0, rest), false
+	}
+	return &out
+}
+
+// left is the time that a search takes from here, with passed of its step behind it: the least, or an estimate from above, in which every load of
+// the bisection fails, so that a break follows it.
+func (s *Search) left(f *Find, passed time.Duration, least bool) time.Duration {
+	rest := func(whole time.Duration) time.Duration { return max(0, whole-passed) }
+	now, narrow := rest(trial(f, s.Load)), func(low, high float64) time.Duration { return s.narrow(f, low, high, least) }
+	switch {
+	case s.Phase == SearchHolding:
+		return rest(f.Hold)
+	case s.Phase == SearchDraining && s.held:
+		return rest(s.drain(f)) + f.Hold
+	case s.Phase == SearchDraining && s.Passed == 0:
+		return trial(f, s.Failed/2) + narrow(s.Failed/2, s.Failed)
+	case s.Phase == SearchDraining:
+		return rest(s.drain(f)) + narrow(s.Passed, s.Failed)
+	case s.Phase == SearchClimbing:
+		low := s.Passed
+		if low == 0 {
+			low = s.Load / 2
+		}
+		return now + min(narrow(low, s.Load), s.climb(f))
+	case s.Passed == 0:
+		return now + narrow(s.Load, s.Failed)
+	}
+	return now + s.drain(f) + narrow(s.Passed, s.Load)
+}
+
+// climb is the time from a load that passes until the search is over if all higher ones pass.
+func (s *Search) climb(f *Find) time.Duration {
+	left, load := f.Hold, s.Load
+	for range mostClimbs {
+		if !(load < f.Most) {
+			break
+		}
+		next := load * SearchClimb
+		if f.Users {
+			next = max(math.Floor(next), load+1)
+		}
+		load = min(next, f.Most)
+		left += trial(f, load)
+	}
+	return left
+}
+
+// narrow is the time from a load that passed and one that failed until the search is over.
+func (s *Search) narrow(f *Find, low, high float64, least bool) time.Duration {
+	left := f.Hold
+	for high-low > SearchPrecision*low {
+		next := math.Sqrt(low * high)
+		if f.Users {
+			next = math.Floor((low + high) / 2)
+		}
+		if next <= low || next >= high {
+			break
+		}
+		if left += trial(f, next); least {
+			low = next
+			continue
+		}
+		left += s.drain(f)
+		high = next
+	}
+	return left
+}
+
+// drain is the usual length of a break.
+func (s *Search) drain(f *Find) time.Duration {
+	if s.breaks == 0 {
+		return f.Step
+	}
+	return s.drained / time.Duration(s.breaks)
+}
+
+// trial is the length of a test; a plan in a file may have any.
+func trial(f *Find, load float64) time.Duration {
+	settle, judged := f.Trial(load)
+	return min(max(0, settle), LongestRun) + min(max(0, judged), LongestRun)
+}
+
+// mostClimbs bounds the loads that an estimate looks ahead.
+const mostClimbs = 50
+
+// String is the state of the search for a person, without the time left.
+func (s *Search) String() string {
+	load, number := func(v float64) string { return LoadText(v, s.Users) }, LoadNumber
+	switch {
+	case s.Phase == SearchDone && s.Found:
+		return load(s.Passed) + " held"
+	case s.Phase == SearchDone:
+		return "no load found"
+	case s.Phase == SearchDraining:
+		return load(s.Failed) + " failed; waiting for the queue to drain"
+	case s.Phase == SearchHolding:
+		return "holding " + load(s.Load)
+	case s.Passed == 0 && s.Failed == 0:
+		return "testing " + load(s.Load)
+	case s.Failed == 0:
+		return load(s.Passed) + " passed; testing " + number(s.Load)
+	case s.Passed == 0:
+		return load(s.Failed) + " failed; testing " + number(s.Load)
+	}
+	return fmt.Sprintf("%s passed, %s failed; testing %s", load(s.Passed), number(s.Failed), number(s.Load))
+}

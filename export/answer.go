@@ -17,7 +17,7 @@ const maxAnswerWidth = 150
 // empty, ASCII, and at most maxAnswerWidth columns wide.
 //
 //	within SLO up to 34.2 req/s (97 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); limit: queue, 79 % of TTFT; client ok
-//	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client LIMITED (p99 sent 24ms late)
+//	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client OVERLOADED (p99 sent 24ms late)
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
 	// The verdict on the client and the missed gates are never cut off; the reasons for a limited client get the remaining width.

@@ -69,11 +69,11 @@ func TestAnswer(t *testing.T) {
 				r.Levels = []metrics.LoadLevel{{Offered: 24, TTFTp99: 200, WaitP99: 210}, {Offered: 48, TTFTp99: 260, WaitP99: 7200}}
 				r.Answer = metrics.Answer{Saturates: true, From: 24, To: 48, After: 1, Shown: 1, Within: true, Highest: 24}
 			}},
-		{"load within SLO unknown; saturation unknown: client limited in 1 of 2 levels; waited p99 2.30 s for a slot",
+		{"load within SLO unknown; saturation unknown: client overloaded in 1 of 2 levels; waited p99 2.30 s for a slot",
 			rampReport(), func(r *metrics.Report) {
 				r.Levels = []metrics.LoadLevel{{Offered: 24, Standing: metrics.LevelLimited, WaitP99: 210, TTFTp99: 200}, {Offered: 48, TTFTp99: 260, WaitP99: 2400}}
 				r.Statistics[metrics.SlotWait], r.Plan.MaxConcurrency = at99(2300), 64
-				r.Answer = metrics.Answer{Why: "client limited in 1 of 2 levels"}
+				r.Answer = metrics.Answer{Why: "client overloaded in 1 of 2 levels"}
 			}},
 		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); 70 of 270 failed (mostly reset); client ok",
 			rampReport(), func(r *metrics.Report) { // the sent rate does not fit
@@ -81,7 +81,7 @@ func TestAnswer(t *testing.T) {
 				r.Answer.Highest, r.Answer.Confidence, r.Failed, r.ScheduledRate, r.SentRate = 24, 1, 70, 20, 12
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
 			}},
-		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s; 70 of 270 failed (mostly reset); client LIMITED; FAILED p99_ttft_ms>500 (612)",
+		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s; 70 of 270 failed (mostly reset); client OVERLOADED; FAILED p99_ttft_ms>500 (612)",
 			rampReport(), func(r *metrics.Report) { // nor does the evidence
 				monitoredClient("p99 send delay 31ms")(r)
 				r.Answer.Highest, r.Answer.Confidence, r.Failed, r.Gates = 24, 1, 70, []metrics.GateResult{missed}
@@ -150,9 +150,9 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok",
 			rampReport(), monitoredClient()},
-		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED (p99 send delay 31ms and 1 more)",
+		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client OVERLOADED (p99 send delay 31ms and 1 more)",
 			rampReport(), monitoredClient("p99 send delay 31ms", "12.5 % of chunks coalesced before read")},
-		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED; FAILED p99_ttft_ms>500 (612)",
+		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client OVERLOADED; FAILED p99_ttft_ms>500 (612)",
 			rampReport(), func(r *metrics.Report) {
 				monitoredClient("p99 send delay 31ms", "CPU full for 8 of 10 s")(r)
 				r.Gates = []metrics.GateResult{missed}
@@ -166,7 +166,7 @@ func TestAnswer(t *testing.T) {
 			r.Objectives, r.Plan.MaxConcurrency, r.Failed, r.Statistics[metrics.SlotWait] = nil, 4, 0, at99(140)
 			r.ScheduledRate, r.SentRate = 8, 7.2 // as waiting makes it
 		}},
-		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client LIMITED (p99 send delay 31ms)",
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client OVERLOADED (p99 send delay 31ms)",
 			steadyReport(), func(r *metrics.Report) {
 				monitoredClient("p99 send delay 31ms")(r)
 				r.Objectives, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
@@ -174,7 +174,7 @@ func TestAnswer(t *testing.T) {
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client p99 send delay 0.3 ms", steadyReport(), func(r *metrics.Report) {
 			r.Objectives, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
 		}},
-		{"no request succeeded: 3 failed (connect); client LIMITED (CPU full for 8 of 10 s)",
+		{"no request succeeded: 3 failed (connect); client OVERLOADED (CPU full for 8 of 10 s)",
 			metrics.Report{Failed: 3, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},
 			monitoredClient("CPU full for 8 of 10 s")},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; 4 of 400 failed (mostly connect), the last 3 without an answer; client ok",

@@ -63,19 +63,19 @@ func TestClientRemarks(t *testing.T) {
 	}{
 		"good": {func(*metrics.Run, []metrics.Request) {}, "", "client ok"},
 		"late": {func(_ *metrics.Run, qs []metrics.Request) { late(qs, 24*ms) },
-			"Client LIMITED: p99 send delay 24ms. " + advice, "client LIMITED (p99 send delay 24ms)"},
+			"Client OVERLOADED: p99 send delay 24ms. " + advice, "client OVERLOADED (p99 send delay 24ms)"},
 		"late and busy": {func(run *metrics.Run, qs []metrics.Request) {
 			late(qs, 24*ms)
 			for i := range 6 {
 				run.Client[i].CPU = 1.9
 			}
-		}, "Client LIMITED: p99 send delay 24ms; CPU full for 6 of 30 s. " + advice,
-			"client LIMITED (p99 send delay 24ms, CPU full for 6 of 30 s)"},
+		}, "Client OVERLOADED: p99 send delay 24ms; CPU full for 6 of 30 s. " + advice,
+			"client OVERLOADED (p99 send delay 24ms, CPU full for 6 of 30 s)"},
 		"stood still": {func(run *metrics.Run, _ []metrics.Request) {
 			run.Client[3].Stall, run.Client[9].Stall = 100*ms, 2100*ms
 		},
-			"Client LIMITED: stalled for 2.2s. " + advice + " Stalls: the client did not run for 2.2s, the longest time 2.1s" +
-				fmt.Sprintf(stalled, 10), "client LIMITED (stalled for 2.2s)"},
+			"Client OVERLOADED: stalled for 2.2s. " + advice + " Stalls: the client did not run for 2.2s, the longest time 2.1s" +
+				fmt.Sprintf(stalled, 10), "client OVERLOADED (stalled for 2.2s)"},
 		"a moment": {func(run *metrics.Run, _ []metrics.Request) { run.Client[29].Stall = 120 * ms },
 			"Stalls: the client did not run for 120ms, the longest time 120ms" + fmt.Sprintf(stalled, 30), "client ok"},
 		"one of 120 together": {func(run *metrics.Run, qs []metrics.Request) { together(run, qs, 1) }, "", "client ok"},
@@ -85,7 +85,7 @@ func TestClientRemarks(t *testing.T) {
 		"read late": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 24)
 			run.Stamps.DelayP99 = 30 * ms
-		}, "Client LIMITED: 20.0 % of chunks coalesced before read. " + advice, "client LIMITED (20.0 % of chunks coalesced before read)"},
+		}, "Client OVERLOADED: 20.0 % of chunks coalesced before read. " + advice, "client OVERLOADED (20.0 % of chunks coalesced before read)"},
 		"a few, read late": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 12)
 			run.Stamps.DelayP99 = 30 * ms
@@ -111,7 +111,7 @@ func TestClientRemarks(t *testing.T) {
 		"late in an older journal": {func(run *metrics.Run, qs []metrics.Request) {
 			late(qs, 24*ms)
 			older(run)
-		}, "Client LIMITED: p99 send delay 24ms. " + advice, "client LIMITED (p99 send delay 24ms)"},
+		}, "Client OVERLOADED: p99 send delay 24ms. " + advice, "client OVERLOADED (p99 send delay 24ms)"},
 	} {
 		run, qs := clientRun()
 		c.change(&run, qs)

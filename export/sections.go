@@ -231,7 +231,7 @@ func clientVerdict(r *metrics.Report, width int) string {
 	v := &r.Client.Verdict
 	switch {
 	case v.Limited():
-		const words = "client LIMITED"
+		const words = "client OVERLOADED"
 		if text := words + " (" + joinFitting(v.Why, width-len(words+" ()")) + ")"; len(text) <= width {
 			return text
 		}
@@ -283,10 +283,10 @@ func (t *remarks) client() {
 	if why := strings.Join(c.Verdict.Why, "; "); c.Verdict.Limited() {
 		noSocket := func(f metrics.FailureCount) bool { return f.Kind == metrics.FailedNoSocket }
 		if slices.ContainsFunc(t.r.Failures, noSocket) {
-			t.add("Client LIMITED: %s. The machine ran out of open files or local ports, see the failures above:"+
+			t.add("Client OVERLOADED: %s. The machine ran out of open files or local ports, see the failures above:"+
 				" raise the limit, lower the load, or spread it over several machines.", why)
 		} else {
-			t.add("Client LIMITED: %s. The figures may reflect the client instead of the server: give the client dedicated"+
+			t.add("Client OVERLOADED: %s. The figures may reflect the client instead of the server: give the client dedicated"+
 				" cores, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure.", why)
 		}
 	}

@@ -31,8 +31,8 @@ func TestRequestsComeAtOnce(t *testing.T) {
 		key     string
 		missing string // of the screen until it came
 	}{
-		{"page", nil, "5", "asking for the requests"},
-		{"open", []string{"5", "j", "j"}, "enter", "asking for its chunks"},
+		{"page", nil, "5", "loading requests"},
+		{"open", []string{"5", "j", "j"}, "enter", "loading chunks"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ func TestBrokeOff(t *testing.T) {
 				t.Errorf("%q: %q in\n%s", keys, not, got)
 			}
 		}
-		if !strings.Contains(got, "■ BROKE OFF") || !strings.Contains(m.View(), "the run broke off") {
+		if !strings.Contains(got, "■ INCOMPLETE") || !strings.Contains(m.View(), "run incomplete") {
 			t.Errorf("%q: the screen is\n%s\n%s", keys, got, lastLine(m))
 		}
 		if s := (panels.StateSign(m.shown, m.state(m.shown))); s.Style != screen.Warning {
@@ -34,7 +34,7 @@ func TestBrokeOff(t *testing.T) {
 	press(m, " ") // the rest of the screen is of the moment before the end
 	m.Update(snapshotMsg{done()})
 	m.Update(endMsg{})
-	if m.state(m.latest) != metrics.Finished || strings.Contains(firstLines(m), "BROKE OFF") {
+	if m.state(m.latest) != metrics.Finished || strings.Contains(firstLines(m), "INCOMPLETE") {
 		t.Errorf("a run that ended:\n%s", firstLines(m))
 	}
 }

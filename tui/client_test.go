@@ -36,8 +36,8 @@ func TestClientColours(t *testing.T) {
 			shown         bool
 		}{
 			{"ok", nil, nil, "client ok", screen.Label, w >= 80},
-			{"strained", nil, late, "client strained", screen.Caution, !small},
-			{"limited", late, nil, "client LIMITED", screen.Warning, !small},
+			{"strained", nil, late, "client under pressure", screen.Caution, !small},
+			{"limited", late, nil, "client OVERLOADED", screen.Warning, !small},
 			{"limited and tiny", late, nil, "! client", screen.Warning, small},
 		} {
 			m := open(sampled(mid(), c.whole, c.recent), w, h, termenv.TrueColor)
@@ -81,7 +81,7 @@ func TestClientMakesRoom(t *testing.T) {
 				for w := 80; w <= 240; w++ {
 					head := headOf(m, w)
 					first, second := head[0], head[1]
-					want := []string{"127.0.0.1:8000", "stage 5/5", map[bool]string{false: "client strained", true: "client"}[limited]}
+					want := []string{":8000", "stage 5/5", map[bool]string{false: "client under pressure", true: "client"}[limited]}
 					if failed {
 						want = append(want, "! NOT SAVING: no space left on")
 					}
@@ -90,7 +90,7 @@ func TestClientMakesRoom(t *testing.T) {
 							t.Fatalf("%d columns: no %q in %q", w, part, second)
 						}
 					}
-					if limited && !strings.Contains(second, "client LIMITED") && !strings.Contains(second, "! client") {
+					if limited && !strings.Contains(second, "client OVERLOADED") && !strings.Contains(second, "! client") {
 						t.Fatalf("%d columns: no bad news in %q", w, second)
 					}
 					for _, part := range []string{"[1 Overview]", "6 Log", "RUN 01:02/02:00 -00:58"} {
@@ -128,7 +128,7 @@ func TestClientAfterTheEnd(t *testing.T) {
 	for _, keys := range []string{"1", "2", "1"} {
 		press(m, keys)
 		m.Update(tickMsg{})
-		if got := m.View(); !strings.Contains(got, "client LIMITED: p99 send delay 31ms") {
+		if got := m.View(); !strings.Contains(got, "client OVERLOADED: p99 send delay 31ms") {
 			t.Errorf("on page %s:\n%s", keys, got)
 		}
 	}

@@ -173,7 +173,7 @@ func (m *model) drawHelp(c screen.Canvas) {
 		columns = 2
 	}
 	high := (len(rows) + columns - 1) / columns
-	in := overlay(c, "Help, any key closes", columns*column+(columns-1)*helpGap, high, false)
+	in := overlay(c, "Help (any key closes)", columns*column+(columns-1)*helpGap, high, false)
 	if high > in.H { // j and k show the rest
 		m.helpTop = min(m.helpTop, high-in.H)
 	} else {
@@ -204,19 +204,19 @@ func (m *model) drawStopping(c screen.Canvas, s *metrics.Snapshot) {
 	rows := []screen.Span{panels.StateSign(s, m.state(s))}
 	if m.state(s) == metrics.Draining {
 		rows = append(rows, screen.Text.Span("no new requests are sent"),
-			screen.Text.Span(fmt.Sprintf("%d in flight may finish: %d waiting, %d running", flying, s.Waiting, s.Running)))
+			screen.Text.Span(fmt.Sprintf("finishing %d in flight: %d waiting, %d running", flying, s.Waiting, s.Running)))
 	} else {
-		rows = append(rows, screen.Text.Span(fmt.Sprintf("cutting %d requests in flight", flying)))
+		rows = append(rows, screen.Text.Span(fmt.Sprintf("cancelling %d requests in flight", flying)))
 	}
 	switch {
 	case s.SaveError != "":
 		rows = append(rows, screen.Warning.Span("! NOT SAVING: "+screen.Sanitize(s.SaveError)))
 	case s.SavePath != "":
-		rows = append(rows, screen.Text.Span("the result is saved in any case"))
+		rows = append(rows, screen.Text.Span("the result will be saved"))
 	default:
-		rows = append(rows, screen.Text.Span("the report comes in any case, not saved"))
+		rows = append(rows, screen.Text.Span("the report will be printed, not saved"))
 	}
-	next := [...]string{"q q cuts the rest now", "q again cuts the rest now", "q again leaves at once"}
+	next := [...]string{"q q cancels them now", "q again cancels them now", "q again quits at once"}
 	rows = append(rows, screen.Label.Span(next[min(m.stops, 2)]))
 	w := 0
 	for _, r := range rows {

@@ -50,7 +50,7 @@ func TestColdCacheFits(t *testing.T) {
 		recent        []string
 	}{
 		{"sim-8b", "client ok", nil},
-		{"sim-8b", "client strained", late},
+		{"sim-8b", "client under pressure", late},
 		{"meta-llama/Llama-3.1-8B-Instruct", "client ok", nil},
 	} {
 		s := sampled(mid(), nil, c.recent)

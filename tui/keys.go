@@ -124,7 +124,7 @@ func pageKeys() []binding {
 	}
 	all[0].show, all[0].what, all[0].foot = "1-"+fmt.Sprint(len(panels.Pages)), "page", always("page")
 	report := &all[len(panels.Pages)]
-	report.show, report.what = report.keys[0], "report of a run that is over"
+	report.show, report.what = report.keys[0], "report, once the run is over"
 	report.foot, report.early = footSwap((*model).readsReport, "report", ""), true
 	return all
 }

@@ -364,7 +364,7 @@ func TestLogFilter(t *testing.T) {
 		t.Errorf("title:\n%s", got)
 	}
 	press(m, "/", "x")
-	if got := m.View(); !strings.Contains(got, "nothing matches") {
+	if got := m.View(); !strings.Contains(got, "no match") {
 		t.Errorf("nothing matches:\n%s", got)
 	}
 	press(m, "esc")

@@ -96,7 +96,7 @@ func newModel(o Options, p *screen.Palette) *model {
 func (m *model) compareWith(b *Baseline) {
 	if m.Baseline = b; b.Empty() {
 		m.Baseline = nil
-		m.notify("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name), 40) + " has no requests: there is nothing to compare with")
+		m.notify("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name), 40) + " has no requests to compare with")
 	}
 }
 
@@ -188,7 +188,7 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	m.notify(s.Notice)
 	if g, ok := m.Control.(Remote); ok && m.ReadOnly && g.Controls() {
 		m.ReadOnly = false
-		m.notify("the first terminal was lost: c takes control here")
+		m.notify("the first terminal was lost; c takes control")
 	}
 	m.pendingLoad.confirm(s.Steering.Changes)
 	m.heardPlayer(s)

@@ -40,7 +40,7 @@ func TestReportPage(t *testing.T) {
 	}
 	press(m, "7")
 	got := m.View()
-	for _, want := range []string{"[7 Report]", "of 98 columns", "line  0", "lines more below", "q quit"} {
+	for _, want := range []string{"[7 Report]", "of 98 columns", "line  0", "more lines below", "q quit"} {
 		if !strings.Contains(got, want) {
 			t.Fatalf("no %q in\n%s", want, got)
 		}
@@ -61,7 +61,7 @@ func TestReportPage(t *testing.T) {
 
 // The conclusion is longer than a narrow screen is wide; its end is about whose figures they are.
 func TestReportWraps(t *testing.T) {
-	const answer = "within SLO up to 34 req/s; saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED (p99 send delay 24ms)"
+	const answer = "within SLO up to 34 req/s; saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s); client OVERLOADED (p99 send delay 24ms)"
 	m := open(done(), 80, 24, termenv.Ascii)
 	m.Report = func(*metrics.Report, int) string { return answer + "\n\n=== figures\n" }
 	m.turn(len(panels.Pages))

@@ -89,7 +89,7 @@ func TestStarvedClient(t *testing.T) {
 	}
 	said, _, client := measured(t, func(*exec.Cmd, *heard) {}, append([]string{"nice", "-n", "5"}, pinned...),
 		"--base-url", base, "--request-rate", "250", "--num-prompts", "200", "--random-output-len", "40")
-	if client["verdict"] != "limited" || !strings.Contains(said, "client LIMITED") {
+	if client["verdict"] != "limited" || !strings.Contains(said, "client OVERLOADED") {
 		t.Errorf("client %v, want it limited\n%s", client["why"], said)
 	}
 }

@@ -77,7 +77,7 @@ func (l *Levels) limited() (text string, lowest bool) {
 	if n == 0 {
 		return "", false
 	}
-	return fmt.Sprintf("client limited in %d of %d levels", n, len(l.list)), len(least.Limited) > 0
+	return fmt.Sprintf("client overloaded in %d of %d levels", n, len(l.list)), len(least.Limited) > 0
 }
 
 func load(v float64, users bool) string {

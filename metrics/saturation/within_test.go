@@ -112,7 +112,7 @@ func TestStrainedClientIsNoEvidence(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Client: []metrics.ClientSecond{{At: 50 * time.Second, Took: 50 * time.Second, Stall: 10 * time.Second}}})
-	if a := summary.Answer; err != nil || a.Within || a.Saturates || a.Why != "client limited in 4 of 4 levels" {
+	if a := summary.Answer; err != nil || a.Within || a.Saturates || a.Why != "client overloaded in 4 of 4 levels" {
 		t.Errorf("%v, %+v", err, a)
 	}
 }
@@ -202,7 +202,7 @@ func TestLimitedLowestLevel(t *testing.T) {
 	all := many.serve(arrivals, r)
 	plan.Requests = len(all)
 	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Client: stalledClient(30*time.Second, 4*time.Second, time.Second)})
-	if a := summary.Answer; err != nil || a.Saturates || a.Why != "client limited in 1 of 3 levels" || a.Highest != 20 {
+	if a := summary.Answer; err != nil || a.Saturates || a.Why != "client overloaded in 1 of 3 levels" || a.Highest != 20 {
 		t.Errorf("%v: %+v", err, a)
 	}
 }

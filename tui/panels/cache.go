@@ -26,7 +26,7 @@ func kvTitle(v *View, w, _ int) []screen.Span {
 
 func drawKV(c screen.Canvas, v *View) {
 	if !slices.ContainsFunc(v.Server, func(s metrics.ServerSecond) bool { return metrics.Said(s.KVUsage) }) {
-		drawAbsent(c, "", "the server does not say how full its cache is")
+		drawAbsent(c, "", "no KV cache usage from this server")
 		return
 	}
 	used := plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
@@ -87,7 +87,7 @@ func drawCache(c screen.Canvas, v *View) {
 	told := v.totals() // by answers
 	cached, prompt := told.CachedTokens, told.InputTokens
 	if len(v.Server) == 0 && cached == 0 {
-		drawAbsent(c, v.ServerAbsent, "the server has not been asked yet")
+		drawAbsent(c, v.ServerAbsent, "waiting for data")
 		return
 	}
 	from, to := v.stretch()
@@ -98,7 +98,7 @@ func drawCache(c screen.Canvas, v *View) {
 	} else {
 		drawShare(c, 0, "prefix hits", sums.HitRate, total(all, hits.part), total(all, hits.whole))
 	}
-	drawShare(c, step, "drafts kept", sums.Acceptance, total(all, drafts.part), total(all, drafts.whole))
+	drawShare(c, step, "drafts accepted", sums.Acceptance, total(all, drafts.part), total(all, drafts.whole))
 	c.Print(0, 2*step, "preemptions", screen.Text)
 	n, st := sums.Preemptions, screen.Strong
 	if n > 0 {

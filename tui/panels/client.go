@@ -14,7 +14,7 @@ import (
 
 // latenessPanel shows how late the client itself was with its requests, and how busy its processors were.
 var latenessPanel = Panel{name: "lateness", title: latenessTitle, draw: drawLateness, timed: true,
-	empty: func(v *View) bool { return len(v.Client) == 0 }, nothing: "the client has not looked at itself yet"}
+	empty: func(v *View) bool { return len(v.Client) == 0 }, nothing: "waiting for data"}
 
 func latenessTitle(v *View, w, _ int) []screen.Span {
 	p99, most, cpu := "", "", ""
@@ -57,7 +57,7 @@ func latenessPlot(v *View) plot {
 			return max(of(c), time.Microsecond).Seconds()
 		}
 	}
-	return plot{v: v, chart: chart.Plot{Log: true, Nothing: "nothing sent yet"}, series: []series{
+	return plot{v: v, chart: chart.Plot{Log: true, Nothing: "waiting for data"}, series: []series{
 		{name: "max", color: screen.Plain, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
 		{name: "p99", color: screen.P99, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
 	}}
@@ -152,7 +152,7 @@ func reason(v metrics.Verdict) string {
 }
 
 // word and style tell the states apart, either alone.
-func (h health) word() string { return [...]string{"", "ok", "strained", "LIMITED"}[h] }
+func (h health) word() string { return [...]string{"", "ok", "under pressure", "OVERLOADED"}[h] }
 
 func (h health) style() screen.Style {
 	return [...]screen.Style{screen.Label, screen.Label, screen.Caution, screen.Warning}[h]

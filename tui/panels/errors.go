@@ -61,7 +61,7 @@ func cutErrorLines(v *View, w, h int) []errorLine {
 	for i := range v.Failures {
 		f := &v.Failures[i]
 		if left := len(v.Failures) - i; len(out) == h-1 && left > 1 && i > 0 {
-			return append(out, errorLine{text: fmt.Sprintf("%6s  more kinds", "+"+number.Count(left))})
+			return append(out, errorLine{text: fmt.Sprintf("%6s  other kinds", "+"+number.Count(left))})
 		}
 		l := errorLine{kind: f, x: 8 + screen.Width(failureName(f.Kind, f.Status)) + 2}
 		end := w

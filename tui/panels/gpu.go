@@ -67,7 +67,7 @@ func gpuTitle(v *View, _, _ int) []screen.Span {
 func drawGPUs(c screen.Canvas, v *View) {
 	all := latestGPUs(v.Snapshot)
 	if len(all) == 0 {
-		drawAbsent(c, v.GPUsAbsent, "nobody has looked at accelerators yet")
+		drawAbsent(c, v.GPUsAbsent, "waiting for data")
 		return
 	}
 	room := c.H - 2 // without the names of the columns and the sums
@@ -184,14 +184,14 @@ func drawGPU(c screen.Canvas, y int, g *metrics.GPU, cols table[*metrics.GPU]) {
 // energyText is the energy of the accelerators in the scope, for each output token too.
 func energyText(v *View) string {
 	use := gpuUse(v)
-	out := "energy: not given"
+	out := "energy: unknown"
 	if metrics.Said(use.Energy) {
 		out = "energy " + v.scope() + " " + said(use.Energy) + "J"
 		if use.Powered < use.Seen {
 			out += fmt.Sprintf(" (%d of %d)", use.Powered, use.Seen)
 		}
 		if samplesMiss(v, &use) {
-			out += fmt.Sprintf(" of %.1fs looked at", use.Sampled.Seconds())
+			out += fmt.Sprintf(" in %.1fs sampled", use.Sampled.Seconds())
 		}
 		if metrics.Said(use.JoulesPerToken) {
 			out += " · " + twoDigits(use.JoulesPerToken) + " J/token"

@@ -46,7 +46,7 @@ func StateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 	case metrics.Counting:
 		return screen.Caution.Span("◐ COUNTING")
 	case BrokenOff:
-		return screen.Warning.Span("■ BROKE OFF")
+		return screen.Warning.Span("■ INCOMPLETE")
 	case metrics.Finished:
 		return ConclusionSign(s.Report)
 	}
@@ -232,7 +232,7 @@ func phase(s *metrics.Snapshot) []screen.Span {
 }
 
 // BrokenOff is the state of a run that broke off.
-const BrokenOff metrics.State = "broken off"
+const BrokenOff metrics.State = "incomplete"
 
 // loadNote is the load that was set and the goal of its ramp or search; nil where the plan is in force.
 func loadNote(s *metrics.Snapshot) []screen.Span {

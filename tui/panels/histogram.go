@@ -48,7 +48,7 @@ func histogramPanel(name string, of func(v *View) metrics.Latency) Panel {
 // is not chosen. The outline is empty where it would be the same.
 func (v *View) scopes(l metrics.Latency) (front, outline *metrics.Histogram, other string) {
 	window, whole := v.selected().histogram(l), &v.Histograms[l]
-	front, outline, other = window, whole, "whole run outlined"
+	front, outline, other = window, whole, "outline: whole run"
 	if v.Whole {
 		front, outline, other = whole, window, v.spanText()+" outlined"
 	}

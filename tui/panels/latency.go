@@ -273,7 +273,7 @@ func (v *View) firstWait() metrics.Latency { return ShownLatency(v.Snapshot, met
 // nothing says why there are no samples of a latency.
 func (v *View) nothing(l metrics.Latency) string {
 	if v.Pooling() && l.Streams() {
-		return "answers come in one piece: there is no " + l.Naming().Title
+		return "answers are not streamed: no " + l.Naming().Title
 	}
 	return l.Naming().Nothing
 }

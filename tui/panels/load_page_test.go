@@ -237,8 +237,8 @@ func TestMostTellingStages(t *testing.T) {
 	}
 	rows[0].Standing, rows[1].Standing, rows[5].Standing, rows[6].Standing = metrics.LevelMissed, metrics.LevelBehind, metrics.LevelMissed, metrics.LevelLimited
 	for n, want := range map[int]string{
-		0: "[]", 1: "[] and 3 more that failed", 2: "[2] and 3 more that failed", 3: "[2 3] and 3 more that failed", 4: "[2 3 8] and 3 more that failed",
-		5: "[2 3 5 8] and 2 more that failed", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]", 20: "[0 1 2 3 4 5 6 7 8 9 10 11]",
+		0: "[]", 1: "[] and 3 more failed", 2: "[2] and 3 more failed", 3: "[2 3] and 3 more failed", 4: "[2 3 8] and 3 more failed",
+		5: "[2 3 5 8] and 2 more failed", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]", 20: "[0 1 2 3 4 5 6 7 8 9 10 11]",
 	} {
 		kept, rest := keptStages(rows, n)
 		var got []float64

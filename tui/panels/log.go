@@ -14,7 +14,7 @@ import (
 // logPanel is the tail of the log; eventsPanel the log as a page of its own, wrapped and scrolled.
 var (
 	logPanel = Panel{name: "log", title: func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("log")} }, draw: drawLog,
-		empty: func(v *View) bool { return len(v.Log) == 0 }, nothing: "nothing yet"}
+		empty: func(v *View) bool { return len(v.Log) == 0 }, nothing: "no events yet"}
 	eventsPanel = Panel{name: "events", title: eventsTitle, draw: drawEvents}
 )
 
@@ -69,7 +69,7 @@ func eventsTitle(v *View, _, _ int) []screen.Span {
 	}
 	out := heading{screen.Strong.Span("log"), screen.Label.Span(n)}
 	out.when(v.Filter != "", screen.Text, " · /", screen.Shorten(screen.Sanitize(v.Filter), 30))
-	out.when(v.Scroll > 0, screen.Label, " · ", strconv.Itoa(v.Scroll), " lines below, G to the end")
+	out.when(v.Scroll > 0, screen.Label, " · ", strconv.Itoa(v.Scroll), " lines below, G end")
 	return out
 }
 
@@ -103,10 +103,10 @@ func drawEvents(c screen.Canvas, v *View) {
 	lines := LogLines(v.Log, c.W)
 	switch {
 	case len(lines) == 0 && v.Filter != "":
-		c.Center("nothing matches, Esc shows all", screen.Label)
+		c.Center("no match; Esc clears the filter", screen.Label)
 		return
 	case len(lines) == 0:
-		c.Center("nothing yet", screen.Label)
+		c.Center("no events yet", screen.Label)
 		return
 	}
 	end := max(min(len(lines)-v.Scroll, len(lines)), min(c.H, len(lines)))

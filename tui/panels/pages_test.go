@@ -83,7 +83,7 @@ func TestNextLatency(t *testing.T) {
 			t.Errorf("%s has no figures in a pooling run", l.Naming().Title)
 		}
 	}
-	if v := (&View{Snapshot: &s}); v.nothing(metrics.ITL) != "answers come in one piece: there is no ITL" {
+	if v := (&View{Snapshot: &s}); v.nothing(metrics.ITL) != "answers are not streamed: no ITL" {
 		t.Errorf("%q", v.nothing(metrics.ITL))
 	}
 }

@@ -19,7 +19,7 @@ func percentileTableTitle(v *View, w, h int) []screen.Span {
 	if v.Baseline == nil {
 		return out
 	}
-	return noted(out, w, screen.Label, " · against baseline "+v.baselineName(), " · against baseline")
+	return noted(out, w, screen.Label, " · vs baseline "+v.baselineName(), " · against baseline")
 }
 
 // olderRow is a latency of the baseline, in the same stretch if it has that; nil where it does not have the latency.

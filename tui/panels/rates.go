@@ -18,7 +18,7 @@ var (
 )
 
 // nothingYet stands in charts over time of a run that has just begun.
-const nothingYet = "no full second yet"
+const nothingYet = "waiting for data"
 
 // rateWindow is the time of the rates in titles.
 func (v *View) rateWindow() string {

@@ -16,7 +16,7 @@ var reportPanel = Panel{name: "report", title: reportTitle, draw: drawReport,
 func reportTitle(v *View, _, h int) []screen.Span {
 	out := []screen.Span{screen.Strong.Span("report")}
 	if more := len(v.Text) - v.Scroll - (h - 2); more > 0 {
-		out = append(out, screen.Label.Span(fmt.Sprintf(" %d lines more below", more)))
+		out = append(out, screen.Label.Span(fmt.Sprintf(" %d more lines below", more)))
 	}
 	return out
 }
@@ -38,7 +38,7 @@ func Summary(s *metrics.Snapshot) string {
 	if s.State == metrics.Finished {
 		state = "in all"
 	}
-	put("%s %s: %d requests done, %d failed, %d in flight, %d held", number.Clock(s.At), state, s.Totals.Done, s.Totals.Failed,
+	put("%s %s: %d requests done, %d failed, %d in flight, %d queued", number.Clock(s.At), state, s.Totals.Done, s.Totals.Failed,
 		s.Waiting+s.Running, s.Held)
 	kind, tokens := "output", outputTokens
 	if s.Pooling() {

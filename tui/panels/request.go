@@ -48,10 +48,10 @@ func drawRequest(c screen.Canvas, v *View) {
 	q, known := v.openRequest()
 	switch {
 	case q == nil && v.List.Opened:
-		c.Center(fmt.Sprintf("request %d is not kept any more", v.List.Picked-1), screen.Label)
+		c.Center(fmt.Sprintf("request %d is no longer kept", v.List.Picked-1), screen.Label)
 		return
 	case q == nil:
-		c.Center("Enter on the list opens a request", screen.Label)
+		c.Center("Enter in the list opens a request", screen.Label)
 		return
 	}
 	p := partsOf(v, q, known, c.W, c.H)
@@ -146,15 +146,15 @@ func partsOf(v *View, q *metrics.RequestDetail, known bool, w, h int) requestPar
 	p.gap = min(1, h/16)
 	switch {
 	case !known && q.Kept:
-		p.strip, p.note = 1, "asking for its chunks…"
+		p.strip, p.note = 1, "loading chunks…"
 	case !q.Kept:
-		p.strip, p.note = 1, "its chunks were not kept"
+		p.strip, p.note = 1, "chunks not kept"
 	case q.Sent < 0:
 		p.strip, p.note = 1, "not sent yet"
 	case len(q.Chunks) == 0:
-		p.strip, p.note = 1, "no chunk came"
+		p.strip, p.note = 1, "no chunks"
 		if !over(q.State) {
-			p.note = "no chunk yet"
+			p.note = "waiting for the first chunk"
 		}
 	}
 	left := h - 1 - p.factRows - p.gap - p.strip - p.gap
@@ -176,7 +176,7 @@ func partsOf(v *View, q *metrics.RequestDetail, known bool, w, h int) requestPar
 	if q.Text != "" {
 		p.text, p.textName = screen.Fold(q.Text, w), "text"
 		if q.TextCut {
-			p.textName = "text, its beginning"
+			p.textName = "text (start)"
 		}
 		p.textHigh = max(0, min(left-1, len(p.text)))
 	}
@@ -197,7 +197,7 @@ func openText(v *View, r Rect) (lines, high int) {
 func factsOf(q *metrics.RequestDetail, pooling bool) []fact {
 	all := []fact{
 		{"scheduled", moment(q.Scheduled)}, {"due", moment(q.Due)}, {"sent", moment(q.Sent)}, {"ended", moment(q.Ended)},
-		{"held", latencyOrDash(q.SlotWait)}, {"encode", latencyOrDash(q.Encode)}, {"connect", latencyOrDash(q.Connect)},
+		{"queued here", latencyOrDash(q.SlotWait)}, {"encode", latencyOrDash(q.Encode)}, {"connect", latencyOrDash(q.Connect)},
 		{"TTFT", latencyOrDash(q.TTFT)}, {"TPOT", latencyOrDash(q.TPOT)}, {"E2EL", latencyOrDash(q.E2EL)},
 		{"tokens in", tokens(q.InputTokens)}, {"cached", tokens(q.CachedTokens)}, {"tokens out", tokens(q.OutputTokens)},
 		{"server queue", latencyOrDash(q.ServerQueue)}, {"prefill", latencyOrDash(q.ServerPrefill)},

@@ -36,13 +36,13 @@ func drawRequests(c screen.Canvas, v *View) {
 	rows := v.rows()
 	switch {
 	case v.Requests == nil && v.Totals.Due > 0:
-		c.Center("asking for the requests…", screen.Label)
+		c.Center("loading requests…", screen.Label)
 		return
 	case len(v.Requests) == 0:
 		c.Center("no requests yet", screen.Label)
 		return
 	case len(rows) == 0:
-		c.Center("none like that: / changes the filter, e shows all", screen.Label)
+		c.Center("no match: / changes the filter, e shows all", screen.Label)
 		return
 	}
 	cols := requestTable(v, c.W)
@@ -71,7 +71,7 @@ func requestTable(v *View, w int) table[*metrics.RequestRow] {
 		{"total", 9, v.totalCell, 0},
 		{"TTFT", 8, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.TTFT)) }, 1},
 		{"TPOT", 8, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.TPOT)) }, 2},
-		{"held", 8, heldCell, 4},
+		{"queued", 8, heldCell, 4},
 		{"tok out", 8, func(q *metrics.RequestRow) screen.Span { return screen.Text.Span(tokens(q.OutputTokens)) }, 3},
 		{"in", 7, func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(tokens(q.InputTokens)) }, 5},
 	}
@@ -159,7 +159,7 @@ func drawRequestText(c screen.Canvas, q *metrics.RequestRow) {
 func describeState(q *metrics.RequestRow) (sign, word string, st screen.Style) {
 	switch q.State {
 	case metrics.StateHeld:
-		return "‖", "held", screen.Style{Fg: screen.Queued}
+		return "‖", "queued", screen.Style{Fg: screen.Queued}
 	case metrics.StateWaiting:
 		return "◐", "waiting", screen.Style{Fg: screen.Waiting}
 	case metrics.StateRunning:

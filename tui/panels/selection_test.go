@@ -150,9 +150,9 @@ func TestTitlesScrolledBack(t *testing.T) {
 		{opened(timePanel("", loadPlot)), "requests ━ running 105 ━ waiting 106 ━ queued here 107"},
 		{opened(timePanel("", ratePlot)), "req/s ━ target 71 ━ sent 101 ━ done 102"},
 		{latenessTitle, "lateness ━ p99 112ms ━ max 113ms ━ CPU 10%"},
-		{opened(serverQueuePanel), "vLLM queue ━ running 108 ━ waiting 109 ━ waiting here 106"},
-		{opened(serverTokensPanel), "server tok/s ━ out 110 ━ out here 104 ━ prompt 111"},
-		{opened(timePanel("", serverTTFTPlot)), "mean TTFT ━ here 100ms ━ server 90.0ms"},
+		{opened(serverQueuePanel), "vLLM queue ━ running 108 ━ waiting 109 ━ waiting (client) 106"},
+		{opened(serverTokensPanel), "server tok/s ━ out 110 ━ out (client) 104 ━ prompt 111"},
+		{opened(timePanel("", serverTTFTPlot)), "mean TTFT ━ client 100ms ━ server 90.0ms"},
 		{kvTitle, "KV cache % ━ used 10% ━ preempted 0"},
 	} {
 		words := func(s *metrics.Snapshot, back time.Duration) string {

@@ -24,7 +24,7 @@ func (v *View) serverLine(name string, color screen.Color, of func(*metrics.Serv
 
 func openServerQueue(v *View) (titleOf, drawOf) {
 	_, waiting, _ := v.cursorLevels()
-	here := series{name: "waiting here", now: number.Count(waiting), sign: hereSign, color: screen.Dimmed,
+	here := series{name: "waiting (client)", now: number.Count(waiting), sign: hereSign, color: screen.Dimmed,
 		value: func(w *metrics.Window) float64 { return float64(w.Waiting) }}
 	running := v.serverLine("running", screen.Running, serverRunning)
 	running.below = chart.Filled
@@ -110,17 +110,17 @@ func serverPrompt(s *metrics.ServerSecond) float64 {
 // openServerTokens draws the output above the prompts. Where the server counts tokens when a request ends, the client's own stand in for
 // them.
 func openServerTokens(v *View) (titleOf, drawOf) {
-	here, prompt := v.rate("out here", screen.Dimmed, outputTokens), v.serverLine("prompt", screen.Input, serverPrompt)
-	here.sign, here.now = hereSign, said(v.cursorRate(outputTokens, nil))
+	here, prompt := v.rate("out (client)", screen.Dimmed, outputTokens), v.serverLine("prompt", screen.Input, serverPrompt)
+	here.sign, here.now, here.spare = hereSign, said(v.cursorRate(outputTokens, nil)), true
 	output := v.serverLine("out", screen.Output, serverOutput)
 	output.below = chart.Filled
 	out := plot{v: v, reversed: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, output}}
 	if n := len(v.Server); n > 0 && v.Server[n-1].OutputAtEnd {
-		here.sign, here.color, here.below = 0, screen.Output, chart.Filled
+		here.sign, here.color, here.below, here.spare = 0, screen.Output, chart.Filled, false
 		out.series = []series{here}
 	}
 	if n := len(v.Server); n > 0 && v.Server[n-1].PromptAtEnd {
-		prompt = v.rate("prompt here", screen.Input, inputTokens)
+		prompt = v.rate("prompt (client)", screen.Input, inputTokens)
 		prompt.now = said(v.cursorRate(inputTokens, nil))
 	}
 	prompt.below = chart.Filled
@@ -164,7 +164,7 @@ func ourTTFT(s *metrics.ServerSecond) float64 {
 
 func serverTTFTPlot(v *View) plot {
 	server := v.serverLine("server", screen.P50, serverTTFT)
-	here := v.serverLine("here", screen.Dimmed, ourTTFT)
+	here := v.serverLine("client", screen.Dimmed, ourTTFT)
 	here.sign = hereSign
 	server.now, here.now = saidLatency(newest(v, serverTTFT)), saidLatency(newest(v, ourTTFT))
 	of := v.firstWait()

@@ -32,9 +32,9 @@ func TestTokensCountedAtTheEnd(t *testing.T) {
 		output, prompt bool
 		want, not      []string
 	}{
-		{false, false, []string{"━ out 4", "out here", "━ prompt 2"}, []string{"prompt here"}},
-		{true, false, []string{"━ out here 2", "━ prompt 2"}, []string{"━ out 4", "prompt here"}},
-		{true, true, []string{"━ out here 2", "━ prompt here 1"}, []string{"━ out 4", "━ prompt 2"}},
+		{false, false, []string{"━ out 4", "out (client)", "━ prompt 2"}, []string{"prompt (client)"}},
+		{true, false, []string{"━ out (client) 2", "━ prompt 2"}, []string{"━ out 4", "prompt (client)"}},
+		{true, true, []string{"━ out (client) 2", "━ prompt (client) 1"}, []string{"━ out 4", "━ prompt 2"}},
 	} {
 		s := watched(mid(), 0)
 		for i := range s.Server {
@@ -74,7 +74,7 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	for _, part := range opened(serverTTFTPanel)(&View{Snapshot: &s}, 80, 10) {
 		title += part.Text
 	}
-	if !strings.Contains(title, "here 500ms") {
+	if !strings.Contains(title, "client 500ms") {
 		t.Errorf("%q, want the mean of the requests of the last look", title)
 	}
 }
@@ -148,10 +148,10 @@ func TestEnergy(t *testing.T) {
 	ended, final := s, s
 	ended.GPUsAbsent, final.Report = "nvidia-smi ended", &report
 	for _, c := range []*metrics.Snapshot{&ended, &final} {
-		if got := energyText(&View{Snapshot: c}); !strings.HasPrefix(got, "energy whole run 4kJ of 4.0s looked at") {
+		if got := energyText(&View{Snapshot: c}); !strings.HasPrefix(got, "energy whole run 4kJ in 4.0s sampled") {
 			t.Errorf("got %q", got)
 		}
-		if got := energyText(&View{Snapshot: c, Span: 9 * time.Second}); strings.Contains(got, "looked at") {
+		if got := energyText(&View{Snapshot: c, Span: 9 * time.Second}); strings.Contains(got, "sampled") {
 			t.Errorf("got %q", got)
 		}
 	}
@@ -162,11 +162,11 @@ func TestEnergy(t *testing.T) {
 	for i := range s.GPUs {
 		s.GPUs[i].GPUs = []metrics.GPU{{Power: metrics.Unsaid()}}
 	}
-	if got, want := energyText(&View{Snapshot: &s}), "energy: not given · cost 12.50 per 1M tokens"; got != want {
+	if got, want := energyText(&View{Snapshot: &s}), "energy: unknown · cost 12.50 per 1M tokens"; got != want {
 		t.Errorf("got %q, want %q", got, want) // time is money, with or without a meter
 	}
 	s.Plan = &metrics.Plan{}
-	if got := energyText(&View{Snapshot: &s}); got != "energy: not given" {
+	if got := energyText(&View{Snapshot: &s}); got != "energy: unknown" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -210,19 +210,19 @@ func TestWhyParts(t *testing.T) {
 		looks []metrics.ServerSecond
 	}{
 		{metrics.TTFTSplit{N: 9, SlotWait: 50 * ms, Connect: 10 * ms, TTFT: 40 * ms, Queue: 20 * ms, Prefill: 15 * ms, Rest: 5 * ms,
-			Source: metrics.SplitByRequests}, []string{"held", "50.0ms   50%", "server queue", "20%", "prefill", "15%", "rest", "per request", "100ms"}, nil},
+			Source: metrics.SplitByRequests}, []string{"queued here", "50.0ms   50%", "server queue", "20%", "prefill", "15%", "rest", "per-request", "100ms"}, nil},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
-			Source: metrics.SplitUnknown}, []string{"server, way", "100%", "–", "unknown, it does not say"}, []metrics.ServerSecond{{Running: 1}}},
+			Source: metrics.SplitUnknown}, []string{"server + net", "100%", "–", "source: none, the server reports no parts"}, []metrics.ServerSecond{{Running: 1}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
-			Source: metrics.SplitUnknown}, []string{"told by its /metrics when requests end"}, []metrics.ServerSecond{{WaitsAtEnd: true}}},
+			Source: metrics.SplitUnknown}, []string{"source: /metrics, at the end of requests"}, []metrics.ServerSecond{{WaitsAtEnd: true}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 9}, []string{"of requests that ended: from its /metrics"}, []metrics.ServerSecond{{WaitsAtEnd: true}}},
+			Source: metrics.SplitByMetrics, Seen: 9}, []string{"source: /metrics, of completed requests"}, []metrics.ServerSecond{{WaitsAtEnd: true}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms, Source: metrics.SplitUnknown},
-			[]string{"server, way", "unknown, its /metrics saw too little of this"}, []metrics.ServerSecond{{Queue: metrics.ServerLatency{N: 3, Mean: ms}}, {}}},
+			[]string{"server + net", "source: /metrics, too little data here"}, []metrics.ServerSecond{{Queue: metrics.ServerLatency{N: 3, Mean: ms}}, {}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 12}, []string{"rest", "75%", "from its /metrics, of 12 requests, ours 9"}, nil},
+			Source: metrics.SplitByMetrics, Seen: 12}, []string{"rest", "75%", "source: /metrics, of 12 requests, own 9"}, nil},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 9}, []string{"from its /metrics  "}, nil},
+			Source: metrics.SplitByMetrics, Seen: 9}, []string{"source: /metrics  "}, nil},
 		{metrics.TTFTSplit{}, []string{"waiting for data"}, nil},
 	} {
 		s := metrics.Snapshot{Telemetry: metrics.Telemetry{Server: c.looks}, Report: &metrics.Report{Split: c.split}}

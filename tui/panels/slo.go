@@ -336,6 +336,6 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 		}
 		return 100 * share
 	}}
-	v.chartBelow(c, y, legend(c.W, "% of the requests that ended in a second", legendItem{color: good.color, name: good.name}),
-		plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no request is done yet"}, series: []series{good}}.draw)
+	v.chartBelow(c, y, legend(c.W, "% of requests completed in a second", legendItem{color: good.color, name: good.name}),
+		plot{v: v, chart: chart.Plot{Top: 100, Nothing: "waiting for data"}, series: []series{good}}.draw)
 }

@@ -45,7 +45,7 @@ func (v *View) stagesTitle(rows []stageRow, h int) []screen.Span {
 //	01:00      32     32     19    4.21s   31.0% !
 func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 	if len(rows) == 0 {
-		c.Center("no load was judged yet", screen.Label)
+		c.Center("waiting for data", screen.Label)
 		return
 	}
 	y := 0
@@ -110,7 +110,7 @@ func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
 		{v.firstWait().Naming().Title + " p99", 9, func(r stageRow) screen.Span {
 			return screen.Text.Span(orDash(r.TTFTp99 > 0, number.Latency, number.Seconds(r.TTFTp99/1000)))
 		}, 0},
-		{"in SLO", 8, func(r stageRow) screen.Span { return cell(orDash(!math.IsNaN(r.within), percent, r.within)) }, 0},
+		{"% in SLO", 8, func(r stageRow) screen.Span { return cell(orDash(!math.IsNaN(r.within), percent, r.within)) }, 0},
 	}.fit(w - stageNotesWidth)
 }
 
@@ -140,7 +140,7 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 	switch {
 	case r.Standing == metrics.LevelLimited:
 		out = append(out, screen.Label.Span("?"))
-		add(true, "client limited", screen.Label)
+		add(true, "client overloaded", screen.Label)
 	case math.IsNaN(r.within) || r.Standing == metrics.LevelOpen:
 		out = append(out, screen.Text.Span(" "))
 	case r.Standing == metrics.LevelWithin:
@@ -280,7 +280,7 @@ func keptStages(rows []stageRow, n int) (kept []stageRow, rest string) {
 	kept, missing := keepStages(rows, n)
 	if missing > 0 && n > 0 {
 		kept, missing = keepStages(rows, n-1)
-		rest = fmt.Sprintf("and %d more that failed", missing)
+		rest = fmt.Sprintf("and %d more failed", missing)
 	}
 	return kept, rest
 }

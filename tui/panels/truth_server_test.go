@@ -38,7 +38,7 @@ func (f *truth) serverQueue() {
 	_, waiting, _ := f.levels()
 	f.want(`━ running (\S+)`, fmt.Sprint(s.Running))
 	f.want(`━ waiting (\d+)`, fmt.Sprint(s.Waiting))
-	f.want(`━ waiting here (\d+)`, number.Count(waiting))
+	f.want(`━ waiting \(client\) (\d+)`, number.Count(waiting))
 }
 
 func (f *truth) kv() {
@@ -67,7 +67,7 @@ func (f *truth) serverTokens() {
 	f.want(`━ out (\S+)`, number.Short(s.OutputTokens))
 	f.want(`━ prompt (\S+)`, number.Short(s.PromptTokens))
 	if !f.over() {
-		f.want(`━ out here (\S+)`, said(f.mean(outputTokens)))
+		f.want(`━ out \(client\) (\S+)`, said(f.mean(outputTokens)))
 	}
 }
 
@@ -126,7 +126,7 @@ func (f *truth) gpus() {
 func (f *truth) why() {
 	parts := map[string]time.Duration{}
 	if f.over() {
-		for name, key := range map[string]string{"held|queued here": "held_ms", "connect": "connect_ms", "server queue": "queue_ms", "prefill": "prefill_ms", "rest|server, way": "rest_ms"} {
+		for name, key := range map[string]string{"queued here": "held_ms", "connect": "connect_ms", "server queue": "queue_ms", "prefill": "prefill_ms", "rest|server \\+ net": "rest_ms"} {
 			if ms := f.at("benchtop", "ttft_split", key); ms == ms {
 				parts[name] = time.Duration(ms * 1e6)
 			}
@@ -149,7 +149,7 @@ func (f *truth) why() {
 		if told || n == 0 {
 			return
 		}
-		parts["held|queued here"], parts["connect"] = slot/time.Duration(n), connect/time.Duration(n)
+		parts["queued here"], parts["connect"] = slot/time.Duration(n), connect/time.Duration(n)
 	}
 	for name, took := range parts {
 		const rounded = time.Microsecond / 2 // in the result

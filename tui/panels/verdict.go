@@ -35,7 +35,7 @@ func (h Header) DrawVerdict(c screen.Canvas, client bool) {
 		all = append([]remark{{long: state.describe(why, c.W/2), short: state.describe("", c.W), style: state.style()}}, all...)
 	}
 	if h.State == BrokenOff {
-		all = append([]remark{{long: "the run broke off", style: screen.Warning}}, all...)
+		all = append([]remark{{long: "run incomplete", style: screen.Warning}}, all...)
 	}
 	spans := verdictLine(all, false)
 	for screen.SpansWidth(spans) > c.W {

@@ -49,10 +49,10 @@ func (v *View) split() metrics.TTFTSplit {
 func whyParts(t metrics.TTFTSplit) []whyPart {
 	rest := "rest"
 	if t.Queue < 0 && t.Prefill < 0 {
-		rest = "server, way"
+		rest = "server + net"
 	}
 	return []whyPart{
-		{metrics.SlotPart, "held", 'h', t.SlotWait, screen.Queued},
+		{metrics.SlotPart, "queued here", 'h', t.SlotWait, screen.Queued},
 		{metrics.ConnectPart, "connect", 'c', t.Connect, screen.Dimmed},
 		{metrics.QueuePart, "server queue", 'q', t.Queue, screen.Waiting},
 		{metrics.PrefillPart, "prefill", 'p', t.Prefill, screen.Input},
@@ -73,7 +73,7 @@ func whyTitle(v *View, w, _ int) []screen.Span {
 	t := v.split()
 	out := []screen.Span{screen.Strong.Span("why " + v.firstWait().Naming().Title), screen.Text.Span(" " + v.scope())}
 	if t.N > 0 {
-		out = append(out, screen.Label.Span(" · due to first chunk "), screen.Strong.Span(number.Latency(sumOf(whyParts(t)))))
+		out = append(out, screen.Label.Span(" · scheduled to first chunk "), screen.Strong.Span(number.Latency(sumOf(whyParts(t)))))
 	}
 	return out
 }
@@ -133,23 +133,23 @@ func tellsAtEnd(all []metrics.ServerSecond) bool {
 
 // splitSource is the source of the times inside the server. Without one, its counters may still have a part.
 func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) string {
-	long, brief := "inside the server: unknown, it does not say", "server: unknown"
+	long, brief := "source: none, the server reports no parts", "source: none"
 	switch {
 	case slices.ContainsFunc(server, func(s metrics.ServerSecond) bool { return s.Queue.N > 0 || s.Prefill.N > 0 }):
-		long, brief = "inside the server: unknown, its /metrics saw too little of this", "server: seen too little"
+		long, brief = "source: /metrics, too little data here", "too little data"
 	case tellsAtEnd(server):
-		long, brief = "inside the server: told by its /metrics when requests end", "server: told at the end"
+		long, brief = "source: /metrics, at the end of requests", "/metrics, at the end"
 	}
 	switch t.Source {
 	case metrics.SplitByRequests:
-		long, brief = "inside the server: by the server, per request", "by the server, per request"
+		long, brief = "source: per-request metrics", "per-request metrics"
 	case metrics.SplitByMetrics:
-		long, brief = "inside the server: from its /metrics", "from /metrics"
+		long, brief = "source: /metrics", "/metrics"
 		if tellsAtEnd(server) {
-			long = "of requests that ended: from its /metrics"
+			long = "source: /metrics, of completed requests"
 		}
 		if t.OfOthers() { // the counters include requests of other clients
-			of := ", of " + number.Count(t.Seen) + " requests, ours " + number.Count(t.N+t.More)
+			of := ", of " + number.Count(t.Seen) + " requests, own " + number.Count(t.N+t.More)
 			long, brief = long+of, brief+of
 		}
 	}
@@ -220,13 +220,13 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 			return math.NaN()
 		}}
 	}
-	p := plot{v: v, chart: chart.Plot{Nothing: "no first token yet"}, series: []series{
+	p := plot{v: v, chart: chart.Plot{Nothing: "waiting for data"}, series: []series{
 		mean("ttft", screen.P50, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
 		mean("prefill", screen.Input, func(w *metrics.Window) (time.Duration, int) {
 			return w.Reported.Prefill, enough(w, w.Reported.Prefilled)
 		}),
 		mean("queue", screen.Waiting, func(w *metrics.Window) (time.Duration, int) { return w.Reported.Queue, enough(w, w.Reported.Queued) }),
-		mean("held", screen.Queued, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.SlotWait, n }),
+		mean("queued here", screen.Queued, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.SlotWait, n }),
 	}}
-	v.chartBelow(c, y, legend(c.W, "means by second, ms", p.items()...), p.draw)
+	v.chartBelow(c, y, legend(c.W, "mean per second, ms", p.items()...), p.draw)
 }

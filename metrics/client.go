@@ -121,8 +121,44 @@ const (
 
 // Verdict lists how the client limited the figures of a run.
 type Verdict struct {
-	// Why describes each threshold that was exceeded, in a few words.
-	Why []string
+	// Why describes each threshold that was exceeded, in a few words, and Touches holds the figures that each makes doubtful.
+	Why     []string
+	Touches []Figures
+}
+
+// Figures are a set of figures that a client can distort.
+type Figures uint8
+
+const (
+	// OfferedRate is the rate of requests that were sent.
+	OfferedRate Figures = 1 << iota
+	// FirstTokens are TTFT, Gaps are ITL and TPOT, WholeRequests are E2EL.
+	FirstTokens
+	Gaps
+	WholeRequests
+	// WithinSLO are the share within the objectives and all that is counted from the scheduled moment.
+	WithinSLO
+	// FailureCounts are the failures.
+	FailureCounts
+)
+
+// String lists the figures for a person, as "TTFT, ITL"; "" for none.
+func (f Figures) String() string {
+	var names []string
+	for i, name := range []string{"offered rate", "TTFT", "ITL", "E2EL", "SLO", "failures"} {
+		if f&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Touched are all figures that are doubtful.
+func (v Verdict) Touched() (all Figures) {
+	for _, f := range v.Touches {
+		all |= f
+	}
+	return all
 }
 
 // Limited reports whether the figures may be those of the client rather than of the server.
@@ -176,26 +212,29 @@ func (e *Evidence) add(s *ClientSecond) {
 // Verdict judges the evidence.
 func (e *Evidence) Verdict() Verdict {
 	var v Verdict
-	bad := func(format string, args ...any) { v.Why = append(v.Why, fmt.Sprintf(format, args...)) }
+	bad := func(touches Figures, format string, args ...any) {
+		v.Why, v.Touches = append(v.Why, fmt.Sprintf(format, args...)), append(v.Touches, touches)
+	}
+	const times = FirstTokens | Gaps | WholeRequests | WithinSLO
 	if e.stood > 0 && float64(e.stood) > StallMost*float64(e.length) {
-		bad("stalled for %s", rounded(e.stood))
+		bad(OfferedRate|times, "stalled for %s", rounded(e.stood))
 	}
 	if e.Refused > 0 {
-		bad("no socket for %d of the requests", e.Refused)
+		bad(OfferedRate|FailureCounts|WithinSLO, "no socket for %d of the requests", e.Refused)
 	}
 	if e.paced && e.Over >= fewestLate && e.Late > LateMost {
-		bad("p99 send delay %s", rounded(e.Late))
+		bad(OfferedRate|WithinSLO, "p99 send delay %s", rounded(e.Late))
 	}
 	if e.stamps.Shared >= fewestJudged && Share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && e.readLate() {
-		bad("%.1f %% of chunks coalesced before read", 100*Share(e.stamps.Shared, e.stamps.Chunks))
+		bad(Gaps, "%.1f %% of chunks coalesced before read", 100*Share(e.stamps.Shared, e.stamps.Chunks))
 	}
 	// Without the kernel's stamps the client's own are used.
 	own := !e.kernel || Share(e.stamps.Unstamped, e.stamps.Chunks) > 0.5
 	if own && e.stamps.Chunks >= fewestJudged && e.sched > SchedMost {
-		bad("p99 read delay %s", rounded(e.sched))
+		bad(times, "p99 read delay %s", rounded(e.sched))
 	}
 	if e.n > 1 && e.busy > 1 && float64(e.busy) > BusyMost*float64(e.n) {
-		bad("CPU full for %d of %d s", e.busy, e.n)
+		bad(OfferedRate|times, "CPU full for %d of %d s", e.busy, e.n)
 	}
 	return v
 }

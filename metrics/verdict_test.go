@@ -54,6 +54,30 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// Each reason says which figures it touches, in the words of the screen.
+func TestTouchedFigures(t *testing.T) {
+	e := Evidence{paced: true, Refused: 2, Over: 9, Late: time.Second, length: time.Second}
+	v := e.Verdict()
+	if len(v.Touches) != len(v.Why) || len(v.Why) != 2 || v.Touches[0].String() != "offered rate, SLO, failures" || v.Touches[1].String() != "offered rate, SLO" {
+		t.Errorf("%s touch %s", v.Why, v.Touches)
+	}
+	for _, c := range []struct {
+		e    Evidence
+		want string
+	}{
+		{e, "offered rate, SLO, failures"},
+		{Evidence{kernel: true, stamps: Stamps{Chunks: 100, Shared: 50, DelayP99: time.Second}}, "ITL"},
+		{Evidence{sched: time.Second, stamps: Stamps{Chunks: 100}}, "TTFT, ITL, E2EL, SLO"},
+		{Evidence{n: 9, busy: 9}, "offered rate, TTFT, ITL, E2EL, SLO"},
+		{Evidence{stood: time.Second, length: time.Second}, "offered rate, TTFT, ITL, E2EL, SLO"},
+		{Evidence{kernel: true}, ""},
+	} {
+		if got := c.e.Verdict().Touched().String(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.e, got, c.want)
+		}
+	}
+}
+
 // A second is full when threads ran or waited for a core all the time.
 func TestFullSecond(t *testing.T) {
 	for _, c := range []struct {

@@ -87,7 +87,7 @@ func (m *model) ring() tea.Cmd {
 	}
 	m.rung = true
 	words := "benchtop: done"
-	if a := panels.AnswerText(m.latest.Answer); a != "" {
+	if a := panels.AnswerText(m.latest); a != "" {
 		words += ", " + a
 	}
 	return m.aside("\a\x1b]9;" + words + "\a")

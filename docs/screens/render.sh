@@ -13,7 +13,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/benchtop-screens
 duration=${DURATION:-60}
-all=(pages done steer request form prepare find replay)
+all=(pages done dead steer request form prepare find replay)
 
 die() { echo "render.sh: $*" >&2; exit 1; }
 
@@ -99,17 +99,15 @@ shoot() {
   shots+=("$1 $cols $rows")
 }
 
-# draw: draws the recorded screens, and the first page on a white terminal too.
+# draw: draws the recorded screens, on a white terminal where the name says so.
 draw() {
   local shot name
   for shot in "${shots[@]}"; do
     read -r name c r <<<"$shot"
-    node "$here/render.mjs" "$cache" "$work/$name.cast" "$c" "$r" "$here/$name.png"
+    local tone=
+    [[ $name != *-light ]] || tone=light
+    node "$here/render.mjs" "$cache" "$work/$name.cast" "$c" "$r" "$here/$name.png" $tone
     echo "docs/screens/$name.png"
-    if [ "$name" = overview-120x40 ]; then
-      node "$here/render.mjs" "$cache" "$work/$name.cast" "$c" "$r" "$here/$name-light.png" light
-      echo "docs/screens/$name-light.png"
-    fi
   done
   shots=()
 }
@@ -140,6 +138,7 @@ pages() {
   local size=$1 mode=$2 suffix=-$2 env=() i
   case $mode in
   true) suffix= env=("${truecolor[@]}") ;;
+  light) env=("${truecolor[@]}" "COLORFGBG=0\;15") ;;
   16) env=(TERM=xterm) ;;
   nocolor) env=("${truecolor[@]}" NO_COLOR=1) ;;
   *) die "no colour mode is called $mode" ;;
@@ -164,6 +163,7 @@ for run in "$@"; do
     pages 120x40 true ${#pages[@]}
     pages 80x24 true 1
     pages 200x50 true 1
+    pages 120x40 light 1
     pages 120x40 16 1
     pages 120x40 nocolor 1
     continue
@@ -180,6 +180,16 @@ for run in "$@"; do
     shoot report-120x40
     press 1
     shoot done-120x40
+    ;;
+  dead) # the server dies in the middle of the ramp
+    simulate
+    show "benchtop serve --base-url $url --dataset-name random --vocab-size 32000 --ignore-eos --random-input-len 256 --random-output-len 64 --ramp-up-strategy linear --ramp-up-start-rps 4 --ramp-up-end-rps 50 --ramp-over ${duration}s --goodput ttft:500 tpot:50"
+    start 120 40 "${truecolor[@]}"
+    sleep $((duration * 2 / 5))
+    kill -9 "$simulator"
+    simulator=
+    await 'not answering for [89]s' 30
+    shoot dead-120x40
     ;;
   steer) # the load is taken over by hand
     start 120 40 "${truecolor[@]}"

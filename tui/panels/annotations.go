@@ -138,24 +138,6 @@ func settingName(s metrics.LoadSetting) string {
 	return loadName(s.Rate, false)
 }
 
-// answerNotes are the highest load within the objectives, for the title of a chart: in full, then shorter.
-func (v *View) answerNotes() []string {
-	a := v.answer()
-	switch {
-	case a == nil || len(v.goals()) == 0:
-		return nil
-	case !a.Within && v.State == metrics.Finished:
-		return []string{" · no load within SLO", " · none in SLO"}
-	case !a.Within:
-		return []string{" · no load within SLO yet", " · none in SLO"}
-	}
-	load, sure := loadName(a.Highest, a.Users), ""
-	if a.Confidence > 0 {
-		sure = " " + confidence(a.Confidence)
-	}
-	return []string{" · within SLO up to " + load + " ✓" + sure, " · SLO ✓ up to " + load, " · SLO ✓ " + loadNumber(a.Highest)}
-}
-
 // confidence writes a probability, never as certain.
 func confidence(p float64) string {
 	if p >= 0.995 {

@@ -52,7 +52,7 @@ func Layout(p Page, w, h int, v *View) Areas {
 	}
 	s.Verdict = Rect{0, s.Head.H, w, 1}
 	if p.Concludes && v.Report != nil {
-		s.Verdict.H = cardHeight(w, h)
+		s.Verdict.H = v.cardHeight(w, h)
 	}
 	top := s.Head.H + s.Verdict.H
 	s.Panels = p.panels(Rect{0, top, w, h - 1 - top}, v)

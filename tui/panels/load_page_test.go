@@ -126,32 +126,6 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 	}
 }
 
-func TestAnswerNotes(t *testing.T) {
-	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
-	for _, c := range []struct {
-		answer *metrics.Answer
-		slo    metrics.SLO
-		want   string // the longest
-	}{
-		{nil, slo, ""},
-		{&metrics.Answer{Within: true, Highest: 34, Confidence: 0.973}, nil, ""},
-		{&metrics.Answer{Within: true, Highest: 34, Confidence: 0.973}, slo, " · within SLO up to 34 req/s ✓ 97% confidence"},
-		{&metrics.Answer{Within: true, Highest: 34.26, Confidence: 0.9999}, slo, " · within SLO up to 34.3 req/s ✓ >99% confidence"},
-		{&metrics.Answer{Within: true, Highest: 64, Users: true}, slo, " · within SLO up to 64 users ✓"},
-		{&metrics.Answer{}, slo, " · no load within SLO yet"},
-	} {
-		v := &View{Snapshot: &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: metrics.Running}}
-		got := append(v.answerNotes(), "")[0]
-		if got != c.want {
-			t.Errorf("%+v: %q, want %q", c.answer, got, c.want)
-		}
-	}
-	over := &View{Snapshot: &metrics.Snapshot{State: metrics.Finished, Report: &metrics.Report{}, Objectives: slo}}
-	if got := over.answerNotes(); got[0] != " · no load within SLO" {
-		t.Errorf("when the run is over: %q", got)
-	}
-}
-
 func stagedPlan() *metrics.Plan {
 	p := &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}}
 	for i, rate := range []float64{8, 16, 32, 64} {

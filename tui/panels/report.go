@@ -50,7 +50,7 @@ func Summary(s *metrics.Snapshot) string {
 			put("%s p50 %s, p90 %s, p99 %s", l.Naming().Title, number.Latency(h.Quantile(0.5)), number.Latency(h.Quantile(0.9)), number.Latency(h.Quantile(0.99)))
 		}
 	}
-	if a := AnswerText(s.Answer); a != "" {
+	if a := AnswerText(s); a != "" {
 		put("%s", a)
 	}
 	if s.SavePath != "" {
@@ -59,17 +59,14 @@ func Summary(s *metrics.Snapshot) string {
 	return b.String()
 }
 
-// AnswerText is the answer so far in one line; "" where there is none.
-func AnswerText(a *metrics.Answer) string {
-	if a == nil {
-		return ""
-	}
+// AnswerText is the verdict so far in one line; "" where there is none.
+func AnswerText(s *metrics.Snapshot) string {
 	var parts []string
-	if a.Within {
-		parts = append(parts, "within SLO up to "+loadName(a.Highest, a.Users))
-	}
-	if a.Saturates {
-		parts = append(parts, saturationName(a))
+	v := &View{Snapshot: s}
+	for _, of := range []func() (remark, bool){v.withinRemark, v.saturationRemark} {
+		if r, ok := of(); ok {
+			parts = append(parts, r.long)
+		}
 	}
 	return strings.Join(parts, "; ")
 }

@@ -95,7 +95,7 @@ func checkFigures(t *testing.T, seed uint64, read map[string]int) {
 			f.check(seed, "verdict", [2]int{size[0], 1}, (*truth).verdict, read, verdict)
 			f.check(seed, "tiny", [2]int{size[0], 3}, (*truth).tiny, read, h.DrawTiny)
 			if s.Report != nil {
-				f.check(seed, "card", [2]int{size[0], cardHigh}, (*truth).card, read, verdict)
+				f.check(seed, "card", [2]int{size[0], max(v.cardHeight(size[0], 24), 6)}, (*truth).card, read, verdict)
 			}
 		}
 	}

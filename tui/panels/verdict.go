@@ -177,28 +177,19 @@ func drawOutage(c screen.Canvas, v *View) {
 	c.Print(1, 0, words, st)
 }
 
-// Heights of the card with its border: where its lines stand beside each other, and below each other.
-const (
-	wideCard = 100
-	cardHigh = 5
-	cardFull = 8
-)
-
-// cardHeight is the height of the card on a screen, 1 where there is only room for the line.
-func cardHeight(w, h int) int {
-	switch {
-	case w >= wideCard && h >= 30:
-		return cardHigh
-	case w >= 60 && h >= 24:
-		return cardHigh + 1
+// cardHeight is the height of the card with its border on a screen, 1 where there is only room for the line.
+func (v *View) cardHeight(w, h int) int {
+	if w < 60 || h < 24 {
+		return 1
 	}
-	return 1
+	return (len(v.cardRows())+1)/2 + 2
 }
 
 // cardRow is a result of the card.
 type cardRow struct {
 	name  string
 	value []screen.Span
+	path  bool // its end says more than its middle
 }
 
 // drawCard draws the results of a run that is over.
@@ -213,16 +204,26 @@ func (h Header) drawCard(c screen.Canvas) {
 	end := ConclusionSign(h.View.Report)
 	title := []screen.Span{screen.Text.Span(" "), end, screen.Text.Span(" " + h.ended() + " ")}
 	c.Sub(2, 0, c.W-4, 1).Spans(0, 0, title)
+	rows, left := h.View.cardRows(), 0
+	for _, r := range rows[:min(len(rows), c.H-2)] {
+		left = max(left, cardNames+screen.SpansWidth(r.value)+2)
+	}
 	in := c.Sub(2, 1, c.W-4, c.H-2)
-	rows := h.cardRows()
-	columns := (len(rows) + in.H - 1) / in.H
+	cut := min(left, in.W*11/20)
+	columns := [...]screen.Canvas{in.Sub(0, 0, cut-1, in.H), in.Sub(cut, 0, in.W-cut, in.H)}
 	for i, r := range rows {
-		w := in.W / columns
-		at := in.Sub(i/in.H*w, i%in.H, w-1, 1)
+		at := columns[i/in.H].Sub(0, i%in.H, in.W, 1)
 		at.Print(0, 0, r.name, screen.Label)
-		at.Sub(12, 0, at.W-12, 1).Spans(0, 0, r.value)
+		value := at.Sub(cardNames, 0, at.W, 1)
+		if r.path {
+			r.value[0].Text = screen.ShortenMiddle(r.value[0].Text, value.W)
+		}
+		value.Spans(0, 0, r.value)
 	}
 }
+
+// cardNames is the width of the names on the card.
+const cardNames = len("throughput") + 2
 
 // ended is how many requests were done in which time.
 func (h Header) ended() string {
@@ -235,13 +236,13 @@ func (h Header) ended() string {
 }
 
 // cardRows are the results in the order in which they are read.
-func (h Header) cardRows() []cardRow {
-	v, r := h.View, h.View.Report
+func (v *View) cardRows() []cardRow {
+	r := v.Report
 	row := func(name string, m remark, ok bool, otherwise string) cardRow {
 		if !ok {
-			return cardRow{name, []screen.Span{screen.Label.Span(otherwise)}}
+			return cardRow{name: name, value: []screen.Span{screen.Label.Span(otherwise)}}
 		}
-		return cardRow{name, []screen.Span{m.style.Span(m.long)}}
+		return cardRow{name: name, value: []screen.Span{m.style.Span(m.long)}}
 	}
 	within, ok := v.withinRemark()
 	within.long = strings.TrimPrefix(within.long, "within SLO ")
@@ -255,20 +256,20 @@ func (h Header) cardRows() []cardRow {
 	}
 	rate := number.Rate(r.RequestThroughput) + " req/s"
 	if !v.Pooling() {
-		rate += between + number.Rate(r.OutputThroughput) + " tok/s out"
+		rate += between + number.Rate(r.OutputThroughput) + " tok/s"
 	}
-	out = append(out, cardRow{"throughput", []screen.Span{screen.Strong.Span(rate)}})
+	out = append(out, cardRow{name: "throughput", value: []screen.Span{screen.Strong.Span(rate)}})
 	if o := v.Outage; o != nil {
 		words := "not answering since " + number.Clock(o.Since) + ": " + screen.Sanitize(o.Why)
-		out = append(out, cardRow{"server", []screen.Span{screen.Warning.Span(words)}})
+		out = append(out, cardRow{name: "server", value: []screen.Span{screen.Warning.Span(words)}})
 	}
 	client, why := v.client()
 	words := client.word()
 	if why != "" {
 		words += ": " + why
 	}
-	out = append(out, cardRow{"client", []screen.Span{client.style().Span(words)}})
-	return append(out, cardRow{"saved", []screen.Span{v.saved()}})
+	out = append(out, cardRow{name: "client", value: []screen.Span{client.style().Span(words)}})
+	return append(out, cardRow{"saved", []screen.Span{v.saved()}, true})
 }
 
 // saved is the place of the result, or the reason for which there is none.

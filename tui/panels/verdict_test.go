@@ -1,0 +1,91 @@
+package panels
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/screen"
+)
+
+// verdictOf is the verdict of a run on a line or a card.
+func verdictOf(s *metrics.Snapshot, w, h int, client bool) string {
+	sf := screen.NewSurface(w, h)
+	sf.Terminal.Mono = true
+	Header{View: &View{Snapshot: s, Terminal: sf.Terminal, Whole: s.Report != nil}, State: s.State}.DrawVerdict(sf.All(), client)
+	return strings.TrimRight(sf.Render(&screen.Palette{Mono: true}), " ")
+}
+
+// The line grows with what is known; where there is little room, remarks are said shorter, then those needed least are left out.
+func TestVerdict(t *testing.T) {
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+	whole := metrics.Answer{Within: true, Highest: 31.4, Confidence: 0.973, Saturates: true, Confirmed: true, From: 33, To: 35,
+		Bottleneck: metrics.Bottleneck{Part: metrics.QueuePart, Share: 0.79, Of: "TTFT"}, PeakOutput: 2200}
+	for _, c := range []struct {
+		name   string
+		answer *metrics.Answer
+		slo    metrics.SLO
+		state  metrics.State
+		failed int
+		w      int
+		want   string
+	}{
+		{"nothing yet", nil, slo, metrics.Running, 0, 120, "measuring …"},
+		{"no objectives", &metrics.Answer{Within: true, Highest: 34}, nil, metrics.Running, 0, 120, "measuring …"},
+		{"no load within", &metrics.Answer{}, slo, metrics.Running, 0, 120, "no load within SLO yet"},
+		{"no load within at the end", &metrics.Answer{Why: "one load only"}, slo, metrics.Finished, 0, 120, "no load within SLO │ saturation unknown: one load only"},
+		{"nearly certain", &metrics.Answer{Within: true, Highest: 34.26, Confidence: 0.9999}, slo, metrics.Running, 0, 120,
+			"within SLO up to 34.3 req/s  >99% confidence"},
+		{"users", &metrics.Answer{Within: true, Highest: 64, Users: true}, slo, metrics.Running, 0, 120, "within SLO up to 64 users"},
+		{"not confirmed", &metrics.Answer{Saturates: true, From: 24, To: 48}, nil, metrics.Running, 0, 120, "saturating? 24–48 req/s"},
+		{"all", &whole, slo, metrics.Running, 0, 160,
+			"within SLO up to 31.4 req/s  97% confidence │ saturates ~34 req/s │ limit: queue, 79 % of TTFT │ peak 2.2k tok/s"},
+		{"shorter", &whole, slo, metrics.Running, 0, 100, "SLO up to 31.4 req/s │ ~34 req/s │ limit: queue, 79 % of TTFT │ peak 2.2k tok/s"},
+		{"without the peak", &whole, slo, metrics.Running, 0, 70, "SLO up to 31.4 req/s │ ~34 req/s │ limit: queue, 79 % of TTFT"},
+		{"the headline alone", &whole, slo, metrics.Running, 0, 40, "SLO up to 31.4 req/s │ ~34 req/s"},
+		{"errors stay", &whole, slo, metrics.Running, 5, 50, "SLO up to 31.4 req/s │ ~34 req/s │ 5 errors"},
+	} {
+		s := &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: c.state, Totals: metrics.Totals{Failed: c.failed, Done: 95}}
+		if got := verdictOf(s, c.w, 1, false); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// A server that does not answer has the line for itself; once the run is over, a row of the card.
+func TestVerdictOnADeadServer(t *testing.T) {
+	s := mid()
+	s.Outage = &metrics.Outage{Since: s.At - 6*time.Second, Why: "connection \x1b[31mrefused"}
+	if got, want := verdictOf(&s, 80, 1, true), " ! server not answering for 6s: connection refused"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	over := done()
+	over.Outage = &metrics.Outage{Since: 65 * time.Second, Why: "connection refused"}
+	if got := verdictOf(&over, 100, 5, false); !strings.Contains(got, "not answering since 01:05: connection refused") {
+		t.Errorf("the card:\n%s", got)
+	}
+}
+
+// A header of one line leaves bad news of the client to the verdict.
+func TestVerdictHasTheClient(t *testing.T) {
+	s := sampled(mid(), late, nil)
+	if with, without := verdictOf(&s, 60, 1, true), verdictOf(&s, 60, 1, false); !strings.HasPrefix(with, "client ") || strings.Contains(without, "client") {
+		t.Errorf("%q and %q", with, without)
+	}
+}
+
+// The card has the place of the result, or says that there is none.
+func TestCard(t *testing.T) {
+	s := done()
+	for path, want := range map[string]string{"out/run.json": "saved       out/run.json", "": "saved       not saved"} {
+		s.SavePath = path
+		if got := verdictOf(&s, 120, 5, false); !strings.Contains(got, want) {
+			t.Errorf("no %q on\n%s", want, got)
+		}
+	}
+	s.SaveError = "no space left on device"
+	if got := verdictOf(&s, 120, 5, false); !strings.Contains(got, "NOT SAVED: no space left on device") {
+		t.Errorf("no error on\n%s", got)
+	}
+}

@@ -211,7 +211,7 @@ func (h Header) drawCard(c screen.Canvas) {
 	in := c.Sub(2, 1, c.W-4, c.H-2)
 	cut := min(left, in.W*11/20)
 	columns := [...]screen.Canvas{in.Sub(0, 0, cut-1, in.H), in.Sub(cut, 0, in.W-cut, in.H)}
-	for i, r := range rows {
+	for i, r := range rows[:min(len(rows), 2*in.H)] {
 		at := columns[i/in.H].Sub(0, i%in.H, in.W, 1)
 		at.Print(0, 0, r.name, screen.Label)
 		value := at.Sub(cardNames, 0, at.W, 1)

@@ -62,7 +62,7 @@ func TestVerdictOnADeadServer(t *testing.T) {
 	}
 	over := done()
 	over.Outage = &metrics.Outage{Since: 65 * time.Second, Why: "connection refused"}
-	if got := verdictOf(&over, 100, 5, false); !strings.Contains(got, "not answering since 01:05: connection refused") {
+	if got := verdictOf(&over, 100, 6, false); !strings.Contains(got, "not answering since 01:05: connection refused") {
 		t.Errorf("the card:\n%s", got)
 	}
 }

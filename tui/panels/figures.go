@@ -99,6 +99,11 @@ func (r latencyRow) p99() string {
 // DrawTiny draws the most important figures on a screen too small for anything else.
 func (h Header) DrawTiny(c screen.Canvas) {
 	c.Clear()
+	if h.View.Back > 0 { // there is no chart to scroll
+		now := *h.View
+		now.Back, now.picked = 0, nil
+		h.View = &now
+	}
 	x, y := 0, 0
 	put := func(all ...screen.Span) {
 		n := screen.SpansWidth(all)

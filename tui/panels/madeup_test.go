@@ -60,6 +60,9 @@ func makeUp(seed uint64) *madeUp {
 	}
 	m := &madeUp{run: metrics.Run{Plan: p, End: metrics.End{Ended: length}}}
 	m.makeRequests(r, length)
+	if p.Duration == 0 && len(m.requests) > 0 {
+		m.run.Plan.Requests = len(m.requests)
+	}
 	m.run.Events = []metrics.LogEntry{
 		{At: length / 5, Level: metrics.Info, Text: "something of note", Mark: "note"}, {At: length / 2, Level: metrics.Warn, Text: "something odd", Count: 1 + r.IntN(3)},
 	}

@@ -50,6 +50,9 @@ func (f *truth) load() {
 	f.want(`━ running (\d+)`, number.Count(running))
 	f.want(`━ waiting (\d+)`, number.Count(waiting))
 	f.want(`━ queued here (\d+)`, number.Count(held))
+	if _, scrolled := f.cursor(); scrolled {
+		return
+	}
 	f.want(`· (\S+) req/s`, f.rate())
 	if done, _ := f.ended(); f.s.At >= f.s.Plan.Warmup {
 		f.want(`· (\S+) done`, number.Count(done))
@@ -61,7 +64,11 @@ func (f *truth) rates() {
 	if f.over() {
 		sent, done = f.at("benchtop", "pacing", "sent_rps"), f.at("request_throughput")
 	} else {
-		f.want(`━ target (\S+)`, loadNumber(math.Round(f.s.Plan.Target(f.s.At))))
+		at, scrolled := f.cursor()
+		if scrolled {
+			at -= time.Second / 2
+		}
+		f.want(`━ target (\S+)`, loadNumber(math.Round(f.s.Plan.Target(at))))
 	}
 	if !math.IsNaN(sent) {
 		f.want(`━ sent (\S+)`, number.Rate(sent))
@@ -272,7 +279,8 @@ func (f *truth) report() {
 }
 
 func (f *truth) lateness() {
-	now := newestOf(f.run.run.Client, f.s.At, func(c *metrics.ClientSecond) time.Duration { return c.At })
+	at, _ := f.cursor()
+	now := newestOf(f.run.run.Client, at, func(c *metrics.ClientSecond) time.Duration { return c.At })
 	if now == nil {
 		return
 	}

@@ -13,17 +13,18 @@ import (
 
 // sample is the newest sample of the server, nil if there is none.
 func (f *truth) sample() *metrics.ServerSecond {
-	return newestOf(f.run.run.Server, f.s.At, func(s *metrics.ServerSecond) time.Duration { return s.At })
+	at, _ := f.cursor()
+	return newestOf(f.run.run.Server, at, func(s *metrics.ServerSecond) time.Duration { return s.At })
 }
 
 // samples are those of the server in the figures.
 func (f *truth) samples() (out []metrics.ServerSecond) {
-	from, whole := f.stretch()
+	from, to, whole := f.stretch()
 	if whole {
 		from = f.s.Plan.Warmup
 	}
 	for _, s := range f.run.run.Server {
-		if s.At > from && s.At <= f.s.At {
+		if s.At > from && s.At <= min(to, f.s.At) {
 			out = append(out, s)
 		}
 	}
@@ -134,14 +135,14 @@ func (f *truth) why() {
 	} else {
 		n, told := 0, len(f.run.run.Server) > 0
 		var slot, connect time.Duration
-		from, whole := f.stretch()
+		from, to, whole := f.stretch()
 		if whole {
 			from = f.s.Plan.Warmup
 		}
 		for i := range f.run.requests {
 			q := &f.run.requests[i]
 			told = told || q.ServerQueue != metrics.Never
-			if q.FirstChunk == metrics.Never || q.FirstChunk > f.s.At || q.FirstChunk.Truncate(time.Second) < from || q.Done <= f.s.At && !q.OK() {
+			if q.FirstChunk == metrics.Never || q.FirstChunk > f.s.At || q.FirstChunk.Truncate(time.Second) < from || q.FirstChunk >= to || q.Done <= f.s.At && !q.OK() {
 				continue
 			}
 			n, slot, connect = n+1, slot+q.Admitted-q.Due, connect+q.Connect
@@ -233,7 +234,16 @@ func (f *truth) open() {
 
 // header compares the clock and the number of requests so far.
 func (f *truth) header() {
-	f.want(`(\d\d:\d\d)(?:/| |$)`, number.Clock(f.s.At))
+	f.want(`(?:RUN|DONE|FAILED|MISSED|early) +(\d\d:\d\d)`, number.Clock(f.s.At))
+	if planned := f.s.Plan.Requests; planned > 0 {
+		n := 0
+		for i := range f.run.requests {
+			if f.run.requests[i].Done <= f.s.At {
+				n++
+			}
+		}
+		f.want(fmt.Sprintf(` (\d+)/%d`, planned), number.Count(n))
+	}
 }
 
 var errorsPattern = regexp.MustCompile(`(\d+) errors?`)
@@ -278,8 +288,11 @@ func (f *truth) card() {
 	}
 }
 
-// tiny compares the figures of a very small screen.
+// tiny compares the figures of a very small screen, which are those of now.
 func (f *truth) tiny() {
+	now := *f.v
+	now.Back = 0
+	f.v = &now
 	_, failed := f.ended()
 	f.want(`err (\d+)`, number.Count(failed))
 	f.want(`req/s (\S+)`, f.rate())

@@ -82,6 +82,8 @@ func checkFigures(t *testing.T, seed uint64, read map[string]int) {
 			f := truth{t: t, run: m, s: s, v: v, large: size[0] == 200}
 			if i == 1 {
 				f.result, v.Span, v.Whole = result, 0, true
+			} else if free := (s.At - v.Span) / time.Second; v.Span > 0 && free > 0 && r.IntN(2) == 0 {
+				v.Back = time.Duration(1+r.Int64N(int64(free))) * time.Second
 			}
 			if n := len(s.Requests); n > 0 {
 				v.List.Picked, v.List.Opened = s.Requests[r.IntN(n)].Index+1, true
@@ -112,7 +114,7 @@ func (f truth) check(seed uint64, name string, size [2]int, reader func(*truth),
 	f.v = &v
 	draw(sf.All())
 	f.lines = strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
-	f.what = fmt.Sprintf("seed %d at %s, over %v, span %s, whole %v, %s in %dx%d", seed, f.s.At, f.result != nil, v.Span, v.Whole, name, size[0], size[1])
+	f.what = fmt.Sprintf("seed %d at %s, over %v, span %s back %s, whole %v, %s in %dx%d", seed, f.s.At, f.result != nil, v.Span, v.Back, v.Whole, name, size[0], size[1])
 	reader(&f)
 	read[name] += f.read
 }
@@ -216,21 +218,30 @@ func (f *truth) at(keys ...string) float64 {
 	return v
 }
 
-// stretch is the part of the run that figures are of: [from, to) of windows, or the whole run without the requests of its warm-up.
-func (f *truth) stretch() (from time.Duration, whole bool) {
-	end := f.s.At.Truncate(time.Second)
-	if f.over() {
-		end = time.Duration(len(f.s.Windows)) * time.Second
+// cursor is the moment at the right edge of the charts.
+func (f *truth) cursor() (at time.Duration, scrolled bool) {
+	if f.v.Back > 0 {
+		return f.s.At.Truncate(time.Second) - f.v.Back, true
 	}
-	from = end - f.v.Span
+	return f.s.At, false
+}
+
+// stretch is the part of the run that figures are of: seconds that begin in [from, to), or the whole run without the requests of its warm-up.
+func (f *truth) stretch() (from, to time.Duration, whole bool) {
 	warmup := f.run.run.Plan.Warmup
+	at, scrolled := f.cursor()
+	from, to = at.Truncate(time.Second)-f.v.Span, endless
 	switch {
 	case f.v.Whole || f.v.Span == 0:
-		return 0, true
+		return 0, endless, true
+	case scrolled && at > warmup:
+		return max(from, warmup), at, false
+	case scrolled:
+		return from, at, false
 	case warmup == 0:
-		return from, from <= 0
+		return from, to, from <= 0
 	}
-	return from, from < warmup && f.s.At > warmup
+	return from, to, from < warmup && f.s.At > warmup
 }
 
 // counts reports whether a happening of a request at a moment is in the figures.
@@ -238,11 +249,11 @@ func (f *truth) counts(q *metrics.Request, at time.Duration) bool {
 	if at == metrics.Never || at > f.s.At {
 		return false
 	}
-	from, whole := f.stretch()
+	from, to, whole := f.stretch()
 	if whole {
 		return q.Scheduled >= f.run.run.Plan.Warmup
 	}
-	return at.Truncate(time.Second) >= from
+	return at.Truncate(time.Second) >= from && at < to
 }
 
 // values are those of a latency in the figures, of requests that did not fail so far.
@@ -321,26 +332,31 @@ func (f *truth) latencyText(l metrics.Latency, name string) string {
 // mean is the mean of a count over the last closed seconds, at most five.
 func (f *truth) mean(of func(*metrics.Window) int) float64 {
 	sum, n := 0.0, 0
+	at, _ := f.cursor()
 	for i := range slices.Backward(f.s.Windows) {
 		w := &f.s.Windows[i]
-		if age := f.s.At - w.Start; age >= time.Second && n < 5 {
+		if age := at - w.Start; age >= time.Second && n < 5 {
 			sum, n = sum+float64(of(w)), n+1
 		}
 	}
 	return sum / max(1, float64(n))
 }
 
-// levels are the numbers of requests queued here, waiting and running at the moment of the snapshot.
+// levels are the numbers of requests queued here, waiting and running at the right edge of the charts.
 func (f *truth) levels() (held, waiting, running int) {
 	if f.over() {
 		return 0, 0, 0
 	}
+	at, scrolled := f.cursor()
+	if scrolled {
+		at-- // a second does not have its end
+	}
 	for i := range f.run.requests {
 		switch q := &f.run.requests[i]; {
-		case q.Due > f.s.At || q.Done <= f.s.At:
-		case q.Sent > f.s.At:
+		case q.Due > at || q.Done <= at:
+		case q.Sent > at:
 			held++
-		case q.FirstToken == metrics.Never || q.FirstToken > f.s.At:
+		case q.FirstToken == metrics.Never || q.FirstToken > at:
 			waiting++
 		default:
 			running++

@@ -188,7 +188,6 @@ func TestControlIsShown(t *testing.T) {
 		{set(func(st *metrics.Steering) { st.Paused = true }), nil, []string{"‖ PAUSED", "set 34 req/s"}, "RUN"},
 		{set(func(st *metrics.Steering) { st.RampTo, st.RampOver = 60, time.Minute }), nil, []string{"ramp to 60 req/s"}, "set"},
 		{set(func(st *metrics.Steering) { st.InUsers, st.Users, st.Rate = true, 12, 0 }), nil, []string{"set 12 users"}, "set 34"},
-		{set(func(st *metrics.Steering) { st.Search = "holds 34 req/s\x1b[2J" }), nil, []string{"search: holds 34 req/s"}, "set 34"},
 	} {
 		m := open(c.s, 160, 40, termenv.Ascii)
 		press(m, c.keys...)

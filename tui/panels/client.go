@@ -141,11 +141,15 @@ func (v *View) client() (health, string) {
 // reasonMost is how many columns a reason may take.
 const reasonMost = 60
 
-// reason is the first one that is not empty.
+// reason is the first one that is not empty, and the figures that all of them touch.
 func reason(v metrics.Verdict) string {
 	for _, why := range v.Why {
 		if why = screen.Sanitize(why); why != "" {
-			return screen.Shorten(why, reasonMost)
+			why = screen.Shorten(why, reasonMost)
+			if touched := v.Touched().String(); touched != "" {
+				why += "; affects " + touched
+			}
+			return why
 		}
 	}
 	return ""

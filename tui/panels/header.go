@@ -234,7 +234,7 @@ func phase(s *metrics.Snapshot) []screen.Span {
 // BrokenOff is the state of a run that broke off.
 const BrokenOff metrics.State = "incomplete"
 
-// loadNote is the load that was set and the goal of its ramp or search; nil where the plan is in force.
+// loadNote is the load that was set and the goal of its ramp; nil where the plan is in force, and in a search, which the verdict has.
 func loadNote(s *metrics.Snapshot) []screen.Span {
 	if s.State == metrics.Finished {
 		return nil
@@ -248,13 +248,10 @@ func loadNote(s *metrics.Snapshot) []screen.Span {
 		out = append(out, screen.Label.Span(between), style.Span(words))
 	}
 	switch {
-	case st.RampTo > 0 && (st.Changes > 0 || st.Search != ""):
+	case st.RampTo > 0 && (st.Changes > 0 || s.Search != nil):
 		add("ramp to "+LoadText(st.RampTo, st.InUsers), screen.Caution)
-	case st.Changes > 0 && st.Search == "" && value > 0:
+	case st.Changes > 0 && s.Search == nil && value > 0:
 		add("set "+LoadText(value, st.InUsers), screen.Strong)
-	}
-	if st.Search != "" {
-		add("search: "+screen.Sanitize(st.Search), screen.Caution)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package panels
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -67,8 +68,8 @@ func verdictLine(all []remark, shorten bool) []screen.Span {
 
 // remarks are the parts of the verdict in the order in which they are read.
 func (v *View) remarks() []remark {
-	var out []remark
-	if r, ok := v.withinRemark(); ok {
+	out := v.searchRemarks()
+	if r, ok := v.withinRemark(); ok && v.searching() == nil {
 		out = append(out, r)
 	}
 	if r, ok := v.saturationRemark(); ok {
@@ -153,6 +154,45 @@ func (v *View) peakRemark() (remark, bool) {
 		return remark{long: "peak " + number.Short(a.PeakOutput) + " tok/s", style: screen.Style{Fg: screen.Output}, spare: 4}, true
 	}
 	return remark{}, false
+}
+
+// searching is the search for the highest load while it is on; nil for none.
+func (v *View) searching() *metrics.Search {
+	if v.Search == nil || v.Search.Phase == metrics.SearchDone || v.State == metrics.Finished {
+		return nil
+	}
+	return v.Search
+}
+
+// testedMost is how many tested loads are listed.
+const testedMost = 6
+
+// searchRemarks are the state of a search with about how long it takes, and the loads tested so far.
+func (v *View) searchRemarks() []remark {
+	s := v.searching()
+	if s == nil {
+		return nil
+	}
+	now := remark{long: "search: " + s.String(), short: s.String(), style: screen.Caution}
+	if s.Left > 0 {
+		about := "about "
+		if s.AtLeast {
+			about = "at least "
+		}
+		now.long += ", " + about + number.Coarse(s.Left) + " left"
+	}
+	if len(s.Tested) == 0 {
+		return []remark{now}
+	}
+	words := "tested"
+	for _, t := range s.Tested[max(0, len(s.Tested)-testedMost):] {
+		sign := " ✗"
+		if t.Passed {
+			sign = " ✓"
+		}
+		words += " " + loadNumber(t.Load) + sign
+	}
+	return []remark{now, {long: words, style: screen.Text, spare: 2}}
 }
 
 // Dead is the outage of a server that does not answer any more while the run is on; nil for none.
@@ -264,10 +304,7 @@ func (v *View) cardRows() []cardRow {
 		out = append(out, cardRow{name: "server", value: []screen.Span{screen.Warning.Span(words)}})
 	}
 	client, why := v.client()
-	words := client.word()
-	if why != "" {
-		words += ": " + why
-	}
+	words := strings.TrimPrefix(client.describe(why, math.MaxInt), "client ")
 	out = append(out, cardRow{name: "client", value: []screen.Span{client.style().Span(words)}})
 	return append(out, cardRow{"saved", []screen.Span{v.saved()}, true})
 }

@@ -53,6 +53,26 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// A search has what was tested, what is tested now, and about how long it takes; then it is over.
+func TestVerdictOfASearch(t *testing.T) {
+	s := &metrics.Snapshot{Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Answer: &metrics.Answer{Within: true, Highest: 8},
+		Search: &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 8, Failed: 10.4, Load: 9.1, Left: 40 * time.Second,
+			Tested: []metrics.TestedLoad{{Load: 6.2, Passed: true}, {Load: 8, Passed: true}, {Load: 10.4}}}}
+	for w, want := range map[int]string{
+		100: "search: 8 req/s passed, 10.4 failed; testing 9.1, about 40s left │ tested 6.2 ✓ 8 ✓ 10.4 ✗",
+		70:  "8 req/s passed, 10.4 failed; testing 9.1 │ tested 6.2 ✓ 8 ✓ 10.4 ✗",
+		50:  "8 req/s passed, 10.4 failed; testing 9.1",
+	} {
+		if got := verdictOf(s, w, 1, false); got != want {
+			t.Errorf("%d columns: %q, want %q", w, got, want)
+		}
+	}
+	s.Search.Phase = metrics.SearchDone
+	if got := verdictOf(s, 100, 1, false); got != "within SLO up to 8 req/s" {
+		t.Errorf("over: %q", got)
+	}
+}
+
 // A server that does not answer has the line for itself; once the run is over, a row of the card.
 func TestVerdictOnADeadServer(t *testing.T) {
 	s := mid()
@@ -62,7 +82,7 @@ func TestVerdictOnADeadServer(t *testing.T) {
 	}
 	over := done()
 	over.Outage = &metrics.Outage{Since: 65 * time.Second, Why: "connection refused"}
-	if got := verdictOf(&over, 100, 6, false); !strings.Contains(got, "not answering since 01:05: connection refused") {
+	if got := verdictOf(&over, 140, 6, false); !strings.Contains(got, "not answering since 01:05: connection refused") {
 		t.Errorf("the card:\n%s", got)
 	}
 }

@@ -146,7 +146,7 @@ func saturationLoad(a *metrics.Answer) string {
 	return fmt.Sprintf("between %s and %s %s", from, to, unit)
 }
 
-// unsaturated is the reason why no saturation was seen, and the longest p99 of levels that the client did not limit.
+// unsaturated is the reason why no saturation was seen, and the longest p99 of levels that are evidence.
 func unsaturated(r *metrics.Report) (why, shown string) {
 	why = cutASCII(r.Answer.Why, maxAnswerWidth/3)
 	if !strings.Contains(why, "saturat") {
@@ -154,7 +154,7 @@ func unsaturated(r *metrics.Report) (why, shown string) {
 	}
 	var slowest metrics.LoadLevel
 	for i := range r.Levels {
-		if l := &r.Levels[i]; l.Standing != metrics.LevelLimited {
+		if l := &r.Levels[i]; l.Standing.Evidence() {
 			slowest.TTFTp99, slowest.WaitP99 = max(slowest.TTFTp99, l.TTFTp99), max(slowest.WaitP99, l.WaitP99)
 		}
 	}
@@ -173,7 +173,7 @@ func highestLoad(r *metrics.Report) string {
 	case len(r.Objectives) == 0:
 		return ""
 	case r.Answer.Within:
-	case slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Standing == metrics.LevelLimited }):
+	case slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return !l.Standing.Evidence() }):
 		return "load within SLO unknown"
 	case slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Good < l.Requests }):
 		return "no load within SLO"

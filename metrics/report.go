@@ -174,8 +174,8 @@ func ConclusionOf(reason string) Conclusion {
 	return map[string]Conclusion{AbortedByUser: Aborted, EndedBySIGTERM: Terminated, TerminalLost: HungUp}[reason]
 }
 
-// fewestGone is the number of requests without a server at the end of a run from which on the server counts as gone.
-const fewestGone = 3
+// FewestGone is the number of requests without a server at the end of a run from which on the server counts as gone.
+const FewestGone = 3
 
 // ServerGone reports whether the server did not answer any more when the run ended.
-func (r *Report) ServerGone() bool { return r.Unreached >= fewestGone }
+func (r *Report) ServerGone() bool { return r.Unreached >= FewestGone }

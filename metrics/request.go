@@ -217,6 +217,27 @@ func (r *Request) Add(c Chunk) {
 // OK reports whether the request succeeded.
 func (r *Request) OK() bool { return r.Failure == "" && r.Done != Never }
 
+// Reached reports whether the outcome proves that the server was reachable. A stall, a time-out and a fault of the client prove nothing.
+func (r *Request) Reached() bool {
+	switch r.Failure {
+	case FailedStatus, FailedTruncated, FailedInStream, FailedMalformed, FailedEmpty:
+		return true
+	}
+	return r.OK()
+}
+
+// Unreached reports whether the request failed as without a server: no connection, or one that broke.
+func (r *Request) Unreached() bool { return r.Failure == FailedConnect || r.Failure == FailedReset }
+
+// Answered is the last moment at which the request proves that the server was there: its end, or the last chunk of an answer that was cut
+// short. Never for none.
+func (r *Request) Answered() time.Duration {
+	if r.Sent != Never && r.Reached() && r.Failure != FailedTruncated {
+		return r.Done
+	}
+	return r.LastChunk
+}
+
 // TTFT is the time from the first byte sent to the first chunk, as vLLM counts it; Never without a chunk.
 func (r *Request) TTFT() time.Duration { return Since(r.Sent, r.FirstChunk) }
 

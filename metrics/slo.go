@@ -245,9 +245,13 @@ const (
 	// LevelMissed: too few did. LevelBehind: enough did, but less than EnoughCompleted of the offered load was completed.
 	LevelMissed Standing = "missed"
 	LevelBehind Standing = "behind"
-	// LevelLimited: this client limited the figures.
-	LevelLimited Standing = "limited"
+	// LevelLimited: this client limited the figures. LevelUnanswered: too many requests got no answer because the server was gone.
+	LevelLimited    Standing = "limited"
+	LevelUnanswered Standing = "unanswered"
 )
+
+// Evidence reports whether a level of this standing says anything about its load.
+func (s Standing) Evidence() bool { return s != LevelLimited && s != LevelUnanswered }
 
 // EnoughCompleted is the share of the offered load that a level within the objectives must complete.
 const EnoughCompleted = 0.95

@@ -72,6 +72,7 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) saturation.Le
 	v.mu.Lock()
 	plan, slo, index := v.line.Plan, v.line.SLO, v.index.share()
 	sets, client := slices.Clip(v.sets), slices.Clip(v.line.Client.Seconds)
+	answering, sign := v.tracks.answering(), v.outages.quiet
 	v.mu.Unlock()
 
 	if index.full != metrics.Never {
@@ -95,6 +96,9 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) saturation.Le
 			f := e.summary()
 			l.Ended(&f)
 		}
+	}
+	if answering != metrics.Never {
+		l.Answering(answering, sign)
 	}
 	l.Gaps(windows)
 	return l
@@ -198,12 +202,34 @@ type arrival struct {
 // ended is the summary of a request that ended, in a few bytes. Times beyond 71 minutes count as 71 minutes.
 type ended struct {
 	loadTime                      time.Duration
-	sent, ttft, e2el, late, after micros // since loadTime; latencies; the client's own; between the last chunk and the end
+	sent, ttft, e2el, late, after micros // since loadTime; latencies, of a failure until the last sign; the client's own; from there to the end
 	rest                          metrics.OtherObjectives
 	output                        uint32
 	second                        uint32 // window of its end
-	warming, ok, cancelled        bool
-	noSocket                      bool
+	warming, ok                   bool
+	failure                       failureKind
+}
+
+// failureKind tells apart failures as levels do.
+type failureKind uint8
+
+const (
+	otherFailure failureKind = iota
+	cancelled
+	noSocket
+	unreached
+)
+
+func failureKindOf(q *metrics.Request) failureKind {
+	switch {
+	case q.Failure == metrics.Cancelled:
+		return cancelled
+	case q.Failure == metrics.FailedNoSocket:
+		return noSocket
+	case q.Unreached():
+		return unreached
+	}
+	return otherFailure
 }
 
 // micros are whole microseconds.
@@ -279,15 +305,19 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 	if warming && !ok {
 		return // no figure counts it
 	}
-	e := ended{
-		loadTime: p.LoadTime(q), warming: warming, ok: ok, cancelled: q.Failure == metrics.Cancelled,
-		noSocket: q.Failure == metrics.FailedNoSocket, second: uint32(second),
+	e := ended{loadTime: p.LoadTime(q), warming: warming, ok: ok, failure: failureKindOf(q), second: uint32(second)}
+	if q.Sent != metrics.Never {
+		e.sent = microsOf(q.Sent - e.loadTime)
 	}
-	if ok {
-		e.sent, e.ttft, e.e2el = microsOf(q.Sent-e.loadTime), microsOf(q.TTFT()), microsOf(q.E2EL())
-		e.late, e.after = microsOf(q.OwnLateness()), microsOf(q.Done-q.LastChunk)
+	switch sign := q.Answered(); {
+	case ok:
+		e.ttft, e.e2el, e.late, e.after = microsOf(q.TTFT()), microsOf(q.E2EL()), microsOf(q.OwnLateness()), microsOf(q.Done-q.LastChunk)
 		e.rest = q.OtherObjectives()
 		e.output = uint32(min(max(0, q.OutputTokens), math.MaxUint32))
+	case sign == metrics.Never:
+		e.after = microsOf(q.Done - e.loadTime - e.sent.duration())
+	default:
+		e.e2el, e.after = microsOf(sign-q.Sent), microsOf(q.Done-sign)
 	}
 	x.ended.add(e)
 }
@@ -295,9 +325,17 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 // summary is the request as levels count it.
 func (e *ended) summary() saturation.Summary {
 	wait, whole := e.sent.duration()+e.ttft.duration(), e.sent.duration()+e.e2el.duration()
+	done := e.loadTime + whole + e.after.duration()
+	answered := e.loadTime + whole
+	switch {
+	case e.ok:
+		answered = done
+	case e.e2el == 0:
+		answered = metrics.Never // no sign of the server
+	}
 	return saturation.Summary{
-		LoadTime: e.loadTime, OK: e.ok, Cancelled: e.cancelled, NoSocket: e.noSocket,
-		First: e.loadTime + wait, Done: e.loadTime + whole + e.after.duration(),
+		LoadTime: e.loadTime, OK: e.ok, Cancelled: e.failure == cancelled, NoSocket: e.failure == noSocket, Unreached: e.failure == unreached,
+		Sent: e.loadTime + e.sent.duration(), Answered: answered, Done: done, First: e.loadTime + wait,
 		TTFT: e.ttft.duration(), Wait: wait, Whole: whole, Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
 	}
 }

@@ -110,6 +110,16 @@ func whole[T string | []byte](text T, room int) T {
 	return text[:end]
 }
 
+// answering is when the oldest request in flight that is being answered was sent, Never for none.
+func (t *tracks) answering() time.Duration {
+	for e := t.inFlight.Front(); e != nil; e = e.Next() {
+		if k := e.Value.(*track); k.first != metrics.Never {
+			return k.sent
+		}
+	}
+	return metrics.Never
+}
+
 func (t *tracks) done(q *metrics.Request) {
 	k := trackOf(q)
 	if k == nil {

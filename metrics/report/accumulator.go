@@ -156,7 +156,7 @@ func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []sat
 			return o, err
 		}
 		o.last = max(o.last, q.Done)
-		if answered(&q) {
+		if q.Reached() {
 			o.answered = max(o.answered, q.Done)
 		}
 		if plan.Warming(&q) {

@@ -134,13 +134,6 @@ func trouble(r *metrics.Report) string {
 	return ""
 }
 
-// answered reports whether the outcome of a request proves that the server was reachable. A stall, a time-out and a fault of the client
-// prove nothing.
-func answered(r *metrics.Request) bool {
-	proofs := [...]metrics.Failure{metrics.FailedStatus, metrics.FailedTruncated, metrics.FailedInStream, metrics.FailedMalformed, metrics.FailedEmpty}
-	return r.OK() || slices.Contains(proofs[:], r.Failure)
-}
-
 // serverReport sums up the samples of the server after the warm-up of a run with a known end; nil without samples.
 func serverReport(run *metrics.Run, all samples, ended time.Duration) *metrics.ServerReport {
 	if len(all) == 0 && run.ServerAbsent == "" {

@@ -113,7 +113,7 @@ func (s *summary) add(q *metrics.Request) {
 	} else {
 		r.Failed++
 		s.failures.Add(q)
-		if (q.Failure == metrics.FailedConnect || q.Failure == metrics.FailedReset) && q.Done > s.answered { // as without a server
+		if q.Unreached() && q.Done > s.answered { // as without a server
 			r.Unreached++
 		}
 	}

@@ -26,9 +26,9 @@ func (l *Levels) answer() metrics.Answer {
 	a := metrics.Answer{SaturatedAt: metrics.Never}
 	l.stand()
 	order := l.byLoad()
-	limited, lowestLimited := l.limited()
+	doubt, lowest := l.doubt()
 	if len(order) == 0 {
-		a.Why = cmp.Or(limited, tooFew)
+		a.Why = cmp.Or(doubt, tooFew)
 		return a
 	}
 	a.Users = order[0].Users
@@ -40,14 +40,14 @@ func (l *Levels) answer() metrics.Answer {
 	case len(l.list) == 1 && l.plan.Ramp == nil:
 		a.Why = "steady load"
 	case len(order) < 2:
-		a.Why = cmp.Or(limited, tooFew)
+		a.Why = cmp.Or(doubt, tooFew)
 	case a.Users:
 		l.userSaturation(&a, l.longest(order))
 	default:
 		l.rateSaturation(&a, order)
 	}
-	if !a.Saturates && lowestLimited {
-		a.Why = limited // the baseline itself is no evidence
+	if !a.Saturates && lowest {
+		a.Why = doubt // the baseline itself is no evidence
 	}
 	if a.Saturates {
 		a.From, a.To = l.list[a.Before].Offered, l.list[a.After].Offered
@@ -61,23 +61,29 @@ func (l *Levels) answer() metrics.Answer {
 
 const tooFew = "too few requests"
 
-// limited describes how many levels this client limited, "" for none, and reports whether the lowest of all loads is one of them.
-func (l *Levels) limited() (text string, lowest bool) {
-	n := 0
+// doubt describes why most of the levels that are no evidence are none, "" without such levels, and reports whether the lowest of all loads is one of them.
+func (l *Levels) doubt() (text string, lowest bool) {
+	limited, unanswered := 0, 0
 	var least *level
 	for i := range l.list {
 		v := &l.list[i]
-		if len(v.Limited) > 0 {
-			n++
+		switch {
+		case v.unanswered:
+			unanswered++
+		case len(v.Limited) > 0:
+			limited++
 		}
 		if least == nil || v.Offered < least.Offered {
 			least = v
 		}
 	}
-	if n == 0 {
-		return "", false
+	switch {
+	case unanswered > limited:
+		text = l.outages.why
+	case limited > 0:
+		text = fmt.Sprintf("client overloaded in %d of %d levels", limited, len(l.list))
 	}
-	return fmt.Sprintf("client overloaded in %d of %d levels", n, len(l.list)), len(least.Limited) > 0
+	return text, least != nil && !least.evidence()
 }
 
 func load(v float64, users bool) string {
@@ -126,7 +132,7 @@ func (l *Levels) oneOfEach(order []*level, better func(v, than *level) bool) []*
 // level that missed the objectives does not count if the queue of a higher load right before it explains that.
 func (l *Levels) byLoad() (order []*level) {
 	for i := range l.list {
-		if v := &l.list[i]; v.Requests >= fewestRequests && len(v.Limited) == 0 && !l.suffered(i) {
+		if v := &l.list[i]; v.Requests >= fewestRequests && v.evidence() && !l.suffered(i) {
 			order = append(order, v)
 		}
 	}
@@ -156,6 +162,8 @@ func (l *Levels) stand() {
 // standing of a level, or of several at the same load that count together. It is open until half of the offered requests have ended.
 func (l *Levels) standing(v *level) metrics.Standing {
 	switch {
+	case v.unanswered:
+		return metrics.LevelUnanswered
 	case len(l.SLO) == 0 || v.Requests == 0:
 		return metrics.LevelOpen
 	case len(v.Limited) > 0:
@@ -229,7 +237,7 @@ func (l *Levels) held(a *metrics.Answer) {
 	if v.set == nil || v.To != l.end || v.Requests < fewestRequests {
 		return // the level is too short
 	}
-	if len(v.Limited) > 0 || v.Standing == metrics.LevelBehind || !l.last.found && v.Standing != metrics.LevelWithin {
+	if !v.evidence() || v.Standing == metrics.LevelBehind || !l.last.found && v.Standing != metrics.LevelWithin {
 		return
 	}
 	l.within(a, v)
@@ -285,11 +293,15 @@ type Summary struct {
 	LoadTime      time.Duration
 	OK, Cancelled bool
 
-	NoSocket bool // the client's own system refused it
+	NoSocket  bool // the client's own system refused it
+	Unreached bool // it failed as without a server
+
+	// Answered is the last sign of the server after Sent, Never for none.
+	Sent, Answered, Done time.Duration
 
 	// The following are set for successes only. Wait and Whole are the times from LoadTime to the first and the last chunk, Late is the
 	// client's own lateness.
-	Done, First             time.Duration
+	First                   time.Duration
 	TTFT, Wait, Whole, Late time.Duration
 	Rest                    metrics.OtherObjectives
 	Output                  int
@@ -297,9 +309,12 @@ type Summary struct {
 
 // Summarize sums up a request that ended.
 func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
-	f := Summary{LoadTime: p.LoadTime(q), OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled, NoSocket: q.Failure == metrics.FailedNoSocket}
+	f := Summary{
+		LoadTime: p.LoadTime(q), OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled, NoSocket: q.Failure == metrics.FailedNoSocket,
+		Unreached: q.Unreached(), Sent: q.Sent, Answered: q.Answered(), Done: q.Done,
+	}
 	if f.OK {
-		f.Done, f.First, f.TTFT, f.Output = q.Done, q.FirstChunk, q.TTFT(), q.OutputTokens
+		f.First, f.TTFT, f.Output = q.FirstChunk, q.TTFT(), q.OutputTokens
 		f.Wait, f.Whole = max(f.TTFT, q.FirstChunk-f.LoadTime), max(q.E2EL(), q.LastChunk-f.LoadTime)
 		f.Late = max(0, q.OwnLateness())
 		f.Rest = q.OtherObjectives()

@@ -28,6 +28,7 @@ type Levels struct {
 	steered, Live, Settled bool
 	Client                 []metrics.ClientSecond
 	last                   lastSet
+	outages                outages
 	end                    time.Duration // of the last level
 	Scratch
 }
@@ -71,12 +72,15 @@ type level struct {
 	over      int           // requests of those that ended in any way
 	gaps      time.Duration // between requests, by the ramp's rates; integers, so that their order does not matter
 	noSocket  int           // of Requests
+	lost      int           // of Requests, in outages
 	sent      int           // requests sent in the level, whenever they were scheduled; see Plan.SentTime
 	done      int           // successes that ended in the level, whenever they were scheduled
 	ttft      figures
 	itl       metrics.Histogram // gaps are too many for exact counts
 	pace      Pace
 	late      figures // lateness of successes beyond LateMost
+	// unanswered: too many requests were lost in outages.
+	unanswered bool
 	// firsts are the moments of the first chunks.
 	firsts []time.Duration
 }
@@ -126,6 +130,12 @@ func (l *Levels) Sent(at time.Duration) {
 
 // Ended counts the outcome of a request, and returns its level.
 func (l *Levels) Ended(f *Summary) *level {
+	if f.Answered != metrics.Never {
+		l.outages.answered(f.Sent, f.Answered)
+	}
+	if !f.OK && !f.Cancelled {
+		l.outages.failed = append(l.outages.failed, failure{f.LoadTime, f.Done, f.Unreached})
+	}
 	if f.OK {
 		if at := l.at(f.Done); at != nil {
 			at.done++
@@ -177,6 +187,7 @@ func (l *Levels) Gaps(windows []metrics.Window) {
 // finish computes the figures of each level.
 func (l *Levels) finish() {
 	planned := l.planned()
+	l.outage()
 	for i := range l.list {
 		v := &l.list[i]
 		seconds := (v.To - v.From).Seconds()

@@ -85,6 +85,7 @@ func TestJudgeEqualsReport(t *testing.T) {
 		"stages":             {stages, many.serve(poisson(ramp, r), r), nil},
 		"closed loop":        {metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 4}, closedLoop(userStages(4), time.Second/2, 4), nil},
 		"users":              {users, closedLoop(users.Stages, time.Second/2, 16), nil},
+		"server killed":      {warm, killed(many.serve(poisson(ramp, r), r), 30*time.Second, 40*time.Second, metrics.FailedTruncated), nil},
 		"steered": {warm, many.serve(poisson(ramp, r), r), []metrics.LogEntry{
 			{At: 30 * time.Second, Set: &metrics.LoadSetting{Rate: 20, RampTo: 44, RampOver: 20 * time.Second}},
 			{At: 55 * time.Second, Set: &metrics.LoadSetting{Rate: 42}, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 90}}}}},

@@ -141,6 +141,9 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 	case r.Standing == metrics.LevelLimited:
 		out = append(out, screen.Label.Span("?"))
 		add(true, "client overloaded", screen.Label)
+	case r.Standing == metrics.LevelUnanswered:
+		out = append(out, screen.Label.Span("?"))
+		add(true, "server did not answer", screen.Label)
 	case math.IsNaN(r.within) || r.Standing == metrics.LevelOpen:
 		out = append(out, screen.Text.Span(" "))
 	case r.Standing == metrics.LevelWithin:
@@ -269,7 +272,7 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 	return r
 }
 
-// failed reports whether a load was not within the objectives. A load that the client limited is neither.
+// failed reports whether a load was not within the objectives. A load that the client limited is neither, nor is one without a server.
 func (r *stageRow) failed() bool {
 	return r.Standing == metrics.LevelMissed || r.Standing == metrics.LevelBehind
 }

@@ -151,7 +151,7 @@ func TestAnswer(t *testing.T) {
 		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok",
 			rampReport(), monitoredClient()},
 		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client OVERLOADED (p99 send delay 31ms and 1 more)",
-			rampReport(), monitoredClient("p99 send delay 31ms", "12.5 % of chunks coalesced before read")},
+			rampReport(), monitoredClient("p99 send delay 31ms", "12.5% of chunks coalesced before read")},
 		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client OVERLOADED; FAILED p99_ttft_ms>500 (612)",
 			rampReport(), func(r *metrics.Report) {
 				monitoredClient("p99 send delay 31ms", "CPU full for 8 of 10 s")(r)

@@ -85,7 +85,7 @@ func TestClientRemarks(t *testing.T) {
 		"read late": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 24)
 			run.Stamps.DelayP99 = 30 * ms
-		}, "Client OVERLOADED: 20.0 % of chunks coalesced before read. " + advice, "client OVERLOADED (20.0 % of chunks coalesced before read)"},
+		}, "Client OVERLOADED: 20.0% of chunks coalesced before read. " + advice, "client OVERLOADED (20.0% of chunks coalesced before read)"},
 		"a few, read late": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 12)
 			run.Stamps.DelayP99 = 30 * ms

@@ -146,7 +146,7 @@ func TestRemarkOnPacing(t *testing.T) {
 		want   string
 	}{
 		{"not known", func(*metrics.Report) {}, "."},
-		{"a client that read late", func(r *metrics.Report) { r.Client.Verdict.Why = []string{"2.0 % of chunks coalesced before read"} }, "."},
+		{"a client that read late", func(r *metrics.Report) { r.Client.Verdict.Why = []string{"2.0% of chunks coalesced before read"} }, "."},
 		{"no connections", func(r *metrics.Report) {
 			r.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Count: 9}, {Kind: metrics.FailedConnect, Count: 20}}
 		}, "; 20 requests got no connection."},

@@ -226,7 +226,7 @@ func (e *Evidence) Verdict() Verdict {
 		bad(OfferedRate|WithinSLO, "p99 send delay %s", rounded(e.Late))
 	}
 	if e.stamps.Shared >= fewestJudged && Share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && e.readLate() {
-		bad(Gaps, "%.1f %% of chunks coalesced before read", 100*Share(e.stamps.Shared, e.stamps.Chunks))
+		bad(Gaps, "%.1f%% of chunks coalesced before read", 100*Share(e.stamps.Shared, e.stamps.Chunks))
 	}
 	// Without the kernel's stamps the client's own are used.
 	own := !e.kernel || Share(e.stamps.Unstamped, e.stamps.Chunks) > 0.5

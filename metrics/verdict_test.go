@@ -24,8 +24,8 @@ func TestVerdict(t *testing.T) {
 		{"sent late", func(e *Evidence) { e.Late = 23 * ms }, "limited (p99 send delay 23ms)"},
 		{"late in a closed loop", func(e *Evidence) { e.Late, e.paced = time.Second, false }, "ok"},
 		{"few requests", func(e *Evidence) { e.Late, e.Over = time.Second, 2 }, "ok"},
-		{"read late and together", func(e *Evidence) { e.stamps.Shared = 48 }, "limited (2.4 % of chunks coalesced before read)"},
-		{"together, and read late for a fast stream", func(e *Evidence) { e.stamps.Shared, e.gap = 48, 20*ms }, "limited (2.4 % of chunks coalesced before read)"},
+		{"read late and together", func(e *Evidence) { e.stamps.Shared = 48 }, "limited (2.4% of chunks coalesced before read)"},
+		{"together, and read late for a fast stream", func(e *Evidence) { e.stamps.Shared, e.gap = 48, 20*ms }, "limited (2.4% of chunks coalesced before read)"},
 		{"together, but read well before the next came", func(e *Evidence) { e.stamps.Shared, e.gap = 1000, 21*ms }, "ok"},
 		{"without a socket", func(e *Evidence) { e.Refused = 3 }, "limited (no socket for 3 of the requests)"},
 		{"few together", func(e *Evidence) { e.stamps.Chunks, e.stamps.Shared = 100, 19 }, "ok"},
@@ -35,7 +35,7 @@ func TestVerdict(t *testing.T) {
 		}, "ok"},
 		{"together with stamps of our own", func(e *Evidence) {
 			e.kernel, e.stamps.Shared, e.stamps.DelayP99, e.sched = false, 1000, Never, 2*ms
-		}, "limited (50.0 % of chunks coalesced before read)"},
+		}, "limited (50.0% of chunks coalesced before read)"},
 		{"read late, stamped by the kernel", func(e *Evidence) { e.sched = 11 * ms }, "ok"},
 		{"read late with stamps of our own", func(e *Evidence) { e.kernel, e.sched = false, 11*ms }, "limited (p99 read delay 11ms)"},
 		{"read late, and the kernel's stamps did not come", func(e *Evidence) { e.stamps.Unstamped, e.sched = 1001, 11*ms }, "limited (p99 read delay 11ms)"},

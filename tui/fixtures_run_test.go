@@ -136,7 +136,7 @@ func play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
 // Reasons as a verdict gives them.
 var (
 	late     = []string{"p99 send delay 31ms", "CPU full for 3 of 5 s"}
-	together = []string{"1.3 % of chunks coalesced before read"}
+	together = []string{"1.3% of chunks coalesced before read"}
 )
 
 // sampled gives a snapshot the samples of its seconds, and verdicts on the whole run and on its last seconds.

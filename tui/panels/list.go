@@ -113,7 +113,8 @@ func matches(q *metrics.RequestRow, words []string) bool {
 
 // searchText is the text of a request that a filter searches.
 func searchText(q *metrics.RequestRow) string {
-	parts := []string{fmt.Sprintf("#%d", q.Index), screen.Sanitize(q.ID), screen.Sanitize(q.Model), screen.Sanitize(string(q.State))}
+	_, state, _ := describeState(q)
+	parts := []string{fmt.Sprintf("#%d", q.Index), screen.Sanitize(q.ID), screen.Sanitize(q.Model), screen.Sanitize(string(q.State)), state}
 	if q.Status != 0 {
 		parts = append(parts, fmt.Sprint(q.Status))
 	}

@@ -63,6 +63,7 @@ func TestListFilter(t *testing.T) {
 		{List{Filter: "7f3a-4305"}, []int{4305}},
 		{List{Filter: "#4305"}, []int{4305}},
 		{List{Filter: "held"}, []int{4359, 4358}},
+		{List{Filter: "queued"}, []int{4359, 4358}},
 		{List{Filter: " \t "}, indices(&s, List{})},
 	} {
 		if diff := cmp.Diff(c.want, indices(&s, c.l)); diff != "" {

@@ -143,7 +143,8 @@ func (v *View) unsaturated() string {
 // limitRemark names the part of TTFT that limits the server.
 func (v *View) limitRemark() (remark, bool) {
 	if a := v.answer(); a != nil && a.Bottleneck.Known() && a.Saturates {
-		return remark{long: a.Bottleneck.String(), style: screen.Text, spare: 3}, true
+		// The report has a blank before the sign, figures on the screen have none.
+		return remark{long: strings.Replace(a.Bottleneck.String(), " %", "%", 1), style: screen.Text, spare: 3}, true
 	}
 	return remark{}, false
 }
@@ -288,7 +289,7 @@ func (v *View) cardRows() []cardRow {
 	within.long = strings.TrimPrefix(within.long, "within SLO ")
 	out := []cardRow{row("within SLO", within, ok, "no objectives given")}
 	if saturation, ok := v.saturationRemark(); ok {
-		saturation.long = cmp.Or(saturation.short, saturation.long)
+		saturation.long = strings.TrimPrefix(cmp.Or(saturation.short, saturation.long), "saturation ")
 		out = append(out, row("saturation", saturation, ok, ""))
 	}
 	if limit, ok := v.limitRemark(); ok {

@@ -2,6 +2,7 @@ package panels
 
 import (
 	"bytes"
+	"container/heap"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -35,18 +36,23 @@ func makeUp(seed uint64) *madeUp {
 		Rate: metrics.Rate(2 + r.IntN(12)), Percentiles: []float64{75, 90, 95, 99, 99.9},
 		Metrics: []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Timestamps: metrics.UserStamps,
 	}
-	if chance(60) {
-		p.Duration = length
-	}
 	if chance(40) {
 		p.Warmup = time.Duration(1+r.IntN(6)) * time.Second
 	}
 	if chance(40) {
 		p.MaxConcurrency = 4 + r.IntN(40)
 	}
-	if chance(30) {
-		half := length / 2
-		p.Stages = []metrics.Stage{{Length: half, Rate: float64(p.Rate)}, {Start: half, Length: length - half, Rate: 2 * float64(p.Rate)}}
+	if chance(60) {
+		p.Duration = length
+	}
+	slots := 1 << 20 // at once at the server
+	if chance(40) {
+		length += time.Minute
+		slots = 2 + r.IntN(8)
+		for i := range 5 {
+			p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * length / 5, Length: length / 5, Rate: float64(p.Rate) * float64(i+1) / 2})
+		}
+		p.Duration = length
 	}
 	if chance(60) {
 		p.Goodput = metrics.SLO{{Metric: metrics.E2EL, LimitMS: float64(200 + r.IntN(3000))}}
@@ -59,7 +65,7 @@ func makeUp(seed uint64) *madeUp {
 		p.GPUPrice = 2.5
 	}
 	m := &madeUp{run: metrics.Run{Plan: p, End: metrics.End{Ended: length}}}
-	m.makeRequests(r, length)
+	m.makeRequests(r, length, slots)
 	if p.Duration == 0 && len(m.requests) > 0 {
 		m.run.Plan.Requests = len(m.requests)
 	}
@@ -71,13 +77,14 @@ func makeUp(seed uint64) *madeUp {
 }
 
 // makeRequests makes up requests that are over by the end of the run.
-func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration) {
+func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 	p := &m.run.Plan
+	var busy times
 	slow, failing, told := math.Exp(2*r.Float64()), r.IntN(25)*r.IntN(2), r.IntN(3) == 0
 	us := func(most float64) time.Duration { return time.Duration(most*r.Float64()*1e6) * time.Microsecond }
 	models := []string{"", "", "org/A", "org/B"}[r.IntN(2)*2:][:2]
 	for at := time.Duration(0); ; {
-		at += time.Duration(r.ExpFloat64() / float64(p.Rate) * float64(time.Second)).Round(time.Microsecond)
+		at += time.Duration(r.ExpFloat64() / p.Target(at) * float64(time.Second)).Round(time.Microsecond)
 		q := metrics.NewRequest(len(m.requests))
 		q.ID, q.Model = fmt.Sprintf("id-%d", q.Index), models[r.IntN(2)]
 		q.Scheduled, q.Due = at, at+us(0.0003)
@@ -87,7 +94,7 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration) {
 		}
 		q.Sent, q.Connect = q.Admitted+us(0.0005), us(0.0004)
 		q.InputTokens, q.InputSource = 1+r.IntN(900), metrics.TokensFromUsage
-		t := q.Sent + us(0.2*slow)
+		t := busy.free(q.Sent, slots) + us(0.2*slow)
 		chunks := 1
 		if !p.Pooling {
 			chunks += r.IntN(40)
@@ -103,6 +110,7 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration) {
 			}
 		}
 		q.Done = q.LastChunk
+		heap.Push(&busy, q.Done)
 		if !p.Pooling {
 			q.OutputTokens, q.OutputSource = chunks, metrics.TokensFromUsage
 		}
@@ -117,8 +125,11 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration) {
 				q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
 			}
 		}
-		if q.Done >= length {
+		if at >= length {
 			return
+		}
+		if q.Done >= length {
+			continue
 		}
 		m.requests = append(m.requests, q)
 	}

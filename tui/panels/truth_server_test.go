@@ -2,6 +2,7 @@ package panels
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -251,17 +252,34 @@ var errorsPattern = regexp.MustCompile(`(\d+) errors?`)
 // verdict compares the line of what is known so far.
 func (f *truth) verdict() {
 	f.known()
+	if f.over() && f.at("benchtop", "answer", "peak_output_tokens_per_s") > 0 && !f.s.Plan.Pooling {
+		f.want(`peak (\S+) tok/s`, number.Short(f.at("benchtop", "answer", "peak_output_tokens_per_s")))
+	}
 	if done, failed := f.ended(); failed > 0 {
 		f.want(errorsPattern.String(), number.Count(failed))
 		f.want(`errors?, (\S+%)`, number.Share(failed, failed+done))
 	}
 }
 
-// known compares the highest load within the objectives and the saturation.
+// known compares the highest load within the objectives, the saturation and its cause, and the highest throughput.
 func (f *truth) known() {
 	a := f.s.Answer
 	if f.over() {
 		a = &f.s.Report.Answer
+		answer := f.result["benchtop"].(map[string]any)["answer"].(map[string]any)
+		if at, ok := answer["at"].(float64); ok {
+			if at >= 10 {
+				at = math.Round(at)
+			}
+			f.want(`saturat(?:es|ing\?|ion) +(?:at )?~(\S+)`, loadNumber(at))
+			f.saturated++
+		} else if before, ok := answer["before"].(map[string]any); ok {
+			f.want(`saturat(?:es|ing\?|ion) +(?:between )?(\S+?)(?:–| and)`, loadNumber(before["offered"].(float64)))
+			f.saturated++
+		}
+		if limit, ok := answer["limit"].(map[string]any); ok && answer["bends"] == true {
+			f.want(`(\d+) ?% of `, fmt.Sprintf("%.0f", math.Floor(100*limit["share"].(float64)+1e-9)))
+		}
 		if highest := f.at("benchtop", "answer", "highest_within_slo"); highest == highest {
 			f.want(`within SLO +up to (\S+)`, loadNumber(highest))
 		}

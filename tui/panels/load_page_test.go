@@ -171,7 +171,12 @@ func TestStageRows(t *testing.T) {
 	check("judged",
 		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓", "00:10 16 req/s 16 16 150ms 96.8% ✓ highest, 93% confidence ↓ saturates",
 		"00:20 32 req/s 32 17 2.50s 10.0% ! now", "00:30 64 req/s – – – –")
-	levels := s.Levels
+	levels := slices.Clone(s.Levels)
+	s.Levels[1].Standing, s.Levels[2].Standing = metrics.LevelLimited, metrics.LevelUnanswered
+	s.Answer = &metrics.Answer{}
+	check("no evidence",
+		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓", "00:10 16 req/s 16 16 150ms 96.8% ? client overloaded",
+		"00:20 32 req/s 32 17 2.50s 10.0% ? server did not answer now", "00:30 64 req/s – – – –")
 	s.Levels = append(slices.Clone(levels), metrics.LoadLevel{From: 25 * time.Second, To: 30 * time.Second, Offered: 20, Requests: 100, Good: 100, Done: 20, TTFTp99: 100})
 	s.Answer = &metrics.Answer{Saturates: true, Before: 3, After: 2}
 	for i, r := range (&View{Snapshot: &s}).stageRows() {

@@ -105,6 +105,8 @@ func (v *View) withinRemark() (remark, bool) {
 	switch {
 	case a == nil || len(v.goals()) == 0:
 		return remark{}, false
+	case !a.Within && v.State == metrics.Finished && slices.ContainsFunc(v.levels(), func(l metrics.LoadLevel) bool { return !l.Standing.Evidence() }):
+		return remark{long: "load within SLO unknown", style: screen.Label}, true
 	case !a.Within && v.State == metrics.Finished:
 		return remark{long: "no load within SLO", style: screen.Warning}, true
 	case !a.Within:

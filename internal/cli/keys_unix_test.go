@@ -73,7 +73,7 @@ func TestKeys(t *testing.T) {
 		{[]string{"e"}, " demo-", "errors only"},
 		{[]string{"Enter"}, "chunks · ITL", ""},
 		{[]string{"Escape"}, "Enter open", "Esc back"}, // a key right behind Esc would be Alt and that key
-		// Hands on the load.
+		// Live control of the load.
 		{[]string{"1"}, "[1 Overview]", ""},
 		{[]string{"+"}, "press c", "CONTROL"},
 		{[]string{"c"}, "CONTROL", ""},
@@ -85,8 +85,8 @@ func TestKeys(t *testing.T) {
 		{[]string{"{"}, "6 req/s", ""},
 		{[]string{"P"}, "PAUSED", ""},
 		{[]string{"P"}, "CONTROL", "PAUSED"},
-		{[]string{"R"}, "Ramp from here", ""},
-		{[]string{"9", "Space", "i", "n", "Space", "2", "s", "Enter"}, "y starts it", ""},
+		{[]string{"R"}, "Ramp in req/s", ""},
+		{[]string{"9", "Space", "i", "n", "Space", "2", "s", "Enter"}, "y start", ""},
 		{[]string{"y"}, "9 req/s", ""},
 		{[]string{"o"}, "Objectives", ""},
 		{[]string{"C-u", "t", "t", "f", "t", ":", "1", "2", "3", "Enter"}, "123ms", ""},

@@ -107,16 +107,10 @@ func TestTape(t *testing.T) {
 	x := open(t, cols, rows, fmt.Sprintf(`PATH=%s:$PATH PS1='$ ' ENV= sh -i`, shellQuote(bin)))
 	x.wait("$")
 
-	// The word that shows that a key had its effect, in the order of the tape. Two blanks before demo- are those of a row: the header
-	// has the name of the result.
+	// The word that shows that a key had its effect, in the order of the tape.
 	expected := []struct{ key, shows string }{
-		{"benchtop demo --duration 90s", "$ benchtop demo"}, {"Enter", "● RUN"},
-		{"z", "[tokens/s]"}, {"Escape", "╭─ load"},
-		{"2", "[2 Latency]"}, {"m", "> first answer token"}, {"4", "[4 Server]"},
-		{"5", "  demo-"}, {"Enter", "chunks"}, {"Escape", "Enter open"}, {"1", "[1 Overview]"},
-		{"c", "CONTROL"}, {"}", "req/s"}, {"}", "req/s"}, {"}", "req/s"}, {"3", "[3 Load]"},
-		{"i", "Load in req/s"}, {"24", "24"}, {"Enter", "24 req/s"}, {"1", "[1 Overview]"},
-		{"q", "✓ DONE"}, {"q", "result saved to"},
+		{"benchtop demo --duration 30s", "$ benchtop demo"}, {"Enter", "● RUN"},
+		{"4", "[4 Server]"}, {"1", "╭─ ✓ DONE"}, {"q", "result saved to"},
 	}
 	for _, now := range p.steps {
 		if now.pause > 0 {

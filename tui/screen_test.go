@@ -161,7 +161,7 @@ func TestASCII(t *testing.T) {
 	m.ASCII = true
 	got := m.View()
 	whole(t, m, "ascii")
-	if !strings.Contains(got, "127.0.0.1:8000 - ????/et??? - stage 5/5") {
+	if !strings.Contains(got, "127.0.0.1:8000 - ????/et??? - stages 16") {
 		t.Errorf("foreign text:\n%s", got)
 	}
 	golden(t, "screens/ascii_80x24.txt", got+"\n")

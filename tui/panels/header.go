@@ -191,7 +191,7 @@ func (h Header) second(c screen.Canvas) {
 	if s.SaveError != "" {
 		right = []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError), c.W*2/5)), screen.Label.Span(between)}
 	}
-	right = append(right, h.clientNote(c.W/2-screen.SpansWidth(right))...)
+	right = append(right, h.clientNote(c.W*2/5-screen.SpansWidth(right)/2)...)
 	c.Spans(max(0, c.W-screen.SpansWidth(right)), 0, right)
 	const gap = 2
 	room := max(0, c.W-screen.SpansWidth(right)-gap)

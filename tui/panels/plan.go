@@ -17,10 +17,12 @@ func PlanLine(p *metrics.Plan, w int) string {
 	return fit(parts, core(p, parts), w)
 }
 
-// core is how many of the parts a reader has to know: the target, the model, and the cold cache.
+// core is how many of the parts a reader has to know: the target, the model, the cold cache, and the load.
 func core(p *metrics.Plan, parts []string) int {
-	if p != nil && p.Cache != "" {
-		return slices.Index(parts, screen.Sanitize(cacheInShort(p))) + 1
+	if p != nil {
+		if i := slices.Index(parts, screen.Sanitize(p.Load)); i >= 0 {
+			return i + 1
+		}
 	}
 	return min(2, len(parts))
 }

@@ -46,7 +46,7 @@ func (k *speedBenchKind) Name() string { return "speed_bench" }
 
 func (k *speedBenchKind) Define(group func(string) Flags) {
 	f := group(filesHeading)
-	f.StringVar(&k.Subset, "speed-bench-dataset-subset", k.Subset, "speed_bench: subset, "+strings.Join(SpeedBenchSubsets(), ", "))
+	f.StringVar(&k.Subset, "speed-bench-dataset-subset", k.Subset, "speed_bench: subset: "+strings.Join(SpeedBenchSubsets(), ", "))
 	f.IntVar(&k.OutputLen, "speed-bench-output-len", k.OutputLen, "speed_bench: output length in tokens")
 	f.StringVar(&k.Category, "speed-bench-category", "", "speed_bench: only prompts of this category")
 }

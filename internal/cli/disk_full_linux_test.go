@@ -24,9 +24,8 @@ func TestDiskFullForAWhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.wait(" saving ")
-	if shown := x.screen(); strings.Contains(shown, "NOT SAVING") {
-		t.Errorf("still not saving:\n%s", shown)
+	if !eventually(func() bool { return !strings.Contains(x.screen(), "NOT SAVING") }) {
+		t.Fatalf("still not saving:\n%s", x.screen())
 	}
 	dir := filepath.Join(x.dir, "benchtop-results")
 	inJournal(t, dir, 60, `{"index":`)

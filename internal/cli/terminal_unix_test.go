@@ -394,7 +394,7 @@ func TestColourModes(t *testing.T) {
 				}
 			}
 			x.press("q", "q")
-			x.wait("✓ saved")
+			x.wait("7 report")
 			x.press("q")
 			x.ended()
 		})
@@ -406,7 +406,7 @@ func TestPlainLocale(t *testing.T) {
 	t.Parallel()
 	x := open(t, 100, 30, `LC_ALL=C "$BENCHTOP" demo --duration 10m`)
 	x.wait("RUN")
-	x.wait("goodput")
+	x.wait("good ")
 	plain := func(what, s string) {
 		if i := strings.IndexFunc(s, func(r rune) bool { return r > '~' }); i >= 0 {
 			t.Errorf("%s: %q is not ASCII", what, s[max(0, i-20):min(len(s), i+20)])

@@ -1,25 +1,23 @@
-// Package term is the way to a terminal: it counts and records the bytes that go there, keeps the rate of frames within a limit, runs a
-// Bubble Tea program on it, and finds out from the environment whether the terminal needs ASCII. It knows nothing of the dashboard.
+// Package term is the way to a terminal: it runs a Bubble Tea program on it and sends the cells that change, counts and records the bytes,
+// keeps the rate of frames within a limit, and finds out whether the terminal needs ASCII and has a light background. It knows nothing of
+// the dashboard.
 //
-//	Bubble Tea ──frames──> Writer ──┬──> the terminal
-//	                bell ──Aside──>─┤
-//	                                └──> recording: an asciicast, without asides
+//	model ──View──> drawing: latest frame ─ shown frame ──changes──> Writer ──┬──> the terminal
+//	Bubble Tea ──modes of the terminal──────────────────────────────────────>─┤
+//	bell ──Aside────────────────────────────────────────────────────────────>─┤
+//	                                                                          └──> recording: an asciicast, without asides
 package term
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/term"
@@ -27,8 +25,8 @@ import (
 	_ "benchtop/tui/noquery" // first, so that Bubble Tea does not query the terminal
 )
 
-// FramesPerSecond is how often Bubble Tea looks for changes to write: a key shows its effect within a twentieth of a second. The
-// program decides how often there are changes, so this costs no bytes.
+// FramesPerSecond is how often changes are sent at most: a key shows its effect within a twentieth of a second. The program decides how
+// often there are changes, so this costs no bytes.
 const FramesPerSecond = 20
 
 // grace is how long a terminal that does not take our output may delay the way out.
@@ -37,7 +35,7 @@ const grace = time.Second
 // ErrLost says that the terminal went away while a program was on it.
 var ErrLost = errors.New("the terminal is gone")
 
-// Writer counts the bytes that go to a terminal. Bubble Tea hands over each frame in one call, so an aside comes between two frames.
+// Writer counts the bytes that go to a terminal. Each frame is written in one call, so an aside comes between two frames.
 type Writer struct {
 	mu     sync.Mutex // guards to and record: one writer at a time
 	to     io.Writer
@@ -59,7 +57,7 @@ func (w *Writer) Record(to io.Writer, width, height int) {
 	w.record = newRecording(to, width, height, began, func() time.Duration { return time.Since(began) })
 }
 
-// Write sends a frame.
+// Write sends a frame, or modes of the terminal.
 func (w *Writer) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,21 +117,23 @@ func (w *Writer) IsTerminal() bool {
 	return ok && term.IsTerminal(f.Fd())
 }
 
-// terminalWriter is a writer that Bubble Tea knows as a terminal, to ask it for its size.
-type terminalWriter struct {
+// terminalFile is an output that Bubble Tea knows as a terminal, to ask it for its size.
+type terminalFile struct {
 	*os.File
-	w *Writer
+	d *drawing
 }
 
-// Write goes through the writer, not to the file.
-func (t terminalWriter) Write(b []byte) (int, error) { return t.w.Write(b) }
+// Write does not go to the file.
+func (t terminalFile) Write(b []byte) (int, error) { return t.d.Write(b) }
 
 // Run has the terminal until the model quits (nil), ctx ends (its cause) or the terminal is lost (ErrLost). Keys come from in; nil means
 // standard input.
 func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea.ProgramOption) error {
-	var out io.Writer = w
+	d := newDrawing(w)
+	defer d.stop()
+	var out io.Writer = d
 	if w.IsTerminal() {
-		out = terminalWriter{w.to.(*os.File), w}
+		out = terminalFile{w.to.(*os.File), d}
 	}
 	options := append([]tea.ProgramOption{
 		tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(FramesPerSecond), tea.WithOutput(out),
@@ -148,7 +148,7 @@ func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea
 			options = append(options, a.options()...)
 		}
 	}
-	p := tea.NewProgram(m, options...)
+	p := tea.NewProgram(drawn{m, d}, options...)
 	if a != nil {
 		a.program = p
 	}
@@ -187,87 +187,6 @@ func leave(p *tea.Program, done <-chan error, why error) error {
 	case <-time.After(grace):
 	}
 	return why
-}
-
-// recording writes everything that goes to the terminal as an asciicast, version 2, which asciinema and others play: a line with the size,
-// then one for each piece.
-//
-//	{"version":2,"width":120,"height":40,"timestamp":1795264380}
-//	[0,"o","\u001b[H\u001b[2J"]
-//	[7.220015,"r","80x24"]
-//
-// A recording ends when its writer fails; the screen does not. A nil recording does nothing.
-type recording struct {
-	to      io.Writer
-	since   func() time.Duration // since the beginning
-	w, h    int
-	split   []byte // the beginning of a letter without its end
-	stopped bool
-}
-
-func newRecording(to io.Writer, w, h int, began time.Time, since func() time.Duration) *recording {
-	r := &recording{to: to, since: since, w: w, h: h}
-	r.line(struct {
-		Version   int   `json:"version"`
-		Width     int   `json:"width"`
-		Height    int   `json:"height"`
-		Timestamp int64 `json:"timestamp"`
-	}{2, w, h, began.Unix()})
-	if !r.stopped {
-		// Bubble Tea switches to an empty alternate screen; a player has to clear its screen.
-		r.line([]any{0, "o", "\x1b[H\x1b[2J"})
-	}
-	return r
-}
-
-// output records a piece. A letter cut in two goes with the second half.
-func (r *recording) output(b []byte) {
-	if r == nil || r.stopped {
-		return
-	}
-	b = append(r.split, b...)
-	n := len(b) - cutLetter(b)
-	r.split = bytes.Clone(b[n:])
-	if n > 0 {
-		r.event("o", string(b[:n]))
-	}
-}
-
-// cutLetter is how many bytes at the end of b begin a letter without ending it.
-func cutLetter(b []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
-			if utf8.FullRune(tail) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
-}
-
-func (r *recording) resize(w, h int) {
-	if r == nil || r.stopped || w == r.w && h == r.h || w <= 0 || h <= 0 {
-		return
-	}
-	r.w, r.h = w, h
-	r.event("r", strconv.Itoa(w)+"x"+strconv.Itoa(h))
-}
-
-func (r *recording) event(kind, data string) {
-	at := strconv.FormatFloat(r.since().Seconds(), 'f', 6, 64)
-	r.line([]any{json.RawMessage(at), kind, data})
-}
-
-func (r *recording) line(v any) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	if err == nil {
-		_, err = r.to.Write(b.Bytes())
-	}
-	r.stopped = err != nil
 }
 
 // Plain reports whether a terminal needs ASCII, by its environment: the locale is not UTF-8, or the terminal is the console of Linux, whose font has

@@ -2,8 +2,11 @@ package chart
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
+
+	"benchtop/tui/screen"
 )
 
 // The shape of a smooth histogram shows no stripes, however many bins there are.
@@ -84,6 +87,26 @@ func TestLatencyAxisEnds(t *testing.T) {
 	} {
 		if a := NewLatencyAxis(60, LatencyRange{From: c.from, To: c.to, Most: c.to}); a.lo != c.lo || a.hi != c.hi {
 			t.Errorf("%s to %s: axis from %s to %s", c.from, c.to, a.lo, a.hi)
+		}
+	}
+}
+
+// Gaps within one read take one row below the scale of charts over time, not half of it.
+func TestShortLatenciesOverTime(t *testing.T) {
+	const ms = time.Millisecond
+	now := TimeAxis{Shown: time.Minute}
+	line := func(v time.Duration) Line {
+		return Line{Name: "x", Points: []Point{{0, v.Seconds()}, {time.Minute, v.Seconds()}}}
+	}
+	plot := drawn(axisWidth+20, 8, screen.Terminal{}, Plot{Time: now, Log: true, Lines: []Line{line(4 * time.Microsecond), line(40 * ms)}}.Draw)
+	axis := NewLatencyAxis(16, LatencyRange{From: 10 * ms, To: 60 * ms, Most: 60 * ms, Short: true})
+	sum := axis.Spread()
+	sum.Add(4*time.Microsecond, 5*time.Microsecond, 9)
+	sum.Add(40*ms, 41*ms, 9)
+	heat := drawn(axisWidth+20, 8, screen.Terminal{Filled: true}, Heat{Time: now, Axis: axis, Cells: [][]float64{sum.Bins}}.Draw)
+	for name, rows := range map[string][]string{"plot": plot, "heat map": heat} {
+		if last := rows[7]; !strings.HasPrefix(last, shortName+" ") || strings.TrimSpace(last) == shortName {
+			t.Errorf("%s: the last row is %q\n%s", name, last, strings.Join(rows, "\n"))
 		}
 	}
 }

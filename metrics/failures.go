@@ -20,7 +20,8 @@ type FailureCount struct {
 	Count  int     `json:"count"`
 	// Last is when the newest of them ended.
 	Last time.Duration `json:"-"`
-	// Examples are the first few different error texts of server or system, in data-set order: foreign text.
+	// Examples are the first few different messages of server or system, in data-set order: foreign text. Messages that differ in
+	// numbers and ids alone count as one.
 	Examples []string `json:"examples,omitempty"`
 }
 
@@ -53,13 +54,14 @@ func (f *FailureAccumulator) Add(q *Request) {
 	g.Last = max(g.Last, q.Done)
 	f.first = keepFirst(f.first, failureText{q.Index, cmp.Or(q.Error, string(q.Failure), "unfinished")}, errorsKept)
 	if q.Error != "" {
-		g.examine(failureText{q.Index, q.Error})
+		g.examine(failureText{q.Index, ErrorMessage(q.Error)})
 	}
 }
 
 // examine keeps the text among the examples if it belongs to the first few different ones.
 func (g *failureGroup) examine(w failureText) {
-	if i := slices.IndexFunc(g.examples, func(x failureText) bool { return x.text == w.text }); i >= 0 {
+	shape := ErrorShape(w.text)
+	if i := slices.IndexFunc(g.examples, func(x failureText) bool { return x.text == w.text || ErrorShape(x.text) == shape }); i >= 0 {
 		if g.examples[i].index <= w.index {
 			return
 		}

@@ -17,7 +17,7 @@ import (
 func TestFailuresGoByDataSetOrder(t *testing.T) {
 	var all []metrics.Request
 	for i := range 30 {
-		q := refused(i, time.Duration(i)*time.Second, fmt.Sprint("text ", i%5))
+		q := refused(i, time.Duration(i)*time.Second, "text "+string(rune('a'+i%5)))
 		if i%3 == 0 {
 			q.Failure, q.Status, q.Error = metrics.FailedConnect, 0, ""
 		}
@@ -30,12 +30,12 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 	want := []metrics.FailureCount{
 		{
 			Kind: metrics.FailedStatus, Status: 503, Count: 9, Last: 25001 * time.Millisecond,
-			Examples: []string{"text 1", "text 0", "text 2"},
+			Examples: []string{"text b", "text a", "text c"},
 		},
 		{Kind: metrics.FailedConnect, Count: 5, Last: 27001 * time.Millisecond},
 		{Kind: "", Status: 503, Count: 1, Last: 0},
 	}
-	first := []string{"text 1", "connect", "text 0", "text 2", "connect", "text 1", "text 3", "connect", "text 2", "text 4"}
+	first := []string{"text b", "connect", "text a", "text c", "connect", "text b", "text d", "connect", "text c", "text e"}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 50 {
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

@@ -50,8 +50,9 @@ type LogEntry struct {
 	Text  string
 	// Mark is a few words for a line across the charts over time, "" for none: a new stage, the end of the warm-up.
 	Mark string
-	// Count is the number of equal events in a row; 0 means one.
+	// Count is the number of events of the same kind; 0 means one. Last is the moment of the newest where they are several.
 	Count int
+	Last  time.Duration
 	// Set is the load that was set at this moment, nil for none. Objectives are those in force from here on, nil if they did not
 	// change.
 	Set        *LoadSetting

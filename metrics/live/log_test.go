@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,16 +38,21 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// A flood of failures is one line of the log a second, and takes nothing else with it.
+// A kind of failure is one line of the log, with its count, and takes nothing else with it.
 func TestLogUnderAFlood(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
-	fail := func(at time.Duration) {
+	fail := func(at time.Duration, kind metrics.Failure, words string) {
 		q := metrics.NewRequest(0)
-		q.Failure, q.Done = metrics.FailedConnect, at
+		q.Failure, q.Done, q.Error = kind, at, words
+		if kind == metrics.FailedStatus {
+			q.Status, q.Sent = 429, at
+		}
 		rec.Take(&event.Event{Kind: event.Done, Request: &q})
 	}
 	for i := range 1500 {
-		fail(time.Duration(i) * time.Millisecond)
+		at := time.Duration(i) * time.Millisecond
+		fail(at, metrics.FailedConnect, fmt.Sprintf("dial tcp: 127.0.0.1:%d: connection refused", i))
+		fail(at, metrics.FailedStatus, fmt.Sprintf(`{"error":{"message":"limit of %d tokens for id-%d"}}`, i, i))
 		if i == 700 {
 			rec.fact(0, metrics.LogEntry{At: 700 * time.Millisecond, Level: metrics.Error, Text: "the disk is full"})
 		}
@@ -55,8 +61,25 @@ func TestLogUnderAFlood(t *testing.T) {
 	for _, e := range rec.Snapshot().Log {
 		got = append(got, fmt.Sprint(e.At, " ", e.Text, " ", e.Count))
 	}
-	want := []string{"0s request 0: connect 701", "700ms the disk is full 0", "701ms request 0: connect 799"}
+	want := []string{"0s connect: connection refused 1500", "0s HTTP 429: limit of 0 tokens for id-0 1500", "700ms the disk is full 0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("log %q, want %q", got, want)
+	}
+	early := rec.Snapshot()
+	for i := range 2 * logKept {
+		rec.fact(0, metrics.LogEntry{At: time.Duration(i), Text: "noise"})
+	}
+	fail(2*time.Second, metrics.FailedStatus, "limit of 1 tokens for id-1") // its line is gone
+	fail(3*time.Second, metrics.FailedStatus, "limit of 2 tokens for id-2")
+	late := rec.Snapshot()
+	if last := late.Log[len(late.Log)-1]; last.At != 2*time.Second || last.Count != 2 || last.Last != 3*time.Second || early.Log[0].Count != 1500 {
+		t.Errorf("after its line was dropped: %+v; an early snapshot has %+v", last, early.Log[0])
+	}
+	for i := range 3 * mostKinds {
+		fail(4*time.Second, metrics.FailedStatus, strings.Repeat("x", i+1))
+	}
+	s := rec.Snapshot()
+	if n := len(rec.kinds); n > mostKinds+2 || s.Log[len(s.Log)-1].Count < mostKinds {
+		t.Errorf("%d kinds, the last line %+v", n, s.Log[len(s.Log)-1])
 	}
 }

@@ -2,7 +2,6 @@ package live
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -135,7 +134,7 @@ func (o *outages) done(q *metrics.Request) {
 			o.failing = q.Done
 		}
 		o.reason = unanswered(q)
-		o.refused = o.refused || q.Failure == metrics.FailedConnect && o.reason == refusedWords
+		o.refused = o.refused || q.Failure == metrics.FailedConnect && o.reason == metrics.ConnectionRefused
 		return
 	}
 	if q.Sent != metrics.Never {
@@ -143,23 +142,15 @@ func (o *outages) done(q *metrics.Request) {
 	}
 }
 
-const refusedWords = "connection refused"
-
-// unanswered describes in a few words how a request got no answer. Texts of systems differ in what comes before these words.
+// unanswered describes in a few words how a request got no answer.
 func unanswered(q *metrics.Request) string {
-	for _, x := range []struct{ part, words string }{
-		{"connection refused", refusedWords}, {"connection reset", "connection reset"}, {"broken pipe", "connection reset"},
-		{"no such host", "unknown host"}, {"no route to host", "no route to the host"}, {"unreachable", "network unreachable"},
-	} {
-		if strings.Contains(q.Error, x.part) {
-			return x.words
-		}
-	}
-	switch q.Failure {
-	case metrics.FailedConnect:
+	switch words := q.ConnectionError(); {
+	case words != "":
+		return words
+	case q.Failure == metrics.FailedConnect:
 		return "no connection"
-	case metrics.FailedStall, metrics.FailedTimeout:
-		return "requests time out"
+	case q.Failure == metrics.FailedReset:
+		return "connection closed"
 	}
-	return "connection closed"
+	return "requests time out"
 }

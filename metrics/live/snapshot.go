@@ -253,7 +253,7 @@ func (k *track) row() metrics.RequestRow {
 	if q.OK() {
 		r.TPOT, r.E2EL, r.OutputTokens = q.TPOT(), q.E2EL(), q.OutputTokens
 	}
-	r.Failure, r.Status, r.Error = q.Failure, q.Status, whole(q.Error, rowErrorBytes)
+	r.Failure, r.Status, r.Error = q.Failure, q.Status, whole(metrics.ErrorMessage(q.Error), rowErrorBytes)
 	return r
 }
 

@@ -34,7 +34,8 @@ type View struct {
 	line      metrics.Timeline
 	shown     metrics.Snapshot // filled by facts; its lists only grow, since snapshots share them
 	sets      []metrics.LogEntry
-	flood     bool // the last line of the log is a failed request
+	kinds     map[logKind]int // the line of the log of each kind of failure, counted from the first line of the run
+	dropped   int             // lines before those of the log
 	tokens    firstTokens
 	lengths   metrics.LengthAccumulator
 	failures  metrics.FailureAccumulator
@@ -51,7 +52,7 @@ type View struct {
 func NewView(start time.Time, plan *metrics.Plan) *View {
 	v := &View{
 		start: start, wake: make(chan struct{}, 1), line: metrics.Timeline{Plan: plan, SLO: plan.Goodput},
-		shown: metrics.Snapshot{Plan: plan, State: metrics.Running, DrainBy: metrics.Never}, index: newRequestIndex(mostJudged),
+		shown: metrics.Snapshot{Plan: plan, State: metrics.Running, DrainBy: metrics.Never}, index: newRequestIndex(mostJudged), kinds: map[logKind]int{},
 	}
 	v.outages = outages{began: metrics.Never, ended: metrics.Never, note: func(e metrics.LogEntry) {
 		v.note(e)
@@ -136,7 +137,7 @@ func (v *View) done(q *metrics.Request) {
 	if !warming {
 		v.failures.Add(q)
 	}
-	v.noteFailure(failureEvent(q))
+	v.noteFailure(q)
 }
 
 // fact files a fact. News is in the next snapshot, however soon that is taken.
@@ -245,25 +246,40 @@ const (
 	marksKept = 1000
 )
 
-// noteFailure counts a flood of failures in one line, so that it does not push the rest out of the log.
-func (v *View) noteFailure(e metrics.LogEntry) {
-	if n := len(v.shown.Log); n > 0 && v.flood && e.At-v.shown.Log[n-1].At < time.Second {
-		last := &v.shown.Log[n-1]
-		last.Count = max(last.Count, 1) + 1
+// noteFailure logs a failure, or counts it in the line of its kind. A kind is also one of messages that differ in numbers and ids alone.
+func (v *View) noteFailure(q *metrics.Request) {
+	kind := logKind{q.Failure, q.Status, metrics.ErrorShape(q.Message())}
+	if len(v.kinds) >= mostKinds {
+		kind.shape = ""
+	}
+	log := v.shown.Log
+	if i, ok := v.kinds[kind]; ok && i >= v.dropped {
+		e := &log[i-v.dropped]
+		e.Count, e.Last = max(e.Count, 1)+1, max(e.At, e.Last, q.Done)
 		return
 	}
-	v.note(e)
-	v.flood = true
+	v.kinds[kind] = v.dropped + len(log)
+	v.note(failureEvent(q))
 }
+
+// logKind is what failures have in common that are one line of the log.
+type logKind struct {
+	kind   metrics.Failure
+	status int
+	shape  string
+}
+
+// mostKinds bounds the kinds with a message of their own.
+const mostKinds = 200
 
 // note keeps the newest entries, and the first entries with a mark.
 func (v *View) note(e metrics.LogEntry) {
-	v.flood = false
 	s := &v.shown
 	if e.Mark != "" && len(s.Marks) < marksKept {
 		s.Marks = append(s.Marks, e)
 	}
 	if s.Log = append(s.Log, e); len(s.Log) > 2*logKept {
+		v.dropped += len(s.Log) - logKept
 		s.Log = slices.Clone(s.Log[len(s.Log)-logKept:])
 	}
 }
@@ -276,16 +292,12 @@ func (v *View) noteLengths(at time.Duration, over bool) {
 }
 
 func failureEvent(q *metrics.Request) metrics.LogEntry {
-	what := string(q.Failure)
+	text := string(q.Failure)
 	if q.Failure == metrics.FailedStatus {
-		what = fmt.Sprintf("HTTP %d", q.Status)
+		text = fmt.Sprintf("HTTP %d", q.Status)
 	}
-	text := fmt.Sprintf("request %d: %s", q.Index, what)
-	if q.Sent != metrics.Never {
-		text += fmt.Sprintf(" after %s", (q.Done - q.Sent).Round(time.Millisecond))
-	}
-	if q.Error != "" {
-		text += ": " + q.Error
+	if words := q.Message(); words != "" {
+		text += ": " + words
 	}
 	return metrics.LogEntry{At: q.Done, Level: metrics.Error, Text: text}
 }

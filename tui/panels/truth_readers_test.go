@@ -247,11 +247,7 @@ func (f *truth) log() {
 		if m == nil {
 			continue
 		}
-		var index int
-		if n, _ := fmt.Sscanf(m[3], "request %d:", &index); n == 1 {
-			if q := &f.run.requests[index]; q.OK() || q.Done > f.s.At || m[2] != "ERROR" {
-				f.failf("request %d did not fail", index)
-			}
+		if f.failed(m[3]) {
 			f.read++
 			continue
 		}
@@ -267,6 +263,35 @@ func (f *truth) log() {
 		}
 		f.read++
 	}
+}
+
+// failed reports whether a line of the log is that of a kind of failure, with as many as there were.
+func (f *truth) failed(line string) bool {
+	m := regexp.MustCompile(`^(.*?)(?: \(×(\d+)\))?$`).FindStringSubmatch(line)
+	n, first := 0, ""
+	for i := range f.run.requests {
+		q := &f.run.requests[i]
+		if q.Failure == "" || q.Failure == metrics.Cancelled || q.Done == metrics.Never || q.Done > f.s.At {
+			continue
+		}
+		kind := string(q.Failure)
+		if q.Failure == metrics.FailedStatus {
+			kind = fmt.Sprintf("HTTP %d", q.Status)
+		}
+		if words := q.Message(); words != "" {
+			kind += ": " + words
+		}
+		if kind == m[1] {
+			n, first = n+1, kind
+		}
+	}
+	if first == "" {
+		return false
+	}
+	if m[2] == "" && n != 1 || m[2] != "" && m[2] != fmt.Sprint(n) {
+		f.failf("%d failed by %q, the log says %q", n, first, line)
+	}
+	return true
 }
 
 func (f *truth) report() {

@@ -41,7 +41,7 @@ func (o BFCLOptions) Validate() error {
 	}
 	for _, category := range o.Categories {
 		if category == "" || filepath.Base(category) != category || !filepath.IsLocal(category) {
-			p.add("%q is no name of a category; give --bfcl-categories, such as simple,multiple", category)
+			p.add("%q is not a category; give --bfcl-categories, such as simple,multiple", category)
 		}
 	}
 	p.positive("number of prompts", o.Prompts)

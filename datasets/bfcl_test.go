@@ -209,7 +209,7 @@ func TestBFCLFindsItsFiles(t *testing.T) {
 
 func TestBFCLOptions(t *testing.T) {
 	err := BFCLOptions{Categories: []string{"", "../simple", "a/b"}}.Validate()
-	complains(t, err, "path", `"" is no name`, `"../simple" is no name`, `"a/b" is no name`, "prompts 0", "output length 0")
+	complains(t, err, "path", `"" is not a category`, `"../simple" is not a category`, `"a/b" is not a category`, "prompts 0", "output length 0")
 	complains(t, BFCLOptions{}.Validate(), "no category")
 	_, err = NewBFCL(t.Context(), BFCLDefaults(), Text{}, numpy.NewStreams(0))
 	complains(t, err, "dataset bfcl: needs a tokenizer")

@@ -119,9 +119,9 @@ func TestImagesThatCannotBeSentAsData(t *testing.T) {
 	defer server.Close()
 	tests := []struct{ source, want string }{
 		{dir + "/none.png", "cannot be loaded: file does not exist"},
-		{dir, "cannot be loaded: this is no file"},
+		{dir, "cannot be loaded: this is not a file"},
 		{dir + "/a.webp", "this is WebP, which cannot be read here; convert it to PNG"},
-		{dir + "/a.txt", "this is no JPEG, PNG or GIF but text/plain"},
+		{dir + "/a.txt", "this is not a JPEG, PNG or GIF but text/plain"},
 		{dir + "/cut.png", "unexpected EOF"},
 		{dir + "/huge.gif", "65535 × 65535 pixels are more than 67 million"},
 		{server.URL + "/none", "cannot be loaded: the server answered 404 Not Found"},

@@ -235,7 +235,7 @@ func toNumber(v any) (any, error) {
 	case string:
 		return parseNumber(v)
 	case undefined:
-		return nil, fmt.Errorf("%s is no number", typeName(v))
+		return nil, fmt.Errorf("%s is not a number", typeName(v))
 	}
 	return nil, nil
 }

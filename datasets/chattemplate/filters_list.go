@@ -26,7 +26,7 @@ func path(v, attribute any) (any, error) {
 		}
 		return v, nil
 	}
-	return nil, fmt.Errorf("%s is no attribute", typeName(attribute))
+	return nil, fmt.Errorf("%s is not an attribute", typeName(attribute))
 }
 
 func filterMap(r *run, v any, args []any) (any, error) {
@@ -45,7 +45,7 @@ func filterMap(r *run, v any, args []any) (any, error) {
 		case len(args) > 0:
 			name, ok := args[0].(string)
 			if !ok {
-				return nil, fmt.Errorf("%s is no filter", typeName(args[0]))
+				return nil, fmt.Errorf("%s is not a filter", typeName(args[0]))
 			}
 			out[i], err = r.filter(name, append([]any{item}, args[1:]...), nil)
 		default:
@@ -98,7 +98,7 @@ func (r *run) holds(v any, args []any) (bool, error) {
 	}
 	name, ok := args[0].(string)
 	if !ok {
-		return false, fmt.Errorf("%s is no test", typeName(args[0]))
+		return false, fmt.Errorf("%s is not a test", typeName(args[0]))
 	}
 	result, err := r.test(name, v, args[1:])
 	return truth(result), err

@@ -17,7 +17,7 @@ func callRange(r *run, args []any, named map[string]any) (any, error) {
 	for i, a := range args {
 		n, ok := a.(int)
 		if !ok || i > 2 {
-			return nil, fmt.Errorf("range: %s is no bound", typeName(a))
+			return nil, fmt.Errorf("range: %s is not a bound", typeName(a))
 		}
 		bounds[i] = n
 	}
@@ -99,7 +99,7 @@ func strftimeNow(r *run, args []any, named map[string]any) (any, error) {
 	}
 	format, ok := args[0].(string)
 	if !ok {
-		return nil, fmt.Errorf("strftime_now: %s is no str", typeName(args[0]))
+		return nil, fmt.Errorf("strftime_now: %s is not a str", typeName(args[0]))
 	}
 	return strftime(format, r.now())
 }

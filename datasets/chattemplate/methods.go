@@ -117,7 +117,7 @@ func strung(args []any, least, most int) ([]string, error) {
 	for i, a := range args {
 		s, ok := a.(string)
 		if !ok {
-			return nil, fmt.Errorf("%s is no str", typeName(a))
+			return nil, fmt.Errorf("%s is not a str", typeName(a))
 		}
 		out[i] = s
 	}

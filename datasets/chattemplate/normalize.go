@@ -267,7 +267,7 @@ func (n *normalizer) target(name string) error {
 		return fmt.Errorf("a variable cannot be called %s", name)
 	}
 	if !nameLike(name) {
-		return fmt.Errorf("%s is no name of a variable", name)
+		return fmt.Errorf("%s is not a variable name", name)
 	}
 	return nil
 }

@@ -268,7 +268,7 @@ func item(v, key any) (any, error) {
 	case string:
 		return attribute(v, key)
 	case bool, undefined:
-		return nil, fmt.Errorf("%s is no index", typeName(key))
+		return nil, fmt.Errorf("%s is not an index", typeName(key))
 	}
 	return undefined{"item"}, nil
 }
@@ -289,7 +289,7 @@ func sliceOf(v any, given []any) (any, error) {
 		case int:
 			bounds[i] = &b
 		default:
-			return nil, fmt.Errorf("%s is no bound of a slice", typeName(b))
+			return nil, fmt.Errorf("%s is not a bound of a slice", typeName(b))
 		}
 	}
 	switch v := v.(type) {

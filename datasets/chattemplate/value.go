@@ -70,7 +70,7 @@ func normal(key any) (any, error) {
 		}
 		return k, nil
 	}
-	return nil, fmt.Errorf("%s is no key of a dict", typeName(key))
+	return nil, fmt.Errorf("%s is not a key of a dict", typeName(key))
 }
 
 func (d *dict) get(key any) (any, bool) {

@@ -130,7 +130,7 @@ func (h *Hub) Kept(repo Repository) (dir string, err error) {
 // check makes sure that the name leads nowhere else, here or on the hub.
 func (f File) check() error {
 	if !fs.ValidPath(f.Name) || f.Name == "." || !filepath.IsLocal(filepath.FromSlash(f.Name)) || strings.ContainsAny(f.Name, `\:`) {
-		return fmt.Errorf("%q is no name of a file on the hub", f.Name)
+		return fmt.Errorf("%q is not a file name on the hub", f.Name)
 	}
 	return nil
 }
@@ -198,14 +198,14 @@ func ParseRepository(kind Kind, id, revision string) (Repository, error) {
 		valid = valid && len(part) > 0 && len(part) <= 96 && plain(part, "-._") && strings.Trim(part, "-.") == part
 	}
 	if !valid {
-		return r, fmt.Errorf("%q is no name that the hub can have, such as organisation/name", id)
+		return r, fmt.Errorf("%q is not a valid name on the hub, such as organisation/name", id)
 	}
 	valid = len(r.revision) <= 255 && plain(r.revision, "-._/+")
 	for part := range strings.SplitSeq(r.revision, "/") {
 		valid = valid && part != "" && strings.Trim(part, ".") != ""
 	}
 	if !valid {
-		return r, fmt.Errorf("%q is no revision that the hub can have; give a branch, a tag or a commit", r.revision)
+		return r, fmt.Errorf("%q is not a valid revision on the hub; give a branch, a tag or a commit", r.revision)
 	}
 	return r, nil
 }

@@ -164,7 +164,7 @@ func TestFetchRefusals(t *testing.T) {
 		{"data sets offline", "b.json", []string{"HF_DATASETS_OFFLINE", "1"}, "", []string{"HF_DATASETS_OFFLINE is set"}, false, 0},
 		{"bad endpoint", "b.json", []string{"HF_ENDPOINT", "x"}, "", []string{"HF_ENDPOINT is not the address"}, false, 0},
 		{"bad token", "b.json", []string{"HF_TOKEN", "a b"}, "", []string{"the token in HF_TOKEN holds characters"}, false, 0},
-		{"out of the repository", "../b.json", nil, "", []string{`"../b.json" is no name of a file`}, false, 0},
+		{"out of the repository", "../b.json", nil, "", []string{`"../b.json" is not a file name`}, false, 0},
 		{"too large", "large", nil, "", []string{"larger than 1 MiB"}, false, 1},
 		{"empty", "empty", nil, "", []string{"empty of org/name", "came empty; try again"}, false, 1},
 		{"web page", "page", nil, "", []string{"a web page came instead of page of org/name"}, false, 1},

@@ -105,7 +105,7 @@ func readBucket(item pyItem) (Bucket, error) {
 		}
 	}
 	if len(tuple) != 3 || len(shape) != 3 {
-		return Bucket{}, fmt.Errorf("the key %v is no tuple of three whole numbers", item.key)
+		return Bucket{}, fmt.Errorf("the key %v is not a tuple of three whole numbers", item.key)
 	}
 	b := Bucket{Height: shape[0], Width: shape[1], Frames: shape[2]}
 	switch weight := item.value.(type) {

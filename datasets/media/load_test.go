@@ -56,8 +56,8 @@ func TestLoadAndPNG(t *testing.T) {
 	defer server.Close()
 	for source, want := range map[string]string{
 		dir + "/a b.gif": "", "file://" + dir + "/a%20b.gif": "", server.URL + "/a.jpg": "",
-		dir: "this is no file", dir + "/none": "no such file",
-		dir + "/a.webp": "this is WebP", dir + "/a.txt": "no JPEG, PNG or GIF but text/plain", dir + "/huge.gif": "65535 × 65535 pixels",
+		dir: "this is not a file", dir + "/none": "no such file",
+		dir + "/a.webp": "this is WebP", dir + "/a.txt": "not a JPEG, PNG or GIF but text/plain", dir + "/huge.gif": "65535 × 65535 pixels",
 		server.URL + "/none": "the server answered 404", "http://[": "missing ']' in host", "http://127.0.0.1:1/x": "dial tcp",
 	} {
 		address := ""

@@ -187,7 +187,7 @@ func Load(ctx context.Context, client *http.Client, source string) ([]byte, erro
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
-		return nil, errors.New("this is no file")
+		return nil, errors.New("this is not a file")
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -248,7 +248,7 @@ func decode(data []byte) (image.Image, error) {
 	case "image/webp":
 		return nil, errors.New("this is WebP, which cannot be read here; convert it to PNG, or let the server load it, without --custom-ensure-client-side-data")
 	default:
-		return nil, fmt.Errorf("this is no JPEG, PNG or GIF but %s", kind)
+		return nil, fmt.Errorf("this is not a JPEG, PNG or GIF but %s", kind)
 	}
 	size, err := config(bytes.NewReader(data))
 	if err == nil && int64(size.Width)*int64(size.Height) > maxPixels {

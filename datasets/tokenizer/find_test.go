@@ -201,7 +201,7 @@ func TestFindInHubCache(t *testing.T) {
 			"m/snapshots/newest/config.json": "{}"}, FindOptions{}, "new"},
 		{"as tokenizer", map[string]string{"m/snapshots/a/tokenizer.json": "{}"}, FindOptions{Tokenizer: "org/name", Model: "x/y"}, "a"},
 		{"unknown revision", map[string]string{"m/snapshots/a/tokenizer.json": "{}"}, FindOptions{Revision: "v2"}, "! does not have revision v2"},
-		{"bad revision", map[string]string{"m/snapshots/a/tokenizer.json": "{}"}, FindOptions{Revision: "../../x"}, `! "../../x" is no revision`},
+		{"bad revision", map[string]string{"m/snapshots/a/tokenizer.json": "{}"}, FindOptions{Revision: "../../x"}, `! "../../x" is not a valid revision`},
 		{"ref out of the cache", map[string]string{"m/refs/main": "../../x", "x/tokenizer.json": "{}"}, FindOptions{}, "! does not hold a commit"},
 		{"empty ref", map[string]string{"m/refs/main": ""}, FindOptions{}, "! main is empty"},
 		{"broken blob", map[string]string{"m/refs/main": "aaa", "m/snapshots/aaa/tokenizer.json": "-> " + blob}, FindOptions{}, "! broken link: its target ../../blobs/b is gone"},

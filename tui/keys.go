@@ -177,7 +177,12 @@ var (
 	footOpen   = footSwap(func(m *model) bool { return m.list.Opened }, "", "open")
 )
 
-func footSpan(m *model) string { return panels.SpanName(spans[m.span]) }
+func footSpan(m *model) string {
+	if spans[m.span] == 0 {
+		return panels.SpanName(0)
+	}
+	return "last " + panels.SpanName(spans[m.span])
+}
 
 func footPause(m *model) string {
 	_, paused := m.load()

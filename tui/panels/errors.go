@@ -18,9 +18,9 @@ func errorsTitle(v *View, _, _ int) []screen.Span {
 	t := v.Totals
 	out := heading{screen.Strong.Span("errors " + number.Count(t.Failed))}
 	if t.Failed > 0 {
-		out = append(out, screen.Label.Span(" "+number.Share(t.Failed, t.Done+t.Failed)+" of "+number.Count(t.Done+t.Failed)))
+		out = append(out, screen.Label.Span(" of "+number.Count(t.Done+t.Failed)+", "+number.Share(t.Failed, t.Done+t.Failed)))
 		if at := lastFailure(v.Snapshot); at >= 0 {
-			out = append(out, screen.Label.Span(" · last "+ago(v.At-at)))
+			out = append(out, screen.Label.Span(between+"latest "+ago(v.At-at)))
 		}
 	}
 	out.when(t.Cancelled > 0, screen.Label, " · ", number.Count(t.Cancelled), " cancelled")

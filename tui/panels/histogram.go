@@ -97,12 +97,12 @@ func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *met
 				value = number.Latency(time.Duration(ms * float64(time.Millisecond)))
 			}
 		}
-		name := []screen.Span{screen.Label.Span(fmt.Sprintf("p%g ", p)), screen.Strong.Span(value)}
+		name := []screen.Span{screen.Label.Span(fmt.Sprintf("┊p%g ", p)), screen.Strong.Span(value)} // with its kind of line: names do not always stand above theirs
 		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: at, Glyph: '┊', Name: name, Extra: extra})
 	}
 	limits := v.limits(l.Key())
 	limit := func(l chart.Limit) {
-		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: l.At, Glyph: '│', Name: []screen.Span{screen.Strong.Span(l.Name)}, Aside: true})
+		out.Annotations = append(out.Annotations, chart.ValueAnnotation{At: l.At, Glyph: '│', Name: []screen.Span{screen.Label.Span("│"), screen.Strong.Span(l.Name)}, Aside: true})
 	}
 	percentile(99, false)
 	if len(limits) > 0 { // the first is more important than the median, which is in the table too

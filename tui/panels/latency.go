@@ -282,8 +282,8 @@ func (v *View) nothing(l metrics.Latency) string {
 // itlOverTimePanel those of ITL.
 var (
 	latencyBandPanel = timePanel("latency band", bandPlot)
-	percentilesPanel = timePanel("ttft over time", func(v *View) plot { return percentileLines(v, v.firstWait()) })
-	itlOverTimePanel = timePanel("itl over time", func(v *View) plot { return percentileLines(v, metrics.ITL) })
+	percentilesPanel = timePanel("ttft over time", func(v *View) plot { return highestLast(percentileLines(v, v.firstWait())) })
+	itlOverTimePanel = timePanel("itl over time", func(v *View) plot { return highestLast(percentileLines(v, metrics.ITL)) })
 )
 
 // bandPlot is the band, three lines with their names on terminals with few colours or none.
@@ -296,9 +296,13 @@ func bandPlot(v *View) plot {
 	return p
 }
 
-// percentileLines are three percentiles of a latency, second by second. Their values in the legend are those of the chosen scope, as in the tables.
+// percentileLines are three percentiles of a latency, second by second, with those of the last seconds in the legend, and at the end those of the
+// chosen scope.
 func percentileLines(v *View, l metrics.Latency) plot {
-	row := v.latencyRow(l)
+	row, window := latencyRow{of: l, hist: v.latelyOf(l)}, v.rateWindow()
+	if v.Report != nil && v.cursorSecond() == nil {
+		row, window = v.latencyRow(l), v.scope()
+	}
 	line := func(name string, p float64, sign rune, color screen.Color, below chart.Below) series {
 		of := &percentile{l, p / 100}
 		ms, _ := quantileColumn(name, p).of(row)
@@ -308,12 +312,19 @@ func percentileLines(v *View, l metrics.Latency) plot {
 	p90 := line("p90", 90, 'o', screen.P90, chart.Bare)
 	p90.spare = true
 	return plot{
-		v: v, title: l.Naming().Title, compared: true, reversed: true, limits: l.Key(), window: v.scope(),
+		v: v, title: l.Naming().Title, compared: true, reversed: true, limits: l.Key(), window: window,
 		chart: chart.Plot{Log: true, Nothing: v.nothing(l)},
 		series: []series{
 			line("p99", 99, '#', screen.P99, chart.Filled), p90, line("p50", 50, '.', screen.P50, chart.Cleared),
 		},
 	}
+}
+
+// highestLast draws the 99th percentile over the others: where all are high, it is seen.
+func highestLast(p plot) plot {
+	slices.Reverse(p.series)
+	p.reversed = false
+	return p
 }
 
 // percentile is a quantile of a latency, q from 0 to 1.

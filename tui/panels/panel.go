@@ -350,6 +350,9 @@ func perSecond(s *metrics.Snapshot, w *metrics.Window, n int) float64 {
 	return float64(n)
 }
 
+// latelySpan is the time of the figures in the titles of charts over time.
+const latelySpan = 5 * time.Second
+
 // recent is the mean rate over the last closed seconds, at most five of them.
 func recent(s *metrics.Snapshot, of func(*metrics.Window) int) float64 {
 	return lately(s, closedWindows(s), of)
@@ -357,7 +360,7 @@ func recent(s *metrics.Snapshot, of func(*metrics.Window) int) float64 {
 
 // lately is the mean rate over the last of some closed seconds, at most five of them.
 func lately(s *metrics.Snapshot, ws []metrics.Window, of func(*metrics.Window) int) float64 {
-	ws = ws[max(0, len(ws)-5):]
+	ws = ws[max(0, len(ws)-int(latelySpan/time.Second)):]
 	if len(ws) == 0 {
 		return 0
 	}

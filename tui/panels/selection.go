@@ -138,6 +138,11 @@ func (v *View) rateNow(of func(*metrics.Window) int, over func(*metrics.Report) 
 	return recent(v.Snapshot, of)
 }
 
+// latelyOf is a latency in the last seconds before the right edge of the charts.
+func (v *View) latelyOf(l metrics.Latency) *metrics.Histogram {
+	return choose(v.Snapshot, latelySpan, scrolled(v.Snapshot, v.Span, v.Back)).histogram(l)
+}
+
 // cursorLevels are the requests held, waiting and running at the right edge of the charts.
 func (v *View) cursorLevels() (held, waiting, running int) {
 	if w := v.cursorSecond(); w != nil {

@@ -304,6 +304,7 @@ func drawSLO(c screen.Canvas, v *View) {
 // sloFoot are the objectives and gates in at most w columns: good 99.6%  TTFT≤500ms 99.6% ✓. The last ones are left out where there is no room.
 func (v *View) sloFoot(w int) []screen.Span {
 	var out []screen.Span
+	target, _ := v.target()
 	for _, r := range joinGates(v.sloRows()) {
 		name, sign := r.name, screen.Span{}
 		if name == goodputName {
@@ -316,6 +317,9 @@ func (v *View) sloFoot(w int) []screen.Span {
 			sign = screen.Warning.Span("! ")
 		}
 		piece := []screen.Span{screen.Text.Span(" "), sign, screen.Label.Span(name + " "), screen.Strong.Span(r.value), screen.Text.Span(" ")}
+		if r.name == goodputName && r.verdict == missed {
+			piece = append(piece, screen.Label.Span(fmt.Sprintf("of %.4g%% ", 100*target)))
+		}
 		if screen.SpansWidth(out)+screen.SpansWidth(piece) > w {
 			break
 		}

@@ -76,7 +76,14 @@ func (f *truth) rates() {
 	f.want(`━ done (\S+)`, number.Rate(done))
 }
 
+// percentiles are those of the last seconds, and at the end those of the scope.
 func (f *truth) percentiles(l metrics.Latency) {
+	if _, scrolled := f.cursor(); scrolled || !f.over() {
+		lately := *f.v
+		lately.Span, lately.Whole = latelySpan, false
+		defer func(v *View) { f.v = v }(f.v)
+		f.v = &lately
+	}
 	for _, p := range []string{"p50", "p90", "p99"} {
 		f.want(`━ `+p+` (\S+)`, f.latencyText(l, p))
 	}
@@ -224,8 +231,8 @@ func (f *truth) errors() {
 	done, failed := f.ended()
 	f.want(`errors (\d+)`, number.Count(failed))
 	if failed > 0 {
-		f.want(`errors \d+ (\S+%) of`, number.Share(failed, done+failed))
-		f.want(`of (\d+)`, number.Count(done+failed))
+		f.want(`of \d+, (\S+%)`, number.Share(failed, done+failed))
+		f.want(`of (\d+),`, number.Count(done+failed))
 	}
 	for name, kind := range map[string]metrics.Failure{"stream truncated": metrics.FailedTruncated, "HTTP 503": metrics.FailedStatus} {
 		n := 0

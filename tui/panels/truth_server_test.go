@@ -300,7 +300,7 @@ func (f *truth) card() {
 	if failed > 0 {
 		f.want(errorsPattern.String(), number.Count(failed))
 	}
-	f.want(`throughput +(\S+) req/s`, number.Rate(f.at("request_throughput")))
+	f.want(`throughput +mean (\S+) req/s`, number.Rate(f.at("request_throughput")))
 	if !f.s.Plan.Pooling {
 		f.want(`(\S+) tok/s`, number.Rate(f.at("output_throughput")))
 	}

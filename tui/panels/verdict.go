@@ -212,6 +212,7 @@ func drawOutage(c screen.Canvas, v *View) {
 	if why := screen.Sanitize(v.Outage.Why); why != "" {
 		words += ": " + why
 	}
+	words += "; grey figures are from before"
 	st := screen.Style{Fg: screen.Inverse, Bg: screen.Bad, Bold: true}
 	if c.Terminal().Mono {
 		st, words = screen.Strong, "! "+words
@@ -245,7 +246,7 @@ type cardRow struct {
 func (h Header) drawCard(c screen.Canvas) {
 	c.Border(true, false, false)
 	end := ConclusionSign(h.View.Report)
-	title := []screen.Span{screen.Text.Span(" "), end, screen.Text.Span(" " + h.ended() + " ")}
+	title := append([]screen.Span{screen.Text.Span(" "), end, screen.Text.Span(" " + h.ended())}, h.View.goodAtEnd()...)
 	c.Sub(2, 0, c.W-4, 1).Spans(0, 0, title)
 	rows, left := h.View.cardRows(), 0
 	for _, r := range rows[:min(len(rows), c.H-2)] {
@@ -278,6 +279,19 @@ func (h Header) ended() string {
 	return out
 }
 
+// goodAtEnd is the share of the requests of the whole run that met the objectives.
+func (v *View) goodAtEnd() []screen.Span {
+	share, known := goodput(&v.Totals)
+	if !known || len(v.ShownObjectives()) == 0 {
+		return []screen.Span{screen.Text.Span(" ")}
+	}
+	st := screen.Success
+	if target, _ := v.target(); share < target {
+		st = screen.Warning
+	}
+	return []screen.Span{screen.Text.Span(", "), st.Span(percent(share) + " within SLO"), screen.Text.Span(" ")}
+}
+
 // cardRows are the results in the order in which they are read.
 func (v *View) cardRows() []cardRow {
 	r := v.Report
@@ -297,9 +311,9 @@ func (v *View) cardRows() []cardRow {
 	if limit, ok := v.limitRemark(); ok {
 		out = append(out, row("limit", limit, ok, ""))
 	}
-	rate := number.Rate(r.RequestThroughput) + " req/s"
+	rate := "mean " + number.Rate(r.RequestThroughput) + " req/s"
 	if !v.Pooling() {
-		rate += between + number.Rate(r.OutputThroughput) + " tok/s"
+		rate += between + number.Rate(r.OutputThroughput) + " tok/s out"
 	}
 	out = append(out, cardRow{name: "throughput", value: []screen.Span{screen.Strong.Span(rate)}})
 	if o := v.Outage; o != nil {

@@ -88,7 +88,7 @@ func TestVerdictOfASearch(t *testing.T) {
 func TestVerdictOnADeadServer(t *testing.T) {
 	s := mid()
 	s.Outage = &metrics.Outage{Since: s.At - 6*time.Second, Why: "connection \x1b[31mrefused"}
-	if got, want := verdictOf(&s, 80, 1, true), " ! server not answering for 6s: connection refused"; got != want {
+	if got, want := verdictOf(&s, 80, 1, true), " ! server not answering for 6s: connection refused; grey figures are from before"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	over := done()

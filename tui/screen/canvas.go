@@ -93,7 +93,12 @@ func (c Canvas) Fill(st Style) {
 func (c Canvas) Grey() {
 	for y := range c.H {
 		for x := range c.W {
-			if p := c.At(x, y); p.Style != Line {
+			p := c.At(x, y)
+			switch {
+			case p.Style == Line:
+			case p.Style.Bg != Plain && p.Style.Bg < named:
+				p.Style = Style{Fg: p.Style.Fg, Bg: Dimmed}
+			default:
 				p.Style = Dim
 			}
 		}

@@ -163,7 +163,6 @@ func TestFormOnScreen(t *testing.T) {
 	x = onScreen(t)
 	x.wait("Server")
 	x.press("\x15" + server.url) // Ctrl-U
-	x.wait(strings.TrimPrefix(server.url, "http://"))
 	x.press("\x12") // Ctrl-R
 	<-asked
 	x.wait("PREPARING")

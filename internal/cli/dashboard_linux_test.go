@@ -163,7 +163,7 @@ func TestFormOnScreen(t *testing.T) {
 	x = onScreen(t)
 	x.wait("Server")
 	x.press("\x15" + server.url) // Ctrl-U
-	x.press("\x12") // Ctrl-R
+	x.press("\x12")              // Ctrl-R
 	<-asked
 	x.wait("PREPARING")
 	x.press("q")

@@ -50,11 +50,11 @@ func TestKeys(t *testing.T) {
 		{[]string{"Escape"}, "─ tokens/s", "[tokens/s]"},
 		// Time.
 		{[]string{"]", ","}, "the whole run is shown", ""}, // so that it cannot be scrolled
-		{[]string{"[", "[", "[", "["}, "[ ] 60s", ""},
+		{[]string{"[", "[", "[", "[", "["}, "[ ] 30s", ""},
 		{[]string{"Space"}, "FROZEN", ""},
 		{[]string{"Space"}, "space freeze", "FROZEN"},
-		{[]string{"w"}, "─ latency whole run", "─ latency last 60s"},
-		{[]string{"w"}, "─ latency last 60s", "─ latency whole run"},
+		{[]string{"w"}, "─ latency whole run", "─ latency last 30s"},
+		{[]string{"w"}, "─ latency last 30s", "─ latency whole run"},
 		{[]string{"g"}, "g log", ""},
 		{[]string{"g"}, "g linear", ""},
 		{[]string{"?"}, "any key closes", ""},

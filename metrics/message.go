@@ -122,10 +122,13 @@ var connectionErrors = []struct{ part, words string }{
 const ConnectionRefused = "connection refused"
 
 // ConnectionError describes in a few words how a connection failed; "" where that is not known.
-func (r *Request) ConnectionError() string {
-	if r.Failure == FailedConnect || r.Failure == FailedReset {
+func (r *Request) ConnectionError() string { return ConnectionError(r.Failure, r.Error) }
+
+// ConnectionError describes in a few words a failure with such a text; "" where it is not one of a connection, or is not known.
+func ConnectionError(kind Failure, text string) string {
+	if kind == FailedConnect || kind == FailedReset {
 		for _, x := range connectionErrors {
-			if strings.Contains(r.Error, x.part) {
+			if strings.Contains(text, x.part) {
 				return x.words
 			}
 		}

@@ -94,8 +94,11 @@ func TestPhase(t *testing.T) {
 		t.Errorf("without stages: %v", got)
 	}
 	s.State, s.Report = metrics.Finished, &metrics.Report{Steered: 2}
-	if got := phase(&s); len(got) != 2 || got[1].Text != "steered" {
-		t.Errorf("after a run that was steered: %v", got)
+	if got := phase(&s); len(got) != 2 || got[1].Text != "changed manually" {
+		t.Errorf("after a run whose load was changed manually: %v", got)
+	}
+	if s.Search = (&metrics.Search{Phase: metrics.SearchDone}); phase(&s) != nil {
+		t.Errorf("after a search: %v", phase(&s))
 	}
 }
 

@@ -69,7 +69,11 @@ func cutErrorLines(v *View, w, h int) []errorLine {
 			end -= when + 2
 		}
 		if len(f.Examples) > 0 && end-l.x+2 > 8 {
-			l.text = screen.Shorten(screen.Sanitize(f.Examples[0]), end-l.x)
+			l.text = screen.Sanitize(f.Examples[0])
+			if screen.Width(l.text) > end-l.x { // its end says more than the address before it
+				l.text = cmp.Or(metrics.ConnectionError(f.Kind, f.Examples[0]), l.text)
+			}
+			l.text = screen.Shorten(l.text, end-l.x)
 		}
 		out = append(out, l)
 		for _, e := range f.Examples[min(1, len(f.Examples)):] {

@@ -216,8 +216,8 @@ func phase(s *metrics.Snapshot) []screen.Span {
 	switch {
 	case s.Plan == nil:
 		return nil
-	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0: // the plan beside it was not kept
-		return []screen.Span{screen.Label.Span(between), screen.Strong.Span("steered")}
+	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0 && s.Search == nil: // the plan beside it was not kept
+		return []screen.Span{screen.Label.Span(between), screen.Strong.Span("changed manually")}
 	case s.State == metrics.Finished:
 		return nil
 	}

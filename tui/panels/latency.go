@@ -18,8 +18,24 @@ const tableWidth = 42
 // latencyPanel is the table of latencies: from the histograms while the run goes on, exact once it is over.
 var latencyPanel = Panel{name: "latency", title: latencyTitle, draw: drawLatency, foot: (*View).sloFoot}
 
-func latencyTitle(v *View, _, _ int) []screen.Span {
-	out := heading{screen.Strong.Span("latency"), screen.Text.Span(" " + v.scope())}
+func latencyTitle(v *View, w, h int) []screen.Span {
+	if h-2 >= namedRows {
+		return tableTitle(v, "latency")
+	}
+	names := ""
+	cols, compared := v.tableColumns(w - 2)
+	for _, col := range cols {
+		names += " " + col.name
+	}
+	if compared {
+		names += " " + changeName(v)
+	}
+	return slices.Insert(tableTitle(v, "latency"), 2, screen.Label.Span(names))
+}
+
+// tableTitle is the title of a table of latencies: its scope, and how its figures came about.
+func tableTitle(v *View, name string) heading {
+	out := heading{screen.Strong.Span(name), screen.Text.Span(" " + v.scope())}
 	exact, user := v.exact(), v.userStamped()
 	out.when(exact, screen.Label, " · exact")
 	out.when(exact && user, screen.Label, ", user stamps")
@@ -63,15 +79,23 @@ const (
 	figureWidth = 7
 )
 
-func drawLatency(c screen.Canvas, v *View) {
-	cols := latencyColumns(c.W)
-	compared := v.Baseline != nil && len(cols) > 3
-	if compared { // the change of the 99th percentile takes the place of the 95th
+// namedRows is the height from which on the table has a row with the names of its columns. A lower one has them in its title.
+const namedRows = 5
+
+// tableColumns are the columns of a table w wide, and whether the change since the baseline follows them, in place of the 95th percentile.
+func (v *View) tableColumns(w int) (cols []latencyColumn, compared bool) {
+	cols = latencyColumns(w)
+	if compared = v.Baseline != nil && len(cols) > 3; compared {
 		cols = slices.DeleteFunc(cols, func(col latencyColumn) bool { return col.name == "p95" })
 	}
+	return cols, compared
+}
+
+func drawLatency(c screen.Canvas, v *View) {
+	cols, compared := v.tableColumns(c.W)
 	end := nameWidth + (len(cols)+1)*figureWidth
 	y := 0
-	if c.H > 4 {
+	if c.H >= namedRows {
 		for i, col := range cols {
 			c.Right(nameWidth+(i+1)*figureWidth, 0, col.name, screen.Label)
 		}

@@ -13,9 +13,8 @@ import (
 // percentileTablePanel is the full table of all latencies: from the histograms while the run goes on, exact once it is over.
 var percentileTablePanel = Panel{name: "percentiles", title: percentileTableTitle, draw: drawPercentiles}
 
-func percentileTableTitle(v *View, w, h int) []screen.Span {
-	out := latencyTitle(v, w, h)
-	out[0].Text = "percentiles"
+func percentileTableTitle(v *View, w, _ int) []screen.Span {
+	out := tableTitle(v, "percentiles")
 	if v.Baseline == nil {
 		return out
 	}

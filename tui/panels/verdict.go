@@ -238,11 +238,11 @@ type cardRow struct {
 
 // drawCard draws the results of a run that is over.
 //
-//	╭ ✓ DONE 806 requests in 00:32 ─────────────────────────────────────────────────────────╮
-//	│ within SLO up to  31.4 req/s  97% confidence     throughput  25 req/s · 1600 tok/s     │
-//	│ saturates         ~34 req/s                      client      ok                       │
-//	│ limit             queue, 79% of TTFT             saved       benchtop-results/run.json │
-//	╰────────────────────────────────────────────────────── 7 report  y copy  q quit ───────╯
+//	╭─ ✓ DONE 806 requests in 00:32, 88.4% within SLO ─────────────────────────────────────────╮
+//	│ within SLO  up to 31.4 req/s  97% confidence  throughput  mean 25 req/s · 1600 tok/s out │
+//	│ saturation  ~34 req/s                         client      ok                             │
+//	│ limit       queue, 79% of TTFT                saved       benchtop-results/run.json      │
+//	╰──────────────────────────────────────────────────────────────────────────────────────────╯
 func (h Header) drawCard(c screen.Canvas) {
 	c.Border(true, false, false)
 	end := ConclusionSign(h.View.Report)

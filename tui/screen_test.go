@@ -76,6 +76,13 @@ var states = []state{
 	{"slo", func(w, h int) *model { return open(judge(bad()), w, h, termenv.Ascii) }},
 	{"slo_warmup", func(w, h int) *model { return open(judge(young()), w, h, termenv.Ascii) }},
 	{"slo_done", func(w, h int) *model { return open(judge(done()), w, h, termenv.Ascii) }},
+	{"dead", func(w, h int) *model { return open(dead(), w, h, termenv.Ascii) }},
+	{"search", func(w, h int) *model {
+		s := judge(mid())
+		s.Search = &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 40, Failed: 52, Load: 45.6, Left: 3 * time.Minute,
+			Tested: []metrics.TestedLoad{{Load: 31, Passed: true}, {Load: 40, Passed: true}, {Load: 52}}}
+		return open(s, w, h, termenv.Ascii)
+	}},
 	{"slo_zoom", func(w, h int) *model {
 		m := open(judge(bad()), w, h, termenv.Ascii)
 		m.focus, m.zoomed = "slo", true
@@ -187,6 +194,47 @@ func whole(t *testing.T, m *model, what string) {
 		case b >= 0x80 && m.ASCII, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.Profile == termenv.Ascii:
 			t.Fatalf("%s at %dx%d: byte %#x in\n%s", what, m.w, m.h, b, got)
 		}
+	}
+}
+
+// dead is a run whose server does not answer any more.
+func dead() metrics.Snapshot {
+	s := judge(bad())
+	s.Outage = &metrics.Outage{Since: s.At - 8*time.Second, Why: "connection refused"}
+	return s
+}
+
+// Figures of a server that does not answer have no colour and no weight; the log, which goes on, keeps its own, and so does the page of requests.
+func TestFiguresOfADeadServerAreGrey(t *testing.T) {
+	m := open(dead(), 120, 40, termenv.TrueColor)
+	grey := func() (grey, other int) {
+		m.View()
+		for y := 4; y < 38; y++ {
+			for x := range 120 {
+				switch p := m.screen.All().At(x, y); {
+				case p.Glyph == ' ' || p.Style == screen.Line:
+				case p.Style.Fg == screen.Dimmed && !p.Style.Bold || p.Style.Bg == screen.Dimmed:
+					grey++
+				default:
+					other++
+				}
+			}
+		}
+		return grey, other
+	}
+	if n, other := grey(); n == 0 || other > 0 {
+		t.Errorf("%d cells are grey, %d are not", n, other)
+	}
+	if st, shown := styleOf(m, "server not answering for 8s: connection refused"); !shown || st.Bg != screen.Bad {
+		t.Errorf("the banner is shown %v in %+v", shown, st)
+	}
+	if st, _ := styleOf(m, "ERROR"); st.Fg != screen.Bad {
+		t.Errorf("the log is in %+v", st)
+	}
+	m.latest.Outage = nil
+	m.show()
+	if n, other := grey(); other <= n {
+		t.Errorf("when it answers again: %d cells are grey, %d are not", n, other)
 	}
 }
 

@@ -121,6 +121,9 @@ func (h Header) DrawTiny(c screen.Canvas) {
 			put(screen.Strong.Span("FROZEN"))
 		}
 	}
+	if o := h.View.Dead(); o != nil && c.H > 1 {
+		put(screen.Warning.Span("no answer for " + number.Coarse(h.View.At-o.Since)))
+	}
 	client, _ := h.View.client()
 	if client == limited && c.H > 1 {
 		put(screen.Warning.Span(limitedShort))

@@ -178,11 +178,12 @@ func (v *View) searchRemarks() []remark {
 	}
 	now := remark{long: "search: " + s.String(), short: s.String(), style: screen.Caution}
 	if s.Left > 0 {
-		about := "about "
+		about, sign := "about ", "~"
 		if s.AtLeast {
-			about = "at least "
+			about, sign = "at least ", "≥"
 		}
 		now.long += ", " + about + number.Coarse(s.Left) + " left"
+		now.short += ", " + sign + number.Coarse(s.Left)
 	}
 	if len(s.Tested) == 0 {
 		return []remark{now}

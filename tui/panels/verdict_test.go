@@ -71,8 +71,8 @@ func TestVerdictOfASearch(t *testing.T) {
 			Tested: []metrics.TestedLoad{{Load: 6.2, Passed: true}, {Load: 8, Passed: true}, {Load: 10.4}}}}
 	for w, want := range map[int]string{
 		100: "search: 8 req/s passed, 10.4 failed; testing 9.1, about 40s left │ tested 6.2 ✓ 8 ✓ 10.4 ✗",
-		70:  "8 req/s passed, 10.4 failed; testing 9.1 │ tested 6.2 ✓ 8 ✓ 10.4 ✗",
-		50:  "8 req/s passed, 10.4 failed; testing 9.1",
+		75:  "8 req/s passed, 10.4 failed; testing 9.1, ~40s │ tested 6.2 ✓ 8 ✓ 10.4 ✗",
+		50:  "8 req/s passed, 10.4 failed; testing 9.1, ~40s",
 	} {
 		if got := verdictOf(s, w, 1, false); got != want {
 			t.Errorf("%d columns: %q, want %q", w, got, want)

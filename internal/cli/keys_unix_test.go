@@ -50,7 +50,7 @@ func TestKeys(t *testing.T) {
 		{[]string{"Escape"}, "─ tokens/s", "[tokens/s]"},
 		// Time.
 		{[]string{"]", ","}, "the whole run is shown", ""}, // so that it cannot be scrolled
-		{[]string{"[", "[", "[", "[", "["}, "[ ] 30s", ""},
+		{[]string{"[", "[", "[", "[", "["}, "[ ] last 30s", ""},
 		{[]string{"Space"}, "FROZEN", ""},
 		{[]string{"Space"}, "space freeze", "FROZEN"},
 		{[]string{"w"}, "─ latency whole run", "─ latency last 30s"},

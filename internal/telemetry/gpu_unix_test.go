@@ -116,13 +116,13 @@ func TestWatchGPUsTroubled(t *testing.T) {
 		looks        int
 		says         string
 	}{
-		{"hangs at once", "sleep 1000 & pid $!; wait", 0, "nvidia-smi said nothing for PATIENCE and was ended"},
-		{"hangs later, deaf", "trap '' TERM INT HUP; echo '0, " + fakeLine + "'; sleep 1000", 1, "nvidia-smi said nothing for PATIENCE and was ended"},
-		{"garbage", `printf 'garbage\n\000\377\n,,,,,,,,\n\n"\n'; echo '0, ` + fakeLine + `'; printf '%20000s\n'; sleep 1000`, 1, "nvidia-smi said nothing for PATIENCE"},
-		{"garbage only", `while :; do printf '\033[31m0, 1, 2\n'; sleep 0.02; done`, 0, `nvidia-smi gave no figures for PATIENCE, only "[31m0, 1, 2" and was ended`},
-		{"one long line", `printf '%0200d\n' 0; sleep 1000`, 0, `nvidia-smi gave no figures for PATIENCE, only "` + strings.Repeat("0", 119) + `…" and was ended`},
-		{"complaints only", `echo 'waiting for the driver' >&2; sleep 1000`, 0, `nvidia-smi gave no figures for PATIENCE, only "waiting for the driver" and was ended`},
-		{"garbage later", `echo '0, ` + fakeLine + `'; echo 'lost it'; sleep 1000`, 1, `nvidia-smi gave no figures for PATIENCE, only "lost it" and was ended`},
+		{"hangs at once", "sleep 1000 & pid $!; wait", 0, "nvidia-smi gave no output for PATIENCE and was ended"},
+		{"hangs later, deaf", "trap '' TERM INT HUP; echo '0, " + fakeLine + "'; sleep 1000", 1, "nvidia-smi gave no output for PATIENCE and was ended"},
+		{"garbage", `printf 'garbage\n\000\377\n,,,,,,,,\n\n"\n'; echo '0, ` + fakeLine + `'; printf '%20000s\n'; sleep 1000`, 1, "nvidia-smi gave no output for PATIENCE"},
+		{"garbage only", `while :; do printf '\033[31m0, 1, 2\n'; sleep 0.02; done`, 0, `nvidia-smi gave no data for PATIENCE, only "[31m0, 1, 2" and was ended`},
+		{"one long line", `printf '%0200d\n' 0; sleep 1000`, 0, `nvidia-smi gave no data for PATIENCE, only "` + strings.Repeat("0", 119) + `…" and was ended`},
+		{"complaints only", `echo 'waiting for the driver' >&2; sleep 1000`, 0, `nvidia-smi gave no data for PATIENCE, only "waiting for the driver" and was ended`},
+		{"garbage later", `echo '0, ` + fakeLine + `'; echo 'lost it'; sleep 1000`, 1, `nvidia-smi gave no data for PATIENCE, only "lost it" and was ended`},
 		{"a part of a line", `echo '0, ` + fakeLine + `'; printf '0, NVIDIA H200, 50, 1024, 2048, 300.5, 700, 60, 19'`, 1, "nvidia-smi ended without output"},
 		{"exits early", `echo >&2; echo 'no permission' >&2; echo 'sorry' >&2; exit 4`, 0, "nvidia-smi ended: no permission (exit status 4)"},
 		{"exits later", `echo '0, ` + fakeLine + `'; echo 'lost it' >&2; exit 4`, 1, "nvidia-smi ended: lost it (exit status 4)"},
@@ -131,7 +131,7 @@ func TestWatchGPUsTroubled(t *testing.T) {
 		{"is killed", `kill -9 $$`, 0, "nvidia-smi ended: signal: killed"},
 		{"says nothing at all", ``, 0, "nvidia-smi ended without output"},
 		{"closes its output", `exec >&-; sleep 1000`, 0, "nvidia-smi ended: signal: killed"},
-		{"leaves a child behind", `sleep 1000 & pid $!; echo '0, ` + fakeLine + `'; exit 3`, 1, "nvidia-smi said nothing for PATIENCE"},
+		{"leaves a child behind", `sleep 1000 & pid $!; echo '0, ` + fakeLine + `'; exit 3`, 1, "nvidia-smi gave no output for PATIENCE"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

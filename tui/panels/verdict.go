@@ -194,7 +194,7 @@ func (v *View) searchRemarks() []remark {
 		if t.Passed {
 			sign = " ✓"
 		}
-		words += " " + loadNumber(t.Load) + sign
+		words += " " + metrics.LoadNumber(number.Sane(t.Load)) + sign // with as many digits as the state has
 	}
 	return []remark{now, {long: words, style: screen.Text, spare: 2}}
 }

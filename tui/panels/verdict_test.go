@@ -120,3 +120,16 @@ func TestCard(t *testing.T) {
 		t.Errorf("no error on\n%s", got)
 	}
 }
+
+// A load has the same digits wherever the line of a search has it.
+func TestSearchWritesLoadsAlike(t *testing.T) {
+	s := mid()
+	s.Search = &metrics.Search{Phase: metrics.SearchNarrowing, Load: 0.125, Failed: 0.25, Tested: []metrics.TestedLoad{{Load: 0.5}, {Load: 0.25}}}
+	got := ""
+	for _, r := range (&View{Snapshot: &s}).searchRemarks() {
+		got += r.long + "\n"
+	}
+	if want := "search: 0.25 req/s failed; testing 0.125\ntested 0.5 ✗ 0.25 ✗\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

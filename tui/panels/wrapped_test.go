@@ -50,3 +50,17 @@ func TestLongWordsAreWrapped(t *testing.T) {
 		}
 	}
 }
+
+// The address at the start of a system's error must not push out what went wrong.
+func TestShortErrorSaysHowTheConnectionFailed(t *testing.T) {
+	s := mid()
+	s.Totals.Failed = 37
+	s.Failures = []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 37,
+		Examples: []string{"dial tcp 127.0.0.1:8000: connect: connection refused", "dial tcp [::1]:8000: connect: connection refused"}}}
+	if got := drawn("errors", &s, 60, 3); !strings.Contains(got, "no connection: connection refused") {
+		t.Errorf("without room for the whole error:\n%s", got)
+	}
+	if got := drawn("errors", &s, 110, 4); !strings.Contains(got, "127.0.0.1:8000: connect: connection refused") {
+		t.Errorf("with room for it:\n%s", got)
+	}
+}

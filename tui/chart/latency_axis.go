@@ -98,14 +98,6 @@ func (a LatencyAxis) part(s float64) float64 {
 	return a.bin(d) / float64(a.n)
 }
 
-// latency is the inverse of bin.
-func (a LatencyAxis) latency(x float64) time.Duration {
-	if a.linear {
-		return time.Duration(x / float64(a.n) * float64(a.hi))
-	}
-	return time.Duration(float64(a.lo) * math.Exp((x-float64(a.first))/a.perE()))
-}
-
 // enoughTicks is the number of labels from which a scale is read at a glance.
 const enoughTicks = 3
 

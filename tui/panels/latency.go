@@ -12,9 +12,6 @@ import (
 	"benchtop/tui/screen"
 )
 
-// tableWidth is the width of the latency table inside its border.
-const tableWidth = 42
-
 // latencyPanel is the table of latencies: from the histograms while the run goes on, exact once it is over.
 var latencyPanel = Panel{name: "latency", title: latencyTitle, draw: drawLatency, foot: (*View).sloFoot}
 

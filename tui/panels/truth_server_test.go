@@ -263,9 +263,7 @@ func (f *truth) verdict() {
 
 // known compares the highest load within the objectives, the saturation and its cause, and the highest throughput.
 func (f *truth) known() {
-	a := f.s.Answer
 	if f.over() {
-		a = &f.s.Report.Answer
 		answer := f.result["benchtop"].(map[string]any)["answer"].(map[string]any)
 		if at, ok := answer["at"].(float64); ok {
 			if at >= 10 {
@@ -283,7 +281,7 @@ func (f *truth) known() {
 		if highest := f.at("benchtop", "answer", "highest_within_slo"); highest == highest {
 			f.want(`within SLO +up to (\S+)`, loadNumber(highest))
 		}
-	} else if a != nil && a.Within && len(f.s.Plan.Goodput) > 0 {
+	} else if a := f.s.Answer; a != nil && a.Within && len(f.s.Plan.Goodput) > 0 {
 		f.want(`SLO up to (\S+)`, loadNumber(a.Highest))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"benchtop/metrics"
 	"benchtop/tui/number"
@@ -76,7 +77,7 @@ func (v *View) remarks() []remark {
 		out = append(out, r)
 	}
 	if r, ok := v.limitRemark(); ok {
-		r.long = "limit: " + r.long
+		r.long, r.short = "limit: "+r.long, "limit: "+r.short
 		out = append(out, r)
 	}
 	if len(out) == 0 {
@@ -105,7 +106,7 @@ func (v *View) withinRemark() (remark, bool) {
 	switch {
 	case a == nil || len(v.goals()) == 0:
 		return remark{}, false
-	case !a.Within && v.State == metrics.Finished && slices.ContainsFunc(v.levels(), func(l metrics.LoadLevel) bool { return !l.Standing.Evidence() }):
+	case !a.Within && slices.ContainsFunc(v.levels(), func(l metrics.LoadLevel) bool { return !l.Standing.Evidence() }):
 		return remark{long: "load within SLO unknown", style: screen.Label}, true
 	case !a.Within && v.State == metrics.Finished:
 		return remark{long: "no load within SLO", style: screen.Warning}, true
@@ -145,18 +146,30 @@ func (v *View) unsaturated() string {
 // limitRemark names the part of TTFT that limits the server.
 func (v *View) limitRemark() (remark, bool) {
 	if a := v.answer(); a != nil && a.Bottleneck.Known() && a.Saturates {
-		// The report has a blank before the sign, figures on the screen have none.
-		return remark{long: strings.Replace(a.Bottleneck.String(), " %", "%", 1), style: screen.Text, spare: 3}, true
+		share := fmt.Sprintf("%.0f%%", math.Floor(100*number.Sane(a.Bottleneck.Share)+1e-9))
+		short := a.Bottleneck.Part.String() + ", " + share
+		return remark{long: short + " of " + a.Bottleneck.Of, short: short, style: screen.Text, spare: 3}, true
 	}
 	return remark{}, false
 }
 
-// peakRemark is the highest throughput.
+// judgedAgain is longer than the time from one verdict of a run that is on to the next.
+const judgedAgain = time.Minute
+
+// peakRemark is the highest throughput, the last seconds included.
 func (v *View) peakRemark() (remark, bool) {
-	if a := v.answer(); a != nil && a.PeakOutput > 0 && !v.Pooling() {
-		return remark{long: "peak " + number.Short(a.PeakOutput) + " tok/s", style: screen.Style{Fg: screen.Output}, spare: 4}, true
+	a := v.answer()
+	if a == nil || v.Pooling() {
+		return remark{}, false
 	}
-	return remark{}, false
+	peak := a.PeakOutput
+	if v.Report == nil {
+		peak = max(peak, metrics.PeakOutput(v.Windows, max(v.plan().Warmup, v.At-judgedAgain), v.At))
+	}
+	if !(peak > 0) {
+		return remark{}, false
+	}
+	return remark{long: "peak " + number.Short(peak) + " tok/s", style: screen.Style{Fg: screen.Output}, spare: 4}, true
 }
 
 // searching is the search for the highest load while it is on; nil for none.
@@ -234,13 +247,14 @@ func (v *View) cardHeight(w, h int) int {
 type cardRow struct {
 	name  string
 	value []screen.Span
-	path  bool // its end says more than its middle
+	short string // in place of the value where there is no room for it; "" to cut it
+	path  bool   // its end says more than its middle
 }
 
 // drawCard draws the results of a run that is over.
 //
 //	╭─ ✓ DONE 806 requests in 00:32, 88.4% within SLO ─────────────────────────────────────────╮
-//	│ within SLO  up to 31.4 req/s  97% confidence  throughput  mean 25 req/s · 1600 tok/s out │
+//	│ within SLO  up to 31.4 req/s  97% confidence  throughput  mean 25 req/s · 1600 tok/s     │
 //	│ saturation  ~34 req/s                         client      ok                             │
 //	│ limit       queue, 79% of TTFT                saved       benchtop-results/run.json      │
 //	╰──────────────────────────────────────────────────────────────────────────────────────────╯
@@ -260,8 +274,11 @@ func (h Header) drawCard(c screen.Canvas) {
 		at := columns[i/in.H].Sub(0, i%in.H, in.W, 1)
 		at.Print(0, 0, r.name, screen.Label)
 		value := at.Sub(cardNames, 0, at.W, 1)
-		if r.path {
+		switch fits := screen.SpansWidth(r.value) <= value.W; {
+		case !fits && r.path:
 			r.value[0].Text = screen.ShortenMiddle(r.value[0].Text, value.W)
+		case !fits && r.short != "":
+			r.value[0].Text = r.short
 		}
 		value.Spans(0, 0, r.value)
 	}
@@ -300,10 +317,11 @@ func (v *View) cardRows() []cardRow {
 		if !ok {
 			return cardRow{name: name, value: []screen.Span{screen.Label.Span(otherwise)}}
 		}
-		return cardRow{name: name, value: []screen.Span{m.style.Span(m.long)}}
+		return cardRow{name: name, value: []screen.Span{m.style.Span(m.long)}, short: m.short}
 	}
 	within, ok := v.withinRemark()
-	within.long = strings.TrimPrefix(within.long, "within SLO ")
+	within.long = strings.TrimSuffix(within.long, " within SLO")
+	within.long, within.short = strings.TrimPrefix(within.long, "within SLO "), strings.TrimPrefix(within.short, "SLO ")
 	out := []cardRow{row("within SLO", within, ok, "no objectives given")}
 	if saturation, ok := v.saturationRemark(); ok {
 		saturation.long = strings.TrimPrefix(cmp.Or(saturation.short, saturation.long), "saturation ")
@@ -314,7 +332,7 @@ func (v *View) cardRows() []cardRow {
 	}
 	rate := "mean " + number.Rate(r.RequestThroughput) + " req/s"
 	if !v.Pooling() {
-		rate += between + number.Rate(r.OutputThroughput) + " tok/s out"
+		rate += between + number.Rate(r.OutputThroughput) + " tok/s"
 	}
 	out = append(out, cardRow{name: "throughput", value: []screen.Span{screen.Strong.Span(rate)}})
 	if o := v.Outage; o != nil {
@@ -324,7 +342,7 @@ func (v *View) cardRows() []cardRow {
 	client, why := v.client()
 	words := strings.TrimPrefix(client.describe(why, math.MaxInt), "client ")
 	out = append(out, cardRow{name: "client", value: []screen.Span{client.style().Span(words)}})
-	return append(out, cardRow{"saved", []screen.Span{v.saved()}, true})
+	return append(out, cardRow{name: "saved", value: []screen.Span{v.saved()}, path: true})
 }
 
 // saved is the place of the result, or the reason for which there is none.

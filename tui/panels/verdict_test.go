@@ -41,8 +41,8 @@ func TestVerdict(t *testing.T) {
 		{"not confirmed", &metrics.Answer{Saturates: true, From: 24, To: 48}, nil, metrics.Running, 0, 120, "saturating? 24–48 req/s"},
 		{"all", &whole, slo, metrics.Running, 0, 160,
 			"within SLO up to 31.4 req/s  97% confidence │ saturates ~34 req/s │ limit: queue, 79% of TTFT │ peak 2.2k tok/s"},
-		{"shorter", &whole, slo, metrics.Running, 0, 100, "SLO up to 31.4 req/s │ ~34 req/s │ limit: queue, 79% of TTFT │ peak 2.2k tok/s"},
-		{"without the peak", &whole, slo, metrics.Running, 0, 70, "SLO up to 31.4 req/s │ ~34 req/s │ limit: queue, 79% of TTFT"},
+		{"shorter", &whole, slo, metrics.Running, 0, 100, "SLO up to 31.4 req/s │ ~34 req/s │ limit: queue, 79% │ peak 2.2k tok/s"},
+		{"without the peak", &whole, slo, metrics.Running, 0, 60, "SLO up to 31.4 req/s │ ~34 req/s │ limit: queue, 79%"},
 		{"the headline alone", &whole, slo, metrics.Running, 0, 40, "SLO up to 31.4 req/s │ ~34 req/s"},
 		{"errors stay", &whole, slo, metrics.Running, 5, 50, "SLO up to 31.4 req/s │ ~34 req/s │ 5 errors"},
 	} {

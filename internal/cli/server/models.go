@@ -178,7 +178,7 @@ func (o *Options) CheckModels(ctx context.Context, m Model, modules []string, fi
 			continue
 		}
 		q, optional := o.try(ctx, name, fields)
-		words := export.Clean(fmt.Sprintf("%s: %s", failureOf(q), q.Error))
+		words := export.Clean(fmt.Sprintf("%s: %s", failureOf(q), q.Message()))
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

@@ -166,7 +166,7 @@ func (t *pageRun) measure(page int, at size) measurement {
 		sent, took := v.total.Load()-from, time.Since(began)
 		s := sample{Figures: map[string]float64{"rate": float64(sent) / 1000 / took.Seconds(), "paint": float64(paint) / 1000}}
 		shown := v.takeOutput()
-		for _, sign := range []string{"½ charts", "¼ charts", "⅛ charts"} {
+		for _, sign := range []string{"½", "¼", "⅛"} {
 			if bytes.Contains(shown, []byte(sign)) {
 				s.Remarks = append(s.Remarks, remark{"charts were drawn less often, to keep to the limit", sign})
 			}
@@ -175,8 +175,8 @@ func (t *pageRun) measure(page int, at size) measurement {
 	}
 }
 
-// tab is the text of the tab of the visible page.
-func tab(page int) string { return fmt.Sprintf("[%d %s]", page+1, pageNames[page]) }
+// tab is the end of the tab of the visible page, which is sent in one piece. Only cells that changed are sent, so words are apart in the output.
+func tab(page int) string { return pageNames[page] + "]" }
 
 // digit is the key of a page.
 func digit(page int) string { return fmt.Sprint(page + 1) }

@@ -153,7 +153,7 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 		v.window("second.", &s.Windows[n-1])
 	}
 	v.add("failures", strings.Join(each(s.Failures, failureText), "\n"))
-	for _, e := range s.Log {
+	for _, e := range inOrder(s.Log) {
 		if e.At > since && !ofClient(&e) {
 			v.add("log", eventText(e))
 			v.add("log.text", e.Text)
@@ -327,6 +327,20 @@ func settingText(l *metrics.LoadSetting) string {
 
 func objectivesText(slo metrics.SLO) string {
 	return strings.Join(each(slo, func(o *metrics.Objective) string { return fmt.Sprintf("%s:%g", o.Metric, o.LimitMS) }), " ")
+}
+
+// inOrder sorts errors in a row of one moment by their words: requests that fail at once may be told in any order.
+func inOrder(log []metrics.LogEntry) []metrics.LogEntry {
+	log = slices.Clone(log)
+	for from := 0; from < len(log); {
+		to := from + 1
+		for to < len(log) && log[from].Level == metrics.Error && log[to].Level == metrics.Error && log[to].At == log[from].At {
+			to++
+		}
+		slices.SortStableFunc(log[from:to], func(a, b metrics.LogEntry) int { return cmp.Compare(a.Text, b.Text) })
+		from = to
+	}
+	return log
 }
 
 func eventText(e metrics.LogEntry) string {

@@ -7,7 +7,8 @@
 #   docs/compatibility/run.sh figures [ROUNDS NAME...]
 #   docs/compatibility/run.sh faults
 #   docs/compatibility/run.sh argv                   which command lines both accept
-#   docs/compatibility/run.sh flags                  vLLM's flags, as internal/cli/testdata/vllm_serve_flags.json has them for a test
+#   docs/compatibility/run.sh flags [rust]           vLLM's flags, as internal/cli/testdata/vllm_serve_flags.json has them for a test;
+#                                                    with rust those of its Rust client, of vllm_rs_serve_flags.json
 #
 # It needs Python 3.11 or later, Go, unzip, and PyPI. vLLM's package is loaded from there once (340 MB) and only the Python
 # files of its client are unpacked, outside the repository; torch and a GPU are not needed. VLLM chooses the version, SCRATCH
@@ -47,7 +48,12 @@ python=$SCRATCH/venv/bin/python
 echo "vllm $VLLM, $("$BENCHTOP" version 2>/dev/null || echo benchtop), $(date +%F), $(nproc) cores" >&2
 case "${1:-all}" in
   argv) "$python" "$here/argv.py" ;;
-  flags) "$python" "$here/vllm_bench.py" "$VLLM_SOURCES" flags ;;
+  flags)
+    if [ "${2:-}" = rust ]; then
+      unzip -q -n "$SCRATCH"/wheel/vllm-"$VLLM"-*.whl vllm/vllm-rs -d "$VLLM_SOURCES"
+      chmod +x "$VLLM_SOURCES/vllm/vllm-rs"
+      "$python" "$here/rust_flags.py" "$VLLM_SOURCES/vllm/vllm-rs"
+    else "$python" "$here/vllm_bench.py" "$VLLM_SOURCES" flags; fi ;;
   datasets) "$python" "$here/prompts.py" "${@:2}" ;;
   all)
     "$python" "$here/prompts.py" || true

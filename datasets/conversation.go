@@ -44,6 +44,8 @@ type Turn struct {
 	Batch []Turn
 	// Media is a content part of the chat API (image_url or video_url) to be sent beside the text.
 	Media json.RawMessage
+	// Audio is a recording that a transcription back end sends as a file; nil for none. It is shared and must not be changed.
+	Audio *media.Audio
 	// Messages is a whole chat message list, Media included. A chat back end sends it instead of Text and Media.
 	Messages json.RawMessage
 	// Overrides is an object whose members replace those of the request body, also those that the user set; nil for none.

@@ -93,6 +93,7 @@ const (
 	AsMessages        // of a chat, with media or tools
 	AsBatch           // Turn.Batch, several prompts in a request
 	AsDocuments       // a query and documents to rank
+	AsAudio           // Turn.Audio, a recording sent as a file
 )
 
 // Overlap reports whether there is a form that is in both sets.

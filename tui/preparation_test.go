@@ -57,7 +57,7 @@ func waiting() *Preparation {
 	p.Step("baseline")
 	p.Say("last week.json")
 	p.Step("server")
-	p.Say("waiting up to 10m0s for http://10.0.0.7:8000: cannot reach http://10.0.0.7:8000: connection refused; " +
+	p.Say("waiting up to 8m49s more for http://10.0.0.7:8000: cannot reach http://10.0.0.7:8000: connection refused; " +
 		"is the server up, and is the address right (--base-url, --host, --port)? ")
 	took(p, 12*time.Second, 0)
 	return p

@@ -269,7 +269,7 @@ func TestReadyCheck(t *testing.T) {
 		return false
 	})
 	r := benchtop("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "40", "--random-output-len", "3", "--vocab-size", "32000", "--ready-check-timeout-sec", "600", "--num-warmups", "4")
-	r.expect(t, exitFine, "waiting up to 10m0s for "+server.url, "loading the model", "warming up with 4 requests", "Successful requests:                     3 ")
+	r.expect(t, exitFine, "waiting up to 10m0s more for "+server.url, "loading the model", "warming up with 4 requests", "Successful requests:                     3 ")
 	prompts := map[string]int{}
 	measured := 0
 	for _, a := range server.all() {
@@ -285,7 +285,7 @@ func TestReadyCheck(t *testing.T) {
 		t.Errorf("%d different prompts, %d requests with an id; want 8 and 3", len(prompts), measured)
 	}
 	refused := benchtop("serve", "--port", "1", "--model", "m", "--ready-check-timeout-sec", "3")
-	refused.expect(t, exitFailed, "waiting up to 3s for http://127.0.0.1:1: connect: connection refused\n", "benchtop: cannot reach http://127.0.0.1:1: ")
+	refused.expect(t, exitFailed, "waiting up to 3s more for http://127.0.0.1:1: connect: connection refused\n", "benchtop: cannot reach http://127.0.0.1:1: ")
 	if strings.Contains(refused.stderr, "timeout") { // the time that is up is the user's own
 		t.Errorf("got %q", refused.stderr)
 	}

@@ -187,15 +187,13 @@ func impatient(client *http.Client) *http.Client {
 // ask finds out whether the server tokenizes, and uses it if there is no local tokenizer.
 func (d *Drawing) ask(ctx context.Context) {
 	m := d.tokenizing
-	probe := func() (*tokenizer.Server, error) {
+	var s *tokenizer.Server
+	err := d.Patience.Until(ctx, d.Server.Target.String(), func(ctx context.Context) (final bool, err error) {
 		ctx, cancel := context.WithTimeout(ctx, server.AskTimeout)
 		defer cancel()
-		return tokenizer.ProbeServer(ctx, d.Client, d.Server.Target.String(), d.Model.ID, d.Model.Root)
-	}
-	server, err := probe()
-	for d.Patience != nil && endpoint.Unready(err) && d.Patience.Again(ctx, d.Server.Target.String(), err) {
-		server, err = probe()
-	}
+		s, err = tokenizer.ProbeServer(ctx, d.Client, d.Server.Target.String(), d.Model.ID, d.Model.Root)
+		return !endpoint.Unready(err), err
+	})
 	if err != nil {
 		m.mute = export.Clean(d.Server.Target.Hide(err.Error()))
 		switch {
@@ -212,9 +210,9 @@ func (d *Drawing) ask(ctx context.Context) {
 		}
 		return
 	}
-	m.server = server
+	m.server = s
 	if m.Counter == nil {
-		m.Counter, m.Counted, m.Name = server, metrics.TokensFromServer, d.Model.Root
+		m.Counter, m.Counted, m.Name = s, metrics.TokensFromServer, d.Model.Root
 	}
 }
 

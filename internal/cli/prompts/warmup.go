@@ -43,30 +43,25 @@ func (w *WarmUp) Do(ctx context.Context, atOnce int) (notes []string, err error)
 
 // waitForAnswer sends requests until one succeeds or the patience ends.
 func (w *WarmUp) waitForAnswer(ctx context.Context) error {
-	limit, to := w.Patience.Limit, w.Load.Target
+	to := w.Load.Target.String()
 	w.To.Step(StepReady)
-	var said error // what became of the last try that was not cut by the end of the patience
-	for try := 0; ; try++ {
-		limited, cancel := w.Patience.Within(ctx)
-		done := loadgen.Try(limited, w.Load, shuffled(w.First, try, 1), 1)
-		cancel()
+	refused, try := false, 0
+	err := w.Patience.Until(ctx, to, func(ctx context.Context) (final bool, err error) {
+		done := loadgen.Try(ctx, w.Load, shuffled(w.First, try, 1), 1)
+		try++
 		if done[0].OK() {
-			return nil
+			return true, nil
 		}
 		if help := w.leaveOut(done); help != "" {
-			return fmt.Errorf("%s rejects the requests: %s; %s", to, done[0].Error, help)
+			refused = true
+			return true, fmt.Errorf("%s rejects the requests: %s; %s", to, done[0].Error, help)
 		}
-		if done[0].Failure != metrics.Cancelled {
-			said = fmt.Errorf("%s: %s", done[0].Failure, done[0].Error)
-		}
-		err := said
-		if err == nil {
-			err = fmt.Errorf("no answer within %s", limit)
-		}
-		if !w.Patience.Again(ctx, to.String(), err) {
-			return fmt.Errorf("%s was not ready within %s: %w", to, limit, err)
-		}
+		return false, fmt.Errorf("%s: %s", done[0].Failure, done[0].Error)
+	})
+	if err != nil && !refused {
+		err = fmt.Errorf("%s was not ready within %s: %w", to, w.Patience.Limit, err)
 	}
+	return err
 }
 
 func (w *WarmUp) warmUp(ctx context.Context, atOnce int) (notes []string) {

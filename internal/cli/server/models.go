@@ -147,16 +147,13 @@ func readModels(body []byte) ([]Model, error) {
 
 // Find reaches the server and asks for its model, within the patience that was asked for.
 func (o *Options) Find(ctx context.Context, client *http.Client, ready *Patience) (m Model, err error) {
-	ctx, cancel := ready.Within(ctx)
-	defer cancel()
-	for {
+	err = ready.Until(ctx, o.Target.String(), func(ctx context.Context) (final bool, err error) {
 		if err = Reach(ctx, o.Target); err == nil {
 			m, err = o.Ask(ctx, client)
 		}
-		if err == nil || !ready.Again(ctx, o.Target.String(), err) {
-			return m, err
-		}
-	}
+		return false, err
+	})
+	return m, err
 }
 
 // CheckModels checks before the load that the server has the models of the requests, and returns warnings. A model that is not

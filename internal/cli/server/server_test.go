@@ -8,8 +8,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -19,11 +17,6 @@ import (
 )
 
 // told is a reporter that writes news.
-type told struct{ *strings.Builder }
-
-func (t told) Tell(what string) { fmt.Fprintln(t, what) }
-func (told) Show(string)        {}
-
 func TestReadModels(t *testing.T) {
 	all, err := readModels([]byte(`{"data": [{"id": "a", "root": "org/a", "owned_by": "vllm", "max_model_len": 4096, "meta": "x"},
 		{"id": "b", "aliases": ["c"], "meta": {"n_ctx": 2048, "n_ctx_train": 32768}}, {"id": "d", "root": null, "max_model_len": null}]}`))
@@ -42,27 +35,6 @@ func TestReadModels(t *testing.T) {
 	if _, err := readModels([]byte(`<html>`)); err == nil {
 		t.Error("a page is a list")
 	}
-}
-
-// The ready check reports each kind of error once, as soon as it comes.
-func TestReadyCheckTellsEachKindOfErrorOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var said strings.Builder
-		o := Options{Ready: 60}
-		ready := o.Patience(told{&said})
-		for _, words := range []string{"dial tcp: connection refused", "dial tcp: connection refused", "read tcp 127.0.0.1:40311: reset",
-			"read tcp 127.0.0.1:40312: reset", "status 503: loading", "dial tcp: connection refused"} {
-			if !ready.Again(t.Context(), "http://server", errors.New(words)) {
-				t.Error("it gave up early")
-			}
-		}
-		const want = "waiting up to 1m0s for http://server: dial tcp: connection refused\n" +
-			"waiting up to 58s for http://server: read tcp 127.0.0.1:40311: reset\n" +
-			"waiting up to 56s for http://server: status 503: loading\n"
-		if got := said.String(); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	})
 }
 
 func TestOptions(t *testing.T) {
@@ -233,18 +205,4 @@ func TestPlan(t *testing.T) {
 			t.Errorf("path %s, plan %+v, secrets %q", o.Path(), p, o.Secrets())
 		}
 	}
-}
-
-// The patience ends a look for the server; without any there is no end but the caller's.
-func TestWithin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for seconds := range 2 {
-			o := Options{Ready: seconds}
-			ctx, cancel := o.Patience(told{}).Within(t.Context())
-			if until, ok := ctx.Deadline(); ok != (seconds > 0) || ok && time.Until(until) != time.Second {
-				t.Errorf("%d s: until %v, %t", seconds, until, ok)
-			}
-			cancel()
-		}
-	})
 }

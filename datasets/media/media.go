@@ -19,7 +19,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 
@@ -183,18 +182,7 @@ func Load(ctx context.Context, client *http.Client, source string) ([]byte, erro
 			path = unescaped
 		}
 	}
-	// Opening a pipe waits for a program that writes to it.
-	if info, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, errors.New("this is not a file")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return readBounded(file, maxBytes)
+	return load(path, maxBytes)
 }
 
 func fetch(ctx context.Context, client *http.Client, address string) ([]byte, error) {

@@ -117,8 +117,11 @@ func pieces(keep bool, pause time.Duration, all ...string) script {
 	}
 }
 
-// prompts is a source of n conversations of one short turn each.
-type prompts struct{ n, turns, next int }
+// prompts is a source of n conversations of one short turn each, or of several, or of one that is given.
+type prompts struct {
+	n, turns, next int
+	turn           *datasets.Turn
+}
 
 func (p *prompts) Next() (datasets.Conversation, error) {
 	if p.next == p.n {
@@ -126,6 +129,10 @@ func (p *prompts) Next() (datasets.Conversation, error) {
 	}
 	p.next++
 	c := datasets.Conversation{ID: "r-" + string(rune('0'+p.next-1))}
+	if p.turn != nil {
+		c.Turns = append(c.Turns, *p.turn)
+		return c, nil
+	}
 	for range max(1, p.turns) {
 		c.Turns = append(c.Turns, datasets.Turn{Text: "hi", InputTokens: 1, MaxTokens: 8})
 	}
@@ -172,10 +179,16 @@ func load(t *testing.T, s *scripted, n int, change func(*Options)) []metrics.Req
 // loadEngine is load with access to the engine before it runs.
 func loadEngine(t *testing.T, s *scripted, n int, change func(*Options), look func(*Engine)) []metrics.Request {
 	t.Helper()
+	return loadFrom(t, s, &prompts{n: n}, change, look)
+}
+
+// loadFrom is loadEngine with prompts of its own.
+func loadFrom(t *testing.T, s *scripted, from *prompts, change func(*Options), look func(*Engine)) []metrics.Request {
+	t.Helper()
 	var book logbook
 	o := Defaults()
 	o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
-	o.Schedule, o.Limit = shape.At(make([]time.Duration, n)), 1
+	o.Schedule, o.Limit = shape.At(make([]time.Duration, from.n)), 1
 	if change != nil {
 		change(&o)
 	}
@@ -186,7 +199,7 @@ func loadEngine(t *testing.T, s *scripted, n int, change func(*Options), look fu
 	if look != nil {
 		look(e)
 	}
-	if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
+	if err := e.Run(t.Context(), from); err != nil {
 		t.Fatal(err)
 	}
 	s.close()

@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 		"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/metrics/event", "benchtop/internal/pyjson"},
 	"benchtop/loadgen/conn":     {"benchtop/loadgen/target", "benchtop/metrics", "benchtop/internal/race"},
 	"benchtop/loadgen/pace":     {"benchtop/loadgen/shape"},
-	"benchtop/loadgen/protocol": {"benchtop/datasets", "benchtop/metrics", "benchtop/internal/pyjson"},
+	"benchtop/loadgen/protocol": {"benchtop/datasets", "benchtop/datasets/media", "benchtop/metrics", "benchtop/internal/pyjson"},
 	"benchtop/loadgen/shape":    {"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics"},
 	"benchtop/loadgen/target":   {},
 	"benchtop/datasets": {"benchtop/datasets/hub", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/tokenizer",

@@ -49,7 +49,7 @@ func (k *customImageKind) Define(group func(string) Flags) {
 }
 
 func (k *customImageKind) Needs(c Common) Needs {
-	return Needs{File: RequiredFile, Forms: AsMessages, Why: imagesInMessages, Ends: true, AllRows: true, Counts: true,
+	return Needs{File: RequiredFile, Forms: c.mediaForm(), Why: imagesInMessages, Ends: true, AllRows: true, Counts: true,
 		OutputLen: max(0, c.outputLen(k.outputLen))}
 }
 

@@ -92,12 +92,21 @@ const (
 	AsTokenIDs        // Turn.TokenIDs
 	AsMessages        // of a chat, with media or tools
 	AsBatch           // Turn.Batch, several prompts in a request
-	AsDocuments       // a query and documents to rank
+	AsDocuments       // Turn.Batch, a query and documents to rank
+	AsMedia           // Turn.Text with Turn.Media
 	AsAudio           // Turn.Audio, a recording sent as a file
 )
 
 // Overlap reports whether there is a form that is in both sets.
 func (f Forms) Overlap(g Forms) bool { return f&g != 0 }
+
+// mediaForm is the form of prompts with media.
+func (c Common) mediaForm() Forms {
+	if c.MultimodalChat {
+		return AsMessages
+	}
+	return AsMedia
+}
 
 // FileUse says what a data set does with Common.Path.
 type FileUse int

@@ -106,7 +106,7 @@ func (k *randomMMKind) Define(group func(string) Flags) {
 }
 
 func (k *randomMMKind) Needs(c Common) Needs {
-	return Needs{Forms: AsMessages, Why: imagesInMessages, Ends: true, FullLength: true, TakesInputLen: true, OutputLen: c.outputLen(k.randomFlags.OutputLen)}
+	return Needs{Forms: c.mediaForm(), Why: imagesInMessages, Ends: true, FullLength: true, TakesInputLen: true, OutputLen: c.outputLen(k.randomFlags.OutputLen)}
 }
 
 // options are those of the flags. unread are the flags that cannot be read, among which that of the ratio leaves the options

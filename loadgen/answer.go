@@ -22,6 +22,9 @@ func (x *exchange) read(c *conn.Conn) {
 	if queue, err := strconv.ParseFloat(string(c.Answer.Header.Peek("X-Queue-Time")), 64); err == nil {
 		x.reader.Clocks.Queue = protocol.Milliseconds(queue) // of TGI
 	}
+	if x.reader.Binary = bytes.HasPrefix(c.Answer.Header.ContentType(), []byte("application/octet-stream")); x.reader.Binary {
+		x.reader.Metadata = bytes.Clone(c.Answer.Header.Peek("metadata"))
+	}
 	var err error
 	if x.q.Status == http.StatusOK {
 		err = x.stream(c)

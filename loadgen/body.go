@@ -42,13 +42,15 @@ func (e *encoder) length(turn *datasets.Turn) (length, most int) {
 	return e.ask("", turn).Length(e.traits.LengthField)
 }
 
-// body appends the request body for a turn to dst. A model other than "" replaces the encoder's own.
-func (e *encoder) body(dst []byte, model string, turn *datasets.Turn) ([]byte, error) {
+// body appends the body of a request with an id for a turn to dst. A model other than "" replaces the encoder's own.
+func (e *encoder) body(dst []byte, model, id string, turn *datasets.Turn) ([]byte, error) {
 	salted, err := e.salt.onto(*turn)
 	if err != nil {
 		return dst, err
 	}
-	return e.protocol.Body(dst, e.ask(model, &salted))
+	a := e.ask(model, &salted)
+	a.ID = id
+	return e.protocol.Body(dst, a)
 }
 
 // Optional are the names of the own fields in the body of a turn that a server can do without, in its order.

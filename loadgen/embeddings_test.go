@@ -47,7 +47,7 @@ func TestEmbeddings(t *testing.T) {
 					return pieces(c.name != "cut", time.Second, sent...)(conn, r, body)
 				})
 				q := load(t, s, 1, func(o *Options) {
-					o.Protocol, o.CountText = protocol.Embeddings{}, func(string) (int, error) { return 5, nil }
+					o.Protocol, o.CountText = protocol.Pooling{Backend: "openai-embeddings"}, func(string) (int, error) { return 5, nil }
 				})[0]
 				if q.Failure != c.failure || !strings.Contains(q.Error, c.words) {
 					t.Fatalf("failure %q %q, want %q %q", q.Failure, q.Error, c.failure, c.words)
@@ -80,7 +80,7 @@ func TestMostOfAnAnswerInOnePiece(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var e *Engine
 				s := newScripted(t, pieces(false, 0, long(c.bytes)))
-				q := loadEngine(t, s, 1, func(o *Options) { o.Protocol = protocol.Embeddings{} }, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
+				q := loadEngine(t, s, 1, func(o *Options) { o.Protocol = protocol.Pooling{Backend: "openai-embeddings"} }, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
 				if q.Failure != c.failed || !strings.Contains(q.Error, c.words) || e.buffered.Load() != c.taken {
 					t.Errorf("failure %q %q, %d bytes taken", q.Failure, q.Error, e.buffered.Load())
 				}

@@ -122,9 +122,8 @@ func (o *Options) Validate() error {
 	}
 	require(o.Target != nil, "no target")
 	require(o.Protocol != nil, "no protocol")
-	if o.Protocol != nil && o.Endpoint != "" {
-		t := o.Protocol.Traits()
-		require(strings.HasSuffix(o.Endpoint, t.Suffix), "endpoint %q: for backend %s it must end in %q", o.Endpoint, t.Name, t.Suffix)
+	if o.Protocol != nil {
+		problems = append(problems, o.Protocol.Traits().CheckEndpoint(o.Endpoint))
 	}
 	require(isEndpoint(o.Endpoint), "endpoint %q: expected a path such as /v1/completions", o.Endpoint)
 	require(o.Schedule != nil, "no schedule")
@@ -215,7 +214,7 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	e.pool.SetClock(e.clock)
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	e.cutting, e.cut = context.WithCancel(context.Background())
-	e.header = conn.NewHeader(o.Target, o.Endpoint, traits.ContentType)
+	e.header = conn.NewHeader(o.Target, o.Endpoint, traits.ContentType, traits.Header...)
 	return e, nil
 }
 

@@ -68,7 +68,7 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	from := e.clock.Now()
 	x.request = e.buffer()
 	var err error
-	*x.request, err = e.encoder.body(*x.request, q.Model, turn)
+	*x.request, err = e.encoder.body(*x.request, q.Model, q.ID, turn)
 	q.Encode = e.clock.Now() - from
 	if err != nil {
 		x.fail(metrics.FailedMalformed, err.Error())

@@ -100,7 +100,8 @@ func TestGoldenStreams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newScripted(t, c.answer)
-				all := load(t, s, 1, func(o *Options) { o.Protocol, o.KeepText = protocol.Named(c.Backend), true })
+				turn := protocol.Smallest(protocol.Named(c.Backend), 8)
+				all := loadFrom(t, s, &prompts{n: 1, turn: &turn}, func(o *Options) { o.Protocol, o.KeepText = protocol.Named(c.Backend), true }, nil)
 				problem := c.compare(&all[0])
 				want, known := streamDifferences[name]
 				used[name] = known
@@ -172,33 +173,40 @@ var streamDifferences = func() map[string]streamDifference {
 		blankLine = "an event is complete with the blank line behind it"
 		beside    = "usage beside content is read"
 		reasoning = "reasoning_content counts as reasoning does"
+		clocks    = "the server's own times are read in each protocol of chunks"
 	)
 	return map[string]streamDifference{
-		"openai/usage_only_beside_last_text":             {beside, "", "ab", 2},
-		"openai/ping_single_newline":                     {comments, "", "ab", 2},
-		"openai/ping_line_inside_event":                  {comments, "", "abc", 3},
-		"openai/crlf_two_events_a_piece":                 {lineEnds, "", "abcd", 4},
-		"openai/crlf_ping_first":                         {lineEnds, "", "a", 1},
-		"openai/done_missing":                            {unended, metrics.FailedTruncated, "ab", 2},
-		"openai/done_in_the_middle":                      {done, "", "a", 1},
-		"openai/error_mid_stream":                        {inStream, metrics.FailedInStream, "a", 1},
-		"openai/error_last":                              {inStream, metrics.FailedInStream, "ab", 2},
-		"openai/event_split_before_blank_line":           {blankLine, "", "ab", 2},
-		"openai/event_split_inside_blank_line":           {blankLine, "", "ab", 2},
-		"openai/not_json_first":                          {standard, "", "b", 1},
-		"openai/no_blank_after_colon":                    {standard, "", "a", 1},
-		"openai/event_line":                              {standard, "", "a", 1},
-		"openai/two_data_lines":                          {standard, "", "a", 1},
-		"openai/bom":                                     {standard, "", "a", 1},
-		"openai/incomplete_event_at_end":                 {unended, metrics.FailedTruncated, "a", 1},
-		"openai/complete_event_without_newline_at_end":   {unended, metrics.FailedTruncated, "ab", 2},
-		"openai-chat/reasoning_content_then_content":     {reasoning, "", "ab", 4},
-		"openai-chat/reasoning_content_only":             {reasoning, "", "", 2},
-		"openai-chat/usage_in_finish_event_with_content": {beside, "", "ab", 2},
-		"openai-chat/ping_glued":                         {comments, "", "ab", 2},
-		"openai-chat/crlf_two_events_a_piece":            {lineEnds, "", "abc", 3},
-		"openai-chat/done_missing":                       {unended, metrics.FailedTruncated, "ab", 2},
-		"openai-chat/error_mid_stream":                   {inStream, metrics.FailedInStream, "a", 1},
-		"openai-chat/event_split_before_blank_line":      {blankLine, "", "ab", 2},
+		"openai/usage_only_beside_last_text":                 {beside, "", "ab", 2},
+		"openai/ping_single_newline":                         {comments, "", "ab", 2},
+		"openai/ping_line_inside_event":                      {comments, "", "abc", 3},
+		"openai/crlf_two_events_a_piece":                     {lineEnds, "", "abcd", 4},
+		"openai/crlf_ping_first":                             {lineEnds, "", "a", 1},
+		"openai/done_missing":                                {unended, metrics.FailedTruncated, "ab", 2},
+		"openai/done_in_the_middle":                          {done, "", "a", 1},
+		"openai/error_mid_stream":                            {inStream, metrics.FailedInStream, "a", 1},
+		"openai/error_last":                                  {inStream, metrics.FailedInStream, "ab", 2},
+		"openai/event_split_before_blank_line":               {blankLine, "", "ab", 2},
+		"openai/event_split_inside_blank_line":               {blankLine, "", "ab", 2},
+		"openai/not_json_first":                              {standard, "", "b", 1},
+		"openai/no_blank_after_colon":                        {standard, "", "a", 1},
+		"openai/event_line":                                  {standard, "", "a", 1},
+		"openai/two_data_lines":                              {standard, "", "a", 1},
+		"openai/bom":                                         {standard, "", "a", 1},
+		"openai/incomplete_event_at_end":                     {unended, metrics.FailedTruncated, "a", 1},
+		"openai/complete_event_without_newline_at_end":       {unended, metrics.FailedTruncated, "ab", 2},
+		"openai-chat/reasoning_content_then_content":         {reasoning, "", "ab", 4},
+		"openai-chat/reasoning_content_only":                 {reasoning, "", "", 2},
+		"openai-chat/usage_in_finish_event_with_content":     {beside, "", "ab", 2},
+		"openai-chat/ping_glued":                             {comments, "", "ab", 2},
+		"openai-chat/crlf_two_events_a_piece":                {lineEnds, "", "abc", 3},
+		"openai-chat/done_missing":                           {unended, metrics.FailedTruncated, "ab", 2},
+		"openai-chat/error_mid_stream":                       {inStream, metrics.FailedInStream, "a", 1},
+		"openai-chat/event_split_before_blank_line":          {blankLine, "", "ab", 2},
+		"openai-responses/crlf":                              {lineEnds, "", "ab", 2},
+		"openai-responses/data_only_split_before_blank_line": {blankLine, "", "ab", 2},
+		"openai-audio/ping":                                  {comments, "", "ab", 2},
+		"openai-audio/done_missing":                          {unended, metrics.FailedTruncated, "ab", 2},
+		"openai-audio/error_mid_stream":                      {inStream, metrics.FailedInStream, "a", 1},
+		"openai-audio/metrics_ignored":                       {clocks, "", "a", 1},
 	}
 }()

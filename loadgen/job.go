@@ -44,7 +44,7 @@ func (j *job) request(turn int) *metrics.Request {
 	q.Conversation, q.Turn, q.ID = j.number, turn, j.conversation.ID
 	q.InputTokens, q.InputSource, q.DatasetTokens = t.InputTokens, j.engine.options.InputSource, t.InputTokens
 	q.MaxTokens, _ = j.engine.encoder.length(t)
-	q.Inputs = len(t.Batch)
+	q.Inputs = j.engine.encoder.traits.Inputs(t)
 	if j.models != nil {
 		q.Model = j.models[turn]
 	}

@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -86,12 +87,13 @@ func (c *recordedCase) request(t *testing.T, p protocol.Protocol) (turn datasets
 		return datasets.Turn{Text: "long", MaxTokens: 8}, nil
 	}
 	var body struct {
-		Prompt, Input, Query json.RawMessage
-		Documents            []string
-		Messages             []struct{ Content json.RawMessage }
-		MaxTokens            int `json:"max_tokens"`
-		MaxCompletion        int `json:"max_completion_tokens"`
-		MaxOutput            int `json:"max_output_tokens"`
+		Prompt, Input json.RawMessage
+		Query         string
+		Documents     []string
+		Messages      []struct{ Content json.RawMessage }
+		MaxTokens     int `json:"max_tokens"`
+		MaxCompletion int `json:"max_completion_tokens"`
+		MaxOutput     int `json:"max_output_tokens"`
 	}
 	decode(t, []byte(*c.Body), &body)
 	turn.MaxTokens = max(body.MaxTokens, body.MaxCompletion, body.MaxOutput)
@@ -103,6 +105,12 @@ func (c *recordedCase) request(t *testing.T, p protocol.Protocol) (turn datasets
 		if json.Unmarshal(m.Content, &turn.Text) != nil {
 			decode(t, m.Content, &parts)
 			turn.Text = parts[0].Text
+		}
+	}
+	if body.Documents != nil {
+		turn.Batch = []datasets.Turn{{Text: body.Query}}
+		for _, text := range body.Documents {
+			turn.Batch = append(turn.Batch, datasets.Turn{Text: text})
 		}
 	}
 	own, err := p.Body(nil, protocol.Ask{Model: "tiny", Turn: &turn})
@@ -222,8 +230,10 @@ func (c *recordedCase) play(t *testing.T, send func(net.Conn), timed bool) {
 		}
 		return
 	}
-	if q.Text != w.Text || q.Finish != w.Finish {
-		t.Errorf("text %q, finish %q; want %q, %q", q.Text, q.Finish, w.Text, w.Finish)
+	// The ends of all protocols have the words of completions.
+	finish := cmp.Or(map[string]string{"completed": "stop", "end_turn": "stop", "incomplete": "length", "max_tokens": "length"}[w.Finish], w.Finish)
+	if q.Text != w.Text || q.Finish != finish {
+		t.Errorf("text %q, finish %q; want %q, %q", q.Text, q.Finish, w.Text, finish)
 	}
 	if p.Traits().Streams && len(q.Chunks) != w.Chunks {
 		t.Errorf("%d chunks, want %d", len(q.Chunks), w.Chunks)

@@ -76,12 +76,9 @@ func runDataset(env *environment, args []string) int {
 	all := o.flags.All()
 	env.warn(slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all)))
 	problems := usage.Problems{err, noArguments("dataset", rest)}
-	if o.prompts.OnlyShown() && slices.Contains(server.PoolingBackends(), o.server.Backend) {
-		o.server.Backend = protocol.Default().Traits().Name // the choice among them does not change the output
-	}
 	problems = append(problems, o.server.Check()...)
 	var to protocol.Protocol
-	if all.Changed("backend") && !o.prompts.OnlyShown() {
+	if all.Changed("backend") {
 		to = o.server.Protocol
 	}
 	o.load.rate, o.load.burstiness, o.load.allRows = 1, 1, o.prompts.Needs().AllRows

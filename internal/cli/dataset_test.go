@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"benchtop/datasets"
-	"benchtop/loadgen/protocol"
 )
 
 const datasetFiles = "../../datasets/testdata/"
@@ -307,7 +306,7 @@ func TestDatasetRefusals(t *testing.T) {
 		{"dataset --dataset-name hf", "give --dataset-path gorilla-llm/"},
 		{"dataset --backend vllm --dataset-name hf --dataset-path org/x", "benchtop: --dataset-path org/x: of the hub's data sets only"},
 		{"dataset --backend vllm --dataset-name hf --dataset-path gorilla-llm/Berkeley-Function-Calling-Leaderboard", "--dataset-name hf: function calls travel in chat requests; backend vllm"},
-		{"serve --dataset-name random-rerank --backend vllm-rerank", "rerank endpoints cannot be loaded; use " + protocol.Names(0)},
+		{"serve --backend vllm-rerank", "--dataset-name random: backend vllm-rerank sends a query and documents; use --dataset-name random-rerank, or another backend"},
 		{"dataset --profile", "unknown flag"},
 		{"serve --num-prompts 0 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --ramp-over 2s --tokenizer " + model + " --base-url " + server.url + " " + custom, "give --duration"},
 	} {

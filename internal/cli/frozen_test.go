@@ -76,7 +76,7 @@ func TestFrozenFlags(t *testing.T) {
 
 // valuesTold are the values that an error says a flag takes.
 func valuesTold(stderr string) (values []string) {
-	list := regexp.MustCompile(`(?:use|use one of|there are|this system has|give one of) ((?:[\w-]+(?:, or |, | or | and ))+[\w-]+)( \w)?`)
+	list := regexp.MustCompile(`(?:use|use one of|there are|this system has|give one of) ((?:[\w-]+(?:\.\w+)?(?:, or |, | or | and ))+[\w-]+(?:\.\w+)?)( \w)?`)
 	found := list.FindStringSubmatch(stderr)
 	if found == nil {
 		return nil

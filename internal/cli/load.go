@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/datasets"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -220,7 +220,7 @@ func (o *loadOptions) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 // send sets what the load asks of the engine.
 func (o *loadOptions) send(e *loadgen.Options, a shape.Arrivals) {
 	e.Schedule, e.ClosedLoop, e.Limit, e.Until = a.Schedule, a.ClosedLoop, a.Limit, a.Until
-	e.ProbeRate, e.Probe = o.probeRate, datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1}
+	e.ProbeRate, e.Probe = o.probeRate, protocol.Smallest(e.Protocol, 1)
 	e.Drain, e.StallTimeout, e.RequestTimeout = o.drain, o.stall, o.timeout
 }
 

@@ -204,7 +204,7 @@ func (o *serveOptions) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.
 
 // fullLength reports whether answers must have the length that is asked for.
 func (o *serveOptions) fullLength() bool {
-	return o.prompts.Needs().FullLength && o.server.Protocol.Traits().LengthField != ""
+	return o.prompts.Needs().FullLength && o.server.Protocol.Traits().FullLength
 }
 
 // plan describes the run beforehand.
@@ -235,13 +235,12 @@ func definitions(of protocol.Protocol, stamps string) map[string]string {
 		}
 	}
 	return map[string]string{
-		"rule": metrics.TimingRule,
-		"ttft": "from the first byte of the request on an open connection to the first chunk. A chunk is an event with a " +
-			" choice; in chat, one with output, as in vLLM 0.33, but reasoning_content counts as reasoning does",
+		"rule":    metrics.TimingRule,
+		"ttft":    "from the first byte of the request on an open connection to the first chunk. A chunk is " + of.Traits().Chunk,
 		"itl":     "gap between two chunks, regardless of how many tokens each holds",
 		"e2el":    "from the first byte of the request to the last chunk",
 		"tpot":    "(e2el - ttft) / (output tokens - 1)",
-		"success": "status 200, at least one chunk, a finish_reason or [DONE], and no error in the stream",
+		"success": "status 200, at least one chunk, " + of.Traits().Ending + ", and no error in the stream",
 		"stamps":  describeStamps(stamps),
 	}
 }

@@ -71,8 +71,8 @@ func (c *Conn) StaleWithin() time.Duration {
 // Header is the request header of a run.
 type Header struct{ all fasthttp.RequestHeader }
 
-// NewHeader returns benchtop's header, with the target's own fields in place of the same names.
-func NewHeader(t *target.Target, endpoint, contentType string) *Header {
+// NewHeader returns benchtop's header with further fields, each a name and a value, and with the target's own in place of the same names.
+func NewHeader(t *target.Target, endpoint, contentType string, further ...[2]string) *Header {
 	var h Header
 	h.all.SetMethod(http.MethodPost)
 	h.all.SetRequestURI(t.Path(endpoint))
@@ -80,6 +80,9 @@ func NewHeader(t *target.Target, endpoint, contentType string) *Header {
 	h.all.Set("Accept", "*/*")
 	h.all.SetUserAgent("benchtop")
 	h.all.SetContentType(contentType)
+	for _, f := range further {
+		h.all.Set(f[0], f[1])
+	}
 	for name, values := range t.Header() {
 		h.all.Del(name)
 		for _, v := range values {

@@ -33,8 +33,11 @@ const (
 	maxCompletionTokens = "max_completion_tokens"
 )
 
-// Length is the output length that the body of a request asks for, 0 where it names none. Of two fields the protocol's own counts,
-// as with vLLM. most is the larger of the two: a server may go by either.
+// lengthFields are those of all protocols.
+var lengthFields = []string{maxTokens, maxCompletionTokens, maxOutputTokens}
+
+// Length is the output length that the body of a request asks for, 0 where it names none. Of several fields the protocol's own counts,
+// as with vLLM. most is the largest of them: a server may go by any.
 func (a Ask) Length(field string) (length, most int) {
 	if field == "" {
 		return 0, 0
@@ -44,17 +47,17 @@ func (a Ask) Length(field string) (length, most int) {
 		if name == field {
 			own = n
 		} else {
-			other = n
+			other = max(other, n)
 		}
 	}
 	for _, f := range a.Extra {
-		if f.Name == maxTokens || f.Name == maxCompletionTokens {
+		if slices.Contains(lengthFields, f.Name) {
 			n, _ := strconv.Atoi(f.JSON) // null is 0, and servers ignore a value that is not a number
 			set(f.Name, max(n, 0))
 		}
 	}
 	if a.Turn.Overrides != nil {
-		for _, name := range []string{maxTokens, maxCompletionTokens} {
+		for _, name := range lengthFields {
 			if fastjson.Exists(a.Turn.Overrides, name) {
 				set(name, max(fastjson.GetInt(a.Turn.Overrides, name), 0))
 			}
@@ -159,8 +162,8 @@ func setField(fields []bodyField, x Field) []bodyField {
 // Fields that benchtop puts into bodies without --extra-body: always, or for a flag or a data set of its own. Without the needed
 // ones it would be another request; a server can do without the optional ones.
 var (
-	neededFields   = []string{"model", "prompt", "messages", "input", "stream", maxTokens, maxCompletionTokens}
-	optionalFields = []string{"stream_options", "logprobs", "ignore_eos", "temperature", "top_p", "top_k", "min_p",
+	neededFields   = append([]string{"model", "prompt", "messages", "input", "query", "documents", "modality", "system", "stream"}, lengthFields...)
+	optionalFields = []string{"stream_options", "logprobs", "store", "language", "stream_include_usage", "stream_continuous_usage_stats", "ignore_eos", "temperature", "top_p", "top_k", "min_p",
 		"frequency_penalty", "presence_penalty", "repetition_penalty", "truncate_prompt_tokens"}
 )
 

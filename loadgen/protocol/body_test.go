@@ -3,12 +3,14 @@ package protocol
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/datasets/media"
 )
 
 func golden(t *testing.T, name string, into any) {
@@ -173,81 +175,141 @@ func bodyMembers(t *testing.T, text string) (out []bodyMember) {
 	return out
 }
 
-// inputTurn is the turn of an embeddings request: a text, ids, or a list of either.
-func inputTurn(input json.RawMessage) (t datasets.Turn) {
-	var texts []string
-	var ids [][]int
-	switch {
-	case json.Unmarshal(input, &t.Text) == nil || json.Unmarshal(input, &t.TokenIDs) == nil:
-	case json.Unmarshal(input, &texts) == nil:
-		for _, text := range texts {
-			t.Batch = append(t.Batch, datasets.Turn{Text: text})
+// goldenTurn is the turn behind a golden body, by what its name says of the prompt.
+func goldenTurn(name string) (turn datasets.Turn, known bool) {
+	const picture = `{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}`
+	turn = datasets.Turn{Text: `Hé "x"`}
+	texts := func(all ...string) (batch []datasets.Turn) {
+		for _, text := range all {
+			batch = append(batch, datasets.Turn{Text: text})
 		}
-		t.TokenIDs = nil
-	case json.Unmarshal(input, &ids) == nil:
-		for _, of := range ids {
-			t.Batch = append(t.Batch, datasets.Turn{TokenIDs: of})
-		}
-		t.TokenIDs = nil
+		return batch
 	}
-	return t
+	switch name {
+	case "text", "no_served_name":
+	case "ids_logprobs_ignore_eos_extra":
+		turn = datasets.Turn{TokenIDs: []int{1, 2, 3}}
+	case "ids":
+		turn = datasets.Turn{TokenIDs: []int{1, 2}}
+	case "batch":
+		turn = datasets.Turn{Batch: texts("a", "b", "c")}
+	case "batch_of_ids":
+		turn = datasets.Turn{Batch: []datasets.Turn{{TokenIDs: []int{1, 2}}, {TokenIDs: []int{3}}}}
+	case "three_documents":
+		turn = datasets.Turn{Batch: texts("q", "d1", "d2", "d3")}
+	case "text_and_image", "image", "image_even_id", "image_odd_id":
+		turn.Media = json.RawMessage(picture)
+	case "text_and_two_images":
+		turn.Media = json.RawMessage(picture + "," + picture)
+	case "image_with_empty_prompt":
+		turn = datasets.Turn{Media: json.RawMessage(picture)}
+	case "prompt_is_parts":
+		turn = datasets.Turn{Text: "q", Media: json.RawMessage(picture)}
+	case "prompt_is_messages":
+		turn = datasets.Turn{Messages: json.RawMessage(`[{"role": "user", "content": "q"}]`)}
+	case "chat_messages":
+		turn = datasets.Turn{Messages: json.RawMessage(`[{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]`)}
+	case "object_prompt":
+		turn = datasets.Turn{Overrides: json.RawMessage(`{"model": "other", "data": "x"}`)}
+	case "path":
+		turn = datasets.Turn{Audio: &media.Audio{Name: "half.wav", Type: media.AudioType("half.wav"), Data: make([]byte, 16044)}}
+	default:
+		return turn, false
+	}
+	return turn, true
 }
 
-// Bodies are those of vLLM 0.33.0's own request functions, byte for byte, for each backend there is.
-func TestGoldenBodies(t *testing.T) {
-	var all struct {
-		Cases []struct {
-			Backend, Name, Path, Body string
-		}
+// goldenAsk is the request behind a golden body: its model, length and further fields are read back from the body.
+func goldenAsk(c *goldenBody, turn *datasets.Turn) Ask {
+	a := Ask{Model: "served", ID: c.Headers["x-request-id"], Turn: turn}
+	if c.Name == "no_served_name" {
+		a.Model = "org/id"
 	}
-	golden(t, "bodies_0.33.json", &all)
-	for _, c := range all.Cases {
-		p := Named(c.Backend)
-		if p == nil {
-			t.Errorf("%s: no such protocol", c.Backend)
-			continue
-		}
-		var model string
-		var extra []Field
-		var turn datasets.Turn
-		tail := false // behind the fields that vLLM always sends
-		for _, m := range bodyMembers(t, c.Body) {
-			switch m.key {
-			case "model":
-				_ = json.Unmarshal(m.value, &model)
-			case "prompt":
-				if json.Unmarshal(m.value, &turn.Text) != nil {
-					_ = json.Unmarshal(m.value, &turn.TokenIDs)
-				}
-			case "input":
-				turn = inputTurn(m.value)
-			case "messages":
-				var one []struct {
-					Role    string
-					Content []struct {
-						Type, Text string
-					}
-				}
-				if err := json.Unmarshal(m.value, &one); err == nil && len(one) == 1 && len(one[0].Content) == 1 && one[0].Content[0].Type == "text" {
-					turn.Text = one[0].Content[0].Text
-				} else {
-					turn.Messages = m.value
-				}
-			case "max_tokens", "max_completion_tokens":
-				_ = json.Unmarshal(m.value, &turn.MaxTokens)
-			default:
-				if tail || m.key == "logprobs" && string(m.value) != "null" {
-					extra = append(extra, Field{m.key, string(m.value)})
-				}
-				tail = tail || m.key == "stream_options" || m.key == "truncate_prompt_tokens"
+	for _, m := range c.members {
+		switch m.key {
+		case "max_tokens", "max_completion_tokens", "max_output_tokens":
+			_ = json.Unmarshal(m.value, &turn.MaxTokens)
+		case "ignore_eos", "temperature", "top_p", "encoding_format", "task", "zz":
+			a.Extra = append(a.Extra, Field{m.key, string(m.value)})
+		case "logprobs":
+			if string(m.value) != "null" {
+				a.Extra = append(a.Extra, Field{m.key, string(m.value)})
 			}
 		}
-		got, err := p.Body(nil, ask(model, &turn, extra))
-		if err != nil || string(got) != c.Body || p.Traits().Path != c.Path {
-			t.Errorf("%s, %s: %v, path %s\n got %s\nwant %s", c.Backend, c.Name, err, p.Traits().Path, got, c.Body)
+	}
+	return a
+}
+
+// goldenBody is a request of vLLM 0.33.0's own request functions. A form is a list of parts, each its header lines and its value.
+type goldenBody struct {
+	Backend, Name, Path, Body string
+	Form                      [][2]any
+	Headers                   map[string]string
+	Inputs                    int  `json:"num_input_sequences"`
+	Pooling                   bool `json:"pooling"`
+	members                   []bodyMember
+}
+
+// formMembers are the text parts of a form as members of an object.
+func formMembers(form [][2]any) (out []bodyMember) {
+	for _, part := range form[1:] {
+		_, name, _ := strings.Cut(part[0].([]any)[1].(string), `name="`)
+		value := part[1].(string)
+		value = cmp.Or(map[string]string{"True": "true", "False": "false"}[value], value)
+		out = append(out, bodyMember{strings.TrimSuffix(name, `"`), json.RawMessage(value)})
+	}
+	return out
+}
+
+// formText is the form as it is sent, without its boundary, and with the file as a count of bytes.
+func formText(form [][2]any) string {
+	var b strings.Builder
+	for _, part := range form {
+		b.WriteString("--\r\n")
+		for _, line := range part[0].([]any) {
+			b.WriteString(line.(string) + "\r\n")
+		}
+		b.WriteString("\r\n" + part[1].(string) + "\r\n")
+	}
+	return b.String() + "----\r\n"
+}
+
+// Bodies are those of vLLM 0.33.0's own request functions, byte for byte.
+func TestGoldenBodies(t *testing.T) {
+	var all struct{ Cases []goldenBody }
+	golden(t, "bodies_0.33.json", &all)
+	sent := map[string]bool{}
+	for _, c := range all.Cases {
+		p := Named(c.Backend)
+		turn, known := goldenTurn(c.Name)
+		if p == nil || !known {
+			t.Errorf("%s/%s: no such protocol or turn", c.Backend, c.Name)
+			continue
+		}
+		sent[c.Backend] = true
+		want := c.Body
+		if c.Form != nil {
+			c.members, want = formMembers(c.Form), formText(c.Form)
+		} else {
+			c.members = bodyMembers(t, c.Body)
+		}
+		body, err := p.Body(nil, goldenAsk(&c, &turn))
+		got := string(body)
+		if c.Form != nil {
+			got = strings.Replace(strings.ReplaceAll(got, boundary, ""), string(turn.Audio.Data), fmt.Sprintf("<%d bytes>", len(turn.Audio.Data)), 1)
+		}
+		traits := p.Traits()
+		if err != nil || got != want || traits.Path != c.Path {
+			t.Errorf("%s/%s: %v\n got %s %s\nwant %s %s", c.Backend, c.Name, err, traits.Path, got, c.Path, want)
+		}
+		kind := strings.ReplaceAll(traits.ContentType, boundary, "…")
+		if kind != c.Headers["Content-Type"] || traits.Streams == c.Pooling || c.Pooling && max(1, traits.Inputs(&turn)) != c.Inputs {
+			t.Errorf("%s/%s: content type %s, streams %t, %d inputs", c.Backend, c.Name, kind, traits.Streams, traits.Inputs(&turn))
 		}
 	}
-	if len(all.Cases) == 0 {
-		t.Error("no cases")
+	for _, p := range All() {
+		if name := p.Traits().Name; !sent[name] && !slices.Contains([]string{"sglang", "lmdeploy", "llama.cpp", "tgi", "anthropic-messages"}, name) {
+			t.Errorf("no body of backend %s", name)
+		}
 	}
 }

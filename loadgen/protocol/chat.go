@@ -18,8 +18,10 @@ type Chat struct{}
 
 // Traits are those of chat.
 func (Chat) Traits() Traits {
-	return Traits{Name: "openai-chat", Path: "/v1/chat/completions", Suffix: "chat/completions", ContentType: "application/json",
-		Streams: true, Ending: ending, Member: "choices", LengthField: maxCompletionTokens, Forms: datasets.AsText | datasets.AsMessages, Templates: true}
+	return Traits{Name: "openai-chat", Path: "/v1/chat/completions", Suffixes: []string{"chat/completions"}, ContentType: "application/json",
+		Streams: true, Chunk: "an event with a choice that has output, as in vLLM 0.33, but reasoning_content counts as reasoning does", Ending: ending,
+		Member: "choices", LengthField: maxCompletionTokens, FullLength: true,
+		Forms: datasets.AsText | datasets.AsMessages | datasets.AsMedia, Templates: true}
 }
 
 // Body appends a chat request.
@@ -64,14 +66,19 @@ func appendMessages(dst []byte, t *datasets.Turn) []byte {
 	if len(t.Messages) > 0 {
 		return pyjson.Append(dst, t.Messages)
 	}
-	dst = append(dst, `[{"role": "user", "content": [{"type": "text", "text": `...)
-	dst = pyjson.AppendString(dst, t.Text)
-	dst = append(dst, '}')
+	dst = append(dst, `[{"role": "user", "content": [`...)
+	dst = appendText(dst, t.Text)
 	if len(t.Media) > 0 {
 		dst = append(dst, ", "...)
 		dst = pyjson.Append(dst, t.Media)
 	}
 	return append(dst, "]}]"...)
+}
+
+// appendText appends a content part of text.
+func appendText(dst []byte, text string) []byte {
+	dst = append(dst, `{"type": "text", "text": `...)
+	return append(pyjson.AppendString(dst, text), '}')
 }
 
 // readDelta reads the delta of a chat choice, or the message of an answer that is not a stream. A choice without one is empty.

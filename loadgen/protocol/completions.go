@@ -4,13 +4,15 @@ import (
 	"benchtop/datasets"
 )
 
-// Completions is the completions protocol, by one of the two names that vLLM has for it: vllm and openai.
+// Completions is the completions protocol, by one of the two names that vLLM has for it, vllm and openai, or by that of another engine
+// that speaks it.
 type Completions struct{ Backend string }
 
 // Traits are those of completions.
 func (c Completions) Traits() Traits {
-	return Traits{Name: c.Backend, Path: "/v1/completions", Suffix: "completions", ContentType: "application/json",
-		Streams: true, Ending: ending, Member: "choices", LengthField: maxTokens, Forms: datasets.AsText | datasets.AsTokenIDs, Logprobs: true}
+	return Traits{Name: c.Backend, Path: "/v1/completions", Suffixes: []string{"completions"}, ContentType: "application/json",
+		Streams: true, Chunk: "an event with a choice", Ending: ending, Member: "choices", LengthField: maxTokens, FullLength: true,
+		Forms: datasets.AsText | datasets.AsTokenIDs, Logprobs: true}
 }
 
 // Body appends a completions request.

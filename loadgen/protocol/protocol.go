@@ -4,9 +4,12 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"benchtop/datasets"
+	"benchtop/datasets/media"
 )
 
 // Protocol is the protocol of an endpoint. A value is comparable, holds no state and may be used from any goroutine.
@@ -23,15 +26,21 @@ type Protocol interface {
 
 // Traits are the fixed facts of a protocol.
 type Traits struct {
-	Name        string         // vLLM's name for it, the value of --backend
-	Path        string         // of the API, unless another is given
-	Suffix      string         // that a URL for the API ends in
-	ContentType string         // of a request's body
-	Streams     bool           // an answer is a stream of events unless the request asks otherwise
-	Ending      string         // the end of a complete stream, for error messages
-	Member      string         // of a whole answer that holds its output
-	LengthField string         // the field of a body that bounds the length of an answer; "" where answers have no length
-	Forms       datasets.Forms // in which a request can hold its prompts
+	Name        string      // the value of --backend: vLLM's name where vLLM has the protocol
+	Path        string      // of the API, unless another is given
+	Suffixes    []string    // a URL for the API ends in one of these
+	ContentType string      // of a request's body
+	Header      [][2]string // fixed headers of a request beside the content type
+	Streams     bool        // an answer is a stream of events unless the request asks otherwise
+	Chunk       string      // the kind of event that counts as a chunk, in words; "" where answers do not stream
+	Ending      string      // the end of a complete stream, for error messages
+	Member      string      // of a whole answer that holds its output
+	LengthField string      // the field of a body that bounds the length of an answer; "" where answers have no length
+	// FullLength: servers of the protocol know ignore_eos, which makes answers as long as asked for.
+	FullLength bool
+	Forms      datasets.Forms // in which a request can hold its prompts
+	// Only is the content of a request that cannot hold a text, in words, and DataSet the name of the data set that has it; "" for others.
+	Only, DataSet string
 	// Templates: the server writes the prompt by the model's chat template.
 	Templates bool
 	// Logprobs: the body has the field of --logprobs.
@@ -41,6 +50,7 @@ type Traits struct {
 // Ask is one request to a model.
 type Ask struct {
 	Model string
+	ID    string // of the request, "" for none
 	Turn  *datasets.Turn
 	// Extra fields of the body, set behind the protocol's own and replacing those of the same name where they stand. Their
 	// values are as Python writes them. Any may be replaced; null leaves an OwnField out and is sent in any other.
@@ -49,7 +59,14 @@ type Ask struct {
 
 // All are the protocols there are.
 func All() []Protocol {
-	return []Protocol{Completions{"vllm"}, Default(), Chat{}, Embeddings{}}
+	all := []Protocol{Completions{"vllm"}, Default(), Chat{}, Responses{}, Messages{}, Audio{}}
+	for i := range poolings {
+		all = append(all, Pooling{poolings[i].name})
+	}
+	for _, engine := range []string{"sglang", "lmdeploy", "llama.cpp", "tgi"} {
+		all = append(all, Completions{engine})
+	}
+	return all
 }
 
 // Default is the protocol unless another is asked for.
@@ -75,14 +92,29 @@ func first(wanted func(Traits) bool) Protocol {
 // Names are those of the protocols whose requests can hold prompts of one of some forms, as in "vllm, openai or openai-chat"; of all
 // for 0.
 func Names(forms datasets.Forms) string {
-	var names []string
+	names := holding(forms)
+	last := max(0, len(names)-1)
+	return strings.TrimPrefix(strings.Join(names[:last], ", ")+" or "+strings.Join(names[last:], ""), " or ")
+}
+
+// List are the names of all.
+func List() []string { return holding(0) }
+
+func holding(forms datasets.Forms) (names []string) {
 	for _, p := range All() {
 		if t := p.Traits(); forms == 0 || t.Forms.Overlap(forms) {
 			names = append(names, t.Name)
 		}
 	}
-	last := max(0, len(names)-1)
-	return strings.TrimPrefix(strings.Join(names[:last], ", ")+" or "+strings.Join(names[last:], ""), " or ")
+	return names
+}
+
+// CheckEndpoint is an error if a path cannot be that of the API. "" stands for the protocol's own.
+func (t Traits) CheckEndpoint(path string) error {
+	if path == "" || slices.ContainsFunc(t.Suffixes, func(s string) bool { return strings.HasSuffix(path, s) }) {
+		return nil
+	}
+	return fmt.Errorf("endpoint %s: for backend %s it must end in %s", path, t.Name, strings.Join(t.Suffixes, " or "))
 }
 
 // Accepts is an error if the protocol cannot send a turn.
@@ -90,8 +122,35 @@ func (t Traits) Accepts(turn *datasets.Turn) error {
 	switch {
 	case turn.TokenIDs != nil && !t.Forms.Overlap(datasets.AsTokenIDs):
 		return fmt.Errorf("backend %s cannot send token ids; use --backend %s, or a data set of texts", t.Name, Default().Traits().Name)
-	case turn.Batch != nil && !t.Forms.Overlap(datasets.AsBatch):
+	case turn.Batch != nil && !t.Forms.Overlap(datasets.AsBatch|datasets.AsDocuments):
 		return fmt.Errorf("backend %s cannot send several prompts in a request", t.Name)
+	case t.Forms == datasets.AsDocuments && len(turn.Batch) < 2, t.Forms == datasets.AsAudio && turn.Audio == nil:
+		return t.Lacking()
 	}
 	return nil
+}
+
+// Lacking is the error for a request that has not the content that the protocol sends; see Only.
+func (t Traits) Lacking() error {
+	return fmt.Errorf("backend %s sends %s; use --dataset-name %s, or another backend", t.Name, t.Only, t.DataSet)
+}
+
+// Inputs is the number of inputs in a request that carries several; 0 for one. A query is none.
+func (t Traits) Inputs(turn *datasets.Turn) int {
+	if t.Forms == datasets.AsDocuments {
+		return max(0, len(turn.Batch)-1)
+	}
+	return len(turn.Batch)
+}
+
+// Smallest is a request of a token or two, for a test of the server. maxTokens bounds its answer.
+func Smallest(p Protocol, maxTokens int) datasets.Turn {
+	hi := datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: maxTokens}
+	switch p.Traits().Forms {
+	case datasets.AsDocuments:
+		return datasets.Turn{Batch: []datasets.Turn{hi, hi}, InputTokens: 2}
+	case datasets.AsAudio:
+		hi.Audio = media.Silence(100 * time.Millisecond)
+	}
+	return hi
 }

@@ -55,7 +55,12 @@ const (
 // Reader reads the answer to one request, event by event. It allocates nothing for an event without an error. A reader is used by
 // one goroutine at a time; Begin makes it ready for another answer.
 type Reader struct {
-	Clocks  Clocks // of the answer so far
+	Clocks Clocks // of the answer so far
+	// Binary: the answer is not text, as its content type says. Metadata is then the header that describes it, in JSON.
+	Binary   bool
+	Metadata []byte
+
+	begun   Usage // of a message's start
 	parsers *Parsers
 	parser  *fastjson.Parser // lent for an event, nil between two
 	large   bool
@@ -64,8 +69,8 @@ type Reader struct {
 // Begin readies the reader for an answer.
 func (r *Reader) Begin(lender *Parsers) { *r = Reader{Clocks: UnknownClocks(), parsers: lender} }
 
-// object reads a JSON object, and its error, usage and clocks into m. It returns nil for an error object.
-func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
+// parse reads a JSON object, whose tokens are unknown so far.
+func (r *Reader) parse(m *Message, data []byte) (*fastjson.Value, error) {
 	m.Tokens = -1
 	if err := r.borrow(data); err != nil {
 		return nil, err
@@ -80,11 +85,20 @@ func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
 	if v.Type() != fastjson.TypeObject {
 		return nil, fmt.Errorf("expected a JSON object: %s", Excerpt(data))
 	}
+	return v, nil
+}
+
+// object reads a JSON object, and its error, usage and clocks into m. It returns nil for an error object.
+func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
+	v, err := r.parse(m, data)
+	if v == nil {
+		return nil, err
+	}
 	if e := v.Get("error"); truthy(e) {
 		m.Failure = errorMessage(e)
 		return nil, nil
 	}
-	m.Usage = readUsage(v.Get("usage"))
+	m.Usage = readUsage(v.Get("usage"), choicesUsage)
 	r.Clocks.read(v)
 	return v, nil
 }
@@ -163,23 +177,60 @@ func replaceWords(data []byte, words map[string]string) []byte {
 // mostTokens is more than any request holds. A larger count of a server is ignored.
 const mostTokens = 1 << 31
 
-func readUsage(v *fastjson.Value) Usage {
+// usageNames are the names of the counts in a protocol's usage.
+type usageNames struct{ input, output, details string }
+
+var (
+	choicesUsage   = usageNames{"prompt_tokens", "completion_tokens", "prompt_tokens_details"}
+	responsesUsage = usageNames{"input_tokens", "output_tokens", "input_tokens_details"}
+	anthropicUsage = usageNames{"input_tokens", "output_tokens", ""}
+)
+
+func readUsage(v *fastjson.Value, of usageNames) Usage {
 	if v == nil || v.Type() != fastjson.TypeObject || !truthy(v) {
 		return Usage{}
 	}
-	count := func(v *fastjson.Value, key string) int {
-		if x := v.Get(key); x != nil {
-			if n, err := x.Int(); err == nil && n >= 0 && n <= mostTokens {
-				return n
-			}
+	u := Usage{Present: true, Input: countOf(v, of.input), Output: countOf(v, of.output), Cached: -1}
+	if of != anthropicUsage {
+		if details := v.Get(of.details); details != nil {
+			u.Cached = countOf(details, "cached_tokens")
 		}
-		return -1
+		return u
 	}
-	u := Usage{Present: true, Input: count(v, "prompt_tokens"), Output: count(v, "completion_tokens"), Cached: -1}
-	if details := v.Get("prompt_tokens_details"); details != nil {
-		u.Cached = count(details, "cached_tokens")
+	u.Cached = countOf(v, "cache_read_input_tokens")
+	if u.Input >= 0 { // the prompt beside the cached parts
+		u.Input += max(0, u.Cached) + max(0, countOf(v, "cache_creation_input_tokens"))
 	}
 	return u
+}
+
+// countOf is a member as a number of tokens, -1 where it is none.
+func countOf(v *fastjson.Value, key string) int {
+	if x := v.Get(key); x != nil {
+		if n, err := x.Int(); err == nil && n >= 0 && n <= mostTokens {
+			return n
+		}
+	}
+	return -1
+}
+
+// fill takes the counts that are unknown from an earlier usage.
+func (u *Usage) fill(earlier Usage) {
+	if !earlier.Present {
+		return
+	}
+	if !u.Present {
+		*u = earlier
+		return
+	}
+	for _, c := range []struct {
+		to   *int
+		from int
+	}{{&u.Input, earlier.Input}, {&u.Output, earlier.Output}, {&u.Cached, earlier.Cached}} {
+		if *c.to < 0 {
+			*c.to = c.from
+		}
+	}
 }
 
 // truthy reports whether a value is true in Python: an error of null, false, 0, "" or {} is none.

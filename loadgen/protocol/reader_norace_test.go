@@ -27,7 +27,7 @@ func TestEmbeddingsAreNotParsed(t *testing.T) {
 	body := []byte(`{"data":[{"embedding":[` + strings.Repeat("0.0123,", 1<<20) + `0]}],"usage":{"prompt_tokens":3}}`)
 	r := reader()
 	if n := testing.AllocsPerRun(3, func() {
-		if m, err := (Embeddings{}).Whole(r, body); err != nil || !m.Counts {
+		if m, err := (Pooling{"openai-embeddings"}).Whole(r, body); err != nil || !m.Counts {
 			t.Errorf("%+v, %v", m, err)
 		}
 		r.Release()

@@ -91,14 +91,19 @@ func TestDecode(t *testing.T) {
 // FuzzStreamJSON: foreign bytes never panic, accepted ones are JSON, and the message is sane: no impossible count of tokens, no text
 // longer than the input, and the same again for the same bytes.
 func FuzzStreamJSON(f *testing.F) {
-	f.Add([]byte(`{"choices":[{"text":"a","token_ids":[1],"logprobs":{"tokens":["a"]},"finish_reason":"x"}],"usage":{"prompt_tokens":1e99}}`), true, false)
-	f.Add([]byte(`{"choices":[{"delta":{"content":"a","tool_calls":[1]},"logprobs":{"content":[1,2]}}],"usage":{"prompt_tokens_details":{"cached_tokens":3}}}`), true, false)
-	f.Add([]byte(`{"choices":[{"message":{"content":"a"}}],"usage":{"completion_tokens":-1}}`), true, true)
-	f.Add([]byte(`{"choices":[],"metrics":{"queue_time_ms":1e99,"time_to_first_token_ms":-0},"timings":{"prompt_ms":"1"}}`), true, false)
-	f.Add([]byte(`{"error":[[]],"choices":[null]}`), false, true)
-	f.Add([]byte(`{"choices":[{"text":"\\Infinity"}],"usage":{"prompt_tokens":-Infinity},"timings":{"prompt_ms":Infinity}}`), false, false)
-	f.Fuzz(func(t *testing.T, data []byte, chat, whole bool) {
-		p, r := spoken(chat), reader()
+	f.Add([]byte(`{"choices":[{"text":"a","token_ids":[1],"logprobs":{"tokens":["a"]},"finish_reason":"x"}],"usage":{"prompt_tokens":1e99}}`), byte(2), false)
+	f.Add([]byte(`{"choices":[{"delta":{"content":"a","tool_calls":[1]},"logprobs":{"content":[1,2]}}],"usage":{"prompt_tokens_details":{"cached_tokens":3}}}`), byte(2), false)
+	f.Add([]byte(`{"choices":[{"message":{"content":"a"}}],"usage":{"completion_tokens":-1}}`), byte(2), true)
+	f.Add([]byte(`{"choices":[],"metrics":{"queue_time_ms":1e99,"time_to_first_token_ms":-0},"timings":{"prompt_ms":"1"}}`), byte(2), false)
+	f.Add([]byte(`{"error":[[]],"choices":[null]}`), byte(0), true)
+	f.Add([]byte(`{"choices":[{"text":"\\Infinity"}],"usage":{"prompt_tokens":-Infinity},"timings":{"prompt_ms":Infinity}}`), byte(0), false)
+	f.Add([]byte(`{"type":"response.completed","response":{"incomplete_details":{"reason":1},"usage":{"input_tokens":-1}}}`), byte(3), false)
+	f.Add([]byte(`{"type":"message_delta","delta":{"stop_reason":[]},"usage":{"input_tokens":2147483648,"cache_read_input_tokens":2147483648}}`), byte(4), false)
+	f.Add([]byte(`{"output":[{"content":[{"text":"a"},null]},3],"content":[{"text":"a"},{}]}`), byte(3), true)
+	f.Add([]byte(`{"results":[{"index":0}],"data":[1],"usage":{"prompt_tokens":3}}`), byte(13), true)
+	f.Fuzz(func(t *testing.T, data []byte, protocol byte, whole bool) {
+		all := All()
+		p, r := all[int(protocol)%len(all)], reader()
 		read := p.Event
 		if whole {
 			read = p.Whole
@@ -110,7 +115,7 @@ func FuzzStreamJSON(f *testing.F) {
 				t.Errorf("%d tokens, %d bytes of answer, %d of failure from %d", m.Tokens, len(m.Answer), len(m.Failure), len(data))
 			}
 			for _, n := range []int{m.Usage.Input, m.Usage.Output, m.Usage.Cached} {
-				if n < -1 || n > mostTokens {
+				if n < -1 || n > 3*mostTokens {
 					t.Errorf("usage %+v", m.Usage)
 				}
 			}
@@ -127,4 +132,80 @@ func FuzzStreamJSON(f *testing.F) {
 			t.Errorf("a second time: %+v %v, first %s", again, err, first)
 		}
 	})
+}
+
+// An event of each protocol that has types of its own, and an answer in one piece.
+func TestTypedEvents(t *testing.T) {
+	type seen struct {
+		Counts, End               bool
+		Answer, Reasoning, Finish string
+		Failure                   string
+		Input, Output, Cached     int
+	}
+	const none = -1
+	for _, c := range []struct {
+		name   string
+		p      Protocol
+		events []string
+		whole  bool
+		want   seen // of the last event
+	}{
+		{"message start", Messages{}, []string{`{"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":0}}}`}, false,
+			seen{Input: none, Output: none, Cached: none}},
+		{"text", Messages{}, []string{`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}`}, false,
+			seen{Counts: true, Answer: "a", Input: none, Output: none, Cached: none}},
+		{"no text", Messages{}, []string{`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}`}, false,
+			seen{Input: none, Output: none, Cached: none}},
+		{"thinking", Messages{}, []string{`{"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}}`}, false,
+			seen{Counts: true, Reasoning: "hm", Input: none, Output: none, Cached: none}},
+		{"a signature is no output", Messages{}, []string{`{"type":"content_block_delta","delta":{"type":"signature_delta","signature":"x"}}`}, false,
+			seen{Input: none, Output: none, Cached: none}},
+		{"a tool call", Messages{}, []string{`{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{"}}`}, false,
+			seen{Counts: true, Input: none, Output: none, Cached: none}},
+		{"usage in two events", Messages{}, []string{`{"type":"message_start","message":{"usage":{"input_tokens":9,"cache_read_input_tokens":4,"cache_creation_input_tokens":2}}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":5}}`}, false,
+			seen{Finish: "length", Input: 15, Output: 5, Cached: 4}},
+		{"usage at the end", Messages{}, []string{`{"type":"message_start","message":{"usage":{"input_tokens":9}}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":11,"output_tokens":5}}`}, false,
+			seen{Finish: "stop", Input: 11, Output: 5, Cached: none}},
+		{"ping", Messages{}, []string{`{"type":"ping"}`}, false, seen{Input: none, Output: none, Cached: none}},
+		{"message stop", Messages{}, []string{`{"type":"message_stop"}`}, false, seen{End: true, Input: none, Output: none, Cached: none}},
+		{"overloaded", Messages{}, []string{`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`}, false,
+			seen{Failure: "Overloaded", Input: none, Output: none, Cached: none}},
+		{"a message", Messages{}, []string{`{"type":"message","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"},{"type":"text","text":"b"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":4}}`}, true,
+			seen{Counts: true, Answer: "ab", Finish: "stop", Input: 3, Output: 4, Cached: none}},
+		{"cached", Responses{}, []string{`{"type":"response.completed","response":{"usage":{"input_tokens":8,"output_tokens":2,"input_tokens_details":{"cached_tokens":6}}}}`}, false,
+			seen{Finish: "stop", Input: 8, Output: 2, Cached: 6}},
+		{"cut", Responses{}, []string{`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"},"usage":{"input_tokens":8,"output_tokens":2}}}`}, false,
+			seen{Finish: "length", Input: 8, Output: 2, Cached: none}},
+		{"failed", Responses{}, []string{`{"type":"response.failed","response":{"error":{"code":"server_error","message":"no"}}}`}, false,
+			seen{Failure: "no", Input: none, Output: none, Cached: none}},
+		{"a response", Responses{}, []string{`{"status":"completed","output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"hm"}]},{"type":"message","content":[{"type":"output_text","text":"a"}]}],"usage":{"input_tokens":3,"output_tokens":4}}`}, true,
+			seen{Counts: true, Answer: "a", Reasoning: "hm", Finish: "stop", Input: 3, Output: 4, Cached: none}},
+		{"a transcription", Audio{}, []string{`{"text":"hello","usage":{"type":"duration","seconds":3}}`}, true,
+			seen{Counts: true, Answer: "hello", Input: none, Output: none, Cached: none}},
+		{"no transcription", Audio{}, []string{`{}`}, true, seen{Input: none, Output: none, Cached: none}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := reader()
+			var m Message
+			for _, data := range c.events {
+				read := c.p.Event
+				if c.whole {
+					read = c.p.Whole
+				}
+				var err error
+				if m, err = read(r, []byte(data)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := seen{m.Counts, m.End, string(m.Answer), string(m.Reasoning), string(m.Finish), m.Failure, none, none, none}
+			if m.Usage.Present {
+				got.Input, got.Output, got.Cached = m.Usage.Input, m.Usage.Output, m.Usage.Cached
+			}
+			if got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
 }

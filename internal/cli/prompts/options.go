@@ -106,7 +106,7 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 		return p
 	}
 	if to != nil && !to.Traits().Forms.Overlap(needs.Forms) {
-		p = append(p, o.cannotSend(to.Traits().Name, needs))
+		p = append(p, o.cannotSend(to.Traits(), needs))
 	}
 	p.BadIf(load.Endless() && !searching && needs.Ends, "closed loop: %s needs a number of requests; give --num-prompts", o.Name)
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was reported already
@@ -117,19 +117,16 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 }
 
 // cannotSend explains why a backend cannot send the prompts, and names those that can.
-func (o *Options) cannotSend(backend string, needs datasets.Needs) error {
+func (o *Options) cannotSend(to protocol.Traits, needs datasets.Needs) error {
 	by := cmp.Or(needs.By, "--dataset-name "+o.Name)
+	if to.Only != "" {
+		return fmt.Errorf("%s: %w", by, to.Lacking())
+	}
 	others := protocol.Names(needs.Forms)
 	if others == "" {
 		return fmt.Errorf("%s: %s", by, needs.Why)
 	}
-	return fmt.Errorf("%s: %s; backend %s cannot send them, use --backend %s", by, needs.Why, backend, others)
-}
-
-// OnlyShown reports whether the requests are for pooling endpoints, which 'benchtop dataset' shows for every backend.
-func (o *Options) OnlyShown() bool {
-	forms := o.Needs().Forms
-	return forms != 0 && forms&^(datasets.AsBatch|datasets.AsDocuments) == 0
+	return fmt.Errorf("%s: %s; backend %s cannot send them, use --backend %s", by, needs.Why, to.Name, others)
 }
 
 // LengthNotes name the general lengths that the data set ignores.

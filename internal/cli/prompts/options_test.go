@@ -32,8 +32,8 @@ func TestGeneralLengths(t *testing.T) {
 		if got := strings.Join(o.LengthNotes(f.given.All()), "\n"); got != c.notes {
 			t.Errorf("%s: %q, want %q", c.name, got, c.notes)
 		}
-		if o.SelfTiming() != (c.name == "timed_trace") || o.OnlyShown() {
-			t.Errorf("%s: self-timed %t, only shown %t", c.name, o.SelfTiming(), o.OnlyShown())
+		if o.SelfTiming() != (c.name == "timed_trace") {
+			t.Errorf("%s: self-timed %t", c.name, o.SelfTiming())
 		}
 		for flag, want := range map[string]int{"random-input-len": 20, "random-output-len": 10, "sonnet-output-len": 0, "sonnet-input-len": 0} {
 			if got := o.LengthOver(flag); got != want {
@@ -41,10 +41,7 @@ func TestGeneralLengths(t *testing.T) {
 			}
 		}
 	}
-	if o := NewOptions("random-rerank"); !o.OnlyShown() {
-		t.Error("rerank can be sent")
-	}
-	if o := NewOptions("none"); o.OnlyShown() || o.LengthNotes(nil) != nil {
+	if o := NewOptions("none"); o.LengthNotes(nil) != nil {
 		t.Error("an unknown data set has notes")
 	}
 }

@@ -197,7 +197,7 @@ func (o *Options) try(ctx context.Context, name string, fields []protocol.Field)
 	load := loadgen.Defaults()
 	o.Send(&load)
 	load.Model, load.RequestTimeout, load.Extra = name, AskTimeout, fields
-	turn := datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1}
+	turn := protocol.Smallest(o.Protocol, 1)
 	return loadgen.Try(ctx, load, []datasets.Turn{turn}, 1)[0], load.Optional(&turn)
 }
 

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -59,12 +58,10 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 
 // Check finds what is wrong with the flags.
 func (o *Options) Check() (p usage.Problems) {
-	if o.Protocol = protocol.Named(o.Backend); o.Protocol == nil && slices.Contains(PoolingBackends(), o.Backend) {
-		p.Bad("--backend %s: these embeddings, pooling and rerank endpoints cannot be loaded; use %s", o.Backend, protocol.Names(0))
-	} else if o.Protocol == nil {
-		p.Bad("--backend %s: use %s", usage.Quote(o.Backend), protocol.Names(0))
-	} else if suffix := o.Protocol.Traits().Suffix; o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
-		p.Bad("--endpoint %s: for backend %s it must end in %s", usage.Quote(o.endpoint), o.Backend, suffix)
+	if o.Protocol = protocol.Named(o.Backend); o.Protocol == nil {
+		p.Bad("--backend %s: use %s%s", usage.Quote(o.Backend), protocol.Names(0), usage.DidYouMean(o.Backend, protocol.List()))
+	} else if err := o.Protocol.Traits().CheckEndpoint(o.endpoint); err != nil {
+		p.Bad("--%w", err)
 	}
 	pairs, err := o.headers.Split("header")
 	if err != nil {
@@ -113,10 +110,4 @@ func (o *Options) Send(e *loadgen.Options) {
 // Plan enters into a plan where requests go.
 func (o *Options) Plan(p *metrics.Plan) {
 	p.BaseURL, p.Backend, p.Pooling = o.Target.String(), o.Backend, !o.Protocol.Traits().Streams
-}
-
-// PoolingBackends are vLLM's backends of pooling endpoints that cannot be loaded.
-func PoolingBackends() []string {
-	return []string{"openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
-		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank"}
 }

@@ -47,7 +47,7 @@ func TestOptions(t *testing.T) {
 		{"--host [::1] --port 80", "", "http://[::1]:80"},
 		{"--base-url http://x:1/v1 --host y", "", "http://x:1/v1"},
 		{"--backend none", "--backend none: use vllm, openai", ""},
-		{"--backend vllm-rerank", "--backend vllm-rerank: these embeddings, pooling and rerank endpoints cannot be loaded", ""},
+		{"--backend vllm-rerank --endpoint /rerank", "", "http://127.0.0.1:8000"},
 		{"--endpoint /x", "--endpoint /x: for backend openai it must end in ", ""},
 		{"--header a", "--header: item 1 is not KEY=VALUE", ""},
 		{"--base-url x", "--base-url: ", ""},

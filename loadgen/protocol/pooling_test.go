@@ -39,7 +39,7 @@ func TestWholeEmbeddings(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := reader()
 			defer r.Release()
-			m, err := Embeddings{}.Whole(r, []byte(c.body))
+			m, err := Pooling{"openai-embeddings"}.Whole(r, []byte(c.body))
 			if (err != nil) != (c.words != "") || err != nil && !strings.Contains(err.Error(), c.words) {
 				t.Fatalf("error %v, want %q", err, c.words)
 			}
@@ -58,7 +58,7 @@ func TestWholeEmbeddings(t *testing.T) {
 }
 
 func TestEmbeddingsDoNotStream(t *testing.T) {
-	if _, err := (Embeddings{}).Event(reader(), []byte(`{}`)); err == nil {
+	if _, err := (Pooling{"openai-embeddings"}).Event(reader(), []byte(`{}`)); err == nil {
 		t.Error("an event was taken")
 	}
 }
@@ -73,10 +73,10 @@ func FuzzEmbeddings(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r := reader()
-		m, err := Embeddings{}.Whole(r, body)
+		m, err := Pooling{"openai-embeddings"}.Whole(r, body)
 		first := fmt.Sprintf("%+v %v", m, err)
 		r.Release()
-		if m, err := (Embeddings{}).Whole(r, body); fmt.Sprintf("%+v %v", m, err) != first {
+		if m, err := (Pooling{"openai-embeddings"}).Whole(r, body); fmt.Sprintf("%+v %v", m, err) != first {
 			t.Errorf("a second time: %+v %v, first %s", m, err, first)
 		}
 		r.Release()
@@ -118,10 +118,10 @@ func TestProtocolsByName(t *testing.T) {
 	if got, want := strings.Split(strings.Replace(Names(0), " or ", ", ", 1), ", "), names; !slices.Equal(got, want) || strings.Count(Names(0), " or ") != 1 {
 		t.Errorf("all names: %q, want %q", Names(0), want)
 	}
-	if one, none := Names(datasets.AsMessages), Names(datasets.AsDocuments); one != "openai-chat" || none != "" {
+	if one, none := Names(datasets.AsDocuments), Names(1<<7); one != "vllm-rerank" || none != "" {
 		t.Errorf("one name %q, none %q", one, none)
 	}
-	if _, err := (Embeddings{}).Whole(reader(), nil); !errors.Is(err, ErrNotJSON) {
+	if _, err := (Pooling{"openai-embeddings"}).Whole(reader(), nil); !errors.Is(err, ErrNotJSON) {
 		t.Errorf("an empty body: %v", err)
 	}
 }

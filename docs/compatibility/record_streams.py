@@ -2,10 +2,11 @@
 
     record_streams.py ENGINE VERSION COMMAND URL OUT GROUP...
     record_streams.py OUT
+    record_streams.py synthetic OUT
 
 ENGINE, VERSION and COMMAND are written into the recording. URL is the server's, with the model under the name "tiny". OUT is the
 JSON file to write. Each GROUP of CASES below is recorded; loadgen/recorded_test.go plays the file to benchtop's client. With OUT
-alone its facts are read again from its bytes.
+alone its facts are read again from its bytes; synthetic writes what no server here can be made to say.
 
 A case has its request (without the body where that is long), the pieces that the reads of the socket returned (a time in milliseconds since the request was written, and
 the bytes: head, chunk sizes and all), whether the server closed the connection, and "want": the facts of the answer, read here by
@@ -225,7 +226,7 @@ def openai_facts(all):
     for e in all:
         usage = e.get("usage") or usage
         for choice in e["choices"][:1]:
-            reason = choice["finish_reason"] or reason
+            reason = choice.get("finish_reason") or reason
             text += (choice["text"] if "text" in choice else choice["delta"].get("content")) or ""
     cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
     return {"text": text, "finish": reason} | tokens(usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
@@ -263,7 +264,50 @@ READERS = {
     "openai-chat": (openai_counts, openai_facts),
     "openai-responses": (responses_counts, responses_facts),
     "anthropic-messages": (anthropic_counts, anthropic_facts),
+    "openai-audio": (lambda event: bool(event["choices"]), openai_facts),
 }
+
+
+def synthetic(path):
+    """Answers that no server here gives, as the source of vLLM 0.32.0 writes them (entrypoints/speech_to_text/base/serving.py): no
+    model of speech without its weights. Long speech is cut into segments, each of which has a finish reason of its own."""
+    head = "HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n"
+    texts = [(" The", None), (" first", None), (" ship.", "stop"), (" The", None), (" town.", "stop")]
+    refused = json.dumps({"error": {"message": "The model does not support Transcriptions API", "type": "BadRequestError", "param": None, "code": 400}})
+    bad = f"HTTP/1.1 400 Bad Request\r\nserver: uvicorn\r\ncontent-length: {len(refused)}\r\ncontent-type: application/json\r\n\r\n{refused}"
+    write(
+        path,
+        {"engine": "synthetic", "version": "as vLLM 0.32.0", "command": "", "recorded": "2026-11-23"}
+        | {
+            "cases": [
+                audio_case("transcription", [head, *transcription(texts, True), "0\r\n\r\n"]),
+                audio_case("transcription, usage at the end", [head, *transcription(texts, False), "0\r\n\r\n"]),
+                audio_case("transcription refused", [bad]),
+            ]
+        },
+    )
+
+
+def audio_case(name, pieces):
+    pieces = [[20 * (i + 1), p] for i, p in enumerate(pieces)]
+    facts_ = facts("openai-audio", [(ms, p.encode()) for ms, p in pieces])
+    case = {"name": name, "backend": "openai-audio", "path": "/v1/audio/transcriptions", "body": None, "encoding": "utf-8"}
+    return case | {"pieces": pieces, "closed": False, "want": facts_}
+
+
+def transcription(texts, continuous):
+    about = {"id": "trsc-0123456789abcdef", "object": "transcription.chunk", "created": 1795408697, "model": "tiny"}
+    usage = lambda n: {"usage": {"prompt_tokens": 154, "total_tokens": 154 + n, "completion_tokens": n}}
+    for i, (text, finish) in enumerate(texts):
+        choice = {"delta": {"content": text}} | ({"finish_reason": finish, "stop_reason": None} if finish else {})
+        yield chunk(about | {"choices": [choice]} | (usage(i + 1) if continuous else {}))
+    yield chunk(about | {"choices": []} | usage(len(texts)))
+    yield "e\r\ndata: [DONE]\n\n\r\n"
+
+
+def chunk(event):
+    data = f"data: {json.dumps(event, separators=(',', ':'))}\n\n"
+    return f"{len(data.encode()):x}\r\n{data}\r\n"
 
 
 def tokens(given, made, cached):
@@ -271,8 +315,8 @@ def tokens(given, made, cached):
 
 
 def main():
-    if len(sys.argv) == 2:
-        return again(sys.argv[1])
+    if len(sys.argv) < 4:
+        return synthetic(sys.argv[2]) if sys.argv[1] == "synthetic" else again(sys.argv[1])
     engine, version, command, url, out, *groups = sys.argv[1:]
     cases = []
     for name, (backend, path, body) in ((n, c) for g in groups for n, c in CASES[g].items()):

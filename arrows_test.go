@@ -59,7 +59,7 @@ var arrows = map[string][]string{
 		"benchtop/internal/simulator", "benchtop/loadgen", "benchtop/loadgen/protocol", "benchtop/loadgen/shape", "benchtop/loadgen/target",
 		"benchtop/datasets", "benchtop/datasets/chattemplate", "benchtop/datasets/endpoint", "benchtop/datasets/hub", "benchtop/datasets/numpy", "benchtop/datasets/tokenizer",
 		"benchtop/metrics", "benchtop/export"},
-	"benchtop/internal/cli/server": {"benchtop/internal/cli/argv", "benchtop/internal/usage", "benchtop/loadgen", "benchtop/loadgen/protocol",
+	"benchtop/internal/cli/server": {"benchtop/internal/cli/argv", "benchtop/internal/telemetry", "benchtop/internal/usage", "benchtop/loadgen", "benchtop/loadgen/protocol",
 		"benchtop/loadgen/target", "benchtop/datasets", "benchtop/metrics", "benchtop/export"},
 	"benchtop/internal/files": {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/report", "benchtop/export", "benchtop/export/journal",
 		"benchtop/internal/usage"},

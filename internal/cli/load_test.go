@@ -300,6 +300,34 @@ func TestReadyCheck(t *testing.T) {
 	benchtop("serve", "--base-url", never.url, "--model", "m", "--vocab-size", "32000", "--ready-check-timeout-sec", "3").expect(t, exitFailed, "was not ready within 3s", "still loading")
 }
 
+// The prefix cache is reset before anything else and once more after the warm-ups; a server that cannot is refused before any request.
+func TestResetPrefixCache(t *testing.T) {
+	t.Parallel()
+	status := http.StatusOK
+	server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/reset_prefix_cache" && status != http.StatusOK {
+			http.Error(w, "Not Found", status)
+		}
+		return r.URL.Path == "/reset_prefix_cache"
+	})
+	args := []string{"serve", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2", "--num-warmups", "1", "--reset-prefix-cache"}
+	benchtop(args...).expect(t, exitFine, "Prefix cache: cache reset (before the run), so that earlier runs have no effect.")
+	var order []string
+	for _, path := range server.paths {
+		if path == "POST /reset_prefix_cache" || path == "POST /v1/completions" {
+			order = append(order, path[len("POST /"):])
+		}
+	}
+	if got := strings.Join(order, " "); got != "reset_prefix_cache v1/completions reset_prefix_cache v1/completions v1/completions" {
+		t.Errorf("requests %s", got)
+	}
+	status, server.paths = http.StatusNotFound, nil
+	benchtop(args...).expect(t, exitFailed, "benchtop: --reset-prefix-cache: "+server.url+" cannot reset its prefix cache: it has no /reset_prefix_cache (404)")
+	if slices.Contains(server.paths, "POST /v1/completions") {
+		t.Errorf("requests %v", server.paths)
+	}
+}
+
 // The profiler runs during the load and not before or after; a server without one does not matter.
 func TestProfiler(t *testing.T) {
 	t.Parallel()

@@ -51,6 +51,7 @@ const (
 	stepBaseline    = "baseline"
 	stepServer      = "server"
 	stepConnections = "connections"
+	stepCache       = "prefix cache"
 	stepProfiler    = "profiler"
 )
 
@@ -67,6 +68,7 @@ func (o *serveOptions) steps() (steps []string) {
 	add(true, prompts.StepPrompts)
 	add(o.server.Ready > 0, prompts.StepReady)
 	add(o.load.warmups > 0, prompts.StepWarmups)
+	add(o.server.Reset, stepCache)
 	add(o.server.Profile, stepProfiler)
 	return steps
 }
@@ -130,24 +132,43 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	p.Remarks = slices.Concat(o.content.Remarks, drawn.Tokenizing.Remarks())
 	p.Server = watch.NewServer(client, o.server.Target, o.server.Profile)
 	p.Plan = o.plan(m, drawn, requests, &load)
-	if p.Plan.Cache = cold; cold != "" {
-		p.Remarks = append(p.Remarks, cold)
+	if p.Plan.Cache = cold; cold == "" && o.server.Reset {
+		p.Plan.Cache = "cache reset (before the run)"
+	}
+	if p.Plan.Cache != "" {
+		p.Remarks = append(p.Remarks, p.Plan.Cache)
 	}
 	env.about(p.Plan)
 	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.load.warmups, Command: o.command, To: env}
+	if err := o.rehearse(ctx, env, p, warmUp, client, ahead); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// rehearse does what comes right before the first request: the warm-ups, whose prompts must not stay in a cache that is to be empty,
+// so many connections ahead, and what watches the run.
+func (o *serveOptions) rehearse(ctx context.Context, env *environment, p *prepared, warmUp prompts.WarmUp, client *http.Client, ahead int) error {
 	warmed, err := warmUp.Do(ctx, o.load.shape().Peak(0).Streams)
 	env.warn(warmed)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	connections, missing := connect(ctx, env, &load, ahead)
+	if o.server.Reset {
+		env.Step(stepCache)
+		if err := o.server.ResetCache(ctx, client); err != nil {
+			return err
+		}
+		env.Show("reset")
+	}
+	connections, missing := connect(ctx, env, &p.Load, ahead)
 	p.Load.Connections = connections
 	p.GPUs = o.gpus.watched(ctx, o.server.Target)
 	if o.server.Profile {
 		env.Step(stepProfiler)
 	}
 	p.Notes = slices.Concat(p.Notes, warmed, missing, p.Server.Begin(ctx))
-	return p, nil
+	return nil
 }
 
 // findModel asks the server for the model and shows the progress.
@@ -161,6 +182,9 @@ func (o *serveOptions) findModel(ctx context.Context, env *environment, client *
 		env.Show("connecting to " + about.BaseURL)
 	}
 	m, err := o.server.Find(ctx, client, ready)
+	if err == nil {
+		err = o.server.ResetCache(ctx, client) // a server that cannot is refused before anything else is prepared
+	}
 	if err != nil {
 		return m, err
 	}

@@ -55,7 +55,8 @@ func (o *reportOptions) define(f *pflag.FlagSet) {
 	_ = f.SetAnnotation("fail-on", argv.Variadic, nil)
 	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
 	f.Float64Var(&o.steadyThreshold, "steady-state-threshold", 0.95, "share of --max-concurrency above which a closed loop counts as fully loaded")
-	f.DurationVar(&o.steadyMinWindow, "steady-state-min-window", 0, "shortest time at full load without a warning (default: 10s or a tenth of the run)")
+	f.Var((*argv.Seconds)(&o.steadyMinWindow), "steady-state-min-window", "shortest time at full load without a warning (default: 10s or a tenth of the run)")
+	f.Lookup("steady-state-min-window").DefValue = "0" // pflag would show 0s
 	f.BoolVar(&o.steadyOff, "no-steady-state", false, "omit the figures at full load")
 	f.BoolVar(&o.timeline, "plot-timeline", false, "write an HTML timeline of all requests beside the result")
 	f.StringVar(&o.timelineThresholds, "timeline-itl-thresholds", "25,50", "two latencies in milliseconds at which the timeline changes colour")

@@ -16,7 +16,7 @@ import (
 	"benchtop/datasets/media"
 )
 
-// vllmFlag is an option of vllm bench serve, as docs/compatibility/run.sh flags writes it.
+// vllmFlag is an option of vllm bench serve, as docs/compatibility/run.sh flags writes it, for the Rust client with "rust".
 type vllmFlag struct {
 	Flags         []string // its name, and that of its opposite
 	Type, Default string   // as Python prints them
@@ -31,9 +31,22 @@ var otherDefaults = map[string]string{
 	"request-id-prefix":  "random",
 }
 
-func vllmFlags(t *testing.T) (all []vllmFlag) {
+func vllmFlags(t *testing.T) []vllmFlag { return flagsIn(t, "testdata/vllm_serve_flags.json") }
+
+// rustFlags are those that the Rust client alone has.
+func rustFlags(t *testing.T) []vllmFlag {
+	both := map[string]bool{}
+	for _, f := range vllmFlags(t) {
+		both[f.Flags[0]] = true
+	}
+	return slices.DeleteFunc(flagsIn(t, "testdata/vllm_rs_serve_flags.json"), func(f vllmFlag) bool {
+		return both[f.Flags[0]]
+	})
+}
+
+func flagsIn(t *testing.T, path string) (all []vllmFlag) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/vllm_serve_flags.json")
+	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,15 +56,20 @@ func vllmFlags(t *testing.T) (all []vllmFlag) {
 	return all
 }
 
-// Every flag of vLLM's client is there, with its type, number of values, default and choices.
+// Every flag of vLLM's Python client is there, with its type, number of values, default and choices; and so are those of its Rust
+// client that are there at all.
 func TestServeFlagsGolden(t *testing.T) {
 	o := newServeOptions()
 	all, inert := o.flags.All(), o.flags.Group("Accepted without effect")
-	for _, want := range vllmFlags(t) {
+	python := vllmFlags(t)
+	for i, want := range slices.Concat(python, rustFlags(t)) {
 		for _, name := range want.Flags {
 			t.Run(name, func(t *testing.T) {
 				got := all.Lookup(strings.TrimPrefix(name, "--"))
-				if got == nil {
+				switch {
+				case got == nil && i >= len(python):
+					return // the page says so
+				case got == nil:
 					t.Fatal("it is missing")
 				}
 				if switched := got.NoOptDefVal != ""; switched != (want.Nargs == 0.) {
@@ -141,7 +159,7 @@ func sameDefault(f *pflag.Flag, want string) bool {
 	if want == "None" || want == "False" {
 		return slices.Contains([]string{"", "0", "false"}, f.DefValue)
 	}
-	a, err := strconv.ParseFloat(f.DefValue, 64)
+	a, err := strconv.ParseFloat(strings.TrimSuffix(f.DefValue, "s"), 64)
 	b, err2 := strconv.ParseFloat(want, 64)
 	return f.DefValue == want || err == nil && err2 == nil && a == b
 }
@@ -153,7 +171,7 @@ func TestFlagsOnThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	vllm := map[string]bool{"--sonnet-input-len": true, "--sonnet-output-len": true, "--sonnet-prefix-len": true} // up to 0.31
-	for _, f := range vllmFlags(t) {
+	for _, f := range slices.Concat(vllmFlags(t), rustFlags(t)) {
 		for _, name := range f.Flags {
 			vllm[name] = true
 		}
@@ -175,8 +193,15 @@ func TestFlagsOnThePage(t *testing.T) {
 			if vllm[name] == ours {
 				t.Errorf("%s is in the wrong list: vLLM has it: %v", name, vllm[name])
 			}
-			if there := all.Lookup(name[2:]) != nil; there == (strings.TrimSpace(cells[2]) == "not there") {
-				t.Errorf("%s: the page says %q, it is there: %v", name, strings.TrimSpace(cells[2]), there)
+			state := strings.TrimSpace(cells[2])
+			if there := all.Lookup(name[2:]) != nil; there == (state == "not there yet") {
+				t.Errorf("%s: the page says %q, it is there: %v", name, state, there)
+			}
+			if !ours && !slices.Contains([]string{"same", "with a difference", "accepted without effect", "not there yet"}, state) {
+				t.Errorf("%s: %q is no state", name, state)
+			}
+			if difference := strings.TrimSpace(cells[3]); !ours && state != "same" && difference == "" {
+				t.Errorf("%s: no reason", name)
 			}
 		}
 	}

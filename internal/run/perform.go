@@ -11,7 +11,6 @@ import (
 	"benchtop/export"
 	"benchtop/internal/run/watch"
 	"benchtop/internal/telemetry"
-	"benchtop/loadgen"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 )
@@ -97,7 +96,7 @@ func (r *Run) watch(ctx context.Context) *sync.WaitGroup {
 	if c.Server != nil {
 		cache := &watch.Cache{
 			View: r.view, Share: c.Share, Templates: c.Load.Protocol.Traits().Templates,
-			Counted: c.Plan.InputSource != metrics.TokensFromEstimate, Cold: c.Load.Salt.Mode != loadgen.NoSalt,
+			Counted: c.Plan.InputSource != metrics.TokensFromEstimate, Cold: c.Plan.Cache != "",
 		}
 		all.Go(func() { c.Server.Watch(ctx, r.start, cache, tell) })
 	}

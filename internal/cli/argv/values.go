@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -27,6 +28,27 @@ func (v *Rate) Set(s string) error {
 		return errors.New("expected a number or inf")
 	}
 	*v = Rate(f)
+	return nil
+}
+
+// Seconds is the flag of a time that vLLM's client takes as a number of seconds; a unit is taken as well.
+type Seconds time.Duration
+
+func (v *Seconds) String() string { return time.Duration(*v).String() }
+
+// Type stands for a value in the help.
+func (v *Seconds) Type() string { return "seconds" }
+
+// Set reads a time.
+func (v *Seconds) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if number, problem := strconv.ParseFloat(s, 64); problem == nil && math.Abs(number) <= math.MaxInt64/1e9 {
+		d, err = time.Duration(number*float64(time.Second)), nil
+	}
+	if err != nil {
+		return errors.New("expected seconds, or a time such as 500ms, 30s or 2m")
+	}
+	*v = Seconds(d)
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Values read what the help shows, and refuse the rest.
 func TestValues(t *testing.T) {
-	rate, objectives, numbers := Rate(1), Objectives{}, []int{}
+	rate, objectives, numbers, seconds := Rate(1), Objectives{}, []int{}, Seconds(0)
 	var words []string
 	list := List(&numbers, "n", strconv.Atoi)
 	for _, c := range []struct {
@@ -24,6 +24,8 @@ func TestValues(t *testing.T) {
 	}{
 		{&rate, "number", []string{"inf", "2.5"}, "2.5", "NaN"},
 		{&rate, "number", []string{"inf"}, "inf", "fast"},
+		{&seconds, "seconds", []string{"2m", "0.5"}, "500ms", "1e300"},
+		{&seconds, "seconds", []string{"5", "30s"}, "30s", "NaN"},
 		{&objectives, "name:ms", []string{"ttft:500", "tpot:50", "ttft:200"}, "ttft:200 tpot:50", "ttft"},
 		{list, "n", []string{"3", "4"}, "3 4", "x"},
 		{List(&words, "text", Text), "text", []string{"", "a b"}, " a b", ""},

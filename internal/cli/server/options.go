@@ -4,6 +4,8 @@ package server
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -12,7 +14,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/export"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
@@ -31,6 +35,7 @@ type Options struct {
 	Model, ServedName string
 	Ready             int // seconds of patience with a server that is still starting
 	Profile           bool
+	Reset             bool              // the prefix cache, before the run
 	Target            *target.Target    // set by Check, as Protocol is
 	Protocol          protocol.Protocol // nil for an unknown backend
 }
@@ -40,6 +45,7 @@ func (o *Options) Define(f *pflag.FlagSet) {
 	o.DefineAddress(f)
 	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
 	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0, "wait up to this many seconds for the server to answer a request; 0 does not wait")
+	f.BoolVar(&o.Reset, "reset-prefix-cache", false, "reset the server's prefix cache before the run; vLLM needs VLLM_SERVER_DEV_MODE=1")
 	f.BoolVar(&o.Profile, "profile", false, "start the server's profiler before the run and stop it after")
 }
 
@@ -105,6 +111,20 @@ func (o *Options) Secrets() []string { return o.headers.Ever }
 // Send sets where requests go.
 func (o *Options) Send(e *loadgen.Options) {
 	e.Target, e.Endpoint, e.Protocol = o.Target, o.endpoint, o.Protocol
+}
+
+// ResetCache resets the server's prefix cache, if that was asked for.
+func (o *Options) ResetCache(ctx context.Context, client *http.Client) error {
+	if !o.Reset {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, AskTimeout)
+	defer cancel()
+	err := telemetry.ResetPrefixCache(limited, client, o.Target.String())
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("--reset-prefix-cache: %s cannot reset its prefix cache: %s", o.Target, export.Clean(o.Target.Hide(err.Error())))
+	}
+	return ctx.Err()
 }
 
 // Plan enters into a plan where requests go.

@@ -15,7 +15,7 @@ type Messages struct{}
 // Traits are those of Messages.
 func (Messages) Traits() Traits {
 	return Traits{Name: "anthropic-messages", Path: "/v1/messages", Suffixes: []string{"messages"}, ContentType: "application/json",
-		Header:  [][2]string{{"Anthropic-Version", "2023-06-01"}},
+		Header: [][2]string{{"Anthropic-Version", "2023-06-01"}}, KeyFrom: "ANTHROPIC_API_KEY", KeyHeader: "X-Api-Key",
 		Streams: true, Chunk: "a content_block_delta with text, thinking or the JSON of a tool call",
 		Ending: "message_stop", Member: "content", LengthField: maxTokens,
 		Forms: datasets.AsText | datasets.AsMedia, Templates: true}

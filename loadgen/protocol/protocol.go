@@ -31,11 +31,13 @@ type Traits struct {
 	Suffixes    []string    // a URL for the API ends in one of these
 	ContentType string      // of a request's body
 	Header      [][2]string // fixed headers of a request beside the content type
-	Streams     bool        // an answer is a stream of events unless the request asks otherwise
-	Chunk       string      // the kind of event that counts as a chunk, in words; "" where answers do not stream
-	Ending      string      // the end of a complete stream, for error messages
-	Member      string      // of a whole answer that holds its output
-	LengthField string      // the field of a body that bounds the length of an answer; "" where answers have no length
+	KeyFrom     string      // the environment variable with the API key that KeyHeader carries; "" for OPENAI_API_KEY, a bearer token
+	KeyHeader   string
+	Streams     bool   // an answer is a stream of events unless the request asks otherwise
+	Chunk       string // the kind of event that counts as a chunk, in words; "" where answers do not stream
+	Ending      string // the end of a complete stream, for error messages
+	Member      string // of a whole answer that holds its output
+	LengthField string // the field of a body that bounds the length of an answer; "" where answers have no length
 	// FullLength: servers of the protocol know ignore_eos, which makes answers as long as asked for.
 	FullLength bool
 	Forms      datasets.Forms // in which a request can hold its prompts

@@ -77,6 +77,12 @@ func (o *Options) Check() (p usage.Problems) {
 	for _, h := range pairs {
 		header.Set(h.Key, h.Value)
 	}
+	if o.Protocol != nil {
+		t := o.Protocol.Traits()
+		if key := os.Getenv(t.KeyFrom); key != "" && header.Get(t.KeyHeader) == "" {
+			header.Set(t.KeyHeader, key)
+		}
+	}
 	o.Target, err = target.New(target.Options{
 		BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Header: header,
 	})

@@ -69,6 +69,26 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// The key of Anthropic's variable goes to that protocol alone, and not over a header that is given.
+func TestKeyOfAProtocol(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", "sesame-1")
+	for args, want := range map[string]string{
+		"--backend anthropic-messages":                         "sesame-1",
+		"--backend anthropic-messages --header x-api-key=mine": "mine",
+		"--backend openai-chat":                                "",
+	} {
+		var o Options
+		f := pflag.NewFlagSet("", pflag.ContinueOnError)
+		o.Define(f)
+		if err := errors.Join(f.Parse(strings.Fields(args)), errors.Join(o.Check()...)); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.Target.Header().Get("X-Api-Key"); got != want {
+			t.Errorf("%s: key %q, want %q", args, got, want)
+		}
+	}
+}
+
 // The model comes from the server's list; one that is not listed is tried.
 func TestFind(t *testing.T) {
 	status := http.StatusOK

@@ -84,7 +84,7 @@ func (c *recordedCase) split(n int) func(net.Conn) {
 func (c *recordedCase) request(t *testing.T, p protocol.Protocol) (turn datasets.Turn, extra []protocol.Field) {
 	t.Helper()
 	if c.Body == nil {
-		return datasets.Turn{Text: "long", MaxTokens: 8}, nil
+		return protocol.Smallest(p, 8), nil
 	}
 	var body struct {
 		Prompt, Input json.RawMessage

@@ -255,10 +255,10 @@ func (c *recordedCase) model(t *testing.T) string {
 	return body.Model
 }
 
-// checkTokens compares the counts that the server sent.
+// checkTokens compares the counts that the server sent. Those of a recording's frames are not read, as with vLLM.
 func (c *recordedCase) checkTokens(t *testing.T, q *metrics.Request) {
 	w := &c.Want
-	if w.Input != nil && (q.InputTokens != *w.Input || q.InputSource != metrics.TokensFromUsage) {
+	if w.Input != nil && c.Backend != "openai-audio" && (q.InputTokens != *w.Input || q.InputSource != metrics.TokensFromUsage) {
 		t.Errorf("%d input tokens by %q, want %d", q.InputTokens, q.InputSource, *w.Input)
 	}
 	if w.Output != nil && (q.OutputTokens != *w.Output || q.OutputSource != metrics.TokensFromUsage) {

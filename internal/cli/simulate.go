@@ -15,9 +15,13 @@ import (
 )
 
 const simulateText = `
-Runs the simulated server alone: an OpenAI-compatible API with the queue, batch and memory of a
+Runs the simulated server alone: the endpoints of vLLM with the queue, batch and memory of a
 continuous-batching engine, without a model. Ctrl-C stops it. --profile selects the server; its capacity in
 requests per second is given for 256 input and 64 output tokens.
+
+It generates at /v1/completions, /v1/chat/completions, /v1/responses, /v1/messages and
+/v1/audio/transcriptions and /translations. It only reads prompts at /v1/embeddings, /embeddings (of
+Infinity), /pooling, /score and /rerank. POST /pause?mode=wait holds new requests back until /resume.
 
 %s
 Faults are injected on demand: --fault KIND[=VALUE][,after=TOKENS][,every=N][,from=N][,to=N][,share=P].
@@ -53,6 +57,9 @@ func runSimulate(env *environment, args []string) int {
 	profile := fs.String("profile", simulator.Defaults().Name, "server to simulate: "+strings.Join(simulator.Names(), ", "))
 	seed := fs.Int64("seed", 0, "random seed of the answers")
 	model := fs.String("served-model-name", "", "name of the model (default: the profile's)")
+	var adapters []simulator.Adapter
+	fs.Var(argv.List(&adapters, "name[=path]", simulator.ParseAdapter), "lora-modules", "LoRA adapters served beside the model, by NAME or NAME=PATH")
+	_ = fs.SetAnnotation("lora-modules", argv.Variadic, nil)
 	at.defineEnd(fs)
 	logTo := fs.String("log", "", "log each generation request to this file, as JSON lines; - for standard output")
 	fs = flags.Group("Behaviour")
@@ -78,12 +85,12 @@ func runSimulate(env *environment, args []string) int {
 			p.SpecAcceptance = *specAcceptance
 		}
 		p.PrefixCache, p.RequestMetrics, p.Faults = !*noPrefixCache, *requestMetrics, faults
+		p.Seed, p.Model, p.Adapters = uint64(*seed), cmp.Or(*model, p.Model), adapters
 		profileErr = p.Validate()
 	}
 	if err := errors.Join(err, profileErr, noArguments("simulate", rest)); err != nil {
 		return env.fail(exitUsage, err)
 	}
-	p.Seed, p.Model = uint64(*seed), cmp.Or(*model, p.Model)
 	s := simulator.New(p)
 	news := env.stdout
 	var log *os.File

@@ -164,14 +164,8 @@ type blockNames struct {
 }
 
 // newBlockNames is for a sequence with that prompt and that answer. Sequences with another salt share nothing with it.
-func newBlockNames(size int, salt *string, prompt []int, answer prose) *blockNames {
-	n := &blockNames{size: size, chain: fnvOffset, prompt: prompt, answer: answer}
-	if salt != nil {
-		for _, b := range []byte(*salt) {
-			n.chain = mix(n.chain, uint64(b)+vocabulary) // no token looks like it
-		}
-	}
-	return n
+func newBlockNames(size int, salt string, prompt []int, answer prose) *blockNames {
+	return &blockNames{size: size, chain: mixText(fnvOffset, salt), prompt: prompt, answer: answer}
 }
 
 // of returns the names of the full blocks of the first tokens of the sequence, which must be known.
@@ -198,3 +192,11 @@ func (n *blockNames) next() int {
 const fnvOffset, fnvPrime = 14695981039346656037, 1099511628211
 
 func mix(h, v uint64) uint64 { return (h ^ v) * fnvPrime }
+
+// mixText mixes a text whose bytes look like no token.
+func mixText(h uint64, text string) uint64 {
+	for _, b := range []byte(text) {
+		h = mix(h, uint64(b)+vocabulary)
+	}
+	return h
+}

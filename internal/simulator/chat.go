@@ -26,11 +26,11 @@ type chatChoice struct {
 }
 
 type chatMessage struct {
-	Role             string `json:"role,omitempty"`
-	Content          any    `json:"content,omitempty"`
-	Refusal          any    `json:"refusal,omitempty"`
-	ToolCalls        any    `json:"tool_calls,omitempty"`
-	ReasoningContent any    `json:"reasoning_content,omitempty"`
+	Role      string `json:"role,omitempty"`
+	Content   any    `json:"content,omitempty"`
+	Refusal   any    `json:"refusal,omitempty"`
+	ToolCalls any    `json:"tool_calls,omitempty"`
+	Reasoning any    `json:"reasoning,omitempty"`
 }
 
 func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
@@ -46,11 +46,12 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arri
 	if request.MaxCompletionTokens != nil {
 		maxTokens = request.MaxCompletionTokens
 	}
-	return s.respond(w, r, a, ids, maxTokens, request.sampling, format{
-		kind: "chatcmpl", object: "chat.completion", chunk: "chat.completion.chunk", promptLogprobs: absent,
-		role:  chatChoice{Delta: &chatMessage{Role: "assistant", Content: ""}},
-		whole: func(g *generation, tokens []token) any { return g.chatChoice(tokens, request, true) },
-		event: func(g *generation, tokens []token) any { return g.chatChoice(tokens, request, false) },
+	request.thinks = request.ChatTemplateKwargs.EnableThinking
+	return s.respond(w, r, a, ids, maxTokens, request.sampling, &chunks{
+		prefix: "chatcmpl-", object: "chat.completion", chunk: "chat.completion.chunk", options: request.streamOptions(), promptLogprobs: absent,
+		role: chatChoice{Delta: &chatMessage{Role: "assistant", Content: ""}},
+		all:  func(g *generation, tokens []token) any { return g.chatChoice(tokens, request, true) },
+		some: func(g *generation, tokens []token) any { return g.chatChoice(tokens, request, false) },
 	})
 }
 
@@ -65,25 +66,22 @@ func (request chatRequest) check() ([]int, *apiError) {
 	return chatTokens(request.Messages, true)
 }
 
-// chatChoice describes the tokens of an answer, or of one step. A step that ends the reasoning may have both kinds of text.
+// chatChoice describes the tokens of an answer, or of one step.
 func (g *generation) chatChoice(tokens []token, request chatRequest, whole bool) chatChoice {
 	var text chatMessage
 	choice := chatChoice{FinishReason: tokens[len(tokens)-1].finish}
 	if whole {
-		text = chatMessage{Role: "assistant", Content: "", Refusal: absent, ToolCalls: []struct{}{}, ReasoningContent: absent}
+		text = chatMessage{Role: "assistant", Content: "", Refusal: absent, ToolCalls: []struct{}{}, Reasoning: absent}
 		choice.Message, choice.StopReason, choice.TokenIDs = &text, absent, absent
 	} else {
 		choice.Delta = &text
 	}
-	thought := 0 // tokens of reasoning
-	if request.ChatTemplateKwargs.EnableThinking {
-		thought = min(max(g.seq.limit/3-tokens[0].index, 0), len(tokens))
+	thought, said := g.split(tokens)
+	if len(thought) > 0 {
+		text.Reasoning = textOf(thought)
 	}
-	if thought > 0 {
-		text.ReasoningContent = textOf(tokens[:thought])
-	}
-	if thought < len(tokens) {
-		text.Content = textOf(tokens[thought:])
+	if len(said) > 0 {
+		text.Content = textOf(said)
 	}
 	if request.Logprobs {
 		choice.Logprobs = g.chatLogprobs(tokens, request.TopLogprobs)

@@ -31,7 +31,7 @@ func TestChatStream(t *testing.T) {
 			{at(role, "choices", 0, "finish_reason"), "null"},
 			{at(role, "usage"), "absent"},
 			{at(first, "choices", 0, "delta", "role"), "absent"},
-			{at(first, "choices", 0, "delta", "reasoning_content"), "absent"},
+			{at(first, "choices", 0, "delta", "reasoning"), "absent"},
 			{at(first, "choices", 0, "finish_reason"), "null"},
 			{at(last, "choices", 0, "finish_reason"), `"length"`},
 			{at(used, "choices"), "[]"},
@@ -60,7 +60,7 @@ func TestChatReasoning(t *testing.T) {
 		var thought, said string
 		for i, e := range events[1:8] {
 			delta := c.parse(e.data)["choices"].([]any)[0].(map[string]any)["delta"].(map[string]any)
-			thinking, _ := delta["reasoning_content"].(string)
+			thinking, _ := delta["reasoning"].(string)
 			saying, _ := delta["content"].(string)
 			if (thinking != "") != (i < 2) || (saying != "") != (i >= 2) {
 				t.Errorf("token %d: reasoning %q and content %q", i, thinking, saying)
@@ -71,7 +71,7 @@ func TestChatReasoning(t *testing.T) {
 		_, whole := c.do("POST", "/v1/chat/completions", `{`+body+`}`)
 		e := c.parse(whole)
 		message := e["choices"].([]any)[0].(map[string]any)["message"].(map[string]any)
-		if message["reasoning_content"] != thought || message["content"] != said {
+		if message["reasoning"] != thought || message["content"] != said {
 			t.Errorf("whole answer %v, streamed %q and %q", message, thought, said)
 		}
 		for _, want := range [][2]string{

@@ -31,10 +31,10 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival)
 		return err
 	}
 	offset := 0
-	return s.respond(w, r, a, ids, request.MaxTokens, request.sampling, format{
-		kind: "cmpl", object: "text_completion", chunk: "text_completion", noUsage: absent,
-		whole: func(g *generation, tokens []token) any { return g.completionChoice(tokens, request, 0) },
-		event: func(g *generation, tokens []token) any {
+	return s.respond(w, r, a, ids, request.MaxTokens, request.sampling, &chunks{
+		prefix: "cmpl-", object: "text_completion", chunk: "text_completion", options: request.streamOptions(), noUsage: absent,
+		all: func(g *generation, tokens []token) any { return g.completionChoice(tokens, request, 0) },
+		some: func(g *generation, tokens []token) any {
 			choice := g.completionChoice(tokens, request, offset)
 			offset += len(choice.Text)
 			return choice

@@ -216,9 +216,6 @@ func TestRefusals(t *testing.T) {
 		{"nothing to tokenize", post, "/tokenize", `{}`, 400, "BadRequestError", "messages", "empty"},
 		{"nothing to detokenize", post, "/detokenize", `{}`, 400, "BadRequestError", "tokens", "missing"},
 		{"unknown token to detokenize", post, "/detokenize", `{"tokens":[-1]}`, 400, "BadRequestError", "tokens", "Token id -1"},
-		{"unknown path", "GET", "/v2/nothing", ``, 404, "NotFoundError", "", "Not Found"},
-		{"wrong method", "GET", completions, ``, 405, "Method Not Allowed", "", "Method Not Allowed"},
-		{"wrong method", post, "/health", ``, 405, "Method Not Allowed", "", "Method Not Allowed"},
 	}
 	bubble(t, round(), func(c *client) {
 		for _, tt := range tests {
@@ -233,6 +230,25 @@ func TestRefusals(t *testing.T) {
 		}
 		if s := c.server.engine.snapshot(); s.generationTokens != 0 {
 			t.Errorf("%d tokens were generated for refused requests", s.generationTokens)
+		}
+	})
+}
+
+// A request that no endpoint takes is refused before vLLM's own errors, by its framework.
+func TestNoRoute(t *testing.T) {
+	bubble(t, round(), func(c *client) {
+		for _, tt := range []struct {
+			method, path string
+			status       int
+			body         string
+		}{
+			{"GET", "/v2/nothing", 404, `{"detail":"Not Found"}`},
+			{"GET", "/v1/completions", 405, `{"detail":"Method Not Allowed"}`},
+			{"POST", "/health", 405, `{"detail":"Method Not Allowed"}`},
+		} {
+			if status, body := c.do(tt.method, tt.path, ``); status != tt.status || body != tt.body+"\n" {
+				t.Errorf("%s %s: %d %s, want %d %s", tt.method, tt.path, status, body, tt.status, tt.body)
+			}
 		}
 	})
 }

@@ -1,28 +1,28 @@
 package simulator
 
 import (
-	"encoding/base64"
-	"encoding/binary"
+	"cmp"
 	"encoding/json"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"net/http"
-	"time"
+	"slices"
+	"strings"
 )
 
 // embeddingRequest is a request for a vector for each of its prompts.
 type embeddingRequest struct {
-	named
-	Input          embeddable `json:"input"`
-	EncodingFormat string     `json:"encoding_format"` // "float", the default, or "base64"
-	Dimensions     *int       `json:"dimensions"`
-	// Truncate is the number of tokens of a prompt that are read: -1 for as many as the model takes, null to refuse longer prompts.
-	Truncate  *int    `json:"truncate_prompt_tokens"`
-	CacheSalt *string `json:"cache_salt"`
+	pooledRequest
+	Input          embeddable      `json:"input"`
+	Messages       conversations   `json:"messages"`        // in place of input
+	EncodingFormat string          `json:"encoding_format"` // "float", the default, "base64", "bytes" or "bytes_only"
+	Dimensions     *int            `json:"dimensions"`
+	Modality       string          `json:"modality"` // Infinity's: what the URLs of the input lead to, "text" if the input is text
+	Task           *string         `json:"task"`     // of /pooling
+	Data           json.RawMessage `json:"data"`     // of /pooling: input for a plug-in
 }
 
-// embeddable is the "input" field: a text, a list of token ids, or a list of either.
+// embeddable is the "input" field: a text, a list of token ids, a list of either, or a conversation.
 type embeddable []prompt
 
 func (e *embeddable) UnmarshalJSON(raw []byte) error {
@@ -31,120 +31,164 @@ func (e *embeddable) UnmarshalJSON(raw []byte) error {
 		*e = embeddable{one}
 		return nil
 	}
+	wrong := errors.New("input: must be a text, a list of token ids, or a list of either")
 	var many []json.RawMessage
 	if json.Unmarshal(raw, &many) != nil {
-		return errors.New("input: must be a text, a list of token ids, or a list of either")
+		return wrong
+	}
+	if len(many) > 0 && many[0][0] == '{' {
+		return (*conversations)(e).UnmarshalJSON(raw)
 	}
 	for _, item := range many {
 		if item[0] != '"' && item[0] != '[' || one.UnmarshalJSON(item) != nil {
-			return errors.New("input: must be a text, a list of token ids, or a list of either")
+			return wrong
 		}
 		*e = append(*e, one)
 	}
 	return nil
 }
 
-type embedding struct {
-	Index     int    `json:"index"`
-	Object    string `json:"object"`
-	Embedding any    `json:"embedding"` // numbers, or their bytes in base64
+// conversations is the "messages" field: a conversation, or a list of them, each as one prompt.
+type conversations []prompt
+
+func (c *conversations) UnmarshalJSON(raw []byte) error {
+	var one []message
+	var many [][]message
+	err := json.Unmarshal(raw, &one)
+	if err == nil {
+		many = [][]message{one}
+	} else if json.Unmarshal(raw, &many) != nil {
+		return err
+	}
+	for _, messages := range many {
+		ids, problem := chatTokens(messages, false)
+		if problem != nil {
+			return errors.New(problem.message)
+		}
+		*c = append(*c, ids)
+	}
+	return nil
 }
 
 // embeddingSize is the length of a vector.
 const embeddingSize = 256
 
-// embeddings has the engine compute every prompt, as before a first token, and answers when all are computed.
+// embeddingForm is the form of an answer with vectors.
+type embeddingForm struct {
+	kind  string // the beginning of its id
+	media bool   // the input may be URLs of media
+	item  func(index int, vector any) any
+}
+
 func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
+	return s.embed(w, r, a, embeddingForm{kind: "embd-", item: embeddingItem})
+}
+
+// infinityEmbeddings is the endpoint of Infinity, which reads URLs of media beside texts.
+func (s *Server) infinityEmbeddings(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
+	return s.embed(w, r, a, embeddingForm{kind: "infinity-", media: true, item: embeddingItem})
+}
+
+func (s *Server) pooling(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
+	return s.embed(w, r, a, embeddingForm{kind: "pool-", item: func(index int, vector any) any {
+		return struct {
+			Index  int    `json:"index"`
+			Object string `json:"object"`
+			Data   any    `json:"data"`
+		}{index, "pooling", vector}
+	}})
+}
+
+// embeddingItem describes a vector: numbers, or their bytes in base64.
+func embeddingItem(index int, vector any) any {
+	return struct {
+		Index     int    `json:"index"`
+		Object    string `json:"object"`
+		Embedding any    `json:"embedding"`
+	}{index, "embedding", vector}
+}
+
+// embed has the engine read the prompts and answers with a vector for each.
+func (s *Server) embed(w http.ResponseWriter, r *http.Request, a *arrival, form embeddingForm) *apiError {
 	var request embeddingRequest
 	if err := s.read(w, r, &request); err != nil {
 		return err
 	}
-	prompts, err := s.checkEmbedding(&request)
+	prompts, err := request.prompts(form.media)
 	if err != nil {
 		return err
 	}
-	size, one := embeddingSize, 1
-	if request.Dimensions != nil {
-		size = *request.Dimensions
+	done, err := s.pool(r, a, form.kind, request.pooledRequest, prompts)
+	if err != nil {
+		return err
 	}
-	answer := answer{Object: "list", Created: time.Now().Unix(), Model: s.profile.Model}
-	reads := make([]*generation, 0, len(prompts))
-	defer func() { // the rest is of no use after an error
-		for _, g := range reads {
-			g.engine.abort(g.seq)
-		}
-	}()
-	total := 0
-	var data []embedding
-	for i, ids := range prompts {
-		g, err := s.generate(r, a, "embd", ids, &one, sampling{IgnoreEOS: true, CacheSalt: request.CacheSalt, pooled: true})
-		if err != nil {
-			return err
-		}
-		reads = append(reads, g)
-		total += len(ids)
-		answer.ID = g.id
-		data = append(data, embedding{Index: i, Object: "embedding", Embedding: request.vector(ids, size)})
+	var vectors [][]float32
+	for _, ids := range done.prompts {
+		vectors = append(vectors, vector(ids, *cmp.Or(request.Dimensions, new(int))))
 	}
-	for len(reads) > 0 {
-		if _, err := reads[0].whole(r.Context()); err != nil {
-			return err
-		}
-		reads = reads[1:]
+	if format := request.EncodingFormat; format == "bytes" || format == "bytes_only" {
+		done.writeBytes(w, vectors, format == "bytes")
+		return nil
 	}
-	a.PromptTokens, a.OutputTokens = total, 0
-	answer.Data, answer.Usage = data, usage{PromptTokens: total, TotalTokens: total}
+	var data []any
+	for i, v := range vectors {
+		if request.EncodingFormat == "base64" {
+			data = append(data, form.item(i, base64Of(v)))
+		} else {
+			data = append(data, form.item(i, v))
+		}
+	}
+	answer := done.answer()
+	answer.Data = data
 	writeJSON(w, http.StatusOK, answer)
 	return nil
 }
 
-// checkEmbedding returns the token ids of each prompt.
-func (s *Server) checkEmbedding(request *embeddingRequest) ([][]int, *apiError) {
-	most := s.profile.MaxModelLen - 1 // the engine needs room for a token
-	switch t, d := request.Truncate, request.Dimensions; {
-	case len(request.Input) == 0:
-		return nil, badRequest("input", "input is missing")
-	case request.EncodingFormat != "" && request.EncodingFormat != "float" && request.EncodingFormat != "base64":
-		return nil, badRequest("encoding_format", "encoding_format must be float or base64")
+// prompts returns the token ids of each prompt, before truncation.
+func (request *embeddingRequest) prompts(media bool) ([]prompt, *apiError) {
+	switch d := request.Dimensions; {
+	case request.Data != nil:
+		return nil, badRequest("task", "No IOProcessor plugin installed.")
+	case request.Task != nil && *request.Task != "embed":
+		return nil, badRequest("task", "Unsupported task: %q Supported tasks: embed", *request.Task)
+	case !slices.Contains([]string{"", "float", "base64", "bytes", "bytes_only"}, request.EncodingFormat):
+		return nil, badRequest("encoding_format", "encoding_format must be float, base64, bytes or bytes_only")
 	case d != nil && (*d < 1 || *d > embeddingSize):
 		return nil, badRequest("dimensions", "dimensions must be between 1 and %d, got %d.", embeddingSize, *d)
-	case t != nil && (*t < -1 || *t > most):
-		return nil, badRequest("truncate_prompt_tokens", "truncate_prompt_tokens must be between -1 and %d, got %d.", most, *t)
+	case len(request.Messages) > 0:
+		return request.Messages, nil
+	case len(request.Input) == 0:
+		return nil, badRequest("input", "input is missing")
+	case media && request.Modality != "" && request.Modality != "text":
+		return request.media()
 	}
-	all := make([][]int, 0, len(request.Input))
+	return request.Input, nil
+}
+
+// media returns the tokens of the input, each a URL.
+func (request *embeddingRequest) media() (items []prompt, problem *apiError) {
+	if !slices.Contains([]string{"image", "audio", "video"}, request.Modality) {
+		return nil, badRequest("modality", "modality must be text, image, audio or video, got %q", request.Modality)
+	}
 	for _, ids := range request.Input {
 		if err := ids.check("input"); err != nil {
 			return nil, err
 		}
-		switch t := request.Truncate; {
-		case t != nil && *t >= 0:
-			ids = ids[len(ids)-min(len(ids), max(1, *t)):]
-		case t != nil:
-			ids = ids[len(ids)-min(len(ids), most):]
+		url := decode(ids)
+		if scheme, _, ok := strings.Cut(url, ":"); !ok || !slices.Contains([]string{"data", "http", "https"}, scheme) {
+			return nil, badRequest("input", "the input of modality %s must be URLs", request.Modality)
 		}
-		all = append(all, ids)
+		items = append(items, mediaIDs(url, mediaTokens))
 	}
-	return all, nil
+	return items, nil
 }
 
-// vector is drawn from the prompt and has length 1: the same prompt has the same vector.
-func (q *embeddingRequest) vector(ids []int, size int) any {
-	draws := rand.New(rand.NewPCG(0, fingerprint(ids, 0)))
-	numbers, sum := make([]float32, size), 0.0
-	for i := range numbers {
-		v := draws.NormFloat64()
-		numbers[i], sum = float32(v), sum+v*v
+// mediaIDs are the tokens of an item that is not text: drawn from its bytes, so that equal items share a prefix.
+func mediaIDs(item string, n int) prompt {
+	draws := rand.New(rand.NewPCG(1, mixText(fnvOffset, item)))
+	ids := make(prompt, n)
+	for i := range ids {
+		ids[i] = draws.IntN(vocabulary)
 	}
-	length := float32(math.Sqrt(sum))
-	for i := range numbers {
-		numbers[i] /= length
-	}
-	if q.EncodingFormat != "base64" {
-		return numbers
-	}
-	var raw []byte
-	for _, v := range numbers {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
-	return base64.StdEncoding.EncodeToString(raw)
+	return ids
 }

@@ -20,7 +20,7 @@ func TestEmbeddings(t *testing.T) {
 		status, text := c.do(http.MethodPost, "/v1/embeddings", `{"model":"sim-8b","input":[`+ids(100)+`,`+ids(50)+`],"truncate_prompt_tokens":-1}`)
 		took := time.Since(begun)
 		answer := c.parse(text)
-		if got := at(answer, "usage"); status != http.StatusOK || got != `{"completion_tokens":0,"prompt_tokens":150,"total_tokens":150}` {
+		if got := at(answer, "usage"); status != http.StatusOK || got != `{"completion_tokens":0,"prompt_tokens":150,"prompt_tokens_details":null,"total_tokens":150}` {
 			t.Fatalf("status %d, usage %s", status, got)
 		}
 		if n := len(answer["data"].([]any)); n != 2 || at(answer, "data", 1, "index") != "1" || at(answer, "object") != `"list"` {
@@ -46,7 +46,7 @@ func TestEmbeddings(t *testing.T) {
 		for body, words := range map[string]string{
 			`{}`: "input is missing", `{"input":[]}`: "cannot be empty", `{"input":""}`: "cannot be empty", `{"input":3}`: "must be a text",
 			`{"input":[[]]}`: "cannot be empty", `{"input":[-1]}`: "out of vocabulary",
-			`{"input":"a","encoding_format":"bytes"}`: "must be float or base64", `{"input":"a","dimensions":0}`: "between 1 and 256",
+			`{"input":"a","encoding_format":"words"}`: "must be float, base64", `{"input":"a","dimensions":0}`: "between 1 and 256",
 			`{"input":"a","truncate_prompt_tokens":-2}`: "between -1 and",
 		} {
 			if status, text := c.do(http.MethodPost, "/v1/embeddings", body); status != http.StatusBadRequest || !strings.Contains(text, words) {

@@ -2,14 +2,20 @@ package simulator
 
 import (
 	"cmp"
-	"errors"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
 )
 
-var errStopped = errors.New("the engine has stopped")
+// engineError is the reason for which the engine gives up a sequence.
+type engineError string
+
+func (e engineError) Error() string { return string(e) }
+
+const (
+	errStopped engineError = "the engine has stopped"
+	errAborted engineError = "the request was aborted by a pause"
+)
 
 const (
 	// settle is the wait at the start of a step, inside of it, before the engine looks at arrivals. In virtual time a timer fires
@@ -34,6 +40,8 @@ type engine struct {
 	aborts   bool        // some sequence is marked aborted
 	started  bool
 	closed   bool
+	paused   *pause // nil while it runs
+	resumed  time.Time
 	observed observations
 }
 
@@ -60,11 +68,26 @@ func (e *engine) submit(seq *sequence) error {
 	}
 	seq.arrived = time.Now()
 	e.pending = append(e.pending, seq)
+	e.nudge()
+	return nil
+}
+
+// nudge makes an idle engine look for work.
+func (e *engine) nudge() {
 	select {
 	case e.wake <- struct{}{}:
 	default: // it already knows
 	}
-	return nil
+}
+
+// given is the error of a sequence whose channel was closed early.
+func (e *engine) given(seq *sequence) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if seq.aborted {
+		return errAborted
+	}
+	return errStopped
 }
 
 // abort forgets seq before the next step and frees its blocks. A sequence that is done is left alone.
@@ -115,7 +138,7 @@ func (e *engine) run() {
 }
 
 // await returns when the next step starts: where the last one ended while there is work, else when the first new sequence
-// arrived. It returns false if the engine was stopped.
+// arrived, or the engine was resumed. It returns false if the engine was stopped.
 func (e *engine) await(last time.Time) (time.Time, bool) {
 	for {
 		e.mu.Lock()
@@ -124,7 +147,13 @@ func (e *engine) await(last time.Time) (time.Time, bool) {
 		if !busy && len(e.pending) > 0 && e.pending[0].arrived.After(last) {
 			start = e.pending[0].arrived
 		}
+		if e.resumed.After(start) {
+			start = e.resumed
+		}
 		busy = busy || len(e.pending) > 0
+		if e.paused != nil {
+			busy = e.paused.mode != pauseKeep && e.inFlight()
+		}
 		e.mu.Unlock()
 
 		if busy {
@@ -157,7 +186,7 @@ func (e *engine) begin(start time.Time) (plan, time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := 0
-	for n < len(e.pending) && !e.pending[n].arrived.After(start) {
+	for e.paused == nil && n < len(e.pending) && !e.pending[n].arrived.After(start) {
 		n++
 	}
 	arrived := e.pending[:n]
@@ -170,6 +199,7 @@ func (e *engine) begin(start time.Time) (plan, time.Duration) {
 	if e.aborts {
 		e.dropAborted()
 	}
+	e.drain()
 	p := e.sched.plan()
 	for _, s := range p.shares {
 		if s.seq.admitted.IsZero() {
@@ -184,12 +214,17 @@ func (e *engine) begin(start time.Time) (plan, time.Duration) {
 func (e *engine) dropAborted() {
 	e.sched.drop(func(seq *sequence) bool {
 		if seq.aborted {
-			e.observed.ended("abort")
-			close(seq.out)
+			e.giveUpOn(seq)
 		}
 		return seq.aborted
 	})
 	e.aborts = slices.ContainsFunc(e.pending, func(seq *sequence) bool { return seq.aborted })
+}
+
+// giveUpOn is called with the lock held.
+func (e *engine) giveUpOn(seq *sequence) {
+	e.observed.ended("abort")
+	close(seq.out)
 }
 
 // finish hands out the tokens of the step. No send blocks: every channel has room for its whole answer.
@@ -217,6 +252,7 @@ func (e *engine) finish(p plan, end time.Time) {
 		}
 	}
 	e.sched.drop((*sequence).done)
+	e.drain()
 }
 
 // giveUp closes the channels of all sequences in flight, so that no handler waits for ever.
@@ -228,12 +264,6 @@ func (e *engine) giveUp() {
 	}
 	e.pending = nil
 	e.sched.drop(func(*sequence) bool { return true })
-}
-
-// resetPrefixCache fails while a sequence holds blocks.
-func (s *Server) resetPrefixCache(w http.ResponseWriter, _ *http.Request) *apiError {
-	writeJSON(w, http.StatusOK, map[string]bool{"success": s.engine.forgetPrefixes()})
-	return nil
 }
 
 // forgetPrefixes empties the prefix cache, unless a sequence is running.

@@ -45,7 +45,7 @@ func play(t *testing.T, p Profile, arrivals []newcomer) ([][]time.Duration, *eng
 			time.Sleep(a.at)
 			seq := newSequence(a.prompt, a.limit, "length", uint64(i))
 			if p.PrefixCache {
-				seq.names = newBlockNames(p.BlockSize, nil, randomPrompt(a.prompt, uint64(i)), randomAnswer(uint64(i)))
+				seq.names = newBlockNames(p.BlockSize, "", randomPrompt(a.prompt, uint64(i)), randomAnswer(uint64(i)))
 			}
 			if err := e.submit(seq); err != nil {
 				t.Error(err)
@@ -347,7 +347,7 @@ func TestSchedulerInvariants(t *testing.T) {
 				id++
 				seq := newSequence(1+int(id*37%400), 1+int(id*101%300), "length", id)
 				if shared { // four families, whose prompts and answers begin alike
-					seq.names = newBlockNames(p.BlockSize, nil, randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
+					seq.names = newBlockNames(p.BlockSize, "", randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
 				}
 				s.waiting = append(s.waiting, seq)
 			}

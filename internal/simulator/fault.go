@@ -259,7 +259,7 @@ func faultRules() []faultRule {
 		{FaultEmpty, noArgument, false, "a valid stream without output"},
 		{FaultReset, noArgument, true, "the connection is reset"},
 		{FaultClose, noArgument, true, "the connection is closed in the middle of the answer"},
-		{FaultTruncate, noArgument, true, "the stream ends cleanly, but without finish reason and [DONE]"},
+		{FaultTruncate, noArgument, true, "the stream ends cleanly, but without finish reason and end marker"},
 		{FaultErrorInStream, noArgument, true, "the stream reports an error and ends"},
 		{FaultMalformed, noArgument, true, "the stream has an event of broken JSON and ends"},
 		{FaultStall, mayTime, true, "the stream stalls for TIME, or for good"},
@@ -269,7 +269,7 @@ func faultRules() []faultRule {
 		{FaultComments, noArgument, false, "each event is preceded by a comment, ': ping'"},
 		{FaultCoalesce, mustMany, false, "N events are sent in one write"},
 		{FaultNoUsage, noArgument, false, "usage is omitted although requested"},
-		{FaultNoDone, noArgument, false, "[DONE] is omitted"},
+		{FaultNoDone, noArgument, false, "the end marker is omitted: [DONE], response.completed or message_stop"},
 	}
 }
 

@@ -16,6 +16,9 @@ type generation struct {
 	seq          *sequence
 	prose        prose
 	logprobDraws *rand.Rand // log probabilities; separate, so that a request for them changes nothing else
+	model        string     // as the request names it
+	room         int        // the largest number of tokens of the answer
+	thoughts     int        // of them, those of reasoning at its beginning
 	id           string
 	created      int64 // Unix seconds
 	arrival      *arrival
@@ -41,22 +44,31 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	if p.MinTokens < 0 || p.MinTokens > room {
 		return nil, badRequest("min_tokens", "min_tokens must be between 0 and max_tokens=%d, got %d.", room, p.MinTokens)
 	}
-	key := fingerprint(prompt, p.Seed)
+	model, adapter := s.profile.Model, ""
+	if p.Model != "" && p.Model != model {
+		model, adapter = p.Model, p.Model
+	}
+	key := fingerprint(prompt, adapter, p.Seed)
 	limit, reason, text := s.answer(key, room, p)
 	seq := newSequence(len(prompt), limit, reason, key)
 	seq.pooled = p.pooled
 	if s.profile.PrefixCache {
 		_, _, again := s.answer(key, room, p) // a second copy for the engine
-		seq.names = newBlockNames(s.profile.BlockSize, p.CacheSalt, prompt, again)
+		seq.names = newBlockNames(s.profile.BlockSize, adapter+"\n"+p.salt(), prompt, again)
 	}
 	g := &generation{
 		Server:       s,
 		seq:          seq,
 		prose:        text,
 		logprobDraws: rand.New(rand.NewPCG(s.profile.Seed+1, key)),
-		id:           kind + "-" + s.requestID(r, key),
+		model:        model,
+		room:         room,
+		id:           kind + s.requestID(r, key),
 		created:      time.Now().Unix(),
 		arrival:      a,
+	}
+	if p.thinks {
+		g.thoughts = limit / 3
 	}
 	a.PromptTokens = len(prompt)
 	if err := s.engine.submit(g.seq); err != nil {
@@ -78,14 +90,14 @@ func (s *Server) requestID(r *http.Request, key uint64) string {
 }
 
 // each calls f with the tokens of one step at a time, as they come, until the answer is whole or f fails. It aborts the
-// sequence if f fails or ctx ends first. The error is f's, ctx's or errStopped.
+// sequence if f fails or ctx ends first. The error is f's, ctx's or an engineError.
 func (g *generation) each(ctx context.Context, f func([]token) error) error {
 	var tokens []token
 	for index := 0; index < g.seq.limit; {
 		select {
 		case n, ok := <-g.seq.out:
 			if !ok {
-				return errStopped
+				return g.engine.given(g.seq)
 			}
 			tokens = tokens[:0]
 			for range n {
@@ -130,6 +142,12 @@ func (g *generation) whole(ctx context.Context) ([]token, *apiError) {
 	return answer, nil
 }
 
+// split parts tokens into those of the reasoning and those of the answer. A step that ends the reasoning may have both.
+func (g *generation) split(tokens []token) (thought, said []token) {
+	n := min(max(g.thoughts-tokens[0].index, 0), len(tokens))
+	return tokens[:n], tokens[n:]
+}
+
 func textOf(tokens []token) string {
 	var text strings.Builder
 	for _, t := range tokens {
@@ -161,11 +179,25 @@ type sampling struct {
 	CacheSalt      *string        `json:"cache_salt"` // requests with another one share no cache with this
 
 	pooled bool // the prompt is read and nothing is generated
+	thinks bool // the first third of the answer is reasoning
+	// natural is the number of tokens after which the answer ends by itself; 0 for a draw.
+	natural int
 }
 
 type streamOptions struct {
 	IncludeUsage         bool `json:"include_usage"`
 	ContinuousUsageStats bool `json:"continuous_usage_stats"`
+}
+
+// streamOptions are those of the request, or the defaults.
+func (p sampling) streamOptions() streamOptions { return *cmp.Or(p.StreamOptions, new(streamOptions)) }
+
+// salt is "" for none.
+func (p sampling) salt() string {
+	if p.CacheSalt == nil {
+		return ""
+	}
+	return *p.CacheSalt
 }
 
 // check refuses fields that are not simulated, and invalid values.
@@ -208,16 +240,17 @@ func (p sampling) length(room, mean int, draws *rand.Rand) (tokens int, reason s
 	if p.IgnoreEOS {
 		return room, "length"
 	}
-	natural := max(1+int(draws.ExpFloat64()*(float64(mean)-0.5)), p.MinTokens)
+	natural := max(cmp.Or(p.natural, 1+int(draws.ExpFloat64()*(float64(mean)-0.5))), p.MinTokens)
 	if natural > room {
 		return room, "length"
 	}
 	return natural, "stop"
 }
 
-// fingerprint mixes the prompt and the request's own seed into the key that its draws start from (FNV-1a over the ids).
-func fingerprint(prompt []int, seed int64) uint64 {
-	h := mix(fnvOffset, uint64(seed))
+// fingerprint mixes the prompt, the adapter ("" for none) and the request's own seed into the key that its draws start from (FNV-1a
+// over the ids).
+func fingerprint(prompt []int, adapter string, seed int64) uint64 {
+	h := mixText(mix(fnvOffset, uint64(seed)), adapter)
 	for _, id := range prompt {
 		h = mix(h, uint64(id))
 	}

@@ -58,7 +58,7 @@ func (s *Server) inject(w http.ResponseWriter, r *http.Request, a *arrival, serv
 		p.shut(f.duration())
 		w.Header().Set("Connection", "close")
 	case FaultSlowHeaders:
-		switch err := s.engine.pause(r.Context(), f.duration()); {
+		switch err := s.engine.delay(r.Context(), f.duration()); {
 		case err == errStopped:
 			return unavailable(err)
 		case err != nil:
@@ -99,8 +99,8 @@ func reset(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// pause waits for d, or for ever if d is 0. The error is that of ctx, or errStopped.
-func (e *engine) pause(ctx context.Context, d time.Duration) error {
+// delay waits for d, or for ever if d is 0. The error is that of ctx, or errStopped.
+func (e *engine) delay(ctx context.Context, d time.Duration) error {
 	var over <-chan time.Time
 	if d > 0 {
 		timer := time.NewTimer(d)

@@ -27,7 +27,7 @@ func run(from, n int) string {
 // asked is the result of a streamed completion of one token.
 type asked struct {
 	ttft   time.Duration
-	cached string // of the usage, "null" for none
+	cached string // of the usage, "null" without a cache
 }
 
 // completion asks for one token after that prompt. more is put into the body.
@@ -74,6 +74,9 @@ func TestPrefixCache(t *testing.T) {
 		{name: "salt isolates", asks: []ask{
 			{run(0, 100), "", 100, 0}, {run(0, 100), salted, 100, 0}, {run(0, 100), other, 100, 0},
 			{run(0, 100), salted, 100, 96}, {run(0, 100), "", 100, 96}}},
+		{name: "an adapter isolates", change: func(p *Profile) { p.Adapters = []Adapter{{"a", "a"}, {"b", "b"}} }, asks: []ask{
+			{run(0, 100), "", 100, 0}, {run(0, 100), `,"model":"a"`, 100, 0}, {run(0, 100), `,"model":"b"`, 100, 0},
+			{run(0, 100), `,"model":"a"`, 100, 96}, {run(0, 100), `,"model":"a"` + salted, 100, 0}, {run(0, 100), `,"model":"sim-8b"`, 100, 96}}},
 		{name: "off", change: func(p *Profile) { p.PrefixCache = false }, asks: []ask{{run(0, 100), "", 100, 0}, {run(0, 100), "", 100, 0}}},
 		// 64 blocks: the first two prompts leave 25 each, the third takes the 14 that were never used and then the end of the
 		// first, which is the oldest. Its 14 other blocks can still be found; they and the third prompt leave none of the second.
@@ -94,7 +97,7 @@ func TestPrefixCache(t *testing.T) {
 				queries, hits := 0, 0
 				for i, a := range tt.asks {
 					want := asked{prefill(a.tokens, a.hits), "null"}
-					if a.hits > 0 {
+					if p.PrefixCache {
 						want.cached = fmt.Sprint(a.hits)
 					}
 					if got := c.completion(a.prompt, a.more); got != want {
@@ -127,7 +130,7 @@ func TestPrefixSharedWhileRunning(t *testing.T) {
 		start := time.Now()
 		for i := range 2 {
 			seq := newSequence(100, 2, "length", uint64(i))
-			seq.names = newBlockNames(16, nil, randomPrompt(100, 7), randomAnswer(uint64(i)))
+			seq.names = newBlockNames(16, "", randomPrompt(100, 7), randomAnswer(uint64(i)))
 			if err := e.submit(seq); err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +199,7 @@ func TestPrefixReset(t *testing.T) {
 		}
 		c.completion(run(0, 100), "")
 		reset(`{"success":true}`)
-		if got := c.completion(run(0, 100), ""); got.cached != "null" {
+		if got := c.completion(run(0, 100), ""); got.cached != "0" {
 			t.Errorf("after a reset %s tokens came from the cache", got.cached)
 		}
 		go c.send("/v1/completions", `{"prompt":[1],"max_tokens":10,"ignore_eos":true}`)

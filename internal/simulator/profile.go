@@ -58,6 +58,9 @@ type Profile struct {
 	// from 1, is accepted with the k-th power. Draws depend on Seed and on the request.
 	SpecAcceptance float64
 
+	// Adapters are the LoRA adapters that are served beside the model.
+	Adapters []Adapter
+
 	// Faults are the injected faults; of several that hit a request, the first is injected.
 	Faults []Fault
 }
@@ -89,6 +92,9 @@ func (p Profile) Validate() error {
 	require(p.DecodeSequence >= 0, "decode sequence is %v, must not be negative", p.DecodeSequence)
 	require(p.ContextToken >= 0, "context token is %v, must not be negative", p.ContextToken)
 	require(p.OutputMean >= 1, "output mean is %d, must be at least 1", p.OutputMean)
+	if err := p.checkAdapters(); err != nil {
+		problems = append(problems, fmt.Errorf("profile: %w", err))
+	}
 	for _, f := range p.Faults {
 		if err := f.check(); err != nil {
 			problems = append(problems, fmt.Errorf("profile: %w", err))

@@ -3,9 +3,10 @@ package simulator
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -59,9 +60,27 @@ const mediaTokens = 256
 var mediaText = strings.Repeat("\x1a", mediaTokens)
 
 func (c *content) UnmarshalJSON(raw []byte) error {
-	var text string
-	if json.Unmarshal(raw, &text) == nil { // null, too, leaves it empty
-		*c = content(text)
+	return c.parse(raw, []string{"text"}, []string{"image_url", "video_url", "input_audio"})
+}
+
+// inputContent is the content of a message of the Responses API, blockContent that of the Messages API.
+type inputContent content
+
+func (c *inputContent) UnmarshalJSON(raw []byte) error {
+	return (*content)(c).parse(raw, []string{"input_text", "output_text"}, []string{"input_image", "input_file"})
+}
+
+type blockContent content
+
+func (c *blockContent) UnmarshalJSON(raw []byte) error {
+	return (*content)(c).parse(raw, []string{"text"}, []string{"image", "document"})
+}
+
+// parse takes the types of parts with a text, and of those that are not read.
+func (c *content) parse(raw []byte, text, media []string) error {
+	var plain string
+	if json.Unmarshal(raw, &plain) == nil { // null, too, leaves it empty
+		*c = content(plain)
 		return nil
 	}
 	var parts []struct {
@@ -74,12 +93,12 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	var texts []string
 	for _, part := range parts {
 		switch {
-		case part.Type == "text" && part.Text != nil:
+		case slices.Contains(text, part.Type) && part.Text != nil:
 			texts = append(texts, *part.Text)
-		case part.Type == "image_url", part.Type == "video_url", part.Type == "input_audio":
+		case slices.Contains(media, part.Type):
 			texts = append(texts, mediaText)
 		default:
-			return errors.New("content: expected parts of type text, image_url, video_url or input_audio, got " + strconv.Quote(part.Type))
+			return fmt.Errorf("content: expected parts of type %s, got %q", strings.Join(slices.Concat(text, media), ", "), part.Type)
 		}
 	}
 	*c = content(strings.Join(texts, "\n"))

@@ -149,6 +149,11 @@ type generator func(http.ResponseWriter, *http.Request, *arrival) *apiError
 
 // generates numbers a request, injects its fault, and logs it.
 func (s *Server) generates(serve generator) endpoint {
+	return s.generatesWith((*apiError).body, serve)
+}
+
+// generatesWith is generates with another form of errors.
+func (s *Server) generatesWith(body func(*apiError) any, serve generator) endpoint {
 	return func(w http.ResponseWriter, r *http.Request) *apiError {
 		a := s.arrive()
 		defer s.log.end(a, r) // also when the connection is cut by a panic
@@ -158,7 +163,7 @@ func (s *Server) generates(serve generator) endpoint {
 			err = s.inject(out, r, a, serve)
 		}
 		if err != nil {
-			writeJSON(out, err.status, err.body())
+			writeJSON(out, err.status, body(err))
 		}
 		return nil
 	}

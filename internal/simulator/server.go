@@ -7,23 +7,22 @@
 //	                                   ▲                  │
 //	                                   └────preempted─────┘
 //
-// It has vLLM's endpoints (models, completions, chat, tokenize, metrics). There is no model, and the text is invented. It shares
-// no wire types with the client, on purpose: with one struct on both sides a wrong field name would pass every test. It uses only
-// Go's timers, so that under testing/synctest, with Pipe as the network, a step lasts exactly as long as its profile says.
+// It has vLLM's endpoints: each kind of generation writes an answer in its dialect, each kind of pooling has the engine read prompts
+// and no more. There is no model, and the text is invented. It shares no wire types with the client, on purpose: with one struct on
+// both sides a wrong field name would pass every test. It uses only Go's timers, so that under testing/synctest, with Pipe as the
+// network, a step lasts exactly as long as its profile says.
 //
 // A Fault injects a failure between client and server into requests chosen by number, so that a test knows the counts. LogTo
 // logs the requests of clients with their times.
 package simulator
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -57,18 +56,32 @@ func New(p Profile) *Server {
 		{http.MethodGet, "/v1/models", s.models},
 		{http.MethodPost, "/v1/completions", s.generates(s.completions)},
 		{http.MethodPost, "/v1/chat/completions", s.generates(s.chatCompletions)},
+		{http.MethodPost, "/v1/responses", s.generates(s.responses)},
+		{http.MethodPost, "/v1/messages", s.generatesWith((*apiError).messagesBody, s.messages)},
+		{http.MethodPost, "/v1/audio/transcriptions", s.generates(s.transcriptions)},
+		{http.MethodPost, "/v1/audio/translations", s.generates(s.translations)},
 		{http.MethodPost, "/v1/embeddings", s.generates(s.embeddings)},
+		{http.MethodPost, "/embeddings", s.generates(s.infinityEmbeddings)},
+		{http.MethodPost, "/pooling", s.generates(s.pooling)},
+		{http.MethodPost, "/score", s.generates(s.score)},
+		{http.MethodPost, "/v1/score", s.generates(s.score)},
+		{http.MethodPost, "/rerank", s.generates(s.rerank)},
+		{http.MethodPost, "/v1/rerank", s.generates(s.rerank)},
+		{http.MethodPost, "/v2/rerank", s.generates(s.rerank)},
 		{http.MethodPost, "/tokenize", s.tokenize},
 		{http.MethodPost, "/detokenize", s.detokenize},
-		{http.MethodPost, "/start_profile", s.profiler},
-		{http.MethodPost, "/stop_profile", s.profiler},
+		{http.MethodPost, "/start_profile", empty},
+		{http.MethodPost, "/stop_profile", empty},
 		{http.MethodPost, "/reset_prefix_cache", s.resetPrefixCache},
+		{http.MethodPost, "/reset_mm_cache", empty},
+		{http.MethodPost, "/reset_encoder_cache", empty},
+		{http.MethodPost, "/pause", s.pause},
+		{http.MethodPost, "/resume", s.resume},
+		{http.MethodGet, "/is_paused", s.isPaused},
 	} {
 		s.mux.HandleFunc(e.path, only(e.method, e.serve))
 	}
-	s.mux.HandleFunc("/", answering(func(http.ResponseWriter, *http.Request) *apiError {
-		return &apiError{status: http.StatusNotFound, message: "Not Found"}
-	}))
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { noRoute(w, http.StatusNotFound) })
 	return s
 }
 
@@ -103,35 +116,25 @@ func (s *Server) Close() error {
 // endpoint answers one request, or returns an error before the first write.
 type endpoint func(http.ResponseWriter, *http.Request) *apiError
 
-// only lets requests with the given method through; HEAD counts as GET.
+// only lets requests with the given method through, and writes the error of serve; HEAD counts as GET.
 func only(method string, serve endpoint) http.HandlerFunc {
-	return answering(func(w http.ResponseWriter, r *http.Request) *apiError {
-		if r.Method == method || r.Method == http.MethodHead && method == http.MethodGet {
-			return serve(w, r)
-		}
-		w.Header().Set("Allow", method)
-		return &apiError{status: http.StatusMethodNotAllowed, message: "Method Not Allowed", framework: true}
-	})
-}
-
-// answering writes the error that serve returns.
-func answering(serve endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if err := serve(w, r); err != nil {
+		if r.Method != method && (r.Method != http.MethodHead || method != http.MethodGet) {
+			w.Header().Set("Allow", method)
+			noRoute(w, http.StatusMethodNotAllowed)
+		} else if err := serve(w, r); err != nil {
 			writeJSON(w, err.status, err.body())
 		}
 	}
 }
 
-// maxBody is the longest request body that is read, in bytes.
-const maxBody = 64 << 20
-
-// named is a request for a model.
-type named struct {
-	Model string `json:"model"` // "" for the one that is served
+// noRoute answers as vLLM's HTTP framework does before a request reaches vLLM.
+func noRoute(w http.ResponseWriter, status int) {
+	writeJSON(w, status, map[string]string{"detail": statusText(status)})
 }
 
-func (n named) model() string { return n.Model }
+// maxBody is the longest request body that is read, in bytes.
+const maxBody = 64 << 20
 
 // read reads the whole body into v and checks the model. As in vLLM, unknown fields are ignored. v holds the
 // defaults.
@@ -143,10 +146,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, v interface{ model
 	if err := json.Unmarshal(body, v); err != nil {
 		return unreadable(err)
 	}
-	if model := v.model(); model != "" && model != s.profile.Model {
-		return &apiError{status: http.StatusNotFound, param: "model", message: "The model `" + model + "` does not exist."}
-	}
-	return nil
+	return s.checkModel(v.model())
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
@@ -172,96 +172,4 @@ func newEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc
-}
-
-// apiError is the answer to a request that fails, in vLLM's words where it has them.
-type apiError struct {
-	status  int
-	param   string // the field of the request that is wrong, if it is a single one
-	message string
-	// framework: the error is of vLLM's HTTP framework, whose type is the text of the status.
-	framework bool
-}
-
-type errorBody struct {
-	Error errorDetail `json:"error"`
-}
-
-type errorDetail struct {
-	Message string  `json:"message"`
-	Type    string  `json:"type"`
-	Param   *string `json:"param"`
-	Code    int     `json:"code"`
-}
-
-func (e *apiError) body() errorBody {
-	detail := errorDetail{Message: e.message, Type: statusText(e.status), Code: e.status}
-	if !e.framework {
-		detail.Type = strings.TrimSuffix(strings.ReplaceAll(detail.Type, " ", ""), "Error") + "Error"
-	}
-	if e.param != "" {
-		detail.Param = &e.param
-	}
-	return errorBody{Error: detail}
-}
-
-func statusText(status int) string { return cmp.Or(http.StatusText(status), "Unknown") }
-
-func badRequest(param, format string, args ...any) *apiError {
-	return &apiError{status: http.StatusBadRequest, param: param, message: fmt.Sprintf(format, args...)}
-}
-
-func unreadable(err error) *apiError {
-	return &apiError{status: http.StatusBadRequest, message: err.Error(), framework: true}
-}
-
-// unavailable is the answer of a stopped engine.
-func unavailable(err error) *apiError {
-	return &apiError{status: http.StatusServiceUnavailable, message: err.Error()}
-}
-
-// broken is the event of a stream whose engine has stopped, after its status line was sent.
-func broken(err error) *apiError {
-	return &apiError{status: http.StatusInternalServerError, message: err.Error()}
-}
-
-// simulatedVersion is the answer of /version: the form of vLLM's, but none of its versions.
-const simulatedVersion = "0.0.0+simulator"
-
-// health answers 200 without a body while the engine can be used.
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) *apiError {
-	select {
-	case <-s.engine.quit:
-		return unavailable(errStopped)
-	default:
-		w.WriteHeader(http.StatusOK)
-		return nil
-	}
-}
-
-func (s *Server) version(w http.ResponseWriter, _ *http.Request) *apiError {
-	writeJSON(w, http.StatusOK, map[string]string{"version": simulatedVersion})
-	return nil
-}
-
-// profiler answers as a server whose profiler was enabled. There is nothing to profile.
-func (s *Server) profiler(w http.ResponseWriter, _ *http.Request) *apiError {
-	w.WriteHeader(http.StatusOK)
-	return nil
-}
-
-func (s *Server) models(w http.ResponseWriter, _ *http.Request) *apiError {
-	type object map[string]any
-	created := s.created.Unix()
-	permission := object{
-		"id": "modelperm-" + s.profile.Model, "object": "model_permission", "created": created, "organization": "*", "group": nil,
-		"allow_create_engine": false, "allow_sampling": true, "allow_logprobs": true, "allow_search_indices": false,
-		"allow_view": true, "allow_fine_tuning": false, "is_blocking": false,
-	}
-	card := object{
-		"id": s.profile.Model, "object": "model", "created": created, "owned_by": "benchtop", "root": s.profile.Model, "parent": nil,
-		"max_model_len": s.profile.MaxModelLen, "permission": []object{permission},
-	}
-	writeJSON(w, http.StatusOK, object{"object": "list", "data": []object{card}})
-	return nil
 }

@@ -63,7 +63,7 @@ var arrows = map[string][]string{
 		"benchtop/loadgen/target", "benchtop/datasets", "benchtop/metrics", "benchtop/export"},
 	"benchtop/internal/files": {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/report", "benchtop/export", "benchtop/export/journal",
 		"benchtop/internal/usage"},
-	"benchtop/internal/preview":   {"benchtop/datasets"},
+	"benchtop/internal/preview":   {"benchtop/datasets", "benchtop/datasets/media"},
 	"benchtop/internal/telemetry": {"benchtop/metrics"},
 	"benchtop/internal/attach":    {"benchtop/metrics"},
 	"benchtop/internal/race":      {},

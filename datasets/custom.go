@@ -30,17 +30,19 @@ type CustomOptions struct {
 }
 
 // Validate reports every problem with the options, without looking at the file.
-func (o CustomOptions) Validate() error {
+func (o CustomOptions) Validate() error { return o.problems().of("custom") }
+
+func (o CustomOptions) problems() *problems {
 	p := &problems{}
 	p.jsonLines(o.Path)
 	if o.OutputLen != OutputFromFile && o.OutputLen < 1 {
 		p.add("output length %d must be at least 1, or %d to take each from the file", o.OutputLen, OutputFromFile)
 	}
 	p.templateArgs(o.TemplateArgs)
-	return p.of("custom")
+	return p
 }
 
-// customFlags are those that custom and custom_image share.
+// customFlags are those that custom, custom_image and custom_audio share.
 type customFlags struct{ outputLen int }
 
 type customKind struct{ *customFlags }
@@ -48,7 +50,7 @@ type customKind struct{ *customFlags }
 func (k *customKind) Name() string { return "custom" }
 
 func (k *customKind) Define(group func(string) Flags) {
-	group(filesHeading).IntVar(&k.outputLen, "custom-output-len", 256, "custom, custom_image: output length in tokens; -1 takes output_tokens from the file")
+	group(filesHeading).IntVar(&k.outputLen, "custom-output-len", 256, "custom, custom_image, custom_audio: output length in tokens; -1 takes output_tokens from the file")
 }
 
 func (k *customKind) Needs(c Common) Needs {

@@ -182,7 +182,7 @@ func Kinds(c *Common) []Kind {
 		&burstGPTKind{},
 		&customKind{custom},
 		&customImageKind{customFlags: custom},
-		&refusedKind{"custom_audio", "recorded speech cannot be sent; there are no audio endpoints here"},
+		&customAudioKind{custom},
 		&specBenchKind{SpecBenchOptions{OutputLen: 256}},
 		&speedBenchKind{SpeedBenchOptions{Subset: "qualitative", OutputLen: 4096}},
 		&timedTraceKind{TimedTraceOptions{ChunkSize: 16, Multiplier: 1,
@@ -217,17 +217,6 @@ func Names(kinds []Kind) (names []string) {
 		names = append(names, k.Name())
 	}
 	return names
-}
-
-// refusedKind is a data set of files that no request here can hold.
-type refusedKind struct{ name, why string }
-
-func (k *refusedKind) Name() string              { return k.name }
-func (k *refusedKind) Define(func(string) Flags) {}
-func (k *refusedKind) Needs(Common) Needs        { return Needs{File: RequiredFile, Ends: true, Why: k.why} }
-func (k *refusedKind) Validate(Common) error     { return nil }
-func (k *refusedKind) Open(context.Context, Common, Tools) (Source, error) {
-	return nil, errors.New(k.why)
 }
 
 // noCounter is the error of a data set that has to count tokens and has no counter.

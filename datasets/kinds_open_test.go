@@ -65,6 +65,7 @@ func TestKindsOpen(t *testing.T) {
 		{name: "burstgpt", path: "burstgpt_small.csv", head: "burstgpt: 3 prompts", forms: AsText},
 		{name: "custom", path: "custom_small.jsonl", head: "custom: 3 prompts", forms: AsText},
 		{name: "custom_image", path: "custom_image_small.jsonl", head: "custom_image: 3 prompts", forms: AsMessages},
+		{name: "custom_audio", path: "custom_audio_small.jsonl", head: "custom_audio: 3 prompts of 3 with recordings of 0.3 s on average", forms: AsAudio},
 		{name: "spec_bench", path: "spec_bench_small.jsonl", head: "spec_bench: 3 prompts", forms: AsText},
 		{name: "speed_bench", path: "speed_bench_small", head: "speed_bench: 3 prompts", forms: AsText},
 		{name: "timed_trace", path: "trace_small.jsonl", head: "timed_trace: 3 prompts", forms: AsTokenIDs, ids: true},
@@ -115,7 +116,6 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 		{name: "burstgpt", head: "burstgpt: 3 prompts as long as those of", forms: AsText},
 		{name: "random-rerank", err: "no tokenizer", forms: AsDocuments},
 		{name: "random-mm", err: "needs a tokenizer, since chat takes text", forms: AsMessages},
-		{name: "custom_audio", err: "recorded speech cannot be sent", forms: AsText},
 	} {
 		c := Common{Prompts: 3, Path: "testdata/burstgpt_small.csv", SharedInputLen: 7, SharedOutputLen: 5, Endless: test.endless}
 		kinds := Kinds(&c)

@@ -37,7 +37,7 @@ type soundfile struct {
 }
 
 func readSoundfile(t testing.TB) (s soundfile) {
-	text, err := os.ReadFile("testdata/audio/soundfile.json")
+	text, err := os.ReadFile("testdata/soundfile.json")
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}
@@ -50,7 +50,7 @@ func readSoundfile(t testing.TB) (s soundfile) {
 // Each recording lasts as long as for vLLM's client, and WAV is sent with the same bytes.
 func TestAudioIsThatOfVLLM(t *testing.T) {
 	for _, f := range readSoundfile(t).Files {
-		path := filepath.Join("testdata/audio", f.File)
+		path := filepath.Join("testdata", f.File)
 		a, err := LoadAudio(path)
 		if err != nil {
 			t.Errorf("%s: %v", f.File, err)
@@ -120,7 +120,7 @@ func tagged(data []byte) []byte {
 // Tags before and behind a recording, damage in it and a missing end change nothing else.
 func TestAudioThatIsNotClean(t *testing.T) {
 	file := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join("testdata/audio", name))
+		data, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestAudioThatIsRefused(t *testing.T) {
 
 // FuzzAudio makes sure that any file is a recording of a length that can be, or is refused.
 func FuzzAudio(f *testing.F) {
-	paths, err := filepath.Glob("testdata/audio/*.*")
+	paths, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(paths) < 15 {
 		f.Fatal(paths, err)
 	}

@@ -295,7 +295,9 @@ func TestDatasetRefusals(t *testing.T) {
 	file := func(name string) string { return datasetFiles + name }
 	custom := "--dataset-name custom --dataset-path " + file("custom_small.jsonl") + " "
 	for _, c := range []struct{ args, want string }{
-		{"dataset --dataset-name custom_audio --tokenizer estimate --dataset-path " + file("custom_small.jsonl"), "recorded speech cannot be sent"},
+		{"dataset --dataset-name custom_audio --tokenizer estimate --dataset-path " + file("custom_small.jsonl"), `"audio" is missing; expected an object like`},
+		{"dataset --backend openai --dataset-name custom_audio --dataset-path " + file("custom_small.jsonl"),
+			"--dataset-name custom_audio: recordings travel as files or in chat messages; backend openai cannot send them, use --backend openai-chat"},
 		{"dataset --dataset-name random-rerank --tokenizer estimate", "tried: an estimate cannot generate text\nbenchtop: give"},
 		{"dataset --dataset-name random-mm", "give the model's with --tokenizer DIRECTORY\n"},
 		{"dataset --backend openai-chat --vocab-size 50", "tried: neither a tokenizer nor a model is named\nbenchtop: give the model's with --tokenizer DIRECTORY, or use --backend openai"},

@@ -20,7 +20,7 @@ type Preview struct {
 	conversations int
 	prompts       int // more than turns where several travel in one request
 	input, output lengths
-	kinds         map[string]int // of prompts: text, token ids, messages
+	kinds         map[string]int // of prompts: text, token ids, messages, recordings
 	media         int            // turns with media beside the text
 	unlimited     int            // turns whose output length the server decides
 	timed         bool
@@ -62,6 +62,8 @@ func (p *Preview) turn(t *datasets.Turn) {
 // kindOf is the form in which a turn's prompt travels.
 func kindOf(t *datasets.Turn) string {
 	switch {
+	case t.Audio != nil:
+		return "recordings"
 	case t.Messages != nil:
 		return "chat messages"
 	case t.TokenIDs != nil, len(t.Batch) > 0 && t.Batch[0].TokenIDs != nil:
@@ -141,10 +143,19 @@ type line struct {
 	Prompt    any             `json:"prompt,omitempty"` // a text, token ids, or a list of either
 	Messages  json.RawMessage `json:"chat_messages,omitempty"`
 	Media     json.RawMessage `json:"multi_modal_data,omitempty"`
+	Audio     *recording      `json:"audio,omitempty"`
 	Input     int             `json:"prompt_len"`
 	Output    int             `json:"expected_output_len"`
 	At        *float64        `json:"timestamp,omitempty"` // seconds
 	Overrides json.RawMessage `json:"request_overrides,omitempty"`
+}
+
+// recording is a recording without its sound.
+type recording struct {
+	Name    string  `json:"name"`
+	Type    string  `json:"type"`
+	Bytes   int     `json:"bytes"`
+	Seconds float64 `json:"seconds"`
 }
 
 // AppendLine appends a conversation as JSON, a line for each turn.
@@ -157,6 +168,9 @@ func AppendLine(dst []byte, c *datasets.Conversation, timed bool) ([]byte, error
 		l := line{ID: c.ID, Prompt: promptOf(t), Messages: t.Messages, Input: t.InputTokens, Output: t.MaxTokens, Overrides: t.Overrides}
 		if t.Media != nil {
 			l.Media = append(append(json.RawMessage{'['}, t.Media...), ']')
+		}
+		if a := t.Audio; a != nil {
+			l.Audio = &recording{a.Name, a.Type, len(a.Data), a.Duration.Seconds()}
 		}
 		if timed {
 			l.At = new(c.At.Seconds())

@@ -10,6 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"benchtop/datasets"
+	"benchtop/datasets/media"
 )
 
 func plain(s string) string { return s }
@@ -88,6 +89,8 @@ func TestTextOfOtherShapes(t *testing.T) {
 			one("m", datasets.Turn{Text: "x", InputTokens: 5, MaxTokens: 3, Media: json.RawMessage(`{}`)}),
 			one("n", datasets.Turn{Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{}`), InputTokens: 5})},
 			[]string{"sent as              1 text, 1 chat messages", "with media           1", "without a limit      1", "with its own body fields"}},
+		{"recordings", []datasets.Conversation{one("r", datasets.Turn{Text: "said?", InputTokens: 1, Audio: &media.Audio{Name: "a.wav", Duration: 1500 * time.Millisecond}})},
+			[]string{"sent as              recordings", "  1  r, 1 tokens, a.wav of 1.5 s\n      said?\n"}},
 		{"times", []datasets.Conversation{{At: 0, Turns: []datasets.Turn{{Text: "x", InputTokens: 1}}}, {At: 4 * time.Second, Turns: []datasets.Turn{{Text: "y", InputTokens: 1}}}},
 			[]string{"the trace takes 4s, 0.5 requests/s on average", "at 4s"}},
 		{"long", []datasets.Conversation{one("l", datasets.Turn{Text: strings.Repeat("é", 1000), InputTokens: 500})}, []string{strings.Repeat("é", 92) + "\n", "é ...\n"}},
@@ -140,6 +143,8 @@ func TestLines(t *testing.T) {
 			`{"request_id":"b","prompt":["q",[1]],"prompt_len":2,"expected_output_len":0}`},
 		{one("c", datasets.Turn{Messages: json.RawMessage(`[{"role":"user"}]`), Media: json.RawMessage(`{"x":1}`), Overrides: json.RawMessage(`{"tools":[]}`)}), false,
 			`{"request_id":"c","chat_messages":[{"role":"user"}],"multi_modal_data":[{"x":1}],"prompt_len":0,"expected_output_len":0,"request_overrides":{"tools":[]}}`},
+		{one("d", datasets.Turn{Text: "said?", Audio: &media.Audio{Name: "a.wav", Type: "audio/wav", Data: make([]byte, 50), Duration: 1500 * time.Millisecond}}), false,
+			`{"request_id":"d","prompt":"said?","audio":{"name":"a.wav","type":"audio/wav","bytes":50,"seconds":1.5},"prompt_len":0,"expected_output_len":0}`},
 	} {
 		got, err := AppendLine([]byte("before "), &c.of, c.timed)
 		if err != nil || string(got) != "before "+c.want+"\n" {

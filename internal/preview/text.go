@@ -53,7 +53,7 @@ func (p *Preview) figures(w io.Writer, columns int) {
 		row("prompts", "%s", grouped(p.prompts))
 	}
 	var forms []string
-	for _, k := range []string{"text", "token ids", "chat messages"} {
+	for _, k := range []string{"text", "token ids", "chat messages", "recordings"} {
 		if n := p.kinds[k]; n > 0 && n == p.conversations {
 			forms = append(forms, k)
 		} else if n > 0 {
@@ -153,6 +153,9 @@ func about(c *datasets.Conversation, t *datasets.Turn, o Options) []string {
 	}
 	if c.At > 0 {
 		words = append(words, "at "+c.At.String())
+	}
+	if t.Audio != nil {
+		words = append(words, fmt.Sprintf("%s of %.1f s", o.Clean(t.Audio.Name), t.Audio.Duration.Seconds()))
 	}
 	if t.Media != nil {
 		words = append(words, "with media")

@@ -122,7 +122,7 @@ const (
 // Needs says how a data set is prepared and sent.
 type Needs struct {
 	File FileUse
-	// Forms are those that the prompts can take; 0 where no request can hold them.
+	// Forms are those that the prompts can take.
 	Forms Forms
 	// Why is the reason why some requests cannot hold the prompts. By is the flag that makes it so; "" for --dataset-name.
 	Why, By string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 )
 
 const wavType = "audio/wav"
@@ -134,6 +135,16 @@ func PCM(samples []float64, channels int, rate uint32) (*Audio, error) {
 		return nil, fmt.Errorf("the recording %w", err)
 	}
 	return a, nil
+}
+
+// Silence is a recording of a length above 0 without a sound, of 16,000 samples a second.
+func Silence(length time.Duration) *Audio {
+	const rate = 16000
+	a, err := PCM(make([]float64, int(length*rate/time.Second)), 1, rate)
+	if err != nil {
+		panic(err) // a length that no caller asks for
+	}
+	return a
 }
 
 // newWAV makes a WAV file of n samples.

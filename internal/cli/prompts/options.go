@@ -101,10 +101,6 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	p.BadIf(!needs.Timed && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps (timed_trace); %s has none", o.Name)
 	p.BadIf(o.selfTimed && o.noSelfTimed, "--self-timed and --no-self-timed: choose one")
 	p = append(p, o.checkPath(needs.File)...)
-	if needs.Forms == 0 {
-		p.Bad("--dataset-name %s: %s", o.Name, needs.Why)
-		return p
-	}
 	if to != nil && !to.Traits().Forms.Overlap(needs.Forms) {
 		p = append(p, o.cannotSend(to.Traits(), needs))
 	}

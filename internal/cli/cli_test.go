@@ -126,6 +126,8 @@ func TestWrongUsage(t *testing.T) {
 		{"saving", "serve --no-save --save-result", []string{"--no-save and --save-result: choose one"}},
 		{"times", "serve --stall-timeout 0s --duration -1s --pacer sundial", []string{"--stall-timeout 0s: must be more than 0", "--duration -1s: must not be negative", "--pacer sundial: this system has"}},
 		{"percentile metrics", "serve --percentile-metrics ttft,spam", []string{"--percentile-metrics spam: unknown; use ttft, tpot"}},
+		{"profiler", "serve --profile-batch-threshold 4 --profile-duration -1", []string{"--profile-batch-threshold: needs --profile", "--profile-duration -1s: must not be negative"}},
+		{"profiler without a threshold", "serve --profile --profile-duration 9", []string{"--profile-duration: needs --profile-batch-threshold"}},
 		{"demo", "demo --duration 5 now", []string{"--duration 5: expected a time such as", "demo takes no arguments"}},
 		{"simulate", "simulate --profile h900", []string{"--profile h900", "l40s-8b"}},
 		{"report of a baseline alone", "report --baseline a.json", []string{"--baseline a.json: this is the older run; also name the run to compare with it"}},

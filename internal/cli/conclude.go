@@ -24,7 +24,7 @@ func (e *environment) conclude(p *prepared, o run.Outcome, hastened <-chan struc
 	printed := make(chan error, 1)
 	go func() {
 		err := e.report(p, o)
-		e.warn(p.Server.Close()) // the profiler may take its time
+		e.warn(p.Server.Close(e.say)) // the profiler may take its time
 		printed <- err
 	}()
 	var impatient <-chan time.Time

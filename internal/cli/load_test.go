@@ -348,7 +348,7 @@ func TestProfiler(t *testing.T) {
 		}
 		return false
 	})
-	benchtop(append([]string{"serve", "--base-url", none.url}, quick...)...).expect(t, exitFine, "profiler did not stop", "404")
+	benchtop(append([]string{"serve", "--base-url", none.url}, quick...)...).expect(t, exitFine, "profiler did not start", "404")
 }
 
 // Runs that are appended to one file are its lines, each with a journal of its own.

@@ -58,6 +58,9 @@ func (e *environment) fail(code int, err error) int {
 	return code
 }
 
+// say prints news of what a person waits for.
+func (e *environment) say(words string) { fmt.Fprintf(e.stderr, "benchtop: %s\n", words) }
+
 // warn prints warnings.
 func (e *environment) warn(warnings []string) {
 	for _, w := range warnings {

@@ -34,7 +34,7 @@ type prepared struct {
 }
 
 // close ends what a run has that does not begin, and says what went wrong.
-func (p *prepared) close() (warnings []string) {
+func (p *prepared) close(say func(string)) (warnings []string) {
 	if p.Load.Connections != nil {
 		p.Load.Connections.Close()
 	}
@@ -42,7 +42,7 @@ func (p *prepared) close() (warnings []string) {
 	if p.leave != nil {
 		p.leave()
 	}
-	return p.Server.Close()
+	return p.Server.Close(say)
 }
 
 // perform prepares a run and performs it; it returns the exit code. Until the preparation is over a signal, or q, simply ends the
@@ -67,7 +67,7 @@ func (e *environment) perform(o *screenOptions, steps []string, prepare func(con
 	switch {
 	case sig != nil:
 		if p != nil {
-			e.warn(p.close())
+			e.warn(p.close(e.say))
 		}
 		return e.fail(signalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
 	case err != nil:
@@ -93,7 +93,7 @@ func (e *environment) begin(p *prepared, signals chan os.Signal) int {
 	if err := p.open(t); err != nil {
 		e.closeDisplay()
 		p.Files.Discard()
-		e.warn(p.close())
+		e.warn(p.close(e.say))
 		return e.failed(err)
 	}
 	r := t.run
@@ -208,7 +208,7 @@ func (t *console) Close() {
 	}
 }
 
-func (t *console) Announce(line string) { fmt.Fprintf(t.env.stderr, "benchtop: %s\n", line) }
+func (t *console) Announce(line string) { t.env.say(line) }
 
 func (t *console) Hasten() { t.once.Do(func() { close(t.hastened) }) }
 

@@ -86,7 +86,7 @@ func drive(t *testing.T, c *scenario) (r ran) {
 		if c.killed == 0 {
 			r.seconds = append(r.seconds, lastView(&last))
 			r.journal, r.result = unzipped(t, name+".gz"), readFile(t, o.Path)
-			p.Server.Close()
+			p.Server.Close(func(string) {})
 		}
 		told.compare(t, func(yield func(event.Event, error) bool) { journal.From(bytes.NewReader(r.journal), "journal")(yield) })
 	})

@@ -69,7 +69,7 @@ func (o *serveOptions) steps() (steps []string) {
 	add(o.server.Ready > 0, prompts.StepReady)
 	add(o.load.warmups > 0, prompts.StepWarmups)
 	add(o.server.Reset, stepCache)
-	add(o.server.Profile, stepProfiler)
+	add(o.server.Profile && o.server.ProfileThreshold == 0, stepProfiler)
 	return steps
 }
 
@@ -130,7 +130,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	p.Source, p.Load, p.Count = drawn.Source, load, drawn.Tokenizing.CountAnswer()
 	p.Notes = slices.Concat(o.warnings, o.notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.content.Remarks, drawn.Tokenizing.Remarks())
-	p.Server = watch.NewServer(client, o.server.Target, o.server.Profile)
+	p.Server = watch.NewServer(client, o.server.Target, watch.Profiling{On: o.server.Profile, Threshold: o.server.ProfileThreshold, Duration: time.Duration(o.server.ProfileDuration)})
 	p.Plan = o.plan(m, drawn, requests, &load)
 	if p.Plan.Cache = cold; cold == "" && o.server.Reset {
 		p.Plan.Cache = "cache reset (before the run)"
@@ -164,10 +164,12 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, p *prepar
 	connections, missing := connect(ctx, env, &p.Load, ahead)
 	p.Load.Connections = connections
 	p.GPUs = o.gpus.watched(ctx, o.server.Target)
-	if o.server.Profile {
+	if o.server.Profile && o.server.ProfileThreshold == 0 {
 		env.Step(stepProfiler)
 	}
-	p.Notes = slices.Concat(p.Notes, warmed, missing, p.Server.Begin(ctx))
+	begun := p.Server.Begin(ctx)
+	env.warn(begun)
+	p.Notes = slices.Concat(p.Notes, warmed, missing, begun)
 	return nil
 }
 

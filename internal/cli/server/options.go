@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -35,6 +36,8 @@ type Options struct {
 	Model, ServedName string
 	Ready             int // seconds of patience with a server that is still starting
 	Profile           bool
+	ProfileThreshold  int               // requests that the server runs at once when its profiler starts; 0 to start it before the run
+	ProfileDuration   argv.Seconds      // for which it then runs
 	Reset             bool              // the prefix cache, before the run
 	Target            *target.Target    // set by Check, as Protocol is
 	Protocol          protocol.Protocol // nil for an unknown backend
@@ -47,7 +50,13 @@ func (o *Options) Define(f *pflag.FlagSet) {
 	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0, "wait up to this many seconds for the server to answer a request; 0 does not wait")
 	f.BoolVar(&o.Reset, "reset-prefix-cache", false, "reset the server's prefix cache before the run; vLLM needs VLLM_SERVER_DEV_MODE=1")
 	f.BoolVar(&o.Profile, "profile", false, "start the server's profiler before the run and stop it after")
+	f.IntVar(&o.ProfileThreshold, "profile-batch-threshold", 0, "start the profiler only when the server's metrics show this many running requests (default: before the run)")
+	o.ProfileDuration = argv.Seconds(profileDuration)
+	f.Var(&o.ProfileDuration, "profile-duration", "how long the profiler then runs")
 }
+
+// profileDuration is how long a profiler runs that was started at a threshold, unless a flag says otherwise.
+const profileDuration = 5 * time.Second
 
 // DefineAddress adds the flags that name the server and its protocol.
 func (o *Options) DefineAddress(f *pflag.FlagSet) {
@@ -92,6 +101,10 @@ func (o *Options) Check() (p usage.Problems) {
 		p.Bad("--base-url: %w", err)
 	}
 	p.BadIf(o.port < 1 || o.port > 65535, "--port %d: ports are from 1 to 65535", o.port)
+	p.BadIf(o.ProfileThreshold < 0, "--profile-batch-threshold %d: must be at least 1", o.ProfileThreshold)
+	p.BadIf(o.ProfileThreshold > 0 && !o.Profile, "--profile-batch-threshold: needs --profile")
+	p.BadIf(o.ProfileDuration < 0, "--profile-duration %s: must not be negative", &o.ProfileDuration)
+	p.BadIf(o.ProfileDuration != argv.Seconds(profileDuration) && o.ProfileThreshold == 0, "--profile-duration: needs --profile-batch-threshold")
 	if o.Ready < 0 {
 		o.Ready = 0 // as with vLLM
 	}

@@ -21,15 +21,13 @@ const (
 	scrapeTimeout = 5 * time.Second
 	firstPoll     = 250 * time.Millisecond
 	lastPoll      = 500 * time.Millisecond
-	// profilerTimeout is for a profiler that writes down all it has seen before it answers.
-	profilerTimeout = 5 * time.Minute
 )
 
 // Server is what is asked of the server beside the load: its counters before, during and after the run, and its profiler.
 type Server struct {
-	client  *http.Client
-	target  *target.Target
-	profile bool
+	client   *http.Client
+	target   *target.Target
+	profiler *profiler
 
 	scraping sync.WaitGroup // of the counters before the run; then before and counted are known
 	before   telemetry.Counters
@@ -40,15 +38,15 @@ type Server struct {
 }
 
 // NewServer asks a server through a client of its own, and profiles it if asked to.
-func NewServer(client *http.Client, t *target.Target, profile bool) *Server {
-	return &Server{client: client, target: t, profile: profile}
+func NewServer(client *http.Client, t *target.Target, profiling Profiling) *Server {
+	s := &Server{client: client, target: t}
+	s.profiler = newProfiler(profiling, s.profile)
+	return s
 }
 
 // Begin starts the profiler and reads the counters. It returns what went wrong and does not matter to the run.
 func (s *Server) Begin(ctx context.Context) (notes []string) {
-	if s.profile {
-		notes = s.profiler(ctx, "start")
-	}
+	notes = s.profiler.begin(ctx)
 	s.scraping.Go(func() { // a page that takes its time must not keep the run waiting
 		before, err := s.scrape()
 		s.before, s.counted = before, err == nil
@@ -71,8 +69,9 @@ func (s *Server) newPage() *telemetry.ServerWatch {
 	return telemetry.NewServerWatch(s.client, s.target.URL("/metrics"))
 }
 
-// End files what the counters moved by. A server without counters is not reported.
+// End files what the counters moved by, and ends the profiling. A server without counters is not reported.
 func (s *Server) End(end *metrics.End) (notes []string) {
+	defer s.profiler.end()
 	s.scraping.Wait()
 	if !s.counted {
 		return nil
@@ -91,17 +90,15 @@ func (s *Server) End(end *metrics.End) (notes []string) {
 	return notes
 }
 
-// Close stops the profiler, which may take its time, and says what went wrong. It may be called on nil.
-func (s *Server) Close() []string {
+// Close waits for the profiler's trace, which may take its time, as a person is told by say, and returns what went wrong with it. It
+// may be called on nil.
+func (s *Server) Close(say func(string)) []string {
 	if s == nil {
 		return nil
 	}
 	defer s.client.CloseIdleConnections()
 	s.scraping.Wait()
-	if !s.profile {
-		return nil
-	}
-	return s.profiler(context.Background(), "stop")
+	return s.profiler.wait(say)
 }
 
 func (s *Server) scrape() (telemetry.Counters, error) {
@@ -110,11 +107,10 @@ func (s *Server) scrape() (telemetry.Counters, error) {
 	return telemetry.Scrape(ctx, s.client, s.target.URL("/metrics"))
 }
 
-func (s *Server) profiler(ctx context.Context, action string) []string {
-	ctx, cancel := context.WithTimeout(ctx, profilerTimeout)
-	defer cancel()
+// profile asks the server to "start" or "stop" its profiler.
+func (s *Server) profile(ctx context.Context, action string) error {
 	if err := telemetry.Profiler(ctx, s.client, s.target.String(), action); err != nil {
-		return []string{fmt.Sprintf("the server's profiler did not %s: %s", action, s.clean(err))}
+		return fmt.Errorf("the server's profiler did not %s: %s", action, s.clean(err))
 	}
 	return nil
 }
@@ -124,6 +120,7 @@ func (s *Server) clean(err error) string { return export.Clean(s.target.Hide(err
 // Watch reads the server's metrics page about once a second until ctx ends, and a last time, and tells what it says, what kind of
 // server it is, and why there is nothing, or nothing more, to say. cache hears of each poll.
 func (s *Server) Watch(ctx context.Context, start time.Time, cache *Cache, tell Tell) {
+	s.profiler.tell = tell
 	w := serverWatch{server: s, page: s.page, first: s.first, start: start, cache: cache, tell: tell}
 	if w.first == nil {
 		w.page = s.newPage()
@@ -198,6 +195,7 @@ func (w *serverWatch) take(second metrics.ServerSecond, err error) {
 	if w.absent == "" {
 		w.polls++
 		w.tell(second)
+		w.server.profiler.see(second.Running)
 		w.cache.add(&second)
 	}
 	w.cache.warn(w.tell)

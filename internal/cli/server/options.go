@@ -104,7 +104,7 @@ func (o *Options) Check() (p usage.Problems) {
 	p.BadIf(o.ProfileThreshold < 0, "--profile-batch-threshold %d: must be at least 1", o.ProfileThreshold)
 	p.BadIf(o.ProfileThreshold > 0 && !o.Profile, "--profile-batch-threshold: needs --profile")
 	p.BadIf(o.ProfileDuration < 0, "--profile-duration %s: must not be negative", &o.ProfileDuration)
-	p.BadIf(o.ProfileDuration != argv.Seconds(profileDuration) && o.ProfileThreshold == 0, "--profile-duration: needs --profile-batch-threshold")
+	p.BadIf(o.ProfileDuration > 0 && o.ProfileDuration != argv.Seconds(profileDuration) && o.ProfileThreshold == 0, "--profile-duration: needs --profile-batch-threshold")
 	if o.Ready < 0 {
 		o.Ready = 0 // as with vLLM
 	}

@@ -65,7 +65,15 @@ func benchtopObject(r *metrics.Report) object {
 		{"interrupted", ifPresent(r.Interrupted, func(i *metrics.Interrupted) object {
 			return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
 		})},
-	})
+	}, way(p))
+}
+
+// way is how requests got to the server, where that is not directly.
+func way(p *metrics.Plan) (o object) {
+	if p.Proxy != "" {
+		o = append(o, field{"proxy", p.Proxy})
+	}
+	return o
 }
 
 // ownStatistics are the latencies without a key in vLLM's result.

@@ -16,7 +16,7 @@ import (
 func Remarks(w io.Writer, r metrics.Report) error {
 	t := remarks{r: &r}
 	for _, about := range []func(){
-		t.completeness, t.steering, t.objectives, t.slotWaits, t.cache, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens, t.client, t.steady,
+		t.completeness, t.steering, t.objectives, t.slotWaits, t.proxy, t.cache, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens, t.client, t.steady,
 		t.gpus, t.gates,
 	} {
 		about()
@@ -123,6 +123,13 @@ func (t *remarks) slotWaits() {
 	t.add("Client queue: with %s, requests waited %.2f ms for a slot on average, %.2f ms at most."+
 		" From their scheduled start, requests took %.2f ms on average (E2EL: %.2f ms).",
 		limit, r.Statistics[metrics.SlotWait].Mean, r.Statistics[metrics.SlotWait].Max, r.Statistics[metrics.ScheduledLatency].Mean, r.Statistics[metrics.E2EL].Mean)
+}
+
+// proxy reports a proxy, whose time is in every latency.
+func (t *remarks) proxy() {
+	if t.r.Plan.Proxy != "" {
+		t.add("Proxy: requests went through %s, so its time is in all latencies.", Clean(t.r.Plan.Proxy))
+	}
 }
 
 // cache reports how the prefix cache was kept cold, and cache hits in spite of it, which improve all figures.

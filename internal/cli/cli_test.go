@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
@@ -189,8 +190,13 @@ func TestCertificate(t *testing.T) {
 	defer web.Close()
 	web.Config.ErrorLog = log.New(io.Discard, "", 0)
 	args := []string{"serve", "--base-url", web.URL, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2"}
-	benchtop(args...).expect(t, exitFailed, "cannot trust "+web.URL, "--insecure")
+	benchtop(args...).expect(t, exitFailed, "the certificate of "+web.URL+" is signed by an authority that is not trusted here", "--ca-file", "--insecure")
 	benchtop(append(args, "--insecure")...).expect(t, exitFine, "Successful requests:                     2 ")
+	authority := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	benchtop(append(args, "--ca-file", authority)...).expect(t, exitFine, "Successful requests:                     2 ")
 }
 
 // A server that claims absurd numbers of tokens costs neither the run nor its journal.

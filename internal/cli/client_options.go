@@ -29,6 +29,7 @@ type clientOptions struct {
 	timestamps string
 	preconnect int
 	pacer      string
+	unstamped  bool // the server's packets have no stamps of the kernel
 }
 
 // asNeeded opens as many connections ahead as the load needs.
@@ -47,6 +48,7 @@ func (o *clientOptions) check() error {
 		p.OneOf("timestamps", o.timestamps, metrics.KernelStamps, metrics.UserStamps)
 	}
 	p.BadIf(o.timestamps == metrics.KernelStamps && !conn.KernelStamps(), "--timestamps kernel: this system's kernel does not stamp packets; use user")
+	p.BadIf(o.timestamps == metrics.KernelStamps && o.unstamped, "--timestamps kernel: the kernel does not stamp the packets of a unix socket; use user")
 	p.BadIf(o.pacer != "" && !slices.Contains(pace.Kinds(), o.pacer), "--pacer %s: this system has %s", usage.Quote(o.pacer), strings.Join(pace.Kinds(), " and "))
 	p.BadIf(o.preconnect < 0 && o.preconnect != asNeeded, "--preconnect %d: must be 0 or more", o.preconnect)
 	if o.preconnect > 0 {
@@ -57,7 +59,7 @@ func (o *clientOptions) check() error {
 
 // source is how chunks will be timed.
 func (o *clientOptions) source() string {
-	if o.timestamps == "" && conn.KernelStamps() {
+	if o.timestamps == "" && conn.KernelStamps() && !o.unstamped {
 		return metrics.KernelStamps
 	}
 	return cmp.Or(o.timestamps, metrics.UserStamps)

@@ -129,7 +129,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	p.pictures.arguments = o.arguments()
 	p.Source, p.Load, p.Count = drawn.Source, load, drawn.Tokenizing.CountAnswer()
 	p.Notes = slices.Concat(o.warnings, o.notes, drawn.Notes, beyond)
-	p.Remarks = slices.Concat(o.content.Remarks, drawn.Tokenizing.Remarks())
+	p.Remarks = slices.Concat(o.server.Remarks(), o.content.Remarks, drawn.Tokenizing.Remarks())
 	p.Server = watch.NewServer(client, o.server.Target, watch.Profiling{On: o.server.Profile, Threshold: o.server.ProfileThreshold, Duration: time.Duration(o.server.ProfileDuration)})
 	p.Plan = o.plan(m, drawn, requests, &load)
 	if p.Plan.Cache = cold; cold == "" && o.server.Reset {
@@ -320,6 +320,7 @@ func (o *serveOptions) parse(args []string) error {
 	problems := usage.Problems{err}
 	problems.BadIf(len(rest) > 0, "serve takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one", rest)
 	problems = append(problems, o.server.Check()...)
+	o.client.unstamped = o.server.Target != nil && o.server.Target.Local()
 	o.load.allRows = o.prompts.Needs().AllRows
 	o.load.selfTimed = o.prompts.SelfTiming()
 	problems = append(problems, o.load.check(all, metrics.SLO(o.report.goodput))...)

@@ -75,7 +75,7 @@ type Header struct{ all fasthttp.RequestHeader }
 func NewHeader(t *target.Target, endpoint, contentType string, further ...[2]string) *Header {
 	var h Header
 	h.all.SetMethod(http.MethodPost)
-	h.all.SetRequestURI(t.Path(endpoint))
+	h.all.SetRequestURI(t.RequestTarget(endpoint))
 	h.all.SetHost(t.Host())
 	h.all.Set("Accept", "*/*")
 	h.all.SetUserAgent("benchtop")
@@ -88,6 +88,9 @@ func NewHeader(t *target.Target, endpoint, contentType string, further ...[2]str
 		for _, v := range values {
 			h.all.Add(name, v)
 		}
+	}
+	if password := t.ProxyAuthorization(); password != "" {
+		h.all.Set("Proxy-Authorization", password)
 	}
 	return &h
 }

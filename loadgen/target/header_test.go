@@ -132,7 +132,8 @@ func TestHideHeaders(t *testing.T) {
 // FuzzTargetURL: no text panics or gets into a request line or a Host header that would end it, and no error quotes the
 // text before an @.
 func FuzzTargetURL(f *testing.F) {
-	for _, s := range []string{"http://host:1/p", "http://host:1?", "https://user:pass@[::1%25eth0]:80/%zz", "http://a b", "http://h\r\nx", "//x", "http://u:p/w@h", "HTTP://H.:0/../é"} {
+	for _, s := range []string{"http://host:1/p", "http://host:1?", "https://user:pass@[::1%25eth0]:80/%zz", "http://a b", "http://h\r\nx", "//x", "http://u:p/w@h", "HTTP://H.:0/../é",
+		"unix:///run/a.sock", "unix://x/y", "http+unix://%2Frun%2Fa.sock/p", "http://[fe80::1%25a]b]", "http://[fe80::1%25]:1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, base string) {

@@ -2,7 +2,6 @@ package target
 
 import (
 	"encoding/base64"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,16 +115,4 @@ func replaceWord(text, word string) string {
 
 func isWordByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b >= 0x80
-}
-
-// clean returns headers with canonical names, and the Host apart, as HTTP libraries treat it.
-func clean(h http.Header) (header http.Header, host string) {
-	header = http.Header{}
-	for name, values := range h {
-		name = http.CanonicalHeaderKey(name)
-		header[name] = append(header[name], values...)
-	}
-	host = header.Get("Host")
-	header.Del("Host")
-	return header, host
 }

@@ -6,13 +6,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 )
@@ -22,19 +22,22 @@ type DialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 
 // Target is a server and how to talk to it. It is read-only once built and safe for concurrent use.
 type Target struct {
+	name    string   // for a person, and in results
 	base    *url.URL // without user information, query, or trailing slash
-	address string   // host:port
+	network string   // tcp or unix
+	address string   // host:port, or the path of a socket
 	host    string   // of the Host header
 	header  http.Header
 	secrets []secret    // the longest first
 	tls     *tls.Config // nil for plain HTTP
+	proxy   *proxy      // nil for none
 	dial    DialFunc
 }
 
 // Options for New.
 type Options struct {
 	// BaseURL such as http://127.0.0.1:8000; a path in it is put before every endpoint. User information becomes a Basic
-	// Authorization header and is never shown.
+	// Authorization header and is never shown. unix:///PATH and http+unix://ESCAPED-PATH/ENDPOINTS are sockets of this machine.
 	BaseURL string
 	// APIKey is sent as a bearer token unless empty.
 	APIKey string
@@ -43,39 +46,24 @@ type Options struct {
 	Header http.Header
 	// Insecure accepts any TLS certificate.
 	Insecure bool
-	// Dial replaces the network; nil means TCP.
+	// Roots verify the server's certificate; nil for those of the system.
+	Roots *x509.CertPool
+	// Certificate is the client's own, nil for none.
+	Certificate *tls.Certificate
+	// Getenv reads the environment variables that name a proxy; nil uses none.
+	Getenv func(name string) string
+	// Dial replaces the network; nil means TCP, or a socket of this machine.
 	Dial DialFunc
 }
 
 // New checks the options and returns the target. No connection is made.
 func New(o Options) (*Target, error) {
-	u, err := url.Parse(o.BaseURL)
+	a, err := parse(o.BaseURL)
 	if err != nil {
-		// url.Error quotes the whole input, and the wrapped error a part of it: either may contain a password.
-		var parse *url.Error
-		if errors.As(err, &parse) {
-			err = parse.Err
-		}
-		if strings.Contains(o.BaseURL, "@") {
-			err = errors.New("it cannot be read; a / or ? in a password is written %2F or %3F")
-		}
-		return nil, fmt.Errorf("base URL: %w; expected http://HOST:PORT", err)
+		return nil, err
 	}
-	t := &Target{header: http.Header{}, dial: o.Dial}
-	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	if port == "" || u.Hostname() == "" {
-		if strings.Contains(o.BaseURL, "@") { // the text before it may be a password
-			return nil, errors.New("base URL: it has no http:// or https://; expected http://HOST:PORT")
-		}
-		return nil, fmt.Errorf("base URL %q: expected http://HOST:PORT or https://HOST:PORT", redact(u))
-	}
-	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return nil, fmt.Errorf("base URL %q: a query or fragment cannot be part of it", redact(u))
-	}
-	if u.Port() != "" {
-		port = u.Port()
-	}
-	t.address = net.JoinHostPort(u.Hostname(), port)
+	u := a.url
+	t := &Target{header: http.Header{}, dial: o.Dial, network: a.network, address: a.address}
 	if !isValue(o.APIKey) {
 		return nil, errors.New("API key: it has a character that cannot be sent, such as a line break")
 	}
@@ -87,11 +75,7 @@ func New(o Options) (*Target, error) {
 		t.keep(o.APIKey, false)
 	}
 	if u.User != nil {
-		password, _ := u.User.Password()
-		basic := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
-		t.header.Set("Authorization", "Basic "+basic)
-		t.keep(basic, false)
-		t.keep(password, false)
+		t.header.Set("Authorization", t.basic(u.User))
 	}
 	own, host := clean(o.Header)
 	for name, values := range own {
@@ -100,12 +84,17 @@ func New(o Options) (*Target, error) {
 			t.keepHeader(name, v)
 		}
 	}
-	t.host = cmp.Or(host, u.Host)
+	t.host = cmp.Or(host, withoutZone(u.Host))
 	if u.Scheme == "https" {
-		t.tls = &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: o.Insecure, MinVersion: tls.VersionTLS12}
+		t.tls = &tls.Config{
+			ServerName: withoutZone(u.Hostname()), InsecureSkipVerify: o.Insecure, RootCAs: o.Roots, MinVersion: tls.VersionTLS12,
+		}
+		if o.Certificate != nil {
+			t.tls.Certificates = []tls.Certificate{*o.Certificate}
+		}
 	}
 	if t.dial == nil {
-		t.dial = (&net.Dialer{Timeout: 30 * time.Second}).DialContext
+		t.dial = (&net.Dialer{Timeout: dialMost}).DialContext
 	}
 	base := *u
 	base.User = nil
@@ -113,43 +102,72 @@ func New(o Options) (*Target, error) {
 	base.RawPath = strings.TrimRight(u.EscapedPath(), "/")
 	base.Path, _ = url.PathUnescape(base.RawPath)
 	t.base = &base
+	t.name = cmp.Or(a.name, base.String())
 	// A URL that can be read in two ways would send the two HTTP stacks to different places.
 	const endpoint = "/v1/models"
 	if again, err := url.Parse(t.URL(endpoint)); err != nil || again.RequestURI() != t.Path(endpoint) || again.Host != base.Host {
 		return nil, errors.New("base URL: its host or path holds characters that cannot be sent; expected http://HOST:PORT/PATH")
 	}
+	if o.Getenv != nil && a.network == "tcp" {
+		if err := t.useProxy(o.Getenv); err != nil {
+			return nil, err
+		}
+	}
 	return t, nil
 }
 
-func redact(u *url.URL) string {
-	c := *u
-	c.User = nil
-	c.RawQuery, c.ForceQuery, c.Fragment = "", false, ""
-	return c.String()
+// dialMost is how long a connection may take to open.
+const dialMost = 30 * time.Second
+
+// basic is the Authorization of a user, who is kept as a secret.
+func (t *Target) basic(user *url.Userinfo) string {
+	password, _ := user.Password()
+	basic := base64.StdEncoding.EncodeToString([]byte(user.Username() + ":" + password))
+	t.keep(basic, false)
+	t.keep(password, false)
+	return "Basic " + basic
 }
 
-// String is the base URL without anything secret.
-func (t *Target) String() string { return t.base.String() }
+// String is the base URL without anything secret, as a person writes it.
+func (t *Target) String() string { return t.name }
 
-// URL of an endpoint such as /v1/models.
+// URL of an endpoint such as /v1/models, for Client.
 func (t *Target) URL(endpoint string) string { return t.base.String() + endpoint }
 
 // Path of an endpoint on the server.
 func (t *Target) Path(endpoint string) string { return t.base.EscapedPath() + endpoint }
 
+// RequestTarget is what the request line of an endpoint names: its path, or for a proxy its URL.
+func (t *Target) RequestTarget(endpoint string) string {
+	if t.proxy != nil && t.tls == nil {
+		return t.URL(endpoint)
+	}
+	return t.Path(endpoint)
+}
+
 // Host is the value of the Host header.
 func (t *Target) Host() string { return t.host }
 
-// Hostname is the server's name or address, without a port.
+// Hostname is the server's name or address, without a port; localhost for a socket of this machine.
 func (t *Target) Hostname() string { return t.base.Hostname() }
+
+// Local reports whether the server is behind a socket of this machine, whose packets the kernel does not stamp.
+func (t *Target) Local() bool { return t.network == "unix" }
+
+// Secured reports whether connections use TLS, and Certified whether the client shows a certificate of its own.
+func (t *Target) Secured() bool   { return t.tls != nil }
+func (t *Target) Certified() bool { return t.tls != nil && len(t.tls.Certificates) > 0 }
 
 // Header returns the headers every request carries. The caller must not change them.
 func (t *Target) Header() http.Header { return t.header }
 
-// Dial opens a connection. With TLS the handshake is left to Secure, which the caller applies after putting its own layer
-// around the raw connection.
+// Dial opens a connection, through the proxy if there is one. With TLS the handshake is left to Secure, which the caller applies after
+// putting its own layer around the raw connection.
 func (t *Target) Dial(ctx context.Context) (net.Conn, error) {
-	return t.dial(ctx, "tcp", t.address)
+	if t.proxy != nil {
+		return t.dialProxy(ctx)
+	}
+	return t.dial(ctx, t.network, t.address)
 }
 
 // Secure performs the TLS handshake on a raw connection; a plain target returns it as it is. On an error the raw
@@ -174,11 +192,13 @@ const mostAsked = 64
 // everything else that is not timed. The caller closes its idle connections.
 func (t *Target) Client() *http.Client {
 	transport := &http.Transport{
-		DialContext:         t.dial,
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return t.Dial(ctx) },
 		TLSClientConfig:     t.tls,
-		Proxy:               nil,
 		IdleConnTimeout:     3 * time.Second, // shorter than any server's keep-alive
 		MaxIdleConnsPerHost: mostAsked,
+	}
+	if t.proxy != nil && t.tls == nil {
+		transport.Proxy = http.ProxyURL(t.proxy.url) // names the whole URL in the request line; a tunnel is Dial's
 	}
 	return &http.Client{
 		Transport: &headerTransport{t, transport},
@@ -208,45 +228,3 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (h *headerTransport) CloseIdleConnections() { h.next.CloseIdleConnections() }
-
-// framing headers belong to the HTTP layer.
-var framing = []string{"Content-Length", "Transfer-Encoding", "Trailer", "Upgrade"}
-
-// checkHeader reports every header that cannot be sent. The errors name a header and never its value.
-func checkHeader(h http.Header) error {
-	var problems []error
-	for name, values := range h {
-		switch good := tokenPrefix(name); {
-		case good != name || name == "":
-			// The rest may be a value that got into the name.
-			problems = append(problems, fmt.Errorf("header %q…: a name has letters, digits and dashes only", good))
-			continue
-		case slices.Contains(framing, http.CanonicalHeaderKey(name)):
-			problems = append(problems, fmt.Errorf("header %s: it cannot be set, since it belongs to the connection", name))
-		}
-		for _, v := range values {
-			if !isValue(v) || http.CanonicalHeaderKey(name) == "Host" && strings.ContainsAny(v, " \t/") {
-				problems = append(problems,
-					fmt.Errorf("header %s: its value has a character that cannot be sent, such as a line break", name))
-			}
-		}
-	}
-	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(problems...)
-}
-
-// tokenPrefix is the valid beginning of a header's name.
-func tokenPrefix(name string) string {
-	end := strings.IndexFunc(name, func(r rune) bool {
-		return r >= 0x7f || !isWordByte(byte(r)) && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
-	})
-	if end < 0 {
-		return name
-	}
-	return name[:end]
-}
-
-// isValue reports whether a text can be a header's value: no control characters but a tab.
-func isValue(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
-}

@@ -18,6 +18,12 @@ func TestNew(t *testing.T) {
 		text, path, host string
 		address          string
 	}{
+		{"http://[fe80::1%25eth0]:8000/p", "http://[fe80::1%25eth0]:8000/p", "/p/v1/x", "[fe80::1]:8000", "[fe80::1%eth0]:8000"},
+		{"http://[fe80::1%25eth0]", "http://[fe80::1%25eth0]", "/v1/x", "[fe80::1]", "[fe80::1%eth0]:80"},
+		{"unix:///run/a.sock", "unix:///run/a.sock", "/v1/x", "localhost", "/run/a.sock"},
+		{"unix:///run/a b.sock", "unix:///run/a%20b.sock", "/v1/x", "localhost", "/run/a b.sock"},
+		{"http+unix://%2Frun%2Fa.sock", "http+unix://%2Frun%2Fa.sock", "/v1/x", "localhost", "/run/a.sock"},
+		{"http+unix://%2Frun%2Fa.sock/p/", "http+unix://%2Frun%2Fa.sock/p", "/p/v1/x", "localhost", "/run/a.sock"},
 		{"http://localhost:8000", "http://localhost:8000", "/v1/x", "localhost:8000", "localhost:8000"},
 		{"http://localhost", "http://localhost", "/v1/x", "localhost", "localhost:80"},
 		{"https://api.test/", "https://api.test", "/v1/x", "api.test", "api.test:443"},
@@ -31,7 +37,8 @@ func TestNew(t *testing.T) {
 			t.Errorf("%s: %v", c.base, err)
 			continue
 		}
-		if g.String() != c.text || g.Path("/v1/x") != c.path || g.Host() != c.host || g.address != c.address || g.URL("/v1/x") != c.text+"/v1/x" {
+		if g.String() != c.text || g.Path("/v1/x") != c.path || g.Host() != c.host || g.address != c.address ||
+			!g.Local() && g.URL("/v1/x") != c.text+"/v1/x" || g.Local() && g.URL("/v1/x") != "http://localhost"+c.path || g.RequestTarget("/v1/x") != c.path {
 			t.Errorf("%s: text %s, path %s, host %s, address %s", c.base, g, g.Path("/v1/x"), g.Host(), g.address)
 		}
 	}
@@ -39,18 +46,27 @@ func TestNew(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for base, words := range map[string]string{
-		"":                                "expected http://HOST:PORT",
-		"localhost:8000":                  "expected http://HOST:PORT",
-		"ftp://host":                      "expected http://HOST:PORT",
-		"http://":                         "expected http://HOST:PORT",
-		"http://host?x=1":                 "query or fragment",
-		"http://host#x":                   "query or fragment",
-		"http://host?":                    "query or fragment",
-		"http://host:port":                "invalid port",
-		"http://user:secret@host:port":    "cannot be read",
-		"http://user:secret@host/%zz":     "cannot be read",
-		"http://user:secret/x@host":       "written %2F",
-		"http://user:secret@host?key=abc": "query or fragment",
+		"":                                    "expected http://HOST:PORT",
+		"localhost:8000":                      "expected http://HOST:PORT",
+		"ftp://host":                          "expected http://HOST:PORT",
+		"http://":                             "expected http://HOST:PORT",
+		"http://host?x=1":                     "query or fragment",
+		"http://host#x":                       "query or fragment",
+		"http://host?":                        "query or fragment",
+		"http://host:port":                    "invalid port",
+		"http://user:secret@host:port":        "cannot be read",
+		"http://user:secret@host/%zz":         "cannot be read",
+		"http://user:secret/x@host":           "written %2F",
+		"http://user:secret@host?key=abc":     "query or fragment",
+		"unix://run/a.sock":                   "expected http://HOST:PORT",
+		"unix:a.sock":                         "expected http://HOST:PORT",
+		"unix://user:secret@/a.sock":          "it has no http://",
+		"unix:///run/a.sock?x=1":              "query or fragment",
+		"http+unix://run.sock":                "begins with a slash",
+		"http+unix://%2Fa%zz":                 "%2FPATH",
+		"http+unix://%2Fa%00":                 "a character that no path has",
+		"http+unix://%2Fa.sock/p?x":           "cannot be sent",
+		"unix:///" + strings.Repeat("x", 107): "has 108 bytes, and the system allows 107",
 	} {
 		_, err := New(Options{BaseURL: base})
 		if err == nil || !strings.Contains(err.Error(), words) {

@@ -191,7 +191,7 @@ func (d *Drawing) ask(ctx context.Context) {
 	err := d.Patience.Until(ctx, d.Server.Target.String(), func(ctx context.Context) (final bool, err error) {
 		ctx, cancel := context.WithTimeout(ctx, server.AskTimeout)
 		defer cancel()
-		s, err = tokenizer.ProbeServer(ctx, d.Client, d.Server.Target.String(), d.Model.ID, d.Model.Root)
+		s, err = tokenizer.ProbeServer(ctx, d.Client, d.Server.Target.URL(""), d.Model.ID, d.Model.Root)
 		return !endpoint.Unready(err), err
 	})
 	if err != nil {
@@ -286,7 +286,7 @@ func (d *Drawing) findTemplate(needs datasets.Needs) error {
 	}
 	var among []chattemplate.Named
 	if d.AskServer && !m.silent { // what did not answer once is not waited for again
-		among = append(among, chattemplate.NewServer(d.Client, d.Server.Target.String(), d.Model.ID))
+		among = append(among, chattemplate.NewServer(d.Client, d.Server.Target.URL(""), d.Model.ID))
 	}
 	if m.Local != nil {
 		files := chattemplate.Files{Jinja: m.found.Jinja, ToolJinja: m.found.ToolJinja, JSON: m.found.JSON, Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}

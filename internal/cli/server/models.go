@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,10 +32,10 @@ func Reach(ctx context.Context, t *target.Target) error {
 	if err == nil {
 		raw, err = t.Secure(ctx, raw)
 	}
-	if certificate := new(tls.CertificateVerificationError); errors.As(err, &certificate) {
-		return fmt.Errorf("cannot trust %s: %w; if you trust the server, --insecure accepts its certificate", t, err)
-	}
 	if err != nil {
+		if why := distrust(t, err); why != nil {
+			return why
+		}
 		return fmt.Errorf("cannot reach %s: %w; is the server up, and is the address right (--base-url, --host, --port)?  "+
 			"'benchtop demo' runs without a server", t, err)
 	}

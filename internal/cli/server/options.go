@@ -5,6 +5,8 @@ package server
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
@@ -33,6 +35,8 @@ type Options struct {
 	endpoint          string
 	headers           argv.Pairs
 	insecure          bool
+	caFile            string
+	certFile, keyFile string
 	Model, ServedName string
 	Ready             int // seconds of patience with a server that is still starting
 	Profile           bool
@@ -67,6 +71,9 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; never shown")
 	_ = f.SetAnnotation("header", argv.Variadic, []string{"0"})
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
+	f.StringVar(&o.caFile, "ca-file", "", "PEM file of the authorities that may sign the server's certificate, in place of the system's")
+	f.StringVar(&o.certFile, "cert-file", "", "PEM file of the client's certificate, for a server that wants one")
+	f.StringVar(&o.keyFile, "key-file", "", "PEM file of its key (default: in --cert-file)")
 	f.StringVar(&o.Model, "model", "", "model to request (default: the server's first)")
 	f.StringVar(&o.ServedName, "served-model-name", "", "name sent in requests instead of --model")
 }
@@ -92,12 +99,19 @@ func (o *Options) Check() (p usage.Problems) {
 			header.Set(t.KeyHeader, key)
 		}
 	}
+	roots, certificate := o.checkTLS(&p)
 	o.Target, err = target.New(target.Options{
-		BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Header: header,
+		BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
+		Getenv: os.Getenv,
 	})
-	if err != nil && strings.HasPrefix(err.Error(), "header") {
+	switch {
+	case err == nil:
+		p.BadIf((o.caFile != "" || o.certFile != "") && !o.Target.Secured(), "--ca-file and --cert-file: %s has no TLS; is it https://?", o.Target)
+	case strings.HasPrefix(err.Error(), "header"):
 		p.Bad("--header: %w", err)
-	} else if err != nil {
+	case strings.HasPrefix(err.Error(), "proxy"):
+		p = append(p, err)
+	default:
 		p.Bad("--base-url: %w", err)
 	}
 	p.BadIf(o.port < 1 || o.port > 65535, "--port %d: ports are from 1 to 65535", o.port)
@@ -111,12 +125,32 @@ func (o *Options) Check() (p usage.Problems) {
 	return p
 }
 
+// checkTLS reads the files of certificates.
+func (o *Options) checkTLS(p *usage.Problems) (roots *x509.CertPool, certificate *tls.Certificate) {
+	var err error
+	p.BadIf(o.insecure && o.caFile != "", "--insecure and --ca-file: choose one; --insecure accepts any certificate")
+	if o.caFile != "" {
+		roots, err = target.Roots(o.caFile)
+		p.Flag("ca-file", err)
+	}
+	p.BadIf(o.keyFile != "" && o.certFile == "", "--key-file: needs --cert-file, the certificate of the key")
+	if o.certFile != "" {
+		certificate, err = target.Certificate(o.certFile, cmp.Or(o.keyFile, o.certFile))
+		p.Flag("cert-file", err)
+	}
+	return roots, certificate
+}
+
 // url is the base URL of the server.
 func (o *Options) url() string {
 	if o.BaseURL != "" {
 		return o.BaseURL
 	}
-	return "http://" + net.JoinHostPort(strings.Trim(o.host, "[]"), strconv.Itoa(o.port))
+	host := strings.Trim(o.host, "[]")
+	if strings.Contains(host, ":") {
+		host = strings.Replace(strings.Replace(host, "%25", "%", 1), "%", "%25", 1) // the zone of an IPv6 address, as a URL writes it
+	}
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(o.port))
 }
 
 // Path is the path of the API on the server.
@@ -149,4 +183,13 @@ func (o *Options) ResetCache(ctx context.Context, client *http.Client) error {
 // Plan enters into a plan where requests go.
 func (o *Options) Plan(p *metrics.Plan) {
 	p.BaseURL, p.Backend, p.Pooling = o.Target.String(), o.Backend, !o.Protocol.Traits().Streams
+	p.Proxy = o.Target.Proxy()
+}
+
+// Remarks are for the log of the run.
+func (o *Options) Remarks() (all []string) {
+	if proxy := o.Target.Proxy(); proxy != "" {
+		all = append(all, "requests go through the proxy "+proxy+"; NO_PROXY excepts servers")
+	}
+	return all
 }

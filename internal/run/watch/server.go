@@ -109,7 +109,7 @@ func (s *Server) scrape() (telemetry.Counters, error) {
 
 // profile asks the server to "start" or "stop" its profiler.
 func (s *Server) profile(ctx context.Context, action string) error {
-	if err := telemetry.Profiler(ctx, s.client, s.target.String(), action); err != nil {
+	if err := telemetry.Profiler(ctx, s.client, s.target.URL(""), action); err != nil {
 		return fmt.Errorf("the server's profiler did not %s: %s", action, s.clean(err))
 	}
 	return nil

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"benchtop/loadgen/target"
+)
+
+// distrust explains why TLS with the server failed, and what to try; nil where the error is of another kind.
+func distrust(t *target.Target, err error) error {
+	var (
+		invalid  x509.CertificateInvalidError
+		unknown  x509.UnknownAuthorityError
+		hostname x509.HostnameError
+		record   tls.RecordHeaderError
+	)
+	const orAny = "; --insecure accepts any certificate"
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
+		return fmt.Errorf("the certificate of %s is valid only from %s; is this machine's clock right?", t, day(invalid.Cert.NotBefore))
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return fmt.Errorf("the certificate of %s expired on %s%s", t, day(invalid.Cert.NotAfter), orAny)
+	case errors.As(err, &hostname):
+		return fmt.Errorf("the certificate of %s is of another host: %w; use a name that it has%s", t, hostname, orAny)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("the certificate of %s is signed by an authority that is not trusted here; give the authority's certificate with --ca-file%s", t, orAny)
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		return fmt.Errorf("the certificate of %s cannot be trusted: %w%s", t, err, orAny)
+	case errors.As(err, &record):
+		return fmt.Errorf("%s does not speak TLS; is it http:// rather than https://?", t)
+	}
+	return refusedTLS(t, err)
+}
+
+// refusedTLS explains an error that the server sent in place of TLS. With TLS 1.3 it comes when the handshake seems over.
+func refusedTLS(t *target.Target, err error) error {
+	_, alert, ok := strings.Cut(err.Error(), "remote error: tls: ")
+	switch {
+	case !ok:
+		return nil
+	case strings.Contains(alert, "certificate") && !t.Certified():
+		return fmt.Errorf("%s wants a certificate of the client: %s; give it with --cert-file and --key-file", t, alert)
+	case strings.Contains(alert, "certificate"):
+		return fmt.Errorf("%s does not accept the certificate of --cert-file: %s", t, alert)
+	}
+	return fmt.Errorf("%s refuses TLS: %s", t, alert)
+}
+
+// day is a moment of a certificate.
+func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }

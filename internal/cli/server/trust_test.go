@@ -1,0 +1,159 @@
+package server
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// signed is a certificate for hosts, from one moment to another, that signs itself.
+func signed(t *testing.T, from, until time.Time, hosts ...string) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: from, NotAfter: until, DNSNames: hosts, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true}
+	if len(hosts) > 0 {
+		about.IPAddresses = nil
+	}
+	der, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
+}
+
+// Each way in which TLS fails is explained in one sentence with a way out, before the run, and whether or not the model is given.
+func TestTLSTrouble(t *testing.T) {
+	now := time.Now()
+	hour := time.Hour
+	good := signed(t, now.Add(-hour), now.Add(hour))
+	strangers := signed(t, now.Add(-hour), now.Add(hour))
+	for _, c := range []struct {
+		name   string
+		server *tls.Certificate // nil for plain HTTP
+		own    *tls.Certificate
+		wants  bool // the server wants a certificate
+		known  bool // the server's certificate is
+		words  string
+	}{
+		{name: "good", server: &good, known: true},
+		{name: "unknown authority", server: &good, words: "is signed by an authority that is not trusted here; give the authority's certificate with --ca-file"},
+		{name: "expired", server: ptr(signed(t, now.Add(-2*hour), now.Add(-hour))), known: true, words: "expired on "},
+		{name: "not yet valid", server: ptr(signed(t, now.Add(hour), now.Add(2*hour))), known: true, words: "is this machine's clock right?"},
+		{name: "another host", server: ptr(signed(t, now.Add(-hour), now.Add(hour), "other.test")), known: true, words: "is of another host"},
+		{name: "no TLS", words: "does not speak TLS; is it http:// rather than https://?"},
+		{name: "a certificate is wanted", server: &good, known: true, wants: true, words: "wants a certificate of the client: certificate required; give it with --cert-file and --key-file"},
+		{name: "another one is wanted", server: &good, known: true, wants: true, own: &strangers, words: "does not accept the certificate of --cert-file"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data": [{"id": "m"}]}`) }))
+			web.Config.ErrorLog = log.New(io.Discard, "", 0)
+			roots := x509.NewCertPool()
+			if c.server == nil {
+				web.Start()
+			} else {
+				web.TLS = &tls.Config{Certificates: []tls.Certificate{*c.server}}
+				if c.wants {
+					web.TLS.ClientAuth, web.TLS.ClientCAs = tls.RequireAndVerifyClientCert, roots
+				}
+				web.StartTLS()
+			}
+			defer web.Close()
+			if c.known {
+				roots.AddCert(c.server.Leaf)
+			}
+			for _, model := range []string{"", "m"} {
+				o := Options{Backend: "openai", BaseURL: strings.Replace(web.URL, "http://", "https://", 1), port: 1, Model: model}
+				o.Check()
+				var err error
+				if o.Target, err = target.New(target.Options{BaseURL: o.BaseURL, Roots: roots, Certificate: c.own}); err != nil {
+					t.Fatal(err)
+				}
+				client := o.Target.Client()
+				_, err = o.Find(context.Background(), client, o.Patience(told{}))
+				client.CloseIdleConnections()
+				if (c.words == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), o.Target.String())) {
+					t.Errorf("model %q: %v, want %q", model, err, c.words)
+				}
+			}
+		})
+	}
+}
+
+func ptr[T any](x T) *T { return &x }
+
+// The files of certificates are checked with the other flags.
+func TestTLSFlags(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	certificate := signed(t, time.Now(), time.Now().Add(time.Hour))
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		o    Options
+		want string
+	}{
+		{"good", Options{BaseURL: "https://h", caFile: file}, ""},
+		{"no TLS", Options{BaseURL: "http://h", caFile: file}, "--ca-file and --cert-file: http://h has no TLS; is it https://?"},
+		{"two rules", Options{BaseURL: "https://h", caFile: file, insecure: true}, "--insecure and --ca-file: choose one"},
+		{"a key alone", Options{BaseURL: "https://h", keyFile: file}, "--key-file: needs --cert-file"},
+		{"no key", Options{BaseURL: "https://h", certFile: file}, "no private key; give it with --key-file"},
+		{"absent", Options{BaseURL: "https://h", caFile: file + "x"}, "--ca-file: "},
+		{"a zone", Options{host: "fe80::1%eth0"}, ""},
+		{"an escaped zone in brackets", Options{host: "[fe80::1%25eth0]"}, ""},
+	} {
+		c.o.Backend, c.o.port = "openai", 8000
+		problems := c.o.Check()
+		if (c.want == "") != (len(problems) == 0) || c.want != "" && !strings.Contains(problems[0].Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, problems, c.want)
+		}
+		if strings.Contains(c.name, "zone") && c.o.Target.String() != "http://[fe80::1%25eth0]:8000" {
+			t.Errorf("%s: %s", c.name, c.o.Target)
+		}
+	}
+}
+
+// A proxy of the environment is in plan and log.
+func TestProxyIsTold(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://me:canary@p:3128")
+	t.Setenv("NO_PROXY", "")
+	o := Options{Backend: "openai", BaseURL: "http://h", port: 1}
+	if problems := o.Check(); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	var p metrics.Plan
+	o.Plan(&p)
+	if p.Proxy != "http://p:3128 (HTTP_PROXY)" || len(o.Remarks()) != 1 || !strings.Contains(o.Remarks()[0], p.Proxy) {
+		t.Errorf("plan %q, remarks %q", p.Proxy, o.Remarks())
+	}
+	t.Setenv("HTTP_PROXY", "socks5://p")
+	if problems := o.Check(); len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), "proxy: the environment variable HTTP_PROXY") {
+		t.Errorf("another kind of proxy: %v", problems)
+	}
+}

@@ -1,0 +1,93 @@
+package target
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// made is a certificate that signs itself, and its key, in PEM form.
+func made(t *testing.T, until time.Time) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: until.Add(-24 * time.Hour), NotAfter: until}
+	der, err := x509.CreateCertificate(rand.Reader, about, about, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return block("CERTIFICATE", der), block("PRIVATE KEY", secret)
+}
+
+func block(kind string, data []byte) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}))
+}
+
+// Files that cannot be used are refused with their name, the reason, and a way out.
+func TestCertificateFiles(t *testing.T) {
+	soon := time.Now().Add(time.Hour)
+	certificate, key := made(t, soon)
+	_, otherKey := made(t, soon)
+	old, oldKey := made(t, time.Date(2020, 5, 1, 0, 0, 0, 0, time.UTC))
+	folder := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	absent := filepath.Join(folder, "absent.pem")
+	for _, c := range []struct {
+		name, certificate, key, words string
+	}{
+		{"a pair", file("a.pem", certificate), file("a.key", key), ""},
+		{"in one file", file("both.pem", key+certificate), "", ""},
+		{"no file", absent, file("a.key", key), absent},
+		{"no file of the key", file("a.pem", certificate), absent, absent},
+		{"a folder", folder, "", "it is a folder"},
+		{"not PEM", file("der", "0\x82"), "", "no certificate in PEM form"},
+		{"another's key", file("a.pem", certificate), file("b.key", otherKey), "b.key is not the key of the certificate in"},
+		{"encrypted", file("a.pem", certificate), file("c.key", block("ENCRYPTED PRIVATE KEY", []byte("x"))), "openssl pkey -in"},
+		{"no key", file("a.pem", certificate), "", "no private key; give it with --key-file"},
+		{"no certificate", file("a.key", key), "", "it has no certificate"},
+		{"damaged", file("d.pem", block("CERTIFICATE", []byte("x"))), file("a.key", key), "d.pem"},
+		{"expired", file("old.pem", old), file("old.key", oldKey), "expired on 2020-05-01 00:00 UTC"},
+	} {
+		if c.key == "" {
+			c.key = c.certificate
+		}
+		_, err := Certificate(c.certificate, c.key)
+		if (c.words == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.words)
+		}
+	}
+	for _, c := range []struct{ name, file, words string }{
+		{"one", file("a.pem", certificate), ""},
+		{"two and a key", file("ab.pem", certificate+key+old), ""},
+		{"none", absent, absent},
+		{"empty", file("empty", ""), "no certificate in PEM form"},
+		{"a key", file("a.key", key), "it has no certificate"},
+		{"damaged", file("d.pem", certificate+block("CERTIFICATE", []byte("x"))), "its certificate 2 is damaged"},
+		{"large", file("large", strings.Repeat(" ", mostPEM+1)), "too many"},
+	} {
+		_, err := Roots(c.file)
+		if (c.words == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.words) {
+			t.Errorf("roots, %s: %v, want %q", c.name, err, c.words)
+		}
+	}
+}

@@ -267,6 +267,9 @@ func (x *exchange) refused(c *conn.Conn) error {
 	if message == "" || compression(c) != "" {
 		message = string(c.Answer.Header.StatusMessage())
 	}
+	if to := c.Answer.Header.Peek("Location"); len(to) > 0 && x.q.Status/100 == 3 {
+		message = fmt.Sprintf("redirects to %s; redirects are not followed", to)
+	}
 	x.fail(metrics.FailedStatus, message)
 	return err
 }

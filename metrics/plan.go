@@ -24,7 +24,7 @@ type Plan struct {
 	Backend string `json:"backend"`
 	// Proxy between client and server, with the environment variable that names it; "" for none.
 	Proxy string `json:"proxy,omitempty"`
-	Label   string `json:"label,omitempty"`
+	Label string `json:"label,omitempty"`
 	// Pooling: an answer comes in one piece and holds no tokens, as that of an embeddings endpoint. Such a run has no TTFT, TPOT or
 	// ITL, and its tokens are those of the prompts.
 	Pooling bool `json:"pooling,omitempty"`

@@ -41,7 +41,7 @@ func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 				case r.URL.Path == "/v1/models":
 					http.Error(w, "Internal Server Error", http.StatusInternalServerError)
 					return true
-				case !strings.HasSuffix(r.URL.Path, "/completions") || c.status == http.StatusOK:
+				case r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/completions") || c.status == http.StatusOK:
 					return false
 				}
 				calls := server.all()

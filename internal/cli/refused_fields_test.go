@@ -68,7 +68,7 @@ func TestReadyCheckTellsTheServersWords(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
 	server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path != "/v1/completions" {
+		if r.URL.Path != "/v1/completions" || r.Method != http.MethodPost {
 			return false
 		}
 		if asked.Add(1) > 1 {

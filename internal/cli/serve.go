@@ -85,7 +85,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	if err != nil {
 		return nil, err
 	}
-	odd, err := o.server.CheckModels(ctx, m, o.content.LoRA, o.content.Fields(o.fullLength()))
+	odd, err := o.server.CheckServer(ctx, client, m, o.content.LoRA, o.content.Fields(o.fullLength()))
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func Reach(ctx context.Context, t *target.Target) error {
 	}
 	if err != nil {
 		if why := distrust(t, err); why != nil {
-			return why
+			return refusal{why}
 		}
 		return fmt.Errorf("cannot reach %s: %w; is the server up, and is the address right (--base-url, --host, --port)?  "+
 			"'benchtop demo' runs without a server", t, err)
@@ -60,7 +60,7 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	all, err := List(ctx, client, o.Target)
 	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
 	switch {
-	case err != nil && o.Model == "":
+	case err != nil && (o.Model == "" || isFinal(err)):
 		return m, err
 	case err != nil:
 		return m, ctx.Err()
@@ -78,7 +78,8 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
-	url := t.URL("/v1/models")
+	const endpoint = "/v1/models"
+	url := t.URL(endpoint)
 	advice := func(format string, a ...any) error {
 		return fmt.Errorf("asking %s for its models: %s; name the model with --model", url, export.Clean(t.Hide(fmt.Sprintf(format, a...))))
 	}
@@ -88,6 +89,9 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 	}
 	answer, err := client.Do(r)
 	if err != nil {
+		if why := distrust(t, err); why != nil {
+			return nil, refusal{why}
+		}
 		var inner interface{ Unwrap() error }
 		if errors.As(err, &inner) && inner.Unwrap() != nil {
 			err = inner.Unwrap() // without the URL a second time
@@ -101,6 +105,9 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	if err != nil {
 		return nil, advice("%s", err)
+	}
+	if err := moved(t, endpoint, answer); err != nil {
+		return nil, err
 	}
 	if answer.StatusCode != http.StatusOK {
 		return nil, advice("%s: %.200s", answer.Status, body)
@@ -150,7 +157,7 @@ func (o *Options) Find(ctx context.Context, client *http.Client, ready *Patience
 		if err = Reach(ctx, o.Target); err == nil {
 			m, err = o.Ask(ctx, client)
 		}
-		return false, err
+		return isFinal(err), err
 	})
 	return m, err
 }

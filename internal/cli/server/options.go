@@ -71,9 +71,9 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; never shown")
 	_ = f.SetAnnotation("header", argv.Variadic, []string{"0"})
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
-	f.StringVar(&o.caFile, "ca-file", "", "PEM file of the authorities that may sign the server's certificate, in place of the system's")
-	f.StringVar(&o.certFile, "cert-file", "", "PEM file of the client's certificate, for a server that wants one")
-	f.StringVar(&o.keyFile, "key-file", "", "PEM file of its key (default: in --cert-file)")
+	f.StringVar(&o.caFile, "ca-file", "", "file of the authorities that may sign the server's certificate, in PEM form (default: the system's)")
+	f.StringVar(&o.certFile, "cert-file", "", "file of the client's own certificate, in PEM form")
+	f.StringVar(&o.keyFile, "key-file", "", "file of the key of --cert-file, in PEM form (default: in the same file)")
 	f.StringVar(&o.Model, "model", "", "model to request (default: the server's first)")
 	f.StringVar(&o.ServedName, "served-model-name", "", "name sent in requests instead of --model")
 }

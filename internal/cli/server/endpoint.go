@@ -1,0 +1,130 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/export"
+	"benchtop/internal/usage"
+	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/target"
+)
+
+// refusal is an error that no request of the load would escape, so that the run must not begin.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+// isFinal reports whether an error is there to stay.
+func isFinal(err error) bool { return errors.As(err, new(refusal)) }
+
+// moved is the refusal of a redirect, nil for another answer. Redirects are not followed, since another host would get the headers, and
+// a request would be timed twice.
+func moved(t *target.Target, endpoint string, answer *http.Response) error {
+	to, err := answer.Location()
+	if answer.StatusCode/100 != 3 || err != nil {
+		return nil
+	}
+	to.User, to.RawQuery, to.Fragment = nil, "", ""
+	place := export.Clean(t.Hide(to.String()))
+	path, _, _ := strings.Cut(endpoint, "?")
+	if base, ok := strings.CutSuffix(place, path); ok && base != t.String() {
+		return refusal{usage.Errorf("the server at %s redirects to %s; use --base-url %[2]s", t, base)}
+	}
+	return refusal{usage.Errorf("the server at %s redirects %s to %s, and redirects are not followed; give the address of the API itself with --base-url", t, endpoint, place)}
+}
+
+// CheckServer checks before the load that the server has the path and the models of the requests, and returns warnings.
+func (o *Options) CheckServer(ctx context.Context, client *http.Client, m Model, modules []string, fields []protocol.Field) (odd []string, err error) {
+	if err := o.CheckEndpoint(ctx, client, m.ID); err != nil {
+		return nil, err
+	}
+	return o.CheckModels(ctx, m, modules, fields)
+}
+
+// pathTimeout is how long a server may take to say whether it has a path. One that takes longer is not asked on.
+const pathTimeout = 3 * time.Second
+
+// CheckEndpoint checks before the load that the server has the path of the requests. A server that has it may still answer 404 to a GET,
+// so a POST without a prompt decides, which costs the server nothing. Any other trouble is left to the run.
+func (o *Options) CheckEndpoint(ctx context.Context, client *http.Client, model string) error {
+	ctx, cancel := context.WithTimeout(ctx, pathTimeout)
+	defer cancel()
+	asking := asking{o.Target, client, model}
+	missing, err := asking.lacks(ctx, o.Path())
+	if err != nil || !missing {
+		return err
+	}
+	var paths, backends []string
+	for _, name := range protocol.List() {
+		path := protocol.Named(name).Traits().Path
+		known := slices.Contains(paths, path)
+		if !known && path != o.Path() {
+			if missing, err := asking.lacks(ctx, path); err == nil && !missing && ctx.Err() == nil {
+				paths, known = append(paths, path), true
+			}
+		}
+		if known {
+			backends = append(backends, name)
+		}
+	}
+	what := fmt.Sprintf("the server at %s has no %s (404)", o.Target, o.Path())
+	switch base := o.Target.Path(""); {
+	case len(paths) > 0:
+		return refusal{usage.Errorf("%s; it has %s; use --backend %s", what, strings.Join(paths, ", "), oneOf(backends))}
+	case strings.HasSuffix(base, "/v1") && strings.HasPrefix(o.Path(), "/v1/"):
+		return refusal{usage.Errorf("%s, where the path of --base-url is before it; leave /v1 out of --base-url", what)}
+	}
+	return refusal{usage.Errorf("%s, nor the path of another backend; is --base-url right, and is it the server of a model? --endpoint names another path", what)}
+}
+
+// oneOf joins names as in "a, b or c".
+func oneOf(names []string) string {
+	last := len(names) - 1
+	return strings.TrimPrefix(strings.Join(names[:last], ", ")+" or "+names[last], " or ")
+}
+
+// asking asks a server for its paths.
+type asking struct {
+	target *target.Target
+	client *http.Client
+	model  string
+}
+
+// lacks reports whether the server says that it has no such path. The error is the refusal of a redirect.
+func (a asking) lacks(ctx context.Context, path string) (bool, error) {
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		var body io.Reader
+		if method == http.MethodPost {
+			text, _ := json.Marshal(map[string]string{"model": a.model}) // a text has its JSON
+			body = bytes.NewReader(text)
+		}
+		r, err := http.NewRequestWithContext(ctx, method, a.target.URL(path), body)
+		if err != nil {
+			return false, nil
+		}
+		r.Header.Set("Content-Type", "application/json")
+		answer, err := a.client.Do(r)
+		if err != nil {
+			return false, nil
+		}
+		words, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
+		_ = answer.Body.Close()
+		if err := moved(a.target, path, answer); err != nil {
+			return false, err
+		}
+		// A 404 that speaks of a model is that of a path that is there.
+		if answer.StatusCode != http.StatusNotFound || bytes.Contains(bytes.ToLower(words), []byte("model")) {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"benchtop/internal/usage"
+)
+
+// A server that says that the path of the backend is not there is refused, with the paths that are; any other answer is left to the run.
+func TestEndpointIsThere(t *testing.T) {
+	post := func(status int, words string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				http.NotFound(w, r)
+				return
+			}
+			http.Error(w, words, status)
+		}
+	}
+	only := func(paths ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case !slices.Contains(paths, r.URL.Path):
+				http.NotFound(w, r)
+			case r.Method != http.MethodPost:
+				w.WriteHeader(http.StatusMethodNotAllowed)
+			default:
+				t.Errorf("a POST to %s, which is there", r.URL.Path)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name, backend, base, endpoint string
+		do                            http.HandlerFunc
+		want                          string
+	}{
+		{name: "there", backend: "openai", do: only("/v1/completions")},
+		{name: "there under a path", backend: "openai", base: "/a%2Fb", do: only("/a/b/v1/completions")},
+		{name: "not for GET", backend: "openai", do: post(http.StatusBadRequest, "prompt is missing")},
+		{name: "no such model", backend: "openai", do: post(http.StatusNotFound, "The model `m` does not exist")},
+		{name: "busy", backend: "openai", do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }},
+		{name: "cut off", backend: "openai", do: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+		{name: "another backend's", backend: "openai-responses", do: only("/v1/completions", "/v1/chat/completions"),
+			want: "has no /v1/responses (404); it has /v1/completions, /v1/chat/completions; use --backend vllm, openai, openai-chat, "},
+		{name: "one other", backend: "openai", do: only("/v1/chat/completions"),
+			want: "has no /v1/completions (404); it has /v1/chat/completions; use --backend openai-chat"},
+		{name: "of one's own", backend: "openai", endpoint: "/v2/completions", do: only("/v1/completions"),
+			want: "has no /v2/completions (404); it has /v1/completions; use --backend"},
+		{name: "twice", backend: "openai", base: "/v1", do: only("/v1/completions"), want: "leave /v1 out of --base-url"},
+		{name: "nothing", backend: "openai", do: only(), want: "nor the path of another backend; is --base-url right"},
+		{name: "moved", backend: "openai", do: http.RedirectHandler("/b/v1/completions", http.StatusMovedPermanently).ServeHTTP, want: "use --base-url http://"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			web := httptest.NewServer(c.do)
+			defer web.Close()
+			o := Options{Backend: c.backend, BaseURL: web.URL + c.base, endpoint: c.endpoint, port: 1}
+			if problems := o.Check(); len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			client := o.Target.Client()
+			defer client.CloseIdleConnections()
+			_, err := o.CheckServer(t.Context(), client, Model{ID: "m"}, nil, nil)
+			if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || !errors.As(err, new(usage.Error))) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// A server that redirects is refused with the place it leads to, before anything else is asked, and whether or not the model is given.
+func TestRedirects(t *testing.T) {
+	for _, c := range []struct{ name, to, want string }{
+		{"to another host", "https://model.test/a/v1/models", "redirects to https://model.test/a; use --base-url https://model.test/a"},
+		{"with a query", "https://u:canary@model.test/v1/models?key=canary#canary", "use --base-url https://model.test"},
+		{"on the same host", "/b/v1/models", "/b; use --base-url http://"},
+		{"to a login", "https://login.test/?next=canary", "redirects /v1/models to https://login.test/, and redirects are not followed"},
+		{"in a circle", "/v1/models", "and redirects are not followed"},
+	} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Location"] = []string{c.to}
+			w.WriteHeader(http.StatusTemporaryRedirect)
+			_, _ = io.WriteString(w, `{"data": [{"id": "m"}]}`)
+		}))
+		for _, model := range []string{"", "m"} {
+			o := Options{Backend: "openai", BaseURL: web.URL, port: 1, Model: model, Ready: 60}
+			if problems := o.Check(); len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			client := o.Target.Client()
+			_, err := o.Find(t.Context(), client, o.Patience(told{}))
+			client.CloseIdleConnections()
+			if err == nil || strings.Contains(err.Error(), "canary") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, model %q: %v, want %q", c.name, model, err, c.want)
+			}
+		}
+		web.Close()
+	}
+}

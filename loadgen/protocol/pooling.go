@@ -31,7 +31,7 @@ var poolings = []pooling{
 	{"openai-embeddings-chat", "/v1/embeddings", "embeddings", "data", asContent, true, chatFields(appendMessages)},
 	{"openai-embeddings-clip", "/v1/embeddings", "embeddings", "data", asContent, true, chatFields(appendClip)},
 	{"openai-embeddings-vlm2vec", "/v1/embeddings", "embeddings", "data", asContent, true, vlm2vecFields},
-	{"infinity-embeddings", "/embeddings", "embeddings", "data", asInput, false, infinityFields},
+	{"infinity-embeddings", "/embeddings", "embeddings", "data", asInput, false, infinityText},
 	{"infinity-embeddings-clip", "/embeddings", "embeddings", "data", asInput | datasets.AsMedia, false, infinityFields},
 	{"vllm-pooling", "/pooling", "pooling", "data", asInput, false, poolingFields},
 	{"vllm-rerank", "/v1/rerank", "rerank", "results", datasets.AsDocuments, false, rerankFields},
@@ -107,6 +107,14 @@ func vlm2vecFields(a Ask) ([]bodyField, error) {
 		dst = append(dst, ", "...)
 		return append(appendText(dst, text), "]}]"...)
 	})(a)
+}
+
+// infinityText leaves out the picture beside a text, as vLLM does.
+func infinityText(a Ask) ([]bodyField, error) {
+	if a.Turn.Text != "" {
+		return []bodyField{a.model(), {name: "input", turn: appendInput}}, nil
+	}
+	return infinityFields(a)
 }
 
 // infinityFields are those of the server Infinity: a text, or the address of a picture with its modality.

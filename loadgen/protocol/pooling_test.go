@@ -125,3 +125,16 @@ func TestProtocolsByName(t *testing.T) {
 		t.Errorf("an empty body: %v", err)
 	}
 }
+
+// Beside a text, Infinity gets a picture only where vLLM sends it.
+func TestInfinityTextAndPicture(t *testing.T) {
+	turn := datasets.Turn{Text: "a", Media: json.RawMessage(`{"type": "image_url", "image_url": {"url": "http://x/p"}}`)}
+	for name, want := range map[string]string{
+		"infinity-embeddings":      `{"model": "m", "input": "a"}`,
+		"infinity-embeddings-clip": `{"model": "m", "input": "http://x/p", "modality": "image"}`,
+	} {
+		if got, err := (Pooling{name}).Body(nil, Ask{Model: "m", Turn: &turn}); err != nil || string(got) != want {
+			t.Errorf("%s: %v\n got %s\nwant %s", name, err, got, want)
+		}
+	}
+}

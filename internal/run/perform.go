@@ -11,6 +11,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/run/watch"
 	"benchtop/internal/telemetry"
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 )
@@ -94,13 +95,23 @@ func (r *Run) watch(ctx context.Context) *sync.WaitGroup {
 	all.Go(func() { r.watchJournal(ctx) })
 	all.Go(func() { r.judgeLive(ctx) })
 	if c.Server != nil {
+		traits := c.Load.Protocol.Traits()
 		cache := &watch.Cache{
-			View: r.view, Share: c.Share, Templates: c.Load.Protocol.Traits().Templates,
+			View: r.view, Share: knownShare(&traits, c.Share), Templates: traits.Templates,
 			Counted: c.Plan.InputSource != metrics.TokensFromEstimate, Cold: c.Plan.Cache != "",
 		}
 		all.Go(func() { c.Server.Watch(ctx, r.start, cache, tell) })
 	}
 	return &all
+}
+
+// knownShare is the share that prompts have in common, and 1 where the model reads something else: a query before each document, or
+// a recording.
+func knownShare(of *protocol.Traits, share func(template float64) float64) func(template float64) float64 {
+	if of.Only == "" {
+		return share
+	}
+	return func(float64) float64 { return 1 }
 }
 
 // soFar is how the run would end now, but for when and why. It is the owner's.

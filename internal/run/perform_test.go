@@ -18,6 +18,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/internal/files"
 	"benchtop/internal/run/watch"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -312,5 +313,15 @@ func TestAnnounce(t *testing.T) {
 			}
 			_ = r.journal.Close()
 		})
+	}
+}
+
+// A server may find a query before each document in its cache, and the tokens of a recording that is sent again.
+func TestKnownShare(t *testing.T) {
+	for name, want := range map[string]float64{"openai": 0.25, "openai-embeddings": 0.25, "vllm-rerank": 1, "openai-audio": 1} {
+		traits := protocol.Named(name).Traits()
+		if got := knownShare(&traits, func(float64) float64 { return 0.25 })(0); got != want {
+			t.Errorf("%s: %g, want %g", name, got, want)
+		}
 	}
 }

@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	"benchtop/tui/screen":   {},
 	"benchtop/tui/number":   {},
 	"benchtop/tui/noquery":  {},
-	"benchtop/loadgen": {"benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/loadgen/protocol", "benchtop/loadgen/target", "benchtop/loadgen/shape",
+	"benchtop/loadgen": {"benchtop/datasets/media", "benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/loadgen/protocol", "benchtop/loadgen/target", "benchtop/loadgen/shape",
 		"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/metrics/event", "benchtop/internal/pyjson"},
 	"benchtop/loadgen/conn":     {"benchtop/loadgen/target", "benchtop/metrics", "benchtop/internal/race"},
 	"benchtop/loadgen/pace":     {"benchtop/loadgen/shape"},

@@ -95,6 +95,9 @@ func (t textReport) totals(r *metrics.Report) {
 	if !pooling {
 		t.float("Peak concurrent requests:", float64(r.PeakConcurrency))
 	}
+	if r.RTFx > 0 {
+		t.float("RTFx (Inverse Real-Time Factor):", r.RTFx)
+	}
 	if tokens {
 		t.float("Total token throughput (tok/s):", r.TotalThroughput)
 	}
@@ -321,6 +324,9 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 	}
 	if !now.Plan.SkipTokenizer && old.OutputTokens > 0 {
 		row("Output token throughput (tok/s):", 2, old.OutputThroughput, now.OutputThroughput)
+	}
+	if old.RTFx > 0 && now.RTFx > 0 {
+		row("RTFx (Inverse Real-Time Factor):", 2, old.RTFx, now.RTFx)
 	}
 	for _, l := range selected(now) {
 		a, b, label := &old.Statistics[l], &now.Statistics[l], l.Naming().Label

@@ -78,7 +78,7 @@ func places(r *metrics.Report) map[string]any {
 		"total_input_tokens": &r.InputTokens, "total_input_sequences": &r.Inputs, "total_output_tokens": &r.OutputTokens,
 		"request_throughput": &r.RequestThroughput, "input_sequence_throughput": &r.InputThroughput,
 		"output_throughput": &r.OutputThroughput, "total_token_throughput": &r.TotalThroughput,
-		"max_output_tokens_per_s": &r.PeakOutputPerSecond, "max_concurrent_requests": &r.PeakConcurrency,
+		"max_output_tokens_per_s": &r.PeakOutputPerSecond, "max_concurrent_requests": &r.PeakConcurrency, "rtfx": &r.RTFx,
 	}
 }
 

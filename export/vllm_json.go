@@ -105,7 +105,7 @@ func totalKeys(r *metrics.Report) object {
 	return append(o,
 		field{"max_output_tokens_per_s", float64(r.PeakOutputPerSecond)},
 		field{"max_concurrent_requests", r.PeakConcurrency},
-		field{"rtfx", 0.0}) // seconds of audio per second; there is no audio
+		field{"rtfx", r.RTFx})
 }
 
 // rowKeys are the latencies and slot waits of all requests.

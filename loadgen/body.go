@@ -131,6 +131,9 @@ func (s Salt) onto(turn datasets.Turn) (datasets.Turn, error) {
 	if s.Mode != SaltPrefix {
 		return turn, nil
 	}
+	if turn.Audio != nil {
+		return turn, errors.New("a recording cannot be made cold: the request holds no text to put before it; use --cache as-is")
+	}
 	if turn.TokenIDs != nil {
 		if len(s.IDs) == 0 {
 			return turn, errors.New("a prompt of token ids cannot be made cold: no ids are known to put before it; use --cache as-is")

@@ -45,6 +45,9 @@ func (j *job) request(turn int) *metrics.Request {
 	q.InputTokens, q.InputSource, q.DatasetTokens = t.InputTokens, j.engine.options.InputSource, t.InputTokens
 	q.MaxTokens, _ = j.engine.encoder.length(t)
 	q.Inputs = j.engine.encoder.traits.Inputs(t)
+	if t.Audio != nil {
+		q.Audio = t.Audio.Duration
+	}
 	if j.models != nil {
 		q.Model = j.models[turn]
 	}

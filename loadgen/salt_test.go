@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/datasets/media"
 	"benchtop/loadgen/protocol"
 )
 
@@ -66,7 +67,7 @@ func TestSaltRefused(t *testing.T) {
 	for _, turn := range []datasets.Turn{
 		{TokenIDs: []int{1}}, {Messages: json.RawMessage(`[]`)}, {Messages: json.RawMessage(`[{"content":[{"type":"image_url"}]}]`)},
 		{Messages: json.RawMessage(`{}`)}, {Messages: json.RawMessage(`[1]`)}, {Messages: json.RawMessage(`[{"content":`)},
-		{Batch: []datasets.Turn{{TokenIDs: []int{1}}}},
+		{Batch: []datasets.Turn{{TokenIDs: []int{1}}}}, {Text: "said?", Audio: &media.Audio{}},
 	} {
 		if _, err := prefix.onto(turn); err == nil || !strings.Contains(err.Error(), "cannot be made cold") {
 			t.Errorf("%+v: %v", turn, err)

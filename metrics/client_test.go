@@ -131,6 +131,30 @@ func sampled(rec *live.View, s metrics.ClientSecond) metrics.ClientSecond {
 	return s
 }
 
+// The lengths of recordings are summed up, live and in the report, and give the inverse real-time factor.
+func TestRTFx(t *testing.T) {
+	const ms = time.Millisecond
+	all := []metrics.Request{simple(0, 0, ms, ms, 2), simple(1, 2*time.Second, ms, ms, 2), simple(2, 2*time.Second, ms, ms, 2), simple(3, 2*time.Second, ms, ms, 2)}
+	for i, length := range []time.Duration{time.Minute, 5 * time.Second, 2500 * ms, time.Hour} {
+		all[i].Audio, all[i].MaxTokens, all[i].OutputSource = length, 200, metrics.TokensFromUsage
+	}
+	all[3].Failure = metrics.FailedReset
+	plan := metrics.Plan{Warmup: time.Second}
+	recorder := live.NewView(time.Now(), &plan)
+	play(recorder, all)
+	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := recorder.Snapshot()
+	if want := 7500 * ms; r.Audio != want || s.Totals.Audio != want || s.Windows[2].Audio != want || r.RTFx != 3.75 {
+		t.Errorf("report %v, live %v, second 2 %v, want %v each; RTFx %v, want 3.75", r.Audio, s.Totals.Audio, s.Windows[2].Audio, want, r.RTFx)
+	}
+	if r.Lengths.Judged != 0 {
+		t.Errorf("%d transcriptions are judged by the length asked for", r.Lengths.Judged)
+	}
+}
+
 // Cached tokens of answers are summed up, live and in the report, and never exceed the prompts.
 func TestCachedTokens(t *testing.T) {
 	const ms = time.Millisecond

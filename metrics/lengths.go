@@ -88,9 +88,9 @@ type gapAccumulator struct {
 	logged        bool
 }
 
-// Add takes a successful request.
+// Add takes a successful request. A transcription is as long as the speech, whatever length was asked for.
 func (t *LengthAccumulator) Add(q *Request) {
-	if q.MaxTokens <= 0 || q.OutputSource != TokensFromUsage && q.OutputSource != TokensFromIDs {
+	if q.MaxTokens <= 0 || q.Audio > 0 || q.OutputSource != TokensFromUsage && q.OutputSource != TokensFromIDs {
 		return
 	}
 	t.judged++

@@ -117,6 +117,7 @@ func joinWindows(ws []Window) Window {
 		out.MetCount.Join(w.MetCount)
 		out.InputTokens, out.OutputTokens = out.InputTokens+w.InputTokens, out.OutputTokens+w.OutputTokens
 		out.PromptTokens, out.CachedTokens = out.PromptTokens+w.PromptTokens, out.CachedTokens+w.CachedTokens
+		out.Audio += w.Audio
 		out.Held, out.Waiting, out.Running = out.Held+w.Held, out.Waiting+w.Waiting, out.Running+w.Running
 		out.TTFTParts.Merge(&w.TTFTParts)
 		out.Reported.merge(&w.Reported)

@@ -27,6 +27,10 @@ type Report struct {
 	// Inputs are the prompts of the successes, InputThroughput is their number a second. Requests may carry several.
 	Inputs          int
 	InputThroughput float64
+	// Audio is the length of the recordings of the successes, RTFx the inverse real-time factor: Audio by Duration. Both are 0 without
+	// recordings.
+	Audio time.Duration
+	RTFx  float64
 	// CachedTokens as in Totals.
 	CachedTokens                         int
 	InputSources, OutputSources          map[TokenSource]int

@@ -128,6 +128,8 @@ type Request struct {
 	DatasetTokens int
 	// Inputs are the prompts in the request where it carries several; 0 for one.
 	Inputs int
+	// Audio is the length of the recording in the request; 0 for none.
+	Audio time.Duration
 	// CachedTokens of the prompt came from the prefix cache, as far as the server reports them.
 	CachedTokens int
 	// ServerQueue is the wait inside the server, ServerPrefill the time for the prompt and the first token, as reported with the answer;

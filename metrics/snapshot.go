@@ -27,6 +27,8 @@ type Totals struct {
 	InputTokens, OutputTokens int
 	// CachedTokens of the input tokens came from the server's prefix cache, as far as answers report them.
 	CachedTokens int
+	// Audio is the length of the recordings of successful requests.
+	Audio time.Duration
 	// MetCount is by the objectives in force.
 	MetCount
 }
@@ -192,7 +194,8 @@ type RequestDetail struct {
 	// Scheduled as in Request; Encode and Connect are the client's own work, CachedTokens the server's prefix cache.
 	Scheduled, Encode, Connect time.Duration
 	CachedTokens, Redials      int
-	// ServerQueue and ServerPrefill as in Request.
+	// Audio, ServerQueue and ServerPrefill as in Request.
+	Audio                      time.Duration
 	ServerQueue, ServerPrefill time.Duration
 	Finish                     string
 	// Chunks so far. Text is their text, cut at a few KiB if TextCut: foreign text. Whole is the error in full.
@@ -235,6 +238,8 @@ type Window struct {
 	// PromptTokens are the input tokens of the successes that ended in this second, CachedTokens those of them that came from the
 	// server's prefix cache, as far as answers report them.
 	PromptTokens, CachedTokens int
+	// Audio is the length of the recordings of those successes.
+	Audio time.Duration
 	// Held, Waiting and Running are levels at the end of the second.
 	Held, Waiting, Running int
 	// Histograms of the latencies of this second, such as TTFT of the first chunks that came in it. Failed requests are removed again.
@@ -271,9 +276,9 @@ func (h *Histogram) same(o *Histogram) bool {
 }
 
 // counts are figures of a window that are plain numbers.
-func (w *Window) counts() [13]int {
+func (w *Window) counts() [14]int {
 	return [...]int{
 		w.Due, w.Sent, w.Done, w.Failed, w.Cancelled, w.Good,
-		w.InputTokens, w.OutputTokens, w.PromptTokens, w.CachedTokens, w.Held, w.Waiting, w.Running,
+		w.InputTokens, w.OutputTokens, w.PromptTokens, w.CachedTokens, int(w.Audio), w.Held, w.Waiting, w.Running,
 	}
 }

@@ -180,6 +180,7 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 		w.InputTokens += r.InputTokens
 	}
 	w.CachedTokens += r.cached()
+	w.Audio += r.Audio
 	if len(r.Chunks) > 0 {
 		t.unseen.ended.Count(r, 1)
 		t.at(r.Chunks[0].At).Reported.add(r)
@@ -192,6 +193,7 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	}
 	t.Totals.InputTokens += r.InputTokens
 	t.Totals.CachedTokens += r.cached()
+	t.Totals.Audio += r.Audio
 	t.Totals.OutputTokens += r.OutputTokens
 	if t.Plan.Goodput.Judge(&o).Good() {
 		t.PlannedGood++

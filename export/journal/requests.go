@@ -51,6 +51,7 @@ func (l *line) request(q *metrics.Request) {
 	l.moment("done_us", &q.Done)
 	l.chunks(&q.Chunks)
 	l.count("inputs", &q.Inputs)
+	l.length("audio_ns", &q.Audio)
 	l.count("input_tokens", &q.InputTokens)
 	switch {
 	case !l.reads() && q.DatasetTokens != q.InputTokens:

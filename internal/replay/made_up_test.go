@@ -60,6 +60,7 @@ func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.R
 		q.Done = q.LastChunk + us(3*time.Millisecond)
 		q.ServerQueue, q.ServerPrefill = us(time.Second), us(time.Second)
 		q.CachedTokens, q.Finish = r.IntN(100), "length"
+		q.Audio = us(time.Minute)
 		q.OutputTokens, q.OutputSource = tokens+r.IntN(9), metrics.TokensFromUsage
 		switch fate {
 		case 2:

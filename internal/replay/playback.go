@@ -122,6 +122,7 @@ func (f *playback) request(index int32) *inFlight {
 	q.Conversation, q.Turn, q.Session, q.Parent = past.Conversation, past.Turn, past.Session, past.Parent
 	q.ID, q.Model, q.MaxTokens = past.ID, past.Model, past.MaxTokens
 	q.Inputs, q.InputTokens, q.DatasetTokens, q.InputSource = past.Inputs, past.DatasetTokens, past.DatasetTokens, past.InputSource
+	q.Audio = past.Audio
 	if past.DatasetTokens != past.InputTokens {
 		q.InputSource = f.plan.InputSource
 	}

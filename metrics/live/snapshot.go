@@ -269,6 +269,7 @@ func (k *track) detail() metrics.RequestDetail {
 		return d
 	}
 	d.Encode, d.Connect, d.CachedTokens, d.Redials = q.Encode, q.Connect, q.CachedTokens, q.Redials
+	d.Audio = q.Audio
 	d.ServerQueue, d.ServerPrefill, d.Finish, d.Whole = q.ServerQueue, q.ServerPrefill, q.Finish, q.Error
 	if d.Text == "" {
 		d.Text = q.Text

@@ -158,6 +158,7 @@ func (s *summary) finish() {
 	l := &s.line
 	r.Histograms = l.Histograms.Share()
 	r.WarmedUp, r.CachedTokens = l.Totals.WarmedUp, l.Totals.CachedTokens
+	r.Audio, r.RTFx = l.Totals.Audio, metrics.PerSecond(l.Totals.Audio.Seconds(), r.Duration)
 	r.Met, r.PlannedGood = shares(&l.Totals, r.Objectives), l.PlannedGood
 	r.Failures, r.FirstErrors = s.failures.Counts(), s.failures.FirstErrors()
 	r.NotSent = s.run.Unsent + s.unsent

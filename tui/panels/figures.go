@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,9 @@ func (h Header) figures() []figure {
 		failed.Fg = screen.Bad
 	}
 	out := []figure{v.tokensFigure(), {"req/s", v.rateText(), screen.Strong}, {"err", number.Count(s.Totals.Failed), failed}}
+	if text := v.rtfxText(); text != "" {
+		out = slices.Insert(out, 1, figure{"RTFx", text, screen.Strong})
+	}
 	if len(v.ShownObjectives()) > 0 {
 		out = append(out, v.goodFigure())
 	} else {

@@ -66,7 +66,20 @@ func tokensPlot(v *View) plot {
 	if v.Pooling() {
 		p.series = p.series[1:]
 	}
+	if text := v.rtfxText(); text != "" {
+		p.notes = []string{between + "RTFx " + text}
+	}
 	return p
+}
+
+// rtfxText is the inverse real-time factor: how many seconds of recordings are done per second; "" without recordings.
+func (v *View) rtfxText() string {
+	if v.Totals.Audio == 0 {
+		return ""
+	}
+	const parts = 1000 // of a second
+	sound := func(w *metrics.Window) int { return int(w.Audio * parts / time.Second) }
+	return number.Rate(v.cursorRate(sound, func(r *metrics.Report) float64 { return r.RTFx * parts }) / parts)
 }
 
 // loadPlot shows how many requests are queued here, waiting and running.

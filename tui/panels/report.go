@@ -45,6 +45,9 @@ func Summary(s *metrics.Snapshot) string {
 		kind, tokens = "input", inputTokens
 	}
 	put("%s req/s, %s %s tokens/s", number.Rate(recent(s, finished)), number.Rate(recent(s, tokens)), kind)
+	if text := (&View{Snapshot: s}).rtfxText(); text != "" {
+		put("RTFx %s", text)
+	}
 	for _, l := range []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL} {
 		if h := &s.Histograms[l]; h.Count() > 0 {
 			put("%s p50 %s, p90 %s, p99 %s", l.Naming().Title, number.Latency(h.Quantile(0.5)), number.Latency(h.Quantile(0.9)), number.Latency(h.Quantile(0.99)))

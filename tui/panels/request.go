@@ -205,6 +205,9 @@ func factsOf(q *metrics.RequestDetail, pooling bool) []fact {
 	if pooling {
 		all = slices.DeleteFunc(all, func(f fact) bool { return f.name == "TTFT" || f.name == "TPOT" || f.name == "tokens out" })
 	}
+	if q.Audio > 0 {
+		all = append(all, fact{"recording", number.Latency(q.Audio)})
+	}
 	if q.Redials > 0 {
 		all = append(all, fact{"redials", number.Count(q.Redials)})
 	}

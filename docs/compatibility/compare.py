@@ -220,12 +220,16 @@ LOW = (
     f"{SHAREGPT} --num-prompts 60 --request-rate 5 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el "
     "--metric-percentiles 50,90,99 --goodput ttft:2000 e2el:4000 --seed 2"
 )
+POOLED = "--request-rate 10 --percentile-metrics e2el --metric-percentiles 50,90,99 --seed 2"
 FIGURES = {
     # A server that thinks for half a second before it begins: a millisecond of the client's own is little beside it.
     "slow to begin": (LOW, "--fault slow-headers=500ms"),
     # The simulated server as it is: it answers within some 30 ms, so the client's own milliseconds show.
     "quick to begin": (LOW, ""),
     "chat": (f"{CHAT} {LOW}", "--fault slow-headers=500ms"),
+    "responses": (f"{RESPONSES} {LOW}", "--fault slow-headers=500ms"),
+    "embeddings": (f"{EMBEDDINGS} {SHAREGPT} --num-prompts 100 {POOLED}", "--fault slow-headers=500ms"),
+    "rerank": (f"{RERANK} {TOKENIZER} --num-prompts 300 {POOLED}", "--fault slow-headers=500ms"),
     "limited": (
         f"{SHAREGPT} --num-prompts 40 --max-concurrency 2 --ignore-eos --percentile-metrics ttft,tpot,itl,e2el,client_queue_time "
         "--seed 2 --output-len 40",
@@ -297,7 +301,7 @@ def requests(path):
     with open(path) as f:
         for line in f:
             row = json.loads(line)
-            if not row["path"].endswith(("completions", "responses", "embeddings", "pooling", "rerank", "transcriptions")):
+            if row["method"] != "POST" or not row["path"].endswith(("completions", "responses", "embeddings", "pooling", "rerank", "transcriptions")):
                 others.append(f'{row["method"]} {row["path"]}')
                 continue
             id = {k.lower(): v for k, v in row["headers"]}.get("x-request-id")
@@ -562,12 +566,14 @@ def figures(rounds, names):
         pass
     for name in names or FIGURES:
         flags, simulate = FIGURES[name]
+        write_models(f"{OUT}/prompts")
         print(f"\n== {name}\n   {flags.replace(SHAREGPT, '--dataset-name sharegpt ...')} {simulate}")
         compare_figures(rounds, flags, simulate)
 
 
 def compare_figures(rounds, flags, simulate):
     runs, beyond = {"vllm": [], "benchtop": []}, {"vllm": [], "benchtop": []}
+    environment = OFFLINE if TOKENIZER in flags else {}
     for i in range(rounds):
         for client in ("vllm", "benchtop") if i % 2 == 0 else ("benchtop", "vllm"):
             log = os.path.join(OUT, "server.log")
@@ -575,17 +581,15 @@ def compare_figures(rounds, flags, simulate):
                 wait_for_quiet()
                 before = idle_time()
                 with simulator(f"{simulate} --log {log}"):
-                    _, r = run(client, flags, SERVER, f"figures-{i}")
+                    _, r = run(client, flags, SERVER, f"figures-{i}", **environment)
                 idle = idle_share(before)
-                print(
-                    f"   round {i + 1} {client:8} machine {idle:.0%} idle  mean TTFT {r['mean_ttft_ms']:.3f}  "
-                    f"ITL {r['mean_itl_ms']:.3f}  E2EL {r['mean_e2el_ms']:.3f}",
-                    flush=True,
-                )
+                means = "  ".join(f"{k} {r[k]:.3f}" for k in ("mean_ttft_ms", "mean_itl_ms", "mean_e2el_ms") if k in r)
+                print(f"   round {i + 1} {client:8} machine {idle:.0%} idle  {means}", flush=True)
                 if idle >= QUIET:
                     break
             runs[client].append(r)
-            beyond[client].append(beyond_server(r, log))
+            if "ttfts" in r:
+                beyond[client].append(beyond_server(r, log))
     keys = [k for k, x in runs["vllm"][0].items() if isinstance(x, (int, float)) and k in runs["benchtop"][0]]
     print("\n| key | vLLM | benchtop | difference | in % | vLLM against itself | |\n|---|--:|--:|--:|--:|--:|---|")
     for k in keys:
@@ -600,6 +604,8 @@ def compare_figures(rounds, flags, simulate):
         )
         print(f"| `{k}` | {mv:.6g} | {mb:.6g} | {mb - mv:+.4g} | {percent:+.2f} | {spread:.2f} | {verdict} |")
     for client, rows in beyond.items():
+        if not rows:
+            return
         first, last, own = (statistics.median(r[i] for r in rows) for i in range(3))
         print(
             f"\n{client}: by the server's own clock {own:.2f} ms from a request's header to its first token; the client's times to the "
@@ -610,7 +616,7 @@ def compare_figures(rounds, flags, simulate):
         run("vllm", flags, SERVER, "traced", COMPAT_TRACE=trace)
     with open(trace) as f:
         trace = json.load(f)
-    sent = [r for r in trace["requests"] if r["path"].endswith("completions")]
+    sent = [r for r in trace["requests"] if r["path"].endswith(("completions", "responses"))]
     dials = [r["dial_ms"] for r in sent if r["dial_ms"] is not None]
     dialled = f"{len(dials)} of {len(sent)} requests dialled, which took {statistics.median(dials):.2f} ms"
     print(

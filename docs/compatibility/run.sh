@@ -34,7 +34,7 @@ if [ ! -f "$VLLM_SOURCES/vllm/multimodal/image.py" ]; then
     -d "$VLLM_SOURCES"
 fi
 # The tokenizers are only needed where prompts are drawn with them. These are the releases that vLLM 0.33 asks for.
-if [[ ${1:-all} =~ ^(all|datasets|requests)$ ]] && ! "$SCRATCH/venv/bin/python" -c 'import transformers, pandas' 2>/dev/null; then
+if [[ ${1:-all} =~ ^(all|datasets|requests|figures)$ ]] && ! "$SCRATCH/venv/bin/python" -c 'import transformers, pandas' 2>/dev/null; then
   "$SCRATCH/venv/bin/pip" install --quiet transformers==5.20.2 tokenizers==0.23.3 jinja2==3.1.6 pandas==3.1.1
 fi
 "$SCRATCH/venv/bin/python" "$here/sharegpt.py" "$SCRATCH/sharegpt.json"

@@ -58,6 +58,7 @@ type Common struct {
 	// SharedInputLen and SharedOutputLen, in tokens, replace the lengths of the data set's own flags; 0 leaves them.
 	SharedInputLen  int   `json:"-"`
 	SharedOutputLen int   `json:"-"`
+	PromptTokenIDs  bool  `json:"-"` // prompts are to be sent as token ids, where they can be texts as well
 	VocabSize       int   `json:"-"` // ids that prompts of token ids are made of; 0 where it was not given
 	Forms           Forms `json:"-"` // forms that the run's requests can hold; known when the data set is opened
 	NoAnswers       bool  `json:"-"` // answers hold no tokens; known when the data set is opened

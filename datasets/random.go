@@ -22,6 +22,11 @@ type RandomOptions struct {
 	Ratio     RangeRatio `json:"range_ratio"`
 	Batch     int        `json:"batch_size"` // prompts in one request; above 1 only for pooling endpoints
 
+	// Warm is the share of prompts that begin with a common prefix, which takes the share WarmPrefix of such a prompt; both from 0 to 1.
+	// InputLen is then the whole length, and prompts are token ids, since a text may be tokenized across the end of a prefix.
+	Warm       float64 `json:"cache_hit_fraction"`
+	WarmPrefix float64 `json:"cache_ratio"`
+
 	// Vocabulary is used when prompts are sent as token ids; a tokenizer brings its own.
 	Vocabulary Vocabulary `json:"vocabulary"`
 }
@@ -61,7 +66,27 @@ func (o RandomOptions) problems() *problems {
 	p.seed(o.Seed, math.MaxInt64)
 	p.ratio(o.Ratio)
 	p.vocabulary(o.Vocabulary)
+	o.checkWarm(p)
 	return p
+}
+
+func (o RandomOptions) checkWarm(p *problems) {
+	share := func(flag string, value float64) {
+		if !(value >= 0 && value <= 1) {
+			p.add("--%s %v must be between 0 and 1", flag, value)
+		}
+	}
+	share("random-cache-hit-fraction", o.Warm)
+	share("random-cache-ratio", o.WarmPrefix)
+	switch {
+	case o.Warm == 0 && o.WarmPrefix == 0:
+	case o.Warm == 0 || o.WarmPrefix == 0:
+		p.add("--random-cache-hit-fraction and --random-cache-ratio must both be above 0")
+	case !o.PromptTokenIDs:
+		p.add("--random-cache-hit-fraction needs --prompt-token-ids: a text may be tokenized across the end of the common prefix")
+	case o.PrefixLen > 0:
+		p.add("--random-prefix-len and --random-cache-ratio: choose one")
+	}
 }
 
 // randomFlags are those of the random family.
@@ -79,6 +104,8 @@ func (k *randomFlags) define(f Flags) {
 	f.IntVar(&k.OutputLen, "random-output-len", k.OutputLen, "output length in tokens")
 	f.IntVar(&k.PrefixLen, "random-prefix-len", k.PrefixLen, "length of the prefix that all prompts share, in tokens")
 	f.StringVar(&k.ratio, "random-range-ratio", "0.0", `vary lengths by up to this share; or {"input": 0.1, "output": 0.5}`)
+	f.Float64Var(&k.Warm, "random-cache-hit-fraction", 0, "random: share of the prompts that begin with a common prefix, 0 to 1; needs --random-cache-ratio and --prompt-token-ids")
+	f.Float64Var(&k.WarmPrefix, "random-cache-ratio", 0, "random: share of such a prompt that is the common prefix, 0 to 1; prompt lengths include it")
 	f.IntVar(&k.Batch, "random-batch-size", k.Batch, "prompts per request, for pooling endpoints")
 	f.CountVar(k.vocabSize, "vocab-size", "draw token ids from a vocabulary of this size, without a tokenizer (default: the tokenizer's, otherwise ids 1000 to 31999)")
 	f.BoolVar(&k.noReranker, "no-reranker", false, "random-rerank: the model embeds query and documents separately")
@@ -124,8 +151,12 @@ func (k *randomKind) Open(_ context.Context, c Common, t Tools) (Source, error) 
 	if err != nil {
 		return nil, err
 	}
-	if o.Vocabulary = c.vocabulary(); tok == nil {
+	switch o.Vocabulary = c.vocabulary(); {
+	case tok == nil:
 		o.Vocabulary = t.TokenIDs()
+	case o.Warm > 0: // made as ids
+		o.Vocabulary, _ = vocabularyFor(o.Vocabulary, tok)
+		tok = nil
 	}
 	if c.Endless {
 		return NewBlocks(o, tok)
@@ -147,10 +178,11 @@ type Random struct {
 
 	// Lengths and offsets of all prompts are drawn before anything else, one kind after the other. Each kind keeps the
 	// generator as it stood at its beginning and draws again, prompt by prompt; gen is past all of them.
-	inputs, outputs, offsets draws
-	gen                      numpy.Generator
+	// Those of warm come last, and say which prompts are.
+	inputs, outputs, offsets, warm draws
+	gen                            numpy.Generator
 
-	prefix []int // the beginning of all prompts, as the tokenizer gave it back
+	prefix []int // the beginning of all prompts, as the tokenizer gave it back, or of the warm ones, as far as they need it
 	ahead  ahead
 	begun  int // prompts that ahead has taken
 	made   int // prompts so far
@@ -187,7 +219,7 @@ func (r *Random) prepare() error {
 // another is the same prompts for another seed, whose request ids number on.
 func (r *Random) another(seed int64) (*Random, error) {
 	next := *r
-	next.o.Seed, next.prefix, next.begun, next.made, next.miss = seed, nil, 0, 0, 0
+	next.o.Seed, next.begun, next.made, next.miss = seed, 0, 0, 0
 	return &next, next.start()
 }
 
@@ -197,13 +229,17 @@ func (r *Random) start() error {
 	r.ahead = ahead{tok: r.tok, begin: r.begin, draw: r.draw}
 	r.inputs, r.outputs = drawLengths(&r.gen, r.length, r.o.OutputLen, r.o.Ratio, r.o.Prompts)
 	r.offsets = drawAhead(&r.gen, 0, r.vocab.Size, r.o.Prompts)
+	if r.o.Warm > 0 {
+		if prefix := r.drawIDs(int(r.o.WarmPrefix * float64(r.inputs.hi-1))); r.prefix == nil { // otherwise it is that of the block before
+			r.prefix = prefix
+		}
+		r.warm = drawAhead(&r.gen, 0, warmParts, r.o.Prompts)
+		return nil
+	}
 	if r.o.PrefixLen == 0 {
 		return nil
 	}
-	prefix := make([]int, r.o.PrefixLen)
-	for i := range prefix {
-		prefix[i] = r.ids[r.gen.Choice(len(r.ids))]
-	}
+	prefix := r.drawIDs(r.o.PrefixLen)
 	f := &fitting{ids: prefix, target: r.o.PrefixLen, retries: fitRetries}
 	f.advance(r.tok)
 	f.settle(r.tok, r.draw)
@@ -212,6 +248,18 @@ func (r *Random) start() error {
 	}
 	r.prefix = f.ids
 	return nil
+}
+
+// warmParts is how exactly the share of warm prompts is drawn.
+const warmParts = 1 << 30
+
+// drawIDs draws ids that prompts may hold.
+func (r *Random) drawIDs(n int) []int {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = r.ids[r.gen.Choice(len(r.ids))]
+	}
+	return ids
 }
 
 // draw gives an id of the whole vocabulary.
@@ -253,10 +301,17 @@ func (r *Random) begin() (ids []int, target int, ok bool) {
 		return nil, 0, false
 	}
 	length := r.inputs.next()
-	ids = append(make([]int, 0, len(r.prefix)+length), r.prefix...)
+	prefix, target := r.prefix, r.o.PrefixLen+length
+	if r.o.Warm > 0 {
+		if prefix = nil; float64(r.warm.next()) < r.o.Warm*warmParts {
+			prefix = r.prefix[:int(r.o.WarmPrefix*float64(length))]
+		}
+		length -= len(prefix)
+	}
+	ids = append(make([]int, 0, len(prefix)+length), prefix...)
 	ids = appendRun(ids, r.ids, r.offsets.next()+r.begun, length)
 	r.begun++
-	return ids, r.o.PrefixLen + length, true
+	return ids, target, true
 }
 
 // prompt makes one prompt.
@@ -284,64 +339,11 @@ func (r *Random) Miss() int { return r.miss }
 // Description is a line about the prompts, for the head of a report.
 func (r *Random) Description() string {
 	prefix := ""
-	if r.o.PrefixLen > 0 {
+	switch {
+	case r.o.PrefixLen > 0:
 		prefix = fmt.Sprintf(" after a prefix of %d", r.o.PrefixLen)
+	case r.o.Warm > 0:
+		prefix = fmt.Sprintf(" (%g%% of the prompts begin with a common prefix of %g%%)", 100*r.o.Warm, 100*r.o.WarmPrefix)
 	}
 	return fmt.Sprintf("%s: %s input tokens%s%s, as %s", r.name, r.inputs, prefix, r.o.answers(r.outputs.String()), formOf(r.vocab, r.tok != nil, r.assumed))
 }
-
-// blockPrompts is how many prompts one seed gives in an endless run.
-const blockPrompts = 1000
-
-// Blocks is random prompts without end, for runs that a clock ends: blocks of 1000 prompts, each what Random gives for
-// the seed plus the number of the block. Request ids number on from block to block.
-type Blocks struct {
-	block *Random
-	miss  int // of earlier blocks
-}
-
-// NewBlocks prepares the first block. o.Prompts does not count.
-func NewBlocks(o RandomOptions, tok tokenizer.Tokenizer) (*Blocks, error) {
-	o.Prompts = blockPrompts
-	first, err := NewRandom(o, tok)
-	return &Blocks{block: first}, err
-}
-
-// More returns a function that gives random prompts without end, other ones than r's, for a load that is steered beyond them. It
-// is nil where the tokenizer is a server's, which is not asked while it is measured.
-func (r *Random) More() func() (Source, error) {
-	if _, remote := r.tok.(*tokenizer.ServerTokenizer); remote {
-		return nil
-	}
-	o := r.o
-	o.IDPrefix += "more-"
-	o.Seed += 1 << 32 // beyond all that a plan may have
-	return func() (Source, error) { return NewBlocks(o, r.tok) }
-}
-
-// Next makes the next request. It never returns io.EOF.
-func (b *Blocks) Next() (Conversation, error) {
-	c, err := b.block.Next()
-	if !errors.Is(err, io.EOF) {
-		return c, err
-	}
-	if b.block.o.Seed == math.MaxInt64 {
-		return Conversation{}, errors.New("dataset random: no seeds left; start from a smaller one")
-	}
-	next, err := b.block.another(b.block.o.Seed + 1)
-	if err != nil {
-		return Conversation{}, err
-	}
-	b.miss += b.block.miss
-	b.block = next
-	return next.Next()
-}
-
-// Len is 0: there is no end.
-func (b *Blocks) Len() int { return 0 }
-
-// Miss is Random's, over all blocks so far.
-func (b *Blocks) Miss() int { return b.miss + b.block.miss }
-
-// Description is a line about the prompts, for the head of a report.
-func (b *Blocks) Description() string { return b.block.Description() + ", in blocks of 1000" }

@@ -485,3 +485,78 @@ func BenchmarkNewRandom(b *testing.B) {
 		}
 	}
 }
+
+// Of the prompts of a warm cache the asked share begins with one prefix, which is the asked share of each; the lengths and the other
+// prompts are those of a run without, and a run without end goes on with the same prefix.
+func TestWarmPrompts(t *testing.T) {
+	o := RandomOptions{Common: Common{Prompts: 2500, Seed: 3, PromptTokenIDs: true}, InputLen: 100, OutputLen: 20, Batch: 1, Ratio: RangeRatio{0.5, 0.5}}
+	warm := o
+	warm.Warm, warm.WarmPrefix = 0.3, 0.75
+	plain, err := NewRandom(o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	finite, err := NewRandom(warm, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	endless, err := NewBlocks(warm, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, source := range map[string]Source{"finite": finite, "endless": endless} {
+		var longest []int // prefix so far
+		hits := 0
+		for i := range warm.Prompts {
+			c, err := source.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			turn := c.Turns[0]
+			same := turn
+			if name == "finite" {
+				c, _ := plain.Next()
+				same = c.Turns[0]
+			}
+			if turn.InputTokens != len(turn.TokenIDs) || turn.InputTokens != same.InputTokens || turn.MaxTokens != same.MaxTokens {
+				t.Fatalf("%s %d: %d ids, %d and %d tokens, want %d and %d", name, i, len(turn.TokenIDs), turn.InputTokens, turn.MaxTokens, same.InputTokens, same.MaxTokens)
+			}
+			if run := turn.TokenIDs[1] == turn.TokenIDs[0]+1 && turn.TokenIDs[2] == turn.TokenIDs[0]+2; run || slices.Equal(turn.TokenIDs, same.TokenIDs) && name == "finite" {
+				continue // cold: ids in a row
+			}
+			hits++
+			prefix := turn.TokenIDs[:turn.InputTokens*3/4]
+			if n := min(len(prefix), len(longest)); !slices.Equal(prefix[:n], longest[:n]) {
+				t.Fatalf("%s %d: another prefix", name, i)
+			}
+			if rest := turn.TokenIDs[len(prefix):]; len(rest) > 1 && rest[1] != rest[0]+1 {
+				t.Errorf("%s %d: the prefix is longer than %d of %d", name, i, len(prefix), turn.InputTokens)
+			}
+			if len(prefix) > len(longest) {
+				longest = prefix
+			}
+		}
+		if hits < 680 || hits > 820 { // 750 and more than three standard deviations
+			t.Errorf("%s: %d of 2500 prompts are warm, want 30%%", name, hits)
+		}
+	}
+	if got, want := finite.Description(), "(30% of the prompts begin with a common prefix of 75%)"; !strings.Contains(got, want) {
+		t.Errorf("got %q, want %q in it", got, want)
+	}
+	for _, c := range []struct {
+		change func(*RandomOptions)
+		want   string
+	}{
+		{func(o *RandomOptions) { o.Warm = 0 }, "must both be above 0"},
+		{func(o *RandomOptions) { o.WarmPrefix = 1.5 }, "--random-cache-ratio 1.5 must be between 0 and 1"},
+		{func(o *RandomOptions) { o.Warm = math.NaN() }, "--random-cache-hit-fraction NaN must be between 0 and 1"},
+		{func(o *RandomOptions) { o.PromptTokenIDs = false }, "needs --prompt-token-ids"},
+		{func(o *RandomOptions) { o.PrefixLen = 5 }, "--random-prefix-len and --random-cache-ratio: choose one"},
+	} {
+		bad := warm
+		c.change(&bad)
+		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}

@@ -73,7 +73,11 @@ func (d *Drawing) Open(ctx context.Context) (datasets.Source, *Tokenizing, error
 		return nil, nil, err
 	}
 	source, err := d.open(ctx)
-	return source, d.tokenizing, err
+	if err != nil {
+		return nil, d.tokenizing, err
+	}
+	sent, err := d.sending(source)
+	return sent, d.tokenizing, err
 }
 
 // open makes the source of the prompts.
@@ -145,12 +149,16 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	if err != nil {
 		return Drawn{}, err
 	}
+	sent, err := d.sending(source)
+	if err != nil {
+		return Drawn{}, err
+	}
 	// The source is described before the prefetcher draws from it.
-	x := Drawn{Tokenizing: m, N: source.Len(), Description: source.Description()}
+	x := Drawn{Tokenizing: m, N: source.Len(), Description: sent.Description()}
 	if trace, ok := source.(interface{ Times() []time.Duration }); ok && o.SelfTiming() {
 		x.Times = trace.Times()
 	}
-	x.fetched = all.Begin(source, prefetchBytes)
+	x.fetched = all.Begin(sent, prefetchBytes)
 	patience := drawPatience
 	if x.N > 0 {
 		patience = 0
@@ -170,6 +178,9 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	if x.fetched.all() != nil { // all is drawn
 		m.note(OffLength(source))
 	}
+	if err := x.shortened(sent); err != nil {
+		return x, err
+	}
 	x.Notes = m.Notes
 	if o.Needs().Aligned {
 		x.Notes = append(x.Notes, m.align(ctx, d.To, x.fetched)...)
@@ -186,14 +197,39 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	case metrics.TokensFromTokenizer, metrics.TokensFromServer:
 		x.Description += ", tokens by " + m.counter()
 	}
-	x.extend(source, all, !bounded && (searching || load.End() > 0), searching)
+	x.extend(sent, all, !bounded && (searching || load.End() > 0), searching)
 	return x, nil
 }
 
+// shortened takes note of the requests that were left out. A trace goes on without their times.
+func (x *Drawn) shortened(s *sent) error {
+	all := x.fetched.all()
+	note := s.note(all != nil)
+	if note == "" {
+		return nil
+	}
+	x.Tokenizing.note(note)
+	if x.Times != nil && all == nil {
+		return usage.Errorf("--max-model-len %d: the trace is too long to leave requests out; add --no-self-timed, or remove them from the file", s.most)
+	}
+	if all != nil {
+		x.N = len(all)
+	}
+	if x.Times != nil {
+		x.Times = x.Times[:0]
+		now := time.Duration(0)
+		for _, c := range all {
+			now = max(now, c.At) // as the trace has it
+			x.Times = append(x.Times, now)
+		}
+	}
+	return nil
+}
+
 // extend provides more prompts than were asked for, since the load may be steered. A data set without more is repeated if it may.
-func (x *Drawn) extend(source datasets.Source, all *Prefetchers, repeat, searching bool) {
+func (x *Drawn) extend(s *sent, all *Prefetchers, repeat, searching bool) {
 	var draw func() (datasets.Source, error)
-	if source, ok := source.(datasets.Extensible); ok {
+	if source, ok := s.Source.(datasets.Extensible); ok {
 		draw = source.More()
 	}
 	switch {
@@ -205,7 +241,7 @@ func (x *Drawn) extend(source datasets.Source, all *Prefetchers, repeat, searchi
 			if err != nil {
 				return nil, err
 			}
-			return all.Begin(more, moreBytes), nil
+			return all.Begin(&sent{Source: more, encoder: s.encoder, most: s.most}, moreBytes), nil
 		}
 	case repeat:
 		x.Source = Repeat(x.fetched) // a higher rate may need more than there are
@@ -225,6 +261,9 @@ func DrawError(err error) error {
 
 // OffLength reports by how many tokens the prompts are longer or shorter than asked for, "" if they are not.
 func OffLength(source datasets.Source) string {
+	if outer, ok := source.(interface{ Unwrap() datasets.Source }); ok {
+		source = outer.Unwrap()
+	}
 	random, ok := source.(interface{ Miss() int })
 	if !ok || random.Miss() == 0 {
 		return ""
@@ -268,7 +307,7 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	case m.Local != nil && !ids:
 		m.note("--vocab-size has no effect: chat takes text, made with the tokenizer's own vocabulary")
 		return m.Local, nil
-	case d.common.VocabSize > 0 && ids, m.server == nil && ids:
+	case (d.common.VocabSize > 0 || d.common.PromptTokenIDs || m.server == nil) && ids:
 		return nil, nil
 	case m.server == nil:
 		return nil, d.NoMaker()

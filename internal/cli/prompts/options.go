@@ -25,6 +25,7 @@ type Options struct {
 	kinds                  []datasets.Kind
 	counts                 []string // flags of numbers that are at least 1 where they are given
 	Tokens                 TokenizerOptions
+	maxModelLen            int // tokens of a prompt and its answer; 0 for no limit
 	templateArguments      argv.JSON
 	selfTimed, noSelfTimed bool
 }
@@ -62,6 +63,8 @@ func (o *Options) Define(groups *argv.Flags) {
 	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false, "custom, speed_bench: send prompts as they are, without the model's chat template")
 	f.Var(&o.templateArguments, "chat-template-kwargs", "custom, speed_bench: variables for the chat template; for the server's template use --extra-body.chat_template_kwargs")
 	f.BoolVar(&o.MultimodalChat, "enable-multimodal-chat", false, "send prompts as chat messages with their media")
+	f.BoolVar(&o.PromptTokenIDs, "prompt-token-ids", false, "send prompts as lists of token ids instead of text")
+	f.CountVar(&o.maxModelLen, "max-model-len", "leave out requests whose prompt and answer together have more tokens (default: none)")
 	o.Tokens.define(f.FlagSet)
 	datasets.Define(o.kinds, group)
 	f.FlagSet = groups.Group("Data set timed_trace")
@@ -103,7 +106,11 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	p = append(p, o.checkPath(needs.File)...)
 	if to != nil && !to.Traits().Forms.Overlap(needs.Forms) {
 		p = append(p, o.cannotSend(to.Traits(), needs))
+	} else if o.PromptTokenIDs {
+		p = append(p, o.checkTokenIDs(to, needs.Forms))
 	}
+	p.BadIf(o.Name != "random" && (given.Changed("random-cache-hit-fraction") || given.Changed("random-cache-ratio")),
+		"--random-cache-hit-fraction, --random-cache-ratio: only random has them; %s does not", o.Name)
 	p.BadIf(load.Endless() && !searching && needs.Ends, "closed loop: %s needs a number of requests; give --num-prompts", o.Name)
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was reported already
 		p = append(p, kind.Validate(o.Common))
@@ -123,6 +130,17 @@ func (o *Options) cannotSend(to protocol.Traits, needs datasets.Needs) error {
 		return fmt.Errorf("%s: %s", by, needs.Why)
 	}
 	return fmt.Errorf("%s: %s; backend %s cannot send them, use --backend %s", by, needs.Why, to.Name, others)
+}
+
+// checkTokenIDs is an error if the prompts cannot be sent as token ids. to is nil if the protocol makes no difference.
+func (o *Options) checkTokenIDs(to protocol.Protocol, prompts datasets.Forms) error {
+	if !prompts.Overlap(datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch) {
+		return fmt.Errorf("--prompt-token-ids: the prompts of %s are more than text", o.Name)
+	}
+	if to != nil && !to.Traits().Forms.Overlap(datasets.AsTokenIDs) {
+		return fmt.Errorf("--prompt-token-ids: backend %s takes no token ids; use --backend %s", to.Traits().Name, protocol.Names(datasets.AsTokenIDs))
+	}
+	return nil
 }
 
 // LengthNotes name the general lengths that the data set ignores.

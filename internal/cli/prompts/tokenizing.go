@@ -240,14 +240,11 @@ func (m *Tokenizing) CountAnswer() func(context.Context, string) (int, error) {
 
 // align cuts prompts of exact lengths to the server's counts, as vLLM's client does, and returns notes.
 func (m *Tokenizing) align(ctx context.Context, to Reporter, s *Prefetcher) (notes []string) {
-	if m.Local == nil {
+	if first := s.ahead()[0]; m.Local == nil || len(first.Turns) == 1 && first.Turns[0].TokenIDs != nil {
 		return nil
 	}
 	if m.server == nil {
-		if first := s.ahead()[0]; len(first.Turns) == 1 && first.Turns[0].TokenIDs == nil {
-			return []string{"the prompts were not checked against the server's tokenizer, so their lengths may differ there: " + m.mute}
-		}
-		return nil
+		return []string{"the prompts were not checked against the server's tokenizer, so their lengths may differ there: " + m.mute}
 	}
 	all := s.all()
 	if all == nil {

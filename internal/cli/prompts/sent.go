@@ -1,0 +1,137 @@
+package prompts
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"benchtop/datasets"
+	"benchtop/datasets/tokenizer"
+	"benchtop/internal/usage"
+	"benchtop/metrics"
+)
+
+// sent are the prompts of a source as they are sent: encoded, if they are to be token ids, and without those that are too long.
+type sent struct {
+	datasets.Source
+	encoder *tokenizer.Local // nil leaves prompts as they are
+	most    int              // tokens of a prompt and its answer together; 0 for no limit
+
+	taken, dropped atomic.Int64
+	least          int // tokens of the shortest that was dropped
+}
+
+// mostDropped in a row, and none before, end a source that may never end.
+const mostDropped = 10000
+
+// Unwrap is the source behind.
+func (s *sent) Unwrap() datasets.Source { return s.Source }
+
+// Description is that of the source, with the form of the prompts.
+func (s *sent) Description() string {
+	if s.encoder == nil {
+		return s.Source.Description()
+	}
+	return s.Source.Description() + ", sent as token ids"
+}
+
+// Next returns the next conversation that is short enough.
+func (s *sent) Next() (datasets.Conversation, error) {
+	for {
+		c, err := s.Source.Next()
+		if errors.Is(err, io.EOF) && s.dropped.Load() > 0 && s.taken.Load() == 0 {
+			return c, s.none()
+		}
+		if err == nil && s.encoder != nil {
+			c.Turns, err = s.encode(c.Turns)
+		}
+		if err != nil {
+			return c, err
+		}
+		n := longest(c.Turns)
+		if s.most == 0 || n <= s.most {
+			s.taken.Add(1)
+			return c, nil
+		}
+		if s.least == 0 || n < s.least {
+			s.least = n
+		}
+		if s.dropped.Add(1) >= mostDropped && s.taken.Load() == 0 {
+			return c, s.none()
+		}
+	}
+}
+
+func (s *sent) none() error {
+	return usage.Errorf("--max-model-len %d: none of %d requests fits, the shortest takes %d tokens with its answer; ask for shorter ones, or raise the limit",
+		s.most, s.dropped.Load(), s.least)
+}
+
+// encode makes token ids of texts, those that a server makes of them: the tokenizer's own special tokens are among them.
+func (s *sent) encode(turns []datasets.Turn) ([]datasets.Turn, error) {
+	turns = slices.Clone(turns)
+	for i := range turns {
+		t := &turns[i]
+		var err error
+		switch {
+		case t.Batch != nil:
+			if t.Batch, err = s.encode(t.Batch); err != nil {
+				return nil, err
+			}
+			t.InputTokens = 0
+			for j := range t.Batch {
+				t.InputTokens += t.Batch[j].InputTokens
+			}
+		case t.TokenIDs == nil:
+			if t.TokenIDs, err = s.encoder.EncodeSpecial(t.Text); err != nil {
+				return nil, fmt.Errorf("--prompt-token-ids: %w", err)
+			}
+			t.Text, t.InputTokens = "", len(t.TokenIDs)
+		}
+	}
+	return turns, nil
+}
+
+// longest is the number of tokens of the longest turn, its answer among them. Each prompt of a batch stands for itself.
+func longest(turns []datasets.Turn) (n int) {
+	for i := range turns {
+		if t := &turns[i]; t.Batch != nil {
+			n = max(n, longest(t.Batch))
+		} else {
+			n = max(n, t.InputTokens+t.MaxTokens)
+		}
+	}
+	return n
+}
+
+// note says how many requests were left out by now; all says that the source has ended. It is "" for none.
+func (s *sent) note(all bool) string {
+	dropped := s.dropped.Load()
+	if dropped == 0 {
+		return ""
+	}
+	note := fmt.Sprintf("--max-model-len %d: %d of %d requests are left out, whose prompt and answer together are longer", s.most, dropped, dropped+s.taken.Load())
+	if !all {
+		note += "; so are such requests among those that are drawn later"
+	}
+	return note
+}
+
+// sending is a source as it is sent.
+func (d *Drawing) sending(source datasets.Source) (*sent, error) {
+	s := &sent{Source: source, most: d.Options.maxModelLen}
+	if !d.common.PromptTokenIDs {
+		return s, nil
+	}
+	m := d.tokenizing
+	if s.encoder = m.Local; s.encoder == nil && !d.Options.Needs().Forms.Overlap(datasets.AsTokenIDs) {
+		return nil, usage.Errorf("--prompt-token-ids: the prompts of %s are texts, which need a tokenizer on this machine: give the model's with --tokenizer DIRECTORY\ntried: %s",
+			d.Options.Name, m.absent)
+	}
+	if s.encoder != nil {
+		m.Counted = metrics.TokensFromIDs // which are exact
+	}
+	return s, nil
+}

@@ -8,13 +8,16 @@ run.sh prepares what this needs and calls it; VERSION below is the folder's that
 """
 
 import json
+import math
 import os
 import re
 import shlex
 import statistics
+import struct
 import subprocess
 import sys
 import time
+import wave
 from datetime import datetime
 
 from prompt_cases import write_models
@@ -34,6 +37,8 @@ EMBEDDINGS = "--backend openai-embeddings --endpoint /v1/embeddings"
 RESPONSES = "--backend openai-responses --endpoint /v1/responses"
 RERANK = "--backend vllm-rerank --endpoint /v1/rerank --dataset-name random-rerank --random-input-len 50 --random-batch-size 3"
 POOLING = "--backend vllm-pooling --endpoint /pooling"
+RECORDINGS = os.path.join(OUT, "recordings")
+AUDIO = f"--backend openai-audio --endpoint /v1/audio/transcriptions --dataset-name custom_audio --dataset-path {RECORDINGS}/all.jsonl"
 LORA = "--lora-modules sim-8b other third"
 ADAPTERS = "--lora-modules other third"
 TOKENIZER = f"--tokenizer {OUT}/prompts/qwen2.5"
@@ -83,6 +88,9 @@ CASES = [
     case("embeddings, vlm2vec", f"--backend openai-embeddings-vlm2vec --endpoint /v1/embeddings {MEDIA}", "-n 80 -rate 30"),
     case("infinity", f"--backend infinity-embeddings --endpoint /embeddings {MEDIA}", "-n 80 -rate 30"),
     case("infinity, clip", f"--backend infinity-embeddings-clip --endpoint /embeddings {MEDIA}", "-n 80 -rate 30"),
+    drawn("audio", f"{AUDIO} --custom-output-len 20"),
+    drawn("audio, all figures", f"{AUDIO} --custom-output-len -1 --ignore-eos --max-concurrency 2 --percentile-metrics ttft,itl,e2el --extra-body.prompt Hé"),
+    drawn("audio in messages", f"{CHAT} --dataset-name custom_audio --dataset-path {RECORDINGS}/all.jsonl --custom-output-len 9 --enable-multimodal-chat"),
     drawn(
         "random pictures",
         f"{CHAT} --dataset-name random-mm --random-input-len 20 --random-mm-bucket-config '{{(64,64,1): 1.0}}' "
@@ -312,10 +320,34 @@ def requests(path):
     return by_id, others
 
 
+def write_recordings():
+    """Recordings for custom_audio: a tone in files of 16 bits, with one channel and with two, and as samples in the rows."""
+    os.makedirs(RECORDINGS, exist_ok=True)
+    rows = []
+    for rate, channels in ((16000, 1), (44100, 2), (8000, 1)):
+        path = f"{RECORDINGS}/{rate}.wav"
+        tone = [math.sin(i / 20) * 0.5 for i in range(rate // 4)]
+        with wave.open(path, "wb") as f:
+            f.setnchannels(channels)
+            f.setsampwidth(2)
+            f.setframerate(rate)
+            f.writeframes(b"".join(struct.pack("<h", round(32767 * x)) * channels for x in tone))
+        rows.append({"prompt": "Transcribe.", "audio": path, "output_tokens": 12})
+        rows.append({"prompt": "Transcribe.", "audio": {"array": tone[:2000], "sampling_rate": rate}, "output_tokens": 7})
+    with open(f"{RECORDINGS}/all.jsonl", "w") as f:
+        f.writelines(json.dumps(row) + "\n" for row in rows)
+
+
 PICTURE = re.compile(r'"data:image/jpeg;base64,[^"]+"')
 
 
 def compare_bodies(v, b):
+    for rows in v, b:  # each client draws a boundary of its own for the parts of a form
+        for row in [r for i, r in rows.items() if i]:
+            _, _, boundary = headers_of(row).get("content-type", "").partition("multipart/form-data; boundary=")
+            if boundary:
+                row["body"] = row["body"].replace(boundary, "boundary")
+                row["headers"] = [(k, v.replace(boundary, "boundary")) for k, v in row["headers"]]
     pictures = [sum(len(PICTURE.findall(row["body"])) for i, row in rows.items() if i) for rows in (v, b)]
     if any(pictures):  # two encoders of JPEG do not write the same bytes
         yield f"pictures: vllm {pictures[0]}, benchtop {pictures[1]}; bodies are compared without their data"
@@ -677,6 +709,7 @@ def main():
         faults()
         return
     write_models(f"{OUT}/prompts")
+    write_recordings()
     rows = []
     for c in CASES:
         if not arguments or any(a in c[0] for a in arguments):

@@ -34,8 +34,8 @@ if [ ! -f "$VLLM_SOURCES/vllm/multimodal/image.py" ]; then
     -d "$VLLM_SOURCES"
 fi
 # The tokenizers are only needed where prompts are drawn with them. These are the releases that vLLM 0.33 asks for.
-if [[ ${1:-all} =~ ^(all|datasets|requests|figures)$ ]] && ! "$SCRATCH/venv/bin/python" -c 'import transformers, pandas' 2>/dev/null; then
-  "$SCRATCH/venv/bin/pip" install --quiet transformers==5.20.2 tokenizers==0.23.3 jinja2==3.1.6 pandas==3.1.1
+if [[ ${1:-all} =~ ^(all|datasets|requests|figures)$ ]] && ! "$SCRATCH/venv/bin/python" -c 'import transformers, pandas, soundfile' 2>/dev/null; then
+  "$SCRATCH/venv/bin/pip" install --quiet transformers==5.20.2 tokenizers==0.23.3 jinja2==3.1.6 pandas==3.1.1 soundfile
 fi
 "$SCRATCH/venv/bin/python" "$here/sharegpt.py" "$SCRATCH/sharegpt.json"
 (cd "$here/../.." && go build -o "$SCRATCH/arrivals" ./docs/compatibility/testdata/arrivals)

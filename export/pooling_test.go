@@ -75,7 +75,8 @@ P99 E2EL (ms):                           298.00
 	}
 	const keys = `"duration": 2.0, "completed": 2, "total_input_tokens": 100, "total_input_sequences": 4, "request_throughput": 1.0, ` +
 		`"input_sequence_throughput": 2.0, "total_token_throughput": 50.0, "input_lens": [50, 50, 0], "latencies": [0.1, 0.3, 0.0], ` +
-		`"queue_times": [0.0, 0.0, 0.0], "errors": ["", "", "no"], "mean_e2el_ms": 200.0, "median_e2el_ms": 200.0, "std_e2el_ms": 99.99999999999999, "p99_e2el_ms": 298.0, "benchtop": `
+		`"queue_times": [0.0, 0.0, 0.0], "errors": ["", "", "no"], "mean_e2el_ms": 200.0, "median_e2el_ms": 200.0, "std_e2el_ms": 99.99999999999999, "p99_e2el_ms": 298.0, "failed_requests": [{"index": 2, "error": "no", "prompt_len": 50, "start_time": 0.0, "latency": 0.0, ` +
+		`"ttft": 0.0, "output_tokens": 0, "itl": []}], "benchtop": `
 	if !strings.Contains(result.String(), keys) || !json.Valid(result.Bytes()) {
 		t.Errorf("got %s", result.String())
 	}

@@ -108,8 +108,9 @@ func (t textReport) failures(r *metrics.Report) {
 		return
 	}
 	fmt.Fprintln(t.w, "Failed requests during benchmark run detected (capping to 10):")
-	for i, text := range r.FirstErrors {
-		fmt.Fprintf(t.w, "Error %d: %s\n", i, Clean(text))
+	const most = 10
+	for i, f := range r.FailedRequests[:min(len(r.FailedRequests), most)] {
+		fmt.Fprintf(t.w, "Error %d: %s\n", i, Clean(f.Error))
 	}
 }
 

@@ -11,10 +11,13 @@ import (
 	"benchtop/metrics"
 )
 
-// JSON writes the result as vLLM does, key by key and digit by digit, on one line without a newline, and then one more key,
-// "benchtop", with the rest of the report. Times are seconds from the start of the run.
+// JSON writes the result as vLLM's Python client does, key by key and digit by digit, on one line without a newline; then the keys that
+// its Rust client alone has, and one more, "benchtop", with the rest of the report. Times are seconds from the start of the run.
 func JSON(w io.Writer, r metrics.Report) error {
 	o := vllmResult(&r)
+	for _, f := range rustKeys(&r) {
+		o.set(f.key, f.value)
+	}
 	o.set("benchtop", benchtopObject(&r))
 	return writePython(w, o)
 }
@@ -108,6 +111,21 @@ func totalKeys(r *metrics.Report) object {
 		field{"rtfx", r.RTFx})
 }
 
+// rustKeys are those that vLLM's Rust client adds. They stand behind the others, so that the order of its Python client stays. As with
+// vLLM, failed_requests is there only if there are any.
+func rustKeys(r *metrics.Report) (o object) {
+	if !r.Plan.Pooling {
+		o = append(o, field{"input_throughput", metrics.PerSecond(float64(r.InputTokens), r.Duration)})
+	}
+	if len(r.FailedRequests) > 0 {
+		o = append(o, field{"failed_requests", each(r.FailedRequests, func(f *metrics.FailedRequest) object {
+			return object{{"index", f.Index}, {"error", f.Error}, {"prompt_len", f.InputTokens}, {"start_time", secondsOrZero(f.Start)}, {"latency", 0.0},
+				{"ttft", secondsOrZero(f.TTFT)}, {"output_tokens", 0}, {"itl", f.ITLs}}
+		})})
+	}
+	return o
+}
+
 // rowKeys are the latencies and slot waits of all requests.
 func rowKeys(r *metrics.Report) object {
 	return object{
@@ -140,15 +158,10 @@ func detailKeys(r *metrics.Report) object {
 		column(r, "ttfts", func(q *metrics.Request) float64 { return secondsOrZero(q.TTFT()) }),
 		column(r, "itls", func(q *metrics.Request) []float64 { return q.OutcomeWithGaps(make([]float64, 0, len(q.Chunks))).ITLs }),
 		rows[0],
-		column(r, "start_times", func(q *metrics.Request) float64 {
-			if q.Sent == metrics.Never { // no connection: vLLM's clock starts with the attempt
-				return secondsOrZero(q.Admitted)
-			}
-			return q.Sent.Seconds()
-		}),
+		column(r, "start_times", func(q *metrics.Request) float64 { return secondsOrZero(q.Began()) }),
 		rows[1],
 		column(r, "generated_texts", func(q *metrics.Request) string { return q.Text }),
-		column(r, "errors", failureText),
+		column(r, "errors", (*metrics.Request).FailureText),
 	}
 }
 
@@ -179,14 +192,6 @@ func secondsOrZero(d time.Duration) float64 {
 		return 0
 	}
 	return d.Seconds()
-}
-
-// failureText is "" for a success and never "" for a failure: vLLM takes it as the success mask.
-func failureText(q *metrics.Request) string {
-	if q.OK() {
-		return ""
-	}
-	return cmp.Or(q.Error, string(q.Failure), "unfinished")
 }
 
 func metricKeys(r *metrics.Report) object {
@@ -220,7 +225,7 @@ func poolingKeys(r *metrics.Report) object {
 	}
 	o = append(o, rowKeys(r)...)
 	if r.Plan.Detailed {
-		o = append(o, column(r, "errors", failureText))
+		o = append(o, column(r, "errors", (*metrics.Request).FailureText))
 	}
 	return o
 }

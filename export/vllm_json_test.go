@@ -16,7 +16,7 @@ import (
 
 var inf = math.Inf(1)
 
-// The keys of vLLM's results, in vLLM's order. Typed by hand; never generate this list.
+// The keys of vLLM's results, in the order of its Python client, then those that its Rust client alone has. Typed by hand; never generate this list.
 var (
 	vllmKeys = []string{
 		"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts", "tp",
@@ -37,7 +37,7 @@ var (
 		"mean_e2el_including_client_queue_ms", "median_e2el_including_client_queue_ms",
 		"std_e2el_including_client_queue_ms", "p50_e2el_including_client_queue_ms",
 		"p99.9_e2el_including_client_queue_ms",
-		"benchtop",
+		"input_throughput", "failed_requests", "benchtop",
 	}
 	vllmDetailKeys = []string{
 		"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts", "tp",
@@ -55,7 +55,7 @@ var (
 		"diffusion_committed_throughput", "diffusion_steps_per_canvas", "diffusion_committed_per_step",
 		"diffusion_committed_tokens", "diffusion_denoising_steps", "diffusion_canvas_positions",
 		"mean_ttft_ms", "median_ttft_ms", "std_ttft_ms", "p50_ttft_ms", "p99.9_ttft_ms",
-		"benchtop",
+		"input_throughput", "failed_requests", "benchtop",
 	}
 	benchtopKeys = slices.Concat([]string{
 		"schema", "version", "command", "seed", "definitions", "dataset", "cache", "load", "stages", "ramp", "find", "steered",

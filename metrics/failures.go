@@ -10,7 +10,6 @@ import (
 
 const (
 	examplesKept = 3
-	errorsKept   = 10
 )
 
 // FailureCount groups failures of one kind and status.
@@ -29,7 +28,6 @@ type FailureCount struct {
 // examples in any order.
 type FailureAccumulator struct {
 	groups []failureGroup
-	first  []failureText // of the first requests that failed
 }
 
 type failureGroup struct {
@@ -52,7 +50,6 @@ func (f *FailureAccumulator) Add(q *Request) {
 	g := &f.groups[i]
 	g.Count++
 	g.Last = max(g.Last, q.Done)
-	f.first = keepFirst(f.first, failureText{q.Index, cmp.Or(q.Error, string(q.Failure), "unfinished")}, errorsKept)
 	if q.Error != "" {
 		g.examine(failureText{q.Index, ErrorMessage(q.Error)})
 	}
@@ -81,9 +78,6 @@ func keepFirst(all []failureText, w failureText, most int) []failureText {
 	all = slices.Insert(all, i, w)
 	return all[:min(len(all), most)]
 }
-
-// FirstErrors are the error texts of the first requests that failed.
-func (f *FailureAccumulator) FirstErrors() []string { return texts(f.first) }
 
 func texts(all []failureText) []string {
 	return Each(all, func(w failureText) string { return w.text })

@@ -46,14 +46,38 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 		if diff := cmp.Diff(want, summary.Failures); diff != "" {
 			t.Fatalf("failures (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(first, summary.FirstErrors); diff != "" {
+		if diff := cmp.Diff(first, errorsOf(summary.FailedRequests)[:10]); diff != "" {
 			t.Fatalf("first errors (-want +got):\n%s", diff)
 		}
 	}
 	unfinished := slices.IndexFunc(all, func(q metrics.Request) bool { return q.Index == 29 })
 	summary, err := report.Summarize(yield(all[unfinished:unfinished+1]), metrics.Run{End: metrics.End{Ended: time.Minute}})
-	if err != nil || !slices.Equal(summary.FirstErrors, []string{"unfinished"}) {
-		t.Errorf("of an unfinished request: %q, %v", summary.FirstErrors, err)
+	if err != nil || !slices.Equal(errorsOf(summary.FailedRequests), []string{"unfinished"}) {
+		t.Errorf("of an unfinished request: %+v, %v", summary.FailedRequests, err)
+	}
+}
+
+func errorsOf(failed []metrics.FailedRequest) []string {
+	return metrics.Each(failed, func(f metrics.FailedRequest) string { return f.Error })
+}
+
+// A report without detail has the first failed requests in data-set order, for any order of ends, and one with detail has all.
+func TestFailedRequests(t *testing.T) {
+	var all []metrics.Request
+	for i := range metrics.MostFailedRequests + 500 {
+		all = append(all, refused(i, 0, "no"))
+	}
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for detailed, want := range map[bool]int{false: metrics.MostFailedRequests, true: len(all)} {
+		summary, err := report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Detailed: detailed}, End: metrics.End{Ended: time.Minute}})
+		if err != nil || len(summary.FailedRequests) != want || summary.Failed != len(all) {
+			t.Fatalf("%d of %d failed requests, want %d: %v", len(summary.FailedRequests), summary.Failed, want, err)
+		}
+		for i, f := range summary.FailedRequests {
+			if f.Index != i || f.Error != "no" || f.TTFT != metrics.Never {
+				t.Fatalf("detailed %t: %d is %+v", detailed, i, f)
+			}
+		}
 	}
 }
 

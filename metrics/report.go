@@ -84,13 +84,25 @@ type Report struct {
 	Failures   []FailureCount
 	Events     []LogEntry
 	Histograms Histograms
-	// FirstErrors are the error texts of the first ten failed requests in data-set order, or the kinds of their failures: foreign text.
-	FirstErrors []string
 
 	// Rows holds one row per finished request in data-set order, Details the requests themselves in the same order if the plan asks for
 	// detail.
 	Rows    []Row
 	Details []Request
+	// FailedRequests are those of Rows that failed, in data-set order: all if the plan asks for detail, else the first MostFailedRequests.
+	FailedRequests []FailedRequest
+}
+
+// MostFailedRequests bounds the failed requests of a report without detail.
+const MostFailedRequests = 1000
+
+// FailedRequest is what came of a request that failed.
+type FailedRequest struct {
+	Index, InputTokens int
+	// Start is when its first byte was sent, or the attempt began that gave no connection. TTFT is Never without a chunk.
+	Start, TTFT time.Duration
+	ITLs        []float64 // seconds
+	Error       string    // foreign text, or the kind of the failure
 }
 
 // Row is a request in the report, in seconds.

@@ -228,6 +228,22 @@ func (r *Request) Reached() bool {
 	return r.OK()
 }
 
+// FailureText is the error text or the kind of a failure, never ""; "" for a success.
+func (r *Request) FailureText() string {
+	if r.OK() {
+		return ""
+	}
+	return cmp.Or(r.Error, string(r.Failure), "unfinished")
+}
+
+// Began is when the first byte was sent, or the attempt began that gave no connection: vLLM's clock starts with that.
+func (r *Request) Began() time.Duration {
+	if r.Sent == Never {
+		return r.Admitted
+	}
+	return r.Sent
+}
+
 // Unreached reports whether the request failed as without a server: no connection, or one that broke.
 func (r *Request) Unreached() bool { return r.Failure == FailedConnect || r.Failure == FailedReset }
 

@@ -113,6 +113,7 @@ func (s *summary) add(q *metrics.Request) {
 	} else {
 		r.Failed++
 		s.failures.Add(q)
+		s.failed(q)
 		if q.Unreached() && q.Done > s.answered { // as without a server
 			r.Unreached++
 		}
@@ -122,6 +123,23 @@ func (s *summary) add(q *metrics.Request) {
 		r.Details = append(r.Details, *q)
 	}
 }
+
+// failed keeps a request that failed, in its place by index where not all are kept.
+func (s *summary) failed(q *metrics.Request) {
+	r := &s.report
+	f := metrics.FailedRequest{Index: q.Index, InputTokens: q.InputTokens, Start: q.Began(), TTFT: q.TTFT(), ITLs: q.OutcomeWithGaps(nil).ITLs, Error: q.FailureText()}
+	if r.Plan.Detailed {
+		r.FailedRequests = append(r.FailedRequests, f)
+		return
+	}
+	at, _ := slices.BinarySearchFunc(r.FailedRequests, f, byIndex)
+	if at < metrics.MostFailedRequests {
+		kept := r.FailedRequests[:min(len(r.FailedRequests), metrics.MostFailedRequests-1)]
+		r.FailedRequests = slices.Insert(kept, at, f)
+	}
+}
+
+func byIndex(a, b metrics.FailedRequest) int { return cmp.Compare(a.Index, b.Index) }
 
 func (s *summary) success(q *metrics.Request) {
 	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
@@ -160,13 +178,14 @@ func (s *summary) finish() {
 	r.WarmedUp, r.CachedTokens = l.Totals.WarmedUp, l.Totals.CachedTokens
 	r.Audio, r.RTFx = l.Totals.Audio, metrics.PerSecond(l.Totals.Audio.Seconds(), r.Duration)
 	r.Met, r.PlannedGood = shares(&l.Totals, r.Objectives), l.PlannedGood
-	r.Failures, r.FirstErrors = s.failures.Counts(), s.failures.FirstErrors()
+	r.Failures = s.failures.Counts()
 	r.NotSent = s.run.Unsent + s.unsent
 	if s.run.Reason != "" || s.cancelled > 0 || r.NotSent > 0 && r.Plan.Duration == 0 {
 		r.Interrupted = &metrics.Interrupted{Reason: s.run.Reason, Cancelled: s.cancelled, Unsent: r.NotSent}
 	}
 	slices.SortFunc(r.Rows, func(a, b metrics.Row) int { return cmp.Compare(a.Index, b.Index) })
 	slices.SortFunc(r.Details, metrics.ByIndex)
+	slices.SortFunc(r.FailedRequests, byIndex)
 	r.RateSteps = s.steps.list()
 	s.levels.Client = s.line.Client.Seconds
 	r.Levels, r.Answer = s.levels.Judge()

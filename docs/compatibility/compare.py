@@ -7,6 +7,7 @@
 run.sh prepares what this needs and calls it; VERSION below is the folder's that it prepared.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -28,7 +29,7 @@ SOURCES = os.environ["VLLM_SOURCES"]
 PYTHON = os.path.join(SCRATCH, "venv/bin/python")
 BENCHTOP = os.environ.get("BENCHTOP", os.path.join(SCRATCH, "benchtop"))
 OUT = os.path.join(SCRATCH, "out")
-SERVER, RECORDER = 18123, 18124
+SERVER, RECORDER = int(os.environ.get("COMPAT_PORT", 18123)), 18124
 
 FILE = os.path.join(SCRATCH, "sharegpt.json")
 SHAREGPT = f"--dataset-name sharegpt --dataset-path {FILE}"
@@ -246,6 +247,22 @@ FIGURES = {
 }
 
 
+# The same for a server that runs already, on the port that COMPAT_PORT names, with the model that COMPAT_MODEL names and the tokenizer
+# in the folder of COMPAT_MODEL_DIR.
+REAL = "COMPAT_PORT" in os.environ
+if REAL:
+    MODEL = f"--model {os.environ['COMPAT_MODEL']} --tokenizer {os.environ['COMPAT_MODEL_DIR']}"
+    SHORT = f"--dataset-name random --random-input-len 64 --random-output-len 16 --num-prompts 100 --request-rate 4 {MODEL} --percentile-metrics ttft,tpot,itl,e2el --seed 2"
+    POOLED_SHORT = f"--num-prompts 100 {MODEL} {POOLED}"
+    FIGURES = {
+        "completions": (SHORT, ""),
+        "chat": (f"{CHAT} {SHORT}", ""),
+        "responses": (f"{RESPONSES} {SHORT}", ""),
+        "embeddings": (f"{EMBEDDINGS} --dataset-name random --random-input-len 64 {POOLED_SHORT}", ""),
+        "rerank": (f"{RERANK} {POOLED_SHORT}", ""),
+    }
+
+
 class Program:
     """A program that runs beside this one, until the block ends."""
 
@@ -265,6 +282,8 @@ class Program:
 
 
 def simulator(flags=""):
+    if REAL:
+        return contextlib.nullcontext()
     return Program(BENCHTOP, "simulate", "--port", str(SERVER), *shlex.split(flags))
 
 
@@ -605,7 +624,7 @@ def figures(rounds, names):
 
 def compare_figures(rounds, flags, simulate):
     runs, beyond = {"vllm": [], "benchtop": []}, {"vllm": [], "benchtop": []}
-    environment = OFFLINE if TOKENIZER in flags else {}
+    environment = OFFLINE if "--tokenizer" in flags else {}
     for i in range(rounds):
         for client in ("vllm", "benchtop") if i % 2 == 0 else ("benchtop", "vllm"):
             log = os.path.join(OUT, "server.log")
@@ -620,7 +639,7 @@ def compare_figures(rounds, flags, simulate):
                 if idle >= QUIET:
                     break
             runs[client].append(r)
-            if "ttfts" in r:
+            if "ttfts" in r and not REAL:
                 beyond[client].append(beyond_server(r, log))
     keys = [k for k, x in runs["vllm"][0].items() if isinstance(x, (int, float)) and k in runs["benchtop"][0]]
     print("\n| key | vLLM | benchtop | difference | in % | vLLM against itself | |\n|---|--:|--:|--:|--:|--:|---|")
@@ -637,7 +656,7 @@ def compare_figures(rounds, flags, simulate):
         print(f"| `{k}` | {mv:.6g} | {mb:.6g} | {mb - mv:+.4g} | {percent:+.2f} | {spread:.2f} | {verdict} |")
     for client, rows in beyond.items():
         if not rows:
-            return
+            return  # no log of the server tells its own times
         first, last, own = (statistics.median(r[i] for r in rows) for i in range(3))
         print(
             f"\n{client}: by the server's own clock {own:.2f} ms from a request's header to its first token; the client's times to the "

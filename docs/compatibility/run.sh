@@ -4,7 +4,7 @@
 #   docs/compatibility/run.sh                     everything; half an hour on a quiet machine
 #   docs/compatibility/run.sh requests [CASE...]  what both send and save
 #   docs/compatibility/run.sh datasets [WORD...]  which prompts both draw
-#   docs/compatibility/run.sh figures [ROUNDS NAME...]
+#   docs/compatibility/run.sh figures [ROUNDS NAME...]  COMPAT_PORT names a real server instead of the simulated one, see compare.py
 #   docs/compatibility/run.sh faults
 #   docs/compatibility/run.sh argv                   which command lines both accept
 #   docs/compatibility/run.sh flags [rust]           vLLM's flags, as internal/cli/testdata/vllm_serve_flags.json has them for a test;

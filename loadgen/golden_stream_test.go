@@ -202,6 +202,7 @@ var streamDifferences = func() map[string]streamDifference {
 		"openai-chat/done_missing":                           {unended, metrics.FailedTruncated, "ab", 2},
 		"openai-chat/error_mid_stream":                       {inStream, metrics.FailedInStream, "a", 1},
 		"openai-chat/event_split_before_blank_line":          {blankLine, "", "ab", 2},
+		"openai-responses/metrics_ignored":                   {clocks, "", "a", 1},
 		"openai-responses/crlf":                              {lineEnds, "", "ab", 2},
 		"openai-responses/data_only_split_before_blank_line": {blankLine, "", "ab", 2},
 		"openai-audio/ping":                                  {comments, "", "ab", 2},

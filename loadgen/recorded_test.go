@@ -38,9 +38,11 @@ type recordedCase struct {
 		LastMS  int `json:"last_ms"`
 		Text    string
 		Finish  string
-		Input   *int `json:"input_tokens"`
-		Output  *int `json:"output_tokens"`
-		Cached  *int `json:"cached_tokens"`
+		Input   *int     `json:"input_tokens"`
+		Output  *int     `json:"output_tokens"`
+		Cached  *int     `json:"cached_tokens"`
+		Queue   *float64 `json:"queue_ms"`
+		Prefill *float64 `json:"prefill_ms"`
 	}
 }
 
@@ -243,6 +245,17 @@ func (c *recordedCase) play(t *testing.T, send func(net.Conn), timed bool) {
 		t.Errorf("first chunk at %s, last at %s; want %d and %d ms", first, last, w.FirstMS, w.LastMS)
 	}
 	c.checkTokens(t, &q)
+	if got, want := [2]time.Duration{q.ServerQueue, q.ServerPrefill}, [2]time.Duration{clock(w.Queue), clock(w.Prefill)}; got != want {
+		t.Errorf("the server's clocks %s, want %s", got, want)
+	}
+}
+
+// clock is a time of the server's, Never for none.
+func clock(ms *float64) time.Duration {
+	if ms == nil {
+		return metrics.Never
+	}
+	return protocol.Milliseconds(*ms)
 }
 
 // model is that of the request.

@@ -211,7 +211,14 @@ def facts(backend, pieces):
         return {"status": status, "input_tokens": (json.loads(body).get("usage") or {}).get("prompt_tokens")}
     counts, read = READERS[backend]
     all = list(events(body))
-    return {"status": status, "chunks": sum(map(counts, all))} | moments(backend, pieces) | read(all)
+    return {"status": status, "chunks": sum(map(counts, all))} | moments(backend, pieces) | read(all) | clocks(all)
+
+
+def clocks(all):
+    """The server's own times, as the last event has them."""
+    last = all[-1].get("response", {}) | all[-1]
+    theirs, timings = last.get("metrics") or {}, last.get("timings") or {}
+    return {"queue_ms": theirs.get("queue_time_ms"), "prefill_ms": theirs.get("time_to_first_token_ms", timings.get("prompt_ms"))}
 
 
 def openai_counts(event):

@@ -62,6 +62,8 @@ func (Responses) Event(r *Reader, data []byte) (m Message, err error) {
 			m.count(logprobs)
 		}
 	case "response.completed", "response.incomplete":
+		r.Clocks.read(v)                 // llama.cpp's
+		r.Clocks.read(v.Get("response")) // vLLM's
 		m.readResponse(v.Get("response"))
 	default:
 		m.readError(v, kind == "error" || kind == "response.failed")

@@ -248,10 +248,7 @@ func (s *Sharing) turn(t *Turn) {
 		s.add(len(t.TokenIDs), len(t.TokenIDs), hits)
 	default:
 		text := t.Text
-		switch {
-		case t.Audio != nil: // the text is not sent
-			text = string(t.Audio.Data)
-		case len(t.Messages) > 0:
+		if len(t.Messages) > 0 {
 			text = string(t.Messages)
 		}
 		hits := s.prompt(len(text), sharedBytes, func(h uint64, from, to int) uint64 {

@@ -1,14 +1,11 @@
 package datasets
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
-
-	"benchtop/datasets/media"
 )
 
 // ids are n token ids from one on.
@@ -50,11 +47,6 @@ func TestSharing(t *testing.T) {
 				s.Add(prompt(Turn{TokenIDs: append(ids(i%10*1000, 128), ids((i+10)*1000, 128)...)}))
 			}
 		}, 90.0 / 100 * 128 / 256},
-		{"recordings, whose texts are not sent", func(s *Sharing) {
-			for i := range 4 {
-				s.Add(prompt(Turn{Text: text(640), InputTokens: 100, Audio: &media.Audio{Data: bytes.Repeat([]byte{byte(i % 2)}, 6464)}}))
-			}
-		}, 0.5 * 100 / 101},
 		{"repeated prompts: all but the last block", func(s *Sharing) {
 			for range 4 {
 				s.Add(prompt(Turn{TokenIDs: ids(0, 160)}))

@@ -65,15 +65,31 @@ func benchtopObject(r *metrics.Report) object {
 		{"interrupted", ifPresent(r.Interrupted, func(i *metrics.Interrupted) object {
 			return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
 		})},
-	}, way(p))
+	}, way(r))
 }
 
-// way is how requests got to the server, where that is not directly.
-func way(p *metrics.Plan) (o object) {
+// way is how requests got to the server, where that is not directly, or to which of several.
+func way(r *metrics.Report) (o object) {
+	p := &r.Plan
 	if p.Proxy != "" {
 		o = append(o, field{"proxy", p.Proxy})
 	}
+	if len(r.Servers) > 0 {
+		o = append(o, field{"url_strategy", p.Strategy}, field{"servers", each(r.Servers, func(s *metrics.ServerShare) object { return serverShare(p, s) })})
+	}
 	return o
+}
+
+func serverShare(p *metrics.Plan, s *metrics.ServerShare) object {
+	wait := p.FirstWait().Naming().Key
+	p50, _ := s.FirstWait.Percentile(50)
+	p99, _ := s.FirstWait.Percentile(99)
+	known := s.FirstWait.N > 0
+	return object{
+		{"url", s.URL}, {"completed", s.Completed}, {"failed", s.Failed}, {"mean_in_flight", s.InFlight},
+		{"request_throughput", s.RequestThroughput}, {"output_throughput", s.OutputThroughput},
+		{"p50_" + wait + "_ms", when(known, p50)}, {"p99_" + wait + "_ms", when(known, p99)},
+	}
 }
 
 // ownStatistics are the latencies without a key in vLLM's result.

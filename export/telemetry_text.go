@@ -65,6 +65,9 @@ func (t textReport) server(r *metrics.Report) {
 		return
 	}
 	title := "Server"
+	if len(r.Servers) > 0 {
+		title = "All servers"
+	}
 	if s.Kind != "" {
 		title += " (" + cutASCII(s.Kind, 20) + ")"
 	}

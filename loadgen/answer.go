@@ -31,7 +31,7 @@ func (x *exchange) read(c *conn.Conn) {
 	} else {
 		err = x.refused(c)
 	}
-	x.engine.pool.Release(c, err)
+	x.server.pool.Release(c, err)
 }
 
 // stream reads the events of a stream until it ends or breaks; io.EOF says that the body was read whole.

@@ -38,7 +38,10 @@ type Source interface {
 
 // Options describe a load. They are not changed by a run.
 type Options struct {
-	Target   *target.Target
+	Target *target.Target
+	// Others share the load with Target, by Strategy; "" for RoundRobin.
+	Others   []*target.Target
+	Strategy Strategy
 	Endpoint string // "" for the protocol's own
 	Protocol protocol.Protocol
 	// Model is the name sent in each request.
@@ -88,8 +91,8 @@ type Options struct {
 	// Timestamps is the clock of chunks: metrics.KernelStamps or metrics.UserStamps; "" for the kernel's where this system has
 	// them. A connection without them is timed by its reads, and Request.ReadDelay is metrics.Never.
 	Timestamps string
-	// Connections to use, opened ahead for the same target and closed by the run; nil makes it open its own when it needs them.
-	Connections *conn.Pool
+	// Connections to use, opened ahead for the same servers and closed by the run; nil makes it open its own when it needs them.
+	Connections conn.Pools
 	// Pacer is one of pace.Kinds; "" for this system's best.
 	Pacer string
 
@@ -111,7 +114,7 @@ func Defaults() Options {
 
 // Validate reports every problem at once.
 func (o *Options) Validate() error {
-	problems := []error{o.Salt.check()}
+	problems := []error{o.Salt.check(), o.checkServers()}
 	require := func(ok bool, format string, args ...any) {
 		if !ok {
 			problems = append(problems, fmt.Errorf(format, args...))
@@ -158,13 +161,13 @@ type Engine struct {
 	clock     conn.Clock
 	encoder   encoder
 	sink      event.Sink
-	pool      *conn.Pool
+	servers   *servers
+	pools     conn.Pools
 	limiter   limiter
 	exchanges sync.Pool // of *exchange
 	buffers   sync.Pool // of *[]byte, for requests
 	parsers   protocol.Parsers
 	buffered  atomic.Int64 // bytes that streams hold beyond their own memory
-	header    *conn.Header
 	// unstreamed: the requests ask for an answer in one piece.
 	unstreamed bool
 	pacer      *pace.Pacer
@@ -208,13 +211,10 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	e.unstreamed = !traits.Streams || stream == "false" || stream == "null"
 	e.halting = make(chan struct{}, 1)
 	e.halting <- struct{}{}
-	if e.pool = o.Connections; e.pool == nil {
-		e.pool = conn.NewPool(o.Target, o.Timestamps)
-	}
-	e.pool.SetClock(e.clock)
+	e.servers, e.pools = newServers(&o, traits)
+	e.pools.SetClock(e.clock)
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	e.cutting, e.cut = context.WithCancel(context.Background())
-	e.header = conn.NewHeader(o.Target, o.Endpoint, traits.ContentType, traits.Header...)
 	return e, nil
 }
 
@@ -256,7 +256,7 @@ func (e *Engine) Ended() time.Duration { return time.Duration(e.ended.Load()) }
 func (e *Engine) finish() {
 	e.drain.Do(func() {})
 	e.cut()
-	e.pool.Close()
+	e.pools.Close()
 	e.probing.Wait()
 }
 
@@ -302,7 +302,7 @@ func (e *Engine) Drain(limit time.Duration) {
 func (e *Engine) Abort() {
 	e.cut()
 	e.Drain(math.MaxInt64)
-	e.pool.Close()
+	e.pools.Close()
 }
 
 // isEndpoint reports whether a text can be put into a request line as a path; "" stands for a protocol's own.

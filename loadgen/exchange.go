@@ -21,6 +21,7 @@ import (
 // exchange is one request on its way. Exchanges are pooled for their buffers.
 type exchange struct {
 	engine     *Engine
+	server     *server
 	q          *metrics.Request
 	sink       event.Sink
 	chunkEvent event.Event // of the last chunk; reused, since a new one would be allocated
@@ -55,7 +56,7 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 	}
 	x.sse.reset()
 	*x = exchange{
-		engine: e, emit: x.emit, sse: x.sse, text: x.text[:0], whole: x.whole[:0],
+		engine: e, server: e.servers.all[q.Server], emit: x.emit, sse: x.sse, text: x.text[:0], whole: x.whole[:0],
 		q: q, sink: sink, chunkEvent: event.Event{Kind: event.Chunk, Request: q}, delay: metrics.Never,
 	}
 	x.reader.Begin(&e.parsers)
@@ -93,12 +94,12 @@ const textPerToken = 6
 func (x *exchange) send() {
 	e, q := x.engine, x.q
 	x.deadline = time.Now().Add(e.options.RequestTimeout)
-	c := e.pool.Take()
+	c := x.server.pool.Take()
 	for stale := c.StaleWithin(); ; stale = -1 {
 		if c == nil {
 			from := e.clock.Now()
 			ctx, cancel := context.WithDeadline(e.cutting, x.deadline)
-			fresh, err := e.pool.Dial(ctx)
+			fresh, err := x.server.pool.Dial(ctx)
 			cancel()
 			q.Connect += e.clock.Now() - from
 			if err != nil {
@@ -110,12 +111,12 @@ func (x *exchange) send() {
 		from := time.Now()
 		err := x.ask(c)
 		if err == nil {
-			e.pool.Answered(c)
+			x.server.pool.Answered(c)
 			x.release()
 			x.read(c)
 			return
 		}
-		e.pool.Failed(c, err)
+		x.server.pool.Failed(c, err)
 		if time.Since(from) > stale || !errors.Is(err, conn.ErrUnanswered) || e.cutting.Err() != nil {
 			x.broken(metrics.FailedReset, err)
 			return
@@ -129,7 +130,7 @@ func (x *exchange) send() {
 func (x *exchange) ask(c *conn.Conn) error {
 	e, q := x.engine, x.q
 	wire := e.buffer()
-	*wire = append(e.header.Append(*wire, q.ID, len(*x.request)), *x.request...)
+	*wire = append(x.server.header.Append(*wire, q.ID, len(*x.request)), *x.request...)
 	sent, err := c.Send(*wire, x.deadline)
 	e.buffers.Put(wire)
 	if q.Sent == metrics.Never && sent != metrics.Never {
@@ -193,7 +194,7 @@ func isOwnLimit(err error) bool {
 }
 
 func (x *exchange) fail(kind metrics.Failure, message string) {
-	x.q.Failure, x.q.Error = kind, protocol.Clip(x.engine.options.Target.Hide(message))
+	x.q.Failure, x.q.Error = kind, protocol.Clip(x.server.target.Hide(message))
 }
 
 // finish fills in the totals and returns the exchange to its pool.
@@ -211,7 +212,7 @@ func (x *exchange) finish() {
 		q.TextPart = x.textPart || len(q.Text) < len(x.text)
 	}
 	x.returnMemory()
-	x.q, x.sink, x.chunkEvent.Request = nil, nil, nil
+	x.q, x.sink, x.chunkEvent.Request, x.server = nil, nil, nil, nil
 	x.engine.exchanges.Put(x)
 }
 

@@ -24,6 +24,7 @@ type job struct {
 	models       []string         // one for each turn; nil where all requests ask for the same
 	first        *metrics.Request // nil until it is due
 	begun        chan struct{}    // closed when it has its slot and runs
+	server       int              // of all its requests, once it runs
 }
 
 // begin makes the first request and reports it due.
@@ -62,6 +63,8 @@ func (j *job) run() {
 		j.begin(e.clock.Now())
 	}
 	q := j.first
+	j.server = e.servers.take(j.number)
+	defer func() { e.servers.release(j.server, q.Failure != metrics.FailedConnect) }()
 	for turn := range j.conversation.Turns {
 		if turn > 0 {
 			now := e.clock.Now()
@@ -69,7 +72,7 @@ func (j *job) run() {
 			q.Scheduled, q.Due = now, now
 			e.sink.Take(&event.Event{At: q.Due, Kind: event.Due, Request: q})
 		}
-		q.Admitted = e.clock.Now()
+		q.Admitted, q.Server = e.clock.Now(), j.server
 		if e.cutting.Err() != nil {
 			j.end(q)
 			return
@@ -111,7 +114,7 @@ func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, sink event.Sink) 
 // returns the requests in the order of the turns when the last has ended. The end of ctx cuts requests in flight and starts
 // no more; all of these have the failure Cancelled. Schedule, limits, durations and probes of the options are ignored;
 // without a Start, offsets count from the call. Invalid options fail every request with FailedInternal. Try dials and closes
-// its own connections and leaves Options.Connections to the run.
+// its own connections and leaves Options.Connections to the run. Several servers get the turns in order.
 func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []metrics.Request {
 	if o.Start.IsZero() {
 		o.Start = time.Now()
@@ -127,6 +130,7 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 		*q = metrics.NewRequest(i)
 		q.InputTokens, q.InputSource = turns[i].InputTokens, o.InputSource
 		q.Scheduled, q.Due = now, now
+		q.Server = i % (1 + len(o.Others))
 		if err != nil {
 			q.Failure, q.Error, q.Done = metrics.FailedInternal, err.Error(), clock.Now()
 		} else {
@@ -172,7 +176,7 @@ func (e *Engine) try(ctx context.Context, q *metrics.Request, turn *datasets.Tur
 func (e *Engine) probe() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
-	for {
+	for n := 0; ; n++ {
 		select {
 		case <-e.stopping.Done():
 			return
@@ -182,7 +186,7 @@ func (e *Engine) probe() {
 			return
 		}
 		q := metrics.NewRequest(-1)
-		q.MaxTokens = e.options.Probe.MaxTokens
+		q.MaxTokens, q.Server = e.options.Probe.MaxTokens, n%len(e.servers.all)
 		e.send(&q, &e.options.Probe, event.Discard)
 		if q.Failure == metrics.Cancelled {
 			return

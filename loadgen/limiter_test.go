@@ -149,9 +149,10 @@ func TestRuns(t *testing.T) {
 // wait includes the last job that a pause held back. The test is mostly for the race detector: the moment at which the job could be
 // missed is short.
 func TestWaitKnowsWhatAPauseHeldBack(t *testing.T) {
+	e := &Engine{servers: &servers{all: []*server{{}}}}
 	for range 2000 {
 		l := limiter{paused: true}
-		j := &job{first: &metrics.Request{}, begun: make(chan struct{})}
+		j := &job{engine: e, first: &metrics.Request{}, begun: make(chan struct{})}
 		l.submit(j)
 		over := make(chan struct{})
 		go func() { l.wait(); close(over) }()

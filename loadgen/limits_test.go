@@ -91,7 +91,7 @@ func TestMostOfAllStreams(t *testing.T) {
 
 // An exchange that goes back to its pool keeps no buffer that a rare answer made large.
 func TestLargeBuffersAreGivenUp(t *testing.T) {
-	var e Engine
+	e := Engine{servers: &servers{all: []*server{{}}}}
 	x := e.exchange(&metrics.Request{}, event.Discard)
 	x.limit(8, 100)
 	if err := x.parse([]byte("data: "+strings.Repeat("x", 1<<19)), false); err != nil {

@@ -50,7 +50,7 @@ func TestOpenAhead(t *testing.T) {
 			}
 			var book logbook
 			loadTCP(t, web.URL, requests, sinkOf{&book}, func(o *Options) {
-				o.Target, o.Connections, o.Schedule, o.ClosedLoop, o.Limit = g, pool, shape.Immediately(), true, users
+				o.Target, o.Connections, o.Schedule, o.ClosedLoop, o.Limit = g, conn.Pools{pool}, shape.Immediately(), true, users
 			})
 			if len(book.all) != requests {
 				t.Errorf("%d requests, want %d", len(book.all), requests)
@@ -97,7 +97,7 @@ func TestIdleLimits(t *testing.T) {
 				}
 				time.Sleep(c.before)
 				all := load(t, s, len(c.at), func(o *Options) {
-					o.Target, o.Connections, o.Schedule, o.Limit = g, pool, shape.At(c.at), 0
+					o.Target, o.Connections, o.Schedule, o.Limit = g, conn.Pools{pool}, shape.At(c.at), 0
 				})
 				for i, q := range all {
 					if q.Failure != "" || q.Redials != 0 || q.Sent != c.at[i] || q.FirstChunk != c.at[i] || q.LastChunk != c.at[i]+100*time.Millisecond {
@@ -131,7 +131,7 @@ func TestOpenedAheadAndClosed(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(c.idle)
-			q := load(t, s, 1, func(o *Options) { o.Target, o.Connections = g, pool })[0]
+			q := load(t, s, 1, func(o *Options) { o.Target, o.Connections = g, conn.Pools{pool} })[0]
 			if q.Failure != c.failure || q.Redials != c.redials || s.dials != 1+c.redials {
 				t.Errorf("idle for %s: %q %q, %d redials, %d dials; want %q and %d redials", c.idle, q.Failure, q.Error, q.Redials, s.dials, c.failure, c.redials)
 			}
@@ -145,7 +145,7 @@ func TestTryLeavesConnections(t *testing.T) {
 		s := newScripted(t, answer(0))
 		o := Defaults()
 		o.Target = s.target()
-		o.Connections = conn.NewPool(o.Target, "")
+		o.Connections = conn.NewPools([]*target.Target{o.Target}, "")
 		if err := o.Connections.Open(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		}

@@ -274,7 +274,7 @@ func TestTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.pool.KeptOpen()
+	e.pools[0].KeptOpen()
 	// The second finds the connection open, the third finds it closed by the server.
 	err = e.Run(t.Context(), &gate{prompts{n: 3}, func() {
 		<-closed

@@ -21,7 +21,10 @@ type Plan struct {
 
 	// BaseURL without user information; Backend is the request protocol by vLLM's name for it.
 	BaseURL string `json:"base_url"`
-	Backend string `json:"backend"`
+	// Servers are the URLs of all servers of a run with several, BaseURL the first; they share the load by Strategy.
+	Servers  []string `json:"servers,omitempty"`
+	Strategy string   `json:"url_strategy,omitempty"`
+	Backend  string   `json:"backend"`
 	// Proxy between client and server, with the environment variable that names it; "" for none.
 	Proxy string `json:"proxy,omitempty"`
 	Label string `json:"label,omitempty"`
@@ -82,6 +85,14 @@ type Plan struct {
 	Timestamps string `json:"timestamps,omitempty"`
 	// Definitions name the rule of the clocks (see TimingRule) and describe the rules in force: success, clocks, stamps.
 	Definitions map[string]string `json:"definitions,omitempty"`
+}
+
+// Address is the base URL for a person, with the number of further servers.
+func (p *Plan) Address() string {
+	if n := len(p.Servers) - 1; n > 0 {
+		return fmt.Sprintf("%s and %d more", p.BaseURL, n)
+	}
+	return p.BaseURL
 }
 
 // Pair is a key of the user's own.

@@ -71,6 +71,8 @@ type Report struct {
 	// Server and GPUs are nil without samples.
 	Server *ServerReport
 	GPUs   *GPUReport
+	// Servers are the shares of several servers in the load, in the order of the plan; nil with one server.
+	Servers []ServerShare
 	// Split divides the time to the first chunk.
 	Split TTFTSplit
 	// Steered counts the settings of the load during the run: above 0 the load was not that of the plan.
@@ -103,6 +105,18 @@ type FailedRequest struct {
 	Start, TTFT time.Duration
 	ITLs        []float64 // seconds
 	Error       string    // foreign text, or the kind of the failure
+}
+
+// ServerShare is what one of several servers did.
+type ServerShare struct {
+	URL               string
+	Completed, Failed int
+	// InFlight is the mean over the run, of completed and failed requests.
+	InFlight float64
+	// RequestThroughput and OutputThroughput are per second of the run.
+	RequestThroughput, OutputThroughput float64
+	// FirstWait is of Plan.FirstWait.
+	FirstWait Statistic
 }
 
 // Row is a request in the report, in seconds.

@@ -97,6 +97,8 @@ type Request struct {
 	Session, Parent string
 	// ID is the x-request-id.
 	ID string
+	// Server is the place of the server in Plan.Servers, for a request that got one; 0 where there is one server.
+	Server int
 	// Model is the requested model where requests of a run name different ones, else "".
 	Model string
 

@@ -136,6 +136,8 @@ type Outage struct {
 
 // Endpoint is a model at a server.
 type Endpoint struct {
+	// Server is the place in Plan.Servers; 0 where there is one server.
+	Server int
 	// Model is the requested model, "" where all requests name the same.
 	Model string
 	// Counts of the whole run, the warm-up included; InFlight is a level.

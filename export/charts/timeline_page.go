@@ -126,7 +126,7 @@ func about(plan *metrics.Plan) [][2]string {
 		started = plan.Started.Format(time.RFC3339)
 	}
 	lines := [][2]string{
-		{"Model", plan.ModelID}, {"Server", plan.BaseURL}, {"Backend", plan.Backend}, {"Data set", plan.Dataset}, {"Load", plan.Load},
+		{"Model", plan.ModelID}, {"Server", plan.Address()}, {"Backend", plan.Backend}, {"Data set", plan.Dataset}, {"Load", plan.Load},
 		{"Label", plan.Label}, {"Started", started},
 	}
 	return slices.DeleteFunc(lines, func(line [2]string) bool { return line[1] == "" })

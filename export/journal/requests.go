@@ -36,6 +36,7 @@ func (l *line) request(q *metrics.Request) {
 	text(l, "session", &q.Session)
 	text(l, "parent", &q.Parent)
 	text(l, "id", &q.ID)
+	l.count("server", &q.Server)
 	text(l, "model", &q.Model)
 	l.moment("scheduled_us", &q.Scheduled)
 	l.moment("due_us", &q.Due)

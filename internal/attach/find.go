@@ -146,7 +146,7 @@ func (h *Host) about() About {
 	if p == nil {
 		return About{}
 	}
-	return About{cut(p.BaseURL), cut(p.ModelID), cut(p.Load), p.Started}
+	return About{cut(p.Address()), cut(p.ModelID), cut(p.Load), p.Started}
 }
 
 // cut bounds words from outside.

@@ -55,7 +55,7 @@ func (l *Load) ahead() int {
 func (c *ownClient) run(ctx context.Context, _ string, start time.Time, t *Accumulator) error {
 	l := &c.load
 	o := loadgen.Defaults()
-	o.Target, o.Connections, o.Model = c.target, c.connections, "metronome"
+	o.Target, o.Connections, o.Model = c.target, conn.Pools{c.connections}, "metronome"
 	o.Start, o.Schedule, o.ClosedLoop, o.Limit, o.Until = start, l.Arrivals(), l.Closed, l.Streams, l.Duration
 	o.Timestamps, o.Drain = l.Timestamps, 0
 	o.StallTimeout = max(o.StallTimeout, 10*l.ITL)

@@ -633,3 +633,21 @@ func TestWholeNumbers(t *testing.T) {
 	benchtop("serve", "--num-prompts", "0x10").expect(t, exitUsage, "--num-prompts 0x10: expected a whole number")
 	benchtop("serve", "--num-prompts", "1_000").expect(t, exitUsage, "--num-prompts 1_000: expected a whole number")
 }
+
+// Several servers share a run, each asked alike; report, result and a later report have a line for each.
+func TestSeveralServers(t *testing.T) {
+	t.Parallel()
+	one, two := recorded(t, nil), recorded(t, nil)
+	dir := t.TempDir()
+	r := benchtop(strings.Fields("serve --base-url " + one.url + " " + two.url + " --num-prompts 5 --num-warmups 2 --save-result --result-dir " + dir + " " + shortPrompts)...)
+	r.expect(t, exitFine, "Servers, round-robin", one.url+"      3      0", two.url+"      2      0")
+	if a, b := len(one.all()), len(two.all()); a != 4 || b != 3 { // with a warm-up
+		t.Errorf("%d and %d requests", a, b)
+	}
+	results, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	if len(results) != 1 {
+		t.Fatalf("results %v", results)
+	}
+	benchtop("report", results[0]).expect(t, exitFine, "Servers, round-robin", two.url+"      2      0")
+	benchtop("serve", "--base-url", one.url, "http://127.0.0.1:1", "--num-prompts", "1").expect(t, exitFailed, "cannot reach http://127.0.0.1:1: ")
+}

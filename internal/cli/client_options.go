@@ -21,6 +21,7 @@ import (
 	"benchtop/loadgen/pace"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
+	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
 
@@ -108,12 +109,12 @@ func checkLimits(connections int) error {
 const connectMost = 10 * time.Second
 
 // connect opens connections ahead. A failure is a warning, since the run opens missing ones.
-func connect(ctx context.Context, env *environment, load *loadgen.Options, n int) (connections *conn.Pool, notes []string) {
+func connect(ctx context.Context, env *environment, load *loadgen.Options, n int) (connections conn.Pools, notes []string) {
 	if n > 0 {
 		env.Step(stepConnections)
 		env.Show(fmt.Sprintf("%d ahead of need", n))
 	}
-	connections = conn.NewPool(load.Target, load.Timestamps)
+	connections = conn.NewPools(append([]*target.Target{load.Target}, load.Others...), load.Timestamps)
 	limited, cancel := context.WithTimeout(ctx, connectMost)
 	defer cancel()
 	if err := connections.Open(limited, n); err != nil && ctx.Err() == nil {

@@ -114,7 +114,7 @@ func TestWarningsOfThePreparation(t *testing.T) {
 	t.Parallel()
 	var first sync.Once
 	server := recorded(t, func(w http.ResponseWriter, r *http.Request) (failed bool) {
-		if strings.HasSuffix(r.URL.Path, "/completions") {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/completions") {
 			first.Do(func() {
 				failed = true
 				w.WriteHeader(http.StatusTeapot)

@@ -152,7 +152,7 @@ func TestStagesOfUsers(t *testing.T) {
 	var mu sync.Mutex
 	waiting, most, all := 0, 0, make(chan struct{})
 	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path != "/v1/completions" {
+		if r.Method != http.MethodPost || r.URL.Path != "/v1/completions" {
 			return false
 		}
 		mu.Lock()

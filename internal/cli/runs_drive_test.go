@@ -212,7 +212,7 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 	}
 	o.command = append([]string{"serve"}, c.args...) // without the name of the temporary directory
 	var err error
-	if o.server.Target, err = target.New(target.Options{BaseURL: o.server.BaseURL, Dial: dial}); err != nil {
+	if o.server.Target, err = target.New(target.Options{BaseURL: o.server.BaseURLs[0], Dial: dial}); err != nil {
 		t.Fatal(err)
 	}
 	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}

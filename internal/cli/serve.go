@@ -130,7 +130,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	p.Source, p.Load, p.Count = drawn.Source, load, drawn.Tokenizing.CountAnswer()
 	p.Notes = slices.Concat(o.warnings, o.notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.server.Remarks(), o.content.Remarks, drawn.Tokenizing.Remarks())
-	p.Server = watch.NewServer(client, o.server.Target, watch.Profiling{On: o.server.Profile, Threshold: o.server.ProfileThreshold, Duration: time.Duration(o.server.ProfileDuration)})
+	p.Server = watch.NewServer(client, o.server.Target, watch.Profiling{On: o.server.Profile, Threshold: o.server.ProfileThreshold, Duration: time.Duration(o.server.ProfileDuration)}, o.server.Others...)
 	p.Plan = o.plan(m, drawn, requests, &load)
 	if p.Plan.Cache = cold; cold == "" && o.server.Reset {
 		p.Plan.Cache = "cache reset (before the run)"
@@ -175,13 +175,14 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, p *prepar
 
 // findModel asks the server for the model and shows the progress.
 func (o *serveOptions) findModel(ctx context.Context, env *environment, client *http.Client, ready *server.Patience) (server.Model, error) {
-	about := metrics.Plan{BaseURL: o.server.Target.String(), ModelID: o.server.Model, Load: o.load.shape().Describe(o.prompts.Prompts)}
+	about := metrics.Plan{ModelID: o.server.Model, Load: o.load.shape().Describe(o.prompts.Prompts)}
+	o.server.Plan(&about)
 	env.about(about)
 	env.Step(stepServer)
 	if o.server.Model == "" {
-		env.Show("asking " + about.BaseURL + " for its models")
+		env.Show("asking " + about.Address() + " for its models")
 	} else {
-		env.Show("connecting to " + about.BaseURL)
+		env.Show("connecting to " + about.Address())
 	}
 	m, err := o.server.Find(ctx, client, ready)
 	if err == nil {
@@ -320,7 +321,7 @@ func (o *serveOptions) parse(args []string) error {
 	problems := usage.Problems{err}
 	problems.BadIf(len(rest) > 0, "serve takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one", rest)
 	problems = append(problems, o.server.Check()...)
-	o.client.unstamped = o.server.Target != nil && o.server.Target.Local()
+	o.client.unstamped = o.server.Target != nil && o.server.Target.Local() && len(o.server.Others) == 0
 	o.load.allRows = o.prompts.Needs().AllRows
 	o.load.selfTimed = o.prompts.SelfTiming()
 	problems = append(problems, o.load.check(all, metrics.SLO(o.report.goodput))...)

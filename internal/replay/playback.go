@@ -120,7 +120,7 @@ func (f *playback) request(index int32) *inFlight {
 	x := &inFlight{past: past, chunks: f.chunks[index].unpack(), now: &q}
 	q.Chunks = x.chunks[:0]
 	q.Conversation, q.Turn, q.Session, q.Parent = past.Conversation, past.Turn, past.Session, past.Parent
-	q.ID, q.Model, q.MaxTokens = past.ID, past.Model, past.MaxTokens
+	q.ID, q.Server, q.Model, q.MaxTokens = past.ID, past.Server, past.Model, past.MaxTokens
 	q.Inputs, q.InputTokens, q.DatasetTokens, q.InputSource = past.Inputs, past.DatasetTokens, past.DatasetTokens, past.InputSource
 	q.Audio = past.Audio
 	if past.DatasetTokens != past.InputTokens {

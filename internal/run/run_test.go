@@ -48,7 +48,7 @@ func simulated(t *testing.T, plan metrics.Plan, slow time.Duration) *Config {
 	c.Source, c.Load = source, loadgen.Defaults()
 	c.Load.Target, c.Load.Model, c.Load.Pacer, c.Load.Timestamps = tgt, p.Model, "timer", metrics.UserStamps
 	c.Load.InputSource, c.Load.Extra = metrics.TokensFromIDs, []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
-	c.Load.Connections = conn.NewPool(tgt, c.Load.Timestamps)
+	c.Load.Connections = conn.NewPools([]*target.Target{tgt}, c.Load.Timestamps)
 	c.Load.Limit, c.Load.ClosedLoop = plan.MaxConcurrency, plan.MaxConcurrency > 0
 	c.Load.Schedule = shape.At(nil)
 	if c.Load.ClosedLoop {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 
@@ -44,11 +43,11 @@ const (
 	partCommitted = "num_committed_tokens"
 )
 
-// Scrape reads the counters from a server's Prometheus page at a complete URL. The client brings headers and TLS, ctx the time-out.
+// Scrape reads the counters from the Prometheus pages of servers that share a load, and adds them up. ctx brings the time-out.
 // After an error the counters are unknown, which need not stop a run; a page without any of our counters is no error.
-func Scrape(ctx context.Context, client *http.Client, page string) (Counters, error) {
+func Scrape(ctx context.Context, pages ...Page) (Counters, error) {
 	var c Counters
-	if _, err := fetch(ctx, client, page, c.add); err != nil {
+	if _, err := fetchAll(ctx, pages, c.add); err != nil {
 		return Counters{}, fmt.Errorf("reading the server's counters%w", err)
 	}
 	return c, nil

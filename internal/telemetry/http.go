@@ -15,6 +15,24 @@ import (
 	"unicode"
 )
 
+// Page is a server's Prometheus page at a complete URL. The client brings headers and TLS.
+type Page struct {
+	Client *http.Client
+	URL    string
+}
+
+// fetchAll passes the lines of pages to take, and returns their length in bytes. It ends with the first error.
+func fetchAll(ctx context.Context, pages []Page, take func(line []byte)) (length int64, err error) {
+	for _, p := range pages {
+		n, err := fetch(ctx, p.Client, p.URL, take)
+		length += n
+		if err != nil {
+			return length, err
+		}
+	}
+	return length, nil
+}
+
 // fetch passes the lines of a page to take and returns the length of the page in bytes. The error begins with the place of failure.
 func fetch(ctx context.Context, client *http.Client, page string, take func(line []byte)) (length int64, err error) {
 	began := time.Now()

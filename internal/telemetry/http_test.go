@@ -22,7 +22,7 @@ func served(t *testing.T, answer http.HandlerFunc) string {
 
 func scrape(t *testing.T, answer http.HandlerFunc) (Counters, error) {
 	t.Helper()
-	return Scrape(t.Context(), http.DefaultClient, served(t, answer)+"/metrics")
+	return Scrape(t.Context(), Page{http.DefaultClient, served(t, answer) + "/metrics"})
 }
 
 func TestScrape(t *testing.T) {
@@ -96,7 +96,7 @@ func TestScrapePackedUnasked(t *testing.T) {
 	})
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
 	defer client.CloseIdleConnections()
-	c, err := Scrape(t.Context(), client, url)
+	c, err := Scrape(t.Context(), Page{client, url})
 	if err != nil || c.spec[partDrafts] != 120 {
 		t.Errorf("%+v, %v; want 120 drafts", c.spec, err)
 	}
@@ -114,7 +114,7 @@ func TestScrapeTimeout(t *testing.T) {
 			<-over
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		c, err := Scrape(ctx, http.DefaultClient, url)
+		c, err := Scrape(ctx, Page{http.DefaultClient, url})
 		if !errors.Is(err, context.DeadlineExceeded) || c.spec != nil {
 			t.Errorf("%+v, %v; want no counters and the time-out", c.spec, err)
 		}
@@ -126,10 +126,10 @@ func TestScrapeTimeout(t *testing.T) {
 func TestScrapeNobody(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
-	if _, err := Scrape(t.Context(), http.DefaultClient, s.URL); err == nil || !strings.Contains(err.Error(), "refused") {
+	if _, err := Scrape(t.Context(), Page{http.DefaultClient, s.URL}); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("error %v, want connection refused", err)
 	}
-	_, err := Scrape(t.Context(), http.DefaultClient, "http://me:s3cr/et@host:port/metrics")
+	_, err := Scrape(t.Context(), Page{http.DefaultClient, "http://me:s3cr/et@host:port/metrics"})
 	if err == nil || strings.Contains(err.Error(), "s3cr") {
 		t.Errorf("error %v, want one without the password", err)
 	}

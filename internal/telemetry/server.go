@@ -15,8 +15,7 @@ import (
 
 // ServerWatch polls a server's metrics page. It belongs to one goroutine.
 type ServerWatch struct {
-	client  *http.Client
-	page    string
+	pages   []Page
 	engines []engine
 
 	kind   string
@@ -28,9 +27,9 @@ type ServerWatch struct {
 	failed int // polls in a row
 }
 
-// NewServerWatch watches the page at a complete URL. The client brings headers and TLS.
-func NewServerWatch(client *http.Client, page string) *ServerWatch {
-	return &ServerWatch{client: client, page: page, engines: engines(), rest: pollEvery}
+// NewServerWatch watches the pages of servers that share a load, as if they were the engines of one.
+func NewServerWatch(pages ...Page) *ServerWatch {
+	return &ServerWatch{pages: pages, engines: engines(), rest: pollEvery}
 }
 
 // errUnknownServer: the page has no known figures. Some servers have none before their first request.
@@ -39,16 +38,16 @@ var errUnknownServer = errors.New("it has no metrics of vLLM, SGLang, llama.cpp 
 // ErrReturned is an ErrRestarted: counters are back at their values before a reset, as if several processes answered in turn.
 var ErrReturned = fmt.Errorf("earlier counters came back: %w", ErrRestarted)
 
-// Poll reads the page; ctx brings the time-out, at is the moment by the run's clock. The first successful poll has levels but no
+// Poll reads the pages, all of them or none; ctx brings the time-out, at is the moment by the run's clock. The first successful poll has levels but no
 // movements, which are Unsaid. After ErrRestarted, when counters fell since the poll before, and after ErrReturned the levels are
 // valid nevertheless, and the next poll counts from there. After any other error the second is unknown; the next successful poll has
 // the movements since the last one.
 func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.ServerSecond, error) {
 	now := &reading{engines: w.engines}
 	began := time.Now()
-	length, err := fetch(ctx, w.client, w.page, now.add)
+	length, err := fetchAll(ctx, w.pages, now.add)
 	if err == nil && now.engine == nil {
-		err = fmt.Errorf(" at %s: %w", redacted(w.page), errUnknownServer)
+		err = fmt.Errorf(" at %s: %w", redacted(w.pages[0].URL), errUnknownServer)
 	}
 	w.pace(at, time.Since(began), length, err)
 	if err != nil {

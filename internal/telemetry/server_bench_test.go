@@ -57,7 +57,7 @@ func BenchmarkServerPoll(b *testing.B) {
 		_ = s.Serve(l)
 	}()
 	defer func() { _ = s.Close(); <-done }()
-	w := NewServerWatch(http.DefaultClient, "http://"+l.Addr().String()+"/metrics")
+	w := NewServerWatch(Page{http.DefaultClient, "http://" + l.Addr().String() + "/metrics"})
 	b.SetBytes(int64(len(page)))
 	b.ReportAllocs()
 	for b.Loop() {

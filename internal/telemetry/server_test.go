@@ -1,9 +1,11 @@
 package telemetry
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +23,7 @@ func polls(t *testing.T, pages ...string) (seen []metrics.ServerSecond, errs []e
 		_, _ = io.WriteString(w, pages[next])
 		next++
 	})
-	w := NewServerWatch(http.DefaultClient, url+"/metrics")
+	w := NewServerWatch(Page{http.DefaultClient, url + "/metrics"})
 	for i := range pages {
 		s, err := w.Poll(t.Context(), time.Duration(i+1)*time.Second)
 		seen, errs = append(seen, s), append(errs, err)
@@ -234,6 +236,39 @@ tgi_batch_inference_duration_sum{method="decode"} 99
 		c.second.At, c.second.Took = 2*time.Second, time.Second
 		if diff := cmp.Diff([]metrics.ServerSecond{c.first, c.second}, seen, compareSeconds); diff != "" {
 			t.Errorf("%s: -want +got\n%s", c.kind, diff)
+		}
+	}
+}
+
+// The pages of servers that share a load count as those of one; without one of them there is no second.
+func TestPagesOfSeveralServers(t *testing.T) {
+	page := func(running, tokens int) string {
+		return fmt.Sprintf("vllm:num_requests_running %d\nvllm:kv_cache_usage_perc 0.%d\nvllm:generation_tokens_total %d\n", running, running, tokens)
+	}
+	serve := func(pages ...string) Page {
+		next := 0
+		url := served(t, func(w http.ResponseWriter, _ *http.Request) {
+			if pages[next] == "" {
+				http.Error(w, "gone", http.StatusBadGateway)
+			} else {
+				_, _ = io.WriteString(w, pages[next])
+			}
+			next++
+		})
+		return Page{http.DefaultClient, url + "/metrics"}
+	}
+	one, two := serve(page(3, 100), page(4, 150), page(5, 160), page(1, 200)), serve(page(1, 10), page(2, 20), "", page(2, 70))
+	w := NewServerWatch(one, two)
+	for i, want := range [][3]float64{{4, 0.2, math.NaN()}, {6, 0.3, 60}, {}, {3, 0.15, 100}} {
+		s, err := w.Poll(t.Context(), time.Duration(i+1)*time.Second)
+		if i == 2 {
+			if err == nil || !strings.Contains(err.Error(), two.URL) {
+				t.Errorf("the page that is gone: %v", err)
+			}
+			continue
+		}
+		if got := [3]float64{s.Running, s.KVUsage, s.OutputTokens}; err != nil || !cmp.Equal(got, want, compareSeconds) {
+			t.Errorf("poll %d: running, cache, output %v, %v; want %v", i, got, err, want)
 		}
 	}
 }

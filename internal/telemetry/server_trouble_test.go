@@ -122,7 +122,7 @@ func TestServerPollBadPages(t *testing.T) {
 			limit = 50 * ms
 		}
 	again:
-		w := NewServerWatch(http.DefaultClient, url+"/metrics")
+		w := NewServerWatch(Page{http.DefaultClient, url + "/metrics"})
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		s, err := w.Poll(ctx, time.Second)
 		cancel()
@@ -152,7 +152,7 @@ func TestServerRest(t *testing.T) {
 		}
 		_, _ = io.WriteString(w, "vllm:num_requests_running 1\n"+strings.Repeat("#"+strings.Repeat("x", 998)+"\n", int(long.Load()/1000)))
 	})
-	w := NewServerWatch(http.DefaultClient, url)
+	w := NewServerWatch(Page{http.DefaultClient, url})
 	look := func() time.Duration {
 		_, _ = w.Poll(t.Context(), time.Minute)
 		return w.Rest()
@@ -176,7 +176,7 @@ func TestServerRest(t *testing.T) {
 		t.Errorf("seconds of rest, -want +got\n%s", diff)
 	}
 	long.Store(0)
-	w = NewServerWatch(http.DefaultClient, url)
+	w = NewServerWatch(Page{http.DefaultClient, url})
 	for _, c := range []struct{ at, want time.Duration }{{0, 250 * ms}, {250 * ms, 250 * ms}, {500 * ms, 500 * ms}, {time.Second, time.Second}, {time.Hour, time.Second}} {
 		began := time.Now()
 		_, _ = w.Poll(t.Context(), c.at)
@@ -190,7 +190,7 @@ func TestServerRest(t *testing.T) {
 func TestServerPollHidesPassword(t *testing.T) {
 	url := strings.Replace(served(t, func(w http.ResponseWriter, _ *http.Request) {}), "://", "://me:s3cret@", 1)
 	for _, page := range []string{url, "http://me:s3cr/et@host:port/metrics"} {
-		_, err := NewServerWatch(http.DefaultClient, page).Poll(t.Context(), 0)
+		_, err := NewServerWatch(Page{http.DefaultClient, page}).Poll(t.Context(), 0)
 		if err == nil || strings.Contains(err.Error(), "s3cr") {
 			t.Errorf("error %v, want one without the password", err)
 		}

@@ -68,3 +68,23 @@ func TestEndpointsOfTheWarmUp(t *testing.T) {
 		t.Errorf("sent, done, failed, in flight, TTFTs %v", got)
 	}
 }
+
+// With several servers each has endpoints of its own, in the order of the plan.
+func TestEndpointsOfServers(t *testing.T) {
+	rec := NewView(time.Now(), &metrics.Plan{Servers: []string{"a", "b"}})
+	for i, f := range []metrics.Failure{"", metrics.FailedReset, "open", ""} {
+		x := &exchange{rec, metrics.NewRequest(i)}
+		x.q.Server = (i + 1) % 2
+		x.due(0)
+		x.sent(0)
+		if f != "open" {
+			x.done(time.Second, f)
+		}
+	}
+	all := rec.Snapshot().Endpoints
+	for i, want := range [][4]int{{2, 1, 1, 0}, {2, 1, 0, 1}} {
+		if e := all[i]; e.Server != i || [4]int{e.Sent, e.Done, e.Failed, e.InFlight} != want {
+			t.Errorf("server %d: sent, done, failed, in flight %v, want %v", e.Server, [4]int{e.Sent, e.Done, e.Failed, e.InFlight}, want)
+		}
+	}
+}

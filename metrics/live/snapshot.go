@@ -286,27 +286,35 @@ const (
 // endpoints count requests by endpoint. Requests of the warm-up count only as in flight.
 type endpoints struct {
 	list  []*metrics.Endpoint
-	named map[string]*metrics.Endpoint
+	named map[place]*metrics.Endpoint
 }
 
-// of is the endpoint of requests for a model.
-func (e *endpoints) of(model string) *metrics.Endpoint {
-	if p := e.named[model]; p != nil {
+// place is where a request goes.
+type place struct {
+	server int
+	model  string
+}
+
+func placeOf(q *metrics.Request) place { return place{q.Server, q.Model} }
+
+// of is the endpoint of requests for a model at a server.
+func (e *endpoints) of(at place) *metrics.Endpoint {
+	if p := e.named[at]; p != nil {
 		return p
 	}
-	if len(e.list) >= mostEndpoints-1 && model != otherModels {
-		return e.of(otherModels)
+	if rest := (place{model: otherModels}); len(e.list) >= mostEndpoints-1 && at != rest {
+		return e.of(rest)
 	}
 	if e.named == nil {
-		e.named = map[string]*metrics.Endpoint{}
+		e.named = map[place]*metrics.Endpoint{}
 	}
-	p := &metrics.Endpoint{Model: model}
-	e.list, e.named[model] = append(e.list, p), p
+	p := &metrics.Endpoint{Server: at.server, Model: at.model}
+	e.list, e.named[at] = append(e.list, p), p
 	return p
 }
 
 func (e *endpoints) sent(q *metrics.Request, warming bool) {
-	p := e.of(q.Model)
+	p := e.of(placeOf(q))
 	p.InFlight++
 	if !warming {
 		p.Sent++
@@ -314,7 +322,7 @@ func (e *endpoints) sent(q *metrics.Request, warming bool) {
 }
 
 func (e *endpoints) done(q *metrics.Request, warming bool) {
-	p := e.of(q.Model)
+	p := e.of(placeOf(q))
 	if q.Sent != metrics.Never {
 		p.InFlight--
 	}
@@ -335,13 +343,14 @@ func (e *endpoints) done(q *metrics.Request, warming bool) {
 	}
 }
 
-// share returns the endpoints for a reader, in the order of their first requests.
+// share returns the endpoints for a reader, in the order of the servers, and there of their first requests.
 func (e *endpoints) share() []metrics.Endpoint {
 	out := make([]metrics.Endpoint, len(e.list))
 	for i, p := range e.list {
 		out[i] = *p
 		out[i].FirstWait = p.FirstWait.Share()
 	}
+	slices.SortStableFunc(out, func(a, b metrics.Endpoint) int { return cmp.Compare(a.Server, b.Server) })
 	return out
 }
 

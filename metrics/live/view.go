@@ -105,7 +105,7 @@ func (v *View) chunk(q *metrics.Request) {
 	v.line.Chunk(q, len(q.Chunks)-1)
 	if len(q.Chunks) == 1 {
 		v.tracks.first(q)
-		if p := v.ends.of(q.Model); !v.line.Plan.Warming(q) {
+		if p := v.ends.of(placeOf(q)); !v.line.Plan.Warming(q) {
 			p.FirstWait.Add(q.TTFT())
 		}
 	}

@@ -42,6 +42,7 @@ type summary struct {
 	samples               samples
 	levels                saturation.Levels
 	steps                 rateSteps
+	servers               serverShares
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
 	vllmTTFT              metrics.Sample // as vLLM 0.33 counts chunks
@@ -78,6 +79,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	s.line = metrics.Timeline{Plan: plan, SLO: slo}
 	s.samples = samplesOf(run.Server)
 	s.steps = newRateSteps(plan, seen.sets)
+	s.servers = newServerShares(plan)
 	s.levels = saturation.New(plan, slo, seen.sets, seen.scheduled, r.Ended, saturation.Scratch{})
 	return s
 }
@@ -106,6 +108,7 @@ func (s *summary) add(q *metrics.Request) {
 		}
 		return
 	}
+	s.servers.add(&r.Plan, q)
 	row := metrics.Row{Index: q.Index, SlotWait: max(0, q.SlotWait()).Seconds()}
 	if q.OK() {
 		row.Latency = q.E2EL().Seconds()
@@ -186,7 +189,7 @@ func (s *summary) finish() {
 	slices.SortFunc(r.Rows, func(a, b metrics.Row) int { return cmp.Compare(a.Index, b.Index) })
 	slices.SortFunc(r.Details, metrics.ByIndex)
 	slices.SortFunc(r.FailedRequests, byIndex)
-	r.RateSteps = s.steps.list()
+	r.RateSteps, r.Servers = s.steps.list(), s.servers.report(&r.Plan, r.Duration)
 	s.levels.Client = s.line.Client.Seconds
 	r.Levels, r.Answer = s.levels.Judge()
 	r.Lengths = s.lengths.Lengths()

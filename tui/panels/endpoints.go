@@ -22,21 +22,41 @@ func endpointsTitle(v *View, _, h int) []screen.Span {
 
 func endpointTable(v *View, w int) table[*metrics.Endpoint] {
 	wait := v.firstWait().Naming().Title
+	failed := func(e *metrics.Endpoint) screen.Span {
+		out := countCell(e.Failed)
+		if e.Failed > 0 {
+			out.Style = screen.Warning
+		}
+		return out
+	}
+	sent := func(e *metrics.Endpoint) screen.Span { return countCell(e.Sent) }
+	inFlight := func(e *metrics.Endpoint) screen.Span { return countCell(e.InFlight) }
+	done := func(e *metrics.Endpoint) screen.Span { return countCell(e.Done) }
+	p50 := func(e *metrics.Endpoint) screen.Span { return quantileCell(&e.FirstWait, 0.5) }
+	p99 := func(e *metrics.Endpoint) screen.Span { return quantileCell(&e.FirstWait, 0.99) }
+	if len(v.plan().Servers) > 1 {
+		return table[*metrics.Endpoint]{
+			{"sent", 7, sent, 3}, {"in flight", 10, inFlight, 0}, {"done", 7, done, 1}, {"failed", 7, failed, 0}, v.throughputColumn(),
+			{wait + " p50", 9, p50, 2}, {wait + " p99", 9, p99, 0},
+		}.fit(w - 14)
+	}
 	return table[*metrics.Endpoint]{
-		{"sent", 8, func(e *metrics.Endpoint) screen.Span { return countCell(e.Sent) }, 3},
-		{"in flight", 11, func(e *metrics.Endpoint) screen.Span { return countCell(e.InFlight) }, 0},
-		{"done", 8, func(e *metrics.Endpoint) screen.Span { return countCell(e.Done) }, 0},
-		{"failed", 8, func(e *metrics.Endpoint) screen.Span {
-			out := countCell(e.Failed)
-			if e.Failed > 0 {
-				out.Style = screen.Warning
-			}
-			return out
-		}, 0},
+		{"sent", 8, sent, 3}, {"in flight", 11, inFlight, 0}, {"done", 8, done, 0}, {"failed", 8, failed, 0},
 		{"out tok", 9, func(e *metrics.Endpoint) screen.Span { return countCell(e.OutputTokens) }, 4},
-		{wait + " p50", 10, func(e *metrics.Endpoint) screen.Span { return quantileCell(&e.FirstWait, 0.5) }, 2},
-		{wait + " p99", 10, func(e *metrics.Endpoint) screen.Span { return quantileCell(&e.FirstWait, 0.99) }, 1},
+		{wait + " p50", 10, p50, 2}, {wait + " p99", 10, p99, 1},
 	}.fit(w - 20)
+}
+
+// throughputColumn is the output of an endpoint in the run so far.
+func (v *View) throughputColumn() column[*metrics.Endpoint] {
+	name, of := "tok/s", func(e *metrics.Endpoint) int { return e.OutputTokens }
+	if v.Pooling() {
+		name, of = "req/s", func(e *metrics.Endpoint) int { return e.Done }
+	}
+	length := (v.At - v.plan().Warmup).Seconds()
+	return column[*metrics.Endpoint]{name, 7, func(e *metrics.Endpoint) screen.Span {
+		return screen.Text.Span(orDash(length > 0, number.Short, float64(of(e))/length))
+	}, 0}
 }
 
 func countCell(n int) screen.Span { return screen.Text.Span(number.Count(n)) }
@@ -64,10 +84,15 @@ func drawEndpoints(c screen.Canvas, v *View) {
 	}
 }
 
-// endpointName is the model, or the server where all requests ask for the same model.
+// endpointName is the model, or the server where all requests ask for the same model, or both.
 func (v *View) endpointName(i int) string {
-	if name := screen.Sanitize(v.Endpoints[i].Model); name != "" {
+	e, servers := &v.Endpoints[i], v.plan().Servers
+	name := screen.Sanitize(e.Model)
+	if n := len(servers); n > 1 && e.Server >= 0 && e.Server < n {
+		return strings.TrimSpace(screen.Sanitize(strings.TrimPrefix(servers[e.Server], "http://")) + " " + name)
+	}
+	if name != "" {
 		return name
 	}
-	return cmp.Or(screen.Sanitize(strings.TrimPrefix(v.plan().BaseURL, "http://")), "server")
+	return cmp.Or(screen.Sanitize(strings.TrimPrefix(v.plan().Address(), "http://")), "server")
 }

@@ -415,3 +415,30 @@ func TestStagesTitleWithoutSaturation(t *testing.T) {
 		}
 	}
 }
+
+// Several servers have a line each: what is in flight, failed, and their throughput so far.
+func TestServersInTheTable(t *testing.T) {
+	var waits metrics.Histogram
+	waits.Add(30 * time.Millisecond)
+	s := metrics.Snapshot{
+		At: 12 * time.Second, Plan: &metrics.Plan{BaseURL: "http://10.0.0.1:8000", Servers: []string{"http://10.0.0.1:8000", "https://two"}, Warmup: 2 * time.Second},
+		Endpoints: []metrics.Endpoint{
+			{Server: 0, Sent: 9, Done: 6, InFlight: 3, OutputTokens: 600, FirstWait: waits}, {Server: 1, Model: "sql", Sent: 1, Failed: 7},
+		},
+	}
+	for w, want := range map[int][]string{
+		45: {"in flight", "failed", "tok/s", "TTFT p99", "10.0…:8000 3 0 60 30.1ms", "http…o sql 0 7 0 –"},
+		90: {"sent", "done", "TTFT p50", "10.0.0.1:8000", "https://two sql"},
+	} {
+		got := drawn("endpoints", &s, w, 5)
+		for _, word := range want {
+			if !strings.Contains(got, word) {
+				t.Errorf("%d columns: %q is not in\n%s", w, word, got)
+			}
+		}
+	}
+	s.Plan.Pooling = true
+	if got := drawn("endpoints", &s, 45, 5); !strings.Contains(got, "req/s") || !strings.Contains(got, "0.6") {
+		t.Errorf("pooling:\n%s", got)
+	}
+}

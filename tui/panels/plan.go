@@ -33,7 +33,7 @@ func planParts(p *metrics.Plan) []string {
 		return nil
 	}
 	var out []string
-	for _, s := range []string{strings.TrimPrefix(p.BaseURL, "http://"), p.ModelID, cacheInShort(p), p.Load, tokenCounts[p.InputSource], p.Dataset} {
+	for _, s := range []string{strings.TrimPrefix(p.Address(), "http://"), p.ModelID, cacheInShort(p), p.Load, tokenCounts[p.InputSource], p.Dataset} {
 		if s = screen.Sanitize(s); s != "" {
 			out = append(out, s)
 		}

@@ -11,6 +11,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/cli/server"
 	"benchtop/loadgen"
+	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
 
@@ -41,22 +42,26 @@ func (w *WarmUp) Do(ctx context.Context, atOnce int) (notes []string, err error)
 	return notes, ctx.Err()
 }
 
-// waitForAnswer sends requests until one succeeds or the patience ends.
+// waitForAnswer sends a request to each server until all succeed or the patience ends.
 func (w *WarmUp) waitForAnswer(ctx context.Context) error {
+	targets := append([]*target.Target{w.Load.Target}, w.Load.Others...)
 	to := w.Load.Target.String()
 	w.To.Step(StepReady)
 	refused, try := false, 0
 	err := w.Patience.Until(ctx, to, func(ctx context.Context) (final bool, err error) {
-		done := loadgen.Try(ctx, w.Load, shuffled(w.First, try, 1), 1)
+		done := loadgen.Try(ctx, w.Load, shuffled(w.First, try, len(targets)), 0)
 		try++
-		if done[0].OK() {
+		i := slices.IndexFunc(done, func(q metrics.Request) bool { return !q.OK() })
+		if i < 0 {
 			return true, nil
 		}
+		q := &done[i]
+		to = targets[q.Server].String()
 		if help := w.leaveOut(done); help != "" {
 			refused = true
-			return true, fmt.Errorf("%s rejects the requests: %s; %s", to, done[0].Error, help)
+			return true, fmt.Errorf("%s rejects the requests: %s; %s", to, q.Error, help)
 		}
-		return false, fmt.Errorf("%s: %s", done[0].Failure, done[0].Error)
+		return false, fmt.Errorf("%s: %s", q.Failure, q.Error)
 	})
 	if err != nil && !refused {
 		err = fmt.Errorf("%s was not ready within %s: %w", to, w.Patience.Limit, err)

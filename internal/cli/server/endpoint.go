@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,12 +43,32 @@ func moved(t *target.Target, endpoint string, answer *http.Response) error {
 	return refusal{usage.Errorf("the server at %s redirects %s to %s, and redirects are not followed; give the address of the API itself with --base-url", t, endpoint, place)}
 }
 
-// CheckServer checks before the load that the server has the path and the models of the requests, and returns warnings.
+// CheckServer checks before the load that each server has the path and the models of the requests, and returns warnings.
 func (o *Options) CheckServer(ctx context.Context, client *http.Client, m Model, modules []string, fields []protocol.Field) (odd []string, err error) {
-	if err := o.CheckEndpoint(ctx, client, m.ID); err != nil {
-		return nil, err
-	}
-	return o.CheckModels(ctx, m, modules, fields)
+	err = o.each(client, func(one *Options, client *http.Client) error {
+		its := m
+		if err := one.CheckEndpoint(ctx, client, m.ID); err != nil {
+			return err
+		}
+		if one.Target != o.Target { // what it lists may be another's
+			one.Model = cmp.Or(o.Model, m.ID)
+			if its, err = one.Ask(ctx, client); err != nil {
+				return err
+			}
+		}
+		more, err := one.CheckModels(ctx, its, modules, fields)
+		if len(o.Others) > 0 {
+			for i, text := range more {
+				more[i] = fmt.Sprintf("%s: %s", one.Target, text)
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: %w", one.Target, err)
+			}
+		}
+		odd = append(odd, more...)
+		return err
+	})
+	return odd, err
 }
 
 // pathTimeout is how long a server may take to say whether it has a path. One that takes longer is not asked on.

@@ -59,7 +59,7 @@ func TestEndpointIsThere(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			web := httptest.NewServer(c.do)
 			defer web.Close()
-			o := Options{Backend: c.backend, BaseURL: web.URL + c.base, endpoint: c.endpoint, port: 1}
+			o := Options{Backend: c.backend, BaseURLs: []string{web.URL + c.base}, endpoint: c.endpoint, port: 1}
 			if problems := o.Check(); len(problems) > 0 {
 				t.Fatal(problems)
 			}
@@ -88,7 +88,7 @@ func TestRedirects(t *testing.T) {
 			_, _ = io.WriteString(w, `{"data": [{"id": "m"}]}`)
 		}))
 		for _, model := range []string{"", "m"} {
-			o := Options{Backend: "openai", BaseURL: web.URL, port: 1, Model: model, Ready: 60}
+			o := Options{Backend: "openai", BaseURLs: []string{web.URL}, port: 1, Model: model, Ready: 60}
 			if problems := o.Check(); len(problems) > 0 {
 				t.Fatal(problems)
 			}

@@ -151,13 +151,15 @@ func readModels(body []byte) ([]Model, error) {
 	return all, nil
 }
 
-// Find reaches the server and asks for its model, within the patience that was asked for.
+// Find reaches each server and asks for its model, within the patience that was asked for. The model is that of the first.
 func (o *Options) Find(ctx context.Context, client *http.Client, ready *Patience) (m Model, err error) {
-	err = ready.Until(ctx, o.Target.String(), func(ctx context.Context) (final bool, err error) {
-		if err = Reach(ctx, o.Target); err == nil {
-			m, err = o.Ask(ctx, client)
-		}
-		return isFinal(err), err
+	err = o.each(client, func(one *Options, client *http.Client) error {
+		return ready.Until(ctx, one.Target.String(), func(ctx context.Context) (final bool, err error) {
+			if err = Reach(ctx, one.Target); err == nil && one.Target == o.Target {
+				m, err = one.Ask(ctx, client)
+			}
+			return isFinal(err), err
+		})
 	})
 	return m, err
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,8 @@ import (
 // Options say which server to load and how to reach it.
 type Options struct {
 	Backend           string
-	BaseURL, host     string
+	BaseURLs          []string
+	host              string
 	port              int
 	endpoint          string
 	headers           argv.Pairs
@@ -40,16 +42,19 @@ type Options struct {
 	Model, ServedName string
 	Ready             int // seconds of patience with a server that is still starting
 	Profile           bool
-	ProfileThreshold  int               // requests that the server runs at once when its profiler starts; 0 to start it before the run
-	ProfileDuration   argv.Seconds      // for which it then runs
-	Reset             bool              // the prefix cache, before the run
-	Target            *target.Target    // set by Check, as Protocol is
+	ProfileThreshold  int          // requests that the server runs at once when its profiler starts; 0 to start it before the run
+	ProfileDuration   argv.Seconds // for which it then runs
+	Reset             bool         // the prefix cache, before the run
+	strategy          string
+	Target            *target.Target    // set by Check, as Others and Protocol are
+	Others            []*target.Target  // that share the load
 	Protocol          protocol.Protocol // nil for an unknown backend
 }
 
 // Define adds all flags.
 func (o *Options) Define(f *pflag.FlagSet) {
 	o.DefineAddress(f)
+	f.StringVar(&o.strategy, "url-strategy", string(loadgen.RoundRobin), "how several servers share the load: "+strategies())
 	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
 	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0, "wait up to this many seconds for the server to answer a request; 0 does not wait")
 	f.BoolVar(&o.Reset, "reset-prefix-cache", false, "reset the server's prefix cache before the run; vLLM needs VLLM_SERVER_DEV_MODE=1")
@@ -65,7 +70,10 @@ const profileDuration = 5 * time.Second
 // DefineAddress adds the flags that name the server and its protocol.
 func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	f.StringVar(&o.Backend, "backend", protocol.Default().Traits().Name, "request protocol: "+protocol.Names(0))
-	f.StringVar(&o.BaseURL, "base-url", "", "server to load; overrides host and port")
+	f.Var(argv.List(&o.BaseURLs, "url", argv.Text), "base-url", "server to load; overrides host and port; several share the load")
+	for _, may := range []string{argv.Variadic, argv.Repeatable} {
+		_ = f.SetAnnotation("base-url", may, nil)
+	}
 	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
 	f.IntVar(&o.port, "port", 8000, "server's port")
 	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; never shown")
@@ -100,20 +108,32 @@ func (o *Options) Check() (p usage.Problems) {
 		}
 	}
 	roots, certificate := o.checkTLS(&p)
-	o.Target, err = target.New(target.Options{
-		BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
-		Getenv: os.Getenv,
-	})
-	switch {
-	case err == nil:
-		p.BadIf((o.caFile != "" || o.certFile != "") && !o.Target.Secured(), "--ca-file and --cert-file: %s has no TLS; is it https://?", o.Target)
-	case strings.HasPrefix(err.Error(), "header"):
-		p.Bad("--header: %w", err)
-	case strings.HasPrefix(err.Error(), "proxy"):
-		p = append(p, err)
-	default:
-		p.Bad("--base-url: %w", err)
+	o.Target, o.Others = nil, nil
+	for _, url := range o.urls() {
+		t, err := target.New(target.Options{
+			BaseURL: url, APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
+			Getenv: os.Getenv,
+		})
+		switch {
+		case err == nil:
+			p.BadIf((o.caFile != "" || o.certFile != "") && !t.Secured(), "--ca-file and --cert-file: %s has no TLS; is it https://?", t)
+		case strings.HasPrefix(err.Error(), "header"):
+			p.Bad("--header: %w", err)
+		case strings.HasPrefix(err.Error(), "proxy"):
+			p = append(p, err)
+		default:
+			p.Bad("--base-url: %w", err)
+		}
+		switch {
+		case err != nil: // the same for the others, or told for each
+		case o.Target == nil:
+			o.Target = t
+		default:
+			o.Others = append(o.Others, t)
+		}
 	}
+	o.strategy = strings.ReplaceAll(o.strategy, "_", "-")
+	p.BadIf(o.strategy != "" && !slices.Contains(loadgen.Strategies(), loadgen.Strategy(o.strategy)), "--url-strategy %s: use %s", usage.Quote(o.strategy), strategies())
 	p.BadIf(o.port < 1 || o.port > 65535, "--port %d: ports are from 1 to 65535", o.port)
 	p.BadIf(o.ProfileThreshold < 0, "--profile-batch-threshold %d: must be at least 1", o.ProfileThreshold)
 	p.BadIf(o.ProfileThreshold > 0 && !o.Profile, "--profile-batch-threshold: needs --profile")
@@ -141,16 +161,21 @@ func (o *Options) checkTLS(p *usage.Problems) (roots *x509.CertPool, certificate
 	return roots, certificate
 }
 
-// url is the base URL of the server.
-func (o *Options) url() string {
-	if o.BaseURL != "" {
-		return o.BaseURL
+// strategies names them for a person.
+func strategies() string {
+	return strings.Join([]string{string(loadgen.RoundRobin), string(loadgen.LeastInFlight)}, " or ")
+}
+
+// urls are the base URLs of the servers.
+func (o *Options) urls() []string {
+	if len(o.BaseURLs) > 0 {
+		return o.BaseURLs
 	}
 	host := strings.Trim(o.host, "[]")
 	if strings.Contains(host, ":") {
 		host = strings.Replace(strings.Replace(host, "%25", "%", 1), "%", "%25", 1) // the zone of an IPv6 address, as a URL writes it
 	}
-	return "http://" + net.JoinHostPort(host, strconv.Itoa(o.port))
+	return []string{"http://" + net.JoinHostPort(host, strconv.Itoa(o.port))}
 }
 
 // Path is the path of the API on the server.
@@ -164,26 +189,55 @@ func (o *Options) Secrets() []string { return o.headers.Ever }
 // Send sets where requests go.
 func (o *Options) Send(e *loadgen.Options) {
 	e.Target, e.Endpoint, e.Protocol = o.Target, o.endpoint, o.Protocol
+	e.Others, e.Strategy = o.Others, loadgen.Strategy(o.strategy)
 }
 
-// ResetCache resets the server's prefix cache, if that was asked for.
+// ResetCache resets the prefix cache of each server, if that was asked for.
 func (o *Options) ResetCache(ctx context.Context, client *http.Client) error {
 	if !o.Reset {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, AskTimeout)
-	defer cancel()
-	err := telemetry.ResetPrefixCache(limited, client, o.Target.String())
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("--reset-prefix-cache: %s cannot reset its prefix cache: %s", o.Target, export.Clean(o.Target.Hide(err.Error())))
+	return o.each(client, func(one *Options, client *http.Client) error {
+		limited, cancel := context.WithTimeout(ctx, AskTimeout)
+		defer cancel()
+		err := telemetry.ResetPrefixCache(limited, client, one.Target.URL(""))
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("--reset-prefix-cache: %s cannot reset its prefix cache: %s", one.Target, export.Clean(one.Target.Hide(err.Error())))
+		}
+		return ctx.Err()
+	})
+}
+
+// each calls do with the options of each server alone, and a client of its own for all but the first, until an error.
+func (o *Options) each(client *http.Client, do func(one *Options, client *http.Client) error) error {
+	one := *o
+	one.Others = nil
+	if err := do(&one, client); err != nil {
+		return err
 	}
-	return ctx.Err()
+	for _, t := range o.Others {
+		one.Target = t
+		client := t.Client()
+		err := do(&one, client)
+		client.CloseIdleConnections()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Plan enters into a plan where requests go.
 func (o *Options) Plan(p *metrics.Plan) {
 	p.BaseURL, p.Backend, p.Pooling = o.Target.String(), o.Backend, !o.Protocol.Traits().Streams
 	p.Proxy = o.Target.Proxy()
+	if len(o.Others) == 0 {
+		return
+	}
+	p.Servers, p.Strategy = []string{p.BaseURL}, o.strategy
+	for _, t := range o.Others {
+		p.Servers = append(p.Servers, t.String())
+	}
 }
 
 // Remarks are for the log of the run.

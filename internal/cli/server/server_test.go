@@ -63,8 +63,8 @@ func TestOptions(t *testing.T) {
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
 		}
-		if err == nil && o.url() != c.url {
-			t.Errorf("%s: %s, want %s", c.args, o.url(), c.url)
+		if err == nil && o.urls()[0] != c.url {
+			t.Errorf("%s: %s, want %s", c.args, o.urls()[0], c.url)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestFind(t *testing.T) {
 		fmt.Fprint(w, `{"data": [{"id": "tiny", "owned_by": "vllm", "max_model_len": 4096}]}`)
 	}))
 	defer listening.Close()
-	o := Options{Backend: "openai", BaseURL: listening.URL, port: 1}
+	o := Options{Backend: "openai", BaseURLs: []string{listening.URL}, port: 1}
 	if err := errors.Join(o.Check()...); err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestUnlistedModel(t *testing.T) {
 		http.Error(w, words, status)
 	}))
 	defer listening.Close()
-	o := Options{Backend: "openai", BaseURL: listening.URL, port: 1, ServedName: "b"}
+	o := Options{Backend: "openai", BaseURLs: []string{listening.URL}, port: 1, ServedName: "b"}
 	if err := errors.Join(o.Check()...); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestListFails(t *testing.T) {
 	var body string
 	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
 	defer listening.Close()
-	o := Options{Backend: "openai", BaseURL: strings.Replace(listening.URL, "://", "://me:canary@", 1), port: 1}
+	o := Options{Backend: "openai", BaseURLs: []string{strings.Replace(listening.URL, "://", "://me:canary@", 1)}, port: 1}
 	if err := errors.Join(o.Check()...); err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestListFails(t *testing.T) {
 // A plan and the requests say where they go; the endpoint replaces the path of the protocol.
 func TestPlan(t *testing.T) {
 	for endpoint, want := range map[string]string{"": "/v1/completions", "/x/completions": "/x/completions"} {
-		o := Options{Backend: "vllm", BaseURL: "http://host:1", port: 1, endpoint: endpoint}
+		o := Options{Backend: "vllm", BaseURLs: []string{"http://host:1"}, port: 1, endpoint: endpoint}
 		_ = o.headers.Set("Key=canary")
 		if err := errors.Join(o.Check()...); err != nil {
 			t.Fatal(err)
@@ -224,5 +224,63 @@ func TestPlan(t *testing.T) {
 		if o.Path() != want || p.BaseURL != "http://host:1" || p.Backend != "vllm" || p.Pooling || strings.Join(o.Secrets(), "") != "Key=canary" {
 			t.Errorf("path %s, plan %+v, secrets %q", o.Path(), p, o.Secrets())
 		}
+	}
+}
+
+// Each of several servers is reached, has the path and the model, or is named in the refusal.
+func TestSeveralServers(t *testing.T) {
+	models := func(path string, names ...string) *httptest.Server {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path == "/v1/models":
+				fmt.Fprint(w, `{"data": [`)
+				for i, name := range names {
+					fmt.Fprint(w, strings.Repeat(",", min(i, 1)), `{"id": "`, name, `"}`)
+				}
+				fmt.Fprint(w, `]}`)
+			case r.URL.Path != path:
+				http.NotFound(w, r)
+			default:
+				http.Error(w, "no such model", http.StatusNotFound)
+			}
+		}))
+		t.Cleanup(web.Close)
+		return web
+	}
+	const path = "/v1/completions"
+	one, two := models(path, "a"), models(path, "b", "a")
+	for name, c := range map[string]struct{ url, want string }{
+		"alike":         {two.URL, ""},
+		"down":          {"http://127.0.0.1:1", "cannot reach http://127.0.0.1:1: "},
+		"another model": {models(path, "b").URL, ": --model a: the server does not list this model and rejects requests for it"},
+		"another path":  {models("/v1/chat/completions", "a").URL, " has no /v1/completions (404); it has /v1/chat/completions"},
+	} {
+		o := Options{Backend: "openai", port: 1}
+		f := pflag.NewFlagSet("", pflag.ContinueOnError)
+		o.Define(f)
+		if err := f.Parse([]string{"--base-url", one.URL, "--base-url", c.url, "--url-strategy", "least_in_flight"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(o.Check()...); err != nil {
+			t.Fatal(err)
+		}
+		var p metrics.Plan
+		o.Plan(&p)
+		if p.BaseURL != one.URL || strings.Join(p.Servers, " ") != one.URL+" "+c.url || p.Strategy != "least-in-flight" || p.Address() != one.URL+" and 1 more" {
+			t.Errorf("%s: plan %q, %q, %s", name, p.Servers, p.Strategy, p.Address())
+		}
+		client := o.Target.Client()
+		m, err := o.Find(t.Context(), client, o.Patience(told{}))
+		if err == nil {
+			_, err = o.CheckServer(t.Context(), client, m, nil, nil)
+		}
+		client.CloseIdleConnections()
+		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.url)) || m.ID != "a" && name != "down" {
+			t.Errorf("%s: model %s, %v; want %q", name, m.ID, err, c.want)
+		}
+	}
+	o := Options{Backend: "openai", host: "h", port: 1, strategy: "random"}
+	if err := errors.Join(o.Check()...); err == nil || err.Error() != "--url-strategy random: use round-robin or least-in-flight" {
+		t.Errorf("another strategy: %v", err)
 	}
 }

@@ -88,10 +88,10 @@ func TestTLSTrouble(t *testing.T) {
 				roots.AddCert(c.server.Leaf)
 			}
 			for _, model := range []string{"", "m"} {
-				o := Options{Backend: "openai", BaseURL: strings.Replace(web.URL, "http://", "https://", 1), port: 1, Model: model}
+				o := Options{Backend: "openai", BaseURLs: []string{strings.Replace(web.URL, "http://", "https://", 1)}, port: 1, Model: model}
 				o.Check()
 				var err error
-				if o.Target, err = target.New(target.Options{BaseURL: o.BaseURL, Roots: roots, Certificate: c.own}); err != nil {
+				if o.Target, err = target.New(target.Options{BaseURL: o.BaseURLs[0], Roots: roots, Certificate: c.own}); err != nil {
 					t.Fatal(err)
 				}
 				client := o.Target.Client()
@@ -119,12 +119,12 @@ func TestTLSFlags(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"good", Options{BaseURL: "https://h", caFile: file}, ""},
-		{"no TLS", Options{BaseURL: "http://h", caFile: file}, "--ca-file and --cert-file: http://h has no TLS; is it https://?"},
-		{"two rules", Options{BaseURL: "https://h", caFile: file, insecure: true}, "--insecure and --ca-file: choose one"},
-		{"a key alone", Options{BaseURL: "https://h", keyFile: file}, "--key-file: needs --cert-file"},
-		{"no key", Options{BaseURL: "https://h", certFile: file}, "no private key; give it with --key-file"},
-		{"absent", Options{BaseURL: "https://h", caFile: file + "x"}, "--ca-file: "},
+		{"good", Options{BaseURLs: []string{"https://h"}, caFile: file}, ""},
+		{"no TLS", Options{BaseURLs: []string{"http://h"}, caFile: file}, "--ca-file and --cert-file: http://h has no TLS; is it https://?"},
+		{"two rules", Options{BaseURLs: []string{"https://h"}, caFile: file, insecure: true}, "--insecure and --ca-file: choose one"},
+		{"a key alone", Options{BaseURLs: []string{"https://h"}, keyFile: file}, "--key-file: needs --cert-file"},
+		{"no key", Options{BaseURLs: []string{"https://h"}, certFile: file}, "no private key; give it with --key-file"},
+		{"absent", Options{BaseURLs: []string{"https://h"}, caFile: file + "x"}, "--ca-file: "},
 		{"a zone", Options{host: "fe80::1%eth0"}, ""},
 		{"an escaped zone in brackets", Options{host: "[fe80::1%25eth0]"}, ""},
 	} {
@@ -143,7 +143,7 @@ func TestTLSFlags(t *testing.T) {
 func TestProxyIsTold(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://me:canary@p:3128")
 	t.Setenv("NO_PROXY", "")
-	o := Options{Backend: "openai", BaseURL: "http://h", port: 1}
+	o := Options{Backend: "openai", BaseURLs: []string{"http://h"}, port: 1}
 	if problems := o.Check(); len(problems) > 0 {
 		t.Fatal(problems)
 	}

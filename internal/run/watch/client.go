@@ -15,7 +15,7 @@ import (
 // Client samples this process once a second, and logs when it limits what is measured.
 type Client struct {
 	start       time.Time
-	connections *conn.Pool
+	connections conn.Pools
 	view        *live.View
 	before      conn.Stats // a second ago
 	limited     hysteresis
@@ -26,7 +26,7 @@ type Client struct {
 const mostTold = 20
 
 // NewClient watches the client of a run that begins now. Connections that were dialled before, and steps of the clock, are not the run's.
-func NewClient(start time.Time, connections *conn.Pool, view *live.View) *Client {
+func NewClient(start time.Time, connections conn.Pools, view *live.View) *Client {
 	return &Client{start: start, connections: connections, view: view, before: connections.Stats()}
 }
 

@@ -41,7 +41,7 @@ func TestVerdictInTheLog(t *testing.T) {
 }
 
 // pool is one of connections to nowhere.
-func pool(t *testing.T) *conn.Pool {
+func pool(t *testing.T) conn.Pools {
 	t.Helper()
 	tgt, err := target.New(target.Options{BaseURL: "http://nowhere", Dial: func(context.Context, string, string) (net.Conn, error) {
 		near, far := net.Pipe()
@@ -51,14 +51,14 @@ func pool(t *testing.T) *conn.Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := conn.NewPool(tgt, metrics.UserStamps)
+	p := conn.NewPools([]*target.Target{tgt}, metrics.UserStamps)
 	t.Cleanup(p.Close)
 	return p
 }
 
-func dial(t *testing.T, p *conn.Pool) {
+func dial(t *testing.T, p conn.Pools) {
 	t.Helper()
-	if _, err := p.Dial(t.Context()); err != nil {
+	if _, err := p[0].Dial(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -25,8 +25,7 @@ const (
 
 // Server is what is asked of the server beside the load: its counters before, during and after the run, and its profiler.
 type Server struct {
-	client   *http.Client
-	target   *target.Target
+	asked    []asked // each server; the first speaks for all where one does
 	profiler *profiler
 
 	scraping sync.WaitGroup // of the counters before the run; then before and counted are known
@@ -37,9 +36,19 @@ type Server struct {
 	first *metrics.ServerSecond // of the poll before the run; nil if it had no answer
 }
 
-// NewServer asks a server through a client of its own, and profiles it if asked to.
-func NewServer(client *http.Client, t *target.Target, profiling Profiling) *Server {
-	s := &Server{client: client, target: t}
+// asked is a server and the client that asks it.
+type asked struct {
+	client *http.Client
+	target *target.Target
+}
+
+// NewServer asks a server through a client of its own, and profiles it if asked to. The counters of others that share the load are added to
+// its own, and their profilers run with its own.
+func NewServer(client *http.Client, t *target.Target, profiling Profiling, others ...*target.Target) *Server {
+	s := &Server{asked: []asked{{client, t}}}
+	for _, t := range others {
+		s.asked = append(s.asked, asked{t.Client(), t})
+	}
 	s.profiler = newProfiler(profiling, s.profile)
 	return s
 }
@@ -65,8 +74,16 @@ func (s *Server) Poll() {
 	}
 }
 
+// pages are the metrics pages of all servers.
+func (s *Server) pages() (all []telemetry.Page) {
+	for _, a := range s.asked {
+		all = append(all, telemetry.Page{Client: a.client, URL: a.target.URL("/metrics")})
+	}
+	return all
+}
+
 func (s *Server) newPage() *telemetry.ServerWatch {
-	return telemetry.NewServerWatch(s.client, s.target.URL("/metrics"))
+	return telemetry.NewServerWatch(s.pages()...)
 }
 
 // End files what the counters moved by, and ends the profiling. A server without counters is not reported.
@@ -96,7 +113,9 @@ func (s *Server) Close(say func(string)) []string {
 	if s == nil {
 		return nil
 	}
-	defer s.client.CloseIdleConnections()
+	for _, a := range s.asked {
+		defer a.client.CloseIdleConnections()
+	}
 	s.scraping.Wait()
 	return s.profiler.wait(say)
 }
@@ -104,18 +123,27 @@ func (s *Server) Close(say func(string)) []string {
 func (s *Server) scrape() (telemetry.Counters, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	return telemetry.Scrape(ctx, s.client, s.target.URL("/metrics"))
+	return telemetry.Scrape(ctx, s.pages()...)
 }
 
-// profile asks the server to "start" or "stop" its profiler.
+// profile asks each server to "start" or "stop" its profiler.
 func (s *Server) profile(ctx context.Context, action string) error {
-	if err := telemetry.Profiler(ctx, s.client, s.target.URL(""), action); err != nil {
-		return fmt.Errorf("the server's profiler did not %s: %s", action, s.clean(err))
+	var failed []error
+	for _, a := range s.asked {
+		if err := telemetry.Profiler(ctx, a.client, a.target.URL(""), action); err != nil {
+			failed = append(failed, fmt.Errorf("the server's profiler did not %s: %s", action, s.clean(err)))
+		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
-func (s *Server) clean(err error) string { return export.Clean(s.target.Hide(err.Error())) }
+func (s *Server) clean(err error) string {
+	text := err.Error()
+	for _, a := range s.asked {
+		text = a.target.Hide(text)
+	}
+	return export.Clean(text)
+}
 
 // Watch reads the server's metrics page about once a second until ctx ends, and a last time, and tells what it says, what kind of
 // server it is, and why there is nothing, or nothing more, to say. cache hears of each poll.

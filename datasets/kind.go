@@ -204,9 +204,10 @@ func Define(kinds []Kind, group func(heading string) Flags) {
 	}
 }
 
-// Named is the kind of that name, nil for none.
+// Named is the kind of that name, nil for none. Dashes and underscores are the same, as vLLM's clients differ there.
 func Named(kinds []Kind, name string) Kind {
-	if i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name() == name }); i >= 0 {
+	dashed := func(name string) string { return strings.ReplaceAll(name, "_", "-") }
+	if i := slices.IndexFunc(kinds, func(k Kind) bool { return dashed(k.Name()) == dashed(name) }); i >= 0 {
 		return kinds[i]
 	}
 	return nil

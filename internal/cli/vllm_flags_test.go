@@ -14,6 +14,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/media"
+	"benchtop/internal/cli/argv"
 )
 
 // vllmFlag is an option of vllm bench serve, as docs/compatibility/run.sh flags writes it, for the Rust client with "rust".
@@ -197,7 +198,7 @@ func TestFlagsOnThePage(t *testing.T) {
 				t.Errorf("%s is in the wrong list: vLLM has it: %v", name, vllm[name])
 			}
 			state := strings.TrimSpace(cells[2])
-			if there := all.Lookup(name[2:]) != nil; there == (state == "not there yet") {
+			if there := all.Lookup(argv.Current(name[2:])) != nil; there == (state == "not there yet") {
 				t.Errorf("%s: the page says %q, it is there: %v", name, state, there)
 			}
 			if !ours && !slices.Contains([]string{"same", "with a difference", "accepted without effect", "not there yet"}, state) {
@@ -206,6 +207,11 @@ func TestFlagsOnThePage(t *testing.T) {
 			if difference := strings.TrimSpace(cells[3]); !ours && state != "same" && difference == "" {
 				t.Errorf("%s: no reason", name)
 			}
+		}
+	}
+	for _, name := range argv.OldNames() {
+		if !told["--"+name] {
+			t.Errorf("the old spelling --%s is not on the page", name)
 		}
 	}
 	for name := range vllm {

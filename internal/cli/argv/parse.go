@@ -39,6 +39,7 @@ type doubtful interface{ Warnings(flag string) []string }
 //
 //   - underscores in a name are dashes, and the beginning of a name is enough where it fits one flag only;
 //   - a flag given again replaces what was given before, and a warning says so;
+//   - a flag of an older release is the one of today, and a warning says so;
 //   - some flags take several values in a row, and JSON flags take their members one by one behind a dot;
 //   - an argument that begins with a dash is a flag, unless it is a negative number or has a blank in its name. Other values
 //     that begin with a dash are joined to their flag by '='.
@@ -64,6 +65,7 @@ func parse(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error
 			}
 		}
 	}
+	imply(fs, a.implied)
 	fs.VisitAll(func(f *pflag.Flag) {
 		if a.times[f] > 1 && !isRepeatable(f) {
 			a.warnings = append(a.warnings, fmt.Sprintf("--%s is given more than once; the last one applies", f.Name))
@@ -80,6 +82,7 @@ type argv struct {
 	fs       *pflag.FlagSet
 	args     []string            // the rest of it
 	times    map[*pflag.Flag]int // how often a flag was given as a whole
+	implied  []string            // by old spellings, as NAME=VALUE
 	warnings []string
 	problems []error
 }
@@ -129,7 +132,7 @@ func (a *argv) oneDash(arg string) {
 // option reads a flag, from its two dashes on, and its values.
 func (a *argv) option(arg string) *Help {
 	name, value, joined := strings.Cut(arg[2:], "=")
-	name, keys, dotted := strings.Cut(name, ".")
+	name, keys, dotted := strings.Cut(a.current(name), ".")
 	flag, err := findFlag(a.fs, name)
 	switch {
 	case errors.As(err, new(Help)):

@@ -164,6 +164,14 @@ func TestChunksAllocateNothing(t *testing.T) {
 	}
 }
 
+// BenchmarkRequest is a whole request with a short answer, on a connection that is open.
+func BenchmarkRequest(b *testing.B) {
+	base := serveTCP(b, pieces(true, 0, stream(text("a"), sseEvent(finish))))
+	b.ReportAllocs()
+	b.ResetTimer()
+	loadTCP(b, base, b.N, event.Discard, nil)
+}
+
 func BenchmarkChunk(b *testing.B) {
 	const chunks = 1000
 	base := serveTCP(b, endless(chunks))

@@ -143,6 +143,8 @@ func (c *Conn) ReadHeader() error {
 		return os.ErrDeadlineExceeded
 	case errors.As(err, new(*fasthttp.ErrSmallBuffer)):
 		return fmt.Errorf("%w as benchtop reads it: its header is longer than %d bytes", ErrNotHTTP, headerMost)
+	case c.failure == nil && err == io.EOF: // the library's word for it
+		return notHTTP("an empty line")
 	case c.failure == nil:
 		return notHTTP(err.Error())
 	case c.total == before && c.failure == io.EOF:

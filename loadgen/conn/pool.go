@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"syscall"
@@ -207,7 +208,8 @@ func (p *Pool) Answered(c *Conn) {
 
 // Release takes a connection back after an answer. err is the error of the last read, io.EOF for a whole answer.
 func (p *Pool) Release(c *Conn, err error) {
-	reusable := err == io.EOF && c.failure == nil && !c.Answer.ConnectionClose() && c.reader.Buffered() == 0
+	reusable := err == io.EOF && c.failure == nil && !c.Answer.ConnectionClose() && c.reader.Buffered() == 0 &&
+		c.Answer.StatusCode() != http.StatusSwitchingProtocols // it speaks something else from now on
 	_ = c.Answer.CloseBodyStream()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -49,6 +49,7 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arri
 	request.thinks = request.ChatTemplateKwargs.EnableThinking
 	return s.respond(w, r, a, ids, maxTokens, request.sampling, &chunks{
 		prefix: "chatcmpl-", object: "chat.completion", chunk: "chat.completion.chunk", options: request.streamOptions(), promptLogprobs: absent,
+		promptTokens: request.ReturnTokenIDs, details: absent,
 		role: chatChoice{Delta: &chatMessage{Role: "assistant", Content: ""}},
 		all:  func(g *generation, tokens []token) any { return g.chatChoice(tokens, request, true) },
 		some: func(g *generation, tokens []token) any { return g.chatChoice(tokens, request, false) },
@@ -72,9 +73,12 @@ func (g *generation) chatChoice(tokens []token, request chatRequest, whole bool)
 	choice := chatChoice{FinishReason: tokens[len(tokens)-1].finish}
 	if whole {
 		text = chatMessage{Role: "assistant", Content: "", Refusal: absent, ToolCalls: []struct{}{}, Reasoning: absent}
-		choice.Message, choice.StopReason, choice.TokenIDs = &text, absent, absent
+		choice.Message = &text
 	} else {
 		choice.Delta = &text
+	}
+	if choice.TokenIDs = absent; choice.FinishReason != nil {
+		choice.StopReason = absent
 	}
 	thought, said := g.split(tokens)
 	if len(thought) > 0 {

@@ -17,6 +17,7 @@ type completionChoice struct {
 	Logprobs     *completionLogprobs `json:"logprobs"`
 	FinishReason *string             `json:"finish_reason"`
 	StopReason   *string             `json:"stop_reason"`
+	PromptIDs    []int               `json:"prompt_token_ids"` // with the first tokens
 	TokenIDs     []int               `json:"token_ids"`
 }
 
@@ -32,7 +33,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival)
 	}
 	offset := 0
 	return s.respond(w, r, a, ids, request.MaxTokens, request.sampling, &chunks{
-		prefix: "cmpl-", object: "text_completion", chunk: "text_completion", options: request.streamOptions(), noUsage: absent,
+		prefix: "cmpl-", object: "text_completion", chunk: "text_completion", options: request.streamOptions(),
 		all: func(g *generation, tokens []token) any { return g.completionChoice(tokens, request, 0) },
 		some: func(g *generation, tokens []token) any {
 			choice := g.completionChoice(tokens, request, offset)
@@ -68,6 +69,9 @@ func (g *generation) completionChoice(tokens []token, request completionRequest,
 	}
 	if request.ReturnTokenIDs {
 		choice.TokenIDs = idsOf(tokens)
+		if tokens[0].index == 0 {
+			choice.PromptIDs = g.prompt
+		}
 	}
 	return choice
 }

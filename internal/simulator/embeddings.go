@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -18,7 +17,7 @@ type embeddingRequest struct {
 	EncodingFormat string          `json:"encoding_format"` // "float", the default, "base64", "bytes" or "bytes_only"
 	Dimensions     *int            `json:"dimensions"`
 	Modality       string          `json:"modality"` // Infinity's: what the URLs of the input lead to, "text" if the input is text
-	Task           *string         `json:"task"`     // of /pooling
+	Task           string          `json:"task"`     // of /pooling: "embed", the default, or "classify", which gives one number
 	Data           json.RawMessage `json:"data"`     // of /pooling: input for a plug-in
 }
 
@@ -90,7 +89,7 @@ func (s *Server) infinityEmbeddings(w http.ResponseWriter, r *http.Request, a *a
 }
 
 func (s *Server) pooling(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
-	return s.embed(w, r, a, embeddingForm{kind: "pool-", item: func(index int, vector any) any {
+	return s.embed(w, r, a, embeddingForm{kind: "pooling-", item: func(index int, vector any) any {
 		return struct {
 			Index  int    `json:"index"`
 			Object string `json:"object"`
@@ -111,7 +110,7 @@ func embeddingItem(index int, vector any) any {
 // embed has the engine read the prompts and answers with a vector for each.
 func (s *Server) embed(w http.ResponseWriter, r *http.Request, a *arrival, form embeddingForm) *apiError {
 	var request embeddingRequest
-	if err := s.read(w, r, &request); err != nil {
+	if err := s.readPooled(w, r, &request); err != nil {
 		return err
 	}
 	prompts, err := request.prompts(form.media)
@@ -122,9 +121,16 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request, a *arrival, form 
 	if err != nil {
 		return err
 	}
+	size := embeddingSize
+	if request.Dimensions != nil {
+		size = *request.Dimensions
+	}
+	if request.Task == "classify" {
+		size = 1
+	}
 	var vectors [][]float32
 	for _, ids := range done.prompts {
-		vectors = append(vectors, vector(ids, *cmp.Or(request.Dimensions, new(int))))
+		vectors = append(vectors, vector(ids, size))
 	}
 	if format := request.EncodingFormat; format == "bytes" || format == "bytes_only" {
 		done.writeBytes(w, vectors, format == "bytes")
@@ -149,8 +155,8 @@ func (request *embeddingRequest) prompts(media bool) ([]prompt, *apiError) {
 	switch d := request.Dimensions; {
 	case request.Data != nil:
 		return nil, badRequest("task", "No IOProcessor plugin installed.")
-	case request.Task != nil && *request.Task != "embed":
-		return nil, badRequest("task", "Unsupported task: %q Supported tasks: embed", *request.Task)
+	case !slices.Contains([]string{"", "embed", "classify"}, request.Task):
+		return nil, badRequest("task", "Unsupported task: %q Supported tasks: embed, classify", request.Task)
 	case !slices.Contains([]string{"", "float", "base64", "bytes", "bytes_only"}, request.EncodingFormat):
 		return nil, badRequest("encoding_format", "encoding_format must be float, base64, bytes or bytes_only")
 	case d != nil && (*d < 1 || *d > embeddingSize):

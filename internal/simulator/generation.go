@@ -14,6 +14,7 @@ import (
 type generation struct {
 	*Server
 	seq          *sequence
+	prompt       []int
 	prose        prose
 	logprobDraws *rand.Rand // log probabilities; separate, so that a request for them changes nothing else
 	model        string     // as the request names it
@@ -59,6 +60,7 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	g := &generation{
 		Server:       s,
 		seq:          seq,
+		prompt:       prompt,
 		prose:        text,
 		logprobDraws: rand.New(rand.NewPCG(s.profile.Seed+1, key)),
 		model:        model,
@@ -177,6 +179,7 @@ type sampling struct {
 	Seed           int64          `json:"seed"` // asks for another answer to the same prompt
 	ReturnTokenIDs bool           `json:"return_token_ids"`
 	CacheSalt      *string        `json:"cache_salt"` // requests with another one share no cache with this
+	Temperature    *float64       `json:"temperature"`
 
 	pooled bool // the prompt is read and nothing is generated
 	thinks bool // the first third of the answer is reasoning
@@ -209,6 +212,8 @@ func (p sampling) check() *apiError {
 		return badRequest("use_beam_search", "beam search is not simulated")
 	case p.StreamOptions != nil && !p.Stream:
 		return badRequest("stream_options", "Stream options can only be defined when `stream=True`.")
+	case p.Temperature != nil && *p.Temperature < 0:
+		return badRequest("temperature", "temperature must be non-negative, got %v.", *p.Temperature)
 	case p.CacheSalt != nil && *p.CacheSalt == "":
 		return badRequest("cache_salt", "Parameter 'cache_salt' must be a non-empty string if provided.")
 	}

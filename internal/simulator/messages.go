@@ -64,9 +64,10 @@ type messageEvents struct {
 
 // messageUsage counts the tokens of a message. Tokens from the prefix cache are not in InputTokens.
 type messageUsage struct {
-	InputTokens  int  `json:"input_tokens"`
-	OutputTokens int  `json:"output_tokens"`
-	CacheRead    *int `json:"cache_read_input_tokens,omitempty"`
+	InputTokens   int  `json:"input_tokens"`
+	OutputTokens  int  `json:"output_tokens"`
+	CacheCreation *int `json:"cache_creation_input_tokens,omitempty"`
+	CacheRead     *int `json:"cache_read_input_tokens,omitempty"`
 }
 
 // messageBody is a message: whole, or without content in the first event.
@@ -229,7 +230,7 @@ func (*messageEvents) usage(g *generation) *messageUsage {
 	u := &messageUsage{InputTokens: g.seq.prompt, OutputTokens: g.arrival.OutputTokens}
 	if g.profile.PrefixCache {
 		cached := g.cached()
-		u.InputTokens, u.CacheRead = u.InputTokens-cached, &cached
+		u.InputTokens, u.CacheRead, u.CacheCreation = u.InputTokens-cached, &cached, new(int)
 	}
 	return u
 }

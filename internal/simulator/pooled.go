@@ -26,6 +26,15 @@ type pooled struct {
 	tokens    int      // in all of them
 }
 
+// readPooled is read for such a request: as in vLLM, the error of an unknown model names no parameter.
+func (s *Server) readPooled(w http.ResponseWriter, r *http.Request, v interface{ model() string }) *apiError {
+	err := s.read(w, r, v)
+	if err != nil {
+		err.param = ""
+	}
+	return err
+}
+
 // pool has the engine compute every prompt, as before a first token, and returns when all are computed.
 func (s *Server) pool(r *http.Request, a *arrival, kind string, request pooledRequest, prompts []prompt) (*pooled, *apiError) {
 	prompts, err := s.truncate(request.Truncate, prompts)
@@ -86,7 +95,7 @@ func (s *Server) truncate(limit *int, prompts []prompt) ([]prompt, *apiError) {
 func (p *pooled) answer() answer {
 	return answer{
 		ID: p.id, Object: "list", Created: time.Now().Unix(), Model: p.model,
-		Usage: usage{PromptTokens: p.tokens, TotalTokens: p.tokens, PromptTokensDetails: absent},
+		Usage: usage{PromptTokens: p.tokens, TotalTokens: p.tokens, PromptDetails: absent, CompletionDetails: absent},
 	}
 }
 
@@ -116,11 +125,8 @@ func (p *pooled) writeBytes(w http.ResponseWriter, vectors [][]float32, describe
 	_, _ = w.Write(body) // the client may be gone
 }
 
-// vector is drawn from the prompt and has length 1: the same prompt has the same vector. A size of 0 is the standard one.
+// vector is drawn from the prompt and has length 1: the same prompt has the same vector.
 func vector(ids []int, size int) []float32 {
-	if size == 0 {
-		size = embeddingSize
-	}
 	draws := rand.New(rand.NewPCG(0, fingerprint(ids, "", 0)))
 	numbers, sum := make([]float32, size), 0.0
 	for i := range numbers {

@@ -231,11 +231,18 @@ func (i *responseItem) event() string {
 	return "response.output_text"
 }
 
+// content is what the item has so far. As in vLLM, it begins with an empty list of log probabilities, and ends with null where there are
+// none.
 func (i *responseItem) content() fields {
+	text := i.text.String()
 	if i.kind == "reasoning" {
-		return fields{"type": "reasoning_text", "text": i.text.String()}
+		return fields{"type": "reasoning_text", "text": text}
 	}
-	return fields{"type": "output_text", "text": i.text.String(), "annotations": []any{}, "logprobs": i.logprobs}
+	c := fields{"type": "output_text", "text": text, "annotations": []any{}, "logprobs": i.logprobs}
+	if text != "" && len(i.logprobs) == 0 {
+		c["logprobs"] = nil
+	}
+	return c
 }
 
 // state describes the item; it has no content before its end.
@@ -247,43 +254,40 @@ func (i *responseItem) state(status string) fields {
 	if i.kind == "reasoning" {
 		state["summary"] = []any{}
 	} else {
-		state["role"] = "assistant"
+		state["role"], state["phase"] = "assistant", nil
 	}
 	return state
 }
 
-// responseUsage counts the tokens of a response.
-type responseUsage struct {
-	InputTokens   int            `json:"input_tokens"`
-	InputDetails  map[string]int `json:"input_tokens_details"`
-	OutputTokens  int            `json:"output_tokens"`
-	OutputDetails map[string]int `json:"output_tokens_details"`
-	TotalTokens   int            `json:"total_tokens"`
-}
-
-func (d *responseEvents) usage(g *generation) *responseUsage {
+func (d *responseEvents) usage(g *generation) fields {
 	n := g.arrival.OutputTokens
-	return &responseUsage{
-		InputTokens: g.seq.prompt, InputDetails: map[string]int{"cached_tokens": g.cached()},
-		OutputTokens: n, OutputDetails: map[string]int{"reasoning_tokens": min(n, g.thoughts)},
-		TotalTokens: g.seq.prompt + n,
+	turns := []int{} // of tools that the server calls
+	return fields{
+		"input_tokens": g.seq.prompt, "output_tokens": n, "total_tokens": g.seq.prompt + n,
+		"input_tokens_details": fields{
+			"cached_tokens": g.cached(), "cache_write_tokens": 0, "input_tokens_per_turn": turns, "cached_tokens_per_turn": turns,
+		},
+		"output_tokens_details": fields{
+			"reasoning_tokens": min(n, g.thoughts), "tool_output_tokens": 0, "output_tokens_per_turn": turns, "tool_output_tokens_per_turn": turns,
+		},
 	}
 }
 
 // response is the object that is the answer, and that the first and the last event carry.
-func (d *responseEvents) response(g *generation, status string, usage *responseUsage) fields {
+func (d *responseEvents) response(g *generation, status string, usage fields) fields {
 	r := fields{
 		"id": g.id, "object": "response", "created_at": g.created, "model": g.model, "status": status, "output": slices.Clone(d.output), "usage": usage,
 		"instructions": d.request.Instructions, "max_output_tokens": g.room, "temperature": 1.0, "top_p": 1.0, "presence_penalty": 0.0,
 		"frequency_penalty": 0.0, "parallel_tool_calls": true, "tool_choice": "none", "tools": []any{}, "background": false,
 		"service_tier": "auto", "truncation": "disabled", "incomplete_details": nil, "metadata": nil, "max_tool_calls": nil,
 		"previous_response_id": nil, "prompt": nil, "reasoning": nil, "text": nil, "top_logprobs": nil, "user": nil,
-		"input_messages": nil, "output_messages": nil, "kv_transfer_params": nil,
+		"input_messages": nil, "output_messages": nil, "kv_transfer_params": nil, "ec_transfer_params": nil,
 	}
 	if status == "incomplete" {
 		r["incomplete_details"] = fields{"reason": "max_output_tokens"}
 	}
 	if m := g.requestMetrics(); m != nil {
+		m.Speculation = absent
 		r["metrics"] = m
 	}
 	return r

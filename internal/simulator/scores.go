@@ -52,7 +52,7 @@ func (s *Server) rerank(w http.ResponseWriter, r *http.Request, a *arrival) *api
 		Documents scorables `json:"documents"`
 		TopN      int       `json:"top_n"` // 0 for all
 	}
-	if err := s.read(w, r, &request); err != nil {
+	if err := s.readPooled(w, r, &request); err != nil {
 		return err
 	}
 	switch {
@@ -63,7 +63,7 @@ func (s *Server) rerank(w http.ResponseWriter, r *http.Request, a *arrival) *api
 	case request.TopN < 0:
 		return badRequest("top_n", "top_n must not be negative, got %d", request.TopN)
 	}
-	done, err := s.pool(r, a, "rerank-", request.pooledRequest, pairs(scorables{*request.Query}, request.Documents))
+	done, err := s.pool(r, a, "score-", request.pooledRequest, pairs(scorables{*request.Query}, request.Documents))
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (s *Server) score(w http.ResponseWriter, r *http.Request, a *arrival) *apiE
 		Data1     scorables `json:"data_1"`
 		Data2     scorables `json:"data_2"`
 	}
-	if err := s.read(w, r, &request); err != nil {
+	if err := s.readPooled(w, r, &request); err != nil {
 		return err
 	}
 	first := slices.Concat(request.Queries, request.Text1, request.Data1)

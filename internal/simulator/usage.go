@@ -2,11 +2,13 @@ package simulator
 
 import "time"
 
+// usage counts tokens. Its details are left out if nil, and null if absent.
 type usage struct {
-	PromptTokens        int `json:"prompt_tokens"`
-	TotalTokens         int `json:"total_tokens"`
-	CompletionTokens    int `json:"completion_tokens"`
-	PromptTokensDetails any `json:"prompt_tokens_details,omitempty"` // absent without a prefix cache
+	PromptTokens      int `json:"prompt_tokens"`
+	TotalTokens       int `json:"total_tokens"`
+	CompletionTokens  int `json:"completion_tokens"`
+	PromptDetails     any `json:"prompt_tokens_details,omitempty"`
+	CompletionDetails any `json:"completion_tokens_details,omitempty"`
 }
 
 // requestMetrics are the server's own times of a request, in milliseconds. The time to first token counts from the admission, so that
@@ -17,21 +19,12 @@ type requestMetrics struct {
 	QueueTime        float64  `json:"queue_time_ms"`
 	MeanITL          *float64 `json:"mean_itl_ms"`       // null for an answer of one token
 	TokensPerSecond  float64  `json:"tokens_per_second"` // since it was scheduled
+	Speculation      any      `json:"speculative_decoding,omitempty"`
 }
 
 // usage counts the first n tokens of the answer.
 func (g *generation) usage(n int) usage {
-	return usage{PromptTokens: g.seq.prompt, TotalTokens: g.seq.prompt + n, CompletionTokens: n, PromptTokensDetails: absent}
-}
-
-// finalUsage is that of the whole answer, with the tokens that came from the prefix cache, as of a vLLM with
-// --enable-prompt-tokens-details.
-func (g *generation) finalUsage() usage {
-	u := g.usage(g.seq.limit)
-	if g.profile.PrefixCache {
-		u.PromptTokensDetails = map[string]int{"cached_tokens": g.cached()}
-	}
-	return u
+	return usage{PromptTokens: g.seq.prompt, TotalTokens: g.seq.prompt + n, CompletionTokens: n}
 }
 
 // cached is the number of tokens of the prompt that came from the prefix cache; 0 before the first token.

@@ -49,13 +49,18 @@ func bubble(t *testing.T, p Profile, f func(*client)) {
 	})
 }
 
-func (c *client) open(ctx context.Context, method, path, body string) *http.Response {
+func (c *client) request(ctx context.Context, method, path, body string) *http.Request {
 	c.t.Helper()
 	request, err := http.NewRequestWithContext(ctx, method, "http://simulator"+path, strings.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	response, err := c.http.Do(request)
+	return request
+}
+
+func (c *client) open(ctx context.Context, method, path, body string) *http.Response {
+	c.t.Helper()
+	response, err := c.http.Do(c.request(ctx, method, path, body))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -87,26 +92,33 @@ func (c *client) do(method, path, body string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
-// event is the data of one event, and its time.
+// event is the data of one event, with its name ("" for none) and its time.
 type event struct {
 	at   time.Duration
 	data string
+	name string
 }
 
 // stream posts and returns when the headers came and the events of the answer.
 func (c *client) stream(path, body string) (headers time.Duration, got []event) {
 	c.t.Helper()
-	response := c.open(context.Background(), http.MethodPost, path, body)
+	return c.events(c.open(context.Background(), http.MethodPost, path, body))
+}
+
+// events reads a stream to its end.
+func (c *client) events(response *http.Response) (headers time.Duration, got []event) {
+	c.t.Helper()
 	defer response.Body.Close()
 	headers = time.Since(c.start)
 	if kind := response.Header.Get("Content-Type"); response.StatusCode != 200 || kind != "text/event-stream; charset=utf-8" {
 		c.t.Fatalf("status %d, content type %q", response.StatusCode, kind)
 	}
-	lines := bufio.NewScanner(response.Body)
+	lines, named := bufio.NewScanner(response.Body), ""
 	for lines.Scan() {
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if ok {
-			got = append(got, event{time.Since(c.start), data})
+		if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+			named = name
+		} else if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			got, named = append(got, event{time.Since(c.start), data, named}), ""
 		} else if lines.Text() != "" {
 			c.t.Fatalf("a line that is no data: %q", lines.Text())
 		}

@@ -3,7 +3,6 @@ package simulator
 import (
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -187,14 +186,4 @@ func (request *embeddingRequest) media() (items []prompt, problem *apiError) {
 		items = append(items, mediaIDs(url, mediaTokens))
 	}
 	return items, nil
-}
-
-// mediaIDs are the tokens of an item that is not text: drawn from its bytes, so that equal items share a prefix.
-func mediaIDs(item string, n int) prompt {
-	draws := rand.New(rand.NewPCG(1, mixText(fnvOffset, item)))
-	ids := make(prompt, n)
-	for i := range ids {
-		ids[i] = draws.IntN(vocabulary)
-	}
-	return ids
 }

@@ -176,3 +176,16 @@ func TestMediaParts(t *testing.T) {
 		}
 	})
 }
+
+// Equal images share the blocks of a prefix, others do not.
+func TestMediaPrefix(t *testing.T) {
+	bubble(t, cached(), func(c *client) {
+		hits := func(url string) string {
+			_, body := c.do("POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"`+url+`"}}]}],"max_tokens":1}`)
+			return at(c.parse(body), "usage", "prompt_tokens_details", "cached_tokens")
+		}
+		if first, other, again := hits("data:a"), hits("data:b"), hits("data:a"); first != "0" || other != "0" || again != "256" {
+			t.Errorf("an image has %s tokens in the cache, another %s, the first again %s", first, other, again)
+		}
+	})
+}

@@ -50,14 +50,22 @@ type message struct {
 	Content content `json:"content"`
 }
 
-// content is a message's text: a text, a list of parts, which are joined, or null. A part that is an image, a video or sound is not
-// read: it costs mediaTokens, as an image does in a multimodal model.
+// content is a message's text: a text, a list of parts, which are joined, or null. A part that is an image, a video or sound costs
+// mediaTokens, as an image does in a multimodal model.
 type content string
 
 const mediaTokens = 256
 
-// mediaText replaces such a part: bytes outside of all longer pieces, so that each is a token.
-var mediaText = strings.Repeat("\x1a", mediaTokens)
+// mediaIDs are the tokens of an item that is not text. They are drawn from its bytes, so that equal items share a prefix and others do
+// not, and come back from their text unchanged.
+func mediaIDs(item string, n int) prompt {
+	draws := rand.New(rand.NewPCG(1, mixText(fnvOffset, item)))
+	ids := make(prompt, n)
+	for i := range ids {
+		ids[i] = firstRune + draws.IntN(vocabulary-firstRune)
+	}
+	return ids
+}
 
 func (c *content) UnmarshalJSON(raw []byte) error {
 	return c.parse(raw, []string{"text"}, []string{"image_url", "video_url", "input_audio"})
@@ -83,20 +91,24 @@ func (c *content) parse(raw []byte, text, media []string) error {
 		*c = content(plain)
 		return nil
 	}
-	var parts []struct {
-		Type string  `json:"type"`
-		Text *string `json:"text"`
-	}
+	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) != nil {
 		return errors.New("content: must be a text or a list of parts")
 	}
 	var texts []string
-	for _, part := range parts {
+	for _, raw := range parts {
+		var part struct {
+			Type string  `json:"type"`
+			Text *string `json:"text"`
+		}
+		if json.Unmarshal(raw, &part) != nil {
+			return errors.New("content: must be a text or a list of parts")
+		}
 		switch {
 		case slices.Contains(text, part.Type) && part.Text != nil:
 			texts = append(texts, *part.Text)
 		case slices.Contains(media, part.Type):
-			texts = append(texts, mediaText)
+			texts = append(texts, decode(mediaIDs(string(raw), mediaTokens)))
 		default:
 			return fmt.Errorf("content: expected parts of type %s, got %q", strings.Join(slices.Concat(text, media), ", "), part.Type)
 		}

@@ -85,8 +85,9 @@ func formOf(v any) string {
 
 // otherwise are recorded requests that the simulator answers in another way.
 var otherwise = map[string]string{
-	"chat, two choices":         "n is 1",
-	"embeddings of a generator": "there is one server for all endpoints",
+	"chat, two choices":                  "n is 1",
+	"embeddings of a generator":          "there is one server for all endpoints",
+	"rerank, scores that are no numbers": "scores are numbers",
 }
 
 // The answers have the forms of those of a real vLLM to the same requests.

@@ -37,7 +37,7 @@ func benchtopObject(r *metrics.Report) object {
 			{"input", sortedObject(r.InputSources, sourceName)},
 			{"output", sortedObject(r.OutputSources, sourceName)},
 		}},
-		{"cached_tokens", when(r.CachedTokens > 0, object{{"tokens", r.CachedTokens}, {"share", cachedShare(r)}})},
+		{"cached_tokens", when(r.Cached != metrics.CacheHits{}, cached(r))},
 		{"answer_lengths", object{
 			{"judged", r.Lengths.Judged}, {"shorter", lengthGap(&r.Lengths.Shorter)}, {"longer", lengthGap(&r.Lengths.Longer)},
 		}},
@@ -47,6 +47,7 @@ func benchtopObject(r *metrics.Report) object {
 			{"scheduled_rps", orNull(r.ScheduledRate)}, {"sent_rps", orNull(r.SentRate)}, {"done_rps", orNull(r.DoneRate)},
 		}},
 	}, ownStatistics(r), object{
+		{"output_token_throughput_per_user", when(!r.Plan.Pooling, statistic(&r.Speeds, ""))},
 		{"peak_concurrency_exact", r.ExactPeakConcurrency},
 		{"good", goodOrNull(r, r.Good)},
 		{"steady_state", ifPresent(r.SteadyState, steadyState)},
@@ -117,8 +118,15 @@ func sortedObject[K cmp.Ordered, V any](m map[K]V, name func(K) string) object {
 	return o
 }
 
-// cachedShare is the share of prompt tokens that the server found in its prefix cache, according to its answers.
-func cachedShare(r *metrics.Report) float64 { return float64(r.CachedTokens) / float64(r.InputTokens) }
+// cached are the hits of the server's prefix cache by the usage of its answers. The share is of all input tokens, the hit rate of those
+// alone of which the usage says so.
+func cached(r *metrics.Report) object {
+	h := &r.Cached
+	return object{
+		{"tokens", h.Tokens}, {"share", metrics.Share(h.Tokens, r.InputTokens)},
+		{"requests", h.Requests}, {"prompt_tokens", h.Of}, {"hit_rate", finiteOrNull(h.Rate())},
+	}
+}
 
 func sourceName(s metrics.TokenSource) string { return cmp.Or(string(s), "unknown") }
 

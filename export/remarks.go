@@ -16,7 +16,8 @@ import (
 func Remarks(w io.Writer, r metrics.Report) error {
 	t := remarks{r: &r}
 	for _, about := range []func(){
-		t.completeness, t.steering, t.objectives, t.slotWaits, t.proxy, t.cache, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens, t.client, t.steady,
+		t.completeness, t.steering, t.objectives, t.slotWaits, t.proxy, t.cache, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens,
+		t.tokensOfChunks, t.client, t.steady,
 		t.gpus, t.gates,
 	} {
 		about()
@@ -293,6 +294,23 @@ func (t *remarks) tokens() {
 		if n := t.r.OutputSources[s.source]; n > 0 {
 			t.add("Output tokens of %d of %s: %s.", n, count(t.r.Completed, "request"), s.words)
 		}
+	}
+}
+
+// manyTokens is the mean number of tokens of a chunk from which on ITL, the gap between chunks, is far from the time of a token.
+const manyTokens = 1.3
+
+// tokensOfChunks reports chunks of several tokens whose number the server did not say.
+func (t *remarks) tokensOfChunks() {
+	r := t.r
+	counted := r.OutputSources[metrics.TokensFromUsage]
+	chunks := r.Statistics[metrics.ITL].N + r.Completed
+	if r.Plan.Pooling || counted == 0 || counted < r.Completed || r.Statistics[metrics.TokenITL].N > 0 || r.Statistics[metrics.ITL].N == 0 {
+		return
+	}
+	if mean := float64(r.OutputTokens) / float64(chunks); mean >= manyTokens {
+		t.add("ITL: chunks hold %.1f tokens on average, and ITL is the gap between chunks. With --continuous-usage servers such as vLLM and SGLang"+
+			" count the tokens of each chunk of completions and chat, which gives ITL per token.", mean)
 	}
 }
 

@@ -124,6 +124,22 @@ func TestNoRemarks(t *testing.T) {
 	}
 }
 
+// ITL of chunks with several tokens is not ITL by token, where the server counted the whole alone.
+func TestRemarkOnTokensOfChunks(t *testing.T) {
+	const want = "\nITL: chunks hold 2.5 tokens on average, and ITL is the gap between chunks. With --continuous-usage"
+	for _, c := range []struct {
+		output, counted, known int
+		pooling                bool
+		want                   string
+	}{{250, 10, 0, false, want}, {250, 10, 90, false, ""}, {250, 9, 0, false, ""}, {120, 10, 0, false, ""}, {250, 10, 0, true, ""}} {
+		r := metrics.Report{Completed: 10, OutputTokens: c.output, OutputSources: map[metrics.TokenSource]int{metrics.TokensFromUsage: c.counted}}
+		r.Statistics[metrics.ITL].N, r.Statistics[metrics.TokenITL].N, r.Plan.Pooling = 90, c.known, c.pooling
+		if got := strings.ReplaceAll(remarksOf(t, r), "\n  ", " "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 // A limit that was set during the run is not reported as the plan's.
 func TestRemarkOnSlotWait(t *testing.T) {
 	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4}, Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Mean: 3, Max: 5}}}

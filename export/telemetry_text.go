@@ -13,15 +13,18 @@ import (
 	"benchtop/metrics"
 )
 
-// Telemetry writes the metrics of server and GPUs, and the parts of TTFT, in the form of Text. The text starts with an empty
-// line; it is empty without data.
+// Telemetry writes the output speed of users, the metrics of server and GPUs, and the parts of TTFT, in the form of Text. The text starts
+// with an empty line; it is empty without data.
 func Telemetry(w io.Writer, r metrics.Report) error {
 	t := textReport{bufio.NewWriter(w)}
-	server, gpus, split := hasServer(&r), hasGPUs(r.GPUs), hasSplit(&r)
-	if !server && !gpus && !split {
+	users, server, gpus, split := r.Speeds.N > 0, hasServer(&r), hasGPUs(r.GPUs), hasSplit(&r)
+	if !users && !server && !gpus && !split {
 		return nil
 	}
 	t.w.WriteByte('\n')
+	if users {
+		t.users(&r)
+	}
 	if server {
 		t.server(&r)
 	}
@@ -33,6 +36,27 @@ func Telemetry(w io.Writer, r metrics.Report) error {
 	}
 	t.heading("", '=')
 	return t.w.Flush()
+}
+
+// users writes the output speed of users, and ITL by token where the server counts the tokens of its chunks.
+func (t textReport) users(r *metrics.Report) {
+	t.heading("Output per User", '-')
+	speed, itl := &r.Speeds, &r.Statistics[metrics.TokenITL]
+	t.float("Mean output speed (tok/s/user):", speed.Mean)
+	t.float("Median output speed (tok/s/user):", speed.Median)
+	for _, p := range speed.Percentiles {
+		if p.P <= 10 { // the slow users
+			t.float("P"+pythonNumber(p.P)+" output speed (tok/s/user):", p.Value)
+		}
+	}
+	if itl.N == 0 {
+		return
+	}
+	t.float("Mean per-token ITL (ms):", itl.Mean)
+	t.float("Median per-token ITL (ms):", itl.Median)
+	for _, p := range itl.Percentiles {
+		t.float("P"+pythonNumber(p.P)+" per-token ITL (ms):", p.Value)
+	}
 }
 
 // optional writes a known figure.
@@ -53,7 +77,7 @@ func anyKnown(figures ...float64) bool { return slices.ContainsFunc(figures, fin
 
 func hasServer(r *metrics.Report) bool {
 	s := r.Server
-	return r.CachedTokens > 0 || s != nil && len(s.Seconds) > 0 &&
+	return r.Cached.Of+r.Cached.Tokens > 0 || s != nil && len(s.Seconds) > 0 &&
 		anyKnown(s.RunningMean, s.WaitingMean, s.KVMean, s.Preemptions, s.PromptTokens, s.OutputTokens, s.HitRate, s.Acceptance)
 }
 
@@ -98,11 +122,16 @@ func (t textReport) server(r *metrics.Report) {
 // tooShort is the reason for missing levels of a server that exports them.
 const tooShort = "The run was too short to sample the server's queue and cache"
 
-// cached is the share of cached prompt tokens according to the answers.
+// cached is the hit rate of the prefix cache by the usage of the answers that have it.
 func (t textReport) cached(r *metrics.Report) {
-	if r.CachedTokens > 0 {
-		t.float("Cached prompt tokens, by usage (%):", 100*cachedShare(r))
+	h, of, rate := &r.Cached, "", r.Cached.Rate()
+	switch {
+	case h.Requests == 0 && h.Tokens > 0: // an older journal, which does not say whose usage had it: the least that it was
+		rate = metrics.Share(h.Tokens, r.InputTokens)
+	case h.Requests < r.Completed:
+		of = fmt.Sprintf(" of %d of %d", h.Requests, r.Completed)
 	}
+	t.optional("Cached prompt tokens, by usage"+of+" (%):", 100*rate)
 }
 
 // note writes a sentence below the figures.

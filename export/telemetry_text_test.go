@@ -63,20 +63,20 @@ func TestTelemetryOfMissingData(t *testing.T) {
 
 // The share of cached tokens is written without a metrics page too; a run without a sample gets a note.
 func TestTelemetryOfCachedTokens(t *testing.T) {
-	told := metrics.Report{InputTokens: 400, CachedTokens: 300}
+	told := metrics.Report{InputTokens: 400, Cached: metrics.CacheHits{Tokens: 300, Requests: 4, Of: 400}}
 	if want := "\n----------------------Server----------------------\nCached prompt tokens, by usage (%):      75.00     \n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
 		t.Errorf("got %q, want %q", telemetry(t, told), want)
 	}
-	if got := compact(t, benchtopJSON(t, told)["cached_tokens"]); got != `{"share":0.75,"tokens":300}` {
+	if got := compact(t, benchtopJSON(t, told)["cached_tokens"]); got != `{"hit_rate":0.75,"prompt_tokens":400,"requests":4,"share":0.75,"tokens":300}` {
 		t.Errorf("JSON %s", got)
 	}
 	r := serverReport()
-	r.InputTokens, r.CachedTokens = 400, 300
+	r.InputTokens, r.Completed, r.Cached = 800, 5, metrics.CacheHits{Tokens: 300, Requests: 4, Of: 400}
 	no := metrics.Unsaid()
 	s := r.Server
 	s.RunningMean, s.RunningMost, s.WaitingMean, s.WaitingMost, s.KVMean, s.KVMost = no, no, no, no, no, no
 	got := telemetry(t, r)
-	for _, want := range []string{"Prefix cache hit rate (%):               34.50", "by usage (%):      75.00", "too short to sample"} {
+	for _, want := range []string{"Prefix cache hit rate (%):               34.50", "by usage of 4 of 5 (%): 75.00", "too short to sample"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

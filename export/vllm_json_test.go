@@ -61,7 +61,7 @@ var (
 		"schema", "version", "command", "seed", "definitions", "dataset", "cache", "load", "stages", "ramp", "find", "steered",
 		"warmup_s", "warmed_up", "objectives", "token_sources", "cached_tokens", "answer_lengths", "client", "queueing", "pacing",
 	}, statisticKeys(), []string{
-		"peak_concurrency_exact", "good", "steady_state", "levels", "answer",
+		"output_token_throughput_per_user", "peak_concurrency_exact", "good", "steady_state", "levels", "answer",
 		"gates", "probes", "ttft_split", "server", "gpus", "timeline", "events", "failures", "damaged_journal_lines", "not_sent", "interrupted",
 	})
 )

@@ -170,13 +170,7 @@ func (x *exchange) event(name, data []byte) error {
 }
 
 func (x *exchange) chunk(m *protocol.Message) {
-	c := metrics.Chunk{At: x.at, Tokens: int32(m.Tokens), Answer: len(m.Answer) > 0}
-	if m.Tokens < 0 {
-		c.Tokens = 0
-		if m.Output {
-			c.Tokens, x.uncounted = 1, true
-		}
-	}
+	c := metrics.Chunk{At: x.at, Tokens: x.tokens(m), Answer: len(m.Answer) > 0}
 	switch q := x.q; {
 	case m.Ours && len(q.Chunks) == 0:
 		q.VLLMLater = metrics.Never
@@ -193,6 +187,40 @@ func (x *exchange) chunk(m *protocol.Message) {
 	x.chunkEvent.At, x.chunkEvent.Chunk = c.At, c
 	x.sink.Take(&x.chunkEvent)
 	x.q.Piece = nil // its memory belongs to the parser, which goes to another stream
+}
+
+// tokens are those of a chunk: counted by ids or log probabilities, else by the growth of a usage that every chunk so far came with,
+// else assumed.
+func (x *exchange) tokens(m *protocol.Message) int32 {
+	grown := x.grown(m)
+	switch {
+	case m.Tokens < 0 && grown < 0 && !m.Output:
+		return 0
+	case m.Tokens < 0 && grown < 0:
+		x.uncounted = true
+		return 1
+	case !x.uncounted:
+		x.q.CountedChunks = len(x.q.Chunks) + 1
+	}
+	if m.Tokens >= 0 {
+		return int32(m.Tokens)
+	}
+	return int32(grown)
+}
+
+// grown is the number of tokens by which the usage grew since the last chunk, -1 where it did not tell. A usage that says 0 beside
+// output is no count, nor is one that comes with the last chunks alone.
+func (x *exchange) grown(m *protocol.Message) int {
+	n := m.Usage.Output - x.running
+	switch {
+	case !m.Usage.Present && !m.Output, x.running < 0:
+		return -1
+	case !m.Usage.Present, n < 0, n == 0 && m.Output, n > tokensMost:
+		x.running = -1
+		return -1
+	}
+	x.running = m.Usage.Output
+	return n
 }
 
 // complete judges an answer whose body ended in order. As in vLLM, its last event needs no blank line.

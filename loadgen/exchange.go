@@ -37,6 +37,7 @@ type exchange struct {
 	delay            time.Duration // until the piece was read; metrics.Never without a stamp of the kernel
 	received         time.Duration // when the last chunk was read
 	usage            protocol.Usage
+	running          int    // output tokens by the usage of the last chunk, -1 once a chunk came without
 	finished, ended  bool   // after a finish reason, after [DONE]
 	bodyOver         bool   // the body was read to its end
 	uncounted        bool   // a chunk has output and no token count
@@ -223,7 +224,7 @@ func (x *exchange) countTokens() {
 	if x.usage.Input >= 0 && x.usage.Present {
 		q.InputTokens, q.InputSource = x.usage.Input, metrics.TokensFromUsage
 	}
-	q.CachedTokens = max(0, x.usage.Cached)
+	q.CachedTokens, q.CachedKnown = max(0, x.usage.Cached), x.usage.Present && x.usage.Cached >= 0
 	if !x.engine.encoder.traits.Streams {
 		return // the answer has no tokens
 	}

@@ -155,12 +155,14 @@ func TestRTFx(t *testing.T) {
 	}
 }
 
-// Cached tokens of answers are summed up, live and in the report, and never exceed the prompts.
+// Cached tokens of answers are summed up, live and in the report, and never exceed the prompts. The hit rate is of the answers alone
+// that told of cached tokens.
 func TestCachedTokens(t *testing.T) {
 	const ms = time.Millisecond
-	all := []metrics.Request{simple(0, 0, ms, ms, 2), simple(1, 2*time.Second, ms, ms, 2), simple(2, 2*time.Second, ms, ms, 2), simple(3, 2*time.Second, ms, ms, 2)}
-	for i, cached := range []int{90, 30, 1000, 50} {
-		all[i].InputTokens, all[i].CachedTokens = 100, cached
+	all := []metrics.Request{simple(0, 0, ms, ms, 2), simple(1, 2*time.Second, ms, ms, 2), simple(2, 2*time.Second, ms, ms, 2), simple(3, 2*time.Second, ms, ms, 2),
+		simple(4, 2*time.Second, ms, ms, 2), simple(5, 2*time.Second, ms, ms, 2)}
+	for i, cached := range []int{90, 30, 1000, 50, 0, 0} {
+		all[i].InputTokens, all[i].CachedTokens, all[i].CachedKnown = 100, cached, i < 5
 	}
 	all[3].Failure = metrics.FailedReset
 	plan := metrics.Plan{Warmup: time.Second}
@@ -171,10 +173,11 @@ func TestCachedTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := recorder.Snapshot()
-	if r.CachedTokens != 130 || s.Totals.CachedTokens != 130 || r.InputTokens != 200 {
-		t.Errorf("report %d of %d, live %d; want 130 of 200", r.CachedTokens, r.InputTokens, s.Totals.CachedTokens)
+	want := metrics.CacheHits{Tokens: 130, Requests: 3, Of: 300}
+	if r.Cached != want || s.Totals.Cached != want || r.InputTokens != 400 || r.Cached.Rate() != 130.0/300 {
+		t.Errorf("report %+v of %d, rate %v, live %+v; want %+v of 400", r.Cached, r.InputTokens, r.Cached.Rate(), s.Totals.Cached, want)
 	}
-	if w := s.Windows[2]; w.CachedTokens != 130 || w.PromptTokens != 200 {
-		t.Errorf("second 2: %d of %d", w.CachedTokens, w.PromptTokens)
+	if w := s.Windows[2]; w.Cached != want || w.PromptTokens != 400 {
+		t.Errorf("second 2: %+v of %d", w.Cached, w.PromptTokens)
 	}
 }

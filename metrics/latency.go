@@ -24,6 +24,7 @@ const (
 const (
 	FirstAnswer = NumObjectives + iota
 	ITL
+	TokenITL
 	SlotWait
 	ScheduledLatency
 	NumInWindow
@@ -64,9 +65,10 @@ type row struct {
 	latency Latency
 	naming  Naming
 	known   moment
-	// of is the formula, Never where a request does not have the latency. It gives the same at any time after the moment. ITL, which is
-	// known at each chunk but the first, is Request.Gap instead.
-	of func(*Request) time.Duration
+	// of is the formula, Never where a request does not have the latency. It gives the same at any time after the moment. A latency that is
+	// known at each chunk but the first has ofChunk instead, for the i-th chunk, with the number of times for which it counts.
+	of      func(*Request) time.Duration
+	ofChunk func(r *Request, i int) (v time.Duration, times int)
 	// exact is the formula in vLLM's arithmetic where that is more than the duration in seconds; negative for none. weight is how
 	// often a request counts, nil for once.
 	exact  func(*Outcome) float64
@@ -105,9 +107,12 @@ var table = [...]row{
 			Heading: "Time per Output Token (excl. 1st token)", Label: "TPOT"}},
 	{latency: TPOTWeighted, naming: Naming{Statistic: "tpot_token_weighted_ms"}, of: (*Request).TPOT, exact: (*Outcome).TPOT,
 		weight: func(o *Outcome) int { return min(o.Output-1, heaviest) }},
-	{latency: ITL, known: atChunk, streams: true,
+	{latency: ITL, known: atChunk, ofChunk: (*Request).chunkGap, streams: true,
 		naming: Naming{Key: "itl", Title: "ITL", Short: "ITL", Nothing: "waiting for data",
 			Heading: "Inter-token Latency", Label: "ITL", Second: "itl"}},
+	{latency: TokenITL, known: atChunk, ofChunk: (*Request).TokenGap, streams: true,
+		naming: Naming{Title: "per-token ITL", Short: "ITL/tok", Nothing: "waiting for data",
+			Statistic: "itl_per_token_ms", Second: "itl_per_token"}},
 	{latency: E2EL, known: atSuccess, of: (*Request).E2EL, exact: func(o *Outcome) float64 { return o.E2EL },
 		naming: Naming{Key: "e2el", Title: "E2EL", Short: "E2EL", Nothing: "waiting for data",
 			Heading: "End-to-end Latency", Label: "E2EL"}},
@@ -181,17 +186,20 @@ func (l Latency) Exact(o *Outcome) (seconds float64, times int) {
 	return seconds, times
 }
 
-// Plain ranges over the values of a latency that Exact has no formula for.
-func (l Latency) Plain(q *Request) iter.Seq[time.Duration] {
-	return func(yield func(time.Duration) bool) {
+// Plain ranges over the values of a latency that Exact has no formula for, and the number of times for which each counts.
+func (l Latency) Plain(q *Request) iter.Seq2[time.Duration, int] {
+	return func(yield func(time.Duration, int) bool) {
 		switch r := rows[l]; {
 		case r.exact != nil:
 		case r.known == atChunk:
-			for k := 1; k < len(q.Chunks) && yield(q.Gap(k)); k++ {
+			for i := 1; i < len(q.Chunks); i++ {
+				if v, times := r.ofChunk(q, i); times > 0 && !yield(v, times) {
+					return
+				}
 			}
 		default:
 			if v := r.of(q); v != Never {
-				yield(v)
+				yield(v, 1)
 			}
 		}
 	}

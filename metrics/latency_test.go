@@ -17,7 +17,7 @@ func TestLatencyTable(t *testing.T) {
 		switch {
 		case r == nil:
 			t.Fatalf("latency %d has no row", l)
-		case (r.of == nil) != (r.known == atChunk):
+		case (r.of == nil) != (r.known == atChunk) || (r.ofChunk == nil) != (r.known != atChunk):
 			t.Errorf("%s: a formula for each request, or for each chunk", n.Title)
 		case l < NumInWindow && (r.known == atReport || n.Title == "" || n.Short == "" || n.Nothing == ""):
 			t.Errorf("%s: seconds keep it, so it is known live and has names on the screen", n.Title)

@@ -116,8 +116,9 @@ func joinWindows(ws []Window) Window {
 		out.Failed, out.Cancelled = out.Failed+w.Failed, out.Cancelled+w.Cancelled
 		out.MetCount.Join(w.MetCount)
 		out.InputTokens, out.OutputTokens = out.InputTokens+w.InputTokens, out.OutputTokens+w.OutputTokens
-		out.PromptTokens, out.CachedTokens = out.PromptTokens+w.PromptTokens, out.CachedTokens+w.CachedTokens
 		out.Audio += w.Audio
+		out.PromptTokens += w.PromptTokens
+		out.Cached.Join(w.Cached)
 		out.Held, out.Waiting, out.Running = out.Held+w.Held, out.Waiting+w.Waiting, out.Running+w.Running
 		out.TTFTParts.Merge(&w.TTFTParts)
 		out.Reported.merge(&w.Reported)

@@ -31,8 +31,8 @@ type Report struct {
 	// recordings.
 	Audio time.Duration
 	RTFx  float64
-	// CachedTokens as in Totals.
-	CachedTokens                         int
+	// Cached as in Totals.
+	Cached                               CacheHits
 	InputSources, OutputSources          map[TokenSource]int
 	Lengths                              AnswerLengths
 	RequestThroughput                    float64
@@ -41,6 +41,9 @@ type Report struct {
 	PeakOutputPerSecond, PeakConcurrency int      // by one-second buckets from the first start, as vLLM counts
 	ExactPeakConcurrency                 int      // of the intervals [start, end), with failures and requests that were cut
 	Statistics                           Statistics
+	// Speeds are the output speeds of users in tokens/s, each the reciprocal of a request's TPOT, which is the time per token of one
+	// user's answer.
+	Speeds Statistic
 	// VLLM is the reading of vLLM 0.33, nil where it is the same.
 	VLLM    *VLLMReading
 	Redials int // connections that were replaced: see Request.Redials

@@ -74,12 +74,15 @@ const (
 	MostText = 4 << 20
 )
 
+// mostOfChunk bounds the times for which a gap counts, because a journal may hold any token counts.
+const mostOfChunk = 1 << 20
+
 // Chunk is one stream event that carries a choice.
 type Chunk struct {
 	// At is when its last byte arrived.
 	At time.Duration
-	// Tokens it holds: counted where ids or log probabilities came with it, else 1 if it has output and 0 if it has
-	// none (a role, a finish reason).
+	// Tokens it holds: counted where ids, log probabilities or a running usage came with it, else 1 if it has output and 0 if it
+	// has none (a role, a finish reason). See Request.CountedChunks.
 	Tokens int32
 	// Answer: it holds text of the visible answer, not only reasoning.
 	Answer bool
@@ -114,8 +117,9 @@ type Request struct {
 	// VLLMLater is the time from FirstChunk to the first chunk that vLLM 0.33 counts; Never if it counts none. It is 0 but where a
 	// chat server names its reasoning reasoning_content, which vLLM does not read.
 	VLLMLater time.Duration
-	// Chunks in order of arrival.
-	Chunks []Chunk
+	// Chunks in order of arrival. The tokens of the first CountedChunks were counted; those of the others are assumed.
+	Chunks        []Chunk
+	CountedChunks int
 	// ReadDelay is the delay of the last chunk between the stamp of the kernel and the client; Never without a stamp. It is live only: no
 	// journal keeps it.
 	ReadDelay time.Duration
@@ -132,8 +136,9 @@ type Request struct {
 	Inputs int
 	// Audio is the length of the recording in the request; 0 for none.
 	Audio time.Duration
-	// CachedTokens of the prompt came from the prefix cache, as far as the server reports them.
+	// CachedTokens of the prompt came from the prefix cache. CachedKnown: the server reported them, if only 0.
 	CachedTokens int
+	CachedKnown  bool
 	// ServerQueue is the wait inside the server, ServerPrefill the time for the prompt and the first token, as reported with the answer;
 	// Never if not reported.
 	ServerQueue, ServerPrefill time.Duration
@@ -281,8 +286,33 @@ func (r *Request) TPOT() time.Duration {
 // Gap is the time between the i-th chunk and the one before.
 func (r *Request) Gap(i int) time.Duration { return r.Chunks[i].At - r.Chunks[i-1].At }
 
-// cached are the tokens of the prompt from the server's prefix cache, never more than there are.
-func (r *Request) cached() int { return max(0, min(r.CachedTokens, r.InputTokens)) }
+// TokenGap is the time that each token of the i-th chunk took, and the number of those tokens: the gap since the last chunk with
+// tokens, divided among them. There are none where the tokens of the chunk were not counted, and none in the first chunk with tokens,
+// whose time is in TTFT.
+func (r *Request) TokenGap(i int) (each time.Duration, tokens int) {
+	if i >= r.CountedChunks || i >= len(r.Chunks) || r.Chunks[i].Tokens <= 0 {
+		return 0, 0
+	}
+	c := r.Chunks[i]
+	for before := i - 1; before >= 0; before-- {
+		if r.Chunks[before].Tokens > 0 {
+			return (c.At - r.Chunks[before].At) / time.Duration(c.Tokens), min(int(c.Tokens), mostOfChunk)
+		}
+	}
+	return 0, 0
+}
+
+// chunkGap is Gap in the form of TokenGap.
+func (r *Request) chunkGap(i int) (gap time.Duration, chunks int) { return r.Gap(i), 1 }
+
+// cached is what the usage says of the prefix cache, with never more tokens than the prompt has.
+func (r *Request) cached() CacheHits {
+	h := CacheHits{Tokens: max(0, min(r.CachedTokens, r.InputTokens))}
+	if r.CachedKnown {
+		h.Requests, h.Of = 1, r.InputTokens
+	}
+	return h
+}
 
 // SlotWait is the wait for a client slot; Never if the request got none.
 func (r *Request) SlotWait() time.Duration { return Since(r.Due, r.Admitted) }

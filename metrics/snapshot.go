@@ -25,12 +25,28 @@ type Totals struct {
 	// WarmedUp are the requests of the warm-up that ended, with any outcome; Done, Failed and Cancelled leave them out.
 	WarmedUp                  int
 	InputTokens, OutputTokens int
-	// CachedTokens of the input tokens came from the server's prefix cache, as far as answers report them.
-	CachedTokens int
+	// Cached of the input tokens came from the server's prefix cache.
+	Cached CacheHits
 	// Audio is the length of the recordings of successful requests.
 	Audio time.Duration
 	// MetCount is by the objectives in force.
 	MetCount
+}
+
+// CacheHits are the hits of the server's prefix cache by the usage of successful requests.
+type CacheHits struct {
+	// Tokens of the prompts came from the cache.
+	Tokens int
+	// Requests are those whose usage says how many, if only 0; their prompts have Of tokens.
+	Requests, Of int
+}
+
+// Rate is the share of the prompts' tokens that came from the cache, of the requests whose usage says so; Unsaid without one.
+func (h CacheHits) Rate() float64 { return over(float64(h.Tokens), float64(h.Of)) }
+
+// Join adds other hits.
+func (h *CacheHits) Join(o CacheHits) {
+	h.Tokens, h.Requests, h.Of = h.Tokens+o.Tokens, h.Requests+o.Requests, h.Of+o.Of
 }
 
 // Level is the importance of an event.
@@ -237,9 +253,10 @@ type Window struct {
 	// InputTokens of requests whose first token came in this second; OutputTokens that arrived in it, whatever the outcome of their
 	// request. Output tokens are counted by chunk until the total of the request is known, then corrected.
 	InputTokens, OutputTokens int
-	// PromptTokens are the input tokens of the successes that ended in this second, CachedTokens those of them that came from the
-	// server's prefix cache, as far as answers report them.
-	PromptTokens, CachedTokens int
+	// PromptTokens are the input tokens of the successes that ended in this second, Cached those of them that came from the
+	// server's prefix cache.
+	PromptTokens int
+	Cached       CacheHits
 	// Audio is the length of the recordings of those successes.
 	Audio time.Duration
 	// Held, Waiting and Running are levels at the end of the second.
@@ -266,7 +283,7 @@ func (w *Window) Same(o *Window) bool {
 			return false
 		}
 	}
-	return w.Start == o.Start && w.Met == o.Met && w.TTFTParts == o.TTFTParts && w.Reported == o.Reported && w.counts() == o.counts()
+	return w.Start == o.Start && w.Met == o.Met && w.Cached == o.Cached && w.TTFTParts == o.TTFTParts && w.Reported == o.Reported && w.counts() == o.counts()
 }
 
 // same: both show the same counts, by their place in memory.
@@ -278,9 +295,9 @@ func (h *Histogram) same(o *Histogram) bool {
 }
 
 // counts are figures of a window that are plain numbers.
-func (w *Window) counts() [14]int {
+func (w *Window) counts() [13]int {
 	return [...]int{
 		w.Due, w.Sent, w.Done, w.Failed, w.Cancelled, w.Good,
-		w.InputTokens, w.OutputTokens, w.PromptTokens, w.CachedTokens, int(w.Audio), w.Held, w.Waiting, w.Running,
+		w.InputTokens, w.OutputTokens, w.PromptTokens, int(w.Audio), w.Held, w.Waiting, w.Running,
 	}
 }

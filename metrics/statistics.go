@@ -12,11 +12,12 @@ import (
 type Percentile struct {
 	// P from 0 to 100.
 	P float64
-	// Value in milliseconds.
+	// Value in the unit of the Statistic.
 	Value float64
 }
 
-// Statistic sums up one latency over the successful requests, in milliseconds. With no samples every figure is 0.
+// Statistic sums up one latency over the successful requests, in milliseconds, or their output speeds, in tokens/s. With no samples
+// every figure is 0.
 type Statistic struct {
 	N                           int
 	Mean, Median, Std, Min, Max float64
@@ -51,6 +52,10 @@ func (s Sample) Add(seconds float64) { s[seconds]++ }
 
 // Statistic computes the figures; gated percentiles are computed apart from those asked for.
 func (s Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
+	return s.sorted().statistic(inMilliseconds, percentiles, gated...)
+}
+
+func (s Sample) sorted() sorted {
 	all := sorted{values: slices.Sorted(maps.Keys(s))}
 	all.ends = make([]int, len(all.values))
 	n := 0
@@ -58,15 +63,18 @@ func (s Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
 		n += s[v]
 		all.ends[i] = n
 	}
-	return all.statistic(percentiles, gated...)
+	return all
 }
 
 // StatisticOf computes the figures of values in seconds in rising order.
 func StatisticOf(values []float64, percentiles []float64) Statistic {
-	return sorted{values: values}.statistic(percentiles)
+	return sorted{values: values}.statistic(inMilliseconds, percentiles)
 }
 
-// sorted are values in seconds in rising order.
+// inMilliseconds is the scale of figures of times in seconds.
+const inMilliseconds = 1000
+
+// sorted are values in rising order.
 type sorted struct {
 	values []float64
 	ends   []int // how many are at most values[i]; nil where each is there once
@@ -101,11 +109,11 @@ func (s sorted) at(k int) float64 {
 }
 
 // statistic computes the figures as numpy does: mean, median, standard deviation with ddof 0 and percentiles with linear
-// interpolation at position p/100·(n-1), all times 1000.
-func (s sorted) statistic(percentiles []float64, gated ...float64) Statistic {
+// interpolation at position p/100·(n-1), all times a scale.
+func (s sorted) statistic(scale float64, percentiles []float64, gated ...float64) Statistic {
 	values, n := s.values, s.count()
 	quantiles := func(ps []float64) []Percentile {
-		return Each(ps, func(p float64) Percentile { return Percentile{P: p, Value: s.quantile(p/100, n) * 1000} })
+		return Each(ps, func(p float64) Percentile { return Percentile{P: p, Value: s.quantile(p/100, n) * scale} })
 	}
 	out := Statistic{N: n, Percentiles: quantiles(percentiles), Shown: quantiles(shownPercentiles), Gated: quantiles(gated)}
 	if n == 0 {
@@ -120,10 +128,10 @@ func (s sorted) statistic(percentiles []float64, gated ...float64) Statistic {
 		d := v - mean
 		squares.add(d * d * s.times(i))
 	}
-	out.Mean = mean * 1000
-	out.Std = math.Sqrt(squares.value()/float64(n)) * 1000
-	out.Median = (s.at((n-1)/2) + s.at(n/2)) / 2 * 1000
-	out.Min, out.Max = values[0]*1000, values[len(values)-1]*1000
+	out.Mean = mean * scale
+	out.Std = math.Sqrt(squares.value()/float64(n)) * scale
+	out.Median = (s.at((n-1)/2) + s.at(n/2)) / 2 * scale
+	out.Min, out.Max = values[0]*scale, values[len(values)-1]*scale
 	return out
 }
 

@@ -89,11 +89,7 @@ func (t *Timeline) Chunk(r *Request, i int) {
 		t.first(w, r, warming, +1)
 		t.unseen.first.Count(r, 1)
 	} else {
-		gap := r.Gap(i)
-		w.Histograms[ITL].Add(gap)
-		if !warming {
-			t.Histograms[ITL].Add(gap)
-		}
+		t.gaps(w, r, i, warming, +1)
 	}
 	if !r.progress.answered && r.FirstAnswer == c.At {
 		r.progress.answered = true
@@ -179,7 +175,7 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	if t.Plan.Pooling {
 		w.InputTokens += r.InputTokens
 	}
-	w.CachedTokens += r.cached()
+	w.Cached.Join(r.cached())
 	w.Audio += r.Audio
 	if len(r.Chunks) > 0 {
 		t.unseen.ended.Count(r, 1)
@@ -192,7 +188,7 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 		return
 	}
 	t.Totals.InputTokens += r.InputTokens
-	t.Totals.CachedTokens += r.cached()
+	t.Totals.Cached.Join(r.cached())
 	t.Totals.Audio += r.Audio
 	t.Totals.OutputTokens += r.OutputTokens
 	if t.Plan.Goodput.Judge(&o).Good() {
@@ -213,7 +209,7 @@ func (t *Timeline) forget(r *Request, warming bool) {
 		if w := t.at(c.At); i == 0 {
 			t.first(w, r, warming, -1)
 		} else {
-			t.countOne(w, ITL, r.Gap(i), warming, -1)
+			t.gaps(w, r, i, warming, -1)
 		}
 	}
 }
@@ -267,27 +263,28 @@ func (t *Timeline) TemplateTokens() float64 { return Share(t.templates.tokens, t
 func (t *Timeline) count(w *Window, r *Request, at moment, warming bool, by int) {
 	for _, l := range knownAt[at] {
 		if v := rows[l].of(r); v != Never {
-			t.countOne(w, l, v, warming, by)
+			t.change(w, l, v, warming, by)
 		}
 	}
 }
 
-func (t *Timeline) countOne(w *Window, l Latency, v time.Duration, warming bool, by int) {
+// gaps adds the latencies of the i-th chunk of r, or removes them where by is -1.
+func (t *Timeline) gaps(w *Window, r *Request, i int, warming bool, by int) {
+	for _, l := range knownAt[atChunk] {
+		if v, times := rows[l].ofChunk(r, i); times > 0 {
+			t.change(w, l, v, warming, by*times)
+		}
+	}
+}
+
+// change adds a latency so many times in its second and in the whole run, or removes it where by is negative.
+func (t *Timeline) change(w *Window, l Latency, v time.Duration, warming bool, by int) {
 	if l < NumInWindow {
 		w.Histograms[l].change(v, by)
 	}
 	if !warming {
 		t.Histograms[l].change(v, by)
 	}
-}
-
-// change adds a duration, or removes it where by is -1.
-func (h *Histogram) change(v time.Duration, by int) {
-	if by < 0 {
-		h.Remove(v)
-		return
-	}
-	h.Add(v)
 }
 
 // Share returns the windows up to now that changed since the last call, with levels summed up, and the number of unchanged windows before

@@ -57,6 +57,7 @@ func drawRun(seed uint64, n int) []metrics.Request {
 			q.Add(c)
 			t += us(150_000)
 		}
+		q.CountedChunks = aside.IntN(len(q.Chunks) + 1)
 		q.Done = q.LastChunk + us(3000)
 		switch fate {
 		case 2:
@@ -69,6 +70,9 @@ func drawRun(seed uint64, n int) []metrics.Request {
 		default:
 			q.InputTokens += 7
 			q.OutputTokens, q.OutputSource = tokens+r.IntN(30), metrics.TokensFromUsage
+			if q.CachedKnown = aside.IntN(3) > 0; q.CachedKnown {
+				q.CachedTokens = aside.IntN(q.InputTokens + 1)
+			}
 			if aside.IntN(3) > 0 {
 				q.ServerQueue = time.Duration(aside.IntN(300_000)) * time.Microsecond
 			}
@@ -102,8 +106,12 @@ func play(rec *live.View, all []metrics.Request) {
 				eventtest.Step(rec, event.Sent, &q)
 			}})
 		}
-		for _, c := range final.Chunks {
-			story = append(story, moment{c.At, func() { q.Add(c); eventtest.Step(rec, event.Chunk, &q) }})
+		for i, c := range final.Chunks {
+			story = append(story, moment{c.At, func() {
+				q.Add(c)
+				q.CountedChunks = min(i+1, final.CountedChunks)
+				eventtest.Step(rec, event.Chunk, &q)
+			}})
 		}
 		story = append(story, moment{final.Done, func() {
 			q.End(final)
@@ -169,7 +177,7 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			met[metrics.E2EL] = summary.Completed
 			got := metrics.Totals{Due: 150, Sent: s.Totals.Sent, Done: summary.Completed, Failed: summary.Failed,
 				Cancelled: summary.Interrupted.Cancelled + summary.Interrupted.Unsent, WarmedUp: summary.WarmedUp,
-				InputTokens: summary.InputTokens, OutputTokens: summary.OutputTokens,
+				InputTokens: summary.InputTokens, OutputTokens: summary.OutputTokens, Cached: summary.Cached,
 				MetCount: metrics.MetCount{Good: summary.Good, Met: met}}
 			if n := got.Done + got.Failed + got.Cancelled + got.WarmedUp; n != 150 {
 				t.Errorf("seed %d: %d requests ended, want 150", seed, n)
@@ -185,6 +193,9 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			}
 			if n := summary.Histograms[metrics.FirstAnswer].Count(); n != uint64(summary.Statistics[metrics.FirstAnswer].N) {
 				t.Errorf("seed %d: %d first answers, the statistic has %d", seed, n, summary.Statistics[metrics.FirstAnswer].N)
+			}
+			if n := summary.Histograms[metrics.TokenITL].Count(); n != uint64(summary.Statistics[metrics.TokenITL].N) {
+				t.Errorf("seed %d: %d per-token ITLs, the statistic has %d", seed, n, summary.Statistics[metrics.TokenITL].N)
 			}
 			if n := summary.Histograms[metrics.ScheduledLatency].Count(); n != uint64(summary.Statistics[metrics.ScheduledLatency].N) {
 				t.Errorf("seed %d: %d scheduled latencies, the statistic has %d", seed, n, summary.Statistics[metrics.ScheduledLatency].N)

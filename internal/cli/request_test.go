@@ -27,6 +27,8 @@ func TestBodies(t *testing.T) {
 			`{"model": "M", "prompt": "Why is the sea \u2013 blue?", "repetition_penalty": 1.1, "max_tokens": 7, "logprobs": 3, "stream": true, "stream_options": {"include_usage": true}, "ignore_eos": true, "top_p": 0.9, "top_k": 40, "min_p": 1e-05, "temperature": 0.0, "frequency_penalty": -1.0, "presence_penalty": 2.0}`},
 		{"extra body wins", `--temperature 0.5 --extra-body {"temperature":1,"stop":["x"],"model":"Z"} --extra-body.a.b 3`,
 			`{"model": "Z", "prompt": "Why is the sea \u2013 blue?", "repetition_penalty": 1.0, "max_tokens": 7, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}, "temperature": 1, "stop": ["x"], "a": {"b": 3}}`},
+		{"usage in every event", "--continuous-usage", `{"model": "M", "prompt": "Why is the sea \u2013 blue?", "repetition_penalty": 1.0, "max_tokens": 7, "logprobs": null, "stream": true, "stream_options": {"include_usage": true, "continuous_usage_stats": true}}`},
+		{"usage in every event of chat", "--backend openai-chat --continuous-usage", `{"model": "M", "messages": [{"role": "user", "content": [{"type": "text", "text": "Why is the sea \u2013 blue?"}]}], "max_completion_tokens": 7, "stream": true, "stream_options": {"include_usage": true, "continuous_usage_stats": true}}`},
 		{"served name", "--served-model-name N", `{"model": "N", "prompt": "Why is the sea \u2013 blue?", "repetition_penalty": 1.0, "max_tokens": 7, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -233,8 +233,8 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 // cutInRequest cuts a journal in the middle of its last request, as a kill does.
 func cutInRequest(journal []byte) []byte {
 	last := bytes.LastIndex(journal, []byte("\n"+requestLine))
-	end := last + 1 + bytes.IndexByte(journal[last+1:], '\n')
-	return journal[:(last+end)/2]
+	const part = `,"done_u`
+	return journal[:last+bytes.Index(journal[last:], []byte(part))+len(part)]
 }
 
 // requestLine is what the line of a request begins with.

@@ -206,7 +206,7 @@ func (v *view) totals(t *metrics.Totals) {
 	v.add("warmed_up", t.WarmedUp)
 	v.add("input_tokens", t.InputTokens)
 	v.add("output_tokens", t.OutputTokens)
-	v.add("cached_tokens", t.CachedTokens)
+	v.add("cached_tokens", t.Cached.Tokens)
 	v.add("good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", t.Good, t.Met[metrics.TTFT], t.Met[metrics.TPOT], t.Met[metrics.E2EL]))
 }
 
@@ -214,7 +214,7 @@ func (v *view) window(prefix string, w *metrics.Window) {
 	v.add(prefix+"start", w.Start)
 	v.add(prefix+"counts", fmt.Sprintf("due=%d sent=%d done=%d failed=%d cancelled=%d", w.Due, w.Sent, w.Done, w.Failed, w.Cancelled))
 	v.add(prefix+"good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL]))
-	v.add(prefix+"tokens", fmt.Sprintf("in=%d out=%d prompt=%d cached=%d", w.InputTokens, w.OutputTokens, w.PromptTokens, w.CachedTokens))
+	v.add(prefix+"tokens", fmt.Sprintf("in=%d out=%d prompt=%d cached=%d", w.InputTokens, w.OutputTokens, w.PromptTokens, w.Cached.Tokens))
 	v.add(prefix+"levels", fmt.Sprintf("held=%d waiting=%d running=%d", w.Held, w.Waiting, w.Running))
 	v.histograms(prefix, ofSecond, w.Histograms[:])
 	v.add(prefix+"waits", waitsText(&w.TTFTParts))

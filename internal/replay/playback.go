@@ -118,7 +118,7 @@ func (f *playback) request(index int32) *inFlight {
 	past := &f.requests[index]
 	q := metrics.NewRequest(past.Index)
 	x := &inFlight{past: past, chunks: f.chunks[index].unpack(), now: &q}
-	q.Chunks = x.chunks[:0]
+	q.Chunks, q.CountedChunks = x.chunks[:0], past.CountedChunks
 	q.Conversation, q.Turn, q.Session, q.Parent = past.Conversation, past.Turn, past.Session, past.Parent
 	q.ID, q.Server, q.Model, q.MaxTokens = past.ID, past.Server, past.Model, past.MaxTokens
 	q.Inputs, q.InputTokens, q.DatasetTokens, q.InputSource = past.Inputs, past.DatasetTokens, past.DatasetTokens, past.InputSource

@@ -22,7 +22,7 @@ func (Audio) Traits() Traits {
 	return Traits{Name: "openai-audio", Path: "/v1/audio/transcriptions", Suffixes: []string{"transcriptions", "translations"},
 		ContentType: "multipart/form-data; boundary=" + boundary,
 		Streams:     true, Chunk: "an event with a choice", Ending: ending, Member: "text", LengthField: maxCompletionTokens,
-		Forms: datasets.AsAudio, Only: "recordings", DataSet: "custom_audio"}
+		Forms: datasets.AsAudio, Only: "recordings", DataSet: "custom_audio", RunningUsage: Field{"stream_continuous_usage_stats", "true"}}
 }
 
 // Body appends a form: the file, and then each field as Python writes it as text.

@@ -125,6 +125,9 @@ func streamed() []bodyField {
 	return []bodyField{{name: "stream", json: "true"}, {name: "stream_options", json: `{"include_usage": true}`}}
 }
 
+// runningUsage is the field of a stream that asks for a count of tokens in every event, beside that at its end.
+var runningUsage = Field{"stream_options", `{"include_usage": true, "continuous_usage_stats": true}`}
+
 // members are those of a JSON object, in its order; none of nil.
 func members(object json.RawMessage) ([]Field, error) {
 	if object == nil {

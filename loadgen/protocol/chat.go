@@ -21,7 +21,7 @@ func (Chat) Traits() Traits {
 	return Traits{Name: "openai-chat", Path: "/v1/chat/completions", Suffixes: []string{"chat/completions"}, ContentType: "application/json",
 		Streams: true, Chunk: "an event with a choice that has output, as in vLLM 0.33, but reasoning_content counts as reasoning does", Ending: ending,
 		Member: "choices", LengthField: maxCompletionTokens, FullLength: true,
-		Forms: datasets.AsText | datasets.AsMessages | datasets.AsMedia, Templates: true}
+		Forms: datasets.AsText | datasets.AsMessages | datasets.AsMedia, Templates: true, RunningUsage: runningUsage}
 }
 
 // Body appends a chat request.

@@ -12,7 +12,7 @@ type Completions struct{ Backend string }
 func (c Completions) Traits() Traits {
 	return Traits{Name: c.Backend, Path: "/v1/completions", Suffixes: []string{"completions"}, ContentType: "application/json",
 		Streams: true, Chunk: "an event with a choice", Ending: ending, Member: "choices", LengthField: maxTokens, FullLength: true,
-		Forms: datasets.AsText | datasets.AsTokenIDs, Logprobs: true}
+		Forms: datasets.AsText | datasets.AsTokenIDs, Logprobs: true, RunningUsage: runningUsage}
 }
 
 // Body appends a completions request.

@@ -47,6 +47,8 @@ type Traits struct {
 	Templates bool
 	// Logprobs: the body has the field of --logprobs.
 	Logprobs bool
+	// RunningUsage is the field of a body that asks for the usage so far in every event; one without a name where there is none.
+	RunningUsage Field
 }
 
 // Ask is one request to a model.

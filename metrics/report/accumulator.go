@@ -54,8 +54,8 @@ func (t *accumulator) add(o *metrics.Outcome, r *metrics.Report) {
 // addPlain adds the latencies of a request that Latency.Exact has no formula for.
 func (t *accumulator) addPlain(r *metrics.Request) {
 	for l := range metrics.NumLatencies {
-		for v := range l.Plain(r) {
-			t.samples[l].Add(v.Seconds())
+		for v, times := range l.Plain(r) {
+			t.samples[l][v.Seconds()] += times
 		}
 	}
 }

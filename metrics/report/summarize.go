@@ -178,7 +178,7 @@ func (s *summary) finish() {
 	_, r.Timeline = s.line.Share(r.Ended, nil)
 	l := &s.line
 	r.Histograms = l.Histograms.Share()
-	r.WarmedUp, r.CachedTokens = l.Totals.WarmedUp, l.Totals.CachedTokens
+	r.WarmedUp, r.Cached = l.Totals.WarmedUp, l.Totals.Cached
 	r.Audio, r.RTFx = l.Totals.Audio, metrics.PerSecond(l.Totals.Audio.Seconds(), r.Duration)
 	r.Met, r.PlannedGood = shares(&l.Totals, r.Objectives), l.PlannedGood
 	r.Failures = s.failures.Counts()
@@ -222,6 +222,7 @@ func (s *summary) latencies() {
 		}
 		r.Statistics[l] = t.samples[l].Statistic(r.Plan.Percentiles, metrics.GatedPercentiles(r.Plan.Gates, l)...)
 	}
+	r.Speeds = t.samples[metrics.TPOT].Speeds()
 	if s.vllmLater+s.vllmUnread > 0 {
 		r.VLLM = &metrics.VLLMReading{TTFT: s.vllmTTFT.Statistic(r.Plan.Percentiles), Unread: s.vllmUnread}
 	}

@@ -84,19 +84,18 @@ func cacheTitle(v *View, _, _ int) []screen.Span {
 
 func drawCache(c screen.Canvas, v *View) {
 	all := v.serverSpan()
-	told := v.totals() // by answers
-	cached, prompt := told.CachedTokens, told.InputTokens
-	if len(v.Server) == 0 && cached == 0 {
+	told := v.totals().Cached
+	if len(v.Server) == 0 && told.Of == 0 {
 		drawAbsent(c, v.ServerAbsent, "waiting for data")
 		return
 	}
 	from, to := v.stretch()
 	sums := metrics.ServerOver(all, from, to)
 	step := min(max(1, c.H/3), 2) // lines from one to the next
-	if !metrics.Said(sums.HitRate) && cached > 0 {
-		drawShare(c, 0, "cached", float64(cached)/float64(prompt), float64(cached), float64(prompt))
-	} else {
-		drawShare(c, 0, "prefix hits", sums.HitRate, total(all, hits.part), total(all, hits.whole))
+	drawShare(c, 0, "prefix hits", sums.HitRate, total(all, hits.part), total(all, hits.whole))
+	if told.Of > 0 {
+		drawShare(c, 1, "  by usage", told.Rate(), float64(told.Tokens), float64(told.Of))
+		c = c.Sub(0, 1, c.W, c.H-1)
 	}
 	drawShare(c, step, "drafts accepted", sums.Acceptance, total(all, drafts.part), total(all, drafts.whole))
 	c.Print(0, 2*step, "preemptions", screen.Text)

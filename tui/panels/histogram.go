@@ -78,8 +78,11 @@ func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *met
 		return out
 	}
 	out.Axis = v.latencyAxis(n, front, outline)
-	if out.Of = "requests"; l == metrics.ITL {
+	switch out.Of = "requests"; l {
+	case metrics.ITL:
 		out.Of = "gaps"
+	case metrics.TokenITL:
+		out.Of = "tokens"
 	}
 	out.Front = chart.Bars{Bins: bins(out.Axis, front), Samples: front.Count()}
 	out.Outline = chart.Bars{Bins: bins(out.Axis, outline), Samples: outline.Count()}

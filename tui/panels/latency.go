@@ -268,7 +268,7 @@ func latencyUnit(top float64) (unit string, scale float64, digits int) {
 	return "d", 1.0 / 86_400_000, 1
 }
 
-// latencies are those of the Latency page, in the order of the key that goes through them: those that every second keeps.
+// latencies are those that a Latency page may show, in the order of the key that goes through them: those that every second keeps.
 var latencies = slices.DeleteFunc(slices.Collect(metrics.Latencies()), func(l metrics.Latency) bool { return l >= metrics.NumInWindow })
 
 // NextLatency is the latency after one in that order that a run can have.
@@ -280,12 +280,23 @@ func NextLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 	}
 }
 
-// ShownLatency is a latency, or E2EL where answers come in one piece and do not have it.
+// ShownLatency is a latency, E2EL where answers come in one piece and do not have it, or ITL where the tokens of chunks are not counted.
 func ShownLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
-	if s.Pooling() && l.Streams() {
+	switch {
+	case s.Pooling() && l.Streams():
 		return metrics.E2EL
+	case l == metrics.TokenITL && s.Histograms[l].Count() == 0:
+		return metrics.ITL
 	}
 	return l
+}
+
+// pageLatencies are those on the Latency page of this run.
+func (v *View) pageLatencies() []metrics.Latency {
+	if ShownLatency(v.Snapshot, metrics.TokenITL) == metrics.TokenITL {
+		return latencies
+	}
+	return slices.DeleteFunc(slices.Clone(latencies), func(l metrics.Latency) bool { return l == metrics.TokenITL })
 }
 
 // firstWait is the main latency of a run: TTFT, or E2EL where answers come in one piece.

@@ -315,7 +315,7 @@ func TestPercentileTableFits(t *testing.T) {
 	for h := 1; h < 9; h++ {
 		for _, l := range latencies {
 			sf := screen.NewSurface(60, h)
-			drawPercentiles(sf.All(), &View{Snapshot: &s, Span: time.Minute, Latency: l})
+			drawPercentiles(sf.All(), &View{Snapshot: &s, Span: time.Minute, Latency: ShownLatency(&s, l)})
 			if got := sf.Render(&screen.Palette{Mono: true}); !strings.Contains(got, "> ") {
 				t.Errorf("%d lines: %s is not on\n%s", h, l.Naming().Title, got)
 			}

@@ -81,6 +81,8 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 	p := &m.run.Plan
 	var busy times
 	slow, failing, told := math.Exp(2*r.Float64()), r.IntN(25)*r.IntN(2), r.IntN(3) == 0
+	aside := rand.New(rand.NewPCG(uint64(length), 13))
+	counted, cached := !p.Pooling && aside.IntN(2) == 0, aside.IntN(2) == 0 // the server tells the tokens of chunks, and those of prompts in its cache
 	us := func(most float64) time.Duration { return time.Duration(most*r.Float64()*1e6) * time.Microsecond }
 	models := []string{"", "", "org/A", "org/B"}[r.IntN(2)*2:][:2]
 	for at := time.Duration(0); ; {
@@ -104,6 +106,10 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 			if p.Pooling {
 				tokens = 0
 			}
+			if counted {
+				tokens = int32(1 + aside.IntN(4))
+				q.CountedChunks++
+			}
 			q.Add(metrics.Chunk{At: t, Tokens: tokens, Answer: !p.Pooling})
 			if k < chunks-1 {
 				t += us(0.02 * slow)
@@ -112,7 +118,13 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 		q.Done = q.LastChunk
 		heap.Push(&busy, q.Done)
 		if !p.Pooling {
-			q.OutputTokens, q.OutputSource = chunks, metrics.TokensFromUsage
+			q.OutputSource = metrics.TokensFromUsage
+			for _, c := range q.Chunks {
+				q.OutputTokens += int(c.Tokens)
+			}
+		}
+		if cached && aside.IntN(4) > 0 {
+			q.CachedTokens, q.CachedKnown = aside.IntN(q.InputTokens), true
 		}
 		if told {
 			q.ServerQueue, q.ServerPrefill = q.TTFT()/3, q.TTFT()/2
@@ -197,12 +209,16 @@ func (m *madeUp) at(by time.Duration) *liveview.View {
 		}
 		tell(final.Due, event.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due })
 		tell(final.Sent, event.Sent, func() { q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect })
-		for _, c := range final.Chunks {
-			tell(c.At, event.Chunk, func() { q.Add(c) })
+		for i, c := range final.Chunks {
+			tell(c.At, event.Chunk, func() {
+				q.Add(c)
+				q.CountedChunks = min(i+1, final.CountedChunks)
+			})
 		}
 		tell(final.Done, event.Done, func() {
 			q.Done, q.Failure, q.Status, q.Error = final.Done, final.Failure, final.Status, final.Error
 			q.OutputTokens, q.OutputSource, q.ServerQueue, q.ServerPrefill = final.OutputTokens, final.OutputSource, final.ServerQueue, final.ServerPrefill
+			q.CachedTokens, q.CachedKnown = final.CachedTokens, final.CachedKnown
 		})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })

@@ -136,11 +136,14 @@ func overviewPage(r Rect, v *View) []Box {
 
 // latencyPage lays out the page of latencies. The sizes are those of the area below the header.
 func latencyPage(r Rect, v *View) []Box {
-	over, table := charts("latency band", "latency heat"), share{"percentiles", 1 + len(latencies)}
+	over, table := charts("latency band", "latency heat"), share{"percentiles", 1 + len(v.pageLatencies())}
+	if !v.Pooling() {
+		table.lines++ // the speeds
+	}
 	switch {
 	case r.W >= 180 && r.H >= 30: // the table beside the charts
 		if v.Baseline != nil && r.H >= 40 {
-			table.lines += len(latencies)
+			table.lines += len(v.pageLatencies())
 		}
 		at := r.columns(r.W-fullTable-2, 0)
 		return append(at[0].framed(over...), at[1].framed(share{"latency histogram", 0}, table)...)
@@ -193,9 +196,15 @@ const (
 // serverPage lays out the figures of the server and the accelerators. Where the server has no figures, those of the client stand in their place.
 func serverPage(r Rect, v *View) []Box {
 	over, right := charts("server queue", "kv", "server tokens", "server ttft"), []share{{"why ttft", 0}, {"cache", cacheLines}}
+	told := v.Totals.Cached.Of > 0
+	if told {
+		right[1].lines++
+	}
 	if len(v.Server) == 0 {
 		over = append([]share{{"server queue", absentLines}}, charts("ttft over time", "load")...)
-		right = right[:1]
+		if !told {
+			right = right[:1]
+		}
 	}
 	gpus := gpuLines(v)
 	if r.W < 80 || r.H < 14 {

@@ -13,8 +13,11 @@ import (
 // percentileTablePanel is the full table of all latencies: from the histograms while the run goes on, exact once it is over.
 var percentileTablePanel = Panel{name: "percentiles", title: percentileTableTitle, draw: drawPercentiles}
 
-func percentileTableTitle(v *View, w, _ int) []screen.Span {
-	out := tableTitle(v, "percentiles")
+func percentileTableTitle(v *View, w, h int) []screen.Span {
+	var out []screen.Span = tableTitle(v, "percentiles")
+	if s := v.speeds(); s.N > 0 && !v.speedsFit(h-2) {
+		out = noted(out, w, screen.Label, between+"p50 "+speed(s, s.Median)+" "+speedUnit)
+	}
 	if v.Baseline == nil {
 		return out
 	}
@@ -44,10 +47,9 @@ const (
 	countWidth      = 8
 	unitWidth       = 3
 	longName        = 19 // "first answer token"
-	shortName       = 7  // "answer"
-	// fullTable is the width of all columns, shortTable that of the most important ones.
-	fullTable  = 2 + longName + unitWidth + countWidth + 9*percentileWidth
-	shortTable = 2 + shortName + unitWidth + 4*percentileWidth + 1
+	shortName       = 8  // "ITL/tok"
+	// fullTable is the width of all columns.
+	fullTable = 2 + longName + unitWidth + countWidth + 9*percentileWidth
 )
 
 // percentileColumns are the columns that fit into w. The least important are left out first.
@@ -87,24 +89,27 @@ func drawPercentiles(c screen.Canvas, v *View) {
 		room -= percentileWidth
 	}
 	t := percentileTable{c: c, v: v, cols: percentileColumns(room), left: left, names: names, counted: counted, compared: compared}
-	y := 0
-	if c.H > len(latencies)/2 {
+	y, all := 0, v.pageLatencies()
+	if c.H > len(all)/2 {
 		t.head()
 		y++
 	}
-	t.pairs = v.Baseline != nil && c.H-y >= 2*len(latencies)
+	t.pairs = v.Baseline != nil && c.H-y >= 2*len(all)
 	first, lines := 0, c.H-y
-	if lines < len(latencies) { // too few: the chosen one must be among them
-		first = min(max(0, slices.Index(latencies, v.Latency)-lines+1), len(latencies)-lines)
+	if lines < len(all) { // too few: the chosen one must be among them
+		first = min(max(0, slices.Index(all, v.Latency)-lines+1), len(all)-lines)
 	}
-	for i := first; i < len(latencies) && y < c.H; i++ {
-		r, older := v.latencyRow(latencies[i]), v.olderRow(latencies[i])
+	for i := first; i < len(all) && y < c.H; i++ {
+		r, older := v.latencyRow(all[i]), v.olderRow(all[i])
 		t.row(y, r, older)
 		y++
 		if t.pairs {
 			t.below(y, r, older)
 			y++
 		}
+	}
+	if v.speedsFit(c.H) {
+		t.speeds(y)
 	}
 }
 
@@ -154,6 +159,48 @@ func (t percentileTable) row(y int, r latencyRow, older *latencyRow) {
 		t.c.Right(t.left+(len(t.cols)+1)*percentileWidth, y, p99Change(r, older), screen.Text)
 	}
 }
+
+// speeds writes a line with the output speeds of users. Its low percentiles are those of slow users, so it names its own figures.
+func (t percentileTable) speeds(y int) {
+	s := t.v.speeds()
+	x := t.c.Print(2, y, speedUnit, screen.Text)
+	all := []figure{{name: "mean", value: speed(s, s.Mean)}, {name: "p50", value: speed(s, s.Median)}}
+	for _, p := range slices.Backward(s.Percentiles) {
+		if p.P < 50 {
+			all = append(all, figure{name: fmt.Sprintf("p%g", p.P), value: speed(s, p.Value)})
+		}
+	}
+	for _, f := range all {
+		words := []screen.Span{screen.Label.Span("  " + f.name + " "), screen.Text.Span(f.value)}
+		if x+screen.SpansWidth(words) >= t.c.W {
+			return
+		}
+		x = t.c.Spans(x, y, words)
+	}
+}
+
+// speedsFit reports whether a table of so many lines has one for the output speeds. The title of a lower one has their median.
+func (v *View) speedsFit(lines int) bool {
+	rows := len(v.pageLatencies())
+	if v.Baseline != nil && lines > 2*rows {
+		rows *= 2
+	}
+	return lines > 1+rows && !v.Pooling()
+}
+
+// speedUnit names the output speed of users.
+const speedUnit = "tok/s/user"
+
+// speeds are the output speeds of users in the chosen scope.
+func (v *View) speeds() metrics.Statistic {
+	if v.exact() {
+		return v.Report.Speeds
+	}
+	return v.latencyRow(metrics.TPOT).hist.Speeds()
+}
+
+// speed writes an output speed, a dash where there is none.
+func speed(s metrics.Statistic, of float64) string { return orDash(s.N > 0, number.Rate, of) }
 
 // below writes the figures of the baseline below a row.
 func (t percentileTable) below(y int, r latencyRow, older *latencyRow) {

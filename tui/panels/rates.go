@@ -65,6 +65,8 @@ func tokensPlot(v *View) plot {
 	p := plot{v: v, title: "tokens/s", compared: true, window: v.rateWindow(), chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{out, in}}
 	if v.Pooling() {
 		p.series = p.series[1:]
+	} else if s := v.speedsNow(); s.N > 0 {
+		p.notes = []string{between + speed(s, s.Median) + " " + speedUnit}
 	}
 	if text := v.rtfxText(); text != "" {
 		p.notes = []string{between + "RTFx " + text}
@@ -80,6 +82,15 @@ func (v *View) rtfxText() string {
 	const parts = 1000 // of a second
 	sound := func(w *metrics.Window) int { return int(w.Audio * parts / time.Second) }
 	return number.Rate(v.cursorRate(sound, func(r *metrics.Report) float64 { return r.RTFx * parts }) / parts)
+}
+
+// speedsNow are the output speeds of the users who finished in the last seconds before the right edge of the charts, or of the whole run
+// once it is over.
+func (v *View) speedsNow() metrics.Statistic {
+	if v.Report != nil && v.cursorSecond() == nil {
+		return v.Report.Speeds
+	}
+	return v.latelyOf(metrics.TPOT).Speeds()
 }
 
 // loadPlot shows how many requests are queued here, waiting and running.

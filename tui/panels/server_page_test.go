@@ -79,26 +79,26 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	}
 }
 
-// Where the counters lack the prefix cache, the answers may have it.
+// The answers may tell of the prefix cache, whether or not the counters do.
 func TestCachedByAnswers(t *testing.T) {
 	s := mid()
 	s.ServerAbsent = "no such page"
-	s.Totals.InputTokens, s.Totals.CachedTokens = 4000, 1000
+	s.Totals.InputTokens, s.Totals.Cached = 9000, metrics.CacheHits{Tokens: 1000, Requests: 5, Of: 4000}
 	for i := range s.Windows {
-		s.Windows[i].PromptTokens, s.Windows[i].CachedTokens = 100, 50
+		s.Windows[i].PromptTokens, s.Windows[i].Cached = 700, metrics.CacheHits{Tokens: 50, Requests: 1, Of: 100}
 	}
 	for _, c := range []struct {
 		span time.Duration
 		want string
 	}{{0, "25%"}, {10 * time.Second, "50%"}} {
 		got := cachePanel.inView(&View{Snapshot: &s, Span: c.span, Terminal: screen.Terminal{Mono: true}}, 60, 8)
-		if !strings.Contains(got, "cached") || !strings.Contains(got, c.want) {
+		if !strings.Contains(got, "by usage") || !strings.Contains(got, c.want) {
 			t.Errorf("span %s: no %s in\n%s", c.span, c.want, got)
 		}
 	}
 	s.Server = []metrics.ServerSecond{{At: time.Second}, {At: 2 * time.Second, Took: time.Second, PrefixQueries: 100, PrefixHits: 75}}
-	if got := cachePanel.inView(&View{Snapshot: &s, Terminal: screen.Terminal{Mono: true}}, 60, 8); !strings.Contains(got, "prefix hits") || !strings.Contains(got, "75%") {
-		t.Errorf("the page's own count is not shown:\n%s", got)
+	if got := cachePanel.inView(&View{Snapshot: &s, Terminal: screen.Terminal{Mono: true}}, 60, 8); !strings.Contains(got, "prefix hits") || !strings.Contains(got, "75%") || !strings.Contains(got, "25%") {
+		t.Errorf("the page's own count is not shown beside that of the answers:\n%s", got)
 	}
 }
 

@@ -62,7 +62,8 @@ func sum(ws []metrics.Window) (t metrics.Totals) {
 	for i := range ws {
 		w := &ws[i]
 		t.Sent, t.Done, t.Failed = t.Sent+w.Sent, t.Done+w.Done, t.Failed+w.Failed
-		t.InputTokens, t.CachedTokens, t.OutputTokens = t.InputTokens+w.PromptTokens, t.CachedTokens+w.CachedTokens, t.OutputTokens+w.OutputTokens
+		t.InputTokens, t.OutputTokens = t.InputTokens+w.PromptTokens, t.OutputTokens+w.OutputTokens
+		t.Cached.Join(w.Cached)
 		t.MetCount.Join(w.MetCount)
 	}
 	return t

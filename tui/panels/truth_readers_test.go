@@ -23,8 +23,37 @@ func (f *truth) tokens() {
 	}
 	if !f.s.Plan.Pooling {
 		f.want(`━ out (\S+)`, f.guess()+number.Rate(out))
+		f.lately(func() {
+			if _, median := f.speed("median"); median != dash {
+				f.want(`· (\S+) tok/s/user`, median)
+			}
+		})
 	}
 	f.want(`━ in (\S+)`, number.Rate(in))
+}
+
+// speed is an output speed of users, by its key in the result, and how it is written.
+func (f *truth) speed(key string) (of float64, text string) {
+	h := f.values(metrics.TPOT)
+	s := h.Speeds()
+	if f.over() {
+		of = f.at("benchtop", "output_token_throughput_per_user", key)
+	} else {
+		p := func(p float64) float64 { v, _ := s.Percentile(p); return v }
+		of = map[string]float64{"median": s.Median, "mean": s.Mean, "p1": p(1), "p10": p(10), "p90": p(90), "p99": p(99)}[key]
+	}
+	return of, orDash(s.N > 0, number.Rate, of)
+}
+
+// lately looks at the last seconds while the run is on, at its end at the whole run.
+func (f *truth) lately(look func()) {
+	if _, scrolled := f.cursor(); scrolled || !f.over() {
+		lately := *f.v
+		lately.Span, lately.Whole = latelySpan, false
+		defer func(v *View) { f.v = v }(f.v)
+		f.v = &lately
+	}
+	look()
 }
 
 // guess is the sign before figures of which requests in flight are counted by their chunks.
@@ -78,15 +107,11 @@ func (f *truth) rates() {
 
 // percentiles are those of the last seconds, and at the end those of the scope.
 func (f *truth) percentiles(l metrics.Latency) {
-	if _, scrolled := f.cursor(); scrolled || !f.over() {
-		lately := *f.v
-		lately.Span, lately.Whole = latelySpan, false
-		defer func(v *View) { f.v = v }(f.v)
-		f.v = &lately
-	}
-	for _, p := range []string{"p50", "p90", "p99"} {
-		f.want(`━ `+p+` (\S+)`, f.latencyText(l, p))
-	}
+	f.lately(func() {
+		for _, p := range []string{"p50", "p90", "p99"} {
+			f.want(`━ `+p+` (\S+)`, f.latencyText(l, p))
+		}
+	})
 }
 
 func (f *truth) histogram(l metrics.Latency) {
@@ -170,6 +195,22 @@ func (f *truth) percentileTable() {
 		}
 		return 0, false
 	})
+	_, shown := f.find(`(per-token ITL|ITL/tok)`)
+	whole := *f.v
+	whole.Whole = true
+	if known := (&truth{t: f.t, run: f.run, s: f.s, v: &whole}).values(metrics.TokenITL).Count() > 0; f.large && shown != known {
+		f.failf("per-token ITL stands there: %v, known: %v", shown, known)
+	}
+	if f.s.Plan.Pooling {
+		return
+	}
+	if _, median := f.speed("median"); !f.large { // in the title of a low table
+		f.want(`· p50 (\S+) tok/s/user`, median)
+	}
+	for name, key := range map[string]string{"mean": "mean", "p50": "median", "p10": "p10", "p1": "p1"} {
+		_, text := f.speed(key)
+		f.want(`tok/s/user .*?`+name+` (\S+)`, text)
+	}
 }
 
 // slo compares the shares of requests that met the objectives, and the gates of a result.

@@ -80,6 +80,7 @@ func (f *truth) serverTTFT() {
 }
 
 func (f *truth) cache() {
+	f.cached()
 	all := f.samples()
 	if len(all) == 0 {
 		return
@@ -97,6 +98,28 @@ func (f *truth) cache() {
 	f.want(`│draft.*?(\d+%)`, saidShare(acceptance))
 	f.want(`│prefix hits .*% +(\S+ of \S+?) *│`, said(hits)+" of "+said(queries))
 	f.want(`│preemptions +(\S+)`, said(preempted))
+}
+
+// cached is the hit rate by the usage of the answers that have it.
+func (f *truth) cached() {
+	var tokens, of float64
+	for i := range f.run.requests {
+		if q := &f.run.requests[i]; f.counts(q, q.Done) && q.OK() && q.CachedKnown {
+			tokens, of = tokens+float64(q.CachedTokens), of+float64(q.InputTokens)
+		}
+	}
+	if of == 0 {
+		if _, ok := f.find(`│ *by usage .*?(%)`); ok {
+			f.failf("a hit rate of no answers")
+		}
+		return
+	}
+	rate := tokens / of
+	if f.over() {
+		rate = f.at("benchtop", "cached_tokens", "hit_rate")
+	}
+	f.want(`│ *by usage .*?(\d+%)`, saidShare(rate))
+	f.want(`│ *by usage .*% +(\S+ of \S+?) *│`, said(tokens)+" of "+said(of))
 }
 
 func (f *truth) gpus() {

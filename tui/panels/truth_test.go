@@ -283,6 +283,12 @@ func (f *truth) values(l metrics.Latency) *metrics.Histogram {
 			for k := 1; k < len(q.Chunks); k++ {
 				add(q.Chunks[k].At, q.Chunks[k].At-q.Chunks[k-1].At)
 			}
+		case metrics.TokenITL: // made-up chunks all have tokens
+			for k := 1; k < len(q.Chunks); k++ {
+				for range q.Chunks[k].Tokens * int32(min(q.CountedChunks, 1)) {
+					add(q.Chunks[k].At, (q.Chunks[k].At-q.Chunks[k-1].At)/time.Duration(q.Chunks[k].Tokens))
+				}
+			}
 		case metrics.FirstAnswer:
 			add(q.FirstAnswer, q.FirstAnswer-q.Sent)
 		case metrics.TPOT:
@@ -310,6 +316,8 @@ func (f *truth) quantile(l metrics.Latency, name string) (ms float64, ok bool) {
 		switch l {
 		case metrics.FirstAnswer:
 			ms = f.at("benchtop", "ttft_answer_ms", key)
+		case metrics.TokenITL:
+			ms = f.at("benchtop", "itl_per_token_ms", key)
 		case metrics.ScheduledLatency:
 			ms = f.at("benchtop", "scheduled_latency", key+"_ms")
 		case metrics.SlotWait:

@@ -1,9 +1,13 @@
 package prompts
 
 import (
+	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 
 	"benchtop/datasets/numpy"
 	"benchtop/loadgen"
@@ -85,6 +89,29 @@ func TestFields(t *testing.T) {
 	}
 	if got := models(f); got == "abababab" || got != models(f) || strings.Trim(got, "ab") != "" {
 		t.Errorf("at random: %s, again %s", got, models(f))
+	}
+}
+
+// A server that cannot count in every event is not asked to, nor is one asked twice.
+func TestContinuousUsage(t *testing.T) {
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	for _, p := range protocol.All() {
+		name := p.Traits().Name
+		var o RequestOptions
+		given := pflag.NewFlagSet("", pflag.ContinueOnError)
+		o.Define(given)
+		if err := given.Parse([]string{"--continuous-usage"}); err != nil {
+			t.Fatal(err)
+		}
+		problems := errors.Join(o.Check(given, p)...)
+		asks := slices.ContainsFunc(o.Fields(false), func(f protocol.Field) bool { return strings.Contains(f.Name+f.JSON, "continuous_usage_stats") })
+		streams := slices.Contains([]string{"vllm", "openai", "openai-chat", "openai-audio", "sglang", "lmdeploy", "llama.cpp", "tgi"}, name)
+		if streams != (problems == nil) || streams && !asks || !streams && !strings.Contains(problems.Error(), "backend "+name+" has no") {
+			t.Errorf("%s: asks %v, %v", name, asks, problems)
+		}
+	}
+	if _, err := flagsOf(t, "http://127.0.0.1:1", "--vocab-size 300 --continuous-usage --extra-body.stream_options.include_usage true", rate); err == nil || !strings.Contains(err.Error(), "choose one") {
+		t.Errorf("twice: %v", err)
 	}
 }
 

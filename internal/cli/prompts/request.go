@@ -25,8 +25,9 @@ type RequestOptions struct {
 	loraAssignment string
 	ignoreEOS      bool
 	logprobs       int
+	running        bool
 	extraBody      argv.JSON
-	fields         []protocol.Field // of logprobs; set by Check, as sampled is
+	fields         []protocol.Field // of logprobs and the running usage; set by Check, as sampled is
 	sampled        []protocol.Field
 	Notes, Remarks []string // warnings; information
 }
@@ -39,6 +40,7 @@ func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	f.StringVar(&o.loraAssignment, "lora-assignment", "random", "how modules are assigned to requests: random or round-robin")
 	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "generate up to the full output length; always on with random")
 	f.IntVar(&o.logprobs, "logprobs", 0, "number of log probabilities per token; completions only (default: none)")
+	f.BoolVar(&o.running, "continuous-usage", false, "ask for the token counts so far in every event of a stream: ITL per token where chunks hold several")
 	f.StringVar(&o.cache, "cache", cacheAsIs, "prefix cache of the server: as-is (earlier runs may have warmed it) or cold (prompts never hit it from earlier runs)")
 	f.Float64("temperature", 0, "sampling temperature (default: the server's)")
 	f.Float64("top-p", 0, "sampling: nucleus of this cumulative probability")
@@ -87,6 +89,12 @@ func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p us
 		o.Notes = append(o.Notes, "--logprobs has no effect: completions only, as with vLLM; for chat use --extra-body")
 	default:
 		o.fields = append(o.fields, protocol.Field{Name: "logprobs", JSON: strconv.Itoa(o.logprobs)})
+	}
+	if o.running && to != nil {
+		field := to.Traits().RunningUsage
+		p.BadIf(field.Name == "", "--continuous-usage: backend %s has no token counts in every event; use another backend, such as openai or openai-chat", to.Traits().Name)
+		p.BadIf(o.extraBody.Has(field.Name), "--continuous-usage and %s in --extra-body: choose one", field.Name)
+		o.fields = append(o.fields, field)
 	}
 	o.sampled = sampling(given, &p)
 	if to != nil && to.Traits().LengthField == "" {

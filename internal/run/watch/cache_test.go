@@ -14,7 +14,7 @@ import (
 
 func TestCacheAlarm(t *testing.T) {
 	type look struct{ queries, hits float64 }
-	answers := metrics.Totals{InputTokens: 9000, CachedTokens: 8550} // count where the page does not tell
+	answers := metrics.Totals{InputTokens: 20_000, Cached: metrics.CacheHits{Requests: 9, Of: 9000, Tokens: 8550}} // count where the page does not tell
 	unsaid := math.NaN()
 	for _, c := range []struct {
 		name  string
@@ -120,6 +120,6 @@ func cached(view *live.View) {
 	q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
 	eventtest.Step(view, event.Due, &q)
 	eventtest.Step(view, event.Sent, &q)
-	q.InputTokens, q.CachedTokens, q.InputSource, q.Done = 2000, 1800, metrics.TokensFromUsage, 1
+	q.InputTokens, q.CachedTokens, q.CachedKnown, q.InputSource, q.Done = 2000, 1800, true, metrics.TokensFromUsage, 1
 	eventtest.Step(view, event.Done, &q)
 }

@@ -339,7 +339,7 @@ func (c *Cache) warn(tell Tell) {
 func (c *Cache) warning(answers *metrics.Totals, share float64) string {
 	queries, hits := c.queries, c.hits
 	if !c.said {
-		queries, hits = float64(answers.InputTokens), float64(answers.CachedTokens)
+		queries, hits = float64(answers.Cached.Of), float64(answers.Cached.Tokens)
 	}
 	if c.warned || queries < cacheTokens || hits/queries < share+cacheExcess {
 		return ""

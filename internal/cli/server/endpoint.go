@@ -84,27 +84,40 @@ func (o *Options) CheckEndpoint(ctx context.Context, client *http.Client, model 
 	if err != nil || !missing {
 		return err
 	}
+	what := fmt.Sprintf("the server at %s has no %s (404)", o.Target, o.Path())
+	if inBaseURL(o.Target, o.Path()) {
+		return refusal{usage.Errorf("%s; leave /v1 out of --base-url", what)}
+	}
 	var paths, backends []string
-	for _, name := range protocol.List() {
-		path := protocol.Named(name).Traits().Path
-		known := slices.Contains(paths, path)
-		if !known && path != o.Path() {
-			if missing, err := asking.lacks(ctx, path); err == nil && !missing && ctx.Err() == nil {
-				paths, known = append(paths, path), true
-			}
-		}
-		if known {
-			backends = append(backends, name)
+	for _, t := range pathsOfAll() {
+		if missing, err := asking.lacks(ctx, t.Path); err == nil && !missing && ctx.Err() == nil {
+			paths, backends = append(paths, t.Path), append(backends, t.Name)
 		}
 	}
-	what := fmt.Sprintf("the server at %s has no %s (404)", o.Target, o.Path())
-	switch base := o.Target.Path(""); {
+	switch {
+	case slices.Contains(paths, o.Protocol.Traits().Path):
+		return refusal{usage.Errorf("%s, but %s; leave --endpoint out", what, o.Protocol.Traits().Path)}
 	case len(paths) > 0:
 		return refusal{usage.Errorf("%s; it has %s; use --backend %s", what, strings.Join(paths, ", "), oneOf(backends))}
-	case strings.HasSuffix(base, "/v1") && strings.HasPrefix(o.Path(), "/v1/"):
-		return refusal{usage.Errorf("%s, where the path of --base-url is before it; leave /v1 out of --base-url", what)}
 	}
 	return refusal{usage.Errorf("%s, nor the path of another backend; is --base-url right, and is it the server of a model? --endpoint names another path", what)}
+}
+
+// inBaseURL reports whether the base URL ends in /v1, which its endpoints have too.
+func inBaseURL(t *target.Target, path string) bool {
+	return strings.HasSuffix(t.Path(""), "/v1") && strings.HasPrefix(path, "/v1/")
+}
+
+// pathsOfAll are the first backends with each path, those of the default's path by its name.
+func pathsOfAll() (all []protocol.Traits) {
+	seen := map[string]bool{}
+	for _, p := range append([]protocol.Protocol{protocol.Default()}, protocol.All()...) {
+		if t := p.Traits(); !seen[t.Path] {
+			seen[t.Path] = true
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // oneOf joins names as in "a, b or c".

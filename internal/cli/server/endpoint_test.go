@@ -47,11 +47,11 @@ func TestEndpointIsThere(t *testing.T) {
 		{name: "busy", backend: "openai", do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }},
 		{name: "cut off", backend: "openai", do: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
 		{name: "another backend's", backend: "openai-responses", do: only("/v1/completions", "/v1/chat/completions"),
-			want: "has no /v1/responses (404); it has /v1/completions, /v1/chat/completions; use --backend vllm, openai, openai-chat, "},
+			want: "has no /v1/responses (404); it has /v1/completions, /v1/chat/completions; use --backend openai or openai-chat"},
 		{name: "one other", backend: "openai", do: only("/v1/chat/completions"),
 			want: "has no /v1/completions (404); it has /v1/chat/completions; use --backend openai-chat"},
 		{name: "of one's own", backend: "openai", endpoint: "/v2/completions", do: only("/v1/completions"),
-			want: "has no /v2/completions (404); it has /v1/completions; use --backend"},
+			want: "has no /v2/completions (404), but /v1/completions; leave --endpoint out"},
 		{name: "twice", backend: "openai", base: "/v1", do: only("/v1/completions"), want: "leave /v1 out of --base-url"},
 		{name: "nothing", backend: "openai", do: only(), want: "nor the path of another backend; is --base-url right"},
 		{name: "moved", backend: "openai", do: http.RedirectHandler("/b/v1/completions", http.StatusMovedPermanently).ServeHTTP, want: "use --base-url http://"},
@@ -70,6 +70,22 @@ func TestEndpointIsThere(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// A base URL with the /v1 of the endpoints is refused by that name, and whether or not the model is given.
+func TestVersionInTheBaseURL(t *testing.T) {
+	web := httptest.NewServer(http.NotFoundHandler())
+	defer web.Close()
+	o := Options{Backend: "openai", BaseURLs: []string{web.URL + "/v1/"}, port: 1}
+	if problems := o.Check(); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for _, o.Model = range []string{"", "m"} {
+		_, err := o.Ask(t.Context(), web.Client())
+		if err == nil || !strings.Contains(err.Error(), "/v1/v1/models (404); leave /v1 out of --base-url") {
+			t.Errorf("model %q: %v", o.Model, err)
+		}
 	}
 }
 

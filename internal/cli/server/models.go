@@ -109,6 +109,9 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 	if err := moved(t, endpoint, answer); err != nil {
 		return nil, err
 	}
+	if answer.StatusCode == http.StatusNotFound && inBaseURL(t, endpoint) {
+		return nil, refusal{usage.Errorf("the server has no %s (404); leave /v1 out of --base-url", url)}
+	}
 	if answer.StatusCode != http.StatusOK {
 		return nil, advice("%s: %.200s", answer.Status, body)
 	}

@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
 
-// The example of docs/datasets.md is a data set: its lines are read as they stand there.
+// The example of docs/datasets.md is a data set, and the command there a run of it. The RTFx is that of its recordings, and the report from the
+// journal has the same.
 func TestDocsCustomAudio(t *testing.T) {
 	page, err := os.ReadFile("../../docs/datasets.md")
 	if err != nil {
@@ -43,5 +47,23 @@ func TestDocsCustomAudio(t *testing.T) {
 	if r.expect(t, exitFine); !strings.Contains(r.stdout, `"prompt":"What is said?","audio":{"name":"audio.wav","type":"audio/wav","bytes":846,"seconds":0.050125},"prompt_len":`) ||
 		strings.Count(r.stdout, `"audio":{`) != 3 || strings.Count(r.stdout, `"expected_output_len":20}`) != 2 {
 		t.Errorf("%v gave\n%s", args, r.stdout)
+	}
+
+	args = strings.Fields(strings.Replace(command, "benchtop serve", "serve --no-tui --save-result --result-dir . --result-filename r.json --base-url "+simulated(t, nil), 1))
+	run := benchtop(args...)
+	run.expect(t, exitFine)
+	data, err := os.ReadFile("r.json")
+	var result struct{ Completed, RTFx, Duration float64 }
+	if err == nil {
+		err = json.Unmarshal(data, &result)
+	}
+	const lasts = 0.050125 + 4./16000 + 2./44100
+	if got := result.RTFx * result.Duration; err != nil || result.Completed != 3 || math.Abs(got-lasts) > 1e-8 {
+		t.Errorf("error %v, %v requests, %v s of sound; want 3 and %v", err, result.Completed, got, lasts)
+	}
+	line := regexp.MustCompile(`RTFx \(Inverse Real-Time Factor\): +\d+\.\d\d`)
+	again := benchtop("report", "r.json")
+	if again.expect(t, exitFine); line.FindString(run.stdout) == "" || line.FindString(run.stdout) != line.FindString(again.stdout) {
+		t.Errorf("RTFx is %q in the run and %q in its report", line.FindString(run.stdout), line.FindString(again.stdout))
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"benchtop/datasets"
+	"benchtop/datasets/media"
 	"benchtop/export"
 	"benchtop/internal/cli/server"
 	"benchtop/loadgen"
@@ -103,8 +105,12 @@ func (w *WarmUp) leaveOut(all []metrics.Request) string {
 	return fmt.Sprintf("to omit %s, add %s", metrics.JoinWords(refused, " and "), export.OmitFlag(refused, w.Command))
 }
 
+// shortestAudio is the shortest recording of a warm-up.
+const shortestAudio = 100 * time.Millisecond
+
 // shuffled are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its
-// characters where there are few words, as in languages that need no blanks.
+// characters where there are few words, as in languages that need no blanks. Pictures are of noise and as large, recordings silent and at
+// most as long.
 func shuffled(like datasets.Conversation, seed, n int) []datasets.Turn {
 	turns := make([]datasets.Turn, n)
 	for i := range turns {
@@ -130,7 +136,10 @@ func shuffledTurn(draws *rand.Rand, t datasets.Turn) datasets.Turn {
 		shuffle(draws, letters)
 		t.Text = string(letters)
 	}
-	t.Messages, t.Media = nil, nil
+	if t.Audio != nil {
+		t.Audio = media.Silence(max(t.Audio.Duration*time.Duration(90+draws.IntN(11))/100, shortestAudio)) // each another
+	}
+	t.Messages, t.Media = nil, media.Another(t.Media, draws)
 	return t
 }
 

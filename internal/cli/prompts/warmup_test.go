@@ -1,12 +1,16 @@
 package prompts
 
 import (
+	"bytes"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"benchtop/datasets"
+	"benchtop/datasets/media"
 )
 
 // Prompts before the run are as long as the first prompt and never equal to it, in any script.
@@ -72,4 +76,29 @@ func conversationOf(batch ...string) datasets.Conversation {
 		t.Batch = append(t.Batch, datasets.Turn{Text: text})
 	}
 	return datasets.Conversation{Turns: []datasets.Turn{t}}
+}
+
+// Pictures and recordings of warm-ups are their own, each another, and the messages that hold those of the run are not sent.
+func TestShuffledMedia(t *testing.T) {
+	const words = "one two three four five six seven eight nine ten"
+	image := media.URLPart("image", "http://host/picture.jpg")
+	for name, turn := range map[string]datasets.Turn{
+		"a picture":   {Text: words, Media: image},
+		"a recording": {Audio: media.Silence(3 * time.Second)},
+		"messages":    {Text: words, Messages: []byte(`[{"role":"user","content":"x"}]`)},
+	} {
+		two := shuffled(oneTurn(turn), 1, 2)
+		if reflect.DeepEqual(two[0], two[1]) {
+			t.Errorf("%s: twice the same: %+v", name, two[0])
+		}
+		for _, got := range two {
+			if got.Messages != nil || (got.Media == nil) != (turn.Media == nil) || turn.Media != nil && bytes.Equal(got.Media, image) {
+				t.Errorf("%s: %+v", name, got)
+			}
+			if a, of := got.Audio, turn.Audio; of != nil && (a == of ||
+				a.Duration > of.Duration || a.Duration < of.Duration*9/10) {
+				t.Errorf("%s: %s of %s", name, a.Name, a.Duration)
+			}
+		}
+	}
 }

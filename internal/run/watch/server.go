@@ -129,9 +129,17 @@ func (s *Server) scrape() (telemetry.Counters, error) {
 // profile asks each server to "start" or "stop" its profiler.
 func (s *Server) profile(ctx context.Context, action string) error {
 	var failed []error
+	var did []asked
 	for _, a := range s.asked {
 		if err := telemetry.Profiler(ctx, a.client, a.target.URL(""), action); err != nil {
 			failed = append(failed, fmt.Errorf("the server's profiler did not %s: %s", action, s.clean(err)))
+		} else {
+			did = append(did, a)
+		}
+	}
+	if failed != nil && action == "start" { // all or none
+		for _, a := range did {
+			_ = telemetry.Profiler(ctx, a.client, a.target.URL(""), "stop")
 		}
 	}
 	return errors.Join(failed...)

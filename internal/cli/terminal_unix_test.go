@@ -444,7 +444,15 @@ func TestSignalBeforeTheRun(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if path := <-asked; path != "/start_profile" {
+	next := func() string {
+		select {
+		case path := <-asked:
+			return path
+		case <-time.After(30 * time.Second):
+			return "nothing"
+		}
+	}
+	if path := next(); path != "/start_profile" {
 		t.Errorf("first it asked for %s", path)
 	}
 	_ = c.Process.Signal(syscall.SIGTERM)
@@ -453,7 +461,7 @@ func TestSignalBeforeTheRun(t *testing.T) {
 	if c.ProcessState.ExitCode() != exitTerminated || len(files) != 0 || !strings.Contains(trouble.String(), "before the first request") {
 		t.Errorf("exit code %d, files %v, standard error:\n%s", c.ProcessState.ExitCode(), files, trouble.String())
 	}
-	if path := <-asked; path != "/stop_profile" {
+	if path := next(); path != "/stop_profile" {
 		t.Errorf("then it asked for %s, want the profiler stopped", path)
 	}
 }

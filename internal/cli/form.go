@@ -223,7 +223,7 @@ const formPatience = 5 * time.Second
 
 // formModels asks the server for its models.
 func formModels(ctx context.Context, values map[string]string) (field string, choices []string, err error) {
-	t, err := target.New(target.Options{BaseURL: formServer(values)})
+	t, err := target.New(target.Options{BaseURL: formServer(values), Getenv: os.Getenv})
 	if err != nil {
 		return fieldModel, nil, errors.New(export.Clean(err.Error()))
 	}

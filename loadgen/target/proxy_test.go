@@ -115,3 +115,28 @@ func TestTunnelRefused(t *testing.T) {
 		})
 	}
 }
+
+// FuzzProxy: no value of a variable panics, and neither an error nor the name of the proxy tells what stands before an @.
+func FuzzProxy(f *testing.F) {
+	for _, s := range []string{"http://p:3128", "p", "socks5://u:x@p", "http://[::1%25a]:1", "http://u:x@p:port", "://", "http://p/\x1b[31m"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		const secret = "canary-canary"
+		for _, v := range []string{value, "http://me:" + secret + "@" + value} {
+			g, err := New(Options{BaseURL: "http://api.test", Getenv: env{"HTTP_PROXY": v}.get})
+			said := ""
+			if err != nil {
+				said = err.Error()
+			} else {
+				said = g.Proxy()
+			}
+			if !strings.Contains(value, secret) && strings.Contains(said, secret) {
+				t.Errorf("%q: the password is told: %s", v, said)
+			}
+			if strings.ContainsFunc(said, func(r rune) bool { return r < ' ' }) {
+				t.Errorf("%q: %q is not fit for a line", v, said)
+			}
+		}
+	})
+}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Every way out of a run on a real terminal: the result is saved, the terminal restored, nothing left running.

@@ -386,7 +386,7 @@ def compare_bodies(v, b):
         yield f"  {i} vllm     {v[i]['body'][:900]}"
         yield f"  {i} benchtop {b[i]['body'][:900]}"
     if v[None] or b[None]:
-        same = [r["body"] for r in v[None]] == [r["body"] for r in b[None]]
+        same = sorted(r["body"] for r in v[None]) == sorted(r["body"] for r in b[None])
         yield f"requests without an id: vllm {len(v[None])}, benchtop {len(b[None])}{', the same' if same else ''}"
         for name, rows in (("vllm", v), ("benchtop", b)):
             for row in rows[None][: 0 if same else 1]:

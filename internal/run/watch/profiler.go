@@ -163,6 +163,9 @@ func (p *profiler) wait(say func(string)) []string {
 		case <-written:
 			p.mu.Lock()
 			defer p.mu.Unlock()
+			if wait == traceTold && len(p.notes) == 0 {
+				say("the trace is written")
+			}
 			return p.notes
 		case <-time.After(wait):
 			wait = traceTold

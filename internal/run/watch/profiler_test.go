@@ -40,7 +40,7 @@ func TestProfiler(t *testing.T) {
 			log: []string{"info the server's profiler stops and writes its trace", "info the server has written its trace, in 25s"},
 			said: []string{"1s waiting up to 29m59s more for the server's profiler to write its trace; Ctrl-C leaves",
 				"11s waiting up to 29m49s more for the server's profiler to write its trace; Ctrl-C leaves",
-				"21s waiting up to 29m39s more for the server's profiler to write its trace; Ctrl-C leaves"}},
+				"21s waiting up to 29m39s more for the server's profiler to write its trace; Ctrl-C leaves", "25s the trace is written"}},
 		{name: "a trace without end", p: at(0, 0), running: []float64{9}, write: time.Hour, asked: "start 0s, stop 1s", took: traceTimeout,
 			notes: []string{"context deadline exceeded"}, log: []string{"info the server's profiler stops and writes its trace", "warn context deadline exceeded"}},
 		{name: "none there", p: at(0, 0), running: []float64{9}, starts: errors.New("404"), asked: "start 0s", notes: []string{"404"}},

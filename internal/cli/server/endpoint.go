@@ -47,8 +47,11 @@ func moved(t *target.Target, endpoint string, answer *http.Response) error {
 func (o *Options) CheckServer(ctx context.Context, client *http.Client, m Model, modules []string, fields []protocol.Field) (odd []string, err error) {
 	err = o.each(client, func(one *Options, client *http.Client) error {
 		its := m
-		if err := one.CheckEndpoint(ctx, client, m.ID); err != nil {
-			return err
+		// What lists no models may still be starting; the ready check waits for it then.
+		if m.Known != nil || o.Ready == 0 {
+			if err := one.CheckEndpoint(ctx, client, m.ID); err != nil {
+				return err
+			}
 		}
 		if one.Target != o.Target { // what it lists may be another's
 			one.Model = cmp.Or(o.Model, m.ID)

@@ -66,6 +66,12 @@ func TestEndpointIsThere(t *testing.T) {
 			client := o.Target.Client()
 			defer client.CloseIdleConnections()
 			_, err := o.CheckServer(t.Context(), client, Model{ID: "m"}, nil, nil)
+			o.Ready = 60
+			_, starting := o.CheckServer(t.Context(), client, Model{ID: "m"}, nil, nil)
+			_, ready := o.CheckServer(t.Context(), client, Model{ID: "m", Known: []string{"m"}}, nil, nil)
+			if starting != nil || (ready == nil) != (err == nil) {
+				t.Errorf("with patience: %v while it starts, then %v", starting, ready)
+			}
 			if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || !errors.As(err, new(usage.Error))) {
 				t.Errorf("%v, want %q", err, c.want)
 			}

@@ -50,12 +50,18 @@ func bucketBounds(i int) (lo, hi time.Duration) {
 }
 
 // Add counts one duration; a negative one counts as 0, one beyond a year as a year.
-func (h *Histogram) Add(v time.Duration) { h.change(v, 1) }
+func (h *Histogram) Add(v time.Duration) {
+	i := bucketOf(v)
+	h.cover(i, i)
+	h.counts[i-h.base]++
+	h.n++
+	h.sum += clamp(v)
+}
 
 // Remove takes back one Add of the same duration.
 func (h *Histogram) Remove(v time.Duration) { h.change(v, -1) }
 
-// change counts a duration so many times, or takes that back where by is negative.
+// change counts a duration so many times as Add does, or takes that back where by is negative.
 func (h *Histogram) change(v time.Duration, by int) {
 	i := bucketOf(v)
 	if by < 0 && (i < h.base || i >= h.base+len(h.counts) || int64(h.counts[i-h.base]) < int64(-by)) {

@@ -89,7 +89,12 @@ func (t *Timeline) Chunk(r *Request, i int) {
 		t.first(w, r, warming, +1)
 		t.unseen.first.Count(r, 1)
 	} else {
-		t.gaps(w, r, i, warming, +1)
+		gap := r.Gap(i)
+		w.Histograms[ITL].Add(gap)
+		if !warming {
+			t.Histograms[ITL].Add(gap)
+		}
+		t.tokenGap(w, r, i, warming, +1)
 	}
 	if !r.progress.answered && r.FirstAnswer == c.At {
 		r.progress.answered = true
@@ -209,7 +214,8 @@ func (t *Timeline) forget(r *Request, warming bool) {
 		if w := t.at(c.At); i == 0 {
 			t.first(w, r, warming, -1)
 		} else {
-			t.gaps(w, r, i, warming, -1)
+			t.change(w, ITL, r.Gap(i), warming, -1)
+			t.tokenGap(w, r, i, warming, -1)
 		}
 	}
 }
@@ -268,12 +274,13 @@ func (t *Timeline) count(w *Window, r *Request, at moment, warming bool, by int)
 	}
 }
 
-// gaps adds the latencies of the i-th chunk of r, or removes them where by is -1.
-func (t *Timeline) gaps(w *Window, r *Request, i int, warming bool, by int) {
-	for _, l := range knownAt[atChunk] {
-		if v, times := rows[l].ofChunk(r, i); times > 0 {
-			t.change(w, l, v, warming, by*times)
-		}
+// tokenGap adds the gaps of the tokens in the i-th chunk of r, or removes them where by is -1.
+func (t *Timeline) tokenGap(w *Window, r *Request, i int, warming bool, by int) {
+	if i >= r.CountedChunks {
+		return // at once: it is called for each chunk
+	}
+	if each, tokens := r.TokenGap(i); tokens > 0 {
+		t.change(w, TokenITL, each, warming, by*tokens)
 	}
 }
 

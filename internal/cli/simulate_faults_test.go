@@ -2,11 +2,9 @@ package cli
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +16,7 @@ import (
 
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
-	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
-	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -323,38 +319,13 @@ func TestFaultsTakeTheirTime(t *testing.T) {
 // be called inside a bubble.
 func faultyRun(t *testing.T, p simulator.Profile, change func(*loadgen.Options), offsets []time.Duration) []metrics.Request {
 	t.Helper()
-	server := simulator.New(p)
-	listener, dial := simulator.Pipe()
-	web := server.HTTPServer()
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(server.Listener(listener)) }()
-	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := loadgen.Defaults()
-	o.Target, o.Model, o.Protocol, o.Pacer, o.Start = tgt, p.Model, protocol.Default(), "timer", time.Now()
-	o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)
-	o.Extra = []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
-	if change != nil {
-		change(&o)
-	}
-	var all ended
-	engine, err := loadgen.New(o, &all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := engine.Run(t.Context(), random(t, len(offsets), 8, 3)()); err != nil {
-		t.Fatal(err)
-	}
-	if err := web.Close(); err != nil {
-		t.Fatal(err)
-	}
-	<-served
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return all.requests
+	requests, _ := simulatedRun(t, p, random(t, len(offsets), 8, 3)(), func(o *loadgen.Options) {
+		o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)
+		if change != nil {
+			change(o)
+		}
+	})
+	return requests
 }
 
 // ended keeps the requests that are over.

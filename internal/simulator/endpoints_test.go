@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,10 @@ var endpoints = []struct {
 	{path: "/v1/score", body: `{"model":"MODEL","text_1":"a","text_2":"b"}`, prompt: 2},
 }
 
-// send posts the request of an endpoint for that model; fault is "" for none.
+// texts are pieces of an answer.
+var texts = regexp.MustCompile(`"(text|content|delta)":"[^"]+"`)
+
+// sendTo posts the request of an endpoint for that model; fault is "" for none.
 func (c *client) sendTo(path, body, model, fault string) *http.Response {
 	c.t.Helper()
 	kind, text := "application/json", strings.Replace(body, "MODEL", model, 1)
@@ -82,8 +86,8 @@ func TestEndpoints(t *testing.T) {
 					t.Errorf("%s: %d %.300s, want the model %s", e.path, response.StatusCode, body, model)
 				}
 			}
-			if e.last != "" && answers["sql"] == strings.ReplaceAll(answers["sim-8b"], `"sim-8b"`, `"sql"`) {
-				t.Errorf("%s: the adapter answers as the model does", e.path)
+			if e.last != "" && slices.Equal(texts.FindAllString(answers["sql"], -1), texts.FindAllString(answers["sim-8b"], -1)) {
+				t.Errorf("%s: the adapter answers as the model does: %s", e.path, answers["sql"])
 			}
 		}
 		_, models := c.do("GET", "/v1/models", "")

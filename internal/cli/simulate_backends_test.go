@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/datasets/media"
+	"benchtop/internal/simulator"
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/shape"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// simulatedRun sends the prompts of a source to a simulated server, in virtual time. It returns what became of the requests in order of
+// their end, and the server's log. It must be called inside a bubble.
+func simulatedRun(t *testing.T, p simulator.Profile, source loadgen.Source, change func(*loadgen.Options)) ([]metrics.Request, string) {
+	t.Helper()
+	server := simulator.New(p)
+	var log bytes.Buffer
+	server.LogTo(&log)
+	listener, dial := simulator.Pipe()
+	web := server.HTTPServer()
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(server.Listener(listener)) }()
+	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := loadgen.Defaults()
+	o.Target, o.Model, o.Protocol, o.Pacer, o.Start = tgt, p.Model, protocol.Default(), "timer", time.Now()
+	o.Extra = []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
+	change(&o)
+	var all ended
+	engine, err := loadgen.New(o, &all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Run(t.Context(), source); err != nil {
+		t.Fatal(err)
+	}
+	if err := web.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-served
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return all.requests, log.String()
+}
+
+// turnSource is a source of single requests.
+type turnSource struct {
+	turns []datasets.Turn
+	next  int
+}
+
+func (p *turnSource) Next() (datasets.Conversation, error) {
+	if p.next == len(p.turns) {
+		return datasets.Conversation{}, io.EOF
+	}
+	p.next++
+	return datasets.Conversation{ID: fmt.Sprint("p", p.next-1), Turns: p.turns[p.next-1 : p.next]}, nil
+}
+
+func (p *turnSource) Len() int            { return len(p.turns) }
+func (p *turnSource) Description() string { return "prompts" }
+
+// backendTurn is the prompt of the request with that number: what is particular about a backend, and otherwise words.
+func backendTurn(backend string, number int) datasets.Turn {
+	words := func(of int) datasets.Turn {
+		return datasets.Turn{Text: fmt.Sprintf("%c%c: nine words that no other prompt begins with", 'a'+number, 'a'+of)}
+	}
+	turn := words(0)
+	turn.MaxTokens = backendOutput
+	switch backend {
+	case "openai-embeddings-clip", "openai-embeddings-vlm2vec", "infinity-embeddings-clip":
+		turn.Media = fmt.Appendf(nil, `{"type":"image_url","image_url":{"url":"data:image/png;base64,%d"}}`, number)
+	case "openai-embeddings", "infinity-embeddings", "vllm-pooling": // as of --random-batch-size 4
+		turn = datasets.Turn{Batch: []datasets.Turn{words(0), words(1), words(2), words(3)}}
+	case "vllm-rerank": // as of random-rerank; the query is shorter than a block, so it is read for each document
+		turn = datasets.Turn{Batch: []datasets.Turn{{Text: "a query"}, words(1), words(2), words(3), words(4)}}
+	case "openai-audio":
+		turn = datasets.Turn{Audio: media.Silence(time.Duration(number+2) * time.Second), MaxTokens: backendOutput}
+	}
+	return turn
+}
+
+const backendOutput = 4 // tokens
+
+// Each backend loads the simulated server, with two adapters in turn: the figures are those of the server's profile, to the microsecond.
+func TestBackendsOnTheSimulator(t *testing.T) {
+	const n = 5
+	adapters := []simulator.Adapter{{Name: "sql", Path: "sql"}, {Name: "law", Path: "law"}}
+	p := simulator.Defaults()
+	p.ContextToken = 2 * time.Microsecond // whole microseconds, as the clock of a run has them
+	p.OutputMean = 1 << 20                // also for backends that do not ask for it, an answer has its full length
+	p.Adapters = adapters
+	for _, name := range protocol.List() {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				to := protocol.Named(name)
+				var turns []datasets.Turn
+				var offsets []time.Duration
+				for i := range n {
+					turns, offsets = append(turns, backendTurn(name, i)), append(offsets, time.Duration(i)*time.Minute)
+				}
+				requests, log := simulatedRun(t, p, &turnSource{turns: turns}, func(o *loadgen.Options) {
+					o.Protocol, o.Schedule, o.ModelFor = to, shape.At(offsets), loadgen.RoundRobinModels([]string{"sql", "law"})
+				})
+				if len(requests) != n {
+					t.Fatalf("%d requests ended, want %d", len(requests), n)
+				}
+				slices.SortFunc(requests, func(a, b metrics.Request) int { return cmp.Compare(a.Index, b.Index) })
+				for i, line := range strings.Split(strings.TrimSuffix(log, "\n"), "\n") {
+					checkBackend(t, p, to.Traits(), requests[i], line)
+				}
+			})
+		})
+	}
+}
+
+// checkBackend compares a request with the line of the server's log and with the times of its profile.
+func checkBackend(t *testing.T, p simulator.Profile, to protocol.Traits, q metrics.Request, line string) {
+	t.Helper()
+	var served struct {
+		Path   string
+		Status int
+		Body   string
+		Prompt int `json:"prompt_tokens"`
+		Output int `json:"output_tokens"`
+	}
+	var body struct{ Model string }
+	if err := json.Unmarshal([]byte(line), &served); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(served.Body), &body); err != nil {
+		t.Fatalf("%v in %s", err, served.Body)
+	}
+	adapter := p.Adapters[q.Index%len(p.Adapters)].Name
+	if served.Path != to.Path || served.Status != 200 || body.Model != adapter || q.Model != adapter || q.Failure != "" {
+		t.Errorf("request %d: %q %s, model %s; the server has %s", q.Index, q.Failure, q.Error, q.Model, line)
+		return
+	}
+	input, output, inputs := served.Prompt, served.Output, 0
+	if to.Name == "openai-audio" {
+		input = 0 // the frames of a recording are not tokens of a prompt
+	}
+	if turn := backendTurn(to.Name, q.Index); turn.Batch != nil {
+		inputs = len(turn.Batch)
+		if to.Name == "vllm-rerank" {
+			inputs-- // the query
+		}
+	}
+	if q.InputTokens != input || q.OutputTokens != output || q.Inputs != inputs || (output == backendOutput) != to.Streams {
+		t.Errorf("request %d: %d tokens in, %d out, %d prompts; want %d, %d, %d", q.Index, q.InputTokens, q.OutputTokens, q.Inputs, input, output, inputs)
+	}
+	ttft := p.StepBase + time.Duration(served.Prompt)*p.PrefillToken
+	e2el := ttft
+	for k := range max(0, output-1) {
+		e2el += p.StepBase + p.DecodeSequence + time.Duration(served.Prompt+k)*p.ContextToken
+	}
+	// The server's clock ticks a nanosecond a step beside its profile.
+	if late := time.Microsecond; (q.TTFT()-ttft).Abs() > late || (q.E2EL()-e2el).Abs() > late {
+		t.Errorf("request %d: TTFT %v, E2EL %v, want %v, %v", q.Index, q.TTFT(), q.E2EL(), ttft, e2el)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"benchtop/datasets"
@@ -29,12 +30,13 @@ const mostDropped = 10000
 // Unwrap is the source behind.
 func (s *sent) Unwrap() datasets.Source { return s.Source }
 
-// Description is that of the source, with the form of the prompts.
+// Description is that of the source, with the form of the prompts, unless they are ids by themselves.
 func (s *sent) Description() string {
-	if s.encoder == nil {
-		return s.Source.Description()
+	about := s.Source.Description()
+	if s.encoder != nil && !strings.Contains(about, "token ids") {
+		about += ", sent as token ids"
 	}
-	return s.Source.Description() + ", sent as token ids"
+	return about
 }
 
 // Next returns the next conversation that is short enough.

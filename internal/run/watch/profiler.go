@@ -55,14 +55,19 @@ func (p *profiler) begin(ctx context.Context) (notes []string) {
 	if !p.On || p.Threshold > 0 {
 		return nil
 	}
-	if err := p.start(ctx); err != nil {
-		return []string{err.Error()}
+	err := p.start(ctx)
+	if err != nil {
+		notes = []string{err.Error()}
 	}
+	if err != nil && ctx.Err() == nil {
+		return notes
+	}
+	// Where the wait for its start was given up, it may start all the same.
 	p.work.Go(func() {
 		<-p.loadOver
 		p.stop()
 	})
-	return nil
+	return notes
 }
 
 // see takes how many requests the server runs, and starts a capture at the threshold.

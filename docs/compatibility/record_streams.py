@@ -2,22 +2,25 @@
 
     record_streams.py ENGINE VERSION COMMAND URL OUT GROUP...
     record_streams.py OUT
-    record_streams.py synthetic OUT
 
 ENGINE, VERSION and COMMAND are written into the recording. URL is the server's, with the model under the name "tiny". OUT is the
 JSON file to write. Each GROUP of CASES below is recorded; loadgen/recorded_test.go plays the file to benchtop's client. With OUT
-alone its facts are read again from its bytes; synthetic writes what no server here can be made to say.
+alone its facts are read again from its bytes.
 
 A case has its request (without the body where that is long), the pieces that the reads of the socket returned (a time in milliseconds since the request was written, and
 the bytes: head, chunk sizes and all), whether the server closed the connection, and "want": the facts of the answer, read here by
 rules of their own that are written down nowhere else.
 """
 
+import io
 import json
+import math
 import socket
+import struct
 import sys
 import time
 import urllib.parse
+import wave
 
 PROMPT = "The first ship of the year came up the river, and the town went down to meet it."
 OTHER = "A second text."
@@ -68,6 +71,22 @@ def pooling(**more):
 def rerank(**more):
     body = {"model": "tiny", "query": "ships", "documents": DOCUMENTS, "truncate_prompt_tokens": -1}
     return "vllm-rerank", "/v1/rerank", body | more
+
+
+def transcribe(file, **more):
+    form = {"file": file, "model": "tiny", "max_completion_tokens": N, "stream": True, "language": "en", "stream_include_usage": True}
+    return "openai-audio", "/v1/audio/transcriptions", form | {"stream_continuous_usage_stats": True} | more
+
+
+def tone(seconds):
+    """A WAV file."""
+    rate = 16000
+    samples = b"".join(struct.pack("<h", round(9000 * math.sin(i / 7))) for i in range(round(seconds * rate)))
+    with io.BytesIO() as file:
+        with wave.open(file, "wb") as w:
+            w.setparams((1, 2, rate, 0, "NONE", None))
+            w.writeframes(samples)
+        return file.getvalue()
 
 
 NONE = {"model": "none"}
@@ -133,14 +152,21 @@ CASES = {
         "rerank, unknown model": rerank(**NONE),
     },
     "llama rerank": {"rerank": rerank()},
+    "vllm whisper": {
+        "transcription": transcribe(tone(1)),
+        "transcription, two segments": transcribe(tone(40)),
+        "transcription, usage at the end": transcribe(tone(1), stream_continuous_usage_stats=False),
+        "transcription, no recording": transcribe(b"RIFF"),
+        "transcription, unknown model": transcribe(tone(1), **NONE),
+    },
 }
 
 
 def record(url, path, body):
     """The pieces of an answer, and whether the server closed the connection behind it."""
     at = urllib.parse.urlsplit(url)
-    data = json.dumps(body).encode()
-    head = f"POST {path} HTTP/1.1\r\nHost: {at.netloc}\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+    kind, data = ("multipart/form-data; boundary=part", form(body)) if "file" in body else ("application/json", json.dumps(body).encode())
+    head = f"POST {path} HTTP/1.1\r\nHost: {at.netloc}\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n\r\n"
     pieces = []
     with socket.create_connection((at.hostname, at.port), timeout=60) as s:
         s.sendall(head.encode() + data)
@@ -155,6 +181,15 @@ def record(url, path, body):
             return pieces, s.recv(1) == b""
         except TimeoutError:
             return pieces, False
+
+
+def form(fields):
+    parts = b""
+    for name, value in fields.items():
+        file = '; filename="tone.wav"\r\nContent-Type: audio/x-wav' if name == "file" else ""
+        parts += f'--part\r\nContent-Disposition: form-data; name="{name}"{file}\r\n\r\n'.encode()
+        parts += (value if file else str(value).encode()) + b"\r\n"
+    return parts + b"--part--\r\n"
 
 
 def split(answer):
@@ -275,55 +310,13 @@ READERS = {
 }
 
 
-def synthetic(path):
-    """Answers that no server here gives, as the source of vLLM 0.32.0 writes them (entrypoints/speech_to_text/base/serving.py): no
-    model of speech without its weights. Long speech is cut into segments, each of which has a finish reason of its own."""
-    head = "HTTP/1.1 200 OK\r\nserver: uvicorn\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n"
-    texts = [(" The", None), (" first", None), (" ship.", "stop"), (" The", None), (" town.", "stop")]
-    refused = json.dumps({"error": {"message": "The model does not support Transcriptions API", "type": "BadRequestError", "param": None, "code": 400}})
-    bad = f"HTTP/1.1 400 Bad Request\r\nserver: uvicorn\r\ncontent-length: {len(refused)}\r\ncontent-type: application/json\r\n\r\n{refused}"
-    write(
-        path,
-        {"engine": "synthetic", "version": "as vLLM 0.32.0", "command": "", "recorded": "2026-11-23"}
-        | {
-            "cases": [
-                audio_case("transcription", [head, *transcription(texts, True), "0\r\n\r\n"]),
-                audio_case("transcription, usage at the end", [head, *transcription(texts, False), "0\r\n\r\n"]),
-                audio_case("transcription refused", [bad]),
-            ]
-        },
-    )
-
-
-def audio_case(name, pieces):
-    pieces = [[20 * (i + 1), p] for i, p in enumerate(pieces)]
-    facts_ = facts("openai-audio", [(ms, p.encode()) for ms, p in pieces])
-    case = {"name": name, "backend": "openai-audio", "path": "/v1/audio/transcriptions", "body": None, "encoding": "utf-8"}
-    return case | {"pieces": pieces, "closed": False, "want": facts_}
-
-
-def transcription(texts, continuous):
-    about = {"id": "trsc-0123456789abcdef", "object": "transcription.chunk", "created": 1795408697, "model": "tiny"}
-    usage = lambda n: {"usage": {"prompt_tokens": 154, "total_tokens": 154 + n, "completion_tokens": n}}
-    for i, (text, finish) in enumerate(texts):
-        choice = {"delta": {"content": text}} | ({"finish_reason": finish, "stop_reason": None} if finish else {})
-        yield chunk(about | {"choices": [choice]} | (usage(i + 1) if continuous else {}))
-    yield chunk(about | {"choices": []} | usage(len(texts)))
-    yield "e\r\ndata: [DONE]\n\n\r\n"
-
-
-def chunk(event):
-    data = f"data: {json.dumps(event, separators=(',', ':'))}\n\n"
-    return f"{len(data.encode()):x}\r\n{data}\r\n"
-
-
 def tokens(given, made, cached):
     return {"input_tokens": given, "output_tokens": made, "cached_tokens": cached}
 
 
 def main():
-    if len(sys.argv) < 4:
-        return synthetic(sys.argv[2]) if sys.argv[1] == "synthetic" else again(sys.argv[1])
+    if len(sys.argv) < 3:
+        return again(sys.argv[1])
     engine, version, command, url, out, *groups = sys.argv[1:]
     cases = []
     for name, (backend, path, body) in ((n, c) for g in groups for n, c in CASES[g].items()):
@@ -335,7 +328,7 @@ def main():
                 "name": name,
                 "backend": backend,
                 "path": path,
-                "body": json.dumps(body) if len(json.dumps(body)) < 2000 else None,
+                "body": json.dumps(body) if "file" not in body and len(json.dumps(body)) < 2000 else None,
                 "encoding": "latin-1" if latin else "utf-8",
                 "pieces": [[ms, p.decode("latin-1" if latin else "utf-8")] for ms, p in pieces],
                 "closed": closed,

@@ -28,7 +28,8 @@ import (
 
 // machine runs the whole of it in virtual time: data set, schedule, HTTP, simulated server, live view, journal, report.
 // It must be called inside a bubble.
-func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source func() loadgen.Source, offsets []time.Duration) (metrics.Report, metrics.Snapshot, string) {
+func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source func() loadgen.Source, offsets []time.Duration,
+	extra ...protocol.Field) (metrics.Report, metrics.Snapshot, string) {
 	t.Helper()
 	server := simulator.New(p)
 	listener, dial := simulator.Pipe()
@@ -43,7 +44,7 @@ func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source fun
 	o := loadgen.Defaults()
 	o.Target, o.Model, o.Protocol, o.Pacer, o.Start = tgt, p.Model, to, "timer", time.Now()
 	o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)
-	o.Extra = []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
+	o.Extra = append(extra, protocol.Field{Name: "ignore_eos", JSON: "true"})
 
 	plan := metrics.Plan{Percentiles: []float64{50, 99}, Metrics: []metrics.Latency{metrics.TTFT, metrics.ITL}, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	view := live.NewView(o.Start, &plan)

@@ -109,8 +109,8 @@ func (w *WarmUp) leaveOut(all []metrics.Request) string {
 const shortestAudio = 100 * time.Millisecond
 
 // shuffled are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its
-// characters where there are few words, as in languages that need no blanks. Pictures are of noise and as large, recordings silent and at
-// most as long.
+// characters where there are few words, as in languages that need no blanks. Pictures are of noise and as large, recordings silent and nearly
+// as long.
 func shuffled(like datasets.Conversation, seed, n int) []datasets.Turn {
 	turns := make([]datasets.Turn, n)
 	for i := range turns {
@@ -137,7 +137,8 @@ func shuffledTurn(draws *rand.Rand, t datasets.Turn) datasets.Turn {
 		t.Text = string(letters)
 	}
 	if t.Audio != nil {
-		t.Audio = media.Silence(max(t.Audio.Duration*time.Duration(90+draws.IntN(11))/100, shortestAudio)) // each another
+		length := max(t.Audio.Duration, shortestAudio)
+		t.Audio = media.Silence(length - time.Duration(draws.Int64N(int64(length/10)))) // mostly another each time
 	}
 	t.Messages, t.Media = nil, media.Another(t.Media, draws)
 	return t

@@ -125,7 +125,7 @@ func (request *audioRequest) take(part *multipart.Part) (err error) {
 	switch name {
 	case "file":
 		if part.FileName() == "" {
-			return errors.New("Expected 'file' to be a file-like object, not 'str'.")
+			err = errors.New("expected a file, got a field without a file name")
 		}
 		request.file = append([]byte{}, value...)
 		text = fmt.Sprintf("%s, %s, %d bytes", part.FileName(), part.Header.Get("Content-Type"), len(value))

@@ -135,6 +135,13 @@ func TestTranscriptionWhole(t *testing.T) {
 				t.Errorf("%.60q: %d %.300s, want %q", tt.pairs, status, text, tt.words)
 			}
 		}
+		noFile := c.request(context.Background(), "POST", "/v1/audio/transcriptions", "--a\r\nContent-Disposition: form-data; name=file\r\n\r\nx\r\n--a--")
+		noFile.Header.Set("Content-Type", "multipart/form-data; boundary=a")
+		if response, err := c.http.Do(noFile); err != nil || response.StatusCode != 400 {
+			t.Errorf("a file without a name: %v, %v", response, err)
+		} else {
+			response.Body.Close()
+		}
 		if status, text := c.do("POST", "/v1/audio/transcriptions", `{"file":"a"}`); status != 400 {
 			t.Errorf("JSON in place of a form: %d %s", status, text)
 		}

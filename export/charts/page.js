@@ -264,6 +264,8 @@
       ['Prompt Tokens', rows.input[r]], ['Output Tokens', rows.output[r]],
       ['Request Start Time', clock(rows.start[r])], ['Request End Time', clock(rows.finish[r])],
     ];
+    if (rows.tpot[r]) lines.push(['Output Speed', (1e6 / rows.tpot[r]).toFixed(1) + ' tok/s/user']);
+    if (rows.tokenITL[r]) lines.push(['Mean per-token ITL', (rows.tokenITL[r] / 1e3).toFixed(2) + 'ms']);
     if (rows.ids && rows.ids[r]) lines.push(['ID', rows.ids[r]]);
     if (rows.models && rows.models[r]) lines.push(['Model', rows.models[r]]);
     if (rows.failures[r]) lines.push(['Failure', rows.failures[r]]);

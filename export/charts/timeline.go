@@ -50,6 +50,7 @@ type row struct {
 	index                     int
 	start, finish             time.Duration // finish is the last chunk, or the start without one
 	inputTokens, outputTokens int
+	tpot, tokenITL            time.Duration // TPOT and the mean per-token ITL of a success; 0 for none
 	id, model, failure        string
 	segments                  []byte // encoded
 	count                     int
@@ -91,6 +92,9 @@ func (g *gantt) add(q *metrics.Request) {
 		index: q.Index, start: start, finish: q.LastChunk, inputTokens: q.InputTokens, outputTokens: q.OutputTokens,
 		id: q.ID, model: q.Model, failure: failureText(q),
 	}
+	if q.OK() {
+		r.tpot, r.tokenITL = max(0, q.TPOT()), meanTokenITL(q)
+	}
 	if r.finish == metrics.Never {
 		r.finish = start
 	}
@@ -105,6 +109,15 @@ func (g *gantt) add(q *metrics.Request) {
 	for g.segments > g.bound && g.joinBelow < maxMicros {
 		g.shrink()
 	}
+}
+
+// meanTokenITL is the mean per-token ITL of a request, 0 where the tokens of its chunks were not counted.
+func meanTokenITL(q *metrics.Request) time.Duration {
+	var sum, tokens time.Duration
+	for each, n := range metrics.TokenITL.Plain(q) {
+		sum, tokens = sum+each*time.Duration(n), tokens+time.Duration(n)
+	}
+	return sum / max(1, tokens)
 }
 
 // startOf is the start of a request: its first byte or, without a connection, the attempt. It is Never for a request that was

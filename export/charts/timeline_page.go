@@ -61,6 +61,8 @@ type pageRows struct {
 	Finish   []int64        `json:"finish"`
 	Input    []int          `json:"input"`
 	Output   []int          `json:"output"`
+	TPOT     []int64        `json:"tpot"`
+	TokenITL []int64        `json:"tokenITL"`
 	Count    []int          `json:"count"`
 	IDs      []string       `json:"ids,omitempty"`
 	Models   []string       `json:"models,omitempty"`
@@ -84,6 +86,8 @@ func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageDa
 		d.Rows.Finish = append(d.Rows.Finish, r.finish.Microseconds()-earliest.Microseconds())
 		d.Rows.Input = append(d.Rows.Input, r.inputTokens)
 		d.Rows.Output = append(d.Rows.Output, r.outputTokens)
+		d.Rows.TPOT = append(d.Rows.TPOT, r.tpot.Microseconds())
+		d.Rows.TokenITL = append(d.Rows.TokenITL, r.tokenITL.Microseconds())
 		d.Rows.Count = append(d.Rows.Count, r.count)
 		d.Rows.IDs, d.Rows.Models = append(d.Rows.IDs, r.id), append(d.Rows.Models, r.model)
 		if r.failure != "" {

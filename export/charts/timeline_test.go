@@ -24,7 +24,10 @@ func madeUp() []metrics.Request {
 	second := failed(answered(1, 2*time.Second, 100*ms, 125*ms), metrics.FailedStall, time.Second)
 	second.ID, second.Model, second.Error = "id "+canary, "model "+canary, "error "+canary
 	first := answered(0, 1500*ms, 200*ms, 210*ms, 260*ms)
-	first.InputTokens = 42
+	first.InputTokens, first.CountedChunks = 42, 3
+	for i, tokens := range []int32{1, 1, 4} {
+		first.Chunks[i].Tokens = tokens
+	}
 	return []metrics.Request{second, first}
 }
 
@@ -73,7 +76,7 @@ func TestTimelineHoldsTheRun(t *testing.T) {
 		},
 		Rows: pageRows{
 			Index: []int{0, 1}, Start: []int64{0, 500_000}, Finish: []int64{260_000, 625_000},
-			Input: []int{42, 101}, Output: []int{3, 2}, Count: []int{3, 3},
+			Input: []int{42, 101}, Output: []int{3, 2}, TPOT: []int64{30_000, 0}, TokenITL: []int64{12_000, 0}, Count: []int{3, 3},
 			IDs: []string{"", "id " + canary}, Models: []string{"", "model " + canary},
 			Failures: map[int]string{1: "stall: error " + canary},
 		},

@@ -257,13 +257,13 @@ func TestEverythingFails(t *testing.T) {
 		"Failed requests:                         12", "Error 9: no room", "no request succeeded", "503")
 }
 
-// vllmKeys are the keys of a result with detail, in order, from the description of vLLM's format.
+// vllmKeys are the keys of a result with detail, in order, from the description of vLLM's format, and behind them that of its Rust client.
 var vllmKeys = strings.Fields(`date endpoint_type backend label model_id tokenizer_id num_prompts request_rate burstiness max_concurrency
 	duration completed failed total_input_tokens total_output_tokens request_throughput request_goodput output_throughput
 	total_token_throughput input_lens output_lens ttfts itls latencies start_times queue_times generated_texts errors
 	max_output_tokens_per_s max_concurrent_requests rtfx
 	mean_ttft_ms median_ttft_ms std_ttft_ms p99_ttft_ms mean_tpot_ms median_tpot_ms std_tpot_ms p99_tpot_ms
-	mean_itl_ms median_itl_ms std_itl_ms p99_itl_ms benchtop`)
+	mean_itl_ms median_itl_ms std_itl_ms p99_itl_ms input_throughput benchtop`)
 
 // vllmLines are the labels of the report for such a run, in order, from the same description.
 var vllmLines = []string{

@@ -177,7 +177,7 @@ func TestAudioThatIsRefused(t *testing.T) {
 		{"no channels", wavOf(1, 0, 8000, 2, 16, sound), "the WAV file has 0 channels"},
 		{"odd channels", wavOf(1, 3, 8000, 4, 16, sound), "the WAV file has 3 channels in 4 bytes"},
 		{"other RIFF", []byte("RIFF....AVI LIST"), "the WAV file is cut off, or holds something else"},
-		{"not a number", wavOf(3, 1, 8000, 4, 32, "data\x04\x00\x00\x00\x00\x00\xc0\x7f"), "the WAV file sample 1 is not a number"},
+		{"not a number", wavOf(3, 1, 8000, 4, 32, "data\x04\x00\x00\x00\x00\x00\xc0\x7f"), "the WAV file holds a sample that is not a number (sample 1)"},
 		{"FLAC", []byte("fLaC\x00"), "the FLAC file is cut off"},
 		{"FLAC for years", append([]byte("fLaC\x00\x00\x00\x22..........\x00\x00\x1f\xff\xff\xff\xff\xff"), make([]byte, 40)...), "the FLAC file claims to last"},
 		{"video in Ogg", []byte("OggS\x00\x02........ser.seq.crc.\x01\x07\x80theora"), "the Ogg file holds neither Vorbis nor Opus nor FLAC"},

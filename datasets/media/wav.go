@@ -165,7 +165,7 @@ func newWAV(n, channels int, rate uint32, sample func(int) float64) (*Audio, err
 	for i := range n {
 		v := sample(i)
 		if math.IsNaN(v) {
-			return nil, fmt.Errorf("sample %d is not a number", i+1)
+			return nil, fmt.Errorf("holds a sample that is not a number (sample %d)", i+1)
 		}
 		b = le.AppendUint16(b, uint16(quantize(v)))
 	}

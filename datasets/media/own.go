@@ -15,6 +15,8 @@ const (
 	ownSide = 256
 	// mostOwn is the most pixels of such a picture: 16 megapixels.
 	mostOwn = 1 << 24
+	// mostSide is the most columns or rows that a JPEG has.
+	mostSide = 1<<16 - 1
 )
 
 // Another is content parts with pictures of noise in place of others, of the same size where that is inside the part; parts of another
@@ -33,7 +35,7 @@ func Another(parts json.RawMessage, draws *rand.Rand) (another json.RawMessage) 
 		w, h := ownSide, ownSide
 		if _, data, ok := strings.Cut(part.Image.URL, ";base64,"); ok {
 			config, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
-			if err == nil && config.Width > 0 && config.Height > 0 && config.Width <= mostOwn/config.Height {
+			if err == nil && min(config.Width, config.Height) > 0 && max(config.Width, config.Height) <= mostSide && config.Width <= mostOwn/config.Height {
 				w, h = config.Width, config.Height
 			}
 		}

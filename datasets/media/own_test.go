@@ -1,10 +1,12 @@
 package media
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"image"
+	"image/png"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -24,6 +26,7 @@ func TestAnother(t *testing.T) {
 		{"inside", string(small), []string{"12x7"}},
 		{"several", string(AppendPart(slices.Clone(small), URLPart("image", "http://x/y.png"))), []string{"12x7", "256x256"}},
 		{"no picture inside", string(URLPart("image", "data:image/jpeg;base64,AAAA")), []string{"256x256"}},
+		{"too wide for a JPEG", string(URLPart("image", wide())), []string{"256x256"}},
 		{"a video", string(URLPart("video", "file:///x.mp4")), nil},
 		{"broken", `{"type"`, nil},
 	} {
@@ -52,4 +55,13 @@ func TestAnother(t *testing.T) {
 			}
 		}
 	}
+}
+
+// wide is the address of a PNG picture with more columns than a JPEG can have.
+func wide() string {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 70000, 1))); err != nil {
+		panic(err)
+	}
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
 }

@@ -58,6 +58,7 @@ func (p *Patience) Until(ctx context.Context, server string, attempt func(contex
 		_, err := attempt(ctx)
 		return err
 	}
+	p.begin()
 	limited, cancel := context.WithDeadline(ctx, p.until)
 	defer cancel()
 	defer p.countDown(server)()
@@ -78,6 +79,13 @@ func (p *Patience) Until(ctx context.Context, server string, attempt func(contex
 		case <-ctx.Done():
 		}
 	}
+}
+
+// begin forgets the error of an earlier wait, which may be of another server.
+func (p *Patience) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = nil
 }
 
 // failed takes the error of an attempt. Each kind of error is told once, at once.

@@ -114,3 +114,28 @@ func TestUntilEnds(t *testing.T) {
 		}
 	})
 }
+
+// The wait for a server does not end with the error of another that answered in the end.
+func TestPatienceIsOfOneServerAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := Options{Ready: 10}
+		p := o.Patience(told{&strings.Builder{}})
+		attempts := 0
+		err := p.Until(t.Context(), "http://first", func(context.Context) (final bool, err error) {
+			if attempts++; attempts < 3 {
+				return false, errors.New("the first refuses")
+			}
+			return false, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.Until(t.Context(), "http://second", func(ctx context.Context) (final bool, err error) {
+			<-ctx.Done()
+			return false, ctx.Err()
+		})
+		if got, want := fmt.Sprint(err), "no answer within 10s"; got != want {
+			t.Errorf("got %s; want %s", got, want)
+		}
+	})
+}

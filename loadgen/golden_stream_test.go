@@ -94,6 +94,9 @@ func (c *streamCase) seen(q *metrics.Request) (first int, gaps []int, end int) {
 func TestGoldenStreams(t *testing.T) {
 	var golden struct{ Cases []streamCase }
 	readGolden(t, "stream_0.33.json", &golden)
+	if n := len(golden.Cases); n != 168 {
+		t.Errorf("%d streams, want all 168", n)
+	}
 	used := map[string]bool{}
 	for _, c := range golden.Cases {
 		name := c.Backend + "/" + c.Name

@@ -278,6 +278,9 @@ func formText(form [][2]any) string {
 func TestGoldenBodies(t *testing.T) {
 	var all struct{ Cases []goldenBody }
 	golden(t, "bodies_0.33.json", &all)
+	if n := len(all.Cases); n != 29 {
+		t.Errorf("%d bodies, want all 29", n)
+	}
 	sent := map[string]bool{}
 	for _, c := range all.Cases {
 		p := Named(c.Backend)

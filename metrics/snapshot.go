@@ -152,7 +152,8 @@ type Outage struct {
 
 // Endpoint is a model at a server.
 type Endpoint struct {
-	// Server is the place in Plan.Servers; 0 where there is one server.
+	// Server is the place in Plan.Servers; 0 where there is one server. Requests that are counted together because there are too many
+	// endpoints have a place beyond all servers.
 	Server int
 	// Model is the requested model, "" where all requests name the same.
 	Model string

@@ -88,3 +88,19 @@ func TestEndpointsOfServers(t *testing.T) {
 		}
 	}
 }
+
+// With too many endpoints the rest are counted together, behind all others and at none of the servers.
+func TestOtherEndpointsOfServers(t *testing.T) {
+	plan := metrics.Plan{Servers: []string{"a", "b"}}
+	rec := NewView(time.Now(), &plan)
+	for i := range 2 * mostEndpoints {
+		x := &exchange{rec, metrics.NewRequest(i)}
+		x.q.Server, x.q.Model = i%2, string(rune('A'+i/2))
+		x.due(0)
+		x.sent(0)
+	}
+	all := rec.Snapshot().Endpoints
+	if last := all[len(all)-1]; len(all) != mostEndpoints || last.Model != otherModels || last.Server < len(plan.Servers) || last.Sent != mostEndpoints+1 {
+		t.Errorf("%d endpoints, the last is %q at server %d with %d requests", len(all), last.Model, last.Server, last.Sent)
+	}
+}

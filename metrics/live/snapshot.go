@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -281,6 +282,8 @@ func (k *track) detail() metrics.RequestDetail {
 const (
 	mostEndpoints = 64
 	otherModels   = "others"
+	// severalServers is the place of the others, which may be at any server; they are listed last.
+	severalServers = math.MaxInt
 )
 
 // endpoints count requests by endpoint. Requests of the warm-up count only as in flight.
@@ -302,7 +305,7 @@ func (e *endpoints) of(at place) *metrics.Endpoint {
 	if p := e.named[at]; p != nil {
 		return p
 	}
-	if rest := (place{model: otherModels}); len(e.list) >= mostEndpoints-1 && at != rest {
+	if rest := (place{severalServers, otherModels}); len(e.list) >= mostEndpoints-1 && at != rest {
 		return e.of(rest)
 	}
 	if e.named == nil {

@@ -65,6 +65,26 @@ func TestRequestHeaders(t *testing.T) {
 			})
 		})
 	}
+	// A protocol has headers of its own, which the user's replace.
+	for want, given := range map[string]http.Header{"2023-06-01": nil, "2099-01-01": {"anthropic-version": {"2099-01-01"}}} {
+		synctest.Test(t, func(t *testing.T) {
+			got := ""
+			s := newScripted(t, func(conn net.Conn, r *http.Request, body []byte) bool {
+				got = r.Header.Get("Anthropic-Version")
+				return answer(0)(conn, r, body)
+			})
+			load(t, s, 1, func(o *Options) {
+				g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: s.dial, Header: given})
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Target, o.Protocol = g, protocol.Messages{}
+			})
+			if got != want {
+				t.Errorf("anthropic-version %q, want %q", got, want)
+			}
+		})
+	}
 	// A request without an id keeps the user's.
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, answer(0))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -102,6 +103,8 @@ func commands() []command {
 
 // Main runs a command line, without the program's name, and returns the exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	// net/http logs what a server sends unasked, with the bytes; on a terminal that would be written across the dashboard.
+	log.SetOutput(io.Discard)
 	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr}
 	if len(args) > 0 && args[0] == "bench" {
 		args = args[1:]

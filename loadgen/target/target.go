@@ -224,7 +224,13 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.Header[k] = v
 		}
 	}
-	return h.next.RoundTrip(r)
+	answer, err := h.next.RoundTrip(r)
+	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
+		// Its body is the bare connection: reading it would not end, not even with the request's context.
+		_ = answer.Body.Close()
+		return nil, fmt.Errorf("the server switches protocols (status %d), which was not asked for", answer.StatusCode)
+	}
+	return answer, err
 }
 
 func (h *headerTransport) CloseIdleConnections() { h.next.CloseIdleConnections() }

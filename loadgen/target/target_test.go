@@ -211,3 +211,34 @@ func TestTLS(t *testing.T) {
 		}
 	}
 }
+
+// net/http gives the bare connection as the body of a 101, and a read of it outlives the request's context.
+func TestClientRefusesSwitchingProtocols(t *testing.T) {
+	released := make(chan struct{})
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")
+		<-released
+		_ = c.Close()
+	}))
+	defer web.Close()
+	defer close(released)
+	to, err := New(Options{BaseURL: web.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := to.Client()
+	defer client.CloseIdleConnections()
+	answer, err := client.Get(web.URL)
+	if err == nil {
+		_ = answer.Body.Close()
+		t.Fatalf("got status %d", answer.StatusCode)
+	}
+	if want := "the server switches protocols (status 101), which was not asked for"; !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}

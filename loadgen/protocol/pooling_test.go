@@ -138,3 +138,12 @@ func TestInfinityTextAndPicture(t *testing.T) {
 		}
 	}
 }
+
+// Infinity has no messages, so a picture in one is refused instead of left out.
+func TestInfinityRefusesMessages(t *testing.T) {
+	turn := datasets.Turn{Text: "a", Messages: json.RawMessage(`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://x/y.png"}}]}]`)}
+	p := Named("infinity-embeddings-clip")
+	if body, err := p.Body(nil, Ask{Model: "m", Turn: &turn}); err == nil || !strings.Contains(err.Error(), "no chat messages") {
+		t.Errorf("%s, %v", body, err)
+	}
+}

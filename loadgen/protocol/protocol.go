@@ -128,6 +128,8 @@ func (t Traits) Accepts(turn *datasets.Turn) error {
 		return fmt.Errorf("backend %s cannot send token ids; use --backend %s, or a data set of texts", t.Name, Default().Traits().Name)
 	case turn.Batch != nil && !t.Forms.Overlap(datasets.AsBatch|datasets.AsDocuments):
 		return fmt.Errorf("backend %s cannot send several prompts in a request", t.Name)
+	case turn.Messages != nil && !t.Templates && t.Forms.Overlap(datasets.AsMedia): // only the text of them would be sent
+		return fmt.Errorf("backend %s sends a text or a picture and no chat messages; give the picture by image_files, or use --backend openai-embeddings-clip", t.Name)
 	case t.Forms == datasets.AsDocuments && len(turn.Batch) < 2, t.Forms == datasets.AsAudio && turn.Audio == nil:
 		return t.Lacking()
 	}

@@ -357,3 +357,16 @@ func TestFileBeforeTemplate(t *testing.T) {
 	}
 	benchtop("dataset", "--dataset-name", "sonnet", "--tokenizer", bare).expect(t, exitUsage, "chat template", "has none", "--tokenizer DIRECTORY")
 }
+
+// A row in a form that the backend cannot send is refused before the first request, with both named.
+func TestRowThatTheBackendCannotSend(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "rows.jsonl")
+	row := `{"content": [{"type": "text", "text": "what"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}`
+	if err := os.WriteFile(file, []byte(row+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := recorded(t, nil)
+	benchtop("serve", "--base-url", server.url, "--backend", "infinity-embeddings-clip", "--dataset-name", "custom_image", "--dataset-path", file, "--num-prompts", "2").
+		expect(t, exitUsage, "--dataset-name custom_image: backend infinity-embeddings-clip sends a text or a picture and no chat messages")
+}

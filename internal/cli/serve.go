@@ -108,6 +108,11 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	if err != nil {
 		return nil, err
 	}
+	for i := range drawn.First.Turns {
+		if err := o.server.Protocol.Traits().Accepts(&drawn.First.Turns[i]); err != nil {
+			return nil, usage.Errorf("--dataset-name %s: %w", o.prompts.Name, err)
+		}
+	}
 	if o.load.selfTimed {
 		times = drawn.Times
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,6 +81,18 @@ func (x *exchange) stream(c *conn.Conn) error {
 	}
 }
 
+// openingMost is more of an answer's opening than an excerpt shows, in bytes.
+const openingMost = 128
+
+// fields begin the lines of an event stream; a colon begins a comment.
+var fields = []string{":", "data", "event", "id", "retry"}
+
+// calledStream reports whether a body is called an event stream and begins as none.
+func (x *exchange) calledStream() bool {
+	opening := strings.TrimLeft(string(x.opening), "\ufeff\r\n")
+	return !x.begun && opening != "" && !slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(opening, f) })
+}
+
 // parse takes a piece of the body.
 func (x *exchange) parse(piece []byte, isStream bool) error {
 	streams := x.engine.encoder.traits.Streams
@@ -88,6 +101,9 @@ func (x *exchange) parse(piece []byte, isStream bool) error {
 			return err
 		}
 		x.whole = append(x.whole, piece...)
+	}
+	if isStream && !x.begun {
+		x.opening = append(x.opening, piece[:min(len(piece), openingMost-len(x.opening))]...)
 	}
 	if streams {
 		if err := x.sse.feed(piece, x.emit); err != nil {
@@ -132,6 +148,7 @@ func (x *exchange) receivedAt() time.Duration { return x.at + max(0, x.delay) }
 
 // event takes one stream event.
 func (x *exchange) event(name, data []byte) error {
+	x.begun = true
 	if x.ended {
 		return nil
 	}
@@ -236,6 +253,9 @@ func (x *exchange) complete(c *conn.Conn) {
 	case x.finished || x.ended:
 	case !x.engine.encoder.traits.Streams, len(x.whole) > 0 && x.q.FirstChunk == metrics.Never:
 		x.unstreamed(c)
+	case x.calledStream():
+		x.fail(metrics.FailedMalformed, fmt.Sprintf("expected an event stream, as content type %q says, got %s",
+			c.Answer.Header.ContentType(), protocol.Excerpt(x.opening)))
 	default:
 		x.fail(metrics.FailedTruncated, "the stream ended without "+x.engine.encoder.traits.Ending)
 	}

@@ -42,6 +42,8 @@ type exchange struct {
 	bodyOver         bool   // the body was read to its end
 	uncounted        bool   // a chunk has output and no token count
 	whole            []byte // a body that is no event stream
+	opening          []byte // of a body that is called an event stream, until its first event
+	begun            bool   // an event came
 	maxTokens        int    // requested, 0 for unknown
 	memory, borrowed int    // memory limit of the stream, and its share of bufferedMost
 }
@@ -57,7 +59,7 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 	}
 	x.sse.reset()
 	*x = exchange{
-		engine: e, server: e.servers.all[q.Server], emit: x.emit, sse: x.sse, text: x.text[:0], whole: x.whole[:0],
+		engine: e, server: e.servers.all[q.Server], emit: x.emit, sse: x.sse, text: x.text[:0], whole: x.whole[:0], opening: x.opening[:0],
 		q: q, sink: sink, chunkEvent: event.Event{Kind: event.Chunk, Request: q}, delay: metrics.Never,
 	}
 	x.reader.Begin(&e.parsers)

@@ -363,10 +363,10 @@ func TestRowThatTheBackendCannotSend(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "rows.jsonl")
 	row := `{"content": [{"type": "text", "text": "what"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}`
-	if err := os.WriteFile(file, []byte(row+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("{\"prompt\": \"a\", \"image_files\": [\"http://x/p.png\"]}\n"+row+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	server := recorded(t, nil)
-	benchtop("serve", "--base-url", server.url, "--backend", "infinity-embeddings-clip", "--dataset-name", "custom_image", "--dataset-path", file, "--num-prompts", "2").
-		expect(t, exitUsage, "--dataset-name custom_image: backend infinity-embeddings-clip sends a text or a picture and no chat messages")
+	benchtop("serve", "--base-url", server.url, "--backend", "infinity-embeddings-clip", "--dataset-name", "custom_image", "--dataset-path", file, "--num-prompts", "2", "--disable-shuffle",
+		"--request-id-prefix", "r").expect(t, exitUsage, "--dataset-name custom_image, prompt r1: backend infinity-embeddings-clip sends a text or a picture and no chat messages")
 }

@@ -108,10 +108,8 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	if err != nil {
 		return nil, err
 	}
-	for i := range drawn.First.Turns {
-		if err := o.server.Protocol.Traits().Accepts(&drawn.First.Turns[i]); err != nil {
-			return nil, usage.Errorf("--dataset-name %s: %w", o.prompts.Name, err)
-		}
+	if err := drawn.Fit(o.prompts.Name, o.server.Protocol.Traits()); err != nil {
+		return nil, err
 	}
 	if o.load.selfTimed {
 		times = drawn.Times

@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/media"
+	"benchtop/metrics"
 )
 
 // Protocol is the protocol of an endpoint. A value is comparable, holds no state and may be used from any goroutine.
@@ -96,9 +97,7 @@ func first(wanted func(Traits) bool) Protocol {
 // Names are those of the protocols whose requests can hold prompts of one of some forms, as in "vllm, openai or openai-chat"; of all
 // for 0.
 func Names(forms datasets.Forms) string {
-	names := holding(forms)
-	last := max(0, len(names)-1)
-	return strings.TrimPrefix(strings.Join(names[:last], ", ")+" or "+strings.Join(names[last:], ""), " or ")
+	return metrics.JoinWords(holding(forms), " or ")
 }
 
 // List are the names of all.

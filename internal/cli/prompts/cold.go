@@ -5,7 +5,6 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/cli/server"
-	"benchtop/internal/usage"
 	"benchtop/loadgen"
 )
 
@@ -44,18 +43,7 @@ func (d Drawn) take(salt loadgen.Salt) error {
 	if salt.Mode != loadgen.SaltPrefix {
 		return nil
 	}
-	all := []datasets.Conversation{d.First}
-	if d.fetched != nil {
-		all = d.fetched.ahead()
-	}
-	for _, c := range all {
-		for _, turn := range c.Turns {
-			if err := salt.Takes(turn); err != nil {
-				return usage.Errorf("--cache cold, prompt %s: %w", c.ID, err)
-			}
-		}
-	}
-	return nil
+	return d.each("--cache cold", func(turn *datasets.Turn) error { return salt.Takes(*turn) })
 }
 
 // saltCost describes the salt before each prompt.

@@ -23,6 +23,7 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -221,6 +222,27 @@ func (x *Drawn) shortened(s *sent) error {
 		for _, c := range all {
 			now = max(now, c.At) // as the trace has it
 			x.Times = append(x.Times, now)
+		}
+	}
+	return nil
+}
+
+// Fit is an error if a backend cannot send one of the prompts drawn so far.
+func (d Drawn) Fit(dataset string, to protocol.Traits) error {
+	return d.each("--dataset-name "+dataset, to.Accepts)
+}
+
+// each checks the prompts drawn so far.
+func (d Drawn) each(flag string, check func(*datasets.Turn) error) error {
+	all := []datasets.Conversation{d.First}
+	if d.fetched != nil {
+		all = d.fetched.ahead()
+	}
+	for _, c := range all {
+		for i := range c.Turns {
+			if err := check(&c.Turns[i]); err != nil {
+				return usage.Errorf("%s, prompt %s: %w", flag, c.ID, err)
+			}
 		}
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
+	"benchtop/metrics"
 )
 
 // refusal is an error that no request of the load would escape, so that the run must not begin.
@@ -101,7 +102,7 @@ func (o *Options) CheckEndpoint(ctx context.Context, client *http.Client, model 
 	case slices.Contains(paths, o.Protocol.Traits().Path):
 		return refusal{usage.Errorf("%s, but %s; leave --endpoint out", what, o.Protocol.Traits().Path)}
 	case len(paths) > 0:
-		return refusal{usage.Errorf("%s; it has %s; use --backend %s", what, strings.Join(paths, ", "), oneOf(backends))}
+		return refusal{usage.Errorf("%s; it has %s; use --backend %s", what, strings.Join(paths, ", "), metrics.JoinWords(backends, " or "))}
 	}
 	return refusal{usage.Errorf("%s, nor the path of another backend; is --base-url right, and is it the server of a model? --endpoint names another path", what)}
 }
@@ -121,12 +122,6 @@ func pathsOfAll() (all []protocol.Traits) {
 		}
 	}
 	return all
-}
-
-// oneOf joins names as in "a, b or c".
-func oneOf(names []string) string {
-	last := len(names) - 1
-	return strings.TrimPrefix(strings.Join(names[:last], ", ")+" or "+names[last], " or ")
 }
 
 // asking asks a server for its paths.

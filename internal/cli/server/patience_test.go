@@ -139,3 +139,21 @@ func TestPatienceIsOfOneServerAtATime(t *testing.T) {
 		}
 	})
 }
+
+// An attempt that times out at the end of the patience, a moment before its context does, does not replace the reason of the wait.
+func TestPatienceEndsInATimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := (&Options{Ready: 3}).Patience(told{new(strings.Builder)})
+		tries := 0
+		err := p.Until(t.Context(), "http://server", func(context.Context) (bool, error) {
+			if tries++; tries == 1 {
+				return false, errors.New("connection refused")
+			}
+			time.Sleep(time.Until(p.until))
+			return false, errors.New("i/o timeout")
+		})
+		if err == nil || err.Error() != "connection refused" || tries != 2 {
+			t.Errorf("%v after %d tries", err, tries)
+		}
+	})
+}

@@ -198,8 +198,8 @@ func (c *pipeConn) set(t time.Time, deadlines ...*pipeDeadline) error {
 			d.timer.Stop()
 		}
 		*d = pipeDeadline{at: t}
-		if !t.IsZero() {
-			d.timer = time.AfterFunc(time.Until(t), c.wake)
+		if left := time.Until(t); left > 0 { // a deadline that has passed is seen at once
+			d.timer = time.AfterFunc(left, c.wake)
 		}
 	}
 	c.change.Broadcast()

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"benchtop/internal/attach"
-	"benchtop/internal/race"
 )
 
 // shown is a command line of this process on a pseudo-terminal.
@@ -97,9 +96,6 @@ func TestDemoAndReplay(t *testing.T) {
 
 // A dashboard can be left before the first request: by q, by a signal, and by what goes wrong.
 func TestLeftInThePreparation(t *testing.T) {
-	if race.Enabled {
-		return // a killed Bubble Tea closes its input without waiting for its reader, which the detector may see
-	}
 	for _, c := range []struct {
 		name  string
 		leave func(x *shown)

@@ -17,6 +17,7 @@ type drawing struct {
 	view  string     // to be shown
 	width int        // of the terminal, 0 for unknown
 	high  int
+	left  bool // the screen is the shell's again
 	ready bool // the terminal is Bubble Tea's: its modes are set
 	stale bool // it shows anything
 
@@ -31,8 +32,11 @@ type drawing struct {
 // nothing stands for the frame that Bubble Tea draws. It comes when the whole screen is to be drawn: at the start, after a change of the size.
 const nothing = "\ue000"
 
-// leaveScreen is what Bubble Tea ends with. Nothing may be drawn behind it.
-const leaveScreen = "\x1b[?1049l"
+// What Bubble Tea begins and ends with. Nothing may be drawn outside, though its renderer may write once more behind its end.
+const (
+	enterScreen = "\x1b[?1049h"
+	leaveScreen = "\x1b[?1049l"
+)
 
 func newDrawing(w *Writer) *drawing {
 	d := &drawing{w: w, wake: make(chan struct{}, 1), done: make(chan struct{})}
@@ -80,16 +84,21 @@ func (d *drawing) Write(b []byte) (int, error) {
 	if bytes.Contains(b, []byte(nothing)) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.ready, d.stale = true, true
+		d.ready, d.stale = !d.left, true
 		d.wakeUp()
 		return len(b), nil
+	}
+	if bytes.Contains(b, []byte(enterScreen)) {
+		d.mu.Lock()
+		d.left = false
+		d.mu.Unlock()
 	}
 	if bytes.Contains(b, []byte(leaveScreen)) {
 		d.sending.Lock()
 		defer d.sending.Unlock()
 		d.send()
 		d.mu.Lock()
-		d.ready = false
+		d.ready, d.left = false, true
 		d.mu.Unlock()
 	}
 	return d.w.Write(b)

@@ -181,10 +181,14 @@ func leave(p *tea.Program, done <-chan error, why error) error {
 			defer func() { _ = term.Restore(os.Stdin.Fd(), modes) }() // those of the shell, which has the terminal now
 		}
 	}
-	p.Kill()
-	select {
-	case <-done:
-	case <-time.After(grace):
+	go p.Quit() // killed, the program would close its input under its reader
+	for range 2 {
+		select {
+		case <-done:
+			return why
+		case <-time.After(grace / 2):
+			p.Kill()
+		}
 	}
 	return why
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -109,4 +110,33 @@ func TestLimiterAnswersKeys(t *testing.T) {
 	if l.Factor() != 1 || l.Sign(false) != "" {
 		t.Errorf("factor %d", l.Factor())
 	}
+}
+
+// Bubble Tea's renderer may write once more after the screen is left: that frame would stand over the shell's lines.
+func TestNothingIsDrawnOutsideTheScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &screenBuffer{}
+		d := newDrawing(NewWriter(out))
+		defer d.stop()
+		write := func(modes string) {
+			if _, err := d.Write([]byte(modes)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		d.show("first")
+		for _, modes := range []string{enterScreen, nothing, leaveScreen, nothing} {
+			write(modes)
+		}
+		d.show("second")
+		write(nothing)
+		if got := out.buf.String(); !strings.Contains(got, "first") || !strings.HasSuffix(got, leaveScreen) {
+			t.Errorf("got %q", got)
+		}
+		write(enterScreen)
+		write(nothing)
+		if got := out.buf.String(); !strings.Contains(got, "second") {
+			t.Errorf("on the screen again: got %q", got)
+		}
+	})
 }

@@ -120,10 +120,10 @@ func TestImagesThatCannotBeSentAsData(t *testing.T) {
 	tests := []struct{ source, want string }{
 		{dir + "/none.png", "cannot be loaded: file does not exist"},
 		{dir, "cannot be loaded: this is not a file"},
-		{dir + "/a.webp", "this is WebP, which cannot be read here; convert it to PNG"},
-		{dir + "/a.txt", "this is not a JPEG, PNG or GIF but text/plain"},
+		{dir + "/a.webp", "the WebP file cannot be read"},
+		{dir + "/a.txt", "this is not a JPEG, PNG, GIF, WebP, BMP or TIFF but text/plain"},
 		{dir + "/cut.png", "unexpected EOF"},
-		{dir + "/huge.gif", "65535 × 65535 pixels are more than 67 million"},
+		{dir + "/huge.gif", "the GIF file has 65535 × 65535 pixels, more than 67 million"},
 		{server.URL + "/none", "cannot be loaded: the server answered 404 Not Found"},
 		{"http://127.0.0.1:1/x", "cannot be loaded: dial tcp"},
 		{"http://[", "cannot be loaded: missing ']' in host"},

@@ -57,7 +57,7 @@ func TestLoadAndPNG(t *testing.T) {
 	for source, want := range map[string]string{
 		dir + "/a b.gif": "", "file://" + dir + "/a%20b.gif": "", server.URL + "/a.jpg": "",
 		dir: "this is not a file", dir + "/none": "no such file",
-		dir + "/a.webp": "this is WebP", dir + "/a.txt": "not a JPEG, PNG or GIF but text/plain", dir + "/huge.gif": "65535 × 65535 pixels",
+		dir + "/a.webp": "the WebP file cannot be read", dir + "/a.txt": "not a JPEG, PNG, GIF, WebP, BMP or TIFF but text/plain", dir + "/huge.gif": "65535 × 65535 pixels",
 		server.URL + "/none": "the server answered 404", "http://[": "missing ']' in host", "http://127.0.0.1:1/x": "dial tcp",
 	} {
 		address := ""

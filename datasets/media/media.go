@@ -3,18 +3,11 @@
 package media
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
-	"image/draw"
-	"image/gif"
-	"image/jpeg"
-	"image/png"
 	"io"
 	"math"
 	"net/http"
@@ -147,29 +140,15 @@ func (d Draws) Request(gen *numpy.Generator) []Medium {
 	return media
 }
 
-// jpegQuality is that of the imaging library that vLLM's client uses, where no quality is given.
-const jpegQuality = 75
-
-// Part is the image as a content part of the chat API, with a JPEG in its address. The encoder halves the colours' resolution
-// in both directions (4:2:0), as that library's does.
+// Part is the image as a content part of the chat API.
 func (m Medium) Part() (json.RawMessage, error) {
 	picture := image.NewRGBA(image.Rect(0, 0, m.Width, m.Height))
 	for from, to := 0, 0; from < len(m.Samples); from, to = from+3, to+4 {
 		copy(picture.Pix[to:], m.Samples[from:from+3])
 		picture.Pix[to+3] = 0xff
 	}
-	var file bytes.Buffer
-	if err := jpeg.Encode(&file, picture, &jpeg.Options{Quality: jpegQuality}); err != nil {
-		return nil, fmt.Errorf("an image of %d by %d pixels: %w", m.Height, m.Width, err)
-	}
-	return fmt.Appendf(nil, `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,%s"}}`, base64.StdEncoding.EncodeToString(file.Bytes())), nil
+	return jpegPart(picture)
 }
-
-// Bounds on an image that is loaded, far above what models take.
-const (
-	maxBytes  = 64 << 20 // of its file
-	maxPixels = 1 << 26  // width times height
-)
 
 // Load reads the file or the address that a source names. The error does not name it.
 func Load(ctx context.Context, client *http.Client, source string) ([]byte, error) {
@@ -211,48 +190,4 @@ func readBounded(r io.Reader, limit int64) ([]byte, error) {
 		err = fmt.Errorf("it is larger than %d MiB", limit>>20)
 	}
 	return data, err
-}
-
-// PNG is the address of an image that holds the image itself, as a PNG without transparency.
-func PNG(data []byte) (address string, err error) {
-	picture, err := decode(data)
-	if err != nil {
-		return "", err
-	}
-	var b bytes.Buffer
-	err = png.Encode(&b, onWhite(picture))
-	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
-}
-
-// decode reads a JPEG, a PNG or the first picture of a GIF.
-func decode(data []byte) (image.Image, error) {
-	config, read := png.DecodeConfig, png.Decode
-	switch kind := http.DetectContentType(data); kind {
-	case "image/png":
-	case "image/jpeg":
-		config, read = jpeg.DecodeConfig, jpeg.Decode
-	case "image/gif":
-		config, read = gif.DecodeConfig, gif.Decode
-	case "image/webp":
-		return nil, errors.New("this is WebP, which cannot be read here; convert it to PNG, or let the server load it, without --custom-ensure-client-side-data")
-	default:
-		return nil, fmt.Errorf("this is not a JPEG, PNG or GIF but %s", kind)
-	}
-	size, err := config(bytes.NewReader(data))
-	if err == nil && int64(size.Width)*int64(size.Height) > maxPixels {
-		err = fmt.Errorf("%d × %d pixels are more than %d million", size.Width, size.Height, maxPixels/1_000_000)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return read(bytes.NewReader(data))
-}
-
-// onWhite puts an image on a white ground, so that nothing of it is transparent.
-func onWhite(picture image.Image) *image.RGBA {
-	bounds := image.Rect(0, 0, picture.Bounds().Dx(), picture.Bounds().Dy())
-	flat := image.NewRGBA(bounds)
-	draw.Draw(flat, bounds, image.NewUniform(color.White), image.Point{}, draw.Src)
-	draw.Draw(flat, bounds, picture, picture.Bounds().Min, draw.Over)
-	return flat
 }

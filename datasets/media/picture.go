@@ -1,0 +1,153 @@
+package media
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"net/http"
+	"slices"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/tiff"
+	"golang.org/x/image/webp"
+)
+
+// Bounds on an image that is loaded, far above what models take.
+const (
+	maxBytes  = 64 << 20 // of its file
+	maxPixels = 1 << 26  // width times height
+)
+
+// PNG is the address of an image that holds the image itself, as a PNG without transparency.
+func PNG(data []byte) (address string, err error) {
+	picture, err := decode(data)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	err = png.Encode(&b, onWhite(picture))
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
+}
+
+// ImagePart is the content of an image file as a content part of the chat API. The picture is encoded anew as a JPEG, as vLLM's client
+// does with the pictures of a table: transparent ones on a white ground, of several the first, without the turn that a camera notes.
+func ImagePart(data []byte) (json.RawMessage, error) {
+	picture, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	return jpegPart(onWhite(picture))
+}
+
+// format is a format of pictures, known by how a file begins, where ? is any byte.
+type format struct {
+	name, start string
+	config      func(io.Reader) (image.Config, error)
+	decode      func(io.Reader) (image.Image, error)
+}
+
+var formats = []format{
+	{"JPEG", "\xff\xd8", jpeg.DecodeConfig, jpeg.Decode},
+	{"PNG", "\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
+	{"GIF", "GIF8?a", gif.DecodeConfig, gif.Decode},
+	{"WebP", "RIFF????WEBP", webp.DecodeConfig, webp.Decode},
+	{"BMP", "BM????\x00\x00\x00\x00", bmp.DecodeConfig, bmp.Decode},
+	{"TIFF", "II*\x00", tiff.DecodeConfig, tiff.Decode},
+	{"TIFF", "MM\x00*", tiff.DecodeConfig, tiff.Decode},
+}
+
+func (f format) fits(data []byte) bool {
+	if len(data) < len(f.start) {
+		return false
+	}
+	for i := range f.start {
+		if f.start[i] != '?' && f.start[i] != data[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// decode reads the first picture of a file.
+func decode(data []byte) (image.Image, error) {
+	for _, f := range formats {
+		if !f.fits(data) {
+			continue
+		}
+		picture, err := f.read(data)
+		return picture, within(f.name, err)
+	}
+	return nil, fmt.Errorf("this is not a JPEG, PNG, GIF, WebP, BMP or TIFF but %s", http.DetectContentType(data))
+}
+
+// read reads a picture whose size is bounded.
+func (f format) read(data []byte) (image.Image, error) {
+	heads := [][]byte{data}
+	if f.name == "WebP" {
+		heads = webpHeads(data)
+	}
+	for _, head := range heads {
+		size, err := f.config(bytes.NewReader(head))
+		if err != nil {
+			return nil, fmt.Errorf("cannot be read: %w", err)
+		}
+		if int64(size.Width)*int64(size.Height) > maxPixels {
+			return nil, fmt.Errorf("has %d × %d pixels, more than %d million", size.Width, size.Height, maxPixels/1_000_000)
+		}
+	}
+	picture, err := f.decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	if picture.Bounds().Empty() {
+		return nil, errors.New("has no pixels")
+	}
+	return picture, nil
+}
+
+// webpHeads are files with one chunk each of those that give the size of the picture, for the canvas and the frame may differ.
+func webpHeads(data []byte) (heads [][]byte) {
+	const container, header = 12, 8
+	for rest := data[container:]; len(rest) >= header; {
+		end := header + int64(binary.LittleEndian.Uint32(rest[4:]))
+		chunk := rest[:min(end, int64(len(rest)))]
+		switch string(chunk[:4]) {
+		case "VP8X", "VP8 ", "VP8L":
+			heads = append(heads, slices.Concat(data[:container], chunk))
+		}
+		rest = rest[min(end+end%2, int64(len(rest))):]
+	}
+	return heads
+}
+
+// onWhite puts an image on a white ground, so that nothing of it is transparent.
+func onWhite(picture image.Image) *image.RGBA {
+	bounds := image.Rect(0, 0, picture.Bounds().Dx(), picture.Bounds().Dy())
+	flat := image.NewRGBA(bounds)
+	draw.Draw(flat, bounds, image.NewUniform(color.White), image.Point{}, draw.Src)
+	draw.Draw(flat, bounds, picture, picture.Bounds().Min, draw.Over)
+	return flat
+}
+
+// jpegQuality is that of the imaging library that vLLM's client uses, where no quality is given.
+const jpegQuality = 75
+
+// jpegPart is a picture as a content part of the chat API, with a JPEG in its address. The encoder halves the colours' resolution
+// in both directions (4:2:0), as that library's does.
+func jpegPart(picture *image.RGBA) (json.RawMessage, error) {
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, picture, &jpeg.Options{Quality: jpegQuality}); err != nil {
+		return nil, fmt.Errorf("a picture of %d by %d pixels: %w", picture.Rect.Dy(), picture.Rect.Dx(), err)
+	}
+	return fmt.Appendf(nil, `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,%s"}}`, base64.StdEncoding.EncodeToString(file.Bytes())), nil
+}

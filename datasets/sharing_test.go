@@ -96,11 +96,11 @@ func TestSharing(t *testing.T) {
 // With less memory than there are blocks the share is a little too low, never too high.
 func TestSharingInLittleMemory(t *testing.T) {
 	s := NewSharing()
-	s.most = 1000
+	s.prefixes.most = 1000
 	for i := range 200 {
 		s.Add(Conversation{Turns: []Turn{{TokenIDs: append(ids(0, 1600), ids((i+1)*10_000, 1600)...)}}})
-		if len(s.seen) > s.most {
-			t.Fatalf("%d names are kept", len(s.seen))
+		if len(s.prefixes.seen) > s.prefixes.most {
+			t.Fatalf("%d names are kept", len(s.prefixes.seen))
 		}
 	}
 	if got, want := s.ShareBehind(0), 199.0/200/2; got > want || got < 0.6*want {
@@ -114,5 +114,49 @@ func BenchmarkSharing(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for i := 0; b.Loop(); i++ {
 		s.Add(Conversation{Turns: []Turn{{Text: fmt.Sprint(i, text), InputTokens: 1000}}})
+	}
+}
+
+// prefixesOf adds prompts whose units are letters.
+func prefixesOf(p *Prefixes, block int, prompts ...string) (all []PrefixMatch) {
+	for _, prompt := range prompts {
+		all = append(all, p.Add(7, len(prompt), block, func(h uint64, i int) uint64 { return NextName(h, uint64(prompt[i])) }))
+	}
+	return all
+}
+
+func TestPrefixes(t *testing.T) {
+	var names []uint64
+	got := prefixesOf(NewPrefixes(1000), 2, "abcd", "abxy", "abcdef", "bbcd", "abxyz", "abcd", "")
+	for i, want := range []PrefixMatch{{}, {Units: 2, Again: 2}, {Units: 4, Again: 2}, {}, {Units: 4, Again: 2}, {Units: 4}, {}} {
+		names = append(names, got[i].Name)
+		name := got[i].Name != 0
+		if got[i].Name = 0; got[i] != want || name != (i == 1 || i == 2 || i == 4 || i == 5) {
+			t.Errorf("prompt %d: %+v with a name %t, want %+v", i, got[i], name, want)
+		}
+	}
+	if names[2] == names[1] || names[5] != names[1] {
+		t.Errorf("names of abcd, ab and ab are %x, %x, %x", names[2], names[1], names[5])
+	}
+}
+
+// In little memory a prefix that was found again stays known in full, others to the next multiple of the stride.
+func TestPrefixesInLittleMemory(t *testing.T) {
+	p := NewPrefixes(100)
+	prompt := func(i int) string { return strings.Repeat("p", 13) + string(rune('A'+i)) + strings.Repeat("s", 18) }
+	prefixesOf(p, 1, prompt(0), prompt(1))
+	for i := range 50 {
+		if m := prefixesOf(p, 1, prompt(2+i))[0]; m.Units != 13 || len(p.seen) > 100 {
+			t.Fatalf("prompt %d: %d units with %d names", i, m.Units, len(p.seen))
+		}
+	}
+	if m := prefixesOf(p, 1, prompt(51))[0]; p.Stride() < 2 || m.Units%p.Stride() != 0 && m.Units != 13 {
+		t.Errorf("%d units with a stride of %d", m.Units, p.Stride())
+	}
+	for i := range 1000 { // nothing but prefixes that were found again
+		prefixesOf(p, 1, fmt.Sprintf("%04d", i), fmt.Sprintf("%04d", i))
+		if len(p.seen) > 100 || p.Stride() > 1<<12 {
+			t.Fatalf("%d names with a stride of %d", len(p.seen), p.Stride())
+		}
 	}
 }

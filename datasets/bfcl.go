@@ -14,6 +14,7 @@ import (
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/parallel"
+	"benchtop/datasets/textfile"
 )
 
 // BFCLRepository is the name of the Berkeley Function Calling Leaderboard on the Hugging Face hub.
@@ -147,7 +148,7 @@ func (o BFCLOptions) rows(ctx context.Context) ([]bfclRow, error) {
 		if err != nil {
 			return nil, inFile("bfcl", o.Path, err)
 		}
-		if lists[i], err = readFile(path, "a file of the leaderboard", func(r io.Reader) ([]bfclRow, error) { return readBFCL(r, path) }); err != nil {
+		if lists[i], err = textfile.Read(path, "a file of the leaderboard", func(r io.Reader) ([]bfclRow, error) { return readBFCL(r, path) }); err != nil {
 			return nil, inFile("bfcl", path, err)
 		}
 		longest = max(longest, len(lists[i]))
@@ -166,7 +167,7 @@ func (o BFCLOptions) rows(ctx context.Context) ([]bfclRow, error) {
 // readBFCL reads the category at path. Rows without messages or functions stay, for they count when rows are shuffled.
 func readBFCL(r io.Reader, path string) ([]bfclRow, error) {
 	var rows []bfclRow
-	err := eachObject(r, bfclForm, func(object []byte, line int) error {
+	err := textfile.EachObject(r, bfclForm, func(object []byte, line int) error {
 		row := bfclRow{path: path, line: line}
 		fields := jsonscan.Fields(object, "question", "function")
 		if jsonscan.Depth(object) > maxDepth {
@@ -197,7 +198,7 @@ func (o BFCLOptions) sample(ctx context.Context, rows []bfclRow, text Text, py *
 			continue
 		}
 		if row.bad != nil {
-			return nil, inFile("bfcl", row.path, &lineError{row.line, row.bad})
+			return nil, inFile("bfcl", row.path, textfile.AtLine(row.line, row.bad))
 		}
 		if usable {
 			turns = append(turns, o.turn(row))

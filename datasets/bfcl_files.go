@@ -15,6 +15,7 @@ import (
 	"benchtop/datasets/hub"
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/media"
+	"benchtop/datasets/textfile"
 )
 
 const (
@@ -34,7 +35,7 @@ func (o BFCLOptions) directory() (string, error) {
 		return "", nil
 	}
 	return "", fmt.Errorf("%w; give the directory that holds files like %ssimple%s, such as a clone of the repository %s",
-		cause(err), bfclPrefix, bfclSuffix, BFCLRepository)
+		textfile.Cause(err), bfclPrefix, bfclSuffix, BFCLRepository)
 }
 
 // maxBFCLFile is the largest file of the leaderboard in bytes that is fetched. The largest of today has some 5 MB.
@@ -57,7 +58,7 @@ func fetchBFCL(ctx context.Context, name string, h *hub.Hub) (path string, err e
 // checkBFCL reports why a content cannot be a category's file: it breaks off, or nothing in it is a question.
 func checkBFCL(r io.Reader) error {
 	questions := 0
-	err := eachObject(r, bfclForm, func(object []byte, _ int) error {
+	err := textfile.EachObject(r, bfclForm, func(object []byte, _ int) error {
 		if jsonscan.Fields(object, "question")[0] != nil {
 			questions++
 		}

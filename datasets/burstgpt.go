@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/textfile"
 )
 
 // BurstGPTOptions selects prompts from a table of recorded requests.
@@ -95,7 +95,7 @@ func newBurstGPT(o BurstGPTOptions, tok Speller) (*BurstGPT, error) {
 		return nil, inDataset("burstgpt", err)
 	}
 	d.ids = d.vocab.IDs()
-	rows, err := readFile(o.Path, "a CSV file in BurstGPT's format", d.read)
+	rows, err := textfile.Read(o.Path, "a CSV file in BurstGPT's format", d.read)
 	if err != nil {
 		return nil, inFile("burstgpt", o.Path, err)
 	}
@@ -171,16 +171,16 @@ const maxBurstRows = 1 << 25
 // readBurstGPT hands over the rows that count, which are those of GPT-4 that were answered, each with its line in the
 // file. It returns how many rows there are in all.
 func readBurstGPT(r io.Reader, keep func(row burstRow, line int)) (total int, err error) {
-	rows, err := newCSVRows(r, burstForm)
+	rows, err := textfile.NewCSV(r, burstForm)
 	if err != nil {
 		return 0, err
 	}
-	model, response := slices.Index(rows.header, "Model"), slices.Index(rows.header, "Response tokens")
-	if model < 0 || response < 0 || len(rows.header) < 4 {
-		return 0, &lineError{rows.line, fmt.Errorf("%s; got %s", burstForm, headerWords(rows.header))}
+	model, response := slices.Index(rows.Header, "Model"), slices.Index(rows.Header, "Response tokens")
+	if model < 0 || response < 0 || len(rows.Header) < 4 {
+		return 0, textfile.AtLine(rows.Line, fmt.Errorf("%s; got %s", burstForm, headerWords(rows.Header)))
 	}
 	for kept := 0; ; total++ {
-		cells, line, err := rows.next()
+		cells, line, err := rows.Next()
 		if errors.Is(err, io.EOF) {
 			return total, nil
 		}
@@ -189,13 +189,13 @@ func readBurstGPT(r io.Reader, keep func(row burstRow, line int)) (total int, er
 		}
 		row, ok, err := readBurstRow(cells, model, response)
 		if err != nil {
-			return 0, &lineError{line, err}
+			return 0, textfile.AtLine(line, err)
 		}
 		if !ok {
 			continue
 		}
 		if kept++; kept > maxBurstRows {
-			return 0, &lineError{line, fmt.Errorf("more than %d rows; cut the file down, with head", maxBurstRows)}
+			return 0, textfile.AtLine(line, fmt.Errorf("more than %d rows; cut the file down, with head", maxBurstRows))
 		}
 		keep(row, line)
 	}
@@ -263,90 +263,4 @@ func headerWords(header []string) string {
 		words += fmt.Sprintf(" and %d more columns", more)
 	}
 	return words
-}
-
-// csvRows reads a table row by row. It follows pandas: rows may be short of cells
-// but not have too many, blank lines mean nothing.
-type csvRows struct {
-	text   *textReader
-	limit  *rowLimit
-	csv    *csv.Reader
-	header []string
-	line   int // of the header
-}
-
-// newCSVRows reads the header. form says what the table should be, for the case that there is none.
-func newCSVRows(r io.Reader, form string) (*csvRows, error) {
-	text, err := newTextReader(r)
-	if err != nil {
-		return nil, err
-	}
-	limit := &rowLimit{r: text}
-	c := &csvRows{text: text, limit: limit, csv: csv.NewReader(limit)}
-	c.csv.FieldsPerRecord, c.csv.ReuseRecord = -1, true
-	row, line, err := c.next()
-	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("the file is empty; %s", form)
-	}
-	if err != nil {
-		return nil, err
-	}
-	c.header, c.line = append(c.header, row...), line // the row itself is used again
-	return c, nil
-}
-
-// next returns the next row and its line, or io.EOF. The row is good until the next call.
-func (c *csvRows) next() (row []string, line int, err error) {
-	for {
-		c.limit.left = maxRow
-		begun := c.csv.InputOffset()
-		row, err = c.csv.Read()
-		if errors.Is(err, errLargeRow) {
-			return nil, 0, &lineError{c.text.line(begun), err}
-		}
-		if err != nil {
-			return nil, 0, c.located(err)
-		}
-		line, _ = c.csv.FieldPos(0)
-		c.text.line(c.csv.InputOffset()) // lets it forget the lines before
-		switch {
-		case len(row) == 1 && strings.TrimSpace(row[0]) == "":
-			continue
-		case c.header != nil && len(row) > len(c.header):
-			return nil, 0, &lineError{line, fmt.Errorf("%d cells, more than the %d of the header; are commas in quotes?", len(row), len(c.header))}
-		}
-		return row, line, nil
-	}
-}
-
-// located adds the line to an error of the csv package.
-func (c *csvRows) located(err error) error {
-	parse, ok := errors.AsType[*csv.ParseError](err)
-	if !ok {
-		return err // the end, or of the file system, or of the text, which knows its line
-	}
-	if parse.StartLine != parse.Line {
-		return &lineError{parse.StartLine, fmt.Errorf("not CSV: a quote that opens here goes wrong in line %d: %w", parse.Line, parse.Err)}
-	}
-	return &lineError{parse.Line, fmt.Errorf("not CSV: %w", parse.Err)}
-}
-
-// maxRow bounds a row, in bytes: a quote that is not closed would make a row of the rest of the file.
-const maxRow = 1 << 20
-
-var errLargeRow = fmt.Errorf("a row is larger than %d KiB; is a quote never closed?", maxRow>>10)
-
-// rowLimit fails when more has been read than a row may hold.
-type rowLimit struct {
-	r    io.Reader
-	left int
-}
-
-func (l *rowLimit) Read(p []byte) (int, error) {
-	if l.left <= 0 {
-		return 0, errLargeRow
-	}
-	n, err := l.r.Read(p)
-	l.left -= n
-	return n, err
 }

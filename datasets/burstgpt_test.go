@@ -3,7 +3,6 @@ package datasets
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"benchtop/datasets/textfile"
 )
 
 type burstCase struct {
@@ -62,7 +63,7 @@ func TestBurstGPTGolden(t *testing.T) {
 
 // checkRows holds the rows that count and those that are picked to the file's own numbers.
 func (c burstCase) checkRows(t *testing.T, path string) {
-	file, err := openFile(path, "")
+	file, err := textfile.Open(path, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,19 +207,6 @@ func TestBurstGPTOptions(t *testing.T) {
 	o.Path = "testdata"
 	_, err = NewBurstGPT(o, nil)
 	complains(t, err, "testdata: this is a directory")
-}
-
-// A file of any size costs no more than its rows that count.
-func TestReadBurstGPTForgetsLines(t *testing.T) {
-	rows, err := newCSVRows(io.MultiReader(strings.NewReader(burstHeader), strings.NewReader(strings.Repeat("5,ChatGPT,1,1\n", 100_000))), burstForm)
-	for err == nil {
-		if _, _, err = rows.next(); len(rows.text.ends) > 1<<16 {
-			t.Fatalf("%d line ends are remembered", len(rows.text.ends))
-		}
-	}
-	if !errors.Is(err, io.EOF) {
-		t.Error(err)
-	}
 }
 
 // FuzzReadBurstGPT holds the reader to what the plain way makes of a table that it accepts, however it is cut up.

@@ -16,6 +16,7 @@ import (
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/parallel"
+	"benchtop/datasets/textfile"
 	"benchtop/datasets/tokenizer"
 )
 
@@ -111,14 +112,14 @@ func newCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams
 // draw shuffles the rows that read finds, has fill, unless it is nil, complete the first ones, makes requests of them and repeats some if there are too few.
 func (o CustomOptions) draw(ctx context.Context, dataset string, text Text, py *numpy.Python,
 	read func(*os.File) (rows []customRow, fill func([]customRow) error, err error)) (*List, error) {
-	file, err := openFile(o.Path, "a file with an object on each line")
+	file, err := textfile.Open(o.Path, "a file with an object on each line")
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
 	rows, fill, err := read(file)
 	if err != nil {
-		return nil, cause(err)
+		return nil, textfile.Cause(err)
 	}
 	picked, want := pick(rows, o.Common, py)
 	if fill != nil {
@@ -136,7 +137,7 @@ func (o CustomOptions) draw(ctx context.Context, dataset string, text Text, py *
 // fill reads the file again, for the prompts of rows that were read without.
 func (o CustomOptions) fill(file *os.File, picked []customRow) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return cause(err)
+		return textfile.Cause(err)
 	}
 	at := make(map[int]int, len(picked))
 	for i, row := range picked {
@@ -144,7 +145,7 @@ func (o CustomOptions) fill(file *os.File, picked []customRow) error {
 	}
 	rows, err := o.read(file, func(line int) bool { _, wanted := at[line]; return wanted })
 	if err != nil {
-		return cause(err)
+		return textfile.Cause(err)
 	}
 	found := 0
 	for _, row := range rows {
@@ -163,7 +164,7 @@ func (o CustomOptions) fill(file *os.File, picked []customRow) error {
 func (o CustomOptions) read(r io.Reader, keep func(line int) bool) ([]customRow, error) {
 	var rows []customRow
 	prompts := false
-	err := eachObject(r, customForm, func(object []byte, line int) error {
+	err := textfile.EachObject(r, customForm, func(object []byte, line int) error {
 		row := customRow{line: line}
 		fields := jsonscan.Fields(object, "prompt", "output_tokens")
 		prompts = prompts || fields[0] != nil
@@ -214,7 +215,7 @@ func (o CustomOptions) turns(ctx context.Context, rows []customRow, text Text) (
 	prompts := make([]string, len(rows))
 	for i, row := range rows {
 		if row.bad != nil {
-			return nil, &lineError{row.line, row.bad}
+			return nil, textfile.AtLine(row.line, row.bad)
 		}
 		prompts[i] = row.prompt
 	}
@@ -245,7 +246,7 @@ func (o CustomOptions) render(ctx context.Context, rows []customRow, prompts []s
 	return parallel.Each(ctx, atOnce, len(rows), func(i int) (err error) {
 		prompts[i], err = text.Template.Render(ctx, chattemplate.Input{Messages: userMessage(prompts[i]), Arguments: o.TemplateArgs})
 		if err != nil {
-			return &lineError{rows[i].line, fmt.Errorf("rendering the chat template: %w", err)}
+			return textfile.AtLine(rows[i].line, fmt.Errorf("rendering the chat template: %w", err))
 		}
 		return nil
 	})
@@ -299,9 +300,9 @@ func WriteSlices(w io.Writer, o SlicesOptions, tok tokenizer.Tokenizer) error {
 		return fmt.Errorf("text slices: input length %d is no more than the %d special tokens of a prompt; ask for more input tokens",
 			o.InputLen, tok.SpecialTokensToAdd())
 	}
-	ids, err := readFile(o.Path, "a text", func(r io.Reader) ([]int, error) { return readTokens(r, tok) })
+	ids, err := textfile.Read(o.Path, "a text", func(r io.Reader) ([]int, error) { return readTokens(r, tok) })
 	if err != nil {
-		return within(textSlices, atPath(o.Path, err))
+		return within(textSlices, textfile.At(o.Path, err))
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	if err = writeSlices(out, o, length, ids, tok); err == nil {
@@ -312,7 +313,7 @@ func WriteSlices(w io.Writer, o SlicesOptions, tok tokenizer.Tokenizer) error {
 
 // readTokens is the whole text in tokens.
 func readTokens(r io.Reader, tok tokenizer.Tokenizer) ([]int, error) {
-	text, err := readAllText(r, maxSlicesText)
+	text, err := textfile.ReadAll(r, maxSlicesText)
 	if err != nil {
 		return nil, err
 	}

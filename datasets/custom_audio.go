@@ -20,6 +20,7 @@ import (
 	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/parallel"
+	"benchtop/datasets/textfile"
 )
 
 type customAudioKind struct{ *customFlags }
@@ -69,7 +70,7 @@ type audioRow struct {
 }
 
 func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
-	rows, err := readFile(o.Path, "a file with an object on each line", o.read)
+	rows, err := textfile.Read(o.Path, "a file with an object on each line", o.read)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ const mostRecordings = 2 << 30
 func (o CustomAudioOptions) read(r io.Reader) ([]audioRow, error) {
 	var rows []audioRow
 	held := 0
-	err := eachObject(r, customAudioForm, func(object []byte, line int) error {
+	err := textfile.EachObject(r, customAudioForm, func(object []byte, line int) error {
 		row := audioRow{customRow: customRow{line: line}}
 		fields := jsonscan.Fields(object, "audio", "prompt", "output_tokens")
 		row.path, row.audio, row.bad = recording(fields[0])
@@ -212,7 +213,7 @@ func (o CustomAudioOptions) turns(ctx context.Context, rows []audioRow) (turns [
 	at := map[string]int{}
 	for _, row := range rows {
 		if row.bad != nil {
-			return nil, 0, &lineError{row.line, row.bad}
+			return nil, 0, textfile.AtLine(row.line, row.bad)
 		}
 		if _, known := at[row.path]; !known && row.audio == nil {
 			at[row.path] = len(paths)
@@ -258,10 +259,10 @@ func loadRecordings(ctx context.Context, rows []audioRow) ([]*media.Audio, error
 	var held atomic.Int64
 	err := parallel.Each(ctx, runtime.GOMAXPROCS(0), len(rows), func(i int) (err error) {
 		if files[i], err = media.LoadAudio(rows[i].path); err != nil {
-			return &lineError{rows[i].line, fmt.Errorf("recording %s: %w", shortened(rows[i].path), missing(rows[i].path, cause(err)))}
+			return textfile.AtLine(rows[i].line, fmt.Errorf("recording %s: %w", shortened(rows[i].path), missing(rows[i].path, textfile.Cause(err))))
 		}
 		if held.Add(int64(len(files[i].Data))) > mostRecordings {
-			return &lineError{rows[i].line, fmt.Errorf("the recordings up to here are larger than %d GiB in all; take fewer with --num-prompts", mostRecordings>>30)}
+			return textfile.AtLine(rows[i].line, fmt.Errorf("the recordings up to here are larger than %d GiB in all; take fewer with --num-prompts", mostRecordings>>30))
 		}
 		return nil
 	})

@@ -16,6 +16,7 @@ import (
 	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/parallel"
+	"benchtop/datasets/textfile"
 )
 
 // CustomImageOptions selects prompts from a file of prompts with images in JSON lines.
@@ -78,7 +79,7 @@ func (k *customImageKind) Open(ctx context.Context, c Common, t Tools) (Source, 
 }
 
 func (o CustomImageOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
-	rows, err := readFile(o.Path, "a file with an object on each line", readImageRows)
+	rows, err := textfile.Read(o.Path, "a file with an object on each line", readImageRows)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (o CustomImageOptions) draw(ctx context.Context, text Text, py *numpy.Pytho
 
 func readImageRows(r io.Reader) ([]imageRow, error) {
 	var rows []imageRow
-	err := eachObject(r, customImageForm, func(object []byte, line int) error {
+	err := textfile.EachObject(r, customImageForm, func(object []byte, line int) error {
 		fields := jsonscan.Fields(object, "prompt", "image_files", "content")
 		row := imageRow{line: line}
 		switch {
@@ -160,7 +161,7 @@ func loadImages(ctx context.Context, sources []imageSource) (map[string]string, 
 	addresses := make([]string, len(distinct))
 	err := parallel.Each(ctx, atOnce, len(distinct), func(i int) (err error) {
 		if addresses[i], err = loadImage(ctx, client, distinct[i].name); err != nil {
-			return &lineError{distinct[i].line, err}
+			return textfile.AtLine(distinct[i].line, err)
 		}
 		return nil
 	})
@@ -176,7 +177,7 @@ func loadImage(ctx context.Context, client *http.Client, source string) (string,
 	}
 	data, err := media.Load(ctx, client, source)
 	if err != nil {
-		return "", fmt.Errorf("image %s cannot be loaded: %w", shortened(source), cause(err))
+		return "", fmt.Errorf("image %s cannot be loaded: %w", shortened(source), textfile.Cause(err))
 	}
 	address, err := media.PNG(data)
 	if err != nil {
@@ -191,7 +192,7 @@ func (o CustomImageOptions) build(rows []imageRow, address func(line int, source
 	for i, row := range rows {
 		turn, err := row.turn(func(source string) string { return address(row.line, source) })
 		if err != nil {
-			return nil, &lineError{row.line, err}
+			return nil, textfile.AtLine(row.line, err)
 		}
 		turn.InputTokens, turn.MaxTokens = 1, o.OutputLen
 		if o.MultimodalChat && turn.Messages == nil {

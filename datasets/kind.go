@@ -14,6 +14,7 @@ import (
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/textfile"
 	"benchtop/datasets/tokenizer"
 )
 
@@ -233,6 +234,15 @@ var ErrNoTemplate = errors.New("needs the model's chat template")
 // the user can do.
 func noTemplate(dataset, way string) error {
 	return fmt.Errorf("dataset %s: %w; give --tokenizer with a directory or name that has one%s", dataset, ErrNoTemplate, way)
+}
+
+// inFile says which file of which dataset an error is about, if there is one. A missing chat template is no fault of
+// a file.
+func inFile(dataset, path string, err error) error {
+	if err == nil || errors.Is(err, ErrNoTemplate) {
+		return err
+	}
+	return inDataset(dataset, textfile.At(path, err))
 }
 
 // within says what an error is about, if there is one.

@@ -12,6 +12,7 @@ import (
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/textfile"
 )
 
 // ShareGPTOptions selects prompts from a file of recorded conversations.
@@ -62,7 +63,7 @@ func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Source, err
 }
 
 func (o ShareGPTOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
-	entries, err := readFile(o.Path, "a JSON file in ShareGPT's format", func(r io.Reader) ([]entry, error) { return readShareGPT(r, o.OutputLen == 0) })
+	entries, err := textfile.Read(o.Path, "a JSON file in ShareGPT's format", func(r io.Reader) ([]entry, error) { return readShareGPT(r, o.OutputLen == 0) })
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (o ShareGPTOptions) take(ctx context.Context, turns []Turn, window []entry,
 		}
 		turn := Turn{Text: e.prompt, InputTokens: prompts[i], MaxTokens: outputs[i]}
 		if turn.Media, err = e.media(); err != nil {
-			return nil, &lineError{e.line, err}
+			return nil, textfile.AtLine(e.line, err)
 		}
 		if o.MultimodalChat {
 			turn.Messages = chatMessages(turn.Text, turn.Media)
@@ -114,7 +115,7 @@ func (o ShareGPTOptions) count(ctx context.Context, window []entry, text Text) (
 	var texts []string
 	for _, e := range window {
 		if e.bad != nil {
-			return nil, nil, &lineError{e.line, e.bad}
+			return nil, nil, textfile.AtLine(e.line, e.bad)
 		}
 		texts = append(texts, e.prompt)
 	}
@@ -145,7 +146,7 @@ const shareGPTForm = `expected an array of objects with "conversations"`
 // readShareGPT reads the conversations of two turns or more, in the order of the file. It holds one of the file's
 // objects at a time besides what it returns. Completions are left out if the caller has no use for them.
 func readShareGPT(r io.Reader, keepCompletions bool) ([]entry, error) {
-	text, err := newTextReader(r)
+	text, err := textfile.NewReader(r)
 	if err != nil {
 		return nil, err
 	}
@@ -159,10 +160,10 @@ func readShareGPT(r io.Reader, keepCompletions bool) ([]entry, error) {
 		if err := f.dec.Decode(&raw); err != nil {
 			return nil, f.located(err)
 		}
-		e := entry{line: text.line(f.dec.InputOffset() - int64(len(raw)))}
+		e := entry{line: text.Line(f.dec.InputOffset() - int64(len(raw)))}
 		keep, err := e.read(raw, keepCompletions)
 		if err != nil {
-			return nil, &lineError{e.line, err}
+			return nil, textfile.AtLine(e.line, err)
 		}
 		if keep {
 			entries = append(entries, e)
@@ -237,7 +238,7 @@ func (e *entry) media() (json.RawMessage, error) {
 
 // jsonFile is a JSON array in a file, read element by element.
 type jsonFile struct {
-	text *textReader
+	text *textfile.Reader
 	dec  *json.Decoder
 }
 
@@ -249,7 +250,7 @@ func (f *jsonFile) openArray() error {
 	case err != nil:
 		return f.located(err)
 	case token != json.Delim('['):
-		return &lineError{f.text.line(f.dec.InputOffset()), fmt.Errorf("%s: got %s", shareGPTForm, tokenKind(token))}
+		return textfile.AtLine(f.text.Line(f.dec.InputOffset()), fmt.Errorf("%s: got %s", shareGPTForm, tokenKind(token)))
 	}
 	return nil
 }
@@ -263,25 +264,25 @@ func (f *jsonFile) closeArray() error {
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	if _, ok := errors.AsType[*lineError](err); ok {
+	if _, ok := errors.AsType[*textfile.LineError](err); ok {
 		return err
 	}
-	return &lineError{f.text.line(f.dec.InputOffset()), errors.New("the file goes on behind the end of the array")}
+	return textfile.AtLine(f.text.Line(f.dec.InputOffset()), errors.New("the file goes on behind the end of the array"))
 }
 
 // located adds the line to an error of the decoder.
 func (f *jsonFile) located(err error) error {
-	if _, ok := errors.AsType[*lineError](err); ok {
+	if _, ok := errors.AsType[*textfile.LineError](err); ok {
 		return err // of the text, which knows its line
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the file ends before its array does; is it complete?")
-		return &lineError{f.text.line(f.text.offset), err}
+		return textfile.AtLine(f.text.Line(f.text.Offset()), err)
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); !ok {
 		return err // of the file system
 	}
-	return &lineError{f.text.line(f.dec.InputOffset() + syntaxOffset(f.dec.Buffered())), fmt.Errorf("not JSON: %w", err)}
+	return textfile.AtLine(f.text.Line(f.dec.InputOffset()+syntaxOffset(f.dec.Buffered())), fmt.Errorf("not JSON: %w", err))
 }
 
 // syntaxOffset is how far into the value that r begins with its JSON goes wrong. The decoder's own count of bytes leaves

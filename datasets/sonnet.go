@@ -13,6 +13,7 @@ import (
 	"benchtop/datasets/chattemplate"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/parallel"
+	"benchtop/datasets/textfile"
 )
 
 // SonnetOptions describes prompts put together from the lines of a poem. Lengths are in tokens.
@@ -113,7 +114,7 @@ func openPoem(path string) ([]string, error) {
 	if path == "" {
 		return readPoem(strings.NewReader(sonnets))
 	}
-	return readFile(path, "a text with a verse on each line", readPoem)
+	return textfile.Read(path, "a text with a verse on each line", readPoem)
 }
 
 // name says which poem it is.
@@ -275,7 +276,7 @@ const maxPoem = 64
 
 // readPoem returns the lines of a text with their newlines, which only the last may lack.
 func readPoem(r io.Reader) ([]string, error) {
-	text, err := readAllText(r, maxPoem)
+	text, err := textfile.ReadAll(r, maxPoem)
 	if err != nil {
 		return nil, err
 	}

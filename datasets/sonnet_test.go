@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/textfile"
 	"benchtop/datasets/tokenizer"
 )
 
@@ -231,7 +232,7 @@ func TestReadPoem(t *testing.T) {
 		}
 		same(t, text, got, want)
 	}
-	_, err := readAllText(sameByte('a'), 1)
+	_, err := textfile.ReadAll(sameByte('a'), 1)
 	complains(t, err, "larger than 1 MiB")
 }
 

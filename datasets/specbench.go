@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/textfile"
 )
 
 // SpecBenchOptions selects prompts from a file of Spec-Bench's questions. The seed does not count: vLLM
@@ -86,7 +87,7 @@ func (o CustomOptions) bench(ctx context.Context, t Tools, b bench) (Source, err
 func (b bench) read(r io.Reader) ([]customRow, error) {
 	var rows []customRow
 	present := map[string]bool{}
-	err := eachObject(r, b.form, func(object []byte, line int) error {
+	err := textfile.EachObject(r, b.form, func(object []byte, line int) error {
 		fields := jsonscan.Fields(object, b.field, "category")
 		if b.category != "" {
 			name := ""

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/textfile"
 )
 
 // SpeedBenchOptions selects prompts from a directory of SPEED-Bench, as NVIDIA's script prepares it. The seed does not
@@ -81,7 +82,7 @@ func (k *speedBenchKind) Open(ctx context.Context, c Common, t Tools) (Source, e
 // file is the path of the subset's file.
 func (o SpeedBenchOptions) file() (string, error) {
 	if info, err := os.Stat(o.Path); err != nil {
-		return "", fmt.Errorf("%w; give the directory that holds %s.jsonl", cause(err), o.Subset)
+		return "", fmt.Errorf("%w; give the directory that holds %s.jsonl", textfile.Cause(err), o.Subset)
 	} else if !info.IsDir() {
 		return "", fmt.Errorf("this is not a directory; give the one that holds %s.jsonl", o.Subset)
 	}

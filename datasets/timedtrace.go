@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/textfile"
 	"benchtop/datasets/tokenizer"
 )
 
@@ -122,7 +123,7 @@ func NewTimedTrace(o TimedTraceOptions, tok tokenizer.Tokenizer, s *numpy.Stream
 		return nil, inDataset("timed_trace", err)
 	}
 	d.blocks = newTraceBlocks(ids)
-	if d.trace, err = readFile(o.Path, "a trace, a JSON object on each line", func(r io.Reader) (*trace, error) { return readTrace(r, o) }); err != nil {
+	if d.trace, err = textfile.Read(o.Path, "a trace, a JSON object on each line", func(r io.Reader) (*trace, error) { return readTrace(r, o) }); err != nil {
 		return nil, inFile("timed_trace", o.Path, err)
 	}
 	s.Python.Seed(0)

@@ -14,6 +14,7 @@ import (
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/textfile"
 )
 
 const (
@@ -50,13 +51,13 @@ func (t *trace) hashIDs(i int) []byte {
 
 // readTrace reads the first lines of a trace, as many as there are to be prompts. It keeps the lengths, time and hash ids of each.
 func readTrace(r io.Reader, o TimedTraceOptions) (*trace, error) {
-	lines, err := newJSONLines(r)
+	lines, err := textfile.NewJSONLines(r)
 	if err != nil {
 		return nil, err
 	}
 	t := &trace{o: o}
 	for len(t.lines) < o.Prompts {
-		line, err := lines.next()
+		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -64,7 +65,7 @@ func readTrace(r io.Reader, o TimedTraceOptions) (*trace, error) {
 			return nil, err
 		}
 		if err := t.take(line); err != nil {
-			return nil, &lineError{lines.number, err}
+			return nil, textfile.AtLine(lines.Number, err)
 		}
 	}
 	switch {

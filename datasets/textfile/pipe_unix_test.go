@@ -1,6 +1,6 @@
 //go:build unix
 
-package datasets
+package textfile
 
 import (
 	"io"
@@ -42,7 +42,7 @@ func TestPipeWithWriter(t *testing.T) {
 		}
 		wrote <- err
 	}()
-	file, err := openFile(path, "a text")
+	file, err := Open(path, "a text")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package datasets
+package textfile
 
 import (
 	"bytes"
@@ -15,20 +15,20 @@ import (
 
 // objects reads all objects of a text, each with its line.
 func objects(r io.Reader) ([]string, error) {
-	lines, err := newJSONLines(r)
+	lines, err := NewJSONLines(r)
 	if err != nil {
 		return nil, err
 	}
 	var all []string
 	for {
-		object, err := lines.next()
+		object, err := lines.Next()
 		if errors.Is(err, io.EOF) {
 			return all, nil
 		}
 		if err != nil {
 			return all, err
 		}
-		all = append(all, fmt.Sprintf("%d:%s", lines.number, object))
+		all = append(all, fmt.Sprintf("%d:%s", lines.Number, object))
 	}
 }
 
@@ -93,16 +93,16 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func TestJSONLinesAreBounded(t *testing.T) {
-	lines, err := newJSONLines(io.MultiReader(strings.NewReader("{}\n"), endless{}))
+	lines, err := NewJSONLines(io.MultiReader(strings.NewReader("{}\n"), endless{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "limit", lines.limit, 64<<20)
 	lines.limit = 2 << 20
-	if _, err = lines.next(); err != nil {
+	if _, err = lines.Next(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = lines.next()
+	_, err = lines.Next()
 	complains(t, err, "line 2: the line is longer than 2 MiB")
 }
 
@@ -148,7 +148,7 @@ func BenchmarkJSONLines(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := (CustomOptions{}).read(strings.NewReader(data), func(int) bool { return true }); err != nil {
+		if err := EachObject(strings.NewReader(data), "an object", func([]byte, int) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

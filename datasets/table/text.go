@@ -1,0 +1,144 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"benchtop/datasets/textfile"
+)
+
+// textTable is a file of text, with the offset of each row.
+type textTable struct {
+	file    *os.File
+	size    int64
+	columns []string
+	starts  []int64 // of rows
+	end     int64   // of the last row
+	array   bool    // commas stand between rows
+	window  []byte  // part of the file
+	from    int64   // offset of the window
+	// object makes JSON of the bytes from the start of a row to the start of the next one.
+	object func(raw []byte, last bool, columns []string) ([]byte, error)
+	// has reports whether a row has that column, though the first row has not.
+	has func(ctx context.Context, column string) (bool, error)
+}
+
+func (t *textTable) Len() int          { return len(t.starts) }
+func (t *textTable) Columns() []string { return t.columns }
+func (t *textTable) Close() error      { return t.file.Close() }
+
+// Rows reads each row where it stands.
+func (t *textTable) Rows(ctx context.Context, numbers []int, columns []string, do func(int, []byte) error) error {
+	if err := checkNumbers(numbers, t.Len()); err != nil {
+		return err
+	}
+	for _, column := range columns {
+		if err := t.check(ctx, column); err != nil {
+			return err
+		}
+	}
+	for _, n := range numbers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		object, err := t.row(n, columns)
+		if err == nil {
+			err = do(n, object)
+		}
+		if err != nil {
+			return t.located(n, err)
+		}
+	}
+	return nil
+}
+
+// check makes sure that the file has a column.
+func (t *textTable) check(ctx context.Context, column string) error {
+	for _, there := range t.columns {
+		if there == column {
+			return nil
+		}
+	}
+	if t.has != nil {
+		if found, err := t.has(ctx, column); found || err != nil {
+			return err
+		}
+	}
+	return noColumn(column, t.columns)
+}
+
+// row is the object of a row, good until the next call.
+func (t *textTable) row(n int, columns []string) ([]byte, error) {
+	end := t.end
+	if n+1 < len(t.starts) {
+		end = t.starts[n+1]
+	}
+	if end-t.starts[n] > textfile.MaxObject {
+		return nil, errLongRow
+	}
+	raw, err := t.bytes(t.starts[n], end)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(raw) {
+		return nil, textfile.ErrNotUTF8
+	}
+	return t.object(raw, n+1 == len(t.starts), columns)
+}
+
+// readAhead is how many bytes are read at once: rows that follow are often wanted next.
+const readAhead = 1 << 16
+
+// bytes are those of the file from start to end, good until the next call.
+func (t *textTable) bytes(start, end int64) ([]byte, error) {
+	if start < t.from || end > t.from+int64(len(t.window)) {
+		length := max(int(end-start), readAhead)
+		if cap(t.window) < length {
+			t.window = make([]byte, length)
+		}
+		n, err := t.file.ReadAt(t.window[:length], start)
+		if t.window, t.from = t.window[:n], start; n < int(end-start) {
+			if errors.Is(err, io.EOF) {
+				err = errors.New("the file has become shorter since it was opened")
+			}
+			return nil, err
+		}
+	}
+	return t.window[start-t.from : end-t.from], nil
+}
+
+// located says on which line a row begins, where the error is not of the file system.
+func (t *textTable) located(n int, err error) error {
+	line := 1
+	counted := t.each(context.Background(), 0, t.starts[n], func(chunk []byte, _ int64) error {
+		line += bytes.Count(chunk, []byte{'\n'})
+		return nil
+	})
+	if counted != nil {
+		return err
+	}
+	return textfile.AtLine(line, err)
+}
+
+// each calls do with the parts of the file from start to end, each with its offset.
+func (t *textTable) each(ctx context.Context, start, end int64, do func(chunk []byte, offset int64) error) error {
+	buffer := make([]byte, 1<<18)
+	for start < end {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := t.file.ReadAt(buffer[:min(int64(len(buffer)), end-start)], start)
+		if n == 0 {
+			return err
+		}
+		if err := do(buffer[:n], start); err != nil {
+			return err
+		}
+		start += int64(n)
+	}
+	return nil
+}

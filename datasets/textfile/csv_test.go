@@ -1,0 +1,21 @@
+package textfile
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// A file of any size costs no more than one of its rows.
+func TestCSVForgetsLines(t *testing.T) {
+	rows, err := NewCSV(strings.NewReader("a,b,c,d\n"+strings.Repeat("5,ChatGPT,1,1\n", 100_000)), "")
+	for err == nil {
+		if _, _, err = rows.Next(); len(rows.text.ends) > 1<<16 {
+			t.Fatalf("%d line ends are remembered", len(rows.text.ends))
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,145 @@
+package textfile
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+
+	"benchtop/datasets/jsonscan"
+)
+
+// MaxObject bounds an object in bytes, and with it the memory of a reader. Objects that carry pictures need megabytes.
+const MaxObject = 64 << 20
+
+// JSONLines reads a file that has an object on every line, one line at a time.
+type JSONLines struct {
+	text   *Reader
+	lines  *bufio.Reader // of the text
+	buffer []byte
+	offset int64 // behind the line last read
+	Number int   // of the line last read, from 1
+	limit  int   // bytes that a line may have
+}
+
+func NewJSONLines(r io.Reader) (*JSONLines, error) {
+	text, err := NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	return &JSONLines{text: text, lines: bufio.NewReaderSize(text, 1<<16), limit: MaxObject}, nil
+}
+
+// EachObject calls do with every object of the file and the number of its line. The object is do's until it returns;
+// its error gets the line. A file without any object is an error that says what form was expected.
+func EachObject(r io.Reader, form string, do func(object []byte, line int) error) error {
+	lines, err := NewJSONLines(r)
+	if err != nil {
+		return err
+	}
+	for found := false; ; found = true {
+		object, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			if !found {
+				return fmt.Errorf("the file is empty; expected %s on each line", form)
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := do(object, lines.Number); err != nil {
+			return &LineError{lines.Number, err}
+		}
+	}
+}
+
+// Next returns the next line's object, which is valid until the next call, or io.EOF. Blank lines are passed over.
+// Numbers of Python that JSON does not know are rewritten: NaN is null, and infinities are ±1e999.
+func (l *JSONLines) Next() ([]byte, error) {
+	for {
+		line, complete, err := l.read()
+		if err != nil {
+			return nil, err
+		}
+		if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
+			if !complete {
+				return nil, io.EOF
+			}
+			continue
+		}
+		object, err := CheckObject(line, complete)
+		if err != nil {
+			return nil, &LineError{l.Number, err}
+		}
+		return object, nil
+	}
+}
+
+// read returns the bytes of the next line and whether a line end follows them. At the end of the file there are none.
+func (l *JSONLines) read() (line []byte, complete bool, err error) {
+	l.Number = l.text.Line(l.offset)
+	l.buffer = l.buffer[:0]
+	for {
+		part, err := l.lines.ReadSlice('\n')
+		if len(l.buffer)+len(part) > l.limit {
+			return nil, false, &LineError{l.Number, fmt.Errorf("the line is longer than %d MiB; is this a file with an object on each line?", l.limit>>20)}
+		}
+		l.buffer = append(l.buffer, part...)
+		l.offset += int64(len(part))
+		switch {
+		case err == nil, errors.Is(err, io.EOF):
+			return l.buffer, err == nil, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, false, err
+		}
+	}
+}
+
+// CheckObject returns the line as JSON if it is one object. Only the last line of a file is not complete.
+func CheckObject(line []byte, complete bool) ([]byte, error) {
+	valid := json.Valid(line)
+	if !valid {
+		line = PlainNumbers(line)
+		valid = json.Valid(line)
+	}
+	if line[0] != '{' && (valid || line[0] == '[') {
+		return nil, fmt.Errorf("expected one object on each line: got %s", jsonscan.Kind(line))
+	}
+	if valid {
+		return line, nil
+	}
+	var value json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(line)).Decode(&value)
+	switch {
+	case err == nil:
+		return nil, errors.New("something follows the line's object; expected one object on each line")
+	case !errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("not JSON: %w", err)
+	case complete:
+		return nil, errors.New("the object does not end on its line; expected one whole object on each line")
+	}
+	return nil, errors.New("the file ends before its last object does; is it complete?")
+}
+
+// pythonNumbers are the numbers of Python that JSON does not know, and the strings that such words may stand in.
+var pythonNumbers = regexp.MustCompile(`"(?s:[^"\\]|\\.)*"|NaN|Infinity`)
+
+// PlainNumbers rewrites numbers of Python as JSON: NaN is null, and infinities are ±1e999.
+func PlainNumbers(line []byte) []byte {
+	if !bytes.Contains(line, []byte("NaN")) && !bytes.Contains(line, []byte("Infinity")) {
+		return line
+	}
+	return pythonNumbers.ReplaceAllFunc(line, func(found []byte) []byte {
+		switch found[0] {
+		case 'N':
+			return []byte("null")
+		case 'I':
+			return []byte("1e999") // a minus before it stays where it is
+		}
+		return found
+	})
+}

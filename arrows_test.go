@@ -30,13 +30,14 @@ var arrows = map[string][]string{
 	"benchtop/loadgen/protocol": {"benchtop/datasets", "benchtop/datasets/media", "benchtop/metrics", "benchtop/internal/pyjson"},
 	"benchtop/loadgen/shape":    {"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics"},
 	"benchtop/loadgen/target":   {},
-	"benchtop/datasets": {"benchtop/datasets/hub", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/table",
+	"benchtop/datasets": {"benchtop/datasets/hub", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/table",
 		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
 	"benchtop/datasets/media":          {"benchtop/datasets/jsonscan", "benchtop/datasets/numpy"},
 	"benchtop/datasets/jsonscan":       {},
 	"benchtop/datasets/parallel":       {},
 	"benchtop/datasets/table":          {"benchtop/datasets/jsonscan", "benchtop/datasets/textfile"},
 	"benchtop/datasets/textfile":       {"benchtop/datasets/hub", "benchtop/datasets/jsonscan"},
+	"benchtop/datasets/lengths":        {"benchtop/datasets/numpy"},
 	"benchtop/datasets/numpy":          {},
 	"benchtop/datasets/tokenizer":      {"benchtop/datasets/hub", "benchtop/datasets/endpoint", "benchtop/datasets/jsonscan", "benchtop/datasets/parallel"},
 	"benchtop/datasets/hub":            {},
@@ -109,7 +110,7 @@ var forTests = []string{"benchtop/internal/race", "benchtop/datasets/hub/hubtest
 	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.
-var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/textfile", "benchtop/datasets/endpoint"}
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/textfile", "benchtop/datasets/endpoint"}
 
 // TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
 // the test cache notices a change.

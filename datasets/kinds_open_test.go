@@ -57,6 +57,12 @@ func TestKindsOpen(t *testing.T) {
 		ids, note        bool // prompts are token ids; the user is told something
 	}{
 		{name: "random", head: "random: 1024 input tokens", forms: AsText},
+		{name: "random", head: "random: normal mean=50 std=9 (drawn: mean 43.7, P50 44, P99 53) input tokens, 128 output tokens, as text", forms: AsText,
+			flags: flagDefaults{"random-isl-dist": "normal mean=50 std=9"}},
+		{name: "random", head: "random: mix of 1: 5/6; 2: normal mean=3 std=5/9; drawn: mean 3.7, P50 5, P99 5 input tokens, mean 7.0, P50 6, P99 9 output tokens, as text", forms: AsText,
+			flags: flagDefaults{"random-mix": "1:5/6;2:normal mean=3 std=5/9"}, note: true},
+		{name: "random-mm", head: "random-mm: 1024 input tokens, uniform min=3 max=5 (drawn: mean 4.3, P50 4, P99 5) output tokens", forms: AsMessages,
+			flags: flagDefaults{"random-mm-bucket-config": "{(8, 8, 1): 1}", "random-osl-dist": "uniform min=3 max=5"}},
 		{name: "random-mm", head: "random-mm: 1024 input tokens", forms: AsMessages, flags: flagDefaults{"random-mm-bucket-config": "{(8, 8, 1): 1}"}},
 		{name: "random-rerank", head: "random-rerank: 3 requests", forms: AsDocuments},
 		{name: "prefix_repetition", head: "prefix_repetition: 10 prompts", forms: AsText},
@@ -173,6 +179,9 @@ func TestKindsRefuseFlags(t *testing.T) {
 		want       string
 	}{
 		{"random", "", flagDefaults{"random-range-ratio": "x y"}, `--random-range-ratio "x y": range ratio`},
+		{"random", "", flagDefaults{"random-isl-dist": "poisson mean=5"}, `--random-isl-dist: "poisson mean=5": "poisson" is no distribution`},
+		{"random", "", flagDefaults{"random-osl-dist": "0"}, `--random-osl-dist: "0": expected a whole number from 1 to 16777216`},
+		{"random-mm", "", flagDefaults{"random-mix": "60: 5"}, `--random-mix: "60: 5": expected WEIGHT: INPUT/OUTPUT`},
 		{"random-mm", "", flagDefaults{"random-mm-bucket-config": "x"}, "--random-mm-bucket-config: bucket config"},
 		{"random-mm", "", flagDefaults{"random-mm-limit-mm-per-prompt": "x"}, "--random-mm-limit-mm-per-prompt: media limits"},
 		{"hf", "", nil, "--dataset-name hf: needs the data set's name"},

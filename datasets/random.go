@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 
+	"benchtop/datasets/lengths"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
 )
@@ -20,7 +21,9 @@ type RandomOptions struct {
 	OutputLen int        `json:"output_len"` // output length asked for, at least 1 once drawn
 	PrefixLen int        `json:"prefix_len"` // tokens that all prompts begin with
 	Ratio     RangeRatio `json:"range_ratio"`
-	Batch     int        `json:"batch_size"` // prompts in one request; above 1 only for pooling endpoints
+	// Lengths are drawn instead of InputLen, OutputLen and Ratio; nil to go by these.
+	Lengths lengths.Mix `json:"lengths,omitempty"`
+	Batch   int         `json:"batch_size"` // prompts in one request; above 1 only for pooling endpoints
 
 	// Warm is the share of prompts that begin with a common prefix, which takes the share WarmPrefix of such a prompt; both from 0 to 1.
 	// InputLen is then the whole length, and prompts are token ids, since a text may be tokenized across the end of a prefix.
@@ -37,7 +40,7 @@ func RandomDefaults() RandomOptions {
 }
 
 // maxLen bounds each length: well above the longest contexts, and still little enough for memory.
-const maxLen = 1 << 24
+const maxLen = lengths.Most
 
 // Validate reports every problem with the options that can be told without a tokenizer.
 func (o RandomOptions) Validate() error { return o.validate(0) }
@@ -45,6 +48,9 @@ func (o RandomOptions) Validate() error { return o.validate(0) }
 // validate knows how many special tokens the tokenizer adds to a prompt. They are part of the input length.
 func (o RandomOptions) validate(specialTokens int) error {
 	p := o.problems()
+	if o.Lengths != nil { // of which each is at least 1
+		return p.of("random")
+	}
 	// vLLM looks at the shortest prompt before it looks at the ratio, so a ratio of 1 is refused for both reasons.
 	length := max(0, o.InputLen-specialTokens)
 	if shortest := float64(o.PrefixLen) + math.Floor(float64(length)*(1-o.Ratio.Input)); !(shortest >= 1) {
@@ -93,6 +99,7 @@ func (o RandomOptions) checkWarm(p *problems) {
 type randomFlags struct {
 	RandomOptions
 	ratio      string
+	spread     spreadFlags
 	noReranker bool
 	vocabSize  *int
 }
@@ -104,6 +111,7 @@ func (k *randomFlags) define(f Flags) {
 	f.IntVar(&k.OutputLen, "random-output-len", k.OutputLen, "output length in tokens")
 	f.IntVar(&k.PrefixLen, "random-prefix-len", k.PrefixLen, "length of the prefix that all prompts share, in tokens")
 	f.StringVar(&k.ratio, "random-range-ratio", "0.0", `vary lengths by up to this share; or {"input": 0.1, "output": 0.5}`)
+	k.spread.define(f)
 	f.Float64Var(&k.Warm, "random-cache-hit-fraction", 0, "random: share of the prompts that begin with a common prefix, 0 to 1; needs --random-cache-ratio and --prompt-token-ids")
 	f.Float64Var(&k.WarmPrefix, "random-cache-ratio", 0, "random: share of such a prompt that is the common prefix, 0 to 1; prompt lengths include it")
 	f.IntVar(&k.Batch, "random-batch-size", k.Batch, "prompts per request, for pooling endpoints")
@@ -111,7 +119,7 @@ func (k *randomFlags) define(f Flags) {
 	f.BoolVar(&k.noReranker, "no-reranker", false, "random-rerank: the model embeds query and documents separately")
 }
 
-// options are those of the flags. Where the ratio cannot be read, the others are returned beside the error.
+// options are those of the flags. Where ratio or lengths cannot be read, the others are returned beside the error.
 func (k *randomFlags) options(c Common) (o RandomOptions, err error) {
 	o = k.RandomOptions
 	o.Common, o.OutputLen = c, c.outputLen(o.OutputLen)
@@ -119,7 +127,9 @@ func (k *randomFlags) options(c Common) (o RandomOptions, err error) {
 		o.InputLen = c.SharedInputLen
 	}
 	o.Ratio, err = ParseRangeRatio(k.ratio)
-	return o, within("--random-range-ratio "+quoted(k.ratio), err)
+	var spread error
+	o.Lengths, spread = k.spread.lengths(o.InputLen, o.OutputLen)
+	return o, errors.Join(within("--random-range-ratio "+quoted(k.ratio), err), spread)
 }
 
 type randomKind struct{ *randomFlags }
@@ -129,7 +139,7 @@ func (k *randomKind) Name() string { return "random" }
 func (k *randomKind) Define(group func(string) Flags) { k.define(group(randomHeading)) }
 
 func (k *randomKind) Needs(c Common) Needs {
-	n := Needs{Forms: AsText | AsTokenIDs, FullLength: true, Aligned: true, TakesInputLen: true, OutputLen: c.outputLen(k.OutputLen)}
+	n := Needs{Forms: AsText | AsTokenIDs, FullLength: true, Aligned: true, TakesInputLen: true, OutputLen: k.spread.outputLen(c.outputLen(k.OutputLen))}
 	if k.Batch > 1 {
 		n.Forms, n.By = AsBatch, fmt.Sprintf("--random-batch-size %d", k.Batch)
 		n.Why = "several prompts in a request are for pooling endpoints"
@@ -147,6 +157,7 @@ func (k *randomKind) Open(_ context.Context, c Common, t Tools) (Source, error) 
 	if err != nil {
 		return nil, err
 	}
+	t.Note(o.Lengths.Doubt())
 	tok, err := t.Maker()
 	if err != nil {
 		return nil, err
@@ -174,13 +185,14 @@ type Random struct {
 	vocab   Vocabulary
 	assumed bool  // the vocabulary is not known to be the model's
 	ids     []int // those prompts may hold, ascending
-	length  int   // input tokens wanted besides the special ones
+	special int   // tokens that the tokenizer adds to each prompt, and that count as part of its length
 
 	// Lengths and offsets of all prompts are drawn before anything else, one kind after the other. Each kind keeps the
 	// generator as it stood at its beginning and draws again, prompt by prompt; gen is past all of them.
 	// Those of warm come last, and say which prompts are.
 	inputs, outputs, offsets, warm draws
 	gen                            numpy.Generator
+	pairs                          []lengths.Pair // instead of inputs and outputs, where o.Lengths says so
 
 	prefix []int // the beginning of all prompts, as the tokenizer gave it back, or of the warm ones, as far as they need it
 	ahead  ahead
@@ -195,15 +207,15 @@ type Random struct {
 // its vocabulary, as a server's, makes text of ids of o.Vocabulary.
 func NewRandom(o RandomOptions, tok tokenizer.Tokenizer) (*Random, error) {
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
-	specialTokens := 0
+	special := 0
 	if tok != nil {
-		specialTokens = tok.SpecialTokensToAdd()
+		special = tok.SpecialTokensToAdd()
 		o.Vocabulary = Vocabulary{}
 	}
-	if err := o.validate(specialTokens); err != nil {
+	if err := o.validate(special); err != nil {
 		return nil, err
 	}
-	r := &Random{name: "random", o: o, tok: tok, vocab: vocab, assumed: assumed, length: max(0, o.InputLen-specialTokens)}
+	r := &Random{name: "random", o: o, tok: tok, vocab: vocab, assumed: assumed, special: special}
 	return r, r.prepare()
 }
 
@@ -227,11 +239,12 @@ func (r *Random) another(seed int64) (*Random, error) {
 func (r *Random) start() error {
 	r.gen = *numpy.NewGenerator(uint64(r.o.Seed))
 	r.ahead = ahead{tok: r.tok, begin: r.begin, draw: r.draw}
-	r.inputs, r.outputs = drawLengths(&r.gen, r.length, r.o.OutputLen, r.o.Ratio, r.o.Prompts)
+	longest := r.drawLengths()
 	r.offsets = drawAhead(&r.gen, 0, r.vocab.Size, r.o.Prompts)
 	if r.o.Warm > 0 {
-		if prefix := r.drawIDs(int(r.o.WarmPrefix * float64(r.inputs.hi-1))); r.prefix == nil { // otherwise it is that of the block before
-			r.prefix = prefix
+		prefix := r.drawIDs(int(r.o.WarmPrefix * float64(longest)))
+		if n := len(r.prefix); n < len(prefix) { // the beginning is that of the block before
+			r.prefix = append(r.prefix[:n:n], prefix[n:]...)
 		}
 		r.warm = drawAhead(&r.gen, 0, warmParts, r.o.Prompts)
 		return nil
@@ -300,7 +313,7 @@ func (r *Random) begin() (ids []int, target int, ok bool) {
 	if r.begun == r.o.Prompts {
 		return nil, 0, false
 	}
-	length := r.inputs.next()
+	length := r.inputLen()
 	prefix, target := r.prefix, r.o.PrefixLen+length
 	if r.o.Warm > 0 {
 		if prefix = nil; float64(r.warm.next()) < r.o.Warm*warmParts {
@@ -320,9 +333,9 @@ func (r *Random) prompt() (Turn, error) {
 	if err != nil {
 		return Turn{}, fmt.Errorf("dataset %s, prompt %d: %w", r.name, r.made, err)
 	}
+	turn := Turn{Text: f.text, InputTokens: len(f.ids), MaxTokens: r.outputLen()}
 	r.made++
 	r.miss += f.miss
-	turn := Turn{Text: f.text, InputTokens: len(f.ids), MaxTokens: r.outputs.next()}
 	if r.tok == nil {
 		turn.TokenIDs = f.ids
 	}
@@ -345,5 +358,6 @@ func (r *Random) Description() string {
 	case r.o.Warm > 0:
 		prefix = fmt.Sprintf(" (%g%% of the prompts begin with a common prefix of %g%%)", 100*r.o.Warm, 100*r.o.WarmPrefix)
 	}
-	return fmt.Sprintf("%s: %s input tokens%s%s, as %s", r.name, r.inputs, prefix, r.o.answers(r.outputs.String()), formOf(r.vocab, r.tok != nil, r.assumed))
+	input, output := r.spreads()
+	return fmt.Sprintf("%s: %s input tokens%s%s, as %s", r.name, input, prefix, r.o.answers(output), formOf(r.vocab, r.tok != nil, r.assumed))
 }

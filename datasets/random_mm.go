@@ -106,7 +106,7 @@ func (k *randomMMKind) Define(group func(string) Flags) {
 }
 
 func (k *randomMMKind) Needs(c Common) Needs {
-	return Needs{Forms: c.mediaForm(), Why: imagesInMessages, Ends: true, FullLength: true, TakesInputLen: true, OutputLen: c.outputLen(k.randomFlags.OutputLen)}
+	return Needs{Forms: c.mediaForm(), Why: imagesInMessages, Ends: true, FullLength: true, TakesInputLen: true, OutputLen: k.spread.outputLen(c.outputLen(k.randomFlags.OutputLen))}
 }
 
 // options are those of the flags. unread are the flags that cannot be read, among which that of the ratio leaves the options
@@ -134,6 +134,7 @@ func (k *randomMMKind) Open(_ context.Context, c Common, t Tools) (Source, error
 		return nil, err
 	}
 	o.Vocabulary = c.vocabulary()
+	t.Note(o.Lengths.Doubt())
 	tok, err := t.Maker()
 	if err != nil {
 		return nil, err
@@ -172,8 +173,7 @@ func newRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (*RandomMM, error) 
 		vocab.Special = tok.AddedSpecialIDs() // a wider set, which vLLM leaves out only here
 	}
 	o.RandomOptions.Vocabulary = Vocabulary{}
-	m.prompts = &Random{name: "random-mm", o: o.RandomOptions, tok: tok, vocab: vocab, assumed: assumed,
-		length: max(0, o.InputLen-tok.SpecialTokensToAdd())}
+	m.prompts = &Random{name: "random-mm", o: o.RandomOptions, tok: tok, vocab: vocab, assumed: assumed, special: tok.SpecialTokensToAdd()}
 	return m, m.prompts.prepare()
 }
 

@@ -111,11 +111,33 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	}
 	p.BadIf(o.Name != "random" && (given.Changed("random-cache-hit-fraction") || given.Changed("random-cache-ratio")),
 		"--random-cache-hit-fraction, --random-cache-ratio: only random has them; %s does not", o.Name)
+	p = append(p, o.checkSpreads(given)...)
 	p.BadIf(load.Endless() && !searching && needs.Ends, "closed loop: %s needs a number of requests; give --num-prompts", o.Name)
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was reported already
 		p = append(p, kind.Validate(o.Common))
 	}
 	p.BadIf(o.Tokens.Skip && o.Tokens.Name != "", "--tokenizer and --skip-tokenizer-init: choose one")
+	return p
+}
+
+// checkSpreads refuses distributions of lengths where nothing draws from them, and lengths that are given twice.
+func (o *Options) checkSpreads(given *pflag.FlagSet) (p usage.Problems) {
+	for _, f := range []struct {
+		name   string
+		others []string
+	}{
+		{"random-isl-dist", []string{"random-input-len", "input-len", "random-range-ratio"}},
+		{"random-osl-dist", []string{"random-output-len", "output-len", "random-range-ratio"}},
+		{"random-mix", []string{"random-isl-dist", "random-osl-dist", "random-input-len", "random-output-len", "input-len", "output-len", "random-range-ratio"}},
+	} {
+		if !given.Changed(f.name) {
+			continue
+		}
+		p.BadIf(o.Name != "random" && o.Name != "random-mm", "--%s: only random and random-mm draw such lengths; %s does not", f.name, o.Name)
+		for _, other := range f.others {
+			p.BadIf(given.Changed(other), "--%s and --%s: choose one", f.name, other)
+		}
+	}
 	return p
 }
 

@@ -51,6 +51,25 @@ func TestGeneralLengths(t *testing.T) {
 }
 
 // The fields of a body come in the order of vLLM's client, those of --extra-body last, and each request names its module.
+// A length that is given twice is refused, by the names of both, and so is one that nothing draws.
+func TestLengthsGivenTwice(t *testing.T) {
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	for _, c := range []struct{ args, want string }{
+		{"--random-isl-dist 9 --random-output-len 128", ""},
+		{"--random-osl-dist 9 --input-len 5 --dataset-name random-mm --backend openai-chat", ""},
+		{"--random-isl-dist 9 --random-input-len 1024", "--random-isl-dist and --random-input-len: choose one"},
+		{"--random-isl-dist 9 --input-len 5", "--random-isl-dist and --input-len: choose one"},
+		{"--random-osl-dist 9 --random-range-ratio 0.5", "--random-osl-dist and --random-range-ratio: choose one"},
+		{"--random-mix 1:5/5 --random-isl-dist 9", "--random-mix and --random-isl-dist: choose one"},
+		{"--random-mix 1:5/5 --dataset-name random-rerank", "--random-mix: only random and random-mm draw such lengths; random-rerank does not"},
+	} {
+		_, err := flagsOf(t, "http://127.0.0.1:1", c.args, rate)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", c.args, err, c.want)
+		}
+	}
+}
+
 func TestFields(t *testing.T) {
 	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	args := "--vocab-size 300 --extra-body.seed 3 --temperature 0 --top-k 5 --logprobs 2 --lora-modules a b "

@@ -1,12 +1,11 @@
 // Package preview shows what a data set would send without sending it: how much of everything, how long the prompts and
-// answers are, the first prompts, and all of them as JSON lines.
+// answers are, the first prompts, and all of them as JSON lines. An analysis goes further: it shows which lengths come together, what prompts
+// share, and how requests arrive, of a data set or of a file such as a trace.
 package preview
 
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
-	"slices"
 	"time"
 
 	"benchtop/datasets"
@@ -70,71 +69,6 @@ func kindOf(t *datasets.Turn) string {
 		return "token ids"
 	}
 	return "text"
-}
-
-// lengths are numbers of tokens and how often each came.
-type lengths struct {
-	times map[int]int
-	n     int
-	sum   int
-}
-
-func (l *lengths) add(tokens int) {
-	if l.times == nil {
-		l.times = map[int]int{}
-	}
-	l.times[tokens]++
-	l.n++
-	l.sum += tokens
-}
-
-// sorted are the lengths that came, ascending.
-func (l *lengths) sorted() []int { return slices.Sorted(maps.Keys(l.times)) }
-
-// quantile is the smallest length that a share of all, from 0 to 1, do not exceed.
-func (l *lengths) quantile(share float64) int {
-	seen := 0
-	sorted := l.sorted()
-	for _, length := range sorted {
-		if seen += l.times[length]; float64(seen) >= share*float64(l.n) {
-			return length
-		}
-	}
-	return 0
-}
-
-// bin is how many lengths lie between two numbers, both included.
-type bin struct{ from, to, n int }
-
-// bins puts the lengths into at most so many bins of one width: 1, 2 or 5 times a power of ten, so that a person can read
-// their limits. Bins without any length in the middle stay.
-func (l *lengths) bins(most int) []bin {
-	sorted := l.sorted()
-	if len(sorted) == 0 {
-		return nil
-	}
-	lo, hi := sorted[0], sorted[len(sorted)-1]
-	width := roundWidth(lo, hi, most)
-	first := lo / width * width
-	all := make([]bin, (hi-first)/width+1)
-	for i := range all {
-		all[i].from = first + i*width
-		all[i].to = all[i].from + width - 1
-	}
-	for _, length := range sorted {
-		all[(length-first)/width].n += l.times[length]
-	}
-	return all
-}
-
-func roundWidth(lo, hi, most int) int {
-	for power := 1; ; power *= 10 {
-		for _, step := range []int{1, 2, 5} {
-			if width := step * power; hi/width-lo/width < most {
-				return width
-			}
-		}
-	}
 }
 
 // line is a request as JSON, under the names of vLLM's request record where it has them.

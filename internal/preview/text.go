@@ -33,24 +33,31 @@ const (
 func (p *Preview) Text(w io.Writer, o Options) error {
 	o.Columns = cmp.Or(o.Columns, 100)
 	b := bufio.NewWriter(w)
-	p.figures(b, o.Columns)
+	p.figures(figures{b, o.Columns})
 	p.input.histogram(b, "prompt tokens", o.ASCII)
 	p.output.histogram(b, "output tokens requested", o.ASCII)
 	p.prompted(b, o)
 	return b.Flush()
 }
 
-func (p *Preview) figures(w io.Writer, columns int) {
+// figures are rows of a name and words about it.
+type figures struct {
+	w       io.Writer
+	columns int
+}
+
+func (f figures) row(name, format string, a ...any) {
 	const names = 21
-	row := func(name, format string, a ...any) {
-		for _, line := range inLines(fmt.Sprintf(format, a...), columns-names) {
-			fmt.Fprintf(w, "%-*s%s\n", names, name, line)
-			name = ""
-		}
+	for _, line := range inLines(fmt.Sprintf(format, a...), f.columns-names) {
+		fmt.Fprintf(f.w, "%-*s%s\n", names, name, line)
+		name = ""
 	}
-	row("requests", "%s", grouped(p.conversations))
+}
+
+func (p *Preview) figures(f figures) {
+	f.row("requests", "%s", grouped(p.conversations))
 	if p.prompts > p.conversations {
-		row("prompts", "%s", grouped(p.prompts))
+		f.row("prompts", "%s", grouped(p.prompts))
 	}
 	var forms []string
 	for _, k := range []string{"text", "token ids", "chat messages", "recordings"} {
@@ -60,53 +67,21 @@ func (p *Preview) figures(w io.Writer, columns int) {
 			forms = append(forms, fmt.Sprintf("%s %s", grouped(n), k))
 		}
 	}
-	row("sent as", "%s", strings.Join(forms, ", "))
+	f.row("sent as", "%s", strings.Join(forms, ", "))
 	if p.media > 0 {
-		row("with media", "%s, not counted as tokens", grouped(p.media))
+		f.row("with media", "%s, not counted as tokens", grouped(p.media))
 	}
-	row("prompt tokens", "%s", p.input.describe())
+	f.row("prompt tokens", "%s", p.input.describe())
 	if p.output.n > 0 {
-		row("output tokens", "%s", p.output.describe())
+		f.row("output tokens", "%s", p.output.describe())
 	}
 	if p.unlimited > 0 && p.output.n > 0 {
-		row("without a limit", "%s", grouped(p.unlimited))
+		f.row("without a limit", "%s", grouped(p.unlimited))
 	}
 	if p.timed {
 		rate := float64(p.conversations) / p.last.Seconds()
-		row("times", "the trace takes %s, %.3g requests/s on average", p.last.Round(time.Millisecond), rate)
+		f.row("times", "the trace takes %s, %.3g requests/s on average", p.last.Round(time.Millisecond), rate)
 	}
-}
-
-func (l *lengths) describe() string {
-	lo, hi := l.quantile(0), l.quantile(1)
-	if lo == hi {
-		return fmt.Sprintf("%s in all, each %s", grouped(l.sum), grouped(lo))
-	}
-	return fmt.Sprintf("%s in all: mean %.1f, min %s, p50 %s, p90 %s, p99 %s, max %s", grouped(l.sum), float64(l.sum)/float64(l.n),
-		grouped(lo), grouped(l.quantile(0.5)), grouped(l.quantile(0.9)), grouped(l.quantile(0.99)), grouped(hi))
-}
-
-func (l *lengths) histogram(w io.Writer, title string, ascii bool) {
-	bins := l.bins(mostBins)
-	if len(bins) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", title)
-	most, label := 0, 0
-	for _, x := range bins {
-		most, label = max(most, x.n), max(label, len(x.label()))
-	}
-	for _, x := range bins {
-		bar := bar(float64(x.n)/float64(most), ascii)
-		fmt.Fprintf(w, "  %*s  %s %s\n", label, x.label(), bar, grouped(x.n))
-	}
-}
-
-func (b bin) label() string {
-	if b.from == b.to {
-		return grouped(b.from)
-	}
-	return grouped(b.from) + " - " + grouped(b.to)
 }
 
 // bar is as long as its share of barWidth; any share above 0 shows.

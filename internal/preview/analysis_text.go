@@ -1,0 +1,250 @@
+package preview
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+)
+
+// Text writes the analysis for a person.
+func (a *Analysis) Text(w io.Writer, o Options) error {
+	o.Columns = cmp.Or(o.Columns, 100)
+	b := bufio.NewWriter(w)
+	f := figures{b, o.Columns}
+	a.figures(f, o)
+	a.input.histogram(b, "prompt tokens", o.ASCII)
+	a.output.histogram(b, "output tokens", o.ASCII)
+	a.joint.table(b, o)
+	if a.prefixes.prompts > 0 {
+		a.prefixes.text(f, o)
+	}
+	if a.arrivals.n > 1 {
+		a.arrivals.text(f, o)
+	}
+	if flags := a.Flags(); len(flags) > 0 {
+		fmt.Fprintln(b, "\nflags of about such a load")
+		for _, line := range inLines(strings.Join(flags, ", "), o.Columns-2) {
+			fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(line, ",", ""))
+		}
+	}
+	return b.Flush()
+}
+
+func (a *Analysis) figures(f figures, o Options) {
+	f.row("source", "%s", o.Clean(a.About.Source))
+	if a.About.Form != "" {
+		f.row("form", "%s", o.Clean(a.About.Form))
+	}
+	f.row("tokens", "%s", o.Clean(a.About.Tokens))
+	for _, note := range a.About.Notes {
+		f.row("note", "%s", o.Clean(note))
+	}
+	f.row("requests", "%s", grouped(a.input.n))
+	f.row("prompt tokens", "%s", a.input.describe())
+	if a.output.n > 0 {
+		f.row("output tokens", "%s", a.output.describe())
+	}
+	if a.unanswered > 0 && a.output.n > 0 {
+		f.row("without a length", "%s", grouped(a.unanswered))
+	}
+}
+
+// cellWidth is that of a cell with its shade, mostRows how many rows of cells there are at most.
+const (
+	cellWidth = 6
+	mostRows  = 16
+)
+
+// table draws the shares of requests by both lengths as cells, the darker the more.
+func (j *joint) table(w io.Writer, o Options) {
+	lo, hi := j.span()
+	if j.n == 0 || lo == hi {
+		return
+	}
+	steps := [2]int{1, 1} // bins to a cell, of input and output
+	for i, most := range [2]int{mostRows, (o.Columns - 10) / cellWidth} {
+		for hi[i]/steps[i]-lo[i]/steps[i] >= most {
+			steps[i]++
+		}
+	}
+	cells, most := map[[2]int]int{}, 0
+	for cell, n := range j.cells {
+		at := [2]int{cell[0] / steps[0], cell[1] / steps[1]}
+		cells[at] += n
+		most = max(most, cells[at])
+	}
+	fmt.Fprint(w, "\nshare of requests by prompt length (down) and output length (across), in %\n          ")
+	for y := lo[1] / steps[1]; y <= hi[1]/steps[1]; y++ {
+		fmt.Fprintf(w, "%*s", cellWidth, power(binFrom(y*steps[1])))
+	}
+	for x := lo[0] / steps[0]; x <= hi[0]/steps[0]; x++ {
+		line := fmt.Sprintf("  %6s  ", power(binFrom(x*steps[0])))
+		for y := lo[1] / steps[1]; y <= hi[1]/steps[1]; y++ {
+			n := cells[[2]int{x, y}]
+			line += cellText(float64(n)/j.n, float64(n)/float64(most), o.ASCII)
+		}
+		fmt.Fprintf(w, "\n%s", strings.TrimRight(line, " "))
+	}
+	fmt.Fprintln(w)
+	if r := j.correlation(); !math.IsNaN(r) {
+		fmt.Fprintf(w, "  lengths from the one given to the next; correlation %.2f\n", r)
+	} else {
+		fmt.Fprintln(w, "  lengths from the one given to the next")
+	}
+}
+
+// cellText is a share in per cent behind a shade.
+func cellText(share, ofMost float64, ascii bool) string {
+	if share == 0 {
+		return strings.Repeat(" ", cellWidth)
+	}
+	shades := []rune("░▒▓█")
+	if ascii {
+		shades = []rune(".-+#")
+	}
+	shade := shades[min(int(ofMost*float64(len(shades))), len(shades)-1)]
+	number := "<1"
+	if share >= 0.005 {
+		number = fmt.Sprintf("%.0f", 100*share)
+	}
+	return fmt.Sprintf(" %c%c%3s", shade, shade, number)
+}
+
+// power is a power of two, short.
+func power(n int) string {
+	for _, unit := range []string{"", "k", "M"} {
+		if n < 1024 {
+			return fmt.Sprint(n) + unit
+		}
+		n /= 1024
+	}
+	return fmt.Sprint(n) + "G"
+}
+
+func (p *prefixes) text(f figures, o Options) {
+	fmt.Fprintln(f.w, "\nhits of a prefix cache without limits, by block size in tokens")
+	label := len(grouped(p.sizes[len(p.sizes)-1].tokens))
+	for _, size := range p.sizes {
+		share := float64(size.hits) / float64(max(1, p.total))
+		least := ""
+		if p.atLeast(size.tokens) {
+			least = ", or more"
+		}
+		fmt.Fprintf(f.w, "  %*s  %s%s%.1f %% of prompt tokens%s\n", label, grouped(size.tokens), bar(share, o.ASCII), map[bool]string{true: " "}[share > 0], 100*share, least)
+	}
+	block := grouped(p.sizes[p.whole].tokens)
+	if some, all := p.main(0.9); all > 0 {
+		many := ""
+		if p.others > 0 {
+			many = "more than "
+		}
+		f.row("shared prefixes", "%s%s of whole blocks of %s tokens; %s of them have 90 %% of the hits", many, grouped(all), block, grouped(some))
+	}
+	f.row("working set", "%s tokens in blocks of %s, of which about %s are found again", grouped(p.cached), block, grouped(min(int(p.reused), p.cached)))
+	if p.texts {
+		f.row("compared", "texts by their bytes, so these figures are approximate")
+	}
+}
+
+func (a *arrivals) text(f figures, o Options) {
+	fmt.Fprintln(f.w, "\narrivals")
+	if a.duration() == 0 {
+		f.row("times", "all at once")
+		return
+	}
+	const names = 2
+	counts := a.series.spread(min(o.Columns-names-20, 80), a.duration())
+	most := 0.0
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	part := a.duration().Seconds() / float64(len(counts))
+	fmt.Fprintf(f.w, "  %s at most %.3g/s\n", sparkline(counts, most, o.ASCII), most/part)
+	end := length(a.duration())
+	fmt.Fprintf(f.w, "  0%*s\n", len(counts)-1, end)
+	f.row("rate", "%.3g requests/s over %s; at most %s in a second, %s in a minute", a.rate(), end, grouped(a.second.most), grouped(a.minute.most))
+	if cv := a.cv(); !math.IsNaN(cv) {
+		f.row("burstiness", "%s: %s (the gaps vary by a CV of %.2f; Poisson is 1)", decimals(a.burstiness()), pattern(cv), cv)
+	}
+	if a.back > 0 {
+		f.row("times that go back", "%s, taken as those of the requests before", grouped(a.back))
+	}
+}
+
+// sparkline is a line of columns as high as their share of the most.
+func sparkline(values []float64, most float64, ascii bool) string {
+	levels := []rune(" ▁▂▃▄▅▆▇█")
+	if ascii {
+		levels = []rune(" _.-:=+*#")
+	}
+	var b strings.Builder
+	for _, v := range values {
+		level := 0
+		if v > 0 {
+			level = max(1, int(math.Round(v/most*float64(len(levels)-1))))
+		}
+		b.WriteRune(levels[level])
+	}
+	return b.String()
+}
+
+// pattern says what arrivals with such a CV are like. That of a thousand Poisson arrivals is within a tenth of 1.
+func pattern(cv float64) string {
+	switch {
+	case cv < 0.85:
+		return "regular"
+	case cv <= 1.15:
+		return "Poisson-like"
+	}
+	return "bursty"
+}
+
+// length writes a duration with as many digits as a person reads.
+func length(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%.1f days", d.Hours()/24)
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// decimals writes a number with up to three digits that count.
+func decimals(v float64) string {
+	if math.IsInf(v, 1) {
+		return "inf"
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// Flags are flags of serve for about such a load. What prompts share becomes one prefix of all of them, as large a share of their tokens.
+func (a *Analysis) Flags() (flags []string) {
+	add := func(name, value string) { flags = append(flags, "--"+name+" "+value) }
+	if a.input.n == 0 {
+		return nil
+	}
+	add("num-prompts", fmt.Sprint(a.input.n))
+	if t := &a.arrivals; t.n > 1 && t.duration() > 0 {
+		add("request-rate", decimals(t.rate()))
+		if cv := t.cv(); !math.IsNaN(cv) {
+			add("burstiness", decimals(t.burstiness()))
+		}
+	}
+	input, prefix := a.input.mean(), 0.0
+	if p := &a.prefixes; p.total > 0 {
+		prefix = input * float64(p.sizes[p.whole].hits) / float64(p.total)
+	}
+	if prefix >= 1 {
+		add("random-prefix-len", fmt.Sprintf("%.0f", prefix))
+	}
+	add("random-input-len", fmt.Sprintf("%.0f", max(1, input-prefix)))
+	if a.output.n > 0 {
+		add("random-output-len", fmt.Sprintf("%.0f", max(1, a.output.mean())))
+	}
+	return flags
+}

@@ -38,6 +38,7 @@ var arrows = map[string][]string{
 	"benchtop/datasets/table":          {"benchtop/datasets/jsonscan", "benchtop/datasets/textfile"},
 	"benchtop/datasets/textfile":       {"benchtop/datasets/hub", "benchtop/datasets/jsonscan"},
 	"benchtop/datasets/lengths":        {"benchtop/datasets/numpy"},
+	"benchtop/datasets/trace":          {"benchtop/datasets/jsonscan", "benchtop/datasets/lengths"},
 	"benchtop/datasets/numpy":          {},
 	"benchtop/datasets/tokenizer":      {"benchtop/datasets/hub", "benchtop/datasets/endpoint", "benchtop/datasets/jsonscan", "benchtop/datasets/parallel"},
 	"benchtop/datasets/hub":            {},
@@ -66,7 +67,8 @@ var arrows = map[string][]string{
 		"benchtop/loadgen/target", "benchtop/datasets", "benchtop/metrics", "benchtop/export"},
 	"benchtop/internal/files": {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/report", "benchtop/export", "benchtop/export/journal",
 		"benchtop/internal/usage"},
-	"benchtop/internal/preview":   {"benchtop/datasets", "benchtop/datasets/media"},
+	"benchtop/internal/preview": {"benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/table",
+		"benchtop/datasets/tokenizer", "benchtop/datasets/trace"},
 	"benchtop/internal/telemetry": {"benchtop/metrics"},
 	"benchtop/internal/attach":    {"benchtop/metrics"},
 	"benchtop/internal/race":      {},
@@ -110,7 +112,7 @@ var forTests = []string{"benchtop/internal/race", "benchtop/datasets/hub/hubtest
 	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.
-var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/textfile", "benchtop/datasets/endpoint"}
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/textfile", "benchtop/datasets/trace", "benchtop/datasets/endpoint"}
 
 // TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
 // the test cache notices a change.

@@ -1,0 +1,166 @@
+// Package trace reads recorded requests from rows: which columns hold their times and lengths, and what the values mean. A value is raw JSON,
+// where CSV has strings.
+package trace
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/lengths"
+)
+
+// Columns are the names of columns, "" for those that are not there.
+type Columns struct{ Timestamp, Input, Output, HashIDs string }
+
+// known are the names of published traces and tools, without case and signs, the likelier first.
+var known = [4][]string{
+	{"timestamp", "timestamps", "timestampms", "arrivaltime", "arrivedat", "arrivaltimestamp", "requesttime", "starttime", "arrival", "time", "ts"},
+	{"inputlength", "inputlen", "inputtokens", "numinputtokens", "promptlen", "promptlength", "prompttokens", "numprompttokens", "contexttokens",
+		"requesttokens", "requestlength", "numprefilltokens", "prefilltokens", "isl"},
+	{"outputlength", "outputlen", "outputtokens", "numoutputtokens", "expectedoutputlen", "responsetokens", "responselength", "completiontokens",
+		"generatedtokens", "numdecodetokens", "decodetokens", "osl"},
+	{"hashids", "blockhashes", "blockids"},
+}
+
+// Find picks columns by well-known names, such as those of the traces of Azure, BurstGPT and Mooncake.
+func Find(names []string) Columns {
+	var c Columns
+	for i, to := range []*string{&c.Timestamp, &c.Input, &c.Output, &c.HashIDs} {
+		best := len(known[i])
+		for _, name := range names {
+			plain := strings.Map(func(r rune) rune {
+				if unicode.IsLetter(r) || unicode.IsDigit(r) {
+					return unicode.ToLower(r)
+				}
+				return -1
+			}, name)
+			for rank, k := range known[i][:best] {
+				if plain == k {
+					*to, best = name, rank
+				}
+			}
+		}
+	}
+	return c
+}
+
+// Length reads a length in tokens, which may be written as 12.0 or "12".
+func Length(raw []byte, least int) (int, error) {
+	f, err := number(raw)
+	if err != nil || f < float64(least) || f > lengths.Most || f != math.Trunc(f) {
+		return 0, fmt.Errorf("expected a whole number from %d to %d: got %s", least, lengths.Most, shown(raw))
+	}
+	return int(f), nil
+}
+
+// number reads a number, which may stand in a string.
+func number(raw []byte) (float64, error) {
+	if len(raw) > 400 {
+		return 0, strconv.ErrSyntax
+	}
+	text := string(raw)
+	if jsonscan.IsString(raw) {
+		text = strings.TrimSpace(jsonscan.Text(raw))
+		if strings.ContainsAny(text, "xX_pPnN") { // numbers of Go alone, and NaN
+			return 0, strconv.ErrSyntax
+		}
+	}
+	return strconv.ParseFloat(text, 64)
+}
+
+// shown is a value, or the beginning of a long one.
+func shown(raw []byte) string {
+	const most = 60
+	if len(raw) == 0 {
+		return "nothing"
+	}
+	if len(raw) > most {
+		return strings.ToValidUTF8(string(raw[:most]), "") + " …"
+	}
+	return string(raw)
+}
+
+// Clock turns time stamps into offsets from the first one: numbers, or dates as 2023-11-16 18:17:03.98 and 2023-11-16T18:17:03Z.
+type Clock struct {
+	// Unit is how many seconds a number counts as; 0 goes by the size of the first one: seconds, or milli-, micro- or nanoseconds since 1970.
+	Unit float64
+
+	begun  bool
+	layout string // of dates, "" for numbers
+	origin time.Time
+	first  float64
+}
+
+var layouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00",
+	"2006-01-02 15:04:05 MST", "2006/01/02 15:04:05"}
+
+// maxOffset is what a clock tells apart from nonsense.
+const maxOffset = 100 * 366 * 24 * time.Hour
+
+// At is the offset of a time stamp. It is negative for one before the first.
+func (c *Clock) At(raw []byte) (time.Duration, error) {
+	if !c.begun {
+		return 0, c.begin(raw)
+	}
+	if c.layout != "" {
+		at, err := time.Parse(c.layout, strings.TrimSpace(jsonscan.Text(raw)))
+		if !jsonscan.IsString(raw) || err != nil {
+			return 0, fmt.Errorf("expected a time like the first one, %s: got %s", c.origin.Format(c.layout), shown(raw))
+		}
+		return c.offset(raw, at.Sub(c.origin).Seconds(), at.Sub(c.origin))
+	}
+	f, err := number(raw)
+	if err != nil {
+		return 0, fmt.Errorf("expected a number, as the first time stamp is: got %s", shown(raw))
+	}
+	seconds := (f - c.first) * c.Unit
+	return c.offset(raw, seconds, time.Duration(math.Round(seconds*float64(time.Second))))
+}
+
+func (c *Clock) offset(raw []byte, seconds float64, d time.Duration) (time.Duration, error) {
+	if !(math.Abs(seconds) <= maxOffset.Seconds()) {
+		return 0, fmt.Errorf("%s is more than a hundred years from the first time stamp; is its unit seconds?", shown(raw))
+	}
+	return d, nil
+}
+
+// begin takes the first time stamp.
+func (c *Clock) begin(raw []byte) error {
+	if f, err := number(raw); err == nil {
+		c.begun, c.first = true, f
+		if c.Unit == 0 {
+			c.Unit = unit(f)
+		}
+		return nil
+	}
+	if jsonscan.IsString(raw) {
+		for _, layout := range layouts {
+			if at, err := time.Parse(layout, strings.TrimSpace(jsonscan.Text(raw))); err == nil {
+				c.begun, c.layout, c.origin = true, layout, at
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("expected a time, as 12.5 or 2023-11-16 18:17:03.98: got %s", shown(raw))
+}
+
+// unit is the unit of a number that counts from 1970, in seconds; 1 for one that does not, or counts seconds.
+func unit(f float64) float64 {
+	switch {
+	case f >= 1e17:
+		return 1e-9
+	case f >= 1e14:
+		return 1e-6
+	case f >= 1e11:
+		return 1e-3
+	}
+	return 1
+}
+
+// Dates reports whether time stamps are dates. It is false before the first.
+func (c *Clock) Dates() bool { return c.layout != "" }

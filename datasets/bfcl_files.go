@@ -28,7 +28,7 @@ func (o BFCLOptions) directory() (string, error) {
 	info, err := os.Stat(o.Path)
 	switch {
 	case err == nil && info.IsDir():
-		return snapshot(o.Path), nil
+		return hub.Selection{Path: o.Path, Name: BFCLRepository}.Directory()
 	case err == nil:
 		return "", fmt.Errorf("this is a file; give the directory that holds files like %ssimple%s", bfclPrefix, bfclSuffix)
 	case o.Path == BFCLRepository:
@@ -68,20 +68,6 @@ func checkBFCL(r io.Reader) error {
 		err = fmt.Errorf("there is no question in it; expected %s on each line", bfclForm)
 	}
 	return err
-}
-
-// snapshot is where a directory keeps the files: the directory itself, or, in the hub's cache, that of the newest revision.
-//
-//	hub/ datasets--<owner>--<name>/ refs/main               holds <revision>
-//	                                snapshots/<revision>/   holds the files
-func snapshot(dir string) string {
-	for _, repository := range []string{dir, filepath.Join(dir, "datasets--"+strings.ReplaceAll(BFCLRepository, "/", "--"))} {
-		revision, err := os.ReadFile(filepath.Join(repository, "refs", "main"))
-		if name := strings.TrimSpace(string(revision)); err == nil && name != "" && filepath.IsLocal(name) {
-			return filepath.Join(repository, "snapshots", name)
-		}
-	}
-	return dir
 }
 
 // file is where the file of a category lies.

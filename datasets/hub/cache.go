@@ -2,6 +2,7 @@ package hub
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func resolve(root string, repo Repository, file string) (commit string, err erro
 	return "", fmt.Errorf("%s does not have revision %s", root, repo.revision)
 }
 
-// newest is the snapshot that was made last, of those with the file.
+// newest is the snapshot that was made last, of those with the file; "" stands for any.
 func newest(snapshots, file string) (string, error) {
 	entries, err := os.ReadDir(snapshots)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +92,7 @@ func newest(snapshots, file string) (string, error) {
 	var made time.Time
 	for _, entry := range entries {
 		info, err := os.Stat(filepath.Join(snapshots, entry.Name(), filepath.FromSlash(file)))
-		if err != nil || !info.Mode().IsRegular() {
+		if err != nil || !info.Mode().IsRegular() && file != "" {
 			continue
 		}
 		// The directory's time: that of the file is its blob's, which snapshots share.
@@ -103,7 +104,7 @@ func newest(snapshots, file string) (string, error) {
 		}
 	}
 	if name == "" {
-		return "", fmt.Errorf("%s: no snapshot has a usable %s", snapshots, file)
+		return "", fmt.Errorf("%s: no snapshot has a usable %s", snapshots, cmp.Or(file, "file"))
 	}
 	return name, nil
 }
@@ -134,7 +135,7 @@ func KeepDirectory(dir string, files map[string][]byte, whole func(dir string) e
 // incomplete begins the names of directories that are being written.
 const incomplete = ".incomplete-"
 
-// abandonedAfter is the age at which such a directory is left over: writing takes seconds.
+// abandonedAfter is how long after the last byte was written such a directory is left over.
 const abandonedAfter = time.Hour
 
 // makeIncomplete makes such a directory in parent, and clears away those that processes have left that were killed.
@@ -145,8 +146,16 @@ func makeIncomplete(parent string) (dir string, err error) {
 	entries, _ := os.ReadDir(parent) // if it cannot be read, it cannot be cleared
 	for _, entry := range entries {
 		info, err := entry.Info()
-		if err == nil && entry.IsDir() && strings.HasPrefix(entry.Name(), incomplete) && time.Since(info.ModTime()) > abandonedAfter {
-			_ = os.RemoveAll(filepath.Join(parent, entry.Name())) // the next one tries again
+		if err != nil || !entry.IsDir() || !strings.HasPrefix(entry.Name(), incomplete) || time.Since(info.ModTime()) < abandonedAfter {
+			continue
+		}
+		dir := filepath.Join(parent, entry.Name())
+		inside, _ := os.ReadDir(dir)
+		if !slices.ContainsFunc(inside, func(e fs.DirEntry) bool {
+			info, err := e.Info()
+			return err == nil && time.Since(info.ModTime()) < abandonedAfter
+		}) {
+			_ = os.RemoveAll(dir) // the next one tries again
 		}
 	}
 	return os.MkdirTemp(parent, incomplete)
@@ -211,13 +220,21 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 	case len(data) == 0:
 		return nil, fmt.Errorf("%s is empty; fetch it again", path)
 	case bytes.HasPrefix(data, []byte(pointer)):
-		return nil, fmt.Errorf("%s is Git's pointer to a large file, not the file; fetch it by: git lfs pull", path)
+		return nil, pointerError(path)
 	}
 	return data, nil
 }
 
 // pointer is how a file begins that Git has in place of a large one.
 const pointer = "version https://git-lfs"
+
+// pointerError is the error for such a file.
+func pointerError(path string) error {
+	return fmt.Errorf("%s is Git's pointer to a large file, not the file; fetch it by: git lfs pull", path)
+}
+
+// maxPointer is more bytes than such a file has.
+const maxPointer = 1024
 
 var (
 	errNotRegular = errors.New("not a regular file")
@@ -268,8 +285,11 @@ func readBounded(r io.Reader, limit int64) ([]byte, error) {
 	}
 }
 
-func tooLarge(limit int64) error {
-	return fmt.Errorf("it is larger than %d MiB, which no such file is", limit>>20)
+// tooLarge is the error for a file of more bytes than such a file has.
+type tooLarge int64
+
+func (limit tooLarge) Error() string {
+	return fmt.Sprintf("it is larger than %d MiB, which no such file is", int64(limit)>>20)
 }
 
 // BrokenLink reports whether path is a link whose target is gone, and that target.

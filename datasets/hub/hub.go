@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
@@ -41,6 +42,7 @@ type Hub struct {
 	cache    string
 	progress func(string)
 	lost     atomic.Pointer[unreachable]
+	trees    sync.Map // lists of files, by the path where each is kept
 }
 
 // New does no I/O.
@@ -67,6 +69,10 @@ type File struct {
 	// Check says why a content cannot be what was wanted; nil takes any. A refused content is not kept, and Fetch passes over
 	// it in the caches: a file that was cut short would else fail every run from then on.
 	Check func(io.Reader) error
+
+	size int64  // bytes; 0 where it is not known
+	sum  string // its SHA-256 in hexadecimal; "" where it is not known
+	part string // "file 1 of 3, " where it is one of several
 }
 
 // Fetch returns where a file lies: in a cache, or, after a download, in our own. The error lists what was tried; it is an
@@ -91,19 +97,15 @@ func (h *Hub) Fetch(ctx context.Context, repo Repository, f File) (path string, 
 	if own == nil {
 		return path, nil
 	}
-	var data []byte
 	remote, err := h.Remote(repo)
 	if err == nil {
-		data, err = remote.Get(ctx, f)
+		err = remote.Save(ctx, f, path)
 	}
 	if err != nil && ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s; %s; %w", cached, own, err)
-	}
-	if err := keepFile(path, data); err != nil {
-		return "", fmt.Errorf("%s of %s was downloaded but could not be kept (%v); benchtop needs a directory there that it may write to", f.Name, repo.id, err)
 	}
 	return path, nil
 }
@@ -137,8 +139,14 @@ func (f File) check() error {
 
 // usable reports what keeps a file from being read, or from being what was wanted.
 func (f File) usable(path string) error {
-	if err := usable(path); err != nil || f.Check == nil {
+	if err := usable(path); err != nil {
 		return err
+	}
+	if info, err := os.Stat(path); err == nil && f.size > 0 && info.Size() != f.size {
+		return fmt.Errorf("%s has %d bytes, expected %d", path, info.Size(), f.size)
+	}
+	if f.Check == nil {
+		return nil
 	}
 	file, err := os.Open(path)
 	if err == nil {
@@ -153,10 +161,25 @@ func (f File) usable(path string) error {
 
 // usable reports what keeps a file from being read.
 func usable(path string) error {
-	if info, err := regular(path); err != nil || info.Size() > 0 {
+	info, err := regular(path)
+	switch {
+	case err != nil:
 		return err
+	case info.Size() == 0:
+		return errors.New(path + " is empty")
+	case info.Size() > maxPointer:
+		return nil
 	}
-	return errors.New(path + " is empty")
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, PathCause(err))
+	}
+	defer file.Close()
+	begin := make([]byte, len(pointer))
+	if n, _ := io.ReadFull(file, begin); string(begin[:n]) == pointer {
+		return pointerError(path)
+	}
+	return nil
 }
 
 // Kind says what a repository holds.

@@ -71,6 +71,17 @@ func (s *stub) hub(home string, pairs ...string) *Hub {
 	return New(Options{Env: func(name string) string { return env[name] }, Client: s.Client(), Cache: filepath.Join(home, "own")})
 }
 
+// nothingIn checks that a directory has no files.
+func nothingIn(t *testing.T, dir string) {
+	t.Helper()
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			t.Errorf("%s was kept", path)
+		}
+		return nil
+	})
+}
+
 func theDataset(t *testing.T) Repository {
 	repo, err := ParseRepository(Datasets, "org/name", "")
 	if err != nil {
@@ -182,9 +193,7 @@ func TestFetchRefusals(t *testing.T) {
 			if len(s.asked) != test.asked {
 				t.Errorf("got requests %q, want %d", s.asked, test.asked)
 			}
-			if left, _ := os.ReadDir(filepath.Join(home, "own")); len(left) > 0 {
-				t.Errorf("something was kept: %v", left)
-			}
+			nothingIn(t, filepath.Join(home, "own"))
 		})
 	}
 }

@@ -1,18 +1,16 @@
 package hub
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"mime"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -73,95 +71,28 @@ func (r *Remote) address(name string) *url.URL {
 	return u
 }
 
-// Get returns the content of a file. The error is an fs.ErrNotExist only if the hub has the repository, but not the file.
-func (r *Remote) Get(ctx context.Context, f File) ([]byte, error) {
-	what := fmt.Sprintf("%s of %s from %s", f.Name, r.repo.id, r.endpoint.Host)
-	if f.Reported && r.hub.lost.Load() == nil {
-		r.hub.progress("downloading " + what)
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, fetchWithin, fmt.Errorf("it took longer than %v", fetchWithin))
-	defer cancel()
-	resp, err := r.get(ctx, http.MethodGet, r.address(f.Name))
-	if err != nil {
-		return nil, fmt.Errorf("cannot download %s: %w", what, err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, r.refusal(what, f.Name, resp)
-	}
-	data, err := r.body(resp, what, f.Limit)
-	if err != nil {
-		return nil, fmt.Errorf("cannot download %s: %w", what, err)
-	}
-	return data, misdelivered(what, f, resp.Header.Get("Content-Type"), data)
-}
-
-// body reads an answer. One that is shorter than was announced is an error.
-func (r *Remote) body(resp *http.Response, what string, limit int64) ([]byte, error) {
-	if resp.ContentLength > limit {
-		return nil, tooLarge(limit)
-	}
-	said := &progress{total: resp.ContentLength, what: what, report: r.hub.progress}
-	data, err := readBounded(io.TeeReader(resp.Body, said), limit)
-	if errors.Is(err, io.ErrUnexpectedEOF) || err == nil && int64(len(data)) < resp.ContentLength {
-		return nil, fmt.Errorf("the answer broke off after %d bytes; try again", len(data))
-	}
-	return data, err
-}
-
-// misdelivered is the error for something else than the file, such as a proxy's page to log in.
-func misdelivered(what string, f File, kind string, data []byte) error {
-	media, _, _ := mime.ParseMediaType(kind)
-	begin := bytes.ToLower(bytes.TrimSpace(data[:min(len(data), 512)]))
-	switch {
-	case media == "text/html" || bytes.HasPrefix(begin, []byte("<!doctype html")) || bytes.HasPrefix(begin, []byte("<html")):
-		return fmt.Errorf("a web page came instead of %s; does a proxy want a login? Check HF_ENDPOINT and HTTPS_PROXY", what)
-	case bytes.HasPrefix(data, []byte(pointer)):
-		return fmt.Errorf("a pointer of Git's to a large file came instead of %s; does this hub have its large files? Check HF_ENDPOINT", what)
-	case f.JSON && !json.Valid(data):
-		return fmt.Errorf("%s came as %d bytes that are not JSON; try again", what, len(data))
-	case len(data) == 0:
-		return fmt.Errorf("%s came empty; try again", what)
-	case f.Check != nil:
-		if err := f.Check(bytes.NewReader(data)); err != nil {
-			return fmt.Errorf("%s came as something else: %w; try again", what, err)
-		}
-	}
-	return nil
-}
-
-// progress reports how far a download is, every few megabytes.
-type progress struct {
-	done, total, next int64
-	what              string
-	report            func(string)
-}
-
-const reportEvery = 4 << 20
-
-func (t *progress) Write(p []byte) (int, error) {
-	t.done += int64(len(p))
-	if t.done >= t.next+reportEvery {
-		t.next = t.done - t.done%reportEvery
-		of := ""
-		if t.total > 0 {
-			of = fmt.Sprintf(" of %d", t.total>>20)
-		}
-		t.report(fmt.Sprintf("downloading %s: %d%s MiB", t.what, t.done>>20, of))
-	}
-	return len(p), nil
-}
-
 // redirects are the statuses of answers that point on to another address.
 var redirects = []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
 
-// get sends a request and follows redirects itself: http.Client would send the token to hosts below the hub's.
-// The caller closes the answer's body.
-func (r *Remote) get(ctx context.Context, method string, to *url.URL) (*http.Response, error) {
+// get sends a request and follows redirects itself: http.Client would send the token to hosts below the hub's. The answer begins at
+// byte from, if the host can do so. The caller closes the answer's body.
+func (r *Remote) get(ctx context.Context, method string, to *url.URL, from int64) (*http.Response, error) {
+	waited := false
 	for range maxRedirects + 1 {
-		resp, err := r.once(ctx, method, to)
+		resp, err := r.once(ctx, method, to, from)
 		if err != nil {
 			return nil, err
+		}
+		if pause := retryAfter(resp); pause > 0 && !waited {
+			waited = true
+			resp.Body.Close()
+			r.hub.progress(fmt.Sprintf("%s wants fewer requests: waiting for %v, as it asks to", to.Host, pause))
+			select {
+			case <-time.After(pause):
+				continue
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
 		}
 		if !slices.Contains(redirects, resp.StatusCode) {
 			return resp, nil
@@ -179,6 +110,18 @@ func (r *Remote) get(ctx context.Context, method string, to *url.URL) (*http.Res
 	return nil, fmt.Errorf("%s points from one address to the next, more than %d times", r.endpoint.Host, maxRedirects)
 }
 
+// longestPause is how long the hub may have us wait.
+const longestPause = time.Minute
+
+// retryAfter is how long a host that gets too many requests asks to wait, 0 if it does not or if that is too long.
+func retryAfter(resp *http.Response) time.Duration {
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if resp.StatusCode != http.StatusTooManyRequests || err != nil || seconds < 0 || seconds > int(longestPause/time.Second) {
+		return 0
+	}
+	return time.Duration(max(1, seconds)) * time.Second
+}
+
 var (
 	errNoConnection = fmt.Errorf("no connection within %v; is the network up? HF_HUB_OFFLINE=1 goes without", connectWithin)
 	errHungUp       = errors.New("the connection was closed without an answer; try again")
@@ -189,7 +132,7 @@ var (
 type unreachable struct{ error }
 
 // once sends one request and watches over the wait for its answer, until the body is closed.
-func (r *Remote) once(ctx context.Context, method string, to *url.URL) (*http.Response, error) {
+func (r *Remote) once(ctx context.Context, method string, to *url.URL, from int64) (*http.Response, error) {
 	hub := to.Host == r.endpoint.Host
 	if lost := r.hub.lost.Load(); hub && lost != nil {
 		return nil, lost.error
@@ -217,6 +160,9 @@ func (r *Remote) once(ctx context.Context, method string, to *url.URL) (*http.Re
 	req.Header.Set("User-Agent", "benchtop")
 	if r.token != "" && to.Scheme == r.endpoint.Scheme && to.Host == r.endpoint.Host {
 		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	if from > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 	}
 	client := *r.hub.client
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -279,7 +225,7 @@ func (b *watchedBody) Close() error {
 // Has reports whether the hub has a file, without fetching it. A hub points on to its content network only for files
 // that it has; that network may refuse to be asked this way.
 func (r *Remote) Has(ctx context.Context, name string) bool {
-	resp, err := r.get(ctx, http.MethodHead, r.address(name))
+	resp, err := r.get(ctx, http.MethodHead, r.address(name), 0)
 	if err != nil {
 		return false
 	}
@@ -291,15 +237,18 @@ func (r *Remote) Has(ctx context.Context, name string) bool {
 func (r *Remote) refusal(what, name string, resp *http.Response) error {
 	noun, page := r.repo.kind.noun(), r.Page()
 	hint := "try again later"
+	code := resp.Header.Get("X-Error-Code") // the hub's own word for the reason
 	switch status := resp.StatusCode; {
+	case status == http.StatusNotFound && code == "RepoNotFound":
+		return fmt.Errorf("%s does not exist, or is private: check the name, and set HF_TOKEN for a private %s", r.Name(), noun)
+	case status == http.StatusNotFound && code == "RevisionNotFound":
+		return revisionError{r.Name(), r.repo.revision}
 	case status == http.StatusNotFound:
-		switch resp.Header.Get("X-Error-Code") { // the hub's own word for the reason
-		case "RepoNotFound":
-			return fmt.Errorf("%s does not exist, or is private: check the name, and set HF_TOKEN for a private %s", r.Name(), noun)
-		case "RevisionNotFound":
-			return fmt.Errorf("%s has no revision %s", r.Name(), r.repo.revision)
-		}
 		return lackingError{r.Name(), name}
+	case code == "GatedRepo" && r.token == "":
+		hint = "the " + noun + " is gated: accept the licence at " + page + " and set HF_TOKEN"
+	case code == "GatedRepo":
+		hint = "the " + noun + " is gated: accept the licence at " + page + " for the account of the token, or set HF_TOKEN to another"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		hint = "the " + noun + " is gated, private or does not exist: check its name, accept the licence at " + page + " and set HF_TOKEN"
 		if r.token != "" {
@@ -319,3 +268,8 @@ type lackingError struct{ where, file string }
 func (e lackingError) Error() string { return e.where + " has no " + e.file + " (status 404)" }
 
 func (e lackingError) Unwrap() error { return fs.ErrNotExist }
+
+// revisionError says that a repository has no such revision.
+type revisionError struct{ where, revision string }
+
+func (e revisionError) Error() string { return e.where + " has no revision " + e.revision }

@@ -277,14 +277,9 @@ func TestDownloadsAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 3 {
 		group.Go(func() {
-			o, lines := o, 0
-			o.Progress = func(string) { lines++ }
 			found, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
 			if err != nil || string(found.Tokenizer) != large || found.Path == "" {
 				t.Errorf("got %d bytes from %s, error %v", len(found.Tokenizer), found.Path, err)
-			}
-			if lines != 0 && lines != 3 { // none from the cache; the start and two times 4 MiB from the hub
-				t.Errorf("got %d lines of progress", lines)
 			}
 		})
 	}

@@ -35,7 +35,8 @@ var arrows = map[string][]string{
 	"benchtop/datasets/media":          {"benchtop/datasets/jsonscan", "benchtop/datasets/numpy"},
 	"benchtop/datasets/jsonscan":       {},
 	"benchtop/datasets/parallel":       {},
-	"benchtop/datasets/table":          {"benchtop/datasets/jsonscan", "benchtop/datasets/textfile"},
+	"benchtop/datasets/table":          {"benchtop/datasets/jsonscan", "benchtop/datasets/table/parquet", "benchtop/datasets/textfile"},
+	"benchtop/datasets/table/parquet":  {"benchtop/datasets/textfile", "benchtop/internal/pyjson"},
 	"benchtop/datasets/textfile":       {"benchtop/datasets/hub", "benchtop/datasets/jsonscan"},
 	"benchtop/datasets/lengths":        {"benchtop/datasets/numpy"},
 	"benchtop/datasets/trace":          {"benchtop/datasets/jsonscan", "benchtop/datasets/lengths"},
@@ -104,6 +105,7 @@ var only = map[string][]string{
 	"github.com/dlclark/regexp2":      {"benchtop/datasets/tokenizer"},
 	"golang.org/x/text/":              {"benchtop/datasets/tokenizer"},
 	"github.com/rivo/uniseg":          {"benchtop/datasets/tokenizer", "benchtop/internal/preview"},
+	"github.com/klauspost/compress":   {"benchtop/datasets/table/parquet"},
 	"github.com/nikolalohinski/gonja": {"benchtop/datasets/chattemplate"},
 	"go.yaml.in/":                     {"benchtop/datasets/hub"},
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"benchtop/datasets/table/parquet"
 	"benchtop/datasets/textfile"
 )
 
@@ -44,14 +45,14 @@ func open(ctx context.Context, file *os.File, ext string) (Table, error) {
 		return nil, err
 	}
 	head = head[:n]
-	if ext == ".parquet" || bytes.HasPrefix(head, []byte(parquetMagic)) {
-		return nil, errors.New("Parquet cannot be read yet")
+	if ext == ".parquet" || bytes.HasPrefix(head, []byte(parquet.Magic)) {
+		return openParquet(file, info.Size())
 	}
 	mark, err := textfile.CheckHead(head)
 	if err != nil {
 		return nil, err
 	}
-	t := &textTable{file: file, size: info.Size()}
+	t := &textTable{file: file, size: info.Size(), window: textfile.Window{File: file}}
 	first := bytes.TrimLeft(head[mark:], " \t\r\n")
 	switch {
 	case ext == ".csv":
@@ -67,5 +68,3 @@ func open(ctx context.Context, file *os.File, ext string) (Table, error) {
 	}
 	return nil, fmt.Errorf("the file begins with %q, as none of these does: %s", first[:min(len(first), 12)], forms)
 }
-
-const parquetMagic = "PAR1"

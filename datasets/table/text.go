@@ -3,8 +3,6 @@ package table
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"os"
 	"unicode/utf8"
 
@@ -19,8 +17,7 @@ type textTable struct {
 	starts  []int64 // of rows
 	end     int64   // of the last row
 	array   bool    // commas stand between rows
-	window  []byte  // part of the file
-	from    int64   // offset of the window
+	window  textfile.Window
 	// object makes JSON of the bytes from the start of a row to the start of the next one.
 	object func(raw []byte, last bool, columns []string) ([]byte, error)
 	// has reports whether a row has that column, though the first row has not.
@@ -80,7 +77,7 @@ func (t *textTable) row(n int, columns []string) ([]byte, error) {
 	if end-t.starts[n] > textfile.MaxObject {
 		return nil, errLongRow
 	}
-	raw, err := t.bytes(t.starts[n], end)
+	raw, err := t.window.Bytes(t.starts[n], end)
 	if err != nil {
 		return nil, err
 	}
@@ -88,27 +85,6 @@ func (t *textTable) row(n int, columns []string) ([]byte, error) {
 		return nil, textfile.ErrNotUTF8
 	}
 	return t.object(raw, n+1 == len(t.starts), columns)
-}
-
-// readAhead is how many bytes are read at once: rows that follow are often wanted next.
-const readAhead = 1 << 16
-
-// bytes are those of the file from start to end, good until the next call.
-func (t *textTable) bytes(start, end int64) ([]byte, error) {
-	if start < t.from || end > t.from+int64(len(t.window)) {
-		length := max(int(end-start), readAhead)
-		if cap(t.window) < length {
-			t.window = make([]byte, length)
-		}
-		n, err := t.file.ReadAt(t.window[:length], start)
-		if t.window, t.from = t.window[:n], start; n < int(end-start) {
-			if errors.Is(err, io.EOF) {
-				err = errors.New("the file has become shorter since it was opened")
-			}
-			return nil, err
-		}
-	}
-	return t.window[start-t.from : end-t.from], nil
 }
 
 // located says on which line a row begins, where the error is not of the file system.

@@ -1,15 +1,14 @@
 package datasets
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
 
 	"benchtop/datasets/media"
-	"benchtop/datasets/parallel"
 	"benchtop/datasets/tokenizer"
 )
 
@@ -146,19 +145,22 @@ func (k *randomMMKind) Open(_ context.Context, c Common, t Tools) (Source, error
 }
 
 // RandomMM is a source of random prompts with random images, those of vLLM's random-mm for the same seed and tokenizer:
-// the same texts, and images of the same pixels. They are made as they are asked for, a few ahead of need.
+// the same texts, and images of the same pixels. They are made as they are asked for, a few ahead of need: while one request is
+// drawn after another, images of those before are encoded.
 type RandomMM struct {
 	prompts *Random
 	draws   media.Draws
 	chat    bool
-	ready   []mmRequest // encoded, not handed on yet
+	encoder media.Encoder
+	begun   []mmRequest // not handed on yet
 	end     error       // why there are no more
 }
 
-// mmRequest is a request on its way: its prompt and its media as drawn.
+// mmRequest is a request on its way.
 type mmRequest struct {
 	Conversation
-	media []media.Medium
+	media []*media.Encoding
+	size  int // of the samples of its media, in bytes
 }
 
 // newRandomMM prepares the prompts and images that o describes. Videos can be drawn, but not sent.
@@ -177,74 +179,76 @@ func newRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (*RandomMM, error) 
 	return m, m.prompts.prepare()
 }
 
-// draw makes a prompt and then draws its media from the same generator.
-func (m *RandomMM) draw() (mmRequest, error) {
+// draw makes a prompt and then draws its media from the same generator; take draws the samples of each.
+func (m *RandomMM) draw(take func(media.Bucket)) (Conversation, error) {
 	c, err := m.prompts.Next()
-	if err != nil {
-		return mmRequest{}, err
+	if err == nil {
+		m.draws.Request(&m.prompts.gen, take)
 	}
-	return mmRequest{c, m.draws.Request(&m.prompts.gen)}, nil
+	return c, err
 }
 
 // Next makes the next request.
 func (m *RandomMM) Next() (Conversation, error) {
-	if len(m.ready) == 0 && m.end == nil {
-		m.fill()
-	}
-	if len(m.ready) == 0 {
+	m.begin()
+	if len(m.begun) == 0 {
 		return Conversation{}, m.end
 	}
-	r := m.ready[0]
-	m.ready[0] = mmRequest{} // its images are large, and not ours to keep
-	m.ready = m.ready[1:]
-	return r.Conversation, nil
+	r := m.begun[0]
+	m.begun[0] = mmRequest{} // its images are large, and not ours to keep
+	m.begun = m.begun[1:]
+	c, err := r.finish(m.chat)
+	if err != nil {
+		m.begun, m.end = nil, fmt.Errorf("dataset random-mm, request %s: %w", r.ID, err)
+		return Conversation{}, m.end
+	}
+	return c, nil
 }
 
-// windowSamples bounds the images that are drawn and not yet encoded, in bytes.
-const windowSamples = 64 << 20
-
-// fill draws as many requests as there are processors and encodes their images, which takes most of the time, in parallel.
-// Requests before a failure are handed on.
-func (m *RandomMM) fill() {
-	for samples := 0; len(m.ready) < runtime.GOMAXPROCS(0) && samples < windowSamples; {
+// begin draws requests and begins to encode their media, until enough are in work.
+func (m *RandomMM) begin() {
+	size := 0
+	for _, r := range m.begun {
+		size += r.size
+	}
+	for m.end == nil && (len(m.begun) == 0 || len(m.begun) < media.Window() && size < media.WindowBytes) {
 		var r mmRequest
-		if r, m.end = m.draw(); m.end != nil {
-			break
-		}
-		for _, medium := range r.media {
-			samples += len(medium.Samples)
-		}
-		m.ready = append(m.ready, r)
-	}
-	errs := make([]error, len(m.ready))
-	parallel.Do(runtime.GOMAXPROCS(0), len(m.ready), func(i int) bool {
-		errs[i] = m.ready[i].encode(m.chat)
-		return errs[i] == nil
-	})
-	for i, err := range errs {
-		if err != nil {
-			m.ready, m.end = m.ready[:i], fmt.Errorf("dataset random-mm, request %s: %w", m.ready[i].ID, err)
-			return
+		r.Conversation, m.end = m.draw(func(b media.Bucket) {
+			r.size += b.Size()
+			r.media = append(r.media, m.encoder.Begin(b, m.prompts.gen.Fill))
+		})
+		if m.end == nil {
+			m.begun = append(m.begun, r)
+			size += r.size
 		}
 	}
 }
 
-// encode turns the media into parts of the message.
-func (r *mmRequest) encode(chat bool) error {
-	var parts []byte
+// finish puts the media into the message.
+func (r *mmRequest) finish(chat bool) (Conversation, error) {
+	var parts [][]byte
 	for _, medium := range r.media {
 		part, err := medium.Part()
 		if err != nil {
-			return err
+			return Conversation{}, err
 		}
-		parts = media.AppendPart(parts, part)
+		parts = append(parts, part)
 	}
-	r.media = nil // the samples are large
-	if turn := &r.Turns[0]; chat {
-		turn.Messages = chatMessages(turn.Text, parts)
-	} else {
-		turn.Media = parts
+	turn := &r.Turns[0]
+	switch {
+	case chat:
+		turn.Messages = chatMessages(turn.Text, bytes.Join(parts, []byte{','}))
+	case len(parts) == 1: // without a copy
+		turn.Media = parts[0]
+	default:
+		turn.Media = bytes.Join(parts, []byte{','})
 	}
+	return r.Conversation, nil
+}
+
+// Close waits for the images that are in work.
+func (m *RandomMM) Close() error {
+	m.encoder.Close()
 	return nil
 }
 

@@ -89,20 +89,17 @@ func TestRandomMMGolden(t *testing.T) {
 			randomCase{toyCase: c.toyCase, InputLens: c.InputLens, OutputLens: c.OutputLens, Offsets: c.Offsets,
 				Prefix: append([]int{}, m.prompts.prefix...)}.checkDraws(t, m.prompts)
 			for _, want := range c.Requests {
-				got, err := m.draw()
+				items := []mmItem{}
+				got, err := m.draw(func(b media.Bucket) { items = append(items, describe(b, m.prompts.gen.Bytes(b.Size()))) })
 				if err != nil {
 					t.Fatal(err)
 				}
 				same(t, "request id", got.ID, want.ID)
 				same(t, want.ID+" input tokens", got.Turns[0].InputTokens, want.Input)
 				same(t, want.ID+" output tokens", got.Turns[0].MaxTokens, want.Output)
-				items := []mmItem{}
-				for _, medium := range got.media {
-					items = append(items, describe(medium))
-				}
 				same(t, want.ID+" items", items, want.Items)
 			}
-			_, err = m.draw()
+			_, err = m.draw(nil)
 			if !errors.Is(err, io.EOF) {
 				t.Errorf("got error %v behind the last request, want EOF", err)
 			}
@@ -111,14 +108,14 @@ func TestRandomMMGolden(t *testing.T) {
 	}
 }
 
-func describe(m media.Medium) mmItem {
-	sum := sha256.Sum256(m.Samples)
-	item := mmItem{Bucket: [3]int{m.Height, m.Width, m.Frames}, Kind: m.Modality(), Sum: hex.EncodeToString(sum[:])}
-	for i, sample := range m.Samples {
+func describe(b media.Bucket, samples []byte) mmItem {
+	sum := sha256.Sum256(samples)
+	item := mmItem{Bucket: [3]int{b.Height, b.Width, b.Frames}, Kind: b.Modality(), Sum: hex.EncodeToString(sum[:])}
+	for i, sample := range samples {
 		if i < 12 {
 			item.First = append(item.First, int(sample))
 		}
-		if i >= len(m.Samples)-12 {
+		if i >= len(samples)-12 {
 			item.Last = append(item.Last, int(sample))
 		}
 	}
@@ -152,19 +149,20 @@ func TestRandomMMSendsImages(t *testing.T) {
 		all := drain(t, source)
 		same(t, "requests", len(all), 20)
 		for _, got := range all {
-			want, err := drawn.draw()
+			var want []drawnImage
+			request, err := drawn.draw(func(b media.Bucket) { want = append(want, drawnImage{b, drawn.prompts.gen.Bytes(b.Size())}) })
 			if err != nil {
 				t.Fatal(err)
 			}
 			turn := got.Turns[0]
-			same(t, "request id", got.ID, want.ID)
-			same(t, "text", turn.Text, want.Turns[0].Text)
+			same(t, "request id", got.ID, request.ID)
+			same(t, "text", turn.Text, request.Turns[0].Text)
 			parts := turn.Media
 			if chat {
 				same(t, "media beside messages", string(turn.Media), "")
 				parts = inMessage(t, turn)
 			}
-			checkImages(t, parts, want.media)
+			checkImages(t, parts, want)
 		}
 	}
 }
@@ -194,7 +192,13 @@ func inMessage(t *testing.T, turn Turn) json.RawMessage {
 	return bytes.Join(parts, []byte{','})
 }
 
-func checkImages(t *testing.T, media []byte, want []media.Medium) {
+// drawnImage is an image as it was drawn.
+type drawnImage struct {
+	media.Bucket
+	samples []byte
+}
+
+func checkImages(t *testing.T, media []byte, want []drawnImage) {
 	t.Helper()
 	var parts []struct {
 		Type     string
@@ -220,7 +224,7 @@ func checkImages(t *testing.T, media []byte, want []media.Medium) {
 		}
 		same(t, "size", picture.Bounds(), image.Rect(0, 0, want[i].Width, want[i].Height))
 		same(t, "colours", picture.(*image.YCbCr).SubsampleRatio, image.YCbCrSubsampleRatio420)
-		if off := brightnessOff(picture, want[i].Samples); off > 25 {
+		if off := brightnessOff(picture, want[i].samples); off > 25 {
 			t.Errorf("the brightness is off by %.0f of 255 on average", off)
 		}
 	}
@@ -354,6 +358,47 @@ func BenchmarkRandomMM(b *testing.B) {
 	for b.Loop() {
 		if _, err := source.Next(); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// The whole way of an image of 1080p: drawn, encoded and put into a message.
+func BenchmarkRandomMM1080p(b *testing.B) {
+	o := tiny()
+	o.Prompts, o.BaseItems, o.ItemsRatio = b.N, 1, 0
+	o.Buckets = media.Buckets{bucket(1080, 1920, 1, 1)}
+	source, err := NewRandomMM(o, newToy(b, "identity", 997, nil, 0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for {
+		if _, err := source.Next(); err != nil {
+			break
+		}
+	}
+}
+
+// Images are made ahead of need, a few of them, and none are in work behind Close.
+func TestRandomMMAhead(t *testing.T) {
+	o := tiny()
+	o.Prompts, o.BaseItems = 1000, 3
+	source, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := source.(*RandomMM)
+	if _, err := m.Next(); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "requests ahead", len(m.begun), media.Window()-1)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range m.begun { // what was begun is there at once
+		if _, err := r.finish(false); err != nil {
+			t.Errorf("request %s: %v", r.ID, err)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type toy struct {
 	rewrite func(id int) []int
 }
 
-func newToy(t *testing.T, name string, size int, special []int, adds int) toy {
+func newToy(t testing.TB, name string, size int, special []int, adds int) toy {
 	rewrites := map[string]func(int) []int{
 		"identity": func(id int) []int { return []int{id} },
 		"lossy": func(id int) []int {

@@ -101,18 +101,18 @@ func TestDraws(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	count := map[string]int{}
-	for _, m := range d.Request(numpy.NewGenerator(1)) {
-		count[m.Modality()]++
-		if len(m.Samples) != m.Size() {
-			t.Errorf("%d samples, want %d", len(m.Samples), m.Size())
+	var e Encoder
+	defer e.Close()
+	gen := numpy.NewGenerator(1)
+	d.Request(gen, func(b Bucket) {
+		count[b.Modality()]++
+		if b.Modality() == videoModality {
+			return
 		}
-		if m.Modality() == videoModality {
-			continue
-		}
-		if part, err := m.Part(); err != nil || !strings.HasPrefix(string(part), `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,`) {
+		if part, err := e.Begin(b, gen.Fill).Part(); err != nil || !strings.HasPrefix(string(part), `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,`) {
 			t.Errorf("%.80s, %v", part, err)
 		}
-	}
+	})
 	if count["image"] != 3 || count["video"] != 1 {
 		t.Errorf("drawn: %v", count)
 	}

@@ -46,7 +46,15 @@ func ImagePart(data []byte) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jpegPart(onWhite(picture))
+	flat := onWhite(picture)
+	if max(flat.Rect.Dx(), flat.Rect.Dy()) > mostSide {
+		return nil, fmt.Errorf("the picture has %d × %d pixels, and the sides of a JPEG at most %d", flat.Rect.Dx(), flat.Rect.Dy(), mostSide)
+	}
+	samples := make([]byte, 0, 3*len(flat.Pix)/4)
+	for pixel := range slices.Chunk(flat.Pix, 4) {
+		samples = append(samples, pixel[:3]...)
+	}
+	return dataPart(imageModality, "image/jpeg", new(jpegEncoder).appendJPEG(nil, samples, flat.Rect.Dx(), flat.Rect.Dy())), nil
 }
 
 // format is a format of pictures, known by how a file begins, where ? is any byte.
@@ -137,17 +145,4 @@ func onWhite(picture image.Image) *image.RGBA {
 	draw.Draw(flat, bounds, image.NewUniform(color.White), image.Point{}, draw.Src)
 	draw.Draw(flat, bounds, picture, picture.Bounds().Min, draw.Over)
 	return flat
-}
-
-// jpegQuality is that of the imaging library that vLLM's client uses, where no quality is given.
-const jpegQuality = 75
-
-// jpegPart is a picture as a content part of the chat API, with a JPEG in its address. The encoder halves the colours' resolution
-// in both directions (4:2:0), as that library's does.
-func jpegPart(picture *image.RGBA) (json.RawMessage, error) {
-	var file bytes.Buffer
-	if err := jpeg.Encode(&file, picture, &jpeg.Options{Quality: jpegQuality}); err != nil {
-		return nil, fmt.Errorf("a picture of %d by %d pixels: %w", picture.Rect.Dy(), picture.Rect.Dx(), err)
-	}
-	return fmt.Appendf(nil, `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,%s"}}`, base64.StdEncoding.EncodeToString(file.Bytes())), nil
 }

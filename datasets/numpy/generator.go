@@ -1,6 +1,7 @@
 package numpy
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"sort"
 )
@@ -122,15 +123,21 @@ func (g *Generator) below64(n uint64) uint64 {
 // lost, as numpy loses it at the end of each call.
 func (g *Generator) Bytes(n int) []byte {
 	values := make([]byte, n)
-	var word uint32
-	for i := range values {
-		if i%4 == 0 {
-			word = g.Uint32()
-		}
-		values[i] = byte(word)
-		word >>= 8
-	}
+	g.Fill(values)
 	return values
+}
+
+// Fill is Bytes into values.
+func (g *Generator) Fill(values []byte) {
+	if g.hasSpare && len(values) > 0 {
+		values = values[copy(values, binary.LittleEndian.AppendUint32(nil, g.Uint32())):]
+	}
+	for ; len(values) >= 8; values = values[8:] {
+		binary.LittleEndian.PutUint64(values, g.Uint64())
+	}
+	for len(values) > 0 {
+		values = values[copy(values, binary.LittleEndian.AppendUint32(nil, g.Uint32())):]
+	}
 }
 
 // Choice returns an index in [0, n), all equally likely.

@@ -227,3 +227,11 @@ func BenchmarkIntegers(b *testing.B) {
 		g.Integers(0, 50257)
 	}
 }
+
+func BenchmarkBytes(b *testing.B) {
+	g, image := NewGenerator(1), make([]byte, 1920*1080*3)
+	b.SetBytes(int64(len(image)))
+	for b.Loop() {
+		g.Fill(image)
+	}
+}

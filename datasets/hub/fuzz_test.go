@@ -1,8 +1,12 @@
 package hub
 
 import (
+	"encoding/json"
+	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,6 +62,76 @@ func FuzzFileName(f *testing.F) {
 		again, err := url.Parse(address.String())
 		if err != nil || again.Path != "/mirror/datasets/org/name/resolve/main/"+name || again.RawQuery != "" || again.Fragment != "" {
 			t.Errorf("%q has address %s, error %v", name, address, err)
+		}
+	})
+}
+
+// FuzzCard finds files by what a README.md says and by their names, and never any that are not there.
+func FuzzCard(f *testing.F) {
+	data, err := os.ReadFile("testdata/layouts.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	var golden struct {
+		Cases []struct {
+			README string
+			Files  []string
+		}
+	}
+	if err := json.Unmarshal(data, &golden); err != nil {
+		f.Fatal(err)
+	}
+	for _, c := range golden.Cases {
+		f.Add(c.README, strings.Join(c.Files, "\n"), "", "train")
+	}
+	f.Add("---\nconfigs:\n- config_name: a\n  data_dir: ../[x\n  data_files: [a, '[!]', '**/b?']\n---\n", "a\nb", "a", "")
+	f.Fuzz(func(t *testing.T, card, files, subsetName, splitName string) {
+		subsets, err := readCard([]byte(card))
+		if err != nil {
+			return
+		}
+		l := layout{strings.Split(files, "\n"), subsets}
+		found, err := l.find(subsetName, splitName)
+		if err == nil && len(found) == 0 {
+			t.Error("it found nothing and no fault")
+		}
+		for _, file := range found {
+			if !slices.Contains(l.files, file) {
+				t.Errorf("%q is not there", file)
+			}
+		}
+	})
+}
+
+// FuzzTree reads lists of files.
+func FuzzTree(f *testing.F) {
+	f.Add(`{"sha":"abc"}`, `[{"type":"file","path":"a/train.json","size":3,"oid":"x","lfs":{"oid":"y","size":3}},{"type":"directory","path":"a"}]`, `<http://x/y?cursor=1>; rel="next"`)
+	f.Add(`{"sha":"../x"}`, `[{"type":"file","path":"../a.json","size":-1}]`, `,<;rel=next,<%zz>;rel="next"`)
+	repo, err := ParseRepository(Datasets, "org/name", "")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, info, page, link string) {
+		h := New(Options{Env: func(name string) string { return map[string]string{"HF_ENDPOINT": "http://hub"}[name] }, Cache: filepath.Join(t.TempDir(), "own"),
+			Client: &http.Client{Transport: wire(func(r *http.Request) *http.Response {
+				switch {
+				case strings.Contains(r.URL.Path, "/revision/"):
+					return response(http.StatusOK, -1, strings.NewReader(info))
+				case r.URL.Query().Has("cursor"):
+					return response(http.StatusOK, -1, strings.NewReader("[]"))
+				}
+				return response(http.StatusOK, -1, strings.NewReader(page), "Link", link)
+			})}})
+		tree, err := h.tree(t.Context(), repo)
+		if err != nil {
+			return
+		}
+		if !filepath.IsLocal(tree.Commit) || strings.ContainsAny(tree.Commit, `/\`) {
+			t.Errorf("the commit leads to %q", tree.Commit)
+		}
+		again, err := New(Options{Env: h.env, Cache: h.cache}).kept(repo)
+		if err != nil || again.Commit != tree.Commit || len(again.Files) != len(tree.Files) {
+			t.Errorf("kept as %v, error %v, want %v", again, err, tree)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"benchtop/datasets/hub"
@@ -40,6 +41,7 @@ type Flags interface {
 	IntVar(p *int, name string, value int, usage string)
 	Float64Var(p *float64, name string, value float64, usage string)
 	StringVar(p *string, name string, value string, usage string)
+	DurationVar(p *time.Duration, name string, value time.Duration, usage string)
 	// CountVar adds a number that is 0 until it is given, and then at least 1.
 	CountVar(p *int, name, usage string)
 }
@@ -189,6 +191,7 @@ func Kinds(c *Common) []Kind {
 		&speedBenchKind{SpeedBenchOptions{Subset: "qualitative", OutputLen: 4096}},
 		&timedTraceKind{TimedTraceOptions{ChunkSize: 16, Multiplier: 1,
 			Labels: TraceLabels{Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}}},
+		&traceKind{speed: 1},
 		&hubKind{BFCLOptions: BFCLOptions{Categories: []string{"simple", "live_simple", "multiple"}, OutputLen: 512}},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
@@ -19,7 +20,10 @@ type flagDefaults map[string]string
 func (f flagDefaults) BoolVar(p *bool, _ string, value bool, _ string)          { *p = value }
 func (f flagDefaults) IntVar(p *int, _ string, value int, _ string)             { *p = value }
 func (f flagDefaults) Float64Var(p *float64, _ string, value float64, _ string) { *p = value }
-func (f flagDefaults) CountVar(*int, string, string)                            {}
+func (f flagDefaults) DurationVar(p *time.Duration, _ string, value time.Duration, _ string) {
+	*p = value
+}
+func (f flagDefaults) CountVar(*int, string, string) {}
 func (f flagDefaults) StringVar(p *string, name, value, _ string) {
 	if *p = value; f[name] != "" {
 		*p = f[name]
@@ -75,6 +79,8 @@ func TestKindsOpen(t *testing.T) {
 		{name: "spec_bench", path: "spec_bench_small.jsonl", head: "spec_bench: 3 prompts", forms: AsText},
 		{name: "speed_bench", path: "speed_bench_small", head: "speed_bench: 3 prompts", forms: AsText},
 		{name: "timed_trace", path: "trace_small.jsonl", head: "timed_trace: 3 prompts", forms: AsTokenIDs, ids: true},
+		{name: "trace", path: "burstgpt_small.csv", head: "trace: 3 prompts", forms: AsText},
+		{name: "trace", path: "trace_small.jsonl", head: "trace: 3 prompts", forms: AsText, flags: flagDefaults{"trace-unit": "s"}},
 		{name: "hf", path: ".", head: "bfcl: 3 prompts", forms: AsMessages, flags: flagDefaults{"hf-name": BFCLRepository, "bfcl-categories": "simple"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

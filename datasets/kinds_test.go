@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // flagNames writes down what is defined, in order.
@@ -14,7 +15,10 @@ func (f flagNames) BoolVar(_ *bool, name string, _ bool, _ string)          { f.
 func (f flagNames) IntVar(_ *int, name string, _ int, _ string)             { f.add(name) }
 func (f flagNames) Float64Var(_ *float64, name string, _ float64, _ string) { f.add(name) }
 func (f flagNames) StringVar(_ *string, name, _, _ string)                  { f.add(name) }
-func (f flagNames) CountVar(_ *int, name, _ string)                         { f.add(name) }
+func (f flagNames) DurationVar(_ *time.Duration, name string, _ time.Duration, _ string) {
+	f.add(name)
+}
+func (f flagNames) CountVar(_ *int, name, _ string) { f.add(name) }
 
 // The help has its flags in the order in which they are defined: sonnet's behind those of the custom family.
 func TestKindsDefineTheirFlagsOnce(t *testing.T) {

@@ -158,21 +158,27 @@ func (k *randomKind) Open(_ context.Context, c Common, t Tools) (Source, error) 
 		return nil, err
 	}
 	t.Note(o.Lengths.Doubt())
-	tok, err := t.Maker()
+	tok, vocab, err := c.maker(t)
 	if err != nil {
 		return nil, err
 	}
-	switch o.Vocabulary = c.vocabulary(); {
-	case tok == nil:
-		o.Vocabulary = t.TokenIDs()
-	case o.Warm > 0: // made as ids
-		o.Vocabulary, _ = vocabularyFor(o.Vocabulary, tok)
+	if o.Vocabulary = vocab; tok != nil && o.Warm > 0 { // made as ids
+		o.Vocabulary, _ = vocabularyFor(vocab, tok)
 		tok = nil
 	}
 	if c.Endless {
 		return NewBlocks(o, tok)
 	}
 	return NewRandom(o, tok)
+}
+
+// maker makes the text of synthetic prompts; where it is nil they are ids of the vocabulary.
+func (c Common) maker(t Tools) (tok tokenizer.Tokenizer, vocab Vocabulary, err error) {
+	vocab = c.vocabulary()
+	if tok, err = t.Maker(); tok == nil && err == nil {
+		vocab = t.TokenIDs()
+	}
+	return tok, vocab, err
 }
 
 // Random is a source of prompts made of random tokens, those of vLLM's random dataset for the same seed and tokenizer.
@@ -192,7 +198,7 @@ type Random struct {
 	// Those of warm come last, and say which prompts are.
 	inputs, outputs, offsets, warm draws
 	gen                            numpy.Generator
-	pairs                          []lengths.Pair // instead of inputs and outputs, where o.Lengths says so
+	pair                           func(i int) lengths.Pair // of prompt i, instead of inputs and outputs; nil to draw these
 
 	prefix []int // the beginning of all prompts, as the tokenizer gave it back, or of the warm ones, as far as they need it
 	ahead  ahead
@@ -206,17 +212,22 @@ type Random struct {
 // are, and no room is left for special tokens, since a server adds none to ids. A tokenizer that does not know the size of
 // its vocabulary, as a server's, makes text of ids of o.Vocabulary.
 func NewRandom(o RandomOptions, tok tokenizer.Tokenizer) (*Random, error) {
-	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
-	special := 0
-	if tok != nil {
-		special = tok.SpecialTokensToAdd()
-		o.Vocabulary = Vocabulary{}
-	}
-	if err := o.validate(special); err != nil {
+	r := newRandom("random", o, tok)
+	if err := r.o.validate(r.special); err != nil {
 		return nil, err
 	}
-	r := &Random{name: "random", o: o, tok: tok, vocab: vocab, assumed: assumed, special: special}
 	return r, r.prepare()
+}
+
+// newRandom makes a source that is to be prepared.
+func newRandom(name string, o RandomOptions, tok tokenizer.Tokenizer) *Random {
+	r := &Random{name: name, o: o, tok: tok}
+	r.vocab, r.assumed = vocabularyFor(o.Vocabulary, tok)
+	if tok != nil {
+		r.special = tok.SpecialTokensToAdd()
+		r.o.Vocabulary = Vocabulary{}
+	}
+	return r
 }
 
 // prepare lists the ids and starts.
@@ -239,10 +250,10 @@ func (r *Random) another(seed int64) (*Random, error) {
 func (r *Random) start() error {
 	r.gen = *numpy.NewGenerator(uint64(r.o.Seed))
 	r.ahead = ahead{tok: r.tok, begin: r.begin, draw: r.draw}
-	longest := r.drawLengths()
+	r.drawLengths()
 	r.offsets = drawAhead(&r.gen, 0, r.vocab.Size, r.o.Prompts)
 	if r.o.Warm > 0 {
-		prefix := r.drawIDs(int(r.o.WarmPrefix * float64(longest)))
+		prefix := r.drawIDs(int(r.o.WarmPrefix * float64(r.longest())))
 		if n := len(r.prefix); n < len(prefix) { // the beginning is that of the block before
 			r.prefix = append(r.prefix[:n:n], prefix[n:]...)
 		}

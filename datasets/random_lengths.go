@@ -45,46 +45,55 @@ func (s *spreadFlags) lengths(input, output int) (lengths.Mix, error) {
 	return lengths.Mix{{Weight: 1, Input: in, Output: out}}, errors.Join(err1, err2)
 }
 
-// drawLengths draws the lengths of all prompts and answers and returns that of the longest prompt.
-func (r *Random) drawLengths() int {
-	if r.o.Lengths == nil {
+// drawLengths draws the lengths of all prompts and answers, unless they are given.
+func (r *Random) drawLengths() {
+	if r.o.Lengths != nil {
+		pairs := r.o.Lengths.Draw(&r.gen, r.o.Prompts)
+		r.pair = func(i int) lengths.Pair { return pairs[i] }
+	}
+	if r.pair == nil {
 		r.inputs, r.outputs = drawLengths(&r.gen, max(0, r.o.InputLen-r.special), r.o.OutputLen, r.o.Ratio, r.o.Prompts)
+	}
+}
+
+// longest is the length of the longest prompt.
+func (r *Random) longest() int {
+	if r.pair == nil {
 		return int(r.inputs.hi - 1)
 	}
-	r.pairs = r.o.Lengths.Draw(&r.gen, r.o.Prompts)
 	longest := int32(0)
-	for _, p := range r.pairs {
-		longest = max(longest, p.Input)
+	for i := range r.o.Prompts {
+		longest = max(longest, r.pair(i).Input)
 	}
 	return int(longest)
 }
 
-// inputLen is the length of the next prompt that is begun, without prefix and special tokens. Lengths that the special tokens take up become 1.
+// inputLen is the length of the next prompt that is begun, without prefix and special tokens. Where these take up all of it, 1 is left.
 func (r *Random) inputLen() int {
-	if r.pairs == nil {
+	if r.pair == nil {
 		return r.inputs.next()
 	}
 	least := 1
 	if r.o.PrefixLen > 0 {
 		least = 0
 	}
-	return max(least, int(r.pairs[r.begun].Input)-r.special)
+	return max(least, int(r.pair(r.begun).Input)-r.special)
 }
 
 // outputLen is the length of the next answer.
 func (r *Random) outputLen() int {
-	if r.pairs == nil {
+	if r.pair == nil {
 		return r.outputs.next()
 	}
-	return int(r.pairs[r.made].Output)
+	return int(r.pair(r.made).Output)
 }
 
 // spreads say how long prompts and answers are, as asked for and as drawn.
 func (r *Random) spreads() (input, output string) {
-	if r.pairs == nil {
+	if r.pair == nil {
 		return r.inputs.String(), r.outputs.String()
 	}
-	in, out := lengths.Summarize(r.pairs)
+	in, out := lengths.Summarize(r.o.Prompts, r.pair)
 	if len(r.o.Lengths) > 1 {
 		return fmt.Sprintf("mix of %s; drawn: %s", r.o.Lengths, in), out.String()
 	}

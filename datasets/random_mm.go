@@ -170,12 +170,10 @@ func newRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (*RandomMM, error) 
 		return nil, inDataset("random-mm", err)
 	}
 	m := &RandomMM{draws: draws, chat: o.MultimodalChat}
-	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
-	if tok, ok := tok.(interface{ AddedSpecialIDs() []int }); ok && !assumed {
-		vocab.Special = tok.AddedSpecialIDs() // a wider set, which vLLM leaves out only here
+	m.prompts = newRandom("random-mm", o.RandomOptions, tok)
+	if tok, ok := tok.(interface{ AddedSpecialIDs() []int }); ok && !m.prompts.assumed {
+		m.prompts.vocab.Special = tok.AddedSpecialIDs() // a wider set, which vLLM leaves out only here
 	}
-	o.RandomOptions.Vocabulary = Vocabulary{}
-	m.prompts = &Random{name: "random-mm", o: o.RandomOptions, tok: tok, vocab: vocab, assumed: assumed, special: tok.SpecialTokensToAdd()}
 	return m, m.prompts.prepare()
 }
 

@@ -65,7 +65,7 @@ type timedTraceKind struct{ TimedTraceOptions }
 func (k *timedTraceKind) Name() string { return "timed_trace" }
 
 func (k *timedTraceKind) Define(group func(string) Flags) {
-	f := group("Data set timed_trace")
+	f := group(TraceHeading)
 	f.IntVar(&k.ChunkSize, "timed-trace-chunk-hash-size", k.ChunkSize, "tokens per hash id")
 	f.Float64Var(&k.Multiplier, "timed-trace-sec-multiplier", k.Multiplier, "unit of the time stamps in seconds, as 0.001 for milliseconds")
 	f.StringVar(&k.Labels.Timestamp, "timed-trace-label-timestamp", k.Labels.Timestamp, "field with the time")
@@ -106,7 +106,7 @@ type TimedTrace struct {
 	o      TimedTraceOptions
 	vocab  Vocabulary // that prompts are made of, unless a tokenizer knew its own
 	own    bool       // it did
-	trace  *trace
+	trace  *hashTrace
 	blocks *traceBlocks
 	next   int
 }
@@ -123,7 +123,7 @@ func NewTimedTrace(o TimedTraceOptions, tok tokenizer.Tokenizer, s *numpy.Stream
 		return nil, inDataset("timed_trace", err)
 	}
 	d.blocks = newTraceBlocks(ids)
-	if d.trace, err = textfile.Read(o.Path, "a trace, a JSON object on each line", func(r io.Reader) (*trace, error) { return readTrace(r, o) }); err != nil {
+	if d.trace, err = textfile.Read(o.Path, "a trace, a JSON object on each line", func(r io.Reader) (*hashTrace, error) { return readTrace(r, o) }); err != nil {
 		return nil, inFile("timed_trace", o.Path, err)
 	}
 	s.Python.Seed(0)

@@ -15,16 +15,13 @@ import (
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/textfile"
+	"benchtop/datasets/trace"
 )
 
-const (
-	maxTraceKeys = 1 << 30 // bytes of hash ids kept
-	// maxTraceTime is how long a run may take. Larger time stamps count from another start than the run's, such as 1970.
-	maxTraceTime = 366 * 24 * time.Hour
-)
+const maxTraceKeys = 1 << 30 // bytes of hash ids kept
 
-// trace is the part of a file that is kept.
-type trace struct {
+// hashTrace is the part of a file that is kept.
+type hashTrace struct {
 	o      TimedTraceOptions
 	lines  []traceLine
 	hashes []byte // of all lines, one after the other: the length of each as a varint, and its text
@@ -41,7 +38,7 @@ type traceLine struct {
 }
 
 // hashIDs is the part of t.hashes that belongs to line i.
-func (t *trace) hashIDs(i int) []byte {
+func (t *hashTrace) hashIDs(i int) []byte {
 	end := len(t.hashes)
 	if i+1 < len(t.lines) {
 		end = t.lines[i+1].hashes
@@ -50,12 +47,12 @@ func (t *trace) hashIDs(i int) []byte {
 }
 
 // readTrace reads the first lines of a trace, as many as there are to be prompts. It keeps the lengths, time and hash ids of each.
-func readTrace(r io.Reader, o TimedTraceOptions) (*trace, error) {
+func readTrace(r io.Reader, o TimedTraceOptions) (*hashTrace, error) {
 	lines, err := textfile.NewJSONLines(r)
 	if err != nil {
 		return nil, err
 	}
-	t := &trace{o: o}
+	t := &hashTrace{o: o}
 	for len(t.lines) < o.Prompts {
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -79,13 +76,13 @@ func readTrace(r io.Reader, o TimedTraceOptions) (*trace, error) {
 }
 
 // form describes a line.
-func (t *trace) form() string {
+func (t *hashTrace) form() string {
 	l := t.o.Labels
 	return fmt.Sprintf("expected an object on each line, with %q, %q, %q and %q", l.Timestamp, l.InputLength, l.OutputLength, l.HashIDs)
 }
 
 // take adds a line to the trace.
-func (t *trace) take(line []byte) error {
+func (t *hashTrace) take(line []byte) error {
 	labels := t.o.Labels
 	fields := jsonscan.Fields(line, labels.Timestamp, labels.InputLength, labels.OutputLength, labels.HashIDs)
 	if t.fields == "" {
@@ -135,7 +132,7 @@ func fieldNames(object []byte) string {
 
 // keepHashes keeps as many hash ids as a prompt of so many tokens takes, as Python would print them, and returns how many.
 // vLLM does not look at the rest either.
-func (t *trace) keepHashes(array []byte, tokens int) (blocks int, err error) {
+func (t *hashTrace) keepHashes(array []byte, tokens int) (blocks int, err error) {
 	if array == nil {
 		return 0, nil // vLLM makes an empty prompt of it
 	}
@@ -201,7 +198,7 @@ func (b *traceBlocks) block(hashID []byte, size int) []int {
 }
 
 // lengths reads the fields of a line that are numbers.
-func (t *trace) lengths(fields [][]byte) (line traceLine, err error) {
+func (t *hashTrace) lengths(fields [][]byte) (line traceLine, err error) {
 	label := t.o.Labels.Timestamp
 	if line.at, err = traceTime(fields[0], t.o.Multiplier); err == nil {
 		label = t.o.Labels.InputLength
@@ -239,7 +236,7 @@ func traceNumber(raw []byte) (float64, error) {
 	return f, nil
 }
 
-// traceTime reads a time stamp as an offset from the start of the run. It may be negative, as it may be smaller than the
+// traceTime reads a time stamp as an offset from the start of the run; a larger one than that of the longest run counts from another start, such as 1970. It may be negative, as it may be smaller than the
 // one before: such a request starts at once.
 func traceTime(raw []byte, multiplier float64) (time.Duration, error) {
 	f, err := traceNumber(raw)
@@ -247,7 +244,7 @@ func traceTime(raw []byte, multiplier float64) (time.Duration, error) {
 		return 0, err
 	}
 	seconds := f * multiplier
-	if !(math.Abs(seconds) <= maxTraceTime.Seconds()) {
+	if !(math.Abs(seconds) <= trace.Longest.Seconds()) {
 		return 0, fmt.Errorf("%s is %.4g s from the start of the run, more than a year; time stamps count from the start of the run, "+
 			"and milliseconds want --timed-trace-sec-multiplier 0.001", firstOf(raw), seconds)
 	}

@@ -303,7 +303,7 @@ func FuzzReadTrace(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := readTrace(bytes.NewReader(data), o)
 		slow, slowErr := readTrace(iotest.OneByteReader(bytes.NewReader(data)), o)
-		if (err == nil) != (slowErr == nil) || err == nil && !cmp.Equal(got, slow, cmp.AllowUnexported(trace{}, traceLine{})) {
+		if (err == nil) != (slowErr == nil) || err == nil && !cmp.Equal(got, slow, cmp.AllowUnexported(hashTrace{}, traceLine{})) {
 			t.Fatalf("at once %v, %v; byte by byte %v, %v", got, err, slow, slowErr)
 		}
 		if err != nil {

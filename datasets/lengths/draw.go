@@ -140,16 +140,16 @@ type Summary struct {
 	P50, P99, Max int
 }
 
-// Summarize describes the lengths of requests: the input's, and the output's.
-func Summarize(pairs []Pair) (input, output Summary) {
-	all := make([]int32, len(pairs))
+// Summarize describes the lengths of n requests: the input's, and the output's.
+func Summarize(n int, pair func(i int) Pair) (input, output Summary) {
+	all := make([]int32, n)
 	of := func(length func(Pair) int32) (s Summary) {
 		if len(all) == 0 {
 			return s
 		}
 		sum := 0
-		for i, p := range pairs {
-			all[i] = length(p)
+		for i := range all {
+			all[i] = length(pair(i))
 			sum += int(all[i])
 		}
 		slices.Sort(all)

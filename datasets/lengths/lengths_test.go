@@ -184,7 +184,7 @@ func TestDrawnDistributions(t *testing.T) {
 		if apart > 1.95/math.Sqrt(n) {
 			t.Errorf("%s: the distribution functions differ by %.5f", text, apart)
 		}
-		input, _ := Summarize(pairs)
+		input, _ := Summarize(len(pairs), func(i int) Pair { return pairs[i] })
 		if off := math.Abs(input.Mean - mean); off > 4*math.Sqrt(spread)/n+1e-9 {
 			t.Errorf("%s: drew a mean of %f, want %f", text, input.Mean, mean)
 		}
@@ -251,11 +251,11 @@ func TestSummarize(t *testing.T) {
 	for i := range int32(100) {
 		pairs = append(pairs, Pair{100 - i, 5})
 	}
-	input, output := Summarize(pairs)
+	input, output := Summarize(len(pairs), func(i int) Pair { return pairs[i] })
 	if input != (Summary{50.5, 50, 99, 100}) || output != (Summary{5, 5, 5, 5}) || input.String() != "mean 50.5, P50 50, P99 99" {
 		t.Errorf("got %v, %v", input, output)
 	}
-	if input, output = Summarize(nil); input != output || input.Max != 0 {
+	if input, output = Summarize(0, nil); input != output || input.Max != 0 {
 		t.Errorf("of nothing: got %v", input)
 	}
 }

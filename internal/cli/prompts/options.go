@@ -67,7 +67,7 @@ func (o *Options) Define(groups *argv.Flags) {
 	f.CountVar(&o.maxModelLen, "max-model-len", "leave out requests whose prompt and answer together have more tokens (default: none)")
 	o.Tokens.define(f.FlagSet)
 	datasets.Define(o.kinds, group)
-	f.FlagSet = groups.Group("Data set timed_trace")
+	f.FlagSet = groups.Group(datasets.TraceHeading)
 	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of the trace (default)")
 	f.BoolVar(&o.noSelfTimed, "no-self-timed", false, "ignore the times of the trace; --request-rate and similar flags set the load")
 }
@@ -101,7 +101,7 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	}
 	o.Prompts, o.Seed = load.Requests(), max(0, seed)
 	needs := kind.Needs(o.Common)
-	p.BadIf(!needs.Timed && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps (timed_trace); %s has none", o.Name)
+	p.BadIf(!needs.Timed && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps (timed_trace or trace); %s has none", o.Name)
 	p.BadIf(o.selfTimed && o.noSelfTimed, "--self-timed and --no-self-timed: choose one")
 	p = append(p, o.checkPath(needs.File)...)
 	if to != nil && !to.Traits().Forms.Overlap(needs.Forms) {

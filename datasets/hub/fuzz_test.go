@@ -90,7 +90,7 @@ func FuzzCard(f *testing.F) {
 		if err != nil {
 			return
 		}
-		l := layout{strings.Split(files, "\n"), subsets}
+		l := layout{strings.Split(files, "\n"), subsets, "name.py"}
 		found, err := l.find(subsetName, splitName)
 		if err == nil && len(found) == 0 {
 			t.Error("it found nothing and no fault")

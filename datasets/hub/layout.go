@@ -38,6 +38,14 @@ var noRows = []string{cardName, "config.json", "dataset_info.json", "dataset_inf
 type layout struct {
 	files   []string // all there are, with slashes, sorted
 	subsets []subset
+	script  string // the file that would be the program by which the rows are made; "" for none
+}
+
+// scriptError says that rows are made by a program.
+type scriptError struct{ name string }
+
+func (e scriptError) Error() string {
+	return fmt.Sprintf("the data set is made by the program %s, which is not run; the hub may have its rows in Parquet, in the branch %s", e.name, convertedBranch)
 }
 
 // errNoRows says that no file of a data set is known to hold rows.
@@ -45,6 +53,10 @@ var errNoRows = errors.New("no file of rows: Parquet, JSON, JSON Lines and CSV a
 
 // find returns the files of a subset and split, each "" for the default one.
 func (l layout) find(subsetName, splitName string) ([]string, error) {
+	lists := func(s subset) bool { return s.splits != nil }
+	if slices.Contains(l.files, l.script) && !slices.ContainsFunc(l.subsets, lists) {
+		return nil, scriptError{l.script}
+	}
 	s, err := l.subset(subsetName)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -31,7 +30,8 @@ type Shard struct {
 
 	path string // where it lies; "" where it has to be fetched
 	hub  *Hub
-	repo Repository // of a commit
+	of   Repository // whose list of files is kept
+	repo Repository // the same at the commit of the list
 	file File
 }
 
@@ -43,7 +43,8 @@ func (s Shard) Fetch(ctx context.Context) (path string, err error) {
 	if s.path != "" {
 		return s.path, nil
 	}
-	return s.hub.Fetch(ctx, s.repo, s.file)
+	path, err = s.hub.Fetch(ctx, s.repo, s.file)
+	return path, s.hub.outdated(s.of, err)
 }
 
 // Select finds the files that hold the rows, in the order of the datasets library. A repository is looked for in the caches of the
@@ -97,14 +98,16 @@ func (h *Hub) Beside(ctx context.Context, s Selection, name string) (path string
 	if err != nil {
 		return "", err
 	}
+	at := repo
 	if tree, err := h.kept(repo); err == nil {
 		i, found := slices.BinarySearchFunc(tree.Files, name, func(e entry, name string) int { return strings.Compare(e.Name, name) })
 		if !found {
 			return "", lackingError{repo.id, name}
 		}
-		repo, f.size, f.sum = repo.at(tree.Commit), tree.Files[i].Size, tree.Files[i].SHA256
+		at, f.size, f.sum = repo.at(tree.Commit), tree.Files[i].Size, tree.Files[i].SHA256
 	}
-	return h.Fetch(ctx, repo, f)
+	path, err = h.Fetch(ctx, at, f)
+	return path, h.outdated(repo, err)
 }
 
 // maxBeside is the largest file in bytes that a row may name.
@@ -163,12 +166,8 @@ func (h *Hub) selectFrom(ctx context.Context, repo Repository, s Selection) (sha
 	return nil, fmt.Errorf("%w; %w", cached, err)
 }
 
-// scriptError says that rows are made by a program.
-type scriptError struct{ name string }
-
-func (e scriptError) Error() string {
-	return fmt.Sprintf("the data set is made by the program %s, which is not run", e.name)
-}
+// script is the name that a program has which makes the rows.
+func (s Selection) script() string { return filepath.Base(s.Path) + ".py" }
 
 // remote selects from the files that the hub lists.
 func (h *Hub) remote(ctx context.Context, repo Repository, s Selection) ([]Shard, error) {
@@ -186,8 +185,9 @@ func (h *Hub) remote(ctx context.Context, repo Repository, s Selection) ([]Shard
 	at := repo.at(tree.Commit)
 	if repo.revision != convertedBranch {
 		if l, err = h.layout(ctx, at, names); err != nil {
-			return nil, err
+			return nil, h.outdated(repo, err)
 		}
+		l.script = s.script()
 	}
 	files, err := l.find(s.Subset, s.Split)
 	if err != nil {
@@ -200,7 +200,7 @@ func (h *Hub) remote(ctx context.Context, repo Repository, s Selection) ([]Shard
 		if len(files) > 1 {
 			part = fmt.Sprintf("file %d of %d, ", i+1, len(files))
 		}
-		shards[i] = Shard{Name: name, Size: e.Size, hub: h, repo: at,
+		shards[i] = Shard{Name: name, Size: e.Size, hub: h, of: repo, repo: at,
 			file: File{Name: name, Limit: math.MaxInt64, Reported: true, size: e.Size, sum: e.SHA256, part: part}}
 	}
 	return shards, nil
@@ -217,10 +217,6 @@ func (h *Hub) layout(ctx context.Context, repo Repository, names []string) (layo
 		if err := l.readCard(path); err != nil {
 			return l, err
 		}
-	}
-	script := path.Base(repo.id) + ".py"
-	if slices.Contains(names, script) && !slices.ContainsFunc(l.subsets, func(s subset) bool { return s.splits != nil }) {
-		return l, scriptError{script}
 	}
 	return l, nil
 }
@@ -241,7 +237,7 @@ const maxFiles = 200_000
 
 // local selects from the files in a directory.
 func local(ctx context.Context, dir string, s Selection) ([]Shard, error) {
-	l := layout{}
+	l := layout{script: s.script()}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:

@@ -45,16 +45,18 @@ func contents(t *testing.T, shards []Shard) string {
 func TestSelectHere(t *testing.T) {
 	const card = "---\nconfigs:\n- config_name: a\n  data_files: a/*\n- config_name: b\n  data_files: b/*\n---\n"
 	root := hubtest.Plant(t, map[string]string{
-		"clone/README.md":                                        card,
-		"clone/a/1.json":                                         "1",
-		"clone/b/2.json":                                         "2",
-		"clone/.git/train/x.json":                                "no",
-		"file.parquet":                                           "rows",
-		"hub/datasets--org--name/refs/main":                      "c2",
-		"hub/datasets--org--name/blobs/x":                        "of c2",
-		"hub/datasets--org--name/snapshots/c1/train.json":        "of c1",
-		"hub/datasets--org--name/snapshots/c2/train.json":        "-> ../../blobs/x",
-		"hub/datasets--org--none/snapshots/c3/train.json":        "of c3",
+		"clone/README.md":                   card,
+		"clone/a/1.json":                    "1",
+		"clone/b/2.json":                    "2",
+		"clone/.git/train/x.json":           "no",
+		"file.parquet":                      "rows",
+		"made/made.py":                      "import os",
+		"made/dev.json":                     "no rows",
+		"hub/datasets--org--name/refs/main": "c2",
+		"hub/datasets--org--name/blobs/x":   "of c2",
+		"hub/datasets--org--name/snapshots/c1/train.json": "of c1",
+		"hub/datasets--org--name/snapshots/c2/train.json": "-> ../../blobs/x",
+		"hub/datasets--org--none/snapshots/c3/train.json": "of c3",
 		"broken/train.json":                                      "-> ../none",
 		"pointer/train.json":                                     "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
 		"empty/notes.txt":                                        "x",
@@ -84,6 +86,7 @@ func TestSelectHere(t *testing.T) {
 		{"refs", "org/name", "", "!does not hold a commit"},
 		{"parts", "", "", "0 3"}, // as the user has it
 		{"wrong", "", "", "deep"},
+		{"made", "", "", "!made: the data set is made by the program made.py, which is not run; the hub may have its rows in Parquet, in the branch refs/convert/parquet"},
 		{"none", "", "", "!none: no such file or directory; give a file, a directory, or a data set's name"},
 	}
 	h := New(Options{Env: func(string) string { return "" }, Client: &http.Client{Transport: noNetwork{}}})
@@ -238,6 +241,23 @@ func TestSelectConverted(t *testing.T) {
 	complains(t, err, "no file of rows", "the hub's copy in Parquet", "has no revision refs/convert/parquet")
 	shards, err = h.Select(t.Context(), Selection{Path: "org/card"})
 	if got := contents(t, shards); err != nil || got != "rows" {
+		t.Errorf("got %s, error %v", got, err)
+	}
+}
+
+// A commit that the hub no longer has is forgotten, so that the next run asks for the present one.
+func TestSelectFromARewrittenRepository(t *testing.T) {
+	s := hubtest.Serve(t, map[string]map[string]string{"org/name": {"train.json": "old", "1.wav": "RIFF"}})
+	h := ofHub(s, t.TempDir(), nil)
+	shards, err := h.Select(t.Context(), Selection{Path: "org/name"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Files["org/name"]["train.json"] = "new"
+	_, err = shards[0].Fetch(t.Context())
+	complains(t, err, "has no revision", "the data set was rewritten on the hub: try again")
+	shards, err = h.Select(t.Context(), Selection{Path: "org/name"})
+	if got := contents(t, shards); err != nil || got != "new" {
 		t.Errorf("got %s, error %v", got, err)
 	}
 }

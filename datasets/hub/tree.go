@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 )
@@ -86,6 +87,19 @@ func (h *Hub) kept(repo Repository) (tree, error) {
 	}
 	h.trees.Store(path, t)
 	return t, nil
+}
+
+// outdated drops a list of files whose commit the hub no longer has.
+func (h *Hub) outdated(repo Repository, err error) error {
+	if _, gone := errors.AsType[revisionError](err); !gone {
+		return err
+	}
+	path, pathErr := h.treePath(repo)
+	if pathErr != nil || os.Remove(path) != nil {
+		return err
+	}
+	h.trees.Delete(path)
+	return fmt.Errorf("%w; the data set was rewritten on the hub: try again", err)
 }
 
 // treePath is where the list of files is kept.

@@ -19,6 +19,7 @@ type addedToken struct {
 	rightStrip bool // takes the white space behind it
 	normalized bool // looked for in normalized text, itself normalized
 	special    bool
+	bare       bool   // given as a text, without properties
 	implied    bool   // normalized follows from special, as nothing was said of it
 	cooked     bool   // normalized now or before another file gave it new properties
 	text       string // the text of decoding: the content, normalized if it is cooked

@@ -20,6 +20,7 @@ const (
 	tokenizerFile     = "tokenizer.json"
 	configFile        = "tokenizer_config.json"
 	specialTokensFile = "special_tokens_map.json"
+	modelFile         = "config.json"
 	jinjaFile         = "chat_template.jinja"
 	toolJinjaFile     = "additional_chat_templates/tool_use.jinja"
 	templateFile      = "chat_template.json"
@@ -64,7 +65,7 @@ func readNamed(path string) (Found, error) {
 
 // readSides reads the files beside tokenizer.json, which need not be there.
 func readSides(found *Found, dir string) error {
-	for _, name := range []string{configFile, specialTokensFile, jinjaFile, toolJinjaFile, templateFile} {
+	for _, name := range []string{configFile, specialTokensFile, modelFile, jinjaFile, toolJinjaFile, templateFile} {
 		data, err := hub.ReadFile(filepath.Join(dir, filepath.FromSlash(name)), maxSideFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -79,7 +80,7 @@ func readSides(found *Found, dir string) error {
 
 // put files data under the name that it has on disk.
 func (f *Found) put(name string, data []byte) {
-	*map[string]*[]byte{tokenizerFile: &f.Tokenizer, configFile: &f.Config, specialTokensFile: &f.SpecialTokens,
+	*map[string]*[]byte{tokenizerFile: &f.Tokenizer, configFile: &f.Config, specialTokensFile: &f.SpecialTokens, modelFile: &f.Model,
 		jinjaFile: &f.Jinja, toolJinjaFile: &f.ToolJinja, templateFile: &f.JSON}[name] = data
 }
 

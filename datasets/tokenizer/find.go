@@ -160,7 +160,7 @@ func (f *search) find(ctx context.Context, c candidate) (Found, error) {
 	}{{"hub cache", f.hubCaches}, {"hub cache", f.ownCache}, {"hub", f.download}} {
 		found, err := source.in(ctx, repo)
 		if err == nil {
-			found.Place = source.place
+			found.Place, found.Repository = source.place, repo.ID()
 			return found, nil
 		}
 		if ctx.Err() != nil {
@@ -223,7 +223,7 @@ func readKept(dir string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	for name, data := range map[string][]byte{tokenizerFile: found.Tokenizer, configFile: found.Config, specialTokensFile: found.SpecialTokens} {
+	for name, data := range map[string][]byte{tokenizerFile: found.Tokenizer, configFile: found.Config, specialTokensFile: found.SpecialTokens, modelFile: found.Model} {
 		if text := bytes.TrimSpace(data); data != nil && !(bytes.HasPrefix(text, []byte("{")) && bytes.HasSuffix(text, []byte("}"))) {
 			return Found{}, fmt.Errorf("%s is damaged", filepath.Join(dir, name))
 		}
@@ -266,6 +266,7 @@ func hubFiles() []hub.File {
 		{Name: tokenizerFile, Limit: maxTokenizerFile, JSON: true, Reported: true, Check: checkModel},
 		{Name: configFile, Limit: maxSideFile, JSON: true},
 		{Name: specialTokensFile, Limit: maxSideFile, JSON: true},
+		{Name: modelFile, Limit: maxSideFile, JSON: true},
 		{Name: jinjaFile, Limit: maxSideFile},
 		{Name: toolJinjaFile, Limit: maxSideFile},
 	}

@@ -80,7 +80,7 @@ func TestDownload(t *testing.T) {
 	var said []string
 	o.Progress = func(line string) { said = append(said, line) }
 	dir := filepath.Join(o.Cache, strings.ReplaceAll(strings.TrimPrefix(h.URL, "http://"), ":", "%3A"), "models--org--name", "main")
-	want := Found{Files: Files{Tokenizer: []byte(noTokens), Config: []byte(`{"b":2}`)}, Path: dir, Name: "org/name", By: "--model",
+	want := Found{Files: Files{Tokenizer: []byte(noTokens), Config: []byte(`{"b":2}`), Repository: "org/name"}, Path: dir, Name: "org/name", By: "--model",
 		Jinja: []byte("{{ x }}"), ToolJinja: []byte("{{ y }}")}
 
 	for round := range 3 {
@@ -103,7 +103,7 @@ func TestDownload(t *testing.T) {
 		}
 	}
 	var asked []string
-	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja", "additional_chat_templates/tool_use.jinja"} {
+	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json", "chat_template.jinja", "additional_chat_templates/tool_use.jinja"} {
 		asked = append(asked, "GET /org/name/resolve/main/"+name+" Bearer secret")
 	}
 	if diff := cmp.Diff(asked, h.asked); diff != "" {

@@ -42,14 +42,14 @@ func TestFindAFileOrDirectory(t *testing.T) {
 	zip.Write([]byte(`{"packed":1}`))
 	zip.Close()
 	root := hubtest.Plant(t, map[string]string{
-		"whole/tokenizer.json": "{}", "whole/tokenizer_config.json": "config", "whole/special_tokens_map.json": "special",
+		"whole/tokenizer.json": "{}", "whole/tokenizer_config.json": "config", "whole/special_tokens_map.json": "special", "whole/config.json": "model",
 		"whole/chat_template.jinja": "jinja", "whole/additional_chat_templates/tool_use.jinja": "tools", "whole/chat_template.json": "older",
 		"bare/tokenizer.json": "{}", "bare/chat_template.json": "template",
 		"other/qwen.json": `{"other":1}`, "other/tokenizer_config.json": "of another",
 		"packed.json.gz": packed.String(),
 	})
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
-	whole := Found{Files: Files{[]byte("{}"), []byte("config"), []byte("special")}, Path: at("whole"), Name: at("whole"),
+	whole := Found{Files: Files{Tokenizer: []byte("{}"), Config: []byte("config"), SpecialTokens: []byte("special"), Model: []byte("model")}, Path: at("whole"), Name: at("whole"),
 		Jinja: []byte("jinja"), ToolJinja: []byte("tools"), JSON: []byte("older")}
 	wholeFile := whole
 	wholeFile.Path, wholeFile.Name = at("whole/tokenizer.json"), at("whole/tokenizer.json")

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ type Files struct {
 	Tokenizer     []byte // tokenizer.json
 	Config        []byte // tokenizer_config.json
 	SpecialTokens []byte // special_tokens_map.json
+	Model         []byte // config.json
+	Repository    string // the model's name on the hub, "" for none
 }
 
 // Local is a tokenizer read from its files. It gives the ids and texts that the Hugging Face library gives, id for id,
@@ -27,6 +30,8 @@ type Local struct {
 	splitter  splitter   // nil for none
 	firstAsks bool       // the splitter treats what begins where the text does in its own way
 	frame     frame
+	pipeline  *pipeline // of the tokenizer's class; nil where the file is followed
+	doubt     string    // why the counts may differ from those of transformers
 	added     *addedTokens
 	raw       *matcher // of added tokens in text as it comes
 	cooked    *matcher // of added tokens in normalized text
@@ -46,6 +51,10 @@ func Read(f Files) (*Local, error) {
 	if l.settings, err = readSettings(f.Config, f.SpecialTokens); err != nil {
 		return nil, err
 	}
+	if err := l.settings.names.readModelConfig(f.Model); err != nil {
+		return nil, err
+	}
+	l.settings.names.repository, l.settings.names.isByteLevel = f.Repository, bytes.Contains(f.Tokenizer, []byte(`"ByteLevel"`))
 	if err := l.read(f.Tokenizer); err != nil {
 		return nil, fmt.Errorf("tokenizer.json: %w", err)
 	}
@@ -82,7 +91,14 @@ func (l *Local) read(file []byte) error {
 	if isNull(all["model"]) {
 		return errors.New("there is no model in it; is this a tokenizer.json?")
 	}
-	if l.model, l.vocab, err = readModel(all["model"]); err != nil {
+	fields, err := readModelFields(all["model"])
+	if err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	if l.doubt, err = l.setUp(all, &fields); err != nil {
+		return err
+	}
+	if l.model, l.vocab, err = newModel(fields); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
 	if l.normalize, err = readNormalizer(all["normalizer"], 0); err != nil {
@@ -105,6 +121,9 @@ func (l *Local) read(file []byte) error {
 		return fmt.Errorf("padding: %w", err)
 	}
 	l.settings.apply(l.added)
+	if l.pipeline != nil {
+		l.pipeline.complete(l)
+	}
 	return l.finish(decoder)
 }
 
@@ -125,6 +144,9 @@ func (l *Local) finish(d decoder) error {
 	l.cleanUp = l.settings.cleanUp && (l.bpe == nil || l.settings.cleanUpBPE)
 	return nil
 }
+
+// Doubt says why the counts may differ from those of transformers, "" where they do not.
+func (l *Local) Doubt() string { return l.doubt }
 
 // VocabSize is the number of tokens of the model, without added ones.
 func (l *Local) VocabSize() int { return l.vocab.size }

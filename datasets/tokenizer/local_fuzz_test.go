@@ -12,16 +12,25 @@ func FuzzRead(f *testing.F) {
 	for _, s := range smallTokenizers(f) {
 		if key := s.Name[:min(len(s.Name), 8)]; !seen[key] && len(s.Tokenizer) < 4000 { // one of a kind
 			seen[key] = true
-			f.Add([]byte(s.Tokenizer), []byte(nil), []byte(nil), "a <A>b é漢")
+			f.Add([]byte(s.Tokenizer), []byte(nil), []byte(nil), []byte(nil), "a <A>b é漢")
 		}
 	}
-	f.Add([]byte(withModel(wordLevelModel)), []byte(`{"bos_token":"a","added_tokens_decoder":{"3":{"content":"x"}},"chat_template":"y"}`), []byte(nil), "a")
-	f.Add([]byte(withModel(wordLevelModel)), []byte(`{"extra_special_tokens":["x"],"z_token":{"content":"z"}}`), []byte(`{"eos_token":{"content":"b","lstrip":true}}`), "a")
-	f.Fuzz(func(t *testing.T, file, config, specialTokens []byte, text string) {
+	f.Add([]byte(withModel(wordLevelModel)), []byte(`{"bos_token":"a","added_tokens_decoder":{"3":{"content":"x"}},"chat_template":"y"}`), []byte(nil), []byte(nil), "a")
+	f.Add([]byte(withModel(wordLevelModel)), []byte(`{"extra_special_tokens":["x"],"z_token":{"content":"z"}}`), []byte(`{"eos_token":{"content":"b","lstrip":true}}`), []byte(nil), "a")
+	for _, name := range classGoldens {
+		tokenizers, classes := readClasses(f, name)
+		for _, c := range classes {
+			if files := c.files(tokenizers); !seen[c.Class] {
+				seen[c.Class] = true
+				f.Add(files.Tokenizer, files.Config, files.SpecialTokens, files.Model, "a <A>b é漢")
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, file, config, specialTokens, modelConfig []byte, text string) {
 		if len(file)+len(text) > 1<<16 {
 			return
 		}
-		l, err := Read(Files{Tokenizer: file, Config: config, SpecialTokens: specialTokens})
+		l, err := Read(Files{Tokenizer: file, Config: config, SpecialTokens: specialTokens, Model: modelConfig})
 		if err != nil {
 			return
 		}

@@ -54,15 +54,8 @@ type modelFields struct {
 	UnknownID *int `json:"unk_id"`
 }
 
-// readModel reads the model of a tokenizer.json and its vocabulary.
-func readModel(raw []byte) (model, *vocabulary, error) {
-	f, err := readModelFields(raw)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(f.Vocab) == 0 {
-		return nil, nil, errors.New("has no vocab")
-	}
+// newModel makes the model and its vocabulary.
+func newModel(f modelFields) (model, *vocabulary, error) {
 	if f.kind() == "Unigram" {
 		return readUnigram(f)
 	}
@@ -102,6 +95,9 @@ func readModelFields(raw []byte) (modelFields, error) {
 	})
 	if err != nil {
 		return f, err
+	}
+	if len(f.Vocab) == 0 {
+		return f, errors.New("has no vocab")
 	}
 	fields, err := json.Marshal(small)
 	if err != nil {

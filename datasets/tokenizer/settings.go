@@ -13,20 +13,23 @@ import (
 // settings are the additions of tokenizer_config.json and special_tokens_map.json to a tokenizer.json, by the rules of the
 // Python library that servers read them with (transformers 5.23). Some things that stand in these files change nothing
 // there, and so nothing here: add_bos_token and add_eos_token, which a tokenizer.json overrules, and the truncation and
-// padding of a tokenizer.json, which hold only on request; but the padding may name the padding token. Rules of
-// transformers' classes for single models are not here: models of today spell them out in these files.
+// padding of a tokenizer.json, which hold only on request; but the padding may name the padding token. A tokenizer's class may add
+// to them: see pipeline.
 type settings struct {
-	generic    bool         // of the class that has no special tokens of its own
-	common     []namedToken // of commonNames
-	own        []namedToken // named by the model's own names
-	firm       []namedToken // of those, what no other file can change
-	extra      []addedToken // special tokens without a name; nil while no file has such a list
-	additional []addedToken // the same under the older name, for where there are no extra ones
-	extraNamed bool         // the configuration gives the extra ones names
-	known      []addedToken // the added tokens by the configuration
-	hasKnown   bool         // the configuration lists them; then special_tokens_map.json does not count
-	cleanUp    bool         // decoded text is to be cleaned up
-	cleanUpBPE bool         // even that of a BPE model
+	configured bool                       // there is a tokenizer_config.json
+	names      naming                     // what leads to the class
+	generic    bool                       // the class has no special tokens of its own
+	options    map[string]json.RawMessage // of the class, by optionNames
+	common     []namedToken               // of commonNames; one without a text is null in a file
+	own        []namedToken               // named by the model's own names
+	firm       []namedToken               // of those, what no other file can change
+	extra      []addedToken               // special tokens without a name; nil while no file has such a list
+	additional []addedToken               // the same under the older name, for where there are no extra ones
+	extraNamed bool                       // the configuration gives the extra ones names
+	known      []addedToken               // the added tokens by the configuration
+	hasKnown   bool                       // the configuration lists them; then special_tokens_map.json does not count
+	cleanUp    bool                       // decoded text is to be cleaned up
+	cleanUpBPE bool                       // even that of a BPE model
 }
 
 type namedToken struct {
@@ -39,7 +42,7 @@ var commonNames = [...]string{"bos_token", "eos_token", "unk_token", "sep_token"
 
 // readSettings reads the two files, either of which may be nil.
 func readSettings(config, specialTokens []byte) (*settings, error) {
-	s := &settings{}
+	s := &settings{configured: config != nil, options: map[string]json.RawMessage{}}
 	if err := eachField(config, s.readConfig); err != nil {
 		return nil, fmt.Errorf("tokenizer_config.json: %w", err)
 	}
@@ -51,10 +54,24 @@ func readSettings(config, specialTokens []byte) (*settings, error) {
 			return nil, fmt.Errorf("special_tokens_map.json: %w", err)
 		}
 	}
+	return s, nil
+}
+
+// settleExtra makes the extra tokens under the older name those under the newer one.
+func (s *settings) settleExtra() {
 	if s.extra == nil {
 		s.extra = s.additional
 	}
-	return s, nil
+}
+
+// text is the token of a common name, "" for none.
+func (s *settings) text(name string) string {
+	for _, n := range s.common {
+		if n.name == name {
+			return n.token.content
+		}
+	}
+	return ""
 }
 
 // eachField calls read for every field of a file.
@@ -74,17 +91,21 @@ func eachField(file []byte, read func(name string, value []byte) error) error {
 }
 
 func (s *settings) readConfig(name string, value []byte) (err error) {
-	if isNull(value) {
-		if name == "pad_token" { // then that of the padding does not count
+	switch {
+	case slices.Contains(optionNames, name):
+		s.options[name] = value
+		return nil
+	case isNull(value):
+		if slices.Contains(commonNames[:], name) { // then neither a class's own nor that of the padding counts
 			s.common = set(s.common, namedToken{name: name})
 		}
 		return nil
 	}
 	switch name {
 	case "tokenizer_class":
-		var class string
-		err = json.Unmarshal(value, &class)
-		s.generic = class == "PreTrainedTokenizerFast" || class == "TokenizersBackend"
+		err = json.Unmarshal(value, &s.names.class)
+	case "auto_map":
+		s.names.remote = hasTokenizer(value)
 	case "added_tokens_decoder":
 		s.hasKnown = true
 		s.known, err = readNumbered(value)
@@ -118,13 +139,17 @@ func (s *settings) readConfig(name string, value []byte) (err error) {
 func (s *settings) readMap(name string, value []byte) (err error) {
 	switch {
 	case isNull(value):
-		s.common = slices.DeleteFunc(s.common, func(n namedToken) bool { return n.name == name && name != "pad_token" })
+		if slices.Contains(commonNames[:], name) {
+			s.common = set(s.common, namedToken{name: name})
+		}
 		return nil
 	case name == "extra_special_tokens" && value[0] == '{':
 		return s.readOwn(value)
 	case name == "extra_special_tokens":
 		list, err := readList(value)
-		s.extra = append(s.extra, list...)
+		if s.extra = append(s.extra, list...); s.extra == nil {
+			s.extra = list // an empty one counts too
+		}
 		return err
 	case name == "additional_special_tokens":
 		s.additional, err = readList(value)
@@ -195,7 +220,7 @@ func readSpecialToken(value []byte) (addedToken, error) {
 		if err == nil && len(text) > maxTokenBytes {
 			err = fmt.Errorf("a token of %d bytes, more than the %d that are taken", len(text), maxTokenBytes)
 		}
-		return addedToken{content: text, special: true}, err
+		return addedToken{content: text, special: true, bare: true}, err
 	}
 	var f addedFields
 	if err := json.Unmarshal(value, &f); err != nil {
@@ -247,7 +272,7 @@ func (s *settings) readPadding(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &padding); err != nil {
 		return err
 	}
-	s.common = set(s.common, namedToken{"pad_token", addedToken{content: padding.Token, special: true}})
+	s.common = set(s.common, namedToken{"pad_token", addedToken{content: padding.Token, special: true, bare: true}})
 	return nil
 }
 
@@ -271,20 +296,21 @@ func (s *settings) apply(added *addedTokens) {
 		added.add(t)
 	}
 	before := len(added.tokens)
-	missing := func(text string) bool {
-		i, there := added.at[text]
-		return !there || i >= before // of those added here the last properties count
+	bare := map[string]bool{} // the texts added so far
+	add := func(t addedToken) {
+		i, there := added.at[t.content]
+		if there && i < before || t.bare && bare[t.content] {
+			return
+		}
+		bare[t.content] = bare[t.content] || t.bare
+		added.add(t) // of those added here the last properties count
 	}
 	for _, n := range named {
-		if missing(n.token.content) {
-			n.token.makeSpecial()
-			added.add(n.token)
-		}
+		n.token.makeSpecial()
+		add(n.token)
 	}
 	for _, e := range s.extra {
-		if missing(e.content) {
-			added.add(e)
-		}
+		add(e)
 	}
 }
 

@@ -170,6 +170,9 @@ func (m *Tokenizing) use(found tokenizer.Found) error {
 	}
 	m.Local, m.found, m.Name, m.Counted = local, found, found.Name, metrics.TokensFromTokenizer
 	m.Counter, m.Tokenizer = local, local
+	if doubt := local.Doubt(); doubt != "" {
+		m.note("token counts may differ from those of transformers: " + export.Clean(doubt))
+	}
 	return nil
 }
 

@@ -3,6 +3,9 @@ package prompts
 import (
 	"context"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,4 +61,35 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 			t.Error("the client of all others has a limit now")
 		}
 	})
+}
+
+// A tokenizer whose class does not follow its file, in a way that is not known here, is used with a note.
+func TestTokenizerClassIsNoted(t *testing.T) {
+	for config, note := range map[string]string{
+		`{"tokenizer_class": "PreTrainedTokenizerFast"}`: "",
+		`{"tokenizer_class": "BertTokenizer"}`:           "BertTokenizer is not set up here, because the model is of type WordLevel",
+		`{"tokenizer_class": "WhisperTokenizerFast"}`:    "WhisperTokenizer sets itself up instead of following tokenizer.json, in a way that is not known here",
+		`{"auto_map": {"AutoTokenizer": ["x.X", null]}}`: "the model comes with a tokenizer class of its own, which a server that trusts it follows",
+	} {
+		dir := t.TempDir()
+		for name, content := range map[string]string{
+			"tokenizer.json":        `{"model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}}`,
+			"tokenizer_config.json": config,
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, err := (&TokenizerOptions{Name: dir}).Find(t.Context(), nil, server.Model{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		if note != "" {
+			want = []string{"token counts may differ from those of transformers: " + note}
+		}
+		if !slices.Equal(m.Notes, want) || m.Local == nil {
+			t.Errorf("%s: got the notes %q, want %q", config, m.Notes, want)
+		}
+	}
 }

@@ -1,0 +1,136 @@
+package tokenizer
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"testing"
+)
+
+// classed is a tokenizer.json with files beside it that name a class, and what transformers' AutoTokenizer makes of them.
+type classed struct {
+	configured
+	Tokenizer string
+	Model     json.RawMessage // config.json
+	Class     string          // that was set up
+	Fails     bool            // it could not be
+	Top       int             // the highest id
+}
+
+var classGoldens = []string{"classes-llama", "classes-bytelevel", "classes-bert-t5"}
+
+// readClasses reads a golden file of classes: the tokenizers and the cases.
+func readClasses(t testing.TB, name string) (map[string]json.RawMessage, []classed) {
+	t.Helper()
+	lines := bytes.Split(bytes.TrimSpace(unpacked(t, filepath.Join("testdata", name+".jsonl.gz"))), []byte("\n"))
+	var first struct {
+		Tokenizers map[string]json.RawMessage
+		Patches    map[string]map[string]json.RawMessage // by tokenizer: what it is "of", and fields put in the place of that one's
+	}
+	unmarshal(t, lines[0], &first)
+	for name, patch := range first.Patches {
+		var of string
+		unmarshal(t, patch["of"], &of)
+		whole := map[string]json.RawMessage{}
+		unmarshal(t, first.Tokenizers[of], &whole)
+		delete(patch, "of")
+		maps.Copy(whole, patch)
+		first.Tokenizers[name], _ = json.Marshal(whole)
+	}
+	all := make([]classed, len(lines)-1)
+	for i, line := range lines[1:] {
+		unmarshal(t, line, &all[i])
+	}
+	return first.Tokenizers, all
+}
+
+func (c *classed) files(tokenizers map[string]json.RawMessage) Files {
+	f := Files{Tokenizer: tokenizers[c.Tokenizer]}
+	for into, from := range map[*[]byte]json.RawMessage{&f.Config: c.Config, &f.SpecialTokens: c.Map, &f.Model: c.Model} {
+		if !isNull(from) {
+			*into = from
+		}
+	}
+	return f
+}
+
+// Counts follow transformers whatever class the files name, or are said to differ.
+func TestClasses(t *testing.T) {
+	for _, name := range classGoldens {
+		t.Run(name, func(t *testing.T) {
+			tokenizers, all := readClasses(t, name)
+			for _, c := range all {
+				if !testClass(t, c.files(tokenizers), c) {
+					t.Errorf("… as %s, %s with %s, %s, %s", c.Class, c.Tokenizer, c.Config, c.Map, c.Model)
+				}
+			}
+		})
+	}
+}
+
+func testClass(t *testing.T, f Files, c classed) (good bool) {
+	l, err := Read(f)
+	switch {
+	case err != nil:
+		t.Error(err)
+		return false
+	case c.Fails != (l.Doubt() != ""):
+		t.Errorf("transformers fails: %v, doubt %q", c.Fails, l.Doubt())
+		return false
+	case c.Fails:
+		return true
+	}
+	if top := l.IDs()[len(l.IDs())-1]; top != c.Top {
+		t.Errorf("highest id %d, want %d", top, c.Top)
+		return false
+	}
+	c.IDs = l.IDs()
+	for i := range c.Cases {
+		k := &c.Cases[i]
+		if k.IDsSpecial == nil {
+			k.IDsSpecial = k.IDs
+		}
+		if k.Decoded == nil {
+			k.Decoded = &k.Text
+		}
+	}
+	return testConfigured(t, l, c.configured)
+}
+
+// The class follows from the files by the rules of transformers.
+func TestClassResolution(t *testing.T) {
+	for _, c := range []struct {
+		files naming
+		want  string
+	}{
+		{naming{}, ""},
+		{naming{hasModel: true}, genericClass},
+		{naming{class: "ElectraTokenizerFast"}, "BertTokenizer"},
+		{naming{class: "Qwen3Tokenizer"}, genericClass},
+		{naming{class: "LlamaTokenizer", modelType: "mistral", hasModel: true}, genericClass},
+		{naming{class: "LlamaTokenizer", modelType: "mistral", hasModel: true, remote: true}, "LlamaTokenizer"},
+		{naming{class: "LlamaTokenizer", isByteLevel: true}, genericClass},
+		{naming{class: "LlamaTokenizer", isByteLevel: true, modelName: "molmo"}, "LlamaTokenizer"},
+		{naming{class: "PreTrainedTokenizerFast", modelType: "qwen2", hasModel: true}, "Qwen2Tokenizer"},
+		{naming{class: "PreTrainedTokenizerFast", modelType: "qwen3", hasModel: true}, genericClass},
+		{naming{class: "Qwen2TokenizerFast", modelType: "vibevoice", hasModel: true}, "Qwen2Tokenizer"},
+		{naming{modelType: "t5", hasModel: true}, "T5Tokenizer"},
+		{naming{modelClass: "GPT2TokenizerFast", modelType: "foo", hasModel: true}, "GPT2Tokenizer"},
+		{naming{class: "LlamaTokenizer", repository: "deepseek-ai/DeepSeek-Coder-6.7B", hasModel: true}, genericClass},
+		{naming{class: "LlamaTokenizer", repository: "deepseek-ai/DeepSeek-Coder-6.7B"}, "LlamaTokenizer"},
+	} {
+		if got := c.files.resolve(); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.files, got, c.want)
+		}
+	}
+}
+
+// A huge number of extra ids takes no memory.
+func TestExtraIDsAreBounded(t *testing.T) {
+	tokenizers, _ := readClasses(t, "classes-bert-t5")
+	l, err := Read(Files{Tokenizer: tokenizers["t5"], Config: []byte(`{"tokenizer_class":"T5Tokenizer","extra_ids":1000000000}`)})
+	if want := "T5Tokenizer is not set up here, because extra_ids is above 10000, the most that is taken"; err != nil || l.Doubt() != want {
+		t.Errorf("got doubt %q, error %v", l.Doubt(), err)
+	}
+}

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
 	"benchtop/datasets/hub"
@@ -32,6 +35,7 @@ and output lengths, the first prompts, and with --jsonl all of them.
   benchtop dataset --dataset-name sharegpt --dataset-path s.json --model org/name --jsonl prompts.jsonl
 
 The local tokenizer counts the tokens. A server counts them only if one is given with --base-url or --host.
+'benchtop dataset analyze FILE' shows what is in a data set or a trace: lengths, shared prefixes, arrivals.
 'benchtop dataset slices --input TEXT --output FILE' cuts a text into prompts for the data set custom.`
 
 // datasetOptions are the flags of dataset.
@@ -47,6 +51,15 @@ type datasetOptions struct {
 
 func newDatasetOptions() *datasetOptions {
 	o := &datasetOptions{flags: argv.Flags{Synopsis: "dataset [flags]", Text: datasetText}}
+	o.define(func(f *pflag.FlagSet) {
+		f.IntVar(&o.first, "first", 3, "number of prompts to show")
+		f.StringVar(&o.lines, "jsonl", "", "write all requests to this file, as JSON lines; - for standard output, with nothing else on it")
+	})
+	return o
+}
+
+// define adds the flags, those of the output from a function.
+func (o *datasetOptions) define(output func(*pflag.FlagSet)) {
 	o.prompts.Define(&o.flags)
 	f := o.flags.Group("Requests")
 	o.load.defineDraws(f)
@@ -57,26 +70,36 @@ func newDatasetOptions() *datasetOptions {
 	server.Lookup("model").Usage = "model whose tokenizer is used (default: the server's first)"
 	server.Lookup("served-model-name").Usage = "the server's name for the model"
 	server.Lookup("header").Usage = "headers for the server, as KEY=VALUE KEY=VALUE; never shown"
-	f = o.flags.Group("Output")
-	f.IntVar(&o.first, "first", 3, "number of prompts to show")
-	f.StringVar(&o.lines, "jsonl", "", "write all requests to this file, as JSON lines; - for standard output, with nothing else on it")
+	output(o.flags.Group("Output"))
 	argv.DefineInert(o.flags.Group("Accepted without effect"))
-	return o
 }
 
 func runDataset(env *environment, args []string) int {
-	if len(args) > 0 && args[0] == "slices" {
+	switch {
+	case len(args) > 0 && args[0] == "slices":
 		return runSlices(env, args[1:])
+	case len(args) > 0 && args[0] == "analyze":
+		return runAnalyze(env, args[1:])
 	}
 	o := newDatasetOptions()
 	rest, err := env.parse(&o.flags, args)
 	if errors.As(err, new(argv.Help)) {
 		return env.fail(exitUsage, err)
 	}
+	problems := usage.Problems{err, noArguments("dataset", rest)}
+	problems = append(problems, o.check(env)...)
+	problems.BadIf(o.first < 0, "--first %d: must be 0 or more", o.first)
+	if err := errors.Join(problems...); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	return env.failed(untilStopped(func(ctx context.Context) error { return o.run(ctx, env) }))
+}
+
+// check finds what is wrong with the flags, and prints the warnings about them.
+func (o *datasetOptions) check(env *environment) usage.Problems {
 	all := o.flags.All()
 	env.warn(slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all)))
-	problems := usage.Problems{err, noArguments("dataset", rest)}
-	problems = append(problems, o.server.Check()...)
+	problems := usage.Problems(o.server.Check())
 	var to protocol.Protocol
 	if all.Changed("backend") {
 		to = o.server.Protocol
@@ -88,32 +111,41 @@ func runDataset(env *environment, args []string) int {
 	if p := protocol.Holding(o.prompts.Needs().Forms); p != nil && to == nil && (o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.Needs().Forms)) {
 		o.server.Protocol = p // one that can send them
 	}
-	problems.BadIf(o.first < 0, "--first %d: must be 0 or more", o.first)
-	if err := errors.Join(problems...); err != nil {
-		return env.fail(exitUsage, err)
-	}
-	named := all.Changed("base-url") || all.Changed("host") || all.Changed("port")
-	return env.failed(untilStopped(func(ctx context.Context) error { return o.run(ctx, env, named) }))
+	return problems
 }
 
-// run draws the requests and describes them.
-func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bool) error {
-	client := o.server.Target.Client()
-	defer client.CloseIdleConnections()
-	m, err := server.Model{Named: o.server.Model}, error(nil)
+// drawing prepares to draw. A server is asked only if its address was given.
+func (o *datasetOptions) drawing(ctx context.Context, env *environment, client *http.Client) (d prompts.Drawing, err error) {
+	all := o.flags.All()
+	m, askServer := server.Model{Named: o.server.Model}, all.Changed("base-url") || all.Changed("host") || all.Changed("port")
 	if askServer {
 		m, err = o.server.Ask(ctx, client)
 	}
+	return prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: askServer,
+		Draws: numpy.NewStreams(uint32(o.load.seed)), IDPrefix: o.prefix, To: env}, err
+}
+
+// open draws the requests.
+func (o *datasetOptions) open(ctx context.Context, env *environment, client *http.Client) (datasets.Source, *prompts.Tokenizing, error) {
+	drawing, err := o.drawing(ctx, env, client)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	drawing := prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: askServer,
-		Draws: numpy.NewStreams(uint32(o.load.seed)), IDPrefix: o.prefix, To: env}
 	source, tokenizing, err := drawing.Open(ctx)
+	if err == nil {
+		env.warn(tokenizing.Notes)
+	}
+	return source, tokenizing, err
+}
+
+// run draws the requests and describes them.
+func (o *datasetOptions) run(ctx context.Context, env *environment) error {
+	client := o.server.Target.Client()
+	defer client.CloseIdleConnections()
+	source, tokenizing, err := o.open(ctx, env, client)
 	if err != nil {
 		return err
 	}
-	env.warn(tokenizing.Notes)
 	return o.write(ctx, env, source, tokenizing)
 }
 
@@ -125,14 +157,7 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 	defer func() { err = lines.Finish(err) }()
 	view := preview.New(o.first)
 	var line []byte
-	for ctx.Err() == nil {
-		c, err := source.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return prompts.DrawError(err)
-		}
+	err = eachDrawn(ctx, source, func(c datasets.Conversation) (err error) {
 		view.Add(c)
 		if lines != nil {
 			if line, err = preview.AppendLine(line[:0], &c, o.prompts.Needs().Timed); err != nil {
@@ -142,8 +167,9 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 				return fmt.Errorf("writing %s: %w", o.lines, err)
 			}
 		}
-	}
-	if err := ctx.Err(); err != nil || o.lines == "-" {
+		return nil
+	})
+	if err != nil || o.lines == "-" {
 		return err
 	}
 	fmt.Fprintf(env.stdout, "%s\n", export.Clean(source.Description()))
@@ -154,13 +180,32 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 	if words := prompts.OffLength(source); words != "" {
 		fmt.Fprintf(env.stdout, "%s\n", words)
 	}
-	return view.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout), Clean: export.Clean})
+	return view.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout, 100), Clean: export.Clean})
+}
+
+// eachDrawn calls do with every conversation of a source.
+func eachDrawn(ctx context.Context, source datasets.Source, do func(datasets.Conversation) error) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, err := source.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return prompts.DrawError(err)
+		}
+		if err := do(c); err != nil {
+			return err
+		}
+	}
 }
 
 // columns is the width of text on a terminal, at most what is easy to read; 0 if w is none.
-func columns(w io.Writer) int {
+func columns(w io.Writer, most int) int {
 	if width := term.Columns(w); width > 0 {
-		return min(max(width, 60), 100)
+		return min(max(width, 60), most)
 	}
 	return 0
 }

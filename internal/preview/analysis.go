@@ -43,11 +43,11 @@ type Analysis struct {
 
 // About says where the requests of an analysis come from.
 type About struct {
-	Source  string   `json:"source"`            // file or description of the data set
-	Form    string   `json:"form,omitempty"`    // of a file
-	Dataset string   `json:"dataset,omitempty"` // value of --dataset-name that sends such a file; "" for none
-	Tokens  string   `json:"tokens"`            // how they were counted
-	Notes   []string `json:"notes,omitempty"`   // assumptions, and rows that were left out
+	Source  string   `json:"source"`                  // file or description of the data set
+	Form    string   `json:"form,omitempty"`          // of a file
+	Dataset []string `json:"dataset_flags,omitempty"` // flags that send such a file as it is
+	Tokens  string   `json:"tokens"`                  // how they were counted
+	Notes   []string `json:"notes,omitempty"`         // assumptions, and rows that were left out
 }
 
 // NewAnalysis begins without requests.

@@ -27,8 +27,8 @@ func (a *Analysis) Text(w io.Writer, o Options) error {
 	}
 	if flags := a.Flags(); len(flags) > 0 {
 		fmt.Fprintln(b, "\nflags of about such a load")
-		for _, line := range inLines(strings.Join(flags, ", "), o.Columns-2) {
-			fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(line, ",", ""))
+		for _, line := range filled(flags, o.Columns-2) {
+			fmt.Fprintf(b, "  %s\n", strings.TrimSpace(line))
 		}
 	}
 	return b.Flush()
@@ -38,6 +38,9 @@ func (a *Analysis) figures(f figures, o Options) {
 	f.row("source", "%s", o.Clean(a.About.Source))
 	if a.About.Form != "" {
 		f.row("form", "%s", o.Clean(a.About.Form))
+	}
+	if len(a.About.Dataset) > 0 {
+		f.row("data set", "%s", strings.Join(a.About.Dataset, " "))
 	}
 	f.row("tokens", "%s", o.Clean(a.About.Tokens))
 	for _, note := range a.About.Notes {
@@ -90,28 +93,27 @@ func (j *joint) table(w io.Writer, o Options) {
 		fmt.Fprintf(w, "\n%s", strings.TrimRight(line, " "))
 	}
 	fmt.Fprintln(w)
+	fmt.Fprint(w, "  each from the length given up to the next")
 	if r := j.correlation(); !math.IsNaN(r) {
-		fmt.Fprintf(w, "  lengths from the one given to the next; correlation %.2f\n", r)
-	} else {
-		fmt.Fprintln(w, "  lengths from the one given to the next")
+		fmt.Fprintf(w, "; correlation %.2f", r)
 	}
+	fmt.Fprintln(w)
 }
 
 // cellText is a share in per cent behind a shade.
 func cellText(share, ofMost float64, ascii bool) string {
-	if share == 0 {
-		return strings.Repeat(" ", cellWidth)
-	}
-	shades := []rune("░▒▓█")
+	shades, few := []rune("░▒▓█"), "·"
 	if ascii {
-		shades = []rune(".-+#")
+		shades, few = []rune(".-+#"), "."
+	}
+	switch {
+	case share == 0:
+		return strings.Repeat(" ", cellWidth)
+	case share < 0.005:
+		return fmt.Sprintf("%*s", cellWidth, few)
 	}
 	shade := shades[min(int(ofMost*float64(len(shades))), len(shades)-1)]
-	number := "<1"
-	if share >= 0.005 {
-		number = fmt.Sprintf("%.0f", 100*share)
-	}
-	return fmt.Sprintf(" %c%c%3s", shade, shade, number)
+	return fmt.Sprintf(" %c%c%3.0f", shade, shade, 100*share)
 }
 
 // power is a power of two, short.
@@ -224,7 +226,7 @@ func decimals(v float64) string {
 
 // Flags are flags of serve for about such a load. What prompts share becomes one prefix of all of them, as large a share of their tokens.
 func (a *Analysis) Flags() (flags []string) {
-	add := func(name, value string) { flags = append(flags, "--"+name+" "+value) }
+	add := func(name, value string) { flags = append(flags, "--"+name+" "+value+" ") }
 	if a.input.n == 0 {
 		return nil
 	}
@@ -242,9 +244,20 @@ func (a *Analysis) Flags() (flags []string) {
 	if prefix >= 1 {
 		add("random-prefix-len", fmt.Sprintf("%.0f", prefix))
 	}
-	add("random-input-len", fmt.Sprintf("%.0f", max(1, input-prefix)))
+	add(a.input.flag("random-input-len", "random-isl-dist", prefix))
 	if a.output.n > 0 {
-		add("random-output-len", fmt.Sprintf("%.0f", max(1, a.output.mean())))
+		add(a.output.flag("random-output-len", "random-osl-dist", 0))
 	}
 	return flags
+}
+
+// flag is one for lengths like these, on average shorter by so many tokens: of a fixed length, or of a lognormal distribution that is spread as
+// much.
+func (l *lengths) flag(fixed, spread string, less float64) (name, value string) {
+	mean := max(1, l.mean()-less)
+	std := l.std() * mean / max(1, l.mean())
+	if std < 0.01*mean {
+		return fixed, fmt.Sprintf("%.0f", mean)
+	}
+	return spread, fmt.Sprintf("lognormal,mean=%.0f,std=%.0f,max=%d", mean, max(1, std), max(1, l.quantile(1)-int(less)))
 }

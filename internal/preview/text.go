@@ -205,17 +205,33 @@ func wrapped(s string, columns int) (lines []string) {
 	return lines
 }
 
-// inLines are the lines of a list in words, parted behind commas.
+// inLines are the lines of a list in words, parted behind commas, and at blanks where an item is longer than a line.
 func inLines(s string, columns int) []string {
-	lines := []string{""}
+	var parts []string
 	for item := range strings.SplitAfterSeq(s, ", ") {
+		if width(strings.TrimSpace(item)) <= columns {
+			parts = append(parts, item)
+		} else {
+			parts = append(parts, strings.SplitAfter(item, " ")...)
+		}
+	}
+	return filled(parts, columns)
+}
+
+// filled are lines of as many parts as they take.
+func filled(parts []string, columns int) []string {
+	lines := []string{""}
+	for _, part := range parts {
 		last := &lines[len(lines)-1]
-		if *last != "" && len(*last)+len(strings.TrimSpace(item)) > columns {
+		if *last != "" && width(*last)+width(strings.TrimSpace(part)) > columns {
 			*last = strings.TrimSpace(*last)
-			lines = append(lines, item)
+			lines = append(lines, part)
 			continue
 		}
-		*last += item
+		*last += part
 	}
 	return lines
 }
+
+// width is how many columns of a terminal a text takes.
+func width(s string) int { return uniseg.StringWidth(s) }

@@ -128,6 +128,15 @@ func (d *Drawing) findTokenizing(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// Counting finds what counts the tokens of texts that are of no data set, an estimate where there is nothing else.
+func (d *Drawing) Counting(ctx context.Context) (*Tokenizing, error) {
+	err := d.findTokenizing(ctx)
+	if err == nil && d.tokenizing.Counter == nil {
+		d.tokenizing.estimate()
+	}
+	return d.tokenizing, err
+}
+
 // estimate uses estimated lengths, and notes why.
 func (m *Tokenizing) estimate() {
 	m.Counter, m.Counted = tokenizer.Estimate{}, metrics.TokensFromEstimate

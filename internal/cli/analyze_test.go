@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const someTrace = `{"timestamp": 0, "input_length": 40, "output_length": 5, "hash_ids": [0, 1, 2]}
+{"timestamp": 250, "input_length": 48, "output_length": 9, "hash_ids": [0, 1, 3]}
+{"timestamp": 300, "input_length": 16, "output_length": 1, "hash_ids": [0]}
+`
+
+func TestAnalyze(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	trace := file("trace.jsonl", someTrace)
+	custom := file("custom.jsonl", `{"prompt": "What is a bench?"}`+"\n")
+	broken := file("broken.jsonl", someTrace+"{\n")
+	small := modelDirectory(t, "synthetic-spbpe")
+	for _, c := range []struct {
+		name, args string
+		code       int
+		want       []string
+	}{
+		{"a trace", trace, exitFine, []string{"form                 trace of lengths with the blocks of prompts", "requests             3\n", "   16  ████████████▎ 30.8 % of prompt tokens", "--request-rate 0.00667"}},
+		{"its unit and blocks", trace + " --timed-trace-sec-multiplier 0.001 --timed-trace-chunk-hash-size 24", exitFine, []string{"milliseconds", "over 300ms", "   24 "}},
+		{"its columns", trace + " --timed-trace-label-input-length=output_length", exitFine, []string{"prompt tokens        15 in all"}},
+		{"an estimate", custom, exitFine, []string{"tokens               lengths estimated, without a chat template", "prompt tokens        4 in all"}},
+		{"no estimate", custom + " --tokenizer " + small, exitFine, []string{"counted by tokenizer " + small}},
+		{"drawn", "--vocab-size 500 --random-input-len 9 --num-prompts 4", exitFine, []string{"source               random: 9 input tokens", "requests             4\n", "hits of a prefix cache"}},
+		{"drawn with times", "--dataset-name timed_trace --vocab-size 500 --dataset-path " + trace, exitFine, []string{"rate                 0.00667 requests/s over 5m0s"}},
+		{"drawn without times", "--dataset-name timed_trace --vocab-size 500 --no-self-timed --dataset-path " + trace, exitFine, []string{"requests             3\n"}},
+		{"no such file", filepath.Join(dir, "none"), exitUsage, []string{"none: file does not exist; give the path of a"}},
+		{"a broken file", broken, exitUsage, []string{"broken.jsonl, line 4: "}},
+		{"two files", trace + " " + custom, exitUsage, []string{"dataset analyze takes one file, got 2"}},
+		{"a flag of drawing", trace + " --num-prompts 5", exitUsage, []string{"--num-prompts: a file is analyzed as a whole; to analyze the requests drawn from it, give --dataset-name"}},
+		{"a bad unit", trace + " --timed-trace-sec-multiplier 0", exitUsage, []string{"--timed-trace-sec-multiplier 0: must be a number above 0"}},
+		{"bad blocks", trace + " --timed-trace-chunk-hash-size 0", exitUsage, []string{"--timed-trace-chunk-hash-size 0: must be at least 1"}},
+		{"a wrong draw", "--dataset-name nope", exitUsage, []string{"--dataset-name nope: use one of"}},
+		{"no tokenizer there", custom + " --tokenizer " + filepath.Join(dir, "none"), exitUsage, []string{"none"}},
+		{"help", "--help", exitFine, []string{"usage: benchtop dataset analyze [flags] [FILE]", "--json "}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			benchtop(append([]string{"dataset", "analyze"}, strings.Fields(c.args)...)...).expect(t, c.code, c.want...)
+		})
+	}
+	r := benchtop("dataset", "analyze", trace, "--json")
+	var got struct {
+		Schema, Requests int
+		Prefix           struct {
+			Blocks []struct {
+				Rate float64 `json:"hit_rate"`
+			} `json:"block_sizes"`
+		} `json:"prefix_sharing"`
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.code != exitFine || got.Requests != 3 || got.Schema != 1 || got.Prefix.Blocks[0].Rate != 32.0/104 {
+		t.Errorf("%v, %+v from %s%s", err, got, r.stdout, r.stderr)
+	}
+}

@@ -127,7 +127,7 @@ type keepError struct {
 }
 
 func (e *keepError) Error() string {
-	return fmt.Sprintf("%s was downloaded but could not be kept (%v); benchtop needs a directory there that it may write to, and room in it", e.what, PathCause(e.error))
+	return fmt.Sprintf("%s could not be kept (%v); benchtop needs a directory there that it may write to, and room in it", e.what, e.error)
 }
 
 // Save downloads a file to path, which is whole or not there. Memory does not depend on its size.

@@ -202,7 +202,7 @@ func TestFetchThatCannotBeKept(t *testing.T) {
 	s := newStub(t, map[string]string{"a": "1"})
 	home := hubtest.Plant(t, map[string]string{"own": "a file"})
 	_, err := s.hub(home).Fetch(t.Context(), theDataset(t), lines("a"))
-	complains(t, err, "a of org/name was downloaded but could not be kept")
+	complains(t, err, "a of org/name could not be kept")
 }
 
 func TestFetchStopsWithItsContext(t *testing.T) {

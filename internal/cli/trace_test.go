@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// docsExample is the example of a section of docs/datasets.md: its commands, and the other lines, which are a file.
+func docsExample(t *testing.T, heading string) (commands []string, file string) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/datasets.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n"+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n#")
+	for line := range strings.Lines(section) {
+		code, indented := strings.CutPrefix(line, "    ")
+		if command, is := strings.CutPrefix(code, "benchtop "); is && indented {
+			commands = append(commands, strings.TrimSpace(command))
+		} else if indented {
+			file += code
+		}
+	}
+	return commands, file
+}
+
+// The examples of distributions are run; the header has the lengths drawn.
+func TestDocsDistributions(t *testing.T) {
+	commands, header := docsExample(t, "### Distributions of lengths")
+	if len(commands) != 2 {
+		t.Fatalf("got commands %q", commands)
+	}
+	for i, command := range commands {
+		var args []string
+		for j, part := range strings.Split(command, "'") {
+			if j%2 == 1 {
+				args = append(args, part)
+			} else {
+				args = append(args, strings.Fields(part)...)
+			}
+		}
+		r := benchtop(args...)
+		r.expect(t, exitFine)
+		want, _, _ := strings.Cut(strings.TrimSpace(header), ", 128 output")
+		if i > 0 {
+			want = "random: mix of 60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512; drawn: mean 1837.0, P50 256, P99 8778 input tokens, mean 288.9, P50 128, P99 512 output tokens"
+		}
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("%q gave\n%s, want %q", args, r.stdout, want)
+		}
+	}
+}
+
+// The example of a trace is a data set, and the command there a run of it, which has the trace's lengths and lasts as long as its times say.
+func TestDocsTrace(t *testing.T) {
+	commands, file := docsExample(t, "## trace")
+	if len(commands) != 1 {
+		t.Fatalf("got commands %q", commands)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("trace.csv", []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := strings.Fields(commands[0])
+	run := benchtop(append(args, "--no-tui", "--save-detailed", "--save-result", "--result-dir", ".", "--result-filename", "r.json", "--trace-speed", "20", "--vocab-size", "500",
+		"--base-url", simulated(t, nil))...)
+	run.expect(t, exitFine)
+	var result struct {
+		Completed int
+		Duration  float64
+		Inputs    []int `json:"input_lens"`
+		Outputs   []int `json:"output_lens"`
+	}
+	data, err := os.ReadFile("r.json")
+	if err == nil {
+		err = json.Unmarshal(data, &result)
+	}
+	if err != nil || result.Completed != 3 || !reflect.DeepEqual(result.Inputs, []int{374, 396, 879}) || !reflect.DeepEqual(result.Outputs, []int{44, 109, 55}) || result.Duration < 0.2270 {
+		t.Errorf("error %v, got %+v; want 3 requests in at least 0.227 s", err, result)
+	}
+}

@@ -41,16 +41,12 @@ func (k *traceKind) Needs(Common) Needs {
 
 func (k *traceKind) options(c Common) (o trace.Options, err error) {
 	o = trace.Options{From: k.from, To: k.to, Speed: k.speed, Most: max(0, c.Prompts)}
-	var ok bool
-	if o.Unit, ok = traceUnits[k.unit]; !ok {
-		return o, fmt.Errorf("--trace-unit %s: use s, ms, us or ns", quoted(k.unit))
+	if o.Unit, err = trace.ParseUnit(k.unit); err != nil {
+		return o, fmt.Errorf("--trace-unit %w", err)
 	}
 	o.Columns, err = trace.ParseColumns(k.columns)
 	return o, within("--trace-columns", err)
 }
-
-// traceUnits are the units of time stamps, in seconds.
-var traceUnits = map[string]float64{"": 0, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 func (k *traceKind) Validate(c Common) error {
 	o, err := k.options(c)
@@ -99,10 +95,8 @@ func newTrace(q *trace.Requests, o trace.Options, c Common, tok tokenizer.Tokeni
 	d.about = fmt.Sprintf("trace: %d prompts in %s over %s (%s, %s, %s), %s input tokens%s, as %s", q.Len(), c.Path,
 		q.At(q.Len()-1).At.Round(time.Millisecond), shortened(q.Columns.Timestamp), shortened(q.Columns.Input), shortened(q.Columns.Output),
 		input, c.answers(output.String()), formOf(r.vocab, tok != nil, r.assumed))
-	for name, seconds := range traceUnits {
-		if seconds == q.Unit && name != "" {
-			d.about += "; time stamps in " + name
-		}
+	if name := trace.UnitName(q.Unit); name != "" {
+		d.about += "; time stamps in " + name
 	}
 	if o.Speed != 1 {
 		d.about += fmt.Sprintf("; at %g times the speed", o.Speed)

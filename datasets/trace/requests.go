@@ -129,7 +129,7 @@ func (q *Requests) read(ctx context.Context, t *rows, clock *Clock, o Options) (
 		if err := q.take(values, clock, o); err != nil {
 			return n, textfile.AtLine(line, err)
 		}
-		if n == 0 && o.Unit == 0 && clock.Unit == 1 && q.Columns.milliseconds(t.columns) {
+		if n == 0 && o.Unit == 0 && clock.Unit == 1 && q.Columns.Milliseconds(t.columns) {
 			clock.Unit = 1e-3
 		}
 		if q.n > maxRequests {
@@ -171,9 +171,9 @@ func (q *Requests) take(values [][]byte, clock *Clock, o Options) error {
 
 func inColumn(name string, err error) error { return fmt.Errorf("column %s: %w", quoted(name), err) }
 
-// milliseconds reports whether these are the columns of Mooncake's traces, whose time stamps are milliseconds. Those of Bailian's have the
+// Milliseconds reports whether these are the columns of Mooncake's traces, whose time stamps are milliseconds. Those of Bailian's have the
 // same names, beside others, and are seconds.
-func (c Columns) milliseconds(there []string) bool {
+func (c Columns) Milliseconds(there []string) bool {
 	return c.Timestamp == "timestamp" && c.Input == "input_length" && c.Output == "output_length" && !slices.Contains(there, "chat_id")
 }
 

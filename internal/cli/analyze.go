@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -14,6 +16,7 @@ import (
 	"benchtop/datasets/lengths"
 	"benchtop/datasets/textfile"
 	"benchtop/datasets/tokenizer"
+	"benchtop/datasets/trace"
 	"benchtop/export"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/preview"
@@ -35,9 +38,10 @@ that it lacks are counted by the local tokenizer, or else estimated. Without FIL
 with the same flags are analyzed.`
 
 // fileFlags are flags that have an effect on a file; the others choose and draw from a data set.
-var fileFlags = map[string]bool{"json": true, "tokenizer": true, "skip-tokenizer-init": true, "model": true, "served-model-name": true, "header": true,
-	"base-url": true, "host": true, "port": true, "insecure": true, "timed-trace-chunk-hash-size": true, "timed-trace-sec-multiplier": true,
-	"timed-trace-label-timestamp": true, "timed-trace-label-input-length": true, "timed-trace-label-output-length": true, "timed-trace-label-hash-ids": true}
+var fileFlags = []string{"json", "tokenizer", "skip-tokenizer-init", "model", "served-model-name", "header", "base-url", "host", "port", "insecure",
+	"trace-columns", "trace-unit", chunkFlag, hashIDsFlag}
+
+const chunkFlag, hashIDsFlag = "timed-trace-chunk-hash-size", "timed-trace-label-hash-ids"
 
 func runAnalyze(env *environment, args []string) int {
 	o := &datasetOptions{flags: argv.Flags{Synopsis: "dataset analyze [flags] [FILE]", Text: analyzeText}}
@@ -56,8 +60,9 @@ func runAnalyze(env *environment, args []string) int {
 		problems = append(problems, o.check(env)...)
 		analyze = func(ctx context.Context) (*preview.Analysis, error) { return o.analyzeDrawn(ctx, env) }
 	case 1:
-		problems = append(problems, o.checkFile()...)
-		analyze = func(ctx context.Context) (*preview.Analysis, error) { return o.analyzeFile(ctx, env, rest[0]) }
+		file, wrong := o.checkFile(rest[0])
+		problems = append(problems, wrong...)
+		analyze = func(ctx context.Context) (*preview.Analysis, error) { return o.analyzeFile(ctx, env, file) }
 	default:
 		problems.Bad("dataset analyze takes one file, got %d: %s", len(rest), usage.Quote(strings.Join(rest, " ")))
 	}
@@ -80,16 +85,32 @@ func runAnalyze(env *environment, args []string) int {
 	}))
 }
 
-// checkFile finds flags that have no effect on a file.
-func (o *datasetOptions) checkFile() (problems usage.Problems) {
-	o.flags.VisitAll(func(f *pflag.Flag) {
-		problems.BadIf(f.Changed && !fileFlags[f.Name], "--%s: a file is analyzed as a whole; to analyze the requests drawn from it, give --dataset-name and --dataset-path instead of FILE", f.Name)
+// checkFile reads the flags that say how a file is read, and finds those that have no effect on one. The defaults of others are those of a
+// data set, and not of all files.
+func (o *datasetOptions) checkFile(path string) (f preview.FileOptions, problems usage.Problems) {
+	f.Path = path
+	var err error
+	o.flags.VisitAll(func(x *pflag.Flag) {
+		switch {
+		case !x.Changed:
+		case !slices.Contains(fileFlags, x.Name):
+			problems.Bad("--%s: a file is analyzed as a whole; to analyze the requests drawn from it, give --dataset-name and --dataset-path instead of FILE", x.Name)
+		case x.Name == "trace-columns":
+			f.Columns, err = trace.ParseColumns(x.Value.String())
+			problems.Flag(x.Name, err)
+		case x.Name == "trace-unit":
+			if f.Unit, err = trace.ParseUnit(x.Value.String()); err != nil {
+				problems.Bad("--trace-unit %w", err)
+			}
+		case x.Name == chunkFlag:
+			f.ChunkSize, _ = strconv.Atoi(x.Value.String()) // it is a number
+			problems.BadIf(f.ChunkSize < 1 || f.ChunkSize > lengths.Most, "--%s %d: must be between 1 and %d", x.Name, f.ChunkSize, lengths.Most)
+		}
 	})
-	f := o.traceOptions()
-	all := o.flags.All()
-	problems.BadIf(all.Changed("timed-trace-chunk-hash-size") && (f.ChunkSize < 1 || f.ChunkSize > lengths.Most), "--timed-trace-chunk-hash-size %d: must be at least 1", f.ChunkSize)
-	problems.BadIf(all.Changed("timed-trace-sec-multiplier") && !(f.Unit > 0 && f.Unit <= 1e9), "--timed-trace-sec-multiplier %v: must be a number above 0", f.Unit)
-	return append(problems, o.server.Check()...)
+	if hashes := o.flags.All().Lookup(hashIDsFlag); hashes.Changed {
+		f.Columns.HashIDs = hashes.Value.String()
+	}
+	return f, append(problems, o.server.Check()...)
 }
 
 // analyzeDrawn analyzes the requests that serve would send.
@@ -114,12 +135,10 @@ func (o *datasetOptions) analyzeDrawn(ctx context.Context, env *environment) (*p
 }
 
 // analyzeFile analyzes all of a file.
-func (o *datasetOptions) analyzeFile(ctx context.Context, env *environment, path string) (*preview.Analysis, error) {
+func (o *datasetOptions) analyzeFile(ctx context.Context, env *environment, file preview.FileOptions) (*preview.Analysis, error) {
 	client := o.server.Target.Client()
 	defer client.CloseIdleConnections()
-	options := o.traceOptions()
-	options.Path = path
-	options.Counter = func(ctx context.Context) (tokenizer.Counter, string, error) {
+	file.Counter = func(ctx context.Context) (tokenizer.Counter, string, error) {
 		drawing, err := o.drawing(ctx, env, client)
 		if err != nil {
 			return nil, "", err
@@ -131,31 +150,12 @@ func (o *datasetOptions) analyzeFile(ctx context.Context, env *environment, path
 		env.warn(counting.Notes)
 		return counting.Counter, strings.TrimPrefix(counting.String(), "tokens "), nil
 	}
-	a, err := preview.AnalyzeFile(ctx, options)
+	a, err := preview.AnalyzeFile(ctx, file)
 	if counting, ok := errors.AsType[preview.CounterError](err); ok {
 		return nil, counting.Unwrap()
 	}
 	if err != nil && ctx.Err() == nil {
-		err = usage.Wrap(textfile.At(path, err))
+		err = usage.Wrap(textfile.At(file.Path, err))
 	}
 	return a, err
-}
-
-// traceOptions are the flags of traces that were given. Their defaults are those of one data set, and not of all files.
-func (o *datasetOptions) traceOptions() (f preview.FileOptions) {
-	const prefix = "timed-trace-"
-	all := o.flags.All()
-	for flag, to := range map[string]*string{"label-timestamp": &f.Columns.Timestamp, "label-input-length": &f.Columns.Input, "label-output-length": &f.Columns.Output,
-		"label-hash-ids": &f.Columns.HashIDs} {
-		if all.Changed(prefix + flag) {
-			*to, _ = all.GetString(prefix + flag) // a flag of that type
-		}
-	}
-	if all.Changed(prefix + "chunk-hash-size") {
-		f.ChunkSize, _ = all.GetInt(prefix + "chunk-hash-size")
-	}
-	if all.Changed(prefix + "sec-multiplier") {
-		f.Unit, _ = all.GetFloat64(prefix + "sec-multiplier")
-	}
-	return f
 }

@@ -216,7 +216,7 @@ func madeUp() *Analysis {
 	a := NewAnalysis()
 	a.About = About{Source: "traces/made-up.jsonl", Form: "trace of lengths with the blocks of prompts: columns timestamp, input_length, output_length, hash_ids",
 		Dataset: []string{"--dataset-name", "timed_trace", "--timed-trace-chunk-hash-size", "16"}, Tokens: "lengths of the file",
-		Notes: []string{"a hash id stands for 16 tokens, by the lengths", "times are taken as seconds; another unit with --timed-trace-sec-multiplier"}}
+		Notes: []string{"a hash id stands for 16 tokens, by the lengths", "time stamps are taken as s; another unit with --trace-unit"}}
 	at := time.Duration(0)
 	for i := range 600 {
 		at += time.Duration(i*i%37) * 10 * time.Millisecond

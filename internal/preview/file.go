@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/table"
@@ -106,7 +107,7 @@ func (r *fileReader) recognize(ctx context.Context) error {
 	}
 	c := r.form.columns
 	if c.HashIDs == "" {
-		r.setUnit(false)
+		r.setUnit(false, names)
 		return nil
 	}
 	var ids [][2]int
@@ -126,7 +127,7 @@ func (r *fileReader) recognize(ctx context.Context) error {
 		return err
 	}
 	r.setChunk(ids)
-	r.setUnit(whole)
+	r.setUnit(whole, names)
 	return nil
 }
 
@@ -144,12 +145,16 @@ func (r *fileReader) setChunk(rows [][2]int) {
 	r.note("a hash id stands for %d tokens, by the lengths", r.ChunkSize)
 }
 
-// vLLMBlock is the block size of the traces of vLLM, whose times are in seconds.
+// vLLMBlock is the block size of vLLM's traces, whose times are in seconds; those of others with hash ids are mostly in milliseconds.
 const vLLMBlock = 16
 
-// setUnit finds the unit of times that are numbers.
-func (r *fileReader) setUnit(whole bool) {
-	millis := strings.HasSuffix(strings.ToLower(r.form.columns.Timestamp), "ms") || whole && r.form.columns.HashIDs != "" && r.ChunkSize != vLLMBlock
+// setUnit finds the unit of times that are numbers. whole says that all of them are whole numbers.
+func (r *fileReader) setUnit(whole bool, names []string) {
+	c := r.form.columns
+	millis := c.Milliseconds(names)
+	if c.HashIDs != "" {
+		millis = whole && r.ChunkSize != vLLMBlock
+	}
 	if r.clock.Unit = r.Unit; r.Unit == 0 && millis {
 		r.clock.Unit = 0.001
 	}
@@ -340,9 +345,6 @@ func (r *fileReader) countTexts(ctx context.Context, texts []string, to []*int) 
 func (r *fileReader) conclude() {
 	about := &r.analysis.About
 	about.Source, about.Form = r.Path, r.form.name
-	if name := r.form.dataset; name != "" && (r.form.ext == "" || strings.HasSuffix(r.Path, r.form.ext)) {
-		about.Dataset = []string{"--dataset-name", name}
-	}
 	c := r.form.columns
 	switch {
 	case c.Input != "":
@@ -352,26 +354,18 @@ func (r *fileReader) conclude() {
 	default:
 		about.Tokens = "token ids of the file"
 	}
-	if about.Dataset != nil && c.HashIDs != "" {
-		about.Dataset = append(about.Dataset, "--timed-trace-chunk-hash-size", fmt.Sprint(r.ChunkSize))
-		if r.clock.Unit != 1 {
-			about.Dataset = append(about.Dataset, "--timed-trace-sec-multiplier", fmt.Sprint(r.clock.Unit))
+	if name := r.form.dataset; name != "" && slices.Contains(r.form.files, strings.ToLower(filepath.Ext(r.Path))) && r.Columns == (trace.Columns{}) {
+		about.Dataset = []string{"--dataset-name", name, "--num-prompts", fmt.Sprint(r.rows.Len())}
+		if c.HashIDs != "" {
+			about.Dataset = append(about.Dataset, "--timed-trace-chunk-hash-size", fmt.Sprint(r.ChunkSize), "--timed-trace-sec-multiplier", fmt.Sprint(r.clock.Unit))
+		} else if unit := trace.UnitName(r.Unit); unit != "" {
+			about.Dataset = append(about.Dataset, "--trace-unit", unit)
 		}
 	}
 	if a := &r.analysis.arrivals; a.n > 0 && !r.clock.Dates() {
-		r.note("times are taken as %s; another unit with --timed-trace-sec-multiplier", unitName(r.clock.Unit))
+		r.note("time stamps are taken as %s; another unit with --trace-unit", trace.UnitName(r.clock.Unit))
 	}
 	if r.without > 0 {
 		r.note("%s rows without a prompt are left out", grouped(r.without))
 	}
-}
-
-// unitName names a number of seconds.
-func unitName(seconds float64) string {
-	for _, u := range []time.Duration{time.Second, time.Millisecond, time.Microsecond, time.Nanosecond} {
-		if math.Abs(seconds/u.Seconds()-1) < 1e-6 {
-			return map[time.Duration]string{time.Second: "seconds", time.Millisecond: "milliseconds", time.Microsecond: "microseconds", time.Nanosecond: "nanoseconds"}[u]
-		}
-	}
-	return fmt.Sprintf("%v s each", seconds)
 }

@@ -47,7 +47,7 @@ func summary(a *Analysis) string {
 }
 
 func TestAnalyzeFile(t *testing.T) {
-	const seconds = "times are taken as seconds; another unit with --timed-trace-sec-multiplier"
+	const seconds = "time stamps are taken as s; another unit with --trace-unit"
 	for _, c := range []struct {
 		name, file, text string
 		options          FileOptions
@@ -59,17 +59,17 @@ func TestAnalyzeFile(t *testing.T) {
 {"timestamp": 250, "input_length": 48, "output_length": 9, "hash_ids": [0, 1, 3]}
 {"timestamp": 250, "input_length": 16, "output_length": 1, "hash_ids": [0]}`, FileOptions{},
 			"trace of lengths with the blocks of prompts: columns timestamp, input_length, output_length, hash_ids",
-			"--dataset-name timed_trace --timed-trace-chunk-hash-size 16", "lengths of the file", "a hash id stands for 16 tokens, by the lengths; " + seconds,
+			"--dataset-name timed_trace --num-prompts 3 --timed-trace-chunk-hash-size 16 --timed-trace-sec-multiplier 1", "lengths of the file", "a hash id stands for 16 tokens, by the lengths; " + seconds,
 			"in map[16:1 40:1 48:1] out map[1:1 5:1 9:1] hits 32 of 16 3 in 4m10s"},
 		{"Mooncake", "a.jsonl", `{"timestamp": 0, "input_length": 1400, "output_length": 5, "hash_ids": [0, 1, 2]}
 {"timestamp": 3000, "input_length": 1025, "output_length": 9, "hash_ids": [0, 1, 3]}`, FileOptions{},
-			"trace of lengths with", "--dataset-name timed_trace --timed-trace-chunk-hash-size 512 --timed-trace-sec-multiplier 0.001", "lengths of the file",
-			"a hash id stands for 512 tokens, by the lengths; times are taken as milliseconds; another unit with --timed-trace-sec-multiplier",
+			"trace of lengths with", "--dataset-name timed_trace --num-prompts 2 --timed-trace-chunk-hash-size 512 --timed-trace-sec-multiplier 0.001", "lengths of the file",
+			"a hash id stands for 512 tokens, by the lengths; time stamps are taken as ms; another unit with --trace-unit",
 			"in map[1025:1 1400:1] out map[5:1 9:1] hits 1024 of 512 2 in 3s"},
 		{"the user knows better", "a.jsonl", `{"t": 0, "n": 1400, "m": 5, "ids": ["a", "b", "c"]}
-{"t": 2, "n": 700, "m": 9, "ids": ["a", "b"], "hash_ids": 5}`, FileOptions{ChunkSize: 500, Unit: 60, Columns: trace.Columns{Timestamp: "t", Input: "n", Output: "m", HashIDs: "ids"}},
-			"trace of lengths with the blocks of prompts: columns t, n, m, ids", "--dataset-name timed_trace --timed-trace-chunk-hash-size 500 --timed-trace-sec-multiplier 60", "lengths of the file",
-			"times are taken as 60 s each; another unit with --timed-trace-sec-multiplier", "in map[700:1 1400:1] out map[5:1 9:1] hits 500 of 500 2 in 2m0s"},
+{"t": 2, "n": 700, "m": 9, "ids": ["a", "b"], "hash_ids": 5}`, FileOptions{ChunkSize: 500, Unit: 1e-6, Columns: trace.Columns{Timestamp: "t", Input: "n", Output: "m", HashIDs: "ids"}},
+			"trace of lengths with the blocks of prompts: columns t, n, m, ids", "", "lengths of the file",
+			"time stamps are taken as us; another unit with --trace-unit", "in map[700:1 1400:1] out map[5:1 9:1] hits 500 of 500 2 in 2µs"},
 		{"whole blocks alone", "a.jsonl", `{"input_length": 47, "hash_ids": [0, 1]}
 {"input_length": 170, "hash_ids": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}`, FileOptions{}, "trace of lengths with", "", "", "a hash id stands for 16 tokens, by the lengths",
 			"in map[47:1 170:1] out map[] unknown 2 hits 32 of 16"},

@@ -16,9 +16,9 @@ import (
 
 // form is what the rows of a file are, by the names of their columns.
 type form struct {
-	name    string // for a person
-	dataset string // that sends such files, "" for none
-	ext     string // of files that it takes, "" for any
+	name    string   // for a person
+	dataset string   // that sends such files, "" for none
+	files   []string // ends of the names of files that it takes
 	columns trace.Columns
 	prompt  string // column of the prompt as text, token ids, messages or turns; "" where there are lengths alone
 	others  string // column of the prompt of rows where that is empty, "" for none
@@ -27,11 +27,11 @@ type form struct {
 
 // promptForms are the columns that hold prompts, the likelier first. Those without a data set are taken as they stand.
 var promptForms = []form{
-	{name: "ShareGPT conversations, the first question and answer of each", dataset: "sharegpt", ext: ".json", prompt: "conversations", read: shareGPT},
-	{name: "Spec-Bench questions, the first turn of each", dataset: "spec_bench", ext: ".jsonl", prompt: "turns", read: firstTurn},
+	{name: "ShareGPT conversations, the first question and answer of each", dataset: "sharegpt", files: []string{".json"}, prompt: "conversations", read: shareGPT},
+	{name: "Spec-Bench questions, the first turn of each", dataset: "spec_bench", files: []string{".jsonl"}, prompt: "turns", read: firstTurn},
 	{name: "chats", prompt: "chat_messages", others: "prompt", read: messages},
 	{name: "chats", prompt: "messages", read: messages},
-	{name: "prompts", dataset: "custom", ext: ".jsonl", prompt: "prompt", read: prompts},
+	{name: "prompts", dataset: "custom", files: []string{".jsonl"}, prompt: "prompt", read: prompts},
 	{name: "prompts", prompt: "question", read: prompts},
 	{name: "prompts", prompt: "text", read: prompts},
 	{name: "prompts", prompt: "instruction", read: prompts},
@@ -65,11 +65,11 @@ func formOf(names []string, labels trace.Columns) (f form, err error) {
 	case c.Input == "":
 		return f, fmt.Errorf("the columns are %s; expected %s", listedNames(names), expectedForms)
 	case c.HashIDs != "":
-		f.name, f.dataset, f.ext = "trace of lengths with the blocks of prompts", "timed_trace", ".jsonl"
+		f.name, f.dataset, f.files = "trace of lengths with the blocks of prompts", "timed_trace", []string{".jsonl"}
 	case slices.Contains(names, "Model") && slices.Contains(names, "Log Type"):
-		f.name, f.dataset = "BurstGPT trace of lengths", "trace"
+		f.name, f.dataset, f.files = "BurstGPT trace of lengths", "trace", []string{".csv"}
 	case c.Timestamp != "":
-		f.name, f.dataset = "trace of lengths", "trace"
+		f.name, f.dataset, f.files = "trace of lengths", "trace", []string{".csv", ".jsonl"}
 	default:
 		f.name = "lengths"
 	}

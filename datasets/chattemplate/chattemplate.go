@@ -112,11 +112,11 @@ func (Plain) Render(_ context.Context, in Input) (string, error) {
 
 // Files are the contents of the files beside a tokenizer that concern chat templates; nil for one that is not there.
 type Files struct {
-	Jinja         []byte // chat_template.jinja
-	ToolJinja     []byte // additional_chat_templates/tool_use.jinja
-	JSON          []byte // chat_template.json
-	Config        []byte // tokenizer_config.json
-	SpecialTokens []byte // special_tokens_map.json
+	Jinja     []byte            // chat_template.jinja
+	ToolJinja []byte            // additional_chat_templates/tool_use.jinja
+	JSON      []byte            // chat_template.json
+	Config    []byte            // tokenizer_config.json
+	Tokens    map[string]string // the tokenizer's special tokens by name, such as bos_token
 }
 
 // Local renders with the templates that came with a tokenizer. It is safe for concurrent use.
@@ -142,11 +142,8 @@ func Load(model string, f Files) (*Local, error) {
 	if err := cmp.Or(unmarshal("tokenizer_config.json", f.Config, &config), unmarshal("chat_template.json", f.JSON, &legacy)); err != nil {
 		return nil, err
 	}
-	special, err := specialTokens(f)
-	if err != nil {
-		return nil, err
-	}
 	var sources map[string]string
+	var err error
 	switch {
 	case f.Jinja != nil || f.ToolJinja != nil:
 		sources = map[string]string{}
@@ -167,7 +164,7 @@ func Load(model string, f Files) (*Local, error) {
 	}
 	l := &Local{model, map[string]loaded{}}
 	for name, source := range sources {
-		t, err := New(source, special)
+		t, err := New(source, f.Tokens)
 		l.templates[name] = loaded{t, err}
 	}
 	return l, nil
@@ -204,45 +201,6 @@ func templatesIn(file string, raw json.RawMessage) (map[string]string, error) {
 		out[*t.Name] = *t.Template
 	}
 	return out, nil
-}
-
-// specialTokens are the tokens that templates know by name: texts, or objects that hold one. As in the transformers
-// library, special_tokens_map.json has the last word, but none if tokenizer_config.json lists the added tokens.
-func specialTokens(f Files) (map[string]string, error) {
-	config, beside := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	err := errors.Join(unmarshal("tokenizer_config.json", f.Config, &config), unmarshal("special_tokens_map.json", f.SpecialTokens, &beside))
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	take := func(name string, raw json.RawMessage) {
-		if s := tokenText(raw); s != "" {
-			out[name] = s
-		}
-	}
-	for _, name := range []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"} {
-		raw := config[name]
-		if said, there := beside[name]; there && !present(config["added_tokens_decoder"]) {
-			raw = said
-		}
-		take(name, raw)
-	}
-	var extra map[string]json.RawMessage
-	if json.Unmarshal(config["extra_special_tokens"], &extra) == nil { // older files have a list there, without names
-		for name, raw := range extra {
-			take(name, raw)
-		}
-	}
-	return out, nil
-}
-
-func tokenText(raw json.RawMessage) string {
-	var text string
-	var object struct{ Content string }
-	if json.Unmarshal(raw, &text) != nil && json.Unmarshal(raw, &object) == nil {
-		return object.Content
-	}
-	return text
 }
 
 // Source says that this client rendered.

@@ -38,9 +38,9 @@ func FuzzRender(f *testing.F) {
 
 // FuzzLoad looks for files that panic.
 func FuzzLoad(f *testing.F) {
-	f.Add([]byte(`{"chat_template": [{"name": "default", "template": "{{ bos_token }}"}], "bos_token": {"content": "<s>"}}`), []byte(`{"eos_token": "x"}`))
-	f.Fuzz(func(t *testing.T, config, special []byte) {
-		if l, err := Load("m", Files{Config: config, SpecialTokens: special}); err == nil && l != nil {
+	f.Add([]byte(`{"chat_template": [{"name": "default", "template": "{{ bos_token }}"}]}`), []byte(`{"chat_template": "x"}`))
+	f.Fuzz(func(t *testing.T, config, legacy []byte) {
+		if l, err := Load("m", Files{Config: config, JSON: legacy}); err == nil && l != nil {
 			_, _ = l.Render(t.Context(), Input{Messages: json.RawMessage(hi)}) // an error is fine
 		}
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 func TestLoad(t *testing.T) {
-	const both = `{"bos_token": "<b>", "chat_template": [{"name": "default", "template": "d"}, {"name": "tool_use", "template": "t{{ bos_token }}"}]}`
+	const both = `{"chat_template": [{"name": "default", "template": "d"}, {"name": "tool_use", "template": "t{{ bos_token }}"}]}`
 	for _, c := range []struct {
 		name  string
 		files Files
@@ -17,20 +17,12 @@ func TestLoad(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{name: "no template", files: Files{Config: []byte(`{"chat_template": null, "bos_token": null}`)}},
-		{name: "config", files: Files{Config: []byte(`{"chat_template": "c{{ eos_token }}", "eos_token": {"content": "</s>"}}`)}, want: "c</s>"},
-		{name: "special tokens beside", files: Files{Config: []byte(`{"chat_template": "{{ bos_token }}{{ unk_token }}", "bos_token": "a"}`),
-			SpecialTokens: []byte(`{"bos_token": "b", "unk_token": "u"}`)}, want: "bu"},
-		{name: "special tokens taken away beside", files: Files{Config: []byte(`{"chat_template": "x{{ bos_token }}", "bos_token": "a"}`),
-			SpecialTokens: []byte(`{"bos_token": null}`)}, want: "x"},
-		{name: "special tokens beside a list", files: Files{Config: []byte(`{"chat_template": "{{ bos_token }}{{ unk_token }}", "bos_token": "a", "added_tokens_decoder": {}}`),
-			SpecialTokens: []byte(`{"bos_token": "b", "unk_token": "u"}`)}, want: "a"},
-		{name: "extra tokens", files: Files{Config: []byte(`{"chat_template": "{{ image_token }}", "extra_special_tokens": {"image_token": "<i>"}}`)}, want: "<i>"},
-		{name: "extra tokens without names", files: Files{Config: []byte(`{"chat_template": "x", "extra_special_tokens": ["<i>"]}`)}, want: "x"},
+		{name: "config", files: Files{Config: []byte(`{"chat_template": "c{{ eos_token }}"}`), Tokens: map[string]string{"eos_token": "</s>"}}, want: "c</s>"},
 		{name: "a file of its own", files: Files{Jinja: []byte("\ufeffj"), JSON: []byte(`{"chat_template": "k"}`), Config: []byte(both)}, want: "j"},
 		{name: "JSON", files: Files{JSON: []byte(`{"chat_template": "k"}`), Config: []byte(both)}, want: "d"},
 		{name: "JSON alone", files: Files{JSON: []byte(`{"chat_template": "k"}`), Config: []byte(`{}`)}, want: "k"},
 		{name: "default", files: Files{Config: []byte(both)}, want: "d"},
-		{name: "tools", files: Files{Config: []byte(both)}, tools: "[]", want: "t<b>"},
+		{name: "tools", files: Files{Config: []byte(both), Tokens: map[string]string{"bos_token": "<b>"}}, tools: "[]", want: "t<b>"},
 		{name: "tools in a file", files: Files{Jinja: []byte("j"), ToolJinja: []byte("\ufefft"), Config: []byte(both)}, tools: "[]", want: "t"},
 		{name: "a file for tools, and none", files: Files{Jinja: []byte("j"), ToolJinja: []byte("t")}, want: "j"},
 		{name: "tools without a file", files: Files{Jinja: []byte("j"), Config: []byte(both)}, tools: "[]", want: "j"},
@@ -38,7 +30,6 @@ func TestLoad(t *testing.T) {
 		{name: "no default", files: Files{Config: []byte(`{"chat_template": [{"name": "rag", "template": "r"}]}`)}, err: "default"},
 		{name: "broken template", files: Files{Jinja: []byte("{{")}, err: "model org/m: chat template: line 1: a tag without its end"},
 		{name: "broken config", files: Files{Config: []byte(`{"chat`)}, err: "tokenizer_config.json: unexpected end"},
-		{name: "broken map", files: Files{SpecialTokens: []byte(`[]`)}, err: "special_tokens_map.json"},
 		{name: "broken JSON", files: Files{JSON: []byte(`x`)}, err: "chat_template.json"},
 		{name: "a number", files: Files{Config: []byte(`{"chat_template": 1}`)}, err: "neither a text nor a list"},
 		{name: "half a list", files: Files{Config: []byte(`{"chat_template": [{"name": "x"}]}`)}, err: "lacks"},

@@ -158,6 +158,15 @@ func (l *Local) IDs() []int { return l.ids }
 // the extra ones. Where they name none it is AddedSpecialIDs. The caller must not change it.
 func (l *Local) SpecialIDs() []int { return l.special }
 
+// NamedTokens are the special tokens by their names in the files, such as bos_token.
+func (l *Local) NamedTokens() map[string]string {
+	all := map[string]string{}
+	for _, n := range l.settings.named() {
+		all[n.name] = n.token.content
+	}
+	return all
+}
+
 // AddedSpecialIDs are the ids of the added tokens that are flagged as special, ascending.
 func (l *Local) AddedSpecialIDs() []int { return l.added.specialIDs() }
 

@@ -61,11 +61,7 @@ func testConfigured(t *testing.T, l *Local, c configured) (good bool) {
 	check("ids", slices.Equal(l.IDs(), c.IDs), l.IDs(), c.IDs)
 	check("size", l.VocabSize() == c.VocabSize, l.VocabSize(), c.VocabSize)
 	check("special tokens to add", l.SpecialTokensToAdd() == c.ToAdd, l.SpecialTokensToAdd(), c.ToAdd)
-	names := map[string]string{}
-	for _, n := range l.settings.named() {
-		names[n.name] = n.token.content
-	}
-	check("special tokens", maps.Equal(names, c.Names), names, c.Names)
+	check("special tokens", maps.Equal(l.NamedTokens(), c.Names), l.NamedTokens(), c.Names)
 	for _, k := range c.Cases {
 		ids, err := l.EncodeSpecial(k.Text)
 		check(k.Text, err == nil && slices.Equal(ids, k.IDsSpecial), ids, k.IDsSpecial)

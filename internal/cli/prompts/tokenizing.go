@@ -298,7 +298,7 @@ func (d *Drawing) findTemplate(needs datasets.Needs) error {
 		among = append(among, chattemplate.NewServer(d.Client, d.Server.Target.URL(""), d.Model.ID))
 	}
 	if m.Local != nil {
-		files := chattemplate.Files{Jinja: m.found.Jinja, ToolJinja: m.found.ToolJinja, JSON: m.found.JSON, Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}
+		files := chattemplate.Files{Jinja: m.found.Jinja, ToolJinja: m.found.ToolJinja, JSON: m.found.JSON, Config: m.found.Config, Tokens: m.Local.NamedTokens()}
 		local, err := chattemplate.Load(m.Name, files)
 		if err != nil {
 			return usage.Errorf("%s: %w", m.found.Path, err)

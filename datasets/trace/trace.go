@@ -3,6 +3,7 @@
 package trace
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -63,14 +64,21 @@ func number(raw []byte) (float64, error) {
 	if len(raw) > 400 {
 		return 0, strconv.ErrSyntax
 	}
-	text := string(raw)
+	text := raw
 	if jsonscan.IsString(raw) {
-		text = strings.TrimSpace(jsonscan.Text(raw))
-		if strings.ContainsAny(text, "xX_pPnN") { // numbers of Go alone, and NaN
+		if text = bytes.TrimSpace(content(raw)); bytes.ContainsAny(text, "xX_pPnN") { // numbers of Go alone, and NaN
 			return 0, strconv.ErrSyntax
 		}
 	}
-	return strconv.ParseFloat(text, 64)
+	return strconv.ParseFloat(string(text), 64)
+}
+
+// content is the text of a string, which is copied only where it has to be.
+func content(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return bytes.Trim(raw, `"`)
+	}
+	return []byte(jsonscan.Text(raw))
 }
 
 // shown is a value, or the beginning of a long one.
@@ -108,7 +116,7 @@ func (c *Clock) At(raw []byte) (time.Duration, error) {
 		return 0, c.begin(raw)
 	}
 	if c.layout != "" {
-		at, err := time.Parse(c.layout, strings.TrimSpace(jsonscan.Text(raw)))
+		at, err := time.Parse(c.layout, string(bytes.TrimSpace(content(raw))))
 		if !jsonscan.IsString(raw) || err != nil {
 			return 0, fmt.Errorf("expected a time like the first one, %s: got %s", c.origin.Format(c.layout), shown(raw))
 		}

@@ -103,6 +103,7 @@ var only = map[string][]string{
 	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
 	"gonum.org/":                      {"benchtop/export/charts"},
 	"github.com/dlclark/regexp2":      {"benchtop/datasets/tokenizer"},
+	"golang.org/x/image/":             {"benchtop/datasets/media"},
 	"golang.org/x/text/":              {"benchtop/datasets/tokenizer"},
 	"github.com/rivo/uniseg":          {"benchtop/datasets/tokenizer", "benchtop/internal/preview"},
 	"github.com/klauspost/compress":   {"benchtop/datasets/table/parquet"},
@@ -115,7 +116,7 @@ var forTests = []string{"benchtop/internal/race", "benchtop/datasets/hub/hubtest
 	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.
-var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/textfile", "benchtop/datasets/trace", "benchtop/datasets/endpoint"}
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/textfile", "benchtop/datasets/trace", "benchtop/datasets/endpoint"}
 
 // TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
 // the test cache notices a change.

@@ -50,7 +50,7 @@ type Turn struct {
 	Overrides json.RawMessage
 }
 
-// Source yields conversations until io.EOF. One goroutine uses it.
+// Source yields conversations until io.EOF. One goroutine uses it. A source that is an io.Closer is closed when no more is taken from it.
 type Source interface {
 	Next() (Conversation, error)
 	// Len is how many conversations there are in all, those taken already among them; 0 for no end.

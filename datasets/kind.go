@@ -165,6 +165,8 @@ type Tools interface {
 	TokenIDs() Vocabulary
 	// Hub has the data sets of the hub.
 	Hub() *hub.Hub
+	// Lasting is the context of the source that is opened: it ends when no more is taken from it, and outlives that of Open.
+	Lasting() context.Context
 	// Note tells the user something; nothing for "".
 	Note(text string)
 }

@@ -88,7 +88,12 @@ func NewRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (Source, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return newRandomMM(o, tok)
+	m, err := newRandomMM(o, tok)
+	if err != nil {
+		return nil, err
+	}
+	m.encoder, err = media.NewEncoder(context.Background(), m.draws.Buckets)
+	return m, err
 }
 
 // kindOf is the kind of a name with the flags' defaults.

@@ -46,9 +46,10 @@ func (o RandomMMOptions) Validate() error {
 	m, err := media.NewDraws(o.BaseItems, o.ItemsRatio, o.Limits, o.Buckets)
 	*p = append(*p, err)
 	for _, b := range m.Buckets {
-		if samples := float64(b.Size()) * float64(m.Hi); samples > maxSamples {
-			p.add("requests of %d items of %d by %d pixels hold %.3g bytes, more than memory should be asked for; ask for fewer or smaller ones",
-				m.Hi, b.Height, b.Width, samples)
+		n := min(m.Hi, m.Limits[b.Modality()])
+		if samples := 3 * float64(b.Height) * float64(b.Width) * float64(b.Frames) * float64(n); samples > maxSamples {
+			p.add("bucket %s: %d in a request take %.3g bytes, more than memory should be asked for; ask for fewer or smaller ones",
+				media.Buckets{b}, n, samples)
 		}
 	}
 	return p.of("random-mm")
@@ -70,8 +71,8 @@ func (o RandomMMOptions) checkBuckets(p *problems) {
 		if !(b.Weight >= 0) {
 			p.add("bucket %s: the weight %v must not be negative", name, b.Weight)
 		}
-		if b.Frames > 1 && b.Weight > 0 {
-			p.add("bucket %s: videos cannot be made here; set the weight of %d-frame buckets to 0", name, b.Frames)
+		if b.Frames > 1 && min(b.Height, b.Width) == 1 {
+			p.add("bucket %s: a video has at least 2 by 2 pixels", name)
 		}
 		sum += b.Weight
 	}
@@ -98,10 +99,10 @@ func (k *randomMMKind) Name() string { return "random-mm" }
 
 func (k *randomMMKind) Define(group func(string) Flags) {
 	f := group(randomHeading)
-	f.IntVar(&k.BaseItems, "random-mm-base-items-per-request", k.BaseItems, "random-mm: images per request")
-	f.Float64Var(&k.ItemsRatio, "random-mm-num-mm-items-range-ratio", k.ItemsRatio, "random-mm: vary the number of images by up to this share")
+	f.IntVar(&k.BaseItems, "random-mm-base-items-per-request", k.BaseItems, "random-mm: images and videos per request")
+	f.Float64Var(&k.ItemsRatio, "random-mm-num-mm-items-range-ratio", k.ItemsRatio, "random-mm: vary their number by up to this share")
 	f.StringVar(&k.limits, "random-mm-limit-mm-per-prompt", k.Limits.String(), "random-mm: maximum of each kind per request")
-	f.StringVar(&k.buckets, "random-mm-bucket-config", k.Buckets.String(), "random-mm: probability of each (height, width, frames)")
+	f.StringVar(&k.buckets, "random-mm-bucket-config", k.Buckets.String(), "random-mm: probability of each (height, width, frames); videos, of more than one frame, need ffmpeg")
 }
 
 func (k *randomMMKind) Needs(c Common) Needs {
@@ -141,17 +142,25 @@ func (k *randomMMKind) Open(_ context.Context, c Common, t Tools) (Source, error
 	if tok == nil {
 		return nil, errors.New("dataset random-mm: needs a tokenizer, since chat takes text; give --tokenizer")
 	}
-	return newRandomMM(o, tok)
+	m, err := newRandomMM(o, tok)
+	if err != nil {
+		return nil, err
+	}
+	m.encoder, err = media.NewEncoder(t.Lasting(), m.draws.Buckets)
+	if err != nil {
+		return nil, fmt.Errorf("dataset random-mm: --random-mm-bucket-config: %w; or set the weight of buckets with more than one frame to 0", err)
+	}
+	return m, nil
 }
 
-// RandomMM is a source of random prompts with random images, those of vLLM's random-mm for the same seed and tokenizer:
-// the same texts, and images of the same pixels. They are made as they are asked for, a few ahead of need: while one request is
-// drawn after another, images of those before are encoded.
+// RandomMM is a source of random prompts with random images and videos, those of vLLM's random-mm for the same seed and tokenizer:
+// the same texts, and media of the same pixels. They are made as they are asked for, a few ahead of need: while one request is
+// drawn after another, media of those before are encoded. It is closed behind the last request.
 type RandomMM struct {
 	prompts *Random
 	draws   media.Draws
 	chat    bool
-	encoder media.Encoder
+	encoder *media.Encoder
 	begun   []mmRequest // not handed on yet
 	end     error       // why there are no more
 }
@@ -163,7 +172,7 @@ type mmRequest struct {
 	size  int // of the samples of its media, in bytes
 }
 
-// newRandomMM prepares the prompts and images that o describes. Videos can be drawn, but not sent.
+// newRandomMM prepares the prompts and media that o describes, without an encoder.
 func newRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (*RandomMM, error) {
 	draws, err := media.NewDraws(o.BaseItems, o.ItemsRatio, o.Limits, o.Buckets)
 	if err != nil {
@@ -244,7 +253,7 @@ func (r *mmRequest) finish(chat bool) (Conversation, error) {
 	return r.Conversation, nil
 }
 
-// Close waits for the images that are in work.
+// Close waits for the media that are in work.
 func (m *RandomMM) Close() error {
 	m.encoder.Close()
 	return nil
@@ -260,8 +269,13 @@ func (m *RandomMM) Description() string {
 		count += fmt.Sprintf(" to %d", m.draws.Hi)
 	}
 	var shapes []string
+	kind := "images"
 	for _, b := range m.draws.Buckets {
-		shapes = append(shapes, fmt.Sprintf("%d by %d pixels (%.3g %%)", b.Height, b.Width, 100*b.Weight))
+		frames := ""
+		if b.Frames > 1 {
+			frames, kind = fmt.Sprintf(" and %d frames", b.Frames), "images or videos"
+		}
+		shapes = append(shapes, fmt.Sprintf("%d by %d pixels%s (%.3g %%)", b.Height, b.Width, frames, 100*b.Weight))
 	}
-	return fmt.Sprintf("%s, with %s random images each of %s", m.prompts.Description(), count, strings.Join(shapes, " or "))
+	return fmt.Sprintf("%s, with %s random %s each of %s", m.prompts.Description(), count, kind, strings.Join(shapes, " or "))
 }

@@ -324,12 +324,12 @@ func TestRandomMMOptions(t *testing.T) {
 	err := o.Validate()
 	complains(t, err, "dataset random-mm", "prompts 0", "batch size 2 must be 1", "items per request -1", "items range ratio NaN",
 		"limit -1 for image", "bucket {(0, 1, 1): 1}: height and width", "bucket {(1, 65536, 1): NaN}: height and width",
-		"the weight NaN", "bucket {(1, 1, 16): 1}: there is no limit for videos", "videos cannot be made here; set the weight of 16-frame buckets to 0")
+		"the weight NaN", "bucket {(1, 1, 16): 1}: there is no limit for videos", "bucket {(1, 1, 16): 1}: a video has at least 2 by 2 pixels")
 	o = RandomMMDefaults()
 	o.Buckets = media.Buckets{bucket(1, 1, 1, math.MaxFloat64), bucket(2, 2, 1, math.MaxFloat64)}
 	complains(t, o.Validate(), "must be finite")
 	o.Buckets, o.BaseItems = media.Buckets{bucket(60000, 60000, 1, 1)}, 1
-	complains(t, o.Validate(), "requests of 1 items of 60000 by 60000 pixels hold 1.08e+10 bytes")
+	complains(t, o.Validate(), "bucket {(60000, 60000, 1): 1}: 1 in a request take 1.08e+10 bytes")
 	_, err = NewRandomMM(tiny(), broken{toy{size: 10}})
 	complains(t, err, "dataset random-mm, prefix: no server")
 	o = tiny()

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -82,9 +83,21 @@ func (d Draws) Request(gen *numpy.Generator, take func(Bucket)) {
 //
 //	Begin: samples ──▶ encoding, as many at once as there are processors ──▶ Part
 type Encoder struct {
-	work  []*Encoding // in the order of their beginning
-	size  int         // of their samples, in bytes
-	spare []*bench
+	ctx    context.Context // bounds the encoding of videos
+	ffmpeg string          // "" where there are none
+	work   []*Encoding     // in the order of their beginning
+	size   int             // of their samples, in bytes
+	spare  []*bench
+}
+
+// NewEncoder is for media of some buckets. It is ErrNoFFmpeg where videos are among them that cannot be encoded here. The end of ctx
+// ends the encoding of videos.
+func NewEncoder(ctx context.Context, buckets Buckets) (e *Encoder, err error) {
+	e = &Encoder{ctx: ctx}
+	if slices.ContainsFunc(buckets, func(b Bucket) bool { return b.Modality() == videoModality }) {
+		e.ffmpeg, err = findFFmpeg()
+	}
+	return e, err
 }
 
 // Encoding is a random medium on its way to a content part. Its fields may be read once done is closed.
@@ -121,7 +134,7 @@ func (e *Encoder) Begin(b Bucket, draw func(samples []byte)) *Encoding {
 	x.bench.samples = slices.Grow(x.bench.samples[:0], b.Size())[:b.Size()]
 	draw(x.bench.samples)
 	e.work, e.size = append(e.work, x), e.size+b.Size()
-	go x.encode()
+	go x.encode(e.ctx, e.ffmpeg)
 	return x
 }
 
@@ -149,11 +162,20 @@ func (x *Encoding) Part() (json.RawMessage, error) {
 	return x.part, x.err
 }
 
-func (x *Encoding) encode() {
+func (x *Encoding) encode(ctx context.Context, ffmpeg string) {
 	defer close(x.done)
 	b := x.bench
-	b.file = b.jpeg.appendJPEG(b.file[:0], b.samples, x.bucket.Width, x.bucket.Height)
-	x.part = dataPart(imageModality, "image/jpeg", b.file)
+	if x.bucket.Modality() == imageModality {
+		b.file = b.jpeg.appendJPEG(b.file[:0], b.samples, x.bucket.Width, x.bucket.Height)
+		x.part = dataPart(imageModality, "image/jpeg", b.file)
+		return
+	}
+	file, err := encodeVideo(ctx, ffmpeg, x.bucket, b.samples)
+	if err != nil {
+		x.err = fmt.Errorf("a video of %d by %d pixels and %d frames: %w", x.bucket.Height, x.bucket.Width, x.bucket.Frames, err)
+		return
+	}
+	x.part = dataPart(videoModality, "video/mp4", file)
 }
 
 // dataPart is a content part that holds a file.

@@ -183,8 +183,9 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 	return view.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout, 100), Clean: export.Clean})
 }
 
-// eachDrawn calls do with every conversation of a source.
+// eachDrawn calls do with every conversation of a source, and closes it.
 func eachDrawn(ctx context.Context, source datasets.Source, do func(datasets.Conversation) error) error {
+	defer prompts.Close(source)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err

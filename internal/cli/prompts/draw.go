@@ -302,6 +302,9 @@ func (d *Drawing) Streams() *numpy.Streams { return d.Draws }
 // Hub has the data sets of the hub.
 func (d *Drawing) Hub() *hub.Hub { return d.hub }
 
+// Lasting ends when no more prompts are drawn.
+func (d *Drawing) Lasting() context.Context { return d.ctx }
+
 // Note adds a note for the user.
 func (d *Drawing) Note(text string) { d.tokenizing.note(text) }
 

@@ -217,7 +217,7 @@ func (s *Prefetchers) Begin(source datasets.Source, most int) *Prefetcher {
 	return one
 }
 
-// Close ends the drawing and waits for it. A nil *Prefetchers has none.
+// Close ends the drawing, waits for it, and closes the sources. A nil *Prefetchers has none.
 func (s *Prefetchers) Close() {
 	if s == nil {
 		return
@@ -227,6 +227,17 @@ func (s *Prefetchers) Close() {
 	defer s.mu.Unlock()
 	for _, x := range s.all {
 		x.drawing.Wait()
+		Close(x.source)
+	}
+}
+
+// Close closes a source that is to be closed, or the one behind it.
+func Close(source datasets.Source) {
+	if outer, ok := source.(interface{ Unwrap() datasets.Source }); ok {
+		source = outer.Unwrap()
+	}
+	if closer, ok := source.(io.Closer); ok {
+		_ = closer.Close() // it was drawn from, and nothing is to be kept
 	}
 }
 

@@ -1,0 +1,78 @@
+package datasets
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"benchtop/datasets/media"
+)
+
+// A request holds its images and videos in the order in which they were drawn. The first video that fails ends the data set.
+func TestRandomMMVideos(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+	program := func(script string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, "ffmpeg"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program(`cat >/dev/null; for file; do :; done; echo "a video" >"$file"`)
+	o := tiny()
+	o.Prompts, o.BaseItems, o.ItemsRatio, o.Buckets = 12, 2, 0, media.Buckets{bucket(2, 2, 1, 0.5), bucket(4, 2, 3, 0.5)}
+	drawn, err := newRandomMM(o, newToy(t, "identity", 97, nil, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range drain(t, source) {
+		want := ""
+		if _, err := drawn.draw(func(b media.Bucket) { drawn.prompts.gen.Bytes(b.Size()); want += b.Modality() + " " }); err != nil {
+			t.Fatal(err)
+		}
+		var parts []struct {
+			Type     string
+			VideoURL struct{ URL string } `json:"video_url"`
+		}
+		if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", got.Turns[0].Media), &parts); err != nil {
+			t.Fatal(err)
+		}
+		kinds := ""
+		for _, part := range parts {
+			kinds += strings.TrimSuffix(part.Type, "_url") + " "
+			if part.Type == "video_url" {
+				same(t, "video", part.VideoURL.URL, "data:video/mp4;base64,"+base64.StdEncoding.EncodeToString([]byte("a video\n")))
+			}
+		}
+		same(t, "media", kinds, want)
+	}
+	same(t, "end of the description", source.Description()[strings.Index(source.Description(), "with 2"):],
+		"with 2 random images or videos each of 2 by 2 pixels (50 %) or 4 by 2 pixels and 3 frames (50 %)")
+
+	program("echo it is broken >&2; exit 1")
+	if source, err = NewRandomMM(o, newToy(t, "identity", 97, nil, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = source.Next()
+	}
+	complains(t, err, "dataset random-mm, request mm-", "a video of 4 by 2 pixels and 3 frames: ffmpeg: it is broken")
+	_, again := source.Next()
+	same(t, "error", again.Error(), err.Error())
+
+	t.Setenv("PATH", t.TempDir())
+	common := Common{}
+	kinds := Kinds(&common)
+	Define(kinds, func(string) Flags { return flagDefaults{"random-mm-bucket-config": "{(4, 4, 2): 1}"} })
+	_, err = Named(kinds, "random-mm").Open(t.Context(), Common{Prompts: 1}, toyTools{local: newToy(t, "identity", 97, nil, 0), notes: new([]string)})
+	complains(t, err, "dataset random-mm: --random-mm-bucket-config: videos are encoded by ffmpeg, which is not on the PATH; install it",
+		"or set the weight of buckets with more than one frame to 0")
+}

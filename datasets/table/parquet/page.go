@@ -1,0 +1,152 @@
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/bits"
+)
+
+// maxHead bounds the head of a page, which may hold the least and the greatest value.
+const maxHead = 16 << 20
+
+// head reads the head of a page, and where the page itself begins.
+func (c *cursor) head(offset int64) (head pageHead, body int64, err error) {
+	for size := int64(1 << 8); ; size *= 4 {
+		size = min(size, c.end()-offset)
+		b, err := c.window.Bytes(offset, offset+size)
+		if err != nil {
+			return head, 0, err
+		}
+		t := &thrift{b: b}
+		head = t.pageHead()
+		body = offset + size - int64(len(t.b))
+		switch {
+		case errors.Is(t.err, errShort) && size < min(maxHead, c.end()-offset):
+			continue
+		case t.err == nil && len(t.b) == int(size)-1:
+			return head, 0, errors.New("its head is empty")
+		case t.err != nil:
+			return head, 0, fmt.Errorf("its head is broken: %w", t.err)
+		case head.size < 0 || head.plainSize < 0 || head.values < 0 || head.defSize < 0 || head.repSize < 0:
+			return head, 0, errors.New("its head has negative sizes")
+		case head.size > c.end()-body:
+			return head, 0, fmt.Errorf("it claims %d bytes, and its column has %d", head.size, c.end()-body)
+		case head.size > maxPage || head.plainSize > maxPage:
+			return head, 0, fmt.Errorf("it is larger than %d MiB", maxPage>>20)
+		}
+		return head, body, nil
+	}
+}
+
+// body reads a page as it is stored.
+func (c *cursor) body(head pageHead, offset int64) ([]byte, error) {
+	c.packed = grow(c.packed[:0], int(head.size))
+	if n, err := c.file.r.ReadAt(c.packed, offset); n < len(c.packed) {
+		return nil, err
+	}
+	if head.hasCRC && crc32.ChecksumIEEE(c.packed) != head.crc {
+		return nil, errors.New("its checksum is wrong: the file is damaged")
+	}
+	return c.packed, nil
+}
+
+// open reads a page of data.
+func (c *cursor) open(head pageHead, offset int64) error {
+	if (head.encoding == encodingDictionary || head.encoding == encodingPlainDictionary) && c.words == nil {
+		if err := c.readWords(); err != nil {
+			return fmt.Errorf("its dictionary: %w", err)
+		}
+	}
+	packed, err := c.body(head, offset)
+	if err != nil {
+		return err
+	}
+	var values []byte
+	if head.kind == dataPage {
+		values, err = c.version1(head, packed)
+	} else {
+		values, err = c.version2(head, packed)
+	}
+	if err != nil {
+		return err
+	}
+	c.left, c.has = int(head.values), false
+	c.values, err = newDecoder(c.leaf, head.encoding, values, c.words, c.left)
+	return err
+}
+
+// version1 unpacks the levels and the values, which are packed together.
+func (c *cursor) version1(head pageHead, packed []byte) (b []byte, err error) {
+	if head.levels != [2]int64{encodingRLE, encodingRLE} && c.leaf.def+c.leaf.rep > 0 {
+		return nil, errors.New("its levels are in an encoding that is not known here")
+	}
+	if b, err = c.unpack(packed, head.plainSize); err != nil {
+		return nil, err
+	}
+	for _, l := range []struct {
+		most int
+		runs *hybrid
+	}{{c.leaf.rep, &c.reps}, {c.leaf.def, &c.defs}} {
+		if l.most == 0 {
+			continue
+		}
+		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
+			return nil, errors.New("its levels break off")
+		}
+		n := 4 + int(binary.LittleEndian.Uint32(b))
+		*l.runs = hybrid{b: b[4:n], width: bits.Len(uint(l.most))}
+		b = b[n:]
+	}
+	return b, nil
+}
+
+// version2 unpacks the values, which stand behind the levels.
+func (c *cursor) version2(head pageHead, packed []byte) ([]byte, error) {
+	levels := head.repSize + head.defSize
+	if levels > head.size || levels > head.plainSize {
+		return nil, errors.New("its levels break off")
+	}
+	reps, defs, values := packed[:head.repSize], packed[head.repSize:levels], packed[levels:]
+	c.reps = hybrid{b: reps, width: bits.Len(uint(c.leaf.rep))}
+	c.defs = hybrid{b: defs, width: bits.Len(uint(c.leaf.def))}
+	if !head.compressed || len(values) == 0 {
+		return values, nil
+	}
+	return c.unpack(values, head.plainSize-levels)
+}
+
+// unpack unpacks into the buffer of the page. Bytes that are not packed stay where they are.
+func (c *cursor) unpack(packed []byte, size int64) (b []byte, err error) {
+	if c.chunk.codec == codecNone {
+		return packed, nil
+	}
+	c.plain, err = c.file.unpack.unpack(c.plain[:0], c.chunk.codec, packed, int(size))
+	return c.plain, err
+}
+
+// readWords reads the dictionary, the first page of the chunk.
+func (c *cursor) readWords() error {
+	at := c.wordsAt
+	if at == 0 {
+		at = c.chunk.start
+	}
+	head, body, err := c.head(at)
+	if err != nil {
+		return err
+	}
+	if head.kind != dictionaryPage {
+		return errors.New("it is missing")
+	}
+	packed, err := c.body(head, body)
+	if err != nil {
+		return err
+	}
+	b, err := c.file.unpack.unpack(nil, c.chunk.codec, packed, int(head.plainSize)) // to be kept
+	if err != nil {
+		return err
+	}
+	c.words, err = newDictionary(c.leaf, b, head.values)
+	return err
+}

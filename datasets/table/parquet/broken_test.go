@@ -25,14 +25,15 @@ func files(t testing.TB) map[string][]byte {
 	return all
 }
 
-// rows reads some rows with all columns. Each has to be JSON.
-func rows(t testing.TB, data []byte, step int) {
+// rows reads some rows with all columns, pages from a size on piece by piece. Each has to be JSON.
+func rows(t testing.TB, data []byte, step, large int) {
 	t.Helper()
 	f, err := Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return
 	}
 	defer f.Close()
+	f.large = int64(large)
 	columns := make([]int, len(f.Columns()))
 	for i := range columns {
 		columns[i] = i
@@ -50,13 +51,13 @@ func rows(t testing.TB, data []byte, step int) {
 
 // A byte of a file may be wrong: the reader gives an error or rows, and does not panic.
 func TestWrongBytes(t *testing.T) {
-	const step = 61 // each byte would take minutes
+	const step = 211 // each byte would take minutes
 	for _, data := range files(t) {
 		for at := 0; at < len(data); at += step {
 			was := data[at]
 			for _, wrong := range []byte{0, 0xff, was ^ 1, was ^ 0x80} {
 				data[at] = wrong
-				rows(t, data, 1)
+				rows(t, data, 1, int(wrong)*4)
 			}
 			data[at] = was
 		}
@@ -69,7 +70,7 @@ func FuzzParquet(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rows(t, data, 1)
-		rows(t, data, 17)
+		rows(t, data, 1, largePage)
+		rows(t, data, 17, 0)
 	})
 }

@@ -19,7 +19,7 @@ type cursor struct {
 	chunk   chunk
 	rows    int        // of the row group
 	pages   []location // nil where the file has no list of them
-	words   *dictionary
+	words   words
 	wordsAt int64 // offset of the dictionary's head; 0 for none
 	window  textfile.Window
 

@@ -29,22 +29,22 @@ type decoder interface {
 }
 
 // newDecoder reads values of an encoding, at most so many. The dictionary is that of the chunk, nil for none.
-func newDecoder(l *leaf, encoding int64, b []byte, words *dictionary, most int) (decoder, error) {
+func newDecoder(l *leaf, encoding int64, b []byte, values words, most int) (decoder, error) {
 	integer, text := l.kind == int32s || l.kind == int64s, l.kind == byteArray
 	switch {
 	case encoding == encodingPlain:
 		return newPlain(l, b), nil
 	case encoding == encodingPlainDictionary, encoding == encodingDictionary:
-		if words == nil {
+		if values == nil {
 			return nil, errors.New("it has no dictionary")
 		}
 		if len(b) == 0 {
-			return &indexed{words: words}, nil // all values are null
+			return &indexed{words: values}, nil // all values are null
 		}
 		if b[0] > 32 {
 			return nil, fmt.Errorf("numbers of its dictionary have %d bits", b[0])
 		}
-		return &indexed{words: words, indices: hybrid{b: b[1:], width: int(b[0])}}, nil
+		return &indexed{words: values, indices: hybrid{b: b[1:], width: int(b[0])}}, nil
 	case encoding == encodingRLE && l.kind == boolean:
 		if len(b) < 4 {
 			return nil, errValues
@@ -184,7 +184,16 @@ func (t *truths) skip(n int) error {
 	return err
 }
 
-// dictionary are the values that pages of a chunk refer to by number.
+// words are the values that pages of a chunk refer to by number.
+type words interface {
+	at(i uint32) (datum, error)
+}
+
+func errWord(i uint32, count int) error {
+	return fmt.Errorf("value %d of its dictionary of %d is asked for", i, count)
+}
+
+// dictionary are words that are kept.
 type dictionary struct {
 	leaf   *leaf
 	b      []byte
@@ -216,7 +225,7 @@ func newDictionary(l *leaf, b []byte, count int64) (*dictionary, error) {
 
 func (d *dictionary) at(i uint32) (datum, error) {
 	if int64(i) >= int64(d.count) {
-		return datum{}, fmt.Errorf("value %d of its dictionary of %d is asked for", i, d.count)
+		return datum{}, errWord(i, d.count)
 	}
 	if width := d.leaf.width(); width > 0 {
 		return d.leaf.datum(d.b[int(i)*width:][:width]), nil
@@ -227,7 +236,7 @@ func (d *dictionary) at(i uint32) (datum, error) {
 
 // indexed are values of a dictionary.
 type indexed struct {
-	words   *dictionary
+	words   words
 	indices hybrid
 }
 

@@ -28,6 +28,8 @@ type File struct {
 	groups  []group
 	starts  []int // first row of each row group, and the number of rows behind the last one
 	unpack  unpacker
+	large   int64 // size in bytes from which on a page is read piece by piece
+	most    int   // bytes of a row
 
 	group   int       // of the cursors
 	cursors []*cursor // of the leaves; nil where none has been needed
@@ -64,7 +66,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	if n, err := r.ReadAt(b, end); n < len(b) {
 		return nil, err
 	}
-	f := &File{r: r, end: end, group: -1}
+	f := &File{r: r, end: end, group: -1, large: largePage, most: maxRow}
 	if err := f.describe(b, size); err != nil {
 		return nil, fmt.Errorf("the footer is broken: %w", err)
 	}
@@ -122,7 +124,7 @@ func (f *File) Row(ctx context.Context, dst []byte, number int, columns []int) (
 	if g < 0 || g >= len(f.groups) {
 		return nil, fmt.Errorf("the file has %d rows", f.Len())
 	}
-	r := row{ctx: ctx, f: f, dst: append(dst, '{'), limit: len(dst) + maxRow}
+	r := row{ctx: ctx, f: f, dst: append(dst, '{'), limit: len(dst) + f.most}
 	for i, at := range columns {
 		if i > 0 {
 			r.dst = append(r.dst, ',')

@@ -8,6 +8,11 @@ import (
 	"math/bits"
 )
 
+var (
+	errLevels = errors.New("its levels break off")
+	errSum    = errors.New("its checksum is wrong: the file is damaged")
+)
+
 // maxHead bounds the head of a page, which may hold the least and the greatest value.
 const maxHead = 16 << 20
 
@@ -47,7 +52,7 @@ func (c *cursor) body(head pageHead, offset int64) ([]byte, error) {
 		return nil, err
 	}
 	if head.hasCRC && crc32.ChecksumIEEE(c.packed) != head.crc {
-		return nil, errors.New("its checksum is wrong: the file is damaged")
+		return nil, errSum
 	}
 	return c.packed, nil
 }
@@ -58,6 +63,9 @@ func (c *cursor) open(head pageHead, offset int64) error {
 		if err := c.readWords(); err != nil {
 			return fmt.Errorf("its dictionary: %w", err)
 		}
+	}
+	if c.large(head) {
+		return c.openLarge(head, offset)
 	}
 	packed, err := c.body(head, offset)
 	if err != nil {
@@ -78,13 +86,27 @@ func (c *cursor) open(head pageHead, offset int64) error {
 }
 
 // version1 unpacks the levels and the values, which are packed together.
-func (c *cursor) version1(head pageHead, packed []byte) (b []byte, err error) {
-	if head.levels != [2]int64{encodingRLE, encodingRLE} && c.leaf.def+c.leaf.rep > 0 {
-		return nil, errors.New("its levels are in an encoding that is not known here")
-	}
-	if b, err = c.unpack(packed, head.plainSize); err != nil {
+func (c *cursor) version1(head pageHead, packed []byte) ([]byte, error) {
+	if err := c.checkLevels(head); err != nil {
 		return nil, err
 	}
+	b, err := c.unpack(packed, head.plainSize)
+	if err != nil {
+		return nil, err
+	}
+	return c.levels1(b)
+}
+
+// checkLevels refuses levels of an encoding that no writer has used for ten years.
+func (c *cursor) checkLevels(head pageHead) error {
+	if head.levels != [2]int64{encodingRLE, encodingRLE} && c.leaf.def+c.leaf.rep > 0 {
+		return errors.New("its levels are in an encoding that is not known here")
+	}
+	return nil
+}
+
+// levels1 takes the levels from the beginning of a page of version 1.
+func (c *cursor) levels1(b []byte) (rest []byte, err error) {
 	for _, l := range []struct {
 		most int
 		runs *hybrid
@@ -93,7 +115,7 @@ func (c *cursor) version1(head pageHead, packed []byte) (b []byte, err error) {
 			continue
 		}
 		if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
-			return nil, errors.New("its levels break off")
+			return nil, errLevels
 		}
 		n := 4 + int(binary.LittleEndian.Uint32(b))
 		*l.runs = hybrid{b: b[4:n], width: bits.Len(uint(l.most))}
@@ -105,16 +127,22 @@ func (c *cursor) version1(head pageHead, packed []byte) (b []byte, err error) {
 // version2 unpacks the values, which stand behind the levels.
 func (c *cursor) version2(head pageHead, packed []byte) ([]byte, error) {
 	levels := head.repSize + head.defSize
-	if levels > head.size || levels > head.plainSize {
-		return nil, errors.New("its levels break off")
+	if levels > min(head.size, head.plainSize) {
+		return nil, errLevels
 	}
-	reps, defs, values := packed[:head.repSize], packed[head.repSize:levels], packed[levels:]
-	c.reps = hybrid{b: reps, width: bits.Len(uint(c.leaf.rep))}
-	c.defs = hybrid{b: defs, width: bits.Len(uint(c.leaf.def))}
+	c.levels2(head, packed)
+	values := packed[levels:]
 	if !head.compressed || len(values) == 0 {
 		return values, nil
 	}
 	return c.unpack(values, head.plainSize-levels)
+}
+
+// levels2 takes the levels from the beginning of a page of version 2.
+func (c *cursor) levels2(head pageHead, b []byte) {
+	levels := head.repSize + head.defSize
+	c.reps = hybrid{b: b[:head.repSize], width: bits.Len(uint(c.leaf.rep))}
+	c.defs = hybrid{b: b[head.repSize:levels], width: bits.Len(uint(c.leaf.def))}
 }
 
 // unpack unpacks into the buffer of the page. Bytes that are not packed stay where they are.
@@ -139,6 +167,13 @@ func (c *cursor) readWords() error {
 	if head.kind != dictionaryPage {
 		return errors.New("it is missing")
 	}
+	if c.large(head) {
+		c.words = &largeWords{count: head.values, open: func() (*streamed, error) {
+			r, err := c.stream(body, head.size, c.chunk.codec)
+			return &streamed{r: r, left: head.plainSize}, err
+		}}
+		return c.checkSum(head, body)
+	}
 	packed, err := c.body(head, body)
 	if err != nil {
 		return err
@@ -147,6 +182,9 @@ func (c *cursor) readWords() error {
 	if err != nil {
 		return err
 	}
-	c.words, err = newDictionary(c.leaf, b, head.values)
+	words, err := newDictionary(c.leaf, b, head.values)
+	if err == nil {
+		c.words = words
+	}
 	return err
 }

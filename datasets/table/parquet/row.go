@@ -74,7 +74,7 @@ func (r *row) node(n *node) error {
 	case err != nil:
 		return err
 	case len(r.dst) > r.limit:
-		return fmt.Errorf("the row is larger than %d MiB", maxRow>>20)
+		return fmt.Errorf("the row is larger than %d MiB", r.f.most>>20)
 	case n.optional && c.def < n.nullDef:
 		return r.absent(n, n.nullDef, "null")
 	}

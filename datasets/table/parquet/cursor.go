@@ -272,6 +272,16 @@ func (c *cursor) load(ctx context.Context, row int) error {
 			c.row, c.begun = c.row+1+int(head.rows), false
 			continue
 		}
+		if head.rows < 0 && c.row < row {
+			last, err := c.lastRow(head, body)
+			if err != nil {
+				return c.at(err)
+			}
+			if last < row {
+				c.row, c.begun = last, true
+				continue
+			}
+		}
 		return c.at(c.open(head, body))
 	}
 }

@@ -24,6 +24,7 @@ type snappyReader struct {
 const (
 	snappyReach = 1 << 16
 	snappyOut   = 4 * snappyReach
+	snappyStep  = 1 << 13 // bytes that are unpacked at once, as often only the first ones are wanted
 )
 
 var errSnappy = errors.New("it breaks off")
@@ -51,17 +52,17 @@ func (s *snappyReader) unpack() (err error) {
 	if s.left == 0 {
 		return io.EOF
 	}
-	if keep := min(len(s.out), snappyReach); keep < len(s.out) {
-		s.out = append(s.out[:0], s.out[len(s.out)-keep:]...)
+	if len(s.out) > snappyOut-snappyStep {
+		s.out = append(s.out[:0], s.out[len(s.out)-snappyReach:]...)
 	}
 	s.read = len(s.out)
-	for s.left > 0 && len(s.out) < snappyOut {
+	for most := s.read + snappyStep; s.left > 0 && len(s.out) < most; {
 		if s.literal == 0 && s.copied == 0 {
 			if err := s.element(); err != nil {
 				return err
 			}
 		}
-		n := min(max(s.literal, s.copied), snappyOut-len(s.out))
+		n := min(max(s.literal, s.copied), most-len(s.out))
 		if uint64(n) > s.left {
 			return errMore
 		}
@@ -73,8 +74,11 @@ func (s *snappyReader) unpack() (err error) {
 			}
 			s.literal -= n
 		} else {
-			for range n { // which may refer to bytes that it has just written
-				s.out = append(s.out, s.out[len(s.out)-s.offset])
+			for todo := n; todo > 0; { // it may refer to bytes that it has just written
+				from := len(s.out) - s.offset
+				some := min(todo, s.offset)
+				s.out = append(s.out, s.out[from:from+some]...)
+				todo -= some
 			}
 			s.copied -= n
 		}

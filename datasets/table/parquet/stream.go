@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math/bits"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -93,24 +94,52 @@ func (c *cursor) largeLevels(head pageHead, r io.Reader) (left int64, err error)
 	}
 	c.plain, left = c.plain[:0], head.plainSize
 	for _, most := range []int{c.leaf.rep, c.leaf.def} {
-		if most == 0 {
-			continue
-		}
-		var size [4]byte
-		if _, err := io.ReadFull(r, size[:]); err != nil {
-			return 0, errLevels
-		}
-		n := int64(binary.LittleEndian.Uint32(size[:]))
-		if left -= 4 + n; left < 0 {
-			return 0, errLevels
-		}
-		c.plain = append(c.plain, size[:]...)
-		if c.plain, err = readMost(c.plain, r, n); err != nil {
-			return 0, errLevels
+		if most > 0 {
+			if c.plain, err = appendLevels(c.plain, r, &left); err != nil {
+				return 0, err
+			}
 		}
 	}
 	_, err = c.levels1(c.plain)
 	return left, err
+}
+
+// appendLevels reads levels with their length, from so many bytes.
+func appendLevels(dst []byte, r io.Reader, left *int64) ([]byte, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return nil, errLevels
+	}
+	n := int64(binary.LittleEndian.Uint32(size[:]))
+	if *left -= 4 + n; *left < 0 {
+		return nil, errLevels
+	}
+	dst, err := readMost(append(dst, size[:]...), r, n)
+	if err != nil {
+		return nil, errLevels
+	}
+	return dst, nil
+}
+
+// lastRow is the row of the last value of a page of version 1 of lists. It unpacks no more than the levels of repetition.
+func (c *cursor) lastRow(head pageHead, offset int64) (int, error) {
+	if err := c.checkLevels(head); err != nil {
+		return 0, err
+	}
+	r, err := c.stream(offset, head.size, c.chunk.codec)
+	if err != nil {
+		return 0, err
+	}
+	left := head.plainSize
+	if c.plain, err = appendLevels(c.plain[:0], r, &left); err != nil {
+		return 0, err
+	}
+	levels := hybrid{b: c.plain[4:], width: bits.Len(uint(c.leaf.rep))}
+	begun, err := levels.skip(int(head.values), 0)
+	if !c.begun {
+		begun--
+	}
+	return c.row + begun, err
 }
 
 // readMost appends n bytes. Memory grows with the bytes there are.

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -50,59 +49,6 @@ func (o BFCLOptions) Validate() error {
 	return p.of("bfcl")
 }
 
-// hubKind is the data sets of the Hugging Face hub, of which only BFCL can be read.
-type hubKind struct {
-	BFCLOptions
-	name       string // on the hub, where the path is a copy
-	outputLen  int    // 0 for the default
-	categories string
-}
-
-func (k *hubKind) Name() string { return "hf" }
-
-func (k *hubKind) Define(group func(string) Flags) {
-	f := group(filesHeading)
-	f.StringVar(&k.name, "hf-name", "", "hf: the data set's name on the hub, if --dataset-path is a local copy")
-	f.CountVar(&k.outputLen, "hf-output-len", "hf: output length in tokens (default: the data set's)")
-	f.StringVar(&k.categories, "bfcl-categories", "", "hf, BFCL: categories, separated by commas (default: simple,live_simple,multiple)")
-}
-
-// isBFCL reports whether the flags name the data set that can be read.
-func (k *hubKind) isBFCL(c Common) bool { return cmp.Or(k.name, c.Path) == BFCLRepository }
-
-func (k *hubKind) Needs(c Common) Needs {
-	n := Needs{File: HubName, Forms: AsMessages, Why: "function calls travel in chat requests", Ends: true, Counts: true, Template: true, OutputLen: k.options(c).OutputLen}
-	if !k.isBFCL(c) {
-		n.Forms = AsText // a data set that cannot be read is refused for any backend
-	}
-	return n
-}
-
-func (k *hubKind) options(c Common) BFCLOptions {
-	o := k.BFCLOptions
-	o.Common = c
-	o.OutputLen = cmp.Or(max(0, c.outputLen(k.outputLen)), o.OutputLen)
-	if k.categories != "" {
-		o.Categories = nil
-		for category := range strings.SplitSeq(k.categories, ",") {
-			o.Categories = append(o.Categories, strings.TrimSpace(category))
-		}
-	}
-	return o
-}
-
-func (k *hubKind) Validate(c Common) error {
-	switch {
-	case c.Path == "":
-		return fmt.Errorf("--dataset-name hf: needs the data set's name; give --dataset-path %s", BFCLRepository)
-	case k.isBFCL(c):
-		return k.options(c).Validate()
-	case k.name != "":
-		return fmt.Errorf("--hf-name %s: of the hub's data sets only %s can be read", quoted(k.name), BFCLRepository)
-	}
-	return fmt.Errorf("--dataset-path %s: of the hub's data sets only %s can be read; where this is a copy of it say so with --hf-name %[2]s", quoted(c.Path), BFCLRepository)
-}
-
 const bfclForm = `an object like {"question": [[{"role": "user", "content": "text"}]], "function": [{"name": "f"}]}`
 
 // maxDepth bounds the nesting of a question, since each level is walked through again.
@@ -116,11 +62,11 @@ type bfclRow struct {
 	bad             error // why it cannot be used; told only to those who try
 }
 
-// Open reads the files of the categories and picks questions, as vLLM picks them for the same seed. Each conversation is its messages,
+// open reads the files of the categories and picks questions, as vLLM picks them for the same seed. Each conversation is its messages,
 // and overrides that offer the tools; its Text is what the last message says. The Python generator stays as it is unless
 // prompts have to be repeated.
-func (k *hubKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
-	o, text := k.options(c), t.Text()
+func (o BFCLOptions) open(ctx context.Context, t Tools) (Source, error) {
+	text := t.Text()
 	if o.Fetch == nil {
 		o.Fetch = func(ctx context.Context, name string) (string, error) { return fetchBFCL(ctx, name, t.Hub()) }
 	}

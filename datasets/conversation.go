@@ -72,6 +72,8 @@ type Text struct {
 	Counter tokenizer.Counter
 	// Tokenizer turns text into ids and back; nil where there is none.
 	Tokenizer tokenizer.Tokenizer
+	// TokenizerName is the name or path of the model's tokenizer, and TokenizerClass its class in Python's transformers; "" where they are not known.
+	TokenizerName, TokenizerClass string
 	// Template renders chats; nil where the model has none. Data sets that render ask for it only then.
 	Template chattemplate.Renderer
 }
@@ -157,14 +159,20 @@ func (c Common) list(dataset string, turns []Turn, want int, kind string, py *nu
 	for i, turn := range turns {
 		all[i] = Conversation{ID: c.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}}
 	}
+	return c.listed(dataset, all, want, kind, py)
+}
+
+// listed is list for conversations that have numbers.
+func (c Common) listed(dataset string, all []Conversation, want int, kind string, py *numpy.Python) (*List, error) {
+	picked := len(all)
 	if !c.NoOversample {
 		var err error
 		if all, err = oversample(all, want, c.Seed, c.IDPrefix, py); err != nil {
 			return nil, err
 		}
 	}
-	about := fmt.Sprintf("%s: %d prompts of %s", dataset, len(turns), kind)
-	if len(all) > len(turns) {
+	about := fmt.Sprintf("%s: %d prompts of %s", dataset, picked, kind)
+	if len(all) > picked {
 		about += fmt.Sprintf(", repeated to make %d", len(all))
 	}
 	return &List{all: all, about: about}, nil

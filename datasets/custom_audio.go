@@ -29,9 +29,11 @@ func (k *customAudioKind) Name() string              { return "custom_audio" }
 func (k *customAudioKind) Define(func(string) Flags) {} // custom has the flags
 
 func (k *customAudioKind) Needs(c Common) Needs {
-	return Needs{File: RequiredFile, Forms: AsAudio | AsMessages, Why: "recordings travel as files or in chat messages", Ends: true, AllRows: true,
+	return Needs{File: RequiredFile, Forms: AsAudio | AsMessages, Why: recordingsInFiles, Ends: true, AllRows: true,
 		Counts: true, OutputLen: max(0, c.outputLen(k.outputLen))}
 }
+
+const recordingsInFiles = "recordings travel as files or in chat messages"
 
 func (k *customAudioKind) options(c Common) CustomAudioOptions {
 	return CustomAudioOptions{Common: c, OutputLen: c.outputLen(k.outputLen)}

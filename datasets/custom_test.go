@@ -15,6 +15,7 @@ import (
 
 // customCase is a case of the data sets that read prompts from JSON lines.
 type customCase struct {
+	Backend   string
 	Name      string
 	Dataset   string `json:"dataset_name"`
 	Path      string

@@ -193,8 +193,8 @@ func TestKindsRefuseFlags(t *testing.T) {
 		{"random-mm", "", flagDefaults{"random-mm-bucket-config": "x"}, "--random-mm-bucket-config: bucket config"},
 		{"random-mm", "", flagDefaults{"random-mm-limit-mm-per-prompt": "x"}, "--random-mm-limit-mm-per-prompt: media limits"},
 		{"hf", "", nil, "--dataset-name hf: needs the data set's name"},
-		{"hf", "a/b", nil, "--dataset-path a/b: of the hub's data sets only"},
-		{"hf", "a", flagDefaults{"hf-name": strings.Repeat("x", 120)}, "--hf-name " + strings.Repeat("x", 100) + "…: of the hub's data sets only"},
+		{"hf", "a/b", flagDefaults{"hf-datasets-version": "new"}, "--hf-datasets-version new: expected a version"},
+		{"hf", "a/b", flagDefaults{"hf-text-column": "a[b"}, "--hf-text-column a[b: expected a column or a path"},
 		{"custom", "a.txt", nil, "a.txt does not end in .jsonl"},
 	} {
 		c := Common{Prompts: 3, Path: test.path}

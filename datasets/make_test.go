@@ -60,7 +60,9 @@ func NewSpeedBench(ctx context.Context, o SpeedBenchOptions, text Text, s *numpy
 }
 
 func NewBFCL(ctx context.Context, o BFCLOptions, text Text, s *numpy.Streams) (*List, error) {
-	return opened(ctx, &hubKind{BFCLOptions: o, name: BFCLRepository, categories: strings.Join(o.Categories, ",")}, o.Common, text, s)
+	k := newHF()
+	k.bfcl, k.flags.name, k.flags.categories = o, BFCLRepository, strings.Join(o.Categories, ",")
+	return opened(ctx, k, o.Common, text, s)
 }
 
 func NewPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (*List, error) {
@@ -135,7 +137,7 @@ func TimedTraceDefaults() TimedTraceOptions {
 }
 
 func BFCLDefaults() BFCLOptions {
-	o := kindOf[*hubKind]("hf").BFCLOptions
+	o := kindOf[*hfKind]("hf").bfcl
 	o.Path, o.Prompts = BFCLRepository, 1000
 	return o
 }

@@ -61,10 +61,25 @@ func LoadAudio(path string) (*Audio, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readAudio(filepath.Base(path), data)
+	return ReadAudio(filepath.Base(path), data)
 }
 
-func readAudio(name string, data []byte) (*Audio, error) {
+// LoadAudioFile reads the recording in a file, and leaves it as it is.
+func LoadAudioFile(path string) (*Audio, error) {
+	data, err := load(path, maxAudioBytes)
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Base(path)
+	a, err := ReadAudio(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return &Audio{name, AudioType(name), data, a.Duration}, nil
+}
+
+// ReadAudio is LoadAudio for the content of a file of that name; "" for a name by its format.
+func ReadAudio(name string, data []byte) (*Audio, error) {
 	if bytes.HasPrefix(data, []byte("RIFF")) {
 		w, err := parseWAV(data)
 		if err != nil {
@@ -72,32 +87,36 @@ func readAudio(name string, data []byte) (*Audio, error) {
 		}
 		return w.audio()
 	}
-	length, err := recordingLength(data)
+	length, extension, err := recordingLength(data)
 	if err != nil {
 		return nil, err
+	}
+	if name == "" {
+		name = "audio" + extension
 	}
 	return &Audio{name, AudioType(name), data, length}, nil
 }
 
-// recordingLength is the duration of a compressed recording, by its header.
-func recordingLength(data []byte) (time.Duration, error) {
+// recordingLength is the duration of a compressed recording, by its header, and the extension of such files.
+func recordingLength(data []byte) (length time.Duration, extension string, err error) {
 	bare := withoutID3(data)
 	for _, f := range []struct {
-		name   string
-		is     bool
-		length func([]byte) (time.Duration, error)
+		name      string
+		extension string
+		is        bool
+		length    func([]byte) (time.Duration, error)
 	}{
-		{"FLAC", bytes.HasPrefix(bare, []byte("fLaC")), flacLength},
-		{"Ogg", bytes.HasPrefix(bare, []byte("OggS")), oggLength},
-		{"MP4", len(bare) > 8 && string(bare[4:8]) == "ftyp", mp4Length},
-		{"MP3", mp3Start(bare) >= 0, mp3Length},
+		{"FLAC", ".flac", bytes.HasPrefix(bare, []byte("fLaC")), flacLength},
+		{"Ogg", ".ogg", bytes.HasPrefix(bare, []byte("OggS")), oggLength},
+		{"MP4", ".m4a", len(bare) > 8 && string(bare[4:8]) == "ftyp", mp4Length},
+		{"MP3", ".mp3", mp3Start(bare) >= 0, mp3Length},
 	} {
 		if f.is {
 			length, err := f.length(bare)
-			return length, within(f.name, err)
+			return length, f.extension, within(f.name, err)
 		}
 	}
-	return 0, fmt.Errorf("this is %s; convert it to WAV, FLAC, MP3, Ogg or M4A, as ffmpeg -i FILE -ar 16000 -ac 1 FILE.wav does", foreign(data))
+	return 0, "", fmt.Errorf("this is %s; convert it to WAV, FLAC, MP3, Ogg or M4A, as ffmpeg -i FILE -ar 16000 -ac 1 FILE.wav does", foreign(data))
 }
 
 func within(format string, err error) error {

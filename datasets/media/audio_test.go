@@ -105,7 +105,7 @@ func TestMP4Length(t *testing.T) {
 	short := mp4(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 3, 0xe8, 0, 0, 0x09, 0xc4)                                       // 2500 of 1000
 	long := mp4(1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0xbb, 0x80, 0, 0, 0, 0, 0, 0, 0xbb, 0x80) // 48000 of 48000
 	for want, data := range map[time.Duration][]byte{2500 * time.Millisecond: short, time.Second: long} {
-		a, err := readAudio("a.m4a", data)
+		a, err := ReadAudio("a.m4a", data)
 		if err != nil || a.Duration != want || a.Type != "audio/mp4" || a.Format() != "m4a" {
 			t.Errorf("got %+v, %v; want %v", a, err, want)
 		}
@@ -145,7 +145,7 @@ func TestAudioThatIsNotClean(t *testing.T) {
 		{"Ogg without its end", ogg[:len(ogg)-40], 500 * time.Millisecond},
 		{"Ogg twice", append(bytes.Clone(ogg), ogg...), time.Second},
 	} {
-		a, err := readAudio("a", c.data)
+		a, err := ReadAudio("a", c.data)
 		if err != nil || a.Duration != c.want {
 			t.Errorf("%s: got %v, error %v; want %v", c.name, a, err, c.want)
 		}
@@ -184,7 +184,7 @@ func TestAudioThatIsRefused(t *testing.T) {
 		{"MP4 in pieces", mp4(make([]byte, 20)...), "the MP4 file has a sampling rate of 0"},
 		{"MP4 without a header", []byte("\x00\x00\x00\x10ftypM4A \x00\x00\x00\x00"), "the MP4 file has no header with its length"},
 	} {
-		a, err := readAudio("a", c.data)
+		a, err := ReadAudio("a", c.data)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: got %v, error %v; want %q", c.name, a, err, c.want)
 		}
@@ -213,7 +213,7 @@ func FuzzAudio(f *testing.F) {
 	}
 	f.Add(mp4(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 3, 0xe8, 0, 0, 0x09, 0xc4))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		a, err := readAudio("a.wav", data)
+		a, err := ReadAudio("a.wav", data)
 		if err != nil {
 			return
 		}
@@ -221,7 +221,7 @@ func FuzzAudio(f *testing.F) {
 			t.Errorf("got %d bytes of %v from %d", len(a.Data), a.Duration, len(data))
 		}
 		if a.Type == wavType {
-			again, err := readAudio("again.wav", a.Data)
+			again, err := ReadAudio("again.wav", a.Data)
 			if err != nil || again.Duration != a.Duration {
 				t.Errorf("written and read again: %v, error %v; want %v", again, err, a.Duration)
 			}

@@ -140,6 +140,9 @@ func (g *Generator) Fill(values []byte) {
 	}
 }
 
+// Shuffle puts n things in random order by calling swap(i, j). Unlike Integers it rejects masked words, as numpy does.
+func (g *Generator) Shuffle(n int, swap func(i, j int)) { shuffleMasked(g, n, swap) }
+
 // Choice returns an index in [0, n), all equally likely.
 func (g *Generator) Choice(n int) int { return int(g.Integers(0, int64(n))) }
 

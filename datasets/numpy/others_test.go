@@ -11,9 +11,6 @@ import (
 // Permutation returns 0 … n-1 in random order.
 func (g *Generator) Permutation(n int) []int { return permutation(n, g.Shuffle) }
 
-// Shuffle puts n things in random order by calling swap(i, j). Unlike Integers it rejects masked words, as numpy does.
-func (g *Generator) Shuffle(n int, swap func(i, j int)) { shuffleMasked(g, n, swap) }
-
 // RandintArray returns n numbers in [lo, hi), the same ones as n calls of Randint.
 func (l *Legacy) RandintArray(lo, hi int64, n int) []int64 {
 	values := make([]int64, n)

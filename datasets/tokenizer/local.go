@@ -170,6 +170,9 @@ func (l *Local) NamedTokens() map[string]string {
 // AddedSpecialIDs are the ids of the added tokens that are flagged as special, ascending.
 func (l *Local) AddedSpecialIDs() []int { return l.added.specialIDs() }
 
+// Class is the class that Python's transformers makes of the files; "" where they name none.
+func (l *Local) Class() string { return l.settings.names.resolve() }
+
 // SpecialTokensToAdd is how many tokens EncodeSpecial puts around a text.
 func (l *Local) SpecialTokensToAdd() int { return l.frame.size() }
 

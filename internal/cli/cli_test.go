@@ -101,7 +101,7 @@ func TestWrongUsage(t *testing.T) {
 		{"tokens of answers in one piece", "serve --backend openai-embeddings --goodput ttft:5 e2el:9 --fail-on p99_tpot_ms>3", []string{
 			"--goodput ttft: backend openai-embeddings does not stream, so only e2el exists", "--fail-on p99_tpot_ms>3: backend"}},
 		{"rerank", "serve --dataset-name random-rerank", []string{"a query and documents are for rerank and embeddings endpoints; backend openai cannot send them"}},
-		{"another data set of the hub", "serve --backend openai-chat --dataset-name hf --dataset-path a/b", []string{"--dataset-path a/b: of the hub's data sets only gorilla-llm/"}},
+		{"recordings of the hub", "serve --backend openai --dataset-name hf --dataset-path facebook/voxpopuli", []string{"--dataset-name hf: recordings travel as files or in chat messages; backend openai cannot send them"}},
 		{"a trace and stages", "serve --dataset-name timed_trace --dataset-path cli_test.go --stages 1:1s", []string{"--stages: the trace sets the times; add --no-self-timed"}},
 		{"a trace on chat", "serve --dataset-name timed_trace --dataset-path cli_test.go --backend openai-chat", []string{"token ids, which chat cannot send; backend openai-chat"}},
 		{"all rows of no file", "serve --num-prompts 0", []string{"--num-prompts 0: must be at least 1"}},

@@ -81,8 +81,8 @@ func TestRefusedDatasets(t *testing.T) {
 		"sonnet no tokenizer":          "dataset sonnet: needs a tokenizer",
 		"random no tokenizer":          "", // on purpose: the prompts are token ids
 		"random-mm wrong backend":      "backend openai cannot send them, use --backend openai-chat",
-		"hf unknown path":              "--dataset-path nobody/nothing: of the hub's data sets only gorilla-llm/",
-		"hf multimodal on completions": "--dataset-path lmarena-ai/VisionArena-Chat: of the hub's data sets only gorilla-llm/",
+		"hf unknown path":              "the prompts of others are in a column that --hf-text-column names",
+		"hf multimodal on completions": "--dataset-name hf: images travel in chat messages; backend openai cannot send them, use --backend openai-chat",
 		"bfcl wrong backend":           "backend openai cannot send them, use --backend openai-chat",
 		"dataset name not in choices":  "--dataset-name custom_mm: use one of random, ",
 		"trace missing label":          `no field "nope"`,
@@ -90,6 +90,7 @@ func TestRefusedDatasets(t *testing.T) {
 		"bfcl unknown category":        "nope",
 	}
 	model := modelDirectory(t, "synthetic-spbpe")
+	t.Setenv("HF_HUB_OFFLINE", "1")
 	seen := 0
 	for _, c := range vectors.Cases {
 		if c.Flags == nil {
@@ -304,9 +305,8 @@ func TestDatasetRefusals(t *testing.T) {
 		{"dataset --skip-tokenizer-init --backend openai-chat", "--skip-tokenizer-init is given"},
 		{"dataset --num-prompts -3 " + custom, "--num-prompts -3: must be at least 1, or 0 for every row once"},
 		{"dataset --num-prompts 2000000000 --tokenizer estimate --skip-chat-template " + custom, "--num-prompts 2000000000: the maximum for one run is 50000000"},
-		{"dataset --dataset-name hf --dataset-path " + datasetFiles, "say so with --hf-name gorilla-llm/"},
-		{"dataset --dataset-name hf", "give --dataset-path gorilla-llm/"},
-		{"dataset --backend vllm --dataset-name hf --dataset-path org/x", "benchtop: --dataset-path org/x: of the hub's data sets only"},
+		{"dataset --dataset-name hf", "give --dataset-path, such as openai/gsm8k"},
+		{"dataset --dataset-name hf --dataset-path org/x --blazedit-max-distance -1 --asr-min-audio-len-sec NaN", "--blazedit-max-distance -1 must be at least --blazedit-min-distance 0\nbenchtop: --asr-min-audio-len-sec NaN must not be negative"},
 		{"dataset --backend vllm --dataset-name hf --dataset-path gorilla-llm/Berkeley-Function-Calling-Leaderboard", "--dataset-name hf: function calls travel in chat requests; backend vllm"},
 		{"serve --backend vllm-rerank", "--dataset-name random: backend vllm-rerank sends a query and documents; use --dataset-name random-rerank, or another backend"},
 		{"dataset --profile", "unknown flag"},

@@ -147,10 +147,10 @@ func TestInertFlags(t *testing.T) {
 	server := recorded(t, nil)
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", server.url, "--num-prompts", "1", "--random-input-len", "5", "--random-output-len", "2", "--tokenizer-mode", "hf",
-		"--trust-remote-code", "--use-beam-search", "--disable-tqdm", "--no-stream", "--hf-split", "train",
+		"--trust-remote-code", "--use-beam-search", "--disable-tqdm",
 		"--save-result", "--result-dir", dir).expect(t, exitFine)
 	events, _ := json.Marshal(resultIn(t, dir)["benchtop"].(map[string]any)["events"])
-	for _, name := range []string{"tokenizer-mode", "trust-remote-code", "use-beam-search", "disable-tqdm", "no-stream", "hf-split"} {
+	for _, name := range []string{"tokenizer-mode", "trust-remote-code", "use-beam-search", "disable-tqdm"} {
 		if !strings.Contains(string(events), "--"+name+" has no effect: ") {
 			t.Errorf("nothing says that --%s has no effect: %s", name, events)
 		}

@@ -126,13 +126,6 @@ var inertFlags = []struct{ name, kind, why string }{
 	{"trust-remote-code", "bool", "remote code is never run"},
 	{"use-beam-search", "bool", "no effect in vLLM's client either"},
 	{"disable-tqdm", "bool", "there is no tqdm progress bar; see --progress"},
-	{"no-stream", "bool", "for the hub's tabular data sets, which are not supported"},
-	{"hf-split", "string", "for the hub's tabular data sets, which are not supported"},
-	{"hf-subset", "string", "for the hub's tabular data sets, which are not supported"},
-	{"blazedit-min-distance", "string", "for the hub's tabular data sets, which are not supported"},
-	{"blazedit-max-distance", "string", "for the hub's tabular data sets, which are not supported"},
-	{"asr-min-audio-len-sec", "string", "for speech data sets, which are not supported"},
-	{"asr-max-audio-len-sec", "string", "for speech data sets, which are not supported"},
 }
 
 // DefineInert adds the flags without effect.

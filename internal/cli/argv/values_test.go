@@ -93,12 +93,12 @@ func TestShown(t *testing.T) {
 func TestInert(t *testing.T) {
 	var f Flags
 	DefineInert(f.Group("No effect"))
-	if rest, _, err := f.Parse([]string{"--trust-remote-code", "--hf-split", "train", "x"}); err != nil || !slices.Equal(rest, []string{"x"}) {
+	if rest, _, err := f.Parse([]string{"--trust-remote-code", "--tokenizer-mode", "slow", "x"}); err != nil || !slices.Equal(rest, []string{"x"}) {
 		t.Fatalf("%q, %v", rest, err)
 	}
 	notes := InertNotes(f.All())
-	const first, second = "--trust-remote-code has no effect: remote code is never run", "--hf-split has no effect: "
-	if len(notes) != 2 || notes[0] != first || !strings.HasPrefix(notes[1], second) {
+	const first, second = "--tokenizer-mode has no effect: ", "--trust-remote-code has no effect: remote code is never run"
+	if len(notes) != 2 || !strings.HasPrefix(notes[0], first) || notes[1] != second {
 		t.Errorf("notes %q", notes)
 	}
 	seen := 0

@@ -179,6 +179,7 @@ func (m *Tokenizing) use(found tokenizer.Found) error {
 	}
 	m.Local, m.found, m.Name, m.Counted = local, found, found.Name, metrics.TokensFromTokenizer
 	m.Counter, m.Tokenizer = local, local
+	m.TokenizerName, m.TokenizerClass = found.Name, local.Class()
 	if doubt := local.Doubt(); doubt != "" {
 		m.note("token counts may differ from those of transformers: " + export.Clean(doubt))
 	}
@@ -224,7 +225,7 @@ func (d *Drawing) ask(ctx context.Context) {
 	}
 	m.server = s
 	if m.Counter == nil {
-		m.Counter, m.Counted, m.Name = s, metrics.TokensFromServer, d.Model.Root
+		m.Counter, m.Counted, m.Name, m.TokenizerName = s, metrics.TokensFromServer, d.Model.Root, d.Model.Root
 	}
 }
 

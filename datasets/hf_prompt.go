@@ -1,0 +1,86 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// hfPrompt is a row that may become a prompt.
+type hfPrompt struct {
+	at     hfRow
+	number int // of the rows that were looked at
+
+	text, system, answer string
+	media                []byte // the value in JSON, nil for none
+	out                  bool   // the row is left out
+	bad                  error  // why it cannot be used; told only when its turn has come
+}
+
+// read fills the prompt from its row. The answer is left out where its length does not count.
+func (p *hfPrompt) read(row hfValues, d *hfDrawing) (err error) {
+	class := d.class
+	if class.keep != nil {
+		keep, err := class.keep(row, d.flags)
+		if p.out = !keep; p.out || err != nil {
+			return err
+		}
+	}
+	var text strings.Builder
+	for _, piece := range d.pieces {
+		part := piece.text
+		if piece.path != "" {
+			if part, err = textAt(row, piece.path, class.text, class.loose); err != nil {
+				return err
+			}
+		}
+		text.WriteString(part)
+	}
+	p.text = text.String()
+	if class.system != "" {
+		if p.system, err = textAt(row, class.system, nil, false); err != nil {
+			return err
+		}
+	}
+	if class.answer != "" && d.length == 0 {
+		if p.answer, err = textAt(row, class.answer, class.reply, class.loose); err != nil {
+			return err
+		}
+	}
+	if class.media != "" {
+		p.media, err = mediaAt(row, class.media, class.limits.most > 0) // conversations may be without
+	}
+	return err
+}
+
+// textAt is the text of the value at a path, as show has it; nil for that of a string. Where it may be missing it is "" then.
+func textAt(row hfValues, path string, show func([]byte) (string, error), loose bool) (string, error) {
+	value, err := row.value(path)
+	if loose && (errors.Is(err, errNoValue) || string(value) == "null") {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if show == nil {
+		show = hfText
+	}
+	text, err := show(value)
+	return text, within(quoteCell(path), err)
+}
+
+// mediaAt is a copy of the value at a path; nil for none, where that may be.
+func mediaAt(row hfValues, path string, optional bool) ([]byte, error) {
+	value, err := row.value(path)
+	none := errors.Is(err, errNoValue) || string(value) == "null"
+	switch {
+	case none && optional:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case none:
+		return nil, fmt.Errorf("%s is null", quoteCell(path))
+	}
+	return slices.Clone(value), nil
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"benchtop/datasets"
+)
+
+// The examples of docs/datasets.md for the data sets of the hub are data sets, and the command there shows each.
+func TestDocsHF(t *testing.T) {
+	page, err := os.ReadFile("../../docs/datasets.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound, err := os.ReadFile("../../datasets/media/testdata/pcm_16.wav")
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := modelDirectory(t, "synthetic-spbpe")
+	_, section, _ := strings.Cut(string(page), "\n## hf\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	command := regexp.MustCompile(`(?m)^    benchtop (.*) --hf-name .*$`).FindStringSubmatch(section)
+	parts := strings.Split(section, "\n### ")
+	if command == nil || len(parts) < 17 {
+		t.Fatalf("%d parts, command %q", len(parts), command)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("speech", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("speech", "one.wav"), sound, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range parts[1:] {
+		heading, text, _ := strings.Cut(part, "\n")
+		rows := strings.Join(regexp.MustCompile(`(?m)^    (\{.*\n)`).FindAllString(text, -1), "")
+		if rows == "" {
+			continue // it is about all of them
+		}
+		t.Run(heading, func(t *testing.T) {
+			args := append(strings.Fields(command[1]), "--tokenizer", model, "--no-oversample", "--num-prompts", "9", "--jsonl", "-")
+			name := "rows.jsonl"
+			if id := regexp.MustCompile("^\\s*`([^`]+/[^`]+)`").FindStringSubmatch(text); id != nil {
+				args = append(args, "--hf-name", id[1])
+				if id[1] == datasets.BFCLRepository {
+					name, args[4] = "BFCL_v3_simple.json", "."
+					args = append(args, "--bfcl-categories", "simple")
+				}
+			}
+			if err := os.WriteFile(name, []byte(rows), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			r := benchtop(args...)
+			r.expect(t, exitFine)
+			if got, want := strings.Count(r.stdout, `"expected_output_len":`), strings.Count(rows, "\n"); got != want {
+				t.Errorf("%d prompts of %d rows:\n%s", got, want, r.stdout)
+			}
+		})
+	}
+}

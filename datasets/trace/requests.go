@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +130,7 @@ func (q *Requests) read(ctx context.Context, t *rows, clock *Clock, o Options) (
 		if err := q.take(values, clock, o); err != nil {
 			return n, textfile.AtLine(line, err)
 		}
-		if n == 0 && o.Unit == 0 && clock.Unit == 1 && q.Columns.Milliseconds(t.columns) {
+		if n == 0 && o.Unit == 0 && clock.Unit == 1 && q.Columns.Milliseconds(t.columns) && !bytes.ContainsRune(values[0], '.') {
 			clock.Unit = 1e-3
 		}
 		if q.n > maxRequests {

@@ -53,6 +53,7 @@ func TestRead(t *testing.T) {
 		{name: "BurstGPT", text: burst, want: "0s 472/18, 1m53s 417/276", unit: 1, empty: 1},
 		{name: "Mooncake", text: moon, want: "0s 6758/500, 3.052s 7322/490", unit: 1e-3},
 		{name: "Mooncake in seconds", text: moon, o: Options{Unit: 1}, want: "0s 6758/500, 50m52s 7322/490", unit: 1},
+		{name: "fractions are seconds", text: strings.Replace(moon, ": 0,", ": 0.0,", 1), want: "0s 6758/500, 50m52s 7322/490", unit: 1},
 		{name: "Bailian", text: `{"chat_id":159,"timestamp":61.114,"input_length":521,"output_length":132,"turn":2}` + "\n" +
 			`{"chat_id":160,"timestamp":61.214,"input_length":5,"output_length":1,"turn":2}`, want: "0s 521/132, 100ms 5/1", unit: 1},
 		{name: "milliseconds since 1970", text: "timestamp,input_length,output_length\n1700000000000,1,2\n1700000000250,3,4", want: "0s 1/2, 250ms 3/4", unit: 1e-3},

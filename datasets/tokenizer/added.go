@@ -94,6 +94,38 @@ func readAddedTokens(raw json.RawMessage, v *vocabulary) (*addedTokens, error) {
 	return added, err
 }
 
+// fileTokens are the added_tokens of a tokenizer.json in the order of the ids that stand there.
+func fileTokens(raw json.RawMessage) ([]addedToken, error) {
+	if isNull(raw) {
+		return nil, nil
+	}
+	var all []addedToken
+	at := map[int]int{} // where in all an id is
+	err := eachElement(raw, func(value []byte) error {
+		var f addedFields
+		if err := strict(value, &f); err != nil {
+			return err
+		}
+		t, err := f.token()
+		if err != nil {
+			return err
+		}
+		if f.ID == nil {
+			return fmt.Errorf("the token %.40q has no id", t.content)
+		}
+		t.id = *f.ID
+		if i, again := at[t.id]; again {
+			all[i] = t // the last of an id counts
+			return nil
+		}
+		at[t.id] = len(all)
+		all = append(all, t)
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b addedToken) int { return a.id - b.id })
+	return all, err
+}
+
 // begin comes before the tokens of a file. The numbers of new ones go on from the size of the model or from the highest of
 // the tokens that files before have added, not from the highest id of the model: where it leaves ids out, they may be its.
 func (a *addedTokens) begin() { a.next = max(a.vocab.size, a.top+1) }

@@ -1,8 +1,8 @@
 package tokenizer
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +17,7 @@ type pipeline struct {
 	splitter   string
 	decoder    string
 	special    []string // names of special tokens and the tokens, where no file gives others
-	// frame are the names of the tokens around a text, with "" in the place of the text; nil keeps the file's.
+	// frame are the tokens around a text, or their names, with "" in the place of the text; nil keeps the file's.
 	frame    []string
 	plain    plainTokens
 	extraIDs int // how many extra ids T5 has, -1 for other classes
@@ -45,8 +45,8 @@ type classOptions struct {
 // maxExtraIDs is more than any model has.
 const maxExtraIDs = 10_000
 
-// optionNames are the names of classOptions.
-var optionNames = []string{"add_prefix_space", "legacy", "do_lower_case", "tokenize_chinese_chars", "strip_accents", "extra_ids"}
+// optionNames are the names of classOptions, and of Whisper's, which are not known here.
+var optionNames = []string{"add_prefix_space", "legacy", "do_lower_case", "tokenize_chinese_chars", "strip_accents", "extra_ids", "language", "task", "predict_timestamps"}
 
 // Stages that several classes have.
 const (
@@ -84,6 +84,10 @@ func pipelineOf(class string, o classOptions, charsmap string) (p pipeline, know
 	case "GPT2Tokenizer", "CodeGenTokenizer":
 		p.splitter, p.decoder = byteLevelStage(prefix, true), byteLevelDecoder
 		p.special = []string{"unk_token", "<|endoftext|>", "bos_token", "<|endoftext|>", "eos_token", "<|endoftext|>", "pad_token", ""}
+	case "WhisperTokenizer":
+		p.splitter, p.decoder = byteLevelStage(prefix, true), byteLevelDecoder
+		p.special = []string{"unk_token", "<|endoftext|>", "bos_token", "<|endoftext|>", "eos_token", "<|endoftext|>"}
+		p.frame = []string{"<|startoftranscript|>", "<|notimestamps|>", "", "eos_token"} // a token that is not there is the unknown one
 	case "GPTNeoXTokenizer":
 		p.normalizer, p.splitter, p.decoder, p.frame = nfc, byteLevelStage(prefix, true), byteLevelDecoder, []string{""}
 		p.special = []string{"unk_token", "<|endoftext|>", "bos_token", "<|endoftext|>", "eos_token", "<|endoftext|>", "pad_token", "<|padding|>"}
@@ -215,63 +219,6 @@ func (n *naming) doubt() string {
 	return ""
 }
 
-// precompiledStage is the first normalizer of type Precompiled, "" if there is none.
-func precompiledStage(normalizer json.RawMessage) (string, error) {
-	if isNull(normalizer) {
-		return "", nil
-	}
-	type stage struct {
-		Type        string            `json:"type"`
-		Normalizers []json.RawMessage `json:"normalizers"`
-	}
-	var whole stage
-	if err := json.Unmarshal(normalizer, &whole); err != nil {
-		return "", fmt.Errorf("normalizer: %w", plainly(err))
-	}
-	if whole.Type != "Sequence" {
-		whole.Normalizers = []json.RawMessage{normalizer}
-	}
-	for _, raw := range whole.Normalizers {
-		var one stage
-		if json.Unmarshal(raw, &one) == nil && one.Type == "Precompiled" {
-			return string(raw), nil
-		}
-	}
-	return "", nil
-}
-
-// fileTokens are the added_tokens of a tokenizer.json in the order of the ids that stand there.
-func fileTokens(raw json.RawMessage) ([]addedToken, error) {
-	if isNull(raw) {
-		return nil, nil
-	}
-	var all []addedToken
-	at := map[int]int{} // where in all an id is
-	err := eachElement(raw, func(value []byte) error {
-		var f addedFields
-		if err := strict(value, &f); err != nil {
-			return err
-		}
-		t, err := f.token()
-		if err != nil {
-			return err
-		}
-		if f.ID == nil {
-			return fmt.Errorf("the token %.40q has no id", t.content)
-		}
-		t.id = *f.ID
-		if i, again := at[t.id]; again {
-			all[i] = t // the last of an id counts
-			return nil
-		}
-		at[t.id] = len(all)
-		all = append(all, t)
-		return nil
-	})
-	slices.SortStableFunc(all, func(a, b addedToken) int { return a.id - b.id })
-	return all, err
-}
-
 // optionsOf are the options that a class takes.
 func optionsOf(class string) []string {
 	switch class {
@@ -283,6 +230,8 @@ func optionsOf(class string) []string {
 		return []string{"extra_ids"}
 	case "LlamaTokenizer":
 		return []string{"add_prefix_space", "legacy"}
+	case "WhisperTokenizer":
+		return []string{"add_prefix_space", "language", "task", "predict_timestamps"}
 	}
 	return []string{"add_prefix_space"}
 }
@@ -295,6 +244,11 @@ func (s *settings) classOptions(class string) (o classOptions, err error) {
 		value, given := s.options[name]
 		switch {
 		case !given:
+			continue
+		case class == "WhisperTokenizer" && name != "add_prefix_space":
+			if !isNull(value) && string(value) != "false" {
+				return o, fmt.Errorf("%s is set", name)
+			}
 			continue
 		case !isNull(value), name == "legacy", name == "strip_accents", class == "LlamaTokenizer", class == "Qwen2Tokenizer", class == "Qwen3_5Tokenizer":
 		case class == "XLMRobertaTokenizer":
@@ -327,13 +281,14 @@ func (s *settings) usePipeline(p *pipeline) error {
 		}
 	}
 	whole := settings{common: append(slices.Clone(s.common), defaults...)}
-	for _, name := range p.frame {
-		if name != "" && whole.text(name) == "" {
+	needed := slices.DeleteFunc(slices.Clone(p.frame), func(name string) bool { return !slices.Contains(commonNames[:], name) })
+	if p.hasUnknown {
+		needed = append(needed, "unk_token")
+	}
+	for _, name := range needed {
+		if whole.text(name) == "" {
 			return fmt.Errorf("%s is null", name)
 		}
-	}
-	if p.hasUnknown && whole.text("unk_token") == "" {
-		return errors.New("unk_token is null")
 	}
 	if p.extraIDs >= 0 {
 		if err := s.addExtraIDs(p.extraIDs); err != nil {
@@ -365,9 +320,13 @@ func (s *settings) addExtraIDs(count int) error {
 
 // complete does what a class does once the added tokens are there.
 func (p *pipeline) complete(l *Local) {
+	known := map[string]bool{}
+	for _, t := range l.settings.known {
+		known[t.content] = true
+	}
 	tokens := slices.Clone(l.settings.extra)
 	for _, n := range l.settings.named() {
-		n.token.bare = n.token.bare && !slices.ContainsFunc(l.settings.known, func(t addedToken) bool { return t.content == n.token.content })
+		n.token.bare = n.token.bare && !known[n.token.content]
 		tokens = append(tokens, n.token)
 	}
 	for _, t := range tokens {
@@ -385,6 +344,17 @@ func (p *pipeline) complete(l *Local) {
 			ids = &l.frame.after
 			continue
 		}
-		*ids = append(*ids, l.added.tokens[l.added.at[l.settings.text(name)]].id)
+		*ids = append(*ids, l.idOf(cmp.Or(l.settings.text(name), name)))
 	}
+}
+
+// idOf is the id of a token, or of the unknown one.
+func (l *Local) idOf(text string) int {
+	if i, is := l.added.at[text]; is {
+		return l.added.tokens[i].id
+	}
+	if id := l.vocab.find(text); id >= 0 {
+		return int(id)
+	}
+	return l.added.tokens[l.added.at[l.settings.text("unk_token")]].id
 }

@@ -247,6 +247,31 @@ func newPrecompiled(s precompiledSettings) (normalizer, error) {
 	return always(m.normalize), nil
 }
 
+// precompiledStage is the first normalizer of type Precompiled, "" if there is none.
+func precompiledStage(normalizer json.RawMessage) (string, error) {
+	if isNull(normalizer) {
+		return "", nil
+	}
+	type stage struct {
+		Type        string            `json:"type"`
+		Normalizers []json.RawMessage `json:"normalizers"`
+	}
+	var whole stage
+	if err := json.Unmarshal(normalizer, &whole); err != nil {
+		return "", fmt.Errorf("normalizer: %w", plainly(err))
+	}
+	if whole.Type != "Sequence" {
+		whole.Normalizers = []json.RawMessage{normalizer}
+	}
+	for _, raw := range whole.Normalizers {
+		var one stage
+		if json.Unmarshal(raw, &one) == nil && one.Type == "Precompiled" {
+			return string(raw), nil
+		}
+	}
+	return "", nil
+}
+
 // newCharsmap reads the size of the trie in bytes, the trie and the blob.
 func newCharsmap(data []byte) (*charsmap, error) {
 	const width = 4

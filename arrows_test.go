@@ -107,6 +107,7 @@ var only = map[string][]string{
 	"golang.org/x/text/":              {"benchtop/datasets/tokenizer"},
 	"github.com/rivo/uniseg":          {"benchtop/datasets/tokenizer", "benchtop/internal/preview"},
 	"github.com/klauspost/compress":   {"benchtop/datasets/table/parquet"},
+	"github.com/molecule-man/go-brrr": {"benchtop/datasets/table/parquet"},
 	"github.com/nikolalohinski/gonja": {"benchtop/datasets/chattemplate"},
 	"go.yaml.in/":                     {"benchtop/datasets/hub"},
 }

@@ -32,7 +32,7 @@ func TestParquetRefused(t *testing.T) {
 		{"a damaged page", changed(page+20, 0xff, 0xff), `row 0: column "image", row group 0: the page at byte 882: its dictionary: its checksum is wrong: the file is damaged`},
 		{"a damaged head", changed(4, 0xff, 0xff), `row 0: column "image", row group 0: the page at byte 4: its head is broken`},
 		{"an empty head", changed(4, 0, 0), `row 0: column "image", row group 0: the page at byte 4: its head is empty`},
-		{"a codec", read(t, "testdata/codec.parquet"), `row 0: column "a", row group 0: it is packed with codec brotli, which is not known here; write the file again with snappy or zstd`},
+		{"a codec", read(t, "testdata/codec.parquet"), `row 0: column "a", row group 0: it is packed with codec LZ4_RAW, which is not known here; write the file again with snappy or zstd`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -60,7 +60,7 @@ func simplified(v any) any {
 	return v
 }
 
-var parquetFiles = []string{"hub", "hub_zstd_index", "hub_v2_gzip", "hub_plain", "hub_snappy_v2", "types", "types_older", "lists_older", "int96", "encodings", "empty"}
+var parquetFiles = []string{"hub", "hub_zstd_index", "hub_v2_gzip", "hub_plain", "hub_snappy_v2", "hub_brotli", "types", "types_older", "lists_older", "int96", "encodings", "empty"}
 
 // Every value is as pyarrow has it, whichever rows and columns are read, and in whichever order of calls.
 func TestParquet(t *testing.T) {

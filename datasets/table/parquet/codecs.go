@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/molecule-man/go-brrr"
 )
 
 // Codecs of pages.
@@ -16,6 +17,7 @@ const (
 	codecNone   = 0
 	codecSnappy = 1
 	codecGzip   = 2
+	codecBrotli = 4
 	codecZstd   = 6
 )
 
@@ -40,7 +42,7 @@ func (u *unpacker) close() {
 // checkCodec refuses pages that cannot be unpacked.
 func checkCodec(codec int64) error {
 	switch codec {
-	case codecNone, codecSnappy, codecGzip, codecZstd:
+	case codecNone, codecSnappy, codecGzip, codecBrotli, codecZstd:
 		return nil
 	}
 	name := fmt.Sprint("number ", codec)
@@ -61,6 +63,8 @@ func (u *unpacker) unpack(dst []byte, codec int64, packed []byte, size int) ([]b
 		dst, err = unpackSnappy(dst, packed, size)
 	case codecGzip:
 		dst, err = u.unpackGzip(dst, packed, size)
+	case codecBrotli:
+		dst, err = readAll(dst, brrr.NewReader(bytes.NewReader(packed)), size)
 	case codecZstd:
 		dst, err = u.unpackZstd(dst, packed, size)
 	default:
@@ -105,11 +109,16 @@ func (u *unpacker) unpackGzip(dst, packed []byte, size int) ([]byte, error) {
 	if err := u.gzip.Reset(bytes.NewReader(packed)); err != nil {
 		return nil, err
 	}
+	return readAll(dst, u.gzip, size)
+}
+
+// readAll appends what there is, at most so many bytes.
+func readAll(dst []byte, r io.Reader, size int) ([]byte, error) {
 	for want := len(dst) + size; ; {
 		if len(dst) == cap(dst) {
-			dst = append(dst, make([]byte, min(max(len(packed), len(dst)), size)+1)...)[:len(dst)]
+			dst = append(dst, make([]byte, min(max(len(dst), 1<<16), size)+1)...)[:len(dst)]
 		}
-		n, err := u.gzip.Read(dst[len(dst):cap(dst)])
+		n, err := r.Read(dst[len(dst):cap(dst)])
 		if dst = dst[:len(dst)+n]; len(dst) > want {
 			return nil, errMore
 		}

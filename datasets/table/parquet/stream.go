@@ -11,6 +11,7 @@ import (
 	"math/bits"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/molecule-man/go-brrr"
 )
 
 // largePage is the size in bytes, packed or unpacked, from which on a page is not unpacked as a whole. Pages with pictures are as large
@@ -33,6 +34,8 @@ func (c *cursor) stream(offset, size int64, codec int64) (*bufio.Reader, error) 
 	case codecGzip:
 		r, err := gzip.NewReader(packed)
 		return bufio.NewReaderSize(r, buffer), err
+	case codecBrotli:
+		return bufio.NewReaderSize(brrr.NewReader(packed), buffer), nil
 	case codecZstd:
 		r, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(128<<20))
 		return bufio.NewReaderSize(r, buffer), err

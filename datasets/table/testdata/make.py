@@ -95,4 +95,5 @@ of = {"delta": "DELTA_BINARY_PACKED", "delta32": "DELTA_BINARY_PACKED", "length"
 write("encodings", encodings, use_dictionary=["dictionary", "constant"], column_encoding=of, data_page_version="2.0", data_page_size=200, write_batch_size=20, compression="zstd")
 
 write("empty", types.slice(0, 0))
-write("codec", pa.table({"a": [1]}), compression="brotli")
+write("hub_brotli", hub.slice(50), compression="brotli", data_page_size=100, write_batch_size=3)
+pq.write_table(pa.table({"a": [1]}), "codec.parquet", compression="lz4")

@@ -64,7 +64,7 @@ type prefixesJSON struct {
 	Blocks           []blockJSON `json:"block_sizes"`
 	MainBlock        int         `json:"block_tokens"` // that all below is of
 	SharedPrefixes   int         `json:"shared_prefixes"`
-	MainPrefixes     int         `json:"shared_prefixes_of_90_percent"`
+	MainPrefixes     *int        `json:"shared_prefixes_of_90_percent"`
 	WorkingSetTokens int         `json:"working_set_tokens"`
 	ReusedTokens     int         `json:"reused_tokens"`
 }
@@ -136,7 +136,10 @@ func (p *prefixes) json() *prefixesJSON {
 	for _, size := range p.sizes {
 		j.Blocks = append(j.Blocks, blockJSON{size.tokens, size.hits, float64(size.hits) / float64(max(1, p.total)), p.atLeast(size.tokens)})
 	}
-	j.MainPrefixes, j.SharedPrefixes = p.main(0.9)
+	some, all := p.main(0.9)
+	if j.SharedPrefixes = all; some > 0 || all == 0 {
+		j.MainPrefixes = &some
+	}
 	return j
 }
 

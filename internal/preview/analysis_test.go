@@ -84,6 +84,10 @@ func TestAnalysisByHand(t *testing.T) {
 	if some, _ := p.main(0.8); some != 3 { // 80 + 64 + 48 of 224
 		t.Errorf("%d prefixes have four fifths of the hits", some)
 	}
+	p.others = 5000 // of prefixes that are not kept
+	if some, all := p.main(0.9); some != 0 || all != 4 {
+		t.Errorf("%d of %d prefixes, want an unknown number", some, all)
+	}
 	x := &a.arrivals
 	if x.duration() != 12*time.Second || !near(x.rate(), 5.0/12) || !near(x.cv(), math.Sqrt(5.04)/2.4) || !near(x.burstiness(), 5.76/5.04) || x.second.most != 2 || x.minute.most != 6 {
 		t.Errorf("%v, %v/s, cv %v, burstiness %v, peaks %d and %d", x.duration(), x.rate(), x.cv(), x.burstiness(), x.second.most, x.minute.most)

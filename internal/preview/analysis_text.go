@@ -140,11 +140,14 @@ func (p *prefixes) text(f figures, o Options) {
 	}
 	block := grouped(p.sizes[p.whole].tokens)
 	if some, all := p.main(0.9); all > 0 {
-		many := ""
+		words := fmt.Sprintf("%s of whole blocks of %s tokens", grouped(all), block)
 		if p.others > 0 {
-			many = "more than "
+			words = "more than " + words
 		}
-		f.row("shared prefixes", "%s%s of whole blocks of %s tokens; %s of them have 90 %% of the hits", many, grouped(all), block, grouped(some))
+		if some > 0 {
+			words += fmt.Sprintf("; %s of them have 90 %% of the hits", grouped(some))
+		}
+		f.row("shared prefixes", "%s", words)
 	}
 	f.row("working set", "%s tokens in blocks of %s, of which about %s are found again", grouped(p.cached), block, grouped(min(int(p.reused), p.cached)))
 	if p.texts {

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"benchtop/datasets"
@@ -107,19 +108,20 @@ func (t *Prompt) units() (n int, tokens float64, kind uint64, next func(h uint64
 // atLeast reports whether the hits with blocks of so many tokens may be too few, for want of names.
 func (p *prefixes) atLeast(size int) bool { return p.seen.Stride()*p.unit > size }
 
-// main is how many prefixes make up a share of the hits, and how many there are.
+// main is how many prefixes make up a share of the hits, and how many there are. Where there are more than are kept, all is a lower bound, and
+// some may be 0, for unknown.
 func (p *prefixes) main(share float64) (some, all int) {
-	hits := p.others
-	var each []int
-	for _, n := range p.shared {
-		each = append(each, n)
-		hits += n
+	each := slices.Sorted(maps.Values(p.shared))
+	left := float64(p.others)
+	for _, n := range each {
+		left += float64(n)
 	}
-	slices.Sort(each)
-	sum := 0
-	for i := len(each) - 1; i >= 0 && float64(sum) < share*float64(hits); i-- {
-		sum += each[i]
-		some++
+	left *= share
+	for ; left > 0; some++ {
+		if some == len(each) {
+			return 0, len(each)
+		}
+		left -= float64(each[len(each)-1-some])
 	}
 	return some, len(each)
 }

@@ -18,6 +18,9 @@ var (
 	hfAnswers = []string{"completion", "response", "answer", "output", "solution", "answers"}
 )
 
+// TextColumns are the columns that may hold prompts and answers as text, the likelier first.
+func TextColumns() (prompts, answers []string) { return hfTexts, hfAnswers }
+
 // hfOutput is the output length in tokens of a row without an answer, as in the Rust client.
 const hfOutput = 128
 

@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,7 @@ type fileReader struct {
 	rows     table.Table
 	form     form
 	clock    trace.Clock
+	millis   bool // times are milliseconds, unless they count from 1970 in another unit
 	seed     maphash.Seed
 	analysis *Analysis
 
@@ -106,19 +108,14 @@ func (r *fileReader) recognize(ctx context.Context) error {
 		return err
 	}
 	c := r.form.columns
-	if c.HashIDs == "" {
-		r.setUnit(false, names)
-		return nil
-	}
 	var ids [][2]int
 	whole := true // all times are whole numbers
 	err = r.each(ctx, 0, head, r.form.wanted(), func(_ context.Context, object []byte) error {
 		fields := jsonscan.Fields(object, c.Timestamp, c.Input, c.HashIDs)
-		at, bad := trace.Length(fields[0], 0)
-		whole = whole && (bad == nil || at < 0)
-		n, bad := trace.Length(fields[1], 0)
-		blocks, bad2 := hashIDs(fields[2], r.seed, math.MaxInt)
-		if bad == nil && bad2 == nil && n > 0 && len(blocks) > 0 { // others are told below
+		whole = whole && !bytes.ContainsRune(fields[0], '.')
+		n, err := trace.Length(fields[1], 0)
+		blocks, bad := hashIDs(fields[2], r.seed, math.MaxInt)
+		if err == nil && bad == nil && n > 0 && len(blocks) > 0 { // others are told below
 			ids = append(ids, [2]int{n, len(blocks)})
 		}
 		return nil
@@ -126,8 +123,14 @@ func (r *fileReader) recognize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.setChunk(ids)
-	r.setUnit(whole, names)
+	if c.HashIDs != "" {
+		r.setChunk(ids)
+	}
+	r.clock.Unit = r.Unit
+	r.millis = r.Unit == 0 && whole && c.Milliseconds(names)
+	if c.HashIDs != "" { // of whatever names
+		r.millis = r.Unit == 0 && whole && r.ChunkSize != vLLMBlock
+	}
 	return nil
 }
 
@@ -147,18 +150,6 @@ func (r *fileReader) setChunk(rows [][2]int) {
 
 // vLLMBlock is the block size of vLLM's traces, whose times are in seconds; those of others with hash ids are mostly in milliseconds.
 const vLLMBlock = 16
-
-// setUnit finds the unit of times that are numbers. whole says that all of them are whole numbers.
-func (r *fileReader) setUnit(whole bool, names []string) {
-	c := r.form.columns
-	millis := c.Milliseconds(names)
-	if c.HashIDs != "" {
-		millis = whole && r.ChunkSize != vLLMBlock
-	}
-	if r.clock.Unit = r.Unit; r.Unit == 0 && millis {
-		r.clock.Unit = 0.001
-	}
-}
 
 func (r *fileReader) note(format string, a ...any) {
 	r.analysis.About.Notes = append(r.analysis.About.Notes, fmt.Sprintf(format, a...))
@@ -183,14 +174,16 @@ func (r *fileReader) each(ctx context.Context, from, to int, columns []string, d
 // take reads a row.
 func (r *fileReader) take(ctx context.Context, object []byte) error {
 	c := r.form.columns
-	fields := jsonscan.Fields(object, c.Timestamp, c.Input, c.Output, c.HashIDs, r.form.prompt, r.form.others)
+	fields := jsonscan.Fields(object, c.Timestamp, c.Input, c.Output, c.HashIDs, r.form.prompt, r.form.others, r.form.answer)
 	w := waiting{Request: Request{Input: Unknown, Output: Unknown}}
 	var err error
 	if c.Timestamp != "" {
 		if w.At, err = r.clock.At(fields[0]); err != nil {
 			return inColumn(c.Timestamp, err)
 		}
-		w.Timed = true
+		if w.Timed = true; r.millis && r.clock.Unit == 1 { // by the size of the first
+			r.clock.Unit = 0.001
+		}
 	}
 	if c.Input != "" {
 		if w.Input, err = trace.Length(fields[1], 0); err != nil {
@@ -207,6 +200,11 @@ func (r *fileReader) take(ctx context.Context, object []byte) error {
 	}
 	if err := r.prompts(&w, fields[3], fields[4], fields[5]); err != nil {
 		return err
+	}
+	if r.form.answer != "" && jsonscan.IsString(fields[6]) {
+		if w.answer, err = jsonscan.WholeText(fields[6]); err != nil {
+			return inColumn(r.form.answer, err)
+		}
 	}
 	if w.Input == Unknown && len(w.Prompts) == 0 {
 		r.without++

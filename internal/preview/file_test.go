@@ -66,6 +66,15 @@ func TestAnalyzeFile(t *testing.T) {
 			"trace of lengths with", "--dataset-name timed_trace --num-prompts 2 --timed-trace-chunk-hash-size 512 --timed-trace-sec-multiplier 0.001", "lengths of the file",
 			"a hash id stands for 512 tokens, by the lengths; time stamps are taken as ms; another unit with --trace-unit",
 			"in map[1025:1 1400:1] out map[5:1 9:1] hits 1024 of 512 2 in 3s"},
+		{"Mooncake's names without hash ids, for hours", "a.jsonl", `{"timestamp": 0, "input_length": 5, "output_length": 6}
+{"timestamp": 36000000, "input_length": 5, "output_length": 7}`, FileOptions{}, "trace of lengths: ", "--dataset-name trace --num-prompts 2", "lengths of the file",
+			"time stamps are taken as ms; another unit with --trace-unit", "in map[5:2] out map[6:1 7:1] 2 in 10h0m0s"},
+		{"nanoseconds since 1970", "a.jsonl", `{"timestamp": 1700000000000000000, "input_length": 1400, "hash_ids": [0, 1, 2]}
+{"timestamp": 1700000001000000000, "input_length": 1400, "hash_ids": [0, 1, 2]}`, FileOptions{}, "trace of lengths with", "", "lengths of the file",
+			"a hash id stands for 512 tokens, by the lengths; time stamps are taken as ns; another unit with --trace-unit", "in map[1400:2] out map[] unknown 2 hits 1024 of 512 2 in 1s"},
+		{"seconds with fractions", "a.jsonl", `{"timestamp": 0, "input_length": 1400, "hash_ids": [0, 1, 2]}
+{"timestamp": 1.5, "input_length": 1400, "hash_ids": [0, 1, 2]}`, FileOptions{}, "trace of lengths with", "", "lengths of the file",
+			"a hash id stands for 512 tokens, by the lengths; time stamps are taken as s; another unit with --trace-unit", "in map[1400:2] out map[] unknown 2 hits 1024 of 512 2 in 1.5s"},
 		{"the user knows better", "a.jsonl", `{"t": 0, "n": 1400, "m": 5, "ids": ["a", "b", "c"]}
 {"t": 2, "n": 700, "m": 9, "ids": ["a", "b"], "hash_ids": 5}`, FileOptions{ChunkSize: 500, Unit: 1e-6, Columns: trace.Columns{Timestamp: "t", Input: "n", Output: "m", HashIDs: "ids"}},
 			"trace of lengths with the blocks of prompts: columns t, n, m, ids", "", "lengths of the file",
@@ -97,14 +106,16 @@ func TestAnalyzeFile(t *testing.T) {
 {"id": 1}`, FileOptions{}, "prompts: columns prompt", "--dataset-name custom", "token ids of the file", "2 rows without a prompt are left out", "in map[3:1 4:1] out map[] unknown 2 hits 2 of 1"},
 		{"ShareGPT", "a.json", `[{"id": "a", "conversations": [{"from": "human", "value": "one two"}, {"from": "gpt", "value": "three four five"}, {"from": "human", "value": "six"}]},
 {"id": "b", "conversations": [{"from": "human", "value": "alone"}]}, {"id": "c", "conversations": []}]`, FileOptions{},
-			"ShareGPT conversations, the first question and answer of each: columns conversations", "--dataset-name sharegpt", "by words, without a chat template",
+			"conversations, the first question and answer of each: columns conversations", "--dataset-name sharegpt", "by words, without a chat template",
 			"2 rows without a prompt are left out", "in map[2:1] out map[3:1] hits 0 of 1"},
-		{"Spec-Bench", "a.jsonl", `{"question_id": 81, "category": "writing", "turns": ["one two three", "four"]}`, FileOptions{}, "Spec-Bench questions", "--dataset-name spec_bench",
+		{"a conversation of roles", "a.jsonl", `{"conversation": [{"role": "user", "content": "one two"}, {"role": "assistant", "content": "three"}]}`, FileOptions{},
+			"conversations, the first question and answer of each: columns conversation", "", "by words, without a chat template", "", "in map[2:1] out map[1:1] hits 0 of 1"},
+		{"Spec-Bench", "a.jsonl", `{"question_id": 81, "category": "writing", "turns": ["one two three", "four"]}`, FileOptions{}, "questions, the first turn of each", "--dataset-name spec_bench",
 			"by words, without a chat template", "", "in map[3:1] out map[] unknown 1 hits 0 of 1"},
 		{"chats", "a.jsonl", `{"messages": [{"role": "system", "content": "a b"}, {"role": "user", "content": [{"type": "text", "text": "c"}, {"type": "image_url", "image_url": {"url": "data:x y z"}}]}, {"role": "assistant", "content": "d e f g"}]}
 {"messages": [{"role": "user", "content": "h"}]}
 {"messages": []}`, FileOptions{}, "chats: columns messages", "", "by words, without a chat template", "1 rows without a prompt are left out", "in map[1:1 3:1] out map[4:1] unknown 1 hits 0 of 1"},
-		{"prompts of CSV", "a.csv", "question,answer\n\"one, two\",x\n", FileOptions{}, "prompts: columns question", "", "by words, without a chat template", "", "in map[2:1] out map[] unknown 1 hits 0 of 1"},
+		{"prompts of CSV", "a.csv", "question,answer\n\"one, two\",x y z\n", FileOptions{}, "prompts: columns question, answer", "", "by words, without a chat template", "", "in map[2:1] out map[3:1] hits 0 of 1"},
 		{"a field that the first row lacks", "a.jsonl", "{\"id\": 1}\n{\"prompt\": \"x\"}", FileOptions{}, "prompts: columns prompt", "--dataset-name custom", "by words, without a chat template",
 			"1 rows without a prompt are left out", "in map[1:1] out map[] unknown 1 hits 0 of 1"},
 	} {
@@ -152,8 +163,8 @@ func TestAnalyzeFileRefused(t *testing.T) {
 		{"a mixed list", "a.jsonl", `{"prompt": ["a", 1]}`, trace.Columns{}, "got several kinds"},
 		{"a list of others", "a.jsonl", `{"prompt": [true]}`, trace.Columns{}, "got true or false"},
 		{"conversations that are none", "a.json", `[{"conversations": {}}]`, trace.Columns{}, `column "conversations": expected an array of turns: got an object`},
-		{"turns without a value", "a.json", `[{"conversations": [{"from": "x"}, {}]}]`, trace.Columns{}, `turn 1, field "value": expected a text: got nothing`},
-		{"turns that are none", "a.json", `[{"conversations": ["a", "b"]}]`, trace.Columns{}, `expected turns with a "value": got a string`},
+		{"turns without a value", "a.json", `[{"conversations": [{"from": "x"}, {}]}]`, trace.Columns{}, `turn 1, field "value" or "content": expected a text: got nothing`},
+		{"turns that are none", "a.json", `[{"conversations": ["a", "b"]}]`, trace.Columns{}, "expected turns to be objects: got a string"},
 		{"questions that are none", "a.jsonl", `{"turns": [5]}`, trace.Columns{}, `column "turns": expected a text: got a number`},
 		{"questions without a list", "a.jsonl", `{"turns": "x"}`, trace.Columns{}, `expected an array of turns: got a string`},
 		{"chats that are none", "a.jsonl", `{"messages": "x"}`, trace.Columns{}, `expected an array of messages: got a string`},

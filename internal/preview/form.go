@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/datasets"
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/trace"
 )
@@ -23,31 +24,49 @@ type form struct {
 	prompt  string // column of the prompt as text, token ids, messages or turns; "" where there are lengths alone
 	others  string // column of the prompt of rows where that is empty, "" for none
 	read    func(raw []byte) (prompt []Prompt, answer string, err error)
+	answer  string // column of the answer as text, "" for none
 }
 
-// promptForms are the columns that hold prompts, the likelier first. Those without a data set are taken as they stand.
-var promptForms = []form{
-	{name: "ShareGPT conversations, the first question and answer of each", dataset: "sharegpt", files: []string{".json"}, prompt: "conversations", read: shareGPT},
-	{name: "Spec-Bench questions, the first turn of each", dataset: "spec_bench", files: []string{".jsonl"}, prompt: "turns", read: firstTurn},
+// chatForms are the columns that hold chats and the like, the likelier first.
+var chatForms = []form{
+	{name: "conversations, the first question and answer of each", dataset: "sharegpt", files: []string{".json"}, prompt: "conversations", read: conversation},
+	{name: "conversations, the first question and answer of each", prompt: "conversation", read: conversation},
+	{name: "questions, the first turn of each", dataset: "spec_bench", files: []string{".jsonl"}, prompt: "turns", read: firstTurn},
 	{name: "chats", prompt: "chat_messages", others: "prompt", read: messages},
 	{name: "chats", prompt: "messages", read: messages},
-	{name: "prompts", dataset: "custom", files: []string{".jsonl"}, prompt: "prompt", read: prompts},
-	{name: "prompts", prompt: "question", read: prompts},
-	{name: "prompts", prompt: "text", read: prompts},
-	{name: "prompts", prompt: "instruction", read: prompts},
-	{name: "prompts", prompt: "problem", read: prompts},
+}
+
+// prompted tells from the columns of a file which one has its prompts.
+func prompted(names []string) (f form) {
+	if i := slices.IndexFunc(chatForms, func(f form) bool { return slices.Contains(names, f.prompt) }); i >= 0 {
+		f = chatForms[i]
+		if !slices.Contains(names, f.others) {
+			f.others = ""
+		}
+		return f
+	}
+	texts, answers := datasets.TextColumns()
+	first := func(among []string) string {
+		if i := slices.IndexFunc(among, func(name string) bool { return slices.Contains(names, name) }); i >= 0 {
+			return among[i]
+		}
+		return ""
+	}
+	if f.prompt = first(texts); f.prompt == "" {
+		return f
+	}
+	f.name, f.read, f.answer = "prompts", prompts, first(answers)
+	if f.prompt == "prompt" {
+		f.dataset, f.files = "custom", []string{".jsonl"}
+	}
+	return f
 }
 
 const expectedForms = `prompts ("prompt", "conversations", "turns" or "messages"), or lengths in tokens such as "input_length" and "output_length" with times such as "timestamp"`
 
 // formOf tells the form of a file from its columns.
 func formOf(names []string, labels trace.Columns) (f form, err error) {
-	if i := slices.IndexFunc(promptForms, func(f form) bool { return slices.Contains(names, f.prompt) }); i >= 0 {
-		f = promptForms[i]
-	}
-	if !slices.Contains(names, f.others) {
-		f.others = ""
-	}
+	f = prompted(names)
 	f.columns = trace.Find(names)
 	for _, c := range []struct {
 		name string
@@ -60,6 +79,7 @@ func formOf(names []string, labels trace.Columns) (f form, err error) {
 	c := f.columns
 	switch {
 	case f.prompt != "" && c.Input != "":
+		f.answer = ""
 		f.name, f.dataset = "requests with their prompts", ""
 	case f.prompt != "":
 	case c.Input == "":
@@ -92,7 +112,7 @@ func listedNames(names []string) string {
 
 // wanted are the columns that are read.
 func (f *form) wanted() (names []string) {
-	for _, name := range []string{f.columns.Timestamp, f.columns.Input, f.columns.Output, f.prompt, f.others, f.columns.HashIDs} {
+	for _, name := range []string{f.columns.Timestamp, f.columns.Input, f.columns.Output, f.prompt, f.others, f.answer, f.columns.HashIDs} {
 		if name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -108,8 +128,8 @@ func plainText(raw []byte) (string, error) {
 	return jsonscan.WholeText(raw)
 }
 
-// shareGPT takes the first two turns.
-func shareGPT(raw []byte) ([]Prompt, string, error) {
+// conversation takes the first two turns.
+func conversation(raw []byte) ([]Prompt, string, error) {
 	if raw[0] != '[' {
 		return nil, "", fmt.Errorf("expected an array of turns: got %s", jsonscan.Kind(raw))
 	}
@@ -117,11 +137,15 @@ func shareGPT(raw []byte) ([]Prompt, string, error) {
 	n := 0
 	for turn := range jsonscan.Elements(raw) {
 		if turn[0] != '{' {
-			return nil, "", fmt.Errorf(`expected turns with a "value": got %s`, jsonscan.Kind(turn))
+			return nil, "", fmt.Errorf("expected turns to be objects: got %s", jsonscan.Kind(turn))
 		}
-		value, err := plainText(jsonscan.Fields(turn, "value")[0])
+		fields := jsonscan.Fields(turn, "value", "content")
+		if fields[0] == nil {
+			fields[0] = fields[1]
+		}
+		value, err := plainText(fields[0])
 		if err != nil {
-			return nil, "", fmt.Errorf(`turn %d, field "value": %w`, n+1, err)
+			return nil, "", fmt.Errorf(`turn %d, field "value" or "content": %w`, n+1, err)
 		}
 		if first[n] = value; n == 1 {
 			return []Prompt{{Text: first[0]}}, first[1], nil

@@ -3,7 +3,6 @@ package datasets
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -252,7 +251,7 @@ func (o CustomAudioOptions) turns(ctx context.Context, rows []audioRow) (turns [
 
 // audioPart is a recording as a content part of the chat API.
 func audioPart(a *media.Audio) json.RawMessage {
-	return fmt.Appendf(nil, `{"type":"input_audio","input_audio":{"data":"%s","format":%s}}`, base64.StdEncoding.EncodeToString(a.Data), jsonscan.Quote(a.Format()))
+	return a.Part()
 }
 
 // loadRecordings reads the files that rows name.

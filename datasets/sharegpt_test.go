@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -352,6 +353,20 @@ func BenchmarkReadShareGPT(b *testing.B) {
 	for b.Loop() {
 		if _, err := readShareGPT(strings.NewReader(string(data)), true); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// A backend that takes texts alone gets the text, since its content parts would be other ones.
+func TestShareGPTMessagesForBackends(t *testing.T) {
+	for form, want := range map[Forms]bool{0: true, AsText: false, AsText | AsTokenIDs: false, AsText | AsMessages: true, AsText | AsMedia: true} {
+		o := ShareGPTOptions{Common: Common{Path: "testdata/sharegpt_small.json", Prompts: 3, MultimodalChat: true, Forms: form}}
+		list, err := o.draw(t.Context(), Text{Counter: byWords{}}, numpy.NewPython(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range drain(t, list) {
+			same(t, fmt.Sprintf("forms %d: %s is messages", form, c.ID), c.Turns[0].Messages != nil, want)
 		}
 	}
 }

@@ -2,12 +2,16 @@ package media
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"benchtop/datasets/jsonscan"
 )
 
 // Audio is a recording that a request carries as a file. It is shared between requests and must not be changed.
@@ -52,6 +56,11 @@ func (a *Audio) Format() string {
 		return "wav"
 	}
 	return strings.ToLower(strings.TrimPrefix(filepath.Ext(a.Name), "."))
+}
+
+// Part is the recording as a content part of the chat API.
+func (a *Audio) Part() json.RawMessage {
+	return fmt.Appendf(nil, `{"type":"input_audio","input_audio":{"data":"%s","format":%s}}`, base64.StdEncoding.EncodeToString(a.Data), jsonscan.Quote(a.Format()))
 }
 
 // LoadAudio reads the recording in a file. Uncompressed WAV becomes WAV of 16 bits, as vLLM's client sends it; other recordings stay as

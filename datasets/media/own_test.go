@@ -11,12 +11,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Another picture is as large, and each is another; what is no picture is left out.
 func TestAnother(t *testing.T) {
 	draws := rand.New(rand.NewPCG(1, 1))
-	small := URLPart("image", noise(12, 7, draws))
+	small := URLPart("image", noise(image.Pt(12, 7), draws))
 	for _, c := range []struct {
 		name  string
 		parts string
@@ -64,4 +65,41 @@ func wide() string {
 		panic(err)
 	}
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+func TestAnotherRecording(t *testing.T) {
+	draws := rand.New(rand.NewPCG(1, 1))
+	for name, c := range map[string]struct {
+		part string
+		want time.Duration
+	}{
+		"3 s":          {string(Silence(3 * time.Second).Part()), 3 * time.Second},
+		"short":        {string(Silence(time.Millisecond).Part()), 100 * time.Millisecond},
+		"no recording": {`{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}`, time.Second},
+	} {
+		var got struct {
+			Type  string
+			Audio struct{ Data, Format string } `json:"input_audio"`
+		}
+		if err := json.Unmarshal(Another(json.RawMessage(c.part), draws), &got); err != nil || got.Type != "input_audio" || got.Audio.Format != "wav" {
+			t.Fatalf("%s: %+v, %v", name, got, err)
+		}
+		a, err := readAudio("a.wav", unbase64(t, got.Audio.Data))
+		if err != nil || a.Duration > c.want || a.Duration < c.want*9/10 {
+			t.Errorf("%s: %v, %v", name, a, err)
+		}
+	}
+}
+
+func TestPartsOfMessages(t *testing.T) {
+	for messages, want := range map[string]string{
+		`[]`:                               "",
+		`[{"role":"user","content":"x"}]`:  "",
+		`[{"role":"user"},{"content":[]}]`: "",
+		`[{"content":[{"a":1}, {"b":2}]},{"content":"x"},{"content":[{"c":3}]}]`: `{"a":1},{"b":2},{"c":3}`,
+	} {
+		if got := Parts(json.RawMessage(messages)); string(got) != want {
+			t.Errorf("%s: got %s, want %s", messages, got, want)
+		}
+	}
 }

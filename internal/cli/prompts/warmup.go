@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	"benchtop/datasets"
 	"benchtop/datasets/media"
@@ -105,9 +104,6 @@ func (w *WarmUp) leaveOut(all []metrics.Request) string {
 	return fmt.Sprintf("to omit %s, add %s", metrics.JoinWords(refused, " and "), export.OmitFlag(refused, w.Command))
 }
 
-// shortestAudio is the shortest recording of a warm-up.
-const shortestAudio = 100 * time.Millisecond
-
 // shuffled are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its
 // characters where there are few words, as in languages that need no blanks. Pictures are of noise and as large, recordings silent and nearly
 // as long.
@@ -137,8 +133,10 @@ func shuffledTurn(draws *rand.Rand, t datasets.Turn) datasets.Turn {
 		t.Text = string(letters)
 	}
 	if t.Audio != nil {
-		length := max(t.Audio.Duration, shortestAudio)
-		t.Audio = media.Silence(length - time.Duration(draws.Int64N(int64(length/10)))) // mostly another each time
+		t.Audio = media.Quiet(t.Audio.Duration, draws)
+	}
+	if t.Messages != nil { // which are sent instead, with the media inside
+		t.Media = media.Parts(t.Messages)
 	}
 	t.Messages, t.Media = nil, media.Another(t.Media, draws)
 	return t

@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -83,16 +84,18 @@ func TestShuffledMedia(t *testing.T) {
 	const words = "one two three four five six seven eight nine ten"
 	image := media.URLPart("image", "http://host/picture.jpg")
 	for name, turn := range map[string]datasets.Turn{
-		"a picture":   {Text: words, Media: image},
-		"a recording": {Audio: media.Silence(3 * time.Second)},
-		"messages":    {Text: words, Messages: []byte(`[{"role":"user","content":"x"}]`)},
+		"a picture":             {Text: words, Media: image},
+		"a recording":           {Audio: media.Silence(3 * time.Second)},
+		"messages":              {Text: words, Messages: []byte(`[{"role":"user","content":"x"}]`)},
+		"a picture in messages": {Text: words, Media: image, Messages: fmt.Appendf(nil, `[{"role":"user","content":[{"type":"text","text":"x"},%s]}]`, image)},
+		"a recording in a chat": {Text: words, Media: media.Silence(3 * time.Second).Part()},
 	} {
 		two := shuffled(oneTurn(turn), 1, 2)
 		if reflect.DeepEqual(two[0], two[1]) {
 			t.Errorf("%s: twice the same: %+v", name, two[0])
 		}
 		for _, got := range two {
-			if got.Messages != nil || (got.Media == nil) != (turn.Media == nil) || turn.Media != nil && bytes.Equal(got.Media, image) {
+			if got.Messages != nil || (got.Media == nil) != (turn.Media == nil) || turn.Media != nil && bytes.Equal(got.Media, turn.Media) || bytes.Count(got.Media, []byte(`"type"`)) > 1 {
 				t.Errorf("%s: %+v", name, got)
 			}
 			if a, of := got.Audio, turn.Audio; of != nil && (a == of ||

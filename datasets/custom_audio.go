@@ -242,16 +242,11 @@ func (o CustomAudioOptions) turns(ctx context.Context, rows []audioRow) (turns [
 			continue
 		}
 		if parts[audio] == nil {
-			parts[audio] = audioPart(audio)
+			parts[audio] = audio.Part()
 		}
 		turns[i].Media = parts[audio]
 	}
 	return turns, lasts, nil
-}
-
-// audioPart is a recording as a content part of the chat API.
-func audioPart(a *media.Audio) json.RawMessage {
-	return a.Part()
 }
 
 // loadRecordings reads the files that rows name.

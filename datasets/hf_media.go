@@ -30,7 +30,7 @@ func (d *hfDrawing) complete(ctx context.Context, rows []hfPrompt, requests []Co
 			return &rowError{i, within(quoteCell(d.class.media), err)}
 		}
 		rows[i].media = nil
-		if d.MultimodalChat {
+		if d.asMessages() {
 			turn.Messages = chatMessages(turn.Text, part)
 		} else {
 			turn.Media = part
@@ -177,6 +177,6 @@ func (d *hfDrawing) attach(turn *Turn, audio *media.Audio) {
 	if d.Forms.Overlap(AsAudio) {
 		turn.Audio = audio
 	} else {
-		turn.Media = audioPart(audio)
+		turn.Media = audio.Part()
 	}
 }

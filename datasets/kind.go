@@ -112,6 +112,11 @@ func (c Common) mediaForm() Forms {
 	return AsMedia
 }
 
+// asMessages reports whether texts are sent as chat messages. A backend that takes texts alone, or content parts of other names, gets the text.
+func (c Common) asMessages() bool {
+	return c.MultimodalChat && (c.Forms == 0 || c.Forms.Overlap(AsMessages|AsMedia))
+}
+
 // FileUse says what a data set does with Common.Path.
 type FileUse int
 

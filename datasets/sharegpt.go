@@ -102,7 +102,7 @@ func (o ShareGPTOptions) take(ctx context.Context, turns []Turn, window []entry,
 		if turn.Media, err = e.media(); err != nil {
 			return nil, textfile.AtLine(e.line, err)
 		}
-		if o.MultimodalChat && (o.Forms == 0 || o.Forms.Overlap(AsMessages|AsMedia)) { // other backends are sent the text
+		if o.asMessages() {
 			turn.Messages = chatMessages(turn.Text, turn.Media)
 		}
 		turns = append(turns, turn)

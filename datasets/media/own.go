@@ -53,7 +53,7 @@ func Another(parts json.RawMessage, draws *rand.Rand) (another json.RawMessage) 
 		case part.Audio != nil:
 			data, _ := base64.StdEncoding.DecodeString(part.Audio.Data)
 			length := ownLength
-			if a, err := readAudio("of."+part.Audio.Format, data); err == nil {
+			if a, err := ReadAudio("of."+part.Audio.Format, data); err == nil {
 				length = a.Duration
 			}
 			another = AppendPart(another, Quiet(length, draws).Part())

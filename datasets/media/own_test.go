@@ -84,7 +84,7 @@ func TestAnotherRecording(t *testing.T) {
 		if err := json.Unmarshal(Another(json.RawMessage(c.part), draws), &got); err != nil || got.Type != "input_audio" || got.Audio.Format != "wav" {
 			t.Fatalf("%s: %+v, %v", name, got, err)
 		}
-		a, err := readAudio("a.wav", unbase64(t, got.Audio.Data))
+		a, err := ReadAudio("a.wav", unbase64(t, got.Audio.Data))
 		if err != nil || a.Duration > c.want || a.Duration < c.want*9/10 {
 			t.Errorf("%s: %v, %v", name, a, err)
 		}

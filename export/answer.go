@@ -230,6 +230,8 @@ func p99(s *metrics.Statistic) (ms float64, known bool) {
 func loadName(r *metrics.Report) string {
 	p := &r.Plan
 	switch {
+	case p.Trace:
+		return count(r.Completed+r.Failed, "request") + " of the trace"
 	case p.Ramp != nil:
 		return fmt.Sprintf("%s to %s", rateText(p.Ramp.From), loadText(p.Ramp.To, false))
 	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 && (r.Levels[0].Users || r.Plan.Paced()):

@@ -132,6 +132,11 @@ func TestAnswer(t *testing.T) {
 				r.Plan.Rate, r.Plan.MaxConcurrency, r.Levels, r.RequestThroughput = metrics.Rate(inf), 16, nil, 31.9
 				r.Failures = append(r.Failures, metrics.FailureCount{Kind: metrics.FailedConnect, Count: 1})
 			}},
+		{"1000 requests of the trace: 995 requests succeeded; 5 of 1000 failed (cause unknown)",
+			steadyReport(), func(r *metrics.Report) {
+				r.Plan, r.Failures, r.Objectives = metrics.Plan{Rate: metrics.Rate(inf), MaxConcurrency: 16, Trace: true}, nil, nil
+				r.Statistics[metrics.TTFT], r.Statistics[metrics.ITL] = metrics.Statistic{}, metrics.Statistic{}
+			}},
 		{"1000 requests at once: 995 requests succeeded; 5 of 1000 failed (cause unknown)",
 			steadyReport(), func(r *metrics.Report) {
 				r.Plan, r.Levels, r.Failures, r.Objectives = metrics.Plan{Rate: metrics.Rate(inf)}, nil, nil, nil

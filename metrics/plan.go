@@ -58,6 +58,8 @@ type Plan struct {
 	Stages []Stage `json:"stages,omitempty"`
 	// Warmup is the beginning of the run that is in no figure: requests scheduled before it do not count.
 	Warmup time.Duration `json:"warmup_ns,omitempty"`
+	// Trace says that requests start at times of the data set's own, which are neither a rate nor all at once.
+	Trace bool `json:"trace,omitempty"`
 	// Load is the load as text for a person.
 	Load string `json:"load"`
 

@@ -68,7 +68,9 @@ func TestDocsTrace(t *testing.T) {
 	args := strings.Fields(commands[0])
 	run := benchtop(append(args, "--no-tui", "--save-detailed", "--save-result", "--result-dir", ".", "--result-filename", "r.json", "--trace-speed", "20", "--vocab-size", "500",
 		"--base-url", simulated(t, nil))...)
-	run.expect(t, exitFine)
+	if run.expect(t, exitFine); !strings.Contains(run.stdout, "\n3 requests of the trace: ") {
+		t.Errorf("the answer is not of a trace:\n%s", run.stdout)
+	}
 	var result struct {
 		Completed int
 		Duration  float64

@@ -45,3 +45,5 @@ func (t Trace) Peak(requests int) Demand { return Users(t).Peak(requests) }
 
 // Describe names the source of the times.
 func (t Trace) Describe(int) string { return "at the times of the trace" + t.atMost() }
+
+func (t Trace) enter(p *metrics.Plan, _ int) { p.Trace = true }

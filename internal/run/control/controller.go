@@ -84,6 +84,9 @@ func New(o Options) *Controller {
 	if !c.inUsers && !o.Plan.Paced() {
 		// The remedy comes first: a screen may be narrow.
 		c.why = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to change"
+		if o.Plan.Trace {
+			c.why = "needs --no-self-timed and --request-rate: the trace sets the times, so there is no rate to change"
+		}
 	}
 	c.state = metrics.Steering{LoadSetting: o.Plan.LoadAt(0, 0), Steerable: c.why == "", Why: c.why, InUsers: c.inUsers}
 	c.schedule()

@@ -271,6 +271,7 @@ func TestControllerRefuses(t *testing.T) {
 		{"nothing to resume", rate, resume, "not paused"},
 		{"no command", rate, metrics.Command{Do: "sing"}, `unknown command "sing"`},
 		{"all at once", metrics.Plan{Rate: infinite}, set(1), atOnce},
+		{"a trace", metrics.Plan{Rate: infinite, Trace: true}, set(1), "needs --no-self-timed and --request-rate: the trace sets the times, so there is no rate to change"},
 		{"a pause of all at once", metrics.Plan{Rate: infinite}, pause, atOnce},
 		{"no user", users, set(.49), "1 to 1000000 users; P pauses"},
 		{"half a user", users, set(.5), ""},

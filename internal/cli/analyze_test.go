@@ -70,3 +70,21 @@ func TestAnalyze(t *testing.T) {
 		t.Errorf("%v, %+v from %s%s", err, got, r.stdout, r.stderr)
 	}
 }
+
+// The example of docs/datasets.md is a trace, and the commands there analyze it and a data set.
+func TestDocsAnalyze(t *testing.T) {
+	commands, file := docsExample(t, "## Analyze")
+	if len(commands) != 2 {
+		t.Fatalf("got commands %q", commands)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("trace.jsonl", []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]string{
+		{"requests             6\n", "16  ████████████████████████▍ 60.9 % of prompt tokens", "burstiness           1.14: Poisson-like"},                      // 64 + 48 + 32 + 80 of 368
+		{"random: 1024 input tokens after a prefix of 512", "512  █████████████▎ 33.0 % of prompt tokens", "--random-prefix-len 512 --random-input-len 1024"}, // 99 of 100 prompts, a third of each
+	} {
+		benchtop(strings.Fields(commands[i])...).expect(t, exitFine, want...)
+	}
+}

@@ -145,7 +145,7 @@ func (p *prefixes) text(f figures, o Options) {
 			words = "more than " + words
 		}
 		if some > 0 {
-			words += fmt.Sprintf("; %s of them have 90 %% of the hits", grouped(some))
+			words += fmt.Sprintf(", 90 %% of the hits from %s of them", grouped(some))
 		}
 		f.row("shared prefixes", "%s", words)
 	}
@@ -162,7 +162,7 @@ func (a *arrivals) text(f figures, o Options) {
 		return
 	}
 	const names = 2
-	counts := a.series.spread(min(o.Columns-names-20, 80), a.duration())
+	counts := a.series.spread(min(o.Columns-names-20, 80, max(a.n, 10)), a.duration())
 	most := 0.0
 	for _, n := range counts {
 		most = max(most, n)
@@ -241,8 +241,8 @@ func (a *Analysis) Flags() (flags []string) {
 		}
 	}
 	input, prefix := a.input.mean(), 0.0
-	if p := &a.prefixes; p.total > 0 {
-		prefix = input * float64(p.sizes[p.whole].hits) / float64(p.total)
+	if p := &a.prefixes; p.total > 0 { // which the first prompt does not find
+		prefix = input * float64(p.sizes[p.whole].hits) / float64(p.total) * float64(p.prompts) / float64(max(1, p.prompts-1))
 	}
 	if prefix >= 1 {
 		add("random-prefix-len", fmt.Sprintf("%.0f", prefix))

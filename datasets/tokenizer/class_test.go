@@ -110,6 +110,10 @@ func TestClassResolution(t *testing.T) {
 		{naming{class: "Qwen3Tokenizer"}, genericClass},
 		{naming{class: "LlamaTokenizer", modelType: "mistral", hasModel: true}, genericClass},
 		{naming{class: "LlamaTokenizer", modelType: "mistral", hasModel: true, remote: true}, "LlamaTokenizer"},
+		{naming{class: "LlamaTokenizer", modelType: "mistral", hasModel: true, hasTekken: true, isByteLevel: true}, mistralClass},
+		{naming{modelType: "mistral3", hasModel: true, hasTekken: true}, mistralClass},
+		{naming{modelType: "mistral3", hasModel: true}, genericClass},
+		{naming{modelType: "llama", hasModel: true, hasTekken: true}, genericClass},
 		{naming{class: "LlamaTokenizer", isByteLevel: true}, genericClass},
 		{naming{class: "LlamaTokenizer", isByteLevel: true, modelName: "molmo"}, "LlamaTokenizer"},
 		{naming{class: "PreTrainedTokenizerFast", modelType: "qwen2", hasModel: true}, "Qwen2Tokenizer"},
@@ -122,6 +126,20 @@ func TestClassResolution(t *testing.T) {
 	} {
 		if got := c.files.resolve(); got != c.want {
 			t.Errorf("%+v: got %q, want %q", c.files, got, c.want)
+		}
+	}
+}
+
+// The files of models were written by their classes, so that both give the same.
+func TestClassOfModelsFiles(t *testing.T) {
+	for name, class := range map[string]string{"gpt2": "GPT2Tokenizer", "qwen2.5": "Qwen2Tokenizer", "bert-base-uncased": "BertTokenizer"} {
+		l, err := Read(Files{Tokenizer: unpacked(t, filepath.Join("testdata", name+".tokenizer.json.gz")), Config: []byte(`{"tokenizer_class":"` + class + `"}`)})
+		if err != nil || l.Doubt() != "" || l.pipeline == nil {
+			t.Errorf("%s: doubt %q, error %v", class, l.Doubt(), err)
+			continue
+		}
+		for _, c := range goldenCases(t, filepath.Join("testdata", name+".jsonl.gz")) {
+			testCase(t, l, c)
 		}
 	}
 }

@@ -19,10 +19,14 @@ type naming struct {
 	repository  string // the model's name on the hub
 	hasModel    bool   // there is a config.json
 	isByteLevel bool   // tokenizer.json has a stage ByteLevel
+	hasTekken   bool   // there is a tekken.json
 }
 
 // genericClass follows a tokenizer.json to the letter, and has no special tokens of its own.
 const genericClass = "TokenizersBackend"
+
+// mistralClass reads a tekken.json, where there is one, instead of a tokenizer.json.
+const mistralClass = "MistralCommonBackend"
 
 // readModelConfig takes what config.json says of the class.
 func (n *naming) readModelConfig(file []byte) error {
@@ -57,6 +61,9 @@ func hasTokenizer(autoMap []byte) bool {
 func (n *naming) resolve() string {
 	declared := cmp.Or(n.class, n.modelClass)
 	registered := classOfModel(n.modelType)
+	if registered == mistralClass && !n.hasTekken {
+		registered = genericClass
+	}
 	isWrong := slices.Contains(wronglyNamed, n.modelType) || slices.Contains(wronglyNamed, n.modelName)
 	if !n.remote {
 		switch {
@@ -65,13 +72,10 @@ func (n *naming) resolve() string {
 			return matches
 		}):
 			return genericClass
-		case plainClass(declared) == "LlamaTokenizer" && !isWrong && n.isByteLevel:
+		case plainClass(declared) == "LlamaTokenizer" && !isWrong && n.isByteLevel && registered != mistralClass:
 			return genericClass
 		case declared != "" && registered != "" && registered != plainClass(declared):
-			if registered == genericClass {
-				return genericClass
-			}
-			if isWrong {
+			if isWrong || registered == genericClass || registered == mistralClass {
 				declared = registered
 			}
 			return knownClass(declared)
@@ -212,6 +216,7 @@ MPNetTokenizer mpnet
 MarianTokenizer marian
 MarkupLMTokenizer markuplm
 MgpstrTokenizer mgp-str
+MistralCommonBackend ministral ministral3 mistral mistral3 mistral_large4 mixtral pixtral voxtral voxtral_realtime
 MobileBertTokenizer mobilebert
 MvpTokenizer mvp
 MyT5Tokenizer myt5
@@ -248,10 +253,10 @@ TokenizersBackend EvollaModel arctic aria beam bigbird_pegasus camembertv2-base 
 TokenizersBackend glm glm4 glm4_moe glm4_moe_lite glm4v glm4v_moe glm_image glmasr got_ocr2 gpt_bigcode gradium_phonon_tts granite
 TokenizersBackend granite_speech5_ctc granitemoe granitemoehybrid granitemoeshared h2ovl_chat hyperclovax hyperclovax_vlm internlm2 internlm3
 TokenizersBackend iquestcoder jamba kimi_k25 kimi_linear kosmos-2 llava llava_next mimo_v2_flash minicpm3 minicpm_ocr minicpmv minicpmv4_6
-TokenizersBackend minicpmv4_7 minimax_m2 ministral ministral3 mistral mistral3 mistral_large4 mixtral modernbert modernbert-decoder molmo
-TokenizersBackend molmo2 nemo_speechlm nemotron nemotron3_5_asr nemotron_asr_streaming nvfp4 nystromformer olmo2 olmo3 olmo_hybrid opencua
-TokenizersBackend openvla paddleocr_vl parakeet_ctc parakeet_rnnt parakeet_tdt pegasus_x persimmon phi3 phi3_v phimoe pix2struct pixtral
-TokenizersBackend pocket_tts smolvlm stablelm step3_vl umt5 vipllava voxtral voxtral_realtime xlm-roberta-xl
+TokenizersBackend minicpmv4_7 minimax_m2 modernbert modernbert-decoder molmo molmo2 nemo_speechlm nemotron nemotron3_5_asr
+TokenizersBackend nemotron_asr_streaming nvfp4 nystromformer olmo2 olmo3 olmo_hybrid opencua openvla paddleocr_vl parakeet_ctc parakeet_rnnt
+TokenizersBackend parakeet_tdt pegasus_x persimmon phi3 phi3_v phimoe pix2struct pocket_tts smolvlm stablelm step3_vl umt5 vipllava
+TokenizersBackend xlm-roberta-xl
 UdopTokenizer udop
 VideoPrismTokenizer videoprism
 VitsTokenizer vits

@@ -21,6 +21,7 @@ const (
 	configFile        = "tokenizer_config.json"
 	specialTokensFile = "special_tokens_map.json"
 	modelFile         = "config.json"
+	tekkenFile        = "tekken.json"
 	jinjaFile         = "chat_template.jinja"
 	toolJinjaFile     = "additional_chat_templates/tool_use.jinja"
 	templateFile      = "chat_template.json"
@@ -49,7 +50,7 @@ func readDirectory(dir string) (Found, error) {
 // readNamed reads a tokenizer from the file at path. Files beside it belong to it only if the file has the usual
 // name.
 func readNamed(path string) (Found, error) {
-	if name := filepath.Base(path); name == "tekken.json" || strings.HasSuffix(name, ".model") || strings.HasSuffix(name, ".tiktoken") {
+	if name := filepath.Base(path); name == tekkenFile || strings.HasSuffix(name, ".model") || strings.HasSuffix(name, ".tiktoken") {
 		return Found{}, fmt.Errorf("%s is of a kind that is not read here; %s", path, wayOut)
 	}
 	data, err := hub.ReadFile(path, maxTokenizerFile)
@@ -75,6 +76,8 @@ func readSides(found *Found, dir string) error {
 		}
 		found.put(name, data)
 	}
+	_, err := os.Stat(filepath.Join(dir, tekkenFile))
+	found.HasTekken = err == nil
 	return nil
 }
 
@@ -103,7 +106,7 @@ const wayOut = "let the server count (it is asked when --tokenizer is left out),
 // otherKind is a file in dir that describes a tokenizer in another form, or "": SentencePiece, tiktoken, Mistral's, and vocabularies
 // in parts.
 func otherKind(dir string) string {
-	for _, name := range []string{"tokenizer.model", "tiktoken.model", "qwen.tiktoken", "tekken.json", "spiece.model", "sentencepiece.bpe.model",
+	for _, name := range []string{"tokenizer.model", "tiktoken.model", "qwen.tiktoken", tekkenFile, "spiece.model", "sentencepiece.bpe.model",
 		"vocab.json", "vocab.txt"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return name

@@ -306,7 +306,7 @@ const explainWithin = 5 * time.Second
 func explain(ctx context.Context, remote *hub.Remote, missing error) error {
 	ctx, cancel := context.WithTimeout(ctx, explainWithin)
 	defer cancel()
-	for _, name := range []string{"tokenizer.model", "tiktoken.model", "tekken.json"} {
+	for _, name := range []string{"tokenizer.model", "tiktoken.model", tekkenFile} {
 		if remote.Has(ctx, name) {
 			return lacking{remote.Name(), name}
 		}

@@ -18,6 +18,7 @@ type Files struct {
 	SpecialTokens []byte // special_tokens_map.json
 	Model         []byte // config.json
 	Repository    string // the model's name on the hub, "" for none
+	HasTekken     bool   // there is a tekken.json
 }
 
 // Local is a tokenizer read from its files. It gives the ids and texts that the Hugging Face library gives, id for id,
@@ -54,7 +55,8 @@ func Read(f Files) (*Local, error) {
 	if err := l.settings.names.readModelConfig(f.Model); err != nil {
 		return nil, err
 	}
-	l.settings.names.repository, l.settings.names.isByteLevel = f.Repository, bytes.Contains(f.Tokenizer, []byte(`"ByteLevel"`))
+	names := &l.settings.names
+	names.repository, names.hasTekken, names.isByteLevel = f.Repository, f.HasTekken, bytes.Contains(f.Tokenizer, []byte(`"ByteLevel"`))
 	if err := l.read(f.Tokenizer); err != nil {
 		return nil, fmt.Errorf("tokenizer.json: %w", err)
 	}

@@ -315,8 +315,7 @@ func (s *settings) apply(added *addedTokens) {
 }
 
 // specialIDs are the ids of the special tokens, ascending. Where no file names any, they are the added tokens that are
-// special: the classes of old models bring names of their own, and these are what such models have there. The generic
-// class brings none.
+// special, since a class that is not known here brings names of its own, and these are what such models have there; but the generic class brings none.
 func (s *settings) specialIDs(added *addedTokens) []int {
 	named := s.named()
 	if len(named) == 0 && len(s.extra) == 0 && !s.generic {

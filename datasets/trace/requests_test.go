@@ -145,6 +145,17 @@ func TestParseColumns(t *testing.T) {
 	}
 }
 
+func FuzzParseColumns(f *testing.F) {
+	for _, text := range []string{"", "timestamp=a,input=b c,output=d=e", "output=", ",", "input=a,input=a"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if c, err := ParseColumns(text); err == nil && text != "" && c == (Columns{}) {
+			t.Errorf("%q names no column and is no error", text)
+		}
+	})
+}
+
 func TestValidate(t *testing.T) {
 	for _, c := range []struct {
 		o    Options

@@ -112,6 +112,9 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	p.BadIf(o.Name != "random" && (given.Changed("random-cache-hit-fraction") || given.Changed("random-cache-ratio")),
 		"--random-cache-hit-fraction, --random-cache-ratio: only random has them; %s does not", o.Name)
 	p = append(p, o.checkSpreads(given)...)
+	given.VisitAll(func(f *pflag.Flag) {
+		p.BadIf(f.Changed && o.Name != "trace" && strings.HasPrefix(f.Name, "trace-"), "--%s: only the data set trace has it; %s does not", f.Name, o.Name)
+	})
 	p.BadIf(load.Endless() && !searching && needs.Ends, "closed loop: %s needs a number of requests; give --num-prompts", o.Name)
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was reported already
 		p = append(p, kind.Validate(o.Common))

@@ -51,8 +51,8 @@ func TestGeneralLengths(t *testing.T) {
 }
 
 // The fields of a body come in the order of vLLM's client, those of --extra-body last, and each request names its module.
-// A length that is given twice is refused, by the names of both, and so is one that nothing draws.
-func TestLengthsGivenTwice(t *testing.T) {
+// A length that is given twice is refused, by the names of both, and so is a flag of benchtop's own for another data set.
+func TestFlagsOfOtherDatasets(t *testing.T) {
 	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	for _, c := range []struct{ args, want string }{
 		{"--random-isl-dist 9 --random-output-len 128", ""},
@@ -61,6 +61,7 @@ func TestLengthsGivenTwice(t *testing.T) {
 		{"--random-isl-dist 9 --input-len 5", "--random-isl-dist and --input-len: choose one"},
 		{"--random-osl-dist 9 --random-range-ratio 0.5", "--random-osl-dist and --random-range-ratio: choose one"},
 		{"--random-mix 1:5/5 --random-isl-dist 9", "--random-mix and --random-isl-dist: choose one"},
+		{"--trace-speed 2 --dataset-name timed_trace --dataset-path draw_test.go", "--trace-speed: only the data set trace has it; timed_trace does not"},
 		{"--random-mix 1:5/5 --dataset-name random-rerank", "--random-mix: only random and random-mm draw such lengths; random-rerank does not"},
 	} {
 		_, err := flagsOf(t, "http://127.0.0.1:1", c.args, rate)

@@ -11,8 +11,8 @@ import (
 type spreadFlags struct{ input, output, mix string }
 
 func (s *spreadFlags) define(f Flags) {
-	f.StringVar(&s.input, "random-isl-dist", "", `draw prompt lengths: "normal mean=1024 std=200", lognormal with the same, "zipf alpha=1.2 max=8192" or "uniform min=9 max=99"; min and max limit each`)
-	f.StringVar(&s.output, "random-osl-dist", "", "draw output lengths, in the same way")
+	f.StringVar(&s.input, "random-isl-dist", "", `distribution of prompt lengths: "normal mean=1024 std=200", "lognormal mean=1024 std=600 max=8192", "zipf alpha=1.2 max=8192" or "uniform min=9 max=99"`)
+	f.StringVar(&s.output, "random-osl-dist", "", "distribution of output lengths, in the same form")
 	f.StringVar(&s.mix, "random-mix", "", `mix requests of several lengths, WEIGHT: INPUT/OUTPUT, as "60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512"`)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -150,6 +151,8 @@ func (o *datasetOptions) analyzeFile(ctx context.Context, env *environment, file
 		env.warn(counting.Notes)
 		return counting.Counter, strings.TrimPrefix(counting.String(), "tokens "), nil
 	}
+	file.Every = 5 * time.Second
+	file.Progress = func(done, total int) { env.Tell(fmt.Sprintf("%d of %d rows analyzed", done, total)) }
 	a, err := preview.AnalyzeFile(ctx, file)
 	if counting, ok := errors.AsType[preview.CounterError](err); ok {
 		return nil, counting.Unwrap()

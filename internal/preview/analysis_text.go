@@ -113,7 +113,7 @@ func cellText(share, ofMost float64, ascii bool) string {
 		return fmt.Sprintf("%*s", cellWidth, few)
 	}
 	shade := shades[min(int(ofMost*float64(len(shades))), len(shades)-1)]
-	return fmt.Sprintf(" %c%c%3.0f", shade, shade, 100*share)
+	return fmt.Sprintf(" %c%c%3d", shade, shade, int(100*share+0.5))
 }
 
 // power is a power of two, short.

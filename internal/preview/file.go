@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/table"
@@ -25,6 +26,9 @@ type FileOptions struct {
 	Unit      float64       // seconds that a number of a time counts as; 0 goes by the form
 	// Counter gives what counts the tokens of texts, and what to say of it. It is called if there are texts to count.
 	Counter func(context.Context) (tokenizer.Counter, string, error)
+	// Progress, if it is not nil, is told how many rows are read, at most once in a time of Every.
+	Progress func(done, total int)
+	Every    time.Duration
 }
 
 // AnalyzeFile analyzes all rows of a file, in their order. It reads them one after another and keeps none. Errors are about the file and
@@ -42,7 +46,7 @@ func AnalyzeFile(ctx context.Context, o FileOptions) (*Analysis, error) {
 	if err := r.recognize(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.each(ctx, 0, rows.Len(), r.form.wanted(), r.take); err != nil {
+	if err := r.all(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.count(ctx); err != nil {
@@ -155,20 +159,31 @@ func (r *fileReader) note(format string, a ...any) {
 	r.analysis.About.Notes = append(r.analysis.About.Notes, fmt.Sprintf(format, a...))
 }
 
-// each calls do with rows from one number to another.
-func (r *fileReader) each(ctx context.Context, from, to int, columns []string, do func(ctx context.Context, object []byte) error) error {
-	const atOnce = 4096
-	var numbers []int
-	for from < to {
-		numbers = numbers[:0]
-		for ; from < to && len(numbers) < atOnce; from++ {
-			numbers = append(numbers, from)
+// all takes all rows.
+func (r *fileReader) all(ctx context.Context) error {
+	told := time.Now()
+	for from := 0; from < r.rows.Len(); from += atOnce {
+		if r.Progress != nil && from > 0 && time.Since(told) >= r.Every {
+			r.Progress(from, r.rows.Len())
+			told = time.Now()
 		}
-		if err := r.rows.Rows(ctx, numbers, columns, func(_ int, object []byte) error { return do(ctx, object) }); err != nil {
+		if err := r.each(ctx, from, min(from+atOnce, r.rows.Len()), r.form.wanted(), r.take); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// atOnce is how many rows are asked for at once.
+const atOnce = 4096
+
+// each calls do with rows from one number to another.
+func (r *fileReader) each(ctx context.Context, from, to int, columns []string, do func(ctx context.Context, object []byte) error) error {
+	numbers := make([]int, to-from)
+	for i := range numbers {
+		numbers[i] = from + i
+	}
+	return r.rows.Rows(ctx, numbers, columns, func(_ int, object []byte) error { return do(ctx, object) })
 }
 
 // take reads a row.

@@ -206,9 +206,14 @@ func TestAnalyzeFileKeepsTheOrder(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&b, "{\"timestamp\": %d, \"prompt\": \"%d %s\"}\n", i, i, strings.Repeat("x ", i%3))
 	}
-	a, err := AnalyzeFile(context.Background(), FileOptions{Path: written(t, "a.jsonl", b.String()), Counter: byWords})
+	told := ""
+	a, err := AnalyzeFile(context.Background(), FileOptions{Path: written(t, "a.jsonl", b.String()), Counter: byWords,
+		Progress: func(done, total int) { told += fmt.Sprintf("%d of %d\n", done, total) }})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if told != "4096 of 5000\n" {
+		t.Errorf("progress: %q", told)
 	}
 	if a.arrivals.back > 0 || a.arrivals.duration() != 4999*time.Second || a.input.sum != 5000+1666*0+1667*1+1666*2 {
 		t.Errorf("%d go back in %v, %d tokens", a.arrivals.back, a.arrivals.duration(), a.input.sum)

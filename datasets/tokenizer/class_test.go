@@ -130,6 +130,22 @@ func TestClassResolution(t *testing.T) {
 	}
 }
 
+// A model's configuration may hold numbers that JSON does not have.
+func TestModelConfig(t *testing.T) {
+	for file, want := range map[string]naming{
+		"":      {},
+		"<html": {},
+		"{}":    {hasModel: true},
+		`{"time_step_limit": [0.0, Infinity], "x": {"model_type": "y"}, "model_type": "mamba2", "tokenizer_class": null}`: {hasModel: true, modelType: "mamba2"},
+		` {"tokenizer_class": "A\u0042", "model_name": 3, "model_type"`:                                                   {hasModel: true, modelClass: "AB"},
+	} {
+		var got naming
+		if got.readModelConfig([]byte(file)); got != want {
+			t.Errorf("%s: got %+v, want %+v", file, got, want)
+		}
+	}
+}
+
 // The files of models were written by their classes, so that both give the same.
 func TestClassOfModelsFiles(t *testing.T) {
 	for name, class := range map[string]string{"gpt2": "GPT2Tokenizer", "qwen2.5": "Qwen2Tokenizer", "bert-base-uncased": "BertTokenizer"} {

@@ -1,12 +1,14 @@
 package tokenizer
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
+
+	"benchtop/datasets/jsonscan"
 )
 
 // naming is the part of the files that leads transformers to a tokenizer's class.
@@ -28,24 +30,19 @@ const genericClass = "TokenizersBackend"
 // mistralClass reads a tekken.json, where there is one, instead of a tokenizer.json.
 const mistralClass = "MistralCommonBackend"
 
-// readModelConfig takes what config.json says of the class.
-func (n *naming) readModelConfig(file []byte) error {
-	if file == nil {
-		return nil
+// readModelConfig takes what config.json says of the class. The file may hold Infinity and NaN, as Python writes them, so it is not
+// checked to be JSON.
+func (n *naming) readModelConfig(file []byte) {
+	file = bytes.TrimSpace(file)
+	n.hasModel = bytes.HasPrefix(file, []byte("{"))
+	if !n.hasModel {
+		return
 	}
-	var fields struct {
-		Type  any `json:"model_type"`
-		Name  any `json:"model_name"`
-		Class any `json:"tokenizer_class"`
+	for i, value := range jsonscan.Fields(file, "model_type", "model_name", "tokenizer_class") {
+		if jsonscan.IsString(value) {
+			*[...]*string{&n.modelType, &n.modelName, &n.modelClass}[i] = jsonscan.Text(value)
+		}
 	}
-	if err := json.Unmarshal(file, &fields); err != nil {
-		return fmt.Errorf("config.json: %w", plainly(err))
-	}
-	n.hasModel = true
-	n.modelType, _ = fields.Type.(string)
-	n.modelName, _ = fields.Name.(string)
-	n.modelClass, _ = fields.Class.(string)
-	return nil
 }
 
 // hasTokenizer reports whether an auto_map names a class of the model's own for the tokenizer.

@@ -266,7 +266,7 @@ func hubFiles() []hub.File {
 		{Name: tokenizerFile, Limit: maxTokenizerFile, JSON: true, Reported: true, Check: checkModel},
 		{Name: configFile, Limit: maxSideFile, JSON: true},
 		{Name: specialTokensFile, Limit: maxSideFile, JSON: true},
-		{Name: modelFile, Limit: maxSideFile, JSON: true},
+		{Name: modelFile, Limit: maxSideFile},
 		{Name: jinjaFile, Limit: maxSideFile},
 		{Name: toolJinjaFile, Limit: maxSideFile},
 	}

@@ -52,10 +52,8 @@ func Read(f Files) (*Local, error) {
 	if l.settings, err = readSettings(f.Config, f.SpecialTokens); err != nil {
 		return nil, err
 	}
-	if err := l.settings.names.readModelConfig(f.Model); err != nil {
-		return nil, err
-	}
 	names := &l.settings.names
+	names.readModelConfig(f.Model)
 	names.repository, names.hasTekken, names.isByteLevel = f.Repository, f.HasTekken, bytes.Contains(f.Tokenizer, []byte(`"ByteLevel"`))
 	if err := l.read(f.Tokenizer); err != nil {
 		return nil, fmt.Errorf("tokenizer.json: %w", err)

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"benchtop/datasets/chattemplate"
@@ -43,7 +44,7 @@ type hfDrawing struct {
 	looked int // rows
 	drawn  []Conversation
 	sound  time.Duration // of recordings
-	held   int64         // bytes of recordings
+	held   atomic.Int64  // bytes of recordings
 	told   time.Time     // of the last progress
 }
 
@@ -118,17 +119,13 @@ func (d *hfDrawing) order(ctx context.Context) iter.Seq2[hfRow, error] {
 
 // Sizes of a window of rows.
 const (
-	hfWindow      = 256  // at least, once rows turn out to be left out
-	hfMostRows    = 1024 // at most
-	hfMostWithAll = 32   // at most, with media
+	hfWindow   = 256  // at least, once rows turn out to be left out
+	hfMostRows = 1024 // at most
 )
 
 // window is how many rows are read next. The first rows are as many as are wanted, so that no file is opened in vain.
 func (d *hfDrawing) window() int {
 	n := d.Prompts - len(d.drawn)
-	if d.class.media != "" {
-		return min(n, hfMostWithAll)
-	}
 	if d.looked > 0 {
 		n = max(n, hfWindow)
 	}
@@ -137,6 +134,7 @@ func (d *hfDrawing) window() int {
 
 // sample draws as many prompts as are wanted and there.
 func (d *hfDrawing) sample(ctx context.Context) error {
+	d.told = time.Now()
 	window := make([]hfPrompt, 0, d.window())
 	for row, err := range d.order(ctx) {
 		if err != nil {
@@ -163,8 +161,11 @@ func (d *hfDrawing) take(ctx context.Context, window []hfPrompt) error {
 	for i := range window {
 		rows[i] = window[i].at
 	}
+	read := 0
 	err := d.tables.rows(ctx, rows, d.columns(), func(i int, object []byte) error {
 		window[i].bad = window[i].read(object, d)
+		read++
+		d.tell(read)
 		return nil
 	})
 	d.looked += len(window)
@@ -174,31 +175,38 @@ func (d *hfDrawing) take(ctx context.Context, window []hfPrompt) error {
 		err = d.accept(ctx, window[:n])
 		window = window[n:]
 	}
-	if now := time.Now(); now.Sub(d.told) > time.Second {
-		d.told = now
-		d.hub.Report(fmt.Sprintf("reading %s: %d of %d prompts from %d rows", d.from.Path, len(d.drawn), d.Prompts, d.looked))
-	}
 	return err
 }
 
-// columns are those that the layout needs; false marks one that may be missing.
+// tell reports the progress, once a second.
+func (d *hfDrawing) tell(read int) {
+	if now := time.Now(); now.Sub(d.told) > time.Second {
+		d.told = now
+		d.hub.Report(fmt.Sprintf("%s: %d of %d prompts drawn, %d rows read", d.from.Path, len(d.drawn), d.Prompts, d.looked+read))
+	}
+}
+
+// column is the one that a path begins with.
+func (d *hfDrawing) column(path string) string {
+	if slices.Contains(d.named, path) {
+		return path
+	}
+	name, _ := hfColumn(path)
+	return name
+}
+
+// columns are those that the texts are in; false marks one that may be missing.
 func (d *hfDrawing) columns() map[string]bool {
 	columns := map[string]bool{}
 	need := func(path string, required bool) {
-		if path == "" {
-			return
+		if path != "" {
+			columns[d.column(path)] = required
 		}
-		name, _ := hfColumn(path)
-		if slices.Contains(d.named, path) {
-			name = path
-		}
-		columns[name] = required
 	}
 	for _, piece := range d.pieces {
 		need(piece.path, true)
 	}
 	need(d.class.system, true)
-	need(d.class.media, d.class.limits.most == 0)
 	if d.length == 0 {
 		need(d.class.answer, !d.class.loose)
 	}
@@ -214,7 +222,7 @@ func (d *hfDrawing) accept(ctx context.Context, rows []hfPrompt) error {
 		}
 	}
 	rows = slices.DeleteFunc(slices.Clone(rows), func(p hfPrompt) bool { return p.out })
-	recordings, err := d.recordings(ctx, &rows)
+	rows, recordings, err := d.recordings(ctx, rows)
 	if err != nil {
 		return err
 	}

@@ -10,33 +10,73 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/media"
-	"benchtop/datasets/parallel"
 	"benchtop/datasets/textfile"
 )
 
+// eachMedium calls do with what travels beside the prompt of each row, several at a time: nil where there is nothing. It goes through the
+// files in their order, since a page of a table holds many rows.
+func (d *hfDrawing) eachMedium(ctx context.Context, rows []hfPrompt, do func(i int, value []byte) error) error {
+	places, errs := make([]hfRow, len(rows)), make([]error, len(rows))
+	for i, p := range rows {
+		places[i] = p.at
+	}
+	optional := d.class.limits.most > 0 // conversations may be without
+	running, slots := sync.WaitGroup{}, make(chan struct{}, runtime.GOMAXPROCS(0))
+	err := d.tables.rows(ctx, places, map[string]bool{d.column(d.class.media): !optional}, func(i int, object []byte) error {
+		value, err := mediaAt(object, d.class.media, optional)
+		if errs[i] = err; err != nil {
+			return nil
+		}
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		running.Go(func() {
+			errs[i] = within(quoteCell(d.class.media), do(i, value))
+			<-slots
+		})
+		d.tell(0)
+		return nil
+	})
+	running.Wait()
+	for i := range rows {
+		if err == nil && errs[i] != nil {
+			err = d.located(ctx, rows[i], errs[i])
+		}
+	}
+	return err
+}
+
 // complete puts the pictures or videos of the rows into their requests, and these into messages if that is wanted.
 func (d *hfDrawing) complete(ctx context.Context, rows []hfPrompt, requests []Conversation) error {
-	visible := d.class.medium == withPicture || d.class.medium == withVideo
-	if !visible && !d.class.chat {
-		return nil
-	}
-	return d.atRow(ctx, rows, parallel.Each(ctx, runtime.GOMAXPROCS(0), len(rows), func(i int) error {
+	put := func(i int, part json.RawMessage) {
 		turn := &requests[i].Turns[0]
-		part, err := d.part(ctx, rows[i].media)
-		if err != nil {
-			return &rowError{i, within(quoteCell(d.class.media), err)}
-		}
-		rows[i].media = nil
-		if d.asMessages() {
+		if d.MultimodalChat {
 			turn.Messages = chatMessages(turn.Text, part)
 		} else {
 			turn.Media = part
 		}
-		return nil
-	}))
+	}
+	switch {
+	case d.class.medium == withPicture, d.class.medium == withVideo:
+		return d.eachMedium(ctx, rows, func(i int, value []byte) error {
+			part, err := d.part(ctx, value)
+			if err == nil {
+				put(i, part)
+			}
+			return err
+		})
+	case d.class.chat:
+		for i := range rows {
+			put(i, nil)
+		}
+	}
+	return nil
 }
 
 // part is the content part of a picture or a video; nil for none.
@@ -107,37 +147,33 @@ func (d *hfDrawing) find(ctx context.Context, path string) (string, error) {
 	return d.hub.Beside(ctx, d.from, path)
 }
 
-// recordings loads those of the rows and leaves out rows whose recordings are too short or too long; nil where the rows have none.
-func (d *hfDrawing) recordings(ctx context.Context, rows *[]hfPrompt) ([]*media.Audio, error) {
+// recordings loads those of the rows, and leaves out rows whose recordings are too short or too long; nil where the rows have none.
+func (d *hfDrawing) recordings(ctx context.Context, rows []hfPrompt) (kept []hfPrompt, recordings []*media.Audio, err error) {
 	if d.class.medium != withRecording {
-		return nil, nil
+		return rows, nil, nil
 	}
-	all := make([]*media.Audio, len(*rows))
-	err := parallel.Each(ctx, runtime.GOMAXPROCS(0), len(all), func(i int) (err error) {
-		if all[i], err = d.recording(ctx, (*rows)[i].media); err != nil {
-			return &rowError{i, within(quoteCell(d.class.media), err)}
+	all := make([]*media.Audio, len(rows))
+	err = d.eachMedium(ctx, rows, func(i int, value []byte) error {
+		a, err := d.recording(ctx, value)
+		if err != nil {
+			return err
 		}
-		(*rows)[i].media = nil
+		if s := a.Duration.Seconds(); s < d.flags.minSeconds || d.flags.maxSeconds > 0 && s > d.flags.maxSeconds {
+			return nil
+		}
+		if d.held.Add(int64(len(a.Data))) > mostRecordings {
+			return fmt.Errorf("the recordings up to here are larger than %d GiB in all; take fewer with --num-prompts", mostRecordings>>30)
+		}
+		all[i] = a
 		return nil
 	})
-	if err != nil {
-		return nil, d.atRow(ctx, *rows, err)
-	}
-	var kept []*media.Audio
-	var left []hfPrompt
 	for i, a := range all {
-		seconds := a.Duration.Seconds()
-		if seconds < d.flags.minSeconds || d.flags.maxSeconds > 0 && seconds > d.flags.maxSeconds {
-			continue
+		if a != nil {
+			d.sound += a.Duration
+			kept, recordings = append(kept, rows[i]), append(recordings, a)
 		}
-		if d.held += int64(len(a.Data)); d.held > mostRecordings {
-			return nil, d.located(ctx, (*rows)[i], fmt.Errorf("the recordings up to here are larger than %d GiB in all; take fewer with --num-prompts", mostRecordings>>30))
-		}
-		d.sound += a.Duration
-		kept, left = append(kept, a), append(left, (*rows)[i])
 	}
-	*rows = left
-	return kept, nil
+	return kept, recordings, err
 }
 
 // recording reads one: a path, samples with their rate, or a file in the row.

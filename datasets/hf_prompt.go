@@ -13,9 +13,8 @@ type hfPrompt struct {
 	number int // of the rows that were looked at
 
 	text, system, answer string
-	media                []byte // the value in JSON, nil for none
-	out                  bool   // the row is left out
-	bad                  error  // why it cannot be used; told only when its turn has come
+	out                  bool  // the row is left out
+	bad                  error // why it cannot be used; told only when its turn has come
 }
 
 // read fills the prompt from its row. The answer is left out where its length does not count.
@@ -47,9 +46,6 @@ func (p *hfPrompt) read(row hfValues, d *hfDrawing) (err error) {
 		if p.answer, err = textAt(row, class.answer, class.reply, class.loose); err != nil {
 			return err
 		}
-	}
-	if class.media != "" {
-		p.media, err = mediaAt(row, class.media, class.limits.most > 0) // conversations may be without
 	}
 	return err
 }

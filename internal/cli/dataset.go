@@ -21,6 +21,7 @@ import (
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/preview"
+	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -131,6 +132,7 @@ func (o *datasetOptions) open(ctx context.Context, env *environment, client *htt
 	if err != nil {
 		return nil, nil, err
 	}
+	telemetry.SaveMemory()
 	source, tokenizing, err := drawing.Open(ctx)
 	if err == nil {
 		env.warn(tokenizing.Notes)

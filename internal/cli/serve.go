@@ -104,7 +104,9 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	}()
 	drawing := prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: true, Patience: ready,
 		Draws: streams, IDPrefix: o.content.IDPrefix, To: env}
+	telemetry.SaveMemory() // nothing has to be punctual yet
 	drawn, err := drawing.Draw(ctx, fetching, o.load.shape(), o.load.promptsGiven, o.load.searching())
+	telemetry.TuneMemory()
 	if err != nil {
 		return nil, err
 	}

@@ -28,25 +28,25 @@ const (
 	maxPixels = 1 << 26  // width times height
 )
 
-// PNG is the address of an image that holds the image itself, as a PNG without transparency.
+// PNG is the address of an image that holds the image itself, as a PNG without transparency, turned as the camera notes in a JPEG.
 func PNG(data []byte) (address string, err error) {
 	picture, err := decode(data)
 	if err != nil {
 		return "", err
 	}
 	var b bytes.Buffer
-	err = png.Encode(&b, onWhite(picture))
+	err = png.Encode(&b, upright(onWhite(picture), data))
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
 }
 
 // ImagePart is the content of an image file as a content part of the chat API. The picture is encoded anew as a JPEG, as vLLM's client
-// does with the pictures of a table: transparent ones on a white ground, of several the first, without the turn that a camera notes.
+// does with the pictures of a table: transparent ones on a white ground, of several the first, turned as the camera notes in a JPEG.
 func ImagePart(data []byte) (json.RawMessage, error) {
 	picture, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
-	flat := onWhite(picture)
+	flat := upright(onWhite(picture), data)
 	if max(flat.Rect.Dx(), flat.Rect.Dy()) > mostSide {
 		return nil, fmt.Errorf("the picture has %d × %d pixels, and the sides of a JPEG at most %d", flat.Rect.Dx(), flat.Rect.Dy(), mostSide)
 	}

@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 	"benchtop/datasets/jsonscan":       {},
 	"benchtop/datasets/parallel":       {},
 	"benchtop/datasets/table":          {"benchtop/datasets/jsonscan", "benchtop/datasets/table/parquet", "benchtop/datasets/textfile"},
-	"benchtop/datasets/table/parquet":  {"benchtop/datasets/textfile", "benchtop/internal/pyjson"},
+	"benchtop/datasets/table/parquet":  {"benchtop/datasets/jsonscan", "benchtop/datasets/textfile", "benchtop/internal/pyjson"},
 	"benchtop/datasets/textfile":       {"benchtop/datasets/hub", "benchtop/datasets/jsonscan"},
 	"benchtop/datasets/lengths":        {"benchtop/datasets/numpy"},
 	"benchtop/datasets/trace":          {"benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/textfile"},

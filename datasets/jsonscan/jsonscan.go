@@ -287,3 +287,24 @@ func Quote(s string) []byte {
 	_ = enc.Encode(s) // strings always encode, and buffers always take them
 	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
+
+// AppendQuoted appends a text as a string, in which only the characters that JSON forbids are escaped.
+func AppendQuoted(dst, text []byte) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i, c := range text {
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, text[from:i]...)
+		from = i + 1
+		if letter := strings.IndexByte("\b\f\n\r\t", c); letter >= 0 {
+			dst = append(dst, '\\', "bfnrt"[letter])
+		} else if c < ' ' {
+			dst = fmt.Appendf(dst, `\u%04x`, c)
+		} else {
+			dst = append(dst, '\\', c)
+		}
+	}
+	return append(append(dst, text[from:]...), '"')
+}

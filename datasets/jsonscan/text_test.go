@@ -44,3 +44,20 @@ func FuzzWholeText(f *testing.F) {
 		}
 	})
 }
+
+// A text that is quoted is the same for the standard library.
+func FuzzAppendQuoted(f *testing.F) {
+	for _, s := range []string{"", `a"b\c`, "\x00\b\f\n\r\t\x1f\x7f<>&\u2028é漢😀"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			return
+		}
+		var got string
+		quoted := AppendQuoted([]byte("x"), []byte(text))
+		if err := json.Unmarshal(quoted[1:], &got); err != nil || got != text {
+			t.Errorf("%q becomes %s, which is %q: %v", text, quoted, got, err)
+		}
+	})
+}

@@ -36,29 +36,47 @@ func openCSV(ctx context.Context, t *textTable) (Table, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		t.starts = append(t.starts, start)
+		t.starts.add(start)
 	}
 }
 
 // csvObject is the object of a row with those columns.
 func (t *textTable) csvObject(raw []byte, _ bool, columns []string) ([]byte, error) {
-	r := csv.NewReader(bytes.NewReader(raw))
-	r.FieldsPerRecord = -1
-	row, err := r.Read()
-	for len(row) == 1 && strings.TrimSpace(row[0]) == "" && err == nil {
-		row, err = r.Read()
-	}
+	row, err := cells(raw)
 	if err != nil {
 		return nil, err
 	}
-	object := []byte{'{'}
+	t.part = append(t.part[:0], '{')
 	for i, cell := range row[:min(len(row), len(t.columns))] {
 		if columns == nil || slices.Contains(columns, t.columns[i]) {
-			object = append(object, jsonscan.Quote(t.columns[i])...)
-			object = append(object, ':')
-			object = append(object, jsonscan.Quote(cell)...)
-			object = append(object, ',')
+			t.part = jsonscan.AppendQuoted(t.part, []byte(t.columns[i]))
+			t.part = append(t.part, ':')
+			t.part = jsonscan.AppendQuoted(t.part, cell)
+			t.part = append(t.part, ',')
 		}
 	}
-	return append(bytes.TrimSuffix(object, []byte{','}), '}'), nil
+	t.part = append(bytes.TrimSuffix(t.part, []byte{','}), '}')
+	return t.part, nil
+}
+
+// cells are those of a row, behind lines that are blank.
+func cells(raw []byte) (row [][]byte, err error) {
+	if bytes.IndexByte(raw, '"') < 0 {
+		for line := range bytes.Lines(raw) {
+			if len(bytes.TrimSpace(line)) > 0 {
+				line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\r'})
+				return bytes.Split(line, []byte{','}), nil
+			}
+		}
+	}
+	r := csv.NewReader(bytes.NewReader(raw))
+	r.FieldsPerRecord = -1
+	texts, err := r.Read()
+	for len(texts) == 1 && strings.TrimSpace(texts[0]) == "" && err == nil {
+		texts, err = r.Read()
+	}
+	for _, text := range texts {
+		row = append(row, []byte(text))
+	}
+	return row, err
 }

@@ -30,7 +30,7 @@ func openJSON(ctx context.Context, t *textTable, rows index, mark int) (Table, e
 		return nil, err
 	}
 	t.object, t.has = t.jsonObject, t.hasMember
-	if len(t.starts) > 0 {
+	if t.Len() > 0 {
 		first, err := t.row(0, nil)
 		if err != nil {
 			return nil, t.located(0, err)
@@ -52,16 +52,31 @@ func (t *textTable) jsonObject(raw []byte, last bool, columns []string) ([]byte,
 	if err != nil || columns == nil {
 		return object, err
 	}
-	part := []byte{'{'}
+	t.part = append(t.part[:0], '{')
 	for name, value := range jsonscan.Members(object) {
-		if slices.Contains(columns, jsonscan.Text(name)) {
-			part = append(part, name...)
-			part = append(part, ':')
-			part = append(part, value...)
-			part = append(part, ',')
+		if isOneOf(columns, name) {
+			t.part = append(t.part, name...)
+			t.part = append(t.part, ':')
+			t.part = append(t.part, value...)
+			t.part = append(t.part, ',')
 		}
 	}
-	return append(bytes.TrimSuffix(part, []byte{','}), '}'), nil
+	t.part = append(bytes.TrimSuffix(t.part, []byte{','}), '}')
+	return t.part, nil
+}
+
+// isOneOf reports whether a name, with its quotes, is that of a column.
+func isOneOf(columns []string, name []byte) bool {
+	bare := name[1 : len(name)-1]
+	if bytes.IndexByte(bare, '\\') >= 0 {
+		return slices.Contains(columns, jsonscan.Text(name))
+	}
+	for _, column := range columns {
+		if column == string(bare) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasMember looks for a row that has a member of that name.
@@ -75,7 +90,7 @@ func (t *textTable) hasMember(ctx context.Context, name string) (bool, error) {
 			return false, t.located(n, err)
 		}
 		if jsonscan.Fields(object, name)[0] != nil {
-			t.columns = append(t.columns, name)
+			t.more = append(t.more, name)
 			return true, nil
 		}
 	}
@@ -98,7 +113,7 @@ func (x *lineIndex) add(chunk []byte, offset int64) error {
 		}
 		if !x.filled && len(bytes.TrimLeft(line, " \t\r")) > 0 {
 			x.filled = true
-			x.starts = append(x.starts, x.offset)
+			x.starts.add(x.offset)
 		}
 		if end < 0 {
 			return nil
@@ -151,7 +166,7 @@ func (x *arrayIndex) add(chunk []byte, offset int64) error {
 			continue
 		}
 		if err := x.top(c, offset+int64(i)); err != nil {
-			return x.wrong(offset+int64(i), err)
+			return x.atOffset(offset+int64(i), err)
 		}
 	}
 	return nil
@@ -198,7 +213,7 @@ func (x *arrayIndex) top(c byte, offset int64) error {
 	case x.state == behindArray:
 		return errors.New("the file goes on behind the end of the array")
 	case before && c == '{': // a row
-		x.starts = append(x.starts, offset)
+		x.starts.add(offset)
 		x.state, x.depth = inValue, 1
 	case c == ']' && (x.state == beforeFirst || x.state == behindValue):
 		x.state, x.end = behindArray, offset
@@ -212,16 +227,9 @@ func (x *arrayIndex) top(c byte, offset int64) error {
 	return nil
 }
 
-// wrong says on which line an error is.
-func (x *arrayIndex) wrong(offset int64, err error) error {
-	t := *x.textTable
-	t.starts = []int64{offset}
-	return t.located(0, err)
-}
-
 func (x *arrayIndex) done() error {
 	if x.state != behindArray {
-		return x.wrong(x.size, errors.New("the file ends before its array does; is it complete?"))
+		return x.atOffset(x.size, errors.New("the file ends before its array does; is it complete?"))
 	}
 	return nil
 }

@@ -4,27 +4,56 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"benchtop/datasets/textfile"
 )
+
+// offsets are places in a file, 8 bytes each, in blocks: a slice that grows is copied, and takes twice as much meanwhile.
+type offsets struct {
+	blocks [][]int64
+}
+
+const offsetBlock = 1 << 14
+
+func (o *offsets) add(offset int64) {
+	last := len(o.blocks) - 1
+	if last < 0 || len(o.blocks[last]) == offsetBlock {
+		o.blocks = append(o.blocks, nil)
+		last++
+	}
+	o.blocks[last] = append(o.blocks[last], offset)
+}
+
+func (o *offsets) at(n int) int64 { return o.blocks[n/offsetBlock][n%offsetBlock] }
+
+func (o *offsets) len() int {
+	if len(o.blocks) == 0 {
+		return 0
+	}
+	last := len(o.blocks) - 1
+	return last*offsetBlock + len(o.blocks[last])
+}
 
 // textTable is a file of text, with the offset of each row.
 type textTable struct {
 	file    *os.File
 	size    int64
 	columns []string
-	starts  []int64 // of rows
-	end     int64   // of the last row
-	array   bool    // commas stand between rows
+	more    []string // columns that the first row lacks, as far as they have been asked for
+	starts  offsets  // of rows
+	end     int64    // of the last row
+	array   bool     // commas stand between rows
 	window  textfile.Window
+	part    []byte // one buffer for all rows with some of the columns
 	// object makes JSON of the bytes from the start of a row to the start of the next one.
 	object func(raw []byte, last bool, columns []string) ([]byte, error)
 	// has reports whether a row has that column, though the first row has not.
 	has func(ctx context.Context, column string) (bool, error)
 }
 
-func (t *textTable) Len() int          { return len(t.starts) }
+func (t *textTable) Len() int          { return t.starts.len() }
 func (t *textTable) Columns() []string { return t.columns }
 func (t *textTable) Close() error      { return t.file.Close() }
 
@@ -55,42 +84,43 @@ func (t *textTable) Rows(ctx context.Context, numbers []int, columns []string, d
 
 // check makes sure that the file has a column.
 func (t *textTable) check(ctx context.Context, column string) error {
-	for _, there := range t.columns {
-		if there == column {
-			return nil
-		}
+	if slices.Contains(t.columns, column) || slices.Contains(t.more, column) {
+		return nil
 	}
 	if t.has != nil {
 		if found, err := t.has(ctx, column); found || err != nil {
 			return err
 		}
 	}
-	return noColumn(column, t.columns)
+	return noColumn(column, slices.Concat(t.columns, t.more))
 }
 
 // row is the object of a row, good until the next call.
 func (t *textTable) row(n int, columns []string) ([]byte, error) {
-	end := t.end
-	if n+1 < len(t.starts) {
-		end = t.starts[n+1]
+	start, end := t.starts.at(n), t.end
+	if n+1 < t.Len() {
+		end = t.starts.at(n + 1)
 	}
-	if end-t.starts[n] > textfile.MaxObject {
+	if end-start > textfile.MaxObject {
 		return nil, errLongRow
 	}
-	raw, err := t.window.Bytes(t.starts[n], end)
+	raw, err := t.window.Bytes(start, end)
 	if err != nil {
 		return nil, err
 	}
 	if !utf8.Valid(raw) {
 		return nil, textfile.ErrNotUTF8
 	}
-	return t.object(raw, n+1 == len(t.starts), columns)
+	return t.object(raw, n+1 == t.Len(), columns)
 }
 
-// located says on which line a row begins, where the error is not of the file system.
-func (t *textTable) located(n int, err error) error {
+// located says on which line a row begins.
+func (t *textTable) located(n int, err error) error { return t.atOffset(t.starts.at(n), err) }
+
+// atOffset says on which line an error is.
+func (t *textTable) atOffset(offset int64, err error) error {
 	line := 1
-	counted := t.each(context.Background(), 0, t.starts[n], func(chunk []byte, _ int64) error {
+	counted := t.each(context.Background(), 0, offset, func(chunk []byte, _ int64) error {
 		line += bytes.Count(chunk, []byte{'\n'})
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/textfile"
 )
 
 // written is the path of a file with that text.
@@ -184,6 +188,47 @@ func FuzzText(f *testing.F) {
 			}
 		case isArray && !slices.ContainsFunc(want, func(w json.RawMessage) bool { return w[0] != '{' || !bytes.Equal(w, bytes.ToValidUTF8(w, nil)) }):
 			t.Fatalf("refused an array of objects: %v", err)
+		}
+	})
+}
+
+// FuzzCSV holds the rows of a table, each read where it stands, to those that are read one after another.
+func FuzzCSV(f *testing.F) {
+	for _, text := range []string{"a,b\n1,2\n", "a\n\n \n1\r\n", "a,b\n\"1\n\",2\n3", "\ufeffa\r\n\"\"\"\"\n", "a,a\n,\n\r", "a\n1\r"} {
+		f.Add([]byte(text))
+	}
+	path := filepath.Join(f.TempDir(), "a.csv")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := all(path, nil, nil)
+		rows, wantErr := textfile.NewCSV(bytes.NewReader(data), "")
+		var want []string
+		for wantErr == nil {
+			var row []string
+			if row, _, wantErr = rows.Next(); wantErr == nil {
+				want = append(want, fmt.Sprintf("%q", row))
+			}
+		}
+		if (err == nil) != errors.Is(wantErr, io.EOF) && (err == nil || len(want) > 0) {
+			t.Fatalf("got %v, want %v", err, wantErr)
+		}
+		if err != nil {
+			return
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%d rows, want %d", len(got), len(want))
+		}
+		for i, row := range got {
+			var cells []string
+			_, object, _ := strings.Cut(row, " ")
+			for _, value := range jsonscan.Members([]byte(object)) {
+				cells = append(cells, jsonscan.Text(value))
+			}
+			if fmt.Sprintf("%q", cells) != want[i] {
+				t.Fatalf("row %d is %q, want %s", i, cells, want[i])
+			}
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
 	"benchtop/internal/pyjson"
 )
@@ -141,7 +142,10 @@ func (l *leaf) appendJSON(dst []byte, d datum) ([]byte, error) {
 	case formFloat, formHalf:
 		return appendFloat(dst, l.float(d)), nil
 	case formText:
-		return appendText(dst, d.bytes)
+		if !utf8.Valid(d.bytes) {
+			return nil, textfile.ErrNotUTF8
+		}
+		return jsonscan.AppendQuoted(dst, d.bytes), nil
 	case formBinary:
 		dst = append(dst, '"')
 		return append(base64.StdEncoding.AppendEncode(dst, d.bytes), '"'), nil
@@ -203,39 +207,9 @@ func appendFloat(dst []byte, v float64) []byte {
 	return pyjson.AppendFloat(dst, v)
 }
 
-// appendText writes a string.
-func appendText(dst, text []byte) ([]byte, error) {
-	if !utf8.Valid(text) {
-		return nil, textfile.ErrNotUTF8
-	}
-	dst = append(dst, '"')
-	from := 0
-	for i, c := range text {
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, text[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		default:
-			dst = fmt.Appendf(dst, `\u%04x`, c)
-		}
-	}
-	return append(append(dst, text[from:]...), '"'), nil
-}
-
 // keyOf is the name of a member of a JSON object, with the colon.
 func keyOf(name string) []byte {
-	key, _ := appendText(nil, []byte(strings.ToValidUTF8(name, "\ufffd")))
-	return append(key, ':')
+	return append(jsonscan.AppendQuoted(nil, []byte(strings.ToValidUTF8(name, "\ufffd"))), ':')
 }
 
 // maxDecimal bounds the digits of a decimal: numbers of 256 bits have 77.

@@ -3,7 +3,6 @@ package media
 import (
 	"bytes"
 	"encoding/binary"
-	"math/bits"
 	"slices"
 )
 
@@ -20,18 +19,17 @@ type jpegEncoder struct {
 	edge   [mcu * mcu * 3]byte
 	steps  [2]coefficients
 
-	raw  []byte // codes so far
-	at   int
-	acc  uint64 // codes that are no whole word yet, in the lowest bits
-	held uint
-	dc   [3]int // of the blocks before
+	raw   []byte // codes
+	at    int    // whole bytes of them
+	codes codes  // behind these
+	dc    [3]int // of the blocks before
 }
 
 const (
 	lanes = 1 + 1<<32 // a number in both lanes
 	mcu   = 16        // pixels of a side of four blocks of brightness and two of colour
-	// mostMCU is more bytes than these six blocks can take.
-	mostMCU = 6 * 64 * 4
+	// mostBlock is twice as many bytes as a block can take.
+	mostBlock = 512
 	// dctBits are the binary places of the constants in a pass of the DCT. Two passes leave the lanes a bit to spare.
 	dctBits = 8
 )
@@ -39,11 +37,11 @@ const (
 // appendJPEG appends the file of a picture, whose samples are rows of red, green and blue.
 func (e *jpegEncoder) appendJPEG(dst, samples []byte, width, height int) []byte {
 	t := tables()
-	e.at, e.acc, e.held, e.dc = 0, 0, 0, [3]int{}
+	e.at, e.codes, e.dc = 0, codes{}, [3]int{}
 	for y := 0; y < height; y += mcu {
 		for x := 0; x < width; x += mcu {
-			if len(e.raw)-e.at < mostMCU {
-				e.raw = slices.Grow(e.raw, max(mostMCU, len(e.raw)))
+			if len(e.raw)-e.at < 7*mostBlock {
+				e.raw = slices.Grow(e.raw, len(e.raw)+7*mostBlock)
 				e.raw = e.raw[:cap(e.raw)]
 			}
 			if x+mcu <= width && y+mcu <= height {
@@ -68,7 +66,8 @@ func (e *jpegEncoder) appendJPEG(dst, samples []byte, width, height int) []byte 
 	dst = append(dst, t.header...)
 	binary.BigEndian.PutUint16(dst[start+t.size:], uint16(height))
 	binary.BigEndian.PutUint16(dst[start+t.size+2:], uint16(width))
-	dst = appendStuffed(dst, e.codes())
+	last := e.codes.put((*[mostBlock]byte)(e.raw[e.at:]), 0x7f<<5|7) // ones up to the end of the last byte
+	dst = appendStuffed(dst, e.raw[:e.at+int(last.at)])
 	return append(dst, 0xff, 0xd9)
 }
 
@@ -168,31 +167,33 @@ func pass(a, b, c, d, e, f, g, h int64) (_, _, _, _, _, _, _, _ int64) {
 // is there in any case.
 type coefficients struct {
 	list [65]uint32
-	n    int
+	n    uint
 }
 
 // quantize rounds the coefficients of two blocks to whole steps.
 func (e *jpegEncoder) quantize(b *[64]int64, t *jpegTable) {
-	const half = 1 << (quantBits - 1)
 	first, second := &e.steps[0], &e.steps[1]
-	n, m := 0, 0
-	for k, at := range &zigzag {
-		both, reciprocal := b[at&63], t.reciprocals[k]
-		v := (int64(int32(both))*reciprocal + half) >> quantBits
-		w := ((both+1<<31)>>32*reciprocal + half) >> quantBits
-		first.list[n&63] = uint32(k)<<16 | uint32(uint16(v))
-		second.list[m&63] = uint32(k)<<16 | uint32(uint16(w))
+	v, w := t.steps(b[0], 0)
+	first.list[0], second.list[0] = uint32(uint16(v)), uint32(uint16(w))
+	n, m := uint(1), uint(1)
+	for k := 1; k < len(zigzag); k++ {
+		v, w := t.steps(b[zigzag[k]%64], k)
+		first.list[n%64] = uint32(k)<<16 | uint32(uint16(v))
+		second.list[m%64] = uint32(k)<<16 | uint32(uint16(w))
 		n += nonzero(v)
 		m += nonzero(w)
-		if k == 0 {
-			n, m = 1, 1
-		}
 	}
 	first.n, second.n = n, m
 }
 
+// steps are how many whole steps the coefficients at place k make, rounded.
+func (t *jpegTable) steps(both int64, k int) (v, w int64) {
+	const half = 1 << (quantBits - 1)
+	return (int64(int32(both))*t.reciprocals[k] + half) >> quantBits, ((both+1<<31)>>32*t.reciprocals[k] + half) >> quantBits
+}
+
 // nonzero is 1 or 0.
-func nonzero(v int64) (n int) {
+func nonzero(v int64) (n uint) {
 	if v != 0 {
 		n = 1
 	}
@@ -201,69 +202,43 @@ func nonzero(v int64) (n int) {
 
 // code appends the codes of a block. Its first coefficient is told by the difference to that of the block before.
 func (e *jpegEncoder) code(c *coefficients, t *jpegTable, component int) {
+	out, w := (*[mostBlock]byte)(e.raw[e.at:]), e.codes
 	dc := int(int16(c.list[0]))
 	diff := dc - e.dc[component]
 	e.dc[component] = dc
-	size := bits.Len(uint(max(diff, -diff)))
-	e.append(t.dc[size])
-	e.append(huffman(extra(diff, size)<<5 | uint32(size)))
-	before := 0
-	acc, held, at := e.acc, e.held, e.at
+	w = w.put(out, t.dc[size(diff)].with(diff))
+	next := uint(1)
 	for _, step := range c.list[1:c.n] {
-		k, v := int(step>>16), int(int16(step))
-		run := k - before - 1
-		before = k
-		i := uint(v + commonValues/2)
-		if run > 15 || i >= commonValues {
-			e.acc, e.held, e.at = acc, held, at
-			e.rare(run, v, t)
-			acc, held, at = e.acc, e.held, e.at
+		run, v := uint(step>>16)-next, int(int16(step))
+		next += run + 1
+		if i := uint(v + commonValues/2); run <= 15 && i < commonValues {
+			w = w.put(out, t.common[(i<<4|run)%uint(len(t.common))])
 			continue
 		}
-		w := t.common[i<<4|uint(run)]
-		acc = acc<<(w&31) | uint64(w>>5)
-		if held += uint(w & 31); held >= 32 {
-			held -= 32
-			binary.BigEndian.PutUint32(e.raw[at:], uint32(acc>>(held&63)))
-			at += 4
+		for ; run > 15; run -= 16 {
+			w = w.put(out, t.ac[0xf0])
 		}
+		w = w.put(out, t.ac[run<<4|size(v)].with(v))
 	}
-	e.acc, e.held, e.at = acc, held, at
-	if before < 63 {
-		e.append(t.ac[0]) // no more
+	if next < 64 {
+		w = w.put(out, t.ac[0]) // no more
 	}
+	e.at += int(w.at)
+	e.codes = codes{last: w.last, held: w.held}
 }
 
-// rare appends the codes of a value that is large, or behind many that are 0.
-func (e *jpegEncoder) rare(run, v int, t *jpegTable) {
-	for ; run > 15; run -= 16 {
-		e.append(t.ac[0xf0])
-	}
-	size := bits.Len(uint(max(v, -v)))
-	e.append(t.ac[run<<4|size])
-	e.append(huffman(extra(v, size)<<5 | uint32(size)))
+// codes are Huffman codes behind each other.
+type codes struct {
+	last uint64 // the last ones in the lowest bits
+	held uint   // bits of them that are no whole byte yet
+	at   uint   // bytes that are
 }
 
-// extra is the bits of a value that follow the code of its size.
-func extra(v, size int) uint32 { return uint32(v+v>>63) & (1<<size - 1) }
-
-// append appends a code.
-func (e *jpegEncoder) append(code huffman) {
-	e.acc = e.acc<<(code&31) | uint64(code>>5)
-	if e.held += uint(code & 31); e.held >= 32 {
-		e.held -= 32
-		binary.BigEndian.PutUint32(e.raw[e.at:], uint32(e.acc>>e.held))
-		e.at += 4
-	}
-}
-
-// codes are all codes, with ones up to the end of the last byte.
-func (e *jpegEncoder) codes() []byte {
-	for e.append(0x7f<<5 | 7); e.held >= 8; e.at++ {
-		e.held -= 8
-		e.raw[e.at] = byte(e.acc >> e.held)
-	}
-	return e.raw[:e.at]
+// put writes a code, and 0 behind it up to the next code.
+func (c codes) put(out *[mostBlock]byte, code huffman) codes {
+	last, held := c.last<<(code&31)|uint64(code>>5), c.held+uint(code&31)
+	binary.BigEndian.PutUint64(out[c.at%(mostBlock/2):], last<<(-held&63))
+	return codes{last, held & 7, c.at + held>>3}
 }
 
 // appendStuffed appends codes with a 0 behind each byte that would begin a marker.

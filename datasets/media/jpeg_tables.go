@@ -29,6 +29,16 @@ type jpegTable struct {
 // huffman is a code above its length, which takes 5 bits.
 type huffman uint32
 
+// with is the code of a value's size together with the bits of the value, which follow it.
+func (h huffman) with(v int) huffman {
+	n := size(v)
+	bits := huffman(v+v>>63) & (1<<n - 1)
+	return (h>>5<<n|bits)<<5 | (h&31 + huffman(n))
+}
+
+// size is how many bits a value takes.
+func size(v int) uint { return uint(bits.Len(uint(max(v, -v)))) }
+
 const (
 	commonValues = 128
 	quantBits    = 42
@@ -114,8 +124,6 @@ func setCodes(codes *[256]huffman, table []byte) (rest []byte) {
 func (t *jpegTable) setCommon() {
 	for i := range t.common {
 		v := i>>4 - commonValues/2
-		size := bits.Len(uint(max(v, -v)))
-		code := t.ac[i&0xf<<4|size]
-		t.common[i] = (code>>5<<size|huffman(extra(v, size)))<<5 | (code&31 + huffman(size))
+		t.common[i] = t.ac[uint(i&0xf<<4)|size(v)].with(v)
 	}
 }

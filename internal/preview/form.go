@@ -62,7 +62,7 @@ func prompted(names []string) (f form) {
 	return f
 }
 
-const expectedForms = `prompts ("prompt", "conversations", "turns" or "messages"), or lengths in tokens such as "input_length" and "output_length" with times such as "timestamp"`
+const expectedForms = `prompts ("prompt", "conversations", "turns" or "messages"), or lengths in tokens such as "input_length" and "output_length" with times such as "timestamp" (other names with --trace-columns)`
 
 // formOf tells the form of a file from its columns.
 func formOf(names []string, labels trace.Columns) (f form, err error) {

@@ -6,18 +6,22 @@ held against each other, field by field and in order; with words, only cases who
 
 import base64
 import collections
+import importlib.metadata
 import io
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 
 from compare import BENCHTOP, HERE, PYTHON, SCRATCH, SOURCES
+from hf_cases import hf_cases, write_hf
 from prompt_cases import all_cases, slices, write_files, write_models
 
 OUT = os.path.join(SCRATCH, "out/prompts")
-HF = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+TABLES = os.path.join(OUT, "hf")
+HF = {"HF_HUB_OFFLINE": "1", "HF_HOME": f"{OUT}/home", "HF_DATASETS_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
 ENVIRONMENT = os.environ | HF | {"COMPAT_TOKENIZER": "folder", "PYTHONHASHSEED": "0"}
 
 NOT_THERE = "this vllm does not have it"
@@ -34,12 +38,18 @@ def command_line(case):
 
 
 def run(*command, **more):
-    return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, **more)
+    """Runs in the folder whose data sets have their names on the hub."""
+    return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, cwd=TABLES, **more)
 
 
 def read(path):
     with open(path) as f:
         return [json.loads(line) for line in f]
+
+
+def versions():
+    """Those that the order of rows depends on."""
+    return {"vllm": os.path.basename(SOURCES).removeprefix("vllm-"), "datasets": importlib.metadata.version("datasets")}
 
 
 def vllm_prompts(cases):
@@ -51,7 +61,8 @@ def vllm_prompts(cases):
 
 
 def benchtop_prompts(case):
-    done = run(BENCHTOP, "dataset", *command_line(case), "--jsonl", f"{OUT}/b.jsonl")
+    order = ["--hf-datasets-version", versions()["datasets"]] if case[0] == "hf" else []
+    done = run(BENCHTOP, "dataset", *command_line(case), *order, "--jsonl", f"{OUT}/b.jsonl")
     if done.returncode:
         return [{"error": (done.stderr.strip().splitlines() or ["no words"])[-1]}]
     return read(f"{OUT}/b.jsonl")
@@ -94,6 +105,13 @@ def pictures(value):
     return take(value), found
 
 
+def recordings(v, b):
+    """Leaves of a recording its length, and its bytes where that is WAV: vLLM sends others as WAV, benchtop as they are."""
+    if "audio" in v and "audio" in b:
+        told = ("bytes", "seconds") if b["audio"]["name"].endswith(".wav") else ("seconds",)
+        v["audio"], b["audio"] = ({key: row["audio"][key] for key in told} for row in (v, b))
+
+
 def apart(a, b):
     """How far two pictures are from each other: the mean difference of a sample, of 255."""
     import numpy as np
@@ -114,6 +132,7 @@ def differences(v, b, chat):
     worst = 0.0
     for i, (x, y) in enumerate(zip(v, b)):
         (x, seen), (y, drawn) = pictures(as_sent(x, chat)), pictures(as_sent(y, chat))
+        recordings(x, y)
         if x != y:
             keys = [k for k in x | y if x.get(k) != y.get(k)]
             shown = "; ".join(f"{k}: vllm {str(x.get(k))[:150]!r}, benchtop {str(y.get(k))[:150]!r}" for k in keys)
@@ -139,12 +158,15 @@ def cut(name, model, flags):
 
 
 def main():
-    os.makedirs(OUT, exist_ok=True)
+    os.makedirs(TABLES, exist_ok=True)
     write_models(OUT)
     write_files(OUT)
     words = sys.argv[1:]
     wanted = lambda *names: not words or any(w in " ".join(names) for w in words)
-    cases = [case for case in all_cases() if wanted(*case[:2])]
+    cases = [case for case in [*all_cases(), *hf_cases(TABLES)] if wanted(*case[:2])]
+    if any(case[0] == "hf" for case in cases):
+        shutil.rmtree(f"{OUT}/home", ignore_errors=True)  # the library's copies of rows, which it knows by path and time
+        write_hf(TABLES)
     count, same = collections.Counter(), collections.Counter()
 
     def tell(dataset, name, difference, note):
@@ -168,4 +190,5 @@ def main():
     sys.exit(same != count)
 
 
-main()
+if __name__ == "__main__":
+    main()

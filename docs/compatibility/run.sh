@@ -4,6 +4,7 @@
 #   docs/compatibility/run.sh                     everything; half an hour on a quiet machine
 #   docs/compatibility/run.sh requests [CASE...]  what both send and save
 #   docs/compatibility/run.sh datasets [WORD...]  which prompts both draw
+#   docs/compatibility/run.sh record FOLDER       what vLLM draws from small copies of the hub's data sets, for internal/cli/testdata/vllm_hf
 #   docs/compatibility/run.sh figures [ROUNDS NAME...]  COMPAT_PORT names a real server instead of the simulated one, see compare.py
 #   docs/compatibility/run.sh faults
 #   docs/compatibility/run.sh argv                   which command lines both accept
@@ -13,10 +14,11 @@
 # It needs Python 3.11 or later, Go, unzip, and PyPI. vLLM's package is loaded from there once (340 MB) and only the Python
 # files of its client are unpacked, outside the repository; torch and a GPU are not needed. VLLM chooses the version, SCRATCH
 # the folder for all of it, BENCHTOP a binary to compare instead of one built from this tree, DATA a folder with real data sets
-# (prompt_cases.py names them) for datasets.
+# (prompt_cases.py names them) for datasets, DATASETS the release of the library of that name.
 set -euo pipefail
 
 VLLM=${VLLM:-0.33.0}
+DATASETS=${DATASETS:-5.2.0}
 export PYTHONDONTWRITEBYTECODE=1
 export SCRATCH=${SCRATCH:-/tmp/vllm-bench}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -33,9 +35,10 @@ if [ ! -f "$VLLM_SOURCES/vllm/multimodal/image.py" ]; then
   unzip -q -o "$SCRATCH"/wheel/vllm-"$VLLM"-*.whl 'vllm/benchmarks/*.py' 'vllm/utils/*.py' 'vllm/multimodal/image.py' \
     -d "$VLLM_SOURCES"
 fi
-# The tokenizers are only needed where prompts are drawn with them. These are the releases that vLLM 0.33 asks for.
-if [[ ${1:-all} =~ ^(all|datasets|requests|figures)$ ]] && ! "$SCRATCH/venv/bin/python" -c 'import transformers, pandas, soundfile' 2>/dev/null; then
-  "$SCRATCH/venv/bin/pip" install --quiet transformers==5.20.2 tokenizers==0.23.3 jinja2==3.1.6 pandas==3.1.1 soundfile
+# The tokenizers are only needed where prompts are drawn with them. These are the releases that vLLM 0.33 asks for; of datasets it takes any,
+# and its order of rows is another in 4, 5.0 and 5.1. It needs another huggingface_hub before 5.1, and so another SCRATCH.
+if [[ ${1:-all} =~ ^(all|datasets|record|requests|figures)$ ]] && ! "$SCRATCH/venv/bin/python" -c 'import datasets, transformers, pandas, soundfile' 2>/dev/null; then
+  "$SCRATCH/venv/bin/pip" install --quiet transformers==5.20.2 tokenizers==0.23.3 jinja2==3.1.6 pandas==3.1.1 soundfile datasets=="$DATASETS"
 fi
 "$SCRATCH/venv/bin/python" "$here/sharegpt.py" "$SCRATCH/sharegpt.json"
 (cd "$here/../.." && go build -o "$SCRATCH/arrivals" ./docs/compatibility/testdata/arrivals)
@@ -55,6 +58,7 @@ case "${1:-all}" in
       "$python" "$here/rust_flags.py" "$VLLM_SOURCES/vllm/vllm-rs"
     else "$python" "$here/vllm_bench.py" "$VLLM_SOURCES" flags; fi ;;
   datasets) "$python" "$here/prompts.py" "${@:2}" ;;
+  record) "$python" "$here/record_hf.py" "$2" ;;
   all)
     "$python" "$here/prompts.py" || true
     "$python" "$here/argv.py"

@@ -83,6 +83,8 @@ class EmptyModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.LazyLoader = lambda *_: None
         elif module.__name__ == "vllm.transformers_utils.repo_utils":
             module.hf_api = vllm_prompts.Hub
+        elif module.__name__ == "vllm.multimodal.audio":
+            module.get_audio_duration = lambda *, y, sr: y.shape[-1] / sr  # its module needs torch
         elif module.__name__ == "vllm.tokenizers":
             module.get_tokenizer = lambda name, **_: TOKENIZERS[os.environ.get("COMPAT_TOKENIZER", "server")](name)
 

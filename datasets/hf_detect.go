@@ -42,7 +42,7 @@ func (d *hfDrawing) detect(ctx context.Context, note func(string)) error {
 	if err != nil {
 		return fmt.Errorf("--hf-text-column %s: %w; the columns are: %s", quoted(paths[0]), err, someOf(d.named))
 	}
-	class := &hfClass{name: strings.Join(paths, " and "), loose: true, accepted: true, text: firstText, reply: firstText, output: hfOutput,
+	class := &hfClass{name: "column " + strings.Join(paths, " and "), loose: true, accepted: true, text: firstText, reply: firstText, output: hfOutput,
 		limits: hfLimits{most: math.MaxInt32, total: math.MaxInt, always: true, anyOutput: true}}
 	if isChat(value) {
 		class.text, class.reply, class.answer = said("user", "human"), said("assistant", "gpt"), paths[0]
@@ -62,7 +62,7 @@ func (d *hfDrawing) detect(ctx context.Context, note func(string)) error {
 	if d.length > 0 {
 		lengths = fmt.Sprintf("%d tokens", d.length)
 	}
-	note(fmt.Sprintf("the prompts are in column %s, output lengths are %s; --hf-text-column names another column", class.name, lengths))
+	note(fmt.Sprintf("the prompts are in %s, output lengths are %s; --hf-text-column names another column", class.name, lengths))
 	d.class = class
 	return nil
 }

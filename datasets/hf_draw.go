@@ -120,7 +120,7 @@ func (d *hfDrawing) order(ctx context.Context) iter.Seq2[hfRow, error] {
 // Sizes of a window of rows.
 const (
 	hfWindow   = 256  // at least, once rows turn out to be left out
-	hfMostRows = 1024 // at most
+	hfMostRows = 4096 // at most
 )
 
 // window is how many rows are read next. The first rows are as many as are wanted, so that no file is opened in vain.

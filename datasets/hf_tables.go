@@ -22,8 +22,8 @@ type openShard struct {
 	table.Table
 }
 
-// mostOpen bounds the files that are open at once.
-const mostOpen = 16
+// mostOpen bounds the files that are open at once, each with some megabytes of its pages.
+const mostOpen = 4
 
 // table opens a shard.
 func (t *hfTables) table(ctx context.Context, shard int) (table.Table, error) {

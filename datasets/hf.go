@@ -32,7 +32,7 @@ type hfFlags struct {
 // newHF is the kind with vLLM's defaults.
 func newHF() *hfKind {
 	return &hfKind{bfcl: BFCLOptions{Categories: []string{"simple", "live_simple", "multiple"}, OutputLen: 512},
-		flags: hfFlags{version: "5.0", maxDistance: 1, maxSeconds: math.Inf(1)}}
+		flags: hfFlags{version: hfNewest, maxDistance: 1, maxSeconds: math.Inf(1)}}
 }
 
 func (k *hfKind) Name() string { return "hf" }
@@ -119,7 +119,7 @@ func (k *hfKind) Validate(c Common) error {
 	p.positive("number of prompts", c.Prompts)
 	p.seed(c.Seed, math.MaxInt64)
 	if _, known := hfStreamOf(o.version); !known {
-		p.add("--hf-datasets-version %s: expected a version such as 5.0", quoted(o.version))
+		p.add("--hf-datasets-version %s: expected a version such as 5.0.1", quoted(o.version))
 	}
 	if o.column != "" && !hfPathForm.MatchString(o.column) && strings.ContainsAny(o.column, "[]") {
 		p.add("--hf-text-column %s: expected a column or a path such as messages[0].content", quoted(o.column))

@@ -105,16 +105,25 @@ func (d *hfDrawing) nothing() error {
 }
 
 // order is the order of the rows.
-func (d *hfDrawing) order(ctx context.Context) iter.Seq2[hfRow, error] {
+func (d *hfDrawing) order(ctx context.Context) (iter.Seq2[hfRow, error], error) {
 	o := hfOrder{len(d.tables.shards), func(shard int) (int, error) { return d.tables.length(ctx, shard) }}
-	stream, _ := hfStreamOf(d.flags.version) // Validate has checked it
 	switch {
 	case d.DisableShuffle:
-		return o.inFile()
+		return o.inFile(), nil
 	case d.flags.noStream || d.class.whole:
-		return o.whole(uint64(d.Seed))
+		return o.whole(uint64(d.Seed)), nil
 	}
-	return o.streamed(uint64(d.Seed), stream)
+	stream, _ := hfStreamOf(d.flags.version) // Validate has checked it
+	if stream.batch > 1 && len(d.tables.shards) > 1 {
+		array, err := d.tables.array(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if array { // its rows come one by one in the library, too
+			stream.batch = 1
+		}
+	}
+	return o.streamed(uint64(d.Seed), stream), nil
 }
 
 // Sizes of a window of rows.
@@ -136,7 +145,11 @@ func (d *hfDrawing) window() int {
 func (d *hfDrawing) sample(ctx context.Context) error {
 	d.told = time.Now()
 	window := make([]hfPrompt, 0, d.window())
-	for row, err := range d.order(ctx) {
+	order, err := d.order(ctx)
+	if err != nil {
+		return err
+	}
+	for row, err := range order {
 		if err != nil {
 			return err
 		}

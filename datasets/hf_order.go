@@ -71,6 +71,9 @@ type hfStream struct {
 
 const hfBuffer = 1000 // rows
 
+// hfNewest is the newest version of the datasets library that was compared.
+const hfNewest = "5.2"
+
 // hfStreamOf is the way of a version such as 5.0.1.
 func hfStreamOf(version string) (s hfStream, known bool) {
 	first, rest, _ := strings.Cut(version, ".")

@@ -1,9 +1,12 @@
 package datasets
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"slices"
+	"strings"
 
 	"benchtop/datasets/hub"
 	"benchtop/datasets/table"
@@ -65,6 +68,21 @@ func (t *hfTables) length(ctx context.Context, shard int) (int, error) {
 		return 0, err
 	}
 	return opened.Len(), nil
+}
+
+// array reports whether the shards are JSON arrays. Other files need not be fetched to tell.
+func (t *hfTables) array(ctx context.Context) (bool, error) {
+	if !strings.HasSuffix(t.shards[0].Name, ".json") {
+		return false, nil
+	}
+	path, err := t.shards[0].Fetch(ctx)
+	if err != nil {
+		return false, err
+	}
+	return textfile.Read(path, "a JSON file", func(r io.Reader) (bool, error) {
+		head, err := io.ReadAll(io.LimitReader(r, 1<<10))
+		return bytes.HasPrefix(bytes.TrimSpace(head), []byte{'['}), err
+	})
 }
 
 // rows calls do with each of the rows, in the order in which they stand in the files. columns name those that a file may lack with false.

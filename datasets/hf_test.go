@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"iter"
 	"math"
 	"path/filepath"
 	"strings"
@@ -341,3 +342,43 @@ func FuzzHFValue(f *testing.F) {
 }
 
 func isJSON(text string) bool { return json.Valid([]byte(text)) }
+
+// JSON arrays are shuffled row by row, as the newest datasets library does it, other files by the hundred.
+func TestHFOrderOfArrays(t *testing.T) {
+	for _, array := range []bool{true, false} {
+		dir := t.TempDir()
+		c := hfOrderCase{Shards: []int{4, 4, 4}, Seed: "0"}
+		n := 0
+		for i := range c.Shards {
+			var rows []string
+			for range c.Shards[i] {
+				rows = append(rows, fmt.Sprintf(`{"question": "%d"}`, n))
+				n++
+			}
+			text := strings.Join(rows, "\n")
+			if array {
+				text = "[" + strings.Join(rows, ",\n") + "]"
+			}
+			write(t, filepath.Join(dir, fmt.Sprintf("test-0000%d-of-00003.json", i)), text)
+		}
+		k := newHF()
+		k.flags.name, k.flags.subset = "openai/gsm8k", "default"
+		d := k.drawing(Common{Path: dir, Prompts: n, SkipChatTemplate: true}, Text{Counter: byWords{}}, toyTools{}.Hub(), func(string) {})
+		list, err := d.draw(t.Context(), numpy.NewPython(0), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, _ := hfStreamOf(hfNewest)
+		if array {
+			stream.batch = 1
+		}
+		var got, want []string
+		for _, c := range drain(t, list) {
+			got = append(got, c.Turns[0].Text)
+		}
+		for _, row := range c.rows(t, func(o hfOrder, seed uint64) iter.Seq2[hfRow, error] { return o.streamed(seed, stream) }) {
+			want = append(want, fmt.Sprint(row))
+		}
+		same(t, fmt.Sprintf("order, arrays %v", array), got, want)
+	}
+}

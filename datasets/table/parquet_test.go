@@ -60,7 +60,8 @@ func simplified(v any) any {
 	return v
 }
 
-var parquetFiles = []string{"hub", "hub_zstd_index", "hub_v2_gzip", "hub_plain", "hub_snappy_v2", "hub_brotli", "types", "types_older", "lists_older", "int96", "encodings", "empty"}
+var parquetFiles = []string{"hub", "hub_zstd_index", "hub_v2_gzip", "hub_plain", "hub_snappy_v2", "hub_brotli", "types", "types_older", "lists_older", "int96", "encodings", "empty",
+	"polars", "duckdb_v1", "duckdb_v2", "fastparquet"}
 
 // Every value is as pyarrow has it, whichever rows and columns are read, and in whichever order of calls.
 func TestParquet(t *testing.T) {

@@ -93,9 +93,6 @@ func (f *File) describe(footer []byte, size int64) error {
 		}
 		f.starts = append(f.starts, int(rows))
 	}
-	if rows != m.rows {
-		return fmt.Errorf("it claims %d rows, and its row groups have %d", m.rows, rows)
-	}
 	f.groups = m.groups
 	return nil
 }

@@ -6,12 +6,10 @@ import (
 	"math"
 )
 
-// metadata is what the footer of a file says, as far as it is needed.
+// metadata is what the footer of a file says, as far as it is needed. Some writers leave out its number of rows, which the row groups have as well.
 type metadata struct {
-	rows   int64
 	schema []element
 	groups []group
-	secret bool // the file is encrypted
 }
 
 // element is an entry of the schema, which lists its tree from the top, each group before its children.
@@ -93,13 +91,8 @@ func parseMetadata(b []byte) (*metadata, error) {
 					leaves++
 				}
 			})
-		case id == 3 && kind == thriftInt64:
-			m.rows = t.int()
 		case id == 4 && kind == thriftList:
 			t.list(func(byte) { m.groups = append(m.groups, t.group(leaves)) })
-		case id == 8:
-			m.secret = true
-			return false
 		default:
 			return false
 		}

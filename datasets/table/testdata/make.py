@@ -97,3 +97,18 @@ write("encodings", encodings, use_dictionary=["dictionary", "constant"], column_
 write("empty", types.slice(0, 0))
 write("hub_brotli", hub.slice(50), compression="brotli", data_page_size=100, write_batch_size=3)
 pq.write_table(pa.table({"a": [1]}), "codec.parquet", compression="lz4")
+
+# As other programs write them.
+import duckdb, fastparquet, polars
+
+few = hub.slice(0, 40).drop_columns(["label", "image", "images"])
+polars.from_arrow(few).write_parquet("polars.parquet", row_group_size=15, data_page_size=300)
+duckdb.register("few", few)
+for version in ["v1", "v2"]:
+    duckdb.sql(f"""copy (select *, uuid() as id, row_number() over () as n, (n * n / 7)::decimal(18, 3) as price, n::utinyint as byte, n::ubigint as long, map([n::varchar], [n]) as pairs,
+        make_timestamptz(n * 1000001) as utc, [[n], [], [n, n + 1]] as lists from few) to 'duckdb_{version}.parquet' (format parquet, parquet_version {version}, codec {'zstd' if version == 'v2' else 'snappy'})""")
+fastparquet.write("fastparquet.parquet", few.drop_columns(["conversation"]).to_pandas(), compression="GZIP", row_group_offsets=15)
+for name in ["polars", "duckdb_v1", "duckdb_v2", "fastparquet"]:
+    with open(name + ".jsonl", "w") as f:
+        for row in pq.read_table(name + ".parquet").to_pylist(maps_as_pydicts="strict"):
+            f.write(json.dumps(plain(row), ensure_ascii=False) + "\n")

@@ -157,14 +157,17 @@ func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
 	if err != nil && class == nil && ctx.Err() == nil && d.tables.shards == nil {
 		err = fmt.Errorf("%w. %s; the prompts of others are in a column that --hf-text-column names", err, hfKnown())
 	}
-	return list, inFile("hf", c.Path, err)
+	if errors.Is(err, ErrNoTemplate) {
+		return nil, err
+	}
+	return list, inDataset("hf", err)
 }
 
 // drawing draws from the data set.
 func (k *hfKind) drawing(c Common, text Text, h hfHub, note func(string)) *hfDrawing {
 	o := &k.flags
 	d := &hfDrawing{Common: c, class: k.class(c), flags: o, length: k.length(c), id: c.Path, hub: h, text: text,
-		from: hub.Selection{Path: c.Path, Name: o.name, Subset: o.subset, Split: o.split}}
+		tables: hfTables{root: c.Path}, from: hub.Selection{Path: c.Path, Name: o.name, Subset: o.subset, Split: o.split}}
 	if d.class != nil {
 		d.choose(note)
 	}

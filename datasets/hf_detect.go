@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/textfile"
 )
 
 // Columns that data sets of any layout may have, the likeliest first, as in the Rust client of vLLM.
@@ -24,13 +25,9 @@ func TextColumns() (prompts, answers []string) { return hfTexts, hfAnswers }
 // hfOutput is the output length in tokens of a row without an answer, as in the Rust client.
 const hfOutput = 128
 
-// detect finds the prompts of a data set whose layout is not known: by the first row, as the Rust client does, unless a flag names the
+// detect finds the prompts of a data set whose layout is not known: by its first row, as the Rust client does, unless a flag names the
 // column. Prompts of fewer than minTokens tokens are left out.
-func (d *hfDrawing) detect(ctx context.Context, note func(string)) error {
-	row, err := d.first(ctx)
-	if err != nil {
-		return err
-	}
+func (d *hfDrawing) detect(row hfValues, note func(string)) error {
 	paths := []string{d.flags.column}
 	if paths[0] == "" {
 		paths = likelyPrompt(row)
@@ -87,7 +84,7 @@ func (d *hfDrawing) first(ctx context.Context) (row hfValues, err error) {
 		}
 		return row, err
 	}
-	return nil, errors.New("there are no rows")
+	return nil, textfile.At(d.from.Path, errors.New("there are no rows"))
 }
 
 // likelyPrompt are the paths of the texts that make the prompt; none where that is not known.

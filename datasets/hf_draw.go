@@ -15,6 +15,7 @@ import (
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/parallel"
+	"benchtop/datasets/textfile"
 	"benchtop/datasets/tokenizer"
 )
 
@@ -56,8 +57,12 @@ func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string
 		return nil, err
 	}
 	if d.class == nil {
-		if err := d.detect(ctx, note); err != nil {
+		row, err := d.first(ctx)
+		if err != nil {
 			return nil, err
+		}
+		if err := d.detect(row, note); err != nil {
+			return nil, textfile.At(d.from.Path, err)
 		}
 	}
 	if d.class.template == alwaysRendered {
@@ -81,13 +86,14 @@ func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string
 // list is the data set of the prompts that were drawn.
 func (d *hfDrawing) list(py *numpy.Python) (*List, error) {
 	if len(d.drawn) == 0 {
-		return nil, d.nothing()
+		return nil, textfile.At(d.from.Path, d.nothing())
 	}
 	kind := d.class.name + " in " + d.from.Path
 	if d.class.medium == withRecording {
 		kind = fmt.Sprintf("%s with recordings of %.1f s on average in %s", d.class.name, (d.sound / time.Duration(len(d.drawn))).Seconds(), d.from.Path)
 	}
-	return d.listed("hf", d.drawn, d.Prompts, kind, py)
+	list, err := d.listed("hf", d.drawn, d.Prompts, kind, py)
+	return list, within(d.from.Path, err)
 }
 
 // nothing says why there is no prompt.

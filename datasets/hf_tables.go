@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 
 // hfTables are the shards of a data set, each fetched and opened when it is needed. One goroutine uses them.
 type hfTables struct {
+	root    string // the data set's name or path
 	shards  []hub.Shard
 	lengths map[int]int // of those that were opened once
 	open    []openShard // the one used last comes last
@@ -36,11 +38,11 @@ func (t *hfTables) table(ctx context.Context, shard int) (table.Table, error) {
 		t.open = append(slices.Delete(t.open, at, at+1), found)
 		return found, nil
 	}
-	path, err := t.shards[shard].Fetch(ctx)
+	place, err := t.shards[shard].Fetch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := table.Open(ctx, path)
+	opened, err := table.Open(ctx, place)
 	if err != nil {
 		return nil, t.in(shard, err)
 	}
@@ -57,7 +59,13 @@ func (t *hfTables) table(ctx context.Context, shard int) (table.Table, error) {
 }
 
 // in says which shard an error is about.
-func (t *hfTables) in(shard int, err error) error { return textfile.At(t.shards[shard].Name, err) }
+func (t *hfTables) in(shard int, err error) error {
+	name := t.shards[shard].Name
+	if name != t.root { // it is not the file that was given
+		name = path.Join(t.root, name)
+	}
+	return textfile.At(name, err)
+}
 
 func (t *hfTables) length(ctx context.Context, shard int) (int, error) {
 	if n, known := t.lengths[shard]; known {
@@ -75,11 +83,11 @@ func (t *hfTables) array(ctx context.Context) (bool, error) {
 	if !strings.HasSuffix(t.shards[0].Name, ".json") {
 		return false, nil
 	}
-	path, err := t.shards[0].Fetch(ctx)
+	place, err := t.shards[0].Fetch(ctx)
 	if err != nil {
 		return false, err
 	}
-	return textfile.Read(path, "a JSON file", func(r io.Reader) (bool, error) {
+	return textfile.Read(place, "a JSON file", func(r io.Reader) (bool, error) {
 		head, err := io.ReadAll(io.LimitReader(r, 1<<10))
 		return bytes.HasPrefix(bytes.TrimSpace(head), []byte{'['}), err
 	})

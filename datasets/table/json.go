@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
@@ -79,11 +80,16 @@ func isOneOf(columns []string, name []byte) bool {
 	return false
 }
 
-// hasMember looks for a row that has a member of that name.
+// hasMember looks for a row that has a member of that name. Most rows that have none are told by their bytes.
 func (t *textTable) hasMember(ctx context.Context, name string) (bool, error) {
+	quoted, escaped := jsonscan.AppendQuoted(nil, []byte(name)), []byte(`\u`)
 	for n := range t.Len() {
 		if err := ctx.Err(); err != nil {
 			return false, err
+		}
+		raw, err := t.raw(n)
+		if err == nil && !bytes.Contains(raw, quoted) && !bytes.Contains(raw, escaped) && !strings.Contains(name, "/") {
+			continue
 		}
 		object, err := t.row(n, nil)
 		if err != nil {

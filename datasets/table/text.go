@@ -41,7 +41,8 @@ type textTable struct {
 	file    *os.File
 	size    int64
 	columns []string
-	more    []string // columns that the first row lacks, as far as they have been asked for
+	more    []string // columns that the first row lacks and another has, as far as they have been asked for
+	lacking []string // columns that no row has, as far as they have been asked for
 	starts  offsets  // of rows
 	end     int64    // of the last row
 	array   bool     // commas stand between rows
@@ -87,24 +88,18 @@ func (t *textTable) check(ctx context.Context, column string) error {
 	if slices.Contains(t.columns, column) || slices.Contains(t.more, column) {
 		return nil
 	}
-	if t.has != nil {
+	if t.has != nil && !slices.Contains(t.lacking, column) {
 		if found, err := t.has(ctx, column); found || err != nil {
 			return err
 		}
+		t.lacking = append(t.lacking, column)
 	}
 	return noColumn(column, slices.Concat(t.columns, t.more))
 }
 
 // row is the object of a row, good until the next call.
 func (t *textTable) row(n int, columns []string) ([]byte, error) {
-	start, end := t.starts.at(n), t.end
-	if n+1 < t.Len() {
-		end = t.starts.at(n + 1)
-	}
-	if end-start > textfile.MaxObject {
-		return nil, errLongRow
-	}
-	raw, err := t.window.Bytes(start, end)
+	raw, err := t.raw(n)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +107,18 @@ func (t *textTable) row(n int, columns []string) ([]byte, error) {
 		return nil, textfile.ErrNotUTF8
 	}
 	return t.object(raw, n+1 == t.Len(), columns)
+}
+
+// raw are the bytes from the start of a row to the start of the next one, good until the next call.
+func (t *textTable) raw(n int) ([]byte, error) {
+	start, end := t.starts.at(n), t.end
+	if n+1 < t.Len() {
+		end = t.starts.at(n + 1)
+	}
+	if end-start > textfile.MaxObject {
+		return nil, errLongRow
+	}
+	return t.window.Bytes(start, end)
 }
 
 // located says on which line a row begins.

@@ -51,11 +51,10 @@ func rows(t testing.TB, data []byte, step, large int) {
 
 // A byte of a file may be wrong: the reader gives an error or rows, and does not panic.
 func TestWrongBytes(t *testing.T) {
-	const step = 211 // each byte would take minutes
 	for _, data := range files(t) {
-		for at := 0; at < len(data); at += step {
+		for at := 0; at < len(data); at += 1 + len(data)/40 { // each byte would take minutes
 			was := data[at]
-			for _, wrong := range []byte{0, 0xff, was ^ 1, was ^ 0x80} {
+			for _, wrong := range []byte{0xff, was ^ 1} {
 				data[at] = wrong
 				rows(t, data, 1, int(wrong)*4)
 			}

@@ -157,6 +157,12 @@ def all_cases():
             model,
             f"{mm} --num-prompts 20 --random-prefix-len 9 --random-mm-bucket-config '{{(32, 16, 1): 1.0}}' --seed 5",
         )
+    yield (
+        "random-mm",
+        "videos and pictures",
+        "qwen2.5",
+        f"{mm} --num-prompts 8 --random-mm-bucket-config '{{(64, 48, 5): 0.5, (32, 32, 1): 0.4, (96, 64, 17): 0.1}}' --random-mm-base-items-per-request 2 --random-mm-limit-mm-per-prompt '{{\"image\": 3, \"video\": 3}}' --seed 11",
+    )
     yield "random-mm", "as vLLM has it if nothing is said", "qwen2.5", f"{mm} --num-prompts 3"
     for model in MODELS:
         yield (

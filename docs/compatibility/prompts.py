@@ -14,6 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from compare import BENCHTOP, HERE, PYTHON, SCRATCH, SOURCES
 from hf_cases import hf_cases, write_hf
@@ -86,8 +87,23 @@ def as_sent(row, chat):
     return row
 
 
+def video(data):
+    """What of a video two encoders agree about."""
+    import cv2
+
+    with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
+        file.write(data)
+        file.flush()
+        frames = cv2.VideoCapture(file.name)
+        told = [frames.get(p) for p in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT, cv2.CAP_PROP_FPS)]
+        count = 0
+        while frames.read()[0]:
+            count += 1
+    return f"video {told} {count} frames"
+
+
 def pictures(value):
-    """Takes the JPEG pictures out, which no two encoders write alike."""
+    """Takes the JPEG pictures out, which no two encoders write alike, and describes videos."""
     from PIL import Image
 
     found = []
@@ -100,6 +116,8 @@ def pictures(value):
         if isinstance(v, str) and v.startswith("data:image/jpeg;base64,"):
             found.append(Image.open(io.BytesIO(base64.b64decode(v.split(",")[1]))))
             return f"picture {found[-1].size} {found[-1].mode}"
+        if isinstance(v, str) and v.startswith("data:video/"):
+            return video(base64.b64decode(v.split(",")[1]))
         return v
 
     return take(value), found

@@ -37,8 +37,9 @@ if [ ! -f "$VLLM_SOURCES/vllm/multimodal/image.py" ]; then
 fi
 # The tokenizers are only needed where prompts are drawn with them. These are the releases that vLLM 0.33 asks for; of datasets it takes any,
 # and its order of rows is another in 4, 5.0 and 5.1. It needs another huggingface_hub before 5.1, and so another SCRATCH.
-if [[ ${1:-all} =~ ^(all|datasets|record|requests|figures)$ ]] && ! "$SCRATCH/venv/bin/python" -c 'import datasets, transformers, pandas, soundfile' 2>/dev/null; then
-  "$SCRATCH/venv/bin/pip" install --quiet transformers==5.20.2 tokenizers==0.23.3 jinja2==3.1.6 pandas==3.1.1 soundfile datasets=="$DATASETS"
+if [[ ${1:-all} =~ ^(all|datasets|record|requests|figures)$ ]] && ! "$SCRATCH/venv/bin/python" -c 'import cv2, datasets, transformers, pandas, soundfile' 2>/dev/null; then
+  "$SCRATCH/venv/bin/pip" install --quiet transformers==5.20.2 tokenizers==0.23.3 jinja2==3.1.6 pandas==3.1.1 soundfile opencv-python-headless \
+    datasets=="$DATASETS"
 fi
 "$SCRATCH/venv/bin/python" "$here/sharegpt.py" "$SCRATCH/sharegpt.json"
 (cd "$here/../.." && go build -o "$SCRATCH/arrivals" ./docs/compatibility/testdata/arrivals)

@@ -56,7 +56,7 @@ func (d *hfDrawing) eachMedium(ctx context.Context, rows []hfPrompt, do func(i i
 func (d *hfDrawing) complete(ctx context.Context, rows []hfPrompt, requests []Conversation) error {
 	put := func(i int, part json.RawMessage) {
 		turn := &requests[i].Turns[0]
-		if d.MultimodalChat {
+		if d.asMessages() {
 			turn.Messages = chatMessages(turn.Text, part)
 		} else {
 			turn.Media = part
@@ -84,7 +84,7 @@ func (d *hfDrawing) part(ctx context.Context, value []byte) (json.RawMessage, er
 	switch {
 	case value == nil:
 		return nil, nil
-	case d.class.medium == withVideo:
+	case d.class.medium == withVideo && value[0] != '{':
 		return d.video(ctx, value)
 	case value[0] != '{':
 		return media.Image(value)
@@ -97,6 +97,9 @@ func (d *hfDrawing) part(ctx context.Context, value []byte) (json.RawMessage, er
 	}
 	if err != nil {
 		return nil, textfile.Cause(err)
+	}
+	if d.class.medium == withVideo {
+		return media.VideoPart(data), nil
 	}
 	return media.ImagePart(data)
 }

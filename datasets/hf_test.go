@@ -248,6 +248,19 @@ func TestHFRecordings(t *testing.T) {
 	}
 }
 
+// A video is sent by its address, or with its bytes where the row has them.
+func TestHFVideos(t *testing.T) {
+	h := hfTest{id: "yale-nlp/MMVU", options: Common{Prompts: 2, DisableShuffle: true, Forms: AsMedia},
+		rows: `{"question": "q", "choices": {"A": "x"}, "video": "https://example.org/a.mp4"}` + "\n" + `{"question": "q", "choices": {"A": "x"}, "video": {"bytes": "QUJD", "path": null}}`}
+	list, err := h.open(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := drain(t, list)
+	same(t, "address", string(got[0].Turns[0].Media), `{"type":"video_url","video_url":{"url":"https://example.org/a.mp4"}}`)
+	same(t, "bytes", string(got[1].Turns[0].Media), `{"type":"video_url","video_url":{"url":"data:video/mp4;base64,QUJD"}}`)
+}
+
 // A data set whose videos the backend cannot send is sent without them, with a note.
 func TestHFVideosAreLeftOut(t *testing.T) {
 	h := hfTest{id: "yale-nlp/MMVU", rows: `{"question": "q", "choices": {"A": "x", "B": null, "C": 7}, "video": "https://example.org/a.mp4"}`,

@@ -175,8 +175,11 @@ func (x *Encoding) encode(ctx context.Context, ffmpeg string) {
 		x.err = fmt.Errorf("a video of %d by %d pixels and %d frames: %w", x.bucket.Height, x.bucket.Width, x.bucket.Frames, err)
 		return
 	}
-	x.part = dataPart(videoModality, "video/mp4", file)
+	x.part = VideoPart(file)
 }
+
+// VideoPart is the content of a video's file as a content part of the chat API.
+func VideoPart(file []byte) json.RawMessage { return dataPart(videoModality, "video/mp4", file) }
 
 // dataPart is a content part that holds a file.
 func dataPart(kind, mime string, file []byte) json.RawMessage {

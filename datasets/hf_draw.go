@@ -52,6 +52,8 @@ type hfDrawing struct {
 // draw makes the data set.
 func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string)) (*List, error) {
 	defer d.tables.close()
+	d.told = time.Now()
+	d.tables.opening = func(shard int) { d.tell("reading file %d of %d", shard+1, len(d.tables.shards)) }
 	var err error
 	if d.tables.shards, err = d.hub.Select(ctx, d.from); err != nil {
 		return nil, err
@@ -149,7 +151,6 @@ func (d *hfDrawing) window() int {
 
 // sample draws as many prompts as are wanted and there.
 func (d *hfDrawing) sample(ctx context.Context) error {
-	d.told = time.Now()
 	window := make([]hfPrompt, 0, d.window())
 	order, err := d.order(ctx)
 	if err != nil {
@@ -184,7 +185,7 @@ func (d *hfDrawing) take(ctx context.Context, window []hfPrompt) error {
 	err := d.tables.rows(ctx, rows, d.columns(), func(i int, object []byte) error {
 		window[i].bad = window[i].read(object, d)
 		read++
-		d.tell(read)
+		d.tellRows(read)
 		return nil
 	})
 	d.looked += len(window)
@@ -198,11 +199,16 @@ func (d *hfDrawing) take(ctx context.Context, window []hfPrompt) error {
 }
 
 // tell reports the progress, once a second.
-func (d *hfDrawing) tell(read int) {
+func (d *hfDrawing) tell(format string, args ...any) {
 	if now := time.Now(); now.Sub(d.told) > time.Second {
 		d.told = now
-		d.hub.Report(fmt.Sprintf("%s: %d of %d prompts drawn, %d rows read", d.from.Path, len(d.drawn), d.Prompts, d.looked+read))
+		d.hub.Report(d.from.Path + ": " + fmt.Sprintf(format, args...))
 	}
+}
+
+// tellRows is tell for rows of a window that were read.
+func (d *hfDrawing) tellRows(read int) {
+	d.tell("%d of %d prompts drawn, %d rows read", len(d.drawn), d.Prompts, d.looked+read)
 }
 
 // column is the one that a path begins with.

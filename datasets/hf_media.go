@@ -40,7 +40,7 @@ func (d *hfDrawing) eachMedium(ctx context.Context, rows []hfPrompt, do func(i i
 			errs[i] = within(quoteCell(d.class.media), do(i, value))
 			<-slots
 		})
-		d.tell(0)
+		d.tellRows(0)
 		return nil
 	})
 	running.Wait()

@@ -20,6 +20,7 @@ type hfTables struct {
 	shards  []hub.Shard
 	lengths map[int]int // of those that were opened once
 	open    []openShard // the one used last comes last
+	opening func(shard int)
 }
 
 type openShard struct {
@@ -41,6 +42,9 @@ func (t *hfTables) table(ctx context.Context, shard int) (table.Table, error) {
 	place, err := t.shards[shard].Fetch(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if t.opening != nil {
+		t.opening(shard)
 	}
 	opened, err := table.Open(ctx, place)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/datasets/hub/hubtest"
 )
 
 // stubHub has the files of the leaderboard and writes down what it is asked.
@@ -44,8 +45,14 @@ func newStubHub(t *testing.T) *stubHub {
 		http.ServeFile(w, r, datasetFiles+name)
 	}))
 	t.Cleanup(h.Close)
+	useHub(t, h.URL)
+	return h
+}
+
+// useHub makes a hub the environment's, with caches of its own.
+func useHub(t *testing.T, address string) {
 	home := t.TempDir()
-	for name, value := range map[string]string{"HF_ENDPOINT": h.URL, "HF_HOME": filepath.Join(home, "hf"), "HOME": home, "XDG_CACHE_HOME": home,
+	for name, value := range map[string]string{"HF_ENDPOINT": address, "HF_HOME": filepath.Join(home, "hf"), "HOME": home, "XDG_CACHE_HOME": home,
 		"LocalAppData": home, "USERPROFILE": home} {
 		t.Setenv(name, value)
 	}
@@ -53,7 +60,6 @@ func newStubHub(t *testing.T) *stubHub {
 		"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE", "HTTP_PROXY", "http_proxy"} {
 		t.Setenv(name, "")
 	}
-	return h
 }
 
 // expect compares what the hub was asked since the last time.
@@ -144,4 +150,45 @@ func TestDatasetWithoutTheHub(t *testing.T) {
 	h.expect(t, "BFCL_v3_simple.json")
 	h.Close()
 	benchtop(args...).expect(t, exitUsage, "cannot download BFCL_v3_simple.json", "clone the repository")
+}
+
+// Tables come from the hub once: the files that the rows are in, and those that rows name. A gated one is explained.
+func TestTablesOfTheHub(t *testing.T) {
+	model := modelDirectory(t, "synthetic-spbpe")
+	sound, err := os.ReadFile("../../datasets/media/testdata/pcm_16.wav")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const calls = "ArtificialAnalysis/Earnings22-Cleaned-AA"
+	h := hubtest.Serve(t, map[string]map[string]string{
+		"openai/gsm8k": {"main/test-00000-of-00001.jsonl": `{"question": "What is 1?"}` + "\n" + `{"question": "And 2?"}`, "main/train-00000-of-00001.jsonl": "no"},
+		calls:          {"data.jsonl": `{"url": "audio/one.wav"}`, "audio/one.wav": string(sound)},
+		"my/own":       {"rows.jsonl": `{"text": "What is this thing?"}`},
+	})
+	useHub(t, h.URL)
+	dataset := func(args ...string) result {
+		return benchtop(append([]string{"dataset", "--dataset-name", "hf", "--tokenizer", model, "--num-prompts", "2", "--jsonl", "-"}, args...)...)
+	}
+	gsm := func() result {
+		return dataset("--dataset-path", "openai/gsm8k", "--disable-shuffle", "--skip-chat-template")
+	}
+	gsm().expect(t, exitFine, `"prompt":"What is 1?"`, `"prompt":"And 2?"`)
+	if asked := strings.Join(h.Asked(), " "); !strings.Contains(asked, "main/test-00000") || strings.Contains(asked, "main/train-00000") {
+		t.Errorf("the hub was asked for %s", asked)
+	}
+	gsm().expect(t, exitFine, `"prompt":"What is 1?"`)
+	if asked := h.Asked(); len(asked) > 0 {
+		t.Errorf("the hub was asked again: %q", asked)
+	}
+	dataset("--dataset-path", calls, "--backend", "openai-audio").expect(t, exitFine, `"audio":{"name":"one.wav","type":"audio/x-wav","bytes":`)
+	dataset("--dataset-path", "my/own").expect(t, exitFine, `"prompt":"What is this thing?"`, "the prompts are in column text")
+	dataset("--dataset-path", "openai/gsm8k", "--hf-split", "dev").expect(t, exitUsage, `there is no split "dev"; give --hf-split one of: `)
+	dataset("--dataset-path", "my/none").expect(t, exitUsage, "does not exist, or is private", "Data sets whose layout is known are")
+
+	h.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("X-Error-Code", "GatedRepo")
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	}
+	dataset("--dataset-path", "facebook/voxpopuli", "--backend", "openai-audio").expect(t, exitUsage, "HF_TOKEN")
 }

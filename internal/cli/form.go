@@ -34,8 +34,8 @@ const (
 	fieldSLO     = "goodput"
 )
 
-// formDatasets are the data sets the form offers: those of prompts that every backend can send.
-var formDatasets = []string{"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "spec_bench", "speed_bench", "burstgpt"}
+// formDatasets are the data sets the form offers: those of prompts that every backend can send, and the hub's, of which some need chat.
+var formDatasets = []string{"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "spec_bench", "speed_bench", "burstgpt", "hf"}
 
 // The kinds of load the form offers.
 const (
@@ -85,7 +85,7 @@ func formFields() []formField {
 		{form.Field{Key: fieldModel, Label: "Model", Hint: "default: server's first", Free: true}, nil},
 		{form.Field{Key: fieldAPI, Label: "API", Choices: []string{apiCompletions, apiChat}}, nil},
 		{form.Field{Key: fieldDataset, Label: "Data set", Short: "Data", Choices: formDatasets}, nil},
-		{form.Field{Key: fieldFile, Label: "File", Hint: "of the data set"}, nil},
+		{form.Field{Key: fieldFile, Label: "File", Hint: "or a name on the hub"}, nil},
 		{form.Field{Key: fieldInput, Label: "Input tokens", Short: "Input", Value: "1024"}, nil},
 		{form.Field{Key: fieldOutput, Label: "Output tokens", Short: "Output", Value: "128"}, nil},
 		{form.Field{Key: fieldLoad, Label: "Load", Choices: []string{loadUsers, loadRate, loadRamp, loadStages, loadFind}}, nil},

@@ -136,6 +136,8 @@ func TestFormEveryLoad(t *testing.T) {
 				values[fieldDataset], values[fieldLoad], values[fieldAPI], values[fieldFile] = dataset, load, api, ""
 				if file := files[dataset]; file != "" {
 					values[fieldFile] = datasetFiles + file
+				} else if dataset == "hf" {
+					values[fieldFile] = "openai/gsm8k"
 				}
 				if line, problem := formLine(values); problem != "" {
 					t.Errorf("%s: %s", line, problem)

@@ -20,7 +20,11 @@ const offsetBlock = 1 << 14
 func (o *offsets) add(offset int64) {
 	last := len(o.blocks) - 1
 	if last < 0 || len(o.blocks[last]) == offsetBlock {
-		o.blocks = append(o.blocks, nil)
+		var block []int64
+		if last >= 0 { // a file of few rows takes no more than it needs
+			block = make([]int64, 0, offsetBlock)
+		}
+		o.blocks = append(o.blocks, block)
 		last++
 	}
 	o.blocks[last] = append(o.blocks[last], offset)

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The example of docs/datasets.md draws pictures and videos. The same data set loads a server, and is refused before it where there is no
+// ffmpeg.
+func TestDocsRandomMM(t *testing.T) {
+	page, err := os.ReadFile("../../docs/datasets.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := modelDirectory(t, "synthetic-spbpe")
+	_, section, _ := strings.Cut(string(page), "\n## random-mm\n")
+	_, command, _ := strings.Cut(section, "\n    benchtop dataset ")
+	command, _, _ = strings.Cut(command, "\n\n")
+	command = strings.ReplaceAll(strings.ReplaceAll(command, "\\\n", " "), "DIRECTORY", model)
+	var args []string
+	for i, part := range strings.Split(command, "'") {
+		if i%2 == 1 {
+			args = append(args, part)
+		} else {
+			args = append(args, strings.Fields(part)...)
+		}
+	}
+	folder := t.TempDir()
+	const program = "#!/bin/sh\ncat >/dev/null; for file; do :; done; echo a video >\"$file\"\n"
+	if err := os.WriteFile(filepath.Join(folder, "ffmpeg"), []byte(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", folder+string(filepath.ListSeparator)+path)
+
+	r := benchtop(append([]string{"dataset", "--jsonl", "-"}, args...)...)
+	r.expect(t, exitFine)
+	for part, want := range map[string]int{`"url":"data:image/jpeg;base64,/9j/`: 2, `"url":"data:video/mp4;base64,YSB2aWRlbwo="`: 2} {
+		if got := strings.Count(r.stdout, part); got != want {
+			t.Errorf("%q: %d parts %s, want %d", args, got, part, want)
+		}
+	}
+
+	run := append([]string{"serve", "--no-tui", "--backend", "openai-chat", "--enable-multimodal-chat", "--num-warmups", "1", "--random-output-len", "4",
+		"--base-url", simulated(t, nil)}, args...)
+	r = benchtop(run...)
+	if r.expect(t, exitFine); !strings.Contains(r.stdout, "Failed requests:                         0") {
+		t.Errorf("%q gave\n%s", run, r.stdout)
+	}
+
+	t.Setenv("PATH", t.TempDir())
+	r = benchtop(run...)
+	if r.expect(t, exitUsage); !strings.Contains(r.stderr, "videos are encoded by ffmpeg, which is not on the PATH; install it") {
+		t.Errorf("without ffmpeg:\n%s", r.stderr)
+	}
+}

@@ -21,16 +21,18 @@ def main():
     shutil.rmtree(TABLES, ignore_errors=True)
     write_models(OUT)
     write_hf(TABLES, small=True)
-    # The chat template of the Go tests' models.
-    with open(f"{OUT}/synthetic-spbpe/chat_template.jinja", "w") as f:
+    # A model as modelDirectory of the Go tests makes it.
+    os.makedirs(f"{OUT}/small", exist_ok=True)
+    shutil.copy(f"{OUT}/synthetic-spbpe/tokenizer.json", f"{OUT}/small")
+    with open(f"{OUT}/small/chat_template.jinja", "w") as f:
         f.write("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>")
-    with open(f"{OUT}/synthetic-spbpe/tokenizer_config.json", "w") as f:
+    with open(f"{OUT}/small/tokenizer_config.json", "w") as f:
         json.dump({"tokenizer_class": "PreTrainedTokenizerFast"}, f)
     cases = []
     for name, flags in names.items():
         at = f"--dataset-name hf --dataset-path {name} {flags} --backend " + ("openai-audio" if name in AUDIO else "openai-chat")  # fmt: skip
-        cases.append(("hf", name, "synthetic-spbpe", f"{at} --num-prompts 4 --no-oversample"))
-        cases.append(("hf", name, "synthetic-spbpe", f"{at} --num-prompts 3 --no-stream --seed 7 --hf-output-len 9"))
+        cases.append(("hf", name, "small", f"{at} --num-prompts 4 --no-oversample"))
+        cases.append(("hf", name, "small", f"{at} --num-prompts 3 --no-stream --seed 7 --hf-output-len 9"))
     recorded = []
     for (_, _, _, flags), rows in zip(cases, vllm_prompts(cases)):
         if "error" in rows[0]:

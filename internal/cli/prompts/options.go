@@ -55,12 +55,12 @@ func (o *Options) Define(groups *argv.Flags) {
 	group := func(heading string) datasets.Flags { return datasetFlags{groups.Group(heading), &o.counts} }
 	f := datasetFlags{groups.Group("Prompts"), &o.counts}
 	f.StringVar(&o.Name, "dataset-name", "random", "source of the prompts: "+strings.Join(datasets.Names(o.kinds), ", "))
-	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set")
+	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set; hf: also its name on the hub")
 	f.CountVar(&o.SharedInputLen, "input-len", "prompt length in tokens; overrides the length flag of the random data sets")
 	f.CountVar(&o.SharedOutputLen, "output-len", "output length in tokens; overrides the length flag of the data set")
 	f.BoolVar(&o.DisableShuffle, "disable-shuffle", false, "keep the order of the file")
 	f.BoolVar(&o.NoOversample, "no-oversample", false, "send fewer requests instead of repeating prompts")
-	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false, "custom, speed_bench: send prompts as they are, without the model's chat template")
+	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false, "custom, speed_bench, hf: send prompts as they are, without the model's chat template")
 	f.Var(&o.templateArguments, "chat-template-kwargs", "custom, speed_bench: variables for the chat template; for the server's template use --extra-body.chat_template_kwargs")
 	f.BoolVar(&o.MultimodalChat, "enable-multimodal-chat", false, "send prompts as chat messages with their media")
 	f.BoolVar(&o.PromptTokenIDs, "prompt-token-ids", false, "send prompts as lists of token ids instead of text")

@@ -69,7 +69,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/files": {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/report", "benchtop/export", "benchtop/export/journal",
 		"benchtop/internal/usage"},
 	"benchtop/internal/preview": {"benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/table",
-		"benchtop/datasets/tokenizer", "benchtop/datasets/trace"},
+		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/trace"},
 	"benchtop/internal/telemetry": {"benchtop/metrics"},
 	"benchtop/internal/attach":    {"benchtop/metrics"},
 	"benchtop/internal/race":      {},

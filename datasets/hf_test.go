@@ -72,7 +72,7 @@ func TestHFRefusals(t *testing.T) {
 		hfTest
 		want string
 	}{
-		"no column":        {hfTest{id: "philschmid/mt-bench", rows: `{"a": 1, "b": 2}`}, `rows.jsonl: no such column "turns": the file has a, b`},
+		"no column":        {hfTest{id: "philschmid/mt-bench", rows: `{"a": 1, "b": 2}`}, `rows.jsonl: no such column "turns"; the columns are "a", "b"`},
 		"no value":         {hfTest{id: "philschmid/mt-bench", rows: `{"turns": []}`}, `rows.jsonl, line 1: "turns[0]" is not in the row`},
 		"no string":        {hfTest{id: "openai/gsm8k", rows: "{\"question\": \"q\"}\n{\"question\": 7}"}, `rows.jsonl, line 2: "question": expected a string: got a number`},
 		"no array":         {hfTest{id: "lmarena-ai/VisionArena-Chat", rows: `{"conversation": "x", "images": []}`}, `line 1: expected "conversation" to be an array: got a string`},

@@ -120,7 +120,7 @@ func TestParquetColumns(t *testing.T) {
 		t.Errorf("got %s, %v", rows, err)
 	}
 	_, err = all("testdata/hub.parquet", nil, []string{"answer"})
-	if !errors.Is(err, ErrNoColumn) || err.Error() != `no such column "answer": the file has image, conversation, images, language, problem, label` {
+	if !errors.Is(err, ErrNoColumn) || err.Error() != `no such column "answer"; the columns are "image", "conversation", "images", "language", "problem", "label"` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+
+	"benchtop/datasets/textfile"
 )
 
 // Table is a file of rows. One goroutine uses it.
@@ -28,28 +29,7 @@ var ErrNoColumn = errors.New("no such column")
 
 // noColumn is the error of a column that is not among those of the file.
 func noColumn(name string, there []string) error {
-	const most = 40
-	list := make([]string, 0, most)
-	for _, column := range there[:min(most, len(there))] {
-		list = append(list, printable(column))
-	}
-	if len(there) > most {
-		list = append(list, "…")
-	}
-	if len(list) == 0 {
-		return fmt.Errorf("%w %q: the file has none", ErrNoColumn, name)
-	}
-	return fmt.Errorf("%w %q: the file has %s", ErrNoColumn, name, strings.Join(list, ", "))
-}
-
-// printable is a text of a file, fit to be shown.
-func printable(s string) string {
-	const most = 60 // bytes
-	quoted := fmt.Sprintf("%q", s[:min(most, len(s))])
-	if len(s) > most {
-		return quoted + " …"
-	}
-	return strings.Trim(quoted, `"`)
+	return fmt.Errorf("%w %s; the columns are %s", ErrNoColumn, textfile.Quote(name), textfile.Names(there))
 }
 
 // checkNumbers makes sure that rows of those numbers are there, and asked for in their order.

@@ -112,9 +112,9 @@ func TestTextRefused(t *testing.T) {
 		{"more behind", "a.json", "[{}]\n{}", nil, "line 2: the file goes on behind the end of the array"},
 		{"wrong brackets", "a.json", "[{},\n{\"a\":[}]\n}]", nil, "line 3: not JSON: '}' behind"},
 		{"an array that is not UTF-8", "a.json", "[{},\n{\"a\":\"\xff\"}]", nil, "line 2: the text is not UTF-8"},
-		{"no such column", "a.jsonl", "{\"a\":1}\n{\"b\":1}\n", []string{"b", "c"}, `no such column "c": the file has a, b`},
-		{"no column", "a.jsonl", "", []string{"c"}, `no such column "c": the file has none`},
-		{"no such column of CSV", "a.csv", "a,b\n", []string{"c"}, `no such column "c": the file has a, b`},
+		{"no such column", "a.jsonl", "{\"a\":1}\n{\"b\":1}\n", []string{"b", "c"}, `no such column "c"; the columns are "a", "b"`},
+		{"no column", "a.jsonl", "", []string{"c"}, `no such column "c"; the columns are none`},
+		{"no such column of CSV", "a.csv", "a,b\n", []string{"c"}, `no such column "c"; the columns are "a", "b"`},
 		{"CSV without a header", "a.csv", "", nil, "the file is empty; expected a table with a header"},
 		{"a quote", "a.csv", "a,b\n1,2\n\"1,2\n", nil, "line 3: not CSV"},
 	}

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +91,7 @@ func Read(ctx context.Context, r io.Reader, o Options) (*Requests, error) {
 		return nil, err
 	}
 	t.pick(q.Columns.Timestamp, q.Columns.Input, q.Columns.Output)
-	clock := Clock{Unit: o.Unit}
+	clock := Clock{Unit: o.Unit, Milliseconds: q.Columns.Milliseconds(t.columns)}
 	read, err := q.read(ctx, t, &clock, o)
 	if err != nil {
 		return nil, err
@@ -130,9 +129,6 @@ func (q *Requests) read(ctx context.Context, t *rows, clock *Clock, o Options) (
 		if err := q.take(values, clock, o); err != nil {
 			return n, textfile.AtLine(line, err)
 		}
-		if n == 0 && o.Unit == 0 && clock.Unit == 1 && q.Columns.Milliseconds(t.columns) && !bytes.ContainsRune(values[0], '.') {
-			clock.Unit = 1e-3
-		}
 		if q.n > maxRequests {
 			return n, textfile.AtLine(line, fmt.Errorf("more than %d requests; take a part of them", maxRequests))
 		}
@@ -144,7 +140,7 @@ func (q *Requests) read(ctx context.Context, t *rows, clock *Clock, o Options) (
 func (q *Requests) take(values [][]byte, clock *Clock, o Options) error {
 	at, err := clock.At(values[0])
 	if err == nil && (at > Longest || at < -Longest) {
-		err = fmt.Errorf("%s is %s from the first one, more than a year; what is the unit of the time stamps?", shown(values[0]), at)
+		err = fmt.Errorf("%s is %s from the first one, more than a year; what is the unit of the time stamps?", textfile.Value(values[0]), at)
 	}
 	if err != nil {
 		return inColumn(q.Columns.Timestamp, err)
@@ -170,7 +166,9 @@ func (q *Requests) take(values [][]byte, clock *Clock, o Options) error {
 	return nil
 }
 
-func inColumn(name string, err error) error { return fmt.Errorf("column %s: %w", quoted(name), err) }
+func inColumn(name string, err error) error {
+	return fmt.Errorf("column %s: %w", textfile.Quote(name), err)
+}
 
 // Milliseconds reports whether these are the columns of Mooncake's traces, whose time stamps are milliseconds. Those of Bailian's have the
 // same names, beside others, and are seconds.

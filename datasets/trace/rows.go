@@ -72,7 +72,7 @@ func (t *rows) next() (values [][]byte, line int, err error) {
 		for i, place := range t.places {
 			t.values[i] = t.values[i][:0]
 			if place < len(cells) {
-				t.values[i] = appendQuoted(t.values[i], cells[place])
+				t.values[i] = jsonscan.AppendQuoted(t.values[i], []byte(cells[place]))
 			}
 		}
 		return t.values, line, err
@@ -86,37 +86,18 @@ func (t *rows) next() (values [][]byte, line int, err error) {
 	return jsonscan.Fields(object, t.names...), t.lines.Number, nil
 }
 
-// appendQuoted appends a text as a JSON string.
-func appendQuoted(dst []byte, text string) []byte {
-	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) {
-		return append(dst, jsonscan.Quote(text)...)
-	}
-	dst = append(dst, '"')
-	dst = append(dst, text...)
-	return append(dst, '"')
-}
+// roles are those of the columns that a trace needs, in the order of known.
+var roles = []string{"timestamp", "input", "output"}
 
-// in completes the columns by well-known names, and makes sure that they are among those of a file.
+// in completes the columns of a trace, which needs all of roles.
 func (c Columns) in(there []string) (Columns, error) {
-	found := Find(there)
-	for _, column := range []struct {
-		role        string
-		name, known *string
-	}{
-		{"timestamp", &c.Timestamp, &found.Timestamp},
-		{"input", &c.Input, &found.Input},
-		{"output", &c.Output, &found.Output},
-	} {
-		switch {
-		case *column.name == "" && *column.known == "":
-			return c, fmt.Errorf("no column of the %s has a name that is known; give it with --trace-columns %s=NAME; the columns are %s", column.role, column.role, listed(there))
-		case *column.name == "":
-			*column.name = *column.known
-		case !slices.Contains(there, *column.name):
-			return c, fmt.Errorf("there is no column %s; the columns are %s; give the right one with --trace-columns", quoted(*column.name), listed(there))
+	c, err := c.Complete(there)
+	for i, role := range roles {
+		if err == nil && *c.all()[i] == "" {
+			err = fmt.Errorf("no column of the %s has a name that is known; give it with --trace-columns %s=NAME; the columns are %s", role, role, textfile.Names(there))
 		}
 	}
-	return c, nil
+	return c, err
 }
 
 // ParseColumns reads names of columns, as "timestamp=NAME,input=NAME,output=NAME"; those that are left out are found.
@@ -126,39 +107,15 @@ func ParseColumns(text string) (c Columns, err error) {
 	}
 	for part := range strings.SplitSeq(text, ",") {
 		role, name, _ := strings.Cut(part, "=")
-		to, ok := map[string]*string{"timestamp": &c.Timestamp, "input": &c.Input, "output": &c.Output}[strings.TrimSpace(role)]
-		if name = strings.TrimSpace(name); !ok || name == "" {
-			return Columns{}, fmt.Errorf("expected timestamp=NAME,input=NAME,output=NAME, or some of these: got %s", quoted(part))
+		i := slices.Index(roles, strings.TrimSpace(role))
+		if name = strings.TrimSpace(name); i < 0 || name == "" {
+			return Columns{}, fmt.Errorf("expected timestamp=NAME,input=NAME,output=NAME, or some of these: got %s", textfile.Quote(part))
 		}
+		to := c.all()[i]
 		if *to != "" {
-			return Columns{}, fmt.Errorf("the column of the %s is named twice", strings.TrimSpace(role))
+			return Columns{}, fmt.Errorf("the column of the %s is named twice", roles[i])
 		}
 		*to = name
 	}
 	return c, nil
-}
-
-// listed are names of columns, or the first of very many.
-func listed(names []string) string {
-	const most = 12
-	var list []string
-	for _, name := range names[:min(most, len(names))] {
-		list = append(list, quoted(name))
-	}
-	if len(names) > most {
-		list = append(list, "…")
-	}
-	if len(list) == 0 {
-		return "none"
-	}
-	return strings.Join(list, ", ")
-}
-
-// quoted is a text in quotes, or its beginning.
-func quoted(text string) string {
-	const most = 60 // bytes
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return fmt.Sprintf("%q", text)
 }

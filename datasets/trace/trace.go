@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/lengths"
+	"benchtop/datasets/textfile"
 )
 
 // Columns are the names of columns, "" for those that are not there.
@@ -28,33 +30,45 @@ var known = [4][]string{
 	{"hashids", "blockhashes", "blockids"},
 }
 
-// Find picks columns by well-known names, such as those of the traces of Azure, BurstGPT and Mooncake.
-func Find(names []string) Columns {
-	var c Columns
-	for i, to := range []*string{&c.Timestamp, &c.Input, &c.Output, &c.HashIDs} {
-		best := len(known[i])
-		for _, name := range names {
-			plain := strings.Map(func(r rune) rune {
-				if unicode.IsLetter(r) || unicode.IsDigit(r) {
-					return unicode.ToLower(r)
-				}
-				return -1
-			}, name)
-			for rank, k := range known[i][:best] {
-				if plain == k {
-					*to, best = name, rank
-				}
-			}
+// all are the names, in the order of known.
+func (c *Columns) all() [4]*string {
+	return [4]*string{&c.Timestamp, &c.Input, &c.Output, &c.HashIDs}
+}
+
+// Complete finds the columns without a name among those of a file by well-known names, such as those of the traces of Azure, BurstGPT and
+// Mooncake, and makes sure that the others are there.
+func (c Columns) Complete(there []string) (Columns, error) {
+	for i, name := range c.all() {
+		if *name == "" {
+			*name = wellKnown(there, known[i])
+		} else if !slices.Contains(there, *name) {
+			return c, fmt.Errorf("there is no column %s; the columns are %s", textfile.Quote(*name), textfile.Names(there))
 		}
 	}
-	return c
+	return c, nil
+}
+
+// wellKnown is the likeliest of the names that are known, "" for none.
+func wellKnown(there, known []string) (likeliest string) {
+	for _, name := range there {
+		plain := strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, name)
+		if rank := slices.Index(known, plain); rank >= 0 {
+			likeliest, known = name, known[:rank]
+		}
+	}
+	return likeliest
 }
 
 // Length reads a length in tokens, which may be written as 12.0 or "12".
 func Length(raw []byte, least int) (int, error) {
 	f, err := number(raw)
 	if err != nil || f < float64(least) || f > lengths.Most || f != math.Trunc(f) {
-		return 0, fmt.Errorf("expected a whole number from %d to %d: got %s", least, lengths.Most, shown(raw))
+		return 0, fmt.Errorf("expected a whole number from %d to %d: got %s", least, lengths.Most, textfile.Value(raw))
 	}
 	return int(f), nil
 }
@@ -81,22 +95,12 @@ func content(raw []byte) []byte {
 	return []byte(jsonscan.Text(raw))
 }
 
-// shown is a value, or the beginning of a long one.
-func shown(raw []byte) string {
-	const most = 60
-	if len(raw) == 0 {
-		return "nothing"
-	}
-	if len(raw) > most {
-		return strings.ToValidUTF8(string(raw[:most]), "") + " …"
-	}
-	return string(raw)
-}
-
 // Clock turns time stamps into offsets from the first one: numbers, or dates as 2023-11-16 18:17:03.98 and 2023-11-16T18:17:03Z.
 type Clock struct {
 	// Unit is how many seconds a number counts as; 0 goes by the size of the first one: seconds, or milli-, micro- or nanoseconds since 1970.
 	Unit float64
+	// Milliseconds has whole numbers that do not count from 1970 count milliseconds, if Unit is 0.
+	Milliseconds bool
 
 	begun  bool
 	layout string // of dates, "" for numbers
@@ -118,13 +122,13 @@ func (c *Clock) At(raw []byte) (time.Duration, error) {
 	if c.layout != "" {
 		at, err := time.Parse(c.layout, string(bytes.TrimSpace(content(raw))))
 		if !jsonscan.IsString(raw) || err != nil {
-			return 0, fmt.Errorf("expected a time like the first one, %s: got %s", c.origin.Format(c.layout), shown(raw))
+			return 0, fmt.Errorf("expected a time like the first one, %s: got %s", c.origin.Format(c.layout), textfile.Value(raw))
 		}
 		return c.offset(raw, at.Sub(c.origin).Seconds(), at.Sub(c.origin))
 	}
 	f, err := number(raw)
 	if err != nil {
-		return 0, fmt.Errorf("expected a number, as the first time stamp is: got %s", shown(raw))
+		return 0, fmt.Errorf("expected a number, as the first time stamp is: got %s", textfile.Value(raw))
 	}
 	seconds := (f - c.first) * c.Unit
 	return c.offset(raw, seconds, time.Duration(math.Round(seconds*float64(time.Second))))
@@ -132,7 +136,7 @@ func (c *Clock) At(raw []byte) (time.Duration, error) {
 
 func (c *Clock) offset(raw []byte, seconds float64, d time.Duration) (time.Duration, error) {
 	if !(math.Abs(seconds) <= maxOffset.Seconds()) {
-		return 0, fmt.Errorf("%s is more than a hundred years from the first time stamp; is its unit seconds?", shown(raw))
+		return 0, fmt.Errorf("%s is more than a hundred years from the first time stamp; is its unit seconds?", textfile.Value(raw))
 	}
 	return d, nil
 }
@@ -142,7 +146,9 @@ func (c *Clock) begin(raw []byte) error {
 	if f, err := number(raw); err == nil {
 		c.begun, c.first = true, f
 		if c.Unit == 0 {
-			c.Unit = unit(f)
+			if c.Unit = unit(f); c.Unit == 1 && c.Milliseconds && !bytes.ContainsRune(raw, '.') {
+				c.Unit = 1e-3
+			}
 		}
 		return nil
 	}
@@ -154,7 +160,7 @@ func (c *Clock) begin(raw []byte) error {
 			}
 		}
 	}
-	return fmt.Errorf("expected a time, as 12.5 or 2023-11-16 18:17:03.98: got %s", shown(raw))
+	return fmt.Errorf("expected a time, as 12.5 or 2023-11-16 18:17:03.98: got %s", textfile.Value(raw))
 }
 
 // unit is the unit of a number that counts from 1970, in seconds; 1 for one that does not, or counts seconds.
@@ -184,7 +190,7 @@ func ParseUnit(name string) (seconds float64, err error) {
 		}
 	}
 	if name != "" {
-		err = fmt.Errorf("%s: use s, ms, us or ns", quoted(name))
+		err = fmt.Errorf("%s: use s, ms, us or ns", textfile.Quote(name))
 	}
 	return 0, err
 }

@@ -20,7 +20,7 @@ func TestFind(t *testing.T) {
 		{"id,conversations", Columns{}},
 		{"", Columns{}},
 	} {
-		if got := Find(strings.Split(c.names, ",")); got != c.want {
+		if got, _ := (Columns{}).Complete(strings.Split(c.names, ",")); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.names, got, c.want)
 		}
 	}

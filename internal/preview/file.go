@@ -65,7 +65,6 @@ type fileReader struct {
 	rows     table.Table
 	form     form
 	clock    trace.Clock
-	millis   bool // times are milliseconds, unless they count from 1970 in another unit
 	seed     maphash.Seed
 	analysis *Analysis
 
@@ -131,9 +130,9 @@ func (r *fileReader) recognize(ctx context.Context) error {
 		r.setChunk(ids)
 	}
 	r.clock.Unit = r.Unit
-	r.millis = r.Unit == 0 && whole && c.Milliseconds(names)
+	r.clock.Milliseconds = whole && c.Milliseconds(names)
 	if c.HashIDs != "" { // of whatever names
-		r.millis = r.Unit == 0 && whole && r.ChunkSize != vLLMBlock
+		r.clock.Milliseconds = whole && r.ChunkSize != vLLMBlock
 	}
 	return nil
 }
@@ -196,9 +195,7 @@ func (r *fileReader) take(ctx context.Context, object []byte) error {
 		if w.At, err = r.clock.At(fields[0]); err != nil {
 			return inColumn(c.Timestamp, err)
 		}
-		if w.Timed = true; r.millis && r.clock.Unit == 1 { // by the size of the first
-			r.clock.Unit = 0.001
-		}
+		w.Timed = true
 	}
 	if c.Input != "" {
 		if w.Input, err = trace.Length(fields[1], 0); err != nil {

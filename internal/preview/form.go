@@ -1,7 +1,6 @@
 package preview
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -12,6 +11,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/textfile"
 	"benchtop/datasets/trace"
 )
 
@@ -67,14 +67,8 @@ const expectedForms = `prompts ("prompt", "conversations", "turns" or "messages"
 // formOf tells the form of a file from its columns.
 func formOf(names []string, labels trace.Columns) (f form, err error) {
 	f = prompted(names)
-	f.columns = trace.Find(names)
-	for _, c := range []struct {
-		name string
-		to   *string
-	}{{labels.Timestamp, &f.columns.Timestamp}, {labels.Input, &f.columns.Input}, {labels.Output, &f.columns.Output}, {labels.HashIDs, &f.columns.HashIDs}} {
-		if *c.to = cmp.Or(c.name, *c.to); c.name != "" && !slices.Contains(names, c.name) {
-			return f, fmt.Errorf("no column %q; the columns are %s", c.name, listedNames(names))
-		}
+	if f.columns, err = labels.Complete(names); err != nil {
+		return f, err
 	}
 	c := f.columns
 	switch {
@@ -83,7 +77,7 @@ func formOf(names []string, labels trace.Columns) (f form, err error) {
 		f.name, f.dataset = "requests with their prompts", ""
 	case f.prompt != "":
 	case c.Input == "":
-		return f, fmt.Errorf("the columns are %s; expected %s", listedNames(names), expectedForms)
+		return f, fmt.Errorf("the columns are %s; expected %s", textfile.Names(names), expectedForms)
 	case c.HashIDs != "":
 		f.name, f.dataset, f.files = "trace of lengths with the blocks of prompts", "timed_trace", []string{".jsonl"}
 	case slices.Contains(names, "Model") && slices.Contains(names, "Log Type"):
@@ -95,19 +89,6 @@ func formOf(names []string, labels trace.Columns) (f form, err error) {
 	}
 	f.name += ": columns " + strings.Join(f.wanted(), ", ")
 	return f, nil
-}
-
-// listedNames lists names of a file, as many as a person reads.
-func listedNames(names []string) string {
-	const most = 20
-	var list []string
-	for _, name := range names[:min(most, len(names))] {
-		list = append(list, fmt.Sprintf("%q", name[:min(len(name), 60)]))
-	}
-	if len(names) > most {
-		list = append(list, "…")
-	}
-	return cmp.Or(strings.Join(list, ", "), "none")
 }
 
 // wanted are the columns that are read.

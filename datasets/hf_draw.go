@@ -263,7 +263,7 @@ func (d *hfDrawing) accept(ctx context.Context, rows []hfPrompt) error {
 	from := len(d.drawn)
 	for i, p := range rows {
 		if outputs[i] == 0 && !d.class.limits.always {
-			return d.located(ctx, p, fmt.Errorf("%s has no tokens, so there is no output length; give one with --hf-output-len", quoteCell(d.class.answer)))
+			return d.located(ctx, p, d.noLength())
 		}
 		if !d.class.limits.fit(inputs[i], outputs[i], d.length > 0) {
 			continue
@@ -280,6 +280,15 @@ func (d *hfDrawing) accept(ctx context.Context, rows []hfPrompt) error {
 		taken = append(taken, p)
 	}
 	return d.complete(ctx, taken, d.drawn[from:])
+}
+
+// noLength is the error of an answer without tokens.
+func (d *hfDrawing) noLength() error {
+	way := "give one with --hf-output-len"
+	if d.class.own {
+		way = "take the row out of a copy of the data set"
+	}
+	return fmt.Errorf("%s has no tokens, so there is no output length; %s", quoteCell(d.class.answer), way)
 }
 
 // located says where a row stands that an error is about.

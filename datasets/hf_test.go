@@ -85,6 +85,7 @@ func TestHFRefusals(t *testing.T) {
 		"no recording":     {hfTest{id: "facebook/voxpopuli", rows: `{"audio": 7}`, options: Common{Forms: AsAudio}}, `line 1: "audio": expected a recording: got a number`},
 		"lost recording":   {hfTest{id: "facebook/voxpopuli", rows: `{"audio": "/no/such.wav"}`, options: Common{Forms: AsAudio}}, `line 1: "audio": file does not exist`},
 		"no answer":        {hfTest{id: "Aeala/ShareGPT_Vicuna_unfiltered", rows: hfTalk + hfMute}, `line 2: "conversations[1].value" has no tokens, so there is no output length; give one with --hf-output-len`},
+		"no region":        {hfTest{id: "zed-industries/zeta", rows: `{"events": "e", "input": "i", "output": ""}`}, `line 1: "output" has no tokens, so there is no output length; take the row out`},
 		"no second turn":   {hfTest{id: "Aeala/ShareGPT_Vicuna_unfiltered", rows: hfAlone}, "none of the 1 rows is of a length to be taken (4 to 1024 prompt tokens, 4 or more output tokens, 2048 together at most)"},
 		"no conversations": {hfTest{id: "Aeala/ShareGPT_Vicuna_unfiltered", rows: `{"conversations": null}`}, `line 1: expected "conversations" to be an array: got null`},
 		"no rows":          {hfTest{id: "openai/gsm8k", rows: ` `}, "there are no rows"},

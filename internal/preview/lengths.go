@@ -90,7 +90,11 @@ func (l *lengths) describe() string {
 	if lo == hi {
 		return fmt.Sprintf("%s in all, each %s", grouped(l.sum), grouped(lo))
 	}
-	return fmt.Sprintf("%s in all: mean %.1f, min %s, p50 %s, p90 %s, p99 %s, max %s", grouped(l.sum), l.mean(),
+	mean := fmt.Sprintf("%.1f", l.mean())
+	if l.mean() >= 1000 {
+		mean = grouped(int(math.Round(l.mean())))
+	}
+	return fmt.Sprintf("%s in all: mean %s, min %s, p50 %s, p90 %s, p99 %s, max %s", grouped(l.sum), mean,
 		grouped(lo), grouped(l.quantile(0.5)), grouped(l.quantile(0.9)), grouped(l.quantile(0.99)), grouped(hi))
 }
 

@@ -39,7 +39,7 @@ func TestText(t *testing.T) {
 	}
 	want := `requests             20
 sent as              text
-prompt tokens        27,600 in all: mean 1380.0, min 1,000, p50 1,360, p90 1,680, p99 1,760,
+prompt tokens        27,600 in all: mean 1,380, min 1,000, p50 1,360, p90 1,680, p99 1,760,
                      max 1,760
 output tokens        2,560 in all, each 128
 

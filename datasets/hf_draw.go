@@ -58,6 +58,9 @@ func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string
 	if d.tables.shards, err = d.hub.Select(ctx, d.from); err != nil {
 		return nil, err
 	}
+	if err := hub.Complete(d.tables.shards); err != nil && d.tables.shards[0].Name != d.from.Path {
+		note(err.Error() + "; with the others the prompts are different")
+	}
 	if d.class == nil {
 		row, err := d.first(ctx)
 		if err != nil {

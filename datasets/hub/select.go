@@ -119,7 +119,7 @@ const convertedBranch = "refs/convert/parquet"
 // repository is the one that the path names, which is no file for the reason given.
 func (s Selection) repository(reason error) (Repository, error) {
 	repo, err := ParseRepository(Datasets, s.Path, "")
-	if err == nil && (reason == nil || errors.Is(reason, fs.ErrNotExist)) {
+	if err == nil && errors.Is(reason, fs.ErrNotExist) {
 		return repo, nil
 	}
 	if reason == nil {
@@ -152,7 +152,7 @@ func (s Selection) Directory() (string, error) {
 func (h *Hub) selectFrom(ctx context.Context, repo Repository, s Selection) (shards []Shard, err error) {
 	cached := h.Cached(repo, "", func(dir string) (err error) {
 		if shards, err = local(ctx, dir, s); err == nil {
-			err = complete(shards)
+			err = Complete(shards)
 		}
 		return err
 	})
@@ -291,8 +291,8 @@ func local(ctx context.Context, dir string, s Selection) ([]Shard, error) {
 
 var numbered = regexp.MustCompile(`\A(.*)-[0-9]{5}-of-([0-9]{5})(.*)\z`)
 
-// complete reports which files are missing of those that have a number, as in train-00000-of-00002.parquet: a cache need not have all.
-func complete(shards []Shard) error {
+// Complete reports which files are missing of those that have a number, as in train-00000-of-00002.parquet: caches and directories need not have all.
+func Complete(shards []Shard) error {
 	counts := map[string]int{}
 	for _, s := range shards {
 		match := numbered.FindStringSubmatch(s.Name)

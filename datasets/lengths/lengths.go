@@ -138,7 +138,7 @@ func wholeLength(text string) (int, error) {
 func number(text string, most float64) (float64, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || strings.ContainsAny(text, "xX_") || !(f >= 0 && f <= most) {
-		return 0, fmt.Errorf("expected a number from 0 to %v: got %s", most, quoted(text))
+		return 0, fmt.Errorf("expected a number from 0 to %.0f: got %s", most, quoted(text))
 	}
 	return f, nil
 }

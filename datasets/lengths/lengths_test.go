@@ -53,7 +53,7 @@ func TestParseErrors(t *testing.T) {
 		{"normal mean=100", `std is missing; expected normal mean=… std=…`},
 		{"normal mean=100 stddev=5", `"stddev=5" is no parameter of normal`},
 		{"normal mean=100 std=5 mean=6", `mean is given twice`},
-		{"normal mean= std=5", `mean: expected a number from 0 to 1.6777216e+07: got ""`},
+		{"normal mean= std=5", `mean: expected a number from 0 to 16777216: got ""`},
 		{"normal mean=0x10 std=5", `mean: expected a number`},
 		{"normal mean=nan std=5", `mean: expected a number`},
 		{"normal mean=5 std=inf", `std: expected a number`},

@@ -86,8 +86,8 @@ func TestReadErrors(t *testing.T) {
 	}{
 		{name: "empty", text: "", want: "the file is empty; expected a table with a header, or an object on each line"},
 		{name: "a header alone", text: "time,isl,osl\n", want: "the file has no rows; expected a table"},
-		{name: "no lengths", text: "time,model\n1,a", want: `no column of the input has a name that is known; give it with --trace-columns input=NAME; the columns are "time", "model"`},
-		{name: "no time", text: `{"isl":1}`, want: `no column of the timestamp has a name that is known; give it with --trace-columns timestamp=NAME; the columns are "isl"`},
+		{name: "no lengths", text: "time,model\n1,a", want: `no column has a known name for the input; give it with --trace-columns input=NAME; the columns are "time", "model"`},
+		{name: "no time", text: `{"isl":1}`, want: `no column has a known name for the timestamp; give it with --trace-columns timestamp=NAME; the columns are "isl"`},
 		{name: "no fields", text: `{}`, want: `the columns are none`},
 		{name: "another column", text: burst, o: Options{Columns: Columns{Output: "osl\n"}}, want: `there is no column "osl\n"; the columns are "Timestamp", "Model", "Request tokens", "Response tokens", "Total tokens", "Log Type"`},
 		{name: "very many columns", text: strings.Repeat("a,", 5000) + "b\n1", want: `"a", "a" and 4981 more`},

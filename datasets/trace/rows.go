@@ -94,7 +94,7 @@ func (c Columns) in(there []string) (Columns, error) {
 	c, err := c.Complete(there)
 	for i, role := range roles {
 		if err == nil && *c.all()[i] == "" {
-			err = fmt.Errorf("no column of the %s has a name that is known; give it with --trace-columns %s=NAME; the columns are %s", role, role, textfile.Names(there))
+			err = fmt.Errorf("no column has a known name for the %s; give it with --trace-columns %s=NAME; the columns are %s", role, role, textfile.Names(there))
 		}
 	}
 	return c, err

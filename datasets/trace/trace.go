@@ -136,7 +136,11 @@ func (c *Clock) At(raw []byte) (time.Duration, error) {
 
 func (c *Clock) offset(raw []byte, seconds float64, d time.Duration) (time.Duration, error) {
 	if !(math.Abs(seconds) <= maxOffset.Seconds()) {
-		return 0, fmt.Errorf("%s is more than a hundred years from the first time stamp; is its unit seconds?", textfile.Value(raw))
+		hint := ""
+		if c.layout == "" {
+			hint = "; is its unit seconds?"
+		}
+		return 0, fmt.Errorf("%s is more than a hundred years from the first time stamp%s", textfile.Value(raw), hint)
 	}
 	return d, nil
 }

@@ -66,8 +66,8 @@ func TestClock(t *testing.T) {
 		{"null", 0, []string{`1`, `null`}, 0, "expected a number, as the first time stamp is: got null"},
 		{"a number behind dates", 0, []string{`"2024-05-10 00:00:00"`, `5`}, 0, "expected a time like the first one, 2024-05-10 00:00:00: got 5"},
 		{"another date", 0, []string{`"2024-05-10 00:00:00"`, `"2024-05-10T00:00:00Z"`}, 0, "expected a time like the first one"},
-		{"far away", 0, []string{`0`, `1e300`}, 0, "1e300 is more than a hundred years from the first time stamp"},
-		{"dates far away", 0, []string{`"2024-05-10 00:00:00"`, `"0001-05-10 00:00:00"`}, 0, "more than a hundred years"},
+		{"far away", 0, []string{`0`, `1e300`}, 0, "1e300 is more than a hundred years from the first time stamp; is its unit seconds?"},
+		{"dates far away", 0, []string{`"2024-05-10 00:00:00"`, `"0001-05-10 00:00:00"`}, 0, "a hundred years from the first time stamp"},
 		{"infinity", 0, []string{`"inf"`}, 0, "expected a time"},
 	} {
 		clock := Clock{Unit: c.unit}
@@ -78,7 +78,7 @@ func TestClock(t *testing.T) {
 				t.Errorf("%s: the first is at %v", c.name, got)
 			}
 		}
-		if c.bad == "" && (err != nil || got != c.want) || c.bad != "" && (err == nil || !strings.Contains(err.Error(), c.bad)) {
+		if c.bad == "" && (err != nil || got != c.want) || c.bad != "" && (err == nil || !strings.HasSuffix(err.Error(), c.bad) && !strings.HasPrefix(err.Error(), c.bad)) {
 			t.Errorf("%s: %v, %v, want %v %s", c.name, got, err, c.want, c.bad)
 		}
 	}

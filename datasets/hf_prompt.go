@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"benchtop/datasets/textfile"
 )
 
 // hfPrompt is a row that may become a prompt.
@@ -58,6 +60,9 @@ func textAt(row hfValues, path string, show func([]byte) (string, error), loose 
 	}
 	if err != nil {
 		return "", err
+	}
+	if len(value) > textfile.MaxObject {
+		return "", fmt.Errorf("%s is longer than %d MiB", quoteCell(path), textfile.MaxObject>>20)
 	}
 	if show == nil {
 		show = hfText

@@ -35,7 +35,7 @@ func (h *hfTest) open(t *testing.T) (*List, error) {
 	k := newHF()
 	k.flags.name, k.flags.column, k.flags.outputLen = h.id, h.flags.column, h.flags.outputLen
 	k.flags.minDistance, k.flags.maxDistance = h.flags.minDistance, max(k.flags.maxDistance, h.flags.maxDistance)
-	k.flags.minSeconds = h.flags.minSeconds
+	k.flags.minSeconds, k.flags.subset = h.flags.minSeconds, h.flags.subset
 	c := h.options
 	if c.Prompts == 0 {
 		c.Prompts = 2

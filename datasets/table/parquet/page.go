@@ -170,7 +170,7 @@ func (c *cursor) readWords() error {
 	if c.large(head) {
 		c.words = &largeWords{count: head.values, open: func() (*streamed, error) {
 			r, err := c.stream(body, head.size, c.chunk.codec)
-			return &streamed{r: r, left: head.plainSize}, err
+			return &streamed{r: r, left: head.plainSize, most: int64(c.file.most)}, err
 		}}
 		return c.checkSum(head, body)
 	}

@@ -11,6 +11,8 @@ const maxRow = 256 << 20
 
 var errDisagree = errors.New("its levels do not fit the schema and the other fields")
 
+func errLarge(most int64) error { return fmt.Errorf("the row is larger than %d MiB", most>>20) }
+
 // row writes a row as JSON. Each value brings a level of definition, up to which its ancestors are there, and a level of repetition,
 // that of the list which it goes on with. In a column of lists of texts:
 //
@@ -74,7 +76,7 @@ func (r *row) node(n *node) error {
 	case err != nil:
 		return err
 	case len(r.dst) > r.limit:
-		return fmt.Errorf("the row is larger than %d MiB", r.f.most>>20)
+		return errLarge(int64(r.f.most))
 	case n.optional && c.def < n.nullDef:
 		return r.absent(n, n.nullDef, "null")
 	}

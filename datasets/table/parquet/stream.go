@@ -86,7 +86,7 @@ func (c *cursor) openLarge(head pageHead, offset int64) error {
 		left -= levels
 		r, err = c.stream(offset+levels, head.size-levels, codec)
 	}
-	c.left, c.has, c.values = int(head.values), false, &streamed{r: r, left: left}
+	c.left, c.has, c.values = int(head.values), false, &streamed{r: r, left: left, most: int64(c.file.most)}
 	return err
 }
 
@@ -166,6 +166,7 @@ func readMost(dst []byte, r io.Reader, n int64) ([]byte, error) {
 type streamed struct {
 	r     *bufio.Reader
 	left  int64 // bytes
+	most  int64 // bytes of a value
 	value []byte
 }
 
@@ -186,6 +187,9 @@ func (s *streamed) next() (datum, error) {
 	n, err := s.size()
 	if err != nil {
 		return datum{}, err
+	}
+	if n > s.most {
+		return datum{}, errLarge(s.most)
 	}
 	if s.value, err = readMost(s.value[:0], s.r, n); err != nil {
 		return datum{}, broken(err)

@@ -46,8 +46,16 @@ func TestRowIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.most = 100
-	_, err = f.Row(context.Background(), nil, 4, []int{0, 1, 2, 3, 4})
-	if err == nil || !strings.Contains(err.Error(), "the row is larger than") {
+	for _, large := range []int64{largePage, 0} { // values read with their page, and piece by piece
+		f.large = large
+		_, err = f.Row(context.Background(), nil, 4, []int{0, 1, 2, 3, 4})
+		if err == nil || !strings.Contains(err.Error(), "the row is larger than") {
+			t.Errorf("got %v", err)
+		}
+	}
+	// A value is measured before it is read.
+	s := streamed{r: bufio.NewReader(strings.NewReader("\xff\xff\x00\x00")), left: 1 << 20, most: 100}
+	if _, err := s.next(); err == nil || !strings.Contains(err.Error(), "the row is larger than") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,0 +1,32 @@
+package datasets
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A text that the reader of a table lets through, for it may hold pictures, is too large for a prompt.
+func TestHFTextIsBounded(t *testing.T) {
+	row := hfValues(`{"text":"` + strings.Repeat("x", 64<<20) + `"}`)
+	if _, err := textAt(row, "text", nil, false); err == nil || err.Error() != `"text" is longer than 64 MiB` {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A directory that lacks some of the numbered files is used as it is, as by vLLM, and a note says so. A file that was named is what was meant.
+func TestHFFilesMissing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "test-00001-of-00002.jsonl")
+	write(t, path, `{"question": "a b c d"}`)
+	for path, told := range map[string]string{dir: "only 1 of the 2 files", path: ""} {
+		h := hfTest{id: "openai/gsm8k", options: Common{Path: path, Prompts: 1, SkipChatTemplate: true}}
+		h.flags.subset = "default"
+		if _, err := h.open(t); err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(h.notes, " "); !strings.Contains(notes, told) || told == "" && notes != "" {
+			t.Errorf("%s: told %q", path, notes)
+		}
+	}
+}

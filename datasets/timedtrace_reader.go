@@ -236,8 +236,8 @@ func traceNumber(raw []byte) (float64, error) {
 	return f, nil
 }
 
-// traceTime reads a time stamp as an offset from the start of the run; a larger one than that of the longest run counts from another start, such as 1970. It may be negative, as it may be smaller than the
-// one before: such a request starts at once.
+// traceTime reads a time stamp as an offset from the start of the run; a larger one than that of the longest run counts from another start,
+// such as 1970. It may be negative, as it may be smaller than the one before: such a request starts at once.
 func traceTime(raw []byte, multiplier float64) (time.Duration, error) {
 	f, err := traceNumber(raw)
 	if err != nil {
@@ -253,14 +253,11 @@ func traceTime(raw []byte, multiplier float64) (time.Duration, error) {
 
 // traceLength reads a length in tokens.
 func traceLength(raw []byte, least int) (int32, error) {
-	f, err := traceNumber(raw)
-	if err != nil {
+	if _, err := traceNumber(raw); err != nil {
 		return 0, err
 	}
-	if f < float64(least) || f > maxLen || f != math.Trunc(f) {
-		return 0, fmt.Errorf("expected a whole number from %d to %d: got %s", least, maxLen, firstOf(raw))
-	}
-	return int32(f), nil
+	n, err := trace.Length(raw, least)
+	return int32(n), err
 }
 
 // maxHashDigits is Python's own bound on integers in text.

@@ -26,7 +26,6 @@ type Selection struct {
 // Shard is a file of rows, fetched when it is needed.
 type Shard struct {
 	Name string // in its repository, with slashes; the path of a file that was given alone
-	Size int64  // bytes
 
 	path string // where it lies; "" where it has to be fetched
 	hub  *Hub
@@ -52,7 +51,7 @@ func (s Shard) Fetch(ctx context.Context) (path string, err error) {
 func (h *Hub) Select(ctx context.Context, s Selection) ([]Shard, error) {
 	info, err := os.Stat(s.Path)
 	if err == nil && info.Mode().IsRegular() {
-		return []Shard{{Name: s.Path, Size: info.Size(), path: s.Path}}, usable(s.Path)
+		return []Shard{{Name: s.Path, path: s.Path}}, usable(s.Path)
 	}
 	if err == nil && info.IsDir() {
 		dir, err := s.Directory()
@@ -200,7 +199,7 @@ func (h *Hub) remote(ctx context.Context, repo Repository, s Selection) ([]Shard
 		if len(files) > 1 {
 			part = fmt.Sprintf("file %d of %d, ", i+1, len(files))
 		}
-		shards[i] = Shard{Name: name, Size: e.Size, hub: h, of: repo, repo: at,
+		shards[i] = Shard{Name: name, hub: h, of: repo, repo: at,
 			file: File{Name: name, Limit: math.MaxInt64, Reported: true, size: e.Size, sum: e.SHA256, part: part}}
 	}
 	return shards, nil
@@ -280,11 +279,7 @@ func local(ctx context.Context, dir string, s Selection) ([]Shard, error) {
 		if err := usable(path); err != nil {
 			return nil, err
 		}
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, PathCause(err))
-		}
-		shards[i] = Shard{Name: name, Size: info.Size(), path: path}
+		shards[i] = Shard{Name: name, path: path}
 	}
 	return shards, nil
 }

@@ -34,8 +34,8 @@ func contents(t *testing.T, shards []Shard) string {
 			return err.Error()
 		}
 		data, err := os.ReadFile(path)
-		if err != nil || int64(len(data)) != s.Size {
-			t.Errorf("%s: got %d bytes, error %v, want %d", s.Name, len(data), err, s.Size)
+		if err != nil {
+			t.Errorf("%s: %v", s.Name, err)
 		}
 		all = append(all, string(data))
 	}

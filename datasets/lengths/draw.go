@@ -136,8 +136,8 @@ func overArgument(f func(float64) float64, x float64) float64 {
 
 // Summary describes lengths that were drawn.
 type Summary struct {
-	Mean          float64
-	P50, P99, Max int
+	Mean     float64
+	P50, P99 int
 }
 
 // Summarize describes the lengths of n requests: the input's, and the output's.
@@ -154,7 +154,7 @@ func Summarize(n int, pair func(i int) Pair) (input, output Summary) {
 		}
 		slices.Sort(all)
 		at := func(share float64) int { return int(all[int(math.Ceil(share*float64(len(all))))-1]) }
-		return Summary{Mean: float64(sum) / float64(len(all)), P50: at(0.5), P99: at(0.99), Max: at(1)}
+		return Summary{Mean: float64(sum) / float64(len(all)), P50: at(0.5), P99: at(0.99)}
 	}
 	return of(func(p Pair) int32 { return p.Input }), of(func(p Pair) int32 { return p.Output })
 }

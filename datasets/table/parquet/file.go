@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"sort"
 )
 
@@ -88,7 +87,7 @@ func (f *File) describe(footer []byte, size int64) error {
 	rows := int64(0)
 	f.starts = append(f.starts, 0)
 	for i := range m.groups {
-		if rows += m.groups[i].rows; rows > math.MaxInt32 && rows > size<<10 || rows > 1<<20 && rows > size<<10 {
+		if rows += m.groups[i].rows; rows > max(1<<20, size<<10) {
 			return fmt.Errorf("it claims %d rows in %d bytes", rows, size)
 		}
 		f.starts = append(f.starts, int(rows))

@@ -51,7 +51,6 @@ const (
 type logical struct {
 	kind  int64 // 0 for none
 	scale int64
-	bits  int64 // of an integer
 	sign  bool
 	utc   bool
 	unit  int64 // 1 for milliseconds, 2 for microseconds, 3 for nanoseconds
@@ -145,8 +144,6 @@ func (t *thrift) logical() logical {
 			switch {
 			case id == logicalDecimal && field == 1 && kind == thriftInt32:
 				l.scale = t.int()
-			case id == logicalInteger && field == 1 && kind == thriftByte:
-				l.bits = int64(t.byte())
 			case id == logicalInteger && field == 2:
 				l.sign = kind == thriftTrue
 			case (id == logicalTime || id == logicalTimestamp) && field == 1:

@@ -184,13 +184,12 @@ func (s *schema) content(e element, path string, def, rep, depth int) (*node, er
 func (s *schema) repeated(e element, path string, isMap bool, def, rep, depth int) (*node, error) {
 	child := s.left[0]
 	older := child.isLeaf || child.children != 1 || child.name == "array" || child.name == e.name+"_tuple"
+	s.left = s.left[1:]
 	var elements *node
 	var err error
 	if older {
-		s.left = s.left[1:]
 		elements, err = s.content(child, path+child.name, def+1, rep+1, depth+1)
 	} else {
-		s.left = s.left[1:]
 		elements, err = s.node(path+child.name+".", def+1, rep+1, depth+2)
 	}
 	if err != nil {

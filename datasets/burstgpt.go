@@ -177,7 +177,7 @@ func readBurstGPT(r io.Reader, keep func(row burstRow, line int)) (total int, er
 	}
 	model, response := slices.Index(rows.Header, "Model"), slices.Index(rows.Header, "Response tokens")
 	if model < 0 || response < 0 || len(rows.Header) < 4 {
-		return 0, textfile.AtLine(rows.Line, fmt.Errorf("%s; got %s", burstForm, headerWords(rows.Header)))
+		return 0, textfile.AtLine(rows.Line, fmt.Errorf("%s; got %s", burstForm, textfile.Names(rows.Header)))
 	}
 	for kept := 0; ; total++ {
 		cells, line, err := rows.Next()
@@ -237,7 +237,7 @@ func tableLength(cell string, least float64) (int32, error) {
 		return 0, errors.New("there is no number")
 	}
 	if f < least || f > maxLen || f != math.Trunc(f) {
-		return 0, fmt.Errorf("expected a whole number from %v to %d: got %s", least, maxLen, quoteCell(cell))
+		return 0, fmt.Errorf("expected a whole number from %v to %d: got %s", least, maxLen, textfile.Quote(cell))
 	}
 	return int32(f), nil
 }
@@ -250,17 +250,7 @@ func tableNumber(cell string) (float64, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || strings.ContainsAny(text, "xX_") {
-		return 0, fmt.Errorf("expected a number: got %s", quoteCell(cell))
+		return 0, fmt.Errorf("expected a number: got %s", textfile.Quote(cell))
 	}
 	return f, nil
-}
-
-// headerWords lists the columns of a header, or the first of very many.
-func headerWords(header []string) string {
-	const limit = 12
-	words := listed(header[:min(len(header), limit)], limit, quoteCell)
-	if more := len(header) - limit; more > 0 {
-		words += fmt.Sprintf(" and %d more columns", more)
-	}
-	return words
 }

@@ -144,7 +144,7 @@ func recording(raw []byte) (path string, audio *media.Audio, err error) {
 		}
 		fallthrough
 	default:
-		err = fmt.Errorf(`expected "audio" to be a path, {"array": [0.1, …], "sampling_rate": 16000} or [[0.1, …], 16000]: got %s`, firstOf(raw))
+		err = fmt.Errorf(`expected "audio" to be a path, {"array": [0.1, …], "sampling_rate": 16000} or [[0.1, …], 16000]: got %s`, textfile.Value(raw))
 	}
 	return "", audio, err
 }
@@ -156,7 +156,7 @@ func sampled(array, rate []byte) (*media.Audio, error) {
 	}
 	perSecond, err := strconv.ParseFloat(string(rate), 64)
 	if err != nil || perSecond < 1 || perSecond > math.MaxInt32 || perSecond != math.Trunc(perSecond) {
-		return nil, fmt.Errorf(`expected "sampling_rate" to be a whole number from 1 to %d: got %s`, math.MaxInt32, firstOf(rate))
+		return nil, fmt.Errorf(`expected "sampling_rate" to be a whole number from 1 to %d: got %s`, math.MaxInt32, textfile.Value(rate))
 	}
 	samples, channels, err := frames(array)
 	if err != nil {
@@ -190,7 +190,7 @@ func frames(array []byte) (samples []float64, channels int, err error) {
 			channels = got
 		}
 		if got == 0 || got != channels || got > most {
-			return nil, 0, fmt.Errorf(`expected a sample for each of 1 to %d channels, as many in every element of "array": got %s`, most, firstOf(element))
+			return nil, 0, fmt.Errorf(`expected a sample for each of 1 to %d channels, as many in every element of "array": got %s`, most, textfile.Value(element))
 		}
 	}
 	return samples, max(1, channels), nil
@@ -201,7 +201,7 @@ func amplitude(raw []byte) (float64, error) {
 	v, err := strconv.ParseFloat(string(raw), 64)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("expected samples to be numbers: got %s", firstOf(raw))
+		return 0, fmt.Errorf("expected samples to be numbers: got %s", textfile.Value(raw))
 	case math.Abs(v) > 1 && !bytes.ContainsAny(raw, ".eE"):
 		return 0, fmt.Errorf("samples go from -1 to 1: got %s; divide those of 16 bits by 32768", raw)
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/textfile"
 )
 
 // hfClass is a layout of data sets on the hub that vLLM's client knows. Values of a row are named by paths such as turns[0]; those of the prompt
@@ -219,7 +220,7 @@ func distanceWithin(row hfValues, o *hfFlags) (bool, error) {
 	}
 	distance, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || math.IsNaN(distance) {
-		return false, fmt.Errorf(`expected "norm_distance" to be a number: got %s`, firstOf(raw))
+		return false, fmt.Errorf(`expected "norm_distance" to be a number: got %s`, textfile.Value(raw))
 	}
 	return distance >= o.minDistance && distance <= o.maxDistance, nil
 }

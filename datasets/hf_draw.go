@@ -291,7 +291,7 @@ func (d *hfDrawing) noLength() error {
 	if d.class.own {
 		way = "take the row out of a copy of the data set"
 	}
-	return fmt.Errorf("%s has no tokens, so there is no output length; %s", quoteCell(d.class.answer), way)
+	return fmt.Errorf("%s has no tokens, so there is no output length; %s", textfile.Quote(d.class.answer), way)
 }
 
 // located says where a row stands that an error is about.

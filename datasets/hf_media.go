@@ -37,7 +37,7 @@ func (d *hfDrawing) eachMedium(ctx context.Context, rows []hfPrompt, do func(i i
 			return context.Cause(ctx)
 		}
 		running.Go(func() {
-			errs[i] = within(quoteCell(d.class.media), do(i, value))
+			errs[i] = within(textfile.Quote(d.class.media), do(i, value))
 			<-slots
 		})
 		d.tellRows(0)
@@ -137,7 +137,7 @@ func stored(value []byte) (data []byte, path string, err error) {
 		path = jsonscan.Text(fields[1])
 	}
 	if data == nil && path == "" && err == nil {
-		err = fmt.Errorf(`expected "bytes" or a "path": got %s`, firstOf(value))
+		err = fmt.Errorf(`expected "bytes" or a "path": got %s`, textfile.Value(value))
 	}
 	return data, path, err
 }

@@ -62,13 +62,13 @@ func textAt(row hfValues, path string, show func([]byte) (string, error), loose 
 		return "", err
 	}
 	if len(value) > textfile.MaxObject {
-		return "", fmt.Errorf("%s is longer than %d MiB", quoteCell(path), textfile.MaxObject>>20)
+		return "", fmt.Errorf("%s is longer than %d MiB", textfile.Quote(path), textfile.MaxObject>>20)
 	}
 	if show == nil {
 		show = hfText
 	}
 	text, err := show(value)
-	return text, within(quoteCell(path), err)
+	return text, within(textfile.Quote(path), err)
 }
 
 // mediaAt is a copy of the value at a path; nil for none, where that may be.
@@ -81,7 +81,7 @@ func mediaAt(row hfValues, path string, optional bool) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case none:
-		return nil, fmt.Errorf("%s is null", quoteCell(path))
+		return nil, fmt.Errorf("%s is null", textfile.Quote(path))
 	}
 	return slices.Clone(value), nil
 }

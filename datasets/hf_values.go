@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/textfile"
 )
 
 // hfValues is a row, an object in JSON.
@@ -55,7 +56,7 @@ func (row hfValues) value(path string) ([]byte, error) {
 
 func noneMissing(path string, value []byte) ([]byte, error) {
 	if value == nil {
-		return nil, fmt.Errorf("%s %w", quoteCell(path), errNoValue)
+		return nil, fmt.Errorf("%s %w", textfile.Quote(path), errNoValue)
 	}
 	return value, nil
 }

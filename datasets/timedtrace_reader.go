@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -120,14 +119,11 @@ func (m missingField) Error() string { return fmt.Sprintf("there is no field %q"
 
 // fieldNames lists the fields of an object, or the first of very many.
 func fieldNames(object []byte) string {
-	const limit = 12
 	var names []string
 	for name := range jsonscan.Members(object) {
-		if names = append(names, jsonscan.Text(name)); len(names) > limit {
-			break
-		}
+		names = append(names, jsonscan.Text(name))
 	}
-	return cmp.Or(listed(names, limit, quoteCell), "none")
+	return textfile.Names(names)
 }
 
 // keepHashes keeps as many hash ids as a prompt of so many tokens takes, as Python would print them, and returns how many.
@@ -231,7 +227,7 @@ func traceNumber(raw []byte) (float64, error) {
 		return 0, fmt.Errorf("expected a number: got %s", kind)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("the number is too large: got %s", firstOf(raw))
+		return 0, fmt.Errorf("the number is too large: got %s", textfile.Value(raw))
 	}
 	return f, nil
 }
@@ -246,7 +242,7 @@ func traceTime(raw []byte, multiplier float64) (time.Duration, error) {
 	seconds := f * multiplier
 	if !(math.Abs(seconds) <= trace.Longest.Seconds()) {
 		return 0, fmt.Errorf("%s is %.4g s from the start of the run, more than a year; time stamps count from the start of the run, "+
-			"and milliseconds want --timed-trace-sec-multiplier 0.001", firstOf(raw), seconds)
+			"and milliseconds want --timed-trace-sec-multiplier 0.001", textfile.Value(raw), seconds)
 	}
 	return time.Duration(math.Round(seconds * float64(time.Second))), nil
 }
@@ -278,7 +274,7 @@ func hashID(raw []byte) ([]byte, error) {
 		}
 		return raw, nil
 	}
-	return nil, fmt.Errorf("expected hash ids to be integers or strings: got %s", firstOf(raw))
+	return nil, fmt.Errorf("expected hash ids to be integers or strings: got %s", textfile.Value(raw))
 }
 
 // sipHash is a keyed hash of short inputs, by Aumasson and Bernstein ("SipHash: a fast short-input PRF", 2012). It makes

@@ -147,7 +147,7 @@ func TestTimedTraceBadFiles(t *testing.T) {
 			[]string{`line 3: there is no field "timestamp"; the fields are "ts", "input_length", "output_length", "hash_ids"; name the right one with --timed-trace-label-`}},
 		{"no output", with(`"output_length": 5,`, ``), []string{`line 3: there is no field "output_length"`}},
 		{"no fields", "{}", []string{`there is no field "timestamp"; the fields are none`}},
-		{"very many fields", "{" + strings.Repeat(`"a":1,`, 5000) + `"b":1}`, []string{`"a", "a", …; name`}},
+		{"very many fields", "{" + strings.Repeat(`"a":1,`, 5000) + `"b":1}`, []string{`"a", "a" and 4981 more; name`}},
 		{"no hash ids anywhere", strings.Replace(good, "hash_ids", "blocks", 1),
 			[]string{`no line has hash ids in a field "hash_ids"`, `the fields of the first are "timestamp", "input_length", "output_length", "blocks"`, "--timed-trace-label-hash-ids"}},
 		{"a string", with(": 0", `: "0"`), []string{`line 3: field "timestamp": expected a number: got a string`}},

@@ -5,27 +5,24 @@ import (
 	"strings"
 )
 
-// Text of a file gets into errors and must not fill the screen.
+// mostShown bounds the characters of a text, mostNames the names in a list: text of a file gets into errors and must not fill the screen.
 const (
-	mostShown = 60 // characters of a text
+	mostShown = 60
 	mostNames = 20
 )
 
-// cut is the beginning of a text, and whether that is not all.
-func cut(text string) (beginning string, more bool) {
-	if runes := []rune(text[:min(len(text), 4*mostShown+4)]); len(runes) > mostShown {
-		return string(runes[:mostShown]), true
+// Cut is the beginning of a text, at most so many characters, and an ellipsis where that is not all.
+func Cut(text string, most int) (beginning, more string) {
+	if runes := []rune(text[:min(len(text), 4*most+4)]); len(runes) > most {
+		return string(runes[:most]), "…"
 	}
-	return text, false
+	return text, ""
 }
 
 // Quote is a text of a file in quotes, or the beginning of a long one.
 func Quote(text string) string {
-	beginning, more := cut(text)
-	if more {
-		return strconv.Quote(beginning) + " …"
-	}
-	return strconv.Quote(beginning)
+	beginning, more := Cut(text, mostShown)
+	return strings.TrimSpace(strconv.Quote(beginning) + " " + more)
 }
 
 // Value is a JSON value, or the beginning of a long one.
@@ -33,11 +30,8 @@ func Value(raw []byte) string {
 	if len(raw) == 0 {
 		return "nothing"
 	}
-	beginning, more := cut(string(raw[:min(len(raw), 1<<10)]))
-	if more {
-		return beginning + " …"
-	}
-	return beginning
+	beginning, more := Cut(string(raw[:min(len(raw), 1<<10)]), mostShown)
+	return strings.TrimSpace(beginning + " " + more)
 }
 
 // Names are names of columns or fields in quotes, or the first of many.

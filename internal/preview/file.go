@@ -14,6 +14,7 @@ import (
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/table"
+	"benchtop/datasets/textfile"
 	"benchtop/datasets/tokenizer"
 	"benchtop/datasets/trace"
 )
@@ -227,7 +228,13 @@ func (r *fileReader) take(ctx context.Context, object []byte) error {
 
 func missing(raw []byte) bool { return len(raw) == 0 || raw[0] == 'n' }
 
-func inColumn(name string, err error) error { return fmt.Errorf("column %q: %w", name, err) }
+// inColumn says which column an error is about, if there is one.
+func inColumn(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("column %s: %w", textfile.Quote(name), err)
+}
 
 // prompts sets what a row says of its prompt besides its length.
 func (r *fileReader) prompts(w *waiting, hashes, prompt, others []byte) (err error) {
@@ -240,14 +247,14 @@ func (r *fileReader) prompts(w *waiting, hashes, prompt, others []byte) (err err
 		if w.prompt = w.Input == Unknown; !w.prompt {
 			w.share()
 		}
-		return inColumnIf(column, err)
+		return inColumn(column, err)
 	}
 	if r.form.columns.HashIDs == "" || w.Input == Unknown || missing(hashes) {
 		return nil
 	}
 	blocks, err := hashIDs(hashes, r.seed, (w.Input+r.ChunkSize-1)/r.ChunkSize)
 	w.Prompts = []Prompt{{Tokens: w.Input, Blocks: blocks, BlockTokens: r.ChunkSize}}
-	return inColumnIf(r.form.columns.HashIDs, err)
+	return inColumn(r.form.columns.HashIDs, err)
 }
 
 // share gives each prompt its part of the tokens, by its length.
@@ -260,13 +267,6 @@ func (w *waiting) share() {
 	for i := range w.Prompts {
 		w.Prompts[i].Tokens = int(float64(w.Input) * length(&w.Prompts[i]) / max(1, all))
 	}
-}
-
-func inColumnIf(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return inColumn(name, err)
 }
 
 // The most requests and bytes of text that wait to be counted.

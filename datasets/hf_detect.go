@@ -33,11 +33,11 @@ func (d *hfDrawing) detect(row hfValues, note func(string)) error {
 		paths = likelyPrompt(row)
 	}
 	if len(paths) == 0 {
-		return fmt.Errorf("none of its columns (%s) is known to hold prompts; name one with --hf-text-column. %s", someOf(d.named), hfKnown())
+		return fmt.Errorf("none of its columns (%s) is known to hold prompts; name one with --hf-text-column. %s", textfile.Names(d.named), hfKnown())
 	}
 	value, err := row.value(paths[0])
 	if err != nil {
-		return fmt.Errorf("--hf-text-column %s: %w; the columns are: %s", quoted(paths[0]), err, someOf(d.named))
+		return fmt.Errorf("--hf-text-column %s: %w; the columns are: %s", quoted(paths[0]), err, textfile.Names(d.named))
 	}
 	class := &hfClass{name: "column " + strings.Join(paths, " and "), loose: true, accepted: true, text: firstText, reply: firstText, output: hfOutput,
 		limits: hfLimits{most: math.MaxInt32, total: math.MaxInt, always: true, anyOutput: true}}

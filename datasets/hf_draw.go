@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -107,8 +108,11 @@ func (d *hfDrawing) nothing() error {
 	case d.looked == 0:
 		return errors.New("there are no rows")
 	case d.class.medium == withRecording:
-		return fmt.Errorf("none of the %d recordings lasts between %g and %g s; see --asr-min-audio-len-sec and --asr-max-audio-len-sec",
-			d.looked, d.flags.minSeconds, d.flags.maxSeconds)
+		lasts := fmt.Sprintf("%g s or more", d.flags.minSeconds)
+		if most := d.flags.maxSeconds; most > 0 && !math.IsInf(most, 1) {
+			lasts = fmt.Sprintf("between %g and %g s", d.flags.minSeconds, most)
+		}
+		return fmt.Errorf("none of the %d recordings lasts %s; see --asr-min-audio-len-sec and --asr-max-audio-len-sec", d.looked, lasts)
 	case d.class.limits.most > 0:
 		return fmt.Errorf("none of the %d rows is of a length to be taken (%s)", d.looked, d.class.limits)
 	}

@@ -66,7 +66,7 @@ const (
 	hfEdit  = `{"code": "x", "change_request": "y", "norm_distance": 0.5}` + "\n"
 )
 
-// What keeps a data set from being drawn is named with its file and line.
+// Refusals name the file and the line.
 func TestHFRefusals(t *testing.T) {
 	for name, test := range map[string]struct {
 		hfTest
@@ -93,9 +93,9 @@ func TestHFRefusals(t *testing.T) {
 		"too near":         {hfTest{id: "vdaita/edit_5k_char", rows: hfEdit, flags: hfFlags{minDistance: 0.6}}, "none of the 1 rows is between --blazedit-min-distance 0.6 and --blazedit-max-distance 1"},
 		"number twice":     {hfTest{id: "vdaita/edit_5k_char", rows: strings.Replace(hfEdit, "0.5", "0", 1) + hfEdit, flags: hfFlags{minDistance: 0.1}}, `request id "1" is used twice; repeat no requests, or ask for no more than 1`},
 		"too short": {hfTest{id: "facebook/voxpopuli", rows: `{"audio": {"array": [0, 0.5], "sampling_rate": 8}}`, flags: hfFlags{minSeconds: 9}, options: Common{Forms: AsAudio}},
-			"none of the 1 recordings lasts between 9 and +Inf s"},
-		"no prompts":     {hfTest{rows: `{"id": 1, "label": 0}`}, "none of its columns (id, label) is known to hold prompts; name one with --hf-text-column. Data sets whose layout is known are lmarena-ai/"},
-		"no such prompt": {hfTest{rows: `{"id": 1, "label": 0}`, flags: hfFlags{column: "a.b"}}, `--hf-text-column a.b: "a" is not in the row; the columns are: id, label`},
+			"none of the 1 recordings lasts 9 s or more; see --asr-min-audio-len-sec"},
+		"no prompts":     {hfTest{rows: `{"id": 1, "label": 0}`}, `none of its columns ("id", "label") is known to hold prompts; name one with --hf-text-column. Data sets whose layout is known are lmarena-ai/`},
+		"no such prompt": {hfTest{rows: `{"id": 1, "label": 0}`, flags: hfFlags{column: "a.b"}}, `--hf-text-column a.b: "a" is not in the row; the columns are: "id", "label"`},
 		"short prompts":  {hfTest{rows: `{"text": "too short"}`}, "none of the 1 rows is of a length to be taken (4 or more prompt tokens)"},
 		"numbers":        {hfTest{rows: `{"text": 7}`}, `line 1: "text": expected a string: got a number`},
 		"no file":        {hfTest{options: Common{Path: "a/b"}}, "the prompts of others are in a column that --hf-text-column names"},

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/hub"
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/parallel"
@@ -22,14 +23,10 @@ const BFCLRepository = "gorilla-llm/Berkeley-Function-Calling-Leaderboard"
 // BFCLOptions selects prompts from the Berkeley Function Calling Leaderboard: questions with tools to answer them. Only
 // chat back ends can send them.
 type BFCLOptions struct {
-	Common // its Path is a directory with the files BFCL_v3_<category>.json, the hub's cache, or BFCLRepository if Fetch is there
+	Common // its Path is a directory with the files BFCL_v3_<category>.json, the hub's cache, or BFCLRepository
 
 	Categories []string `json:"categories"` // of questions, taken in turn
 	OutputLen  int      `json:"output_len"` // tokens
-
-	// Fetch gets a file of the repository and returns where it lies, or an error that is fs.ErrNotExist when the repository
-	// has no such file. It is asked only if Path is no directory; nil for the hub.
-	Fetch func(ctx context.Context, name string) (path string, err error) `json:"-"`
 }
 
 // Validate reports every problem with the options, without looking at the files.
@@ -67,13 +64,10 @@ type bfclRow struct {
 // prompts have to be repeated.
 func (o BFCLOptions) open(ctx context.Context, t Tools) (Source, error) {
 	text := t.Text()
-	if o.Fetch == nil {
-		o.Fetch = func(ctx context.Context, name string) (string, error) { return fetchBFCL(ctx, name, t.Hub()) }
-	}
 	if text.Counter == nil {
 		return nil, noCounter("bfcl")
 	}
-	rows, err := o.rows(ctx)
+	rows, err := o.rows(ctx, t.Hub())
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +76,7 @@ func (o BFCLOptions) open(ctx context.Context, t Tools) (Source, error) {
 }
 
 // rows are the questions of all categories, one of each in turn.
-func (o BFCLOptions) rows(ctx context.Context) ([]bfclRow, error) {
+func (o BFCLOptions) rows(ctx context.Context, h *hub.Hub) ([]bfclRow, error) {
 	dir, err := o.directory()
 	if err != nil {
 		return nil, inFile("bfcl", o.Path, err)
@@ -90,7 +84,7 @@ func (o BFCLOptions) rows(ctx context.Context) ([]bfclRow, error) {
 	lists := make([][]bfclRow, len(o.Categories))
 	longest := 0
 	for i, category := range o.Categories {
-		path, err := o.file(ctx, dir, category)
+		path, err := o.file(ctx, h, dir, category)
 		if err != nil {
 			return nil, inFile("bfcl", o.Path, err)
 		}

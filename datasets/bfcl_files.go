@@ -71,10 +71,10 @@ func checkBFCL(r io.Reader) error {
 }
 
 // file is where the file of a category lies.
-func (o BFCLOptions) file(ctx context.Context, dir, category string) (string, error) {
+func (o BFCLOptions) file(ctx context.Context, h *hub.Hub, dir, category string) (string, error) {
 	name := bfclPrefix + category + bfclSuffix
 	if dir == "" {
-		path, err := o.Fetch(ctx, name)
+		path, err := fetchBFCL(ctx, name, h)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("there is no category %q: the repository has no file %s; see --bfcl-categories", category, name)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -170,33 +168,22 @@ func TestBFCLFindsItsFiles(t *testing.T) {
 	}
 	write(t, filepath.Join(repository, "refs", "main"), "abc\n")
 	write(t, filepath.Join(files, "BFCL_v3_simple.json"), bfclGood)
-	fetched := func(_ context.Context, name string) (string, error) {
-		if name != "BFCL_v3_simple.json" {
-			return "", fmt.Errorf("stub: %w", fs.ErrNotExist)
-		}
-		return filepath.Join(files, name), nil
-	}
-	failed := func(context.Context, string) (string, error) { return "", errors.New("no way out") }
 	tests := []struct {
 		name, path, category string
-		fetch                func(context.Context, string) (string, error)
 		want                 string // "" for success
 	}{
-		{"snapshot", files, "simple", nil, ""},
-		{"repository in the cache", repository, "simple", nil, ""},
-		{"cache", hub, "simple", nil, ""},
-		{"fetched", BFCLRepository, "simple", fetched, ""},
-		{"unknown in a directory", files, "nope", nil, `there is no category "nope"; give --bfcl-categories some of: simple`},
-		{"unknown in the repository", BFCLRepository, "nope", fetched, `there is no category "nope": the repository has no file BFCL_v3_nope.json`},
-		{"not fetched", BFCLRepository, "simple", failed, "no way out"},
-		{"no directory", files + "/none", "simple", fetched, "none: file does not exist; give the directory"},
-		{"a file", filepath.Join(files, "BFCL_v3_simple.json"), "simple", nil, "this is a file"},
-		{"nothing there", t.TempDir(), "simple", nil, "there is no file BFCL_v3_<category>.json"},
+		{"snapshot", files, "simple", ""},
+		{"repository in the cache", repository, "simple", ""},
+		{"cache", hub, "simple", ""},
+		{"unknown in a directory", files, "nope", `there is no category "nope"; give --bfcl-categories some of: simple`},
+		{"no directory", files + "/none", "simple", "none: file does not exist; give the directory"},
+		{"a file", filepath.Join(files, "BFCL_v3_simple.json"), "simple", "this is a file"},
+		{"nothing there", t.TempDir(), "simple", "there is no file BFCL_v3_<category>.json"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			o := BFCLDefaults()
-			o.Path, o.Categories, o.Prompts, o.Fetch = test.path, []string{test.category}, 1, test.fetch
+			o.Path, o.Categories, o.Prompts = test.path, []string{test.category}, 1
 			_, err := NewBFCL(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
 			if test.want != "" {
 				complains(t, err, "dataset bfcl: ", test.want)

@@ -85,7 +85,7 @@ func Certificate(certFile, keyFile string) (*tls.Certificate, error) {
 		return nil, fmt.Errorf("%s and %s: %w", certFile, keyFile, err)
 	}
 	if now, until := time.Now(), pair.Leaf.NotAfter; now.After(until) {
-		return nil, fmt.Errorf("%s: the certificate expired on %s; get a new one", certFile, day(until))
+		return nil, fmt.Errorf("%s: the certificate expired on %s; get a new one", certFile, Day(until))
 	}
 	return &pair, nil
 }
@@ -99,4 +99,5 @@ func encrypted(key []byte) bool {
 	return false
 }
 
-func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
+// Day writes a moment of a certificate.
+func Day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }

@@ -22,9 +22,9 @@ func distrust(t *target.Target, err error) error {
 	const orAny = "; --insecure accepts any certificate"
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
-		return fmt.Errorf("the certificate of %s is valid only from %s; is this machine's clock right?", t, day(invalid.Cert.NotBefore))
+		return fmt.Errorf("the certificate of %s is valid only from %s; is this machine's clock right?", t, target.Day(invalid.Cert.NotBefore))
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return fmt.Errorf("the certificate of %s expired on %s%s", t, day(invalid.Cert.NotAfter), orAny)
+		return fmt.Errorf("the certificate of %s expired on %s%s", t, target.Day(invalid.Cert.NotAfter), orAny)
 	case errors.As(err, &hostname):
 		return fmt.Errorf("the certificate of %s is of another host: %w; use a name that it has%s", t, hostname, orAny)
 	case errors.As(err, &unknown):
@@ -50,6 +50,3 @@ func refusedTLS(t *target.Target, err error) error {
 	}
 	return fmt.Errorf("%s refuses TLS: %s", t, alert)
 }
-
-// day is a moment of a certificate.
-func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }

@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"benchtop/tui/screen":   {},
 	"benchtop/tui/number":   {},
 	"benchtop/tui/noquery":  {},
+	"benchtop/tui/tuitest":  {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/metrics/live", "benchtop/metrics/report", "benchtop/internal/race"},
 	"benchtop/loadgen": {"benchtop/datasets/media", "benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/loadgen/protocol", "benchtop/loadgen/target", "benchtop/loadgen/shape",
 		"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/metrics/event", "benchtop/internal/pyjson"},
 	"benchtop/loadgen/conn":     {"benchtop/loadgen/target", "benchtop/metrics", "benchtop/internal/race"},
@@ -92,7 +93,7 @@ var arrows = map[string][]string{
 // only says which packages, or files, may import certain modules.
 var only = map[string][]string{
 	"github.com/valyala/fasthttp": {"benchtop/loadgen/conn"},
-	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/term", "benchtop/tui/form", "benchtop/tui/panels", "tui/chart/raster.go"},
+	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/term", "benchtop/tui/form", "benchtop/tui/panels", "benchtop/tui/tuitest", "tui/chart/raster.go"},
 	"github.com/NimbleMarkets/":   {"tui/chart/raster.go"},
 	"github.com/valyala/fastjson": {"benchtop/loadgen/protocol", "benchtop/export/journal", "benchtop/internal/metronome"},
 	"github.com/spf13/pflag": {"benchtop/internal/cli", "benchtop/internal/cli/argv", "benchtop/internal/cli/server", "benchtop/internal/cli/prompts",
@@ -113,7 +114,7 @@ var only = map[string][]string{
 }
 
 // forTests are packages that any test may import, and which tests need to make events into reports, views and results.
-var forTests = []string{"benchtop/internal/race", "benchtop/datasets/hub/hubtest", "benchtop/metrics/event", "benchtop/metrics/event/eventtest",
+var forTests = []string{"benchtop/internal/race", "benchtop/datasets/hub/hubtest", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/tui/tuitest",
 	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.

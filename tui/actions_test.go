@@ -10,11 +10,12 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/tuitest"
 )
 
 // TestHelpScrolls: j and k move through a help that is higher than the screen, any other key closes it.
 func TestHelpScrolls(t *testing.T) {
-	m := open(mid(), 60, 12, termenv.Ascii)
+	m := open(tuitest.Mid(), 60, 12, termenv.Ascii)
 	press(m, "?")
 	first := m.View()
 	press(m, "j", "j")
@@ -45,7 +46,7 @@ func TestHelpScrolls(t *testing.T) {
 
 // TestEscapeGoesBackOneStep: each Esc takes one thing back, the last one the focus.
 func TestEscapeGoesBackOneStep(t *testing.T) {
-	s := listed(mid())
+	s := tuitest.Listed(tuitest.Mid())
 	m := open(s, 120, 40, termenv.Ascii)
 	press(m, "5", "enter")
 	m.list.Filter = "503"
@@ -78,7 +79,7 @@ func TestEscapeGoesBackOneStep(t *testing.T) {
 }
 
 func TestScrollingEndsWithTheRun(t *testing.T) {
-	m := open(mid(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	press(m, "]", ",")
 	if got := lastLine(m); !strings.Contains(got, "the whole run is shown") {
 		t.Errorf("bottom line %q", got)
@@ -90,7 +91,7 @@ func TestScrollingEndsWithTheRun(t *testing.T) {
 }
 
 func TestSaveAndObjectivesOfARunThatIsOver(t *testing.T) {
-	m := open(done(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Done(), 120, 40, termenv.Ascii)
 	for key, want := range map[string]string{"s": "the run is over", "o": "the run is over"} {
 		m.notice = notice{}
 		press(m, key)
@@ -98,7 +99,7 @@ func TestSaveAndObjectivesOfARunThatIsOver(t *testing.T) {
 			t.Errorf("%s: %q", key, m.notice.text)
 		}
 	}
-	m = open(mid(), 120, 40, termenv.Ascii)
+	m = open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	press(m, "o", "enter")
 	if c := m.Control.(*control); len(c.objectives) != 1 {
 		t.Errorf("objectives %v", c.objectives)
@@ -108,7 +109,7 @@ func TestSaveAndObjectivesOfARunThatIsOver(t *testing.T) {
 		t.Errorf("%d saves", c.saves)
 	}
 	press(m, "o")
-	m.Update(snapshotMsg{done()})
+	m.Update(snapshotMsg{tuitest.Done()})
 	press(m, "enter")
 	if !strings.Contains(m.notice.text, "the run is over") {
 		t.Errorf("objectives of a run that ended meanwhile: %q", m.notice.text)
@@ -116,7 +117,7 @@ func TestSaveAndObjectivesOfARunThatIsOver(t *testing.T) {
 }
 
 func TestNoControlRefuses(t *testing.T) {
-	m := newModel(Options{}, open(mid(), 80, 24, termenv.Ascii).palette)
+	m := newModel(Options{}, open(tuitest.Mid(), 80, 24, termenv.Ascii).palette)
 	m.Control.Inspect(metrics.Inspection{})
 	if said, ok := m.Control.Command(metrics.Command{Do: metrics.Drain}); ok || said == "" {
 		t.Errorf("%q, %v", said, ok)
@@ -163,17 +164,17 @@ func TestTinyPrompt(t *testing.T) {
 		if got := lastLine(m); m.prompt == nil || m.prompt.yes == nil || strings.TrimSpace(got) == "" {
 			t.Errorf("%d columns: %q", w, got)
 		}
-		exact(t, m.View(), w, 5, "tiny prompt")
+		tuitest.Exact(t, m.View(), w, 5, "tiny prompt")
 	}
 }
 
 func TestSpeedThatMakesNoSense(t *testing.T) {
-	m, p := replayOf(mid(), true, math.NaN())
+	m, p := replayOf(tuitest.Mid(), true, math.NaN())
 	press(m, ">")
 	if len(p.asked) != 1 || p.asked[0] != "speed 2" {
 		t.Errorf("asked %v", p.asked)
 	}
-	s := mid()
+	s := tuitest.Mid()
 	s.Replay = &metrics.Replay{Playing: true, Speed: 2, Length: time.Minute}
 	m.Update(snapshotMsg{s})
 	if m.pendingSpeed.known {
@@ -182,7 +183,7 @@ func TestSpeedThatMakesNoSense(t *testing.T) {
 }
 
 func TestWheelAndOtherButtons(t *testing.T) {
-	m := open(bad(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Bad(), 120, 40, termenv.Ascii)
 	press(m, "6")
 	for _, b := range []tea.MouseButton{tea.MouseButtonWheelUp, tea.MouseButtonWheelDown, tea.MouseButtonRight} {
 		m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: b})

@@ -12,6 +12,7 @@ import (
 	"benchtop/metrics"
 	liveview "benchtop/metrics/live"
 	"benchtop/tui/term"
+	"benchtop/tui/tuitest"
 )
 
 // recorded passes the requests to inspect to the view.
@@ -36,8 +37,8 @@ func TestRequestsComeAtOnce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rec := liveview.NewView(time.Now(), rampPlan())
-				play(rec, rampRequests(10*time.Second, false), 10*time.Second)
+				rec := liveview.NewView(time.Now(), tuitest.RampPlan())
+				tuitest.Play(rec, tuitest.RampRequests(10*time.Second, false), 10*time.Second)
 				var worst time.Duration
 				for late := 10 * time.Millisecond; late < time.Second; late += 70 * time.Millisecond {
 					ctx, cancel := context.WithCancel(context.Background())

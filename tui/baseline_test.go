@@ -10,11 +10,12 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // A baseline without requests gets no legend for lines that are not there, but a word.
 func TestBaselineWithoutRequests(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	for _, c := range []struct {
 		report *metrics.Report
 		empty  bool

@@ -3,11 +3,13 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	"benchtop/tui/tuitest"
 )
 
 // A zoomed panel of few lines shows below them how its figures moved.
 func TestZoomedPanelsUseTheirRoom(t *testing.T) {
-	s := full()
+	s := tuitest.Full()
 	for i := range s.Server {
 		s.Server[i].PrefixQueries, s.Server[i].PrefixHits = 100, float64(i%60)
 	}
@@ -22,7 +24,7 @@ func TestZoomedPanelsUseTheirRoom(t *testing.T) {
 			if low := strings.Join(rows[24:38], ""); strings.Count(low, " ") > len([]rune(low))*9/10 || !strings.Contains(low, "┴0:00") {
 				t.Errorf("%s leaves its room empty:\n%s", name, got)
 			}
-			golden(t, "screens/zoom_"+strings.ReplaceAll(name, " ", "_")+"_120x40.txt", got+"\n")
+			tuitest.Golden(t, "screens/zoom_"+strings.ReplaceAll(name, " ", "_")+"_120x40.txt", got+"\n")
 		}
 	}
 }

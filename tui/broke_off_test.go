@@ -9,6 +9,7 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // The header shows that a run was killed, also in control, after a key that stops, and on a frozen screen.
@@ -30,9 +31,9 @@ func TestBrokeOff(t *testing.T) {
 			t.Errorf("%q: the style is %+v", keys, s.Style)
 		}
 	}
-	m := open(mid(), 160, 40, termenv.Ascii)
+	m := open(tuitest.Mid(), 160, 40, termenv.Ascii)
 	press(m, " ") // the rest of the screen is of the moment before the end
-	m.Update(snapshotMsg{done()})
+	m.Update(snapshotMsg{tuitest.Done()})
 	m.Update(endMsg{})
 	if m.state(m.latest) != metrics.Finished || strings.Contains(firstLines(m), "INCOMPLETE") {
 		t.Errorf("a run that ended:\n%s", firstLines(m))

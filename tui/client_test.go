@@ -10,6 +10,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // styleOf is the style of the first cell of some words on the screen.
@@ -36,11 +37,11 @@ func TestClientColours(t *testing.T) {
 			shown         bool
 		}{
 			{"ok", nil, nil, "client ok", screen.Label, w >= 80},
-			{"strained", nil, late, "client under pressure", screen.Caution, !small},
-			{"limited", late, nil, "client OVERLOADED", screen.Warning, !small},
-			{"limited and tiny", late, nil, "! client", screen.Warning, small},
+			{"strained", nil, tuitest.Late, "client under pressure", screen.Caution, !small},
+			{"limited", tuitest.Late, nil, "client OVERLOADED", screen.Warning, !small},
+			{"limited and tiny", tuitest.Late, nil, "! client", screen.Warning, small},
 		} {
-			m := open(sampled(mid(), c.whole, c.recent), w, h, termenv.TrueColor)
+			m := open(tuitest.Sampled(tuitest.Mid(), c.whole, c.recent), w, h, termenv.TrueColor)
 			m.View()
 			got, shown := styleOf(m, c.words)
 			if shown != c.shown {
@@ -66,13 +67,13 @@ func headOf(m *model, w int) []string {
 
 // TestClientMakesRoom: more important parts stay in every state of the client, and bad news is always there.
 func TestClientMakesRoom(t *testing.T) {
-	judged := judge(bad())
-	for _, why := range [][]string{late, together, {strings.Repeat("x", 300)}, {""}} {
+	judged := tuitest.Judge(tuitest.Bad())
+	for _, why := range [][]string{tuitest.Late, tuitest.Together, {strings.Repeat("x", 300)}, {""}} {
 		for _, failed := range []bool{false, true} {
 			for _, limited := range []bool{false, true} {
-				s := sampled(judged, why, nil)
+				s := tuitest.Sampled(judged, why, nil)
 				if !limited {
-					s = sampled(judged, nil, why)
+					s = tuitest.Sampled(judged, nil, why)
 				}
 				if failed {
 					s.SaveError = "no space left on device"
@@ -106,7 +107,7 @@ func TestClientMakesRoom(t *testing.T) {
 
 // TestClientComesQuietly: nothing moves when the first sample comes.
 func TestClientComesQuietly(t *testing.T) {
-	after := mid()
+	after := tuitest.Mid()
 	before := after
 	before.Client = nil
 	one, two := open(before, 80, 24, termenv.Ascii), open(after, 80, 24, termenv.Ascii)
@@ -124,7 +125,7 @@ func TestClientComesQuietly(t *testing.T) {
 
 // TestClientAfterTheEnd: the final verdict stays, on every page.
 func TestClientAfterTheEnd(t *testing.T) {
-	m := open(sampled(done(), late, nil), 120, 40, termenv.Ascii)
+	m := open(tuitest.Sampled(tuitest.Done(), tuitest.Late, nil), 120, 40, termenv.Ascii)
 	for _, keys := range []string{"1", "2", "1"} {
 		press(m, keys)
 		m.Update(tickMsg{})
@@ -136,11 +137,11 @@ func TestClientAfterTheEnd(t *testing.T) {
 
 func TestUserStamps(t *testing.T) {
 	with := func(source string, unstamped int, over bool) metrics.Snapshot {
-		s := mid()
+		s := tuitest.Mid()
 		if over {
-			s = done()
+			s = tuitest.Done()
 		}
-		s = sampled(s, nil, nil)
+		s = tuitest.Sampled(s, nil, nil)
 		plan := *s.Plan
 		plan.Timestamps = source
 		s.Plan = &plan
@@ -173,13 +174,13 @@ func TestUserStamps(t *testing.T) {
 
 // TestMonstrousClient draws samples that no machine can have.
 func TestMonstrousClient(t *testing.T) {
-	all := []metrics.Snapshot{monstrous(), judge(bad()), done()}
+	all := []metrics.Snapshot{tuitest.Monstrous(), tuitest.Judge(tuitest.Bad()), tuitest.Done()}
 	for i, why := range [][]string{nil, {}, {""}, {"\x1b[2J\x9b31m\u202e", strings.Repeat("漢字🤖", 400)}, make([]string, 10_000)} {
 		for j, s := range all {
-			for k := (i + j) % 3; k < len(modes); k += 3 {
-				s = sampled(s, nil, why)
+			for k := (i + j) % 3; k < len(tuitest.Modes); k += 3 {
+				s = tuitest.Sampled(s, nil, why)
 				if i%2 == 0 {
-					s = sampled(s, why, nil)
+					s = tuitest.Sampled(s, why, nil)
 				}
 				s.Client = []metrics.ClientSecond{
 					{At: math.MinInt64, Took: math.MaxInt64, CPU: math.NaN(), CPUWait: math.Inf(1), Cores: math.Inf(-1), Chunks: math.MaxInt, Unstamped: math.MinInt},
@@ -188,7 +189,7 @@ func TestMonstrousClient(t *testing.T) {
 				m := open(s, 80, 24, termenv.Ascii)
 				name := m.mode(k)
 				for n, size := range [][2]int{{1, 1}, {7, 3}, {20, 1}, {20, 5}, {40, 10}, {60, 40}, {80, 24}, {97, 24}, {120, 40}, {200, 50}} {
-					if leftOut(n+k, 3) {
+					if tuitest.LeftOut(n+k, 3) {
 						continue
 					}
 					m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})

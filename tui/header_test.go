@@ -9,6 +9,7 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // The word and the colour of a run that is over show its conclusion, in the header and on the card.
@@ -27,7 +28,7 @@ func TestStateOfAnEndedRun(t *testing.T) {
 		{metrics.Terminated, true, "■ TERMINATED", screen.Warning.Fg},
 		{metrics.Aborted, true, "■ ABORTED", screen.Warning.Fg},
 	} {
-		s := done()
+		s := tuitest.Done()
 		r := *s.Report
 		r.Conclusion, r.Interrupted = c.conclusion, nil
 		if c.interrupted {
@@ -50,10 +51,10 @@ func TestColdCacheFits(t *testing.T) {
 		recent        []string
 	}{
 		{"sim-8b", "client ok", nil},
-		{"sim-8b", "client under pressure", late},
+		{"sim-8b", "client under pressure", tuitest.Late},
 		{"meta-llama/Llama-3.1-8B-Instruct", "client ok", nil},
 	} {
-		s := sampled(mid(), nil, c.recent)
+		s := tuitest.Sampled(tuitest.Mid(), nil, c.recent)
 		p := *s.Plan
 		p.BaseURL, p.ModelID, p.Cache = "http://127.0.0.1:18080", c.model, "cold cache (about 11 tokens before each prompt)"
 		s.Plan = &p

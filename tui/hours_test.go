@@ -10,11 +10,12 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/panels"
+	"benchtop/tui/tuitest"
 )
 
 // hours is a run of so many hours in which a minute is repeated, with all that is looked at each second.
 func hours(n int) metrics.Snapshot {
-	s := full()
+	s := tuitest.Full()
 	const minute = 60
 	seconds := n * 3600
 	ws := make([]metrics.Window, seconds)

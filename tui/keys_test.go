@@ -16,11 +16,12 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // steered is a run whose load can be set, now at a rate.
 func steered(rate float64) metrics.Snapshot {
-	s := mid()
+	s := tuitest.Mid()
 	s.Steering = metrics.Steering{LoadSetting: metrics.LoadSetting{Rate: rate}, Steerable: true}
 	return s
 }
@@ -82,8 +83,8 @@ func TestLoadKeys(t *testing.T) {
 		{"ramp, not confirmed", steered(34), "c R 4 0 SPACE 6 0 enter enter", nil},
 		{"ramp, no time", steered(34), "c R 4 0 enter", nil},
 		{"control off again", steered(34), "c c +", nil},
-		{"not this run", mid(), "c +", nil},
-		{"over", done(), "c +", nil},
+		{"not this run", tuitest.Mid(), "c +", nil},
+		{"over", tuitest.Done(), "c +", nil},
 	} {
 		keys := strings.Fields(strings.ReplaceAll(c.keys, "SPACE", "\u2423"))
 		if c.name == "without control" {
@@ -133,7 +134,7 @@ func TestStepsAddUp(t *testing.T) {
 func TestNoControl(t *testing.T) {
 	stopping := steered(34)
 	stopping.State = metrics.Draining
-	atOnce := mid()
+	atOnce := tuitest.Mid()
 	atOnce.Steering.Why = "needs \x1b[2J--request-rate"
 	for _, c := range []struct {
 		name   string
@@ -142,10 +143,10 @@ func TestNoControl(t *testing.T) {
 		key    string
 		want   string
 	}{
-		{"not steerable", mid(), nil, "c", "cannot be changed"},
+		{"not steerable", tuitest.Mid(), nil, "c", "cannot be changed"},
 		{"not steerable, with a reason", atOnce, nil, "c", "needs --request-rate"},
 		{"first c", steered(34), nil, "+", "press c"},
-		{"over", done(), nil, "c", "the run is over"},
+		{"over", tuitest.Done(), nil, "c", "the run is over"},
 		{"stopping", stopping, nil, "c", "the run is stopping"},
 		{"read only", steered(34), func(m *model) { m.ReadOnly = true }, "P", "read only"},
 		{"replay", steered(34), func(m *model) { m.Player = &player{} }, "i", "a replay cannot"},
@@ -204,7 +205,7 @@ func TestControlIsShown(t *testing.T) {
 }
 
 func TestObjectivesPrompt(t *testing.T) {
-	m := open(judge(mid()), 100, 30, termenv.Ascii)
+	m := open(tuitest.Judge(tuitest.Mid()), 100, 30, termenv.Ascii)
 	press(m, "o")
 	if !strings.Contains(m.View(), "ttft:500 tpot:40│") {
 		t.Errorf("not prefilled:\n%s", m.View())
@@ -243,7 +244,7 @@ func TestParseObjectives(t *testing.T) {
 
 // The objectives in force are those that are judged by, on every panel.
 func TestObjectivesInForce(t *testing.T) {
-	s := judge(mid())
+	s := tuitest.Judge(tuitest.Mid())
 	s.Objectives = metrics.SLO{{Metric: metrics.E2EL, LimitMS: 3000}}
 	m := open(s, 160, 44, termenv.Ascii)
 	if got := m.View(); !strings.Contains(got, "E2EL≤3s") || strings.Contains(got, "TTFT≤500ms") {
@@ -258,7 +259,7 @@ func TestObjectivesInForce(t *testing.T) {
 }
 
 func TestNoticesGo(t *testing.T) {
-	m := open(mid(), 100, 30, termenv.Ascii)
+	m := open(tuitest.Mid(), 100, 30, termenv.Ascii)
 	press(m, "s")
 	if got := lastLine(m); !strings.HasPrefix(got, "saved so far") || !strings.Contains(got, "q drain & report") {
 		t.Errorf("bottom line: %q", got)
@@ -274,7 +275,7 @@ func TestNoticesGo(t *testing.T) {
 		t.Errorf("there after 4 s: %q", got)
 	}
 	// After the end, where nothing ticks any more, it goes as well.
-	m.Update(snapshotMsg{done()})
+	m.Update(snapshotMsg{tuitest.Done()})
 	m.Update(endMsg{})
 	m.Update(tickMsg{})
 	if m.ticking {
@@ -293,7 +294,7 @@ func TestNoticesGo(t *testing.T) {
 }
 
 func TestLook(t *testing.T) {
-	s := full()
+	s := tuitest.Full()
 	m := open(s, 120, 40, termenv.Ascii)
 	press(m, "5", "j", "enter", "esc", "1")
 	var opened int
@@ -310,14 +311,14 @@ func TestLook(t *testing.T) {
 }
 
 func TestScrollBack(t *testing.T) {
-	m := open(mid(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	press(m, "[", "[", "[", "[") // 30 s of 62
 	press(m, ",")
 	if got := m.View(); !strings.Contains(got, "  until 00:47  ") || !strings.Contains(got, "┴0:20") || !strings.Contains(got, "─0:47╯") {
 		t.Errorf("scrolled by half a window:\n%s", got)
 	}
 	// They stand still while the run goes on.
-	later := mid()
+	later := tuitest.Mid()
 	later.At += 5 * time.Second
 	for i := range 5 {
 		w := later.Windows[len(later.Windows)-1]
@@ -349,7 +350,7 @@ func TestScrollBack(t *testing.T) {
 }
 
 func TestLogFilter(t *testing.T) {
-	m := open(bad(), 100, 30, termenv.Ascii)
+	m := open(tuitest.Bad(), 100, 30, termenv.Ascii)
 	press(m, "6", "/")
 	press(m, strings.Split("GREW", "")...)
 	if got := m.View(); !strings.Contains(got, "held grew") || strings.Contains(got, "GET /v1/models") {
@@ -400,7 +401,7 @@ func TestPromptInOneRead(t *testing.T) {
 }
 
 func TestReadOnlyLeavesAtOnce(t *testing.T) {
-	m := open(mid(), 100, 30, termenv.Ascii)
+	m := open(tuitest.Mid(), 100, 30, termenv.Ascii)
 	m.ReadOnly, m.Attached = true, true
 	m.show()
 	if !strings.Contains(firstLines(m), "attached, read only") {
@@ -412,7 +413,7 @@ func TestReadOnlyLeavesAtOnce(t *testing.T) {
 }
 
 func TestDetach(t *testing.T) {
-	m := open(mid(), 100, 30, termenv.Ascii)
+	m := open(tuitest.Mid(), 100, 30, termenv.Ascii)
 	if cmd := press(m, "D"); cmd != nil {
 		t.Error("D does something where nothing is attached")
 	}
@@ -447,7 +448,7 @@ func TestGuestGetsControl(t *testing.T) {
 }
 
 func TestThemeKey(t *testing.T) {
-	m := open(mid(), 80, 24, termenv.ANSI256)
+	m := open(tuitest.Mid(), 80, 24, termenv.ANSI256)
 	first := m.View()
 	var seen []string
 	for range 4 { // dark looks like the default
@@ -463,7 +464,7 @@ func TestThemeKey(t *testing.T) {
 
 // Without colours the key only shows a notice.
 func TestThemeKeyWithoutColour(t *testing.T) {
-	m := open(mid(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	press(m, "t")
 	if got := lastLine(m); m.palette.Theme != screen.Themes()[0] || !strings.Contains(got, "no colours on this terminal") {
 		t.Errorf("theme %s, %q", m.palette.Theme, got)

@@ -11,6 +11,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/panels"
+	"benchtop/tui/tuitest"
 )
 
 // onPage opens a page by its name.
@@ -32,17 +33,17 @@ func pageNamed(name string) int {
 
 // older is a run to compare with: the ramp on a server that is a third slower.
 var older = sync.OnceValue(func() *Baseline {
-	s := done()
+	s := tuitest.Done()
 	r := *s.Report
 	r.Timeline = nil
 	for _, w := range s.Windows {
 		w.OutputTokens, w.InputTokens, w.Done = w.OutputTokens*2/3, w.InputTokens*2/3, w.Done*2/3
 		w.Running, w.Waiting = w.Running*4/3, w.Waiting*4/3
-		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = slower(&w.Histograms[metrics.TTFT]), slower(&w.Histograms[metrics.ITL])
+		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = tuitest.Slower(&w.Histograms[metrics.TTFT]), tuitest.Slower(&w.Histograms[metrics.ITL])
 		r.Timeline = append(r.Timeline, w)
 	}
-	r.Histograms[metrics.TTFT], r.Histograms[metrics.ITL], r.Histograms[metrics.TPOT], r.Histograms[metrics.E2EL] = slower(&s.Histograms[metrics.TTFT]), slower(&s.Histograms[metrics.ITL]), slower(&s.Histograms[metrics.TPOT]), slower(&s.Histograms[metrics.E2EL])
-	r.Histograms[metrics.FirstAnswer], r.Histograms[metrics.SlotWait], r.Histograms[metrics.ScheduledLatency] = slower(&s.Histograms[metrics.FirstAnswer]), slower(&s.Histograms[metrics.SlotWait]), slower(&s.Histograms[metrics.ScheduledLatency])
+	r.Histograms[metrics.TTFT], r.Histograms[metrics.ITL], r.Histograms[metrics.TPOT], r.Histograms[metrics.E2EL] = tuitest.Slower(&s.Histograms[metrics.TTFT]), tuitest.Slower(&s.Histograms[metrics.ITL]), tuitest.Slower(&s.Histograms[metrics.TPOT]), tuitest.Slower(&s.Histograms[metrics.E2EL])
+	r.Histograms[metrics.FirstAnswer], r.Histograms[metrics.SlotWait], r.Histograms[metrics.ScheduledLatency] = tuitest.Slower(&s.Histograms[metrics.FirstAnswer]), tuitest.Slower(&s.Histograms[metrics.SlotWait]), tuitest.Slower(&s.Histograms[metrics.ScheduledLatency])
 	for _, stat := range []*metrics.Statistic{&r.Statistics[metrics.TTFT], &r.Statistics[metrics.TPOT], &r.Statistics[metrics.ITL], &r.Statistics[metrics.E2EL]} {
 		more := *stat
 		more.Mean, more.Median, more.Max = 1.5*stat.Mean, 1.5*stat.Median, 1.5*stat.Max
@@ -63,42 +64,42 @@ func TestLatencyAndLoadScreens(t *testing.T) {
 			name string
 			open func(w, h int) *model
 		}{
-			{"full", func(w, h int) *model { return onPage(full(), page, w, h, termenv.Ascii) }},
+			{"full", func(w, h int) *model { return onPage(tuitest.Full(), page, w, h, termenv.Ascii) }},
 			{"back", func(w, h int) *model {
-				m := onPage(full(), page, w, h, termenv.Ascii)
+				m := onPage(tuitest.Full(), page, w, h, termenv.Ascii)
 				m.span, m.until, m.latency = 0, m.shown.At.Truncate(time.Second)-20*time.Second, metrics.E2EL
 				m.show()
 				return m
 			}},
 			{"baseline", func(w, h int) *model {
-				m := onPage(full(), page, w, h, termenv.Ascii)
+				m := onPage(tuitest.Full(), page, w, h, termenv.Ascii)
 				m.Baseline = older()
 				m.show()
 				return m
 			}},
-			{"done", func(w, h int) *model { return onPage(fullDone(), page, w, h, termenv.Ascii) }},
-			{"young", func(w, h int) *model { return onPage(judge(young()), page, w, h, termenv.Ascii) }},
+			{"done", func(w, h int) *model { return onPage(tuitest.FullDone(), page, w, h, termenv.Ascii) }},
+			{"young", func(w, h int) *model { return onPage(tuitest.Judge(tuitest.Young()), page, w, h, termenv.Ascii) }},
 		} {
 			for _, size := range pageSizes {
 				name := fmt.Sprintf("%s_%s_%dx%d.txt", strings.ToLower(page), st.name, size[0], size[1])
 				t.Run(name, func(t *testing.T) {
 					got := onlyPanels(st.open(size[0], size[1]))
-					golden(t, "pages/"+name, got+"\n")
+					tuitest.Golden(t, "pages/"+name, got+"\n")
 				})
 			}
 		}
 		for name, p := range map[string]termenv.Profile{"true": termenv.TrueColor, "256": termenv.ANSI256, "16": termenv.ANSI} {
-			m := onPage(full(), page, 80, 24, p)
-			golden(t, fmt.Sprintf("pages/%s_%s_80x24.txt", strings.ToLower(page), name), strings.ReplaceAll(onlyPanels(m), "\x1b", "␛")+"\n")
+			m := onPage(tuitest.Full(), page, 80, 24, p)
+			tuitest.Golden(t, fmt.Sprintf("pages/%s_%s_80x24.txt", strings.ToLower(page), name), strings.ReplaceAll(onlyPanels(m), "\x1b", "␛")+"\n")
 		}
-		m := onPage(full(), page, 120, 40, termenv.Ascii)
+		m := onPage(tuitest.Full(), page, 120, 40, termenv.Ascii)
 		m.ASCII = true
 		m.show()
 		got := onlyPanels(m)
 		if i := strings.IndexFunc(got, func(r rune) bool { return r > 0x7e }); i >= 0 {
 			t.Errorf("%s in ASCII: %q", page, got[i:i+3])
 		}
-		golden(t, fmt.Sprintf("pages/%s_ascii_120x40.txt", strings.ToLower(page)), got+"\n")
+		tuitest.Golden(t, fmt.Sprintf("pages/%s_ascii_120x40.txt", strings.ToLower(page)), got+"\n")
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // childEnv makes the test binary stand for any program that imports the dashboard, see the pty test.
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "dashboard":
 		snapshots := make(chan metrics.Snapshot, 1)
-		snapshots <- mid()
+		snapshots <- tuitest.Mid()
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) // when it was seen
 		defer stop()
 		if err := Run(ctx, Options{Snapshots: snapshots, Control: &control{}}); ctx.Err() == nil || err == nil {

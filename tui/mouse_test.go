@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/tui/tuitest"
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 )
@@ -18,7 +19,7 @@ func click(m *model, x, y int) {
 // Each tab is where its name is, at every width.
 func TestClickOnTabs(t *testing.T) {
 	for w := 40; w < 200; w += 7 {
-		m := open(mid(), w, 30, termenv.Ascii)
+		m := open(tuitest.Mid(), w, 30, termenv.Ascii)
 		for i := range panels.Pages {
 			m.turn(0)
 			m.show()
@@ -39,7 +40,7 @@ func TestClickOnTabs(t *testing.T) {
 }
 
 func TestClickOnPanels(t *testing.T) {
-	m := open(mid(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	click(m, 20, 16)
 	if m.focus != "load" || m.zoomed {
 		t.Errorf("one click: focus %q, zoomed %v", m.focus, m.zoomed)
@@ -58,8 +59,8 @@ func TestClickOnPanels(t *testing.T) {
 }
 
 func TestWheel(t *testing.T) {
-	m := withReport(mid(), 120, 40)
-	m.Update(snapshotMsg{done()})
+	m := withReport(tuitest.Mid(), 120, 40)
+	m.Update(snapshotMsg{tuitest.Done()})
 	press(m, "7")
 	wheel := func(b tea.MouseButton) { m.Update(tea.MouseMsg{X: 5, Y: 9, Action: tea.MouseActionPress, Button: b}) }
 	wheel(tea.MouseButtonWheelDown)
@@ -72,7 +73,7 @@ func TestWheel(t *testing.T) {
 
 // A click on a row of the requests chooses it, where it stands, one more opens it.
 func TestClickOnRequests(t *testing.T) {
-	m := open(full(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Full(), 120, 40, termenv.Ascii)
 	press(m, "5")
 	for _, y := range []int{12, 20, 9} {
 		row := strings.Split(m.View(), "\n")[y]
@@ -101,7 +102,7 @@ func TestClickOnRequests(t *testing.T) {
 }
 
 func TestClickClosesHelp(t *testing.T) {
-	m := open(mid(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	press(m, "?")
 	click(m, 80, 10)
 	if m.helping || m.focus != "" {

@@ -7,6 +7,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/tuitest"
 )
 
 // Where answers come in one piece the screen shows E2EL and the tokens of the prompts, on every page and at every size, and no
@@ -14,7 +15,7 @@ import (
 func TestPooling(t *testing.T) {
 	for _, finished := range []bool{false, true} {
 		for _, size := range sizes {
-			m := open(pooled(finished), size[0], size[1], termenv.Ascii)
+			m := open(tuitest.Pooled(finished), size[0], size[1], termenv.Ascii)
 			for p := range m.pages() {
 				m.turn(p)
 				screen := m.View()
@@ -30,7 +31,7 @@ func TestPooling(t *testing.T) {
 			}
 		}
 	}
-	m := open(pooled(false), 120, 40, termenv.Ascii)
+	m := open(tuitest.Pooled(false), 120, 40, termenv.Ascii)
 	m.turn(1)
 	seen := map[metrics.Latency]bool{}
 	for range metrics.NumInWindow { // each that is not of a stream, and no other

@@ -13,6 +13,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // prepares is a screen of a preparation at a moment after its beginning.
@@ -77,8 +78,8 @@ func TestPreparationOnScreen(t *testing.T) {
 			m := prepares(c.of, c.after, size[0], size[1])
 			m.ASCII = c.ascii
 			got := m.View()
-			exact(t, got, size[0], size[1], name)
-			golden(t, fmt.Sprintf("screens/%s_%dx%d.txt", name, size[0], size[1]), got+"\n")
+			tuitest.Exact(t, got, size[0], size[1], name)
+			tuitest.Golden(t, fmt.Sprintf("screens/%s_%dx%d.txt", name, size[0], size[1]), got+"\n")
 			if i := strings.IndexFunc(got, func(r rune) bool { return r > '~' }); c.ascii && i >= 0 {
 				t.Errorf("%s at %v: %q is not ASCII", name, size, got[i:i+3])
 			}
@@ -97,13 +98,13 @@ func TestPreparationAtAnySize(t *testing.T) {
 	long.Count(9, 3)
 	for _, p := range []*Preparation{empty, drawing(), waiting(), long} {
 		for w := range 130 {
-			if leftOut(w, 9) {
+			if tuitest.LeftOut(w, 9) {
 				continue
 			}
 			for _, h := range []int{0, 1, 2, 3, 5, 9, 10, 11, 24, 50} {
 				m := prepares(p, time.Hour, w, h)
 				shown := m.View()
-				exact(t, shown, w, h, "preparation")
+				tuitest.Exact(t, shown, w, h, "preparation")
 				if strings.Contains(shown, "display error") || strings.ContainsAny(shown, "\x1b\x07\u202e") {
 					t.Fatalf("at %dx%d:\n%q", w, h, shown)
 				}
@@ -197,12 +198,12 @@ func TestKeysBetweenPreparationAndRun(t *testing.T) {
 	p.Seal()
 	press(m, "q")
 	run := &control{}
-	m.Update(runMsg{preparedRun{control: run, baseline: &Baseline{Name: "old", Report: done().Report}}, func() tea.Msg { return nil }})
+	m.Update(runMsg{preparedRun{control: run, baseline: &Baseline{Name: "old", Report: tuitest.Done().Report}}, func() tea.Msg { return nil }})
 	press(m, "q", "5")
 	if !strings.Contains(m.View(), "PREPARING") || run.drains > 0 {
 		t.Errorf("drained %d times before there is a run to be seen:\n%s", run.drains, m.View())
 	}
-	m.Update(snapshotMsg{mid()})
+	m.Update(snapshotMsg{tuitest.Mid()})
 	if run.drains != 1 || run.aborts != 1 || !strings.Contains(m.View(), "ABORTING") || m.Baseline == nil {
 		t.Errorf("%d drains, %d aborts, want one each; baseline %v:\n%s", run.drains, run.aborts, m.Baseline, m.View())
 	}

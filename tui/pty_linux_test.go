@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"benchtop/metrics"
+	"benchtop/tui/tuitest"
 )
 
 // terminal opens a pseudo-terminal whose other side is silent.
@@ -209,7 +210,7 @@ func TestHangup(t *testing.T) {
 	master, slave := terminal(t)
 	defer slave.Close()
 	snapshots := make(chan metrics.Snapshot, 1)
-	snapshots <- mid()
+	snapshots <- tuitest.Mid()
 	left := make(chan error, 1)
 	go func() {
 		left <- Run(context.Background(), Options{
@@ -225,7 +226,7 @@ func TestHangup(t *testing.T) {
 		seen = seen[:len(seen)+n]
 	}
 	master.Close()
-	snapshots <- bad()
+	snapshots <- tuitest.Bad()
 	select {
 	case err := <-left:
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/tuitest"
 )
 
 // player records the commands of keys.
@@ -54,7 +55,7 @@ func TestReplayKeys(t *testing.T) {
 		{true, 1, []string{"end"}, "[seek 1m20s]"},
 		{true, 1, []string{"5", "home", "6", "end", ","}, "[seek 52.4s]"},
 	} {
-		m, p := replayOf(mid(), c.playing, c.speed)
+		m, p := replayOf(tuitest.Mid(), c.playing, c.speed)
 		press(m, c.keys...)
 		if got := fmt.Sprint(p.asked); got != c.want {
 			t.Errorf("%v: %s, want %s", c.keys, got, c.want)
@@ -63,18 +64,18 @@ func TestReplayKeys(t *testing.T) {
 }
 
 func TestReplayHeader(t *testing.T) {
-	m, _ := replayOf(mid(), true, 2)
+	m, _ := replayOf(tuitest.Mid(), true, 2)
 	if got := firstLines(m); !strings.Contains(got, "▶ REPLAY 2x 01:02/01:20") {
 		t.Errorf("playing:\n%s", got)
 	}
-	m, _ = replayOf(mid(), false, 0.5)
+	m, _ = replayOf(tuitest.Mid(), false, 0.5)
 	if got := firstLines(m); !strings.Contains(got, "‖ REPLAY 0.5x") {
 		t.Errorf("paused:\n%s", got)
 	}
 }
 
 func TestReplayLeavesAtOnce(t *testing.T) {
-	m, _ := replayOf(mid(), true, 1)
+	m, _ := replayOf(tuitest.Mid(), true, 1)
 	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.Control.(*control).drains != 0 {
 		t.Error("q did not just leave")
 	}
@@ -85,9 +86,9 @@ func TestReplayLeavesAtOnce(t *testing.T) {
 
 // At the end whole figures are shown and the report is there; played back both go.
 func TestReplayGoesBackFromTheEnd(t *testing.T) {
-	end := done()
+	end := tuitest.Done()
 	end.Replay = &metrics.Replay{Speed: 1, Length: end.At}
-	m, p := replayOf(mid(), true, 1)
+	m, p := replayOf(tuitest.Mid(), true, 1)
 	m.Report = func(*metrics.Report, int) string { return "the report" }
 	m.Update(snapshotMsg{end})
 	press(m, "7")
@@ -98,7 +99,7 @@ func TestReplayGoesBackFromTheEnd(t *testing.T) {
 	if got := fmt.Sprint(p.asked); got != "[seek 0s play]" {
 		t.Errorf("space at the end: %s", got)
 	}
-	back := mid()
+	back := tuitest.Mid()
 	back.Replay = &metrics.Replay{Playing: true, Speed: 1, Length: end.At}
 	m.Update(snapshotMsg{back})
 	if m.whole || m.pageNow().Name == "Report" || !strings.Contains(lastLine(m), "space pause") {

@@ -9,6 +9,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/panels"
+	"benchtop/tui/tuitest"
 )
 
 // withReport is a dashboard that can write a report.
@@ -26,7 +27,7 @@ func withReport(s metrics.Snapshot, w, h int) *model {
 }
 
 func TestReportPage(t *testing.T) {
-	m := withReport(mid(), 100, 30)
+	m := withReport(tuitest.Mid(), 100, 30)
 	if strings.Contains(m.View(), "Report") {
 		t.Fatal("a report before the end")
 	}
@@ -34,7 +35,7 @@ func TestReportPage(t *testing.T) {
 	if m.page != 0 {
 		t.Fatal("7 turned to a page that is not there")
 	}
-	m.Update(snapshotMsg{done()})
+	m.Update(snapshotMsg{tuitest.Done()})
 	if got := lastLine(m); m.page != 0 || !strings.HasPrefix(got, "7 report") {
 		t.Fatalf("page %d, no hint in %q", m.page, got)
 	}
@@ -62,7 +63,7 @@ func TestReportPage(t *testing.T) {
 // The conclusion is longer than a narrow screen is wide; its end is about whose figures they are.
 func TestReportWraps(t *testing.T) {
 	const answer = "within SLO up to 34 req/s; saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s); client OVERLOADED (p99 send delay 24ms)"
-	m := open(done(), 80, 24, termenv.Ascii)
+	m := open(tuitest.Done(), 80, 24, termenv.Ascii)
 	m.Report = func(*metrics.Report, int) string { return answer + "\n\n=== figures\n" }
 	m.turn(len(panels.Pages))
 	m.show()

@@ -12,14 +12,15 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // opening opens a request of a run.
 func opening(index int) panels.List { return panels.List{Picked: index + 1, Line: 4, Opened: true} }
 
 func TestRequestsPage(t *testing.T) {
-	failed := listed(mid())
-	failed.Opened = detail(failed.Requests[12])
+	failed := tuitest.Listed(tuitest.Mid())
+	failed.Opened = tuitest.Detail(failed.Requests[12])
 	failed.Opened.Chunks, failed.Opened.Text, failed.Opened.Finish = nil, "", ""
 	failed.Opened.Whole = failed.Opened.Error + strings.Repeat(" and much more of it", 20)
 	for _, st := range []struct {
@@ -27,15 +28,15 @@ func TestRequestsPage(t *testing.T) {
 		s    metrics.Snapshot
 		l    panels.List
 	}{
-		{"list", listed(mid()), panels.List{}},
-		{"failed_first", listed(mid()), panels.List{Sort: byFailure, Picked: 4313, Line: 1}},
-		{"filtered", listed(mid()), panels.List{Filter: "503", ErrorsOnly: true}},
-		{"none_match", listed(mid()), panels.List{Filter: "nowhere"}},
-		{"open", listed(mid()), opening(4310)},
+		{"list", tuitest.Listed(tuitest.Mid()), panels.List{}},
+		{"failed_first", tuitest.Listed(tuitest.Mid()), panels.List{Sort: tuitest.ByFailure, Picked: 4313, Line: 1}},
+		{"filtered", tuitest.Listed(tuitest.Mid()), panels.List{Filter: "503", ErrorsOnly: true}},
+		{"none_match", tuitest.Listed(tuitest.Mid()), panels.List{Filter: "nowhere"}},
+		{"open", tuitest.Listed(tuitest.Mid()), opening(4310)},
 		{"open_failed", failed, opening(4312)},
-		{"open_not_kept", listed(mid()), opening(4305)},
-		{"open_gone", listed(mid()), opening(17)},
-		{"empty", young(), panels.List{}},
+		{"open_not_kept", tuitest.Listed(tuitest.Mid()), opening(4305)},
+		{"open_gone", tuitest.Listed(tuitest.Mid()), opening(17)},
+		{"empty", tuitest.Young(), panels.List{}},
 	} {
 		for _, size := range sizes[1:] {
 			name := fmt.Sprintf("requests_%s_%dx%d.txt", st.name, size[0], size[1])
@@ -44,42 +45,42 @@ func TestRequestsPage(t *testing.T) {
 				m.list = st.l
 				m.show()
 				whole(t, m, name)
-				golden(t, "screens/"+name, m.View()+"\n")
+				tuitest.Golden(t, "screens/"+name, m.View()+"\n")
 			})
 		}
 	}
 }
 
 func TestRequestsPageColours(t *testing.T) {
-	m := showing(t, listed(mid()), "Requests", 120, 40)
+	m := showing(t, tuitest.Listed(tuitest.Mid()), "Requests", 120, 40)
 	m.list, m.palette = opening(4310), screen.NewPalette(termenv.ANSI256)
 	m.show()
 	whole(t, m, "colours")
-	golden(t, "colours/requests_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
+	tuitest.Golden(t, "colours/requests_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
 }
 
 // crazyLists are states of the page of requests that keys hardly lead to.
 func crazyLists() []panels.List {
 	return []panels.List{
 		{}, opening(4310), opening(math.MaxInt - 1), {Sort: 200, Filter: "漢\x1b"}, {Picked: math.MinInt, Line: math.MaxInt, Opened: true},
-		{Picked: 4311, Opened: true, Scroll: math.MaxInt}, {Picked: 4311, Line: -5, Scroll: -5, Opened: true}, {Sort: bySlowTTFT, Picked: 1},
+		{Picked: 4311, Opened: true, Scroll: math.MaxInt}, {Picked: 4311, Line: -5, Scroll: -5, Opened: true}, {Sort: tuitest.BySlowTTFT, Picked: 1},
 	}
 }
 
 // TestCrazyServerAndRequests draws the pages with anything in them.
 func TestCrazyServerAndRequests(t *testing.T) {
-	s := crazy()
+	s := tuitest.Crazy()
 	lists := crazyLists()
 	turn := 0
 	for _, w := range []int{0, 1, 4, 17, 40, 79, 80, 109, 110, 120, 180, 230} {
 		for _, h := range []int{0, 1, 4, 10, 16, 24, 34, 40, 60} {
-			if turn++; leftOut(turn, 5) {
+			if turn++; tuitest.LeftOut(turn, 5) {
 				continue
 			}
 			m := showing(t, s, []string{"Server", "Requests"}[turn%2], w, h)
 			m.list = lists[turn/2%len(lists)]
 			m.whole, m.span = turn%3 == 0, turn%6
-			whole(t, m, m.mode(turn%len(modes)))
+			whole(t, m, m.mode(turn%len(tuitest.Modes)))
 		}
 	}
 }
@@ -89,12 +90,12 @@ func FuzzRequestsPage(f *testing.F) {
 	f.Add("漢\x1b[2J", "\u202e", "🤖\x07", strings.Repeat("é ", 200), "\xff\xfe", []byte{8, 4, 5, 6, 7, 3}, uint8(80), uint8(24))
 	f.Fuzz(func(t *testing.T, id, model, words, said, filter string, keys []byte, w, h uint8) {
 		h %= 64 // the layout of higher ones is no other
-		s := listed(mid())
+		s := tuitest.Listed(tuitest.Mid())
 		s.Requests = slices.Clone(s.Requests)
 		for i := range s.Requests {
 			s.Requests[i].ID, s.Requests[i].Model, s.Requests[i].Error = id, model, words
 		}
-		s.Opened = detail(s.Requests[10])
+		s.Opened = tuitest.Detail(s.Requests[10])
 		s.Opened.Text, s.Opened.Whole = said, words
 		m := showing(t, s, "Requests", int(w), int(h))
 		m.list.Filter = filter
@@ -115,10 +116,10 @@ func FuzzRequestsPage(f *testing.F) {
 			}
 			if i%4 == 0 {
 				m.list.Filter = ""
-				s.Opened = detail(s.Requests[int(k)%len(s.Requests)])
+				s.Opened = tuitest.Detail(s.Requests[int(k)%len(s.Requests)])
 			}
 		}
-		m.mode(len(keys) % len(modes))
+		m.mode(len(keys) % len(tuitest.Modes))
 		whole(t, m, "fuzz")
 	})
 }

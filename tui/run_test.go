@@ -16,6 +16,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/panels"
+	"benchtop/tui/tuitest"
 )
 
 // output is a terminal that only listens.
@@ -70,7 +71,7 @@ func begin(t testing.TB, exit bool, change ...func(*Options)) *show {
 	in, keys := io.Pipe()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &show{t, keys, &output{}, &control{}, make(chan metrics.Snapshot, 1), cancel, make(chan error, 1)}
-	s.snapshots <- mid()
+	s.snapshots <- tuitest.Mid()
 	o := Options{
 		Snapshots: s.snapshots, Control: s.control, Input: in, Output: s.out, Exit: exit, Color: "none",
 		HeaderEvery: 20 * time.Millisecond, ChartsEvery: 40 * time.Millisecond,
@@ -134,7 +135,7 @@ func TestStopping(t *testing.T) {
 
 func TestLeavingWhenDone(t *testing.T) {
 	s := start(t, false)
-	s.snapshots <- done()
+	s.snapshots <- tuitest.Done()
 	close(s.snapshots)
 	s.until("the end", func() bool { return strings.Contains(s.out.String(), "✓ DONE") })
 	s.press("q")
@@ -146,7 +147,7 @@ func TestLeavingWhenDone(t *testing.T) {
 
 func TestExit(t *testing.T) {
 	s := start(t, true)
-	s.snapshots <- done()
+	s.snapshots <- tuitest.Done()
 	close(s.snapshots)
 	s.returned(nil)
 	if !strings.Contains(s.out.String(), "DONE") {
@@ -164,7 +165,7 @@ func TestContext(t *testing.T) {
 func TestLostTerminal(t *testing.T) {
 	s := start(t, false)
 	s.out.fail(errors.New("input/output error"))
-	s.snapshots <- bad()
+	s.snapshots <- tuitest.Bad()
 	s.returned(ErrTerminal)
 }
 
@@ -172,7 +173,7 @@ func TestLostTerminal(t *testing.T) {
 func TestRecordAndBell(t *testing.T) {
 	var record output
 	s := start(t, false, func(o *Options) { o.Record, o.Mouse = &record, true })
-	s.snapshots <- done()
+	s.snapshots <- tuitest.Done()
 	close(s.snapshots)
 	s.until("the bell", func() bool { return strings.Contains(s.out.String(), "\a\x1b]9;benchtop: done") })
 	s.until("the end", func() bool { return strings.Contains(s.out.String(), "✓ DONE") })
@@ -224,7 +225,7 @@ func TestBytes(t *testing.T) {
 	const seconds = 4
 	var snapshots []metrics.Snapshot
 	for k := range 2*seconds + 1 {
-		snapshots = append(snapshots, judge(snapshotAt(50*time.Second+time.Duration(k)*500*time.Millisecond, true)))
+		snapshots = append(snapshots, tuitest.Judge(tuitest.SnapshotAt(50*time.Second+time.Duration(k)*500*time.Millisecond, true)))
 	}
 	for _, c := range []struct{ w, h, most int }{{80, 24, 12_000}, {120, 40, 20_000}, {200, 50, 50_000}} {
 		m := open(snapshots[0], c.w, c.h, termenv.TrueColor)

@@ -15,6 +15,7 @@ import (
 	"benchtop/tui/chart"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 var sizes = [][2]int{{20, 5}, {40, 10}, {80, 24}, {120, 40}, {200, 50}}
@@ -27,79 +28,87 @@ type state struct {
 
 var states = []state{
 	{"empty", func(w, h int) *model {
-		return open(liveview.NewView(time.Now(), rampPlan()).Snapshot(), w, h, termenv.Ascii)
+		return open(liveview.NewView(time.Now(), tuitest.RampPlan()).Snapshot(), w, h, termenv.Ascii)
 	}},
-	{"young", func(w, h int) *model { return open(young(), w, h, termenv.Ascii) }},
-	{"mid", func(w, h int) *model { return open(mid(), w, h, termenv.Ascii) }},
+	{"young", func(w, h int) *model { return open(tuitest.Young(), w, h, termenv.Ascii) }},
+	{"mid", func(w, h int) *model { return open(tuitest.Mid(), w, h, termenv.Ascii) }},
 	{"frozen", func(w, h int) *model {
-		m := open(mid(), w, h, termenv.Ascii)
+		m := open(tuitest.Mid(), w, h, termenv.Ascii)
 		press(m, " ")
-		later := mid()
+		later := tuitest.Mid()
 		later.At += 12 * time.Second
 		m.Update(snapshotMsg{later})
 		m.Update(tickMsg{})
 		return m
 	}},
 	{"help", func(w, h int) *model {
-		m := open(mid(), w, h, termenv.Ascii)
+		m := open(tuitest.Mid(), w, h, termenv.Ascii)
 		press(m, "?")
 		return m
 	}},
 	{"focus", func(w, h int) *model {
-		m := open(mid(), w, h, termenv.Ascii)
+		m := open(tuitest.Mid(), w, h, termenv.Ascii)
 		press(m, "l", "l", "]")
 		return m
 	}},
 	{"zoom", func(w, h int) *model {
-		m := open(mid(), w, h, termenv.Ascii)
+		m := open(tuitest.Mid(), w, h, termenv.Ascii)
 		press(m, "l", "j", "z", "w")
 		return m
 	}},
 	{"draining", func(w, h int) *model {
-		s := sampled(bad(), nil, late)
+		s := tuitest.Sampled(tuitest.Bad(), nil, tuitest.Late)
 		s.State, s.DrainBy = metrics.Draining, s.At+18*time.Second
 		m := open(s, w, h, termenv.Ascii)
 		press(m, "q")
 		return m
 	}},
 	{"aborting", func(w, h int) *model {
-		m := open(bad(), w, h, termenv.Ascii)
+		m := open(tuitest.Bad(), w, h, termenv.Ascii)
 		press(m, "q", "q")
 		return m
 	}},
-	{"done", func(w, h int) *model { return open(done(), w, h, termenv.Ascii) }},
+	{"done", func(w, h int) *model { return open(tuitest.Done(), w, h, termenv.Ascii) }},
 	{"errors", func(w, h int) *model {
-		s := sampled(bad(), late, late)
+		s := tuitest.Sampled(tuitest.Bad(), tuitest.Late, tuitest.Late)
 		s.SaveError = "no space left on device"
 		return open(s, w, h, termenv.Ascii)
 	}},
-	{"slo", func(w, h int) *model { return open(judge(bad()), w, h, termenv.Ascii) }},
-	{"slo_warmup", func(w, h int) *model { return open(judge(young()), w, h, termenv.Ascii) }},
-	{"slo_done", func(w, h int) *model { return open(judge(done()), w, h, termenv.Ascii) }},
+	{"slo", func(w, h int) *model { return open(tuitest.Judge(tuitest.Bad()), w, h, termenv.Ascii) }},
+	{"slo_warmup", func(w, h int) *model { return open(tuitest.Judge(tuitest.Young()), w, h, termenv.Ascii) }},
+	{"slo_done", func(w, h int) *model { return open(tuitest.Judge(tuitest.Done()), w, h, termenv.Ascii) }},
 	{"dead", func(w, h int) *model { return open(dead(), w, h, termenv.Ascii) }},
 	{"search", func(w, h int) *model {
-		s := judge(mid())
+		s := tuitest.Judge(tuitest.Mid())
 		s.Search = &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 40, Failed: 52, Load: 45.6, Left: 3 * time.Minute,
 			Tested: []metrics.TestedLoad{{Load: 31, Passed: true}, {Load: 40, Passed: true}, {Load: 52}}}
 		return open(s, w, h, termenv.Ascii)
 	}},
 	{"slo_zoom", func(w, h int) *model {
-		m := open(judge(bad()), w, h, termenv.Ascii)
+		m := open(tuitest.Judge(tuitest.Bad()), w, h, termenv.Ascii)
 		m.focus, m.zoomed = "slo", true
 		m.show()
 		return m
 	}},
 	{"slo_ascii", func(w, h int) *model {
-		m := open(judge(bad()), w, h, termenv.Ascii)
+		m := open(tuitest.Judge(tuitest.Bad()), w, h, termenv.Ascii)
 		m.ASCII = true
 		return m
 	}},
-	{"strained", func(w, h int) *model { return open(sampled(mid(), nil, late), w, h, termenv.Ascii) }},
-	{"limited", func(w, h int) *model { return open(sampled(mid(), late, nil), w, h, termenv.Ascii) }},
-	{"limited_slo", func(w, h int) *model { return open(sampled(judge(bad()), together, late), w, h, termenv.Ascii) }},
-	{"limited_done", func(w, h int) *model { return open(sampled(done(), together, nil), w, h, termenv.Ascii) }},
+	{"strained", func(w, h int) *model {
+		return open(tuitest.Sampled(tuitest.Mid(), nil, tuitest.Late), w, h, termenv.Ascii)
+	}},
+	{"limited", func(w, h int) *model {
+		return open(tuitest.Sampled(tuitest.Mid(), tuitest.Late, nil), w, h, termenv.Ascii)
+	}},
+	{"limited_slo", func(w, h int) *model {
+		return open(tuitest.Sampled(tuitest.Judge(tuitest.Bad()), tuitest.Together, tuitest.Late), w, h, termenv.Ascii)
+	}},
+	{"limited_done", func(w, h int) *model {
+		return open(tuitest.Sampled(tuitest.Done(), tuitest.Together, nil), w, h, termenv.Ascii)
+	}},
 	{"log", func(w, h int) *model {
-		m := open(bad(), w, h, termenv.Ascii)
+		m := open(tuitest.Bad(), w, h, termenv.Ascii)
 		press(m, "6", "k", "k")
 		return m
 	}},
@@ -116,7 +125,7 @@ var states = []state{
 		return m
 	}},
 	{"replay", func(w, h int) *model {
-		s := mid()
+		s := tuitest.Mid()
 		s.Replay = &metrics.Replay{Playing: true, Speed: 2, Length: 100 * time.Second}
 		m := open(s, w, h, termenv.Ascii)
 		m.Player = &player{}
@@ -124,8 +133,8 @@ var states = []state{
 		return m
 	}},
 	{"report", func(w, h int) *model {
-		m := withReport(mid(), w, h)
-		m.Update(snapshotMsg{done()})
+		m := withReport(tuitest.Mid(), w, h)
+		m.Update(snapshotMsg{tuitest.Done()})
 		return m
 	}},
 }
@@ -137,13 +146,13 @@ func TestScreens(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				m := st.open(size[0], size[1])
 				if st.name == "empty" {
-					s := exactly(*m.latest, 100*time.Millisecond)
+					s := tuitest.Exactly(*m.latest, 100*time.Millisecond)
 					m.Update(snapshotMsg{s})
 					m.show()
 				}
 				got := m.View()
-				exact(t, got, size[0], size[1], st.name)
-				golden(t, "screens/"+name, got+"\n")
+				tuitest.Exact(t, got, size[0], size[1], st.name)
+				tuitest.Golden(t, "screens/"+name, got+"\n")
 			})
 		}
 	}
@@ -151,16 +160,16 @@ func TestScreens(t *testing.T) {
 
 func TestColours(t *testing.T) {
 	for name, p := range map[string]termenv.Profile{"truecolor": termenv.TrueColor, "256": termenv.ANSI256, "16": termenv.ANSI} {
-		m := open(sampled(bad(), late, nil), 80, 24, p)
+		m := open(tuitest.Sampled(tuitest.Bad(), tuitest.Late, nil), 80, 24, p)
 		got := m.View()
-		exact(t, got, 80, 24, name)
-		golden(t, "colours/"+name+"_80x24.txt", strings.ReplaceAll(got, "\x1b", "␛")+"\n")
+		tuitest.Exact(t, got, 80, 24, name)
+		tuitest.Golden(t, "colours/"+name+"_80x24.txt", strings.ReplaceAll(got, "\x1b", "␛")+"\n")
 	}
 }
 
 // Foreign text on a terminal that speaks ASCII only.
 func TestASCII(t *testing.T) {
-	s := judge(bad())
+	s := tuitest.Judge(tuitest.Bad())
 	plan := *s.Plan
 	plan.ModelID = "通义/e\u0301té🤖"
 	s.Plan = &plan
@@ -171,21 +180,21 @@ func TestASCII(t *testing.T) {
 	if !strings.Contains(got, "127.0.0.1:8000 - ????/et??? - stages 16") {
 		t.Errorf("foreign text:\n%s", got)
 	}
-	golden(t, "screens/ascii_80x24.txt", got+"\n")
+	tuitest.Golden(t, "screens/ascii_80x24.txt", got+"\n")
 }
 
 func (m *model) mode(k int) string {
-	m.palette = screen.NewPalette(screen.ColorProfile(modes[k].color, func(string) string { return "" }))
-	m.ASCII = modes[k].ascii
+	m.palette = screen.NewPalette(screen.ColorProfile(tuitest.Modes[k].Color, func(string) string { return "" }))
+	m.ASCII = tuitest.Modes[k].ASCII
 	m.show()
-	return modes[k].name
+	return tuitest.Modes[k].Name
 }
 
 // whole fails unless the screen is exactly of its size, with every panel drawn, and only of what its mode may show.
 func whole(t *testing.T, m *model, what string) {
 	t.Helper()
 	got := m.View()
-	exact(t, got, m.w, m.h, what)
+	tuitest.Exact(t, got, m.w, m.h, what)
 	if strings.Contains(got, "chart error") || strings.Contains(got, "display error") {
 		t.Fatalf("%s at %dx%d: panic behind\n%s", what, m.w, m.h, got)
 	}
@@ -199,7 +208,7 @@ func whole(t *testing.T, m *model, what string) {
 
 // dead is a run whose server does not answer any more.
 func dead() metrics.Snapshot {
-	s := judge(bad())
+	s := tuitest.Judge(tuitest.Bad())
 	s.Outage = &metrics.Outage{Since: s.At - 8*time.Second, Why: "connection refused"}
 	return s
 }
@@ -241,7 +250,7 @@ func TestFiguresOfADeadServerAreGrey(t *testing.T) {
 // TestEverySize draws every state on every page in every mode over a grid of sizes that has the edges of all layouts.
 func TestEverySize(t *testing.T) {
 	all := append(states[:len(states):len(states)], state{"monstrous", func(w, h int) *model {
-		return open(monstrous(), w, h, termenv.Ascii)
+		return open(tuitest.Monstrous(), w, h, termenv.Ascii)
 	}})
 	turn := 0
 	for _, st := range all {
@@ -249,11 +258,11 @@ func TestEverySize(t *testing.T) {
 		for _, w := range []int{0, 1, 2, 5, 20, 39, 40, 59, 79, 80, 81, 109, 110, 120, 179, 180, 200, 250} {
 			for _, h := range []int{0, 1, 2, 5, 9, 10, 14, 23, 24, 33, 34, 40, 45, 80} {
 				turn++ // the next size and the next state take another of the twelve ways
-				if leftOut(turn, 5) {
+				if tuitest.LeftOut(turn, 5) {
 					continue
 				}
-				name := st.name + " in " + m.mode(turn%len(modes))
-				m.turn(turn / len(modes) % len(panels.Pages))
+				name := st.name + " in " + m.mode(turn%len(tuitest.Modes))
+				m.turn(turn / len(tuitest.Modes) % len(panels.Pages))
 				m.zoomed = st.name == "zoom" && m.page == 0
 				m.focus = "ttft"
 				m.Update(tea.WindowSizeMsg{Width: w, Height: h})
@@ -261,7 +270,7 @@ func TestEverySize(t *testing.T) {
 			}
 		}
 		m.Update(tea.WindowSizeMsg{Width: -1, Height: -1})
-		exact(t, m.View(), 0, 0, st.name)
+		tuitest.Exact(t, m.View(), 0, 0, st.name)
 	}
 }
 
@@ -269,8 +278,8 @@ func TestEverySize(t *testing.T) {
 // and keys between them.
 func TestResizeStorm(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	for k := range modes {
-		m := open(judge(bad()), 80, 24, termenv.Ascii)
+	for k := range tuitest.Modes {
+		m := open(tuitest.Judge(tuitest.Bad()), 80, 24, termenv.Ascii)
 		name := m.mode(k)
 		for range 60 {
 			for range rnd.IntN(12) {
@@ -278,7 +287,7 @@ func TestResizeStorm(t *testing.T) {
 				case 0:
 					m.Update(tickMsg{})
 				case 1:
-					m.Update(snapshotMsg{judge(mid())})
+					m.Update(snapshotMsg{tuitest.Judge(tuitest.Mid())})
 				case 2:
 					press(m, string("12zw[]gkl "[rnd.IntN(10)]))
 				default:
@@ -295,8 +304,8 @@ func TestMonstrousValues(t *testing.T) {
 	for i, keys := range [][]string{
 		nil, {"w"}, {"g"}, {"w", "g"}, {"]", "]", "]", "]", "]"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {",", ",", ","}, {"l", "z"}, {"l", "l", "z"}, {"j", "j", "z"},
 	} {
-		for k := range modes {
-			s := monstrous()
+		for k := range tuitest.Modes {
+			s := tuitest.Monstrous()
 			if i%2 == 1 {
 				s.Report = nil // the run is on
 			}
@@ -304,7 +313,7 @@ func TestMonstrousValues(t *testing.T) {
 			name := m.mode(k)
 			press(m, keys...)
 			for n := range 6 {
-				if leftOut(n, 4) {
+				if tuitest.LeftOut(n, 4) {
 					continue
 				}
 				m.Update(tea.WindowSizeMsg{Width: 1 + rnd.IntN(250), Height: 1 + rnd.IntN(80)})
@@ -319,7 +328,7 @@ func TestMonstrousValues(t *testing.T) {
 
 func TestForeignNamesAtTheEdge(t *testing.T) {
 	for _, name := range []string{"通义千问三", "🤖🤖🤖", "a漢b漢c漢", "👩🏽‍🚀 model", "e\u0301e\u0301e\u0301", "🇩🇪🇫🇷🇯🇵", "한국어모델", "عربي", "❤️❤️"} {
-		s := mid()
+		s := tuitest.Mid()
 		plan := *s.Plan
 		plan.ModelID, plan.Load, plan.Dataset = strings.Repeat(name, 5), name, name
 		s.Plan = &plan
@@ -327,33 +336,33 @@ func TestForeignNamesAtTheEdge(t *testing.T) {
 		s.Log = []metrics.LogEntry{{Text: strings.Repeat(name, 40)}}
 		m := open(s, 80, 24, termenv.Ascii)
 		for w := 40; w < 180; w += 3 {
-			if leftOut(w, 4) {
+			if tuitest.LeftOut(w, 4) {
 				continue
 			}
 			m.Update(tea.WindowSizeMsg{Width: w, Height: 36})
-			exact(t, m.View(), w, 36, name)
+			tuitest.Exact(t, m.View(), w, 36, name)
 		}
 		press(m, "6")
 		for w := 40; w < 80; w++ {
-			if leftOut(w, 3) {
+			if tuitest.LeftOut(w, 3) {
 				continue
 			}
 			m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
-			exact(t, m.View(), w, 24, name)
+			tuitest.Exact(t, m.View(), w, 24, name)
 		}
 	}
 }
 
 // fuzzed are the snapshots that keys are typed at.
 var fuzzed = []func() metrics.Snapshot{
-	mid, done, bad, monstrous,
-	func() metrics.Snapshot { return judge(bad()) },
-	func() metrics.Snapshot { return judge(young()) },
-	func() metrics.Snapshot { return judge(done()) },
+	tuitest.Mid, tuitest.Done, tuitest.Bad, tuitest.Monstrous,
+	func() metrics.Snapshot { return tuitest.Judge(tuitest.Bad()) },
+	func() metrics.Snapshot { return tuitest.Judge(tuitest.Young()) },
+	func() metrics.Snapshot { return tuitest.Judge(tuitest.Done()) },
 	func() metrics.Snapshot { return metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never} },
-	func() metrics.Snapshot { return full() },
+	func() metrics.Snapshot { return tuitest.Full() },
 	func() metrics.Snapshot { return steered(34) },
-	monstrousPages, fullDone,
+	tuitest.MonstrousPages, tuitest.FullDone,
 }
 
 // FuzzKeys types anything at any size, in any mode, while snapshots, ticks and new sizes come in between. The screen is
@@ -374,7 +383,7 @@ func FuzzKeys(f *testing.F) {
 	f.Fuzz(func(t *testing.T, keys []byte, w, h, which, how uint8) {
 		h %= 64 // the layout of higher ones is no other
 		m := open(fuzzed[int(which)%len(fuzzed)](), int(w), int(h), termenv.Ascii)
-		m.mode(int(how) % len(modes))
+		m.mode(int(how) % len(tuitest.Modes))
 		m.Exit = how&0x80 != 0
 		asked := 0
 		quits := func(cmd tea.Cmd) bool { return cmd != nil && cmd() == tea.QuitMsg{} }
@@ -424,7 +433,7 @@ func BenchmarkFullRedraw(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		for i, p := range panels.Pages {
 			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], p.Name), func(b *testing.B) {
-				m := open(full(), size[0], size[1], termenv.TrueColor)
+				m := open(tuitest.Full(), size[0], size[1], termenv.TrueColor)
 				m.turn(i)
 				drawCold(b, m)
 			})
@@ -436,7 +445,7 @@ func BenchmarkFullRedraw(b *testing.B) {
 func BenchmarkNextFrame(b *testing.B) {
 	frame := func(name string, w, h, page int, zoomed bool) {
 		b.Run(fmt.Sprintf("%dx%d/%s", w, h, name), func(b *testing.B) {
-			m := open(full(), w, h, termenv.TrueColor)
+			m := open(tuitest.Full(), w, h, termenv.TrueColor)
 			m.turn(page)
 			m.focus, m.zoomed = m.layout().Panels[0].Name, zoomed
 			m.View()

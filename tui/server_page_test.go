@@ -10,6 +10,7 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // speechless is a run without samples of server and accelerators.
@@ -39,35 +40,39 @@ func TestServerPage(t *testing.T) {
 		name string
 		s    metrics.Snapshot
 	}{
-		{"full", watched(mid(), 8)},
-		{"one_gpu", watched(mid(), 1)},
-		{"no_gpu", func() metrics.Snapshot { s := watched(bad(), 0); s.GPUsAbsent = speechless(s).GPUsAbsent; return s }()},
-		{"silent", speechless(mid())},
-		{"young", watched(young(), 2)},
-		{"gone", gone(watched(mid(), 1))},
+		{"full", tuitest.Watched(tuitest.Mid(), 8)},
+		{"one_gpu", tuitest.Watched(tuitest.Mid(), 1)},
+		{"no_gpu", func() metrics.Snapshot {
+			s := tuitest.Watched(tuitest.Bad(), 0)
+			s.GPUsAbsent = speechless(s).GPUsAbsent
+			return s
+		}()},
+		{"silent", speechless(tuitest.Mid())},
+		{"young", tuitest.Watched(tuitest.Young(), 2)},
+		{"gone", tuitest.Gone(tuitest.Watched(tuitest.Mid(), 1))},
 	} {
 		for _, size := range sizes[1:] {
 			name := fmt.Sprintf("server_%s_%dx%d.txt", st.name, size[0], size[1])
 			t.Run(name, func(t *testing.T) {
 				m := showing(t, st.s, "Server", size[0], size[1])
 				whole(t, m, name)
-				golden(t, "screens/"+name, m.View()+"\n")
+				tuitest.Golden(t, "screens/"+name, m.View()+"\n")
 			})
 		}
 	}
 }
 
 func TestServerPageColours(t *testing.T) {
-	m := showing(t, watched(mid(), 2), "Server", 120, 40)
+	m := showing(t, tuitest.Watched(tuitest.Mid(), 2), "Server", 120, 40)
 	m.palette = screen.NewPalette(termenv.ANSI256)
 	m.show()
 	whole(t, m, "colours")
-	golden(t, "colours/server_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
+	tuitest.Golden(t, "colours/server_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
 }
 
 // Why a page is gone stands behind its address; both are there.
 func TestWhyTheServerIsGone(t *testing.T) {
-	s := gone(watched(mid(), 1))
+	s := tuitest.Gone(tuitest.Watched(tuitest.Mid(), 1))
 	s.ServerAbsent = "reading the server's metrics page at http://gpu-box-17.example.org:8000/metrics: 503 Service Unavailable"
 	m := showing(t, s, "Server", 120, 40)
 	if got := m.View(); !strings.Contains(got, "503 Service") {
@@ -77,7 +82,7 @@ func TestWhyTheServerIsGone(t *testing.T) {
 
 // An unknown figure has no unit.
 func TestUnsaidGPU(t *testing.T) {
-	s, no := watched(mid(), 1), metrics.Unsaid()
+	s, no := tuitest.Watched(tuitest.Mid(), 1), metrics.Unsaid()
 	s.GPUs[len(s.GPUs)-1].GPUs = []metrics.GPU{{Name: "GH200", Use: no, MemoryUsed: no, MemoryTotal: no, Power: no, PowerLimit: 700, Temperature: no, Clock: no}}
 	m := showing(t, s, "Server", 120, 40)
 	for _, bad := range []string{"–G", "–W", "–/", "–°"} {

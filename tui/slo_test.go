@@ -7,16 +7,17 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/tuitest"
 )
 
 // The limit of the objective stands in the histogram and in the chart over time.
 func TestLimitsAreDrawn(t *testing.T) {
-	m := open(judge(bad()), 200, 50, termenv.Ascii)
+	m := open(tuitest.Judge(tuitest.Bad()), 200, 50, termenv.Ascii)
 	shown := m.View()
 	if n := strings.Count(shown, "SLO 500ms"); n != 2 {
 		t.Errorf("%d times, want 2:\n%s", n, shown)
 	}
-	if strings.Contains(open(bad(), 200, 50, termenv.Ascii).View(), "SLO") {
+	if strings.Contains(open(tuitest.Bad(), 200, 50, termenv.Ascii).View(), "SLO") {
 		t.Error("there are no objectives")
 	}
 }
@@ -25,11 +26,11 @@ func TestLimitsAreDrawn(t *testing.T) {
 func TestPanelOnlyWithObjectives(t *testing.T) {
 	for _, size := range sizes[2:] {
 		w, h := size[0], size[1]
-		shown := open(mid(), w, h, termenv.Ascii).View()
+		shown := open(tuitest.Mid(), w, h, termenv.Ascii).View()
 		if strings.Contains(shown, "SLO") || strings.Contains(shown, "good") {
 			t.Errorf("without objectives:\n%s", shown)
 		}
-		m := open(judge(mid()), w, h, termenv.Ascii)
+		m := open(tuitest.Judge(tuitest.Mid()), w, h, termenv.Ascii)
 		if shown = m.View(); !strings.Contains(shown, " good ") {
 			t.Errorf("with objectives:\n%s", shown)
 		}
@@ -40,7 +41,7 @@ func TestPanelOnlyWithObjectives(t *testing.T) {
 			}
 		}
 	}
-	s := mid()
+	s := tuitest.Mid()
 	plan := *s.Plan
 	plan.Gates = []metrics.Gate{{Metric: "failed", Op: ">", Limit: 0}}
 	s.Plan = &plan

@@ -12,6 +12,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/term"
+	"benchtop/tui/tuitest"
 )
 
 // asides collects the text that a model sends to the terminal between frames.
@@ -23,12 +24,12 @@ func asides(m *model) *string {
 
 // A screen that takes too many bytes is drawn half as often, with a note.
 func TestGovernedCharts(t *testing.T) {
-	m := open(mid(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	total := int64(0)
 	m.sent = func() int64 { total += 100_000; return total }
 	drawn := 0
 	for range 24 {
-		m.Update(snapshotMsg{bad()})
+		m.Update(snapshotMsg{tuitest.Bad()})
 		before := m.shown
 		m.Update(tickMsg{})
 		if m.shown != before {
@@ -53,7 +54,7 @@ func TestGovernedCharts(t *testing.T) {
 
 // Turning pages does not make a screen expensive; a key that is held down does.
 func TestKeysAreNotGoverned(t *testing.T) {
-	m := open(mid(), 120, 40, termenv.TrueColor)
+	m := open(tuitest.Mid(), 120, 40, termenv.TrueColor)
 	shown, total := strings.Split(m.View(), "\n"), int64(0)
 	m.sent = func() int64 { return total }
 	// seconds lets time pass, with a key every so often, and counts the lines that Bubble Tea would write, a frame after each.
@@ -93,7 +94,7 @@ func TestKeysAreNotGoverned(t *testing.T) {
 }
 
 func TestCopy(t *testing.T) {
-	m := open(full(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Full(), 120, 40, termenv.Ascii)
 	words := asides(m)
 	press(m, "y")
 	text := copied(t, *words)
@@ -105,11 +106,11 @@ func TestCopy(t *testing.T) {
 	if got := lastLine(m); !strings.HasPrefix(got, "copied ") {
 		t.Errorf("bottom line %q", got)
 	}
-	m = withReport(mid(), 120, 40)
+	m = withReport(tuitest.Mid(), 120, 40)
 	m.Report = func(*metrics.Report, int) string { return strings.Repeat("漢\x1b]0;x\a report\n", 20_000) }
 	words = asides(m)
 	m.Quiet = true
-	m.Update(snapshotMsg{done()})
+	m.Update(snapshotMsg{tuitest.Done()})
 	press(m, "y")
 	if text := copied(t, *words); len(*words) > 70_000 || !strings.HasPrefix(text, "漢 report\n漢 report") || !utf8.ValidString(text) {
 		t.Errorf("%d bytes, beginning with %.40q", len(*words), text)
@@ -132,11 +133,11 @@ func TestBell(t *testing.T) {
 		quiet bool
 		want  string
 	}{{false, "\a\x1b]9;benchtop: done\a"}, {true, ""}} {
-		m := open(mid(), 80, 24, termenv.Ascii)
+		m := open(tuitest.Mid(), 80, 24, termenv.Ascii)
 		m.Quiet = c.quiet
 		words := asides(m)
-		m.Update(snapshotMsg{done()})
-		m.Update(snapshotMsg{done()})
+		m.Update(snapshotMsg{tuitest.Done()})
+		m.Update(snapshotMsg{tuitest.Done()})
 		m.Update(endMsg{})
 		if cut, _, _ := strings.Cut(*words, ", saturates"); strings.TrimSuffix(cut, "\a") != strings.TrimSuffix(c.want, "\a") ||
 			strings.HasSuffix(*words, "\a") == c.quiet {

@@ -11,13 +11,14 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/panels"
+	"benchtop/tui/tuitest"
 )
 
 // TestDrawingTicks: the header follows every tick, the panels every second one, and nothing is drawn in between.
 func TestDrawingTicks(t *testing.T) {
-	m := open(mid(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	first := m.View()
-	next := bad()
+	next := tuitest.Bad()
 	next.At += 5 * time.Second
 	m.Update(snapshotMsg{next})
 	if m.stale || m.View() != first {
@@ -34,9 +35,9 @@ func TestDrawingTicks(t *testing.T) {
 }
 
 func TestFreeze(t *testing.T) {
-	m := open(mid(), 120, 40, termenv.Ascii)
+	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	press(m, " ")
-	next := bad()
+	next := tuitest.Bad()
 	next.At += 12 * time.Second
 	m.Update(snapshotMsg{next})
 	m.Update(tickMsg{})
@@ -52,7 +53,7 @@ func TestFreeze(t *testing.T) {
 
 // TestOnlyOwnPressesAbort: a run that drains by itself is not cut by the first q.
 func TestOnlyOwnPressesAbort(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	s.State = metrics.Draining
 	m := open(s, 80, 24, termenv.Ascii)
 	c := m.Control.(*control)
@@ -70,7 +71,7 @@ func TestOnlyOwnPressesAbort(t *testing.T) {
 }
 
 func TestScrolledLogStandsStill(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	for i := range 100 {
 		s.Log = append(s.Log, metrics.LogEntry{At: time.Duration(i) * time.Second, Text: fmt.Sprintf("event %d", i)})
 	}
@@ -107,7 +108,7 @@ func TestEveryKeyIsShown(t *testing.T) {
 		"replay":    func(m *model) { m.Player = &player{} },
 	} {
 		for page := range panels.Pages {
-			m := open(mid(), 120, 60, termenv.Ascii)
+			m := open(tuitest.Mid(), 120, 60, termenv.Ascii)
 			change(m)
 			press(m, fmt.Sprint(page+1), "?")
 			got := m.View()
@@ -136,7 +137,7 @@ func TestKeysInOneRead(t *testing.T) {
 		{tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("qq"), Paste: true}, 0, 0},
 		{tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("q"), Alt: true}, 0, 0},
 	} {
-		m := open(mid(), 100, 30, termenv.Ascii)
+		m := open(tuitest.Mid(), 100, 30, termenv.Ascii)
 		m.Update(c.msg)
 		if x := m.Control.(*control); x.drains != c.drains || x.aborts != c.abort {
 			t.Errorf("%v: %d drains, %d aborts; want %d and %d", c.msg, x.drains, x.aborts, c.drains, c.abort)
@@ -146,7 +147,7 @@ func TestKeysInOneRead(t *testing.T) {
 
 // Gaps of nothing, from chunks that came in one read, still make a histogram.
 func TestHistogramOfZeros(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	s.Histograms[metrics.ITL], s.Windows = metrics.Histogram{}, s.Windows[:1]
 	for range 26 {
 		s.Histograms[metrics.ITL].Add(0)
@@ -160,7 +161,7 @@ func TestHistogramOfZeros(t *testing.T) {
 
 // A run of less than a second has charts once it is over.
 func TestShortRunHasCharts(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	s.Windows, s.At, s.State = s.Windows[:1], 300*time.Millisecond, metrics.Finished
 	if shown := open(s, 120, 40, termenv.Ascii).View(); strings.Contains(shown, "no full second yet") {
 		t.Errorf("no charts:\n%s", shown)

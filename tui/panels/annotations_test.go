@@ -7,6 +7,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // flat is a run of a minute with the same load in each second, so that its lines are level.
@@ -33,7 +34,7 @@ func loadOf(s *metrics.Snapshot) plot {
 
 // Neither marks nor limits hide a dot of a line.
 func TestMarksHideNoData(t *testing.T) {
-	s := judge(bad())
+	s := tuitest.Judge(tuitest.Bad())
 	bare := s
 	plan := *s.Plan
 	plan.Goodput, plan.Gates = nil, nil
@@ -79,7 +80,7 @@ func TestPhase(t *testing.T) {
 		{500 * time.Second, metrics.Draining, " · stage 5/5"},
 		{500 * time.Second, metrics.Finished, ""},
 	} {
-		s := judge(mid())
+		s := tuitest.Judge(tuitest.Mid())
 		s.At, s.State = c.at, c.state
 		got := ""
 		for _, p := range phase(&s) {
@@ -89,7 +90,7 @@ func TestPhase(t *testing.T) {
 			t.Errorf("at %s, %s: %q, want %q", c.at, c.state, got, c.want)
 		}
 	}
-	s := mid()
+	s := tuitest.Mid()
 	if got := phase(&s); got != nil {
 		t.Errorf("without stages: %v", got)
 	}
@@ -104,7 +105,7 @@ func TestPhase(t *testing.T) {
 
 // The warm-up is part of the plan's requests, though not of its figures.
 func TestWarmupInProgress(t *testing.T) {
-	warming(func(s metrics.Snapshot, part float64, _, name, value string) {
+	tuitest.Warming(func(s metrics.Snapshot, part float64, _, name, value string) {
 		if got, _ := portion(&s); got != part {
 			t.Errorf("portion %g, want %g", got, part)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/tuitest"
 )
 
 // firstSeconds are those of a run, as they were when it was so old.
@@ -23,7 +24,7 @@ func firstSeconds(s metrics.Snapshot, n int) metrics.Snapshot {
 
 // A run played against itself never differs, however little of it was played.
 func TestBaselineOfTheSameStretch(t *testing.T) {
-	all := mid()
+	all := tuitest.Mid()
 	report := &metrics.Report{Timeline: all.Windows, Ended: all.At, Histograms: metrics.Histograms{metrics.TTFT: all.Histograms[metrics.TTFT], metrics.TPOT: all.Histograms[metrics.TPOT], metrics.ITL: all.Histograms[metrics.ITL], metrics.E2EL: all.Histograms[metrics.E2EL]}}
 	kept := map[olderKey]*olderSum{}
 	for _, n := range []int{2, 10, 45, 61, 20, 30} { // played back as well
@@ -48,10 +49,10 @@ func TestBaselineOfTheSameStretch(t *testing.T) {
 
 // Where the baseline has no seconds of a stretch, the column says that it compares with the whole baseline.
 func TestBaselineOfTheWholeSaysSo(t *testing.T) {
-	all := mid()
+	all := tuitest.Mid()
 	figures := &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 5, Mean: 5, Median: 4}}}
 	short := &metrics.Report{Timeline: all.Windows[:5], Ended: 5 * time.Second, Statistics: metrics.Statistics{metrics.TTFT: figures.Statistics[metrics.TTFT]}}
-	over := done()
+	over := tuitest.Done()
 	for _, c := range []struct {
 		name   string
 		s      *metrics.Snapshot

@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"benchtop/metrics"
+	"benchtop/tui/tuitest"
 )
 
 func TestClientState(t *testing.T) {
-	unsampledRun := sampled(mid(), late, late)
+	unsampledRun := tuitest.Sampled(tuitest.Mid(), tuitest.Late, tuitest.Late)
 	unsampledRun.Client = nil
-	noSeconds := sampled(done(), nil, late)
+	noSeconds := tuitest.Sampled(tuitest.Done(), nil, tuitest.Late)
 	noSeconds.Report.Client.Seconds = nil
-	judgedByReport := sampled(done(), nil, nil)
-	judgedByReport.Report.Client.Verdict.Why = together
+	judgedByReport := tuitest.Sampled(tuitest.Done(), nil, nil)
+	judgedByReport.Report.Client.Verdict.Why = tuitest.Together
 	for _, c := range []struct {
 		name string
 		s    metrics.Snapshot
@@ -21,16 +22,16 @@ func TestClientState(t *testing.T) {
 		why  string
 	}{
 		{"no sample yet", unsampledRun, unsampled, ""},
-		{"fine", sampled(mid(), nil, nil), well, ""},
-		{"the last seconds are not", sampled(mid(), nil, late), strained, "p99 send delay 31ms"},
-		{"the whole run is not", sampled(mid(), late, nil), limited, "p99 send delay 31ms"},
-		{"neither is", sampled(mid(), together, late), limited, "1.3% of chunks coalesced before read"},
-		{"over: the last seconds do not count", sampled(done(), nil, late), well, ""},
+		{"fine", tuitest.Sampled(tuitest.Mid(), nil, nil), well, ""},
+		{"the last seconds are not", tuitest.Sampled(tuitest.Mid(), nil, tuitest.Late), strained, "p99 send delay 31ms"},
+		{"the whole run is not", tuitest.Sampled(tuitest.Mid(), tuitest.Late, nil), limited, "p99 send delay 31ms"},
+		{"neither is", tuitest.Sampled(tuitest.Mid(), tuitest.Together, tuitest.Late), limited, "1.3% of chunks coalesced before read"},
+		{"over: the last seconds do not count", tuitest.Sampled(tuitest.Done(), nil, tuitest.Late), well, ""},
 		{"over: the report decides", judgedByReport, limited, "1.3% of chunks coalesced before read"},
 		{"over before the first sample", noSeconds, unsampled, ""},
-		{"the first reason that says anything", sampled(mid(), []string{"", " \x07", "\x1b[31mfull\n"}, nil), limited, "full"},
-		{"no words at all", sampled(mid(), []string{""}, nil), limited, ""},
-		{"far too many words", sampled(mid(), []string{strings.Repeat("漢", 500)}, nil), limited, strings.Repeat("漢", 29) + "…"},
+		{"the first reason that says anything", tuitest.Sampled(tuitest.Mid(), []string{"", " \x07", "\x1b[31mfull\n"}, nil), limited, "full"},
+		{"no words at all", tuitest.Sampled(tuitest.Mid(), []string{""}, nil), limited, ""},
+		{"far too many words", tuitest.Sampled(tuitest.Mid(), []string{strings.Repeat("漢", 500)}, nil), limited, strings.Repeat("漢", 29) + "…"},
 	} {
 		v := &View{Snapshot: &c.s}
 		if got, why := v.client(); got != c.want || why != c.why {

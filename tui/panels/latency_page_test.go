@@ -10,21 +10,22 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui/chart"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // older is a run to compare with: the ramp on a server that is a third slower.
 var older = sync.OnceValue(func() *Baseline {
-	s := done()
+	s := tuitest.Done()
 	r := *s.Report
 	r.Timeline = nil
 	for _, w := range s.Windows {
 		w.OutputTokens, w.InputTokens, w.Done = w.OutputTokens*2/3, w.InputTokens*2/3, w.Done*2/3
 		w.Running, w.Waiting = w.Running*4/3, w.Waiting*4/3
-		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = slower(&w.Histograms[metrics.TTFT]), slower(&w.Histograms[metrics.ITL])
+		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = tuitest.Slower(&w.Histograms[metrics.TTFT]), tuitest.Slower(&w.Histograms[metrics.ITL])
 		r.Timeline = append(r.Timeline, w)
 	}
-	r.Histograms[metrics.TTFT], r.Histograms[metrics.ITL], r.Histograms[metrics.TPOT], r.Histograms[metrics.E2EL] = slower(&s.Histograms[metrics.TTFT]), slower(&s.Histograms[metrics.ITL]), slower(&s.Histograms[metrics.TPOT]), slower(&s.Histograms[metrics.E2EL])
-	r.Histograms[metrics.FirstAnswer], r.Histograms[metrics.SlotWait], r.Histograms[metrics.ScheduledLatency] = slower(&s.Histograms[metrics.FirstAnswer]), slower(&s.Histograms[metrics.SlotWait]), slower(&s.Histograms[metrics.ScheduledLatency])
+	r.Histograms[metrics.TTFT], r.Histograms[metrics.ITL], r.Histograms[metrics.TPOT], r.Histograms[metrics.E2EL] = tuitest.Slower(&s.Histograms[metrics.TTFT]), tuitest.Slower(&s.Histograms[metrics.ITL]), tuitest.Slower(&s.Histograms[metrics.TPOT]), tuitest.Slower(&s.Histograms[metrics.E2EL])
+	r.Histograms[metrics.FirstAnswer], r.Histograms[metrics.SlotWait], r.Histograms[metrics.ScheduledLatency] = tuitest.Slower(&s.Histograms[metrics.FirstAnswer]), tuitest.Slower(&s.Histograms[metrics.SlotWait]), tuitest.Slower(&s.Histograms[metrics.ScheduledLatency])
 	for _, stat := range []*metrics.Statistic{&r.Statistics[metrics.TTFT], &r.Statistics[metrics.TPOT], &r.Statistics[metrics.ITL], &r.Statistics[metrics.E2EL]} {
 		more := *stat
 		more.Mean, more.Median, more.Max = 1.5*stat.Mean, 1.5*stat.Median, 1.5*stat.Max
@@ -46,9 +47,9 @@ func TestNewPanelsAtEverySize(t *testing.T) {
 	one.Windows[0].Histograms[metrics.TTFT].Add(time.Millisecond)
 	one.Histograms[metrics.TTFT] = one.Windows[0].Histograms[metrics.TTFT]
 	for what, s := range map[string]metrics.Snapshot{
-		"full": full(), "done": fullDone(), "nothing": {}, "one": one, "monstrous": monstrousPages(),
+		"full": tuitest.Full(), "done": tuitest.FullDone(), "nothing": {}, "one": one, "monstrous": tuitest.MonstrousPages(),
 	} {
-		for k, mode := range modes {
+		for k, mode := range tuitest.Modes {
 			for _, name := range names {
 				p, ok := Named(name)
 				if !ok {
@@ -58,16 +59,16 @@ func TestNewPanelsAtEverySize(t *testing.T) {
 					{0, 0}, {1, 1}, {3, 2}, {4, 2}, {5, 3}, {9, 4}, {14, 5}, {18, 3}, {18, 5}, {19, 6}, {26, 9}, {33, 7}, {40, 12},
 					{52, 4}, {60, 14}, {97, 11}, {120, 40}, {198, 23},
 				} {
-					if leftOut(i+k, 5) {
+					if tuitest.LeftOut(i+k, 5) {
 						continue
 					}
-					pal := screen.NewPalette(screen.ColorProfile(mode.color, func(string) string { return "" }))
+					pal := screen.NewPalette(screen.ColorProfile(mode.Color, func(string) string { return "" }))
 					v := &View{
 						Snapshot: &s, Span: []time.Duration{time.Minute, 0, 30 * time.Second}[i%3], Whole: i%2 == 1, Linear: i%5 == 4,
-						Terminal: pal.Terminal(mode.ascii), Latency: latencies[(i+k)%len(latencies)],
+						Terminal: pal.Terminal(mode.ASCII), Latency: latencies[(i+k)%len(latencies)],
 					}
 					if i%4 == 3 {
-						v.Back, v.Baseline = time.Duration(i)*7*time.Second, &Baseline{Name: "\x1b[2J漢", Report: monstrous().Report}
+						v.Back, v.Baseline = time.Duration(i)*7*time.Second, &Baseline{Name: "\x1b[2J漢", Report: tuitest.Monstrous().Report}
 					} else if i%4 == 1 {
 						v.Baseline = older()
 					}
@@ -75,9 +76,9 @@ func TestNewPanelsAtEverySize(t *testing.T) {
 					sf.Terminal = v.Terminal
 					p.Draw(sf.All(), v, Box{Joins: i%3 == 1, Opens: i%5 < 2, Bare: i%7 == 6}, i%2 == 0)
 					got := sf.Render(&screen.Palette{Mono: true})
-					exact(t, got, size[0], size[1], name)
+					tuitest.Exact(t, got, size[0], size[1], name)
 					if strings.Contains(got, "chart error") {
-						t.Fatalf("%s of %s in %s at %v:\n%s", name, what, mode.name, size, got)
+						t.Fatalf("%s of %s in %s at %v:\n%s", name, what, mode.Name, size, got)
 					}
 				}
 			}
@@ -244,7 +245,7 @@ func TestBand(t *testing.T) {
 
 // long is a run of a quarter of an hour, the most that a chart of a span shows.
 func long() metrics.Snapshot {
-	s := full()
+	s := tuitest.Full()
 	var ws []metrics.Window
 	for i := range 900 {
 		w := s.Windows[i%60]
@@ -256,7 +257,7 @@ func long() metrics.Snapshot {
 }
 
 func BenchmarkLatencyCharts(b *testing.B) {
-	for name, s := range map[string]metrics.Snapshot{"1m": full(), "15m": long()} {
+	for name, s := range map[string]metrics.Snapshot{"1m": tuitest.Full(), "15m": long()} {
 		for _, p := range []Panel{latencyBandPanel, latencyHeatPanel, latencyHistogramPanel, percentileTablePanel} {
 			b.Run(p.name+"/"+name, func(b *testing.B) {
 				sf := screen.NewSurface(120, 30)
@@ -302,7 +303,7 @@ func BenchmarkPages(b *testing.B) {
 
 // Figures without names cannot be told apart: a table too low for a row of names has them in its title.
 func TestLowTableNamesItsColumns(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	for _, c := range []struct {
 		w, h int
 		want string

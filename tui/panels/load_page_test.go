@@ -13,6 +13,7 @@ import (
 	liveview "benchtop/metrics/live"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 func setAt(sec int, s metrics.LoadSetting) metrics.LogEntry {
@@ -20,7 +21,7 @@ func setAt(sec int, s metrics.LoadSetting) metrics.LogEntry {
 }
 
 func TestTargets(t *testing.T) {
-	ramp := rampPlan() // 4 to 80 within a minute
+	ramp := tuitest.RampPlan() // 4 to 80 within a minute
 	steered := []metrics.LogEntry{
 		setAt(10, metrics.LoadSetting{Rate: 20}),
 		{At: 12 * time.Second, Mark: "stage 2"},
@@ -81,7 +82,7 @@ func TestTargetsAny(t *testing.T) {
 		events []metrics.LogEntry
 		want   bool
 	}{
-		{"ramp", rampPlan(), nil, true},
+		{"ramp", tuitest.RampPlan(), nil, true},
 		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, false},
 		{"users", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}}}, nil, false},
 		{"a stage of a rate", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}, {Rate: 2}}}, nil, true},
@@ -117,7 +118,7 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 		t.Errorf("top row %q", top)
 	}
 
-	all := full()
+	all := tuitest.Full()
 	v := &View{Snapshot: &all, Span: time.Minute}
 	for _, p := range []Panel{tokensPanel, loadPanel, percentilesPanel, latencyBandPanel, latencyHeatPanel, ratePanel, latenessPanel} {
 		if got := p.View(v.Snapshot, 110, 20); !strings.Contains(got, "saturates 34–46 req/s") {
@@ -291,7 +292,7 @@ func TestBaselineIsDrawn(t *testing.T) {
 }
 
 func TestPercentileTableFits(t *testing.T) {
-	s := full()
+	s := tuitest.Full()
 	for w := 20; w < 140; w++ {
 		for _, b := range []*Baseline{nil, older(), {Name: "x", Report: &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{Mean: 5, Median: 4}}}}} {
 			sf := screen.NewSurface(w, 9)

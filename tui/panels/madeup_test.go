@@ -18,6 +18,7 @@ import (
 	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
 	"benchtop/metrics/report"
+	"benchtop/tui/tuitest"
 )
 
 // madeUp is a run made up by chance: its plan, facts and requests, all of them over.
@@ -79,7 +80,7 @@ func makeUp(seed uint64) *madeUp {
 // makeRequests makes up requests that are over by the end of the run.
 func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 	p := &m.run.Plan
-	var busy times
+	var busy tuitest.Times
 	slow, failing, told := math.Exp(2*r.Float64()), r.IntN(25)*r.IntN(2), r.IntN(3) == 0
 	aside := rand.New(rand.NewPCG(uint64(length), 13))
 	counted, cached := !p.Pooling && aside.IntN(2) == 0, aside.IntN(2) == 0 // the server tells the tokens of chunks, and those of prompts in its cache
@@ -96,7 +97,7 @@ func (m *madeUp) makeRequests(r *rand.Rand, length time.Duration, slots int) {
 		}
 		q.Sent, q.Connect = q.Admitted+us(0.0005), us(0.0004)
 		q.InputTokens, q.InputSource = 1+r.IntN(900), metrics.TokensFromUsage
-		t := busy.free(q.Sent, slots) + us(0.2*slow)
+		t := busy.Free(q.Sent, slots) + us(0.2*slow)
 		chunks := 1
 		if !p.Pooling {
 			chunks += r.IntN(40)

@@ -10,17 +10,18 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // TestZoomedPanels draws each panel as large as a page, with the charts it then has below.
 func TestZoomedPanels(t *testing.T) {
-	for _, s := range []metrics.Snapshot{judge(listed(watched(fullDone(), 3))), pooled(true)} {
+	for _, s := range []metrics.Snapshot{tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.FullDone(), 3))), tuitest.Pooled(true)} {
 		for _, p := range append(Pages[:len(Pages):len(Pages)], ReportPage) {
 			for _, w := range []int{70, 120, 200} {
 				for _, b := range Layout(p, 200, 60, &View{Snapshot: &s}).Panels {
 					panel, ok := Named(b.Name)
 					got := panel.inView(&View{Snapshot: &s, Terminal: screen.Terminal{Filled: true}, List: opening(4310)}, w, 45)
-					if exact(t, got, w, 45, b.Name); !ok || strings.Contains(got, "chart error") {
+					if tuitest.Exact(t, got, w, 45, b.Name); !ok || strings.Contains(got, "chart error") {
 						t.Fatalf("%s:\n%s", b.Name, got)
 					}
 				}
@@ -77,7 +78,7 @@ func TestEmptyBaseline(t *testing.T) {
 }
 
 func TestNextLatency(t *testing.T) {
-	s := pooled(false)
+	s := tuitest.Pooled(false)
 	for l, seen := metrics.E2EL, 0; seen < 10; seen++ {
 		if l = NextLatency(&s, l); l.Streams() {
 			t.Errorf("%s has no figures in a pooling run", l.Naming().Title)
@@ -89,7 +90,7 @@ func TestNextLatency(t *testing.T) {
 }
 
 func TestFailureNames(t *testing.T) {
-	s := bad()
+	s := tuitest.Bad()
 	s.Failures = nil
 	for i, kind := range []metrics.Failure{
 		metrics.FailedConnect, metrics.FailedNoSocket, metrics.FailedStatus, metrics.FailedReset, metrics.FailedTruncated, metrics.FailedInStream,
@@ -122,28 +123,28 @@ func TestConclusionSigns(t *testing.T) {
 // TestPagesAtEverySize draws header, verdict and panels of each page of each kind of run, over a grid of sizes that has the edges of all
 // layouts.
 func TestPagesAtEverySize(t *testing.T) {
-	limited := sampled(judge(bad()), late, together)
+	limited := tuitest.Sampled(tuitest.Judge(tuitest.Bad()), tuitest.Late, tuitest.Together)
 	limited.SaveError = "no space left on device"
-	replayed := fullDone()
+	replayed := tuitest.FullDone()
 	replayed.Replay = &metrics.Replay{Speed: 2, Length: 100 * time.Second}
 	runs := map[string]metrics.Snapshot{
-		"empty": {State: metrics.Running}, "young": young(), "bad": judge(bad()), "done": fullDone(), "full": judge(listed(watched(full(), 3))),
-		"silent": gone(watched(mid(), 3)), "limited": limited, "replayed": replayed, "monstrous": monstrousPages(), "crazy": crazy(),
+		"empty": {State: metrics.Running}, "young": tuitest.Young(), "bad": tuitest.Judge(tuitest.Bad()), "done": tuitest.FullDone(), "full": tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.Full(), 3))),
+		"silent": tuitest.Gone(tuitest.Watched(tuitest.Mid(), 3)), "limited": limited, "replayed": replayed, "monstrous": tuitest.MonstrousPages(), "crazy": tuitest.Crazy(),
 	}
-	baselines := []*Baseline{nil, {Name: "a run", Report: done().Report}, {Name: "a run", Report: fullDone().Report}}
+	baselines := []*Baseline{nil, {Name: "a run", Report: tuitest.Done().Report}, {Name: "a run", Report: tuitest.FullDone().Report}}
 	states := []metrics.State{metrics.Running, metrics.Draining, metrics.Aborting, metrics.Counting, BrokenOff}
 	turn := 0
 	for name, s := range runs {
 		for p, page := range append(Pages[:len(Pages):len(Pages)], ReportPage) {
 			for _, w := range []int{20, 40, 80, 110, 180, 250} {
 				for _, h := range []int{5, 10, 24, 34, 45, 60} {
-					if turn++; leftOut(turn, 5) {
+					if turn++; tuitest.LeftOut(turn, 5) {
 						continue
 					}
-					mode := modes[turn%len(modes)]
-					palette := screen.NewPalette(screen.ColorProfile(mode.color, func(string) string { return "" }))
+					mode := tuitest.Modes[turn%len(tuitest.Modes)]
+					palette := screen.NewPalette(screen.ColorProfile(mode.Color, func(string) string { return "" }))
 					sf := screen.NewSurface(w, h)
-					sf.Terminal = palette.Terminal(mode.ascii)
+					sf.Terminal = palette.Terminal(mode.ASCII)
 					v := &View{
 						Snapshot: &s, Terminal: sf.Terminal, Span: []time.Duration{0, 30 * time.Second, time.Minute}[turn%3], Whole: turn%4 == 0,
 						Linear: turn%5 == 0, Baseline: baselines[turn%3], List: crazyLists()[turn%8], Back: time.Duration(turn%7) * 5 * time.Second,
@@ -168,7 +169,7 @@ func TestPagesAtEverySize(t *testing.T) {
 						}
 					}
 					got := sf.Render(palette)
-					exact(t, got, w, h, fmt.Sprint(name, " ", page.Name))
+					tuitest.Exact(t, got, w, h, fmt.Sprint(name, " ", page.Name))
 					if strings.Contains(got, "chart error") {
 						t.Fatalf("%s, %s at %dx%d:\n%s", name, page.Name, w, h, sf.Render(screen.NewPalette(termenv.Ascii)))
 					}

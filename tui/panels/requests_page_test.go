@@ -12,6 +12,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // opening opens a request of a run.
@@ -47,7 +48,7 @@ func TestListOrders(t *testing.T) {
 }
 
 func TestListFilter(t *testing.T) {
-	s := listed(mid())
+	s := tuitest.Listed(tuitest.Mid())
 	for _, c := range []struct {
 		l    List
 		want []int
@@ -77,7 +78,7 @@ func TestListFilter(t *testing.T) {
 
 // The chosen request stays chosen, and on its line of the screen, while others come and go.
 func TestListKeepsChoice(t *testing.T) {
-	s := listed(mid())
+	s := tuitest.Listed(tuitest.Mid())
 	page := Rect{0, 3, 100, 20}
 	v := &View{Snapshot: &s}
 	l := &List{}
@@ -161,7 +162,7 @@ func TestListKeepsChoice(t *testing.T) {
 
 // The text of the open request scrolls between its ends.
 func TestListScrollsText(t *testing.T) {
-	s := listed(mid())
+	s := tuitest.Listed(tuitest.Mid())
 	page := Rect{0, 3, 80, 20}
 	l := opening(4310)
 	v := &View{Snapshot: &s, List: l}
@@ -203,13 +204,13 @@ func (p Panel) inView(v *View, w, h int) string {
 func crazyLists() []List {
 	return []List{
 		{}, opening(4310), opening(math.MaxInt - 1), {Sort: 200, Filter: "漢\x1b"}, {Picked: math.MinInt, Line: math.MaxInt, Opened: true},
-		{Picked: 4311, Opened: true, Scroll: math.MaxInt}, {Picked: 4311, Line: -5, Scroll: -5, Opened: true}, {Sort: bySlowTTFT, Picked: 1},
+		{Picked: 4311, Opened: true, Scroll: math.MaxInt}, {Picked: 4311, Line: -5, Scroll: -5, Opened: true}, {Sort: tuitest.BySlowTTFT, Picked: 1},
 	}
 }
 
 // TestCrazyPanels draws each panel of those pages alone with anything in it.
 func TestCrazyPanels(t *testing.T) {
-	s := crazy()
+	s := tuitest.Crazy()
 	lists := crazyLists()
 	turn := 0
 	for _, name := range []string{
@@ -221,12 +222,12 @@ func TestCrazyPanels(t *testing.T) {
 		}
 		for w := 0; w < 40; w += 3 {
 			for h := range 12 {
-				if turn++; leftOut(turn, 5) {
+				if turn++; tuitest.LeftOut(turn, 5) {
 					continue
 				}
 				v := &View{Snapshot: &s, List: lists[turn%len(lists)], Terminal: screen.Terminal{Mono: true, ASCII: turn%2 == 0}, Whole: turn%3 == 0}
 				got := p.inView(v, w, h)
-				exact(t, got, w, h, name)
+				tuitest.Exact(t, got, w, h, name)
 				if strings.Contains(got, "chart error") {
 					t.Fatalf("%s at %dx%d:\n%s", name, w, h, got)
 				}
@@ -237,7 +238,7 @@ func TestCrazyPanels(t *testing.T) {
 
 // many is a list as long as lists may get.
 func many(n int) metrics.Snapshot {
-	s := listed(mid())
+	s := tuitest.Listed(tuitest.Mid())
 	first := s.Requests
 	s.Requests = nil
 	for i := range n {
@@ -263,7 +264,7 @@ func BenchmarkRequestsPage(b *testing.B) {
 }
 
 func BenchmarkServerPage(b *testing.B) {
-	s := watched(mid(), 8)
+	s := tuitest.Watched(tuitest.Mid(), 8)
 	sf := screen.NewSurface(200, 55)
 	b.ReportAllocs()
 	for b.Loop() {

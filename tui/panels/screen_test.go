@@ -6,6 +6,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // View draws a panel alone, border included, without colour.
@@ -18,7 +19,7 @@ func (p Panel) View(s *metrics.Snapshot, w, h int) string {
 
 // TestPanelsAtEverySize draws each panel alone, small sizes one by one.
 func TestPanelsAtEverySize(t *testing.T) {
-	s := judge(done())
+	s := tuitest.Judge(tuitest.Done())
 	for _, name := range []string{"tokens", "load", "ttft over time", "ttft", "itl", "latency", "slo", "errors", "log", "events"} {
 		p, ok := Named(name)
 		if !ok {
@@ -27,7 +28,7 @@ func TestPanelsAtEverySize(t *testing.T) {
 		for w := range 30 {
 			for h := range 12 {
 				got := p.View(&s, w, h)
-				exact(t, got, w, h, name)
+				tuitest.Exact(t, got, w, h, name)
 				if strings.Contains(got, "chart error") {
 					t.Fatalf("%s at %dx%d:\n%s", name, w, h, got)
 				}

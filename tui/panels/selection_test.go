@@ -10,11 +10,12 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // The words at a mark stand once in a panel of two charts, its line in both.
 func TestSaturationIsNamedOncePerPanel(t *testing.T) {
-	s := watched(mid(), 1)
+	s := tuitest.Watched(tuitest.Mid(), 1)
 	s.Marks = nil
 	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 39, SaturatedAt: s.At / 2}
 	v := &View{Snapshot: &s}

@@ -8,11 +8,12 @@ import (
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // An unknown figure is a dash.
 func TestServerTTFTUnknown(t *testing.T) {
-	s := watched(mid(), 1)
+	s := tuitest.Watched(tuitest.Mid(), 1)
 	for i := range s.Server {
 		s.Server[i].TTFT = metrics.ServerLatency{}
 	}
@@ -36,7 +37,7 @@ func TestTokensCountedAtTheEnd(t *testing.T) {
 		{true, false, []string{"━ out (client) 2", "━ prompt 2"}, []string{"━ out 4", "prompt (client)"}},
 		{true, true, []string{"━ out (client) 2", "━ prompt (client) 1"}, []string{"━ out 4", "━ prompt 2"}},
 	} {
-		s := watched(mid(), 0)
+		s := tuitest.Watched(tuitest.Mid(), 0)
 		for i := range s.Server {
 			look := &s.Server[i]
 			look.OutputAtEnd, look.PromptAtEnd = c.output, c.prompt
@@ -67,7 +68,7 @@ func TestTokensCountedAtTheEnd(t *testing.T) {
 
 // The two means of TTFT are of the same requests: those whose first token came in the time of the sample.
 func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
-	s := watched(mid(), 0)
+	s := tuitest.Watched(tuitest.Mid(), 0)
 	last := &s.Server[len(s.Server)-1]
 	last.First = metrics.TTFTParts{N: 4, TTFT: 2 * time.Second}
 	title := ""
@@ -81,7 +82,7 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 
 // The answers may tell of the prefix cache, whether or not the counters do.
 func TestCachedByAnswers(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	s.ServerAbsent = "no such page"
 	s.Totals.InputTokens, s.Totals.Cached = 9000, metrics.CacheHits{Tokens: 1000, Requests: 5, Of: 4000}
 	for i := range s.Windows {
@@ -104,7 +105,7 @@ func TestCachedByAnswers(t *testing.T) {
 
 // Counts of a span are of the same samples as the shares beside them: those after its beginning, up to its end.
 func TestLooksOfASpan(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	for i := 1; i <= 60; i++ {
 		look := metrics.ServerSecond{At: time.Duration(i) * time.Second, Took: time.Second, PrefixQueries: 100, PrefixHits: float64(i)}
 		s.Server = append(s.Server, look)
@@ -237,7 +238,7 @@ func TestWhyParts(t *testing.T) {
 
 // Why nothing more is known of the accelerators is said once.
 func TestWhyTheGPUsAreGone(t *testing.T) {
-	s := gone(watched(mid(), 1))
+	s := tuitest.Gone(tuitest.Watched(tuitest.Mid(), 1))
 	s.GPUsAbsent = "nvidia-smi ended: lost it (exit status 4)"
 	title := ""
 	for _, part := range gpuTitle(&View{Snapshot: &s}, 120, 0) {

@@ -14,6 +14,7 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // truth is a drawn panel beside the run that it was drawn from. It computes figures from the requests of the run, or at its end from the result that is
@@ -49,7 +50,7 @@ var readers = map[string]func(*truth){
 func TestFiguresAreTrue(t *testing.T) {
 	read := map[string]int{}
 	for seed := range uint64(20) {
-		if !leftOut(int(seed), 3) {
+		if !tuitest.LeftOut(int(seed), 3) {
 			checkFigures(t, seed, read)
 		}
 	}

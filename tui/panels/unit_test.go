@@ -8,11 +8,12 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // objected is the view of a plan whose objectives and gates need n lines.
 func objected(n int) *View {
-	s := mid()
+	s := tuitest.Mid()
 	plan := *s.Plan
 	plan.Gates = make([]metrics.Gate, n)
 	s.Plan = &plan
@@ -21,8 +22,8 @@ func objected(n int) *View {
 
 // layouts are views with much and with little to show.
 func layouts() map[string]*View {
-	s := judge(listed(watched(full(), 3)))
-	s.Failures = bad().Failures
+	s := tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.Full(), 3)))
+	s.Failures = tuitest.Bad().Failures
 	return map[string]*View{"": objected(0), "_full": {Snapshot: &s, Latency: metrics.TTFT}}
 }
 
@@ -48,7 +49,7 @@ func TestLayout(t *testing.T) {
 				}
 				got += sf.Render(&screen.Palette{Mono: true}) + "\n"
 			}
-			golden(t, fmt.Sprintf("layout/%dx%d%s.txt", w, h, suffix), got)
+			tuitest.Golden(t, fmt.Sprintf("layout/%dx%d%s.txt", w, h, suffix), got)
 		}
 	}
 }
@@ -59,7 +60,7 @@ func TestLayoutCoversTheScreen(t *testing.T) {
 		for suffix, v := range layouts() {
 			for w := 40; w <= 250; w += 7 {
 				for h := 10; h <= 80; h++ {
-					if leftOut(w+h, 5) {
+					if tuitest.LeftOut(w+h, 5) {
 						continue
 					}
 					seen := make([]bool, w*h)

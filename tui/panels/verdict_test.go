@@ -7,6 +7,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
 
 // verdictOf is the verdict of a run on a line or a card.
@@ -86,12 +87,12 @@ func TestVerdictOfASearch(t *testing.T) {
 
 // A server that does not answer has the line for itself; once the run is over, a row of the card.
 func TestVerdictOnADeadServer(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	s.Outage = &metrics.Outage{Since: s.At - 6*time.Second, Why: "connection \x1b[31mrefused"}
 	if got, want := verdictOf(&s, 80, 1, true), " ! server not answering for 6s: connection refused; grey figures are from before"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	over := done()
+	over := tuitest.Done()
 	over.Outage = &metrics.Outage{Since: 65 * time.Second, Why: "connection refused"}
 	if got := verdictOf(&over, 140, 6, false); !strings.Contains(got, "not answering since 01:05: connection refused") {
 		t.Errorf("the card:\n%s", got)
@@ -100,7 +101,7 @@ func TestVerdictOnADeadServer(t *testing.T) {
 
 // A header of one line leaves bad news of the client to the verdict.
 func TestVerdictHasTheClient(t *testing.T) {
-	s := sampled(mid(), late, nil)
+	s := tuitest.Sampled(tuitest.Mid(), tuitest.Late, nil)
 	if with, without := verdictOf(&s, 60, 1, true), verdictOf(&s, 60, 1, false); !strings.HasPrefix(with, "client ") || strings.Contains(without, "client") {
 		t.Errorf("%q and %q", with, without)
 	}
@@ -108,7 +109,7 @@ func TestVerdictHasTheClient(t *testing.T) {
 
 // The card has the place of the result, or says that there is none.
 func TestCard(t *testing.T) {
-	s := done()
+	s := tuitest.Done()
 	for path, want := range map[string]string{"out/run.json": "saved       out/run.json", "": "saved       not saved"} {
 		s.SavePath = path
 		if got := verdictOf(&s, 120, 5, false); !strings.Contains(got, want) {
@@ -123,7 +124,7 @@ func TestCard(t *testing.T) {
 
 // A load has the same digits wherever the line of a search has it.
 func TestSearchWritesLoadsAlike(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	s.Search = &metrics.Search{Phase: metrics.SearchNarrowing, Load: 0.125, Failed: 0.25, Tested: []metrics.TestedLoad{{Load: 0.5}, {Load: 0.25}}}
 	got := ""
 	for _, r := range (&View{Snapshot: &s}).searchRemarks() {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/tuitest"
 )
 
 // drawn is a panel alone as one long line, so that words are found however they are wrapped.
@@ -22,7 +23,7 @@ func drawn(name string, s *metrics.Snapshot, w, h int) string {
 func TestLongWordsAreWrapped(t *testing.T) {
 	const long = "This model's maximum context length is 32768 tokens. However, you requested 40960 tokens in the messages, " +
 		"please reduce the length of the messages or of the completion, which took the rest, and try again thereafter."
-	s := mid()
+	s := tuitest.Mid()
 	s.Failures = []metrics.FailureCount{
 		{Kind: metrics.FailedStatus, Status: 400, Count: 12, Last: s.At - 3*time.Second, Examples: []string{long, "second: " + long}},
 		{Kind: metrics.FailedReset, Count: 2, Last: s.At - 9*time.Second, Examples: []string{"read: connection reset by peer"}},
@@ -53,7 +54,7 @@ func TestLongWordsAreWrapped(t *testing.T) {
 
 // The address at the start of a system's error must not push out what went wrong.
 func TestShortErrorSaysHowTheConnectionFailed(t *testing.T) {
-	s := mid()
+	s := tuitest.Mid()
 	s.Totals.Failed = 37
 	s.Failures = []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 37,
 		Examples: []string{"dial tcp 127.0.0.1:8000: connect: connection refused", "dial tcp [::1]:8000: connect: connection refused"}}}

@@ -1,4 +1,4 @@
-package tui
+package tuitest
 
 import (
 	"container/heap"
@@ -14,9 +14,9 @@ import (
 	"benchtop/metrics/report"
 )
 
-// ramp is a run that climbs from 4 to 80 requests per second within a minute against a server that is full at about 48:
+// RampPlan is of a run that climbs from 4 to 80 requests per second within a minute against a server that is full at about 48:
 // first requests wait at the server, then, when 160 are in flight, in the client.
-func rampPlan() *metrics.Plan {
+func RampPlan() *metrics.Plan {
 	return &metrics.Plan{
 		BaseURL: "http://127.0.0.1:8000", Backend: "openai-chat", ModelID: "Qwen/Qwen3-32B", Dataset: "sharegpt 10k",
 		Load: "ramp 4→80 req/s over 60s, at most 160", Duration: 2 * time.Minute, Rate: 80, MaxConcurrency: 160,
@@ -25,20 +25,21 @@ func rampPlan() *metrics.Plan {
 	}
 }
 
-type times []time.Duration
+// Times are when places will be free, as a heap.
+type Times []time.Duration
 
-func (t times) Len() int { return len(t) }
+func (t Times) Len() int { return len(t) }
 
-func (t times) Less(i, j int) bool { return t[i] < t[j] }
+func (t Times) Less(i, j int) bool { return t[i] < t[j] }
 
-func (t times) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
+func (t Times) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
 
-func (t *times) Push(x any) { *t = append(*t, x.(time.Duration)) }
+func (t *Times) Push(x any) { *t = append(*t, x.(time.Duration)) }
 
-func (t *times) Pop() any { o := *t; x := o[len(o)-1]; *t = o[:len(o)-1]; return x }
+func (t *Times) Pop() any { o := *t; x := o[len(o)-1]; *t = o[:len(o)-1]; return x }
 
-// free is when one of n places is free for a request that comes at a moment.
-func (t *times) free(at time.Duration, n int) time.Duration {
+// Free is when one of n places is free for a request that comes at a moment.
+func (t *Times) Free(at time.Duration, n int) time.Duration {
 	for t.Len() > 0 && (*t)[0] <= at {
 		heap.Pop(t)
 	}
@@ -48,22 +49,22 @@ func (t *times) free(at time.Duration, n int) time.Duration {
 	return heap.Pop(t).(time.Duration)
 }
 
-// rampRequests returns the requests that are due before the end, finished, with all their chunks.
-func rampRequests(end time.Duration, failures bool) []*metrics.Request {
+// RampRequests returns the requests that are due before the end, finished, with all their chunks.
+func RampRequests(end time.Duration, failures bool) []*metrics.Request {
 	const slots, limit = 96, 160
 	rnd := rand.New(rand.NewPCG(1, 2))
-	plan := rampPlan()
+	plan := RampPlan()
 	var out []*metrics.Request
-	var flying, running times
+	var flying, running Times
 	for at := time.Duration(0); at < end; {
 		at += time.Duration(rnd.ExpFloat64() / plan.Target(at) * float64(time.Second)).Round(time.Microsecond)
 		q := metrics.NewRequest(len(out))
 		q.Scheduled, q.Due = at, at
-		q.Sent = flying.free(at, limit)
+		q.Sent = flying.Free(at, limit)
 		q.Admitted = q.Sent
 		q.InputTokens, q.InputSource = int(80+200*math.Exp(0.6*rnd.NormFloat64())), metrics.TokensFromIDs
 		prefill := time.Duration(30*math.Exp(0.35*rnd.NormFloat64())) * time.Millisecond
-		begin := running.free(q.Sent, slots)
+		begin := running.Free(q.Sent, slots)
 		share := float64(running.Len()) / slots
 		now := begin + prefill + time.Duration(float64(60*time.Millisecond)*share*rnd.Float64())
 		n := 16 + rnd.IntN(64)
@@ -102,8 +103,8 @@ func fail(q *metrics.Request, how int) {
 	}
 }
 
-// play gives a view the events of requests until a moment.
-func play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
+// Play gives a view the events of requests until a moment.
+func Play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
 	for _, r := range all {
 		q := metrics.NewRequest(r.Index)
 		q.Scheduled, q.InputTokens, q.InputSource = r.Scheduled, r.InputTokens, r.InputSource
@@ -135,12 +136,12 @@ func play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
 
 // Reasons as a verdict gives them.
 var (
-	late     = []string{"p99 send delay 31ms", "CPU full for 3 of 5 s"}
-	together = []string{"1.3% of chunks coalesced before read"}
+	Late     = []string{"p99 send delay 31ms", "CPU full for 3 of 5 s"}
+	Together = []string{"1.3% of chunks coalesced before read"}
 )
 
-// sampled gives a snapshot the samples of its seconds, and verdicts on the whole run and on its last seconds.
-func sampled(s metrics.Snapshot, whole, recent []string) metrics.Snapshot {
+// Sampled gives a snapshot the samples of its seconds, and verdicts on the whole run and on its last seconds.
+func Sampled(s metrics.Snapshot, whole, recent []string) metrics.Snapshot {
 	s.Client = nil
 	for at := time.Second; at <= s.At; at += time.Second {
 		s.Client = append(s.Client, metrics.ClientSecond{
@@ -159,9 +160,9 @@ func sampled(s metrics.Snapshot, whole, recent []string) metrics.Snapshot {
 	return s
 }
 
-// judge gives a snapshot objectives, gates, stages with their marks and a warm-up, and successes that keep the objectives
+// Judge gives a snapshot objectives, gates, stages with their marks and a warm-up, and successes that keep the objectives
 // ever less often.
-func judge(s metrics.Snapshot) metrics.Snapshot {
+func Judge(s metrics.Snapshot) metrics.Snapshot {
 	plan := *s.Plan
 	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 40}}
 	plan.Gates = []metrics.Gate{
@@ -213,8 +214,8 @@ func judge(s metrics.Snapshot) metrics.Snapshot {
 	return s
 }
 
-// warming checks a run in its warm-up and after it.
-func warming(check func(s metrics.Snapshot, part float64, text, name, value string)) {
+// Warming checks a run in its warm-up and after it.
+func Warming(check func(s metrics.Snapshot, part float64, text, name, value string)) {
 	s := metrics.Snapshot{
 		At: 5 * time.Second, State: metrics.Running, Plan: &metrics.Plan{Requests: 100, Warmup: 10 * time.Second},
 		Totals: metrics.Totals{WarmedUp: 25},
@@ -224,8 +225,8 @@ func warming(check func(s metrics.Snapshot, part float64, text, name, value stri
 	check(s, 0.5, " 50/100 -50", "done", "20")
 }
 
-// pooled is a run whose answers come in one piece: 8 requests a second of 100 tokens, 250 ms each.
-func pooled(finished bool) metrics.Snapshot {
+// Pooled is a run whose answers come in one piece: 8 requests a second of 100 tokens, 250 ms each.
+func Pooled(finished bool) metrics.Snapshot {
 	const end = 20 * time.Second
 	plan := metrics.Plan{Backend: "openai-embeddings", Pooling: true, ModelID: "org/E", Load: "8 req/s", Rate: 8, Percentiles: []float64{99},
 		Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 500}}}
@@ -240,7 +241,7 @@ func pooled(finished bool) metrics.Snapshot {
 		q.Done = q.LastChunk
 		all = append(all, &q)
 	}
-	play(rec, all, end)
+	Play(rec, all, end)
 	if finished {
 		report, err := report.Summarize(func(yield func(metrics.Request, error) bool) {
 			for _, q := range all {
@@ -254,5 +255,5 @@ func pooled(finished bool) metrics.Snapshot {
 		}
 		rec.Finish(&report)
 	}
-	return exactly(rec.Snapshot(), end)
+	return Exactly(rec.Snapshot(), end)
 }

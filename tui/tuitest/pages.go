@@ -1,4 +1,4 @@
-package panels
+package tuitest
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"benchtop/metrics"
 )
 
-// full is a run of which everything is known: server, accelerators, single requests, a load set by hand, saturation.
-func full() metrics.Snapshot {
-	s := judge(mid())
+// Full is a run of which everything is known: server, accelerators, single requests, a load set by hand, saturation.
+func Full() metrics.Snapshot {
+	s := Judge(Mid())
 	told := everything()
 	told.At, told.Plan = s.At, s.Plan
 	s.Windows, s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = told.Windows, told.Histograms[metrics.FirstAnswer], told.Histograms[metrics.ScheduledLatency], told.Histograms[metrics.SlotWait]
@@ -26,9 +26,9 @@ func full() metrics.Snapshot {
 	return s
 }
 
-// fullDone is such a run when it is over.
-func fullDone() metrics.Snapshot {
-	s, told := judge(done()), everything()
+// FullDone is such a run when it is over.
+func FullDone() metrics.Snapshot {
+	s, told := Judge(Done()), everything()
 	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = told.Histograms[metrics.FirstAnswer], told.Histograms[metrics.ScheduledLatency], told.Histograms[metrics.SlotWait]
 	s.Server, s.GPUs, s.ServerKind = told.Server, told.GPUs, told.ServerKind
 	s.Requests, s.Opened, s.Endpoints = told.Requests, told.Opened, told.Endpoints
@@ -40,17 +40,17 @@ func fullDone() metrics.Snapshot {
 	return s
 }
 
-// everything holds what full adds to the ramp, from the same requests.
+// everything holds what Full adds to the ramp, from the same requests.
 var everything = sync.OnceValue(func() metrics.Snapshot {
 	const at = 62400 * time.Millisecond
-	s := judge(bad())
+	s := Judge(Bad())
 	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...), Telemetry: metrics.Telemetry{ServerKind: "vLLM"}}
 	for i := range out.Windows {
 		w := &out.Windows[i]
 		w.Histograms[metrics.FirstAnswer], w.Histograms[metrics.SlotWait], w.Histograms[metrics.ScheduledLatency], w.TTFTParts = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.TTFTParts{}
 		w.Reported = metrics.Reported{}
 	}
-	all := rampRequests(at, true)
+	all := RampRequests(at, true)
 	window := func(at time.Duration) *metrics.Window {
 		return &out.Windows[min(int(at/time.Second), len(out.Windows)-1)]
 	}
@@ -241,9 +241,9 @@ func openedRequest(all []*metrics.Request, at time.Duration) *metrics.RequestDet
 	return nil
 }
 
-// watched is a run whose server and accelerators said how they were: the queue grows from second 20 on, the cache fills,
+// Watched is a run whose server and accelerators said how they were: the queue grows from second 20 on, the cache fills,
 // and from second 45 on requests are preempted.
-func watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
+func Watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
 	s.ServerKind = "vLLM"
 	plan := *s.Plan
 	plan.GPUPrice = 2.5
@@ -281,16 +281,16 @@ func watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
 	return s
 }
 
-// gone is a run whose server and accelerators fell silent after 40 seconds.
-func gone(s metrics.Snapshot) metrics.Snapshot {
+// Gone is a run whose server and accelerators fell silent after 40 seconds.
+func Gone(s metrics.Snapshot) metrics.Snapshot {
 	s.Server, s.GPUs = s.Server[:40], s.GPUs[:40]
 	s.ServerAbsent = "http://127.0.0.1:8000/metrics does not answer any more: connection refused"
 	s.GPUsAbsent = "nvidia-smi ended"
 	return s
 }
 
-// listed is a run with requests of every state, request 4310 open.
-func listed(s metrics.Snapshot) metrics.Snapshot {
+// Listed is a run with requests of every state, request 4310 open.
+func Listed(s metrics.Snapshot) metrics.Snapshot {
 	for i := range 60 {
 		q := metrics.RequestRow{
 			Index: 4300 + i, ID: fmt.Sprintf("bench-7f3a-%d", 4300+i), State: metrics.StateDone, Kept: true,
@@ -332,12 +332,12 @@ func listed(s metrics.Snapshot) metrics.Snapshot {
 		}
 		s.Requests = append(s.Requests, q)
 	}
-	s.Opened = detail(s.Requests[10])
+	s.Opened = Detail(s.Requests[10])
 	return s
 }
 
-// detail is a request with a chunk every 23 ms and a pause of half a second in the middle.
-func detail(q metrics.RequestRow) *metrics.RequestDetail {
+// Detail is a request with a chunk every 23 ms and a pause of half a second in the middle.
+func Detail(q metrics.RequestRow) *metrics.RequestDetail {
 	d := &metrics.RequestDetail{
 		RequestRow: q, Scheduled: q.Due - time.Millisecond, Encode: 40 * time.Microsecond, Connect: 1200 * time.Microsecond,
 		CachedTokens: 128, ServerQueue: 90 * time.Millisecond, ServerPrefill: 130 * time.Millisecond, Finish: "length",
@@ -357,59 +357,10 @@ func detail(q metrics.RequestRow) *metrics.RequestDetail {
 }
 
 // Two of the orders of the list.
-const bySlowTTFT, byFailure = 2, 4
+const BySlowTTFT, ByFailure = 2, 4
 
-// crazy is a run with values that break careless drawing.
-func crazy() metrics.Snapshot {
-	s := listed(watched(monstrous(), 3))
-	evil := strings.Repeat("漢\x1b[2J\x07\u202e🤖e\u0301\u0301\u0301\n", 12)
-	numbers := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 0, -1}
-	times := []time.Duration{math.MinInt64, math.MaxInt64, 0, metrics.Never, 1, 1e18}
-	for i := range s.Server {
-		x, y, d := numbers[i%len(numbers)], numbers[(i/3)%len(numbers)], times[i%len(times)]
-		l := metrics.ServerLatency{N: y, Mean: d}
-		at, took := s.Server[i].At, s.Server[i].Took
-		if i%5 == 0 {
-			took = d
-		}
-		s.Server[i] = metrics.ServerSecond{
-			At: at, Took: took, Running: x, Waiting: y, KVUsage: x, Preemptions: y, PrefixQueries: x, PrefixHits: y, HitRate: x,
-			PromptTokens: x, OutputTokens: y, DraftTokens: y, AcceptedTokens: x, TTFT: l, Queue: l, Prefill: l,
-		}
-		s.GPUs[i].Took = took
-		for k := range s.GPUs[i].GPUs {
-			s.GPUs[i].GPUs[k] = metrics.GPU{
-				Index: []int{math.MinInt, math.MaxInt, 3}[k], Name: evil, Use: x, MemoryUsed: y, MemoryTotal: x,
-				Power: y, PowerLimit: x, Temperature: y, Clock: x,
-			}
-		}
-	}
-	s.ServerKind, s.ServerAbsent, s.GPUsAbsent = evil, evil, evil
-	plan := *s.Plan
-	plan.GPUPrice = math.Inf(1)
-	s.Plan = &plan
-	s.Report.Split = metrics.TTFTSplit{N: 1, SlotWait: math.MaxInt64, Connect: math.MinInt64, Queue: math.MaxInt64, Prefill: -7, Source: metrics.SplitSource(evil)}
-	s.Report.GPUs = &metrics.GPUReport{Energy: math.Inf(1), JoulesPerToken: 1e300, CostPerMillion: -1}
-	for i := range s.Requests {
-		q := &s.Requests[i]
-		q.ID, q.Model, q.Error = evil, evil, evil
-		q.Due, q.Sent, q.Ended = times[i%6], times[i/2%6], times[i/3%6]
-		q.SlotWait, q.TTFT, q.TPOT, q.E2EL = times[i/4%6], times[i/5%6], times[i/6%6], times[i/7%6]
-		q.InputTokens, q.OutputTokens, q.Status = math.MinInt, math.MaxInt, math.MinInt
-		if i%11 == 0 {
-			q.State, q.Failure = metrics.RequestState(evil), metrics.Failure(evil)
-		}
-	}
-	s.Requests[3].Index, s.Requests[4].Index, s.Requests[5].Index = math.MinInt, math.MaxInt-1, -1
-	s.Opened = detail(s.Requests[10])
-	s.Opened.Text, s.Opened.Whole, s.Opened.Finish, s.Opened.Redials = evil, evil, evil, math.MaxInt
-	for i := range s.Opened.Chunks {
-		s.Opened.Chunks[i].At = times[i%6]
-	}
-	return s
-}
-
-func slower(h *metrics.Histogram) metrics.Histogram {
+// Slower has latencies of half as much again.
+func Slower(h *metrics.Histogram) metrics.Histogram {
 	var out metrics.Histogram
 	for b := range h.Buckets() {
 		for range b.Count {
@@ -417,34 +368,4 @@ func slower(h *metrics.Histogram) metrics.Histogram {
 		}
 	}
 	return out
-}
-
-// monstrousPages adds the data of the other pages to the monstrous run.
-func monstrousPages() metrics.Snapshot {
-	s := monstrous()
-	s.Report = nil
-	var h metrics.Histogram
-	h.Add(0)
-	h.Add(math.MaxInt64)
-	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = h, h, h
-	s.Answer = &metrics.Answer{
-		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Within: true, Highest: math.NaN(), Confidence: math.NaN(),
-		SaturatedAt: 40 * time.Second, Why: "\x1b[2J",
-	}
-	for i := range 50 {
-		v := []float64{math.NaN(), math.Inf(1), 1e300, -1, 0, 7}[i%6]
-		s.Levels = append(s.Levels, metrics.LoadLevel{
-			From: time.Duration(i) * time.Second, To: time.Duration(i-i%3+1) * time.Second, Offered: v, Sent: v, Done: v, TTFTp99: v,
-			Requests: math.MaxInt, Good: math.MinInt, Users: i%2 == 0,
-		})
-		s.Client = append(s.Client, metrics.ClientSecond{
-			At: time.Duration(i) * time.Second, Took: time.Second, CPU: v, Cores: []float64{0, 1, math.NaN()}[i%3], Sent: i % 4,
-			LateP99: time.Duration(math.MaxInt64), LateMax: -1,
-		})
-		s.Endpoints = append(s.Endpoints, metrics.Endpoint{Model: strings.Repeat("漢\x07", i), Sent: math.MinInt, OutputTokens: math.MaxInt, FirstWait: h})
-		s.Marks = append(s.Marks, metrics.LogEntry{At: time.Duration(i) * time.Second, Set: &metrics.LoadSetting{
-			Rate: v, RampTo: v, RampOver: -time.Second, Users: -1, Paused: i%7 == 0,
-		}})
-	}
-	return s
 }

@@ -1,0 +1,147 @@
+package tuitest
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// Monstrous is a snapshot with everything a chart could choke on.
+func Monstrous() metrics.Snapshot {
+	s := Mid()
+	s.Plan = &metrics.Plan{
+		BaseURL: "http://\x1b[31mevil\x07\u202e/", ModelID: strings.Repeat("模型🤖", 40), Load: "\x00\xff\xfe",
+		Dataset: "👨‍👩‍👧‍👦 e\u0301\u0301\u0301\u0301",
+		Rate:    metrics.Rate(math.NaN()), Duration: -5, Requests: math.MinInt, Warmup: math.MaxInt64 - 1,
+		Goodput: metrics.SLO{
+			{Metric: metrics.TTFT, LimitMS: math.NaN()}, {Metric: metrics.TPOT, LimitMS: math.Inf(1)}, {Metric: metrics.E2EL, LimitMS: -1},
+			{Metric: 255},
+		},
+		Gates: []metrics.Gate{
+			{Metric: "goodput", Op: "<", Limit: math.NaN(), Percent: true}, {Metric: "p99_ttft_ms", Op: ">", Limit: 1e300},
+			{Metric: strings.Repeat("漢\x07", 200), Op: "\x1b[2J", Limit: math.Inf(-1), Percent: true},
+		},
+		Stages: []metrics.Stage{
+			{Start: math.MinInt64, Length: math.MaxInt64, Rate: math.Inf(1)}, {Start: math.MaxInt64, Users: math.MinInt},
+		},
+	}
+	s.Marks = []metrics.LogEntry{
+		{At: math.MinInt64, Mark: "a"}, {At: math.MaxInt64, Mark: "b"},
+		{At: 40 * time.Second, Mark: strings.Repeat("漢🤖\u202e", 100)},
+		{At: 30 * time.Second, Mark: "\x1b[2J\n"}, {At: 50 * time.Second, Mark: "e\u0301\u0301\u0301"},
+	}
+	s.At = 70 * time.Second
+	s.Windows = append([]metrics.Window(nil), s.Windows...)
+	for i := range s.Windows {
+		w := &s.Windows[i]
+		switch i % 4 {
+		case 0:
+			w.OutputTokens, w.InputTokens, w.Held = math.MaxInt, math.MinInt, math.MaxInt
+			w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Failed = math.MaxInt, math.MinInt, -1, math.MinInt
+		case 1:
+			w.Running, w.Waiting, w.Done = math.MinInt, -1, math.MaxInt
+		}
+		var h metrics.Histogram
+		h.Add(0)
+		h.Add(math.MaxInt64)
+		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = h, h
+		s.Histograms[metrics.TTFT], s.Histograms[metrics.ITL], s.Histograms[metrics.TPOT], s.Histograms[metrics.E2EL] = h, h, h, h
+	}
+	s.Totals = metrics.Totals{
+		Done: math.MaxInt, Failed: math.MinInt, Cancelled: -3, WarmedUp: math.MinInt, MetCount: metrics.MetCount{Good: math.MaxInt, Met: metrics.MetObjectives{metrics.E2EL: -7}},
+	}
+	s.Failures = []metrics.FailureCount{
+		{Kind: "\x1b]0;x\x07", Status: -1, Count: math.MaxInt, Last: -time.Hour, Examples: []string{"\x9b31m\u2028\u202e漢字漢字漢字", ""}},
+		{Kind: metrics.FailedStatus, Count: math.MinInt},
+	}
+	s.Log = []metrics.LogEntry{{At: math.MinInt64, Level: "?", Text: strings.Repeat("漢", 2000), Count: math.MaxInt}, {At: math.MaxInt64, Text: "\n\r\t\x1b[2J"}}
+	s.SaveError = strings.Repeat("🚫", 300)
+	s.Report = &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 1, Mean: math.NaN(), Median: math.Inf(1), Max: 1e300}}, OutputThroughput: math.Inf(1), RequestThroughput: math.NaN()}
+	for i, g := range s.Plan.Gates {
+		value := []float64{math.NaN(), math.Inf(1), -1e300}[i]
+		s.Report.Gates = append(s.Report.Gates, metrics.GateResult{Gate: g, Value: value, Known: i != 1, Missed: i == 0})
+	}
+	return s
+}
+
+// MonstrousPages adds the data of the other pages to the monstrous run.
+func MonstrousPages() metrics.Snapshot {
+	s := Monstrous()
+	s.Report = nil
+	var h metrics.Histogram
+	h.Add(0)
+	h.Add(math.MaxInt64)
+	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = h, h, h
+	s.Answer = &metrics.Answer{
+		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Within: true, Highest: math.NaN(), Confidence: math.NaN(),
+		SaturatedAt: 40 * time.Second, Why: "\x1b[2J",
+	}
+	for i := range 50 {
+		v := []float64{math.NaN(), math.Inf(1), 1e300, -1, 0, 7}[i%6]
+		s.Levels = append(s.Levels, metrics.LoadLevel{
+			From: time.Duration(i) * time.Second, To: time.Duration(i-i%3+1) * time.Second, Offered: v, Sent: v, Done: v, TTFTp99: v,
+			Requests: math.MaxInt, Good: math.MinInt, Users: i%2 == 0,
+		})
+		s.Client = append(s.Client, metrics.ClientSecond{
+			At: time.Duration(i) * time.Second, Took: time.Second, CPU: v, Cores: []float64{0, 1, math.NaN()}[i%3], Sent: i % 4,
+			LateP99: time.Duration(math.MaxInt64), LateMax: -1,
+		})
+		s.Endpoints = append(s.Endpoints, metrics.Endpoint{Model: strings.Repeat("漢\x07", i), Sent: math.MinInt, OutputTokens: math.MaxInt, FirstWait: h})
+		s.Marks = append(s.Marks, metrics.LogEntry{At: time.Duration(i) * time.Second, Set: &metrics.LoadSetting{
+			Rate: v, RampTo: v, RampOver: -time.Second, Users: -1, Paused: i%7 == 0,
+		}})
+	}
+	return s
+}
+
+// Crazy is a run with values that break careless drawing.
+func Crazy() metrics.Snapshot {
+	s := Listed(Watched(Monstrous(), 3))
+	evil := strings.Repeat("漢\x1b[2J\x07\u202e🤖e\u0301\u0301\u0301\n", 12)
+	numbers := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 0, -1}
+	times := []time.Duration{math.MinInt64, math.MaxInt64, 0, metrics.Never, 1, 1e18}
+	for i := range s.Server {
+		x, y, d := numbers[i%len(numbers)], numbers[(i/3)%len(numbers)], times[i%len(times)]
+		l := metrics.ServerLatency{N: y, Mean: d}
+		at, took := s.Server[i].At, s.Server[i].Took
+		if i%5 == 0 {
+			took = d
+		}
+		s.Server[i] = metrics.ServerSecond{
+			At: at, Took: took, Running: x, Waiting: y, KVUsage: x, Preemptions: y, PrefixQueries: x, PrefixHits: y, HitRate: x,
+			PromptTokens: x, OutputTokens: y, DraftTokens: y, AcceptedTokens: x, TTFT: l, Queue: l, Prefill: l,
+		}
+		s.GPUs[i].Took = took
+		for k := range s.GPUs[i].GPUs {
+			s.GPUs[i].GPUs[k] = metrics.GPU{
+				Index: []int{math.MinInt, math.MaxInt, 3}[k], Name: evil, Use: x, MemoryUsed: y, MemoryTotal: x,
+				Power: y, PowerLimit: x, Temperature: y, Clock: x,
+			}
+		}
+	}
+	s.ServerKind, s.ServerAbsent, s.GPUsAbsent = evil, evil, evil
+	plan := *s.Plan
+	plan.GPUPrice = math.Inf(1)
+	s.Plan = &plan
+	s.Report.Split = metrics.TTFTSplit{N: 1, SlotWait: math.MaxInt64, Connect: math.MinInt64, Queue: math.MaxInt64, Prefill: -7, Source: metrics.SplitSource(evil)}
+	s.Report.GPUs = &metrics.GPUReport{Energy: math.Inf(1), JoulesPerToken: 1e300, CostPerMillion: -1}
+	for i := range s.Requests {
+		q := &s.Requests[i]
+		q.ID, q.Model, q.Error = evil, evil, evil
+		q.Due, q.Sent, q.Ended = times[i%6], times[i/2%6], times[i/3%6]
+		q.SlotWait, q.TTFT, q.TPOT, q.E2EL = times[i/4%6], times[i/5%6], times[i/6%6], times[i/7%6]
+		q.InputTokens, q.OutputTokens, q.Status = math.MinInt, math.MaxInt, math.MinInt
+		if i%11 == 0 {
+			q.State, q.Failure = metrics.RequestState(evil), metrics.Failure(evil)
+		}
+	}
+	s.Requests[3].Index, s.Requests[4].Index, s.Requests[5].Index = math.MinInt, math.MaxInt-1, -1
+	s.Opened = Detail(s.Requests[10])
+	s.Opened.Text, s.Opened.Whole, s.Opened.Finish, s.Opened.Redials = evil, evil, evil, math.MaxInt
+	for i := range s.Opened.Chunks {
+		s.Opened.Chunks[i].At = times[i%6]
+	}
+	return s
+}

@@ -3,48 +3,32 @@ package cli
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"benchtop/datasets"
 	"benchtop/datasets/hub/hubtest"
 )
 
-// stubHub has the files of the leaderboard and writes down what it is asked.
-type stubHub struct {
-	*httptest.Server
-	mu    sync.Mutex
-	asked []string // files
-
-	instead atomic.Pointer[string] // of any file, if there is one
-}
-
-// newStubHub starts a hub and makes it the environment's, with caches of its own.
-func newStubHub(t *testing.T) *stubHub {
-	h := &stubHub{}
-	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		dir, name := path.Split(r.URL.Path)
-		h.mu.Lock()
-		h.asked = append(h.asked, name)
-		h.mu.Unlock()
-		if dir != "/datasets/"+datasets.BFCLRepository+"/resolve/main/" {
-			w.Header().Set("X-Error-Code", "RepoNotFound")
-			w.WriteHeader(http.StatusNotFound)
-			return
+// leaderboard starts a hub with the files of the leaderboard and makes it the environment's.
+func leaderboard(t *testing.T) *hubtest.Hub {
+	files := map[string]string{}
+	paths, err := filepath.Glob(datasetFiles + "BFCL_v3_*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if content := h.instead.Load(); content != nil {
-			io.WriteString(w, *content)
-			return
-		}
-		http.ServeFile(w, r, datasetFiles+name)
-	}))
-	t.Cleanup(h.Close)
+		files[filepath.Base(path)] = string(data)
+	}
+	h := hubtest.Serve(t, map[string]map[string]string{datasets.BFCLRepository: files})
 	useHub(t, h.URL)
 	return h
 }
@@ -62,92 +46,90 @@ func useHub(t *testing.T, address string) {
 	}
 }
 
-// expect compares what the hub was asked since the last time.
-func (h *stubHub) expect(t *testing.T, names ...string) {
+// wasAsked compares the names of the files that a hub was asked for since the last time.
+func wasAsked(t *testing.T, h *hubtest.Hub, names ...string) {
 	t.Helper()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if got, want := strings.Join(h.asked, " "), strings.Join(names, " "); got != want {
-		t.Errorf("the hub was asked for %q, want %q", got, want)
+	var asked []string
+	for _, file := range h.Asked() {
+		asked = append(asked, path.Base(file))
 	}
-	h.asked = nil
+	if !slices.Equal(asked, names) {
+		t.Errorf("the hub was asked for %q, want %q", asked, names)
+	}
 }
 
 // The leaderboard comes from the hub once, then from the cache; a missing category is asked for and reported.
 func TestDatasetOfTheHub(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
-	h := newStubHub(t)
+	h := leaderboard(t)
 	bfcl := func(args ...string) result {
 		return benchtop(append([]string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "5"}, args...)...)
 	}
 	bfcl().expect(t, exitFine, "downloading BFCL_v3_simple.json of "+datasets.BFCLRepository+" from 127.0.0.1", "requests             5", "chat messages")
-	h.expect(t, "BFCL_v3_simple.json", "BFCL_v3_live_simple.json", "BFCL_v3_multiple.json")
+	wasAsked(t, h, "BFCL_v3_simple.json", "BFCL_v3_live_simple.json", "BFCL_v3_multiple.json")
 
 	again := bfcl("--bfcl-categories", "multiple, parallel")
 	again.expect(t, exitFine, "requests             5")
-	h.expect(t, "BFCL_v3_parallel.json")
+	wasAsked(t, h, "BFCL_v3_parallel.json")
 
 	bfcl("--bfcl-categories", "simple,nope").expect(t, exitUsage,
 		`dataset bfcl: `+datasets.BFCLRepository+`: there is no category "nope": the repository has no file BFCL_v3_nope.json; see --bfcl-categories`)
-	h.expect(t, "BFCL_v3_nope.json")
+	wasAsked(t, h, "BFCL_v3_nope.json")
 
 	t.Setenv("HF_HUB_OFFLINE", "1")
 	bfcl("--bfcl-categories", "parallel").expect(t, exitFine, "requests             5") // kept
 	bfcl("--bfcl-categories", "live_multiple").expect(t, exitUsage, "BFCL_v3_live_multiple.json cannot be had",
 		"does not have the data set", "HF_HUB_OFFLINE is set, so 127.0.0.1", "clone the repository", "--dataset-path DIRECTORY --hf-name "+datasets.BFCLRepository)
-	h.expect(t)
+	wasAsked(t, h)
 }
 
 // Files in the cache of the hub's own libraries are not downloaded again.
 func TestDatasetInTheHubsCache(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
-	h := newStubHub(t)
+	h := leaderboard(t)
 	snapshot := filepath.Join(os.Getenv("HF_HOME"), "hub", "datasets--gorilla-llm--Berkeley-Function-Calling-Leaderboard", "snapshots", "abc")
 	if err := os.MkdirAll(snapshot, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(datasetFiles + "BFCL_v3_simple.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(snapshot, "BFCL_v3_simple.json"), data, 0o600); err != nil {
+	simple := h.Files[datasets.BFCLRepository]["BFCL_v3_simple.json"]
+	if err := os.WriteFile(filepath.Join(snapshot, "BFCL_v3_simple.json"), []byte(simple), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	benchtop("dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "2",
 		"--bfcl-categories", "simple,parallel").expect(t, exitFine, "requests             2")
-	h.expect(t, "BFCL_v3_parallel.json")
+	wasAsked(t, h, "BFCL_v3_parallel.json")
 }
 
 // A wrong file is not cached, so that the next run does not fail too.
 func TestDatasetOfAHubThatCutsShort(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
-	h := newStubHub(t)
-	data, err := os.ReadFile(datasetFiles + "BFCL_v3_simple.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := leaderboard(t)
+	simple := h.Files[datasets.BFCLRepository]["BFCL_v3_simple.json"]
 	args := []string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "2",
 		"--bfcl-categories", "simple"}
 	for content, want := range map[string]string{
-		string(data[:len(data)/2]): "the file ends before its last object does",
-		`{"error": "come back"}`:   "there is no question in it",
-		"please log in":            "not JSON",
+		simple[:len(simple)/2]:   "the file ends before its last object does",
+		`{"error": "come back"}`: "there is no question in it",
+		"please log in":          "not JSON",
 	} {
-		h.instead.Store(&content)
+		h.Before = func(w http.ResponseWriter, _ *http.Request) bool {
+			_, _ = io.WriteString(w, content)
+			return true
+		}
 		benchtop(args...).expect(t, exitUsage, "BFCL_v3_simple.json", "came as something else", want)
 	}
-	h.instead.Store(nil)
+	h.Before = nil
 	benchtop(args...).expect(t, exitFine, "requests             2")
 }
 
 // A hub that is down or has moved is reported with advice.
 func TestDatasetWithoutTheHub(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
-	h := newStubHub(t)
+	h := leaderboard(t)
 	args := []string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model}
 	t.Setenv("HF_ENDPOINT", h.URL+"/mirror")
 	benchtop(args...).expect(t, exitUsage, "does not exist, or is private", "clone the repository")
-	h.expect(t, "BFCL_v3_simple.json")
+	wasAsked(t, h, "BFCL_v3_simple.json")
 	h.Close()
 	benchtop(args...).expect(t, exitUsage, "cannot download BFCL_v3_simple.json", "clone the repository")
 }

@@ -36,7 +36,7 @@ func TestCustomAudioRows(t *testing.T) {
 		{"a pair of one", `{"audio": [[0.5]]}`, `expected "audio" to be a path`},
 		{"three", `{"audio": [[0.5], 1, 2]}`, `expected "audio" to be a path`},
 		{"no array", `{"audio": {"sampling_rate": 8000}}`, `expected "array" to be an array of samples: got nothing`},
-		{"no rate", `{"audio": {"array": [0.5]}}`, `expected "sampling_rate" to be a whole number`},
+		{"no rate", `{"audio": {"array": [0.5]}}`, `expected "sampling_rate" to be a whole number from 1 to 2147483647: got nothing`},
 		{"part of a rate", `{"audio": [[0.5], 0.5]}`, `expected "sampling_rate" to be a whole number from 1 to 2147483647: got 0.5`},
 		{"no samples", `{"audio": [[], 8000]}`, "the recording has no sound in it"},
 		{"no number", `{"audio": [[0.5, "x"], 8000]}`, `expected samples to be numbers: got "x"`},

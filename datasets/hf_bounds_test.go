@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/datasets/hub"
 )
 
 // A text that the reader of a table lets through, for it may hold pictures, is too large for a prompt.
@@ -29,4 +31,25 @@ func TestHFFilesMissing(t *testing.T) {
 			t.Errorf("%s: told %q", path, notes)
 		}
 	}
+}
+
+// While pictures are loaded the progress counts pictures, since all prompts are drawn by then.
+func TestHFPicturesAreTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	write(t, path, `{"image": "http://x/a.png"}`+"\n"+`{"image": "http://x/b.png"}`+"\n")
+	told := ""
+	h := hub.New(hub.Options{Env: func(string) string { return "" }, Progress: func(line string) { told = line }})
+	d := &hfDrawing{Common: Common{Prompts: 9}, class: hfClassOf("Lin-Chen/MMStar"), hub: h, from: hub.Selection{Path: path}}
+	var err error
+	if d.tables.shards, err = h.Select(t.Context(), d.from); err != nil {
+		t.Fatal(err)
+	}
+	defer d.tables.close()
+	for range 6 { // five of them have theirs
+		d.drawn = append(d.drawn, Conversation{Turns: make([]Turn, 1)})
+	}
+	if err := d.complete(t.Context(), []hfPrompt{{at: hfRow{0, 1}}}, d.drawn[5:]); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "progress", told, path+": 6 of 9 pictures loaded")
 }

@@ -18,14 +18,14 @@ import (
 )
 
 // eachMedium calls do with what travels beside the prompt of each row, several at a time: nil where there is nothing. It goes through the
-// files in their order, since a page of a table holds many rows.
-func (d *hfDrawing) eachMedium(ctx context.Context, rows []hfPrompt, do func(i int, value []byte) error) error {
+// files in their order, since a page of a table holds many rows. tell hears how many were begun.
+func (d *hfDrawing) eachMedium(ctx context.Context, rows []hfPrompt, tell func(n int), do func(i int, value []byte) error) error {
 	places, errs := make([]hfRow, len(rows)), make([]error, len(rows))
 	for i, p := range rows {
 		places[i] = p.at
 	}
 	optional := d.class.limits.most > 0 // conversations may be without
-	running, slots := sync.WaitGroup{}, make(chan struct{}, runtime.GOMAXPROCS(0))
+	running, slots, begun := sync.WaitGroup{}, make(chan struct{}, runtime.GOMAXPROCS(0)), 0
 	err := d.tables.rows(ctx, places, map[string]bool{d.column(d.class.media): !optional}, func(i int, object []byte) error {
 		value, err := mediaAt(object, d.class.media, optional)
 		if errs[i] = err; err != nil {
@@ -40,7 +40,8 @@ func (d *hfDrawing) eachMedium(ctx context.Context, rows []hfPrompt, do func(i i
 			errs[i] = within(textfile.Quote(d.class.media), do(i, value))
 			<-slots
 		})
-		d.tellRows(0)
+		begun++
+		tell(begun)
 		return nil
 	})
 	running.Wait()
@@ -64,7 +65,12 @@ func (d *hfDrawing) complete(ctx context.Context, rows []hfPrompt, requests []Co
 	}
 	switch {
 	case d.class.medium == withPicture, d.class.medium == withVideo:
-		return d.eachMedium(ctx, rows, func(i int, value []byte) error {
+		before, media := len(d.drawn)-len(requests), "pictures"
+		if d.class.medium == withVideo {
+			media = "videos"
+		}
+		tell := func(n int) { d.tell("%d of %d %s loaded", before+n, d.Prompts, media) }
+		return d.eachMedium(ctx, rows, tell, func(i int, value []byte) error {
 			part, err := d.part(ctx, value)
 			if err == nil {
 				put(i, part)
@@ -156,7 +162,7 @@ func (d *hfDrawing) recordings(ctx context.Context, rows []hfPrompt) (kept []hfP
 		return rows, nil, nil
 	}
 	all := make([]*media.Audio, len(rows))
-	err = d.eachMedium(ctx, rows, func(i int, value []byte) error {
+	err = d.eachMedium(ctx, rows, func(int) { d.tellRows(0) }, func(i int, value []byte) error {
 		a, err := d.recording(ctx, value)
 		if err != nil {
 			return err

@@ -200,18 +200,11 @@ func objectives(r *metrics.Report) list {
 	})
 }
 
-func unit(isUsers bool) string {
-	if isUsers {
-		return "users"
-	}
-	return "req/s"
-}
-
 // level writes null for a latency without samples.
 func level(r *metrics.Report, l *metrics.LoadLevel) object {
 	wait := r.Plan.FirstWait().Key()
 	return object{
-		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", unit(l.Users)},
+		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", metrics.LoadUnit(l.Users)},
 		{"requests", l.Requests}, {"good", goodOrNull(r, l.Good)}, {"done_rps", l.Done},
 		{wait + "_p50_ms", orNull(l.TTFTp50)}, {wait + "_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
 		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", when(l.Requests > 0, l.Completed)}, {"standing", orNull(string(l.Standing))},
@@ -228,7 +221,7 @@ func answer(r *metrics.Report) object {
 		at, before, after, saturatedAt = when(close, load), level(r, s.before), level(r, s.after), atSeconds(a.SaturatedAt)
 	}
 	return object{
-		{"bends", s != nil}, {"at", at}, {"bent_at_s", saturatedAt}, {"unit", unit(a.Users)}, {"before", before}, {"after", after},
+		{"bends", s != nil}, {"at", at}, {"bent_at_s", saturatedAt}, {"unit", metrics.LoadUnit(a.Users)}, {"before", before}, {"after", after},
 		{"highest_within_slo", when(a.Within, a.Highest)}, {"sure", when(a.Within, finiteOrNull(a.Confidence))}, {"why", orNull(a.Why)},
 		{"limit", when(a.Bottleneck.Known(), bottleneck(&a.Bottleneck))}, {"peak_output_tokens_per_s", orNull(a.PeakOutput)}, {"text", Answer(*r)},
 	}
@@ -292,7 +285,7 @@ func limitOrNull(v float64) any { return when(!math.IsNaN(v), v) }
 // find is the setup of a search for the highest load.
 func find(f *metrics.Find) object {
 	return object{
-		{"from", limitOrNull(f.From)}, {"most", limitOrNull(f.Most)}, {"unit", unit(f.Users)},
+		{"from", limitOrNull(f.From)}, {"most", limitOrNull(f.Most)}, {"unit", metrics.LoadUnit(f.Users)},
 		{"step_s", f.Step.Seconds()}, {"hold_s", f.Hold.Seconds()},
 	}
 }

@@ -38,14 +38,22 @@ func (s *LoadSetting) LoadAt(passed time.Duration) float64 {
 }
 
 // LoadText is a load for a person, as "4.84 req/s" or "1 user".
-func LoadText(load float64, users bool) string {
-	switch {
-	case !users:
-		return LoadNumber(load) + " req/s"
-	case load == 1:
+func LoadText(load float64, users bool) string { return LoadWords(LoadNumber(load), users) }
+
+// LoadWords is the number of a load with its unit.
+func LoadWords(number string, users bool) string {
+	if users && number == "1" {
 		return "1 user"
 	}
-	return LoadNumber(load) + " users"
+	return number + " " + LoadUnit(users)
+}
+
+// LoadUnit is the unit of a load.
+func LoadUnit(users bool) string {
+	if users {
+		return "users"
+	}
+	return "req/s"
 }
 
 // LoadNumber is a load with at most four digits below 1000.

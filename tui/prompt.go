@@ -125,7 +125,7 @@ func (m *model) ask(p prompt, line string) {
 func (m *model) askLoad() {
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
-		title: "Load in " + panels.LoadUnit(users), hint: "Enter apply, Esc cancel",
+		title: "Load in " + metrics.LoadUnit(users), hint: "Enter apply, Esc cancel",
 		enter: func(line string) string {
 			value, why := parseLoad(line, users)
 			if why == "" && m.mayLoad() {
@@ -142,9 +142,9 @@ func parseLoad(text string, users bool) (value float64, why string) {
 	value, err := strconv.ParseFloat(text, 64)
 	switch {
 	case text == "":
-		return 0, "enter a number of " + panels.LoadUnit(users)
+		return 0, "enter a number of " + metrics.LoadUnit(users)
 	case err != nil || math.IsNaN(value):
-		return 0, fmt.Sprintf("%q is not a number of %s", text, panels.LoadUnit(users))
+		return 0, fmt.Sprintf("%q is not a number of %s", text, metrics.LoadUnit(users))
 	case users && (value < 1 || value != math.Trunc(value)):
 		return 0, fmt.Sprintf("%q: users must be a whole number of at least 1", text)
 	case value < 0.001:
@@ -159,7 +159,7 @@ func parseLoad(text string, users bool) (value float64, why string) {
 func (m *model) askRamp() {
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
-		title: "Ramp in " + panels.LoadUnit(users), hint: `target and duration, such as "40 in 60s"; Esc cancel`,
+		title: "Ramp in " + metrics.LoadUnit(users), hint: `target and duration, such as "40 in 60s"; Esc cancel`,
 		enter: func(line string) string {
 			to, over, why := parseRamp(line, users)
 			if why == "" {

@@ -87,11 +87,7 @@ func (l *Levels) doubt() (text string, lowest bool) {
 }
 
 func load(v float64, users bool) string {
-	text := strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
-	if users {
-		return text + " users"
-	}
-	return text + " req/s"
+	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) + " " + metrics.LoadUnit(users)
 }
 
 // A load may be set more than once in a run. One of its levels represents it then, so that equal loads are no step between loads.

@@ -110,7 +110,7 @@ func saturationLoad(a *metrics.Answer) string {
 }
 
 // loadName writes a load: 38 req/s, 64 users.
-func loadName(load float64, users bool) string { return loadWords(loadNumber(load), users) }
+func loadName(load float64, users bool) string { return metrics.LoadWords(loadNumber(load), users) }
 
 // loadNumber writes a load to a tenth.
 func loadNumber(load float64) string {

@@ -256,26 +256,9 @@ func loadNote(s *metrics.Snapshot) []screen.Span {
 	return out
 }
 
-// LoadUnit is the unit of a load.
-func LoadUnit(users bool) string {
-	if users {
-		return "users"
-	}
-	return "req/s"
-}
-
 // LoadText writes a load with as many digits as it was set with.
 func LoadText(value float64, users bool) string {
-	text := strconv.FormatFloat(math.Round(1000*min(number.Sane(value), LoadMost))/1000, 'f', -1, 64)
-	return loadWords(text, users)
-}
-
-// loadWords is the number of a load with its unit.
-func loadWords(number string, users bool) string {
-	if users && number == "1" {
-		return "1 user"
-	}
-	return number + " " + LoadUnit(users)
+	return metrics.LoadWords(strconv.FormatFloat(math.Round(1000*min(number.Sane(value), LoadMost))/1000, 'f', -1, 64), users)
 }
 
 func SpeedText(speed float64) string {

@@ -17,7 +17,6 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/parallel"
 	"benchtop/datasets/textfile"
-	"benchtop/datasets/tokenizer"
 )
 
 // hfHub has the files of data sets; *hub.Hub is one.
@@ -382,21 +381,4 @@ func (d *hfDrawing) count(ctx context.Context, rows []hfPrompt, prompts []string
 		}
 	}
 	return inputs, outputs, err
-}
-
-// withoutSpecial counts without the tokens that a tokenizer adds by itself, where it is known which these are.
-func (t Text) withoutSpecial() Text {
-	if t.Tokenizer != nil {
-		t.Counter = plainCounter{t.Tokenizer}
-	}
-	return t
-}
-
-// plainCounter counts the tokens of a text alone.
-type plainCounter struct{ tokenizer.Tokenizer }
-
-// Count returns how many ids Encode gives.
-func (c plainCounter) Count(text string) (int, error) {
-	ids, err := c.Encode(text)
-	return len(ids), err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/textfile"
+	"benchtop/datasets/tokenizer"
 )
 
 // hfPrompt is a row that may become a prompt.
@@ -84,4 +85,21 @@ func mediaAt(row hfValues, path string, optional bool) ([]byte, error) {
 		return nil, fmt.Errorf("%s is null", textfile.Quote(path))
 	}
 	return slices.Clone(value), nil
+}
+
+// withoutSpecial counts without the tokens that a tokenizer adds by itself, where it is known which these are.
+func (t Text) withoutSpecial() Text {
+	if t.Tokenizer != nil {
+		t.Counter = plainCounter{t.Tokenizer}
+	}
+	return t
+}
+
+// plainCounter counts the tokens of a text alone.
+type plainCounter struct{ tokenizer.Tokenizer }
+
+// Count returns how many ids Encode gives.
+func (c plainCounter) Count(text string) (int, error) {
+	ids, err := c.Encode(text)
+	return len(ids), err
 }

@@ -24,12 +24,12 @@ type hfClass struct {
 
 	prompt string // a text with paths in it
 	system string // path of a message before the prompt, "" for none
-	answer string // path of the answer whose length is asked for, "" where output is
+	answer string // path of the answer whose length is asked for, "" where output is the length
 	output int    // tokens asked for where no flag says so, and where there is no answer
 	// own keeps the lengths of the answers whatever the flag says.
 	own bool
 
-	media  string // path of what travels beside the prompt, "" for nothing
+	media  string // path of the picture, video or recording, "" for none
 	medium hfMedium
 	whole  bool // never streamed
 
@@ -46,7 +46,7 @@ type hfClass struct {
 	reply  func(value []byte) (string, error)           // the part of the answer that counts; nil for strings
 }
 
-// hfMedium is what travels beside a prompt.
+// hfMedium is the kind of media beside a prompt.
 type hfMedium int
 
 const (
@@ -65,7 +65,7 @@ const (
 	alwaysRendered
 )
 
-// hfLimits are bounds in tokens on what is taken. The zero value has none.
+// hfLimits are bounds in tokens on the rows that are taken. The zero value has none.
 type hfLimits struct {
 	most      int  // of the prompt
 	total     int  // of prompt and output together

@@ -17,7 +17,7 @@ import (
 	"benchtop/datasets/textfile"
 )
 
-// eachMedium calls do with what travels beside the prompt of each row, several at a time: nil where there is nothing. It goes through the
+// eachMedium calls do with the picture, video or recording of each row, several at a time: nil where there is none. It goes through the
 // files in their order, since a page of a table holds many rows. tell hears how many were begun.
 func (d *hfDrawing) eachMedium(ctx context.Context, rows []hfPrompt, tell func(n int), do func(i int, value []byte) error) error {
 	places, errs := make([]hfRow, len(rows)), make([]error, len(rows))

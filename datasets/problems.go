@@ -44,7 +44,7 @@ func (p *problems) vocabulary(v Vocabulary) {
 	}
 }
 
-// path checks that there is the name of what a data set is read from.
+// path checks that a data set's file has a name.
 func (p *problems) path(path, what string) {
 	if path == "" {
 		p.add("a path to %s is required", what)

@@ -25,13 +25,13 @@ type prefixMark uint8
 
 const prefixReused prefixMark = 1 << 7
 
-// NewPrefixes remembers that many names, of 16 bytes or two. With more beginnings it keeps every other one of those found once, so that what
-// it finds in common may be some units too few.
+// NewPrefixes remembers that many names, of 16 bytes or two. With more beginnings it keeps every other one of those found once, so that
+// matches may be some units too short.
 func NewPrefixes(most int) *Prefixes {
 	return &Prefixes{seen: map[uint64]prefixMark{}, stride: 1, most: most}
 }
 
-// Stride is how many units what is found in common may be short of; 1 for exact results.
+// Stride bounds the error: a match is less than so many units too short. It is 1 for exact results.
 func (p *Prefixes) Stride() int { return p.stride }
 
 // PrefixMatch is what a prompt has in common with earlier ones.

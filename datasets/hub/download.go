@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// begin says that a download begins, and what of.
+// begin reports that a download begins, and returns the words for its file.
 func (r *Remote) begin(f File) (what string) {
 	what = fmt.Sprintf("%s of %s from %s", f.Name, r.repo.id, r.endpoint.Host)
 	if f.Reported && r.hub.lost.Load() == nil {
@@ -89,7 +89,7 @@ func misdelivered(what string, f File, kind string, data []byte) error {
 	return nil
 }
 
-// checked reports why a content cannot be what was wanted.
+// checked reports why a content cannot be the file.
 func (f File) checked(what string, content io.Reader) error {
 	if err := f.Check(content); err != nil {
 		return fmt.Errorf("%s came as something else: %w; try again", what, err)
@@ -234,7 +234,7 @@ func (d *download) more(ctx context.Context, path string) error {
 	return d.copy(resp, path, total)
 }
 
-// restart forgets what came.
+// restart forgets the bytes that came.
 func (d *download) restart() error {
 	d.done = 0
 	d.hash.Reset()

@@ -47,7 +47,7 @@ func (s Shard) Fetch(ctx context.Context) (path string, err error) {
 }
 
 // Select finds the files that hold the rows, in the order of the datasets library. A repository is looked for in the caches of the
-// Hugging Face libraries, then on the hub, whose list of files is kept: what it has later is not asked for.
+// Hugging Face libraries, then on the hub, whose list of files is kept: later changes are not asked for.
 func (h *Hub) Select(ctx context.Context, s Selection) ([]Shard, error) {
 	info, err := os.Stat(s.Path)
 	if err == nil && info.Mode().IsRegular() {

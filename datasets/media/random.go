@@ -12,7 +12,7 @@ import (
 	"benchtop/datasets/numpy"
 )
 
-// Draws says what media requests get, and draws it.
+// Draws draws the media of requests.
 type Draws struct {
 	Buckets Buckets // with weights above 0 that add up to 1
 	Limits  Limits  // of the modalities that have a bucket

@@ -166,7 +166,7 @@ func metaspaceStage(scheme string, split bool) string {
 	return fmt.Sprintf(`{"type":"Metaspace","replacement":"▁","prepend_scheme":%q,"split":%t}`, scheme, split)
 }
 
-// setUp does to the file's parts what the tokenizer's class does to them in transformers. Where that is not known here, the parts stay as
+// setUp changes the file's parts as the tokenizer's class does in transformers. Where that is not known here, the parts stay as
 // they are, and the counts may differ: then it returns the reason.
 func (l *Local) setUp(all sections, fields *modelFields) (doubt string, err error) {
 	s := l.settings
@@ -318,7 +318,7 @@ func (s *settings) addExtraIDs(count int) error {
 	return nil
 }
 
-// complete does what a class does once the added tokens are there.
+// complete sets up the class's special tokens and frame, once the added tokens are there.
 func (p *pipeline) complete(l *Local) {
 	known := map[string]bool{}
 	for _, t := range l.settings.known {

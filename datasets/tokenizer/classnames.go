@@ -30,7 +30,7 @@ const genericClass = "TokenizersBackend"
 // mistralClass reads a tekken.json, where there is one, instead of a tokenizer.json.
 const mistralClass = "MistralCommonBackend"
 
-// readModelConfig takes what config.json says of the class. The file may hold Infinity and NaN, as Python writes them, so it is not
+// readModelConfig reads the names in config.json that lead to the class. The file may hold Infinity and NaN, as Python writes them, so it is not
 // checked to be JSON.
 func (n *naming) readModelConfig(file []byte) {
 	file = bytes.TrimSpace(file)

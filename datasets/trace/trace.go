@@ -1,4 +1,4 @@
-// Package trace reads recorded requests from rows: which columns hold their times and lengths, and what the values mean. A value is raw JSON,
+// Package trace reads recorded requests from rows: which columns hold their times and lengths, and how their values are read. A value is raw JSON,
 // where CSV has strings.
 package trace
 
@@ -111,7 +111,7 @@ type Clock struct {
 var layouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00",
 	"2006-01-02 15:04:05 MST", "2006/01/02 15:04:05"}
 
-// maxOffset is what a clock tells apart from nonsense.
+// maxOffset is the longest time that can be right.
 const maxOffset = 100 * 366 * 24 * time.Hour
 
 // At is the offset of a time stamp. It is negative for one before the first.

@@ -197,7 +197,7 @@ func sparkline(values []float64, most float64, ascii bool) string {
 	return b.String()
 }
 
-// pattern says what arrivals with such a CV are like. That of a thousand Poisson arrivals is within a tenth of 1.
+// pattern names arrivals by their CV, which is within a tenth of 1 for a thousand Poisson arrivals.
 func pattern(cv float64) string {
 	switch {
 	case cv < 0.85:
@@ -227,7 +227,7 @@ func decimals(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// Flags are flags of serve for about such a load. What prompts share becomes one prefix of all of them, as large a share of their tokens.
+// Flags are flags of serve for about such a load. The parts that prompts share become one prefix of all of them, as large a share of their tokens.
 func (a *Analysis) Flags() (flags []string) {
 	add := func(name, value string) { flags = append(flags, "--"+name+" "+value+" ") }
 	if a.input.n == 0 {

@@ -25,7 +25,7 @@ type FileOptions struct {
 	Columns   trace.Columns // names of columns, "" for the well-known ones
 	ChunkSize int           // tokens that a hash id stands for; 0 goes by the lengths
 	Unit      float64       // seconds that a number of a time counts as; 0 goes by the form
-	// Counter gives what counts the tokens of texts, and what to say of it. It is called if there are texts to count.
+	// Counter gives the counter of tokens and its description. It is called if there are texts to count.
 	Counter func(context.Context) (tokenizer.Counter, string, error)
 	// Progress, if it is not nil, is told how many rows are read, at most once in a time of Every.
 	Progress func(done, total int)
@@ -70,7 +70,7 @@ type fileReader struct {
 	analysis *Analysis
 
 	counter tokenizer.Counter
-	counted string    // what to say of it
+	counted string    // its description
 	waiting []waiting // requests whose texts are yet to be counted, and those behind them
 	bytes   int       // of their texts
 	without int       // rows that have no prompt

@@ -18,8 +18,8 @@ const (
 )
 
 // prefixes tells what share of the prompt tokens a prefix cache without limits answers: each prompt finds the longest beginning that it has
-// in common with one before it, in whole blocks, and at least its last token is computed. Texts are compared by their bytes, and what they
-// have in common counts as the same share of their tokens.
+// in common with one before it, in whole blocks, and at least its last token is computed. Texts are compared by their bytes, and a common
+// beginning counts as the same share of their tokens.
 type prefixes struct {
 	seen    *datasets.Prefixes
 	prompts int

@@ -112,7 +112,7 @@ func (u *unpacker) unpackGzip(dst, packed []byte, size int) ([]byte, error) {
 	return readAll(dst, u.gzip, size)
 }
 
-// readAll appends what there is, at most so many bytes.
+// readAll appends all bytes, at most so many.
 func readAll(dst []byte, r io.Reader, size int) ([]byte, error) {
 	for want := len(dst) + size; ; {
 		if len(dst) == cap(dst) {

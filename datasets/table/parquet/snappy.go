@@ -29,7 +29,7 @@ const (
 
 var errSnappy = errors.New("it breaks off")
 
-// Read passes on what has been unpacked.
+// Read passes on the unpacked bytes.
 func (s *snappyReader) Read(p []byte) (int, error) {
 	for s.read == len(s.out) {
 		if err := s.unpack(); err != nil {
@@ -41,7 +41,7 @@ func (s *snappyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// unpack fills the buffer with what is next. All of it has been read.
+// unpack fills the buffer with the next bytes. All of it has been read.
 func (s *snappyReader) unpack() (err error) {
 	if !s.begun {
 		if s.left, err = binary.ReadUvarint(s.packed); err != nil {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
 )
@@ -17,13 +16,7 @@ func TestRTFx(t *testing.T) {
 	for i := range all {
 		all[i].Audio = 4 * time.Second
 	}
-	r, err := report.Summarize(func(yield func(metrics.Request, error) bool) {
-		for _, q := range all {
-			if !yield(q, nil) {
-				return
-			}
-		}
-	}, run)
+	r, err := report.Summarize(eventtest.Each(all), run)
 	if err != nil {
 		t.Fatal(err)
 	}

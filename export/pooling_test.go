@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
 )
 
@@ -31,13 +32,7 @@ func poolingReport(t *testing.T, change func(*metrics.Plan)) metrics.Report {
 		}
 		all = append(all, q)
 	}
-	r, err := report.Summarize(func(yield func(metrics.Request, error) bool) {
-		for _, q := range all {
-			if !yield(q, nil) {
-				return
-			}
-		}
-	}, metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
+	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func FuzzReport(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for e := range eventtest.Of(run, all(requests)) {
+	for e := range eventtest.Of(run, eventtest.Each(requests)) {
 		w.Take(&e)
 	}
 	w.WriteTo(&sample)

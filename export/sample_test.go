@@ -3,7 +3,6 @@ package export
 import (
 	"bytes"
 	"flag"
-	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -27,19 +26,9 @@ const (
 // sampleRun is the worked example of vLLM's report.
 var sampleRun, sampleRequest, refused = eventtest.Sample, eventtest.Request, eventtest.Refused
 
-func all(qs []metrics.Request) iter.Seq2[metrics.Request, error] {
-	return func(yield func(metrics.Request, error) bool) {
-		for _, q := range qs {
-			if !yield(q, nil) {
-				return
-			}
-		}
-	}
-}
-
 func summarize(t *testing.T, run metrics.Run, qs []metrics.Request) metrics.Report {
 	t.Helper()
-	r, err := report.Summarize(all(qs), run)
+	r, err := report.Summarize(eventtest.Each(qs), run)
 	if err != nil {
 		t.Fatal(err)
 	}

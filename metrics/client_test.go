@@ -53,7 +53,7 @@ func TestClientSeconds(t *testing.T) {
 	if len(snapshot.Client) != 2 || snapshot.Verdict.String() != rec.Verdict().String() || !snapshot.Recent.Limited() {
 		t.Errorf("snapshot: %+v %s %s", snapshot.Client, snapshot.Verdict, snapshot.Recent)
 	}
-	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second, Stamps: &stamps}, Client: seconds})
+	summary, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second, Stamps: &stamps}, Client: seconds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,18 +69,18 @@ func TestClientSeconds(t *testing.T) {
 	}
 
 	// A journal without an end has only the seconds.
-	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: metrics.Never}, Client: seconds})
+	summary, err = report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: metrics.Never}, Client: seconds})
 	if s := summary.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms || s.DelayP999 != metrics.Never {
 		t.Errorf("killed: %+v (%v)", s, err)
 	}
 	// The warm-up is left out of the seconds, too.
 	early := append([]metrics.ClientSecond{{At: 400 * ms, Took: 400 * ms, Chunks: 90, Unstamped: 90, DelayMax: time.Second}}, seconds...)
-	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: metrics.Never}, Client: early})
+	summary, err = report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: metrics.Never}, Client: early})
 	if s := summary.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms {
 		t.Errorf("killed, with a warm-up: %+v (%v)", s, err)
 	}
 	// An older journal without samples has no figures of the client.
-	summary, err = report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, End: metrics.End{Ended: 3 * time.Second}})
+	summary, err = report.Summarize(eventtest.Each(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, End: metrics.End{Ended: 3 * time.Second}})
 	if c := summary.Client; err != nil || c.Source != metrics.UserStamps || c.Verdict.Limited() || c.Stamps.DelayP99 != metrics.Never || len(c.Seconds) != 0 {
 		t.Errorf("old journal: %+v (%v)", c, err)
 	}
@@ -119,7 +119,7 @@ func TestNoSocket(t *testing.T) {
 	if v := rec.Verdict(); v.String() != "limited (no socket for 1 of the requests)" {
 		t.Error(v)
 	}
-	if r, err := report.Summarize(yield([]metrics.Request{q}), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}}); err != nil || !r.Client.Verdict.Limited() {
+	if r, err := report.Summarize(eventtest.Each([]metrics.Request{q}), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}}); err != nil || !r.Client.Verdict.Limited() {
 		t.Errorf("%s (%v)", r.Client.Verdict, err)
 	}
 }
@@ -134,15 +134,15 @@ func sampled(rec *live.View, s metrics.ClientSecond) metrics.ClientSecond {
 // The lengths of recordings are summed up, live and in the report, and give the inverse real-time factor.
 func TestRTFx(t *testing.T) {
 	const ms = time.Millisecond
-	all := []metrics.Request{simple(0, 0, ms, ms, 2), simple(1, 2*time.Second, ms, ms, 2), simple(2, 2*time.Second, ms, ms, 2), simple(3, 2*time.Second, ms, ms, 2)}
+	all := []metrics.Request{eventtest.Simple(0, 0, ms, ms, 2), eventtest.Simple(1, 2*time.Second, ms, ms, 2), eventtest.Simple(2, 2*time.Second, ms, ms, 2), eventtest.Simple(3, 2*time.Second, ms, ms, 2)}
 	for i, length := range []time.Duration{time.Minute, 5 * time.Second, 2500 * ms, time.Hour} {
 		all[i].Audio, all[i].MaxTokens, all[i].OutputSource = length, 200, metrics.TokensFromUsage
 	}
 	all[3].Failure = metrics.FailedReset
 	plan := metrics.Plan{Warmup: time.Second}
 	recorder := live.NewView(time.Now(), &plan)
-	play(recorder, all)
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
+	eventtest.Play(recorder, all)
+	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,16 +159,16 @@ func TestRTFx(t *testing.T) {
 // that told of cached tokens.
 func TestCachedTokens(t *testing.T) {
 	const ms = time.Millisecond
-	all := []metrics.Request{simple(0, 0, ms, ms, 2), simple(1, 2*time.Second, ms, ms, 2), simple(2, 2*time.Second, ms, ms, 2), simple(3, 2*time.Second, ms, ms, 2),
-		simple(4, 2*time.Second, ms, ms, 2), simple(5, 2*time.Second, ms, ms, 2)}
+	all := []metrics.Request{eventtest.Simple(0, 0, ms, ms, 2), eventtest.Simple(1, 2*time.Second, ms, ms, 2), eventtest.Simple(2, 2*time.Second, ms, ms, 2), eventtest.Simple(3, 2*time.Second, ms, ms, 2),
+		eventtest.Simple(4, 2*time.Second, ms, ms, 2), eventtest.Simple(5, 2*time.Second, ms, ms, 2)}
 	for i, cached := range []int{90, 30, 1000, 50, 0, 0} {
 		all[i].InputTokens, all[i].CachedTokens, all[i].CachedKnown = 100, cached, i < 5
 	}
 	all[3].Failure = metrics.FailedReset
 	plan := metrics.Plan{Warmup: time.Second}
 	recorder := live.NewView(time.Now(), &plan)
-	play(recorder, all)
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
+	eventtest.Play(recorder, all)
+	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
 )
 
@@ -17,12 +18,12 @@ import (
 func TestFailuresGoByDataSetOrder(t *testing.T) {
 	var all []metrics.Request
 	for i := range 30 {
-		q := refused(i, time.Duration(i)*time.Second, "text "+string(rune('a'+i%5)))
+		q := eventtest.Busy(i, time.Duration(i)*time.Second, "text "+string(rune('a'+i%5)))
 		if i%3 == 0 {
 			q.Failure, q.Status, q.Error = metrics.FailedConnect, 0, ""
 		}
 		if i%2 == 0 {
-			q = simple(i, 0, time.Second, 0, 1)
+			q = eventtest.Simple(i, 0, time.Second, 0, 1)
 		}
 		all = append(all, q)
 	}
@@ -39,7 +40,7 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 50 {
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		summary, err := report.Summarize(yield(all), metrics.Run{End: metrics.End{Ended: time.Minute}})
+		summary, err := report.Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: time.Minute}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +52,7 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 		}
 	}
 	unfinished := slices.IndexFunc(all, func(q metrics.Request) bool { return q.Index == 29 })
-	summary, err := report.Summarize(yield(all[unfinished:unfinished+1]), metrics.Run{End: metrics.End{Ended: time.Minute}})
+	summary, err := report.Summarize(eventtest.Each(all[unfinished:unfinished+1]), metrics.Run{End: metrics.End{Ended: time.Minute}})
 	if err != nil || !slices.Equal(errorsOf(summary.FailedRequests), []string{"unfinished"}) {
 		t.Errorf("of an unfinished request: %+v, %v", summary.FailedRequests, err)
 	}
@@ -65,11 +66,11 @@ func errorsOf(failed []metrics.FailedRequest) []string {
 func TestFailedRequests(t *testing.T) {
 	var all []metrics.Request
 	for i := range metrics.MostFailedRequests + 500 {
-		all = append(all, refused(i, 0, "no"))
+		all = append(all, eventtest.Busy(i, 0, "no"))
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for detailed, want := range map[bool]int{false: metrics.MostFailedRequests, true: len(all)} {
-		summary, err := report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Detailed: detailed}, End: metrics.End{Ended: time.Minute}})
+		summary, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: metrics.Plan{Detailed: detailed}, End: metrics.End{Ended: time.Minute}})
 		if err != nil || len(summary.FailedRequests) != want || summary.Failed != len(all) {
 			t.Fatalf("%d of %d failed requests, want %d: %v", len(summary.FailedRequests), summary.Failed, want, err)
 		}
@@ -86,7 +87,7 @@ func TestReportOfTheSide(t *testing.T) {
 	run := metrics.Run{
 		End: metrics.End{Ended: time.Second, Reason: "q", Unsent: 3, Probes: &metrics.Probes{Completed: 2}, SpecDecode: &metrics.SpecDecode{Drafts: 4}, Diffusion: &metrics.Diffusion{DenoisingSteps: 5}}, Events: []metrics.LogEntry{{Text: "hello"}},
 	}
-	r, err := report.Summarize(yield(nil), run)
+	r, err := report.Summarize(eventtest.Each(nil), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,10 +102,10 @@ func TestReportOfTheSide(t *testing.T) {
 
 // A plan with a duration ends when its time is over. Unsent requests are counted, but only a run short of its plan is interrupted.
 func TestInterruptedOrOver(t *testing.T) {
-	done := simple(0, 0, time.Second, 0, 1)
+	done := eventtest.Simple(0, 0, time.Second, 0, 1)
 	held := metrics.NewRequest(1)
 	held.Scheduled, held.Due, held.Done, held.Failure = 0, 0, 5*time.Second, metrics.Cancelled
-	inFlight := simple(2, time.Second, time.Second, 0, 1)
+	inFlight := eventtest.Simple(2, time.Second, time.Second, 0, 1)
 	inFlight.Failure = metrics.Cancelled
 	inTime := metrics.Plan{Duration: 5 * time.Second}
 	for name, c := range map[string]struct {
@@ -126,7 +127,7 @@ func TestInterruptedOrOver(t *testing.T) {
 		"stopped with all sent": {metrics.Run{Plan: inTime, End: metrics.End{Reason: "q"}}, nil, 0, &metrics.Interrupted{Reason: "q"}},
 	} {
 		c.run.Ended = 5 * time.Second
-		r, err := report.Summarize(yield(append([]metrics.Request{done}, c.also...)), c.run)
+		r, err := report.Summarize(eventtest.Each(append([]metrics.Request{done}, c.also...)), c.run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,12 +145,12 @@ func TestSummarizeOfADamagedJournal(t *testing.T) {
 	broken := fmt.Errorf("line 3 is damaged")
 	reqs := func(yield func(metrics.Request, error) bool) {
 		for i := range 2 {
-			if !yield(simple(i, 0, time.Second, time.Second, 1+i), nil) {
+			if !yield(eventtest.Simple(i, 0, time.Second, time.Second, 1+i), nil) {
 				return
 			}
 		}
 		if yield(metrics.Request{}, broken) {
-			yield(simple(2, 0, time.Second, 0, 1), nil)
+			yield(eventtest.Simple(2, 0, time.Second, 0, 1), nil)
 		}
 	}
 	r, err := report.Summarize(reqs, metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: metrics.Never}})

@@ -8,63 +8,33 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
-
-func gates(t *testing.T, texts ...string) []metrics.Gate {
-	t.Helper()
-	var all []metrics.Gate
-	for _, text := range texts {
-		g, err := metrics.ParseGate(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, g)
-	}
-	return all
-}
-
-// simple is a success that is sent at a moment, with a TTFT and equal gaps.
-func simple(index int, sent, ttft, gap time.Duration, tokens int) metrics.Request {
-	q := metrics.NewRequest(index)
-	q.Scheduled, q.Due, q.Admitted, q.Sent = sent, sent, sent, sent
-	for i := range tokens {
-		q.Add(metrics.Chunk{At: sent + ttft + gap*time.Duration(i), Tokens: 1})
-	}
-	q.InputTokens, q.OutputTokens, q.Done = 10, tokens, q.LastChunk
-	return q
-}
-
-func refused(index int, sent time.Duration, words string) metrics.Request {
-	q := metrics.NewRequest(index)
-	q.Scheduled, q.Due, q.Admitted, q.Sent = sent, sent, sent, sent
-	q.Failure, q.Status, q.Error, q.Done = metrics.FailedStatus, 503, words, sent+time.Millisecond
-	return q
-}
 
 // gatedRun has eight successes with TTFTs of 100 to 800 ms and two failures in ten seconds.
 func gatedRun() []metrics.Request {
 	var all []metrics.Request
 	for i := range 8 {
-		q := simple(i, time.Duration(i)*time.Second, time.Duration(i+1)*100*time.Millisecond, 50*time.Millisecond, 5)
+		q := eventtest.Simple(i, time.Duration(i)*time.Second, time.Duration(i+1)*100*time.Millisecond, 50*time.Millisecond, 5)
 		q.Due -= time.Duration(i) * time.Millisecond // held so long
 		all = append(all, q)
 	}
-	return append(all, refused(8, 8*time.Second, "busy"), refused(9, 9*time.Second, "busy"))
+	return append(all, eventtest.Busy(8, 8*time.Second, "busy"), eventtest.Busy(9, 9*time.Second, "busy"))
 }
 
 func TestGatesOfAReport(t *testing.T) {
 	plan := metrics.Plan{
 		Percentiles: []float64{99}, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 600}},
-		Gates: gates(t,
+		Gates: eventtest.Gates(t,
 			"goodput<60%", "goodput<=60%", "error_rate>0.2", "error_rate>=20%", "request_goodput<1", "request_throughput<0.8",
 			"output_throughput<=4", "total_token_throughput>12", "completed<9", "failed>1", "max_concurrent_requests>2",
 			"mean_ttft>450", "median_ttft>=450", "std_ttft>1s", "min_ttft<100", "max_ttft>=800",
 			"p97.5_ttft>783", "p97.5_ttft>782", "mean_itl>50", "max_e2el>1s", "p50_tpot>=50",
 			"max_client_queue_time_ms>6", "max_e2el_including_client_queue>1007"),
 	}
-	r, err := report.Summarize(yield(gatedRun()), metrics.Run{Plan: plan, End: metrics.End{Ended: 10 * time.Second}})
+	r, err := report.Summarize(eventtest.Each(gatedRun()), metrics.Run{Plan: plan, End: metrics.End{Ended: 10 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,10 +63,10 @@ func TestGatesOfAReport(t *testing.T) {
 }
 
 func TestGatesWithoutASample(t *testing.T) {
-	all := gates(t, "goodput<90%", "error_rate>1%", "request_goodput<1", "request_throughput<1", "output_throughput<1",
+	all := eventtest.Gates(t, "goodput<90%", "error_rate>1%", "request_goodput<1", "request_throughput<1", "output_throughput<1",
 		"total_token_throughput<1", "max_concurrent_requests>5", "p99_ttft>5", "max_client_queue_time>1")
 	all = append(all, metrics.Gate{Metric: "nonsense", Op: "<", Limit: 1})
-	r, err := report.Summarize(yield(nil), metrics.Run{Plan: metrics.Plan{Gates: all, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}, End: metrics.End{Ended: time.Second}})
+	r, err := report.Summarize(eventtest.Each(nil), metrics.Run{Plan: metrics.Plan{Gates: all, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}, End: metrics.End{Ended: time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +81,7 @@ func TestGatesWithoutASample(t *testing.T) {
 			t.Errorf("live, %s: %+v, want unknown and not missed", g.Gate, g)
 		}
 	}
-	r, err = report.Summarize(yield(nil), metrics.Run{Plan: metrics.Plan{Gates: gates(t, "completed<1", "failed>0", "goodput<1")}, End: metrics.End{Ended: time.Second}})
+	r, err = report.Summarize(eventtest.Each(nil), metrics.Run{Plan: metrics.Plan{Gates: eventtest.Gates(t, "completed<1", "failed>0", "goodput<1")}, End: metrics.End{Ended: time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,17 +107,17 @@ func TestGatesLive(t *testing.T) {
 	for _, n := range names {
 		plan.Gates = append(plan.Gates, metrics.Gate{Metric: n, Op: ">=", Limit: 0})
 	}
-	all := drawRun(4, 600)
+	all := eventtest.DrawRun(4, 600)
 	ended := time.Duration(0)
 	for i := range all {
 		ended = max(ended, all[i].Done)
 	}
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
+	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rec := live.NewView(time.Now(), &plan)
-	play(rec, all)
+	eventtest.Play(rec, all)
 	s := rec.Snapshot()
 	s.At = ended
 	shown := s.CheckGates()
@@ -162,7 +132,7 @@ func TestGatesLive(t *testing.T) {
 		}
 	}
 	// Too few requests are no failure as long as more may come.
-	plan.Gates = gates(t, "completed<1000", "completed>1000", "completed<=5000")
+	plan.Gates = eventtest.Gates(t, "completed<1000", "completed>1000", "completed<=5000")
 	for _, g := range s.CheckGates() {
 		if g.Missed || !g.Known {
 			t.Errorf("%s is missed while the run is on: %+v", g.Gate, g)

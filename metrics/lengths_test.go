@@ -67,7 +67,7 @@ func TestAnswerLengths(t *testing.T) {
 				all = append(all, q)
 			}
 		}
-		r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
+		r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
 		if got := strings.Join(r.Lengths.Describe(&r.Plan), "\n"); err != nil || got != c.want {
 			t.Errorf("%s: %v\n got %q\nwant %q", c.name, err, got, c.want)
 		}

@@ -58,14 +58,14 @@ func TestParseObjective(t *testing.T) {
 
 // Objectives that were set during the run replace the counts of the timeline.
 func TestSetObjectives(t *testing.T) {
-	all := drawRun(5, 300)
+	all := eventtest.DrawRun(5, 300)
 	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Warmup: 4 * time.Second}
 	other := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 400}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 3000}}
 	want := plan
 	want.Goodput = other
 	rec, straight := live.NewView(time.Now(), &plan), live.NewView(time.Now(), &want)
-	play(rec, all)
-	play(straight, all)
+	eventtest.Play(rec, all)
+	eventtest.Play(straight, all)
 	eventtest.Tell(rec, metrics.LogEntry{Objectives: &other})
 	a, b := rec.SnapshotAt(time.Hour), straight.SnapshotAt(time.Hour)
 	if a.Totals != b.Totals || a.Totals.Good == 0 || a.Totals.Good == a.PlannedGood {

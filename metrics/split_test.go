@@ -178,7 +178,7 @@ func TestSplitOfAGrowingQueue(t *testing.T) {
 		}
 	}
 	run.Plan, run.Ended = plan, end
-	summary, err := report.Summarize(yield(all), run)
+	summary, err := report.Summarize(eventtest.Each(all), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestReportOfAPageThatWasGone(t *testing.T) {
 	const ms = time.Millisecond
 	var all []metrics.Request
 	for i := range 100 {
-		all = append(all, simple(i, time.Duration(i)*100*ms, 400*ms, 10*ms, 3))
+		all = append(all, eventtest.Simple(i, time.Duration(i)*100*ms, 400*ms, 10*ms, 3))
 	}
 	looks := func(n int) (out []metrics.ServerSecond) {
 		for i := range n {
@@ -216,7 +216,7 @@ func TestReportOfAPageThatWasGone(t *testing.T) {
 		server []metrics.ServerSecond
 		whole  bool
 	}{{"to the end", looks(11), true}, {"half of it", looks(5), false}, {"half of it, of many", busy, false}, {"none", nil, false}} {
-		r, err := report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, End: metrics.End{Ended: 10500 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
+		r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, End: metrics.End{Ended: 10500 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
 		if err != nil {
 			t.Fatal(err)
 		}

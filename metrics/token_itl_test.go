@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -12,7 +13,7 @@ import (
 // chunked is a request from offset 0 whose chunks come 60 ms apart from 100 ms on, each with so many tokens, of which the first are counted.
 func chunked(index, counted int, tokens ...int32) metrics.Request {
 	const ms = time.Millisecond
-	q := simple(index, 0, ms, ms, 2)
+	q := eventtest.Simple(index, 0, ms, ms, 2)
 	q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.OutputTokens = nil, metrics.Never, metrics.Never, metrics.Never, 0
 	for i, n := range tokens {
 		q.Add(metrics.Chunk{At: 100*ms + time.Duration(i)*60*ms, Tokens: n, Answer: true})
@@ -34,9 +35,9 @@ func TestTokenITL(t *testing.T) {
 	all[4].Failure = metrics.FailedTruncated
 	plan := metrics.Plan{Percentiles: []float64{99}}
 	view := live.NewView(time.Now(), &plan)
-	play(view, all)
+	eventtest.Play(view, all)
 	s := view.Snapshot()
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}})
+	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

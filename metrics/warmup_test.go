@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -16,10 +17,10 @@ import (
 // The warm-up is in no figure: the report is that of the run without its requests, except for the timeline.
 func TestWarmupIsInNoFigure(t *testing.T) {
 	const warmup = 5 * time.Second
-	all := drawRun(7, 300)
+	all := eventtest.DrawRun(7, 300)
 	plan := metrics.Plan{
 		Percentiles: []float64{50, 99}, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}, {Metric: metrics.E2EL, LimitMS: 3000}}, Detailed: true, Rate: 10,
-		Gates: gates(t, "p97.5_ttft>1", "error_rate>1%"),
+		Gates: eventtest.Gates(t, "p97.5_ttft>1", "error_rate>1%"),
 	}
 	var counted []metrics.Request
 	warm := 0
@@ -32,7 +33,7 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	}
 	summarize := func(reqs []metrics.Request, warmup, ended time.Duration) metrics.Report {
 		plan.Warmup = warmup
-		r, err := report.Summarize(yield(reqs), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
+		r, err := report.Summarize(eventtest.Each(reqs), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,11 +51,11 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	if want := float64(got.Completed) / 55; got.RequestThroughput != want {
 		t.Errorf("throughput %v, want %v", got.RequestThroughput, want)
 	}
-	if diff := cmp.Diff(whole.Timeline, got.Timeline, cmp.Comparer(compareHistograms)); diff != "" {
+	if diff := cmp.Diff(whole.Timeline, got.Timeline, cmp.Comparer(eventtest.SameHistogram)); diff != "" {
 		t.Errorf("timeline (-whole run +with warm-up):\n%s", diff)
 	}
 	got.WarmedUp, got.Timeline, without.Timeline = 0, nil, nil
-	if diff := cmp.Diff(without, got, cmp.Comparer(compareHistograms), cmpopts.IgnoreUnexported(metrics.Request{})); diff != "" {
+	if diff := cmp.Diff(without, got, cmp.Comparer(eventtest.SameHistogram), cmpopts.IgnoreUnexported(metrics.Request{})); diff != "" {
 		t.Errorf("(-without the requests of the warm-up +with them):\n%s", diff)
 	}
 	if got := summarize(all, warmup, 3*time.Second).Duration; got != 0 {
@@ -82,16 +83,16 @@ func TestWarmupRule(t *testing.T) {
 func TestWarmupLive(t *testing.T) {
 	plan := metrics.Plan{Warmup: 2 * time.Second, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}}}
 	rec := live.NewView(time.Now(), &plan)
-	cut := simple(3, 1200*time.Millisecond, 50*time.Millisecond, 10*time.Millisecond, 5)
+	cut := eventtest.Simple(3, 1200*time.Millisecond, 50*time.Millisecond, 10*time.Millisecond, 5)
 	cut.Failure = metrics.Cancelled
-	play(rec, []metrics.Request{
-		simple(0, 0, 50*time.Millisecond, 10*time.Millisecond, 5),
-		refused(1, time.Second, "busy"),
+	eventtest.Play(rec, []metrics.Request{
+		eventtest.Simple(0, 0, 50*time.Millisecond, 10*time.Millisecond, 5),
+		eventtest.Busy(1, time.Second, "busy"),
 		cut,
-		simple(2, 1900*time.Millisecond, 300*time.Millisecond, 10*time.Millisecond, 5), // ends after the warm-up
-		simple(4, 2*time.Second, 60*time.Millisecond, 10*time.Millisecond, 3),
-		simple(5, 2*time.Second, 160*time.Millisecond, 10*time.Millisecond, 3),
-		refused(6, 3*time.Second, "still busy"),
+		eventtest.Simple(2, 1900*time.Millisecond, 300*time.Millisecond, 10*time.Millisecond, 5), // ends after the warm-up
+		eventtest.Simple(4, 2*time.Second, 60*time.Millisecond, 10*time.Millisecond, 3),
+		eventtest.Simple(5, 2*time.Second, 160*time.Millisecond, 10*time.Millisecond, 3),
+		eventtest.Busy(6, 3*time.Second, "still busy"),
 	})
 	s := rec.Snapshot()
 	want := metrics.Totals{Due: 7, Sent: 7, Done: 2, Failed: 1, WarmedUp: 4, InputTokens: 20, OutputTokens: 6, MetCount: metrics.MetCount{Good: 1}}
@@ -132,15 +133,15 @@ func TestWarmupLive(t *testing.T) {
 func TestObjectivesAreCounted(t *testing.T) {
 	const ms = time.Millisecond
 	all := []metrics.Request{
-		simple(0, 0, 100*ms, 10*ms, 11),       // meets both, to the microsecond
-		simple(1, 0, 101*ms, 10*ms, 11),       // too late
-		simple(2, 0, 100*ms, 11*ms, 11),       // too slow
-		simple(3, time.Second, 99*ms, 0, 1),   // no TPOT counts as none
-		simple(4, time.Second, 200*ms, 0, 1),  // too late
-		refused(5, time.Second, "never mind"), // in no count
+		eventtest.Simple(0, 0, 100*ms, 10*ms, 11),      // meets both, to the microsecond
+		eventtest.Simple(1, 0, 101*ms, 10*ms, 11),      // too late
+		eventtest.Simple(2, 0, 100*ms, 11*ms, 11),      // too slow
+		eventtest.Simple(3, time.Second, 99*ms, 0, 1),  // no TPOT counts as none
+		eventtest.Simple(4, time.Second, 200*ms, 0, 1), // too late
+		eventtest.Busy(5, time.Second, "never mind"),   // in no count
 	}
 	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}, {Metric: metrics.TPOT, LimitMS: 10}}}
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
+	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,11 +158,11 @@ func TestObjectivesAreCounted(t *testing.T) {
 			t.Errorf("second %d: %+v, want %+v", i, got, want)
 		}
 	}
-	r, err = report.Summarize(yield(all[5:]), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
+	r, err = report.Summarize(eventtest.Each(all[5:]), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil || r.Good != 0 || len(r.Met) != 2 || r.Met[0].Share != 0 {
 		t.Errorf("without successes: %d good, met %v, %v", r.Good, r.Met, err)
 	}
-	r, err = report.Summarize(yield(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
+	r, err = report.Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil || r.Good != 5 || r.Met != nil || r.Timeline[0].Good != 3 {
 		t.Errorf("without objectives: %d good, met %v, %v", r.Good, r.Met, err)
 	}
@@ -170,17 +171,17 @@ func TestObjectivesAreCounted(t *testing.T) {
 // Requests that failed or were cut were in flight, unsent ones were not. The steady state counts successes alone.
 func TestExactPeak(t *testing.T) {
 	const ms = time.Millisecond
-	cut, unsent := simple(3, 150*ms, 100*ms, 0, 1), simple(4, 150*ms, 0, 0, 0)
+	cut, unsent := eventtest.Simple(3, 150*ms, 100*ms, 0, 1), eventtest.Simple(4, 150*ms, 0, 0, 0)
 	cut.Failure, cut.Done = metrics.Cancelled, 400*ms
 	unsent.Failure, unsent.Sent, unsent.Done = metrics.Cancelled, metrics.Never, 400*ms
-	failed := refused(2, 120*ms, "busy")
+	failed := eventtest.Busy(2, 120*ms, "busy")
 	failed.Done = 200 * ms
-	warming := simple(5, 0, 900*ms, 0, 1)
+	warming := eventtest.Simple(5, 0, 900*ms, 0, 1)
 	warming.Scheduled = 0
-	all := []metrics.Request{simple(0, 100*ms, 100*ms, 0, 1), simple(1, 110*ms, 80*ms, 0, 1), failed, cut, unsent, warming,
-		refused(6, 400*ms, "when the others have ended"), refused(7, 402*ms, "alone")}
+	all := []metrics.Request{eventtest.Simple(0, 100*ms, 100*ms, 0, 1), eventtest.Simple(1, 110*ms, 80*ms, 0, 1), failed, cut, unsent, warming,
+		eventtest.Busy(6, 400*ms, "when the others have ended"), eventtest.Busy(7, 402*ms, "alone")}
 	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2, Warmup: 50 * ms}
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}})
+	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}})
 	if err != nil || r.ExactPeakConcurrency != 4 || r.PeakConcurrency != 2 {
 		t.Errorf("most in flight %d, vLLM's %d, want 4 and 2; %v", r.ExactPeakConcurrency, r.PeakConcurrency, err)
 	}

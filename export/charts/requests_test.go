@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 const ms = time.Millisecond
@@ -29,13 +30,7 @@ func failed(q metrics.Request, f metrics.Failure, after time.Duration) metrics.R
 }
 
 func all(requests ...metrics.Request) iter.Seq2[metrics.Request, error] {
-	return func(yield func(metrics.Request, error) bool) {
-		for _, q := range requests {
-			if !yield(q, nil) {
-				return
-			}
-		}
-	}
+	return eventtest.Each(requests)
 }
 
 // broken yields a request and then an error.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -301,7 +300,7 @@ func TestSummarizeOfAJournal(t *testing.T) {
 		for i := range 200 {
 			qs = append(qs, randomRequest(rnd, i))
 		}
-		want, err := report.Of(eventtest.Of(run, yield(qs)))
+		want, err := report.Of(eventtest.Of(run, eventtest.Each(qs)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -401,13 +400,3 @@ func rndDuration(rnd *rand.Rand, n int64) time.Duration { return time.Duration(r
 var sameHistogram = cmp.Comparer(func(a, b metrics.Histogram) bool {
 	return slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
 })
-
-func yield(all []metrics.Request) iter.Seq2[metrics.Request, error] {
-	return func(yield func(metrics.Request, error) bool) {
-		for _, q := range all {
-			if !yield(q, nil) {
-				return
-			}
-		}
-	}
-}

@@ -19,7 +19,7 @@ func TestCheckpoints(t *testing.T) {
 	sorted := slices.Sorted(slices.Values(times))
 	want := shownOf(t, run, all, metrics.Inspection{Rows: true}, sorted)
 	synctest.Test(t, func(t *testing.T) {
-		p, err := New(eventtest.Of(run, yield(all)))
+		p, err := New(eventtest.Of(run, eventtest.Each(all)))
 		if err != nil || p.checkpoints != 0 {
 			t.Fatalf("%d checkpoints for a short run, %v", p.checkpoints, err)
 		}
@@ -40,7 +40,7 @@ func TestCheckpoints(t *testing.T) {
 		for range shown {
 		}
 	})
-	r, err := record(eventtest.Of(run, yield(all)))
+	r, err := record(eventtest.Of(run, eventtest.Each(all)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestCheckpoints(t *testing.T) {
 // No checkpoint is made once the player has gone.
 func TestCheckpointsEnd(t *testing.T) {
 	run, all := drawRun(9, 20, 10*time.Second)
-	r, err := record(eventtest.Of(run, yield(all)))
+	r, err := record(eventtest.Of(run, eventtest.Each(all)))
 	if err != nil {
 		t.Fatal(err)
 	}

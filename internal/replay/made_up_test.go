@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -96,16 +95,6 @@ func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.R
 	return run, all
 }
 
-func yield(all []metrics.Request) iter.Seq2[metrics.Request, error] {
-	return func(yield func(metrics.Request, error) bool) {
-		for _, q := range all {
-			if !yield(q, nil) {
-				return
-			}
-		}
-	}
-}
-
 // shownOf is what a live view showed when the run was on, moment by moment, at the given times.
 func shownOf(t *testing.T, run metrics.Run, all []metrics.Request, look metrics.Inspection, times []time.Duration) (shown []metrics.Snapshot) {
 	t.Helper()
@@ -172,7 +161,7 @@ func same(was, is metrics.Snapshot) string {
 // playing runs f with a player that stands still at the beginning, in virtual time, and waits for its end.
 func playing(t *testing.T, run metrics.Run, all []metrics.Request, f func(p *Player, next func() metrics.Snapshot)) {
 	t.Helper()
-	playingEvents(t, eventtest.Of(run, yield(all)), f)
+	playingEvents(t, eventtest.Of(run, eventtest.Each(all)), f)
 }
 
 func playingEvents(t *testing.T, events event.Events, f func(p *Player, next func() metrics.Snapshot)) {

@@ -114,7 +114,7 @@ func TestFirstAnswerOfAJournal(t *testing.T) {
 // At the end there is the report, the same as from the journal, and going back takes it away.
 func TestEndsWithTheReport(t *testing.T) {
 	run, all := drawRun(1, 300, 20*time.Second)
-	want, err := report.Of(eventtest.Of(run, yield(all)))
+	want, err := report.Of(eventtest.Of(run, eventtest.Each(all)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestSpeed(t *testing.T) {
 func TestCommandsToPlayerThatIsGone(t *testing.T) {
 	run, all := drawRun(1, 5, time.Second)
 	synctest.Test(t, func(t *testing.T) {
-		p, err := New(eventtest.Of(run, yield(all)))
+		p, err := New(eventtest.Of(run, eventtest.Each(all)))
 		if err != nil {
 			t.Fatal(err)
 		}

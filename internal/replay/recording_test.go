@@ -33,7 +33,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	}
 	past.Chunks = []metrics.Chunk{{At: 2000, Tokens: 2}, {At: 3001, Tokens: 1, Answer: true}, {At: 9000, Tokens: 1}}
 	past.ReadDelay = metrics.Never
-	r, err := record(eventtest.Of(metrics.Run{End: metrics.End{Ended: time.Second}}, yield([]metrics.Request{past})))
+	r, err := record(eventtest.Of(metrics.Run{End: metrics.End{Ended: time.Second}}, eventtest.Each([]metrics.Request{past})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestBrokenJournal(t *testing.T) {
 	run, all := drawRun(1, 20, 10*time.Second)
 	run.Probes = &metrics.Probes{Completed: 3}
 	all[3].Done = longestRun
-	story := eventtest.Of(run, yield(all))
+	story := eventtest.Of(run, eventtest.Each(all))
 	events := func(yield func(event.Event, error) bool) {
 		for _, line := range []int{7, 9} {
 			if !yield(event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: fmt.Errorf("line %d", line)}}, nil) {
@@ -164,7 +164,7 @@ func TestEmptyRun(t *testing.T) {
 func TestEventsOfARecording(t *testing.T) {
 	run, all := drawRun(1, 20, 10*time.Second)
 	broken := errors.New("the file was cut")
-	r, err := record(eventtest.Of(run, yield(all)))
+	r, err := record(eventtest.Of(run, eventtest.Each(all)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,25 +10,26 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
 )
 
 // A past run gives the same snapshot, with or without the answer flags of its chunks.
 func TestAgain(t *testing.T) {
 	for seed := range uint64(5) {
-		all := drawRun(seed, 150)
+		all := eventtest.DrawRun(seed, 150)
 		plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}}
 		live, replayed := NewView(time.Now(), &plan), NewView(time.Time{}, &plan)
-		play(live, all)
+		eventtest.Play(live, all)
 		for i := range all {
 			all[i].Chunks = slices.Clone(all[i].Chunks)
 			for k := range all[i].Chunks {
 				all[i].Chunks[k].Answer = false
 			}
 		}
-		at := lastDone(all)
-		again(replayed, all, at)
-		diff := cmp.Diff(live.SnapshotAt(at), replayed.SnapshotAt(at), cmp.Comparer(compareHistograms), cmpopts.EquateNaNs())
+		at := eventtest.LastDone(all)
+		eventtest.Again(replayed, all, at)
+		diff := cmp.Diff(live.SnapshotAt(at), replayed.SnapshotAt(at), cmp.Comparer(eventtest.SameHistogram), cmpopts.EquateNaNs())
 		if diff != "" {
 			t.Errorf("seed %d (-live +again):\n%s", seed, diff)
 		}
@@ -55,26 +56,26 @@ func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
 
 // Objectives that were set during the run judge all of it, in totals, windows and report, but no gate.
 func TestSetObjectives(t *testing.T) {
-	all := drawRun(5, 2500)
-	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Warmup: 4 * time.Second, Gates: gates(t, "goodput<10%", "request_goodput<0.001")}
+	all := eventtest.DrawRun(5, 2500)
+	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Warmup: 4 * time.Second, Gates: eventtest.Gates(t, "goodput<10%", "request_goodput<0.001")}
 	other := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 400}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 3000}}
-	ended := lastDone(all)
+	ended := eventtest.LastDone(all)
 	want := plan
 	want.Goodput = other
 	for name, set := range map[string]func(rec *View){
-		"at the end":   func(rec *View) { again(rec, all, ended); rec.setObjectives(other) },
-		"at the start": func(rec *View) { rec.setObjectives(other); again(rec, all, ended) },
+		"at the end":   func(rec *View) { eventtest.Again(rec, all, ended); rec.setObjectives(other) },
+		"at the start": func(rec *View) { rec.setObjectives(other); eventtest.Again(rec, all, ended) },
 		"twice": func(rec *View) {
 			rec.setObjectives(nil)
-			again(rec, all, ended)
+			eventtest.Again(rec, all, ended)
 			rec.fact(0, metrics.LogEntry{Objectives: &other})
 		},
 	} {
 		rec, straight := NewView(time.Now(), &plan), NewView(time.Now(), &want)
 		set(rec)
-		again(straight, all, ended)
+		eventtest.Again(straight, all, ended)
 		a, b := rec.SnapshotAt(ended), straight.SnapshotAt(ended)
-		if diff := cmp.Diff(b.Windows, a.Windows, cmp.Comparer(compareHistograms)); diff != "" {
+		if diff := cmp.Diff(b.Windows, a.Windows, cmp.Comparer(eventtest.SameHistogram)); diff != "" {
 			t.Errorf("%s: windows (-want +got):\n%s", name, diff)
 		}
 		if a.Totals != b.Totals || a.Totals.Good == 0 || a.Totals.Good == a.PlannedGood {
@@ -85,14 +86,14 @@ func TestSetObjectives(t *testing.T) {
 		}
 		run := metrics.Run{Plan: plan, End: metrics.End{Ended: ended}, Events: []metrics.LogEntry{
 			{At: 2, Objectives: &other}, {At: 1, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}, {At: 3, Text: "nothing"}}}
-		summary, err := report.Summarize(yield(all), run)
+		summary, err := report.Summarize(eventtest.Each(all), run)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if summary.Good != a.Totals.Good || summary.PlannedGood != a.PlannedGood || len(summary.Met) != 3 || !slices.Equal(summary.Objectives, other) {
 			t.Errorf("%s: %d good of %v in the report, live %d", name, summary.Good, summary.Objectives, a.Totals.Good)
 		}
-		plain, _ := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
+		plain, _ := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
 		if diff := cmp.Diff(plain.Gates, summary.Gates); diff != "" {
 			t.Errorf("%s: gates (-planned +got):\n%s", name, diff)
 		}

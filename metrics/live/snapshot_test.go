@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
 )
 
@@ -18,13 +19,13 @@ import (
 func TestSnapshotTravels(t *testing.T) {
 	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Percentiles: []float64{99}}
 	rec := NewView(time.Now(), &plan)
-	all := drawRun(3, 80)
+	all := eventtest.DrawRun(3, 80)
 	rec.fact(0, metrics.ServerSecond{At: time.Second, Running: 3, Waiting: metrics.Unsaid()})
 	rec.fact(0, metrics.LogEntry{Text: "34 req/s", Mark: "34", Set: &metrics.LoadSetting{Rate: 34, By: metrics.ByUser}, Objectives: &metrics.SLO{{Metric: metrics.TPOT, LimitMS: 5}}})
 	rec.Inspect(metrics.Inspection{Rows: true, Open: 8})
-	play(rec, all)
+	eventtest.Play(rec, all)
 	rec.Judge()
-	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Minute}})
+	summary, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestSnapshotTravels(t *testing.T) {
 	if err := gob.NewDecoder(&wire).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
-	options := []cmp.Option{cmp.Comparer(compareHistograms), cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(metrics.Request{})}
+	options := []cmp.Option{cmp.Comparer(eventtest.SameHistogram), cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(metrics.Request{})}
 	if diff := cmp.Diff(want, got, options...); diff != "" {
 		t.Errorf("(-sent +received):\n%s", diff)
 	}
@@ -51,15 +52,15 @@ func TestSnapshotTravels(t *testing.T) {
 func TestSnapshotsHaveMinutes(t *testing.T) {
 	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}}
 	rec := NewView(time.Now(), &plan)
-	all := drawRun(5, 2000)
+	all := eventtest.DrawRun(5, 2000)
 	for i := range all {
-		play(rec, all[i:i+1])
+		eventtest.Play(rec, all[i:i+1])
 		if i%50 > 0 {
 			continue
 		}
 		s := rec.SnapshotAt(all[i].Due + 7*time.Second)
 		want := metrics.Minutes{}.Follow(&s, 0)
-		if diff := cmp.Diff(want, s.Minutes, cmp.Comparer(compareHistograms), cmpopts.EquateNaNs()); diff != "" {
+		if diff := cmp.Diff(want, s.Minutes, cmp.Comparer(eventtest.SameHistogram), cmpopts.EquateNaNs()); diff != "" {
 			t.Fatalf("at %s (-joined at once +joined by and by):\n%.2000s", s.At, diff)
 		}
 	}

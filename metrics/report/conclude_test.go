@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 // ends gives requests that end one second after the other, one for each letter: o a success, s an HTTP status, c no connection,
@@ -14,7 +15,7 @@ func ends(letters string) []metrics.Request {
 	kinds := map[rune]metrics.Failure{'s': metrics.FailedStatus, 'c': metrics.FailedConnect, 'r': metrics.FailedReset, 't': metrics.FailedTimeout, 'x': metrics.Cancelled}
 	var all []metrics.Request
 	for i, letter := range letters {
-		q := simple(i, time.Duration(i)*time.Second, time.Second, 0, 1)
+		q := eventtest.Simple(i, time.Duration(i)*time.Second, time.Second, 0, 1)
 		q.Failure = kinds[letter]
 		all = append(all, q)
 	}
@@ -64,7 +65,7 @@ func TestConclusion(t *testing.T) {
 		all := ends(c.ends)
 		slices.Reverse(all) // the order in which they are read does not count
 		c.run.Ended = time.Minute
-		r, err := Summarize(yield(all), c.run)
+		r, err := Summarize(eventtest.Each(all), c.run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,13 +81,13 @@ func TestConclusion(t *testing.T) {
 // A server that answered in the warm-up and was gone before its end is gone; one that answers a request of the warm-up last is not.
 func TestServerGoneAfterTheWarmup(t *testing.T) {
 	all := ends("oooccc")
-	late := simple(6, 0, 10*time.Second, 0, 1) // scheduled in the warm-up
+	late := eventtest.Simple(6, 0, 10*time.Second, 0, 1) // scheduled in the warm-up
 	plan := metrics.Plan{Warmup: time.Second}
 	for name, c := range map[string]struct {
 		all  []metrics.Request
 		want int
 	}{"gone": {all, 3}, "back": {append(all, late), 0}} {
-		r, err := Summarize(yield(c.all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Minute}})
+		r, err := Summarize(eventtest.Each(c.all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Minute}})
 		if err != nil || r.Unreached != c.want {
 			t.Errorf("%s: %d unreached, %v; want %d", name, r.Unreached, err, c.want)
 		}

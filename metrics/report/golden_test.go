@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 // notCompared are the keys of the golden file that are neither input nor compared, with the reasons. All other keys are compared.
@@ -211,7 +212,7 @@ func TestGolden(t *testing.T) {
 			for i, q := range c.Requests {
 				outputs = append(outputs, q.outputTokens(c.Tokenizer))
 				if !q.Success {
-					failed := refused(i, 0, "busy")
+					failed := eventtest.Busy(i, 0, "busy")
 					failed.Done = failed.Sent // the file does not say how long it took, which the exact peak would count
 					s.add(&failed)
 					continue

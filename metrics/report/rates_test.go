@@ -8,16 +8,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 func TestRates(t *testing.T) {
 	var all []metrics.Request
 	for i := range 11 { // ten a second are asked for, five are sent, and each takes 1 s
-		q := simple(i, time.Duration(i)*200*time.Millisecond, time.Second, 0, 1)
+		q := eventtest.Simple(i, time.Duration(i)*200*time.Millisecond, time.Second, 0, 1)
 		q.Scheduled = time.Duration(i) * 100 * time.Millisecond
 		all = append(all, q)
 	}
-	all = append(all, refused(11, 2200*time.Millisecond, "busy")) // is asked for and sent, but not done
+	all = append(all, eventtest.Busy(11, 2200*time.Millisecond, "busy")) // is asked for and sent, but not done
 	for name, c := range map[string]struct {
 		plan      metrics.Plan
 		scheduled float64
@@ -28,7 +29,7 @@ func TestRates(t *testing.T) {
 		"stages of users": {metrics.Plan{Rate: 10, Stages: []metrics.Stage{{Users: 5}}}, 0},
 		"all at once":     {metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, 0},
 	} {
-		r, err := Summarize(yield(all), metrics.Run{Plan: c.plan, End: metrics.End{Ended: 4 * time.Second}})
+		r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: c.plan, End: metrics.End{Ended: 4 * time.Second}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s: scheduled %v, sent %v, done %v; want %v, 5, 5", name, r.ScheduledRate, r.SentRate, r.DoneRate, c.scheduled)
 		}
 	}
-	r, err := Summarize(yield(all[:1]), metrics.Run{Plan: metrics.Plan{Rate: 1}, End: metrics.End{Ended: time.Second}})
+	r, err := Summarize(eventtest.Each(all[:1]), metrics.Run{Plan: metrics.Plan{Rate: 1}, End: metrics.End{Ended: time.Second}})
 	if err != nil || r.ScheduledRate != 0 || r.SentRate != 0 || r.DoneRate != 0 {
 		t.Errorf("of one request: %v, %v, %v, %v", r.ScheduledRate, r.SentRate, r.DoneRate, err)
 	}
@@ -44,11 +45,11 @@ func TestRates(t *testing.T) {
 
 func TestWeightedTPOT(t *testing.T) {
 	all := []metrics.Request{
-		simple(0, 0, time.Second, 10*time.Millisecond, 11), // ten gaps of 10 ms
-		simple(1, 0, time.Second, 50*time.Millisecond, 3),  // two of 50
-		simple(2, 0, time.Second, 0, 1),                    // none
+		eventtest.Simple(0, 0, time.Second, 10*time.Millisecond, 11), // ten gaps of 10 ms
+		eventtest.Simple(1, 0, time.Second, 50*time.Millisecond, 3),  // two of 50
+		eventtest.Simple(2, 0, time.Second, 0, 1),                    // none
 	}
-	r, err := Summarize(yield(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
+	r, err := Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,16 +62,16 @@ func TestRateSteps(t *testing.T) {
 	const ms = time.Millisecond
 	var all []metrics.Request
 	for i, due := range []time.Duration{100, 900, 2000, 2250, 2500, 2750, 3000} {
-		q := simple(i, due*ms, ms, 0, 1)
+		q := eventtest.Simple(i, due*ms, ms, 0, 1)
 		all = append(all, q)
 	}
-	later := simple(6, 50*ms, ms, 0, 1) // the second turn of a conversation says nothing about the rate
+	later := eventtest.Simple(6, 50*ms, ms, 0, 1) // the second turn of a conversation says nothing about the rate
 	later.Turn = 1
 	all = append(all, later)
 	plan := metrics.Plan{Requests: 7, Ramp: &metrics.Ramp{Strategy: "exponential", From: 1, To: 8.5}}
 	var events []metrics.LogEntry
 	steps := func() []metrics.RateStep {
-		r, err := Summarize(yield(all), metrics.Run{Plan: plan, Events: events, End: metrics.End{Ended: 4 * time.Second}})
+		r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: plan, Events: events, End: metrics.End{Ended: 4 * time.Second}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,12 +132,12 @@ func TestRampCutShort(t *testing.T) {
 	const ms = time.Millisecond
 	var all []metrics.Request
 	for i := range 8 {
-		all = append(all, simple(i, time.Duration(100*i)*ms, 20*ms, 0, 1))
+		all = append(all, eventtest.Simple(i, time.Duration(100*i)*ms, 20*ms, 0, 1))
 	}
 	ramp := metrics.Ramp{Strategy: "linear", From: 10, To: 20, Requests: 1000}
 	summarize := func() metrics.Report {
 		plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Requests: 8, Duration: 800 * ms, Ramp: &ramp}
-		r, err := Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 800 * ms}})
+		r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 800 * ms}})
 		if err != nil {
 			t.Fatal(err)
 		}

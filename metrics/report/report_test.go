@@ -3,7 +3,6 @@ package report
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -21,17 +20,6 @@ import (
 )
 
 const ms = time.Millisecond
-
-// requests are those of a journal.
-func requests(all []metrics.Request) iter.Seq2[metrics.Request, error] {
-	return func(yield func(metrics.Request, error) bool) {
-		for _, q := range all {
-			if !yield(q, nil) {
-				return
-			}
-		}
-	}
-}
 
 // list yields some events, and then an error unless it is nil.
 func list(all []event.Event, last error) event.Events {
@@ -100,14 +88,14 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			case 2:
 				run.Plan.MaxConcurrency, run.Plan.Rate = 2, metrics.Rate(math.Inf(1))
 			}
-			want, err := Of(eventtest.Of(run, requests(all)))
+			want, err := Of(eventtest.Of(run, eventtest.Each(all)))
 			if err != nil || want.Completed < 10 || want.Failed == 0 {
 				t.Fatalf("%v, %d successes, %d failures", err, want.Completed, want.Failed)
 			}
 			for turn := range 3 {
 				time.Sleep(time.Hour)
 				rand.New(rand.NewPCG(seed, uint64(turn))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-				got, err := Of(eventtest.Of(run, requests(all)))
+				got, err := Of(eventtest.Of(run, eventtest.Each(all)))
 				if diff := differ(want, got); err != nil || diff != "" {
 					t.Fatalf("seed %d: %v (-in order +in another):\n%s", seed, err, diff)
 				}
@@ -119,7 +107,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // Facts of each kind reach the report, the last one of each kind counts.
 func TestFactsReachTheReport(t *testing.T) {
 	run, qs := eventtest.Sample()
-	got, all, err := Gather(eventtest.Of(run, requests(qs)))
+	got, all, err := Gather(eventtest.Of(run, eventtest.Each(qs)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +132,7 @@ func TestRecounts(t *testing.T) {
 	recount := func(index, tokens int) event.Event {
 		return fact(metrics.Recount{Index: index, Tokens: tokens, Source: metrics.TokensFromTokenizer})
 	}
-	all := collect(eventtest.Of(run, requests(qs)))
+	all := collect(eventtest.Of(run, eventtest.Each(qs)))
 	for name, of := range map[string][]event.Event{
 		"behind": slices.Concat(all, []event.Event{recount(1, 50), recount(1, 7), recount(99, 1)}),
 		"before": slices.Concat(all[:1], []event.Event{recount(1, 7)}, all[1:]),
@@ -166,7 +154,7 @@ func TestRecounts(t *testing.T) {
 // The reason of an early end comes from the end, from damage, or from the lack of both.
 func TestReasons(t *testing.T) {
 	run, qs := eventtest.Sample()
-	whole := collect(eventtest.Of(run, requests(qs)))
+	whole := collect(eventtest.Of(run, eventtest.Each(qs)))
 	cut := whole[:len(whole)-1]
 	damage := func(of []event.Event, words ...string) []event.Event {
 		of = slices.Clone(of)
@@ -208,7 +196,7 @@ func TestReasons(t *testing.T) {
 // An error comes with the report of the events before it, and before the plan there is none.
 func TestErrors(t *testing.T) {
 	run, qs := eventtest.Sample()
-	all := collect(eventtest.Of(run, requests(qs)))
+	all := collect(eventtest.Of(run, eventtest.Each(qs)))
 	broken := errors.New("broken")
 	for name, before := range map[string][]event.Event{"nothing before": nil, "no plan before": all[1:3]} {
 		if r, err := Of(list(before, broken)); !errors.Is(err, broken) || r.Plan.ModelID != "" {
@@ -239,16 +227,16 @@ func TestErrors(t *testing.T) {
 // vLLM counts other first chunks where a server names its reasoning in a way that vLLM does not read.
 func TestReadingOfVLLM(t *testing.T) {
 	all := []metrics.Request{
-		simple(0, 0, 100*time.Millisecond, time.Millisecond, 3), simple(1, 0, 100*time.Millisecond, time.Millisecond, 3), simple(2, 0, 100*time.Millisecond, time.Millisecond, 3)}
+		eventtest.Simple(0, 0, 100*time.Millisecond, time.Millisecond, 3), eventtest.Simple(1, 0, 100*time.Millisecond, time.Millisecond, 3), eventtest.Simple(2, 0, 100*time.Millisecond, time.Millisecond, 3)}
 	all[1].VLLMLater, all[2].VLLMLater = 200*time.Millisecond, metrics.Never
-	r, err := Summarize(yield(all), metrics.Run{End: metrics.End{Ended: time.Second}, Events: []metrics.LogEntry{{At: 1, Objectives: &metrics.SLO{}}}})
+	r, err := Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: time.Second}, Events: []metrics.LogEntry{{At: 1, Objectives: &metrics.SLO{}}}})
 	if err != nil || r.VLLM == nil || r.VLLM.TTFT.N != 2 || math.Abs(r.VLLM.TTFT.Mean-200) > 1e-9 || r.VLLM.Unread != 1 {
 		t.Errorf("%+v, %v", r.VLLM, err)
 	}
 	if r.Objectives == nil || r.Goodput != nil {
 		t.Errorf("objectives %v, goodput %v", r.Objectives, r.Goodput)
 	}
-	r, err = Summarize(yield(all[:1]), metrics.Run{Plan: metrics.Plan{Pooling: true}, End: metrics.End{Ended: time.Second}})
+	r, err = Summarize(eventtest.Each(all[:1]), metrics.Run{Plan: metrics.Plan{Pooling: true}, End: metrics.End{Ended: time.Second}})
 	if err != nil || r.VLLM != nil || r.Statistics[metrics.TTFT].N != 0 || r.Statistics[metrics.E2EL].N != 1 || len(r.OutputSources) != 0 {
 		t.Errorf("pooling: %+v, %v", r.Statistics[metrics.TTFT], err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 var unsaidSecond = metrics.ServerSecond{
@@ -78,7 +79,7 @@ func TestLevelsOfAShortRun(t *testing.T) {
 		{"one in between", []metrics.ServerSecond{first, {At: 520 * ms, Took: 519 * ms, Running: 4}, idle}, 4, false},
 		{"a server without levels", []metrics.ServerSecond{{At: 820 * ms, Took: 300 * ms, Running: metrics.Unsaid(), Waiting: metrics.Unsaid(), KVUsage: metrics.Unsaid()}}, metrics.Unsaid(), false},
 	} {
-		r, err := Summarize(yield([]metrics.Request{simple(0, 0, 400*ms, 10*ms, 3)}), metrics.Run{End: metrics.End{Ended: 800 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
+		r, err := Summarize(eventtest.Each([]metrics.Request{eventtest.Simple(0, 0, 400*ms, 10*ms, 3)}), metrics.Run{End: metrics.End{Ended: 800 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,18 +101,18 @@ func TestLevelsOfAShortRun(t *testing.T) {
 func TestServerTTFTHere(t *testing.T) {
 	const ms = time.Millisecond
 	all := []metrics.Request{
-		simple(0, 0, 900*ms, 10*ms, 3),          // before the looks that count
-		simple(1, 800*ms, 700*ms, 10*ms, 3),     // of the warm-up; its first chunk came after it
-		simple(2, 2*time.Second, 100*ms, ms, 3), // fails
-		simple(3, 3*time.Second, 100*ms, ms, 3),
-		simple(4, 5*time.Second, time.Hour, ms, 3), // after the last look
+		eventtest.Simple(0, 0, 900*ms, 10*ms, 3),          // before the looks that count
+		eventtest.Simple(1, 800*ms, 700*ms, 10*ms, 3),     // of the warm-up; its first chunk came after it
+		eventtest.Simple(2, 2*time.Second, 100*ms, ms, 3), // fails
+		eventtest.Simple(3, 3*time.Second, 100*ms, ms, 3),
+		eventtest.Simple(4, 5*time.Second, time.Hour, ms, 3), // after the last look
 	}
 	all[2].Failure = metrics.FailedReset
 	run := metrics.Run{Plan: metrics.Plan{Warmup: time.Second, Rate: 1}, End: metrics.End{Ended: 4 * time.Second}}
 	for at := time.Second; at <= 4*time.Second; at += time.Second {
 		run.Server = append(run.Server, metrics.ServerSecond{At: at, Took: time.Second, TTFT: metrics.ServerLatency{N: 1, Mean: 290 * ms}})
 	}
-	r, err := Summarize(yield(all), run)
+	r, err := Summarize(eventtest.Each(all), run)
 	if err != nil {
 		t.Fatal(err)
 	}

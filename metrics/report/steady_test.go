@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 func closedPlan(users int) metrics.Plan {
@@ -18,16 +19,16 @@ func TestSteadyState(t *testing.T) {
 	const s = time.Second
 	// Two in flight from 1 s to 4 s, one after that; at 3 s one ends and another starts.
 	all := []metrics.Request{
-		simple(0, 0, s/2, s/2, 6),                 // 0 to 3 s, tokens at 0.5, 1, 1.5, 2, 2.5, 3
-		simple(1, 1*s, s/2, s/2, 6),               // 1 to 4 s, tokens at 1.5 to 4
-		simple(2, 3*s, s/2, s/2, 5),               // 3 to 5.5 s
-		simple(3, 5500*time.Millisecond, s, 0, 1), // alone
-		refused(4, 2*s, "busy"),
+		eventtest.Simple(0, 0, s/2, s/2, 6),                 // 0 to 3 s, tokens at 0.5, 1, 1.5, 2, 2.5, 3
+		eventtest.Simple(1, 1*s, s/2, s/2, 6),               // 1 to 4 s, tokens at 1.5 to 4
+		eventtest.Simple(2, 3*s, s/2, s/2, 5),               // 3 to 5.5 s
+		eventtest.Simple(3, 5500*time.Millisecond, s, 0, 1), // alone
+		eventtest.Busy(4, 2*s, "busy"),
 	}
 	all[1].OutputTokens = 12 // the server counts two tokens a chunk
 	plan := closedPlan(2)
 	plan.SteadyState.MinWindow = 3 * s
-	r, err := Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 7 * s}})
+	r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 7 * s}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestSteadyState(t *testing.T) {
 }
 
 func TestSteadyStateWhen(t *testing.T) {
-	all := []metrics.Request{simple(0, 0, time.Second, time.Second, 3), simple(1, 0, time.Second, time.Second, 3)}
+	all := []metrics.Request{eventtest.Simple(0, 0, time.Second, time.Second, 3), eventtest.Simple(1, 0, time.Second, time.Second, 3)}
 	for name, c := range map[string]struct {
 		change func(*metrics.Plan)
 		abs    int // 0 for none
@@ -77,7 +78,7 @@ func TestSteadyStateWhen(t *testing.T) {
 	} {
 		plan := closedPlan(2)
 		c.change(&plan)
-		r, err := Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
+		r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +90,7 @@ func TestSteadyStateWhen(t *testing.T) {
 			t.Errorf("%s: threshold %d, want %d", name, abs, c.abs)
 		}
 	}
-	if r, _ := Summarize(yield(nil), metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: time.Second}}); r.SteadyState != nil {
+	if r, _ := Summarize(eventtest.Each(nil), metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: time.Second}}); r.SteadyState != nil {
 		t.Errorf("without requests: %+v", r.SteadyState)
 	}
 }
@@ -106,7 +107,7 @@ func TestSteadyStateWarns(t *testing.T) {
 	} {
 		plan := closedPlan(1)
 		plan.SteadyState.MinWindow = c.least
-		r, err := Summarize(yield([]metrics.Request{simple(0, time.Second, c.length/2, c.length/2, 2)}), metrics.Run{Plan: plan, End: metrics.End{Ended: c.ended}})
+		r, err := Summarize(eventtest.Each([]metrics.Request{eventtest.Simple(0, time.Second, c.length/2, c.length/2, 2)}), metrics.Run{Plan: plan, End: metrics.End{Ended: c.ended}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,13 +184,13 @@ func TestSpread(t *testing.T) {
 
 // A steered run has no steady state, since the full load of the plan was not in force.
 func TestSteadyStateSteered(t *testing.T) {
-	all := []metrics.Request{simple(0, 0, time.Second, time.Second, 3), simple(1, 0, time.Second, time.Second, 3)}
+	all := []metrics.Request{eventtest.Simple(0, 0, time.Second, time.Second, 3), eventtest.Simple(1, 0, time.Second, time.Second, 3)}
 	run := metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: 20 * time.Second}}
 	for _, steered := range []bool{false, true} {
 		if steered {
 			run.Events = []metrics.LogEntry{{At: 10 * time.Second, Set: &metrics.LoadSetting{Users: 9, By: metrics.ByUser}}}
 		}
-		r, err := Summarize(yield(all), run)
+		r, err := Summarize(eventtest.Each(all), run)
 		if err != nil || (r.SteadyState == nil) != steered {
 			t.Errorf("steered %t: %+v, %v", steered, r.SteadyState, err)
 		}

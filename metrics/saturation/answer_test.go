@@ -8,6 +8,7 @@ import (
 
 	"benchtop/internal/race"
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
 )
 
@@ -89,7 +90,7 @@ func answerTo(t *testing.T, plan metrics.Plan, all []metrics.Request) metrics.Re
 		last = max(last, all[i].Done)
 	}
 	plan.Requests = len(all)
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: last}})
+	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: last}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -509,7 +510,7 @@ func TestSummarizeOfNonsense(t *testing.T) {
 			q := metrics.NewRequest(r.IntN(100) - 5)
 			q.Scheduled, q.Admitted, q.Due, q.Sent, q.Done = anyTime(), anyTime(), nearTime(), nearTime(), nearTime()
 			if r.IntN(4) > 0 { // most make sense
-				q = simple(q.Index, time.Duration(r.IntN(60_000))*time.Millisecond, 10*time.Millisecond, time.Millisecond, r.IntN(4))
+				q = eventtest.Simple(q.Index, time.Duration(r.IntN(60_000))*time.Millisecond, 10*time.Millisecond, time.Millisecond, r.IntN(4))
 			}
 			if r.IntN(4) == 0 {
 				q.Chunks = append(q.Chunks, metrics.Chunk{At: nearTime(), Tokens: int32(r.Uint32())})
@@ -520,7 +521,7 @@ func TestSummarizeOfNonsense(t *testing.T) {
 			}
 			all = append(all, q)
 		}
-		summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: nearTime()}})
+		summary, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: nearTime()}})
 		if err != nil || len(summary.Gates) != 1 {
 			t.Errorf("%v, gates %v", err, summary.Gates)
 		}

@@ -36,9 +36,9 @@ func TestLevelsCountTheWaitForASlot(t *testing.T) {
 			run.Events = []metrics.LogEntry{{Set: &metrics.LoadSetting{Rate: 10, By: metrics.BySearch}}}
 			eventtest.Tell(rec, run.Events[0])
 		}
-		again(rec, all, run.Ended)
+		eventtest.Again(rec, all, run.Ended)
 		rec.JudgeAt(run.Ended)
-		summary, err := report.Summarize(yield(all), run)
+		summary, err := report.Summarize(eventtest.Each(all), run)
 		if err != nil || len(summary.Levels) != 1 || summary.Good != 100 {
 			t.Fatalf("%v: %d good, levels %+v", err, summary.Good, summary.Levels)
 		}

@@ -3,7 +3,6 @@ package saturation_test
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -11,56 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/metrics"
-	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
-
-// again passes the events of a past run to a view in order of time, until a moment.
-func again(rec *live.View, all []metrics.Request, until time.Duration) {
-	type moment struct {
-		at time.Duration
-		do func()
-	}
-	var story []moment
-	for i := range all {
-		as := &all[i]
-		q := metrics.NewRequest(as.Index)
-		q.Scheduled, q.Due, q.InputTokens = as.Scheduled, as.Due, as.InputTokens
-		story = append(story, moment{as.Due, func() { eventtest.Step(rec, event.Due, &q) }})
-		if as.Sent != metrics.Never {
-			story = append(story, moment{as.Sent, func() {
-				q.Admitted, q.Sent, q.Connect = as.Admitted, as.Sent, as.Connect
-				eventtest.Step(rec, event.Sent, &q)
-			}})
-		}
-		for _, c := range as.Chunks {
-			story = append(story, moment{c.At, func() {
-				q.Add(c)
-				if as.FirstAnswer == c.At {
-					q.FirstAnswer = c.At
-				}
-				eventtest.Step(rec, event.Chunk, &q)
-			}})
-		}
-		story = append(story, moment{as.Done, func() { q.End(*as); eventtest.Step(rec, event.Done, &q) }})
-	}
-	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
-	for _, m := range story {
-		if m.at <= until {
-			m.do()
-		}
-	}
-}
-
-func lastDone(all []metrics.Request) time.Duration {
-	var last time.Duration
-	for i := range all {
-		last = max(last, all[i].Done)
-	}
-	return last
-}
 
 // Once all requests have ended, the live answer is that of the report, except for the gaps between chunks, which are estimates.
 func TestJudgeEqualsReport(t *testing.T) {
@@ -91,15 +44,15 @@ func TestJudgeEqualsReport(t *testing.T) {
 			{At: 55 * time.Second, Set: &metrics.LoadSetting{Rate: 42}, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 90}}}}},
 	} {
 		c.plan.Requests = len(c.all)
-		ended := lastDone(c.all)
+		ended := eventtest.LastDone(c.all)
 		rec := live.NewView(time.Now(), &c.plan)
-		again(rec, c.all, ended)
+		eventtest.Again(rec, c.all, ended)
 		for _, e := range c.events {
 			eventtest.Tell(rec, e)
 		}
 		rec.JudgeAt(ended)
 		got := rec.SnapshotAt(ended)
-		want, err := report.Summarize(yield(c.all), metrics.Run{Plan: c.plan, End: metrics.End{Ended: ended}, Events: c.events})
+		want, err := report.Summarize(eventtest.Each(c.all), metrics.Run{Plan: c.plan, End: metrics.End{Ended: ended}, Events: c.events})
 		if err != nil || got.Answer == nil {
 			t.Fatal(err, got.Answer)
 		}
@@ -132,7 +85,7 @@ func TestJudgeLive(t *testing.T) {
 		passes := time.Duration((many.capacity() - 4) / 56 * float64(time.Minute))
 		for at := 5 * time.Second; at <= time.Minute; at += 5 * time.Second {
 			rec := live.NewView(time.Now(), &plan)
-			again(rec, all, at)
+			eventtest.Again(rec, all, at)
 			rec.JudgeAt(at)
 			a := rec.SnapshotAt(at).Answer
 			switch {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -41,7 +42,7 @@ func killed(all []metrics.Request, at, back time.Duration, kind metrics.Failure)
 // liveAnswer is the answer of the run at a moment.
 func liveAnswer(plan metrics.Plan, all []metrics.Request, at time.Duration) (metrics.Answer, []metrics.LoadLevel) {
 	rec := live.NewView(time.Now(), &plan)
-	again(rec, all, at)
+	eventtest.Again(rec, all, at)
 	rec.JudgeAt(at)
 	s := rec.SnapshotAt(at)
 	return *s.Answer, s.Levels
@@ -143,7 +144,7 @@ func TestNothingButAnOutage(t *testing.T) {
 	}
 	one, arrivals := stagesOf(time.Minute, r, 20)
 	all = killed(many.serve(arrivals, r), 30*time.Second, 30500*time.Millisecond, metrics.FailedTruncated)
-	if s, err := report.Summarize(yield(all), metrics.Run{Plan: one, End: metrics.End{Ended: lastDone(all)}}); err != nil || s.Answer.Why != "steady load" {
+	if s, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: one, End: metrics.End{Ended: eventtest.LastDone(all)}}); err != nil || s.Answer.Why != "steady load" {
 		t.Errorf("a few lost requests: %v, %+v, %+v", err, s.Answer, s.Levels)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
 	"benchtop/metrics/saturation"
 )
@@ -32,7 +33,7 @@ func setTo(seconds int, l metrics.LoadSetting) metrics.LogEntry {
 func summarizeSteered(t *testing.T, plan metrics.Plan, all []metrics.Request, events []metrics.LogEntry) metrics.Report {
 	t.Helper()
 	plan.Requests = len(all)
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Events: events})
+	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: eventtest.LastDone(all)}, Events: events})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestSentInLevels(t *testing.T) {
 	add := func(n int, from, every, held time.Duration) {
 		for i := range n {
 			at := from + every*time.Duration(i)
-			q := simple(len(all), at+held+30*time.Microsecond, 40*ms, 10*ms, 3)
+			q := eventtest.Simple(len(all), at+held+30*time.Microsecond, 40*ms, 10*ms, 3)
 			q.Scheduled, q.Due = at, at
 			all = append(all, q)
 		}
@@ -185,7 +186,7 @@ func TestNonsenseSettings(t *testing.T) {
 				Queue: metrics.ServerLatency{N: figure(), Mean: anyTime()}, PrefixHits: figure(), PrefixQueries: figure()})
 			run.GPUs = append(run.GPUs, metrics.GPUSecond{At: anyTime(), Took: anyTime(), GPUs: []metrics.GPU{{Index: r.IntN(5) - 1, Power: figure()}}})
 		}
-		summary, err := report.Summarize(yield(many.with(func(s *server) { s.room = 10 }).serve(poisson(linear(1, 60, 2*time.Second), r), r)), run)
+		summary, err := report.Summarize(eventtest.Each(many.with(func(s *server) { s.room = 10 }).serve(poisson(linear(1, 60, 2*time.Second), r), r)), run)
 		if err != nil || len(summary.Levels) > saturation.MostOpened {
 			t.Errorf("%v, %d levels", err, len(summary.Levels))
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
 )
 
@@ -124,7 +125,7 @@ func TestHeldByALimitedClient(t *testing.T) {
 	}
 	all := many.serve(steered(events, 30*time.Second, r), r)
 	events = append(events, metrics.LogEntry{At: 30 * time.Second, Mark: metrics.FoundMark})
-	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Events: events, Client: stalledClient(30*time.Second, 24*time.Second, time.Second)})
+	summary, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: eventtest.LastDone(all)}, Events: events, Client: stalledClient(30*time.Second, 24*time.Second, time.Second)})
 	if err != nil || summary.Levels[2].Standing != metrics.LevelLimited || summary.Answer.HighestLevel != 1 {
 		t.Errorf("%v: %+v\n%+v", err, summary.Answer, summary.Levels)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -99,7 +100,7 @@ func TestStrainedClientIsNoEvidence(t *testing.T) {
 		}
 	}
 	plan.Requests = len(all)
-	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Client: stalledClient(40*time.Second, 34*time.Second, 195*time.Millisecond)})
+	summary, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: eventtest.LastDone(all)}, Client: stalledClient(40*time.Second, 34*time.Second, 195*time.Millisecond)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func TestStrainedClientIsNoEvidence(t *testing.T) {
 	if a := summary.Answer; a.Saturates || a.Why != "no saturation up to 16 req/s" || a.Highest != 16 {
 		t.Errorf("%+v", a)
 	}
-	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Client: []metrics.ClientSecond{{At: 50 * time.Second, Took: 50 * time.Second, Stall: 10 * time.Second}}})
+	summary, err = report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: eventtest.LastDone(all)}, Client: []metrics.ClientSecond{{At: 50 * time.Second, Took: 50 * time.Second, Stall: 10 * time.Second}}})
 	if a := summary.Answer; err != nil || a.Within || a.Saturates || a.Why != "client overloaded in 4 of 4 levels" {
 		t.Errorf("%v, %+v", err, a)
 	}
@@ -163,13 +164,13 @@ func TestSaturationIsConfirmedByASecondLevel(t *testing.T) {
 	plan, arrivals := stagesOf(10*time.Second, r, 8, 16, 48, 56)
 	all := many.serve(arrivals, r)
 	rec := live.NewView(time.Now(), &plan)
-	again(rec, all, time.Hour)
+	eventtest.Again(rec, all, time.Hour)
 	for _, c := range []struct {
 		at                   time.Duration
 		saturates, confirmed bool
 	}{{19 * time.Second, false, false}, {29 * time.Second, true, false}, {45 * time.Second, true, true}} {
 		rec := live.NewView(time.Now(), &plan)
-		again(rec, all, c.at)
+		eventtest.Again(rec, all, c.at)
 		rec.JudgeAt(c.at)
 		if a := rec.SnapshotAt(c.at).Answer; a.Saturates != c.saturates || a.Confirmed != c.confirmed {
 			t.Errorf("at %s: %+v", c.at, a)
@@ -201,7 +202,7 @@ func TestLimitedLowestLevel(t *testing.T) {
 	plan, arrivals := stagesOf(10*time.Second, r, 8, 16, 20)
 	all := many.serve(arrivals, r)
 	plan.Requests = len(all)
-	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Client: stalledClient(30*time.Second, 4*time.Second, time.Second)})
+	summary, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: eventtest.LastDone(all)}, Client: stalledClient(30*time.Second, 4*time.Second, time.Second)})
 	if a := summary.Answer; err != nil || a.Saturates || a.Why != "client overloaded in 1 of 3 levels" || a.Highest != 20 {
 		t.Errorf("%v: %+v", err, a)
 	}

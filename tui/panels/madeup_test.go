@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -178,16 +177,6 @@ func (m *madeUp) makeSamples(r *rand.Rand, length time.Duration, server, gpus, c
 	}
 }
 
-func (m *madeUp) each() iter.Seq2[metrics.Request, error] {
-	return func(yield func(metrics.Request, error) bool) {
-		for _, q := range m.requests {
-			if !yield(q, nil) {
-				return
-			}
-		}
-	}
-}
-
 // at is the snapshot at a moment, from the live view that was told all events before it in order of time.
 func (m *madeUp) at(by time.Duration) *liveview.View {
 	v := liveview.NewView(time.Now().Add(-by), &m.run.Plan)
@@ -243,7 +232,7 @@ func (m *madeUp) during(by time.Duration) *metrics.Snapshot {
 // over is the run when it is over, with its result as it is saved.
 func (m *madeUp) over(t *testing.T) (*metrics.Snapshot, map[string]any) {
 	t.Helper()
-	r, err := report.Of(eventtest.Of(m.run, m.each()))
+	r, err := report.Of(eventtest.Of(m.run, eventtest.Each(m.requests)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package tuitest
 import (
 	"container/heap"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -134,6 +135,17 @@ func Play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
 	}
 }
 
+// each yields requests as a journal does.
+func each(all []*metrics.Request) iter.Seq2[metrics.Request, error] {
+	return func(yield func(metrics.Request, error) bool) {
+		for _, q := range all {
+			if !yield(*q, nil) {
+				return
+			}
+		}
+	}
+}
+
 // Reasons as a verdict gives them.
 var (
 	Late     = []string{"p99 send delay 31ms", "CPU full for 3 of 5 s"}
@@ -243,13 +255,7 @@ func Pooled(finished bool) metrics.Snapshot {
 	}
 	Play(rec, all, end)
 	if finished {
-		report, err := report.Summarize(func(yield func(metrics.Request, error) bool) {
-			for _, q := range all {
-				if !yield(*q, nil) {
-					return
-				}
-			}
-		}, metrics.Run{Plan: plan, End: metrics.End{Ended: end}})
+		report, err := report.Summarize(each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: end}})
 		if err != nil {
 			panic(err)
 		}

@@ -3,7 +3,6 @@ package tuitest
 
 import (
 	"flag"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,14 +84,7 @@ var (
 		rec := liveview.NewView(time.Now().Add(-end), RampPlan())
 		eventtest.Tell(rec, metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
 		Play(rec, all, end)
-		var seq iter.Seq2[metrics.Request, error] = func(yield func(metrics.Request, error) bool) {
-			for _, q := range all {
-				if !yield(*q, nil) {
-					return
-				}
-			}
-		}
-		report, err := report.Summarize(seq, metrics.Run{Plan: *RampPlan(), End: metrics.End{Ended: end}})
+		report, err := report.Summarize(each(all), metrics.Run{Plan: *RampPlan(), End: metrics.End{Ended: end}})
 		if err != nil {
 			panic(err)
 		}

@@ -190,7 +190,7 @@ func promptText(raw []byte) (string, error) {
 	case raw[0] != '"':
 		return "", fmt.Errorf(`expected "prompt" to be a string: got %s; other prompts cannot be sent`, jsonscan.Kind(raw))
 	}
-	return wholeText(raw)
+	return jsonscan.WholeText(raw)
 }
 
 func outputTokens(raw []byte) (int, error) {

@@ -124,7 +124,7 @@ func recording(raw []byte) (path string, audio *media.Audio, err error) {
 	case raw == nil:
 		return "", nil, fmt.Errorf(`"audio" is missing; expected %s`, customAudioForm)
 	case raw[0] == '"':
-		if path, err = wholeText(raw); err == nil && path == "" {
+		if path, err = jsonscan.WholeText(raw); err == nil && path == "" {
 			err = errors.New(`"audio" is empty; give the path of a recording`)
 		}
 		return path, nil, err

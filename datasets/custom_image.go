@@ -212,7 +212,7 @@ func (r imageRow) turn(address func(string) string) (Turn, error) {
 	if !jsonscan.IsString(r.prompt) {
 		return Turn{}, fmt.Errorf(`expected "prompt" to be a string: got %s`, jsonscan.Kind(r.prompt))
 	}
-	text, err := wholeText(r.prompt)
+	text, err := jsonscan.WholeText(r.prompt)
 	if err != nil {
 		return Turn{}, err
 	}
@@ -275,7 +275,7 @@ func contentPart(raw []byte, address func(string) string) (part []byte, text str
 		if !jsonscan.IsString(fields[1]) {
 			return nil, "", fmt.Errorf(`expected "text" to be a string: got %s`, jsonscan.Kind(fields[1]))
 		}
-		text, err := wholeText(fields[1])
+		text, err := jsonscan.WholeText(fields[1])
 		return fmt.Appendf(nil, `{"type":"text","text":%s}`, jsonscan.Quote(text)), text, err
 	case "image":
 		source, err := media.Source("image", fields[2])

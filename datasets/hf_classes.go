@@ -162,7 +162,7 @@ func hfNames() (names []string) {
 // choices are the choices of a question as "A.red B.blue", in their order. A question stays as it is.
 func choices(value []byte) (string, error) {
 	if len(value) == 0 || value[0] != '{' {
-		return hfText(value)
+		return jsonscan.WholeText(value)
 	}
 	var pairs []string
 	for _, choice := range jsonscan.Dict(value) {
@@ -170,7 +170,7 @@ func choices(value []byte) (string, error) {
 		switch {
 		case jsonscan.IsString(choice.Value):
 			var err error
-			if text, err = wholeText(choice.Value); err != nil {
+			if text, err = jsonscan.WholeText(choice.Value); err != nil {
 				return "", err
 			}
 		case text == "null":
@@ -183,14 +183,14 @@ func choices(value []byte) (string, error) {
 
 // beforeOptions is a question without its choices.
 func beforeOptions(value []byte) (string, error) {
-	text, err := hfText(value)
+	text, err := jsonscan.WholeText(value)
 	question, _, _ := strings.Cut(text, "Options:")
 	return strings.TrimSpace(question), err
 }
 
 // editableRegion is the answer from the first marker on. Without a marker vLLM takes the last character.
 func editableRegion(value []byte) (string, error) {
-	answer, err := hfText(value)
+	answer, err := jsonscan.WholeText(value)
 	at := strings.Index(answer, "<|editable_region_start|>")
 	if at < 0 {
 		_, size := utf8.DecodeLastRuneInString(answer)

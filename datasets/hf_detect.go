@@ -145,7 +145,7 @@ func said(roles ...string) func(chat []byte) (string, error) {
 		for message := range jsonscan.Elements(chat) {
 			role, content, ok := spoken(message)
 			if ok && jsonscan.IsString(role) && jsonscan.IsString(content) && slices.Contains(roles, jsonscan.Text(role)) {
-				return wholeText(content)
+				return jsonscan.WholeText(content)
 			}
 		}
 		return "", nil
@@ -156,11 +156,11 @@ func said(roles ...string) func(chat []byte) (string, error) {
 func firstText(value []byte) (string, error) {
 	if len(value) > 0 && value[0] == '[' {
 		for element := range jsonscan.Elements(value) {
-			return hfText(element)
+			return jsonscan.WholeText(element)
 		}
 		return "", nil
 	}
-	return hfText(value)
+	return jsonscan.WholeText(value)
 }
 
 // hfKnown names the data sets whose layout is known.

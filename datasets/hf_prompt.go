@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
 	"benchtop/datasets/tokenizer"
 )
@@ -66,7 +67,7 @@ func textAt(row hfValues, path string, show func([]byte) (string, error), loose 
 		return "", fmt.Errorf("%s is longer than %d MiB", textfile.Quote(path), textfile.MaxObject>>20)
 	}
 	if show == nil {
-		show = hfText
+		show = jsonscan.WholeText
 	}
 	text, err := show(value)
 	return text, within(textfile.Quote(path), err)

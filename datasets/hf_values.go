@@ -72,14 +72,6 @@ func hfColumn(path string) (name, rest string) {
 // hfPathForm is a path that is more than a name.
 var hfPathForm = regexp.MustCompile(`^[^.\[\]]+(\[\d{1,9}\]|\.[^.\[\]]+)*$`)
 
-// hfText is the text of a string.
-func hfText(value []byte) (string, error) {
-	if !jsonscan.IsString(value) {
-		return "", fmt.Errorf("expected a string: got %s", jsonscan.Kind(value))
-	}
-	return wholeText(value)
-}
-
 // hfPiece is a part of a prompt: a text, or the path of one.
 type hfPiece struct{ text, path string }
 

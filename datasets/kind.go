@@ -12,7 +12,6 @@ import (
 	"unicode"
 
 	"benchtop/datasets/hub"
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/textfile"
@@ -300,13 +299,4 @@ func someOf(names []string) string {
 		list = append(list, "…")
 	}
 	return strings.Join(list, ", ")
-}
-
-// wholeText is the text of a JSON string, or an error if it has half of a character.
-func wholeText(raw []byte) (string, error) {
-	text, err := jsonscan.WholeText(raw)
-	if err != nil {
-		return "", fmt.Errorf("the text has %w; was it cut off in the midst?", err)
-	}
-	return text, nil
 }

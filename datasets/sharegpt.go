@@ -212,7 +212,7 @@ func (e *entry) value(turn []byte, number int) string {
 		e.bad = cmp.Or(e.bad, fmt.Errorf(`expected turn %d to be an object whose "value" is a string: got %s`, number, jsonscan.Kind(found)))
 		return ""
 	}
-	text, err := wholeText(found)
+	text, err := jsonscan.WholeText(found)
 	e.bad = cmp.Or(e.bad, within(fmt.Sprintf("turn %d", number), err))
 	return text
 }

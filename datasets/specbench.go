@@ -121,7 +121,7 @@ func (b bench) firstPrompt(list []byte) (string, error) {
 		if !jsonscan.IsString(text) {
 			return "", fmt.Errorf("expected the first of %q to hold a string: got %s", b.field, jsonscan.Kind(text))
 		}
-		return wholeText(text)
+		return jsonscan.WholeText(text)
 	}
 	return "", fmt.Errorf("%q is empty", b.field)
 }

@@ -263,7 +263,7 @@ const maxHashDigits = 4300
 func hashID(raw []byte) ([]byte, error) {
 	switch jsonscan.Kind(raw) {
 	case "a string":
-		text, err := wholeText(raw)
+		text, err := jsonscan.WholeText(raw)
 		return []byte(text), err
 	case "a number":
 		if bytes.ContainsAny(raw, ".eE") || len(raw) > maxHashDigits {

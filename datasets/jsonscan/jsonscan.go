@@ -139,12 +139,19 @@ func IsString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 
 // Text is the text of a string, with U+FFFD for half of a character.
 func Text(raw []byte) string {
-	text, _ := WholeText(raw)
+	text, _ := text(raw)
 	return text
 }
 
-// WholeText is the text of a string. The error is its first HalfCharacter, if there is one.
+// WholeText is the text of a value that has to be a string. The error may be its first HalfCharacter.
 func WholeText(raw []byte) (string, error) {
+	if !IsString(raw) {
+		return "", fmt.Errorf("expected a string: got %s", Kind(raw))
+	}
+	return text(raw)
+}
+
+func text(raw []byte) (string, error) {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(bare(raw)), nil
 	}
@@ -162,7 +169,7 @@ func bare(raw []byte) []byte {
 type HalfCharacter string
 
 func (h HalfCharacter) Error() string {
-	return fmt.Sprintf("half of a character, %s without its other half", string(h))
+	return fmt.Sprintf("the text has half of a character, %s without its other half; was it cut off in the midst?", string(h))
 }
 
 // AppendText appends the text of a string, with U+FFFD for half of a character. The error is the first HalfCharacter, if there is one.

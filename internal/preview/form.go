@@ -101,14 +101,6 @@ func (f *form) wanted() (names []string) {
 	return names
 }
 
-// plainText is a prompt as text, or an error.
-func plainText(raw []byte) (string, error) {
-	if !jsonscan.IsString(raw) {
-		return "", fmt.Errorf("expected a text: got %s", jsonscan.Kind(raw))
-	}
-	return jsonscan.WholeText(raw)
-}
-
 // conversation takes the first two turns.
 func conversation(raw []byte) ([]Prompt, string, error) {
 	if raw[0] != '[' {
@@ -124,7 +116,7 @@ func conversation(raw []byte) ([]Prompt, string, error) {
 		if fields[0] == nil {
 			fields[0] = fields[1]
 		}
-		value, err := plainText(fields[0])
+		value, err := jsonscan.WholeText(fields[0])
 		if err != nil {
 			return nil, "", fmt.Errorf(`turn %d, field "value" or "content": %w`, n+1, err)
 		}
@@ -142,7 +134,7 @@ func firstTurn(raw []byte) ([]Prompt, string, error) {
 		return nil, "", fmt.Errorf("expected an array of turns: got %s", jsonscan.Kind(raw))
 	}
 	for turn := range jsonscan.Elements(raw) {
-		s, err := plainText(turn)
+		s, err := jsonscan.WholeText(turn)
 		return []Prompt{{Text: s}}, "", err
 	}
 	return nil, "", nil
@@ -194,7 +186,7 @@ func contentText(raw []byte) string {
 // prompts takes a text, the ids of one, or a list of either.
 func prompts(raw []byte) ([]Prompt, string, error) {
 	if raw[0] != '[' {
-		s, err := plainText(raw)
+		s, err := jsonscan.WholeText(raw)
 		return []Prompt{{Text: s}}, "", err
 	}
 	var all []Prompt

@@ -154,7 +154,7 @@ func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
 	}
 	d := k.drawing(c, text, t.Hub(), t.Note)
 	list, err := d.draw(ctx, t.Streams().Python, t.Note)
-	if err != nil && class == nil && ctx.Err() == nil && d.tables.shards == nil {
+	if class == nil && hub.Unknown(err) {
 		err = fmt.Errorf("%w. %s; the prompts of others are in a column that --hf-text-column names", err, hfKnown())
 	}
 	if errors.Is(err, ErrNoTemplate) {

@@ -63,6 +63,10 @@ func readCard(text []byte) ([]subset, error) {
 		} `yaml:"configs"`
 	}
 	if err := yaml.Unmarshal(frontMatter(text), &card); err != nil {
+		if typed, ok := errors.AsType[*yaml.TypeError](err); ok { // which names our types
+			line, _, _ := strings.Cut(typed.Errors[0], ": ")
+			return nil, fmt.Errorf("its front matter cannot be read: %s: its configs are no list of mappings with a config_name", line)
+		}
 		return nil, fmt.Errorf("its front matter cannot be read: %s", strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
 	}
 	var subsets []subset

@@ -148,7 +148,7 @@ func TestReadCard(t *testing.T) {
 		{"no data_files", "---\nconfigs:\n- config_name: a\n  data_files:\n---\n", "a:"},
 		{"an anchor", "---\nx: &x [p, q]\nconfigs:\n- config_name: a\n  data_files: *x\n---\n", "a: train[p q]"},
 		{"no YAML", "---\nconfigs: [\n---\n", "!front matter cannot be read: line "},
-		{"no list", "---\nconfigs: 5\n---\n", "!front matter cannot be read"},
+		{"no list", "---\nconfigs: 5\n---\n", "!front matter cannot be read: line 1: its configs are no list of mappings with a config_name"},
 		{"no name", "---\nconfigs:\n- data_files: x\n---\n", "!item 1 of its configs has no config_name"},
 		{"a name twice", "---\nconfigs:\n- config_name: a\n- config_name: a\n---\n", `!two of its configs have the config_name "a"`},
 		{"a split twice", "---\nconfigs:\n- config_name: a\n  data_files: [{split: x, path: y}, {split: x, path: z}]\n---\n", `!config "a": its data_files have the split "x" twice`},

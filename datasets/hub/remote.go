@@ -240,7 +240,7 @@ func (r *Remote) refusal(what, name string, resp *http.Response) error {
 	code := resp.Header.Get("X-Error-Code") // the hub's own word for the reason
 	switch status := resp.StatusCode; {
 	case status == http.StatusNotFound && code == "RepoNotFound":
-		return fmt.Errorf("%s does not exist, or is private: check the name, and set HF_TOKEN for a private %s", r.Name(), noun)
+		return unknownError{fmt.Errorf("%s does not exist, or is private: check the name, and set HF_TOKEN for a private %s", r.Name(), noun)}
 	case status == http.StatusNotFound && code == "RevisionNotFound":
 		return revisionError{r.Name(), r.repo.revision}
 	case status == http.StatusNotFound:
@@ -259,8 +259,18 @@ func (r *Remote) refusal(what, name string, resp *http.Response) error {
 	case status < 500:
 		hint = "is HF_ENDPOINT a Hugging Face hub?"
 	}
-	return fmt.Errorf("cannot download %s: status %d %s; %s", what, resp.StatusCode, http.StatusText(resp.StatusCode), hint)
+	err := fmt.Errorf("cannot download %s: status %d %s; %s", what, resp.StatusCode, http.StatusText(resp.StatusCode), hint)
+	if code == "RepoNotFound" {
+		return unknownError{err}
+	}
+	return err
 }
+
+// unknownError says that the hub has no repository of the name, as far as it tells us.
+type unknownError struct{ error }
+
+// Unknown reports whether the error is that the hub has no repository of the name.
+func Unknown(err error) bool { return errors.As(err, new(unknownError)) }
 
 // lackingError says that a repository has no such file.
 type lackingError struct{ where, file string }

@@ -319,6 +319,9 @@ func TestSelectRefusals(t *testing.T) {
 				_, err = shards[0].Fetch(t.Context())
 			}
 			complains(t, err, test.want...)
+			if unknown := test.name == "no repository" || test.name == "private"; Unknown(err) != unknown {
+				t.Errorf("the repository is unknown: %v, want %v", !unknown, unknown)
+			}
 			if left, _ := filepath.Glob(filepath.Join(home, "own", "*", "*", "*", "train.json")); len(left) > 0 {
 				t.Errorf("kept: %s", left)
 			}

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -31,31 +30,6 @@ func pageNamed(name string) int {
 	return -1
 }
 
-// older is a run to compare with: the ramp on a server that is a third slower.
-var older = sync.OnceValue(func() *Baseline {
-	s := tuitest.Done()
-	r := *s.Report
-	r.Timeline = nil
-	for _, w := range s.Windows {
-		w.OutputTokens, w.InputTokens, w.Done = w.OutputTokens*2/3, w.InputTokens*2/3, w.Done*2/3
-		w.Running, w.Waiting = w.Running*4/3, w.Waiting*4/3
-		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = tuitest.Slower(&w.Histograms[metrics.TTFT]), tuitest.Slower(&w.Histograms[metrics.ITL])
-		r.Timeline = append(r.Timeline, w)
-	}
-	r.Histograms[metrics.TTFT], r.Histograms[metrics.ITL], r.Histograms[metrics.TPOT], r.Histograms[metrics.E2EL] = tuitest.Slower(&s.Histograms[metrics.TTFT]), tuitest.Slower(&s.Histograms[metrics.ITL]), tuitest.Slower(&s.Histograms[metrics.TPOT]), tuitest.Slower(&s.Histograms[metrics.E2EL])
-	r.Histograms[metrics.FirstAnswer], r.Histograms[metrics.SlotWait], r.Histograms[metrics.ScheduledLatency] = tuitest.Slower(&s.Histograms[metrics.FirstAnswer]), tuitest.Slower(&s.Histograms[metrics.SlotWait]), tuitest.Slower(&s.Histograms[metrics.ScheduledLatency])
-	for _, stat := range []*metrics.Statistic{&r.Statistics[metrics.TTFT], &r.Statistics[metrics.TPOT], &r.Statistics[metrics.ITL], &r.Statistics[metrics.E2EL]} {
-		more := *stat
-		more.Mean, more.Median, more.Max = 1.5*stat.Mean, 1.5*stat.Median, 1.5*stat.Max
-		more.Percentiles, more.Shown = nil, nil
-		for _, p := range stat.Shown {
-			more.Shown = append(more.Shown, metrics.Percentile{P: p.P, Value: 1.5 * p.Value})
-		}
-		*stat = more
-	}
-	return &Baseline{Name: "2026-11-20-0915.json", Report: &r}
-})
-
 var pageSizes = [][2]int{{40, 10}, {80, 24}, {120, 40}, {200, 50}}
 
 func TestLatencyAndLoadScreens(t *testing.T) {
@@ -73,7 +47,7 @@ func TestLatencyAndLoadScreens(t *testing.T) {
 			}},
 			{"baseline", func(w, h int) *model {
 				m := onPage(tuitest.Full(), page, w, h, termenv.Ascii)
-				m.Baseline = older()
+				m.Baseline = &Baseline{Name: "2026-11-20-0915.json", Report: tuitest.Older()}
 				m.show()
 				return m
 			}},

@@ -358,14 +358,3 @@ func Detail(q metrics.RequestRow) *metrics.RequestDetail {
 
 // Two of the orders of the list.
 const BySlowTTFT, ByFailure = 2, 4
-
-// Slower has latencies of half as much again.
-func Slower(h *metrics.Histogram) metrics.Histogram {
-	var out metrics.Histogram
-	for b := range h.Buckets() {
-		for range b.Count {
-			out.Add(b.From * 3 / 2)
-		}
-	}
-	return out
-}

@@ -44,7 +44,7 @@ func (h *Hub) Remote(repo Repository) (*Remote, error) {
 		return nil, err
 	}
 	if variable := h.env.offline(repo.kind); variable != "" {
-		return nil, fmt.Errorf("%s is set, so %s was not asked", variable, endpoint.Host)
+		return nil, unknownError{fmt.Errorf("%s is set, so %s was not asked", variable, endpoint.Host)}
 	}
 	token, err := h.env.token()
 	if err != nil {
@@ -174,6 +174,7 @@ func (r *Remote) once(ctx context.Context, method string, to *url.URL, from int6
 		stop()
 		if hub && !connected.Load() && caller.Err() == nil {
 			r.hub.lost.Store(&unreachable{err})
+			err = unknownError{err}
 		}
 		return nil, err
 	}
@@ -266,10 +267,12 @@ func (r *Remote) refusal(what, name string, resp *http.Response) error {
 	return err
 }
 
-// unknownError says that the hub has no repository of the name, as far as it tells us.
+// unknownError says that the hub has no repository of the name, as far as it tells us, or was not asked.
 type unknownError struct{ error }
 
-// Unknown reports whether the error is that the hub has no repository of the name.
+func (e unknownError) Unwrap() error { return e.error }
+
+// Unknown reports whether the error is that the hub has no repository of the name, or was not asked.
 func Unknown(err error) bool { return errors.As(err, new(unknownError)) }
 
 // lackingError says that a repository has no such file.

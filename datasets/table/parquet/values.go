@@ -52,14 +52,21 @@ func newLeaf(e element, path string, def, rep int) (*leaf, error) {
 	}
 	l := &leaf{path: path, kind: e.kind, length: int(e.length), def: def, rep: rep}
 	l.form = l.plainForm()
-	switch e.kind {
-	case int32s, int64s:
-		l.annotateInt(e)
-	case byteArray, fixedBytes:
-		l.annotateBytes(e)
+	if e.logical.kind != 0 {
+		e.converted = -1 // the newer annotation counts
 	}
-	if e.logical.kind == logicalNull {
+	integer, bytes := e.kind == int32s || e.kind == int64s, e.kind == byteArray || e.kind == fixedBytes
+	switch {
+	case e.logical.kind == logicalNull:
 		l.form = formNull
+	case (integer || bytes) && e.logical.kind == logicalDecimal:
+		l.form, l.scale = formDecimal, e.logical.scale
+	case (integer || bytes) && e.converted == convertedDecimal:
+		l.form, l.scale = formDecimal, e.scale
+	case integer:
+		l.annotateInt(e)
+	case bytes:
+		l.annotateBytes(e)
 	}
 	return l, nil
 }
@@ -82,17 +89,9 @@ func (l *leaf) plainForm() form {
 // annotateInt heeds what an integer stands for.
 func (l *leaf) annotateInt(e element) {
 	units := map[int64]int64{1: 1e6, 2: 1e3, 3: 1}
-	converted := e.converted
-	if e.logical.kind != 0 {
-		converted = -1
-	}
-	switch k := e.logical.kind; {
+	switch k, converted := e.logical.kind, e.converted; {
 	case k == logicalInteger && !e.logical.sign, converted >= convertedUint8 && converted <= convertedUint64:
 		l.form = formUint
-	case k == logicalDecimal:
-		l.form, l.scale = formDecimal, e.logical.scale
-	case converted == convertedDecimal:
-		l.form, l.scale = formDecimal, e.scale
 	case k == logicalDate, converted == convertedDate:
 		l.form = formDate
 	case k == logicalTime && units[e.logical.unit] > 0:
@@ -108,17 +107,9 @@ func (l *leaf) annotateInt(e element) {
 
 // annotateBytes heeds what bytes stand for.
 func (l *leaf) annotateBytes(e element) {
-	converted := e.converted
-	if e.logical.kind != 0 {
-		converted = -1
-	}
-	switch k := e.logical.kind; {
+	switch k, converted := e.logical.kind, e.converted; {
 	case k == logicalString, k == logicalEnum, k == logicalJSON, converted == convertedUTF8, converted == convertedEnum, converted == convertedJSON:
 		l.form = formText
-	case k == logicalDecimal:
-		l.form, l.scale = formDecimal, e.logical.scale
-	case converted == convertedDecimal:
-		l.form, l.scale = formDecimal, e.scale
 	case k == logicalUUID && l.length == 16 && l.kind == fixedBytes:
 		l.form = formUUID
 	case k == logicalFloat16 && l.length == 2 && l.kind == fixedBytes:

@@ -217,26 +217,7 @@ func (t *thrift) chunk() chunk {
 
 func (t *thrift) columnMetadata(c *chunk) {
 	dictionary := int64(0)
-	t.fields(func(id int64, kind byte) bool {
-		if kind != thriftInt32 && kind != thriftInt64 {
-			return false
-		}
-		switch id {
-		case 4:
-			c.codec = t.int()
-		case 5:
-			c.values = t.int()
-		case 7:
-			c.size = t.int()
-		case 9:
-			c.start = t.int()
-		case 11:
-			dictionary = t.int()
-		default:
-			return false
-		}
-		return true
-	})
+	t.numbers(map[int64]*int64{4: &c.codec, 5: &c.values, 7: &c.size, 9: &c.start, 11: &dictionary}, nil)
 	if dictionary > 0 && dictionary < c.start {
 		c.start = dictionary
 	}
@@ -290,15 +271,15 @@ func (t *thrift) pageHead() pageHead {
 	return h
 }
 
-// numbers reads a structure of numbers. compressed is the truth value of field 7.
-func (t *thrift) numbers(into map[int64]*int64, compressed *bool) {
+// numbers reads a structure of numbers. truth is the truth value of field 7, nil for none.
+func (t *thrift) numbers(into map[int64]*int64, truth *bool) {
 	t.fields(func(id int64, kind byte) bool {
-		if number := into[id]; number != nil && kind == thriftInt32 {
+		if number := into[id]; number != nil && (kind == thriftInt32 || kind == thriftInt64) {
 			*number = t.int()
 			return true
 		}
-		if id == 7 && (kind == thriftTrue || kind == thriftFalse) {
-			*compressed = kind == thriftTrue
+		if id == 7 && truth != nil && (kind == thriftTrue || kind == thriftFalse) {
+			*truth = kind == thriftTrue
 		}
 		return false
 	})
@@ -317,19 +298,11 @@ func parseIndex(b []byte) (pages []location, err error) {
 		if id != 1 || kind != thriftList {
 			return false
 		}
+		page := location{}
+		numbers := map[int64]*int64{1: &page.offset, 3: &page.row}
 		t.list(func(byte) {
-			page := location{-1, -1}
-			t.fields(func(id int64, kind byte) bool {
-				switch {
-				case id == 1 && kind == thriftInt64:
-					page.offset = t.int()
-				case id == 3 && kind == thriftInt64:
-					page.row = t.int()
-				default:
-					return false
-				}
-				return true
-			})
+			page = location{-1, -1}
+			t.numbers(numbers, nil)
 			pages = append(pages, page)
 		})
 		return true

@@ -101,6 +101,7 @@ func TestReadErrors(t *testing.T) {
 		{name: "an array", text: "[{}]", want: "line 1: expected one object on each line: got an array"},
 		{name: "broken JSON", text: moon + "\n{", want: "line 3: the file ends before its last object does"},
 		{name: "gzip", text: "\x1f\x8brest", want: "gzip -d"},
+		{name: "Parquet", text: "PAR1\x15\x04rest", want: "this is a Parquet file; write its rows as JSON Lines first"},
 		{name: "Latin-1", text: "time,isl,osl\n1,2,3\n1,\xe9,3", want: "line 3: the text is not UTF-8"},
 		{name: "nothing but zeros", text: "time,isl,osl\n1,0,3\n1,5,0", want: "none of the requests has both input and output tokens; 2 were read"},
 		{name: "beyond the end", text: burst, o: Options{From: time.Hour}, want: "no request lies in the part of the trace that was asked for; the last of 3 is 1m53s after the first"},

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/race"
 	"benchtop/loadgen/conn"
 	"benchtop/loadgen/target"
@@ -32,7 +33,7 @@ import (
 func needStamps(t testing.TB) {
 	t.Helper()
 	if !conn.KernelStamps() {
-		skip(t, "this system's kernel does not stamp packets")
+		ci.Skip(t, "this system's kernel does not stamp packets")
 	}
 	l, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -59,7 +60,7 @@ func needStamps(t testing.TB) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	neverStamped.Store(true)
-	skip(t, "the kernel takes the option but stamps nothing")
+	ci.Skip(t, "the kernel takes the option but stamps nothing")
 }
 
 // neverStamped is set when a test has waited for stamps for a minute in vain, so that the next need not.

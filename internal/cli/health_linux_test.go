@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/metronome"
 )
 
@@ -62,7 +63,7 @@ func measured(t *testing.T, while func(client *exec.Cmd, said *heard), prefix []
 func TestStarvedClient(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("taskset"); err != nil {
-		skip(t, "no taskset")
+		ci.Skip(t, "no taskset")
 	}
 	var cores unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &cores); err != nil {

@@ -20,16 +20,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-)
 
-// skip leaves a test out where something is missing, but never where everything has to be there.
-func skip(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf("CI is set, so nothing is skipped: %s", why)
-	}
-	t.Skip(why)
-}
+	"benchtop/internal/ci"
+)
 
 // asProgram is the variable that makes this test binary the program. Commands that start a process of their own start the
 // executable they are in.
@@ -95,7 +88,7 @@ type terminal struct {
 func open(t *testing.T, width, height int, command string) *terminal {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
-		skip(t, "tmux is not installed")
+		ci.Skip(t, "tmux is not installed")
 	}
 	path := program(t)
 	x := &terminal{t: t, socket: fmt.Sprintf("benchtop-%d-%d", os.Getpid(), time.Now().UnixNano()), dir: t.TempDir()}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	benchtop "benchtop/metrics"
+
+	"benchtop/internal/ci"
 )
 
 const ms = time.Millisecond
@@ -34,7 +36,7 @@ func TestProcessSample(t *testing.T) {
 	p := WatchProcess()
 	defer p.Close()
 	if ProcessCPU() == 0 {
-		skip(t, "the system does not tell")
+		ci.Skip(t, "the system does not tell")
 	}
 	time.Sleep(100 * ms)
 	before := ProcessCPU()

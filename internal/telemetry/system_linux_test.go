@@ -11,13 +11,14 @@ import (
 
 	"benchtop/metrics"
 
+	"benchtop/internal/ci"
 	"golang.org/x/sys/unix"
 )
 
 // Threads that compete for one core wait for it.
 func TestStarved(t *testing.T) {
 	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
-		skip(t, "the kernel does not tell how long threads wait")
+		ci.Skip(t, "the kernel does not tell how long threads wait")
 	}
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/ci"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -18,7 +19,7 @@ import (
 func needStamps(t testing.TB) {
 	t.Helper()
 	if !KernelStamps() {
-		skip(t, "this system's kernel does not stamp packets")
+		ci.Skip(t, "this system's kernel does not stamp packets")
 	}
 	client, server := tcpPair(t)
 	file, err := client.File()
@@ -44,7 +45,7 @@ func needStamps(t testing.TB) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	neverStamped.Store(true)
-	skip(t, "the kernel takes the option but stamps nothing")
+	ci.Skip(t, "the kernel takes the option but stamps nothing")
 }
 
 // neverStamped is set when a test has waited for stamps for a minute in vain, so that the next need not.
@@ -200,7 +201,7 @@ func controlMessage(level, kind int32, data ...int64) []byte {
 
 func TestStampIn(t *testing.T) {
 	if unix.SizeofCmsghdr != 16 {
-		skip(t, "written for 64 bits")
+		ci.Skip(t, "written for 64 bits")
 	}
 	stamp := controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 7, 5, 0, 0, 0, 0)
 	other := controlMessage(unix.SOL_TCP, 36, 1)

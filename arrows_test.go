@@ -69,6 +69,7 @@ var arrows = map[string][]string{
 		"benchtop/loadgen/target", "benchtop/datasets", "benchtop/metrics", "benchtop/export"},
 	"benchtop/internal/files": {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/report", "benchtop/export", "benchtop/export/journal",
 		"benchtop/internal/usage"},
+	"benchtop/internal/simulator/simtest": {"benchtop/internal/simulator"},
 	"benchtop/internal/preview": {"benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/table",
 		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/trace"},
 	"benchtop/internal/telemetry": {"benchtop/metrics"},
@@ -115,7 +116,7 @@ var only = map[string][]string{
 }
 
 // forTests are packages that any test may import, and which tests need to make events into reports, views and results.
-var forTests = []string{"benchtop/internal/ci", "benchtop/internal/race", "benchtop/datasets/hub/hubtest", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/tui/tuitest",
+var forTests = []string{"benchtop/internal/ci", "benchtop/internal/race", "benchtop/internal/simulator/simtest", "benchtop/datasets/hub/hubtest", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/tui/tuitest",
 	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.

@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"math"
-	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +12,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/export/journal"
 	"benchtop/internal/simulator"
+	"benchtop/internal/simulator/simtest"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -31,13 +28,8 @@ import (
 func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source func() loadgen.Source, offsets []time.Duration,
 	extra ...protocol.Field) (metrics.Report, metrics.Snapshot, string) {
 	t.Helper()
-	server := simulator.New(p)
-	listener, dial := simulator.Pipe()
-	web := server.HTTPServer()
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(listener) }()
-
-	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
+	dial, stop := simtest.Serve(t, p)
+	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,15 +63,7 @@ func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source fun
 	view.Finish(&r)
 	snapshot := view.Snapshot()
 
-	if err := web.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-		t.Fatal(err)
-	}
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
+	stop()
 	// Requests that end at one instant may be logged in either order.
 	var lines []string
 	for q, err := range event.Requests(written.Events()) {

@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +23,7 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/replay"
 	"benchtop/internal/run"
-	"benchtop/internal/simulator"
+	"benchtop/internal/simulator/simtest"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -185,22 +183,7 @@ func serveScenario(t *testing.T, c *scenario) (dial target.DialFunc, stop func()
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := simulator.New(p)
-	listener, connect := simulator.Pipe()
-	web := server.HTTPServer()
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(listener) }()
-	return func(ctx context.Context, _, _ string) (net.Conn, error) { return connect(ctx) }, func() {
-		if err := web.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	}
+	return simtest.Serve(t, p)
 }
 
 // begun is a run that is about to begin, as serve has it.

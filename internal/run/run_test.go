@@ -1,10 +1,6 @@
 package run
 
 import (
-	"context"
-	"errors"
-	"net"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +8,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/internal/run/watch"
 	"benchtop/internal/simulator"
+	"benchtop/internal/simulator/simtest"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
 	"benchtop/loadgen/conn"
@@ -29,12 +26,8 @@ func simulated(t *testing.T, plan metrics.Plan, slow time.Duration) *Config {
 	t.Helper()
 	p := simulator.Defaults()
 	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = slow*p.StepBase, slow*p.PrefillToken, slow*p.DecodeSequence, slow*p.ContextToken
-	server := simulator.New(p)
-	listener, dial := simulator.Pipe()
-	web := server.HTTPServer()
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(listener) }()
-	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
+	dial, stop := simtest.Serve(t, p)
+	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,15 +54,7 @@ func simulated(t *testing.T, plan metrics.Plan, slow time.Duration) *Config {
 	c.Plan = plan
 	t.Cleanup(func() {
 		c.Load.Connections.Close()
-		if err := web.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
+		stop()
 	})
 	return c
 }

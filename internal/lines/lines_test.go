@@ -34,6 +34,7 @@ func TestReport(t *testing.T) {
 		"a/testdata/c.go":     source("no Go"),
 		".git/d.go":           source("no Go"),
 		"a/notes.txt":         source("no Go"),
+		"a/b/btest/b.go":      source("package btest\n"),
 		"many/only_x_test.go": source("package many\n"),
 	}
 	for i := range mostFiles + 1 {
@@ -45,11 +46,12 @@ func TestReport(t *testing.T) {
 	}
 	var got strings.Builder
 	err = counted.report(&got)
-	want := `folder  files  lines  of tests
-.       1      3      3
-a/b     1      4      0
-many    46     46     1
-all     48     53     4
+	want := `folder     files  lines  of tests
+.          1      3      3
+a/b        1      4      0
+a/b/btest  0      0      1
+many       46     46     1
+all        48     53     5
 
 longest file: a/b/long.go, 405 lines
 longest function: a/b/long.go Long, 81 lines

@@ -42,6 +42,12 @@ func (s *screenBuffer) Write(b []byte) (int, error) {
 	return s.buf.Write(b)
 }
 
+func (s *screenBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.String()
+}
+
 func TestRunEnds(t *testing.T) {
 	left := errors.New("left")
 	for name, c := range map[string]struct {
@@ -130,12 +136,12 @@ func TestNothingIsDrawnOutsideTheScreen(t *testing.T) {
 		}
 		d.show("second")
 		write(nothing)
-		if got := out.buf.String(); !strings.Contains(got, "first") || !strings.HasSuffix(got, leaveScreen) {
+		if got := out.String(); !strings.Contains(got, "first") || !strings.HasSuffix(got, leaveScreen) {
 			t.Errorf("got %q", got)
 		}
 		write(enterScreen)
 		write(nothing)
-		if got := out.buf.String(); !strings.Contains(got, "second") {
+		if got := out.String(); !strings.Contains(got, "second") {
 			t.Errorf("on the screen again: got %q", got)
 		}
 	})

@@ -74,6 +74,7 @@ var arrows = map[string][]string{
 		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/trace"},
 	"benchtop/internal/telemetry": {"benchtop/metrics"},
 	"benchtop/internal/attach":    {"benchtop/metrics"},
+	"benchtop/internal/assert":    {},
 	"benchtop/internal/ci":        {},
 	"benchtop/internal/race":      {},
 	"benchtop/internal/lines":     {},
@@ -116,7 +117,7 @@ var only = map[string][]string{
 }
 
 // forTests are packages that any test may import, and which tests need to make events into reports, views and results.
-var forTests = []string{"benchtop/internal/ci", "benchtop/internal/race", "benchtop/internal/simulator/simtest", "benchtop/datasets/hub/hubtest", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/tui/tuitest",
+var forTests = []string{"benchtop/internal/assert", "benchtop/internal/ci", "benchtop/internal/race", "benchtop/internal/simulator/simtest", "benchtop/datasets/hub/hubtest", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/tui/tuitest",
 	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.

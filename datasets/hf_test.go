@@ -338,7 +338,7 @@ func FuzzHFValue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, row, path string) {
 		object := hfValues(row)
 		if !strings.HasPrefix(row, "{") || !isJSON(row) {
-			t.Skip()
+			return
 		}
 		value, err := object.value(path)
 		if err == nil && !isJSON(string(value)) {

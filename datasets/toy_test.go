@@ -11,8 +11,10 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
+	"benchtop/internal/assert"
 )
+
+var same, complains = assert.Same, assert.Complains
 
 // toy is a tokenizer whose text is ids in decimal, joined by blanks. Encoding gives back what rewrite makes of each id.
 type toy struct {
@@ -164,24 +166,5 @@ func drain(t *testing.T, src interface{ Next() (Conversation, error) }) []Conver
 			t.Fatal(err)
 		}
 		all = append(all, c)
-	}
-}
-
-func same(t *testing.T, what string, got, want any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s: want -, got +\n%s", what, diff)
-	}
-}
-
-func complains(t *testing.T, err error, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("got no error, want one with %q", parts)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("got %q, want %q in it", err, part)
-		}
 	}
 }

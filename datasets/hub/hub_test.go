@@ -16,16 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets/hub/hubtest"
+	"benchtop/internal/assert"
 )
 
-func complains(t *testing.T, err error, parts ...string) {
-	t.Helper()
-	for _, part := range parts {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("got error %v, want one with %q", err, part)
-		}
-	}
-}
+var complains = assert.Complains
 
 // stub is a hub with one data set, org/name, that writes down what it is asked.
 type stub struct {

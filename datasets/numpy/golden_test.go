@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"benchtop/internal/assert"
 )
+
+var same = assert.Same
 
 // load reads a golden file: values that numpy and Python gave for the seeds named in it. A field that no test knows
 // fails, so that a test cannot leave out a part of the file.
@@ -71,13 +73,6 @@ func int64s(values []integer) []int64 {
 		out[i] = values[i].int64()
 	}
 	return out
-}
-
-func same(t *testing.T, what string, got, want any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s: want -, got +\n%s", what, diff)
-	}
 }
 
 // near compares values that went through a logarithm, whose last bits belong to the platform's library.

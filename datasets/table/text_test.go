@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/datasets/hub/hubtest"
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
 )
@@ -22,11 +23,7 @@ import (
 // written is the path of a file with that text.
 func written(t testing.TB, name, text string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return filepath.Join(hubtest.Plant(t, map[string]string{name: text}), name)
 }
 
 // all reads rows of those numbers, every row where they are nil, each as "number object".

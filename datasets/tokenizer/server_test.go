@@ -13,7 +13,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/assert"
 )
+
+var complains = assert.Complains
 
 // words answers like a server whose tokens are words, numbered by length, with a start marker 0.
 func words(t *testing.T) *httptest.Server {
@@ -110,18 +114,6 @@ func TestServerMissingParts(t *testing.T) {
 	complains(t, err, `no "tokens"`, advice)
 	_, err = ask(s).DecodeContext(t.Context(), []int{1})
 	complains(t, err, `no "prompt"`, advice)
-}
-
-func complains(t *testing.T, err error, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("got no error, want one with %q", parts)
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("got %q, want %q in it", err, part)
-		}
-	}
 }
 
 func TestCountAllKeepsTheOrder(t *testing.T) {

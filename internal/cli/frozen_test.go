@@ -68,10 +68,9 @@ func TestFrozenFlags(t *testing.T) {
 			}
 		}
 	}
-	if runtime.GOOS != "linux" {
-		t.Skip("other systems have other values of --pacer")
+	if runtime.GOOS == "linux" { // other systems have other values of --pacer
+		frozen(t, "flag_values.txt", values)
 	}
-	frozen(t, "flag_values.txt", values)
 }
 
 // valuesTold are the values that an error says a flag takes.

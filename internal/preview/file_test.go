@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/datasets/hub/hubtest"
 	"benchtop/datasets/tokenizer"
 	"benchtop/datasets/trace"
 )
@@ -17,11 +18,7 @@ import (
 // written is the path of a file with that text.
 func written(t testing.TB, name, text string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return filepath.Join(hubtest.Plant(t, map[string]string{name: text}), name)
 }
 
 // words counts a token for each word.

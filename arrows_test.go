@@ -15,8 +15,8 @@ import (
 var arrows = map[string][]string{
 	"benchtop":              {"benchtop/internal/cli"},
 	"benchtop/internal/cli": {"benchtop/..."},
-	"benchtop/tui":          {"benchtop/metrics", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart", "benchtop/tui/panels", "benchtop/tui/term", "benchtop/tui/form"},
-	"benchtop/tui/panels":   {"benchtop/metrics", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart"},
+	"benchtop/tui":          {"benchtop/metrics", "benchtop/metrics/grid", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart", "benchtop/tui/panels", "benchtop/tui/term", "benchtop/tui/form"},
+	"benchtop/tui/panels":   {"benchtop/metrics", "benchtop/metrics/grid", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart"},
 	"benchtop/tui/form":     {"benchtop/tui/screen", "benchtop/tui/term"},
 	"benchtop/tui/term":     {"benchtop/tui/noquery"},
 	"benchtop/tui/chart":    {"benchtop/tui/screen", "benchtop/tui/number"},
@@ -48,6 +48,7 @@ var arrows = map[string][]string{
 	"benchtop/datasets/chattemplate":   {"benchtop/datasets/endpoint", "benchtop/datasets/jsonscan", "benchtop/internal/pyjson"},
 	"benchtop/datasets/endpoint":       {},
 	"benchtop/metrics":                 {},
+	"benchtop/metrics/grid":            {},
 	"benchtop/metrics/event":           {"benchtop/metrics"},
 	"benchtop/metrics/event/eventtest": {"benchtop/metrics", "benchtop/metrics/event"},
 	"benchtop/metrics/saturation":      {"benchtop/metrics"},

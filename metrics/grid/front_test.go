@@ -1,0 +1,40 @@
+package grid
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// dominated is the definition, point by point.
+func dominated(points []Point, i int) bool {
+	p := points[i]
+	return slices.ContainsFunc(points, func(q Point) bool {
+		return q.PerUser >= p.PerUser && q.PerGPU >= p.PerGPU && (q.PerUser > p.PerUser || q.PerGPU > p.PerGPU)
+	})
+}
+
+// The front has exactly the points that no other dominates, equal ones included, whatever their order.
+func TestFront(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		points := make([]Point, draw.IntN(12))
+		for i := range points {
+			points[i] = Point{float64(draw.IntN(5)), float64(draw.IntN(5))}
+			if draw.IntN(10) == 0 {
+				points[i].PerGPU = math.NaN()
+			}
+		}
+		front := Front(points)
+		for i, p := range points {
+			want := !math.IsNaN(p.PerGPU) && !dominated(points, i)
+			if got := slices.Contains(front, i); got != want {
+				t.Fatalf("%v: point %d on the front: %t, want %t", points, i, got, want)
+			}
+		}
+		if !slices.IsSortedFunc(front, func(a, b int) int { return int(points[a].PerUser - points[b].PerUser) }) {
+			t.Fatalf("%v: front %v is not in order", points, front)
+		}
+	}
+}

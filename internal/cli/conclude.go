@@ -65,11 +65,8 @@ func (e *environment) report(p *prepared, o run.Outcome) error {
 	if d := e.display(); d != nil {
 		e.warn(d.recording.trouble())
 	}
-	if r := &o.Report; err == nil && r.Conclusion == metrics.RunFailed && r.Trouble != "" {
-		err = errors.New(r.Trouble)
-		if r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0 {
-			err = fmt.Errorf("all %d requests were in the warm-up, so there are no figures; shorten --warmup %s", r.WarmedUp, metrics.Duration(r.Plan.Warmup))
-		}
+	if err == nil {
+		err = requestsFailed(&o.Report)
 	}
 	if err != nil {
 		e.fail(exitFailed, err)
@@ -77,6 +74,17 @@ func (e *environment) report(p *prepared, o run.Outcome) error {
 		err = errors.New("not saved to its place")
 	}
 	return err
+}
+
+// requestsFailed is why the requests make a run a failure, nil where they do not.
+func requestsFailed(r *metrics.Report) error {
+	switch {
+	case r.Conclusion != metrics.RunFailed || r.Trouble == "":
+		return nil
+	case r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0:
+		return fmt.Errorf("all %d requests were in the warm-up, so there are no figures; shorten --warmup %s", r.WarmedUp, metrics.Duration(r.Plan.Warmup))
+	}
+	return errors.New(r.Trouble)
 }
 
 // printReport prints everything there is to read about a run, beside an older one unless that is nil; the headline result stands last. It ends with the first

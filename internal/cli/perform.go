@@ -90,13 +90,17 @@ func unbroken(ctx context.Context, prepare func(context.Context) (*prepared, err
 // begin performs a run that is prepared, and returns the exit code.
 func (e *environment) begin(p *prepared, signals chan os.Signal) int {
 	t := &console{env: e, hastened: make(chan struct{}), leave: p.leave, shown: e.display() != nil}
-	if err := p.open(t); err != nil {
+	if !isTerminal(e.stdout) {
+		p.LastResort = e.stdout
+	}
+	r, err := p.open(e, t)
+	if err != nil {
 		e.closeDisplay()
 		p.Files.Discard()
 		e.warn(p.close(e.say))
 		return e.failed(err)
 	}
-	r := t.run
+	t.run, t.files = r, p.Files
 
 	// A reader of our output that went away must not kill the run.
 	signal.Ignore(syscall.SIGPIPE)
@@ -110,58 +114,54 @@ func (e *environment) begin(p *prepared, signals chan os.Signal) int {
 	defer handling.Wait()
 	defer close(signals)
 	defer signal.Stop(signals)
-
-	// The screen ends when the user leaves it or the terminal is lost. The snapshots end with it, because single requests can
-	// still be looked at; without a screen, or after a bug, when the run is over.
-	publishing, stopPublishing := context.WithCancel(context.Background())
-	defer stopPublishing()
-	every := p.screen.progress
-	if t.shown {
-		every = snapshotEvery
-	}
-	snapshots := r.View().Publish(publishing, every)
-	r.Host(version())
-	outcome := make(chan run.Outcome, 1)
-	go func() {
-		o := r.Do()
-		outcome <- o
-		if !t.shown || r.View().Recent().State != metrics.Finished {
-			stopPublishing()
-		}
-	}()
-	if t.shown {
-		t.show(p, snapshots)
-	} else {
-		progress(e.stderr, snapshots)
-	}
 	defer r.Close()
-	return e.conclude(p, <-outcome, t.hastened)
+	var o run.Outcome
+	if t.shown {
+		o = play(r, snapshotEvery, true, func(snapshots <-chan metrics.Snapshot) { t.show(p, snapshots) })
+	} else {
+		o = play(r, p.screen.progress, false, func(snapshots <-chan metrics.Snapshot) { progress(e.stderr, snapshots) })
+	}
+	return e.conclude(p, o, t.hastened)
 }
 
 // snapshotEvery feeds the dashboard's header rate.
 const snapshotEvery = 500 * time.Millisecond
 
+// play does a run while watch takes its snapshots, a new one each time. They end when the run is over. With lasting they end when
+// watch returns, unless a bug ended the run: single requests can still be looked at until the user leaves the screen.
+func play(r *run.Run, each time.Duration, lasting bool, watch func(<-chan metrics.Snapshot)) run.Outcome {
+	publishing, stop := context.WithCancel(context.Background())
+	defer stop()
+	snapshots := r.View().Publish(publishing, each)
+	r.Host(version())
+	outcome := make(chan run.Outcome, 1)
+	go func() {
+		o := r.Do()
+		outcome <- o
+		if !lasting || r.View().Recent().State != metrics.Finished {
+			stop()
+		}
+	}()
+	watch(snapshots)
+	return <-outcome
+}
+
 // open reserves the run's files and builds it; the sinks hear of its events.
-func (p *prepared) open(t *console, sinks ...event.Sink) (err error) {
+func (p *prepared) open(env *environment, around run.Terminal, sinks ...event.Sink) (_ *run.Run, err error) {
 	p.Plan.Started = time.Now()
 	if p.Files, err = p.save.Reserve(p.Plan); err != nil {
-		return err
+		return nil, err
 	}
 	moved := p.Files.Notes()
-	t.env.warn(moved)
+	env.warn(moved)
 	p.Notes = append(p.Notes, moved...)
-	if !isTerminal(t.env.stdout) {
-		p.LastResort = t.env.stdout
-	}
-	p.Terminal, p.Room, p.Drawn, p.Share = t, checkLimits, p.fetching.Close, p.fetching.Share
+	p.Terminal, p.Room, p.Drawn, p.Share = around, checkLimits, p.fetching.Close, p.fetching.Share
 	p.SurviveHangUp = p.screen.onHangup == hangupContinue
 	p.Pictures = p.picturesBeside
 	if p.Server != nil {
 		p.Server.Poll()
 	}
-	t.run, err = run.New(p.Config, sinks...)
-	t.files = p.Files
-	return err
+	return run.New(p.Config, sinks...)
 }
 
 // console is the screen and the process around a run.

@@ -203,14 +203,14 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 	if err != nil {
 		t.Fatal(err)
 	}
-	around := &console{env: env}
-	if err := p.open(around, told); err != nil {
+	r, err := p.open(env, &console{env: env}, told)
+	if err != nil {
 		t.Fatal(err)
 	}
-	plan := *around.run.View().Snapshot().Plan
+	plan := *r.View().Snapshot().Plan
 	told.all = append([]event.Event{{Kind: event.Fact, Value: plan}}, told.all...) // as in a journal
-	around.run.View().Inspect(looksAt)
-	return p, around.run
+	r.View().Inspect(looksAt)
+	return p, r
 }
 
 // cutInRequest cuts a journal in the middle of its last request, as a kill does.

@@ -205,7 +205,7 @@ func (l *Levels) highest(a *metrics.Answer, order []*level) {
 // within makes a level the highest one within the objectives.
 func (l *Levels) within(a *metrics.Answer, v *level) {
 	enough, _ := l.plan.EnoughGood()
-	a.Within, a.Highest, a.HighestLevel, a.Confidence = true, v.Achieved(), v.index, probShareAtLeast(v.Good, v.Requests, enough)
+	a.Within, a.Highest, a.HighestLevel, a.Confidence = true, v.Achieved(), v.index, ShareAtLeast(v.Good, v.Requests, enough)
 }
 
 // lastSet is the outcome of the last setting of the load.
@@ -239,14 +239,14 @@ func (l *Levels) held(a *metrics.Answer) {
 	l.within(a, v)
 }
 
-// probShareAtLeast is the probability that the true share of good requests is at least least, when good of n were. It follows from
+// ShareAtLeast is the probability that the true share of good requests is at least least, when good of n were. It follows from
 // Bayes' rule with a uniform prior, and is that of a beta distribution,
 //
 //	P(share >= least) = 1 - I_least(good+1, n-good+1) = P(X <= good), X binomial of n+1 draws with chance least,
 //
 // where the sum of the binomial's terms is exact for any n. It assumes independent requests, which neighbours in a queue are not, so it
 // is a lower bound for the effect of chance.
-func probShareAtLeast(good, n int, least float64) float64 {
+func ShareAtLeast(good, n int, least float64) float64 {
 	switch {
 	case n <= 0 || good < 0 || good > n || math.IsNaN(least):
 		return 0

@@ -19,12 +19,12 @@ func TestSure(t *testing.T) {
 		{0, 0, 0.95, 0}, {5, 3, 0.95, 0}, {-1, 3, 0.95, 0}, {3, 3, 1, 0}, {3, 3, 0, 1}, {3, 3, math.NaN(), 0},
 		{1_000_000, 1_000_000, 0.95, 1}, {900_000, 1_000_000, 0.95, 0},
 	} {
-		if got := probShareAtLeast(c.good, c.n, c.least); math.Abs(got-c.want) > 1e-9 {
+		if got := ShareAtLeast(c.good, c.n, c.least); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%d of %d at least %v: %.10f sure, want %.10f", c.good, c.n, c.least, got, c.want)
 		}
 	}
 	for good, before := 0, -1.0; good <= 200; good++ {
-		got := probShareAtLeast(good, 200, 0.9)
+		got := ShareAtLeast(good, 200, 0.9)
 		if got < before || got < 0 || got > 1 {
 			t.Errorf("%d of 200: %v sure after %v", good, got, before)
 		}

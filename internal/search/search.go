@@ -1,0 +1,283 @@
+// Package search finds the highest load that meets objectives, in few measurements. It is an algorithm alone: it measures nothing, has
+// no clock, and says which load to measure next from the evidence that it was given.
+//
+// Several tiers of objectives share all measurements. The evidence of a load is pooled: counts of requests are added up, and no mean of
+// percentiles is taken. Since a higher load cannot be better for users, a load that does better than a lower one shows chance: the counts
+// of both are pooled until the share of good requests falls with the load (an isotonic regression).
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Evidence is the outcome of one measurement at a load for one tier.
+type Evidence struct {
+	// Good requests are within the objectives; Requests are all that count, 0 for no evidence. Share of them must be good, of 1.
+	Good, Requests int
+	Share          float64
+	// Missed: by something that more requests cannot mend, such as too few that were completed, or a figure of the run.
+	Missed bool
+	// Ratio is the latency that binds, at the share's quantile, over its limit: up to 1 within it; 0 if it is not known. It only guides the
+	// search to the next load.
+	Ratio float64
+}
+
+// Passed reports whether enough requests were good.
+func (e *Evidence) Passed() bool {
+	// The smallest surplus makes up for shares that are not quite what they are written as.
+	const surplus = 1e-9
+	return !e.Missed && e.Requests > 0 && float64(e.Good) >= e.Share*float64(e.Requests)-surplus
+}
+
+// Options are the bounds of a search. Loads are in requests per second or users.
+type Options struct {
+	// From is the first load, Most the highest that may be tried; both above 0.
+	From, Most float64
+	// Whole: loads are whole numbers, as users are.
+	Whole bool
+	// Precision is how far the highest load that passed may be from the lowest that failed, relative to the former; 0 for
+	// DefaultPrecision.
+	Precision float64
+	// Tiers are the names of the tiers; none for a single one without a name.
+	Tiers []string
+	// Runs is the most measurements; 0 for DefaultRuns, and a third of it more for each further tier.
+	Runs int
+	// Confidence is the probability from which on the verdict of a load near the border needs no further run; 0 for no repeats.
+	Confidence float64
+}
+
+// DefaultPrecision and DefaultRuns are those of a search that asks for no others.
+const (
+	DefaultPrecision = 0.05
+	DefaultRuns      = 12
+)
+
+// The constants of the search; the tests with made-up servers show how many runs they cost.
+const (
+	leastClimb  = 1.5   // the smallest factor from a load that passed to a higher one,
+	mostClimb   = 4.0   // the greatest,
+	blindClimb  = 2.0   // and that where no latency is known
+	lowest      = 128.0 // the first load over the lowest that is tried
+	flat        = 1.1   // a latency that falls by less than this factor,
+	flatOver    = 3.9   // while the load falls by this, has nothing to do with the load
+	inner       = 0.15  // part of a bracket, at either end, into which an estimate is not followed
+	runsAtALoad = 4     // runs that one load may take
+	digits      = 3     // of a load that is not whole
+)
+
+// Purpose is the reason for a probe.
+type Purpose string
+
+const (
+	// Climb: nothing failed yet, or nothing passed. Narrow: between a load that passed and one that failed. Repeat: a verdict near the border
+	// may be chance.
+	Climb  Purpose = "climb"
+	Narrow Purpose = "narrow"
+	Repeat Purpose = "repeat"
+)
+
+// Probe is a measurement to make. Tier is the one that asks for it; it serves all.
+type Probe struct {
+	Load    float64
+	Purpose Purpose
+	Tier    int
+}
+
+// Search is a search under way. Its owner calls Next, measures, and calls Observe.
+type Search struct {
+	o      Options
+	points []*point // by load
+	runs   int
+	widths []float64 // the logarithm of each tier's bracket when it was narrowed last
+}
+
+// point is all evidence of a load.
+type point struct {
+	load  float64
+	runs  int
+	tiers []pool
+}
+
+// New begins a search.
+func New(o Options) *Search {
+	if len(o.Tiers) == 0 {
+		o.Tiers = []string{""}
+	}
+	o.Precision = cmp.Or(o.Precision, DefaultPrecision)
+	o.Runs = cmp.Or(o.Runs, DefaultRuns+(len(o.Tiers)-1)*DefaultRuns/3)
+	o.From = min(o.From, o.Most)
+	return &Search{o: o, widths: make([]float64, len(o.Tiers))}
+}
+
+// Observe adds a measurement, with the evidence of each tier in order. Those of an earlier search of the same loads may be added, too;
+// they count as runs.
+func (s *Search) Observe(load float64, tiers []Evidence) {
+	i, known := slices.BinarySearchFunc(s.points, load, func(p *point, load float64) int { return cmp.Compare(p.load, load) })
+	if !known {
+		s.points = slices.Insert(s.points, i, &point{load: load, tiers: make([]pool, len(s.o.Tiers))})
+	}
+	p := s.points[i]
+	p.runs++
+	s.runs++
+	for i := range min(len(tiers), len(p.tiers)) {
+		p.tiers[i].add(&tiers[i])
+	}
+}
+
+// Next is the load to measure next; not ok if the search is over.
+func (s *Search) Next() (next Probe, ok bool) {
+	if s.runs >= s.o.Runs {
+		return Probe{}, false
+	}
+	var best demand
+	for tier := range s.o.Tiers {
+		if d := s.demand(tier); d.urgency > best.urgency {
+			best = d
+		}
+	}
+	if best.urgency == 0 {
+		return Probe{}, false
+	}
+	if best.Purpose == Narrow {
+		s.widths[best.Tier] = best.width
+	}
+	return best.Probe, true
+}
+
+// demand is a probe that a tier asks for. The most urgent is made: climbs come first, then the widest bracket is narrowed, and repeats come last.
+type demand struct {
+	Probe
+	urgency float64 // 0: nothing to ask for
+	width   float64
+}
+
+const (
+	climbing  = 1e6
+	narrowing = 1e3
+)
+
+// demand is the probe that a tier needs.
+func (s *Search) demand(tier int) demand {
+	if len(s.points) == 0 {
+		return demand{Probe: Probe{s.o.From, Climb, tier}, urgency: climbing}
+	}
+	low, high := s.border(tier)
+	switch {
+	case low == nil && high == nil: // measured, without a request that counts
+		p := s.points[len(s.points)-1]
+		if p.runs >= runsAtALoad {
+			return demand{}
+		}
+		return demand{Probe: Probe{p.load, Repeat, tier}, urgency: climbing}
+	case high == nil:
+		if load := s.up(low); load > low.top() {
+			// The highest of several tiers' climbs leaves the fewest of them without a bracket.
+			return demand{Probe: Probe{load, Climb, tier}, urgency: climbing * (1 + load/s.o.Most)}
+		}
+	case low == nil:
+		if load, hope := s.down(high); hope {
+			return demand{Probe: Probe{load, Climb, tier}, urgency: climbing}
+		}
+		return demand{}
+	default:
+		if load, width := s.between(tier, low, high); width > 0 {
+			return demand{Probe: Probe{load, Narrow, tier}, urgency: narrowing * (1 + width), width: width}
+		}
+	}
+	return s.repeat(tier, low, high)
+}
+
+// up is a load above one that passed: far above it where latencies are far from their limits.
+func (s *Search) up(low *block) float64 {
+	top := low.top()
+	factor := blindClimb
+	if r := low.last().tiers[low.tier].ratio(); r > 0 {
+		factor = min(max(1/r, leastClimb), mostClimb)
+	}
+	next := s.round(top * factor)
+	if s.o.Whole {
+		next = max(next, top+1)
+	}
+	return min(next, s.o.Most)
+}
+
+// down is a load below one that failed. There is no hope where a lower load is not tried, or where less load makes the latency no shorter.
+func (s *Search) down(high *block) (load float64, hope bool) {
+	bottom := high.bottom()
+	factor := blindClimb
+	if r := high.points[0].tiers[high.tier].ratio(); r > 0 {
+		factor = min(max(r, leastClimb), mostClimb)
+		for _, p := range s.points {
+			if far := p.tiers[high.tier].ratio(); p.load >= flatOver*bottom && far > 0 && far < flat*r {
+				return 0, false
+			}
+		}
+	}
+	load = s.round(bottom / factor)
+	return load, load >= s.o.From/lowest && load > 0 && load < bottom
+}
+
+// between is a load inside a bracket, and the bracket's width as a logarithm; 0 if it is narrow enough.
+func (s *Search) between(tier int, low, high *block) (load, width float64) {
+	l, h := low.top(), high.bottom()
+	near := 1 + s.o.Precision
+	if h <= l*near || s.o.Whole && h-l <= 1 {
+		return 0, 0
+	}
+	width = math.Log(h / l)
+	guess := math.Sqrt(l * h)
+	rl, rh := low.last().tiers[tier].ratio(), high.points[0].tiers[tier].ratio()
+	// A bracket that shrank by less than a half is bisected: the estimate was no good.
+	creeps := s.widths[tier] > 0 && width > s.widths[tier]/2
+	if rl > 0 && rl < 1 && rh > 1 && !creeps {
+		part := math.Log(rl) / (math.Log(rl) - math.Log(rh))
+		at := l * math.Exp(width*min(max(part, inner), 1-inner))
+		switch {
+		case at < l*near: // a failure there ends it
+			guess = l * near
+		case at > h/near: // a pass there ends it
+			guess = h / near
+		default: // just below the border; just above it follows
+			guess = at / math.Sqrt(near)
+		}
+	}
+	load = s.round(guess)
+	if s.o.Whole {
+		load = min(max(load, l+1), h-1)
+	}
+	if load <= l || load >= h {
+		load = math.Sqrt(l * h)
+	}
+	return load, width
+}
+
+// repeat asks for another run at the border where its verdict may be chance, at the load of which least is known.
+func (s *Search) repeat(tier int, low, high *block) (d demand) {
+	doubt := func(b *block, confidence float64) {
+		if b == nil || confidence >= s.o.Confidence {
+			return
+		}
+		p := b.leastKnown()
+		if urgency := 1 + s.o.Confidence - confidence; p.runs < runsAtALoad && urgency > d.urgency {
+			d = demand{Probe: Probe{p.load, Repeat, tier}, urgency: urgency}
+		}
+	}
+	doubt(low, low.confidence())
+	doubt(high, 1-high.confidence())
+	return d
+}
+
+// round makes a load whole, or one that a person can read.
+func (s *Search) round(load float64) float64 {
+	if s.o.Whole {
+		return max(1, math.Floor(load))
+	}
+	short, err := strconv.ParseFloat(strconv.FormatFloat(load, 'g', digits, 64), 64)
+	if err != nil {
+		return load
+	}
+	return min(short, s.o.Most)
+}

@@ -67,6 +67,8 @@ type Plan struct {
 	Metrics     []Latency `json:"metrics"`
 	Percentiles []float64 `json:"percentiles"`
 	Goodput     SLO       `json:"goodput,omitempty"`
+	// Tiers are named objectives that the run is judged by side by side; nil for none. Goodput is that of the first.
+	Tiers []Tier `json:"tiers,omitempty"`
 	// Gates are conditions under which the run counts as failed.
 	Gates []Gate `json:"gates,omitempty"`
 	// SkipTokenizer leaves figures that need token counts out of the report, as vLLM does without a tokenizer.

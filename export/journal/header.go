@@ -30,6 +30,7 @@ type planLine struct {
 	Ramp       *rampLine       `json:"ramp,omitempty"`
 	Stages     []stageLine     `json:"stages,omitempty"`
 	Goodput    []objectiveLine `json:"goodput,omitempty"`
+	Tiers      []tierLine      `json:"tiers,omitempty"`
 	Gates      []gateLine      `json:"gates,omitempty"`
 	GPUPrice   metrics.Rate    `json:"gpu_price,omitempty"`
 	Find       *findLine       `json:"find,omitempty"`
@@ -49,6 +50,21 @@ type stageLine struct {
 type objectiveLine struct {
 	metrics.Objective
 	LimitMS metrics.Rate `json:"limit_ms"`
+}
+
+type tierLine struct {
+	Name string          `json:"name"`
+	SLO  []objectiveLine `json:"slo"`
+}
+
+func objectiveLines(slo metrics.SLO) []objectiveLine {
+	return metrics.Each(slo, func(o metrics.Objective) objectiveLine { return objectiveLine{o, metrics.Rate(o.LimitMS)} })
+}
+
+func objectives(lines []objectiveLine) metrics.SLO {
+	return metrics.Each(lines, func(o objectiveLine) metrics.Objective {
+		return metrics.Objective{Metric: o.Metric, LimitMS: float64(o.LimitMS)}
+	})
 }
 
 type gateLine struct {
@@ -73,8 +89,9 @@ func appendHeader(b []byte, plan metrics.Plan) ([]byte, error) {
 	for _, s := range plan.Stages {
 		line.Stages = append(line.Stages, stageLine{s, metrics.Rate(s.Rate)})
 	}
-	for _, o := range plan.Goodput {
-		line.Goodput = append(line.Goodput, objectiveLine{o, metrics.Rate(o.LimitMS)})
+	line.Goodput = objectiveLines(plan.Goodput)
+	for _, t := range plan.Tiers {
+		line.Tiers = append(line.Tiers, tierLine{t.Name, objectiveLines(t.SLO)})
 	}
 	for _, g := range plan.Gates {
 		line.Gates = append(line.Gates, gateLine{g, metrics.Rate(g.Limit)})
@@ -101,9 +118,9 @@ func (l *planLine) plan() metrics.Plan {
 		s.Stage.Rate = float64(s.Rate)
 		p.Stages = append(p.Stages, s.Stage)
 	}
-	for _, o := range l.Goodput {
-		o.Objective.LimitMS = float64(o.LimitMS)
-		p.Goodput = append(p.Goodput, o.Objective)
+	p.Goodput = objectives(l.Goodput)
+	for _, t := range l.Tiers {
+		p.Tiers = append(p.Tiers, metrics.Tier{Name: t.Name, SLO: objectives(t.SLO)})
 	}
 	for _, g := range l.Gates {
 		g.Gate.Limit = float64(g.Limit)

@@ -35,9 +35,9 @@ type loadOptions struct {
 	find                  metrics.Find
 
 	promptsGiven bool
-	allRows      bool        // 0 prompts are as many as the data set has
-	selfTimed    bool        // a trace says when requests start
-	within       metrics.SLO // of a search
+	allRows      bool   // 0 prompts are as many as the data set has
+	selfTimed    bool   // a trace says when requests start
+	within       string // the objectives of a search for a person, "" for none
 }
 
 // defineDraws adds the flags that say how many prompts are drawn, and from which seed.
@@ -69,7 +69,7 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "fail a request when no chunk arrives for this long after its first")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "fail a request after this time")
 	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may continue after you quit")
-	f.BoolVar(&o.findRate, "find", false, "search for the highest request rate within --goodput: raise the rate until objectives are missed, narrow down, hold the result")
+	f.BoolVar(&o.findRate, "find", false, "search for the highest request rate within --goodput or each --tier: raise the rate until objectives are missed, narrow down, hold the result")
 	f.BoolVar(&o.find.Users, "find-users", false, "search for the highest number of closed-loop users instead")
 	f.Float64Var(&o.find.From, "find-from", 1, "load at which the search starts, in requests per second or users")
 	f.Float64Var(&o.find.Most, "find-most", 1000, "highest load the search tests")
@@ -95,7 +95,7 @@ func (o *loadOptions) shapes() (all []shape.Shape) {
 	b := shape.Bounds{Count: max(o.prompts, least), Asked: o.promptsGiven, Duration: o.duration, Limit: o.concurrency}
 	burstiness := float64(o.burstiness)
 	if o.searching() {
-		all = append(all, shape.NewSearch(b, o.find, strings.ReplaceAll(o.within.String(), " ", ", ")))
+		all = append(all, shape.NewSearch(b, o.find, o.within))
 	}
 	if o.selfTimed {
 		all = append(all, shape.Trace{Bounds: b})
@@ -120,8 +120,8 @@ func (o *loadOptions) shapes() (all []shape.Shape) {
 }
 
 // check reports problems of the flags and of the load they make.
-func (o *loadOptions) check(given *pflag.FlagSet, slo metrics.SLO) (p usage.Problems) {
-	o.promptsGiven, o.within = given.Changed("num-prompts"), slo
+func (o *loadOptions) check(given *pflag.FlagSet, within string) (p usage.Problems) {
+	o.promptsGiven, o.within = given.Changed("num-prompts"), within
 	p.BadIf(!(o.rate > 0), "--request-rate %s: must be more than 0", &o.rate)
 	p.BadIf(!(o.burstiness > 0), "--burstiness %s: must be more than 0", &o.burstiness)
 	p.BadIf(o.concurrency < 0, "--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
@@ -206,7 +206,7 @@ func (o *loadOptions) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 		return
 	}
 	p.BadIf(o.findRate && o.find.Users && given.Changed("find"), "--find and --find-users: choose one, a rate or users")
-	p.BadIf(len(o.within) == 0, "--find: give the objectives with --goodput, as --goodput ttft:500 tpot:50")
+	p.BadIf(o.within == "", "--find: give the objectives with --goodput, as --goodput ttft:500 tpot:50, or with --tier")
 	for _, name := range []string{"num-prompts", "request-rate", "ramp-up-strategy", "ramp-over", "stages", "concurrency-stages"} {
 		p.BadIf(given.Changed(name),
 			"--find and --%s: the search sets the load and ends the run; start it with --find-from, limit it with --find-most or --duration", name)

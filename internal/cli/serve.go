@@ -329,7 +329,7 @@ func (o *serveOptions) parse(args []string) error {
 	o.client.unstamped = o.server.Target != nil && o.server.Target.Local() && len(o.server.Others) == 0
 	o.load.allRows = o.prompts.Needs().AllRows
 	o.load.selfTimed = o.prompts.SelfTiming()
-	problems = append(problems, o.load.check(all, metrics.SLO(o.report.goodput))...)
+	problems = append(problems, o.load.check(all, o.report.within())...)
 	problems = append(problems, o.content.Check(all, o.server.Protocol)...)
 	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, o.load.searching(), o.server.Protocol)...)
 	problems = append(problems, o.report.check(all, o.server.Protocol)...)

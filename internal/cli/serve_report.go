@@ -30,6 +30,7 @@ import (
 type reportOptions struct {
 	metrics, percentiles string
 	goodput              argv.Objectives
+	tiers                tierFlags
 	gates                []metrics.Gate
 	label                string
 	metadata             argv.Pairs
@@ -51,6 +52,7 @@ func (o *reportOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
 	f.Var(&o.goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
 	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
+	o.tiers.define(f)
 	f.Var(argv.List(&o.gates, "condition", metrics.ParseGate), "fail-on", "exit with code 3 if this condition is met, as 'p99_ttft_ms>500' or 'goodput<90%'; repeatable")
 	_ = f.SetAnnotation("fail-on", argv.Variadic, nil)
 	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
@@ -86,8 +88,10 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 			o.parsedPercentiles = append(o.parsedPercentiles, v)
 		}
 	}
+	o.tiers.check(&p)
+	p.BadIf(len(o.tiers) > 0 && len(o.goodput) > 0, "--goodput and --tier: choose one; the first tier stands for --goodput")
 	for _, g := range o.gates {
-		p.BadIf(g.NeedsObjectives() && len(o.goodput) == 0, "--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
+		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0, "--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
 	}
 	var err error
 	if o.parsedMetadata, err = o.metadata.Split("metadata"); err != nil {
@@ -109,8 +113,10 @@ func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p us
 	if !given.Changed("percentile-metrics") {
 		o.metrics = metrics.E2EL.Key() // as with vLLM
 	}
-	for _, x := range o.goodput {
-		p.BadIf(x.Metric.Streams(), "--goodput %s: backend %s does not stream, so only e2el exists", x.Metric, backend)
+	for name, all := range map[string]metrics.SLO{"goodput": metrics.SLO(o.goodput), "tier": o.tiers.limits()} {
+		for _, x := range all {
+			p.BadIf(x.Metric.Streams(), "--%s %s: backend %s does not stream, so only e2el exists", name, x.Metric, backend)
+		}
 	}
 	for _, g := range o.gates {
 		if l, ok := g.Latency(); ok && l.Streams() {
@@ -120,10 +126,29 @@ func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p us
 	return p
 }
 
+// slo are the objectives of the run: those of the first tier, where there are tiers.
+func (o *reportOptions) slo() metrics.SLO {
+	if len(o.tiers) > 0 {
+		return o.tiers[0].SLO
+	}
+	return metrics.SLO(o.goodput)
+}
+
+// within are the objectives of a search for a person, "" for none.
+func (o *reportOptions) within() string {
+	switch slo := o.slo(); {
+	case len(slo) == 0:
+		return ""
+	case len(o.tiers) == 0:
+		return strings.ReplaceAll(slo.String(), " ", ", ") + " (ms)"
+	}
+	return metrics.JoinWords(metrics.Each(o.tiers, func(t metrics.Tier) string { return t.Name }), " and ")
+}
+
 // plan enters the contents of the report into a plan.
 func (o *reportOptions) plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
-	p.Goodput, p.Gates = metrics.SLO(o.goodput), o.gates
+	p.Goodput, p.Tiers, p.Gates = o.slo(), o.tiers, o.gates
 	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold, MinWindow: o.steadyMinWindow}
 }
 

@@ -73,7 +73,7 @@ func (s Search) Peak(int) Demand { return Users{s.Bounds}.Peak(0) }
 
 // Describe is the range, the objectives and how long the result is held.
 func (s Search) Describe(int) string {
-	return fmt.Sprintf("search %s to %s %s for the highest load within %s (ms), held for %s",
+	return fmt.Sprintf("search %s to %s %s for the highest load within %s, held for %s",
 		metrics.LoadNumber(s.Find.From), metrics.LoadNumber(s.Find.Most), metrics.LoadUnit(s.Find.Users), s.Within, metrics.Duration(s.Find.Hold))
 }
 

@@ -43,8 +43,8 @@ func TestShapes(t *testing.T) {
 		{NewUserStages(Bounds{Count: 1000}, users), 1000, 0, 4, 3 * sec, true, true, Demand{9, 0, 4}, "stages of 4, 9 users"},
 		{Trace{Bounds{Count: 1000}}, 1000, 40, 0, 0, false, false, Demand{}, "at the times of the trace"},
 		{Trace{Bounds{Count: 1000, Duration: sec, Limit: 7}}, 1000, 10, 7, sec, false, false, Demand{7, 0, 7}, "at the times of the trace, at most 7 in flight"},
-		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 1, Most: 9, Hold: sec}, "ttft:500"), 1000, 0, 0, 0, true, false, Demand{}, "search 1 to 9 req/s for the highest load within ttft:500 (ms), held for 1s"},
-		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 2, Most: 9, Hold: sec, Users: true}, "ttft:500"), 1000, 0, 2, 0, true, true, Demand{2, 0, 2}, "search 2 to 9 users for the highest load within ttft:500 (ms), held for 1s"},
+		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 1, Most: 9, Hold: sec}, "ttft:500 (ms)"), 1000, 0, 0, 0, true, false, Demand{}, "search 1 to 9 req/s for the highest load within ttft:500 (ms), held for 1s"},
+		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 2, Most: 9, Hold: sec, Users: true}, "ttft:500 (ms)"), 1000, 0, 2, 0, true, true, Demand{2, 0, 2}, "search 2 to 9 users for the highest load within ttft:500 (ms), held for 1s"},
 	} {
 		s := c.shape
 		var times []time.Duration

@@ -3,6 +3,7 @@ package eventtest
 
 import (
 	"iter"
+	"math"
 	"time"
 
 	"benchtop/metrics"
@@ -87,6 +88,7 @@ const (
 // three gaps between chunks, B got several tokens per chunk, C got one token late and D was refused. Beside them went three probes, and the server
 // drafted tokens. The client watched itself, the server's metrics page and two accelerators.
 func Sample() (metrics.Run, []metrics.Request) {
+	gold := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 1000}}
 	plan := metrics.Plan{
 		Version: "1.2.3", Command: []string{"benchtop", "serve", "--model", "org/M", "--header", "***"},
 		Started: time.Date(2026, 10, 6, 10, 15, 0, 0, time.Local),
@@ -96,7 +98,8 @@ func Sample() (metrics.Run, []metrics.Request) {
 		Metrics: []metrics.Latency{metrics.E2EL, metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2ELQueued, metrics.SlotWait},
 		// In the order of the command line.
 		Percentiles: []float64{50, 99.9},
-		Goodput:     metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 1000}},
+		Goodput:     gold,
+		Tiers:       []metrics.Tier{{Name: "gold", SLO: gold}, {Name: "bronze", SLO: metrics.SLO{{Metric: metrics.TTFT, LimitMS: math.Inf(1)}}}},
 		Metadata:    []metrics.Pair{{Key: "tp", Value: "1"}},
 		Detailed:    true,
 		Timestamps:  metrics.KernelStamps,

@@ -12,62 +12,45 @@ import (
 	"benchtop/tui/panels"
 )
 
-// onKeys takes a key, or several: keys typed fast over a slow line arrive in one read, and Bubble Tea makes one message of them. A paste is text
-// for a prompt.
-func (m *model) onKeys(msg tea.KeyMsg) tea.Cmd {
+// eachKey takes the keys of a message one by one: keys typed fast over a slow line arrive in one read, and Bubble Tea makes one message of them. A
+// paste stays whole.
+func eachKey(msg tea.KeyMsg, take func(tea.KeyMsg) tea.Cmd) tea.Cmd {
 	if msg.Type != tea.KeyRunes || msg.Paste || msg.Alt {
-		if m.prompt != nil {
-			return m.onPrompt(msg)
-		}
-		if msg.Paste {
-			return nil
-		}
-		return m.onKey(msg.String())
+		return take(msg)
 	}
 	var all []tea.Cmd
 	for _, r := range msg.Runes {
-		if m.prompt != nil { // the rune before may have opened it
-			all = append(all, m.onPrompt(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
-			continue
-		}
-		all = append(all, m.onKey(string(r)))
+		all = append(all, take(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}))
 	}
 	return tea.Sequence(all...)
 }
 
+// onKeys takes one key, or a paste, which is text for a prompt.
+func (m *model) onKeys(msg tea.KeyMsg) tea.Cmd {
+	switch {
+	case m.prompt != nil:
+		return m.onPrompt(msg)
+	case msg.Paste:
+		return nil
+	}
+	return m.onKey(msg.String())
+}
+
 func (m *model) onKey(key string) tea.Cmd {
 	if m.prep != nil {
-		return m.prep.key(key)
+		return m.onPreparation(key)
 	}
-	b := m.lookup(key)
-	if m.helping && (b == nil || !b.anywhere) {
-		m.onHelp(key)
+	b := keymap.lookup(m, key)
+	if m.help.open && (b == nil || !b.anywhere) {
+		m.help.key(key)
+		m.show()
 		return nil
 	}
 	if b == nil {
 		return nil
 	}
-	var cmd tea.Cmd
-	if b.ask != nil {
-		cmd = b.ask(m)
-	} else {
-		b.do(m)
-	}
-	m.show()
-	return cmd
-}
-
-// onHelp takes a key while the help is open: it scrolls, or any other key closes it.
-func (m *model) onHelp(key string) {
-	switch key {
-	case "j", "down":
-		m.helpTop++
-	case "k", "up":
-		m.helpTop = max(0, m.helpTop-1)
-	default:
-		m.helping, m.helpTop = false, 0
-	}
-	m.show()
+	defer m.show()
+	return b.press(m)
 }
 
 func (m *model) turnBy(by int) {
@@ -89,8 +72,8 @@ func (m *model) zoom() {
 	m.zoomed = m.focus != ""
 }
 
-// escape goes back one step: out of what is open, then of what is set.
-func (m *model) escape() {
+// escape goes back one step: out of what is open, then of what is set, then to the sweep around the run.
+func (m *model) escape() tea.Cmd {
 	switch {
 	case onList(m) && m.list.Close():
 	case m.zoomed:
@@ -101,9 +84,12 @@ func (m *model) escape() {
 		m.setLogFilter("")
 	case m.until > 0 && onPanels(m):
 		m.until = 0
-	default:
+	case m.focus != "":
 		m.focus = ""
+	case m.Within != "":
+		return tea.Quit
 	}
+	return nil
 }
 
 func (m *model) openRequest() {
@@ -142,7 +128,7 @@ func (m *model) command(c metrics.Command) {
 
 // leaves reports whether the way out leaves the run as it is: the run is over, or this screen does not control it.
 func (m *model) leaves() bool {
-	return m.over() || m.ReadOnly || m.Player != nil || m.Attached && !m.controls && m.stops == 0
+	return m.over() || m.Within != "" || m.ReadOnly || m.Player != nil || m.Attached && !m.controls && m.stops == 0
 }
 
 // stop drains the run the first time, aborts it the second time, and leaves without waiting the third time. A viewer without control leaves at once.
@@ -151,7 +137,7 @@ func (m *model) stop() tea.Cmd {
 		return tea.Quit
 	}
 	m.stops++
-	m.helping, m.controls = false, false
+	m.help.open, m.controls = false, false
 	if m.stops > 2 {
 		return tea.Quit
 	}
@@ -223,9 +209,8 @@ func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 	switch {
 	case m.prompt != nil || e.Action != tea.MouseActionPress:
 		return nil
-	case m.helping:
-		m.onHelp(map[tea.MouseButton]string{tea.MouseButtonWheelUp: "up", tea.MouseButtonWheelDown: "down"}[e.Button])
-		return nil
+	case m.help.open:
+		m.help.key(map[tea.MouseButton]string{tea.MouseButtonWheelUp: "up", tea.MouseButtonWheelDown: "down"}[e.Button])
 	case e.Button == tea.MouseButtonWheelUp:
 		m.wheel(panels.Up)
 	case e.Button == tea.MouseButtonWheelDown:

@@ -35,11 +35,11 @@ func TestHelpScrolls(t *testing.T) {
 		t.Error("the wheel did not scroll back")
 	}
 	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonLeft})
-	if m.helping {
+	if m.help.open {
 		t.Error("a click did not close the help")
 	}
 	press(m, "?", "x")
-	if m.helping {
+	if m.help.open {
 		t.Error("x did not close the help")
 	}
 }
@@ -192,10 +192,10 @@ func TestWheelAndOtherButtons(t *testing.T) {
 	if _, cmd := m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonLeft}); cmd != nil {
 		t.Error("a click on a preparation did something")
 	}
-	if cmd := m.prep.key("x"); cmd != nil {
+	if cmd := m.onPreparation("x"); cmd != nil {
 		t.Error("x does something to a preparation")
 	}
-	if cmd := m.prep.key("ctrl+l"); cmd == nil {
+	if cmd := m.onPreparation("ctrl+l"); cmd == nil {
 		t.Error("ctrl+l does not draw anew")
 	}
 }

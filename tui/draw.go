@@ -51,14 +51,14 @@ func (m *model) draw() {
 	h := m.header()
 	if l.Tiny {
 		c.Safely(h.DrawTiny)
-		m.drawTinyPrompt(c)
+		m.prompt.drawTiny(c)
 		return
 	}
 	m.screen.Clear()
 	m.drawPanels(c, l)
 	l.Head.Of(c).Safely(h.Draw)
 	l.Verdict.Of(c).Safely(func(c screen.Canvas) { h.DrawVerdict(c, l.Head.H == 1) })
-	l.Keys.Of(c).Safely(m.drawKeys)
+	l.Keys.Of(c).Safely(func(c screen.Canvas) { drawKeys(c, m.notice.text, m.keyItems()) })
 	below := c.Sub(0, l.Head.H, m.w, m.h-l.Head.H-l.Keys.H)
 	if m.stopping() {
 		m.drawStopping(below, m.shown)
@@ -66,8 +66,8 @@ func (m *model) draw() {
 	if m.prompt != nil {
 		m.prompt.draw(below)
 	}
-	if m.helping {
-		m.drawHelp(below)
+	if m.help.open {
+		m.help.draw(below, keymap.help(m))
 	}
 }
 
@@ -86,6 +86,8 @@ func (m *model) header() panels.Header {
 	}
 	h.Slower = m.limiter.Sign(m.ASCII)
 	switch {
+	case m.Within != "":
+		h.Viewer = m.Within
 	case m.Attached && m.ReadOnly:
 		h.Viewer = "attached, read only"
 	case m.Attached:
@@ -161,43 +163,6 @@ func overlay(c screen.Canvas, title string, w, h int, corner bool) screen.Canvas
 	return b.Sub(2, 1, b.W-4, b.H-2)
 }
 
-// drawHelp lists the keys, in two columns where one is too high and there is room for two.
-func (m *model) drawHelp(c screen.Canvas) {
-	rows := m.helpLines()
-	keys, most := 0, 0
-	for _, r := range rows {
-		keys, most = max(keys, screen.Width(r[0])), max(most, screen.Width(r[1]))
-	}
-	column, columns := keys+2+most, 1
-	if len(rows) > c.H-2 && 2*column+helpGap+4 <= c.W {
-		columns = 2
-	}
-	high := (len(rows) + columns - 1) / columns
-	in := overlay(c, "Help (any key closes)", columns*column+(columns-1)*helpGap, high, false)
-	if high > in.H { // j and k show the rest
-		m.helpTop = min(m.helpTop, high-in.H)
-	} else {
-		m.helpTop = 0
-	}
-	for i, r := range rows {
-		at := in.Sub(i/high*(column+helpGap), i%high-m.helpTop, column, 1)
-		if i%high < m.helpTop {
-			continue
-		}
-		if r[0] == "" {
-			at.Print(keys+2, 0, r[1], screen.Label)
-			continue
-		}
-		at.Right(keys, 0, r[0], screen.Strong)
-		at.Print(keys+2, 0, r[1], screen.Text)
-	}
-	if high > in.H {
-		in.Print(0, 0, "↓", screen.Label)
-	}
-}
-
-const helpGap = 3 // columns between columns
-
 // drawStopping shows the fate of the requests in flight and of the result.
 func (m *model) drawStopping(c screen.Canvas, s *metrics.Snapshot) {
 	flying := s.Waiting + s.Running
@@ -238,9 +203,12 @@ type notice struct {
 const noticed = 4 * time.Second
 
 // notify shows a notice, which may be foreign text.
-func (m *model) notify(words string) {
+func (m *model) notify(words string) { m.notice.say(words, m.HeaderEvery) }
+
+// say replaces the notice, unless there are no words. A tick takes so long.
+func (n *notice) say(words string, tick time.Duration) {
 	if words = screen.Sanitize(words); words != "" {
-		m.notice = notice{words, int((noticed + m.HeaderEvery - 1) / m.HeaderEvery)}
+		*n = notice{words, int((noticed + tick - 1) / tick)}
 	}
 }
 

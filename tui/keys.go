@@ -5,31 +5,9 @@ import (
 	"benchtop/tui/screen"
 	"fmt"
 	"image"
-	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
-
-// binding ties keys to an action, and to their words on the bottom line and in the help.
-type binding struct {
-	keys []string
-	show string                // the keys on the screen
-	what string                // for the help
-	foot func(m *model) string // for the bottom line; nil or "" keeps it off
-	// when says where the keys work; nil: everywhere. Elsewhere the same keys may have another action.
-	when func(m *model) bool
-	// with says which kinds of dashboard have the keys; nil: all.
-	with func(m *model) bool
-	// do is the action; ask is one with a command for Bubble Tea.
-	do  func(m *model)
-	ask func(m *model) tea.Cmd
-	// early puts the keys before others on the bottom line while they matter: the way back, and the keys that change the load.
-	early bool
-	// anywhere says that the keys work while the help is open, too.
-	anywhere bool
-}
-
-func always(s string) func(*model) string { return func(*model) string { return s } }
 
 // Kinds of pages.
 func onLog(m *model) bool     { return m.pageNow().Scrolls }
@@ -48,33 +26,33 @@ func changes(m *model) bool  { return m.Player == nil && !m.ReadOnly }
 func joined(m *model) bool   { return m.Attached && !m.ReadOnly }
 func controls(m *model) bool { return m.controls }
 
-var keymap = append(pageKeys(), []binding{
+var keymap = append(pageKeys(), keys[*model]{
 	{keys: []string{"tab"}, show: "Tab", what: "next page (Shift: previous)", do: by((*model).turnBy, 1)},
 	{keys: []string{"shift+tab"}, do: by((*model).turnBy, -1)},
 
 	{keys: []string{"j", "down"}, when: onLines, do: by((*model).move, panels.Down)},
-	{keys: []string{"k", "up"}, show: "j k", what: "scroll (or arrows)", foot: always("scroll"), when: onLog, do: by((*model).move, panels.Up)},
+	{keys: []string{"k", "up"}, show: "j k", what: "scroll (or arrows)", word: "scroll", when: onLog, do: by((*model).move, panels.Up)},
 	{keys: []string{"pgdown", "ctrl+f"}, when: onLines, do: by((*model).move, panels.PageDown)},
 	{keys: []string{"pgup", "ctrl+b"}, show: "PgUp PgDn", what: "scroll a page", when: onLog, do: by((*model).move, panels.PageUp)},
 	{keys: []string{"g", "home"}, when: onLines, do: by((*model).move, panels.Top)},
-	{keys: []string{"G", "end"}, show: "g G", what: "first, last", foot: always("first, last"), when: onLog, do: by((*model).move, panels.End)},
+	{keys: []string{"G", "end"}, show: "g G", what: "first, last", word: "first, last", when: onLog, do: by((*model).move, panels.End)},
 
-	{keys: []string{"k", "up"}, show: "j k", what: "select a request", foot: always("select"), when: onList, do: by((*model).move, panels.Up)},
+	{keys: []string{"k", "up"}, show: "j k", what: "select a request", word: "select", when: onList, do: by((*model).move, panels.Up)},
 	{keys: []string{"pgup", "ctrl+b"}, when: onList, do: by((*model).move, panels.PageUp)},
 	{keys: []string{"G", "end"}, when: onList, do: by((*model).move, panels.End)},
 	{keys: []string{"enter", "z"}, show: "Enter", what: "open the request", foot: footOpen, when: onList, do: (*model).openRequest},
-	{keys: []string{"S"}, show: "S", what: "requests: change order", foot: always("sort"), when: onList, do: func(m *model) { m.list.NextOrder() }},
-	{keys: []string{"e"}, show: "e", what: "requests: errors only", foot: always("errors"), when: onList,
+	{keys: []string{"S"}, show: "S", what: "requests: change order", word: "sort", when: onList, do: func(m *model) { m.list.NextOrder() }},
+	{keys: []string{"e"}, show: "e", what: "requests: errors only", word: "errors", when: onList,
 		do: func(m *model) { m.list.ErrorsOnly = !m.list.ErrorsOnly }},
-	{keys: []string{"/"}, show: "/", what: "filter requests, log", foot: always("filter"), when: onFiltered, do: (*model).askFilter},
+	{keys: []string{"/"}, show: "/", what: "filter requests, log", word: "filter", when: onFiltered, do: (*model).askFilter},
 
 	{keys: []string{"h", "left"}, when: onPanels, do: by((*model).moveFocus, image.Pt(-1, 0))},
 	{keys: []string{"j", "down"}, when: onPanels, do: by((*model).moveFocus, image.Pt(0, 1))},
 	{keys: []string{"k", "up"}, when: onPanels, do: by((*model).moveFocus, image.Pt(0, -1))},
 	{keys: []string{"l", "right"}, show: "h j k l", what: "select a panel, or arrows", when: onPanels, do: by((*model).moveFocus, image.Pt(1, 0))},
-	{keys: []string{"m"}, show: "m", what: "next latency", foot: always("metric"), when: onLatency, do: (*model).nextMetric},
+	{keys: []string{"m"}, show: "m", what: "next latency", word: "metric", when: onLatency, do: (*model).nextMetric},
 	{keys: []string{"enter", "z"}, show: "z", what: "zoom the panel (or Enter)", foot: footZoom, when: onPanels, do: (*model).zoom},
-	{keys: []string{"esc"}, show: "Esc", what: "back", foot: footBack, early: true, do: (*model).escape},
+	{keys: []string{"esc"}, show: "Esc", what: "back", foot: footBack, early: true, ask: (*model).escape},
 	{keys: []string{"["}, when: onPanels, do: by((*model).spanBy, -1)},
 	{keys: []string{"]"}, show: "[ ]", what: "time window, 30s to all", foot: footSpan, when: onPanels, do: by((*model).spanBy, 1)},
 	{keys: []string{" "}, show: "space", what: "freeze the screen", foot: footFreeze, with: live, do: func(m *model) { m.frozen = !m.frozen }},
@@ -90,13 +68,13 @@ var keymap = append(pageKeys(), []binding{
 	{keys: []string{"P"}, show: "P", what: "load: pause, resume", foot: footPause, early: true, with: changes, do: steers((*model).pause)},
 	{keys: []string{"R"}, show: "R", what: "load: ramp", foot: footSwap(controls, "ramp", ""), early: true, with: changes, do: steers((*model).askRamp)},
 	{keys: []string{","}, when: onPanels, with: live, do: by((*model).scrollTime, -1)},
-	{keys: []string{"."}, show: ", .", what: "scroll in time", foot: always("scroll"), when: onPanels, with: live, do: by((*model).scrollTime, 1)},
+	{keys: []string{"."}, show: ", .", what: "scroll in time", word: "scroll", when: onPanels, with: live, do: by((*model).scrollTime, 1)},
 
 	{keys: []string{" "}, show: "space", what: "play, pause", foot: footPlay, with: replayed, do: (*model).playPause},
 	{keys: []string{"<"}, with: replayed, do: by((*model).playSpeed, 0.5)},
-	{keys: []string{">"}, show: "< >", what: "slower, faster", foot: always("speed"), with: replayed, do: by((*model).playSpeed, 2)},
+	{keys: []string{">"}, show: "< >", what: "slower, faster", word: "speed", with: replayed, do: by((*model).playSpeed, 2)},
 	{keys: []string{","}, with: replayed, do: by((*model).seekBy, -seekStep)},
-	{keys: []string{"."}, show: ", .", what: "seek 10s back, forward", foot: always("10s"), with: replayed, do: by((*model).seekBy, seekStep)},
+	{keys: []string{"."}, show: ", .", what: "seek 10s back, forward", word: "10s", with: replayed, do: by((*model).seekBy, seekStep)},
 	{keys: []string{"home"}, with: replayed, when: onPanels, do: by((*model).seek, 0)},
 	{keys: []string{"end"}, show: "Home End", what: "start, end", with: replayed, when: onPanels, do: func(m *model) { m.seek(m.replay().Length) }},
 
@@ -106,10 +84,10 @@ var keymap = append(pageKeys(), []binding{
 	{keys: []string{"s"}, show: "s", what: "save an interim result", with: changes, do: (*model).save},
 	{keys: []string{"y"}, show: "y", what: "copy the summary", foot: footCopy, ask: (*model).copySummary},
 	{keys: []string{"t"}, show: "t", what: "next theme", do: (*model).nextTheme},
-	{keys: []string{"D"}, show: "D", what: "detach; the run continues", foot: always("detach"), with: joined,
+	{keys: []string{"D"}, show: "D", what: "detach; the run continues", word: "detach", with: joined,
 		ask: func(*model) tea.Cmd { return tea.Quit }},
 	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "redraw the screen", ask: func(*model) tea.Cmd { return tea.ClearScreen }, anywhere: true},
-	{keys: []string{"?"}, show: "?", what: "this help", foot: always("help"), do: func(m *model) { m.helping = true }},
+	{keys: []string{"?"}, show: "?", what: "this help", word: "help", do: func(m *model) { m.help.open = true }},
 	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain, then abort, quit", foot: footStop, ask: (*model).stop, anywhere: true},
 
 	// The keys that change the run say why they cannot, where the run cannot be changed.
@@ -117,20 +95,17 @@ var keymap = append(pageKeys(), []binding{
 }...)
 
 // pageKeys are the digits of the pages, that of the report among them.
-func pageKeys() []binding {
-	all := make([]binding, len(panels.Pages)+1)
+func pageKeys() keys[*model] {
+	all := make(keys[*model], len(panels.Pages)+1)
 	for i := range all {
-		all[i] = binding{keys: []string{fmt.Sprint(i + 1)}, do: by((*model).turn, i)}
+		all[i] = binding[*model]{keys: []string{fmt.Sprint(i + 1)}, do: by((*model).turn, i)}
 	}
-	all[0].show, all[0].what, all[0].foot = "1-"+fmt.Sprint(len(panels.Pages)), "page", always("page")
+	all[0].show, all[0].what, all[0].word = "1-"+fmt.Sprint(len(panels.Pages)), "page", "page"
 	report := &all[len(panels.Pages)]
 	report.show, report.what = report.keys[0], "report, once the run is over"
 	report.foot, report.early = footSwap((*model).readsReport, "report", ""), true
 	return all
 }
-
-// by is an action with its argument.
-func by[T any](do func(*model, T), what T) func(*model) { return func(m *model) { do(m, what) } }
 
 // steers is an action that changes the load, where it may be changed.
 func steers(do func(*model)) func(*model) {
@@ -141,31 +116,6 @@ func steers(do func(*model)) func(*model) {
 	}
 }
 
-// lookup finds the binding of a key; nil if it has none here.
-func (m *model) lookup(key string) *binding {
-	for i := range keymap {
-		if b := &keymap[i]; slices.Contains(b.keys, key) && b.works(m) {
-			return b
-		}
-	}
-	return nil
-}
-
-// works reports whether the keys have this action here.
-func (b *binding) works(m *model) bool {
-	return (b.when == nil || b.when(m)) && (b.with == nil || b.with(m))
-}
-
-// footSwap names the effect of a key that has two.
-func footSwap(m func(*model) bool, is, isNot string) func(*model) string {
-	return func(x *model) string {
-		if m(x) {
-			return is
-		}
-		return isNot
-	}
-}
-
 var (
 	footZoom   = footSwap(func(m *model) bool { return m.zoomed }, "", "zoom")
 	footFreeze = footSwap(func(m *model) bool { return m.frozen }, "resume", "freeze")
@@ -173,9 +123,15 @@ var (
 	footAxis   = footSwap(func(m *model) bool { return m.linear }, "log", "linear")
 	footPlay   = footSwap(func(m *model) bool { return m.replay().Playing }, "pause", "play")
 	footCopy   = footSwap((*model).over, "copy", "")
-	footBack   = footSwap(func(m *model) bool { return m.zoomed || onList(m) && m.list.Opened }, "back", "")
 	footOpen   = footSwap(func(m *model) bool { return m.list.Opened }, "", "open")
 )
+
+func footBack(m *model) string {
+	if m.zoomed || onList(m) && m.list.Opened || m.Within != "" {
+		return "back"
+	}
+	return ""
+}
 
 func footSpan(m *model) string {
 	if spans[m.span] == 0 {
@@ -207,6 +163,8 @@ func footControl(m *model) string {
 
 func footStop(m *model) string {
 	switch {
+	case m.Within != "":
+		return "sweep"
 	case m.leaves():
 		return "quit"
 	case m.stops == 0:
@@ -217,72 +175,13 @@ func footStop(m *model) string {
 	return "quit now"
 }
 
-// keyItems are the keys for the bottom line. The last two, help and the way out, are always shown.
+// keyItems are the keys for the bottom line.
 func (m *model) keyItems() [][]screen.Span {
-	var early, items [][]screen.Span
-	for _, b := range keymap {
-		if b.foot == nil || !b.works(m) {
-			continue
+	return keymap.items(m, func(b *binding[*model], word string) (string, bool) {
+		show := b.show
+		if word == "page" {
+			show = "1-" + fmt.Sprint(len(m.pages()))
 		}
-		if word := b.foot(m); word != "" {
-			show := b.show
-			if word == "page" {
-				show = "1-" + fmt.Sprint(len(m.pages()))
-			}
-			item := []screen.Span{screen.Strong.Span(show), screen.Label.Span(" " + word), screen.Text.Span("  ")}
-			if b.early && (m.controls || m.over() || word == "back") {
-				early = append(early, item)
-				continue
-			}
-			items = append(items, item)
-		}
-	}
-	return append(early, items...)
-}
-
-// drawKeys draws the bottom line: a notice if there is one, else the keys. The last ones, help and the way out, are always shown.
-func (m *model) drawKeys(c screen.Canvas) {
-	c.Clear()
-	items := m.keyItems()
-	must := items[len(items)-2:]
-	items = items[:len(items)-2]
-	room := c.W
-	for _, it := range must {
-		room -= screen.SpansWidth(it)
-	}
-	x := 0
-	if m.notice.text != "" {
-		x = c.Print(0, 0, screen.Shorten(m.notice.text, max(0, room-1)), screen.Caution) + 2
-		items = nil
-	}
-	for _, it := range items {
-		if x+screen.SpansWidth(it) <= room+2 {
-			x = c.Spans(x, 0, it)
-		}
-	}
-	for _, it := range must {
-		if x+screen.SpansWidth(it) <= c.W+2 {
-			x = c.Spans(x, 0, it)
-		}
-	}
-}
-
-// helpLines are the lines of the help: keys and their effects, those of this page first.
-func (m *model) helpLines() [][2]string {
-	var here, elsewhere [][2]string
-	for _, b := range keymap {
-		if b.show == "" || b.what == "" || b.with != nil && !b.with(m) {
-			continue
-		}
-		row := [2]string{b.show, b.what}
-		if b.when == nil || b.when(m) {
-			here = append(here, row)
-		} else {
-			elsewhere = append(elsewhere, row)
-		}
-	}
-	if len(elsewhere) > 0 {
-		here = append(here, [2]string{"", "on other pages"})
-	}
-	return append(here, elsewhere...)
+		return show, b.early && (m.controls || m.over() || word == "back")
+	})
 }

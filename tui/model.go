@@ -48,7 +48,7 @@ type model struct {
 
 	page, span                              int
 	focus                                   string
-	zoomed, helping                         bool
+	zoomed                                  bool
 	frozen, whole, linear                   bool
 	wholeBefore                             bool // whole before the run was over
 	stops                                   int  // how often the user asked to stop
@@ -62,7 +62,7 @@ type model struct {
 	notice                                  notice
 	rung                                    bool // the bell
 
-	helpTop    int                // lines of the help above its box
+	help       helping
 	scroll     int                // lines of the log below the screen
 	reportTop  int                // lines of the report above it
 	filter     string             // of the log
@@ -151,7 +151,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return m.onTick()
 	case tea.KeyMsg:
 		m.limiter.Key()
-		return m.onKeys(msg)
+		return eachKey(msg, m.onKeys)
 	case tea.MouseMsg:
 		if m.prep != nil {
 			return nil

@@ -105,7 +105,7 @@ func TestClickClosesHelp(t *testing.T) {
 	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
 	press(m, "?")
 	click(m, 80, 10)
-	if m.helping || m.focus != "" {
-		t.Errorf("help open %v, focus %q", m.helping, m.focus)
+	if m.help.open || m.focus != "" {
+		t.Errorf("help open %v, focus %q", m.help.open, m.focus)
 	}
 }

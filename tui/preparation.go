@@ -152,13 +152,19 @@ func (p *preparing) refresh(now time.Time) bool {
 	return !p.shown.equal(&before)
 }
 
-func (p *preparing) key(key string) tea.Cmd {
+// onPreparation takes a key before the run has begun.
+func (m *model) onPreparation(key string) tea.Cmd {
 	switch key {
-	case "q", "ctrl+c":
-		if p.of.leave() {
+	case "q", "ctrl+c", "esc":
+		switch {
+		case m.Within != "":
 			return tea.Quit
+		case key == "esc":
+		case m.prep.of.leave():
+			return tea.Quit
+		default:
+			m.prep.stops++
 		}
-		p.stops++
 	case "ctrl+l":
 		return tea.ClearScreen
 	}
@@ -198,6 +204,8 @@ type preparationView struct {
 	clock string
 	rows  []preparationRow
 	at    int // the row of the step in progress, -1 for none
+	// within says that a sweep is around the run.
+	within bool
 }
 
 // preparationRow is a step as it is shown.
@@ -273,6 +281,7 @@ func preparingSign(clock string) []screen.Span {
 func (m *model) drawPreparation(c screen.Canvas) {
 	c.Clear()
 	v := &m.prep.shown
+	v.within = m.Within != ""
 	if c.W < 40 || c.H < 10 {
 		v.drawTiny(c)
 		return
@@ -283,11 +292,15 @@ func (m *model) drawPreparation(c screen.Canvas) {
 	}
 	v.drawHead(c.Sub(0, 0, c.W, head))
 	v.drawBox(c.Sub(0, head, c.W, c.H-head-1))
-	drawCancel(c.Sub(0, c.H-1, c.W, 1))
+	v.drawCancel(c.Sub(0, c.H-1, c.W, 1))
 }
 
-func drawCancel(c screen.Canvas) {
-	c.Print(c.Print(0, 0, "q", screen.Strong), 0, " cancel", screen.Label)
+func (v *preparationView) drawCancel(c screen.Canvas) {
+	word := " cancel"
+	if v.within {
+		word = " back to the sweep"
+	}
+	c.Print(c.Print(0, 0, "q", screen.Strong), 0, word, screen.Label)
 }
 
 // drawHead draws one or two lines: the name and the state, then the plan.
@@ -302,7 +315,7 @@ func (v *preparationView) drawHead(c screen.Canvas) {
 func (v *preparationView) drawTiny(c screen.Canvas) {
 	c.Spans(0, 0, preparingSign(v.clock))
 	if c.H > 2 {
-		drawCancel(c.Sub(0, c.H-1, c.W, 1))
+		v.drawCancel(c.Sub(0, c.H-1, c.W, 1))
 		c = c.Sub(0, 0, c.W, c.H-1)
 	}
 	if v.at < 0 {

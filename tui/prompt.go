@@ -35,37 +35,50 @@ func (m *model) onPrompt(msg tea.KeyMsg) tea.Cmd {
 	p := m.prompt
 	m.idle = 0
 	defer m.show()
-	key := msg.String()
-	switch {
+	switch key := msg.String(); {
 	case key == "ctrl+c": // it stops the run even here
 		m.closePrompt()
 		return m.onKey(key)
-	case p.yes != nil:
+	case !p.take(msg) && m.prompt == p: // unless it asked another question
 		m.prompt = nil
+	}
+	return nil
+}
+
+// take takes a key, or pasted text, and reports whether the prompt stays open.
+func (p *prompt) take(msg tea.KeyMsg) bool {
+	key := msg.String()
+	switch {
+	case p.yes != nil:
 		if key == "y" || key == "Y" {
 			p.yes()
 		}
+		return false
 	case key == "esc":
-		m.closePrompt()
+		p.leave()
+		return false
 	case key == "enter":
-		if p.err = p.enter(p.line.String()); p.err == "" && m.prompt == p {
-			m.prompt = nil // unless enter asked another question
-		}
+		p.err = p.enter(p.line.String())
+		return p.err != ""
 	case p.line.Edit(msg):
 		p.err = ""
 		if p.changed != nil {
 			p.changed(p.line.String())
 		}
 	}
-	return nil
+	return true
 }
 
-func (m *model) closePrompt() {
-	p := m.prompt
-	m.prompt = nil
+// leave closes the prompt without an answer.
+func (p *prompt) leave() {
 	if p.left != nil {
 		p.left()
 	}
+}
+
+func (m *model) closePrompt() {
+	m.prompt.leave()
+	m.prompt = nil
 }
 
 // draw shows the prompt in the lower left corner of c.
@@ -90,9 +103,8 @@ func (p *prompt) draw(c screen.Canvas) {
 	}
 }
 
-// drawTinyPrompt shows the prompt where there is room for one line only.
-func (m *model) drawTinyPrompt(c screen.Canvas) {
-	p := m.prompt
+// drawTiny shows the prompt where there is room for one line only.
+func (p *prompt) drawTiny(c screen.Canvas) {
 	if p == nil || c.H == 0 {
 		return
 	}

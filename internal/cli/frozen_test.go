@@ -15,8 +15,12 @@ import (
 func TestFrozenFlags(t *testing.T) {
 	flag := regexp.MustCompile(`(?m)^(?: {6}|  (-\w), )(--[a-z0-9-]+)`)
 	flags := map[string]bool{}
-	for _, c := range commands() {
-		for _, names := range flag.FindAllStringSubmatch(benchtop(c.name, "--help=all").stdout, -1) {
+	all := commands()
+	for _, c := range sweepCommands() {
+		all = append(all, command{name: "sweep " + c.name})
+	}
+	for _, c := range all {
+		for _, names := range flag.FindAllStringSubmatch(benchtop(append(strings.Fields(c.name), "--help=all")...).stdout, -1) {
 			for _, name := range names[1:] {
 				if name != "" {
 					flags[c.name+" "+name] = true

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/usage"
+)
+
+// sweepCommands are the subcommands of sweep.
+func sweepCommands() []command {
+	return []command{
+		{"serve", "benchmark each combination of server and benchmark parameters", runSweepServe},
+	}
+}
+
+func runSweep(env *environment, args []string) int {
+	all := sweepCommands()
+	if len(args) > 1 && args[0] == "help" {
+		args = []string{args[1], "--help"}
+	}
+	if len(args) == 0 {
+		fmt.Fprint(env.stderr, sweepOverview(all))
+		return exitUsage
+	}
+	if args[0] == "help" || args[0] == "-h" || strings.HasPrefix(args[0], "--help") {
+		fmt.Fprint(env.stdout, sweepOverview(all))
+		return exitFine
+	}
+	var names []string
+	for _, c := range all {
+		names = append(names, c.name)
+		if argv.Dashes(c.name) == argv.Dashes(args[0]) {
+			return c.run(env, args[1:])
+		}
+	}
+	return env.fail(exitUsage, fmt.Errorf("sweep has no command %s%s; its commands are %s", usage.Quote(args[0]), usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
+}
+
+func sweepOverview(all []command) string {
+	var b strings.Builder
+	b.WriteString("Runs many benchmarks, one after the other, and draws their figures.\n\nusage: benchtop sweep COMMAND [flags]\n\n")
+	width := len(slices.MaxFunc(all, func(a, b command) int { return len(a.name) - len(b.name) }).name)
+	for _, c := range all {
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, c.name, c.summary)
+	}
+	b.WriteString("\n'benchtop sweep COMMAND --help' lists the flags of a command.\n")
+	return b.String()
+}

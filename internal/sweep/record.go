@@ -1,0 +1,157 @@
+package sweep
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+
+	"benchtop/datasets/jsonscan"
+	"benchtop/internal/files"
+	"benchtop/internal/pyjson"
+	"benchtop/metrics/grid"
+)
+
+// Record is the result of a run with the parameters that the sweep gave it: the keys of the result in their order, and behind them
+// run_number and the parameters, which replace keys of the same name.
+type Record struct{ Item }
+
+// ownKey is the object with all that vLLM's results do not have.
+const ownKey = "benchtop"
+
+// Number is the value of a key, NaN for none. Infinities may be texts.
+func (r Record) Number(key string) float64 {
+	raw := r.Get(key)
+	if raw == nil || raw[0] == 'n' {
+		return math.NaN()
+	}
+	v, err := strconv.ParseFloat(pyjson.Str(raw), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}
+
+func (r Record) count(key string) int {
+	if v := r.Number(key); v >= 0 && v < 1e15 {
+		return int(v)
+	}
+	return 0
+}
+
+// readRecord reads the file of a run.
+func readRecord(path string) (Record, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return Record{}, err
+	}
+	var value json.RawMessage
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return Record{}, fmt.Errorf("%s: %s", path, jsonTrouble(raw, err))
+	}
+	if value[0] != '{' {
+		return Record{}, fmt.Errorf("%s: %s instead of an object", path, jsonscan.Kind(value))
+	}
+	return Record{jsonscan.Dict(value)}, nil
+}
+
+// of is the record of a run of a combination, made by the commands that id stands for.
+func (r Record) of(c Combination, number int, id string) Record {
+	own := r.Get(ownKey)
+	if own == nil || own[0] != '{' {
+		own = []byte("{}")
+	}
+	r.Item = r.With(ownKey, string(Item(jsonscan.Dict(own)).With("sweep", string(jsonscan.Quote(id))).JSON()))
+	r.Item = r.With("run_number", strconv.Itoa(number))
+	for _, m := range append(c.Server[:len(c.Server):len(c.Server)], c.Bench...) {
+		r.Item = r.With(m.Name, string(m.Value))
+	}
+	return r
+}
+
+// matches says why a record is not that of a run of a combination, "" if it is.
+func (r Record) matches(c Combination, number int, id string) string {
+	want := Record{}.of(c, number, id)
+	for _, m := range want.Item {
+		got := r.Get(m.Name)
+		if m.Name == ownKey {
+			if got == nil || got[0] != '{' || Item(jsonscan.Dict(got)).Get("sweep") == nil {
+				return "it was not finished by a sweep"
+			}
+			got, m = Item(jsonscan.Dict(got)).Get("sweep"), jsonscan.Member{Name: "sweep", Value: jsonscan.Quote(id)}
+		}
+		if got == nil || !equal(got, m.Value) {
+			return fmt.Sprintf("its %s is %s, not %s", m.Name, got, m.Value)
+		}
+	}
+	return ""
+}
+
+// write writes the record as vLLM does.
+func (r Record) write(path string) error {
+	return writeAll(path, pyjson.AppendIndented(nil, r.JSON(), 4, 0))
+}
+
+// writeSummary writes the records of a combination as a list.
+func writeSummary(path string, records []Record) error {
+	list := []byte{'['}
+	for i, r := range records {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, r.JSON()...)
+	}
+	return writeAll(path, pyjson.AppendIndented(nil, append(list, ']'), 4, 0))
+}
+
+func writeAll(path string, content []byte) error {
+	return files.Write(path, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// Figures are those of the record that a grid shows.
+func (r Record) Figures() grid.Figures {
+	f := grid.Figures{
+		Completed: r.count("completed"), Failed: r.count("failed"),
+		RequestThroughput: r.Number("request_throughput"), OutputThroughput: r.Number("output_throughput"), TotalThroughput: r.Number("total_token_throughput"),
+		MeanTTFT: r.Number("mean_ttft_ms"), MedianTTFT: r.Number("median_ttft_ms"), P99TTFT: r.Number("p99_ttft_ms"),
+		MedianTPOT: r.Number("median_tpot_ms"), P99TPOT: r.Number("p99_tpot_ms"), P99ITL: r.Number("p99_itl_ms"),
+		MedianE2EL: r.Number("median_e2el_ms"), P99E2EL: r.Number("p99_e2el_ms"), Goodput: r.Number("request_goodput"),
+	}
+	f.PerUser, f.PerGPU = f.OutputThroughput/r.users(), f.OutputThroughput/r.gpus()
+	return f
+}
+
+// users is the number of users at once: the limit, or else the most there were; NaN for neither.
+func (r Record) users() float64 {
+	for _, key := range []string{"max_concurrency", "max_concurrent_requests"} {
+		if n := r.Number(key); n > 0 {
+			return n
+		}
+	}
+	return math.NaN()
+}
+
+// gpus is the product of the parallel sizes.
+func (r Record) gpus() float64 {
+	n := 1.0
+	for _, names := range [][2]string{{"tensor-parallel-size", "tp"}, {"pipeline-parallel-size", "pp"}, {"data-parallel-size", "dp"}} {
+		n *= r.size(names)
+	}
+	return n
+}
+
+func (r Record) size(names [2]string) float64 {
+	for _, name := range names {
+		for _, m := range r.Item {
+			if v := (Record{Item{m}}).Number(m.Name); dashed(m.Name) == name && v > 0 {
+				return v
+			}
+		}
+	}
+	return 1
+}

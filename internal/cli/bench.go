@@ -37,7 +37,10 @@ func (b *bench) Check(args []string) error {
 // is left. A cancelled context aborts it; what was measured is saved as that of an aborted run, and the error is errCut, or the
 // context's where no request was sent. A run of which most requests failed is saved too, and is an error.
 func (b *bench) Run(ctx context.Context, args []string) error {
-	_, err := b.perform(ctx, args)
+	o, err := b.parse(args)
+	if err == nil {
+		_, err = b.perform(ctx, o)
+	}
 	return err
 }
 
@@ -48,17 +51,14 @@ func (b *bench) parse(args []string) (*serveOptions, error) {
 	var p usage.Problems
 	if err == nil {
 		p.BadIf(o.save.Append, "--append-result: each run has a file of its own here; leave it out")
+		p.BadIf(o.points.many(), "--sweep-max-concurrency, --sweep-request-rate, --num-runs: this is one run of several; leave them out")
 		p.BadIf(o.screen.record != "", "--record: a single run is recorded by 'serve' alone; leave it out")
 	}
 	return o, errors.Join(append(p, err)...)
 }
 
 // perform is Run with the outcome, which is empty where no request was sent.
-func (b *bench) perform(ctx context.Context, args []string) (run.Outcome, error) {
-	o, err := b.parse(args)
-	if err != nil {
-		return run.Outcome{}, err
-	}
+func (b *bench) perform(ctx context.Context, o *serveOptions) (run.Outcome, error) {
 	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: b.lines}
 	if b.show != nil {
 		d := &display{Preparation: tui.NewPreparation(o.steps()...), released: true}

@@ -80,7 +80,7 @@ func TestBenchCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	b := &bench{lines: cancelling(cancel)}
-	err := b.Run(ctx, benchArgs(url, dir, "run=0.json", "--num-prompts", "1000000", "--max-concurrency", "2", "--progress", "20ms"))
+	err := b.Run(ctx, benchArgs(url, dir, "run=0.json", "--num-prompts", "20000", "--max-concurrency", "2", "--progress", "20ms"))
 	if !errors.Is(err, errCut) || !strings.Contains(err.Error(), metrics.AbortedByUser) {
 		t.Errorf("the error is %v", err)
 	}

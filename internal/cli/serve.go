@@ -42,6 +42,9 @@ func runServe(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 	o.save.Unasked = isTerminal(env.stdout)
+	if o.points.many() {
+		return env.runPoints(o, args)
+	}
 	telemetry.TuneMemory()
 	return env.perform(&o.screen, o.steps(), func(ctx context.Context) (*prepared, error) { return o.prepare(ctx, env) })
 }
@@ -289,6 +292,7 @@ type serveOptions struct {
 	screen  screenOptions
 	gpus    gpuOptions
 	old     baselineOptions
+	points  pointOptions
 	// command is the command line without secrets, warnings are about likely mistakes in it.
 	command  []string
 	warnings []string
@@ -303,6 +307,7 @@ func newServeOptions() *serveOptions {
 	o.prompts.Define(&o.flags)
 	o.content.Define(o.flags.Group("Requests"))
 	o.load.define(o.flags.Group("Load"))
+	o.points.define(o.flags.Group("Several runs"))
 	o.client.define(o.flags.Group("Client"))
 	report := o.flags.Group("Report")
 	o.report.define(report)
@@ -323,7 +328,9 @@ func (o *serveOptions) parse(args []string) error {
 	}
 	all := o.flags.All()
 	o.warnings = warnings
-	problems := usage.Problems{err}
+	problems := append(usage.Problems{err}, o.points.check()...)
+	problems = append(problems, o.points.apply(all)...)
+	o.points.name(&o.save)
 	problems.BadIf(len(rest) > 0, "serve takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one", rest)
 	problems = append(problems, o.server.Check()...)
 	o.client.unstamped = o.server.Target != nil && o.server.Target.Local() && len(o.server.Others) == 0
@@ -333,6 +340,7 @@ func (o *serveOptions) parse(args []string) error {
 	problems = append(problems, o.content.Check(all, o.server.Protocol)...)
 	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, o.load.searching(), o.server.Protocol)...)
 	problems = append(problems, o.report.check(all, o.server.Protocol)...)
+	o.report.add(o.points.extra)
 	problems = append(problems, o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check())
 	problems.BadIf(o.screen.onHangup == hangupContinue && o.save.Never, "--on-hangup continue with --no-save: the result would be lost")
 	o.command = argv.HideSecrets(append([]string{"serve"}, args...), o.server.Secrets())

@@ -81,13 +81,7 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 		p.BadIf(!known, "--percentile-metrics %s: unknown; use %s", usage.Quote(strings.TrimSpace(name)), strings.Join(metrics.LatencyKeys(), ", "))
 		o.parsedMetrics = append(o.parsedMetrics, l)
 	}
-	for text := range strings.SplitSeq(o.percentiles, ",") {
-		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		p.BadIf(err != nil || !(v >= 0 && v <= 100), "--metric-percentiles %s: expected numbers from 0 to 100, as 50,90,99.9", usage.Quote(text))
-		if !slices.Contains(o.parsedPercentiles, v) {
-			o.parsedPercentiles = append(o.parsedPercentiles, v)
-		}
-	}
+	o.add(parsePercentiles(&p, "metric-percentiles", o.percentiles))
 	o.tiers.check(&p)
 	p.BadIf(len(o.tiers) > 0 && len(o.goodput) > 0, "--goodput and --tier: choose one; the first tier stands for --goodput")
 	for _, g := range o.gates {
@@ -106,6 +100,25 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 		p = append(p, err)
 	}
 	return p
+}
+
+// parsePercentiles reads the numbers of a flag.
+func parsePercentiles(p *usage.Problems, flag, list string) (all []float64) {
+	for text := range strings.SplitSeq(list, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		p.BadIf(err != nil || !(v >= 0 && v <= 100), "--%s %s: expected numbers from 0 to 100, as 50,90,99.9", flag, usage.Quote(text))
+		all = append(all, v)
+	}
+	return all
+}
+
+// add adds percentiles to those of the report.
+func (o *reportOptions) add(percentiles []float64) {
+	for _, v := range percentiles {
+		if !slices.Contains(o.parsedPercentiles, v) {
+			o.parsedPercentiles = append(o.parsedPercentiles, v)
+		}
+	}
 }
 
 // checkPooling checks a report of answers that come in one piece.

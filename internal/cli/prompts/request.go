@@ -132,3 +132,6 @@ func (o *RequestOptions) Send(e *loadgen.Options, fullLength bool, draws *numpy.
 		e.ModelFor = loadgen.RoundRobinModels(o.LoRA)
 	}
 }
+
+// Cold reports whether the prompts are kept from hits in the server's prefix cache.
+func (o *RequestOptions) Cold() bool { return o.cache == cacheCold }

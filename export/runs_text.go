@@ -1,0 +1,193 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"benchtop/metrics"
+)
+
+// RunOf is a run of several, under the name of its load.
+type RunOf struct {
+	Label  string
+	Report metrics.Report
+}
+
+// absent is a figure that a run does not have.
+const absent = "-"
+
+// percentileOf is one in milliseconds, NaN for none.
+func percentileOf(r *metrics.Report, l metrics.Latency, p float64) float64 {
+	if v, ok := r.Statistics[l].Percentile(p); ok && r.Statistics[l].N > 0 {
+		return v
+	}
+	return math.NaN()
+}
+
+// cell is a figure with two decimals.
+func cell(v float64) string {
+	if math.IsNaN(v) {
+		return absent
+	}
+	return decimals(v)
+}
+
+// RunsSummary writes a line for each run, with the columns of vLLM's Rust client, and the one of the highest request throughput last.
+// SS is the steady state. The percentiles come behind 50 and 90.
+func RunsSummary(w io.Writer, runs []RunOf, percentiles []float64) error {
+	head := []string{"Load", "Req/s", "Tok/s", "Total tok/s", "SS req/s", "SS out tok/s"}
+	shown := []float64{50, 90}
+	for _, p := range percentiles {
+		if p != 50 && p != 90 {
+			shown = append(shown, p)
+		}
+	}
+	for _, p := range shown {
+		head = append(head, "P"+pythonNumber(p)+" TTFT(ms)", "P"+pythonNumber(p)+" TPOT(ms)")
+	}
+	rows, best := [][]string{head}, 0
+	for i := range runs {
+		r := &runs[i].Report
+		row := []string{Clean(runs[i].Label), cell(r.RequestThroughput), cell(r.OutputThroughput), cell(r.TotalThroughput), absent, absent}
+		if s := r.SteadyState; s != nil && s.End > s.Start {
+			row[4], row[5] = cell(s.RequestThroughput), cell(s.OutputThroughput)
+		}
+		for _, p := range shown {
+			row = append(row, cell(percentileOf(r, metrics.TTFT, p)), cell(percentileOf(r, metrics.TPOT, p)))
+		}
+		rows = append(rows, row)
+		if r.RequestThroughput > runs[best].Report.RequestThroughput {
+			best = i
+		}
+	}
+	if err := table(w, "Sweep Summary", rows); err != nil || len(runs) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "Best throughput: %s req/s at %s\n", decimals(runs[best].Report.RequestThroughput), Clean(runs[best].Label))
+	return err
+}
+
+// repeated are the figures of RunsSpread. Those of the steady state are the last.
+var repeated = []struct {
+	name string
+	of   func(r *metrics.Report) float64
+}{
+	{"Request throughput (req/s)", func(r *metrics.Report) float64 { return r.RequestThroughput }},
+	{"Output throughput (tok/s)", func(r *metrics.Report) float64 { return r.OutputThroughput }},
+	{"Total throughput (tok/s)", func(r *metrics.Report) float64 { return r.TotalThroughput }},
+	{"Peak output (tok/s)", func(r *metrics.Report) float64 { return float64(r.PeakOutputPerSecond) }},
+	{"Mean TTFT (ms)", meanOf(metrics.TTFT)},
+	{"Median TTFT (ms)", percentile(metrics.TTFT, 50)},
+	{"P99 TTFT (ms)", percentile(metrics.TTFT, 99)},
+	{"Mean TPOT (ms)", meanOf(metrics.TPOT)},
+	{"Median TPOT (ms)", percentile(metrics.TPOT, 50)},
+	{"P99 TPOT (ms)", percentile(metrics.TPOT, 99)},
+	{"Mean ITL (ms)", meanOf(metrics.ITL)},
+	{"Mean E2EL (ms)", meanOf(metrics.E2EL)},
+	{"P99 E2EL (ms)", percentile(metrics.E2EL, 99)},
+	{"Completed", func(r *metrics.Report) float64 { return float64(r.Completed) }},
+	{"Failed", func(r *metrics.Report) float64 { return float64(r.Failed) }},
+	{"Duration (s)", func(r *metrics.Report) float64 { return r.Duration }},
+	{"SS request throughput (req/s)", steadyOf(func(s *metrics.SteadyState) float64 { return s.RequestThroughput })},
+	{"SS output throughput (tok/s)", steadyOf(func(s *metrics.SteadyState) float64 { return s.OutputThroughput })},
+	{"SS total throughput (tok/s)", steadyOf(func(s *metrics.SteadyState) float64 { return s.TotalThroughput })},
+	{"SS mean TTFT (ms)", steadyOf(func(s *metrics.SteadyState) float64 { return known(s.TTFT) })},
+	{"SS mean TPOT (ms)", steadyOf(func(s *metrics.SteadyState) float64 { return known(s.TPOT) })},
+}
+
+func meanOf(l metrics.Latency) func(r *metrics.Report) float64 {
+	return func(r *metrics.Report) float64 { return known(r.Statistics[l]) }
+}
+
+// known is the mean, NaN for no values.
+func known(s metrics.Statistic) float64 {
+	if s.N == 0 {
+		return math.NaN()
+	}
+	return s.Mean
+}
+
+func percentile(l metrics.Latency, p float64) func(r *metrics.Report) float64 {
+	return func(r *metrics.Report) float64 { return percentileOf(r, l, p) }
+}
+
+// steadyOf is a figure of the steady state, NaN for a run without one.
+func steadyOf(of func(s *metrics.SteadyState) float64) func(r *metrics.Report) float64 {
+	return func(r *metrics.Report) float64 {
+		if s := r.SteadyState; s != nil && s.End > s.Start {
+			return of(s)
+		}
+		return math.NaN()
+	}
+}
+
+// RunsSpread writes the mean, the sample standard deviation, the least and the most of each figure over repeated runs of one load, over
+// those runs that have it. The coefficient of variation of the request throughput comes last.
+func RunsSpread(w io.Writer, title string, runs []metrics.Report) error {
+	rows := [][]string{{"Figure", "Mean", "Std", "Min", "Max"}}
+	variation := math.NaN()
+	for i, f := range repeated {
+		var values []float64
+		for k := range runs {
+			if v := f.of(&runs[k]); !math.IsNaN(v) {
+				values = append(values, v)
+			}
+		}
+		if len(values) == 0 {
+			continue
+		}
+		s := spreadOf(values)
+		rows = append(rows, []string{f.name, cell(s.mean), cell(s.std), cell(s.min), cell(s.max)})
+		if i == 0 && s.mean > 0 {
+			variation = 100 * s.std / s.mean
+		}
+	}
+	if err := table(w, fmt.Sprintf("%s (%d runs)", title, len(runs)), rows); err != nil || math.IsNaN(variation) {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "Coefficient of variation of the request throughput: %s%%\n", decimals(variation))
+	return err
+}
+
+// spread describes values; std is NaN for one.
+type spread struct{ mean, std, min, max float64 }
+
+func spreadOf(values []float64) spread {
+	s := spread{std: math.NaN(), min: math.Inf(1), max: math.Inf(-1)}
+	for _, v := range values {
+		s.mean += v / float64(len(values))
+		s.min, s.max = min(s.min, v), max(s.max, v)
+	}
+	if n := len(values); n > 1 {
+		squares := 0.0
+		for _, v := range values {
+			squares += (v - s.mean) * (v - s.mean)
+		}
+		s.std = math.Sqrt(squares / float64(n-1))
+	}
+	return s
+}
+
+// table writes rows, of which the first is the head, below a title; the first column is of names.
+func table(w io.Writer, title string, rows [][]string) error {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+		}
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "\n%s\n", Clean(title))
+	for _, row := range rows {
+		line := fmt.Sprintf("%-*s", widths[0], row[0])
+		for i, c := range row[1:] {
+			line += fmt.Sprintf("  %*s", widths[i+1], c)
+		}
+		text.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}

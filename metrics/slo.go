@@ -118,6 +118,23 @@ func (s SLO) Judge(o *Outcome) (v ObjectivesMet) {
 	return v
 }
 
+// Ratio is the latency nearest to its limit, or furthest beyond it, over that limit: at most 1 exactly if Judge finds the outcome good.
+func (s SLO) Ratio(o *Outcome) (worst float64) {
+	for _, g := range s {
+		if g.Metric >= NumObjectives {
+			continue
+		}
+		v, limit := o.objective(g.Metric), g.LimitMS/1000
+		switch {
+		case v > limit:
+			worst = max(worst, v/limit, math.Nextafter(1, 2))
+		case limit > 0:
+			worst = max(worst, min(v/limit, 1))
+		}
+	}
+	return worst
+}
+
 // EnoughGood is the share of requests, of 1, that must meet the objectives where no gate of the plan sets another.
 const EnoughGood = 0.95
 

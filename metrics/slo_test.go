@@ -77,3 +77,17 @@ func TestSetObjectives(t *testing.T) {
 		}
 	}
 }
+
+// The ratio of an outcome to its objectives is at most 1 exactly where all are met.
+func TestRatio(t *testing.T) {
+	outcome := metrics.OutcomeOf(200*time.Millisecond, 1200*time.Millisecond, 11, metrics.OtherObjectives{})
+	for _, c := range []struct {
+		ttft, tpot, want float64
+	}{{400, 1000, .5}, {400, 125, .8}, {100, 1000, 2}, {100, 25, 4}, {200, 100, 1}, {0, 100, math.Inf(1)}, {math.Nextafter(200, 0), 1000, math.Nextafter(1, 2)}} {
+		slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: c.ttft}, {Metric: metrics.TPOT, LimitMS: c.tpot}}
+		got := slo.Ratio(&outcome)
+		if got != c.want || (got <= 1) != slo.Judge(&outcome).Good() {
+			t.Errorf("%v: %v, want %v", slo, got, c.want)
+		}
+	}
+}

@@ -32,6 +32,19 @@ func (e *Evidence) Passed() bool {
 	return !e.Missed && e.Requests > 0 && float64(e.Good) >= e.Share*float64(e.Requests)-surplus
 }
 
+// EvidenceOf is that of requests whose latencies have these ratios to their limits, the worst of each; infinite for a failed request. It
+// sorts them.
+func EvidenceOf(ratios []float64, share float64) Evidence {
+	slices.Sort(ratios)
+	n := len(ratios)
+	good, _ := slices.BinarySearch(ratios, math.Nextafter(1, 2))
+	e := Evidence{Good: good, Requests: n, Share: share}
+	if n > 0 {
+		e.Ratio = ratios[min(n-1, max(0, int(math.Ceil(share*float64(n)))-1))]
+	}
+	return e
+}
+
 // Options are the bounds of a search. Loads are in requests per second or users.
 type Options struct {
 	// From is the first load, Most the highest that may be tried; both above 0.

@@ -329,3 +329,14 @@ func Good(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) bool {
 	o := f.outcome()
 	return slo.Judge(&o).Good()
 }
+
+// Ratio is the latency of a request that is nearest to its limit over that limit, with latencies counted from its load time: at most 1 for a
+// success that Good calls so, infinite for a failure.
+func Ratio(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) float64 {
+	f := Summarize(p, q)
+	if !f.OK {
+		return math.Inf(1)
+	}
+	o := f.outcome()
+	return slo.Ratio(&o)
+}

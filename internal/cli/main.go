@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/launch"
 	"benchtop/internal/usage"
 )
 
@@ -127,6 +129,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "-V", "--version", "version":
 		fmt.Fprintf(stdout, "benchtop %s\n", version())
 		return exitFine
+	case launch.GuardCommand:
+		return launch.Guard(args[1:], stdin, stdout, os.Stderr)
 	}
 	all := commands()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == args[0] })

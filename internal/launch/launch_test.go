@@ -1,0 +1,426 @@
+//go:build linux
+
+package launch
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The test binary is also the guard, the servers and their parent. This variable says which.
+const playing = "BENCHTOP_LAUNCH_TEST_PLAYS"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(playing) {
+	case "":
+		os.Exit(m.Run())
+	case "parent":
+		parent(os.Args[1:])
+	default:
+		switch os.Args[1] {
+		case GuardCommand:
+			os.Exit(Guard(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		case "server":
+			server(os.Args[2:])
+		}
+	}
+	os.Exit(0)
+}
+
+// server plays a server with manners: each word is one.
+func server(manners []string) {
+	port, status := "", http.StatusOK
+	for _, m := range manners {
+		if number, ok := strings.CutPrefix(m, "--port="); ok && port == "" {
+			port = number
+		}
+		if number, ok := strings.CutPrefix(m, "listen="); ok {
+			port = number
+		}
+	}
+	mux := http.NewServeMux()
+	for _, m := range manners {
+		name, value, _ := strings.Cut(m, "=")
+		switch name {
+		case "say":
+			fmt.Println(value)
+		case "exit":
+			code, _ := strconv.Atoi(value)
+			os.Exit(code)
+		case "status":
+			status, _ = strconv.Atoi(value)
+		case "deaf": // to SIGTERM
+			signal.Ignore(syscall.SIGTERM)
+		case "child", "daemon": // a child that outlives SIGTERM, in a session of its own
+			c := exec.Command(os.Args[0], "server", "deaf", "hang")
+			c.SysProcAttr = &syscall.SysProcAttr{Setsid: name == "daemon"}
+			if err := c.Start(); err != nil {
+				panic(err)
+			}
+			fmt.Println("child", c.Process.Pid)
+		case "hang":
+			select {}
+		case "old": // without /health
+			mux.HandleFunc("/v1/models", func(http.ResponseWriter, *http.Request) {})
+			mux.Handle("/health", http.NotFoundHandler())
+		case "mute": // takes connections and says nothing
+			l, err := net.Listen("tcp", "127.0.0.1:"+port)
+			if err != nil {
+				panic(err)
+			}
+			for {
+				_, _ = l.Accept()
+			}
+		}
+	}
+	if !slices.Contains(manners, "old") {
+		mux.HandleFunc("/health", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+	}
+	fmt.Println(http.ListenAndServe("127.0.0.1:"+port, mux))
+	os.Exit(1)
+}
+
+// parent starts a server and stays until it is killed, or its input ends.
+func parent(args []string) {
+	s, err := Start(context.Background(), Options{Command: args, Guard: []string{os.Args[0], GuardCommand}, Env: []string{playing + "=1"}, Grace: 100 * time.Millisecond})
+	if err == nil {
+		fmt.Println("started", s.guard.Process.Pid)
+		err = s.Ready(context.Background())
+	}
+	fmt.Println("ready", err)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	fmt.Println("stopped", s.Stop())
+}
+
+// freePort is a port on which nothing listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// stand is a server of these tests, with its lines.
+type stand struct {
+	*Server
+	mu    sync.Mutex
+	lines []string
+}
+
+func (s *stand) said() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.lines, "\n")
+}
+
+func launch(t *testing.T, o Options, manners ...string) (*stand, error) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stand{}
+	o.Command = append([]string{self, "server"}, manners...)
+	o.Guard, o.Env = []string{self, GuardCommand}, append(o.Env, playing+"=1")
+	o.Log = func(line string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.lines = append(s.lines, line)
+	}
+	if s.Server, err = Start(t.Context(), o); err == nil {
+		t.Cleanup(func() { _ = s.Stop() })
+	}
+	return s, err
+}
+
+// gone fails if a process is alive.
+func gone(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, 0); err == nil {
+			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			t.Errorf("process %d is alive: %.60s", pid, stat)
+		}
+	}
+}
+
+// free fails if a port is in use.
+func free(t *testing.T, port string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		t.Errorf("port %s: %v", port, err)
+		return
+	}
+	l.Close()
+}
+
+// A server that behaves becomes ready, and leaves nothing; so do those that ignore SIGTERM and those with children and daemons.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	for _, manners := range []string{"", "old", "deaf", "child", "daemon", "daemon deaf child"} {
+		t.Run(manners, func(t *testing.T) {
+			t.Parallel()
+			port := freePort(t)
+			s, err := launch(t, Options{Grace: 50 * time.Millisecond, Ready: time.Minute}, append(strings.Fields(manners), "say=hello", "--port="+port)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if at := s.Times(); at.Listening <= 0 || at.Healthy < at.Listening {
+				t.Errorf("times %v", at)
+			}
+			if want := "http://127.0.0.1:" + port; s.Address() != want {
+				t.Errorf("address %s, want %s", s.Address(), want)
+			}
+			tree := append(descendants(s.guard.Process.Pid), s.guard.Process.Pid)
+			if want := 2 + strings.Count(manners, "child") + strings.Count(manners, "daemon"); len(tree) != want {
+				t.Errorf("%d processes, want %d", len(tree), want)
+			}
+			if s.Err() != nil {
+				t.Errorf("error %v of a server that runs", s.Err())
+			}
+			if err := s.Stop(); err != nil {
+				t.Error(err)
+			}
+			if err := s.Stop(); err != nil {
+				t.Error(err)
+			}
+			gone(t, tree...)
+			free(t, port)
+			select {
+			case <-s.Died():
+			default:
+				t.Error("the server is not dead")
+			}
+			if !strings.Contains(s.said(), "hello") {
+				t.Errorf("it said %q", s.said())
+			}
+		})
+	}
+}
+
+// A server that is not ready is told how far it came, within its limit.
+func TestNotReady(t *testing.T) {
+	t.Parallel()
+	elsewhere := freePort(t)
+	for _, c := range []struct {
+		manners string
+		ready   time.Duration
+		want    []string
+	}{
+		{"say=loading say=failed exit=3", time.Minute, []string{"the server command exited with status 3; its last lines:\n  loading\n  failed"}},
+		{"exit=0", time.Minute, []string{"exited with status 0; it has printed nothing"}},
+		{"child exit=1", time.Minute, []string{"exited with status 1"}},
+		{"hang", time.Second, []string{"not ready after 1s: it runs, but nothing listens at http://127.0.0.1:", "; it has printed nothing"}},
+		{"mute", time.Second, []string{"and takes connections at http://127.0.0.1:", "but does not answer GET /health"}},
+		{"say=here listen=" + elsewhere, time.Second, []string{"its processes listen on port " + elsewhere, "its last lines:\n  here"}},
+		{"status=503", time.Second, []string{"but answers 503 to GET /health"}},
+	} {
+		t.Run(c.manners, func(t *testing.T) {
+			t.Parallel()
+			port := freePort(t)
+			manners := append(strings.Fields(c.manners), "--port="+port)
+			slices.Reverse(manners) // the port first
+			slices.Reverse(manners[1:])
+			s, err := launch(t, Options{Grace: time.Minute, Ready: c.ready}, manners...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Ready(t.Context())
+			for _, want := range c.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want %q", err, want)
+				}
+			}
+			tree := append(descendants(s.guard.Process.Pid), s.guard.Process.Pid)
+			if strings.Contains(c.manners, "child") { // the guard waits for a minute, for a process that ignores SIGTERM
+				for _, pid := range tree {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+			if err := s.Stop(); err != nil {
+				t.Error(err)
+			}
+			gone(t, tree...)
+			free(t, port)
+		})
+	}
+}
+
+// A command that cannot run, and an address that is taken, are errors of the start.
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	self, _ := os.Executable()
+	guard := Options{Guard: []string{self, GuardCommand}, Env: []string{playing + "=1"}}
+	start := func(command ...string) error {
+		o := guard
+		o.Command = command
+		s, err := Start(t.Context(), o)
+		if err == nil {
+			_ = s.Stop()
+		}
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, taken, _ := net.SplitHostPort(l.Addr().String())
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("no program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	port := "--port=" + freePort(t)
+	for want, command := range map[string][]string{
+		"another server answers at http://127.0.0.1:" + taken + " already (process " + strconv.Itoa(os.Getpid()): {self, "server", "--port", taken},
+		"cannot start the server command no-such-program: ":                                                      {"no-such-program", port},
+		"exec format error": {text, port},
+		"is empty":          {},
+	} {
+		if err := start(command...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", command, err, want)
+		}
+	}
+	guard.Guard = []string{"/no/such/guard"}
+	if err := start(self, port); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("got %v", err)
+	}
+	guard.Guard = []string{"true"}
+	if err := start(self, port); err == nil || !strings.Contains(err.Error(), "its guard ended at once") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A process that takes the port of a server that does not use it is not taken for the server.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	s, err := launch(t, Options{Ready: time.Minute, Grace: 50 * time.Millisecond}, "hang", "--port="+port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:"+port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+	go func() { _ = other.Serve(l) }()
+	want := fmt.Sprintf("another process answers at http://127.0.0.1:%s (process %d,", port, os.Getpid())
+	if err := s.Ready(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	_ = other.Close()
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A guard that is killed takes the server with it.
+func TestGuardKilled(t *testing.T) {
+	t.Parallel()
+	s, err := launch(t, Options{Ready: time.Minute}, "child", "--port="+freePort(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tree := descendants(s.guard.Process.Pid)
+	if err := s.guard.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-s.Died()
+	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "lost its guard process") {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+	eventually(t, func() bool { return !slices.ContainsFunc(tree, alive) })
+}
+
+// alive reports whether a process runs; one that nothing reaps does not.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
+
+// eventually waits for a condition for as long as a busy machine needs.
+func eventually(t *testing.T, condition func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(30 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("the condition does not come true")
+		}
+	}
+}
+
+// A parent that is killed, at whatever moment, leaves nothing: before the server runs, before it is ready, later, and while it stops.
+func TestParentKilled(t *testing.T) {
+	t.Parallel()
+	for i, after := range []string{"0ms", "2ms", "5ms", "10ms", "started", "ready", "stop"} {
+		t.Run(after, func(t *testing.T) {
+			t.Parallel()
+			port, mark := freePort(t), fmt.Sprintf("mark-%d-%d", os.Getpid(), i)
+			c := exec.Command(os.Args[0], os.Args[0], "server", mark, "daemon", "child", "deaf", "--port="+port)
+			c.Env = append(os.Environ(), playing+"=parent", "MARK="+mark) // children inherit it
+			in, _ := c.StdinPipe()
+			out, _ := c.StdoutPipe()
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			said := bufio.NewScanner(out)
+			switch wait, err := time.ParseDuration(after); {
+			case err == nil:
+				time.Sleep(wait) // some moment
+			default:
+				for said.Scan() && !strings.HasPrefix(said.Text(), after) && said.Text() != "ready <nil>" {
+				}
+				if after == "stop" {
+					_ = in.Close()
+				}
+			}
+			if err := c.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Wait()
+			eventually(t, func() bool { return len(marked(mark)) == 0 })
+			free(t, port)
+		})
+	}
+}
+
+// marked are the processes of which the command line, or that of the parent at their start, has a word.
+func marked(mark string) (found []int) {
+	for _, pid := range processes() {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if alive(pid) && (strings.Contains(string(line), mark) || strings.Contains(string(env), "MARK="+mark)) {
+			found = append(found, pid)
+		}
+	}
+	return found
+}

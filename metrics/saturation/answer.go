@@ -323,15 +323,8 @@ func (f *Summary) outcome() metrics.Outcome {
 	return metrics.OutcomeOf(f.Wait, f.Whole, f.Output, f.Rest)
 }
 
-// Good reports whether a success met every objective, with its latencies counted from its load time.
-func Good(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) bool {
-	f := Summarize(p, q)
-	o := f.outcome()
-	return slo.Judge(&o).Good()
-}
-
 // Ratio is the latency of a request that is nearest to its limit over that limit, with latencies counted from its load time: at most 1 for a
-// success that Good calls so, infinite for a failure.
+// success that met every objective, infinite for a failure.
 func Ratio(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) float64 {
 	f := Summarize(p, q)
 	if !f.OK {

@@ -56,7 +56,7 @@ type Controller struct {
 	stage           int      // of the plan, told of last
 	moments         []moment // of the plan, still to come
 	next            time.Duration
-	search          *search
+	search          *activeSearch
 	closed          bool
 }
 

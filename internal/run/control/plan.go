@@ -104,9 +104,9 @@ const (
 	patienceFor = 30 * time.Second
 )
 
-// search is one under way: it ends the sending when the highest load within the objectives was held, or when there is nothing left
+// activeSearch is a search under way: it ends the sending when the highest load within the objectives was held, or when there is nothing left
 // to try. A command by hand ends it.
-type search struct {
+type activeSearch struct {
 	finder *Finder
 	step   Step
 	began  time.Duration // of the step
@@ -115,7 +115,7 @@ type search struct {
 
 func (c *Controller) beginSearch() {
 	f := NewFinder(*c.Plan.Find)
-	c.search = &search{finder: f}
+	c.search = &activeSearch{finder: f}
 	c.try(f.Step())
 }
 
@@ -150,10 +150,10 @@ func (c *Controller) searchOn(now time.Duration) {
 		if now-s.began < s.step.For && c.Trial.Waiting() > 0 {
 			return
 		}
-	} else if v := c.Trial.Verdict(now); v == Open {
+	} else if tiers, ok := c.Trial.Evidence(now); !ok {
 		return
 	} else {
-		within = v == Within
+		within = tiers[0].Passed()
 	}
 	c.try(s.finder.Next(within))
 }

@@ -1,57 +1,63 @@
 package control
 
 import (
+	"math"
 	"sync"
 	"time"
 
+	"benchtop/internal/search"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/saturation"
 )
 
-// Verdict is what is known of a trial so far.
-type Verdict string
-
-const (
-	// Open: not decided yet.
-	Open Verdict = "open"
-	// Within: enough requests were good. Missed: too many were not.
-	Within Verdict = "within"
-	Missed Verdict = "missed"
-)
-
-// Trial judges a load by the requests that were scheduled while it was in force, since that load caused their latencies. It
-// is a sink of the run's events.
+// Trial judges a load by the requests that were scheduled while it was in force, since that load caused their latencies: for each tier
+// of the plan alike. It is a sink of the run's events.
 //
 // Requests count from the moment at which the load asked for them, as in the levels of the report: a rate that a limit of this client
 // holds back is not within the objectives.
 type Trial struct {
 	plan     *metrics.Plan
 	mu       sync.Mutex // guards everything below
-	slo      metrics.SLO
+	tiers    []tierTrial
 	share    float64
 	from, to time.Duration
 	patience time.Duration
 	expected float64
 
-	scheduled, good, bad int
-	pending              map[int]pending
-	pace                 saturation.Pace
+	scheduled int
+	pending   map[int]*pending
+	pace      saturation.Pace
 	// waiting are all requests that are due and have no first chunk, those of earlier loads too.
 	waiting map[int]struct{}
 }
 
-// pending is a request whose verdict is open.
-type pending struct {
-	came time.Duration
-	// promising: its first chunk came in time.
-	promising bool
+// tierTrial are the requests of a trial as a tier judges them.
+type tierTrial struct {
+	slo metrics.SLO
+	bad int // of the ratios, those above 1
+	cut int // without a verdict
+	// ratios are the latencies of judged requests over their limits, each by the objective that binds.
+	ratios []float64
 }
+
+// pending is a request that some tiers have not judged yet.
+type pending struct {
+	came   time.Duration
+	first  bool   // its first chunk came
+	judged uint32 // a bit for each tier
+}
+
+func (p *pending) open(tier int) bool { return p.judged&(1<<tier) == 0 }
 
 // NewTrial judges nothing before Begin. The plan says what the objectives are and how many requests must meet them.
 func NewTrial(plan *metrics.Plan) *Trial {
 	enough, _ := plan.EnoughGood()
-	return &Trial{plan: plan, slo: plan.Goodput, share: enough, pending: map[int]pending{}, waiting: map[int]struct{}{}}
+	t := &Trial{plan: plan, share: enough, pending: map[int]*pending{}, waiting: map[int]struct{}{}}
+	for _, tier := range plan.TiersUnder(plan.Goodput) {
+		t.tiers = append(t.tiers, tierTrial{slo: tier.SLO})
+	}
+	return t
 }
 
 // Take hears of requests, and of objectives that change: by those requests are judged that are not judged yet.
@@ -67,7 +73,7 @@ func (t *Trial) Take(e *event.Event) {
 		if x, ok := e.Value.(metrics.LogEntry); ok && x.Objectives != nil {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.slo = *x.Objectives
+			t.tiers[0].slo = *x.Objectives
 		}
 	}
 }
@@ -78,8 +84,11 @@ func (t *Trial) Take(e *event.Event) {
 func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.from, t.to, t.expected, t.patience = from, to, expected, patience
-	t.scheduled, t.good, t.bad = 0, 0, 0
+	t.from, t.to, t.expected, t.patience, t.scheduled = from, to, expected, patience, 0
+	for i := range t.tiers {
+		of := &t.tiers[i]
+		of.bad, of.cut, of.ratios = 0, 0, of.ratios[:0]
+	}
 	clear(t.pending)
 	t.pace.Empty()
 }
@@ -94,7 +103,7 @@ func (t *Trial) due(q *metrics.Request) {
 		return
 	}
 	t.scheduled++
-	t.pending[q.Index] = pending{came: came}
+	t.pending[q.Index] = &pending{came: came}
 }
 
 // Waiting is how many requests are due and have no first chunk yet, whichever load they belong to.
@@ -113,19 +122,23 @@ func (t *Trial) chunk(q *metrics.Request) {
 	defer t.mu.Unlock()
 	delete(t.waiting, q.Index)
 	p, mine := t.pending[q.Index]
-	if !mine || p.promising {
+	if !mine || p.first {
 		return
 	}
-	wait := q.FirstChunk - t.plan.LoadTime(q)
-	switch limit, given := t.limit(metrics.TTFT); {
-	case given && wait > limit:
-		t.settle(q.Index, false)
-	case len(t.slo) == 1 && given:
+	p.first = true
+	wait, early := q.FirstChunk-p.came, true // early: no tier needs more than the first chunk
+	for i := range t.tiers {
+		of := &t.tiers[i]
+		given, ratio := of.firstOver(wait)
+		alone := given && len(of.slo) == 1
+		if given && (ratio > 1 || alone) {
+			of.judge(p, i, ratio)
+		}
+		early = early && alone
+	}
+	if early {
 		t.pace.Add(p.came, t.from, t.to, wait, wait)
-		t.settle(q.Index, true)
-	default:
-		p.promising = true
-		t.pending[q.Index] = p
+		delete(t.pending, q.Index)
 	}
 }
 
@@ -134,34 +147,52 @@ func (t *Trial) done(q *metrics.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.waiting, q.Index)
-	if _, mine := t.pending[q.Index]; !mine {
+	p, mine := t.pending[q.Index]
+	if !mine {
 		return
 	}
-	if q.Failure == metrics.Cancelled {
-		delete(t.pending, q.Index)
-		t.scheduled--
-		return
-	}
-	if came := t.plan.LoadTime(q); q.OK() {
-		t.pace.Add(came, t.from, t.to, q.FirstChunk-came, q.LastChunk-came)
-	} else {
+	delete(t.pending, q.Index)
+	cut := q.Failure == metrics.Cancelled
+	switch {
+	case cut:
+	case q.OK():
+		t.pace.Add(p.came, t.from, t.to, q.FirstChunk-p.came, q.LastChunk-p.came)
+	default:
 		t.pace.Fail()
 	}
-	t.settle(q.Index, q.OK() && saturation.Good(t.plan, t.slo, q))
+	for i := range t.tiers {
+		switch of := &t.tiers[i]; {
+		case !p.open(i):
+		case cut:
+			of.cut++
+		default:
+			of.judge(p, i, saturation.Ratio(t.plan, of.slo, q))
+		}
+	}
 }
 
-func (t *Trial) settle(index int, good bool) {
-	delete(t.pending, index)
-	if good {
-		t.good++
-	} else {
-		t.bad++
+// judge files the ratio of a request for the tier with this number; +Inf for one that is late whatever comes.
+func (of *tierTrial) judge(p *pending, tier int, ratio float64) {
+	p.judged |= 1 << tier
+	of.ratios = append(of.ratios, ratio)
+	if ratio > 1 {
+		of.bad++
 	}
+}
+
+// firstOver is the wait for the first chunk over its limit, if there is one.
+func (of *tierTrial) firstOver(wait time.Duration) (given bool, ratio float64) {
+	for _, o := range of.slo {
+		if o.Metric == metrics.TTFT {
+			return true, metrics.SLO{o}.Ratio(&metrics.Outcome{TTFT: wait.Seconds()})
+		}
+	}
+	return false, 0
 }
 
 // limit of an objective, in bounds.
-func (t *Trial) limit(metric metrics.Latency) (time.Duration, bool) {
-	for _, o := range t.slo {
+func (of *tierTrial) limit(metric metrics.Latency) (time.Duration, bool) {
+	for _, o := range of.slo {
 		if o.Metric == metric {
 			return time.Duration(min(o.LimitMS, 1e12) * float64(time.Millisecond)), true
 		}
@@ -169,62 +200,69 @@ func (t *Trial) limit(metric metrics.Latency) (time.Duration, bool) {
 	return 0, false
 }
 
-// Verdict says what is known at a moment of the run. It settles as soon as the rest cannot change it.
-func (t *Trial) Verdict(now time.Duration) Verdict {
+// surplus makes up for shares that are not quite what they are written as.
+const surplus = 1e-9
+
+// Evidence is the outcome for each tier at a moment of the run, in the order of the plan. It is not ok before the rest cannot change
+// any of them.
+func (t *Trial) Evidence(now time.Duration) (tiers []search.Evidence, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.giveUp(now)
-	all := float64(t.scheduled)
-	if now < t.to {
-		// More are to come, about as many as the load says.
-		if t.expected > 0 && float64(t.bad) > (1-t.share)*max(all, t.expected)+1 {
-			return Missed
-		}
-		return Open
-	}
-	// The smallest surplus makes up for shares that are not quite what they are written as.
-	const surplus = 1e-9
-	switch {
-	case float64(t.bad) > (1-t.share)*all+surplus:
-		return Missed
-	case all > 0 && float64(t.good) >= t.share*all-surplus:
-		return t.kept()
-	case now < t.to+t.patience:
-		return Open
-	}
-	// The patience is over, and some neither ended nor are late for sure.
-	promising := 0
-	for _, p := range t.pending {
-		if p.promising {
-			promising++
+	for i := range t.tiers {
+		if !t.decided(&t.tiers[i], now) {
+			return nil, false
 		}
 	}
-	if all > 0 && float64(t.good+promising) >= t.share*all-surplus {
-		return t.kept()
+	for i := range t.tiers {
+		tiers = append(tiers, t.evidence(i))
 	}
-	return Missed
+	return tiers, true
 }
 
-// kept says whether a load that enough requests were good under was also completed, and as fast as it came.
-func (t *Trial) kept() Verdict {
+// decided reports whether the outcome for a tier is known.
+func (t *Trial) decided(of *tierTrial, now time.Duration) bool {
+	all := float64(t.scheduled - of.cut)
+	if now < t.to { // more are to come, about as many as the load says
+		return t.expected > 0 && float64(of.bad) > (1-t.share)*max(all, t.expected)+1
+	}
+	return float64(of.bad) > (1-t.share)*all+surplus || all > 0 && float64(len(of.ratios)-of.bad) >= t.share*all-surplus || now >= t.to+t.patience
+}
+
+// evidence of a tier. Requests that neither ended nor are late for sure count by what they showed.
+func (t *Trial) evidence(tier int) search.Evidence {
+	of := &t.tiers[tier]
+	e := search.EvidenceOf(of.ratios, t.share)
+	e.Requests = t.scheduled - of.cut
+	for _, p := range t.pending {
+		if p.first && p.open(tier) {
+			e.Good++
+		}
+	}
+	e.Missed = e.Requests == 0 || e.Passed() && !t.kept()
+	return e
+}
+
+// kept reports whether a load that enough requests were good under was also completed, and as fast as it came.
+func (t *Trial) kept() bool {
 	completed := t.pace.Succeeded()
 	if f := t.plan.Find; f == nil || !f.Users {
 		completed = t.pace.Completed(t.to - t.from)
 	}
-	if completed < metrics.EnoughCompleted {
-		return Missed
-	}
-	return Within
+	return completed >= metrics.EnoughCompleted
 }
 
-// giveUp settles those that are late whatever comes.
+// giveUp judges those that are late whatever comes.
 func (t *Trial) giveUp(now time.Duration) {
-	first, firstGiven := t.limit(metrics.TTFT)
-	whole, wholeGiven := t.limit(metrics.E2EL)
-	for index, p := range t.pending {
-		waited := now - p.came
-		if firstGiven && !p.promising && waited > first || wholeGiven && waited > whole {
-			t.settle(index, false)
+	for i := range t.tiers {
+		of := &t.tiers[i]
+		first, firstGiven := of.limit(metrics.TTFT)
+		whole, wholeGiven := of.limit(metrics.E2EL)
+		for _, p := range t.pending {
+			waited := now - p.came
+			if p.open(i) && (firstGiven && !p.first && waited > first || wholeGiven && waited > whole) {
+				of.judge(p, i, math.Inf(1))
+			}
 		}
 	}
 }

@@ -1,10 +1,15 @@
 package control
 
 import (
+	"math"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/internal/search"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -37,6 +42,22 @@ func (f feel) tell(t *Trial, index int) {
 		take(event.Chunk)
 		take(event.Done)
 	}
+}
+
+// verdict of a trial on its first tier.
+type verdict string
+
+const open, within, missed verdict = "open", "within", "missed"
+
+func verdictOf(t *Trial, now time.Duration) verdict {
+	tiers, ok := t.Evidence(now)
+	switch {
+	case !ok:
+		return open
+	case tiers[0].Passed():
+		return within
+	}
+	return missed
 }
 
 func trialOf(slo metrics.SLO) *Trial {
@@ -75,31 +96,31 @@ func TestTrial(t *testing.T) {
 		expected float64
 		all      []feel
 		now      float64 // ms; the trial is from 1 s to 2 s, with a patience of 5 s
-		want     Verdict
+		want     verdict
 	}{
-		{"nothing yet", slo("ttft:500"), 20, nil, 1500, Open},
-		{"nothing came at all", slo("ttft:500"), 20, nil, 2500, Open},
-		{"nothing came, and nobody waits any more", slo("ttft:500"), 20, nil, 7000, Missed},
-		{"all good, but it is still on", slo("ttft:500"), 20, many(good, 20), 1999, Open},
-		{"all good", slo("ttft:500"), 20, many(good, 20), 2000, Within},
-		{"one of twenty is late", slo("ttft:500"), 20, append(many(good, 19), late), 3000, Within},
-		{"two of twenty are late", slo("ttft:500"), 20, append(many(good, 18), late, late), 3000, Missed},
-		{"so many are late that the rest does not matter", slo("ttft:500"), 20, many(late, 3), 1800, Missed},
-		{"but nobody knows how many will come", slo("ttft:500"), 0, many(late, 3), 1800, Open},
-		{"first chunks are enough", slo("ttft:500"), 0, many(feel{due: 1500, first: 100}, 5), 2000, Within},
-		{"not for other objectives", slo("ttft:500", "tpot:50"), 0, many(feel{due: 1500, first: 100}, 5), 2000, Open},
-		{"unless it takes too long", slo("ttft:500", "tpot:50"), 0, many(feel{due: 1500, first: 100}, 5), 7000, Within},
-		{"no first chunk, and too late for one", slo("ttft:500"), 0, many(feel{due: 1500}, 5), 2100, Missed},
-		{"no first chunk, and time enough", slo("ttft:800"), 0, many(feel{due: 1500}, 5), 2100, Open},
-		{"no end, and too late for one", slo("e2el:700"), 0, many(feel{due: 1500, first: 1}, 5), 2300, Missed},
-		{"slow tokens", slo("tpot:50"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 4}, 5), 2300, Missed},
-		{"quick tokens", slo("tpot:101"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 4}, 5), 2300, Within},
-		{"one token has no pace", slo("tpot:1"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 1}, 5), 2300, Within},
-		{"held too long", slo("ttft:500"), 0, many(feel{due: 1500, held: 450, first: 550, done: 600, tokens: 2}, 5), 2300, Missed},
-		{"failed", slo("ttft:500", "e2el:9000"), 0, many(feel{due: 1500, first: 100, done: 200, failure: metrics.FailedStatus}, 5), 2300, Missed},
-		{"cut ones count for nothing", slo("e2el:9000"), 0, append(many(feel{due: 1500, first: 100, done: 200, failure: metrics.Cancelled}, 5), good), 2300, Within},
-		{"held longer and longer, which an objective on TPOT does not see", slo("tpot:200"), 0, queue(60), 9000, Missed},
-		{"others' requests", slo("ttft:500"), 0, append(many(feel{due: 900, first: 900, done: 901}, 9), good, feel{due: 2000, first: 900, done: 901}), 2300, Within},
+		{"nothing yet", slo("ttft:500"), 20, nil, 1500, open},
+		{"nothing came at all", slo("ttft:500"), 20, nil, 2500, open},
+		{"nothing came, and nobody waits any more", slo("ttft:500"), 20, nil, 7000, missed},
+		{"all good, but it is still on", slo("ttft:500"), 20, many(good, 20), 1999, open},
+		{"all good", slo("ttft:500"), 20, many(good, 20), 2000, within},
+		{"one of twenty is late", slo("ttft:500"), 20, append(many(good, 19), late), 3000, within},
+		{"two of twenty are late", slo("ttft:500"), 20, append(many(good, 18), late, late), 3000, missed},
+		{"so many are late that the rest does not matter", slo("ttft:500"), 20, many(late, 3), 1800, missed},
+		{"but nobody knows how many will come", slo("ttft:500"), 0, many(late, 3), 1800, open},
+		{"first chunks are enough", slo("ttft:500"), 0, many(feel{due: 1500, first: 100}, 5), 2000, within},
+		{"not for other objectives", slo("ttft:500", "tpot:50"), 0, many(feel{due: 1500, first: 100}, 5), 2000, open},
+		{"unless it takes too long", slo("ttft:500", "tpot:50"), 0, many(feel{due: 1500, first: 100}, 5), 7000, within},
+		{"no first chunk, and too late for one", slo("ttft:500"), 0, many(feel{due: 1500}, 5), 2100, missed},
+		{"no first chunk, and time enough", slo("ttft:800"), 0, many(feel{due: 1500}, 5), 2100, open},
+		{"no end, and too late for one", slo("e2el:700"), 0, many(feel{due: 1500, first: 1}, 5), 2300, missed},
+		{"slow tokens", slo("tpot:50"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 4}, 5), 2300, missed},
+		{"quick tokens", slo("tpot:101"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 4}, 5), 2300, within},
+		{"one token has no pace", slo("tpot:1"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 1}, 5), 2300, within},
+		{"held too long", slo("ttft:500"), 0, many(feel{due: 1500, held: 450, first: 550, done: 600, tokens: 2}, 5), 2300, missed},
+		{"failed", slo("ttft:500", "e2el:9000"), 0, many(feel{due: 1500, first: 100, done: 200, failure: metrics.FailedStatus}, 5), 2300, missed},
+		{"cut ones count for nothing", slo("e2el:9000"), 0, append(many(feel{due: 1500, first: 100, done: 200, failure: metrics.Cancelled}, 5), good), 2300, within},
+		{"held longer and longer, which an objective on TPOT does not see", slo("tpot:200"), 0, queue(60), 9000, missed},
+		{"others' requests", slo("ttft:500"), 0, append(many(feel{due: 900, first: 900, done: 901}, 9), good, feel{due: 2000, first: 900, done: 901}), 2300, within},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			trial := trialOf(c.slo)
@@ -107,7 +128,7 @@ func TestTrial(t *testing.T) {
 			for i, f := range c.all {
 				f.tell(trial, i)
 			}
-			if got := trial.Verdict(ms(c.now)); got != c.want {
+			if got := verdictOf(trial, ms(c.now)); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
@@ -120,7 +141,7 @@ func TestTrialOfARefusingServer(t *testing.T) {
 		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: 900}}, Find: &metrics.Find{From: 1, Most: 100},
 		Gates: []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.8, Percent: true}},
 	}
-	for refused, want := range map[int]Verdict{0: Within, 2: Missed} {
+	for refused, want := range map[int]verdict{0: within, 2: missed} {
 		trial := NewTrial(&plan)
 		trial.Begin(time.Second, 2*time.Second, 0, time.Second)
 		for i := range 20 {
@@ -130,7 +151,7 @@ func TestTrialOfARefusingServer(t *testing.T) {
 			}
 			f.tell(trial, i)
 		}
-		if got := trial.Verdict(2 * time.Second); got != want {
+		if got := verdictOf(trial, 2*time.Second); got != want {
 			t.Errorf("%d of 20 refused: %s, want %s", refused, got, want)
 		}
 	}
@@ -146,13 +167,13 @@ func TestTrialBeginsAnew(t *testing.T) {
 	q.Failure = metrics.FailedStatus
 	trial.done(&q)
 	feel{due: 1200, first: 10, done: 20}.tell(trial, 2)
-	if got := trial.Verdict(2 * time.Second); got != Within {
-		t.Errorf("%s, want %s", got, Within)
+	if got := verdictOf(trial, 2*time.Second); got != within {
+		t.Errorf("%s, want %s", got, within)
 	}
 	trial.Take(&event.Event{Kind: event.Fact, Value: metrics.LogEntry{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}})
 	feel{due: 1200, first: 10, done: 20}.tell(trial, 3)
-	if got := trial.Verdict(2 * time.Second); got != Missed {
-		t.Errorf("after new objectives %s, want %s", got, Missed)
+	if got := verdictOf(trial, 2*time.Second); got != missed {
+		t.Errorf("after new objectives %s, want %s", got, missed)
 	}
 }
 
@@ -165,13 +186,13 @@ func TestTrialRace(t *testing.T) {
 		work.Go(func() {
 			for k := range 100 {
 				feel{due: float64(k), first: 10, done: 20}.tell(trial, 100*i+k)
-				trial.Verdict(ms(float64(k)))
+				verdictOf(trial, ms(float64(k)))
 			}
 		})
 	}
 	work.Wait()
-	if got := trial.Verdict(time.Second); got != Within {
-		t.Errorf("%s, want %s", got, Within)
+	if got := verdictOf(trial, time.Second); got != within {
+		t.Errorf("%s, want %s", got, within)
 	}
 }
 
@@ -183,5 +204,75 @@ func BenchmarkTrialChunk(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		trial.chunk(&q)
+	}
+}
+
+// One trial judges all tiers: each has its own verdict and its own ratio, and the trial is open until the last of them is known.
+func TestTrialOfTiers(t *testing.T) {
+	t.Parallel()
+	ttft := func(limit float64) metrics.Objective { return metrics.Objective{Metric: metrics.TTFT, LimitMS: limit} }
+	tpot := func(limit float64) metrics.Objective { return metrics.Objective{Metric: metrics.TPOT, LimitMS: limit} }
+	gold, silver, bronze := metrics.SLO{ttft(200), tpot(40)}, metrics.SLO{ttft(400)}, metrics.SLO{ttft(4000), tpot(400)}
+	plan := &metrics.Plan{Goodput: gold, Tiers: []metrics.Tier{{Name: "gold", SLO: gold}, {Name: "silver", SLO: silver}, {Name: "bronze", SLO: bronze}}, Find: &metrics.Find{From: 1, Most: 100}}
+	trial := NewTrial(plan)
+	trial.Begin(time.Second, 2*time.Second, 0, 60*time.Second)
+	const n = 20
+	for i := range n { // the first chunk is too late for gold, the others come each 100 ms
+		f := feel{due: 1500, first: 300, tokens: 4}
+		if i < n-2 {
+			f.done = 600
+		}
+		f.tell(trial, i)
+	}
+	if tiers, ok := trial.Evidence(2 * time.Second); ok {
+		t.Errorf("two requests are open for bronze: %+v", tiers)
+	}
+	for i := n - 2; i < n; i++ {
+		q := metrics.NewRequest(i)
+		q.Due, q.Scheduled, q.OutputTokens = ms(1500), ms(1500), 4
+		q.Sent, q.FirstChunk, q.LastChunk, q.Done = ms(1500), ms(1800), ms(2100), ms(2100)
+		if i == n-1 {
+			q.Failure = metrics.Cancelled
+		}
+		trial.Take(&event.Event{Kind: event.Done, Request: &q})
+	}
+	tiers, ok := trial.Evidence(3 * time.Second)
+	want := []search.Evidence{
+		{Good: 0, Requests: n, Share: 0.95, Ratio: 1.5},
+		{Good: n, Requests: n, Share: 0.95, Ratio: 0.75},
+		{Good: n - 1, Requests: n - 1, Share: 0.95, Ratio: 0.25}, // the request that was cut counts for the tiers that had judged it
+	}
+	if diff := cmp.Diff(want, tiers, cmpopts.EquateApprox(0, 1e-9)); !ok || diff != "" {
+		t.Errorf("decided: %t, (-want +got)\n%s", ok, diff)
+	}
+	if tiers[0].Passed() || !tiers[1].Passed() || !tiers[2].Passed() {
+		t.Errorf("verdicts of %+v", tiers)
+	}
+}
+
+// Requests that are late whatever comes say nothing of how far the load is from the border.
+func TestTrialRatio(t *testing.T) {
+	t.Parallel()
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+	for _, c := range []struct {
+		name       string
+		late, open int
+		want       float64
+	}{{"all answered", 0, 0, 0.2}, {"two of twenty late", 2, 0, 1.8}, {"without an answer", 0, 20, math.Inf(1)}} {
+		trial := trialOf(slo)
+		trial.Begin(time.Second, 2*time.Second, 0, time.Second)
+		for i := range 20 {
+			f := feel{due: 1500, first: 100, done: 400, tokens: 4}
+			switch {
+			case i < c.late:
+				f.first = 900
+			case i < c.open:
+				f = feel{due: 1500}
+			}
+			f.tell(trial, i)
+		}
+		if tiers, ok := trial.Evidence(3 * time.Second); !ok || !cmp.Equal(tiers[0].Ratio, c.want, cmpopts.EquateApprox(0, 1e-9)) {
+			t.Errorf("%s: %+v, want a ratio of %g", c.name, tiers, c.want)
+		}
 	}
 }

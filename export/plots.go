@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"benchtop/export/dots"
 	"benchtop/metrics"
 )
 
@@ -87,19 +88,19 @@ func mean(v []float64) float64 {
 
 func (p *plot) draw(w *bufio.Writer) {
 	columns := p.Width - labelWidth - 2 // a blank and the axis
-	area := newDots(columns, plotRows, p.ASCII)
-	points, note := p.points(area.width)
+	area := dots.New(columns, plotRows, p.ASCII)
+	points, note := p.points(area.Width)
 	y := newValueAxis(slices.Max(points))
 	for x, v := range points {
-		at := y.place(v, area.height)
+		at := y.place(v, area.Height)
 		from := at
 		if x > 0 {
-			from = y.place(points[x-1], area.height)
+			from = y.place(points[x-1], area.Height)
 		}
-		area.step(x, from, at)
+		area.Step(x, from, at)
 	}
 	w.WriteString(wrap(p.title+note, p.Width))
-	labels := y.labels(plotRows, area.height)
+	labels := y.labels(plotRows, area.Height)
 	line, tick := "│", "┤"
 	if p.ASCII {
 		line, tick = "|", "+"
@@ -109,7 +110,7 @@ func (p *plot) draw(w *bufio.Writer) {
 		if labels[row] != "" {
 			edge = tick
 		}
-		fmt.Fprintf(w, "%*s %s%s\n", labelWidth, labels[row], edge, strings.TrimRight(area.row(row), " "))
+		fmt.Fprintf(w, "%*s %s%s\n", labelWidth, labels[row], edge, strings.TrimRight(area.Row(row), " "))
 	}
 	axis, names := timeAxis(len(p.values), columns, p.marks, p.ASCII)
 	pad := strings.Repeat(" ", labelWidth+1)
@@ -286,56 +287,4 @@ func clock(t int) string {
 		}
 	}
 	return text
-}
-
-// dots is a drawing area of character cells. A cell has two by four dots in braille and one in ASCII. Dot 0, 0 is at the
-// bottom left.
-type dots struct {
-	columns, rows int
-	// width and height are in dots.
-	width, height int
-	ascii         bool
-	cells         []rune
-}
-
-func newDots(columns, rows int, ascii bool) dots {
-	d := dots{columns: columns, rows: rows, width: columns, height: rows, ascii: ascii, cells: make([]rune, columns*rows)}
-	if !ascii {
-		d.width, d.height = 2*columns, 4*rows
-	}
-	return d
-}
-
-// brailleBits are the bits of the dots of a cell, by column and from the bottom up.
-var brailleBits = [2][4]rune{{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}}
-
-// step draws a point at height to, and a vertical line from the height of the point before.
-func (d *dots) step(x, from, to int) {
-	for y := min(from, to); y <= max(from, to); y++ {
-		if d.ascii {
-			sign := '|'
-			if y == to {
-				sign = '*'
-			}
-			d.cells[(d.rows-1-y)*d.columns+x] = sign
-			continue
-		}
-		d.cells[(d.rows-1-y/4)*d.columns+x/2] |= brailleBits[x%2][y%4]
-	}
-}
-
-// row is a line of the area, from the top.
-func (d *dots) row(n int) string {
-	line := make([]rune, d.columns)
-	for i, c := range d.cells[n*d.columns : (n+1)*d.columns] {
-		switch {
-		case c == 0:
-			line[i] = ' '
-		case d.ascii:
-			line[i] = c
-		default:
-			line[i] = 0x2800 | c
-		}
-	}
-	return string(line)
 }

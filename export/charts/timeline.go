@@ -32,7 +32,7 @@ func Timeline(
 	if err != nil || g.segments == 0 {
 		return 0, err
 	}
-	return g.segments, writePage(w, g, &plan, events)
+	return g.segments, writeTimeline(w, g, &plan, events)
 }
 
 const (

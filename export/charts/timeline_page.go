@@ -140,39 +140,58 @@ func about(plan *metrics.Plan) [][2]string {
 // UTF-8 becomes U+FFFD, as encoding/json does.
 func safeJSON(data any) ([]byte, error) { return json.Marshal(data) }
 
-// writePage writes the page. Its content security policy allows only the two scripts of the page, by their hashes, and no
-// requests.
-func writePage(w io.Writer, g *gantt, plan *metrics.Plan, events []metrics.LogEntry) error {
-	data, err := safeJSON(newPageData(g, plan, events))
-	if err != nil {
-		return fmt.Errorf("timeline: %w", err)
-	}
+// htmlPage is a self-contained page around a chart of the embedded library.
+type htmlPage struct {
+	title, style, script string
+	// body is what stands above the chart; data is JSON by safeJSON, which the script reads.
+	body string
+	data []byte
+}
+
+// write writes the page; more, if it is not nil, writes further blocks of data. The content security policy allows only the two
+// scripts of the page, by their hashes, and no requests.
+func (p htmlPage) write(w io.Writer, more func(*bufio.Writer)) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	for _, part := range []string{
 		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data: blob:; ",
-		"style-src 'unsafe-inline'; script-src ", scriptHash(echarts), " ", scriptHash(pageScript), "\">\n",
+		"style-src 'unsafe-inline'; script-src ", scriptHash(echarts), " ", scriptHash(p.script), "\">\n",
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
-		"<meta name=\"color-scheme\" content=\"light dark\">\n<title>Request timeline</title>\n",
-		"<style>\n", pageStyle, "</style>\n</head>\n<body>\n",
-		"<h1>Request timeline</h1>\n<dl id=\"about\"></dl>\n<p id=\"notes\"></p>\n",
+		"<meta name=\"color-scheme\" content=\"light dark\">\n<title>", p.title, "</title>\n",
+		"<style>\n", pageStyle, p.style, "</style>\n</head>\n<body>\n", p.body,
 		"<noscript><p>Enable JavaScript to see the chart; the script is part of this file.</p></noscript>\n",
 		"<div id=\"chart\"></div>\n<div id=\"hover\" hidden></div>\n",
-		"<script type=\"application/json\" id=\"data\">", string(data), "</script>\n",
-		"<script type=\"text/plain\" id=\"segments\">",
+		"<script type=\"application/json\" id=\"data\">", string(p.data), "</script>\n",
 	} {
 		out.WriteString(part) // the writer keeps its error for Flush
 	}
-	encoder := base64.NewEncoder(base64.StdEncoding, out)
-	for i := range g.rows {
-		encoder.Write(g.rows[i].segments)
+	if more != nil {
+		more(out)
 	}
-	encoder.Close()
-	const next = "</script>\n<script>"
-	for _, part := range []string{next, echarts, next, pageScript, "</script>\n</body>\n</html>\n"} {
+	for _, part := range []string{"<script>", echarts, "</script>\n<script>", p.script, "</script>\n</body>\n</html>\n"} {
 		out.WriteString(part)
 	}
 	return out.Flush()
+}
+
+// writeTimeline writes the page of the timeline.
+func writeTimeline(w io.Writer, g *gantt, plan *metrics.Plan, events []metrics.LogEntry) error {
+	data, err := safeJSON(newPageData(g, plan, events))
+	if err != nil {
+		return fmt.Errorf("timeline: %w", err)
+	}
+	return htmlPage{
+		title: "Request timeline", script: pageScript, data: data,
+		body: "<h1>Request timeline</h1>\n<dl id=\"about\"></dl>\n<p id=\"notes\"></p>\n",
+	}.write(w, func(out *bufio.Writer) {
+		out.WriteString("<script type=\"text/plain\" id=\"segments\">")
+		encoder := base64.NewEncoder(base64.StdEncoding, out)
+		for i := range g.rows {
+			encoder.Write(g.rows[i].segments)
+		}
+		encoder.Close()
+		out.WriteString("</script>\n")
+	})
 }
 
 func scriptHash(script string) string {

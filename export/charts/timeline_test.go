@@ -189,7 +189,7 @@ func TestPageSaysThatSegmentsAreJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := writePage(&out, g, &metrics.Plan{}, nil); err != nil {
+	if err := writeTimeline(&out, g, &metrics.Plan{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if data := block(t, out.String(), dataOpen); !strings.Contains(data, `"segments":3,"joined":true,"least":0`) {

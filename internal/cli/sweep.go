@@ -13,6 +13,8 @@ import (
 func sweepCommands() []command {
 	return []command{
 		{"serve", "benchmark each combination of server and benchmark parameters", runSweepServe},
+		{"plot", "draw the figures of a sweep as curves", runSweepPlot},
+		{"plot_pareto", "draw throughput per user against throughput per GPU", runSweepPareto},
 	}
 }
 

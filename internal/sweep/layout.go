@@ -52,6 +52,9 @@ func clean(name string) string {
 	return strings.Trim(strings.Trim(name, "'"), `"`)
 }
 
+// FileName is a text as the name of a file, as those of directories.
+func FileName(name string) string { return clean(name) }
+
 // runFile is the name of a run's record.
 func runFile(number int) string {
 	if number == warmup {

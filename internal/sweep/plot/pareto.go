@@ -1,0 +1,169 @@
+package plot
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"benchtop/export/charts"
+	"benchtop/internal/pyjson"
+	"benchtop/internal/usage"
+	"benchtop/metrics/grid"
+)
+
+// ParetoOptions say how users and GPUs are counted.
+type ParetoOptions struct {
+	// Users and GPUs are the fields with their numbers. Without GPUs they are the product of the parallel sizes.
+	Users, GPUs string
+	// LabelBy are fields that stand beside the points of the front.
+	LabelBy []string
+}
+
+// Pareto is the figure of throughput per user and per GPU.
+type Pareto struct {
+	// Skipped are the runs without a number of users, Front is the number of points that no other dominates.
+	Plotted, Skipped, Front int
+	// Unsaid: no record says on how many GPUs it ran, so that it counts as one.
+	Unsaid bool
+	Chart  charts.Figure
+}
+
+// The fields that a point has beside those of its record.
+const (
+	perUserKey = "tokens_per_user"
+	perGPUKey  = "tokens_per_gpu"
+	usersKey   = "user_count_estimate"
+	gpusKey    = "gpu_count"
+)
+
+// parallel are the fields whose product is the number of GPUs, each in its spellings.
+var parallel = [][]string{{"tensor_parallel_size", "tp"}, {"pipeline_parallel_size", "pp"}, {"data_parallel_size", "dp"}}
+
+// NewPareto computes the points of all records, one for each run, and their front.
+func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
+	p := Pareto{Unsaid: true}
+	var points []grid.Point
+	var kept []Record
+	for _, r := range records {
+		users, err := r.users(o.Users)
+		if err != nil {
+			return p, err
+		}
+		if users == 0 {
+			p.Skipped++
+			continue
+		}
+		gpus, said, err := r.gpus(o.GPUs)
+		if err != nil {
+			return p, err
+		}
+		throughput, err := r.count("output_throughput")
+		if err == nil && math.IsNaN(throughput) {
+			err = fmt.Errorf("%s lacks output_throughput", r.place())
+		}
+		if err != nil {
+			return p, err
+		}
+		p.Unsaid = p.Unsaid && !said
+		at := grid.Point{PerUser: throughput / users, PerGPU: throughput / gpus}
+		r = r.with(perUserKey, at.PerUser).with(perGPUKey, at.PerGPU).with(usersKey, users).with(gpusKey, gpus)
+		points, kept = append(points, at), append(kept, r)
+	}
+	if p.Plotted = len(points); p.Plotted == 0 {
+		return p, fmt.Errorf("none of %d runs has a number of users: neither %s nor max_concurrent_requests says one", len(records), usage.Quote(o.Users))
+	}
+	front := grid.Front(points)
+	p.Front = len(front)
+	all := charts.Curve{Name: "All runs", Quiet: true}
+	for i, at := range points {
+		all.Points = append(all.Points, charts.Point{X: at.PerUser, Y: at.PerGPU, Fields: fieldsOf(kept[i : i+1])})
+	}
+	best := charts.Curve{Name: "Pareto front", Line: true}
+	for _, i := range front {
+		pt := all.Points[i]
+		pt.Label = kept[i].label(o.LabelBy)
+		best.Points = append(best.Points, pt)
+	}
+	p.Chart = charts.Figure{
+		X: charts.Axis{Label: "output tokens/s for each user", Scale: charts.Linear}, Y: charts.Axis{Label: "output tokens/s for each GPU", Scale: charts.Linear},
+		Panels: []charts.Panel{{Curves: []charts.Curve{all, best}}}, Columns: 1,
+	}
+	return p, nil
+}
+
+// label are the fields that the record has, a line each.
+func (r *Record) label(keys []string) string {
+	var lines []string
+	for _, k := range keys {
+		if v, ok := r.fields[k]; ok && v.kind != null {
+			lines = append(lines, k+"="+strings.TrimSuffix(v.text, ".0"))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// with is the record with another field.
+func (r Record) with(key string, n float64) Record {
+	r.fields = maps.Clone(r.fields)
+	if _, ok := r.fields[key]; !ok {
+		r.Keys = append(slices.Clone(r.Keys), key)
+	}
+	r.fields[key] = value{number, pyjson.Float(n), n}
+	return r
+}
+
+// count is the number that the first of the fields has that is there, in any spelling; NaN for nothing. A text that is a number counts
+// as one.
+func (r *Record) count(keys ...string) (float64, error) {
+	for _, key := range keys {
+		for _, spelling := range []string{key, strings.ReplaceAll(key, "_", "-"), strings.ReplaceAll(key, "-", "_")} {
+			v, ok := r.fields[spelling]
+			if !ok {
+				continue
+			}
+			if n, ok := v.numeric(); ok {
+				return n, nil
+			}
+			if n, ok := parseNumber(v.text); ok {
+				return n, nil
+			}
+			return 0, fmt.Errorf("%s: %s: expected a number, got %s", r.place(), spelling, usage.Quote(v.text))
+		}
+	}
+	return math.NaN(), nil
+}
+
+// users is the number of users, 0 if the record has none. Without one that is finite, it is the highest number of requests in flight.
+func (r *Record) users(key string) (float64, error) {
+	n, err := r.count(key, "request_rate")
+	if err == nil && !(n > 0 && !math.IsInf(n, 0)) {
+		n, err = r.count("max_concurrent_requests")
+	}
+	if err != nil || !(n > 0 && !math.IsInf(n, 0)) {
+		return 0, err
+	}
+	return n, nil
+}
+
+// gpus is the number of GPUs, and whether the record says anything of it.
+func (r *Record) gpus(key string) (n float64, said bool, err error) {
+	if key != "" {
+		if n, err = r.count(key); err != nil || n > 0 {
+			return n, true, err
+		}
+	}
+	n = 1
+	for _, keys := range parallel {
+		size, err := r.count(keys...)
+		if err != nil {
+			return 0, false, err
+		}
+		said = said || !math.IsNaN(size)
+		if size > 0 {
+			n *= size
+		}
+	}
+	return n, said, nil
+}

@@ -1,0 +1,227 @@
+// Package plot turns the records of sweeps into figures: which runs share a figure, a panel, a curve and a point, by the rules of
+// vLLM's sweep plots. It draws nothing.
+//
+//	summary.json ──> records ──fig-by──> figures ──filters, bins──> panels ──> curves ──> points: the mean of the runs at one x
+package plot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchtop/datasets/jsonscan"
+	"benchtop/internal/pyjson"
+	"benchtop/internal/usage"
+)
+
+// Record is one run of a sweep: its fields by name.
+type Record struct {
+	// Path is its file, Entry its place there from 1.
+	Path  string
+	Entry int
+	// Keys are the names of the fields that are no lists or objects, in order.
+	Keys   []string
+	fields map[string]value
+}
+
+// value is a field. Its text is what Python's str makes of it, which groups are compared by.
+type value struct {
+	kind   kind
+	text   string
+	number float64 // of a number, or of a truth value
+}
+
+type kind uint8
+
+const (
+	null kind = iota
+	number
+	truth
+	text
+	other // lists and objects
+)
+
+// numeric is the value as a number, NaN for nothing; ok is false for a text.
+func (v value) numeric() (n float64, ok bool) {
+	switch v.kind {
+	case number, truth:
+		return v.number, true
+	case null:
+		return math.NaN(), true
+	}
+	return 0, false
+}
+
+// Read reads the records of all files summary.json in a directory and below it, in the order of their paths. Errors name the file and
+// the line.
+func Read(directory string) (records []Record, err error) {
+	err = filepath.WalkDir(directory, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.Name() != "summary.json" || d.IsDir() {
+			return nil
+		}
+		more, err := readSummary(path)
+		records = append(records, more...)
+		return err
+	})
+	if err == nil && len(records) == 0 {
+		err = fmt.Errorf("%s: no summary.json of a sweep in it or below it; give the directory that 'benchtop sweep serve' or 'vllm bench sweep serve' wrote", directory)
+	}
+	return records, err
+}
+
+// mostBytes bounds a summary. Those of runs with --save-detailed have some hundred megabytes.
+const mostBytes = 1 << 30
+
+func readSummary(path string) ([]Record, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	if err == nil && len(data) > mostBytes {
+		err = errors.New("more than 1 GiB; leave --save-detailed out of the sweep")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	records, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s, %w", path, err)
+	}
+	for i := range records {
+		records[i].Path = path
+	}
+	return records, nil
+}
+
+// parse reads a list of records. Its errors begin with the line or the entry.
+func parse(data []byte) (records []Record, err error) {
+	data = quoteWords(data)
+	var list []json.RawMessage
+	if err := json.Unmarshal(data, &list); err != nil {
+		line := 1
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			line += bytes.Count(data[:min(syntax.Offset, int64(len(data)))], []byte("\n"))
+		} else {
+			err = errors.New("expected a list of records")
+		}
+		return nil, fmt.Errorf("line %d: %w", line, err)
+	}
+	for i, raw := range list {
+		if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
+			return nil, fmt.Errorf("entry %d: expected an object, got %s", i+1, jsonscan.Kind(raw))
+		}
+		records = append(records, newRecord(raw, i+1))
+	}
+	return records, nil
+}
+
+// quoteWords makes JSON of the numbers that Python writes and JSON lacks: outside strings, NaN and Infinity become the texts that
+// results have for them elsewhere.
+func quoteWords(data []byte) []byte {
+	var out []byte
+	done := 0
+	for i := 0; i < len(data); {
+		if data[i] == '"' {
+			i = jsonscan.StringEnd(data, i)
+			continue
+		}
+		word := ""
+		for _, w := range [][2]string{{"NaN", "nan"}, {"-Infinity", "-inf"}, {"Infinity", "inf"}} {
+			if data[i] == w[0][0] && bytes.HasPrefix(data[i:], []byte(w[0])) {
+				out = append(append(out, data[done:i]...), `"`+w[1]+`"`...)
+				word = w[0]
+				break
+			}
+		}
+		i += max(1, len(word))
+		if word != "" {
+			done = i
+		}
+	}
+	if done == 0 {
+		return data
+	}
+	return append(out, data[done:]...)
+}
+
+func newRecord(raw []byte, entry int) Record {
+	r := Record{Entry: entry, fields: map[string]value{}}
+	for quoted, raw := range jsonscan.Members(raw) {
+		key := jsonscan.Text(quoted)
+		v := newValue(raw)
+		if _, twice := r.fields[key]; !twice && v.kind != other {
+			r.Keys = append(r.Keys, key)
+		}
+		r.fields[key] = v
+	}
+	return r
+}
+
+func newValue(raw []byte) value {
+	switch raw[0] {
+	case '[', '{':
+		const most = 200 // more is data of requests, by which nothing is grouped
+		if len(raw) > most {
+			return value{kind: other, text: "…"}
+		}
+		return value{kind: other, text: pyjson.Str(raw)}
+	case '"':
+		s := jsonscan.Text(raw)
+		switch s {
+		case "inf", "-inf", "nan":
+			n, _ := strconv.ParseFloat(s, 64)
+			return value{number, s, n}
+		}
+		return value{text, s, 0}
+	case 't':
+		return value{truth, "True", 1}
+	case 'f':
+		return value{truth, "False", 0}
+	case 'n':
+		return value{null, "None", 0}
+	}
+	n, _ := strconv.ParseFloat(string(raw), 64) // beyond the range it is infinite, as in Python
+	return value{number, pyjson.Str(raw), n}
+}
+
+// place names a record for an error.
+func (r *Record) place() string { return fmt.Sprintf("%s, entry %d", r.Path, r.Entry) }
+
+// keysOf are the names of the fields of all records, in order of first appearance.
+func keysOf(records []Record) (keys []string) {
+	seen := map[string]bool{}
+	for i := range records {
+		for _, k := range records[i].Keys {
+			if !seen[k] {
+				seen[k] = true
+				keys = append(keys, k)
+			}
+		}
+	}
+	return keys
+}
+
+// CheckKeys is an error for every key that no record has. It lists the fields that there are.
+func CheckKeys(records []Record, flag string, keys ...string) error {
+	var problems usage.Problems
+	all := keysOf(records)
+	for _, key := range keys {
+		has := slices.ContainsFunc(records, func(r Record) bool { _, ok := r.fields[key]; return ok })
+		problems.BadIf(!has, "--%s: no record has the field %s%s; there are %s", flag, usage.Quote(key), usage.DidYouMean(key, all), strings.Join(all, ", "))
+	}
+	return errors.Join(problems...)
+}

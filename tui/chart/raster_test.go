@@ -164,6 +164,11 @@ func FuzzCharts(f *testing.F) {
 		for x := range cells {
 			cells[x] = values
 		}
+		var spots []Spot
+		var pairs [][2]float64
+		for i := 1; i < len(values); i++ {
+			spots, pairs = append(spots, Spot{values[i-1], values[i], '●', screen.Strong}), append(pairs, [2]float64{values[i-1], values[i]})
+		}
 		l.Older = l.Points
 		lines := []Line{l, {Name: "level", Points: []Point{{0, 1}, {at, 1}}}, l}
 		bars := Bars{sum.Bins, uint64(len(values))}
@@ -173,6 +178,7 @@ func FuzzCharts(f *testing.F) {
 			Plot{Time: now, Lines: lines, Lanes: true, Named: true, Wordless: true}.Draw,
 			Plot{Time: now, Lanes: true, Limits: limits}.Draw,
 			Plot{Time: now, Lines: lines, Log: true, Band: true, Annotations: marks}.Draw,
+			Scatter{Spots: spots, Line: pairs}.Draw,
 			Heat{Time: now, Axis: axis, Cells: cells, Limits: limits}.Draw,
 			func(c screen.Canvas, _ *Raster) { now.Draw(c, moments) },
 			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Output}}, Annotations: []ValueAnnotation{

@@ -97,7 +97,7 @@ func (p Panel) Draw(c screen.Canvas, v *View, b Box, focused bool) {
 			t, _, _ := v.overTime()
 			t.Draw(c.Sub(1, 0, c.W-2, c.H), v.ticks())
 		}
-		p.drawTitle(c, title(v, c.W, c.H), focused)
+		drawTitle(c, title(v, c.W, c.H), focused)
 		if p.timed && b.Joins {
 			v.crossings(c.Sub(1, 0, c.W-2, 1))
 		}
@@ -118,7 +118,7 @@ func (p Panel) Draw(c screen.Canvas, v *View, b Box, focused bool) {
 }
 
 // drawTitle writes the title on the upper border.
-func (p Panel) drawTitle(c screen.Canvas, title []screen.Span, focused bool) {
+func drawTitle(c screen.Canvas, title []screen.Span, focused bool) {
 	if len(title) == 0 {
 		return
 	}

@@ -312,8 +312,8 @@ func (s *Surface) plain(glyph rune) rune {
 
 // signs are the signs of the dashboard, asciiSigns the characters that stand for them.
 const (
-	signs      = "─▁·┄–━╸╺┊│‖╭╮╰╯┴┤├┬┼┌┐└┘●◐■✓↓↑▲°…→←▶≤≥×✗µ▂▃▄▅▆▇█\u2800"
-	asciiSigns = "-----===:||+++++++++++++***vv^^ ~><><>xxu...:::# "
+	signs      = "─▁·┄–━╸╺┊│‖╭╮╰╯┴┤├┬┼┌┐└┘●○◆★◐■✓↓↑▲°…→←▶≤≥×✗µ▂▃▄▅▆▇█\u2800"
+	asciiSigns = "-----===:||+++++++++++++*o#***vv^^ ~><><>xxu...:::# "
 )
 
 // plainSigns are the characters by their signs.

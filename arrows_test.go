@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	"benchtop/tui/screen":   {},
 	"benchtop/tui/number":   {},
 	"benchtop/tui/noquery":  {},
-	"benchtop/tui/tuitest":  {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/metrics/live", "benchtop/metrics/report", "benchtop/internal/race"},
+	"benchtop/tui/tuitest":  {"benchtop/metrics", "benchtop/metrics/grid", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/metrics/live", "benchtop/metrics/report", "benchtop/internal/race"},
 	"benchtop/loadgen": {"benchtop/datasets/media", "benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/loadgen/protocol", "benchtop/loadgen/target", "benchtop/loadgen/shape",
 		"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/metrics/event", "benchtop/internal/pyjson"},
 	"benchtop/loadgen/conn":     {"benchtop/loadgen/target", "benchtop/metrics", "benchtop/internal/race"},

@@ -129,9 +129,12 @@ func (p *prompt) drawTiny(c screen.Canvas) {
 
 // ask opens a prompt with a line to begin from.
 func (m *model) ask(p prompt, line string) {
-	p.line = form.NewLine(line)
+	p.begin(line)
 	m.prompt = &p
 }
+
+// begin puts a line to begin from into the prompt.
+func (p *prompt) begin(line string) { p.line = form.NewLine(line) }
 
 // askLoad sets the load to a number.
 func (m *model) askLoad() {

@@ -117,8 +117,20 @@ var ErrTerminal = term.ErrLost
 // the user left before the run began. The terminal is restored before Run returns, if it still takes output. Leaving does not end the run: after a
 // third q it may still be on.
 func Run(ctx context.Context, o Options) error {
-	o.HeaderEvery = cmp.Or(max(o.HeaderEvery, 0), 500*time.Millisecond)
-	o.ChartsEvery = cmp.Or(max(o.ChartsEvery, 0), time.Second)
+	return onStage(ctx, o, func(ctx context.Context, s *stage) tea.Model { return s.model(ctx, o) })
+}
+
+// stage is a terminal with all that the models on it share.
+type stage struct {
+	w       *term.Writer
+	palette *screen.Palette
+	aside   func(words string) tea.Cmd // sends something to the terminal between frames
+	// width and height are the size of an output that is no terminal; 0 where Bubble Tea learns the size by itself.
+	width, height int
+}
+
+// onStage has the terminal, as the options say, until the model quits. The context of the model ends with it.
+func onStage(ctx context.Context, o Options, build func(context.Context, *stage) tea.Model) error {
 	if o.Output == nil {
 		o.Output = os.Stdout
 	}
@@ -130,47 +142,68 @@ func Run(ctx context.Context, o Options) error {
 	if o.Record != nil {
 		w.Record(o.Record, width, height)
 	}
-	m := newModel(o, screen.ThemePalette(o.Theme, screen.ColorProfile(o.Color, os.Getenv), term.LightBackground(os.Getenv)))
-	w.Ask = m.palette.Profile != termenv.Ascii
-	m.sent, m.resized = w.Sent, w.Resized
-	m.aside = func(words string) tea.Cmd {
+	s := &stage{w: w, palette: screen.ThemePalette(o.Theme, screen.ColorProfile(o.Color, os.Getenv), term.LightBackground(os.Getenv))}
+	w.Ask = s.palette.Profile != termenv.Ascii
+	s.aside = func(words string) tea.Cmd {
 		return func() tea.Msg {
 			w.Aside(words)
 			return nil
 		}
 	}
-	m.next = nextOf(inner, o.Snapshots)
-	if o.Preparation != nil {
-		m.prep = &preparing{of: o.Preparation, shown: o.Preparation.view(time.Now())}
-		m.prep.wait = func() tea.Msg {
-			select {
-			case r := <-o.Preparation.run:
-				return runMsg{r, nextOf(inner, r.snapshots)}
-			case <-inner.Done():
-				return nil
-			}
-		}
-	}
-	m.tick = func() tea.Cmd { return tea.Tick(o.HeaderEvery, func(time.Time) tea.Msg { return tickMsg{} }) }
 	if !w.IsTerminal() {
-		m.resize(width, height)
+		s.width, s.height = width, height
 	}
 	var more []tea.ProgramOption
 	if o.Mouse {
 		more = append(more, tea.WithMouseCellMotion())
 	}
-	return w.Run(ctx, m, o.Input, more...)
+	return w.Run(ctx, build(inner, s), o.Input, more...)
+}
+
+// every is a drawing tick.
+func every(d time.Duration) func() tea.Cmd {
+	return func() tea.Cmd { return tea.Tick(d, func(time.Time) tea.Msg { return tickMsg{} }) }
+}
+
+// model is the dashboard of a run on the stage. The end of ctx ends its waits.
+func (s *stage) model(ctx context.Context, o Options) *model {
+	o.HeaderEvery = cmp.Or(max(o.HeaderEvery, 0), 500*time.Millisecond)
+	o.ChartsEvery = cmp.Or(max(o.ChartsEvery, 0), time.Second)
+	m := newModel(o, s.palette)
+	m.sent, m.resized, m.aside = s.w.Sent, s.w.Resized, s.aside
+	m.next = nextOf(ctx, o.Snapshots)
+	if p := o.Preparation; p != nil {
+		m.prep = &preparing{of: p, shown: p.view(time.Now())}
+		m.prep.wait = func() tea.Msg {
+			select {
+			case r := <-p.run:
+				return runMsg{r, nextOf(ctx, r.snapshots)}
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+	m.tick = every(o.HeaderEvery)
+	if s.width > 0 {
+		m.resize(s.width, s.height)
+	}
+	return m
 }
 
 // nextOf waits for the next snapshot, the end of all snapshots, or the end of ctx.
 func nextOf(ctx context.Context, snapshots <-chan metrics.Snapshot) tea.Cmd {
+	return await(ctx, snapshots, func(s metrics.Snapshot) tea.Msg { return snapshotMsg{s} }, endMsg{})
+}
+
+// await waits for what a channel brings next, and gives end once it is closed.
+func await[T any](ctx context.Context, from <-chan T, msg func(T) tea.Msg, end tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		select {
-		case s, ok := <-snapshots:
+		case v, ok := <-from:
 			if !ok {
-				return endMsg{}
+				return end
 			}
-			return snapshotMsg{s}
+			return msg(v)
 		case <-ctx.Done():
 			return nil
 		}

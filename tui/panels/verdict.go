@@ -39,8 +39,13 @@ func (h Header) DrawVerdict(c screen.Canvas, client bool) {
 	if h.State == BrokenOff {
 		all = append([]remark{{long: "run incomplete", style: screen.Warning}}, all...)
 	}
+	c.Spans(0, 0, fitVerdict(all, c.W))
+}
+
+// fitVerdict joins remarks to at most w columns, as far as that goes: they are shortened, then the spare ones are left out.
+func fitVerdict(all []remark, w int) []screen.Span {
 	spans := verdictLine(all, false)
-	for screen.SpansWidth(spans) > c.W {
+	for screen.SpansWidth(spans) > w {
 		spans = verdictLine(all, true)
 		i := leastNeeded(all, func(r *remark) int { return r.spare })
 		if i < 0 {
@@ -48,7 +53,7 @@ func (h Header) DrawVerdict(c screen.Canvas, client bool) {
 		}
 		all = slices.Delete(all, i, i+1)
 	}
-	c.Spans(0, 0, spans)
+	return spans
 }
 
 // verdictLine joins remarks.

@@ -1,0 +1,281 @@
+package panels
+
+import (
+	"fmt"
+	"math"
+
+	"benchtop/metrics/grid"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// The widths of the first columns of the grid: the sign of the chosen row, that of its state, that of the front.
+const (
+	gridSigns = 6
+	gridRuns  = 6
+	nameLeast = 24
+)
+
+func (v *SweepView) gridTitle() []screen.Span {
+	over, failed, all := v.counts()
+	out := heading{screen.Strong.Span("combinations"), screen.Text.Span(fmt.Sprintf(" %d/%d", over, all))}
+	out.when(failed > 0, screen.Warning, fmt.Sprintf(" ✗ %d failed", failed))
+	if v.List.order > 0 {
+		out = append(out, screen.Label.Span(" · by "+sweepFigures[v.List.order-1].name))
+	}
+	out.when(v.List.Filter != "", screen.Label, " · /", screen.Shorten(screen.Sanitize(v.List.Filter), 30))
+	return out
+}
+
+// drawGrid lists the combinations: names, runs and figures, a star at the best of each column, a dot at those on the Pareto front.
+func (v *SweepView) drawGrid(c screen.Canvas) {
+	rows := v.rows()
+	switch {
+	case len(v.cells) == 0:
+		c.Center("no combinations yet", screen.Label)
+		return
+	case len(rows) == 0:
+		c.Center("no match; Esc clears the filter", screen.Label)
+		return
+	}
+	needed, titles := v.nameWidths()
+	all := needed[0] + needed[1] + needed[2]
+	figures := v.gridColumns().fit(c.W - gridSigns - gridRuns - min(all, max(nameLeast, c.W/3)))
+	widths := shrink(needed, max(0, c.W-gridSigns-gridRuns-figures.width()))
+	x := gridSigns
+	for i, w := range widths {
+		c.Sub(0, 0, x+w, 1).Print(x, 0, titles[i], screen.Label)
+		x += w
+	}
+	c.Right(x+gridRuns-1, 0, "runs", screen.Label)
+	figures.names(c, x+gridRuns, 0)
+	at, high := v.place(rows), c.H-1
+	top := max(0, min(at-high/2, len(rows)-high))
+	for y := 0; y < high && top+y < len(rows); y++ {
+		var above *sweepCell
+		if y > 0 && v.List.order == 0 {
+			above = rows[top+y-1]
+		}
+		v.gridRow(c.Sub(0, y+1, c.W, 1), rows[top+y], above, widths, figures, top+y == at)
+	}
+}
+
+// gridRow draws a combination. A name is dim where it is the same in the row above.
+func (v *SweepView) gridRow(c screen.Canvas, r, above *sweepCell, widths [3]int, figures table[*sweepCell], chosen bool) {
+	plain := screen.Text
+	if chosen {
+		c.Print(0, 0, "→", screen.Strong)
+		plain = screen.Strong
+	}
+	c.Spans(2, 0, []screen.Span{sweepSign(r.State, v.Pulse)})
+	if r.front {
+		c.Print(4, 0, "●", screen.Style{Fg: screen.Output})
+	}
+	x := gridSigns
+	for i, name := range r.names() {
+		st := plain
+		if above != nil && !chosen && name == above.names()[i] {
+			st = screen.Label
+		}
+		if widths[i] > 0 {
+			c.Print(x, 0, screen.ShortenMiddle(name, widths[i]-2), st)
+		}
+		x += widths[i]
+	}
+	over, all := runsOver(r.Runs)
+	runs := screen.Label
+	if r.State == grid.Running {
+		runs = plain
+	}
+	if all > 0 {
+		c.Right(x+gridRuns-1, 0, fmt.Sprintf("%d/%d", over, all), runs)
+	}
+	figures.row(c, x+gridRuns, 0, r, plain)
+}
+
+// gridColumns are the figures that any combination has; the last column of each is for the star.
+func (v *SweepView) gridColumns() table[*sweepCell] {
+	var out table[*sweepCell]
+	measured := false
+	for i := range v.cells {
+		measured = measured || v.cells[i].measured
+	}
+	for i := range sweepFigures {
+		g := &sweepFigures[i]
+		best, value := v.best(g)
+		if best == nil && (measured || g.name == "good/s") {
+			continue
+		}
+		rivals := 0
+		for j := range v.cells {
+			if v.cells[j].measured {
+				rivals++
+			}
+		}
+		out = append(out, column[*sweepCell]{g.name + " ", max(len(g.name)+2, 9), func(r *sweepCell) screen.Span {
+			if !r.measured || math.IsNaN(g.of(&r.figures)) {
+				return screen.Label.Span(dash + " ")
+			}
+			switch own := g.of(&r.figures); {
+			case own == value && rivals > 1:
+				return screen.Success.Span(g.write(own) + "★")
+			default:
+				return screen.Text.Span(g.write(own) + " ")
+			}
+		}, g.spare})
+	}
+	return out
+}
+
+// nameWidths are the widths that the three parts of the names need, 0 for a part that is the same everywhere, and the names of the columns.
+func (v *SweepView) nameWidths() (widths [3]int, titles [3]string) {
+	titles = [...]string{"server", "benchmark", "load"}
+	differs := [3]bool{}
+	for i := range v.cells {
+		for k, name := range v.cells[i].names() {
+			differs[k] = differs[k] || name != v.cells[0].names()[k]
+			if name != "" {
+				widths[k] = max(widths[k], screen.Width(name)+2, len(titles[k])+2)
+			}
+		}
+	}
+	if differs == [3]bool{} {
+		return widths, titles
+	}
+	for k := range widths {
+		if !differs[k] {
+			widths[k] = 0
+		}
+	}
+	return widths, titles
+}
+
+// shrink takes columns from the widest until all fit into w, and gives the last what is left.
+func shrink(widths [3]int, w int) [3]int {
+	for {
+		sum, widest := 0, 0
+		for k, n := range widths {
+			sum += n
+			if n > widths[widest] {
+				widest = k
+			}
+		}
+		if sum <= w || widths[widest] == 0 {
+			return widths
+		}
+		second := 0
+		for k, n := range widths {
+			if k != widest {
+				second = max(second, n)
+			}
+		}
+		widths[widest] -= max(1, min(sum-w, widths[widest]-second))
+	}
+}
+
+func (v *SweepView) detailTitle() []screen.Span {
+	c := v.chosen()
+	if c == nil {
+		return []screen.Span{screen.Strong.Span("combination")}
+	}
+	out := heading{screen.Strong.Span(fmt.Sprintf("combination %d", c.at+1)), screen.Text.Span(" "), sweepSign(c.State, true), screen.Text.Span(" " + stateWord(c.State))}
+	out.when(c.front, screen.Style{Fg: screen.Output}, " ● on the front")
+	return out
+}
+
+// drawDetail shows the chosen combination: its names, its runs with the trouble they had, and its figures.
+func (v *SweepView) drawDetail(c screen.Canvas) {
+	r := v.chosen()
+	if r == nil {
+		c.Center("no combination chosen", screen.Label)
+		return
+	}
+	y := 0
+	for i, name := range r.names() {
+		if name == "" {
+			continue
+		}
+		c.Print(0, y, [...]string{"server", "bench", "load"}[i], screen.Label)
+		for _, l := range screen.Wrap(name, c.W-8, 3) {
+			c.Print(8, y, l, screen.Text)
+			y++
+		}
+	}
+	y = v.drawRuns(c, y, r)
+	if r.measured {
+		drawTypical(c.Sub(0, y, c.W, c.H-y), r)
+	}
+}
+
+// drawRuns lists the runs, and returns the line below.
+func (v *SweepView) drawRuns(c screen.Canvas, y int, r *sweepCell) int {
+	if len(r.Runs) == 0 || c.H-y < 2 {
+		return y
+	}
+	cols := table[*grid.Run]{
+		{"tok/s", 8, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.OutputThroughput, number.Rate) }, 0},
+		{"TTFT p99", 10, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.P99TTFT, latencyMS) }, 0},
+		{"TPOT p99", 10, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.P99TPOT, latencyMS) }, 1},
+		{"took", 8, func(n *grid.Run) screen.Span { return cell(orDash(n.Took > 0, number.Coarse, n.Took)) }, 2},
+	}.fit(c.W - 7)
+	c.Print(0, y, "run", screen.Label)
+	cols.names(c, 7, y)
+	y++
+	for i := range r.Runs {
+		n := &r.Runs[i]
+		if c.H-y < 2 && i < len(r.Runs)-1 {
+			c.Print(0, y, fmt.Sprintf("and %d more runs; Enter shows all", len(r.Runs)-i), screen.Label)
+			return y + 1
+		}
+		c.Right(3, y, fmt.Sprint(n.Number), screen.Label)
+		c.Spans(5, y, []screen.Span{sweepSign(n.State, v.Pulse)})
+		cols.row(c, 7, y, n, screen.Text)
+		y++
+		for _, l := range screen.Wrap(screen.Sanitize(n.Trouble), c.W-7, 3) {
+			c.Print(7, y, l, screen.Warning)
+			y++
+		}
+	}
+	return y
+}
+
+func runFigure(n *grid.Run, v float64, write func(float64) string) screen.Span {
+	known := (n.State == grid.Done || n.State == grid.Found) && !math.IsNaN(v)
+	return cell(orDash(known, write, v))
+}
+
+// drawTypical writes all figures of a combination, in as many columns as there is room for.
+func drawTypical(c screen.Canvas, r *sweepCell) {
+	f := &r.figures
+	name := "figures"
+	if over, _ := runsOver(r.Runs); over > 1 {
+		name = "median of the runs"
+	}
+	type figure struct{ name, text string }
+	all := []figure{
+		{"output tok/s", number.Rate(f.OutputThroughput)}, {"total tok/s", number.Rate(f.TotalThroughput)}, {"requests/s", number.Rate(f.RequestThroughput)},
+		{"within SLO/s", rateOr(f.Goodput)}, {"TTFT mean", latencyOr(f.MeanTTFT)}, {"TTFT p50", latencyOr(f.MedianTTFT)}, {"TTFT p99", latencyOr(f.P99TTFT)},
+		{"TPOT p50", latencyOr(f.MedianTPOT)}, {"TPOT p99", latencyOr(f.P99TPOT)}, {"ITL p99", latencyOr(f.P99ITL)}, {"E2EL p50", latencyOr(f.MedianE2EL)},
+		{"E2EL p99", latencyOr(f.P99E2EL)}, {"tok/s/user", rateOr(f.PerUser)}, {"tok/s/GPU", rateOr(f.PerGPU)},
+		{"completed", number.Count(f.Completed)}, {"failed", number.Count(f.Failed)},
+	}
+	const wide = 24
+	columns := max(1, c.W/wide)
+	high := (len(all) + columns - 1) / columns
+	if c.H < high+1 {
+		return
+	}
+	c.Print(0, 0, name, screen.Label)
+	for i, g := range all {
+		at := c.Sub(i/high*wide, 1+i%high, min(wide-2, c.W), 1)
+		at.Print(0, 0, g.name, screen.Label)
+		st := screen.Text
+		if g.name == "failed" && f.Failed > 0 {
+			st = screen.Warning
+		}
+		at.Right(at.W, 0, g.text, st)
+	}
+}
+
+func latencyOr(v float64) string { return orDash(!math.IsNaN(v), latencyMS, v) }
+func rateOr(v float64) string    { return orDash(!math.IsNaN(v), number.Rate, v) }

@@ -1,0 +1,229 @@
+package panels
+
+import (
+	"fmt"
+	"strings"
+
+	"benchtop/metrics/grid"
+	"benchtop/tui/chart"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// sweepState is the state of the sweep, a sign, a word and a colour.
+func (v *SweepView) sweepState() screen.Span {
+	_, failed, _ := v.counts()
+	switch {
+	case v.Over && failed > 0:
+		return screen.Warning.Span(fmt.Sprintf("✗ %d FAILED", failed))
+	case v.Over && v.Stopping:
+		return screen.Caution.Span("■ STOPPED")
+	case v.Over:
+		return screen.Success.Span("✓ DONE")
+	case v.Stopping:
+		return screen.Caution.Span("◐ STOPPING")
+	case v.Server.State == grid.ServerStarting:
+		return screen.Caution.Span("◐ STARTING SERVER")
+	}
+	return screen.Success.Span("● RUN")
+}
+
+// drawHead writes one or two lines: the title, the state and the progress; the directory and the size of the sweep.
+func (v *SweepView) drawHead(c screen.Canvas) {
+	over, _, all := v.counts()
+	right := []screen.Span{v.sweepState(), screen.Text.Span(fmt.Sprintf(" %d/%d", over, all)), screen.Text.Span("  " + number.Clock(v.Elapsed))}
+	if v.LeftKnown && !v.Over {
+		right = append(right, screen.Label.Span("  ~"+number.Coarse(v.Left)+" left"))
+	}
+	if v.Slower != "" {
+		right = append([]screen.Span{screen.Label.Span(v.Slower + "  ")}, right...)
+	}
+	for len(right) > 2 && screen.SpansWidth(right) > c.W {
+		right = right[:len(right)-1]
+	}
+	room := c.Sub(0, 0, max(0, c.W-screen.SpansWidth(right)-1), 1)
+	x := room.Print(0, 0, "benchtop", screen.Strong)
+	x = room.Print(x, 0, "  "+screen.Sanitize(v.Title), screen.Label)
+	if free := room.W - x - 4; free >= 12 && all > 0 {
+		w := min(free, 40)
+		chart.Bar(room.Sub(room.W-w-1, 0, w, 1), float64(over)/float64(all))
+	}
+	c.Spans(c.W-screen.SpansWidth(right), 0, right)
+	if c.H < 2 {
+		return
+	}
+	done, runs := 0, 0
+	for i := range v.cells {
+		o, n := runsOver(v.cells[i].Runs)
+		done, runs = done+o, runs+n
+	}
+	size := ""
+	if runs > 0 {
+		size = fmt.Sprintf("%d of %d runs", done, runs)
+	}
+	c.Right(c.W, 1, size, screen.Label)
+	c.Print(0, 1, screen.ShortenMiddle(screen.Sanitize(v.Dir), max(0, c.W-screen.Width(size)-2)), screen.Label)
+}
+
+// bests are the figures of the verdict, and their words.
+var bests = [...]struct{ figure, words, short string }{
+	{"tok/s", "best throughput ", "best "}, {"TTFT p99", "lowest p99 TTFT ", "p99 TTFT "}, {"TPOT p99", "lowest p99 TPOT ", "p99 TPOT "},
+}
+
+// drawVerdict writes the best of the sweep so far in one line; once it is over, on a card where there is room for it.
+func (v *SweepView) drawVerdict(c screen.Canvas) {
+	if c.H > 1 {
+		v.drawCard(c)
+		return
+	}
+	var all []remark
+	if v.Over {
+		all = append(all, remark{long: screen.Sanitize(v.Summary), style: screen.Strong})
+	}
+	for _, s := range v.Searches {
+		found := searchWords(s)
+		all = append(all, remark{long: screen.Sanitize(s.Tier) + " " + found.Text, style: found.Style})
+	}
+	for i, b := range bests {
+		g := figureNamed(b.figure)
+		if at, value := v.best(g); at != nil {
+			all = append(all, remark{long: b.words + v.bestWords(g, value) + " at " + screen.ShortenMiddle(at.name(), 40), short: b.short + v.bestWords(g, value),
+				style: screen.Text, spare: i})
+		}
+	}
+	if n := len(v.front); n > 1 {
+		all = append(all, remark{long: fmt.Sprintf("front: %d of %d", n, v.measured()), style: screen.Text, spare: 4})
+	}
+	if len(all) == 0 {
+		all = []remark{{long: "measuring …", style: screen.Label}}
+	}
+	c.Spans(0, 0, fitVerdict(all, c.W))
+}
+
+func (v *SweepView) bestWords(g *sweepFigure, value float64) string {
+	if g.higher {
+		return g.write(value) + " " + g.name
+	}
+	return g.write(value)
+}
+
+func (v *SweepView) measured() (n int) {
+	for i := range v.cells {
+		if v.cells[i].measured {
+			n++
+		}
+	}
+	return n
+}
+
+// cardLines is the height of the card: the summary, a line for each tier or each best figure, the front, the next command.
+func (v *SweepView) cardLines() int { return len(v.card()) }
+
+// card are the lines of what came out, a label and words each.
+func (v *SweepView) card() (out [][2]screen.Span) {
+	add := func(label string, words screen.Span) {
+		out = append(out, [2]screen.Span{screen.Label.Span(label), words})
+	}
+	add("result", screen.Strong.Span(screen.Sanitize(v.Summary)))
+	for _, s := range v.Searches {
+		add(screen.Shorten(screen.Sanitize(s.Tier), 15), searchWords(s))
+	}
+	for _, b := range bests {
+		g := figureNamed(b.figure)
+		if at, value := v.best(g); at != nil {
+			add(strings.TrimSpace(b.words), screen.Text.Span(v.bestWords(g, value)+"  "+at.name()))
+		}
+	}
+	if n := len(v.front); n > 1 {
+		first, last := &v.cells[v.front[0]].figures, &v.cells[v.front[n-1]].figures
+		add("Pareto front", screen.Text.Span(fmt.Sprintf("%d of %d, from %s tok/s/user at %s tok/s/GPU to %s at %s", n, v.measured(),
+			number.Rate(first.PerUser), number.Rate(first.PerGPU), number.Rate(last.PerUser), number.Rate(last.PerGPU))))
+	}
+	if v.Dir != "" && v.measured() > 1 {
+		dir := screen.Sanitize(v.Dir)
+		add("plots", screen.Text.Span("benchtop sweep plot "+dir+"   benchtop sweep plot_pareto "+dir))
+	}
+	return out
+}
+
+func (v *SweepView) drawCard(c screen.Canvas) {
+	for y, l := range v.card() {
+		c.Print(1, y, l[0].Text, l[0].Style)
+		c.Print(18, y, l[1].Text, l[1].Style)
+	}
+}
+
+// serverSpans are the state of the server, and for how long.
+func (v *SweepView) serverSpans() []screen.Span {
+	s := &v.Server
+	st, sign := screen.Label, "●"
+	switch s.State {
+	case grid.ServerNone:
+		return []screen.Span{screen.Strong.Span("server"), screen.Label.Span(" none")}
+	case grid.ServerReady:
+		st = screen.Success
+	case grid.ServerStarting, grid.ServerStopping:
+		st, sign = screen.Caution, "◐"
+	case grid.ServerFailed:
+		st, sign = screen.Warning, "✗"
+	}
+	out := []screen.Span{screen.Strong.Span("server"), st.Span(" " + sign + " " + screen.Sanitize(string(s.State)))}
+	if s.Since > 0 && s.State != grid.ServerForeign {
+		out = append(out, screen.Text.Span(" "+number.Clock(s.Since)))
+	}
+	return out
+}
+
+func (v *SweepView) serverTitle() []screen.Span {
+	out := v.serverSpans()
+	if v.Server.Command != "" {
+		out = append(out, screen.Label.Span(" "+screen.Sanitize(v.Server.Command)))
+	}
+	return out
+}
+
+// drawServer shows the last lines of the server's log, those that fit, or as many as scrolled back.
+func (v *SweepView) drawServer(c screen.Canvas) {
+	lines := v.LogLines(c.W)
+	if len(lines) == 0 {
+		c.Center("the server has printed nothing", screen.Label)
+		return
+	}
+	end := max(min(len(lines)-v.Scroll, len(lines)), min(c.H, len(lines)))
+	for y, l := range lines[max(0, end-c.H):end] {
+		c.Print(0, y, l, logStyle(l))
+	}
+}
+
+// logStyle is the weight of a line of a server's log.
+func logStyle(line string) screen.Style {
+	start := strings.ToUpper(line[:min(len(line), 60)])
+	switch {
+	case strings.Contains(start, "ERROR") || strings.Contains(start, "CRITICAL") || strings.Contains(start, "TRACEBACK"):
+		return screen.Warning
+	case strings.Contains(start, "WARN"):
+		return screen.Caution
+	}
+	return screen.Text
+}
+
+// LogLines is the server's log, wrapped to w columns where it has the screen to itself.
+func (v *SweepView) LogLines(w int) []string {
+	var out []string
+	for _, l := range v.Server.Log {
+		if lines := screen.Wrap(screen.Sanitize(l), max(1, w), eventLinesMost); len(lines) > 0 {
+			out = append(out, lines...)
+		}
+	}
+	return out
+}
+
+// drawServerLine is the server in one line: its state, and the last line of its log.
+func (v *SweepView) drawServerLine(c screen.Canvas) {
+	x := c.Spans(0, 0, v.serverSpans())
+	if n := len(v.Server.Log); n > 0 {
+		last := screen.Sanitize(v.Server.Log[n-1])
+		c.Print(x, 0, " │ ", screen.Line)
+		c.Print(x+3, 0, last, logStyle(last))
+	}
+}

@@ -1,0 +1,164 @@
+package panels
+
+import "benchtop/tui/screen"
+
+// SweepPage is what the screen of a sweep shows below its verdict.
+type SweepPage uint8
+
+// The pages: all panels, the chosen combination alone, the server's log alone.
+const (
+	SweepGrid SweepPage = iota
+	SweepDetail
+	SweepLog
+)
+
+// Layout turns a size into rectangles that cover it.
+//
+//	┌────────────────────────┐  ┌────────────────────────────────────┐
+//	│ head, verdict          │  │ head, verdict                      │
+//	│┌──────────────────────┐│  │┌─────────────────────┐┌───────────┐│
+//	││ grid                 ││  ││ grid                ││ front     ││
+//	│└──────────────────────┘│  ││                     │├───────────┤│
+//	│┌─────────┐┌───────────┐│  ││                     ││ search    ││
+//	││ detail  ││ front     ││  │└─────────────────────┘├───────────┤│
+//	│└─────────┘└───────────┘│  │┌─────────────────────┐│ detail    ││
+//	│ server                 │  ││ server              ││           ││
+//	│ keys                   │  │└─────────────────────┘└───────────┘│
+//	└────────────────────────┘  └────────────────────────────────────┘
+func (v *SweepView) Layout(page SweepPage, w, h int) Areas {
+	if w < 40 || h < 10 {
+		return Areas{Tiny: true}
+	}
+	a := Areas{Head: Rect{0, 0, w, 2}, Keys: Rect{0, h - 1, w, 1}}
+	if w < 80 || h < 24 {
+		a.Head.H = 1
+	}
+	a.Verdict = Rect{0, a.Head.H, w, 1}
+	if lines := v.cardLines(); v.Over && page == SweepGrid && h-lines >= 24 {
+		a.Verdict.H = lines
+	}
+	top := a.Head.H + a.Verdict.H
+	rest := Rect{0, top, w, h - 1 - top}
+	switch {
+	case page == SweepDetail:
+		a.Panels = []Box{{Name: "detail", Rect: rest}}
+	case page == SweepLog:
+		a.Panels = []Box{{Name: "server", Rect: rest}}
+	case w >= 160:
+		a.Panels = v.wide(rest)
+	default:
+		a.Panels = v.narrow(rest)
+	}
+	return a
+}
+
+func (v *SweepView) wide(r Rect) []Box {
+	sides := r.columns(0, r.W*2/5)
+	left := sides[0].rows(0, min(12, r.H/3))
+	search := 0
+	if n := len(v.Searches); n > 0 {
+		search = min(n, 6) + 2
+	}
+	right := sides[1].rows(r.H*2/5, search, 0)
+	if search == 0 {
+		right = sides[1].rows(r.H*2/5, 0)
+	}
+	out := []Box{{Name: "grid", Rect: left[0]}, {Name: "front", Rect: right[0]}}
+	if search > 0 {
+		out = append(out, Box{Name: "search", Rect: right[1]})
+	}
+	return append(out, Box{Name: "detail", Rect: right[len(right)-1]}, Box{Name: "server", Rect: left[1]})
+}
+
+func (v *SweepView) narrow(r Rect) []Box {
+	server := Box{Name: "server", Rect: r.rows(0, 1)[1], Bare: true}
+	if r.H >= 32 {
+		server = Box{Name: "server", Rect: r.rows(0, 5)[1]}
+	}
+	r.H -= server.Rect.H
+	if r.H < 17 {
+		if len(v.Searches) > 0 && r.H >= 10 {
+			parts := r.rows(0, min(len(v.Searches), 4)+2)
+			return []Box{{Name: "grid", Rect: parts[0]}, {Name: "search", Rect: parts[1]}, server}
+		}
+		return []Box{{Name: "grid", Rect: r}, server}
+	}
+	parts := r.rows(max(8, min(r.H*3/5, len(v.cells)+3)), 0)
+	below := parts[1].columns(parts[1].W*9/20, 0)
+	out := []Box{{Name: "grid", Rect: parts[0]}}
+	search := min(len(v.Searches), 6) + 2
+	switch {
+	case search == 2:
+		out = append(out, Box{Name: "detail", Rect: below[0]})
+	case below[0].H-search < 6:
+		out = append(out, Box{Name: "search", Rect: below[0]})
+	default:
+		rows := below[0].rows(search, 0)
+		out = append(out, Box{Name: "search", Rect: rows[0]}, Box{Name: "detail", Rect: rows[1]})
+	}
+	return append(out, Box{Name: "front", Rect: below[1]}, server)
+}
+
+// GridLines is how many combinations a layout shows.
+func (a *Areas) GridLines() int {
+	for _, b := range a.Panels {
+		if b.Name == "grid" {
+			return max(1, b.Rect.H-3)
+		}
+	}
+	return 1
+}
+
+// Draw fills the areas, but the line of keys. A panel that panics shows an error in its place.
+func (v *SweepView) Draw(c screen.Canvas, a Areas) {
+	if a.Tiny {
+		c.Safely(func(c screen.Canvas) {
+			c.Clear()
+			v.drawHead(c.Sub(0, 0, c.W, 1))
+			v.drawVerdict(c.Sub(0, 1, c.W, 1))
+			v.drawServerLine(c.Sub(0, 2, c.W, 1))
+		})
+		return
+	}
+	a.Head.Of(c).Safely(v.drawHead)
+	a.Verdict.Of(c).Safely(v.drawVerdict)
+	for _, b := range a.Panels {
+		title, draw := v.panel(b.Name)
+		at := b.Rect.Of(c)
+		switch {
+		case b.Bare:
+			at.Safely(v.drawServerLine)
+		case at.W >= 4 && at.H >= 2:
+			at.Border(false, false, false)
+			at.Safely(func(c screen.Canvas) { drawTitle(c, fitTitle(title(), c.W-titleFrame), false) })
+			at.Sub(1, 1, at.W-2, at.H-2).Safely(draw)
+		}
+	}
+}
+
+// panel is the title and the inside of a panel.
+func (v *SweepView) panel(name string) (title func() []screen.Span, draw func(screen.Canvas)) {
+	switch name {
+	case "detail":
+		return v.detailTitle, v.drawDetail
+	case "front":
+		return v.frontTitle, v.drawFront
+	case "search":
+		return v.searchTitle, v.drawSearches
+	case "server":
+		return v.serverTitle, v.drawServer
+	}
+	return v.gridTitle, v.drawGrid
+}
+
+// fitTitle shortens the last piece of a title that is too long for w columns.
+func fitTitle(title []screen.Span, w int) []screen.Span {
+	if over := screen.SpansWidth(title) - w; over > 0 && len(title) > 1 {
+		last := title[len(title)-1]
+		if room := screen.Width(last.Text) - over; room >= 12 {
+			last.Text = screen.Shorten(last.Text, room)
+			return append(title[:len(title)-1:len(title)-1], last)
+		}
+	}
+	return title
+}

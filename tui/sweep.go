@@ -1,0 +1,347 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"benchtop/metrics/grid"
+	"benchtop/tui/chart"
+	"benchtop/tui/panels"
+	"benchtop/tui/screen"
+	"benchtop/tui/term"
+)
+
+// SweepOptions configure the screen of a sweep.
+type SweepOptions struct {
+	// Screen has the looks of the screen, and of the dashboards of its runs; it says nothing of a run.
+	Screen Options
+	// Snapshots is a channel of capacity 1 on which the latest wins. It is closed after the last snapshot.
+	Snapshots <-chan grid.Snapshot
+	// Runs brings the preparation of each run that begins; its dashboard replaces that of the run before.
+	Runs <-chan *Preparation
+	// Control takes the commands that keys give to the sweep.
+	Control SweepControl
+}
+
+// SweepControl takes commands for a sweep. Its methods are called from the screen's loop and must not block. Each returns a result or a refusal for
+// the screen, "" where it comes as Snapshot.Notice. A combination is named by its index in Snapshot.Cells.
+type SweepControl interface {
+	// Skip leaves the rest of a combination out; a run of it that is on ends.
+	Skip(cell int) string
+	// Repeat measures a combination that is over once more.
+	Repeat(cell int) string
+	// Stop ends the sweep: the run in progress is cut, the server stopped, and what is done is kept.
+	Stop() string
+}
+
+// RunSweep shows a sweep until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal). Before the end of the sweep the
+// user can leave only after having stopped it. The terminal is restored before RunSweep returns.
+func RunSweep(ctx context.Context, o SweepOptions) error {
+	return onStage(ctx, o.Screen, func(ctx context.Context, s *stage) tea.Model {
+		m := newSweepModel(o, s.palette)
+		m.sent, m.resized, m.aside = s.w.Sent, s.w.Resized, s.aside
+		m.next = await(ctx, o.Snapshots, func(g grid.Snapshot) tea.Msg { return sweepMsg{&g} }, sweepEndMsg{})
+		m.nextRun = await(ctx, o.Runs, func(p *Preparation) tea.Msg { return sweepRunMsg{p} }, nil)
+		m.dashboard = func(o Options) *model { return s.model(ctx, o) }
+		m.tick = every(m.Screen.HeaderEvery)
+		if s.width > 0 {
+			m.resize(s.width, s.height)
+		}
+		return m
+	})
+}
+
+// sweepMsg brings a snapshot; sweepEndMsg follows the last one. sweepRunMsg brings a run, dashboardMsg a message for the dashboard of a run, and
+// leftMsg says that the user left it.
+type (
+	sweepMsg     struct{ s *grid.Snapshot }
+	sweepEndMsg  struct{}
+	sweepRunMsg  struct{ p *Preparation }
+	dashboardMsg struct {
+		of  *model
+		msg tea.Msg
+	}
+	leftMsg struct{ of *model }
+)
+
+// sweepModel is the state of the screen of a sweep. Only Bubble Tea's loop touches it. The dashboard of the run in progress is a model within it,
+// which gets its messages whether it is shown or not.
+type sweepModel struct {
+	SweepOptions
+	next, nextRun tea.Cmd
+	dashboard     func(Options) *model
+	tick          func() tea.Cmd
+	aside         func(string) tea.Cmd // nil without a terminal
+	sent          func() int64         // nil if bytes are not counted
+	resized       func(w, h int)
+	perFrame      int // ticks between two frames
+	palette       *screen.Palette
+
+	w, h          int
+	latest, shown *grid.Snapshot
+	run           *model // of the run in progress, or the last one; nil before the first
+	inside        bool   // its dashboard is shown
+	ended         bool   // the last snapshot came
+	stopping      bool
+	ticking       bool
+	ticks         int
+	limiter       term.Limiter
+
+	page   panels.SweepPage
+	list   panels.SweepList
+	scroll int // lines of the server's log below the screen
+	help   helping
+	prompt *prompt
+	notice notice
+
+	stale  bool
+	screen *screen.Surface
+	raster chart.Raster
+	cached string
+}
+
+func newSweepModel(o SweepOptions, p *screen.Palette) *sweepModel {
+	o.Screen.HeaderEvery = cmp.Or(max(o.Screen.HeaderEvery, 0), 500*time.Millisecond)
+	o.Screen.ChartsEvery = cmp.Or(max(o.Screen.ChartsEvery, 0), time.Second)
+	empty := &grid.Snapshot{Current: -1}
+	return &sweepModel{
+		SweepOptions: o, palette: p, perFrame: max(1, int(o.Screen.ChartsEvery/o.Screen.HeaderEvery)), latest: empty, shown: empty,
+		limiter: term.NewLimiter(o.Screen.Bandwidth, o.Screen.HeaderEvery), stale: true, ticking: true,
+	}
+}
+
+// Init starts waiting for snapshots, runs and ticks.
+func (m *sweepModel) Init() tea.Cmd { return tea.Batch(m.next, m.nextRun, m.tick()) }
+
+// Update takes one message.
+func (m *sweepModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.take(msg)
+	if m.notice.ticks > 0 && !m.ticking {
+		m.ticking = true
+		cmd = tea.Batch(cmd, m.tick())
+	}
+	return m, cmd
+}
+
+func (m *sweepModel) take(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.resize(max(0, msg.Width), max(0, msg.Height))
+		return m.tell(msg)
+	case sweepMsg:
+		return m.takeSnapshot(msg.s)
+	case sweepEndMsg:
+		m.ended = true
+		m.show()
+		return m.leaveAtEnd()
+	case sweepRunMsg:
+		return tea.Batch(m.nextRun, m.takeRun(msg.p))
+	case dashboardMsg:
+		if msg.of == m.run { // not one of a run before
+			return m.tell(msg.msg)
+		}
+	case leftMsg:
+		if msg.of == m.run {
+			m.leaveDashboard()
+		}
+	case term.Background:
+		m.palette = m.palette.On(msg.Light)
+		m.show()
+		return m.tell(msg)
+	case tickMsg:
+		return m.onTick()
+	case tea.KeyMsg:
+		m.limiter.Key()
+		return eachKey(msg, m.onKeys)
+	case tea.MouseMsg:
+		return m.onMouse(msg)
+	}
+	return nil
+}
+
+func (m *sweepModel) resize(w, h int) {
+	m.w, m.h = w, h
+	if m.resized != nil {
+		m.resized(w, h)
+	}
+	m.limiter.Resize(w, h)
+	m.show()
+}
+
+// takeSnapshot shows what is news at once, the rest with the next frame.
+func (m *sweepModel) takeSnapshot(s *grid.Snapshot) tea.Cmd {
+	before := m.latest
+	m.latest = s
+	if s.Notice != before.Notice {
+		m.notify(s.Notice)
+	}
+	if s.Over || s.Current != before.Current || s.CurrentRun != before.CurrentRun || s.Server.State != before.Server.State || len(s.Cells) != len(before.Cells) {
+		m.show()
+	}
+	if s.Over && !before.Over {
+		return tea.Batch(m.next, tea.Sequence(m.ring(s), m.leaveAtEnd()))
+	}
+	return m.next
+}
+
+// leaveAtEnd leaves a sweep that is over, if the user wanted to.
+func (m *sweepModel) leaveAtEnd() tea.Cmd {
+	if m.stopping || m.Screen.Exit {
+		return tea.Quit
+	}
+	return nil
+}
+
+// ring announces that the sweep is over.
+func (m *sweepModel) ring(s *grid.Snapshot) tea.Cmd {
+	if m.Screen.Quiet || m.aside == nil {
+		return nil
+	}
+	return m.aside("\a\x1b]9;benchtop: " + screen.Sanitize(cmp.Or(s.Summary, "sweep done")) + "\a")
+}
+
+// takeRun makes the dashboard of a run. It is as the user left that of the run before.
+func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
+	o := m.Screen
+	o.Preparation, o.Quiet, o.Exit, o.Within = p, true, false, "sweep"
+	before := m.run
+	m.run = m.dashboard(o)
+	m.run.resized = nil // the screen tells its size itself
+	m.run.palette = m.palette
+	if before != nil {
+		m.run.page, m.run.span, m.run.whole, m.run.linear = min(before.page, len(panels.Pages)-1), before.span, before.wholeBefore, before.linear
+	}
+	m.run.resize(m.w, m.h)
+	return within(m.run, m.run.Init())
+}
+
+// tell gives the dashboard a message.
+func (m *sweepModel) tell(msg tea.Msg) tea.Cmd {
+	if m.run == nil {
+		return nil
+	}
+	_, cmd := m.run.Update(msg)
+	return within(m.run, cmd)
+}
+
+// within has the messages that a command of a dashboard brings go to that dashboard. Its end is the way back; what is Bubble Tea's own stays.
+func within(of *model, cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		msg := cmd()
+		switch msg.(type) {
+		case nil:
+			return nil
+		case tea.QuitMsg:
+			return leftMsg{of}
+		case snapshotMsg, endMsg, tickMsg, preparationMsg, runMsg:
+			return dashboardMsg{of, msg}
+		}
+		several := reflect.TypeFor[[]tea.Cmd]()
+		if !reflect.TypeOf(msg).ConvertibleTo(several) { // the type of a sequence has no name outside
+			return msg
+		}
+		all := reflect.ValueOf(msg).Convert(several).Interface().([]tea.Cmd)
+		wrapped := make([]tea.Cmd, len(all))
+		for i := range all {
+			wrapped[i] = within(of, all[i])
+		}
+		join := tea.Sequence
+		if _, batch := msg.(tea.BatchMsg); batch {
+			join = tea.Batch
+		}
+		if cmd := join(wrapped...); cmd != nil {
+			return cmd()
+		}
+		return nil
+	}
+}
+
+// enterDashboard shows the run in progress, leaveDashboard the grid again.
+func (m *sweepModel) enterDashboard() {
+	if m.run == nil {
+		m.notify("no run has begun yet")
+		return
+	}
+	m.inside = true
+	m.run.palette = m.palette
+	m.run.show()
+}
+
+func (m *sweepModel) leaveDashboard() {
+	m.inside = false
+	m.palette = m.run.palette // the theme may be another
+	m.show()
+}
+
+func (m *sweepModel) onTick() tea.Cmd {
+	m.ticks++
+	limited := m.sent != nil && m.limiter.Tick(m.sent())
+	m.stale = m.notice.age() || limited || m.stale
+	if m.over() {
+		m.show()
+		if m.ticking = m.notice.ticks > 0; !m.ticking {
+			return nil // only keys change the screen from here on
+		}
+	} else if m.ticks%(m.perFrame*m.limiter.Factor()) == 0 {
+		m.show()
+	}
+	return m.tick()
+}
+
+// show brings the newest snapshot to the screen.
+func (m *sweepModel) show() { m.shown, m.stale = m.latest, true }
+
+// over reports whether the sweep is over or gone.
+func (m *sweepModel) over() bool { return m.ended || m.latest.Over }
+
+func (m *sweepModel) notify(words string) { m.notice.say(words, m.Screen.HeaderEvery); m.stale = true }
+
+func (m *sweepModel) view() *panels.SweepView {
+	v := panels.NewSweepView(m.shown, m.list)
+	v.Stopping, v.Pulse, v.Scroll, v.Raster = m.stopping, m.ticks/m.perFrame%2 == 0, m.scroll, &m.raster
+	v.Slower = m.limiter.Sign(m.Screen.ASCII)
+	return v
+}
+
+// View returns the screen. It draws only if something changed.
+func (m *sweepModel) View() string {
+	if m.inside {
+		return m.run.View()
+	}
+	if m.stale {
+		m.draw()
+		m.cached = m.screen.Render(m.palette)
+		m.stale = false
+	}
+	return m.cached
+}
+
+func (m *sweepModel) draw() {
+	if m.screen == nil || m.screen.W != m.w || m.screen.H != m.h {
+		m.screen = screen.NewSurface(m.w, m.h)
+	}
+	m.screen.Terminal = m.palette.Terminal(m.Screen.ASCII)
+	m.screen.Clear()
+	c, v := m.screen.All(), m.view()
+	a := v.Layout(m.page, m.w, m.h)
+	v.Draw(c, a)
+	if a.Tiny {
+		m.prompt.drawTiny(c)
+		return
+	}
+	a.Keys.Of(c).Safely(func(c screen.Canvas) { drawKeys(c, m.notice.text, sweepKeymap.items(m, nil)) })
+	below := c.Sub(0, a.Head.H, m.w, m.h-a.Head.H-a.Keys.H)
+	if m.prompt != nil {
+		m.prompt.draw(below)
+	}
+	if m.help.open {
+		m.help.draw(below, sweepKeymap.help(m))
+	}
+}

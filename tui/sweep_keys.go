@@ -1,0 +1,229 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics/grid"
+	"benchtop/tui/panels"
+)
+
+func onSweepGrid(m *sweepModel) bool { return m.page == panels.SweepGrid }
+func onSweepText(m *sweepModel) bool { return m.page == panels.SweepLog }
+
+var sweepKeymap = keys[*sweepModel]{
+	{keys: []string{"j", "down"}, do: by((*sweepModel).move, panels.Down)},
+	{keys: []string{"k", "up"}, show: "j k", what: "select a combination, scroll the log", word: "select", do: by((*sweepModel).move, panels.Up)},
+	{keys: []string{"pgdown", "ctrl+f"}, do: by((*sweepModel).move, panels.PageDown)},
+	{keys: []string{"pgup", "ctrl+b"}, show: "PgUp PgDn", what: "the same by pages", do: by((*sweepModel).move, panels.PageUp)},
+	{keys: []string{"g", "home"}, do: by((*sweepModel).move, panels.Top)},
+	{keys: []string{"G", "end"}, show: "g G", what: "first, last", do: by((*sweepModel).move, panels.End)},
+	{keys: []string{"enter", "z"}, show: "Enter", what: "open: the dashboard of the run in progress, else the combination", word: "open", when: onSweepGrid,
+		do: (*sweepModel).open},
+	{keys: []string{"o"}, show: "o", what: "dashboard of the run in progress; q or Esc comes back", foot: footDashboard, do: (*sweepModel).enterDashboard},
+	{keys: []string{"l"}, show: "l", what: "log of the server", foot: footSwap(onSweepText, "grid", "log"), do: (*sweepModel).toggleLog},
+	{keys: []string{"esc"}, show: "Esc", what: "back; follow the combination in progress", foot: footSwap(onSweepGrid, "", "back"), do: (*sweepModel).escape},
+	{keys: []string{"s"}, show: "s", what: "skip the combination", foot: footSwap((*sweepModel).over, "", "skip"), do: (*sweepModel).askSkip},
+	{keys: []string{"r"}, show: "r", what: "repeat the combination", foot: footSwap((*sweepModel).over, "", "repeat"), do: (*sweepModel).repeat},
+	{keys: []string{"S"}, show: "S", what: "sort by the next figure", word: "sort", when: onSweepGrid, do: func(m *sweepModel) { m.list.NextOrder() }},
+	{keys: []string{"/"}, show: "/", what: "filter by name, state, or front", word: "filter", when: onSweepGrid, do: (*sweepModel).askFilter},
+	{keys: []string{"t"}, show: "t", what: "next theme", do: (*sweepModel).nextTheme},
+	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "redraw the screen", ask: func(*sweepModel) tea.Cmd { return tea.ClearScreen }, anywhere: true},
+	{keys: []string{"?"}, show: "?", what: "this help", word: "help", do: func(m *sweepModel) { m.help.open = true }},
+	{keys: []string{"q", "ctrl+c"}, show: "q", what: "stop the sweep, quit", foot: footSweepStop, ask: (*sweepModel).stop, anywhere: true},
+}
+
+func footDashboard(m *sweepModel) string {
+	if m.run == nil || m.over() {
+		return ""
+	}
+	return "dashboard"
+}
+
+func footSweepStop(m *sweepModel) string {
+	switch {
+	case m.over():
+		return "quit"
+	case m.stopping:
+		return "quit now"
+	}
+	return "stop"
+}
+
+// onKeys takes one key, or a paste. A dashboard gets all but Ctrl-C, which is the sweep's.
+func (m *sweepModel) onKeys(msg tea.KeyMsg) tea.Cmd {
+	key := msg.String()
+	if m.inside {
+		if key != "ctrl+c" {
+			return m.tell(msg)
+		}
+		m.leaveDashboard()
+	}
+	defer m.show()
+	if p := m.prompt; p != nil {
+		if key == "ctrl+c" {
+			p.leave()
+			m.prompt = nil
+			return m.stopNow()
+		}
+		if !p.take(msg) && m.prompt == p {
+			m.prompt = nil
+		}
+		return nil
+	}
+	if msg.Paste {
+		return nil
+	}
+	b := sweepKeymap.lookup(m, key)
+	switch {
+	case m.help.open && (b == nil || !b.anywhere):
+		m.help.key(key)
+	case b != nil:
+		return b.press(m)
+	}
+	return nil
+}
+
+// onMouse scrolls with the wheel; a dashboard has the mouse for itself.
+func (m *sweepModel) onMouse(msg tea.MouseMsg) tea.Cmd {
+	if m.inside {
+		return m.tell(msg)
+	}
+	step, wheel := map[tea.MouseButton]panels.Move{tea.MouseButtonWheelUp: panels.Up, tea.MouseButtonWheelDown: panels.Down}[msg.Button]
+	if wheel && m.prompt == nil && !m.help.open {
+		m.limiter.Key()
+		m.move(step)
+		m.show()
+	}
+	return nil
+}
+
+// move goes through the combinations, or scrolls the log of the server.
+func (m *sweepModel) move(to panels.Move) {
+	v := m.view()
+	a := v.Layout(m.page, m.w, m.h)
+	if m.page != panels.SweepLog || a.Tiny {
+		m.list = v.Choose(to, a.GridLines())
+		return
+	}
+	r := a.Panels[0].Rect
+	high := max(1, r.H-2)
+	m.scroll = to.FromEnd(m.scroll, high, max(0, len(v.LogLines(r.W-2))-high))
+}
+
+// chosen is the combination that keys are for, and its index; nil for none.
+func (m *sweepModel) chosen() (*grid.Cell, int) {
+	at := m.view().Chosen()
+	if at < 0 {
+		m.notify("no combination is chosen")
+		return nil, -1
+	}
+	return &m.shown.Cells[at], at
+}
+
+func (m *sweepModel) open() {
+	c, at := m.chosen()
+	switch {
+	case c == nil:
+	case at == m.shown.Current && m.run != nil && !m.over():
+		m.enterDashboard()
+	default:
+		m.page = panels.SweepDetail
+	}
+}
+
+func (m *sweepModel) toggleLog() {
+	if m.page == panels.SweepLog {
+		m.page = panels.SweepGrid
+	} else {
+		m.page, m.scroll = panels.SweepLog, 0
+	}
+}
+
+// escape goes back one step: to the grid, to all of its rows, to the combination in progress.
+func (m *sweepModel) escape() {
+	switch {
+	case m.page != panels.SweepGrid:
+		m.page = panels.SweepGrid
+	case m.list.Filter != "":
+		m.list.Filter = ""
+	default:
+		m.list.Release()
+	}
+}
+
+// askSkip skips the chosen combination, after a question if a run of it is on.
+func (m *sweepModel) askSkip() {
+	c, at := m.chosen()
+	switch {
+	case c == nil:
+	case m.over():
+		m.notify("the sweep is over")
+	case c.State.Over():
+		m.notify(fmt.Sprintf("combination %d is over; r repeats it", at+1))
+	case c.State == grid.Running:
+		m.prompt = &prompt{title: "Skip", hint: fmt.Sprintf("cut the run in progress and skip combination %d? y skip, other keys cancel", at+1),
+			yes: func() { m.notify(m.Control.Skip(at)) }}
+	default:
+		m.notify(m.Control.Skip(at))
+	}
+}
+
+func (m *sweepModel) repeat() {
+	c, at := m.chosen()
+	switch {
+	case c == nil:
+	case m.over():
+		m.notify("the sweep is over; --resume measures what is missing")
+	case !c.State.Over():
+		m.notify(fmt.Sprintf("combination %d is not over yet", at+1))
+	case c.State == grid.Linked:
+		m.notify(fmt.Sprintf("combination %d is left out by --link-vars", at+1))
+	default:
+		m.notify(m.Control.Repeat(at))
+	}
+}
+
+// askFilter filters the combinations while the user types; Esc takes it back.
+func (m *sweepModel) askFilter() {
+	before := m.list.Filter
+	set := func(words string) { m.list.Filter = words }
+	p := &prompt{title: "Filter combinations", hint: "words of a name, a state, or front; Enter apply, Esc cancel", changed: set}
+	p.enter = func(line string) string { set(strings.TrimSpace(line)); return "" }
+	p.left = func() { set(before) }
+	p.begin(before)
+	m.prompt = p
+}
+
+func (m *sweepModel) nextTheme() {
+	if m.palette.Profile == termenv.Ascii {
+		m.notify("no colours on this terminal; see --color")
+		return
+	}
+	m.palette = m.palette.Next()
+	m.notify("theme: " + m.palette.Theme)
+}
+
+// stop asks whether to stop the sweep; once it is stopping, or over, it leaves.
+func (m *sweepModel) stop() tea.Cmd {
+	if m.over() || m.stopping {
+		return tea.Quit
+	}
+	m.help.open = false
+	m.prompt = &prompt{title: "Stop the sweep", hint: "cut the run in progress and stop? Finished runs are kept; --resume continues. y stop, other keys cancel",
+		yes: func() { m.stopNow() }}
+	return nil
+}
+
+// stopNow stops the sweep; the screen ends with it.
+func (m *sweepModel) stopNow() tea.Cmd {
+	if m.over() || m.stopping {
+		return tea.Quit
+	}
+	m.stopping = true
+	m.notify(m.Control.Stop())
+	return nil
+}

@@ -92,14 +92,22 @@ func (v *SweepView) counts() (over, failed, all int) {
 	return over, failed, all
 }
 
-// runsOver counts the runs that are over, and all that are known.
-func runsOver(runs []grid.Run) (over, all int) {
+// runsDone counts the runs with figures, and all that are known.
+func runsDone(runs []grid.Run) (done, all int) {
 	for i := range runs {
-		if runs[i].State.Over() {
-			over++
+		if s := runs[i].State; s == grid.Done || s == grid.Found {
+			done++
 		}
 	}
-	return over, len(runs)
+	return done, len(runs)
+}
+
+// sign is that of a combination: the one in progress may wait for its server.
+func (v *SweepView) sign(c *sweepCell) screen.Span {
+	if c.State == grid.Running && v.Server.State == grid.ServerStarting {
+		return screen.Caution.Span("◐")
+	}
+	return sweepSign(c.State, v.Pulse)
 }
 
 // sweepSign gives a state a sign and a colour.
@@ -121,7 +129,7 @@ func sweepSign(s grid.State, pulse bool) screen.Span {
 	return screen.Label.Span("·")
 }
 
-// foundWords explain a state in a word or two.
+// stateWords explain a state in a word or two.
 var stateWords = map[grid.State]string{grid.Found: "done in an earlier session", grid.Linked: "left out by --link-vars"}
 
 func stateWord(s grid.State) string { return cmp.Or(stateWords[s], screen.Sanitize(string(s))) }

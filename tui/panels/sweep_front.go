@@ -12,8 +12,8 @@ import (
 
 func (v *SweepView) frontTitle() []screen.Span {
 	return []screen.Span{
-		screen.Strong.Span("tok/s/GPU over tok/s/user"), screen.Style{Fg: screen.Output}.Span(" ● "), screen.Text.Span("front"),
-		screen.Strong.Span(" ◆ "), screen.Text.Span("chosen"), screen.Dim.Span(" ○ "), screen.Text.Span("dominated"),
+		screen.Strong.Span("tok/s/GPU over tok/s/user"), screen.Style{Fg: screen.Output}.Span(" ● front"), screen.Strong.Span(" ◆ chosen"),
+		screen.Dim.Span(" ○ dominated"),
 	}
 }
 
@@ -55,20 +55,20 @@ func (v *SweepView) drawFront(c screen.Canvas) {
 func (v *SweepView) searchTitle() []screen.Span {
 	out := heading{screen.Strong.Span("search")}
 	out.when(v.Variable != "", screen.Text, " "+screen.Sanitize(v.Variable))
-	return append(out, screen.Success.Span(" ✓ "), screen.Text.Span("within"), screen.Warning.Span(" ✗ "), screen.Text.Span("missed"))
+	return append(out, screen.Success.Span(" ✓ within"), screen.Warning.Span(" ✗ missed"))
 }
 
 // drawSearches draws the bracket of each tier on one axis of load: what passed, what is not known yet, what failed.
 //
 //	gold    ━━━━━━━━━━✓┄┄┄┄✗────── 32 – 40   97% confidence
 func (v *SweepView) drawSearches(c screen.Canvas) {
-	top, names := 0.0, 4
+	top, names, words := 0.0, 4, 0
 	for _, s := range v.Searches {
+		words = max(words, screen.Width(searchWords(s).Text))
 		top = max(top, 1.25*number.Sane(s.Passed), 1.1*number.Sane(s.Failed))
 		names = max(names, min(12, screen.Width(screen.Sanitize(s.Tier))))
 	}
-	const words = 34
-	bar := c.W - names - 2 - words
+	bar := c.W - names - 3 - words
 	for y, s := range v.Searches {
 		c.Print(0, y, screen.Shorten(screen.Sanitize(s.Tier), names), screen.Text)
 		x := names + 2
@@ -88,6 +88,9 @@ func drawBracket(c screen.Canvas, s grid.Search, top float64) {
 		return min(int(load/top*float64(c.W)), c.W-1)
 	}
 	passed, failed := at(s.Passed), at(s.Failed)
+	if failed >= 0 && failed <= passed { // closer than a column
+		passed, failed = failed-1, max(failed, 1)
+	}
 	for x := range c.W {
 		switch {
 		case x < passed:

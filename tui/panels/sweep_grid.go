@@ -3,6 +3,8 @@ package panels
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"benchtop/metrics/grid"
 	"benchtop/tui/number"
@@ -38,13 +40,14 @@ func (v *SweepView) drawGrid(c screen.Canvas) {
 		c.Center("no match; Esc clears the filter", screen.Label)
 		return
 	}
-	needed, titles := v.nameWidths()
+	names := v.nameColumns()
+	needed := [...]int{names[0].w, names[1].w, names[2].w}
 	all := needed[0] + needed[1] + needed[2]
 	figures := v.gridColumns().fit(c.W - gridSigns - gridRuns - min(all, max(nameLeast, c.W/3)))
 	widths := shrink(needed, max(0, c.W-gridSigns-gridRuns-figures.width()))
 	x := gridSigns
 	for i, w := range widths {
-		c.Sub(0, 0, x+w, 1).Print(x, 0, titles[i], screen.Label)
+		c.Print(x, 0, screen.ShortenMiddle(names[i].title, max(0, w-2)), screen.Label)
 		x += w
 	}
 	c.Right(x+gridRuns-1, 0, "runs", screen.Label)
@@ -56,39 +59,54 @@ func (v *SweepView) drawGrid(c screen.Canvas) {
 		if y > 0 && v.List.order == 0 {
 			above = rows[top+y-1]
 		}
-		v.gridRow(c.Sub(0, y+1, c.W, 1), rows[top+y], above, widths, figures, top+y == at)
+		line := c.Sub(0, y+1, c.W, 1)
+		v.gridRow(line, rows[top+y], top+y == at)
+		x := gridSigns
+		for i, w := range widths {
+			drawName(line.Sub(x, 0, max(0, w-2), 1), names[i].names, rows[top+y], above, top+y == at)
+			x += w
+		}
+		v.gridFigures(line, x, rows[top+y], figures, top+y == at)
 	}
 }
 
-// gridRow draws a combination. A name is dim where it is the same in the row above.
-func (v *SweepView) gridRow(c screen.Canvas, r, above *sweepCell, widths [3]int, figures table[*sweepCell], chosen bool) {
-	plain := screen.Text
+// gridRow draws the signs of a combination.
+func (v *SweepView) gridRow(c screen.Canvas, r *sweepCell, chosen bool) {
 	if chosen {
 		c.Print(0, 0, "→", screen.Strong)
-		plain = screen.Strong
 	}
-	c.Spans(2, 0, []screen.Span{sweepSign(r.State, v.Pulse)})
+	c.Spans(2, 0, []screen.Span{v.sign(r)})
 	if r.front {
 		c.Print(4, 0, "●", screen.Style{Fg: screen.Output})
 	}
-	x := gridSigns
-	for i, name := range r.names() {
-		st := plain
-		if above != nil && !chosen && name == above.names()[i] {
-			st = screen.Label
-		}
-		if widths[i] > 0 {
-			c.Print(x, 0, screen.ShortenMiddle(name, widths[i]-2), st)
-		}
-		x += widths[i]
+}
+
+// drawName writes a name; it is dim where it is the same in the row above.
+func drawName(c screen.Canvas, names []string, r, above *sweepCell, chosen bool) {
+	if r.at >= len(names) || c.W == 0 {
+		return
 	}
-	over, all := runsOver(r.Runs)
-	runs := screen.Label
+	st := screen.Text
+	switch {
+	case chosen:
+		st = screen.Strong
+	case above != nil && names[above.at] == names[r.at]:
+		st = screen.Label
+	}
+	c.Print(0, 0, screen.ShortenMiddle(names[r.at], c.W), st)
+}
+
+// gridFigures writes the runs and the figures of a combination from x on.
+func (v *SweepView) gridFigures(c screen.Canvas, x int, r *sweepCell, figures table[*sweepCell], chosen bool) {
+	plain, runs := screen.Text, screen.Label
+	if chosen {
+		plain = screen.Strong
+	}
 	if r.State == grid.Running {
 		runs = plain
 	}
-	if all > 0 {
-		c.Right(x+gridRuns-1, 0, fmt.Sprintf("%d/%d", over, all), runs)
+	if done, all := runsDone(r.Runs); all > 0 {
+		c.Right(x+gridRuns-1, 0, fmt.Sprintf("%d/%d", done, all), runs)
 	}
 	figures.row(c, x+gridRuns, 0, r, plain)
 }
@@ -127,27 +145,73 @@ func (v *SweepView) gridColumns() table[*sweepCell] {
 	return out
 }
 
-// nameWidths are the widths that the three parts of the names need, 0 for a part that is the same everywhere, and the names of the columns.
-func (v *SweepView) nameWidths() (widths [3]int, titles [3]string) {
-	titles = [...]string{"server", "benchmark", "load"}
-	differs := [3]bool{}
+// nameColumn is how the grid shows one of the three parts of the names.
+type nameColumn struct {
+	title string
+	w     int      // that it needs; 0 for a part that is the same everywhere
+	names []string // by combination
+}
+
+// nameColumns are the parts of the names as the grid shows them. Where all combinations have the same parameters, the names of those that differ are
+// the title, and the cells have their values.
+func (v *SweepView) nameColumns() (out [3]nameColumn) {
+	shown := false
+	for k, title := range [...]string{"server", "benchmark", "load"} {
+		out[k] = v.nameColumn(k, title)
+		shown = shown || out[k].w > 0
+	}
+	if !shown && len(v.cells) > 0 {
+		out[0] = nameColumn{"combination", screen.Width(v.cells[0].name()) + 2, []string{v.cells[0].name()}}
+	}
+	return out
+}
+
+func (v *SweepView) nameColumn(k int, title string) nameColumn {
+	col := nameColumn{title: title, names: make([]string, len(v.cells))}
 	for i := range v.cells {
-		for k, name := range v.cells[i].names() {
-			differs[k] = differs[k] || name != v.cells[0].names()[k]
-			if name != "" {
-				widths[k] = max(widths[k], screen.Width(name)+2, len(titles[k])+2)
+		col.names[i] = v.cells[i].names()[k]
+	}
+	if !slices.ContainsFunc(col.names, func(s string) bool { return s != col.names[0] }) {
+		return col
+	}
+	if keys, values, ok := differing(col.names); ok {
+		col.title, col.names = keys, values
+	}
+	col.w = screen.Width(col.title) + 2
+	for _, name := range col.names {
+		col.w = max(col.w, screen.Width(name)+2)
+	}
+	return col
+}
+
+// differing takes names such as "a=1, b=2" apart: the keys of the values that differ, and these values of each. ok is false where the names have not
+// the same keys.
+func differing(names []string) (keys string, values []string, ok bool) {
+	pairs := make([][]string, len(names))
+	for i, name := range names {
+		pairs[i] = strings.Split(name, ", ")
+		for at, pair := range pairs[i] {
+			key, _, found := strings.Cut(pair, "=")
+			first, _, _ := strings.Cut(pairs[0][min(at, len(pairs[0])-1)], "=")
+			if !found || key != first || len(pairs[i]) != len(pairs[0]) {
+				return "", nil, false
 			}
 		}
 	}
-	if differs == [3]bool{} {
-		return widths, titles
-	}
-	for k := range widths {
-		if !differs[k] {
-			widths[k] = 0
+	values = make([]string, len(names))
+	var kept []string
+	for at, pair := range pairs[0] {
+		if !slices.ContainsFunc(pairs, func(p []string) bool { return p[at] != pair }) {
+			continue
+		}
+		key, _, _ := strings.Cut(pair, "=")
+		kept = append(kept, key)
+		for i := range names {
+			_, value, _ := strings.Cut(pairs[i][at], "=")
+			values[i] = strings.TrimPrefix(values[i]+", "+value, ", ")
 		}
 	}
-	return widths, titles
+	return strings.Join(kept, ", "), values, true
 }
 
 // shrink takes columns from the widest until all fit into w, and gives the last what is left.
@@ -178,7 +242,7 @@ func (v *SweepView) detailTitle() []screen.Span {
 	if c == nil {
 		return []screen.Span{screen.Strong.Span("combination")}
 	}
-	out := heading{screen.Strong.Span(fmt.Sprintf("combination %d", c.at+1)), screen.Text.Span(" "), sweepSign(c.State, true), screen.Text.Span(" " + stateWord(c.State))}
+	out := heading{screen.Strong.Span(fmt.Sprintf("combination %d", c.at+1)), screen.Text.Span(" "), v.sign(c), screen.Text.Span(" " + stateWord(c.State))}
 	out.when(c.front, screen.Style{Fg: screen.Output}, " ● on the front")
 	return out
 }
@@ -248,23 +312,24 @@ func runFigure(n *grid.Run, v float64, write func(float64) string) screen.Span {
 func drawTypical(c screen.Canvas, r *sweepCell) {
 	f := &r.figures
 	name := "figures"
-	if over, _ := runsOver(r.Runs); over > 1 {
+	if done, _ := runsDone(r.Runs); done > 1 {
 		name = "median of the runs"
 	}
 	type figure struct{ name, text string }
-	all := []figure{
-		{"output tok/s", number.Rate(f.OutputThroughput)}, {"total tok/s", number.Rate(f.TotalThroughput)}, {"requests/s", number.Rate(f.RequestThroughput)},
-		{"within SLO/s", rateOr(f.Goodput)}, {"TTFT mean", latencyOr(f.MeanTTFT)}, {"TTFT p50", latencyOr(f.MedianTTFT)}, {"TTFT p99", latencyOr(f.P99TTFT)},
-		{"TPOT p50", latencyOr(f.MedianTPOT)}, {"TPOT p99", latencyOr(f.P99TPOT)}, {"ITL p99", latencyOr(f.P99ITL)}, {"E2EL p50", latencyOr(f.MedianE2EL)},
-		{"E2EL p99", latencyOr(f.P99E2EL)}, {"tok/s/user", rateOr(f.PerUser)}, {"tok/s/GPU", rateOr(f.PerGPU)},
-		{"completed", number.Count(f.Completed)}, {"failed", number.Count(f.Failed)},
+	all := []figure{ // the most important first
+		{"output tok/s", number.Rate(f.OutputThroughput)}, {"requests/s", number.Rate(f.RequestThroughput)}, {"TTFT p50", latencyOr(f.MedianTTFT)},
+		{"TTFT p99", latencyOr(f.P99TTFT)}, {"TPOT p50", latencyOr(f.MedianTPOT)}, {"TPOT p99", latencyOr(f.P99TPOT)}, {"E2EL p99", latencyOr(f.P99E2EL)},
+		{"failed", number.Count(f.Failed)}, {"tok/s/user", rateOr(f.PerUser)}, {"tok/s/GPU", rateOr(f.PerGPU)}, {"within SLO/s", rateOr(f.Goodput)},
+		{"total tok/s", number.Rate(f.TotalThroughput)}, {"TTFT mean", latencyOr(f.MeanTTFT)}, {"ITL p99", latencyOr(f.P99ITL)},
+		{"E2EL p50", latencyOr(f.MedianE2EL)}, {"completed", number.Count(f.Completed)},
 	}
 	const wide = 24
 	columns := max(1, c.W/wide)
-	high := (len(all) + columns - 1) / columns
-	if c.H < high+1 {
+	if c.H < 2 {
 		return
 	}
+	all = all[:min(len(all), columns*(c.H-1))]
+	high := (len(all) + columns - 1) / columns
 	c.Print(0, 0, name, screen.Label)
 	for i, g := range all {
 		at := c.Sub(i/high*wide, 1+i%high, min(wide-2, c.W), 1)

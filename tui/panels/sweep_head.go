@@ -54,7 +54,7 @@ func (v *SweepView) drawHead(c screen.Canvas) {
 	}
 	done, runs := 0, 0
 	for i := range v.cells {
-		o, n := runsOver(v.cells[i].Runs)
+		o, n := runsDone(v.cells[i].Runs)
 		done, runs = done+o, runs+n
 	}
 	size := ""
@@ -87,8 +87,11 @@ func (v *SweepView) drawVerdict(c screen.Canvas) {
 	for i, b := range bests {
 		g := figureNamed(b.figure)
 		if at, value := v.best(g); at != nil {
-			all = append(all, remark{long: b.words + v.bestWords(g, value) + " at " + screen.ShortenMiddle(at.name(), 40), short: b.short + v.bestWords(g, value),
-				style: screen.Text, spare: i})
+			r := remark{long: b.words + v.bestWords(g, value), short: b.short + v.bestWords(g, value), style: screen.Text, spare: i}
+			if i == 0 {
+				r.long += "  " + screen.ShortenMiddle(at.name(), c.W/2)
+			}
+			all = append(all, r)
 		}
 	}
 	if n := len(v.front); n > 1 {

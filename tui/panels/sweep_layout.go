@@ -54,7 +54,7 @@ func (v *SweepView) Layout(page SweepPage, w, h int) Areas {
 
 func (v *SweepView) wide(r Rect) []Box {
 	sides := r.columns(0, r.W*2/5)
-	left := sides[0].rows(0, min(12, r.H/3))
+	left := sides[0].rows(max(8, min(r.H-12, len(v.cells)+3)), 0)
 	search := 0
 	if n := len(v.Searches); n > 0 {
 		search = min(n, 6) + 2

@@ -56,6 +56,24 @@ const (
 	SearchDone SearchPhase = "done"
 )
 
+// SearchStep is what a search tells with the event that begins a step or ends the search.
+type SearchStep struct {
+	Phase SearchPhase
+	// Tested is the load of the step before that is over, 0 for a step that tested none.
+	Tested float64
+	// Tiers of the plan in order, one for a run without tiers.
+	Tiers []SearchTier
+}
+
+// SearchTier is a tier in a search: its verdict on the load that was tested, and its border so far.
+type SearchTier struct {
+	// Requests of the tested load count, Good of them met the objectives. Within: that was enough, and the load was completed.
+	Requests, Good int
+	Within         bool
+	// Passed is the highest load that passed, Failed the lowest above it that did not; 0 for none.
+	Passed, Failed float64
+}
+
 // Search is a search for the highest load so far. Loads are in requests per second, or in users.
 type Search struct {
 	Users bool
@@ -65,6 +83,8 @@ type Search struct {
 	// Passed is the highest load that passed, Failed the lowest that did not; 0 for none. Found: Passed was held to the end.
 	Passed, Failed float64
 	Found          bool
+	// Tiers are the borders of all tiers, the first with Passed and Failed; none before a load was tested.
+	Tiers []SearchTier
 	// Tested are the loads so far in order, without that of now.
 	Tested []TestedLoad
 	// Left is about how long the search still takes, at the moment of the snapshot. AtLeast: it takes longer if the next load passes.
@@ -77,15 +97,22 @@ type Search struct {
 	breaks  int
 }
 
-// TestedLoad is a load of a search, and whether it passed. Held: for long, at the end.
+// TestedLoad is a load of a search, and whether it passed. Held: for long, at the end. Others are the verdicts of the tiers after the first.
 type TestedLoad struct {
 	Load         float64
 	Passed, Held bool
+	Others       []bool
 }
 
-// Take follows the search by the events of a run. A load by hand ends it: then there is none.
+// Take follows the search by the events of a run. A load by hand ends it: then there is none. Searches of older versions do not tell their
+// steps, and their loads tell the outcomes.
 func (s *Search) Take(e *LogEntry) *Search {
 	switch set := e.Set; {
+	case e.Search != nil:
+		if s == nil {
+			s = &Search{Users: set != nil && set.Users > 0}
+		}
+		s.step(e)
 	case e.Mark == FoundMark, e.Mark == NotFoundMark:
 		if s != nil && s.Phase != SearchDone {
 			s.end(e.Mark == FoundMark)
@@ -105,6 +132,28 @@ func (s *Search) Take(e *LogEntry) *Search {
 		s.test(set.LoadAt(0), e.At)
 	}
 	return s
+}
+
+// step goes on to the next step.
+func (s *Search) step(e *LogEntry) {
+	x := e.Search
+	if s.Phase == SearchDraining {
+		s.drained += max(0, e.At-s.began)
+		s.breaks++
+	}
+	if x.Tested > 0 && len(x.Tiers) > 0 {
+		t := TestedLoad{Load: x.Tested, Passed: x.Tiers[0].Within, Held: s.Phase == SearchHolding}
+		for _, tier := range x.Tiers[1:] {
+			t.Others = append(t.Others, tier.Within)
+		}
+		s.Tested, s.Tiers = append(s.Tested, t), x.Tiers
+		s.Passed, s.Failed = x.Tiers[0].Passed, x.Tiers[0].Failed
+	}
+	s.Phase, s.Load, s.began, s.Found = x.Phase, 0, e.At, e.Mark == FoundMark
+	s.held = s.held || x.Phase == SearchHolding
+	if e.Set != nil && !e.Set.Paused {
+		s.Load = e.Set.LoadAt(0)
+	}
 }
 
 // test begins the test of a load, which tells the outcome of the one before.
@@ -131,7 +180,7 @@ func (s *Search) outcome(passed bool) {
 	if s.Load == 0 {
 		return
 	}
-	s.Tested = append(s.Tested, TestedLoad{s.Load, passed, s.Phase == SearchHolding})
+	s.Tested = append(s.Tested, TestedLoad{Load: s.Load, Passed: passed, Held: s.Phase == SearchHolding})
 	switch {
 	case passed:
 		s.Passed = s.Load
@@ -258,13 +307,17 @@ const mostClimbs = 50
 // String is the state of the search for a person, without the time left.
 func (s *Search) String() string {
 	load, number := func(v float64) string { return LoadText(v, s.Users) }, LoadNumber
+	failed := s.Failed
+	if n := len(s.Tested); n > 0 {
+		failed = s.Tested[n-1].Load
+	}
 	switch {
 	case s.Phase == SearchDone && s.Found:
 		return load(s.Passed) + " held"
 	case s.Phase == SearchDone:
 		return "no load found"
 	case s.Phase == SearchDraining:
-		return load(s.Failed) + " failed; waiting for the queue to drain"
+		return load(failed) + " failed; waiting for the queue to drain"
 	case s.Phase == SearchHolding:
 		return "holding " + load(s.Load)
 	case s.Passed == 0 && s.Failed == 0:

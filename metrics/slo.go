@@ -249,6 +249,22 @@ type LoadLevel struct {
 	Limited []string
 	// Standing against the objectives.
 	Standing Standing
+	// Others are the figures of the tiers after the first, in the order of the plan.
+	Others []TierLevel
+}
+
+// TierLevel is a level as one tier judges it; see LoadLevel.
+type TierLevel struct {
+	Requests, Good int
+	Standing       Standing
+}
+
+// Tier is the level as the tier with this number judges it, from 0.
+func (v *LoadLevel) Tier(i int) TierLevel {
+	if i > 0 && i <= len(v.Others) {
+		return v.Others[i-1]
+	}
+	return TierLevel{v.Requests, v.Good, v.Standing}
 }
 
 // Standing of a level against the objectives.
@@ -299,6 +315,8 @@ type Answer struct {
 	HighestLevel int
 	// Confidence is the probability that the true share of good requests at Highest is enough; 0 where Within is false.
 	Confidence float64
+	// Others are the highest loads of the tiers after the first, in the order of the plan.
+	Others []TierAnswer
 	// SaturatedAt is the moment of the run at which the load passed saturation; Never without one.
 	SaturatedAt time.Duration
 	// Users: loads are numbers of users rather than requests per second.
@@ -309,6 +327,22 @@ type Answer struct {
 	Bottleneck Bottleneck
 	// PeakOutput is the highest mean of the output tokens per second over five seconds; see PeakOutput.
 	PeakOutput float64
+}
+
+// TierAnswer is the highest load within the objectives of one tier; see Answer.
+type TierAnswer struct {
+	Within       bool
+	Highest      float64
+	HighestLevel int
+	Confidence   float64
+}
+
+// Tier is the answer for the tier with this number, from 0.
+func (a *Answer) Tier(i int) TierAnswer {
+	if i > 0 && i <= len(a.Others) {
+		return a.Others[i-1]
+	}
+	return TierAnswer{a.Within, a.Highest, a.HighestLevel, a.Confidence}
 }
 
 // closeLevels is the relative distance up to which one number represents the levels on both sides of saturation.

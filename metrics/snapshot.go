@@ -75,6 +75,8 @@ type LogEntry struct {
 	// change.
 	Set        *LoadSetting
 	Objectives *SLO
+	// Search is what a search tells with its event, nil for other events.
+	Search *SearchStep
 }
 
 // CacheMark is the mark of the warning that the server's prefix cache knew more than the common prefixes of the prompts.

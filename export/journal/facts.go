@@ -276,6 +276,10 @@ func (l *line) log(e *metrics.LogEntry) {
 		inner.setting(e.Set)
 		l.close(inner)
 	}
+	if inner := optionalObject(l, "search", &e.Search); inner != nil {
+		inner.search(e.Search)
+		l.close(inner)
+	}
 	const key = "objectives" // an empty list removes all objectives
 	switch {
 	case !l.reads() && e.Objectives == nil, l.reads() && l.o.Get(key) == nil:
@@ -284,6 +288,19 @@ func (l *line) log(e *metrics.LogEntry) {
 		e.Objectives = new(metrics.SLO)
 	}
 	list(l, key, (*[]metrics.Objective)(e.Objectives), maxObjectives, "of them", "of them", (*line).objective)
+}
+
+// search is a step of a search.
+func (l *line) search(s *metrics.SearchStep) {
+	text(l, "phase", &s.Phase)
+	l.number("tested", &s.Tested)
+	list(l, "tiers", &s.Tiers, metrics.MostTiers, "tiers", "tier", func(l *line, t *metrics.SearchTier) {
+		l.natural("requests", &t.Requests)
+		l.natural("good", &t.Good)
+		l.flag("within", &t.Within)
+		l.number("passed", &t.Passed)
+		l.number("failed", &t.Failed)
+	})
 }
 
 // setting is a load that was set. The rate and the goal of a ramp may be unlimited.

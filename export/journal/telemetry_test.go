@@ -165,6 +165,10 @@ func events() []metrics.LogEntry {
 		{Set: &metrics.LoadSetting{}},
 		{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 412.3}, {Metric: metrics.E2EL, LimitMS: inf}, {Metric: metrics.TPOT}}},
 		{Objectives: new(metrics.SLO)},
+		{Search: &metrics.SearchStep{Phase: metrics.SearchClimbing}},
+		{Mark: metrics.FoundMark, Search: &metrics.SearchStep{Phase: metrics.SearchDone, Tested: 38.5, Tiers: []metrics.SearchTier{
+			{Requests: 120, Good: 119, Within: true, Passed: 38.5, Failed: 40}, {}, {Requests: 7, Failed: 1. / 3},
+		}}},
 	}
 }
 

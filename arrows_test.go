@@ -112,7 +112,6 @@ var only = map[string][]string{
 	"golang.org/x/sys/": {"benchtop/loadgen/conn", "loadgen/stamps_linux_test.go", "benchtop/loadgen/pace", "benchtop/tui", "benchtop/tui/term", "benchtop/internal/cli", "benchtop/internal/launch", "benchtop/internal/telemetry",
 		"benchtop/internal/metronome", "benchtop/internal/calibration", "benchtop/internal/bench"},
 	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
-	"gonum.org/":                      {"benchtop/export/charts"},
 	"github.com/dlclark/regexp2":      {"benchtop/datasets/tokenizer"},
 	"golang.org/x/image/":             {"benchtop/datasets/media", "benchtop/export/charts"},
 	"golang.org/x/text/":              {"benchtop/datasets/tokenizer"},

@@ -12,8 +12,6 @@ import (
 
 	"benchtop/internal/race"
 	"benchtop/metrics"
-
-	"gonum.org/v1/plot/plotter"
 )
 
 func request(index, input, output int) metrics.Request {
@@ -30,7 +28,7 @@ func small(t *testing.T, requests ...metrics.Request) image.Image {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := writePNG(&out, panels(lengths), statsDPI/5); err != nil {
+	if err := lengthsDrawing(lengths).PNG(&out, statsDPI/5); err != nil {
 		t.Fatal(err)
 	}
 	return decoded(t, &out, image.Pt(420, 300))
@@ -154,7 +152,7 @@ func TestStatsOfUnusualRuns(t *testing.T) {
 
 func TestStatsErrors(t *testing.T) {
 	want := errors.New("disk full")
-	if err := writePNG(&deaf{10, want}, panels(nil), statsDPI/5); !errors.Is(err, want) {
+	if err := lengthsDrawing(nil).PNG(&deaf{10, want}, statsDPI/5); !errors.Is(err, want) {
 		t.Errorf("error %v, want %v", err, want)
 	}
 	if err := DatasetStats(&bytes.Buffer{}, broken(want)); !errors.Is(err, want) {
@@ -163,11 +161,11 @@ func TestStatsErrors(t *testing.T) {
 }
 
 // weights are those of the bins that are not empty.
-func weights(bins []plotter.HistogramBin) map[int]float64 {
-	out := map[int]float64{}
+func weights(bins []bin) map[int]int {
+	out := map[int]int{}
 	for i, b := range bins {
-		if b.Weight > 0 {
-			out[i] = b.Weight
+		if b.count > 0 {
+			out[i] = b.count
 		}
 	}
 	return out
@@ -177,18 +175,18 @@ func TestHistogramCountsAsNumpyDoes(t *testing.T) {
 	for _, c := range []struct {
 		values    []int
 		low, high float64
-		want      map[int]float64
+		want      map[int]int
 	}{
-		{[]int{7, 7, 7}, 6.5, 7.5, map[int]float64{15: 3}},
-		{[]int{0, 30}, 0, 30, map[int]float64{0: 1, 29: 1}},
-		{[]int{0, 1, 28, 29, 30}, 0, 30, map[int]float64{0: 1, 1: 1, 28: 1, 29: 2}},
-		{[]int{10, 11, 12}, 10, 12, map[int]float64{0: 1, 15: 1, 29: 1}},
-		{[]int{0, 3, 9, 10}, 0, 10, map[int]float64{0: 1, 9: 1, 27: 1, 29: 1}},
+		{[]int{7, 7, 7}, 6.5, 7.5, map[int]int{15: 3}},
+		{[]int{0, 30}, 0, 30, map[int]int{0: 1, 29: 1}},
+		{[]int{0, 1, 28, 29, 30}, 0, 30, map[int]int{0: 1, 1: 1, 28: 1, 29: 2}},
+		{[]int{10, 11, 12}, 10, 12, map[int]int{0: 1, 15: 1, 29: 1}},
+		{[]int{0, 3, 9, 10}, 0, 10, map[int]int{0: 1, 9: 1, 27: 1, 29: 1}},
 	} {
 		got := histogram(c.values)
 		w := weights(got)
-		if len(got) != 30 || got[0].Min != c.low || got[29].Max != c.high || len(w) != len(c.want) {
-			t.Errorf("%v: %d bins from %v to %v, want 30 from %v to %v", c.values, len(got), got[0].Min, got[29].Max, c.low, c.high)
+		if len(got) != 30 || got[0].low != c.low || got[29].high != c.high || len(w) != len(c.want) {
+			t.Errorf("%v: %d bins from %v to %v, want 30 from %v to %v", c.values, len(got), got[0].low, got[29].high, c.low, c.high)
 		}
 		for i, n := range c.want {
 			if w[i] != n {
@@ -227,8 +225,8 @@ func TestTicksAreWhole(t *testing.T) {
 		{0, 120_000, []string{"0", "20000", "40000", "60000", "80000", "100000", "120000"}},
 	} {
 		var got []string
-		for _, tick := range (wholeTicks{}).Ticks(c.low, c.high) {
-			got = append(got, tick.Label)
+		for _, tick := range wholeTicks(c.low, c.high) {
+			got = append(got, tick.label)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("ticks from %v to %v: %q, want %q", c.low, c.high, got, c.want)

@@ -216,6 +216,7 @@ func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 		m.run.page, m.run.span, m.run.whole, m.run.linear = min(before.page, len(panels.Pages)-1), before.span, before.wholeBefore, before.linear
 	}
 	m.run.resize(m.w, m.h)
+	m.show()
 	return within(m.run, m.run.Init())
 }
 

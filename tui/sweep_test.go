@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,37 @@ func TestSweepScreens(t *testing.T) {
 			if st.name == "grid" || st.name == "search" || st.name == "done" || i == 1 {
 				tuitest.Golden(t, fmt.Sprintf("sweep/%s_%dx%d.txt", st.name, size[0], size[1]), got+"\n")
 			}
+		}
+	}
+}
+
+// The screen of a sweep keeps within the bytes of the dashboard, while the log of the server scrolls.
+func TestSweepBytes(t *testing.T) {
+	const seconds = 5
+	for _, c := range []struct{ w, h, most int }{{80, 24, 4_000}, {120, 40, 8_000}, {200, 50, 16_000}} {
+		s := tuitest.Sweep()
+		m, _ := openSweep(s, c.w, c.h)
+		m.palette = screen.NewPalette(termenv.TrueColor)
+		m.show()
+		before, sent := strings.Split(m.View(), "\n"), 0
+		for k := range 2 * seconds {
+			s.Elapsed += 500 * time.Millisecond
+			s.Server.Log = append(s.Server.Log[1:], fmt.Sprintf("INFO Engine 000: Avg prompt throughput: %d tokens/s", 3000+k))
+			now := s
+			m.Update(sweepMsg{&now})
+			m.Update(tickMsg{})
+			lines := strings.Split(m.View(), "\n")
+			for i, line := range lines {
+				if line != before[i] {
+					sent += len(line) + 2
+				}
+			}
+			before = lines
+		}
+		if rate := sent / seconds; rate > c.most {
+			t.Errorf("%dx%d: %d bytes a second, at most %d", c.w, c.h, rate, c.most)
+		} else {
+			t.Logf("%dx%d: %d bytes a second", c.w, c.h, rate)
 		}
 	}
 }

@@ -29,12 +29,12 @@ func TestPoints(t *testing.T) {
 func TestPointsRefused(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--sweep-max-concurrency 1,x":                                         `--sweep-max-concurrency: x is no number`,
-		"--sweep-max-concurrency 1 --sweep-request-rate 2":                    "choose one",
-		"--sweep-request-rate 1,0":                                            "--sweep-request-rate: 0 is no rate above 0",
-		"--sweep-num-prompts-factor 2":                                        "--sweep-num-prompts-factor: needs --sweep-max-concurrency",
-		"--sweep-max-concurrency 9 --sweep-num-prompts-factor 999999999":      "too many requests",
-		"--num-runs 0":                                                        "--num-runs 0: must be from 1",
+		"--sweep-max-concurrency 1,x":                                    `--sweep-max-concurrency: x is no number`,
+		"--sweep-max-concurrency 1 --sweep-request-rate 2":               "choose one",
+		"--sweep-request-rate 1,0":                                       "--sweep-request-rate: 0 is no rate above 0",
+		"--sweep-num-prompts-factor 2":                                   "--sweep-num-prompts-factor: needs --sweep-max-concurrency",
+		"--sweep-max-concurrency 9 --sweep-num-prompts-factor 999999999": "too many requests",
+		"--num-runs 0": "--num-runs 0: must be from 1",
 		"--num-runs 600 --sweep-max-concurrency 1,2":                          "1200 runs in all",
 		"--sweep-summary-percentiles 7":                                       "--sweep-summary-percentiles: needs",
 		"--sweep-request-rate 1 --sweep-summary-percentiles 101":              "--sweep-summary-percentiles 101: expected",

@@ -60,25 +60,27 @@ type Options struct {
 	Runs int
 	// Confidence is the probability from which on the verdict of a load near the border needs no further run; 0 for no repeats.
 	Confidence float64
+	// Repeats is the most runs of one load; 0 for DefaultRepeats.
+	Repeats int
 }
 
-// DefaultPrecision and DefaultRuns are those of a search that asks for no others.
+// DefaultPrecision, DefaultRuns and DefaultRepeats are those of a search that asks for no others.
 const (
 	DefaultPrecision = 0.05
 	DefaultRuns      = 12
+	DefaultRepeats   = 4
 )
 
 // The constants of the search; the tests with made-up servers show how many runs they cost.
 const (
-	leastClimb  = 1.5   // the smallest factor from a load that passed to a higher one,
-	mostClimb   = 4.0   // the greatest,
-	blindClimb  = 2.0   // and that where no latency is known
-	lowest      = 128.0 // the first load over the lowest that is tried
-	flat        = 1.1   // a latency that falls by less than this factor,
-	flatOver    = 3.9   // while the load falls by this, has nothing to do with the load
-	inner       = 0.15  // part of a bracket, at either end, into which an estimate is not followed
-	runsAtALoad = 4     // runs that one load may take
-	digits      = 3     // of a load that is not whole
+	leastClimb = 1.5   // the smallest factor from a load that passed to a higher one,
+	mostClimb  = 4.0   // the greatest,
+	blindClimb = 2.0   // and that where no latency is known
+	lowest     = 128.0 // the first load over the lowest that is tried
+	flat       = 1.1   // a latency that falls by less than this factor,
+	flatOver   = 3.9   // while the load falls by this, has nothing to do with the load
+	inner      = 0.15  // part of a bracket, at either end, into which an estimate is not followed
+	digits     = 3     // of a load that is not whole
 )
 
 // Purpose is the reason for a probe.
@@ -121,6 +123,7 @@ func New(o Options) *Search {
 	}
 	o.Precision = cmp.Or(o.Precision, DefaultPrecision)
 	o.Runs = cmp.Or(o.Runs, DefaultRuns+(len(o.Tiers)-1)*DefaultRuns/3)
+	o.Repeats = cmp.Or(o.Repeats, DefaultRepeats)
 	o.From = min(o.From, o.Most)
 	return &Search{o: o, widths: make([]float64, len(o.Tiers))}
 }
@@ -181,7 +184,7 @@ func (s *Search) demand(tier int) demand {
 	switch {
 	case low == nil && high == nil: // measured, without a request that counts
 		p := s.points[len(s.points)-1]
-		if p.runs >= runsAtALoad {
+		if p.runs >= s.o.Repeats {
 			return demand{}
 		}
 		return demand{Probe: Probe{p.load, Repeat, tier}, urgency: climbing}
@@ -274,7 +277,7 @@ func (s *Search) repeat(tier int, low, high *block) (d demand) {
 			return
 		}
 		p := b.leastKnown()
-		if urgency := 1 + s.o.Confidence - confidence; p.runs < runsAtALoad && urgency > d.urgency {
+		if urgency := 1 + s.o.Confidence - confidence; p.runs < s.o.Repeats && urgency > d.urgency {
 			d = demand{Probe: Probe{p.load, Repeat, tier}, urgency: urgency}
 		}
 	}

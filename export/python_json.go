@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"iter"
@@ -38,6 +39,14 @@ func (o *object) set(key string, value any) {
 		}
 	}
 	*o = append(*o, field{key, value})
+}
+
+// dictOf is the object of arguments.
+func dictOf(args []Arg) (o object) {
+	for _, a := range args {
+		o.set(a.Name, a.Value)
+	}
+	return o
 }
 
 // list is a JSON array that is generated while it is written, so that a long one is never held in memory.
@@ -89,6 +98,16 @@ func writePython(w io.Writer, v any) error {
 	return j.w.Flush()
 }
 
+// Indented writes named values as an object, with the indent that vLLM's offline benchmarks have and a newline at the end.
+func Indented(w io.Writer, values []Arg) error {
+	var b bytes.Buffer
+	if err := writePython(&b, values); err != nil {
+		return err
+	}
+	_, err := w.Write(append(pyjson.AppendIndented(nil, b.Bytes(), 4, 0), '\n'))
+	return err
+}
+
 func (j pythonJSON) value(v any) {
 	b := j.w.AvailableBuffer()
 	switch v := v.(type) {
@@ -110,6 +129,12 @@ func (j pythonJSON) value(v any) {
 		b = pyjson.AppendString(b, v)
 	case object:
 		j.object(v)
+		return
+	case []Arg:
+		j.object(dictOf(v))
+		return
+	case [][]Arg:
+		j.list(each(v, deref))
 		return
 	case []string:
 		j.list(each(v, deref))

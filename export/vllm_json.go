@@ -240,8 +240,8 @@ func selected(r *metrics.Report) (out []metrics.Latency) {
 	return out
 }
 
-// Arg is a command-line option: its name in Python, with "_" for "-", and its value: nil, a bool, an int or int64, a float64
-// or a string. The value is written as is, so secrets must be hidden before.
+// Arg is a command-line option, or another named value: its name in Python, with "_" for "-", and its value: nil, a bool, an int or
+// int64, a float64, a string, texts, floats, or Args as an object, or several of them. The value is written as is, so secrets must be hidden before.
 type Arg struct {
 	Name  string
 	Value any
@@ -268,17 +268,28 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 			extra = append(extra, f)
 		}
 	}
-	options := object{}
-	for _, a := range args {
-		options.set(a.Name, a.Value)
-	}
+	options := dictOf(args)
 	if size := result.get("tensor_parallel_size"); size != nil && options.get("tensor_parallel_size") == nil {
 		options.set("tensor_parallel_size", size)
 	}
-	// The user's own keys take precedence over options.
+	absent := func(name string) bool { return result.get(name) == nil }
+	file, _ := options.get("result_filename").(string)
+	return writeFigures(w, result, options, file, each(slices.DeleteFunc(slices.Clone(pytorchMetrics), absent), func(name *string) object {
+		return object{{"name", *name}, {"benchmark_values", each([]any{result.get(*name)}, deref)}, {"extra_info", extra}}
+	}))
+}
+
+// PyTorchFigure writes a figure in the format of PyTorch. File is the name of the result's file.
+func PyTorchFigure(w io.Writer, args []Arg, file, name string, value float64, extra []Arg) error {
+	return writeFigures(w, dictOf(extra), dictOf(args), file, func(yield func(any) bool) {
+		yield(object{{"name", name}, {"benchmark_values", []float64{value}}, {"extra_info", extra}})
+	})
+}
+
+// writeFigures writes a record for each figure. The user's own keys of a result take precedence over options.
+func writeFigures(w io.Writer, result, options object, file string, figures list) error {
 	setting := func(name string) any { return cmp.Or(result.get(name), options.get(name), any("")) }
 	mode := setting("compilation_config.mode")
-	file, _ := options.get("result_filename").(string)
 	benchmark := object{
 		{"name", "vLLM benchmark"},
 		{"extra_info", object{
@@ -288,16 +299,11 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 			{"use_compile", mode != "0" && !strings.Contains(file, "eager")},
 		}},
 	}
-	absent := func(name string) bool { return result.get(name) == nil }
-	return writePython(w, each(slices.DeleteFunc(slices.Clone(pytorchMetrics), absent), func(name *string) object {
-		return object{
-			{"benchmark", benchmark},
-			{"model", object{{"name", options.get("model")}}},
-			{"metric", object{
-				{"name", *name},
-				{"benchmark_values", each([]any{result.get(*name)}, deref)},
-				{"extra_info", extra},
-			}},
+	return writePython(w, list(func(yield func(any) bool) {
+		for figure := range figures {
+			if !yield(object{{"benchmark", benchmark}, {"model", object{{"name", options.get("model")}}}, {"metric", figure}}) {
+				return
+			}
 		}
 	}))
 }

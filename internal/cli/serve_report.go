@@ -246,6 +246,21 @@ func (o *serveOptions) arguments() (all []export.Arg) {
 	return all
 }
 
+// typed is the value of a flag from its text: a bool, a number or a string.
+func typed(f *pflag.Flag, text string) any {
+	switch f.Value.Type() {
+	case "bool":
+		return text == "true"
+	case "int", "int64":
+		n, _ := strconv.ParseInt(text, 10, 64)
+		return n
+	case "float64", "number":
+		v, _ := strconv.ParseFloat(text, 64)
+		return v
+	}
+	return text
+}
+
 func (o *serveOptions) argument(f *pflag.Flag) any {
 	switch f.Name {
 	case "header":
@@ -260,17 +275,14 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 	if !f.Changed && (f.DefValue == "" || f.DefValue == "0" && !slices.Contains(zeroByDefault, f.Name)) {
 		return nil
 	}
-	switch f.Value.Type() {
-	case "bool":
-		return text == "true"
-	case "int", "int64":
-		n, _ := strconv.ParseInt(text, 10, 64)
-		return n
-	case "float64", "number":
-		v, _ := strconv.ParseFloat(text, 64)
+	switch v := typed(f, text).(type) {
+	case string:
+	case float64:
 		if strings.HasPrefix(f.Name, "ramp-up") && v == math.Trunc(v) { // whole numbers to vLLM
 			return int64(v)
 		}
+		return v
+	default:
 		return v
 	}
 	for _, v := range o.server.Secrets() {

@@ -13,7 +13,7 @@ import (
 // GuardCommand names the command of this program that runs Guard. No help lists it.
 const GuardCommand = "guard-server"
 
-// The guard says on its standard output, a line each: the process of the command, or why there is none; how the command ended; which
+// The guard says on its standard output, a line each: the process of the command and when it began, or why there is none; how the command ended; which
 // processes it could not end.
 const (
 	guardStarted = "started"
@@ -52,12 +52,13 @@ func Guard(args []string, stdin io.Reader, status io.Writer, prints *os.File) in
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	runtime.LockOSThread() // the command ends with the thread that starts it
+	began := time.Now()
 	t, err := start(args[1:], prints)
 	if err != nil {
 		say(guardFailed, err)
 		return 1
 	}
-	say(guardStarted, t.pid)
+	say(guardStarted, fmt.Sprint(t.pid, " ", began.UnixNano()))
 	asked := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, stdin)

@@ -23,7 +23,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -153,8 +152,10 @@ func (s *Server) watch(said *bufio.Reader, first chan<- error) {
 			close(s.over)
 			return
 		case word == guardStarted:
-			s.pid, _ = strconv.Atoi(rest)
+			var began int64
+			_, _ = fmt.Sscan(rest, &s.pid, &began) // the guard is this program
 			s.began = time.Now()
+			s.began = s.began.Add(-max(0, s.began.Sub(time.Unix(0, began)))) // by the monotonic clock from here on
 			running = true
 			first <- nil
 		case word == guardFailed || word == guardEnded:

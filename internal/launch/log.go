@@ -67,7 +67,7 @@ func (l *log) Write(p []byte) (int, error) {
 
 // redraw drops a step of a progress bar, or emits it if none was for a second.
 func (l *log) redraw() {
-	if now := time.Now(); now.Sub(l.shown) >= time.Second {
+	if now := time.Now(); len(l.line) > 0 && now.Sub(l.shown) >= time.Second {
 		l.shown = now
 		l.emit()
 	}

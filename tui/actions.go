@@ -128,7 +128,7 @@ func (m *model) command(c metrics.Command) {
 
 // leaves reports whether the way out leaves the run as it is: the run is over, or this screen does not control it.
 func (m *model) leaves() bool {
-	return m.over() || m.Within != "" || m.ReadOnly || m.Player != nil || m.Attached && !m.controls && m.stops == 0
+	return m.over() || m.ReadOnly || m.Player != nil || m.Attached && !m.controls && m.stops == 0
 }
 
 // stop drains the run the first time, aborts it the second time, and leaves without waiting the third time. A viewer without control leaves at once.

@@ -49,6 +49,8 @@ func (m *model) unsteerable() string {
 	switch {
 	case m.Player != nil:
 		return "a replay cannot be changed"
+	case m.Within != "":
+		return "a run of a sweep keeps the load of its combination"
 	case m.ReadOnly:
 		return "read only: no control of the run from here"
 	case m.over():

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -207,7 +208,8 @@ func (m *sweepModel) ring(s *grid.Snapshot) tea.Cmd {
 // takeRun makes the dashboard of a run. It is as the user left that of the run before.
 func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	o := m.Screen
-	o.Preparation, o.Quiet, o.Exit, o.Within = p, true, false, "sweep"
+	o.Preparation, o.Quiet, o.Exit, o.ReadOnly = p, true, false, true // a load changed by hand is not that of the combination
+	o.Within = fmt.Sprintf("sweep %d/%d", m.latest.Current+1, len(m.latest.Cells))
 	before := m.run
 	m.run = m.dashboard(o)
 	m.run.resized = nil // the screen tells its size itself

@@ -240,13 +240,18 @@ func (v *SweepView) rows() []*sweepCell {
 	return out
 }
 
-// place is the row of the chosen combination, else of the one in progress, else the first; -1 for no rows.
+// place is the row of the chosen combination, else of the one in progress, once the sweep is over that of the highest throughput, else the first;
+// -1 for no rows.
 func (v *SweepView) place(rows []*sweepCell) int {
 	if v.List.stays {
 		if i := slices.IndexFunc(rows, func(c *sweepCell) bool { return c.names() == v.List.picked }); i >= 0 {
 			return i
 		}
-	} else if now := v.current(); now != nil {
+	} else {
+		now := v.current()
+		if v.Over {
+			now, _ = v.best(figureNamed("tok/s"))
+		}
 		if i := slices.Index(rows, now); i >= 0 {
 			return i
 		}

@@ -88,8 +88,11 @@ func (v *SweepView) drawVerdict(c screen.Canvas) {
 		g := figureNamed(b.figure)
 		if at, value := v.best(g); at != nil {
 			r := remark{long: b.words + v.bestWords(g, value), short: b.short + v.bestWords(g, value), style: screen.Text, spare: i}
-			if i == 0 {
+			if i == 0 && len(v.Searches) == 0 {
 				r.long += "  " + screen.ShortenMiddle(at.name(), c.W/2)
+			}
+			if i == 0 && c.W >= 110 { // its name is worth more than the long words of the others
+				r.short = ""
 			}
 			all = append(all, r)
 		}
@@ -144,7 +147,8 @@ func (v *SweepView) card() (out [][2]screen.Span) {
 	}
 	if v.Dir != "" && v.measured() > 1 {
 		dir := screen.Sanitize(v.Dir)
-		add("plots", screen.Text.Span("benchtop sweep plot "+dir+"   benchtop sweep plot_pareto "+dir))
+		add("curves", screen.Text.Span("benchtop sweep plot "+dir))
+		add("Pareto plot", screen.Text.Span("benchtop sweep plot_pareto "+dir))
 	}
 	return out
 }

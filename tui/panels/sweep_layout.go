@@ -59,9 +59,9 @@ func (v *SweepView) wide(r Rect) []Box {
 	if n := len(v.Searches); n > 0 {
 		search = min(n, 6) + 2
 	}
-	right := sides[1].rows(r.H*2/5, search, 0)
+	right := sides[1].rows(r.H/2, search, 0)
 	if search == 0 {
-		right = sides[1].rows(r.H*2/5, 0)
+		right = sides[1].rows(r.H*11/20, 0)
 	}
 	out := []Box{{Name: "grid", Rect: left[0]}, {Name: "front", Rect: right[0]}}
 	if search > 0 {

@@ -14,20 +14,25 @@ type Combination struct {
 	Server, Bench Item
 	// Load is the load as KEY=VALUE, "" for that of the benchmark's parameters. Its value is one of Bench.
 	Load string
+	// Place is the directory, where it is not that of vLLM's rule for these parameters.
+	Place string
 }
 
 // Dir is the combination's directory below that of the experiment, by vLLM's rule; "" for the experiment's own, without any parameters.
 func (c Combination) Dir() string {
+	if c.Place != "" {
+		return c.Place
+	}
 	parts := dirParts("SERVE-", c.Server, "BENCH-", c.Bench)
 	if c.Load != "" {
 		parts = append(parts, "WL-", c.Load)
 	}
-	return clean(strings.Join(parts, "-"))
+	return FileName(strings.Join(parts, "-"))
 }
 
 // ItemsDir is the name of a directory for two items, each under its heading: SERVE- and BENCH-, or SERVE- and STARTUP-.
 func ItemsDir(heading1 string, a Item, heading2 string, b Item) string {
-	return clean(strings.Join(dirParts(heading1, a, heading2, b), "-"))
+	return FileName(strings.Join(dirParts(heading1, a, heading2, b), "-"))
 }
 
 func dirParts(heading1 string, a Item, heading2 string, b Item) (parts []string) {
@@ -40,8 +45,8 @@ func dirParts(heading1 string, a Item, heading2 string, b Item) (parts []string)
 	return parts
 }
 
-// clean is a text as the name of a file, by vLLM's rule. Control characters and the separators of other systems go as well.
-func clean(name string) string {
+// FileName is a text as the name of a file, by vLLM's rule. Control characters and the separators of other systems go as well.
+func FileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == filepath.Separator {
 			return '_'
@@ -51,9 +56,6 @@ func clean(name string) string {
 	name = strings.NewReplacer("/", "_", "..", "__").Replace(name)
 	return strings.Trim(strings.Trim(name, "'"), `"`)
 }
-
-// FileName is a text as the name of a file, as those of directories.
-func FileName(name string) string { return clean(name) }
 
 // runFile is the name of a run's record.
 func runFile(number int) string {

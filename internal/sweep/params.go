@@ -109,7 +109,7 @@ func twice(raw []byte, problems *usage.Problems) []jsonscan.Member {
 func unique(items []Item, problems *usage.Problems) {
 	first := map[string]int{}
 	for i, item := range items {
-		name := clean(item.Name())
+		name := FileName(item.Name())
 		j, seen := first[name]
 		switch {
 		case !seen:

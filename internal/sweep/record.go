@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"benchtop/datasets/jsonscan"
@@ -94,16 +95,20 @@ func (r Record) write(path string) error {
 	return writeAll(path, pyjson.AppendIndented(nil, r.JSON(), 4, 0))
 }
 
-// writeSummary writes the records of a combination as a list.
-func writeSummary(path string, records []Record) error {
+// writeSummary writes the records in the files of a combination's runs as a list.
+func writeSummary(dir string, numbers []int) error {
 	list := []byte{'['}
-	for i, r := range records {
+	for i, n := range numbers {
+		r, err := readRecord(filepath.Join(dir, runFile(n)))
+		if err != nil {
+			return err
+		}
 		if i > 0 {
 			list = append(list, ',')
 		}
 		list = append(list, r.JSON()...)
 	}
-	return writeAll(path, pyjson.AppendIndented(nil, append(list, ']'), 4, 0))
+	return writeAll(filepath.Join(dir, "summary.json"), pyjson.AppendIndented(nil, append(list, ']'), 4, 0))
 }
 
 func writeAll(path string, content []byte) error {

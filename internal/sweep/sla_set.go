@@ -72,7 +72,7 @@ func (s Set) Conditions() string {
 }
 
 // file is the name of the file for the records of the set's search.
-func (s Set) file() string { return clean("SLA--" + s.Name + ".json") }
+func (s Set) file() string { return FileName("SLA--" + s.Name + ".json") }
 
 // TierSets are the sets of tiers.
 func TierSets(tiers []metrics.Tier) (all []Set) {

@@ -27,15 +27,15 @@ func ResetCaches(ctx context.Context, client *http.Client, base string) error {
 		return err
 	}
 	for _, path := range []string{"/reset_mm_cache", "/reset_encoder_cache"} {
-		if err := resetCache(ctx, client, base, path); err != nil && !errors.As(err, new(noReset)) {
+		if err := resetCache(ctx, client, base, path); err != nil && !errors.As(err, new(NoReset)) {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	return nil
 }
 
-// noReset is the error of a server without a path.
-type noReset struct{ error }
+// NoReset is the error of a server that has no path for resetting its caches.
+type NoReset struct{ error }
 
 func resetCache(ctx context.Context, client *http.Client, base, path string) error {
 	for {
@@ -43,7 +43,7 @@ func resetCache(ctx context.Context, client *http.Client, base, path string) err
 		var refused *refused
 		switch {
 		case errors.As(err, &refused) && (refused.status == http.StatusNotFound || refused.status == http.StatusMethodNotAllowed):
-			return noReset{fmt.Errorf("it has no %s (%d); vLLM offers that only when started with VLLM_SERVER_DEV_MODE=1 in its environment", path, refused.status)}
+			return NoReset{fmt.Errorf("it has no %s (%d); vLLM offers that only when started with VLLM_SERVER_DEV_MODE=1 in its environment", path, refused.status)}
 		case err != nil:
 			return err
 		case done:

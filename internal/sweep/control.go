@@ -1,0 +1,219 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"benchtop/metrics/grid"
+)
+
+// Snapshots are the sweep as it goes, about twice a second, the latest one only. They end with the sweep.
+func (s *Sweep) Snapshots() <-chan grid.Snapshot { return s.out }
+
+func (s *Sweep) publishUntil(done <-chan struct{}) {
+	const every = 500 * time.Millisecond
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		s.publish()
+		select {
+		case <-tick.C:
+		case <-done:
+			return
+		}
+	}
+}
+
+// publish replaces a snapshot that has not been taken. Only one goroutine calls it at a time.
+func (s *Sweep) publish() {
+	now := s.snapshot()
+	for {
+		select {
+		case s.out <- now:
+			return
+		default:
+		}
+		select {
+		case <-s.out:
+		default:
+		}
+	}
+}
+
+func (s *Sweep) snapshot() grid.Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shot := grid.Snapshot{
+		Title: s.o.Title, Dir: s.o.Dir, Current: s.current, CurrentRun: s.number, Server: s.state, Variable: s.o.Variable,
+		Searches: slices.Clone(s.search), Elapsed: time.Since(s.started), Notice: s.notice, Over: s.over, Summary: s.summary,
+	}
+	shot.Server.Log = slices.Clone(s.state.Log[max(0, len(s.state.Log)-logShown):])
+	shot.Server.Since = time.Since(s.since)
+	var took time.Duration
+	measured, waiting := 0, 0
+	for _, c := range s.cells {
+		copied := c.Cell
+		copied.Runs = slices.Clone(copied.Runs)
+		shot.Cells = append(shot.Cells, copied)
+		for _, r := range copied.Runs {
+			switch {
+			case r.State == grid.Done:
+				measured, took = measured+1, took+r.Took
+			case !r.State.Over() && copied.State != grid.Linked:
+				waiting++
+			}
+		}
+	}
+	if measured > 0 {
+		shot.Left, shot.LeftKnown = took/time.Duration(measured)*time.Duration(waiting), true
+	}
+	return shot
+}
+
+// Skip leaves out what is missing of a combination. It returns what happens, for a person.
+func (s *Sweep) Skip(i int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case i < 0 || i >= len(s.cells) || s.over:
+		return ""
+	case s.cells[i].Cell.State.Over():
+		return "nothing of this combination is left to skip"
+	}
+	s.cells[i].skip = true
+	if i == s.current && s.cut != nil {
+		s.cut(errSkipped)
+	}
+	return "skipping it; 'repeat' takes it up again"
+}
+
+// Repeat has a combination measured once more: its run in progress at once, others when their server runs, or at the end.
+func (s *Sweep) Repeat(i int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case i < 0 || i >= len(s.cells) || s.over:
+		return ""
+	case s.cells[i].Cell.State == grid.Linked:
+		return "it is left out by --link-vars"
+	case i == s.current && s.cut != nil:
+		s.cut(errAgain)
+		return "repeating the run"
+	case s.cells[i].Cell.State == grid.Waiting:
+		return "it is still to come"
+	case !slices.Contains(s.again, i):
+		s.again = append(s.again, i)
+	}
+	return "it is repeated at the end"
+}
+
+// Stop ends the sweep: the run in progress is cut, and the server stopped. What was measured stays and can be resumed.
+func (s *Sweep) Stop() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || s.stop == nil {
+		return ""
+	}
+	s.stop(ErrStopped)
+	return "stopping"
+}
+
+// Searching shows what a search knows.
+func (s *Sweep) Searching(all []grid.Search) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.search = slices.Clone(all)
+}
+
+func (s *Sweep) repeats() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.again)
+}
+
+func (s *Sweep) takeRepeat() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.again[0]
+	s.again = s.again[1:]
+	s.cells[i].skip = false
+	return i
+}
+
+func (s *Sweep) skipped(c *cell) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.skip
+}
+
+// enter makes a combination the current one. It reports whether any of its first runs is left to do.
+func (s *Sweep) enter(c *cell, runs int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.plan(runs)
+	if !slices.ContainsFunc(c.Cell.Runs[:runs], func(r grid.Run) bool { return !r.State.Over() }) {
+		return false
+	}
+	s.current = slices.Index(s.cells, c)
+	c.Cell.State = grid.Running
+	return true
+}
+
+// reset makes the runs of a combination ones to do: those without a record, or all.
+func (s *Sweep) reset(c *cell, missing bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n := range c.Cell.Runs {
+		if _, kept := c.records[n]; !missing || !kept {
+			c.Cell.Runs[n] = grid.Run{Number: n, State: grid.Waiting}
+		}
+	}
+}
+
+// leave notes how a combination ended.
+func (s *Sweep) leave(c *cell) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current = -1
+	for i, r := range c.Cell.Runs {
+		if !r.State.Over() && (c.skip || s.o.DryRun) {
+			c.Cell.Runs[i].State = grid.Skipped
+		}
+	}
+	c.Cell.State = grid.Found
+	for _, state := range []grid.State{grid.Failed, grid.Skipped, grid.Done} {
+		if slices.ContainsFunc(c.Cell.Runs, func(r grid.Run) bool { return r.State == state }) {
+			c.Cell.State = state
+			return
+		}
+	}
+}
+
+// running notes the run in progress, and how to cut it; nil when it is over.
+func (s *Sweep) running(c *cell, number int, cut context.CancelCauseFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cut, s.number = cut, number
+	if cut != nil && number >= 0 {
+		c.Cell.Runs[number] = grid.Run{Number: number, State: grid.Running}
+	}
+}
+
+// mark notes how a run ended.
+func (s *Sweep) mark(c *cell, number int, r grid.Run) {
+	if number < 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Number = number
+	c.Cell.Runs[number] = r
+}
+
+func (s *Sweep) note(format string, a ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notice = fmt.Sprintf(format, a...)
+}

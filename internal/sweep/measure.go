@@ -1,0 +1,226 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/datasets/jsonscan"
+	"benchtop/internal/pyjson"
+	"benchtop/metrics/grid"
+)
+
+// measure performs the runs of a combination that have no record yet.
+func (s *Sweep) measure(ctx context.Context, c Combination, runs int) ([]Record, error) {
+	cell := s.cell(c)
+	if s.enter(cell, runs) {
+		if err := s.runs(ctx, cell, runs, func(n int) bool { return s.found(cell, n) }); err != nil {
+			return nil, err
+		}
+	}
+	return cell.kept(), nil
+}
+
+// anew performs the runs of a combination once more: those that failed or were skipped, or else all.
+func (s *Sweep) anew(ctx context.Context, c *cell) error {
+	runs := len(c.Cell.Runs)
+	missing := len(c.records) < runs
+	s.reset(c, missing)
+	s.enter(c, runs)
+	return s.runs(ctx, c, runs, func(n int) bool { return missing && s.found(c, n) })
+}
+
+// runs performs the first runs of a combination, but for those that are over or found, and writes its summary.
+func (s *Sweep) runs(ctx context.Context, c *cell, runs int, found func(n int) bool) error {
+	warm := false
+	for n := 0; n < runs && !s.skipped(c); n++ {
+		if c.Cell.Runs[n].State.Over() {
+			continue
+		}
+		if found(n) {
+			if err := s.reuse(c, n); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.startServer(ctx, c.Combination.Server); err != nil {
+			return err
+		}
+		if !warm && s.o.Warmup {
+			if err := s.run(ctx, c, warmup); err != nil {
+				return err
+			}
+			warm = true
+		}
+		if err := s.run(ctx, c, n); err != nil {
+			return err
+		}
+	}
+	return s.finish(c)
+}
+
+// finish writes the summary of a combination, and the table.
+func (s *Sweep) finish(c *cell) error {
+	s.leave(c)
+	if s.o.DryRun {
+		return nil
+	}
+	if len(c.records) == 0 {
+		s.say("[NO SUCCESSFUL MEASURED RUNS] leaving combination retryable")
+		return nil
+	}
+	return errors.Join(writeSummary(filepath.Join(s.o.Dir, c.Combination.Dir()), slices.Sorted(maps.Keys(c.records))), s.writeTable())
+}
+
+// keep takes a record. Without the object benchtop, which would fill the memory.
+func (c *cell) keep(number int, r Record) {
+	if number != warmup {
+		c.records[number] = Record{slices.DeleteFunc(slices.Clone(r.Item), func(m jsonscan.Member) bool { return m.Name == ownKey })}
+	}
+}
+
+// found reports whether a run has a whole record of these parameters by these commands, and says why one that exists is not used.
+func (s *Sweep) found(c *cell, number int) bool {
+	path := s.Path(c.Combination, number)
+	r, err := readRecord(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false
+	}
+	why := ""
+	if err != nil {
+		why = err.Error()
+	} else {
+		why = r.matches(c.Combination, number, s.o.ID)
+	}
+	if why != "" {
+		s.say("The run of %s is repeated: %s", path, why)
+	}
+	return why == ""
+}
+
+// reuse takes the record of an earlier session.
+func (s *Sweep) reuse(c *cell, number int) error {
+	r, err := readRecord(s.Path(c.Combination, number))
+	if err != nil {
+		return err
+	}
+	s.begin(Run{c.Combination, number, s.Path(c.Combination, number)})
+	s.say("Found existing results.\n[SKIPPED BENCHMARK]")
+	c.keep(number, r)
+	s.mark(c, number, grid.Run{State: grid.Found, Figures: r.Figures()})
+	return nil
+}
+
+// Path is the file of a run of a combination.
+func (s *Sweep) Path(c Combination, number int) string {
+	return filepath.Join(s.o.Dir, c.Dir(), runFile(number))
+}
+
+// begin prints what a run is.
+func (s *Sweep) begin(r Run) {
+	s.say("[BEGIN BENCHMARK]\n%s\nOutput file: %s", strings.Join(s.o.Runner.Lines(r), "\n"), r.Path)
+}
+
+// run performs one run, again for as long as a person asks for that. The failure of a run is no error where the sweep goes on.
+func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
+	r := Run{c.Combination, number, s.Path(c.Combination, number)}
+	s.begin(r)
+	if s.o.DryRun {
+		s.say("[END BENCHMARK]")
+		return nil
+	}
+	for {
+		began := time.Now()
+		record, err := s.attempt(ctx, c, r)
+		switch {
+		case err == nil:
+			s.say("[END BENCHMARK]")
+			c.keep(number, record)
+			s.mark(c, number, grid.Run{State: grid.Done, Figures: record.Figures(), Took: time.Since(began)})
+			return remove(failureFile(r.Path))
+		case errors.Is(err, errAgain):
+			s.say("The run is repeated.")
+			continue
+		case errors.Is(err, errSkipped):
+			s.say("[SKIPPED BENCHMARK]")
+			s.mark(c, number, grid.Run{State: grid.Skipped})
+			return nil
+		}
+		s.mark(c, number, grid.Run{State: grid.Failed, Trouble: err.Error(), Took: time.Since(began)})
+		if _, dead := errors.AsType[serverError](err); dead || ctx.Err() != nil {
+			return err
+		}
+		return s.recordFailure(r, err)
+	}
+}
+
+// attempt performs one run and stores its record.
+func (s *Sweep) attempt(ctx context.Context, c *cell, r Run) (Record, error) {
+	if err := os.MkdirAll(filepath.Dir(r.Path), 0o755); err != nil {
+		return Record{}, err
+	}
+	ctx, cut := context.WithCancelCause(ctx)
+	defer cut(nil)
+	s.running(c, r.Number, cut)
+	defer s.running(c, r.Number, nil)
+	defer s.watchServer(ctx, cut)()
+	err := s.o.Runner.Run(ctx, r)
+	if ctx.Err() != nil {
+		return Record{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return Record{}, err
+	}
+	record, err := readRecord(r.Path)
+	if err != nil {
+		return Record{}, fmt.Errorf("the run left no result: %w", err)
+	}
+	record = record.of(r.Combination, r.Number, s.o.ID)
+	return record, record.write(r.Path)
+}
+
+// recordFailure writes down why a run failed, or returns it where the sweep ends by it.
+func (s *Sweep) recordFailure(r Run, failure error) error {
+	if !s.o.ContinueOnError {
+		return failure
+	}
+	path := failureFile(r.Path)
+	s.say("[FAILED BENCHMARK] run=%d: %s: %s", r.Number, kindOf(failure), failure)
+	s.note("run %d of %s: %s", r.Number, r.Dir(), failure)
+	if err := writeFailure(path, failure, &r.Number, r.Server, r.Bench); err != nil {
+		return err
+	}
+	s.say("Failure details: %s", path)
+	return nil
+}
+
+func failureFile(path string) string { return strings.TrimSuffix(path, ".json") + ".failure.json" }
+
+// kindOf names the type of an error as vLLM's failure files do.
+func kindOf(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "TimeoutError"
+	}
+	return "RuntimeError"
+}
+
+// writeFailure writes a failure file. A server's has no run and no benchmark parameters.
+func writeFailure(path string, failure error, run *int, server, bench Item) error {
+	o := Item{}
+	if run != nil {
+		o = o.With("run_number", fmt.Sprint(*run))
+	}
+	o = o.With("error_type", string(jsonscan.Quote(kindOf(failure))))
+	o = o.With("error", string(jsonscan.Quote(failure.Error())))
+	o = o.With("serve_overrides", string(server.JSON()))
+	if run != nil {
+		o = o.With("bench_overrides", string(bench.JSON()))
+	}
+	return writeAll(path, append(pyjson.AppendIndented(nil, o.JSON(), 2, 0), '\n'))
+}

@@ -1,0 +1,397 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"benchtop/metrics/grid"
+)
+
+// Run is one measurement of a combination.
+type Run struct {
+	Combination
+	Number int
+	// Path is the file of its result.
+	Path string
+}
+
+// Runner performs the runs of a sweep.
+type Runner interface {
+	// Lines describe a run before it begins.
+	Lines(r Run) []string
+	// Run measures, leaves the result at the path of the run, and makes the server ready for the next one.
+	Run(ctx context.Context, r Run) error
+}
+
+// Server is a server that a sweep started.
+type Server interface {
+	Ready(ctx context.Context) error
+	// Died is closed when the server has ended; Err then says how.
+	Died() <-chan struct{}
+	Err() error
+	// Stop ends the server and all its processes.
+	Stop() error
+}
+
+// Servers start the server of an item.
+type Servers struct {
+	// Command is the command line with an item, for showing: without secrets.
+	Command func(Item) []string
+	// Start begins it; each line that it prints goes to log.
+	Start func(ctx context.Context, server Item, log func(line string)) (Server, error)
+}
+
+// Driver measures a pair of server and benchmark parameters at all the loads that it needs: each call of measure returns the records of a
+// combination that succeeded. Its result are the combinations in the order of the table. An error of measure ends the sweep, or the work
+// with this server; the driver returns it.
+type Driver func(ctx context.Context, pair Combination, measure Measure) ([]Combination, error)
+
+// Measure performs the first runs of a combination, as many as are wanted, and returns the records of all its runs that succeeded, in
+// order. Those that have a record already, of this session or an earlier one, are not performed again.
+type Measure func(ctx context.Context, c Combination, runs int) ([]Record, error)
+
+// Options are the plan of a sweep.
+type Options struct {
+	Title string
+	// Dir is the directory of the experiment, ID its commands, as by Manifest.ID: records with another are not used.
+	Dir, ID string
+	// Pairs are the combinations in order, all with the same server parameters beside each other.
+	Pairs []Combination
+	Links []Link
+	// Runs is how often each planned combination is measured, after a warm-up if Warmup.
+	Runs   int
+	Warmup bool
+	// Planned are the combinations that a driver surely measures for a pair; nil for the pair itself.
+	Planned func(pair Combination) []Combination
+	Drive   Driver // nil measures the pair itself
+	Runner  Runner
+	Servers *Servers // nil for a server that runs already
+	// ContinueOnError records failures and goes on. DryRun prints, and does nothing else.
+	ContinueOnError, DryRun bool
+	Out                     io.Writer
+	// Variable is the load that a search sets.
+	Variable string
+}
+
+// Outcome is how a sweep ended.
+type Outcome struct {
+	// Done, Failed and Skipped count runs; Found are those of earlier sessions.
+	Done, Found, Failed, Skipped int
+	// Servers failed to start or died.
+	Servers int
+}
+
+// Sweep performs combinations one after the other.
+type Sweep struct {
+	o       Options
+	started time.Time
+	out     chan grid.Snapshot
+	server  *serving
+	table   []string // directories of the combinations in the table, in its order
+
+	mu      sync.Mutex // guards those below, which commands and snapshots read
+	cells   []*cell
+	current int
+	number  int // of the run in progress
+	cut     context.CancelCauseFunc
+	stop    context.CancelCauseFunc
+	again   []int
+	state   grid.Server
+	since   time.Time
+	notice  string
+	summary string
+	search  []grid.Search
+	over    bool
+}
+
+// cell is a combination with what is known of its runs.
+type cell struct {
+	Combination
+	grid.Cell
+	// records are those of runs that succeeded, by number, without the object benchtop.
+	records map[int]Record
+	skip    bool
+}
+
+// kept are the records in order.
+func (c *cell) kept() (list []Record) {
+	for _, n := range slices.Sorted(maps.Keys(c.records)) {
+		list = append(list, c.records[n])
+	}
+	return list
+}
+
+// Reasons for which a run or a sweep is cut by a person.
+var (
+	// ErrStopped is the end of a sweep that a person asked for.
+	ErrStopped = errors.New("the sweep was stopped")
+	errSkipped = errors.New("skipped")
+	errAgain   = errors.New("repeated")
+)
+
+// serverError is the failure of a server, which ends the work on its combinations.
+type serverError struct{ error }
+
+func (e serverError) Unwrap() error { return e.error }
+
+// New prepares a sweep. It does nothing before Run.
+func New(o Options) *Sweep {
+	s := &Sweep{o: o, current: -1, number: -1, out: make(chan grid.Snapshot, 1)}
+	if o.Planned == nil {
+		s.o.Planned = func(pair Combination) []Combination { return []Combination{pair} }
+	}
+	if o.Drive == nil {
+		s.o.Drive = func(ctx context.Context, pair Combination, measure Measure) ([]Combination, error) {
+			_, err := measure(ctx, pair, o.Runs)
+			return []Combination{pair}, err
+		}
+	}
+	if o.Servers == nil {
+		s.state.State = grid.ServerForeign
+	}
+	for _, pair := range o.Pairs {
+		if !linked(o.Links, pair.Server, pair.Bench) {
+			s.cell(pair).State = grid.Linked
+			continue
+		}
+		for _, c := range s.o.Planned(pair) {
+			s.cell(c)
+		}
+	}
+	return s
+}
+
+// Run performs the sweep. It returns when nothing of it runs any more. The error is the failure that ended it, ErrStopped, or the
+// context's cause.
+func (s *Sweep) Run(ctx context.Context) (Outcome, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s.mu.Lock()
+	s.started, s.since, s.stop = time.Now(), time.Now(), stop
+	s.mu.Unlock()
+	publishing := make(chan struct{})
+	quiet := make(chan struct{})
+	go func() {
+		defer close(quiet)
+		s.publishUntil(publishing)
+	}()
+	err := s.perform(ctx)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	o := s.outcome()
+	close(publishing)
+	<-quiet
+	s.mu.Lock()
+	s.over, s.current, s.number = true, -1, -1
+	s.summary = o.String()
+	if err != nil {
+		s.summary += ": " + err.Error()
+	}
+	s.mu.Unlock()
+	s.publish()
+	close(s.out)
+	return o, err
+}
+
+func (s *Sweep) perform(ctx context.Context) error {
+	for i, pair := range s.o.Pairs {
+		if i > 0 && !sameItem(pair.Server, s.o.Pairs[i-1].Server) {
+			if err := s.endServer(); err != nil {
+				return err
+			}
+		}
+		if err := s.pair(ctx, pair); err != nil {
+			return errors.Join(err, s.endServer())
+		}
+	}
+	for len(s.repeats()) > 0 && ctx.Err() == nil {
+		c := s.cells[s.takeRepeat()]
+		if s.server != nil && (s.server.failed || !sameItem(s.server.item, c.Combination.Server)) {
+			if err := s.endServer(); err != nil {
+				return err
+			}
+		}
+		if err := s.guarded(c.Combination, func() error { return s.anew(ctx, c) }); err != nil {
+			return errors.Join(err, s.endServer())
+		}
+	}
+	return s.endServer()
+}
+
+// pair performs a pair of parameters, unless it is linked out or its server failed.
+func (s *Sweep) pair(ctx context.Context, pair Combination) error {
+	if s.server != nil && s.server.failed {
+		s.giveUp(pair)
+		return nil
+	}
+	if !linked(s.o.Links, pair.Server, pair.Bench) {
+		s.say("Left out by --link-vars: %s", strings.TrimPrefix(pair.Dir(), "SERVE--"))
+		return nil
+	}
+	err := s.guarded(pair, func() error {
+		order, err := s.o.Drive(ctx, pair, s.measure)
+		if err == nil {
+			for _, c := range order {
+				s.addRow(c.Dir())
+			}
+			err = s.writeTable()
+		}
+		return err
+	})
+	if err == nil {
+		s.giveUp(pair)
+	}
+	return err
+}
+
+// guarded does work that needs a server. The failure of a server is recorded where the sweep goes on.
+func (s *Sweep) guarded(pair Combination, work func() error) error {
+	err := work()
+	failure, ok := errors.AsType[serverError](err)
+	if !ok || !s.o.ContinueOnError {
+		return err
+	}
+	name := "(default)"
+	if len(pair.Server) > 0 {
+		name = pair.Server.Name()
+	}
+	path := filepath.Join(s.o.Dir, serverFailureFile(pair.Server))
+	s.say("[FAILED SERVER COMBINATION] %s: %s: %s", name, kindOf(failure), failure)
+	s.note("server %s: %s", name, failure)
+	s.server.failed = true
+	if err := writeFailure(path, failure, nil, pair.Server, nil); err != nil {
+		return err
+	}
+	s.say("Failure details: %s", path)
+	return nil
+}
+
+// giveUp marks what is not measured any more of a pair.
+func (s *Sweep) giveUp(pair Combination) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.o.Planned(pair) {
+		for _, known := range s.cells {
+			if known.Combination.Dir() != c.Dir() || known.Cell.State.Over() {
+				continue
+			}
+			known.Cell.State = grid.Failed
+			for i := range known.Cell.Runs {
+				if !known.Cell.Runs[i].State.Over() {
+					known.Cell.Runs[i].State = grid.Failed
+				}
+			}
+		}
+	}
+}
+
+// cell is that of a combination, which is new at the first call.
+func (s *Sweep) cell(c Combination) *cell {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dir := c.Dir()
+	for _, known := range s.cells {
+		if known.Combination.Dir() == dir {
+			return known
+		}
+	}
+	made := &cell{Combination: c, Cell: grid.Cell{Server: c.Server.String(), Bench: c.Bench.String(), Load: c.Load, State: grid.Waiting}, records: map[int]Record{}}
+	made.plan(s.o.Runs)
+	s.cells = append(s.cells, made)
+	return made
+}
+
+// plan adds the runs of a cell up to a number of them.
+func (c *cell) plan(runs int) {
+	for n := len(c.Cell.Runs); n < runs; n++ {
+		c.Cell.Runs = append(c.Cell.Runs, grid.Run{Number: n, State: grid.Waiting})
+	}
+}
+
+// addRow puts the records of a combination into the table.
+func (s *Sweep) addRow(dir string) {
+	if !slices.Contains(s.table, dir) {
+		s.table = append(s.table, dir)
+	}
+}
+
+// writeTable writes summary.csv: the combinations in order, then those of the pair in progress.
+func (s *Sweep) writeTable() error {
+	if s.o.DryRun {
+		return nil
+	}
+	var records []Record
+	for _, dir := range s.table {
+		for _, c := range s.cells {
+			if c.Combination.Dir() == dir {
+				records = append(records, c.kept()...)
+			}
+		}
+	}
+	for _, c := range s.cells {
+		if !slices.Contains(s.table, c.Combination.Dir()) {
+			records = append(records, c.kept()...)
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	return writeCSV(filepath.Join(s.o.Dir, "summary.csv"), records)
+}
+
+func sameItem(a, b Item) bool { return string(a.JSON()) == string(b.JSON()) }
+
+func (s *Sweep) say(format string, a ...any) { fmt.Fprintf(s.o.Out, format+"\n", a...) }
+
+// outcome counts the runs.
+func (s *Sweep) outcome() (o Outcome) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.cells {
+		for _, r := range c.Cell.Runs {
+			switch r.State {
+			case grid.Done:
+				o.Done++
+			case grid.Found:
+				o.Found++
+			case grid.Failed:
+				o.Failed++
+			case grid.Skipped:
+				o.Skipped++
+			}
+		}
+	}
+	return o
+}
+
+// String says the outcome in one line.
+func (o Outcome) String() string {
+	text := fmt.Sprintf("%d runs measured", o.Done)
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{o.Found, "found"}, {o.Failed, "failed"}, {o.Skipped, "skipped"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	return text
+}
+
+// remove deletes a file that may be missing.
+func remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

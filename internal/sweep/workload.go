@@ -1,0 +1,118 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Workload is a scan of loads between one request after the other and all at once: the driver of serve_workload.
+type Workload struct {
+	// Variable is RequestRate or MaxConcurrency.
+	Variable string
+	// Levels is how many loads there are, the two ends included.
+	Levels int
+	// Runs is how often each is measured.
+	Runs int
+	// Prompts is the number of requests of a run, where the benchmark parameters do not have it: the load of the upper end.
+	Prompts int
+	DryRun  bool
+	Out     io.Writer
+}
+
+// Ends are the two ends of the scan of a pair.
+func (w *Workload) Ends(pair Combination) []Combination {
+	return []Combination{w.end(pair, 1), w.end(pair, w.size(pair.Bench))}
+}
+
+func (w *Workload) end(pair Combination, load int) Combination {
+	pair.Bench = pair.Bench.With(MaxConcurrency, strconv.Itoa(load))
+	return w.at(pair, load)
+}
+
+// at is a pair under a load.
+func (w *Workload) at(pair Combination, load int) Combination {
+	value := strconv.Itoa(load)
+	pair.Bench = pair.Bench.With(w.Variable, value)
+	pair.Load = w.Variable + "=" + value
+	return pair
+}
+
+// size is the number of requests of a run.
+func (w *Workload) size(bench Item) int {
+	if n := (Record{bench}).Number("num_prompts"); n >= 1 {
+		return int(min(n, math.MaxInt32))
+	}
+	return w.Prompts
+}
+
+// Drive scans the loads of a pair.
+func (w *Workload) Drive(ctx context.Context, pair Combination, measure Measure) ([]Combination, error) {
+	say := func(format string, a ...any) { fmt.Fprintf(w.Out, format+"\n", a...) }
+	say("[WL START]\nServe parameters: %s\nBench parameters: %s", orNone(pair.Server), orNone(pair.Bench))
+	say("Number of workload iterations: %d\nDataset size: %d", w.Levels, w.size(pair.Bench))
+	ends := w.Ends(pair)
+	var estimates [2]float64
+	for i, what := range []string{"Serial", "Batch"} {
+		say("%s inference: %s", what, ends[i].Load)
+		records, err := measure(ctx, ends[i], w.Runs)
+		if err != nil {
+			return nil, err
+		}
+		estimates[i] = w.estimate(records)
+	}
+	switch {
+	case w.DryRun:
+		say("Omitting intermediate Workload iterations.\n[WL END]")
+		return nil, nil
+	case math.IsNaN(estimates[0]) || math.IsNaN(estimates[1]):
+		say("Unable to establish both Workload Explorer endpoints; skipping intermediate workload levels.\n[WL END]")
+		return ends, nil
+	}
+	rows := ends[:1:1]
+	for _, load := range levels(math.Ceil(estimates[0]), math.Floor(estimates[1]), w.Levels) {
+		c := w.at(pair, load)
+		say("Exploring: %s", c.Load)
+		if _, err := measure(ctx, c, w.Runs); err != nil {
+			return nil, err
+		}
+		rows = append(rows, c)
+	}
+	say("[WL END]")
+	return append(rows, ends[1]), nil
+}
+
+func orNone(it Item) string {
+	if len(it) == 0 {
+		return "(None)"
+	}
+	return it.String()
+}
+
+// estimate is the load that the server had in the runs, on average; NaN for none.
+func (w *Workload) estimate(records []Record) float64 {
+	sum := 0.0
+	for _, r := range records {
+		load := r.Number("request_throughput")
+		if w.Variable == MaxConcurrency {
+			load *= r.Number("mean_e2el_ms") / 1000 // Little's law
+		}
+		sum += load
+	}
+	return sum / float64(len(records))
+}
+
+// levels are the whole loads between two ends, evenly spaced, without the ends and without those below 1.
+func levels(from, to float64, n int) (loads []int) {
+	for i := 1; i < n-1; i++ {
+		load := math.RoundToEven(from + float64(i)*(to-from)/float64(n-1))
+		if load >= 1 && load <= math.MaxInt32 {
+			loads = append(loads, int(load))
+		}
+	}
+	slices.Sort(loads)
+	return slices.Compact(loads)
+}

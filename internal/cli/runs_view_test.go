@@ -235,8 +235,17 @@ func (v *view) steering(t *metrics.Steering) {
 func (v *view) search(s *metrics.Search) {
 	if s != nil {
 		v.add("search", fmt.Sprintf("%s %.6g users=%t passed=%.6g failed=%.6g found=%t tested=%v left=%s at_least=%t", s.Phase, s.Load, s.Users, s.Passed, s.Failed, s.Found,
-			s.Tested, s.Left, s.AtLeast))
+			metrics.Each(s.Tested, tested), s.Left, s.AtLeast))
 	}
+}
+
+// tested is a load that a search tested, with the verdicts of further tiers where there are any.
+func tested(l metrics.TestedLoad) string {
+	text := fmt.Sprint(l.Load, l.Passed, l.Held)
+	if l.Others != nil {
+		text += fmt.Sprint(" ", l.Others)
+	}
+	return "{" + text + "}"
 }
 
 func (v *view) answer(s *metrics.Snapshot) {

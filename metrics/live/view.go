@@ -154,7 +154,7 @@ func (v *View) fact(at time.Duration, fact any) {
 		if v.line.Plan.Find != nil {
 			v.search = v.search.Take(&x)
 		}
-		if x.Set != nil && len(v.sets) < saturation.MostSettings {
+		if (x.Set != nil || x.Search != nil || x.Objectives != nil) && len(v.sets) < saturation.MostSettings {
 			v.sets = append(v.sets, x)
 		}
 		v.note(x)

@@ -54,8 +54,14 @@ func (l *Levels) answer() metrics.Answer {
 		a.SaturatedAt = l.list[a.After].From
 	}
 	l.stand() // the search for saturation may have lowered the completed shares
-	l.highest(&a, order)
-	l.held(&a)
+	for i := range l.tiers {
+		switch of := l.tier(i, order); {
+		case i == 0:
+			a.Within, a.Highest, a.HighestLevel, a.Confidence = of.Within, of.Highest, of.HighestLevel, of.Confidence
+		default:
+			a.Others = append(a.Others, of)
+		}
+	}
 	return a
 }
 
@@ -147,97 +153,6 @@ func (l *Levels) suffered(i int) bool {
 }
 
 func (v *level) share() float64 { return metrics.Share(v.Good, v.Requests) }
-
-// stand fills in the standing of each level against the objectives.
-func (l *Levels) stand() {
-	for i := range l.list {
-		l.list[i].Standing = l.standing(&l.list[i])
-	}
-}
-
-// standing of a level, or of several at the same load that count together. It is open until half of the offered requests have ended.
-func (l *Levels) standing(v *level) metrics.Standing {
-	switch {
-	case v.unanswered:
-		return metrics.LevelUnanswered
-	case len(l.SLO) == 0 || v.Requests == 0:
-		return metrics.LevelOpen
-	case len(v.Limited) > 0:
-		return metrics.LevelLimited
-	case !l.plan.Enough(v.share()):
-		return metrics.LevelMissed
-	case 2*v.over < v.scheduled:
-		return metrics.LevelOpen
-	case v.Completed < metrics.EnoughCompleted:
-		return metrics.LevelBehind
-	}
-	return metrics.LevelWithin
-}
-
-// highest finds the highest load that was within the objectives together with all lower loads. One level that missed them between
-// levels within counts as noise, a second one does not. In a search no level is noise, since the search holds each load long enough.
-// Where the load was set, levels of the same load count together.
-func (l *Levels) highest(a *metrics.Answer, order []*level) {
-	noise := false
-	for k := 0; k < len(order); {
-		v := *order[k]
-		for k++; l.steered && k < len(order) && order[k].Offered == v.Offered; k++ {
-			same := order[k]
-			v.Good, v.Requests = v.Good+same.Good, v.Requests+same.Requests
-			v.over, v.scheduled = v.over+same.over, v.scheduled+same.scheduled
-			v.Completed = min(v.Completed, same.Completed)
-		}
-		standing := l.standing(&v)
-		if standing == metrics.LevelWithin {
-			if v.Achieved() > a.Highest { // a higher load may have completed less
-				l.within(a, &v)
-			}
-			continue
-		}
-		between := a.Within && k < len(order) && order[k].Standing == metrics.LevelWithin
-		if noise || !between || l.plan.Find != nil || standing == metrics.LevelOpen {
-			return
-		}
-		noise = true
-	}
-}
-
-// within makes a level the highest one within the objectives.
-func (l *Levels) within(a *metrics.Answer, v *level) {
-	enough, _ := l.plan.EnoughGood()
-	a.Within, a.Highest, a.HighestLevel, a.Confidence = true, v.Achieved(), v.index, ShareAtLeast(v.Good, v.Requests, enough)
-}
-
-// lastSet is the outcome of the last setting of the load.
-type lastSet struct {
-	// held: a search set it, and it was in force to the end. found: the search reports that it held.
-	held, found bool
-}
-
-func lastOf(sets []Setting) lastSet {
-	if len(sets) == 0 {
-		return lastSet{}
-	}
-	s := &sets[len(sets)-1]
-	return lastSet{held: s.By == metrics.BySearch && !s.Paused && !s.Ramping(), found: s.found}
-}
-
-// held makes the load that a search held in the end the answer, since a higher load that passed for a while may not have lasted. It
-// counts where the search reports that it held. Where the search did not end, its level must be within the objectives.
-func (l *Levels) held(a *metrics.Answer) {
-	n := len(l.list)
-	if l.plan.Find == nil || !l.last.held || n == 0 || len(l.SLO) == 0 {
-		return
-	}
-	v := &l.list[n-1]
-	if v.set == nil || v.To != l.end || v.Requests < fewestRequests {
-		return // the level is too short
-	}
-	if !v.evidence() || v.Standing == metrics.LevelBehind || !l.last.found && v.Standing != metrics.LevelWithin {
-		return
-	}
-	l.within(a, v)
-}
 
 // ShareAtLeast is the probability that the true share of good requests is at least least, when good of n were. It follows from
 // Bayes' rule with a uniform prior, and is that of a beta distribution,

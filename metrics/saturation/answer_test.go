@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"benchtop/internal/race"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
@@ -301,7 +303,7 @@ func TestSaturationOfStages(t *testing.T) {
 	if want.Confidence < 0.999 || want.Confidence > 1 {
 		t.Errorf("all of 300 requests were good, but that is only %v sure", want.Confidence)
 	}
-	if summary.Answer != want {
+	if !cmp.Equal(summary.Answer, want) {
 		t.Errorf("%+v, want %+v", summary.Answer, want)
 	}
 	for i, l := range summary.Levels {
@@ -362,7 +364,7 @@ func TestKnee(t *testing.T) {
 		if c.want.Saturates {
 			c.want.SaturatedAt = plan.Stages[c.want.After].Start
 		}
-		if summary.Answer != c.want {
+		if !cmp.Equal(summary.Answer, c.want) {
 			t.Errorf("%v users: %+v, want %+v\n%+v", c.users, summary.Answer, c.want, summary.Levels)
 		}
 		for i, l := range summary.Levels {
@@ -377,7 +379,7 @@ func TestSteadyLoad(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	arrivals := poisson(linear(10, 10, 20*time.Second), r)
 	summary := answerTo(t, metrics.Plan{Rate: 10, Burstiness: 1}, many.serve(arrivals, r))
-	if a := summary.Answer; a != (metrics.Answer{Why: "steady load", SaturatedAt: metrics.Never}) {
+	if a := summary.Answer; !cmp.Equal(a, metrics.Answer{Why: "steady load", SaturatedAt: metrics.Never}) {
 		t.Errorf("%+v", a)
 	}
 	if len(summary.Levels) != 1 {

@@ -15,7 +15,7 @@ const mostOpened = 1000
 // New lays out the levels of a run: those of its plan until the load was set for the first time, then those of the settings. ended
 // is the end of the run, or now.
 func New(p *metrics.Plan, slo metrics.SLO, sets []Setting, scheduled Arrivals, ended time.Duration, r Scratch) Levels {
-	l := Levels{plan: p, SLO: slo, steered: len(sets) > 0, last: lastOf(sets), Scratch: r}
+	l := Levels{plan: p, SLO: slo, tiers: p.TiersUnder(slo), steered: len(sets) > 0, last: lastOf(sets), Scratch: r}
 	if scheduled.N == 0 {
 		return l
 	}
@@ -134,6 +134,9 @@ func (l *Levels) open(from, to time.Duration, stage int, set *stretch) {
 	}
 	v := l.Scratch.level(len(l.list))
 	v.From, v.To, v.stage, v.set, v.index = from, to, stage, set, len(l.list)
+	if n := len(l.tiers); n > 1 {
+		v.Others = make([]metrics.TierLevel, n-1) // a snapshot keeps it
+	}
 	l.list = append(l.list, v)
 }
 
@@ -145,6 +148,8 @@ type Setting struct {
 	At time.Duration
 	metrics.LoadSetting
 	found bool // a search reports that it held
+	// told is the verdict of a search on this load, a tier each; borders are those that a search told last.
+	told, borders []metrics.SearchTier
 }
 
 // mostLoad bounds loads that come from a file, in requests per second or users.
@@ -161,8 +166,20 @@ func sensible(v float64) float64 {
 // Settings are the loads that were set during the run, in order of time.
 func Settings(events []metrics.LogEntry) []Setting {
 	var all []Setting
+	var borders []metrics.SearchTier
 	for i := range events {
-		if e := &events[i]; e.Set != nil && len(all) < MostSettings {
+		e := &events[i]
+		if e.Objectives != nil {
+			for k := range all {
+				all[k].told = nil // by objectives of before
+			}
+			borders = nil
+		}
+		if e.Search != nil && e.Search.Tested > 0 {
+			borders = e.Search.Tiers
+			tell(all, e.Search)
+		}
+		if e.Set != nil && len(all) < MostSettings {
 			s := Setting{At: min(max(0, e.At), metrics.MaxWindows*time.Second), LoadSetting: *e.Set}
 			s.Rate, s.RampTo, s.Users = sensible(s.Rate), sensible(s.RampTo), min(max(0, s.Users), mostLoad)
 			all = append(all, s)
@@ -171,9 +188,22 @@ func Settings(events []metrics.LogEntry) []Setting {
 	slices.SortStableFunc(all, func(a, b Setting) int { return cmp.Compare(a.At, b.At) })
 	if n := len(all); n > 0 {
 		last := &all[n-1]
+		last.borders = borders
 		last.found = slices.ContainsFunc(events, func(e metrics.LogEntry) bool { return e.Mark == metrics.FoundMark && e.At >= last.At })
 	}
 	return all
+}
+
+// tell gives the verdict of a search to the load that it tested last.
+func tell(all []Setting, step *metrics.SearchStep) {
+	for i := len(all) - 1; i >= 0; i-- {
+		if s := &all[i]; !s.Paused {
+			if s.LoadAt(0) == step.Tested {
+				s.told = step.Tiers
+			}
+			return
+		}
+	}
 }
 
 // inUsers reports whether the setting counts users rather than requests per second.
@@ -188,7 +218,8 @@ func unnamed(s *metrics.LoadSetting) bool {
 type stretch struct {
 	from, to time.Duration
 	load     metrics.LoadSetting
-	since    time.Duration // when the load was set
+	since    time.Duration        // when the load was set
+	told     []metrics.SearchTier // by a search, of all its settings
 }
 
 // stretches are the parts of a run from the first setting to end, without pauses. A setting of the load in force begins no stretch. A
@@ -201,6 +232,7 @@ func stretches(sets []Setting, end time.Duration) []stretch {
 		}
 		if n := len(all); n > 0 && all[n-1].continues(&s) {
 			all[n-1].to = s.to
+			all[n-1].hear(s.told)
 			return
 		}
 		all = append(all, s)
@@ -210,7 +242,7 @@ func stretches(sets []Setting, end time.Duration) []stretch {
 		if i+1 < len(sets) {
 			to = min(to, sets[i+1].At)
 		}
-		s := stretch{from: set.At, to: to, load: set.LoadSetting, since: set.At}
+		s := stretch{from: set.At, to: to, load: set.LoadSetting, since: set.At, told: set.told}
 		if set.Ramping() {
 			top := set.At + min(set.RampOver, metrics.MaxWindows*time.Second)
 			add(stretch{from: s.from, to: min(top, to), load: s.load, since: s.since})
@@ -232,6 +264,19 @@ func arrived(s *metrics.LoadSetting) metrics.LoadSetting {
 // continues reports whether another stretch goes on with the same steady load.
 func (s *stretch) continues(o *stretch) bool {
 	return s.to == o.from && !s.load.Ramping() && !o.load.Ramping() && s.load.Rate == o.load.Rate && s.load.Users == o.load.Users
+}
+
+// hear adds the verdict of a search on the same load, tested once more.
+func (s *stretch) hear(told []metrics.SearchTier) {
+	if len(told) == 0 {
+		return // still on
+	}
+	both := slices.Clone(told)
+	for i := range min(len(both), len(s.told)) {
+		both[i].Requests += s.told[i].Requests
+		both[i].Good += s.told[i].Good
+	}
+	s.told = both
 }
 
 // mean is the average load of a part of the stretch.

@@ -22,7 +22,9 @@ const (
 type Levels struct {
 	plan *metrics.Plan
 	SLO  metrics.SLO // in force
-	list []level
+	// tiers are judged beside one another: that of SLO first.
+	tiers []metrics.Tier
+	list  []level
 	// steered: the load was set during the run. Live: the run is on, and requests are in flight.
 	// Settled: live, but the request index is full and all its requests have ended.
 	steered, Live, Settled bool
@@ -150,6 +152,9 @@ func (l *Levels) Ended(f *Summary) *level {
 		return v
 	}
 	v.Requests++
+	for i := range v.Others {
+		v.Others[i].Requests++
+	}
 	if f.NoSocket {
 		v.noSocket++
 	}
@@ -160,6 +165,11 @@ func (l *Levels) Ended(f *Summary) *level {
 	o := f.outcome()
 	if l.SLO.Judge(&o).Good() {
 		v.Good++
+	}
+	for i := range v.Others {
+		if l.tiers[i+1].SLO.Judge(&o).Good() {
+			v.Others[i].Good++
+		}
 	}
 	v.succeed(f)
 	return v
@@ -209,6 +219,7 @@ func (l *Levels) finish() {
 			v.Completed = v.pace.Completed(v.To - v.From)
 		}
 		v.Limited = l.limitedBy(v)
+		l.judged(v)
 	}
 }
 

@@ -122,11 +122,14 @@ func New(o Options) *Search {
 		o.Tiers = []string{""}
 	}
 	o.Precision = cmp.Or(o.Precision, DefaultPrecision)
-	o.Runs = cmp.Or(o.Runs, DefaultRuns+(len(o.Tiers)-1)*DefaultRuns/3)
+	o.Runs = cmp.Or(o.Runs, RunsFor(len(o.Tiers)))
 	o.Repeats = cmp.Or(o.Repeats, DefaultRepeats)
 	o.From = min(o.From, o.Most)
 	return &Search{o: o, widths: make([]float64, len(o.Tiers))}
 }
+
+// RunsFor is the most measurements of a search for so many tiers that asks for no other number.
+func RunsFor(tiers int) int { return DefaultRuns + (tiers-1)*DefaultRuns/3 }
 
 // Observe adds a measurement, with the evidence of each tier in order. Those of an earlier search of the same loads may be added, too;
 // they count as runs.

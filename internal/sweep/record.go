@@ -95,20 +95,29 @@ func (r Record) write(path string) error {
 	return writeAll(path, pyjson.AppendIndented(nil, r.JSON(), 4, 0))
 }
 
-// writeSummary writes the records in the files of a combination's runs as a list.
+// writeSummary writes the whole records of a combination, which its directory has, as a list.
 func writeSummary(dir string, numbers []int) error {
-	list := []byte{'['}
-	for i, n := range numbers {
+	var records []Record
+	for _, n := range numbers {
 		r, err := readRecord(filepath.Join(dir, runFile(n)))
 		if err != nil {
 			return err
 		}
+		records = append(records, r)
+	}
+	return writeRecords(filepath.Join(dir, "summary.json"), records)
+}
+
+// writeRecords writes records as a list.
+func writeRecords(path string, records []Record) error {
+	list := []byte{'['}
+	for i, r := range records {
 		if i > 0 {
 			list = append(list, ',')
 		}
 		list = append(list, r.JSON()...)
 	}
-	return writeAll(filepath.Join(dir, "summary.json"), pyjson.AppendIndented(nil, append(list, ']'), 4, 0))
+	return writeAll(path, pyjson.AppendIndented(nil, append(list, ']'), 4, 0))
 }
 
 func writeAll(path string, content []byte) error {

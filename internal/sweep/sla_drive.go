@@ -1,0 +1,204 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+// answersFile is the name of the file with the answers of a search, in the directory of its pair.
+const answersFile = "sla.json"
+
+// allAtOnce is the load of the run that a guess of the first rate is made from.
+const allAtOnce = "inf"
+
+// First are the combinations that a search surely measures for a pair.
+func (o *SLA) First(pair Combination) []Combination {
+	switch from := o.from(); {
+	case from > 0:
+		return []Combination{o.at(pair, loadValue(from))}
+	default:
+		return []Combination{o.at(pair, allAtOnce)}
+	}
+}
+
+// at is a pair under a load.
+func (o *SLA) at(pair Combination, load string) Combination {
+	value := load
+	if load == allAtOnce {
+		value = `"` + load + `"`
+	}
+	pair.Place = filepath.Join(pair.Dir(), o.Variable+"="+load)
+	pair.Load = o.Variable + "=" + load
+	pair.Bench = pair.Bench.With(o.Variable, value)
+	return pair
+}
+
+// Drive searches the highest load of a pair for each set, prints the answers and stores them.
+func (o *SLA) Drive(ctx context.Context, pair Combination, measure Measure) ([]Combination, error) {
+	o.say("[SLA START]\nServe parameters: %s\nBench parameters: %s", orNone(pair.Server), orNone(pair.Bench))
+	for _, s := range o.Sets {
+		o.say("SLA criteria: %s", s.Conditions())
+	}
+	if o.DryRun {
+		_, err := measure(ctx, o.First(pair)[0], 1)
+		o.say("Omitting SLA search.\n[SLA END]")
+		return nil, err
+	}
+	p := &pairSearch{SLA: o, pair: pair, measure: measure, runs: map[float64][]Record{}}
+	err := p.search(ctx)
+	answers := p.answers()
+	for _, a := range answers {
+		o.say("%s", a.Text(o.Variable))
+	}
+	missing := errors.Is(err, errMissing)
+	if missing {
+		o.say("The search ended early: %s", err)
+		err = nil
+	}
+	err = errors.Join(err, p.store(answers, err == nil && !missing))
+	if err != nil {
+		return nil, err
+	}
+	o.say("[SLA END]")
+	return p.combinations(), nil
+}
+
+func (o *SLA) say(format string, a ...any) { fmt.Fprintf(o.Out, format+"\n", a...) }
+
+// errMissing is the end of a search by a run that failed or was skipped where the sweep goes on.
+var errMissing = errors.New("a run has no result")
+
+// run makes a run at a load, or finds it.
+func (p *pairSearch) run(ctx context.Context, load string, number int) (Record, error) {
+	records, err := p.measure(ctx, p.at(p.pair, load), number+1)
+	if err != nil {
+		return Record{}, err
+	}
+	for _, r := range records {
+		if r.count("run_number") == number {
+			return r, nil
+		}
+	}
+	return Record{}, fmt.Errorf("%w: run %d at %s=%s", errMissing, number, p.Variable, load)
+}
+
+// file is that of a run.
+func (p *pairSearch) file(load string, number int) string {
+	return filepath.Join(p.Dir, p.at(p.pair, load).Dir(), runFile(number))
+}
+
+// earlier are the loads that have runs already, with their number.
+func (p *pairSearch) earlier() map[float64]int {
+	found := map[float64]int{}
+	entries, err := os.ReadDir(filepath.Join(p.Dir, p.pair.Dir()))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		text, mine := strings.CutPrefix(e.Name(), p.Variable+"=")
+		load, err := strconv.ParseFloat(text, 64)
+		if !mine || err != nil || !(load > 0) || math.IsInf(load, 0) || loadValue(load) != text {
+			continue
+		}
+		for n := 0; ; n++ {
+			if info, err := os.Stat(p.file(text, n)); err != nil || info.Size() == 0 {
+				break
+			}
+			found[load]++
+		}
+	}
+	return found
+}
+
+// combinations are the loads that were measured, in order.
+func (p *pairSearch) combinations() (all []Combination) {
+	for _, load := range p.loads() {
+		all = append(all, p.at(p.pair, loadValue(load)))
+	}
+	if p.guessed {
+		all = append(all, p.at(p.pair, allAtOnce))
+	}
+	return all
+}
+
+func (p *pairSearch) loads() (all []float64) {
+	for load := range p.runs {
+		all = append(all, load)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// storedAnswers is the content of answersFile.
+type storedAnswers struct {
+	Variable string         `json:"variable"`
+	Unit     string         `json:"unit"`
+	Complete bool           `json:"complete"`
+	Sets     []storedAnswer `json:"sets"`
+	Tested   []storedLoad   `json:"tested"`
+}
+
+// storedAnswer is an Answer. Highest is the highest load within the set, null for none; Failed the lowest above it that failed.
+type storedAnswer struct {
+	Name       string   `json:"name"`
+	Conditions string   `json:"conditions"`
+	Highest    *float64 `json:"highest"`
+	Failed     *float64 `json:"lowest_failed"`
+	AtLeast    bool     `json:"at_least"`
+	Confidence float64  `json:"confidence"`
+	Runs       int      `json:"runs"`
+	Achieved   float64  `json:"achieved_request_throughput"`
+	Unmet      []string `json:"unmet"`
+	Why        string   `json:"why"`
+}
+
+type storedLoad struct {
+	Load float64 `json:"load"`
+	Runs int     `json:"runs"`
+}
+
+// store writes the answers, and the records of the search for each set, as vLLM has them.
+func (p *pairSearch) store(answers []Answer, complete bool) error {
+	if len(p.runs) == 0 {
+		return nil
+	}
+	stored := storedAnswers{Variable: p.Variable, Unit: metrics.LoadUnit(p.whole()), Complete: complete}
+	for _, a := range answers {
+		s := storedAnswer{
+			Name: a.Set.Name, Conditions: a.Set.Conditions(), AtLeast: a.AtLeast, Confidence: a.Confidence, Runs: a.Runs, Achieved: a.Achieved,
+			Unmet: metrics.Each(a.Unmet, Criterion.String), Why: a.Why,
+		}
+		if a.Passed > 0 && len(a.Unmet) == 0 {
+			s.Highest = &a.Passed
+		}
+		if a.Failed > 0 {
+			s.Failed = &a.Failed
+		}
+		stored.Sets = append(stored.Sets, s)
+	}
+	var records []Record
+	for _, load := range p.loads() {
+		stored.Tested = append(stored.Tested, storedLoad{load, len(p.runs[load])})
+		records = append(records, p.runs[load]...)
+	}
+	dir := filepath.Join(p.Dir, p.pair.Dir())
+	raw, err := json.MarshalIndent(stored, "", "    ")
+	if err != nil {
+		return err
+	}
+	problems := []error{writeAll(filepath.Join(dir, answersFile), append(raw, '\n'))}
+	for _, s := range p.Sets {
+		problems = append(problems, writeRecords(filepath.Join(dir, s.file()), records))
+	}
+	return errors.Join(problems...)
+}

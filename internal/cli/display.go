@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"benchtop/export"
-	"benchtop/internal/usage"
 	"benchtop/metrics"
 	"benchtop/tui"
 )
@@ -44,14 +43,10 @@ func (e *environment) openDisplay(o *screenOptions, steps []string) error {
 	d := &display{Preparation: tui.NewPreparation(steps...), leave: leave, left: make(chan struct{})}
 	shown := o.options(nil, nil)
 	shown.Preparation = d.Preparation
-	if o.record != "" {
-		f, err := os.Create(o.record)
-		if err != nil {
-			leave()
-			return usage.Errorf("--record: %w; choose another file", err)
-		}
-		d.recording = &castFile{to: f}
-		shown.Record = d.recording
+	var err error
+	if d.recording, err = o.recorded(&shown); err != nil {
+		leave()
+		return err
 	}
 	e.dashboard.Store(d)
 	go func() {

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"benchtop/internal/sweep"
+	"benchtop/internal/usage"
+	"benchtop/tui"
+)
+
+// performSweep performs a sweep: on a screen where there is a terminal to draw on, else with its lines on standard output. build makes it for a
+// way to perform runs and a place for its lines. A signal stops the sweep, and so does the loss of the terminal unless --on-hangup says otherwise;
+// the error is then a stoppedError.
+func (e *environment) performSweep(o *screenOptions, build func(b *bench, lines io.Writer) *sweep.Sweep) (sweep.Outcome, error) {
+	signals := watchSignals()
+	defer signal.Stop(signals)
+	goOn := o.onHangup == hangupContinue
+	ctx, stop := untilSignal(signals, goOn)
+	v, err := e.openSweepScreen(o)
+	if err != nil {
+		stop()
+		return sweep.Outcome{}, err
+	}
+	b, lines := &bench{lines: e.stderr}, e.stdout
+	if v != nil {
+		b, lines = &bench{lines: &v.held, show: v.show}, io.Discard
+	}
+	s := build(b, lines)
+	left := make(chan error, 1)
+	go func() { left <- v.run(ctx, s, goOn) }()
+	out, err := s.Run(ctx)
+	why := <-left // the user reads the last screen as long as he likes
+	sig, _ := stop()
+	v.close(e)
+	switch {
+	case sig != nil && err != nil:
+		err = stoppedError{sig}
+	case errors.Is(why, tui.ErrTerminal) && errors.Is(err, sweep.ErrStopped):
+		err = stoppedError{syscall.SIGHUP}
+	case why != nil && !errors.Is(why, tui.ErrTerminal) && ctx.Err() == nil:
+		fmt.Fprintf(e.stderr, "benchtop: the screen failed, and the sweep ended without it: %s\n", why)
+	}
+	return out, err
+}
+
+// sweepScreen is the screen of a sweep; nil for none.
+type sweepScreen struct {
+	options   tui.Options
+	recording *castFile
+	runs      chan *tui.Preparation // the latest run
+	held      heldLines
+}
+
+func (e *environment) openSweepScreen(o *screenOptions) (v *sweepScreen, err error) {
+	if !o.dashboard(e) {
+		return nil, nil
+	}
+	v = &sweepScreen{options: o.options(nil, nil), runs: make(chan *tui.Preparation, 1)}
+	v.recording, err = o.recorded(&v.options)
+	return v, err
+}
+
+// show has the screen show the dashboard of a run. It does not wait.
+func (v *sweepScreen) show(p *tui.Preparation) {
+	for {
+		select {
+		case v.runs <- p:
+			return
+		default:
+		}
+		select {
+		case <-v.runs:
+		default:
+		}
+	}
+}
+
+// run draws until the user leaves, ctx ends or the terminal is lost. Leaving before the end, and with goOn unset the loss of the terminal, stop
+// the sweep.
+func (v *sweepScreen) run(ctx context.Context, s *sweep.Sweep, goOn bool) error {
+	if v == nil {
+		return nil
+	}
+	err := tui.RunSweep(ctx, tui.SweepOptions{Screen: v.options, Snapshots: s.Snapshots(), Runs: v.runs, Control: s})
+	if err == nil || errors.Is(err, tui.ErrTerminal) && !goOn {
+		s.Stop()
+	}
+	return err
+}
+
+// close prints what was held while the screen was drawn.
+func (v *sweepScreen) close(e *environment) {
+	if v == nil {
+		return
+	}
+	if v.recording != nil {
+		v.recording.Close()
+	}
+	v.held.print(e.stderr)
+	e.warn(v.recording.trouble())
+}
+
+// recorded has a screen recorded to the file of --record; nil for none.
+func (o *screenOptions) recorded(shown *tui.Options) (*castFile, error) {
+	if o.record == "" {
+		return nil, nil
+	}
+	f, err := os.Create(o.record)
+	if err != nil {
+		return nil, usage.Errorf("--record: %w; choose another file", err)
+	}
+	c := &castFile{to: f}
+	shown.Record = c
+	return c, nil
+}
+
+// heldLines keeps different lines for the normal screen.
+type heldLines struct {
+	mu    sync.Mutex // guards lines
+	lines []string
+}
+
+// heldMost bounds the lines: a sweep of many runs may warn in each.
+const heldMost = 200
+
+func (h *heldLines) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for line := range strings.SplitSeq(strings.TrimRight(string(b), "\n"), "\n") {
+		if len(h.lines) < heldMost && !slices.Contains(h.lines, line) {
+			h.lines = append(h.lines, line)
+		}
+	}
+	return len(b), nil
+}
+
+func (h *heldLines) print(to io.Writer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, line := range h.lines {
+		fmt.Fprintln(to, line)
+	}
+}

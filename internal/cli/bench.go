@@ -22,6 +22,8 @@ type bench struct {
 	// show is told of each run that begins to be prepared: a screen shows its steps, later its snapshots, and there are no progress
 	// lines then. nil for no screen. The snapshots end with the run.
 	show func(*tui.Preparation)
+	// failures: a run of which most requests fail, by a server that is there, is a measurement like others.
+	failures bool
 }
 
 // errCut is the error of a run that was ended before its time; its result holds what was measured until then.
@@ -35,7 +37,7 @@ func (b *bench) Check(args []string) error {
 
 // Run performs a run of serve with these arguments, and saves it where they say. It returns once the run is saved and nothing of it
 // is left. A cancelled context aborts it; what was measured is saved as that of an aborted run, and the error is errCut, or the
-// context's where no request was sent. A run of which most requests failed is saved too, and is an error.
+// context's where no request was sent. A run of which most requests failed is saved too, and is an error unless failures allows it.
 func (b *bench) Run(ctx context.Context, args []string) error {
 	o, err := b.parse(args)
 	if err == nil {
@@ -107,11 +109,11 @@ func (b *bench) begin(ctx context.Context, env *environment, p *prepared) (run.O
 	})
 	env.warn(p.Server.Close(env.say))
 	env.warn(o.Warnings)
-	return o, failureOf(&o)
+	return o, b.failureOf(&o)
 }
 
 // failureOf is why the outcome of a run is no measurement of its plan, nil where it is one.
-func failureOf(o *run.Outcome) error {
+func (b *bench) failureOf(o *run.Outcome) error {
 	switch r := &o.Report; {
 	case o.Err != nil:
 		return o.Err
@@ -119,6 +121,8 @@ func failureOf(o *run.Outcome) error {
 		return fmt.Errorf("the result could not be saved in its place; it is in %s", o.Path)
 	case r.Interrupted != nil:
 		return fmt.Errorf("%w: %s", errCut, r.Interrupted.Reason)
+	case b.failures && !r.ServerGone():
+		return nil
 	default:
 		return requestsFailed(r)
 	}

@@ -122,4 +122,11 @@ func TestBenchFails(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "x.json")); err != nil {
 		t.Error(err)
 	}
+	b.failures = true
+	if err := b.Run(t.Context(), benchArgs(failing, dir, "y.json", "--model", "m")); err != nil {
+		t.Errorf("failures are allowed: %v", err)
+	}
+	if err := b.Run(t.Context(), benchArgs("http://127.0.0.1:1", dir, "z.json", "--model", "m")); err == nil {
+		t.Error("there is no server, and no error")
+	}
 }

@@ -13,7 +13,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/benchtop-screens
 duration=${DURATION:-60}
-all=(pages done dead steer request form prepare find replay)
+all=(pages done dead steer request form prepare find sweep replay)
 
 die() { echo "render.sh: $*" >&2; exit 1; }
 
@@ -240,6 +240,18 @@ for run in "$@"; do
     press 3
     sleep 1.2
     shoot find-120x40
+    ;;
+  sweep) # combinations of server and benchmark parameters, in the middle
+    port=$((20000 + $$ % 10000))
+    printf '[{"gpu_blocks": 1500}, {"gpu_blocks": 6000}]\n' >"$work/serve.json"
+    printf '[{"max_concurrency": 1, "num_prompts": 8}, {"max_concurrency": 4, "num_prompts": 30}, {"max_concurrency": 16, "num_prompts": 100}, {"max_concurrency": 64, "num_prompts": 300}]\n' >"$work/bench.json"
+    show "benchtop sweep serve --serve-cmd 'benchtop simulate --port $port' --bench-cmd 'benchtop serve --base-url http://127.0.0.1:$port --dataset-name random --vocab-size 32000 --ignore-eos --random-input-len 256 --random-output-len 64' --serve-params $work/serve.json --bench-params $work/bench.json --num-runs 1 -o results -e sweep"
+    first=combinations start 120 40 "${truecolor[@]}"
+    await ' 6/8' 300
+    sleep 1.5
+    shoot sweep-120x40
+    press q
+    press y
     ;;
   replay) # a saved run again, over an older one
     show "sh -c 'benchtop demo --duration 20s --exit --result-filename old.json >/dev/null; exec benchtop demo --duration 20s --exit --result-filename new.json --seed 2 >/dev/null'"

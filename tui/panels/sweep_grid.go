@@ -184,37 +184,54 @@ func (v *SweepView) nameColumn(k int, title string) nameColumn {
 	return col
 }
 
-// differing takes names such as "a=1, b=2" apart: the keys of the values that differ, and these values of each. ok is false where the names have not
-// the same keys.
+// differing takes names such as "a=1, b=2" apart: the keys of the values that differ, and these values of each; an empty name has none. ok is false
+// where the names have not the same keys.
 func differing(names []string) (keys string, values []string, ok bool) {
+	var all []string // keys
 	pairs := make([][]string, len(names))
 	for i, name := range names {
-		pairs[i] = strings.Split(name, ", ")
-		for at, pair := range pairs[i] {
-			key, _, found := strings.Cut(pair, "=")
-			first, _, _ := strings.Cut(pairs[0][min(at, len(pairs[0])-1)], "=")
-			if !found || key != first || len(pairs[i]) != len(pairs[0]) {
+		if name == "" {
+			continue
+		}
+		var own []string
+		for pair := range strings.SplitSeq(name, ", ") {
+			key, value, found := strings.Cut(pair, "=")
+			if !found {
 				return "", nil, false
 			}
+			own, pairs[i] = append(own, key), append(pairs[i], value)
+		}
+		if all == nil {
+			all = own
+		} else if !slices.Equal(all, own) {
+			return "", nil, false
 		}
 	}
 	values = make([]string, len(names))
 	var kept []string
-	for at, pair := range pairs[0] {
-		if !slices.ContainsFunc(pairs, func(p []string) bool { return p[at] != pair }) {
+	for at, key := range all {
+		value := func(i int) string {
+			if pairs[i] == nil {
+				return ""
+			}
+			return pairs[i][at]
+		}
+		same := true
+		for i := range names {
+			same = same && value(i) == value(0)
+		}
+		if same {
 			continue
 		}
-		key, _, _ := strings.Cut(pair, "=")
 		kept = append(kept, key)
 		for i := range names {
-			_, value, _ := strings.Cut(pairs[i][at], "=")
-			values[i] = strings.TrimPrefix(values[i]+", "+value, ", ")
+			values[i] = strings.TrimPrefix(values[i]+", "+value(i), ", ")
 		}
 	}
 	return strings.Join(kept, ", "), values, true
 }
 
-// shrink takes columns from the widest until all fit into w, and gives the last what is left.
+// shrink takes columns from the widest until all fit into w.
 func shrink(widths [3]int, w int) [3]int {
 	for {
 		sum, widest := 0, 0

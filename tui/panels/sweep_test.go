@@ -1,0 +1,64 @@
+package panels
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"benchtop/metrics/grid"
+)
+
+// The keys that differ head the columns, their values are the cells; names with other keys stay as they are.
+func TestDifferingParameters(t *testing.T) {
+	for _, c := range []struct {
+		names, values []string
+		keys          string
+		ok            bool
+	}{
+		{[]string{"a=1, b=2", "a=1, b=3"}, []string{"2", "3"}, "b", true},
+		{[]string{"a=1, b=2", "a=2, b=3"}, []string{"1, 2", "2, 3"}, "a, b", true},
+		{[]string{"rate=inf", "", "rate=x=y"}, []string{"inf", "", "x=y"}, "rate", true},
+		{[]string{"a=1", "b=1"}, nil, "", false},
+		{[]string{"a=1", "a=[1, 2]"}, nil, "", false},
+		{[]string{"low", "high"}, nil, "", false},
+	} {
+		keys, values, ok := differing(c.names)
+		if keys != c.keys || !slices.Equal(values, c.values) || ok != c.ok {
+			t.Errorf("%q: %q, %q, %t; want %q, %q, %t", c.names, keys, values, ok, c.keys, c.values, c.ok)
+		}
+	}
+}
+
+// A star is at the best of each figure, whichever way that is better; figures that are missing win nothing.
+func TestBestOfASweep(t *testing.T) {
+	cell := func(throughput, ttft float64) grid.Cell {
+		return grid.Cell{State: grid.Done, Runs: []grid.Run{{State: grid.Done, Figures: grid.Figures{OutputThroughput: throughput, P99TTFT: ttft, Goodput: math.NaN()}}}}
+	}
+	v := NewSweepView(&grid.Snapshot{Cells: []grid.Cell{cell(10, 5), cell(20, 9), cell(math.NaN(), math.NaN()), {State: grid.Failed}}}, SweepList{})
+	for name, want := range map[string]int{"tok/s": 1, "TTFT p99": 0} {
+		if best, _ := v.best(figureNamed(name)); best == nil || best.at != want {
+			t.Errorf("the best %s is that of %+v, want combination %d", name, best, want)
+		}
+	}
+	if best, _ := v.best(figureNamed("good/s")); best != nil {
+		t.Error("a figure that none has is best somewhere")
+	}
+}
+
+// Columns that do not fit lose from the widest.
+func TestShrink(t *testing.T) {
+	for _, c := range []struct {
+		widths, want [3]int
+		w            int
+	}{
+		{[3]int{10, 10, 0}, [3]int{10, 10, 0}, 20},
+		{[3]int{30, 10, 0}, [3]int{10, 10, 0}, 20},
+		{[3]int{30, 10, 4}, [3]int{16, 10, 4}, 30},
+		{[3]int{9, 9, 9}, [3]int{3, 3, 3}, 9},
+		{[3]int{9, 9, 9}, [3]int{0, 0, 0}, 0},
+	} {
+		if got := shrink(c.widths, c.w); got != c.want {
+			t.Errorf("%v in %d: %v, want %v", c.widths, c.w, got, c.want)
+		}
+	}
+}

@@ -56,7 +56,7 @@ microbench:
 # Rewrites the expected screens, reports and views of runs in testdata; read the difference before you commit it. Journals of runs
 # stay as they are.
 golden:
-	go test ./tui ./tui/panels ./tui/form ./export ./internal/preview ./internal/startup -update
+	go test ./tui ./tui/panels ./tui/form ./export ./export/charts ./internal/preview ./internal/startup -update
 	go test ./internal/cli -run '^TestRuns' -update
 
 # Lines that are neither blank nor comment, by folder. It fails if a folder, a file or a function is over its limit.

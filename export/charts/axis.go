@@ -76,29 +76,24 @@ func rangeOf(v float64) (low, high float64) {
 }
 
 // round are about so many ticks at round values.
-func (a *axis) round(most int) []tick {
+func (a *axis) round(most int) (ticks []tick) {
 	low, high := a.scale.value(a.low), a.scale.value(a.high)
-	var values []float64
-	switch {
-	case a.scale == Log && high/low >= 5, a.scale == Symlog && max(math.Abs(low), math.Abs(high)) > 20:
-		values = magnitudes(low, high, most)
-	default:
-		values = multiples(low, high, most)
+	if a.scale == Log && high/low >= 5 || a.scale == Symlog && max(math.Abs(low), math.Abs(high)) > 20 {
+		for _, v := range magnitudes(low, high, most) {
+			ticks = append(ticks, tick{v, shortNumber(v, math.Abs(v))})
+		}
+		return ticks
 	}
-	step := math.Inf(1)
-	for i := 1; i < len(values); i++ {
-		step = min(step, math.Abs(values[i]-values[i-1]))
-	}
-	var out []tick
+	values, step := multiples(low, high, most)
 	for _, v := range values {
-		out = append(out, tick{v, shortNumber(v, step)})
+		ticks = append(ticks, tick{v, shortNumber(v, step)})
 	}
-	return out
+	return ticks
 }
 
-// multiples are the multiples of a step of 1, 2, 2.5 or 5 times a power of ten, at most so many.
-func multiples(low, high float64, most int) (out []float64) {
-	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(max(most, 2)))))
+// multiples are the multiples of a step, and the step: 1, 2, 2.5 or 5 times a power of ten, at most so many.
+func multiples(low, high float64, most int) (out []float64, step float64) {
+	step = math.Pow(10, math.Floor(math.Log10((high-low)/float64(max(most, 2)))))
 	for _, m := range []float64{1, 2, 2.5, 5, 10} {
 		if (high-low)/(step*m) <= float64(max(most, 2)) {
 			step *= m
@@ -108,7 +103,7 @@ func multiples(low, high float64, most int) (out []float64) {
 	for k := math.Ceil(low/step - 1e-9); k*step <= high+step*1e-9 && len(out) <= most+1; k++ {
 		out = append(out, k*step+0) // + 0 turns -0 into 0
 	}
-	return out
+	return out, step
 }
 
 // magnitudes are powers of ten, with 0 and negative ones where the range has them, and with twice and five times each where few would

@@ -15,6 +15,7 @@ import (
 	"benchtop/export/charts"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
+	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/sweep"
 	"benchtop/internal/sweep/plot"
@@ -126,6 +127,15 @@ func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) erro
 	return nil
 }
 
+// hideField takes secrets out of the value of a record's field, which may be a parameter of the server or the client.
+func hideField(key, text string) string {
+	flag := "--" + argv.Dashes(key)
+	if flag == "--header" {
+		return argv.HideSecrets([]string{text}, []string{text})[0]
+	}
+	return launch.Hide([]string{flag, text})[1]
+}
+
 // keyList defines a flag with a comma list of fields.
 func keyList(f *pflag.FlagSet, into *[]string, name, preset, help string) func() {
 	list := f.String(name, preset, help)
@@ -171,7 +181,7 @@ func runSweepPlot(env *environment, args []string) int {
 	}
 	o.Bands = !*noBands
 	return env.failed(untilStopped(func(ctx context.Context) error {
-		records, err := plot.Read(draw.directory)
+		records, err := plot.Read(draw.directory, hideField)
 		if err != nil {
 			return err
 		}
@@ -236,7 +246,7 @@ func runSweepPareto(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 	return env.failed(untilStopped(func(context.Context) error {
-		records, err := plot.Read(draw.directory)
+		records, err := plot.Read(draw.directory, hideField)
 		if err != nil {
 			return err
 		}

@@ -294,15 +294,21 @@ func TestRead(t *testing.T) {
 		}
 		return dir
 	}
+	hide := func(key, text string) string {
+		if key == "api_key" {
+			return "***"
+		}
+		return text
+	}
 	records, err := Read(write(map[string]string{
-		"b/c/summary.json": `[{"a": -Infinity, "s": "NaN \" Infinity", "big": 1e999, "int": 12345678901234567890, "l": [1, "x"]}]`,
+		"b/c/summary.json": `[{"a": -Infinity, "s": "NaN \" Infinity", "big": 1e999, "int": 12345678901234567890, "l": [1, "x"], "api_key": ["k"]}]`,
 		"a/summary.json":   "[]", "a/run=0.json": "{", "summary.json": `[{"a": 1}]`,
-	}))
+	}), hide)
 	if err != nil || len(records) != 2 {
 		t.Fatalf("%d records: %v", len(records), err)
 	}
 	f := records[0].fields
-	if f["a"].number != math.Inf(-1) || f["s"].text != `NaN " Infinity` || f["big"].number != math.Inf(1) || f["int"].text != "12345678901234567890" || f["l"].text != "[1, 'x']" {
+	if f["a"].number != math.Inf(-1) || f["s"].text != `NaN " Infinity` || f["big"].number != math.Inf(1) || f["int"].text != "12345678901234567890" || f["l"].text != "[1, 'x']" || f["api_key"].text != "***" {
 		t.Errorf("got %+v", f)
 	}
 	if !slices.Equal(records[0].Keys, []string{"a", "s", "big", "int"}) || !strings.HasSuffix(records[0].place(), "summary.json, entry 1") {
@@ -316,11 +322,11 @@ func TestRead(t *testing.T) {
 		"[{\"a\": NaNa}]":    "summary.json, line 1: invalid character 'a'",
 		"[{\"a\": \"half\n]": "summary.json, line",
 	} {
-		if _, err := Read(write(map[string]string{"x/summary.json": content})); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Read(write(map[string]string{"x/summary.json": content}), hide); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %s", content, err, want)
 		}
 	}
-	if _, err := Read(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no summary.json of a sweep in it or below it") {
+	if _, err := Read(t.TempDir(), hide); err == nil || !strings.Contains(err.Error(), "no summary.json of a sweep in it or below it") {
 		t.Errorf("an empty directory: %v", err)
 	}
 }

@@ -61,9 +61,9 @@ func (v value) numeric() (n float64, ok bool) {
 	return 0, false
 }
 
-// Read reads the records of all files summary.json in a directory and below it, in the order of their paths. Errors name the file and
-// the line.
-func Read(directory string) (records []Record, err error) {
+// Read reads the records of all files summary.json in a directory and below it, in the order of their paths. Texts pass through hide,
+// which takes secrets out of them by the names of their fields. Errors name the file and the line.
+func Read(directory string, hide func(key, text string) string) (records []Record, err error) {
 	err = filepath.WalkDir(directory, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func Read(directory string) (records []Record, err error) {
 		if d.Name() != "summary.json" || d.IsDir() {
 			return nil
 		}
-		more, err := readSummary(path)
+		more, err := readSummary(path, hide)
 		records = append(records, more...)
 		return err
 	})
@@ -84,7 +84,7 @@ func Read(directory string) (records []Record, err error) {
 // mostBytes bounds a summary. Those of runs with --save-detailed have some hundred megabytes.
 const mostBytes = 1 << 30
 
-func readSummary(path string) ([]Record, error) {
+func readSummary(path string, hide func(key, text string) string) ([]Record, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -103,6 +103,12 @@ func readSummary(path string) ([]Record, error) {
 	}
 	for i := range records {
 		records[i].Path = path
+		for key, v := range records[i].fields {
+			if v.kind == text || v.kind == other {
+				v.text = hide(key, v.text)
+				records[i].fields[key] = v
+			}
+		}
 	}
 	return records, nil
 }

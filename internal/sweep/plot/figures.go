@@ -97,20 +97,35 @@ type group struct {
 	records []Record
 }
 
-// groups groups records by the texts of fields, in order of first appearance.
-func groups(records []Record, keys []string) (all []group) {
+// groups groups records by the texts of fields, in order of first appearance: 8 and 8.0 differ.
+func groups(records []Record, keys []string) []group {
+	return groupsBy(records, keys, func(v value) string { return v.text })
+}
+
+// curveGroups groups records by the values of fields: 8 and 8.0 are one curve.
+func curveGroups(records []Record, keys []string) []group {
+	return groupsBy(records, keys, func(v value) string {
+		if v.kind == number {
+			return pyjson.Float(v.number)
+		}
+		return v.text
+	})
+}
+
+func groupsBy(records []Record, keys []string, id func(value) string) (all []group) {
 	places := map[string]int{}
 	for _, r := range records {
 		g := group{records: []Record{r}}
+		var ids []string
 		for _, k := range keys {
 			v := r.fields[k]
-			g.pairs, g.values = append(g.pairs, [2]string{k, v.text}), append(g.values, v)
+			g.pairs, g.values, ids = append(g.pairs, [2]string{k, v.text}), append(g.values, v), append(ids, id(v))
 		}
-		id := fmt.Sprintf("%q", g.pairs)
-		if at, ok := places[id]; ok {
+		place := fmt.Sprintf("%q", ids)
+		if at, ok := places[place]; ok {
 			all[at].records = append(all[at].records, r)
 		} else {
-			places[id] = len(all)
+			places[place] = len(all)
 			all = append(all, g)
 		}
 	}
@@ -197,7 +212,7 @@ type plotter struct {
 	*Options
 	records    []Record
 	categories []string
-	looks      map[string]int // the number of a value among those of its field
+	looks      map[string]int // the number of a value among those of its field, by lookOf
 }
 
 // place keeps the records that have a place on both axes, makes x a list of texts if it has any, and fixes the looks of curves.
@@ -235,19 +250,31 @@ func (p *plotter) place(records []Record, c *charts.Figure) error {
 	if unscaled > 0 {
 		c.Notes = append(c.Notes, runs(unscaled)+" left out: the scale has no place for their values")
 	}
-	for i, key := range p.CurveBy {
-		if len(p.CurveBy) <= 3 {
-			for n, g := range sorted(groups(p.records, p.CurveBy[i:i+1])) {
-				p.looks[key+"="+g.pairs[0][1]] = n
-			}
-		}
-	}
 	if len(p.CurveBy) > 3 {
-		for n, g := range sorted(groups(p.records, p.CurveBy)) {
-			p.looks[g.label(", ")] = n
+		p.number(p.CurveBy)
+	} else {
+		for _, key := range p.CurveBy {
+			p.number([]string{key})
 		}
 	}
 	return nil
+}
+
+// number numbers the values of fields, for looks that are the same in all panels.
+func (p *plotter) number(keys []string) {
+	for n, g := range sorted(curveGroups(p.records, keys)) {
+		for _, r := range g.records {
+			p.looks[lookOf(&r, keys)] = n
+		}
+	}
+}
+
+func lookOf(r *Record, keys []string) string {
+	look := ""
+	for _, k := range keys {
+		look += fmt.Sprintf("%q=%q ", k, r.fields[k].text)
+	}
+	return look
 }
 
 func runs(n int) string {
@@ -268,13 +295,13 @@ func (p *plotter) x(r *Record) (float64, bool) {
 
 // curves are those of a panel, by rising values of their fields.
 func (p *plotter) curves(records []Record) (curves []charts.Curve) {
-	for _, g := range sorted(groups(records, p.CurveBy)) {
+	for _, g := range sorted(curveGroups(records, p.CurveBy)) {
 		c := charts.Curve{Name: g.label(", "), Line: true, Points: p.points(g.records)}
 		if len(p.CurveBy) > 3 {
-			c.Colour = p.looks[c.Name]
+			c.Colour = p.looks[lookOf(&g.records[0], p.CurveBy)]
 		} else {
-			for i, pair := range g.pairs {
-				*[]*int{&c.Colour, &c.Dash, &c.Width}[i] = p.looks[pair[0]+"="+pair[1]]
+			for i := range p.CurveBy {
+				*[]*int{&c.Colour, &c.Dash, &c.Width}[i] = p.looks[lookOf(&g.records[0], p.CurveBy[i:i+1])]
 			}
 		}
 		curves = append(curves, c)

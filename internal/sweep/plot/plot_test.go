@@ -211,6 +211,21 @@ func TestTextsAndManyKeys(t *testing.T) {
 	}
 }
 
+// Curves are told apart by values, figures and panels by texts, as in vLLM.
+func TestNumbersAndTexts(t *testing.T) {
+	records := recordsOf(t, `[{"x": 1, "y": 1, "tp": 4}, {"x": 1, "y": 3, "tp": 4.0}]`)
+	for _, c := range []struct {
+		o    Options
+		want int
+	}{{Options{CurveBy: []string{"tp"}}, 1}, {Options{RowBy: []string{"tp"}}, 2}} {
+		c.o.X, c.o.Y = "x", "y"
+		figures, err := Figures(records, c.o)
+		if err != nil || figures[0].Chart.Points() != c.want {
+			t.Errorf("%+v: got %s (%v), want %d points", c.o, outline(figures[0]), err, c.want)
+		}
+	}
+}
+
 // Fields that are missing are named all at once, with those that there are and the nearest.
 func TestMissingFields(t *testing.T) {
 	records := recordsOf(t, `[{"max_concurrency": 1, "ms": 2, "list": [1]}, {"ms": 3}]`)

@@ -243,7 +243,7 @@ for run in "$@"; do
     ;;
   sweep) # combinations of server and benchmark parameters, in the middle
     port=$((20000 + $$ % 10000))
-    printf '[{"gpu_blocks": 1500}, {"gpu_blocks": 6000}]\n' >"$work/serve.json"
+    printf '[{"profile": "a10-8b-tight"}, {"profile": "l40s-8b"}]\n' >"$work/serve.json"
     printf '[{"max_concurrency": 1, "num_prompts": 8}, {"max_concurrency": 4, "num_prompts": 30}, {"max_concurrency": 16, "num_prompts": 100}, {"max_concurrency": 64, "num_prompts": 300}]\n' >"$work/bench.json"
     show "benchtop sweep serve --serve-cmd 'benchtop simulate --port $port' --bench-cmd 'benchtop serve --base-url http://127.0.0.1:$port --dataset-name random --vocab-size 32000 --ignore-eos --random-input-len 256 --random-output-len 64' --serve-params $work/serve.json --bench-params $work/bench.json --num-runs 1 -o results -e sweep"
     first=combinations start 120 40 "${truecolor[@]}"

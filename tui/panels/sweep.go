@@ -122,9 +122,9 @@ func sweepSign(s grid.State, pulse bool) screen.Span {
 	case grid.Failed:
 		return screen.Warning.Span("✗")
 	case grid.Skipped:
-		return screen.Caution.Span("×")
+		return screen.Caution.Span("○")
 	case grid.Linked:
-		return screen.Dim.Span("–")
+		return screen.Dim.Span(" ")
 	}
 	return screen.Label.Span("·")
 }

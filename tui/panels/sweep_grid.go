@@ -90,6 +90,8 @@ func drawName(c screen.Canvas, names []string, r, above *sweepCell, chosen bool)
 	switch {
 	case chosen:
 		st = screen.Strong
+	case r.State == grid.Linked:
+		st = screen.Dim
 	case above != nil && names[above.at] == names[r.at]:
 		st = screen.Label
 	}

@@ -23,7 +23,7 @@ const allAtOnce = "inf"
 
 // First are the combinations that a search surely measures for a pair.
 func (o *SLA) First(pair Combination) []Combination {
-	switch from := o.from(); {
+	switch from := o.from(pair); {
 	case from > 0:
 		return []Combination{o.at(pair, loadValue(from))}
 	default:

@@ -142,6 +142,30 @@ func TestSLASearch(t *testing.T) {
 	}
 }
 
+// A condition on a key that the results lack is an error of the first run.
+func TestSLAKeyMissing(t *testing.T) {
+	t.Parallel()
+	sets, problems := parseSets([]byte(`[{"mean_ttft_ms": "<=85"}]`))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	o := SLA{Sets: sets, Variable: RequestRate, From: 4, Most: 100, Dir: t.TempDir(), Out: io.Discard, Show: func([]grid.Search) {}}
+	s := New(Options{Dir: o.Dir, Pairs: []Combination{{}}, Runs: 1, Planned: o.First, Drive: o.Drive, Runner: &queue{t: t, capacity: 40}, Out: io.Discard})
+	if _, err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the results have no key mean_ttft_ms") {
+		t.Error(err)
+	}
+}
+
+// No concurrency above the number of requests is tried, and the search begins at 16.
+func TestSLAUsers(t *testing.T) {
+	t.Parallel()
+	o := SLA{Variable: MaxConcurrency, Most: 100, Prompts: 12}
+	c := o.First(Combination{})[0]
+	if c.Place != "max_concurrency=12" || o.most(Combination{Bench: item(t, `{"num_prompts": 50}`)}) != 50 || string(c.Bench.JSON()) != `{"max_concurrency": 12}` {
+		t.Errorf("%+v", c)
+	}
+}
+
 // A run that fails where the sweep goes on ends the search with what is known.
 func TestSLASearchBroken(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,8 @@ type SLA struct {
 	From, Most float64
 	// Iters is the most runs for a pair, 0 for the search's own number; Repeats the most at one load.
 	Iters, Repeats int
+	// Prompts is the number of requests of a run, where the benchmark parameters do not have it: a concurrency above it is none.
+	Prompts int
 	// Dir is the directory of the experiment.
 	Dir    string
 	DryRun bool
@@ -50,12 +52,20 @@ const (
 
 func (o *SLA) whole() bool { return o.Variable == MaxConcurrency }
 
-// from is the first load, 0 if it is not known before the first run.
-func (o *SLA) from() float64 {
+// from is the first load for a pair, 0 if it is not known before the first run.
+func (o *SLA) from(pair Combination) float64 {
 	if o.From == 0 && o.whole() {
-		return min(firstUsers, o.Most)
+		return min(firstUsers, o.most(pair))
 	}
-	return min(o.From, o.Most)
+	return min(o.From, o.most(pair))
+}
+
+// most is the highest load for a pair.
+func (o *SLA) most(pair Combination) float64 {
+	if n := size(pair.Bench, o.Prompts); o.whole() && n > 0 {
+		return min(o.Most, float64(n))
+	}
+	return o.Most
 }
 
 // pairSearch is the search for a pair of parameters.
@@ -70,7 +80,7 @@ type pairSearch struct {
 
 // search makes runs until the highest load of each set is known.
 func (p *pairSearch) search(ctx context.Context) error {
-	from := p.from()
+	from := p.from(p.pair)
 	if from == 0 {
 		record, err := p.run(ctx, allAtOnce, 0)
 		if err != nil {
@@ -117,7 +127,7 @@ func (p *pairSearch) begin(from float64, earlier map[float64]int) {
 	if p.Repeats > 1 {
 		confidence = sure
 	}
-	p.algo = search.New(search.Options{From: from, Most: p.Most, Whole: p.whole(), Tiers: names, Runs: runs, Confidence: confidence, Repeats: p.Repeats})
+	p.algo = search.New(search.Options{From: from, Most: p.most(p.pair), Whole: p.whole(), Tiers: names, Runs: runs, Confidence: confidence, Repeats: p.Repeats})
 }
 
 // observe makes a run at a load, or finds it, and judges it.
@@ -128,6 +138,9 @@ func (p *pairSearch) observe(ctx context.Context, load float64, number int) erro
 	if err != nil {
 		return err
 	}
+	if err := p.lacking(record); err != nil {
+		return err
+	}
 	evidence, err := judge(p.Sets, p.file(text, number), record)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.file(text, number), err)
@@ -136,6 +149,18 @@ func (p *pairSearch) observe(ctx context.Context, load float64, number int) erro
 	p.algo.Observe(load, evidence)
 	for i, e := range evidence {
 		p.say("Validating SLA: %s", verdict(p.Sets[i], record, e))
+	}
+	return nil
+}
+
+// lacking is the error for criteria on keys that results do not have.
+func (p *pairSearch) lacking(record Record) error {
+	for _, s := range p.Sets {
+		for _, c := range s.Criteria {
+			if c.Percentile == 0 && record.Get(c.Key) == nil {
+				return fmt.Errorf("the results have no key %s, which %s asks for; its percentile may be missing in --metric-percentiles of the benchmark's command", c.Key, c)
+			}
+		}
 	}
 	return nil
 }
@@ -159,6 +184,9 @@ func verdict(s Set, record Record, e search.Evidence) string {
 		return fmt.Sprintf("%s (%s): %.1f%% of %d requests within | %s", s.Name, s.Conditions(), 100*float64(e.Good)/float64(max(1, e.Requests)), e.Requests, said)
 	}
 	return strings.Join(metrics.Each(s.Criteria, func(c Criterion) string {
+		if math.IsNaN(record.Number(c.Key)) { // a percentile that the result does not have
+			return c.String()
+		}
 		return fmt.Sprintf("%s = %.2f%s%.2f", c.Key, record.Number(c.Key), c.Op, c.Limit)
 	}), ", ") + " | " + said
 }

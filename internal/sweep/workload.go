@@ -25,7 +25,7 @@ type Workload struct {
 
 // Ends are the two ends of the scan of a pair.
 func (w *Workload) Ends(pair Combination) []Combination {
-	return []Combination{w.end(pair, 1), w.end(pair, w.size(pair.Bench))}
+	return []Combination{w.end(pair, 1), w.end(pair, size(pair.Bench, w.Prompts))}
 }
 
 func (w *Workload) end(pair Combination, load int) Combination {
@@ -41,19 +41,19 @@ func (w *Workload) at(pair Combination, load int) Combination {
 	return pair
 }
 
-// size is the number of requests of a run.
-func (w *Workload) size(bench Item) int {
+// size is the number of requests of a run, by its parameters or else those of the command.
+func size(bench Item, command int) int {
 	if n := (Record{bench}).Number("num_prompts"); n >= 1 {
 		return int(min(n, math.MaxInt32))
 	}
-	return w.Prompts
+	return command
 }
 
 // Drive scans the loads of a pair.
 func (w *Workload) Drive(ctx context.Context, pair Combination, measure Measure) ([]Combination, error) {
 	say := func(format string, a ...any) { fmt.Fprintf(w.Out, format+"\n", a...) }
 	say("[WL START]\nServe parameters: %s\nBench parameters: %s", orNone(pair.Server), orNone(pair.Bench))
-	say("Number of workload iterations: %d\nDataset size: %d", w.Levels, w.size(pair.Bench))
+	say("Number of workload iterations: %d\nDataset size: %d", w.Levels, size(pair.Bench, w.Prompts))
 	ends := w.Ends(pair)
 	var estimates [2]float64
 	for i, what := range []string{"Serial", "Batch"} {

@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -42,11 +41,13 @@ func variants(r *metrics.Report) []string {
 	if r.Completed == 0 {
 		return []string{"no request succeeded: " + whyNoSuccess(r)}
 	}
-	load, shown := loadVerdict(r)
+	load, shown := loadVerdict(r, highestLoad(r))
+	brief, _ := loadVerdict(r, highestLoads(r, true))
 	failed, limit := failedShare(r), limit(r)
 	detailed := joinParts(load+shown, failed)
 	return []string{
 		joinParts(load+shown, limit, failed, slotWait(r), shortfall(r)), joinParts(load+shown, limit, failed), detailed, joinParts(load, failed),
+		joinParts(brief, failed),
 	}
 }
 
@@ -95,17 +96,17 @@ func whyNoSuccess(r *metrics.Report) string {
 	return "none was sent"
 }
 
-// loadVerdict is the result for the load; shown, in brackets, is the latency that shows saturation.
-func loadVerdict(r *metrics.Report) (load, shown string) {
+// loadVerdict is the result for the load, of which the highest within the objectives is a part; shown, in brackets, is the latency that shows saturation.
+func loadVerdict(r *metrics.Report, highest string) (load, shown string) {
 	s := saturationOf(r)
 	switch {
 	case s != nil:
-		return joinParts(highestLoad(r), "saturates "+saturationLoad(&r.Answer)), evidence(r, s)
-	case r.Plan.Find != nil && highestLoad(r) != "":
-		return highestLoad(r), ""
+		return joinParts(highest, "saturates "+saturationLoad(&r.Answer)), evidence(r, s)
+	case r.Plan.Find != nil && highest != "":
+		return highest, ""
 	case len(r.Levels) > 1:
 		why, shown := unsaturated(r)
-		return joinParts(highestLoad(r), why), shown
+		return joinParts(highest, why), shown
 	}
 	return steadyLoad(r), ""
 }
@@ -167,31 +168,6 @@ func unsaturated(r *metrics.Report) (why, shown string) {
 	return why, shown
 }
 
-// highestLoad is empty if all requests of all levels were good but none of the levels had enough of them.
-func highestLoad(r *metrics.Report) string {
-	switch {
-	case len(r.Objectives) == 0:
-		return ""
-	case r.Answer.Within:
-	case slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return !l.Standing.Evidence() }):
-		return "load within SLO unknown"
-	case slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Good < l.Requests }):
-		return "no load within SLO"
-	default:
-		return ""
-	}
-	text := "within SLO up to " + loadText(r.Answer.Highest, r.Answer.Users)
-	// The achieved rate may lie a little below the offered one.
-	i, f := r.Answer.HighestLevel, r.Plan.Find
-	if f != nil && f.Most > 0 && i >= 0 && i < len(r.Levels) && r.Levels[i].Offered >= f.Most {
-		text += " or more" // the search ended at its upper bound
-	}
-	if r.Answer.Confidence > 0 {
-		text += fmt.Sprintf(" (%.0f %% confidence)", math.Floor(min(r.Answer.Confidence*100+1e-9, 99))) // no measurement is certain
-	}
-	return text
-}
-
 // steadyLoad sums up a run of one load.
 func steadyLoad(r *metrics.Report) string {
 	var figures []string
@@ -212,7 +188,10 @@ func steadyLoad(r *metrics.Report) string {
 		if len(r.Levels) == 1 && r.Levels[0].Requests > 0 {
 			good, of = r.Levels[0].Good, r.Levels[0].Requests // counted from the scheduled time, as for all levels
 		}
-		figures = append(figures, fmt.Sprintf("%.1f %% within SLO", float64(good*1000/of)/10)) // rounded down: 100.0 % means all
+		figures = append(figures, goodShare(good, of)+" within "+r.Plan.TiersUnder(r.Objectives)[0].Title())
+		if len(r.Levels) == 1 {
+			figures = append(figures, otherShares(r)...)
+		}
 	}
 	if len(figures) == 0 {
 		figures = []string{count(r.Completed, "request") + " succeeded"}

@@ -203,13 +203,13 @@ func objectives(r *metrics.Report) list {
 // level writes null for a latency without samples.
 func level(r *metrics.Report, l *metrics.LoadLevel) object {
 	wait := r.Plan.FirstWait().Key()
-	return object{
+	return append(object{
 		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", metrics.LoadUnit(l.Users)},
 		{"requests", l.Requests}, {"good", goodOrNull(r, l.Good)}, {"done_rps", l.Done},
 		{wait + "_p50_ms", orNull(l.TTFTp50)}, {wait + "_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
 		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", when(l.Requests > 0, l.Completed)}, {"standing", orNull(string(l.Standing))},
 		{"client_limited", orNull(strings.Join(l.Limited, "; "))},
-	}
+	}, tierLevels(r, l)...)
 }
 
 func answer(r *metrics.Report) object {
@@ -220,11 +220,11 @@ func answer(r *metrics.Report) object {
 		load, close := a.At()
 		at, before, after, saturatedAt = when(close, load), level(r, s.before), level(r, s.after), atSeconds(a.SaturatedAt)
 	}
-	return object{
+	return append(object{
 		{"bends", s != nil}, {"at", at}, {"bent_at_s", saturatedAt}, {"unit", metrics.LoadUnit(a.Users)}, {"before", before}, {"after", after},
 		{"highest_within_slo", when(a.Within, a.Highest)}, {"sure", when(a.Within, finiteOrNull(a.Confidence))}, {"why", orNull(a.Why)},
 		{"limit", when(a.Bottleneck.Known(), bottleneck(&a.Bottleneck))}, {"peak_output_tokens_per_s", orNull(a.PeakOutput)}, {"text", Answer(*r)},
-	}
+	}, tierAnswers(r)...)
 }
 
 func bottleneck(b *metrics.Bottleneck) object {

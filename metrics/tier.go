@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Tier is a named SLO, such as that of a class of customers.
 type Tier struct {
-	// Name is clean and at most longestTierName characters; "" for the only SLO of a run, which has none.
+	// Name is ASCII and at most longestTierName characters; "" for the only SLO of a run, which has none.
 	Name string `json:"name"`
 	SLO  SLO    `json:"slo"`
 }
@@ -31,7 +30,7 @@ func ParseTier(text string) (t Tier, err error) {
 		return Tier{}, fmt.Errorf("%q: expected NAME=OBJECTIVES, such as gold=ttft:200,tpot:20", text)
 	}
 	if !tierName(t.Name) {
-		return Tier{}, fmt.Errorf("%q: the name of a tier has 1 to %d letters, digits, - or _", text, longestTierName)
+		return Tier{}, fmt.Errorf("%q: the name of a tier has 1 to %d letters of ASCII, digits, - or _", text, longestTierName)
 	}
 	for _, item := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		o, err := ParseObjective(item)
@@ -50,8 +49,10 @@ func ParseTier(text string) (t Tier, err error) {
 }
 
 func tierName(s string) bool {
-	odd := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' }
-	return s != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= longestTierName && !strings.ContainsFunc(s, odd)
+	odd := func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
+	}
+	return s != "" && len(s) <= longestTierName && !strings.ContainsFunc(s, odd)
 }
 
 func (s SLO) has(l Latency) bool {

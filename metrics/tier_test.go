@@ -12,7 +12,7 @@ func TestParseTier(t *testing.T) {
 	gold := Tier{"gold", SLO{{TTFT, 200}, {TPOT, 20}}}
 	for text, want := range map[string]Tier{
 		"gold=ttft:200,tpot:20": gold, "gold=ttft:200 tpot:20": gold, " gold = ttft:200 , tpot:20 ": gold,
-		"tier-2_b=e2el:0.5": {"tier-2_b", SLO{{E2EL, 0.5}}}, "Größe=ttft:1": {"Größe", SLO{{TTFT, 1}}},
+		"tier-2_b=e2el:0.5": {"tier-2_b", SLO{{E2EL, 0.5}}},
 	} {
 		got, err := ParseTier(text)
 		if err != nil || !cmp.Equal(got, want) {
@@ -20,7 +20,7 @@ func TestParseTier(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"gold": "expected NAME=OBJECTIVES", "": "expected NAME=", "=ttft:1": "1 to 16 letters", "a b=ttft:1": "1 to 16 letters",
+		"gold": "expected NAME=OBJECTIVES", "Größe=ttft:1": "of ASCII", "": "expected NAME=", "=ttft:1": "1 to 16 letters", "a b=ttft:1": "1 to 16 letters",
 		"seventeen-letters=ttft:1": "1 to 16 letters", "\x1b[31m=ttft:1": "letters", "gold=": "tier gold has no objectives", "gold=, ,": "no objectives",
 		"gold=ttft:200,ttft:300": "tier gold: ttft is given twice", "gold=ttft": "tier gold: \"ttft\": expected NAME:MILL", "gold=tttt:5": "unknown metric",
 		"gold=ttft:-1": "0 or more", "gold=ttft:nan": "number of milliseconds",

@@ -112,6 +112,9 @@ func printReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) e
 			return err
 		}
 	}
+	if err := export.Tiers(w, r); err != nil {
+		return err
+	}
 	_, err := fmt.Fprintf(w, "\n%s\n", export.Answer(r))
 	return err
 }

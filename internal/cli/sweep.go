@@ -13,6 +13,7 @@ import (
 func sweepCommands() []command {
 	return []command{
 		{"serve", "benchmark each combination of server and benchmark parameters", runSweepServe},
+		{"serve_workload", "benchmark each at loads between serial and all at once", runSweepWorkload},
 		{"plot", "draw the figures of a sweep as curves", runSweepPlot},
 		{"plot_pareto", "draw throughput per user against throughput per GPU", runSweepPareto},
 	}

@@ -1,7 +1,384 @@
 package cli
 
-import "errors"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/launch"
+	"benchtop/internal/pyjson"
+	"benchtop/internal/sweep"
+	"benchtop/internal/telemetry"
+	"benchtop/internal/usage"
+	"benchtop/loadgen/target"
+)
+
+const sweepServeText = `
+Benchmarks each combination of server and benchmark parameters, --num-runs times, and writes the directories
+of 'vllm bench sweep serve': SERVE--NAME-BENCH--NAME/run=0.json, summary.json, summary.csv. The server command
+is started for each entry of --serve-params and stopped, with all its processes, also if this program is
+killed. Without --serve-cmd a server that runs already is loaded. The benchmark is this program's own.
+
+  benchtop sweep serve --serve-cmd 'vllm serve M' --serve-params serve.json \
+    --bench-cmd 'vllm bench serve --model M --dataset-name random' --bench-params bench.json
+
+A parameter file is a list of objects, [{"max_num_seqs": 32}, …], or an object of named ones,
+{"small": {"max_num_seqs": 32}, …}. A key _benchmark_name names an entry of a list.
+
+Ctrl-C stops the server and keeps what was measured; --resume continues. The exit code is 1 if anything failed,
+also with --continue-on-error.`
+
+// sweepOptions are the flags that all sweeps of a server have in common, and the commands and parameters that they name.
+type sweepOptions struct {
+	kind                     string
+	serveCmd, benchCmd       string
+	afterCmd                 string
+	serveParams, benchParams string
+	linkVars                 string
+	outputDir, experiment    string
+	ready, runs, warmup      int
+	show, dryRun             bool
+	resume, goOn             bool
+	screen                   screenOptions
+	flags                    argv.Flags
+
+	serve, client, after []string // the words of the commands
+	servers, benches     []sweep.Item
+	links                []sweep.Link
+	base                 *serveOptions // of the benchmark command of the first combination
+}
+
+func newSweepOptions(kind, text string) *sweepOptions {
+	o := &sweepOptions{kind: kind, flags: argv.Flags{Synopsis: "sweep " + kind + " --bench-cmd COMMAND [flags]", Text: text}}
+	f := o.flags.Group("Commands")
+	f.StringVar(&o.serveCmd, "serve-cmd", "", "command of the server, as one word in quotes (default: a server that runs already)")
+	f.StringVar(&o.benchCmd, "bench-cmd", "", "command of the benchmark, as one word in quotes, such as 'vllm bench serve --model M'")
+	f.StringVar(&o.afterCmd, "after-bench-cmd", "", "command to run after each benchmark, instead of resetting the server's caches")
+	f.BoolVar(&o.show, "show-stdout", false, "print what the server and the command after a benchmark print")
+	f.IntVar(&o.ready, "server-ready-timeout", int(launch.DefaultReady/time.Second), "most seconds from a server's start until it is healthy")
+	f = o.flags.Group("Parameters")
+	f.StringVar(&o.serveParams, "serve-params", "", "JSON file with parameters of the server")
+	f.StringVar(&o.benchParams, "bench-params", "", "JSON file with parameters of the benchmark")
+	f.StringVar(&o.linkVars, "link-vars", "", "leave out combinations in which these differ: SERVE_KEY=BENCH_KEY,…")
+	f.IntVar(&o.runs, "num-runs", 3, "measurements of each combination")
+	f.IntVar(&o.warmup, "warmup-num-prompts", 0, "requests of a run before those of each combination that is not counted")
+	f = o.flags.Group("Results")
+	f.StringVarP(&o.outputDir, "output-dir", "o", "results", "directory of all experiments")
+	f.StringVarP(&o.experiment, "experiment-name", "e", "", "directory of this experiment below it (default: the time)")
+	f.BoolVar(&o.resume, "resume", false, "continue the experiment of --experiment-name: measure only what is missing")
+	f.BoolVar(&o.goOn, "continue-on-error", false, "write a failure down and go on with the next run")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be run, and run nothing")
+	o.defineScreen(o.flags.Group("Screen"))
+	return o
+}
+
+func (o *sweepOptions) defineScreen(f *pflag.FlagSet) {
+	f.BoolVar(&o.screen.plain, "no-tui", false, "no screen: lines on standard output")
+	o.screen.defineLooks(f)
+	f.DurationVar(&o.screen.progress, "progress", 5*time.Second, "time between progress lines")
+	o.screen.onHangup = hangupSave
+}
+
+// parse reads the command line and all that it names. The error has every problem.
+func (o *sweepOptions) parse(env *environment, args []string) error {
+	rest, err := env.parse(&o.flags, args)
+	if errors.As(err, new(argv.Help)) {
+		return err
+	}
+	p := usage.Problems{err, noArguments("sweep "+o.kind, rest), o.screen.check()}
+	split := func(flag, line string) []string {
+		words, err := argv.Split(line)
+		p.Flag(flag, err)
+		return words
+	}
+	o.serve, o.after = split("serve-cmd", o.serveCmd), split("after-bench-cmd", o.afterCmd)
+	o.client, err = clientWords(split("bench-cmd", o.benchCmd))
+	p.Flag("bench-cmd", err)
+	o.servers, err = sweep.ReadItems(o.serveParams)
+	p.Flag("serve-params", err)
+	o.benches, err = sweep.ReadItems(o.benchParams)
+	p.Flag("bench-params", err)
+	o.links, err = sweep.ParseLinks(o.linkVars)
+	p.Flag("link-vars", err)
+	p.BadIf(o.runs < 1, "--num-runs %d: must be at least 1", o.runs)
+	p.BadIf(o.warmup < 0, "--warmup-num-prompts %d: must not be negative", o.warmup)
+	p.BadIf(o.ready < 1, "--server-ready-timeout %d: must be at least 1", o.ready)
+	p.BadIf(o.serveCmd == "" && o.serveParams != "", "--serve-params: parameters of a server need a --serve-cmd, since a server that runs already keeps its own")
+	p.BadIf(o.resume && o.experiment == "", "--resume: name the experiment to continue with --experiment-name")
+	p.BadIf(o.experiment != "" && (o.experiment != filepath.Base(o.experiment) || o.experiment[0] == '.'), "--experiment-name %s: expected the name of a directory", usage.Quote(o.experiment))
+	if err := errors.Join(p...); err != nil {
+		return usage.Wrap(err)
+	}
+	if err := sweep.CheckLinks(o.links, o.servers, o.benches); err != nil {
+		return usage.Wrap(err)
+	}
+	if o.experiment == "" {
+		o.experiment = time.Now().Format("20060102_150405")
+	}
+	return nil
+}
+
+// clientWords are the arguments of serve in the command line of a benchmark, which has to be one of this program or of vLLM.
+func clientWords(words []string) ([]string, error) {
+	const advice = "write 'vllm bench serve --model M …', or 'benchtop serve …'; the benchmark is this program's own"
+	if len(words) == 0 {
+		return nil, errors.New("missing; " + advice)
+	}
+	program := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
+	switch {
+	case program == "benchtop" && len(words) > 1 && words[1] == "serve":
+		return words[2:], nil
+	case slices.Contains([]string{"vllm", "vllm-rs", "benchtop"}, program) && len(words) > 2 && words[1] == "bench" && words[2] == "serve":
+		return words[3:], nil
+	}
+	return nil, fmt.Errorf("%s is no benchmark that a sweep can run; %s", usage.Quote(strings.Join(words[:min(len(words), 3)], " ")), advice)
+}
+
+// dir is the directory of the experiment.
+func (o *sweepOptions) dir() string { return filepath.Join(o.outputDir, o.experiment) }
+
+// pairs are the combinations of server and benchmark parameters.
+func (o *sweepOptions) pairs() (all []sweep.Combination) {
+	for _, server := range o.servers {
+		for _, bench := range o.benches {
+			all = append(all, sweep.Combination{Server: server, Bench: bench})
+		}
+	}
+	return all
+}
+
+// check finds what is wrong with the commands of all combinations, without starting a server.
+func (o *sweepOptions) check(b *bench, all []sweep.Combination) error {
+	var p usage.Problems
+	var dirs []string
+	told := map[string]bool{}
+	bad := func(where string, err error) {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			if !told[line] {
+				p.Bad("%s: %s", where, line)
+			}
+			told[line] = true
+		}
+	}
+	for _, c := range all {
+		dirs = append(dirs, c.Dir())
+		where := "--bench-cmd"
+		if len(c.Bench) > 0 {
+			where += " with " + c.Bench.String()
+		}
+		if base, err := b.parse(o.benchArgs(sweep.Run{Combination: c, Path: filepath.Join(o.dir(), c.Dir(), "run=0.json")})); err != nil {
+			bad(where, err)
+		} else if o.base == nil {
+			o.base = base
+		}
+		if len(o.serve) > 0 {
+			if _, err := launch.AddressOf(c.Server.Apply(o.serve)); err != nil {
+				bad("--serve-cmd with "+c.Server.String(), err)
+			}
+		}
+	}
+	if len(o.serve) > 0 {
+		if _, err := exec.LookPath(o.serve[0]); err != nil {
+			p.Bad("--serve-cmd: %w", err)
+		}
+		p.BadIf(o.infinity() && slices.Contains(o.serve, "--vector-disk-cache"), "--serve-cmd: --vector-disk-cache keeps answers between runs, and nothing resets it")
+	}
+	if err := errors.Join(append(p, sweep.CheckNames(dirs))...); err != nil {
+		return usage.Wrap(err)
+	}
+	return nil
+}
+
+func (o *sweepOptions) infinity() bool {
+	return len(o.serve) > 0 && len(o.after) == 0 && strings.HasSuffix(o.serve[0], "infinity_emb")
+}
+
+// benchArgs are the arguments of serve for a run.
+func (o *sweepOptions) benchArgs(r sweep.Run) []string {
+	return append(r.Bench.Apply(o.client), "--percentile-metrics", "ttft,tpot,itl,e2el", "--save-result",
+		"--result-dir", filepath.Dir(r.Path), "--result-filename", filepath.Base(r.Path))
+}
+
+// manifest says how the experiment is made.
+func (o *sweepOptions) manifest(more ...sweep.Setting) *sweep.Manifest {
+	line := func(words []string) string {
+		return strings.TrimPrefix(strings.Join(argv.ShellWords(words), " "), "benchtop ")
+	}
+	var secrets []string
+	if o.base != nil {
+		secrets = o.base.server.Secrets()
+	}
+	return &sweep.Manifest{
+		Version: version(), Kind: o.kind, Server: sweep.Params(o.servers), Bench: sweep.Params(o.benches),
+		Settings: append([]sweep.Setting{
+			{Flag: "serve-cmd", Value: line(launch.Hide(o.serve))}, {Flag: "bench-cmd", Value: line(argv.HideSecrets(o.client, secrets))},
+			{Flag: "after-bench-cmd", Value: line(argv.HideSecrets(o.after, nil))}, {Flag: "warmup-num-prompts", Value: strconv.Itoa(o.warmup)},
+		}, more...),
+	}
+}
+
+// options are those of the sweep, for a driver to be added.
+func (o *sweepOptions) options(env *environment, b *bench, id string) sweep.Options {
+	out := sweep.Options{
+		Title: "sweep " + o.kind, Dir: o.dir(), ID: id, Pairs: o.pairs(), Links: o.links, Runs: o.runs, Warmup: o.warmup,
+		Runner: &sweepRunner{o: o, bench: b, env: env}, ContinueOnError: o.goOn, DryRun: o.dryRun, Out: env.stdout,
+	}
+	if len(o.serve) > 0 {
+		out.Servers = &sweep.Servers{
+			Command: func(it sweep.Item) []string { return launch.Hide(it.Apply(o.serve)) },
+			Start: func(ctx context.Context, it sweep.Item, log func(string)) (sweep.Server, error) {
+				return o.start(ctx, env, it, log)
+			},
+		}
+	}
+	return out
+}
+
+func (o *sweepOptions) start(ctx context.Context, env *environment, it sweep.Item, log func(string)) (sweep.Server, error) {
+	guard, err := guardCommand()
+	if err != nil {
+		return nil, err
+	}
+	command := it.Apply(o.serve)
+	if at, err := launch.AddressOf(command); err == nil && o.base.server.Target != nil && portOf(at) != portOf(o.base.server.Target.URL("")) {
+		env.warn([]string{fmt.Sprintf("the server command listens at %s, but --bench-cmd loads %s; give one of them another --port", at, o.base.server.Target)})
+	}
+	both := log
+	if o.show {
+		both = func(line string) { log(line); fmt.Fprintln(env.stdout, line) }
+	}
+	s, err := launch.Start(ctx, launch.Options{
+		Command: command, Env: []string{"VLLM_SERVER_DEV_MODE=1"}, Ready: time.Duration(o.ready) * time.Second, Log: both, Guard: guard,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// portOf is the port of a base URL.
+func portOf(base string) string { return base[strings.LastIndexByte(base, ':')+1:] }
 
 func runSweepServe(env *environment, args []string) int {
-	return env.fail(exitFailed, errors.New("sweep serve is not there yet"))
+	o := newSweepOptions("serve", sweepServeText)
+	if err := o.parse(env, args); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	b := &bench{lines: env.stderr}
+	if err := o.check(b, o.pairs()); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	m := o.manifest()
+	return o.perform(env, m, b, o.options(env, b, m.ID()))
+}
+
+// perform runs a sweep, and returns the exit code.
+func (o *sweepOptions) perform(env *environment, m *sweep.Manifest, b *bench, so sweep.Options) int {
+	if err := m.Open(o.dir(), o.resume); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	if !o.dryRun {
+		if err := m.Write(o.dir()); err != nil {
+			return env.fail(exitFailed, err)
+		}
+	}
+	var outcome sweep.Outcome
+	err := untilStopped(func(ctx context.Context) (err error) {
+		outcome, err = sweep.New(so).Run(ctx)
+		return err
+	})
+	switch {
+	case o.dryRun && err == nil:
+		fmt.Fprintf(env.stdout, "Experiment will be saved at: %s\n", o.dir())
+		return exitFine
+	case err != nil:
+		code := env.failed(err)
+		fmt.Fprintf(env.stderr, "benchtop: %s; what was measured is in %s. Continue with the same command and --resume -e %s\n", outcome, o.dir(), o.experiment)
+		if errors.Is(err, sweep.ErrStopped) {
+			return exitAborted
+		}
+		return code
+	}
+	fmt.Fprintf(env.stdout, "%s.\nExperiment has been saved at: %s\n", outcome, o.dir())
+	if outcome.Failed > 0 {
+		return exitFailed
+	}
+	return exitFine
+}
+
+// sweepRunner performs the runs of a sweep of a server.
+type sweepRunner struct {
+	o     *sweepOptions
+	bench *bench
+	env   *environment
+	told  bool // that caches stay
+}
+
+// Lines are those of vLLM.
+func (s *sweepRunner) Lines(r sweep.Run) []string {
+	words, _ := argv.Split(s.o.benchCmd) // it was read before
+	command := append(words[:len(words)-len(s.o.client):len(words)-len(s.o.client)], s.o.benchArgs(r)...)
+	return []string{
+		"Benchmark overrides: " + r.Bench.Repr(), fmt.Sprintf("Run Number: %d", r.Number),
+		"Benchmark command: " + pyjson.ReprWords(argv.HideSecrets(command, s.o.base.server.Secrets())),
+	}
+}
+
+// Run measures, and then runs the command that the user wants, or resets the server's caches, also after a run that failed.
+func (s *sweepRunner) Run(ctx context.Context, r sweep.Run) error {
+	one, err := s.bench.parse(s.o.benchArgs(r))
+	if err != nil {
+		return err
+	}
+	err = s.bench.Run(ctx, s.o.benchArgs(r))
+	if ctx.Err() != nil {
+		return err
+	}
+	return cmp.Or(err, s.afterBench(ctx, one.server.Target))
+}
+
+func (s *sweepRunner) afterBench(ctx context.Context, at *target.Target) error {
+	switch {
+	case len(s.o.after) > 0:
+		return s.afterCommand(ctx)
+	case s.o.infinity():
+		return nil
+	}
+	client := at.Client()
+	defer client.CloseIdleConnections()
+	err := launch.ResetCaches(ctx, client, at.URL(""))
+	if err == nil || !errors.As(err, new(telemetry.NoReset)) || len(s.o.serve) > 0 && strings.HasSuffix(s.o.serve[0], "vllm") {
+		return err
+	}
+	if !s.told {
+		s.env.warn([]string{"the server's caches stay between runs: " + err.Error()})
+		s.told = true
+	}
+	return nil
+}
+
+func (s *sweepRunner) afterCommand(ctx context.Context) error {
+	c := exec.CommandContext(ctx, s.o.after[0], s.o.after[1:]...)
+	c.WaitDelay = time.Second
+	c.Stdout, c.Stderr = io.Discard, s.env.stderr
+	if s.o.show {
+		c.Stdout = s.env.stdout
+	}
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("--after-bench-cmd %s: %w", usage.Quote(s.o.after[0]), err)
+	}
+	return nil
 }

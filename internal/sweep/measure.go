@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +54,7 @@ func (s *Sweep) runs(ctx context.Context, c *cell, runs int, found func(n int) b
 		if err := s.startServer(ctx, c.Combination.Server); err != nil {
 			return err
 		}
-		if !warm && s.o.Warmup {
+		if !warm && s.o.Warmup > 0 {
 			if err := s.run(ctx, c, warmup); err != nil {
 				return err
 			}
@@ -130,6 +132,10 @@ func (s *Sweep) begin(r Run) {
 // run performs one run, again for as long as a person asks for that. The failure of a run is no error where the sweep goes on.
 func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 	r := Run{c.Combination, number, s.Path(c.Combination, number)}
+	if number == warmup {
+		r.Place = cmp.Or(r.Dir(), ".") // that of the measured runs
+		r.Bench = r.Bench.With("num_prompts", strconv.Itoa(s.o.Warmup))
+	}
 	s.begin(r)
 	if s.o.DryRun {
 		s.say("[END BENCHMARK]")

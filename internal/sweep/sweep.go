@@ -67,9 +67,9 @@ type Options struct {
 	// Pairs are the combinations in order, all with the same server parameters beside each other.
 	Pairs []Combination
 	Links []Link
-	// Runs is how often each planned combination is measured, after a warm-up if Warmup.
-	Runs   int
-	Warmup bool
+	// Runs is how often each planned combination is measured. Warmup is the number of requests of a run before the first one that is
+	// not counted, 0 for none.
+	Runs, Warmup int
 	// Planned are the combinations that a driver surely measures for a pair; nil for the pair itself.
 	Planned func(pair Combination) []Combination
 	Drive   Driver // nil measures the pair itself

@@ -33,11 +33,12 @@ func (w *Workload) end(pair Combination, load int) Combination {
 	return w.at(pair, load)
 }
 
-// at is a pair under a load.
+// at is a pair under a load. As with vLLM the name of its directory has the load once, at the end.
 func (w *Workload) at(pair Combination, load int) Combination {
 	value := strconv.Itoa(load)
-	pair.Bench = pair.Bench.With(w.Variable, value)
 	pair.Load = w.Variable + "=" + value
+	pair.Place = pair.Dir()
+	pair.Bench = pair.Bench.With(w.Variable, value)
 	return pair
 }
 

@@ -40,6 +40,7 @@ type doubtful interface{ Warnings(flag string) []string }
 //   - underscores in a name are dashes, and the beginning of a name is enough where it fits one flag only;
 //   - a flag given again replaces what was given before, and a warning says so;
 //   - a flag of an older release is the one of today, and a warning says so;
+//   - a flag of one letter stands for its long name;
 //   - some flags take several values in a row, and JSON flags take their members one by one behind a dot;
 //   - an argument that begins with a dash is a flag, unless it is a negative number or has a blank in its name. Other values
 //     that begin with a dash are joined to their flag by '='.
@@ -48,7 +49,7 @@ type doubtful interface{ Warnings(flag string) []string }
 func parse(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error) {
 	a := &argv{fs: fs, args: args, times: map[*pflag.Flag]int{}}
 	for len(a.args) > 0 {
-		arg := a.next()
+		arg := a.long(a.next())
 		switch {
 		case arg == "--":
 			rest = append(rest, a.args...)
@@ -118,6 +119,21 @@ func isOption(arg string) bool {
 		return false
 	}
 	return arg[1] != '.' && (arg[1] < '0' || arg[1] > '9')
+}
+
+// long is a flag of one letter, with its value behind '=' or at once, under its long name; other arguments stay.
+func (a *argv) long(arg string) string {
+	if !isOption(arg) || arg[1] == '-' {
+		return arg
+	}
+	flag := a.fs.ShorthandLookup(arg[1:2])
+	switch {
+	case flag == nil:
+		return arg
+	case len(arg) == 2:
+		return "--" + flag.Name
+	}
+	return "--" + flag.Name + "=" + strings.TrimPrefix(arg[2:], "=")
 }
 
 // oneDash reports an argument that looks like a flag with one dash.

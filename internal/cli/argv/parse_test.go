@@ -351,3 +351,17 @@ func TestHugeArguments(t *testing.T) {
 		t.Errorf("%d warnings, %v; want 2", len(warnings), err)
 	}
 }
+
+// A flag of one letter is its long name, with its value behind it or joined.
+func TestShort(t *testing.T) {
+	for _, args := range [][]string{{"-e", "x"}, {"-e=x"}, {"-ex"}, {"--experiment", "x"}} {
+		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+		name := fs.StringP("experiment", "e", "", "")
+		if _, _, err := parse(fs, args); err != nil || *name != "x" {
+			t.Errorf("%q: %q, %v", args, *name, err)
+		}
+		if _, _, err := parse(fs, []string{"-é"}); err == nil {
+			t.Error("-é is taken")
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/sweep"
+	"benchtop/internal/usage"
+)
+
+const sweepWorkloadText = `
+Benchmarks each combination of server and benchmark parameters at loads between one request after the other
+and all at once, and writes the directories of 'vllm bench sweep serve_workload'. The two ends come first; the
+levels between them are spaced evenly over what the server did there. Further flags are those of 'sweep serve'.
+
+  benchtop sweep serve_workload --workload-var max_concurrency --bench-cmd 'vllm bench serve --model M'`
+
+func runSweepWorkload(env *environment, args []string) int {
+	o := newSweepOptions("serve_workload", sweepWorkloadText)
+	f := o.flags.Group("Workload")
+	variable := f.String("workload-var", sweep.RequestRate, "load to vary: "+sweep.RequestRate+" or "+sweep.MaxConcurrency)
+	levels := f.Int("workload-iters", 10, "loads in all, the two ends included")
+	err := o.parse(env, args)
+	var p usage.Problems
+	p.OneOf("workload-var", *variable, sweep.RequestRate, sweep.MaxConcurrency)
+	p.BadIf(*levels < 2, "--workload-iters %d: must be at least 2, for the two ends", *levels)
+	for _, it := range o.benches {
+		p.BadIf(it.Sets(*variable), "--bench-params: the entry %s sets %s, which --workload-var varies; remove it there", it, *variable)
+	}
+	if err := errors.Join(append(p, err)...); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	w := &sweep.Workload{Variable: *variable, Levels: *levels, Runs: o.runs, Prompts: promptsOf(o.client), DryRun: o.dryRun, Out: env.stdout}
+	b := &bench{lines: env.stderr}
+	var all []sweep.Combination
+	for _, pair := range o.pairs() {
+		all = append(all, w.Ends(pair)...)
+	}
+	if err := o.check(b, all); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	m := o.manifest(sweep.Setting{Flag: "workload-var", Value: *variable}, sweep.Setting{Flag: "workload-iters", Value: strconv.Itoa(*levels)})
+	so := o.options(env, b, m.ID())
+	so.Planned, so.Drive, so.Variable = w.Ends, w.Drive, *variable
+	return o.perform(env, m, b, so)
+}
+
+// promptsOf is the number of requests that a benchmark command asks for, as vLLM's sweep reads it.
+func promptsOf(client []string) int {
+	const unasked = 1000
+	for i, word := range client {
+		name, value, joined := strings.Cut(word, "=")
+		if !joined && i+1 < len(client) {
+			value = client[i+1]
+		}
+		if n, err := strconv.Atoi(value); err == nil && n > 0 && argv.Dashes(name) == "--num-prompts" {
+			return n
+		}
+	}
+	return unasked
+}

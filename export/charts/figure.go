@@ -157,7 +157,7 @@ func (f *Figure) axes(xTicks, yTicks int) (x, y axis) {
 		}
 	}
 	if labelled && f.X.Scale == Linear && xs.high > 0 { // room for labels right of the last point
-		xs.high *= 1.12
+		xs.high *= 1.2
 	}
 	return newAxis(f.X, xs, xTicks), newAxis(f.Y, ys, yTicks)
 }

@@ -68,7 +68,7 @@
       min: of.categories ? null : move(of.from), max: of.categories ? null : move(of.to),
       axisLine: { show: true, lineStyle: { color: quiet } }, axisTick: { show: true, lineStyle: { color: quiet } },
       splitLine: { show: true, lineStyle: { color: line, opacity: 0.6 } },
-      axisLabel: { color: quiet, hideOverlap: true, showMinLabel: of.from === 0 || null, showMaxLabel: false,
+      axisLabel: { color: quiet, hideOverlap: true, showMinLabel: of.from === 0, showMaxLabel: false,
         formatter: of.categories ? null : v => number(back(v)) },
       ...more,
     });

@@ -23,7 +23,8 @@ func (d *Drawing) PNG(w io.Writer, dpi float64) error {
 	if err != nil {
 		return err
 	}
-	return png.Encode(w, picture)
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	return encoder.Encode(w, picture)
 }
 
 func (d *Drawing) raster(dpi float64) (*image.RGBA, error) {

@@ -26,6 +26,11 @@ type bench struct {
 	failures bool
 }
 
+// warn prints a warning among the lines of the runs.
+func (b *bench) warn(format string, a ...any) {
+	fmt.Fprintf(b.lines, "benchtop: WARNING: %s\n", harmless(fmt.Sprintf(format, a...)))
+}
+
 // errCut is the error of a run that was ended before its time; its result holds what was measured until then.
 var errCut = errors.New("the run was cut short")
 

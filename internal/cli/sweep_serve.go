@@ -160,7 +160,8 @@ func (o *sweepOptions) pairs() (all []sweep.Combination) {
 }
 
 // check finds what is wrong with the commands of all combinations, without starting a server.
-func (o *sweepOptions) check(b *bench, all []sweep.Combination) error {
+func (o *sweepOptions) check(all []sweep.Combination) error {
+	var b bench
 	var p usage.Problems
 	var dirs []string
 	told := map[string]bool{}
@@ -229,35 +230,35 @@ func (o *sweepOptions) manifest(more ...sweep.Setting) *sweep.Manifest {
 	}
 }
 
-// options are those of the sweep, for a driver to be added.
-func (o *sweepOptions) options(env *environment, b *bench, id string) sweep.Options {
+// options are those of the sweep, for a driver to be added; its lines go to lines.
+func (o *sweepOptions) options(b *bench, lines io.Writer, id string) sweep.Options {
 	out := sweep.Options{
 		Title: "sweep " + o.kind, Dir: o.dir(), ID: id, Pairs: o.pairs(), Links: o.links, Runs: o.runs, Warmup: o.warmup,
-		Runner: &sweepRunner{o: o, bench: b, env: env}, ContinueOnError: o.goOn, DryRun: o.dryRun, Out: env.stdout,
+		Runner: &sweepRunner{o: o, bench: b, lines: lines}, ContinueOnError: o.goOn, DryRun: o.dryRun, Out: lines,
 	}
 	if len(o.serve) > 0 {
 		out.Servers = &sweep.Servers{
 			Command: func(it sweep.Item) []string { return launch.Hide(it.Apply(o.serve)) },
 			Start: func(ctx context.Context, it sweep.Item, log func(string)) (sweep.Server, error) {
-				return o.start(ctx, env, it, log)
+				return o.start(ctx, b, lines, it, log)
 			},
 		}
 	}
 	return out
 }
 
-func (o *sweepOptions) start(ctx context.Context, env *environment, it sweep.Item, log func(string)) (sweep.Server, error) {
+func (o *sweepOptions) start(ctx context.Context, b *bench, lines io.Writer, it sweep.Item, log func(string)) (sweep.Server, error) {
 	guard, err := guardCommand()
 	if err != nil {
 		return nil, err
 	}
 	command := it.Apply(o.serve)
 	if at, err := launch.AddressOf(command); err == nil && o.base.server.Target != nil && portOf(at) != portOf(o.base.server.Target.URL("")) {
-		env.warn([]string{fmt.Sprintf("the server command listens at %s, but --bench-cmd loads %s; give one of them another --port", at, o.base.server.Target)})
+		b.warn("the server command listens at %s, but --bench-cmd loads %s; give one of them another --port", at, o.base.server.Target)
 	}
 	both := log
 	if o.show {
-		both = func(line string) { log(line); fmt.Fprintln(env.stdout, line) }
+		both = func(line string) { log(line); fmt.Fprintln(lines, line) }
 	}
 	s, err := launch.Start(ctx, launch.Options{
 		Command: command, Env: []string{"VLLM_SERVER_DEV_MODE=1"}, Ready: time.Duration(o.ready) * time.Second, Log: both, Guard: guard,
@@ -276,16 +277,15 @@ func runSweepServe(env *environment, args []string) int {
 	if err := o.parse(env, args); err != nil {
 		return env.fail(exitUsage, err)
 	}
-	b := &bench{lines: env.stderr}
-	if err := o.check(b, o.pairs()); err != nil {
+	if err := o.check(o.pairs()); err != nil {
 		return env.fail(exitUsage, err)
 	}
 	m := o.manifest()
-	return o.perform(env, m, b, o.options(env, b, m.ID()))
+	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options { return o.options(b, lines, m.ID()) })
 }
 
-// perform runs a sweep, and returns the exit code.
-func (o *sweepOptions) perform(env *environment, m *sweep.Manifest, b *bench, so sweep.Options) int {
+// perform runs the sweep of the options that build makes, and returns the exit code.
+func (o *sweepOptions) perform(env *environment, m *sweep.Manifest, build func(b *bench, lines io.Writer) sweep.Options) int {
 	if err := m.Open(o.dir(), o.resume); err != nil {
 		return env.fail(exitUsage, err)
 	}
@@ -294,11 +294,8 @@ func (o *sweepOptions) perform(env *environment, m *sweep.Manifest, b *bench, so
 			return env.fail(exitFailed, err)
 		}
 	}
-	var outcome sweep.Outcome
-	err := untilStopped(func(ctx context.Context) (err error) {
-		outcome, err = sweep.New(so).Run(ctx)
-		return err
-	})
+	o.screen.plain = o.screen.plain || o.dryRun
+	outcome, err := env.performSweep(&o.screen, func(b *bench, lines io.Writer) *sweep.Sweep { return sweep.New(build(b, lines)) })
 	switch {
 	case o.dryRun && err == nil:
 		fmt.Fprintf(env.stdout, "Experiment will be saved at: %s\n", o.dir())
@@ -322,7 +319,7 @@ func (o *sweepOptions) perform(env *environment, m *sweep.Manifest, b *bench, so
 type sweepRunner struct {
 	o     *sweepOptions
 	bench *bench
-	env   *environment
+	lines io.Writer
 	told  bool // that caches stay
 }
 
@@ -363,7 +360,7 @@ func (s *sweepRunner) afterBench(ctx context.Context, at *target.Target) error {
 		return err
 	}
 	if !s.told {
-		s.env.warn([]string{"the server's caches stay between runs: " + err.Error()})
+		s.bench.warn("the server's caches stay between runs: %v", err)
 		s.told = true
 	}
 	return nil
@@ -372,9 +369,9 @@ func (s *sweepRunner) afterBench(ctx context.Context, at *target.Target) error {
 func (s *sweepRunner) afterCommand(ctx context.Context) error {
 	c := exec.CommandContext(ctx, s.o.after[0], s.o.after[1:]...)
 	c.WaitDelay = time.Second
-	c.Stdout, c.Stderr = io.Discard, s.env.stderr
+	c.Stdout, c.Stderr = io.Discard, s.bench.lines
 	if s.o.show {
-		c.Stdout = s.env.stdout
+		c.Stdout = s.lines
 	}
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	if err := c.Run(); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 
@@ -32,19 +33,21 @@ func runSweepWorkload(env *environment, args []string) int {
 	if err := errors.Join(append(p, err)...); err != nil {
 		return env.fail(exitUsage, err)
 	}
-	w := &sweep.Workload{Variable: *variable, Levels: *levels, Runs: o.runs, Prompts: promptsOf(o.client), DryRun: o.dryRun, Out: env.stdout}
-	b := &bench{lines: env.stderr}
+	w := &sweep.Workload{Variable: *variable, Levels: *levels, Runs: o.runs, Prompts: promptsOf(o.client), DryRun: o.dryRun}
 	var all []sweep.Combination
 	for _, pair := range o.pairs() {
 		all = append(all, w.Ends(pair)...)
 	}
-	if err := o.check(b, all); err != nil {
+	if err := o.check(all); err != nil {
 		return env.fail(exitUsage, err)
 	}
 	m := o.manifest(sweep.Setting{Flag: "workload-var", Value: *variable}, sweep.Setting{Flag: "workload-iters", Value: strconv.Itoa(*levels)})
-	so := o.options(env, b, m.ID())
-	so.Planned, so.Drive, so.Variable = w.Ends, w.Drive, *variable
-	return o.perform(env, m, b, so)
+	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
+		so := o.options(b, lines, m.ID())
+		w.Out = lines
+		so.Planned, so.Drive, so.Variable = w.Ends, w.Drive, *variable
+		return so
+	})
 }
 
 // promptsOf is the number of requests that a benchmark command asks for, as vLLM's sweep reads it.

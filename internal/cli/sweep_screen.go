@@ -18,8 +18,8 @@ import (
 )
 
 // performSweep performs a sweep: on a screen where there is a terminal to draw on, else with its lines on standard output. build makes it for a
-// way to perform runs and a place for its lines. A signal stops the sweep, and so does the loss of the terminal unless --on-hangup says otherwise;
-// the error is then a stoppedError.
+// way to perform runs and a place for its lines; from there to the end the environment's standard output and error are not the terminal that is drawn
+// on. A signal stops the sweep, and so does the loss of the terminal unless --on-hangup says otherwise; the error is then a stoppedError.
 func (e *environment) performSweep(o *screenOptions, build func(b *bench, lines io.Writer) *sweep.Sweep) (sweep.Outcome, error) {
 	signals := watchSignals()
 	defer signal.Stop(signals)
@@ -30,11 +30,11 @@ func (e *environment) performSweep(o *screenOptions, build func(b *bench, lines 
 		stop()
 		return sweep.Outcome{}, err
 	}
-	b, lines := &bench{lines: e.stderr}, e.stdout
+	b := &bench{lines: e.stderr}
 	if v != nil {
-		b, lines = &bench{lines: &v.held, show: v.show}, io.Discard
+		b = &bench{lines: &v.held, show: v.show}
 	}
-	s := build(b, lines)
+	s := build(b, e.stdout)
 	left := make(chan error, 1)
 	go func() { left <- v.run(ctx, s, goOn) }()
 	out, err := s.Run(ctx)
@@ -46,8 +46,8 @@ func (e *environment) performSweep(o *screenOptions, build func(b *bench, lines 
 		err = stoppedError{sig}
 	case errors.Is(why, tui.ErrTerminal) && errors.Is(err, sweep.ErrStopped):
 		err = stoppedError{syscall.SIGHUP}
-	case why != nil && !errors.Is(why, tui.ErrTerminal) && ctx.Err() == nil:
-		fmt.Fprintf(e.stderr, "benchtop: the screen failed, and the sweep ended without it: %s\n", why)
+	case why != nil && !errors.Is(why, tui.ErrTerminal) && sig == nil:
+		fmt.Fprintf(e.stderr, "benchtop: the screen failed, and the sweep went on without it: %s\n", why)
 	}
 	return out, err
 }
@@ -58,15 +58,20 @@ type sweepScreen struct {
 	recording *castFile
 	runs      chan *tui.Preparation // the latest run
 	held      heldLines
+
+	stdout, stderr io.Writer // those of the environment
 }
 
 func (e *environment) openSweepScreen(o *screenOptions) (v *sweepScreen, err error) {
 	if !o.dashboard(e) {
 		return nil, nil
 	}
-	v = &sweepScreen{options: o.options(nil, nil), runs: make(chan *tui.Preparation, 1)}
-	v.recording, err = o.recorded(&v.options)
-	return v, err
+	v = &sweepScreen{options: o.options(nil, nil), runs: make(chan *tui.Preparation, 1), stdout: e.stdout, stderr: e.stderr}
+	if v.recording, err = o.recorded(&v.options); err != nil {
+		return nil, err
+	}
+	e.stdout, e.stderr = io.Discard, &v.held
+	return v, nil
 }
 
 // show has the screen show the dashboard of a run. It does not wait.
@@ -102,6 +107,7 @@ func (v *sweepScreen) close(e *environment) {
 	if v == nil {
 		return
 	}
+	e.stdout, e.stderr = v.stdout, v.stderr
 	if v.recording != nil {
 		v.recording.Close()
 	}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/sweep"
+	"benchtop/internal/usage"
+)
+
+// experimentOptions say where the results of a sweep are kept, and how often each combination is measured.
+type experimentOptions struct {
+	outputDir, name string
+	runs            int
+	resume, dryRun  bool
+}
+
+func (o *experimentOptions) define(flags *argv.Flags, runs int) {
+	flags.Group("Parameters").IntVar(&o.runs, "num-runs", runs, "measurements of each combination")
+	f := flags.Group("Results")
+	f.StringVarP(&o.outputDir, "output-dir", "o", "results", "directory of all experiments")
+	f.StringVarP(&o.name, "experiment-name", "e", "", "directory of this experiment below it (default: the time)")
+	f.BoolVar(&o.resume, "resume", false, "continue the experiment of --experiment-name: measure only what is missing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be run, and run nothing")
+}
+
+// check finds what is wrong with the flags, and names an experiment that has no name.
+func (o *experimentOptions) check(p *usage.Problems) {
+	p.BadIf(o.runs < 1, "--num-runs %d: must be at least 1", o.runs)
+	p.BadIf(o.resume && o.name == "", "--resume: name the experiment to continue with --experiment-name")
+	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.'), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
+	if o.name == "" {
+		o.name = time.Now().Format("20060102_150405")
+	}
+}
+
+// dir is the directory of the experiment.
+func (o *experimentOptions) dir() string { return filepath.Join(o.outputDir, o.name) }
+
+// perform opens the directory of an experiment, runs its sweep, says what came of it, and returns the exit code.
+func (o *experimentOptions) perform(env *environment, m *sweep.Manifest, run func() (sweep.Outcome, error)) int {
+	if err := m.Open(o.dir(), o.resume); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	if !o.dryRun {
+		if err := m.Write(o.dir()); err != nil {
+			return env.fail(exitFailed, err)
+		}
+	}
+	outcome, err := run()
+	switch {
+	case o.dryRun && err == nil:
+		fmt.Fprintf(env.stdout, "Experiment will be saved at: %s\n", o.dir())
+		return exitFine
+	case err != nil:
+		code := env.failed(err)
+		if errors.Is(err, sweep.ErrStopped) {
+			code = exitAborted
+		}
+		env.say(fmt.Sprintf("%s; what was measured is in %s. Continue with the same command and --resume -e %s", outcome, o.dir(), o.name))
+		return code
+	}
+	fmt.Fprintf(env.stdout, "%s.\nExperiment has been saved at: %s\n", outcome, o.dir())
+	if outcome.Failed > 0 {
+		return exitFailed
+	}
+	return exitFine
+}
+
+// commandWords are the arguments of a subcommand in a command line, which has to be one of this program or of vLLM.
+func commandWords(words []string, name, advice string) ([]string, error) {
+	if len(words) == 0 {
+		return nil, errors.New("missing; " + advice)
+	}
+	program := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
+	switch {
+	case program == "benchtop" && len(words) > 1 && words[1] == name:
+		return words[2:], nil
+	case slices.Contains([]string{"vllm", "vllm-rs", "benchtop"}, program) && len(words) > 2 && words[1] == "bench" && words[2] == name:
+		return words[3:], nil
+	}
+	return nil, fmt.Errorf("%s is not the command that a sweep can run; %s", usage.Quote(strings.Join(words[:min(len(words), 3)], " ")), advice)
+}

@@ -42,15 +42,14 @@ also with --continue-on-error.`
 
 // sweepOptions are the flags that all sweeps of a server have in common, and the commands and parameters that they name.
 type sweepOptions struct {
+	experimentOptions
 	kind                     string
 	serveCmd, benchCmd       string
 	afterCmd                 string
 	serveParams, benchParams string
 	linkVars                 string
-	outputDir, experiment    string
-	ready, runs, warmup      int
-	show, dryRun             bool
-	resume, goOn             bool
+	ready, warmup            int
+	show, goOn               bool
 	screen                   screenOptions
 	flags                    argv.Flags
 
@@ -72,14 +71,10 @@ func newSweepOptions(kind, text string) *sweepOptions {
 	f.StringVar(&o.serveParams, "serve-params", "", "JSON file with parameters of the server")
 	f.StringVar(&o.benchParams, "bench-params", "", "JSON file with parameters of the benchmark")
 	f.StringVar(&o.linkVars, "link-vars", "", "leave out combinations in which these differ: SERVE_KEY=BENCH_KEY,…")
-	f.IntVar(&o.runs, "num-runs", 3, "measurements of each combination")
 	f.IntVar(&o.warmup, "warmup-num-prompts", 0, "requests of a run before those of each combination that is not counted")
+	o.experimentOptions.define(&o.flags, 3)
 	f = o.flags.Group("Results")
-	f.StringVarP(&o.outputDir, "output-dir", "o", "results", "directory of all experiments")
-	f.StringVarP(&o.experiment, "experiment-name", "e", "", "directory of this experiment below it (default: the time)")
-	f.BoolVar(&o.resume, "resume", false, "continue the experiment of --experiment-name: measure only what is missing")
 	f.BoolVar(&o.goOn, "continue-on-error", false, "write a failure down and go on with the next run")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be run, and run nothing")
 	o.defineScreen(o.flags.Group("Screen"))
 	return o
 }
@@ -104,7 +99,7 @@ func (o *sweepOptions) parse(env *environment, args []string) error {
 		return words
 	}
 	o.serve, o.after = split("serve-cmd", o.serveCmd), split("after-bench-cmd", o.afterCmd)
-	o.client, err = clientWords(split("bench-cmd", o.benchCmd))
+	o.client, err = commandWords(split("bench-cmd", o.benchCmd), "serve", "write 'vllm bench serve --model M …', or 'benchtop serve …'; the benchmark is this program's own")
 	p.Flag("bench-cmd", err)
 	o.servers, err = sweep.ReadItems(o.serveParams)
 	p.Flag("serve-params", err)
@@ -112,42 +107,18 @@ func (o *sweepOptions) parse(env *environment, args []string) error {
 	p.Flag("bench-params", err)
 	o.links, err = sweep.ParseLinks(o.linkVars)
 	p.Flag("link-vars", err)
-	p.BadIf(o.runs < 1, "--num-runs %d: must be at least 1", o.runs)
+	o.experimentOptions.check(&p)
 	p.BadIf(o.warmup < 0, "--warmup-num-prompts %d: must not be negative", o.warmup)
 	p.BadIf(o.ready < 1, "--server-ready-timeout %d: must be at least 1", o.ready)
 	p.BadIf(o.serveCmd == "" && o.serveParams != "", "--serve-params: parameters of a server need a --serve-cmd, since a server that runs already keeps its own")
-	p.BadIf(o.resume && o.experiment == "", "--resume: name the experiment to continue with --experiment-name")
-	p.BadIf(o.experiment != "" && (o.experiment != filepath.Base(o.experiment) || o.experiment[0] == '.'), "--experiment-name %s: expected the name of a directory", usage.Quote(o.experiment))
 	if err := errors.Join(p...); err != nil {
 		return usage.Wrap(err)
 	}
 	if err := sweep.CheckLinks(o.links, o.servers, o.benches); err != nil {
 		return usage.Wrap(err)
 	}
-	if o.experiment == "" {
-		o.experiment = time.Now().Format("20060102_150405")
-	}
 	return nil
 }
-
-// clientWords are the arguments of serve in the command line of a benchmark, which has to be one of this program or of vLLM.
-func clientWords(words []string) ([]string, error) {
-	const advice = "write 'vllm bench serve --model M …', or 'benchtop serve …'; the benchmark is this program's own"
-	if len(words) == 0 {
-		return nil, errors.New("missing; " + advice)
-	}
-	program := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
-	switch {
-	case program == "benchtop" && len(words) > 1 && words[1] == "serve":
-		return words[2:], nil
-	case slices.Contains([]string{"vllm", "vllm-rs", "benchtop"}, program) && len(words) > 2 && words[1] == "bench" && words[2] == "serve":
-		return words[3:], nil
-	}
-	return nil, fmt.Errorf("%s is no benchmark that a sweep can run; %s", usage.Quote(strings.Join(words[:min(len(words), 3)], " ")), advice)
-}
-
-// dir is the directory of the experiment.
-func (o *sweepOptions) dir() string { return filepath.Join(o.outputDir, o.experiment) }
 
 // pairs are the combinations of server and benchmark parameters.
 func (o *sweepOptions) pairs() (all []sweep.Combination) {
@@ -286,33 +257,10 @@ func runSweepServe(env *environment, args []string) int {
 
 // perform runs the sweep of the options that build makes, and returns the exit code.
 func (o *sweepOptions) perform(env *environment, m *sweep.Manifest, build func(b *bench, lines io.Writer) sweep.Options) int {
-	if err := m.Open(o.dir(), o.resume); err != nil {
-		return env.fail(exitUsage, err)
-	}
-	if !o.dryRun {
-		if err := m.Write(o.dir()); err != nil {
-			return env.fail(exitFailed, err)
-		}
-	}
 	o.screen.plain = o.screen.plain || o.dryRun
-	outcome, err := env.performSweep(&o.screen, func(b *bench, lines io.Writer) *sweep.Sweep { return sweep.New(build(b, lines)) })
-	switch {
-	case o.dryRun && err == nil:
-		fmt.Fprintf(env.stdout, "Experiment will be saved at: %s\n", o.dir())
-		return exitFine
-	case err != nil:
-		code := env.failed(err)
-		fmt.Fprintf(env.stderr, "benchtop: %s; what was measured is in %s. Continue with the same command and --resume -e %s\n", outcome, o.dir(), o.experiment)
-		if errors.Is(err, sweep.ErrStopped) {
-			return exitAborted
-		}
-		return code
-	}
-	fmt.Fprintf(env.stdout, "%s.\nExperiment has been saved at: %s\n", outcome, o.dir())
-	if outcome.Failed > 0 {
-		return exitFailed
-	}
-	return exitFine
+	return o.experimentOptions.perform(env, m, func() (sweep.Outcome, error) {
+		return env.performSweep(&o.screen, func(b *bench, lines io.Writer) *sweep.Sweep { return sweep.New(build(b, lines)) })
+	})
 }
 
 // sweepRunner performs the runs of a sweep of a server.

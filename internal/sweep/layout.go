@@ -16,6 +16,8 @@ type Combination struct {
 	Load string
 	// Place is the directory, where it is not that of vLLM's rule for these parameters.
 	Place string
+	// File is the file of its only run in the experiment's directory, where it has no directory of its own; Place stands for it then.
+	File string
 }
 
 // Dir is the combination's directory below that of the experiment, by vLLM's rule; "" for the experiment's own, without any parameters.

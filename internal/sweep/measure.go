@@ -77,6 +77,9 @@ func (s *Sweep) finish(c *cell) error {
 		s.say("[NO SUCCESSFUL MEASURED RUNS] leaving combination retryable")
 		return nil
 	}
+	if c.File != "" {
+		return s.writeTable()
+	}
 	return errors.Join(writeSummary(filepath.Join(s.o.Dir, c.Combination.Dir()), slices.Sorted(maps.Keys(c.records))), s.writeTable())
 }
 
@@ -121,6 +124,9 @@ func (s *Sweep) reuse(c *cell, number int) error {
 
 // Path is the file of a run of a combination.
 func (s *Sweep) Path(c Combination, number int) string {
+	if c.File != "" {
+		return filepath.Join(s.o.Dir, c.File)
+	}
 	return filepath.Join(s.o.Dir, c.Dir(), runFile(number))
 }
 

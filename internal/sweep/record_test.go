@@ -64,3 +64,58 @@ b, 'c'"
 		t.Errorf("got\n%s", got)
 	}
 }
+
+const suite = `{"defaults": {"qps_list": ["inf"], "server_parameters": {"dtype": "bfloat16"}, "client_parameters": {"num_prompts": 200}}, "tests": [
+  {"test_name": "serving_a", "server_environment_variables": {"X": 1}, "server_parameters": {"model": "m", "disable_log_stats": "", "tensor_parallel_size": 2},
+   "client_parameters": {"model": "m", "dataset_name": "random"}},
+  {"test_name": "serving_b", "qps_list": [1, 2.5], "max_concurrency_list": [4, 8], "server_parameters": {"model": "n", "dtype": "half"}, "client_parameters": {"model": "n", "num_prompts": 10}}]}`
+
+func TestSuite(t *testing.T) {
+	env := map[string]string{}
+	tests, problems := parseSuite([]byte(suite), func(name string) string { return env[name] })
+	if problems != nil || len(tests) != 2 {
+		t.Fatalf("%v, %v", tests, problems)
+	}
+	a, b := tests[0], tests[1]
+	if got := strings.Join(a.Server.Words(), " "); got != "--dtype bfloat16 --model m --disable-log-stats --tensor-parallel-size 2" || a.Env[0] != "X=1" {
+		t.Errorf("%s, %v", got, a.Env)
+	}
+	if a.Loads[0] != (SuiteLoad{"inf", 200, 0}) || a.Stem(a.Loads[0]) != "serving_a_qps_inf_concurrency_200" {
+		t.Errorf("%v", a.Loads)
+	}
+	if len(b.Loads) != 4 || b.Stem(b.Loads[3]) != "serving_b_qps_2.5_concurrency_8" || b.Loads[3].Item().String() != "request_rate=2.5, max_concurrency=8" {
+		t.Errorf("%v", b.Loads)
+	}
+	env = map[string]string{"TEST_SELECTOR": "_b$", "PROMPTS_PER_CONCURRENCY": "5", "MAX_NUM_PROMPTS": "30", "DTYPE_FILTER": "half", "MODEL_FILTER": "n"}
+	tests, problems = parseSuite([]byte(suite), func(name string) string { return env[name] })
+	if problems != nil || len(tests) != 1 || tests[0].Loads[0].Prompts != 20 || tests[0].Loads[1].Prompts != 30 {
+		t.Errorf("%v, %v", tests, problems)
+	}
+	for _, c := range []struct{ file, want string }{
+		{`3`, "expected a list of tests"},
+		{`[{}]`, "test 1 \"\": expected a test_name"},
+		{`[3]`, "test 1: a number instead"},
+		{`[{"test_name": "serving_a", "server_parameters": {"model": "m"}}]`, "the same model"},
+		{`[{"test_name": "serving_a", "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "expected a qps_list"},
+		{`[{"test_name": "serving_a", "qps_list": [0], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "0 is no rate"},
+		{`[{"test_name": "serving_a", "qps_list": [], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "the list is empty"},
+		{`[{"test_name": "serving_a", "qps_list": [1], "max_concurrency_list": ["x"], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "x is no number"},
+		{`[{"test_name": "serving_a", "server_parameters": []}]`, "expected an object"},
+		{`[]`, "no test is chosen"},
+	} {
+		if _, problems := parseSuite([]byte(c.file), func(string) string { return "" }); len(problems) == 0 || !strings.Contains(problems[0].Error(), c.want) {
+			t.Errorf("%s: %v", c.file, problems)
+		}
+	}
+}
+
+// Any suite gives tests, or an error.
+func FuzzSuite(f *testing.F) {
+	f.Add([]byte(suite))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		tests, problems := parseSuite(file, func(string) string { return "" })
+		if len(tests) == 0 && len(problems) == 0 {
+			t.Fatalf("%q: neither tests nor problems", file)
+		}
+	})
+}

@@ -51,11 +51,21 @@ class InProcess:
 
 
 def lines_of(figure):
-    """The panels of a figure: title, and the points of each line."""
+    """The panels of a figure: title, the points of each line, and the bands, as x with the lower and upper end."""
+    from matplotlib.collections import PolyCollection
+
     panels = {}
     for ax in figure.axes:
         lines = [line.get_xydata().tolist() for line in ax.get_lines() if len(line.get_xydata())]
-        panels[ax.get_title()] = sorted([[float(x), float(y)] for x, y in line] for line in lines)
+        bands = []
+        for collection in ax.collections:
+            if not isinstance(collection, PolyCollection):  # such as the points of plot_pareto
+                continue
+            ends = {}
+            for x, y in (v for path in collection.get_paths() for v in path.vertices):
+                ends.setdefault(float(x), set()).add(float(y))
+            bands += [[x, min(ys), max(ys)] for x, ys in ends.items() if max(ys) > min(ys)]
+        panels[ax.get_title()] = {"lines": sorted([[float(x), float(y)] for x, y in line] for line in lines), "bands": sorted(bands)}
     return panels
 
 
@@ -89,6 +99,10 @@ class Drawn:
         return {"figures": dict(self.figures), "said": said.getvalue(), "error": error}
 
 
+def lines(panel):
+    return [curve for curve in panel["curves"] or [] if curve["line"] and curve["points"]]
+
+
 def ours(benchtop, command, args):
     """What benchtop draws, from its pages."""
     with tempfile.TemporaryDirectory() as into:
@@ -101,9 +115,15 @@ def ours(benchtop, command, args):
                 page = open(os.path.join(folder, name), encoding="utf-8").read()
                 data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
                 figures[name.removesuffix(".html") + ".png"] = {
-                    panel["title"]: sorted(
-                        [[p["x"], p["y"]] for p in curve["points"]] for curve in panel["curves"] or [] if curve["line"] and curve["points"]
-                    )
+                    panel["title"]: {
+                        "lines": sorted([[p["x"], p["y"]] for p in curve["points"]] for curve in lines(panel)),
+                        "bands": sorted(
+                            [p["x"], p["y"] - p["spread"], p["y"] + p["spread"]]
+                            for curve in lines(panel)
+                            for p in curve["points"]
+                            if p.get("spread")
+                        ),
+                    }
                     for panel in data["panels"]
                 }
         return {"figures": figures, "said": run.stdout, "error": run.stderr.strip() if run.returncode else ""}
@@ -121,8 +141,11 @@ def undominated(figures):
     """Without the points of a front that another point dominates."""
     return {
         name: {
-            title: [[p for p in line if not any(q[0] >= p[0] and q[1] >= p[1] and q != p for q in line)] for line in lines]
-            for title, lines in panels.items()
+            title: {
+                "lines": [[p for p in line if not any(q[0] >= p[0] and q[1] >= p[1] and q != p for q in line)] for line in panel["lines"]],
+                "bands": [],
+            }
+            for title, panel in panels.items()
         }
         for name, panels in figures.items()
     }
@@ -160,8 +183,9 @@ def main():
         if not same and command == "plot_pareto" and close(undominated(theirs["figures"]), mine["figures"]):
             same, note = True, ", without the dominated points of vLLM's front"
         bad += not same
-        count = sum(len(line) for panels in theirs["figures"].values() for lines in panels.values() for line in lines)
-        print(f"{'same' if same else 'DIFFERS'}  {len(theirs['figures'])} figures, {count} points{note}: sweep {command} {' '.join(args)}")
+        count = sum(len(line) for panels in theirs["figures"].values() for panel in panels.values() for line in panel["lines"])
+        bands = sum(len(panel["bands"]) for panels in theirs["figures"].values() for panel in panels.values())
+        print(f"{'same' if same else 'DIFFERS'}  {len(theirs['figures'])} figures, {count} points, {bands} with a band{note}: sweep {command} {' '.join(args)}")
         if not same:
             print("  vllm    ", json.dumps(theirs)[:1000])
             print("  benchtop", json.dumps(mine)[:1000])

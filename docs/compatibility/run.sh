@@ -10,6 +10,7 @@
 #   docs/compatibility/run.sh argv                   which command lines both accept
 #   docs/compatibility/run.sh flags [rust]           vLLM's flags, as internal/cli/testdata/vllm_serve_flags.json has them for a test;
 #                                                    with rust those of its Rust client, of vllm_rs_serve_flags.json
+#   docs/compatibility/run.sh sweep [DIRECTORY]      the plots that both draw of a sweep: of DIRECTORY, or of one that benchtop runs first
 #
 # It needs Python 3.11 or later, Go, unzip, and PyPI. vLLM's package is loaded from there once (340 MB) and only the Python
 # files of its client are unpacked, outside the repository; torch and a GPU are not needed. VLLM chooses the version, SCRATCH
@@ -41,6 +42,9 @@ if [[ ${1:-all} =~ ^(all|datasets|record|requests|figures)$ ]] && ! "$SCRATCH/ve
   "$SCRATCH/venv/bin/pip" install --quiet transformers==5.20.2 tokenizers==0.23.3 jinja2==3.1.6 pandas==3.1.1 soundfile opencv-python-headless \
     datasets=="$DATASETS"
 fi
+if [[ ${1:-all} =~ ^(all|sweep)$ ]] && ! "$SCRATCH/venv/bin/python" -c 'import seaborn' 2>/dev/null; then
+  "$SCRATCH/venv/bin/pip" install --quiet pandas==3.1.1 matplotlib==3.11.2 seaborn==0.13.2
+fi
 "$SCRATCH/venv/bin/python" "$here/sharegpt.py" "$SCRATCH/sharegpt.json"
 (cd "$here/../.." && go build -o "$SCRATCH/arrivals" ./docs/compatibility/testdata/arrivals)
 if [ -z "${BENCHTOP:-}" ]; then
@@ -50,7 +54,20 @@ fi
 
 python=$SCRATCH/venv/bin/python
 echo "vllm $VLLM, $("$BENCHTOP" version 2>/dev/null || echo benchtop), $(date +%F), $(nproc) cores" >&2
+sweep() { # of a directory, or of a new one
+  local directory=${1:-$SCRATCH/out/sweep}
+  if [ -z "${1:-}" ]; then
+    rm -rf "$directory"
+    echo '[{"max_concurrency": 1, "random_output_len": 8}, {"max_concurrency": 4, "random_output_len": 8}, {"max_concurrency": 16, "random_output_len": 8},
+      {"max_concurrency": 1, "random_output_len": 32}, {"max_concurrency": 4, "random_output_len": 32}]' >"$SCRATCH/out/bench.json"
+    "$BENCHTOP" sweep serve --serve-cmd "'$BENCHTOP' simulate --port 18433" --bench-params "$SCRATCH/out/bench.json" --num-runs 2 \
+      --bench-cmd "vllm bench serve --port 18433 --dataset-name random --random-input-len 64 --num-prompts 24" \
+      -o "$(dirname "$directory")" -e "$(basename "$directory")" >/dev/null 2>"$directory.log" || { tail "$directory.log"; return 1; }
+  fi
+  "$python" "$here/plots.py" "$VLLM_SOURCES" "$directory" "$BENCHTOP"
+}
 case "${1:-all}" in
+  sweep) sweep "${2:-}" ;;
   argv) "$python" "$here/argv.py" ;;
   flags)
     if [ "${2:-}" = rust ]; then
@@ -66,6 +83,7 @@ case "${1:-all}" in
     "$python" "$here/compare.py" requests
     "$python" "$here/compare.py" faults
     "$python" "$here/compare.py" figures
+    sweep
     ;;
   *) "$python" "$here/compare.py" "$@" ;;
 esac

@@ -340,8 +340,9 @@ func (p *plotter) points(records []Record) (points []charts.Point) {
 // meanOf is the mean and the standard deviation of a sample, 0 for a single value.
 func meanOf(values []float64) (mean, deviation float64) {
 	for _, v := range values {
-		mean += v / float64(len(values))
+		mean += v - values[0] // so that equal values have exactly themselves as their mean, and no band
 	}
+	mean = values[0] + mean/float64(len(values))
 	if len(values) < 2 {
 		return mean, 0
 	}

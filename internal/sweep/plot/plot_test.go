@@ -238,6 +238,17 @@ func TestMissingFields(t *testing.T) {
 	}
 }
 
+func TestMean(t *testing.T) {
+	for _, c := range []struct {
+		values          []float64
+		mean, deviation float64
+	}{{[]float64{0.1, 0.1, 0.1}, 0.1, 0}, {[]float64{7}, 7, 0}, {[]float64{1, 3}, 2, math.Sqrt2}, {[]float64{2, 4, 4, 4, 5, 5, 7, 9}, 5, math.Sqrt(32.0 / 7)}} {
+		if mean, deviation := meanOf(c.values); mean != c.mean || deviation != c.deviation {
+			t.Errorf("%v: got %v and %v, want %v and %v", c.values, mean, deviation, c.mean, c.deviation)
+		}
+	}
+}
+
 func TestFieldsOfAPoint(t *testing.T) {
 	records := recordsOf(t, `[{"run_number": 0, "a": 1, "s": "x", "d": "u", "n": null, "m": 3}, {"run_number": 1, "a": 2, "s": "x", "d": "v", "n": null}]`)
 	got := fmt.Sprint(fieldsOf(records))

@@ -34,6 +34,10 @@ killed. Without --serve-cmd a server that runs already is loaded. The benchmark 
   benchtop sweep serve --serve-cmd 'vllm serve M' --serve-params serve.json \
     --bench-cmd 'vllm bench serve --model M --dataset-name random' --bench-params bench.json
 
+With --suite the commands come from a file of vLLM's performance suite, and NAME.json and NAME.commands are
+written for each rate and concurrency. The variables REMOTE_HOST, REMOTE_PORT, TEST_SELECTOR, MODEL_FILTER,
+DTYPE_FILTER, PROMPTS_PER_CONCURRENCY, MIN_NUM_PROMPTS, MAX_NUM_PROMPTS and DRY_RUN count as in its script.
+
 A parameter file is a list of objects, [{"max_num_seqs": 32}, …], or an object of named ones,
 {"small": {"max_num_seqs": 32}, …}. A key _benchmark_name names an entry of a list.
 
@@ -47,7 +51,7 @@ type sweepOptions struct {
 	serveCmd, benchCmd       string
 	afterCmd                 string
 	serveParams, benchParams string
-	linkVars                 string
+	linkVars, suite          string
 	ready, warmup            int
 	show, goOn               bool
 	screen                   screenOptions
@@ -93,6 +97,9 @@ func (o *sweepOptions) parse(env *environment, args []string) error {
 		return err
 	}
 	p := usage.Problems{err, noArguments("sweep "+o.kind, rest), o.screen.check()}
+	if o.suite != "" {
+		return errors.Join(p...)
+	}
 	split := func(flag, line string) []string {
 		words, err := argv.Split(line)
 		p.Flag(flag, err)
@@ -185,9 +192,6 @@ func (o *sweepOptions) benchArgs(r sweep.Run) []string {
 
 // manifest says how the experiment is made.
 func (o *sweepOptions) manifest(more ...sweep.Setting) *sweep.Manifest {
-	line := func(words []string) string {
-		return strings.TrimPrefix(strings.Join(argv.ShellWords(words), " "), "benchtop ")
-	}
 	var secrets []string
 	if o.base != nil {
 		secrets = o.base.server.Secrets()
@@ -195,35 +199,40 @@ func (o *sweepOptions) manifest(more ...sweep.Setting) *sweep.Manifest {
 	return &sweep.Manifest{
 		Version: version(), Kind: o.kind, Server: sweep.Params(o.servers), Bench: sweep.Params(o.benches),
 		Settings: append([]sweep.Setting{
-			{Flag: "serve-cmd", Value: line(launch.Hide(o.serve))}, {Flag: "bench-cmd", Value: line(argv.HideSecrets(o.client, secrets))},
-			{Flag: "after-bench-cmd", Value: line(argv.HideSecrets(o.after, nil))}, {Flag: "warmup-num-prompts", Value: strconv.Itoa(o.warmup)},
+			{Flag: "serve-cmd", Value: shellLine(launch.Hide(o.serve))}, {Flag: "bench-cmd", Value: shellLine(argv.HideSecrets(o.client, secrets))},
+			{Flag: "after-bench-cmd", Value: shellLine(argv.HideSecrets(o.after, nil))}, {Flag: "warmup-num-prompts", Value: strconv.Itoa(o.warmup)},
 		}, more...),
 	}
 }
 
 // options are those of the sweep, for a driver to be added; its lines go to lines.
-func (o *sweepOptions) options(b *bench, lines io.Writer, id string) sweep.Options {
-	out := sweep.Options{
+func (o *sweepOptions) options(r sweep.Runner, lines io.Writer, id string) sweep.Options {
+	return sweep.Options{
 		Title: "sweep " + o.kind, Dir: o.dir(), ID: id, Pairs: o.pairs(), Links: o.links, Runs: o.runs, Warmup: o.warmup,
-		Runner: &sweepRunner{o: o, bench: b, lines: lines}, ContinueOnError: o.goOn, DryRun: o.dryRun, Out: lines,
+		Runner: r, ContinueOnError: o.goOn, DryRun: o.dryRun, Out: lines,
 	}
+}
+
+// measured are the options of a sweep of the commands that the flags have.
+func (o *sweepOptions) measured(b *bench, lines io.Writer, id string) sweep.Options {
+	out := o.options(&sweepRunner{o: o, bench: b, lines: lines}, lines, id)
 	if len(o.serve) > 0 {
 		out.Servers = &sweep.Servers{
 			Command: func(it sweep.Item) []string { return launch.Hide(it.Apply(o.serve)) },
 			Start: func(ctx context.Context, it sweep.Item, log func(string)) (sweep.Server, error) {
-				return o.start(ctx, b, lines, it, log)
+				return o.start(ctx, b, lines, it.Apply(o.serve), nil, log)
 			},
 		}
 	}
 	return out
 }
 
-func (o *sweepOptions) start(ctx context.Context, b *bench, lines io.Writer, it sweep.Item, log func(string)) (sweep.Server, error) {
+// start starts a server command with variables of its own.
+func (o *sweepOptions) start(ctx context.Context, b *bench, lines io.Writer, command, variables []string, log func(string)) (sweep.Server, error) {
 	guard, err := guardCommand()
 	if err != nil {
 		return nil, err
 	}
-	command := it.Apply(o.serve)
 	if at, err := launch.AddressOf(command); err == nil && o.base.server.Target != nil && portOf(at) != portOf(o.base.server.Target.URL("")) {
 		b.warn("the server command listens at %s, but --bench-cmd loads %s; give one of them another --port", at, o.base.server.Target)
 	}
@@ -232,7 +241,7 @@ func (o *sweepOptions) start(ctx context.Context, b *bench, lines io.Writer, it 
 		both = func(line string) { log(line); fmt.Fprintln(lines, line) }
 	}
 	s, err := launch.Start(ctx, launch.Options{
-		Command: command, Env: []string{"VLLM_SERVER_DEV_MODE=1"}, Ready: time.Duration(o.ready) * time.Second, Log: both, Guard: guard,
+		Command: command, Env: append([]string{"VLLM_SERVER_DEV_MODE=1"}, variables...), Ready: time.Duration(o.ready) * time.Second, Log: both, Guard: guard,
 	})
 	if err != nil {
 		return nil, err
@@ -245,14 +254,18 @@ func portOf(base string) string { return base[strings.LastIndexByte(base, ':')+1
 
 func runSweepServe(env *environment, args []string) int {
 	o := newSweepOptions("serve", sweepServeText)
+	o.flags.Group("Commands").StringVar(&o.suite, "suite", "", "run the tests of this file of vLLM's performance suite, such as serving-tests.json")
 	if err := o.parse(env, args); err != nil {
 		return env.fail(exitUsage, err)
+	}
+	if o.suite != "" {
+		return o.runSuite(env)
 	}
 	if err := o.check(o.pairs()); err != nil {
 		return env.fail(exitUsage, err)
 	}
 	m := o.manifest()
-	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options { return o.options(b, lines, m.ID()) })
+	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options { return o.measured(b, lines, m.ID()) })
 }
 
 // perform runs the sweep of the options that build makes, and returns the exit code.

@@ -43,7 +43,7 @@ func runSweepWorkload(env *environment, args []string) int {
 	}
 	m := o.manifest(sweep.Setting{Flag: "workload-var", Value: *variable}, sweep.Setting{Flag: "workload-iters", Value: strconv.Itoa(*levels)})
 	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
-		so := o.options(b, lines, m.ID())
+		so := o.measured(b, lines, m.ID())
 		w.Out = lines
 		so.Planned, so.Drive, so.Variable = w.Ends, w.Drive, *variable
 		return so

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/files"
+	"benchtop/internal/launch"
+	"benchtop/internal/pyjson"
+	"benchtop/internal/sweep"
+	"benchtop/internal/usage"
+)
+
+// suite runs the tests of a file of vLLM's performance suite: a pair of files for each load, NAME.json and NAME.commands, in the
+// experiment's directory.
+type suite struct {
+	*sweepOptions
+	tests  map[string]sweep.Test
+	remote []string // address of a server that runs already, as flags of the client
+	gpus   string
+	all    []sweep.Combination
+	loads  map[string]sweep.SuiteLoad // by the combination's directory
+}
+
+// runSuite performs the suite of --suite. The variables of the suite's script that choose tests, requests and a remote server count.
+func (o *sweepOptions) runSuite(env *environment) int {
+	var p usage.Problems
+	for _, f := range []string{"serve-cmd", "bench-cmd", "after-bench-cmd", "serve-params", "bench-params", "link-vars", "warmup-num-prompts"} {
+		p.BadIf(o.flags.All().Changed(f), "--%s: the file of --suite has the commands and parameters", f)
+	}
+	if !o.flags.All().Changed("num-runs") {
+		o.runs = 1
+	}
+	p.BadIf(o.runs != 1, "--num-runs %d: a suite measures each load once", o.runs)
+	o.experimentOptions.check(&p)
+	o.dryRun = o.dryRun || truthy(os.Getenv("DRY_RUN"))
+	tests, err := sweep.ReadSuite(o.suite, os.Getenv)
+	p.Flag("suite", err)
+	if len(p) > 0 {
+		return env.fail(exitUsage, errors.Join(p...))
+	}
+	if truthy(os.Getenv("ENABLE_ADAPTIVE_CONCURRENCY")) {
+		env.warn([]string{"ENABLE_ADAPTIVE_CONCURRENCY is not followed: 'benchtop sweep serve_sla' searches for the highest concurrency"})
+	}
+	s := &suite{sweepOptions: o, tests: map[string]sweep.Test{}, loads: map[string]sweep.SuiteLoad{}}
+	if host := os.Getenv("REMOTE_HOST"); host != "" {
+		s.remote = []string{"--host", host}
+		if port := os.Getenv("REMOTE_PORT"); port != "" {
+			s.remote = append(s.remote, "--port", port)
+		}
+	}
+	for _, t := range tests {
+		s.add(t)
+	}
+	if err := s.check(); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	s.gpus = gpuNames()
+	file, err := os.ReadFile(o.suite)
+	if err != nil {
+		return env.fail(exitFailed, err)
+	}
+	m := &sweep.Manifest{Version: version(), Kind: "serve --suite", Settings: []sweep.Setting{
+		{Flag: "suite", Value: string(file)}, {Flag: "remote", Value: strings.Join(s.remote, " ")}}}
+	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
+		so := o.options(&suiteRunner{s, b}, lines, m.ID())
+		so.Title, so.Pairs = "sweep serve --suite", s.all
+		if s.remote == nil {
+			so.Servers = s.servers(b, lines)
+		}
+		return so
+	})
+}
+
+func truthy(v string) bool { return v != "" && v != "0" }
+
+func (s *suite) add(t sweep.Test) {
+	s.tests[t.Name] = t
+	server := sweep.Item{}.With("_benchmark_name", string(pyjson.AppendString(nil, t.Name)))
+	for _, l := range t.Loads {
+		stem := t.Stem(l)
+		s.loads[stem] = l
+		s.all = append(s.all, sweep.Combination{Server: server, Bench: l.Item(), Place: stem, File: stem + ".json"})
+	}
+}
+
+// check finds what is wrong with all commands.
+func (s *suite) check() error {
+	var p usage.Problems
+	var b bench
+	var dirs []string
+	for _, c := range s.all {
+		dirs = append(dirs, c.File)
+		base, err := b.parse(s.client(sweep.Run{Combination: c, Path: filepath.Join(s.dir(), c.File)}))
+		if err != nil {
+			p.Bad("%s: %w", c.Place, err)
+		} else if s.base == nil {
+			s.base = base
+		}
+	}
+	if s.remote == nil {
+		if _, err := exec.LookPath("vllm"); err != nil {
+			p.Bad("--suite starts servers by 'vllm serve': %w; set REMOTE_HOST to load one that runs already", err)
+		}
+	}
+	return errors.Join(append(p, sweep.CheckNames(dirs))...)
+}
+
+func (s *suite) test(c sweep.Combination) sweep.Test { return s.tests[c.Server.Name()] }
+
+// server is the command of a test's server.
+func (s *suite) server(t sweep.Test) []string {
+	params := slices.Clone(t.Server)
+	for i, m := range params {
+		if m.Name == "model" {
+			params = slices.Delete(params, i, i+1)
+			break
+		}
+	}
+	return append([]string{"vllm", "serve", t.Model}, params.Words()...)
+}
+
+// client are the arguments of serve for a run, in the order of the suite's script.
+func (s *suite) client(r sweep.Run) []string {
+	t, l := s.test(r.Combination), s.loads[r.Place]
+	args := []string{"--save-result", "--result-dir", filepath.Dir(r.Path), "--result-filename", filepath.Base(r.Path), "--request-rate", l.Rate,
+		"--max-concurrency", fmt.Sprint(l.Concurrency)}
+	params := t.Client
+	if l.Prompts > 0 {
+		params = params.With("num_prompts", fmt.Sprint(l.Prompts))
+	}
+	var metadata []string
+	for _, key := range []string{"tensor_parallel_size", "compilation_config.mode", "optimization_level"} {
+		if v := t.Server.Get(key); v != nil {
+			metadata = append(metadata, key+"="+pyjson.Str(v))
+		}
+	}
+	if metadata != nil {
+		args = append(append(args, "--metadata"), metadata...)
+	}
+	return slices.Concat(args, params.Words(), s.remote)
+}
+
+func (s *suite) servers(b *bench, lines io.Writer) *sweep.Servers {
+	command := func(it sweep.Item) []string { return s.server(s.tests[it.Name()]) }
+	return &sweep.Servers{
+		Command: func(it sweep.Item) []string { return launch.Hide(command(it)) },
+		Start: func(ctx context.Context, it sweep.Item, log func(string)) (sweep.Server, error) {
+			return s.start(ctx, b, lines, command(it), s.tests[it.Name()].Env, log)
+		},
+	}
+}
+
+// suiteRunner performs the runs of a suite. It resets no caches, as the suite's script does not.
+type suiteRunner struct {
+	*suite
+	bench *bench
+}
+
+// Lines are the commands of a run.
+func (s *suiteRunner) Lines(r sweep.Run) []string {
+	return []string{"Test: " + r.Place, "Client command: " + s.clientLine(r)}
+}
+
+func (s *suiteRunner) clientLine(r sweep.Run) string {
+	return "vllm bench serve " + shellLine(argv.HideSecrets(s.client(r), s.base.server.Secrets()))
+}
+
+// shellLine are words quoted for a shell.
+func shellLine(words []string) string { return strings.Join(argv.ShellWords(words)[1:], " ") }
+
+// Run measures, and writes the commands down beside the result.
+func (s *suiteRunner) Run(ctx context.Context, r sweep.Run) error {
+	if err := s.bench.Run(ctx, s.client(r)); err != nil {
+		return err
+	}
+	return files.Write(strings.TrimSuffix(r.Path, ".json")+".commands", func(w io.Writer) error {
+		out := json.NewEncoder(w)
+		out.SetEscapeHTML(false)
+		out.SetIndent("", "  ")
+		return out.Encode(struct {
+			Server string `json:"server_command"`
+			Client string `json:"client_command"`
+			GPU    string `json:"gpu_type"`
+		}{shellLine(launch.Hide(s.server(s.test(r.Combination)))), s.clientLine(r), s.gpus})
+	})
+}
+
+// gpuNames are the names of the GPUs, a line each, as the suite has them; CPU without any.
+func gpuNames() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	names, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name", "--format=csv,noheader").Output()
+	if text := strings.TrimSpace(string(names)); err == nil && text != "" {
+		return text
+	}
+	return "CPU"
+}

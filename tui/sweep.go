@@ -177,6 +177,9 @@ func (m *sweepModel) resize(w, h int) {
 func (m *sweepModel) takeSnapshot(s *grid.Snapshot) tea.Cmd {
 	before := m.latest
 	m.latest = s
+	if m.run != nil && s.Current >= 0 { // a run may be here before the snapshot that has it
+		m.run.Within = m.place()
+	}
 	if s.Notice != before.Notice {
 		m.notify(s.Notice)
 	}
@@ -209,7 +212,7 @@ func (m *sweepModel) ring(s *grid.Snapshot) tea.Cmd {
 func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	o := m.Screen
 	o.Preparation, o.Quiet, o.Exit, o.ReadOnly = p, true, false, true // a load changed by hand is not that of the combination
-	o.Within = fmt.Sprintf("sweep %d/%d", m.latest.Current+1, len(m.latest.Cells))
+	o.Within = m.place()
 	before := m.run
 	m.run = m.dashboard(o)
 	m.run.resized = nil // the screen tells its size itself
@@ -220,6 +223,11 @@ func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	m.run.resize(m.w, m.h)
 	m.show()
 	return within(m.run, m.run.Init())
+}
+
+// place names the combination in progress for its dashboard.
+func (m *sweepModel) place() string {
+	return fmt.Sprintf("sweep %d/%d", m.latest.Current+1, len(m.latest.Cells))
 }
 
 // tell gives the dashboard a message.
@@ -310,6 +318,9 @@ func (m *sweepModel) view() *panels.SweepView {
 	v := panels.NewSweepView(m.shown, m.list)
 	v.Stopping, v.Pulse, v.Scroll, v.Raster = m.stopping, m.ticks/m.perFrame%2 == 0, m.scroll, &m.raster
 	v.Slower = m.limiter.Sign(m.Screen.ASCII)
+	if m.run != nil && m.run.prep == nil && !m.over() {
+		v.Run = m.run.latest
+	}
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/metrics"
 	"benchtop/metrics/grid"
 	"benchtop/tui/chart"
 	"benchtop/tui/number"
@@ -19,6 +20,8 @@ type SweepView struct {
 	// Stopping says that the user stopped the sweep, Pulse turns with every other frame, Slower says how much less often panels are drawn.
 	Stopping, Pulse bool
 	Slower          string
+	// Run is the run in progress; nil before its first request.
+	Run *metrics.Snapshot
 	// Scroll is how many lines of the server's log are below the panel.
 	Scroll int
 	Raster *chart.Raster

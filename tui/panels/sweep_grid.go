@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"benchtop/metrics/grid"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -285,6 +286,10 @@ func (v *SweepView) drawDetail(c screen.Canvas) {
 		}
 	}
 	y = v.drawRuns(c, y, r)
+	if v.Run != nil && r == v.current() && y < c.H {
+		v.drawProgress(c.Sub(0, y, c.W, 1))
+		y++
+	}
 	if r.measured {
 		drawTypical(c.Sub(0, y, c.W, c.H-y), r)
 	}
@@ -320,6 +325,16 @@ func (v *SweepView) drawRuns(c screen.Canvas, y int, r *sweepCell) int {
 		}
 	}
 	return y
+}
+
+// drawProgress shows how far the run in progress is.
+func (v *SweepView) drawProgress(c screen.Canvas) {
+	x := c.Print(0, 0, "now", screen.Label) + 4
+	if part, ok := portion(v.Run); ok && c.W >= 40 {
+		chart.Bar(c.Sub(x, 0, 16, 1), part)
+		x += 17
+	}
+	c.Spans(x, 0, progress(v.Run, v.Run.State))
 }
 
 func runFigure(n *grid.Run, v float64, write func(float64) string) screen.Span {

@@ -1,0 +1,82 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"benchtop/tui"
+)
+
+// A sweep on a terminal: its grid, the dashboard of its run and the way back, and every way out leaves the finished runs, no server, and a
+// terminal as it was.
+func TestSweepOnATerminal(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		leave func(x *terminal)
+		code  int
+	}{
+		{"q", func(x *terminal) { x.press("q"); x.wait("Stop the sweep"); x.press("y") }, exitAborted},
+		{"SIGTERM", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGTERM) }, exitTerminated},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			port := unused(t)
+			x := open(t, 120, 40, fmt.Sprintf(`printf '[{"num_prompts": 2}, {"num_prompts": 5000}]' >bench.json; "$BENCHTOP" sweep serve -e own --num-runs 1 `+
+				`--bench-params bench.json --serve-cmd "$BENCHTOP simulate --port %s" --bench-cmd 'benchtop serve --base-url http://127.0.0.1:%[1]s `+
+				`--max-concurrency 1 `+shortPrompts+`'; code=$?; stty -a; (exit $code)`, port))
+			x.wait("combinations 1/2")
+			x.wait("o dashboard")
+			x.press("o")
+			x.wait("[1 Overview]")
+			x.wait("sweep 2/2")
+			x.press("q")
+			x.wait("combinations 1/2")
+			c.leave(x)
+			if code := x.ended(); code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			shown := x.history()
+			for _, want := range []string{" icanon", " echo ", "--resume"} {
+				if !strings.Contains(shown, want) {
+					t.Errorf("%q is not on the normal screen afterwards:\n%s", want, shown)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(x.dir, "results", "own", "BENCH--num_prompts=2", "run=0.json")); err != nil {
+				t.Error(err)
+			}
+			if l, err := net.Listen("tcp", "127.0.0.1:"+port); err != nil {
+				t.Errorf("the server is still there: %v", err)
+			} else {
+				l.Close()
+			}
+		})
+	}
+}
+
+// The screen gets the latest run, and nobody waits for the screen. Lines that repeat are held once.
+func TestSweepScreenHolds(t *testing.T) {
+	v := &sweepScreen{runs: make(chan *tui.Preparation, 1)}
+	first, second := tui.NewPreparation(), tui.NewPreparation()
+	v.show(first)
+	v.show(second)
+	if got := <-v.runs; got != second {
+		t.Error("the screen gets an older run")
+	}
+	for range 3 {
+		fmt.Fprintln(&v.held, "benchtop: warning: one")
+	}
+	_, _ = io.WriteString(&v.held, "two\nthree\n")
+	var out strings.Builder
+	v.held.print(&out)
+	if want := "benchtop: warning: one\ntwo\nthree\n"; out.String() != want {
+		t.Errorf("held %q, want %q", out.String(), want)
+	}
+}

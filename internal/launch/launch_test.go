@@ -424,3 +424,28 @@ func marked(mark string) (found []int) {
 	}
 	return found
 }
+
+// A guard whose parent reads nothing any more ends the descendants of a command that ended first.
+func TestGuardUnheard(t *testing.T) {
+	t.Parallel()
+	mark := fmt.Sprintf("mark-%d-unheard", os.Getpid())
+	heard, says, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = heard.Close()
+	c := exec.Command(os.Args[0], GuardCommand, "10ms", os.Args[0], "server", mark, "daemon", "exit=0")
+	c.Env = append(os.Environ(), playing+"=1", "MARK="+mark)
+	c.Stdout = says
+	lifeline, _ := c.StdinPipe()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer lifeline.Close()
+	_ = says.Close()
+	_ = c.Wait()
+	for _, pid := range marked(mark) {
+		t.Errorf("process %d is alive", pid)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}

@@ -58,3 +58,36 @@ func TestResetPrefixCache(t *testing.T) {
 		})
 	}
 }
+
+// All caches are emptied; a server without one of the later ones has done enough, and one that cannot empty it is told.
+func TestResetCaches(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		answers map[string]int // status by path, 200 for others
+		fails   string
+	}{
+		{"all", nil, ""},
+		{"no encoder", map[string]int{"/reset_encoder_cache": 404, "/reset_mm_cache": 405}, ""},
+		{"no prefix cache", map[string]int{"/reset_prefix_cache": 404}, "it has no /reset_prefix_cache (404); vLLM offers"},
+		{"broken", map[string]int{"/reset_mm_cache": 500}, "/reset_mm_cache: 500"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked := ""
+			client := &http.Client{Transport: answering(func(r *http.Request) (*http.Response, error) {
+				asked += r.Method + r.URL.Path + " "
+				status, known := c.answers[r.URL.Path]
+				if !known {
+					status = http.StatusOK
+				}
+				return &http.Response{StatusCode: status, Status: "500 x", Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
+			})}
+			err := ResetCaches(t.Context(), client, "http://server")
+			if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), c.fails)) {
+				t.Errorf("error %v, want %q", err, c.fails)
+			}
+			if want := "POST/reset_prefix_cache POST/reset_mm_cache POST/reset_encoder_cache "; c.fails == "" && asked != want {
+				t.Errorf("asked %s", asked)
+			}
+		})
+	}
+}

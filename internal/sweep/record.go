@@ -150,22 +150,15 @@ func (r Record) users() float64 {
 	return math.NaN()
 }
 
-// gpus is the product of the parallel sizes.
+// gpus is the number of GPUs by the parallel sizes.
 func (r Record) gpus() float64 {
-	n := 1.0
-	for _, names := range [][2]string{{"tensor-parallel-size", "tp"}, {"pipeline-parallel-size", "pp"}, {"data-parallel-size", "dp"}} {
-		n *= r.size(names)
-	}
-	return n
-}
-
-func (r Record) size(names [2]string) float64 {
-	for _, name := range names {
+	n, _ := grid.GPUs(func(key string) float64 {
 		for _, m := range r.Item {
-			if v := (Record{Item{m}}).Number(m.Name); dashed(m.Name) == name && v > 0 {
-				return v
+			if dashed(m.Name) == dashed(key) {
+				return r.Number(m.Name)
 			}
 		}
-	}
-	return 1
+		return math.NaN()
+	})
+	return n
 }

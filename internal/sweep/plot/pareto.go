@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -37,9 +38,6 @@ const (
 	usersKey   = "user_count_estimate"
 	gpusKey    = "gpu_count"
 )
-
-// parallel are the fields whose product is the number of GPUs, each in its spellings.
-var parallel = [][]string{{"tensor_parallel_size", "tp"}, {"pipeline_parallel_size", "pp"}, {"data_parallel_size", "dp"}}
 
 // NewPareto computes the points of all records, one for each run, and their front.
 func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
@@ -154,16 +152,10 @@ func (r *Record) gpus(key string) (n float64, said bool, err error) {
 			return n, true, err
 		}
 	}
-	n = 1
-	for _, keys := range parallel {
-		size, err := r.count(keys...)
-		if err != nil {
-			return 0, false, err
-		}
-		said = said || !math.IsNaN(size)
-		if size > 0 {
-			n *= size
-		}
-	}
-	return n, said, nil
+	n, said = grid.GPUs(func(field string) float64 {
+		size, trouble := r.count(field)
+		err = errors.Join(err, trouble)
+		return size
+	})
+	return n, said, err
 }

@@ -99,7 +99,7 @@ func TestAnswer(t *testing.T) {
 		{"no load within SLO; saturates at ~38 req/s (p99 TTFT 0.41 s -> none succeeded); client p99 send delay 0.3 ms",
 			rampReport(), func(r *metrics.Report) {
 				r.Answer.Within = false
-				r.Levels[2] = metrics.LoadLevel{Offered: 42, Requests: 9, Good: 8}
+				r.Levels[2] = metrics.LoadLevel{Offered: 42, Requests: 9, Good: 8, Standing: metrics.LevelMissed}
 			}},
 		{"within SLO up to 42 req/s; no saturation up to 42 req/s (p99 TTFT up to 2.10 s); client p99 send delay 0.3 ms",
 			rampReport(), func(r *metrics.Report) {

@@ -169,7 +169,7 @@ func TestAnswerOfASearch(t *testing.T) {
 		}},
 		{"within SLO up to 34 req/s; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Confidence = false, metrics.Unsaid() }},
 		{"no load within SLO; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {
-			r.Answer.Within, r.Levels[0].Requests = false, 9
+			r.Answer.Within, r.Levels[0].Standing = false, metrics.LevelMissed
 		}},
 	} {
 		r := rampReport()

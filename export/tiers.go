@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -29,8 +28,8 @@ func Tiers(w io.Writer, r metrics.Report) error {
 	return t.Flush()
 }
 
-// highestLoad is the highest load within the objectives, of each tier where there are several. It is empty if all requests of all levels were
-// good but none of the levels had enough of them.
+// highestLoad is the highest load within the objectives, of each tier where there are several. It is empty where no level had
+// enough requests for a verdict.
 func highestLoad(r *metrics.Report) string {
 	switch text := highestOf(r, 0, false); {
 	case len(r.Plan.Tiers) > 1:
@@ -68,13 +67,13 @@ func highestOf(r *metrics.Report, tier int, brief bool) string {
 		return ""
 	}
 	a := r.Answer.Tier(tier)
-	switch {
-	case a.Within:
-	case slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return !l.Tier(tier).Standing.Evidence() }):
-		return unknownLoad
-	case slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { of := l.Tier(tier); return of.Good < of.Requests }):
-		return noLoad
-	default:
+	if !a.Within {
+		switch missed, unknown := metrics.NotWithin(r.Levels, tier); {
+		case unknown:
+			return unknownLoad
+		case missed != nil:
+			return noLoad
+		}
 		return ""
 	}
 	text := loadText(a.Highest, r.Answer.Users)

@@ -37,9 +37,12 @@ func TestAnswerOfTiers(t *testing.T) {
 	if got, want := Answer(r), "within SLO gold 20 req/s, silver 39.8 req/s, none-such none, bronze 79.6 req/s or more"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	r.Levels[1].Others[1].Standing = metrics.LevelLimited
-	if got := highestOf(&r, 2, false); got != unknownLoad {
-		t.Errorf("a tier with a limited level and nothing within: %q", got)
+	for level, want := range []string{unknownLoad, noLoad} { // the client limited the lowest load, or a higher one than that which missed
+		r = reportOfTiers()
+		r.Levels[level].Others[1].Standing = metrics.LevelLimited
+		if got := highestOf(&r, 2, false); got != want {
+			t.Errorf("level %d limited: %q, want %q", level, got, want)
+		}
 	}
 	r = reportOfTiers()
 	r.Plan.Tiers, r.Answer.Others = r.Plan.Tiers[:1], nil

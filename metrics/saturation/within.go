@@ -34,6 +34,8 @@ func (l *Levels) standing(v *level, tier int) metrics.Standing {
 		return metrics.LevelOpen
 	case searched && told.Within:
 		return metrics.LevelWithin
+	case !searched && of.Requests < fewestRequests:
+		return metrics.LevelOpen
 	case !l.plan.Enough(share):
 		return metrics.LevelMissed
 	case searched:

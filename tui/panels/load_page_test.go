@@ -161,7 +161,7 @@ func TestStageRows(t *testing.T) {
 		}
 	}
 	check("by the plan",
-		"00:00 8 req/s 8.0 8.0 100ms 90.0% !", "00:10 16 req/s 16 8.0 201ms 80.0% !", "00:20 32 req/s 32 8.0 303ms 70.0% ! now",
+		"00:00 8 req/s 8.0 8.0 100ms 90.0%", "00:10 16 req/s 16 8.0 201ms 80.0%", "00:20 32 req/s 32 8.0 303ms 70.0%  now",
 		"00:30 64 req/s – – – –")
 	s.Levels = []metrics.LoadLevel{
 		{From: 0, To: 10 * time.Second, Offered: 8, Requests: 80, Good: 80, Sent: 8, Done: 7.9, TTFTp99: 90, Completed: 1, Standing: metrics.LevelWithin},

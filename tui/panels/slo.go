@@ -248,6 +248,9 @@ var sloPanel = Panel{name: "slo", title: sloTitle, draw: drawSLO}
 
 func sloTitle(v *View, _, h int) []screen.Span {
 	out, p, objectives := heading{screen.Strong.Span("SLO")}, v.plan(), len(v.ShownObjectives()) > 0
+	if tiers := v.tiers(); len(tiers) > 1 {
+		out.when(objectives, screen.Text, " ", tiers[0].Name) // the objectives are those of the first
+	}
 	out.when(objectives, screen.Text, " ", v.scope())
 	// The stages' share counts the wait for a slot, these do not.
 	out.when(objectives && p.MaxConcurrency > 0 && !p.ClosedLoop(), screen.Label, " · from sent")

@@ -102,7 +102,7 @@ func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
 		planned.name, planned.w = "planned", 11
 		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(loadName(r.Offered, r.Users)) }
 	}
-	return table[stageRow]{
+	all := table[stageRow]{
 		{"from", 6, func(r stageRow) screen.Span { return screen.Label.Span(number.Clock(r.From)) }, 3},
 		planned,
 		{"sent/s", 7, func(r stageRow) screen.Span { return rateCell(r.Sent) }, 2},
@@ -110,8 +110,46 @@ func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
 		{v.firstWait().Naming().Title + " p99", 9, func(r stageRow) screen.Span {
 			return screen.Text.Span(orDash(r.TTFTp99 > 0, number.Latency, number.Seconds(r.TTFTp99/1000)))
 		}, 0},
-		{"% in SLO", 8, func(r stageRow) screen.Span { return cell(orDash(!math.IsNaN(r.within), percent, r.within)) }, 0},
-	}.fit(w - stageNotesWidth)
+	}
+	tiers := v.tiers()
+	if len(tiers) < 2 {
+		all = append(all, column[stageRow]{"% in SLO", 8, func(r stageRow) screen.Span { return cell(orDash(!math.IsNaN(r.within), percent, r.within)) }, 0})
+		return all.fit(w - stageNotesWidth)
+	}
+	for i, tier := range tiers {
+		all = append(all, column[stageRow]{screen.Shorten(tier.Name, tierWidth-1), tierWidth, func(r stageRow) screen.Span { return r.tier(i) }, min(i, 4)})
+	}
+	return all.fit(w - stageNotesWidth)
+}
+
+// tierWidth is that of the column of a tier: a share and its sign.
+const tierWidth = 10
+
+// tier is the share of requests within the objectives of a tier, with the sign of its verdict.
+func (r *stageRow) tier(i int) screen.Span {
+	of := r.Tier(i)
+	share, known := part(of.Good, of.Requests)
+	if i == 0 {
+		share, known = r.within, !math.IsNaN(r.within)
+	}
+	if !known {
+		return screen.Text.Span("–  ")
+	}
+	sign := standingSign(of.Standing)
+	return screen.Span{Text: percent(share) + " " + sign.Text, Style: sign.Style}
+}
+
+// standingSign is the verdict on a level in one column.
+func standingSign(s metrics.Standing) screen.Span {
+	switch s {
+	case metrics.LevelLimited, metrics.LevelUnanswered:
+		return screen.Label.Span("?")
+	case metrics.LevelOpen:
+		return screen.Text.Span(" ")
+	case metrics.LevelWithin:
+		return screen.Success.Span("✓")
+	}
+	return screen.Warning.Span("!")
 }
 
 func rateCell(perSecond float64) screen.Span {
@@ -137,24 +175,26 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 			out = append(out, st.Span("  "+s))
 		}
 	}
-	switch {
-	case r.Standing == metrics.LevelLimited:
-		out = append(out, screen.Label.Span("?"))
+	sign := standingSign(r.Standing)
+	if math.IsNaN(r.within) && r.Standing.Evidence() || len(v.tiers()) > 1 { // each tier has its own
+		sign = screen.Text.Span(" ")
+	}
+	out = append(out, sign)
+	switch r.Standing {
+	case metrics.LevelLimited:
 		add(true, "client overloaded", screen.Label)
-	case r.Standing == metrics.LevelUnanswered:
-		out = append(out, screen.Label.Span("?"))
+	case metrics.LevelUnanswered:
 		add(true, "server did not answer", screen.Label)
-	case math.IsNaN(r.within) || r.Standing == metrics.LevelOpen:
-		out = append(out, screen.Text.Span(" "))
-	case r.Standing == metrics.LevelWithin:
-		out = append(out, screen.Success.Span("✓"))
-	default:
-		out = append(out, screen.Warning.Span("!"))
+	case metrics.LevelBehind:
+		words := percent(r.Completed) + " completed"
+		if r.Completed >= metrics.EnoughCompleted { // a search saw it before the requests ended
+			words = "fell behind"
+		}
+		add(true, words, screen.Warning)
 	}
-	if r.Standing == metrics.LevelBehind {
-		add(true, percent(r.Completed)+" completed", screen.Warning)
-	}
-	if a := v.answer(); r.highest && a != nil {
+	if a := v.answer(); len(r.highestFor) > 0 {
+		add(true, "highest "+strings.Join(r.highestFor, ", "), screen.Strong)
+	} else if r.highest && a != nil {
 		if long := "highest, " + confidence(a.Confidence); a.Confidence > 0 && screen.SpansWidth(out)+2+screen.Width(long) <= w {
 			add(true, long, screen.Strong)
 		} else {
@@ -173,6 +213,7 @@ type stageRow struct {
 	now, begun        bool
 	saturatesAfter    bool
 	highest           bool
+	highestFor        []string // the tiers of several, whose highest load it is
 }
 
 // stageRows are the loads in order of time: those that were judged, and those of the plan that are still to come. From the first moment on at which
@@ -187,7 +228,14 @@ func (v *View) stageRows() []stageRow {
 		}
 		if a := v.answer(); a != nil {
 			r.saturatesAfter = a.Saturates && lastBeforeSaturation(v.levels(), a) == i
-			r.highest = a.Within && a.HighestLevel == i
+			tiers := v.tiers()
+			for k, tier := range tiers {
+				if of := a.Tier(k); of.Within && of.HighestLevel == i {
+					if r.highest = true; len(tiers) > 1 {
+						r.highestFor = append(r.highestFor, tier.Name)
+					}
+				}
+			}
 		}
 		out = append(out, r)
 	}
@@ -263,11 +311,7 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 	r.Sent, r.Done = float64(t.Sent)/float64(len(ws)), float64(t.Done)/float64(len(ws))
 	r.TTFTp99 = milliseconds(wait.Quantile(0.99))
 	if share, known := goodput(&t); known && len(v.goals()) > 0 {
-		enough, _ := v.target()
-		r.within, r.Standing = share, metrics.LevelMissed
-		if share >= enough {
-			r.Standing = metrics.LevelWithin
-		}
+		r.within = share // so far, without a verdict
 	}
 	return r
 }

@@ -105,27 +105,6 @@ func errorsWord(n int) string {
 	return number.Count(n) + " errors"
 }
 
-// withinRemark is the highest load within the objectives.
-func (v *View) withinRemark() (remark, bool) {
-	a := v.answer()
-	switch {
-	case a == nil || len(v.goals()) == 0:
-		return remark{}, false
-	case !a.Within && slices.ContainsFunc(v.levels(), func(l metrics.LoadLevel) bool { return !l.Standing.Evidence() }):
-		return remark{long: "load within SLO unknown", style: screen.Label}, true
-	case !a.Within && v.State == metrics.Finished:
-		return remark{long: "no load within SLO", style: screen.Warning}, true
-	case !a.Within:
-		return remark{long: "no load within SLO yet", short: "none in SLO yet", style: screen.Label}, true
-	}
-	load := loadName(a.Highest, a.Users)
-	out := remark{long: "within SLO up to " + load, short: "SLO up to " + load, style: screen.Success}
-	if a.Confidence > 0 {
-		out.long += "  " + confidence(a.Confidence)
-	}
-	return out, true
-}
-
 // saturationRemark is the load at which the server saturates, or at the end the reason for which none was found.
 func (v *View) saturationRemark() (remark, bool) {
 	a := v.answer()
@@ -208,13 +187,16 @@ func (v *View) searchRemarks() []remark {
 	}
 	words := "tested"
 	for _, t := range s.Tested[max(0, len(s.Tested)-testedMost):] {
-		sign := " ✗"
-		if t.Passed {
-			sign = " ✓"
+		words += " " + metrics.LoadNumber(number.Sane(t.Load)) + " " // with as many digits as the state has
+		for _, passed := range append([]bool{t.Passed}, t.Others...) {
+			words += map[bool]string{true: "✓", false: "✗"}[passed]
 		}
-		words += " " + metrics.LoadNumber(number.Sane(t.Load)) + sign // with as many digits as the state has
 	}
-	return []remark{now, {long: words, style: screen.Text, spare: 2}}
+	out := []remark{now}
+	if borders := v.bordersText(s); borders != "" {
+		out = append(out, remark{long: borders, style: screen.Text, spare: 1})
+	}
+	return append(out, remark{long: words, style: screen.Text, spare: 2})
 }
 
 // Dead is the outage of a server that does not answer any more while the run is on; nil for none.
@@ -324,10 +306,17 @@ func (v *View) cardRows() []cardRow {
 		}
 		return cardRow{name: name, value: []screen.Span{m.style.Span(m.long)}, short: m.short}
 	}
-	within, ok := v.withinRemark()
-	within.long = strings.TrimSuffix(within.long, " within SLO")
-	within.long, within.short = strings.TrimPrefix(within.long, "within SLO "), strings.TrimPrefix(within.short, "SLO ")
-	out := []cardRow{row("within SLO", within, ok, "no objectives given")}
+	var out []cardRow
+	for i, tier := range v.tiers() {
+		name := "within " + tier.Title()
+		if len(v.tiers()) > 1 {
+			name = screen.Shorten(tier.Name, cardNames-1)
+		}
+		out = append(out, row(name, v.highestOf(i), true, ""))
+	}
+	if len(out) == 0 {
+		out = append(out, row("within SLO", remark{}, false, "no objectives given"))
+	}
 	if saturation, ok := v.saturationRemark(); ok {
 		saturation.long = strings.TrimPrefix(cmp.Or(saturation.short, saturation.long), "saturation ")
 		out = append(out, row("saturation", saturation, ok, ""))

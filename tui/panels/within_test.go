@@ -1,0 +1,122 @@
+package panels
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/screen"
+)
+
+// stageTableText is the table of the stages as text.
+func stageTableText(s *metrics.Snapshot, w int) string {
+	sf := screen.NewSurface(w, 8)
+	sf.Terminal.Mono = true
+	v := &View{Snapshot: s, Terminal: sf.Terminal, Whole: true}
+	v.drawStages(sf.All(), v.stageRows())
+	return sf.Render(&screen.Palette{Mono: true})
+}
+
+func levelAt(second int, load float64, good int, standing metrics.Standing, others ...metrics.TierLevel) metrics.LoadLevel {
+	from := time.Duration(second) * time.Second
+	return metrics.LoadLevel{From: from, To: from + 10*time.Second, Offered: load, Requests: 100, Good: good, Completed: 1, Standing: standing, Others: others}
+}
+
+var aGoal = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+
+// The line and the table go by the same verdicts: where loads above one that missed are within, the line names the one that missed.
+func TestVerdictNamesTheLoadThatMissed(t *testing.T) {
+	t.Parallel()
+	levels := []metrics.LoadLevel{levelAt(0, 8, 90, metrics.LevelMissed), levelAt(10, 16, 100, metrics.LevelWithin), levelAt(20, 24, 100, metrics.LevelWithin)}
+	s := &metrics.Snapshot{At: 29 * time.Second, Objectives: aGoal, Plan: &metrics.Plan{Goodput: aGoal}, Levels: levels, Answer: &metrics.Answer{}}
+	for w, want := range map[int]string{120: "no load within SLO: 8 req/s missed", 30: "none in SLO: 8 missed"} {
+		if got := verdictOf(s, w, 1, false); got != want {
+			t.Errorf("%d columns: %q, want %q", w, got, want)
+		}
+	}
+	table := stageTableText(s, 80)
+	if !strings.Contains(table, "90.0% !") || strings.Count(table, "100.0% ✓") != 2 {
+		t.Errorf("the table\n%s", table)
+	}
+	// A load above the one that missed, in which the client was limited, changes nothing; below it the answer is unknown.
+	for i, want := range map[int]string{2: "no load within SLO: 8 req/s missed", 0: "load within SLO unknown"} {
+		s.Levels = []metrics.LoadLevel{levelAt(0, 8, 90, metrics.LevelMissed), levelAt(10, 16, 90, metrics.LevelMissed), levelAt(20, 24, 100, metrics.LevelWithin)}
+		s.Levels[i].Standing = metrics.LevelLimited
+		if got := verdictOf(s, 120, 1, false); got != want {
+			t.Errorf("level %d limited: %q, want %q", i, got, want)
+		}
+	}
+}
+
+// A stage that is not judged yet has no sign, however good its seconds were.
+func TestStageWithoutAVerdict(t *testing.T) {
+	t.Parallel()
+	s := &metrics.Snapshot{At: 5 * time.Second, Objectives: aGoal, Plan: &metrics.Plan{Goodput: aGoal, Stages: []metrics.Stage{{Length: 10 * time.Second, Rate: 8}}}}
+	for i := range 5 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Sent: 8, Done: 8}
+		w.Good = 8
+		s.Windows = append(s.Windows, w)
+	}
+	if table := stageTableText(s, 80); !strings.Contains(table, "100.0%") || strings.ContainsAny(table, "✓!") {
+		t.Errorf("the table\n%s", table)
+	}
+}
+
+// Each tier has a column with its verdicts, a place in the line, and its highest load.
+func TestTiersOnScreen(t *testing.T) {
+	t.Parallel()
+	tier := func(good int, standing metrics.Standing) metrics.TierLevel {
+		return metrics.TierLevel{Requests: 100, Good: good, Standing: standing}
+	}
+	s := &metrics.Snapshot{
+		At: 30 * time.Second, Objectives: aGoal, State: metrics.Finished,
+		Plan: &metrics.Plan{Goodput: aGoal, Tiers: []metrics.Tier{{Name: "gold", SLO: aGoal}, {Name: "silver\x1b[31m", SLO: aGoal}, {Name: "bronze", SLO: aGoal}}},
+		Levels: []metrics.LoadLevel{
+			levelAt(0, 20, 99, metrics.LevelWithin, tier(100, metrics.LevelWithin), tier(20, metrics.LevelMissed)),
+			levelAt(10, 40, 100, metrics.LevelBehind, tier(97, metrics.LevelWithin), tier(10, metrics.LevelMissed)),
+		},
+		Answer: &metrics.Answer{Within: true, Highest: 20, Confidence: 0.97, Others: []metrics.TierAnswer{{Within: true, Highest: 39.8, HighestLevel: 1, Confidence: 0.9}, {}}},
+	}
+	if got, want := verdictOf(s, 120, 1, false), "within SLO gold 20 · silver 39.8 · bronze – req/s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := verdictOf(s, 30, 1, false), "SLO 20 · 39.8 · – req/s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	table := stageTableText(s, 120)
+	lines := strings.Split(table, "\n")
+	for i, want := range []string{"gold", "99.0% ✓  100.0% ✓   20.0% !    highest gold", "100.0% !   97.0% ✓   10.0% !"} {
+		if !strings.Contains(lines[i], want) {
+			t.Errorf("line %d: %q, want %q in\n%s", i, lines[i], want, table)
+		}
+	}
+	if !strings.Contains(lines[2], "fell behind") || !strings.Contains(lines[2], "highest silver") {
+		t.Errorf("the second level\n%s", lines[2])
+	}
+	// On the card each tier has a row.
+	v := &View{Snapshot: s, Terminal: screen.Terminal{Mono: true}}
+	s.Report = &metrics.Report{Answer: *s.Answer, Levels: s.Levels}
+	var rows []string
+	for _, r := range v.cardRows()[:3] {
+		rows = append(rows, r.name+": "+r.value[0].Text)
+	}
+	if got, want := strings.Join(rows, "\n"), "gold: up to 20 req/s  97% confidence\nsilver: up to 39.8 req/s  90% confidence\nbronze: no load: 20 req/s missed"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A search with several tiers shows their borders, and the verdicts of each on the loads it tested.
+func TestBordersOnScreen(t *testing.T) {
+	t.Parallel()
+	s := &metrics.Snapshot{
+		Objectives: aGoal, Answer: &metrics.Answer{},
+		Plan: &metrics.Plan{Goodput: aGoal, Tiers: []metrics.Tier{{Name: "gold", SLO: aGoal}, {Name: "silver", SLO: aGoal}, {Name: "bronze", SLO: aGoal}}},
+		Search: &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 8, Failed: 16, Load: 11.3,
+			Tiers:  []metrics.SearchTier{{Passed: 8, Failed: 16}, {Passed: 16}, {Failed: 8}},
+			Tested: []metrics.TestedLoad{{Load: 8, Passed: true, Others: []bool{true, false}}, {Load: 16, Others: []bool{true, false}}}},
+	}
+	if got, want := verdictOf(s, 160, 1, false), "search: 8 req/s passed, 16 failed; testing 11.3 │ gold 8–16 · silver ≥16 · bronze <8 │ tested 8 ✓✓✗ 16 ✗✓✗"; got != want {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}

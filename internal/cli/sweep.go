@@ -14,6 +14,7 @@ func sweepCommands() []command {
 	return []command{
 		{"serve", "benchmark each combination of server and benchmark parameters", runSweepServe},
 		{"serve_workload", "benchmark each at loads between serial and all at once", runSweepWorkload},
+		{"serve_sla", "search the highest load within objectives", runSweepSLA},
 		{"startup", "measure the start-up of a server for each combination of parameters", runSweepStartup},
 		{"plot", "draw the figures of a sweep as curves", runSweepPlot},
 		{"plot_pareto", "draw throughput per user against throughput per GPU", runSweepPareto},

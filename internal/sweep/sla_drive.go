@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"benchtop/metrics"
+	"benchtop/metrics/grid"
 )
 
 // answersFile is the name of the file with the answers of a search, in the directory of its pair.
@@ -43,13 +44,19 @@ func (o *SLA) at(pair Combination, load string) Combination {
 	return pair
 }
 
-// Drive searches the highest load of a pair for each set, prints the answers and stores them.
-func (o *SLA) Drive(ctx context.Context, pair Combination, measure Measure) ([]Combination, error) {
+// within makes the search the driver of a sweep.
+func (o *SLA) within(s *Options, show func([]grid.Search)) {
+	s.Planned, s.Runs, s.Drive, s.Variable = o.First, 1, o.drive, o.Variable
+	o.dir, o.dryRun, o.out, o.show = s.Dir, s.DryRun, s.Out, show
+}
+
+// drive searches the highest load of a pair for each set, prints the answers and stores them.
+func (o *SLA) drive(ctx context.Context, pair Combination, measure Measure) ([]Combination, error) {
 	o.say("[SLA START]\nServe parameters: %s\nBench parameters: %s", orNone(pair.Server), orNone(pair.Bench))
 	for _, s := range o.Sets {
 		o.say("SLA criteria: %s", s.Conditions())
 	}
-	if o.DryRun {
+	if o.dryRun {
 		_, err := measure(ctx, o.First(pair)[0], 1)
 		o.say("Omitting SLA search.\n[SLA END]")
 		return nil, err
@@ -58,7 +65,9 @@ func (o *SLA) Drive(ctx context.Context, pair Combination, measure Measure) ([]C
 	err := p.search(ctx)
 	answers := p.answers()
 	for _, a := range answers {
-		o.say("%s", a.Text(o.Variable))
+		text := a.Text(o.Variable)
+		o.say("%s", text)
+		o.Found = append(o.Found, pairName(pair)+text)
 	}
 	missing := errors.Is(err, errMissing)
 	if missing {
@@ -73,7 +82,15 @@ func (o *SLA) Drive(ctx context.Context, pair Combination, measure Measure) ([]C
 	return p.combinations(), nil
 }
 
-func (o *SLA) say(format string, a ...any) { fmt.Fprintf(o.Out, format+"\n", a...) }
+// pairName is the name of a pair before its answer, "" for the only one.
+func pairName(pair Combination) string {
+	if dir := pair.Dir(); dir != "" {
+		return dir + ": "
+	}
+	return ""
+}
+
+func (o *SLA) say(format string, a ...any) { fmt.Fprintf(o.out, format+"\n", a...) }
 
 // errMissing is the end of a search by a run that failed or was skipped where the sweep goes on.
 var errMissing = errors.New("a run has no result")
@@ -94,13 +111,13 @@ func (p *pairSearch) run(ctx context.Context, load string, number int) (Record, 
 
 // file is that of a run.
 func (p *pairSearch) file(load string, number int) string {
-	return filepath.Join(p.Dir, p.at(p.pair, load).Dir(), runFile(number))
+	return filepath.Join(p.dir, p.at(p.pair, load).Dir(), runFile(number))
 }
 
 // earlier are the loads that have runs already, with their number.
 func (p *pairSearch) earlier() map[float64]int {
 	found := map[float64]int{}
-	entries, err := os.ReadDir(filepath.Join(p.Dir, p.pair.Dir()))
+	entries, err := os.ReadDir(filepath.Join(p.dir, p.pair.Dir()))
 	if err != nil {
 		return nil
 	}
@@ -191,7 +208,7 @@ func (p *pairSearch) store(answers []Answer, complete bool) error {
 		stored.Tested = append(stored.Tested, storedLoad{load, len(p.runs[load])})
 		records = append(records, p.runs[load]...)
 	}
-	dir := filepath.Join(p.Dir, p.pair.Dir())
+	dir := filepath.Join(p.dir, p.pair.Dir())
 	raw, err := json.MarshalIndent(stored, "", "    ")
 	if err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 	"benchtop/export/journal"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
-	"benchtop/metrics/grid"
 )
 
 // queue is a server that answers in 50 ms and 1 ms more for each request per second, and whose waits grow without end above its
@@ -75,9 +74,9 @@ func (q *queue) Run(_ context.Context, r Run) error {
 func searched(t *testing.T, dir string, q *queue, o SLA) (storedAnswers, string) {
 	t.Helper()
 	var out strings.Builder
-	o.Variable, o.Most, o.Dir, o.Out, o.Show = RequestRate, 8192, dir, &out, func([]grid.Search) {}
+	o.Variable, o.Most = RequestRate, 8192
 	pair := Combination{Bench: item(t, `{"num_prompts": 200}`)}
-	s := New(Options{Dir: dir, ID: "id", Pairs: []Combination{pair}, Runs: 1, Planned: o.First, Drive: o.Drive, Runner: q, Out: io.Discard, ContinueOnError: true})
+	s := New(Options{Dir: dir, ID: "id", Pairs: []Combination{pair}, Search: &o, Runner: q, Out: &out, ContinueOnError: true})
 	if _, err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -149,8 +148,8 @@ func TestSLAKeyMissing(t *testing.T) {
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	o := SLA{Sets: sets, Variable: RequestRate, From: 4, Most: 100, Dir: t.TempDir(), Out: io.Discard, Show: func([]grid.Search) {}}
-	s := New(Options{Dir: o.Dir, Pairs: []Combination{{}}, Runs: 1, Planned: o.First, Drive: o.Drive, Runner: &queue{t: t, capacity: 40}, Out: io.Discard})
+	o := SLA{Sets: sets, Variable: RequestRate, From: 4, Most: 100}
+	s := New(Options{Dir: t.TempDir(), Pairs: []Combination{{}}, Search: &o, Runner: &queue{t: t, capacity: 40}, Out: io.Discard})
 	if _, err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the results have no key mean_ttft_ms") {
 		t.Error(err)
 	}

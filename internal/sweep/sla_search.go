@@ -34,12 +34,13 @@ type SLA struct {
 	Iters, Repeats int
 	// Prompts is the number of requests of a run, where the benchmark parameters do not have it: a concurrency above it is none.
 	Prompts int
-	// Dir is the directory of the experiment.
-	Dir    string
-	DryRun bool
-	Out    io.Writer
-	// Show hears how far the search is.
-	Show func([]grid.Search)
+	// Found are the answers for a person, a line for each set of each pair.
+	Found []string
+
+	dir    string // of the experiment
+	dryRun bool
+	out    io.Writer
+	show   func([]grid.Search) // hears how far the search is
 }
 
 const (
@@ -103,7 +104,7 @@ func (p *pairSearch) search(ctx context.Context) error {
 	}
 	for {
 		probe, more := p.algo.Next()
-		p.show(!more)
+		p.tell(!more)
 		if !more {
 			return nil
 		}
@@ -180,6 +181,9 @@ func loadValue(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // verdict is the outcome of one run for a set.
 func verdict(s Set, record Record, e search.Evidence) string {
 	said := map[bool]string{true: "PASSED", false: "FAILED"}[e.Passed()]
+	if e.Missed && e.Good > 0 {
+		said += " (not completed as fast as it was asked for)"
+	}
 	if s.Tier != nil {
 		return fmt.Sprintf("%s (%s): %.1f%% of %d requests within | %s", s.Name, s.Conditions(), 100*float64(e.Good)/float64(max(1, e.Requests)), e.Requests, said)
 	}
@@ -191,9 +195,9 @@ func verdict(s Set, record Record, e search.Evidence) string {
 	}), ", ") + " | " + said
 }
 
-// show tells of the brackets of all sets.
-func (p *pairSearch) show(over bool) {
-	p.Show(metrics.Each(p.algo.Results(), func(r search.Result) grid.Search {
+// tell shows the brackets of all sets.
+func (p *pairSearch) tell(over bool) {
+	p.SLA.show(metrics.Each(p.algo.Results(), func(r search.Result) grid.Search {
 		return grid.Search{Tier: r.Tier, Passed: r.Passed, Failed: r.Failed, Confidence: r.Confidence, Over: over}
 	}))
 }

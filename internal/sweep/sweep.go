@@ -78,8 +78,10 @@ type Options struct {
 	// ContinueOnError records failures and goes on. DryRun prints, and does nothing else.
 	ContinueOnError, DryRun bool
 	Out                     io.Writer
-	// Variable is the load that a search sets.
+	// Variable is the load that a driver sets.
 	Variable string
+	// Search drives the sweep, in place of Planned, Runs, Drive and Variable; nil for no search.
+	Search *SLA
 }
 
 // Outcome is how a sweep ended.
@@ -145,7 +147,11 @@ func (e serverError) Unwrap() error { return e.error }
 
 // New prepares a sweep. It does nothing before Run.
 func New(o Options) *Sweep {
-	s := &Sweep{o: o, current: -1, number: -1, out: make(chan grid.Snapshot, 1)}
+	s := &Sweep{current: -1, number: -1, out: make(chan grid.Snapshot, 1)}
+	if o.Search != nil {
+		o.Search.within(&o, s.Searching)
+	}
+	s.o = o
 	if o.Planned == nil {
 		s.o.Planned = func(pair Combination) []Combination { return []Combination{pair} }
 	}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A search in the directory of a new experiment ends with the answer of each set, and is resumed without a run.
+func TestSweepSLA(t *testing.T) {
+	t.Parallel()
+	url, dir := simulated(t, nil), t.TempDir()
+	file := filepath.Join(dir, "sla.json")
+	if err := os.WriteFile(file, []byte(`[{"p99_ttft_ms": "<=60000", "request_throughput": ">=1e9"}]`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"sweep", "serve-sla", "-o", dir, "-e", "x", "--sla-variable", "max_concurrency", "--sla-from", "2", "--sla-most", "4", "--num-runs", "1",
+		"--tier", "gold=ttft:60000", "--tier", "none=ttft:0.001", "--sla-params", file, "--bench-cmd",
+		"vllm bench serve --base-url " + url + " --skip-tokenizer-init --random-input-len 8 --random-output-len 4 --num-prompts 20"}
+	r := benchtop(args...)
+	r.expect(t, exitFine, "SLA criteria: ttft:60000", "Maximum max_concurrency for SLA gold: at least 4 users (", "Maximum max_concurrency for SLA none: none; ",
+		"request_throughput>=1000000000.00 is not met", "Experiment has been saved at: "+filepath.Join(dir, "x"))
+	for _, name := range []string{"sla.json", "SLA--gold.json", "max_concurrency=4/run=0.json", "max_concurrency=4/summary.json", "summary.csv"} {
+		if _, err := os.Stat(filepath.Join(dir, "x", name)); err != nil {
+			t.Error(err)
+		}
+	}
+	again := benchtop(append(args, "--resume")...)
+	again.expect(t, exitFine, "for SLA gold: at least 4 users (", "0 runs measured")
+	dry := benchtop(append(args, "--dry-run", "-e", "y")...)
+	dry.expect(t, exitFine, "--max-concurrency', '2'", "Omitting SLA search.")
+	if _, err := os.Stat(filepath.Join(dir, "y")); err == nil {
+		t.Error("a dry run left a directory")
+	}
+}
+
+// Wrong objectives are refused before any run, all at once.
+func TestSweepSLARefused(t *testing.T) {
+	t.Parallel()
+	params := filepath.Join(t.TempDir(), "bench.json")
+	if err := os.WriteFile(params, []byte(`[{"max-concurrency": 3}]`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for args, words := range map[string][]string{
+		"": {"--sla-params or --tier is missing"},
+		"--tier a=ttft:3 --tier a=ttft:4 --sla-variable speed --sla-iters -1 --sla-from 9 --sla-most 3": {
+			"tier a is given twice", "--sla-variable speed: use request_rate or max_concurrency", "--sla-iters -1", "--sla-from 9: must be from 0"},
+		"--tier a=ttft:3 --sla-variable max_concurrency --bench-params " + params: {"max_concurrency is what the search sets"},
+		"--tier a=ttft:3 --sla-variable max_concurrency --sla-from 1.5":           {"users are whole numbers"},
+		"--sla-params nowhere.json":                      {"--sla-params: open nowhere.json"},
+		"--tier a=ttft:3 --sla-params sweep_sla_test.go": {"sweep_sla_test.go: line 1 is no valid JSON"},
+	} {
+		benchtop(append([]string{"sweep", "serve_sla", "--bench-cmd", "vllm bench serve --base-url http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, exitUsage, words...)
+	}
+}

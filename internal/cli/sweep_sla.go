@@ -96,7 +96,7 @@ func runSweepSLA(env *environment, args []string) int {
 	drawn := false
 	code := o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
 		drawn, b.failures = lines == io.Discard, true
-		so := o.options(b, lines, m.ID())
+		so := o.measured(b, lines, m.ID())
 		so.Search = search
 		return so
 	})

@@ -47,3 +47,14 @@ func TestSweepStartupUsage(t *testing.T) {
 		"--startup-cmd: ", "write 'vllm bench startup --model M", "--serve-params: ", "--num-runs 0: must be at least 1", "--resume: name the experiment")
 	benchtop("sweep", "startup").expect(t, exitUsage, "--startup-cmd: no server: name a model with --model")
 }
+
+// The manifest has no key of a server.
+func TestHideServer(t *testing.T) {
+	for _, words := range [][]string{
+		{"--num-iters-cold", "1", "--serve-cmd", "x --api-key canary --port 1"}, {"--serve_cmd=x --api-key=canary --port 1"}, {"--model", "m", "--api-key", "canary"},
+	} {
+		if got := strings.Join(hideServer(words), " "); strings.Contains(got, "canary") || !strings.Contains(got, "--api-key") {
+			t.Errorf("%q: %s", words, got)
+		}
+	}
+}

@@ -247,7 +247,7 @@ for run in "$@"; do
     printf '[{"max_concurrency": 1, "num_prompts": 8}, {"max_concurrency": 4, "num_prompts": 30}, {"max_concurrency": 16, "num_prompts": 100}, {"max_concurrency": 64, "num_prompts": 300}]\n' >"$work/bench.json"
     show "benchtop sweep serve --serve-cmd 'benchtop simulate --port $port' --bench-cmd 'benchtop serve --base-url http://127.0.0.1:$port --dataset-name random --vocab-size 32000 --ignore-eos --random-input-len 256 --random-output-len 64' --serve-params $work/serve.json --bench-params $work/bench.json --num-runs 1 -o results -e sweep"
     first=combinations start 120 40 "${truecolor[@]}"
-    await ' 6/8' 300
+    await 'combinations 6/8' 400
     sleep 1.5
     shoot sweep-120x40
     press q

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"benchtop/datasets/jsonscan"
+	"benchtop/export"
 	"benchtop/internal/pyjson"
 	"benchtop/metrics/grid"
 )
@@ -164,7 +165,7 @@ func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 			s.mark(c, number, grid.Run{State: grid.Skipped})
 			return nil
 		}
-		s.mark(c, number, grid.Run{State: grid.Failed, Trouble: err.Error(), Took: time.Since(began)})
+		s.mark(c, number, grid.Run{State: grid.Failed, Trouble: export.Clean(err.Error()), Took: time.Since(began)})
 		if _, dead := errors.AsType[serverError](err); dead || ctx.Err() != nil {
 			return err
 		}
@@ -203,8 +204,9 @@ func (s *Sweep) recordFailure(r Run, failure error) error {
 		return failure
 	}
 	path := failureFile(r.Path)
-	s.say("[FAILED BENCHMARK] run=%d: %s: %s", r.Number, kindOf(failure), failure)
-	s.note("run %d of %s: %s", r.Number, r.Dir(), failure)
+	words := export.Clean(failure.Error())
+	s.say("[FAILED BENCHMARK] run=%d: %s: %s", r.Number, kindOf(failure), words)
+	s.note("run %d of %s: %s", r.Number, r.Dir(), words)
 	if err := writeFailure(path, failure, &r.Number, r.Server, r.Bench); err != nil {
 		return err
 	}

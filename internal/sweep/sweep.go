@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"benchtop/export"
 	"benchtop/metrics/grid"
 )
 
@@ -201,7 +202,7 @@ func (s *Sweep) Run(ctx context.Context) (Outcome, error) {
 	s.over, s.current, s.number = true, -1, -1
 	s.summary = o.String()
 	if err != nil {
-		s.summary += ": " + err.Error()
+		s.summary += ": " + export.Clean(err.Error())
 	}
 	s.mu.Unlock()
 	s.publish()
@@ -272,8 +273,9 @@ func (s *Sweep) guarded(pair Combination, work func() error) error {
 		name = pair.Server.Name()
 	}
 	path := filepath.Join(s.o.Dir, serverFailureFile(pair.Server))
-	s.say("[FAILED SERVER COMBINATION] %s: %s: %s", name, kindOf(failure), failure)
-	s.note("server %s: %s", name, failure)
+	words := export.Clean(failure.Error())
+	s.say("[FAILED SERVER COMBINATION] %s: %s: %s", name, kindOf(failure), words)
+	s.note("server %s: %s", name, words)
 	s.server.failed = true
 	if err := writeFailure(path, failure, nil, pair.Server, nil); err != nil {
 		return err

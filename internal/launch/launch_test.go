@@ -234,9 +234,9 @@ func TestNotReady(t *testing.T) {
 		{"exit=0", time.Minute, []string{"exited with status 0; it has printed nothing"}},
 		{"child exit=1", time.Minute, []string{"exited with status 1"}},
 		{"hang", time.Second, []string{"not ready after 1s: it runs, but nothing listens at http://127.0.0.1:", "; it has printed nothing"}},
-		{"mute", time.Second, []string{"and takes connections at http://127.0.0.1:", "but does not answer GET /health"}},
-		{"say=here listen=" + elsewhere, time.Second, []string{"its processes listen on port " + elsewhere, "its last lines:\n  here"}},
-		{"status=503", time.Second, []string{"but answers 503 to GET /health"}},
+		{"mute", 2 * time.Second, []string{"and takes connections at http://127.0.0.1:", "but does not answer GET /health"}},
+		{"say=here listen=" + elsewhere, 2 * time.Second, []string{"its processes listen on port " + elsewhere, "its last lines:\n  here"}},
+		{"status=503", 2 * time.Second, []string{"but answers 503 to GET /health"}},
 	} {
 		t.Run(c.manners, func(t *testing.T) {
 			t.Parallel()
@@ -247,6 +247,9 @@ func TestNotReady(t *testing.T) {
 			s, err := launch(t, Options{Grace: time.Minute, Ready: c.ready}, manners...)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if at := listens(c.manners, port); at != "" { // within the limit it listens for sure
+				eventually(t, func() bool { return (&Server{at: "127.0.0.1:" + at}).answers(t.Context()) })
 			}
 			err = s.Ready(t.Context())
 			for _, want := range c.want {
@@ -267,6 +270,17 @@ func TestNotReady(t *testing.T) {
 			free(t, port)
 		})
 	}
+}
+
+// listens is the port on which a server with manners listens at last, "" for none.
+func listens(manners, port string) string {
+	if strings.Contains(manners, "exit") || strings.Contains(manners, "hang") {
+		return ""
+	}
+	if _, other, ok := strings.Cut(manners, "listen="); ok {
+		return other
+	}
+	return port
 }
 
 // A command that cannot run, and an address that is taken, are errors of the start.

@@ -98,6 +98,7 @@ func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) erro
 	if !filepath.IsAbs(into) {
 		into = filepath.Join(o.directory, into)
 	}
+	var failed []error // a form that fails does not keep the others from being written
 	for _, format := range o.formats {
 		if format == terminalFormat {
 			continue
@@ -117,14 +118,14 @@ func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) erro
 			return f.Drawing(o.height).PNG(w, o.resolution)
 		})
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			failed = append(failed, fmt.Errorf("%s: %w", path, err))
 		}
 	}
 	if !o.dryRun && len(f.Panels) > 0 && slices.Contains(o.formats, terminalFormat) {
 		fmt.Fprintln(env.stdout)
-		return f.Text(env.stdout, charts.TextOptions{Width: columns(env.stdout, 120), ASCII: term.Plain(os.Getenv)})
+		failed = append(failed, f.Text(env.stdout, charts.TextOptions{Width: columns(env.stdout, 120), ASCII: term.Plain(os.Getenv)}))
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // hideField takes secrets out of the value of a record's field, which may be a parameter of the server or the client.

@@ -352,6 +352,12 @@ func TestRead(t *testing.T) {
 			t.Errorf("%q: error %v, want %s", content, err, want)
 		}
 	}
+	dir, link := write(map[string]string{"summary.json": `[{"a": 1}]`}), filepath.Join(t.TempDir(), "latest")
+	if err := os.Symlink(dir, link); err == nil { // not all systems let
+		if records, err := Read(link, hide); err != nil || len(records) != 1 {
+			t.Errorf("by a link: %d records (%v)", len(records), err)
+		}
+	}
 	if _, err := Read(t.TempDir(), hide); err == nil || !strings.Contains(err.Error(), "no summary.json of a sweep in it or below it") {
 		t.Errorf("an empty directory: %v", err)
 	}

@@ -64,7 +64,8 @@ func (v value) numeric() (n float64, ok bool) {
 // Read reads the records of all files summary.json in a directory and below it, in the order of their paths. Texts pass through hide,
 // which takes secrets out of them by the names of their fields. Errors name the file and the line.
 func Read(directory string, hide func(key, text string) string) (records []Record, err error) {
-	err = filepath.WalkDir(directory, func(path string, d fs.DirEntry, err error) error {
+	// The separator leads into the directory that a link names.
+	err = filepath.WalkDir(directory+string(filepath.Separator), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -85,6 +86,9 @@ func Read(directory string, hide func(key, text string) string) (records []Recor
 const mostBytes = 1 << 30
 
 func readSummary(path string, hide func(key, text string) string) ([]Record, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return nil, fmt.Errorf("%s: not a file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -46,6 +46,9 @@ func NewSweepView(s *grid.Snapshot, list SweepList) *SweepView {
 	for i := range s.Cells {
 		cell := s.Cells[i]
 		cell.Server, cell.Bench, cell.Load = screen.Sanitize(cell.Server), screen.Sanitize(cell.Bench), screen.Sanitize(cell.Load)
+		if slices.Contains(strings.Split(cell.Bench, ", "), cell.Load) { // a load that is among the parameters is said once
+			cell.Load = ""
+		}
 		c := sweepCell{Cell: &cell, at: i}
 		c.figures, c.measured = cell.Typical()
 		points[i] = grid.Point{PerUser: math.NaN(), PerGPU: math.NaN()}

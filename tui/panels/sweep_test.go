@@ -62,3 +62,16 @@ func TestShrink(t *testing.T) {
 		}
 	}
 }
+
+// A load that is one of the benchmark's parameters is shown once; one that only begins like it is another.
+func TestLoadIsSaidOnce(t *testing.T) {
+	v := NewSweepView(&grid.Snapshot{Cells: []grid.Cell{
+		{Bench: "n=5, max_concurrency=16", Load: "max_concurrency=16"}, {Bench: "max_concurrency=16", Load: "max_concurrency=1"},
+	}}, SweepList{})
+	if got := v.cells[0].name(); got != "n=5, max_concurrency=16" {
+		t.Errorf("%q", got)
+	}
+	if got := v.cells[1].names()[2]; got != "max_concurrency=1" {
+		t.Errorf("%q", got)
+	}
+}

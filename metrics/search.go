@@ -320,7 +320,7 @@ func (s *Search) String() string {
 		return load(failed) + " failed; waiting for the queue to drain"
 	case s.Phase == SearchHolding:
 		return "holding " + load(s.Load)
-	case s.Passed == 0 && s.Failed == 0:
+	case s.Passed == 0 && s.Failed == 0, len(s.Tiers) > 1: // several tiers have a border each
 		return "testing " + load(s.Load)
 	case s.Failed == 0:
 		return load(s.Passed) + " passed; testing " + number(s.Load)

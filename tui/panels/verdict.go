@@ -194,7 +194,7 @@ func (v *View) searchRemarks() []remark {
 	}
 	out := []remark{now}
 	if borders := v.bordersText(s); borders != "" {
-		out = append(out, remark{long: borders, style: screen.Text, spare: 1})
+		out = append(out, remark{long: borders, style: screen.Text})
 	}
 	return append(out, remark{long: words, style: screen.Text, spare: 2})
 }

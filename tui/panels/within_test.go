@@ -116,7 +116,7 @@ func TestBordersOnScreen(t *testing.T) {
 			Tiers:  []metrics.SearchTier{{Passed: 8, Failed: 16}, {Passed: 16}, {Failed: 8}},
 			Tested: []metrics.TestedLoad{{Load: 8, Passed: true, Others: []bool{true, false}}, {Load: 16, Others: []bool{true, false}}}},
 	}
-	if got, want := verdictOf(s, 160, 1, false), "search: 8 req/s passed, 16 failed; testing 11.3 │ gold 8–16 · silver ≥16 · bronze <8 │ tested 8 ✓✓✗ 16 ✗✓✗"; got != want {
+	if got, want := verdictOf(s, 160, 1, false), "search: testing 11.3 req/s │ gold 8–16 · silver ≥16 · bronze <8 │ tested 8 ✓✓✗ 16 ✗✓✗"; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 }

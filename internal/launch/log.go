@@ -96,13 +96,6 @@ func (l *log) finish() {
 	}
 }
 
-// silent reports whether nothing was printed.
-func (l *log) silent() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.tail) == 0
-}
-
 // last is the end of an error: the last lines, or that there are none.
 func (l *log) last() string {
 	l.mu.Lock()

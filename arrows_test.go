@@ -87,7 +87,7 @@ var arrows = map[string][]string{
 		"benchtop/metrics/grid"},
 	"benchtop/internal/replay": {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"},
 	"benchtop/internal/search": {"benchtop/metrics", "benchtop/metrics/saturation"},
-	"benchtop/internal/run": {"benchtop/internal/search", "benchtop/internal/run/control", "benchtop/internal/run/watch", "benchtop/internal/attach", "benchtop/internal/files",
+	"benchtop/internal/run": {"benchtop/internal/search", "benchtop/metrics/saturation", "benchtop/internal/run/control", "benchtop/internal/run/watch", "benchtop/internal/attach", "benchtop/internal/files",
 		"benchtop/internal/simulator", "benchtop/internal/telemetry", "benchtop/loadgen", "benchtop/loadgen/conn", "benchtop/loadgen/protocol", "benchtop/loadgen/shape",
 		"benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live",
 		"benchtop/metrics/report", "benchtop/export", "benchtop/export/journal"},

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -19,12 +20,11 @@ type Find struct {
 
 // The rule of a search.
 const (
-	// SearchClimb is the factor from a load that passed to the next.
-	SearchClimb = 1.3
 	// SearchPrecision is the distance between the highest load that passed and the lowest that failed, relative to the former, at which
 	// the search ends.
 	SearchPrecision = 0.05
 
+	longestClimb  = 4  // the greatest factor from a load that passed to the next
 	settlePart    = 5  // of a step
 	fewestTested  = 20 // requests that a rate should bring before it is judged
 	longestTested = 6  // steps that a low rate may take to bring them
@@ -93,8 +93,7 @@ type Search struct {
 
 	began   time.Duration // of the step
 	held    bool          // the search came to hold a load
-	drained time.Duration // the sum of the breaks so far
-	breaks  int
+	drained time.Duration // the last break
 }
 
 // TestedLoad is a load of a search, and whether it passed. Held: for long, at the end. Others are the verdicts of the tiers after the first.
@@ -138,8 +137,7 @@ func (s *Search) Take(e *LogEntry) *Search {
 func (s *Search) step(e *LogEntry) {
 	x := e.Search
 	if s.Phase == SearchDraining {
-		s.drained += max(0, e.At-s.began)
-		s.breaks++
+		s.drained = max(0, e.At-s.began)
 	}
 	if x.Tested > 0 && len(x.Tiers) > 0 {
 		t := TestedLoad{Load: x.Tested, Passed: x.Tiers[0].Within, Held: s.Phase == SearchHolding}
@@ -159,8 +157,7 @@ func (s *Search) step(e *LogEntry) {
 // test begins the test of a load, which tells the outcome of the one before.
 func (s *Search) test(load float64, at time.Duration) {
 	if s.Phase == SearchDraining {
-		s.drained += max(0, at-s.began)
-		s.breaks++
+		s.drained = max(0, at-s.began)
 	} else {
 		s.outcome(true)
 	}
@@ -256,7 +253,7 @@ func (s *Search) climb(f *Find) time.Duration {
 		if !(load < f.Most) {
 			break
 		}
-		next := load * SearchClimb
+		next := load * longestClimb
 		if f.Users {
 			next = max(math.Floor(next), load+1)
 		}
@@ -269,31 +266,32 @@ func (s *Search) climb(f *Find) time.Duration {
 // narrow is the time from a load that passed and one that failed until the search is over.
 func (s *Search) narrow(f *Find, low, high float64, least bool) time.Duration {
 	left := f.Hold
-	for high-low > SearchPrecision*low {
+	for high-low > max(SearchPrecision*low, wholeStep(f)) {
 		next := math.Sqrt(low * high)
 		if f.Users {
-			next = math.Floor((low + high) / 2)
+			next = min(max(math.Floor(next), low+1), high-1)
 		}
 		if next <= low || next >= high {
 			break
 		}
-		if left += trial(f, next); least {
-			low = next
-			continue
+		if left += trial(f, next); !least {
+			left += s.drain(f)
 		}
-		left += s.drain(f)
-		high = next
+		low = next
 	}
 	return left
 }
 
-// drain is the usual length of a break.
-func (s *Search) drain(f *Find) time.Duration {
-	if s.breaks == 0 {
-		return f.Step
+// wholeStep is the distance of two loads that have none between them.
+func wholeStep(f *Find) float64 {
+	if f.Users {
+		return 1
 	}
-	return s.drained / time.Duration(s.breaks)
+	return 0
 }
+
+// drain is about the length of a break: the last, since queues get shorter the nearer the search is to its end.
+func (s *Search) drain(f *Find) time.Duration { return cmp.Or(s.drained, f.Step) }
 
 // trial is the length of a test; a plan in a file may have any.
 func trial(f *Find, load float64) time.Duration {

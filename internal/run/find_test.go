@@ -47,8 +47,9 @@ func TestFindRate(t *testing.T) {
 		if _, err := fmt.Sscanf(last.Text, "search: highest load within SLO: %f req/s", &found); err != nil || last.Mark != "found" {
 			t.Fatalf("it ends with %+v", last)
 		}
-		if found < 3 || found > 4.5 {
-			t.Errorf("found %v req/s; the server can do about 3.9", found)
+		// What is held for so short a time may leave a queue of up to the TTFT's limit at its end.
+		if found < 3 || found > 4.9 {
+			t.Errorf("found %v req/s; the server can do about 3.9 for long", found)
 		}
 		held := lastOf(run.Events, func(e metrics.LogEntry) bool { return e.Set != nil })
 		if held.Set == nil || held.Set.Rate != found || held.Set.By != metrics.BySearch || !strings.HasPrefix(held.Text, "holding ") {

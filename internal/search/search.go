@@ -73,9 +73,10 @@ const (
 
 // The constants of the search; the tests with made-up servers show how many runs they cost.
 const (
-	leastClimb = 1.5   // the smallest factor from a load that passed to a higher one,
-	mostClimb  = 4.0   // the greatest,
-	blindClimb = 2.0   // and that where no latency is known
+	leastClimb = 1.5   // the factor from a load that passed to a higher one where latencies are near their limits,
+	mostClimb  = 4.0   // and where they are far from them, or not known
+	nearRatio  = 0.85  // of a latency to its limit
+	farRatio   = 0.6   // likewise
 	lowest     = 128.0 // the first load over the lowest that is tried
 	flat       = 1.1   // a latency that falls by less than this factor,
 	flatOver   = 3.9   // while the load falls by this, has nothing to do with the load
@@ -209,12 +210,13 @@ func (s *Search) demand(tier int) demand {
 	return s.repeat(tier, low, high)
 }
 
-// up is a load above one that passed: far above it where latencies are far from their limits.
+// up is a load above one that passed: the higher, the further latencies are from their limits.
 func (s *Search) up(low *block) float64 {
-	top := low.top()
-	factor := blindClimb
-	if r := low.last().tiers[low.tier].ratio(); r > 0 {
-		factor = min(max(1/r, leastClimb), mostClimb)
+	top, factor := low.top(), mostClimb
+	if r := low.last().tiers[low.tier].ratio(); r > nearRatio {
+		factor = leastClimb
+	} else if r > farRatio {
+		factor = math.Sqrt(mostClimb)
 	}
 	next := s.round(top * factor)
 	if s.o.Whole {
@@ -225,8 +227,7 @@ func (s *Search) up(low *block) float64 {
 
 // down is a load below one that failed. There is no hope where a lower load is not tried, or where less load makes the latency no shorter.
 func (s *Search) down(high *block) (load float64, hope bool) {
-	bottom := high.bottom()
-	factor := blindClimb
+	bottom, factor := high.bottom(), mostClimb
 	if r := high.points[0].tiers[high.tier].ratio(); r > 0 {
 		factor = min(max(r, leastClimb), mostClimb)
 		for _, p := range s.points {
@@ -252,7 +253,8 @@ func (s *Search) between(tier int, low, high *block) (load, width float64) {
 	// A bracket that shrank by less than a half is bisected: the estimate was no good.
 	creeps := s.widths[tier] > 0 && width > s.widths[tier]/2
 	if rl > 0 && rl < 1 && rh > 1 && !creeps {
-		part := math.Log(rl) / (math.Log(rl) - math.Log(rh))
+		// Near a server's capacity a latency grows as one over what is left of it, so its reciprocal falls in about a straight line.
+		part := (1/rl - 1) / (1/rl - 1/rh)
 		at := l * math.Exp(width*min(max(part, inner), 1-inner))
 		switch {
 		case at < l*near: // a failure there ends it
@@ -289,14 +291,19 @@ func (s *Search) repeat(tier int, low, high *block) (d demand) {
 	return d
 }
 
-// round makes a load whole, or one that a person can read.
+// round makes a load whole, or readable.
 func (s *Search) round(load float64) float64 {
 	if s.o.Whole {
 		return max(1, math.Floor(load))
 	}
+	return min(Readable(load), s.o.Most)
+}
+
+// Readable is a load in three digits.
+func Readable(load float64) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(load, 'g', digits, 64), 64)
 	if err != nil {
 		return load
 	}
-	return min(short, s.o.Most)
+	return short
 }

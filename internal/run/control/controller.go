@@ -329,7 +329,12 @@ func (c *Controller) changed(by, text, mark string) {
 	c.state.By = by
 	c.state.Changes++
 	set := c.state.LoadSetting
-	c.file(metrics.LogEntry{Level: metrics.Info, Text: text, Mark: mark, Set: &set})
+	e := metrics.LogEntry{Level: metrics.Info, Text: text, Mark: mark, Set: &set}
+	if by == metrics.BySearch {
+		told := c.search.step.Told
+		e.Search = &told
+	}
+	c.file(e)
 }
 
 // load is the one in force.

@@ -3,17 +3,17 @@ package control
 import (
 	"fmt"
 	"math"
-	"strconv"
+	"strings"
 	"time"
 
+	"benchtop/internal/search"
 	"benchtop/metrics"
 )
 
-// The search's constants.
+// The constants of a search in one run.
 const (
 	stepDown   = 0.93 // from a load that failed while it was held; its square from the second such, and so on
-	mostHolds  = 8    // loads that are tried to be held for long
-	mostHalves = 7    // times that the first load is halved
+	mostHolds  = 8    // loads that are tried to be held for long, for each tier
 	mostSteps  = 120  // of all kinds: whatever the server does, the search ends
 	drainSteps = 12   // steps that a queue may take to drain
 )
@@ -28,178 +28,188 @@ type Step struct {
 	Settle, For time.Duration
 	// Words say it on a screen.
 	Words string
+	// Told is the state of the search for the events of the run.
+	Told metrics.SearchStep
+
+	tier int // that asks for it
 }
 
-// Finder searches for the highest load within the objectives, in one run: up by factors until a load fails, a break until the queue
-// has drained, then ever closer between the highest that passed and the lowest that failed, and at last the highest is held for long. If
-// it fails, a lower one is held.
+// Finder makes a search in one run: a measurement is a step, a break after one that failed lets the queue drain, and at last the highest
+// load that passed is held for long, for each tier. If it fails then, a lower one is held.
 type Finder struct {
-	find      metrics.Find
-	step      Step
-	low, high float64 // the highest load that passed, the lowest that failed; 0 for none yet
-	after     Step    // follows a drain
-	halves    int
-	holds     int
-	steps     int
-	found     bool
+	find   metrics.Find
+	search *search.Search
+	step   Step
+	after  Step   // follows a drain
+	held   []hold // by tier
+	steps  int
 }
 
-// NewFinder begins a search.
-func NewFinder(f metrics.Find) *Finder {
-	s := &Finder{find: f}
-	s.measure(metrics.SearchClimbing, s.nice(f.From))
+// hold is how a tier's load lasted: the load that passed for long, 0 for none yet; the last that failed then, and how many did.
+type hold struct {
+	passed, failed float64
+	fails          int
+}
+
+// NewFinder begins a search, for tiers with these names; none for a single one that has no name.
+func NewFinder(f metrics.Find, tiers ...string) *Finder {
+	s := &Finder{find: f, search: search.New(search.Options{
+		From: f.From, Most: f.Most, Whole: f.Users, Precision: metrics.SearchPrecision, Tiers: tiers, Runs: mostSteps,
+	})}
+	s.held = make([]hold, max(1, len(tiers)))
+	s.step = s.plan()
 	return s
 }
 
 // Step is what to do now.
 func (f *Finder) Step() Step { return f.step }
 
-// Found is the load that was held for long; not ok if none was, or not yet.
-func (f *Finder) Found() (load float64, ok bool) { return f.low, f.found }
+// Found are the results of the tiers whose highest load was held for long.
+func (f *Finder) Found() (all []search.Result) {
+	for i, r := range f.search.Results() {
+		if r.Passed = f.held[i].passed; r.Passed > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
+}
 
-// Next takes whether the load of the last step was within the objectives and returns what to do next. The outcome of a drain
-// does not matter: a queue that stays shows in the next step.
-func (f *Finder) Next(within bool) Step {
+// Next takes the outcome of the last step, in the order of the tiers, and returns what to do next. The outcome of a drain does not
+// matter: a queue that stays shows in the next step.
+func (f *Finder) Next(tiers []search.Evidence) Step {
 	f.steps++
 	switch {
 	case f.step.Phase == metrics.SearchDone:
-	case f.steps > mostSteps:
-		f.end(fmt.Sprintf("gave up after %d steps: results vary too much", mostSteps))
-	case f.step.Phase == metrics.SearchClimbing:
-		f.climbed(within)
+		return f.step
 	case f.step.Phase == metrics.SearchDraining:
 		f.step = f.after
-	case f.step.Phase == metrics.SearchNarrowing:
-		f.narrowed(within)
-	default:
-		f.held(within)
+		return f.step
 	}
-	return f.step
+	load, missed := f.step.Load, f.observe(tiers)
+	next := f.plan()
+	if f.steps > mostSteps {
+		next = f.end(fmt.Sprintf("gave up after %d steps: results vary too much", mostSteps))
+	}
+	if missed >= 0 && next.Phase != metrics.SearchDone {
+		f.after = next
+		next = f.make(metrics.SearchDraining, 0, missed, 0, drainSteps*f.find.Step)
+		next.Words = named(f.search.Results()[missed].Tier, f.load(load)+" failed; waiting for the queue to drain")
+	}
+	next.Told.Tested = load
+	for i := range min(len(tiers), len(next.Told.Tiers)) {
+		of, e := &next.Told.Tiers[i], &tiers[i]
+		of.Requests, of.Good, of.Within = e.Requests, e.Good, e.Passed()
+	}
+	f.step = next
+	return next
 }
 
-func (f *Finder) climbed(within bool) {
-	load := f.step.Load
-	switch {
-	case !within:
-		f.high = load
-		f.tooMuch(load)
-	case load >= f.find.Most:
-		f.low = load
-		f.hold(load)
-	default:
-		f.low = load
-		next := min(max(f.nice(load*metrics.SearchClimb), f.above(load)), f.find.Most)
-		f.measure(metrics.SearchClimbing, next)
-	}
-}
-
-// tooMuch goes on between the bounds, or further down if nothing held yet.
-func (f *Finder) tooMuch(load float64) {
-	if f.low > 0 {
-		f.narrow()
-	} else {
-		f.halves++
-		next := f.nice(load / 2)
-		if f.halves > mostHalves || f.find.Users && load <= 1 || next <= 0 {
-			f.end("even " + f.load(load) + " misses the objectives")
-			return
+// told is the state of the search at a step.
+func (f *Finder) told(phase metrics.SearchPhase) metrics.SearchStep {
+	x := metrics.SearchStep{Phase: phase}
+	for i, r := range f.search.Results() {
+		if phase == metrics.SearchDone { // what was not held is no answer
+			r.Passed = f.held[i].passed
 		}
-		f.measure(metrics.SearchNarrowing, next)
+		x.Tiers = append(x.Tiers, metrics.SearchTier{Passed: r.Passed, Failed: r.Failed})
 	}
-	f.drain()
+	return x
 }
 
-// drain puts a break before the next step.
-func (f *Finder) drain() {
-	f.after = f.step
-	f.do(metrics.SearchDraining, 0, 0, drainSteps*f.find.Step)
+// observe takes the outcome of a load, and returns the first tier that missed, -1 for none.
+func (f *Finder) observe(tiers []search.Evidence) (missed int) {
+	missed = -1
+	holding := f.step.Phase == metrics.SearchHolding
+	for i := range tiers {
+		switch e := &tiers[i]; {
+		case !e.Passed():
+			if missed < 0 {
+				missed = i
+			}
+			// What did not last fails, however many requests were good before.
+			e.Missed = e.Missed || holding
+			if holding && i == f.step.tier {
+				f.held[i].failed = f.step.Load
+				f.held[i].fails++
+			}
+		case holding && i == f.step.tier:
+			f.held[i].passed = f.step.Load
+		}
+	}
+	f.search.Observe(f.step.Load, tiers)
+	return missed
 }
 
-// do makes a step the next one.
-func (f *Finder) do(phase metrics.SearchPhase, load float64, settle, length time.Duration) {
-	so := metrics.Search{Users: f.find.Users, Phase: phase, Load: load, Passed: f.low, Failed: f.high}
-	f.step = Step{Phase: phase, Load: load, Settle: settle, For: length, Words: so.String()}
+// plan is the next measurement, or the next load to hold, or the end. Once a load is held, no further one is measured for less long.
+func (f *Finder) plan() Step {
+	if f.step.Phase != metrics.SearchHolding {
+		if probe, more := f.search.Next(); more {
+			phase := metrics.SearchNarrowing
+			if f.search.Results()[probe.Tier].Failed == 0 {
+				phase = metrics.SearchClimbing
+			}
+			settle, judged := f.find.Trial(probe.Load)
+			return f.make(phase, probe.Load, probe.Tier, settle, judged)
+		}
+	}
+	results := f.search.Results()
+	for i, r := range results {
+		if load := f.toHold(i, r.Passed); load > 0 && f.held[i].passed == 0 {
+			return f.make(metrics.SearchHolding, load, i, 0, f.find.Hold)
+		}
+	}
+	return f.end(f.outcome(results))
 }
 
-// narrow tries a load between the two, if they are not close enough.
-func (f *Finder) narrow() {
-	next := f.nice(math.Sqrt(f.low * f.high))
+// toHold is the load to hold for a tier, 0 for none: the highest that passed, or one a little below that which did not last.
+func (f *Finder) toHold(tier int, passed float64) float64 {
+	h := &f.held[tier]
+	if h.fails == 0 {
+		return passed
+	}
+	lower := h.failed * math.Pow(stepDown, float64(h.fails))
 	if f.find.Users {
-		next = math.Floor((f.low + f.high) / 2)
+		lower = min(math.Floor(lower), h.failed-1)
 	}
-	if near := f.high-f.low <= metrics.SearchPrecision*f.low; near || next <= f.low || next >= f.high {
-		f.hold(f.low)
-		return
+	if h.fails >= mostHolds || lower <= 0 {
+		return 0
 	}
-	f.measure(metrics.SearchNarrowing, next)
+	return max(search.Readable(lower), passed)
 }
 
-func (f *Finder) narrowed(within bool) {
-	load := f.step.Load
-	if within {
-		f.low = load
-		f.narrow()
-		return
-	}
-	f.high = load
-	f.tooMuch(load)
+// make is a step of one tier.
+func (f *Finder) make(phase metrics.SearchPhase, load float64, tier int, settle, length time.Duration) Step {
+	r := f.search.Results()[tier]
+	so := metrics.Search{Users: f.find.Users, Phase: phase, Load: load, Passed: r.Passed, Failed: r.Failed}
+	return Step{Phase: phase, Load: load, Settle: settle, For: length, Words: named(r.Tier, so.String()), Told: f.told(phase), tier: tier}
 }
 
-func (f *Finder) hold(load float64) { f.do(metrics.SearchHolding, load, 0, f.find.Hold) }
-
-func (f *Finder) held(within bool) {
-	load := f.step.Load
-	if within {
-		f.low, f.found = load, true
-		f.end(f.load(load) + " passed for " + f.find.Hold.String())
-		return
+// named puts the name of a tier before words on it.
+func named(tier, words string) string {
+	if tier == "" {
+		return words
 	}
-	f.holds++
-	next := min(f.nice(load*math.Pow(stepDown, float64(f.holds))), f.below(load))
-	if f.holds >= mostHolds || next <= 0 {
-		f.end("no load passed for " + f.find.Hold.String() + "; last tested: " + f.load(load))
-		return
-	}
-	f.high, f.low = load, 0
-	f.hold(next)
-	f.drain()
+	return tier + ": " + words
 }
 
-func (f *Finder) end(words string) {
-	f.step = Step{Phase: metrics.SearchDone, Load: f.step.Load, Words: words}
+// outcome is how the search ended, for a person.
+func (f *Finder) outcome(results []search.Result) string {
+	var all []string
+	for i, r := range results {
+		words := r.Why
+		switch {
+		case f.held[i].passed > 0:
+			words = f.load(f.held[i].passed) + " passed for " + f.find.Hold.String()
+		case f.held[i].fails > 0:
+			words = "no load passed for " + f.find.Hold.String() + "; last tested: " + f.load(f.held[i].failed)
+		}
+		all = append(all, named(r.Tier, words))
+	}
+	return strings.Join(all, "; ")
 }
 
-// measure tests a load.
-func (f *Finder) measure(phase metrics.SearchPhase, load float64) {
-	settle, judged := f.find.Trial(load)
-	f.do(phase, load, settle, judged)
-}
-
-// nice is a load a person can read: three digits, or whole users. Rounding never makes it more than the most.
-func (f *Finder) nice(load float64) float64 {
-	if f.find.Users {
-		return math.Max(1, math.Floor(load))
-	}
-	nice, err := strconv.ParseFloat(strconv.FormatFloat(load, 'g', 3, 64), 64)
-	if err != nil || math.IsNaN(nice) || math.IsInf(nice, 0) {
-		nice = load
-	}
-	return min(nice, f.find.Most)
-}
-
-// above and below are the nearest loads worth trying.
-func (f *Finder) above(load float64) float64 {
-	if f.find.Users {
-		return load + 1
-	}
-	return load
-}
-
-func (f *Finder) below(load float64) float64 {
-	if f.find.Users {
-		return load - 1
-	}
-	return load
+func (f *Finder) end(words string) Step {
+	return Step{Phase: metrics.SearchDone, Load: f.step.Load, Words: words, Told: f.told(metrics.SearchDone)}
 }
 
 // load is one for a person.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/search"
 	"benchtop/metrics"
 )
 
@@ -22,7 +23,7 @@ type server struct {
 }
 
 // try takes a step and says whether it was within the objectives.
-func (s *server) try(step Step, users bool) bool {
+func (s *server) try(step Step, users bool) []search.Evidence {
 	if step.Phase == metrics.SearchDraining {
 		rest := step.For
 		if users {
@@ -31,7 +32,7 @@ func (s *server) try(step Step, users bool) bool {
 			rest = min(rest, time.Duration(s.backlog/s.capacity*1e9))
 		}
 		s.now, s.backlog = s.now+rest, max(0, s.backlog-s.capacity*rest.Seconds())
-		return true
+		return nil
 	}
 	for _, d := range []time.Duration{step.Settle, step.For} {
 		s.now += d
@@ -45,9 +46,18 @@ func (s *server) try(step Step, users bool) bool {
 		good = step.Load <= s.capacity
 	}
 	if s.noise != nil && math.Abs(step.Load-s.capacity) < s.capacity/5 && s.noise.Float64() < s.wrong {
-		return !good
+		return outcome(!good)
 	}
-	return good
+	return outcome(good)
+}
+
+// outcome is that of a load whose requests were all good, or none.
+func outcome(within bool) []search.Evidence {
+	e := search.Evidence{Requests: 100, Share: 0.95}
+	if within {
+		e.Good = e.Requests
+	}
+	return []search.Evidence{e}
 }
 
 // searched are the steps of a search, and the moments at which they begin.
@@ -60,6 +70,14 @@ func searched(f *Finder, s *server, users bool) (steps []Step, times []time.Dura
 	}
 }
 
+// found is the load that was held, by the only tier.
+func found(f *Finder) (load float64, ok bool) {
+	for _, r := range f.Found() {
+		return r.Passed, true
+	}
+	return 0, false
+}
+
 // checkFollowed follows a search by its settings, as a screen does. The state is that of the finder, and the time left about right: of
 // a server with one capacity a bisection takes no longer, and a climb no less.
 func checkFollowed(t *testing.T, find metrics.Find, steps []Step, times []time.Duration, found bool) {
@@ -68,7 +86,7 @@ func checkFollowed(t *testing.T, find metrics.Find, steps []Step, times []time.D
 	end := times[len(times)-1]
 	held := false
 	for i, step := range steps {
-		e := metrics.LogEntry{At: times[i], Mark: metrics.NotFoundMark}
+		e := metrics.LogEntry{At: times[i], Mark: metrics.NotFoundMark, Search: &step.Told}
 		if found {
 			e.Mark = metrics.FoundMark
 		}
@@ -117,8 +135,8 @@ func TestFinder(t *testing.T) {
 		most      time.Duration // it takes at most
 		last      string
 	}{
-		{"a rate", rates, server{capacity: 38}, 35, 38, 0, 10 * time.Minute, "passed for 30s"},
-		{"from above", from(rates, 300), server{capacity: 38}, 35, 38, 0, 10 * time.Minute, "passed for 30s"},
+		{"a rate", rates, server{capacity: 38}, 35, 38.5, 0, 10 * time.Minute, "passed for 30s"},
+		{"from above", from(rates, 300), server{capacity: 38}, 35, 38.5, 0, 10 * time.Minute, "passed for 30s"},
 		{"up to the most", to(rates, 20), server{capacity: 38}, 20, 20, 0, 6 * time.Minute, "20 req/s passed for 30s"},
 		{"the most is the first", to(from(rates, 20), 20), server{capacity: 38}, 20, 20, 0, time.Minute, "20 req/s passed"},
 		{"less than one a second", from(rates, 2), server{capacity: .4}, .36, .4, 0, time.Hour, "passed for 30s"},
@@ -134,7 +152,7 @@ func TestFinder(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := NewFinder(c.find)
 			steps, times := searched(f, &c.server, c.find.Users)
-			load, ok := f.Found()
+			load, ok := found(f)
 			if c.high > 0 && (!ok || load < c.low || load > c.high) || c.high == 0 && ok {
 				t.Errorf("found %v (%v), want %v to %v", load, ok, c.low, c.high)
 			}
@@ -181,19 +199,21 @@ func checkSteps(t *testing.T, find metrics.Find, steps []Step) {
 func TestFinderSays(t *testing.T) {
 	f := NewFinder(metrics.Find{From: 10, Most: 100, Step: 10 * time.Second, Hold: 30 * time.Second})
 	got := []string{f.Step().Words}
-	for _, within := range []bool{true, false, false, false, true, true, true, false, false, true} {
-		got = append(got, f.Next(within).Words)
+	for _, within := range []bool{true, false, true, false, true, true, true, false, true, true, false, true, true} {
+		got = append(got, f.Next(outcome(within)).Words)
 	}
 	want := []string{
-		"testing 10 req/s", "10 req/s passed; testing 13", "13 req/s failed; waiting for the queue to drain",
-		"10 req/s passed, 13 failed; testing 11.4", "11.4 req/s failed; waiting for the queue to drain",
-		"10 req/s passed, 11.4 failed; testing 10.7", "10.7 req/s passed, 11.4 failed; testing 11", "holding 11 req/s",
-		"11 req/s failed; waiting for the queue to drain", "holding 10.2 req/s", "10.2 req/s passed for 30s",
+		"testing 10 req/s", "10 req/s passed; testing 40", "40 req/s failed; waiting for the queue to drain",
+		"10 req/s passed, 40 failed; testing 20", "20 req/s failed; waiting for the queue to drain",
+		"10 req/s passed, 20 failed; testing 14.1", "14.1 req/s passed, 20 failed; testing 16.8",
+		"16.8 req/s passed, 20 failed; testing 18.3", "18.3 req/s failed; waiting for the queue to drain",
+		"16.8 req/s passed, 18.3 failed; testing 17.5", "holding 17.5 req/s", "17.5 req/s failed; waiting for the queue to drain",
+		"holding 16.8 req/s", "16.8 req/s passed for 30s",
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
 		t.Errorf("got\n%s\nwant\n%s", g, w)
 	}
-	if s := f.Next(true); s.Phase != metrics.SearchDone || f.Next(false) != s {
+	if s := f.Next(outcome(true)); s.Phase != metrics.SearchDone || f.Next(outcome(false)).Words != s.Words {
 		t.Errorf("%+v is not the end", s)
 	}
 }
@@ -209,7 +229,7 @@ func TestFinderAgainstNoise(t *testing.T) {
 			f := NewFinder(find)
 			steps, _ := searched(f, &s, find.Users)
 			checkSteps(t, find, steps)
-			if load, ok := f.Found(); ok && load >= 30 && load <= 50 {
+			if load, ok := found(f); ok && load >= 30 && load <= 50 {
 				near++
 			}
 			if s.now > 2*time.Hour {
@@ -231,9 +251,9 @@ func TestFinderStaysBelowTheMost(t *testing.T) {
 			if f.Step().Load > find.Most {
 				t.Errorf("%v of at most %v", f.Step().Load, find.Most)
 			}
-			f.Next(true)
+			f.Next(outcome(true))
 		}
-		if load, ok := f.Found(); !ok || load != find.Most {
+		if load, ok := found(f); !ok || load != find.Most {
 			t.Errorf("found %v (%v), want %v", load, ok, find.Most)
 		}
 	}
@@ -241,16 +261,19 @@ func TestFinderStaysBelowTheMost(t *testing.T) {
 
 func ExampleFinder() {
 	f := NewFinder(metrics.Find{From: 8, Most: 64, Step: 10 * time.Second, Hold: 30 * time.Second, Users: true})
-	for step := f.Step(); step.Phase != metrics.SearchDone; step = f.Next(step.Load <= 12) {
+	for step := f.Step(); step.Phase != metrics.SearchDone; step = f.Next(outcome(step.Load <= 12)) {
 		fmt.Println(step.Words)
 	}
-	fmt.Println(f.Found())
+	fmt.Println(found(f))
 	// Output:
 	// testing 8 users
-	// 8 users passed; testing 10
-	// 10 users passed; testing 13
+	// 8 users passed; testing 32
+	// 32 users failed; waiting for the queue to drain
+	// 8 users passed, 32 failed; testing 16
+	// 16 users failed; waiting for the queue to drain
+	// 8 users passed, 16 failed; testing 11
+	// 11 users passed, 16 failed; testing 13
 	// 13 users failed; waiting for the queue to drain
-	// 10 users passed, 13 failed; testing 11
 	// 11 users passed, 13 failed; testing 12
 	// holding 12 users
 	// 12 true

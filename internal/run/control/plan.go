@@ -2,8 +2,10 @@ package control
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"benchtop/internal/search"
 	"benchtop/metrics"
 )
 
@@ -102,6 +104,8 @@ const (
 	verdictEvery = 100 * time.Millisecond
 	// patienceFor is the least time that requests of a load get to end before they are judged by what they showed.
 	patienceFor = 30 * time.Second
+	// mostSettled are the most steps that a load may take to show its effect.
+	mostSettled = 2
 )
 
 // activeSearch is a search under way: it ends the sending when the highest load within the objectives was held, or when there is nothing left
@@ -114,7 +118,11 @@ type activeSearch struct {
 }
 
 func (c *Controller) beginSearch() {
-	f := NewFinder(*c.Plan.Find)
+	var tiers []string
+	for _, tier := range c.Plan.TiersUnder(c.Plan.Goodput) {
+		tiers = append(tiers, tier.Name)
+	}
+	f := NewFinder(*c.Plan.Find, tiers...)
 	c.search = &activeSearch{finder: f}
 	c.try(f.Step())
 }
@@ -134,7 +142,10 @@ func (c *Controller) try(step Step) {
 		return
 	}
 	c.set(step.Load, metrics.BySearch, step.Words)
-	from, expected := c.now()+step.Settle, 0.0
+	from, expected := c.now(), 0.0
+	if step.Settle > 0 {
+		from += max(step.Settle, min(c.Trial.Running(), mostSettled*c.Plan.Find.Step))
+	}
 	if !c.inUsers {
 		expected = step.Load * step.For.Seconds()
 	}
@@ -145,17 +156,18 @@ func (c *Controller) try(step Step) {
 func (c *Controller) searchOn(now time.Duration) {
 	s := c.search
 	s.next += verdictEvery
-	within := true
+	var tiers []search.Evidence
 	if s.step.Phase == metrics.SearchDraining {
 		if now-s.began < s.step.For && c.Trial.Waiting() > 0 {
 			return
 		}
-	} else if tiers, ok := c.Trial.Evidence(now); !ok {
-		return
 	} else {
-		within = tiers[0].Passed()
+		known := false
+		if tiers, known = c.Trial.Evidence(now); !known {
+			return
+		}
 	}
-	c.try(s.finder.Next(within))
+	c.try(s.finder.Next(tiers))
 }
 
 // giveUpSearch ends a search because the load is set by hand.
@@ -185,9 +197,14 @@ func (c *Controller) found() {
 	c.search, c.state.Search = nil, s.step.Words
 	c.tellState()
 	e := metrics.LogEntry{Level: metrics.Warn, Text: "search: " + s.step.Words, Mark: metrics.NotFoundMark}
-	if load, ok := s.finder.Found(); ok {
-		e = metrics.LogEntry{Level: metrics.Info, Text: "search: highest load within SLO: " + c.String(load), Mark: metrics.FoundMark}
+	var loads []string
+	for _, r := range s.finder.Found() {
+		loads = append(loads, strings.TrimSpace(r.Tier+" "+c.String(r.Passed)))
 	}
+	if len(loads) > 0 {
+		e = metrics.LogEntry{Level: metrics.Info, Text: "search: highest load within SLO: " + strings.Join(loads, ", "), Mark: metrics.FoundMark}
+	}
+	e.Search = &s.step.Told
 	c.Tell(e)
 	c.Engine.StopSending()
 }

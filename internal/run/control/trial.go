@@ -30,6 +30,8 @@ type Trial struct {
 	pace      saturation.Pace
 	// waiting are all requests that are due and have no first chunk, those of earlier loads too.
 	waiting map[int]struct{}
+	// running is about how long requests run after their first chunk, a mean in which those that ended last count most.
+	running time.Duration
 }
 
 // tierTrial are the requests of a trial as a tier judges them.
@@ -113,6 +115,16 @@ func (t *Trial) Waiting() int {
 	return len(t.waiting)
 }
 
+// Running is about how long requests run after their first chunk: a load has its effect on a server's batch only after so long.
+func (t *Trial) Running() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.running
+}
+
+// forget is how many requests a mean remembers.
+const forget = 16
+
 // chunk looks at first chunks alone.
 func (t *Trial) chunk(q *metrics.Request) {
 	if q.LastChunk != q.FirstChunk {
@@ -147,6 +159,9 @@ func (t *Trial) done(q *metrics.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.waiting, q.Index)
+	if q.OK() {
+		t.running += (q.LastChunk - q.FirstChunk - t.running) / forget
+	}
 	p, mine := t.pending[q.Index]
 	if !mine {
 		return

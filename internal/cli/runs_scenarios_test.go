@@ -53,7 +53,7 @@ func scenarios() []scenario {
 			args: []string{"--stages", "3:4s,6:4s,12:4s", "--warmup", "2s", "--goodput", slo, "tpot:120", "--seed", "2", "--random-range-ratio", "0.5"},
 		},
 		{
-			name: "find",
+			name: "search",
 			args: []string{"--find", "--find-from", "8", "--find-most", "24", "--find-step", "1500ms", "--find-hold", "3s", "--goodput", "ttft:900", "--seed", "3"},
 		},
 		{

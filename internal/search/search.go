@@ -81,6 +81,7 @@ const (
 	flat       = 1.1   // a latency that falls by less than this factor,
 	flatOver   = 3.9   // while the load falls by this, has nothing to do with the load
 	inner      = 0.15  // part of a bracket, at either end, into which an estimate is not followed
+	aimed      = 0.85  // part of the precision between two loads that are to end the search: loads are rounded
 	digits     = 3     // of a load that is not whole
 )
 
@@ -256,13 +257,14 @@ func (s *Search) between(tier int, low, high *block) (load, width float64) {
 		// Near a server's capacity a latency grows as one over what is left of it, so its reciprocal falls in about a straight line.
 		part := (1/rl - 1) / (1/rl - 1/rh)
 		at := l * math.Exp(width*min(max(part, inner), 1-inner))
+		aim := 1 + aimed*s.o.Precision
 		switch {
-		case at < l*near: // a failure there ends it
-			guess = l * near
-		case at > h/near: // a pass there ends it
-			guess = h / near
+		case at < l*aim: // a failure there ends it
+			guess = l * aim
+		case at > h/aim: // a pass there ends it
+			guess = h / aim
 		default: // just below the border; just above it follows
-			guess = at / math.Sqrt(near)
+			guess = at / math.Sqrt(aim)
 		}
 	}
 	load = s.round(guess)

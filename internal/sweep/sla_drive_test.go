@@ -100,7 +100,7 @@ func TestSLASearch(t *testing.T) {
 		t.Fatal(problems)
 	}
 	dir, q := t.TempDir(), &queue{t: t, capacity: 40}
-	a, out := searched(t, dir, q, SLA{Sets: sets, Repeats: 3})
+	a, out := searched(t, dir, q, SLA{Sets: sets, Repeats: 3, Iters: 20})
 	if len(a.Sets) != 2 || !a.Complete || a.Unit != "req/s" {
 		t.Fatalf("%+v\n%s", a, out)
 	}
@@ -112,7 +112,7 @@ func TestSLASearch(t *testing.T) {
 	if wide.Highest != nil || len(wide.Unmet) != 1 || *wide.Failed < 40 {
 		t.Errorf("the second set: %+v", wide)
 	}
-	if len(q.runs) > 16 || q.runs[0] != "request_rate=inf" {
+	if len(q.runs) > 20 || q.runs[0] != "request_rate=inf" {
 		t.Errorf("%d runs: %v", len(q.runs), q.runs)
 	}
 	for _, want := range []string{"SLA criteria: p99_ttft_ms<=85.00\n", "Testing request_rate: ", " | FAILED\n", "Maximum request_rate for SLA p99_ttft_ms<=85.00: ",
@@ -127,7 +127,7 @@ func TestSLASearch(t *testing.T) {
 		}
 	}
 	once := len(q.runs)
-	again, _ := searched(t, dir, q, SLA{Sets: sets, Repeats: 3})
+	again, _ := searched(t, dir, q, SLA{Sets: sets, Repeats: 3, Iters: 20})
 	if len(q.runs) != once || *again.Sets[0].Highest != *tight.Highest {
 		t.Errorf("resumed: %d runs more, %g", len(q.runs)-once, *again.Sets[0].Highest)
 	}
@@ -135,8 +135,8 @@ func TestSLASearch(t *testing.T) {
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	third, _ := searched(t, dir, q, SLA{Sets: other, Repeats: 3})
-	if n := len(q.runs) - once; n == 0 || n > 6 || *third.Sets[0].Highest > 15 || *third.Sets[0].Highest < 14.2 {
+	third, _ := searched(t, dir, q, SLA{Sets: other, Repeats: 3, Iters: 20})
+	if n := len(q.runs) - once; n == 0 || n > 7 || *third.Sets[0].Highest > 15 || *third.Sets[0].Highest < 14.2 {
 		t.Errorf("another set: %d runs more, %g", n, *third.Sets[0].Highest)
 	}
 }

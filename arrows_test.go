@@ -82,7 +82,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/ci":        {},
 	"benchtop/internal/race":      {},
 	"benchtop/internal/lines":     {},
-	"benchtop/internal/sweep":     {"benchtop/datasets/jsonscan", "benchtop/export", "benchtop/internal/files", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/metrics/grid", "benchtop/internal/search", "benchtop/metrics", "benchtop/metrics/report", "benchtop/metrics/saturation"},
+	"benchtop/internal/sweep":     {"benchtop/datasets/jsonscan", "benchtop/export", "benchtop/export/journal", "benchtop/internal/files", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/metrics/grid", "benchtop/internal/search", "benchtop/metrics", "benchtop/metrics/report", "benchtop/metrics/saturation"},
 	"benchtop/internal/sweep/plot": {"benchtop/datasets/jsonscan", "benchtop/export/charts", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/metrics",
 		"benchtop/metrics/grid"},
 	"benchtop/internal/replay": {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"},

@@ -12,12 +12,14 @@ import (
 
 // sweepState is the state of the sweep, a sign, a word and a colour.
 func (v *SweepView) sweepState() screen.Span {
-	_, failed, _ := v.counts()
+	over, failed, all := v.counts()
 	switch {
 	case v.Over && failed > 0:
 		return screen.Warning.Span(fmt.Sprintf("✗ %d FAILED", failed))
 	case v.Over && v.Stopping:
 		return screen.Caution.Span("■ STOPPED")
+	case v.Over && over < all:
+		return screen.Warning.Span("■ INCOMPLETE")
 	case v.Over:
 		return screen.Success.Span("✓ DONE")
 	case v.Stopping:

@@ -75,3 +75,21 @@ func TestLoadIsSaidOnce(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A sweep that a failure ended before its last combination is not done.
+func TestSweepThatEndedEarly(t *testing.T) {
+	for _, c := range []struct {
+		last grid.State
+		stop bool
+		want string
+	}{
+		{grid.Done, false, "✓ DONE"}, {grid.Waiting, false, "■ INCOMPLETE"}, {grid.Waiting, true, "■ STOPPED"}, {grid.Failed, false, "✗ 1 FAILED"},
+		{grid.Linked, false, "✓ DONE"},
+	} {
+		v := NewSweepView(&grid.Snapshot{Over: true, Cells: []grid.Cell{{State: grid.Done}, {State: c.last}}}, SweepList{})
+		v.Stopping = c.stop
+		if got := v.sweepState().Text; got != c.want {
+			t.Errorf("%s, stopped %t: %q, want %q", c.last, c.stop, got, c.want)
+		}
+	}
+}

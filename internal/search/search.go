@@ -73,16 +73,17 @@ const (
 
 // The constants of the search; the tests with made-up servers show how many runs they cost.
 const (
-	leastClimb = 1.5   // the factor from a load that passed to a higher one where latencies are near their limits,
-	mostClimb  = 4.0   // and where they are far from them, or not known
-	nearRatio  = 0.85  // of a latency to its limit
-	farRatio   = 0.6   // likewise
-	lowest     = 128.0 // the first load over the lowest that is tried
-	flat       = 1.1   // a latency that falls by less than this factor,
-	flatOver   = 3.9   // while the load falls by this, has nothing to do with the load
-	inner      = 0.15  // part of a bracket, at either end, into which an estimate is not followed
-	aimed      = 0.85  // part of the precision between two loads that are to end the search: loads are rounded
-	digits     = 3     // of a load that is not whole
+	leastClimb  = 1.5   // the factor from a load that passed to a higher one where latencies are near their limits,
+	mostClimb   = 4.0   // and where they are far from them, or not known
+	nearRatio   = 0.85  // of a latency to its limit
+	farRatio    = 0.6   // likewise
+	lowest      = 128.0 // the first load over the lowest that is tried
+	flat        = 1.1   // a latency that falls by less than this factor,
+	flatOver    = 3.9   // while the load falls by this, has nothing to do with the load
+	inner       = 0.15  // part of a bracket, at either end, into which an estimate is not followed
+	aimed       = 0.85  // part of the precision between two loads that are to end the search: loads are rounded
+	failedSpare = 0.25  // a failure is taken for one with so much less confidence: it is not the answer
+	digits      = 3     // of a load that is not whole
 )
 
 // Purpose is the reason for a probe.
@@ -289,7 +290,7 @@ func (s *Search) repeat(tier int, low, high *block) (d demand) {
 		}
 	}
 	doubt(low, low.confidence())
-	doubt(high, 1-high.confidence())
+	doubt(high, 1-high.confidence()+failedSpare)
 	return d
 }
 

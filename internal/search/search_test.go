@@ -1,9 +1,9 @@
 package search
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -55,16 +55,11 @@ func (s *server) measure(load float64) Evidence {
 	return e
 }
 
-var counts map[Purpose]int
-
 // searched are the results of servers that see the same loads, and the runs.
 func searched(t *testing.T, o Options, servers ...*server) ([]Result, int) {
 	t.Helper()
 	s := New(o)
 	measured := map[float64]bool{}
-	if counts == nil {
-		counts = map[Purpose]int{}
-	}
 	for runs := 0; ; runs++ {
 		p, more := s.Next()
 		if !more {
@@ -83,7 +78,6 @@ func searched(t *testing.T, o Options, servers ...*server) ([]Result, int) {
 			t.Fatalf("probe of %v", p.Load)
 		}
 		measured[p.Load] = true
-		counts[p.Purpose]++
 		var all []Evidence
 		for _, of := range servers {
 			all = append(all, of.measure(p.Load))
@@ -92,30 +86,81 @@ func searched(t *testing.T, o Options, servers ...*server) ([]Result, int) {
 	}
 }
 
-// TestCosts says how many runs searches take and how near they come.
-func TestCosts(t *testing.T) {
-	for _, shape := range []string{"queue", "batch", "cliff"} {
+// Most searches end within 12 runs with a load near the border, whichever it is.
+func TestBorders(t *testing.T) {
+	t.Parallel()
+	const n = 60
+	for _, c := range []struct {
+		shape string
+		run   float64 // noise
+		near  int     // at least so many
+		runs  float64 // in the mean, at most
+	}{{"queue", 0, n * 9 / 10, 9.5}, {"queue", .02, n * 9 / 10, 9.5}, {"batch", 0, n * 3 / 4, 11.5}, {"batch", .02, n * 6 / 10, 11.5}, {"cliff", 0, n * 9 / 10, 9.7}} {
 		for _, whole := range []bool{false, true} {
-			for _, noise := range []float64{0, .02, .05} {
-				counts = nil
-				runs, worst, near, n, sumErr := 0, 0, 0, 0, 0.0
-				for seed := range uint64(300) {
-					draws := rand.New(rand.NewPCG(seed, 7))
-					border := math.Exp(math.Log(.3) + draws.Float64()*math.Log(5000/.3))
-					if whole {
-						border = 1 + math.Floor(border)
-					}
-					s := server{border, shape, noise, draws}
-					got, took := searched(t, Options{From: 1, Most: 1e6, Whole: whole, Confidence: .9}, &s)
-					n, runs, worst = n+1, runs+took, max(worst, took)
-					off := math.Abs(got[0].Passed-border) / border
-					sumErr += off
-					if off <= .05 || whole && math.Abs(got[0].Passed-border) <= 1 {
-						near++
-					}
+			runs, near := 0, 0
+			for seed := range uint64(n) {
+				draws := rand.New(rand.NewPCG(seed, 7))
+				border := .3 * math.Pow(5000/.3, draws.Float64())
+				if whole {
+					border = math.Ceil(border)
 				}
-				t.Log(fmt.Sprintf("%s whole %v noise %v: mean %.1f worst %d, %.1f%% near, off %.3f", shape, whole, noise, float64(runs)/float64(n), worst, 100*float64(near)/float64(n), sumErr/float64(n)), counts)
+				got, took := searched(t, Options{From: 1, Most: 1e6, Whole: whole, Confidence: .9}, &server{border, c.shape, c.run, draws})
+				if took > DefaultRuns {
+					t.Errorf("%s, border %v: %d runs", c.shape, border, took)
+				}
+				if runs += took; math.Abs(got[0].Passed-border) <= .05*border || whole && math.Abs(got[0].Passed-border) <= 1 {
+					near++
+				}
 			}
+			if mean := float64(runs) / n; near < c.near || mean > c.runs {
+				t.Errorf("%s with noise %v, whole %t: %d of %d near the border, %.1f runs", c.shape, c.run, whole, near, n, mean)
+			}
+		}
+	}
+}
+
+// Four tiers whose borders are close share most runs: they cost at most a third of four searches.
+func TestTiersShareRuns(t *testing.T) {
+	t.Parallel()
+	alone, together := 0, 0
+	for seed := range uint64(30) {
+		draws := rand.New(rand.NewPCG(seed, 9))
+		border := 10 * math.Pow(100, draws.Float64())
+		var all []*server
+		for _, part := range []float64{1, .97, .94, .91} {
+			s := &server{border * part, "queue", 0, draws}
+			_, runs := searched(t, Options{From: 1, Most: 1e6, Confidence: .9}, s)
+			all, alone = append(all, s), alone+runs
+		}
+		_, runs := searched(t, Options{From: 1, Most: 1e6, Confidence: .9, Tiers: []string{"a", "b", "c", "d"}}, all...)
+		together += runs
+	}
+	if together*3 > alone {
+		t.Errorf("%d runs together, %d alone", together, alone)
+	}
+}
+
+// A search ends early where nothing passes, and says so.
+func TestHopeless(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		o     Options
+		ratio float64
+		most  int
+		why   string
+	}{
+		{Options{From: 1, Most: 100, Whole: true}, 3, 1, "even 1 user misses the objectives"},
+		{Options{From: 64, Most: 100}, 3, 3, "misses the objectives"}, // less load makes it no faster
+		{Options{From: 1, Most: 100}, 0, 5, "misses the objectives"},
+	} {
+		s, runs := New(c.o), 0
+		for p, more := s.Next(); more; p, more = s.Next() {
+			s.Observe(p.Load, []Evidence{{Requests: 100, Share: enough, Ratio: c.ratio}})
+			runs++
+		}
+		r := s.Results()[0]
+		if runs > c.most || r.Passed > 0 || !strings.HasSuffix(r.Why, c.why) {
+			t.Errorf("%+v: %d runs, %+v", c.o, runs, r)
 		}
 	}
 }

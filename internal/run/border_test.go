@@ -1,0 +1,331 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/datasets/numpy"
+	"benchtop/internal/search"
+	"benchtop/internal/simulator"
+	"benchtop/internal/simulator/simtest"
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/shape"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/saturation"
+)
+
+var seeds = flag.Int("border-seeds", 1, "seeds with which each border is searched")
+var newBorders = flag.Bool("new-borders", false, "measure "+bordersFile+" anew, which takes about twenty minutes of a core")
+
+const (
+	bordersFile    = "testdata/borders.json"
+	borderRequests = 400 // of a run that are judged
+	borderSeeds    = 20  // runs at each load of the grid
+	borderReach    = 12  // steps of the grid on either side of a border
+)
+
+// bordered is a simulated server under requests of 64 tokens that ask for 16, each half as many to half as many more, and the highest
+// loads that are within the objectives of tiers of its users.
+type bordered struct {
+	Profile string
+	Users   bool
+	Tiers   []tierBorder
+}
+
+// tierBorder is the highest load of a grid in steps of 1 % that enough requests were good under, of all seeds together, as under each
+// lower load.
+type tierBorder struct {
+	Tier   string // as --tier takes it
+	Border float64
+	// Grid has for each load the requests of all seeds, and how many of them were good.
+	Grid []gridPoint
+}
+
+type gridPoint struct {
+	Load           float64
+	Good, Requests int
+}
+
+// case of a person: the server and the variable.
+func (b *bordered) String() string {
+	return b.Profile + " " + map[bool]string{false: "rate", true: "users"}[b.Users]
+}
+
+// verdicts is a sink that holds the requests of a run against the objectives of each tier.
+type verdicts struct {
+	plan   metrics.Plan
+	skip   int // requests of the first wave, of users who all begin at once
+	mu     sync.Mutex
+	ratios [][]float64
+}
+
+func (v *verdicts) Take(e *event.Event) {
+	if e.Kind != event.Done || e.Request.Index < v.skip {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for i, tier := range v.plan.Tiers {
+		v.ratios[i] = append(v.ratios[i], saturation.Ratio(&v.plan, tier.SLO, e.Request))
+	}
+}
+
+// measure makes a run of the real client against the simulated server, in virtual time.
+func (b *bordered) measure(t *testing.T, load float64, seed int) (all []search.Evidence) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p, err := simulator.Named(b.Profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dial, stop := simtest.Serve(t, p)
+		defer stop()
+		v := &verdicts{ratios: make([][]float64, len(b.Tiers))}
+		for _, of := range b.Tiers {
+			tier, err := metrics.ParseTier(of.Tier)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.plan.Tiers = append(v.plan.Tiers, tier)
+		}
+		o, requests := loadgen.Defaults(), borderRequests
+		if v.plan.Rate = metrics.Rate(load); b.Users {
+			v.plan.Rate, v.plan.MaxConcurrency, v.skip = metrics.Rate(math.Inf(1)), int(load), int(load)
+			requests += v.skip
+			o.Limit, o.ClosedLoop, o.Schedule = int(load), true, shape.Immediately()
+		} else {
+			o.Schedule = shape.At(shape.Rate{PerSecond: v.plan.Rate, Burstiness: 1}.Offsets(requests, numpy.NewLegacy(uint32(seed))))
+		}
+		random := datasets.RandomDefaults()
+		random.InputLen, random.OutputLen, random.Ratio = 64, 16, datasets.RangeRatio{Input: .5, Output: .5}
+		random.Prompts, random.Seed, random.Vocabulary = requests, int64(seed), datasets.AssumedVocabulary()
+		source, err := datasets.NewRandom(random, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Target, err = target.New(target.Options{BaseURL: "http://simulated", Dial: dial}); err != nil {
+			t.Fatal(err)
+		}
+		o.Model, o.Pacer, o.Timestamps, o.Start = p.Model, "timer", metrics.UserStamps, time.Now()
+		o.InputSource, o.Extra = metrics.TokensFromIDs, []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
+		e, err := loadgen.New(o, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Run(context.Background(), source); err != nil {
+			t.Fatal(err)
+		}
+		share, _ := v.plan.EnoughGood()
+		for _, ratios := range v.ratios {
+			all = append(all, search.EvidenceOf(ratios, share))
+		}
+	})
+	return all
+}
+
+// find searches for the borders of some of the tiers, and returns the results and how many runs that took.
+func (b *bordered) find(t *testing.T, o search.Options, seed int) (all []search.Result, runs int) {
+	t.Helper()
+	s := search.New(o)
+	for {
+		probe, more := s.Next()
+		if !more {
+			return s.Results(), runs
+		}
+		s.Observe(probe.Load, b.measure(t, probe.Load, seed+runs))
+		runs++
+	}
+}
+
+func readBorders(t *testing.T) (all []bordered) {
+	t.Helper()
+	text, err := os.ReadFile(bordersFile)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// borderCases are what is measured.
+func borderCases() (all []bordered) {
+	tiers := map[string]string{
+		"l40s-8b rate":        "gold=ttft:60,tpot:25 silver=ttft:100,tpot:28 bronze=ttft:200 batch=ttft:400",
+		"l40s-8b users":       "gold=tpot:22 silver=tpot:26 bronze=e2el:800 batch=e2el:1000",
+		"a10-8b-tight rate":   "gold=ttft:110,tpot:50 silver=ttft:150,tpot:70 bronze=ttft:300 batch=ttft:800",
+		"a10-8b-tight users":  "gold=tpot:50 silver=tpot:65 bronze=tpot:80 batch=e2el:2500",
+		"h100-70b-spec rate":  "gold=ttft:60,tpot:15 silver=ttft:100,tpot:25 bronze=ttft:150,tpot:35 batch=ttft:250",
+		"h100-70b-spec users": "gold=tpot:20 silver=tpot:30 bronze=tpot:40 batch=e2el:1000",
+	}
+	for _, name := range simulator.Names() {
+		for _, users := range []bool{false, true} {
+			b := bordered{Profile: name, Users: users}
+			for _, tier := range strings.Fields(tiers[b.String()]) {
+				b.Tiers = append(b.Tiers, tierBorder{Tier: tier})
+			}
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// TestNewBorders measures the golden borders by brute force:
+//
+//	nice go test ./internal/run -run TestNewBorders -new-borders -timeout 3h -v
+func TestNewBorders(t *testing.T) {
+	if !*newBorders {
+		return
+	}
+	all := borderCases()
+	for i := range all {
+		all[i].measureBorders(t)
+	}
+	text, err := json.Marshal(all)
+	if err == nil {
+		lines := strings.NewReplacer(`{"Tier"`, "\n {\"Tier\"", `{"Profile"`, "\n{\"Profile\"").Replace(string(text))
+		err = os.WriteFile(bordersFile, []byte(lines+"\n"), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// grid is the brute force: loads in steps of 1 %, each measured with so many seeds.
+type grid struct {
+	of   *bordered
+	sums map[string][]gridPoint // by load and seeds, a tier each
+}
+
+func (g *grid) load(step int) float64 {
+	load := math.Pow(1.01, float64(step))
+	if g.of.Users {
+		return math.Round(load)
+	}
+	return math.Round(1000*load) / 1000
+}
+
+// at counts the requests of a load.
+func (g *grid) at(t *testing.T, step, seeds int) []gridPoint {
+	load := g.load(step)
+	key := fmt.Sprint(load, seeds)
+	sums, known := g.sums[key]
+	if !known {
+		sums = make([]gridPoint, len(g.of.Tiers))
+		for seed := range seeds {
+			for i, e := range g.of.measure(t, load, 1_000_000+seed) {
+				sums[i] = gridPoint{load, sums[i].Good + e.Good, sums[i].Requests + e.Requests}
+			}
+		}
+		g.sums[key] = sums
+	}
+	return sums
+}
+
+func (p *gridPoint) passed() bool {
+	e := search.Evidence{Good: p.Good, Requests: p.Requests, Share: metrics.EnoughGood}
+	return e.Passed()
+}
+
+func (b *bordered) measureBorders(t *testing.T) {
+	g := grid{b, map[string][]gridPoint{}}
+	for i := range b.Tiers {
+		near := 210 // a load of 8
+		for g.at(t, near, 2)[i].passed() {
+			near += borderReach
+		}
+		near -= borderReach / 2
+		tier := &b.Tiers[i]
+		failed := false
+		for step := near - borderReach; step <= near+borderReach; step++ {
+			p := g.at(t, step, borderSeeds)[i]
+			if n := len(tier.Grid); n > 0 && tier.Grid[n-1].Load == p.Load {
+				continue // users are whole
+			}
+			tier.Grid = append(tier.Grid, p)
+			if failed = failed || !p.passed(); !failed {
+				tier.Border = p.Load
+			}
+		}
+		first, last := tier.Grid[0].Load, tier.Grid[len(tier.Grid)-1].Load
+		if tier.Border < first*1.03 || tier.Border > last/1.03 {
+			t.Errorf("%s, %s: the border of %v is at the edge of the grid from %v to %v", b, tier.Tier, tier.Border, first, last)
+		}
+		t.Logf("%s, %s: %v", b, tier.Tier, tier.Border)
+	}
+}
+
+// TestBorders finds each border within 5 % in at most 12 runs, for the first tier of each case in the list below; with more seeds it says
+// how often it does so for all tiers, and the runs of four tiers at once:
+//
+//	nice go test ./internal/run -run TestBorders -border-seeds 20 -timeout 3h -v
+func TestBorders(t *testing.T) {
+	t.Parallel()
+	steep := map[string]int{"a10-8b-tight users": 2} // the tier that is searched, else the last
+	for _, b := range readBorders(t) {
+		t.Run(b.String(), func(t *testing.T) {
+			if *seeds > 1 {
+				b.tell(t, *seeds)
+				return
+			}
+			k, given := steep[b.String()]
+			if !given {
+				k = len(b.Tiers) - 1
+			}
+			b.Tiers = b.Tiers[k : k+1]
+			r, runs := b.find(t, b.options(), 0)
+			if off := r[0].Passed/b.Tiers[0].Border - 1; math.Abs(off) > .05 || runs > 12 {
+				t.Errorf("%d runs found %+v; the border is %v", runs, r[0], b.Tiers[0].Border)
+			}
+		})
+	}
+}
+
+// options of a search for the borders of all tiers.
+func (b *bordered) options() search.Options {
+	o := search.Options{From: 1, Most: 10_000, Whole: b.Users, Confidence: .9}
+	for _, tier := range b.Tiers {
+		o.Tiers = append(o.Tiers, tier.Tier)
+	}
+	return o
+}
+
+// tell logs how near searches come with several seeds, for each tier alone and for all at once.
+func (b *bordered) tell(t *testing.T, seeds int) {
+	for _, tiers := range append(singles(b.Tiers), b.Tiers) {
+		of := *b
+		of.Tiers = tiers
+		near, all := 0, 0
+		for seed := range seeds {
+			found, runs := of.find(t, of.options(), seed*1000)
+			all += runs
+			for i, r := range found {
+				if math.Abs(r.Passed/tiers[i].Border-1) <= .05 {
+					near++
+				}
+			}
+		}
+		t.Logf("%d tiers, the first %s: %d of %d within 5 %%, %.1f runs", len(tiers), tiers[0].Tier, near, seeds*len(tiers), float64(all)/float64(seeds))
+	}
+}
+
+func singles(all []tierBorder) (alone [][]tierBorder) {
+	for i := range all {
+		alone = append(alone, all[i:i+1])
+	}
+	return alone
+}

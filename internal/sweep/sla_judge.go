@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"time"
@@ -87,8 +88,9 @@ func extent(plan *metrics.Plan, requests iter.Seq2[metrics.Request, error]) (fro
 
 // judgement collects how far the requests of a run are from the limits of a set: a list of ratios for each criterion, one for a tier.
 type judgement struct {
-	set    Set
-	ratios [][]float64
+	set      Set
+	ratios   [][]float64
+	requests int
 }
 
 // add adds a request. A failed one is within no limit.
@@ -97,6 +99,7 @@ func (j *judgement) add(plan *metrics.Plan, q *metrics.Request, o *metrics.Outco
 		j.ratios[0] = append(j.ratios[0], saturation.Ratio(plan, j.set.Tier, q))
 		return
 	}
+	j.requests++
 	for i, c := range j.set.Criteria {
 		switch {
 		case c.Percentile == 0:
@@ -114,39 +117,72 @@ func (j *judgement) add(plan *metrics.Plan, q *metrics.Request, o *metrics.Outco
 	}
 }
 
-// evidence is that of the run. Of several criteria the one counts that is furthest from being met.
+// evidence is that of the run. Of several criteria the one counts that is furthest from being met, so that it falls with the load whichever that is.
 func (j *judgement) evidence(plan *metrics.Plan, record Record) (worst search.Evidence) {
 	if j.set.Tier != nil {
 		share, _ := plan.EnoughGood()
 		return search.EvidenceOf(j.ratios[0], share)
 	}
-	first := true
+	strictest, ratio, first := 0.0, 0.0, true
+	for _, c := range j.set.Criteria {
+		strictest = max(strictest, c.share())
+	}
 	for i, c := range j.set.Criteria {
 		if !c.upper() {
 			continue
 		}
-		e := search.EvidenceOf(j.ratios[i], c.Percentile/100)
-		if c.Percentile == 0 {
-			e = c.ofRun(record.Number(c.Key))
+		e := c.ofRun(record.Number(c.Key))
+		if c.Percentile > 0 {
+			e = search.EvidenceOf(j.ratios[i], c.share())
 		}
-		if first || further(e, worst) {
+		e = onScale(e, strictest, j.requests)
+		if ratio = max(ratio, e.Ratio); first || further(e, worst) {
 			worst, first = e, false
 		}
 	}
+	worst.Ratio = ratio
 	return worst
 }
 
-// further reports whether a is further from being met than b.
+// onScale is evidence with another share, at least its own, and no more requests than there were: several gaps of one request are one
+// observation. The verdict stays, and so does the number of bad ones relative to what the share allows.
+func onScale(e search.Evidence, share float64, requests int) search.Evidence {
+	n := min(requests, e.Requests)
+	if n == 0 || n == e.Requests && share == e.Share {
+		return e
+	}
+	bad := float64(e.Requests-e.Good) * float64(n) / float64(e.Requests)
+	if share != e.Share {
+		bad *= (1 - share) / (1 - e.Share)
+	}
+	if e.Passed() {
+		bad = math.Floor(bad)
+	} else {
+		bad = math.Floor(max(bad, (1-share)*float64(n))) + 1
+	}
+	e.Good, e.Requests, e.Share = n-min(n, int(bad)), n, share
+	return e
+}
+
+// further reports whether a is further from being met than b, of the same set.
 func further(a, b search.Evidence) bool {
 	if a.Passed() != b.Passed() {
 		return b.Passed()
 	}
-	return a.Ratio > b.Ratio
+	return cmp.Or(cmp.Compare(a.Good*b.Requests, b.Good*a.Requests), cmp.Compare(b.Requests, a.Requests)) < 0
+}
+
+// share is the part of the observations that has to meet the criterion.
+func (c Criterion) share() float64 {
+	if c.Percentile == 0 {
+		return 0.5
+	}
+	return c.Percentile / 100
 }
 
 // ofRun is the evidence of a figure of the run: one observation, of which most have to meet the criterion.
 func (c Criterion) ofRun(v float64) search.Evidence {
-	e := search.Evidence{Requests: 1, Share: 0.5}
+	e := search.Evidence{Requests: 1, Share: c.share()}
 	if r := c.ratio(v); r > 0 {
 		e.Ratio = r
 	}

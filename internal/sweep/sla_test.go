@@ -76,10 +76,10 @@ func TestEvidence(t *testing.T) {
 	}{
 		{"all met, the requests nearer to their limit", good, `{"mean_e2el_ms": 50}`, search.Evidence{Good: 9, Requests: 10, Share: .9, Ratio: .9}},
 		{"too many requests beyond", bad, `{"mean_e2el_ms": 50}`, search.Evidence{Good: 8, Requests: 10, Share: .9, Ratio: 1.1}},
-		{"the run misses", good, `{"mean_e2el_ms": 500}`, search.Evidence{Requests: 1, Share: .5, Ratio: 1.0000000000000002, Missed: true}},
-		{"a figure that the run lacks", good, `{}`, search.Evidence{Requests: 1, Share: .5, Missed: true}},
+		{"the run misses", good, `{"mean_e2el_ms": 500}`, search.Evidence{Requests: 1, Share: .9, Ratio: 1.0000000000000002, Missed: true}},
+		{"a figure that the run lacks", good, `{}`, search.Evidence{Requests: 1, Share: .9, Ratio: .9, Missed: true}},
 	} {
-		j := judgement{set: sets[0], ratios: [][]float64{c.ratios, nil, nil}}
+		j := judgement{set: sets[0], ratios: [][]float64{c.ratios, nil, nil}, requests: 10}
 		if got := j.evidence(&metrics.Plan{}, record(c.record)); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
@@ -89,6 +89,41 @@ func TestEvidence(t *testing.T) {
 	}
 	if unmet := sets[0].unmet([]Record{record(`{"output_throughput": 600}`)}); len(unmet) != 0 {
 		t.Error(unmet)
+	}
+}
+
+// Criteria with other shares, and of which one has many observations a request, are on one scale: a load whose 99th percentile fails
+// is not taken for better than a lower one whose median is near its limit.
+func TestEvidenceScale(t *testing.T) {
+	t.Parallel()
+	sets, problems := parseSets([]byte(`[{"median_e2el_ms": "<=100", "p99_itl_ms": "<=10"}]`))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	of := func(n, bad int) (ratios []float64) {
+		for i := range n {
+			ratios = append(ratios, map[bool]float64{true: 1.1, false: .5}[i < bad])
+		}
+		return ratios
+	}
+	s := search.New(search.Options{From: 1, Most: 100})
+	for load, c := range map[float64]struct {
+		median, gaps []float64
+		want         search.Evidence
+	}{
+		1: {of(100, 40), of(3000, 10), search.Evidence{Good: 100, Requests: 100, Share: .99, Ratio: .5}},
+		2: {of(100, 45), of(3000, 31), search.Evidence{Good: 98, Requests: 100, Share: .99, Ratio: 1.1}},
+		4: {of(100, 51), of(3000, 0), search.Evidence{Good: 98, Requests: 100, Share: .99, Ratio: 1.1}},
+	} {
+		j := judgement{set: sets[0], ratios: [][]float64{c.median, c.gaps}, requests: 100}
+		got := j.evidence(&metrics.Plan{}, Record{})
+		if got != c.want {
+			t.Errorf("load %g: %+v, want %+v", load, got, c.want)
+		}
+		s.Observe(load, []search.Evidence{got})
+	}
+	if r := s.Results()[0]; r.Passed != 1 || r.Failed != 2 {
+		t.Errorf("%+v", r)
 	}
 }
 

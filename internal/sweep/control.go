@@ -51,24 +51,12 @@ func (s *Sweep) snapshot() grid.Snapshot {
 	}
 	shot.Server.Log = slices.Clone(s.state.Log[max(0, len(s.state.Log)-logShown):])
 	shot.Server.Since = time.Since(s.since)
-	var took time.Duration
-	measured, waiting := 0, 0
 	for _, c := range s.cells {
 		copied := c.Cell
 		copied.Runs = slices.Clone(copied.Runs)
 		shot.Cells = append(shot.Cells, copied)
-		for _, r := range copied.Runs {
-			switch {
-			case r.State == grid.Done:
-				measured, took = measured+1, took+r.Took
-			case !r.State.Over() && copied.State != grid.Linked:
-				waiting++
-			}
-		}
 	}
-	if measured > 0 {
-		shot.Left, shot.LeftKnown = took/time.Duration(measured)*time.Duration(waiting), true
-	}
+	shot.Left, shot.LeftKnown = s.left()
 	return shot
 }
 

@@ -121,6 +121,9 @@ func (s *Sweep) endServer() error {
 func (s *Sweep) serverIs(state grid.ServerState, command []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if state == grid.ServerReady {
+		s.starts.add(time.Since(s.since))
+	}
 	s.state.State, s.since = state, time.Now()
 	if command != nil {
 		s.state.Command = fmt.Sprint(command)[1:]

@@ -110,6 +110,7 @@ type Sweep struct {
 	again   []int
 	state   grid.Server
 	since   time.Time
+	starts  mean // of servers, until they were ready
 	notice  string
 	summary string
 	search  []grid.Search

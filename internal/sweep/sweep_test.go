@@ -25,6 +25,7 @@ type stand struct {
 	fail    func(r Run) error
 	dies    func(server Item) bool // during its first run
 	refuses func(server Item) bool
+	slow    time.Duration // until a server is ready
 	last    *standServer
 }
 
@@ -62,6 +63,7 @@ type standServer struct {
 }
 
 func (v *standServer) Ready(context.Context) error {
+	time.Sleep(v.s.slow)
 	if v.s.refuses != nil && v.s.refuses(v.item) {
 		return errors.New("no GPU")
 	}
@@ -345,14 +347,15 @@ func TestControl(t *testing.T) {
 		if !last.Over || last.Cells[0].State != grid.Done || last.Cells[3].State != grid.Skipped || last.Cells[1].Runs[0].Took != time.Second {
 			t.Errorf("%+v", last)
 		}
-		s.log = nil
+		s.log, s.slow = nil, 3*time.Second
 		sweep = New(s.options(t, t.TempDir()))
 		go func() {
 			_, err := sweep.Run(t.Context())
 			ended <- err
 		}()
-		time.Sleep(1700 * time.Millisecond)
-		if shot := <-sweep.Snapshots(); !shot.LeftKnown || shot.Left != 7*time.Second || shot.Current != 0 || shot.CurrentRun != 1 || shot.Server.Log[0] != "listening" {
+		time.Sleep(4700 * time.Millisecond)
+		// Seven runs of a second, and the other server.
+		if shot := <-sweep.Snapshots(); !shot.LeftKnown || shot.Left != 10*time.Second || shot.Current != 0 || shot.CurrentRun != 1 || shot.Server.Log[0] != "listening" {
 			t.Errorf("%+v", shot)
 		}
 		sweep.Stop()

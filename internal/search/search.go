@@ -11,6 +11,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"benchtop/metrics"
 )
 
 // Evidence is the outcome of one measurement at a load for one tier.
@@ -51,9 +53,6 @@ type Options struct {
 	From, Most float64
 	// Whole: loads are whole numbers, as users are.
 	Whole bool
-	// Precision is how far the highest load that passed may be from the lowest that failed, relative to the former; 0 for
-	// DefaultPrecision.
-	Precision float64
 	// Tiers are the names of the tiers; none for a single one without a name.
 	Tiers []string
 	// Runs is the most measurements; 0 for DefaultRuns, and a third of it more for each further tier.
@@ -64,11 +63,10 @@ type Options struct {
 	Repeats int
 }
 
-// DefaultPrecision, DefaultRuns and DefaultRepeats are those of a search that asks for no others.
+// DefaultRuns and DefaultRepeats are those of a search that asks for no others.
 const (
-	DefaultPrecision = 0.05
-	DefaultRuns      = 12
-	DefaultRepeats   = 4
+	DefaultRuns    = 12
+	DefaultRepeats = 4
 )
 
 // The constants of the search; the tests with made-up servers show how many runs they cost.
@@ -124,7 +122,6 @@ func New(o Options) *Search {
 	if len(o.Tiers) == 0 {
 		o.Tiers = []string{""}
 	}
-	o.Precision = cmp.Or(o.Precision, DefaultPrecision)
 	o.Runs = cmp.Or(o.Runs, RunsFor(len(o.Tiers)))
 	o.Repeats = cmp.Or(o.Repeats, DefaultRepeats)
 	o.From = min(o.From, o.Most)
@@ -245,7 +242,7 @@ func (s *Search) down(high *block) (load float64, hope bool) {
 // between is a load inside a bracket, and the bracket's width as a logarithm; 0 if it is narrow enough.
 func (s *Search) between(tier int, low, high *block) (load, width float64) {
 	l, h := low.top(), high.bottom()
-	near := 1 + s.o.Precision
+	const near = 1 + metrics.SearchPrecision
 	if h <= l*near || s.o.Whole && h-l <= 1 {
 		return 0, 0
 	}
@@ -258,7 +255,7 @@ func (s *Search) between(tier int, low, high *block) (load, width float64) {
 		// Near a server's capacity a latency grows as one over what is left of it, so its reciprocal falls in about a straight line.
 		part := (1/rl - 1) / (1/rl - 1/rh)
 		at := l * math.Exp(width*min(max(part, inner), 1-inner))
-		aim := 1 + aimed*s.o.Precision
+		const aim = 1 + aimed*metrics.SearchPrecision
 		switch {
 		case at < l*aim: // a failure there ends it
 			guess = l * aim

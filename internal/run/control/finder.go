@@ -30,8 +30,6 @@ type Step struct {
 	Words string
 	// Told is the state of the search for the events of the run.
 	Told metrics.SearchStep
-
-	tier int // that asks for it
 }
 
 // Finder makes a search in one run: a measurement is a step, a break after one that failed lets the queue drain, and at last the highest
@@ -54,7 +52,7 @@ type hold struct {
 // NewFinder begins a search, for tiers with these names; none for a single one that has no name.
 func NewFinder(f metrics.Find, tiers ...string) *Finder {
 	s := &Finder{find: f, search: search.New(search.Options{
-		From: f.From, Most: f.Most, Whole: f.Users, Precision: metrics.SearchPrecision, Tiers: tiers, Runs: mostSteps,
+		From: f.From, Most: f.Most, Whole: f.Users, Tiers: tiers, Runs: mostSteps,
 	})}
 	s.held = make([]hold, max(1, len(tiers)))
 	s.step = s.plan()
@@ -120,20 +118,24 @@ func (f *Finder) told(phase metrics.SearchPhase) metrics.SearchStep {
 func (f *Finder) observe(tiers []search.Evidence) (missed int) {
 	missed = -1
 	holding := f.step.Phase == metrics.SearchHolding
+	results := f.search.Results()
 	for i := range tiers {
-		switch e := &tiers[i]; {
-		case !e.Passed():
-			if missed < 0 {
-				missed = i
+		e := &tiers[i]
+		held := holding && f.step.Load == f.toHold(i, results[i].Passed)
+		if e.Passed() {
+			if held {
+				f.held[i].passed = f.step.Load
 			}
-			// What did not last fails, however many requests were good before.
-			e.Missed = e.Missed || holding
-			if holding && i == f.step.tier {
-				f.held[i].failed = f.step.Load
-				f.held[i].fails++
-			}
-		case holding && i == f.step.tier:
-			f.held[i].passed = f.step.Load
+			continue
+		}
+		if missed < 0 {
+			missed = i
+		}
+		// What did not last fails, however many requests were good before.
+		e.Missed = e.Missed || holding
+		if held {
+			f.held[i].failed = f.step.Load
+			f.held[i].fails++
 		}
 	}
 	f.search.Observe(f.step.Load, tiers)
@@ -154,17 +156,21 @@ func (f *Finder) plan() Step {
 	}
 	results := f.search.Results()
 	for i, r := range results {
-		if load := f.toHold(i, r.Passed); load > 0 && f.held[i].passed == 0 {
+		if load := f.toHold(i, r.Passed); load > 0 {
 			return f.make(metrics.SearchHolding, load, i, 0, f.find.Hold)
 		}
 	}
 	return f.end(f.outcome(results))
 }
 
-// toHold is the load to hold for a tier, 0 for none: the highest that passed, or one a little below that which did not last.
+// toHold is the load to hold for a tier, 0 for none: the highest that passed, or one a little below that which did not last. Tiers with the same
+// one share the step.
 func (f *Finder) toHold(tier int, passed float64) float64 {
 	h := &f.held[tier]
-	if h.fails == 0 {
+	switch {
+	case h.passed > 0:
+		return 0
+	case h.fails == 0:
 		return passed
 	}
 	lower := h.failed * math.Pow(stepDown, float64(h.fails))
@@ -181,7 +187,7 @@ func (f *Finder) toHold(tier int, passed float64) float64 {
 func (f *Finder) make(phase metrics.SearchPhase, load float64, tier int, settle, length time.Duration) Step {
 	r := f.search.Results()[tier]
 	so := metrics.Search{Users: f.find.Users, Phase: phase, Load: load, Passed: r.Passed, Failed: r.Failed}
-	return Step{Phase: phase, Load: load, Settle: settle, For: length, Words: named(r.Tier, so.String()), Told: f.told(phase), tier: tier}
+	return Step{Phase: phase, Load: load, Settle: settle, For: length, Words: named(r.Tier, so.String()), Told: f.told(phase)}
 }
 
 // named puts the name of a tier before words on it.

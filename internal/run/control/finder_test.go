@@ -259,6 +259,22 @@ func TestFinderStaysBelowTheMost(t *testing.T) {
 	}
 }
 
+// Tiers with the same highest load share the step that holds it; others have one each.
+func TestTiersShareHolds(t *testing.T) {
+	for second, want := range map[float64]int{16: 1, 100: 2} {
+		f := NewFinder(metrics.Find{From: 8, Most: 1000, Step: time.Second, Hold: time.Minute, Users: true}, "gold", "bronze")
+		holds := 0
+		for step := f.Step(); step.Phase != metrics.SearchDone; step = f.Next(append(outcome(step.Load <= 16), outcome(step.Load <= second)...)) {
+			if step.Phase == metrics.SearchHolding {
+				holds++
+			}
+		}
+		if all := f.Found(); holds != want || len(all) != 2 || all[0].Passed > 16 || all[1].Passed > second {
+			t.Errorf("borders of 16 and %v: %d holds found %+v", second, holds, all)
+		}
+	}
+}
+
 func ExampleFinder() {
 	f := NewFinder(metrics.Find{From: 8, Most: 64, Step: 10 * time.Second, Hold: 30 * time.Second, Users: true})
 	for step := f.Step(); step.Phase != metrics.SearchDone; step = f.Next(outcome(step.Load <= 12)) {

@@ -141,9 +141,9 @@ func (t *Trial) chunk(q *metrics.Request) {
 	wait, early := q.FirstChunk-p.came, true // early: no tier needs more than the first chunk
 	for i := range t.tiers {
 		of := &t.tiers[i]
-		given, ratio := of.firstOver(wait)
-		alone := given && len(of.slo) == 1
-		if given && (ratio > 1 || alone) {
+		first := of.objective(metrics.TTFT)
+		alone := len(first) == 1 && len(of.slo) == 1
+		if ratio := first.Ratio(&metrics.Outcome{TTFT: wait.Seconds()}); ratio > 1 || alone {
 			of.judge(p, i, ratio)
 		}
 		early = early && alone
@@ -195,28 +195,24 @@ func (of *tierTrial) judge(p *pending, tier int, ratio float64) {
 	}
 }
 
-// firstOver is the wait for the first chunk over its limit, if there is one.
-func (of *tierTrial) firstOver(wait time.Duration) (given bool, ratio float64) {
-	for _, o := range of.slo {
-		if o.Metric == metrics.TTFT {
-			return true, metrics.SLO{o}.Ratio(&metrics.Outcome{TTFT: wait.Seconds()})
-		}
-	}
-	return false, 0
-}
-
-// limit of an objective, in bounds.
-func (of *tierTrial) limit(metric metrics.Latency) (time.Duration, bool) {
-	for _, o := range of.slo {
+// objective is that on a latency, alone; none if there is none.
+func (of *tierTrial) objective(metric metrics.Latency) metrics.SLO {
+	for i, o := range of.slo {
 		if o.Metric == metric {
-			return time.Duration(min(o.LimitMS, 1e12) * float64(time.Millisecond)), true
+			return of.slo[i : i+1]
 		}
 	}
-	return 0, false
+	return nil
 }
 
-// surplus makes up for shares that are not quite what they are written as.
-const surplus = 1e-9
+// limit of an objective, in bounds; forever for none.
+func (of *tierTrial) limit(metric metrics.Latency) time.Duration {
+	limit := 1e12
+	for _, o := range of.objective(metric) {
+		limit = min(limit, o.LimitMS)
+	}
+	return time.Duration(limit * float64(time.Millisecond))
+}
 
 // Evidence is the outcome for each tier at a moment of the run, in the order of the plan. It is not ok before the rest cannot change
 // any of them.
@@ -237,11 +233,13 @@ func (t *Trial) Evidence(now time.Duration) (tiers []search.Evidence, ok bool) {
 
 // decided reports whether the outcome for a tier is known.
 func (t *Trial) decided(of *tierTrial, now time.Duration) bool {
-	all := float64(t.scheduled - of.cut)
+	all := t.scheduled - of.cut
 	if now < t.to { // more are to come, about as many as the load says
-		return t.expected > 0 && float64(of.bad) > (1-t.share)*max(all, t.expected)+1
+		return t.expected > 0 && float64(of.bad) > (1-t.share)*max(float64(all), t.expected)+1
 	}
-	return float64(of.bad) > (1-t.share)*all+surplus || all > 0 && float64(len(of.ratios)-of.bad) >= t.share*all-surplus || now >= t.to+t.patience
+	least := search.Evidence{Good: len(of.ratios) - of.bad, Requests: all, Share: t.share}
+	most := search.Evidence{Good: all - of.bad, Requests: all, Share: t.share}
+	return all > 0 && (least.Passed() || !most.Passed()) || now >= t.to+t.patience
 }
 
 // evidence of a tier. Requests that neither ended nor are late for sure count by what they showed.
@@ -271,11 +269,10 @@ func (t *Trial) kept() bool {
 func (t *Trial) giveUp(now time.Duration) {
 	for i := range t.tiers {
 		of := &t.tiers[i]
-		first, firstGiven := of.limit(metrics.TTFT)
-		whole, wholeGiven := of.limit(metrics.E2EL)
+		first, whole := of.limit(metrics.TTFT), of.limit(metrics.E2EL)
 		for _, p := range t.pending {
 			waited := now - p.came
-			if p.open(i) && (firstGiven && !p.first && waited > first || wholeGiven && waited > whole) {
+			if p.open(i) && (!p.first && waited > first || waited > whole) {
 				of.judge(p, i, math.Inf(1))
 			}
 		}

@@ -87,7 +87,7 @@ func runSweepSLA(env *environment, args []string) int {
 	search := &sweep.SLA{Sets: o.sets, Variable: o.variable, From: o.from, Most: o.most, Iters: o.iters, Repeats: o.runs, Prompts: promptsOf(o.client)}
 	var first []sweep.Combination
 	for _, pair := range o.pairs() {
-		first = append(first, search.First(pair)...)
+		first = append(first, search.Planned(pair)...)
 	}
 	if err := o.check(first); err != nil {
 		return env.fail(exitUsage, err)
@@ -97,7 +97,7 @@ func runSweepSLA(env *environment, args []string) int {
 	code := o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
 		drawn, b.failures = lines == io.Discard, true
 		so := o.measured(b, lines, m.ID())
-		so.Search = search
+		so.Driver, so.Variable, so.Runs = search, o.variable, 1
 		return so
 	})
 	if drawn || len(first) > 1 {

@@ -33,10 +33,10 @@ func runSweepWorkload(env *environment, args []string) int {
 	if err := errors.Join(append(p, err)...); err != nil {
 		return env.fail(exitUsage, err)
 	}
-	w := &sweep.Workload{Variable: *variable, Levels: *levels, Runs: o.runs, Prompts: promptsOf(o.client), DryRun: o.dryRun}
+	w := &sweep.Workload{Variable: *variable, Levels: *levels, Prompts: promptsOf(o.client)}
 	var all []sweep.Combination
 	for _, pair := range o.pairs() {
-		all = append(all, w.Ends(pair)...)
+		all = append(all, w.Planned(pair)...)
 	}
 	if err := o.check(all); err != nil {
 		return env.fail(exitUsage, err)
@@ -44,8 +44,7 @@ func runSweepWorkload(env *environment, args []string) int {
 	m := o.manifest(sweep.Setting{Flag: "workload-var", Value: *variable}, sweep.Setting{Flag: "workload-iters", Value: strconv.Itoa(*levels)})
 	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
 		so := o.measured(b, lines, m.ID())
-		w.Out = lines
-		so.Planned, so.Drive, so.Variable = w.Ends, w.Drive, *variable
+		so.Driver, so.Variable = w, *variable
 		return so
 	})
 }

@@ -69,10 +69,13 @@ func (s *Sweep) Skip(i int) string {
 		return ""
 	case s.cells[i].Cell.State.Over():
 		return "nothing of this combination is left to skip"
-	}
-	s.cells[i].skip = true
-	if i == s.current && s.cut != nil {
-		s.cut(errSkipped)
+	case i != s.current:
+		s.cells[i].end(grid.Skipped)
+	default:
+		s.cells[i].skip = true
+		if s.cut != nil {
+			s.cut(errSkipped)
+		}
 	}
 	return "skipping it; 'repeat' takes it up again"
 }
@@ -108,26 +111,23 @@ func (s *Sweep) Stop() string {
 	return "stopping"
 }
 
-// Searching shows what a search knows.
-func (s *Sweep) Searching(all []grid.Search) {
+// searching shows what a search knows.
+func (s *Sweep) searching(all []grid.Search) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.search = slices.Clone(all)
+	s.search = all
 }
 
-func (s *Sweep) repeats() []int {
+// nextRepeat is the next combination to be measured once more, nil for none.
+func (s *Sweep) nextRepeat() *cell {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.again)
-}
-
-func (s *Sweep) takeRepeat() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	i := s.again[0]
-	s.again = s.again[1:]
-	s.cells[i].skip = false
-	return i
+	if len(s.again) == 0 {
+		return nil
+	}
+	c := s.cells[s.again[0]]
+	s.again, c.skip = s.again[1:], false
+	return c
 }
 
 func (s *Sweep) skipped(c *cell) bool {
@@ -170,8 +170,7 @@ func (s *Sweep) leave(c *cell) {
 			c.Cell.Runs[i].State = grid.Skipped
 		}
 	}
-	c.Cell.State = grid.Found
-	for _, state := range []grid.State{grid.Failed, grid.Skipped, grid.Done} {
+	for _, state := range []grid.State{grid.Failed, grid.Waiting, grid.Skipped, grid.Done, grid.Found} {
 		if slices.ContainsFunc(c.Cell.Runs, func(r grid.Run) bool { return r.State == state }) {
 			c.Cell.State = state
 			return

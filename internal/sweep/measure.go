@@ -19,11 +19,12 @@ import (
 	"benchtop/metrics/grid"
 )
 
-// measure performs the runs of a combination that have no record yet.
+// measure performs the first runs of a combination, as many as are wanted, and returns the records of all its runs that succeeded, in
+// order. Those that have a record already, of this session or an earlier one, are not performed again.
 func (s *Sweep) measure(ctx context.Context, c Combination, runs int) ([]Record, error) {
 	cell := s.cell(c)
 	if s.enter(cell, runs) {
-		if err := s.runs(ctx, cell, runs, func(n int) bool { return s.found(cell, n) }); err != nil {
+		if err := s.runs(ctx, cell, runs, func(n int) bool { return s.reuse(cell, n) }); err != nil {
 			return nil, err
 		}
 	}
@@ -36,20 +37,15 @@ func (s *Sweep) anew(ctx context.Context, c *cell) error {
 	missing := len(c.records) < runs
 	s.reset(c, missing)
 	s.enter(c, runs)
-	return s.runs(ctx, c, runs, func(n int) bool { return missing && s.found(c, n) })
+	return s.runs(ctx, c, runs, func(n int) bool { return missing && s.reuse(c, n) })
 }
 
-// runs performs the first runs of a combination, but for those that are over or found, and writes its summary.
-func (s *Sweep) runs(ctx context.Context, c *cell, runs int, found func(n int) bool) error {
+// runs performs the first runs of a combination, but for those that are over or reused, and writes its summary.
+func (s *Sweep) runs(ctx context.Context, c *cell, runs int, reuse func(n int) bool) error {
+	defer s.leave(c)
 	warm := false
 	for n := 0; n < runs && !s.skipped(c); n++ {
-		if c.Cell.Runs[n].State.Over() {
-			continue
-		}
-		if found(n) {
-			if err := s.reuse(c, n); err != nil {
-				return err
-			}
+		if c.Cell.Runs[n].State.Over() || reuse(n) {
 			continue
 		}
 		if err := s.startServer(ctx, c.Combination.Server); err != nil {
@@ -70,7 +66,6 @@ func (s *Sweep) runs(ctx context.Context, c *cell, runs int, found func(n int) b
 
 // finish writes the summary of a combination, and the table.
 func (s *Sweep) finish(c *cell) error {
-	s.leave(c)
 	if s.o.DryRun {
 		return nil
 	}
@@ -91,8 +86,8 @@ func (c *cell) keep(number int, r Record) {
 	}
 }
 
-// found reports whether a run has a whole record of these parameters by these commands, and says why one that exists is not used.
-func (s *Sweep) found(c *cell, number int) bool {
+// reuse takes the record of an earlier session, if it is whole, of these parameters and by these commands. It says why one is not used.
+func (s *Sweep) reuse(c *cell, number int) bool {
 	path := s.Path(c.Combination, number)
 	r, err := readRecord(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -106,21 +101,13 @@ func (s *Sweep) found(c *cell, number int) bool {
 	}
 	if why != "" {
 		s.say("The run of %s is repeated: %s", path, why)
+		return false
 	}
-	return why == ""
-}
-
-// reuse takes the record of an earlier session.
-func (s *Sweep) reuse(c *cell, number int) error {
-	r, err := readRecord(s.Path(c.Combination, number))
-	if err != nil {
-		return err
-	}
-	s.begin(Run{c.Combination, number, s.Path(c.Combination, number)})
+	s.begin(Run{c.Combination, number, path})
 	s.say("Found existing results.\n[SKIPPED BENCHMARK]")
 	c.keep(number, r)
 	s.mark(c, number, grid.Run{State: grid.Found, Figures: r.Figures()})
-	return nil
+	return true
 }
 
 // Path is the file of a run of a combination.
@@ -165,8 +152,12 @@ func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 			s.mark(c, number, grid.Run{State: grid.Skipped})
 			return nil
 		}
+		if ctx.Err() != nil {
+			s.mark(c, number, grid.Run{State: grid.Waiting})
+			return err
+		}
 		s.mark(c, number, grid.Run{State: grid.Failed, Trouble: export.Clean(err.Error()), Took: time.Since(began)})
-		if _, dead := errors.AsType[serverError](err); dead || ctx.Err() != nil {
+		if errors.As(err, new(serverError)) {
 			return err
 		}
 		return s.recordFailure(r, err)

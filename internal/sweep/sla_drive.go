@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"benchtop/metrics"
-	"benchtop/metrics/grid"
 )
 
 // answersFile is the name of the file with the answers of a search, in the directory of its pair.
@@ -22,14 +21,12 @@ const answersFile = "sla.json"
 // allAtOnce is the load of the run that a guess of the first rate is made from.
 const allAtOnce = "inf"
 
-// First are the combinations that a search surely measures for a pair.
-func (o *SLA) First(pair Combination) []Combination {
-	switch from := o.from(pair); {
-	case from > 0:
+// Planned is the first combination that a search measures for a pair.
+func (o *SLA) Planned(pair Combination) []Combination {
+	if from := o.from(pair); from > 0 {
 		return []Combination{o.at(pair, loadValue(from))}
-	default:
-		return []Combination{o.at(pair, allAtOnce)}
 	}
+	return []Combination{o.at(pair, allAtOnce)}
 }
 
 // at is a pair under a load.
@@ -44,41 +41,35 @@ func (o *SLA) at(pair Combination, load string) Combination {
 	return pair
 }
 
-// within makes the search the driver of a sweep.
-func (o *SLA) within(s *Options, show func([]grid.Search)) {
-	s.Planned, s.Runs, s.Drive, s.Variable = o.First, 1, o.drive, o.Variable
-	o.dir, o.dryRun, o.out, o.show = s.Dir, s.DryRun, s.Out, show
-}
-
-// drive searches the highest load of a pair for each set, prints the answers and stores them.
-func (o *SLA) drive(ctx context.Context, pair Combination, measure Measure) ([]Combination, error) {
-	o.say("[SLA START]\nServe parameters: %s\nBench parameters: %s", orNone(pair.Server), orNone(pair.Bench))
-	for _, s := range o.Sets {
-		o.say("SLA criteria: %s", s.Conditions())
+// Drive searches the highest load of a pair for each set, prints the answers and stores them.
+func (o *SLA) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Combination, error) {
+	s.say("[SLA START]\nServe parameters: %s\nBench parameters: %s", orNone(pair.Server), orNone(pair.Bench))
+	for _, set := range o.Sets {
+		s.say("SLA criteria: %s", set.Conditions())
 	}
-	if o.dryRun {
-		_, err := measure(ctx, o.First(pair)[0], 1)
-		o.say("Omitting SLA search.\n[SLA END]")
+	if s.o.DryRun {
+		_, err := s.measure(ctx, o.Planned(pair)[0], 1)
+		s.say("Omitting SLA search.\n[SLA END]")
 		return nil, err
 	}
-	p := &pairSearch{SLA: o, pair: pair, measure: measure, runs: map[float64][]Record{}}
+	p := &pairSearch{SLA: o, sweep: s, pair: pair, runs: map[float64][]Record{}}
 	err := p.search(ctx)
 	answers := p.answers()
 	for _, a := range answers {
 		text := a.Text(o.Variable)
-		o.say("%s", text)
+		s.say("%s", text)
 		o.Found = append(o.Found, pairName(pair)+text)
 	}
 	missing := errors.Is(err, errMissing)
 	if missing {
-		o.say("The search ended early: %s", err)
+		s.say("The search ended early: %s", err)
 		err = nil
 	}
 	err = errors.Join(err, p.store(answers, err == nil && !missing))
 	if err != nil {
 		return nil, err
 	}
-	o.say("[SLA END]")
+	s.say("[SLA END]")
 	return p.combinations(), nil
 }
 
@@ -90,14 +81,12 @@ func pairName(pair Combination) string {
 	return ""
 }
 
-func (o *SLA) say(format string, a ...any) { fmt.Fprintf(o.out, format+"\n", a...) }
-
 // errMissing is the end of a search by a run that failed or was skipped where the sweep goes on.
 var errMissing = errors.New("a run has no result")
 
 // run makes a run at a load, or finds it.
 func (p *pairSearch) run(ctx context.Context, load string, number int) (Record, error) {
-	records, err := p.measure(ctx, p.at(p.pair, load), number+1)
+	records, err := p.sweep.measure(ctx, p.at(p.pair, load), number+1)
 	if err != nil {
 		return Record{}, err
 	}
@@ -111,13 +100,16 @@ func (p *pairSearch) run(ctx context.Context, load string, number int) (Record, 
 
 // file is that of a run.
 func (p *pairSearch) file(load string, number int) string {
-	return filepath.Join(p.dir, p.at(p.pair, load).Dir(), runFile(number))
+	return p.sweep.Path(p.at(p.pair, load), number)
 }
+
+// dir is the directory of all runs of the pair.
+func (p *pairSearch) dir() string { return filepath.Join(p.sweep.o.Dir, p.pair.Dir()) }
 
 // earlier are the loads that have runs already, with their number.
 func (p *pairSearch) earlier() map[float64]int {
 	found := map[float64]int{}
-	entries, err := os.ReadDir(filepath.Join(p.dir, p.pair.Dir()))
+	entries, err := os.ReadDir(p.dir())
 	if err != nil {
 		return nil
 	}
@@ -208,14 +200,13 @@ func (p *pairSearch) store(answers []Answer, complete bool) error {
 		stored.Tested = append(stored.Tested, storedLoad{load, len(p.runs[load])})
 		records = append(records, p.runs[load]...)
 	}
-	dir := filepath.Join(p.dir, p.pair.Dir())
 	raw, err := json.MarshalIndent(stored, "", "    ")
 	if err != nil {
 		return err
 	}
-	problems := []error{writeAll(filepath.Join(dir, answersFile), append(raw, '\n'))}
+	problems := []error{writeAll(filepath.Join(p.dir(), answersFile), append(raw, '\n'))}
 	for _, s := range p.Sets {
-		problems = append(problems, writeRecords(filepath.Join(dir, s.file()), records))
+		problems = append(problems, writeRecords(filepath.Join(p.dir(), s.file()), records))
 	}
 	return errors.Join(problems...)
 }

@@ -76,7 +76,7 @@ func searched(t *testing.T, dir string, q *queue, o SLA) (storedAnswers, string)
 	var out strings.Builder
 	o.Variable, o.Most = RequestRate, 8192
 	pair := Combination{Bench: item(t, `{"num_prompts": 200}`)}
-	s := New(Options{Dir: dir, ID: "id", Pairs: []Combination{pair}, Search: &o, Runner: q, Out: &out, ContinueOnError: true})
+	s := New(Options{Dir: dir, ID: "id", Pairs: []Combination{pair}, Runs: 1, Driver: &o, Runner: q, Out: &out, ContinueOnError: true})
 	if _, err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestSLAKeyMissing(t *testing.T) {
 		t.Fatal(problems)
 	}
 	o := SLA{Sets: sets, Variable: RequestRate, From: 4, Most: 100}
-	s := New(Options{Dir: t.TempDir(), Pairs: []Combination{{}}, Search: &o, Runner: &queue{t: t, capacity: 40}, Out: io.Discard})
+	s := New(Options{Dir: t.TempDir(), Pairs: []Combination{{}}, Runs: 1, Driver: &o, Runner: &queue{t: t, capacity: 40}, Out: io.Discard})
 	if _, err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the results have no key mean_ttft_ms") {
 		t.Error(err)
 	}
@@ -159,7 +159,7 @@ func TestSLAKeyMissing(t *testing.T) {
 func TestSLAUsers(t *testing.T) {
 	t.Parallel()
 	o := SLA{Variable: MaxConcurrency, Most: 100, Prompts: 12}
-	c := o.First(Combination{})[0]
+	c := o.Planned(Combination{})[0]
 	if c.Place != "max_concurrency=12" || o.most(Combination{Bench: item(t, `{"num_prompts": 50}`)}) != 50 || string(c.Bench.JSON()) != `{"max_concurrency": 12}` {
 		t.Errorf("%+v", c)
 	}

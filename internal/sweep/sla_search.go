@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -36,11 +35,6 @@ type SLA struct {
 	Prompts int
 	// Found are the answers for a person, a line for each set of each pair.
 	Found []string
-
-	dir    string // of the experiment
-	dryRun bool
-	out    io.Writer
-	show   func([]grid.Search) // hears how far the search is
 }
 
 const (
@@ -72,8 +66,8 @@ func (o *SLA) most(pair Combination) float64 {
 // pairSearch is the search for a pair of parameters.
 type pairSearch struct {
 	*SLA
+	sweep   *Sweep
 	pair    Combination
-	measure Measure
 	algo    *search.Search
 	runs    map[float64][]Record // by load
 	guessed bool                 // a run was made for a guess
@@ -100,7 +94,7 @@ func (p *pairSearch) search(ctx context.Context) error {
 		}
 	}
 	if len(earlier) == 0 {
-		p.say("Initial %s to search: %s.", p.Variable, metrics.LoadText(from, p.whole()))
+		p.sweep.say("Initial %s to search: %s.", p.Variable, metrics.LoadText(from, p.whole()))
 	}
 	for {
 		probe, more := p.algo.Next()
@@ -134,7 +128,7 @@ func (p *pairSearch) begin(from float64, earlier map[float64]int) {
 // observe makes a run at a load, or finds it, and judges it.
 func (p *pairSearch) observe(ctx context.Context, load float64, number int) error {
 	text := loadValue(load)
-	p.say("Testing %s: %s", p.Variable, metrics.LoadText(load, p.whole()))
+	p.sweep.say("Testing %s: %s", p.Variable, metrics.LoadText(load, p.whole()))
 	record, err := p.run(ctx, text, number)
 	if err != nil {
 		return err
@@ -149,7 +143,7 @@ func (p *pairSearch) observe(ctx context.Context, load float64, number int) erro
 	p.runs[load] = append(p.runs[load], record)
 	p.algo.Observe(load, evidence)
 	for i, e := range evidence {
-		p.say("Validating SLA: %s", verdict(p.Sets[i], record, e))
+		p.sweep.say("Validating SLA: %s", verdict(p.Sets[i], record, e))
 	}
 	return nil
 }
@@ -197,7 +191,7 @@ func verdict(s Set, record Record, e search.Evidence) string {
 
 // tell shows the brackets of all sets.
 func (p *pairSearch) tell(over bool) {
-	p.SLA.show(metrics.Each(p.algo.Results(), func(r search.Result) grid.Search {
+	p.sweep.searching(metrics.Each(p.algo.Results(), func(r search.Result) grid.Search {
 		return grid.Search{Tier: r.Tier, Passed: r.Passed, Failed: r.Failed, Confidence: r.Confidence, Over: over}
 	}))
 }

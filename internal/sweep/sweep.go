@@ -51,14 +51,24 @@ type Servers struct {
 	Start func(ctx context.Context, server Item, log func(line string)) (Server, error)
 }
 
-// Driver measures a pair of server and benchmark parameters at all the loads that it needs: each call of measure returns the records of a
-// combination that succeeded. Its result are the combinations in the order of the table. An error of measure ends the sweep, or the work
-// with this server; the driver returns it.
-type Driver func(ctx context.Context, pair Combination, measure Measure) ([]Combination, error)
+// Driver decides at which loads pairs of server and benchmark parameters are measured.
+type Driver interface {
+	// Planned are the combinations that are surely measured for a pair.
+	Planned(pair Combination) []Combination
+	// Drive has the sweep measure a pair at all the loads that it needs. Its result are the combinations in the order of the table. It
+	// returns an error of measure, which ends the sweep, or the work with this server.
+	Drive(ctx context.Context, s *Sweep, pair Combination) ([]Combination, error)
+}
 
-// Measure performs the first runs of a combination, as many as are wanted, and returns the records of all its runs that succeeded, in
-// order. Those that have a record already, of this session or an earlier one, are not performed again.
-type Measure func(ctx context.Context, c Combination, runs int) ([]Record, error)
+// asGiven measures each pair as it is.
+type asGiven struct{}
+
+func (asGiven) Planned(pair Combination) []Combination { return []Combination{pair} }
+
+func (asGiven) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Combination, error) {
+	_, err := s.measure(ctx, pair, s.o.Runs)
+	return []Combination{pair}, err
+}
 
 // Options are the plan of a sweep.
 type Options struct {
@@ -71,18 +81,14 @@ type Options struct {
 	// Runs is how often each planned combination is measured. Warmup is the number of requests of a run before the first one that is
 	// not counted, 0 for none.
 	Runs, Warmup int
-	// Planned are the combinations that a driver surely measures for a pair; nil for the pair itself.
-	Planned func(pair Combination) []Combination
-	Drive   Driver // nil measures the pair itself
-	Runner  Runner
-	Servers *Servers // nil for a server that runs already
+	Driver       Driver // nil measures the pairs as they are
+	// Variable is the load that the driver sets, "" for none.
+	Variable string
+	Runner   Runner
+	Servers  *Servers // nil for a server that runs already
 	// ContinueOnError records failures and goes on. DryRun prints, and does nothing else.
 	ContinueOnError, DryRun bool
 	Out                     io.Writer
-	// Variable is the load that a driver sets.
-	Variable string
-	// Search drives the sweep, in place of Planned, Runs, Drive and Variable; nil for no search.
-	Search *SLA
 }
 
 // Outcome is how a sweep ended.
@@ -99,7 +105,7 @@ type Sweep struct {
 	started time.Time
 	out     chan grid.Snapshot
 	server  *serving
-	table   []string // directories of the combinations in the table, in its order
+	table   []*cell // those whose place in the table is known, in its order
 
 	mu      sync.Mutex // guards those below, which commands and snapshots read
 	cells   []*cell
@@ -121,6 +127,7 @@ type Sweep struct {
 type cell struct {
 	Combination
 	grid.Cell
+	dir string
 	// records are those of runs that succeeded, by number, without the object benchtop.
 	records map[int]Record
 	skip    bool
@@ -149,20 +156,10 @@ func (e serverError) Unwrap() error { return e.error }
 
 // New prepares a sweep. It does nothing before Run.
 func New(o Options) *Sweep {
-	s := &Sweep{current: -1, number: -1, out: make(chan grid.Snapshot, 1)}
-	if o.Search != nil {
-		o.Search.within(&o, s.Searching)
+	if o.Driver == nil {
+		o.Driver = asGiven{}
 	}
-	s.o = o
-	if o.Planned == nil {
-		s.o.Planned = func(pair Combination) []Combination { return []Combination{pair} }
-	}
-	if o.Drive == nil {
-		s.o.Drive = func(ctx context.Context, pair Combination, measure Measure) ([]Combination, error) {
-			_, err := measure(ctx, pair, o.Runs)
-			return []Combination{pair}, err
-		}
-	}
+	s := &Sweep{o: o, current: -1, number: -1, out: make(chan grid.Snapshot, 1)}
 	if o.Servers == nil {
 		s.state.State = grid.ServerForeign
 	}
@@ -171,7 +168,7 @@ func New(o Options) *Sweep {
 			s.cell(pair).State = grid.Linked
 			continue
 		}
-		for _, c := range s.o.Planned(pair) {
+		for _, c := range o.Driver.Planned(pair) {
 			s.cell(c)
 		}
 	}
@@ -222,8 +219,7 @@ func (s *Sweep) perform(ctx context.Context) error {
 			return errors.Join(err, s.endServer())
 		}
 	}
-	for len(s.repeats()) > 0 && ctx.Err() == nil {
-		c := s.cells[s.takeRepeat()]
+	for c := s.nextRepeat(); c != nil && ctx.Err() == nil; c = s.nextRepeat() {
 		if s.server != nil && (s.server.failed || !sameItem(s.server.item, c.Combination.Server)) {
 			if err := s.endServer(); err != nil {
 				return err
@@ -238,23 +234,23 @@ func (s *Sweep) perform(ctx context.Context) error {
 
 // pair performs a pair of parameters, unless it is linked out or its server failed.
 func (s *Sweep) pair(ctx context.Context, pair Combination) error {
-	if s.server != nil && s.server.failed {
-		s.giveUp(pair)
-		return nil
-	}
 	if !linked(s.o.Links, pair.Server, pair.Bench) {
 		s.say("Left out by --link-vars: %s", strings.TrimPrefix(pair.Dir(), "SERVE--"))
 		return nil
 	}
+	if s.server != nil && s.server.failed {
+		s.giveUp(pair)
+		return nil
+	}
 	err := s.guarded(pair, func() error {
-		order, err := s.o.Drive(ctx, pair, s.measure)
-		if err == nil {
-			for _, c := range order {
-				s.addRow(c.Dir())
-			}
-			err = s.writeTable()
+		order, err := s.o.Driver.Drive(ctx, s, pair)
+		if err != nil {
+			return err
 		}
-		return err
+		for _, c := range order {
+			s.table = append(s.table, s.cell(c))
+		}
+		return s.writeTable()
 	})
 	if err == nil {
 		s.giveUp(pair)
@@ -287,20 +283,11 @@ func (s *Sweep) guarded(pair Combination, work func() error) error {
 
 // giveUp marks what is not measured any more of a pair.
 func (s *Sweep) giveUp(pair Combination) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.o.Planned(pair) {
-		for _, known := range s.cells {
-			if known.Combination.Dir() != c.Dir() || known.Cell.State.Over() {
-				continue
-			}
-			known.Cell.State = grid.Failed
-			for i := range known.Cell.Runs {
-				if !known.Cell.Runs[i].State.Over() {
-					known.Cell.Runs[i].State = grid.Failed
-				}
-			}
-		}
+	for _, c := range s.o.Driver.Planned(pair) {
+		known := s.cell(c)
+		s.mu.Lock()
+		known.end(grid.Failed)
+		s.mu.Unlock()
 	}
 }
 
@@ -310,11 +297,11 @@ func (s *Sweep) cell(c Combination) *cell {
 	defer s.mu.Unlock()
 	dir := c.Dir()
 	for _, known := range s.cells {
-		if known.Combination.Dir() == dir {
+		if known.dir == dir {
 			return known
 		}
 	}
-	made := &cell{Combination: c, Cell: grid.Cell{Server: c.Server.String(), Bench: c.Bench.String(), Load: c.Load, State: grid.Waiting}, records: map[int]Record{}}
+	made := &cell{Combination: c, dir: dir, Cell: grid.Cell{Server: c.Server.String(), Bench: c.Bench.String(), Load: c.Load, State: grid.Waiting}, records: map[int]Record{}}
 	made.plan(s.o.Runs)
 	s.cells = append(s.cells, made)
 	return made
@@ -327,10 +314,15 @@ func (c *cell) plan(runs int) {
 	}
 }
 
-// addRow puts the records of a combination into the table.
-func (s *Sweep) addRow(dir string) {
-	if !slices.Contains(s.table, dir) {
-		s.table = append(s.table, dir)
+// end gives what is left of a cell a state.
+func (c *cell) end(state grid.State) {
+	if !c.Cell.State.Over() {
+		c.Cell.State = state
+	}
+	for i, r := range c.Cell.Runs {
+		if !r.State.Over() {
+			c.Cell.Runs[i].State = state
+		}
 	}
 }
 
@@ -340,17 +332,12 @@ func (s *Sweep) writeTable() error {
 		return nil
 	}
 	var records []Record
-	for _, dir := range s.table {
-		for _, c := range s.cells {
-			if c.Combination.Dir() == dir {
-				records = append(records, c.kept()...)
-			}
-		}
-	}
-	for _, c := range s.cells {
-		if !slices.Contains(s.table, c.Combination.Dir()) {
+	written := map[*cell]bool{}
+	for _, c := range slices.Concat(s.table, s.cells) {
+		if !written[c] {
 			records = append(records, c.kept()...)
 		}
+		written[c] = true
 	}
 	if len(records) == 0 {
 		return nil

@@ -332,11 +332,13 @@ func TestControl(t *testing.T) {
 		time.Sleep(500 * time.Millisecond) // within run 0 of a2
 		sweep.Repeat(1)
 		sweep.Repeat(0)
+		sweep.Skip(2)
 		sweep.Skip(3)
+		sweep.Repeat(2)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		want := []string{"start a", "run " + a1 + " 0", "run " + a2 + " 0", "run " + a2 + " 0", "run " + a2 + " 1", "stop a",
-			"start b", "run " + b1 + " 0", "run " + b1 + " 1", "stop b", "start a", "run " + a1 + " 0", "run " + a1 + " 1", "stop a"}
+			"start a", "run " + a1 + " 0", "run " + a1 + " 1", "stop a", "start b", "run " + b1 + " 0", "run " + b1 + " 1", "stop b"}
 		if err := <-ended; err != nil || !slices.Equal(s.log, want) {
 			t.Errorf("%v, %q", err, s.log)
 		}
@@ -362,6 +364,12 @@ func TestControl(t *testing.T) {
 		if err := <-ended; !errors.Is(err, ErrStopped) || s.log[len(s.log)-1] != "stop a" {
 			t.Errorf("%v, %q", err, s.log)
 		}
+		for shot := range sweep.Snapshots() {
+			last = shot
+		}
+		if c := last.Cells[0]; c.State != grid.Waiting || c.Runs[0].State != grid.Done || c.Runs[1].State != grid.Waiting {
+			t.Errorf("the combination that was cut: %+v", c)
+		}
 	})
 }
 
@@ -370,8 +378,8 @@ func TestWorkload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stand{}
 		o := s.options(t, t.TempDir())
-		w := &Workload{Variable: MaxConcurrency, Levels: 5, Runs: 1, Prompts: 100, Out: o.Out}
-		o.Pairs, o.Runs, o.Planned, o.Drive = []Combination{{}}, 1, w.Ends, w.Drive
+		w := &Workload{Variable: MaxConcurrency, Levels: 5, Prompts: 100}
+		o.Pairs, o.Runs, o.Driver = []Combination{{}}, 1, w
 		_, err, text := sweepOnce(t, o)
 		want := []string{"start ", "run BENCH--max_concurrency=1-WL--max_concurrency=1 0", "run BENCH--max_concurrency=100-WL--max_concurrency=100 0",
 			"run WL--max_concurrency=6 0", "run WL--max_concurrency=10 0", "run WL--max_concurrency=15 0", "stop "}

@@ -2,8 +2,6 @@ package sweep
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -15,16 +13,12 @@ type Workload struct {
 	Variable string
 	// Levels is how many loads there are, the two ends included.
 	Levels int
-	// Runs is how often each is measured.
-	Runs int
 	// Prompts is the number of requests of a run, where the benchmark parameters do not have it: the load of the upper end.
 	Prompts int
-	DryRun  bool
-	Out     io.Writer
 }
 
-// Ends are the two ends of the scan of a pair.
-func (w *Workload) Ends(pair Combination) []Combination {
+// Planned are the two ends of the scan of a pair.
+func (w *Workload) Planned(pair Combination) []Combination {
 	return []Combination{w.end(pair, 1), w.end(pair, size(pair.Bench, w.Prompts))}
 }
 
@@ -51,38 +45,37 @@ func size(bench Item, command int) int {
 }
 
 // Drive scans the loads of a pair.
-func (w *Workload) Drive(ctx context.Context, pair Combination, measure Measure) ([]Combination, error) {
-	say := func(format string, a ...any) { fmt.Fprintf(w.Out, format+"\n", a...) }
-	say("[WL START]\nServe parameters: %s\nBench parameters: %s", orNone(pair.Server), orNone(pair.Bench))
-	say("Number of workload iterations: %d\nDataset size: %d", w.Levels, size(pair.Bench, w.Prompts))
-	ends := w.Ends(pair)
+func (w *Workload) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Combination, error) {
+	s.say("[WL START]\nServe parameters: %s\nBench parameters: %s", orNone(pair.Server), orNone(pair.Bench))
+	s.say("Number of workload iterations: %d\nDataset size: %d", w.Levels, size(pair.Bench, w.Prompts))
+	ends := w.Planned(pair)
 	var estimates [2]float64
 	for i, what := range []string{"Serial", "Batch"} {
-		say("%s inference: %s", what, ends[i].Load)
-		records, err := measure(ctx, ends[i], w.Runs)
+		s.say("%s inference: %s", what, ends[i].Load)
+		records, err := s.measure(ctx, ends[i], s.o.Runs)
 		if err != nil {
 			return nil, err
 		}
 		estimates[i] = w.estimate(records)
 	}
 	switch {
-	case w.DryRun:
-		say("Omitting intermediate Workload iterations.\n[WL END]")
+	case s.o.DryRun:
+		s.say("Omitting intermediate Workload iterations.\n[WL END]")
 		return nil, nil
 	case math.IsNaN(estimates[0]) || math.IsNaN(estimates[1]):
-		say("Unable to establish both Workload Explorer endpoints; skipping intermediate workload levels.\n[WL END]")
+		s.say("Unable to establish both Workload Explorer endpoints; skipping intermediate workload levels.\n[WL END]")
 		return ends, nil
 	}
 	rows := ends[:1:1]
 	for _, load := range levels(math.Ceil(estimates[0]), math.Floor(estimates[1]), w.Levels) {
 		c := w.at(pair, load)
-		say("Exploring: %s", c.Load)
-		if _, err := measure(ctx, c, w.Runs); err != nil {
+		s.say("Exploring: %s", c.Load)
+		if _, err := s.measure(ctx, c, s.o.Runs); err != nil {
 			return nil, err
 		}
 		rows = append(rows, c)
 	}
-	say("[WL END]")
+	s.say("[WL END]")
 	return append(rows, ends[1]), nil
 }
 

@@ -34,12 +34,6 @@ func (b *bench) warn(format string, a ...any) {
 // errCut is the error of a run that was ended before its time; its result holds what was measured until then.
 var errCut = errors.New("the run was cut short")
 
-// Check reports all that is wrong with the arguments of a run, without asking the server.
-func (b *bench) Check(args []string) error {
-	_, err := b.parse(args)
-	return err
-}
-
 // Run performs a run of serve with these arguments, and saves it where they say. It returns once the run is saved and nothing of it
 // is left. A cancelled context aborts it; what was measured is saved as that of an aborted run, and the error is errCut, or the
 // context's where no request was sent. A run of which most requests failed is saved too, and is an error unless failures allows it.
@@ -51,7 +45,7 @@ func (b *bench) Run(ctx context.Context, args []string) error {
 	return err
 }
 
-// parse reads the arguments of a run.
+// parse reads the arguments of a run, and reports all that is wrong with them, without asking the server.
 func (b *bench) parse(args []string) (*serveOptions, error) {
 	o := newServeOptions()
 	err := o.parse(args)

@@ -106,7 +106,7 @@ func TestBenchFails(t *testing.T) {
 		"--append-result: ":   {"--append-result"},
 		"--record: ":          {"--record", "x"},
 	} {
-		if err := b.Check(args); err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(want, ": ")) {
+		if _, err := b.parse(args); err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(want, ": ")) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,31 +200,28 @@ func guardCommand() ([]string, error) {
 
 // serverKey is the key of a server's API: that of its command, or of the environment that it is started in.
 func serverKey(command []string) string {
-	for i, word := range command {
-		switch name, value, joined := strings.Cut(word, "="); {
-		case argv.Dashes(name) != "--api-key":
-		case joined:
-			return value
-		case i+1 < len(command):
-			return command[i+1]
+	return cmp.Or(flagValue(command, "--api-key"), os.Getenv("VLLM_API_KEY"))
+}
+
+// flagValue is the last value of a flag in a command line, "" for none.
+func flagValue(words []string, flag string) (value string) {
+	for i, word := range words {
+		name, v, joined := strings.Cut(word, "=")
+		if !joined && i+1 < len(words) {
+			v = words[i+1]
+		}
+		if argv.Dashes(name) == flag {
+			value = v
 		}
 	}
-	return os.Getenv("VLLM_API_KEY")
+	return value
 }
 
 // serverModel is the model of a server command: the value of --model, or the word behind serve; "" if there is neither.
-func serverModel(command []string) (model string) {
-	for i, word := range command {
-		name, value, joined := strings.Cut(word, "=")
-		switch {
-		case name == "--model" && joined:
-			return value
-		case i+1 == len(command):
-		case name == "--model":
-			return command[i+1]
-		case word == "serve" && model == "" && !strings.HasPrefix(command[i+1], "-"):
-			model = command[i+1]
-		}
+func serverModel(command []string) string {
+	behind := ""
+	if i := slices.Index(command, "serve") + 1; i > 0 && i < len(command) && !strings.HasPrefix(command[i], "-") {
+		behind = command[i]
 	}
-	return model
+	return cmp.Or(flagValue(command, "--model"), behind)
 }

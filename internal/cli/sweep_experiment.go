@@ -39,6 +39,19 @@ func (o *experimentOptions) check(p *usage.Problems) {
 	}
 }
 
+// toldOnce adds the lines of errors to problems, each once: many commands have the same.
+func toldOnce(p *usage.Problems) func(where string, err error) {
+	told := map[string]bool{}
+	return func(where string, err error) {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			if !told[line] {
+				p.Bad("%s: %s", where, line)
+			}
+			told[line] = true
+		}
+	}
+}
+
 // dir is the directory of the experiment.
 func (o *experimentOptions) dir() string { return filepath.Join(o.outputDir, o.name) }
 

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
@@ -57,6 +55,11 @@ type sweepOptions struct {
 	screen                   screenOptions
 	flags                    argv.Flags
 
+	// args are the arguments of the client for a run; server is the command of an item's server with variables of its own, nil for a server
+	// that runs already.
+	args   func(sweep.Run) []string
+	server func(sweep.Item) (command, variables []string)
+
 	serve, client, after []string // the words of the commands
 	servers, benches     []sweep.Item
 	links                []sweep.Link
@@ -79,15 +82,12 @@ func newSweepOptions(kind, text string) *sweepOptions {
 	o.experimentOptions.define(&o.flags, 3)
 	f = o.flags.Group("Results")
 	f.BoolVar(&o.goOn, "continue-on-error", false, "write a failure down and go on with the next run")
-	o.defineScreen(o.flags.Group("Screen"))
-	return o
-}
-
-func (o *sweepOptions) defineScreen(f *pflag.FlagSet) {
+	f = o.flags.Group("Screen")
 	f.BoolVar(&o.screen.plain, "no-tui", false, "no screen: lines on standard output")
 	o.screen.defineLooks(f)
 	f.DurationVar(&o.screen.progress, "progress", 5*time.Second, "time between progress lines")
 	o.screen.onHangup = hangupSave
+	return o
 }
 
 // parse reads the command line and all that it names. The error has every problem.
@@ -124,6 +124,10 @@ func (o *sweepOptions) parse(env *environment, args []string) error {
 	if err := sweep.CheckLinks(o.links, o.servers, o.benches); err != nil {
 		return usage.Wrap(err)
 	}
+	o.args = o.benchArgs
+	if len(o.serve) > 0 {
+		o.server = func(it sweep.Item) ([]string, []string) { return it.Apply(o.serve), nil }
+	}
 	return nil
 }
 
@@ -142,38 +146,32 @@ func (o *sweepOptions) check(all []sweep.Combination) error {
 	var b bench
 	var p usage.Problems
 	var dirs []string
-	told := map[string]bool{}
-	bad := func(where string, err error) {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			if !told[line] {
-				p.Bad("%s: %s", where, line)
-			}
-			told[line] = true
+	bad := toldOnce(&p)
+	where := func(flag string, c, given sweep.Combination) string {
+		if o.suite != "" {
+			return "--suite, " + c.Place
 		}
+		return flag + with(given)
 	}
 	for _, c := range all {
-		dirs = append(dirs, c.Dir())
-		where := "--bench-cmd"
-		if len(c.Bench) > 0 {
-			where += " with " + c.Bench.String()
-		}
-		if base, err := b.parse(o.benchArgs(sweep.Run{Combination: c, Path: filepath.Join(o.dir(), c.Dir(), "run=0.json")})); err != nil {
-			bad(where, err)
+		dirs = append(dirs, cmp.Or(c.File, c.Dir()))
+		if base, err := b.parse(o.args(sweep.Run{Combination: c, Path: filepath.Join(o.dir(), cmp.Or(c.File, filepath.Join(c.Dir(), "run=0.json")))})); err != nil {
+			bad(where("--bench-cmd", c, sweep.Combination{Bench: c.Bench}), err)
 		} else if o.base == nil {
 			o.base = base
 		}
-		if len(o.serve) > 0 {
-			if _, err := launch.AddressOf(c.Server.Apply(o.serve)); err != nil {
-				bad("--serve-cmd with "+c.Server.String(), err)
-			}
+		if o.server == nil {
+			continue
+		}
+		command, _ := o.server(c.Server)
+		if _, err := launch.AddressOf(command); err != nil {
+			bad(where("--serve-cmd", c, sweep.Combination{Server: c.Server}), err)
+		}
+		if _, err := exec.LookPath(command[0]); err != nil {
+			bad(where("--serve-cmd", c, sweep.Combination{}), fmt.Errorf("%w; install it, or load a server that runs already", err))
 		}
 	}
-	if len(o.serve) > 0 {
-		if _, err := exec.LookPath(o.serve[0]); err != nil {
-			p.Bad("--serve-cmd: %w", err)
-		}
-		p.BadIf(o.infinity() && slices.Contains(o.serve, "--vector-disk-cache"), "--serve-cmd: --vector-disk-cache keeps answers between runs, and nothing resets it")
-	}
+	p.BadIf(o.infinity() && slices.Contains(o.serve, "--vector-disk-cache"), "--serve-cmd: --vector-disk-cache keeps answers between runs, and nothing resets it")
 	if err := errors.Join(append(p, sweep.CheckNames(dirs))...); err != nil {
 		return usage.Wrap(err)
 	}
@@ -206,21 +204,20 @@ func (o *sweepOptions) manifest(more ...sweep.Setting) *sweep.Manifest {
 }
 
 // options are those of the sweep, for a driver to be added; its lines go to lines.
-func (o *sweepOptions) options(r sweep.Runner, lines io.Writer, id string) sweep.Options {
-	return sweep.Options{
+func (o *sweepOptions) options(b *bench, lines io.Writer, id string) sweep.Options {
+	out := sweep.Options{
 		Title: "sweep " + o.kind, Dir: o.dir(), ID: id, Pairs: o.pairs(), Links: o.links, Runs: o.runs, Warmup: o.warmup,
-		Runner: r, ContinueOnError: o.goOn, DryRun: o.dryRun, Out: lines,
+		Runner: &sweepRunner{o: o, bench: b, lines: lines}, ContinueOnError: o.goOn, DryRun: o.dryRun, Out: lines,
 	}
-}
-
-// measured are the options of a sweep of the commands that the flags have.
-func (o *sweepOptions) measured(b *bench, lines io.Writer, id string) sweep.Options {
-	out := o.options(&sweepRunner{o: o, bench: b, lines: lines}, lines, id)
-	if len(o.serve) > 0 {
+	if o.server != nil {
 		out.Servers = &sweep.Servers{
-			Command: func(it sweep.Item) []string { return launch.Hide(it.Apply(o.serve)) },
+			Command: func(it sweep.Item) []string {
+				command, _ := o.server(it)
+				return launch.Hide(command)
+			},
 			Start: func(ctx context.Context, it sweep.Item, log func(string)) (sweep.Server, error) {
-				return o.start(ctx, b, lines, it.Apply(o.serve), nil, log)
+				command, variables := o.server(it)
+				return o.start(ctx, b, lines, command, variables, log)
 			},
 		}
 	}
@@ -265,7 +262,7 @@ func runSweepServe(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 	m := o.manifest()
-	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options { return o.measured(b, lines, m.ID()) })
+	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options { return o.options(b, lines, m.ID()) })
 }
 
 // perform runs the sweep of the options that build makes, and returns the exit code.
@@ -300,7 +297,7 @@ func (s *sweepRunner) Run(ctx context.Context, r sweep.Run) error {
 	if err != nil {
 		return err
 	}
-	err = s.bench.Run(ctx, s.o.benchArgs(r))
+	_, err = s.bench.perform(ctx, one)
 	if ctx.Err() != nil {
 		return err
 	}

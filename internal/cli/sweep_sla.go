@@ -96,7 +96,7 @@ func runSweepSLA(env *environment, args []string) int {
 	drawn := false
 	code := o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
 		drawn, b.failures = lines == io.Discard, true
-		so := o.measured(b, lines, m.ID())
+		so := o.options(b, lines, m.ID())
 		so.Driver, so.Variable, so.Runs = search, o.variable, 1
 		return so
 	})

@@ -82,12 +82,11 @@ func (o *sweepStartupOptions) checkPairs(env *environment, p *usage.Problems) {
 	o.servers = o.supported(env, p, "serve-params", o.servers)
 	o.startups = o.supported(env, p, "startup-params", o.startups)
 	var dirs []string
-	told := map[string]bool{}
+	bad := toldOnce(p)
 	for _, c := range o.pairs() {
 		dirs = append(dirs, c.Dir())
-		if _, err := o.startup(env, c); err != nil && !told[err.Error()] {
-			told[err.Error()] = true
-			p.Bad("--startup-cmd%s: %w", with(c), err)
+		if _, err := o.startup(env, c); err != nil {
+			bad("--startup-cmd"+with(c), err)
 		}
 	}
 	if err := sweep.CheckNames(dirs); err != nil {
@@ -121,11 +120,10 @@ func (o *sweepStartupOptions) supported(env *environment, p *usage.Problems, fla
 
 // with names the parameters of a combination.
 func with(c sweep.Combination) string {
-	list := slices.DeleteFunc([]string{c.Server.String(), c.Bench.String()}, func(s string) bool { return s == "" })
-	if len(list) == 0 {
-		return ""
+	if list := slices.Concat(c.Server, c.Bench).String(); list != "" {
+		return " with " + list
 	}
-	return " with " + strings.Join(list, ", ")
+	return ""
 }
 
 // shared are the flags of a load that servers have as well.

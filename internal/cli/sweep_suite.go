@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/launch"
@@ -62,7 +63,10 @@ func (o *sweepOptions) runSuite(env *environment) int {
 	for _, t := range tests {
 		s.add(t)
 	}
-	if err := s.check(); err != nil {
+	if o.args = s.client; s.remote == nil {
+		o.server = func(it sweep.Item) ([]string, []string) { return s.command(s.tests[it.Name()]), s.tests[it.Name()].Env }
+	}
+	if err := s.check(s.all); err != nil {
 		return env.fail(exitUsage, err)
 	}
 	s.gpus = gpuNames()
@@ -73,11 +77,8 @@ func (o *sweepOptions) runSuite(env *environment) int {
 	m := &sweep.Manifest{Version: version(), Kind: "serve --suite", Settings: []sweep.Setting{
 		{Flag: "suite", Value: string(file)}, {Flag: "remote", Value: strings.Join(s.remote, " ")}}}
 	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
-		so := o.options(&suiteRunner{s, b}, lines, m.ID())
-		so.Title, so.Pairs = "sweep serve --suite", s.all
-		if s.remote == nil {
-			so.Servers = s.servers(b, lines)
-		}
+		so := o.options(b, lines, m.ID())
+		so.Title, so.Pairs, so.Runner = "sweep serve --suite", s.all, &suiteRunner{s, b}
 		return so
 	})
 }
@@ -94,39 +95,11 @@ func (s *suite) add(t sweep.Test) {
 	}
 }
 
-// check finds what is wrong with all commands.
-func (s *suite) check() error {
-	var p usage.Problems
-	var b bench
-	var dirs []string
-	for _, c := range s.all {
-		dirs = append(dirs, c.File)
-		base, err := b.parse(s.client(sweep.Run{Combination: c, Path: filepath.Join(s.dir(), c.File)}))
-		if err != nil {
-			p.Bad("%s: %w", c.Place, err)
-		} else if s.base == nil {
-			s.base = base
-		}
-	}
-	if s.remote == nil {
-		if _, err := exec.LookPath("vllm"); err != nil {
-			p.Bad("--suite starts servers by 'vllm serve': %w; set REMOTE_HOST to load one that runs already", err)
-		}
-	}
-	return errors.Join(append(p, sweep.CheckNames(dirs))...)
-}
-
 func (s *suite) test(c sweep.Combination) sweep.Test { return s.tests[c.Server.Name()] }
 
-// server is the command of a test's server.
-func (s *suite) server(t sweep.Test) []string {
-	params := slices.Clone(t.Server)
-	for i, m := range params {
-		if m.Name == "model" {
-			params = slices.Delete(params, i, i+1)
-			break
-		}
-	}
+// command is that of a test's server.
+func (s *suite) command(t sweep.Test) []string {
+	params := slices.DeleteFunc(slices.Clone(t.Server), func(m jsonscan.Member) bool { return m.Name == "model" })
 	return append([]string{"vllm", "serve", t.Model}, params.Words()...)
 }
 
@@ -149,16 +122,6 @@ func (s *suite) client(r sweep.Run) []string {
 		args = append(append(args, "--metadata"), metadata...)
 	}
 	return slices.Concat(args, params.Words(), s.remote)
-}
-
-func (s *suite) servers(b *bench, lines io.Writer) *sweep.Servers {
-	command := func(it sweep.Item) []string { return s.server(s.tests[it.Name()]) }
-	return &sweep.Servers{
-		Command: func(it sweep.Item) []string { return launch.Hide(command(it)) },
-		Start: func(ctx context.Context, it sweep.Item, log func(string)) (sweep.Server, error) {
-			return s.start(ctx, b, lines, command(it), s.tests[it.Name()].Env, log)
-		},
-	}
 }
 
 // suiteRunner performs the runs of a suite. It resets no caches, as the suite's script does not.
@@ -192,7 +155,7 @@ func (s *suiteRunner) Run(ctx context.Context, r sweep.Run) error {
 			Server string `json:"server_command"`
 			Client string `json:"client_command"`
 			GPU    string `json:"gpu_type"`
-		}{shellLine(launch.Hide(s.server(s.test(r.Combination)))), s.clientLine(r), s.gpus})
+		}{shellLine(launch.Hide(s.command(s.test(r.Combination)))), s.clientLine(r), s.gpus})
 	})
 }
 

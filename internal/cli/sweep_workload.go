@@ -4,9 +4,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"strings"
 
-	"benchtop/internal/cli/argv"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 )
@@ -43,7 +41,7 @@ func runSweepWorkload(env *environment, args []string) int {
 	}
 	m := o.manifest(sweep.Setting{Flag: "workload-var", Value: *variable}, sweep.Setting{Flag: "workload-iters", Value: strconv.Itoa(*levels)})
 	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
-		so := o.measured(b, lines, m.ID())
+		so := o.options(b, lines, m.ID())
 		so.Driver, so.Variable = w, *variable
 		return so
 	})
@@ -52,14 +50,8 @@ func runSweepWorkload(env *environment, args []string) int {
 // promptsOf is the number of requests that a benchmark command asks for, as vLLM's sweep reads it.
 func promptsOf(client []string) int {
 	const unasked = 1000
-	for i, word := range client {
-		name, value, joined := strings.Cut(word, "=")
-		if !joined && i+1 < len(client) {
-			value = client[i+1]
-		}
-		if n, err := strconv.Atoi(value); err == nil && n > 0 && argv.Dashes(name) == "--num-prompts" {
-			return n
-		}
+	if n, err := strconv.Atoi(flagValue(client, "--num-prompts")); err == nil && n > 0 {
+		return n
 	}
 	return unasked
 }

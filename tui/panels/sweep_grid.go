@@ -42,13 +42,21 @@ func (v *SweepView) drawGrid(c screen.Canvas) {
 		return
 	}
 	names := v.nameColumns()
-	needed := [...]int{names[0].w, names[1].w, names[2].w}
-	all := needed[0] + needed[1] + needed[2]
-	figures := v.gridColumns().fit(c.W - gridSigns - gridRuns - min(all, max(nameLeast, c.W/3)))
-	widths := shrink(needed, max(0, c.W-gridSigns-gridRuns-figures.width()))
+	var least, more [3]int
+	room, all := 0, 0
+	for i, n := range names {
+		least[i], more[i] = n.least, n.most-n.least
+		room, all = room+n.least, all+n.most
+	}
+	figures := v.gridColumns().fit(c.W - gridSigns - gridRuns - min(all, max(room, c.W/3), max(nameLeast, c.W/2)))
+	room = max(0, c.W-gridSigns-gridRuns-figures.width())
+	widths := shrink(least, room)
+	for i, w := range shrink(more, max(0, room-widths[0]-widths[1]-widths[2])) {
+		widths[i] += w
+	}
 	x := gridSigns
 	for i, w := range widths {
-		c.Print(x, 0, screen.ShortenMiddle(names[i].title, max(0, w-2)), screen.Label)
+		c.Print(x, 0, names[i].title(max(0, w-2)), screen.Label)
 		x += w
 	}
 	c.Right(x+gridRuns-1, 0, "runs", screen.Label)
@@ -150,9 +158,23 @@ func (v *SweepView) gridColumns() table[*sweepCell] {
 
 // nameColumn is how the grid shows one of the three parts of the names.
 type nameColumn struct {
-	title string
-	w     int      // that it needs; 0 for a part that is the same everywhere
+	keys  []string // its title
 	names []string // by combination
+	// least are the columns for the names and the beginning of each key, most those for whole keys, too; 0 for a part that is the same everywhere.
+	least, most int
+}
+
+// title is what fits into w columns: rather the beginning of each key than that of the first.
+func (n *nameColumn) title(w int) string {
+	all := strings.Join(n.keys, ", ")
+	for most := w; screen.Width(all) > w && most > 2; most-- {
+		short := make([]string, len(n.keys))
+		for i, key := range n.keys {
+			short[i] = screen.Shorten(key, most)
+		}
+		all = strings.Join(short, ", ")
+	}
+	return screen.Shorten(all, w)
 }
 
 // nameColumns are the parts of the names as the grid shows them. Where all combinations have the same parameters, the names of those that differ are
@@ -161,16 +183,17 @@ func (v *SweepView) nameColumns() (out [3]nameColumn) {
 	shown := false
 	for k, title := range [...]string{"server", "benchmark", "load"} {
 		out[k] = v.nameColumn(k, title)
-		shown = shown || out[k].w > 0
+		shown = shown || out[k].most > 0
 	}
 	if !shown && len(v.cells) > 0 {
-		out[0] = nameColumn{"combination", screen.Width(v.cells[0].name()) + 2, []string{v.cells[0].name()}}
+		out[0] = nameColumn{keys: []string{"combination"}, names: []string{v.cells[0].name()}}
+		out[0].measure()
 	}
 	return out
 }
 
 func (v *SweepView) nameColumn(k int, title string) nameColumn {
-	col := nameColumn{title: title, names: make([]string, len(v.cells))}
+	col := nameColumn{keys: []string{title}, names: make([]string, len(v.cells))}
 	for i := range v.cells {
 		col.names[i] = v.cells[i].names()[k]
 	}
@@ -178,18 +201,25 @@ func (v *SweepView) nameColumn(k int, title string) nameColumn {
 		return col
 	}
 	if keys, values, ok := differing(col.names); ok {
-		col.title, col.names = keys, values
+		col.keys, col.names = keys, values
 	}
-	col.w = screen.Width(col.title) + 2
-	for _, name := range col.names {
-		col.w = max(col.w, screen.Width(name)+2)
-	}
+	col.measure()
 	return col
+}
+
+func (n *nameColumn) measure() {
+	const keyLeast = 6
+	for _, key := range n.keys {
+		n.least, n.most = n.least+min(screen.Width(key), keyLeast)+2, n.most+screen.Width(key)+2
+	}
+	for _, name := range n.names {
+		n.least, n.most = max(n.least, screen.Width(name)+2), max(n.most, screen.Width(name)+2)
+	}
 }
 
 // differing takes names such as "a=1, b=2" apart: the keys of the values that differ, and these values of each; an empty name has none. ok is false
 // where the names have not the same keys.
-func differing(names []string) (keys string, values []string, ok bool) {
+func differing(names []string) (keys, values []string, ok bool) {
 	var all []string // keys
 	pairs := make([][]string, len(names))
 	for i, name := range names {
@@ -200,18 +230,17 @@ func differing(names []string) (keys string, values []string, ok bool) {
 		for pair := range strings.SplitSeq(name, ", ") {
 			key, value, found := strings.Cut(pair, "=")
 			if !found {
-				return "", nil, false
+				return nil, nil, false
 			}
 			own, pairs[i] = append(own, key), append(pairs[i], value)
 		}
 		if all == nil {
 			all = own
 		} else if !slices.Equal(all, own) {
-			return "", nil, false
+			return nil, nil, false
 		}
 	}
 	values = make([]string, len(names))
-	var kept []string
 	for at, key := range all {
 		value := func(i int) string {
 			if pairs[i] == nil {
@@ -226,12 +255,12 @@ func differing(names []string) (keys string, values []string, ok bool) {
 		if same {
 			continue
 		}
-		kept = append(kept, key)
+		keys = append(keys, key)
 		for i := range names {
 			values[i] = strings.TrimPrefix(values[i]+", "+value(i), ", ")
 		}
 	}
-	return strings.Join(kept, ", "), values, true
+	return keys, values, true
 }
 
 // shrink takes columns from the widest until all fit into w.

@@ -100,7 +100,7 @@ func (v *SweepView) drawVerdict(c screen.Canvas) {
 		}
 	}
 	if n := len(v.front); n > 1 {
-		all = append(all, remark{long: fmt.Sprintf("front: %d of %d", n, v.measured()), style: screen.Text, spare: 4})
+		all = append(all, remark{long: fmt.Sprintf("Pareto front %d of %d", n, v.measured()), style: screen.Text, spare: 4})
 	}
 	if len(all) == 0 {
 		all = []remark{{long: "measuring …", style: screen.Label}}

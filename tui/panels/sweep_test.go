@@ -3,6 +3,7 @@ package panels
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"benchtop/metrics/grid"
@@ -23,7 +24,7 @@ func TestDifferingParameters(t *testing.T) {
 		{[]string{"low", "high"}, nil, "", false},
 	} {
 		keys, values, ok := differing(c.names)
-		if keys != c.keys || !slices.Equal(values, c.values) || ok != c.ok {
+		if strings.Join(keys, ", ") != c.keys || !slices.Equal(values, c.values) || ok != c.ok {
 			t.Errorf("%q: %q, %q, %t; want %q, %q, %t", c.names, keys, values, ok, c.keys, c.values, c.ok)
 		}
 	}

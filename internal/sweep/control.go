@@ -111,11 +111,16 @@ func (s *Sweep) Stop() string {
 	return "stopping"
 }
 
-// searching shows what a search knows.
-func (s *Sweep) searching(all []grid.Search) {
+// searching shows what the search for a pair of parameters knows, beside those for other pairs.
+func (s *Sweep) searching(of Combination, all []grid.Search) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.search = all
+	server, bench := of.Server.String(), of.Bench.String()
+	s.search = slices.DeleteFunc(s.search, func(x grid.Search) bool { return x.Server == server && x.Bench == bench })
+	for _, x := range all {
+		x.Server, x.Bench = server, bench
+		s.search = append(s.search, x)
+	}
 }
 
 // nextRepeat is the next combination to be measured once more, nil for none.

@@ -191,7 +191,7 @@ func verdict(s Set, record Record, e search.Evidence) string {
 
 // tell shows the brackets of all sets.
 func (p *pairSearch) tell(over bool) {
-	p.sweep.searching(metrics.Each(p.algo.Results(), func(r search.Result) grid.Search {
+	p.sweep.searching(p.pair, metrics.Each(p.algo.Results(), func(r search.Result) grid.Search {
 		return grid.Search{Tier: r.Tier, Passed: r.Passed, Failed: r.Failed, Confidence: r.Confidence, Over: over}
 	}))
 }

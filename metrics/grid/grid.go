@@ -77,6 +77,8 @@ type Server struct {
 
 // Search is what a search for the highest load within one set of objectives knows so far.
 type Search struct {
+	// Server and Bench name the parameters, as in a Cell.
+	Server, Bench string
 	// Tier names the objectives.
 	Tier string
 	// Passed is the highest load that passed, Failed the lowest above it that did not; 0 for none.
@@ -95,7 +97,7 @@ type Snapshot struct {
 	// Current is the index of the combination in progress, -1 for none; CurrentRun the number of its run, -1 for a warm-up.
 	Current, CurrentRun int
 	Server              Server
-	// Searches are those of serve_sla, by tier; Variable is what they set, such as max_concurrency.
+	// Searches are those of serve_sla so far, by parameters and tier; Variable is what they set, such as max_concurrency.
 	Searches []Search
 	Variable string
 	// Elapsed is the time since the start; Left about how long the rest takes, where LeftKnown.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"benchtop/metrics"
@@ -26,8 +27,9 @@ type SweepView struct {
 	Scroll int
 	Raster *chart.Raster
 
-	cells []sweepCell // of the snapshot
-	front []int       // of cells, by rising throughput per user
+	cells    []sweepCell // of the snapshot
+	front    []int       // of cells, by rising throughput per user
+	searches []grid.Search
 }
 
 // sweepCell is a combination with the figures that stand for it.
@@ -57,7 +59,7 @@ func NewSweepView(s *grid.Snapshot, list SweepList) *SweepView {
 		}
 		v.cells[i] = c
 	}
-	v.front = grid.Front(points)
+	v.front, v.searches = grid.Front(points), v.shownSearches()
 	for _, i := range v.front {
 		v.cells[i].front = true
 	}
@@ -225,6 +227,9 @@ func (v *SweepView) rows() []*sweepCell {
 			out = append(out, c)
 		}
 	}
+	if v.List.order == 0 && len(v.searches) > 0 {
+		v.sortByLoad(out)
+	}
 	if v.List.order > 0 {
 		g := &sweepFigures[v.List.order-1]
 		value := func(c *sweepCell) float64 {
@@ -244,6 +249,24 @@ func (v *SweepView) rows() []*sweepCell {
 		})
 	}
 	return out
+}
+
+// sortByLoad puts the loads of each search in order: a search tries them as they are needed.
+func (v *SweepView) sortByLoad(rows []*sweepCell) {
+	pairs := map[[2]string]int{}
+	for i := range v.cells {
+		if pair := [2]string{v.cells[i].Server, v.cells[i].Bench}; pairs[pair] == 0 {
+			pairs[pair] = i + 1
+		}
+	}
+	load := func(c *sweepCell) float64 {
+		_, text, _ := strings.Cut(c.Load, "=")
+		n, _ := strconv.ParseFloat(text, 64)
+		return n
+	}
+	slices.SortStableFunc(rows, func(a, b *sweepCell) int {
+		return cmp.Or(cmp.Compare(pairs[[2]string{a.Server, a.Bench}], pairs[[2]string{b.Server, b.Bench}]), cmp.Compare(load(a), load(b)))
+	})
 }
 
 // place is the row of the chosen combination, else of the one in progress, once the sweep is over that of the highest throughput, else the first;

@@ -3,6 +3,7 @@ package panels
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"benchtop/metrics/grid"
 	"benchtop/tui/chart"
@@ -58,19 +59,49 @@ func (v *SweepView) searchTitle() []screen.Span {
 	return append(out, screen.Success.Span(" ✓ within"), screen.Warning.Span(" ✗ missed"))
 }
 
+// shownSearches are those for the parameters that are searched now, at the end all, their tiers after the parameters that differ. Foreign text in
+// them is made safe.
+func (v *SweepView) shownSearches() []grid.Search {
+	all := slices.Clone(v.Searches)
+	if n := len(all); n > 0 && !v.Over {
+		now := all[n-1]
+		all = all[slices.IndexFunc(all, func(s grid.Search) bool { return s.Server == now.Server && s.Bench == now.Bench }):]
+	}
+	pairs := make([]string, len(all))
+	for _, name := range [...]func(*grid.Search) string{func(s *grid.Search) string { return s.Server }, func(s *grid.Search) string { return s.Bench }} {
+		names := make([]string, len(all))
+		for i := range all {
+			names[i] = screen.Sanitize(name(&all[i]))
+		}
+		if len(slices.Compact(slices.Sorted(slices.Values(names)))) < 2 {
+			continue
+		}
+		if _, values, ok := differing(names); ok {
+			names = values
+		}
+		for i := range all {
+			pairs[i] += names[i] + " "
+		}
+	}
+	for i := range all {
+		all[i].Tier = pairs[i] + screen.Sanitize(all[i].Tier)
+	}
+	return all
+}
+
 // drawSearches draws the bracket of each tier on one axis of load: what passed, what is not known yet, what failed.
 //
 //	gold    ━━━━━━━━━━✓┄┄┄┄✗────── 32 – 40   97% confidence
 func (v *SweepView) drawSearches(c screen.Canvas) {
 	top, names, words := 0.0, 4, 0
-	for _, s := range v.Searches {
+	for _, s := range v.searches {
 		words = max(words, screen.Width(searchWords(s).Text))
 		top = max(top, 1.25*number.Sane(s.Passed), 1.1*number.Sane(s.Failed))
-		names = max(names, min(12, screen.Width(screen.Sanitize(s.Tier))))
+		names = max(names, min(24, screen.Width(s.Tier)))
 	}
 	bar := c.W - names - 3 - words
-	for y, s := range v.Searches {
-		c.Print(0, y, screen.Shorten(screen.Sanitize(s.Tier), names), screen.Text)
+	for y, s := range v.searches {
+		c.Print(0, y, screen.ShortenMiddle(s.Tier, names), screen.Text)
 		x := names + 2
 		if bar >= 10 {
 			drawBracket(c.Sub(x, y, bar, 1), s, top)

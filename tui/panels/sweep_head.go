@@ -79,18 +79,19 @@ func (v *SweepView) drawVerdict(c screen.Canvas) {
 		return
 	}
 	var all []remark
+	spare := 0 // of a search: at the end the summary matters more
 	if v.Over {
-		all = append(all, remark{long: screen.Sanitize(v.Summary), style: screen.Strong})
+		all, spare = append(all, remark{long: screen.Sanitize(v.Summary), style: screen.Strong}), 5
 	}
-	for _, s := range v.Searches {
+	for _, s := range v.searches {
 		found := searchWords(s)
-		all = append(all, remark{long: screen.Sanitize(s.Tier) + " " + found.Text, style: found.Style})
+		all = append(all, remark{long: s.Tier + " " + found.Text, style: found.Style, spare: spare})
 	}
 	for i, b := range bests {
 		g := figureNamed(b.figure)
 		if at, value := v.best(g); at != nil {
 			r := remark{long: b.words + v.bestWords(g, value), short: b.short + v.bestWords(g, value), style: screen.Text, spare: i}
-			if i == 0 && len(v.Searches) == 0 {
+			if i == 0 && len(v.searches) == 0 {
 				r.long += "  " + screen.ShortenMiddle(at.name(), c.W/2)
 			}
 			if i == 0 && c.W >= 110 { // its name is worth more than the long words of the others
@@ -127,14 +128,20 @@ func (v *SweepView) measured() (n int) {
 // cardLines is the height of the card: the summary, a line for each tier or each best figure, the front, the next command.
 func (v *SweepView) cardLines() int { return len(v.card()) }
 
+const mostCardSearches = 9
+
 // card are the lines of what came out, a label and words each.
 func (v *SweepView) card() (out [][2]screen.Span) {
 	add := func(label string, words screen.Span) {
 		out = append(out, [2]screen.Span{screen.Label.Span(label), words})
 	}
 	add("result", screen.Strong.Span(screen.Sanitize(v.Summary)))
-	for _, s := range v.Searches {
-		add(screen.Shorten(screen.Sanitize(s.Tier), 15), searchWords(s))
+	for i, s := range v.searches {
+		if left := len(v.searches) - i; i == mostCardSearches-1 && left > 1 {
+			add("", screen.Label.Span(fmt.Sprintf("and %d more, in the files sla.json", left)))
+			break
+		}
+		add(s.Tier, searchWords(s))
 	}
 	for _, b := range bests {
 		g := figureNamed(b.figure)
@@ -156,9 +163,13 @@ func (v *SweepView) card() (out [][2]screen.Span) {
 }
 
 func (v *SweepView) drawCard(c screen.Canvas) {
-	for y, l := range v.card() {
-		c.Print(1, y, l[0].Text, l[0].Style)
-		c.Print(18, y, l[1].Text, l[1].Style)
+	all, labels := v.card(), 0
+	for _, l := range all {
+		labels = min(max(labels, screen.Width(l[0].Text)), c.W/2)
+	}
+	for y, l := range all {
+		c.Print(1, y, screen.ShortenMiddle(l[0].Text, labels), l[0].Style)
+		c.Print(labels+3, y, l[1].Text, l[1].Style)
 	}
 }
 

@@ -56,7 +56,7 @@ func (v *SweepView) wide(r Rect) []Box {
 	sides := r.columns(0, r.W*2/5)
 	left := sides[0].rows(max(8, min(r.H-12, len(v.cells)+3)), 0)
 	search := 0
-	if n := len(v.Searches); n > 0 {
+	if n := len(v.searches); n > 0 {
 		search = min(n, 6) + 2
 	}
 	right := sides[1].rows(r.H/2, search, 0)
@@ -77,8 +77,8 @@ func (v *SweepView) narrow(r Rect) []Box {
 	}
 	r.H -= server.Rect.H
 	if r.H < 17 {
-		if len(v.Searches) > 0 && r.H >= 10 {
-			parts := r.rows(0, min(len(v.Searches), 4)+2)
+		if len(v.searches) > 0 && r.H >= 10 {
+			parts := r.rows(0, min(len(v.searches), 4)+2)
 			return []Box{{Name: "grid", Rect: parts[0]}, {Name: "search", Rect: parts[1]}, server}
 		}
 		return []Box{{Name: "grid", Rect: r}, server}
@@ -86,7 +86,7 @@ func (v *SweepView) narrow(r Rect) []Box {
 	parts := r.rows(max(8, min(r.H*3/5, len(v.cells)+3)), 0)
 	below := parts[1].columns(parts[1].W*9/20, 0)
 	out := []Box{{Name: "grid", Rect: parts[0]}}
-	search := min(len(v.Searches), 6) + 2
+	search := min(len(v.searches), 6) + 2
 	switch {
 	case search == 2:
 		out = append(out, Box{Name: "detail", Rect: below[0]})

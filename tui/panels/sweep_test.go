@@ -94,3 +94,36 @@ func TestSweepThatEndedEarly(t *testing.T) {
 		}
 	}
 }
+
+// While a search is on, its brackets alone are shown; at the end those of all parameters, under the values that differ. The loads of each search
+// stand in order.
+func TestSearchesOfSeveralServers(t *testing.T) {
+	s := grid.Snapshot{}
+	for _, server := range []string{"seqs=8, len=4", "seqs=32, len=4"} {
+		s.Searches = append(s.Searches, grid.Search{Server: server, Tier: "gold"}, grid.Search{Server: server, Tier: "bronze"})
+		for _, load := range []string{"16", "64", "4", "5.5"} {
+			s.Cells = append(s.Cells, grid.Cell{Server: server, Load: "rate=" + load})
+		}
+	}
+	shown := func() (tiers, rows []string) {
+		v := NewSweepView(&s, SweepList{})
+		for _, x := range v.searches {
+			tiers = append(tiers, x.Tier)
+		}
+		for _, c := range v.rows() {
+			rows = append(rows, strings.TrimPrefix(c.Load, "rate="))
+		}
+		return tiers, rows
+	}
+	tiers, rows := shown()
+	if want := []string{"gold", "bronze"}; !slices.Equal(tiers, want) {
+		t.Errorf("during the second search %q, want %q", tiers, want)
+	}
+	if want := strings.Fields("4 5.5 16 64 4 5.5 16 64"); !slices.Equal(rows, want) {
+		t.Errorf("rows %q, want %q", rows, want)
+	}
+	s.Over = true
+	if tiers, _ = shown(); !slices.Equal(tiers, []string{"8 gold", "8 bronze", "32 gold", "32 bronze"}) {
+		t.Errorf("at the end %q", tiers)
+	}
+}

@@ -161,7 +161,7 @@ func (s *Server) watch(said *bufio.Reader, first chan<- error) {
 		case word == guardFailed || word == guardEnded:
 			s.mark(&s.ended, rest)
 			if running {
-				s.close(s.died)
+				close(s.died)
 			}
 		case word == guardLeft:
 			s.mark(&s.left, rest)
@@ -186,7 +186,7 @@ func (s *Server) lost() {
 	default:
 		killGroup(s.pid)
 		s.mark(&s.ended, "lost its guard process, and was killed")
-		s.close(s.died)
+		close(s.died)
 	}
 }
 
@@ -194,17 +194,6 @@ func (s *Server) mark(field *string, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	*field = value
-}
-
-// close closes a channel once.
-func (s *Server) close(c chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-c:
-	default:
-		close(c)
-	}
 }
 
 // Address is the base URL of the server.
@@ -248,9 +237,9 @@ func (s *Server) end() error {
 	select {
 	case <-s.drained:
 	case <-time.After(time.Second): // a process that no guard could end holds the pipe
-		_ = s.printed.Close()
-		<-s.drained
 	}
+	_ = s.printed.Close()
+	<-s.drained
 	s.mu.Lock()
 	left := s.left
 	s.mu.Unlock()

@@ -241,9 +241,7 @@ func TestNotReady(t *testing.T) {
 		t.Run(c.manners, func(t *testing.T) {
 			t.Parallel()
 			port := freePort(t)
-			manners := append(strings.Fields(c.manners), "--port="+port)
-			slices.Reverse(manners) // the port first
-			slices.Reverse(manners[1:])
+			manners := append([]string{"--port=" + port}, strings.Fields(c.manners)...)
 			s, err := launch(t, Options{Grace: time.Minute, Ready: c.ready}, manners...)
 			if err != nil {
 				t.Fatal(err)

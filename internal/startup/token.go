@@ -2,6 +2,7 @@ package startup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,11 +16,7 @@ import (
 
 // ask asks a ready server for its models and for one token. A server that generates no tokens has no time of the first.
 func (m *measuring) ask(ctx context.Context, server *launch.Server, start *Start) error {
-	limit := m.Server.Ready
-	if limit == 0 {
-		limit = launch.DefaultReady
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(m.Server.Ready, launch.DefaultReady))
 	defer cancel()
 	client := server.Client()
 	defer client.CloseIdleConnections()

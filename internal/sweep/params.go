@@ -23,6 +23,11 @@ func ReadItems(path string) ([]Item, error) {
 	if path == "" {
 		return []Item{nil}, nil
 	}
+	return readFile(path, parseItems)
+}
+
+// readFile parses a small file. The error has every problem, each with the file's name.
+func readFile[T any](path string, parse func(raw []byte) ([]T, usage.Problems)) ([]T, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -33,13 +38,13 @@ func ReadItems(path string) ([]Item, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case len(raw) > mostParams:
-		return nil, fmt.Errorf("%s: more than %d MiB; a parameter file lists the values of flags", path, mostParams>>20)
+		return nil, fmt.Errorf("%s: more than %d MiB; this is no file of parameters", path, mostParams>>20)
 	}
-	items, problems := parseItems(raw)
+	all, problems := parse(raw)
 	for i, p := range problems {
 		problems[i] = fmt.Errorf("%s: %w", path, p)
 	}
-	return items, errors.Join(problems...)
+	return all, errors.Join(problems...)
 }
 
 const itemsExample = `; expected [{"max_num_seqs": 32}, …] or {"NAME": {"max_num_seqs": 32}, …}`

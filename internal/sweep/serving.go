@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"benchtop/internal/pyjson"
@@ -25,10 +26,7 @@ type serving struct {
 
 // startServer starts the server of an item at its first run.
 func (s *Sweep) startServer(ctx context.Context, item Item) error {
-	if s.o.Servers == nil {
-		return nil
-	}
-	if s.server != nil {
+	if s.o.Servers == nil || s.server != nil {
 		return nil
 	}
 	command := s.o.Servers.Command(item)
@@ -126,8 +124,7 @@ func (s *Sweep) serverIs(state grid.ServerState, command []string) {
 	}
 	s.state.State, s.since = state, time.Now()
 	if command != nil {
-		s.state.Command = fmt.Sprint(command)[1:]
-		s.state.Command = s.state.Command[:len(s.state.Command)-1]
+		s.state.Command = strings.Join(command, " ")
 	}
 	if state == grid.ServerStarting {
 		s.state.Log = nil

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,15 +86,7 @@ const slaExample = `; expected [{"p99_ttft_ms": "<=200", "p99_tpot_ms": "<=20"},
 
 // ReadSets reads an SLA file: a list of objects, each a set. The error has every problem of the file, each with its entry and key.
 func ReadSets(path string) ([]Set, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	sets, problems := parseSets(raw)
-	for i, p := range problems {
-		problems[i] = fmt.Errorf("%s: %w", path, p)
-	}
-	return sets, errors.Join(problems...)
+	return readFile(path, parseSets)
 }
 
 func parseSets(raw []byte) (sets []Set, problems usage.Problems) {
@@ -138,14 +130,7 @@ func parseSets(raw []byte) (sets []Set, problems usage.Problems) {
 	return sets, problems
 }
 
-func (s Set) bounded() bool {
-	for _, c := range s.Criteria {
-		if c.upper() {
-			return true
-		}
-	}
-	return false
-}
+func (s Set) bounded() bool { return slices.ContainsFunc(s.Criteria, Criterion.upper) }
 
 // percentileKey is the key of a percentile of a latency.
 var percentileKey = regexp.MustCompile(`^(median|p[0-9]+(?:\.[0-9]+)?)_([a-z0-9]+)_ms$`)
@@ -193,18 +178,4 @@ func (c *Criterion) findLatency() {
 	if p > 0 && p <= 100 {
 		c.Latency, c.Percentile = l, p
 	}
-}
-
-// Percentiles are those that the runs have to report for the criteria, beside vLLM's own.
-func Percentiles(sets []Set) (all []float64) {
-	for _, s := range sets {
-		for _, c := range s.Criteria {
-			if m := percentileKey.FindStringSubmatch(c.Key); m != nil && m[1] != "median" {
-				if p, err := strconv.ParseFloat(m[1][1:], 64); err == nil && p <= 100 {
-					all = append(all, p)
-				}
-			}
-		}
-	}
-	return all
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -57,15 +56,7 @@ func (t Test) Stem(l SuiteLoad) string {
 // ReadSuite reads a suite. getenv has the variables of the suite's script: TEST_SELECTOR, MODEL_FILTER and DTYPE_FILTER choose tests,
 // PROMPTS_PER_CONCURRENCY with MIN_NUM_PROMPTS and MAX_NUM_PROMPTS sets the number of requests. The error has every problem.
 func ReadSuite(path string, getenv func(string) string) ([]Test, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	tests, problems := parseSuite(raw, getenv)
-	for i, p := range problems {
-		problems[i] = fmt.Errorf("%s: %w", path, p)
-	}
-	return tests, errors.Join(problems...)
+	return readFile(path, func(raw []byte) ([]Test, usage.Problems) { return parseSuite(raw, getenv) })
 }
 
 func parseSuite(raw []byte, getenv func(string) string) (tests []Test, problems usage.Problems) {

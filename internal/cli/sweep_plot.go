@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/export/charts"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/launch"
-	"benchtop/internal/pyjson"
 	"benchtop/internal/sweep"
 	"benchtop/internal/sweep/plot"
 	"benchtop/internal/usage"
@@ -44,8 +44,7 @@ them.`
 // drawOptions say how figures are drawn and where they go.
 type drawOptions struct {
 	directory, figDir  string
-	formats            []string
-	formatList         string
+	formats            fieldList
 	height, resolution float64
 	dryRun             bool
 }
@@ -57,7 +56,8 @@ const terminalFormat = "terminal"
 
 func (o *drawOptions) define(f *pflag.FlagSet, height, dpi float64) {
 	f.StringVar(&o.figDir, "fig-dir", "", "directory of the figures, relative to EXPERIMENT_DIR")
-	f.StringVar(&o.formatList, "format", "png,html", "forms of a figure, a comma list of png, svg, html, terminal; a terminal always gets the last")
+	o.formats = fieldList{"png", "html"}
+	f.Var(&o.formats, "format", "forms of a figure, a comma list of png, svg, html, terminal; a terminal always gets the last")
 	f.Float64Var(&o.height, "fig-height", height, "height of a panel in inches")
 	f.Float64Var(&o.resolution, "fig-dpi", dpi, "dots per inch of a PNG")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the figures that would be drawn, and draw none")
@@ -78,9 +78,8 @@ func (o *drawOptions) parse(env *environment, flags *argv.Flags, args []string, 
 	} else {
 		problems.Bad("expected one argument, the directory of a sweep, got %d: see --help", len(rest))
 	}
-	for _, f := range plot.Split(o.formatList) {
+	for _, f := range o.formats {
 		problems.OneOf("format", f, append(slices.Clone(pictureFormats), terminalFormat)...)
-		o.formats = append(o.formats, f)
 	}
 	if isTerminal(env.stdout) && !slices.Contains(o.formats, terminalFormat) {
 		o.formats = append(o.formats, terminalFormat)
@@ -137,23 +136,22 @@ func hideField(key, text string) string {
 	return launch.Hide([]string{flag, text})[1]
 }
 
-// keyList defines a flag with a comma list of fields.
-func keyList(f *pflag.FlagSet, into *[]string, name, preset, help string) func() {
-	list := f.String(name, preset, help)
-	return func() { *into = plot.Split(*list) }
-}
+// fieldList is a flag with a comma list.
+type fieldList []string
+
+func (l *fieldList) Set(list string) error { *l = plot.Split(list); return nil }
+func (l *fieldList) String() string        { return strings.Join(*l, ",") }
+func (*fieldList) Type() string            { return "string" }
 
 func runSweepPlot(env *environment, args []string) int {
 	var o plot.Options
 	var draw drawOptions
 	flags := argv.Flags{Synopsis: "sweep plot [flags] EXPERIMENT_DIR", Text: plotText}
 	f := flags.Group("Figures")
-	lists := []func(){
-		keyList(f, &o.FigBy, "fig-by", "", "fields that make a figure of its own, a comma list"),
-		keyList(f, &o.RowBy, "row-by", "", "fields that make a row of panels"),
-		keyList(f, &o.ColBy, "col-by", "", "fields that make a column of panels"),
-		keyList(f, &o.CurveBy, "curve-by", "", "fields that make a curve; the first three are its colour, dashes and width"),
-	}
+	f.Var((*fieldList)(&o.FigBy), "fig-by", "fields that make a figure of its own, a comma list")
+	f.Var((*fieldList)(&o.RowBy), "row-by", "fields that make a row of panels")
+	f.Var((*fieldList)(&o.ColBy), "col-by", "fields that make a column of panels")
+	f.Var((*fieldList)(&o.CurveBy), "curve-by", "fields that make a curve; the first three are its colour, dashes and width")
 	f.StringVar(&o.X, "var-x", "total_token_throughput", "field of the horizontal axis")
 	f.StringVar(&o.Y, "var-y", "median_ttft_ms", "field of the vertical axis")
 	filters := f.String("filter-by", "", "runs to draw, a comma list such as max_concurrency<=64")
@@ -164,9 +162,6 @@ func runSweepPlot(env *environment, args []string) int {
 	noBands := f.Bool("no-error-bars", false, "leave out the bands of one standard deviation")
 	draw.define(flags.Group("Output"), 6.4, 300)
 	err := draw.parse(env, &flags, args, func(problems *usage.Problems) {
-		for _, read := range lists {
-			read()
-		}
 		var err error
 		o.Filters, err = plot.ParseFilters(*filters)
 		problems.Flag("filter-by", err)
@@ -222,15 +217,11 @@ func runSweepPlot(env *environment, args []string) int {
 
 // groupText is a group as Python prints it.
 func groupText(pairs [][2]string) string {
-	text := []byte{'{'}
-	for i, p := range pairs {
-		if i > 0 {
-			text = append(text, ", "...)
-		}
-		text = append(pyjson.AppendReprString(text, p[0]), ": "...)
-		text = pyjson.AppendReprString(text, p[1])
+	var group sweep.Item
+	for _, p := range pairs {
+		group = group.With(p[0], string(jsonscan.Quote(p[1])))
 	}
-	return string(append(text, '}'))
+	return group.Repr()
 }
 
 func runSweepPareto(env *environment, args []string) int {
@@ -241,9 +232,10 @@ func runSweepPareto(env *environment, args []string) int {
 	const users = "max_concurrency"
 	f.StringVar(&o.Users, "user-count-var", users, "field with the number of users; without one, the most requests in flight count")
 	f.StringVar(&o.GPUs, "gpu-count-var", "", "field with the number of GPUs (default: the product of the parallel sizes)")
-	labels := keyList(f, &o.LabelBy, "label-by", "max_concurrency,gpu_count", "fields beside the points of the front, a comma list")
+	o.LabelBy = []string{"max_concurrency", "gpu_count"}
+	f.Var((*fieldList)(&o.LabelBy), "label-by", "fields beside the points of the front, a comma list")
 	draw.define(flags.Group("Output"), 6.4, 150)
-	if err := draw.parse(env, &flags, args, func(*usage.Problems) { labels() }); err != nil {
+	if err := draw.parse(env, &flags, args, func(*usage.Problems) {}); err != nil {
 		return env.fail(exitUsage, err)
 	}
 	return env.failed(untilStopped(func(context.Context) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -30,7 +29,6 @@ type suite struct {
 	remote []string // address of a server that runs already, as flags of the client
 	gpus   string
 	all    []sweep.Combination
-	loads  map[string]sweep.SuiteLoad // by the combination's directory
 }
 
 // runSuite performs the suite of --suite. The variables of the suite's script that choose tests, requests and a remote server count.
@@ -53,7 +51,7 @@ func (o *sweepOptions) runSuite(env *environment) int {
 	if truthy(os.Getenv("ENABLE_ADAPTIVE_CONCURRENCY")) {
 		env.warn([]string{"ENABLE_ADAPTIVE_CONCURRENCY is not followed: 'benchtop sweep serve_sla' searches for the highest concurrency"})
 	}
-	s := &suite{sweepOptions: o, tests: map[string]sweep.Test{}, loads: map[string]sweep.SuiteLoad{}}
+	s := &suite{sweepOptions: o, tests: map[string]sweep.Test{}}
 	if host := os.Getenv("REMOTE_HOST"); host != "" {
 		s.remote = []string{"--host", host}
 		if port := os.Getenv("REMOTE_PORT"); port != "" {
@@ -90,7 +88,6 @@ func (s *suite) add(t sweep.Test) {
 	server := sweep.Item{}.With("_benchmark_name", string(pyjson.AppendString(nil, t.Name)))
 	for _, l := range t.Loads {
 		stem := t.Stem(l)
-		s.loads[stem] = l
 		s.all = append(s.all, sweep.Combination{Server: server, Bench: l.Item(), Place: stem, File: stem + ".json"})
 	}
 }
@@ -105,13 +102,12 @@ func (s *suite) command(t sweep.Test) []string {
 
 // client are the arguments of serve for a run, in the order of the suite's script.
 func (s *suite) client(r sweep.Run) []string {
-	t, l := s.test(r.Combination), s.loads[r.Place]
-	args := []string{"--save-result", "--result-dir", filepath.Dir(r.Path), "--result-filename", filepath.Base(r.Path), "--request-rate", l.Rate,
-		"--max-concurrency", fmt.Sprint(l.Concurrency)}
+	t, load := s.test(r.Combination), r.Bench
 	params := t.Client
-	if l.Prompts > 0 {
-		params = params.With("num_prompts", fmt.Sprint(l.Prompts))
+	if n := load.Get(sweep.Prompts); n != nil {
+		load, params = load[:len(load)-1], params.With(sweep.Prompts, string(n)) // the last one
 	}
+	args := append([]string{"--save-result", "--result-dir", filepath.Dir(r.Path), "--result-filename", filepath.Base(r.Path)}, load.Words()...)
 	var metadata []string
 	for _, key := range []string{"tensor_parallel_size", "compilation_config.mode", "optimization_level"} {
 		if v := t.Server.Get(key); v != nil {

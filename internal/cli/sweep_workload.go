@@ -49,9 +49,8 @@ func runSweepWorkload(env *environment, args []string) int {
 
 // promptsOf is the number of requests that a benchmark command asks for, as vLLM's sweep reads it.
 func promptsOf(client []string) int {
-	const unasked = 1000
 	if n, err := strconv.Atoi(flagValue(client, "--num-prompts")); err == nil && n > 0 {
 		return n
 	}
-	return unasked
+	return sweep.DefaultPrompts
 }

@@ -128,7 +128,7 @@ func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 	r := Run{c.Combination, number, s.Path(c.Combination, number)}
 	if number == warmup {
 		r.Place = cmp.Or(r.Dir(), ".") // that of the measured runs
-		r.Bench = r.Bench.With("num_prompts", strconv.Itoa(s.o.Warmup))
+		r.Bench = r.Bench.With(Prompts, strconv.Itoa(s.o.Warmup))
 	}
 	s.begin(r)
 	if s.o.DryRun {

@@ -98,6 +98,7 @@ func TestSuite(t *testing.T) {
 		{`[{"test_name": "serving_a", "server_parameters": {"model": "m"}}]`, "the same model"},
 		{`[{"test_name": "serving_a", "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "expected a qps_list"},
 		{`[{"test_name": "serving_a", "qps_list": [0], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "0 is no rate"},
+		{`[{"test_name": "serving_a", "qps_list": ["Infinity"], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "Infinity is no rate"},
 		{`[{"test_name": "serving_a", "qps_list": [], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "the list is empty"},
 		{`[{"test_name": "serving_a", "qps_list": [1], "max_concurrency_list": ["x"], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "x is no number"},
 		{`[{"test_name": "serving_a", "server_parameters": []}]`, "expected an object"},

@@ -18,7 +18,7 @@ import (
 // answersFile is the name of the file with the answers of a search, in the directory of its pair.
 const answersFile = "sla.json"
 
-// allAtOnce is the load of the run that a guess of the first rate is made from.
+// allAtOnce is the rate at which all requests are sent at once.
 const allAtOnce = "inf"
 
 // Planned is the first combination that a search measures for a pair.
@@ -31,13 +31,9 @@ func (o *SLA) Planned(pair Combination) []Combination {
 
 // at is a pair under a load.
 func (o *SLA) at(pair Combination, load string) Combination {
-	value := load
-	if load == allAtOnce {
-		value = `"` + load + `"`
-	}
 	pair.Place = filepath.Join(pair.Dir(), o.Variable+"="+load)
 	pair.Load = o.Variable + "=" + load
-	pair.Bench = pair.Bench.With(o.Variable, value)
+	pair.Bench = pair.Bench.With(o.Variable, rateJSON(load))
 	return pair
 }
 

@@ -36,14 +36,15 @@ type SuiteLoad struct {
 func (l SuiteLoad) Item() Item {
 	it := Item{}.With(RequestRate, rateJSON(l.Rate)).With(MaxConcurrency, strconv.Itoa(l.Concurrency))
 	if l.Prompts > 0 {
-		it = it.With("num_prompts", strconv.Itoa(l.Prompts))
+		it = it.With(Prompts, strconv.Itoa(l.Prompts))
 	}
 	return it
 }
 
+// rateJSON is a rate in JSON, which has no infinity.
 func rateJSON(rate string) string {
-	if rate == "inf" {
-		return `"inf"`
+	if rate == allAtOnce {
+		return `"` + rate + `"`
 	}
 	return rate
 }
@@ -182,13 +183,13 @@ func suiteLoads(entry, defaults, client Item, getenv func(string) string) (loads
 		return nil, errors.New(`expected a qps_list, such as [1, 4, "inf"]`)
 	}
 	if users == nil {
-		users = []string{strconv.Itoa(suitePrompts(client))}
+		users = []string{strconv.Itoa(size(client, DefaultPrompts))}
 	}
 	if len(rates)*len(users) > mostLoads {
 		return nil, fmt.Errorf("%d loads; at most %d", len(rates)*len(users), mostLoads)
 	}
 	for _, rate := range rates {
-		if v, err := strconv.ParseFloat(rate, 64); err != nil || !(v > 0) {
+		if v, err := strconv.ParseFloat(rate, 64); err != nil || !(v > 0) || rate != allAtOnce && !json.Valid([]byte(rate)) {
 			return nil, fmt.Errorf("qps_list: %s is no rate above 0, nor inf", usage.Quote(rate))
 		}
 		for _, u := range users {
@@ -225,14 +226,6 @@ func listOf(entry, defaults Item, key string) (values []string, err error) {
 		return nil, fmt.Errorf("%s: the list is empty", key)
 	}
 	return values, nil
-}
-
-// suitePrompts is the number of requests by the client's parameters.
-func suitePrompts(client Item) int {
-	if n := (Record{client}).Number("num_prompts"); n >= 1 && n <= math.MaxInt32 {
-		return int(n)
-	}
-	return 1000
 }
 
 // promptsPer is the number of requests at a concurrency, 0 where PROMPTS_PER_CONCURRENCY is not set.

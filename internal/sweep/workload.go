@@ -36,9 +36,15 @@ func (w *Workload) at(pair Combination, load int) Combination {
 	return pair
 }
 
+// Prompts is the client's flag for the number of requests, DefaultPrompts the number without it.
+const (
+	Prompts        = "num_prompts"
+	DefaultPrompts = 1000
+)
+
 // size is the number of requests of a run, by its parameters or else those of the command.
 func size(bench Item, command int) int {
-	if n := (Record{bench}).Number("num_prompts"); n >= 1 {
+	if n := (Record{bench}).Number(Prompts); n >= 1 {
 		return int(min(n, math.MaxInt32))
 	}
 	return command

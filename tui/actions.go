@@ -53,6 +53,22 @@ func (m *model) onKey(key string) tea.Cmd {
 	return b.press(m)
 }
 
+// onPreparation takes a key before the run has begun.
+func (m *model) onPreparation(key string) tea.Cmd {
+	switch sweep := m.Within != ""; {
+	case key == "ctrl+l":
+		return tea.ClearScreen
+	case sweep && key == "esc":
+		return tea.Quit
+	case key != "q" && key != "ctrl+c":
+	case sweep || m.prep.of.leave():
+		return tea.Quit
+	default:
+		m.prep.stops++
+	}
+	return nil
+}
+
 func (m *model) turnBy(by int) {
 	n := len(m.pages())
 	m.turn((m.page + by + n) % n)

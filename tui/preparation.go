@@ -152,25 +152,6 @@ func (p *preparing) refresh(now time.Time) bool {
 	return !p.shown.equal(&before)
 }
 
-// onPreparation takes a key before the run has begun.
-func (m *model) onPreparation(key string) tea.Cmd {
-	switch key {
-	case "q", "ctrl+c", "esc":
-		switch {
-		case m.Within != "":
-			return tea.Quit
-		case key == "esc":
-		case m.prep.of.leave():
-			return tea.Quit
-		default:
-			m.prep.stops++
-		}
-	case "ctrl+l":
-		return tea.ClearScreen
-	}
-	return nil
-}
-
 // begin takes the run that was prepared. The screen shows it with its first snapshot.
 func (m *model) begin(r runMsg) tea.Cmd {
 	if r.control != nil {
@@ -204,8 +185,6 @@ type preparationView struct {
 	clock string
 	rows  []preparationRow
 	at    int // the row of the step in progress, -1 for none
-	// within says that a sweep is around the run.
-	within bool
 }
 
 // preparationRow is a step as it is shown.
@@ -280,10 +259,12 @@ func preparingSign(clock string) []screen.Span {
 // drawPreparation fills the screen. Header, box and bottom line are where the dashboard has them.
 func (m *model) drawPreparation(c screen.Canvas) {
 	c.Clear()
-	v := &m.prep.shown
-	v.within = m.Within != ""
+	v, leave := &m.prep.shown, " cancel"
+	if m.Within != "" {
+		leave = " back to the sweep"
+	}
 	if c.W < 40 || c.H < 10 {
-		v.drawTiny(c)
+		v.drawTiny(c, leave)
 		return
 	}
 	head := 2
@@ -292,14 +273,10 @@ func (m *model) drawPreparation(c screen.Canvas) {
 	}
 	v.drawHead(c.Sub(0, 0, c.W, head))
 	v.drawBox(c.Sub(0, head, c.W, c.H-head-1))
-	v.drawCancel(c.Sub(0, c.H-1, c.W, 1))
+	drawLeave(c.Sub(0, c.H-1, c.W, 1), leave)
 }
 
-func (v *preparationView) drawCancel(c screen.Canvas) {
-	word := " cancel"
-	if v.within {
-		word = " back to the sweep"
-	}
+func drawLeave(c screen.Canvas, word string) {
 	c.Print(c.Print(0, 0, "q", screen.Strong), 0, word, screen.Label)
 }
 
@@ -312,10 +289,10 @@ func (v *preparationView) drawHead(c screen.Canvas) {
 }
 
 // drawTiny shows the step in progress alone.
-func (v *preparationView) drawTiny(c screen.Canvas) {
+func (v *preparationView) drawTiny(c screen.Canvas, leave string) {
 	c.Spans(0, 0, preparingSign(v.clock))
 	if c.H > 2 {
-		v.drawCancel(c.Sub(0, c.H-1, c.W, 1))
+		drawLeave(c.Sub(0, c.H-1, c.W, 1), leave)
 		c = c.Sub(0, 0, c.W, c.H-1)
 	}
 	if v.at < 0 {

@@ -2,6 +2,7 @@ package charts
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -121,38 +122,26 @@ func magnitudes(low, high float64, most int) []float64 {
 	}
 }
 
-// series are the factors times each power of ten whose exponent is a multiple of every.
+// series are the factors times each power of ten whose exponent is a multiple of every, and their negatives, in order.
 func series(low, high float64, factors []float64, every int) (out []float64) {
-	const smallest = -300
-	least := smallest
+	from := 0 // linear around 0
 	if low > 0 {
-		least = int(math.Floor(math.Log10(low)))
+		from = int(math.Floor(math.Log10(low)))
 	} else {
-		least = 0 // linear around 0
+		out = []float64{0}
 	}
-	most := int(math.Ceil(math.Log10(max(math.Abs(low), math.Abs(high), 1e-300))))
-	add := func(v float64) {
-		if v >= low*(1-1e-9) && v <= high*(1+1e-9) {
-			out = append(out, v)
-		}
-	}
-	if low <= 0 {
-		for e := most; e >= 0; e-- {
-			for i := len(factors) - 1; i >= 0 && e%every == 0; i-- {
-				if v := -factors[i] * math.Pow(10, float64(e)); v >= low {
+	const slack, largest = 1e-9, 308 // a margin may be beyond all numbers
+	to := math.Log10(max(math.Abs(low), math.Abs(high), 1e-300))
+	for e := from; float64(e) <= min(math.Ceil(to), largest); e++ {
+		for _, f := range factors {
+			for _, v := range [2]float64{f * math.Pow(10, float64(e)), -f * math.Pow(10, float64(e))} {
+				if e%every == 0 && v >= low-slack*math.Abs(low) && v <= high+slack*math.Abs(high) {
 					out = append(out, v)
 				}
 			}
 		}
-		out = append(out, 0)
 	}
-	for e := least; e <= most; e++ {
-		for _, f := range factors {
-			if e%every == 0 {
-				add(f * math.Pow(10, float64(e)))
-			}
-		}
-	}
+	slices.Sort(out)
 	return out
 }
 

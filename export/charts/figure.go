@@ -44,13 +44,14 @@ type Curve struct {
 
 // Point is a point of a curve.
 type Point struct {
-	X, Y float64
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
 	// Spread is how far the band around the curve goes from Y in both directions; 0 for none.
-	Spread float64
+	Spread float64 `json:"spread,omitempty"`
 	// Label stands beside the point.
-	Label string
+	Label string `json:"label,omitempty"`
 	// Fields are names and values, for the page to show at the pointer.
-	Fields [][2]string
+	Fields [][2]string `json:"fields"`
 }
 
 // Scale is how an axis places its values.
@@ -112,16 +113,6 @@ func (f *Figure) rows() int {
 		return 0
 	}
 	return (len(f.Panels) + f.Columns - 1) / f.Columns
-}
-
-// Points is the number of points in all panels.
-func (f *Figure) Points() (n int) {
-	for _, p := range f.Panels {
-		for _, c := range p.Curves {
-			n += len(c.Points)
-		}
-	}
-	return n
 }
 
 // legend are the curves of all panels, each name once.

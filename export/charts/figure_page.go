@@ -38,21 +38,13 @@ type figurePlot struct {
 }
 
 type figureCurve struct {
-	Name   string        `json:"name"`
-	Colour string        `json:"colour"`
-	Dash   []float64     `json:"dash,omitempty"`
-	Width  float64       `json:"width"`
-	Quiet  bool          `json:"quiet"`
-	Line   bool          `json:"line"`
-	Points []figurePoint `json:"points"`
-}
-
-type figurePoint struct {
-	X      float64     `json:"x"`
-	Y      float64     `json:"y"`
-	Spread float64     `json:"spread,omitempty"`
-	Label  string      `json:"label,omitempty"`
-	Fields [][2]string `json:"fields"`
+	Name   string    `json:"name"`
+	Colour string    `json:"colour"`
+	Dash   []float64 `json:"dash,omitempty"`
+	Width  float64   `json:"width"`
+	Quiet  bool      `json:"quiet"`
+	Line   bool      `json:"line"`
+	Points []Point   `json:"points"`
 }
 
 // HTML writes the figure as a self-contained page: the pointer shows all fields of a point, the wheel zooms, and curves can be hidden.
@@ -64,11 +56,7 @@ func (f *Figure) HTML(w io.Writer) error {
 		plot := figurePlot{Title: p.Title}
 		for _, c := range p.Curves {
 			colour, dash, width := c.look()
-			curve := figureCurve{Name: c.Name, Colour: hex(colour), Dash: dash, Width: width, Quiet: c.Quiet, Line: c.Line, Points: []figurePoint{}}
-			for _, pt := range c.Points {
-				curve.Points = append(curve.Points, figurePoint(pt))
-			}
-			plot.Curves = append(plot.Curves, curve)
+			plot.Curves = append(plot.Curves, figureCurve{c.Name, hex(colour), dash, width, c.Quiet, c.Line, append([]Point{}, c.Points...)})
 		}
 		d.Panels = append(d.Panels, plot)
 	}

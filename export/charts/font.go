@@ -73,9 +73,11 @@ func fit(text string, size, width float64) string {
 	if textWidth(text, size) <= width {
 		return text
 	}
-	runes := []rune(text)
-	for len(runes) > 0 && textWidth(string(runes)+"…", size) > width {
-		runes = runes[:len(runes)-1]
+	room := width - textWidth("…", size)
+	for i, r := range text {
+		if room -= textWidth(string(r), size); room < 0 {
+			return text[:i] + "…"
+		}
 	}
-	return string(runes) + "…"
+	return text
 }

@@ -36,6 +36,8 @@ type SweepView struct {
 type sweepCell struct {
 	*grid.Cell
 	at       int
+	pair     [2]string // its parameters without the load
+	load     float64   // 0 for none
 	figures  grid.Figures
 	measured bool
 	front    bool // no other combination is better on both axes
@@ -48,10 +50,14 @@ func NewSweepView(s *grid.Snapshot, list SweepList) *SweepView {
 	for i := range s.Cells {
 		cell := s.Cells[i]
 		cell.Server, cell.Bench, cell.Load = screen.Sanitize(cell.Server), screen.Sanitize(cell.Bench), screen.Sanitize(cell.Load)
-		if slices.Contains(strings.Split(cell.Bench, ", "), cell.Load) { // a load that is among the parameters is said once
-			cell.Load = ""
-		}
 		c := sweepCell{Cell: &cell, at: i}
+		_, load, _ := strings.Cut(cell.Load, "=")
+		c.load, _ = strconv.ParseFloat(load, 64)
+		bench := strings.Split(cell.Bench, ", ")
+		if at := slices.Index(bench, cell.Load); at >= 0 { // a load that is among the parameters is said once
+			bench, cell.Load = slices.Delete(bench, at, at+1), ""
+		}
+		c.pair = [2]string{cell.Server, strings.Join(bench, ", ")}
 		c.figures, c.measured = cell.Typical()
 		points[i] = grid.Point{PerUser: math.NaN(), PerGPU: math.NaN()}
 		if c.measured {
@@ -253,19 +259,14 @@ func (v *SweepView) rows() []*sweepCell {
 
 // sortByLoad puts the loads of each search in order: a search tries them as they are needed.
 func (v *SweepView) sortByLoad(rows []*sweepCell) {
-	pairs := map[[2]string]int{}
+	first := map[[2]string]int{}
 	for i := range v.cells {
-		if pair := [2]string{v.cells[i].Server, v.cells[i].Bench}; pairs[pair] == 0 {
-			pairs[pair] = i + 1
+		if pair := v.cells[i].pair; first[pair] == 0 {
+			first[pair] = i + 1
 		}
 	}
-	load := func(c *sweepCell) float64 {
-		_, text, _ := strings.Cut(c.Load, "=")
-		n, _ := strconv.ParseFloat(text, 64)
-		return n
-	}
 	slices.SortStableFunc(rows, func(a, b *sweepCell) int {
-		return cmp.Or(cmp.Compare(pairs[[2]string{a.Server, a.Bench}], pairs[[2]string{b.Server, b.Bench}]), cmp.Compare(load(a), load(b)))
+		return cmp.Or(cmp.Compare(first[a.pair], first[b.pair]), cmp.Compare(a.load, b.load))
 	})
 }
 

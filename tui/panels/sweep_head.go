@@ -35,7 +35,11 @@ func (v *SweepView) drawHead(c screen.Canvas) {
 	over, _, all := v.counts()
 	right := []screen.Span{v.sweepState(), screen.Text.Span(fmt.Sprintf(" %d/%d", over, all)), screen.Text.Span("  " + number.Clock(v.Elapsed))}
 	if v.LeftKnown && !v.Over {
-		right = append(right, screen.Label.Span("  ~"+number.Coarse(v.Left)+" left"))
+		about := "  ~"
+		if len(v.searches) > 0 { // which comes up with further loads
+			about = "  ≥"
+		}
+		right = append(right, screen.Label.Span(about+number.Coarse(v.Left)+" left"))
 	}
 	if v.Slower != "" {
 		right = append([]screen.Span{screen.Label.Span(v.Slower + "  ")}, right...)

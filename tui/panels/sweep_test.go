@@ -102,7 +102,7 @@ func TestSearchesOfSeveralServers(t *testing.T) {
 	for _, server := range []string{"seqs=8, len=4", "seqs=32, len=4"} {
 		s.Searches = append(s.Searches, grid.Search{Server: server, Tier: "gold"}, grid.Search{Server: server, Tier: "bronze"})
 		for _, load := range []string{"16", "64", "4", "5.5"} {
-			s.Cells = append(s.Cells, grid.Cell{Server: server, Load: "rate=" + load})
+			s.Cells = append(s.Cells, grid.Cell{Server: server, Bench: "rate=" + load + ", n=5", Load: "rate=" + load})
 		}
 	}
 	shown := func() (tiers, rows []string) {
@@ -111,7 +111,7 @@ func TestSearchesOfSeveralServers(t *testing.T) {
 			tiers = append(tiers, x.Tier)
 		}
 		for _, c := range v.rows() {
-			rows = append(rows, strings.TrimPrefix(c.Load, "rate="))
+			rows = append(rows, strings.TrimSuffix(strings.TrimPrefix(c.Bench, "rate="), ", n=5"))
 		}
 		return tiers, rows
 	}

@@ -159,7 +159,10 @@ type sweepFigure struct {
 
 func latencyMS(v float64) string { return number.Latency(number.Seconds(v / 1e3)) }
 
-// sweepFigures are the figures of the grid, in the order of its columns.
+// gridFigures is how many figures are columns of the grid.
+const gridFigures = 9
+
+// sweepFigures are the figures of a combination, those of the grid first, in the order of its columns.
 var sweepFigures = []sweepFigure{
 	{"tok/s", func(f *grid.Figures) float64 { return f.OutputThroughput }, number.Rate, true, 0},
 	{"req/s", func(f *grid.Figures) float64 { return f.RequestThroughput }, number.Rate, true, 5},
@@ -170,6 +173,11 @@ var sweepFigures = []sweepFigure{
 	{"E2EL p99", func(f *grid.Figures) float64 { return f.P99E2EL }, latencyMS, false, 7},
 	{"tok/s/user", func(f *grid.Figures) float64 { return f.PerUser }, number.Rate, true, 3},
 	{"tok/s/GPU", func(f *grid.Figures) float64 { return f.PerGPU }, number.Rate, true, 3},
+	{"TPOT p50", func(f *grid.Figures) float64 { return f.MedianTPOT }, latencyMS, false, 0},
+	{"total tok/s", func(f *grid.Figures) float64 { return f.TotalThroughput }, number.Rate, true, 0},
+	{"TTFT mean", func(f *grid.Figures) float64 { return f.MeanTTFT }, latencyMS, false, 0},
+	{"ITL p99", func(f *grid.Figures) float64 { return f.P99ITL }, latencyMS, false, 0},
+	{"E2EL p50", func(f *grid.Figures) float64 { return f.MedianE2EL }, latencyMS, false, 0},
 }
 
 // better reports whether a is a better value of the figure than b. No value is worse than any.
@@ -210,7 +218,7 @@ type SweepList struct {
 }
 
 // NextOrder sorts by the next figure.
-func (l *SweepList) NextOrder() { l.order = (l.order + 1) % (len(sweepFigures) + 1) }
+func (l *SweepList) NextOrder() { l.order = (l.order + 1) % (gridFigures + 1) }
 
 // Release follows the combination in progress again; it reports whether one was chosen.
 func (l *SweepList) Release() bool {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"benchtop/metrics/grid"
 	"benchtop/tui/chart"
@@ -129,7 +128,7 @@ func (v *SweepView) gridColumns() table[*sweepCell] {
 	for i := range v.cells {
 		measured = measured || v.cells[i].measured
 	}
-	for i := range sweepFigures {
+	for i := range sweepFigures[:gridFigures] {
 		g := &sweepFigures[i]
 		best, value := v.best(g)
 		if best == nil && (measured || g.name == "good/s") {
@@ -154,136 +153,6 @@ func (v *SweepView) gridColumns() table[*sweepCell] {
 		}, g.spare})
 	}
 	return out
-}
-
-// nameColumn is how the grid shows one of the three parts of the names.
-type nameColumn struct {
-	keys  []string // its title
-	names []string // by combination
-	// least are the columns for the names and the beginning of each key, most those for whole keys, too; 0 for a part that is the same everywhere.
-	least, most int
-}
-
-// title is what fits into w columns: rather the beginning of each key than that of the first.
-func (n *nameColumn) title(w int) string {
-	all := strings.Join(n.keys, ", ")
-	for most := w; screen.Width(all) > w && most > 2; most-- {
-		short := make([]string, len(n.keys))
-		for i, key := range n.keys {
-			short[i] = screen.Shorten(key, most)
-		}
-		all = strings.Join(short, ", ")
-	}
-	return screen.Shorten(all, w)
-}
-
-// nameColumns are the parts of the names as the grid shows them. Where all combinations have the same parameters, the names of those that differ are
-// the title, and the cells have their values.
-func (v *SweepView) nameColumns() (out [3]nameColumn) {
-	shown := false
-	for k, title := range [...]string{"server", "benchmark", "load"} {
-		out[k] = v.nameColumn(k, title)
-		shown = shown || out[k].most > 0
-	}
-	if !shown && len(v.cells) > 0 {
-		out[0] = nameColumn{keys: []string{"combination"}, names: []string{v.cells[0].name()}}
-		out[0].measure()
-	}
-	return out
-}
-
-func (v *SweepView) nameColumn(k int, title string) nameColumn {
-	col := nameColumn{keys: []string{title}, names: make([]string, len(v.cells))}
-	for i := range v.cells {
-		col.names[i] = v.cells[i].names()[k]
-	}
-	if !slices.ContainsFunc(col.names, func(s string) bool { return s != col.names[0] }) {
-		return col
-	}
-	if keys, values, ok := differing(col.names); ok {
-		col.keys, col.names = keys, values
-	}
-	col.measure()
-	return col
-}
-
-func (n *nameColumn) measure() {
-	const keyLeast = 6
-	for _, key := range n.keys {
-		n.least, n.most = n.least+min(screen.Width(key), keyLeast)+2, n.most+screen.Width(key)+2
-	}
-	for _, name := range n.names {
-		n.least, n.most = max(n.least, screen.Width(name)+2), max(n.most, screen.Width(name)+2)
-	}
-}
-
-// differing takes names such as "a=1, b=2" apart: the keys of the values that differ, and these values of each; an empty name has none. ok is false
-// where the names have not the same keys.
-func differing(names []string) (keys, values []string, ok bool) {
-	var all []string // keys
-	pairs := make([][]string, len(names))
-	for i, name := range names {
-		if name == "" {
-			continue
-		}
-		var own []string
-		for pair := range strings.SplitSeq(name, ", ") {
-			key, value, found := strings.Cut(pair, "=")
-			if !found {
-				return nil, nil, false
-			}
-			own, pairs[i] = append(own, key), append(pairs[i], value)
-		}
-		if all == nil {
-			all = own
-		} else if !slices.Equal(all, own) {
-			return nil, nil, false
-		}
-	}
-	values = make([]string, len(names))
-	for at, key := range all {
-		value := func(i int) string {
-			if pairs[i] == nil {
-				return ""
-			}
-			return pairs[i][at]
-		}
-		same := true
-		for i := range names {
-			same = same && value(i) == value(0)
-		}
-		if same {
-			continue
-		}
-		keys = append(keys, key)
-		for i := range names {
-			values[i] = strings.TrimPrefix(values[i]+", "+value(i), ", ")
-		}
-	}
-	return keys, values, true
-}
-
-// shrink takes columns from the widest until all fit into w.
-func shrink(widths [3]int, w int) [3]int {
-	for {
-		sum, widest := 0, 0
-		for k, n := range widths {
-			sum += n
-			if n > widths[widest] {
-				widest = k
-			}
-		}
-		if sum <= w || widths[widest] == 0 {
-			return widths
-		}
-		second := 0
-		for k, n := range widths {
-			if k != widest {
-				second = max(second, n)
-			}
-		}
-		widths[widest] -= max(1, min(sum-w, widths[widest]-second))
-	}
 }
 
 func (v *SweepView) detailTitle() []screen.Span {
@@ -379,12 +248,17 @@ func drawTypical(c screen.Canvas, r *sweepCell) {
 		name = "median of the runs"
 	}
 	type figure struct{ name, text string }
-	all := []figure{ // the most important first
-		{"output tok/s", number.Rate(f.OutputThroughput)}, {"requests/s", number.Rate(f.RequestThroughput)}, {"TTFT p50", latencyOr(f.MedianTTFT)},
-		{"TTFT p99", latencyOr(f.P99TTFT)}, {"TPOT p50", latencyOr(f.MedianTPOT)}, {"TPOT p99", latencyOr(f.P99TPOT)}, {"E2EL p99", latencyOr(f.P99E2EL)},
-		{"failed", number.Count(f.Failed)}, {"tok/s/user", rateOr(f.PerUser)}, {"tok/s/GPU", rateOr(f.PerGPU)}, {"within SLO/s", rateOr(f.Goodput)},
-		{"total tok/s", number.Rate(f.TotalThroughput)}, {"TTFT mean", latencyOr(f.MeanTTFT)}, {"ITL p99", latencyOr(f.P99ITL)},
-		{"E2EL p50", latencyOr(f.MedianE2EL)}, {"completed", number.Count(f.Completed)},
+	failed := figure{"failed", number.Count(f.Failed)}
+	var all []figure // the most important first
+	for _, g := range sweepFigures {
+		if v := g.of(f); !math.IsNaN(v) {
+			all = append(all, figure{g.name, g.write(v)})
+		}
+	}
+	if all = append(all, figure{"completed", number.Count(f.Completed)}); f.Failed > 0 {
+		all = slices.Insert(all, 0, failed)
+	} else {
+		all = append(all, failed)
 	}
 	const wide = 24
 	columns := max(1, c.W/wide)
@@ -404,6 +278,3 @@ func drawTypical(c screen.Canvas, r *sweepCell) {
 		at.Right(at.W, 0, g.text, st)
 	}
 }
-
-func latencyOr(v float64) string { return orDash(!math.IsNaN(v), latencyMS, v) }
-func rateOr(v float64) string    { return orDash(!math.IsNaN(v), number.Rate, v) }

@@ -64,10 +64,7 @@ func (o *startupOptions) parse(env *environment, args []string) error {
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
-	problems := usage.Problems{}
-	if err != nil {
-		problems = append(problems, err)
-	}
+	problems := usage.Problems{err}
 	engine = append(rest, engine...)
 	switch i := slices.IndexFunc(engine, func(w string) bool { return w == "--model" || strings.HasPrefix(w, "--model=") }); {
 	case o.serve != "":
@@ -77,13 +74,11 @@ func (o *startupOptions) parse(env *environment, args []string) error {
 	case i < 0:
 		problems.Bad("no server: name a model with --model, or a command with --serve-cmd")
 	default:
-		model, end := strings.TrimPrefix(engine[i], "--model="), i+1
+		end := i + 1
 		if engine[i] == "--model" {
-			model, end = "", min(i+2, len(engine))
-			if i+1 < len(engine) {
-				model = engine[i+1]
-			}
+			end = min(i+2, len(engine))
 		}
+		model := flagValue(engine[i:end], "--model")
 		problems.BadIf(model == "", "--model: a value is missing; expected the name of a model, or its directory")
 		o.server = append([]string{"vllm", "serve", model}, slices.Delete(engine, i, end)...)
 	}

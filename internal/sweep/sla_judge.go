@@ -33,15 +33,18 @@ func judge(sets []Set, file string, record Record) ([]search.Evidence, error) {
 	for i, s := range sets {
 		all[i] = judgement{set: s, ratios: make([][]float64, max(1, len(s.Criteria)))}
 	}
-	for q := range counted(plan, requests) {
-		if at := plan.LoadTime(q); q.OK() {
+	for q := range requests { // without errors, by extent
+		if !counts(plan, &q) {
+			continue
+		}
+		if at := plan.LoadTime(&q); q.OK() {
 			pace.Add(at, from, to, q.FirstChunk-at, q.LastChunk-at)
 		} else {
 			pace.Fail()
 		}
 		o := q.OutcomeWithGaps(nil)
 		for i := range all {
-			all[i].add(plan, q, &o)
+			all[i].add(plan, &q, &o)
 		}
 	}
 	kept := pace.Completed(to - from)
@@ -57,33 +60,26 @@ func judge(sets []Set, file string, record Record) ([]search.Evidence, error) {
 	return evidence, nil
 }
 
-// counted are the requests of a run but those of its warm-up and those that were cut.
-func counted(plan *metrics.Plan, requests iter.Seq2[metrics.Request, error]) iter.Seq[*metrics.Request] {
-	return func(yield func(*metrics.Request) bool) {
-		for q, err := range requests {
-			if err == nil && !plan.Warming(&q) && q.Failure != metrics.Cancelled && !yield(&q) {
-				return
-			}
-		}
-	}
+// counts reports whether a request counts: those of the warm-up and those that were cut do not.
+func counts(plan *metrics.Plan, q *metrics.Request) bool {
+	return !plan.Warming(q) && q.Failure != metrics.Cancelled
 }
 
 // extent is from when to when the load asked for requests. The error is of the journal.
 func extent(plan *metrics.Plan, requests iter.Seq2[metrics.Request, error]) (from, to time.Duration, err error) {
-	for _, problem := range requests {
+	from = metrics.Never
+	for q, problem := range requests {
 		if problem != nil {
 			return 0, 0, problem
 		}
-	}
-	first := true
-	for q := range counted(plan, requests) {
-		if at := plan.LoadTime(q); at != metrics.Never {
-			if to = max(to, at); first || at < from {
-				from, first = at, false
+		if at := plan.LoadTime(&q); counts(plan, &q) && at != metrics.Never {
+			to = max(to, at)
+			if from == metrics.Never || at < from {
+				from = at
 			}
 		}
 	}
-	return from, to, nil
+	return max(from, 0), to, nil
 }
 
 // judgement collects how far the requests of a run are from the limits of a set: a list of ratios for each criterion, one for a tier.

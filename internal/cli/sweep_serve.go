@@ -184,7 +184,12 @@ func (o *sweepOptions) infinity() bool {
 
 // benchArgs are the arguments of serve for a run.
 func (o *sweepOptions) benchArgs(r sweep.Run) []string {
-	return append(r.Bench.Apply(o.client), "--percentile-metrics", "ttft,tpot,itl,e2el", "--save-result",
+	args := r.Bench.Apply(o.client)
+	if o.kind == slaKind && r.Number > 0 { // with the same prompts and arrivals a repeated run would be no evidence of its own
+		seed, _ := strconv.Atoi(flagValue(args, "--seed")) // checked with the others
+		args = sweep.Item{}.With("seed", strconv.Itoa(seed+r.Number)).Apply(args)
+	}
+	return append(args, "--percentile-metrics", "ttft,tpot,itl,e2el", "--save-result",
 		"--result-dir", filepath.Dir(r.Path), "--result-filename", filepath.Base(r.Path))
 }
 

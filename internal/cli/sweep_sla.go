@@ -13,8 +13,8 @@ import (
 
 const sweepSLAText = `
 Searches, for each combination of server and benchmark parameters, the highest request rate or concurrency that meets
-objectives. Every load is one run of --bench-cmd; a load near the border is run up to --num-runs times. Several sets of
-objectives are searched at once and share their runs.
+objectives. Every load is one run of --bench-cmd; a load near the border is run up to --num-runs times, each with another seed.
+Several sets of objectives are searched at once and share their runs.
 
   benchtop sweep serve_sla --bench-cmd 'vllm bench serve --model M --num-prompts 500' --tier gold=ttft:200,tpot:20 --tier bronze=ttft:800
   benchtop sweep serve_sla --serve-cmd 'vllm serve M' --bench-cmd '…' --sla-params sla.json --sla-variable max_concurrency
@@ -34,11 +34,14 @@ type slaOptions struct {
 	sets []sweep.Set
 }
 
+// slaKind is the name of the subcommand.
+const slaKind = "serve_sla"
+
 // mostLoad is the highest load that a search tries unless a flag says otherwise.
 const mostLoad = 8192
 
 func newSLAOptions() *slaOptions {
-	o := &slaOptions{sweepOptions: newSweepOptions("serve_sla", sweepSLAText)}
+	o := &slaOptions{sweepOptions: newSweepOptions(slaKind, sweepSLAText)}
 	f := o.flags.Group("Search")
 	f.StringVar(&o.file, "sla-params", "", "JSON file with sets of conditions on the result")
 	o.tiers.define(f)

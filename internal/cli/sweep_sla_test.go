@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/sweep"
 )
 
 // A search in the directory of a new experiment ends with the answer of each set, and is resumed without a run.
@@ -32,6 +34,18 @@ func TestSweepSLA(t *testing.T) {
 	dry.expect(t, exitFine, "--max-concurrency', '2'", "Omitting SLA search.")
 	if _, err := os.Stat(filepath.Join(dir, "y")); err == nil {
 		t.Error("a dry run left a directory")
+	}
+}
+
+// Repeated runs have seeds of their own, counted from that of the command.
+func TestSweepSLASeeds(t *testing.T) {
+	t.Parallel()
+	o := newSLAOptions()
+	o.client = []string{"--seed=7", "--model", "m"}
+	for number, want := range []string{"--seed=7 --model m", "--seed 8 --model m", "--seed 9 --model m"} {
+		if got := strings.Join(o.benchArgs(sweep.Run{Number: number}), " "); !strings.HasPrefix(got, want+" --percentile-metrics") {
+			t.Errorf("run %d: %s", number, got)
+		}
 	}
 }
 

@@ -44,12 +44,15 @@ func (s *Sweep) anew(ctx context.Context, c *cell) error {
 func (s *Sweep) runs(ctx context.Context, c *cell, runs int, reuse func(n int) bool) error {
 	defer s.leave(c)
 	warm := false
-	for n := 0; n < runs && !s.skipped(c); n++ {
+	for n := range runs {
 		if c.Cell.Runs[n].State.Over() || reuse(n) {
 			continue
 		}
 		if err := s.startServer(ctx, c.Combination.Server); err != nil {
 			return err
+		}
+		if s.skipped(c) { // perhaps while the server started
+			break
 		}
 		if !warm && s.o.Warmup > 0 {
 			if err := s.run(ctx, c, warmup); err != nil {

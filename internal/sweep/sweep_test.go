@@ -321,12 +321,16 @@ func TestLinkedOut(t *testing.T) {
 func TestControl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stand{}
-		sweep := New(s.options(t, t.TempDir()))
 		ended := make(chan error, 1)
-		go func() {
-			_, err := sweep.Run(t.Context())
-			ended <- err
-		}()
+		begin := func() *Sweep {
+			sweep := New(s.options(t, t.TempDir()))
+			go func() {
+				_, err := sweep.Run(t.Context())
+				ended <- err
+			}()
+			return sweep
+		}
+		sweep := begin()
 		time.Sleep(500 * time.Millisecond) // within run 0 of a1
 		sweep.Skip(0)
 		time.Sleep(500 * time.Millisecond) // within run 0 of a2
@@ -350,11 +354,14 @@ func TestControl(t *testing.T) {
 			t.Errorf("%+v", last)
 		}
 		s.log, s.slow = nil, 3*time.Second
-		sweep = New(s.options(t, t.TempDir()))
-		go func() {
-			_, err := sweep.Run(t.Context())
-			ended <- err
-		}()
+		sweep = begin()
+		time.Sleep(time.Second) // while the first server starts
+		sweep.Skip(0)
+		if err := <-ended; err != nil || count(s.log, "run "+a1) != 0 || count(s.log, "run ") != 6 {
+			t.Errorf("%v, %q", err, s.log)
+		}
+		s.log = nil
+		sweep = begin()
 		time.Sleep(4700 * time.Millisecond)
 		// Seven runs of a second, and the other server.
 		if shot := <-sweep.Snapshots(); !shot.LeftKnown || shot.Left != 10*time.Second || shot.Current != 0 || shot.CurrentRun != 1 || shot.Server.Log[0] != "listening" {

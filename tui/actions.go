@@ -6,7 +6,6 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
 	"benchtop/tui/panels"
@@ -116,15 +115,6 @@ func (m *model) openRequest() {
 
 func (m *model) nextMetric() {
 	m.latency = panels.NextLatency(m.latest, panels.ShownLatency(m.latest, m.latency))
-}
-
-func (m *model) nextTheme() {
-	if m.palette.Profile == termenv.Ascii { // all themes look alike
-		m.notify("no colours on this terminal; see --color")
-		return
-	}
-	m.palette = m.palette.Next()
-	m.notify("theme: " + m.palette.Theme)
 }
 
 // save asks for a result of the run so far.

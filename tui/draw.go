@@ -9,14 +9,7 @@ import (
 )
 
 // View returns the screen. It draws only if something changed.
-func (m *model) View() string {
-	if m.stale {
-		m.draw()
-		m.cached = m.screen.Render(m.palette)
-		m.stale = false
-	}
-	return m.cached
-}
+func (m *model) View() string { return m.render(m.draw) }
 
 // choices is a view without merged histograms.
 func (m *model) choices(s *metrics.Snapshot) *panels.View {
@@ -37,12 +30,7 @@ func (m *model) layout() panels.Areas {
 	return panels.Layout(m.pageNow(), m.w, m.h, m.choices(m.shown))
 }
 
-func (m *model) draw() {
-	if m.screen == nil || m.screen.W != m.w || m.screen.H != m.h {
-		m.screen = screen.NewSurface(m.w, m.h)
-	}
-	m.screen.Terminal = m.palette.Terminal(m.ASCII)
-	c := m.screen.All()
+func (m *model) draw(c screen.Canvas) {
 	if m.prep != nil {
 		c.Safely(m.drawPreparation)
 		return
@@ -63,12 +51,7 @@ func (m *model) draw() {
 	if m.stopping() {
 		m.drawStopping(below, m.shown)
 	}
-	if m.prompt != nil {
-		m.prompt.draw(below)
-	}
-	if m.help.open {
-		m.help.draw(below, keymap.help(m))
-	}
+	m.drawAbove(below, func() [][2]string { return keymap.help(m) })
 }
 
 func (m *model) stopping() bool {
@@ -201,16 +184,6 @@ type notice struct {
 
 // noticed is how long a notice stays.
 const noticed = 4 * time.Second
-
-// notify shows a notice, which may be foreign text.
-func (m *model) notify(words string) { m.notice.say(words, m.HeaderEvery) }
-
-// say replaces the notice, unless there are no words. A tick takes so long.
-func (n *notice) say(words string, tick time.Duration) {
-	if words = screen.Sanitize(words); words != "" {
-		*n = notice{words, int((noticed + tick - 1) / tick)}
-	}
-}
 
 // age counts a tick and reports whether the notice disappeared with it.
 func (n *notice) age() bool {

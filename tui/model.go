@@ -7,7 +7,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"benchtop/metrics"
-	"benchtop/tui/chart"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 	"benchtop/tui/term"
@@ -28,23 +27,14 @@ const usualSpan = 4 // index in spans
 // model is the state of the dashboard. Only Bubble Tea's loop touches it. A snapshot is only kept when it comes, as latest; every few ticks one is
 // shown, so that all figures of a frame are of one moment.
 type model struct {
-	Options                       // changed later: a remote may get control, a run may bring its baseline
-	prep     *preparing           // nil once the run is shown
-	next     tea.Cmd              // waits for a snapshot
-	tick     func() tea.Cmd       // a new wait for the drawing tick
-	aside    func(string) tea.Cmd // sends something to the terminal between frames; nil without a terminal
-	sent     func() int64         // bytes to the terminal so far; nil if they are not counted
-	resized  func(w, h int)       // tells the recording the size; nil for no recording
-	perFrame int                  // ticks between two frames
-	palette  *screen.Palette
+	frame
+	prep *preparing // nil once the run is shown
+	next tea.Cmd    // waits for a snapshot
 
-	w, h          int
 	latest, shown *metrics.Snapshot
-	seen          bool         // a snapshot came
-	ended         bool         // the last one came
-	ticking       bool         // a tick is on its way
-	ticks, idle   int          // ticks so far, and since the last key other than those that stop the run
-	limiter       term.Limiter // of the rate of frames
+	seen          bool // a snapshot came
+	ended         bool // the last one came
+	idle          int  // ticks since the last key other than those that stop the run
 
 	page, span                              int
 	focus                                   string
@@ -58,33 +48,19 @@ type model struct {
 	inspected                               metrics.Inspection
 	controls                                bool    // keys change the load
 	pendingLoad, pendingSpeed, pendingPlace pending // the load, and the speed and the place of a run of the past
-	prompt                                  *prompt
-	notice                                  notice
-	rung                                    bool // the bell
+	rung                                    bool    // the bell
 
-	help       helping
 	scroll     int                // lines of the log below the screen
 	reportTop  int                // lines of the report above it
 	filter     string             // of the log
 	pinned     []metrics.LogEntry // the log as it was when scrolling began
 	written    writtenReport
 	selections panels.Selections // windows merged already
-
-	stale  bool // the screen has to be drawn again
-	screen *screen.Surface
-	raster chart.Raster // kept from frame to frame
-	cached string
 }
 
 func newModel(o Options, p *screen.Palette) *model {
 	empty := &metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never, OutputExact: true}
-	m := &model{
-		Options: o, palette: p, perFrame: max(1, int(o.ChartsEvery/max(o.HeaderEvery, 1))),
-		latest: empty, shown: empty,
-		span: usualSpan, stale: true, ticking: true,
-	}
-	m.HeaderEvery = max(o.HeaderEvery, time.Millisecond)
-	m.limiter = term.NewLimiter(o.Bandwidth, m.HeaderEvery)
+	m := &model{frame: newFrame(o, p), latest: empty, shown: empty, span: usualSpan}
 	if m.Control == nil {
 		m.Control = NoControl{}
 	}
@@ -112,11 +88,7 @@ func (m *model) Init() tea.Cmd {
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.take(msg)
 	m.inspect()
-	if m.notice.ticks > 0 && !m.ticking { // ticks stop when the run is over, but the notice still has to go
-		m.ticking = true
-		cmd = tea.Batch(cmd, m.tick())
-	}
-	return m, cmd
+	return m, m.wake(cmd) // ticks stop when the run is over, but the notice still has to go
 }
 
 func (m *model) take(msg tea.Msg) tea.Cmd {
@@ -163,11 +135,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 }
 
 func (m *model) resize(w, h int) {
-	m.w, m.h = w, h
-	if m.resized != nil {
-		m.resized(w, h)
-	}
-	m.limiter.Resize(w, h)
+	m.setSize(w, h)
 	m.show()
 }
 
@@ -231,19 +199,14 @@ func (m *model) finish() tea.Cmd {
 }
 
 func (m *model) onTick() tea.Cmd {
-	m.ticks++
 	m.pendingLoad.age()
 	m.pendingSpeed.age()
 	m.pendingPlace.age()
-	limited := m.sent != nil && m.limiter.Tick(m.sent())
-	m.stale = m.notice.age() || limited || m.stale
-	switch {
+	switch due := m.frame.onTick(); {
 	case m.over():
 		m.show()
-		if m.ticking = m.notice.ticks > 0; !m.ticking {
-			return nil // only keys change the screen from here on
-		}
-	case m.frozen || m.ticks%(m.perFrame*m.limiter.Factor()) == 0:
+		return m.rest()
+	case m.frozen || due:
 		m.show()
 	}
 	return m.tick()

@@ -5,12 +5,10 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"benchtop/metrics/grid"
-	"benchtop/tui/chart"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 	"benchtop/tui/term"
@@ -48,7 +46,7 @@ func RunSweep(ctx context.Context, o SweepOptions) error {
 		m.next = await(ctx, o.Snapshots, func(g grid.Snapshot) tea.Msg { return sweepMsg{&g} }, sweepEndMsg{})
 		m.nextRun = await(ctx, o.Runs, func(p *Preparation) tea.Msg { return sweepRunMsg{p} }, nil)
 		m.dashboard = func(o Options) *model { return s.model(ctx, o) }
-		m.tick = every(m.Screen.HeaderEvery)
+		m.tick = every(m.HeaderEvery)
 		if s.width > 0 {
 			m.resize(s.width, s.height)
 		}
@@ -72,47 +70,25 @@ type (
 // sweepModel is the state of the screen of a sweep. Only Bubble Tea's loop touches it. The dashboard of the run in progress is a model within it,
 // which gets its messages whether it is shown or not.
 type sweepModel struct {
-	SweepOptions
+	frame
+	control       SweepControl
 	next, nextRun tea.Cmd
 	dashboard     func(Options) *model
-	tick          func() tea.Cmd
-	aside         func(string) tea.Cmd // nil without a terminal
-	sent          func() int64         // nil if bytes are not counted
-	resized       func(w, h int)
-	perFrame      int // ticks between two frames
-	palette       *screen.Palette
 
-	w, h          int
 	latest, shown *grid.Snapshot
 	run           *model // of the run in progress, or the last one; nil before the first
 	inside        bool   // its dashboard is shown
 	ended         bool   // the last snapshot came
 	stopping      bool
-	ticking       bool
-	ticks         int
-	limiter       term.Limiter
 
 	page   panels.SweepPage
 	list   panels.SweepList
 	scroll int // lines of the server's log below the screen
-	help   helping
-	prompt *prompt
-	notice notice
-
-	stale  bool
-	screen *screen.Surface
-	raster chart.Raster
-	cached string
 }
 
 func newSweepModel(o SweepOptions, p *screen.Palette) *sweepModel {
-	o.Screen.HeaderEvery = cmp.Or(max(o.Screen.HeaderEvery, 0), 500*time.Millisecond)
-	o.Screen.ChartsEvery = cmp.Or(max(o.Screen.ChartsEvery, 0), time.Second)
 	empty := &grid.Snapshot{Current: -1}
-	return &sweepModel{
-		SweepOptions: o, palette: p, perFrame: max(1, int(o.Screen.ChartsEvery/o.Screen.HeaderEvery)), latest: empty, shown: empty,
-		limiter: term.NewLimiter(o.Screen.Bandwidth, o.Screen.HeaderEvery), stale: true, ticking: true,
-	}
+	return &sweepModel{frame: newFrame(o.Screen, p), control: o.Control, latest: empty, shown: empty}
 }
 
 // Init starts waiting for snapshots, runs and ticks.
@@ -121,11 +97,7 @@ func (m *sweepModel) Init() tea.Cmd { return tea.Batch(m.next, m.nextRun, m.tick
 // Update takes one message.
 func (m *sweepModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.take(msg)
-	if m.notice.ticks > 0 && !m.ticking {
-		m.ticking = true
-		cmd = tea.Batch(cmd, m.tick())
-	}
-	return m, cmd
+	return m, m.wake(cmd)
 }
 
 func (m *sweepModel) take(msg tea.Msg) tea.Cmd {
@@ -165,11 +137,7 @@ func (m *sweepModel) take(msg tea.Msg) tea.Cmd {
 }
 
 func (m *sweepModel) resize(w, h int) {
-	m.w, m.h = w, h
-	if m.resized != nil {
-		m.resized(w, h)
-	}
-	m.limiter.Resize(w, h)
+	m.setSize(w, h)
 	m.show()
 }
 
@@ -194,7 +162,7 @@ func (m *sweepModel) takeSnapshot(s *grid.Snapshot) tea.Cmd {
 
 // leaveAtEnd leaves a sweep that is over, if the user wanted to.
 func (m *sweepModel) leaveAtEnd() tea.Cmd {
-	if m.stopping || m.Screen.Exit {
+	if m.stopping || m.Exit {
 		return tea.Quit
 	}
 	return nil
@@ -202,7 +170,7 @@ func (m *sweepModel) leaveAtEnd() tea.Cmd {
 
 // ring announces that the sweep is over.
 func (m *sweepModel) ring(s *grid.Snapshot) tea.Cmd {
-	if m.Screen.Quiet || m.aside == nil {
+	if m.Quiet || m.aside == nil {
 		return nil
 	}
 	return m.aside("\a\x1b]9;benchtop: " + screen.Sanitize(cmp.Or(s.Summary, "sweep done")) + "\a")
@@ -210,7 +178,7 @@ func (m *sweepModel) ring(s *grid.Snapshot) tea.Cmd {
 
 // takeRun makes the dashboard of a run. It is as the user left that of the run before.
 func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
-	o := m.Screen
+	o := m.Options
 	o.Preparation, o.Quiet, o.Exit, o.ReadOnly = p, true, false, true // a load changed by hand is not that of the combination
 	o.Within = m.place()
 	before := m.run
@@ -292,15 +260,11 @@ func (m *sweepModel) leaveDashboard() {
 }
 
 func (m *sweepModel) onTick() tea.Cmd {
-	m.ticks++
-	limited := m.sent != nil && m.limiter.Tick(m.sent())
-	m.stale = m.notice.age() || limited || m.stale
-	if m.over() {
+	switch due := m.frame.onTick(); {
+	case m.over():
 		m.show()
-		if m.ticking = m.notice.ticks > 0; !m.ticking {
-			return nil // only keys change the screen from here on
-		}
-	} else if m.ticks%(m.perFrame*m.limiter.Factor()) == 0 {
+		return m.rest()
+	case due:
 		m.show()
 	}
 	return m.tick()
@@ -312,12 +276,10 @@ func (m *sweepModel) show() { m.shown, m.stale = m.latest, true }
 // over reports whether the sweep is over or gone.
 func (m *sweepModel) over() bool { return m.ended || m.latest.Over }
 
-func (m *sweepModel) notify(words string) { m.notice.say(words, m.Screen.HeaderEvery); m.stale = true }
-
 func (m *sweepModel) view() *panels.SweepView {
 	v := panels.NewSweepView(m.shown, m.list)
 	v.Stopping, v.Pulse, v.Scroll, v.Raster = m.stopping, m.ticks/m.perFrame%2 == 0, m.scroll, &m.raster
-	v.Slower = m.limiter.Sign(m.Screen.ASCII)
+	v.Slower = m.limiter.Sign(m.ASCII)
 	if m.run != nil && m.run.prep == nil && !m.over() {
 		v.Run = m.run.latest
 	}
@@ -329,21 +291,12 @@ func (m *sweepModel) View() string {
 	if m.inside {
 		return m.run.View()
 	}
-	if m.stale {
-		m.draw()
-		m.cached = m.screen.Render(m.palette)
-		m.stale = false
-	}
-	return m.cached
+	return m.render(m.draw)
 }
 
-func (m *sweepModel) draw() {
-	if m.screen == nil || m.screen.W != m.w || m.screen.H != m.h {
-		m.screen = screen.NewSurface(m.w, m.h)
-	}
-	m.screen.Terminal = m.palette.Terminal(m.Screen.ASCII)
+func (m *sweepModel) draw(c screen.Canvas) {
 	m.screen.Clear()
-	c, v := m.screen.All(), m.view()
+	v := m.view()
 	a := v.Layout(m.page, m.w, m.h)
 	v.Draw(c, a)
 	if a.Tiny {
@@ -352,10 +305,5 @@ func (m *sweepModel) draw() {
 	}
 	a.Keys.Of(c).Safely(func(c screen.Canvas) { drawKeys(c, m.notice.text, sweepKeymap.items(m, nil)) })
 	below := c.Sub(0, a.Head.H, m.w, m.h-a.Head.H-a.Keys.H)
-	if m.prompt != nil {
-		m.prompt.draw(below)
-	}
-	if m.help.open {
-		m.help.draw(below, sweepKeymap.help(m))
-	}
+	m.drawAbove(below, func() [][2]string { return sweepKeymap.help(m) })
 }

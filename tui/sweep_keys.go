@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/muesli/termenv"
 
 	"benchtop/metrics/grid"
 	"benchtop/tui/panels"
@@ -166,9 +165,9 @@ func (m *sweepModel) askSkip() {
 		m.notify(fmt.Sprintf("combination %d is over; r repeats it", at+1))
 	case c.State == grid.Running:
 		m.prompt = &prompt{title: "Skip", hint: fmt.Sprintf("cut the run in progress and skip combination %d? y skip, other keys cancel", at+1),
-			yes: func() { m.notify(m.Control.Skip(at)) }}
+			yes: func() { m.notify(m.control.Skip(at)) }}
 	default:
-		m.notify(m.Control.Skip(at))
+		m.notify(m.control.Skip(at))
 	}
 }
 
@@ -183,7 +182,7 @@ func (m *sweepModel) repeat() {
 	case c.State == grid.Linked:
 		m.notify(fmt.Sprintf("combination %d is left out by --link-vars", at+1))
 	default:
-		m.notify(m.Control.Repeat(at))
+		m.notify(m.control.Repeat(at))
 	}
 }
 
@@ -196,15 +195,6 @@ func (m *sweepModel) askFilter() {
 	p.left = func() { set(before) }
 	p.begin(before)
 	m.prompt = p
-}
-
-func (m *sweepModel) nextTheme() {
-	if m.palette.Profile == termenv.Ascii {
-		m.notify("no colours on this terminal; see --color")
-		return
-	}
-	m.palette = m.palette.Next()
-	m.notify("theme: " + m.palette.Theme)
 }
 
 // stop asks whether to stop the sweep; once it is stopping, or over, it leaves.
@@ -224,6 +214,6 @@ func (m *sweepModel) stopNow() tea.Cmd {
 		return tea.Quit
 	}
 	m.stopping = true
-	m.notify(m.Control.Stop())
+	m.notify(m.control.Stop())
 	return nil
 }

@@ -234,7 +234,7 @@ func FuzzSweep(f *testing.F) {
 		m, _ := openSweep(drawnSweep(seed), int(w), int(h))
 		mode := tuitest.Modes[int(how)%len(tuitest.Modes)]
 		m.palette = screen.NewPalette(screen.ColorProfile(mode.Color, func(string) string { return "" }))
-		m.Screen.ASCII = mode.ASCII
+		m.ASCII = mode.ASCII
 		m.show()
 		for i, b := range typed[:min(len(typed), 32)] {
 			switch {

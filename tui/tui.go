@@ -13,7 +13,6 @@ import (
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 	"benchtop/tui/term"
-	"cmp"
 	"context"
 	"io"
 	"os"
@@ -167,8 +166,6 @@ func every(d time.Duration) func() tea.Cmd {
 
 // model is the dashboard of a run on the stage. The end of ctx ends its waits.
 func (s *stage) model(ctx context.Context, o Options) *model {
-	o.HeaderEvery = cmp.Or(max(o.HeaderEvery, 0), 500*time.Millisecond)
-	o.ChartsEvery = cmp.Or(max(o.ChartsEvery, 0), time.Second)
 	m := newModel(o, s.palette)
 	m.sent, m.resized, m.aside = s.w.Sent, s.w.Resized, s.aside
 	m.next = nextOf(ctx, o.Snapshots)
@@ -183,7 +180,7 @@ func (s *stage) model(ctx context.Context, o Options) *model {
 			}
 		}
 	}
-	m.tick = every(o.HeaderEvery)
+	m.tick = every(m.HeaderEvery)
 	if s.width > 0 {
 		m.resize(s.width, s.height)
 	}

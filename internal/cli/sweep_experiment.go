@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/files"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 )
@@ -33,7 +35,7 @@ func (o *experimentOptions) define(flags *argv.Flags, runs int) {
 func (o *experimentOptions) check(p *usage.Problems) {
 	p.BadIf(o.runs < 1, "--num-runs %d: must be at least 1", o.runs)
 	p.BadIf(o.resume && o.name == "", "--resume: name the experiment to continue with --experiment-name")
-	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.'), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
+	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.' || strings.ContainsFunc(o.name, unicode.IsControl)), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
 	if o.name == "" {
 		o.name = time.Now().Format("20060102_150405")
 	}
@@ -61,6 +63,11 @@ func (o *experimentOptions) perform(env *environment, m *sweep.Manifest, run fun
 		return env.fail(exitUsage, err)
 	}
 	if !o.dryRun {
+		release, err := files.Hold(o.dir())
+		if err != nil {
+			return env.fail(exitFailed, err)
+		}
+		defer release()
 		if err := m.Write(o.dir()); err != nil {
 			return env.fail(exitFailed, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/files"
 	"benchtop/internal/simulator"
 )
 
@@ -114,6 +115,12 @@ func TestSweepServe(t *testing.T) {
 	benchtop(s.args("--warmup-num-prompts", "1", "--resume")...).expect(t, exitFine, "0 runs measured, 8 found")
 	benchtop(s.args("--resume")...).expect(t, exitUsage, `--warmup-num-prompts was "1" and is "0" now`)
 	benchtop(s.args()...).expect(t, exitUsage, "cannot overwrite")
+	release, err := files.Hold(filepath.Join(s.dir, "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	benchtop(s.args("--warmup-num-prompts", "1", "--resume")...).expect(t, exitFailed, "in use by another benchtop")
+	release()
 	for _, words := range []string{dry.stdout, first.stdout, first.stderr} {
 		if strings.Contains(words, "canary") {
 			t.Error("a secret is printed")

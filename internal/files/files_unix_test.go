@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -77,4 +78,22 @@ func TestStoppedWhileWriting(t *testing.T) {
 	if err := w.Finish(nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("at the end: got error %v", err)
 	}
+}
+
+// A directory has one holder at a time.
+func TestHold(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	release, err := Hold(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Hold(dir); err == nil || !strings.Contains(err.Error(), "in use by another") {
+		t.Errorf("held twice: %v", err)
+	}
+	release()
+	release, err = Hold(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
 }

@@ -4,6 +4,7 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 )
@@ -23,4 +24,20 @@ func locked(path string, certain bool) bool {
 	defer f.Close() // which ends a lock of our own
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	return errors.Is(err, syscall.EWOULDBLOCK) || err != nil && !certain
+}
+
+// Hold makes a directory and takes it for this process until it releases it or ends. It is an error if another one has it.
+func Hold(dir string) (release func(), err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
+		_ = f.Close()
+		return nil, fmt.Errorf("%s is in use by another benchtop; wait until it ends", dir)
+	}
+	return func() { _ = f.Close() }, nil
 }

@@ -2,6 +2,8 @@ package sweep
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -106,7 +108,7 @@ func TestDir(t *testing.T) {
 			t.Errorf("%v: %s, want %s", c.c, got, c.want)
 		}
 	}
-	if err := CheckNames([]string{"a", strings.Repeat("x", 256), "a"}); err == nil || strings.Count(err.Error(), "_benchmark_name") != 2 {
+	if err := CheckNames([]string{"a", strings.Repeat("x", 231), "a"}); err == nil || strings.Count(err.Error(), "_benchmark_name") != 2 {
 		t.Errorf("%v", err)
 	}
 }
@@ -134,6 +136,7 @@ func TestReadItems(t *testing.T) {
 		{`{"x": [1]}`, "entry x: an array instead of an object"},
 		{`{"": {}}`, "an entry without a name"},
 		{`{"x": {}, "x": {}}`, "entry x stands there twice"},
+		{`[{"a": 1}, {"b": 1, "c": 2, "b": 3}]`, "entry 2, key b: it stands there twice"},
 		{`[{"-O": 3}]`, "entry 1, key -O: expected the name of a long flag"},
 		{`[{"": 3}]`, `entry 1, key ""`},
 		{`[{"a b": 3}]`, `entry 1, key "a b"`},
@@ -144,6 +147,11 @@ func TestReadItems(t *testing.T) {
 		if _, problems := parseItems([]byte(c.file)); len(problems) == 0 || !strings.Contains(problems[0].Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.file, problems, c.want)
 		}
+	}
+	path := filepath.Join(t.TempDir(), "p.json")
+	_ = os.WriteFile(path, []byte("[{\"a\": \"\xff\"}]"), 0o600)
+	if _, err := ReadItems(path); err == nil || !strings.Contains(err.Error(), "p.json: it is not in UTF-8") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/internal/usage"
@@ -39,6 +40,8 @@ func readFile[T any](path string, parse func(raw []byte) ([]T, usage.Problems)) 
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case len(raw) > mostParams:
 		return nil, fmt.Errorf("%s: more than %d MiB; this is no file of parameters", path, mostParams>>20)
+	case !utf8.Valid(raw):
+		return nil, fmt.Errorf("%s: it is not in UTF-8", path)
 	}
 	all, problems := parse(raw)
 	for i, p := range problems {
@@ -62,6 +65,12 @@ func parseItems(raw []byte) (items []Item, problems usage.Problems) {
 			return
 		}
 		item := Item(jsonscan.Dict(value))
+		keys := map[string]bool{}
+		for quoted := range jsonscan.Members(value) {
+			key := jsonscan.Text(quoted)
+			problems.BadIf(keys[key], "%s, key %s: it stands there twice; remove one", where, usage.Quote(key))
+			keys[key] = true
+		}
 		if name != "" && item.Get(nameKey) == nil {
 			item = append(Item{{Name: nameKey, Value: jsonscan.Quote(name)}}, item...)
 		}

@@ -44,6 +44,9 @@ func (r Record) count(key string) int {
 
 // readRecord reads the file of a run.
 func readRecord(path string) (Record, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return Record{}, fmt.Errorf("%s: not a file", path)
+	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return Record{}, err

@@ -42,6 +42,9 @@ func TestRecord(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
+	if _, err := readRecord(os.DevNull); err == nil || !strings.Contains(err.Error(), "not a file") {
+		t.Errorf("a device: %v", err)
+	}
 }
 
 // The table is what pandas 3.1 writes of the same records.

@@ -66,6 +66,9 @@ func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
 		}
 		p.Unsaid = p.Unsaid && !said
 		at := grid.Point{PerUser: throughput / users, PerGPU: throughput / gpus}
+		if math.IsInf(at.PerUser, 0) || math.IsInf(at.PerGPU, 0) {
+			return p, fmt.Errorf("%s: output_throughput %g of %g users on %g GPUs is too large", r.place(), throughput, users, gpus)
+		}
 		r = r.with(perUserKey, at.PerUser).with(perGPUKey, at.PerGPU).with(usersKey, users).with(gpusKey, gpus)
 		points, kept = append(points, at), append(kept, r)
 	}

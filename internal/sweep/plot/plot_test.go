@@ -274,6 +274,7 @@ func TestPareto(t *testing.T) {
 		{name: "no dominated point", records: `[{"max_concurrency": 1, "output_throughput": 10}, {"max_concurrency": 2, "output_throughput": 10}, {"max_concurrency": 4, "output_throughput": 30}]`, want: "10,10 5,10 7.5,30 | 7.5,30 10,10"},
 		{name: "text", records: `[{"max_concurrency": "many", "output_throughput": 1}]`, trouble: "entry 1: max_concurrency: expected a number, got many"},
 		{name: "no throughput", records: `[{"max_concurrency": 1}]`, trouble: "entry 1 lacks output_throughput"},
+		{name: "infinite", records: `[{"max_concurrency": 1e-300, "output_throughput": 1e300}]`, trouble: "entry 1: output_throughput 1e+300 of 1e-300 users"},
 		{name: "no users", records: `[{"a": 1}]`, trouble: "none of 1 runs has a number of users"},
 	} {
 		if c.o.Users == "" {

@@ -124,6 +124,13 @@ func (o *sweepOptions) parse(env *environment, args []string) error {
 	if err := sweep.CheckLinks(o.links, o.servers, o.benches); err != nil {
 		return usage.Wrap(err)
 	}
+	for _, it := range slices.Concat(o.servers, o.benches) {
+		for _, secret := range []string{"header", "api_key"} {
+			if it.Sets(secret) {
+				env.warn([]string{"a parameter file sets " + secret + ": parameters stand in the results and in names of directories, so give secrets in the commands or the environment"})
+			}
+		}
+	}
 	o.args = o.benchArgs
 	if len(o.serve) > 0 {
 		o.server = func(it sweep.Item) ([]string, []string) { return it.Apply(o.serve), nil }

@@ -62,7 +62,7 @@ func (b *bench) parse(args []string) (*serveOptions, error) {
 func (b *bench) perform(ctx context.Context, o *serveOptions) (run.Outcome, error) {
 	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: b.lines}
 	if b.show != nil {
-		d := &display{Preparation: tui.NewPreparation(o.steps()...), released: true}
+		d := &display{Preparation: tui.NewPreparation(o.steps()...), held: heldLines{released: true}}
 		env.dashboard.Store(d)
 		b.show(d.Preparation)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
@@ -25,10 +24,7 @@ type display struct {
 	leave     context.CancelFunc // ends it
 	left      chan struct{}      // closed when the terminal is as it was; err is known then
 	err       error              // why, nil if the user left
-
-	mu       sync.Mutex // guards everything below
-	held     []string   // lines for the normal screen
-	released bool       // they are printed, and so are those that follow
+	held      heldLines
 }
 
 // openDisplay shows what is being prepared, if there is a terminal to draw on. An error is wrong usage.
@@ -70,28 +66,10 @@ func (e *environment) closeDisplay() {
 	}
 }
 
-// hold keeps a line for the normal screen, and says whether it did.
-func (d *display) hold(line string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.released {
-		d.held = append(d.held, line)
-	}
-	return !d.released
-}
-
 // release prints what was held, once the dashboard is gone. A terminal that takes no output holds it up.
 func (e *environment) release() {
-	d := e.display()
-	if d == nil {
-		return
-	}
-	d.mu.Lock()
-	held := d.held
-	d.held, d.released = nil, true
-	d.mu.Unlock()
-	for _, line := range held {
-		fmt.Fprintln(e.stderr, line)
+	if d := e.display(); d != nil {
+		d.held.release(e.stderr)
 	}
 }
 

@@ -68,7 +68,7 @@ func (e *environment) say(words string) { fmt.Fprintf(e.stderr, "benchtop: %s\n"
 func (e *environment) warn(warnings []string) {
 	for _, w := range warnings {
 		line := "benchtop: WARNING: " + w
-		if d := e.display(); d == nil || !d.hold(line) {
+		if d := e.display(); d == nil || !d.held.hold(line) {
 			fmt.Fprintln(e.stderr, line)
 		}
 	}

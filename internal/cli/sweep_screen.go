@@ -111,7 +111,7 @@ func (v *sweepScreen) close(e *environment) {
 	if v.recording != nil {
 		v.recording.Close()
 	}
-	v.held.print(e.stderr)
+	v.held.release(e.stderr)
 	e.warn(v.recording.trouble())
 }
 
@@ -129,30 +129,40 @@ func (o *screenOptions) recorded(shown *tui.Options) (*castFile, error) {
 	return c, nil
 }
 
-// heldLines keeps different lines for the normal screen.
+// heldLines keeps different lines for the normal screen until they are released.
 type heldLines struct {
-	mu    sync.Mutex // guards lines
-	lines []string
+	mu       sync.Mutex // guards those below
+	lines    []string
+	released bool // they are printed, and so are those that follow
 }
 
 // heldMost bounds the lines: a sweep of many runs may warn in each.
 const heldMost = 200
 
-func (h *heldLines) Write(b []byte) (int, error) {
+// hold keeps a line, and says whether it did.
+func (h *heldLines) hold(line string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if !h.released && len(h.lines) < heldMost && !slices.Contains(h.lines, line) {
+		h.lines = append(h.lines, line)
+	}
+	return !h.released
+}
+
+func (h *heldLines) Write(b []byte) (int, error) {
 	for line := range strings.SplitSeq(strings.TrimRight(string(b), "\n"), "\n") {
-		if len(h.lines) < heldMost && !slices.Contains(h.lines, line) {
-			h.lines = append(h.lines, line)
-		}
+		h.hold(line)
 	}
 	return len(b), nil
 }
 
-func (h *heldLines) print(to io.Writer) {
+// release prints the lines.
+func (h *heldLines) release(to io.Writer) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, line := range h.lines {
+	lines := h.lines
+	h.lines, h.released = nil, true
+	h.mu.Unlock()
+	for _, line := range lines {
 		fmt.Fprintln(to, line)
 	}
 }

@@ -75,7 +75,7 @@ func TestSweepScreenHolds(t *testing.T) {
 	}
 	_, _ = io.WriteString(&v.held, "two\nthree\n")
 	var out strings.Builder
-	v.held.print(&out)
+	v.held.release(&out)
 	if want := "benchtop: warning: one\ntwo\nthree\n"; out.String() != want {
 		t.Errorf("held %q, want %q", out.String(), want)
 	}

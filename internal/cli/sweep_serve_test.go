@@ -204,12 +204,15 @@ func TestSweepRunningServer(t *testing.T) {
 	t.Setenv("REMOTE_PORT", port)
 	file := filepath.Join(dir, "suite.json")
 	model := simulator.Defaults().Model
-	suite := fmt.Sprintf(`[{"test_name": "serving_a", "qps_list": ["inf"], "server_parameters": {"model": %[1]q, "dtype": "half"},
+	suite := fmt.Sprintf(`[{"test_name": "serving_a", "qps_list": ["inf"], "server_environment_variables": {"HF_TOKEN": "canary"}, "server_parameters": {"model": %[1]q, "dtype": "half"},
 		"client_parameters": {"model": %[1]q, "num_prompts": 3, "random_input_len": 8, "random_output_len": 2}}]`, model)
 	if err := os.WriteFile(file, []byte(suite), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	benchtop("sweep", "serve", "--suite", file, "-o", dir, "-e", "suite").expect(t, exitFine, "1 runs measured")
+	if raw, err := os.ReadFile(filepath.Join(dir, "suite", "manifest.json")); err != nil || strings.Contains(string(raw), "canary") {
+		t.Errorf("%v, %s", err, raw)
+	}
 	var commands map[string]string
 	raw, err := os.ReadFile(filepath.Join(dir, "suite", "serving_a_qps_inf_concurrency_3.commands"))
 	if err != nil || json.Unmarshal(raw, &commands) != nil || commands["server_command"] != "vllm serve "+model+" --dtype half" ||

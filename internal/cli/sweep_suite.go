@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -73,7 +75,7 @@ func (o *sweepOptions) runSuite(env *environment) int {
 		return env.fail(exitFailed, err)
 	}
 	m := &sweep.Manifest{Version: version(), Kind: "serve --suite", Settings: []sweep.Setting{
-		{Flag: "suite", Value: string(file)}, {Flag: "remote", Value: strings.Join(s.remote, " ")}}}
+		{Flag: "suite", Value: fmt.Sprintf("sha256 %x", sha256.Sum256(file))}, {Flag: "remote", Value: strings.Join(s.remote, " ")}}}
 	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
 		so := o.options(b, lines, m.ID())
 		so.Title, so.Pairs, so.Runner = "sweep serve --suite", s.all, &suiteRunner{s, b}

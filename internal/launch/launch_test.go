@@ -360,6 +360,9 @@ func TestGuardKilled(t *testing.T) {
 	if err := s.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", s.guard.Process.Pid)); string(name) != guardName+"\n" {
+		t.Errorf("the guard's process is called %q, so that killing this program by its name would kill both", name)
+	}
 	tree := descendants(s.guard.Process.Pid)
 	if err := s.guard.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -53,9 +52,6 @@ func readFile[T any](path string, parse func(raw []byte) ([]T, usage.Problems)) 
 
 const itemsExample = `; expected [{"max_num_seqs": 32}, …] or {"NAME": {"max_num_seqs": 32}, …}`
 
-// secretKeys are flags whose values are secrets.
-var secretKeys = []string{"api-key", "header"}
-
 func parseItems(raw []byte) (items []Item, problems usage.Problems) {
 	raw = bytes.TrimSpace(raw)
 	var value json.RawMessage
@@ -80,8 +76,6 @@ func parseItems(raw []byte) (items []Item, problems usage.Problems) {
 		}
 		for _, m := range item {
 			problems.BadIf(!goodKey(m.Name), "%s, key %s: expected the name of a long flag without its dashes, such as max_num_seqs", where, usage.Quote(m.Name))
-			problems.BadIf(slices.Contains(secretKeys, dashed(m.Name)),
-				"%s, key %s: parameters name directories and are stored, so no secrets; give it in the command, where it is hidden", where, usage.Quote(m.Name))
 			problems.BadIf(m.Name == nameKey && (!jsonscan.IsString(m.Value) || len(m.Value) == 2), "%s, key %s: expected a name as a text, got %s", where, nameKey, usage.Quote(string(m.Value)))
 		}
 		items = append(items, item)

@@ -197,23 +197,9 @@ func (r startupRunner) Run(ctx context.Context, run sweep.Run) error {
 	return s.measure(ctx, r.env, report)
 }
 
-// hideServer hides the secrets of a command of startup, also within the value of --serve-cmd.
-func hideServer(words []string) []string {
-	safe := launch.Hide(words)
-	for i, word := range safe {
-		name, line, joined := strings.Cut(word, "=")
-		prefix := name + "="
-		if !joined && i+1 < len(safe) {
-			i, prefix, line = i+1, "", safe[i+1]
-		}
-		if argv.Dashes(name) != "--serve-cmd" {
-			continue
-		}
-		if inner, err := argv.Split(line); err == nil {
-			safe[i] = prefix + strings.Join(launch.Hide(inner), " ")
-		}
-	}
-	return safe
+// hideServer is a command of startup as a line without secrets, also within the value of --serve-cmd.
+func hideServer(words []string) string {
+	return strings.Join(launch.Hide(strings.Fields(strings.Join(words, " "))), " ")
 }
 
 func runSweepStartup(env *environment, args []string) int {
@@ -223,7 +209,7 @@ func runSweepStartup(env *environment, args []string) int {
 	}
 	m := &sweep.Manifest{
 		Version: version(), Kind: "startup", Server: sweep.Params(o.servers), Bench: sweep.Params(o.startups),
-		Settings: []sweep.Setting{{Flag: "startup-cmd", Value: strings.Join(hideServer(o.words), " ")}},
+		Settings: []sweep.Setting{{Flag: "startup-cmd", Value: hideServer(o.words)}},
 	}
 	return o.perform(env, m, func() (sweep.Outcome, error) {
 		var out sweep.Outcome

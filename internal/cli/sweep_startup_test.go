@@ -52,8 +52,9 @@ func TestSweepStartupUsage(t *testing.T) {
 func TestHideServer(t *testing.T) {
 	for _, words := range [][]string{
 		{"--num-iters-cold", "1", "--serve-cmd", "x --api-key canary --port 1"}, {"--serve_cmd=x --api-key=canary --port 1"}, {"--model", "m", "--api-key", "canary"},
+		{"--serve-cmd", "x --api-key 'canary' --port 1"},
 	} {
-		if got := strings.Join(hideServer(words), " "); strings.Contains(got, "canary") || !strings.Contains(got, "--api-key") {
+		if got := hideServer(words); strings.Contains(got, "canary") || !strings.Contains(got, "--api-key") {
 			t.Errorf("%q: %s", words, got)
 		}
 	}

@@ -101,11 +101,15 @@ func holderOf(port int) int {
 	return 0
 }
 
-// holder tells of the process that listens at an address of this machine, or nothing.
-func holder(address string) string {
+func portOf(address string) int {
 	_, text, _ := net.SplitHostPort(address)
 	port, _ := strconv.Atoi(text)
-	pid := holderOf(port)
+	return port
+}
+
+// holder tells of the process that listens at an address of this machine, or nothing.
+func holder(address string) string {
+	pid := holderOf(portOf(address))
 	if pid == 0 {
 		return ""
 	}
@@ -115,7 +119,6 @@ func holder(address string) string {
 
 // foreign reports whether a process of this machine listens on the port of an address, and none of those below the guard does.
 func foreign(guard int, address string) bool {
-	_, text, _ := net.SplitHostPort(address)
-	port, _ := strconv.Atoi(text)
+	port := portOf(address)
 	return !slices.Contains(ports(descendants(guard)), port) && holderOf(port) != 0
 }

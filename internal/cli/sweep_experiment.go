@@ -33,7 +33,7 @@ func (o *experimentOptions) define(flags *argv.Flags, runs int) {
 
 // check finds what is wrong with the flags, and names an experiment that has no name.
 func (o *experimentOptions) check(p *usage.Problems) {
-	p.BadIf(o.runs < 1, "--num-runs %d: must be at least 1", o.runs)
+	p.BadIf(o.runs < 1 || o.runs > mostPoints, "--num-runs %d: must be from 1 to %d", o.runs, mostPoints)
 	p.BadIf(o.resume && o.name == "", "--resume: name the experiment to continue with --experiment-name")
 	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.' || strings.ContainsFunc(o.name, unicode.IsControl)), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
 	if o.name == "" {

@@ -103,6 +103,7 @@ func (o *sweepOptions) parse(env *environment, args []string) error {
 	split := func(flag, line string) []string {
 		words, err := argv.Split(line)
 		p.Flag(flag, err)
+		p.BadIf(err == nil && line != "" && len(words) == 0, "--%s %s: no command in it", flag, usage.Quote(line))
 		return words
 	}
 	o.serve, o.after = split("serve-cmd", o.serveCmd), split("after-bench-cmd", o.afterCmd)

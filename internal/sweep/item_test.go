@@ -197,4 +197,9 @@ func TestLinks(t *testing.T) {
 	if err := CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{nil}); err == nil || !strings.Contains(err.Error(), "--bench-params has the key b") {
 		t.Errorf("%v", err)
 	}
+	for bench, want := range map[string]string{`{"b": 2}`: "have equal values", `{"b": 1}`: ""} {
+		if err := CheckLinks(link, []Item{item(t, `{"a": 1}`)}, []Item{item(t, bench)}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", bench, err)
+		}
+	}
 }

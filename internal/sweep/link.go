@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func ParseLinks(text string) (links []Link, err error) {
 	return links, nil
 }
 
-// CheckLinks refuses a link of a key that no entry has: with it nothing would run.
+// CheckLinks refuses links with which nothing would run.
 func CheckLinks(links []Link, server, bench []Item) error {
 	for _, l := range links {
 		for _, side := range []struct {
@@ -37,7 +38,12 @@ func CheckLinks(links []Link, server, bench []Item) error {
 			}
 		}
 	}
-	return nil
+	for _, s := range server {
+		if slices.ContainsFunc(bench, func(b Item) bool { return linked(links, s, b) }) {
+			return nil
+		}
+	}
+	return errors.New("--link-vars: no entries of --serve-params and --bench-params have equal values for the keys, so nothing would run")
 }
 
 // linked reports whether a combination agrees with all links.

@@ -167,6 +167,9 @@ func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 	}
 }
 
+// deathSeen is how long a run that failed waits for news of its server.
+const deathSeen = time.Second
+
 // attempt performs one run and stores its record.
 func (s *Sweep) attempt(ctx context.Context, c *cell, r Run) (Record, error) {
 	if err := os.MkdirAll(filepath.Dir(r.Path), 0o755); err != nil {
@@ -178,6 +181,12 @@ func (s *Sweep) attempt(ctx context.Context, c *cell, r Run) (Record, error) {
 	defer s.running(c, r.Number, nil)
 	defer s.watchServer(ctx, cut)()
 	err := s.o.Runner.Run(ctx, r)
+	if err != nil && s.server != nil && s.server.server != nil {
+		select { // the death of a server is seen a moment after its broken connections
+		case <-ctx.Done():
+		case <-time.After(deathSeen):
+		}
+	}
 	if ctx.Err() != nil {
 		return Record{}, context.Cause(ctx)
 	}

@@ -13,8 +13,12 @@ import (
 	"benchtop/metrics/grid"
 )
 
-// logShown is how many of the last lines of a server's log a snapshot has.
-const logShown = 200
+const (
+	// logShown is how many of the last lines of a server's log a snapshot has.
+	logShown = 200
+	// mostLogged are the bytes of a log that are kept in its file.
+	mostLogged = 256 << 20
+)
 
 // serving is the server of an item, from its first run to the last.
 type serving struct {
@@ -62,8 +66,16 @@ func (s *Sweep) startServer(ctx context.Context, item Item) error {
 
 // logged takes the lines of a server.
 func (s *Sweep) logged(file *os.File) func(string) {
+	kept := 0
 	return func(line string) {
-		fmt.Fprintln(file, line)
+		switch written := kept + len(line) + 1; {
+		case written <= mostLogged:
+			fmt.Fprintln(file, line)
+			kept = written
+		case kept < mostLogged:
+			fmt.Fprintln(file, "[the rest of the log is left out: it is too long]")
+			kept = mostLogged
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.state.Log) == 2*logShown {

@@ -157,25 +157,26 @@ func parseCriterion(key string, value []byte) (Criterion, error) {
 	if c.Op == "" {
 		return c, fmt.Errorf("%s: expected <=, >=, < or > and a number, such as \"<=200\"", usage.Quote(text))
 	}
-	c.findLatency()
-	return c, nil
+	return c, c.findLatency()
 }
 
 // findLatency recognizes the percentile of a latency with an upper limit. Others of its statistics are figures of a run.
-func (c *Criterion) findLatency() {
+func (c *Criterion) findLatency() error {
 	m := percentileKey.FindStringSubmatch(c.Key)
 	if m == nil || !c.upper() {
-		return
+		return nil
 	}
 	l, known := metrics.LatencyOf(m[2])
 	if !known || l != metrics.ITL && l != metrics.TTFT && l != metrics.TPOT && l != metrics.E2EL {
-		return
+		return nil
 	}
 	p := 50.0
 	if m[1] != "median" {
 		p, _ = strconv.ParseFloat(m[1][1:], 64)
 	}
-	if p > 0 && p <= 100 {
-		c.Latency, c.Percentile = l, p
+	if !(p > 0 && p <= 100) {
+		return fmt.Errorf("%g is no percentile; expected one above 0 and at most 100", p)
 	}
+	c.Latency, c.Percentile = l, p
+	return nil
 }

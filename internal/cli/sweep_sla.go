@@ -46,7 +46,7 @@ func newSLAOptions() *slaOptions {
 	f.StringVar(&o.file, "sla-params", "", "JSON file with sets of conditions on the result")
 	o.tiers.define(f)
 	f.StringVar(&o.variable, "sla-variable", sweep.RequestRate, "load to search: "+sweep.RequestRate+" or "+sweep.MaxConcurrency)
-	f.IntVar(&o.iters, "sla-iters", 0, "most runs for a combination; 0 for 12, and 4 more for each further set")
+	f.IntVar(&o.iters, "sla-iters", 0, "most runs for a combination; 0 for 12, and 2 more for each further set")
 	f.Float64Var(&o.from, "sla-from", 0, "load at which the search starts; 0 for a part of what the server can do, or for 16 users")
 	f.Float64Var(&o.most, "sla-most", mostLoad, "highest load that is tried; at most as many users as a run has requests")
 	o.flags.All().Lookup("num-runs").Usage = "most runs of one load near the border"

@@ -10,7 +10,8 @@ import (
 // Result is the answer for a tier. All loads were measured.
 type Result struct {
 	Tier string
-	// Passed is the highest load that passed, Failed the lowest above it that did not; 0 for none.
+	// Passed is the highest load that passed; where its verdict is in doubt, the load below it that is most probably near the border. Failed is the
+	// lowest above them that did not pass. 0 for none.
 	Passed, Failed float64
 	// Confidence is the probability that the share of good requests at Passed is enough, of 1. It takes requests for independent, so it is an
 	// upper bound.
@@ -30,7 +31,7 @@ func (s *Search) Results() []Result {
 		r := Result{Tier: name}
 		low, high := s.border(tier)
 		if low != nil {
-			r.Passed, r.Confidence, r.Runs = low.top(), low.confidence(), low.last().runs
+			r.Passed, r.Confidence, r.Runs = s.answer(tier, low), low.confidence(), low.last().runs
 		}
 		if high != nil {
 			r.Failed = high.bottom()

@@ -71,17 +71,16 @@ const (
 
 // The constants of the search; the tests with made-up servers show how many runs they cost.
 const (
-	leastClimb  = 1.5   // the factor from a load that passed to a higher one where latencies are near their limits,
-	mostClimb   = 4.0   // and where they are far from them, or not known
-	nearRatio   = 0.85  // of a latency to its limit
-	farRatio    = 0.6   // likewise
-	lowest      = 128.0 // the first load over the lowest that is tried
-	flat        = 1.1   // a latency that falls by less than this factor,
-	flatOver    = 3.9   // while the load falls by this, has nothing to do with the load
-	inner       = 0.15  // part of a bracket, at either end, into which an estimate is not followed
-	aimed       = 0.85  // part of the precision between two loads that are to end the search: loads are rounded
-	failedSpare = 0.25  // a failure is taken for one with so much less confidence: it is not the answer
-	digits      = 3     // of a load that is not whole
+	leastClimb = 1.5   // the factor from a load that passed to a higher one where latencies are near their limits,
+	mostClimb  = 4.0   // and where they are far from them, or not known
+	nearRatio  = 0.85  // of a latency to its limit
+	farRatio   = 0.6   // likewise
+	lowest     = 128.0 // the first load over the lowest that is tried
+	flat       = 1.1   // a latency that falls by less than this factor,
+	flatOver   = 3.9   // while the load falls by this, has nothing to do with the load
+	inner      = 0.15  // part of a bracket, at either end, into which an estimate is not followed
+	aimed      = 0.85  // part of the precision between two loads that are to end the search: loads are rounded
+	digits     = 3     // of a load that is not whole
 )
 
 // Purpose is the reason for a probe.
@@ -108,6 +107,8 @@ type Search struct {
 	points []*point // by load
 	runs   int
 	widths []float64 // the logarithm of each tier's bracket when it was narrowed last
+	// estimates are those of the tiers, nil where they are not known since the last measurement.
+	estimates []*estimate
 }
 
 // point is all evidence of a load.
@@ -125,11 +126,12 @@ func New(o Options) *Search {
 	o.Runs = cmp.Or(o.Runs, RunsFor(len(o.Tiers)))
 	o.Repeats = cmp.Or(o.Repeats, DefaultRepeats)
 	o.From = min(o.From, o.Most)
-	return &Search{o: o, widths: make([]float64, len(o.Tiers))}
+	return &Search{o: o, widths: make([]float64, len(o.Tiers)), estimates: make([]*estimate, len(o.Tiers))}
 }
 
-// RunsFor is the most measurements of a search for so many tiers that asks for no other number.
-func RunsFor(tiers int) int { return DefaultRuns + (tiers-1)*DefaultRuns/3 }
+// RunsFor is the most measurements of a search for so many tiers that asks for no other number. Most of the time goes into the first runs,
+// at low loads, which all tiers share: four tiers take less than a third of the time of four searches.
+func RunsFor(tiers int) int { return DefaultRuns + (tiers-1)*2 }
 
 // Observe adds a measurement, with the evidence of each tier in order. Those of an earlier search of the same loads may be added, too;
 // they count as runs.
@@ -141,6 +143,7 @@ func (s *Search) Observe(load float64, tiers []Evidence) {
 	p := s.points[i]
 	p.runs++
 	s.runs++
+	clear(s.estimates)
 	for i := range min(len(tiers), len(p.tiers)) {
 		p.tiers[i].add(&tiers[i])
 	}
@@ -201,12 +204,14 @@ func (s *Search) demand(tier int) demand {
 			return demand{Probe: Probe{load, Climb, tier}, urgency: climbing}
 		}
 		return demand{}
+	case s.o.Confidence > 0:
+		return s.pin(tier, low, high)
 	default:
 		if load, width := s.between(tier, low, high); width > 0 {
 			return demand{Probe: Probe{load, Narrow, tier}, urgency: narrowing * (1 + width), width: width}
 		}
 	}
-	return s.repeat(tier, low, high)
+	return demand{}
 }
 
 // up is a load above one that passed: the higher, the further latencies are from their limits.
@@ -273,22 +278,6 @@ func (s *Search) between(tier int, low, high *block) (load, width float64) {
 		load = math.Sqrt(l * h)
 	}
 	return load, width
-}
-
-// repeat asks for another run at the border where its verdict may be chance, at the load of which least is known.
-func (s *Search) repeat(tier int, low, high *block) (d demand) {
-	doubt := func(b *block, confidence float64) {
-		if b == nil || confidence >= s.o.Confidence {
-			return
-		}
-		p := b.leastKnown()
-		if urgency := 1 + s.o.Confidence - confidence; p.runs < s.o.Repeats && urgency > d.urgency {
-			d = demand{Probe: Probe{p.load, Repeat, tier}, urgency: urgency}
-		}
-	}
-	doubt(low, low.confidence())
-	doubt(high, 1-high.confidence()+failedSpare)
-	return d
 }
 
 // round makes a load whole, or readable.

@@ -136,6 +136,17 @@ func (p *pairSearch) combinations() (all []Combination) {
 	return all
 }
 
+// others reports whether the answers on file are to other sets.
+func (p *pairSearch) others() bool {
+	var stored storedAnswers
+	raw, err := os.ReadFile(filepath.Join(p.dir(), p.pair.Dir(), answersFile))
+	if err != nil || json.Unmarshal(raw, &stored) != nil {
+		return false
+	}
+	same := slices.EqualFunc(stored.Sets, p.Sets, func(a storedAnswer, s Set) bool { return a.Name == s.Name && a.Conditions == s.Conditions() })
+	return !same
+}
+
 func (p *pairSearch) loads() (all []float64) {
 	for load := range p.runs {
 		all = append(all, load)

@@ -42,7 +42,7 @@ const (
 	// ofThroughput is the part of the highest throughput at which the search for a rate begins.
 	ofThroughput = 0.7
 	// sure is the probability from which on the verdict of a load needs no further run.
-	sure = 0.95
+	sure = 0.99
 )
 
 func (o *SLA) whole() bool { return o.Variable == MaxConcurrency }
@@ -108,15 +108,17 @@ func (p *pairSearch) search(ctx context.Context) error {
 	}
 }
 
-// begin makes the search. Runs of earlier sessions come on top of its limit.
+// begin makes the search. Runs of an earlier search for other sets come on top of its limit.
 func (p *pairSearch) begin(from float64, earlier map[float64]int) {
 	names := metrics.Each(p.Sets, func(s Set) string { return s.Name })
 	runs := cmp.Or(p.Iters, search.RunsFor(len(names)))
 	if p.guessed {
 		runs = max(1, runs-1)
 	}
-	for _, n := range earlier {
-		runs += n
+	if p.others() {
+		for _, n := range earlier {
+			runs += n
+		}
 	}
 	confidence := 0.0
 	if p.Repeats > 1 {

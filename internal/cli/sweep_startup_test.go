@@ -44,7 +44,7 @@ func TestSweepStartup(t *testing.T) {
 // Everything that is wrong is reported before a server starts.
 func TestSweepStartupUsage(t *testing.T) {
 	benchtop("sweep", "startup", "--startup-cmd", "python x", "--serve-params", "no.json", "--num-runs", "0", "--resume").expect(t, exitUsage,
-		"--startup-cmd: ", "write 'vllm bench startup --model M", "--serve-params: ", "--num-runs 0: must be at least 1", "--resume: name the experiment")
+		"--startup-cmd: ", "write 'vllm bench startup --model M", "--serve-params: ", "--num-runs 0: must be from 1 to 1000", "--resume: name the experiment")
 	benchtop("sweep", "startup").expect(t, exitUsage, "--startup-cmd: no server: name a model with --model")
 }
 

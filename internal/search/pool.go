@@ -74,17 +74,6 @@ func (b *block) confidence() float64 {
 	return saturation.ShareAtLeast(b.good, b.requests, b.share)
 }
 
-// leastKnown is the load with the fewest requests.
-func (b *block) leastKnown() *point {
-	least := b.points[0]
-	for _, p := range b.points {
-		if p.tiers[b.tier].requests < least.tiers[b.tier].requests {
-			least = p
-		}
-	}
-	return least
-}
-
 // blocks are the loads of a tier in order, pooled so that the share of good requests falls from each block to the next.
 func (s *Search) blocks(tier int) (all []block) {
 	for _, p := range s.points {

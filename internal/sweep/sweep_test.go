@@ -95,10 +95,10 @@ func (s *stand) options(t *testing.T, dir string) Options {
 	return Options{Dir: dir, ID: "id", Pairs: pairs, Runs: 2, Runner: s, Servers: s.servers(), Out: &bytes.Buffer{}}
 }
 
-func sweepOnce(t *testing.T, o Options) (Outcome, error, string) {
+func sweepOnce(t *testing.T, o Options) (out Outcome, text string, err error) {
 	t.Helper()
-	out, err := New(o).Run(t.Context())
-	return out, err, o.Out.(*bytes.Buffer).String()
+	out, err = New(o).Run(t.Context())
+	return out, o.Out.(*bytes.Buffer).String(), err
 }
 
 const (
@@ -111,7 +111,7 @@ func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stand{}
-		out, err, _ := sweepOnce(t, s.options(t, dir))
+		out, _, err := sweepOnce(t, s.options(t, dir))
 		if err != nil || out != (Outcome{Done: 8}) {
 			t.Fatalf("%+v, %v", out, err)
 		}
@@ -122,7 +122,7 @@ func TestSweep(t *testing.T) {
 		}
 		before := tree(t, dir)
 		s.log = nil
-		if out, err, _ := sweepOnce(t, s.options(t, dir)); err != nil || out.Found != 8 || s.log != nil {
+		if out, _, err := sweepOnce(t, s.options(t, dir)); err != nil || out.Found != 8 || s.log != nil {
 			t.Errorf("%+v, %v, %q", out, err, s.log)
 		}
 		if after := tree(t, dir); after != before {
@@ -169,14 +169,14 @@ func TestResume(t *testing.T) {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
 			s := &stand{}
-			if _, err, _ := sweepOnce(t, s.options(t, dir)); err != nil {
+			if _, _, err := sweepOnce(t, s.options(t, dir)); err != nil {
 				t.Fatal(err)
 			}
 			before := tree(t, dir)
 			break1(filepath.Join(dir, b1, "run=1.json"))
 			_ = os.Remove(filepath.Join(dir, b1, "summary.json"))
 			s.log = nil
-			out, err, text := sweepOnce(t, s.options(t, dir))
+			out, text, err := sweepOnce(t, s.options(t, dir))
 			if err != nil || out != (Outcome{Done: 1, Found: 7}) || !slices.Equal(s.log, []string{"start b", "run " + b1 + " 1", "stop b"}) {
 				t.Errorf("%s: %+v, %v, %q", name, out, err, s.log)
 			}
@@ -230,7 +230,7 @@ func TestFailures(t *testing.T) {
 			if c.warm {
 				o.Warmup = 7
 			}
-			out, err, text := sweepOnce(t, o)
+			out, text, err := sweepOnce(t, o)
 			if out != c.want || c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 				t.Errorf("%s: %+v, %v", c.name, out, err)
 			}
@@ -250,7 +250,7 @@ func TestFailures(t *testing.T) {
 			}
 			// A second session measures what is missing, and no failure file of a run that succeeded is left.
 			c.s.fail, c.s.refuses, c.s.dies = nil, nil, nil
-			if out, err, _ := sweepOnce(t, c.s.options(t, dir)); err != nil || out.Done+out.Found != 8 {
+			if out, _, err := sweepOnce(t, c.s.options(t, dir)); err != nil || out.Done+out.Found != 8 {
 				t.Errorf("%s, resumed: %+v, %v", c.name, out, err)
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, "*", "run*.failure.json")); left != nil {
@@ -296,7 +296,7 @@ func TestDryRun(t *testing.T) {
 	o := s.options(t, dir)
 	o.Pairs, o.Runs, o.DryRun = o.Pairs[:1], 1, true
 	o.Links = nil
-	_, err, text := sweepOnce(t, o)
+	_, text, err := sweepOnce(t, o)
 	want := "[BEGIN SERVER]\nServer overrides: {'_benchmark_name': 'a'}\nServer command: ['vllm']\n[BEGIN BENCHMARK]\nRun Number: 0\nOutput file: " +
 		filepath.Join(dir, a1, "run=0.json") + "\n[END BENCHMARK]\n[END SERVER]\n"
 	if _, e := os.Stat(dir); err != nil || text != want || s.log != nil || e == nil {
@@ -310,7 +310,7 @@ func TestLinkedOut(t *testing.T) {
 		s := &stand{}
 		o := s.options(t, t.TempDir())
 		o.Links = []Link{{"_benchmark_name", "max_concurrency"}}
-		out, err, text := sweepOnce(t, o)
+		out, text, err := sweepOnce(t, o)
 		if err != nil || s.log != nil || out != (Outcome{}) || strings.Count(text, "Left out by --link-vars") != 4 {
 			t.Errorf("%+v, %v, %q, %s", out, err, s.log, text)
 		}
@@ -387,7 +387,7 @@ func TestWorkload(t *testing.T) {
 		o := s.options(t, t.TempDir())
 		w := &Workload{Variable: MaxConcurrency, Levels: 5, Prompts: 100}
 		o.Pairs, o.Runs, o.Driver = []Combination{{}}, 1, w
-		_, err, text := sweepOnce(t, o)
+		_, text, err := sweepOnce(t, o)
 		want := []string{"start ", "run BENCH--max_concurrency=1-WL--max_concurrency=1 0", "run BENCH--max_concurrency=100-WL--max_concurrency=100 0",
 			"run WL--max_concurrency=6 0", "run WL--max_concurrency=10 0", "run WL--max_concurrency=15 0", "stop "}
 		if err != nil || !slices.Equal(s.log, want) {

@@ -126,6 +126,9 @@ type terminalFile struct {
 // Write does not go to the file.
 func (t terminalFile) Write(b []byte) (int, error) { return t.d.Write(b) }
 
+// WriteString does not either: Bubble Tea leaves the screen by it.
+func (t terminalFile) WriteString(s string) (int, error) { return t.d.Write([]byte(s)) }
+
 // Run has the terminal until the model quits (nil), ctx ends (its cause) or the terminal is lost (ErrLost). Keys come from in; nil means
 // standard input.
 func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea.ProgramOption) error {

@@ -125,7 +125,8 @@ func TestNothingIsDrawnOutsideTheScreen(t *testing.T) {
 		d := newDrawing(NewWriter(out))
 		defer d.stop()
 		write := func(modes string) {
-			if _, err := d.Write([]byte(modes)); err != nil {
+			// As Bubble Tea writes to a terminal: by the file's WriteString, if ours were missing.
+			if _, err := io.WriteString(terminalFile{d: d}, modes); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)

@@ -58,6 +58,7 @@ var arrows = map[string][]string{
 	"benchtop/export/journal":          {"benchtop/metrics", "benchtop/metrics/event", "benchtop/internal/pyjson"},
 	"benchtop/export/charts":           {"benchtop/metrics", "benchtop/export/dots"},
 	"benchtop/export/dots":             {},
+	"benchtop/export/suite":            {},
 	"benchtop/internal/pyjson":         {"benchtop/datasets/jsonscan"},
 	"benchtop/internal/simulator":      {},
 	"benchtop/internal/usage":          {},

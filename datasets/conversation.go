@@ -46,6 +46,8 @@ type Turn struct {
 	Audio *media.Audio
 	// Messages is a whole chat message list, Media included. A chat back end sends it instead of Text and Media.
 	Messages json.RawMessage
+	// Class is the class of the request, as that of a priority; the report has figures for each. "" for none.
+	Class string
 	// Overrides is an object whose members replace those of the request body, also those that the user set; nil for none.
 	Overrides json.RawMessage
 }

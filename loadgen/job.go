@@ -42,7 +42,7 @@ func (j *job) begin(scheduled time.Duration) {
 func (j *job) request(turn int) *metrics.Request {
 	t := &j.conversation.Turns[turn]
 	q := metrics.NewRequest(j.index + turn)
-	q.Conversation, q.Turn, q.ID = j.number, turn, j.conversation.ID
+	q.Conversation, q.Turn, q.ID, q.Class = j.number, turn, j.conversation.ID, t.Class
 	q.InputTokens, q.InputSource, q.DatasetTokens = t.InputTokens, j.engine.options.InputSource, t.InputTokens
 	q.MaxTokens, _ = j.engine.encoder.length(t)
 	q.Inputs = j.engine.encoder.traits.Inputs(t)

@@ -102,6 +102,8 @@ type Request struct {
 	ID string
 	// Server is the place of the server in Plan.Servers, for a request that got one; 0 where there is one server.
 	Server int
+	// Class is the class of the request, as in the data set; "" for none.
+	Class string
 	// Model is the requested model where requests of a run name different ones, else "".
 	Model string
 

@@ -37,6 +37,7 @@ func (l *line) request(q *metrics.Request) {
 	text(l, "parent", &q.Parent)
 	text(l, "id", &q.ID)
 	l.count("server", &q.Server)
+	text(l, "class", &q.Class)
 	text(l, "model", &q.Model)
 	l.moment("scheduled_us", &q.Scheduled)
 	l.moment("due_us", &q.Due)

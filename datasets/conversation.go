@@ -37,7 +37,7 @@ type Turn struct {
 	InputTokens int    // tokens the client believes the prompt holds: text only, media never counted
 	MaxTokens   int    // output tokens asked for; 0 lets the server decide
 
-	// Batch holds the prompts of a request that carries several at once, as pooling endpoints take them. InputTokens
+	// Batch holds the prompts of a request that carries several at once, as completions and pooling endpoints take them. InputTokens
 	// of the turn is then their sum.
 	Batch []Turn
 	// Media is a content part of the chat API (image_url or video_url) to be sent beside the text.

@@ -23,7 +23,7 @@ type RandomOptions struct {
 	Ratio     RangeRatio `json:"range_ratio"`
 	// Lengths are drawn instead of InputLen, OutputLen and Ratio; nil to go by these.
 	Lengths lengths.Mix `json:"lengths,omitempty"`
-	Batch   int         `json:"batch_size"` // prompts in one request; above 1 only for pooling endpoints
+	Batch   int         `json:"batch_size"` // prompts in one request; above 1 only for completions and pooling endpoints
 
 	// Warm is the share of prompts that begin with a common prefix, which takes the share WarmPrefix of such a prompt; both from 0 to 1.
 	// InputLen is then the whole length, and prompts are token ids, since a text may be tokenized across the end of a prefix.
@@ -114,7 +114,7 @@ func (k *randomFlags) define(f Flags) {
 	k.spread.define(f)
 	f.Float64Var(&k.Warm, "random-cache-hit-fraction", 0, "random: share of the prompts that begin with a common prefix, 0 to 1; needs --random-cache-ratio and --prompt-token-ids")
 	f.Float64Var(&k.WarmPrefix, "random-cache-ratio", 0, "random: share of such a prompt that is the common prefix, 0 to 1; prompt lengths include it")
-	f.IntVar(&k.Batch, "random-batch-size", k.Batch, "prompts per request, for pooling endpoints")
+	f.IntVar(&k.Batch, "random-batch-size", k.Batch, "prompts per request, for pooling and completions")
 	f.CountVar(k.vocabSize, "vocab-size", "draw token ids from a vocabulary of this size, without a tokenizer (default: the tokenizer's, otherwise ids 1000 to 31999)")
 	f.BoolVar(&k.noReranker, "no-reranker", false, "random-rerank: the model embeds query and documents separately")
 }
@@ -142,7 +142,7 @@ func (k *randomKind) Needs(c Common) Needs {
 	n := Needs{Forms: AsText | AsTokenIDs, FullLength: true, Aligned: true, TakesInputLen: true, OutputLen: k.spread.outputLen(c.outputLen(k.OutputLen))}
 	if k.Batch > 1 {
 		n.Forms, n.By = AsBatch, fmt.Sprintf("--random-batch-size %d", k.Batch)
-		n.Why = "several prompts in a request are for pooling endpoints"
+		n.Why = "several prompts in a request are for completions and pooling endpoints"
 	}
 	return n
 }

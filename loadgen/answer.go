@@ -62,7 +62,7 @@ func (x *exchange) stream(c *conn.Conn) error {
 		case err == io.EOF:
 			x.complete(c)
 			return io.EOF
-		case x.finished || x.ended:
+		case x.over():
 			// The answer is complete, and the connection cannot be used again.
 			return err
 		case e.clock.Start.Add(x.lastReceived()).Add(e.options.StallTimeout).After(x.deadline) && conn.IsTimeout(err):
@@ -121,7 +121,7 @@ func (x *exchange) expire(c *conn.Conn) {
 	switch {
 	case x.ended:
 		limit = min(limit, time.Second)
-	case x.finished: // only the usage block may still come
+	case x.over(): // only the usage block may still come
 		limit = min(limit, 5*time.Second)
 	case x.q.FirstChunk == metrics.Never:
 		return
@@ -137,11 +137,14 @@ func (x *exchange) expire(c *conn.Conn) {
 // lastReceived is when the last chunk was read: comments do not keep a stream alive. After the answer is complete, any data
 // counts. Kernel stamps do not count: a stamp may be older than the time-out although more data is waiting.
 func (x *exchange) lastReceived() time.Duration {
-	if x.finished || x.ended {
+	if x.over() {
 		return max(x.receivedAt(), x.received)
 	}
 	return x.received
 }
+
+// over reports whether all answers came to their ends, and only the usage may still come.
+func (x *exchange) over() bool { return x.ended || x.finished >= x.choices }
 
 // receivedAt is when the piece being parsed was read.
 func (x *exchange) receivedAt() time.Duration { return x.at + max(0, x.delay) }
@@ -174,7 +177,7 @@ func (x *exchange) event(name, data []byte) error {
 		x.usage = m.Usage // the last one counts; those beside text are running counts
 	}
 	if m.Finish != nil {
-		x.finished = true
+		x.finished += max(1, m.Finished)
 		x.q.Finish = string(m.Finish)
 	}
 	if m.Counts {
@@ -250,7 +253,10 @@ func (x *exchange) complete(c *conn.Conn) {
 		return
 	}
 	switch {
-	case x.finished || x.ended:
+	case x.finished > 0 || x.ended:
+		if n := x.q.Inputs; n > 1 && x.finished < n { // a server may ignore n, and then has an answer to each prompt
+			x.fail(metrics.FailedTruncated, fmt.Sprintf("the stream ended after the answers to %d of %d prompts", x.finished, n))
+		}
 	case !x.engine.encoder.traits.Streams, len(x.whole) > 0 && x.q.FirstChunk == metrics.Never:
 		x.unstreamed(c)
 	case x.calledStream():
@@ -270,8 +276,10 @@ func (x *exchange) unstreamed(c *conn.Conn) {
 	case err == nil && m.Failure != "":
 		x.fail(metrics.FailedInStream, m.Failure)
 	case err == nil && m.Counts && x.engine.unstreamed:
-		x.finished, x.usage, x.q.Finish = true, m.Usage, string(m.Finish)
-		x.chunk(&m)
+		x.finished, x.usage, x.q.Finish = x.choices, m.Usage, string(m.Finish)
+		if x.chunk(&m); m.Choices > 0 && m.Choices < x.q.Inputs {
+			x.fail(metrics.FailedTruncated, fmt.Sprintf("the answer has %d choices for %d prompts", m.Choices, x.q.Inputs))
+		}
 	default:
 		kind := c.Answer.Header.ContentType()
 		x.fail(metrics.FailedMalformed, fmt.Sprintf(

@@ -38,7 +38,9 @@ type exchange struct {
 	received         time.Duration // when the last chunk was read
 	usage            protocol.Usage
 	running          int    // output tokens by the usage of the last chunk, -1 once a chunk came without
-	finished, ended  bool   // after a finish reason, after [DONE]
+	choices          int    // answers asked for, for all prompts of the request
+	finished         int    // of them, those with a finish reason
+	ended            bool   // after [DONE]
 	bodyOver         bool   // the body was read to its end
 	uncounted        bool   // a chunk has output and no token count
 	whole            []byte // a body that is no event stream
@@ -78,7 +80,8 @@ func (x *exchange) perform(turn *datasets.Turn) {
 		x.fail(metrics.FailedMalformed, err.Error())
 	} else {
 		_, most := e.encoder.length(turn)
-		x.limit(most, len(*x.request))
+		x.choices = e.encoder.ask("", turn).Choices()
+		x.limit(min(most, tokensMost)*x.choices, len(*x.request))
 		// The list grows a few times for longer answers.
 		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 256))
 		x.text = slices.Grow(x.text, min(textPerToken*max(turn.MaxTokens, 0), 1024))

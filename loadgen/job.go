@@ -135,6 +135,7 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 			q.Failure, q.Error, q.Done = metrics.FailedInternal, err.Error(), clock.Now()
 		} else {
 			q.MaxTokens, _ = e.encoder.length(&turns[i])
+			q.Inputs = e.encoder.traits.Inputs(&turns[i])
 		}
 	}
 	if err != nil {

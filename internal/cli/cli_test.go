@@ -97,7 +97,7 @@ func TestWrongUsage(t *testing.T) {
 		{"endless", "serve --duration 5s", []string{"limit it with --max-concurrency"}},
 		{"seed", "serve --seed -1", []string{"--seed -1: seeds are from 0 to 4294967295"}},
 		{"url and number at once", "serve --base-url ftp://x --num-prompts 0", []string{"--base-url: base URL", "--num-prompts 0: must be at least 1"}},
-		{"batches", "serve --random-batch-size 4", []string{"--random-batch-size 4: several prompts in a request are for pooling endpoints; backend openai cannot send them, use --backend openai-embeddings"}},
+		{"batches", "serve --backend openai-chat --random-batch-size 4", []string{"--random-batch-size 4: several prompts in a request are for completions and pooling endpoints; backend openai-chat cannot send them, use --backend vllm, openai, openai-embeddings"}},
 		{"tokens of answers in one piece", "serve --backend openai-embeddings --goodput ttft:5 e2el:9 --fail-on p99_tpot_ms>3", []string{
 			"--goodput ttft: backend openai-embeddings does not stream, so only e2el exists", "--fail-on p99_tpot_ms>3: backend"}},
 		{"rerank", "serve --dataset-name random-rerank", []string{"a query and documents are for rerank and embeddings endpoints; backend openai cannot send them"}},

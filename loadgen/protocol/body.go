@@ -66,6 +66,23 @@ func (a Ask) Length(field string) (length, most int) {
 	return cmp.Or(own, other), max(own, other)
 }
 
+// Choices is the number of answers to the request: n of the body for each of its prompts, at most mostChoices.
+func (a Ask) Choices() int {
+	n := 1
+	for _, f := range a.Extra {
+		if v, err := strconv.Atoi(f.JSON); err == nil && f.Name == "n" {
+			n = v
+		}
+	}
+	if a.Turn.Overrides != nil && fastjson.Exists(a.Turn.Overrides, "n") {
+		n = fastjson.GetInt(a.Turn.Overrides, "n")
+	}
+	return min(max(1, n), mostChoices) * max(1, min(len(a.Turn.Batch), mostChoices))
+}
+
+// mostChoices is more than any server allows for a prompt.
+const mostChoices = 1 << 14
+
 // bodyField is a member of the body: fixed JSON, or a part of the turn.
 type bodyField struct {
 	name, json string
@@ -201,6 +218,21 @@ func appendPrompt(dst []byte, t *datasets.Turn) []byte {
 			dst = append(dst, ", "...)
 		}
 		dst = strconv.AppendInt(dst, int64(id), 10)
+	}
+	return append(dst, ']')
+}
+
+// appendPrompts appends the prompt of a turn, or the list of those of its batch.
+func appendPrompts(dst []byte, t *datasets.Turn) []byte {
+	if t.Batch == nil {
+		return appendPrompt(dst, t)
+	}
+	dst = append(dst, '[')
+	for i := range t.Batch {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = appendPrompt(dst, &t.Batch[i])
 	}
 	return append(dst, ']')
 }

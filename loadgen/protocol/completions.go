@@ -12,12 +12,12 @@ type Completions struct{ Backend string }
 func (c Completions) Traits() Traits {
 	return Traits{Name: c.Backend, Path: "/v1/completions", Suffixes: []string{"completions"}, ContentType: "application/json",
 		Streams: true, Chunk: "an event with a choice", Ending: ending, Member: "choices", LengthField: maxTokens, FullLength: true,
-		Forms: datasets.AsText | datasets.AsTokenIDs, Logprobs: true, RunningUsage: runningUsage}
+		Forms: datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch, Logprobs: true, RunningUsage: runningUsage}
 }
 
 // Body appends a completions request.
 func (c Completions) Body(dst []byte, a Ask) ([]byte, error) {
-	fields := append([]bodyField{a.model(), {name: "prompt", turn: appendPrompt}, {name: "repetition_penalty", json: "1.0"},
+	fields := append([]bodyField{a.model(), {name: "prompt", turn: appendPrompts}, {name: "repetition_penalty", json: "1.0"},
 		a.limit(maxTokens), {name: "logprobs", json: "null"}}, streamed()...)
 	return a.object(dst, c.Traits(), fields)
 }

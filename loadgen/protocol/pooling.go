@@ -74,7 +74,7 @@ func (p Pooling) Body(dst []byte, a Ask) ([]byte, error) {
 }
 
 func inputFields(a Ask) ([]bodyField, error) {
-	return []bodyField{a.model(), {name: "input", turn: appendInput}, truncate}, nil
+	return []bodyField{a.model(), {name: "input", turn: appendPrompts}, truncate}, nil
 }
 
 func chatFields(messages func([]byte, *datasets.Turn) []byte) func(Ask) ([]bodyField, error) {
@@ -112,7 +112,7 @@ func vlm2vecFields(a Ask) ([]bodyField, error) {
 // infinityText leaves out the picture beside a text, as vLLM does.
 func infinityText(a Ask) ([]bodyField, error) {
 	if a.Turn.Text != "" {
-		return []bodyField{a.model(), {name: "input", turn: appendInput}}, nil
+		return []bodyField{a.model(), {name: "input", turn: appendPrompts}}, nil
 	}
 	return infinityFields(a)
 }
@@ -120,7 +120,7 @@ func infinityText(a Ask) ([]bodyField, error) {
 // infinityFields are those of the server Infinity: a text, or the address of a picture with its modality.
 func infinityFields(a Ask) ([]bodyField, error) {
 	if len(a.Turn.Media) == 0 {
-		return []bodyField{a.model(), {name: "input", turn: appendInput}}, nil
+		return []bodyField{a.model(), {name: "input", turn: appendPrompts}}, nil
 	}
 	part, err := fastjson.ParseBytes(a.Turn.Media)
 	if err != nil {
@@ -136,7 +136,7 @@ func infinityFields(a Ask) ([]bodyField, error) {
 func poolingFields(a Ask) ([]bodyField, error) {
 	fields := []bodyField{a.model(), truncate}
 	if t := a.Turn; t.Text != "" || t.TokenIDs != nil || t.Batch != nil || t.Overrides == nil {
-		fields = append(fields, bodyField{name: "input", turn: appendInput})
+		fields = append(fields, bodyField{name: "input", turn: appendPrompts})
 	}
 	return fields, nil
 }
@@ -144,21 +144,7 @@ func poolingFields(a Ask) ([]bodyField, error) {
 func rerankFields(a Ask) ([]bodyField, error) {
 	query, documents := &a.Turn.Batch[0], &datasets.Turn{Batch: a.Turn.Batch[1:]}
 	return []bodyField{a.model(), {name: "query", json: string(appendPrompt(nil, query))},
-		{name: "documents", json: string(appendInput(nil, documents))}, truncate}, nil
-}
-
-func appendInput(dst []byte, t *datasets.Turn) []byte {
-	if t.Batch == nil {
-		return appendPrompt(dst, t)
-	}
-	dst = append(dst, '[')
-	for i := range t.Batch {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = appendPrompt(dst, &t.Batch[i])
-	}
-	return append(dst, ']')
+		{name: "documents", json: string(appendPrompts(nil, documents))}, truncate}, nil
 }
 
 // Event is an error: the answers do not come as a stream.

@@ -30,7 +30,9 @@ type Message struct {
 	More bool
 	// Finish is the finish reason, nil for none.
 	Finish []byte
-	Usage  Usage
+	// Choices is the number of choices in the message, Finished how many of them end with it. Both are 0 in protocols without choices.
+	Choices, Finished int
+	Usage             Usage
 	// Failure is the server's report of an error, "" for none.
 	Failure string
 }
@@ -103,7 +105,8 @@ func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
 	return v, nil
 }
 
-// choice reads an object as object does, and the members that first choices of completions and chat have in common; nil for none.
+// choice reads an object as object does, and the members that choices of completions and chat have in common. It returns the first of
+// them, nil for none; there is More where there are several.
 func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
 	v, err := r.object(m, data)
 	if v == nil {
@@ -113,22 +116,30 @@ func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
 	if len(choices) == 0 {
 		return nil, nil
 	}
-	c := choices[0]
-	if c.Type() != fastjson.TypeObject {
-		return nil, fmt.Errorf("expected a choice to be an object: %s", Excerpt(data))
+	counted := 0
+	for _, c := range choices {
+		if c.Type() != fastjson.TypeObject {
+			return nil, fmt.Errorf("expected a choice to be an object: %s", Excerpt(data))
+		}
+		if f := c.GetStringBytes("finish_reason"); len(f) > 0 {
+			m.Finish = f
+			m.Finished++
+		}
+		if ids := c.GetArray("token_ids"); ids != nil {
+			m.Tokens = max(0, m.Tokens) + len(ids)
+			counted++
+		}
 	}
-	if f := c.GetStringBytes("finish_reason"); len(f) > 0 {
-		m.Finish = f
+	if m.Choices = len(choices); counted < m.Choices {
+		m.Tokens = -1
 	}
-	if ids := c.GetArray("token_ids"); ids != nil {
-		m.Tokens = len(ids)
-	}
-	return c, nil
+	m.More = m.Choices > 1
+	return choices[0], nil
 }
 
 // count takes the number of log probabilities as that of the tokens, where there are no ids.
 func (m *Message) count(logprobs []*fastjson.Value) {
-	if m.Tokens < 0 && logprobs != nil {
+	if m.Tokens < 0 && logprobs != nil && m.Choices < 2 {
 		m.Tokens = len(logprobs)
 	}
 }

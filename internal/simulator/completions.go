@@ -4,11 +4,11 @@ import "net/http"
 
 type completionRequest struct {
 	sampling
-	Prompt    *prompt `json:"prompt"`
-	MaxTokens *int    `json:"max_tokens"` // default 16; null means as many as fit
-	Logprobs  *int    `json:"logprobs"`
-	Echo      bool    `json:"echo"`
-	Suffix    *string `json:"suffix"`
+	Prompt    *prompts `json:"prompt"`
+	MaxTokens *int     `json:"max_tokens"` // default 16; null means as many as fit
+	Logprobs  *int     `json:"logprobs"`
+	Echo      bool     `json:"echo"`
+	Suffix    *string  `json:"suffix"`
 }
 
 type completionChoice struct {
@@ -27,12 +27,16 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival)
 	if err := s.read(w, r, &request); err != nil {
 		return err
 	}
-	ids, err := request.check()
+	n, err := request.check()
 	if err != nil {
 		return err
 	}
+	if n*len(*request.Prompt) > 1 {
+		return s.respondList(w, r, a, request, n)
+	}
+	request.N, request.UseBeamSearch = nil, false
 	offset := 0
-	return s.respond(w, r, a, ids, request.MaxTokens, request.sampling, &chunks{
+	return s.respond(w, r, a, (*request.Prompt)[0], request.MaxTokens, request.sampling, &chunks{
 		prefix: "cmpl-", object: "text_completion", chunk: "text_completion", options: request.streamOptions(),
 		all: func(g *generation, tokens []token) any { return g.completionChoice(tokens, request, 0) },
 		some: func(g *generation, tokens []token) any {
@@ -43,27 +47,41 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival)
 	})
 }
 
-// check returns the prompt's token ids.
-func (request completionRequest) check() ([]int, *apiError) {
+// check returns the number of answers to each prompt.
+func (request completionRequest) check() (n int, problem *apiError) {
+	if n = 1; request.N != nil {
+		n = *request.N
+	}
 	switch {
 	case request.Prompt == nil:
-		return nil, badRequest("prompt", "prompt is missing")
+		return 0, badRequest("prompt", "prompt is missing")
+	case n < 1:
+		return 0, badRequest("n", "n must be at least 1, got %d.", n)
+	case n > mostChoices/len(*request.Prompt):
+		return 0, badRequest("n", "at most %d answers to a request are simulated.", mostChoices)
+	case request.UseBeamSearch && request.Stream:
+		return 0, badRequest("stream", "Streaming is not supported with beam search")
 	case request.Echo:
-		return nil, badRequest("echo", "echo is not simulated")
+		return 0, badRequest("echo", "echo is not simulated")
 	case request.Suffix != nil && *request.Suffix != "":
-		return nil, badRequest("suffix", "suffix is not currently supported")
+		return 0, badRequest("suffix", "suffix is not currently supported")
 	case request.Logprobs != nil && *request.Logprobs < 0:
-		return nil, badRequest("logprobs", "`logprobs` must be a positive value.")
+		return 0, badRequest("logprobs", "`logprobs` must be a positive value.")
 	case request.Logprobs != nil && *request.Logprobs > maxLogprobs:
-		return nil, badRequest("logprobs", "Requested sample logprobs of %d, which is greater than max allowed: %d",
+		return 0, badRequest("logprobs", "Requested sample logprobs of %d, which is greater than max allowed: %d",
 			*request.Logprobs, maxLogprobs)
 	}
-	return *request.Prompt, request.Prompt.check("prompt")
+	for _, ids := range *request.Prompt {
+		if problem = ids.check("prompt"); problem != nil {
+			return 0, problem
+		}
+	}
+	return n, nil
 }
 
 // completionChoice describes tokens that follow offset bytes of text; the last of them may be the last of all.
 func (g *generation) completionChoice(tokens []token, request completionRequest, offset int) completionChoice {
-	choice := completionChoice{Text: textOf(tokens), FinishReason: tokens[len(tokens)-1].finish}
+	choice := completionChoice{Index: g.choice, Text: textOf(tokens), FinishReason: tokens[len(tokens)-1].finish}
 	if request.Logprobs != nil {
 		choice.Logprobs = g.completionLogprobs(tokens, *request.Logprobs, offset)
 	}

@@ -3,6 +3,7 @@ package simulator
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,24 +25,13 @@ type embeddingRequest struct {
 type embeddable []prompt
 
 func (e *embeddable) UnmarshalJSON(raw []byte) error {
-	var one prompt
-	if err := one.UnmarshalJSON(raw); err == nil {
-		*e = embeddable{one}
-		return nil
-	}
-	wrong := errors.New("input: must be a text, a list of token ids, or a list of either")
 	var many []json.RawMessage
-	if json.Unmarshal(raw, &many) != nil {
-		return wrong
-	}
-	if len(many) > 0 && many[0][0] == '{' {
+	if json.Unmarshal(raw, &many) == nil && len(many) > 0 && many[0][0] == '{' {
 		return (*conversations)(e).UnmarshalJSON(raw)
 	}
-	for _, item := range many {
-		if item[0] != '"' && item[0] != '[' || one.UnmarshalJSON(item) != nil {
-			return wrong
-		}
-		*e = append(*e, one)
+	all, err := promptsOf(raw)
+	if *e = all; err != nil {
+		return fmt.Errorf("input: %w", err)
 	}
 	return nil
 }

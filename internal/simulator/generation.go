@@ -15,6 +15,7 @@ type generation struct {
 	*Server
 	seq          *sequence
 	prompt       []int
+	choice       int // in the answer to the request
 	prose        prose
 	logprobDraws *rand.Rand // log probabilities; separate, so that a request for them changes nothing else
 	model        string     // as the request names it

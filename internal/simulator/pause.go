@@ -58,6 +58,15 @@ func (s *Server) isPaused(w http.ResponseWriter, _ *http.Request) *apiError {
 	return nil
 }
 
+// sleep is a pause by another name: level 0 frees no memory, and no other is simulated. A partial waking wakes the scheduler, since nothing
+// else sleeps.
+func (s *Server) sleep(w http.ResponseWriter, r *http.Request) *apiError {
+	if level := r.URL.Query().Get("level"); level != "0" {
+		return &apiError{status: http.StatusBadRequest, param: "query.level", framework: true, message: "only level 0 is simulated"}
+	}
+	return s.pause(w, r)
+}
+
 // pause starts no sequence from now on. The step in hand goes to its end.
 func (e *engine) pause(mode pauseMode, clear bool) *pause {
 	e.mu.Lock()

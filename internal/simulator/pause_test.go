@@ -34,6 +34,7 @@ func TestPauseWaits(t *testing.T) {
 			t.Errorf("paused at %v after %d events, the last at %v", end, len(events), events[9].at)
 		}
 		c.mustDo("GET", "/is_paused", `{"is_paused":true}`)
+		c.mustDo("POST", "/sleep?level=0&mode=keep", `{"status":"paused"}`)
 		go func() {
 			time.Sleep(time.Minute)
 			c.mustDo("POST", "/resume", `{"status":"resumed"}`)

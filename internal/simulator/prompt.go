@@ -11,13 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// prompt is the "prompt" field of a completion as token ids: it may be a text, a list of ids, or a list of one of these.
+// prompt is a prompt as token ids: a text or a list of ids.
 type prompt []int
 
 func (p *prompt) UnmarshalJSON(raw []byte) error {
 	var text string
 	var ids []int
-	var prompts []json.RawMessage
 	switch {
 	case json.Unmarshal(raw, &text) == nil:
 		*p = encode(text)
@@ -25,12 +24,8 @@ func (p *prompt) UnmarshalJSON(raw []byte) error {
 	case json.Unmarshal(raw, &ids) == nil:
 		*p = ids
 		return nil
-	case json.Unmarshal(raw, &prompts) != nil || prompts[0][0] != '"' && prompts[0][0] != '[':
-		return errors.New("prompt: must be a text or a list of token ids")
-	case len(prompts) > 1:
-		return errors.New("prompt: only one prompt per request is simulated")
 	}
-	return p.UnmarshalJSON(prompts[0])
+	return errors.New("prompt: must be a text or a list of token ids")
 }
 
 // check is an error if there are no ids, or ones that are not in the vocabulary.
@@ -42,6 +37,36 @@ func (p prompt) check(param string) *apiError {
 		return badRequest(param, "Token id %d is out of vocabulary", id)
 	}
 	return nil
+}
+
+// prompts is the "prompt" field of a completion, each of which is answered by itself.
+type prompts []prompt
+
+func (p *prompts) UnmarshalJSON(raw []byte) (err error) {
+	if *p, err = promptsOf(raw); err != nil {
+		return fmt.Errorf("prompt: %w", err)
+	}
+	return nil
+}
+
+// promptsOf reads a text, a list of token ids, or a list of either.
+func promptsOf(raw []byte) (all []prompt, err error) {
+	var one prompt
+	if one.UnmarshalJSON(raw) == nil {
+		return []prompt{one}, nil
+	}
+	wrong := errors.New("must be a text, a list of token ids, or a list of either")
+	var many []json.RawMessage
+	if json.Unmarshal(raw, &many) != nil {
+		return nil, wrong
+	}
+	for _, item := range many {
+		if item[0] != '"' && item[0] != '[' || one.UnmarshalJSON(item) != nil {
+			return nil, wrong
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 // message is one turn of a chat. Fields other than these two are ignored.

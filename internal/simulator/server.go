@@ -78,6 +78,8 @@ func New(p Profile) *Server {
 		{http.MethodPost, "/pause", s.pause},
 		{http.MethodPost, "/resume", s.resume},
 		{http.MethodGet, "/is_paused", s.isPaused},
+		{http.MethodPost, "/sleep", s.sleep},
+		{http.MethodPost, "/wake_up", s.resume},
 	} {
 		s.mux.HandleFunc(e.path, only(e.method, e.serve))
 	}

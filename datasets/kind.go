@@ -87,7 +87,7 @@ func (c Common) answers(length string) string {
 func (c Common) vocabulary() Vocabulary { return Vocabulary{Size: c.VocabSize} }
 
 // Forms is a set of forms in which a request can hold its prompts.
-type Forms uint8
+type Forms uint16
 
 // The forms of prompts. A data set that has several is sent in any of them.
 const (
@@ -97,6 +97,7 @@ const (
 	AsBatch           // Turn.Batch, several prompts in a request
 	AsDocuments       // Turn.Batch, a query and documents to rank
 	AsMedia           // Turn.Text with Turn.Media
+	AsInputs          // Turn.Batch, texts that are only read
 	AsAudio           // Turn.Audio, a recording sent as a file
 )
 

@@ -37,7 +37,7 @@ func (k *rerankKind) Name() string { return "random-rerank" }
 func (k *rerankKind) Define(func(string) Flags) {}
 
 func (k *rerankKind) Needs(Common) Needs {
-	return Needs{Forms: AsDocuments | AsBatch, Why: "a query and documents are for rerank and embeddings endpoints", Ends: true, TakesInputLen: true}
+	return Needs{Forms: AsDocuments | AsInputs, Why: "a query and documents are for rerank and embeddings endpoints", Ends: true, TakesInputLen: true}
 }
 
 func (k *rerankKind) options(c Common) (RerankOptions, error) {

@@ -279,11 +279,16 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 	}))
 }
 
-// PyTorchFigure writes a figure in the format of PyTorch. File is the name of the result's file.
-func PyTorchFigure(w io.Writer, args []Arg, file, name string, value float64, extra []Arg) error {
-	return writeFigures(w, dictOf(extra), dictOf(args), file, func(yield func(any) bool) {
-		yield(object{{"name", name}, {"benchmark_values", []float64{value}}, {"extra_info", extra}})
-	})
+// PyTorchFigures writes figures in the format of PyTorch, each a float64 or a []float64, with what else is known of them. File is the name
+// of the result's file.
+func PyTorchFigures(w io.Writer, args []Arg, file string, figures, extra []Arg) error {
+	return writeFigures(w, dictOf(extra), dictOf(args), file, each(figures, func(f *Arg) object {
+		values, several := f.Value.([]float64)
+		if !several {
+			values = []float64{f.Value.(float64)}
+		}
+		return object{{"name", f.Name}, {"benchmark_values", values}, {"extra_info", extra}}
+	}))
 }
 
 // writeFigures writes a record for each figure. The user's own keys of a result take precedence over options.

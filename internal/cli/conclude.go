@@ -48,7 +48,11 @@ func (e *environment) report(p *prepared, o run.Outcome) error {
 	e.release()
 	// Standard output may be gone with the terminal.
 	err := o.Err
-	switch problem := printReport(e.stdout, o.Report, p.baseline, !p.pictures.noPlots); {
+	print := p.print
+	if print == nil {
+		print = func(o run.Outcome) error { return printReport(e.stdout, o.Report, p.baseline, !p.pictures.noPlots) }
+	}
+	switch problem := print(o); {
 	case problem == nil || errors.Is(problem, syscall.EPIPE) && o.Path != "":
 	case o.Path == "":
 		err = errors.Join(err, fmt.Errorf("the report could not be printed, and no file was saved: %w", problem))

@@ -99,6 +99,7 @@ func commands() []command {
 		{"report", "print the report of a saved run, or replay the run", runReport},
 		{"attach", "join a run that is on in another terminal", runAttach},
 		{"sweep", "run many benchmarks: servers and loads, compared and drawn", runSweep},
+		{"throughput", "measure how long a server takes for a whole set of requests", runThroughput},
 		{"startup", "measure how long a server takes until it serves, with cold and warm caches", runStartup},
 		{"calibrate", "measure how much load this machine can time, and how exactly", runCalibrate},
 		{"metronome", "run a server that does no work, to measure clients against", runMetronome},

@@ -29,6 +29,9 @@ type prepared struct {
 	baseline *tui.Baseline // an older run to compare with, nil for none
 	pictures pictureOptions
 	fetching *prompts.Prefetchers // of prompts
+	sinks    []event.Sink         // hear of the run's events as well
+	// print prints what stands for the report of serve; nil for that.
+	print func(o run.Outcome) error
 	// leave ends what the run needs besides, such as a simulated server; nil for nothing.
 	leave func()
 }
@@ -147,7 +150,7 @@ func play(r *run.Run, each time.Duration, lasting bool, watch func(<-chan metric
 }
 
 // open reserves the run's files and builds it; the sinks hear of its events.
-func (p *prepared) open(env *environment, around run.Terminal, sinks ...event.Sink) (_ *run.Run, err error) {
+func (p *prepared) open(env *environment, around run.Terminal) (_ *run.Run, err error) {
 	p.Plan.Started = time.Now()
 	if p.Files, err = p.save.Reserve(p.Plan); err != nil {
 		return nil, err
@@ -161,7 +164,7 @@ func (p *prepared) open(env *environment, around run.Terminal, sinks ...event.Si
 	if p.Server != nil {
 		p.Server.Poll()
 	}
-	return run.New(p.Config, sinks...)
+	return run.New(p.Config, p.sinks...)
 }
 
 // console is the screen and the process around a run.

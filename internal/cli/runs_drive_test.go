@@ -203,7 +203,8 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.open(env, &console{env: env}, told)
+	p.sinks = []event.Sink{told}
+	r, err := p.open(env, &console{env: env})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"benchtop/datasets/numpy"
 	"benchtop/internal/cli/argv"
@@ -118,6 +121,9 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	}
 	if o.load.selfTimed {
 		times = drawn.Times
+	}
+	if o.perRequest > 1 {
+		drawn.Group(o.perRequest)
 	}
 	env.Tell(drawn.Description)
 	env.warn(drawn.Notes)
@@ -293,6 +299,10 @@ type serveOptions struct {
 	gpus    gpuOptions
 	old     baselineOptions
 	points  pointOptions
+	// preset sets flags before they are checked; nil for nothing.
+	preset func(all *pflag.FlagSet) usage.Problems
+	// perRequest is the number of prompts in a request, as a list; 0 and 1 for one each.
+	perRequest int
 	// command is the command line without secrets, warnings are about likely mistakes in it.
 	command  []string
 	warnings []string
@@ -303,6 +313,12 @@ type serveOptions struct {
 // newServeOptions defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
 func newServeOptions() *serveOptions {
 	o := &serveOptions{flags: argv.Flags{Synopsis: "serve [flags]", Text: serveText}}
+	o.define()
+	return o
+}
+
+// define adds the flags.
+func (o *serveOptions) define() {
 	o.server.Define(o.flags.Group("Server"))
 	o.prompts.Define(&o.flags)
 	o.content.Define(o.flags.Group("Requests"))
@@ -317,7 +333,6 @@ func newServeOptions() *serveOptions {
 	o.screen.define(screen)
 	o.old.define(screen)
 	argv.DefineInert(o.flags.Group("Accepted without effect"))
-	return o
 }
 
 // parse reads a command line and checks everything that can be checked without the server.
@@ -328,10 +343,14 @@ func (o *serveOptions) parse(args []string) error {
 	}
 	all := o.flags.All()
 	o.warnings = warnings
-	problems := append(usage.Problems{err}, o.points.check()...)
+	problems := usage.Problems{err}
+	if o.preset != nil {
+		problems = append(problems, o.preset(all)...)
+	}
+	problems = append(problems, o.points.check()...)
 	problems = append(problems, o.points.apply(all)...)
 	o.points.name(&o.save)
-	problems.BadIf(len(rest) > 0, "serve takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one", rest)
+	problems.BadIf(len(rest) > 0, "%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one", strings.Fields(o.flags.Synopsis)[0], rest)
 	problems = append(problems, o.server.Check()...)
 	o.client.unstamped = o.server.Target != nil && o.server.Target.Local() && len(o.server.Others) == 0
 	o.load.allRows = o.prompts.Needs().AllRows
@@ -343,7 +362,7 @@ func (o *serveOptions) parse(args []string) error {
 	o.report.add(o.points.extra)
 	problems = append(problems, o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check())
 	problems.BadIf(o.screen.onHangup == hangupContinue && o.save.Never, "--on-hangup continue with --no-save: the result would be lost")
-	o.command = argv.HideSecrets(append([]string{"serve"}, args...), o.server.Secrets())
+	o.command = argv.HideSecrets(append(strings.Fields(o.flags.Synopsis)[:1], args...), o.server.Secrets())
 	o.notes = slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all), o.content.Notes)
 	return errors.Join(problems...)
 }

@@ -73,8 +73,8 @@ func TestStartupUsage(t *testing.T) {
 		"--num_iters_warm=2 --model m --dtype half":        "vllm serve m --dtype half",
 	} {
 		o := newStartupOptions()
-		if err := o.parse(&environment{}, strings.Fields(args)); err != nil || strings.Join(o.server, " ") != want {
-			t.Errorf("%s: server %q, error %v, want %s", args, o.server, err, want)
+		if err := o.parse(&environment{}, strings.Fields(args)); err != nil || strings.Join(o.engine.command, " ") != want {
+			t.Errorf("%s: server %q, error %v, want %s", args, o.engine.command, err, want)
 		}
 	}
 }

@@ -159,10 +159,10 @@ func (o *sweepStartupOptions) startup(env *environment, c sweep.Combination) (*s
 	}
 	own = own.With("output-json", string(jsonscan.Quote("")))
 	args := own.Apply(o.words)
-	if command, _ := s.sort(args); slices.ContainsFunc(command, func(w string) bool { return strings.HasPrefix(argv.Dashes(w), "--serve-cmd") }) {
+	if command, _ := argv.Part(s.flags.All(), args); slices.ContainsFunc(command, func(w string) bool { return strings.HasPrefix(argv.Dashes(w), "--serve-cmd") }) {
 		err := s.parse(env, args)
 		if err == nil {
-			s.server = others.Apply(s.server)
+			s.engine.command = others.Apply(s.engine.command)
 		}
 		return s, err
 	}
@@ -179,7 +179,7 @@ type startupRunner struct {
 func (r startupRunner) Lines(run sweep.Run) []string {
 	lines := []string{"Serve overrides: " + run.Server.Repr(), "Startup overrides: " + run.Bench.Repr(), "Run Number: " + strconv.Itoa(run.Number)}
 	if s, err := r.o.startup(r.env, run.Combination); err == nil { // checked
-		lines = append(lines, "Server command: "+pyjson.ReprWords(launch.Hide(s.server)))
+		lines = append(lines, "Server command: "+pyjson.ReprWords(launch.Hide(s.engine.command)))
 	}
 	return lines
 }
@@ -189,7 +189,7 @@ func (r startupRunner) Run(ctx context.Context, run sweep.Run) error {
 	if err != nil {
 		return err
 	}
-	s.json, s.show = run.Path, r.o.show
+	s.json, s.engine.show = run.Path, r.o.show
 	report := io.Discard
 	if r.o.show {
 		report = r.env.stdout

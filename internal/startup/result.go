@@ -121,7 +121,7 @@ func (s Start) args() []export.Arg {
 func (r *Result) PyTorch(args []export.Arg, file string, write func(key string, content func(io.Writer) error) error) error {
 	for _, f := range r.figures() {
 		err := write(f.key, func(w io.Writer) error {
-			return export.PyTorchFigure(w, args, file, "avg_"+f.key+"_time", f.average(), f.args())
+			return export.PyTorchFigures(w, args, file, []export.Arg{{Name: "avg_" + f.key + "_time", Value: f.average()}}, f.args())
 		})
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ var poolings = []pooling{
 }
 
 const (
-	asInput   = datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch
+	asInput   = datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch | datasets.AsInputs
 	asContent = datasets.AsText | datasets.AsMedia
 )
 

@@ -118,7 +118,7 @@ func TestProtocolsByName(t *testing.T) {
 	if got, want := strings.Split(strings.Replace(Names(0), " or ", ", ", 1), ", "), names; !slices.Equal(got, want) || strings.Count(Names(0), " or ") != 1 {
 		t.Errorf("all names: %q, want %q", Names(0), want)
 	}
-	if one, none := Names(datasets.AsDocuments), Names(1<<7); one != "vllm-rerank" || none != "" {
+	if one, none := Names(datasets.AsDocuments), Names(1<<15); one != "vllm-rerank" || none != "" {
 		t.Errorf("one name %q, none %q", one, none)
 	}
 	if _, err := (Pooling{"openai-embeddings"}).Whole(reader(), nil); !errors.Is(err, ErrNotJSON) {

@@ -44,7 +44,7 @@ func Current(name string) string {
 // current replaces the name of a flag, as it is written, where that is an old one of a flag of fs, and warns of it.
 func (a *argv) current(name string) string {
 	i := slices.IndexFunc(oldSpellings, func(s oldSpelling) bool { return s.old == Dashes(name) })
-	if i < 0 || a.fs.Lookup(Current(Dashes(name))) == nil {
+	if i < 0 || a.fs.Lookup(Dashes(name)) != nil || a.fs.Lookup(Current(Dashes(name))) == nil {
 		return name
 	}
 	s := oldSpellings[i]

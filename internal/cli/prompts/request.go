@@ -27,6 +27,7 @@ type RequestOptions struct {
 	logprobs       int
 	running        bool
 	extraBody      argv.JSON
+	Preset         []protocol.Field // of a command; --extra-body replaces them
 	fields         []protocol.Field // of logprobs and the running usage; set by Check, as sampled is
 	sampled        []protocol.Field
 	Notes, Remarks []string // warnings; information
@@ -110,7 +111,7 @@ func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p us
 
 // Fields are the members of the request body that do not depend on the prompt, in the order in which vLLM's client sets them.
 func (o *RequestOptions) Fields(ignoreEOS bool) []protocol.Field {
-	fields := slices.Clone(o.fields)
+	fields := slices.Concat(o.Preset, o.fields)
 	if o.ignoreEOS || ignoreEOS {
 		fields = append(fields, protocol.Field{Name: "ignore_eos", JSON: "true"})
 	}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/datasets"
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/files"
+	"benchtop/internal/launch"
+	"benchtop/internal/offline"
+	"benchtop/internal/usage"
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+)
+
+// offlineOptions are what the offline benchmarks of vLLM have in common: a preset of serve, and the server that they start.
+type offlineOptions struct {
+	serveOptions
+	engine       engineOptions
+	n            int
+	json         string
+	noDetokenize bool
+	others       []string // words for the server
+	printed      []string // before the measurement
+}
+
+// begin makes the flags of a command with its own in front. The caller adds those of serve.
+func (o *offlineOptions) begin(name, text string) *pflag.FlagSet {
+	o.flags = argv.Flags{Synopsis: name + " [flags]", Text: text}
+	f := o.flags.Group(strings.ToUpper(name[:1]) + name[1:])
+	f.StringVar(&o.json, "output-json", "", "write the result to this file")
+	f.IntVar(&o.n, "n", 1, "answers to each prompt")
+	f.BoolVar(&o.noDetokenize, "disable-detokenize", false, "no effect: a server turns its tokens into text")
+	f.Lookup("disable-detokenize").Hidden = true
+	o.engine.define(o.flags.Group("Server to start"))
+	return f
+}
+
+// note is printed before the measurement.
+func (o *offlineOptions) note(line string) { o.printed = append(o.printed, line) }
+
+// kept are the flags of a load that an offline benchmark has.
+var kept = []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout"}
+
+// narrow hides the flags of serve that set another load.
+func (o *offlineOptions) narrow() {
+	for _, group := range []string{"Load", "Several runs"} {
+		o.flags.Group(group).VisitAll(func(f *pflag.Flag) {
+			if !slices.Contains(kept, f.Name) {
+				f.Hidden = true
+			}
+		})
+	}
+}
+
+// setUnlessGiven sets a flag that the user has not.
+func setUnlessGiven(all *pflag.FlagSet, name, value string) {
+	if !all.Changed(name) {
+		_ = all.Set(name, value)
+	}
+}
+
+// apply sets the sampling of the offline benchmarks, and the server.
+func (o *offlineOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
+	command := strings.Fields(o.flags.Synopsis)[0]
+	for _, group := range []string{"Load", "Several runs"} {
+		o.flags.Group(group).VisitAll(func(f *pflag.Flag) {
+			p.BadIf(f.Hidden && f.Changed, "--%s: %s sends its requests at once; use 'benchtop serve' for another load", f.Name, command)
+		})
+	}
+	for _, name := range []string{"temperature", "top-p"} {
+		setUnlessGiven(all, name, "1")
+	}
+	setUnlessGiven(all, "ignore-eos", "true")
+	p.BadIf(o.n < 1 || o.n > math.MaxInt16, "--n %d: must be from 1 to %d", o.n, math.MaxInt16)
+	if o.n > 1 {
+		o.content.Preset = append(o.content.Preset, protocol.Field{Name: "n", JSON: strconv.Itoa(o.n)})
+	}
+	if o.noDetokenize {
+		o.note("--disable-detokenize has no effect: a server turns its tokens into text")
+	}
+	checkOutput(&p, o.json)
+	return append(p, o.choose(all)...)
+}
+
+// forBoth are flags of the client that are flags of the server as well.
+var forBoth = []string{"tokenizer", "max-model-len", "served-model-name", "tokenizer-mode"}
+
+// choose decides which server is measured.
+func (o *offlineOptions) choose(all *pflag.FlagSet) (p usage.Problems) {
+	if all.Changed("base-url") || all.Changed("host") || all.Changed("port") {
+		p.BadIf(o.engine.serve != "", "--serve-cmd and --base-url, --host or --port: choose one; the command says where its server listens")
+		if len(o.others) > 0 {
+			o.note(strings.Join(launch.Hide(o.others), " ") + ": no effect, since the server runs already")
+		}
+		return p
+	}
+	if o.engine.serve == "" && len(o.others) == 0 {
+		return nil
+	}
+	words := o.others
+	if o.engine.serve == "" {
+		if all.Changed("model") {
+			words = append([]string{"--model", o.server.Model}, words...)
+		}
+		for _, name := range forBoth {
+			if all.Changed(name) {
+				words = append(words, "--"+name, all.Lookup(name).Value.String())
+			}
+		}
+	}
+	if p = o.engine.choose(words); len(p) > 0 {
+		return p
+	}
+	if err := o.engine.freePort(); err != nil {
+		p.Bad("no port is free for the server: %w", err)
+		return p
+	}
+	at, err := launch.AddressOf(o.engine.command)
+	if err != nil {
+		return append(p, err)
+	}
+	if key := serverKey(o.engine.command); key != "" && os.Getenv("OPENAI_API_KEY") == "" {
+		p.Flag("header", all.Set("header", "Authorization=Bearer "+key))
+	}
+	p.Flag("base-url", all.Set("base-url", at))
+	return p
+}
+
+// parse reads a command line. Flags of other names are the server's.
+func (o *offlineOptions) parse(env *environment, args []string) error {
+	own, others := argv.Part(o.flags.All(), args)
+	o.others = others
+	err := o.serveOptions.parse(own)
+	env.warn(o.warnings)
+	if err != nil {
+		return err
+	}
+	o.save.Unasked = isTerminal(env.stdout)
+	o.command = argv.HideSecrets(append(strings.Fields(o.flags.Synopsis)[:1], launch.Hide(args)...), o.server.Secrets())
+	for _, line := range o.printed {
+		env.say(line)
+	}
+	return nil
+}
+
+// startServer starts the server if it is to, and returns what stops it.
+func (o *offlineOptions) startServer(ctx context.Context, env *environment) (stop func(), err error) {
+	if o.engine.command == nil {
+		return func() {}, nil
+	}
+	env.Step(stepServer)
+	env.Show("starting")
+	s, err := o.engine.start(ctx, env, "VLLM_SERVER_DEV_MODE=1")
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		if err := s.Stop(); err != nil {
+			env.warn([]string{err.Error()})
+		}
+	}, nil
+}
+
+// helped adds to the error of a server that does not answer how another is named.
+func (o *offlineOptions) helped(err error) error {
+	if o.engine.command == nil && !o.flags.All().Changed("base-url") && !errors.As(err, new(usage.Error)) {
+		return fmt.Errorf("%w; --base-url names another server, --serve-cmd starts one", err)
+	}
+	return err
+}
+
+// about is the server in the result.
+func (o *offlineOptions) about() offline.Server {
+	s := offline.Server{Address: o.server.Target.String()}
+	if o.engine.command != nil {
+		s.Command = launch.Hide(o.engine.command)
+	}
+	return s
+}
+
+// write writes the result to --output-json and in PyTorch's format beside it, if they are asked for.
+func (o *offlineOptions) write(result func(io.Writer) error, pytorch func(w io.Writer, file string) error) error {
+	if o.json == "" {
+		return nil
+	}
+	err := files.Write(o.json, result)
+	if err == nil && os.Getenv(pytorchVariable) != "" {
+		err = files.Write(files.Stem(o.json)+files.PyTorchSuffix, func(w io.Writer) error { return pytorch(w, filepath.Base(o.json)) })
+	}
+	if err != nil {
+		return fmt.Errorf("--output-json: %w; choose another file", err)
+	}
+	return nil
+}
+
+// oneTokenRequests is enough for a median.
+const oneTokenRequests = 5
+
+// oneToken are the times of small requests to an idle server, sorted; nil if one fails. A first one dials and does not count.
+func oneToken(ctx context.Context, load loadgen.Options) (all []time.Duration) {
+	turns := make([]datasets.Turn, oneTokenRequests+1)
+	for i := range turns {
+		turns[i] = protocol.Smallest(load.Protocol, 1)
+	}
+	for i, q := range loadgen.Try(ctx, load, turns, 1) {
+		if !q.OK() {
+			return nil
+		}
+		if i > 0 {
+			all = append(all, q.E2EL())
+		}
+	}
+	slices.Sort(all)
+	return all
+}

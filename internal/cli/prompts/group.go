@@ -1,0 +1,61 @@
+package prompts
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"benchtop/datasets"
+	"benchtop/loadgen"
+)
+
+// Group makes lists of so many prompts, a request each. A request has one output length, so all prompts must ask for the same.
+func (x *Drawn) Group(most int) {
+	x.Source = &grouped{source: x.Source, most: most}
+	if x.N > 0 {
+		x.N = (x.N-1)/most + 1
+	}
+	x.First = listOf([]datasets.Conversation{x.First})
+	x.More = nil
+	x.Description = fmt.Sprintf("%s, lists of %d", x.Description, most)
+}
+
+type grouped struct {
+	source loadgen.Source
+	most   int
+}
+
+var errLengths = errors.New("prompts that ask for different output lengths cannot be in one list; give them one length, such as --output-len 128, or send one prompt per request")
+
+func (g *grouped) Next() (datasets.Conversation, error) {
+	var all []datasets.Conversation
+	for len(all) < g.most {
+		c, err := g.source.Next()
+		if err == io.EOF && len(all) > 0 {
+			break
+		}
+		if err != nil {
+			return datasets.Conversation{}, err
+		}
+		if len(c.Turns) != 1 || c.Turns[0].Batch != nil || c.Turns[0].Messages != nil || c.Turns[0].Media != nil || c.Turns[0].Audio != nil {
+			return datasets.Conversation{}, errors.New("only prompts that are texts or token ids can be in a list")
+		}
+		if len(all) > 0 && c.Turns[0].MaxTokens != all[0].Turns[0].MaxTokens {
+			return datasets.Conversation{}, errLengths
+		}
+		all = append(all, c)
+	}
+	return listOf(all), nil
+}
+
+// listOf is a request with the prompts of conversations, at least one.
+func listOf(all []datasets.Conversation) datasets.Conversation {
+	list := all[0]
+	turn := datasets.Turn{MaxTokens: list.Turns[0].MaxTokens}
+	for _, c := range all {
+		turn.Batch = append(turn.Batch, c.Turns[0])
+		turn.InputTokens += c.Turns[0].InputTokens
+	}
+	list.Turns = []datasets.Turn{turn}
+	return list
+}

@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/internal/offline"
+	"benchtop/internal/run"
+	"benchtop/internal/telemetry"
+	"benchtop/internal/usage"
+	"benchtop/loadgen/protocol"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+)
+
+const throughputText = `
+Sends a whole set of requests at once and measures how long the server takes for it. Takes the flags of
+'vllm bench throughput'.
+
+  benchtop throughput --base-url http://127.0.0.1:8000 --dataset-name random --num-prompts 1000
+  benchtop throughput --model M --tensor-parallel-size 2 --dataset-name sharegpt --dataset-path s.json
+
+With --base-url, --host or --port the server is one that runs. Otherwise flags that are not listed here, or
+--serve-cmd, start one: 'vllm serve M' with these flags, in vLLM's development mode. With neither it is the
+server at 127.0.0.1:8000.`
+
+// throughputOptions are a preset of serve: all requests at once, answered in one piece and in full length.
+type throughputOptions struct {
+	offlineOptions
+	perRequest int
+	prequeue   bool
+	async      bool
+	stream     bool
+	loraPath   string
+	prefixLen  int
+	hfBatch    int
+	hfCompile  bool
+	mm         string
+	resumed    atomic.Int64 // when the pause ended, an offset of the run; metrics.Never for not yet
+	oneToken   []time.Duration
+	requests   int
+}
+
+func newThroughputOptions() *throughputOptions {
+	o := &throughputOptions{}
+	o.resumed.Store(int64(metrics.Never))
+	f := o.begin("throughput", throughputText)
+	f.BoolVar(&o.prequeue, "prequeue-requests", false, "pause the server until it has all requests; vLLM needs VLLM_SERVER_DEV_MODE=1")
+	f.IntVar(&o.perRequest, "prompts-per-request", 1, "send lists of so many prompts instead of a request for each")
+	f.BoolVar(&o.stream, "stream", false, "stream the answers, which shows tokens as they come and costs the client and the server more")
+	f.StringVar(&o.mm, "preset", "", "mm: images of random noise in chat messages, as 'vllm bench mm-processor' sends them")
+	f.StringVar(&o.loraPath, "lora-path", "", "start the server with this adapter, under a name for each of its --max-loras")
+	f.BoolVar(&o.async, "async-engine", false, "no effect: requests are sent one by one, as that engine gets them")
+	f.IntVar(&o.hfBatch, "hf-max-batch-size", 0, "not possible: see --backend")
+	f.BoolVar(&o.hfCompile, "hf-enable-torch-compile", false, "not possible: see --backend")
+	f.IntVar(&o.prefixLen, "prefix-len", 0, "no effect, as with vLLM; use --random-prefix-len")
+	for _, name := range []string{"async-engine", "hf-max-batch-size", "hf-enable-torch-compile", "prefix-len"} {
+		f.Lookup(name).Hidden = true
+	}
+	o.define()
+	o.narrow()
+	o.serveOptions.preset = o.apply
+	return o
+}
+
+// apply sets what the command and its presets fix, and checks its own flags.
+func (o *throughputOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
+	p = append(p, o.offlineOptions.apply(all)...)
+	o.backend(all, &p)
+	p.OneOf("preset", o.mm, "", "mm")
+	if o.mm == "mm" {
+		for _, s := range [][2]string{{"dataset-name", "random-mm"}, {"backend", "openai-chat"}, {"num-prompts", "10"}, {"num-warmups", "1"}} {
+			setUnlessGiven(all, s[0], s[1])
+		}
+	}
+	o.dataset(all)
+	p.BadIf(o.perRequest < 1, "--prompts-per-request %d: must be at least 1", o.perRequest)
+	p.BadIf(o.perRequest > 1 && all.Lookup("backend").Value.String() != "vllm" && all.Lookup("backend").Value.String() != "openai",
+		"--prompts-per-request: chat takes one prompt per request; use --backend vllm")
+	p.BadIf(o.hfBatch != 0 || o.hfCompile, "--hf-max-batch-size, --hf-enable-torch-compile: they are for the backend hf, which runs in the client's process; "+inProcess)
+	if o.perRequest > 1 {
+		o.serveOptions.perRequest = o.perRequest
+	}
+	if o.loraPath != "" {
+		p = append(p, o.adapters(all)...)
+	}
+	if !o.stream {
+		o.content.Preset = append(o.content.Preset, protocol.Field{Name: "stream", JSON: "false"}, protocol.Field{Name: "stream_options", JSON: "null"})
+	}
+	if o.async {
+		o.note("--async-engine has no effect: requests are sent one by one, as that engine gets them")
+	}
+	if o.prefixLen != 0 {
+		o.note("--prefix-len has no effect, as with vLLM; use --random-prefix-len")
+	}
+	requests := (o.load.prompts-1)/max(1, o.perRequest) + 1
+	setUnlessGiven(all, "preconnect", strconv.Itoa(min(max(1, requests), mostAhead)))
+	return p
+}
+
+// mostAhead bounds the connections that are opened before the first request.
+const mostAhead = 1000
+
+// backend maps vLLM's names, which are those of engines.
+func (o *throughputOptions) backend(all *pflag.FlagSet, p *usage.Problems) {
+	f := all.Lookup("backend")
+	switch f.Value.String() {
+	case "vllm-chat":
+		_ = all.Set("backend", "openai-chat")
+	case "hf", "mii":
+		p.Bad("--backend %s: it runs in the client's process; %s", f.Value, inProcess)
+		_ = all.Set("backend", "vllm")
+	}
+	if !f.Changed {
+		_ = all.Set("backend", "vllm")
+	}
+}
+
+// inProcess says what to do instead of a measurement inside an engine's process.
+const inProcess = "benchtop measures servers: start one, such as 'transformers serve', and name it with --base-url"
+
+// withFiles are the data sets that are random without a file, as with vLLM.
+var withFiles = []string{"sharegpt", "burstgpt", "hf", "custom_audio"}
+
+// dataset follows vLLM: sharegpt is the default, and a data set without its file is random. Lengths of random prompts are those of its
+// own flags.
+func (o *throughputOptions) dataset(all *pflag.FlagSet) {
+	setUnlessGiven(all, "dataset-name", "sharegpt")
+	name := all.Lookup("dataset-name").Value.String()
+	if slices.Contains(withFiles, strings.ReplaceAll(name, "-", "_")) && !all.Changed("dataset-path") {
+		o.note("no --dataset-path: the data set is random instead of " + usage.Quote(name) + ", as with vLLM")
+		name = "random"
+		_ = all.Set("dataset-name", name)
+	}
+	if !strings.HasPrefix(name, "random") {
+		return
+	}
+	for _, length := range []string{"input-len", "output-len"} {
+		if all.Changed(length) {
+			o.note(fmt.Sprintf("--%s has no effect on random prompts, as with vLLM; use --random-%[1]s", length))
+			_ = all.Set(length, all.Lookup(length).DefValue)
+		}
+	}
+}
+
+// adapters starts the server with names for the adapter, and has each request use one of them.
+func (o *throughputOptions) adapters(all *pflag.FlagSet) (p usage.Problems) {
+	if o.engine.command == nil || o.engine.serve != "" {
+		p.Bad("--lora-path: a server has its adapters under names; start it with --lora-modules, and give the names with --lora-modules")
+		return p
+	}
+	n := 1
+	if text := flagValue(o.engine.command, "--max-loras"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil || n < 1 {
+			p.Bad("--max-loras %s: expected a number of at least 1", usage.Quote(text))
+			return p
+		}
+	}
+	o.engine.command = append(o.engine.command, "--lora-modules")
+	for i := range min(n, mostAhead) {
+		name := fmt.Sprintf("lora-%d", i+1)
+		o.engine.command = append(o.engine.command, name+"="+o.loraPath)
+		p.Flag("lora-modules", all.Set("lora-modules", name))
+	}
+	return p
+}
+
+func runThroughput(env *environment, args []string) int {
+	o := newThroughputOptions()
+	if err := o.parse(env, args); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	telemetry.TuneMemory()
+	return env.perform(&o.screen, o.steps(), func(ctx context.Context) (*prepared, error) { return o.prepare(ctx, env) })
+}
+
+// prepare makes the run: it starts the server if it is to, prepares it as serve does, and pauses it.
+func (o *throughputOptions) prepare(ctx context.Context, env *environment) (p *prepared, err error) {
+	stop, err := o.startServer(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	pauser := &offline.Pauser{Client: o.server.Target.Client(), Base: o.server.Target.URL("")}
+	leave := func() {
+		if err := pauser.Resume(); err != nil {
+			env.warn([]string{err.Error()})
+		}
+		stop()
+	}
+	defer func() {
+		if err != nil {
+			leave()
+		}
+	}()
+	if p, err = o.serveOptions.prepare(ctx, env); err != nil {
+		return p, o.helped(err)
+	}
+	o.requests = p.Plan.Requests
+	span := &offline.Spanned{Requests: p.Plan.Requests}
+	o.oneToken = oneToken(ctx, p.Load)
+	if o.prequeue {
+		if p.Plan.Requests == 0 {
+			return p, usage.Errorf("--prequeue-requests: the number of requests is not known beforehand")
+		}
+		if err := pauser.Pause(ctx); err != nil {
+			return p, fmt.Errorf("--prequeue-requests: %w", err)
+		}
+		span.AllSent = func() { go o.resume(env, pauser, span, time.Now()) }
+	}
+	p.leave, p.sinks = leave, []event.Sink{span}
+	p.print = func(out run.Outcome) error { return o.print(env.stdout, &out.Report, span) }
+	return p, nil
+}
+
+// resume ends the pause once the server had the time to read the requests.
+func (o *throughputOptions) resume(env *environment, pauser *offline.Pauser, span *offline.Spanned, sent time.Time) {
+	time.Sleep(max(time.Second, time.Duration(o.requests)*2*time.Millisecond))
+	o.resumed.Store(int64(span.Span().LastSent + time.Since(sent)))
+	if err := pauser.Resume(); err != nil {
+		env.warn([]string{err.Error()})
+	}
+}
+
+// print prints the result, and writes it to the files that were asked for.
+func (o *throughputOptions) print(w io.Writer, r *metrics.Report, span *offline.Spanned) error {
+	t := offline.ThroughputOf(r, span.Span(), time.Duration(o.resumed.Load()))
+	t.Server, t.OneToken, t.Streamed, t.PerList, t.Command = o.about(), o.oneToken, o.stream, max(1, o.perRequest), o.command
+	t.Pictures = o.prompts.Name == "random-mm" || o.content.Preset == nil
+	if r.Interrupted != nil {
+		t.Interrupted = r.Interrupted.Reason
+	}
+	if err := t.Text(w); err != nil {
+		return err
+	}
+	return o.write(func(w io.Writer) error { return t.JSON(w, version()) },
+		func(w io.Writer, file string) error { return t.PyTorch(w, o.arguments(), file) })
+}

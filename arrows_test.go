@@ -77,6 +77,7 @@ var arrows = map[string][]string{
 		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/trace"},
 	"benchtop/internal/telemetry": {"benchtop/metrics"},
 	"benchtop/internal/startup":   {"benchtop/internal/launch", "benchtop/datasets/hub", "benchtop/metrics", "benchtop/export"},
+	"benchtop/internal/offline":   {"benchtop/export", "benchtop/metrics", "benchtop/metrics/event"},
 	"benchtop/internal/launch":    {"benchtop/export", "benchtop/internal/telemetry", "benchtop/internal/usage"},
 	"benchtop/internal/attach":    {"benchtop/metrics"},
 	"benchtop/internal/assert":    {},

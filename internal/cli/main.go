@@ -97,6 +97,8 @@ func commands() []command {
 		{"simulate", "run the simulated server alone, to test clients against", runSimulate},
 		{"dataset", "show the prompts 'serve' would send, without sending them", runDataset},
 		{"report", "print the report of a saved run, or replay the run", runReport},
+		{"compare", "compare results: ratios by load, and the highest load within limits", runCompare},
+		{"export-suite", "write results as the scripts of vLLM's performance dashboard read them", runExportSuite},
 		{"attach", "join a run that is on in another terminal", runAttach},
 		{"sweep", "run many benchmarks: servers and loads, compared and drawn", runSweep},
 		{"throughput", "measure how long a server takes for a whole set of requests", runThroughput},

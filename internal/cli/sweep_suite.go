@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/dashboard"
 	"benchtop/internal/files"
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
@@ -145,16 +145,8 @@ func (s *suiteRunner) Run(ctx context.Context, r sweep.Run) error {
 	if err := s.bench.Run(ctx, s.client(r)); err != nil {
 		return err
 	}
-	return files.Write(strings.TrimSuffix(r.Path, ".json")+".commands", func(w io.Writer) error {
-		out := json.NewEncoder(w)
-		out.SetEscapeHTML(false)
-		out.SetIndent("", "  ")
-		return out.Encode(struct {
-			Server string `json:"server_command"`
-			Client string `json:"client_command"`
-			GPU    string `json:"gpu_type"`
-		}{shellLine(launch.Hide(s.command(s.test(r.Combination)))), s.clientLine(r), s.gpus})
-	})
+	commands := dashboard.Commands{Server: shellLine(launch.Hide(s.command(s.test(r.Combination)))), Client: s.clientLine(r), GPU: s.gpus}
+	return files.Write(strings.TrimSuffix(r.Path, ".json")+dashboard.CommandsSuffix, commands.JSON)
 }
 
 // gpuNames are the names of the GPUs, a line each, as the suite has them; CPU without any.

@@ -1,0 +1,142 @@
+package compare
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"benchtop/internal/dashboard"
+)
+
+func defaults() Options {
+	return Options{X: Concurrency, TTFTMax: 3000, TPOTMax: 100, TTFTSlack: 5, TPOTSlack: 5}
+}
+
+func configurations(t *testing.T, names ...string) (all []Configuration) {
+	t.Helper()
+	for _, name := range names {
+		rows, _, err := dashboard.Read("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, Configuration{name, rows})
+	}
+	return all
+}
+
+// cells reads what vLLM's script wrote of the rows in testdata.
+func cells(t *testing.T, name string) [][]string {
+	t.Helper()
+	f, err := os.Open("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[1:]
+}
+
+// same reports whether a figure is that of a cell, which is empty for none.
+func same(got float64, cell string) bool {
+	if cell == "" {
+		return math.IsNaN(got)
+	}
+	want, err := strconv.ParseFloat(cell, 64)
+	return err == nil && (got == want || math.Abs(got-want) <= 1e-12*math.Abs(want))
+}
+
+// The comparison of three configurations, with gaps and a measurement made twice, has the numbers of vLLM's script.
+func TestLikeVLLM(t *testing.T) {
+	c, err := Of(configurations(t, "a", "b", "c"), defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Groups) != 2 {
+		t.Fatalf("%d groups, want 2", len(c.Groups))
+	}
+	for i, name := range []string{"one_128x64", "one_1024x128"} {
+		g := c.Groups[i]
+		for k, metric := range []string{"Output_Tput__tok_s_", "P99_TTFT__ms_", "P99"} {
+			want := cells(t, name+"__"+metric+".csv")
+			if len(want) != len(g.Metrics[k].Lines) {
+				t.Fatalf("%s %s: %d loads, want %d", name, metric, len(g.Metrics[k].Lines), len(want))
+			}
+			for r, line := range g.Metrics[k].Lines {
+				got := []float64{line.X, math.Inf(1), line.Values[0], line.Values[1], line.Ratios[0], line.Values[2], line.Ratios[1]}
+				for x, v := range got {
+					if !same(v, want[r][4+x]) {
+						t.Errorf("%s %s, load %v, column %d: %v, want %s", name, metric, line.X, x, v, want[r][4+x])
+					}
+				}
+			}
+		}
+		for r, want := range cells(t, name+"__Valid_Max_Concurrency_Summary.csv") {
+			h := g.Highest[r]
+			for x, v := range []float64{h.TTFT, h.TPOT, h.Both, h.Output, h.AtTTFT, h.AtTPOT} {
+				if !same(v, want[1+x]) {
+					t.Errorf("%s, %s, column %d: %v, want %s", name, h.Label, x, v, want[1+x])
+				}
+			}
+		}
+	}
+	if len(c.Offline) != 2 || math.Abs(c.Offline[0].Lines[0].Ratios[0]-1/1.2) > 1e-12 {
+		t.Errorf("throughput: %+v", c.Offline)
+	}
+}
+
+// The rows of one file are parted by parallel sizes.
+func TestSplit(t *testing.T) {
+	parts := Split(configurations(t, "c")[0].Rows)
+	var labels []string
+	for _, p := range parts {
+		labels = append(labels, fmt.Sprintf("%s %d", p.Label, len(p.Rows)))
+	}
+	if got, want := strings.Join(labels, ", "), "tp1_pp1 7, tp2_pp1 6"; got != want {
+		t.Errorf("parts %s, want %s", got, want)
+	}
+}
+
+// A load below the highest one that misses a limit is named.
+func TestMissedBelow(t *testing.T) {
+	row := func(x, ttft float64) dashboard.Row {
+		return dashboard.Row{Concurrency: x, "P99 TTFT (ms)": ttft, "P99": 10.0, "Output Tput (tok/s)": x}
+	}
+	c, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 10), row(2, 9000), row(4, 20), row(8, 8000)}}}, defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := c.Groups[0].Highest[0]; h.Both != 4 || h.Broken != 2 || h.Output != 4 {
+		t.Errorf("highest %v with %v tok/s, missed at %v; want 4, 4, 2", h.Both, h.Output, h.Broken)
+	}
+}
+
+// Foreign text is data in every format.
+func TestForeignText(t *testing.T) {
+	evil := "=1+1<script>|\x1b[31m"
+	rows := []dashboard.Row{{"Model": evil, Concurrency: 1.0, "P99 TTFT (ms)": "many", "P99": math.Inf(1), "Output Tput (tok/s)": "inf"}}
+	c, err := Of([]Configuration{{evil, rows}, {"b", nil}}, defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := c.Tables()
+	var text, md, sheet, page strings.Builder
+	for _, err := range []error{WriteText(&text, tables, 40, true), WriteMarkdown(&md, tables), WriteCSV(&sheet, tables), WriteHTML(&page, tables)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Contains(text.String(), "\x1b[31m") || strings.Contains(page.String(), "<script>") || strings.Contains(md.String(), "<script>") ||
+		strings.Contains(md.String(), " =1+1<") || strings.Contains(sheet.String(), ",=1") {
+		t.Errorf("text of rows is a command:\n%s\n%s\n%s", text.String(), md.String(), sheet.String())
+	}
+	if _, err := Of([]Configuration{{"a", nil}}, defaults()); err == nil {
+		t.Error("nothing is compared without an error")
+	}
+}

@@ -1,0 +1,403 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchtop/internal/cli/argv"
+)
+
+// Table is the name of the file that has the rows of a folder.
+const Table = "benchmark_results.json"
+
+// CommandsSuffix is the end of the name of a file of Commands.
+const CommandsSuffix = ".commands"
+
+// column is a column of the table: a key of a result with what its commands say, and its title.
+type column struct{ key, title string }
+
+// The columns of each kind, in their order.
+var columns = map[Kind][]column{
+	Latency: {{"test_name", "Test name"}, {"gpu_type", "GPU"}, {"avg_latency", "Mean latency (ms)"}, {"P50", "Median latency (ms)"}, {"P99", "P99 latency (ms)"}},
+	Throughput: {{"test_name", "Test name"}, {"gpu_type", "GPU"}, {"num_requests", "# of req."}, {"total_num_tokens", "Total # of tokens"},
+		{"elapsed_time", "Elapsed time (s)"}, {"requests_per_second", "Tput (req/s)"}, {"tokens_per_second", "Tput (tok/s)"}},
+	Serving: {{"test_name", "Test name"}, {"model_id", "Model"}, {"dataset_name", "Dataset Name"}, {"input_len", "Input Len"}, {"output_len", "Output Len"},
+		{"tp_size", "TP Size"}, {"pp_size", "PP Size"}, {"dtype", "dtype"}, {"gpu_type", "GPU"}, {"completed", "# of req."}, {"qps", "qps"},
+		{"max_concurrency", "# of max concurrency."}, {"request_throughput", "Tput (req/s)"}, {"total_token_throughput", "Total Token Tput (tok/s)"},
+		{"output_throughput", "Output Tput (tok/s)"},
+		{"mean_ttft_ms", "Mean TTFT (ms)"}, {"median_ttft_ms", "Median TTFT (ms)"}, {"p99_ttft_ms", "P99 TTFT (ms)"}, {"std_ttft_ms", "STD TTFT (ms)"},
+		{"mean_tpot_ms", "Mean TPOT (ms)"}, {"median_tpot_ms", "Median"}, {"p99_tpot_ms", "P99"}, {"std_tpot_ms", "STD TPOT (ms)"},
+		{"mean_itl_ms", "Mean ITL (ms)"}, {"median_itl_ms", "Median ITL (ms)"}, {"p99_itl_ms", "P99 ITL (ms)"}},
+}
+
+// Columns are the titles of a kind's columns, in their order.
+func Columns(k Kind) (titles []string) {
+	for _, c := range columns[k] {
+		titles = append(titles, c.title)
+	}
+	return titles
+}
+
+// KindOf is the kind of a row, by its columns.
+func KindOf(r Row) Kind {
+	switch {
+	case r["Mean latency (ms)"] != nil:
+		return Latency
+	case r["Elapsed time (s)"] != nil:
+		return Throughput
+	}
+	return Serving
+}
+
+const (
+	// mostBytes bounds a file, mostFiles the files of a folder.
+	mostBytes = 256 << 20
+	mostFiles = 20000
+)
+
+// Read reads the rows of a table, of a result with its commands, or of a folder: of its table, or else of all results in it. Notes name
+// the files of a folder that are no results. A result without commands tells what it can itself.
+func Read(path string) (rows []Row, notes []string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.IsDir() {
+		rows, err = readFile(path)
+		return rows, nil, err
+	}
+	if table := filepath.Join(path, Table); exists(table) {
+		rows, err = readFile(table)
+		return rows, nil, err
+	}
+	found, err := Results(path)
+	for _, name := range found {
+		all, err := readFile(name)
+		if err != nil || len(all) == 0 {
+			notes = append(notes, fmt.Sprintf("%s is no result of a benchmark", name))
+			continue
+		}
+		rows = append(rows, all...)
+	}
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("%s has no %s and no results", path, Table)
+	}
+	return rows, notes, err
+}
+
+// Results are the paths of the JSON files below a folder.
+func Results(dir string) (found []string, err error) {
+	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(name) != ".json" {
+			return err
+		}
+		if found = append(found, name); len(found) > mostFiles {
+			return fmt.Errorf("%s has more than %d files; name fewer folders", dir, mostFiles)
+		}
+		return nil
+	})
+	return found, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// ReadBytes reads a file of a bounded size.
+func ReadBytes(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Size() > mostBytes:
+		return nil, fmt.Errorf("%s is larger than %d MB", path, mostBytes>>20)
+	}
+	return os.ReadFile(path)
+}
+
+func readFile(path string) ([]Row, error) {
+	raw, err := ReadBytes(path)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := parse(raw, func(result map[string]json.RawMessage) (Row, error) { return resultRow(path, result) })
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return rows, nil
+}
+
+var errNoResult = errors.New("no result of a benchmark: expected a result of vllm bench or benchtop, or " + Table)
+
+// lists are members of an object that hold the rows of a table.
+var lists = []string{"results", "serving_results", "benchmarks", "data"}
+
+// parse reads a list of rows, an object that holds one, or a result.
+func parse(raw []byte, result func(map[string]json.RawMessage) (Row, error)) ([]Row, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return nil, errors.New("the file is empty")
+	}
+	if raw[0] == '[' {
+		return readRows(raw)
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil, fmt.Errorf("%w (%w)", errNoResult, err)
+	}
+	for _, name := range lists {
+		if list := object[name]; len(list) > 0 && list[0] == '[' {
+			return readRows(list)
+		}
+	}
+	row, err := result(object)
+	if err != nil {
+		return nil, err
+	}
+	return []Row{row}, nil
+}
+
+// readRows reads a list of objects. Values other than texts, numbers and truths are absent.
+func readRows(raw []byte) ([]Row, error) {
+	var all []map[string]any
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, fmt.Errorf("expected a list of rows: %w", err)
+	}
+	rows := make([]Row, 0, len(all))
+	for _, values := range all {
+		row := Row{}
+		for title, v := range values {
+			switch v.(type) {
+			case string, float64, bool:
+				row[title] = v
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// resultRow is the row of a result with the commands beside it.
+func resultRow(path string, result map[string]json.RawMessage) (Row, error) {
+	kind, err := kindOf(result)
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]any{"test_name": strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
+	for _, c := range columns[kind] {
+		if v := scalar(result[c.key]); v != nil {
+			values[c.key] = v
+		}
+	}
+	if kind == Latency {
+		latencyValues(values, result)
+	}
+	commands, err := ReadCommands(strings.TrimSuffix(path, filepath.Ext(path)) + CommandsSuffix)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		ownValues(values, result)
+	case err != nil:
+		return nil, err
+	default:
+		if err := commandValues(values, commands); err != nil {
+			return nil, err
+		}
+	}
+	row := Row{}
+	for _, c := range columns[kind] {
+		if v := values[c.key]; v != nil {
+			row[c.title] = v
+		}
+	}
+	return row, nil
+}
+
+// kindOf is the kind of a result, by the keys that only it has.
+func kindOf(result map[string]json.RawMessage) (Kind, error) {
+	switch {
+	case result["avg_latency"] != nil && result["percentiles"] != nil:
+		return Latency, nil
+	case result["elapsed_time"] != nil && result["requests_per_second"] != nil:
+		return Throughput, nil
+	case result["request_throughput"] != nil && result["completed"] != nil:
+		return Serving, nil
+	}
+	return "", errNoResult
+}
+
+// scalar is a text, a number or a truth of a result, nil for anything else.
+func scalar(raw json.RawMessage) any {
+	var v any
+	if len(raw) == 0 || raw[0] == '[' || raw[0] == '{' || json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	return v
+}
+
+// latencyValues are in milliseconds.
+func latencyValues(values map[string]any, result map[string]json.RawMessage) {
+	if mean, ok := values["avg_latency"].(float64); ok {
+		values["avg_latency"] = 1000 * mean
+	}
+	var percentiles map[string]float64
+	if json.Unmarshal(result["percentiles"], &percentiles) != nil {
+		return
+	}
+	for _, p := range []string{"50", "99"} {
+		if v, ok := percentiles[p]; ok {
+			values["P"+p] = 1000 * v
+		}
+	}
+}
+
+// ReadCommands reads a file of commands.
+func ReadCommands(path string) (Commands, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return Commands{}, err
+	}
+	var c Commands
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return Commands{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// commandValues takes what the commands say: parallel sizes and the type of numbers of the server, the data set, its lengths and the rate
+// of the client.
+func commandValues(values map[string]any, c Commands) error {
+	if c.GPU != "" {
+		names := strings.Split(c.GPU, "\n")
+		values["gpu_type"] = fmt.Sprintf("%dx%s", len(names), names[0])
+	}
+	for _, from := range []struct {
+		command string
+		skip    int // words before the flags
+		keys    []column
+	}{
+		{c.Server, 2, []column{{"tp_size", "--tensor-parallel-size"}, {"pp_size", "--pipeline-parallel-size"}, {"dtype", "--dtype"}}},
+		{c.Client, 2, []column{{"dataset_name", "--dataset-name"}, {"input_len", "--random-input-len"}, {"output_len", "--random-output-len"}, {"qps", "--request-rate"}}},
+	} {
+		words, err := argv.Split(from.command)
+		if err != nil {
+			return fmt.Errorf("the command %q: %w", from.command, err)
+		}
+		given := Flags(words[min(from.skip, len(words)):])
+		for _, k := range from.keys {
+			if v, ok := given[k.title]; ok {
+				values[k.key] = v
+			}
+		}
+	}
+	return nil
+}
+
+// ownValues takes what a result without commands says of its load.
+func ownValues(values map[string]any, result map[string]json.RawMessage) {
+	var own struct {
+		Command []string `json:"command"`
+	}
+	_ = json.Unmarshal(result["benchtop"], &own)
+	given := Flags(own.Command)
+	set := func(key string, v any) {
+		if v != nil {
+			values[key] = v
+		}
+	}
+	set("qps", scalar(result["request_rate"]))
+	set("tp_size", scalar(result["tensor_parallel_size"]))
+	set("pp_size", scalar(result["pipeline_parallel_size"]))
+	if len(own.Command) == 0 {
+		return
+	}
+	set("dataset_name", "random")
+	set("dataset_name", given["--dataset-name"])
+	if values["dataset_name"] == "random" {
+		set("input_len", 1024.0)
+		set("output_len", 128.0)
+	}
+	set("input_len", given["--random-input-len"])
+	set("output_len", given["--random-output-len"])
+}
+
+// Flags are those of a command line with their values, as the script that makes the table reads them: a flag without a value is true,
+// "null" is absent, numbers but inf and nan are numbers. Only the first word behind a flag is its value.
+func Flags(words []string) map[string]any {
+	given := map[string]any{}
+	for i := 0; i < len(words); i++ {
+		name, value, joined := strings.Cut(words[i], "=")
+		if !strings.HasPrefix(name, "--") {
+			continue
+		}
+		switch {
+		case joined:
+			given[name] = coerce(value)
+		case i+1 < len(words) && !strings.HasPrefix(words[i+1], "--"):
+			i++
+			given[name] = coerce(words[i])
+		default:
+			given[name] = true
+		}
+		if given[name] == nil {
+			delete(given, name)
+		}
+	}
+	return given
+}
+
+// coerce reads a value of a command line.
+func coerce(text string) any {
+	switch strings.ToLower(text) {
+	case "null":
+		return nil
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	digits := strings.TrimLeft(text, "+-")
+	if len(text)-len(digits) <= 1 && digits != "" && digits != "." && strings.Trim(digits, "0123456789.") == "" && strings.Count(digits, ".") <= 1 && !strings.HasSuffix(digits, ".") {
+		if v, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(v, 0) {
+			return v
+		}
+	}
+	return text
+}
+
+// Sort puts rows in the order of the table: by kind, then by name.
+func Sort(rows []Row) {
+	order := []Kind{Latency, Throughput, Serving}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		if x, y := slices.Index(order, KindOf(a)), slices.Index(order, KindOf(b)); x != y {
+			return x - y
+		}
+		return strings.Compare(fmt.Sprint(a["Test name"]), fmt.Sprint(b["Test name"]))
+	})
+}
+
+// number reads a value as pandas does: texts that are no numbers are absent.
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, !math.IsNaN(v)
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	case string:
+		f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+		return f, (err == nil || math.IsInf(f, 0)) && !math.IsNaN(f)
+	}
+	return 0, false
+}

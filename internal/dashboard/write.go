@@ -1,0 +1,217 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"benchtop/internal/cli/argv"
+)
+
+// JSON writes the commands.
+func (c Commands) JSON(w io.Writer) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return out.Encode(c)
+}
+
+// Result is a result with the commands that made it.
+type Result struct {
+	Kind     Kind
+	Name     string // of its files, without endings; begins with the kind
+	JSON     []byte
+	Commands Commands
+}
+
+// About is what a result does not say of its measurement.
+type About struct {
+	Server string // the command of the server, "" for unknown
+	GPU    string // a name for each GPU, one per line; "" for unknown
+}
+
+// Unknown stands for a server's command that nothing tells. It has two words, as the reader of the commands expects.
+const Unknown = "vllm serve"
+
+// Own reads a result of benchtop or vLLM and makes its commands: of the client by the result, of the server by what is known.
+func Own(name string, raw []byte, a About) (Result, error) {
+	var result map[string]json.RawMessage
+	if err := json.Unmarshal(bytes.TrimSpace(raw), &result); err != nil {
+		return Result{}, fmt.Errorf("%w (%w)", errNoResult, err)
+	}
+	kind, err := kindOf(result)
+	if err != nil {
+		return Result{}, err
+	}
+	r := Result{Kind: kind, JSON: raw, Commands: Commands{GPU: a.GPU}}
+	var own struct {
+		Command []string
+		GPUs    struct{ Names []string }
+		Server  json.RawMessage
+	}
+	_ = json.Unmarshal(result["benchtop"], &own)
+	if r.Commands.GPU == "" {
+		r.Commands.GPU = strings.Join(own.GPUs.Names, "\n")
+	}
+	if r.Commands.GPU == "" {
+		r.Commands.GPU = "unknown"
+	}
+	client := clientLine(kind, own.Command, result)
+	switch kind {
+	case Serving:
+		r.Commands.Client = client
+		r.Commands.Server = serverLine(a.Server, result)
+		rate, users := scalar(result["request_rate"]), scalar(result["max_concurrency"])
+		if users == nil {
+			users = scalar(result["num_prompts"])
+		}
+		r.Name = fmt.Sprintf("%s_qps_%s_concurrency_%s", name, text(rate), text(users))
+	case Throughput:
+		r.Commands.Throughput, r.Name = client, name
+	case Latency:
+		r.Commands.Latency, r.Name = client, name
+	}
+	if !strings.HasPrefix(r.Name, string(kind)) {
+		r.Name = string(kind) + "_" + r.Name
+	}
+	r.Name = FileName(r.Name)
+	return r, nil
+}
+
+func text(v any) string {
+	if v == nil {
+		return "none"
+	}
+	if f, ok := v.(float64); ok {
+		return strings.TrimSuffix(fmt.Sprintf("%g", f), ".0")
+	}
+	return fmt.Sprint(v)
+}
+
+// shell are words as a line for a shell.
+func shell(words []string) string { return strings.Join(argv.ShellWords(words)[1:], " ") }
+
+// verbs are the commands of vLLM that make the kinds.
+var verbs = map[Kind]string{Serving: "serve", Throughput: "throughput", Latency: "latency"}
+
+// clientLine is the command of the client in vLLM's form. Flags that the table needs are there even where the result was made with their
+// defaults.
+func clientLine(kind Kind, command []string, result map[string]json.RawMessage) string {
+	words := []string{"vllm", "bench", verbs[kind]}
+	if len(command) > 0 {
+		words = append(words, command[1:]...)
+	}
+	if kind != Serving {
+		return shell(words)
+	}
+	values := map[string]any{}
+	ownValues(values, result)
+	given := Flags(words)
+	for _, f := range []struct{ flag, key string }{
+		{"--dataset-name", "dataset_name"}, {"--random-input-len", "input_len"}, {"--random-output-len", "output_len"}, {"--request-rate", "qps"},
+	} {
+		if v := values[f.key]; v != nil && given[f.flag] == nil {
+			words = append(words, f.flag, text(v))
+		}
+	}
+	return shell(words)
+}
+
+// serverLine is the command of the server. Parallel sizes that the result's own metadata tell are added.
+func serverLine(command string, result map[string]json.RawMessage) string {
+	if words, err := argv.Split(command); err != nil || len(words) < 2 {
+		command = strings.TrimSpace(Unknown + " " + text(scalar(result["model_id"])))
+		if scalar(result["model_id"]) == nil {
+			command = Unknown
+		}
+	}
+	words, _ := argv.Split(command)
+	given := Flags(words)
+	for _, f := range [][2]string{{"--tensor-parallel-size", "tensor_parallel_size"}, {"--pipeline-parallel-size", "pipeline_parallel_size"}} {
+		if v := scalar(result[f[1]]); v != nil && given[f[0]] == nil {
+			command += " " + f[0] + " " + shell([]string{text(v)})
+		}
+	}
+	return command
+}
+
+// WriteTable writes rows as the table of a folder, in its order.
+func WriteTable(w io.Writer, rows []Row) error {
+	Sort(rows)
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, row := range rows {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteByte('{')
+		first := true
+		for _, title := range Columns(KindOf(row)) {
+			v, ok := row[title]
+			if !ok {
+				continue
+			}
+			if !first {
+				b.WriteString(", ")
+			}
+			first = false
+			value, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, "%q: %s", title, value)
+		}
+		b.WriteByte('}')
+	}
+	b.WriteString("]\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// WriteMarkdown writes rows as a table in Markdown for each kind.
+func WriteMarkdown(w io.Writer, rows []Row) error {
+	Sort(rows)
+	var b strings.Builder
+	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ")
+	for _, kind := range []Kind{Latency, Throughput, Serving} {
+		var of []Row
+		for _, r := range rows {
+			if KindOf(r) == kind {
+				of = append(of, r)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		var titles []string
+		for _, title := range Columns(kind) {
+			for _, r := range of {
+				if _, ok := r[title]; ok {
+					titles = append(titles, title)
+					break
+				}
+			}
+		}
+		fmt.Fprintf(&b, "## %s tests\n\n| %s |\n|%s\n", strings.ToUpper(string(kind[:1]))+string(kind[1:]), strings.Join(titles, " | "), strings.Repeat(" --- |", len(titles)))
+		for _, r := range of {
+			var cells []string
+			for _, title := range titles {
+				v := r[title]
+				switch v := v.(type) {
+				case nil:
+					cells = append(cells, "")
+				case float64:
+					cells = append(cells, strings.TrimSuffix(fmt.Sprintf("%.6g", v), ".0"))
+				default:
+					cells = append(cells, escape.Replace(fmt.Sprint(v)))
+				}
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

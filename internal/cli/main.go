@@ -102,6 +102,7 @@ func commands() []command {
 		{"attach", "join a run that is on in another terminal", runAttach},
 		{"sweep", "run many benchmarks: servers and loads, compared and drawn", runSweep},
 		{"throughput", "measure how long a server takes for a whole set of requests", runThroughput},
+		{"latency", "measure how long a server takes for one batch, again and again", runLatency},
 		{"startup", "measure how long a server takes until it serves, with cold and warm caches", runStartup},
 		{"calibrate", "measure how much load this machine can time, and how exactly", runCalibrate},
 		{"metronome", "run a server that does no work, to measure clients against", runMetronome},
@@ -133,6 +134,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "-V", "--version", "version":
 		fmt.Fprintf(stdout, "benchtop %s\n", version())
 		return exitFine
+	case "forward", "mm-processor":
+		return env.fail(exitUsage, errors.New(inEngine[args[0]]))
 	case launch.GuardCommand:
 		return launch.Guard(args[1:], stdin, stdout, os.Stderr)
 	}
@@ -176,6 +179,14 @@ func version() string {
 		v = "(devel)"
 	}
 	return v
+}
+
+// inEngine are commands of vLLM's that measure inside the process of its engine, and what there is instead.
+var inEngine = map[string]string{
+	"forward": "forward: it times single forward passes on a GPU inside the engine's process, which a client of a server cannot see; " +
+		"'benchtop latency' times a whole batch, and 'benchtop serve --profile' runs the server's profiler",
+	"mm-processor": "mm-processor: the stages of preprocessing are known only inside the engine's process; " +
+		"'benchtop throughput --preset mm' times requests with images, and 'benchtop serve --dataset-name random-mm' their TTFT",
 }
 
 // noArguments is the error for a command that takes only flags.

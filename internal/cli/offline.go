@@ -33,6 +33,7 @@ type offlineOptions struct {
 	json         string
 	noDetokenize bool
 	others       []string // words for the server
+	hidden       []string // flags of serve that the command has not
 	printed      []string // before the measurement
 }
 
@@ -51,18 +52,22 @@ func (o *offlineOptions) begin(name, text string) *pflag.FlagSet {
 // note is printed before the measurement.
 func (o *offlineOptions) note(line string) { o.printed = append(o.printed, line) }
 
-// kept are the flags of a load that an offline benchmark has.
-var kept = []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout"}
+// whole has answers come in one piece.
+func (o *offlineOptions) whole() {
+	o.content.Preset = append(o.content.Preset, protocol.Field{Name: "stream", JSON: "false"}, protocol.Field{Name: "stream_options", JSON: "null"})
+}
 
-// narrow hides the flags of serve that set another load.
-func (o *offlineOptions) narrow() {
-	for _, group := range []string{"Load", "Several runs"} {
-		o.flags.Group(group).VisitAll(func(f *pflag.Flag) {
-			if !slices.Contains(kept, f.Name) {
-				f.Hidden = true
-			}
-		})
+// narrow hides the flags of serve but those of some groups and some others; parse refuses hidden ones.
+func (o *offlineOptions) narrow(groups []string, others ...string) {
+	for _, g := range groups {
+		o.flags.Group(g).VisitAll(func(f *pflag.Flag) { others = append(others, f.Name) })
 	}
+	o.flags.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(others, f.Name) {
+			f.Hidden = true
+			o.hidden = append(o.hidden, f.Name)
+		}
+	})
 }
 
 // setUnlessGiven sets a flag that the user has not.
@@ -75,10 +80,8 @@ func setUnlessGiven(all *pflag.FlagSet, name, value string) {
 // apply sets the sampling of the offline benchmarks, and the server.
 func (o *offlineOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 	command := strings.Fields(o.flags.Synopsis)[0]
-	for _, group := range []string{"Load", "Several runs"} {
-		o.flags.Group(group).VisitAll(func(f *pflag.Flag) {
-			p.BadIf(f.Hidden && f.Changed, "--%s: %s sends its requests at once; use 'benchtop serve' for another load", f.Name, command)
-		})
+	for _, name := range o.hidden {
+		p.BadIf(all.Changed(name), "--%s: not a flag of %s, which sends its requests at once; use 'benchtop serve' for another load", name, command)
 	}
 	for _, name := range []string{"temperature", "top-p"} {
 		setUnlessGiven(all, name, "1")

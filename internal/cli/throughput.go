@@ -16,7 +16,6 @@ import (
 	"benchtop/internal/run"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
-	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -66,7 +65,13 @@ func newThroughputOptions() *throughputOptions {
 		f.Lookup(name).Hidden = true
 	}
 	o.define()
-	o.narrow()
+	var groups []string
+	for _, g := range o.flags.Groups() {
+		if g != "Load" && g != "Several runs" {
+			groups = append(groups, g)
+		}
+	}
+	o.narrow(groups, "num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout")
 	o.serveOptions.preset = o.apply
 	return o
 }
@@ -74,13 +79,13 @@ func newThroughputOptions() *throughputOptions {
 // apply sets what the command and its presets fix, and checks its own flags.
 func (o *throughputOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 	p = append(p, o.offlineOptions.apply(all)...)
-	o.backend(all, &p)
 	p.OneOf("preset", o.mm, "", "mm")
 	if o.mm == "mm" {
 		for _, s := range [][2]string{{"dataset-name", "random-mm"}, {"backend", "openai-chat"}, {"num-prompts", "10"}, {"num-warmups", "1"}} {
 			setUnlessGiven(all, s[0], s[1])
 		}
 	}
+	o.backend(all, &p)
 	o.dataset(all)
 	p.BadIf(o.perRequest < 1, "--prompts-per-request %d: must be at least 1", o.perRequest)
 	p.BadIf(o.perRequest > 1 && all.Lookup("backend").Value.String() != "vllm" && all.Lookup("backend").Value.String() != "openai",
@@ -93,7 +98,7 @@ func (o *throughputOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 		p = append(p, o.adapters(all)...)
 	}
 	if !o.stream {
-		o.content.Preset = append(o.content.Preset, protocol.Field{Name: "stream", JSON: "false"}, protocol.Field{Name: "stream_options", JSON: "null"})
+		o.whole()
 	}
 	if o.async {
 		o.note("--async-engine has no effect: requests are sent one by one, as that engine gets them")
@@ -146,7 +151,9 @@ func (o *throughputOptions) dataset(all *pflag.FlagSet) {
 	for _, length := range []string{"input-len", "output-len"} {
 		if all.Changed(length) {
 			o.note(fmt.Sprintf("--%s has no effect on random prompts, as with vLLM; use --random-%[1]s", length))
-			_ = all.Set(length, all.Lookup(length).DefValue)
+			f := all.Lookup(length)
+			_ = f.Value.Set(f.DefValue)
+			f.Changed = false
 		}
 	}
 }

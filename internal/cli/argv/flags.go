@@ -38,6 +38,14 @@ func (f *Flags) Group(title string) *pflag.FlagSet {
 	return fs
 }
 
+// Groups are the headings, in the order of the help.
+func (f *Flags) Groups() (titles []string) {
+	for _, x := range f.groups {
+		titles = append(titles, x.title)
+	}
+	return titles
+}
+
 // All are the flags of all groups.
 func (f *Flags) All() *pflag.FlagSet {
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)

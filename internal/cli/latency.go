@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/datasets"
+	"benchtop/datasets/numpy"
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/server"
+	"benchtop/internal/offline"
+	"benchtop/internal/telemetry"
+	"benchtop/internal/usage"
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/shape"
+	"benchtop/metrics"
+)
+
+const latencyText = `
+Measures how long a server takes for one batch of prompts, again and again. Takes the flags of
+'vllm bench latency'.
+
+  benchtop latency --base-url http://127.0.0.1:8000 --batch-size 8 --input-len 32 --output-len 128
+  benchtop latency --model M --tensor-parallel-size 2
+
+With --base-url, --host or --port the server is one that runs. Otherwise flags that are not listed here, or
+--serve-cmd, start one: 'vllm serve M' with these flags, without prefix cache and in vLLM's development mode.
+With neither it is the server at 127.0.0.1:8000. Ctrl-C prints what was measured.`
+
+// latencyOptions are a batch and its iterations.
+type latencyOptions struct {
+	offlineOptions
+	batch, warmups, iters int
+	requests              string
+	align, stream         bool
+
+	inputLen, outputLen int // set by apply
+	beam                bool
+}
+
+func newLatencyOptions() *latencyOptions {
+	o := &latencyOptions{}
+	f := o.begin("latency", latencyText)
+	f.IntVar(&o.batch, "batch-size", 8, "prompts in the batch")
+	f.IntVar(&o.warmups, "num-iters-warmup", 10, "iterations before those that are measured")
+	f.IntVar(&o.iters, "num-iters", 30, "iterations that are measured")
+	f.StringVar(&o.requests, "requests", "list", "list: one request with a list of prompts; simultaneous: a request for each prompt")
+	f.BoolVar(&o.align, "align", false, "pause the server until it has the whole batch; vLLM needs VLLM_SERVER_DEV_MODE=1")
+	f.BoolVar(&o.stream, "stream", false, "stream the answers of simultaneous requests, for their TTFT and TPOT")
+	o.define()
+	o.narrow([]string{"Latency", "Server to start", "Server", "Requests", "Accepted without effect"},
+		"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout")
+	o.serveOptions.preset = o.apply
+	return o
+}
+
+// apply sets what the command fixes, and checks its own flags.
+func (o *latencyOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
+	if o.engine.serve == "" && len(o.others) > 0 && !slices.ContainsFunc(o.others, func(w string) bool { return strings.Contains(argv.Dashes(w), "enable-prefix-caching") }) {
+		o.others = append(o.others, "--no-enable-prefix-caching")
+	}
+	setUnlessGiven(all, "cache", "cold")
+	o.beam = all.Lookup("use-beam-search").Value.String() == "true"
+	if o.beam {
+		setUnlessGiven(all, "temperature", "0")
+	}
+	p = append(p, o.offlineOptions.apply(all)...)
+	setUnlessGiven(all, "backend", "vllm")
+	number := func(flag string, value int) int {
+		if all.Changed(flag) {
+			value, _ = strconv.Atoi(all.Lookup(flag).Value.String())
+		}
+		p.BadIf(value < 1 || value > 1<<24, "--%s %d: must be at least 1", flag, value)
+		return value
+	}
+	o.inputLen, o.outputLen = number("input-len", 32), number("output-len", 128)
+	p.BadIf(o.batch < 1 || o.batch > 1<<14, "--batch-size %d: must be from 1 to %d", o.batch, 1<<14)
+	p.BadIf(o.warmups < 0, "--num-iters-warmup %d: must not be negative", o.warmups)
+	p.BadIf(o.iters < 1 || o.iters > 1<<20, "--num-iters %d: must be at least 1", o.iters)
+	p.OneOf("requests", o.requests, "list", "simultaneous")
+	p.BadIf(o.stream && o.requests == "list", "--stream: the answers to a list come mixed; add --requests simultaneous")
+	p.BadIf(o.stream && o.beam, "--stream and --use-beam-search: a beam search is not streamed")
+	if o.beam {
+		o.content.Preset = append(o.content.Preset, protocol.Field{Name: "use_beam_search", JSON: "true"})
+	}
+	if !o.stream {
+		o.whole()
+	}
+	return p
+}
+
+func runLatency(env *environment, args []string) int {
+	o := newLatencyOptions()
+	if err := o.parse(env, args); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	if forms := o.server.Protocol.Traits().Forms; !forms.Overlap(datasets.AsTokenIDs) || !forms.Overlap(datasets.AsBatch) || !o.server.Protocol.Traits().Streams {
+		return env.fail(exitUsage, fmt.Errorf("--backend %s: the prompts are lists of token ids, which completions take; use --backend vllm", o.server.Backend))
+	}
+	telemetry.TuneMemory()
+	return env.failed(untilStopped(func(ctx context.Context) error { return o.measure(ctx, env) }))
+}
+
+// measure measures, and prints and saves the result. An error leaves what was measured before it.
+func (o *latencyOptions) measure(ctx context.Context, env *environment) (err error) {
+	stop, err := o.startServer(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	client := o.server.Target.Client()
+	m, err := o.findModel(ctx, env, client, o.server.Patience(env))
+	if err != nil {
+		return o.helped(err)
+	}
+	if m.Context > 0 && o.inputLen+o.outputLen > m.Context {
+		return usage.Errorf("--input-len %d and --output-len %d: the model's context is %d tokens", o.inputLen, o.outputLen, m.Context)
+	}
+	b := &batch{latencyOptions: o, env: env, model: m, draws: rand.New(rand.NewPCG(uint64(o.load.seed), 0)),
+		pauser: &offline.Pauser{Client: client, Base: o.server.Target.URL("")}}
+	b.result = offline.Latency{Model: m.Root, Batch: o.batch, List: o.requests == "list", Aligned: o.align, Server: o.about(), Command: o.command}
+	b.load = loadgen.Options{Model: m.ID, InputSource: metrics.TokensFromIDs}
+	o.server.Send(&b.load)
+	o.content.Send(&b.load, true, numpy.NewStreams(uint32(o.load.seed)).Python)
+	o.client.send(&b.load)
+	o.load.send(&b.load, shape.Arrivals{})
+	b.load.ProbeRate = 0
+	b.result.OneToken = oneToken(ctx, b.load)
+	failed := b.iterate(ctx)
+	if err := b.pauser.Resume(); err != nil {
+		env.warn([]string{err.Error()})
+	}
+	if len(b.result.Times) == 0 || o.server.Profile {
+		return failed
+	}
+	b.result.Interrupted = len(b.result.Times) < o.iters
+	slices.Sort(b.result.TTFT)
+	slices.Sort(b.result.TPOT)
+	if err := b.result.Text(env.stdout); err != nil {
+		return errors.Join(failed, err)
+	}
+	l := &b.result
+	return errors.Join(failed, o.write(func(w io.Writer) error { return l.JSON(w, version()) },
+		func(w io.Writer, file string) error { return l.PyTorch(w, o.arguments(), file) }))
+}
+
+// batch is a batch while it is measured.
+type batch struct {
+	*latencyOptions
+	env    *environment
+	model  server.Model
+	draws  *rand.Rand
+	load   loadgen.Options
+	pauser *offline.Pauser
+	turns  []datasets.Turn
+	result offline.Latency
+}
+
+// iterate warms up and measures, one iteration after the other. With --profile one iteration is profiled.
+func (b *batch) iterate(ctx context.Context) error {
+	progress := time.Now()
+	for i := range b.warmups + b.iters {
+		if i == b.warmups && b.server.Profile {
+			return b.profile(ctx)
+		}
+		took, err := b.once(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("iteration %d of %d: %w", i+1, b.warmups+b.iters, err)
+		}
+		if i >= b.warmups {
+			b.result.Times = append(b.result.Times, took)
+		}
+		if time.Since(progress) >= b.screen.progress {
+			progress = time.Now()
+			b.env.Tell(fmt.Sprintf("iteration %d of %d, %.4f s", i+1, b.warmups+b.iters, took.Seconds()))
+		}
+	}
+	return nil
+}
+
+// profile runs the server's profiler for one iteration.
+func (b *batch) profile(ctx context.Context) error {
+	base, client := b.server.Target.URL(""), b.server.Target.Client()
+	if err := telemetry.Profiler(ctx, client, base, "start"); err != nil {
+		return fmt.Errorf("--profile: %w", err)
+	}
+	_, err := b.once(ctx)
+	return errors.Join(err, telemetry.Profiler(context.WithoutCancel(ctx), client, base, "stop"))
+}
+
+// settled is how long a paused server gets to read a batch.
+const settled = 300 * time.Millisecond
+
+// once sends the batch and waits for all of it.
+func (b *batch) once(ctx context.Context) (time.Duration, error) {
+	if err := b.draw(); err != nil {
+		return 0, err
+	}
+	load := b.load
+	load.Start = time.Now()
+	from := time.Duration(0)
+	if b.align {
+		if err := b.pauser.Pause(ctx); err != nil {
+			return 0, fmt.Errorf("--align: %w", err)
+		}
+	}
+	done := make(chan []metrics.Request, 1)
+	go func() { done <- loadgen.Try(ctx, load, b.turns, 0) }()
+	if b.align {
+		select {
+		case <-ctx.Done():
+		case <-time.After(settled):
+		}
+		from = time.Since(load.Start)
+		if err := b.pauser.Resume(); err != nil {
+			return 0, err
+		}
+	}
+	all := <-done
+	for i := range all {
+		q := &all[i]
+		if !q.OK() {
+			return 0, fmt.Errorf("%s: %s", q.Failure, harmless(q.FailureText()))
+		}
+		b.result.Cached += q.CachedTokens
+		if want := b.outputLen * b.n * max(1, q.Inputs); q.OutputTokens != want {
+			return 0, fmt.Errorf("the server answered with %d tokens instead of %d; it must know ignore_eos", q.OutputTokens, want)
+		}
+		if b.stream {
+			b.result.TTFT, b.result.TPOT = append(b.result.TTFT, q.FirstChunk-max(q.Sent, from)), append(b.result.TPOT, q.TPOT())
+		}
+	}
+	return offline.LatencyOf(all, from), nil
+}
+
+// draw makes the prompts of an iteration: the same ones with a salt of their own where the server is vLLM, new ones where it is not, and
+// the same ones again with --cache as-is.
+func (b *batch) draw() error {
+	cold, salted := b.content.Cold(), b.model.Owner == "vllm"
+	if b.turns == nil {
+		b.turns = b.prompts()
+	}
+	switch {
+	case !cold:
+		b.result.Cold = ""
+		return nil
+	case !salted: // draws of a seed would be those of an earlier run
+		b.draws = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+		b.turns = b.prompts()
+		b.result.Cold = "new prompts in each iteration"
+		return nil
+	}
+	var err error
+	b.result.Cold = "a cache_salt for each iteration"
+	b.load.Salt, err = loadgen.NewSalt(loadgen.SaltField, nil)
+	return err
+}
+
+// vocabulary is that of vLLM's prompts, unless a flag says otherwise.
+const vocabulary = 10000
+
+// prompts draws a batch of token ids, uniformly from the vocabulary.
+func (b *batch) prompts() []datasets.Turn {
+	size := vocabulary
+	if f := b.flags.All().Lookup("vocab-size"); f.Changed {
+		size, _ = strconv.Atoi(f.Value.String())
+	}
+	all := make([]datasets.Turn, b.batch)
+	for i := range all {
+		ids := make([]int, b.inputLen)
+		for k := range ids {
+			ids[k] = b.draws.IntN(max(1, size))
+		}
+		all[i] = datasets.Turn{TokenIDs: ids, InputTokens: len(ids), MaxTokens: b.outputLen}
+	}
+	if b.requests == "list" {
+		return []datasets.Turn{{Batch: all, InputTokens: b.inputLen * b.latencyOptions.batch, MaxTokens: b.outputLen}}
+	}
+	return all
+}

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/offline"
+	"benchtop/internal/simulator"
+	"benchtop/internal/simulator/simtest"
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/shape"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// waves is a server whose time for a set of equal requests is known: batches of so many, all in step.
+func waves(batch int) simulator.Profile {
+	p := simulator.Defaults()
+	p.MaxSequences, p.MaxBatchedTokens, p.ContextToken, p.PrefixCache = batch, 8192, 0, false
+	return p
+}
+
+// took is the time of a batch by the profile: one step for its prompts, then a step for each further token.
+func took(p simulator.Profile, batch, input, output int) time.Duration {
+	first := p.StepBase + time.Duration(batch*input)*p.PrefillToken
+	return first + time.Duration(output-1)*(p.StepBase+time.Duration(batch)*p.DecodeSequence)
+}
+
+func inMemory(t *testing.T, p simulator.Profile) (o loadgen.Options, stop func()) {
+	t.Helper()
+	dial, stop := simtest.Serve(t, p)
+	to, err := target.New(target.Options{BaseURL: "http://simulated", Dial: dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o = loadgen.Defaults()
+	o.Target, o.Model, o.Pacer, o.Start, o.InputSource = to, p.Model, "timer", time.Now(), metrics.TokensFromIDs
+	for _, f := range [][2]string{{"ignore_eos", "true"}, {"stream", "false"}, {"stream_options", "null"}} {
+		o.Extra = append(o.Extra, protocol.Field{Name: f[0], JSON: f[1]})
+	}
+	return o, stop
+}
+
+// The throughput of a server is its capacity: 20 batches of 16 requests, one after the other.
+func TestThroughputIsCapacity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const batch, n, input, output = 16, 320, 100, 32
+		p := waves(batch)
+		o, stop := inMemory(t, p)
+		o.Schedule = shape.Immediately()
+		span := &offline.Spanned{Requests: n}
+		engine, err := loadgen.New(o, span)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := engine.Run(t.Context(), random(t, n, input, output)()); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		got := offline.ThroughputOf(&metrics.Report{Inputs: n, InputTokens: n * input, OutputTokens: n * output}, span.Span(), metrics.Never)
+		want := n / batch * took(p, batch, input, output)
+		if off := math.Abs(got.Elapsed.Seconds()/want.Seconds() - 1); off > 0.02 {
+			t.Errorf("%s for all requests, want %s: %.2f %% off", got.Elapsed, want, 100*off)
+		}
+	})
+}
+
+// A list of prompts takes what the profile says of the batch, exactly.
+func TestLatencyOfBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const batch, input, output = 8, 32, 20
+		p := waves(batch)
+		o, stop := inMemory(t, p)
+		list := datasets.Turn{MaxTokens: output, InputTokens: batch * input}
+		for i := range batch {
+			ids := make([]int, input)
+			for k := range ids {
+				ids[k] = 1000 + i*input + k
+			}
+			list.Batch = append(list.Batch, datasets.Turn{TokenIDs: ids, InputTokens: input, MaxTokens: output})
+		}
+		all := loadgen.Try(t.Context(), o, []datasets.Turn{list}, 1)
+		stop()
+		if !all[0].OK() || all[0].OutputTokens != batch*output || all[0].InputTokens != batch*input {
+			t.Fatalf("%+v", all[0])
+		}
+		if got, want := offline.LatencyOf(all, 0), took(p, batch, input, output).Round(time.Microsecond); got != want {
+			t.Errorf("%s for the batch, want %s", got, want)
+		}
+	})
+}
+
+// A server that was paused is resumed, whatever becomes of the run, and a server that cannot be paused is refused.
+func TestPrequeue(t *testing.T) {
+	url := simulated(t, nil)
+	args := []string{"throughput", "--base-url", url, "--num-prompts", "20", "--random-input-len", "20", "--random-output-len", "4", "--prequeue-requests"}
+	benchtop(args...).expect(t, exitFine, "Of it after the pause:", "Total num output tokens:  80")
+	resumed(t, url)
+	pauser := &offline.Pauser{Client: http.DefaultClient, Base: url}
+	if err := pauser.Pause(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := pauser.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	resumed(t, url)
+	bare := httptest.NewServer(http.NotFoundHandler())
+	defer bare.Close()
+	pauser = &offline.Pauser{Client: http.DefaultClient, Base: bare.URL}
+	if err := pauser.Pause(context.Background()); err != offline.ErrNoPause {
+		t.Errorf("a server without pause: %v", err)
+	}
+}
+
+func resumed(t *testing.T, url string) {
+	t.Helper()
+	answer, err := http.Get(url + "/is_paused")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var paused struct {
+		Paused bool `json:"is_paused"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&paused); err != nil || paused.Paused {
+		t.Errorf("the server is paused: %v, %v", paused.Paused, err)
+	}
+}
+
+// Results have vLLM's keys first, in its order, and figures that agree with each other.
+func TestOfflineResults(t *testing.T) {
+	url, dir := simulated(t, nil), t.TempDir()
+	t.Setenv(pytorchVariable, "1")
+	benchtop("throughput", "--base-url", url, "--num-prompts", "30", "--random-input-len", "20", "--random-output-len", "4", "--prompts-per-request", "10", "--n", "2",
+		"--output-json", filepath.Join(dir, "throughput.json")).expect(t, exitFine, "Total num prompt tokens:  600", "Total num output tokens:  240")
+	benchtop("latency", "--base-url", url, "--num-iters", "5", "--num-iters-warmup", "1", "--batch-size", "3", "--output-len", "4",
+		"--output-json", filepath.Join(dir, "latency.json")).expect(t, exitFine, "50% percentile latency: ", "Prefix cache: no hits")
+	for name, keys := range map[string]string{
+		"throughput": "model_id elapsed_time num_requests total_num_tokens requests_per_second tokens_per_second benchtop",
+		"latency":    "model_id avg_latency latencies percentiles benchtop",
+	} {
+		raw, err := os.ReadFile(filepath.Join(dir, name+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, m := range regexp.MustCompile(`(?m)^    "(\w+)":`).FindAllStringSubmatch(string(raw), -1) {
+			got = append(got, m[1])
+		}
+		if strings.Join(got, " ") != keys {
+			t.Errorf("%s: keys %s, want %s", name, got, keys)
+		}
+		if records, err := os.ReadFile(filepath.Join(dir, name+".pytorch.json")); err != nil || !strings.Contains(string(records), `"benchmark_values"`) {
+			t.Errorf("%s in PyTorch's form: %v", name, err)
+		}
+	}
+	var r struct {
+		Elapsed  float64 `json:"elapsed_time"`
+		Requests int     `json:"num_requests"`
+		Tokens   int     `json:"total_num_tokens"`
+		Rate     float64 `json:"requests_per_second"`
+	}
+	raw, _ := os.ReadFile(filepath.Join(dir, "throughput.json"))
+	if err := json.Unmarshal(raw, &r); err != nil || r.Requests != 30 || r.Tokens != 840 || math.Abs(r.Rate*r.Elapsed-30) > 1e-9 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Wrong usage of the offline benchmarks is told at once; what vLLM ignores is said.
+func TestOfflineUsage(t *testing.T) {
+	for args, want := range map[string][]string{
+		"throughput --backend hf --n 0 --prompts-per-request 0 --request-rate 3 --output-json no/such/x.json": {
+			"--backend hf: it runs in the client's process", "--n 0: must be", "--prompts-per-request 0:", "--request-rate: not a flag of throughput", "there is no directory no/such"},
+		"throughput --base-url http://127.0.0.1:9 --serve-cmd x":      {"--serve-cmd and --base-url"},
+		"throughput --tensor-parallel-size 2":                         {"no server: name a model with --model"},
+		"throughput --base-url http://127.0.0.1:9 --lora-path a":      {"--lora-path: a server has its adapters under names"},
+		"throughput --backend vllm-chat --prompts-per-request 2":      {"chat takes one prompt per request"},
+		"latency --batch-size 0 --num-iters 0 --dataset-name random":  {"--batch-size 0:", "--num-iters 0:", "--dataset-name: not a flag of latency"},
+		"latency --backend openai-chat --base-url http://127.0.0.1:9": {"--backend openai-chat: the prompts are lists of token ids"},
+		"latency --stream": {"--stream: the answers to a list come mixed"},
+		"bench forward":    {"forward: it times single forward passes"},
+		"mm-processor":     {"mm-processor: the stages of preprocessing"},
+	} {
+		benchtop(strings.Fields(args)...).expect(t, exitUsage, want...)
+	}
+	url := simulated(t, nil)
+	benchtop("throughput", "--base-url", url, "--num-prompts", "3", "--output-len", "9", "--random-output-len", "2", "--tensor-parallel-size", "2").expect(t, exitFine,
+		"the data set is random instead of sharegpt", "--output-len has no effect on random prompts", "--tensor-parallel-size 2: no effect, since the server runs already", "Total num output tokens:  6")
+}
+
+// Words of a command line are parted into own flags and those of another program.
+func TestPart(t *testing.T) {
+	flags := newThroughputOptions().flags.All()
+	for line, want := range map[string]string{
+		"--model m --tensor-parallel-size 2 --num-prompts 3": "--model m --num-prompts 3 | --tensor-parallel-size 2",
+		"-tp 2 --seed=4 --enforce-eager":                     "--seed=4 | -tp 2 --enforce-eager",
+		"--goodput ttft:1 tpot:2 --dtype half x":             "--goodput ttft:1 tpot:2 | --dtype half x",
+		"--num_prompts 3 --help":                             "--num_prompts 3 --help | ",
+	} {
+		own, others := argv.Part(flags, strings.Fields(line))
+		if got := strings.Join(own, " ") + " | " + strings.Join(others, " "); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}

@@ -45,14 +45,18 @@ func (l *Latency) statistic() (mean float64, percentiles []export.Arg) {
 	return mean, percentiles
 }
 
-// percentile is linear between order statistics.
+// percentile is linear between order statistics, to the last bit as numpy rounds it.
 func percentile(sorted []float64, p float64) float64 {
 	at := p / 100 * float64(len(sorted)-1)
 	i := int(at)
 	if i+1 >= len(sorted) {
 		return sorted[len(sorted)-1]
 	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+	share, gap := at-float64(i), sorted[i+1]-sorted[i]
+	if share >= 0.5 {
+		return sorted[i+1] - gap*(1-share)
+	}
+	return sorted[i] + gap*share
 }
 
 // JSON writes the result with vLLM's keys, and all else below "benchtop". There is at least one iteration.

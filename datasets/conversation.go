@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"benchtop/datasets/chattemplate"
@@ -50,6 +51,27 @@ type Turn struct {
 	Class string
 	// Overrides is an object whose members replace those of the request body, also those that the user set; nil for none.
 	Overrides json.RawMessage
+	// Headers are header fields of this request alone, names and values; those of the run with the same name give way.
+	Headers [][2]string
+}
+
+// AddClass puts the request into a class besides those that it has.
+func (t *Turn) AddClass(name string) {
+	if t.Class != "" {
+		name = t.Class + ", " + name
+	}
+	t.Class = name
+}
+
+// AddField adds a member to the request's body. value is JSON.
+func (t *Turn) AddField(name, value string) {
+	body := strings.TrimSpace(string(t.Overrides))
+	if body = strings.TrimSuffix(body, "}"); body == "" || body == "{" {
+		body = "{"
+	} else {
+		body += ", "
+	}
+	t.Overrides = json.RawMessage(body + string(jsonscan.Quote(name)) + ": " + value + "}")
 }
 
 // Source yields conversations until io.EOF. One goroutine uses it. A source that is an io.Closer is closed when no more is taken from it.

@@ -29,7 +29,8 @@ type exchange struct {
 	reader     protocol.Reader
 	emit       func(name, data []byte) error // x.event, made once
 
-	request          *[]byte // the body, until an answer begins
+	request          *[]byte     // the body, until an answer begins
+	headers          [][2]string // of this request alone
 	text             []byte
 	textPart         bool          // the output has more than the text
 	deadline         time.Time     // of the whole request
@@ -72,7 +73,7 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 func (x *exchange) perform(turn *datasets.Turn) {
 	e, q := x.engine, x.q
 	from := e.clock.Now()
-	x.request = e.buffer()
+	x.request, x.headers = e.buffer(), turn.Headers
 	var err error
 	*x.request, err = e.encoder.body(*x.request, q.Model, q.ID, turn)
 	q.Encode = e.clock.Now() - from
@@ -136,7 +137,7 @@ func (x *exchange) send() {
 func (x *exchange) ask(c *conn.Conn) error {
 	e, q := x.engine, x.q
 	wire := e.buffer()
-	*wire = append(x.server.header.Append(*wire, q.ID, len(*x.request)), *x.request...)
+	*wire = append(x.server.header.Append(*wire, q.ID, len(*x.request), x.headers...), *x.request...)
 	sent, err := c.Send(*wire, x.deadline)
 	e.buffers.Put(wire)
 	if q.Sent == metrics.Never && sent != metrics.Never {

@@ -76,6 +76,8 @@ type Report struct {
 	GPUs   *GPUReport
 	// Servers are the shares of several servers in the load, in the order of the plan; nil with one server.
 	Servers []ServerShare
+	// Classes are those of the requests; nil where they have none.
+	Classes []ClassShare
 	// Split divides the time to the first chunk.
 	Split TTFTSplit
 	// Steered counts the settings of the load during the run: above 0 the load was not that of the plan.

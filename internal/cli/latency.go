@@ -58,8 +58,11 @@ func newLatencyOptions() *latencyOptions {
 	f.BoolVar(&o.align, "align", false, "pause the server until it has the whole batch; vLLM needs VLLM_SERVER_DEV_MODE=1")
 	f.BoolVar(&o.stream, "stream", false, "stream the answers of simultaneous requests, for their TTFT and TPOT")
 	o.define()
-	o.narrow([]string{"Latency", "Server to start", "Server", "Requests", "Accepted without effect"},
-		"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout")
+	headings := []string{"Latency", "Server to start", "Server", "Requests", "Accepted without effect"}
+	others := []string{"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout", "progress"}
+	o.flags.Keep(func(heading, name string) bool {
+		return slices.Contains(headings, heading) && !strings.HasPrefix(name, "priorit") || slices.Contains(others, name)
+	})
 	o.serveOptions.preset = o.apply
 	return o
 }

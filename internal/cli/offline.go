@@ -33,7 +33,6 @@ type offlineOptions struct {
 	json         string
 	noDetokenize bool
 	others       []string // words for the server
-	hidden       []string // flags of serve that the command has not
 	printed      []string // before the measurement
 }
 
@@ -57,19 +56,6 @@ func (o *offlineOptions) whole() {
 	o.content.Preset = append(o.content.Preset, protocol.Field{Name: "stream", JSON: "false"}, protocol.Field{Name: "stream_options", JSON: "null"})
 }
 
-// narrow hides the flags of serve but those of some groups and some others; parse refuses hidden ones.
-func (o *offlineOptions) narrow(groups []string, others ...string) {
-	for _, g := range groups {
-		o.flags.Group(g).VisitAll(func(f *pflag.Flag) { others = append(others, f.Name) })
-	}
-	o.flags.VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(others, f.Name) {
-			f.Hidden = true
-			o.hidden = append(o.hidden, f.Name)
-		}
-	})
-}
-
 // setUnlessGiven sets a flag that the user has not.
 func setUnlessGiven(all *pflag.FlagSet, name, value string) {
 	if !all.Changed(name) {
@@ -79,10 +65,6 @@ func setUnlessGiven(all *pflag.FlagSet, name, value string) {
 
 // apply sets the sampling of the offline benchmarks, and the server.
 func (o *offlineOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
-	command := strings.Fields(o.flags.Synopsis)[0]
-	for _, name := range o.hidden {
-		p.BadIf(all.Changed(name), "--%s: not a flag of %s, which sends its requests at once; use 'benchtop serve' for another load", name, command)
-	}
 	for _, name := range []string{"temperature", "top-p"} {
 		setUnlessGiven(all, name, "1")
 	}
@@ -152,7 +134,7 @@ func (o *offlineOptions) parse(env *environment, args []string) error {
 		return err
 	}
 	o.save.Unasked = isTerminal(env.stdout)
-	o.command = argv.HideSecrets(append(strings.Fields(o.flags.Synopsis)[:1], launch.Hide(args)...), o.server.Secrets())
+	o.command = argv.HideSecrets(append([]string{o.flags.Command()}, launch.Hide(args)...), o.server.Secrets())
 	for _, line := range o.printed {
 		env.say(line)
 	}

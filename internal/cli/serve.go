@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -122,6 +121,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	if o.load.selfTimed {
 		times = drawn.Times
 	}
+	drawn.Prioritize(o.content.Priorities, o.content.PriorityHeader, o.load.seed)
 	if o.perRequest > 1 {
 		drawn.Group(o.perRequest)
 	}
@@ -350,7 +350,7 @@ func (o *serveOptions) parse(args []string) error {
 	problems = append(problems, o.points.check()...)
 	problems = append(problems, o.points.apply(all)...)
 	o.points.name(&o.save)
-	problems.BadIf(len(rest) > 0, "%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one", strings.Fields(o.flags.Synopsis)[0], rest)
+	problems.BadIf(len(rest) > 0, "%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one", o.flags.Command(), rest)
 	problems = append(problems, o.server.Check()...)
 	o.client.unstamped = o.server.Target != nil && o.server.Target.Local() && len(o.server.Others) == 0
 	o.load.allRows = o.prompts.Needs().AllRows
@@ -362,7 +362,7 @@ func (o *serveOptions) parse(args []string) error {
 	o.report.add(o.points.extra)
 	problems = append(problems, o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check())
 	problems.BadIf(o.screen.onHangup == hangupContinue && o.save.Never, "--on-hangup continue with --no-save: the result would be lost")
-	o.command = argv.HideSecrets(append(strings.Fields(o.flags.Synopsis)[:1], args...), o.server.Secrets())
+	o.command = argv.HideSecrets(append([]string{o.flags.Command()}, args...), o.server.Secrets())
 	o.notes = slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all), o.content.Notes)
 	return errors.Join(problems...)
 }

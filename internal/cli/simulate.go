@@ -12,6 +12,7 @@ import (
 
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/simulator"
+	"benchtop/internal/usage"
 )
 
 const simulateText = `
@@ -67,6 +68,7 @@ func runSimulate(env *environment, args []string) int {
 	specAcceptance := fs.Float64("spec-acceptance", simulator.Defaults().SpecAcceptance,
 		"probability that a draft token is accepted, if those before it were")
 	noPrefixCache := fs.Bool("no-prefix-cache", false, "disable the prefix cache: compute every prompt in full")
+	policy := fs.String("scheduling-policy", "fcfs", "order of waiting requests: fcfs, or priority, which begins with the lowest")
 	requestMetrics := fs.Bool("request-metrics", false,
 		"return queue and compute times with each answer, as vLLM does with --enable-per-request-metrics")
 	var faults []simulator.Fault
@@ -75,6 +77,8 @@ func runSimulate(env *environment, args []string) int {
 	given := flags.All()
 	rest, err := env.parse(&flags, args)
 	p, profileErr := simulator.Named(*profile)
+	var problems usage.Problems
+	problems.OneOf("scheduling-policy", *policy, "fcfs", "priority")
 	if profileErr != nil {
 		profileErr = fmt.Errorf("--profile %s: %w", *profile, profileErr)
 	} else {
@@ -84,11 +88,12 @@ func runSimulate(env *environment, args []string) int {
 		if given.Changed("spec-acceptance") {
 			p.SpecAcceptance = *specAcceptance
 		}
+		p.Prioritized = *policy == "priority"
 		p.PrefixCache, p.RequestMetrics, p.Faults = !*noPrefixCache, *requestMetrics, faults
 		p.Seed, p.Model, p.Adapters = uint64(*seed), cmp.Or(*model, p.Model), adapters
 		profileErr = p.Validate()
 	}
-	if err := errors.Join(err, profileErr, noArguments("simulate", rest)); err != nil {
+	if err := errors.Join(err, errors.Join(problems...), profileErr, noArguments("simulate", rest)); err != nil {
 		return env.fail(exitUsage, err)
 	}
 	s := simulator.New(p)

@@ -65,13 +65,10 @@ func newThroughputOptions() *throughputOptions {
 		f.Lookup(name).Hidden = true
 	}
 	o.define()
-	var groups []string
-	for _, g := range o.flags.Groups() {
-		if g != "Load" && g != "Several runs" {
-			groups = append(groups, g)
-		}
-	}
-	o.narrow(groups, "num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout")
+	others := []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout"}
+	o.flags.Keep(func(heading, name string) bool {
+		return heading != "Load" && heading != "Several runs" || slices.Contains(others, name)
+	})
 	o.serveOptions.preset = o.apply
 	return o
 }

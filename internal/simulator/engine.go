@@ -193,7 +193,7 @@ func (e *engine) begin(start time.Time) (plan, time.Duration) {
 	slices.SortStableFunc(arrived, func(a, b *sequence) int {
 		return cmp.Or(a.arrived.Compare(b.arrived), cmp.Compare(a.key, b.key))
 	})
-	e.sched.waiting = append(e.sched.waiting, arrived...)
+	e.sched.queue(arrived)
 	e.pending = slices.Delete(e.pending, 0, n)
 
 	if e.aborts {

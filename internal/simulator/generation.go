@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -39,6 +40,15 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	if err := p.check(); err != nil {
 		return nil, err
 	}
+	if header := r.Header.Get("X-Vllm-Priority"); header != "" {
+		var err error
+		if p.Priority, err = strconv.Atoi(header); err != nil {
+			return nil, badRequest("priority", "X-Vllm-Priority %q is no integer.", header)
+		}
+	}
+	if p.Priority != 0 && !s.profile.Prioritized {
+		return nil, badRequest("priority", "Got priority %d but Priority scheduling is not enabled.", p.Priority)
+	}
 	room, err := s.outputLimit(len(prompt), maxTokens)
 	if err != nil {
 		return nil, err
@@ -53,7 +63,7 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	key := fingerprint(prompt, adapter, p.Seed)
 	limit, reason, text := s.answer(key, room, p)
 	seq := newSequence(len(prompt), limit, reason, key)
-	seq.pooled = p.pooled
+	seq.pooled, seq.priority = p.pooled, p.Priority
 	if s.profile.PrefixCache {
 		_, _, again := s.answer(key, room, p) // a second copy for the engine
 		seq.names = newBlockNames(s.profile.BlockSize, adapter+"\n"+p.salt(), prompt, again)
@@ -179,6 +189,7 @@ type sampling struct {
 	IgnoreEOS      bool           `json:"ignore_eos"`
 	Seed           int64          `json:"seed"` // asks for another answer to the same prompt
 	ReturnTokenIDs bool           `json:"return_token_ids"`
+	Priority       int            `json:"priority"`   // lower is more urgent
 	CacheSalt      *string        `json:"cache_salt"` // requests with another one share no cache with this
 	Temperature    *float64       `json:"temperature"`
 

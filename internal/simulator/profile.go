@@ -32,6 +32,8 @@ type Profile struct {
 
 	// StepBase is the cost of every step: reading the weights once, and the launch.
 	StepBase time.Duration
+	// Prioritized: sequences of lower priority go first, as with vLLM's --scheduling-policy priority.
+	Prioritized bool
 	// PrefillToken is added for each prompt token computed in the step.
 	PrefillToken time.Duration
 	// DecodeSequence is added for each sequence that decodes in the step.

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -39,6 +40,16 @@ func (p *plan) add(s share, l load) {
 
 func newScheduler(p Profile) *scheduler {
 	return &scheduler{profile: p, pool: newBlockPool(p.BlockSize, p.Blocks)}
+}
+
+// queue takes sequences that arrived, in their order.
+func (s *scheduler) queue(arrived []*sequence) {
+	s.waiting = append(s.waiting, arrived...)
+	if s.profile.Prioritized {
+		slices.SortStableFunc(s.waiting, func(a, b *sequence) int {
+			return cmp.Or(cmp.Compare(a.priority, b.priority), a.arrived.Compare(b.arrived))
+		})
+	}
 }
 
 // plan hands out the tokens of the next step: first one to each sequence that decodes, then what is left to prefills under
@@ -136,11 +147,12 @@ func (s *scheduler) drop(gone func(*sequence) bool) {
 // A step computes some of the pending tokens; when none is left, it has produced one more. Prefill, decode and the second
 // prefill after a preemption are therefore one rule. The submitter reads prompt, limit and out only; all else is the engine's.
 type sequence struct {
-	prompt int    // tokens, at least 1
-	limit  int    // tokens to generate, at least 1
-	pooled bool   // its one token marks the end of the prompt's computation
-	reason string // why it ends after limit tokens: "length" or "stop"
-	key    uint64 // orders sequences that arrive at the same moment
+	prompt   int    // tokens, at least 1
+	limit    int    // tokens to generate, at least 1
+	pooled   bool   // its one token marks the end of the prompt's computation
+	reason   string // why it ends after limit tokens: "length" or "stop"
+	priority int    // lower is more urgent, where the server heeds it
+	key      uint64 // orders sequences that arrive at the same moment
 
 	known    int         // prompt and generated tokens
 	computed int         // those whose keys and values are in the cache

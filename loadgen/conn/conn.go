@@ -95,13 +95,16 @@ func NewHeader(t *target.Target, endpoint, contentType string, further ...[2]str
 	return &h
 }
 
-// Append appends the header of a request to dst. length is that of its body.
-func (h *Header) Append(dst []byte, id string, length int) []byte {
+// Append appends the header of a request to dst, with fields of its own, which replace those of the same name. length is that of its body.
+func (h *Header) Append(dst []byte, id string, length int, own ...[2]string) []byte {
 	q := fasthttp.AcquireRequest()
 	defer fasthttp.ReleaseRequest(q)
 	h.all.CopyTo(&q.Header)
 	if id != "" {
 		q.Header.Set("X-Request-Id", id)
+	}
+	for _, f := range own {
+		q.Header.Set(f[0], f[1])
 	}
 	q.Header.SetContentLength(length)
 	return q.Header.AppendBytes(dst)

@@ -11,8 +11,8 @@ import (
 // framing headers belong to the HTTP layer.
 var framing = []string{"Content-Length", "Transfer-Encoding", "Trailer", "Upgrade"}
 
-// checkHeader reports every header that cannot be sent. The errors name a header and never its value.
-func checkHeader(h http.Header) error {
+// CheckHeader reports every header that cannot be sent. The errors name a header and never its value.
+func CheckHeader(h http.Header) error {
 	var problems []error
 	for name, values := range h {
 		switch good := tokenPrefix(name); {

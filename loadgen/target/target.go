@@ -67,7 +67,7 @@ func New(o Options) (*Target, error) {
 	if !isValue(o.APIKey) {
 		return nil, errors.New("API key: it has a character that cannot be sent, such as a line break")
 	}
-	if err := checkHeader(o.Header); err != nil {
+	if err := CheckHeader(o.Header); err != nil {
 		return nil, err
 	}
 	if o.APIKey != "" {

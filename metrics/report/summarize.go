@@ -43,6 +43,7 @@ type summary struct {
 	levels                saturation.Levels
 	steps                 rateSteps
 	servers               serverShares
+	classes               classShares
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
 	vllmTTFT              metrics.Sample // as vLLM 0.33 counts chunks
@@ -79,7 +80,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	s.line = metrics.Timeline{Plan: plan, SLO: slo}
 	s.samples = samplesOf(run.Server)
 	s.steps = newRateSteps(plan, seen.sets)
-	s.servers = newServerShares(plan)
+	s.servers, s.classes = newServerShares(plan), classShares{}
 	s.levels = saturation.New(plan, slo, seen.sets, seen.scheduled, r.Ended, saturation.Scratch{})
 	return s
 }
@@ -109,6 +110,7 @@ func (s *summary) add(q *metrics.Request) {
 		return
 	}
 	s.servers.add(&r.Plan, q)
+	s.classes.add(q, r.Objectives)
 	row := metrics.Row{Index: q.Index, SlotWait: max(0, q.SlotWait()).Seconds()}
 	if q.OK() {
 		row.Latency = q.E2EL().Seconds()
@@ -190,6 +192,7 @@ func (s *summary) finish() {
 	slices.SortFunc(r.Details, metrics.ByIndex)
 	slices.SortFunc(r.FailedRequests, byIndex)
 	r.RateSteps, r.Servers = s.steps.list(), s.servers.report(&r.Plan, r.Duration)
+	r.Classes = s.classes.report(&r.Plan, r.Duration)
 	s.levels.Client = s.line.Client.Seconds
 	r.Levels, r.Answer = s.levels.Judge()
 	r.Lengths = s.lengths.Lengths()

@@ -19,6 +19,7 @@ import (
 type Flags struct {
 	Synopsis, Text string
 	groups         []group
+	refused        map[string]bool // flags of other commands that this one sets by itself
 }
 
 // group is a part of a command's flags under a heading of its help.
@@ -38,12 +39,18 @@ func (f *Flags) Group(title string) *pflag.FlagSet {
 	return fs
 }
 
-// Groups are the headings, in the order of the help.
-func (f *Flags) Groups() (titles []string) {
+// Command is the name of the command.
+func (f *Flags) Command() string {
+	name, _, _ := strings.Cut(f.Synopsis, " ")
+	return name
+}
+
+// Keep leaves the flags for which keep is true to the user. The program may set the others; Parse refuses them and no help shows them.
+func (f *Flags) Keep(keep func(heading, name string) bool) {
+	f.refused = map[string]bool{}
 	for _, x := range f.groups {
-		titles = append(titles, x.title)
+		x.flags.VisitAll(func(flag *pflag.Flag) { f.refused[flag.Name] = !keep(x.title, flag.Name) })
 	}
-	return titles
 }
 
 // All are the flags of all groups.
@@ -64,11 +71,16 @@ func (f *Flags) VisitAll(visit func(*pflag.Flag)) {
 
 // Parse reads a command line by the rules of parse. A Help error prints the help of these flags.
 func (f *Flags) Parse(args []string) (rest, warnings []string, err error) {
-	rest, warnings, err = parse(f.All(), args)
+	all := f.All()
+	rest, warnings, err = parse(all, args)
 	if asked, ok := errors.AsType[Help](err); ok {
-		err = Help{asked.Word, f}
+		return rest, warnings, Help{asked.Word, f}
 	}
-	return rest, warnings, err
+	var problems usage.Problems
+	all.Visit(func(x *pflag.Flag) {
+		problems.BadIf(f.refused[x.Name], "--%s: not a flag of %s; use 'benchtop serve' for another load", x.Name, f.Command())
+	})
+	return rest, warnings, errors.Join(append(problems, err)...)
 }
 
 // Help is the error of a command line that asks for help, in full or about a word.
@@ -87,18 +99,18 @@ func (h Help) Print(w io.Writer) {
 	filter = strings.ToLower(strings.TrimSpace(filter))
 	if filter == "" || filter == "all" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(f.Text))
-		writeGroups(w, f.groups, func(x *pflag.Flag) bool { return filter == "all" || !x.Hidden })
+		f.writeGroups(w, f.groups, func(x *pflag.Flag) bool { return filter == "all" || !x.Hidden })
 		return
 	}
 	var titles []string
 	for i, x := range f.groups {
 		if titles = append(titles, x.title); strings.ToLower(x.title) == filter {
-			writeGroups(w, f.groups[i:i+1], func(*pflag.Flag) bool { return true })
+			f.writeGroups(w, f.groups[i:i+1], func(*pflag.Flag) bool { return true })
 			return
 		}
 	}
 	name := Dashes(strings.TrimLeft(filter, "-"))
-	found := writeGroups(w, f.groups, func(x *pflag.Flag) bool {
+	found := f.writeGroups(w, f.groups, func(x *pflag.Flag) bool {
 		return name != "" && strings.Contains(x.Name, name) || strings.Contains(strings.ToLower(x.Usage), filter)
 	})
 	if !found {
@@ -108,14 +120,14 @@ func (h Help) Print(w io.Writer) {
 }
 
 // writeGroups writes the flags to show, under their headings, and reports whether there are any.
-func writeGroups(w io.Writer, groups []group, show func(*pflag.Flag) bool) (any bool) {
+func (f *Flags) writeGroups(w io.Writer, groups []group, show func(*pflag.Flag) bool) (any bool) {
 	const width = 100
 	for _, x := range groups {
 		shown := pflag.NewFlagSet(x.title, pflag.ContinueOnError)
 		shown.SortFlags = false
-		x.flags.VisitAll(func(f *pflag.Flag) {
-			if show(f) {
-				visible := *f
+		x.flags.VisitAll(func(flag *pflag.Flag) {
+			if show(flag) && !f.refused[flag.Name] {
+				visible := *flag
 				visible.Hidden = false
 				shown.AddFlag(&visible)
 			}

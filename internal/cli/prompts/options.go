@@ -159,7 +159,7 @@ func (o *Options) cannotSend(to protocol.Traits, needs datasets.Needs) error {
 
 // checkTokenIDs is an error if the prompts cannot be sent as token ids. to is nil if the protocol makes no difference.
 func (o *Options) checkTokenIDs(to protocol.Protocol, prompts datasets.Forms) error {
-	if !prompts.Overlap(datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch) {
+	if !prompts.Overlap(datasets.AsText | datasets.AsTokenIDs | datasets.AsBatch | datasets.AsInputs) {
 		return fmt.Errorf("--prompt-token-ids: the prompts of %s are more than text", o.Name)
 	}
 	if to != nil && !to.Traits().Forms.Overlap(datasets.AsTokenIDs) {

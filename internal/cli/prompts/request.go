@@ -3,6 +3,7 @@ package prompts
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/target"
 )
 
 // RequestOptions are the contents of requests besides prompts.
@@ -27,6 +29,8 @@ type RequestOptions struct {
 	logprobs       int
 	running        bool
 	extraBody      argv.JSON
+	Priorities     Priorities
+	PriorityHeader string
 	Preset         []protocol.Field // of a command; --extra-body replaces them
 	fields         []protocol.Field // of logprobs and the running usage; set by Check, as sampled is
 	sampled        []protocol.Field
@@ -43,6 +47,8 @@ func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	f.IntVar(&o.logprobs, "logprobs", 0, "number of log probabilities per token; completions only (default: none)")
 	f.BoolVar(&o.running, "continuous-usage", false, "ask for the token counts so far in every event of a stream: ITL per token where chunks hold several")
 	f.StringVar(&o.cache, "cache", cacheAsIs, "prefix cache of the server: as-is (earlier runs may have warmed it) or cold (prompts never hit it from earlier runs)")
+	f.Var(&o.Priorities, "priorities", "priorities of requests with their shares, as 0=0.5,1=0.5, and figures for each; lower is more urgent for vLLM, which needs --scheduling-policy priority")
+	f.StringVar(&o.PriorityHeader, "priority-header", "", "header field that carries the priority, such as X-Vllm-Priority (default: the body's field priority)")
 	f.Float64("temperature", 0, "sampling temperature (default: the server's)")
 	f.Float64("top-p", 0, "sampling: nucleus of this cumulative probability")
 	f.Float64("min-p", 0, "sampling: drop tokens below this share of the likeliest token's probability")
@@ -97,6 +103,14 @@ func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p us
 		p.BadIf(o.extraBody.Has(field.Name), "--continuous-usage and %s in --extra-body: choose one", field.Name)
 		o.fields = append(o.fields, field)
 	}
+	p.BadIf(len(o.Priorities) > 0 && o.extraBody.Has("priority"), "--priorities and priority in --extra-body: choose one")
+	p.BadIf(len(o.Priorities) > 0 && to != nil && to.Traits().LengthField == "", "--priorities: backend %s generates no tokens; use another backend, such as openai", nameOf(to))
+	p.BadIf(o.PriorityHeader != "" && len(o.Priorities) == 0, "--priority-header: needs --priorities")
+	if o.PriorityHeader != "" {
+		if err := target.CheckHeader(http.Header{o.PriorityHeader: {"0"}}); err != nil {
+			p.Bad("--priority-header: %w", err)
+		}
+	}
 	o.sampled = sampling(given, &p)
 	if to != nil && to.Traits().LengthField == "" {
 		for _, f := range o.sampled {
@@ -136,3 +150,11 @@ func (o *RequestOptions) Send(e *loadgen.Options, fullLength bool, draws *numpy.
 
 // Cold reports whether the prompts are kept from hits in the server's prefix cache.
 func (o *RequestOptions) Cold() bool { return o.cache == cacheCold }
+
+// nameOf is the name of a protocol, "" for none.
+func nameOf(to protocol.Protocol) string {
+	if to == nil {
+		return ""
+	}
+	return to.Traits().Name
+}

@@ -1,0 +1,74 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// Each class has its own figures, in the order of the numbers in its name; classes beyond the limit are counted together.
+func TestClasses(t *testing.T) {
+	run := metrics.Run{
+		Plan: metrics.Plan{Requests: 5, Rate: 1, Metrics: []metrics.Latency{metrics.TTFT}, Percentiles: []float64{50, 99},
+			Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}}},
+		End: metrics.End{Ended: 10 * time.Second},
+	}
+	var qs []metrics.Request
+	for i, class := range []string{"priority 10", "priority 2", "priority 10", "priority 2", "priority -1"} {
+		q := sampleRequest(i, 10, 4, 0, time.Duration(i)*time.Second, time.Duration(i+1)*100*ms, time.Second, time.Second, time.Second)
+		q.Class = class
+		qs = append(qs, q)
+	}
+	qs[3] = refused(3, 10, 3*time.Second, 3*time.Second, "no")
+	qs[3].Class = "priority 2"
+	r := summarize(t, run, qs)
+	var b bytes.Buffer
+	if err := Classes(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+Requests by class, latencies in ms
+class        done  failed  req/s  tok/s  TTFT p50     p99  TPOT p50      p99  good
+priority -1     1       0   0.10   0.40    500.00  500.00   1000.00  1000.00   0 %
+priority 2      1       1   0.10   0.40    200.00  200.00   1000.00  1000.00  50 %
+priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50 %
+`
+	if b.String() != want {
+		t.Errorf("got %s\nwant %s", b.String(), want)
+	}
+	b.Reset()
+	if err := JSON(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if part := `{"class": "priority 2", "completed": 1, "failed": 1, "good": 1, "input_tokens": 10, "output_tokens": 4, "cached_tokens": 0, "request_throughput": 0.1`; !strings.Contains(b.String(), part) {
+		t.Errorf("%s is not in the result: %s", part, b.String())
+	}
+
+	qs = nil
+	for i := range 2 * metrics.MostClasses {
+		q := sampleRequest(i, 10, 4, 0, time.Second, 100*ms, time.Second, time.Second, time.Second)
+		q.Class = fmt.Sprint("tenant ", i)
+		qs = append(qs, q)
+	}
+	r = summarize(t, run, qs)
+	last := r.Classes[len(r.Classes)-1]
+	if i := len(r.Classes); i != metrics.MostClasses {
+		t.Errorf("%d classes", i)
+	}
+	for _, c := range r.Classes {
+		if c.Class == metrics.OtherClasses {
+			last = c
+		}
+	}
+	if last.Class != metrics.OtherClasses || last.Completed != metrics.MostClasses+1 {
+		t.Errorf("the others: %+v", last)
+	}
+	b.Reset()
+	if err := Classes(&b, summarize(t, run, nil)); err != nil || b.Len() > 0 {
+		t.Errorf("without classes: %q, %v", b.String(), err)
+	}
+}

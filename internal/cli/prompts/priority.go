@@ -1,0 +1,122 @@
+package prompts
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchtop/datasets"
+	"benchtop/loadgen"
+)
+
+// Priorities are the priorities of requests with their shares, a flag: PRIORITY=SHARE, separated by commas.
+type Priorities []priority
+
+type priority struct {
+	value int
+	share float64
+}
+
+// mostPriorities bounds them.
+const mostPriorities = 32
+
+func (v *Priorities) String() string {
+	var all []string
+	for _, p := range *v {
+		all = append(all, fmt.Sprintf("%d=%s", p.value, strconv.FormatFloat(p.share, 'g', -1, 64)))
+	}
+	return strings.Join(all, ",")
+}
+
+// Type is the form of the flag's value in the help.
+func (v *Priorities) Type() string { return "priority=share,..." }
+
+// Set reads the priorities. Shares need not add up to 1.
+func (v *Priorities) Set(text string) error {
+	var all Priorities
+	for item := range strings.SplitSeq(text, ",") {
+		name, weight, ok := strings.Cut(strings.TrimSpace(item), "=")
+		value, err := strconv.Atoi(name)
+		share, err2 := strconv.ParseFloat(weight, 64)
+		if !ok || err != nil || err2 != nil || !(share > 0) || math.IsInf(share, 0) {
+			return fmt.Errorf("%q: expected PRIORITY=SHARE, such as 0=0.5,1=0.5", item)
+		}
+		if slices.ContainsFunc(all, func(p priority) bool { return p.value == value }) {
+			return fmt.Errorf("priority %d is given twice", value)
+		}
+		if all = append(all, priority{value, share}); len(all) > mostPriorities {
+			return fmt.Errorf("more than %d priorities", mostPriorities)
+		}
+	}
+	*v = all
+	return nil
+}
+
+// Prioritize gives each request a priority, drawn by the shares from a generator of its own, so that all other draws stay. It is a class of the
+// request, too. header is the header field that carries it, "" for the body's field.
+func (x *Drawn) Prioritize(all Priorities, header string, seed int64) {
+	if len(all) == 0 {
+		return
+	}
+	draws := rand.New(rand.NewPCG(uint64(seed), prioritySeed))
+	give := func(s loadgen.Source) loadgen.Source { return &prioritized{s, all, header, draws} }
+	x.Source = give(x.Source)
+	if more := x.More; more != nil {
+		x.More = func() (loadgen.Source, error) {
+			source, err := more()
+			if err != nil {
+				return nil, err
+			}
+			return give(source), nil
+		}
+	}
+	x.Description += ", priorities " + all.String()
+}
+
+// prioritySeed sets the draws of priorities apart from others of the same seed.
+const prioritySeed = 0x9217
+
+type prioritized struct {
+	loadgen.Source
+	all    Priorities
+	header string
+	draws  *rand.Rand
+}
+
+// Next gives all turns of a conversation the same priority.
+func (p *prioritized) Next() (datasets.Conversation, error) {
+	c, err := p.Source.Next()
+	if err != nil {
+		return c, err
+	}
+	value := strconv.Itoa(p.all.draw(p.draws))
+	c.Turns = slices.Clone(c.Turns)
+	for i := range c.Turns {
+		t := &c.Turns[i]
+		t.AddClass("priority " + value)
+		if p.header != "" {
+			t.Headers = append(slices.Clip(t.Headers), [2]string{p.header, value})
+		} else {
+			t.AddField("priority", value)
+		}
+	}
+	return c, nil
+}
+
+// draw picks a priority by the shares.
+func (v Priorities) draw(draws *rand.Rand) int {
+	sum := 0.0
+	for _, p := range v {
+		sum += p.share
+	}
+	at := sum * draws.Float64()
+	for _, p := range v {
+		if at -= p.share; at < 0 {
+			return p.value
+		}
+	}
+	return v[len(v)-1].value
+}

@@ -199,6 +199,7 @@ func Kinds(c *Common) []Kind {
 		&timedTraceKind{TimedTraceOptions{ChunkSize: 16, Multiplier: 1,
 			Labels: TraceLabels{Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}}},
 		&traceKind{speed: 1},
+		&longDocumentKind{LongDocumentOptions{Length: 20000}},
 		newHF(),
 	}
 }

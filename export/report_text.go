@@ -329,6 +329,9 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 	if old.RTFx > 0 && now.RTFx > 0 {
 		row("RTFx (Inverse Real-Time Factor):", 2, old.RTFx, now.RTFx)
 	}
+	if a, b := old.Server, now.Server; a != nil && b != nil && metrics.Said(a.HitRate) && metrics.Said(b.HitRate) {
+		row("Prefix cache hit rate (%):", 2, 100*a.HitRate, 100*b.HitRate)
+	}
 	for _, l := range selected(now) {
 		a, b, label := &old.Statistics[l], &now.Statistics[l], l.Naming().Label
 		if a.N == 0 || b.N == 0 {

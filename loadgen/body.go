@@ -44,11 +44,20 @@ func (e *encoder) length(turn *datasets.Turn) (length, most int) {
 
 // body appends the body of a request with an id for a turn to dst. A model other than "" replaces the encoder's own.
 func (e *encoder) body(dst []byte, model, id string, turn *datasets.Turn) ([]byte, error) {
-	salted, err := e.salt.onto(*turn)
+	salt, extra := e.salt, e.extra
+	if salt.PerRequest {
+		salt = salt.again()
+		extra = slices.Clone(extra)
+		for i, f := range salt.fields() { // they stand first
+			extra[i] = f.AsPython()
+		}
+	}
+	salted, err := salt.onto(*turn)
 	if err != nil {
 		return dst, err
 	}
 	a := e.ask(model, &salted)
+	a.Extra = extra
 	a.ID = id
 	return e.protocol.Body(dst, a)
 }
@@ -71,12 +80,16 @@ const (
 	SaltPrefix SaltMode = "prefix"
 )
 
-// Salt is common to all requests of a run, warm-ups and probes included, and different in each run. So the requests of a run
+// Salt is different in each run. Unless it is PerRequest it is common to all requests of a run, warm-ups and probes included, so these
 // still share prefixes with each other.
 type Salt struct {
 	Mode SaltMode
 	Text string // the value of the field, or the line without its end
 	IDs  []int  // the prefix of prompts of token ids
+	// PerRequest gives each request another salt, so that no two share a prefix.
+	PerRequest bool
+
+	vocabulary []int // of IDs
 }
 
 // saltIDs is the number of token ids before a prompt: enough that no two runs have the same.
@@ -85,16 +98,21 @@ const saltIDs = 4
 // NewSalt draws a salt, independently of the seed, since runs with one seed must differ in it. vocabulary lists the token ids
 // that a prompt may hold; it may be nil where all prompts are texts.
 func NewSalt(mode SaltMode, vocabulary []int) (Salt, error) {
-	s := Salt{Mode: mode}
-	if mode != NoSalt {
+	s := Salt{Mode: mode, vocabulary: vocabulary}.again()
+	return s, s.check()
+}
+
+// again is a salt of the same kind with other contents.
+func (s Salt) again() Salt {
+	if s.Mode != NoSalt {
 		s.Text = "run " + rand.Text()[:10] // 50 bits
 	}
-	if mode == SaltPrefix && len(vocabulary) > 0 {
+	if s.IDs = nil; s.Mode == SaltPrefix && len(s.vocabulary) > 0 {
 		for range saltIDs {
-			s.IDs = append(s.IDs, vocabulary[mathrand.IntN(len(vocabulary))])
+			s.IDs = append(s.IDs, s.vocabulary[mathrand.IntN(len(s.vocabulary))])
 		}
 	}
-	return s, s.check()
+	return s
 }
 
 // Line is the prefix of texts.

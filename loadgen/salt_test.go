@@ -62,6 +62,26 @@ func TestSaltedBodies(t *testing.T) {
 	}
 }
 
+// With a salt for each request no two bodies are alike, whatever the prompt.
+func TestSaltPerRequest(t *testing.T) {
+	for _, mode := range []SaltMode{SaltField, SaltPrefix} {
+		salt, err := NewSalt(mode, []int{5, 6, 7, 8, 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		salt.PerRequest = true
+		e := newEncoder(&Options{Protocol: protocol.Default(), Model: "m", Extra: []protocol.Field{{Name: "seed", JSON: "1"}}, Salt: salt})
+		seen := map[string]bool{}
+		for range 50 {
+			got, err := e.body(nil, "", "", &datasets.Turn{Text: "a", MaxTokens: 2})
+			if err != nil || seen[string(got)] || !strings.HasSuffix(string(got), `"seed": 1}`) {
+				t.Fatalf("%s: %v, %s", mode, err, got)
+			}
+			seen[string(got)] = true
+		}
+	}
+}
+
 func TestSaltRefused(t *testing.T) {
 	prefix := Salt{Mode: SaltPrefix, Text: "x"}
 	for _, turn := range []datasets.Turn{

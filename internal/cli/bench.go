@@ -52,7 +52,7 @@ func (b *bench) parse(args []string) (*serveOptions, error) {
 	var p usage.Problems
 	if err == nil {
 		p.BadIf(o.save.Append, "--append-result: each run has a file of its own here; leave it out")
-		p.BadIf(o.points.many(), "--sweep-max-concurrency, --sweep-request-rate, --num-runs: this is one run of several; leave them out")
+		p.BadIf(o.points.many(), "--sweep-max-concurrency, --sweep-request-rate, --num-runs, --preset with a control run: this is one run of several; leave them out")
 		p.BadIf(o.screen.record != "", "--record: a single run is recorded by 'serve' alone; leave it out")
 	}
 	return o, errors.Join(append(p, err)...)

@@ -24,7 +24,7 @@ type pointOptions struct {
 	users, rates, percentiles string
 	factor, runs              int
 
-	points []point   // of the flags, at least one
+	points []point   // of the flags, at least one; those of a preset are there before
 	extra  []float64 // the parsed percentiles
 	at     *point    // the one that is run, nil for the command line as it stands
 }
@@ -48,7 +48,9 @@ func (o *pointOptions) define(f *pflag.FlagSet) {
 }
 
 // many says that there is more than one run.
-func (o *pointOptions) many() bool { return o.users != "" || o.rates != "" || o.runs > 1 }
+func (o *pointOptions) many() bool {
+	return len(o.points) > 1 || o.users != "" || o.rates != "" || o.runs > 1
+}
 
 // swept is the flag that has several values, "" for none.
 func (o *pointOptions) swept() string {
@@ -70,13 +72,12 @@ func (o *pointOptions) check() (p usage.Problems) {
 	if o.percentiles != "" {
 		o.extra = parsePercentiles(&p, "sweep-summary-percentiles", o.percentiles)
 	}
-	o.points = nil
 	switch {
 	case o.users != "":
 		o.addUsers(&p)
 	case o.rates != "":
 		o.addRates(&p)
-	default:
+	case o.points == nil:
 		o.points = []point{{}}
 	}
 	p.BadIf(len(o.points)*max(o.runs, 1) > mostPoints, "--%s and --num-runs: %d runs in all; at most %d", o.swept(), len(o.points)*o.runs, mostPoints)
@@ -237,7 +238,7 @@ func (e *environment) printPoints(o *serveOptions, done []export.RunOf) error {
 		}
 	}
 	if o.points.swept() == "" || len(done) == 0 {
-		return nil
+		return o.workload.printControl(e.stdout, done)
 	}
 	return export.RunsSummary(e.stdout, done, o.points.extra)
 }

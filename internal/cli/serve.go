@@ -299,6 +299,8 @@ type serveOptions struct {
 	gpus    gpuOptions
 	old     baselineOptions
 	points  pointOptions
+	// workload is the preset of serve.
+	workload presetOptions
 	// preset sets flags before they are checked; nil for nothing.
 	preset func(all *pflag.FlagSet) usage.Problems
 	// perRequest is the number of prompts in a request, as a list; 0 and 1 for one each.
@@ -308,13 +310,6 @@ type serveOptions struct {
 	warnings []string
 	notes    []string // about flags without effect, for the log
 	flags    argv.Flags
-}
-
-// newServeOptions defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
-func newServeOptions() *serveOptions {
-	o := &serveOptions{flags: argv.Flags{Synopsis: "serve [flags]", Text: serveText}}
-	o.define()
-	return o
 }
 
 // define adds the flags.

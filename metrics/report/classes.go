@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"benchtop/metrics"
@@ -61,12 +62,14 @@ func (all classShares) report(p *metrics.Plan, length float64) (out []metrics.Cl
 
 // natural compares texts whose numbers count by their value: "priority 2" comes before "priority 10".
 func natural(a, b string) int {
-	x, y := strings.Fields(a), strings.Fields(b)
-	return cmp.Or(slices.CompareFunc(x, y, func(a, b string) int {
-		digits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
-		if digits(a) && digits(b) {
-			a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
-			return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	words := func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })
+	}
+	return cmp.Or(slices.CompareFunc(words(a), words(b), func(a, b string) int {
+		x, err := strconv.Atoi(a)
+		y, err2 := strconv.Atoi(b)
+		if err == nil && err2 == nil {
+			return cmp.Compare(x, y)
 		}
 		return strings.Compare(a, b)
 	}), strings.Compare(a, b))

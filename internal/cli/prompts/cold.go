@@ -12,12 +12,13 @@ import (
 const (
 	cacheAsIs = "as-is"
 	cacheCold = "cold"
+	cacheNone = "none"
 )
 
 // Salt keeps the server from recognizing the prompts of earlier runs, and describes itself; with --cache as-is there is none. vLLM
 // takes a salt in the body, which costs no tokens; other servers get a few tokens before each prompt.
 func (o *RequestOptions) Salt(m server.Model, prompts Drawn) (loadgen.Salt, string, error) {
-	if o.cache != cacheCold {
+	if !o.Cold() {
 		return loadgen.Salt{}, "", nil
 	}
 	mode := loadgen.SaltPrefix
@@ -25,16 +26,21 @@ func (o *RequestOptions) Salt(m server.Model, prompts Drawn) (loadgen.Salt, stri
 		mode = loadgen.SaltField
 	}
 	salt, err := loadgen.NewSalt(mode, prompts.Tokenizing.ordinaryIDs())
+	salt.PerRequest = o.cache == cacheNone
 	if err == nil {
 		err = prompts.take(salt)
+	}
+	name := "cold cache"
+	if salt.PerRequest {
+		name = "no shared cache"
 	}
 	switch {
 	case err != nil:
 		return salt, "", err
 	case mode == loadgen.SaltField:
-		return salt, "cold cache (cache_salt)", nil
+		return salt, name + " (cache_salt)", nil
 	}
-	return salt, fmt.Sprintf("cold cache (%s before each prompt)", saltCost(salt, prompts)), nil
+	return salt, fmt.Sprintf("%s (%s before each prompt)", name, saltCost(salt, prompts)), nil
 }
 
 // take checks before the run that every prompt drawn so far has a place for the salt. A prompt of pictures alone has none, and

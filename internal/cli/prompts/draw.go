@@ -86,7 +86,15 @@ func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 	d.common.Forms, d.common.NoAnswers = d.Server.Protocol.Traits().Forms, d.Server.Protocol.Traits().LengthField == ""
 	// The ids tell runs apart in the server's log, so they must not come from the seed.
 	d.common.IDPrefix = cmp.Or(d.IDPrefix, fmt.Sprintf("bench-%08x-", rand.Uint32()))
-	source, err := files.OrStopped(ctx, func() (datasets.Source, error) { return d.Options.kind().Open(ctx, d.common, d) })
+	source, err := files.OrStopped(ctx, func() (datasets.Source, error) {
+		common, r := d.common, d.Options.repeats
+		common.Prompts = (common.Prompts + r.Count - 1) / max(1, r.Count) // each prompt counts as often as it is sent
+		source, err := d.Options.kind().Open(ctx, common, d)
+		if err != nil || r.Count <= 1 {
+			return source, err
+		}
+		return r.Of(source, d.common.Prompts, d.common.IDPrefix)
+	})
 	m := d.tokenizing
 	switch {
 	case ctx.Err() != nil:

@@ -25,6 +25,7 @@ type Options struct {
 	kinds                  []datasets.Kind
 	counts                 []string // flags of numbers that are at least 1 where they are given
 	Tokens                 TokenizerOptions
+	repeats                datasets.Repeats
 	maxModelLen            int // tokens of a prompt and its answer; 0 for no limit
 	templateArguments      argv.JSON
 	selfTimed, noSelfTimed bool
@@ -65,6 +66,9 @@ func (o *Options) Define(groups *argv.Flags) {
 	f.BoolVar(&o.MultimodalChat, "enable-multimodal-chat", false, "send prompts as chat messages with their media")
 	f.BoolVar(&o.PromptTokenIDs, "prompt-token-ids", false, "send prompts as lists of token ids instead of text")
 	f.CountVar(&o.maxModelLen, "max-model-len", "leave out requests whose prompt and answer together have more tokens (default: none)")
+	f.IntVar(&o.repeats.Count, "repeat-count", 1, "send each prompt so often, and show figures for each occurrence; --num-prompts counts all")
+	f.StringVar(&o.repeats.Order, "repeat-mode", "random", "order of repeated prompts: "+strings.Join(datasets.RepeatOrders(), ", "))
+	f.Int64Var(&o.repeats.Seed, "shuffle-seed", 0, "seed of the random order of repeated prompts")
 	o.Tokens.define(f.FlagSet)
 	datasets.Define(o.kinds, group)
 	f.FlagSet = groups.Group(datasets.TraceHeading)
@@ -100,6 +104,10 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 		o.TemplateArgs = json.RawMessage(text)
 	}
 	o.Prompts, o.Seed = load.Requests(), max(0, seed)
+	p.BadIf(o.repeats.Count < 1, "--repeat-count %d: must be at least 1", o.repeats.Count)
+	p.OneOf("repeat-mode", o.repeats.Order, datasets.RepeatOrders()...)
+	p.BadIf(o.repeats.Count > 1 && o.SelfTiming(), "--repeat-count: the prompts of a trace have their times; add --no-self-timed")
+	p.BadIf(o.repeats.Count > 1 && load.Endless(), "--repeat-count: needs a number of requests; give --num-prompts")
 	needs := kind.Needs(o.Common)
 	p.BadIf(!needs.Timed && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps (timed_trace or trace); %s has none", o.Name)
 	p.BadIf(o.selfTimed && o.noSelfTimed, "--self-timed and --no-self-timed: choose one")

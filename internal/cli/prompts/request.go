@@ -46,7 +46,7 @@ func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "generate up to the full output length; always on with random")
 	f.IntVar(&o.logprobs, "logprobs", 0, "number of log probabilities per token; completions only (default: none)")
 	f.BoolVar(&o.running, "continuous-usage", false, "ask for the token counts so far in every event of a stream: ITL per token where chunks hold several")
-	f.StringVar(&o.cache, "cache", cacheAsIs, "prefix cache of the server: as-is (earlier runs may have warmed it) or cold (prompts never hit it from earlier runs)")
+	f.StringVar(&o.cache, "cache", cacheAsIs, "prefix cache of the server: as-is (earlier runs may have warmed it), cold (prompts never hit it from earlier runs) or none (nor from requests of this one)")
 	f.Var(&o.Priorities, "priorities", "priorities of requests with their shares, as 0=0.5,1=0.5, and figures for each; lower is more urgent for vLLM, which needs --scheduling-policy priority")
 	f.StringVar(&o.PriorityHeader, "priority-header", "", "header field that carries the priority, such as X-Vllm-Priority (default: the body's field priority)")
 	f.Float64("temperature", 0, "sampling temperature (default: the server's)")
@@ -83,8 +83,8 @@ func sampling(given *pflag.FlagSet, p *usage.Problems) (out []protocol.Field) {
 // Check finds what is wrong with the flags. to is nil if the protocol makes no difference.
 func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
 	p.OneOf("lora-assignment", o.loraAssignment, "random", "round-robin")
-	p.OneOf("cache", o.cache, cacheCold, cacheAsIs)
-	p.BadIf(o.cache == cacheCold && o.extraBody.Has("cache_salt"),
+	p.OneOf("cache", o.cache, cacheCold, cacheNone, cacheAsIs)
+	p.BadIf(o.Cold() && o.extraBody.Has("cache_salt"),
 		"--cache cold and a cache_salt in --extra-body: choose one; cold sets its own salt for each run")
 	p.BadIf(strings.ContainsFunc(o.IDPrefix, func(r rune) bool { return r <= ' ' || r > '~' }),
 		"--request-id-prefix %q: it is sent in a header: only printable ASCII without spaces", o.IDPrefix)
@@ -149,7 +149,7 @@ func (o *RequestOptions) Send(e *loadgen.Options, fullLength bool, draws *numpy.
 }
 
 // Cold reports whether the prompts are kept from hits in the server's prefix cache.
-func (o *RequestOptions) Cold() bool { return o.cache == cacheCold }
+func (o *RequestOptions) Cold() bool { return o.cache == cacheCold || o.cache == cacheNone }
 
 // nameOf is the name of a protocol, "" for none.
 func nameOf(to protocol.Protocol) string {

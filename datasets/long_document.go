@@ -1,0 +1,69 @@
+package datasets
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// LongDocumentOptions describes documents of one word, again and again, as vLLM's benchmark of long documents has them.
+type LongDocumentOptions struct {
+	Common
+
+	Length int `json:"document_length"` // words, of about a token each
+}
+
+// longDocumentOutput is the length of answers in tokens, as vLLM has it.
+const longDocumentOutput = 10
+
+// mostDocumentWords bounds the memory of all documents, at three bytes a word.
+const mostDocumentWords = 1 << 28
+
+// Validate reports every problem with the options.
+func (o LongDocumentOptions) Validate() error {
+	p := &problems{}
+	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
+	p.between("document length", o.Length, 1, maxLen)
+	if o.Prompts > 0 && o.Length > mostDocumentWords/o.Prompts {
+		p.add("%d documents of %d words: more than %d words in all; ask for fewer or shorter ones", o.Prompts, o.Length, mostDocumentWords)
+	}
+	return p.of("long_document_qa")
+}
+
+type longDocumentKind struct{ LongDocumentOptions }
+
+func (k *longDocumentKind) Name() string { return "long_document_qa" }
+
+func (k *longDocumentKind) Define(group func(string) Flags) {
+	group("Data set long_document_qa").IntVar(&k.Length, "document-length", k.Length, "words of each document, of about a token each")
+}
+
+func (k *longDocumentKind) Needs(c Common) Needs {
+	return Needs{Forms: AsText, Ends: true, Counts: true, OutputLen: c.outputLen(longDocumentOutput)}
+}
+
+func (k *longDocumentKind) options(c Common) LongDocumentOptions {
+	o := k.LongDocumentOptions
+	o.Common = c
+	return o
+}
+
+func (k *longDocumentKind) Validate(c Common) error { return k.options(c).Validate() }
+
+// Open makes documents that differ in the number that they begin with. Their order is that of the numbers.
+func (k *longDocumentKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	o, text := k.options(c), t.Text()
+	turns, prompts := make([]Turn, o.Prompts), make([]string, o.Prompts)
+	words := strings.TrimSuffix(strings.Repeat("hi ", o.Length), " ")
+	for i := range turns {
+		prompts[i] = strconv.Itoa(i) + words
+		turns[i] = Turn{Text: prompts[i], InputTokens: o.Length + 1, MaxTokens: c.outputLen(longDocumentOutput)}
+	}
+	if text.Counter != nil {
+		if err := text.countTurns(ctx, turns, prompts); err != nil {
+			return nil, inDataset("long_document_qa", err)
+		}
+	}
+	return o.list("long_document_qa", turns, o.Prompts, strconv.Itoa(o.Length)+" words"+o.answers(strconv.Itoa(turns[0].MaxTokens)), t.Streams().Python)
+}

@@ -1,0 +1,81 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"benchtop/datasets/numpy"
+)
+
+// The random order is that of Python's random.Random(0).shuffle: Python 3.11 gave it.
+func TestRepeats(t *testing.T) {
+	for _, c := range []struct {
+		order       string
+		count, most int
+		want        string
+	}{
+		{"tile", 2, 0, "a1 b1 c1 a2 b2 c2"},
+		{"tile", 2, 5, "a1 b1 c1 a2 b2"},
+		{"interleave", 2, 0, "a1 a2 b1 b2 c1 c2"},
+		{"interleave", 1, 0, "a1 b1 c1"},
+		{"random", 2, 0, "b1 c1 b2 a1 c2 a2"},
+	} {
+		list := &List{about: "letters"}
+		for _, text := range []string{"a", "b", "c"} {
+			list.all = append(list.all, Conversation{ID: text, Turns: []Turn{{Text: text}}})
+		}
+		s, err := Repeats{Count: c.count, Order: c.order}.Of(list, c.most, "r-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		ids := map[string]bool{}
+		for _, x := range drain(t, s) {
+			got = append(got, x.Turns[0].Text+strings.TrimPrefix(x.Turns[0].Class, "occurrence "))
+			ids[x.ID] = true
+		}
+		if text := strings.Join(got, " "); text != c.want || len(ids) != len(got) || s.Len() != len(got) {
+			t.Errorf("%s: %s, %d ids, %d in all", c.order, text, len(ids), s.Len())
+		}
+		if want := fmt.Sprintf("letters, each %d times (%s)", c.count, c.order); s.Description() != want {
+			t.Errorf("%s", s.Description())
+		}
+		if list.all[0].Turns[0].Class != "" {
+			t.Error("the prompts of the data set were changed")
+		}
+	}
+	one := &List{all: []Conversation{{Turns: []Turn{{Text: "a"}}}}}
+	s, err := Repeats{Count: 20, Order: "tile"}.Of(one, 0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var classes []string
+	for _, c := range drain(t, s) {
+		classes = append(classes, c.Turns[0].Class)
+	}
+	if n := len(slices.Compact(slices.Clone(classes))); n != 10 || classes[19] != "occurrence 10 and later" {
+		t.Errorf("%d classes, the last %s", n, classes[19])
+	}
+}
+
+// Documents begin with their numbers, so that no two share a prefix.
+func TestLongDocuments(t *testing.T) {
+	k := &longDocumentKind{LongDocumentOptions{Length: 4}}
+	s, err := k.Open(context.Background(), Common{Prompts: 12}, given{toyTools{}, Text{}, numpy.NewStreams(0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := drain(t, s)
+	if len(all) != 12 || all[0].Turns[0].Text != "0hi hi hi hi" || all[11].Turns[0].Text != "11hi hi hi hi" || all[0].Turns[0].MaxTokens != 10 {
+		t.Errorf("%d documents: %+v", len(all), all[0])
+	}
+	for _, bad := range []LongDocumentOptions{{Length: 0}, {Length: 1 << 22}} {
+		k := &longDocumentKind{bad}
+		if err := k.Validate(Common{Prompts: 1 << 10}); err == nil {
+			t.Errorf("%+v: no error", bad)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/export"
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/usage"
+)
+
+// preset is a workload with a name: flags, which the user's own replace, and a control run that shows by the difference what is measured.
+type preset struct {
+	name, about string
+	set         []setting
+	// label and control name the run and its control; control is "" for none. change sets the control apart.
+	label, control string
+	change         [][2]string
+}
+
+// setting is a flag of a preset, which stays away where the user gave one of some others.
+type setting struct {
+	flag, value string
+	unless      []string
+}
+
+var presets = []preset{
+	{
+		name: "prefix-caching", about: "prompts that come again, with the server's prefix cache and without",
+		set: []setting{
+			{"num-prompts", "100", nil}, {"repeat-count", "5", nil}, {"cache", "cold", nil}, {"temperature", "0", nil},
+			{"random-isl-dist", "uniform min=128 max=256", []string{"dataset-name", "random-input-len", "input-len", "random-range-ratio", "random-mix"}},
+			{"output-len", "10", []string{"random-output-len", "random-osl-dist", "random-mix"}},
+		},
+		label: "prefix cache", control: "no prefix cache", change: [][2]string{{"cache", "none"}},
+	},
+	{
+		name: "long-document-qa", about: "long documents, each asked about twice",
+		set: []setting{
+			{"dataset-name", "long_document_qa", nil}, {"num-prompts", "16", nil}, {"repeat-count", "2", nil}, {"num-warmups", "8", nil},
+			{"cache", "cold", nil}, {"temperature", "0", nil},
+		},
+	},
+	{
+		name: "priority", about: "two priorities, for a server with --scheduling-policy priority",
+		set: []setting{
+			{"priorities", "0=0.5,1=0.5", nil}, {"num-prompts", "200", nil}, {"temperature", "1", nil}, {"ignore-eos", "true", nil},
+		},
+	},
+}
+
+// presetOptions choose a preset.
+type presetOptions struct {
+	name      string
+	noControl bool
+	chosen    *preset // nil for none
+}
+
+func (o *presetOptions) define(f *pflag.FlagSet) {
+	var list []string
+	for _, p := range presets {
+		list = append(list, fmt.Sprintf("%s (%s)", p.name, p.about))
+	}
+	f.StringVar(&o.name, "preset", "", "flags for a workload, which others replace: "+strings.Join(list, ", "))
+	f.BoolVar(&o.noControl, "no-control", false, "leave out the control run of a preset")
+}
+
+// apply sets the flags of the preset, and the points that are its run and its control.
+func (o *presetOptions) apply(all *pflag.FlagSet, points *pointOptions) (p usage.Problems) {
+	var names []string
+	for i := range presets {
+		if names = append(names, presets[i].name); names[i] == o.name {
+			o.chosen = &presets[i]
+		}
+	}
+	p.BadIf(o.noControl && o.name == "", "--no-control: needs --preset")
+	if o.name == "" {
+		return p
+	}
+	if o.chosen == nil {
+		p.Bad("--preset %s: use one of %s%s", usage.Quote(o.name), strings.Join(names, ", "), usage.DidYouMean(o.name, names))
+		return p
+	}
+	given := map[string]bool{}
+	all.VisitAll(func(f *pflag.Flag) { given[f.Name] = f.Changed })
+	for _, s := range o.chosen.set {
+		stays := given[s.flag]
+		for _, other := range s.unless {
+			stays = stays || given[other]
+		}
+		if !stays {
+			p.Flag(s.flag, all.Set(s.flag, s.value))
+		}
+	}
+	if o.chosen.control == "" || o.noControl || points.swept() != "" {
+		return p
+	}
+	for _, c := range o.chosen.change {
+		p.BadIf(given[c[0]], "--%s: the control run of --preset %s sets it; add --no-control", c[0], o.name)
+	}
+	points.points = []point{{label: o.chosen.label}, {label: o.chosen.control, set: o.chosen.change}}
+	return p
+}
+
+// printControl compares the run of a preset with its control, where both were made once.
+func (o *presetOptions) printControl(w io.Writer, done []export.RunOf) error {
+	if o.chosen == nil || o.chosen.control == "" || len(done) != 2 || done[1].Label != o.chosen.control {
+		return nil
+	}
+	if _, err := fmt.Fprintf(w, "\n%s\n", strings.Repeat("=", 50)); err != nil {
+		return err
+	}
+	return export.Comparison(w, done[1].Label, &done[1].Report, &done[0].Report)
+}
+
+// newServeOptions defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
+func newServeOptions() *serveOptions {
+	o := &serveOptions{flags: argv.Flags{Synopsis: "serve [flags]", Text: serveText}}
+	o.workload.define(o.flags.Group("Workload"))
+	o.define()
+	o.preset = func(all *pflag.FlagSet) usage.Problems { return o.workload.apply(all, &o.points) }
+	return o
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// resultOf reads the result of a run.
+func resultOf(t *testing.T, path string) (r struct {
+	Benchtop struct {
+		Server struct {
+			HitRate *float64 `json:"prefix_cache_hit_rate"`
+		}
+		Classes []struct {
+			Class     string
+			Completed int
+		}
+	}
+	Completed int
+}) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The preset's run finds what was sent before, its control finds nothing, and a table compares them.
+func TestPrefixCaching(t *testing.T) {
+	t.Parallel()
+	url, dir := simulated(t, nil), t.TempDir()
+	// Each prompt is computed before its next occurrence begins, so 4 of 5 hit: 16 blocks of 16 tokens each, of 256 and the salt's 4.
+	args := []string{"serve", "--base-url", url, "--preset", "prefix-caching", "--random-isl-dist", "256", "--prompt-token-ids", "--repeat-mode", "tile",
+		"--max-concurrency", "20", "--result-dir", dir, "--save-result", "--result-filename", "r.json"}
+	benchtop(args...).expect(t, exitFine, "run 1 of 2: prefix cache", "run 2 of 2: no prefix cache", "Against no prefix cache", "Prefix cache hit rate (%):                        0.00", "occurrence 5")
+	with, without := resultOf(t, filepath.Join(dir, "r-prefix cache.json")), resultOf(t, filepath.Join(dir, "r-no prefix cache.json"))
+	if with.Completed != 100 || len(with.Benchtop.Classes) != 5 || with.Benchtop.Classes[4].Completed != 20 {
+		t.Errorf("%+v", with)
+	}
+	if got, want := *with.Benchtop.Server.HitRate, 0.8*256/260; math.Abs(got-want) > 0.005 {
+		t.Errorf("hit rate %g, want %g", got, want)
+	}
+	if got := *without.Benchtop.Server.HitRate; got != 0 {
+		t.Errorf("hit rate of the control %g", got)
+	}
+}
+
+func TestLongDocumentQA(t *testing.T) {
+	t.Parallel()
+	url := simulated(t, nil)
+	benchtop("serve", "--base-url", url, "--preset", "long-document-qa", "--document-length", "300", "--no-save").expect(t, exitFine,
+		"long_document_qa: 8 prompts of 300 words, 10 output tokens, each 2 times (random)", "occurrence 1     8", "occurrence 2     8")
+}
+
+// The user's flags replace those of a preset, and what does not fit is refused.
+func TestPresets(t *testing.T) {
+	t.Parallel()
+	o := newServeOptions()
+	if err := o.parse(strings.Fields("--base-url http://127.0.0.1:1 --preset prefix-caching --random-input-len 99 --num-prompts 7 --no-control")); err != nil {
+		t.Fatal(err)
+	}
+	if o.points.many() || o.load.prompts != 7 || o.flags.All().Changed("random-isl-dist") || !o.content.Cold() {
+		t.Errorf("many %v, %d prompts", o.points.many(), o.load.prompts)
+	}
+	for args, want := range map[string]string{
+		"--preset prefix-cacheing":                      `--preset prefix-cacheing: use one of prefix-caching, long-document-qa`,
+		"--no-control":                                  "--no-control: needs --preset",
+		"--preset prefix-caching --cache cold":          "--cache: the control run of --preset prefix-caching sets it; add --no-control",
+		"--preset long-document-qa --repeat-count 0":    "--repeat-count 0: must be at least 1",
+		"--repeat-count 2 --repeat-mode sideways":       "--repeat-mode sideways: use random or tile",
+		"--repeat-count 2 --duration 5s":                "--repeat-count: needs a number of requests",
+		"--preset long-document-qa --document-length 0": "document length",
+		"--priorities 0=1 --priority-header Host:":      `--priority-header: header "Host"…`,
+		"--priority-header X-A":                         "--priority-header: needs --priorities",
+	} {
+		benchtop(append([]string{"serve", "--base-url", "http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, exitUsage, want)
+	}
+}

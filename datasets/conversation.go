@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/constraint"
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
@@ -51,8 +52,15 @@ type Turn struct {
 	Class string
 	// Overrides is an object whose members replace those of the request body, also those that the user set; nil for none.
 	Overrides json.RawMessage
+	// Judge judges the text of the answer; nil for none.
+	Judge Judge
 	// Headers are header fields of this request alone, names and values; those of the run with the same name give way.
 	Headers [][2]string
+}
+
+// Judge judges answers. cut says that the output limit ended the answer. It is used by several goroutines at once.
+type Judge interface {
+	Judge(answer string, cut bool) constraint.Judgement
 }
 
 // AddClass puts the request into a class besides those that it has.

@@ -139,6 +139,7 @@ type Needs struct {
 	Ends       bool // the prompts come to an end
 	AllRows    bool // without a number of prompts each row of the file is taken once
 	FullLength bool // answers are to go on to the length asked for
+	Guided     bool // answers end where their constraint says, which ignoring the end of the text would prevent
 	Timed      bool // the source has Times, at which its requests start
 	Aligned    bool // prompts of exact lengths, to be cut to what the server counts
 
@@ -200,6 +201,7 @@ func Kinds(c *Common) []Kind {
 			Labels: TraceLabels{Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}}},
 		&traceKind{speed: 1},
 		&longDocumentKind{LongDocumentOptions{Length: 20000}},
+		&structuredOutputKind{StructuredOutputOptions{Form: "json", Ratio: 1, API: "vllm", OutputLen: 128}},
 		newHF(),
 	}
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"io"
+	"slices"
 	"strconv"
 
 	"benchtop/metrics"
@@ -15,7 +16,11 @@ func Classes(w io.Writer, r metrics.Report) error {
 	if len(r.Classes) == 0 {
 		return nil
 	}
+	judged := slices.ContainsFunc(r.Classes, func(c metrics.ClassShare) bool { return c.Judged > 0 })
 	rows := [][]string{{"class", "done", "failed", "req/s", "tok/s", "TTFT p50", "p99", "TPOT p50", "p99", "good"}}
+	if judged {
+		rows[0] = append(rows[0], "correct")
+	}
 	for i := range r.Classes {
 		c := &r.Classes[i]
 		row := []string{cutMiddle(Clean(c.Class), longestClass), strconv.Itoa(c.Completed), strconv.Itoa(c.Failed), decimals(c.RequestThroughput), decimals(c.OutputThroughput)}
@@ -32,7 +37,14 @@ func Classes(w io.Writer, r metrics.Report) error {
 		if n := c.Completed + c.Failed; len(r.Objectives) > 0 && n > 0 {
 			good = strconv.Itoa(int(100*float64(c.Good)/float64(n)+0.5)) + " %"
 		}
-		rows = append(rows, append(row, good))
+		if row = append(row, good); judged {
+			correct := absent
+			if c.Judged > 0 {
+				correct = percent(float64(c.Correct) / float64(c.Judged))
+			}
+			row = append(row, correct)
+		}
+		rows = append(rows, row)
 	}
 	return table(w, "Requests by class, latencies in ms", rows)
 }

@@ -72,3 +72,35 @@ priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50
 		t.Errorf("without classes: %q, %v", b.String(), err)
 	}
 }
+
+// The wrong answers are told by reason, each with its first request.
+func TestAnswers(t *testing.T) {
+	run := metrics.Run{Plan: metrics.Plan{Requests: 6, Rate: 1}, End: metrics.End{Ended: 10 * time.Second}}
+	var qs []metrics.Request
+	for i, j := range []metrics.Judgement{
+		{Judged: true, Lenient: true}, {Judged: true, Wrong: "not JSON", Detail: "late"}, {Judged: true, Wrong: "violates the schema", Detail: "at /age: type", Lenient: true},
+		{}, {Judged: true, Wrong: "not JSON", Detail: "\x1b[31mred"}, {Judged: true, Wrong: "empty"},
+	} {
+		q := sampleRequest(i, 10, 4, 0, time.Duration(6-i)*time.Second, 100*ms, time.Second, time.Second, time.Second)
+		q.Judgement, q.Class = j, "constrained"
+		qs = append(qs, q)
+	}
+	qs[1].Index, qs[4].Index = 4, 1 // the first of the data set may end last
+	r := summarize(t, run, qs)
+	var b bytes.Buffer
+	if err := Answers(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nCorrect answers: 1 of 5 (20.0 %); 40.0 % by the rule of vLLM's benchmark\n" +
+		"      2 not JSON, as request 1: " + Clean("\x1b[31mred") + "\n      1 empty, as request 5\n      1 violates the schema, as request 2: at /age: type\n"; b.String() != want {
+		t.Errorf("got %q\nwant %q", b.String(), want)
+	}
+	b.Reset()
+	if err := Classes(&b, r); err != nil || !strings.Contains(b.String(), "correct") || !strings.Contains(b.String(), "20.0 %") {
+		t.Errorf("%s, %v", b.String(), err)
+	}
+	b.Reset()
+	if err := Answers(&b, summarize(t, run, nil)); err != nil || b.Len() > 0 {
+		t.Errorf("no answers: %q, %v", b.String(), err)
+	}
+}

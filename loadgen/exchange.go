@@ -29,8 +29,9 @@ type exchange struct {
 	reader     protocol.Reader
 	emit       func(name, data []byte) error // x.event, made once
 
-	request          *[]byte     // the body, until an answer begins
-	headers          [][2]string // of this request alone
+	request          *[]byte        // the body, until an answer begins
+	headers          [][2]string    // of this request alone
+	judge            datasets.Judge // of the answer, nil for none
 	text             []byte
 	textPart         bool          // the output has more than the text
 	deadline         time.Time     // of the whole request
@@ -73,7 +74,7 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 func (x *exchange) perform(turn *datasets.Turn) {
 	e, q := x.engine, x.q
 	from := e.clock.Now()
-	x.request, x.headers = e.buffer(), turn.Headers
+	x.request, x.headers, x.judge = e.buffer(), turn.Headers, turn.Judge
 	var err error
 	*x.request, err = e.encoder.body(*x.request, q.Model, q.ID, turn)
 	q.Encode = e.clock.Now() - from
@@ -90,7 +91,6 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	}
 	x.release()
 	x.finish()
-	q.Done = e.clock.Now()
 }
 
 // textPerToken is the approximate length of a token's text in bytes.
@@ -217,6 +217,11 @@ func (x *exchange) finish() {
 	if x.engine.options.KeepText || q.Failure == "" && q.OutputSource == metrics.TokensFromChunks {
 		q.Text = keptText(x.text)
 		q.TextPart = x.textPart || len(q.Text) < len(x.text)
+	}
+	q.Done = x.engine.clock.Now()
+	if x.judge != nil && q.Failure == "" {
+		j := x.judge.Judge(string(x.text), q.Finish == "length")
+		q.Judgement = metrics.Judgement{Judged: true, Wrong: j.Wrong, Detail: j.Detail, Lenient: j.Lenient}
 	}
 	x.returnMemory()
 	x.q, x.sink, x.chunkEvent.Request, x.server = nil, nil, nil, nil

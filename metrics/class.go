@@ -18,4 +18,6 @@ type ClassShare struct {
 	TTFT, TPOT, E2EL Statistic
 	// Good successes met every objective of the run; with no objectives it is 0.
 	Good int
+	// Judged answers had to have a form, and Correct ones had it.
+	Judged, Correct int
 }

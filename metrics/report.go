@@ -78,6 +78,8 @@ type Report struct {
 	Servers []ServerShare
 	// Classes are those of the requests; nil where they have none.
 	Classes []ClassShare
+	// Answers are those that had to have a form; nil where none had.
+	Answers *AnswerReport
 	// Split divides the time to the first chunk.
 	Split TTFTSplit
 	// Steered counts the settings of the load during the run: above 0 the load was not that of the plan.

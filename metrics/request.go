@@ -159,6 +159,8 @@ type Request struct {
 	// beyond MostText.
 	Text     string
 	TextPart bool
+	// Judgement is of an answer that had to have a form.
+	Judgement Judgement
 	// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write.
 	Redials int
 

@@ -78,6 +78,10 @@ func (l *line) request(q *metrics.Request) {
 	text(l, "error", &q.Error)
 	text(l, "text", &q.Text)
 	l.flag("text_part", &q.TextPart)
+	l.flag("judged", &q.Judgement.Judged)
+	text(l, "wrong", &q.Judgement.Wrong)
+	text(l, "wrong_detail", &q.Judgement.Detail)
+	l.flag("vllm_correct", &q.Judgement.Lenient)
 	l.count("redials", &q.Redials)
 }
 

@@ -103,6 +103,9 @@ func printReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) e
 	if err := export.Classes(w, r); err != nil {
 		return err
 	}
+	if err := export.Answers(w, r); err != nil {
+		return err
+	}
 	if err := export.Telemetry(w, r); err != nil {
 		return err
 	}

@@ -45,6 +45,13 @@ var presets = []preset{
 		},
 	},
 	{
+		name: "structured-output", about: "answers in a form such as a JSON schema, with how many are correct, with the constraint and without",
+		set: []setting{
+			{"dataset-name", "structured_output", nil}, {"num-prompts", "1000", nil}, {"cache", "cold", nil}, {"temperature", "0", nil},
+		},
+		label: "constraint", control: "no constraint", change: [][2]string{{"no-structured-output", "true"}},
+	},
+	{
 		name: "priority", about: "two priorities, for a server with --scheduling-policy priority",
 		set: []setting{
 			{"priorities", "0=0.5,1=0.5", nil}, {"num-prompts", "200", nil}, {"temperature", "1", nil}, {"ignore-eos", "true", nil},

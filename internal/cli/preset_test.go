@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/simulator"
 )
 
 // resultOf reads the result of a run.
@@ -83,4 +85,19 @@ func TestPresets(t *testing.T) {
 	} {
 		benchtop(append([]string{"serve", "--base-url", "http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, exitUsage, want)
 	}
+}
+
+// Each form is answered rightly with its constraint and wrongly without, and the share of wrong answers is that of the server.
+func TestStructuredOutput(t *testing.T) {
+	t.Parallel()
+	url, dir := simulated(t, nil), t.TempDir()
+	for _, form := range []string{"json", "json-unique", "regex", "choice", "grammar"} {
+		benchtop("serve", "--base-url", url, "--preset", "structured-output", "--structured-output-dataset", form, "--num-prompts", "10", "--output-len", "200", "--no-save").
+			expect(t, exitFine, "run 2 of 2: no constraint", "Correct answers: 10 of 10 (100.0 %)\n", "Correct answers: 0 of 10 (0.0 %)", "Against no constraint")
+	}
+	url = simulated(t, func(p *simulator.Profile) { p.Faults = []simulator.Fault{{Kind: simulator.FaultWrongAnswer, Every: 4}} })
+	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--structured-output-dataset", "choice", "--num-prompts", "40", "--max-concurrency", "1",
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFine, "Correct answers: 30 of 40 (75.0 %)\n", "10 none of the choices, as request ")
+	benchtop("report", filepath.Join(dir, "r.json")).expect(t, exitFine, "Correct answers: 30 of 40 (75.0 %)\n")
+	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--ignore-eos").expect(t, exitUsage, "--ignore-eos with --dataset-name structured_output")
 }

@@ -186,6 +186,7 @@ const (
 	FaultCRLF          FaultKind = "crlf"
 	FaultComments      FaultKind = "comments"
 	FaultCoalesce      FaultKind = "coalesce"
+	FaultWrongAnswer   FaultKind = "wrong-answer"
 	FaultNoUsage       FaultKind = "no-usage"
 	FaultNoDone        FaultKind = "no-done"
 )
@@ -268,6 +269,7 @@ func faultRules() []faultRule {
 		{FaultCRLF, noArgument, false, "lines end in CR LF"},
 		{FaultComments, noArgument, false, "each event is preceded by a comment, ': ping'"},
 		{FaultCoalesce, mustMany, false, "N events are sent in one write"},
+		{FaultWrongAnswer, noArgument, false, "the answer has not the form that the request asks for"},
 		{FaultNoUsage, noArgument, false, "usage is omitted although requested"},
 		{FaultNoDone, noArgument, false, "the end marker is omitted: [DONE], response.completed or message_stop"},
 	}

@@ -62,10 +62,22 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	}
 	key := fingerprint(prompt, adapter, p.Seed)
 	limit, reason, text := s.answer(key, room, p)
+	if name := p.constraints.name(); name != "" && a.fault.Kind != FaultWrongAnswer {
+		form, err := p.constraints.text(rand.New(rand.NewPCG(s.profile.Seed, mixText(key, name))))
+		if err != nil {
+			return nil, badRequest("structured_outputs", "%s", err.Error())
+		}
+		s.compile(name)
+		text.fixed, p.thinks = encode(form), false
+		if limit, reason = max(1, len(text.fixed)), "stop"; limit > room {
+			limit, reason = room, "length"
+		}
+	}
 	seq := newSequence(len(prompt), limit, reason, key)
 	seq.pooled, seq.priority = p.pooled, p.Priority
 	if s.profile.PrefixCache {
 		_, _, again := s.answer(key, room, p) // a second copy for the engine
+		again.fixed = text.fixed
 		seq.names = newBlockNames(s.profile.BlockSize, adapter+"\n"+p.salt(), prompt, again)
 	}
 	g := &generation{
@@ -181,6 +193,7 @@ func idsOf(tokens []token) []int {
 // (temperature, penalties, stop strings and the like) are accepted and ignored, since the text is invented.
 type sampling struct {
 	named
+	constraints
 	Stream         bool           `json:"stream"`
 	StreamOptions  *streamOptions `json:"stream_options"`
 	N              *int           `json:"n"`

@@ -355,10 +355,16 @@ func inVocabulary(ids []int) (int, bool) {
 type prose struct {
 	draws  *rand.Rand
 	inWord bool
+	fixed  []int // what comes first
 }
 
 // next returns the next token's id. Its piece is plain ASCII, and encoding the whole text gives the same ids again.
 func (p *prose) next() int {
+	if len(p.fixed) > 0 {
+		id := p.fixed[0]
+		p.fixed = p.fixed[1:]
+		return id
+	}
 	if p.inWord && p.draws.IntN(5) < 2 {
 		p.inWord = false
 		return firstTriple + p.syllables("vcv")

@@ -23,6 +23,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -35,6 +36,9 @@ type Server struct {
 	created time.Time
 	ids     atomic.Uint64 // requests without an id of their own
 
+	grammarLock sync.Mutex
+	grammars    map[string]bool // constraints that were compiled
+
 	log  requestLog
 	port atomic.Pointer[port] // nil unless Listener was called
 }
@@ -45,7 +49,7 @@ func New(p Profile) *Server {
 	if err := p.Validate(); err != nil {
 		panic(fmt.Sprintf("simulator: %v", err))
 	}
-	s := &Server{profile: p, engine: newEngine(p), mux: http.NewServeMux(), created: time.Now()}
+	s := &Server{profile: p, engine: newEngine(p), mux: http.NewServeMux(), created: time.Now(), grammars: map[string]bool{}}
 	for _, e := range []struct {
 		method, path string
 		serve        endpoint

@@ -43,6 +43,12 @@ func (all classShares) add(q *metrics.Request, slo metrics.SLO) {
 	if q.OutputTokens > 1 {
 		c.tpot.Add(o.TPOT())
 	}
+	if q.Judgement.Judged {
+		c.Judged++
+		if q.Judgement.Wrong == "" {
+			c.Correct++
+		}
+	}
 	if len(slo) > 0 && slo.Judge(&o).Good() {
 		c.Good++
 	}

@@ -46,6 +46,7 @@ type summary struct {
 	classes               classShares
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
+	answers               metrics.AnswerAccumulator
 	vllmTTFT              metrics.Sample // as vLLM 0.33 counts chunks
 	vllmLater, vllmUnread int            // successes in which that is later, or never
 	open, broken          overlap        // successes in flight, and those that failed or were cut
@@ -156,6 +157,7 @@ func (s *summary) success(q *metrics.Request) {
 		r.OutputSources[q.OutputSource]++
 	}
 	s.lengths.Add(q)
+	s.answers.Add(q)
 	s.accumulator.addPlain(q)
 	r.Inputs += max(1, q.Inputs)
 	switch q.VLLMLater {
@@ -195,7 +197,7 @@ func (s *summary) finish() {
 	r.Classes = s.classes.report(&r.Plan, r.Duration)
 	s.levels.Client = s.line.Client.Seconds
 	r.Levels, r.Answer = s.levels.Judge()
-	r.Lengths = s.lengths.Lengths()
+	r.Lengths, r.Answers = s.lengths.Lengths(), s.answers.Report()
 	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
 	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.samples, r.Plan.Warmup, math.MaxInt64, r.Ended)
 	whole := metrics.Snapshot{Plan: &r.Plan, At: r.Ended, Windows: r.Timeline, Telemetry: metrics.Telemetry{Server: s.samples}}

@@ -109,6 +109,9 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	p.BadIf(o.repeats.Count > 1 && o.SelfTiming(), "--repeat-count: the prompts of a trace have their times; add --no-self-timed")
 	p.BadIf(o.repeats.Count > 1 && load.Endless(), "--repeat-count: needs a number of requests; give --num-prompts")
 	needs := kind.Needs(o.Common)
+	if f := given.Lookup("ignore-eos"); needs.Guided && f != nil && f.Value.String() == "true" {
+		p.Bad("--ignore-eos with --dataset-name %s: the constraint allows nothing behind its end; leave the flag out", o.Name)
+	}
 	p.BadIf(!needs.Timed && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps (timed_trace or trace); %s has none", o.Name)
 	p.BadIf(o.selfTimed && o.noSelfTimed, "--self-timed and --no-self-timed: choose one")
 	p = append(p, o.checkPath(needs.File)...)

@@ -7,17 +7,22 @@ import (
 	"testing"
 
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/simulator"
 )
 
-// The examples of the page run, and print the lines that stand below them.
-func TestOfflinePage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/offline.md")
-	if err != nil {
-		t.Fatal(err)
+// The examples of the pages run, and print the lines that stand below them.
+func TestExamples(t *testing.T) {
+	var pages []byte
+	for _, name := range []string{"offline", "workloads"} {
+		page, err := os.ReadFile("../../docs/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, page...)
 	}
-	url := simulated(t, nil)
+	url := simulated(t, func(p *simulator.Profile) { p.Prioritized = true })
 	t.Chdir(t.TempDir())
-	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(pages), -1)
 	ran := 0
 	for _, block := range blocks {
 		var last *result
@@ -39,7 +44,7 @@ func TestOfflinePage(t *testing.T) {
 			}
 		}
 	}
-	if ran < 9 {
+	if ran < 15 {
 		t.Errorf("%d examples ran", ran)
 	}
 }

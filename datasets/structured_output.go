@@ -1,0 +1,258 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchtop/datasets/constraint"
+	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/textfile"
+)
+
+// StructuredOutputOptions describes prompts whose answers must have a form, the workloads of vLLM's benchmark of structured output.
+type StructuredOutputOptions struct {
+	Common
+
+	Form       string  `json:"form"`        // one of structuredForms
+	SchemaPath string  `json:"schema_path"` // of a JSON schema for json and json-unique; "" for that of a user profile
+	Ratio      float64 `json:"ratio"`       // of requests with the constraint, from 0 to 1
+	Unguided   bool    `json:"unguided"`    // no request has it
+	API        string  `json:"api"`         // one of structuredAPIs
+	OutputLen  int     `json:"output_len"`  // tokens
+}
+
+// The forms of answers. With json-unique each request has a schema of its own, so that no compiled grammar is used again.
+var structuredForms = []string{"json", "json-unique", "grammar", "regex", "choice"}
+
+// structuredAPIs are the servers whose body fields are known, each with the name of its field for a kind of constraint.
+var structuredAPIs = map[string]map[string]string{
+	"vllm":      {"json": "json", "grammar": "grammar", "regex": "regex", "choice": "choice"},
+	"openai":    {"json": "response_format"},
+	"sglang":    {"json": "json_schema", "grammar": "ebnf", "regex": "regex"},
+	"llama.cpp": {"json": "json_schema", "grammar": "grammar"},
+}
+
+// The constraints. The regular expression and the choices are those of vLLM's benchmark, and so are the members of the schema.
+const (
+	structuredPattern = `\w+@\w+\.com\n`
+	structuredSchema  = `{"type": "object", "properties": {"name": {"type": "string"}, "email": {"type": "string"}, "street": {"type": "string"}, ` +
+		`"city": {"type": "string"}, "state": {"type": "string"}, "zip": {"type": "string"}, "phone": {"type": "string"}, "website": {"type": "string"}, ` +
+		`"company": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name", "email"]}`
+	structuredGrammar = `root ::= select_statement
+select_statement ::= "SELECT " column " from " table " where " condition
+column ::= "col_1" | "col_2"
+table ::= "table_1" | "table_2"
+condition ::= column " = " number
+number ::= "1" | "2"
+`
+	// structuredQuery matches what the grammar allows.
+	structuredQuery = `SELECT col_[12] from table_[12] where col_[12] = [12]`
+	// uniqueMember begins the name of the member that tells schemas apart.
+	uniqueMember = "optional_"
+)
+
+var structuredChoices = []string{"Positive", "Negative"}
+
+// mostSchema bounds the file of a schema, in bytes.
+const mostSchema = 1 << 20
+
+// Validate reports every problem with the options, without reading the file of a schema.
+func (o StructuredOutputOptions) Validate() error {
+	p := &problems{}
+	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
+	if !slices.Contains(structuredForms, o.Form) {
+		p.add("--structured-output-dataset %q: use %s", o.Form, strings.Join(structuredForms, ", "))
+	}
+	if !(o.Ratio >= 0 && o.Ratio <= 1) {
+		p.add("--structured-output-ratio %g: must be from 0 to 1", o.Ratio)
+	}
+	if fields := structuredAPIs[o.API]; fields == nil {
+		p.add("--structured-output-api %q: use vllm, openai, sglang or llama.cpp", o.API)
+	} else if fields[o.kind()] == "" {
+		p.add("--structured-output-api %s: it has no field for %s; use vllm", o.API, o.kind())
+	}
+	if o.SchemaPath != "" && o.kind() != "json" {
+		p.add("--json-schema-path: only json and json-unique have a schema; %s has none", o.Form)
+	}
+	return p.of("structured_output")
+}
+
+// kind is the kind of constraint.
+func (o StructuredOutputOptions) kind() string { return strings.TrimSuffix(o.Form, "-unique") }
+
+type structuredOutputKind struct{ StructuredOutputOptions }
+
+func (k *structuredOutputKind) Name() string { return "structured_output" }
+
+func (k *structuredOutputKind) Define(group func(string) Flags) {
+	f := group("Data set structured_output")
+	f.StringVar(&k.Form, "structured-output-dataset", k.Form, "form of the answers: "+strings.Join(structuredForms, ", ")+"; json-unique has a schema for each request")
+	f.StringVar(&k.SchemaPath, "json-schema-path", "", "file of the JSON schema (default: a user profile)")
+	f.Float64Var(&k.Ratio, "structured-output-ratio", k.Ratio, "share of the requests with the constraint; all are judged")
+	f.BoolVar(&k.Unguided, "no-structured-output", false, "send no constraint, as with a ratio of 0")
+	f.StringVar(&k.API, "structured-output-api", k.API, "body field of the constraint: that of vllm, openai, sglang or llama.cpp")
+}
+
+func (k *structuredOutputKind) Needs(c Common) Needs {
+	return Needs{Forms: AsText, Ends: true, Counts: true, Guided: true, OutputLen: c.outputLen(k.OutputLen)}
+}
+
+func (k *structuredOutputKind) options(c Common) StructuredOutputOptions {
+	o := k.StructuredOutputOptions
+	o.Common, o.OutputLen = c, c.outputLen(o.OutputLen)
+	if o.Unguided {
+		o.Ratio = 0
+	}
+	return o
+}
+
+func (k *structuredOutputKind) Validate(c Common) error { return k.options(c).Validate() }
+
+// Open makes the prompts. Those with a constraint are drawn from a generator of their own.
+func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	o := k.options(c)
+	schema, err := o.schema()
+	if err != nil {
+		return nil, inDataset("structured_output", textfile.At(o.SchemaPath, err))
+	}
+	judge, err := o.judge(schema)
+	if err != nil {
+		return nil, inDataset("structured_output", textfile.At(o.SchemaPath, err))
+	}
+	guided := make([]bool, o.Prompts)
+	n := int(float64(o.Prompts) * o.Ratio)
+	for _, i := range rand.New(rand.NewPCG(uint64(o.Seed), structuredSeed)).Perm(o.Prompts)[:n] {
+		guided[i] = true
+	}
+	// A schema that allows no other members would not allow the one that is added.
+	closed := slices.ContainsFunc([]string{"additionalProperties", "unevaluatedProperties", "maxProperties", "propertyNames"},
+		func(word string) bool { return strings.Contains(string(schema), word) })
+	turns, prompts := make([]Turn, o.Prompts), make([]string, o.Prompts)
+	for i := range turns {
+		own := schema
+		if o.Form == "json-unique" {
+			own = withMember(schema, i)
+		}
+		if closed && o.Form == "json-unique" {
+			if judge, err = constraint.JSON(own); err != nil {
+				return nil, inDataset("structured_output", err)
+			}
+		}
+		prompts[i] = o.prompt(own)
+		turns[i] = Turn{Text: prompts[i], MaxTokens: o.OutputLen, Judge: judge}
+		if 0 < n && n < o.Prompts {
+			turns[i].Class = "unconstrained"
+		}
+		if guided[i] {
+			o.constrain(&turns[i], own)
+			if n < o.Prompts {
+				turns[i].Class = "constrained"
+			}
+		}
+	}
+	if text := t.Text(); text.Counter != nil {
+		if err := text.countTurns(ctx, turns, prompts); err != nil {
+			return nil, inDataset("structured_output", err)
+		}
+	}
+	about := fmt.Sprintf("%s, %d with the constraint%s", o.Form, n, o.answers(strconv.Itoa(o.OutputLen)))
+	return o.list("structured_output", turns, o.Prompts, about, t.Streams().Python)
+}
+
+// structuredSeed sets the choice of requests with a constraint apart from other draws of the same seed.
+const structuredSeed = 0x50c7
+
+// schema is that of the file, or the built-in one; nil for other forms.
+func (o StructuredOutputOptions) schema() ([]byte, error) {
+	if o.kind() != "json" {
+		return nil, nil
+	}
+	if o.SchemaPath == "" {
+		return []byte(structuredSchema), nil
+	}
+	info, err := os.Stat(o.SchemaPath)
+	if err == nil && info.Size() > mostSchema {
+		err = fmt.Errorf("the schema has more than %d KiB", mostSchema>>10)
+	}
+	if err != nil {
+		return nil, err
+	}
+	schema, err := os.ReadFile(o.SchemaPath)
+	if trimmed := strings.TrimSpace(string(schema)); err == nil && (!json.Valid(schema) || trimmed[0] != '{') {
+		err = fmt.Errorf("expected a JSON schema, which is an object: got %s", jsonscan.Kind([]byte(trimmed)))
+	}
+	return schema, err
+}
+
+func (o StructuredOutputOptions) judge(schema []byte) (Judge, error) {
+	switch o.kind() {
+	case "json":
+		return constraint.JSON(schema)
+	case "choice":
+		return constraint.Choice(structuredChoices...), nil
+	case "regex":
+		return constraint.Pattern(structuredPattern)
+	}
+	return constraint.Grammar(structuredQuery)
+}
+
+func (o StructuredOutputOptions) prompt(schema []byte) string {
+	switch o.kind() {
+	case "json":
+		return "Generate an example of a brief user profile given the following schema: " + string(schema)
+	case "choice":
+		return "Classify this sentiment: vLLM is wonderful!"
+	case "regex":
+		return "Give an e-mail address for Alan Turing. It ends in .com and a new line."
+	}
+	return "Write an SQL query that selects a column of a table where a column has some value."
+}
+
+// constrain puts the constraint into the body of a request.
+func (o StructuredOutputOptions) constrain(t *Turn, schema []byte) {
+	value := string(schema)
+	switch o.kind() {
+	case "choice":
+		value = `["` + strings.Join(structuredChoices, `", "`) + `"]`
+	case "regex":
+		value = string(jsonscan.Quote(structuredPattern))
+	case "grammar":
+		value = string(jsonscan.Quote(structuredGrammar))
+	}
+	field := structuredAPIs[o.API][o.kind()]
+	switch {
+	case o.API == "vllm":
+		t.AddField("structured_outputs", `{"`+field+`": `+value+`}`)
+	case o.API == "openai":
+		t.AddField(field, `{"type": "json_schema", "json_schema": {"name": "answer", "schema": `+value+`}}`)
+	case o.API == "sglang" && field == "json_schema":
+		t.AddField(field, string(jsonscan.Quote(value)))
+	default:
+		t.AddField(field, value)
+	}
+}
+
+// withMember is the schema with an optional text of a name of its own among its properties. The name is new in each run, as a grammar that a server has
+// compiled stays with it.
+func withMember(schema []byte, i int) []byte {
+	member := fmt.Sprintf(`"%s%d_%08x": {"type": "string"}`, uniqueMember, i, rand.Uint32())
+	with := func(object []byte, member string) []byte { // which ends in a brace
+		open, _ := strings.CutSuffix(strings.TrimSpace(string(object)), "}")
+		if open = strings.TrimSpace(open); open != "{" {
+			open += ", "
+		}
+		return []byte(open + member + "}")
+	}
+	if old := jsonscan.Fields(schema, "properties")[0]; old != nil && old[0] == '{' {
+		return bytes.Replace(schema, old, with(old, member), 1) // in its place, since the order of members is that of an answer
+	}
+	return with(schema, `"properties": {`+member+"}")
+}

@@ -1,0 +1,130 @@
+package datasets
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"benchtop/datasets/numpy"
+)
+
+func structured(t *testing.T, o StructuredOutputOptions, n int) ([]Conversation, error) {
+	t.Helper()
+	if o.API == "" {
+		o.API = "vllm"
+	}
+	k := &structuredOutputKind{o}
+	c := Common{Prompts: n, Seed: 3}
+	if err := k.Validate(c); err != nil {
+		return nil, err
+	}
+	s, err := k.Open(t.Context(), c, given{toyTools{}, Text{Counter: byWords{}}, numpy.NewStreams(0)})
+	if err != nil {
+		return nil, err
+	}
+	return drain(t, s), nil
+}
+
+// Exactly the share of requests has the constraint, and every answer is judged.
+func TestStructuredOutput(t *testing.T) {
+	for _, c := range []struct {
+		form, api, field, right, wrong string
+	}{
+		{"json", "vllm", `{"structured_outputs": {"json": {"type": "object"`, `{"name": "a", "email": "b"}`, `{"name": "a"}`},
+		{"json-unique", "vllm", `{"structured_outputs": {"json": {"type": "object"`, `{"name": "a", "email": "b"}`, `{"name": "a"}`},
+		{"regex", "vllm", `{"structured_outputs": {"regex": "\\w+@\\w+\\.com\\n"}}`, "a@b.com\n", "a@b.com"},
+		{"choice", "vllm", `{"structured_outputs": {"choice": ["Positive", "Negative"]}}`, "Positive", "Neutral"},
+		{"grammar", "vllm", `{"structured_outputs": {"grammar": "root ::= select_statement\n`, "SELECT col_1 from table_2 where col_2 = 1", "SELECT *"},
+		{"json", "openai", `{"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": {"type"`, `{"name": "a", "email": "b"}`, `7`},
+		{"json", "sglang", `{"json_schema": "{\"type\": \"object\"`, `{"name": "a", "email": "b"}`, `7`},
+		{"grammar", "sglang", `{"ebnf": "root ::=`, "SELECT col_1 from table_2 where col_2 = 1", "SELECT *"},
+		{"json", "llama.cpp", `{"json_schema": {"type": "object"`, `{"name": "a", "email": "b"}`, `7`},
+	} {
+		all, err := structured(t, StructuredOutputOptions{Form: c.form, API: c.api, Ratio: 0.3, OutputLen: 128}, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, seen := 0, map[string]bool{}
+		for _, x := range all {
+			turn := x.Turns[0]
+			if turn.Class == "constrained" {
+				n++
+				if !strings.HasPrefix(string(turn.Overrides), c.field) || !json.Valid(turn.Overrides) {
+					t.Errorf("%s, %s: %s", c.form, c.api, turn.Overrides)
+				}
+			} else if turn.Overrides != nil || turn.Class != "unconstrained" {
+				t.Errorf("%s: %q, %s", c.form, turn.Class, turn.Overrides)
+			}
+			seen[turn.Text] = true
+			if j := turn.Judge.Judge(c.right, false); j.Wrong != "" {
+				t.Errorf("%s: %q is wrong: %+v", c.form, c.right, j)
+			}
+			if j := turn.Judge.Judge(c.wrong, false); j.Wrong == "" {
+				t.Errorf("%s: %q is right", c.form, c.wrong)
+			}
+		}
+		if unique := len(seen) == 20; n != 6 || unique != (c.form == "json-unique") {
+			t.Errorf("%s: %d with the constraint, %d prompts", c.form, n, len(seen))
+		}
+	}
+}
+
+func TestSchemaFile(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) string {
+		path := filepath.Join(dir, "schema.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for text, want := range map[string]string{
+		``:                         "expected a JSON schema",
+		`[]`:                       "expected a JSON schema, which is an object: got an array",
+		`{"type": "nonsense"}`:     "the schema cannot be used",
+		`{"$ref": "http://a/b"}`:   "is not loaded",
+		strings.Repeat(" ", 2<<20): "more than 1024 KiB",
+	} {
+		_, err := structured(t, StructuredOutputOptions{Form: "json", Ratio: 1, SchemaPath: write(text)}, 2)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "schema.json") {
+			t.Errorf("%.20s: %v, want %s", text, err, want)
+		}
+	}
+	// A member that is added is part of the answer where the schema is closed.
+	for _, text := range []string{`{"type": "object"}`, `{"properties": {}, "additionalProperties": false}`, `{"required": ["b"], "properties": {"b": {}, "a": {}}}`} {
+		all, err := structured(t, StructuredOutputOptions{Form: "json-unique", Ratio: 1, SchemaPath: write(text)}, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range all {
+			_, schema, _ := strings.Cut(x.Turns[0].Text, "schema: ")
+			var members struct{ Properties map[string]any }
+			if err := json.Unmarshal([]byte(schema), &members); err != nil {
+				t.Fatalf("%s: %v", schema, err)
+			}
+			answer := map[string]string{"b": ""}
+			if !strings.Contains(text, `"b"`) {
+				delete(answer, "b")
+			}
+			for name := range members.Properties {
+				if strings.HasPrefix(name, uniqueMember) {
+					answer[name] = "x"
+				}
+			}
+			right, _ := json.Marshal(answer)
+			if j := x.Turns[0].Judge.Judge(string(right), false); j.Wrong != "" || len(answer) == 0 {
+				t.Errorf("%s: %s: %+v", schema, right, j)
+			}
+		}
+	}
+	for _, bad := range []StructuredOutputOptions{
+		{Form: "xml", Ratio: 1}, {Form: "json", Ratio: 1.5}, {Form: "json", Ratio: 1, API: "other"}, {Form: "choice", Ratio: 1, API: "openai"},
+		{Form: "choice", Ratio: 1, SchemaPath: "s.json"}, {Form: "json", Ratio: 1, SchemaPath: dir + "/none.json"},
+	} {
+		if _, err := structured(t, bad, 2); err == nil {
+			t.Errorf("%+v: no error", bad)
+		}
+	}
+}

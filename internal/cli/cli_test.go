@@ -105,7 +105,7 @@ func TestWrongUsage(t *testing.T) {
 		{"a trace and stages", "serve --dataset-name timed_trace --dataset-path cli_test.go --stages 1:1s", []string{"--stages: the trace sets the times; add --no-self-timed"}},
 		{"a trace on chat", "serve --dataset-name timed_trace --dataset-path cli_test.go --backend openai-chat", []string{"token ids, which chat cannot send; backend openai-chat"}},
 		{"all rows of no file", "serve --num-prompts 0", []string{"--num-prompts 0: must be at least 1"}},
-		{"the cache", "serve --cache warm", []string{"--cache warm: use cold or as-is"}},
+		{"the cache", "serve --cache warm", []string{"--cache warm: use cold or none or as-is"}},
 		{"two words about tokens", "serve --tokenizer x --skip-tokenizer-init", []string{"--tokenizer and --skip-tokenizer-init: choose one"}},
 		{"a rate beyond all years", "serve --request-rate 1e-12", []string{"--request-rate 1e-12: 1000 requests would take more than a year"}},
 		{"base url", "serve --base-url localhost:8000", []string{"--base-url: base URL", "expected http://HOST:PORT"}},

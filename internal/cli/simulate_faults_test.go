@@ -151,6 +151,7 @@ func TestFaultsAreCounted(t *testing.T) {
 		{fault: "comments"},
 		{fault: "coalesce=3"},
 		{fault: "coalesce=100"},
+		{fault: "wrong-answer"}, // to requests without a constraint it is nothing
 		{fault: "no-usage"},
 		{fault: "no-done"},
 	}

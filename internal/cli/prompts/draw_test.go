@@ -158,7 +158,7 @@ func TestCheck(t *testing.T) {
 		{"--self-timed --no-self-timed", rate, "--self-timed: needs a data set with time stamps"},
 		{"--tokenizer x --skip-tokenizer-init", rate, "--tokenizer and --skip-tokenizer-init: choose one"},
 		{"--logprobs -1", rate, "--logprobs -1: must be 0 or more"},
-		{"--cache hot", rate, "--cache hot: use cold or as-is"},
+		{"--cache hot", rate, "--cache hot: use cold or none or as-is"},
 		{"--cache cold --extra-body.cache_salt x", rate, "--cache cold and a cache_salt in --extra-body"},
 		{"--lora-assignment x", rate, "--lora-assignment x: use random or round-robin"},
 		{"--temperature NaN", rate, "--temperature: must be a finite number"},

@@ -1,0 +1,74 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Flags follow the scripts: the value after an equals sign or a blank, a switch alone, and metadata as keys of their own.
+func TestFlags(t *testing.T) {
+	got := Flags([]string{"vllm", "bench", "serve", "--a=1", "--b", "2.5", "--c", "--d", "inf", "--e", "None", "--f", "true", "--metadata", "x=1", "y=z"})
+	want := map[string]any{"--a": 1.0, "--b": 2.5, "--c": true, "--d": "inf", "--f": true}
+	for name, v := range want {
+		if got[name] != v {
+			t.Errorf("%s: %v (%T), want %v", name, got[name], got[name], v)
+		}
+	}
+}
+
+// What is written as a table is read again, row by row.
+func TestTableReadsBack(t *testing.T) {
+	rows := []Row{
+		{"Test name": "serving_b", "GPU": "H100", "Tput (req/s)": 2.5, "qps": "inf"},
+		{"Test name": "latency_a", "GPU": "2xH100", "Mean latency (ms)": 7.0},
+	}
+	var b bytes.Buffer
+	if err := WriteTable(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "benchmark_results.json")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, notes, err := Read(path)
+	if err != nil || len(notes) > 0 || len(got) != 2 {
+		t.Fatalf("%v, %v, %v", got, notes, err)
+	}
+	Sort(got)
+	if diff := cmp.Diff(rows, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// FuzzRead looks for files that break the reader: a table, a result, a list of results.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`[{"Test name": "serving_a", "TP Size": 1}]`))
+	f.Add([]byte(`{"avg_latency": 1, "percentiles": {"50": 1}}`))
+	f.Add([]byte(`{"mean_ttft_ms": 1, "request_rate": "inf"}` + "\n" + `{"mean_ttft_ms": 2}`))
+	path := filepath.Join(f.TempDir(), "serving_x.json")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rows, _, err := Read(path)
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := WriteTable(&b, rows); err != nil {
+			t.Fatal(err)
+		}
+		if !json.Valid(b.Bytes()) {
+			t.Errorf("no JSON: %s", b.String())
+		}
+		if err := WriteMarkdown(&b, rows); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = Own("x", data, About{Server: "vllm serve m -tp 2"}) // must not panic
+	})
+}

@@ -52,6 +52,14 @@ var presets = []preset{
 		label: "constraint", control: "no constraint", change: [][2]string{{"no-structured-output", "true"}},
 	},
 	{
+		name: "mm", about: "random images in chat messages, each twice, with images and without",
+		set: []setting{
+			{"dataset-name", "random-mm", nil}, {"backend", "openai-chat", nil}, {"num-prompts", "20", nil}, {"repeat-count", "2", nil}, {"num-warmups", "1", nil},
+			{"max-concurrency", "1", []string{"request-rate"}}, {"temperature", "0", nil}, {"cache", "cold", nil},
+		},
+		label: "images", control: "no images", change: [][2]string{{"random-mm-base-items-per-request", "0"}},
+	},
+	{
 		name: "priority", about: "two priorities, for a server with --scheduling-policy priority",
 		set: []setting{
 			{"priorities", "0=0.5,1=0.5", nil}, {"num-prompts", "200", nil}, {"temperature", "1", nil}, {"ignore-eos", "true", nil},

@@ -118,7 +118,7 @@ var only = map[string][]string{
 		"benchtop/internal/metronome", "benchtop/internal/calibration", "benchtop/internal/bench"},
 	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
 	"github.com/dlclark/regexp2":      {"benchtop/datasets/tokenizer"},
-	"github.com/santhosh-tekuri/": {"benchtop/datasets/constraint"},
+	"github.com/santhosh-tekuri/":     {"benchtop/datasets/constraint"},
 	"golang.org/x/image/":             {"benchtop/datasets/media", "benchtop/export/charts"},
 	"golang.org/x/text/":              {"benchtop/datasets/tokenizer"},
 	"github.com/rivo/uniseg":          {"benchtop/datasets/tokenizer", "benchtop/internal/preview"},

@@ -195,7 +195,9 @@ const (
 type RequestRow struct {
 	Index     int
 	ID, Model string
-	State     RequestState
+	// Class is that of the request, Wrong why its answer has not the form that it must have; "" for none. Both are foreign text.
+	Class, Wrong string
+	State        RequestState
 	// Due, Sent and Ended are moments of the run; Never if they did not come.
 	Due, Sent, Ended           time.Duration
 	SlotWait, TTFT, TPOT, E2EL time.Duration

@@ -243,7 +243,7 @@ const rowErrorBytes = 240
 func (k *track) row() metrics.RequestRow {
 	q := k.q
 	r := metrics.RequestRow{
-		Index: q.Index, ID: q.ID, Model: q.Model, State: q.State(), Due: q.Due, Sent: k.sent, Ended: metrics.Never,
+		Index: q.Index, ID: q.ID, Model: q.Model, Class: q.Class, State: q.State(), Due: q.Due, Sent: k.sent, Ended: metrics.Never,
 		SlotWait: k.slotWait, TTFT: metrics.Since(k.sent, k.first), TPOT: metrics.Never, E2EL: metrics.Never,
 		InputTokens: k.input, OutputTokens: q.Counted(), Kept: true,
 	}
@@ -254,6 +254,7 @@ func (k *track) row() metrics.RequestRow {
 	if q.OK() {
 		r.TPOT, r.E2EL, r.OutputTokens = q.TPOT(), q.E2EL(), q.OutputTokens
 	}
+	r.Wrong = q.Judgement.Wrong
 	r.Failure, r.Status, r.Error = q.Failure, q.Status, whole(metrics.ErrorMessage(q.Error), rowErrorBytes)
 	return r
 }

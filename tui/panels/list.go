@@ -124,6 +124,9 @@ func searchText(q *metrics.RequestRow) string {
 	if q.Slow {
 		parts = append(parts, "slow")
 	}
+	if parts = append(parts, screen.Sanitize(q.Class)); q.Wrong != "" {
+		parts = append(parts, "wrong: "+screen.Sanitize(q.Wrong))
+	}
 	return strings.Join(parts, "\n")
 }
 

@@ -102,6 +102,10 @@ func drawRequestHead(c screen.Canvas, q *metrics.RequestDetail) {
 		say(fmt.Sprintf("HTTP %d", q.Status))
 	}
 	say(screen.Sanitize(q.Model))
+	say(screen.Sanitize(q.Class))
+	if q.Wrong != "" {
+		say("wrong answer: " + screen.Sanitize(q.Wrong))
+	}
 }
 
 // drawBlock writes a heading and lines, and returns the line after them.

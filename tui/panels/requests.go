@@ -145,14 +145,21 @@ func drawRequestText(c screen.Canvas, q *metrics.RequestRow) {
 		c.Print(0, 0, words, screen.Text)
 		return
 	}
-	id, model := screen.Sanitize(q.ID), screen.Sanitize(q.Model)
-	if model != "" {
-		id = screen.ShortenMiddle(id, max(10, c.W-screen.Width(model)-2)) + "  " + model
+	id, more := screen.Sanitize(q.ID), ""
+	if q.Wrong != "" {
+		more = "  wrong: " + screen.Sanitize(q.Wrong)
 	}
-	if screen.Width(id) > c.W && model == "" {
+	for _, text := range []string{q.Model, q.Class} {
+		if text != "" {
+			more += "  " + screen.Sanitize(text)
+		}
+	}
+	if more != "" {
+		id = screen.ShortenMiddle(id, max(10, c.W-screen.Width(more)))
+	} else if screen.Width(id) > c.W {
 		id = screen.ShortenMiddle(id, c.W)
 	}
-	c.Print(0, 0, id, screen.Label)
+	c.Print(0, 0, id+more, screen.Label)
 }
 
 // describeState is the sign, the word and the style of a state; each is clear alone.

@@ -49,10 +49,17 @@ func TestListOrders(t *testing.T) {
 
 func TestListFilter(t *testing.T) {
 	s := tuitest.Listed(tuitest.Mid())
+	for i := range s.Requests {
+		if q := &s.Requests[i]; q.Index == 4305 {
+			q.Class, q.Wrong = "occurrence 2, priority 0", "not JSON"
+		}
+	}
 	for _, c := range []struct {
 		l    List
 		want []int
 	}{
+		{List{Filter: "occurrence priority"}, []int{4305}},
+		{List{Filter: "wrong: not json"}, []int{4305}},
 		{List{Filter: "503"}, []int{4312}},
 		{List{Filter: "OVERLOADED Queue"}, []int{4312}},
 		{List{Filter: "failed"}, []int{4321, 4312}},

@@ -1,15 +1,21 @@
 package prompts
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"benchtop/datasets"
+	"benchtop/export"
+	"benchtop/internal/usage"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+	"benchtop/metrics"
 )
 
 // Priorities are the priorities of requests with their shares, a flag: PRIORITY=SHARE, separated by commas.
@@ -95,15 +101,33 @@ func (p *prioritized) Next() (datasets.Conversation, error) {
 	value := strconv.Itoa(p.all.draw(p.draws))
 	c.Turns = slices.Clone(c.Turns)
 	for i := range c.Turns {
-		t := &c.Turns[i]
-		t.AddClass("priority " + value)
-		if p.header != "" {
-			t.Headers = append(slices.Clip(t.Headers), [2]string{p.header, value})
-		} else {
-			t.AddField("priority", value)
-		}
+		c.Turns[i].AddClass("priority " + value)
+		prioritize(&c.Turns[i], p.header, value)
 	}
 	return c, nil
+}
+
+// prioritize puts a priority into a header field, or into the body where header is "".
+func prioritize(t *datasets.Turn, header, value string) {
+	if header != "" {
+		t.Headers = append(slices.Clip(t.Headers), [2]string{header, value})
+	} else {
+		t.AddField("priority", value)
+	}
+}
+
+// CheckPriorities sends a small request with a priority other than 0, which a server that does not heed priorities refuses.
+func (o *RequestOptions) CheckPriorities(ctx context.Context, load loadgen.Options) error {
+	i := slices.IndexFunc(o.Priorities, func(p priority) bool { return p.value != 0 })
+	if i < 0 {
+		return nil
+	}
+	turn := protocol.Smallest(load.Protocol, 1)
+	prioritize(&turn, o.PriorityHeader, strconv.Itoa(o.Priorities[i].value))
+	if q := loadgen.Try(ctx, load, []datasets.Turn{turn}, 1)[0]; q.Status == http.StatusBadRequest {
+		return usage.Errorf("--priorities: the server refuses them: %s\nstart vLLM with --scheduling-policy priority, or leave out priorities other than 0", export.Clean(metrics.ErrorMessage(q.Error)))
+	}
+	return nil
 }
 
 // draw picks a priority by the shares.

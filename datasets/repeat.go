@@ -27,6 +27,9 @@ const (
 // RepeatOrders are the values of Repeats.Order.
 func RepeatOrders() []string { return []string{repeatRandom, repeatTile, repeatInterleave} }
 
+// mostRepeated bounds the requests.
+const mostRepeated = 1 << 26
+
 // mostOccurrences have a class of their own; later ones share one.
 const mostOccurrences = 9
 
@@ -48,15 +51,21 @@ func (r Repeats) Of(s Source, most int, idPrefix string) (Source, error) {
 		}
 		prompts = append(prompts, c)
 	}
-	for i := range len(prompts) * r.Count {
+	want := mostRepeated
+	if most > 0 {
+		want = min(want, most)
+	}
+	if r.Count <= want/max(1, len(prompts)) {
+		want = len(prompts) * r.Count
+	} else if most == 0 {
+		return nil, fmt.Errorf("%d prompts, each %d times: more than %d requests; repeat them less often", len(prompts), r.Count, mostRepeated)
+	}
+	for i := range want {
 		if r.Order == repeatInterleave {
 			all = append(all, i/r.Count)
 		} else {
 			all = append(all, i%len(prompts))
 		}
-	}
-	if most > 0 {
-		all = all[:min(most, len(all))]
 	}
 	if r.Order == repeatRandom {
 		numpy.NewPython(r.Seed).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

@@ -21,6 +21,8 @@ func TestRepeats(t *testing.T) {
 		{"tile", 2, 5, "a1 b1 c1 a2 b2"},
 		{"interleave", 2, 0, "a1 a2 b1 b2 c1 c2"},
 		{"interleave", 1, 0, "a1 b1 c1"},
+		{"tile", 1 << 40, 4, "a1 b1 c1 a2"},
+		{"interleave", 1 << 40, 4, "a1 a2 a3 a4"},
 		{"random", 2, 0, "b1 c1 b2 a1 c2 a2"},
 	} {
 		list := &List{about: "letters"}
@@ -46,6 +48,9 @@ func TestRepeats(t *testing.T) {
 		if list.all[0].Turns[0].Class != "" {
 			t.Error("the prompts of the data set were changed")
 		}
+	}
+	if _, err := (Repeats{Count: 1 << 40, Order: "tile"}).Of(&List{all: make([]Conversation, 3)}, 0, ""); err == nil {
+		t.Error("too many requests: no error")
 	}
 	one := &List{all: []Conversation{{Turns: []Turn{{Text: "a"}}}}}
 	s, err := Repeats{Count: 20, Order: "tile"}.Of(one, 0, "")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -186,7 +187,11 @@ func (o StructuredOutputOptions) schema() ([]byte, error) {
 		return nil, err
 	}
 	schema, err := os.ReadFile(o.SchemaPath)
-	if trimmed := strings.TrimSpace(string(schema)); err == nil && (!json.Valid(schema) || trimmed[0] != '{') {
+	switch trimmed := strings.TrimSpace(string(schema)); {
+	case err != nil:
+	case !json.Valid(schema):
+		err = errors.New("expected a JSON schema: this is not JSON")
+	case trimmed[0] != '{':
 		err = fmt.Errorf("expected a JSON schema, which is an object: got %s", jsonscan.Kind([]byte(trimmed)))
 	}
 	return schema, err

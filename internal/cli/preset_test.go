@@ -84,15 +84,16 @@ func TestPresets(t *testing.T) {
 		t.Errorf("many %v, %d prompts", o.points.many(), o.load.prompts)
 	}
 	for args, want := range map[string]string{
-		"--preset prefix-cacheing":                      `--preset prefix-cacheing: use one of prefix-caching, long-document-qa`,
-		"--no-control":                                  "--no-control: needs --preset",
-		"--preset prefix-caching --cache cold":          "--cache: the control run of --preset prefix-caching sets it; add --no-control",
-		"--preset long-document-qa --repeat-count 0":    "--repeat-count 0: must be at least 1",
-		"--repeat-count 2 --repeat-mode sideways":       "--repeat-mode sideways: use random or tile",
-		"--repeat-count 2 --duration 5s":                "--repeat-count: needs a number of requests",
-		"--preset long-document-qa --document-length 0": "document length",
-		"--priorities 0=1 --priority-header Host:":      `--priority-header: header "Host"…`,
-		"--priority-header X-A":                         "--priority-header: needs --priorities",
+		"--preset prefix-cacheing":                                     `--preset prefix-cacheing: use one of prefix-caching, long-document-qa`,
+		"--no-control":                                                 "--no-control: needs --preset",
+		"--preset prefix-caching --cache cold":                         "--cache: the control run of --preset prefix-caching sets it; add --no-control",
+		"--preset long-document-qa --repeat-count 0":                   "--repeat-count 0: must be at least 1",
+		"--repeat-count 2 --repeat-mode sideways":                      "--repeat-mode sideways: use random or tile",
+		"--repeat-count 2 --duration 5s":                               "--repeat-count: needs a number of requests",
+		"--preset long-document-qa --document-length 0":                "document length",
+		"--priorities 0=1 --priority-header Host:":                     `--priority-header: header "Host"…`,
+		"--backend openai-embeddings --dataset-name structured_output": "--dataset-name structured_output: backend openai-embeddings generates no text",
+		"--priority-header X-A":                                        "--priority-header: needs --priorities",
 	} {
 		benchtop(append([]string{"serve", "--base-url", "http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, exitUsage, want)
 	}

@@ -109,6 +109,7 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	p.BadIf(o.repeats.Count > 1 && o.SelfTiming(), "--repeat-count: the prompts of a trace have their times; add --no-self-timed")
 	p.BadIf(o.repeats.Count > 1 && load.Endless(), "--repeat-count: needs a number of requests; give --num-prompts")
 	needs := kind.Needs(o.Common)
+	p.BadIf(needs.Guided && to != nil && to.Traits().LengthField == "", "--dataset-name %s: backend %s generates no text; use another, such as openai", o.Name, nameOf(to))
 	if f := given.Lookup("ignore-eos"); needs.Guided && f != nil && f.Value.String() == "true" {
 		p.Bad("--ignore-eos with --dataset-name %s: the constraint allows nothing behind its end; leave the flag out", o.Name)
 	}

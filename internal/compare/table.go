@@ -113,7 +113,7 @@ func (c *Comparison) figure(m *Metric) *charts.Figure {
 	var curves []charts.Curve
 	left, right := math.Inf(1), math.Inf(-1)
 	for i, label := range c.Labels {
-		curve := charts.Curve{Name: export.Clean(label), Line: true}
+		curve := charts.Curve{Name: export.Clean(label), Line: true, Colour: i}
 		for _, l := range m.Lines {
 			if v := l.Values[i]; finite(v) && finite(l.X) {
 				curve.Points = append(curve.Points, charts.Point{X: l.X, Y: v})
@@ -126,7 +126,7 @@ func (c *Comparison) figure(m *Metric) *charts.Figure {
 		return nil
 	}
 	if m.Limit > 0 {
-		curves = append(curves, charts.Curve{Name: fmt.Sprintf("limit %g", m.Limit), Line: true, Points: []charts.Point{{X: left, Y: m.Limit}, {X: right, Y: m.Limit}}})
+		curves = append(curves, charts.Curve{Name: fmt.Sprintf("limit %g", m.Limit), Line: true, Colour: len(curves), Dash: 1, Points: []charts.Point{{X: left, Y: m.Limit}, {X: right, Y: m.Limit}}})
 	}
 	f.Panels = []charts.Panel{{Curves: curves}}
 	return f
@@ -305,7 +305,7 @@ func safe(cells []string) []string {
 
 const page = `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Comparison</title><style>
-body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 90em; color: #222; background: #fff }
+body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; padding: 0 2em; max-width: 90em; color: #222; background: #fff }
 h2 { margin-top: 2em } h3 { margin: 1.2em 0 .4em }
 .scroll { overflow-x: auto } table { border-collapse: collapse } th, td { padding: .25em .7em; border: 1px solid #ccc; text-align: right }
 th.k, td.k { text-align: left } th { background: #f2f2f2 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/export"
-	"benchtop/internal/cli/argv"
 	"benchtop/internal/usage"
 )
 
@@ -129,13 +128,4 @@ func (o *presetOptions) printControl(w io.Writer, done []export.RunOf) error {
 		return err
 	}
 	return export.Comparison(w, done[1].Label, &done[1].Report, &done[0].Report)
-}
-
-// newServeOptions defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
-func newServeOptions() *serveOptions {
-	o := &serveOptions{flags: argv.Flags{Synopsis: "serve [flags]", Text: serveText}}
-	o.workload.define(o.flags.Group("Workload"))
-	o.define()
-	o.preset = func(all *pflag.FlagSet) usage.Problems { return o.workload.apply(all, &o.points) }
-	return o
 }

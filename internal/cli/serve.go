@@ -315,6 +315,15 @@ type serveOptions struct {
 	flags    argv.Flags
 }
 
+// newServeOptions defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
+func newServeOptions() *serveOptions {
+	o := &serveOptions{flags: argv.Flags{Synopsis: "serve [flags]", Text: serveText}}
+	o.workload.define(o.flags.Group("Workload"))
+	o.define()
+	o.preset = func(all *pflag.FlagSet) usage.Problems { return o.workload.apply(all, &o.points) }
+	return o
+}
+
 // define adds the flags.
 func (o *serveOptions) define() {
 	o.server.Define(o.flags.Group("Server"))

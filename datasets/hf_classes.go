@@ -29,6 +29,8 @@ type hfClass struct {
 	// own keeps the lengths of the answers whatever the flag says.
 	own bool
 
+	schema string // path of the JSON schema of the answer, a text; "" for none
+
 	media  string // path of the picture, video or recording, "" for none
 	medium hfMedium
 	whole  bool // never streamed
@@ -138,6 +140,9 @@ var hfClasses = []hfClass{
 		limits: hfLimits{most: maxPrompt, total: maxSequence, always: true}},
 	{name: "MMStar", ids: []string{"Lin-Chen/MMStar"}, split: "val", noSubset: true,
 		prompt: "{question}", text: beforeOptions, output: 128, media: "image", medium: withPicture},
+	// vLLM reads it in its benchmark of structured output.
+	{name: "JSONMode", ids: []string{"NousResearch/json-mode-eval"}, split: "train",
+		prompt: "{prompt[1].content}", system: "prompt[0].content", schema: "schema", output: 128, template: alwaysRendered},
 	{name: "BFCL", ids: []string{BFCLRepository}, noSubset: true, calls: true},
 }
 

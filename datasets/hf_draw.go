@@ -238,6 +238,7 @@ func (d *hfDrawing) columns() map[string]bool {
 		need(piece.path, true)
 	}
 	need(d.class.system, true)
+	need(d.class.schema, true)
 	if d.length == 0 {
 		need(d.class.answer, !d.class.loose)
 	}
@@ -278,7 +279,10 @@ func (d *hfDrawing) accept(ctx context.Context, rows []hfPrompt) error {
 		if d.class.accepted {
 			number = len(d.drawn)
 		}
-		turn := Turn{Text: prompts[i], InputTokens: inputs[i], MaxTokens: outputs[i]}
+		turn := Turn{Text: prompts[i], InputTokens: inputs[i], MaxTokens: outputs[i], Judge: p.judge}
+		if p.judge != nil {
+			turn.AddField("structured_outputs", `{"json": `+string(jsonscan.Quote(p.schema))+"}")
+		}
 		if recordings != nil {
 			d.attach(&turn, recordings[i])
 		}

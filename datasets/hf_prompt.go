@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/datasets/constraint"
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
 	"benchtop/datasets/tokenizer"
@@ -17,6 +18,8 @@ type hfPrompt struct {
 	number int // of the rows that were looked at
 
 	text, system, answer string
+	schema               string
+	judge                Judge // by the schema, nil without one
 	out                  bool  // the row is left out
 	bad                  error // why it cannot be used; told only when its turn has come
 }
@@ -44,6 +47,15 @@ func (p *hfPrompt) read(row hfValues, d *hfDrawing) (err error) {
 	if class.system != "" {
 		if p.system, err = textAt(row, class.system, nil, false); err != nil {
 			return err
+		}
+	}
+	if class.schema != "" {
+		if p.schema, err = textAt(row, class.schema, nil, false); err != nil {
+			return err
+		}
+		if p.judge, err = constraint.JSON([]byte(p.schema)); err != nil { // vLLM leaves out those that its grammars cannot express
+			p.out = true
+			return nil
 		}
 	}
 	if class.answer != "" && d.length == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/datasets/constraint"
 	"benchtop/datasets/numpy"
 )
 
@@ -68,6 +69,27 @@ func TestStructuredOutput(t *testing.T) {
 		if unique := len(seen) == 20; n != 6 || unique != (c.form == "json-unique") {
 			t.Errorf("%s: %d with the constraint, %d prompts", c.form, n, len(seen))
 		}
+	}
+}
+
+// Rows of the hub have a schema each; one that cannot be used is left out.
+func TestJSONMode(t *testing.T) {
+	row := func(schema string) string {
+		return `{"prompt": [{"role": "system", "content": "s"}, {"role": "user", "content": "one two"}], "completion": "{}", "schema": ` + schema + "}\n"
+	}
+	h := hfTest{id: "NousResearch/json-mode-eval", rows: row(`"{\"type\": 7}"`) + row(`"{\"type\": \"object\", \"required\": [\"a\"]}"`), options: Common{Prompts: 1}}
+	list, err := h.open(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := drain(t, list)[0].Turns[0]
+	same(t, "prompt", turn.Text, "<|system|>\ns\n<|user|>\none two\n<|assistant|>\n")
+	same(t, "body", string(turn.Overrides), `{"structured_outputs": {"json": "{\"type\": \"object\", \"required\": [\"a\"]}"}}`)
+	if j := turn.Judge.Judge(`{"a": 1}`, false); j.Wrong != "" {
+		t.Errorf("%+v", j)
+	}
+	if j := turn.Judge.Judge(`{"b": 1}`, false); j.Wrong != constraint.Violation {
+		t.Errorf("%+v", j)
 	}
 }
 

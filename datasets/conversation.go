@@ -30,6 +30,17 @@ type Conversation struct {
 	Turns []Turn
 	// At is when a trace says that the conversation starts, from the start of the run; 0 where the data set has no times.
 	At time.Duration
+	// Session names the conversation for the server and for other tools; "" where it is one request, or has no name.
+	Session string
+	// Timed conversations start each turn at its own time.
+	Timed bool
+}
+
+// Prompt makes the prompt of a turn when the turn is sent. Several goroutines use it at once, for different turns.
+type Prompt interface {
+	// Compose sets the prompt of t and its number of tokens. answers are the texts of the conversation's answers so far, "" for turns
+	// that have none.
+	Compose(t *Turn, answers []string) error
 }
 
 // Turn is one prompt. It carries text or token ids, and possibly richer forms for back ends that speak chat.
@@ -38,6 +49,19 @@ type Turn struct {
 	TokenIDs    []int  // the prompt as token ids, for completions back ends
 	InputTokens int    // tokens the client believes the prompt holds: text only, media never counted
 	MaxTokens   int    // output tokens asked for; 0 lets the server decide
+
+	// Prompt makes all of the above when the turn is sent; nil where they are known before. InputTokens may be known before all the same.
+	Prompt Prompt
+	// After are the places of the turns whose ends this one waits for; nil for the one before, empty for the start of the conversation.
+	After []int
+	// Delay is the time from the last of these ends, or from the start of the conversation, to the start of the turn.
+	Delay time.Duration
+	// At is the scheduled start from that of the conversation, in a conversation that is Timed. The turn still waits for those of After.
+	At time.Duration
+	// IdealTokens of the prompt are in an earlier prompt or answer of the run, as its beginning: a prefix cache without bounds has them.
+	// IdealKnown: they were counted, if only as 0.
+	IdealTokens int
+	IdealKnown  bool
 
 	// Batch holds the prompts of a request that carries several at once, as completions and pooling endpoints take them. InputTokens
 	// of the turn is then their sum.

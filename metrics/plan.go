@@ -58,6 +58,10 @@ type Plan struct {
 	Stages []Stage `json:"stages,omitempty"`
 	// Warmup is the beginning of the run that is in no figure: requests scheduled before it do not count.
 	Warmup time.Duration `json:"warmup_ns,omitempty"`
+	// Conversations describe requests that are turns of conversations; nil for requests of their own.
+	Conversations *Conversations `json:"conversations,omitempty"`
+	// Workloads are those of a mixture, each a class of requests with objectives of its own; nil for one workload.
+	Workloads []Workload `json:"workloads,omitempty"`
 	// Trace says that requests start at times of the data set's own, which are neither a rate nor all at once.
 	Trace bool `json:"trace,omitempty"`
 	// Load is the load as text for a person.
@@ -89,6 +93,32 @@ type Plan struct {
 	Timestamps string `json:"timestamps,omitempty"`
 	// Definitions name the rule of the clocks (see TimingRule) and describe the rules in force: success, clocks, stamps.
 	Definitions map[string]string `json:"definitions,omitempty"`
+}
+
+// Conversations describe requests that are turns of conversations.
+type Conversations struct {
+	// Count is the number of conversations that are planned; 0 for no end.
+	Count int `json:"count"`
+	// Turns is the number of turns of each, or their mean.
+	Turns float64 `json:"turns"`
+	// Replies is the source of the answers in later prompts: "model" or "recorded"; "" where prompts hold no answers.
+	Replies string `json:"replies,omitempty"`
+	// Active is the most conversations that are under way at once; 0 for no limit.
+	Active int `json:"active,omitempty"`
+	// Delay is the pause between turns; 0 where there is none, or where the data set has them.
+	Delay time.Duration `json:"delay_ns,omitempty"`
+	// GlobalPrefix and ConversationPrefix are the shares of a prompt that all turns, or those of a conversation, begin with.
+	GlobalPrefix       float64 `json:"global_prefix,omitempty"`
+	ConversationPrefix float64 `json:"conversation_prefix,omitempty"`
+}
+
+// Workload is one part of a mixture. Its name is the class of its requests.
+type Workload struct {
+	Name string `json:"name"`
+	// Share of the conversations, from 0 to 1.
+	Share float64 `json:"share"`
+	// Goodput are its objectives; nil for those of the run.
+	Goodput SLO `json:"goodput,omitempty"`
 }
 
 // Address is the base URL for a person, with the number of further servers.

@@ -95,6 +95,8 @@ type Request struct {
 	Index int
 	// Conversation and Turn place the request in its conversation, both from 0.
 	Conversation, Turn int
+	// Turns is the number of turns that its conversation has by the plan; 0 or 1 for a request of its own.
+	Turns int
 	// Session is the name of the conversation outside of this run, and Parent the id of the request whose answer this one waited for;
 	// "" for none.
 	Session, Parent string
@@ -141,6 +143,10 @@ type Request struct {
 	// CachedTokens of the prompt came from the prefix cache. CachedKnown: the server reported them, if only 0.
 	CachedTokens int
 	CachedKnown  bool
+	// IdealTokens of the prompt would have come from a prefix cache without bounds that began empty with the run. IdealKnown: they were
+	// counted, if only as 0.
+	IdealTokens int
+	IdealKnown  bool
 	// ServerQueue is the wait inside the server, ServerPrefill the time for the prompt and the first token, as reported with the answer;
 	// Never if not reported.
 	ServerQueue, ServerPrefill time.Duration

@@ -34,6 +34,8 @@ type Conversation struct {
 	Session string
 	// Timed conversations start each turn at its own time.
 	Timed bool
+	// Replies says that prompts hold the texts of the answers before them.
+	Replies bool
 }
 
 // Prompt makes the prompt of a turn when the turn is sent. Several goroutines use it at once, for different turns.

@@ -26,7 +26,7 @@ type dispatcher struct {
 	// ready is the next conversation, drawn before it is due; nil if it is not drawn yet.
 	ready         *datasets.Conversation
 	index, number int
-	before        *job // the last one, if it was started and not queued
+	before        *conversation // the last one, if it was started and not queued
 	last          time.Duration
 }
 
@@ -103,26 +103,22 @@ func (d *dispatcher) mayGoOn() bool {
 
 // handOver starts or queues the conversation that is ready; false after the end of the sending.
 func (d *dispatcher) handOver(due time.Duration) bool {
-	e, c := d.Engine, *d.ready
+	e, c := d.Engine, d.newConversation(*d.ready, d.number, d.index)
 	d.ready = nil
-	j := &job{engine: e, conversation: c, number: d.number, index: d.index, begun: make(chan struct{})}
-	if e.options.ModelFor != nil {
-		for turn := range c.Turns {
-			j.models = append(j.models, e.options.ModelFor(d.index+turn))
-		}
-	}
 	d.index, d.number = d.index+len(c.Turns), d.number+1
 	e.dispatched.Store(int64(d.index))
+	j := &job{conversation: c}
 	if !e.options.ClosedLoop {
 		j.begin(due)
 	}
+	e.limiter.work.Add(1) // until the conversation leaves
 	started, ok := e.limiter.submit(j)
 	if !ok {
 		j.cancel()
 		return false
 	}
 	if d.before, d.last = nil, due; started {
-		d.before = j
+		d.before = c
 	}
 	return true
 }
@@ -146,13 +142,13 @@ func (e *Engine) awaitBacklog() bool {
 	}
 }
 
-// RoundRobinModels gives the requests the modules in turn, for Options.ModelFor. modules must not be empty.
+// RoundRobinModels gives the conversations the modules in turn, for Options.ModelFor. modules must not be empty.
 func RoundRobinModels(modules []string) func(index int) string {
 	return func(index int) string { return modules[index%len(modules)] }
 }
 
-// RandomModels draws a module for each request, for Options.ModelFor, as vLLM does: one choice of Python's generator a
-// request, whatever its index. The generator is the function's from then on. modules must not be empty.
+// RandomModels draws a module for each conversation, for Options.ModelFor, as vLLM does: one choice of Python's generator a
+// conversation, whatever its number. The generator is the function's from then on. modules must not be empty.
 func RandomModels(modules []string, draws *numpy.Python) func(index int) string {
 	return func(int) string { return modules[draws.Choice(len(modules))] }
 }

@@ -46,9 +46,9 @@ type Options struct {
 	Protocol protocol.Protocol
 	// Model is the name sent in each request.
 	Model string
-	// ModelFor names the model of the request with an index instead; nil, or "" as the name, for Model. It is called once
-	// for each request, in the order of the indices, by the dispatcher alone.
-	ModelFor func(index int) string
+	// ModelFor names the model of a conversation by its number instead; nil, or "" as the name, for Model. It is called once
+	// for each conversation, in the order of the numbers, by the dispatcher alone.
+	ModelFor func(conversation int) string
 	// Extra fields of the request body, set last and replacing those of the same name where they stand. Any may be
 	// replaced: with "stream" of false, the answer is read as one piece of JSON, which is its only chunk. A value of null
 	// leaves a protocol.OwnField out of the body; in any other field it is sent.
@@ -72,6 +72,8 @@ type Options struct {
 	Until time.Duration
 	// Limit of requests in flight; 0 for none.
 	Limit int
+	// Active is the most conversations that are under way, those between two turns among them; 0 for no limit.
+	Active int
 	// Steered draws the gaps between the arrivals of a load that SetRate sets, in seconds at a rate of 1; nil for even gaps.
 	// Only the dispatcher calls it.
 	Steered func() float64
@@ -132,8 +134,9 @@ func (o *Options) Validate() error {
 	require(o.Schedule != nil, "no schedule")
 	require(o.ProbeRate >= 0, "probe rate %v: must be positive, or 0 for no probes", o.ProbeRate)
 	require(o.Until >= 0 && o.SteeredUntil >= 0, "the end of the sending must not be before the start")
+	require(o.Active >= 0, "limit of conversations %d: must be positive, or 0 for none", o.Active)
 	require(o.Limit >= 0, "limit %d: must be positive, or 0 for none", o.Limit)
-	require(!o.ClosedLoop || o.Limit != 0, "a closed loop needs a limit")
+	require(!o.ClosedLoop || o.Limit != 0 || o.Active != 0, "a closed loop needs a limit")
 	require(o.Drain >= 0 && o.StallTimeout > 0 && o.RequestTimeout > 0, "drain, stall and request time-outs must be positive")
 	require(o.Pacer == "" || slices.Contains(pace.Kinds(), o.Pacer), "pacer %q: this system has %v", o.Pacer, pace.Kinds())
 	stamps := []string{"", metrics.UserStamps, metrics.KernelStamps}
@@ -200,7 +203,7 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	e := &Engine{
 		options: o, clock: conn.Clock{Start: o.Start}, sink: sink,
 		encoder: newEncoder(&o),
-		limiter: limiter{limit: o.Limit},
+		limiter: limiter{limit: o.Limit, most: o.Active},
 	}
 	until := o.Until
 	if o.ClosedLoop {

@@ -32,6 +32,7 @@ type exchange struct {
 	request          *[]byte        // the body, until an answer begins
 	headers          [][2]string    // of this request alone
 	judge            datasets.Judge // of the answer, nil for none
+	answer           *string        // where the text of the answer goes, nil for nowhere
 	text             []byte
 	textPart         bool          // the output has more than the text
 	deadline         time.Time     // of the whole request
@@ -77,7 +78,7 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	x.request, x.headers, x.judge = e.buffer(), turn.Headers, turn.Judge
 	var err error
 	*x.request, err = e.encoder.body(*x.request, q.Model, q.ID, turn)
-	q.Encode = e.clock.Now() - from
+	q.Encode += e.clock.Now() - from
 	if err != nil {
 		x.fail(metrics.FailedMalformed, err.Error())
 	} else {
@@ -218,13 +219,16 @@ func (x *exchange) finish() {
 		q.Text = keptText(x.text)
 		q.TextPart = x.textPart || len(q.Text) < len(x.text)
 	}
+	if x.answer != nil {
+		*x.answer = string(x.text)
+	}
 	q.Done = x.engine.clock.Now()
 	if x.judge != nil && q.Failure == "" {
 		j := x.judge.Judge(string(x.text), q.Finish == "length")
 		q.Judgement = metrics.Judgement{Judged: true, Wrong: j.Wrong, Detail: j.Detail, Lenient: j.Lenient}
 	}
 	x.returnMemory()
-	x.q, x.sink, x.chunkEvent.Request, x.server = nil, nil, nil, nil
+	x.q, x.sink, x.chunkEvent.Request, x.server, x.answer = nil, nil, nil, nil, nil
 	x.engine.exchanges.Put(x)
 }
 
@@ -233,6 +237,9 @@ func (x *exchange) finish() {
 func (x *exchange) countTokens() {
 	q := x.q
 	if x.usage.Input >= 0 && x.usage.Present {
+		if q.IdealKnown && q.InputTokens > 0 {
+			q.IdealTokens = int(float64(q.IdealTokens) * float64(x.usage.Input) / float64(q.InputTokens))
+		}
 		q.InputTokens, q.InputSource = x.usage.Input, metrics.TokensFromUsage
 	}
 	q.CachedTokens, q.CachedKnown = max(0, x.usage.Cached), x.usage.Present && x.usage.Cached >= 0

@@ -1,206 +1,87 @@
 package loadgen
 
 import (
-	"context"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/loadgen/conn"
 	"benchtop/loadgen/protocol"
-	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
 
-// job is a conversation on its way. It keeps its slot until its last turn is over.
+// job is a turn of a conversation, from the moment at which it is due, or waits for a slot to be due.
 type job struct {
-	engine       *Engine
-	conversation datasets.Conversation
-	number       int              // of the conversation
-	index        int              // of its first request
-	models       []string         // one for each turn; nil where all requests ask for the same
-	first        *metrics.Request // nil until it is due
-	begun        chan struct{}    // closed when it has its slot and runs
-	server       int              // of all its requests, once it runs
+	*conversation
+	turn    int
+	parent  string           // id of the request that it waited for last, "" for none
+	request *metrics.Request // nil until it is due
 }
 
-// begin makes the first request and reports it due.
+// begin makes the request and reports it due.
 func (j *job) begin(scheduled time.Duration) {
 	e := j.engine
-	j.first = j.request(0)
-	j.first.Scheduled, j.first.Due = scheduled, e.clock.Now()
-	if e.limiter.backlog(1) != nil {
-		// It is queued anyway, so the delay of the dispatcher does not count.
-		j.first.Due = scheduled
+	q := j.newRequest(j.turn)
+	q.Parent, q.Scheduled, q.Due = j.parent, scheduled, e.clock.Now()
+	if j.turn == 0 {
+		j.start = scheduled
+		if e.limiter.backlog(1) != nil {
+			// It is queued anyway, so the delay of the dispatcher does not count.
+			q.Due = scheduled
+		}
 	}
-	e.sink.Take(&event.Event{At: j.first.Due, Kind: event.Due, Request: j.first})
+	j.request = q
+	e.sink.Take(&event.Event{At: q.Due, Kind: event.Due, Request: q})
 }
 
-func (j *job) request(turn int) *metrics.Request {
-	t := &j.conversation.Turns[turn]
-	q := metrics.NewRequest(j.index + turn)
-	q.Conversation, q.Turn, q.ID, q.Class = j.number, turn, j.conversation.ID, t.Class
-	q.InputTokens, q.InputSource, q.DatasetTokens = t.InputTokens, j.engine.options.InputSource, t.InputTokens
-	q.MaxTokens, _ = j.engine.encoder.length(t)
-	q.Inputs = j.engine.encoder.traits.Inputs(t)
-	if t.Audio != nil {
-		q.Audio = t.Audio.Duration
-	}
-	if j.models != nil {
-		q.Model = j.models[turn]
-	}
-	return &q
-}
-
-// run walks the turns. A turn that fails ends the conversation, because later turns depend on its answer.
+// run sends the request. It has its slot.
 func (j *job) run() {
 	e := j.engine
-	close(j.begun)
-	if j.first == nil {
+	if j.request == nil {
 		j.begin(e.clock.Now())
 	}
-	q := j.first
-	j.server = e.servers.take(j.number)
-	defer func() { e.servers.release(j.server, q.Failure != metrics.FailedConnect) }()
-	for turn := range j.conversation.Turns {
-		if turn > 0 {
-			now := e.clock.Now()
-			q = j.request(turn)
-			q.Scheduled, q.Due = now, now
-			e.sink.Take(&event.Event{At: q.Due, Kind: event.Due, Request: q})
-		}
-		q.Admitted, q.Server = e.clock.Now(), j.server
-		if e.cutting.Err() != nil {
-			j.end(q)
-			return
-		}
-		e.send(q, &j.conversation.Turns[turn], e.sink)
-		e.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
-		if q.Failure != "" || e.stopping.Err() != nil {
-			return
-		}
+	if j.turn == 0 {
+		j.enter()
 	}
+	q := j.request
+	q.Admitted, q.Server = e.clock.Now(), j.server
+	if e.cutting.Err() != nil {
+		j.cancel()
+		return
+	}
+	var answer *string
+	if j.Replies {
+		answer = new(string)
+	}
+	if turn, err := j.composed(j.turn, q); err != nil {
+		q.Failure, q.Error, q.Done = metrics.FailedInternal, protocol.Clip(err.Error()), e.clock.Now()
+	} else {
+		e.send(q, turn, e.sink, answer)
+	}
+	e.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
+	j.ended(j, answer)
 }
 
-// cancel ends a job that never got a slot.
+// cancel ends a job that is not sent.
 func (j *job) cancel() {
-	if j.first != nil {
-		j.end(j.first)
+	if q := j.request; q != nil {
+		q.Failure, q.Done = metrics.Cancelled, j.engine.clock.Now()
+		j.engine.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 	}
+	j.ended(j, nil)
 }
 
-func (j *job) end(q *metrics.Request) {
-	q.Failure, q.Done = metrics.Cancelled, j.engine.clock.Now()
-	j.engine.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
-}
-
-// send performs one exchange, whose events go to a sink. A panic in it fails the request with a stack trace, so that the
-// rest of the run is kept.
-func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, sink event.Sink) {
+// send performs one exchange, whose events go to a sink. The text of the answer goes to answer unless that is nil. A panic fails the request
+// with a stack trace, so that the rest of the run is kept.
+func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, sink event.Sink, answer *string) {
 	defer func() {
 		if bug := recover(); bug != nil {
 			q.Failure, q.Error = metrics.FailedInternal, protocol.Clip(fmt.Sprintf("%v\n%s", bug, debug.Stack()))
 			q.Done = e.clock.Now()
 		}
 	}()
-	e.exchange(q, sink).perform(turn)
+	x := e.exchange(q, sink)
+	x.answer = answer
+	x.perform(turn)
 }
-
-// Try sends turns outside of any measurement, for a ready check or a warm-up: the same requests as in a run with the same
-// options, but unobserved, without a request id and with Options.Model. At most atOnce are in flight, 0 for all of them. It
-// returns the requests in the order of the turns when the last has ended. The end of ctx cuts requests in flight and starts
-// no more; all of these have the failure Cancelled. Schedule, limits, durations and probes of the options are ignored;
-// without a Start, offsets count from the call. Invalid options fail every request with FailedInternal. Try dials and closes
-// its own connections and leaves Options.Connections to the run. Several servers get the turns in order.
-func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []metrics.Request {
-	if o.Start.IsZero() {
-		o.Start = time.Now()
-	}
-	o.Schedule, o.ClosedLoop, o.Limit, o.ModelFor, o.ProbeRate = shape.Immediately(), false, 0, nil, 0
-	o.Connections = nil
-	clock := conn.Clock{Start: o.Start}
-	now := clock.Now()
-	e, err := New(o, event.Discard)
-	all := make([]metrics.Request, len(turns))
-	for i := range all {
-		q := &all[i]
-		*q = metrics.NewRequest(i)
-		q.InputTokens, q.InputSource = turns[i].InputTokens, o.InputSource
-		q.Scheduled, q.Due = now, now
-		q.Server = i % (1 + len(o.Others))
-		if err != nil {
-			q.Failure, q.Error, q.Done = metrics.FailedInternal, err.Error(), clock.Now()
-		} else {
-			q.MaxTokens, _ = e.encoder.length(&turns[i])
-			q.Inputs = e.encoder.traits.Inputs(&turns[i])
-		}
-	}
-	if err != nil {
-		return all
-	}
-	defer e.finish()
-	defer context.AfterFunc(ctx, e.Abort)()
-	if atOnce <= 0 {
-		atOnce = len(turns)
-	}
-	slots := make(chan struct{}, atOnce)
-	var work sync.WaitGroup
-	for i := range all {
-		slots <- struct{}{}
-		work.Go(func() {
-			e.try(ctx, &all[i], &turns[i])
-			<-slots
-		})
-	}
-	work.Wait()
-	return all
-}
-
-// try performs one request of Try, or gives it up if ctx has ended.
-func (e *Engine) try(ctx context.Context, q *metrics.Request, turn *datasets.Turn) {
-	if ctx.Err() == nil {
-		q.Admitted = e.clock.Now()
-		e.send(q, turn, event.Discard)
-	} else {
-		q.Failure, q.Done = metrics.Cancelled, e.clock.Now()
-	}
-	if q.Failure == metrics.Cancelled {
-		q.Error = fmt.Sprintf("given up: %s", context.Cause(ctx))
-	}
-}
-
-// probe sends one probe after the other, with a pause of 1/ProbeRate between them, until the sending ends. The last one may
-// finish. If the run is over first, it is cut and not counted, so that a probe never makes a run longer.
-func (e *Engine) probe() {
-	pause := time.NewTimer(0)
-	defer pause.Stop()
-	for n := 0; ; n++ {
-		select {
-		case <-e.stopping.Done():
-			return
-		case <-pause.C:
-		}
-		if e.stopping.Err() != nil { // both are ready, and select takes either
-			return
-		}
-		q := metrics.NewRequest(-1)
-		q.MaxTokens, q.Server = e.options.Probe.MaxTokens, n%len(e.servers.all)
-		e.send(&q, &e.options.Probe, event.Discard)
-		if q.Failure == metrics.Cancelled {
-			return
-		}
-		if q.OK() {
-			e.probes.Completed++
-			e.probes.Latencies = append(e.probes.Latencies, q.E2EL())
-		} else {
-			e.probes.Failed++
-		}
-		pause.Reset(shape.Nanoseconds(1 / e.options.ProbeRate))
-	}
-}
-
-// Probes are the results of the probes, for use after Run.
-func (e *Engine) Probes() metrics.Probes { return e.probes }

@@ -2,29 +2,34 @@ package loadgen
 
 import "sync"
 
-// limiter lets at most so many jobs run at once and starts the others in the order they came. A job that waits is an
-// entry in a queue, not a goroutine; a goroutine that ends a job goes on with the next. The limit may be changed while
-// it works.
+// limiter lets at most so many jobs run at once and starts the others in the order they came, those that go on with a conversation before
+// those that begin one. A job that waits is an entry in a queue, not a goroutine; a goroutine that ends a job goes on with the next. The
+// limit may be changed while it works.
 type limiter struct {
+	// work counts goroutines, and the conversations that were submitted and have not left.
 	work sync.WaitGroup
 
-	mu      sync.Mutex // guards everything below
-	limit   int        // 0: none
-	paused  bool       // nothing is started
-	running int
-	queue   []*job
-	shorter chan struct{} // closed when the queue gets shorter; nil without a waiter
-	closed  bool
+	mu       sync.Mutex    // guards everything below
+	limit    int           // of jobs; 0: none
+	most     int           // conversations; 0: no limit
+	paused   bool          // nothing is started
+	running  int           // jobs
+	active   int           // conversations that have begun and not left
+	resuming []*job        // go on with a conversation
+	queue    []*job        // begin one
+	shorter  chan struct{} // closed when the queue gets shorter; nil without a waiter
+	closed   bool
 }
 
-// submit starts a job now or puts it at the end of the queue; not ok after close.
+// submit starts the first job of a conversation now or puts it at the end of the queue; not ok after close.
 func (l *limiter) submit(j *job) (started, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
 		return false, false
-	case l.free() && len(l.queue) == 0:
+	case l.free() && len(l.resuming) == 0 && len(l.queue) == 0 && l.admits():
+		l.active++
 		l.start(j)
 		return true, true
 	}
@@ -32,7 +37,36 @@ func (l *limiter) submit(j *job) (started, ok bool) {
 	return false, true
 }
 
+// resume starts a later job of a conversation, or queues it before those that begin one; not ok after close.
+func (l *limiter) resume(j *job) (ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return false
+	case l.free() && len(l.resuming) == 0:
+		l.start(j)
+	default:
+		l.resuming = append(l.resuming, j)
+	}
+	return true
+}
+
+// leave ends a conversation. begun says that its first job was started.
+func (l *limiter) leave(begun bool) {
+	defer l.work.Done()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if begun {
+		l.active--
+		l.fill()
+	}
+}
+
 func (l *limiter) free() bool { return !l.paused && (l.limit == 0 || l.running < l.limit) }
+
+// admits reports whether another conversation may begin.
+func (l *limiter) admits() bool { return l.most == 0 || l.active < l.most }
 
 func (l *limiter) start(j *job) {
 	l.running++
@@ -58,15 +92,23 @@ func (l *limiter) next() *job {
 	return j
 }
 
-func (l *limiter) pop() *job {
-	if len(l.queue) == 0 {
-		return nil
+// pop takes the next job that may start, nil for none.
+func (l *limiter) pop() (j *job) {
+	switch {
+	case len(l.resuming) > 0:
+		l.resuming, j = pop(l.resuming)
+	case len(l.queue) > 0 && l.admits():
+		l.queue, j = pop(l.queue)
+		l.active++
+		l.signal()
 	}
-	j := l.queue[0]
-	l.queue[0] = nil
-	l.queue = l.queue[1:]
-	l.signal()
 	return j
+}
+
+// pop takes the first of a queue and forgets it there.
+func pop(queue []*job) (rest []*job, first *job) {
+	first, queue[0] = queue[0], nil
+	return queue[1:], first
 }
 
 // signal wakes goroutines that wait for a shorter queue.
@@ -77,13 +119,8 @@ func (l *limiter) signal() {
 	}
 }
 
-// wait returns when all jobs have ended, those queued by a pause included. It follows the last submit.
-func (l *limiter) wait() {
-	for shorter := l.backlog(1); shorter != nil; shorter = l.backlog(1) {
-		<-shorter
-	}
-	l.work.Wait()
-}
+// wait returns when all conversations have left. It follows the last submit.
+func (l *limiter) wait() { l.work.Wait() }
 
 // setLimit changes the limit, 0 for none. A lower one takes effect as running jobs end.
 func (l *limiter) setLimit(n int) {
@@ -130,8 +167,8 @@ func (l *limiter) close() []*job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	dropped := l.queue
-	l.queue = nil
+	dropped := append(l.resuming, l.queue...)
+	l.resuming, l.queue = nil, nil
 	l.signal()
 	return dropped
 }

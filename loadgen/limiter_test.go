@@ -12,8 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/datasets"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // answer is a stream that takes a time from request to end.
@@ -149,10 +151,16 @@ func TestRuns(t *testing.T) {
 // wait includes the last job that a pause held back. The test is mostly for the race detector: the moment at which the job could be
 // missed is short.
 func TestWaitKnowsWhatAPauseHeldBack(t *testing.T) {
-	e := &Engine{servers: &servers{all: []*server{{}}}}
+	e := &Engine{servers: &servers{all: []*server{{}}}, sink: event.Discard, cutting: context.Background()}
+	e.stopping, e.stop = context.WithCancel(context.Background())
+	cut, stop := context.WithCancel(context.Background())
+	stop()
+	e.cutting = cut // so that nothing is sent
 	for range 2000 {
-		l := limiter{paused: true}
-		j := &job{engine: e, first: &metrics.Request{}, begun: make(chan struct{})}
+		l := &e.limiter
+		l.paused = true
+		j := &job{conversation: e.newConversation(datasets.Conversation{}, 0, 0), request: &metrics.Request{}}
+		l.work.Add(1)
 		l.submit(j)
 		over := make(chan struct{})
 		go func() { l.wait(); close(over) }()

@@ -35,7 +35,9 @@ func (o CustomOptions) Validate() error { return o.problems().of("custom") }
 
 func (o CustomOptions) problems() *problems {
 	p := &problems{}
-	p.jsonLines(o.Path)
+	if !o.MultiTurn.On {
+		p.jsonLines(o.Path)
+	}
 	if o.OutputLen != OutputFromFile && o.OutputLen < 1 {
 		p.add("output length %d must be at least 1, or %d to take each from the file", o.OutputLen, OutputFromFile)
 	}
@@ -55,8 +57,8 @@ func (k *customKind) Define(group func(string) Flags) {
 }
 
 func (k *customKind) Needs(c Common) Needs {
-	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: !c.SkipChatTemplate,
-		OutputLen: max(0, c.outputLen(k.outputLen))}
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: !c.SkipChatTemplate && !c.MultiTurn.On,
+		OutputLen: max(0, c.outputLen(k.outputLen)), Turns: true}
 }
 
 func (k *customKind) options(c Common) CustomOptions {
@@ -66,6 +68,9 @@ func (k *customKind) options(c Common) CustomOptions {
 func (k *customKind) Validate(c Common) error { return k.options(c).Validate() }
 
 func (k *customKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	if c.MultiTurn.On {
+		return openConversations(ctx, "custom", c, t, c.SharedOutputLen, max(1, k.outputLen))
+	}
 	if t.Text().Counter == nil {
 		t.Note("without a tokenizer custom asks for 1 token each, as with vLLM")
 	}

@@ -57,6 +57,9 @@ type Common struct {
 	TemplateArgs     json.RawMessage `json:"chat_template_kwargs"` // variables of the chat template, an object; nil for none
 	MultimodalChat   bool            `json:"multimodal_chat"`      // send prompts as chat messages, with their media inside
 
+	// MultiTurn makes conversations of the prompts.
+	MultiTurn MultiTurn `json:"multi_turn"`
+
 	// SharedInputLen and SharedOutputLen, in tokens, replace the lengths of the data set's own flags; 0 leaves them.
 	SharedInputLen  int   `json:"-"`
 	SharedOutputLen int   `json:"-"`
@@ -139,6 +142,8 @@ type Needs struct {
 	Ends       bool // the prompts come to an end
 	AllRows    bool // without a number of prompts each row of the file is taken once
 	FullLength bool // answers are to go on to the length asked for
+	Sessions   bool // it has sessions of several requests
+	Turns      bool // it makes conversations of several turns itself where Common.MultiTurn asks for them
 	Guided     bool // answers end where their constraint says, which ignoring the end of the text would prevent
 	Timed      bool // the source has Times, at which its requests start
 	Aligned    bool // prompts of exact lengths, to be cut to what the server counts

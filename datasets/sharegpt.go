@@ -42,7 +42,7 @@ func (k *shareGPTKind) Define(group func(string) Flags) {
 }
 
 func (k *shareGPTKind) Needs(c Common) Needs {
-	return Needs{File: RequiredFile, Forms: AsText, Ends: true, Counts: true, MustCount: true, OutputLen: c.outputLen(k.OutputLen)}
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, Counts: true, MustCount: true, OutputLen: c.outputLen(k.OutputLen), Turns: true}
 }
 
 func (k *shareGPTKind) options(c Common) ShareGPTOptions {
@@ -57,6 +57,9 @@ func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Source, err
 	o, text := k.options(c), t.Text()
 	if text.Counter == nil {
 		return nil, noCounter("sharegpt")
+	}
+	if c.MultiTurn.On {
+		return openConversations(ctx, "sharegpt", c, t, o.OutputLen, 1)
 	}
 	list, err := o.draw(ctx, text, t.Streams().Python)
 	return list, inFile("sharegpt", o.Path, err)

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"math/bits"
+	"sync"
 )
 
 // Prefixes tells how much of a prompt earlier prompts began with, too. A prompt is a row of units, such as tokens or blocks of them. A
@@ -79,11 +80,13 @@ func (p *Prefixes) thin() {
 	}
 }
 
-// Sharing tells what share of a run's input tokens a perfect prefix cache, of any size, could answer from earlier prompts
-// of the same run. A server whose hits are far above that answers from something else, such as an earlier run. It sees
-// prompts alone: where a later turn repeats the server's own answer, the server may find more. One goroutine uses it.
+// Sharing tells what share of a run's input tokens a perfect prefix cache, of any size, could answer from earlier prompts and answers
+// of the same run. A server whose hits are far above that answers from something else, such as an earlier run. Its methods may be called from
+// any goroutine.
 type Sharing struct {
-	seed     maphash.Seed
+	seed maphash.Seed
+
+	mu       sync.Mutex // guards everything below
 	prefixes *Prefixes
 	count    float64 // of prompts
 	total    float64 // tokens
@@ -101,17 +104,39 @@ func NewSharing() *Sharing {
 	return &Sharing{seed: maphash.MakeSeed(), prefixes: NewPrefixes(sharedMost)}
 }
 
-// Add takes the prompts of a conversation, which come after those of the ones before.
+// Add takes the prompts of a conversation that are known before they are sent. They come after those of the conversations before.
 func (s *Sharing) Add(c Conversation) {
 	for i := range c.Turns {
-		s.turn(&c.Turns[i])
+		if t := &c.Turns[i]; t.Prompt == nil || t.IdealKnown {
+			s.Take(t)
+		}
 	}
+}
+
+// Take takes the next prompt and sets its IdealTokens, unless these are known.
+func (s *Sharing) Take(t *Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.IdealKnown {
+		s.file(float64(t.InputTokens), float64(t.IdealTokens))
+		return
+	}
+	t.IdealTokens, t.IdealKnown = int(s.turn(t)), true
+}
+
+// Know takes a text that the server knows though it was no prompt, as an answer behind its prompt.
+func (s *Sharing) Know(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.match(len(text), sharedBytes, s.bytes(text))
 }
 
 // ShareBehind is the share, 0 to 1, if so many tokens more stood before every prompt, the same before all of them, as a
 // server's chat template puts them there; 0 before the first prompt. Beyond some sixteen million different tokens not every
 // block is remembered, and the share may be a few blocks a prompt too low.
 func (s *Sharing) ShareBehind(tokens float64) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	total := s.total + tokens*s.count
 	if total == 0 {
 		return 0
@@ -119,29 +144,33 @@ func (s *Sharing) ShareBehind(tokens float64) float64 {
 	return (s.shared + tokens*(s.count-1)) / total
 }
 
-func (s *Sharing) turn(t *Turn) {
+// turn takes a prompt and returns the tokens of it that are shared.
+func (s *Sharing) turn(t *Turn) (shared float64) {
 	for i := range t.Batch {
-		s.turn(&t.Batch[i])
+		shared += s.turn(&t.Batch[i])
 	}
 	switch {
 	case t.Batch != nil:
+		return shared
 	case t.TokenIDs != nil:
-		s.add(len(t.TokenIDs), len(t.TokenIDs), sharedTokens, func(h uint64, from, to int) uint64 {
+		return s.add(len(t.TokenIDs), len(t.TokenIDs), sharedTokens, func(h uint64, from, to int) uint64 {
 			for _, id := range t.TokenIDs[from:to] {
 				h = NextName(h, uint64(id))
 			}
 			return h
 		})
-	default:
-		text := t.Compared()
-		tokens := t.InputTokens
-		if tokens == 0 {
-			tokens = (len(text) + 3) / 4 // an estimate
-		}
-		s.add(tokens, len(text), sharedBytes, func(h uint64, from, to int) uint64 {
-			return NextName(h, maphash.String(s.seed, text[from:to]))
-		})
 	}
+	text := t.Compared()
+	tokens := t.InputTokens
+	if tokens == 0 {
+		tokens = (len(text) + 3) / 4 // an estimate
+	}
+	return s.add(tokens, len(text), sharedBytes, s.bytes(text))
+}
+
+// bytes names the beginnings of a text.
+func (s *Sharing) bytes(text string) func(h uint64, from, to int) uint64 {
+	return func(h uint64, from, to int) uint64 { return NextName(h, maphash.String(s.seed, text[from:to])) }
 }
 
 // Compared is the text that a cache compares with those of other prompts.
@@ -152,17 +181,27 @@ func (t *Turn) Compared() string {
 	return t.Text
 }
 
-// add takes a prompt of so many tokens, and of a length in blocks of another measure. Only whole blocks count, and at least one unit is
-// left, as a server always computes one.
-func (s *Sharing) add(tokens, length, block int, next func(h uint64, from, to int) uint64) {
-	s.count++
-	s.total += float64(tokens)
-	if length == 0 {
-		return
+// add takes a prompt of so many tokens, and of a length in blocks of another measure, and returns its tokens that are shared. Only whole
+// blocks count, and at least one unit is left, as a server always computes one.
+func (s *Sharing) add(tokens, length, block int, next func(h uint64, from, to int) uint64) (shared float64) {
+	if length > 0 {
+		hits := min(s.match(length, block, next), (length-1)/block) * block
+		shared = float64(tokens) * float64(hits) / float64(length)
 	}
-	m := s.prefixes.Add(uint64(block), length/block, 1, func(h uint64, i int) uint64 { return next(h, i*block, (i+1)*block) })
-	hits := min(m.Units, (length-1)/block) * block
-	s.shared += float64(tokens) * float64(hits) / float64(length)
+	s.file(float64(tokens), shared)
+	return shared
+}
+
+// match is the number of blocks that something earlier began with, too.
+func (s *Sharing) match(length, block int, next func(h uint64, from, to int) uint64) int {
+	return s.prefixes.Add(uint64(block), length/block, 1, func(h uint64, i int) uint64 { return next(h, i*block, (i+1)*block) }).Units
+}
+
+// file counts a prompt.
+func (s *Sharing) file(tokens, shared float64) {
+	s.count++
+	s.total += tokens
+	s.shared += shared
 }
 
 // NextName makes a name of a name and the value that follows: each of its bits depends on all bits of both.

@@ -314,8 +314,15 @@ func isEndpoint(s string) bool {
 	return s == "" || s[0] == '/' && !strings.ContainsFunc(s, odd)
 }
 
-// SetLimit changes how many requests may be in flight, 0 for no limit.
-func (e *Engine) SetLimit(n int) { e.limiter.setLimit(n) }
+// SetLimit changes how many requests may be in flight, 0 for no limit; or how many conversations may be under way, where only these are
+// limited.
+func (e *Engine) SetLimit(n int) {
+	if e.options.Active > 0 && e.options.Limit == 0 {
+		e.limiter.setMost(n)
+	} else {
+		e.limiter.setLimit(n)
+	}
+}
 
 // SetRate leaves the plan's schedule for good: from now on requests arrive at a rate per second, with gaps that
 // Options.Steered draws. A rate that is not positive stops the arrivals until the next call. A pause goes on. It returns

@@ -130,6 +130,14 @@ func (l *limiter) setLimit(n int) {
 	l.fill()
 }
 
+// setMost changes the limit of conversations, 0 for none. A lower one takes effect as conversations leave.
+func (l *limiter) setMost(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.most = max(n, 0)
+	l.fill()
+}
+
 // setPaused begins or ends a pause in which nothing is started. Running jobs go on.
 func (l *limiter) setPaused(paused bool) {
 	l.mu.Lock()

@@ -39,6 +39,12 @@ func (m Mix) Draw(gen *numpy.Generator, n int) []Pair {
 	return pairs
 }
 
+// Drawer returns a function that draws from gen.
+func (d Distribution) Drawer(gen *numpy.Generator) func() int {
+	draw := d.drawer()
+	return func() int { return draw(gen) }
+}
+
 // drawer returns a function that draws lengths.
 func (d Distribution) drawer() func(*numpy.Generator) int {
 	switch {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -25,6 +26,8 @@ type loadOptions struct {
 	seed                  int64
 	rate, burstiness      argv.Rate
 	concurrency           int
+	turnConcurrency       int // the same, as vLLM's client names it for conversations
+	active                int // conversations
 	ramp                  metrics.Ramp // From and To are NaN where they are not given
 	rates, users          stageList
 	duration, warmup      time.Duration
@@ -53,6 +56,8 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.Var(&o.rate, "request-rate", "requests per second; inf sends all at once")
 	f.Var(&o.burstiness, "burstiness", "burstiness of arrivals: 1 is Poisson, lower is burstier, inf is constant")
 	f.IntVar(&o.concurrency, "max-concurrency", 0, "maximum requests in flight; 0 for no limit")
+	f.IntVar(&o.turnConcurrency, "multi-turn-concurrency", 0, "conversations: maximum requests in flight; none is counted between two turns (default: --max-concurrency)")
+	f.IntVar(&o.active, "max-active-conversations", 0, "maximum conversations under way, those between two turns among them; 0 for no limit")
 	f.StringVar(&o.ramp.Strategy, "ramp-up-strategy", "", "ramp up the rate: linear or exponential; over the requests unless --ramp-over is given")
 	f.Float64Var(&o.ramp.From, "ramp-up-start-rps", math.NaN(), "requests per second at the start of the ramp")
 	f.Float64Var(&o.ramp.To, "ramp-up-end-rps", math.NaN(), "requests per second at the end of the ramp")
@@ -86,13 +91,16 @@ func (o *loadOptions) hasRate() bool { return !math.IsInf(float64(o.rate), 1) }
 // shape is the load of the flags.
 func (o *loadOptions) shape() shape.Shape { return o.shapes()[0] }
 
+// limit is the most requests in flight. Users who each have one conversation under way have at most one request in flight each.
+func (o *loadOptions) limit() int { return cmp.Or(o.concurrency, o.turnConcurrency, o.active) }
+
 // shapes are all loads that the flags ask for. The first one counts; check refuses most combinations.
 func (o *loadOptions) shapes() (all []shape.Shape) {
 	least := 1
 	if o.allRows {
 		least = 0
 	}
-	b := shape.Bounds{Count: max(o.prompts, least), Asked: o.promptsGiven, Duration: o.duration, Limit: o.concurrency}
+	b := shape.Bounds{Count: max(o.prompts, least), Asked: o.promptsGiven, Duration: o.duration, Limit: o.limit()}
 	burstiness := float64(o.burstiness)
 	if o.searching() {
 		all = append(all, shape.NewSearch(b, o.find, o.within))
@@ -111,7 +119,7 @@ func (o *loadOptions) shapes() (all []shape.Shape) {
 	case o.ramp.Strategy != "":
 		all = append(all, shape.Ramp{Bounds: b, Line: o.ramp, Burstiness: burstiness})
 	case len(all) > 0:
-	case o.concurrency > 0 && o.duration > 0 && !o.hasRate():
+	case o.limit() > 0 && o.duration > 0 && !o.hasRate():
 		all = append(all, shape.Users{Bounds: b})
 	default:
 		all = append(all, shape.Rate{Bounds: b, PerSecond: metrics.Rate(o.rate), Burstiness: burstiness})
@@ -125,6 +133,9 @@ func (o *loadOptions) check(given *pflag.FlagSet, within string) (p usage.Proble
 	p.BadIf(!(o.rate > 0), "--request-rate %s: must be more than 0", &o.rate)
 	p.BadIf(!(o.burstiness > 0), "--burstiness %s: must be more than 0", &o.burstiness)
 	p.BadIf(o.concurrency < 0, "--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
+	p.BadIf(o.turnConcurrency < 0, "--multi-turn-concurrency %d: must be more than 0, or 0 for that of --max-concurrency", o.turnConcurrency)
+	p.BadIf(o.turnConcurrency > 0 && o.concurrency > 0, "--multi-turn-concurrency and --max-concurrency: choose one; both limit the requests in flight")
+	p.BadIf(o.active < 0, "--max-active-conversations %d: must be more than 0, or 0 for no limit", o.active)
 	o.checkDraws(&p)
 	p.BadIf(o.warmups < 0, "--num-warmups %d: must not be negative", o.warmups)
 	p.BadIf(!(o.probeRate >= 0) || math.IsInf(o.probeRate, 0), "--probe-request-rate %g: must be a number of 0 or more", o.probeRate)
@@ -220,6 +231,9 @@ func (o *loadOptions) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 // send sets what the load asks of the engine.
 func (o *loadOptions) send(e *loadgen.Options, a shape.Arrivals) {
 	e.Schedule, e.ClosedLoop, e.Limit, e.Until = a.Schedule, a.ClosedLoop, a.Limit, a.Until
+	if e.Active = o.active; o.active > 0 && o.limit() == o.active {
+		e.Limit = 0 // a session may have several requests in flight
+	}
 	e.ProbeRate, e.Probe = o.probeRate, protocol.Smallest(e.Protocol, 1)
 	e.Drain, e.StallTimeout, e.RequestTimeout = o.drain, o.stall, o.timeout
 }

@@ -131,8 +131,9 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	if err != nil {
 		return nil, err
 	}
-	load, requests := o.loadOf(m, drawn, salt, times, streams)
-	demand := o.load.shape().Peak(requests)
+	load, conversations := o.loadOf(m, drawn, salt, times, streams)
+	requests := drawn.Requests(conversations)
+	demand := o.load.shape().Peak(conversations)
 	ahead := o.client.ahead(demand)
 	if err := checkLimits(max(ahead, demand.Streams)); err != nil {
 		return nil, usage.Wrap(err)
@@ -230,7 +231,7 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 	return times, nil
 }
 
-// loadOf is the load of the run and its number of requests.
+// loadOf is the load of the run and its number of conversations.
 func (o *serveOptions) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
 		Model: m.ID, Salt: salt, InputSource: drawn.Tokenizing.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.save.Detailed,
@@ -265,6 +266,9 @@ func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, l
 	o.gpus.plan(&p)
 	o.client.plan(&p, o.server.Protocol)
 	o.load.plan(&p, drawn.N, requests)
+	if p.Conversations = o.prompts.Conversations(drawn); p.Conversations != nil {
+		p.Conversations.Active = o.load.active
+	}
 	return p
 }
 

@@ -89,7 +89,12 @@ func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 	source, err := files.OrStopped(ctx, func() (datasets.Source, error) {
 		common, r := d.common, d.Options.repeats
 		common.Prompts = (common.Prompts + r.Count - 1) / max(1, r.Count) // each prompt counts as often as it is sent
-		source, err := d.Options.kind().Open(ctx, common, d)
+		kind := d.Options.kind()
+		open := func(c datasets.Common) (datasets.Source, error) { return kind.Open(ctx, c, d) }
+		if common.MultiTurn.On && !kind.Needs(common).Turns {
+			return d.conversations(open, common)
+		}
+		source, err := open(common)
 		if err != nil || r.Count <= 1 {
 			return source, err
 		}
@@ -122,6 +127,7 @@ type Drawn struct {
 	Source      loadgen.Source
 	First       datasets.Conversation
 	N           int // conversations in it, math.MaxInt for no end
+	Turns       int // turns of all conversations; 0 where each has one, or where their number is not known
 	Description string
 	// More gives prompts when there are no more of these; nil where they never end.
 	More    func() (loadgen.Source, error)
@@ -164,6 +170,9 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	}
 	// The source is described before the prefetcher draws from it.
 	x := Drawn{Tokenizing: m, N: source.Len(), Description: sent.Description()}
+	if s, ok := source.(interface{ Turns() int }); ok {
+		x.Turns = s.Turns()
+	}
 	if trace, ok := source.(interface{ Times() []time.Duration }); ok && o.SelfTiming() {
 		x.Times = trace.Times()
 	}
@@ -183,7 +192,9 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	if len(ahead) == 0 {
 		return x, usage.Wrap(errors.New("the data set has no prompt that can be sent"))
 	}
-	x.First = ahead[0]
+	if x.First, err = composed(ahead[0]); err != nil {
+		return x, err
+	}
 	if x.fetched.all() != nil { // all is drawn
 		m.note(OffLength(source))
 	}
@@ -271,7 +282,7 @@ func (x *Drawn) extend(s *sent, all *Prefetchers, repeat, searching bool) {
 			if err != nil {
 				return nil, err
 			}
-			return all.Begin(&sent{Source: more, encoder: s.encoder, most: s.most}, moreBytes), nil
+			return all.Begin(&sent{Source: more, names: s.names, encoder: s.encoder, most: s.most}, moreBytes), nil
 		}
 	case repeat:
 		x.Source = Repeat(x.fetched) // a higher rate may need more than there are
@@ -291,9 +302,7 @@ func DrawError(err error) error {
 
 // OffLength reports by how many tokens the prompts are longer or shorter than asked for, "" if they are not.
 func OffLength(source datasets.Source) string {
-	if outer, ok := source.(interface{ Unwrap() datasets.Source }); ok {
-		source = outer.Unwrap()
-	}
+	source = innermost(source)
 	random, ok := source.(interface{ Miss() int })
 	if !ok || random.Miss() == 0 {
 		return ""

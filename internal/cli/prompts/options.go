@@ -29,6 +29,7 @@ type Options struct {
 	maxModelLen            int // tokens of a prompt and its answer; 0 for no limit
 	templateArguments      argv.JSON
 	selfTimed, noSelfTimed bool
+	conversations          conversationOptions
 }
 
 // NewOptions are those of a data set without flags.
@@ -70,6 +71,7 @@ func (o *Options) Define(groups *argv.Flags) {
 	f.StringVar(&o.repeats.Order, "repeat-mode", "random", "order of repeated prompts: "+strings.Join(datasets.RepeatOrders(), ", "))
 	f.Int64Var(&o.repeats.Seed, "shuffle-seed", 0, "seed of the random order of repeated prompts")
 	o.Tokens.define(f.FlagSet)
+	o.conversations.define(groups.Group("Conversations"))
 	datasets.Define(o.kinds, group)
 	f.FlagSet = groups.Group(datasets.TraceHeading)
 	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of the trace (default)")
@@ -115,6 +117,7 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	}
 	p.BadIf(!needs.Timed && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps (timed_trace or trace); %s has none", o.Name)
 	p.BadIf(o.selfTimed && o.noSelfTimed, "--self-timed and --no-self-timed: choose one")
+	p = append(p, o.conversations.check(given, o, to)...)
 	p = append(p, o.checkPath(needs.File)...)
 	if to != nil && !to.Traits().Forms.Overlap(needs.Forms) {
 		p = append(p, o.cannotSend(to.Traits(), needs))

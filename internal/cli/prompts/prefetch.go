@@ -20,7 +20,7 @@ type Prefetcher struct {
 	sharing *datasets.Sharing
 	drawing sync.WaitGroup
 
-	mu    sync.Mutex // guards everything below, and sharing
+	mu    sync.Mutex // guards everything below
 	moved *sync.Cond // the queue grew or shrank, or drawing ended
 	queue []datasets.Conversation
 	bytes int   // about how much memory the queue takes
@@ -51,6 +51,7 @@ func (s *Prefetcher) draw(ctx context.Context) {
 		}
 		s.mu.Lock()
 		if err == nil {
+			c.Turns = slices.Clone(c.Turns) // they get what they share
 			s.sharing.Add(c)
 			s.queue = append(s.queue, c)
 			s.bytes += weight(&c)
@@ -151,6 +152,9 @@ func (s *Prefetcher) changed() {
 	defer s.mu.Unlock()
 	s.sharing = datasets.NewSharing()
 	for _, c := range s.queue {
+		for i := range c.Turns {
+			c.Turns[i].IdealKnown = false
+		}
 		s.sharing.Add(c)
 	}
 }
@@ -210,7 +214,7 @@ func (s *Prefetchers) Share(template float64) float64 {
 func (s *Prefetchers) Begin(source datasets.Source, most int) *Prefetcher {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := &Prefetcher{source: source, sharing: datasets.NewSharing(), most: most}
+	one := &Prefetcher{source: source, sharing: sharingOf(source), most: most}
 	one.moved = sync.NewCond(&one.mu)
 	one.drawing.Go(func() { one.draw(s.ctx) })
 	s.all = append(s.all, one)
@@ -233,12 +237,45 @@ func (s *Prefetchers) Close() {
 
 // Close closes a source that is to be closed, or the one behind it.
 func Close(source datasets.Source) {
-	if outer, ok := source.(interface{ Unwrap() datasets.Source }); ok {
-		source = outer.Unwrap()
-	}
-	if closer, ok := source.(io.Closer); ok {
+	if closer, ok := innermost(source).(io.Closer); ok {
 		_ = closer.Close() // it was drawn from, and nothing is to be kept
 	}
+}
+
+// innermost is the source behind all others.
+func innermost(source datasets.Source) datasets.Source {
+	for {
+		outer, ok := source.(interface{ Unwrap() datasets.Source })
+		if !ok {
+			return source
+		}
+		source = outer.Unwrap()
+	}
+}
+
+// sharingOf is what the prompts of a source share: the source's own count where it makes prompts when they are sent.
+func sharingOf(source datasets.Source) *datasets.Sharing {
+	for {
+		if own, ok := source.(interface{ Sharing() *datasets.Sharing }); ok {
+			return own.Sharing()
+		}
+		outer, ok := source.(interface{ Unwrap() datasets.Source })
+		if !ok {
+			return datasets.NewSharing()
+		}
+		source = outer.Unwrap()
+	}
+}
+
+// composed is a conversation whose first prompt is made.
+func composed(c datasets.Conversation) (datasets.Conversation, error) {
+	t := c.Turns[0]
+	if t.Prompt == nil {
+		return c, nil
+	}
+	c.Turns = slices.Clone(c.Turns)
+	c.Turns[0].Prompt = nil
+	return c, t.Prompt.Compose(&c.Turns[0], nil)
 }
 
 // Repeat is a source that begins anew when it is at its end, with ids that say so.
@@ -269,6 +306,11 @@ func (r *repeated) Next() (datasets.Conversation, error) {
 	c := r.seen[r.next]
 	r.next++
 	c.Turns = slices.Clone(c.Turns)
+	for i := range c.Turns {
+		if t := &c.Turns[i]; t.IdealKnown { // the server has seen all of it, and computes a token
+			t.IdealTokens = max(t.IdealTokens, t.InputTokens-1)
+		}
+	}
 	if c.ID != "" {
 		c.ID = fmt.Sprintf("%s-%d", c.ID, r.round)
 	}

@@ -17,6 +17,7 @@ import (
 // sent are the prompts of a source as they are sent: encoded, if they are to be token ids, and without those that are too long.
 type sent struct {
 	datasets.Source
+	names   *conversationOptions
 	encoder *tokenizer.Local // nil leaves prompts as they are
 	most    int              // tokens of a prompt and its answer together; 0 for no limit
 
@@ -53,8 +54,9 @@ func (s *sent) Next() (datasets.Conversation, error) {
 			return c, err
 		}
 		n := longest(c.Turns)
-		if s.most == 0 || n <= s.most {
+		if s.most == 0 || n <= s.most || s.cut(&c) {
 			s.taken.Add(1)
+			s.names.name(&c)
 			return c, nil
 		}
 		if s.least == 0 || n < s.least {
@@ -64,6 +66,16 @@ func (s *sent) Next() (datasets.Conversation, error) {
 			return c, s.none()
 		}
 	}
+}
+
+// cut ends a conversation before the first turn that is too long, unless fewer than two would be left.
+func (s *sent) cut(c *datasets.Conversation) bool {
+	fits := slices.IndexFunc(c.Turns, func(t datasets.Turn) bool { return t.InputTokens+t.MaxTokens > s.most })
+	if fits < 2 {
+		return false
+	}
+	c.Turns = c.Turns[:fits]
+	return true
 }
 
 func (s *sent) none() error {
@@ -86,7 +98,7 @@ func (s *sent) encode(turns []datasets.Turn) ([]datasets.Turn, error) {
 			for j := range t.Batch {
 				t.InputTokens += t.Batch[j].InputTokens
 			}
-		case t.TokenIDs == nil:
+		case t.TokenIDs == nil && t.Prompt == nil:
 			if t.TokenIDs, err = s.encoder.EncodeSpecial(t.Text); err != nil {
 				return nil, fmt.Errorf("--prompt-token-ids: %w", err)
 			}
@@ -123,7 +135,7 @@ func (s *sent) note(all bool) string {
 
 // sending is a source as it is sent.
 func (d *Drawing) sending(source datasets.Source) (*sent, error) {
-	s := &sent{Source: source, most: d.Options.maxModelLen}
+	s := &sent{Source: source, names: &d.Options.conversations, most: d.Options.maxModelLen}
 	if !d.common.PromptTokenIDs {
 		return s, nil
 	}

@@ -1,0 +1,236 @@
+package datasets
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/textfile"
+)
+
+// recorded is a conversation of a file.
+type recorded struct {
+	turns []talkTurn // without their numbers of tokens, which are those of the file or 0
+	line  int
+}
+
+const conversationForm = `an array, or lines, of objects with "messages" of "role" and "content", or with "conversations" of "from" and "value"`
+
+// readConversations reads the conversations of a file in which a prompt follows an answer, in the order of the file.
+func readConversations(r io.Reader) (all []recorded, err error) {
+	err = eachConversation(r, func(object []byte, line int) error {
+		turns, err := recordedTurns(object)
+		if len(turns) > 0 {
+			all = append(all, recorded{turns, line})
+		}
+		return err
+	})
+	if err == nil && len(all) == 0 {
+		err = errors.New("no conversation has a prompt; expected " + conversationForm)
+	}
+	return all, err
+}
+
+// eachConversation calls do for each object of an array, or on each line.
+func eachConversation(r io.Reader, do func(object []byte, line int) error) error {
+	buffered := bufio.NewReader(r)
+	if head, _ := buffered.Peek(4096); !strings.HasPrefix(strings.TrimLeftFunc(strings.TrimPrefix(string(head), "\ufeff"), unicode.IsSpace), "[") {
+		return textfile.EachObject(buffered, conversationForm, do)
+	}
+	text, err := textfile.NewReader(buffered)
+	if err != nil {
+		return err
+	}
+	f := jsonFile{text: text, dec: json.NewDecoder(text)}
+	if err := f.openArray(); err != nil {
+		return err
+	}
+	var raw json.RawMessage
+	for f.dec.More() {
+		if err := f.dec.Decode(&raw); err != nil {
+			return f.located(err)
+		}
+		line := text.Line(f.dec.InputOffset() - int64(len(raw)))
+		if raw[0] != '{' {
+			return textfile.AtLine(line, fmt.Errorf("expected %s: got %s", conversationForm, jsonscan.Kind(raw)))
+		}
+		if err := do(raw, line); err != nil {
+			return textfile.AtLine(line, err)
+		}
+	}
+	return f.closeArray()
+}
+
+// recordedTurns are those of an object: what stands between two answers of the model is one prompt.
+func recordedTurns(object []byte) ([]talkTurn, error) {
+	fields := jsonscan.Fields(object, "messages", "conversations")
+	list := fields[0]
+	if list == nil {
+		list = fields[1]
+	}
+	if list == nil || list[0] != '[' {
+		return nil, fmt.Errorf("expected %s", conversationForm)
+	}
+	var turns []talkTurn
+	next := talkTurn{delay: -1, at: -1}
+	number := 0
+	for raw := range jsonscan.Elements(list) {
+		number++
+		m, err := readMessage(raw)
+		if err != nil {
+			return nil, fmt.Errorf("message %d: %w", number, err)
+		}
+		switch {
+		case m.role != "assistant":
+			next.add(m)
+		case next.messages != "":
+			next.answerWith(m)
+			turns = append(turns, next)
+			next = talkTurn{delay: -1, at: -1}
+		case len(turns) > 0: // another answer to the same prompt
+			last := &turns[len(turns)-1]
+			last.reply, last.answer, last.fixed = last.reply+","+m.json, last.answer+"\n"+m.text, true
+		}
+		if len(turns) > mostTurns {
+			return nil, fmt.Errorf("more than %d turns", mostTurns)
+		}
+	}
+	if next.messages != "" {
+		turns = append(turns, next)
+	}
+	return turns, nil
+}
+
+// add adds a message to the prompt.
+func (t *talkTurn) add(m recordedMessage) {
+	if t.messages != "" {
+		t.messages, t.text = t.messages+",", t.text+"\n"
+	}
+	t.messages, t.text = t.messages+m.json, t.text+m.text
+	t.delay, t.at, t.output = max(t.delay, m.delay), max(t.at, m.at), cmp.Or(m.output, t.output)
+}
+
+// answerWith sets the recorded answer.
+func (t *talkTurn) answerWith(m recordedMessage) {
+	t.reply, t.answer, t.fixed, t.output = m.json, m.text, m.calls, cmp.Or(m.output, t.output)
+}
+
+// recordedMessage is one message of a file.
+type recordedMessage struct {
+	role, text string
+	json       string // as it is sent
+	calls      bool   // it calls tools
+	output     int    // tokens of the answer; 0 where it does not say
+	delay, at  time.Duration
+}
+
+// roles are the names of roles in files, and those that are sent.
+var roles = map[string]string{
+	"user": "user", "human": "user", "assistant": "assistant", "gpt": "assistant", "chatgpt": "assistant", "bing": "assistant", "bard": "assistant",
+	"model": "assistant", "system": "system", "developer": "developer", "tool": "tool", "function": "tool",
+}
+
+// ownMembers are those that say something to benchtop and are not sent.
+var ownMembers = []string{"delay_ms", "at_ms", "output_tokens"}
+
+// readMessage reads a message of either form.
+func readMessage(raw []byte) (m recordedMessage, err error) {
+	if raw[0] != '{' {
+		return m, fmt.Errorf("expected an object: got %s", jsonscan.Kind(raw))
+	}
+	fields := jsonscan.Fields(raw, "role", "content", "from", "value", "tool_calls", "delay_ms", "at_ms", "output_tokens")
+	role, content := fields[0], fields[1]
+	plain := role == nil
+	if plain {
+		role, content = fields[2], fields[3]
+	}
+	if !jsonscan.IsString(role) {
+		return m, errors.New(`expected "role" or "from" to be a string`)
+	}
+	if m.role = roles[jsonscan.Text(role)]; m.role == "" {
+		return m, fmt.Errorf("unknown role %s; use user, assistant, system or tool", textfile.Value(role))
+	}
+	m.calls = jsonscan.Truthy(fields[4])
+	if m.text, err = contentText(content, m.calls); err != nil {
+		return m, err
+	}
+	if m.delay, err = milliseconds(fields[5], "delay_ms"); err != nil {
+		return m, err
+	}
+	if m.at, err = milliseconds(fields[6], "at_ms"); err != nil {
+		return m, err
+	}
+	if fields[7] != nil {
+		if m.output, err = outputTokens(fields[7]); err != nil {
+			return m, err
+		}
+	}
+	if m.json = message(m.role, m.text); !plain {
+		m.json = sentMessage(raw)
+	}
+	return m, nil
+}
+
+// sentMessage is a message without the members that are not sent.
+func sentMessage(raw []byte) string {
+	var b strings.Builder
+	for name, value := range jsonscan.Members(raw) {
+		if slices.Contains(ownMembers, jsonscan.Text(name)) {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	return "{" + b.String() + "}"
+}
+
+// contentText is the text of a message: a string, or the texts among its parts. A message that calls tools may have none.
+func contentText(raw []byte, calls bool) (string, error) {
+	switch {
+	case jsonscan.IsString(raw):
+		return jsonscan.WholeText(raw)
+	case len(raw) > 0 && raw[0] == '[':
+		var texts []string
+		for part := range jsonscan.Elements(raw) {
+			if part[0] != '{' {
+				continue
+			}
+			if text := jsonscan.Fields(part, "text")[0]; jsonscan.IsString(text) {
+				t, err := jsonscan.WholeText(text)
+				if err != nil {
+					return "", err
+				}
+				texts = append(texts, t)
+			}
+		}
+		return strings.Join(texts, "\n"), nil
+	case calls:
+		return "", nil
+	}
+	return "", fmt.Errorf("expected the content to be a string or an array: got %s", jsonscan.Kind(raw))
+}
+
+// milliseconds reads a time, -1 where there is none.
+func milliseconds(raw []byte, name string) (time.Duration, error) {
+	if raw == nil {
+		return -1, nil
+	}
+	ms, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || !(ms >= 0) || ms > 366*24*3600*1000 {
+		return 0, fmt.Errorf("expected %q to be a number of milliseconds, at most a year: got %s", name, textfile.Value(raw))
+	}
+	return time.Duration(ms * float64(time.Millisecond)), nil
+}

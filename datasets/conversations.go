@@ -1,0 +1,121 @@
+package datasets
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"benchtop/datasets/textfile"
+)
+
+// Talks is a list of conversations of several turns.
+type Talks struct {
+	*List
+	talks *talks
+	turns int
+}
+
+// Turns is the number of turns of all conversations.
+func (d *Talks) Turns() int { return d.turns }
+
+// Sharing is what the prompts share, as far as they were made.
+func (d *Talks) Sharing() *Sharing { return d.talks.sharing }
+
+// recordedRange is the range of turns of conversations of a file: at least two, and as many as there are.
+func (m *MultiTurn) recordedRange() (least, most int) {
+	least, most = m.Min, m.Max
+	if most == 0 {
+		most = math.MaxInt
+	}
+	if least == 0 {
+		least = min(2, most)
+	}
+	return least, most
+}
+
+// openConversations makes a source of the conversations of a file. output is the number of tokens of each answer; where it is 0, an answer has
+// those that the file says, else the recorded answer's, else otherwise.
+func openConversations(ctx context.Context, dataset string, c Common, t Tools, output, otherwise int) (Source, error) {
+	if d, err := openGenerated(c, t); d != nil || err != nil {
+		return d, inFile(dataset, c.Path, err)
+	}
+	all, err := textfile.Read(c.Path, conversationForm, func(r io.Reader) ([]recorded, error) { return readConversations(r) })
+	if err != nil {
+		return nil, inFile(dataset, c.Path, err)
+	}
+	py := t.Streams().Python
+	rows := all
+	py.Seed(c.Seed)
+	shuffle(rows, c, py)
+	want := c.Prompts
+	k := newTalks(c)
+	least, most := c.MultiTurn.recordedRange()
+	var list []Conversation
+	for _, r := range rows {
+		if want > 0 && len(list) == want {
+			break
+		}
+		r.turns = r.turns[:min(len(r.turns), most)]
+		if len(r.turns) < least {
+			continue
+		}
+		if err := k.measure(ctx, r.turns, t.Text(), output, otherwise); err != nil {
+			return nil, inFile(dataset, c.Path, textfile.AtLine(r.line, err))
+		}
+		conversation, err := k.conversation(c.IDPrefix+strconv.Itoa(len(list)), r.turns)
+		if err != nil {
+			return nil, inDataset(dataset, err)
+		}
+		list = append(list, conversation)
+	}
+	if len(list) == 0 {
+		return nil, inFile(dataset, c.Path, fmt.Errorf("none of its %d conversations has %d turns; lower --multi-turn-min-turns", len(all), least))
+	}
+	kind := fmt.Sprintf("%d conversations in %s, %s", len(all), c.Path, k.replies())
+	d, err := c.listed(dataset, list, max(want, len(list)), kind, py)
+	if err != nil {
+		return nil, inDataset(dataset, err)
+	}
+	return k.list(d), nil
+}
+
+// list counts the turns of conversations, and names each for the server.
+func (k *talks) list(d *List) *Talks {
+	out := &Talks{List: d, talks: k}
+	for i := range d.all {
+		d.all[i].Session = d.all[i].ID
+		out.turns += len(d.all[i].Turns)
+	}
+	return out
+}
+
+// measure sets the numbers of tokens of turns.
+func (k *talks) measure(ctx context.Context, turns []talkTurn, text Text, output, otherwise int) error {
+	texts := make([]string, 0, 2*len(turns))
+	for i := range turns {
+		texts = append(texts, turns[i].text, turns[i].answer)
+	}
+	counts := make([]int, len(texts))
+	if text.Counter == nil {
+		for i := range texts {
+			counts[i] = (len(texts[i]) + 3) / 4 // an estimate
+		}
+	} else {
+		var err error
+		if counts, err = text.count(ctx, texts); err != nil {
+			return err
+		}
+	}
+	for i := range turns {
+		t := &turns[i]
+		t.tokens = max(1, counts[2*i])
+		if t.answer != "" {
+			t.replied = counts[2*i+1]
+		}
+		t.output = cmp.Or(output, t.output, t.replied, otherwise)
+	}
+	return nil
+}

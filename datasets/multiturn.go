@@ -1,0 +1,261 @@
+package datasets
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"benchtop/datasets/lengths"
+	"benchtop/datasets/numpy"
+	"benchtop/datasets/tokenizer"
+)
+
+// MultiTurn makes conversations of prompts. The zero value leaves each prompt a request of its own.
+type MultiTurn struct {
+	On bool `json:"on"`
+	// Turns is the number of turns of a conversation. Where Min or Max is given, it is drawn evenly from these instead.
+	Turns    int `json:"turns"`
+	Min, Max int
+	// NextInput is the length of the prompts after the first in tokens; 0 for that of the first.
+	NextInput int `json:"next_input_len"`
+	// GlobalPrefix and ConversationPrefix are the shares of a prompt that all prompts, or those of its conversation, begin with. With either,
+	// prompts hold nothing of earlier turns.
+	GlobalPrefix       float64 `json:"global_prefix"`
+	ConversationPrefix float64 `json:"conversation_prefix"`
+	// Delay is the pause before each turn but the first, in milliseconds; nil for none.
+	Delay *lengths.Distribution `json:"delay_ms,omitempty"`
+	// Recorded says that prompts hold the recorded answers, not those of the model.
+	Recorded bool `json:"recorded"`
+}
+
+// mostTurns bounds the turns of a conversation.
+const mostTurns = 10_000
+
+// Prefixed reports whether prompts share prefixes instead of a history.
+func (m *MultiTurn) Prefixed() bool { return m.GlobalPrefix > 0 || m.ConversationPrefix > 0 }
+
+// Range is that of the number of turns.
+func (m *MultiTurn) Range() (least, most int) {
+	least, most = m.Min, m.Max
+	if least == 0 {
+		if least = m.Turns; most > 0 {
+			least = min(least, most)
+		}
+	}
+	if most == 0 {
+		most = max(m.Turns, least)
+	}
+	return least, most
+}
+
+// Validate reports every problem, in terms of the flags.
+func (m *MultiTurn) Validate() []error {
+	p := &problems{}
+	p.flag("multi-turn-num-turns", m.Turns, 1, mostTurns)
+	p.flag("multi-turn-min-turns", m.Min, 0, mostTurns)
+	p.flag("multi-turn-max-turns", m.Max, 0, mostTurns)
+	p.flag("per-turn-input-len", m.NextInput, 0, maxLen)
+	if m.Max > 0 && m.Min > m.Max {
+		p.add("--multi-turn-min-turns %d: must not be more than --multi-turn-max-turns %d", m.Min, m.Max)
+	}
+	for _, x := range []struct {
+		name  string
+		share float64
+	}{{"global", m.GlobalPrefix}, {"conversation", m.ConversationPrefix}} {
+		if !(x.share >= 0 && x.share < 1) {
+			p.add("--multi-turn-prefix-%s-ratio %g: must be from 0 to below 1", x.name, x.share)
+		}
+	}
+	if !(m.GlobalPrefix+m.ConversationPrefix < 1) {
+		p.add("--multi-turn-prefix-global-ratio and --multi-turn-prefix-conversation-ratio: together they must be below 1, since each prompt needs tokens of its own")
+	}
+	return *p
+}
+
+// flag reports a flag whose value is out of its range.
+func (p *problems) flag(name string, value, least, most int) {
+	if value < least || value > most {
+		p.add("--%s %d: must be from %d to %d", name, value, least, most)
+	}
+}
+
+// Seeds that set the draws of conversations apart from others of the same seed.
+const (
+	turnsSeed = 0x7a1c
+	delaySeed = 0x7a1d
+	talksSeed = 0x7a1e
+)
+
+// Counts draws the number of turns of one conversation after the other.
+func (m *MultiTurn) Counts(seed int64) func() int {
+	least, most := m.Range()
+	draws := rand.New(rand.NewPCG(uint64(seed), turnsSeed))
+	return func() int { return least + draws.IntN(most-least+1) }
+}
+
+// delays draws the pauses before turns.
+func (m *MultiTurn) delays(seed int64) func() time.Duration {
+	if m.Delay == nil {
+		return func() time.Duration { return 0 }
+	}
+	draw := m.Delay.Drawer(numpy.NewGenerator(uint64(seed) + delaySeed))
+	return func() time.Duration { return time.Duration(draw()) * time.Millisecond }
+}
+
+// TurnsOf is the number of turns of the first conversations.
+func (m *MultiTurn) TurnsOf(conversations int, seed int64) (turns int) {
+	count := m.Counts(seed)
+	for range conversations {
+		turns += count()
+	}
+	return turns
+}
+
+// Grouped is a source of conversations made of a source of prompts: the first prompts of conversations, and those of later turns, which may
+// come from the same.
+type Grouped struct {
+	Source
+	next   Source // of prompts after the first
+	o      MultiTurn
+	common Common
+	talks  *talks
+	count  func() int
+	prefix *prefixer
+	number int
+}
+
+// Group makes conversations of the prompts of first, and of later ones of next where that is not nil. tok is for prompts with shared prefixes
+// that are texts.
+func Group(first, next Source, c Common, tok tokenizer.Tokenizer) *Grouped {
+	m := c.MultiTurn
+	g := &Grouped{Source: first, next: next, o: m, common: c, talks: newTalks(c), count: m.Counts(c.Seed)}
+	if next == nil {
+		g.next = first
+	}
+	if m.Prefixed() {
+		g.prefix = &prefixer{o: m, seed: c.Seed, tok: tok}
+	}
+	return g
+}
+
+// Next makes the next conversation. The last one may be shorter.
+func (g *Grouped) Next() (Conversation, error) {
+	var all []talkTurn
+	for i := range g.count() {
+		from := g.Source
+		if i > 0 {
+			from = g.next
+		}
+		c, err := from.Next()
+		if err == io.EOF && len(all) > 0 {
+			break
+		}
+		if err != nil {
+			return c, err
+		}
+		t := c.Turns[0]
+		if g.prefix != nil {
+			if err := g.prefix.apply(&t, g.number); err != nil {
+				return c, err
+			}
+		}
+		all = append(all, g.talks.prompt(t))
+	}
+	id := g.common.IDPrefix + strconv.Itoa(g.number)
+	g.number++
+	if g.prefix != nil {
+		return g.talks.alone(id, all), nil
+	}
+	return g.talks.conversation(id, all)
+}
+
+// Len is how many conversations there are in all; 0 for no end.
+func (g *Grouped) Len() int {
+	rows := g.Source.Len()
+	if rows == 0 || g.next != g.Source {
+		return rows
+	}
+	n, count := 0, g.o.Counts(g.common.Seed)
+	for ; rows > 0 && (n < g.common.Prompts || g.common.Prompts < 1); n++ {
+		rows -= count()
+	}
+	return n
+}
+
+// Turns is the number of turns of all conversations, 0 for no end.
+func (g *Grouped) Turns() int {
+	turns := g.o.TurnsOf(g.Len(), g.common.Seed)
+	if g.next == g.Source {
+		turns = min(turns, g.Source.Len())
+	}
+	return turns
+}
+
+// Sharing is what the prompts share, as far as they were made.
+func (g *Grouped) Sharing() *Sharing { return g.talks.sharing }
+
+// Unwrap is the source behind.
+func (g *Grouped) Unwrap() Source { return g.Source }
+
+// Description is that of the prompts, with the number of turns.
+func (g *Grouped) Description() string {
+	least, most := g.o.Range()
+	turns := strconv.Itoa(least)
+	if most > least {
+		turns = fmt.Sprintf("%d to %d", least, most)
+	}
+	return fmt.Sprintf("conversations of %s turns, %s: %s", turns, g.talks.replies(), g.Source.Description())
+}
+
+// prefixer gives prompts the prefixes that they share.
+type prefixer struct {
+	o    MultiTurn
+	seed int64
+	tok  tokenizer.Tokenizer // of texts
+	ids  []int               // that prefixes consist of
+}
+
+// apply replaces the beginning of a prompt of a conversation.
+func (p *prefixer) apply(t *Turn, conversation int) error {
+	ids := t.TokenIDs
+	if ids == nil {
+		if p.tok == nil {
+			return fmt.Errorf("shared prefixes need a tokenizer on this machine; give it with --tokenizer DIRECTORY")
+		}
+		var err error
+		if ids, err = p.tok.Encode(t.Text); err != nil {
+			return err
+		}
+	}
+	if p.ids == nil {
+		p.ids = slices.Clone(ids) // as good as any of the vocabulary
+	}
+	ids = slices.Clone(ids)
+	global := int(p.o.GlobalPrefix * float64(len(ids)))
+	own := int(p.o.ConversationPrefix * float64(len(ids)))
+	draws := rand.New(rand.NewPCG(uint64(p.seed), talksSeed))
+	p.fill(ids[:global], draws)
+	draws = rand.New(rand.NewPCG(uint64(p.seed), talksSeed+1+uint64(conversation)))
+	p.fill(ids[global:global+own], draws)
+	if t.TokenIDs != nil {
+		t.TokenIDs = ids
+		return nil
+	}
+	text, err := p.tok.Decode(ids)
+	if err != nil {
+		return err
+	}
+	t.Text, t.Messages = text, nil
+	ids, err = p.tok.Encode(text)
+	t.InputTokens = len(ids)
+	return err
+}
+
+func (p *prefixer) fill(ids []int, draws *rand.Rand) {
+	for i := range ids {
+		ids[i] = p.ids[draws.IntN(len(p.ids))]
+	}
+}

@@ -1,0 +1,207 @@
+package datasets
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/datasets/jsonscan"
+)
+
+// talkTurn is one turn of a conversation: a prompt, and the answer that was recorded to it.
+type talkTurn struct {
+	messages string // the prompt as chat messages in JSON, joined by commas
+	text     string // the prompt as text
+	ids      []int  // the prompt as token ids; nil where it is a text
+	tokens   int    // of the prompt alone
+	output   int    // tokens asked for
+	reply    string // the recorded answer as a chat message in JSON, "" for none
+	answer   string // the recorded answer as text
+	answered []int  // the recorded answer as token ids
+	// replied is the length of the recorded answer in tokens. fixed says that later prompts hold it whatever the model answered, since they
+	// refer to its tool calls.
+	replied int
+	fixed   bool
+	// delay is the pause before the turn; negative for that of the run. at is its time from the start of the conversation, negative for none.
+	delay, at time.Duration
+}
+
+// talks makes conversations of what was said, in the form that the run's requests take.
+type talks struct {
+	chat     bool // as messages, else as texts or token ids
+	recorded bool // answers are those of the record
+	delay    func() time.Duration
+	sharing  *Sharing
+}
+
+func newTalks(c Common) *talks {
+	return &talks{
+		chat:     !c.Forms.Overlap(AsTokenIDs),
+		recorded: c.MultiTurn.Recorded, delay: c.MultiTurn.delays(c.Seed), sharing: NewSharing(),
+	}
+}
+
+// replies describes the answers in prompts.
+func (k *talks) replies() string {
+	if k.recorded {
+		return "recorded replies"
+	}
+	return "the model's replies"
+}
+
+// prompt is a turn of a prompt that has no recorded answer. One of token ids stands for such an answer.
+func (k *talks) prompt(t Turn) talkTurn {
+	s := talkTurn{text: t.Text, ids: t.TokenIDs, tokens: t.InputTokens, output: t.MaxTokens, delay: -1, at: -1}
+	switch {
+	case t.TokenIDs != nil:
+		// The reversed prompt is as long as wanted, when repeated, and unlike the prompt.
+		for i := range t.MaxTokens {
+			s.answered = append(s.answered, t.TokenIDs[len(t.TokenIDs)-1-i%len(t.TokenIDs)])
+		}
+		s.replied = len(s.answered)
+	case k.chat && len(t.Messages) > 2:
+		s.messages = strings.TrimSuffix(strings.TrimPrefix(string(t.Messages), "["), "]")
+	case k.chat:
+		s.messages = message("user", t.Text)
+	}
+	if k.recorded && t.TokenIDs == nil {
+		s.answer, s.replied = standIn(t.Text, t.MaxTokens), t.MaxTokens
+		s.reply = message("assistant", s.answer)
+	}
+	return s
+}
+
+// standIn is a text of about so many tokens, made of the words of another in the reverse order. It stands for a recorded answer where there is
+// none.
+func standIn(text string, tokens int) string {
+	words := strings.Fields(text)
+	slices.Reverse(words)
+	if len(words) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i := range min(tokens, maxLen) {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(words[i%len(words)])
+	}
+	return b.String()
+}
+
+// message is a chat message of text.
+func message(role, text string) string {
+	return fmt.Sprintf(`{"role":"%s","content":%s}`, role, jsonscan.Quote(text))
+}
+
+// conversation makes one whose prompts hold what was said before. Its first prompt needs no making.
+func (k *talks) conversation(id string, all []talkTurn) (Conversation, error) {
+	c := Conversation{ID: id, Session: id, Turns: make([]Turn, len(all)), Replies: !k.recorded && len(all) > 1}
+	tokens := 0
+	for i := range all {
+		s := &all[i]
+		if s.ids != nil && !k.recorded && len(all) > 1 {
+			return c, fmt.Errorf("conversation %s: its prompts are token ids, and the model's answers are texts; "+
+				"use --backend openai-chat, give --tokenizer DIRECTORY, or send recorded answers with --replies recorded", id)
+		}
+		tokens += s.tokens
+		c.Turns[i] = Turn{InputTokens: tokens, MaxTokens: s.output, Delay: k.pause(i, s), At: max(0, s.at)}
+		if k.recorded || s.fixed {
+			tokens += s.replied
+		} else {
+			tokens += s.output
+		}
+		c.Timed = c.Timed || s.at >= 0
+		if i > 0 {
+			c.Turns[i].Prompt = &talkPrompt{talks: k, all: all, turn: i}
+		} else if err := (&talkPrompt{talks: k, all: all}).fill(&c.Turns[0], nil); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// alone makes a conversation whose prompts hold nothing of earlier turns.
+func (k *talks) alone(id string, all []talkTurn) Conversation {
+	c := Conversation{ID: id, Session: id, Turns: make([]Turn, len(all))}
+	for i := range all {
+		s := &all[i]
+		c.Turns[i] = Turn{TokenIDs: s.ids, Text: s.text, InputTokens: s.tokens, MaxTokens: s.output, Delay: k.pause(i, s)}
+	}
+	return c
+}
+
+// pause is the delay before turn i.
+func (k *talks) pause(i int, s *talkTurn) time.Duration {
+	switch {
+	case i == 0:
+		return 0
+	case s.delay >= 0:
+		return s.delay
+	}
+	return k.delay()
+}
+
+// talkPrompt is the prompt of a turn: all that was said before it, and its own.
+type talkPrompt struct {
+	*talks
+	all  []talkTurn
+	turn int
+}
+
+// Compose makes the prompt, and counts what it shares with earlier ones and their answers.
+func (p *talkPrompt) Compose(t *Turn, answers []string) error {
+	if err := p.fill(t, answers); err != nil {
+		return err
+	}
+	p.sharing.Take(t)
+	return nil
+}
+
+// fill makes the prompt.
+func (p *talkPrompt) fill(t *Turn, answers []string) error {
+	switch {
+	case p.all[0].ids != nil:
+		for i := range p.turn {
+			t.TokenIDs = append(append(t.TokenIDs, p.all[i].ids...), p.all[i].answered...)
+		}
+		t.TokenIDs = append(t.TokenIDs, p.all[p.turn].ids...)
+	case p.chat:
+		history := p.join("[", ",", answers, func(s *talkTurn) string { return s.messages }, func(s *talkTurn, answer string) string {
+			if s.fixed || p.recorded {
+				return s.reply
+			}
+			return message("assistant", answer)
+		})
+		t.Messages = []byte(history + p.all[p.turn].messages + "]")
+	default:
+		t.Text = p.join("", "\n", answers, func(s *talkTurn) string { return s.text }, func(s *talkTurn, answer string) string {
+			if s.fixed || p.recorded {
+				return s.answer
+			}
+			return answer
+		}) + p.all[p.turn].text
+	}
+	return nil
+}
+
+// join is the text of all turns before. The server knows it when the answers in it are its own.
+func (p *talkPrompt) join(open, separator string, answers []string, prompt func(*talkTurn) string, reply func(*talkTurn, string) string) string {
+	var b strings.Builder
+	b.WriteString(open)
+	for i := range p.turn {
+		b.WriteString(prompt(&p.all[i]))
+		b.WriteString(separator)
+		answer := ""
+		if i < len(answers) {
+			answer = answers[i]
+		}
+		b.WriteString(reply(&p.all[i], answer))
+		if i == p.turn-1 && !p.recorded && !p.all[i].fixed {
+			p.sharing.Know(b.String())
+		}
+		b.WriteString(separator)
+	}
+	return b.String()
+}

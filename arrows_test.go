@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"benchtop/loadgen/target":   {},
 	"benchtop/datasets": {"benchtop/datasets/constraint", "benchtop/datasets/hub", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/table",
 		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/trace", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
+	"benchtop/datasets/agents":         {"benchtop/datasets/jsonscan", "benchtop/datasets/textfile"},
 	"benchtop/datasets/constraint":     {},
 	"benchtop/datasets/media":          {"benchtop/datasets/jsonscan", "benchtop/datasets/numpy"},
 	"benchtop/datasets/jsonscan":       {},
@@ -133,7 +134,7 @@ var forTests = []string{"benchtop/internal/assert", "benchtop/internal/ci", "ben
 	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.
-var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/textfile", "benchtop/datasets/trace", "benchtop/datasets/endpoint"}
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/agents", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/textfile", "benchtop/datasets/trace", "benchtop/datasets/endpoint"}
 
 // TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
 // the test cache notices a change.

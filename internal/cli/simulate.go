@@ -71,6 +71,8 @@ func runSimulate(env *environment, args []string) int {
 	policy := fs.String("scheduling-policy", "fcfs", "order of waiting requests: fcfs, or priority, which begins with the lowest")
 	requestMetrics := fs.Bool("request-metrics", false,
 		"return queue and compute times with each answer, as vLLM does with --enable-per-request-metrics")
+	var sizes engineSizes
+	sizes.define(fs)
 	var faults []simulator.Fault
 	fs.Var(argv.List(&faults, "fault", simulator.ParseFault), "fault", "fault to inject, and into which requests; repeatable")
 	_ = fs.SetAnnotation("fault", argv.Repeatable, nil)
@@ -88,10 +90,13 @@ func runSimulate(env *environment, args []string) int {
 		if given.Changed("spec-acceptance") {
 			p.SpecAcceptance = *specAcceptance
 		}
+		sizesErr := sizes.apply(&p, given)
 		p.Prioritized = *policy == "priority"
 		p.PrefixCache, p.RequestMetrics, p.Faults = !*noPrefixCache, *requestMetrics, faults
 		p.Seed, p.Model, p.Adapters = uint64(*seed), cmp.Or(*model, p.Model), adapters
-		profileErr = p.Validate()
+		if profileErr = sizesErr; profileErr == nil {
+			profileErr = p.Validate()
+		}
 	}
 	if err := errors.Join(err, errors.Join(problems...), profileErr, noArguments("simulate", rest)); err != nil {
 		return env.fail(exitUsage, err)

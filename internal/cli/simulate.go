@@ -63,6 +63,8 @@ func runSimulate(env *environment, args []string) int {
 	_ = fs.SetAnnotation("lora-modules", argv.Variadic, nil)
 	at.defineEnd(fs)
 	logTo := fs.String("log", "", "log each generation request to this file, as JSON lines; - for standard output")
+	bodies := fs.String("log-bodies", string(simulator.FullBodies),
+		"bodies in the log: full, none, or prefix: the prompt as numbers of blocks, which tell what prompts have in common")
 	fs = flags.Group("Behaviour")
 	specTokens := fs.Int("spec-tokens", 0, "draft tokens per step of speculative decoding; 0 for none (default: the profile's)")
 	specAcceptance := fs.Float64("spec-acceptance", simulator.Defaults().SpecAcceptance,
@@ -81,6 +83,8 @@ func runSimulate(env *environment, args []string) int {
 	p, profileErr := simulator.Named(*profile)
 	var problems usage.Problems
 	problems.OneOf("scheduling-policy", *policy, "fcfs", "priority")
+	problems.OneOf("log-bodies", *bodies, string(simulator.FullBodies), string(simulator.NoBodies), string(simulator.PrefixBodies))
+	problems.BadIf(given.Changed("log-bodies") && *logTo == "", "--log-bodies %s: has no effect without --log", *bodies)
 	if profileErr != nil {
 		profileErr = fmt.Errorf("--profile %s: %w", *profile, profileErr)
 	} else {
@@ -102,6 +106,7 @@ func runSimulate(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 	s := simulator.New(p)
+	s.LogBodies(simulator.LoggedBodies(*bodies))
 	news := env.stdout
 	var log *os.File
 	switch *logTo {

@@ -1,39 +1,47 @@
 package simulator
 
 // blockNames names the blocks of a sequence. The name of a full block is a hash of its tokens and of all before them, so that equal
-// names mean equal prefixes. The engine owns it after the sequence is submitted.
+// names mean equal prefixes. Of a long prompt it keeps the names alone. The engine owns it after the sequence is submitted.
 type blockNames struct {
 	size   int // tokens per block
 	hashed []uint64
 	chain  uint64 // over the tokens so far
 	tokens int    // so far
-	prompt []int
-	answer prose // behind the prompt
+	answer prose  // behind the prompt
 }
 
 // newBlockNames is for a sequence with that prompt and that answer. Sequences with another salt share nothing with it.
 func newBlockNames(size int, salt string, prompt []int, answer prose) *blockNames {
-	return &blockNames{size: size, chain: mixText(fnvOffset, salt), prompt: prompt, answer: answer}
+	n := &blockNames{size: size, chain: mixText(fnvOffset, salt), tokens: len(prompt), answer: answer}
+	n.hashed = make([]uint64, 0, len(prompt)/size+1)
+	for len(prompt) >= size {
+		for _, id := range prompt[:size] {
+			n.chain = mix(n.chain, uint64(id))
+		}
+		n.close()
+		prompt = prompt[size:]
+	}
+	for _, id := range prompt {
+		n.chain = mix(n.chain, uint64(id))
+	}
+	return n
 }
 
 // of returns the names of the full blocks of the first tokens of the sequence, which must be known.
 func (n *blockNames) of(tokens int) []uint64 {
 	blocks := tokens / n.size
 	for len(n.hashed) < blocks {
-		for range n.size {
-			n.chain = mix(n.chain, uint64(n.next()))
+		n.chain = mix(n.chain, uint64(n.answer.next()))
+		if n.tokens++; n.tokens%n.size == 0 {
+			n.close()
 		}
-		n.hashed = append(n.hashed, max(n.chain, 1)) // 0 is no name
 	}
 	return n.hashed[:blocks]
 }
 
-func (n *blockNames) next() int {
-	n.tokens++
-	if n.tokens <= len(n.prompt) {
-		return n.prompt[n.tokens-1]
-	}
-	return n.answer.next()
+// close names the block that is full.
+func (n *blockNames) close() {
+	n.hashed = append(n.hashed, max(n.chain, 1)) // 0 is no name
 }
 
 // FNV-1a, over whole numbers in place of bytes.

@@ -15,6 +15,10 @@ import (
 type prompt []int
 
 func (p *prompt) UnmarshalJSON(raw []byte) error {
+	if plain, end := readIDs(raw, 0); end == len(raw) && plain != nil {
+		*p = plain
+		return nil
+	}
 	var text string
 	var ids []int
 	switch {

@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"benchtop/loadgen/target":   {},
 	"benchtop/datasets": {"benchtop/datasets/constraint", "benchtop/datasets/hub", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/table",
 		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/trace", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
+	"benchtop/datasets/agents":         {"benchtop/datasets/jsonscan", "benchtop/datasets/textfile"},
 	"benchtop/datasets/constraint":     {},
 	"benchtop/datasets/media":          {"benchtop/datasets/jsonscan", "benchtop/datasets/numpy"},
 	"benchtop/datasets/jsonscan":       {},
@@ -75,6 +76,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/simulator/simtest": {"benchtop/internal/simulator"},
 	"benchtop/internal/preview": {"benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/table",
 		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/trace"},
+	"benchtop/internal/imports":   {"benchtop/datasets/agents", "benchtop/datasets/jsonscan", "benchtop/datasets/textfile"},
 	"benchtop/internal/telemetry": {"benchtop/metrics"},
 	"benchtop/internal/startup":   {"benchtop/internal/launch", "benchtop/datasets/hub", "benchtop/metrics", "benchtop/export"},
 	"benchtop/internal/dashboard": {"benchtop/internal/cli/argv"},
@@ -122,7 +124,7 @@ var only = map[string][]string{
 	"golang.org/x/image/":             {"benchtop/datasets/media", "benchtop/export/charts"},
 	"golang.org/x/text/":              {"benchtop/datasets/tokenizer"},
 	"github.com/rivo/uniseg":          {"benchtop/datasets/tokenizer", "benchtop/internal/preview"},
-	"github.com/klauspost/compress":   {"benchtop/datasets/table/parquet"},
+	"github.com/klauspost/compress":   {"benchtop/datasets/table/parquet", "benchtop/internal/imports"},
 	"github.com/molecule-man/go-brrr": {"benchtop/datasets/table/parquet"},
 	"github.com/nikolalohinski/gonja": {"benchtop/datasets/chattemplate"},
 	"go.yaml.in/":                     {"benchtop/datasets/hub"},
@@ -133,7 +135,7 @@ var forTests = []string{"benchtop/internal/assert", "benchtop/internal/ci", "ben
 	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.
-var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/textfile", "benchtop/datasets/trace", "benchtop/datasets/endpoint"}
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/agents", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/parallel", "benchtop/datasets/numpy", "benchtop/datasets/textfile", "benchtop/datasets/trace", "benchtop/datasets/endpoint"}
 
 // TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
 // the test cache notices a change.

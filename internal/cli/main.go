@@ -96,6 +96,7 @@ func commands() []command {
 		{"serve", "load-test a server; takes the flags of 'vllm bench serve'", runServe},
 		{"simulate", "run the simulated server alone, to test clients against", runSimulate},
 		{"dataset", "show the prompts 'serve' would send, without sending them", runDataset},
+		{"import", "make sessions of agents from recordings in other formats", runImport},
 		{"report", "print the report of a saved run, or replay the run", runReport},
 		{"compare", "compare results: ratios by load, and the highest load within limits", runCompare},
 		{"export-suite", "write results as the scripts of vLLM's performance dashboard read them", runExportSuite},

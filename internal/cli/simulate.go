@@ -63,6 +63,8 @@ func runSimulate(env *environment, args []string) int {
 	_ = fs.SetAnnotation("lora-modules", argv.Variadic, nil)
 	at.defineEnd(fs)
 	logTo := fs.String("log", "", "log each generation request to this file, as JSON lines; - for standard output")
+	bodies := fs.String("log-bodies", string(simulator.FullBodies),
+		"bodies in the log: full, none, or prefix: the prompt as numbers of blocks, which tell what prompts have in common")
 	fs = flags.Group("Behaviour")
 	specTokens := fs.Int("spec-tokens", 0, "draft tokens per step of speculative decoding; 0 for none (default: the profile's)")
 	specAcceptance := fs.Float64("spec-acceptance", simulator.Defaults().SpecAcceptance,
@@ -71,6 +73,8 @@ func runSimulate(env *environment, args []string) int {
 	policy := fs.String("scheduling-policy", "fcfs", "order of waiting requests: fcfs, or priority, which begins with the lowest")
 	requestMetrics := fs.Bool("request-metrics", false,
 		"return queue and compute times with each answer, as vLLM does with --enable-per-request-metrics")
+	var sizes engineSizes
+	sizes.define(fs)
 	var faults []simulator.Fault
 	fs.Var(argv.List(&faults, "fault", simulator.ParseFault), "fault", "fault to inject, and into which requests; repeatable")
 	_ = fs.SetAnnotation("fault", argv.Repeatable, nil)
@@ -79,6 +83,8 @@ func runSimulate(env *environment, args []string) int {
 	p, profileErr := simulator.Named(*profile)
 	var problems usage.Problems
 	problems.OneOf("scheduling-policy", *policy, "fcfs", "priority")
+	problems.OneOf("log-bodies", *bodies, string(simulator.FullBodies), string(simulator.NoBodies), string(simulator.PrefixBodies))
+	problems.BadIf(given.Changed("log-bodies") && *logTo == "", "--log-bodies %s: has no effect without --log", *bodies)
 	if profileErr != nil {
 		profileErr = fmt.Errorf("--profile %s: %w", *profile, profileErr)
 	} else {
@@ -88,15 +94,19 @@ func runSimulate(env *environment, args []string) int {
 		if given.Changed("spec-acceptance") {
 			p.SpecAcceptance = *specAcceptance
 		}
+		sizesErr := sizes.apply(&p, given)
 		p.Prioritized = *policy == "priority"
 		p.PrefixCache, p.RequestMetrics, p.Faults = !*noPrefixCache, *requestMetrics, faults
 		p.Seed, p.Model, p.Adapters = uint64(*seed), cmp.Or(*model, p.Model), adapters
-		profileErr = p.Validate()
+		if profileErr = sizesErr; profileErr == nil {
+			profileErr = p.Validate()
+		}
 	}
 	if err := errors.Join(err, errors.Join(problems...), profileErr, noArguments("simulate", rest)); err != nil {
 		return env.fail(exitUsage, err)
 	}
 	s := simulator.New(p)
+	s.LogBodies(simulator.LoggedBodies(*bodies))
 	news := env.stdout
 	var log *os.File
 	switch *logTo {

@@ -20,6 +20,20 @@ func TestSimulateUsage(t *testing.T) {
 		"spec tokens is -1, must be from 0 to 64",
 		"--log: a value is missing")
 	benchtop("simulate", "--port", "0", "--log", filepath.Join(t.TempDir(), "no", "such", "dir")).expect(t, exitFailed, "--log: open", "choose another file")
+	for args, want := range map[string]string{
+		"--max-model-len 0 --block-size -1":     "--block-size -1: must be at least 1",
+		"--max-model-len 100000":                "use --num-gpu-blocks 6250 or more, or unbounded",
+		"--block-size 64 --max-model-len 65537": "of 1024 blocks of 64 tokens cannot hold",
+		"--num-gpu-blocks -3":                   "--num-gpu-blocks -3: expected a number of blocks, or unbounded",
+		"--max-num-seqs 4096":                   "use --max-num-batched-tokens 4096 or more",
+		"--max-num-batched-tokens 8":            "use --max-num-batched-tokens 64 or more",
+		"--speed 0":                             "speed is 0, must be above 0",
+		"--speed 1e5":                           "speed is 100000, which makes a step of 11.5ms shorter than 1µs",
+		"--log x --log-bodies some":             "--log-bodies some: use full or none or prefix",
+		"--log-bodies none":                     "--log-bodies none: has no effect without --log",
+	} {
+		benchtop(append([]string{"simulate"}, strings.Fields(args)...)...).expect(t, exitUsage, want)
+	}
 	help := benchtop("simulate", "--help")
 	help.expect(t, exitFine, "X-Simulate-Fault", "--fault", "--log", "--spec-tokens")
 	for _, name := range simulator.Names() {
@@ -182,5 +196,31 @@ func TestSimulateProfiles(t *testing.T) {
 	a, page = ask("--profile", "h100-70b-spec", "--no-prefix-cache", "--spec-tokens", "0")
 	if a.Usage.Details != nil || a.Metrics != nil || strings.Contains(page, "spec_decode") {
 		t.Errorf("with all that turned off: %+v", a)
+	}
+}
+
+// A server of a long context with a cache without bounds and a hundredfold speed.
+func TestSimulateSizes(t *testing.T) {
+	t.Parallel()
+	url := startSimulate(t, "--max-model-len", "1000000", "--num-gpu-blocks", "unbounded", "--block-size", "64", "--max-num-seqs", "4",
+		"--max-num-batched-tokens", "8192", "--speed", "1000")
+	body := `{"prompt":[` + strings.Repeat("1000,", 100_000) + `1],"max_tokens":2,"ignore_eos":true}`
+	for _, want := range []int{0, 100_000 / 64 * 64} {
+		response, err := http.Post(url+"/v1/completions", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answer struct {
+			Usage struct {
+				Prompt  int `json:"prompt_tokens"`
+				Details struct {
+					Cached int `json:"cached_tokens"`
+				} `json:"prompt_tokens_details"`
+			}
+		}
+		err = json.NewDecoder(response.Body).Decode(&answer)
+		if response.Body.Close(); err != nil || answer.Usage.Prompt != 100_001 || answer.Usage.Details.Cached != want {
+			t.Errorf("%v, usage %+v, want %d cached", err, answer.Usage, want)
+		}
 	}
 }

@@ -52,7 +52,9 @@ func (s *Server) listen(w http.ResponseWriter, r *http.Request, a *arrival, d au
 	if err := request.read(w, r); err != nil {
 		return err
 	}
-	a.Body = string(request.described)
+	if a.received != nil {
+		a.received = request.described
+	}
 	if err := s.checkModel(request.Model); err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func TestTranscriptionStream(t *testing.T) {
 		}
 	})
 	want := `"body":"{\"file\":\"audio.wav, application/octet-stream, 32044 bytes\",\"model\":\"sim-8b\",\"max_completion_tokens\":\"4\",`
-	if len(log.calls) != 1 || !strings.Contains(log.calls[0], want) || !strings.Contains(log.calls[0], `"prompt_tokens":100,"output_tokens":4,`) {
+	if len(log.calls) != 1 || !strings.Contains(log.calls[0], want) || !strings.Contains(log.calls[0], `"prompt_tokens":100,"cached_tokens":0,"output_tokens":4,`) {
 		t.Errorf("the log is %q, want %s", log.calls, want)
 	}
 }

@@ -1,32 +1,40 @@
 package simulator
 
+import "math"
+
 // blockPool is the key-value cache, cut into blocks. Sequences with the same prefix hold the same blocks. A block without a holder is
 // free, but its content can be found until the block is taken for another; the block that has been free for longest is taken first.
+// Memory grows with the blocks that were ever held.
 type blockPool struct {
-	size   int // tokens per block
-	total  int
-	free   int
-	blocks []block          // one more than there are: the last is the head of the ring of free ones
-	found  map[uint64]int32 // blocks by the name of their content
+	size      int  // tokens per block
+	total     int  // blocks
+	unbounded bool // content is never given up
+	free      int  // blocks, those that were never held among them
+	gains     int  // how often a block became free or could be found; see wanting
+	blocks    []block
+	found     map[uint64]int32 // blocks by the name of their content
 }
 
-// block is a place in the cache. Free blocks form a ring in the order in which they are taken.
+// block is a place in the cache. Free blocks that were held before form a ring in the order in which they are taken; its head is
+// block 0, which is no place.
 type block struct {
 	holders    int32
 	prev, next int32
 	name       uint64 // of its tokens and all before them; 0 if it cannot be found
 }
 
+// newBlockPool makes a pool of that many blocks, 0 for no bound.
 func newBlockPool(size, total int) blockPool {
-	b := blockPool{size: size, total: total, blocks: make([]block, total+1), found: map[uint64]int32{}}
-	for i := range b.blocks {
-		b.blocks[i].prev, b.blocks[i].next = int32(i-1), int32(i+1)
+	b := blockPool{size: size, total: total, blocks: make([]block, 1), found: map[uint64]int32{}}
+	if total == 0 {
+		b.total, b.unbounded = maxBlocks, true
 	}
-	head := int32(total)
-	b.blocks[0].prev, b.blocks[head].next = head, 0
-	b.free = total
+	b.free = b.total
 	return b
 }
+
+// maxBlocks is what the numbers of blocks have room for.
+const maxBlocks = math.MaxInt32
 
 // hold gives seq the blocks for that many tokens, on top of those it has, and reports whether there were enough.
 // If not, nothing changes.
@@ -44,6 +52,9 @@ func (b *blockPool) hold(seq *sequence, tokens int) bool {
 // enter gives seq the blocks for all its known tokens, of which those with its prefix count as computed. At least one token is left to
 // compute, since it produces the next. It reports whether there was room; if not, nothing changes.
 func (b *blockPool) enter(seq *sequence) bool {
+	if seq.want.pending(b) {
+		return false
+	}
 	shared := b.beginning(seq)
 	idle := 0 // of the shared ones, those that would no longer be free
 	for _, i := range shared {
@@ -51,7 +62,8 @@ func (b *blockPool) enter(seq *sequence) bool {
 			idle++
 		}
 	}
-	if blocksFor(seq.known, b.size)-len(shared) > b.free-idle {
+	if lacking := blocksFor(seq.known, b.size) - len(shared) - (b.free - idle); lacking > 0 {
+		seq.want = b.wanting(seq, len(shared), lacking)
 		return false
 	}
 	for _, i := range shared {
@@ -63,7 +75,33 @@ func (b *blockPool) enter(seq *sequence) bool {
 	seq.blocks = append(seq.blocks[:0], shared...)
 	seq.named = len(shared)
 	seq.computed = len(shared) * b.size
+	seq.want = wanting{}
 	return b.hold(seq, seq.known)
+}
+
+// wanting is why a sequence did not get its blocks. It saves the search for its prefix in each step in which it waits, which costs
+// much for a long prompt. The zero value is of a sequence that was not refused.
+type wanting struct {
+	gains   int    // of the pool, below which it cannot have enough
+	missing uint64 // the name at which its prefix ended in the cache, 0 for none
+}
+
+// wanting describes a sequence that shares so many blocks and lacks so many more. Each block that becomes free, or can be found, makes up
+// for at most one of them, unless it goes on with the prefix where that ended.
+func (b *blockPool) wanting(seq *sequence, shared, lacking int) wanting {
+	w := wanting{gains: b.gains + lacking}
+	if seq.names != nil {
+		if names := seq.names.of(seq.known - 1); shared < len(names) {
+			w.missing = names[shared]
+		}
+	}
+	return w
+}
+
+// pending reports whether the sequence certainly lacks blocks still.
+func (w wanting) pending(b *blockPool) bool {
+	_, ok := b.found[w.missing] // 0 is not in it
+	return b.gains < w.gains && !ok
 }
 
 // beginning returns the blocks that hold a prefix of seq.
@@ -92,6 +130,7 @@ func (b *blockPool) publish(seq *sequence, tokens int) {
 		if _, ok := b.found[name]; !ok {
 			i := seq.blocks[seq.named]
 			b.found[name], b.blocks[i].name = i, name
+			b.gains++
 		}
 	}
 }
@@ -112,16 +151,20 @@ func (b *blockPool) forget() bool {
 	if b.free < b.total {
 		return false
 	}
-	clear(b.found)
-	for i := range b.blocks {
-		b.blocks[i].name = 0
-	}
+	b.found, b.blocks, b.free = map[uint64]int32{}, make([]block, 1), b.total
 	return true
 }
 
-// take removes the block that was free for longest from the ring, which must not be empty.
+// take returns a block that was never held, else the one that was free for longest. There must be one. Without a bound it reuses only
+// blocks whose content nobody can find.
 func (b *blockPool) take() int32 {
-	i := b.blocks[b.total].next
+	i := b.blocks[0].next
+	reusable := i != 0 && b.blocks[i].name == 0
+	if fresh := len(b.blocks) <= b.total; fresh && !(b.unbounded && reusable) {
+		b.free--
+		b.blocks = append(b.blocks, block{holders: 1})
+		return int32(len(b.blocks) - 1)
+	}
 	b.unlink(i)
 	if name := b.blocks[i].name; name != 0 {
 		delete(b.found, name)
@@ -137,66 +180,26 @@ func (b *blockPool) unlink(i int32) {
 	b.free--
 }
 
-// link puts a block at the end of the ring.
+// link puts a block at the end of the ring, or at its beginning where only such blocks are reused.
 func (b *blockPool) link(i int32) {
-	head := int32(b.total)
-	last := b.blocks[head].prev
-	b.blocks[i].prev, b.blocks[i].next = last, head
-	b.blocks[last].next, b.blocks[head].prev = i, i
+	before := b.blocks[0].prev
+	if b.unbounded && b.blocks[i].name == 0 {
+		before = 0
+	}
+	after := b.blocks[before].next
+	b.blocks[i].prev, b.blocks[i].next = before, after
+	b.blocks[before].next, b.blocks[after].prev = i, i
 	b.free++
+	b.gains++
 }
 
-// usage is the share of blocks that are held, 0 to 1.
-func (b *blockPool) usage() float64 { return float64(b.total-b.free) / float64(b.total) }
+// usage is the share of blocks that are held, 0 to 1; 0 where there is no bound.
+func (b *blockPool) usage() float64 {
+	if b.unbounded {
+		return 0
+	}
+	return float64(b.total-b.free) / float64(b.total)
+}
 
 // blocksFor rounds up without an overflow. There is at least one token.
 func blocksFor(tokens, size int) int { return (tokens-1)/size + 1 }
-
-// blockNames names the blocks of a sequence. The name of a full block is a hash of its tokens and of all before them, so that equal
-// names mean equal prefixes. The engine owns it after the sequence is submitted.
-type blockNames struct {
-	size   int // tokens per block
-	hashed []uint64
-	chain  uint64 // over the tokens so far
-	tokens int    // so far
-	prompt []int
-	answer prose // behind the prompt
-}
-
-// newBlockNames is for a sequence with that prompt and that answer. Sequences with another salt share nothing with it.
-func newBlockNames(size int, salt string, prompt []int, answer prose) *blockNames {
-	return &blockNames{size: size, chain: mixText(fnvOffset, salt), prompt: prompt, answer: answer}
-}
-
-// of returns the names of the full blocks of the first tokens of the sequence, which must be known.
-func (n *blockNames) of(tokens int) []uint64 {
-	blocks := tokens / n.size
-	for len(n.hashed) < blocks {
-		for range n.size {
-			n.chain = mix(n.chain, uint64(n.next()))
-		}
-		n.hashed = append(n.hashed, max(n.chain, 1)) // 0 is no name
-	}
-	return n.hashed[:blocks]
-}
-
-func (n *blockNames) next() int {
-	n.tokens++
-	if n.tokens <= len(n.prompt) {
-		return n.prompt[n.tokens-1]
-	}
-	return n.answer.next()
-}
-
-// FNV-1a, over whole numbers in place of bytes.
-const fnvOffset, fnvPrime = 14695981039346656037, 1099511628211
-
-func mix(h, v uint64) uint64 { return (h ^ v) * fnvPrime }
-
-// mixText mixes a text whose bytes look like no token.
-func mixText(h uint64, text string) uint64 {
-	for _, b := range []byte(text) {
-		h = mix(h, uint64(b)+vocabulary)
-	}
-	return h
-}

@@ -46,6 +46,7 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arri
 	if request.MaxCompletionTokens != nil {
 		maxTokens = request.MaxCompletionTokens
 	}
+	request.Messages = nil // they may be long, and the answer may take its time
 	request.thinks = request.ChatTemplateKwargs.EnableThinking
 	return s.respond(w, r, a, ids, maxTokens, request.sampling, &chunks{
 		prefix: "chatcmpl-", object: "chat.completion", chunk: "chat.completion.chunk", options: request.streamOptions(), promptLogprobs: absent,

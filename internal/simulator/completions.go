@@ -24,7 +24,7 @@ type completionChoice struct {
 func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
 	sixteen := 16
 	request := completionRequest{MaxTokens: &sixteen}
-	if err := s.read(w, r, &request); err != nil {
+	if err := s.readCompletion(w, r, &request); err != nil {
 		return err
 	}
 	n, err := request.check()
@@ -34,9 +34,10 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival)
 	if n*len(*request.Prompt) > 1 {
 		return s.respondList(w, r, a, request, n)
 	}
-	request.N, request.UseBeamSearch = nil, false
+	ids := (*request.Prompt)[0]
+	request.N, request.UseBeamSearch, request.Prompt = nil, false, nil
 	offset := 0
-	return s.respond(w, r, a, (*request.Prompt)[0], request.MaxTokens, request.sampling, &chunks{
+	return s.respond(w, r, a, ids, request.MaxTokens, request.sampling, &chunks{
 		prefix: "cmpl-", object: "text_completion", chunk: "text_completion", options: request.streamOptions(),
 		all: func(g *generation, tokens []token) any { return g.completionChoice(tokens, request, 0) },
 		some: func(g *generation, tokens []token) any {
@@ -45,6 +46,22 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival)
 			return choice
 		},
 	})
+}
+
+// readCompletion is read for a request whose prompt may be long.
+func (s *Server) readCompletion(w http.ResponseWriter, r *http.Request, request *completionRequest) *apiError {
+	body, problem := readBody(w, r)
+	if problem != nil {
+		return problem
+	}
+	r.Body = http.NoBody
+	rest, ids := cutPrompt(body)
+	if ids == nil {
+		return s.unmarshal(body, request)
+	}
+	problem = s.unmarshal(rest, request)
+	request.Prompt = (*prompts)(&ids)
+	return problem
 }
 
 // check returns the number of answers to each prompt.

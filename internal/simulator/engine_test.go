@@ -407,8 +407,8 @@ func (b *blockPool) check(all []*sequence) error {
 			holders[i]++
 		}
 	}
-	free := 0
-	for i := b.blocks[b.total].next; int(i) != b.total; i = b.blocks[i].next {
+	free := b.total - (len(b.blocks) - 1) // those that were never held
+	for i := b.blocks[0].next; i != 0; i = b.blocks[i].next {
 		free++
 		if free > b.total || b.blocks[i].holders != 0 || b.blocks[b.blocks[i].next].prev != i {
 			return fmt.Errorf("the ring is broken at block %d", i)
@@ -417,7 +417,7 @@ func (b *blockPool) check(all []*sequence) error {
 	if free != b.free || free+len(held) != b.total {
 		return fmt.Errorf("%d blocks in the ring, %d free, %d held, %d in all", free, b.free, len(held), b.total)
 	}
-	for i := range b.blocks[:b.total] {
+	for i := range b.blocks {
 		if b.blocks[i].holders != holders[int32(i)] {
 			return fmt.Errorf("block %d has %d holders, counts %d", i, holders[int32(i)], b.blocks[i].holders)
 		}

@@ -15,8 +15,9 @@ import (
 type generation struct {
 	*Server
 	seq          *sequence
-	prompt       []int
-	choice       int // in the answer to the request
+	prompt       []int // nil unless the answer has it
+	choice       int   // in the answer to the request
+	repeat       bool  // another answer to the prompt of the choice before
 	prose        prose
 	logprobDraws *rand.Rand // log probabilities; separate, so that a request for them changes nothing else
 	model        string     // as the request names it
@@ -75,15 +76,14 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	}
 	seq := newSequence(len(prompt), limit, reason, key)
 	seq.pooled, seq.priority = p.pooled, p.Priority
-	if s.profile.PrefixCache {
-		_, _, again := s.answer(key, room, p) // a second copy for the engine
+	s.name(seq, a, adapter+"\n"+p.salt(), prompt, func() prose {
+		_, _, again := s.answer(key, room, p)
 		again.fixed = text.fixed
-		seq.names = newBlockNames(s.profile.BlockSize, adapter+"\n"+p.salt(), prompt, again)
-	}
+		return again
+	})
 	g := &generation{
 		Server:       s,
 		seq:          seq,
-		prompt:       prompt,
 		prose:        text,
 		logprobDraws: rand.New(rand.NewPCG(s.profile.Seed+1, key)),
 		model:        model,
@@ -91,6 +91,9 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 		id:           kind + s.requestID(r, key),
 		created:      time.Now().Unix(),
 		arrival:      a,
+	}
+	if p.ReturnTokenIDs {
+		g.prompt = prompt
 	}
 	if p.thinks {
 		g.thoughts = limit / 3
@@ -100,6 +103,21 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 		return nil, unavailable(err)
 	}
 	return g, nil
+}
+
+// name names the blocks of seq, for the prefix cache and for the log. answer makes a copy of the answer for the engine.
+func (s *Server) name(seq *sequence, a *arrival, salt string, prompt []int, answer func() prose) {
+	logged := s.log.w != nil && s.log.bodies == PrefixBodies
+	if !s.profile.PrefixCache && !logged {
+		return
+	}
+	names := newBlockNames(s.profile.BlockSize, salt, prompt, answer())
+	if logged {
+		s.log.describe(a, names)
+	}
+	if s.profile.PrefixCache {
+		seq.names = names
+	}
 }
 
 // answer draws the number of tokens behind a prompt, the finish reason, and the text.
@@ -164,6 +182,12 @@ func (g *generation) whole(ctx context.Context) ([]token, *apiError) {
 		return nil, unavailable(err)
 	}
 	g.arrival.OutputTokens = len(answer)
+	if !g.repeat {
+		g.arrival.read(g.seq.cached)
+	}
+	if g.choice == 0 && !g.seq.pooled {
+		g.say(answer)
+	}
 	return answer, nil
 }
 
@@ -171,6 +195,17 @@ func (g *generation) whole(ctx context.Context) ([]token, *apiError) {
 func (g *generation) split(tokens []token) (thought, said []token) {
 	n := min(max(g.thoughts-tokens[0].index, 0), len(tokens))
 	return tokens[:n], tokens[n:]
+}
+
+// say adds the text of tokens to the log.
+func (g *generation) say(tokens []token) {
+	if g.log.w == nil {
+		return
+	}
+	_, said := g.split(tokens)
+	for _, t := range said {
+		g.arrival.said.WriteString(t.text)
+	}
 }
 
 func textOf(tokens []token) string {

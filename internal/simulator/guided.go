@@ -55,7 +55,7 @@ func (s *Server) compile(name string) {
 	s.grammars[name] = true
 	s.grammarLock.Unlock()
 	if !known {
-		time.Sleep(grammarCompile)
+		time.Sleep(s.profile.sped(grammarCompile))
 	}
 }
 

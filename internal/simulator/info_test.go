@@ -126,7 +126,7 @@ func TestValidateReportsAll(t *testing.T) {
 	}
 	for _, want := range []string{
 		"model needs", "max model len", "block size", "max sequences", "batched tokens", "step base", "prefill token",
-		"decode sequence", "context token", "output mean",
+		"decode sequence", "context token", "output mean", "speed is 0",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
@@ -136,6 +136,11 @@ func TestValidateReportsAll(t *testing.T) {
 	p.Blocks = 2047
 	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "cannot hold one sequence of 32768") {
 		t.Errorf("too few blocks: %v", err)
+	}
+	p.Blocks, p.Speed = -1, 20000
+	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "number of blocks is -1") ||
+		!strings.Contains(err.Error(), "makes a step of 11.5ms shorter than 1µs; use at most 11500") {
+		t.Errorf("negative blocks, too fast: %v", err)
 	}
 	defer func() {
 		if recover() == nil {

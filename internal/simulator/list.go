@@ -39,6 +39,7 @@ func (s *Server) respondList(w http.ResponseWriter, r *http.Request, a *arrival,
 			if err != nil {
 				return err
 			}
+			g.repeat = k > 0
 			if g.choice = len(l.all); g.choice > 0 {
 				g.id = l.all[0].id
 			}
@@ -47,6 +48,9 @@ func (s *Server) respondList(w http.ResponseWriter, r *http.Request, a *arrival,
 		l.prompts += len(ids)
 	}
 	a.PromptTokens = l.prompts
+	if len(*request.Prompt) > 1 {
+		a.PromptBlocks = nil
+	}
 	if request.Stream {
 		l.stream(ctx, cancel, w)
 		return nil
@@ -142,6 +146,12 @@ func (l *list) write(ctx context.Context, cancel context.CancelFunc, d *chunks, 
 			l.FirstToken = s.of.now()
 		}
 		l.OutputTokens += len(s.tokens)
+		if s.tokens[0].index == 0 && !s.of.repeat {
+			l.read(s.of.seq.cached)
+		}
+		if s.of.choice == 0 {
+			s.of.say(s.tokens)
+		}
 		choice := s.of.completionChoice(s.tokens, l.request, offsets[s.of.choice])
 		offsets[s.of.choice] += len(choice.Text)
 		last := s.tokens[len(s.tokens)-1]

@@ -66,6 +66,9 @@ func (s *Server) pool(r *http.Request, a *arrival, kind string, request pooledRe
 		reads = reads[1:]
 	}
 	a.PromptTokens, a.OutputTokens = done.tokens, 0
+	if len(prompts) > 1 {
+		a.PromptBlocks = nil
+	}
 	return done, nil
 }
 

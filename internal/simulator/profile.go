@@ -23,7 +23,8 @@ type Profile struct {
 
 	// BlockSize is the number of tokens in one block of the key-value cache.
 	BlockSize int
-	// Blocks is the number of such blocks. Together they must hold at least one sequence of MaxModelLen.
+	// Blocks is the number of such blocks. Together they must hold at least one sequence of MaxModelLen. 0 stands for a cache that grows
+	// as it is used: it keeps the blocks of all prompts and answers, and no sequence is preempted.
 	Blocks int
 	// MaxSequences is the largest batch: sequences running at the same time.
 	MaxSequences int
@@ -40,6 +41,9 @@ type Profile struct {
 	DecodeSequence time.Duration
 	// ContextToken is added for each token whose keys and values are read, that is those of earlier steps.
 	ContextToken time.Duration
+	// Speed divides all these costs, and the time for the compilation of a constraint. 1 is the speed of the profile; it must not make a
+	// step shorter than a microsecond.
+	Speed float64
 
 	// OutputMean is the mean number of tokens after which an answer ends by itself, where the request lets it.
 	OutputMean int
@@ -78,8 +82,9 @@ func (p Profile) Validate() error {
 	require(p.Model != "", "the model needs a name")
 	require(p.MaxModelLen >= 2, "max model len is %d, must be at least 2: a prompt token and an output token", p.MaxModelLen)
 	require(p.BlockSize >= 1, "block size is %d, must be at least 1", p.BlockSize)
+	require(p.Blocks >= 0 && p.Blocks <= maxBlocks, "the number of blocks is %d, must be from 0 to %d", p.Blocks, maxBlocks)
 	// A single sequence must fit, else it would preempt itself for ever. A product might overflow.
-	require(p.BlockSize < 1 || p.Blocks >= blocksFor(p.MaxModelLen, p.BlockSize),
+	require(p.BlockSize < 1 || p.Blocks < 1 || p.Blocks >= blocksFor(p.MaxModelLen, p.BlockSize),
 		"%d blocks of %d tokens cannot hold one sequence of %d tokens", p.Blocks, p.BlockSize, p.MaxModelLen)
 	require(p.MaxSequences >= 1, "max sequences is %d, must be at least 1", p.MaxSequences)
 	drafts := p.SpecTokens >= 0 && p.SpecTokens <= maxSpecTokens
@@ -93,6 +98,9 @@ func (p Profile) Validate() error {
 	require(p.PrefillToken >= 0, "prefill token is %v, must not be negative", p.PrefillToken)
 	require(p.DecodeSequence >= 0, "decode sequence is %v, must not be negative", p.DecodeSequence)
 	require(p.ContextToken >= 0, "context token is %v, must not be negative", p.ContextToken)
+	require(p.Speed > 0 && p.Speed <= fastest, "speed is %v, must be above 0 and at most %.0f", p.Speed, float64(fastest))
+	require(!(p.Speed > 0) || p.StepBase < time.Microsecond || float64(p.StepBase)/p.Speed >= float64(time.Microsecond),
+		"speed is %v, which makes a step of %v shorter than 1µs; use at most %.0f", p.Speed, p.StepBase, float64(p.StepBase/time.Microsecond))
 	require(p.OutputMean >= 1, "output mean is %d, must be at least 1", p.OutputMean)
 	if err := p.checkAdapters(); err != nil {
 		problems = append(problems, fmt.Errorf("profile: %w", err))
@@ -108,6 +116,9 @@ func (p Profile) Validate() error {
 // maxSpecTokens is far more than is useful.
 const maxSpecTokens = 64
 
+// fastest is far more than a computer keeps up with.
+const fastest = 1e6
+
 // load is the work of one step.
 type load struct {
 	prefillTokens int // prompt tokens computed, and drafted tokens verified
@@ -117,10 +128,18 @@ type load struct {
 
 // stepTime returns how long a step with that load lasts.
 func (p Profile) stepTime(l load) time.Duration {
-	return p.StepBase +
+	return p.sped(p.StepBase +
 		time.Duration(l.prefillTokens)*p.PrefillToken +
 		time.Duration(l.decodes)*p.DecodeSequence +
-		time.Duration(l.contextTokens)*p.ContextToken
+		time.Duration(l.contextTokens)*p.ContextToken)
+}
+
+// sped is a cost at the speed of the server.
+func (p Profile) sped(cost time.Duration) time.Duration {
+	if p.Speed == 1 {
+		return cost // exactly
+	}
+	return time.Duration(float64(cost) / p.Speed)
 }
 
 // Defaults returns the profile named "l40s-8b": a card of the 48 GB class that serves a model of 8 billion 8-bit weights.
@@ -146,6 +165,7 @@ func Defaults() Profile {
 		PrefillToken:     45 * time.Microsecond,
 		DecodeSequence:   60 * time.Microsecond,
 		ContextToken:     150 * time.Nanosecond,
+		Speed:            1,
 		OutputMean:       96,
 		Seed:             1,
 		PrefixCache:      true,

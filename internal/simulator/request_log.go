@@ -26,7 +26,9 @@ func (m moment) MarshalJSON() ([]byte, error) {
 // requestLog numbers the requests for tokens in the order in which their headers are read, and writes a line for each in this order:
 // the line of a request waits for earlier ones. Without a writer it only counts.
 type requestLog struct {
-	w io.Writer // nil for no log; set before the first request
+	w      io.Writer    // nil for no log; set before the first request, as is bodies
+	bodies LoggedBodies // how much of them
+	blocks blockNumbers
 
 	mu    sync.Mutex // guards all below, and makes times ascend with numbers
 	last  int        // the number of the last request
@@ -100,6 +102,7 @@ func (a *arrival) line(r *http.Request) []byte {
 	a.Client, a.Method, a.Path, a.RequestID = r.RemoteAddr, r.Method, r.URL.RequestURI(), r.Header.Get("X-Request-Id")
 	a.Headers = loggedHeaders(r)
 	a.FaultText = a.fault.String()
+	a.Session, a.Body, a.Answer = r.Header.Get(SessionHeader), string(a.received), a.said.String()
 	var line bytes.Buffer
 	if err := newEncoder(&line).Encode(a); err != nil {
 		panic(err) // texts and numbers only: a bug
@@ -131,17 +134,35 @@ type arrival struct {
 	Method       string            `json:"method"`
 	Path         string            `json:"path"`
 	RequestID    string            `json:"request_id"` // as the client sent it, "" if it did not
+	Session      string            `json:"session"`    // of SessionHeader, "" for none
 	Headers      map[string]string `json:"headers"`    // without secrets
-	Body         string            `json:"body"`       // as received
-	Status       *int              `json:"status"`     // null if no answer began
+	Body         string            `json:"body"`       // as received; "" where the log is without
+	BlockSize    int               `json:"block_size,omitempty"`
+	PromptBlocks [][2]int          `json:"prompt_blocks,omitempty"`
+	Status       *int              `json:"status"` // null if no answer began
 	FirstByte    moment            `json:"first_byte_s"`
 	FirstToken   moment            `json:"first_token_s"` // null where there is no stream
 	LastByte     moment            `json:"last_byte_s"`   // of events; the end of the answer itself follows at once
 	PromptTokens int               `json:"prompt_tokens"`
+	CachedTokens *int              `json:"cached_tokens"` // of those of the prompt, null before the first token
 	OutputTokens int               `json:"output_tokens"`
-	FaultText    string            `json:"fault"` // "" for none
+	Answer       string            `json:"answer"` // the text without reasoning; of several, that of the first
+	FaultText    string            `json:"fault"`  // "" for none
 
-	fault Fault // injected into it, the zero value for none
+	fault    Fault           // injected into it, the zero value for none
+	received []byte          // the body, if the log wants it
+	said     strings.Builder // the answer so far, if there is a log
+}
+
+// SessionHeader is the header with which clients name the session, or the conversation, that a request is of.
+const SessionHeader = "X-Session-ID"
+
+// read notes how many tokens of a prompt came from the cache.
+func (a *arrival) read(cached int) {
+	if a.CachedTokens == nil {
+		a.CachedTokens = new(int)
+	}
+	*a.CachedTokens += cached
 }
 
 // generator answers one request for tokens, or returns an error before the first write.
@@ -187,7 +208,10 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request, a *arrival) (er
 	if err != nil {
 		return err
 	}
-	a.Body, r.Body = string(body), io.NopCloser(bytes.NewReader(body))
+	r.Body = receivedBody{bytes.NewReader(body), body}
+	if s.log.w != nil && s.log.bodies == FullBodies {
+		a.received = body
+	}
 	a.fault, err = s.faultFor(r, a.Number)
 	return err
 }

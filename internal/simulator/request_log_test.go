@@ -65,7 +65,7 @@ func TestRequestLog(t *testing.T) {
 		// The first takes the longest, so the others have to wait for it in the log.
 		clients.Go(func() {
 			send("slow-headers=10s", `{"prompt":"héllo <b>","max_tokens":3,"ignore_eos":true,"stream":true}`,
-				"X-Request-Id", "bench-1", "Authorization", "Bearer s3cret", "X-Api-Key", "s3cret", "Cookie", "s3cret")
+				"X-Request-Id", "bench-1", "X-Session-ID", "s-1", "Authorization", "Bearer s3cret", "X-Api-Key", "s3cret", "Cookie", "s3cret")
 		})
 		time.Sleep(time.Second)
 		send("", fast)
@@ -83,10 +83,10 @@ func TestRequestLog(t *testing.T) {
 		}
 	})
 	want := []string{
-		`{"arrival":1,"at_s":1.234567890,"client":"client-1","method":"POST","path":"/v1/completions?q=1","request_id":"bench-1",` +
-			`"headers":{"Accept-Encoding":"gzip","Content-Length":"70","Host":"simulator","User-Agent":"Go-http-client/1.1","X-Request-Id":"bench-1","X-Simulate-Fault":"slow-headers=10s"},` +
+		`{"arrival":1,"at_s":1.234567890,"client":"client-1","method":"POST","path":"/v1/completions?q=1","request_id":"bench-1","session":"s-1",` +
+			`"headers":{"Accept-Encoding":"gzip","Content-Length":"70","Host":"simulator","User-Agent":"Go-http-client/1.1","X-Request-Id":"bench-1","X-Session-Id":"s-1","X-Simulate-Fault":"slow-headers=10s"},` +
 			`"body":"{\"prompt\":\"héllo <b>\",\"max_tokens\":3,\"ignore_eos\":true,\"stream\":true}",` +
-			`"status":200,"first_byte_s":11.234567890,"first_token_s":11.245367890,"last_byte_s":11.267384890,"prompt_tokens":8,"output_tokens":3,"fault":"slow-headers=10s"}`,
+			`"status":200,"first_byte_s":11.234567890,"first_token_s":11.245367890,"last_byte_s":11.267384890,"prompt_tokens":8,"cached_tokens":0,"output_tokens":3,"answer":" gov tap few","fault":"slow-headers=10s"}`,
 		`{"arrival":2,"at_s":2.234567890,"client":"client-2",`,
 		`{"arrival":3,`, `{"arrival":4,`, `{"arrival":5,`,
 	}

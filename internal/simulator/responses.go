@@ -69,6 +69,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request, a *arrival) *
 	if err != nil {
 		return err
 	}
+	request.Input = nil
 	request.thinks = request.ChatTemplateKwargs.EnableThinking
 	return s.respond(w, r, a, ids, request.MaxOutputTokens, request.sampling, &responseEvents{request: request, output: []any{}})
 }

@@ -18,7 +18,6 @@ package simulator
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -50,6 +49,7 @@ func New(p Profile) *Server {
 		panic(fmt.Sprintf("simulator: %v", err))
 	}
 	s := &Server{profile: p, engine: newEngine(p), mux: http.NewServeMux(), created: time.Now(), grammars: map[string]bool{}}
+	s.log.bodies = FullBodies
 	for _, e := range []struct {
 		method, path string
 		serve        endpoint
@@ -137,34 +137,6 @@ func only(method string, serve endpoint) http.HandlerFunc {
 // noRoute answers as vLLM's HTTP framework does before a request reaches vLLM.
 func noRoute(w http.ResponseWriter, status int) {
 	writeJSON(w, status, map[string]string{"detail": statusText(status)})
-}
-
-// maxBody is the longest request body that is read, in bytes.
-const maxBody = 64 << 20
-
-// read reads the whole body into v and checks the model. As in vLLM, unknown fields are ignored. v holds the
-// defaults.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, v interface{ model() string }) *apiError {
-	body, problem := readBody(w, r)
-	if problem != nil {
-		return problem
-	}
-	if err := json.Unmarshal(body, v); err != nil {
-		return unreadable(err)
-	}
-	return s.checkModel(v.model())
-}
-
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLong *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLong):
-		return body, &apiError{status: http.StatusRequestEntityTooLarge, message: err.Error(), framework: true}
-	case err != nil:
-		return body, unreadable(err)
-	}
-	return body, nil
 }
 
 // writeJSON answers with v. It ignores a client that is gone.

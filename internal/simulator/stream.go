@@ -40,11 +40,13 @@ func (g *generation) streamTokens(ctx context.Context, out *events, d dialect) e
 		}
 		if g.arrival.OutputTokens == 0 {
 			g.arrival.FirstToken = g.now()
+			g.arrival.read(g.seq.cached)
 		}
 		if err := d.step(g, out, tokens); err != nil {
 			return err
 		}
 		g.arrival.OutputTokens += len(tokens)
+		g.say(tokens)
 		return nil
 	}
 	before := g.beforeFault()

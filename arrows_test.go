@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"benchtop/loadgen/protocol": {"benchtop/datasets", "benchtop/datasets/media", "benchtop/metrics", "benchtop/internal/pyjson"},
 	"benchtop/loadgen/shape":    {"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics"},
 	"benchtop/loadgen/target":   {},
-	"benchtop/datasets": {"benchtop/datasets/constraint", "benchtop/datasets/hub", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/table",
+	"benchtop/datasets": {"benchtop/datasets/agents", "benchtop/datasets/constraint", "benchtop/datasets/hub", "benchtop/datasets/jsonscan", "benchtop/datasets/lengths", "benchtop/datasets/media", "benchtop/datasets/parallel", "benchtop/datasets/table",
 		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/trace", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
 	"benchtop/datasets/agents":         {"benchtop/datasets/jsonscan", "benchtop/datasets/textfile"},
 	"benchtop/datasets/constraint":     {},

@@ -57,8 +57,9 @@ type Common struct {
 	TemplateArgs     json.RawMessage `json:"chat_template_kwargs"` // variables of the chat template, an object; nil for none
 	MultimodalChat   bool            `json:"multimodal_chat"`      // send prompts as chat messages, with their media inside
 
-	// MultiTurn makes conversations of the prompts.
+	// MultiTurn makes conversations of the prompts, Replay chooses the part and the speed of a recording.
 	MultiTurn MultiTurn `json:"multi_turn"`
+	Replay    Replay    `json:"replay"`
 
 	// SharedInputLen and SharedOutputLen, in tokens, replace the lengths of the data set's own flags; 0 leaves them.
 	SharedInputLen  int   `json:"-"`
@@ -67,6 +68,7 @@ type Common struct {
 	VocabSize       int   `json:"-"` // ids that prompts of token ids are made of; 0 where it was not given
 	Forms           Forms `json:"-"` // forms that the run's requests can hold; known when the data set is opened
 	NoAnswers       bool  `json:"-"` // answers hold no tokens; known when the data set is opened
+	Asked           bool  `json:"-"` // the number of prompts was asked for; else it is the default
 	Endless         bool  `json:"-"` // a clock ends the run, whatever Prompts says; known when the data set is opened
 }
 
@@ -204,7 +206,8 @@ func Kinds(c *Common) []Kind {
 		&speedBenchKind{SpeedBenchOptions{Subset: "qualitative", OutputLen: 4096}},
 		&timedTraceKind{TimedTraceOptions{ChunkSize: 16, Multiplier: 1,
 			Labels: TraceLabels{Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}}},
-		&traceKind{speed: 1},
+		&traceKind{speed: 1, replay: &c.Replay},
+		&agentsKind{replay: &c.Replay},
 		&longDocumentKind{LongDocumentOptions{Length: 20000}},
 		&structuredOutputKind{StructuredOutputOptions{Form: "json", Ratio: 1, API: "vllm", OutputLen: 128}},
 		newHF(),

@@ -97,7 +97,8 @@ func (k *timedTraceKind) Open(_ context.Context, c Common, t Tools) (Source, err
 		return nil, err
 	}
 	t.Note(trace.Doubt())
-	return trace, nil
+	source, err := c.Replay.replay(trace, c.Seed)
+	return source, inDataset("timed_trace", err)
 }
 
 // TimedTrace is a source of the requests of a trace: as long as recorded, sharing what they shared, at the times they

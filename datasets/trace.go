@@ -17,22 +17,21 @@ import (
 // traceKind is prompts as long as recorded ones, at their times, of a file without hash ids.
 type traceKind struct {
 	columns, unit string
-	from, to      time.Duration
 	speed         float64
+	replay        *Replay // of all recordings
 }
 
 func (k *traceKind) Name() string { return "trace" }
 
 // TraceHeading is that of the flags of data sets with times.
-const TraceHeading = "Data sets timed_trace and trace"
+const TraceHeading = "Data sets timed_trace, trace and agents"
 
 func (k *traceKind) Define(group func(string) Flags) {
 	f := group(TraceHeading)
 	f.StringVar(&k.columns, "trace-columns", "", "trace: columns of the file, timestamp=NAME,input=NAME,output=NAME (default: found by well-known names)")
 	f.StringVar(&k.unit, "trace-unit", "", "trace: unit of time stamps that are numbers: s, ms, us or ns (default: found)")
 	f.Float64Var(&k.speed, "trace-speed", k.speed, "trace: how many times as fast as recorded, as 2 or 0.5")
-	f.DurationVar(&k.from, "trace-from", 0, "trace: start this long after the first row, as 10m")
-	f.DurationVar(&k.to, "trace-to", 0, "trace: end this long after the first row; 0 for the end of the file")
+	k.replay.define(f)
 }
 
 func (k *traceKind) Needs(Common) Needs {
@@ -40,7 +39,7 @@ func (k *traceKind) Needs(Common) Needs {
 }
 
 func (k *traceKind) options(c Common) (o trace.Options, err error) {
-	o = trace.Options{From: k.from, To: k.to, Speed: k.speed, Most: max(0, c.Prompts)}
+	o = trace.Options{From: c.Replay.From, To: c.Replay.To, Speed: k.speed * c.Replay.scale(), Most: max(0, c.Prompts)}
 	if o.Unit, err = trace.ParseUnit(k.unit); err != nil {
 		return o, fmt.Errorf("--trace-unit %w", err)
 	}
@@ -72,7 +71,13 @@ func (k *traceKind) Open(ctx context.Context, c Common, t Tools) (Source, error)
 	if err != nil {
 		return nil, err
 	}
-	return newTrace(requests, o, c, tok, vocab)
+	d, err := newTrace(requests, o, c, tok, vocab)
+	if err != nil {
+		return nil, err
+	}
+	rest := Replay{MaxGap: c.Replay.scaled(c.Replay.MaxGap), Sample: c.Replay.Sample} // the rest is in the times already
+	source, err := rest.replay(d, c.Seed)
+	return source, inDataset("trace", err)
 }
 
 // Trace is a source of random prompts as long as recorded ones, at the times of these. They are made as those of Random.

@@ -26,8 +26,8 @@ type loadOptions struct {
 	seed                  int64
 	rate, burstiness      argv.Rate
 	concurrency           int
-	turnConcurrency       int // the same, as vLLM's client names it for conversations
-	active                int // conversations
+	turnConcurrency       int          // the same, as vLLM's client names it for conversations
+	active                int          // conversations
 	ramp                  metrics.Ramp // From and To are NaN where they are not given
 	rates, users          stageList
 	duration, warmup      time.Duration

@@ -78,6 +78,9 @@ func (o *Options) Define(groups *argv.Flags) {
 	f.BoolVar(&o.noSelfTimed, "no-self-timed", false, "ignore the times of the trace; --request-rate and similar flags set the load")
 }
 
+// replayFlags are those of recordings.
+var replayFlags = []string{"time-scale", "trace-from", "trace-to", "max-gap", "sample", "turn-timing"}
+
 // kind is the chosen data set, nil for an unknown name.
 func (o *Options) kind() datasets.Kind { return datasets.Named(o.kinds, o.Name) }
 
@@ -128,9 +131,15 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 		"--random-cache-hit-fraction, --random-cache-ratio: only random has them; %s does not", o.Name)
 	p = append(p, o.checkSpreads(given)...)
 	given.VisitAll(func(f *pflag.Flag) {
-		p.BadIf(f.Changed && o.Name != "trace" && strings.HasPrefix(f.Name, "trace-"), "--%s: only the data set trace has it; %s does not", f.Name, o.Name)
+		recorded := slices.Contains(replayFlags, f.Name)
+		p.BadIf(f.Changed && o.Name != "trace" && !recorded && strings.HasPrefix(f.Name, "trace-"), "--%s: only the data set trace has it; %s does not", f.Name, o.Name)
+		p.BadIf(f.Changed && recorded && !needs.Timed && !needs.Sessions, "--%s: needs a recording (timed_trace, trace or agents); %s is none", f.Name, o.Name)
 	})
 	p.BadIf(load.Endless() && !searching && needs.Ends, "closed loop: %s needs a number of requests; give --num-prompts", o.Name)
+	o.Asked = given.Changed("num-prompts") || load.End() > 0
+	p.BadIf(given.Changed("time-scale") && o.Replay.Scale == 0, "--time-scale 0: must be above 0")
+	p.BadIf(given.Changed("sample") && o.Replay.Sample == 0, "--sample 0: must be above 0 and at most 1")
+	p = append(p, o.Replay.Validate()...)
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was reported already
 		p = append(p, kind.Validate(o.Common))
 	}

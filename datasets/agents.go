@@ -1,0 +1,224 @@
+package datasets
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"benchtop/datasets/agents"
+	"benchtop/datasets/lengths"
+	"benchtop/datasets/textfile"
+)
+
+// agentsKind is sessions of agents: trees of requests that share prefixes of exact lengths.
+type agentsKind struct {
+	replay *Replay
+	timing string
+}
+
+// The values of --turn-timing.
+const (
+	turnDelays   = "delays"
+	turnRecorded = "recorded"
+)
+
+func (k *agentsKind) Name() string { return "agents" }
+
+func (k *agentsKind) Define(group func(string) Flags) {
+	group(TraceHeading).StringVar(&k.timing, "turn-timing", turnDelays,
+		"agents: start requests after the recorded delays behind the answers that they wait for (delays), or not before their recorded times (recorded)")
+}
+
+func (k *agentsKind) Needs(Common) Needs {
+	return Needs{File: RequiredFile, Forms: AsTokenIDs | AsText, Ends: true, AllRows: true, FullLength: true, OwnOutputLens: true, Sessions: true}
+}
+
+func (k *agentsKind) Validate(c Common) error {
+	p := &problems{}
+	p.path(c.Path, "the sessions")
+	if k.timing != turnDelays && k.timing != turnRecorded {
+		p.add("--turn-timing %s: use %s or %s", quoted(k.timing), turnDelays, turnRecorded)
+	}
+	return p.of("agents")
+}
+
+// Open reads the sessions. Their prompts are made when they are sent.
+func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	d := &Agents{common: c, timed: k.timing == turnRecorded}
+	all, err := textfile.Read(c.Path, "sessions, one on each line", func(r io.Reader) ([]*agents.Session, error) { return k.read(ctx, r, c.Seed) })
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("no session is in the part that was asked for; recordings of other formats become sessions with 'benchtop import'")
+	}
+	if err != nil {
+		return nil, inFile("agents", c.Path, err)
+	}
+	if !c.DisableShuffle {
+		draws := rand.New(rand.NewPCG(uint64(c.Seed), sessionSeed))
+		draws.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
+	if d.want = c.Prompts; !c.Asked || d.want < 1 {
+		d.want = min(max(1, c.Prompts), len(all))
+		if c.Prompts < 1 {
+			d.want = len(all)
+		}
+	}
+	if c.Endless {
+		d.want = 0
+	}
+	d.all = all
+	var assumed bool
+	if d.text, assumed, err = newBlockText(c, t); err != nil {
+		return nil, inDataset("agents", err)
+	}
+	d.describe(k.replay, assumed)
+	return d, nil
+}
+
+// sessionSeed sets the order of sessions apart from other draws of the same seed.
+const sessionSeed = 0xa9e7
+
+func (k *agentsKind) read(ctx context.Context, r io.Reader, seed int64) (all []*agents.Session, err error) {
+	wanted := k.replay.sampler(seed)
+	err = agents.Read(ctx, r, func(s *agents.Session) error {
+		if !wanted() {
+			return nil
+		}
+		if s = k.replay.Session(s); s != nil {
+			all = append(all, s)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// Agents is a source of sessions of agents.
+type Agents struct {
+	common Common
+	all    []*agents.Session
+	want   int // sessions; 0 for no end
+	timed  bool
+	text   *blockText
+	about  string
+
+	next int
+	tree agents.RadixTree // of blocks that mean the same in all sessions
+}
+
+// describe sums the sessions up.
+func (d *Agents) describe(r *Replay, assumed bool) {
+	turns, agentRequests := 0, 0
+	for _, s := range d.all {
+		turns += len(s.Requests)
+		for i := range s.Requests {
+			if s.Requests[i].Agent != "" {
+				agentRequests++
+			}
+		}
+	}
+	places := make([]*agents.Request, 0, turns)
+	for _, s := range d.all {
+		for i := range s.Requests {
+			places = append(places, &s.Requests[i])
+		}
+	}
+	input, output := lengths.Summarize(turns, func(i int) lengths.Pair {
+		return lengths.Pair{Input: int32(places[i].Input), Output: int32(places[i].Output)}
+	})
+	d.about = fmt.Sprintf("agents: %d sessions in %s, %d requests, %d of them of sub-agents, %s input tokens%s", len(d.all), d.common.Path, turns, agentRequests,
+		input, d.common.answers(output.String()))
+	switch {
+	case d.text.ids != nil:
+		d.about += ", as token ids"
+	case assumed:
+		d.about += ", as words (about a token each)"
+	default:
+		d.about += ", as words that are tokens"
+	}
+	if d.about += r.String(); d.want > len(d.all) {
+		d.about += fmt.Sprintf("; repeated with other tokens to make %d", d.want)
+	}
+}
+
+// Next is the next session. Where all were taken, they come again with other tokens.
+func (d *Agents) Next() (Conversation, error) {
+	if d.want > 0 && d.next == d.want {
+		return Conversation{}, io.EOF
+	}
+	s, round := d.all[d.next%len(d.all)], d.next/len(d.all)
+	id := d.common.IDPrefix + strconv.Itoa(d.next)
+	c := Conversation{ID: id, Session: s.Name, Timed: d.timed, Turns: make([]Turn, len(s.Requests))}
+	if c.Session == "" {
+		c.Session = id
+	}
+	scope := uint64(0)
+	if round > 0 {
+		c.Session += fmt.Sprintf("-%d", round+1)
+	}
+	if !s.Shared || round > 0 {
+		scope = uint64(d.next) + 1
+	}
+	var ideal []int
+	if scope == 0 {
+		ideal = s.IdealIn(&d.tree)
+	} else {
+		ideal = s.Ideal()
+	}
+	for i := range s.Requests {
+		q := &s.Requests[i]
+		t := &c.Turns[i]
+		*t = Turn{InputTokens: q.Input, MaxTokens: max(1, q.Output), Delay: q.Delay, At: q.At, IdealTokens: ideal[i], IdealKnown: true,
+			Prompt: &agentPrompt{text: d.text, session: s, request: i, scope: scope}}
+		if t.After = q.After; t.After == nil {
+			t.After = []int{}
+		}
+		if q.Messages != nil && !d.common.Forms.Overlap(AsTokenIDs) {
+			t.Messages, t.Prompt = slices.Clone(q.Messages), nil
+		}
+	}
+	d.next++
+	return c, nil
+}
+
+// Len is how many sessions there are in all; 0 for no end.
+func (d *Agents) Len() int { return d.want }
+
+// Turns is the number of requests of all sessions; 0 for no end.
+func (d *Agents) Turns() (n int) {
+	for i := range d.want {
+		n += len(d.all[i%len(d.all)].Requests)
+	}
+	return n
+}
+
+// Description is a line about the sessions, for the head of a report.
+func (d *Agents) Description() string { return d.about }
+
+// agentPrompt is the prompt of a request: its blocks, and then tokens of its own.
+type agentPrompt struct {
+	text    *blockText
+	session *agents.Session
+	request int
+	scope   uint64 // in which block numbers mean the same
+}
+
+// Compose makes the prompt.
+func (p *agentPrompt) Compose(t *Turn, _ []string) error {
+	q, size := &p.session.Requests[p.request], p.session.BlockSize
+	indices := make([]uint32, 0, q.Input)
+	for _, run := range q.Blocks {
+		for i := range run.Count {
+			if len(indices) >= q.Input {
+				break
+			}
+			indices = p.text.indices(indices, p.scope, run.First+uint64(i), false, min(size, q.Input-len(indices)))
+		}
+	}
+	// The session and the place say whose tokens these are.
+	own := NextName(p.scope, uint64(p.request)) ^ uint64(p.request)
+	indices = p.text.indices(indices, p.scope, own, true, q.Input-len(indices))
+	p.text.set(t, indices)
+	return nil
+}

@@ -1,0 +1,116 @@
+package datasets
+
+import (
+	"errors"
+	"strings"
+
+	"benchtop/datasets/tokenizer"
+)
+
+// blockText makes the tokens that blocks stand for. Blocks with equal numbers have equal tokens, and those with different numbers differ from
+// the first token on, so that prompts share prefixes of exactly the length that their blocks say.
+type blockText struct {
+	ids   []int    // that prompts consist of; nil for words
+	words []string // each a token by itself and behind any other
+	seed  uint64
+}
+
+// newBlockText makes token ids where they can be sent, else words. assumed says that a word may be no token.
+func newBlockText(c Common, t Tools) (b *blockText, assumed bool, err error) {
+	b = &blockText{seed: uint64(c.Seed)}
+	tok := t.Local()
+	switch {
+	case c.Forms == 0 || c.Forms.Overlap(AsTokenIDs):
+		if b.ids = t.TokenIDs().IDs(); tok != nil && c.VocabSize == 0 {
+			vocabulary, _ := vocabularyFor(Vocabulary{}, tok)
+			b.ids = vocabulary.IDs()
+		} else if !c.vocabulary().Known() {
+			b.ids = AssumedVocabulary().IDs()
+		}
+	case tok != nil:
+		if b.words = wordTokens(tok); len(b.words) < fewestWords {
+			return nil, false, errors.New("the tokenizer has too few tokens that are whole words; use a backend that takes token ids, such as openai")
+		}
+	default:
+		assumed = true
+		seen := map[string]bool{}
+		for id := range (tokenizer.Words{}).VocabSize() {
+			word, err := tokenizer.Words{}.Decode([]int{id})
+			if err != nil {
+				return nil, false, err
+			}
+			if !seen[word] && len(seen) < 1<<10 {
+				seen[word] = true
+				b.words = append(b.words, " "+word)
+			}
+			if id > 1<<14 {
+				break
+			}
+		}
+	}
+	return b, assumed, nil
+}
+
+const (
+	fewestWords = 64
+	mostWords   = 1 << 13
+)
+
+// wordTokens are texts of single tokens that stay single tokens behind each other: a blank and letters, which tokenizers do not join.
+func wordTokens(tok tokenizer.Tokenizer) (words []string) {
+	for _, id := range tok.IDs() {
+		text, err := tok.Decode([]int{id})
+		if err != nil || len(text) < 3 || text[0] != ' ' || strings.Trim(text[1:], "abcdefghijklmnopqrstuvwxyz") != "" {
+			continue
+		}
+		if back, err := tok.Encode(text + text); err == nil && len(back) == 2 && back[0] == id && back[1] == id {
+			if words = append(words, text); len(words) == mostWords {
+				break
+			}
+		}
+	}
+	return words
+}
+
+// size is that of the vocabulary.
+func (b *blockText) size() int { return max(len(b.ids), len(b.words)) }
+
+// indices appends the places in the vocabulary of n tokens. The first half of the vocabulary begins blocks, the second half what belongs to a
+// request alone.
+func (b *blockText) indices(dst []uint32, scope, number uint64, own bool, n int) []uint32 {
+	size := uint64(b.size())
+	half := size / 2
+	first := number % half
+	if own {
+		first += half
+	}
+	state := NextName(NextName(b.seed, scope), number)
+	if own {
+		state = ^state
+	}
+	for i := range n {
+		if i == 0 {
+			dst = append(dst, uint32(first))
+			continue
+		}
+		state = state*6364136223846793005 + 1442695040888963407
+		dst = append(dst, uint32((state>>33)*size>>31))
+	}
+	return dst
+}
+
+// set makes the prompt of a turn of places in the vocabulary.
+func (b *blockText) set(t *Turn, indices []uint32) {
+	if b.ids != nil {
+		t.TokenIDs = make([]int, len(indices))
+		for i, index := range indices {
+			t.TokenIDs[i] = b.ids[index]
+		}
+		return
+	}
+	var text strings.Builder
+	for _, index := range indices {
+		text.WriteString(b.words[index])
+	}
+	t.Text = text.String()
+}

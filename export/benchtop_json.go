@@ -74,10 +74,10 @@ func classes(r *metrics.Report) object {
 	if len(r.Classes) == 0 {
 		return nil
 	}
-	return object{{"classes", each(r.Classes, func(c *metrics.ClassShare) object {
+	return object{{"classes", each(r.Classes, func(c *metrics.Group) object {
 		return object{
 			{"class", c.Class}, {"completed", c.Completed}, {"failed", c.Failed}, {"good", goodOrNull(r, c.Good)},
-			{"input_tokens", c.InputTokens}, {"output_tokens", c.OutputTokens}, {"cached_tokens", c.CachedTokens},
+			{"input_tokens", c.InputTokens}, {"output_tokens", c.OutputTokens}, {"cached_tokens", c.Cached.Tokens},
 			{"request_throughput", c.RequestThroughput}, {"output_throughput", c.OutputThroughput},
 			{"judged", c.Judged}, {"correct", c.Correct},
 			{"ttft_ms", statistic(&c.TTFT, "")}, {"tpot_ms", statistic(&c.TPOT, "")}, {"e2el_ms", statistic(&c.E2EL, "")},
@@ -169,7 +169,7 @@ func statistic(s *metrics.Statistic, unit string) object {
 }
 
 // goodOrNull is null in a run without objectives, where every success would be good.
-func goodOrNull(r *metrics.Report, n int) any { return when(len(r.Objectives) > 0, n) }
+func goodOrNull(r *metrics.Report, n int) any { return when(r.Judged(), n) }
 
 func logLine(e *metrics.LogEntry) object {
 	return object{

@@ -16,7 +16,7 @@ func Classes(w io.Writer, r metrics.Report) error {
 	if len(r.Classes) == 0 {
 		return nil
 	}
-	judged := slices.ContainsFunc(r.Classes, func(c metrics.ClassShare) bool { return c.Judged > 0 })
+	judged := slices.ContainsFunc(r.Classes, func(c metrics.Group) bool { return c.Judged > 0 })
 	rows := [][]string{{"class", "done", "failed", "req/s", "tok/s", "TTFT p50", "p99", "TPOT p50", "p99", "good"}}
 	if judged {
 		rows[0] = append(rows[0], "correct")

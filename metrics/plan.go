@@ -121,6 +121,25 @@ type Workload struct {
 	Goodput SLO `json:"goodput,omitempty"`
 }
 
+// ObjectivesFor are the objectives for requests of a class while some are in force for the run: those of its workload, else those of the
+// run. By this rule alone a request is good. Tiers judge all requests alike, so that with tiers workloads have none of their own.
+func (p *Plan) ObjectivesFor(class string, inForce SLO) SLO {
+	if len(p.Tiers) > 0 {
+		return inForce
+	}
+	for i := range p.Workloads[:min(len(p.Workloads), MostClasses)] { // a plan in a file may have any number
+		if w := &p.Workloads[i]; w.Name == class && w.Goodput != nil {
+			return w.Goodput
+		}
+	}
+	return inForce
+}
+
+// Judges reports whether any objectives hold while some are in force for the run: these, or those of a workload.
+func (p *Plan) Judges(inForce SLO) bool {
+	return len(inForce) > 0 || len(p.Tiers) == 0 && slices.ContainsFunc(p.Workloads, func(w Workload) bool { return len(w.Goodput) > 0 })
+}
+
 // Address is the base URL for a person, with the number of further servers.
 func (p *Plan) Address() string {
 	if n := len(p.Servers) - 1; n > 0 {

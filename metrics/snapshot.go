@@ -25,23 +25,23 @@ type Totals struct {
 	// WarmedUp are the requests of the warm-up that ended, with any outcome; Done, Failed and Cancelled leave them out.
 	WarmedUp                  int
 	InputTokens, OutputTokens int
-	// Cached of the input tokens came from the server's prefix cache.
-	Cached CacheHits
+	// Cached of the input tokens came from the server's prefix cache; Ideal would have come from one without bounds.
+	Cached, Ideal CacheHits
 	// Audio is the length of the recordings of successful requests.
 	Audio time.Duration
 	// MetCount is by the objectives in force.
 	MetCount
 }
 
-// CacheHits are the hits of the server's prefix cache by the usage of successful requests.
+// CacheHits are the hits of a prefix cache by successful requests: of the server's by their usage, or of an ideal one.
 type CacheHits struct {
 	// Tokens of the prompts came from the cache.
 	Tokens int
-	// Requests are those whose usage says how many, if only 0; their prompts have Of tokens.
+	// Requests are those of which it is known how many, if only 0; their prompts have Of tokens.
 	Requests, Of int
 }
 
-// Rate is the share of the prompts' tokens that came from the cache, of the requests whose usage says so; Unsaid without one.
+// Rate is the share of the prompts' tokens that came from the cache, of the requests of which it is known; Unsaid without one.
 func (h CacheHits) Rate() float64 { return over(float64(h.Tokens), float64(h.Of)) }
 
 // Join adds other hits.
@@ -132,6 +132,11 @@ type Snapshot struct {
 	Levels []LoadLevel
 	// Endpoints of the requests.
 	Endpoints []Endpoint
+	// Classes and Turns are groups of the requests that ended after the warm-up, as in a report; none where requests have no classes, or
+	// are no turns of several.
+	Classes, Turns []LiveGroup
+	// Sessions are the conversations; nil where none has several turns.
+	Sessions *LiveSessions
 	// Requests and Opened are set on request, see Inspection. Requests are those in flight, the last that ended, the slowest and the
 	// failed, at most some hundreds of each, by index.
 	Requests []RequestRow

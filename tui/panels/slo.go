@@ -34,7 +34,7 @@ func (v *View) ShownObjectives() []metrics.Objective {
 func sloLines(s *metrics.Snapshot) int {
 	v := &View{Snapshot: s}
 	n := len(v.ShownObjectives())
-	if n > 0 {
+	if v.judges() {
 		n++ // for all of them together
 	}
 	return n + len(v.plan().Gates)
@@ -115,7 +115,7 @@ func (v *View) sloRows() []sloRow {
 		out = append(out, r)
 	}
 	objectives := v.ShownObjectives()
-	if len(objectives) > 0 {
+	if v.judges() {
 		share, known := goodput(&t)
 		add(goodputName, share, known)
 	}

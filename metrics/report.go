@@ -107,6 +107,11 @@ type Report struct {
 // Judged reports whether requests were judged by any objectives in force at the end.
 func (r *Report) Judged() bool { return r.Plan.Judges(r.Objectives) }
 
+// CachedShare of the whole run.
+func (r *Report) CachedShare() (share float64, source CacheSource) {
+	return CachedShare(r.Cached, r.Server)
+}
+
 // MostFailedRequests bounds the failed requests of a report without detail.
 const MostFailedRequests = 1000
 

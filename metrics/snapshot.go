@@ -44,6 +44,29 @@ type CacheHits struct {
 // Rate is the share of the prompts' tokens that came from the cache, of the requests of which it is known; Unsaid without one.
 func (h CacheHits) Rate() float64 { return over(float64(h.Tokens), float64(h.Of)) }
 
+// CacheSource is the source of a share of prompts that came from the server's prefix cache.
+type CacheSource string
+
+const (
+	// CacheUnknown: no share.
+	CacheUnknown CacheSource = ""
+	// CacheFromUsage: the usage of answers. CacheFromCounters: the counters of the server's metrics page.
+	CacheFromUsage    CacheSource = "usage"
+	CacheFromCounters CacheSource = "counters"
+)
+
+// CachedShare is the share of prompts that came from the server's prefix cache: by the usage of answers where it says so, else by the
+// server's counters over the same time; Unsaid without either.
+func CachedShare(usage CacheHits, server *ServerReport) (share float64, source CacheSource) {
+	switch {
+	case usage.Of > 0:
+		return usage.Rate(), CacheFromUsage
+	case server != nil && Said(server.HitRate):
+		return server.HitRate, CacheFromCounters
+	}
+	return Unsaid(), CacheUnknown
+}
+
 // Join adds other hits.
 func (h *CacheHits) Join(o CacheHits) {
 	h.Tokens, h.Requests, h.Of = h.Tokens+o.Tokens, h.Requests+o.Requests, h.Of+o.Of

@@ -108,3 +108,23 @@ func TestRecount(t *testing.T) {
 		}
 	}
 }
+
+// The place in a conversation and the ideal hits of the prefix cache are kept, and missing where they are not known.
+func TestTurnsAreKept(t *testing.T) {
+	for _, q := range []metrics.Request{
+		{}, {Turns: 3, Turn: 2, Conversation: 7, IdealKnown: true}, {IdealKnown: true, IdealTokens: 96, Turns: 1},
+	} {
+		line := appendRequest(nil, &q)
+		if has := strings.Contains(string(line), `"ideal_tokens"`); has != q.IdealKnown {
+			t.Errorf("%s", line)
+		}
+		e, err := decodeLine(line[:len(line)-1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := e.request
+		if got.Turns != q.Turns || got.Turn != q.Turn || got.Conversation != q.Conversation || got.IdealKnown != q.IdealKnown || got.IdealTokens != q.IdealTokens {
+			t.Errorf("%s gives %+v", line, got)
+		}
+	}
+}

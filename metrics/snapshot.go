@@ -287,9 +287,9 @@ type Window struct {
 	// request. Output tokens are counted by chunk until the total of the request is known, then corrected.
 	InputTokens, OutputTokens int
 	// PromptTokens are the input tokens of the successes that ended in this second, Cached those of them that came from the
-	// server's prefix cache.
-	PromptTokens int
-	Cached       CacheHits
+	// server's prefix cache, Ideal those that would have come from one without bounds.
+	PromptTokens  int
+	Cached, Ideal CacheHits
 	// Audio is the length of the recordings of those successes.
 	Audio time.Duration
 	// Held, Waiting and Running are levels at the end of the second.
@@ -316,7 +316,7 @@ func (w *Window) Same(o *Window) bool {
 			return false
 		}
 	}
-	return w.Start == o.Start && w.Met == o.Met && w.Cached == o.Cached && w.TTFTParts == o.TTFTParts && w.Reported == o.Reported && w.counts() == o.counts()
+	return w.Start == o.Start && w.Met == o.Met && w.Cached == o.Cached && w.Ideal == o.Ideal && w.TTFTParts == o.TTFTParts && w.Reported == o.Reported && w.counts() == o.counts()
 }
 
 // same: both show the same counts, by their place in memory.

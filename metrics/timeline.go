@@ -181,6 +181,7 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 		w.InputTokens += r.InputTokens
 	}
 	w.Cached.Join(r.Cached())
+	w.Ideal.Join(r.Ideal())
 	w.Audio += r.Audio
 	if len(r.Chunks) > 0 {
 		t.unseen.ended.Count(r, 1)

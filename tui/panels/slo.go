@@ -64,6 +64,7 @@ func sum(ws []metrics.Window) (t metrics.Totals) {
 		t.Sent, t.Done, t.Failed = t.Sent+w.Sent, t.Done+w.Done, t.Failed+w.Failed
 		t.InputTokens, t.OutputTokens = t.InputTokens+w.PromptTokens, t.OutputTokens+w.OutputTokens
 		t.Cached.Join(w.Cached)
+		t.Ideal.Join(w.Ideal)
 		t.MetCount.Join(w.MetCount)
 	}
 	return t

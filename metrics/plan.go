@@ -117,7 +117,7 @@ type Workload struct {
 	Name string `json:"name"`
 	// Share of the conversations, from 0 to 1.
 	Share float64 `json:"share"`
-	// Goodput are its objectives; nil for those of the run.
+	// Goodput are its objectives; none for those of the run. See Plan.ObjectivesFor.
 	Goodput SLO `json:"goodput,omitempty"`
 }
 
@@ -128,7 +128,7 @@ func (p *Plan) ObjectivesFor(class string, inForce SLO) SLO {
 		return inForce
 	}
 	for i := range p.Workloads[:min(len(p.Workloads), MostClasses)] { // a plan in a file may have any number
-		if w := &p.Workloads[i]; w.Name == class && w.Goodput != nil {
+		if w := &p.Workloads[i]; w.Name == class && len(w.Goodput) > 0 {
 			return w.Goodput
 		}
 	}

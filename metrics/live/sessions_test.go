@@ -62,6 +62,18 @@ func TestGroupsEqualReport(t *testing.T) {
 		if len(view.sessions.open) > 0 {
 			t.Errorf("seed %d: %d conversations are held", seed, len(view.sessions.open))
 		}
+		good := func(all []metrics.LoadLevel) (n int) {
+			for i := range all {
+				n += all[i].Good
+			}
+			return n
+		}
+		if view.index.full == metrics.Never {
+			view.JudgeAt(run.Ended)
+			if x, y := good(r.Levels), good(view.SnapshotAt(run.Ended).Levels); x != y || x == 0 || s.Totals.Good != r.Good {
+				t.Errorf("seed %d: %d good in levels, %d in all, want %d and %d", seed, y, s.Totals.Good, x, r.Good)
+			}
+		}
 		if s.Totals.Ideal != r.Ideal || r.Ideal.Requests == 0 {
 			t.Errorf("seed %d: %+v, want %+v", seed, s.Totals.Ideal, r.Ideal)
 		}

@@ -36,7 +36,7 @@ func DrawSessions(seed uint64, conversations int) []metrics.Request {
 			}
 			at = q.Done + time.Duration(r.IntN(500))*time.Millisecond
 			if r.IntN(5) == 0 { // beside the last one
-				at = q.Due + (q.Done-q.Due)/2
+				at = q.Due + ((q.Done - q.Due) / 2).Truncate(time.Microsecond)
 			}
 		}
 	}

@@ -183,7 +183,7 @@ func steadyLoad(r *metrics.Report) string {
 			figures = append(figures, "p99 "+l.Naming().Title+" "+latency(v))
 		}
 	}
-	if len(r.Objectives) > 0 {
+	if r.Judged() {
 		good, of := r.Good, r.Completed+r.Failed
 		if len(r.Levels) == 1 && r.Levels[0].Requests > 0 {
 			good, of = r.Levels[0].Good, r.Levels[0].Requests // counted from the scheduled time, as for all levels

@@ -66,23 +66,7 @@ func benchtopObject(r *metrics.Report) object {
 		{"interrupted", ifPresent(r.Interrupted, func(i *metrics.Interrupted) object {
 			return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
 		})},
-	}, way(r), classes(r), answers(r))
-}
-
-// classes are the figures of the classes, where requests have them.
-func classes(r *metrics.Report) object {
-	if len(r.Classes) == 0 {
-		return nil
-	}
-	return object{{"classes", each(r.Classes, func(c *metrics.ClassShare) object {
-		return object{
-			{"class", c.Class}, {"completed", c.Completed}, {"failed", c.Failed}, {"good", goodOrNull(r, c.Good)},
-			{"input_tokens", c.InputTokens}, {"output_tokens", c.OutputTokens}, {"cached_tokens", c.CachedTokens},
-			{"request_throughput", c.RequestThroughput}, {"output_throughput", c.OutputThroughput},
-			{"judged", c.Judged}, {"correct", c.Correct},
-			{"ttft_ms", statistic(&c.TTFT, "")}, {"tpot_ms", statistic(&c.TPOT, "")}, {"e2el_ms", statistic(&c.E2EL, "")},
-		}
-	})}}
+	}, way(r), groups(r), prefixCache(r), answers(r))
 }
 
 // way is how requests got to the server, where that is not directly, or to which of several.
@@ -169,7 +153,7 @@ func statistic(s *metrics.Statistic, unit string) object {
 }
 
 // goodOrNull is null in a run without objectives, where every success would be good.
-func goodOrNull(r *metrics.Report, n int) any { return when(len(r.Objectives) > 0, n) }
+func goodOrNull(r *metrics.Report, n int) any { return when(r.Judged(), n) }
 
 func logLine(e *metrics.LogEntry) object {
 	return object{

@@ -16,7 +16,7 @@ import (
 func Remarks(w io.Writer, r metrics.Report) error {
 	t := remarks{r: &r}
 	for _, about := range []func(){
-		t.completeness, t.steering, t.objectives, t.slotWaits, t.proxy, t.cache, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens,
+		t.completeness, t.steering, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens,
 		t.tokensOfChunks, t.client, t.steady,
 		t.gpus, t.gates,
 	} {
@@ -71,6 +71,23 @@ func (t *remarks) completeness() {
 	}
 }
 
+// conversations reports turns that were not sent because an earlier one failed.
+func (t *remarks) conversations() {
+	s := t.r.Sessions
+	if s == nil || s.NotSent == 0 {
+		return
+	}
+	t.add("Conversations: %s not sent because an earlier one failed, in %s, so the load was lighter than planned.",
+		wereTurns(s.NotSent), count(s.Failed, "conversation"))
+}
+
+func wereTurns(n int) string {
+	if n == 1 {
+		return "1 turn was"
+	}
+	return fmt.Sprintf("%d turns were", n)
+}
+
 // steering reports changes of the load during the run.
 func (t *remarks) steering() {
 	if t.r.Steered == 0 {
@@ -101,6 +118,8 @@ func (t *remarks) objectives() {
 	})
 	switch {
 	case slices.Equal(t.r.Objectives, t.r.Plan.Goodput):
+	case len(words) == 0 && t.r.Judged():
+		t.add("Objectives: removed during the run but for those of workloads.")
 	case len(words) == 0:
 		t.add("Objectives: removed during the run, so no request was judged.")
 	default:

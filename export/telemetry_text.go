@@ -77,7 +77,7 @@ func anyKnown(figures ...float64) bool { return slices.ContainsFunc(figures, fin
 
 func hasServer(r *metrics.Report) bool {
 	s := r.Server
-	return r.Cached.Of+r.Cached.Tokens > 0 || s != nil && len(s.Seconds) > 0 &&
+	return r.Cached.Of+r.Cached.Tokens+r.Ideal.Of > 0 || s != nil && len(s.Seconds) > 0 &&
 		anyKnown(s.RunningMean, s.WaitingMean, s.KVMean, s.Preemptions, s.PromptTokens, s.OutputTokens, s.HitRate, s.Acceptance)
 }
 
@@ -122,7 +122,7 @@ func (t textReport) server(r *metrics.Report) {
 // tooShort is the reason for missing levels of a server that exports them.
 const tooShort = "The run was too short to sample the server's queue and cache"
 
-// cached is the hit rate of the prefix cache by the usage of the answers that have it.
+// cached is the hit rate of the prefix cache by the usage of the answers that have it, and that of an ideal one.
 func (t textReport) cached(r *metrics.Report) {
 	h, of, rate := &r.Cached, "", r.Cached.Rate()
 	switch {
@@ -132,6 +132,7 @@ func (t textReport) cached(r *metrics.Report) {
 		of = fmt.Sprintf(" of %d of %d", h.Requests, r.Completed)
 	}
 	t.optional("Cached prompt tokens, by usage"+of+" (%):", 100*rate)
+	t.optional("With an ideal prefix cache (%):", 100*r.Ideal.Rate())
 }
 
 // note writes a sentence below the figures.

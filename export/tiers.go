@@ -63,7 +63,7 @@ const unknownLoad, noLoad = "unknown", "none"
 
 // highestOf is the highest load of a tier, as "up to 34.2 req/s (97 % confidence)"; "" if nothing is to be said.
 func highestOf(r *metrics.Report, tier int, brief bool) string {
-	if len(r.Objectives) == 0 && tier == 0 {
+	if tier == 0 && !r.Judged() {
 		return ""
 	}
 	a := r.Answer.Tier(tier)

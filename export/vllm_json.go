@@ -123,7 +123,7 @@ func rustKeys(r *metrics.Report) (o object) {
 				{"ttft", secondsOrZero(f.TTFT)}, {"output_tokens", 0}, {"itl", f.ITLs}}
 		})})
 	}
-	return o
+	return append(o, conversationKeys(r)...)
 }
 
 // rowKeys are the latencies and slot waits of all requests.
@@ -197,11 +197,16 @@ func secondsOrZero(d time.Duration) float64 {
 func metricKeys(r *metrics.Report) object {
 	var o object
 	for _, l := range selected(r) {
-		v, name := &r.Statistics[l], "_"+l.Key()+"_ms"
-		o = append(o, field{"mean" + name, v.Mean}, field{"median" + name, v.Median}, field{"std" + name, v.Std})
-		for _, p := range v.Percentiles {
-			o = append(o, field{"p" + pythonNumber(p.P) + name, p.Value})
-		}
+		o = append(o, latencyKeys(l, &r.Statistics[l])...)
+	}
+	return o
+}
+
+func latencyKeys(l metrics.Latency, v *metrics.Statistic) object {
+	name := "_" + l.Key() + "_ms"
+	o := object{{"mean" + name, v.Mean}, {"median" + name, v.Median}, {"std" + name, v.Std}}
+	for _, p := range v.Percentiles {
+		o = append(o, field{"p" + pythonNumber(p.P) + name, p.Value})
 	}
 	return o
 }

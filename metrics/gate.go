@@ -287,7 +287,7 @@ func (r *Report) CheckGates() []GateResult {
 
 // check returns the results of a plan's gates. They go by the objectives of the plan, so that later ones cannot make them pass.
 func (g *gated) check(p *Plan, inForce SLO, plannedGood int, missed func(gate Gate, v float64, known bool) bool) (all []GateResult) {
-	if g.objectives = len(p.Goodput) > 0; inForce != nil && !slices.Equal(inForce, p.Goodput) {
+	if g.objectives = p.Judges(p.Goodput); inForce != nil && !slices.Equal(inForce, p.Goodput) {
 		g.good = plannedGood
 	}
 	for _, gate := range p.Gates {

@@ -119,6 +119,7 @@ func joinWindows(ws []Window) Window {
 		out.Audio += w.Audio
 		out.PromptTokens += w.PromptTokens
 		out.Cached.Join(w.Cached)
+		out.Ideal.Join(w.Ideal)
 		out.Held, out.Waiting, out.Running = out.Held+w.Held, out.Waiting+w.Waiting, out.Running+w.Running
 		out.TTFTParts.Merge(&w.TTFTParts)
 		out.Reported.merge(&w.Reported)

@@ -117,8 +117,27 @@ type Workload struct {
 	Name string `json:"name"`
 	// Share of the conversations, from 0 to 1.
 	Share float64 `json:"share"`
-	// Goodput are its objectives; nil for those of the run.
+	// Goodput are its objectives; none for those of the run. See Plan.ObjectivesFor.
 	Goodput SLO `json:"goodput,omitempty"`
+}
+
+// ObjectivesFor are the objectives for requests of a class while some are in force for the run: those of its workload, else those of the
+// run. By this rule alone a request is good. Tiers judge all requests alike, so that with tiers workloads have none of their own.
+func (p *Plan) ObjectivesFor(class string, inForce SLO) SLO {
+	if len(p.Tiers) > 0 {
+		return inForce
+	}
+	for i := range p.Workloads[:min(len(p.Workloads), MostClasses)] { // a plan in a file may have any number
+		if w := &p.Workloads[i]; w.Name == class && len(w.Goodput) > 0 {
+			return w.Goodput
+		}
+	}
+	return inForce
+}
+
+// Judges reports whether any objectives hold while some are in force for the run: these, or those of a workload.
+func (p *Plan) Judges(inForce SLO) bool {
+	return len(inForce) > 0 || len(p.Tiers) == 0 && slices.ContainsFunc(p.Workloads, func(w Workload) bool { return len(w.Goodput) > 0 })
 }
 
 // Address is the base URL for a person, with the number of further servers.

@@ -31,8 +31,8 @@ type Report struct {
 	// recordings.
 	Audio time.Duration
 	RTFx  float64
-	// Cached as in Totals.
-	Cached                               CacheHits
+	// Cached and Ideal as in Totals.
+	Cached, Ideal                        CacheHits
 	InputSources, OutputSources          map[TokenSource]int
 	Lengths                              AnswerLengths
 	RequestThroughput                    float64
@@ -76,8 +76,10 @@ type Report struct {
 	GPUs   *GPUReport
 	// Servers are the shares of several servers in the load, in the order of the plan; nil with one server.
 	Servers []ServerShare
-	// Classes are those of the requests; nil where they have none.
-	Classes []ClassShare
+	// Classes are those of the requests; nil where they have none. Turns are the places in conversations of several turns.
+	Classes, Turns []Group
+	// Sessions are the conversations; nil where none has several turns.
+	Sessions *Sessions
 	// Answers are those that had to have a form; nil where none had.
 	Answers *AnswerReport
 	// Split divides the time to the first chunk.
@@ -100,6 +102,14 @@ type Report struct {
 	Details []Request
 	// FailedRequests are those of Rows that failed, in data-set order: all if the plan asks for detail, else the first MostFailedRequests.
 	FailedRequests []FailedRequest
+}
+
+// Judged reports whether requests were judged by any objectives in force at the end.
+func (r *Report) Judged() bool { return r.Plan.Judges(r.Objectives) }
+
+// CachedShare of the whole run.
+func (r *Report) CachedShare() (share float64, source CacheSource) {
+	return CachedShare(r.Cached, r.Server)
 }
 
 // MostFailedRequests bounds the failed requests of a report without detail.

@@ -315,10 +315,20 @@ func (r *Request) TokenGap(i int) (each time.Duration, tokens int) {
 // chunkGap is Gap in the form of TokenGap.
 func (r *Request) chunkGap(i int) (gap time.Duration, chunks int) { return r.Gap(i), 1 }
 
-// cached is what the usage says of the prefix cache, with never more tokens than the prompt has.
-func (r *Request) cached() CacheHits {
-	h := CacheHits{Tokens: max(0, min(r.CachedTokens, r.InputTokens))}
-	if r.CachedKnown {
+// Cached is what the usage says of the prefix cache, with never more tokens than the prompt has.
+func (r *Request) Cached() CacheHits { return r.hits(r.CachedTokens, r.CachedKnown) }
+
+// Ideal are the hits of a prefix cache without bounds; none where they were not counted.
+func (r *Request) Ideal() CacheHits {
+	if !r.IdealKnown {
+		return CacheHits{}
+	}
+	return r.hits(r.IdealTokens, true)
+}
+
+func (r *Request) hits(tokens int, known bool) CacheHits {
+	h := CacheHits{Tokens: max(0, min(tokens, r.InputTokens))}
+	if known {
 		h.Requests, h.Of = 1, r.InputTokens
 	}
 	return h

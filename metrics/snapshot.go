@@ -25,24 +25,47 @@ type Totals struct {
 	// WarmedUp are the requests of the warm-up that ended, with any outcome; Done, Failed and Cancelled leave them out.
 	WarmedUp                  int
 	InputTokens, OutputTokens int
-	// Cached of the input tokens came from the server's prefix cache.
-	Cached CacheHits
+	// Cached of the input tokens came from the server's prefix cache; Ideal would have come from one without bounds.
+	Cached, Ideal CacheHits
 	// Audio is the length of the recordings of successful requests.
 	Audio time.Duration
 	// MetCount is by the objectives in force.
 	MetCount
 }
 
-// CacheHits are the hits of the server's prefix cache by the usage of successful requests.
+// CacheHits are the hits of a prefix cache by successful requests: of the server's by their usage, or of an ideal one.
 type CacheHits struct {
 	// Tokens of the prompts came from the cache.
 	Tokens int
-	// Requests are those whose usage says how many, if only 0; their prompts have Of tokens.
+	// Requests are those of which it is known how many, if only 0; their prompts have Of tokens.
 	Requests, Of int
 }
 
-// Rate is the share of the prompts' tokens that came from the cache, of the requests whose usage says so; Unsaid without one.
+// Rate is the share of the prompts' tokens that came from the cache, of the requests of which it is known; Unsaid without one.
 func (h CacheHits) Rate() float64 { return over(float64(h.Tokens), float64(h.Of)) }
+
+// CacheSource is the source of a share of prompts that came from the server's prefix cache.
+type CacheSource string
+
+const (
+	// CacheUnknown: no share.
+	CacheUnknown CacheSource = ""
+	// CacheFromUsage: the usage of answers. CacheFromCounters: the counters of the server's metrics page.
+	CacheFromUsage    CacheSource = "usage"
+	CacheFromCounters CacheSource = "counters"
+)
+
+// CachedShare is the share of prompts that came from the server's prefix cache: by the usage of answers where it says so, else by the
+// server's counters over the same time; Unsaid without either.
+func CachedShare(usage CacheHits, server *ServerReport) (share float64, source CacheSource) {
+	switch {
+	case usage.Of > 0:
+		return usage.Rate(), CacheFromUsage
+	case server != nil && Said(server.HitRate):
+		return server.HitRate, CacheFromCounters
+	}
+	return Unsaid(), CacheUnknown
+}
 
 // Join adds other hits.
 func (h *CacheHits) Join(o CacheHits) {
@@ -132,6 +155,11 @@ type Snapshot struct {
 	Levels []LoadLevel
 	// Endpoints of the requests.
 	Endpoints []Endpoint
+	// Classes and Turns are groups of the requests that ended after the warm-up, as in a report; none where requests have no classes, or
+	// are no turns of several.
+	Classes, Turns []LiveGroup
+	// Sessions are the conversations; nil where none has several turns.
+	Sessions *LiveSessions
 	// Requests and Opened are set on request, see Inspection. Requests are those in flight, the last that ended, the slowest and the
 	// failed, at most some hundreds of each, by index.
 	Requests []RequestRow
@@ -259,9 +287,9 @@ type Window struct {
 	// request. Output tokens are counted by chunk until the total of the request is known, then corrected.
 	InputTokens, OutputTokens int
 	// PromptTokens are the input tokens of the successes that ended in this second, Cached those of them that came from the
-	// server's prefix cache.
-	PromptTokens int
-	Cached       CacheHits
+	// server's prefix cache, Ideal those that would have come from one without bounds.
+	PromptTokens  int
+	Cached, Ideal CacheHits
 	// Audio is the length of the recordings of those successes.
 	Audio time.Duration
 	// Held, Waiting and Running are levels at the end of the second.
@@ -288,7 +316,7 @@ func (w *Window) Same(o *Window) bool {
 			return false
 		}
 	}
-	return w.Start == o.Start && w.Met == o.Met && w.Cached == o.Cached && w.TTFTParts == o.TTFTParts && w.Reported == o.Reported && w.counts() == o.counts()
+	return w.Start == o.Start && w.Met == o.Met && w.Cached == o.Cached && w.Ideal == o.Ideal && w.TTFTParts == o.TTFTParts && w.Reported == o.Reported && w.counts() == o.counts()
 }
 
 // same: both show the same counts, by their place in memory.

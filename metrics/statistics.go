@@ -55,6 +55,9 @@ func (s Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
 	return s.sorted().statistic(inMilliseconds, percentiles, gated...)
 }
 
+// Shares computes the figures of values without a unit.
+func (s Sample) Shares(percentiles []float64) Statistic { return s.sorted().statistic(1, percentiles) }
+
 func (s Sample) sorted() sorted {
 	all := sorted{values: slices.Sorted(maps.Keys(s))}
 	all.ends = make([]int, len(all.values))

@@ -83,7 +83,7 @@ func CheckTiers(all []Tier) error {
 // may be changed during the run. A run without tiers has one without a name; a run without objectives has none.
 func (p *Plan) TiersUnder(slo SLO) []Tier {
 	if len(p.Tiers) == 0 {
-		if len(slo) == 0 {
+		if !p.Judges(slo) {
 			return nil
 		}
 		return []Tier{{SLO: slo}}

@@ -23,7 +23,7 @@ const (
 // Windows hold the whole run, totals and whole-run histograms leave out the warm-up.
 type Timeline struct {
 	Plan                   *Plan
-	SLO                    SLO // in force
+	SLO                    SLO // in force, but for workloads with objectives of their own
 	Totals                 Totals
 	PlannedGood            int // successes that met the objectives of the plan
 	windows                []Window
@@ -169,7 +169,7 @@ func (t *Timeline) Done(r *Request) {
 func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	t.count(w, r, atSuccess, warming, +1)
 	o := r.Outcome()
-	met := t.SLO.Judge(&o)
+	met := t.Plan.ObjectivesFor(r.Class, t.SLO).Judge(&o)
 	w.MetCount.Add(met)
 	if n := r.progress.inputTokens; n > 0 && r.InputSource == TokensFromUsage {
 		t.templates.n++
@@ -180,7 +180,8 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	if t.Plan.Pooling {
 		w.InputTokens += r.InputTokens
 	}
-	w.Cached.Join(r.cached())
+	w.Cached.Join(r.Cached())
+	w.Ideal.Join(r.Ideal())
 	w.Audio += r.Audio
 	if len(r.Chunks) > 0 {
 		t.unseen.ended.Count(r, 1)
@@ -193,10 +194,11 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 		return
 	}
 	t.Totals.InputTokens += r.InputTokens
-	t.Totals.Cached.Join(r.cached())
+	t.Totals.Cached.Join(r.Cached())
+	t.Totals.Ideal.Join(r.Ideal())
 	t.Totals.Audio += r.Audio
 	t.Totals.OutputTokens += r.OutputTokens
-	if t.Plan.Goodput.Judge(&o).Good() {
+	if t.Plan.ObjectivesFor(r.Class, t.Plan.Goodput).Judge(&o).Good() {
 		t.PlannedGood++
 	}
 	t.Totals.MetCount.Add(met)

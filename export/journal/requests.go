@@ -33,6 +33,7 @@ func readRequest(o *fastjson.Object) (*metrics.Request, error) {
 func (l *line) request(q *metrics.Request) {
 	l.count("conversation", &q.Conversation)
 	l.count("turn", &q.Turn)
+	l.count("turns", &q.Turns)
 	text(l, "session", &q.Session)
 	text(l, "parent", &q.Parent)
 	text(l, "id", &q.ID)
@@ -69,6 +70,12 @@ func (l *line) request(q *metrics.Request) {
 	text(l, "output_source", &q.OutputSource)
 	l.count("cached_tokens", &q.CachedTokens)
 	l.flag("cached_known", &q.CachedKnown)
+	if l.reads() {
+		q.IdealKnown = l.o.Get("ideal_tokens") != nil
+		l.count("ideal_tokens", &q.IdealTokens)
+	} else if q.IdealKnown {
+		l.putWhole("ideal_tokens", int64(q.IdealTokens))
+	}
 	l.moment("server_queue_us", &q.ServerQueue)
 	l.moment("server_prefill_us", &q.ServerPrefill)
 	l.count("max_tokens", &q.MaxTokens)

@@ -1,7 +1,10 @@
 package journal
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +15,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/report"
 )
 
 // A line with its chunks cut out gives the same request as the whole line, and the same errors.
@@ -105,6 +109,75 @@ func TestRecount(t *testing.T) {
 	for name, got := range map[string][]metrics.Request{"live": collect(t, j.Records()), "read": collect(t, requests), "read again": collect(t, requests)} {
 		if diff := cmp.Diff(want, got, sameRequest); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The place in a conversation and the ideal hits of the prefix cache are kept, and missing where they are not known.
+func TestTurnsAreKept(t *testing.T) {
+	for _, q := range []metrics.Request{
+		{}, {Turns: 3, Turn: 2, Conversation: 7, IdealKnown: true}, {IdealKnown: true, IdealTokens: 96, Turns: 1},
+	} {
+		line := appendRequest(nil, &q)
+		if has := strings.Contains(string(line), `"ideal_tokens"`); has != q.IdealKnown {
+			t.Errorf("%s", line)
+		}
+		e, err := decodeLine(line[:len(line)-1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := e.request
+		if got.Turns != q.Turns || got.Turn != q.Turn || got.Conversation != q.Conversation || got.IdealKnown != q.IdealKnown || got.IdealTokens != q.IdealTokens {
+			t.Errorf("%s gives %+v", line, got)
+		}
+	}
+}
+
+// The journal of conversations gives the report of the run.
+func TestReportOfConversations(t *testing.T) {
+	for seed := range uint64(4) {
+		all := eventtest.DrawSessions(seed, 40)
+		run := metrics.Run{End: metrics.End{Ended: eventtest.LastDone(all)}, Plan: metrics.Plan{
+			Percentiles: []float64{50, 99}, Warmup: 3 * time.Second, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
+			Conversations: &metrics.Conversations{Count: 40, Turns: 12.5, Delay: time.Second},
+			Workloads:     []metrics.Workload{{Name: "class 1", Share: .5, Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 3000}}}, {Name: "class 2", Goodput: metrics.SLO{}}},
+		}}
+		want, err := report.Of(eventtest.Of(run, eventtest.Each(all)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := NewWriter(nil, run.Plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e := range eventtest.Of(run, eventtest.Each(all)) {
+			if _, plan := e.Value.(metrics.Plan); !plan {
+				w.Take(&e)
+			}
+		}
+		var b bytes.Buffer
+		if _, err := w.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		path := filepath.Join(t.TempDir(), "run.jsonl")
+		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := report.Of(Read(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.Sessions == nil || want.Sessions.Failed == 0 || len(want.Turns) < 10 || want.Good == 0 {
+			t.Errorf("seed %d: the run is too plain: %+v", seed, want.Sessions)
+		}
+		for what, x := range map[string][2]any{
+			"turns": {want.Turns, got.Turns}, "classes": {want.Classes, got.Classes}, "sessions": {want.Sessions, got.Sessions},
+			"ideal": {want.Ideal, got.Ideal}, "good": {want.Good, got.Good}, "levels": {want.Levels, got.Levels},
+		} {
+			if diff := cmp.Diff(x[0], x[1]); diff != "" {
+				t.Errorf("seed %d: %s (-run +journal):\n%s", seed, what, diff)
+			}
 		}
 	}
 }

@@ -100,7 +100,7 @@ func printReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) e
 	if err := export.Servers(w, r); err != nil {
 		return err
 	}
-	if err := export.Classes(w, r); err != nil {
+	if err := export.Groups(w, r); err != nil {
 		return err
 	}
 	if err := export.Answers(w, r); err != nil {

@@ -72,7 +72,7 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) saturation.Le
 	v.mu.Lock()
 	plan, slo, index := v.line.Plan, v.line.SLO, v.index.share()
 	sets, client := slices.Clip(v.sets), slices.Clip(v.line.Client.Seconds)
-	answering, sign := v.tracks.answering(), v.outages.quiet
+	answering, sign, classes := v.tracks.answering(), v.outages.quiet, v.groups.names.Clone()
 	v.mu.Unlock()
 
 	if index.full != metrics.Never {
@@ -93,7 +93,7 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) saturation.Le
 	}
 	for e := range index.ended.all() {
 		if !e.warming {
-			f := e.summary()
+			f := e.summary(classes.Name(int(e.class)))
 			l.Ended(&f)
 		}
 	}
@@ -116,44 +116,51 @@ func (v *View) setObjectives(slo metrics.SLO) {
 		v.mu.Unlock()
 		return
 	}
-	past := v.index.ended.from(0)
+	past, classes := v.index.ended.from(0), v.groups.names.Clone()
 	v.mu.Unlock()
 	var j judgement
-	j.add(slo, past)
+	j.add(v.line.Plan, slo, &classes, past)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.news.Store(true)
-	j.add(slo, v.index.ended.from(j.seen))
+	j.add(v.line.Plan, slo, &v.groups.names, v.index.ended.from(j.seen))
 	j.join(&v.index.beyond)
 	v.line.SetObjectives(slo, j.seconds, j.total)
+	v.groups.goodBy(&j.good)
 	if v.shown.Report == nil {
 		v.shown.Answer, v.shown.Levels = nil, nil // they follow the old objectives
 		v.restUntil = time.Time{}
 	}
 }
 
-// judgement counts the objectives that successes met, by the second of their end, and in total without the warm-up.
+// judgement counts the objectives that successes met, by the second of their end, and in total and by group without the warm-up.
 type judgement struct {
 	seen    int
 	seconds []metrics.MetCount
 	total   metrics.MetCount
+	good    goodCounts
 }
 
-func (j *judgement) add(slo metrics.SLO, list pages[ended]) {
+func (j *judgement) add(p *metrics.Plan, slo metrics.SLO, classes *metrics.Classes, list pages[ended]) {
 	for e := range list.all() {
 		j.seen++
-		if e.ok {
-			o := e.outcome()
-			j.met(slo.Judge(&o), int(e.second), e.warming)
+		if e.outcome == succeeded {
+			o := e.latencies()
+			j.met(p.ObjectivesFor(classes.Name(int(e.class)), slo), &o, int(e.second), e.warming, e.groupPlaces)
 		}
 	}
 }
 
-// met counts a success that ended in a second.
-func (j *judgement) met(v metrics.ObjectivesMet, second int, warming bool) {
+// met counts a success that ended in a second. slo holds for it.
+func (j *judgement) met(slo metrics.SLO, o *metrics.Outcome, second int, warming bool, in groupPlaces) {
+	v := slo.Judge(o)
 	j.at(second).Add(v)
-	if !warming {
-		j.total.Add(v)
+	if warming {
+		return
+	}
+	j.total.Add(v)
+	if len(slo) > 0 && v.Good() {
+		j.good.add(in)
 	}
 }
 
@@ -170,6 +177,7 @@ func (j *judgement) join(o *judgement) {
 		j.at(second).Join(n)
 	}
 	j.total.Join(o.total)
+	j.good.join(&o.good)
 }
 
 // mostJudged bounds the requests of an index: five and a half hours at 100 a second, in 128 MB, and nearly as much again to judge
@@ -177,7 +185,7 @@ func (j *judgement) join(o *judgement) {
 const mostJudged = 2_000_000
 
 // requestIndex keeps a few numbers of every request, so that requests can be judged by other objectives and sorted into levels of
-// load: 16 bytes when a request is due, 8 when it is sent and 40 when it ends.
+// load: 16 bytes when a request is due, 8 when it is sent and 48 when it ends.
 type requestIndex struct {
 	arrived pages[arrival]
 	sentAt  pages[time.Duration]
@@ -206,22 +214,26 @@ type ended struct {
 	rest                          metrics.OtherObjectives
 	output                        uint32
 	second                        uint32 // window of its end
-	warming, ok                   bool
-	failure                       failureKind
+	warming                       bool
+	outcome                       outcome
+	groupPlaces
 }
 
-// failureKind tells apart failures as levels do.
-type failureKind uint8
+// outcome tells apart failures as levels do.
+type outcome uint8
 
 const (
-	otherFailure failureKind = iota
+	otherFailure outcome = iota
+	succeeded
 	cancelled
 	noSocket
 	unreached
 )
 
-func failureKindOf(q *metrics.Request) failureKind {
+func outcomeOf(q *metrics.Request) outcome {
 	switch {
+	case q.Failure == "":
+		return succeeded
 	case q.Failure == metrics.Cancelled:
 		return cancelled
 	case q.Failure == metrics.FailedNoSocket:
@@ -291,13 +303,13 @@ func (x *requestIndex) arrive(p *metrics.Plan, q *metrics.Request) {
 	}
 }
 
-// done files a request that ended. slo is in force.
-func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) {
+// done files a request of some groups that ended. slo is in force.
+func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request, in groupPlaces) {
 	second, warming, ok := metrics.SecondOf(q.Done), p.Warming(q), q.Failure == ""
 	if unjudged(q) {
 		if ok {
 			o := q.Outcome()
-			x.beyond.met(slo.Judge(&o), second, warming)
+			x.beyond.met(p.ObjectivesFor(q.Class, slo), &o, second, warming, in)
 		}
 		return
 	}
@@ -305,7 +317,7 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 	if warming && !ok {
 		return // no figure counts it
 	}
-	e := ended{loadTime: p.LoadTime(q), warming: warming, ok: ok, failure: failureKindOf(q), second: uint32(second)}
+	e := ended{loadTime: p.LoadTime(q), warming: warming, outcome: outcomeOf(q), second: uint32(second), groupPlaces: in}
 	if q.Sent != metrics.Never {
 		e.sent = microsOf(q.Sent - e.loadTime)
 	}
@@ -322,26 +334,26 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 	x.ended.add(e)
 }
 
-// summary is the request as levels count it.
-func (e *ended) summary() saturation.Summary {
+// summary is the request, of a class, as levels count it.
+func (e *ended) summary(class string) saturation.Summary {
 	wait, whole := e.sent.duration()+e.ttft.duration(), e.sent.duration()+e.e2el.duration()
 	done := e.loadTime + whole + e.after.duration()
 	answered := e.loadTime + whole
 	switch {
-	case e.ok:
+	case e.outcome == succeeded:
 		answered = done
 	case e.e2el == 0:
 		answered = metrics.Never // no sign of the server
 	}
 	return saturation.Summary{
-		LoadTime: e.loadTime, OK: e.ok, Cancelled: e.failure == cancelled, NoSocket: e.failure == noSocket, Unreached: e.failure == unreached,
+		LoadTime: e.loadTime, Class: class, OK: e.outcome == succeeded, Cancelled: e.outcome == cancelled, NoSocket: e.outcome == noSocket, Unreached: e.outcome == unreached,
 		Sent: e.loadTime + e.sent.duration(), Answered: answered, Done: done, First: e.loadTime + wait,
 		TTFT: e.ttft.duration(), Wait: wait, Whole: whole, Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
 	}
 }
 
-// outcome of a success, its latencies counted from sent.
-func (e *ended) outcome() metrics.Outcome {
+// latencies of a success, counted from sent.
+func (e *ended) latencies() metrics.Outcome {
 	return metrics.OutcomeOf(e.ttft.duration(), e.e2el.duration(), int(e.output), e.rest)
 }
 

@@ -49,6 +49,8 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	s.At, s.Totals, s.PlannedGood, s.Objectives = now, l.Totals, l.PlannedGood, l.SLO
 	s.Held, s.Waiting, s.Running, s.OutputExact = l.Held, l.Waiting, l.Running, l.Guessed == 0
 	s.Histograms, s.Failures, s.Endpoints = l.Histograms.Share(), v.failures.Counts(), v.ends.share()
+	s.Classes, s.Turns = v.groups.share()
+	s.Sessions = v.sessions.share()
 	s.Search = v.search.At(now, l.Plan)
 	s.Verdict, s.Recent, s.Outage = l.Verdict(), l.Recent(), v.outages.outage()
 	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-logKept):])

@@ -44,6 +44,8 @@ type View struct {
 	index     requestIndex
 	tracks    tracks
 	ends      endpoints
+	groups    groups
+	sessions  sessions
 	outages   outages
 	search    *metrics.Search
 }
@@ -85,6 +87,7 @@ func (v *View) due(q *metrics.Request) {
 	v.outages.pass(q.Due)
 	v.line.Due(q)
 	v.tracks.due(q)
+	v.sessions.due(v.line.Plan, q)
 	if v.index.due(v.line.Plan, q) {
 		v.note(metrics.LogEntry{At: q.Due, Level: metrics.Info, Text: fmt.Sprintf("live SLO and saturation cover the first %d requests; the report covers all", v.index.most)})
 	}
@@ -120,7 +123,9 @@ func (v *View) done(q *metrics.Request) {
 	v.outages.done(q)
 	warming := v.line.Plan.Warming(q)
 	v.line.Done(q)
-	v.index.done(v.line.Plan, v.line.SLO, q)
+	v.index.done(v.line.Plan, v.line.SLO, q, v.groups.placesOf(q))
+	v.groups.done(v.line.Plan, v.line.SLO, q)
+	v.sessions.done(v.line.Plan, q)
 	v.ends.done(q, warming)
 	v.tracks.done(q)
 	q.Piece = nil // the buffer is reused by another request

@@ -221,7 +221,8 @@ func TestGolden(t *testing.T) {
 				for _, gap := range q.ITL {
 					s.accumulator.samples[metrics.ITL].Add(gap)
 				}
-				s.accumulator.add(&metrics.Outcome{Start: q.Start, TTFT: q.TTFT, E2EL: q.Latency, ITLs: q.ITL, Input: q.Input, Output: outputs[i]}, &s.report)
+				o := metrics.Outcome{Start: q.Start, TTFT: q.TTFT, E2EL: q.Latency, ITLs: q.ITL, Input: q.Input, Output: outputs[i]}
+				s.accumulator.add(&o, slo.Judge(&o).Good(), &s.report)
 				start := time.Duration(math.Round(q.Start * 1e9))
 				s.open.add(start, start+time.Duration(math.Round(q.Latency*1e9)))
 			}

@@ -43,7 +43,8 @@ type summary struct {
 	levels                saturation.Levels
 	steps                 rateSteps
 	servers               serverShares
-	classes               classShares
+	groups                groups
+	sessions              sessions
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
 	answers               metrics.AnswerAccumulator
@@ -81,7 +82,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	s.line = metrics.Timeline{Plan: plan, SLO: slo}
 	s.samples = samplesOf(run.Server)
 	s.steps = newRateSteps(plan, seen.sets)
-	s.servers, s.classes = newServerShares(plan), classShares{}
+	s.servers = newServerShares(plan)
 	s.levels = saturation.New(plan, slo, seen.sets, seen.scheduled, r.Ended, saturation.Scratch{})
 	return s
 }
@@ -94,6 +95,7 @@ func (s *summary) add(q *metrics.Request) {
 	s.line.Replay(q)
 	s.samples.add(q)
 	s.steps.add(q)
+	s.sessions.add(&r.Plan, q)
 	if r.Plan.Warming(q) {
 		return
 	}
@@ -111,12 +113,12 @@ func (s *summary) add(q *metrics.Request) {
 		return
 	}
 	s.servers.add(&r.Plan, q)
-	s.classes.add(q, r.Objectives)
 	row := metrics.Row{Index: q.Index, SlotWait: max(0, q.SlotWait()).Seconds()}
 	if q.OK() {
 		row.Latency = q.E2EL().Seconds()
 		s.success(q)
 	} else {
+		s.groups.add(q, false)
 		r.Failed++
 		s.failures.Add(q)
 		s.failed(q)
@@ -149,9 +151,12 @@ func byIndex(a, b metrics.FailedRequest) int { return cmp.Compare(a.Index, b.Ind
 
 func (s *summary) success(q *metrics.Request) {
 	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
-	s.accumulator.add(&s.outcome, &s.report)
-	s.open.add(q.Sent, q.LastChunk)
 	r := &s.report
+	slo := r.Plan.ObjectivesFor(q.Class, r.Objectives)
+	good := slo.Judge(&s.outcome).Good()
+	s.accumulator.add(&s.outcome, good, r)
+	s.groups.add(q, good && len(slo) > 0)
+	s.open.add(q.Sent, q.LastChunk)
 	r.InputSources[q.InputSource]++
 	if !r.Plan.Pooling {
 		r.OutputSources[q.OutputSource]++
@@ -182,7 +187,7 @@ func (s *summary) finish() {
 	_, r.Timeline = s.line.Share(r.Ended, nil)
 	l := &s.line
 	r.Histograms = l.Histograms.Share()
-	r.WarmedUp, r.Cached = l.Totals.WarmedUp, l.Totals.Cached
+	r.WarmedUp, r.Cached, r.Ideal = l.Totals.WarmedUp, l.Totals.Cached, l.Totals.Ideal
 	r.Audio, r.RTFx = l.Totals.Audio, metrics.PerSecond(l.Totals.Audio.Seconds(), r.Duration)
 	r.Met, r.PlannedGood = shares(&l.Totals, r.Objectives), l.PlannedGood
 	r.Failures = s.failures.Counts()
@@ -194,7 +199,8 @@ func (s *summary) finish() {
 	slices.SortFunc(r.Details, metrics.ByIndex)
 	slices.SortFunc(r.FailedRequests, byIndex)
 	r.RateSteps, r.Servers = s.steps.list(), s.servers.report(&r.Plan, r.Duration)
-	r.Classes = s.classes.report(&r.Plan, r.Duration)
+	r.Classes, r.Turns = s.groups.report(&r.Plan, r.Duration)
+	r.Sessions = s.sessions.report(r.Plan.Percentiles)
 	s.levels.Client = s.line.Client.Seconds
 	r.Levels, r.Answer = s.levels.Judge()
 	r.Lengths, r.Answers = s.lengths.Lengths(), s.answers.Report()
@@ -212,7 +218,7 @@ func (s *summary) totals() {
 	r.RequestThroughput = metrics.PerSecond(float64(r.Completed), r.Duration)
 	r.OutputThroughput = metrics.PerSecond(float64(r.OutputTokens), r.Duration)
 	r.TotalThroughput = metrics.PerSecond(float64(r.InputTokens+r.OutputTokens), r.Duration)
-	if len(r.Objectives) > 0 {
+	if r.Judged() {
 		good := metrics.PerSecond(float64(r.Good), r.Duration)
 		r.Goodput = &good
 	}

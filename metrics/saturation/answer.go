@@ -144,7 +144,7 @@ func (l *Levels) byLoad() (order []*level) {
 
 // suffered reports whether a level missed the objectives right after a higher load that missed them.
 func (l *Levels) suffered(i int) bool {
-	if !l.steered || i == 0 || len(l.SLO) == 0 {
+	if !l.steered || i == 0 || !l.plan.Judges(l.SLO) {
 		return false
 	}
 	v, before := &l.list[i], &l.list[i-1]
@@ -202,6 +202,7 @@ func binomial(k, n int, p float64) float64 {
 type Summary struct {
 	// LoadTime decides to which level the request belongs; see Plan.LoadTime.
 	LoadTime      time.Duration
+	Class         string
 	OK, Cancelled bool
 
 	NoSocket  bool // the client's own system refused it
@@ -222,7 +223,7 @@ type Summary struct {
 func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
 	f := Summary{
 		LoadTime: p.LoadTime(q), OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled, NoSocket: q.Failure == metrics.FailedNoSocket,
-		Unreached: q.Unreached(), Sent: q.Sent, Answered: q.Answered(), Done: q.Done,
+		Class: q.Class, Unreached: q.Unreached(), Sent: q.Sent, Answered: q.Answered(), Done: q.Done,
 	}
 	if f.OK {
 		f.First, f.TTFT, f.Output = q.FirstChunk, q.TTFT(), q.OutputTokens
@@ -246,5 +247,5 @@ func Ratio(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) float64 {
 		return math.Inf(1)
 	}
 	o := f.outcome()
-	return slo.Ratio(&o)
+	return p.ObjectivesFor(q.Class, slo).Ratio(&o)
 }

@@ -21,7 +21,7 @@ const (
 // load that made it grow.
 type Levels struct {
 	plan *metrics.Plan
-	SLO  metrics.SLO // in force
+	SLO  metrics.SLO // in force, but for workloads with objectives of their own
 	// tiers are judged beside one another: that of SLO first.
 	tiers []metrics.Tier
 	list  []level
@@ -163,7 +163,7 @@ func (l *Levels) Ended(f *Summary) *level {
 		return v
 	}
 	o := f.outcome()
-	if l.SLO.Judge(&o).Good() {
+	if l.plan.ObjectivesFor(f.Class, l.SLO).Judge(&o).Good() {
 		v.Good++
 	}
 	for i := range v.Others {

@@ -26,7 +26,7 @@ func (l *Levels) standing(v *level, tier int) metrics.Standing {
 	switch {
 	case v.unanswered:
 		return metrics.LevelUnanswered
-	case tier >= len(l.tiers) || len(l.tiers[tier].SLO) == 0 || of.Requests == 0:
+	case tier >= len(l.tiers) || !l.plan.Judges(l.tiers[tier].SLO) || of.Requests == 0:
 		return metrics.LevelOpen
 	case len(v.Limited) > 0:
 		return metrics.LevelLimited
@@ -179,7 +179,7 @@ func lastOf(sets []Setting) lastSet {
 // counts where the search reports that it held. Where the search did not end, its level must be within the objectives.
 func (l *Levels) held(a *metrics.TierAnswer) {
 	n := len(l.list)
-	if l.plan.Find == nil || !l.last.held || n == 0 || len(l.SLO) == 0 {
+	if l.plan.Find == nil || !l.last.held || n == 0 || !l.plan.Judges(l.SLO) {
 		return
 	}
 	v := &l.list[n-1]

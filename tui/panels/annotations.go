@@ -149,6 +149,9 @@ func (v *View) goals() metrics.SLO {
 	return v.plan().Goodput
 }
 
+// judges reports whether requests are judged by objectives: those in force, or those of a workload.
+func (v *View) judges() bool { return v.plan().Judges(v.goals()) }
+
 // limits are those of the latency with a key: that of its objective in force, and those of gates on its mean or percentiles. A gate at the same place
 // as the one before adds no line.
 func (v *View) limits(key string) []chart.Limit {

@@ -84,8 +84,8 @@ func cacheTitle(v *View, _, _ int) []screen.Span {
 
 func drawCache(c screen.Canvas, v *View) {
 	all := v.serverSpan()
-	told := v.totals().Cached
-	if len(v.Server) == 0 && told.Of == 0 {
+	totals := v.totals()
+	if len(v.Server) == 0 && totals.Cached.Of+totals.Ideal.Of == 0 {
 		drawAbsent(c, v.ServerAbsent, "waiting for data")
 		return
 	}
@@ -93,8 +93,8 @@ func drawCache(c screen.Canvas, v *View) {
 	sums := metrics.ServerOver(all, from, to)
 	step := min(max(1, c.H/3), 2) // lines from one to the next
 	drawShare(c, 0, "prefix hits", sums.HitRate, total(all, hits.part), total(all, hits.whole))
-	if told.Of > 0 {
-		drawShare(c, 1, "  by usage", told.Rate(), float64(told.Tokens), float64(told.Of))
+	for _, h := range cacheRows(&totals) {
+		drawShare(c, 1, h.name, h.Rate(), float64(h.Tokens), float64(h.Of))
 		c = c.Sub(0, 1, c.W, c.H-1)
 	}
 	drawShare(c, step, "drafts accepted", sums.Acceptance, total(all, drafts.part), total(all, drafts.whole))
@@ -105,6 +105,18 @@ func drawCache(c screen.Canvas, v *View) {
 	}
 	c.Right(shareEnd(c), 2*step, said(n), st)
 	drawHitsBelow(c, 2*step+1, v)
+}
+
+// cacheRow are hits of the prefix cache as the requests tell them.
+type cacheRow struct {
+	name string
+	metrics.CacheHits
+}
+
+// cacheRows are the hits by the usage of answers, and those of an ideal cache, as far as they are known.
+func cacheRows(t *metrics.Totals) []cacheRow {
+	rows := []cacheRow{{"  by usage", t.Cached}, {"  ideal", t.Ideal}}
+	return slices.DeleteFunc(rows, func(r cacheRow) bool { return r.Of == 0 })
 }
 
 // shareNames is the width of the names of the gauges, shareWords that of the counts behind them.

@@ -17,13 +17,13 @@ func older() *Baseline { return &Baseline{Name: "2026-11-20-0915.json", Report: 
 // Every panel of the two pages at every small size, in every mode, with everything, nothing, and nonsense.
 func TestNewPanelsAtEverySize(t *testing.T) {
 	names := []string{
-		"latency histogram", "latency band", "latency heat", "percentiles", "rate", "load", "lateness", "stages", "endpoints",
+		"latency histogram", "latency band", "latency heat", "percentiles", "rate", "load", "lateness", "stages", "endpoints", "turns", "classes", "cache",
 	}
 	one := metrics.Snapshot{At: 1500 * time.Millisecond, State: metrics.Running, Windows: []metrics.Window{{}, {Start: time.Second}}}
 	one.Windows[0].Histograms[metrics.TTFT].Add(time.Millisecond)
 	one.Histograms[metrics.TTFT] = one.Windows[0].Histograms[metrics.TTFT]
 	for what, s := range map[string]metrics.Snapshot{
-		"full": tuitest.Full(), "done": tuitest.FullDone(), "nothing": {}, "one": one, "monstrous": tuitest.MonstrousPages(),
+		"full": tuitest.Full(), "conversations": tuitest.Talk(time.Minute, true), "conversations over": tuitest.TalkDone(false), "done": tuitest.FullDone(), "nothing": {}, "one": one, "monstrous": tuitest.MonstrousPages(),
 	} {
 		for k, mode := range tuitest.Modes {
 			for _, name := range names {

@@ -66,6 +66,7 @@ func makeUp(seed uint64) *madeUp {
 	}
 	m := &madeUp{run: metrics.Run{Plan: p, End: metrics.End{Ended: length}}}
 	m.makeRequests(r, length, slots)
+	m.makeGroups(seed)
 	if p.Duration == 0 && len(m.requests) > 0 {
 		m.run.Plan.Requests = len(m.requests)
 	}
@@ -191,6 +192,7 @@ func (m *madeUp) at(by time.Duration) *liveview.View {
 	for i := range m.requests {
 		final := &m.requests[i]
 		q := metrics.NewRequest(final.Index)
+		q.Class, q.Conversation, q.Turn, q.Turns = final.Class, final.Conversation, final.Turn, final.Turns
 		q.ID, q.Model, q.InputTokens, q.InputSource = final.ID, final.Model, final.InputTokens, final.InputSource
 		tell := func(at time.Duration, kind event.Kind, set func()) {
 			if at != metrics.Never {
@@ -209,6 +211,7 @@ func (m *madeUp) at(by time.Duration) *liveview.View {
 			q.Done, q.Failure, q.Status, q.Error = final.Done, final.Failure, final.Status, final.Error
 			q.OutputTokens, q.OutputSource, q.ServerQueue, q.ServerPrefill = final.OutputTokens, final.OutputSource, final.ServerQueue, final.ServerPrefill
 			q.CachedTokens, q.CachedKnown = final.CachedTokens, final.CachedKnown
+			q.IdealTokens, q.IdealKnown = final.IdealTokens, final.IdealKnown
 		})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })

@@ -140,20 +140,41 @@ func latencyPage(r Rect, v *View) []Box {
 	if !v.Pooling() {
 		table.lines++ // the speeds
 	}
+	turns := v.turnsShare()
 	switch {
 	case r.W >= 180 && r.H >= 30: // the table beside the charts
 		if v.Baseline != nil && r.H >= 40 {
 			table.lines += len(v.pageLatencies())
 		}
 		at := r.columns(r.W-fullTable-2, 0)
-		return append(at[0].framed(over...), at[1].framed(share{"latency histogram", 0}, table)...)
+		right := append(append([]share{{"latency histogram", 0}}, turns...), table)
+		return append(at[0].framed(over...), at[1].framed(right...)...)
 	case r.W >= 80 && r.H >= 18:
 		rows := r.rows(0, min(table.lines+2, r.H/2))
 		at := rows[0].columns(timeWidth(r), 0)
-		return slices.Concat(at[0].framed(over...), at[1].framed(share{"latency histogram", 0}), rows[1].framed(share{name: table.name}))
+		out := append(at[0].framed(over...), at[1].framed(share{"latency histogram", 0})...)
+		if len(turns) == 0 {
+			return append(out, rows[1].framed(share{name: table.name})...)
+		}
+		low := rows[1].columns(min(timeWidth(r), r.W-turnsWidth), 0)
+		return slices.Concat(out, low[0].framed(share{name: table.name}), low[1].framed(share{name: "turns"}))
 	}
 	table.lines = min(table.lines, max(3, r.H/3))
 	return r.framed(table, share{"latency histogram", 0}, over[0], over[1])
+}
+
+// turnsWidth is the least width of the panel of turns with the hits of the prefix cache, turnsMost its most rows in a stack of panels.
+const (
+	turnsWidth = turnName + 2*7 + 7 + 6 + 2
+	turnsMost  = 12
+)
+
+// turnsShare is the panel of turns in a stack; none where no conversation has several turns.
+func (v *View) turnsShare() []share {
+	if n := len(v.turnRows()); n > 0 {
+		return []share{{"turns", 1 + min(n, turnsMost)}}
+	}
+	return nil
 }
 
 // loadPage lays out the page of the load: the stages below, since their rows are wide. Endpoints and objectives take room where there are any.
@@ -165,6 +186,9 @@ func loadPage(r Rect, v *View) []Box {
 	}
 	if n := len(v.Endpoints); n > 1 {
 		right = append(right, share{"endpoints", min(n+1, 10)})
+	}
+	if n := len(v.classRows()); n > 0 {
+		right = append(right, share{"classes", min(n+1, 10)})
 	}
 	if r.W < 80 || r.H < 18 {
 		stages := share{"stages", max(3, r.H/4)}
@@ -196,13 +220,11 @@ const (
 // serverPage lays out the figures of the server and the accelerators. Where the server has no figures, those of the client stand in their place.
 func serverPage(r Rect, v *View) []Box {
 	over, right := charts("server queue", "kv", "server tokens", "server ttft"), []share{{"why ttft", 0}, {"cache", cacheLines}}
-	told := v.Totals.Cached.Of > 0
-	if told {
-		right[1].lines++
-	}
+	told := len(cacheRows(&v.Totals))
+	right[1].lines += told
 	if len(v.Server) == 0 {
 		over = append([]share{{"server queue", absentLines}}, charts("ttft over time", "load")...)
-		if !told {
+		if told == 0 {
 			right = right[:1]
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 // TestZoomedPanels draws each panel as large as a page, with the charts it then has below.
 func TestZoomedPanels(t *testing.T) {
-	for _, s := range []metrics.Snapshot{tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.FullDone(), 3))), tuitest.Pooled(true)} {
+	for _, s := range []metrics.Snapshot{tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.FullDone(), 3))), tuitest.Pooled(true), tuitest.TalkDone(true)} {
 		for _, p := range append(Pages[:len(Pages):len(Pages)], ReportPage) {
 			for _, w := range []int{70, 120, 200} {
 				for _, b := range Layout(p, 200, 60, &View{Snapshot: &s}).Panels {

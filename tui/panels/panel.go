@@ -54,7 +54,7 @@ var all = []*Panel{
 	&tokensPanel, &loadPanel, &percentilesPanel, &itlOverTimePanel, &ttftPanel, &itlPanel, &latencyPanel, &sloPanel, &errorsPanel,
 	&logPanel, &eventsPanel, &reportPanel,
 	&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
-	&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel,
+	&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel, &classesPanel, &turnsPanel,
 	&serverQueuePanel, &kvPanel, &serverTokensPanel, &serverTTFTPanel, &cachePanel, &gpuPanel, &whyPanel,
 	&requestsPanel, &requestPanel,
 }

@@ -31,7 +31,7 @@ func (v *View) rateWindow() string {
 	return "last 5s"
 }
 
-// progressNotes are the rate and the number of requests done so far, the longest first.
+// progressNotes are the rate and the number of requests done so far, with the conversations that think between turns, the longest first.
 func (v *View) progressNotes() []string {
 	if v.cursorSecond() != nil {
 		return nil
@@ -40,7 +40,12 @@ func (v *View) progressNotes() []string {
 	if v.At < v.plan().Warmup { // no request counts yet
 		done = number.Count(v.Totals.WarmedUp) + " warm-up"
 	}
-	return []string{between + rate + " req/s" + between + done, between + rate + " req/s", between + rate + "/s"}
+	notes := []string{between + rate + " req/s" + between + done, between + rate + " req/s", between + rate + "/s"}
+	if s := v.Sessions; s != nil && s.Thinking > 0 && v.Report == nil {
+		thinking := between + "thinking " + number.Count(s.Thinking)
+		notes = append([]string{thinking + notes[0], thinking + notes[1], thinking}, notes...)
+	}
+	return notes
 }
 
 func outputTokens(w *metrics.Window) int { return w.OutputTokens }

@@ -34,7 +34,7 @@ func (v *View) ShownObjectives() []metrics.Objective {
 func sloLines(s *metrics.Snapshot) int {
 	v := &View{Snapshot: s}
 	n := len(v.ShownObjectives())
-	if n > 0 {
+	if v.judges() {
 		n++ // for all of them together
 	}
 	return n + len(v.plan().Gates)
@@ -64,6 +64,7 @@ func sum(ws []metrics.Window) (t metrics.Totals) {
 		t.Sent, t.Done, t.Failed = t.Sent+w.Sent, t.Done+w.Done, t.Failed+w.Failed
 		t.InputTokens, t.OutputTokens = t.InputTokens+w.PromptTokens, t.OutputTokens+w.OutputTokens
 		t.Cached.Join(w.Cached)
+		t.Ideal.Join(w.Ideal)
 		t.MetCount.Join(w.MetCount)
 	}
 	return t
@@ -115,7 +116,7 @@ func (v *View) sloRows() []sloRow {
 		out = append(out, r)
 	}
 	objectives := v.ShownObjectives()
-	if len(objectives) > 0 {
+	if v.judges() {
 		share, known := goodput(&t)
 		add(goodputName, share, known)
 	}

@@ -223,7 +223,7 @@ func (v *View) stageRows() []stageRow {
 	var out []stageRow
 	for i, l := range v.levels() {
 		r := stageRow{LoadLevel: l, begun: true, within: math.NaN()}
-		if share, known := part(l.Good, l.Requests); known && len(v.goals()) > 0 {
+		if share, known := part(l.Good, l.Requests); known && v.judges() {
 			r.within = share
 		}
 		if a := v.answer(); a != nil {
@@ -310,7 +310,7 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 	t := sum(ws)
 	r.Sent, r.Done = float64(t.Sent)/float64(len(ws)), float64(t.Done)/float64(len(ws))
 	r.TTFTp99 = milliseconds(wait.Quantile(0.99))
-	if share, known := goodput(&t); known && len(v.goals()) > 0 {
+	if share, known := goodput(&t); known && v.judges() {
 		r.within = share // so far, without a verdict
 	}
 	return r

@@ -100,8 +100,17 @@ func (f *truth) cache() {
 	f.want(`│preemptions +(\S+)`, said(preempted))
 }
 
-// cached is the hit rate by the usage of the answers that have it.
+// cached is the hit rate by the usage of the answers that have it, and that of an ideal cache.
 func (f *truth) cached() {
+	var ideal, idealOf int
+	for i := range f.run.requests {
+		if q := &f.run.requests[i]; f.counts(q, q.Done) && q.OK() && q.IdealKnown {
+			ideal, idealOf = ideal+q.IdealTokens, idealOf+q.InputTokens
+		}
+	}
+	if idealOf > 0 {
+		f.want(`│ *ideal .*?(\d+%)`, shareText(ideal, idealOf))
+	}
 	var tokens, of float64
 	for i := range f.run.requests {
 		if q := &f.run.requests[i]; f.counts(q, q.Done) && q.OK() && q.CachedKnown {

@@ -41,7 +41,7 @@ var readers = map[string]func(*truth){
 	"latency histogram": func(f *truth) { f.histogram(f.v.Latency) }, "latency heat": (*truth).heat,
 	"latency": (*truth).latencyTable, "percentiles": (*truth).percentileTable, "slo": (*truth).slo,
 	"errors": (*truth).errors, "log": (*truth).log, "events": (*truth).log, "report": (*truth).report,
-	"lateness": (*truth).lateness, "stages": (*truth).stages, "endpoints": (*truth).endpoints,
+	"lateness": (*truth).lateness, "stages": (*truth).stages, "endpoints": (*truth).endpoints, "classes": (*truth).classes, "turns": (*truth).turns,
 	"server queue": (*truth).serverQueue, "kv": (*truth).kv, "server tokens": (*truth).serverTokens, "server ttft": (*truth).serverTTFT,
 	"cache": (*truth).cache, "gpu": (*truth).gpus, "why ttft": (*truth).why, "requests": (*truth).list, "request": (*truth).open,
 }

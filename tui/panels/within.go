@@ -22,7 +22,7 @@ func (v *View) tiers() []metrics.Tier {
 func (v *View) withinRemark() (remark, bool) {
 	tiers := v.tiers()
 	switch {
-	case v.answer() == nil || len(v.goals()) == 0:
+	case v.answer() == nil || !v.judges():
 		return remark{}, false
 	case len(tiers) > 1:
 		return v.withinTiers(tiers), true

@@ -121,6 +121,7 @@ func story(sink event.Sink, all []metrics.Request, fewer int) []moment {
 	for i := range all {
 		as := &all[i]
 		q := metrics.NewRequest(as.Index)
+		q.Class, q.Conversation, q.Turn, q.Turns = as.Class, as.Conversation, as.Turn, as.Turns
 		if q.InputTokens = as.InputTokens; as.OK() {
 			q.InputTokens -= fewer
 		}

@@ -27,7 +27,7 @@ func TestClasses(t *testing.T) {
 	qs[3].Class = "priority 2"
 	r := summarize(t, run, qs)
 	var b bytes.Buffer
-	if err := Classes(&b, r); err != nil {
+	if err := Groups(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	want := `
@@ -44,7 +44,7 @@ priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50
 	if err := JSON(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	if part := `{"class": "priority 2", "completed": 1, "failed": 1, "good": 1, "input_tokens": 10, "output_tokens": 4, "cached_tokens": 0, "request_throughput": 0.1`; !strings.Contains(b.String(), part) {
+	if part := `{"class": "priority 2", "completed": 1, "failed": 1, "good": 1, "input_tokens": 10, "output_tokens": 4, "cached_tokens": 0, "cached_share": null, "ideal_tokens": null, "ideal_share": null, "request_throughput": 0.1`; !strings.Contains(b.String(), part) {
 		t.Errorf("%s is not in the result: %s", part, b.String())
 	}
 
@@ -68,7 +68,7 @@ priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50
 		t.Errorf("the others: %+v", last)
 	}
 	b.Reset()
-	if err := Classes(&b, summarize(t, run, nil)); err != nil || b.Len() > 0 {
+	if err := Groups(&b, summarize(t, run, nil)); err != nil || b.Len() > 0 {
 		t.Errorf("without classes: %q, %v", b.String(), err)
 	}
 }
@@ -96,7 +96,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("got %q\nwant %q", b.String(), want)
 	}
 	b.Reset()
-	if err := Classes(&b, r); err != nil || !strings.Contains(b.String(), "correct") || !strings.Contains(b.String(), "20.0 %") {
+	if err := Groups(&b, r); err != nil || !strings.Contains(b.String(), "correct") || !strings.Contains(b.String(), "20.0 %") {
 		t.Errorf("%s, %v", b.String(), err)
 	}
 	b.Reset()

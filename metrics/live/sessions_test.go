@@ -1,0 +1,147 @@
+package live
+
+import (
+	"fmt"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/report"
+)
+
+// At its end a run has the groups and conversations of its report, also when the objectives were changed on the way.
+func TestGroupsEqualReport(t *testing.T) {
+	for seed := range uint64(8) {
+		all := eventtest.DrawSessions(seed, 60)
+		plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}},
+			Workloads: []metrics.Workload{{Name: "class 1", Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}}}, {Name: "class 2"}}}
+		if seed%2 > 0 {
+			plan.Warmup = 4 * time.Second
+		}
+		view, changed := NewView(time.Now(), &plan), metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+		if seed%3 == 0 {
+			view.index = newRequestIndex(100) // the others are judged when they end
+		}
+		if seed%4 > 1 {
+			eventtest.Tell(view, metrics.LogEntry{Objectives: &changed})
+		}
+		eventtest.Play(view, all)
+		run := metrics.Run{Plan: plan, End: metrics.End{Ended: eventtest.LastDone(all)}}
+		if seed%4 > 0 {
+			e := metrics.LogEntry{At: run.Ended, Objectives: &changed}
+			run.Events = append(run.Events, e)
+			eventtest.Tell(view, e)
+		}
+		r, err := report.Summarize(eventtest.Each(all), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := view.SnapshotAt(run.Ended)
+		for what, c := range map[string]struct {
+			was []metrics.Group
+			is  []metrics.LiveGroup
+		}{"classes": {r.Classes, s.Classes}, "turns": {r.Turns, s.Turns}} {
+			want, got := metrics.Each(c.was, func(g metrics.Group) metrics.GroupCounts { return g.GroupCounts }), metrics.Each(c.is, func(g metrics.LiveGroup) metrics.GroupCounts { return g.GroupCounts })
+			if diff := cmp.Diff(want, got); diff != "" || len(want) < 3 {
+				t.Errorf("seed %d: %s (-report +live):\n%s", seed, what, diff)
+			}
+			for i := range c.is {
+				if n := c.is[i].FirstWait.Count(); int(n) != c.was[i].TTFT.N {
+					t.Errorf("seed %d: %d samples of %s, want %d", seed, n, c.is[i].Name(), c.was[i].TTFT.N)
+				}
+			}
+		}
+		if x, y := r.Sessions, s.Sessions; y.Completed != x.Completed || y.Failed != x.Failed || y.Completed == 0 || y.Failed == 0 || y.Active != 0 || y.Thinking != 0 {
+			t.Errorf("seed %d: live %+v, report %+v", seed, y, x)
+		}
+		if len(view.sessions.open) > 0 {
+			t.Errorf("seed %d: %d conversations are held", seed, len(view.sessions.open))
+		}
+		good := func(all []metrics.LoadLevel) (n int) {
+			for i := range all {
+				n += all[i].Good
+			}
+			return n
+		}
+		if view.index.full == metrics.Never {
+			view.JudgeAt(run.Ended)
+			if x, y := good(r.Levels), good(view.SnapshotAt(run.Ended).Levels); x != y || x == 0 || s.Totals.Good != r.Good {
+				t.Errorf("seed %d: %d good in levels, %d in all, want %d and %d", seed, y, s.Totals.Good, x, r.Good)
+			}
+		}
+		if s.Totals.Ideal != r.Ideal || r.Ideal.Requests == 0 {
+			t.Errorf("seed %d: %+v, want %+v", seed, s.Totals.Ideal, r.Ideal)
+		}
+	}
+}
+
+// Between its turns a conversation thinks.
+func TestThinking(t *testing.T) {
+	view := NewView(time.Now(), &metrics.Plan{})
+	want := func(what string, active, thinking, completed, failed int) {
+		t.Helper()
+		if got := view.Snapshot().Sessions; *got != (metrics.LiveSessions{Active: active, Thinking: thinking, Completed: completed, Failed: failed}) {
+			t.Errorf("%s: %+v", what, *got)
+		}
+	}
+	step := func(conversation, turn int, as metrics.Failure) func() {
+		q := eventtest.Simple(10*conversation+turn, time.Second, time.Millisecond, time.Millisecond, 2)
+		q.Conversation, q.Turn, q.Turns = conversation, turn, 3
+		eventtest.Step(view, event.Due, &q)
+		return func() {
+			q.Failure = as
+			eventtest.Step(view, event.Sent, &q)
+			eventtest.Step(view, event.Done, &q)
+		}
+	}
+	first := step(1, 0, "")
+	want("the first turn", 1, 0, 0, 0)
+	first()
+	want("a pause", 1, 1, 0, 0)
+	a, b := step(1, 1, ""), step(1, 2, "")
+	want("two at once", 1, 0, 0, 0)
+	a()
+	want("one of them", 1, 0, 0, 0)
+	b()
+	want("the end", 0, 0, 1, 0)
+	step(2, 0, metrics.FailedReset)()
+	want("a failure", 0, 0, 1, 1)
+	step(3, 0, metrics.Cancelled)()
+	want("cut", 0, 0, 1, 1)
+}
+
+// Requests without class and conversation take no more memory than before there were any.
+func TestGroupsCostNothing(t *testing.T) {
+	if size := unsafe.Sizeof(ended{}); size != 48+unsafe.Sizeof(metrics.OtherObjectives{}) {
+		t.Errorf("%d bytes a request", size)
+	}
+	var g groups
+	var s sessions
+	p := &metrics.Plan{}
+	q := eventtest.Simple(1, 0, time.Millisecond, time.Millisecond, 2)
+	n := testing.AllocsPerRun(100, func() {
+		s.due(p, &q)
+		g.done(p, nil, &q)
+		s.done(p, &q)
+	})
+	if n > 0 || s.share() != nil || g.turns != nil {
+		t.Errorf("%g allocations a request", n)
+	}
+	turns := 0
+	for i := range 10_000 {
+		for k := range 5 {
+			q.Conversation, q.Turn, q.Turns = i, k, 5
+			s.due(p, &q)
+			s.done(p, &q)
+			turns++
+		}
+	}
+	if got := *s.share(); got.Completed != 10_000 || len(s.open) > 0 {
+		t.Error(fmt.Sprint(turns, " turns: ", got))
+	}
+}

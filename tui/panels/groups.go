@@ -1,0 +1,221 @@
+package panels
+
+import (
+	"math"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/chart"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// turnsPanel shows how the first latency of a run depends on the place in the conversation, beside the hits of the prefix cache. classesPanel
+// compares the classes of requests.
+var (
+	turnsPanel = Panel{name: "turns", title: turnsTitle, draw: drawTurns,
+		empty: func(v *View) bool { return len(v.turnRows()) == 0 }, nothing: "waiting for data"}
+	classesPanel = Panel{name: "classes", title: classesTitle, draw: drawClasses,
+		empty: func(v *View) bool { return len(v.classRows()) == 0 }, nothing: "waiting for data"}
+)
+
+// groupRow is a group of requests with the latency by which the run is watched: exact once it is over.
+type groupRow struct {
+	metrics.GroupCounts
+	p50, p99 time.Duration // metrics.Never without samples
+}
+
+func (v *View) turnRows() []groupRow {
+	var over []metrics.Group
+	if v.Report != nil {
+		over = v.Report.Turns
+	}
+	return v.groupRows(v.Turns, over)
+}
+
+func (v *View) classRows() []groupRow {
+	var over []metrics.Group
+	if v.Report != nil {
+		over = v.Report.Classes
+	}
+	return v.groupRows(v.Classes, over)
+}
+
+func (v *View) groupRows(live []metrics.LiveGroup, over []metrics.Group) (out []groupRow) {
+	for i := range over {
+		r, s := groupRow{over[i].GroupCounts, metrics.Never, metrics.Never}, &over[i].TTFT
+		if v.Pooling() {
+			s = &over[i].E2EL
+		}
+		if s.N > 0 {
+			p99, _ := s.Percentile(99)
+			r.p50, r.p99 = number.Seconds(s.Median/1000), number.Seconds(p99/1000)
+		}
+		out = append(out, r)
+	}
+	if len(over) > 0 {
+		return out
+	}
+	for i := range live {
+		r, h := groupRow{live[i].GroupCounts, metrics.Never, metrics.Never}, &live[i].FirstWait
+		if h.Count() > 0 {
+			r.p50, r.p99 = h.Quantile(0.5), h.Quantile(0.99)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (r *groupRow) ended() int { return r.Completed + r.Failed }
+
+// Columns of both tables.
+var (
+	doneColumn   = column[*groupRow]{"done", 7, func(r *groupRow) screen.Span { return countCell(r.Completed) }, 3}
+	p50Column    = column[*groupRow]{"p50", 7, func(r *groupRow) screen.Span { return waitCell(r.p50) }, 0}
+	p99Column    = column[*groupRow]{"p99", 7, func(r *groupRow) screen.Span { return waitCell(r.p99) }, 0}
+	cachedColumn = column[*groupRow]{"cached", 7, func(r *groupRow) screen.Span { return shareCell(r.Cached.Rate()) }, 0}
+	idealColumn  = column[*groupRow]{"ideal", 6, func(r *groupRow) screen.Span { return shareCell(r.Ideal.Rate()) }, 0}
+)
+
+func waitCell(d time.Duration) screen.Span {
+	return cell(orDash(d != metrics.Never, number.Latency, d))
+}
+
+func shareCell(share float64) screen.Span {
+	return cell(orDash(metrics.Said(share), saidShare, share))
+}
+
+// cacheColumnsOf are the columns of the prefix cache that have a figure in any row.
+func cacheColumnsOf(rows []groupRow) (out table[*groupRow]) {
+	cached, ideal := false, false
+	for i := range rows {
+		cached, ideal = cached || rows[i].Cached.Of > 0, ideal || rows[i].Ideal.Of > 0
+	}
+	if cached {
+		out = append(out, cachedColumn)
+	}
+	if ideal {
+		out = append(out, idealColumn)
+	}
+	return out
+}
+
+// groupsTitle names a table of groups, with what it has more than there is room for.
+func (v *View) groupsTitle(name string, n, h int) heading {
+	out := heading{screen.Strong.Span(name), screen.Text.Span(" " + v.firstWait().Naming().Title)}
+	out.when(n > max(1, h-3), screen.Label, " · z shows more")
+	return append(out, screen.Label.Span(" whole run"))
+}
+
+func turnsTitle(v *View, w, h int) []screen.Span {
+	out := v.groupsTitle("by turn", len(v.turnRows()), h)
+	if s := v.Sessions; s != nil && v.Report == nil {
+		return noted(out, w, screen.Text, between+number.Count(s.Active)+" active"+between+number.Count(s.Thinking)+" thinking", between+number.Count(s.Thinking)+" thinking")
+	}
+	if v.Report == nil || v.Report.Sessions == nil {
+		return out
+	}
+	s := v.Report.Sessions
+	return noted(out, w, screen.Text, between+number.Count(s.Completed)+" completed"+between+number.Count(s.Failed)+" failed", between+number.Count(s.Failed)+" failed")
+}
+
+// turnName is the least width of the turns, turnBar that of the bars with the blanks before them.
+const (
+	turnName = 5
+	turnBar  = 10
+)
+
+// drawTurns writes a row for each turn, with a bar up to the median and a tick at the 99th percentile, all on one scale.
+//
+//	turn   done    p50    p99 cached ideal
+//	   1    230  412ms  611ms     0%    0%  ━━━━━━━━━━━━──│─
+//	   2    229   61ms  180ms    87%   96%  ━╸───│──────────
+func drawTurns(c screen.Canvas, v *View) {
+	rows := v.turnRows()
+	names, most := turnName, time.Duration(1)
+	for i := range rows {
+		names, most = max(names, screen.Width(rows[i].Name())), max(most, rows[i].p99)
+	}
+	cols := append(table[*groupRow]{doneColumn, p50Column, p99Column}, cacheColumnsOf(rows)...).fit(c.W - names - turnBar)
+	y := 0
+	if c.H > 1 {
+		c.Right(names, 0, "turn", screen.Label)
+		cols.names(c, names, 0)
+		y = 1
+	}
+	left := names + cols.width()
+	bars := c.Sub(left+2, 0, c.W-left-3, c.H)
+	for i := range min(len(rows), c.H-y) {
+		r := &rows[i]
+		c.Right(names, y+i, r.Name(), screen.Text)
+		cols.row(c, names, y+i, r, screen.Text)
+		if left+turnBar <= c.W && r.p50 != metrics.Never {
+			chart.Gauge(bars, y+i, float64(r.p50)/float64(most), float64(r.p99)/float64(most), screen.P50)
+		}
+	}
+}
+
+func classesTitle(v *View, _, h int) []screen.Span {
+	return v.groupsTitle("by class", len(v.classRows()), h)
+}
+
+// drawClasses writes a row for each class: its share in the requests, its rate, its latency, and how many of its requests were good.
+func drawClasses(c screen.Canvas, v *View) {
+	rows := v.classRows()
+	all := 0
+	for i := range rows {
+		all += rows[i].ended()
+	}
+	length := (v.At - v.plan().Warmup).Seconds()
+	if v.Report != nil {
+		length = v.Report.Duration
+	}
+	cols := table[*groupRow]{
+		{"share", 7, func(r *groupRow) screen.Span {
+			return shareCell(float64(r.ended()) / math.Max(1, float64(all)))
+		}, 3},
+		{"req/s", 7, func(r *groupRow) screen.Span {
+			return cell(orDash(length > 0, number.Rate, float64(r.Completed)/length))
+		}, 2},
+		p50Column, p99Column,
+	}
+	if v.judges() {
+		target, _ := v.target()
+		cols = append(cols, column[*groupRow]{"good", 8, func(r *groupRow) screen.Span {
+			share, known := part(r.Good, r.ended())
+			if !known {
+				return cell(dash)
+			}
+			return goodCell(share, target)
+		}, 0})
+	}
+	for i, col := range cacheColumnsOf(rows) {
+		col.spare = 5 - i
+		cols = append(cols, col)
+	}
+	names := 6
+	for i := range rows {
+		names = max(names, screen.Width(screen.Sanitize(rows[i].Class)))
+	}
+	names = min(names, max(8, c.W/3))
+	cols = cols.fit(c.W - names)
+	names = min(names, max(0, c.W-cols.width()))
+	y := 0
+	if c.H > 1 {
+		cols.names(c, names, 0)
+		y = 1
+	}
+	for i := range min(len(rows), c.H-y) {
+		c.Print(0, y+i, screen.ShortenMiddle(screen.Sanitize(rows[i].Class), names), screen.Text)
+		cols.row(c, names, y+i, &rows[i], screen.Text)
+	}
+}
+
+// goodCell is a share of good requests, in the colour of its verdict.
+func goodCell(share, target float64) screen.Span {
+	out := screen.Span{Text: percent(share), Style: screen.Style{Fg: screen.Good}}
+	if share < target {
+		out.Style.Fg = screen.Bad
+	}
+	return out
+}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"benchtop/datasets/agents"
 	"benchtop/datasets/lengths"
@@ -68,7 +69,7 @@ func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Source, error
 	if c.Endless {
 		d.want = 0
 	}
-	d.all = all
+	d.all, d.names = all, sessionNames(all)
 	var assumed bool
 	if d.text, assumed, err = newBlockText(c, t); err != nil {
 		return nil, inDataset("agents", err)
@@ -76,6 +77,27 @@ func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Source, error
 	d.describe(k.replay, assumed)
 	return d, nil
 }
+
+// sessionNames are those of sessions, each once, of printable ASCII without blanks, as header fields have them.
+func sessionNames(all []*agents.Session) []string {
+	names, seen := make([]string, len(all)), map[string]bool{}
+	for i, s := range all {
+		name := strings.Map(func(r rune) rune {
+			if r <= ' ' || r > '~' || r == '"' || r == '\\' {
+				return '_'
+			}
+			return r
+		}, s.Name)
+		if name = name[:min(len(name), longestSessionName)]; name == "" || seen[name] {
+			name += "#" + strconv.Itoa(i)
+		}
+		names[i], seen[name] = name, true
+	}
+	return names
+}
+
+// longestSessionName keeps a header short.
+const longestSessionName = 200
 
 // sessionSeed sets the order of sessions apart from other draws of the same seed.
 const sessionSeed = 0xa9e7
@@ -98,7 +120,8 @@ func (k *agentsKind) read(ctx context.Context, r io.Reader, seed int64) (all []*
 type Agents struct {
 	common Common
 	all    []*agents.Session
-	want   int // sessions; 0 for no end
+	names  []string // of all, each once, fit for a header field
+	want   int      // sessions; 0 for no end
 	timed  bool
 	text   *blockText
 	about  string
@@ -148,15 +171,12 @@ func (d *Agents) Next() (Conversation, error) {
 		return Conversation{}, io.EOF
 	}
 	s, round := d.all[d.next%len(d.all)], d.next/len(d.all)
-	id := d.common.IDPrefix + strconv.Itoa(d.next)
-	c := Conversation{ID: id, Session: s.Name, Timed: d.timed, Turns: make([]Turn, len(s.Requests))}
-	if c.Session == "" {
-		c.Session = id
-	}
+	c := Conversation{Session: d.names[d.next%len(d.all)], Timed: d.timed, Turns: make([]Turn, len(s.Requests))}
 	scope := uint64(0)
 	if round > 0 {
 		c.Session += fmt.Sprintf("-%d", round+1)
 	}
+	c.ID = d.common.IDPrefix + c.Session
 	if !s.Shared || round > 0 {
 		scope = uint64(d.next) + 1
 	}

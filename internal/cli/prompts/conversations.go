@@ -1,12 +1,10 @@
 package prompts
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"net/http"
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -109,7 +107,7 @@ func (o *conversationOptions) checkDelay(given *pflag.FlagSet) (p usage.Problems
 	return p
 }
 
-// name gives a conversation's id to the server with each of its requests.
+// name gives a conversation's id to the server with each of its requests. Ids are of printable ASCII without quotes.
 func (o *conversationOptions) name(c *datasets.Conversation) {
 	if c.Session == "" {
 		return
@@ -117,22 +115,12 @@ func (o *conversationOptions) name(c *datasets.Conversation) {
 	c.Turns = slices.Clone(c.Turns)
 	for i := range c.Turns {
 		if o.header != "" {
-			c.Turns[i].Headers = append(slices.Clip(c.Turns[i].Headers), [2]string{o.header, headerText(c.Session)})
+			c.Turns[i].Headers = append(slices.Clip(c.Turns[i].Headers), [2]string{o.header, c.Session})
 		}
 		if o.bodyID {
-			c.Turns[i].AddField("conversation_id", fmt.Sprintf("%q", headerText(c.Session)))
+			c.Turns[i].AddField("conversation_id", strconv.Quote(c.Session))
 		}
 	}
-}
-
-// headerText is a name as a header field can hold it: printable ASCII.
-func headerText(name string) string {
-	return cmp.Or(strings.Map(func(r rune) rune {
-		if r <= ' ' || r > '~' || r == '"' || r == '\\' {
-			return '_'
-		}
-		return r
-	}, name), "_")
 }
 
 // conversations makes conversations of the prompts of a kind that has none of its own.

@@ -127,7 +127,7 @@ var only = map[string][]string{
 	"github.com/klauspost/compress":   {"benchtop/datasets/table/parquet", "benchtop/internal/imports"},
 	"github.com/molecule-man/go-brrr": {"benchtop/datasets/table/parquet"},
 	"github.com/nikolalohinski/gonja": {"benchtop/datasets/chattemplate"},
-	"go.yaml.in/":                     {"benchtop/datasets/hub"},
+	"go.yaml.in/":                     {"benchtop/datasets/hub", "benchtop/internal/cli/prompts"},
 }
 
 // forTests are packages that any test may import, and which tests need to make events into reports, views and results.

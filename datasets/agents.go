@@ -34,7 +34,7 @@ func (k *agentsKind) Define(group func(string) Flags) {
 }
 
 func (k *agentsKind) Needs(Common) Needs {
-	return Needs{File: RequiredFile, Forms: AsTokenIDs | AsText, Ends: true, AllRows: true, FullLength: true, OwnOutputLens: true, Sessions: true}
+	return Needs{File: RequiredFile, Forms: AsTokenIDs | AsText, Ends: true, AllRows: true, FullLength: true, OwnOutputLens: true, Sessions: true, Shares: true}
 }
 
 func (k *agentsKind) Validate(c Common) error {

@@ -14,15 +14,11 @@ import (
 // Talks is a list of conversations of several turns.
 type Talks struct {
 	*List
-	talks *talks
 	turns int
 }
 
 // Turns is the number of turns of all conversations.
 func (d *Talks) Turns() int { return d.turns }
-
-// Sharing is what the prompts share, as far as they were made.
-func (d *Talks) Sharing() *Sharing { return d.talks.sharing }
 
 // recordedRange is the range of turns of conversations of a file: at least two, and as many as there are.
 func (m *MultiTurn) recordedRange() (least, most int) {
@@ -79,12 +75,12 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 	if err != nil {
 		return nil, inDataset(dataset, err)
 	}
-	return k.list(d), nil
+	return listTalks(d), nil
 }
 
-// list counts the turns of conversations, and names each for the server.
-func (k *talks) list(d *List) *Talks {
-	out := &Talks{List: d, talks: k}
+// listTalks counts the turns of conversations, and names each for the server.
+func listTalks(d *List) *Talks {
+	out := &Talks{List: d}
 	for i := range d.all {
 		d.all[i].Session = d.all[i].ID
 		out.turns += len(d.all[i].Turns)

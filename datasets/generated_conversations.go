@@ -166,7 +166,7 @@ func openGenerated(c Common, t Tools) (*Talks, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.list(d), nil
+	return listTalks(d), nil
 }
 
 // readGeneration reads a configuration; nil where the file is something else.

@@ -62,14 +62,16 @@ type Common struct {
 	Replay    Replay    `json:"replay"`
 
 	// SharedInputLen and SharedOutputLen, in tokens, replace the lengths of the data set's own flags; 0 leaves them.
-	SharedInputLen  int   `json:"-"`
-	SharedOutputLen int   `json:"-"`
-	PromptTokenIDs  bool  `json:"-"` // prompts are to be sent as token ids, where they can be texts as well
-	VocabSize       int   `json:"-"` // ids that prompts of token ids are made of; 0 where it was not given
-	Forms           Forms `json:"-"` // forms that the run's requests can hold; known when the data set is opened
-	NoAnswers       bool  `json:"-"` // answers hold no tokens; known when the data set is opened
-	Asked           bool  `json:"-"` // the number of prompts was asked for; else it is the default
-	Endless         bool  `json:"-"` // a clock ends the run, whatever Prompts says; known when the data set is opened
+	SharedInputLen  int  `json:"-"`
+	SharedOutputLen int  `json:"-"`
+	PromptTokenIDs  bool `json:"-"` // prompts are to be sent as token ids, where they can be texts as well
+	VocabSize       int  `json:"-"` // ids that prompts of token ids are made of; 0 where it was not given
+	// Sharing is what the prompts of the run share; nil where nobody asks.
+	Sharing   *Sharing `json:"-"`
+	Forms     Forms    `json:"-"` // forms that the run's requests can hold; known when the data set is opened
+	NoAnswers bool     `json:"-"` // answers hold no tokens; known when the data set is opened
+	Asked     bool     `json:"-"` // the number of prompts was asked for; else it is the default
+	Endless   bool     `json:"-"` // a clock ends the run, whatever Prompts says; known when the data set is opened
 }
 
 // outputLen is the output length in tokens, where the data set's own is own.
@@ -144,6 +146,7 @@ type Needs struct {
 	Ends       bool // the prompts come to an end
 	AllRows    bool // without a number of prompts each row of the file is taken once
 	FullLength bool // answers are to go on to the length asked for
+	Shares     bool // its prompts share prefixes by design
 	Sessions   bool // it has sessions of several requests
 	Turns      bool // it makes conversations of several turns itself where Common.MultiTurn asks for them
 	Guided     bool // answers end where their constraint says, which ignoring the end of the text would prevent

@@ -194,9 +194,6 @@ func (g *Grouped) Turns() int {
 	return turns
 }
 
-// Sharing is what the prompts share, as far as they were made.
-func (g *Grouped) Sharing() *Sharing { return g.talks.sharing }
-
 // Unwrap is the source behind.
 func (g *Grouped) Unwrap() Source { return g.Source }
 

@@ -56,7 +56,7 @@ func (k *prefixRepetitionKind) Define(group func(string) Flags) {
 }
 
 func (k *prefixRepetitionKind) Needs(c Common) Needs {
-	return Needs{Forms: AsText | AsTokenIDs, Ends: true, Aligned: true, OutputLen: c.outputLen(k.OutputLen)}
+	return Needs{Forms: AsText | AsTokenIDs, Ends: true, Aligned: true, Shares: true, OutputLen: c.outputLen(k.OutputLen)}
 }
 
 func (k *prefixRepetitionKind) options(c Common) PrefixRepetitionOptions {

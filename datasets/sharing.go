@@ -84,6 +84,8 @@ func (p *Prefixes) thin() {
 // of the same run. A server whose hits are far above that answers from something else, such as an earlier run. Its methods may be called from
 // any goroutine.
 type Sharing struct {
+	// Each says that each prompt is told what it shares. Set it before the first.
+	Each bool
 	seed maphash.Seed
 
 	mu       sync.Mutex // guards everything below
@@ -113,7 +115,7 @@ func (s *Sharing) Add(c Conversation) {
 	}
 }
 
-// Take takes the next prompt and sets its IdealTokens, unless these are known.
+// Take takes the next prompt. Where each is told, it sets its IdealTokens, unless these are known.
 func (s *Sharing) Take(t *Turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +123,16 @@ func (s *Sharing) Take(t *Turn) {
 		s.file(float64(t.InputTokens), float64(t.IdealTokens))
 		return
 	}
-	t.IdealTokens, t.IdealKnown = int(s.turn(t)), true
+	if shared := s.turn(t); s.Each {
+		t.IdealTokens, t.IdealKnown = int(shared), true
+	}
+}
+
+// Reset forgets all prompts.
+func (s *Sharing) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prefixes, s.count, s.total, s.shared = NewPrefixes(sharedMost), 0, 0, 0
 }
 
 // Know takes a text that the server knows though it was no prompt, as an answer behind its prompt.

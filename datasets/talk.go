@@ -36,10 +36,14 @@ type talks struct {
 }
 
 func newTalks(c Common) *talks {
-	return &talks{
+	k := &talks{
 		chat:     !c.Forms.Overlap(AsTokenIDs),
-		recorded: c.MultiTurn.Recorded, delay: c.MultiTurn.delays(c.Seed), sharing: NewSharing(),
+		recorded: c.MultiTurn.Recorded, delay: c.MultiTurn.delays(c.Seed), sharing: c.Sharing,
 	}
+	if k.sharing == nil {
+		k.sharing = NewSharing()
+	}
+	return k
 }
 
 // replies describes the answers in prompts.

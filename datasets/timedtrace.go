@@ -76,7 +76,7 @@ func (k *timedTraceKind) Define(group func(string) Flags) {
 
 func (k *timedTraceKind) Needs(Common) Needs {
 	return Needs{File: RequiredFile, Forms: AsTokenIDs, Why: "its prompts are token ids, which chat cannot send", Ends: true, FullLength: true, Timed: true,
-		OwnOutputLens: true}
+		OwnOutputLens: true, Shares: true}
 }
 
 func (k *timedTraceKind) options(c Common) TimedTraceOptions {

@@ -71,9 +71,9 @@ func (c *conversation) link() {
 func (c *conversation) newRequest(turn int) *metrics.Request {
 	t, traits := &c.Turns[turn], &c.engine.encoder.traits
 	q := metrics.NewRequest(c.index + turn)
-	q.Conversation, q.Turn, q.Turns, q.ID, q.Class, q.Model = c.number, turn, len(c.Turns), c.requestID(turn), t.Class, c.model
-	if q.Turns > 1 {
-		q.Session = c.Session
+	q.Conversation, q.Turn, q.ID, q.Class, q.Model = c.number, turn, c.requestID(turn), t.Class, c.model
+	if len(c.Turns) > 1 {
+		q.Turns, q.Session = len(c.Turns), c.Session
 	}
 	q.InputTokens, q.InputSource, q.DatasetTokens = t.InputTokens, c.engine.options.InputSource, t.InputTokens
 	q.IdealTokens, q.IdealKnown = t.IdealTokens, t.IdealKnown

@@ -266,6 +266,7 @@ func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, l
 	o.gpus.plan(&p)
 	o.client.plan(&p, o.server.Protocol)
 	o.load.plan(&p, drawn.N, requests)
+	p.Workloads = o.prompts.Workloads()
 	if p.Conversations = o.prompts.Conversations(drawn); p.Conversations != nil {
 		p.Conversations.Active = o.load.active
 	}

@@ -87,18 +87,10 @@ func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 	// The ids tell runs apart in the server's log, so they must not come from the seed.
 	d.common.IDPrefix = cmp.Or(d.IDPrefix, fmt.Sprintf("bench-%08x-", rand.Uint32()))
 	source, err := files.OrStopped(ctx, func() (datasets.Source, error) {
-		common, r := d.common, d.Options.repeats
-		common.Prompts = (common.Prompts + r.Count - 1) / max(1, r.Count) // each prompt counts as often as it is sent
-		kind := d.Options.kind()
-		open := func(c datasets.Common) (datasets.Source, error) { return kind.Open(ctx, c, d) }
-		if common.MultiTurn.On && !kind.Needs(common).Turns {
-			return d.conversations(open, common)
+		if len(d.Options.mix) > 0 {
+			return d.mixed(ctx)
 		}
-		source, err := open(common)
-		if err != nil || r.Count <= 1 {
-			return source, err
-		}
-		return r.Of(source, d.common.Prompts, d.common.IDPrefix)
+		return d.source(ctx)
 	})
 	m := d.tokenizing
 	switch {
@@ -119,6 +111,22 @@ func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 		m.Counted = metrics.TokensFromIDs // which are exact
 	}
 	return source, nil
+}
+
+// source is the data set as it is asked for: once, repeated, or as conversations.
+func (d *Drawing) source(ctx context.Context) (datasets.Source, error) {
+	common, r := d.common, d.Options.repeats
+	common.Prompts = (common.Prompts + r.Count - 1) / max(1, r.Count) // each prompt counts as often as it is sent
+	kind := d.Options.kind()
+	open := func(c datasets.Common) (datasets.Source, error) { return kind.Open(ctx, c, d) }
+	if common.MultiTurn.On && !kind.Needs(common).Turns {
+		return d.conversations(open, common)
+	}
+	source, err := open(common)
+	if err != nil || r.Count <= 1 {
+		return source, err
+	}
+	return r.Of(source, d.common.Prompts, d.common.IDPrefix)
 }
 
 // Drawn are the prompts of a data set.
@@ -159,7 +167,9 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 		d.To.Show(m.String())
 	}
 	d.To.Step(StepPrompts)
-	d.ctx, d.common.Endless = all.ctx, load.Endless()
+	d.ctx, d.common.Endless, d.common.Sharing = all.ctx, load.Endless(), all.sharing
+	needs := o.Needs()
+	all.sharing.Each = needs.Shares || o.MultiTurn.On || o.repeats.Count > 1
 	source, err := d.open(ctx)
 	if err != nil {
 		return Drawn{}, err
@@ -170,8 +180,8 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	}
 	// The source is described before the prefetcher draws from it.
 	x := Drawn{Tokenizing: m, N: source.Len(), Description: sent.Description()}
-	if s, ok := source.(interface{ Turns() int }); ok {
-		x.Turns = s.Turns()
+	if turns := turnsIn(source, 0); turns != x.N {
+		x.Turns = turns
 	}
 	if trace, ok := source.(interface{ Times() []time.Duration }); ok && o.SelfTiming() {
 		x.Times = trace.Times()

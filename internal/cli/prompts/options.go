@@ -30,6 +30,7 @@ type Options struct {
 	templateArguments      argv.JSON
 	selfTimed, noSelfTimed bool
 	conversations          conversationOptions
+	mix                    Mix
 }
 
 // NewOptions are those of a data set without flags.
@@ -58,6 +59,7 @@ func (o *Options) Define(groups *argv.Flags) {
 	f := datasetFlags{groups.Group("Prompts"), &o.counts}
 	f.StringVar(&o.Name, "dataset-name", "random", "source of the prompts: "+strings.Join(datasets.Names(o.kinds), ", "))
 	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set; hf: also its name on the hub")
+	f.Var(&o.mix, "mix", "mixture of workloads with their shares, as chat=0.7,rag=0.3: each is a file, such as chat.yaml, with the flags of its data set and its goodput")
 	f.CountVar(&o.SharedInputLen, "input-len", "prompt length in tokens; overrides the length flag of the random data sets")
 	f.CountVar(&o.SharedOutputLen, "output-len", "output length in tokens; overrides the length flag of the data set")
 	f.BoolVar(&o.DisableShuffle, "disable-shuffle", false, "keep the order of the file")
@@ -86,6 +88,9 @@ func (o *Options) kind() datasets.Kind { return datasets.Named(o.kinds, o.Name) 
 
 // Needs are those of the chosen data set; none for an unknown name.
 func (o *Options) Needs() (n datasets.Needs) {
+	if len(o.mix) > 0 {
+		return o.mix.needs()
+	}
 	if kind := o.kind(); kind != nil {
 		n = kind.Needs(o.Common)
 	}
@@ -98,6 +103,9 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 		if v, _ := given.GetInt(name); given.Changed(name) && v < 1 {
 			p.Bad("--%s %d: must be at least 1", name, v)
 		}
+	}
+	if len(o.mix) > 0 {
+		return append(p, o.checkMix(given, load, seed, searching, to)...)
 	}
 	kind := o.kind()
 	if kind == nil {
@@ -144,6 +152,16 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 		p = append(p, kind.Validate(o.Common))
 	}
 	p.BadIf(o.Tokens.Skip && o.Tokens.Name != "", "--tokenizer and --skip-tokenizer-init: choose one")
+	return p
+}
+
+// checkMix reads the workloads of a mixture and checks them.
+func (o *Options) checkMix(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool, to protocol.Protocol) usage.Problems {
+	o.Prompts, o.Seed = load.Requests(), max(0, seed)
+	p := o.mix.read(given, load, seed, searching, to)
+	if len(p) == 0 {
+		p = o.conversations.check(given, o, to)
+	}
 	return p
 }
 

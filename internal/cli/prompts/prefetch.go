@@ -150,7 +150,7 @@ func (s *Prefetcher) ahead() []datasets.Conversation {
 func (s *Prefetcher) changed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sharing = datasets.NewSharing()
+	s.sharing.Reset()
 	for _, c := range s.queue {
 		for i := range c.Turns {
 			c.Turns[i].IdealKnown = false
@@ -159,15 +159,11 @@ func (s *Prefetcher) changed() {
 	}
 }
 
-// Share is the part of the input tokens drawn so far, from 0 to 1, that a perfect prefix cache would know from this run if
-// the server put template tokens before each prompt.
-func (s *Prefetcher) Share(template float64) float64 {
+// repeats reports whether all prompts are sent again.
+func (s *Prefetcher) repeats() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.again {
-		return 1
-	}
-	return s.sharing.ShareBehind(template)
+	return s.again
 }
 
 // markRepeated notes that all prompts are sent again from here on.
@@ -182,18 +178,21 @@ type Prefetchers struct {
 	ctx    context.Context // of the drawing
 	cancel context.CancelFunc
 
+	sharing *datasets.Sharing // of all prompts
+
 	mu  sync.Mutex // guards all; held while the drawing is waited for
 	all []*Prefetcher
 }
 
 // NewPrefetchers starts without a prefetcher.
 func NewPrefetchers() *Prefetchers {
-	s := &Prefetchers{}
+	s := &Prefetchers{sharing: datasets.NewSharing()}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-// Share is the largest share of the prefetchers; 1 without a prefetcher, since it is unknown then. A nil *Prefetchers has none.
+// Share is the part of the input tokens drawn so far, from 0 to 1, that a perfect prefix cache would know from this run if the server put
+// template tokens before each prompt; 1 without a prefetcher, since it is unknown then. A nil *Prefetchers has none.
 func (s *Prefetchers) Share(template float64) float64 {
 	if s == nil {
 		return 1
@@ -203,18 +202,19 @@ func (s *Prefetchers) Share(template float64) float64 {
 	if len(s.all) == 0 {
 		return 1
 	}
-	most := 0.0
 	for _, x := range s.all {
-		most = max(most, x.Share(template))
+		if x.repeats() {
+			return 1
+		}
 	}
-	return most
+	return s.sharing.ShareBehind(template)
 }
 
 // Begin draws from a source until so many bytes are ahead; after Close it draws nothing.
 func (s *Prefetchers) Begin(source datasets.Source, most int) *Prefetcher {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := &Prefetcher{source: source, sharing: sharingOf(source), most: most}
+	one := &Prefetcher{source: source, sharing: s.sharing, most: most}
 	one.moved = sync.NewCond(&one.mu)
 	one.drawing.Go(func() { one.draw(s.ctx) })
 	s.all = append(s.all, one)
@@ -248,20 +248,6 @@ func innermost(source datasets.Source) datasets.Source {
 		outer, ok := source.(interface{ Unwrap() datasets.Source })
 		if !ok {
 			return source
-		}
-		source = outer.Unwrap()
-	}
-}
-
-// sharingOf is what the prompts of a source share: the source's own count where it makes prompts when they are sent.
-func sharingOf(source datasets.Source) *datasets.Sharing {
-	for {
-		if own, ok := source.(interface{ Sharing() *datasets.Sharing }); ok {
-			return own.Sharing()
-		}
-		outer, ok := source.(interface{ Unwrap() datasets.Source })
-		if !ok {
-			return datasets.NewSharing()
 		}
 		source = outer.Unwrap()
 	}

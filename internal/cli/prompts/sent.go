@@ -56,7 +56,9 @@ func (s *sent) Next() (datasets.Conversation, error) {
 		n := longest(c.Turns)
 		if s.most == 0 || n <= s.most || s.cut(&c) {
 			s.taken.Add(1)
-			s.names.name(&c)
+			if s.names != nil {
+				s.names.name(&c)
+			}
 			return c, nil
 		}
 		if s.least == 0 || n < s.least {

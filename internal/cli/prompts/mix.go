@@ -1,0 +1,357 @@
+package prompts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+	yaml "go.yaml.in/yaml/v3"
+
+	"benchtop/datasets"
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/usage"
+	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/shape"
+	"benchtop/metrics"
+)
+
+// Mix is a mixture of workloads, a flag: NAME=SHARE, separated by commas. Each workload is a file with the flags of its data set.
+//
+//	# chat.yaml
+//	dataset-name: sharegpt
+//	dataset-path: sharegpt.json
+//	multi-turn: true
+//	goodput: [ttft:500, tpot:50]
+type Mix []workload
+
+type workload struct {
+	metrics.Workload
+	given   string // as the user wrote it
+	options *Options
+}
+
+// mostWorkloads bounds them, mostWorkloadFile the bytes of a file.
+const (
+	mostWorkloads    = 32
+	mostWorkloadFile = 1 << 20
+)
+
+func (m *Mix) String() string {
+	var all []string
+	for _, w := range *m {
+		all = append(all, w.given+"="+strconv.FormatFloat(w.Share, 'g', -1, 64))
+	}
+	return strings.Join(all, ",")
+}
+
+// Type is the form of the flag's value in the help.
+func (m *Mix) Type() string { return "workload=share,..." }
+
+// Set reads names and shares. Shares need not add up to 1.
+func (m *Mix) Set(text string) error {
+	var all Mix
+	for item := range strings.SplitSeq(text, ",") {
+		given, weight, ok := strings.Cut(strings.TrimSpace(item), "=")
+		share, err := strconv.ParseFloat(weight, 64)
+		if !ok || given == "" || err != nil || !(share > 0) || math.IsInf(share, 0) {
+			return fmt.Errorf("%q: expected WORKLOAD=SHARE, such as chat=0.7,rag=0.3", item)
+		}
+		w := workload{given: given, Workload: metrics.Workload{Name: strings.TrimSuffix(filepath.Base(given), filepath.Ext(given)), Share: share}}
+		if slices.ContainsFunc(all, func(o workload) bool { return o.Name == w.Name }) {
+			return fmt.Errorf("workload %s is given twice", w.Name)
+		}
+		if strings.ContainsAny(w.Name, ",=") || w.Name == "" {
+			return fmt.Errorf("%q: the name of a workload has no comma", w.Name)
+		}
+		if all = append(all, w); len(all) > mostWorkloads {
+			return fmt.Errorf("more than %d workloads", mostWorkloads)
+		}
+	}
+	*m = all
+	return nil
+}
+
+// Workloads are those of the mixture, for the plan of a run, with shares that add up to 1; nil for none.
+func (o *Options) Workloads() (all []metrics.Workload) {
+	sum := 0.0
+	for _, w := range o.mix {
+		sum += w.Share
+	}
+	for _, w := range o.mix {
+		all = append(all, metrics.Workload{Name: w.Name, Share: w.Share / sum, Goodput: w.Goodput})
+	}
+	return all
+}
+
+// read reads the files of the workloads and checks them. seed and load are those of the run.
+func (m Mix) read(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool, to protocol.Protocol) (p usage.Problems) {
+	for _, name := range []string{"dataset-name", "dataset-path", "multi-turn", "repeat-count"} {
+		p.BadIf(given.Changed(name), "--mix and --%s: choose one; each workload's file has its own", name)
+	}
+	for i := range m {
+		w := &m[i]
+		if err := w.read(load, seed, searching, to); err != nil {
+			p.Bad("--mix, workload %s: %w", w.Name, err)
+		}
+	}
+	return p
+}
+
+// read reads the file and checks it.
+func (w *workload) read(load shape.Shape, seed int64, searching bool, to protocol.Protocol) error {
+	path, err := w.find()
+	if err != nil {
+		return err
+	}
+	args, goodput, err := workloadArguments(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	w.Goodput, w.options = goodput, &Options{}
+	flags := argv.Flags{Synopsis: "workload", Text: ""}
+	w.options.Define(&flags)
+	rest, _, err := flags.Parse(args)
+	problems := usage.Problems{err}
+	problems.BadIf(len(rest) > 0, "unexpected values %q", rest)
+	w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
+	problems = append(problems, w.options.Check(flags.All(), load, seed, searching, to)...)
+	for _, name := range []string{"mix", "tokenizer", "skip-tokenizer-init", "repeat-count", "session-header"} {
+		problems.BadIf(flags.All().Changed(name), "%s: give it on the command line, for the whole run", name)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// find is the path of the file: the one given, or with an ending of YAML or JSON.
+func (w *workload) find() (string, error) {
+	for _, ending := range []string{"", ".yaml", ".yml", ".json"} {
+		if info, err := os.Stat(w.given + ending); err == nil && !info.IsDir() {
+			return w.given + ending, nil
+		}
+	}
+	return "", fmt.Errorf("no file %s.yaml, with the flags of its data set such as 'dataset-name: random'", w.given)
+}
+
+// workloadArguments are the flags of a workload's file as arguments, and its objectives. A data set's path is relative to the file, unless it is
+// there from the working directory.
+func workloadArguments(path string) (args []string, goodput metrics.SLO, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, mostWorkloadFile+1))
+	if err == nil && len(data) > mostWorkloadFile {
+		err = fmt.Errorf("more than %d KiB", mostWorkloadFile>>10)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var node yaml.Node
+	if err := yaml.Unmarshal(data, &node); err != nil {
+		return nil, nil, fmt.Errorf("not YAML: %w", err)
+	}
+	if len(node.Content) != 1 || node.Content[0].Kind != yaml.MappingNode {
+		return nil, nil, errors.New("expected flags with their values, such as 'dataset-name: random'")
+	}
+	members := node.Content[0].Content
+	for i := 0; i+1 < len(members); i += 2 {
+		name, value := argv.Dashes(members[i].Value), members[i+1]
+		values := []*yaml.Node{value}
+		if value.Kind == yaml.SequenceNode {
+			values = value.Content
+		}
+		var texts []string
+		for _, v := range values {
+			if v.Kind != yaml.ScalarNode {
+				return nil, nil, fmt.Errorf("line %d: expected a value for %s", v.Line, name)
+			}
+			texts = append(texts, v.Value)
+		}
+		switch {
+		case name == "goodput":
+			for _, text := range texts {
+				for word := range strings.FieldsSeq(text) {
+					objective, err := metrics.ParseObjective(word)
+					if err != nil {
+						return nil, nil, fmt.Errorf("line %d: goodput: %w", value.Line, err)
+					}
+					goodput = goodput.With(objective)
+				}
+			}
+			continue
+		case name == "dataset-path" && len(texts) == 1 && !filepath.IsAbs(texts[0]):
+			beside := filepath.Join(filepath.Dir(path), texts[0])
+			if _, err := os.Stat(beside); err == nil {
+				texts[0] = beside
+			}
+		}
+		if value.Kind == yaml.SequenceNode {
+			args = append(append(args, "--"+name), texts...)
+		} else {
+			args = append(args, "--"+name+"="+texts[0])
+		}
+	}
+	return args, goodput, nil
+}
+
+// needs are those of all workloads together. The length of answers, and whether they go on to it, is each workload's own.
+func (m Mix) needs() (n datasets.Needs) {
+	n.Ends, n.Shares = true, true
+	for _, w := range m {
+		if w.options == nil {
+			continue
+		}
+		own := w.options.Needs()
+		n.Forms |= own.Forms
+		n.Counts, n.MustCount, n.Template = n.Counts || own.Counts, n.MustCount || own.MustCount, n.Template || own.Template
+		n.Sessions = n.Sessions || own.Sessions || w.options.MultiTurn.On
+		n.Ends = n.Ends && own.Ends
+	}
+	return n
+}
+
+// mixSeed sets the draws of workloads apart from others of the same seed.
+const mixSeed = 0x316f
+
+// mixed opens the workloads and draws from them by their shares.
+func (d *Drawing) mixed(ctx context.Context) (datasets.Source, error) {
+	m := d.Options.mix
+	s := &mixedSource{all: make([]datasets.Source, len(m)), draws: rand.New(rand.NewPCG(uint64(d.common.Seed), mixSeed))}
+	for _, w := range d.Options.Workloads() {
+		s.shares, s.names = append(s.shares, w.Share), append(s.names, w.Name)
+	}
+	counts := make([]int, len(m))
+	if !d.common.Endless {
+		s.order = make([]uint8, d.common.Prompts)
+		for i := range s.order {
+			s.order[i] = uint8(s.draw())
+			counts[s.order[i]]++
+		}
+	}
+	full := d.Server.Protocol.Traits().FullLength
+	for i, w := range m {
+		sub := *d
+		sub.Options = w.options
+		sub.common = w.options.Common
+		sub.common.Forms, sub.common.NoAnswers, sub.common.Endless, sub.common.Sharing = d.common.Forms, d.common.NoAnswers, d.common.Endless, d.common.Sharing
+		sub.common.IDPrefix = d.common.IDPrefix + w.Name + "-"
+		sub.common.Asked, sub.common.Prompts = true, max(1, counts[i])
+		source, err := sub.source(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("workload %s: %w", w.Name, err)
+		}
+		sent, err := sub.sending(source)
+		if err != nil {
+			return nil, fmt.Errorf("workload %s: %w", w.Name, err)
+		}
+		s.all[i] = sent
+		s.full = append(s.full, full && w.options.Needs().FullLength)
+	}
+	return s, nil
+}
+
+// mixedSource takes conversations of several workloads.
+type mixedSource struct {
+	all    []datasets.Source
+	names  []string
+	shares []float64
+	full   []bool  // answers go on to the length that is asked for
+	order  []uint8 // of the workloads; nil to draw it
+	next   int
+	draws  *rand.Rand
+}
+
+// draw picks a workload by the shares.
+func (s *mixedSource) draw() int {
+	at := s.draws.Float64()
+	for i, share := range s.shares {
+		if at -= share; at < 0 {
+			return i
+		}
+	}
+	return len(s.shares) - 1
+}
+
+// Next is the next conversation. A workload that has no more is left out.
+func (s *mixedSource) Next() (datasets.Conversation, error) {
+	for {
+		var i int
+		switch {
+		case s.order == nil:
+			i = s.draw()
+		case s.next == len(s.order):
+			return datasets.Conversation{}, io.EOF
+		default:
+			i = int(s.order[s.next])
+		}
+		s.next++
+		c, err := s.all[i].Next()
+		if err == io.EOF && s.order != nil {
+			continue
+		}
+		if err != nil {
+			return c, err
+		}
+		c.Turns = slices.Clone(c.Turns)
+		for k := range c.Turns {
+			c.Turns[k].AddClass(s.names[i])
+			if s.full[i] {
+				c.Turns[k].AddField("ignore_eos", "true")
+			}
+		}
+		return c, nil
+	}
+}
+
+// Len is how many conversations there are in all; 0 for no end.
+func (s *mixedSource) Len() int { return len(s.order) }
+
+// Turns is the number of turns of all conversations; 0 where it is not known.
+func (s *mixedSource) Turns() (n int) {
+	if s.order == nil {
+		return 0
+	}
+	counts := make([]int, len(s.all))
+	for _, i := range s.order {
+		counts[i]++
+	}
+	for i, source := range s.all {
+		n += turnsIn(source, counts[i])
+	}
+	return n
+}
+
+// turnsIn is the number of turns of a source's conversations, where it has so many.
+func turnsIn(source datasets.Source, conversations int) int {
+	for {
+		if t, ok := source.(interface{ Turns() int }); ok {
+			return t.Turns()
+		}
+		outer, ok := source.(interface{ Unwrap() datasets.Source })
+		if !ok {
+			return conversations
+		}
+		source = outer.Unwrap()
+	}
+}
+
+// Description names the workloads with their shares.
+func (s *mixedSource) Description() string {
+	var all []string
+	for i, source := range s.all {
+		all = append(all, fmt.Sprintf("%s %.3g %% (%s)", s.names[i], 100*s.shares[i], source.Description()))
+	}
+	return "mix of " + strings.Join(all, ", ")
+}

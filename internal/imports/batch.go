@@ -165,7 +165,7 @@ func (b *batch) request(list []message, tools string, output int) (q agents.Requ
 		d.mark(q.Input)
 	}
 	q.Output = output
-	q.Blocks = b.prefixes.blocks(d.finish(), q.Input, b.m.BlockSize)
+	q.Blocks = b.prefixes.blocks(&d.digest, q.Input, b.m.BlockSize)
 	if b.prefixes.full() {
 		b.m.summary.estimate("what prompts share with the later ones is left out, as there are too many different texts")
 	}

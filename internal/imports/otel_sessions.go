@@ -12,31 +12,37 @@ type ancestry struct {
 	agent        int32 // the nearest span of an agent, -1 for none
 	inModel      bool  // it is inside a call of a model
 	conversation string
-	state        uint8 // 0 unknown, 1 on the way, 2 known
+	state        climb
 }
+
+// climb is how far the ancestry of a span is known.
+type climb uint8
+
+const (
+	unknown climb = iota
+	onTheWay
+	known
+)
 
 // ancestries climbs from each span to its root once. Spans that are their own ancestors count as roots.
 func (t *spans) ancestries() []ancestry {
 	all := make([]ancestry, len(t.all))
 	var path []int
 	for i := range t.all {
-		for at := i; ; {
-			all[at].state = 1
+		for at := i; all[at].state == unknown; {
+			all[at].state = onTheWay
 			path = append(path, at)
 			parent, there := t.at[spanID{t.all[at].trace, t.all[at].parent}]
-			if !there || all[parent].state != 0 {
+			if !there {
 				break
 			}
 			at = parent
 		}
 		for ; len(path) > 0; path = path[:len(path)-1] {
 			at := path[len(path)-1]
-			if all[at].state == 2 {
-				continue
-			}
 			s := &t.all[at]
-			a := ancestry{agent: -1, conversation: s.conversation, state: 2}
-			if parent, there := t.at[spanID{s.trace, s.parent}]; there && all[parent].state == 2 {
+			a := ancestry{agent: -1, conversation: s.conversation, state: known}
+			if parent, there := t.at[spanID{s.trace, s.parent}]; there && all[parent].state == known {
 				above := &all[parent]
 				a.agent, a.inModel = above.agent, above.inModel || t.all[parent].kind == modelSpan
 				if t.all[parent].kind == agentSpan {

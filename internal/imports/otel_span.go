@@ -125,7 +125,7 @@ func (t *spans) text(s *span, a *attributes, list []message) {
 		d.write(m.role + "\x00" + m.text + "\x00")
 	}
 	d.mark(s.input)
-	s.prompt = d.finish()
+	s.prompt = &d.digest
 	t.beginnings += len(s.prompt.beginnings)
 }
 

@@ -13,6 +13,8 @@ import (
 const (
 	// mostOpen bounds how many requests of an agent one may wait for, mostWaits how many waits there are in a session.
 	mostOpen, mostWaits = 1 << 10, 1 << 22
+	// mostLevels bounds how far above and below an agent the requests may be that one waits for.
+	mostLevels = 64
 )
 
 // sessionBuilder makes the requests of a session, in the order of their starts.
@@ -89,7 +91,7 @@ func (b *sessionBuilder) add(i int) {
 	state := b.agent(owner)
 	b.call(owner, state)
 	q := agents.Request{Input: s.input, Output: max(s.output, 1), Agent: state.name, At: time.Duration(s.start - b.begin), Messages: s.messages}
-	waits := append(state.ended(b, s.start), b.join(state, s.start)...)
+	waits := append(state.ended(b, s.start), b.join(state, s.start, 0)...)
 	if len(waits) == 0 && owner >= 0 {
 		waits = b.launch(owner, s.start)
 	}
@@ -135,22 +137,22 @@ func (a *agentState) ended(b *sessionBuilder, by int64) (ended []openRequest) {
 }
 
 // join are the last requests of the sub-agents that ended by a time and that no request has waited for.
-func (b *sessionBuilder) join(a *agentState, by int64) (last []openRequest) {
-	for ; a.joined < len(a.children); a.joined++ {
+func (b *sessionBuilder) join(a *agentState, by int64, depth int) (last []openRequest) {
+	for ; a.joined < len(a.children) && depth < mostLevels; a.joined++ {
 		child := a.children[a.joined]
 		if b.spans.all[child].end > by {
 			break
 		}
 		state := b.agent(child)
 		last = append(last, state.ended(b, by)...)
-		last = append(last, b.join(state, by)...)
+		last = append(last, b.join(state, by, depth+1)...)
 	}
 	return last
 }
 
 // launch is the last request, of the agent that a sub-agent works for, that ended by a time; or of the agent above that.
 func (b *sessionBuilder) launch(owner int32, by int64) []openRequest {
-	for depth := 0; owner >= 0 && depth < mostLaunchers; depth++ {
+	for depth := 0; owner >= 0 && depth < mostLevels; depth++ {
 		owner = b.parent(owner)
 		ended := b.agent(owner).ended(b, by)
 		if len(ended) > 0 {
@@ -159,9 +161,6 @@ func (b *sessionBuilder) launch(owner int32, by int64) []openRequest {
 	}
 	return nil
 }
-
-// mostLaunchers bounds the climb from a sub-agent to the request that it starts behind.
-const mostLaunchers = 64
 
 // blocks are those of a prompt: by its text, or else by its length.
 func (b *sessionBuilder) blocks(s *span, state *agentState) []agents.Run {

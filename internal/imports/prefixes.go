@@ -15,10 +15,11 @@ const (
 	mostKnown = 1 << 22
 )
 
-// digest is a prompt without its text: the hashes of its beginnings, one for each piece.
+// digest is a prompt without its text: the hashes of its beginnings, one for each piece. A piece ends where a message does.
 type digest struct {
 	beginnings []uint64
-	length     int    // bytes of the text
+	ends       []int32 // of the beginnings, in bytes
+	length     int     // bytes of the text
 	marks      []mark // where tokens are known, ascending; the last is the end
 }
 
@@ -27,7 +28,7 @@ type mark struct{ bytes, tokens int }
 
 // at is the number of tokens before the end of a beginning, by the marks around it and in proportion between them.
 func (d *digest) at(beginning int) int {
-	place := min((beginning+1)*pieceLen, d.length)
+	place := int(d.ends[beginning])
 	before := mark{}
 	i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].bytes >= place })
 	if i == len(d.marks) {
@@ -52,35 +53,26 @@ func newDigester(seed maphash.Seed) *digester {
 	return &digester{seed: seed, piece: make([]byte, 8, 8+pieceLen)}
 }
 
+// write adds a message, or another part that ends a piece.
 func (d *digester) write(text string) {
-	d.length += len(text)
 	for len(text) > 0 {
 		n := min(len(text), cap(d.piece)-len(d.piece))
 		d.piece = append(d.piece, text[:n]...)
-		if text = text[n:]; len(d.piece) == cap(d.piece) {
-			d.end()
-		}
+		d.length += n
+		text = text[n:]
+		d.end()
 	}
 }
 
 // end ends a piece.
 func (d *digester) end() {
-	if len(d.piece) == 8 {
-		return
-	}
 	hash := maphash.Bytes(d.seed, d.piece)
-	d.beginnings = append(d.beginnings, hash)
+	d.beginnings, d.ends = append(d.beginnings, hash), append(d.ends, int32(d.length))
 	d.piece = binary.LittleEndian.AppendUint64(d.piece[:0], hash)
 }
 
 // mark says how many tokens there are so far.
 func (d *digester) mark(tokens int) { d.marks = append(d.marks, mark{d.length, tokens}) }
-
-// finish is the digest of the whole text.
-func (d *digester) finish() *digest {
-	d.end()
-	return &d.digest
-}
 
 // prefixes numbers the blocks of prompts, so that prompts that begin alike begin with the same blocks.
 type prefixes struct {

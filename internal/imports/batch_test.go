@@ -19,15 +19,13 @@ func TestBatch(t *testing.T) {
 	for i, user := range []string{"a b c d e f g h i j", "something quite different that is much longer than the one before it is", "k"} {
 		text = append(text, line(fmt.Sprint(i), fmt.Sprintf(`{"messages":[{"role":"system","content":%q},{"role":"user","content":%q}],"max_tokens":7}`, system, user)))
 		n, _ := words(system + user)
-		blocks := fmt.Sprintf("[[0,%d]]", n/10)
-		if i > 0 {
-			blocks = fmt.Sprintf("[[0,10],[%d,%d]]", next, n/10-10)
+		blocks, own := "[[0,11]]", n/10-10
+		if i > 0 && own > 0 {
+			blocks = fmt.Sprintf("[[0,10],[%d,%d]]", next, own)
+		} else if i > 0 {
+			blocks = "[[0,10]]"
 		}
-		if i == 0 {
-			next = n / 10
-		} else {
-			next += n/10 - 8
-		}
+		next += own
 		want = append(want, fmt.Sprintf(`{"session":"%d","block_size":10,"shared":true,"requests":[{"in":%d,"out":7,"blocks":%s}]}`, i, n, blocks))
 	}
 	got, summary, err := imported(t, strings.Join(text, "\n"), Options{BlockSize: 10, Count: words})

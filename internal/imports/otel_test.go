@@ -102,7 +102,7 @@ func TestOTelTexts(t *testing.T) {
 	text := exported(call("a", "", 0, 1, 500, 1, user(long)), call("b", "", 2, 3, 1000, 1, user(long, strings.Repeat("x", len(long)))), call("c", "", 4, 5, 500, 1, user("y"+long)))
 	got, summary, err := imported(t, text, Options{BlockSize: 10})
 	want := `{"session":"t","block_size":10,"shared":true,"requests":[{"in":500,"out":1,"blocks":[[0,50]]},` +
-		`{"in":1000,"out":1,"blocks":[[0,49],[50,51]],"delay_ms":1000,"at_ms":2000},{"in":500,"out":1,"blocks":[[101,50]],"delay_ms":1000,"at_ms":4000}]}`
+		`{"in":1000,"out":1,"blocks":[[0,100]],"delay_ms":1000,"at_ms":2000},{"in":500,"out":1,"blocks":[[100,50]],"delay_ms":1000,"at_ms":4000}]}`
 	if err != nil || got != want || len(summary.Estimates) != 1 {
 		t.Errorf("got %s, %v, %v", got, summary.Estimates, err)
 	}

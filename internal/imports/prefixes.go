@@ -20,7 +20,7 @@ type digest struct {
 	beginnings []uint64
 	ends       []int32 // of the beginnings, in bytes
 	length     int     // bytes of the text
-	marks      []mark // where tokens are known, ascending; the last is the end
+	marks      []mark  // where tokens are known, ascending; the last is the end
 }
 
 // mark is a place in a text, in bytes and in tokens from its start.

@@ -167,7 +167,7 @@ func (b *batch) request(list []message, tools string, output int) (q agents.Requ
 	q.Output = output
 	q.Blocks = b.prefixes.blocks(&d.digest, q.Input, b.m.BlockSize)
 	if b.prefixes.full() {
-		b.m.summary.estimate("what prompts share with the later ones is left out, as there are too many different texts")
+		b.m.summary.estimate(tooManyTexts)
 	}
 	return q, nil
 }

@@ -168,6 +168,9 @@ func (b *sessionBuilder) blocks(s *span, state *agentState) []agents.Run {
 	if s.prompt != nil {
 		b.Shared = true
 		b.m.summary.estimate("tokens that prompts share, by their texts, in proportion to the lengths of these")
+		if p.full() {
+			b.m.summary.estimate(tooManyTexts)
+		}
 		return p.blocks(s.prompt, s.input, b.BlockSize)
 	}
 	b.m.summary.estimate("tokens that prompts share where no texts were recorded: a prompt that is at least as long as the one before it is taken to begin with it")

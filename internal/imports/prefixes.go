@@ -108,6 +108,9 @@ func (p *prefixes) blocks(d *digest, input, blockSize int) []agents.Run {
 	return runs
 }
 
+// tooManyTexts says what is missing once the table is full.
+const tooManyTexts = "tokens that prompts share with late ones are left out, as there are too many different texts"
+
 // full reports whether further beginnings are not remembered.
 func (p *prefixes) full() bool { return len(p.known) >= mostKnown }
 

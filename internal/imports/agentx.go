@@ -19,6 +19,25 @@ const (
 	estimatedRate = 45
 )
 
+// agentxKeys are those of a request and of a sub-agent, for one walk through both. The constants are their places.
+var agentxKeys = []string{"t", "in", "out", "hash_ids", "api_time", "ttft", "think_time", "input_types", "type", "duration_ms", "agent_id", "subagent_type", "requests"}
+
+const (
+	timeKey = iota
+	inputKey
+	outputKey
+	hashesKey
+	apiKey
+	ttftKey
+	thinkKey
+	inputTypesKey
+	typeKey
+	durationKey
+	idKey
+	kindKey
+	requestsKey
+)
+
 // recorded is a request of agentx with its times, from the start of the session.
 type recorded struct {
 	agents.Request
@@ -83,23 +102,24 @@ func (t *agentTrace) agent(list []byte, agentName string, depth int, start time.
 	if depth > mostNested {
 		return agentPart{}, fmt.Errorf("sub-agents stand in each other more than %d deep", mostNested)
 	}
-	var own []int     // indexes of the agent's requests
-	var subs [][]byte // in the order of the file
-	var places []int  // of the subs
+	var own []int       // indexes of the agent's requests
+	var subs [][][]byte // fields of sub-agents, in the order of the file
+	var places []int    // of the subs
 	place := -1
 	for object := range jsonscan.Elements(list) {
 		place++
 		if object[0] != '{' {
 			return agentPart{}, inPlace(agentName, place, fmt.Errorf("expected an object: got %s", jsonscan.Kind(object)))
 		}
-		if kind, _ := name(jsonscan.Fields(object, "type")[0]); kind == "subagent" {
-			subs, places = append(subs, object), append(places, place)
+		fields := jsonscan.Fields(object, agentxKeys...)
+		if string(fields[typeKey]) == `"subagent"` {
+			subs, places = append(subs, fields), append(places, place)
 			continue
 		}
 		if len(t.all) == agents.MaxRequests {
 			return agentPart{}, fmt.Errorf("more than %d requests in a session", agents.MaxRequests)
 		}
-		q, err := t.request(object, start)
+		q, err := t.request(fields, start)
 		if err != nil {
 			return agentPart{}, inPlace(agentName, place, err)
 		}
@@ -147,18 +167,17 @@ func (t *agentTrace) chain(own []int, parent int) {
 }
 
 // subagent reads a sub-agent, and has it start and join where its parent's requests did.
-func (t *agentTrace) subagent(object []byte, parents []int, depth int, origin time.Duration) error {
-	fields := jsonscan.Fields(object, "t", "duration_ms", "agent_id", "subagent_type", "requests")
-	at, err := duration(fields[0], time.Second)
+func (t *agentTrace) subagent(fields [][]byte, parents []int, depth int, origin time.Duration) error {
+	at, err := duration(fields[timeKey], time.Second)
 	if err != nil {
 		return inKey("t", err)
 	}
 	at += origin
-	id, err := name(fields[2])
+	id, err := name(fields[idKey])
 	if err != nil {
 		return inKey("agent_id", err)
 	}
-	kind, err := name(fields[3])
+	kind, err := name(fields[kindKey])
 	if err != nil {
 		return inKey("subagent_type", err)
 	}
@@ -173,13 +192,13 @@ func (t *agentTrace) subagent(object []byte, parents []int, depth int, origin ti
 	if n := t.begun(parents, at); n > 0 {
 		parent = parents[n-1]
 	}
-	part, err := t.agent(fields[4], id, depth+1, at, parent)
+	part, err := t.agent(fields[requestsKey], id, depth+1, at, parent)
 	if err != nil || part.last < 0 {
 		return err
 	}
 	end := part.end
-	if !absent(fields[1]) {
-		took, err := duration(fields[1], time.Millisecond)
+	if !absent(fields[durationKey]) {
+		took, err := duration(fields[durationKey], time.Millisecond)
 		if err != nil {
 			return inKey("duration_ms", err)
 		}
@@ -198,38 +217,37 @@ func (t *agentTrace) begun(own []int, at time.Duration) int {
 }
 
 // request reads a request of an agent that started at some time.
-func (t *agentTrace) request(object []byte, start time.Duration) (q recorded, err error) {
-	fields := jsonscan.Fields(object, "t", "in", "out", "hash_ids", "api_time", "ttft", "think_time", "input_types")
-	at, err := duration(fields[0], time.Second)
+func (t *agentTrace) request(fields [][]byte, start time.Duration) (q recorded, err error) {
+	at, err := duration(fields[timeKey], time.Second)
 	if err != nil {
 		return q, inKey("t", err)
 	}
 	q.At = at + start
-	if q.Input, err = tokens(fields[1]); err != nil {
+	if q.Input, err = tokens(fields[inputKey]); err != nil {
 		return q, inKey("in", err)
 	}
-	if q.Output, err = tokens(fields[2]); err != nil {
+	if q.Output, err = tokens(fields[outputKey]); err != nil {
 		return q, inKey("out", err)
 	}
 	if q.missing = q.Input == 0; q.missing {
 		t.m.summary.skip("requests without input tokens")
 	}
 	q.Output = max(q.Output, 1)
-	if q.Blocks, err = hashIDs(fields[3], q.Input/t.blockSize); err != nil {
+	if q.Blocks, err = hashIDs(fields[hashesKey], q.Input/t.blockSize); err != nil {
 		return q, inKey("hash_ids", err)
 	}
 	q.think = -1
 	took := time.Duration(0)
 	for i, to := range []*time.Duration{&took, &q.ttft, &q.think} {
-		if raw := fields[4+i]; !absent(raw) {
+		if raw := fields[apiKey+i]; !absent(raw) {
 			if *to, err = duration(raw, time.Second); err != nil {
-				return q, inKey([]string{"api_time", "ttft", "think_time"}[i], err)
+				return q, inKey(agentxKeys[apiKey+i], err)
 			}
 		}
 	}
-	q.timed = !absent(fields[4])
+	q.timed = !absent(fields[apiKey])
 	q.end = q.At + took
-	q.tool = bytes.Contains(fields[7], []byte(`"tool_result"`))
+	q.tool = bytes.Contains(fields[inputTypesKey], []byte(`"tool_result"`))
 	return q, nil
 }
 

@@ -4,7 +4,16 @@
 //   - otel, spans of the GenAI conventions of OpenTelemetry, as OTLP/JSON or plain spans
 //   - openai-batch, the input files of OpenAI's batch API
 //
-// docs/agents.md has the rules by which each becomes requests that wait for each other. Texts are read for their lengths and beginnings, and
+// What waits for what is known of no format but by its times:
+//
+//   - agentx: the requests of an agent run one after the other. A sub-agent starts behind the last request of its parent that began before it,
+//     and the first request of the parent that starts at its end or later waits for it too. An end that was not recorded is estimated by the
+//     length of the answer.
+//   - otel: a request waits for those of its agent that ended before it started, and for the sub-agents that ended since. A sub-agent starts
+//     behind the last request of the agent around it that ended before.
+//   - openai-batch: each line is a session of its own, without times.
+//
+// docs/agents.md has these rules in full. Texts are read for their lengths and beginnings, and
 // kept only where that was asked for. Foreign files are data: each value, list and table is bounded.
 package imports
 

@@ -10,11 +10,17 @@ import (
 
 // read reads the objects of a file. A file that is optional may be of another format.
 func (m *importer) read(r io.Reader, optional bool) error {
-	v, err := newValues(r)
-	if err != nil && optional {
-		m.summary.skip("files of another format")
+	err := m.objects(r)
+	if foreign := (foreignError{}); optional && errors.As(err, &foreign) {
+		m.summary.skip("files of other formats")
 		return nil
 	}
+	return err
+}
+
+// objects reads the objects of a file. The error is a foreignError where the first one is of no format.
+func (m *importer) objects(r io.Reader) error {
+	v, err := newValues(r)
 	if err != nil {
 		return err
 	}
@@ -24,21 +30,19 @@ func (m *importer) read(r io.Reader, optional bool) error {
 			return err
 		}
 		object, err := v.next()
-		if errors.Is(err, io.EOF) && n > 0 {
+		switch {
+		case errors.Is(err, io.EOF) && n == 0:
+			return foreignError{errors.New("the file is empty; " + expected)}
+		case errors.Is(err, io.EOF):
 			return nil
+		case err != nil && n > 0:
+			return plainly(err)
+		case err != nil:
+			return err
 		}
-		if err != nil || n == 0 && (format == Auto || format == "") {
-			if err == nil {
-				format, err = detect(object)
-			} else if errors.Is(err, io.EOF) {
-				err = errors.New("the file is empty; " + expected)
-			}
-			if err != nil && optional && n == 0 && foreign(object) {
-				m.summary.skip("files of another format")
-				return nil
-			}
-			if err != nil {
-				return err
+		if n == 0 && (format == Auto || format == "") {
+			if format, err = detect(object); err != nil {
+				return foreignError{err}
 			}
 		}
 		if err := m.take(format, object); err != nil {
@@ -47,10 +51,12 @@ func (m *importer) read(r io.Reader, optional bool) error {
 	}
 }
 
-// foreign reports whether an object, nil for none, is of no format at all rather than a broken one.
-func foreign(object []byte) bool {
-	_, err := detect(object)
-	return err != nil
+// plainly is an error behind the first object of a file, which had a format.
+func plainly(err error) error {
+	if foreign, ok := errors.AsType[foreignError](err); ok {
+		return foreign.error
+	}
+	return err
 }
 
 // take has an object read in its format.
@@ -74,9 +80,6 @@ func (m *importer) take(format Format, object []byte) error {
 
 // detect is the format of an object.
 func detect(object []byte) (Format, error) {
-	if len(object) == 0 {
-		return "", errors.New("it has no object; " + expected)
-	}
 	has := map[string]bool{}
 	n := 0
 	for name := range jsonscan.Members(object) {

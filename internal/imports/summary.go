@@ -94,7 +94,7 @@ func median(counts map[int]int) int {
 func (s *Summary) Lines() []string {
 	input, output := s.Median()
 	lines := []string{
-		fmt.Sprintf("%d sessions, %d requests, %d sub-agents", s.Sessions, s.Requests, s.SubAgents),
+		fmt.Sprintf("%s, %s, %s", number(s.Sessions, "session"), number(s.Requests, "request"), number(s.SubAgents, "sub-agent")),
 		fmt.Sprintf("%d tokens in, %d out; a request has %d in and %d out in the median", s.InputTokens, s.OutputTokens, input, output),
 	}
 	share := fmt.Sprintf("a prefix cache without limits would hold %.3f of the input", part(s.IdealTokens, s.InputTokens))
@@ -117,9 +117,17 @@ func (s *Summary) skippedText() string {
 		return cmp.Or(cmp.Compare(s.skipped[b], s.skipped[a]), strings.Compare(a, b))
 	})
 	for i, reason := range reasons {
-		reasons[i] = fmt.Sprintf("%d %s", s.skipped[reason], reason)
+		reasons[i] = fmt.Sprintf("%s (%d)", reason, s.skipped[reason])
 	}
 	return strings.Join(reasons, ", ")
 }
 
 func part(some, all int64) float64 { return float64(some) / float64(max(all, 1)) }
+
+// number is a number of things.
+func number(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -18,37 +18,44 @@ type values struct {
 	limited *limited
 	decoder *json.Decoder
 	raw     json.RawMessage // of the last
-	line    int             // it begins on
+	blanks  int64           // bytes before the first
 	array   bool
 	ended   bool
 }
 
+// foreignError is the error for a file that is of no format at all, rather than a broken one.
+type foreignError struct{ error }
+
+func (e foreignError) Unwrap() error { return e.error }
+
 func newValues(r io.Reader) (*values, error) {
 	text, err := textfile.NewReader(r)
 	if err != nil {
-		return nil, err
+		return nil, foreignError{err}
 	}
 	v := &values{text: text}
 	buffered := bufio.NewReaderSize(text, 1<<12)
-	for blanks := 0; ; blanks++ {
-		c, err := buffered.ReadByte()
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				v.ended = true
-				return v, nil
-			}
-			return nil, err
+	c, err := buffered.ReadByte()
+	for ; err == nil && bytes.IndexByte([]byte(" \t\r\n"), c) >= 0; v.blanks++ {
+		if c, err = buffered.ReadByte(); v.blanks%(1<<16) == 0 {
+			text.Line(v.blanks) // so that it forgets the line ends
 		}
-		if bytes.IndexByte([]byte(" \t\r\n"), c) >= 0 {
-			continue
-		}
-		_ = buffered.UnreadByte() // it has just been read
-		v.array = c == '['
-		break
 	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, foreignError{errors.New("the file is empty; " + expected)}
+	case errors.Is(err, textfile.ErrNotUTF8):
+		return nil, foreignError{err}
+	case err != nil:
+		return nil, err
+	case c != '{' && c != '[':
+		return nil, foreignError{errors.New("this is not JSON; " + expected)}
+	}
+	_ = buffered.UnreadByte() // it has just been read
 	v.limited = &limited{r: buffered}
 	v.decoder = json.NewDecoder(v.limited)
-	if v.array {
+	if v.array = c == '['; v.array {
+		v.limited.left = 1 << 16
 		_, err = v.decoder.Token()
 	}
 	return v, err
@@ -78,8 +85,9 @@ func (v *values) next() ([]byte, error) {
 		return nil, v.fail(err)
 	}
 	if v.raw[0] != '{' {
-		return nil, v.fail(fmt.Errorf("expected an object: got %s", jsonscan.Kind(v.raw)))
+		return nil, foreignError{v.fail(fmt.Errorf("expected an object: got %s", jsonscan.Kind(v.raw)))}
 	}
+	v.number() // so that the text forgets the line ends before it
 	return v.raw, nil
 }
 
@@ -88,17 +96,20 @@ func (v *values) fail(err error) error {
 	if _, placed := errors.AsType[*textfile.LineError](err); placed {
 		return err
 	}
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		err = errors.New("the file ends before its last object does; is it complete?")
-	case errors.As(err, new(*json.SyntaxError)):
+	place := v.blanks + v.decoder.InputOffset()
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		place = max(place, v.blanks+syntax.Offset)
 		err = fmt.Errorf("not JSON: %w", err)
 	}
-	return textfile.AtLine(v.number(), err)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		place = v.text.Offset()
+		err = errors.New("the file ends before its last object does; is it complete?")
+	}
+	return textfile.AtLine(v.text.Line(place), err)
 }
 
 // number is the line of the end of the last object.
-func (v *values) number() int { return v.text.Line(v.decoder.InputOffset()) }
+func (v *values) number() int { return v.text.Line(v.blanks + v.decoder.InputOffset()) }
 
 // limited bounds how much is read for one object, and with it memory.
 type limited struct {

@@ -66,6 +66,9 @@ func (v *View) groupRows(live []metrics.LiveGroup, over []metrics.Group) (out []
 	return out
 }
 
+// title is the name of the group, fit for the screen.
+func (r *groupRow) title() string { return screen.Sanitize(r.Name()) }
+
 func (r *groupRow) ended() int { return r.Completed + r.Failed }
 
 // Columns of both tables.
@@ -119,10 +122,11 @@ func turnsTitle(v *View, w, h int) []screen.Span {
 	return noted(out, w, screen.Text, between+number.Count(s.Completed)+" completed"+between+number.Count(s.Failed)+" failed", between+number.Count(s.Failed)+" failed")
 }
 
-// turnName is the least width of the turns, turnBar that of the bars with the blanks before them.
+// turnName is the least width of the turns, longestTurns the most, turnBar the least of the bars with the blanks before them.
 const (
-	turnName = 5
-	turnBar  = 10
+	turnName     = 5
+	longestTurns = 12
+	turnBar      = 10
 )
 
 // drawTurns writes a row for each turn, with a bar up to the median and a tick at the 99th percentile, all on one scale.
@@ -134,8 +138,9 @@ func drawTurns(c screen.Canvas, v *View) {
 	rows := v.turnRows()
 	names, most := turnName, time.Duration(1)
 	for i := range rows {
-		names, most = max(names, screen.Width(rows[i].Name())), max(most, rows[i].p99)
+		names, most = max(names, screen.Width(rows[i].title())), max(most, rows[i].p99)
 	}
+	names = min(names, longestTurns)
 	cols := append(table[*groupRow]{doneColumn, p50Column, p99Column}, cacheColumnsOf(rows)...).fit(c.W - names - turnBar)
 	y := 0
 	if c.H > 1 {
@@ -147,7 +152,7 @@ func drawTurns(c screen.Canvas, v *View) {
 	bars := c.Sub(left+2, 0, c.W-left-3, c.H)
 	for i := range min(len(rows), c.H-y) {
 		r := &rows[i]
-		c.Right(names, y+i, r.Name(), screen.Text)
+		c.Right(names, y+i, screen.Shorten(r.title(), names), screen.Text)
 		cols.row(c, names, y+i, r, screen.Text)
 		if left+turnBar <= c.W && r.p50 != metrics.Never {
 			chart.Gauge(bars, y+i, float64(r.p50)/float64(most), float64(r.p99)/float64(most), screen.P50)
@@ -195,7 +200,7 @@ func drawClasses(c screen.Canvas, v *View) {
 	}
 	names := 6
 	for i := range rows {
-		names = max(names, screen.Width(screen.Sanitize(rows[i].Class)))
+		names = max(names, screen.Width(rows[i].title()))
 	}
 	names = min(names, max(8, c.W/3))
 	cols = cols.fit(c.W - names)
@@ -206,7 +211,7 @@ func drawClasses(c screen.Canvas, v *View) {
 		y = 1
 	}
 	for i := range min(len(rows), c.H-y) {
-		c.Print(0, y+i, screen.ShortenMiddle(screen.Sanitize(rows[i].Class), names), screen.Text)
+		c.Print(0, y+i, screen.ShortenMiddle(rows[i].title(), names), screen.Text)
 		cols.row(c, names, y+i, &rows[i], screen.Text)
 	}
 }

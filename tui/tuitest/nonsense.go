@@ -89,6 +89,10 @@ func MonstrousPages() metrics.Snapshot {
 			LateP99: time.Duration(math.MaxInt64), LateMax: -1,
 		})
 		s.Endpoints = append(s.Endpoints, metrics.Endpoint{Model: strings.Repeat("漢\x07", i), Sent: math.MinInt, OutputTokens: math.MaxInt, FirstWait: h})
+		counts := metrics.GroupCounts{Class: strings.Repeat("漢\x1b[2J", i), First: i % 3, Last: math.MaxInt, Completed: math.MaxInt, Failed: i % 2, Good: -i,
+			Cached: metrics.CacheHits{Tokens: math.MinInt, Of: i % 3}, Ideal: metrics.CacheHits{Tokens: math.MaxInt, Of: -1}}
+		s.Turns, s.Classes = append(s.Turns, metrics.LiveGroup{GroupCounts: counts, FirstWait: h}), append(s.Classes, metrics.LiveGroup{GroupCounts: counts})
+		s.Sessions = &metrics.LiveSessions{Active: math.MinInt, Thinking: math.MaxInt}
 		s.Marks = append(s.Marks, metrics.LogEntry{At: time.Duration(i) * time.Second, Set: &metrics.LoadSetting{
 			Rate: v, RampTo: v, RampOver: -time.Second, Users: -1, Paused: i%7 == 0,
 		}})

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"benchtop/internal/cli/argv"
+)
+
+// The examples of the page run, and print the lines that stand below them.
+func TestImportExamples(t *testing.T) {
+	t.Chdir(filepath.Join("..", ".."))
+	page, err := os.ReadFile(filepath.Join("docs", "agents.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) != 3 {
+		t.Errorf("%d examples", len(blocks))
+	}
+	for _, block := range blocks {
+		var last result
+		for line := range strings.Lines(block[1]) {
+			line = strings.TrimSuffix(line, "\n")
+			if command, ok := strings.CutPrefix(line, "$ benchtop "); ok {
+				words, err := argv.Split(command)
+				if err != nil {
+					t.Fatal(err)
+				}
+				last = benchtop(words...)
+				last.expect(t, exitFine)
+			} else if !strings.Contains(last.stdout+last.stderr, line) {
+				t.Errorf("the example does not print %q but\n%s%s", line, last.stdout, last.stderr)
+			}
+		}
+	}
+}
+
+// The file appears whole or not at all, and replaces none that is not meant.
+func TestImportOutput(t *testing.T) {
+	fixtures, err := filepath.Abs(filepath.Join("testdata", "import"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	broken := "broken.jsonl"
+	if err := os.WriteFile(broken, []byte(`{"custom_id":"a","body":{"prompt":"a"}}`+"\n{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	benchtop("import", broken, "-o", "s.jsonl").expect(t, exitFailed, "broken.jsonl, line 2: the file ends before its last object does")
+	if left, _ := filepath.Glob("*s.jsonl*"); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+	r := benchtop("import", fixtures, "--output", "s.jsonl")
+	r.expect(t, exitFine, "4 sessions, 13 requests, 2 sub-agents")
+	data, err := os.ReadFile("s.jsonl")
+	if n := strings.Count(string(data), "\n"); err != nil || n != 4 || r.stdout != "" {
+		t.Errorf("%d lines, %v, on standard output %q", n, err, r.stdout)
+	}
+	benchtop("import", broken, "-o", "s.jsonl").expect(t, exitUsage, "--output s.jsonl: the file exists; choose another name, or give --overwrite")
+	benchtop("import", broken, "-o", "s.jsonl", "--overwrite").expect(t, exitFailed, "broken.jsonl, line 2")
+	if after, err := os.ReadFile("s.jsonl"); err != nil || string(after) != string(data) {
+		t.Errorf("a failed import changed the file: %v", err)
+	}
+	benchtop("import", filepath.Join(fixtures, "agentx.json"), "-o", "s.jsonl", "--overwrite").expect(t, exitFine, "1 session, 6 requests")
+	benchtop("import", "s.jsonl").expect(t, exitFailed, "s.jsonl: this is a file of sessions already")
+}
+
+// Prompts of batch files are counted by a tokenizer, and kept as they were if that was asked for.
+func TestImportText(t *testing.T) {
+	batch := filepath.Join("testdata", "import", "batch.jsonl")
+	if r := benchtop("import", batch); strings.Contains(r.stdout, "fox") || strings.Contains(r.stdout, "messages") {
+		t.Errorf("texts were kept: %s", r.stdout)
+	}
+	benchtop("import", "--keep-text", batch).expect(t, exitFine, `"content": "A fox met a crow who held a cheese."`)
+	benchtop("import", "--tokenizer", "no/such/folder", batch).expect(t, exitUsage, "no/such/folder")
+	benchtop("import", "--tokenizer", "estimate", batch).expect(t, exitFine, "4 characters each")
+}
+
+func TestImportUsage(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want string
+	}{
+		{"import", "import takes the files to read; see 'benchtop import --help'"},
+		{"import --formt otel x", "--formt: unknown flag (did you mean format?)"},
+		{"import --format otl x", "--format otl: use auto or agentx or otel or openai-batch"},
+		{"import --block-size 0 x", "--block-size 0: must be between 1 and 1048576"},
+		{"import x -o x", "--output x: this is also read; choose another name"},
+		{"imprt", "did you mean import?"},
+	} {
+		benchtop(strings.Fields(c.line)...).expect(t, exitUsage, c.want)
+	}
+	benchtop("import", "no-such-file").expect(t, exitFailed, "no-such-file: file does not exist; give the path of a file or folder of recordings")
+	benchtop("import", "--help").expect(t, exitFine, "benchtop import agentx.tar.zst -o sessions.jsonl", "--keep-text")
+}

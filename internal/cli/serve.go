@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -266,9 +267,9 @@ func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, l
 	o.gpus.plan(&p)
 	o.client.plan(&p, o.server.Protocol)
 	o.load.plan(&p, drawn.N, requests)
-	p.Workloads = o.prompts.Workloads()
 	if p.Conversations = o.prompts.Conversations(drawn); p.Conversations != nil {
 		p.Conversations.Active = o.load.active
+		p.Load = strings.ReplaceAll(p.Load, "req/s", "conversations/s") // which arrive, and have several requests each
 	}
 	return p
 }
@@ -370,6 +371,7 @@ func (o *serveOptions) parse(args []string) error {
 	problems = append(problems, o.load.check(all, o.report.within())...)
 	problems = append(problems, o.content.Check(all, o.server.Protocol)...)
 	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, o.load.searching(), o.server.Protocol)...)
+	o.report.workloads = o.prompts.Workloads()
 	problems = append(problems, o.report.check(all, o.server.Protocol)...)
 	o.report.add(o.points.extra)
 	problems = append(problems, o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check())

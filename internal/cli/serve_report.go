@@ -30,6 +30,7 @@ import (
 type reportOptions struct {
 	metrics, percentiles string
 	goodput              argv.Objectives
+	workloads            []metrics.Workload // of a mixture
 	tiers                tierFlags
 	gates                []metrics.Gate
 	label                string
@@ -69,6 +70,11 @@ func (o *reportOptions) define(f *pflag.FlagSet) {
 	_ = f.SetAnnotation("metadata", argv.Variadic, []string{"0"})
 }
 
+// workloadsJudged reports whether a workload of a mixture has objectives of its own.
+func (o *reportOptions) workloadsJudged() bool {
+	return slices.ContainsFunc(o.workloads, func(w metrics.Workload) bool { return len(w.Goodput) > 0 })
+}
+
 func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
 	if to != nil && !to.Traits().Streams {
 		p = append(p, o.checkPooling(given, to.Traits().Name)...)
@@ -83,9 +89,10 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 	}
 	o.add(parsePercentiles(&p, "metric-percentiles", o.percentiles))
 	o.tiers.check(&p)
+	p.BadIf(len(o.tiers) > 0 && o.workloadsJudged(), "--tier and a workload with goodput of its own: choose one; tiers judge all requests alike")
 	p.BadIf(len(o.tiers) > 0 && len(o.goodput) > 0, "--goodput and --tier: choose one; the first tier stands for --goodput")
 	for _, g := range o.gates {
-		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0, "--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
+		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0 && !o.workloadsJudged(), "--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
 	}
 	var err error
 	if o.parsedMetadata, err = o.metadata.Split("metadata"); err != nil {
@@ -161,7 +168,7 @@ func (o *reportOptions) within() string {
 // plan enters the contents of the report into a plan.
 func (o *reportOptions) plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
-	p.Goodput, p.Tiers, p.Gates = o.slo(), o.tiers, o.gates
+	p.Goodput, p.Tiers, p.Gates, p.Workloads = o.slo(), o.tiers, o.gates, o.workloads
 	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold, MinWindow: o.steadyMinWindow}
 }
 

@@ -206,7 +206,7 @@ func (l *Levels) finish() {
 		switch {
 		case users > 0:
 			v.Offered, v.Users = float64(users), true
-		case planned[i] > 0:
+		case planned[i] > 0 && l.plan.Conversations == nil: // whose turns come on top of the arrivals
 			v.Offered = planned[i]
 		default:
 			v.Offered = metrics.PerSecond(float64(v.scheduled), seconds)

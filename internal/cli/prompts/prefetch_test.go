@@ -215,7 +215,7 @@ func TestPrefetcherTakersAtOnce(t *testing.T) {
 					return
 				}
 				s.ahead()
-				s.Share(0)
+				all.Share(0)
 				mu.Lock()
 				taken++
 				mu.Unlock()
@@ -242,7 +242,7 @@ func TestShareOfPrompts(t *testing.T) {
 		{"chats", 256, []*fixed{{prompt(1, 256), prompt(2, 256)}}, false, 0.25},
 		{"chats with a short template", 20, []*fixed{{prompt(1, 60), prompt(2, 60)}}, false, 20.0 / 160},
 		{"oversampled", 0, []*fixed{{prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
-		{"more, alike", 0, []*fixed{{prompt(1, 160)}, {prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
+		{"more, alike", 0, []*fixed{{prompt(1, 160)}, {prompt(1, 160), prompt(1, 160)}}, false, 288.0 / 480},
 		{"repeated in another round", 0, []*fixed{{prompt(1, 160), prompt(2, 160)}}, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -259,6 +259,11 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Source, error) {
 		s.all[i] = sent
 		s.full = append(s.full, full && w.options.Needs().FullLength)
 	}
+	left := make([]int, len(m))
+	for i, source := range s.all {
+		left[i] = source.Len()
+	}
+	s.order = slices.DeleteFunc(s.order, func(i uint8) bool { left[i]--; return left[i] < 0 }) // a data set may have fewer than were asked for
 	return s, nil
 }
 
@@ -284,35 +289,30 @@ func (s *mixedSource) draw() int {
 	return len(s.shares) - 1
 }
 
-// Next is the next conversation. A workload that has no more is left out.
+// Next is the next conversation.
 func (s *mixedSource) Next() (datasets.Conversation, error) {
-	for {
-		var i int
-		switch {
-		case s.order == nil:
-			i = s.draw()
-		case s.next == len(s.order):
-			return datasets.Conversation{}, io.EOF
-		default:
-			i = int(s.order[s.next])
-		}
-		s.next++
-		c, err := s.all[i].Next()
-		if err == io.EOF && s.order != nil {
-			continue
-		}
-		if err != nil {
-			return c, err
-		}
-		c.Turns = slices.Clone(c.Turns)
-		for k := range c.Turns {
-			c.Turns[k].AddClass(s.names[i])
-			if s.full[i] {
-				c.Turns[k].AddField("ignore_eos", "true")
-			}
-		}
-		return c, nil
+	var i int
+	switch {
+	case s.order == nil:
+		i = s.draw()
+	case s.next == len(s.order):
+		return datasets.Conversation{}, io.EOF
+	default:
+		i = int(s.order[s.next])
 	}
+	s.next++
+	c, err := s.all[i].Next()
+	if err != nil {
+		return c, err
+	}
+	c.Turns = slices.Clone(c.Turns)
+	for k := range c.Turns {
+		c.Turns[k].AddClass(s.names[i])
+		if s.full[i] {
+			c.Turns[k].AddField("ignore_eos", "true")
+		}
+	}
+	return c, nil
 }
 
 // Len is how many conversations there are in all; 0 for no end.

@@ -148,11 +148,11 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	p.Remarks = slices.Concat(o.server.Remarks(), o.content.Remarks, drawn.Tokenizing.Remarks())
 	p.Server = watch.NewServer(client, o.server.Target, watch.Profiling{On: o.server.Profile, Threshold: o.server.ProfileThreshold, Duration: time.Duration(o.server.ProfileDuration)}, o.server.Others...)
 	p.Plan = o.plan(m, drawn, requests, &load)
-	if p.Plan.Cache = cold; cold == "" && o.server.Reset {
-		p.Plan.Cache = "cache reset (before the run)"
+	if cold == "" && o.server.Reset {
+		cold = "cache reset (before the run)"
 	}
-	if p.Plan.Cache != "" {
-		p.Remarks = append(p.Remarks, p.Plan.Cache)
+	if p.Plan.Cache = cold; cold != "" {
+		p.Remarks = append(p.Remarks, cold)
 	}
 	env.about(p.Plan)
 	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.load.warmups, Command: o.command, To: env}

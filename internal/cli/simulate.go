@@ -107,15 +107,21 @@ func runSimulate(env *environment, args []string) int {
 	}
 	s := simulator.New(p)
 	s.LogBodies(simulator.LoggedBodies(*bodies))
+	return env.simulate(s, &at, *logTo, fmt.Sprintf("model %s  profile %s", p.Model, p.Name))
+}
+
+// simulate serves until the server is stopped. Requests are logged to a file, or to standard output for "-".
+func (env *environment) simulate(s *simulator.Server, at *listenOptions, logTo, about string) int {
 	news := env.stdout
 	var log *os.File
-	switch *logTo {
+	var err error
+	switch logTo {
 	case "":
 	case "-":
 		s.LogTo(env.stdout)
 		news = env.stderr // so that standard output is the log alone
 	default:
-		if log, err = os.Create(*logTo); err != nil {
+		if log, err = os.Create(logTo); err != nil {
 			return env.fail(exitFailed, fmt.Errorf("--log: %w; choose another file", err))
 		}
 		s.LogTo(log)
@@ -129,7 +135,7 @@ func runSimulate(env *environment, args []string) int {
 		}
 		return s.Close()
 	}, func(url string) {
-		fmt.Fprintf(news, "%s%s  model %s  profile %s\n", listening, url, p.Model, p.Name)
+		fmt.Fprintf(news, "%s%s  %s\n", listening, url, about)
 	})
 	if log != nil {
 		err = errors.Join(err, log.Close())

@@ -17,8 +17,6 @@ import (
 	"benchtop/datasets/endpoint"
 	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
-	"benchtop/export"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/usage"
@@ -159,13 +157,7 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 		return Drawn{}, err
 	}
 	m := d.tokenizing
-	switch {
-	case o.Tokens.Skip:
-	case m.Counter == nil:
-		d.To.Show("none: " + m.absent)
-	default:
-		d.To.Show(m.String())
-	}
+	d.showTokenizer()
 	d.To.Step(StepPrompts)
 	d.ctx, d.common.Endless, d.common.Sharing = all.ctx, load.Endless(), all.sharing
 	needs := o.Needs()
@@ -229,6 +221,17 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	}
 	x.extend(sent, all, !bounded && (searching || load.End() > 0), searching)
 	return x, nil
+}
+
+// showTokenizer says which one was found.
+func (d *Drawing) showTokenizer() {
+	switch m := d.tokenizing; {
+	case d.Options.Tokens.Skip:
+	case m.Counter == nil:
+		d.To.Show("none: " + m.absent)
+	default:
+		d.To.Show(m.String())
+	}
 }
 
 // shortened takes note of the requests that were left out. A trace goes on without their times.
@@ -320,87 +323,3 @@ func OffLength(source datasets.Source) string {
 	return fmt.Sprintf("the tokenizer does not round-trip its own text: in total, prompts are %+d tokens off the lengths requested", random.Miss())
 }
 
-// Text counts tokens and renders chats.
-func (d *Drawing) Text() datasets.Text { return d.tokenizing.Text }
-
-// Streams are the generators that the data set shares with the arrivals.
-func (d *Drawing) Streams() *numpy.Streams { return d.Draws }
-
-// Hub has the data sets of the hub.
-func (d *Drawing) Hub() *hub.Hub { return d.hub }
-
-// Lasting ends when no more prompts are drawn.
-func (d *Drawing) Lasting() context.Context { return d.ctx }
-
-// Note adds a note for the user.
-func (d *Drawing) Note(text string) { d.tokenizing.note(text) }
-
-// Local is the model's tokenizer on this machine, nil for none.
-func (d *Drawing) Local() tokenizer.Tokenizer {
-	if d.tokenizing.Local == nil {
-		return nil
-	}
-	return d.tokenizing.Local
-}
-
-// TokenIDs are what prompts of token ids are made of, with a vocabulary that may not be the model's.
-func (d *Drawing) TokenIDs() datasets.Vocabulary {
-	d.tokenizing.Counted, d.tokenizing.Name, d.tokenizing.vocabulary = metrics.TokensFromIDs, "", datasets.Vocabulary{Size: d.common.VocabSize}
-	return d.tokenizing.vocabulary
-}
-
-// Maker makes synthetic prompts: it is the tokenizer on this machine, else the server's, whose vocabulary is unknown, else nil for
-// prompts of token ids. It is an error if a backend takes only text and nothing can make it.
-func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
-	m, ids := d.tokenizing, d.common.Forms.Overlap(datasets.AsTokenIDs)
-	switch {
-	case m.Local != nil && d.common.VocabSize == 0:
-		return m.Local, nil
-	case m.Local != nil && !ids:
-		m.note("--vocab-size has no effect: chat takes text, made with the tokenizer's own vocabulary")
-		return m.Local, nil
-	case (d.common.VocabSize > 0 || d.common.PromptTokenIDs || m.server == nil) && ids:
-		return nil, nil
-	case m.server == nil:
-		return nil, d.NoMaker()
-	case d.common.Endless && !ids:
-		return nil, fmt.Errorf("dataset %s: an open-ended run over chat needs the model's tokenizer on this machine, since the server would have to make the text while it is measured: "+
-			"give it with --tokenizer DIRECTORY, or limit the requests with --num-prompts", d.Options.Name)
-	case d.common.Endless:
-		return nil, nil
-	}
-	made, err := d.serverMaker()
-	switch {
-	case endpoint.NotOffered(err) && !ids:
-		return nil, d.NoMaker()
-	case endpoint.NotOffered(err):
-		m.note("prompts are token ids, because " + export.Clean(err.Error()))
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("dataset %s: %w", d.Options.Name, err)
-	}
-	return made, nil
-}
-
-// NoMaker is the error for texts of exact lengths without a tokenizer: the problem, the attempts and the advice, a line each.
-func (d *Drawing) NoMaker() error {
-	way := "give the model's with --tokenizer DIRECTORY"
-	if d.Options.Needs().Forms.Overlap(datasets.AsTokenIDs) {
-		way += ", or use --backend openai, which takes token ids"
-	}
-	return fmt.Errorf("dataset %s: prompts of exact lengths need a tokenizer, and none was found\ntried: %s\n%s", d.Options.Name, export.Clean(d.tokenizing.absent), way)
-}
-
-// RoughMaker is the server as a tokenizer, else common words, about a token each.
-func (d *Drawing) RoughMaker() (datasets.Speller, error) {
-	if d.tokenizing.server != nil {
-		return d.serverMaker()
-	}
-	d.tokenizing.estimate()
-	return tokenizer.Words{}, nil
-}
-
-// serverMaker is the server as a tokenizer that makes text of ids.
-func (d *Drawing) serverMaker() (tokenizer.Tokenizer, error) {
-	return tokenizer.NewServerTokenizer(d.ctx, d.tokenizing.server, d.common.VocabSize, nil)
-}

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"benchtop/datasets/agents"
 	"benchtop/datasets/lengths"
@@ -56,7 +58,11 @@ func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Source, error
 	if err != nil {
 		return nil, inFile("agents", c.Path, err)
 	}
-	if !c.DisableShuffle {
+	if c.SelfTimed {
+		if err := inOrder(all, *k.replay); err != nil {
+			return nil, inFile("agents", c.Path, err)
+		}
+	} else if !c.DisableShuffle {
 		draws := rand.New(rand.NewPCG(uint64(c.Seed), sessionSeed))
 		draws.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
@@ -65,6 +71,9 @@ func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Source, error
 		if c.Prompts < 1 {
 			d.want = len(all)
 		}
+	}
+	if c.SelfTimed {
+		d.want = min(d.want, len(all)) // there are no more times
 	}
 	if c.Endless {
 		d.want = 0
@@ -76,6 +85,24 @@ func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Source, error
 	}
 	d.describe(k.replay, assumed)
 	return d, nil
+}
+
+// inOrder puts sessions into the order of their recorded starts, which it makes those of the replay.
+func inOrder(all []*agents.Session, r Replay) error {
+	if !slices.ContainsFunc(all, func(s *agents.Session) bool { return s.Start > 0 }) && len(all) > 1 {
+		return fmt.Errorf("no session says when it starts (start_ms); leave out --self-timed, and set the load with --request-rate or --max-active-conversations")
+	}
+	slices.SortStableFunc(all, func(a, b *agents.Session) int { return cmp.Compare(a.Start, b.Start) })
+	now, before := time.Duration(0), all[0].Start
+	for _, s := range all {
+		gap := s.Start - before
+		if r.MaxGap > 0 {
+			gap = min(gap, r.MaxGap)
+		}
+		now, before = now+gap, s.Start
+		s.Start = r.scaled(now)
+	}
+	return nil
 }
 
 // sessionNames are those of sessions, each once, of printable ASCII without blanks, as header fields have them.
@@ -171,7 +198,7 @@ func (d *Agents) Next() (Conversation, error) {
 		return Conversation{}, io.EOF
 	}
 	s, round := d.all[d.next%len(d.all)], d.next/len(d.all)
-	c := Conversation{Session: d.names[d.next%len(d.all)], Timed: d.timed, Turns: make([]Turn, len(s.Requests))}
+	c := Conversation{Session: d.names[d.next%len(d.all)], At: s.Start, Timed: d.timed, Turns: make([]Turn, len(s.Requests))}
 	scope := uint64(0)
 	if round > 0 {
 		c.Session += fmt.Sprintf("-%d", round+1)
@@ -204,6 +231,15 @@ func (d *Agents) Next() (Conversation, error) {
 
 // Len is how many sessions there are in all; 0 for no end.
 func (d *Agents) Len() int { return d.want }
+
+// Times are the recorded starts of the sessions, as they are replayed.
+func (d *Agents) Times() []time.Duration {
+	times := make([]time.Duration, min(d.want, len(d.all)))
+	for i := range times {
+		times[i] = d.all[i].Start
+	}
+	return times
+}
 
 // Turns is the number of requests of all sessions; 0 for no end.
 func (d *Agents) Turns() (n int) {

@@ -71,6 +71,7 @@ type Common struct {
 	Forms     Forms    `json:"-"` // forms that the run's requests can hold; known when the data set is opened
 	NoAnswers bool     `json:"-"` // answers hold no tokens; known when the data set is opened
 	Asked     bool     `json:"-"` // the number of prompts was asked for; else it is the default
+	SelfTimed bool     `json:"-"` // requests go out at the times of the recording
 	Endless   bool     `json:"-"` // a clock ends the run, whatever Prompts says; known when the data set is opened
 }
 

@@ -37,7 +37,7 @@ func Read(ctx context.Context, r io.Reader, each func(*Session) error) error {
 // parse reads a session from checked JSON.
 func parse(object []byte) (*Session, error) {
 	s := &Session{}
-	fields := jsonscan.Fields(object, "session", "block_size", "shared", "requests")
+	fields := jsonscan.Fields(object, "session", "block_size", "shared", "requests", "start_ms")
 	var err error
 	if s.Name, err = text(fields[0]); err != nil {
 		return nil, inKey("session", err)
@@ -51,6 +51,9 @@ func parse(object []byte) (*Session, error) {
 		if s.Shared = shared[0] == 't'; !s.Shared && shared[0] != 'f' {
 			return nil, inKey("shared", fmt.Errorf("expected true or false: got %s", jsonscan.Kind(shared)))
 		}
+	}
+	if s.Start, err = milliseconds(fields[4]); err != nil {
+		return nil, inKey("start_ms", err)
 	}
 	if err := array(fields[3]); err != nil {
 		return nil, inKey("requests", err)

@@ -1,7 +1,7 @@
 // Package agents is the format of recorded agent sessions: trees of requests with their lengths, shared prefixes and delays, one session
 // on a line of JSON. It knows no model and no text: prompts are rows of blocks, and equal blocks stand for equal tokens.
 //
-//	{"session":"s1","block_size":64,"requests":[
+//	{"session":"s1","block_size":64,"start_ms":250,"requests":[
 //	  {"in":200,"out":50,"blocks":[[1,3]]},
 //	  {"in":300,"out":20,"blocks":[[1,4]],"delay_ms":1500},
 //	  {"in":150,"out":30,"blocks":[[9,2]],"after":[0],"delay_ms":10,"agent":"search"},
@@ -20,7 +20,9 @@ type Session struct {
 	// BlockSize is the number of tokens in a block.
 	BlockSize int
 	// Shared says that block numbers mean the same in all sessions of the file with Shared, not in this one alone.
-	Shared   bool
+	Shared bool
+	// Start is the recorded start from that of the recording; 0 where it is not known.
+	Start    time.Duration
 	Requests []Request
 }
 

@@ -28,6 +28,9 @@ func (s *Session) Validate() error {
 	if len(s.Requests) == 0 || len(s.Requests) > MaxRequests {
 		return fmt.Errorf("%d requests in the session; expected 1 to %d", len(s.Requests), MaxRequests)
 	}
+	if s.Start < 0 || s.Start > Longest {
+		return fmt.Errorf("it starts at %v; expected 0 to %v", s.Start, Longest)
+	}
 	for i := range s.Requests {
 		if err := s.Requests[i].validate(i, s.BlockSize); err != nil {
 			return inRequest(i, err)

@@ -20,6 +20,7 @@ func (s *Session) AppendJSON(dst []byte) []byte {
 	if s.Shared {
 		dst = append(dst, `,"shared":true`...)
 	}
+	dst = appendTime(dst, `,"start_ms":`, s.Start)
 	dst = append(dst, `,"requests":[`...)
 	for i := range s.Requests {
 		if i > 0 {

@@ -123,9 +123,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 		times = drawn.Times
 	}
 	drawn.Prioritize(o.content.Priorities, o.content.PriorityHeader, o.load.seed)
-	if o.perRequest > 1 {
-		drawn.Group(o.perRequest)
-	}
+	drawn.Group(o.perRequest)
 	env.Tell(drawn.Description)
 	env.warn(drawn.Notes)
 	salt, cold, err := o.content.Salt(m, drawn)

@@ -3,6 +3,7 @@ package imports
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"benchtop/datasets/agents"
 )
@@ -94,6 +95,8 @@ func (t *spans) sessions(m *importer) error {
 		slices.SortStableFunc(list, func(a, b int) int { return t.before(a, b) })
 	}
 	slices.SortStableFunc(order, func(a, b conversation) int { return t.before(bySession[a][0], bySession[b][0]) })
+	var origin int64 // of the first session
+	begun := false
 	for _, key := range order {
 		if err := m.ctx.Err(); err != nil {
 			return err
@@ -102,11 +105,21 @@ func (t *spans) sessions(m *importer) error {
 		if len(s.Requests) == 0 {
 			continue
 		}
+		if first := t.firstCall(bySession[key]); begun {
+			s.Start = min(time.Duration(t.all[first].start-origin), agents.Longest)
+		} else {
+			origin, begun = t.all[first].start, true
+		}
 		if err := m.each(s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// firstCall is the first model call of a list, which has one.
+func (t *spans) firstCall(list []int) int {
+	return list[slices.IndexFunc(list, func(i int) bool { return t.all[i].kind == modelSpan })]
 }
 
 // before compares spans by their times.

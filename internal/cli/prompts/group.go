@@ -10,7 +10,11 @@ import (
 )
 
 // Group makes lists of so many prompts, a request each. A request has one output length, so all prompts must ask for the same.
+// Up to 1 leaves them alone.
 func (x *Drawn) Group(most int) {
+	if most <= 1 {
+		return
+	}
 	x.Source = &grouped{source: x.Source, most: most}
 	if x.N > 0 {
 		x.N = (x.N-1)/most + 1

@@ -76,7 +76,7 @@ func (o *Options) Define(groups *argv.Flags) {
 	o.conversations.define(groups.Group("Conversations"))
 	datasets.Define(o.kinds, group)
 	f.FlagSet = groups.Group(datasets.TraceHeading)
-	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of the trace (default)")
+	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of the trace (default); agents: start sessions at their recorded times")
 	f.BoolVar(&o.noSelfTimed, "no-self-timed", false, "ignore the times of the trace; --request-rate and similar flags set the load")
 }
 
@@ -126,7 +126,7 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	if f := given.Lookup("ignore-eos"); needs.Guided && f != nil && f.Value.String() == "true" {
 		p.Bad("--ignore-eos with --dataset-name %s: the constraint allows nothing behind its end; leave the flag out", o.Name)
 	}
-	p.BadIf(!needs.Timed && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps (timed_trace or trace); %s has none", o.Name)
+	p.BadIf(!needs.Timed && !needs.Sessions && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps (timed_trace, trace or agents); %s has none", o.Name)
 	p.BadIf(o.selfTimed && o.noSelfTimed, "--self-timed and --no-self-timed: choose one")
 	p = append(p, o.conversations.check(given, o, to)...)
 	p = append(p, o.checkPath(needs.File)...)
@@ -144,6 +144,7 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 		p.BadIf(f.Changed && recorded && !needs.Timed && !needs.Sessions, "--%s: needs a recording (timed_trace, trace or agents); %s is none", f.Name, o.Name)
 	})
 	p.BadIf(load.Endless() && !searching && needs.Ends, "closed loop: %s needs a number of requests; give --num-prompts", o.Name)
+	o.SelfTimed = o.SelfTiming()
 	o.Asked = given.Changed("num-prompts") || load.End() > 0
 	p.BadIf(given.Changed("time-scale") && o.Replay.Scale == 0, "--time-scale 0: must be above 0")
 	p.BadIf(given.Changed("sample") && o.Replay.Sample == 0, "--sample 0: must be above 0 and at most 1")
@@ -244,7 +245,10 @@ func (o *Options) checkPath(use datasets.FileUse) (p usage.Problems) {
 }
 
 // SelfTiming reports whether requests go out at the times of a trace.
-func (o *Options) SelfTiming() bool { return o.Needs().Timed && !o.noSelfTimed }
+func (o *Options) SelfTiming() bool {
+	needs := o.Needs()
+	return needs.Timed && !o.noSelfTimed || needs.Sessions && o.selfTimed
+}
 
 // templateAdvice is for a chat template that is missing or cannot be rendered. The server's rendering, if there is a server, has
 // been tried by then.

@@ -94,6 +94,15 @@ func (o *loadOptions) shape() shape.Shape { return o.shapes()[0] }
 // limit is the most requests in flight. Users who each have one conversation under way have at most one request in flight each.
 func (o *loadOptions) limit() int { return cmp.Or(o.concurrency, o.turnConcurrency, o.active) }
 
+// ofConversations describes a load whose arrivals are conversations, of several requests each.
+func (o *loadOptions) ofConversations(load string) string {
+	load = strings.ReplaceAll(load, "req/s", "conversations/s")
+	if o.limit() == o.active {
+		load = strings.Replace(load, " in flight", " conversations under way", 1)
+	}
+	return load
+}
+
 // shapes are all loads that the flags ask for. The first one counts; check refuses most combinations.
 func (o *loadOptions) shapes() (all []shape.Shape) {
 	least := 1

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -267,7 +266,7 @@ func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, l
 	o.load.plan(&p, drawn.N, requests)
 	if p.Conversations = o.prompts.Conversations(drawn); p.Conversations != nil {
 		p.Conversations.Active = o.load.active
-		p.Load = strings.ReplaceAll(p.Load, "req/s", "conversations/s") // which arrive, and have several requests each
+		p.Load = o.load.ofConversations(p.Load)
 	}
 	return p
 }

@@ -35,8 +35,8 @@ type Sessions struct {
 	Turns, Planned float64
 	// NotSent turns were not sent because an earlier one of their conversation failed.
 	NotSent int
-	// Makespan of a completed conversation is the time from its first due turn to its last end. Waiting is the part of it in which a
-	// turn was under way, several at once counted once; the rest are pauses. Both are in milliseconds.
+	// Makespan of a completed conversation is the time from the slot of its first turn to its last end. Waiting is the part of it in which a
+	// turn had a slot, several at once counted once; the rest are pauses and waits for a slot. Both are in milliseconds.
 	Makespan, Waiting Statistic
 	// CachedShare of a completed conversation is the share of its prompts' tokens that came from the prefix cache, of 1, by the usage of
 	// its turns.

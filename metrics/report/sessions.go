@@ -47,8 +47,8 @@ func (s *sessions) add(p *metrics.Plan, q *metrics.Request) {
 	if q.OK() {
 		c.cached.Join(q.Cached())
 	}
-	if q.Due != metrics.Never && q.Done != metrics.Never {
-		c.take(span{q.Due, q.Done})
+	if q.Admitted != metrics.Never && q.Done != metrics.Never {
+		c.take(span{q.Admitted, q.Done})
 	}
 	if c.Completed() {
 		s.complete(c)

@@ -21,19 +21,25 @@ func turn(conversation, turn, turns int, from, to float64) metrics.Request {
 	return q
 }
 
+// queued is a request that waited a second for its slot.
+func queued(q metrics.Request) metrics.Request {
+	q.Admitted += time.Second
+	return q
+}
+
 func failed(q metrics.Request, as metrics.Failure) metrics.Request {
 	q.Failure = as
 	return q
 }
 
-// Turns that are under way at once count once, pauses do not; failed turns end a conversation, and the end of the run leaves it
+// Turns that are under way at once count once, pauses and waits for a slot do not; failed turns end a conversation, and the end of the run leaves it
 // unfinished.
 func TestSessions(t *testing.T) {
 	all := []metrics.Request{
 		// 1 to 3, 5 to 10 and 12 to 13: 8 s of 12; a sub-agent inside another, and one that overlaps two.
 		turn(1, 0, 6, 1, 3), turn(1, 1, 6, 5, 7), turn(1, 2, 6, 5.5, 6), turn(1, 3, 6, 8, 10), turn(1, 4, 6, 6.5, 8.5), turn(1, 5, 6, 12, 13),
-		// A pause of 2 s.
-		turn(2, 0, 2, 0, 1), turn(2, 1, 2, 3, 4),
+		// A pause of 2 s, and a wait for the slot before each turn, the first of which is before the conversation.
+		queued(turn(2, 0, 2, -1, 1)), queued(turn(2, 1, 2, 2, 4)),
 		// The second turn fails: two of four are not sent.
 		turn(3, 0, 4, 0, 1), failed(turn(3, 1, 4, 2, 3), metrics.FailedStatus),
 		// The run ends in the third turn, and before the second.

@@ -260,7 +260,11 @@ func (p *Plan) Length() (length time.Duration, known bool) {
 // lastArrival is the time in seconds of the last of a number of requests, and the mean gap to one more; 0 for loads without a number or
 // without a rate.
 func (p *Plan) lastArrival() (at, gap float64) {
-	switch n, r := p.Requests, p.Ramp; {
+	n := p.Requests
+	if p.Conversations != nil {
+		n = p.Conversations.Count
+	}
+	switch r := p.Ramp; {
 	case n <= 0 || len(p.Stages) > 0:
 		return 0, 0
 	case r != nil && r.Over > 0:
@@ -284,8 +288,18 @@ type SteadyStateRule struct {
 	MinWindow time.Duration `json:"min_window_ns,omitempty"`
 }
 
-// Target is the rate of the plan at a moment, in requests per second; 0 where it does not follow from the time alone.
+// Target is the rate of the plan at a moment, in requests per second; 0 where it does not follow from the time alone, as where
+// conversations of several requests arrive.
 func (p *Plan) Target(at time.Duration) float64 {
+	if p.Conversations != nil {
+		return 0
+	}
+	return p.ArrivalRate(at)
+}
+
+// ArrivalRate is the rate of the plan's arrivals at a moment, requests or conversations per second; 0 where it does not follow from the time
+// alone.
+func (p *Plan) ArrivalRate(at time.Duration) float64 {
 	if p.Ramp != nil && p.Ramp.Over == 0 {
 		return 0
 	}

@@ -96,7 +96,7 @@ func (m *model) load() (value float64, paused bool) {
 	if s.Steering.InUsers {
 		value = float64(s.Steering.Users)
 	} else if value == 0 && s.Plan != nil {
-		value = s.Plan.Target(s.At)
+		value = s.Plan.ArrivalRate(s.At)
 	}
 	if math.IsNaN(value) || value < 0 || value > panels.LoadMost {
 		value = 0

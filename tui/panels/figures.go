@@ -43,7 +43,7 @@ func (h Header) figures() []figure {
 // rateText is the planned rate and the rate of the requests that were done: 45→33.
 func (v *View) rateText() string {
 	done := number.Rate(v.rateNow(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
-	if t := target(v.Snapshot); t > 0 && v.Plan.Conversations == nil { // which arrive at that rate, each with several requests
+	if t := target(v.Snapshot); t > 0 {
 		return number.Rate(t) + "→" + done
 	}
 	return done

@@ -166,7 +166,7 @@ func (t targets) any() bool {
 			return true
 		}
 	}
-	return t.plan.Paced() && (t.plan.Ramp == nil || t.plan.Ramp.Over > 0)
+	return t.plan.Conversations == nil && t.plan.Paced() && (t.plan.Ramp == nil || t.plan.Ramp.Over > 0)
 }
 
 // at is the planned rate at a moment, NaN for none.

@@ -30,7 +30,7 @@ type span struct{ from, to time.Duration }
 
 // add counts a turn, in any order.
 func (s *sessions) add(p *metrics.Plan, q *metrics.Request) {
-	if q.Turns < 2 {
+	if q.Turns < 2 || q.Admitted == metrics.Never { // a turn without a slot says nothing; without any, the conversation never began
 		return
 	}
 	if s.open == nil {
@@ -47,7 +47,7 @@ func (s *sessions) add(p *metrics.Plan, q *metrics.Request) {
 	if q.OK() {
 		c.cached.Join(q.Cached())
 	}
-	if q.Admitted != metrics.Never && q.Done != metrics.Never {
+	if q.Done != metrics.Never {
 		c.take(span{q.Admitted, q.Done})
 	}
 	if c.Completed() {

@@ -27,6 +27,11 @@ func queued(q metrics.Request) metrics.Request {
 	return q
 }
 
+func unsent(q metrics.Request) metrics.Request {
+	q.Failure, q.Admitted, q.Sent = metrics.Cancelled, metrics.Never, metrics.Never
+	return q
+}
+
 func failed(q metrics.Request, as metrics.Failure) metrics.Request {
 	q.Failure = as
 	return q
@@ -45,6 +50,8 @@ func TestSessions(t *testing.T) {
 		// The run ends in the third turn, and before the second.
 		turn(4, 0, 3, 0, 1), turn(4, 1, 3, 2, 3), failed(turn(4, 2, 3, 4, 5), metrics.Cancelled),
 		turn(5, 0, 3, 0, 1),
+		// The run ends before the slot of the first turn.
+		unsent(turn(8, 0, 3, 0, 1)),
 		// Of its own.
 		turn(6, 0, 1, 0, 9), turn(7, 0, 0, 0, 9),
 	}

@@ -225,7 +225,11 @@ type RequestRow struct {
 	ID, Model string
 	// Class is that of the request, Wrong why its answer has not the form that it must have; "" for none. Both are foreign text.
 	Class, Wrong string
-	State        RequestState
+	// Session, Turn and Turns place the request in its conversation, the turn from 0; Turns is 0 for a request of its own. Session is
+	// foreign text.
+	Session     string
+	Turn, Turns int
+	State       RequestState
 	// Due, Sent and Ended are moments of the run; Never if they did not come.
 	Due, Sent, Ended           time.Duration
 	SlotWait, TTFT, TPOT, E2EL time.Duration

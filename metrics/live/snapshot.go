@@ -247,7 +247,7 @@ func (k *track) row() metrics.RequestRow {
 	r := metrics.RequestRow{
 		Index: q.Index, ID: q.ID, Model: q.Model, Class: q.Class, State: q.State(), Due: q.Due, Sent: k.sent, Ended: metrics.Never,
 		SlotWait: k.slotWait, TTFT: metrics.Since(k.sent, k.first), TPOT: metrics.Never, E2EL: metrics.Never,
-		InputTokens: k.input, OutputTokens: q.Counted(), Kept: true,
+		InputTokens: k.input, OutputTokens: q.Counted(), Kept: true, Session: q.Session, Turn: q.Turn, Turns: q.Turns,
 	}
 	if !k.done {
 		return r

@@ -124,6 +124,9 @@ func searchText(q *metrics.RequestRow) string {
 	if q.Slow {
 		parts = append(parts, "slow")
 	}
+	if q.Turns > 1 {
+		parts = append(parts, fmt.Sprintf("turn %d of %s", q.Turn+1, screen.Sanitize(q.Session)))
+	}
 	if parts = append(parts, screen.Sanitize(q.Class)); q.Wrong != "" {
 		parts = append(parts, "wrong: "+screen.Sanitize(q.Wrong))
 	}

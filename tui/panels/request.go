@@ -103,6 +103,9 @@ func drawRequestHead(c screen.Canvas, q *metrics.RequestDetail) {
 	}
 	say(screen.Sanitize(q.Model))
 	say(screen.Sanitize(q.Class))
+	if q.Turns > 1 {
+		say(fmt.Sprintf("turn %d of %d of %s", q.Turn+1, q.Turns, screen.Sanitize(q.Session)))
+	}
 	if q.Wrong != "" {
 		say("wrong answer: " + screen.Sanitize(q.Wrong))
 	}

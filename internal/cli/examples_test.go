@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // The examples of the pages run, and print the lines that stand below them.
 func TestExamples(t *testing.T) {
 	var pages []byte
-	for _, name := range []string{"offline", "workloads"} {
+	for _, name := range []string{"offline", "workloads", "conversations"} {
 		page, err := os.ReadFile("../../docs/" + name + ".md")
 		if err != nil {
 			t.Fatal(err)
@@ -21,7 +22,16 @@ func TestExamples(t *testing.T) {
 		pages = append(pages, page...)
 	}
 	url := simulated(t, func(p *simulator.Profile) { p.Prioritized = true })
-	t.Chdir(t.TempDir())
+	dir, model := t.TempDir(), modelDirectory(t, "gpt2")
+	for _, files := range []string{"examples", "import"} {
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", files))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(dir, "gpt2"), os.DirFS(model)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
 	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(pages), -1)
 	ran := 0
 	for _, block := range blocks {
@@ -29,7 +39,14 @@ func TestExamples(t *testing.T) {
 		for line := range strings.Lines(block[1]) {
 			line = strings.TrimSuffix(line, "\n")
 			command, isCommand := strings.CutPrefix(line, "$ benchtop ")
+			file, isFile := strings.CutPrefix(line, "$ cat ")
 			switch {
+			case isFile:
+				data, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				last = &result{stdout: string(data)}
 			case isCommand:
 				words, err := argv.Split(strings.ReplaceAll(command, "http://127.0.0.1:8000", url))
 				if err != nil {
@@ -44,7 +61,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	if ran < 15 {
+	if ran < 25 {
 		t.Errorf("%d examples ran", ran)
 	}
 }

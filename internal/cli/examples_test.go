@@ -65,3 +65,31 @@ func TestExamples(t *testing.T) {
 		t.Errorf("%d examples ran", ran)
 	}
 }
+
+// Commands of other pages that load a server with these files have no wrong flag.
+func TestExamplesOfFiles(t *testing.T) {
+	var pages string
+	for _, name := range []string{"README.md", "docs/agents.md", "docs/datasets.md"} {
+		page, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages += string(page)
+	}
+	t.Chdir("testdata/examples")
+	commands := regexp.MustCompile(`(?m)^ {4}(?:\./)?benchtop (serve .*--(?:multi-turn |mix |dataset-name agents).*)$`).FindAllStringSubmatch(pages, -1)
+	if len(commands) < 5 {
+		t.Errorf("%d commands", len(commands))
+	}
+	for _, command := range commands {
+		words, err := argv.Split(command[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A wrong value of another flag keeps the command from more than looking at its flags.
+		r := benchtop(append(words, "--gpu-price", "-1")...)
+		if r.expect(t, exitUsage, "--gpu-price"); strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("%s: %s", command[1], r.stderr)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // The examples of the pages run, and print the lines that stand below them.
 func TestExamples(t *testing.T) {
 	var pages []byte
-	for _, name := range []string{"offline", "workloads"} {
+	for _, name := range []string{"offline", "workloads", "conversations"} {
 		page, err := os.ReadFile("../../docs/" + name + ".md")
 		if err != nil {
 			t.Fatal(err)
@@ -21,7 +22,16 @@ func TestExamples(t *testing.T) {
 		pages = append(pages, page...)
 	}
 	url := simulated(t, func(p *simulator.Profile) { p.Prioritized = true })
-	t.Chdir(t.TempDir())
+	dir, model := t.TempDir(), modelDirectory(t, "gpt2")
+	for _, files := range []string{"examples", "import"} {
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", files))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(dir, "gpt2"), os.DirFS(model)); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
 	blocks := regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(pages), -1)
 	ran := 0
 	for _, block := range blocks {
@@ -29,7 +39,14 @@ func TestExamples(t *testing.T) {
 		for line := range strings.Lines(block[1]) {
 			line = strings.TrimSuffix(line, "\n")
 			command, isCommand := strings.CutPrefix(line, "$ benchtop ")
+			file, isFile := strings.CutPrefix(line, "$ cat ")
 			switch {
+			case isFile:
+				data, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				last = &result{stdout: string(data)}
 			case isCommand:
 				words, err := argv.Split(strings.ReplaceAll(command, "http://127.0.0.1:8000", url))
 				if err != nil {
@@ -44,7 +61,35 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	if ran < 15 {
+	if ran < 25 {
 		t.Errorf("%d examples ran", ran)
+	}
+}
+
+// Commands of other pages that load a server with these files have no wrong flag.
+func TestExamplesOfFiles(t *testing.T) {
+	var pages string
+	for _, name := range []string{"README.md", "docs/agents.md", "docs/datasets.md"} {
+		page, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages += string(page)
+	}
+	t.Chdir("testdata/examples")
+	commands := regexp.MustCompile(`(?m)^ {4}(?:\./)?benchtop (serve .*--(?:multi-turn |mix |dataset-name agents).*)$`).FindAllStringSubmatch(pages, -1)
+	if len(commands) < 5 {
+		t.Errorf("%d commands", len(commands))
+	}
+	for _, command := range commands {
+		words, err := argv.Split(command[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A wrong value of another flag keeps the command from more than looking at its flags.
+		r := benchtop(append(words, "--gpu-price", "-1")...)
+		if r.expect(t, exitUsage, "--gpu-price"); strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("%s: %s", command[1], r.stderr)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -52,6 +53,32 @@ func TestDocsDistributions(t *testing.T) {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("%q gave\n%s, want %q", args, r.stdout, want)
 		}
+	}
+}
+
+// The examples of conversations and of agents' sessions are data sets.
+func TestDocsConversations(t *testing.T) {
+	url, path := simulated(t, nil), filepath.Join(t.TempDir(), "file")
+	for _, c := range []struct{ heading, name, begins, want string }{
+		{"## sharegpt", "sharegpt", `[{"id": "a", "conversations": [{"from": "human", "value": "What is a bench?"},
+                               {"from": "gpt", "value": "A long seat for several people."},
+                               {"from": "human"`, "1 completed, 0 failed, 0 unfinished; 2.0 of 2.0 turns"},
+		{"## custom", "custom", `{"messages"`, "1 completed, 0 failed, 0 unfinished; 2.0 of 2.0 turns"},
+		{"## agents", "agents", `{"session"`, "1 completed, 0 failed, 0 unfinished; 2.0 of 2.0 turns"},
+	} {
+		_, file := docsExample(t, c.heading)
+		_, after, found := strings.Cut(file, c.begins)
+		if !found {
+			t.Fatalf("%s: no example begins with %s", c.heading, c.begins)
+		}
+		if err := os.WriteFile(path, []byte(c.begins+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"serve", "--no-tui", "--no-save", "--base-url", url, "--backend", "openai-chat", "--dataset-name", c.name, "--dataset-path", path}
+		if c.name != "agents" {
+			args = append(args, "--multi-turn", "--num-prompts", "1")
+		}
+		benchtop(args...).expect(t, exitFine, c.want)
 	}
 }
 

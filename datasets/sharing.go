@@ -106,10 +106,11 @@ func NewSharing() *Sharing {
 	return &Sharing{seed: maphash.MakeSeed(), prefixes: NewPrefixes(sharedMost)}
 }
 
-// Add takes the prompts of a conversation that are known before they are sent. They come after those of the conversations before.
+// Add takes the prompts of a conversation, after those of the conversations before. Prompts that are made when they are sent are left out:
+// Take takes them then.
 func (s *Sharing) Add(c Conversation) {
 	for i := range c.Turns {
-		if t := &c.Turns[i]; t.Prompt == nil || t.IdealKnown {
+		if t := &c.Turns[i]; t.Prompt == nil {
 			s.Take(t)
 		}
 	}

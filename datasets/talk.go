@@ -99,7 +99,7 @@ func message(role, text string) string {
 	return fmt.Sprintf(`{"role":"%s","content":%s}`, role, jsonscan.Quote(text))
 }
 
-// conversation makes one whose prompts hold what was said before. Its first prompt needs no making.
+// conversation makes one whose prompts hold what was said before.
 func (k *talks) conversation(id string, all []talkTurn) (Conversation, error) {
 	c := Conversation{ID: id, Session: id, Turns: make([]Turn, len(all)), Replies: !k.recorded && len(all) > 1}
 	tokens := 0
@@ -117,11 +117,7 @@ func (k *talks) conversation(id string, all []talkTurn) (Conversation, error) {
 			tokens += s.output
 		}
 		c.Timed = c.Timed || s.at >= 0
-		if i > 0 {
-			c.Turns[i].Prompt = &talkPrompt{talks: k, all: all, turn: i}
-		} else if err := (&talkPrompt{talks: k, all: all}).fill(&c.Turns[0], nil); err != nil {
-			return c, err
-		}
+		c.Turns[i].Prompt = &talkPrompt{talks: k, all: all, turn: i}
 	}
 	return c, nil
 }
@@ -154,17 +150,8 @@ type talkPrompt struct {
 	turn int
 }
 
-// Compose makes the prompt, and counts what it shares with earlier ones and their answers.
+// Compose makes the prompt.
 func (p *talkPrompt) Compose(t *Turn, answers []string) error {
-	if err := p.fill(t, answers); err != nil {
-		return err
-	}
-	p.sharing.Take(t)
-	return nil
-}
-
-// fill makes the prompt.
-func (p *talkPrompt) fill(t *Turn, answers []string) error {
 	switch {
 	case p.all[0].ids != nil:
 		for i := range p.turn {

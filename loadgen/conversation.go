@@ -106,6 +106,9 @@ func (c *conversation) composed(turn int, q *metrics.Request) (*datasets.Turn, e
 	if err := t.Prompt.Compose(&own, answers); err != nil {
 		return nil, fmt.Errorf("the prompt of turn %d of conversation %s: %w", turn, c.ID, err)
 	}
+	if s := c.engine.options.Sharing; s != nil {
+		s.Take(&own)
+	}
 	q.InputTokens, q.DatasetTokens, q.IdealTokens, q.IdealKnown = own.InputTokens, own.InputTokens, own.IdealTokens, own.IdealKnown
 	q.Inputs = c.engine.encoder.traits.Inputs(&own)
 	q.Encode = c.engine.clock.Now() - from

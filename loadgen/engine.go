@@ -55,6 +55,8 @@ type Options struct {
 	Extra []protocol.Field
 	// Salt keeps the requests from hitting prefixes that earlier runs left in the server's cache.
 	Salt Salt
+	// Sharing takes each prompt that is made when it is sent; nil where nothing counts what prompts share.
+	Sharing *datasets.Sharing
 	// InputSource is the source of the prompts' token counts.
 	InputSource metrics.TokenSource
 	// CountText counts the tokens of a generated text, without special ones, where the server did not; nil without a tokenizer.

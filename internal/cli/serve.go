@@ -232,7 +232,7 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 // loadOf is the load of the run and its number of conversations.
 func (o *serveOptions) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
-		Model: m.ID, Salt: salt, InputSource: drawn.Tokenizing.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.save.Detailed,
+		Model: m.ID, Salt: salt, Sharing: drawn.Sharing, InputSource: drawn.Tokenizing.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.save.Detailed,
 	}
 	if !o.load.promptsGiven {
 		load.More = drawn.More

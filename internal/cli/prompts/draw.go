@@ -130,6 +130,7 @@ func (d *Drawing) source(ctx context.Context) (datasets.Source, error) {
 // Drawn are the prompts of a data set.
 type Drawn struct {
 	Tokenizing  *Tokenizing
+	Sharing     *datasets.Sharing // of the prompts of the run
 	Source      loadgen.Source
 	First       datasets.Conversation
 	N           int // conversations in it, math.MaxInt for no end
@@ -171,7 +172,7 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 		return Drawn{}, err
 	}
 	// The source is described before the prefetcher draws from it.
-	x := Drawn{Tokenizing: m, N: source.Len(), Description: sent.Description()}
+	x := Drawn{Tokenizing: m, Sharing: all.sharing, N: source.Len(), Description: sent.Description()}
 	if turns := turnsIn(source, 0); turns != x.N {
 		x.Turns = turns
 	}
@@ -322,4 +323,3 @@ func OffLength(source datasets.Source) string {
 	}
 	return fmt.Sprintf("the tokenizer does not round-trip its own text: in total, prompts are %+d tokens off the lengths requested", random.Miss())
 }
-

@@ -113,7 +113,13 @@ func (v *View) groupsTitle(name string, n, h int) heading {
 func turnsTitle(v *View, w, h int) []screen.Span {
 	out := v.groupsTitle("by turn", len(v.turnRows()), h)
 	if s := v.Sessions; s != nil && v.Report == nil {
-		return noted(out, w, screen.Text, between+number.Count(s.Active)+" active"+between+number.Count(s.Thinking)+" thinking", between+number.Count(s.Thinking)+" thinking")
+		thinking := between + number.Count(s.Thinking) + " thinking"
+		active := between + number.Count(s.Active) + " active" + thinking
+		done := between + number.Count(s.Completed) + " done"
+		if s.Failed > 0 {
+			done += between + number.Count(s.Failed) + " failed"
+		}
+		return noted(out, w, screen.Text, done+active, active, thinking)
 	}
 	if v.Report == nil || v.Report.Sessions == nil {
 		return out

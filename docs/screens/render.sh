@@ -13,7 +13,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/benchtop-screens
 duration=${DURATION:-60}
-all=(pages done dead steer request form prepare find sweep replay)
+all=(pages done dead steer request turns form prepare find sweep replay)
 
 die() { echo "render.sh: $*" >&2; exit 1; }
 
@@ -215,6 +215,16 @@ for run in "$@"; do
     press Enter
     sleep 1.5
     shoot request-120x40
+    ;;
+  turns) # conversations of several turns, with a prefix cache that has room for all of them
+    simulate --num-gpu-blocks unbounded
+    show "benchtop serve --base-url $url --backend openai-chat --multi-turn --multi-turn-num-turns 6 --multi-turn-delay-ms 800 --random-input-len 300 --random-output-len 40 --num-prompts 40 --max-active-conversations 4 --goodput ttft:300 tpot:50"
+    start 120 40 "${truecolor[@]}"
+    await RUN 30
+    sleep $((duration * 2 / 3))
+    press 2
+    sleep 1.2
+    shoot turns-120x40
     ;;
   form)
     simulate

@@ -98,7 +98,7 @@ func (o *loadOptions) limit() int { return cmp.Or(o.concurrency, o.turnConcurren
 func (o *loadOptions) ofConversations(load string) string {
 	load = strings.ReplaceAll(load, "req/s", "conversations/s")
 	if o.limit() == o.active {
-		load = strings.Replace(load, " in flight", " conversations under way", 1)
+		load = strings.Replace(load, " in flight", " conversations", 1)
 	}
 	return load
 }

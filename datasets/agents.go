@@ -266,9 +266,9 @@ type agentPrompt struct {
 // Compose makes the prompt.
 func (p *agentPrompt) Compose(t *Turn, _ []string) error {
 	q, size := &p.session.Requests[p.request], p.session.BlockSize
-	scope := NextName(1, p.number)
+	scope := NextName(NextName(0, 1), p.number)
 	if p.shared {
-		scope = NextName(2, uint64(size))
+		scope = NextName(NextName(0, 2), uint64(size))
 	}
 	indices := make([]uint32, 0, q.Input)
 	for _, run := range q.Blocks {

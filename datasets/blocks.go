@@ -78,13 +78,13 @@ func (b *blockText) size() int { return max(len(b.ids), len(b.words)) }
 // block appends the places in the vocabulary of the first n tokens of a block. Block numbers mean the same in one scope. The first half of
 // the vocabulary begins blocks, the second half what belongs to a request alone.
 func (b *blockText) block(dst []uint32, scope, number uint64, n int) []uint32 {
-	half, state := uint64(b.size()/2), NextName(b.seed, scope)
+	half, state := uint64(b.size()/2), NextName(NextName(0, b.seed), scope)
 	return b.tokens(dst, (number%half+state%half)%half, NextName(state, number), n)
 }
 
 // own appends the places of n tokens of a request alone, that of a session of the run.
 func (b *blockText) own(dst []uint32, session uint64, request, n int) []uint32 {
-	half, state := uint64(b.size()/2), NextName(^b.seed, session)
+	half, state := uint64(b.size()/2), NextName(NextName(0, ^b.seed), session)
 	return b.tokens(dst, half+(uint64(request)+state)%half, NextName(state, uint64(request)), n)
 }
 

@@ -51,7 +51,7 @@ func TestReplayTimes(t *testing.T) {
 func TestReplaySample(t *testing.T) {
 	at := make([]time.Duration, 10_000)
 	for i := range at {
-		at[i] = time.Duration(i) * s
+		at[i] = time.Duration(i) * second
 	}
 	r := Replay{Sample: 0.25}
 	times, sent := r.Times(at, 1, 0)
@@ -225,7 +225,7 @@ func TestReplayOfFastTrace(t *testing.T) {
 	Define(kinds, func(string) Flags { return flagDefaults{} })
 	k := Named(kinds, "trace").(*traceKind)
 	k.speed = 5
-	c.Path, c.Replay.Scale, c.Replay.MaxGap = path, 2, 20*s
+	c.Path, c.Replay.Scale, c.Replay.MaxGap = path, 2, 20*second
 	source, err := k.Open(t.Context(), c, toyTools{newToy(t, "identity", 997, nil, 0), new([]string)})
 	if err != nil {
 		t.Fatal(err)

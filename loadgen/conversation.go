@@ -71,7 +71,7 @@ func (c *conversation) link() {
 func (c *conversation) newRequest(turn int) *metrics.Request {
 	t, traits := &c.Turns[turn], &c.engine.encoder.traits
 	q := metrics.NewRequest(c.index + turn)
-	q.Conversation, q.Turn, q.ID, q.Class, q.Model = c.number, turn, c.requestID(turn), t.Class, c.model
+	q.Conversation, q.Turn, q.ID, q.Class, q.Model = c.number, turn, c.RequestID(turn), t.Class, c.model
 	if len(c.Turns) > 1 {
 		q.Turns, q.Session = len(c.Turns), c.Session
 	}
@@ -83,14 +83,6 @@ func (c *conversation) newRequest(turn int) *metrics.Request {
 		q.Audio = t.Audio.Duration
 	}
 	return &q
-}
-
-// requestID tells the turns of a conversation apart, as vLLM's client does.
-func (c *conversation) requestID(turn int) string {
-	if c.ID == "" || len(c.Turns) == 1 {
-		return c.ID
-	}
-	return fmt.Sprintf("%s-turn%d", c.ID, turn)
 }
 
 // composed is a turn with its prompt. Making it counts as encoding.

@@ -125,8 +125,7 @@ func (o *datasetOptions) analyzeDrawn(ctx context.Context, env *environment) (*p
 	a := preview.NewAnalysis()
 	timed := o.prompts.SelfTiming()
 	err = eachDrawn(ctx, source, func(c datasets.Conversation) error {
-		a.AddConversation(&c, timed)
-		return nil
+		return a.AddConversation(&c, timed)
 	})
 	a.About = preview.About{Source: source.Description(), Tokens: strings.TrimPrefix(tokenizing.String(), "tokens ")}
 	if words := tokenizing.Rendered(); words != "" {

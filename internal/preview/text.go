@@ -22,11 +22,13 @@ type Options struct {
 	Clean func(string) string
 }
 
-// mostBins bounds the rows of a histogram, barWidth the columns of its bars; quoteWidth is how much of a prompt is shown.
+// mostBins bounds the rows of a histogram, barWidth the columns of its bars; quoteWidth is how much of a prompt is shown, mostTurns how many
+// of a conversation.
 const (
 	mostBins   = 16
 	barWidth   = 40
 	quoteWidth = 240
+	mostTurns  = 6
 )
 
 // Text writes the figures, histograms and first prompts for a person.
@@ -55,13 +57,19 @@ func (f figures) row(name, format string, a ...any) {
 }
 
 func (p *Preview) figures(f figures) {
-	f.row("requests", "%s", grouped(p.conversations))
-	if p.prompts > p.conversations {
+	arriving := "requests"
+	if p.turns.sum > p.conversations {
+		arriving = "conversations"
+		f.row("conversations", "%s", grouped(p.conversations))
+		f.row("turns", "%s", p.turns.describe())
+	}
+	f.row("requests", "%s", grouped(p.turns.sum))
+	if p.prompts > p.turns.sum {
 		f.row("prompts", "%s", grouped(p.prompts))
 	}
 	var forms []string
 	for _, k := range []string{"text", "token ids", "chat messages", "recordings"} {
-		if n := p.kinds[k]; n > 0 && n == p.conversations {
+		if n := p.kinds[k]; n > 0 && n == p.turns.sum {
 			forms = append(forms, k)
 		} else if n > 0 {
 			forms = append(forms, fmt.Sprintf("%s %s", grouped(n), k))
@@ -80,7 +88,7 @@ func (p *Preview) figures(f figures) {
 	}
 	if p.timed {
 		rate := float64(p.conversations) / p.last.Seconds()
-		f.row("times", "the trace takes %s, %.3g requests/s on average", p.last.Round(time.Millisecond), rate)
+		f.row("times", "the trace takes %s, %.3g %s/s on average", p.last.Round(time.Millisecond), rate, arriving)
 	}
 }
 
@@ -106,28 +114,46 @@ func (p *Preview) prompted(w io.Writer, o Options) {
 	}
 	fmt.Fprintf(w, "\nfirst of %s\n", grouped(p.conversations))
 	for i, c := range p.first {
-		for j := range c.Turns {
-			t := &c.Turns[j]
-			fmt.Fprintf(w, "  %d  %s\n", i+1, strings.Join(about(&c, t, o), ", "))
-			for _, line := range wrapped(o.Clean(o.quote(t)), o.Columns-8) {
+		turn := 0
+		for t, err := range c.Composed() {
+			if turn == mostTurns {
+				fmt.Fprintf(w, "      … and %s more turns\n", grouped(len(c.Turns)-turn))
+				break
+			}
+			quote := o.quote(&t)
+			if err != nil {
+				quote = err.Error()
+			}
+			fmt.Fprintf(w, "  %d  %s\n", i+1, strings.Join(about(&c, turn, &t, o), ", "))
+			for _, line := range wrapped(o.Clean(quote), o.Columns-8) {
 				fmt.Fprintf(w, "      %s\n", line)
 			}
+			turn++
 		}
 	}
 }
 
 // about is what stands beside a prompt.
-func about(c *datasets.Conversation, t *datasets.Turn, o Options) []string {
+func about(c *datasets.Conversation, turn int, t *datasets.Turn, o Options) []string {
 	var words []string
 	if c.ID != "" {
-		words = append(words, o.Clean(c.ID))
+		words = append(words, o.Clean(c.RequestID(turn)))
 	}
 	words = append(words, grouped(t.InputTokens)+" tokens")
 	if t.MaxTokens > 0 {
 		words = append(words, grouped(t.MaxTokens)+" requested")
 	}
-	if c.At > 0 {
+	if c.At > 0 && turn == 0 {
 		words = append(words, "at "+c.At.String())
+	}
+	if t.Delay > 0 && !c.Timed {
+		words = append(words, "after a pause of "+t.Delay.String())
+	}
+	if t.At > 0 && c.Timed {
+		words = append(words, t.At.String()+" after the start")
+	}
+	if t.Class != "" {
+		words = append(words, o.Clean(t.Class))
 	}
 	if t.Audio != nil {
 		words = append(words, fmt.Sprintf("%s of %.1f s", o.Clean(t.Audio.Name), t.Audio.Duration.Seconds()))

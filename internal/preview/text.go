@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 
@@ -120,7 +121,7 @@ func (p *Preview) prompted(w io.Writer, o Options) {
 				fmt.Fprintf(w, "      … and %s more turns\n", grouped(len(c.Turns)-turn))
 				break
 			}
-			quote := o.quote(&t)
+			quote := o.quote(&t, turn > 0 && t.Prompt != nil)
 			if err != nil {
 				quote = err.Error()
 			}
@@ -167,28 +168,36 @@ func about(c *datasets.Conversation, turn int, t *datasets.Turn, o Options) []st
 	return words
 }
 
-// quote is the beginning of a prompt as one line.
-func (o *Options) quote(t *datasets.Turn) string {
-	end, more := "⏎", " …"
+// quote is the beginning of a prompt as one line, or its end, where the beginning is that of an earlier one.
+func (o *Options) quote(t *datasets.Turn, end bool) string {
+	newline, more := "⏎", " …"
 	if o.ASCII {
-		end, more = `\n`, " ..."
+		newline, more = `\n`, " ..."
 	}
 	var s string
 	switch {
 	case t.Messages != nil:
 		s = string(t.Messages)
 	case t.TokenIDs != nil:
-		s = strings.Trim(fmt.Sprint(t.TokenIDs[:min(len(t.TokenIDs), quoteWidth)]), "[]")
+		ids := t.TokenIDs[:min(len(t.TokenIDs), quoteWidth)]
+		if end {
+			ids = t.TokenIDs[max(0, len(t.TokenIDs)-quoteWidth):]
+		}
+		s = strings.Trim(fmt.Sprint(ids), "[]")
 	case len(t.Batch) > 0:
 		var all []string
 		for i := range t.Batch[:min(len(t.Batch), 4)] {
-			all = append(all, cut(o.quote(&t.Batch[i]), quoteWidth/4, more))
+			all = append(all, cut(o.quote(&t.Batch[i], false), quoteWidth/4, more))
 		}
 		s = strings.Join(all, " | ")
 	default:
 		s = t.Text
 	}
-	return cut(strings.ReplaceAll(s, "\n", end), quoteWidth, more)
+	s = strings.ReplaceAll(s, "\n", newline)
+	if n := utf8.RuneCountInString(s); end && n > quoteWidth {
+		return strings.TrimSpace(more) + " " + string([]rune(s)[n-quoteWidth:])
+	}
+	return cut(s, quoteWidth, more)
 }
 
 // grouped writes a whole number with commas.

@@ -85,7 +85,7 @@ func TestOpenConversations(t *testing.T) {
 		}
 		return strings.Join(shapes(drain(t, source)), "\n")
 	}
-	if draw(1) != draw(1) || draw(1) == draw(2) {
+	if one := draw(1); one != draw(1) || one == draw(2) {
 		t.Error("the order does not follow the seed")
 	}
 	_, err := openKind(t, "sharegpt", Common{Path: path, MultiTurn: MultiTurn{On: true, Min: 9}}, nil)

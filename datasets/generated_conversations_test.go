@@ -1,11 +1,13 @@
 package datasets
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,14 +49,18 @@ func TestSpreads(t *testing.T) {
 	}
 }
 
-// gpt2 is a tokenizer as models have it.
-func gpt2(t testing.TB) *tokenizer.Local {
-	t.Helper()
-	found, err := tokenizer.Find(t.Context(), tokenizer.FindOptions{Tokenizer: filepath.Join("tokenizer", "testdata", "gpt2.tokenizer.json.gz")})
+// readGPT2 reads a tokenizer as models have it.
+var readGPT2 = sync.OnceValues(func() (*tokenizer.Local, error) {
+	found, err := tokenizer.Find(context.Background(), tokenizer.FindOptions{Tokenizer: filepath.Join("tokenizer", "testdata", "gpt2.tokenizer.json.gz")})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	tok, err := tokenizer.Read(found.Files)
+	return tokenizer.Read(found.Files)
+})
+
+func gpt2(t *testing.T) *tokenizer.Local {
+	t.Helper()
+	tok, err := readGPT2()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/files": {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/report", "benchtop/export", "benchtop/export/journal",
 		"benchtop/internal/usage"},
 	"benchtop/internal/simulator/simtest": {"benchtop/internal/simulator"},
-	"benchtop/internal/preview": {"benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/table",
+	"benchtop/internal/preview": {"benchtop/datasets", "benchtop/datasets/agents", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/table",
 		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/trace"},
 	"benchtop/internal/imports":   {"benchtop/datasets/agents", "benchtop/datasets/jsonscan", "benchtop/datasets/textfile"},
 	"benchtop/internal/telemetry": {"benchtop/metrics"},

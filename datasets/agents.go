@@ -78,7 +78,7 @@ func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Source, error
 	if c.Endless {
 		d.want = 0
 	}
-	d.all, d.names = all, sessionNames(all)
+	d.all, d.names, d.trees = all, sessionNames(all), map[int]*agents.RadixTree{}
 	var assumed bool
 	if d.text, assumed, err = newBlockText(c, t); err != nil {
 		return nil, inDataset("agents", err)
@@ -105,20 +105,22 @@ func inOrder(all []*agents.Session, r Replay) error {
 	return nil
 }
 
-// sessionNames are those of sessions, each once, of printable ASCII without blanks, as header fields have them.
+// sessionNames are those of sessions, each once, of printable ASCII without blanks, as header fields have them, and without ~, which is
+// before the number of a repetition.
 func sessionNames(all []*agents.Session) []string {
-	names, seen := make([]string, len(all)), map[string]bool{}
+	names, seen := make([]string, 0, len(all)), map[string]bool{}
 	for i, s := range all {
 		name := strings.Map(func(r rune) rune {
-			if r <= ' ' || r > '~' || r == '"' || r == '\\' {
+			if r <= ' ' || r >= '~' || r == '"' || r == '\\' {
 				return '_'
 			}
 			return r
 		}, s.Name)
-		if name = name[:min(len(name), longestSessionName)]; name == "" || seen[name] {
-			name += "#" + strconv.Itoa(i)
+		name = name[:min(len(name), longestSessionName)]
+		for own := name; name == "" || seen[name]; i++ { // the number may be in another's name
+			name = own + "#" + strconv.Itoa(i)
 		}
-		names[i], seen[name] = name, true
+		names, seen[name] = append(names, name), true
 	}
 	return names
 }
@@ -153,8 +155,8 @@ type Agents struct {
 	text   *blockText
 	about  string
 
-	next int
-	tree agents.RadixTree // of blocks that mean the same in all sessions
+	next  int
+	trees map[int]*agents.RadixTree // of blocks that mean the same in all sessions, by their size
 }
 
 // describe sums the sessions up.
@@ -199,25 +201,25 @@ func (d *Agents) Next() (Conversation, error) {
 	}
 	s, round := d.all[d.next%len(d.all)], d.next/len(d.all)
 	c := Conversation{Session: d.names[d.next%len(d.all)], At: s.Start, Timed: d.timed, Turns: make([]Turn, len(s.Requests))}
-	scope := uint64(0)
 	if round > 0 {
-		c.Session += fmt.Sprintf("-%d", round+1)
+		c.Session += fmt.Sprintf("~%d", round+1)
 	}
 	c.ID = d.common.IDPrefix + c.Session
-	if !s.Shared || round > 0 {
-		scope = uint64(d.next) + 1
+	p := agentPrompt{text: d.text, session: s, number: uint64(d.next)}
+	tree := &agents.RadixTree{}
+	if p.shared = s.Shared && round == 0; p.shared {
+		if d.trees[s.BlockSize] == nil {
+			d.trees[s.BlockSize] = tree
+		}
+		tree = d.trees[s.BlockSize]
 	}
-	var ideal []int
-	if scope == 0 {
-		ideal = s.IdealIn(&d.tree)
-	} else {
-		ideal = s.Ideal()
-	}
+	ideal := s.IdealIn(tree)
 	for i := range s.Requests {
 		q := &s.Requests[i]
 		t := &c.Turns[i]
-		*t = Turn{InputTokens: q.Input, MaxTokens: max(1, q.Output), Delay: q.Delay, At: q.At, IdealTokens: ideal[i], IdealKnown: true,
-			Prompt: &agentPrompt{text: d.text, session: s, request: i, scope: scope}}
+		own := p
+		own.request = i
+		*t = Turn{InputTokens: q.Input, MaxTokens: max(1, q.Output), Delay: q.Delay, At: q.At, IdealTokens: ideal[i], IdealKnown: true, Prompt: &own}
 		if t.After = q.After; t.After == nil {
 			t.After = []int{}
 		}
@@ -256,25 +258,28 @@ func (d *Agents) Description() string { return d.about }
 type agentPrompt struct {
 	text    *blockText
 	session *agents.Session
+	number  uint64 // of the session in the run
 	request int
-	scope   uint64 // in which block numbers mean the same
+	shared  bool // block numbers mean the same in all sessions with blocks of this size
 }
 
 // Compose makes the prompt.
 func (p *agentPrompt) Compose(t *Turn, _ []string) error {
 	q, size := &p.session.Requests[p.request], p.session.BlockSize
+	scope := NextName(NextName(0, 1), p.number)
+	if p.shared {
+		scope = NextName(NextName(0, 2), uint64(size))
+	}
 	indices := make([]uint32, 0, q.Input)
 	for _, run := range q.Blocks {
 		for i := range run.Count {
 			if len(indices) >= q.Input {
 				break
 			}
-			indices = p.text.indices(indices, p.scope, run.First+uint64(i), false, min(size, q.Input-len(indices)))
+			indices = p.text.block(indices, scope, run.First+uint64(i), min(size, q.Input-len(indices)))
 		}
 	}
-	// The session and the place say whose tokens these are.
-	own := NextName(p.scope, uint64(p.request)) ^ uint64(p.request)
-	indices = p.text.indices(indices, p.scope, own, true, q.Input-len(indices))
+	indices = p.text.own(indices, p.number, p.request, q.Input-len(indices))
 	p.text.set(t, indices)
 	return nil
 }

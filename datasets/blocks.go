@@ -75,19 +75,22 @@ func wordTokens(tok tokenizer.Tokenizer) (words []string) {
 // size is that of the vocabulary.
 func (b *blockText) size() int { return max(len(b.ids), len(b.words)) }
 
-// indices appends the places in the vocabulary of n tokens. The first half of the vocabulary begins blocks, the second half what belongs to a
-// request alone.
-func (b *blockText) indices(dst []uint32, scope, number uint64, own bool, n int) []uint32 {
+// block appends the places in the vocabulary of the first n tokens of a block. Block numbers mean the same in one scope. The first half of
+// the vocabulary begins blocks, the second half what belongs to a request alone.
+func (b *blockText) block(dst []uint32, scope, number uint64, n int) []uint32 {
+	half, state := uint64(b.size()/2), NextName(NextName(0, b.seed), scope)
+	return b.tokens(dst, (number%half+state%half)%half, NextName(state, number), n)
+}
+
+// own appends the places of n tokens of a request alone, that of a session of the run.
+func (b *blockText) own(dst []uint32, session uint64, request, n int) []uint32 {
+	half, state := uint64(b.size()/2), NextName(NextName(0, ^b.seed), session)
+	return b.tokens(dst, half+(uint64(request)+state)%half, NextName(state, uint64(request)), n)
+}
+
+// tokens appends the places of n tokens: the first, and what follows from a state.
+func (b *blockText) tokens(dst []uint32, first, state uint64, n int) []uint32 {
 	size := uint64(b.size())
-	half := size / 2
-	first := number % half
-	if own {
-		first += half
-	}
-	state := NextName(NextName(b.seed, scope), number)
-	if own {
-		state = ^state
-	}
 	for i := range n {
 		if i == 0 {
 			dst = append(dst, uint32(first))

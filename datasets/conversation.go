@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,35 @@ type Conversation struct {
 	Timed bool
 	// Replies says that prompts hold the texts of the answers before them.
 	Replies bool
+}
+
+// RequestID is the id of the request of a turn. Turns of a conversation have their numbers behind its id, as vLLM's client has them.
+func (c *Conversation) RequestID(turn int) string {
+	if c.ID == "" || len(c.Turns) == 1 {
+		return c.ID
+	}
+	return fmt.Sprintf("%s-turn%d", c.ID, turn)
+}
+
+// Composed are the turns of a conversation with their prompts, made one after the other without a server. For answers of the model stand words,
+// as many as tokens are asked for.
+func (c *Conversation) Composed() iter.Seq2[Turn, error] {
+	return func(yield func(Turn, error) bool) {
+		var answers []string
+		for i := range c.Turns {
+			t := c.Turns[i]
+			var err error
+			if t.Prompt != nil {
+				err = t.Prompt.Compose(&t, answers)
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+			if c.Replies {
+				answers = append(answers, strings.TrimSuffix(strings.Repeat("answer ", max(1, t.MaxTokens)), " "))
+			}
+		}
+	}
 }
 
 // Prompt makes the prompt of a turn when the turn is sent. Several goroutines use it at once, for different turns.

@@ -175,13 +175,13 @@ func readMessage(raw []byte) (m recordedMessage, err error) {
 		}
 	}
 	if m.json = message(m.role, m.text); !plain {
-		m.json = sentMessage(raw)
+		m.json = sentMessage(raw, m.role)
 	}
 	return m, nil
 }
 
-// sentMessage is a message without the members that are not sent.
-func sentMessage(raw []byte) string {
+// sentMessage is a message without the members that are not sent, with the name of its role that servers know.
+func sentMessage(raw []byte, role string) string {
 	var b strings.Builder
 	for name, value := range jsonscan.Members(raw) {
 		if slices.Contains(ownMembers, jsonscan.Text(name)) {
@@ -192,6 +192,9 @@ func sentMessage(raw []byte) string {
 		}
 		b.Write(name)
 		b.WriteByte(':')
+		if jsonscan.Text(name) == "role" {
+			value = jsonscan.Quote(role)
+		}
 		b.Write(value)
 	}
 	return "{" + b.String() + "}"

@@ -3,6 +3,7 @@ package datasets
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -70,8 +71,8 @@ func (r Replay) scaled(d time.Duration) time.Duration {
 	return time.Duration(math.Round(float64(d) / r.scale()))
 }
 
-// Times are those at which the requests of a recording start, and which of them are sent. at are ascending.
-func (r Replay) Times(at []time.Duration, seed int64) (times []time.Duration, sent []bool) {
+// Times are those at which the requests of a recording start, and which of them are sent, at most so many; 0 for no bound. at are ascending.
+func (r Replay) Times(at []time.Duration, seed int64, most int) (times []time.Duration, sent []bool) {
 	if len(at) == 0 {
 		return nil, nil
 	}
@@ -79,6 +80,9 @@ func (r Replay) Times(at []time.Duration, seed int64) (times []time.Duration, se
 	now, before := time.Duration(0), r.From
 	sent = make([]bool, len(at))
 	for i, t := range at {
+		if most > 0 && len(times) == most {
+			break
+		}
 		t -= origin
 		if t < r.From || r.To > 0 && t >= r.To || !wanted() {
 			continue
@@ -203,12 +207,12 @@ type timedSource interface {
 }
 
 // replay is the part of a source that is sent.
-func (r Replay) replay(source timedSource, seed int64) (Source, error) {
+func (r Replay) replay(source timedSource, seed int64, most int) (Source, error) {
 	if r.String() == "" {
 		return source, nil
 	}
 	d := &Replayed{Source: source, about: source.Description() + r.String()}
-	if d.times, d.sent = r.Times(source.Times(), seed); len(d.times) == 0 {
+	if d.times, d.sent = r.Times(source.Times(), seed, most); len(d.times) == 0 {
 		return nil, fmt.Errorf("no request lies in the part of the recording that was asked for")
 	}
 	return d, nil
@@ -217,6 +221,9 @@ func (r Replay) replay(source timedSource, seed int64) (Source, error) {
 // Next is the next request that is sent.
 func (d *Replayed) Next() (Conversation, error) {
 	for {
+		if d.next == len(d.times) {
+			return Conversation{}, io.EOF
+		}
 		c, err := d.Source.Next()
 		if err != nil {
 			return c, err

@@ -92,12 +92,15 @@ func (k *timedTraceKind) Open(_ context.Context, c Common, t Tools) (Source, err
 	if tok == nil || c.VocabSize > 0 {
 		o.Vocabulary, tok = t.TokenIDs(), nil
 	}
+	if c.Replay.String() != "" {
+		o.Prompts = math.MaxInt32 // the most are of those that are sent
+	}
 	trace, err := NewTimedTrace(o, tok, t.Streams())
 	if err != nil {
 		return nil, err
 	}
 	t.Note(trace.Doubt())
-	source, err := c.Replay.replay(trace, c.Seed)
+	source, err := c.Replay.replay(trace, c.Seed, c.Prompts)
 	return source, inDataset("timed_trace", err)
 }
 

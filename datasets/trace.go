@@ -43,6 +43,9 @@ func (k *traceKind) options(c Common) (o trace.Options, err error) {
 	if o.Unit, err = trace.ParseUnit(k.unit); err != nil {
 		return o, fmt.Errorf("--trace-unit %w", err)
 	}
+	if c.Replay.share() < 1 {
+		o.Most = 0 // of those that are sent
+	}
 	o.Columns, err = trace.ParseColumns(k.columns)
 	return o, within("--trace-columns", err)
 }
@@ -75,8 +78,8 @@ func (k *traceKind) Open(ctx context.Context, c Common, t Tools) (Source, error)
 	if err != nil {
 		return nil, err
 	}
-	rest := Replay{MaxGap: c.Replay.scaled(c.Replay.MaxGap), Sample: c.Replay.Sample} // the rest is in the times already
-	source, err := rest.replay(d, c.Seed)
+	rest := Replay{MaxGap: time.Duration(math.Ceil(float64(c.Replay.MaxGap) / o.Speed)), Sample: c.Replay.Sample} // the rest is in the times already
+	source, err := rest.replay(d, c.Seed, c.Prompts)
 	return source, inDataset("trace", err)
 }
 

@@ -25,7 +25,7 @@ type conversation struct {
 	model  string        // that all its requests ask for; "" for the engine's own
 	begun  chan struct{} // closed when its first turn has its slot
 	server int           // of all its requests, once it has begun
-	start  time.Duration // scheduled time of its first turn
+	start  time.Duration // scheduled time of its first turn, or when that got its slot, if it waited for one
 	next   [][]int       // the turns that wait for each turn; nil where each waits for the one before
 
 	mu      sync.Mutex // guards everything below
@@ -71,7 +71,7 @@ func (c *conversation) link() {
 func (c *conversation) newRequest(turn int) *metrics.Request {
 	t, traits := &c.Turns[turn], &c.engine.encoder.traits
 	q := metrics.NewRequest(c.index + turn)
-	q.Conversation, q.Turn, q.ID, q.Class, q.Model = c.number, turn, c.requestID(turn), t.Class, c.model
+	q.Conversation, q.Turn, q.ID, q.Class, q.Model = c.number, turn, c.RequestID(turn), t.Class, c.model
 	if len(c.Turns) > 1 {
 		q.Turns, q.Session = len(c.Turns), c.Session
 	}
@@ -83,14 +83,6 @@ func (c *conversation) newRequest(turn int) *metrics.Request {
 		q.Audio = t.Audio.Duration
 	}
 	return &q
-}
-
-// requestID tells the turns of a conversation apart, as vLLM's client does.
-func (c *conversation) requestID(turn int) string {
-	if c.ID == "" || len(c.Turns) == 1 {
-		return c.ID
-	}
-	return fmt.Sprintf("%s-turn%d", c.ID, turn)
 }
 
 // composed is a turn with its prompt. Making it counts as encoding.

@@ -41,11 +41,15 @@ func (j *job) run() {
 	if j.request == nil {
 		j.begin(e.clock.Now())
 	}
+	q := j.request
+	q.Admitted = e.clock.Now()
 	if j.turn == 0 {
+		if q.Admitted > q.Due {
+			j.start = q.Admitted // it had to wait
+		}
 		j.enter()
 	}
-	q := j.request
-	q.Admitted, q.Server = e.clock.Now(), j.server
+	q.Server = j.server
 	if e.cutting.Err() != nil {
 		j.cancel()
 		return

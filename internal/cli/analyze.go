@@ -34,9 +34,9 @@ limits by block size, the rate and burstiness of arrivals, and flags for about s
   benchtop dataset analyze --dataset-name sharegpt --dataset-path s.json --model org/name
 
 FILE is JSON Lines, JSON, CSV or Parquet, recognized by its columns: prompts as 'dataset --jsonl' writes them, prompts for custom,
-ShareGPT conversations, chats, traces of lengths and times, with hash ids of blocks or without. All of its rows are analyzed. Lengths
-that it lacks are counted by the local tokenizer, or else estimated. Without FILE, the requests that 'benchtop serve' would send
-with the same flags are analyzed.`
+ShareGPT conversations, chats, traces of lengths and times, with hash ids of blocks or without, sessions of agents. All of its
+rows are analyzed. Lengths that it lacks are counted by the local tokenizer, or else estimated. Without FILE, the requests that
+'benchtop serve' would send with the same flags are analyzed.`
 
 // fileFlags are flags that have an effect on a file; the others choose and draw from a data set.
 var fileFlags = []string{"json", "tokenizer", "skip-tokenizer-init", "model", "served-model-name", "header", "base-url", "host", "port", "insecure",
@@ -125,8 +125,7 @@ func (o *datasetOptions) analyzeDrawn(ctx context.Context, env *environment) (*p
 	a := preview.NewAnalysis()
 	timed := o.prompts.SelfTiming()
 	err = eachDrawn(ctx, source, func(c datasets.Conversation) error {
-		a.AddConversation(&c, timed)
-		return nil
+		return a.AddConversation(&c, timed)
 	})
 	a.About = preview.About{Source: source.Description(), Tokens: strings.TrimPrefix(tokenizing.String(), "tokens ")}
 	if words := tokenizing.Rendered(); words != "" {

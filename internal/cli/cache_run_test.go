@@ -209,3 +209,27 @@ func TestColdCacheOfPicturesAlone(t *testing.T) {
 func TestColdCacheWithASaltOfTheUsersOwn(t *testing.T) {
 	benchtop("serve", "--cache", "cold", "--extra-body", `{"cache_salt": "x"}`).expect(t, exitUsage, "--cache cold and a cache_salt in --extra-body: choose one")
 }
+
+// Later turns hit what the turns before them left in the cache, also a cold one, which is no reason for an alarm; the prompts of an earlier run are.
+func TestCacheOfConversations(t *testing.T) {
+	t.Parallel()
+	watch := newWatched()
+	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		watch.pass(r)
+		return false
+	})
+	const own = 512.0 / (512 + 512 + 2 + 512) // the first prompt, of both
+	for _, c := range []struct {
+		name  string
+		args  []string
+		above bool
+		alarm int
+	}{{"first", nil, false, 0}, {"again", nil, true, 1}, {"cold", []string{"--cache", "cold"}, false, 0}, {"cold again", []string{"--cache", "cold"}, false, 0}} {
+		watch.nextRun()
+		args := append([]string{"--backend", "openai-chat", "--multi-turn", "--multi-turn-num-turns", "2", "--num-prompts", fmt.Sprint(cachePrompts / 2)}, c.args...)
+		rate, _, alarms := cacheRun(t, server.url, args...)
+		if rate < own-0.1 || (rate > own+0.3) != c.above || len(alarms) != c.alarm {
+			t.Errorf("%s: a hit rate of %g, alarms %q", c.name, rate, alarms)
+		}
+	}
+}

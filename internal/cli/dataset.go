@@ -160,9 +160,11 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 	view := preview.New(o.first)
 	var line []byte
 	err = eachDrawn(ctx, source, func(c datasets.Conversation) (err error) {
-		view.Add(c)
+		if err := view.Add(c); err != nil {
+			return err
+		}
 		if lines != nil {
-			if line, err = preview.AppendLine(line[:0], &c, o.prompts.Needs().Timed); err != nil {
+			if line, err = preview.AppendLine(line[:0], &c, o.prompts.Needs().Timed || o.prompts.SelfTiming()); err != nil {
 				return err
 			}
 			if _, err = lines.Write(line); err != nil {

@@ -242,6 +242,9 @@ func (o *serveOptions) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.
 	o.client.send(&load)
 	arrivals := o.load.shape().Arrivals(drawn.N, times, streams.Legacy)
 	o.load.send(&load, arrivals)
+	if load.Until == 0 && o.prompts.Conversations(drawn) != nil && !o.load.searching() {
+		load.Until = o.load.shape().End() // later turns have no place in the schedule
+	}
 	return load, arrivals.Requests
 }
 

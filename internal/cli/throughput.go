@@ -65,9 +65,11 @@ func newThroughputOptions() *throughputOptions {
 		f.Lookup(name).Hidden = true
 	}
 	o.define()
+	without := []string{"Load", "Several runs", "Conversations"}
 	others := []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout"}
+	timing := []string{"mix", "time-scale", "max-gap", "sample", "turn-timing"}
 	o.flags.Keep(func(heading, name string) bool {
-		return heading != "Load" && heading != "Several runs" || slices.Contains(others, name)
+		return !slices.Contains(without, heading) && !slices.Contains(timing, name) || slices.Contains(others, name)
 	})
 	o.serveOptions.preset = o.apply
 	return o

@@ -34,6 +34,7 @@ type Prompt struct {
 type Analysis struct {
 	About About
 
+	sessions      sessions
 	input, output lengths
 	unanswered    int // requests whose output length is not known
 	joint         joint
@@ -73,15 +74,22 @@ func (a *Analysis) Add(r Request) {
 }
 
 // AddConversation takes the requests of a conversation. Only the first has a time, if timed.
-func (a *Analysis) AddConversation(c *datasets.Conversation, timed bool) {
-	for i := range c.Turns {
-		t := &c.Turns[i]
-		r := Request{Input: t.InputTokens, Output: t.MaxTokens, At: c.At, Timed: timed && i == 0, Prompts: appendPrompts(nil, t)}
+func (a *Analysis) AddConversation(c *datasets.Conversation, timed bool) error {
+	if len(c.Turns) > 1 {
+		a.sessions.turns.add(len(c.Turns))
+	}
+	for t, err := range c.Composed() {
+		if err != nil {
+			return err
+		}
+		r := Request{Input: t.InputTokens, Output: t.MaxTokens, At: c.At, Timed: timed, Prompts: appendPrompts(nil, &t)}
+		timed = false
 		if r.Output == 0 {
 			r.Output = Unknown // the server decides
 		}
 		a.Add(r)
 	}
+	return nil
 }
 
 func appendPrompts(all []Prompt, t *datasets.Turn) []Prompt {

@@ -15,6 +15,7 @@ const analysisSchema = 1
 type analysisJSON struct {
 	Schema int `json:"schema"`
 	About
+	Sessions      *sessionsJSON `json:"conversations,omitempty"`
 	Requests      int           `json:"requests"`
 	Input         *lengthsJSON  `json:"input_tokens"`
 	Output        *lengthsJSON  `json:"output_tokens"`
@@ -95,7 +96,7 @@ type seriesJSON struct {
 
 // MarshalJSON gives the analysis for programs, null where something is not known.
 func (a *Analysis) MarshalJSON() ([]byte, error) {
-	j := analysisJSON{Schema: analysisSchema, About: a.About, Requests: a.input.n, Input: a.input.json(), Output: a.output.json(),
+	j := analysisJSON{Schema: analysisSchema, About: a.About, Sessions: a.sessions.json(), Requests: a.input.n, Input: a.input.json(), Output: a.output.json(),
 		UnknownOutput: a.unanswered, Joint: a.joint.json(), Prefixes: a.prefixes.json(), Arrivals: a.arrivals.json(), Flags: []string{}}
 	for _, flag := range a.Flags() {
 		j.Flags = append(j.Flags, strings.Fields(flag)...)

@@ -46,6 +46,7 @@ func (a *Analysis) figures(f figures, o Options) {
 	for _, note := range a.About.Notes {
 		f.row("note", "%s", o.Clean(note))
 	}
+	a.sessions.rows(f)
 	f.row("requests", "%s", grouped(a.input.n))
 	f.row("prompt tokens", "%s", a.input.describe())
 	if a.output.n > 0 {
@@ -230,7 +231,7 @@ func decimals(v float64) string {
 // Flags are flags of serve for about such a load. The parts that prompts share become one prefix of all of them, as large a share of their tokens.
 func (a *Analysis) Flags() (flags []string) {
 	add := func(name, value string) { flags = append(flags, "--"+name+" "+value+" ") }
-	if a.input.n == 0 {
+	if a.input.n == 0 || a.sessions.turns.n > 0 { // no flag gives the shape of conversations
 		return nil
 	}
 	add("num-prompts", fmt.Sprint(a.input.n))

@@ -111,6 +111,9 @@ func (r *fileReader) recognize(ctx context.Context) error {
 	if r.form, err = formOf(names, r.Columns); err != nil {
 		return err
 	}
+	if r.form.sessions {
+		return nil
+	}
 	c := r.form.columns
 	var ids [][2]int
 	whole := true // all times are whole numbers
@@ -161,13 +164,17 @@ func (r *fileReader) note(format string, a ...any) {
 
 // all takes all rows.
 func (r *fileReader) all(ctx context.Context) error {
+	take := r.take
+	if r.form.sessions {
+		take = r.takeSession
+	}
 	told := time.Now()
 	for from := 0; from < r.rows.Len(); from += atOnce {
 		if r.Progress != nil && from > 0 && time.Since(told) >= r.Every {
 			r.Progress(from, r.rows.Len())
 			told = time.Now()
 		}
-		if err := r.each(ctx, from, min(from+atOnce, r.rows.Len()), r.form.wanted(), r.take); err != nil {
+		if err := r.each(ctx, from, min(from+atOnce, r.rows.Len()), r.form.wanted(), take); err != nil {
 			return err
 		}
 	}
@@ -357,7 +364,7 @@ func (r *fileReader) conclude() {
 	about.Source, about.Form = r.Path, r.form.name
 	c := r.form.columns
 	switch {
-	case c.Input != "":
+	case c.Input != "" || r.form.sessions:
 		about.Tokens = "lengths of the file"
 	case r.counted != "":
 		about.Tokens = r.counted + ", without a chat template"

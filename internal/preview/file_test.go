@@ -223,7 +223,7 @@ func FuzzAnalyzeFile(f *testing.F) {
 		`{"timestamp": 0, "input_length": 40, "output_length": 5, "hash_ids": [0, 1, 2]}`,
 		`{"prompt": ["a", [1, 2]], "prompt_len": 3, "expected_output_len": 0, "timestamp": "2023-11-16 18:17:03.98"}`,
 		`[{"conversations": [{"value": "a"}, {"value": "b"}]}]`, `{"turns": ["a"]}`, `{"messages": [{"role": "assistant", "content": [{"text": "a"}]}]}`,
-		"{\"prompt\": \"a\"}\n{\"prompt\": [7]}", `{"input_length": 1e7, "hash_ids": ["a"], "timestamp": 1e11}`,
+		"{\"prompt\": \"a\"}\n{\"prompt\": [7]}", fmt.Sprintf(twoSessions, ""), `{"input_length": 1e7, "hash_ids": ["a"], "timestamp": 1e11}`,
 	} {
 		f.Add([]byte(text))
 	}

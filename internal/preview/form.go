@@ -25,6 +25,8 @@ type form struct {
 	others  string // column of the prompt of rows where that is empty, "" for none
 	read    func(raw []byte) (prompt []Prompt, answer string, err error)
 	answer  string // column of the answer as text, "" for none
+	// sessions says that the rows are sessions of agents.
+	sessions bool
 }
 
 // chatForms are the columns that hold chats and the like, the likelier first.
@@ -66,6 +68,9 @@ const expectedForms = `prompts ("prompt", "conversations", "turns" or "messages"
 
 // formOf tells the form of a file from its columns.
 func formOf(names []string, labels trace.Columns) (f form, err error) {
+	if isSession(names) {
+		return sessionForm, nil
+	}
 	f = prompted(names)
 	if f.columns, err = labels.Complete(names); err != nil {
 		return f, err

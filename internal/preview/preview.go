@@ -17,7 +17,8 @@ type Preview struct {
 	keep          int
 	first         []datasets.Conversation
 	conversations int
-	prompts       int // more than turns where several travel in one request
+	turns         lengths // of each conversation
+	prompts       int     // more than turns where several travel in one request
 	input, output lengths
 	kinds         map[string]int // of prompts: text, token ids, messages, recordings
 	media         int            // turns with media beside the text
@@ -30,21 +31,35 @@ type Preview struct {
 func New(first int) *Preview { return &Preview{keep: first, kinds: map[string]int{}} }
 
 // Add takes a conversation into account.
-func (p *Preview) Add(c datasets.Conversation) {
+func (p *Preview) Add(c datasets.Conversation) error {
 	p.conversations++
+	p.turns.add(len(c.Turns))
 	if len(p.first) < p.keep {
 		p.first = append(p.first, c)
 	}
+	kind := ""
+	for t, err := range c.Composed() { // all turns of a conversation travel in the same form
+		if err != nil {
+			return err
+		}
+		kind = kindOf(&t)
+		break
+	}
 	for i := range c.Turns {
-		p.turn(&c.Turns[i])
+		t := &c.Turns[i]
+		if t.Prompt == nil {
+			kind = kindOf(t)
+		}
+		p.turn(t, kind)
 	}
 	if c.At > 0 {
 		p.timed = true
 		p.last = max(p.last, c.At)
 	}
+	return nil
 }
 
-func (p *Preview) turn(t *datasets.Turn) {
+func (p *Preview) turn(t *datasets.Turn, kind string) {
 	p.prompts += max(1, len(t.Batch))
 	p.input.add(t.InputTokens)
 	if t.MaxTokens > 0 {
@@ -52,7 +67,7 @@ func (p *Preview) turn(t *datasets.Turn) {
 	} else {
 		p.unlimited++
 	}
-	p.kinds[kindOf(t)]++
+	p.kinds[kind]++
 	if t.Media != nil {
 		p.media++
 	}
@@ -74,6 +89,10 @@ func kindOf(t *datasets.Turn) string {
 // line is a request as JSON, under the names of vLLM's request record where it has them.
 type line struct {
 	ID        string          `json:"request_id,omitempty"`
+	Session   string          `json:"session,omitempty"` // of several turns
+	Turn      *int            `json:"turn,omitempty"`
+	After     []int           `json:"after,omitzero"` // turns that this one waits for, where it is not the one before
+	Delay     float64         `json:"delay_ms,omitempty"`
 	Prompt    any             `json:"prompt,omitempty"` // a text, token ids, or a list of either
 	Messages  json.RawMessage `json:"chat_messages,omitempty"`
 	Media     json.RawMessage `json:"multi_modal_data,omitempty"`
@@ -92,21 +111,28 @@ type recording struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// AppendLine appends a conversation as JSON, a line for each turn.
+// AppendLine appends a conversation as JSON, a line for each turn. If timed, its first turn has the time of the conversation.
 func AppendLine(dst []byte, c *datasets.Conversation, timed bool) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
-	for i := range c.Turns {
-		t := &c.Turns[i]
-		l := line{ID: c.ID, Prompt: promptOf(t), Messages: t.Messages, Input: t.InputTokens, Output: t.MaxTokens, Overrides: t.Overrides}
+	i := -1
+	for t, err := range c.Composed() {
+		if err != nil {
+			return dst, err
+		}
+		i++
+		l := line{ID: c.RequestID(i), Prompt: promptOf(&t), Messages: t.Messages, Input: t.InputTokens, Output: t.MaxTokens, Overrides: t.Overrides}
 		if t.Media != nil {
 			l.Media = append(append(json.RawMessage{'['}, t.Media...), ']')
 		}
 		if a := t.Audio; a != nil {
 			l.Audio = &recording{a.Name, a.Type, len(a.Data), a.Duration.Seconds()}
 		}
-		if timed {
+		if len(c.Turns) > 1 {
+			l.Session, l.Turn, l.After, l.Delay = c.Session, &i, t.After, t.Delay.Seconds()*1000
+		}
+		if timed && i == 0 {
 			l.At = new(c.At.Seconds())
 		}
 		if err := enc.Encode(l); err != nil {

@@ -19,7 +19,9 @@ func text(t *testing.T, all ...datasets.Conversation) string {
 	t.Helper()
 	p := New(2)
 	for _, c := range all {
-		p.Add(c)
+		if err := p.Add(c); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var b strings.Builder
 	if err := p.Text(&b, Options{ASCII: true, Clean: plain}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 
@@ -22,11 +23,13 @@ type Options struct {
 	Clean func(string) string
 }
 
-// mostBins bounds the rows of a histogram, barWidth the columns of its bars; quoteWidth is how much of a prompt is shown.
+// mostBins bounds the rows of a histogram, barWidth the columns of its bars; quoteWidth is how much of a prompt is shown, mostTurns how many
+// of a conversation.
 const (
 	mostBins   = 16
 	barWidth   = 40
 	quoteWidth = 240
+	mostTurns  = 6
 )
 
 // Text writes the figures, histograms and first prompts for a person.
@@ -55,13 +58,19 @@ func (f figures) row(name, format string, a ...any) {
 }
 
 func (p *Preview) figures(f figures) {
-	f.row("requests", "%s", grouped(p.conversations))
-	if p.prompts > p.conversations {
+	arriving := "requests"
+	if p.turns.sum > p.conversations {
+		arriving = "conversations"
+		f.row("conversations", "%s", grouped(p.conversations))
+		f.row("turns", "%s", p.turns.describe())
+	}
+	f.row("requests", "%s", grouped(p.turns.sum))
+	if p.prompts > p.turns.sum {
 		f.row("prompts", "%s", grouped(p.prompts))
 	}
 	var forms []string
 	for _, k := range []string{"text", "token ids", "chat messages", "recordings"} {
-		if n := p.kinds[k]; n > 0 && n == p.conversations {
+		if n := p.kinds[k]; n > 0 && n == p.turns.sum {
 			forms = append(forms, k)
 		} else if n > 0 {
 			forms = append(forms, fmt.Sprintf("%s %s", grouped(n), k))
@@ -80,7 +89,7 @@ func (p *Preview) figures(f figures) {
 	}
 	if p.timed {
 		rate := float64(p.conversations) / p.last.Seconds()
-		f.row("times", "the trace takes %s, %.3g requests/s on average", p.last.Round(time.Millisecond), rate)
+		f.row("times", "the trace takes %s, %.3g %s/s on average", p.last.Round(time.Millisecond), rate, arriving)
 	}
 }
 
@@ -106,28 +115,46 @@ func (p *Preview) prompted(w io.Writer, o Options) {
 	}
 	fmt.Fprintf(w, "\nfirst of %s\n", grouped(p.conversations))
 	for i, c := range p.first {
-		for j := range c.Turns {
-			t := &c.Turns[j]
-			fmt.Fprintf(w, "  %d  %s\n", i+1, strings.Join(about(&c, t, o), ", "))
-			for _, line := range wrapped(o.Clean(o.quote(t)), o.Columns-8) {
+		turn := 0
+		for t, err := range c.Composed() {
+			if turn == mostTurns {
+				fmt.Fprintf(w, "      … and %s more turns\n", grouped(len(c.Turns)-turn))
+				break
+			}
+			quote := o.quote(&t, turn > 0 && t.Prompt != nil)
+			if err != nil {
+				quote = err.Error()
+			}
+			fmt.Fprintf(w, "  %d  %s\n", i+1, strings.Join(about(&c, turn, &t, o), ", "))
+			for _, line := range wrapped(o.Clean(quote), o.Columns-8) {
 				fmt.Fprintf(w, "      %s\n", line)
 			}
+			turn++
 		}
 	}
 }
 
 // about is what stands beside a prompt.
-func about(c *datasets.Conversation, t *datasets.Turn, o Options) []string {
+func about(c *datasets.Conversation, turn int, t *datasets.Turn, o Options) []string {
 	var words []string
 	if c.ID != "" {
-		words = append(words, o.Clean(c.ID))
+		words = append(words, o.Clean(c.RequestID(turn)))
 	}
 	words = append(words, grouped(t.InputTokens)+" tokens")
 	if t.MaxTokens > 0 {
 		words = append(words, grouped(t.MaxTokens)+" requested")
 	}
-	if c.At > 0 {
+	if c.At > 0 && turn == 0 {
 		words = append(words, "at "+c.At.String())
+	}
+	if t.Delay > 0 && !c.Timed {
+		words = append(words, "after a pause of "+t.Delay.String())
+	}
+	if t.At > 0 && c.Timed {
+		words = append(words, t.At.String()+" after the start")
+	}
+	if t.Class != "" {
+		words = append(words, o.Clean(t.Class))
 	}
 	if t.Audio != nil {
 		words = append(words, fmt.Sprintf("%s of %.1f s", o.Clean(t.Audio.Name), t.Audio.Duration.Seconds()))
@@ -141,28 +168,36 @@ func about(c *datasets.Conversation, t *datasets.Turn, o Options) []string {
 	return words
 }
 
-// quote is the beginning of a prompt as one line.
-func (o *Options) quote(t *datasets.Turn) string {
-	end, more := "⏎", " …"
+// quote is the beginning of a prompt as one line, or its end, where the beginning is that of an earlier one.
+func (o *Options) quote(t *datasets.Turn, end bool) string {
+	newline, more := "⏎", " …"
 	if o.ASCII {
-		end, more = `\n`, " ..."
+		newline, more = `\n`, " ..."
 	}
 	var s string
 	switch {
 	case t.Messages != nil:
 		s = string(t.Messages)
 	case t.TokenIDs != nil:
-		s = strings.Trim(fmt.Sprint(t.TokenIDs[:min(len(t.TokenIDs), quoteWidth)]), "[]")
+		ids := t.TokenIDs[:min(len(t.TokenIDs), quoteWidth)]
+		if end {
+			ids = t.TokenIDs[max(0, len(t.TokenIDs)-quoteWidth):]
+		}
+		s = strings.Trim(fmt.Sprint(ids), "[]")
 	case len(t.Batch) > 0:
 		var all []string
 		for i := range t.Batch[:min(len(t.Batch), 4)] {
-			all = append(all, cut(o.quote(&t.Batch[i]), quoteWidth/4, more))
+			all = append(all, cut(o.quote(&t.Batch[i], false), quoteWidth/4, more))
 		}
 		s = strings.Join(all, " | ")
 	default:
 		s = t.Text
 	}
-	return cut(strings.ReplaceAll(s, "\n", end), quoteWidth, more)
+	s = strings.ReplaceAll(s, "\n", newline)
+	if n := utf8.RuneCountInString(s); end && n > quoteWidth {
+		return strings.TrimSpace(more) + " " + string([]rune(s)[n-quoteWidth:])
+	}
+	return cut(s, quoteWidth, more)
 }
 
 // grouped writes a whole number with commas.

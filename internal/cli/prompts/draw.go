@@ -248,6 +248,7 @@ func (x *Drawn) shortened(s *sent) error {
 	}
 	if all != nil {
 		x.N = len(all)
+		x.countTurns(all)
 	}
 	if x.Times != nil {
 		x.Times = x.Times[:0]
@@ -258,6 +259,17 @@ func (x *Drawn) shortened(s *sent) error {
 		}
 	}
 	return nil
+}
+
+// countTurns counts the turns of all conversations.
+func (x *Drawn) countTurns(all []datasets.Conversation) {
+	turns := 0
+	for _, c := range all {
+		turns += len(c.Turns)
+	}
+	if x.Turns = 0; turns != len(all) {
+		x.Turns = turns
+	}
 }
 
 // Fit is an error if a backend cannot send one of the prompts drawn so far.

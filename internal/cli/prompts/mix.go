@@ -94,9 +94,12 @@ func (o *Options) Workloads() (all []metrics.Workload) {
 
 // read reads the files of the workloads and checks them. seed and load are those of the run.
 func (m Mix) read(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool, to protocol.Protocol) (p usage.Problems) {
-	for _, name := range []string{"dataset-name", "dataset-path", "multi-turn", "repeat-count"} {
-		p.BadIf(given.Changed(name), "--mix and --%s: choose one; each workload's file has its own", name)
-	}
+	own := argv.Flags{}
+	(&Options{}).Define(&own)
+	own.VisitAll(func(f *pflag.Flag) {
+		p.BadIf(given.Changed(f.Name) && !slices.Contains(wholeRun, f.Name) && f.Name != "max-model-len",
+			"--mix and --%s: choose one; each workload's file has its own", f.Name)
+	})
 	for i := range m {
 		w := &m[i]
 		if err := w.read(load, seed, searching, to); err != nil {
@@ -124,14 +127,20 @@ func (w *workload) read(load shape.Shape, seed int64, searching bool, to protoco
 	problems.BadIf(len(rest) > 0, "unexpected values %q", rest)
 	w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
 	problems = append(problems, w.options.Check(flags.All(), load, seed, searching, to)...)
-	for _, name := range []string{"mix", "tokenizer", "skip-tokenizer-init", "repeat-count", "session-header"} {
+	for _, name := range wholeRun {
 		problems.BadIf(flags.All().Changed(name), "%s: give it on the command line, for the whole run", name)
+	}
+	for _, name := range []string{"repeat-count", "self-timed"} {
+		problems.BadIf(flags.All().Changed(name), "%s: a workload of a mixture cannot have it", name)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
+
+// wholeRun are flags of prompts that all workloads share.
+var wholeRun = []string{"mix", "tokenizer", "skip-tokenizer-init", "session-header", "send-conversation-id"}
 
 // find is the path of the file: the one given, or with an ending of YAML or JSON.
 func (w *workload) find() (string, error) {
@@ -256,6 +265,7 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("workload %s: %w", w.Name, err)
 		}
+		sent.names = nil // the run names them
 		s.all[i] = sent
 		s.full = append(s.full, full && w.options.Needs().FullLength)
 	}
@@ -302,6 +312,9 @@ func (s *mixedSource) Next() (datasets.Conversation, error) {
 	}
 	s.next++
 	c, err := s.all[i].Next()
+	if err == io.EOF && s.order != nil { // it left out some that are too long
+		return s.Next()
+	}
 	if err != nil {
 		return c, err
 	}

@@ -22,7 +22,8 @@ type sent struct {
 	most    int              // tokens of a prompt and its answer together; 0 for no limit
 
 	taken, dropped atomic.Int64
-	least          int // tokens of the shortest that was dropped
+	ended          atomic.Int64 // conversations that lost turns
+	least          int          // tokens of the shortest that was dropped
 }
 
 // mostDropped in a row, and none before, end a source that may never end.
@@ -77,6 +78,7 @@ func (s *sent) cut(c *datasets.Conversation) bool {
 		return false
 	}
 	c.Turns = c.Turns[:fits]
+	s.ended.Add(1)
 	return true
 }
 
@@ -124,11 +126,20 @@ func longest(turns []datasets.Turn) (n int) {
 
 // note says how many requests were left out by now; all says that the source has ended. It is "" for none.
 func (s *sent) note(all bool) string {
-	dropped := s.dropped.Load()
-	if dropped == 0 {
+	dropped, ended := s.dropped.Load(), s.ended.Load()
+	note := fmt.Sprintf("--max-model-len %d: ", s.most)
+	switch {
+	case dropped == 0 && ended == 0:
 		return ""
+	case dropped > 0:
+		note += fmt.Sprintf("%d of %d requests are left out, whose prompt and answer together are longer", dropped, dropped+s.taken.Load())
 	}
-	note := fmt.Sprintf("--max-model-len %d: %d of %d requests are left out, whose prompt and answer together are longer", s.most, dropped, dropped+s.taken.Load())
+	if ended > 0 {
+		if dropped > 0 {
+			note += "; "
+		}
+		note += fmt.Sprintf("%d of %d conversations end before a turn whose prompt and answer together are longer", ended, s.taken.Load())
+	}
 	if !all {
 		note += "; so are such requests among those that are drawn later"
 	}

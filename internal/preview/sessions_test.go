@@ -1,0 +1,133 @@
+package preview
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/datasets"
+)
+
+// later is a prompt of the answers before it.
+type later struct{ fails bool }
+
+func (p later) Compose(t *datasets.Turn, answers []string) error {
+	if p.fails {
+		return errors.New("no words")
+	}
+	t.Text = fmt.Sprintf("%d answers of %d words", len(answers), len(strings.Fields(strings.Join(answers, " ")))/max(1, len(answers)))
+	return nil
+}
+
+// talk is a conversation of so many turns, whose prompts are made later.
+func talk(id string, turns int) datasets.Conversation {
+	c := datasets.Conversation{ID: id, Session: id, Replies: true, Turns: []datasets.Turn{{Text: "hello", InputTokens: 5, MaxTokens: 4}}}
+	for i := 1; i < turns; i++ {
+		c.Turns = append(c.Turns, datasets.Turn{Prompt: later{}, InputTokens: 5 + 9*i, MaxTokens: 4, Delay: 250 * time.Millisecond})
+	}
+	return c
+}
+
+// Conversations are counted with their turns, and the first ones shown turn by turn, up to a few.
+func TestTextOfConversations(t *testing.T) {
+	got := text(t, talk("a", 2), talk("b", 9), one("c", datasets.Turn{Text: "alone", InputTokens: 5, MaxTokens: 4}))
+	for _, want := range []string{
+		"conversations        3\nturns                12 in all: mean 4.0, min 1, p50 2, p90 9, p99 9, max 9\nrequests             12\nsent as              text\n",
+		"  1  a-turn0, 5 tokens, 4 requested\n      hello\n  1  a-turn1, 14 tokens, 4 requested, after a pause of 250ms\n      1 answers of 4 words\n",
+		"  2  b-turn5, 50 tokens, 4 requested, after a pause of 250ms\n      5 answers of 4 words\n      … and 3 more turns\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if err := New(0).Add(datasets.Conversation{Turns: []datasets.Turn{{Prompt: later{fails: true}}}}); err == nil {
+		t.Error("a prompt that cannot be made is no error")
+	}
+}
+
+// Lines have the session, the turn, what it waits for and its delay; the conversation's time stands at its first.
+func TestLinesOfConversations(t *testing.T) {
+	c := talk("a", 3)
+	c.At, c.Turns[2].After = 3*time.Second, []int{}
+	lines, err := AppendLine(nil, &c, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"request_id":"a-turn0","session":"a","turn":0,"prompt":"hello","prompt_len":5,"expected_output_len":4,"timestamp":3}
+{"request_id":"a-turn1","session":"a","turn":1,"delay_ms":250,"prompt":"1 answers of 4 words","prompt_len":14,"expected_output_len":4}
+{"request_id":"a-turn2","session":"a","turn":2,"after":[],"delay_ms":250,"prompt":"2 answers of 4 words","prompt_len":23,"expected_output_len":4}
+`
+	if diff := cmp.Diff(want, string(lines)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+const twoSessions = `{"session":"s1","block_size":64,"shared":true,"requests":[{"in":200,"out":50,"blocks":[[1,3]]},{"in":300,"out":20,"blocks":[[1,4]]},` +
+	`{"in":150,"out":30,"blocks":[[9,2]],"agent":"search"},{"in":150,"out":30,"blocks":[[9,2]],"agent":"search"},{"in":64,"out":3,"agent":"plan"}]}
+{"session":"s2","block_size":64%s,"requests":[{"in":200,"out":50,"blocks":[[1,3]]}]}
+`
+
+// A file of sessions has lengths, turns, sub-agents and hits; blocks of other sessions count where they mean the same.
+func TestAnalyzeSessions(t *testing.T) {
+	for shared, hits := range map[string]int{"": 192 + 128, `,"shared":true`: 192 + 128 + 192} {
+		a, err := AnalyzeFile(t.Context(), FileOptions{Path: written(t, "s.jsonl", fmt.Sprintf(twoSessions, shared))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Conversations struct {
+				Turns struct{ Total, Min, Max int }
+				Sub   int `json:"sub_agents"`
+				Of    int `json:"sub_agent_requests"`
+			}
+			Requests int
+			Input    struct{ Total int } `json:"input_tokens"`
+			Output   struct{ Total int } `json:"output_tokens"`
+			Sharing  struct {
+				Sizes []struct {
+					Tokens int `json:"block_tokens"`
+					Hits   int `json:"hit_tokens"`
+				} `json:"block_sizes"`
+			} `json:"prefix_sharing"`
+			Flags   []string
+			Dataset []string `json:"dataset_flags"`
+		}
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		c := got.Conversations
+		if c.Turns.Total != 6 || c.Turns.Min != 1 || c.Turns.Max != 5 || c.Sub != 2 || c.Of != 3 || got.Requests != 6 || got.Input.Total != 1064 || got.Output.Total != 183 {
+			t.Errorf("got %+v", got)
+		}
+		if first := got.Sharing.Sizes[0]; first.Tokens != 64 || first.Hits != hits || len(got.Flags) > 0 || strings.Join(got.Dataset, " ") != "--dataset-name agents --num-prompts 2" {
+			t.Errorf("shared %q: got %+v", shared, got)
+		}
+	}
+	_, err := AnalyzeFile(t.Context(), FileOptions{Path: written(t, "s.jsonl", `{"block_size":0,"requests":[]}`)})
+	if err == nil || !strings.Contains(err.Error(), `"block_size": expected a whole number`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A conversation that is drawn is analyzed with all of its turns.
+func TestAnalyzeDrawnConversations(t *testing.T) {
+	a := NewAnalysis()
+	for _, id := range []string{"a", "b"} {
+		c := talk(id, 3)
+		if err := a.AddConversation(&c, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a.sessions.turns.n != 2 || a.sessions.turns.sum != 6 || a.input.n != 6 || a.arrivals.n != 2 || a.prefixes.prompts != 6 {
+		t.Errorf("got %+v", a)
+	}
+}

@@ -70,7 +70,7 @@ func eachConversation(r io.Reader, do func(object []byte, line int) error) error
 	return f.closeArray()
 }
 
-// recordedTurns are those of an object: what stands between two answers of the model is one prompt.
+// recordedTurns are those of an object. The messages between two answers are one prompt.
 func recordedTurns(object []byte) ([]talkTurn, error) {
 	fields := jsonscan.Fields(object, "messages", "conversations")
 	list := fields[0]
@@ -81,8 +81,7 @@ func recordedTurns(object []byte) ([]talkTurn, error) {
 		return nil, fmt.Errorf("expected %s", conversationForm)
 	}
 	var turns []talkTurn
-	next := talkTurn{delay: -1, at: -1}
-	number := 0
+	next, number := newPrompt(), 0
 	for raw := range jsonscan.Elements(list) {
 		number++
 		m, err := readMessage(raw)
@@ -90,38 +89,50 @@ func recordedTurns(object []byte) ([]talkTurn, error) {
 			return nil, fmt.Errorf("message %d: %w", number, err)
 		}
 		switch {
+		case number > mostMessages:
+			return nil, fmt.Errorf("more than %d messages", mostMessages)
 		case m.role != "assistant":
 			next.add(m)
-		case next.messages != "":
-			next.answerWith(m)
-			turns = append(turns, next)
-			next = talkTurn{delay: -1, at: -1}
+		case len(next.prompt) > 0 && len(turns) == mostTurns:
+			return nil, fmt.Errorf("more than %d turns", mostTurns)
+		case len(next.prompt) > 0:
+			turns = append(turns, next.turn(m))
+			next = newPrompt()
 		case len(turns) > 0: // another answer to the same prompt
 			last := &turns[len(turns)-1]
 			last.reply, last.answer, last.fixed = last.reply+","+m.json, last.answer+"\n"+m.text, true
 		}
-		if len(turns) > mostTurns {
-			return nil, fmt.Errorf("more than %d turns", mostTurns)
-		}
 	}
-	if next.messages != "" {
-		turns = append(turns, next)
+	if len(next.prompt) > 0 {
+		turns = append(turns, next.turn(recordedMessage{}))
 	}
 	return turns, nil
 }
 
-// add adds a message to the prompt.
-func (t *talkTurn) add(m recordedMessage) {
-	if t.messages != "" {
-		t.messages, t.text = t.messages+",", t.text+"\n"
-	}
-	t.messages, t.text = t.messages+m.json, t.text+m.text
-	t.delay, t.at, t.output = max(t.delay, m.delay), max(t.at, m.at), cmp.Or(m.output, t.output)
+// mostMessages bounds the messages of a conversation.
+const mostMessages = 4 * mostTurns
+
+// recordedPrompt is the messages between two answers, which are one prompt.
+type recordedPrompt struct {
+	prompt, text []string
+	output       int
+	delay, at    time.Duration
 }
 
-// answerWith sets the recorded answer.
-func (t *talkTurn) answerWith(m recordedMessage) {
-	t.reply, t.answer, t.fixed, t.output = m.json, m.text, m.calls, cmp.Or(m.output, t.output)
+func newPrompt() recordedPrompt { return recordedPrompt{delay: -1, at: -1} }
+
+// add adds a message to the prompt.
+func (p *recordedPrompt) add(m recordedMessage) {
+	p.prompt, p.text = append(p.prompt, m.json), append(p.text, m.text)
+	p.delay, p.at, p.output = max(p.delay, m.delay), max(p.at, m.at), cmp.Or(m.output, p.output)
+}
+
+// turn is the prompt with its recorded answer; one without a role for none.
+func (p *recordedPrompt) turn(answer recordedMessage) talkTurn {
+	return talkTurn{
+		messages: strings.Join(p.prompt, ","), text: strings.Join(p.text, "\n"), delay: p.delay, at: p.at,
+		reply: answer.json, answer: answer.text, fixed: answer.calls, output: cmp.Or(answer.output, p.output),
+	}
 }
 
 // recordedMessage is one message of a file.

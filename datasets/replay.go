@@ -68,7 +68,7 @@ func (r Replay) sampler(seed int64) func() bool {
 
 // scaled is a recorded time as it is replayed.
 func (r Replay) scaled(d time.Duration) time.Duration {
-	return time.Duration(math.Round(float64(d) / r.scale()))
+	return time.Duration(math.Round(min(float64(d)/r.scale(), float64(agents.Longest))))
 }
 
 // Times are those at which the requests of a recording start, and which of them are sent, at most so many; 0 for no bound. at are ascending.
@@ -160,9 +160,9 @@ func (r Replay) window(all []agents.Request) (kept []agents.Request) {
 		place[i] = len(kept)
 		q := all[i]
 		if q.After = after; len(after) == 0 {
-			q.Delay = q.At - r.From
-			if len(kept) == 0 {
-				q.Delay = 0
+			q.Delay = 0
+			if len(kept) > 0 {
+				q.Delay = max(0, q.At-kept[0].At)
 			}
 		}
 		kept = append(kept, q)

@@ -11,6 +11,7 @@ import (
 
 // talkTurn is one turn of a conversation: a prompt, and the answer that was recorded to it.
 type talkTurn struct {
+	like     Turn   // what the request has besides its prompt, as its class
 	messages string // the prompt as chat messages in JSON, joined by commas
 	text     string // the prompt as text
 	ids      []int  // the prompt as token ids; nil where it is a text
@@ -56,7 +57,8 @@ func (k *talks) replies() string {
 
 // prompt is a turn of a prompt that has no recorded answer. One of token ids stands for such an answer.
 func (k *talks) prompt(t Turn) talkTurn {
-	s := talkTurn{text: t.Text, ids: t.TokenIDs, tokens: t.InputTokens, output: t.MaxTokens, delay: -1, at: -1}
+	s := talkTurn{like: t, text: t.Text, ids: t.TokenIDs, tokens: t.InputTokens, output: t.MaxTokens, delay: -1, at: -1}
+	s.like.Text, s.like.TokenIDs, s.like.Messages = "", nil, nil
 	switch {
 	case t.TokenIDs != nil:
 		// The reversed prompt is as long as wanted, when repeated, and unlike the prompt.
@@ -110,14 +112,16 @@ func (k *talks) conversation(id string, all []talkTurn) (Conversation, error) {
 				"use --backend openai-chat, give --tokenizer DIRECTORY, or send recorded answers with --replies recorded", id)
 		}
 		tokens += s.tokens
-		c.Turns[i] = Turn{InputTokens: tokens, MaxTokens: s.output, Delay: k.pause(i, s), At: max(0, s.at)}
+		t := &c.Turns[i]
+		*t = s.like
+		t.InputTokens, t.MaxTokens, t.Delay, t.At = tokens, s.output, k.pause(i, s), max(0, s.at)
 		if k.recorded || s.fixed {
 			tokens += s.replied
 		} else {
 			tokens += s.output
 		}
 		c.Timed = c.Timed || s.at >= 0
-		c.Turns[i].Prompt = &talkPrompt{talks: k, all: all, turn: i}
+		t.Prompt = &talkPrompt{talks: k, all: all, turn: i}
 	}
 	return c, nil
 }
@@ -127,7 +131,9 @@ func (k *talks) alone(id string, all []talkTurn) Conversation {
 	c := Conversation{ID: id, Session: id, Turns: make([]Turn, len(all))}
 	for i := range all {
 		s := &all[i]
-		c.Turns[i] = Turn{TokenIDs: s.ids, Text: s.text, InputTokens: s.tokens, MaxTokens: s.output, Delay: k.pause(i, s)}
+		t := &c.Turns[i]
+		*t = s.like
+		t.TokenIDs, t.Text, t.Delay = s.ids, s.text, k.pause(i, s)
 	}
 	return c
 }

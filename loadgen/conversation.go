@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 	"benchtop/metrics"
 )
 
-// conversation is one on its way. A turn is due when all turns that it waits for have ended and its delay is over:
+// conversation is a conversation under way. A turn is due when all turns that it waits for have ended and its delay is over:
 //
 //	        ┌─delay─ turn 1 ─────┐
 //	turn 0 ─┤                    ├─delay─ turn 3
@@ -93,7 +94,7 @@ func (c *conversation) composed(turn int, q *metrics.Request) (*datasets.Turn, e
 	}
 	from, own := c.engine.clock.Now(), *t
 	c.mu.Lock()
-	answers := c.answers[:min(turn, len(c.answers)):len(c.answers)]
+	answers := slices.Clone(c.answers[:min(turn, len(c.answers))])
 	c.mu.Unlock()
 	if err := t.Prompt.Compose(&own, answers); err != nil {
 		return nil, fmt.Errorf("the prompt of turn %d of conversation %s: %w", turn, c.ID, err)
@@ -163,7 +164,7 @@ func (j *job) resume(at time.Duration) {
 
 // ended files the end of a turn, and lets those go that waited for it alone. answer is its text, nil where none is wanted.
 func (c *conversation) ended(j *job, answer *string) {
-	q, begun := j.request, c.begunAlready()
+	q, begun := j.request, c.hasBegun()
 	var free []int
 	c.mu.Lock()
 	if q != nil && q.Admitted != metrics.Never {
@@ -190,8 +191,8 @@ func (c *conversation) ended(j *job, answer *string) {
 	c.engine.limiter.leave(begun)
 }
 
-// begunAlready reports whether the first turn got its slot.
-func (c *conversation) begunAlready() bool {
+// hasBegun reports whether the first turn got its slot.
+func (c *conversation) hasBegun() bool {
 	select {
 	case <-c.begun:
 		return true

@@ -111,7 +111,7 @@ func (d *dispatcher) handOver(due time.Duration) bool {
 	if !e.options.ClosedLoop {
 		j.begin(due)
 	}
-	e.limiter.work.Add(1) // until the conversation leaves
+	e.limiter.enter()
 	started, ok := e.limiter.submit(j)
 	if !ok {
 		j.cancel()

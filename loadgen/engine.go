@@ -347,15 +347,15 @@ func (e *Engine) setPaused(paused bool) bool {
 	sending := e.pacer.SetPaused(e.clock.Now(), paused) && e.stopping.Err() == nil
 	if e.options.ClosedLoop || e.options.HoldPaused {
 		e.limiter.setPaused(paused)
-		// The last jobs may be queued here after all have been dispatched.
-		sending = sending || e.stopping.Err() == nil && e.limiter.backlog(1) != nil
+		// Jobs may be queued here, and conversations between two turns, after all have been dispatched.
+		sending = sending || e.stopping.Err() == nil && e.limiter.waiting()
 	}
 	return sending
 }
 
 // Sending reports whether requests may still start, so that steering has an effect.
 func (e *Engine) Sending() bool {
-	return e.stopping.Err() == nil && (!e.pacer.Closed() || e.limiter.backlog(1) != nil)
+	return e.stopping.Err() == nil && (!e.pacer.Closed() || e.limiter.waiting())
 }
 
 // Dispatched is the number of requests handed over so far, queued ones included.

@@ -58,11 +58,7 @@ func (j *job) run() {
 	if j.Replies {
 		answer = new(string)
 	}
-	if turn, err := j.composed(j.turn, q); err != nil {
-		q.Failure, q.Error, q.Done = metrics.FailedInternal, protocol.Clip(err.Error()), e.clock.Now()
-	} else {
-		e.send(q, turn, e.sink, answer)
-	}
+	e.send(q, func() (*datasets.Turn, error) { return j.composed(j.turn, q) }, e.sink, answer)
 	e.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 	j.ended(j, answer)
 }
@@ -76,15 +72,22 @@ func (j *job) cancel() {
 	j.ended(j, nil)
 }
 
-// send performs one exchange, whose events go to a sink. The text of the answer goes to answer unless that is nil. A panic fails the request
-// with a stack trace, so that the rest of the run is kept.
-func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, sink event.Sink, answer *string) {
+// send performs one exchange, whose events go to a sink. The text of the answer goes to answer unless that is nil. A prompt that cannot be
+// made fails the request, and so does a panic, with a stack trace, so that the rest of the run is kept.
+func (e *Engine) send(q *metrics.Request, make func() (*datasets.Turn, error), sink event.Sink, answer *string) {
+	fail := func(text string) {
+		q.Failure, q.Error, q.Done = metrics.FailedInternal, protocol.Clip(text), e.clock.Now()
+	}
 	defer func() {
 		if bug := recover(); bug != nil {
-			q.Failure, q.Error = metrics.FailedInternal, protocol.Clip(fmt.Sprintf("%v\n%s", bug, debug.Stack()))
-			q.Done = e.clock.Now()
+			fail(fmt.Sprintf("%v\n%s", bug, debug.Stack()))
 		}
 	}()
+	turn, err := make()
+	if err != nil {
+		fail(err.Error())
+		return
+	}
 	x := e.exchange(q, sink)
 	x.answer = answer
 	x.perform(turn)

@@ -6,7 +6,7 @@ import "sync"
 // those that begin one. A job that waits is an entry in a queue, not a goroutine; a goroutine that ends a job goes on with the next. The
 // limit may be changed while it works.
 type limiter struct {
-	// work counts goroutines, and the conversations that were submitted and have not left.
+	// work counts goroutines, and the conversations that were entered and have not left.
 	work sync.WaitGroup
 
 	mu       sync.Mutex    // guards everything below
@@ -15,10 +15,26 @@ type limiter struct {
 	paused   bool          // nothing is started
 	running  int           // jobs
 	active   int           // conversations that have begun and not left
+	entered  int           // conversations that have not left, those that wait in the queue among them
 	resuming []*job        // go on with a conversation
 	queue    []*job        // begin one
 	shorter  chan struct{} // closed when the queue gets shorter; nil without a waiter
 	closed   bool
+}
+
+// enter announces a conversation, whose first job is submitted next. It must leave.
+func (l *limiter) enter() {
+	l.work.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entered++
+}
+
+// waiting reports whether more may start though nothing more is submitted: a job is queued, or a conversation is between two turns.
+func (l *limiter) waiting() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.queue) > 0 || len(l.resuming) > 0 || l.entered > l.running
 }
 
 // submit starts the first job of a conversation now or puts it at the end of the queue; not ok after close.
@@ -57,6 +73,7 @@ func (l *limiter) leave(begun bool) {
 	defer l.work.Done()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.entered--
 	if begun {
 		l.active--
 		l.fill()

@@ -160,7 +160,7 @@ func TestWaitKnowsWhatAPauseHeldBack(t *testing.T) {
 		l := &e.limiter
 		l.paused = true
 		j := &job{conversation: e.newConversation(datasets.Conversation{}, 0, 0), request: &metrics.Request{}}
-		l.work.Add(1)
+		l.enter()
 		l.submit(j)
 		over := make(chan struct{})
 		go func() { l.wait(); close(over) }()

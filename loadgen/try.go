@@ -63,11 +63,16 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 	return all
 }
 
+// known is a turn whose prompt needs no making.
+func known(turn *datasets.Turn) func() (*datasets.Turn, error) {
+	return func() (*datasets.Turn, error) { return turn, nil }
+}
+
 // try performs one request of Try, or gives it up if ctx has ended.
 func (e *Engine) try(ctx context.Context, q *metrics.Request, turn *datasets.Turn) {
 	if ctx.Err() == nil {
 		q.Admitted = e.clock.Now()
-		e.send(q, turn, event.Discard, nil)
+		e.send(q, known(turn), event.Discard, nil)
 	} else {
 		q.Failure, q.Done = metrics.Cancelled, e.clock.Now()
 	}
@@ -92,7 +97,7 @@ func (e *Engine) probe() {
 		}
 		q := metrics.NewRequest(-1)
 		q.MaxTokens, q.Server = e.options.Probe.MaxTokens, n%len(e.servers.all)
-		e.send(&q, &e.options.Probe, event.Discard, nil)
+		e.send(&q, known(&e.options.Probe), event.Discard, nil)
 		if q.Failure == metrics.Cancelled {
 			return
 		}

@@ -128,11 +128,22 @@ func (p *Plan) ObjectivesFor(class string, inForce SLO) SLO {
 		return inForce
 	}
 	for i := range p.Workloads[:min(len(p.Workloads), MostClasses)] { // a plan in a file may have any number
-		if w := &p.Workloads[i]; w.Name == class && len(w.Goodput) > 0 {
+		if w := &p.Workloads[i]; len(w.Goodput) > 0 && inClass(class, w.Name) {
 			return w.Goodput
 		}
 	}
 	return inForce
+}
+
+// inClass reports whether a class is one of a name, or joins it with others.
+func inClass(class, name string) bool {
+	for found := true; found; {
+		var first string
+		if first, class, found = strings.Cut(class, ", "); first == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Judges reports whether any objectives hold while some are in force for the run: these, or those of a workload.

@@ -94,10 +94,15 @@ func (o *loadOptions) shape() shape.Shape { return o.shapes()[0] }
 // limit is the most requests in flight. Users who each have one conversation under way have at most one request in flight each.
 func (o *loadOptions) limit() int { return cmp.Or(o.concurrency, o.turnConcurrency, o.active) }
 
+// onlyActive reports whether conversations are limited and requests are not.
+func (o *loadOptions) onlyActive() bool {
+	return o.active > 0 && o.concurrency == 0 && o.turnConcurrency == 0
+}
+
 // ofConversations describes a load whose arrivals are conversations, of several requests each.
 func (o *loadOptions) ofConversations(load string) string {
 	load = strings.ReplaceAll(load, "req/s", "conversations/s")
-	if o.limit() == o.active {
+	if o.onlyActive() {
 		load = strings.Replace(load, " in flight", " conversations", 1)
 	}
 	return load
@@ -240,7 +245,7 @@ func (o *loadOptions) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 // send sets what the load asks of the engine.
 func (o *loadOptions) send(e *loadgen.Options, a shape.Arrivals) {
 	e.Schedule, e.ClosedLoop, e.Limit, e.Until = a.Schedule, a.ClosedLoop, a.Limit, a.Until
-	if e.Active = o.active; o.active > 0 && o.limit() == o.active {
+	if e.Active = o.active; o.onlyActive() {
 		e.Limit = 0 // a session may have several requests in flight
 	}
 	e.ProbeRate, e.Probe = o.probeRate, protocol.Smallest(e.Protocol, 1)

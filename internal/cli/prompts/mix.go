@@ -125,13 +125,16 @@ func (w *workload) read(load shape.Shape, seed int64, searching bool, to protoco
 	rest, _, err := flags.Parse(args)
 	problems := usage.Problems{err}
 	problems.BadIf(len(rest) > 0, "unexpected values %q", rest)
-	w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
-	problems = append(problems, w.options.Check(flags.All(), load, seed, searching, to)...)
+	all := flags.All()
 	for _, name := range wholeRun {
-		problems.BadIf(flags.All().Changed(name), "%s: give it on the command line, for the whole run", name)
+		problems.BadIf(all.Changed(name), "%s: give it on the command line, for the whole run", name)
 	}
 	for _, name := range []string{"repeat-count", "self-timed"} {
-		problems.BadIf(flags.All().Changed(name), "%s: a workload of a mixture cannot have it", name)
+		problems.BadIf(all.Changed(name), "%s: a workload of a mixture cannot have it", name)
+	}
+	if errors.Join(problems...) == nil { // else a file could name its own mixture
+		w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
+		problems = w.options.Check(all, load, seed, searching, to)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -266,6 +269,7 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Source, error) {
 			return nil, fmt.Errorf("workload %s: %w", w.Name, err)
 		}
 		sent.names = nil // the run names them
+		sent.names = nil // the run names its conversations
 		s.all[i] = sent
 		s.full = append(s.full, full && w.options.Needs().FullLength)
 	}
@@ -299,33 +303,43 @@ func (s *mixedSource) draw() int {
 	return len(s.shares) - 1
 }
 
-// Next is the next conversation.
+// Next is the next conversation. One that its workload does not have, since it was too long, is left out.
 func (s *mixedSource) Next() (datasets.Conversation, error) {
-	var i int
-	switch {
-	case s.order == nil:
-		i = s.draw()
-	case s.next == len(s.order):
-		return datasets.Conversation{}, io.EOF
-	default:
-		i = int(s.order[s.next])
-	}
-	s.next++
-	c, err := s.all[i].Next()
-	if err == io.EOF && s.order != nil { // it left out some that are too long
-		return s.Next()
-	}
-	if err != nil {
-		return c, err
-	}
-	c.Turns = slices.Clone(c.Turns)
-	for k := range c.Turns {
-		c.Turns[k].AddClass(s.names[i])
-		if s.full[i] {
-			c.Turns[k].AddField("ignore_eos", "true")
+	for {
+		var i int
+		switch {
+		case s.order == nil:
+			i = s.draw()
+		case s.next == len(s.order):
+			return datasets.Conversation{}, io.EOF
+		default:
+			i = int(s.order[s.next])
 		}
+		s.next++
+		c, err := s.all[i].Next()
+		if err == io.EOF && s.order != nil {
+			continue
+		}
+		if err != nil {
+			return c, err
+		}
+		c.Turns = slices.Clone(c.Turns)
+		for k := range c.Turns {
+			c.Turns[k].AddClass(s.names[i])
+			if s.full[i] {
+				c.Turns[k].AddField("ignore_eos", "true")
+			}
+		}
+		return c, nil
 	}
-	return c, nil
+}
+
+// Close closes the workloads.
+func (s *mixedSource) Close() error {
+	for _, source := range s.all {
+		Close(source)
+	}
+	return nil
 }
 
 // Len is how many conversations there are in all; 0 for no end.
@@ -341,7 +355,9 @@ func (s *mixedSource) Turns() (n int) {
 		counts[i]++
 	}
 	for i, source := range s.all {
-		n += turnsIn(source, counts[i])
+		if counts[i] > 0 {
+			n += turnsIn(source, counts[i])
+		}
 	}
 	return n
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unsafe"
 
 	"benchtop/datasets"
 	"benchtop/loadgen"
@@ -76,6 +77,7 @@ func weight(c *datasets.Conversation) int {
 func turnsWeight(turns []datasets.Turn) (n int) {
 	for i := range turns {
 		t := &turns[i]
+		n += int(unsafe.Sizeof(*t)) + 8*len(t.After) + 32*len(t.Headers) // also of prompts that are made later
 		n += len(t.Text) + 8*len(t.TokenIDs) + len(t.Media) + len(t.Messages) + len(t.Overrides) + turnsWeight(t.Batch)
 	}
 	return n

@@ -67,7 +67,7 @@ var arrows = map[string][]string{
 		"benchtop/internal/usage"},
 	"benchtop/internal/cli/prompts": {"benchtop/internal/cli/argv", "benchtop/internal/cli/server", "benchtop/internal/usage", "benchtop/internal/files", "benchtop/internal/pyjson",
 		"benchtop/internal/simulator", "benchtop/loadgen", "benchtop/loadgen/protocol", "benchtop/loadgen/shape", "benchtop/loadgen/target",
-		"benchtop/datasets", "benchtop/datasets/chattemplate", "benchtop/datasets/endpoint", "benchtop/datasets/hub", "benchtop/datasets/lengths", "benchtop/datasets/media",
+		"benchtop/datasets/jsonscan", "benchtop/datasets", "benchtop/datasets/chattemplate", "benchtop/datasets/endpoint", "benchtop/datasets/hub", "benchtop/datasets/lengths", "benchtop/datasets/media",
 		"benchtop/datasets/numpy", "benchtop/datasets/tokenizer", "benchtop/metrics", "benchtop/export"},
 	"benchtop/internal/cli/server": {"benchtop/internal/cli/argv", "benchtop/internal/telemetry", "benchtop/internal/usage", "benchtop/loadgen", "benchtop/loadgen/protocol",
 		"benchtop/loadgen/target", "benchtop/datasets", "benchtop/metrics", "benchtop/export"},

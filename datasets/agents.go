@@ -110,12 +110,7 @@ func inOrder(all []*agents.Session, r Replay) error {
 func sessionNames(all []*agents.Session) []string {
 	names, seen := make([]string, 0, len(all)), map[string]bool{}
 	for i, s := range all {
-		name := strings.Map(func(r rune) rune {
-			if r <= ' ' || r >= '~' || r == '"' || r == '\\' {
-				return '_'
-			}
-			return r
-		}, s.Name)
+		name := HeaderText(s.Name)
 		name = name[:min(len(name), longestSessionName)]
 		for own := name; name == "" || seen[name]; i++ { // the number may be in another's name
 			name = own + "#" + strconv.Itoa(i)
@@ -123,6 +118,16 @@ func sessionNames(all []*agents.Session) []string {
 		names, seen[name] = append(names, name), true
 	}
 	return names
+}
+
+// HeaderText is a text as a header field can hold it, and JSON without escapes. The tilde is left for numbers of repetitions.
+func HeaderText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r >= '~' || r == '"' || r == '\\' {
+			return '_'
+		}
+		return r
+	}, s)
 }
 
 // longestSessionName keeps a header short.

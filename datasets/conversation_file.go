@@ -19,7 +19,7 @@ import (
 
 // recorded is a conversation of a file.
 type recorded struct {
-	turns []talkTurn // without their numbers of tokens, which are those of the file or 0
+	turns []recordedTurn // without their numbers of tokens, which are those of the file or 0
 	line  int
 }
 
@@ -71,7 +71,7 @@ func eachConversation(r io.Reader, do func(object []byte, line int) error) error
 }
 
 // recordedTurns are those of an object. The messages between two answers are one prompt.
-func recordedTurns(object []byte) ([]talkTurn, error) {
+func recordedTurns(object []byte) ([]recordedTurn, error) {
 	fields := jsonscan.Fields(object, "messages", "conversations")
 	list := fields[0]
 	if list == nil {
@@ -80,7 +80,7 @@ func recordedTurns(object []byte) ([]talkTurn, error) {
 	if list == nil || list[0] != '[' {
 		return nil, fmt.Errorf("expected %s", conversationForm)
 	}
-	var turns []talkTurn
+	var turns []recordedTurn
 	next, number := newPrompt(), 0
 	for raw := range jsonscan.Elements(list) {
 		number++
@@ -128,8 +128,8 @@ func (p *recordedPrompt) add(m recordedMessage) {
 }
 
 // turn is the prompt with its recorded answer; one without a role for none.
-func (p *recordedPrompt) turn(answer recordedMessage) talkTurn {
-	return talkTurn{
+func (p *recordedPrompt) turn(answer recordedMessage) recordedTurn {
+	return recordedTurn{
 		messages: strings.Join(p.prompt, ","), text: strings.Join(p.text, "\n"), delay: p.delay, at: p.at,
 		reply: answer.json, answer: answer.text, fixed: answer.calls, output: cmp.Or(answer.output, p.output),
 	}

@@ -12,35 +12,35 @@ import (
 
 // What stands between two answers is a prompt; ShareGPT's names and OpenAI's mean the same.
 func TestRecordedTurns(t *testing.T) {
-	no := func(turn talkTurn) talkTurn { turn.delay, turn.at = -1, -1; return turn }
+	no := func(turn recordedTurn) recordedTurn { turn.delay, turn.at = -1, -1; return turn }
 	user, answer := `{"role":"user","content":"a"}`, `{"role":"assistant","content":"A"}`
 	for _, c := range []struct {
 		name, object string
-		want         []talkTurn
+		want         []recordedTurn
 	}{
-		{"ShareGPT", `{"id":"1","conversations":[{"from":"human","value":"a"},{"from":"gpt","value":"A"},{"from":"user","value":"b"},{"from":"bing","value":"B"}]}`, []talkTurn{
-			no(talkTurn{messages: user, text: "a", reply: answer, answer: "A"}),
-			no(talkTurn{messages: `{"role":"user","content":"b"}`, text: "b", reply: `{"role":"assistant","content":"B"}`, answer: "B"})}},
-		{"OpenAI, with other members", `{"messages":[{"role":"user","content":"a","name":"N"},{"role":"assistant","content":"A","x":{"y":[1]}}]}`, []talkTurn{
-			no(talkTurn{messages: `{"role":"user","content":"a","name":"N"}`, text: "a", reply: `{"role":"assistant","content":"A","x":{"y":[1]}}`, answer: "A"})}},
-		{"odd roles get those of servers", `{"messages":[{"role":"human","content":"a"},{"role":"gpt","content":"A"},{"role":"function","content":"f"}]}`, []talkTurn{
-			no(talkTurn{messages: user, text: "a", reply: answer, answer: "A"}), no(talkTurn{messages: `{"role":"tool","content":"f"}`, text: "f"})}},
-		{"an answer first, a prompt last", `{"messages":[{"role":"assistant","content":"0"},{"role":"user","content":"a"}]}`, []talkTurn{no(talkTurn{messages: user, text: "a"})}},
-		{"several messages to a prompt", `{"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},{"role":"user","content":"b"}]}`, []talkTurn{
-			no(talkTurn{messages: `{"role":"system","content":"S"},` + user + `,{"role":"user","content":"b"}`, text: "S\na\nb"})}},
-		{"several answers", `{"messages":[` + user + `,` + answer + `,{"role":"assistant","content":"B"}]}`, []talkTurn{
-			no(talkTurn{messages: user, text: "a", reply: answer + `,{"role":"assistant","content":"B"}`, answer: "A\nB", fixed: true})}},
-		{"calls of tools", `{"messages":[` + user + `,{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]},{"role":"tool","tool_call_id":"1","content":"r"}]}`, []talkTurn{
-			no(talkTurn{messages: user, text: "a", reply: `{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]}`, fixed: true}),
-			no(talkTurn{messages: `{"role":"tool","tool_call_id":"1","content":"r"}`, text: "r"})}},
-		{"times and lengths, which are not sent", `{"messages":[{"role":"system","content":"S","at_ms":5},{"delay_ms":1.5,"role":"user","content":"a","at_ms":2000},{"role":"assistant","output_tokens":9,"content":"A"}]}`, []talkTurn{
+		{"ShareGPT", `{"id":"1","conversations":[{"from":"human","value":"a"},{"from":"gpt","value":"A"},{"from":"user","value":"b"},{"from":"bing","value":"B"}]}`, []recordedTurn{
+			no(recordedTurn{messages: user, text: "a", reply: answer, answer: "A"}),
+			no(recordedTurn{messages: `{"role":"user","content":"b"}`, text: "b", reply: `{"role":"assistant","content":"B"}`, answer: "B"})}},
+		{"OpenAI, with other members", `{"messages":[{"role":"user","content":"a","name":"N"},{"role":"assistant","content":"A","x":{"y":[1]}}]}`, []recordedTurn{
+			no(recordedTurn{messages: `{"role":"user","content":"a","name":"N"}`, text: "a", reply: `{"role":"assistant","content":"A","x":{"y":[1]}}`, answer: "A"})}},
+		{"odd roles get those of servers", `{"messages":[{"role":"human","content":"a"},{"role":"gpt","content":"A"},{"role":"function","content":"f"}]}`, []recordedTurn{
+			no(recordedTurn{messages: user, text: "a", reply: answer, answer: "A"}), no(recordedTurn{messages: `{"role":"tool","content":"f"}`, text: "f"})}},
+		{"an answer first, a prompt last", `{"messages":[{"role":"assistant","content":"0"},{"role":"user","content":"a"}]}`, []recordedTurn{no(recordedTurn{messages: user, text: "a"})}},
+		{"several messages to a prompt", `{"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},{"role":"user","content":"b"}]}`, []recordedTurn{
+			no(recordedTurn{messages: `{"role":"system","content":"S"},` + user + `,{"role":"user","content":"b"}`, text: "S\na\nb"})}},
+		{"several answers", `{"messages":[` + user + `,` + answer + `,{"role":"assistant","content":"B"}]}`, []recordedTurn{
+			no(recordedTurn{messages: user, text: "a", reply: answer + `,{"role":"assistant","content":"B"}`, answer: "A\nB", fixed: true})}},
+		{"calls of tools", `{"messages":[` + user + `,{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]},{"role":"tool","tool_call_id":"1","content":"r"}]}`, []recordedTurn{
+			no(recordedTurn{messages: user, text: "a", reply: `{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]}`, fixed: true}),
+			no(recordedTurn{messages: `{"role":"tool","tool_call_id":"1","content":"r"}`, text: "r"})}},
+		{"times and lengths, which are not sent", `{"messages":[{"role":"system","content":"S","at_ms":5},{"delay_ms":1.5,"role":"user","content":"a","at_ms":2000},{"role":"assistant","output_tokens":9,"content":"A"}]}`, []recordedTurn{
 			{messages: `{"role":"system","content":"S"},` + user, text: "S\na", reply: answer, answer: "A", output: 9, delay: 1500 * time.Microsecond, at: 2 * time.Second}}},
-		{"parts", `{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{}},5,{"text":"b"}]}]}`, []talkTurn{
-			no(talkTurn{messages: `{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{}},5,{"text":"b"}]}`, text: "a\nb"})}},
+		{"parts", `{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{}},5,{"text":"b"}]}]}`, []recordedTurn{
+			no(recordedTurn{messages: `{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{}},5,{"text":"b"}]}`, text: "a\nb"})}},
 		{"nothing", `{"messages":[]}`, nil},
 	} {
 		got, err := recordedTurns([]byte(c.object))
-		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(talkTurn{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
+		if diff := cmp.Diff(c.want, got, cmp.AllowUnexported(recordedTurn{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Errorf("%s: %v %s", c.name, err, diff)
 		}
 	}
@@ -82,7 +82,7 @@ func FuzzRecordedTurns(f *testing.F) {
 			t.Fatal("nothing was read, and no error")
 		}
 		for _, r := range all {
-			conversation, err := newTalks(Common{MultiTurn: MultiTurn{Recorded: true}}).conversation("c", r.turns)
+			conversation, err := newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: true}}).conversation("c", r.turns)
 			if err != nil {
 				t.Fatal(err)
 			}

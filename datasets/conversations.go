@@ -11,14 +11,14 @@ import (
 	"benchtop/datasets/textfile"
 )
 
-// Talks is a list of conversations of several turns.
-type Talks struct {
+// ConversationList is a list of conversations of several turns.
+type ConversationList struct {
 	*List
 	turns int
 }
 
 // Turns is the number of turns of all conversations.
-func (d *Talks) Turns() int { return d.turns }
+func (d *ConversationList) Turns() int { return d.turns }
 
 // recordedRange is the range of turns of conversations of a file: at least two, and as many as there are.
 func (m *MultiTurn) recordedRange() (least, most int) {
@@ -47,7 +47,7 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 	py.Seed(c.Seed)
 	shuffle(rows, c, py)
 	want := c.Prompts
-	k := newTalks(c)
+	k := newConversationMaker(c)
 	least, most := c.MultiTurn.recordedRange()
 	var list []Conversation
 	for _, r := range rows {
@@ -75,12 +75,12 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 	if err != nil {
 		return nil, inDataset(dataset, err)
 	}
-	return listTalks(d), nil
+	return listConversations(d), nil
 }
 
-// listTalks counts the turns of conversations, and names each for the server.
-func listTalks(d *List) *Talks {
-	out := &Talks{List: d}
+// listConversations counts the turns of conversations, and names each for the server.
+func listConversations(d *List) *ConversationList {
+	out := &ConversationList{List: d}
 	for i := range d.all {
 		d.all[i].Session = d.all[i].ID
 		out.turns += len(d.all[i].Turns)
@@ -89,7 +89,7 @@ func listTalks(d *List) *Talks {
 }
 
 // measure sets the numbers of tokens of turns.
-func (k *talks) measure(ctx context.Context, turns []talkTurn, text Text, output, otherwise int) error {
+func (k *conversationMaker) measure(ctx context.Context, turns []recordedTurn, text Text, output, otherwise int) error {
 	texts := make([]string, 0, 2*len(turns))
 	for i := range turns {
 		texts = append(texts, turns[i].text, turns[i].answer)

@@ -38,7 +38,11 @@ func recordedFile(t *testing.T) string {
 // shapes are the first words and the numbers of turns of conversations.
 func shapes(all []Conversation) (shapes []string) {
 	for _, c := range all {
-		shapes = append(shapes, fmt.Sprintf("%s %s*%d", c.Session, c.Turns[0].Text, len(c.Turns)))
+		first := c.Turns[0]
+		if err := first.Prompt.Compose(&first, nil); err != nil {
+			return []string{err.Error()}
+		}
+		shapes = append(shapes, fmt.Sprintf("%s %s*%d", c.Session, first.Text, len(c.Turns)))
 	}
 	return shapes
 }
@@ -74,8 +78,8 @@ func TestOpenConversations(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(c.want, shapes(all)); diff != "" || source.(*Talks).Turns() != turns || source.Len() != len(all) {
-			t.Errorf("%s: %d of %d turns, %s", c.name, source.Len(), source.(*Talks).Turns(), diff)
+		if diff := cmp.Diff(c.want, shapes(all)); diff != "" || source.(*ConversationList).Turns() != turns || source.Len() != len(all) {
+			t.Errorf("%s: %d of %d turns, %s", c.name, source.Len(), source.(*ConversationList).Turns(), diff)
 		}
 	}
 	draw := func(seed int64) string {

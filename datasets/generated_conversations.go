@@ -132,7 +132,7 @@ func poisson(draws *rand.Rand, mean float64) float64 {
 }
 
 // openGenerated makes the conversations of a configuration file; nil where the file is none.
-func openGenerated(c Common, t Tools) (*Talks, error) {
+func openGenerated(c Common, t Tools) (*ConversationList, error) {
 	g, err := readGeneration(c.Path)
 	if g == nil || err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func openGenerated(c Common, t Tools) (*Talks, error) {
 	if n < 1 {
 		n = g.Conversations
 	}
-	k, draws := newTalks(c), rand.New(rand.NewPCG(uint64(c.Seed), talksSeed))
+	k, draws := newConversationMaker(c), rand.New(rand.NewPCG(uint64(c.Seed), conversationSeed))
 	list := make([]Conversation, 0, min(n, g.Conversations))
 	for i := range min(n, g.Conversations) {
 		turns, err := m.conversation(i, draws)
@@ -166,7 +166,7 @@ func openGenerated(c Common, t Tools) (*Talks, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listTalks(d), nil
+	return listConversations(d), nil
 }
 
 // readGeneration reads a configuration; nil where the file is something else.
@@ -223,7 +223,7 @@ func (g *generation) maker(dir string, tok tokenizer.Tokenizer) (*generator, err
 		}
 		m.text = append(m.text, ids...)
 	}
-	prefix := g.Input.CommonPrefix.draw(rand.New(rand.NewPCG(0, talksSeed)))
+	prefix := g.Input.CommonPrefix.draw(rand.New(rand.NewPCG(0, conversationSeed)))
 	if m.base = prefix; prefix > 2 {
 		text, err := m.cut(0, prefix-2)
 		if err != nil {
@@ -243,8 +243,8 @@ func (m *generator) cut(from, n int) (string, error) {
 }
 
 // conversation makes conversation c, with the words of vLLM's benchmark before each piece of text.
-func (m *generator) conversation(c int, draws *rand.Rand) (turns []talkTurn, err error) {
-	messages := max(2, m.Input.Turns.draw(draws))
+func (m *generator) conversation(c int, draws *rand.Rand) (turns []recordedTurn, err error) {
+	messages := min(max(2, m.Input.Turns.draw(draws)), 2*mostTurns)
 	messages += messages % 2
 	longest, lengths := 0, make([]int, messages/2)
 	for i := range lengths {
@@ -289,7 +289,7 @@ func (m *generator) conversation(c int, draws *rand.Rand) (turns []talkTurn, err
 		if err != nil {
 			return nil, err
 		}
-		turns = append(turns, talkTurn{messages: message("user", text), text: text, tokens: len(ids), output: output, delay: -1, at: -1,
+		turns = append(turns, recordedTurn{messages: message("user", text), text: text, tokens: len(ids), output: output, delay: -1, at: -1,
 			answer: answer, reply: message("assistant", answer), replied: output})
 	}
 	m.base += messages

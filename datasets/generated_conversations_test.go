@@ -68,7 +68,7 @@ func gpt2(t *testing.T) *tokenizer.Local {
 }
 
 // generatedIn opens a configuration beside a text of so many tokens, which are all different up to a thousand.
-func generatedIn(t *testing.T, tok tokenizer.Tokenizer, config string, tokens, prompts int, seed int64) (*Talks, error) {
+func generatedIn(t *testing.T, tok tokenizer.Tokenizer, config string, tokens, prompts int, seed int64) (*ConversationList, error) {
 	t.Helper()
 	dir := t.TempDir()
 	words := wordTokens(tok)

@@ -66,7 +66,7 @@ type Common struct {
 	SharedOutputLen int  `json:"-"`
 	PromptTokenIDs  bool `json:"-"` // prompts are to be sent as token ids, where they can be texts as well
 	VocabSize       int  `json:"-"` // ids that prompts of token ids are made of; 0 where it was not given
-	// Sharing is what the prompts of the run share; nil where nobody asks.
+	// Sharing is what the prompts of the run share; nil where it is not counted.
 	Sharing   *Sharing `json:"-"`
 	Forms     Forms    `json:"-"` // forms that the run's requests can hold; known when the data set is opened
 	NoAnswers bool     `json:"-"` // answers hold no tokens; known when the data set is opened

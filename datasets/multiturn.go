@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -17,8 +18,9 @@ import (
 type MultiTurn struct {
 	On bool `json:"on"`
 	// Turns is the number of turns of a conversation. Where Min or Max is given, it is drawn evenly from these instead.
-	Turns    int `json:"turns"`
-	Min, Max int
+	Turns int `json:"turns"`
+	Min   int `json:"min_turns"`
+	Max   int `json:"max_turns"`
 	// NextInput is the length of the prompts after the first in tokens; 0 for that of the first.
 	NextInput int `json:"next_input_len"`
 	// GlobalPrefix and ConversationPrefix are the shares of a prompt that all prompts, or those of its conversation, begin with. With either,
@@ -86,7 +88,7 @@ func (p *problems) flag(name string, value, least, most int) {
 const (
 	turnsSeed = 0x7a1c
 	delaySeed = 0x7a1d
-	talksSeed = 0x7a1e
+	conversationSeed = 0x7a1e
 )
 
 // Counts draws the number of turns of one conversation after the other.
@@ -121,7 +123,7 @@ type Grouped struct {
 	next   Source // of prompts after the first
 	o      MultiTurn
 	common Common
-	talks  *talks
+	maker  *conversationMaker
 	count  func() int
 	prefix *prefixer
 	number int
@@ -131,7 +133,7 @@ type Grouped struct {
 // that are texts.
 func Group(first, next Source, c Common, tok tokenizer.Tokenizer) *Grouped {
 	m := c.MultiTurn
-	g := &Grouped{Source: first, next: next, o: m, common: c, talks: newTalks(c), count: m.Counts(c.Seed)}
+	g := &Grouped{Source: first, next: next, o: m, common: c, maker: newConversationMaker(c), count: m.Counts(c.Seed)}
 	if next == nil {
 		g.next = first
 	}
@@ -143,7 +145,7 @@ func Group(first, next Source, c Common, tok tokenizer.Tokenizer) *Grouped {
 
 // Next makes the next conversation. The last one may be shorter.
 func (g *Grouped) Next() (Conversation, error) {
-	var all []talkTurn
+	var all []recordedTurn
 	for i := range g.count() {
 		from := g.Source
 		if i > 0 {
@@ -162,14 +164,14 @@ func (g *Grouped) Next() (Conversation, error) {
 				return c, err
 			}
 		}
-		all = append(all, g.talks.prompt(t))
+		all = append(all, g.maker.prompt(t))
 	}
 	id := g.common.IDPrefix + strconv.Itoa(g.number)
 	g.number++
 	if g.prefix != nil {
-		return g.talks.alone(id, all), nil
+		return g.maker.alone(id, all), nil
 	}
-	return g.talks.conversation(id, all)
+	return g.maker.conversation(id, all)
 }
 
 // Len is how many conversations there are in all; 0 for no end.
@@ -194,6 +196,19 @@ func (g *Grouped) Turns() int {
 	return turns
 }
 
+// Close closes the sources.
+func (g *Grouped) Close() (err error) {
+	for i, source := range []Source{g.Source, g.next} {
+		if i > 0 && source == g.Source {
+			break
+		}
+		if closer, ok := source.(io.Closer); ok {
+			err = errors.Join(err, closer.Close())
+		}
+	}
+	return err
+}
+
 // Unwrap is the source behind.
 func (g *Grouped) Unwrap() Source { return g.Source }
 
@@ -204,7 +219,7 @@ func (g *Grouped) Description() string {
 	if most > least {
 		turns = fmt.Sprintf("%d to %d", least, most)
 	}
-	return fmt.Sprintf("conversations of %s turns, %s: %s", turns, g.talks.replies(), g.Source.Description())
+	return fmt.Sprintf("conversations of %s turns, %s: %s", turns, g.maker.replies(), g.Source.Description())
 }
 
 // prefixer gives prompts the prefixes that they share.
@@ -233,9 +248,9 @@ func (p *prefixer) apply(t *Turn, conversation int) error {
 	ids = slices.Clone(ids)
 	global := int(p.o.GlobalPrefix * float64(len(ids)))
 	own := int(p.o.ConversationPrefix * float64(len(ids)))
-	draws := rand.New(rand.NewPCG(uint64(p.seed), talksSeed))
+	draws := rand.New(rand.NewPCG(uint64(p.seed), conversationSeed))
 	p.fill(ids[:global], draws)
-	draws = rand.New(rand.NewPCG(uint64(p.seed), talksSeed+1+uint64(conversation)))
+	draws = rand.New(rand.NewPCG(uint64(p.seed), conversationSeed+1+uint64(conversation)))
 	p.fill(ids[global:global+own], draws)
 	if t.TokenIDs != nil {
 		t.TokenIDs = ids

@@ -101,6 +101,9 @@ const (
 	sharedMost   = 1 << 20
 )
 
+// WholeBlocks are the tokens of whole blocks among so many.
+func WholeBlocks(tokens int) int { return max(0, tokens) / sharedTokens * sharedTokens }
+
 // NewSharing begins without prompts.
 func NewSharing() *Sharing {
 	return &Sharing{seed: maphash.MakeSeed(), prefixes: NewPrefixes(sharedMost)}

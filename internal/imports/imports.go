@@ -4,7 +4,7 @@
 //   - otel, spans of the GenAI conventions of OpenTelemetry, as OTLP/JSON or plain spans
 //   - openai-batch, the input files of OpenAI's batch API
 //
-// What waits for what is known of no format but by its times:
+// No format records dependencies; they follow from the times:
 //
 //   - agentx: the requests of an agent run one after the other. A sub-agent starts behind the last request of its parent that began before it,
 //     and the first request of the parent that starts at its end or later waits for it too. An end that was not recorded is estimated by the

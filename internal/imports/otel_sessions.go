@@ -94,22 +94,15 @@ func (t *spans) sessions(m *importer) error {
 	for _, list := range bySession {
 		slices.SortStableFunc(list, func(a, b int) int { return t.before(a, b) })
 	}
-	slices.SortStableFunc(order, func(a, b conversation) int { return t.before(bySession[a][0], bySession[b][0]) })
-	var origin int64 // of the first session
-	begun := false
+	order = slices.DeleteFunc(order, func(key conversation) bool { return t.firstCall(bySession[key]) < 0 })
+	slices.SortStableFunc(order, func(a, b conversation) int { return t.before(t.firstCall(bySession[a]), t.firstCall(bySession[b])) })
 	for _, key := range order {
 		if err := m.ctx.Err(); err != nil {
 			return err
 		}
 		s := t.session(m, key.name, bySession[key], above)
-		if len(s.Requests) == 0 {
-			continue
-		}
-		if first := t.firstCall(bySession[key]); begun {
-			s.Start = min(time.Duration(t.all[first].start-origin), agents.Longest)
-		} else {
-			origin, begun = t.all[first].start, true
-		}
+		origin := t.all[t.firstCall(bySession[order[0]])].start
+		s.Start = min(time.Duration(t.all[t.firstCall(bySession[key])].start-origin), agents.Longest)
 		if err := m.each(s); err != nil {
 			return err
 		}
@@ -117,9 +110,12 @@ func (t *spans) sessions(m *importer) error {
 	return nil
 }
 
-// firstCall is the first model call of a list, which has one.
+// firstCall is the first model call of a list, -1 for none.
 func (t *spans) firstCall(list []int) int {
-	return list[slices.IndexFunc(list, func(i int) bool { return t.all[i].kind == modelSpan })]
+	if i := slices.IndexFunc(list, func(i int) bool { return t.all[i].kind == modelSpan }); i >= 0 {
+		return list[i]
+	}
+	return -1
 }
 
 // before compares spans by their times.

@@ -32,11 +32,31 @@ func (s *session) level(n *metrics.LiveSessions, by int) {
 	}
 }
 
-// due files a turn that begins.
-func (s *sessions) due(p *metrics.Plan, q *metrics.Request) { s.turn(p, q, false) }
+// due files a turn that begins. The first begins with its slot, which sent tells.
+func (s *sessions) due(p *metrics.Plan, q *metrics.Request) {
+	if q.Turn > 0 {
+		s.turn(p, q, false)
+	}
+}
 
-// done files a turn that ended.
-func (s *sessions) done(p *metrics.Plan, q *metrics.Request) { s.turn(p, q, true) }
+// sent files a first turn that begins.
+func (s *sessions) sent(p *metrics.Plan, q *metrics.Request) {
+	if q.Turn == 0 {
+		s.turn(p, q, false)
+	}
+}
+
+// done files a turn that ended. One that got no slot says nothing.
+func (s *sessions) done(p *metrics.Plan, q *metrics.Request) {
+	if q.Admitted != metrics.Never || s.follows(q) {
+		s.turn(p, q, true)
+	}
+}
+
+func (s *sessions) follows(q *metrics.Request) bool {
+	_, known := s.open[q.Conversation]
+	return known
+}
 
 func (s *sessions) turn(p *metrics.Plan, q *metrics.Request, ended bool) {
 	if q.Turns < 2 {
@@ -46,10 +66,9 @@ func (s *sessions) turn(p *metrics.Plan, q *metrics.Request, ended bool) {
 		s.open = map[int]session{}
 	}
 	c, known := s.open[q.Conversation]
-	switch {
-	case known:
+	if known {
 		c.level(&s.counts, -1)
-	case len(s.open) >= mostSessions:
+	} else if len(s.open) >= mostSessions && !s.forget() {
 		return
 	}
 	c.warming = c.warming || p.Warming(q)
@@ -61,11 +80,26 @@ func (s *sessions) turn(p *metrics.Plan, q *metrics.Request, ended bool) {
 		c.inFlight++
 	}
 	c.level(&s.counts, +1)
-	if c.over() && c.inFlight == 0 {
+	if c.Planned > 0 && c.Completed() && c.inFlight == 0 {
 		delete(s.open, q.Conversation)
 		return
 	}
-	s.open[q.Conversation] = c
+	s.open[q.Conversation] = c // also one that failed: its other branches go on
+}
+
+// forget makes room by forgetting a conversation that is over, if there is one among a few.
+func (s *sessions) forget() bool {
+	looked := 0
+	for number, c := range s.open {
+		if c.over() && c.inFlight == 0 {
+			delete(s.open, number)
+			return true
+		}
+		if looked++; looked == 64 {
+			break
+		}
+	}
+	return false
 }
 
 // count counts a conversation that has come to an end, once.

@@ -59,8 +59,10 @@ func TestGroupsEqualReport(t *testing.T) {
 		if x, y := r.Sessions, s.Sessions; y.Completed != x.Completed || y.Failed != x.Failed || y.Completed == 0 || y.Failed == 0 || y.Active != 0 || y.Thinking != 0 {
 			t.Errorf("seed %d: live %+v, report %+v", seed, y, x)
 		}
-		if len(view.sessions.open) > 0 {
-			t.Errorf("seed %d: %d conversations are held", seed, len(view.sessions.open))
+		for number, c := range view.sessions.open {
+			if c.Completed() {
+				t.Errorf("seed %d: conversation %d is held, %+v", seed, number, c)
+			}
 		}
 		good := func(all []metrics.LoadLevel) (n int) {
 			for i := range all {
@@ -80,6 +82,9 @@ func TestGroupsEqualReport(t *testing.T) {
 	}
 }
 
+// queued marks a turn that never got a slot.
+const queued metrics.Failure = "queued"
+
 // Between its turns a conversation thinks.
 func TestThinking(t *testing.T) {
 	view := NewView(time.Now(), &metrics.Plan{})
@@ -93,12 +98,21 @@ func TestThinking(t *testing.T) {
 		q := eventtest.Simple(10*conversation+turn, time.Second, time.Millisecond, time.Millisecond, 2)
 		q.Conversation, q.Turn, q.Turns = conversation, turn, 3
 		eventtest.Step(view, event.Due, &q)
-		return func() {
-			q.Failure = as
+		if as != queued {
 			eventtest.Step(view, event.Sent, &q)
+		}
+		return func() {
+			if q.Failure = as; as == queued {
+				q.Failure, q.Admitted, q.Sent = metrics.Cancelled, metrics.Never, metrics.Never
+			}
 			eventtest.Step(view, event.Done, &q)
 		}
 	}
+	waiting := step(0, 0, queued)
+	if s := view.Snapshot().Sessions; s != nil && s.Active > 0 {
+		t.Errorf("a conversation without a slot is active: %+v", *s)
+	}
+	waiting()
 	first := step(1, 0, "")
 	want("the first turn", 1, 0, 0, 0)
 	first()
@@ -113,6 +127,11 @@ func TestThinking(t *testing.T) {
 	want("a failure", 0, 0, 1, 1)
 	step(3, 0, metrics.Cancelled)()
 	want("cut", 0, 0, 1, 1)
+	step(4, 0, "")()
+	step(4, 1, metrics.FailedReset)()
+	want("a branch fails", 0, 0, 1, 2)
+	step(4, 2, metrics.FailedReset)()
+	want("the other one, after a pause", 0, 0, 1, 2)
 }
 
 // Requests without class and conversation take no more memory than before there were any.

@@ -99,6 +99,7 @@ func (v *View) sent(q *metrics.Request) {
 	v.line.Sent(q)
 	v.index.sent(v.line.Plan, q)
 	v.tracks.sent(q)
+	v.sessions.sent(v.line.Plan, q)
 	v.ends.sent(q, v.line.Plan.Warming(q))
 }
 

@@ -49,7 +49,7 @@ func (d Drawn) take(salt loadgen.Salt) error {
 	if salt.Mode != loadgen.SaltPrefix {
 		return nil
 	}
-	return d.each("--cache cold", func(turn *datasets.Turn) error { return salt.Takes(*turn) })
+	return d.check("--cache cold", func(turn *datasets.Turn) error { return salt.Takes(*turn) })
 }
 
 // saltCost describes the salt before each prompt.

@@ -4,15 +4,16 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
+	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/lengths"
 	"benchtop/datasets/tokenizer"
 	"benchtop/internal/usage"
+	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -107,7 +108,22 @@ func (o *conversationOptions) checkDelay(given *pflag.FlagSet) (p usage.Problems
 	return p
 }
 
-// name gives a conversation's id to the server with each of its requests. Ids are of printable ASCII without quotes.
+// named gives the ids of conversations to the server, with each of their requests.
+type named struct {
+	loadgen.Source
+	*conversationOptions
+}
+
+// Next is the next conversation.
+func (n *named) Next() (datasets.Conversation, error) {
+	c, err := n.Source.Next()
+	if err == nil {
+		n.name(&c)
+	}
+	return c, err
+}
+
+// name gives a conversation's id to the server.
 func (o *conversationOptions) name(c *datasets.Conversation) {
 	if c.Session == "" {
 		return
@@ -118,7 +134,7 @@ func (o *conversationOptions) name(c *datasets.Conversation) {
 			c.Turns[i].Headers = append(slices.Clip(c.Turns[i].Headers), [2]string{o.header, c.Session})
 		}
 		if o.bodyID {
-			c.Turns[i].AddField("conversation_id", strconv.Quote(c.Session))
+			c.Turns[i].AddField("conversation_id", string(jsonscan.Quote(c.Session)))
 		}
 	}
 }
@@ -153,13 +169,14 @@ func (d *Drawing) conversations(open func(datasets.Common) (datasets.Source, err
 
 // Conversations describe those that are drawn, for the plan of a run; nil where each prompt is a request of its own.
 func (o *Options) Conversations(x Drawn) *metrics.Conversations {
-	if x.Turns == 0 && !o.MultiTurn.On {
+	if x.Turns == 0 && !o.MultiTurn.On && !o.Needs().Sessions {
 		return nil
 	}
 	c := &metrics.Conversations{GlobalPrefix: o.MultiTurn.GlobalPrefix, ConversationPrefix: o.MultiTurn.ConversationPrefix, Replies: o.conversations.replies}
-	least, most := o.MultiTurn.Range()
-	if c.Turns = float64(least+most) / 2; x.Turns > 0 && x.N > 0 && x.N < math.MaxInt {
+	if x.Turns > 0 && x.N > 0 && x.N < math.MaxInt {
 		c.Count, c.Turns = x.N, float64(x.Turns)/float64(x.N)
+	} else {
+		c.Turns = x.meanTurns()
 	}
 	if o.MultiTurn.Prefixed() {
 		c.Replies = ""
@@ -168,6 +185,19 @@ func (o *Options) Conversations(x Drawn) *metrics.Conversations {
 		c.Delay = time.Duration(d.Min) * time.Millisecond
 	}
 	return c
+}
+
+// meanTurns is the mean number of turns of the conversations drawn so far.
+func (x *Drawn) meanTurns() float64 {
+	all := []datasets.Conversation{x.First}
+	if x.fetched != nil {
+		all = append(all, x.fetched.ahead()...)
+	}
+	turns := 0
+	for _, c := range all {
+		turns += len(c.Turns)
+	}
+	return float64(turns) / float64(len(all))
 }
 
 // Requests is the number of requests of so many conversations.

@@ -221,6 +221,7 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 		x.Description += ", tokens by " + m.counter()
 	}
 	x.extend(sent, all, !bounded && (searching || load.End() > 0), searching)
+	x.each(func(s loadgen.Source) loadgen.Source { return &named{s, &o.conversations} })
 	return x, nil
 }
 
@@ -274,11 +275,25 @@ func (x *Drawn) countTurns(all []datasets.Conversation) {
 
 // Fit is an error if a backend cannot send one of the prompts drawn so far.
 func (d Drawn) Fit(dataset string, to protocol.Traits) error {
-	return d.each("--dataset-name "+dataset, to.Accepts)
+	return d.check("--dataset-name "+dataset, to.Accepts)
 }
 
-// each checks the prompts drawn so far.
-func (d Drawn) each(flag string, check func(*datasets.Turn) error) error {
+// each puts a source behind each of the prompts, those that come later among them.
+func (x *Drawn) each(behind func(loadgen.Source) loadgen.Source) {
+	x.Source = behind(x.Source)
+	if more := x.More; more != nil {
+		x.More = func() (loadgen.Source, error) {
+			source, err := more()
+			if err != nil {
+				return nil, err
+			}
+			return behind(source), nil
+		}
+	}
+}
+
+// check checks the prompts drawn so far.
+func (d Drawn) check(flag string, check func(*datasets.Turn) error) error {
 	all := []datasets.Conversation{d.First}
 	if d.fetched != nil {
 		all = d.fetched.ahead()
@@ -308,7 +323,7 @@ func (x *Drawn) extend(s *sent, all *Prefetchers, repeat, searching bool) {
 			if err != nil {
 				return nil, err
 			}
-			return all.Begin(&sent{Source: more, names: s.names, encoder: s.encoder, most: s.most}, moreBytes), nil
+			return all.Begin(&sent{Source: more, encoder: s.encoder, most: s.most}, moreBytes), nil
 		}
 	case repeat:
 		x.Source = Repeat(x.fetched) // a higher rate may need more than there are

@@ -258,7 +258,7 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Source, error) {
 		sub.Options = w.options
 		sub.common = w.options.Common
 		sub.common.Forms, sub.common.NoAnswers, sub.common.Endless, sub.common.Sharing = d.common.Forms, d.common.NoAnswers, d.common.Endless, d.common.Sharing
-		sub.common.IDPrefix = d.common.IDPrefix + w.Name + "-"
+		sub.common.IDPrefix = d.common.IDPrefix + datasets.HeaderText(w.Name) + "-"
 		sub.common.Asked, sub.common.Prompts = true, max(1, counts[i])
 		source, err := sub.source(ctx)
 		if err != nil {
@@ -268,8 +268,6 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("workload %s: %w", w.Name, err)
 		}
-		sent.names = nil // the run names them
-		sent.names = nil // the run names its conversations
 		s.all[i] = sent
 		s.full = append(s.full, full && w.options.Needs().FullLength)
 	}

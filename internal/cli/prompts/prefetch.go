@@ -239,8 +239,16 @@ func (s *Prefetchers) Close() {
 
 // Close closes a source that is to be closed, or the one behind it.
 func Close(source datasets.Source) {
-	if closer, ok := innermost(source).(io.Closer); ok {
-		_ = closer.Close() // it was drawn from, and nothing is to be kept
+	for source != nil {
+		if closer, ok := source.(io.Closer); ok {
+			_ = closer.Close() // it was drawn from, and nothing is to be kept
+			return
+		}
+		outer, ok := source.(interface{ Unwrap() datasets.Source })
+		if !ok {
+			return
+		}
+		source = outer.Unwrap()
 	}
 }
 
@@ -296,11 +304,14 @@ func (r *repeated) Next() (datasets.Conversation, error) {
 	c.Turns = slices.Clone(c.Turns)
 	for i := range c.Turns {
 		if t := &c.Turns[i]; t.IdealKnown { // the server has seen all of it, and computes a token
-			t.IdealTokens = max(t.IdealTokens, t.InputTokens-1)
+			t.IdealTokens = max(t.IdealTokens, datasets.WholeBlocks(t.InputTokens-1))
 		}
 	}
 	if c.ID != "" {
 		c.ID = fmt.Sprintf("%s-%d", c.ID, r.round)
+	}
+	if c.Session != "" {
+		c.Session = fmt.Sprintf("%s~%d", c.Session, r.round)
 	}
 	return c, nil
 }

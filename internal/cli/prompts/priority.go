@@ -68,17 +68,7 @@ func (x *Drawn) Prioritize(all Priorities, header string, seed int64) {
 		return
 	}
 	draws := rand.New(rand.NewPCG(uint64(seed), prioritySeed))
-	give := func(s loadgen.Source) loadgen.Source { return &prioritized{s, all, header, draws} }
-	x.Source = give(x.Source)
-	if more := x.More; more != nil {
-		x.More = func() (loadgen.Source, error) {
-			source, err := more()
-			if err != nil {
-				return nil, err
-			}
-			return give(source), nil
-		}
-	}
+	x.each(func(s loadgen.Source) loadgen.Source { return &prioritized{s, all, header, draws} })
 	x.Description += ", priorities " + all.String()
 }
 

@@ -17,7 +17,6 @@ import (
 // sent are the prompts of a source as they are sent: encoded, if they are to be token ids, and without those that are too long.
 type sent struct {
 	datasets.Source
-	names   *conversationOptions
 	encoder *tokenizer.Local // nil leaves prompts as they are
 	most    int              // tokens of a prompt and its answer together; 0 for no limit
 
@@ -57,9 +56,6 @@ func (s *sent) Next() (datasets.Conversation, error) {
 		n := longest(c.Turns)
 		if s.most == 0 || n <= s.most || s.cut(&c) {
 			s.taken.Add(1)
-			if s.names != nil {
-				s.names.name(&c)
-			}
 			return c, nil
 		}
 		if s.least == 0 || n < s.least {
@@ -148,7 +144,7 @@ func (s *sent) note(all bool) string {
 
 // sending is a source as it is sent.
 func (d *Drawing) sending(source datasets.Source) (*sent, error) {
-	s := &sent{Source: source, names: &d.Options.conversations, most: d.Options.maxModelLen}
+	s := &sent{Source: source, most: d.Options.maxModelLen}
 	if !d.common.PromptTokenIDs {
 		return s, nil
 	}

@@ -9,8 +9,8 @@ import (
 	"benchtop/datasets/jsonscan"
 )
 
-// talkTurn is one turn of a conversation: a prompt, and the answer that was recorded to it.
-type talkTurn struct {
+// recordedTurn is one turn of a conversation: a prompt, and the answer that was recorded to it.
+type recordedTurn struct {
 	like     Turn   // what the request has besides its prompt, as its class
 	messages string // the prompt as chat messages in JSON, joined by commas
 	text     string // the prompt as text
@@ -28,16 +28,16 @@ type talkTurn struct {
 	delay, at time.Duration
 }
 
-// talks makes conversations of what was said, in the form that the run's requests take.
-type talks struct {
+// conversationMaker makes conversations of what was said, in the form that the run's requests take.
+type conversationMaker struct {
 	chat     bool // as messages, else as texts or token ids
 	recorded bool // answers are those of the record
 	delay    func() time.Duration
 	sharing  *Sharing
 }
 
-func newTalks(c Common) *talks {
-	k := &talks{
+func newConversationMaker(c Common) *conversationMaker {
+	k := &conversationMaker{
 		chat:     !c.Forms.Overlap(AsTokenIDs),
 		recorded: c.MultiTurn.Recorded, delay: c.MultiTurn.delays(c.Seed), sharing: c.Sharing,
 	}
@@ -48,7 +48,7 @@ func newTalks(c Common) *talks {
 }
 
 // replies describes the answers in prompts.
-func (k *talks) replies() string {
+func (k *conversationMaker) replies() string {
 	if k.recorded {
 		return "recorded replies"
 	}
@@ -56,8 +56,8 @@ func (k *talks) replies() string {
 }
 
 // prompt is a turn of a prompt that has no recorded answer. One of token ids stands for such an answer.
-func (k *talks) prompt(t Turn) talkTurn {
-	s := talkTurn{like: t, text: t.Text, ids: t.TokenIDs, tokens: t.InputTokens, output: t.MaxTokens, delay: -1, at: -1}
+func (k *conversationMaker) prompt(t Turn) recordedTurn {
+	s := recordedTurn{like: t, text: t.Text, ids: t.TokenIDs, tokens: t.InputTokens, output: t.MaxTokens, delay: -1, at: -1}
 	s.like.Text, s.like.TokenIDs, s.like.Messages = "", nil, nil
 	switch {
 	case t.TokenIDs != nil:
@@ -102,7 +102,7 @@ func message(role, text string) string {
 }
 
 // conversation makes one whose prompts hold what was said before.
-func (k *talks) conversation(id string, all []talkTurn) (Conversation, error) {
+func (k *conversationMaker) conversation(id string, all []recordedTurn) (Conversation, error) {
 	c := Conversation{ID: id, Session: id, Turns: make([]Turn, len(all)), Replies: !k.recorded && len(all) > 1}
 	tokens := 0
 	for i := range all {
@@ -121,13 +121,13 @@ func (k *talks) conversation(id string, all []talkTurn) (Conversation, error) {
 			tokens += s.output
 		}
 		c.Timed = c.Timed || s.at >= 0
-		t.Prompt = &talkPrompt{talks: k, all: all, turn: i}
+		t.Prompt = &historyPrompt{conversationMaker: k, all: all, turn: i}
 	}
 	return c, nil
 }
 
 // alone makes a conversation whose prompts hold nothing of earlier turns.
-func (k *talks) alone(id string, all []talkTurn) Conversation {
+func (k *conversationMaker) alone(id string, all []recordedTurn) Conversation {
 	c := Conversation{ID: id, Session: id, Turns: make([]Turn, len(all))}
 	for i := range all {
 		s := &all[i]
@@ -139,7 +139,7 @@ func (k *talks) alone(id string, all []talkTurn) Conversation {
 }
 
 // pause is the delay before turn i.
-func (k *talks) pause(i int, s *talkTurn) time.Duration {
+func (k *conversationMaker) pause(i int, s *recordedTurn) time.Duration {
 	switch {
 	case i == 0:
 		return 0
@@ -149,15 +149,15 @@ func (k *talks) pause(i int, s *talkTurn) time.Duration {
 	return k.delay()
 }
 
-// talkPrompt is the prompt of a turn: all that was said before it, and its own.
-type talkPrompt struct {
-	*talks
-	all  []talkTurn
+// historyPrompt is the prompt of a turn: all that was said before it, and its own.
+type historyPrompt struct {
+	*conversationMaker
+	all  []recordedTurn
 	turn int
 }
 
 // Compose makes the prompt.
-func (p *talkPrompt) Compose(t *Turn, answers []string) error {
+func (p *historyPrompt) Compose(t *Turn, answers []string) error {
 	switch {
 	case p.all[0].ids != nil:
 		for i := range p.turn {
@@ -165,7 +165,7 @@ func (p *talkPrompt) Compose(t *Turn, answers []string) error {
 		}
 		t.TokenIDs = append(t.TokenIDs, p.all[p.turn].ids...)
 	case p.chat:
-		history := p.join("[", ",", answers, func(s *talkTurn) string { return s.messages }, func(s *talkTurn, answer string) string {
+		history := p.join("[", ",", answers, func(s *recordedTurn) string { return s.messages }, func(s *recordedTurn, answer string) string {
 			if s.fixed || p.recorded {
 				return s.reply
 			}
@@ -173,7 +173,7 @@ func (p *talkPrompt) Compose(t *Turn, answers []string) error {
 		})
 		t.Messages = []byte(history + p.all[p.turn].messages + "]")
 	default:
-		t.Text = p.join("", "\n", answers, func(s *talkTurn) string { return s.text }, func(s *talkTurn, answer string) string {
+		t.Text = p.join("", "\n", answers, func(s *recordedTurn) string { return s.text }, func(s *recordedTurn, answer string) string {
 			if s.fixed || p.recorded {
 				return s.answer
 			}
@@ -184,7 +184,7 @@ func (p *talkPrompt) Compose(t *Turn, answers []string) error {
 }
 
 // join is the text of all turns before. The server knows it when the answers in it are its own.
-func (p *talkPrompt) join(open, separator string, answers []string, prompt func(*talkTurn) string, reply func(*talkTurn, string) string) string {
+func (p *historyPrompt) join(open, separator string, answers []string, prompt func(*recordedTurn) string, reply func(*recordedTurn, string) string) string {
 	var b strings.Builder
 	b.WriteString(open)
 	for i := range p.turn {

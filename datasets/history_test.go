@@ -40,7 +40,7 @@ func TestTalks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&talks{}).measure(t.Context(), turns, Text{Counter: byBytes{}}, 7, 1); err != nil {
+	if err := (&conversationMaker{}).measure(t.Context(), turns, Text{Counter: byBytes{}}, 7, 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -56,7 +56,7 @@ func TestTalks(t *testing.T) {
 		{"text", AsText | AsTokenIDs, false, []string{"S\na", "S\na\nnew 0\nb", "S\na\nnew 0\nb\n\nt", "S\na\nnew 0\nb\n\nt\nnew 2\nd"}},
 		{"recorded text", AsTokenIDs, true, []string{"S\na", "S\na\nA\nb", "S\na\nA\nb\n\nt", "S\na\nA\nb\n\nt\nC\nd"}},
 	} {
-		k := newTalks(Common{Forms: c.forms, MultiTurn: MultiTurn{Recorded: c.recorded}})
+		k := newConversationMaker(Common{Forms: c.forms, MultiTurn: MultiTurn{Recorded: c.recorded}})
 		conversation, err := k.conversation("c", turns)
 		if err != nil || conversation.Replies == c.recorded {
 			t.Fatal(err, conversation.Replies)
@@ -73,10 +73,10 @@ func TestTalks(t *testing.T) {
 
 // The lengths of later prompts are those of all before: of the answers, what is asked for, or the recorded ones.
 func TestTalkLengths(t *testing.T) {
-	turns := []talkTurn{{text: "aaa", tokens: 3, output: 100, answer: "A", replied: 1, delay: -1, at: -1}, {text: "bb", tokens: 2, output: 100, fixed: true, replied: 5, delay: -1, at: -1},
+	turns := []recordedTurn{{text: "aaa", tokens: 3, output: 100, answer: "A", replied: 1, delay: -1, at: -1}, {text: "bb", tokens: 2, output: 100, fixed: true, replied: 5, delay: -1, at: -1},
 		{text: "c", tokens: 1, output: 100, delay: time.Second, at: 2 * time.Second}}
 	for recorded, want := range map[bool][]int{false: {3, 105, 111}, true: {3, 6, 12}} {
-		c, err := newTalks(Common{MultiTurn: MultiTurn{Recorded: recorded}}).conversation("c", turns)
+		c, err := newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: recorded}}).conversation("c", turns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestTalkLengths(t *testing.T) {
 // A stand-in for a recorded answer has other words than the prompt begins with, as many as tokens asked for; prompts of token ids have one
 // of ids.
 func TestTalkStandsIn(t *testing.T) {
-	k := newTalks(Common{Forms: AsText, MultiTurn: MultiTurn{Recorded: true}})
+	k := newConversationMaker(Common{Forms: AsText, MultiTurn: MultiTurn{Recorded: true}})
 	if got := k.prompt(Turn{Text: "one two three", InputTokens: 3, MaxTokens: 5}); got.answer != "three two one three two" || got.replied != 5 {
 		t.Errorf("got %+v", got)
 	}
@@ -108,24 +108,31 @@ func TestTalkStandsIn(t *testing.T) {
 	}
 }
 
-// What a prompt shares is counted when it is made: the prompt before and the model's answer to it.
+// A prompt shares the prompt before and the model's answer to it.
 func TestTalkSharing(t *testing.T) {
 	s := NewSharing()
 	s.Each = true
-	k := newTalks(Common{Forms: AsText, Sharing: s})
+	k := newConversationMaker(Common{Forms: AsText, Sharing: s})
 	long := strings.Repeat("0123456789abcdef", 64)
-	c, err := k.conversation("c", []talkTurn{k.prompt(Turn{Text: long, InputTokens: 256, MaxTokens: 256}), k.prompt(Turn{Text: "next", InputTokens: 1, MaxTokens: 1})})
+	c, err := k.conversation("c", []recordedTurn{k.prompt(Turn{Text: long, InputTokens: 256, MaxTokens: 256}), k.prompt(Turn{Text: "next", InputTokens: 1, MaxTokens: 1})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Add(c)
-	if s.ShareBehind(0) != 0 {
-		t.Error("the first prompt shares nothing")
+	if s.count != 0 {
+		t.Error("prompts that are made later are counted")
 	}
-	second := c.Turns[1]
+	first, second := c.Turns[0], c.Turns[1]
+	if err := first.Prompt.Compose(&first, nil); err != nil {
+		t.Fatal(err)
+	}
+	if s.Take(&first); first.IdealTokens != 0 || !first.IdealKnown {
+		t.Errorf("the first prompt shares %d tokens", first.IdealTokens)
+	}
 	if err := second.Prompt.Compose(&second, []string{long}); err != nil {
 		t.Fatal(err)
 	}
+	s.Take(&second)
 	if part := float64(second.IdealTokens) / float64(second.InputTokens); !second.IdealKnown || part < 0.9 || part >= 1 {
 		t.Errorf("%d of %d tokens are shared", second.IdealTokens, second.InputTokens)
 	}

@@ -86,8 +86,8 @@ func (p *problems) flag(name string, value, least, most int) {
 
 // Seeds that set the draws of conversations apart from others of the same seed.
 const (
-	turnsSeed = 0x7a1c
-	delaySeed = 0x7a1d
+	turnsSeed        = 0x7a1c
+	delaySeed        = 0x7a1d
 	conversationSeed = 0x7a1e
 )
 

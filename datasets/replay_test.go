@@ -114,6 +114,7 @@ func TestReplaySession(t *testing.T) {
 		{"a window links those that are left", Replay{From: second, To: 5 * second}, `[{"at_ms":0},{"at_ms":1000},{"after":[0],"at_ms":1500},{"after":[1,2],"at_ms":6000},{"after":[3],"at_ms":4000},{"after":[],"at_ms":2000}]`,
 			`[{"at_ms":0},{"after":[],"delay_ms":500,"at_ms":500},{"after":[0,1],"at_ms":3000},{"after":[],"delay_ms":1000,"at_ms":1000}]`},
 		{"through several", Replay{From: second}, `[{"at_ms":1000},{"at_ms":0},{"at_ms":0},{"at_ms":2000}]`, `[{"at_ms":0},{"at_ms":1000}]`},
+		{"roots behind the first", Replay{From: second}, `[{"at_ms":0},{"after":[],"delay_ms":3000,"at_ms":3000},{"after":[],"delay_ms":5000,"at_ms":5000}]`, `[{"at_ms":0},{"after":[],"delay_ms":2000,"at_ms":2000}]`},
 		{"nothing of it", Replay{From: 9 * second}, `[{"at_ms":1000}]`, ""},
 	} {
 		got, want := sessionText(c.r.Session(readSession(t, c.in))), ""

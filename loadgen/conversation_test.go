@@ -121,6 +121,83 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+// unmakeable is a prompt whose making panics.
+type unmakeable struct{}
+
+func (unmakeable) Compose(*datasets.Turn, []string) error { panic("no prompt") }
+
+// A panic while a prompt is made fails its request alone.
+func TestPanicInPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, answer(time.Second))
+		var book logbook
+		o := Defaults()
+		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.Immediately()
+		e, err := New(o, sinkOf{&book})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Run(t.Context(), &talks{talk(datasets.Turn{}, datasets.Turn{Prompt: unmakeable{}}), talk(datasets.Turn{})}); err != nil {
+			t.Fatal(err)
+		}
+		s.close()
+		if len(book.all) != 3 || book.all[1].Failure != metrics.FailedInternal || !strings.HasPrefix(book.all[1].Error, "no prompt") || !book.all[2].OK() {
+			t.Errorf("got %+v", book.all)
+		}
+	})
+}
+
+// A load is steered in the pauses of its last conversations: a pause holds the turns back, and a limit holds for them. The end of the sending
+// and an abort do not wait for the pauses.
+func TestSteeringInPauses(t *testing.T) {
+	const s = time.Second
+	pause := datasets.Turn{Delay: 3 * s}
+	for _, c := range []struct {
+		name  string
+		steer func(*Engine)
+		want  []want
+		end   time.Duration
+	}{
+		{"nothing", func(*Engine) {}, []want{{0, 0, 2, ""}, {5, 5, 7, ""}, {0, 0, 2, ""}, {5, 5, 7, ""}}, 7 * s},
+		{"a pause", func(e *Engine) { e.Pause(); time.AfterFunc(4*s, func() { e.Resume() }) }, []want{{0, 0, 2, ""}, {5, 7, 9, ""}, {0, 0, 2, ""}, {5, 7, 9, ""}}, 9 * s},
+		{"a lower limit", func(e *Engine) { e.SetLimit(1) }, []want{{0, 0, 2, ""}, {5, 5, 7, ""}, {0, 0, 2, ""}, {5, 7, 9, ""}}, 9 * s},
+		{"drain", func(e *Engine) { e.Drain(9 * s) }, []want{{0, 0, 2, ""}, {0, 0, 2, ""}}, 3 * s},
+		{"abort", (*Engine).Abort, []want{{0, 0, 2, ""}, {0, 0, 2, ""}}, 3 * s},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newScripted(t, answer(2*s))
+				var book logbook
+				o := Defaults()
+				o.Target, o.Start, o.Pacer, o.Schedule, o.Limit, o.HoldPaused = server.target(), time.Now(), "timer", shape.Immediately(), 2, true
+				e, err := New(o, sinkOf{&book})
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.AfterFunc(3*s, func() {
+					if !e.Sending() {
+						t.Error("turns are still to come, and the sending is over")
+					}
+					c.steer(e)
+				})
+				if err := e.Run(t.Context(), &talks{talk(pause, pause), talk(pause, pause)}); err != nil {
+					t.Fatal(err)
+				}
+				server.close()
+				// Turns that are released at the same moment start in any order.
+				slices.SortStableFunc(book.all, func(a, b metrics.Request) int { return a.Turn - b.Turn })
+				slices.SortStableFunc(c.want, func(a, b want) int { return int(a.due - b.due) })
+				slices.SortStableFunc(book.all, func(a, b metrics.Request) int { return int(a.Done - b.Done) })
+				slices.SortStableFunc(c.want, func(a, b want) int { return int(a.done - b.done) })
+				check(t, book.all, c.want)
+				if e.Ended() != c.end || e.Sending() {
+					t.Errorf("ended after %s, want %s", e.Ended(), c.end)
+				}
+			})
+		})
+	}
+}
+
 // echo makes a prompt of the answers before it.
 type echo struct{}
 

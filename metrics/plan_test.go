@@ -120,3 +120,20 @@ func TestPlanOfAnswers(t *testing.T) {
 		t.Error("a pooling run has no TTFT")
 	}
 }
+
+// A workload's objectives hold for its requests, also where these are of another class besides.
+func TestObjectivesFor(t *testing.T) {
+	run, gold := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 9}}, metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}
+	p := metrics.Plan{Workloads: []metrics.Workload{{Name: "gold", Goodput: gold}, {Name: "tin"}}}
+	for class, want := range map[string]metrics.SLO{
+		"": run, "gold": gold, "tin": run, "golden": run, "gold, priority 1": gold, "constrained, gold": gold, "marigold, x": run,
+	} {
+		if got := p.ObjectivesFor(class, run); got[0] != want[0] {
+			t.Errorf("class %q: got %v, want %v", class, got, want)
+		}
+	}
+	p.Tiers = []metrics.Tier{{Name: "all", SLO: run}}
+	if got := p.ObjectivesFor("gold", run); got[0] != run[0] {
+		t.Errorf("with tiers: got %v", got)
+	}
+}

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/datasets/numpy"
 	"benchtop/export/journal"
+	"benchtop/loadgen"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 )
@@ -130,6 +132,29 @@ func TestShapeOfFlags(t *testing.T) {
 		}
 		if s := o.load.shape(); fmt.Sprintf("%T %s", s, s.Describe(7)) != want {
 			t.Errorf("%s: %T %s, want %s", args, s, s.Describe(7), want)
+		}
+	}
+}
+
+// Each limit holds by itself, also where both have the same value.
+func TestLimitsOfConversations(t *testing.T) {
+	for args, want := range map[string][2]int{
+		"":                             {0, 0},
+		"--max-concurrency 4":          {4, 0},
+		"--multi-turn-concurrency 4":   {4, 0},
+		"--max-active-conversations 4": {0, 4},
+		"--max-concurrency 4 --max-active-conversations 4":           {4, 4},
+		"--multi-turn-concurrency 2 --max-active-conversations 2":    {2, 2},
+		"--max-active-conversations 4 --duration 4s --num-prompts 8": {0, 4},
+	} {
+		o := newServeOptions()
+		if err := o.parse(strings.Fields("--multi-turn --backend openai-chat " + args)); err != nil {
+			t.Errorf("%s: %v", args, err)
+		}
+		load := loadgen.Options{Protocol: o.server.Protocol}
+		o.load.send(&load, o.load.shape().Arrivals(8, nil, numpy.NewLegacy(0)))
+		if got := [2]int{load.Limit, load.Active}; got != want {
+			t.Errorf("%s: at most %v requests and conversations, want %v", args, got, want)
 		}
 	}
 }

@@ -87,9 +87,9 @@ func packed(t *testing.T, content string) map[string][]byte {
 	_, _ = z.Write([]byte(content))
 	_ = z.Close()
 	archive := tar.NewWriter(&inTar)
-	for name, text := range map[string]string{"d/README": "no JSON", "d/.hidden.json": "{", "d/a.json": content} {
-		_ = archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), Format: tar.FormatPAX})
-		_, _ = archive.Write([]byte(text))
+	for _, x := range [][2]string{{"d/README", "no JSON"}, {"d/.hidden.json", "{"}, {"d/a.json", content}} { // half of it has no session
+		_ = archive.WriteHeader(&tar.Header{Name: x[0], Mode: 0o644, Size: int64(len(x[1])), Format: tar.FormatPAX})
+		_, _ = archive.Write([]byte(x[1]))
 	}
 	_ = archive.Close()
 	encoder, err := zstd.NewWriter(&file)

@@ -49,6 +49,8 @@ func TestOTel(t *testing.T) {
 				`{"in":10,"out":1,"blocks":[[0,1]],"after":[0],"delay_ms":1000,"at_ms":2000},{"in":10,"out":1,"blocks":[[0,1]],"after":[1,2],"delay_ms":1000,"at_ms":5000}]}`},
 		{"conversations", exported(call("a", "", 0, 1, 5, 0, "conversation.id=two"), spanText("r", "", "invoke_agent", 0, 9, "conversation.id=one"), call("b", "r", 2, 3, 5, 1)),
 			open("two") + `"requests":[{"in":5,"out":1}]}` + "\n" + open("one") + `"start_ms":2000,"requests":[{"in":5,"out":1}]}`},
+		{"an agent that begins before its first call", exported(spanText("r", "", "invoke_agent", 0, 20, "conversation.id=one"), call("a", "r", 10, 11, 5, 1), call("b", "", 4, 5, 5, 1, "conversation.id=two")),
+			open("two") + `"requests":[{"in":5,"out":1}]}` + "\n" + open("one") + `"start_ms":6000,"requests":[{"in":5,"out":1}]}`},
 		{"its own parent", exported(call("a", "a", 0, 1, 5, 1), spanText("p", "q", "invoke_agent", 0, 1), spanText("q", "p", "invoke_agent", 0, 1), call("b", "p", 2, 3, 5, 1)),
 			open("t") + `"requests":[{"in":5,"out":1},{"in":5,"out":1,"after":[0],"delay_ms":1000,"at_ms":2000,"agent":"sub-agent"}]}`},
 	} {

@@ -79,7 +79,7 @@ func TestMixRefused(t *testing.T) {
 		"list.yaml": "- a\n", "two.yaml": "a: 1\n---\nb: 2\n", "bad.yaml": "a: [\n", "empty.yaml": "", "nested.yaml": "dataset-name: random\ninput-len:\n  a: 1\n",
 		"goodput.yaml": "dataset-name: random\ngoodput: never:1\n", "unknown.yaml": "no-such-flag: random\n", "wrong.yaml": "dataset-name: random\nrandom-input-len: many\n",
 		"none.yaml": "dataset-name: sharegpt\ndataset-path: no.json\n", "run.yaml": "dataset-name: random\ntokenizer: x\nsend-conversation-id: true\nrepeat-count: 2\n",
-		"fine.yaml": "dataset-name: random\n", "large.yaml": strings.Repeat("#", mostWorkloadFile+1), "mix.yaml": "mix: a=1\n", "timed.yaml": "self-timed: true\n",
+		"fine.yaml": "dataset-name: random\n", "large.yaml": strings.Repeat("#", mostWorkloadFile+1), "mix.yaml": "mix: a=1\n", "self.yaml": "mix: self=1\n", "timed.yaml": "self-timed: true\n",
 	})
 	for _, c := range []struct{ line, want string }{
 		{"--mix no=1", "--mix, workload no: no file no.yaml, with the flags of its data set"},
@@ -96,6 +96,7 @@ func TestMixRefused(t *testing.T) {
 		{"--mix run=1", "repeat-count: a workload of a mixture cannot have it"},
 		{"--mix timed=1", "self-timed: a workload of a mixture cannot have it"},
 		{"--mix mix=1", "mix: give it on the command line, for the whole run"},
+		{"--mix self=1", "mix: give it on the command line, for the whole run"}, // and does not read itself without end
 		{"--mix large=1", "workload large: large.yaml: more than 1024 KiB"},
 		{"--mix fine=1 --dataset-name random", "--mix and --dataset-name: choose one; each workload's file has its own"},
 		{"--mix fine=1 --random-input-len 5", "--mix and --random-input-len: choose one"},

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"benchtop/datasets"
 	"benchtop/loadgen"
@@ -277,5 +278,22 @@ func TestShareOfPrompts(t *testing.T) {
 	}
 	if got := (*Prefetchers)(nil).Share(0); got != 1 {
 		t.Errorf("without any: got %g", got)
+	}
+}
+
+// later makes a prompt when it is sent.
+type later struct{}
+
+func (later) Compose(*datasets.Turn, []string) error { return nil }
+
+// Turns whose prompts are made later take memory, too: sessions of many turns are not drawn ahead without end.
+func TestPrefetcherWeighsTurns(t *testing.T) {
+	const turns = 1000
+	c := datasets.Conversation{Turns: make([]datasets.Turn, turns)}
+	for i := range c.Turns {
+		c.Turns[i].Prompt = later{}
+	}
+	if n := weight(&c); n < turns*int(unsafe.Sizeof(datasets.Turn{})) {
+		t.Errorf("%d turns weigh %d bytes", turns, n)
 	}
 }

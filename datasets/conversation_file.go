@@ -25,19 +25,35 @@ type recorded struct {
 
 const conversationForm = `an array, or lines, of objects with "messages" of "role" and "content", or with "conversations" of "from" and "value"`
 
-// readConversations reads the conversations of a file in which a prompt follows an answer, in the order of the file.
-func readConversations(r io.Reader) (all []recorded, err error) {
+// recordings are the conversations of a file, and those among them that cannot be read.
+type recordings struct {
+	all []recorded
+	bad int
+	err error // of the first bad one
+}
+
+// readConversations reads the conversations of a file in which a prompt follows an answer, in the order of the file. One that cannot be
+// read spoils no other.
+func readConversations(r io.Reader) (f recordings, err error) {
 	err = eachConversation(r, func(object []byte, line int) error {
 		turns, err := recordedTurns(object)
-		if len(turns) > 0 {
-			all = append(all, recorded{turns, line})
+		switch {
+		case err != nil && f.bad > 0:
+			f.bad++
+		case err != nil:
+			f.bad, f.err = 1, textfile.AtLine(line, err)
+		case len(turns) > 0:
+			f.all = append(f.all, recorded{turns, line})
 		}
-		return err
+		return nil
 	})
-	if err == nil && len(all) == 0 {
-		err = errors.New("no conversation has a prompt; expected " + conversationForm)
+	switch {
+	case err != nil || len(f.all) > 0:
+		return f, err
+	case f.err != nil:
+		return f, f.err
 	}
-	return all, err
+	return f, errors.New("no conversation has a prompt; expected " + conversationForm)
 }
 
 // eachConversation calls do for each object of an array, or on each line.

@@ -51,7 +51,7 @@ func TestConversationFilesRefused(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "", "the file is empty"},
 		{"no prompt", "\n" + one(`{"role":"assistant","content":"a"}`), `no conversation has a prompt; expected an array, or lines, of objects with "messages"`},
-		{"another member", one(`{"role":"user","content":"a"}`) + "\n{\"x\":1}", `line 2: expected an array, or lines, of objects with "messages"`},
+		{"another member", "\n{\"x\":1}\n{}", `line 2: expected an array, or lines, of objects with "messages"`},
 		{"a number in an array", "[\n5]", "line 2: expected an array, or lines, of objects with \"messages\" of \"role\" and \"content\", or with \"conversations\" of \"from\" and \"value\": got a number"},
 		{"an array that does not end", "[" + one(`{"role":"user","content":"a"}`), "the file ends"},
 		{"a message of text", one(`"a"`), "line 1: message 1: expected an object: got a string"},
@@ -71,17 +71,26 @@ func TestConversationFilesRefused(t *testing.T) {
 	}
 }
 
+// A conversation that cannot be read spoils no other.
+func TestConversationsLeftOut(t *testing.T) {
+	const fine = `{"messages":[{"role":"user","content":"a"}]}`
+	f, err := readConversations(strings.NewReader(fine + "\n{\"x\":1}\n" + fine + "\n{}"))
+	if err != nil || len(f.all) != 2 || f.bad != 2 || f.err == nil || !strings.HasPrefix(f.err.Error(), "line 2: expected") {
+		t.Errorf("%d and %d, %v, %v", len(f.all), f.bad, f.err, err)
+	}
+}
+
 // FuzzRecordedTurns holds that the messages of what is read are JSON with known roles and contents, and end with a prompt in each turn.
 func FuzzRecordedTurns(f *testing.F) {
 	f.Add([]byte(`{"messages":[{"role":"system","content":"S","at_ms":5},{"delay_ms":1.5,"role":"user","content":"a"},{"role":"assistant","output_tokens":9,"content":"A"}]}`))
 	f.Add([]byte(`[{"conversations":[{"from":"human","value":"a\n"},{"from":"gpt","value":"A"},{"from":"gpt","value":"B"}]}]`))
 	f.Add([]byte(`{"messages":[{"role":"user","role":"human","content":[{"text":"a"}]},{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		all, err := readConversations(strings.NewReader(string(data)))
-		if err == nil && len(all) == 0 {
+		file, err := readConversations(strings.NewReader(string(data)))
+		if err == nil && len(file.all) == 0 {
 			t.Fatal("nothing was read, and no error")
 		}
-		for _, r := range all {
+		for _, r := range file.all {
 			conversation, err := newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: true}}).conversation("c", r.turns)
 			if err != nil {
 				t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 
@@ -38,9 +37,13 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 	if d, err := openGenerated(c, t); d != nil || err != nil {
 		return d, inFile(dataset, c.Path, err)
 	}
-	all, err := textfile.Read(c.Path, conversationForm, func(r io.Reader) ([]recorded, error) { return readConversations(r) })
+	file, err := textfile.Read(c.Path, conversationForm, readConversations)
 	if err != nil {
 		return nil, inFile(dataset, c.Path, err)
+	}
+	all := file.all
+	if file.bad > 0 {
+		t.Note(fmt.Sprintf("%d of %d conversations are left out, since they cannot be read; the first: %v", file.bad, file.bad+len(all), file.err))
 	}
 	py := t.Streams().Python
 	rows := all

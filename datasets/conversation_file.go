@@ -25,8 +25,8 @@ type recorded struct {
 
 const conversationForm = `an array, or lines, of objects with "messages" of "role" and "content", or with "conversations" of "from" and "value"`
 
-// recordings are the conversations of a file, and those among them that cannot be read.
-type recordings struct {
+// conversationFile holds the conversations of a file, and counts those that cannot be read.
+type conversationFile struct {
 	all []recorded
 	bad int
 	err error // of the first bad one
@@ -34,7 +34,7 @@ type recordings struct {
 
 // readConversations reads the conversations of a file in which a prompt follows an answer, in the order of the file. One that cannot be
 // read spoils no other.
-func readConversations(r io.Reader) (f recordings, err error) {
+func readConversations(r io.Reader) (f conversationFile, err error) {
 	err = eachConversation(r, func(object []byte, line int) error {
 		turns, err := recordedTurns(object)
 		switch {

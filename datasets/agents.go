@@ -80,7 +80,7 @@ func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Source, error
 	}
 	d.all, d.names, d.trees = all, sessionNames(all), map[int]*agents.RadixTree{}
 	var assumed bool
-	if d.text, assumed, err = newBlockText(c, t); err != nil {
+	if d.text, assumed, err = newBlockText(ctx, c, t); err != nil {
 		return nil, inDataset("agents", err)
 	}
 	d.describe(k.replay, assumed)

@@ -1,7 +1,9 @@
 package datasets
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"benchtop/datasets/tokenizer"
@@ -16,7 +18,7 @@ type blockText struct {
 }
 
 // newBlockText makes token ids where they can be sent, else words. assumed says that a word may be no token.
-func newBlockText(c Common, t Tools) (b *blockText, assumed bool, err error) {
+func newBlockText(ctx context.Context, c Common, t Tools) (b *blockText, assumed bool, err error) {
 	b = &blockText{seed: uint64(c.Seed)}
 	tok := t.Local()
 	switch {
@@ -27,28 +29,58 @@ func newBlockText(c Common, t Tools) (b *blockText, assumed bool, err error) {
 		} else if !c.vocabulary().Known() {
 			b.ids = AssumedVocabulary().IDs()
 		}
+		if len(b.ids) < fewestWords {
+			return nil, false, fmt.Errorf("a vocabulary of %d tokens is too small to tell blocks apart; use at least %d", len(b.ids), fewestWords)
+		}
 	case tok != nil:
 		if b.words = wordTokens(tok); len(b.words) < fewestWords {
 			return nil, false, errors.New("the tokenizer has too few tokens that are whole words; use a backend that takes token ids, such as openai")
 		}
 	default:
-		assumed = true
-		seen := map[string]bool{}
-		for id := range (tokenizer.Words{}).VocabSize() {
-			word, err := tokenizer.Words{}.Decode([]int{id})
-			if err != nil {
-				return nil, false, err
-			}
-			if !seen[word] && len(seen) < 1<<10 {
-				seen[word] = true
-				b.words = append(b.words, " "+word)
-			}
-			if id > 1<<14 {
-				break
-			}
+		if b.words, err = countedWords(ctx, t.Text()); err != nil {
+			return nil, false, err
+		}
+		if assumed = len(b.words) < fewestWords; assumed {
+			b.words = commonWords()
 		}
 	}
 	return b, assumed, nil
+}
+
+// commonWords are words behind blanks, about a token each.
+func commonWords() (words []string) {
+	seen := map[string]bool{}
+	for id := range 1 << 14 {
+		word, _ := tokenizer.Words{}.Decode([]int{id}) // never fails
+		if !seen[word] {
+			seen[word] = true
+			words = append(words, " "+word)
+		}
+	}
+	return words
+}
+
+// countedWords are the common words that the server's tokenizer takes for a token each; none where nothing counts.
+func countedWords(ctx context.Context, text Text) (words []string, err error) {
+	if _, estimated := text.Counter.(tokenizer.Estimate); text.Counter == nil || estimated {
+		return nil, nil
+	}
+	const few, many = 4, 12 // of which the difference has no special tokens
+	all := commonWords()
+	rows := make([]string, 0, 2*len(all))
+	for _, word := range all {
+		rows = append(rows, strings.Repeat(word, few), strings.Repeat(word, many))
+	}
+	counts, err := text.count(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	for i, word := range all {
+		if counts[2*i+1]-counts[2*i] == many-few {
+			words = append(words, word)
+		}
+	}
+	return words, nil
 }
 
 const (

@@ -17,8 +17,8 @@ func blockTexts(t *testing.T, seed int64) map[string]*blockText {
 		"token ids": {AsTokenIDs, toyTools{nil, nil}, false}, "words": {AsText, toyTools{nil, nil}, true}, "tokens as words": {AsText, toyTools{gpt2(t), nil}, true},
 		"ids of a tokenizer": {AsTokenIDs | AsText, toyTools{gpt2(t), nil}, false},
 	} {
-		b, assumed, err := newBlockText(Common{Forms: c.forms, Seed: seed}, c.tools)
-		if err != nil || assumed != (name == "words") || (b.ids == nil) != c.words || b.size() < fewestWords {
+		b, assumed, err := newBlockText(t.Context(), Common{Forms: c.forms, Seed: seed}, c.tools)
+		if err != nil || assumed || (b.ids == nil) != c.words || b.size() < fewestWords {
 			t.Fatalf("%s: %v, assumed %v, %d", name, err, assumed, b.size())
 		}
 		all[name] = b
@@ -75,6 +75,33 @@ func TestBlocksOfWords(t *testing.T) {
 }
 
 func TestBlocksNeedWords(t *testing.T) {
-	_, _, err := newBlockText(Common{Forms: AsText}, toyTools{newToy(t, "identity", 997, nil, 0), nil})
+	_, _, err := newBlockText(t.Context(), Common{Forms: AsText}, toyTools{newToy(t, "identity", 997, nil, 0), nil})
 	complains(t, err, "the tokenizer has too few tokens that are whole words; use a backend that takes token ids, such as openai")
 }
+
+// uncounted are tools without a counter, characters those whose tokenizer takes each character for a token.
+type (
+	uncounted  struct{ toyTools }
+	characters struct{ toyTools }
+	byLetter   struct{}
+)
+
+func (uncounted) Text() Text                    { return Text{} }
+func (characters) Text() Text                   { return Text{Counter: byLetter{}} }
+func (byLetter) Count(text string) (int, error) { return len(text), nil }
+
+// Words that no tokenizer is known to take for tokens are assumed to be some.
+func TestBlocksOfAssumedWords(t *testing.T) {
+	for name, tools := range map[string]Tools{"no counter": uncounted{}, "no word is a token": characters{}} {
+		b, assumed, err := newBlockText(t.Context(), Common{Forms: AsText}, tools)
+		if err != nil || !assumed || len(b.words) < fewestWords {
+			t.Errorf("%s: %d words, assumed %v, %v", name, len(b.words), assumed, err)
+		}
+	}
+	_, _, err := newBlockText(t.Context(), Common{Forms: AsTokenIDs, VocabSize: 1}, smallVocabulary{})
+	complains(t, err, "a vocabulary of 1 tokens is too small to tell blocks apart; use at least 64")
+}
+
+type smallVocabulary struct{ toyTools }
+
+func (smallVocabulary) TokenIDs() Vocabulary { return Vocabulary{Size: 1} }

@@ -39,9 +39,12 @@ type Conversation struct {
 	Replies bool
 }
 
+// Several reports whether the requests are turns of a conversation: also one that has a name and happens to have a single turn.
+func (c *Conversation) Several() bool { return len(c.Turns) > 1 || c.Session != "" }
+
 // RequestID is the id of the request of a turn. Turns of a conversation have their numbers behind its id, as vLLM's client has them.
 func (c *Conversation) RequestID(turn int) string {
-	if c.ID == "" || len(c.Turns) == 1 {
+	if c.ID == "" || !c.Several() {
 		return c.ID
 	}
 	return fmt.Sprintf("%s-turn%d", c.ID, turn)

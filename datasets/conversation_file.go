@@ -27,9 +27,10 @@ const conversationForm = `an array, or lines, of objects with "messages" of "rol
 
 // conversationFile holds the conversations of a file, and counts those that cannot be read.
 type conversationFile struct {
-	all []recorded
-	bad int
-	err error // of the first bad one
+	all   []recorded
+	tools bool // a message calls tools, or is of one
+	bad   int
+	err   error // of the first bad one
 }
 
 // readConversations reads the conversations of a file in which a prompt follows an answer, in the order of the file. One that cannot be
@@ -44,6 +45,7 @@ func readConversations(r io.Reader) (f conversationFile, err error) {
 			f.bad, f.err = 1, textfile.AtLine(line, err)
 		case len(turns) > 0:
 			f.all = append(f.all, recorded{turns, line})
+			f.tools = f.tools || slices.ContainsFunc(turns, func(t recordedTurn) bool { return t.tools })
 		}
 		return nil
 	})
@@ -131,6 +133,7 @@ const mostMessages = 4 * mostTurns
 // recordedPrompt is the messages between two answers, which are one prompt.
 type recordedPrompt struct {
 	prompt, text []string
+	tools        bool
 	output       int
 	delay, at    time.Duration
 }
@@ -139,7 +142,7 @@ func newPrompt() recordedPrompt { return recordedPrompt{delay: -1, at: -1} }
 
 // add adds a message to the prompt.
 func (p *recordedPrompt) add(m recordedMessage) {
-	p.prompt, p.text = append(p.prompt, m.json), append(p.text, m.text)
+	p.prompt, p.text, p.tools = append(p.prompt, m.json), append(p.text, m.text), p.tools || m.role == "tool"
 	p.delay, p.at, p.output = max(p.delay, m.delay), max(p.at, m.at), cmp.Or(m.output, p.output)
 }
 
@@ -147,7 +150,7 @@ func (p *recordedPrompt) add(m recordedMessage) {
 func (p *recordedPrompt) turn(answer recordedMessage) recordedTurn {
 	return recordedTurn{
 		messages: strings.Join(p.prompt, ","), text: strings.Join(p.text, "\n"), delay: p.delay, at: p.at,
-		reply: answer.json, answer: answer.text, fixed: answer.calls, output: cmp.Or(answer.output, p.output),
+		reply: answer.json, answer: answer.text, fixed: answer.calls, tools: p.tools || answer.calls, output: cmp.Or(answer.output, p.output),
 	}
 }
 

@@ -24,15 +24,15 @@ func TestRecordedTurns(t *testing.T) {
 		{"OpenAI, with other members", `{"messages":[{"role":"user","content":"a","name":"N"},{"role":"assistant","content":"A","x":{"y":[1]}}]}`, []recordedTurn{
 			no(recordedTurn{messages: `{"role":"user","content":"a","name":"N"}`, text: "a", reply: `{"role":"assistant","content":"A","x":{"y":[1]}}`, answer: "A"})}},
 		{"odd roles get those of servers", `{"messages":[{"role":"human","content":"a"},{"role":"gpt","content":"A"},{"role":"function","content":"f"}]}`, []recordedTurn{
-			no(recordedTurn{messages: user, text: "a", reply: answer, answer: "A"}), no(recordedTurn{messages: `{"role":"tool","content":"f"}`, text: "f"})}},
+			no(recordedTurn{messages: user, text: "a", reply: answer, answer: "A"}), no(recordedTurn{messages: `{"role":"tool","content":"f"}`, text: "f", tools: true})}},
 		{"an answer first, a prompt last", `{"messages":[{"role":"assistant","content":"0"},{"role":"user","content":"a"}]}`, []recordedTurn{no(recordedTurn{messages: user, text: "a"})}},
 		{"several messages to a prompt", `{"messages":[{"role":"system","content":"S"},{"role":"user","content":"a"},{"role":"user","content":"b"}]}`, []recordedTurn{
 			no(recordedTurn{messages: `{"role":"system","content":"S"},` + user + `,{"role":"user","content":"b"}`, text: "S\na\nb"})}},
 		{"several answers", `{"messages":[` + user + `,` + answer + `,{"role":"assistant","content":"B"}]}`, []recordedTurn{
 			no(recordedTurn{messages: user, text: "a", reply: answer + `,{"role":"assistant","content":"B"}`, answer: "A\nB", fixed: true})}},
 		{"calls of tools", `{"messages":[` + user + `,{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]},{"role":"tool","tool_call_id":"1","content":"r"}]}`, []recordedTurn{
-			no(recordedTurn{messages: user, text: "a", reply: `{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]}`, fixed: true}),
-			no(recordedTurn{messages: `{"role":"tool","tool_call_id":"1","content":"r"}`, text: "r"})}},
+			no(recordedTurn{messages: user, text: "a", reply: `{"role":"assistant","content":null,"tool_calls":[{"id":"1"}]}`, fixed: true, tools: true}),
+			no(recordedTurn{messages: `{"role":"tool","tool_call_id":"1","content":"r"}`, text: "r", tools: true})}},
 		{"times and lengths, which are not sent", `{"messages":[{"role":"system","content":"S","at_ms":5},{"delay_ms":1.5,"role":"user","content":"a","at_ms":2000},{"role":"assistant","output_tokens":9,"content":"A"}]}`, []recordedTurn{
 			{messages: `{"role":"system","content":"S"},` + user, text: "S\na", reply: answer, answer: "A", output: 9, delay: 1500 * time.Microsecond, at: 2 * time.Second}}},
 		{"parts", `{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{}},5,{"text":"b"}]}]}`, []recordedTurn{

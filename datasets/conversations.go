@@ -3,6 +3,7 @@ package datasets
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -42,6 +43,9 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 		return nil, inFile(dataset, c.Path, err)
 	}
 	all := file.all
+	if file.tools && c.Forms != 0 && !c.Forms.Overlap(AsMessages|AsTokenIDs) {
+		return nil, inFile(dataset, c.Path, errors.New("its tool calls are in the form of chat completions; use --backend openai-chat"))
+	}
 	if file.bad > 0 {
 		t.Note(fmt.Sprintf("%d of %d conversations are left out, since they cannot be read; the first: %v", file.bad, file.bad+len(all), file.err))
 	}

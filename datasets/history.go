@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"benchtop/datasets/jsonscan"
 )
@@ -24,6 +25,7 @@ type recordedTurn struct {
 	// refer to its tool calls.
 	replied int
 	fixed   bool
+	tools   bool // a message of the turn calls tools, or is of one
 	// delay is the pause before the turn; negative for that of the run. at is its time from the start of the conversation, negative for none.
 	delay, at time.Duration
 }
@@ -72,28 +74,27 @@ func (k *conversationMaker) prompt(t Turn) recordedTurn {
 		s.messages = message("user", t.Text)
 	}
 	if k.recorded && t.TokenIDs == nil {
-		s.answer, s.replied = standIn(t.Text, t.MaxTokens), t.MaxTokens
+		s.answer, s.replied = standIn(t.Text, t.InputTokens, t.MaxTokens), t.MaxTokens
 		s.reply = message("assistant", s.answer)
 	}
 	return s
 }
 
-// standIn is a text of about so many tokens, made of the words of another in the reverse order. It stands for a recorded answer where there is
-// none.
-func standIn(text string, tokens int) string {
+// standIn is a text of about so many tokens, made of the words of another, whose tokens are known, in the reverse order. It stands for a
+// recorded answer where there is none.
+func standIn(text string, tokens, wanted int) string {
 	words := strings.Fields(text)
 	slices.Reverse(words)
-	if len(words) == 0 {
+	like := strings.Join(words, " ")
+	if like == "" || tokens < 1 {
 		return ""
 	}
-	var b strings.Builder
-	for i := range min(tokens, maxLen) {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(words[i%len(words)])
+	length := int(float64(len(like)) * float64(min(wanted, maxLen)) / float64(tokens))
+	like = strings.Repeat(like+" ", length/(len(like)+1)+1)
+	for length > 0 && length < len(like) && !utf8.RuneStart(like[length]) {
+		length++
 	}
-	return b.String()
+	return strings.TrimSpace(like[:min(length, len(like))])
 }
 
 // message is a chat message of text.

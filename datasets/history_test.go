@@ -97,14 +97,17 @@ func TestTalkLengths(t *testing.T) {
 // of ids.
 func TestTalkStandsIn(t *testing.T) {
 	k := newConversationMaker(Common{Forms: AsText, MultiTurn: MultiTurn{Recorded: true}})
-	if got := k.prompt(Turn{Text: "one two three", InputTokens: 3, MaxTokens: 5}); got.answer != "three two one three two" || got.replied != 5 {
+	if got := k.prompt(Turn{Text: "one two three", InputTokens: 3, MaxTokens: 5}); got.answer != "three two one three t" || got.replied != 5 {
 		t.Errorf("got %+v", got)
 	}
 	if got := k.prompt(Turn{TokenIDs: []int{1, 2, 3}, InputTokens: 3, MaxTokens: 4}); joinIDs(got.answered, " ") != "3 2 1 3" || got.replied != 4 {
 		t.Errorf("got %+v", got)
 	}
-	if standIn(" ", 3) != "" {
+	if standIn(" ", 1, 3) != "" || standIn("a", 0, 3) != "" {
 		t.Error("nothing has words")
+	}
+	if got := standIn("日本語日本語", 6, 2); got != "日本" { // without blanks, too
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -24,7 +24,7 @@ func groups(r *metrics.Report) (o object) {
 
 func group(r *metrics.Report, g *metrics.Group, name ...field) object {
 	return append(name, object{
-		{"completed", g.Completed}, {"failed", g.Failed}, {"good", goodOrNull(r, g.Good)},
+		{"completed", g.Completed}, {"failed", g.Failed}, {"good", when(r.Plan.JudgesGroup(&g.GroupCounts, r.Objectives), g.Good)},
 		{"input_tokens", g.InputTokens}, {"output_tokens", g.OutputTokens}, {"cached_tokens", g.Cached.Tokens},
 		{"cached_share", finiteOrNull(g.Cached.Rate())},
 		{"ideal_tokens", when(g.Ideal.Requests > 0, g.Ideal.Tokens)}, {"ideal_share", finiteOrNull(g.Ideal.Rate())},

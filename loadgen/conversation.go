@@ -73,7 +73,7 @@ func (c *conversation) newRequest(turn int) *metrics.Request {
 	t, traits := &c.Turns[turn], &c.engine.encoder.traits
 	q := metrics.NewRequest(c.index + turn)
 	q.Conversation, q.Turn, q.ID, q.Class, q.Model = c.number, turn, c.RequestID(turn), t.Class, c.model
-	if len(c.Turns) > 1 {
+	if c.Several() {
 		q.Turns, q.Session = len(c.Turns), c.Session
 	}
 	q.InputTokens, q.InputSource, q.DatasetTokens = t.InputTokens, c.engine.options.InputSource, t.InputTokens

@@ -151,6 +151,14 @@ func (p *Plan) Judges(inForce SLO) bool {
 	return len(inForce) > 0 || len(p.Tiers) == 0 && slices.ContainsFunc(p.Workloads, func(w Workload) bool { return len(w.Goodput) > 0 })
 }
 
+// JudgesGroup reports whether any objectives hold for the requests of a class, or of a group of turns.
+func (p *Plan) JudgesGroup(g *GroupCounts, inForce SLO) bool {
+	if g.Class == "" {
+		return p.Judges(inForce)
+	}
+	return len(p.ObjectivesFor(g.Class, inForce)) > 0
+}
+
 // Address is the base URL for a person, with the number of further servers.
 func (p *Plan) Address() string {
 	if n := len(p.Servers) - 1; n > 0 {

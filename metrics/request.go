@@ -95,7 +95,7 @@ type Request struct {
 	Index int
 	// Conversation and Turn place the request in its conversation, both from 0.
 	Conversation, Turn int
-	// Turns is the number of turns that its conversation has by the plan; 0 or 1 for a request of its own.
+	// Turns is the number of turns that its conversation has by the plan; 0 for a request of its own.
 	Turns int
 	// Session is the name of the conversation outside of this run, and Parent the id of the request whose answer this one waited for;
 	// "" for none.

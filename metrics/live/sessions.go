@@ -59,7 +59,7 @@ func (s *sessions) follows(q *metrics.Request) bool {
 }
 
 func (s *sessions) turn(p *metrics.Plan, q *metrics.Request, ended bool) {
-	if q.Turns < 2 {
+	if q.Turns < 1 {
 		return
 	}
 	if s.open == nil {

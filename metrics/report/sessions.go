@@ -30,7 +30,7 @@ type span struct{ from, to time.Duration }
 
 // add counts a turn, in any order.
 func (s *sessions) add(p *metrics.Plan, q *metrics.Request) {
-	if q.Turns < 2 || q.Admitted == metrics.Never { // a turn without a slot says nothing; without any, the conversation never began
+	if q.Turns < 1 || q.Admitted == metrics.Never { // a turn without a slot says nothing; without any, the conversation never began
 		return
 	}
 	if s.open == nil {

@@ -53,7 +53,7 @@ func TestSessions(t *testing.T) {
 		// The run ends before the slot of the first turn.
 		unsent(turn(8, 0, 3, 0, 1)),
 		// Of its own.
-		turn(6, 0, 1, 0, 9), turn(7, 0, 0, 0, 9),
+		turn(6, 0, 0, 0, 9), turn(7, 0, 0, 0, 9),
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
@@ -104,7 +104,7 @@ func TestTurns(t *testing.T) {
 		q.IdealTokens, q.IdealKnown = 90, k%2 == 0
 		all = append(all, q)
 	}
-	all = append(all, failed(turn(2, 0, 2, 0, 1), metrics.FailedStatus), turn(3, 0, 1, 0, 1))
+	all = append(all, failed(turn(2, 0, 2, 0, 1), metrics.FailedStatus), turn(3, 0, 0, 0, 1))
 	r, err := Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 600 * time.Second}})
 	if err != nil {
 		t.Fatal(err)

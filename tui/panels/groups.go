@@ -194,7 +194,7 @@ func drawClasses(c screen.Canvas, v *View) {
 		target, _ := v.target()
 		cols = append(cols, column[*groupRow]{"good", 8, func(r *groupRow) screen.Span {
 			share, known := part(r.Good, r.ended())
-			if !known {
+			if !known || !v.plan().JudgesGroup(&r.GroupCounts, v.goals()) {
 				return cell(dash)
 			}
 			return goodCell(share, target)

@@ -71,6 +71,8 @@ func (o *conversationOptions) check(given *pflag.FlagSet, of *Options, to protoc
 		if err := target.CheckHeader(http.Header{o.header: {"0"}}); err != nil {
 			p.Bad("--session-header: %w", err)
 		}
+		own := []string{"Content-Type", "Authorization", "Host", "X-Request-Id"}
+		p.BadIf(slices.Contains(own, http.CanonicalHeaderKey(o.header)), "--session-header %s: each request has that field already; use another, such as %s", o.header, sessionHeader)
 	}
 	o.multi.Recorded = o.replies == repliesRecorded
 	p = append(p, o.checkDelay(given)...)

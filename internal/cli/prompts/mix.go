@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -62,7 +61,7 @@ func (m *Mix) Set(text string) error {
 	for item := range strings.SplitSeq(text, ",") {
 		given, weight, ok := strings.Cut(strings.TrimSpace(item), "=")
 		share, err := strconv.ParseFloat(weight, 64)
-		if !ok || given == "" || err != nil || !(share > 0) || math.IsInf(share, 0) {
+		if !ok || given == "" || err != nil || !(share > 0 && share <= 1e9) {
 			return fmt.Errorf("%q: expected WORKLOAD=SHARE, such as chat=0.7,rag=0.3", item)
 		}
 		w := workload{given: given, Workload: metrics.Workload{Name: strings.TrimSuffix(filepath.Base(given), filepath.Ext(given)), Share: share}}
@@ -240,7 +239,7 @@ const mixSeed = 0x316f
 // mixed opens the workloads and draws from them by their shares.
 func (d *Drawing) mixed(ctx context.Context) (datasets.Source, error) {
 	m := d.Options.mix
-	s := &mixedSource{all: make([]datasets.Source, len(m)), draws: rand.New(rand.NewPCG(uint64(d.common.Seed), mixSeed))}
+	s := &mixedSource{all: make([]datasets.Source, len(m)), conversations: m.needs().Sessions, draws: rand.New(rand.NewPCG(uint64(d.common.Seed), mixSeed))}
 	for _, w := range d.Options.Workloads() {
 		s.shares, s.names = append(s.shares, w.Share), append(s.names, w.Name)
 	}
@@ -284,10 +283,12 @@ type mixedSource struct {
 	all    []datasets.Source
 	names  []string
 	shares []float64
-	full   []bool  // answers go on to the length that is asked for
-	order  []uint8 // of the workloads; nil to draw it
-	next   int
-	draws  *rand.Rand
+	// conversations says that a workload has conversations, so that all requests are turns.
+	conversations bool
+	full          []bool  // answers go on to the length that is asked for
+	order         []uint8 // of the workloads; nil to draw it
+	next          int
+	draws         *rand.Rand
 }
 
 // draw picks a workload by the shares.
@@ -320,6 +321,9 @@ func (s *mixedSource) Next() (datasets.Conversation, error) {
 		}
 		if err != nil {
 			return c, err
+		}
+		if s.conversations && c.Session == "" {
+			c.Session = c.ID // one of a turn, among others
 		}
 		c.Turns = slices.Clone(c.Turns)
 		for k := range c.Turns {

@@ -40,6 +40,9 @@ func TalkRequests(end time.Duration, cached bool) []*metrics.Request {
 		for turn := range turns {
 			q := metrics.NewRequest(len(out))
 			q.Conversation, q.Turn, q.Turns, q.Class = conversation, turn, turns, class
+			if turns == 1 {
+				q.Turns = 0 // of its own
+			}
 			q.Scheduled, q.Due, q.Admitted, q.Sent = due, due, due, due+time.Millisecond
 			q.InputTokens, q.InputSource = history+50+rnd.IntN(200), metrics.TokensFromUsage
 			if turn == 0 {

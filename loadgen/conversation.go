@@ -25,6 +25,7 @@ type conversation struct {
 	index  int           // of its first request
 	model  string        // that all its requests ask for; "" for the engine's own
 	begun  chan struct{} // closed when its first turn has its slot
+	behind *conversation // that it must not overtake; nil for none
 	server int           // of all its requests, once it has begun
 	start  time.Duration // scheduled time of its first turn, or when that got its slot, if it waited for one
 	next   [][]int       // the turns that wait for each turn; nil where each waits for the one before

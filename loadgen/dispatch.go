@@ -14,8 +14,9 @@ import (
 // backlogMost bounds the queue of prompts that wait for a slot.
 const backlogMost = 10_000
 
-// closeBehind is the distance of two arrivals below which the second starts after the first runs: goroutines that are made
-// together run in any order, and a prompt that overtakes another finds a different cache.
+// closeBehind is the distance of two arrivals below which the second waits until the first runs: goroutines that are made
+// together run in any order, and a prompt that overtakes another finds a different cache. The dispatcher does not wait, since its thread is
+// slow to wake.
 const closeBehind = time.Millisecond
 
 // dispatcher hands conversations over as they become due. It has a goroutine of its own.
@@ -74,9 +75,6 @@ func (d *dispatcher) arrive(schedule time.Duration) (ok bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	if d.before != nil && due-d.last < closeBehind {
-		<-d.before.begun
-	}
 	return d.handOver(due), nil
 }
 
@@ -104,7 +102,9 @@ func (d *dispatcher) mayGoOn() bool {
 // handOver starts or queues the conversation that is ready; false after the end of the sending.
 func (d *dispatcher) handOver(due time.Duration) bool {
 	e, c := d.Engine, d.newConversation(*d.ready, d.number, d.index)
-	d.ready = nil
+	if d.ready = nil; d.before != nil && due-d.last < closeBehind {
+		c.behind = d.before
+	}
 	d.index, d.number = d.index+len(c.Turns), d.number+1
 	e.dispatched.Store(int64(d.index))
 	j := &job{conversation: c}

@@ -38,6 +38,10 @@ func (j *job) begin(scheduled time.Duration) {
 // run sends the request. It has its slot.
 func (j *job) run() {
 	e := j.engine
+	if j.turn == 0 && j.behind != nil {
+		<-j.behind.begun // it was started before
+		j.behind = nil
+	}
 	if j.request == nil {
 		j.begin(e.clock.Now())
 	}

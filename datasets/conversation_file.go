@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"benchtop/datasets/agents"
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
 )
@@ -261,9 +262,6 @@ func milliseconds(raw []byte, name string) (time.Duration, error) {
 	if raw == nil {
 		return -1, nil
 	}
-	ms, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || !(ms >= 0) || ms > 366*24*3600*1000 {
-		return 0, fmt.Errorf("expected %q to be a number of milliseconds, at most a year: got %s", name, textfile.Value(raw))
-	}
-	return time.Duration(ms * float64(time.Millisecond)), nil
+	d, err := agents.Milliseconds(raw)
+	return d, within(strconv.Quote(name), err)
 }

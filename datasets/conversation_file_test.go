@@ -60,8 +60,8 @@ func TestConversationFilesRefused(t *testing.T) {
 		{"no content", one(`{"role":"user"}`), "message 1: expected the content to be a string or an array: got nothing"},
 		{"content of a number", one(`{"role":"user","content":5}`), "expected the content to be a string or an array: got a number"},
 		{"half a character", one(`{"role":"user","content":"\ud800"}`), "half of a character"},
-		{"a delay", one(`{"role":"user","content":"a","delay_ms":-1}`), `expected "delay_ms" to be a number of milliseconds, at most a year: got -1`},
-		{"a late time", one(`{"role":"user","content":"a","at_ms":1e99}`), `expected "at_ms" to be a number of milliseconds`},
+		{"a delay", one(`{"role":"user","content":"a","delay_ms":-1}`), `"delay_ms": expected milliseconds from 0 to 31622400000, a year: got -1`},
+		{"a late time", one(`{"role":"user","content":"a","at_ms":1e99}`), `"at_ms": expected milliseconds from 0 to`},
 		{"no tokens", one(`{"role":"user","content":"a","output_tokens":0}`), `expected "output_tokens" to be a whole number from 1 to`},
 		{"many turns", one(strings.Repeat(`{"role":"user","content":"a"},{"role":"assistant","content":"a"},`, mostTurns+1) + `{"role":"user","content":"a"}`), "more than 10000 turns"},
 	} {

@@ -44,7 +44,9 @@ func writeClasses(w io.Writer, r *metrics.Report) error {
 	}, ttftColumns, []groupColumn{
 		{"TPOT p50", func(g *metrics.Group) string { return groupPercentile(&g.TPOT, 50) }},
 		{"p99", func(g *metrics.Group) string { return groupPercentile(&g.TPOT, 99) }},
-		{"good", func(g *metrics.Group) string { return wholePercent(r.Plan.JudgesGroup(&g.GroupCounts, r.Objectives), g.GoodShare()) }},
+		{"good", func(g *metrics.Group) string {
+			return wholePercent(r.Plan.JudgesGroup(&g.GroupCounts, r.Objectives), g.GoodShare())
+		}},
 	}, cacheColumns(r.Classes))
 	if slices.ContainsFunc(r.Classes, func(g metrics.Group) bool { return g.Judged > 0 }) {
 		columns = append(columns, groupColumn{"correct", func(g *metrics.Group) string {

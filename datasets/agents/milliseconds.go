@@ -10,9 +10,9 @@ import (
 	"benchtop/datasets/textfile"
 )
 
-// milliseconds reads a time of milliseconds, 0 where there is none. Nanoseconds are exact in plain decimals, which floating-point numbers of
+// Milliseconds reads a time of milliseconds, 0 where there is none. Nanoseconds are exact in plain decimals, which floating-point numbers of
 // a year are not.
-func milliseconds(raw []byte) (time.Duration, error) {
+func Milliseconds(raw []byte) (time.Duration, error) {
 	if none(raw) {
 		return 0, nil
 	}

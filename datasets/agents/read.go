@@ -52,7 +52,7 @@ func parse(object []byte) (*Session, error) {
 			return nil, inKey("shared", fmt.Errorf("expected true or false: got %s", jsonscan.Kind(shared)))
 		}
 	}
-	if s.Start, err = milliseconds(fields[4]); err != nil {
+	if s.Start, err = Milliseconds(fields[4]); err != nil {
 		return nil, inKey("start_ms", err)
 	}
 	if err := array(fields[3]); err != nil {
@@ -94,7 +94,7 @@ func (s *Session) parseRequest(object []byte, place int) (q Request, err error) 
 		return q, inKey("after", err)
 	}
 	for i, to := range []*time.Duration{&q.Delay, &q.Tools, &q.At} {
-		if *to, err = milliseconds(fields[4+i]); err != nil {
+		if *to, err = Milliseconds(fields[4+i]); err != nil {
 			return q, inKey([]string{"delay_ms", "tools_ms", "at_ms"}[i], err)
 		}
 	}

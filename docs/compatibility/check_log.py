@@ -328,10 +328,10 @@ def check_prefixes(requests, report):
         report.check("prompts share no longer beginning than their blocks", shared <= most, text, a["name"], b["name"], shared, unit, least, most)
 
 
-def check_hits(requests, least_hits, report):
-    """No prompt has more tokens cached than an earlier one began with; the sums are compared with a cache that forgets nothing."""
-    seen, cached, ideal, prompts = set(), 0, 0, 0
-    for r in sorted(requests, key=lambda r: r["arrival"]):
+def known_tokens(requests):
+    """The tokens that prompts have in common with the ones before, in the order given; yields (request, tokens)."""
+    seen = set()
+    for r in requests:
         unit = r["block_size"] if "block_size" in r else 1
         chain, found, tokens = (r["scope"], r["block"]), True, 0
         for k, block in enumerate(r["blocks"]):
@@ -341,9 +341,18 @@ def check_hits(requests, least_hits, report):
             else:
                 found = False
             seen.add(chain)
-        hits = r["cached_tokens"] or 0
-        report.check("no more tokens are cached than earlier prompts had", hits <= tokens, "{} has {} cached, earlier prompts share {}",
-                     r["name"], hits, tokens)
+        yield r, tokens
+
+
+def check_hits(requests, least_hits, report):
+    """No prompt has more tokens cached than an earlier one began with; the sums are compared with a cache that forgets nothing. Of prompts that are
+    there at the same time, one that arrived later may have been computed first, so the order of the first tokens counts as well."""
+    computed = {r["name"]: tokens for r, tokens in known_tokens(sorted(requests, key=lambda r: (r.get("first_token_s") or r["at_s"], r["arrival"])))}
+    cached, ideal, prompts = 0, 0, 0
+    for r, tokens in known_tokens(sorted(requests, key=lambda r: r["arrival"])):
+        hits, most = r["cached_tokens"] or 0, max(tokens, computed[r["name"]])
+        report.check("no more tokens are cached than earlier prompts had", hits <= most, "{} has {} cached, earlier prompts share {}",
+                     r["name"], hits, most)
         cached, ideal, prompts = cached + hits, ideal + tokens, prompts + r["prompt_tokens"]
     share = cached / ideal if ideal else 1
     report.notes.append(f"hit rate {cached / max(prompts, 1):.4f}, ideal {ideal / max(prompts, 1):.4f}: {share:.2%} of {ideal} tokens")

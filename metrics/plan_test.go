@@ -137,3 +137,18 @@ func TestObjectivesFor(t *testing.T) {
 		t.Errorf("with tiers: got %v", got)
 	}
 }
+
+// A rate of a plan with conversations is one of conversations.
+func TestArrivalText(t *testing.T) {
+	const text = "set 10 req/s"
+	if got := (*metrics.Plan)(nil).ArrivalText(text); got != text {
+		t.Errorf("no plan: got %q", got)
+	}
+	if got := (&metrics.Plan{}).ArrivalText(text); got != text {
+		t.Errorf("requests: got %q", got)
+	}
+	p := metrics.Plan{Conversations: &metrics.Conversations{}}
+	if got := p.ArrivalText(text); got != "set 10 conversations/s" || p.ArrivalText("8 users") != "8 users" {
+		t.Errorf("conversations: got %q", got)
+	}
+}

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -54,6 +55,14 @@ func LoadUnit(users bool) string {
 		return "users"
 	}
 	return "req/s"
+}
+
+// ArrivalText is a text about arrivals in their unit: a rate of a plan with conversations is one of conversations, of several requests each.
+func (p *Plan) ArrivalText(text string) string {
+	if p == nil || p.Conversations == nil {
+		return text
+	}
+	return strings.ReplaceAll(text, LoadUnit(false), "conversations/s")
 }
 
 // LoadNumber is a load with at most four digits below 1000.

@@ -140,7 +140,7 @@ func (p *prompt) begin(line string) { p.line = form.NewLine(line) }
 func (m *model) askLoad() {
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
-		title: "Load in " + metrics.LoadUnit(users), hint: "Enter apply, Esc cancel",
+		title: m.latest.Plan.ArrivalText("Load in " + metrics.LoadUnit(users)), hint: "Enter apply, Esc cancel",
 		enter: func(line string) string {
 			value, why := parseLoad(line, users)
 			if why == "" && m.mayLoad() {
@@ -174,7 +174,7 @@ func parseLoad(text string, users bool) (value float64, why string) {
 func (m *model) askRamp() {
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
-		title: "Ramp in " + metrics.LoadUnit(users), hint: `target and duration, such as "40 in 60s"; Esc cancel`,
+		title: m.latest.Plan.ArrivalText("Ramp in " + metrics.LoadUnit(users)), hint: `target and duration, such as "40 in 60s"; Esc cancel`,
 		enter: func(line string) string {
 			to, over, why := parseRamp(line, users)
 			if why == "" {
@@ -192,6 +192,7 @@ func (m *model) confirmRamp(to float64, over time.Duration) {
 	if from > 0 {
 		words = fmt.Sprintf("from %s ", panels.LoadText(from, users)) + words
 	}
+	words = m.latest.Plan.ArrivalText(words)
 	m.prompt = &prompt{title: "Ramp", hint: words + " y start, other keys cancel", yes: func() {
 		if m.mayLoad() {
 			m.steer(metrics.Command{Do: metrics.RampLoad, Value: to, Over: over}, to, false)

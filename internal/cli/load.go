@@ -99,9 +99,9 @@ func (o *loadOptions) onlyActive() bool {
 	return o.active > 0 && o.concurrency == 0 && o.turnConcurrency == 0
 }
 
-// ofConversations describes a load whose arrivals are conversations, of several requests each.
-func (o *loadOptions) ofConversations(load string) string {
-	load = strings.ReplaceAll(load, "req/s", "conversations/s")
+// ofConversations describes a load whose arrivals are conversations.
+func (o *loadOptions) ofConversations(p *metrics.Plan) string {
+	load := p.ArrivalText(p.Load)
 	if o.onlyActive() {
 		load = strings.Replace(load, " in flight", " conversations", 1)
 	}

@@ -269,7 +269,7 @@ func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, l
 	o.load.plan(&p, drawn.N, requests)
 	if p.Conversations = o.prompts.Conversations(drawn); p.Conversations != nil {
 		p.Conversations.Active = o.load.active
-		p.Load = o.load.ofConversations(p.Load)
+		p.Load = o.load.ofConversations(&p)
 	}
 	return p
 }

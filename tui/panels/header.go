@@ -249,9 +249,9 @@ func loadNote(s *metrics.Snapshot) []screen.Span {
 	}
 	switch {
 	case st.RampTo > 0 && (st.Changes > 0 || s.Search != nil):
-		add("ramp to "+LoadText(st.RampTo, st.InUsers), screen.Caution)
+		add(s.Plan.ArrivalText("ramp to "+LoadText(st.RampTo, st.InUsers)), screen.Caution)
 	case st.Changes > 0 && s.Search == nil && value > 0:
-		add("set "+LoadText(value, st.InUsers), screen.Strong)
+		add(s.Plan.ArrivalText("set "+LoadText(value, st.InUsers)), screen.Strong)
 	}
 	return out
 }

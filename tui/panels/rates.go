@@ -161,12 +161,15 @@ func newTargets(v *View) targets {
 
 // any reports whether a rate was planned at all.
 func (t targets) any() bool {
+	if t.plan.Conversations != nil {
+		return false // arrivals are conversations, and the chart is of requests
+	}
 	for _, e := range t.set {
 		if e.Set.Rate > 0 {
 			return true
 		}
 	}
-	return t.plan.Conversations == nil && t.plan.Paced() && (t.plan.Ramp == nil || t.plan.Ramp.Over > 0)
+	return t.plan.Paced() && (t.plan.Ramp == nil || t.plan.Ramp.Over > 0)
 }
 
 // at is the planned rate at a moment, NaN for none.

@@ -363,4 +363,6 @@ func (c *Controller) Close() {
 func (c *Controller) now() time.Duration { return time.Since(c.Start) }
 
 // String is a load for a person.
-func (c *Controller) String(load float64) string { return metrics.LoadText(load, c.inUsers) }
+func (c *Controller) String(load float64) string {
+	return c.Plan.ArrivalText(metrics.LoadText(load, c.inUsers))
+}

@@ -131,11 +131,11 @@ const (
 )
 
 // TurnPlace is the number of the group of a request by its turn, from 1: a group for each of the first turns, then 33 to 64, 65 to 128
-// and so on. It is 0 for a request of its own.
+// and so on. It is 0 for a request that is no turn of a conversation.
 func TurnPlace(q *Request) int {
 	turn := q.Turn + 1
 	switch {
-	case q.Turns < 1 || turn < 1:
+	case !q.OfConversation() || turn < 1:
 		return 0
 	case turn <= singleTurns:
 		return turn

@@ -1,5 +1,9 @@
 package metrics
 
+// OfConversation reports whether the request is a turn of a conversation of several turns. A request of its own is not, nor one that is alone
+// in a conversation with a name, as mixtures have them. By this rule alone requests count by turn and by session.
+func (r *Request) OfConversation() bool { return r.Turns > 1 }
+
 // TurnCounts count the turns of one conversation that ended: Planned by the plan, Done with success, Failed, and Cut when the run ended.
 type TurnCounts struct{ Planned, Done, Failed, Cut int }
 

@@ -59,7 +59,7 @@ func (s *sessions) follows(q *metrics.Request) bool {
 }
 
 func (s *sessions) turn(p *metrics.Plan, q *metrics.Request, ended bool) {
-	if q.Turns < 1 {
+	if !q.OfConversation() {
 		return
 	}
 	if s.open == nil {

@@ -8,8 +8,8 @@ import (
 	"benchtop/metrics"
 )
 
-// sessions sum up conversations of several turns. A conversation is held until all its turns have succeeded, in a few numbers; requests
-// of their own are not held.
+// sessions sum up conversations of several turns. A conversation is held until all its turns have succeeded, in a few numbers; other
+// requests are not held.
 type sessions struct {
 	open                        map[int]*conversation // by number
 	completed, turns            int
@@ -30,7 +30,7 @@ type span struct{ from, to time.Duration }
 
 // add counts a turn, in any order.
 func (s *sessions) add(p *metrics.Plan, q *metrics.Request) {
-	if q.Turns < 1 || q.Admitted == metrics.Never { // a turn without a slot says nothing; without any, the conversation never began
+	if !q.OfConversation() || q.Admitted == metrics.Never { // a turn without a slot says nothing; without any, the conversation never began
 		return
 	}
 	if s.open == nil {

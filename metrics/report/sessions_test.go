@@ -52,8 +52,8 @@ func TestSessions(t *testing.T) {
 		turn(5, 0, 3, 0, 1),
 		// The run ends before the slot of the first turn.
 		unsent(turn(8, 0, 3, 0, 1)),
-		// Of its own.
-		turn(6, 0, 0, 0, 9), turn(7, 0, 0, 0, 9),
+		// Of its own, and a conversation of one turn, as a mixture has them.
+		turn(6, 0, 0, 0, 9), turn(7, 0, 1, 0, 9),
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
@@ -96,7 +96,7 @@ func TestSessionsOfWarmup(t *testing.T) {
 	}
 }
 
-// Each of the first turns has a group, further ones share ranges that double; requests of their own have none.
+// Each of the first turns has a group, further ones share ranges that double; requests of their own, and those alone in their conversation, have none.
 func TestTurns(t *testing.T) {
 	var all []metrics.Request
 	for k := range 500 {
@@ -104,7 +104,7 @@ func TestTurns(t *testing.T) {
 		q.IdealTokens, q.IdealKnown = 90, k%2 == 0
 		all = append(all, q)
 	}
-	all = append(all, failed(turn(2, 0, 2, 0, 1), metrics.FailedStatus), turn(3, 0, 0, 0, 1))
+	all = append(all, failed(turn(2, 0, 2, 0, 1), metrics.FailedStatus), turn(3, 0, 0, 0, 1), turn(4, 0, 1, 0, 1))
 	r, err := Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 600 * time.Second}})
 	if err != nil {
 		t.Fatal(err)

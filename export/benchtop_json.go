@@ -46,8 +46,10 @@ func benchtopObject(r *metrics.Report) object {
 		{"pacing", object{
 			{"scheduled_rps", orNull(r.ScheduledRate)}, {"sent_rps", orNull(r.SentRate)}, {"done_rps", orNull(r.DoneRate)},
 		}},
+		{"too_few", each(r.TooFew(), tooFew)},
 	}, ownStatistics(r), object{
 		{"output_token_throughput_per_user", when(!r.Plan.Pooling, statistic(&r.Speeds, ""))},
+		{"peak_output_tokens_1s", orNull(r.PeakOutputTokens)},
 		{"peak_concurrency_exact", r.ExactPeakConcurrency},
 		{"good", goodOrNull(r, r.Good)},
 		{"steady_state", ifPresent(r.SteadyState, steadyState)},
@@ -107,6 +109,11 @@ func ownStatistics(r *metrics.Report) (o object) {
 		o = append(o, field{key, statistic(&r.Statistics[l], unit)})
 	}
 	return o
+}
+
+// tooFew has the key of the percentile in vLLM's result.
+func tooFew(p *metrics.TooFew) object {
+	return object{{"metric", "p" + pythonNumber(p.P) + "_" + p.Latency.Key() + "_ms"}, {"requests", p.Observed}, {"needed", p.Needed}}
 }
 
 // sortedObject is a map with its keys in order.

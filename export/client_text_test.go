@@ -17,7 +17,7 @@ func clientRun() (metrics.Run, []metrics.Request) {
 	run := metrics.Run{
 		Plan: metrics.Plan{
 			Rate: 1, Requests: 30, Timestamps: metrics.KernelStamps,
-			Metrics: []metrics.Latency{metrics.TTFT}, Percentiles: []float64{99}, SteadyState: metrics.SteadyStateRule{Off: true},
+			Metrics: []metrics.Latency{metrics.TTFT}, Percentiles: []float64{90}, SteadyState: metrics.SteadyStateRule{Off: true},
 		},
 		End: metrics.End{Ended: 30 * time.Second, Stamps: &metrics.Stamps{Chunks: 120, DelayP50: 20 * us, DelayP99: 300 * us, DelayP999: 310 * us, DelayMax: 320 * us}},
 	}

@@ -119,8 +119,47 @@ func TestNoRemarks(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Rate = metrics.Rate(inf) // all requests are due at once
 	run.Plan.SteadyState.Off = true
-	if got := remarksOf(t, summarize(t, run, qs[:3])); got != "" {
+	run.Plan.Percentiles = []float64{50}
+	r := summarize(t, run, qs[:3])
+	r.PeakOutputPerSecond = r.PeakOutputTokens
+	if got := remarksOf(t, r); got != "" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// One remark names the percentiles that have too few observations, with their counts.
+func TestRemarkOnTooFew(t *testing.T) {
+	var r metrics.Report
+	r.Completed, r.Plan.Metrics = 42, []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}
+	for l, n := range map[metrics.Latency]int{metrics.TTFT: 42, metrics.TPOT: 42, metrics.ITL: 800, metrics.E2EL: 42} {
+		r.Statistics[l] = metrics.Statistic{N: n, Percentiles: []metrics.Percentile{{P: 50}, {P: 99}, {P: 99.9}}}
+	}
+	const want = "\nPercentiles: too few observations for P99, which takes 100 (42 of TTFT, TPOT and\n" +
+		"  E2EL) and P99.9, which takes 1000 (42 of TTFT, TPOT and E2EL, 800 of ITL).\n" +
+		"  With so few, it is chance which value stands there.\n"
+	if got := remarksOf(t, r); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for l := range r.Statistics {
+		r.Statistics[l].N = 1000
+	}
+	if got := remarksOf(t, r); got != "" {
+		t.Errorf("enough: got %q", got)
+	}
+}
+
+// The peak by tokens stands beside vLLM's by chunks where the two are different.
+func TestRemarkOnPeakOutput(t *testing.T) {
+	for _, c := range []struct {
+		tokens, chunks int
+		want           string
+	}{
+		{606, 303, "\nPeak output: 606 tokens in one second. The peak of 303 tok/s above counts\n  chunks, as vLLM does.\n"},
+		{300, 303, ""}, {330, 303, ""}, {0, 303, ""},
+	} {
+		if got := remarksOf(t, metrics.Report{PeakOutputTokens: c.tokens, PeakOutputPerSecond: c.chunks}); got != c.want {
+			t.Errorf("%d, %d: got %q, want %q", c.tokens, c.chunks, got, c.want)
+		}
 	}
 }
 

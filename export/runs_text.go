@@ -79,6 +79,7 @@ var repeated = []struct {
 	{"Output throughput (tok/s)", func(r *metrics.Report) float64 { return r.OutputThroughput }},
 	{"Total throughput (tok/s)", func(r *metrics.Report) float64 { return r.TotalThroughput }},
 	{"Peak output (tok/s)", func(r *metrics.Report) float64 { return float64(r.PeakOutputPerSecond) }},
+	{"Peak output tokens in 1 s", func(r *metrics.Report) float64 { return float64(r.PeakOutputTokens) }},
 	{"Mean TTFT (ms)", meanOf(metrics.TTFT)},
 	{"Median TTFT (ms)", percentile(metrics.TTFT, 50)},
 	{"P99 TTFT (ms)", percentile(metrics.TTFT, 99)},

@@ -59,9 +59,9 @@ var (
 	}
 	benchtopKeys = slices.Concat([]string{
 		"schema", "version", "command", "seed", "definitions", "dataset", "cache", "load", "stages", "ramp", "find", "steered",
-		"warmup_s", "warmed_up", "objectives", "token_sources", "cached_tokens", "answer_lengths", "client", "queueing", "pacing",
+		"warmup_s", "warmed_up", "objectives", "token_sources", "cached_tokens", "answer_lengths", "client", "queueing", "pacing", "too_few",
 	}, statisticKeys(), []string{
-		"output_token_throughput_per_user", "peak_concurrency_exact", "good", "steady_state", "levels", "answer",
+		"output_token_throughput_per_user", "peak_output_tokens_1s", "peak_concurrency_exact", "good", "steady_state", "levels", "answer",
 		"gates", "probes", "ttft_split", "server", "gpus", "timeline", "events", "failures", "damaged_journal_lines", "not_sent", "interrupted",
 	})
 )

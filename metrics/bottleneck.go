@@ -128,3 +128,13 @@ func PeakOutput(windows []Window, from, to time.Duration) (perSecond float64) {
 	}
 	return perSecond
 }
+
+// PeakSecond is the most output tokens in one second of the run between two moments, by the seconds of the time line: those that a chunk holds,
+// not the chunks. The second in which the run ends counts as far as it goes.
+func PeakSecond(windows []Window, from, to time.Duration) (tokens int) {
+	first := int(max(0, from+time.Second-1) / time.Second)
+	for i := first; i < len(windows) && time.Duration(i)*time.Second < to; i++ {
+		tokens = max(tokens, windows[i].OutputTokens)
+	}
+	return tokens
+}

@@ -89,3 +89,22 @@ func TestPeakOutput(t *testing.T) {
 		}
 	}
 }
+
+// The peak of a second is of tokens, after the warm-up, and the last second counts as far as it goes.
+func TestPeakSecond(t *testing.T) {
+	var windows []metrics.Window
+	for _, n := range []int{900, 10, 20, 60, 0, 700} {
+		windows = append(windows, metrics.Window{OutputTokens: n})
+	}
+	for _, c := range []struct {
+		from, to time.Duration
+		want     int
+	}{
+		{0, 6 * time.Second, 900}, {0, 300 * time.Millisecond, 900}, {500 * time.Millisecond, 6 * time.Second, 700},
+		{time.Second, 5 * time.Second, 60}, {time.Second, 5001 * time.Millisecond, 700}, {time.Hour, time.Minute, 0}, {0, 1 << 62, 900},
+	} {
+		if got := metrics.PeakSecond(windows, c.from, c.to); got != c.want {
+			t.Errorf("from %s to %s: %v, want %v", c.from, c.to, got, c.want)
+		}
+	}
+}

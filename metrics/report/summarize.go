@@ -206,6 +206,7 @@ func (s *summary) finish() {
 	r.Lengths, r.Answers = s.lengths.Lengths(), s.answers.Report()
 	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
 	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.samples, r.Plan.Warmup, math.MaxInt64, r.Ended)
+	r.PeakOutputTokens = metrics.PeakSecond(r.Timeline, r.Plan.Warmup, r.Ended)
 	whole := metrics.Snapshot{Plan: &r.Plan, At: r.Ended, Windows: r.Timeline, Telemetry: metrics.Telemetry{Server: s.samples}}
 	r.Answer.Complete(&whole, r.Levels, r.Split)
 	r.Gates = r.CheckGates()

@@ -367,7 +367,7 @@ func (t *remarks) peak() {
 	if r.Plan.Pooling || r.Plan.SkipTokenizer || tokens == 0 || math.Abs(tokens-chunks) <= leastPeakGap*tokens {
 		return
 	}
-	t.add("Peak output: %s in one second. The peak of %d tok/s above counts chunks, as vLLM does.", count(r.PeakOutputTokens, "token"), r.PeakOutputPerSecond)
+	t.add("Peak output: %s in one second. The peak of %d tok/s above counts, as vLLM does, the chunks of successes.", count(r.PeakOutputTokens, "token"), r.PeakOutputPerSecond)
 }
 
 // steady reports the figures under full load, without the beginning and the end of the run.

@@ -154,7 +154,8 @@ func TestRemarkOnPeakOutput(t *testing.T) {
 		tokens, chunks int
 		want           string
 	}{
-		{606, 303, "\nPeak output: 606 tokens in one second. The peak of 303 tok/s above counts\n  chunks, as vLLM does.\n"},
+		{606, 303, "\nPeak output: 606 tokens in one second. The peak of 303 tok/s above counts, as\n" +
+			"  vLLM does, the chunks of successes.\n"},
 		{300, 303, ""}, {330, 303, ""}, {0, 303, ""},
 	} {
 		if got := remarksOf(t, metrics.Report{PeakOutputTokens: c.tokens, PeakOutputPerSecond: c.chunks}); got != c.want {

@@ -301,6 +301,9 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.1f %%", math.Floor(min(share, 1)*1000+1e-9)/10)
 }
 
+// SingleRuns is what a comparison of one run with one other is worth.
+const SingleRuns = "two single runs do not prove a difference"
+
 // Comparison writes a line for each figure that both runs have, with the change from old to now. name is the name of the old
 // run: foreign text. The loads of the two runs are not compared.
 func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
@@ -343,6 +346,7 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 			row("P99 "+label+" (ms):", 2, before, after)
 		}
 	}
+	out.WriteString("One run each: " + SingleRuns + ".\n")
 	return out.Flush()
 }
 

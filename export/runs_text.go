@@ -10,10 +10,10 @@ import (
 	"benchtop/metrics"
 )
 
-// RunOf is a run of several, under the name of its load.
+// RunOf is a run of several. Load is the name of its load, which repetitions share, Label that of the run.
 type RunOf struct {
-	Label  string
-	Report metrics.Report
+	Load, Label string
+	Report      metrics.Report
 }
 
 // absent is a figure that a run does not have.
@@ -35,8 +35,8 @@ func cell(v float64) string {
 	return decimals(v)
 }
 
-// RunsSummary writes a line for each run, with the columns of vLLM's Rust client, and the one of the highest request throughput last.
-// SS is the steady state. The percentiles come behind 50 and 90.
+// RunsSummary writes a line for each run, with the columns of vLLM's Rust client, and the load of the highest mean request
+// throughput last, with its spread over the repetitions. SS is the steady state. The percentiles come behind 50 and 90.
 func RunsSummary(w io.Writer, runs []RunOf, percentiles []float64) error {
 	head := []string{"Load", "Req/s", "Tok/s", "Total tok/s", "SS req/s", "SS out tok/s"}
 	shown := []float64{50, 90}
@@ -48,7 +48,7 @@ func RunsSummary(w io.Writer, runs []RunOf, percentiles []float64) error {
 	for _, p := range shown {
 		head = append(head, "P"+pythonNumber(p)+" TTFT(ms)", "P"+pythonNumber(p)+" TPOT(ms)")
 	}
-	rows, best := [][]string{head}, 0
+	rows := [][]string{head}
 	for i := range runs {
 		r := &runs[i].Report
 		row := []string{Clean(runs[i].Label), cell(r.RequestThroughput), cell(r.OutputThroughput), cell(r.TotalThroughput), absent, absent}
@@ -59,15 +59,31 @@ func RunsSummary(w io.Writer, runs []RunOf, percentiles []float64) error {
 			row = append(row, cell(percentileOf(r, metrics.TTFT, p)), cell(percentileOf(r, metrics.TPOT, p)))
 		}
 		rows = append(rows, row)
-		if r.RequestThroughput > runs[best].Report.RequestThroughput {
-			best = i
-		}
 	}
 	if err := table(w, "Sweep Summary", rows); err != nil || len(runs) == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "Best throughput: %s req/s at %s\n", decimals(runs[best].Report.RequestThroughput), Clean(runs[best].Label))
+	load, n, s := bestLoad(runs)
+	of := "a single run"
+	if n > 1 {
+		of = fmt.Sprintf("the mean of %d runs, %s to %s", n, decimals(s.min), decimals(s.max))
+	}
+	_, err := fmt.Fprintf(w, "Best throughput: %s req/s at %s (%s)\n", decimals(s.mean), Clean(load), of)
 	return err
+}
+
+// bestLoad is the load whose runs have the highest request throughput on average, with the number and the spread of its runs.
+func bestLoad(runs []RunOf) (load string, n int, best spread) {
+	all := map[string][]float64{}
+	for i := range runs {
+		all[runs[i].Load] = append(all[runs[i].Load], runs[i].Report.RequestThroughput)
+	}
+	for i := range runs { // the first of several that are alike
+		if s := spreadOf(all[runs[i].Load]); n == 0 || s.mean > best.mean {
+			load, n, best = runs[i].Load, len(all[runs[i].Load]), s
+		}
+	}
+	return load, n, best
 }
 
 // repeated are the figures of RunsSpread. Those of the steady state are the last.

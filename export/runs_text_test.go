@@ -19,8 +19,11 @@ func runOf(throughput, steady float64) metrics.Report {
 }
 
 func TestRunsSummary(t *testing.T) {
+	run := func(load string, throughput, steady float64) RunOf {
+		return RunOf{load, load, runOf(throughput, steady)}
+	}
 	var b strings.Builder
-	if err := RunsSummary(&b, []RunOf{{"concurrency=1", runOf(2, 0)}, {"concurrency=16", runOf(12.5, 13)}, {"concurrency=\x1b[1m64", runOf(11, 12)}}, []float64{90, 99}); err != nil {
+	if err := RunsSummary(&b, []RunOf{run("concurrency=1", 2, 0), run("concurrency=16", 12.5, 13), run("concurrency=\x1b[1m64", 11, 12)}, []float64{90, 99}); err != nil {
 		t.Fatal(err)
 	}
 	const want = `
@@ -29,10 +32,31 @@ Load            Req/s   Tok/s  Total tok/s  SS req/s  SS out tok/s  P50 TTFT(ms)
 concurrency=1    2.00   20.00        60.00         -             -         18.00             -         40.13             -         60.00             -
 concurrency=16  12.50  125.00       375.00     13.00        130.00         18.00             -         40.13             -         60.00             -
 concurrency=64  11.00  110.00       330.00     12.00        120.00         18.00             -         40.13             -         60.00             -
-Best throughput: 12.50 req/s at concurrency=16
+Best throughput: 12.50 req/s at concurrency=16 (a single run)
 `
 	if b.String() != want {
 		t.Errorf("got:%swant:%s", b.String(), want)
+	}
+}
+
+// The best load is the best on average, not that of the best run.
+func TestBestThroughput(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs []RunOf
+		want string
+	}{
+		"a lucky run": {[]RunOf{{"a", "a run 1", runOf(10, 0)}, {"a", "a run 2", runOf(11, 0)}, {"b", "b run 1", runOf(13, 0)}, {"b", "b run 2", runOf(5, 0)}},
+			"10.50 req/s at a (the mean of 2 runs, 10.00 to 11.00)"},
+		"stopped in the second load": {[]RunOf{{"a", "a run 1", runOf(10, 0)}, {"a", "a run 2", runOf(11, 0)}, {"b", "b run 1", runOf(13, 0)}}, "13.00 req/s at b (a single run)"},
+		"none succeeded":             {[]RunOf{{"a", "a", runOf(0, 0)}, {"b", "b", runOf(0, 0)}}, "0.00 req/s at a (a single run)"},
+	} {
+		var b strings.Builder
+		if err := RunsSummary(&b, c.runs, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(b.String(), "\nBest throughput: "+c.want+"\n") {
+			t.Errorf("%s: %s", name, b.String())
+		}
 	}
 }
 

@@ -61,8 +61,11 @@ func newCompareOptions() *compareOptions {
 	return o
 }
 
-// formats are the writers of tables, by name.
-var formats = map[string]func(w io.Writer, tables []compare.Table) error{"markdown": compare.WriteMarkdown, "csv": compare.WriteCSV, "html": compare.WriteHTML}
+// formats are the writers of tables and of the note below them, by name. A CSV file has no place for a note.
+var formats = map[string]func(w io.Writer, tables []compare.Table, note string) error{
+	"markdown": compare.WriteMarkdown, "html": compare.WriteHTML,
+	"csv": func(w io.Writer, tables []compare.Table, _ string) error { return compare.WriteCSV(w, tables) },
+}
 
 // endings are the formats of files.
 var endings = map[string]string{".md": "markdown", ".csv": "csv", ".html": "html", ".htm": "html", ".txt": "text"}
@@ -115,8 +118,11 @@ func runCompare(env *environment, args []string) int {
 	if err != nil {
 		return env.fail(exitFailed, err)
 	}
-	if err := o.write(env, c.Tables()); err != nil {
+	if err := o.write(env, c.Tables(), c.Caution()); err != nil {
 		return env.fail(exitFailed, err)
+	}
+	if note := c.Caution(); note != "" && (o.output != "" || o.format == "csv") {
+		env.say(note)
 	}
 	return exitFine
 }
@@ -178,8 +184,8 @@ func labels(paths []string) []string {
 	}
 }
 
-// write writes the tables to where they were asked for.
-func (o *compareOptions) write(env *environment, tables []compare.Table) error {
+// write writes the tables and the note to where they were asked for.
+func (o *compareOptions) write(env *environment, tables []compare.Table, note string) error {
 	if o.csvDir != "" {
 		if err := os.MkdirAll(o.csvDir, 0o777); err != nil {
 			return fmt.Errorf("--csv-out-dir: %w", err)
@@ -194,18 +200,18 @@ func (o *compareOptions) write(env *environment, tables []compare.Table) error {
 	}
 	write := formats[o.format]
 	if write == nil {
-		write = func(w io.Writer, tables []compare.Table) error {
+		write = func(w io.Writer, tables []compare.Table, note string) error {
 			width, colours := 1000, false
 			if o.output == "" && isTerminal(env.stdout) {
 				width, colours = max(40, term.Columns(env.stdout)), os.Getenv("NO_COLOR") == ""
 			}
-			return compare.WriteText(w, tables, width, colours)
+			return compare.WriteText(w, tables, note, width, colours)
 		}
 	}
 	if o.output == "" {
-		return write(env.stdout, tables)
+		return write(env.stdout, tables, note)
 	}
-	if err := files.Write(o.output, func(w io.Writer) error { return write(w, tables) }); err != nil {
+	if err := files.Write(o.output, func(w io.Writer) error { return write(w, tables, note) }); err != nil {
 		return fmt.Errorf("--output: %w; choose another file", err)
 	}
 	env.say("saved in " + o.output)

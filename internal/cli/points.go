@@ -193,7 +193,7 @@ func (e *environment) runPoints(o *serveOptions, args []string) int {
 			if conclusion = max(conclusion, r.Conclusion); err != nil {
 				failed = errors.Join(failed, fmt.Errorf("run %d, %s: %w", i+1, at.label, err))
 			}
-			done = append(done, export.RunOf{Label: at.name(), Report: r})
+			done = append(done, export.RunOf{Load: at.label, Label: at.name(), Report: r})
 		}
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/export"
 	"benchtop/internal/dashboard"
 )
 
@@ -76,13 +77,18 @@ type Line struct {
 	X      float64 // NaN for none
 	Values []float64
 	Ratios []float64
+	// Each value is the mean of Runs, which lie from Least to Most; these are NaN for none.
+	Runs        []int
+	Least, Most []float64
 }
 
 // Highest is the highest load at which a configuration keeps to the limits. Figures are NaN where there is none.
 type Highest struct {
 	Label            string
 	TTFT, TPOT, Both float64 // loads
-	Output           float64 // tokens/s at Both
+	Output           float64 // tokens/s at Both: the mean of so many Runs, from Least to Most
+	Runs             int
+	Least, Most      float64
 	AtTTFT, AtTPOT   float64 // milliseconds at Both
 	// Broken is the lowest load below Both that misses a limit, NaN for none.
 	Broken float64
@@ -207,7 +213,6 @@ func has(rows []dashboard.Row, title string) bool {
 func (c *Comparison) align(m *Metric, rows [][]dashboard.Row, title string, latency bool, keys []string) {
 	m.KeyTitles = keys
 	lines := map[string]*Line{}
-	counts := map[string][]int{}
 	for i := range rows {
 		dropped := latency && has(rows[i], "P99")
 		for _, row := range rows[i] {
@@ -221,22 +226,23 @@ func (c *Comparison) align(m *Metric, rows [][]dashboard.Row, title string, late
 			id := strings.Join(texts, "\x00")
 			line := lines[id]
 			if line == nil {
-				line = &Line{Keys: texts, X: math.NaN(), Values: nans(len(rows))}
+				line = &Line{Keys: texts, X: math.NaN(), Values: nans(len(rows)), Runs: make([]int, len(rows)), Least: nans(len(rows)), Most: nans(len(rows))}
 				if x, ok := row.Number(c.X); ok {
 					line.X = x
 				}
-				lines[id], counts[id] = line, make([]int, len(rows))
+				lines[id] = line
 			}
 			v, ok := row.Number(title)
 			if !ok {
 				continue
 			}
-			n := float64(counts[id][i])
+			n := float64(line.Runs[i])
 			if n == 0 {
-				line.Values[i] = 0
+				line.Values[i], line.Least[i], line.Most[i] = 0, v, v
 			}
+			line.Least[i], line.Most[i] = min(line.Least[i], v), max(line.Most[i], v)
 			line.Values[i] = (line.Values[i]*n + v) / (n + 1)
-			counts[id][i]++
+			line.Runs[i]++
 		}
 	}
 	for _, line := range lines {
@@ -246,6 +252,32 @@ func (c *Comparison) align(m *Metric, rows [][]dashboard.Row, title string, late
 	slices.SortFunc(m.Lines, func(a, b Line) int {
 		return cmp.Or(compareNumbers(a.X, b.X), slices.CompareFunc(a.Keys, b.Keys, compareTexts))
 	})
+}
+
+// Caution says what single runs prove, where the first configuration and another one have one run each; "" where none of them do.
+func (c *Comparison) Caution() string {
+	single, several := false, false
+	look := func(metrics []Metric) {
+		for i := range metrics {
+			for _, l := range metrics[i].Lines {
+				for _, n := range l.Runs[1:] {
+					single = single || l.Runs[0] == 1 && n == 1
+					several = several || l.Runs[0] > 0 && n > 0 && l.Runs[0]+n > 2
+				}
+			}
+		}
+	}
+	for i := range c.Groups {
+		look(c.Groups[i].Metrics)
+	}
+	look(c.Offline)
+	switch {
+	case !single:
+		return ""
+	case several:
+		return "Where each side has one run: " + export.SingleRuns + "."
+	}
+	return "One run each: " + export.SingleRuns + "."
 }
 
 func nans(n int) []float64 {
@@ -301,6 +333,13 @@ func (g *Group) highest(labels []string) {
 			h.Both = min(h.TTFT, h.TPOT)
 		}
 		h.Output, h.AtTTFT, h.AtTPOT = output.at(i, h.Both), ttft.at(i, h.Both), tpot.at(i, h.Both)
+		h.Least, h.Most = math.NaN(), math.NaN()
+		for _, l := range output.Lines {
+			if l.X == h.Both {
+				h.Runs, h.Least, h.Most = l.Runs[i], l.Least[i], l.Most[i]
+				break // as at
+			}
+		}
 		for _, m := range []*Metric{ttft, tpot} {
 			for _, l := range m.Lines {
 				if l.X < h.Both && l.Values[i] > m.Within() && !(l.X >= h.Broken) {

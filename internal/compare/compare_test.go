@@ -117,6 +117,69 @@ func TestMissedBelow(t *testing.T) {
 	}
 }
 
+// The output at the highest load says of how many runs it is.
+func TestOutputRuns(t *testing.T) {
+	row := func(x, output float64) dashboard.Row {
+		return dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": output}
+	}
+	c, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 5), row(2, 30), row(2, 10), row(2, 20)}}, {"b", []dashboard.Row{row(2, 7)}}, {"c", []dashboard.Row{row(8, 7)}}}, defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"10.00 to 30.00 in 3 runs", "single run", "single run"}
+	for i, h := range c.Groups[0].Highest {
+		if got := runsText(&h); got != want[i] {
+			t.Errorf("%s: %q, want %q", h.Label, got, want[i])
+		}
+	}
+}
+
+// Single runs prove no difference: the comparison says so where both sides of a ratio have one.
+func TestCaution(t *testing.T) {
+	runs := func(loads ...float64) (all []dashboard.Row) {
+		for _, x := range loads {
+			all = append(all, dashboard.Row{Concurrency: x, "P99 TTFT (ms)": 10.0, "P99": 10.0, "Output Tput (tok/s)": x})
+		}
+		return all
+	}
+	const single = "ne run each: two single runs do not prove a difference."
+	for name, c := range map[string]struct {
+		all  [][]dashboard.Row
+		want string
+	}{
+		"one run each":           {[][]dashboard.Row{runs(1, 2), runs(1, 2)}, "O" + single},
+		"other loads":            {[][]dashboard.Row{runs(1), runs(2)}, ""},
+		"two runs each":          {[][]dashboard.Row{runs(1, 1), runs(1, 1)}, ""},
+		"two runs of one":        {[][]dashboard.Row{runs(1, 1), runs(1)}, ""},
+		"two runs of one load":   {[][]dashboard.Row{runs(1, 2, 2), runs(1, 2, 2)}, "Where each side has one run: two single runs do not prove a difference."},
+		"a third with two":       {[][]dashboard.Row{runs(1), runs(1), runs(1, 1)}, "Where each side has one run: two single runs do not prove a difference."},
+		"a single configuration": {[][]dashboard.Row{runs(1, 2)}, ""},
+	} {
+		var all []Configuration
+		for i, rows := range c.all {
+			all = append(all, Configuration{fmt.Sprint(i), rows})
+		}
+		got, err := Of(all, defaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Caution() != c.want {
+			t.Errorf("%s: %q, want %q", name, got.Caution(), c.want)
+		}
+		var text, md, page strings.Builder
+		for _, err := range []error{WriteText(&text, got.Tables(), c.want, 80, false), WriteMarkdown(&md, got.Tables(), c.want), WriteHTML(&page, got.Tables(), c.want)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, s := range []string{text.String(), md.String(), page.String()} {
+			if strings.Contains(s, "do not prove") != (c.want != "") {
+				t.Errorf("%s: %s", name, s)
+			}
+		}
+	}
+}
+
 // Foreign text is data in every format.
 func TestForeignText(t *testing.T) {
 	evil := "=1+1<script>|\x1b[31m"
@@ -127,7 +190,7 @@ func TestForeignText(t *testing.T) {
 	}
 	tables := c.Tables()
 	var text, md, sheet, page strings.Builder
-	for _, err := range []error{WriteText(&text, tables, 40, true), WriteMarkdown(&md, tables), WriteCSV(&sheet, tables), WriteHTML(&page, tables)} {
+	for _, err := range []error{WriteText(&text, tables, c.Caution(), 40, true), WriteMarkdown(&md, tables, c.Caution()), WriteCSV(&sheet, tables), WriteHTML(&page, tables, c.Caution())} {
 		if err != nil {
 			t.Fatal(err)
 		}

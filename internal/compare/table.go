@@ -138,7 +138,7 @@ func (c *Comparison) highest(group string, g *Group) Table {
 	ttft, tpot := &g.Metrics[1], &g.Metrics[2]
 	t := Table{Group: group, Title: "Valid Max Concurrency Summary", Keys: 1, Head: []string{"Configuration",
 		fmt.Sprintf("Max (TTFT ≤ %g ms)", ttft.Within()), fmt.Sprintf("Max (TPOT ≤ %g ms)", tpot.Within()), "Max (Both)",
-		"Output Tput @ Both (tok/s)", "TTFT @ Both (ms)", "TPOT @ Both (ms)", "Missed below at"}}
+		"Output Tput @ Both (tok/s)", "TTFT @ Both (ms)", "TPOT @ Both (ms)", "Missed below at", "Output Tput: runs"}}
 	if c.X != Concurrency {
 		t.Title = "Highest " + c.X + " within the limits"
 	}
@@ -148,9 +148,20 @@ func (c *Comparison) highest(group string, g *Group) Table {
 			both.Mark = Good
 		}
 		t.Rows = append(t.Rows, []Cell{{Text: h.Label}, {Text: load(h.TTFT)}, {Text: load(h.TPOT)}, both,
-			{Text: decimals(h.Output)}, {Text: decimals(h.AtTTFT)}, {Text: decimals(h.AtTPOT)}, {Text: load(h.Broken)}})
+			{Text: decimals(h.Output)}, {Text: decimals(h.AtTTFT)}, {Text: decimals(h.AtTPOT)}, {Text: load(h.Broken)}, {Text: runsText(&h)}})
 	}
 	return t
+}
+
+// runsText says of how many runs the output at the highest load is, and how far they lie apart.
+func runsText(h *Highest) string {
+	switch h.Runs {
+	case 0:
+		return ""
+	case 1:
+		return "single run"
+	}
+	return fmt.Sprintf("%s to %s in %d runs", decimals(h.Least), decimals(h.Most), h.Runs)
 }
 
 // decimals is a figure with two, "" for none.
@@ -178,8 +189,8 @@ func orDash(s string) string {
 // marked are the beginnings of the colours of a terminal, by mark.
 var marked = map[Mark]string{Good: "\x1b[32m", Slack: "\x1b[33m", Ratio: "\x1b[36m"}
 
-// WriteText writes tables for a terminal of so many columns; wider ones are parted between columns.
-func WriteText(w io.Writer, tables []Table, width int, colours bool) error {
+// WriteText writes tables for a terminal of so many columns; wider ones are parted between columns. The note comes last; "" for none.
+func WriteText(w io.Writer, tables []Table, note string, width int, colours bool) error {
 	var b strings.Builder
 	group := "\x00"
 	for _, t := range tables {
@@ -215,6 +226,9 @@ func WriteText(w io.Writer, tables []Table, width int, colours bool) error {
 			}
 		}
 	}
+	if note != "" {
+		fmt.Fprintf(&b, "\n%s\n", note)
+	}
 	_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
 	return err
 }
@@ -244,8 +258,8 @@ func line(b *strings.Builder, t Table, row, from, to int, widths []int, colours 
 	b.WriteString(strings.TrimRight(out.String(), " ") + "\n")
 }
 
-// WriteMarkdown writes tables in Markdown.
-func WriteMarkdown(w io.Writer, tables []Table) error {
+// WriteMarkdown writes tables in Markdown, the note last.
+func WriteMarkdown(w io.Writer, tables []Table, note string) error {
 	var b strings.Builder
 	group := "\x00"
 	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`)
@@ -268,6 +282,9 @@ func WriteMarkdown(w io.Writer, tables []Table) error {
 			put(texts(row))
 		}
 		b.WriteString("\n")
+	}
+	if note != "" {
+		b.WriteString(escape.Replace(note) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -317,8 +334,8 @@ svg { max-width: 100%; height: auto }
 // classes are the names of marks in a page.
 var classes = map[Mark]string{Good: "good", Slack: "slack", Ratio: "ratio"}
 
-// WriteHTML writes tables and their pictures as one page that needs no network.
-func WriteHTML(w io.Writer, tables []Table) error {
+// WriteHTML writes tables and their pictures as one page that needs no network, the note last.
+func WriteHTML(w io.Writer, tables []Table, note string) error {
 	var b strings.Builder
 	b.WriteString(page)
 	group := "\x00"
@@ -345,6 +362,9 @@ func WriteHTML(w io.Writer, tables []Table) error {
 				return err
 			}
 		}
+	}
+	if note != "" {
+		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(note))
 	}
 	b.WriteString("</body></html>\n")
 	_, err := io.WriteString(w, b.String())

@@ -8,12 +8,7 @@ import (
 // Typical are the figures of a combination: the median of each over its runs that have it, and the sums of requests. ok is false for a
 // combination without figures yet.
 func (c *Cell) Typical() (out Figures, ok bool) {
-	var runs []*Figures
-	for i := range c.Runs {
-		if s := c.Runs[i].State; s == Done || s == Found {
-			runs = append(runs, &c.Runs[i].Figures)
-		}
-	}
+	runs := c.measured()
 	if len(runs) == 0 {
 		return Figures{}, false
 	}
@@ -31,6 +26,32 @@ func (c *Cell) Typical() (out Figures, ok bool) {
 		out.Failed += f.Failed
 	}
 	return out, true
+}
+
+// measured are the figures of the runs that have any.
+func (c *Cell) measured() (all []*Figures) {
+	for i := range c.Runs {
+		if s := c.Runs[i].State; s == Done || s == Found {
+			all = append(all, &c.Runs[i].Figures)
+		}
+	}
+	return all
+}
+
+// Range is how far a figure of a combination lies apart between its runs, and how many of them have it; NaN for none.
+func (c *Cell) Range(figure func(*Figures) float64) (least, most float64, runs int) {
+	least, most = math.NaN(), math.NaN()
+	for _, f := range c.measured() {
+		v := figure(f)
+		if math.IsNaN(v) {
+			continue
+		}
+		if runs++; runs == 1 {
+			least, most = v, v
+		}
+		least, most = min(least, v), max(most, v)
+	}
+	return least, most, runs
 }
 
 // values are the figures with a fraction.

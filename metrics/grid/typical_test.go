@@ -39,3 +39,17 @@ func TestEveryFigureHasAMedian(t *testing.T) {
 		t.Errorf("%d figures have a median, of %d", got, floats)
 	}
 }
+
+// The range is over the runs that have the figure.
+func TestRange(t *testing.T) {
+	run := func(s State, v float64) Run { return Run{State: s, Figures: Figures{OutputThroughput: v}} }
+	output := func(f *Figures) float64 { return f.OutputThroughput }
+	c := Cell{Runs: []Run{run(Done, 30), run(Found, 10), run(Done, math.NaN()), run(Failed, 99), run(Running, 99), run(Done, 20)}}
+	if least, most, n := c.Range(output); least != 10 || most != 30 || n != 3 {
+		t.Errorf("%v to %v of %d, want 10 to 30 of 3", least, most, n)
+	}
+	c.Runs = c.Runs[2:5]
+	if least, most, n := c.Range(output); !math.IsNaN(least) || !math.IsNaN(most) || n != 0 {
+		t.Errorf("of none: %v to %v of %d", least, most, n)
+	}
+}

@@ -96,7 +96,7 @@ func (v *SweepView) drawVerdict(c screen.Canvas) {
 		if at, value := v.best(g); at != nil {
 			r := remark{long: b.words + v.bestWords(g, value), short: b.short + v.bestWords(g, value), style: screen.Text, spare: i}
 			if i == 0 && len(v.searches) == 0 {
-				r.long += "  " + screen.ShortenMiddle(at.name(), c.W/2)
+				r.long += " (" + at.spreadWords(g) + ")  " + screen.ShortenMiddle(at.name(), c.W/2)
 			}
 			if i == 0 && c.W >= 110 { // its name is worth more than the long words of the others
 				r.short = ""
@@ -118,6 +118,15 @@ func (v *SweepView) bestWords(g *sweepFigure, value float64) string {
 		return g.write(value) + " " + g.name
 	}
 	return g.write(value)
+}
+
+// spreadWords say how far the runs of a combination lie apart in a figure, of which its median stands on the screen.
+func (c *sweepCell) spreadWords(g *sweepFigure) string {
+	least, most, runs := c.Range(g.of)
+	if runs < 2 {
+		return "single run"
+	}
+	return fmt.Sprintf("%s – %s, %d runs", g.write(least), g.write(most), runs)
 }
 
 func (v *SweepView) measured() (n int) {
@@ -150,7 +159,7 @@ func (v *SweepView) card() (out [][2]screen.Span) {
 	for _, b := range bests {
 		g := figureNamed(b.figure)
 		if at, value := v.best(g); at != nil {
-			add(strings.TrimSpace(b.words), screen.Text.Span(v.bestWords(g, value)+"  "+at.name()))
+			add(strings.TrimSpace(b.words), screen.Text.Span(v.bestWords(g, value)+" ("+at.spreadWords(g)+")  "+at.name()))
 		}
 	}
 	if n := len(v.front); n > 1 {

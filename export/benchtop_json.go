@@ -304,6 +304,8 @@ func split(s *metrics.TTFTSplit) object {
 		{"n", s.N},
 		{"held_ms", mean(s.SlotWait)}, {"connect_ms", mean(s.Connect)}, {"ttft_ms", mean(s.TTFT)},
 		{"queue_ms", mean(s.Queue)}, {"prefill_ms", mean(s.Prefill)}, {"rest_ms", mean(s.Rest)},
-		{"source", orNull(string(s.Source))},
+		{"source", orNull(string(s.Source))}, {"includes_other_requests", s.OthersToo()},
+		{"queue_most_ms", when(s.OthersToo() && s.Queue >= 0, milliseconds(s.QueueMost))},
+		{"prefill_most_ms", when(s.OthersToo() && s.Prefill >= 0, milliseconds(s.PrefillMost))},
 	}
 }

@@ -130,7 +130,7 @@ func TestBenchtopObjectOfMissingData(t *testing.T) {
 			`"stamps":{"chunks":0,"read_delay_ms":{"max":null,"p50":null,"p99":null,"p999":null},"shared":0,"shared_share":null,` +
 			`"unstamped":null},"stood_still_s":null,"timestamps":"user","verdict":null,"why":[]}`,
 		"server": `null`, "gpus": `null`,
-		"ttft_split": `{"connect_ms":null,"held_ms":null,"n":0,"prefill_ms":null,"queue_ms":null,"rest_ms":null,"source":null,"ttft_ms":null}`,
+		"ttft_split": `{"connect_ms":null,"held_ms":null,"includes_other_requests":false,"n":0,"prefill_most_ms":null,"prefill_ms":null,"queue_most_ms":null,"queue_ms":null,"rest_ms":null,"source":null,"ttft_ms":null}`,
 		"probes":     `{"completed":0,"failed":2,"max_ms":null,"median_ms":null,"p99_ms":null}`,
 		"answer": `{"after":null,"at":null,"before":null,"bends":false,"bent_at_s":null,"highest_within_slo":null,` +
 			`"limit":null,"peak_output_tokens_per_s":null,"sure":null,"text":"no request succeeded: none was sent","unit":"req/s","why":null}`,

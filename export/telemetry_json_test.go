@@ -28,7 +28,7 @@ func serverReport() metrics.Report {
 			TemperatureMost: 64, JoulesPerToken: 0.41, CostPerMillion: 0.00123, Seconds: eventtest.GPUs(),
 		},
 		Split: metrics.TTFTSplit{
-			N: 980, SlotWait: 120*ms - 200, Connect: 200 * us, TTFT: 412 * ms, Queue: 250 * ms, Prefill: 140 * ms, Rest: 22 * ms, Source: metrics.SplitByMetrics, Seen: 1030,
+			N: 980, SlotWait: 120*ms - 200, Connect: 200 * us, TTFT: 412 * ms, Queue: 250 * ms, Prefill: 140 * ms, Rest: 22 * ms, Source: metrics.SplitByMetrics, Seen: 1030, QueueMost: 263 * ms, PrefillMost: 150 * ms,
 		},
 		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 970, Mean: 412.34}}, Completed: 970,
 		Timeline: []metrics.Window{{}, {Start: time.Second}, {Start: 2 * time.Second}},
@@ -45,7 +45,8 @@ func TestServerObject(t *testing.T) {
 		"gpus": `{"absent":"gone, too","cost_per_million_output_tokens":0.00123,"energy_j":48720,"energy_over_s":48,"joules_per_output_token":0.41,"looks":2,` +
 			`"memory_most_bytes":75161927680,"names":[null,"NVIDIA H200","NVIDIA H200"],"power_mean_w":812,"power_told_by":0,"price_per_hour":3.6,` +
 			`"temperature_most_c":64,"use_mean":0.873}`,
-		"ttft_split": `{"connect_ms":0.2,"held_ms":120,"n":980,"prefill_ms":140,"queue_ms":250,"rest_ms":22,"source":"metrics","ttft_ms":412}`,
+		"ttft_split": `{"connect_ms":0.2,"held_ms":120,"includes_other_requests":true,"n":980,"prefill_most_ms":150,"prefill_ms":140,"queue_most_ms":263,` +
+			`"queue_ms":250,"rest_ms":22,"source":"metrics","ttft_ms":412}`,
 	} {
 		if diff := cmp.Diff(want, compact(t, got[key])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", key, diff)
@@ -100,7 +101,7 @@ func TestServerObjectWithoutFigures(t *testing.T) {
 			`"running":{"max":null,"mean":null},"spec_acceptance":null,"ttft_here_ms":{"mean":null,"n":0},"ttft_ms":{"mean":null,"n":0},"waiting":{"max":null,"mean":null}}`,
 		"gpus": `{"absent":null,"cost_per_million_output_tokens":null,"energy_j":null,"energy_over_s":null,"joules_per_output_token":null,"looks":1,` +
 			`"memory_most_bytes":null,"names":[],"power_mean_w":null,"power_told_by":0,"price_per_hour":null,"temperature_most_c":null,"use_mean":null}`,
-		"ttft_split": `{"connect_ms":0,"held_ms":0,"n":1,"prefill_ms":null,"queue_ms":null,"rest_ms":5,"source":"unknown","ttft_ms":5}`,
+		"ttft_split": `{"connect_ms":0,"held_ms":0,"includes_other_requests":false,"n":1,"prefill_most_ms":null,"prefill_ms":null,"queue_most_ms":null,"queue_ms":null,"rest_ms":5,"source":"unknown","ttft_ms":5}`,
 	} {
 		if diff := cmp.Diff(want, compact(t, got[key])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", key, diff)

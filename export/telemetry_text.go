@@ -271,6 +271,19 @@ func countMismatch(s *metrics.TTFTSplit) string {
 	if !s.OfOthers() {
 		return ""
 	}
+	if s.OthersToo() {
+		text := fmt.Sprintf(", which includes other requests (%d; this run had %d)", s.Seen, s.N+s.More)
+		var most []string
+		for _, p := range []struct {
+			name        string
+			known, most time.Duration
+		}{{"Queue", s.Queue, s.QueueMost}, {"Prefill", s.Prefill, s.PrefillMost}} {
+			if p.known >= 0 {
+				most = append(most, fmt.Sprintf("%s at most %s ms", p.name, digits(milliseconds(p.most))))
+			}
+		}
+		return text + "; of this run's alone: " + strings.Join(most, ", ")
+	}
 	return fmt.Sprintf(" (%d requests; this run had %d)", s.Seen, s.N+s.More)
 }
 

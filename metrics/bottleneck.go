@@ -52,7 +52,8 @@ func (b Bottleneck) String() string {
 }
 
 // Bottleneck is the largest part of the split. The wait for a slot counts where the plan has a rate: in a closed loop it is a part of the
-// load. Nothing is known where the largest part may hide the queue or the prefill, because the server reports one of them at most.
+// load. Nothing is known where the largest part may hide the queue or the prefill, because the server reports one of them at most. Where
+// the server's means are of other requests as well, only what they leave over can be named: see certain.
 func (t *TTFTSplit) Bottleneck(p *Plan) Bottleneck {
 	if t.N <= 0 || t.TTFT < 0 {
 		return Bottleneck{}
@@ -60,6 +61,10 @@ func (t *TTFTSplit) Bottleneck(p *Plan) Bottleneck {
 	slot := time.Duration(0)
 	if p.Paced() {
 		slot = max(0, t.SlotWait)
+	}
+	if t.OthersToo() {
+		own := t.certain()
+		return own.Bottleneck(p)
 	}
 	inside := float64(max(0, t.Queue)) + float64(max(0, t.Prefill)) + float64(t.Rest) // by the server's clock it may exceed TTFT
 	if before := max(slot, t.Connect); before > t.TTFT {
@@ -80,6 +85,18 @@ func (t *TTFTSplit) Bottleneck(p *Plan) Bottleneck {
 		return Bottleneck{}
 	}
 	return Bottleneck{part, float64(most) / inside, p.FirstWait().Naming().Title}
+}
+
+// certain is the split with the queue and the prefill at their most, and the rest at its least. They are not known for a bottleneck unless the rest is
+// larger than both.
+func (t *TTFTSplit) certain() TTFTSplit {
+	own := *t
+	own.Source, own.Queue, own.Prefill = SplitUnknown, Never, Never
+	rest := t.TTFT - t.QueueMost - t.PrefillMost
+	if own.Rest = t.TTFT; t.Queue >= 0 && t.Prefill >= 0 && rest >= max(t.QueueMost, t.PrefillMost) {
+		own.Queue, own.Prefill, own.Rest = t.QueueMost, t.PrefillMost, rest
+	}
+	return own
 }
 
 // Complete fills in the bottleneck and the peak of the output of a snapshot whose levels these are. whole is the split of the whole run.

@@ -108,3 +108,32 @@ func TestPeakSecond(t *testing.T) {
 		}
 	}
 }
+
+// A mean of others' requests names no bottleneck, unless what it can be at most leaves one.
+func TestBottleneckBesideOthers(t *testing.T) {
+	const ms = time.Millisecond
+	paced, users := metrics.Plan{Rate: 5}, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 4}
+	split := func(seen int, slot, queueMost, prefillMost time.Duration) metrics.TTFTSplit {
+		return metrics.TTFTSplit{N: 100, SlotWait: slot, TTFT: 100 * ms, Queue: 60 * ms, Prefill: 30 * ms, Rest: 10 * ms,
+			Source: metrics.SplitByMetrics, Seen: seen, QueueMost: queueMost, PrefillMost: prefillMost}
+	}
+	few := split(200, 0, 100*ms, 60*ms)
+	few.Prefill, few.PrefillMost = metrics.Never, 0
+	for name, c := range map[string]struct {
+		plan  metrics.Plan
+		split metrics.TTFTSplit
+		want  string
+	}{
+		"its own requests":   {paced, split(100, 0, 0, 0), "queue, 60 % of TTFT"},
+		"a few probes":       {paced, split(105, 0, 0, 0), "queue, 60 % of TTFT"},
+		"as many others":     {paced, split(200, 0, 100*ms, 60*ms), ""},
+		"too short for them": {paced, split(200, 0, 20*ms, 10*ms), "network and frontend, 70 % of TTFT"},
+		"queue alone known":  {paced, few, ""},
+		"the wait here":      {paced, split(200, 300*ms, 100*ms, 60*ms), "queued here, 75 % of scheduled to first chunk"},
+		"closed loop":        {users, split(200, 300*ms, 100*ms, 60*ms), ""},
+	} {
+		if got := c.split.Bottleneck(&c.plan).String(); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -39,6 +39,8 @@ type TTFTSplit struct {
 	// among them, so Rest is of a mixture where OfOthers.
 	Source SplitSource
 	Seen   int
+	// QueueMost and PrefillMost are the most that the parts can be on average of the run's own requests, where OthersToo; else 0.
+	QueueMost, PrefillMost time.Duration
 	// More counts the prompts beyond one for each request. A server counts N + More.
 	More int
 }
@@ -116,10 +118,11 @@ func (t *TTFTSplit) fromMetrics(server []ServerSecond, from, to, until time.Dura
 	if ours.N <= 0 {
 		return false
 	}
-	for _, x := range []struct {
-		mean ServerLatency
-		to   *time.Duration
-	}{{queue.sum(), &t.Queue}, {prefill.sum(), &t.Prefill}} {
+	parts := []struct {
+		mean     ServerLatency
+		to, most *time.Duration
+	}{{queue.sum(), &t.Queue, &t.QueueMost}, {prefill.sum(), &t.Prefill, &t.PrefillMost}}
+	for _, x := range parts {
 		if mostOf(x.mean, ours.Prompts()) {
 			*x.to, t.Source = x.mean.Mean, SplitByMetrics
 			t.Seen = max(t.Seen, int(math.Round(min(x.mean.N, math.MaxInt32))))
@@ -129,7 +132,31 @@ func (t *TTFTSplit) fromMetrics(server []ServerSecond, from, to, until time.Dura
 		return false
 	}
 	t.of(&ours)
+	for _, x := range parts {
+		if t.OthersToo() && *x.to >= 0 {
+			*x.most = t.mostOfOwn(x.mean)
+		}
+	}
 	return true
+}
+
+// notableOthers is the share of further requests from which on a mean of the page is one of other requests, too: fewer are a probe, or counted in another
+// sample.
+const notableOthers = 0.05
+
+// OthersToo reports whether the page counted more requests than this run's: others use the server, and its means are of them as well.
+func (t *TTFTSplit) OthersToo() bool {
+	return t.Source == SplitByMetrics && float64(t.Seen) > (1+notableOthers)*float64(t.N+t.More)
+}
+
+// mostOfOwn is the most that a part can be of the run's own requests: all that the page added up, where none of it was of others, and no more than
+// their TTFT.
+func (t *TTFTSplit) mostOfOwn(page ServerLatency) time.Duration {
+	own := float64(t.N + t.More)
+	if page.N < own { // some of the own are missing
+		return t.TTFT
+	}
+	return time.Duration(min(float64(page.Mean)*(page.N/own), float64(t.TTFT)))
 }
 
 // OfOthers reports whether the means of the page are of other requests than those of N.

@@ -46,7 +46,8 @@ func TestSplit(t *testing.T) {
 		want   metrics.TTFTSplit
 	}{
 		{"nobody tells", metrics.Reported{}, nil, unknown},
-		{"the metrics page", metrics.Reported{}, looks, metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 12}},
+		{"the metrics page", metrics.Reported{}, looks, metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 12,
+			QueueMost: 200 * ms, PrefillMost: 18 * ms}},
 		{"a page that was there for a part of the time", metrics.Reported{}, looks[:2], unknown},
 		{"a page that came back late", metrics.Reported{}, looks[2:], unknown},
 		{"a page that told of few requests", metrics.Reported{}, fewer(7, 7), unknown},
@@ -54,6 +55,11 @@ func TestSplit(t *testing.T) {
 		// The page does not count the ten requests with a first chunk before their end.
 		{"a page that tells when requests end", metrics.Reported{}, atEnd,
 			metrics.TTFTSplit{N: 4, SlotWait: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms, Rest: 5 * ms, Source: metrics.SplitByMetrics, Seen: 4}},
+		// The own requests cannot have waited longer than all of them together, nor than their TTFT.
+		{"a page of twice as many requests", metrics.Reported{}, fewer(20, 20), metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 20,
+			QueueMost: 140 * ms, PrefillMost: 30 * ms}},
+		{"a page of a hundred", metrics.Reported{}, fewer(100, 100), metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 100,
+			QueueMost: 200 * ms, PrefillMost: 150 * ms}},
 		{"none has ended", metrics.Reported{}, atEnd[:2], unknown},
 		{"counters that fell", metrics.Reported{}, fallen, metrics.TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: metrics.Never, Rest: 120 * ms,
 			Source: metrics.SplitByMetrics, Seen: 6}},
@@ -61,7 +67,7 @@ func TestSplit(t *testing.T) {
 		{"half of the requests", half, looks,
 			metrics.TTFTSplit{N: 5, SlotWait: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: metrics.SplitByRequests}},
 		{"fewer than half", metrics.Reported{TTFTParts: half.TTFTParts, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks,
-			metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 12}},
+			metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 12, QueueMost: 200 * ms, PrefillMost: 18 * ms}},
 		{"prefill alone", metrics.Reported{TTFTParts: ten, Prefilled: 10, Prefill: 500 * ms}, nil,
 			metrics.TTFTSplit{Queue: metrics.Never, Prefill: 50 * ms, Rest: 150 * ms, Source: metrics.SplitByRequests}},
 		{"more than TTFT", metrics.Reported{TTFTParts: ten, Queued: 10, Queue: 3000 * ms}, nil,

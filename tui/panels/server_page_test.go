@@ -221,7 +221,7 @@ func TestWhyParts(t *testing.T) {
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms, Source: metrics.SplitUnknown},
 			[]string{"server + net", "source: /metrics, too little data here"}, []metrics.ServerSecond{{Queue: metrics.ServerLatency{N: 3, Mean: ms}}, {}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 12}, []string{"rest", "75%", "source: /metrics, of 12 requests, own 9"}, nil},
+			Source: metrics.SplitByMetrics, Seen: 12}, []string{"rest", "75%", "source: /metrics, includes other requests: 12, own 9"}, nil},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
 			Source: metrics.SplitByMetrics, Seen: 9}, []string{"source: /metrics  "}, nil},
 		{metrics.TTFTSplit{}, []string{"waiting for data"}, nil},

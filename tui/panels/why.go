@@ -150,6 +150,9 @@ func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) stri
 		}
 		if t.OfOthers() { // the counters include requests of other clients
 			of := ", of " + number.Count(t.Seen) + " requests, own " + number.Count(t.N+t.More)
+			if t.OthersToo() {
+				of = ", includes other requests: " + number.Count(t.Seen) + ", own " + number.Count(t.N+t.More)
+			}
 			long, brief = long+of, brief+of
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // with an empty line; it is empty without data.
 func Telemetry(w io.Writer, r metrics.Report) error {
 	t := textReport{bufio.NewWriter(w)}
-	users, server, gpus, split := r.Speeds.N > 0, hasServer(&r), hasGPUs(r.GPUs), hasSplit(&r)
+	users, server, gpus, split := r.Speeds.N+r.AtOnce > 0, hasServer(&r), hasGPUs(r.GPUs), hasSplit(&r)
 	if !users && !server && !gpus && !split {
 		return nil
 	}
@@ -42,12 +42,19 @@ func Telemetry(w io.Writer, r metrics.Report) error {
 func (t textReport) users(r *metrics.Report) {
 	t.heading("Output per User", '-')
 	speed, itl := &r.Speeds, &r.Statistics[metrics.TokenITL]
-	t.float("Mean output speed (tok/s/user):", speed.Mean)
-	t.float("Median output speed (tok/s/user):", speed.Median)
-	for _, p := range speed.Percentiles {
-		if p.P <= 10 { // the slow users
-			t.float("P"+pythonNumber(p.P)+" output speed (tok/s/user):", p.Value)
+	if speed.N == 0 {
+		t.line("Mean output speed (tok/s/user):", "unknown")
+	} else {
+		t.float("Mean output speed (tok/s/user):", speed.Mean)
+		t.float("Median output speed (tok/s/user):", speed.Median)
+		for _, p := range speed.Percentiles {
+			if p.P <= 10 { // the slow users
+				t.float("P"+pythonNumber(p.P)+" output speed (tok/s/user):", p.Value)
+			}
 		}
+	}
+	if n := r.AtOnce; n > 0 {
+		t.note(fmt.Sprintf("No speed: the output of %d of %s came at once.", n, count(r.Completed, "answer")))
 	}
 	if itl.N == 0 {
 		return

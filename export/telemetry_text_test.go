@@ -214,3 +214,24 @@ func TestUnseenGPUs(t *testing.T) {
 		}
 	}
 }
+
+// A speed that is not known is no figure.
+func TestSpeedOfAnswersAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		r    metrics.Report
+		want []string
+	}{
+		{metrics.Report{Completed: 3, AtOnce: 3}, []string{"Mean output speed (tok/s/user):          unknown", "No speed: the output of 3 of 3 answers came at\n  once."}},
+		{metrics.Report{Completed: 3, AtOnce: 1, Speeds: metrics.Statistic{N: 2, Mean: 50}}, []string{"Mean output speed (tok/s/user):          50.00", "of 1 of 3 answers"}},
+	} {
+		got := telemetry(t, c.r)
+		for _, w := range c.want {
+			if !strings.Contains(got, w) {
+				t.Errorf("no %q in\n%s", w, got)
+			}
+		}
+	}
+	if got := telemetry(t, metrics.Report{Completed: 3, Speeds: metrics.Statistic{N: 3}}); strings.Contains(got, "No speed") {
+		t.Errorf("all have a speed:\n%s", got)
+	}
+}

@@ -27,6 +27,7 @@ const (
 	TokenITL
 	SlotWait
 	ScheduledLatency
+	Pace
 	NumInWindow
 )
 
@@ -105,6 +106,8 @@ var table = [...]row{
 	{latency: TPOT, known: atSuccess, of: (*Request).TPOT, exact: (*Outcome).TPOT, streams: true,
 		naming: Naming{Key: "tpot", Title: "TPOT", Short: "TPOT", Nothing: "waiting for data",
 			Heading: "Time per Output Token (excl. 1st token)", Label: "TPOT"}},
+	// Pace has no figures of its own: output speeds are made of it. The report has them in vLLM's arithmetic of TPOT.
+	{latency: Pace, streams: true, known: atSuccess, of: (*Request).Pace, exact: func(*Outcome) float64 { return -1 }},
 	{latency: TPOTWeighted, naming: Naming{Statistic: "tpot_token_weighted_ms"}, of: (*Request).TPOT, exact: (*Outcome).TPOT,
 		weight: func(o *Outcome) int { return min(o.Output-1, heaviest) }},
 	{latency: ITL, known: atChunk, ofChunk: (*Request).chunkGap, streams: true,

@@ -43,8 +43,9 @@ type Report struct {
 	ExactPeakConcurrency                 int      // of the intervals [start, end), with failures and requests that were cut
 	Statistics                           Statistics
 	// Speeds are the output speeds of users in tokens/s, each the reciprocal of a request's TPOT, which is the time per token of one
-	// user's answer.
+	// user's answer. AtOnce successes of several tokens have none, because their output came at once; see Request.Pace.
 	Speeds Statistic
+	AtOnce int
 	// VLLM is the reading of vLLM 0.33, nil where it is the same.
 	VLLM    *VLLMReading
 	Redials int // connections that were replaced: see Request.Redials

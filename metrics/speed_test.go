@@ -45,3 +45,39 @@ func TestSpeeds(t *testing.T) {
 		near("a percentile", estimate.Percentiles[i].Value, p.Value)
 	}
 }
+
+// Only output that came over some time has a pace, whatever empty chunks come around it.
+func TestPace(t *testing.T) {
+	const ms = time.Millisecond
+	type chunk struct {
+		at     time.Duration
+		tokens int32
+	}
+	for name, c := range map[string]struct {
+		output int
+		chunks []chunk
+		want   time.Duration
+	}{
+		"a stream":                       {11, []chunk{{100 * ms, 1}, {150 * ms, 5}, {200 * ms, 5}}, 10 * ms},
+		"an end behind it":               {11, []chunk{{100 * ms, 1}, {200 * ms, 1}, {300 * ms, 0}}, 20 * ms},
+		"one chunk":                      {11, []chunk{{100 * ms, 11}}, Never},
+		"one chunk counted as a token":   {11, []chunk{{100 * ms, 1}}, Never},
+		"one chunk and an end":           {3, []chunk{{100 * ms, 1}, {100*ms + 90*time.Microsecond, 0}}, Never},
+		"a late end":                     {11, []chunk{{100 * ms, 1}, {300 * ms, 0}}, Never},
+		"a role, one chunk, an end":      {11, []chunk{{50 * ms, 0}, {100 * ms, 1}, {101 * ms, 0}}, Never},
+		"in one write, read in two":      {21, []chunk{{100 * ms, 1}, {100*ms + 200*time.Microsecond, 1}}, Never},
+		"one token":                      {1, []chunk{{100 * ms, 1}}, Never},
+		"one token by usage, two chunks": {1, []chunk{{100 * ms, 1}, {200 * ms, 1}}, Never},
+		"none":                           {0, nil, Never},
+		"no output":                      {0, []chunk{{100 * ms, 0}, {200 * ms, 0}}, Never},
+	} {
+		q := NewRequest(0)
+		q.Sent, q.OutputTokens = 0, c.output
+		for _, x := range c.chunks {
+			q.Add(Chunk{At: x.at, Tokens: x.tokens})
+		}
+		if got := q.Pace(); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}

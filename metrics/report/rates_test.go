@@ -176,3 +176,18 @@ func TestRampRates(t *testing.T) {
 		}
 	}
 }
+
+// Answers whose output came at once are in no speed: the report counts them.
+func TestSpeedsOfAnswersAtOnce(t *testing.T) {
+	whole := eventtest.Simple(1, 0, time.Second, 0, 1) // in one chunk, with an empty one behind it
+	whole.Add(metrics.Chunk{At: whole.LastChunk + 50*time.Microsecond})
+	whole.Done, whole.OutputTokens = whole.LastChunk, 20
+	all := []metrics.Request{eventtest.Simple(0, 0, time.Second, 10*time.Millisecond, 11), whole, eventtest.Simple(2, 0, time.Second, 0, 1)}
+	r, err := Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Speeds; s.N != 1 || !near(s.Mean, 100) || r.AtOnce != 1 || r.Statistics[metrics.TPOT].N != 2 {
+		t.Errorf("%d speeds, mean %v; %d at once; %d TPOT", s.N, s.Mean, r.AtOnce, r.Statistics[metrics.TPOT].N)
+	}
+}

@@ -48,6 +48,7 @@ type summary struct {
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
 	answers               metrics.AnswerAccumulator
+	paces                 metrics.Sample // TPOT of the successes with an output speed
 	vllmTTFT              metrics.Sample // as vLLM 0.33 counts chunks
 	vllmLater, vllmUnread int            // successes in which that is later, or never
 	open, broken          overlap        // successes in flight, and those that failed or were cut
@@ -61,7 +62,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	slo := lastObjectives(&run.Plan, run.Events)
 	s := &summary{
 		run: run, answered: seen.answered,
-		accumulator: newAccumulator(seen.origin), vllmTTFT: metrics.Sample{},
+		accumulator: newAccumulator(seen.origin), vllmTTFT: metrics.Sample{}, paces: metrics.Sample{},
 	}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
@@ -155,6 +156,12 @@ func (s *summary) success(q *metrics.Request) {
 	slo := r.Plan.ObjectivesFor(q.Class, r.Objectives)
 	good := slo.Judge(&s.outcome).Good()
 	s.accumulator.add(&s.outcome, good, r)
+	switch {
+	case q.Pace() != metrics.Never:
+		s.paces.Add(s.outcome.TPOT())
+	case s.outcome.Output > 1:
+		r.AtOnce++
+	}
 	s.groups.add(q, good && len(slo) > 0)
 	s.open.add(q.Sent, q.LastChunk)
 	r.InputSources[q.InputSource]++
@@ -234,7 +241,7 @@ func (s *summary) latencies() {
 		}
 		r.Statistics[l] = t.samples[l].Statistic(r.Plan.Percentiles, metrics.GatedPercentiles(r.Plan.Gates, l)...)
 	}
-	r.Speeds = t.samples[metrics.TPOT].Speeds()
+	r.Speeds = s.paces.Speeds()
 	if s.vllmLater+s.vllmUnread > 0 {
 		r.VLLM = &metrics.VLLMReading{TTFT: s.vllmTTFT.Statistic(r.Plan.Percentiles), Unread: s.vllmUnread}
 	}

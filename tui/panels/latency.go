@@ -268,8 +268,10 @@ func latencyUnit(top float64) (unit string, scale float64, digits int) {
 	return "d", 1.0 / 86_400_000, 1
 }
 
-// latencies are those that a Latency page may show, in the order of the key that goes through them: those that every second keeps.
-var latencies = slices.DeleteFunc(slices.Collect(metrics.Latencies()), func(l metrics.Latency) bool { return l >= metrics.NumInWindow })
+// latencies are those that a Latency page may show, in the order of the key that goes through them: those that every second keeps and that have a name.
+var latencies = slices.DeleteFunc(slices.Collect(metrics.Latencies()), func(l metrics.Latency) bool {
+	return l >= metrics.NumInWindow || l.Naming().Title == ""
+})
 
 // NextLatency is the latency after one in that order that a run can have.
 func NextLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
@@ -285,6 +287,8 @@ func ShownLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 	switch {
 	case s.Pooling() && l.Streams():
 		return metrics.E2EL
+	case l == metrics.Pace:
+		return metrics.TPOT
 	case l == metrics.TokenITL && s.Histograms[l].Count() == 0:
 		return metrics.ITL
 	}

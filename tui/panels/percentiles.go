@@ -196,7 +196,7 @@ func (v *View) speeds() metrics.Statistic {
 	if v.exact() {
 		return v.Report.Speeds
 	}
-	return v.latencyRow(metrics.TPOT).hist.Speeds()
+	return v.latencyRow(metrics.Pace).hist.Speeds()
 }
 
 // speed writes an output speed, a dash where there is none.

@@ -95,7 +95,7 @@ func (v *View) speedsNow() metrics.Statistic {
 	if v.Report != nil && v.cursorSecond() == nil {
 		return v.Report.Speeds
 	}
-	return v.latelyOf(metrics.TPOT).Speeds()
+	return v.latelyOf(metrics.Pace).Speeds()
 }
 
 // loadPlot shows how many requests are queued here, waiting and running.

@@ -34,7 +34,7 @@ func (f *truth) tokens() {
 
 // speed is an output speed of users, by its key in the result, and how it is written.
 func (f *truth) speed(key string) (of float64, text string) {
-	h := f.values(metrics.TPOT)
+	h := f.values(metrics.Pace)
 	s := h.Speeds()
 	if f.over() {
 		of = f.at("benchtop", "output_token_throughput_per_user", key)

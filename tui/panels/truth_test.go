@@ -296,6 +296,10 @@ func (f *truth) values(l metrics.Latency) *metrics.Histogram {
 			if q.OutputTokens > 1 {
 				add(done, (q.Done-q.FirstChunk)/time.Duration(q.OutputTokens-1))
 			}
+		case metrics.Pace:
+			if q.OutputTokens > 1 && q.Done-q.FirstToken >= time.Millisecond {
+				add(done, (q.Done-q.FirstChunk)/time.Duration(q.OutputTokens-1))
+			}
 		case metrics.E2EL:
 			add(done, q.Done-q.Sent)
 		case metrics.SlotWait:

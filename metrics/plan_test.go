@@ -152,3 +152,27 @@ func TestArrivalText(t *testing.T) {
 		t.Errorf("conversations: got %q", got)
 	}
 }
+
+// There are no more users than conversations, or requests, for them.
+func TestLoopUsers(t *testing.T) {
+	of := func(count, active int) *metrics.Conversations {
+		return &metrics.Conversations{Count: count, Active: active}
+	}
+	for name, c := range map[string]struct {
+		plan metrics.Plan
+		want int
+	}{
+		"more requests":             {metrics.Plan{MaxConcurrency: 30, Requests: 100}, 30},
+		"fewer requests":            {metrics.Plan{MaxConcurrency: 30, Requests: 24}, 24},
+		"without end":               {metrics.Plan{MaxConcurrency: 30, Duration: time.Minute}, 30},
+		"fewer conversations":       {metrics.Plan{MaxConcurrency: 30, Requests: 72, Conversations: of(24, 30)}, 24},
+		"more conversations":        {metrics.Plan{MaxConcurrency: 30, Requests: 120, Conversations: of(40, 0)}, 30},
+		"conversations without end": {metrics.Plan{MaxConcurrency: 30, Conversations: of(0, 30)}, 30},
+		"few at once":               {metrics.Plan{MaxConcurrency: 30, Requests: 120, Conversations: of(40, 8)}, 8},
+		"no loop":                   {metrics.Plan{Requests: 5}, 0},
+	} {
+		if got := c.plan.LoopUsers(); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -3,8 +3,6 @@ package export
 import (
 	"fmt"
 	"io"
-	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -333,41 +331,6 @@ func (t *remarks) tokensOfChunks() {
 		t.add("ITL: chunks hold %.1f tokens on average, and ITL is the gap between chunks. With --continuous-usage servers such as vLLM and SGLang"+
 			" count the tokens of each chunk of completions and chat, which gives ITL per token.", mean)
 	}
-}
-
-// tooFew reports percentiles that so few observations do not show. A run without a success has none at all.
-func (t *remarks) tooFew() {
-	all := t.r.TooFew()
-	if len(all) == 0 || t.r.Completed == 0 {
-		return
-	}
-	var said []string
-	for _, p := range slices.Compact(slices.Sorted(slices.Values(metrics.Each(all, func(f metrics.TooFew) float64 { return f.P })))) {
-		names := map[int][]string{} // of latencies, by the number of observations
-		for _, f := range all {
-			if f.P == p {
-				names[f.Observed] = append(names[f.Observed], f.Latency.Naming().Label)
-			}
-		}
-		counts := metrics.Each(slices.Sorted(maps.Keys(names)), func(n int) string {
-			return fmt.Sprintf("%d of %s", n, metrics.JoinWords(names[n], " and "))
-		})
-		said = append(said, fmt.Sprintf("P%s, which takes %d (%s)", pythonNumber(p), metrics.Needed(p), strings.Join(counts, ", ")))
-	}
-	t.add("Percentiles: too few observations for %s. With so few, it is chance which value stands there.", metrics.JoinWords(said, " and "))
-}
-
-// leastPeakGap is the share by which the two peaks of the output differ at least where both are told: they do not count the same seconds.
-const leastPeakGap = 0.1
-
-// peak reports the peak of the output where vLLM's, which counts chunks, is another.
-func (t *remarks) peak() {
-	r := t.r
-	tokens, chunks := float64(r.PeakOutputTokens), float64(r.PeakOutputPerSecond)
-	if r.Plan.Pooling || r.Plan.SkipTokenizer || tokens == 0 || math.Abs(tokens-chunks) <= leastPeakGap*tokens {
-		return
-	}
-	t.add("Peak output: %s in one second. The peak of %d tok/s above counts, as vLLM does, the chunks of successes.", count(r.PeakOutputTokens, "token"), r.PeakOutputPerSecond)
 }
 
 // steady reports the figures under full load, without the beginning and the end of the run.

@@ -216,21 +216,6 @@ func (p *Plan) ClosedLoop() bool {
 	return p.MaxConcurrency > 0 && p.Rate.Unlimited() && p.Ramp == nil && len(p.Stages) == 0
 }
 
-// LoopUsers is the number of users of a closed loop: as many as there may be at once, and no more than there are conversations, or requests, for them.
-func (p *Plan) LoopUsers() int {
-	users, work := p.MaxConcurrency, p.Requests
-	if c := p.Conversations; c != nil {
-		work = c.Count
-		if c.Active > 0 {
-			users = min(users, c.Active)
-		}
-	}
-	if work > 0 {
-		users = min(users, work)
-	}
-	return users
-}
-
 // InUsers reports whether the load is counted in users who never pause, rather than in requests per second.
 func (p *Plan) InUsers() bool {
 	switch {

@@ -149,10 +149,12 @@ func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) stri
 			long = "source: /metrics, of completed requests"
 		}
 		if t.OfOthers() { // the counters include requests of other clients
-			of := ", of " + number.Count(t.Seen) + " requests, own " + number.Count(t.N+t.More)
+			seen, own := number.Count(t.Seen), number.Count(t.N+t.More)
 			if t.OthersToo() {
-				of = ", includes other requests: " + number.Count(t.Seen) + ", own " + number.Count(t.N+t.More)
+				long, brief = long+", includes other requests: "+seen+", own "+own, brief+", others too: "+seen+", own "+own
+				break
 			}
+			of := ", of " + seen + " requests, own " + own
 			long, brief = long+of, brief+of
 		}
 	}

@@ -64,7 +64,7 @@ func TestDocsConversations(t *testing.T) {
                                {"from": "gpt", "value": "A long seat for several people."},
                                {"from": "human"`, "1 completed, 0 failed, 0 unfinished; 2.0 of 2.0 turns"},
 		{"## custom", "custom", `{"messages"`, "1 completed, 0 failed, 0 unfinished; 2.0 of 2.0 turns"},
-		{"## agents", "agents", `{"session"`, "2 completed, 0 failed, 0 unfinished; 1.5 of 1.5 turns"},
+		{"## agents", "agents", `{"session"`, "1 completed, 0 failed, 0 unfinished; 2.0 of 2.0 turns"},
 	} {
 		_, file := docsExample(t, c.heading)
 		_, after, found := strings.Cut(file, c.begins)

@@ -5,25 +5,25 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 )
 
 // maxAnswerWidth is the width of the answer in columns.
 const maxAnswerWidth = 150
 
-// Answer is the headline result in one line, without a newline: the highest load within the objectives and where the server
-// saturates, or the figures of a run at one load; whether the client limited it; the gates that were missed. It is never
-// empty, ASCII, and at most maxAnswerWidth columns wide.
+// Answer is the headline result in one line, without a newline: the findings; whether the client limited them; the gates
+// that were missed. It is never empty, ASCII, and at most maxAnswerWidth columns wide.
 //
-//	within SLO up to 34.2 req/s (97 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); limit: queue, 79 % of TTFT; client ok
-//	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client OVERLOADED (p99 sent 24ms late)
+//	within SLO: 24 req/s proven (97 %); saturates between 24 and 48 req/s (p99 TTFT 0.41 -> 2.10 s); client ok
+//	8 req/s: TTFT p50 46.0 ms, p99 410 ms; ITL p50 15.7 ms, p99 32.0 ms; client OVERLOADED (p99 sent 24ms late)
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
 	// The verdict on the client and the missed gates are never cut off; the reasons for a limited client get the remaining width.
 	available := func(taken ...string) int { return maxAnswerWidth - len(joinParts(taken...)) - len("; ") }
 	line, least := "", joinParts(clientVerdict(&r, 0), missedGates(&r, maxAnswerWidth/3))
-	for _, line = range variants(&r) {
-		if len(line) <= available(least) {
+	for left := range mostLeftOut + 1 {
+		if line = headline(&r, left); len(line) <= available(least) {
 			break
 		}
 	}
@@ -35,20 +35,54 @@ func Answer(r metrics.Report) string {
 	return cutASCII(joinParts(line, tail), maxAnswerWidth)
 }
 
-// variants are the texts about the load, from the longest to the shortest, so that a part that does not fit is left out as a
-// whole.
-func variants(r *metrics.Report) []string {
+// mostLeftOut is the highest degree of shortening of a headline.
+const mostLeftOut = 7
+
+// shortened are the degrees from which on findings are in their short form.
+var shortened = map[findings.ID]int{findings.Limit: 3, findings.Latency: 4, findings.Saturation: 6, findings.Within: 7}
+
+// headline are the findings in one line. Of what is needed least so many kinds are shortened or left out, as a whole.
+func headline(r *metrics.Report, left int) string {
 	if r.Completed == 0 {
-		return []string{"no request succeeded: " + whyNoSuccess(r)}
+		return "no request succeeded: " + whyNoSuccess(r)
 	}
-	load, shown := loadVerdict(r, highestLoad(r))
-	brief, _ := loadVerdict(r, highestLoads(r, true))
-	failed, limit := failedShare(r), limit(r)
-	detailed := joinParts(load+shown, failed)
-	return []string{
-		joinParts(load+shown, limit, failed, slotWait(r), shortfall(r)), joinParts(load+shown, limit, failed), detailed, joinParts(load, failed),
-		joinParts(brief, failed),
+	run := findings.OfReport(r)
+	alone := "" // what is said before the latencies of a run at one load
+	if run.Steady() {
+		alone = loadName(r) + ": " + ownRate(r)
 	}
+	var parts []string
+	for _, f := range run.Findings() {
+		text := f.Long
+		if least, ok := shortened[f.ID]; ok && left >= least {
+			text = f.Short
+		}
+		switch {
+		case f.ID == findings.Errors, left >= 2 && f.ID == findings.Peak, left >= 5 && f.ID == findings.Limit:
+			continue
+		case f.ID == findings.Latency:
+			text, alone = alone+text, ""
+		case f.ID == findings.Saturation && left < 4:
+			text += evidence(r)
+		}
+		parts = append(parts, ascii(text))
+	}
+	if alone != "" && !r.Judged() {
+		parts = append(parts, alone+count(r.Completed, "request")+" succeeded")
+	}
+	if run.Steady() && left < 5 {
+		parts = append(parts, goodShares(r))
+	}
+	parts = append(parts, failedShare(r))
+	if left == 0 {
+		parts = append(parts, slotWait(r), shortfall(r))
+	}
+	return joinParts(parts...)
+}
+
+// ascii writes a finding, which may hold foreign text.
+func ascii(finding string) string {
+	return cutASCII(strings.ReplaceAll(finding, "–", "-"), maxAnswerWidth)
 }
 
 // joinParts joins the parts that are not empty.
@@ -56,16 +90,12 @@ func joinParts(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
-// saturation is the pair of levels around the saturation point, and the level that shows it.
-type saturation struct{ before, after, shown *metrics.LoadLevel }
-
-// saturationOf is nil without saturation, and for a report whose answer refers to missing levels.
-func saturationOf(r *metrics.Report) *saturation {
-	a, n := &r.Answer, len(r.Levels)
-	if !a.Saturates || min(a.Before, a.After, a.Shown) < 0 || max(a.Before, a.After, a.Shown) >= n {
+// levelAt is a level of the answer; nil for none, and for one that the report does not have.
+func levelAt(r *metrics.Report, i int) *metrics.LoadLevel {
+	if i < 0 || i >= len(r.Levels) {
 		return nil
 	}
-	return &saturation{&r.Levels[a.Before], &r.Levels[a.After], &r.Levels[a.Shown]}
+	return &r.Levels[i]
 }
 
 func whyNoSuccess(r *metrics.Report) string {
@@ -96,62 +126,36 @@ func whyNoSuccess(r *metrics.Report) string {
 	return "none was sent"
 }
 
-// loadVerdict is the result for the load, of which the highest within the objectives is a part; shown, in brackets, is the latency that shows saturation.
-func loadVerdict(r *metrics.Report, highest string) (load, shown string) {
-	s := saturationOf(r)
-	switch {
-	case s != nil:
-		return joinParts(highest, "saturates "+saturationLoad(&r.Answer)), evidence(r, s)
-	case r.Plan.Find != nil && highest != "":
-		return highest, ""
-	case len(r.Levels) > 1:
-		why, shown := unsaturated(r)
-		return joinParts(highest, why), shown
-	}
-	return steadyLoad(r), ""
-}
-
 // slotWaitDominates reports whether requests waited so long for a slot of this client that TTFT understates the wait.
 func slotWaitDominates(r *metrics.Report, l *metrics.LoadLevel) bool {
 	return waitedForSlot(r) && l.WaitP99 > 2*l.TTFTp99
 }
 
-// evidence is the latency that shows saturation: TTFT, or E2EL for answers in one piece, or the wait since the scheduled time
-// where the wait for a slot dominates.
-func evidence(r *metrics.Report, s *saturation) string {
-	name, pair := "p99 "+r.Plan.FirstWait().Naming().Title, change(s.before.TTFTp99, s.shown.TTFTp99)
-	if slotWaitDominates(r, s.shown) {
-		name, pair = "p99 scheduled to first chunk", change(s.before.WaitP99, s.shown.WaitP99)
+// evidence is the latency that shows saturation, or that there is none: TTFT, or E2EL for answers in one piece, or the
+// wait since the scheduled time where the wait for a slot dominates. It is empty where no level shows it.
+func evidence(r *metrics.Report) string {
+	a := &r.Answer
+	if !a.Saturates {
+		return unsaturated(r)
 	}
-	if s.shown != s.after {
-		pair += " at " + loadText(s.shown.Offered, s.shown.Users)
+	before, shown := levelAt(r, a.Before), levelAt(r, a.Shown)
+	if before == nil || shown == nil || before == shown || a.Drifting {
+		return ""
+	}
+	name, pair := "p99 "+r.Plan.FirstWait().Naming().Title, change(before.TTFTp99, shown.TTFTp99)
+	if slotWaitDominates(r, shown) {
+		name, pair = "p99 scheduled to first chunk", change(before.WaitP99, shown.WaitP99)
+	}
+	if a.Shown != a.After {
+		pair += " at " + findings.Load(shown.Offered, shown.Users)
 	}
 	return fmt.Sprintf(" (%s %s)", name, pair)
 }
 
-// limit is the bottleneck past saturation.
-func limit(r *metrics.Report) string {
-	if b := r.Answer.Bottleneck; b.Known() && saturationOf(r) != nil {
-		return "limit: " + b.String()
-	}
-	return ""
-}
-
-// saturationLoad is one load if it is known closely enough, else a range.
-func saturationLoad(a *metrics.Answer) string {
-	if at, close := a.At(); close {
-		return "at ~" + aboutText(at, a.Users)
-	}
-	from, unit, _ := strings.Cut(loadText(a.From, a.Users), " ")
-	to, _, _ := strings.Cut(loadText(a.To, a.Users), " ")
-	return fmt.Sprintf("between %s and %s %s", from, to, unit)
-}
-
-// unsaturated is the reason why no saturation was seen, and the longest p99 of levels that are evidence.
-func unsaturated(r *metrics.Report) (why, shown string) {
-	why = cutASCII(r.Answer.Why, maxAnswerWidth/3)
-	if !strings.Contains(why, "saturat") {
-		return strings.TrimSuffix("saturation unknown: "+why, ": "), ""
+// unsaturated is the longest p99 of levels that are evidence.
+func unsaturated(r *metrics.Report) string {
+	if !strings.Contains(r.Answer.Why, "saturat") {
+		return ""
 	}
 	var slowest metrics.LoadLevel
 	for i := range r.Levels {
@@ -161,42 +165,38 @@ func unsaturated(r *metrics.Report) (why, shown string) {
 	}
 	switch {
 	case slotWaitDominates(r, &slowest):
-		shown = fmt.Sprintf(" (p99 scheduled to first chunk up to %s)", latency(slowest.WaitP99))
+		return fmt.Sprintf(" (p99 scheduled to first chunk up to %s)", findings.Milliseconds(slowest.WaitP99))
 	case slowest.TTFTp99 > 0:
-		shown = fmt.Sprintf(" (p99 %s up to %s)", r.Plan.FirstWait().Naming().Title, latency(slowest.TTFTp99))
+		name := r.Plan.FirstWait().Naming().Title
+		return fmt.Sprintf(" (p99 %s up to %s)", name, findings.Milliseconds(slowest.TTFTp99))
 	}
-	return why, shown
+	return ""
 }
 
-// steadyLoad sums up a run of one load.
-func steadyLoad(r *metrics.Report) string {
-	var figures []string
-	if !r.Plan.Paced() && r.RequestThroughput > 0 { // the rate is a result, not a setting
-		figures = append(figures, loadText(r.RequestThroughput, false))
+// ownRate is the rate of a closed loop, which is a result; "" where it is a setting.
+func ownRate(r *metrics.Report) string {
+	if r.Plan.Paced() || !(r.RequestThroughput > 0) {
+		return ""
 	}
-	shown := []metrics.Latency{r.Plan.FirstWait(), metrics.ITL}
-	if r.Plan.Pooling {
-		shown = shown[:1]
-	}
-	for _, l := range shown {
-		if v, known := p99(&r.Statistics[l]); known {
-			figures = append(figures, "p99 "+l.Naming().Title+" "+latency(v))
-		}
-	}
-	if r.Judged() {
+	return findings.Load(r.RequestThroughput, false) + ", "
+}
+
+// goodShares are the shares of good requests of a run at one load, for each tier; "" without objectives.
+func goodShares(r *metrics.Report) string {
+	tiers := r.Plan.TiersUnder(r.Objectives)
+	var all []string
+	for i, tier := range tiers {
 		good, of := r.Good, r.Completed+r.Failed
-		if len(r.Levels) == 1 && r.Levels[0].Requests > 0 {
-			good, of = r.Levels[0].Good, r.Levels[0].Requests // counted from the scheduled time, as for all levels
+		if len(r.Levels) == 1 && r.Levels[0].Requests > 0 { // counted from the scheduled time, as for all levels
+			good, of = r.Levels[0].Tier(i).Good, r.Levels[0].Tier(i).Requests
+		} else if i > 0 {
+			break
 		}
-		figures = append(figures, goodShare(good, of)+" within "+r.Plan.TiersUnder(r.Objectives)[0].Title())
-		if len(r.Levels) == 1 {
-			figures = append(figures, otherShares(r)...)
+		if of > 0 {
+			all = append(all, percent(float64(good)/float64(of))+" within "+cutASCII(tier.Title(), textWidth/4))
 		}
 	}
-	if len(figures) == 0 {
-		figures = []string{count(r.Completed, "request") + " succeeded"}
-	}
-	return loadName(r) + ": " + strings.Join(figures, ", ")
+	return strings.Join(all, ", ")
 }
 
 // p99 is unknown without samples.
@@ -212,15 +212,15 @@ func loadName(r *metrics.Report) string {
 	case p.Trace:
 		return count(r.Completed+r.Failed, "request") + " of the trace"
 	case p.Ramp != nil:
-		return fmt.Sprintf("%s to %s", rateText(p.Ramp.From), loadText(p.Ramp.To, false))
+		return fmt.Sprintf("%s to %s", findings.Number(p.Ramp.From), findings.Load(p.Ramp.To, false))
 	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 && (r.Levels[0].Users || r.Plan.Paced()):
-		return loadText(r.Levels[0].Offered, r.Levels[0].Users)
+		return findings.Load(r.Levels[0].Offered, r.Levels[0].Users)
 	case len(p.Stages) > 0:
 		return count(len(p.Stages), "stage")
 	case !p.Rate.Unlimited():
-		return loadText(float64(p.Rate), false)
+		return findings.Load(float64(p.Rate), false)
 	case p.MaxConcurrency > 0:
-		return loadText(float64(p.MaxConcurrency), true)
+		return findings.Load(float64(p.LoopUsers()), true)
 	}
 	return count(r.Completed+r.Failed, "request") + " at once"
 }
@@ -264,11 +264,11 @@ func p99OfSlotWait(r *metrics.Report) float64 {
 
 // slotWait reports the wait for a slot, unless the evidence of saturation includes it.
 func slotWait(r *metrics.Report) string {
-	wait, s := p99OfSlotWait(r), saturationOf(r)
-	if wait == 0 || s != nil && slotWaitDominates(r, s.shown) {
+	wait, shown := p99OfSlotWait(r), levelAt(r, r.Answer.Shown)
+	if wait == 0 || r.Answer.Saturates && shown != nil && slotWaitDominates(r, shown) {
 		return ""
 	}
-	return fmt.Sprintf("waited p99 %s for a slot", latency(wait))
+	return fmt.Sprintf("waited p99 %s for a slot", findings.Milliseconds(wait))
 }
 
 // shortfall reports that fewer requests were sent than planned, unless slotWait explains it.
@@ -276,5 +276,5 @@ func shortfall(r *metrics.Report) string {
 	if !sentShort(r) || p99OfSlotWait(r) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("sent only %s", loadText(r.SentRate, false))
+	return fmt.Sprintf("sent only %s", findings.Load(r.SentRate, false))
 }

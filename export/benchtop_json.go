@@ -216,22 +216,25 @@ func level(r *metrics.Report, l *metrics.LoadLevel) object {
 		{wait + "_p50_ms", orNull(l.TTFTp50)}, {wait + "_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
 		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", when(l.Requests > 0, l.Completed)}, {"standing", orNull(string(l.Standing))},
 		{"client_limited", orNull(strings.Join(l.Limited, "; "))},
-	}, tierLevels(r, l)...)
+	}, append(evidenceOf(&l.LevelVerdict), tierLevels(r, l)...)...)
 }
 
 func answer(r *metrics.Report) object {
 	a := &r.Answer
-	var at, saturatedAt, before, after any
-	s := saturationOf(r)
-	if s != nil {
-		load, close := a.At()
-		at, before, after, saturatedAt = when(close, load), level(r, s.before), level(r, s.after), atSeconds(a.SaturatedAt)
+	at, close := a.At()
+	levelOrNull := func(i int) any {
+		return when(a.Saturates, ifPresent(levelAt(r, i), func(l *metrics.LoadLevel) object { return level(r, l) }))
 	}
-	return append(object{
-		{"bends", s != nil}, {"at", at}, {"bent_at_s", saturatedAt}, {"unit", metrics.LoadUnit(a.Users)}, {"before", before}, {"after", after},
-		{"highest_within_slo", when(a.Within, a.Highest)}, {"sure", when(a.Within, finiteOrNull(a.Confidence))}, {"why", orNull(a.Why)},
+	return append(append(object{
+		{"rule", metrics.AnswerRule},
+		{"bends", a.Saturates}, {"at", when(close && !a.Users, at)},
+		{"bent_at_s", when(a.Saturates, atSeconds(a.SaturatedAt))},
+		{"unit", metrics.LoadUnit(a.Users)}, {"before", levelOrNull(a.Before)}, {"after", levelOrNull(a.After)},
+		{"capacity", loadRange(&a.Capacity)}, {"drifting", a.Drifting},
+	}, tierAnswer(&a.TierAnswer)...), append(object{
+		{"why", orNull(a.Why)},
 		{"limit", when(a.Bottleneck.Known(), bottleneck(&a.Bottleneck))}, {"peak_output_tokens_per_s", orNull(a.PeakOutput)}, {"text", Answer(*r)},
-	}, tierAnswers(r)...)
+	}, tierAnswers(r)...)...)
 }
 
 func bottleneck(b *metrics.Bottleneck) object {

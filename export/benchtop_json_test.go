@@ -50,10 +50,10 @@ func TestBenchtopObject(t *testing.T) {
 			Warning: "short", RequestThroughput: 1.6, InputThroughput: 2, OutputThroughput: 3, TotalThroughput: 5, TTFT: stat, TPOT: stat,
 		},
 		Levels: []metrics.LoadLevel{
-			{To: 30 * time.Second, Offered: 8, Requests: 240, Good: 239, Done: 7.9, TTFTp50: 100, TTFTp99: 410, WaitP99: 450, ITLp99: 32, Completed: 0.99, Standing: metrics.LevelWithin},
-			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, Requests: 1, Limited: []string{"stalled for 0.2s", "CPU full"}},
+			{To: 30 * time.Second, Offered: 8, LevelVerdict: metrics.LevelVerdict{Requests: 240, Good: 239, Standing: metrics.LevelWithin, Confidence: 0.97, Effective: 90.5}, Done: 7.9, TTFTp50: 100, TTFTp99: 410, WaitP99: 450, ITLp99: 32, Completed: 0.99},
+			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, LevelVerdict: metrics.LevelVerdict{Requests: 1, Why: "too short", Missing: 40 * time.Second}, Limited: []string{"stalled for 0.2s", "CPU full"}},
 		},
-		Answer: metrics.Answer{Saturates: true, From: 11.5, To: 12.5, Before: 0, After: 1, Shown: 1, Within: true, Highest: 8, Confidence: 0.97, SaturatedAt: 31 * time.Second},
+		Answer: metrics.Answer{Saturates: true, Confirmed: true, Capacity: metrics.Range{Load: 12, Low: 11.7, High: 12.4}, From: 11.5, To: 12.5, Before: 0, After: 1, Shown: 1, TierAnswer: metrics.TierAnswer{Proven: 8, Confidence: 0.97}, SaturatedAt: 31 * time.Second},
 		Gates: []metrics.GateResult{
 			{Gate: metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, Value: 612, Known: true, Missed: true},
 			{Gate: metrics.Gate{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, Missed: true},
@@ -77,10 +77,12 @@ func TestBenchtopObject(t *testing.T) {
 			`"total_token_throughput":5,"window":{"duration_s":2.5,"end_s":3.5,"observed_peak":17,"requests_completed_in_window":4,` +
 			`"requests_started_in_window":3,"requests_total":5,"start_s":1,"target_concurrency":16,"threshold":0.95,` +
 			`"threshold_abs":16,"warning":"short"}}`,
-		"levels": `[{"client_limited":null,"completed_share":0.99,"done_rps":7.9,"from_s":0,"good":239,"itl_p99_ms":32,"offered":8,"requests":240,"standing":"within","to_s":30,` +
-			`"ttft_p50_ms":100,"ttft_p99_ms":410,"unit":"req/s","wait_p99_ms":450},` +
-			`{"client_limited":"stalled for 0.2s; CPU full","completed_share":0,"done_rps":0,"from_s":30,"good":0,"itl_p99_ms":null,"offered":16,"requests":1,` +
-			`"standing":null,"to_s":90,"ttft_p50_ms":null,"ttft_p99_ms":null,"unit":"users","wait_p99_ms":null}]`,
+		"levels": `[{"client_limited":null,"completed_share":0.99,"confidence":0.97,"done_rps":7.9,"effective_requests":90.5,"from_s":0,"good":239,` +
+			`"itl_p99_ms":32,"missing_s":null,"offered":8,"requests":240,"standing":"within","to_s":30,` +
+			`"ttft_p50_ms":100,"ttft_p99_ms":410,"unit":"req/s","wait_p99_ms":450,"why":null},` +
+			`{"client_limited":"stalled for 0.2s; CPU full","completed_share":0,"confidence":null,"done_rps":0,"effective_requests":null,` +
+			`"from_s":30,"good":0,"itl_p99_ms":null,"missing_s":40,"offered":16,"requests":1,` +
+			`"standing":null,"to_s":90,"ttft_p50_ms":null,"ttft_p99_ms":null,"unit":"users","wait_p99_ms":null,"why":"too short"}]`,
 		"gates":  `[{"missed":true,"text":"p99_ttft_ms\u003e500","value":612},{"missed":true,"text":"goodput\u003c90%","value":null}]`,
 		"probes": `{"completed":1,"failed":2,"max_ms":70,"median_ms":70,"p99_ms":70}`,
 		"events": `[{"count":1,"level":"info","mark":"16 users","objectives":null,"set":null,"t_s":30,"text":"16 users now"},` +
@@ -99,6 +101,15 @@ func TestBenchtopObject(t *testing.T) {
 	if answer["bends"] != true || answer["at"] != 12.0 || answer["unit"] != "req/s" || answer["highest_within_slo"] != 8.0 ||
 		answer["sure"] != 0.97 || answer["bent_at_s"] != 31.0 || answer["why"] != nil || answer["text"] != Answer(r) {
 		t.Errorf("answer: %v", answer)
+	}
+	if text := compact(t, answer["capacity"]); text != `{"high":12.4,"load":12,"low":11.7}` || answer["proven"] != true || answer["rule"] != metrics.AnswerRule {
+		t.Errorf("capacity %s, answer: %v", text, answer)
+	}
+	r.Answer.TierAnswer = metrics.TierAnswer{Estimate: metrics.Range{Load: 9, Low: 8}, Confidence: 0.5, Untested: true}
+	answer = benchtopJSON(t, r)["answer"].(map[string]any)
+	if text := compact(t, answer["estimate"]); text != `{"high":null,"load":9,"low":8}` || answer["sure"] != nil || answer["proven"] != false ||
+		answer["highest_within_slo"] != 9.0 || answer["untested"] != true {
+		t.Errorf("an estimate: %s, answer: %v", text, answer)
 	}
 	if before, after := compact(t, answer["before"]), compact(t, answer["after"]); "["+before+","+after+"]" != compact(t, got["levels"]) {
 		t.Errorf("before %s, after %s", before, after)
@@ -132,8 +143,9 @@ func TestBenchtopObjectOfMissingData(t *testing.T) {
 		"server": `null`, "gpus": `null`,
 		"ttft_split": `{"connect_ms":null,"held_ms":null,"includes_other_requests":false,"n":0,"prefill_most_ms":null,"prefill_ms":null,"queue_most_ms":null,"queue_ms":null,"rest_ms":null,"source":null,"ttft_ms":null}`,
 		"probes":     `{"completed":0,"failed":2,"max_ms":null,"median_ms":null,"p99_ms":null}`,
-		"answer": `{"after":null,"at":null,"before":null,"bends":false,"bent_at_s":null,"highest_within_slo":null,` +
-			`"limit":null,"peak_output_tokens_per_s":null,"sure":null,"text":"no request succeeded: none was sent","unit":"req/s","why":null}`,
+		"answer": `{"after":null,"at":null,"before":null,"bends":true,"bent_at_s":0,"capacity":null,"drifting":false,"estimate":null,` +
+			`"highest_within_slo":null,"limit":null,"no_load":false,"peak_output_tokens_per_s":null,"proven":false,"rule":"effective-requests-1","sure":null,` +
+			`"text":"no request succeeded: none was sent","unit":"req/s","untested":false,"why":null}`,
 	} {
 		if diff := cmp.Diff(want, compact(t, got[key])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", key, diff)

@@ -97,7 +97,7 @@ func frozen(t *testing.T, name string, got map[string]bool) {
 // reportOfEverything has a value for every field, so that no key is left out.
 func reportOfEverything() (r metrics.Report) {
 	setAll(reflect.ValueOf(&r).Elem())
-	r.Answer.Before, r.Answer.After, r.Answer.Shown, r.Answer.HighestLevel = 0, 0, 0, 0
+	r.Answer.Before, r.Answer.After, r.Answer.Shown, r.Answer.ProvenLevel = 0, 0, 0, 0
 	r.Plan.Metrics, r.Plan.Pooling = nil, false
 	for l := range metrics.Latencies() {
 		if l.Key() != "" { // others cannot be requested

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 )
 
@@ -124,8 +125,8 @@ func writeSessions(w io.Writer, s *metrics.Sessions) error {
 		p99, _ := of.Percentile(99)
 		text += fmt.Sprintf("  %-22s mean %s, p50 %s, p99 %s\n", name, write(of.Mean), write(p50), write(p99))
 	}
-	line("makespan", &s.Makespan, latency)
-	line("waiting for the model", &s.Waiting, latency)
+	line("makespan", &s.Makespan, findings.Milliseconds)
+	line("waiting for the model", &s.Waiting, findings.Milliseconds)
 	line("cached share", &s.CachedShare, percent)
 	_, err := io.WriteString(w, text)
 	return err

@@ -92,7 +92,7 @@ func TestPoolingObjectives(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := Answer(r)
-	if !strings.Contains(text.String(), "Request goodput (req/s):                 0.50") || !strings.Contains(answer, "p99 E2EL 0.30 s, 33.3 % within SLO") {
+	if !strings.Contains(text.String(), "Request goodput (req/s):                 0.50") || !strings.Contains(answer, "E2EL p99 298 ms; 33.3 % within SLO") {
 		t.Errorf("%s\n%s", text.String(), answer)
 	}
 	if all := text.String() + remarks.String() + answer; strings.Contains(all, "TTFT") || strings.Contains(all, "NaN") || strings.Contains(all, "utput tokens") {

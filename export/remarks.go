@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 )
 
@@ -114,7 +115,7 @@ func (t *remarks) steering() {
 // objectives reports the objectives in force at the end if they differ from the plan's.
 func (t *remarks) objectives() {
 	words := metrics.Each(t.r.Objectives, func(o metrics.Objective) string {
-		return fmt.Sprintf("%s of at most %s", strings.ToUpper(o.Metric.Key()), latency(o.LimitMS))
+		return fmt.Sprintf("%s of at most %s", strings.ToUpper(o.Metric.Key()), findings.Milliseconds(o.LimitMS))
 	})
 	switch {
 	case slices.Equal(t.r.Objectives, t.r.Plan.Goodput):
@@ -210,9 +211,9 @@ func pacingCause(r *metrics.Report) string {
 	case 2*float64(unconnected) >= missing:
 		return fmt.Sprintf("; %s got no connection", count(unconnected, "request"))
 	case dial >= own && 2*dial >= behind:
-		return fmt.Sprintf("; connections took up to %s to open", latency(dial))
+		return fmt.Sprintf("; connections took up to %s to open", findings.Milliseconds(dial))
 	case own > dial && 2*own >= behind:
-		return fmt.Sprintf("; the client sent requests up to %s late", latency(own))
+		return fmt.Sprintf("; the client sent requests up to %s late", findings.Milliseconds(own))
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"benchtop/internal/findings"
 	"benchtop/internal/pyjson"
 	"benchtop/metrics"
 )
@@ -227,55 +228,17 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-func loadText(v float64, isUsers bool) string {
-	if isUsers {
-		return count(int(math.Round(min(max(v, 0), metrics.LargestCount))), "user")
-	}
-	return rateText(v) + " req/s"
-}
-
-// aboutText is an approximate load.
-func aboutText(v float64, isUsers bool) string {
-	if v >= 10 {
-		v = math.Round(v)
-	}
-	return loadText(v, isUsers)
-}
-
-// rateText rounds a rate to a tenth, half up, as the dashboard does: 8.45 becomes 8.5.
-func rateText(v float64) string {
-	switch {
-	case !finite(v):
-		return pyjson.Float(v)
-	case v >= 10:
-		return strings.TrimSuffix(strconv.FormatFloat(math.Round(v*10)/10, 'f', 1, 64), ".0")
-	case v >= 1:
-		return strconv.FormatFloat(math.Round(v*10)/10, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 2, 64)
-}
-
 // change is a latency before and after, in a common unit.
 func change(before, after float64) string {
 	switch {
 	case after <= 0:
-		return latency(before) + " -> none succeeded"
+		return findings.Milliseconds(before) + " -> none succeeded"
 	case before <= 0:
-		return latency(after)
+		return findings.Milliseconds(after)
 	case max(before, after) < 1000:
 		return fmt.Sprintf("%s -> %s ms", digits(before), digits(after))
 	}
 	return fmt.Sprintf("%s -> %s s", digits(before/1000), digits(after/1000))
-}
-
-// minSecondsMS is the shortest latency, in milliseconds, that is written in seconds.
-const minSecondsMS = 100
-
-func latency(ms float64) string {
-	if ms < minSecondsMS {
-		return digits(ms) + " ms"
-	}
-	return digits(ms/1000) + " s"
 }
 
 // digits writes about three significant digits.

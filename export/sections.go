@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/internal/findings"
 	"benchtop/internal/pyjson"
 	"benchtop/metrics"
 )
@@ -250,7 +251,7 @@ func clientVerdict(r *metrics.Report, width int) string {
 	case late < 10:
 		return fmt.Sprintf("client p99 send delay %.1f ms", late)
 	}
-	return fmt.Sprintf("client p99 send delay %s", latency(late))
+	return fmt.Sprintf("client p99 send delay %s", findings.Milliseconds(late))
 }
 
 // joinFitting joins as many items as fit into width columns, at least one, and counts the rest.

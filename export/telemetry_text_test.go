@@ -138,7 +138,7 @@ func TestRemarksOnSteering(t *testing.T) {
 		{"\nLoad: changed twice during the run (by the search), so it differs from the plan.\n",
 			metrics.Report{Steered: 2, Events: []metrics.LogEntry{{Set: search}, {Set: search}}}},
 		{"\nLoad: changed twice during the run, so it differs from the plan.\n", metrics.Report{Steered: 2}},
-		{"\nObjectives: changed during the run. All requests are judged by the final ones:\n  TTFT of at most 0.25 s, TPOT of at most 50 ms.\n",
+		{"\nObjectives: changed during the run. All requests are judged by the final ones:\n  TTFT of at most 250 ms, TPOT of at most 50 ms.\n",
 			metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
 		{"\nObjectives: removed during the run, so no request was judged.\n", metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
 		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there.\n", metrics.Report{
@@ -159,17 +159,17 @@ func TestAnswerOfASearch(t *testing.T) {
 		want   string
 		change func(*metrics.Report)
 	}{
-		{"within SLO up to 34 req/s (97 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {}},
-		{"within SLO up to 34 req/s (99 % confidence); client ok", func(r *metrics.Report) {
+		{"within SLO: 34 req/s proven (97 %); saturates between 36.5 and 39.5 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {}},
+		{"within SLO: 34 req/s proven (99 %); client ok", func(r *metrics.Report) {
 			r.Answer.Saturates, r.Answer.Confidence = false, 0.9999 // rounded down
 		}},
-		{"within SLO up to 63.4 req/s or more (97 % confidence); client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Highest, r.Levels[0].Offered = false, 63.4, 64 }},
-		{"within SLO up to 34 users (99 % confidence); client ok", func(r *metrics.Report) {
+		{"within SLO: 63.4 req/s proven (97 %), higher loads untested; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Proven, r.Answer.Untested = false, 63.4, true }},
+		{"within SLO: 34 users proven (99 %); client ok", func(r *metrics.Report) {
 			r.Answer.Saturates, r.Answer.Users, r.Answer.Confidence = false, true, 1
 		}},
-		{"within SLO up to 34 req/s; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Confidence = false, metrics.Unsaid() }},
-		{"no load within SLO; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {
-			r.Answer.Within, r.Levels[0].Standing = false, metrics.LevelMissed
+		{"within SLO: 34 req/s proven; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Confidence = false, metrics.Unsaid() }},
+		{"no load within SLO: 10 req/s missed (98 %); saturates between 36.5 and 39.5 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {
+			r.Answer.LowestTried, r.Answer.TierAnswer, r.Levels[0].LevelVerdict = 10, metrics.TierAnswer{None: true}, metrics.LevelVerdict{Standing: metrics.LevelMissed, Confidence: 0.98}
 		}},
 	} {
 		r := rampReport()

@@ -16,37 +16,31 @@ func reportOfTiers() metrics.Report {
 	r.Objectives, r.Plan.Goodput = r.Plan.Tiers[0].SLO, r.Plan.Tiers[0].SLO
 	r.Completed = 100
 	for _, load := range []float64{20, 40, 80} {
-		l := metrics.LoadLevel{Offered: load, Completed: 1, Requests: 100, Good: 99, Standing: metrics.LevelWithin}
-		l.Others = []metrics.TierLevel{{Requests: 100, Good: 98, Standing: metrics.LevelWithin}, {Requests: 100, Standing: metrics.LevelMissed}, {Requests: 100, Good: 100, Standing: metrics.LevelWithin}}
+		l := metrics.LoadLevel{Offered: load, Completed: 1, LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: 99, Standing: metrics.LevelWithin}}
+		l.Others = []metrics.LevelVerdict{
+			{Requests: 100, Good: 98, Standing: metrics.LevelWithin}, {Requests: 100, Standing: metrics.LevelMissed, Confidence: 1},
+			{Requests: 100, Good: 100, Standing: metrics.LevelWithin},
+		}
 		r.Levels = append(r.Levels, l)
 	}
-	r.Answer = metrics.Answer{Within: true, Highest: 20, Confidence: 0.979, Why: "no saturation up to 80 req/s", Others: []metrics.TierAnswer{
-		{Within: true, Highest: 39.8, HighestLevel: 1, Confidence: 0.9}, {}, {Within: true, Highest: 79.6, HighestLevel: 2, Confidence: 0.9999},
-	}}
+	r.Answer = metrics.Answer{
+		TierAnswer: metrics.TierAnswer{Proven: 20, Confidence: 0.979, Estimate: metrics.Range{Load: 25, Low: 22, High: 28}}, Why: "no saturation up to 80 req/s", LowestTried: 20,
+		Others: []metrics.TierAnswer{
+			{Estimate: metrics.Range{Load: 40, Low: 38.2, High: 43.1}}, {None: true}, {Proven: 79.6, ProvenLevel: 2, Confidence: 0.9999, Untested: true},
+		},
+	}
 	return r
 }
 
 func TestAnswerOfTiers(t *testing.T) {
 	t.Parallel()
 	r := reportOfTiers()
-	long := "within SLO gold up to 20 req/s (97 % confidence), silver up to 39.8 req/s (90 % confidence), none-such none, bronze up to 79.6 req/s or more (99 % confidence)"
-	if got := highestLoad(&r); got != long {
-		t.Errorf("got  %s\nwant %s", got, long)
+	const brief = "gold 20 req/s (97 %); silver estimate 38-44; none-such 20 req/s missed (99 %); bronze 79.6 req/s (99 %); no saturation up to 80 req/s"
+	if got := Answer(r); got != brief {
+		t.Errorf("got  %s\nwant %s", got, brief)
 	}
-	// The line has no room for the confidences.
-	if got, want := Answer(r), "within SLO gold 20 req/s, silver 39.8 req/s, none-such none, bronze 79.6 req/s or more"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	for level, want := range []string{unknownLoad, noLoad} { // the client limited the lowest load, or a higher one than that which missed
-		r = reportOfTiers()
-		r.Levels[level].Others[1].Standing = metrics.LevelLimited
-		if got := highestOf(&r, 2, false); got != want {
-			t.Errorf("level %d limited: %q, want %q", level, got, want)
-		}
-	}
-	r = reportOfTiers()
 	r.Plan.Tiers, r.Answer.Others = r.Plan.Tiers[:1], nil
-	if got, want := highestLoad(&r), "within SLO up to 20 req/s (97 % confidence)"; got != want {
+	if got, want := Answer(r), "within SLO: 20 req/s proven (97 %), estimate 22-28; no saturation up to 80 req/s"; got != want {
 		t.Errorf("one tier: %q, want %q", got, want)
 	}
 }
@@ -58,10 +52,10 @@ func TestTiersText(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `
-gold       up to 20 req/s (97 % confidence)            ttft:200 tpot:20
-silver     up to 39.8 req/s (90 % confidence)          ttft:400 tpot:40
-none-such  none                                        ttft:1 tpot:0.1
-bronze     up to 79.6 req/s or more (99 % confidence)  ttft:4000 tpot:400
+gold       20 req/s proven (97 %), estimate 22-28           ttft:200 tpot:20
+silver     estimate 38-44 req/s                             ttft:400 tpot:40
+none-such  no load, 20 req/s missed (99 %)                  ttft:1 tpot:0.1
+bronze     79.6 req/s proven (99 %), higher loads untested  ttft:4000 tpot:400
 `
 	if b.String() != want {
 		t.Errorf("got%s\nwant%s", b.String(), want)

@@ -38,10 +38,19 @@ func (e *Engine) dispatch(src Source) error {
 		return err
 	}
 	d := dispatcher{Engine: e, source: src, planned: true, last: math.MinInt64 / 2}
-	if err := d.follow(e.options.Schedule); err != nil || !e.pacer.PlanLeft() {
+	if err := d.follow(e.options.Schedule); err != nil {
 		return err
 	}
-	d.planned = false
+	if e.options.GoesOn && !e.pacer.PlanLeft() {
+		e.planSent.Store(true)
+		e.pacer.Wait(e.stopping, math.MaxInt64, true) // until the plan is left
+	}
+	if !e.pacer.PlanLeft() {
+		return nil
+	}
+	if d.planned = false; e.options.ClosedLoop {
+		return d.follow(shape.Immediately())
+	}
 	return d.follow(func(yield func(time.Duration) bool) {
 		for at := max(0, e.options.Steered()); yield(shape.Nanoseconds(at)); at += max(0, e.options.Steered()) {
 		}
@@ -93,10 +102,10 @@ func (d *dispatcher) take() error {
 	return err
 }
 
-// mayGoOn reports whether the clock ends the run, and not the source.
+// mayGoOn reports whether something else than the source ends the run.
 func (d *dispatcher) mayGoOn() bool {
-	byClock := d.options.Until > 0 || d.options.SteeredUntil > 0
-	return byClock && d.options.More != nil && !d.planned
+	otherwise := d.options.GoesOn || d.options.Until > 0 || d.options.SteeredUntil > 0
+	return otherwise && d.options.More != nil && !d.planned
 }
 
 // handOver starts or queues the conversation that is ready; false after the end of the sending.

@@ -82,8 +82,10 @@ type Options struct {
 	// SteeredUntil ends the sending, as Until does, of a run whose arrivals were steered or paused, since its schedule no longer
 	// determines its length. With 0 the source ends it.
 	SteeredUntil time.Duration
-	// More returns another source at the end of the first, if SetRate was used and the clock ends the sending: a higher rate
-	// needs more requests than were planned. nil ends the run then.
+	// GoesOn: the sending does not end with the schedule. It waits for LeavePlan, and ends by StopSending.
+	GoesOn bool
+	// More returns another source at the end of the first, if the plan was left and no number of requests ends the sending: a higher
+	// rate needs more requests than were planned. nil ends the run then.
 	More func() (Source, error)
 	// HoldPaused keeps queued requests from starting during a pause. A closed loop always does.
 	HoldPaused bool
@@ -182,8 +184,9 @@ type Engine struct {
 	cutting  context.Context // ends when requests in flight are cut
 	cut      context.CancelFunc
 	ended    atomic.Int64
-	// dispatched counts requests.
+	// dispatched counts requests. planSent: those of the schedule are.
 	dispatched atomic.Int64
+	planSent   atomic.Bool
 	halting    chan struct{} // holds a token unless dropped jobs are being reported; a mutex would stop virtual time
 	drain      sync.Once
 
@@ -335,6 +338,18 @@ func (e *Engine) SetRate(perSecond float64) bool {
 	}
 	return e.pacer.SetRate(e.clock.Now(), perSecond)
 }
+
+// LeavePlan ends the plan's schedule. A closed loop goes on without it, other arrivals stop until SetRate.
+func (e *Engine) LeavePlan() {
+	rate := 0.0
+	if e.options.ClosedLoop {
+		rate = 1 // its requests are due as soon as a slot is free, whatever the rate
+	}
+	e.pacer.SetRate(e.clock.Now(), rate)
+}
+
+// PlanSent reports whether all requests of the plan were handed over in a run that goes on.
+func (e *Engine) PlanSent() bool { return e.planSent.Load() }
 
 // Pause stops the arrivals. Queued requests still start, except in a closed loop and with Options.HoldPaused. The clock that
 // ends the sending goes on. It returns false after the end of the sending.

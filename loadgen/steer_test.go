@@ -115,6 +115,23 @@ func TestSteeredRuns(t *testing.T) {
 			o.More = func() (Source, error) { return &prompts{n: 9, turns: 1}, nil }
 		}, []func(*Engine){setRate(2)},
 			[]want{{0, 0, 1, ""}, {3, 3, 4, ""}, {3.5, 3.5, 4.5, ""}, {4, 4, 5, ""}}},
+		{"a run that goes on after its plan", 2, answer(second), func(o *Options) {
+			o.Schedule, o.GoesOn = every(second, 2), true
+			o.More = func() (Source, error) { return &prompts{n: 9, turns: 1}, nil }
+		}, []func(*Engine){setRate(1.6), (*Engine).StopSending},
+			[]want{{0, 0, 1, ""}, {1, 1, 2, ""}, {3.125, 3.125, 4.125, ""}}},
+		{"users who go on after their plan", 1, answer(1600 * time.Millisecond), func(o *Options) {
+			o.Schedule, o.ClosedLoop, o.Limit, o.GoesOn = shape.Immediately(), true, 1, true
+			o.More = func() (Source, error) { return &prompts{n: 9, turns: 1}, nil }
+		}, []func(*Engine){(*Engine).LeavePlan, nothing, (*Engine).StopSending},
+			[]want{{0, 0, 1.6, ""}, {2.5, 2.5, 4.1, ""}, {4.1, 4.1, 5.7, ""}}},
+		{"a run that goes on until it is stopped", 2, answer(second), func(o *Options) { o.Schedule, o.GoesOn = every(second, 2), true },
+			[]func(*Engine){func(e *Engine) {
+				if !e.PlanSent() || !e.Sending() {
+					panic("the plan is over, and the run is not")
+				}
+			}, (*Engine).StopSending},
+			[]want{{0, 0, 1, ""}, {1, 1, 2, ""}}},
 		{"more that is empty ends it", 2, answer(second), func(o *Options) {
 			o.Schedule, o.SteeredUntil = every(10*second, 9), 4*second
 			o.More = func() (Source, error) { return &prompts{}, nil }

@@ -13,15 +13,22 @@ func TestAnswerAt(t *testing.T) {
 		want   float64
 		close  bool
 	}{
-		{metrics.Answer{}, 0, false}, {metrics.Answer{Saturates: true, From: 10, To: 10.8}, 10.4, true}, {metrics.Answer{Saturates: true, From: 10, To: 12}, 0, false},
+		{metrics.Answer{}, 0, false},
+		{metrics.Answer{Saturates: true, Capacity: metrics.Range{Load: 10.4, Low: 10, High: 11}}, 10.4, true},
+		{metrics.Answer{Saturates: true, Capacity: metrics.Range{Load: 10.4, Low: 10, High: 12}}, 0, false},
+		{metrics.Answer{Capacity: metrics.Range{Load: 10.4, Low: 10, High: 11}}, 0, false},
 	} {
 		if got, ok := c.answer.At(); got != c.want || ok != c.close {
 			t.Errorf("%+v: %v, %t", c.answer, got, ok)
 		}
 	}
-	rate, users := metrics.LoadLevel{Offered: 8, Completed: 0.5}, metrics.LoadLevel{Offered: 8, Completed: 0.5, Users: true}
-	if rate.Achieved() != 4 || users.Achieved() != 8 {
-		t.Errorf("achieved %v req/s and %v users", rate.Achieved(), users.Achieved())
+	proven := metrics.TierAnswer{Proven: 8, Estimate: metrics.Range{Load: 9}}
+	estimate := metrics.TierAnswer{Estimate: metrics.Range{Load: 9}}
+	a := metrics.Answer{TierAnswer: proven, Others: []metrics.TierAnswer{estimate}}
+	for i, want := range []float64{8, 9, 8} { // a tier that is missing is the first
+		if of := a.Tier(i); of.Highest() != want {
+			t.Errorf("tier %d: %v, want %v", i, of.Highest(), want)
+		}
 	}
 }
 

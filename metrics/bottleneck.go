@@ -103,7 +103,9 @@ func (t *TTFTSplit) certain() TTFTSplit {
 // From saturation on the bottleneck is that of the levels past it.
 func (a *Answer) Complete(s *Snapshot, levels []LoadLevel, whole TTFTSplit) {
 	if a.Saturates {
-		whole = s.SplitOver(a.past(levels, s.until()))
+		if from, to := a.past(levels, s.until()); from > levels[0].From || to < s.until() {
+			whole = s.SplitOver(from, to)
+		}
 	}
 	a.Bottleneck = whole.Bottleneck(s.Plan)
 	a.PeakOutput = PeakOutput(s.Windows, s.Plan.Warmup, s.until())
@@ -111,11 +113,15 @@ func (a *Answer) Complete(s *Snapshot, levels []LoadLevel, whole TTFTSplit) {
 
 // past is the stretch from saturation to the next lower load, or to the end of the run.
 func (a *Answer) past(levels []LoadLevel, end time.Duration) (from, to time.Duration) {
-	first, last := a.After, a.After
-	for first > 0 && levels[first-1].Offered >= a.To {
+	first := a.After
+	if first < 0 { // no load that was tried is surely past it
+		first = a.Shown
+	}
+	last, border := first, levels[first].Offered
+	for first > 0 && levels[first-1].Offered >= border {
 		first--
 	}
-	for last+1 < len(levels) && levels[last+1].Offered >= a.To {
+	for last+1 < len(levels) && levels[last+1].Offered >= border {
 		last++
 	}
 	if from, to = levels[first].From, end; last+1 < len(levels) {

@@ -64,6 +64,8 @@ func TestBottleneckOfAnswer(t *testing.T) {
 		{metrics.Answer{}, levels, "prefill, 55 % of TTFT"},
 		{metrics.Answer{Saturates: true, To: 6, After: 2}, levels, "queue, 80 % of TTFT"},
 		{metrics.Answer{Saturates: true, To: 9, After: 1}, levels[:2], "queue, 56 % of TTFT"}, // to the end
+		{metrics.Answer{Saturates: true, After: -1, Shown: 1}, levels, "queue, 80 % of TTFT"},
+		{metrics.Answer{Saturates: true, To: 2, After: 0}, levels[:1], "prefill, 55 % of TTFT"}, // all of it
 	} {
 		if c.answer.Complete(&s, c.levels, whole); c.answer.Bottleneck.String() != c.want {
 			t.Errorf("%+v: want %s", c.answer, c.want)

@@ -99,6 +99,9 @@ func ParseGate(text string) (Gate, error) {
 		return Gate{}, fmt.Errorf("%q: unknown metric %q; %s", text, parts[1], gateHelp())
 	}
 	g := Gate{Metric: f.String(), Op: parts[2]}
+	if f.number != nil && f.number.verdict != nil && g.Op[0] != '<' {
+		return Gate{}, fmt.Errorf("%q: a gate on %s takes < or <=, such as '%s<30'", text, g.Metric, g.Metric)
+	}
 	if err := g.parseLimit(parts[3], f); err != nil {
 		return Gate{}, fmt.Errorf("%q: %w", text, err)
 	}
@@ -145,18 +148,22 @@ type gateNumber struct {
 	// share: it is one of the requests that finished. objectives: it means something only for a run with objectives.
 	share, objectives bool
 	value             func(*gated) (value float64, known bool)
+	// verdict: the gate is on a conclusion, so that value is a bound of it, which Gate.Verdict explains.
+	verdict func(a *Answer, levels []LoadLevel) (least, most float64)
 }
 
 var gateNumbers = []gateNumber{
-	{gateGoodput, true, true, func(g *gated) (float64, bool) { return Share(g.good, g.finished()), g.finished() > 0 }},
-	{"error_rate", true, false, func(g *gated) (float64, bool) { return Share(g.failed, g.finished()), g.finished() > 0 }},
-	{"request_goodput", false, true, func(g *gated) (float64, bool) { return g.rate(g.good) }},
-	{"request_throughput", false, false, func(g *gated) (float64, bool) { return g.rate(g.done) }},
-	{"output_throughput", false, false, func(g *gated) (float64, bool) { return g.rate(g.output) }},
-	{"total_token_throughput", false, false, func(g *gated) (float64, bool) { return g.rate(g.input + g.output) }},
-	{gateCompleted, false, false, func(g *gated) (float64, bool) { return float64(g.done), true }},
-	{"failed", false, false, func(g *gated) (float64, bool) { return float64(g.failed), true }},
-	{"max_concurrent_requests", false, false, func(g *gated) (float64, bool) { return float64(g.concurrent()), g.done > 0 }},
+	{name: gateGoodput, share: true, objectives: true, value: func(g *gated) (float64, bool) { return Share(g.good, g.finished()), g.finished() > 0 }},
+	{name: "error_rate", share: true, value: func(g *gated) (float64, bool) { return Share(g.failed, g.finished()), g.finished() > 0 }},
+	{name: "request_goodput", objectives: true, value: func(g *gated) (float64, bool) { return g.rate(g.good) }},
+	{name: "request_throughput", value: func(g *gated) (float64, bool) { return g.rate(g.done) }},
+	{name: "output_throughput", value: func(g *gated) (float64, bool) { return g.rate(g.output) }},
+	{name: "total_token_throughput", value: func(g *gated) (float64, bool) { return g.rate(g.input + g.output) }},
+	{name: gateCompleted, value: func(g *gated) (float64, bool) { return float64(g.done), true }},
+	{name: "failed", value: func(g *gated) (float64, bool) { return float64(g.failed), true }},
+	{name: "max_concurrent_requests", value: func(g *gated) (float64, bool) { return float64(g.concurrent()), g.done > 0 }},
+	{name: "slo", objectives: true, verdict: (*Answer).withinBounds},
+	{name: "saturation", verdict: (*Answer).saturationBounds},
 }
 
 const (
@@ -227,6 +234,8 @@ type gated struct {
 	objectives                        bool
 	seconds                           float64
 	latency                           func(l Latency, p float64) Statistic
+	answer                            *Answer // nil for none yet
+	levels                            []LoadLevel
 }
 
 func (g *gated) finished() int { return g.done + g.failed }
@@ -242,6 +251,9 @@ func (g *gated) value(metric string) (value float64, known bool) {
 		return 0, false
 	}
 	if n := f.number; n != nil {
+		if n.verdict != nil {
+			return 0, false
+		}
 		value, known = n.value(g)
 		return value, known && (g.objectives || !n.objectives)
 	}
@@ -263,6 +275,47 @@ func (g *gated) value(metric string) (value float64, known bool) {
 	return value, known
 }
 
+// verdict is the bound of a conclusion that decides the gate; not known where the evidence does not reach its limit from either side.
+func (g Gate) verdict(least, most float64) (bound float64, known bool) {
+	switch {
+	case least > 0 && !g.Missed(least):
+		return least, true
+	case !math.IsInf(most, 1) && g.Missed(math.Nextafter(most, 0)): // what is below most is below the limit
+		return math.Nextafter(most, 0), true
+	}
+	return 0, false
+}
+
+// withinBounds are bounds of the highest load within the objectives: the load that is proven, and the lowest load above it that was proven to be
+// too high; 0 and infinity for none.
+func (a *Answer) withinBounds(levels []LoadLevel) (least, most float64) {
+	least, most = a.Proven, math.Inf(1)
+	for i := range levels {
+		if v := &levels[i]; v.Standing.Failed() && v.Confidence >= EnoughConfidence && v.Offered > least {
+			most = min(most, v.Offered)
+		}
+	}
+	if a.Saturates && a.Confirmed && a.Capacity.Known() {
+		most = min(most, a.Capacity.High)
+	}
+	return least, most
+}
+
+// saturationBounds are bounds of the load at which the server saturates.
+func (a *Answer) saturationBounds([]LoadLevel) (least, most float64) {
+	switch {
+	case a.Drifting || a.Saturates && !a.Confirmed:
+		return 0, math.Inf(1)
+	case a.Saturates && a.Capacity.Known():
+		return a.Capacity.Low, a.Capacity.High
+	case a.Saturates && a.To > 0:
+		return a.From, a.To
+	case !a.Users: // a load that is proven was served
+		return a.Proven, math.Inf(1)
+	}
+	return 0, math.Inf(1)
+}
+
 // GatedPercentiles are the percentiles of a latency that gates name.
 func GatedPercentiles(gates []Gate, latency Latency) []float64 {
 	var all []float64
@@ -281,6 +334,7 @@ func (r *Report) CheckGates() []GateResult {
 		concurrent: func() int { return r.PeakConcurrency },
 		seconds:    r.Duration,
 		latency:    func(l Latency, _ float64) Statistic { return r.Statistics[l] },
+		answer:     &r.Answer, levels: r.Levels,
 	}
 	return g.check(&r.Plan, r.Objectives, r.PlannedGood, func(gate Gate, v float64, known bool) bool { return !known || gate.Missed(v) })
 }
@@ -292,6 +346,9 @@ func (g *gated) check(p *Plan, inForce SLO, plannedGood int, missed func(gate Ga
 	}
 	for _, gate := range p.Gates {
 		v, known := g.value(gate.Metric)
+		if f, ok := parseFigure(gate.Metric); ok && f.number != nil && f.number.verdict != nil && g.answer != nil && (g.objectives || !f.number.objectives) {
+			v, known = gate.verdict(f.number.verdict(g.answer, g.levels))
+		}
 		all = append(all, GateResult{Gate: gate, Value: v, Known: known, Missed: missed(gate, v, known)})
 	}
 	return all
@@ -311,6 +368,7 @@ func (s *Snapshot) CheckGates() []GateResult {
 		done: t.Done, failed: t.Failed, good: t.Good, input: t.InputTokens, output: t.OutputTokens, concurrent: s.touched,
 		seconds: (s.At - s.Plan.Warmup).Seconds(),
 		latency: func(l Latency, p float64) Statistic { return s.Histograms[l].statistic(p) },
+		answer:  s.Answer, levels: s.Levels,
 	}
 	return g.check(s.Plan, s.Objectives, s.PlannedGood, func(gate Gate, v float64, known bool) bool {
 		grows := gate.Metric == gateCompleted && (gate.Op == "<" || gate.Op == "<=")

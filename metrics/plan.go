@@ -83,8 +83,9 @@ type Plan struct {
 	GPUPrice float64 `json:"gpu_price,omitempty"`
 	// GPUs are the accelerators to sample, "all" or indices as "0,1"; "" for none.
 	GPUs string `json:"gpus,omitempty"`
-	// Find is the search for the highest load within the objectives; nil for none.
-	Find *Find `json:"find,omitempty"`
+	// Find is the search for the highest load within the objectives, nil for none. Confirm is the most time for holds that prove it, 0 for none.
+	Find    *Find         `json:"find,omitempty"`
+	Confirm time.Duration `json:"confirm_ns,omitempty"`
 	// Metadata are the user's own keys for the result, in the order given.
 	Metadata []Pair `json:"metadata,omitempty"`
 	// Detailed keeps every request's figures in the report.

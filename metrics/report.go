@@ -16,7 +16,7 @@ type Report struct {
 	// Interrupted is set where the run ended before its plan. A plan with a duration ends when its time is over, even with unsent
 	// requests.
 	Interrupted *Interrupted
-	// Unreached requests failed by connect or reset after the last sign of the server.
+	// Unreached requests in a row failed at the end, because the server was gone; 0 where it was there.
 	Unreached int
 	// Conclusion decides exit code and screen. Trouble is the reason for which the requests make the run a failure, "" for none.
 	Conclusion Conclusion
@@ -223,8 +223,5 @@ func ConclusionOf(reason string) Conclusion {
 	return map[string]Conclusion{AbortedByUser: Aborted, EndedBySIGTERM: Terminated, TerminalLost: HungUp}[reason]
 }
 
-// FewestGone is the number of requests without a server at the end of a run from which on the server counts as gone.
-const FewestGone = 3
-
 // ServerGone reports whether the server did not answer any more when the run ended.
-func (r *Report) ServerGone() bool { return r.Unreached >= FewestGone }
+func (r *Report) ServerGone() bool { return r.Unreached > 0 }

@@ -264,10 +264,9 @@ func (r *Request) Began() time.Duration {
 // Unreached reports whether the request failed as without a server: no connection, or one that broke.
 func (r *Request) Unreached() bool { return r.Failure == FailedConnect || r.Failure == FailedReset }
 
-// Answered is the last moment at which the request proves that the server was there: its end, or the last chunk of an answer that was cut
-// short. Never for none.
+// Answered is the last sign of life that the request had of the server: its end, or its last chunk. Never for none.
 func (r *Request) Answered() time.Duration {
-	if r.Sent != Never && r.Reached() && r.Failure != FailedTruncated {
+	if r.Sent != Never && r.Reached() {
 		return r.Done
 	}
 	return r.LastChunk

@@ -20,9 +20,10 @@ type Find struct {
 
 // The rule of a search.
 const (
-	// SearchPrecision is the distance between the highest load that passed and the lowest that failed, relative to the former, at which
-	// the search ends.
+	// SearchPrecision is about the distance between the highest load that passed and the lowest that failed, relative to the former, at which
+	// the search ends. A step in a narrower range is longer by up to LongestStep.
 	SearchPrecision = 0.05
+	LongestStep     = 5
 
 	longestClimb  = 4  // the greatest factor from a load that passed to the next
 	settlePart    = 5  // of a step
@@ -116,7 +117,7 @@ func (s *Search) Take(e *LogEntry) *Search {
 		if s != nil && s.Phase != SearchDone {
 			s.end(e.Mark == FoundMark)
 		}
-	case set == nil:
+	case set == nil, set.By == ByConfirm: // which comes after the search
 	case set.By != BySearch:
 		return nil
 	case set.Paused:
@@ -275,7 +276,9 @@ func (s *Search) narrow(f *Find, low, high float64, least bool) time.Duration {
 			break
 		}
 		if left += trial(f, next); !least {
-			left += s.drain(f)
+			_, judged := f.Trial(next)
+			longer := min(max(1, 1/math.Log(high/low)), LongestStep) - 1
+			left += s.drain(f) + time.Duration(longer*float64(min(max(0, judged), LongestRun)))
 		}
 		low = next
 	}

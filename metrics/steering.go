@@ -15,7 +15,7 @@ type LoadSetting struct {
 	// RampTo is the rate, or the number of users, that the load now moves to in RampOver; 0 for none.
 	RampTo   float64
 	RampOver time.Duration
-	// By is ByUser, BySearch, or ByPlan after a pause.
+	// By is ByUser, BySearch, ByConfirm, or ByPlan after a pause.
 	By string
 }
 
@@ -76,9 +76,10 @@ func LoadNumber(v float64) string {
 // Sources of settings. A stage of the plan that begins after a pause is an event like a setting, because it begins at another moment than
 // planned, but it is no manual change.
 const (
-	ByUser   = "hand"
-	BySearch = "search"
-	ByPlan   = "plan"
+	ByUser    = "hand"
+	BySearch  = "search"
+	ByConfirm = "confirm"
+	ByPlan    = "plan"
 )
 
 // Steering is the load in force, and whether it can be set.
@@ -109,6 +110,8 @@ const (
 	Resume CommandKind = "resume"
 	// RampLoad moves the load from where it is to Value in Over.
 	RampLoad CommandKind = "ramp"
+	// HoldLoad keeps the load in force steady until it is proven to be within the objectives, or not to be.
+	HoldLoad CommandKind = "hold"
 	// SetObjectives judges requests by Objectives from now on, and those that are over anew.
 	SetObjectives CommandKind = "objectives"
 	// Save writes a result of the run so far.

@@ -95,21 +95,3 @@ func (p *Plan) TiersUnder(slo SLO) []Tier {
 
 // Title is the name of the tier for a person: SLO where it has none.
 func (t Tier) Title() string { return cmp.Or(t.Name, "SLO") }
-
-// NotWithin says why no level is within the objectives of a tier: the load that missed them, the lowest of several, nil if none did yet. It
-// is unknown, too, where a level below that load is no evidence.
-func NotWithin(levels []LoadLevel, tier int) (missed *LoadLevel, unknown bool) {
-	for i := range levels {
-		v := &levels[i]
-		if s := v.Tier(tier).Standing; (s == LevelMissed || s == LevelBehind) && (missed == nil || v.Offered < missed.Offered) {
-			missed = v
-		}
-	}
-	for i := range levels {
-		v := &levels[i]
-		if !v.Tier(tier).Standing.Evidence() && (missed == nil || v.Offered < missed.Offered) {
-			return nil, true
-		}
-	}
-	return missed, false
-}

@@ -67,6 +67,7 @@ var keymap = append(pageKeys(), keys[*model]{
 	{keys: []string{"i"}, show: "i", what: "load: set", foot: footSwap(controls, "set", ""), early: true, with: changes, do: steers((*model).askLoad)},
 	{keys: []string{"P"}, show: "P", what: "load: pause, resume", foot: footPause, early: true, with: changes, do: steers((*model).pause)},
 	{keys: []string{"R"}, show: "R", what: "load: ramp", foot: footSwap(controls, "ramp", ""), early: true, with: changes, do: steers((*model).askRamp)},
+	{keys: []string{"H"}, show: "H", what: "load: hold for a verdict", foot: footSwap(controls, "hold", ""), early: true, with: changes, do: steers((*model).hold)},
 	{keys: []string{","}, when: onPanels, with: live, do: by((*model).scrollTime, -1)},
 	{keys: []string{"."}, show: ", .", what: "scroll in time", word: "scroll", when: onPanels, with: live, do: by((*model).scrollTime, 1)},
 
@@ -91,7 +92,7 @@ var keymap = append(pageKeys(), keys[*model]{
 	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain, then abort, quit", foot: footStop, ask: (*model).stop, anywhere: true},
 
 	// The keys that change the run say why they cannot, where the run cannot be changed.
-	{keys: []string{"c", "+", "=", "-", "{", "}", "i", "P", "R", "o", "s"}, do: (*model).refuse},
+	{keys: []string{"c", "+", "=", "-", "{", "}", "i", "P", "R", "H", "o", "s"}, do: (*model).refuse},
 }...)
 
 // pageKeys are the digits of the pages, that of the report among them.

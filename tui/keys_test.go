@@ -59,7 +59,7 @@ func TestLoadKeys(t *testing.T) {
 		keys string
 		want []metrics.Command
 	}{
-		{"without control", steered(34), "+-{}PiR", nil},
+		{"without control", steered(34), "+-{}PiRH", nil},
 		{"steps", steered(34), "c + + -", []metrics.Command{set(35), set(36), set(35)}},
 		{"ten steps", steered(34), "c } {", []metrics.Command{set(44), set(34)}},
 		{"small rates", steered(1.9), "c + + - -", []metrics.Command{set(2), set(3), set(2), set(1.9)}},
@@ -72,6 +72,7 @@ func TestLoadKeys(t *testing.T) {
 		{"from the plan", planned, "c +", []metrics.Command{set(81)}},
 		{"without a number", steered(math.Inf(1)), "c +", nil},
 		{"pause and go on", steered(34), "c P P", []metrics.Command{{Do: metrics.Pause}, {Do: metrics.Resume}}},
+		{"hold", steered(34), "c H", []metrics.Command{{Do: metrics.HoldLoad}}},
 		{"go on", paused, "c P", []metrics.Command{{Do: metrics.Resume}}},
 		{"set", steered(34), "c i 1 2 . 5 enter", []metrics.Command{set(12.5)}},
 		{"set nonsense, then right", steered(34), "c i x enter backspace 7 enter", []metrics.Command{set(7)}},

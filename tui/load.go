@@ -161,6 +161,12 @@ func (m *model) pause() {
 	m.steer(metrics.Command{Do: do}, value, !paused)
 }
 
+// hold keeps the load in force until it is judged.
+func (m *model) hold() {
+	value, _ := m.load()
+	m.steer(metrics.Command{Do: metrics.HoldLoad}, value, false)
+}
+
 // seekStep is how far one key goes in a run of the past.
 const seekStep = 10 * time.Second
 

@@ -12,6 +12,7 @@ import (
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/prompts"
 	"benchtop/internal/files"
+	"benchtop/internal/run/control"
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
@@ -19,7 +20,7 @@ import (
 
 const demoText = `
 Starts a simulated server in a separate process and ramps the load until it saturates: time to first token
-climbs once requests arrive faster than the server can serve them.
+climbs once requests arrive faster than the server can serve them. Then a load below that is held.
 The result is always saved. q ends the run and prints the report.`
 
 // With these lengths the profiles of the simulated server say what they can do.
@@ -57,7 +58,7 @@ type demoOptions struct {
 func newDemoOptions() *demoOptions {
 	o := &demoOptions{save: files.Options{Unasked: true}, flags: argv.Flags{Synopsis: "demo [flags]", Text: demoText}}
 	f := o.flags.Group("Load")
-	f.DurationVar(&o.duration, "duration", time.Minute, "length of the ramp")
+	f.DurationVar(&o.duration, "duration", time.Minute, "length of the run: a ramp in its first half, the confirmation in the second")
 	f.Int64Var(&o.seed, "seed", 0, "random seed, 0 to 4294967295")
 	f.StringVar(&o.profile, "profile", simulator.Defaults().Name, "server to simulate: "+strings.Join(simulator.Names(), ", "))
 	o.client.define(o.flags.Group("Client"))
@@ -85,18 +86,31 @@ func (o *demoOptions) check() error {
 	return errors.Join(problems...)
 }
 
+// parts are the length of the ramp and that of the confirmation, 0 for a demo that is too short for one.
+func (o *demoOptions) parts() (ramp, confirm time.Duration) {
+	if half := o.duration / 2; half >= control.FirstLook {
+		return o.duration - half, half
+	}
+	return o.duration, 0
+}
+
 // preset is the demo as a command line of serve, against a server that listens at url.
 func (o *demoOptions) preset(p simulator.Profile, url string) (*serveOptions, error) {
 	from, to := demoRamp(p)
+	ramp, confirm := o.parts()
 	s := newServeOptions()
-	err := s.parse([]string{
+	args := []string{
 		"--base-url", url, "--model", p.Model, "--label", "demo", "--ignore-eos", "--request-id-prefix", "demo-",
 		"--dataset-name", "random", "--vocab-size", strconv.Itoa(demoVocabulary),
 		"--random-input-len", strconv.Itoa(demoInput - demoPrefix), "--random-prefix-len", strconv.Itoa(demoPrefix), "--random-output-len", strconv.Itoa(demoOutput),
-		"--ramp-up-strategy", "linear", "--ramp-up-start-rps", fmt.Sprint(from), "--ramp-up-end-rps", fmt.Sprint(to), "--ramp-over", o.duration.String(),
+		"--ramp-up-strategy", "linear", "--ramp-up-start-rps", fmt.Sprint(from), "--ramp-up-end-rps", fmt.Sprint(to), "--ramp-over", ramp.String(),
 		"--seed", strconv.FormatInt(o.seed, 10), "--goodput", fmt.Sprintf("ttft:%d", demoTTFT), fmt.Sprintf("tpot:%d", demoTPOT),
 		"--percentile-metrics", "ttft,tpot,itl,e2el", "--metric-percentiles", "50,90,99",
-	})
+	}
+	if confirm > 0 {
+		args = append(args, "--confirm", confirm.String())
+	}
+	err := s.parse(args)
 	s.client, s.save, s.report.noPlots, s.gpus, s.screen, s.old = o.client, o.save, o.noPlots, o.gpus, o.screen, o.old
 	if s.gpus.which == gpuAuto {
 		s.gpus.off = "the demo's server is simulated; --gpu all monitors the GPUs of this machine anyway"

@@ -18,8 +18,8 @@ func TestFind(t *testing.T) {
 	if want := "search 4 to 5 req/s for the highest load within ttft:60000 (ms), held for 1s"; v["load"] != want {
 		t.Errorf("load %q, want %q", v["load"], want)
 	}
-	if got := marksOf(v); !strings.HasPrefix(got, "4 req/s|") || !strings.HasSuffix(got, "|found") {
-		t.Errorf("marks %q, want the first load, others, and what was found", got)
+	if got := marksOf(v); !strings.HasPrefix(got, "4 req/s|") || !strings.HasSuffix(got, "|not found") {
+		t.Errorf("marks %q, want the first load, others, and no proof in a second", got)
 	}
 }
 

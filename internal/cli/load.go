@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/run/control"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
@@ -36,6 +37,7 @@ type loadOptions struct {
 	stall, timeout, drain time.Duration
 	findRate              bool // --find, and --find-users is in find
 	find                  metrics.Find
+	confirm               confirmBudget
 
 	promptsGiven bool
 	allRows      bool   // 0 prompts are as many as the data set has
@@ -74,12 +76,15 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "fail a request when no chunk arrives for this long after its first")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "fail a request after this time")
 	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may continue after you quit")
-	f.BoolVar(&o.findRate, "find", false, "search for the highest request rate within --goodput or each --tier: raise the rate until objectives are missed, narrow down, hold the result")
+	f.BoolVar(&o.findRate, "find", false, "search for the highest request rate within --goodput or each --tier: raise the rate until objectives are missed, estimate where the border is by longer and longer steps, hold a load below it until it is proven")
 	f.BoolVar(&o.find.Users, "find-users", false, "search for the highest number of closed-loop users instead")
 	f.Float64Var(&o.find.From, "find-from", 1, "load at which the search starts, in requests per second or users")
 	f.Float64Var(&o.find.Most, "find-most", 1000, "highest load the search tests")
-	f.DurationVar(&o.find.Step, "find-step", 10*time.Second, "time spent on each load of the search")
-	f.DurationVar(&o.find.Hold, "find-hold", 30*time.Second, "time the load found is held")
+	f.DurationVar(&o.find.Step, "find-step", 10*time.Second, "time spent on a load of the search; up to five times as long near the border")
+	f.DurationVar(&o.find.Hold, "find-hold", 2*time.Minute, "longest time for which a load is held for a proof, which takes a minute or more")
+	f.Var(&o.confirm, "confirm", "after a ramp, stages or a search, hold loads for up to this time in all (2m unless given) to prove the highest "+
+		"within the objectives, first three quarters of the estimate; comes after --duration and --num-prompts")
+	_ = f.SetAnnotation("confirm", argv.Variadic, []string{"0"})
 }
 
 // searching reports whether there is a search.
@@ -162,6 +167,7 @@ func (o *loadOptions) check(given *pflag.FlagSet, within string) (p usage.Proble
 	o.checkStages(&p)
 	o.checkTrace(&p)
 	o.checkSearch(&p, given)
+	o.checkConfirm(&p, given)
 	for _, s := range o.shapes() {
 		p = append(p, s.Validate()...)
 	}
@@ -242,6 +248,67 @@ func (o *loadOptions) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 	}
 }
 
+// checkConfirm refuses a confirmation of a load that has no estimate of the highest within the objectives.
+func (o *loadOptions) checkConfirm(p *usage.Problems, given *pflag.FlagSet) {
+	if !given.Changed("confirm") {
+		return
+	}
+	const remedy = "add --ramp-up-strategy, --stages, --concurrency-stages or --find"
+	stages := len(o.rates.stages) > 0 || len(o.users.stages) > 0
+	switch {
+	case o.selfTimed:
+		p.Bad("--confirm: the trace sets the times; add --no-self-timed and a ramp or stages")
+	case stages || o.ramp.Strategy != "" || o.searching():
+	case !o.hasRate() && o.limit() == 0:
+		p.Bad("--confirm: all requests are due at once, so there is no load to hold; " + remedy)
+	default:
+		p.Bad("--confirm: a single load gives no estimate to hold; " + remedy)
+	}
+	p.BadIf(o.within == "" && !o.searching(), "--confirm: give the objectives with --goodput, as --goodput ttft:500 tpot:50, or with --tier")
+	switch {
+	case o.confirm.time > shape.LongestRun:
+		p.Bad("--confirm %s: more than a year", metrics.Duration(o.confirm.time))
+	case o.confirm.time < control.FirstLook:
+		p.Bad("--confirm %s: must be at least %s; a proof takes %s or more", metrics.Duration(o.confirm.time), metrics.Duration(control.FirstLook),
+			metrics.Duration(control.ShortestProof))
+	}
+}
+
+// confirmBudget is a flag of a time that may be left out.
+type confirmBudget struct {
+	time  time.Duration // 0 for no confirmation
+	given bool          // a time
+}
+
+// confirmUsually is the time unless one is given.
+const confirmUsually = 2 * time.Minute
+
+func (b *confirmBudget) String() string {
+	if b.time == 0 {
+		return ""
+	}
+	return metrics.Duration(b.time)
+}
+
+// Type says what the values are.
+func (b *confirmBudget) Type() string { return "[time]" }
+
+// Set reads a time.
+func (b *confirmBudget) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	switch {
+	case b.given:
+		return errors.New("one time is enough, such as 2m")
+	case err != nil:
+		return errors.New("expected a time such as 90s or 2m, or none")
+	}
+	b.time, b.given = d, true
+	return nil
+}
+
+// Reset is for the flag without a time.
+func (b *confirmBudget) Reset() { *b = confirmBudget{time: confirmUsually} }
+
 // send sets what the load asks of the engine.
 func (o *loadOptions) send(e *loadgen.Options, a shape.Arrivals) {
 	e.Schedule, e.ClosedLoop, e.Limit, e.Until = a.Schedule, a.ClosedLoop, a.Limit, a.Until
@@ -255,6 +322,7 @@ func (o *loadOptions) send(e *loadgen.Options, a shape.Arrivals) {
 // plan writes the load into a plan. rows are the conversations of the data set, requests those that are sent.
 func (o *loadOptions) plan(p *metrics.Plan, rows, requests int) {
 	p.Seed, p.Rate, p.Burstiness, p.Warmup = o.seed, metrics.Rate(o.rate), float64(o.burstiness), o.warmup
+	p.Confirm = o.confirm.time
 	shape.Enter(p, o.shape(), rows, requests)
 }
 

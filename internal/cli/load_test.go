@@ -119,7 +119,7 @@ func TestShapeOfFlags(t *testing.T) {
 		"--max-concurrency 4 --duration 4s":         "shape.Users closed loop of 4 users for 4s",
 		"--stages 4:1s --max-concurrency 4":         "shape.Stages stages of 4 req/s, at most 4 in flight",
 		"--concurrency-stages 4:1s,9:1s":            "shape.UserStages stages of 4, 9 users",
-		"--find --goodput ttft:500 tpot:50":         "shape.Search search 1 to 1000 req/s for the highest load within ttft:500, tpot:50 (ms), held for 30s",
+		"--find --goodput ttft:500 tpot:50":         "shape.Search search 1 to 1000 req/s for the highest load within ttft:500, tpot:50 (ms), held for 2m",
 		trace + "--request-rate 5":                  "shape.Trace at the times of the trace",
 		trace + "--no-self-timed --request-rate 5":  "shape.Rate 5 req/s (Poisson)",
 		trace + "--max-concurrency 4 --duration 4s": "shape.Trace at the times of the trace, at most 4 in flight",

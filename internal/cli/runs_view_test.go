@@ -250,15 +250,27 @@ func tested(l metrics.TestedLoad) string {
 
 func (v *view) answer(s *metrics.Snapshot) {
 	if a := s.Answer; a != nil {
-		v.add("answer", fmt.Sprintf("saturates=%t from=%.6g to=%.6g confirmed=%t before=%d after=%d shown=%d within=%t highest=%.6g level=%d sure=%.4f at=%s users=%t why=%q limit=%q peak=%.6g",
-			a.Saturates, a.From, a.To, a.Confirmed, a.Before, a.After, a.Shown, a.Within, a.Highest, a.HighestLevel, a.Confidence, moment(a.SaturatedAt), a.Users, a.Why, a.Bottleneck, a.PeakOutput))
+		v.add("answer", fmt.Sprintf("saturates=%t from=%.6g to=%.6g capacity=%s confirmed=%t drifting=%t before=%d after=%d shown=%d at=%s users=%t tried=%.6g-%.6g why=%q limit=%q peak=%.6g",
+			a.Saturates, a.From, a.To, loads(&a.Capacity), a.Confirmed, a.Drifting, a.Before, a.After, a.Shown, moment(a.SaturatedAt), a.Users, a.LowestTried, a.HighestTried,
+			a.Why, a.Bottleneck, a.PeakOutput))
+		for i := range 1 + len(a.Others) {
+			of := a.Tier(i)
+			v.add(fmt.Sprintf("within%d", i), fmt.Sprintf("proven=%.6g level=%d sure=%.4f estimate=%s none=%t untested=%t held=%d why=%q",
+				of.Proven, of.ProvenLevel, of.Confidence, loads(&of.Estimate), of.None, of.Untested, of.HeldLevel, of.Why))
+		}
 	}
 	for i := range s.Levels {
 		l := &s.Levels[i]
 		v.add(fmt.Sprintf("level%d", i), fmt.Sprintf("%s-%s offered=%.6g users=%t completed=%.4f requests=%d good=%d sent=%.4f done=%.4f ttft=%.3f %.3f wait=%.3f itl=%.3f limited=%d %s",
 			l.From, l.To, l.Offered, l.Users, l.Completed, l.Requests, l.Good, l.Sent, l.Done, l.TTFTp50, l.TTFTp99, l.WaitP99, l.ITLp99, len(l.Limited), l.Standing))
+		for k := range 1 + len(l.Others) {
+			of := l.Tier(k)
+			v.add(fmt.Sprintf("level%d.%d", i, k), fmt.Sprintf("effective=%.4g sure=%.4f missing=%s %s %q", of.Effective, of.Confidence, of.Missing, of.Standing, of.Why))
+		}
 	}
 }
+
+func loads(r *metrics.Range) string { return fmt.Sprintf("%.6g(%.6g-%.6g)", r.Load, r.Low, r.High) }
 
 func (v *view) server(s *metrics.Snapshot) {
 	v.add("server.kind", s.ServerKind)

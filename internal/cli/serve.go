@@ -108,7 +108,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 		}
 	}()
 	drawing := prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: true, Patience: ready,
-		Draws: streams, IDPrefix: o.content.IDPrefix, To: env}
+		Draws: streams, IDPrefix: o.content.IDPrefix, To: env, GoesOn: o.load.confirm.time > 0}
 	telemetry.SaveMemory() // nothing has to be punctual yet
 	drawn, err := drawing.Draw(ctx, fetching, o.load.shape(), o.load.promptsGiven, o.load.searching())
 	telemetry.TuneMemory()
@@ -234,7 +234,7 @@ func (o *serveOptions) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.
 	load := loadgen.Options{
 		Model: m.ID, Salt: salt, Sharing: drawn.Sharing, InputSource: drawn.Tokenizing.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.save.Detailed,
 	}
-	if !o.load.promptsGiven {
+	if !o.load.promptsGiven || o.load.confirm.time > 0 {
 		load.More = drawn.More
 	}
 	o.server.Send(&load)

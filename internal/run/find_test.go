@@ -28,37 +28,45 @@ func lastOf(all []metrics.LogEntry, is func(metrics.LogEntry) bool) (last metric
 	return last
 }
 
-func isFound(e metrics.LogEntry) bool { return e.Mark == "found" }
+// borderOf reads a border from the words at the end of a search.
+func borderOf(t *testing.T, e metrics.LogEntry) (low, high float64) {
+	t.Helper()
+	_, words, ok := strings.Cut(e.Text, "the border is between ")
+	if _, err := fmt.Sscanf(words, "%f and %f", &low, &high); !ok || err != nil {
+		t.Fatalf("it ends with %q", e.Text)
+	}
+	return low, high
+}
 
-// A search ends with a load near what the server can do, held for as long as asked, and everything on the way is an event.
+func endsSearch(e metrics.LogEntry) bool {
+	return e.Mark == metrics.FoundMark || e.Mark == metrics.NotFoundMark
+}
+
+// A search ends with a border near what the server can do, holds a load below it for as long as asked, and everything on the way is an event. Requests
+// of ten seconds depend on each other for too long for a proof in a minute.
 func TestFindRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 3, Most: 25, Step: 5 * time.Second, Hold: 30 * time.Second}
 		c := simulated(t, metrics.Plan{Rate: 3, Goodput: slowSLO, Find: &find}, 8)
 		r := begin(t, c)
-		live := make(chan string, 60)
+		live := make(chan string, 200)
 		for i := range cap(live) {
 			time.AfterFunc(time.Duration(i)*3*time.Second, func() { live <- r.view.Snapshot().Steering.Search })
 		}
 		run := measureAll(t, r)
-		last := lastOf(run.Events, isFound)
-		var found float64
-		if _, err := fmt.Sscanf(last.Text, "search: highest load within SLO: %f req/s", &found); err != nil || last.Mark != "found" {
-			t.Fatalf("it ends with %+v", last)
-		}
-		// What is held for so short a time may leave a queue of up to the TTFT's limit at its end.
-		if found < 3 || found > 4.9 {
-			t.Errorf("found %v req/s; the server can do about 3.9 for long", found)
+		last := lastOf(run.Events, endsSearch)
+		if low, high := borderOf(t, last); low > 3.9 || high < 3.8 || high > 1.6*low {
+			t.Errorf("it ends with %q; the server can do about 3.9 for long", last.Text)
 		}
 		held := lastOf(run.Events, func(e metrics.LogEntry) bool { return e.Set != nil })
-		if held.Set == nil || held.Set.Rate != found || held.Set.By != metrics.BySearch || !strings.HasPrefix(held.Text, "holding ") {
+		if held.Set == nil || held.Set.Rate > 3.9 || held.Set.By != metrics.BySearch || !strings.HasPrefix(held.Text, "holding ") {
 			t.Errorf("before that %+v, want the load held", held)
 		}
-		if d := run.Ended - held.At; d < 30*time.Second || d > 100*time.Second {
+		if d := run.Ended - held.At; d < 30*time.Second || d > 2*time.Minute {
 			t.Errorf("it was held for %s", d)
 		}
-		if run.Ended > 6*time.Minute || run.Reason != "" {
+		if run.Ended > 10*time.Minute || run.Reason != "" {
 			t.Errorf("it took %s, reason %q", run.Ended, run.Reason)
 		}
 		all := ""
@@ -68,7 +76,7 @@ func TestFindRate(t *testing.T) {
 		if !strings.Contains(all, "passed; testing") || !strings.Contains(all, "holding ") {
 			t.Errorf("the screen said %s", all)
 		}
-		if st := r.view.Snapshot().Steering; st.Steerable || !strings.Contains(st.Search, "passed for 30s") {
+		if st := r.view.Snapshot().Steering; st.Steerable || !strings.Contains(st.Search, " not proven: it passed, but without a proof within 30s; the border is ") {
 			t.Errorf("at the end %+v", st)
 		}
 	})
@@ -77,7 +85,7 @@ func TestFindRate(t *testing.T) {
 // A search that the most it may try is within holds that, and finds it.
 func TestFindTheMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		find := metrics.Find{From: 2.5, Most: 3, Step: 5 * time.Second, Hold: 10 * time.Second}
+		find := metrics.Find{From: 2.5, Most: 3, Step: 5 * time.Second, Hold: 8 * time.Minute}
 		c := simulated(t, metrics.Plan{Rate: 2.5, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 60_000}}, Find: &find}, 8)
 		r := begin(t, c)
 		run := measureAll(t, r)
@@ -97,14 +105,12 @@ func TestFindTheMost(t *testing.T) {
 func TestFindUsers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		find := metrics.Find{From: 40, Most: 500, Step: 20 * time.Second, Hold: 20 * time.Second, Users: true}
+		find := metrics.Find{From: 40, Most: 500, Step: 20 * time.Second, Hold: 30 * time.Second, Users: true}
 		c := simulated(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 40, Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 8 * 25}}, Find: &find}, 8)
 		r := begin(t, c)
 		run := measureAll(t, r)
-		last := lastOf(run.Events, isFound)
-		var found int
-		if _, err := fmt.Sscanf(last.Text, "search: highest load within SLO: %d users", &found); err != nil || found < 44 || found > 54 {
-			t.Errorf("it ends with %+v; 49 users fill the batch so that a token takes 200 ms", last)
+		if low, high := borderOf(t, lastOf(run.Events, endsSearch)); low < 40 || low > 50 || high < 47 || high > 55 {
+			t.Errorf("a border between %v and %v; 49 users fill the batch so that a token takes 200 ms", low, high)
 		}
 	})
 }

@@ -121,20 +121,26 @@ func New(c Config, sinks ...event.Sink) (*Run, error) {
 	r.patient, r.hurry = context.WithCancelCause(context.Background())
 	r.lost.Store(c.Lost)
 	r.config.Plan.Started, r.config.Load.Start = r.start, r.start
-	trial, err := r.openStream(sinks)
+	looks := control.NewLooks(&r.config.Plan)
+	trial, err := r.openStream(append(sinks, looks))
 	if err != nil {
 		return nil, err
 	}
 	load := &r.config.Load
 	load.HoldPaused = c.Plan.InUsers()
-	if load.SteeredUntil = c.Plan.Duration; load.Steered == nil {
+	load.SteeredUntil = c.Plan.Duration
+	if load.GoesOn = c.Plan.Confirm > 0; load.GoesOn { // the controller ends it
+		load.Until, load.SteeredUntil = 0, 0
+	}
+	if load.Steered == nil {
 		load.Steered = shape.Gaps(c.Plan.Burstiness, numpy.NewLegacy(uint32(c.Plan.Seed)^steeredSeed))
 	}
 	if r.engine, err = loadgen.New(*load, r.stream); err != nil {
 		return nil, err
 	}
 	r.load = control.New(control.Options{
-		Plan: &r.config.Plan, Start: r.start, Engine: r.engine, Tell: r.stream.Tell, Connect: r.connect, Room: c.Room, Trial: trial,
+		Plan: &r.config.Plan, Start: r.start, Engine: r.engine, Tell: r.stream.Tell, Connect: r.connect, Room: c.Room,
+		Trial: trial, Looks: looks, Judged: r.judged,
 	})
 	for _, n := range c.Notes {
 		r.Log(metrics.Warn, n)
@@ -170,6 +176,16 @@ func (r *Run) openStream(sinks []event.Sink) (trial *control.Trial, err error) {
 		r.stream.Tell(metrics.Saving{Path: r.config.Files.Path})
 	}
 	return trial, nil
+}
+
+// judged is the answer of the run so far, and the levels that it follows from.
+func (r *Run) judged() (a metrics.Answer, levels []metrics.LoadLevel) {
+	r.view.Judge()
+	s := r.view.Snapshot()
+	if s.Answer != nil {
+		a = *s.Answer
+	}
+	return a, s.Levels
 }
 
 // connect opens the connections of more users, beside the run. A missing one is dialled when it is needed.

@@ -2,20 +2,23 @@ package search
 
 import (
 	"fmt"
-	"strconv"
+	"math"
+	"slices"
+	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/judge"
 )
 
-// Result is the answer for a tier. All loads were measured.
+// Result is what a search found for a tier.
 type Result struct {
 	Tier string
-	// Passed is the highest load that passed; where its verdict is in doubt, the load below it that is most probably near the border. Failed is the
-	// lowest above them that did not pass. 0 for none.
+	// Passed is the highest load that passed and is probably within the objectives, Failed the lowest above it that did not pass. 0 for none.
 	Passed, Failed float64
-	// Confidence is the probability that the share of good requests at Passed is enough, of 1. It takes requests for independent, so it is an
-	// upper bound.
+	// Confidence is the probability that Passed is within the objectives, at most metrics.MostConfidence; 0 where there is none to have.
 	Confidence float64
+	// Estimate is where the border probably is; its High is 0 where nothing failed.
+	Estimate metrics.Range
 	// AtLeast: nothing failed.
 	AtLeast bool
 	// Runs are the measurements at Passed.
@@ -24,44 +27,141 @@ type Result struct {
 	Why string
 }
 
-// Results are the answers so far, a tier each.
+// Proven reports whether Passed is within the objectives with enough confidence.
+func (r *Result) Proven() bool { return r.Passed > 0 && r.Confidence >= metrics.EnoughConfidence }
+
+// fewest effective requests give a confidence.
+const fewest = 10
+
+// pool is what all measurements of a load say together.
+type pool struct {
+	load       float64
+	good, n    float64 // effective requests
+	share      float64
+	length     time.Duration // of the longest measurement
+	runs       int
+	missed     bool
+	confidence float64 // of the judge, and of all measurements together
+}
+
+// pools are the loads of a tier in order.
+func (s *Search) pools(tier int) (all []pool) {
+	for _, t := range s.observed(tier) {
+		i, known := slices.BinarySearchFunc(all, t.load, func(p pool, load float64) int {
+			switch {
+			case p.load < load:
+				return -1
+			case p.load > load:
+				return 1
+			}
+			return 0
+		})
+		if !known {
+			all = slices.Insert(all, i, pool{load: t.load})
+		}
+		p, e := &all[i], &t.tiers[tier]
+		worth := e.worth()
+		p.good, p.n, p.share = p.good+worth*metrics.Share(e.Good, e.Requests), p.n+worth, e.Share
+		p.length, p.runs, p.missed = max(p.length, e.Length), p.runs+1, p.missed || e.Missed
+		p.confidence = max(p.confidence, e.Confidence)
+	}
+	for i := range all {
+		p := &all[i]
+		together := judge.ShareAtLeast(p.good, p.n, p.share)
+		if p.length > 0 {
+			together = min(together, judge.MostFor(p.length))
+		}
+		if p.confidence = max(p.confidence, min(together, metrics.MostConfidence)); p.missed || p.n < fewest {
+			p.confidence = 0
+		}
+	}
+	return all
+}
+
+func (p *pool) passed() bool { return !p.missed && p.good >= p.share*p.n-surplus }
+
+// Results are those of the tiers so far.
 func (s *Search) Results() []Result {
 	all := make([]Result, len(s.o.Tiers))
 	for tier, name := range s.o.Tiers {
 		r := Result{Tier: name}
-		low, high := s.border(tier)
-		if low != nil {
-			r.Passed, r.Confidence, r.Runs = s.answer(tier, low), low.confidence(), low.last().runs
+		pools := s.pools(tier)
+		most := 0.0
+		if len(pools) > 0 {
+			b := &s.ends[tier]
+			r.Estimate = metrics.Range{Load: b.Quantile(0.5), Low: b.Quantile(low), High: b.Quantile(high)}
+			most = r.Estimate.Load
 		}
-		if high != nil {
-			r.Failed = high.bottom()
+		r.AtLeast = !slices.ContainsFunc(pools, func(p pool) bool { return !p.passed() })
+		if r.AtLeast && len(pools) > 0 {
+			r.Estimate = metrics.Range{Load: pools[len(pools)-1].load, Low: r.Estimate.Low}
+			r.Estimate.Low = min(r.Estimate.Low, r.Estimate.Load)
+			most = r.Estimate.Load
 		}
-		r.AtLeast = low != nil && high == nil
-		r.Why = s.why(tier, low, high)
+		for _, p := range pools { // the highest that is proven, else the highest that passed below the middle of the estimate
+			proven := p.confidence >= metrics.EnoughConfidence
+			if p.passed() && (proven || r.Confidence < metrics.EnoughConfidence && p.load <= most*(1+same)) {
+				r.Passed, r.Confidence, r.Runs = p.load, p.confidence, p.runs
+			}
+		}
+		for _, p := range pools {
+			if p.load > r.Passed && !p.passed() {
+				r.Failed = p.load
+				break
+			}
+		}
+		if e := &r.Estimate; s.o.Whole && len(pools) > 0 {
+			e.Load, e.Low, e.High = max(1, math.Floor(e.Load)), max(1, math.Floor(e.Low)), max(1, math.Floor(e.High))
+		}
+		if e := &r.Estimate; r.Proven() { // what is proven bounds what is estimated
+			e.Load, e.Low = max(e.Load, r.Passed), max(e.Low, r.Passed)
+			if e.High > 0 {
+				e.High = max(e.High, e.Load)
+			}
+		}
+		r.Why = s.why(tier, &r, pools)
 		all[tier] = r
 	}
 	return all
 }
 
-// why says how far a tier's search came.
-func (s *Search) why(tier int, low, high *block) string {
+// why is how the search for a tier ended, or what is open.
+func (s *Search) why(tier int, r *Result, pools []pool) string {
 	load := func(v float64) string { return metrics.LoadText(v, s.o.Whole) }
-	open := s.demand(tier)
-	unfinished := open.urgency > 0 && open.Purpose != Repeat
-	switch {
-	case low == nil && high == nil:
-		return "no request counts"
-	case unfinished && high == nil:
-		return fmt.Sprintf("%s passed, nothing failed in %d runs", load(low.top()), s.runs)
-	case unfinished && low == nil:
-		return fmt.Sprintf("%s failed, nothing passed in %d runs", load(high.bottom()), s.runs)
-	case unfinished:
-		return fmt.Sprintf("%s passed, %s failed; %d runs came no closer", load(low.top()), metrics.LoadNumber(high.bottom()), s.runs)
-	case low == nil:
-		return "even " + load(high.bottom()) + " misses the objectives"
-	case high == nil:
-		return "passed at the most that may be tried, " + load(low.top())
+	p, urgency := s.demand(tier)
+	open := urgency > 0
+	bottom, top := 0.0, 0.0
+	if len(pools) > 0 {
+		bottom, top = pools[0].load, pools[len(pools)-1].load
 	}
-	within := strconv.FormatFloat(100*(high.bottom()/low.top()-1), 'f', 1, 64)
-	return fmt.Sprintf("%s passed, %s failed: the border is within %s %%", load(low.top()), metrics.LoadNumber(high.bottom()), within)
+	switch {
+	case len(pools) == 0:
+		return "no request counts"
+	case r.AtLeast && open && p.Purpose == Climb:
+		return fmt.Sprintf("%s passed, nothing failed in %d runs", load(top), len(s.tests))
+	case r.AtLeast:
+		return "passed at the most that may be tried, " + load(top)
+	case r.Passed == 0 && open && p.Purpose == Climb:
+		return fmt.Sprintf("%s failed, nothing passed in %d runs", load(bottom), len(s.tests))
+	case r.Passed == 0:
+		return "even " + load(bottom) + " misses the objectives"
+	}
+	if open {
+		return fmt.Sprintf("%s; %d runs came no closer", r.Border(s.o.Whole), len(s.tests))
+	}
+	return r.Border(s.o.Whole)
+}
+
+// Border says where the border is, in words; loads are whole or not. "" where no load failed, or none passed.
+func (r *Result) Border(whole bool) string {
+	low, high := Readable(r.Estimate.Low), Readable(r.Estimate.High)
+	switch {
+	case r.AtLeast || r.Passed == 0 || high <= 0:
+		return ""
+	case low >= high && !whole:
+		return "the border is about " + metrics.LoadText(high, whole)
+	case low >= high:
+		return "the border is " + metrics.LoadText(high, whole)
+	}
+	return fmt.Sprintf("the border is between %s and %s", metrics.LoadNumber(low), metrics.LoadText(high, whole))
 }

@@ -139,7 +139,7 @@ func (p *pairSearch) combinations() (all []Combination) {
 // others reports whether the answers on file are to other sets.
 func (p *pairSearch) others() bool {
 	var stored storedAnswers
-	raw, err := os.ReadFile(filepath.Join(p.dir(), p.pair.Dir(), answersFile))
+	raw, err := os.ReadFile(filepath.Join(p.dir(), answersFile))
 	if err != nil || json.Unmarshal(raw, &stored) != nil {
 		return false
 	}
@@ -164,18 +164,29 @@ type storedAnswers struct {
 	Tested   []storedLoad   `json:"tested"`
 }
 
-// storedAnswer is an Answer. Highest is the highest load within the set, null for none; Failed the lowest above it that failed.
+// storedAnswer is an Answer. Highest is the highest load within the set, null for none; Failed the lowest above it that failed; Confidence is null where
+// there is none to have.
 type storedAnswer struct {
 	Name       string   `json:"name"`
 	Conditions string   `json:"conditions"`
 	Highest    *float64 `json:"highest"`
 	Failed     *float64 `json:"lowest_failed"`
 	AtLeast    bool     `json:"at_least"`
-	Confidence float64  `json:"confidence"`
-	Runs       int      `json:"runs"`
-	Achieved   float64  `json:"achieved_request_throughput"`
-	Unmet      []string `json:"unmet"`
-	Why        string   `json:"why"`
+	Confidence *float64 `json:"confidence"`
+	// Proven: the confidence is enough. Estimate is where the border probably is, null where no request counts.
+	Proven   bool            `json:"proven"`
+	Estimate *storedEstimate `json:"estimate"`
+	Runs     int             `json:"runs"`
+	Achieved float64         `json:"achieved_request_throughput"`
+	Unmet    []string        `json:"unmet"`
+	Why      string          `json:"why"`
+}
+
+// storedEstimate is a range of loads; High is null where nothing failed.
+type storedEstimate struct {
+	Load float64  `json:"load"`
+	Low  float64  `json:"low"`
+	High *float64 `json:"high"`
 }
 
 type storedLoad struct {
@@ -191,7 +202,7 @@ func (p *pairSearch) store(answers []Answer, complete bool) error {
 	stored := storedAnswers{Variable: p.Variable, Unit: metrics.LoadUnit(p.whole()), Complete: complete}
 	for _, a := range answers {
 		s := storedAnswer{
-			Name: a.Set.Name, Conditions: a.Set.Conditions(), AtLeast: a.AtLeast, Confidence: a.Confidence, Runs: a.Runs, Achieved: a.Achieved,
+			Name: a.Set.Name, Conditions: a.Set.Conditions(), AtLeast: a.AtLeast, Proven: a.Proven(), Runs: a.Runs, Achieved: a.Achieved,
 			Unmet: metrics.Each(a.Unmet, Criterion.String), Why: a.Why,
 		}
 		if a.Passed > 0 && len(a.Unmet) == 0 {
@@ -199,6 +210,15 @@ func (p *pairSearch) store(answers []Answer, complete bool) error {
 		}
 		if a.Failed > 0 {
 			s.Failed = &a.Failed
+		}
+		if a.Confidence > 0 {
+			s.Confidence = &a.Confidence
+		}
+		if e := a.Estimate; e.Known() {
+			s.Estimate = &storedEstimate{Load: e.Load, Low: e.Low}
+			if e.High > 0 {
+				s.Estimate.High = &e.High
+			}
 		}
 		stored.Sets = append(stored.Sets, s)
 	}

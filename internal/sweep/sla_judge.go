@@ -4,17 +4,18 @@ import (
 	"cmp"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"benchtop/internal/files"
 	"benchtop/internal/search"
 	"benchtop/metrics"
+	"benchtop/metrics/judge"
 	"benchtop/metrics/report"
-	"benchtop/metrics/saturation"
 )
 
-// judge holds a run against each set: the requests of its journal, which is beside the file of its record, and the figures of that.
-func judge(sets []Set, file string, record Record) ([]search.Evidence, error) {
+// judgeRun holds a run against each set: the requests of its journal, which is beside the file of its record, and the figures of that.
+func judgeRun(sets []Set, file string, record Record) ([]search.Evidence, error) {
 	events, err := files.ReadRun(file)
 	if err != nil {
 		return nil, err
@@ -23,38 +24,50 @@ func judge(sets []Set, file string, record Record) ([]search.Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &run.Plan
+	return judgeRequests(sets, &run.Plan, requests, run.Ended, record)
+}
+
+// judgeRequests holds the requests of a run that ended against each set.
+func judgeRequests(sets []Set, plan *metrics.Plan, requests iter.Seq2[metrics.Request, error], ended time.Duration, record Record) ([]search.Evidence, error) {
 	from, to, err := extent(plan, requests)
 	if err != nil {
 		return nil, err
 	}
-	var pace saturation.Pace
+	share, _ := plan.EnoughGood()
+	var tests []judge.Test
 	all := make([]judgement, len(sets))
 	for i, s := range sets {
-		all[i] = judgement{set: s, ratios: make([][]float64, max(1, len(s.Criteria)))}
+		all[i] = judgement{set: s, first: len(tests), ratios: make([][]float64, max(1, len(s.Criteria)))}
+		if s.Tier != nil {
+			tests = append(tests, judge.Test{Enough: share})
+		}
+		for _, c := range s.Criteria {
+			tests = append(tests, judge.Test{Enough: c.share()})
+		}
 	}
+	sample := judge.NewSample(from, to+time.Microsecond, plan.InUsers(), tests...)
 	for q := range requests { // without errors, by extent
-		if !counts(plan, &q) {
+		if plan.Warming(&q) {
 			continue
 		}
-		if at := plan.LoadTime(&q); q.OK() {
-			pace.Add(at, from, to, q.FirstChunk-at, q.LastChunk-at)
-		} else {
-			pace.Fail()
+		f := judge.Summarize(plan, &q)
+		sample.Arrived(f.LoadTime)
+		sample.Ended(&f)
+		if f.Cancelled {
+			continue
 		}
 		o := q.OutcomeWithGaps(nil)
 		for i := range all {
-			all[i].add(plan, &q, &o)
+			all[i].add(plan, &q, &o, sample)
 		}
 	}
-	kept := pace.Completed(to - from)
-	if plan.InUsers() {
-		kept = pace.Succeeded()
-	}
+	verdicts := sample.Verdicts(ended)
+	behind := search.Behind(sample) || slices.ContainsFunc(verdicts, func(v metrics.LevelVerdict) bool { return v.Standing == metrics.LevelBehind })
 	var evidence []search.Evidence
 	for i := range all {
-		e := all[i].evidence(plan, record)
-		e.Missed = e.Missed || kept < metrics.EnoughCompleted
+		e := all[i].evidence(plan, record, verdicts)
+		e.Length, e.Capacity = to-from, sample.Capacity()
+		e.Missed = e.Missed || behind
 		evidence = append(evidence, e)
 	}
 	return evidence, nil
@@ -85,41 +98,60 @@ func extent(plan *metrics.Plan, requests iter.Seq2[metrics.Request, error]) (fro
 // judgement collects how far the requests of a run are from the limits of a set: a list of ratios for each criterion, one for a tier.
 type judgement struct {
 	set      Set
+	first    int // of its tests
 	ratios   [][]float64
 	requests int
 }
 
 // add adds a request. A failed one is within no limit.
-func (j *judgement) add(plan *metrics.Plan, q *metrics.Request, o *metrics.Outcome) {
+func (j *judgement) add(plan *metrics.Plan, q *metrics.Request, o *metrics.Outcome, sample *judge.Sample) {
+	at := plan.LoadTime(q)
 	if j.set.Tier != nil {
-		j.ratios[0] = append(j.ratios[0], saturation.Ratio(plan, j.set.Tier, q))
+		r := judge.Ratio(plan, j.set.Tier, q)
+		j.ratios[0] = append(j.ratios[0], r)
+		sample.Judge(at, j.first, r)
 		return
 	}
 	j.requests++
 	for i, c := range j.set.Criteria {
+		worst := math.NaN() // of the gaps of a request
 		switch {
 		case c.Percentile == 0:
 		case !q.OK():
-			j.ratios[i] = append(j.ratios[i], math.Inf(1))
+			worst = math.Inf(1)
+			j.ratios[i] = append(j.ratios[i], worst)
 		case c.Latency == metrics.ITL:
 			for _, gap := range o.ITLs {
 				j.ratios[i] = append(j.ratios[i], c.ratio(1000*gap))
+				worst = max(c.ratio(1000*gap), nonNegative(worst))
 			}
 		default:
 			if v, times := c.Latency.Exact(o); times > 0 {
-				j.ratios[i] = append(j.ratios[i], c.ratio(1000*v))
+				worst = c.ratio(1000 * v)
+				j.ratios[i] = append(j.ratios[i], worst)
 			}
 		}
+		sample.Judge(at, j.first+i, worst)
 	}
 }
 
+// nonNegative is 0 in place of NaN.
+func nonNegative(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}
+
 // evidence is that of the run. Of several criteria the one counts that is furthest from being met, so that it falls with the load whichever that is.
-func (j *judgement) evidence(plan *metrics.Plan, record Record) (worst search.Evidence) {
+func (j *judgement) evidence(plan *metrics.Plan, record Record, verdicts []metrics.LevelVerdict) (worst search.Evidence) {
 	if j.set.Tier != nil {
 		share, _ := plan.EnoughGood()
-		return search.EvidenceOf(j.ratios[0], share)
+		e := search.EvidenceOf(j.ratios[0], share)
+		e.Effective, e.Confidence = min(verdicts[j.first].Effective, float64(e.Requests)), confidence(&verdicts[j.first])
+		return e
 	}
-	strictest, ratio, first := 0.0, 0.0, true
+	strictest, ratio, sure, first := 0.0, 0.0, metrics.MostConfidence, true
 	for _, c := range j.set.Criteria {
 		strictest = max(strictest, c.share())
 	}
@@ -132,12 +164,26 @@ func (j *judgement) evidence(plan *metrics.Plan, record Record) (worst search.Ev
 			e = search.EvidenceOf(j.ratios[i], c.share())
 		}
 		e = onScale(e, strictest, j.requests)
+		of := 0.0 // a figure of the run has no confidence
+		if c.Percentile > 0 {
+			e.Effective = min(verdicts[j.first+i].Effective, float64(e.Requests))
+			of = confidence(&verdicts[j.first+i])
+		}
+		sure = min(sure, of)
 		if ratio = max(ratio, e.Ratio); first || further(e, worst) {
 			worst, first = e, false
 		}
 	}
-	worst.Ratio = ratio
+	worst.Ratio, worst.Confidence = ratio, sure
 	return worst
+}
+
+// confidence that a load is within the objectives, 0 for none.
+func confidence(v *metrics.LevelVerdict) float64 {
+	if v.Standing != metrics.LevelWithin {
+		return 0
+	}
+	return v.Confidence
 }
 
 // onScale is evidence with another share, at least its own, and no more requests than there were: several gaps of one request are one

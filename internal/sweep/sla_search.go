@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"benchtop/internal/findings"
 	"benchtop/internal/search"
 	"benchtop/metrics"
 	"benchtop/metrics/grid"
@@ -41,8 +42,6 @@ const (
 	firstUsers = 16
 	// ofThroughput is the part of the highest throughput at which the search for a rate begins.
 	ofThroughput = 0.7
-	// sure is the probability from which on the verdict of a load needs no further run.
-	sure = 0.99
 )
 
 func (o *SLA) whole() bool { return o.Variable == MaxConcurrency }
@@ -120,11 +119,7 @@ func (p *pairSearch) begin(from float64, earlier map[float64]int) {
 			runs += n
 		}
 	}
-	confidence := 0.0
-	if p.Repeats > 1 {
-		confidence = sure
-	}
-	p.algo = search.New(search.Options{From: from, Most: p.most(p.pair), Whole: p.whole(), Tiers: names, Runs: runs, Confidence: confidence, Repeats: p.Repeats})
+	p.algo = search.New(search.Options{From: from, Most: p.most(p.pair), Whole: p.whole(), Tiers: names, Runs: runs, Repeats: p.Repeats})
 }
 
 // observe makes a run at a load, or finds it, and judges it.
@@ -138,7 +133,7 @@ func (p *pairSearch) observe(ctx context.Context, load float64, number int) erro
 	if err := p.lacking(record); err != nil {
 		return err
 	}
-	evidence, err := judge(p.Sets, p.file(text, number), record)
+	evidence, err := judgeRun(p.Sets, p.file(text, number), record)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.file(text, number), err)
 	}
@@ -230,7 +225,13 @@ func (p *pairSearch) answers() (all []Answer) {
 func (a Answer) Text(variable string) string {
 	load := func(v float64) string { return metrics.LoadText(v, variable == MaxConcurrency) }
 	name := "Maximum " + variable + " for SLA " + a.Set.Name + ": "
-	known := fmt.Sprintf("%s, %.0f%% confidence", runsText(a.Runs), 100*a.Confidence)
+	known := runsText(a.Runs) + ", not proven"
+	if sure := findings.Confidence(a.Confidence); sure != "" {
+		known += ": " + sure + " confidence"
+		if a.Proven() {
+			known = runsText(a.Runs) + ", proven: " + sure + " confidence"
+		}
+	}
 	if a.Achieved > 0 {
 		known = fmt.Sprintf("%.4g req/s completed, %s", a.Achieved, known)
 	}

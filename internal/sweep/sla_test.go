@@ -81,7 +81,7 @@ func TestEvidence(t *testing.T) {
 		{"a figure that the run lacks", good, `{}`, search.Evidence{Requests: 1, Share: .9, Ratio: .9, Missed: true}},
 	} {
 		j := judgement{set: sets[0], ratios: [][]float64{c.ratios, nil, nil}, requests: 10}
-		if got := j.evidence(&metrics.Plan{}, record(c.record)); got != c.want {
+		if got := j.evidence(&metrics.Plan{}, record(c.record), make([]metrics.LevelVerdict, 3)); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestEvidenceScale(t *testing.T) {
 		4: {of(100, 51), of(3000, 0), search.Evidence{Good: 98, Requests: 100, Share: .99, Ratio: 1.1}},
 	} {
 		j := judgement{set: sets[0], ratios: [][]float64{c.median, c.gaps}, requests: 100}
-		got := j.evidence(&metrics.Plan{}, Record{})
+		got := j.evidence(&metrics.Plan{}, Record{}, make([]metrics.LevelVerdict, 2))
 		if got != c.want {
 			t.Errorf("load %g: %+v, want %+v", load, got, c.want)
 		}
@@ -138,9 +138,11 @@ func TestAnswerText(t *testing.T) {
 		want     string
 	}{
 		{Answer{Set: gold, Result: search.Result{Passed: 34, Failed: 35, Confidence: .973, Runs: 2, Why: "why"}, Achieved: 33.456}, RequestRate,
-			"Maximum request_rate for SLA gold: 34 req/s (33.46 req/s completed, 2 runs, 97% confidence); why."},
+			"Maximum request_rate for SLA gold: 34 req/s (33.46 req/s completed, 2 runs, proven: 97 % confidence); why."},
 		{Answer{Set: gold, Result: search.Result{Passed: 16, Confidence: .9, Runs: 1, AtLeast: true, Why: "why"}}, MaxConcurrency,
-			"Maximum max_concurrency for SLA gold: at least 16 users (1 run, 90% confidence); why."},
+			"Maximum max_concurrency for SLA gold: at least 16 users (1 run, not proven: 90 % confidence); why."},
+		{Answer{Set: gold, Result: search.Result{Passed: 34, Failed: 35, Runs: 1, Why: "why"}}, RequestRate,
+			"Maximum request_rate for SLA gold: 34 req/s (1 run, not proven); why."},
 		{Answer{Set: gold, Result: search.Result{Failed: 1, Why: "even 1 user misses the objectives"}}, MaxConcurrency,
 			"Maximum max_concurrency for SLA gold: none; even 1 user misses the objectives."},
 		{Answer{Set: gold, Result: search.Result{Passed: 16, Failed: 17, Runs: 1}, Unmet: []Criterion{{Key: "output_throughput", Op: ">=", Limit: 500}}}, RequestRate,

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/saturation"
+	"benchtop/metrics/judge"
 )
 
 // A judgement that took longer than judgeBriefly is repeated after judgeSeldom times that time, so that judging costs a small part of
@@ -68,23 +68,24 @@ func (v *View) windows(now time.Duration) []metrics.Window {
 }
 
 // levels sorts the requests so far into levels of load.
-func (v *View) levels(now time.Duration, windows []metrics.Window) saturation.Levels {
+func (v *View) levels(now time.Duration, windows []metrics.Window) judge.Levels {
 	v.mu.Lock()
 	plan, slo, index := v.line.Plan, v.line.SLO, v.index.share()
 	sets, client := slices.Clip(v.sets), slices.Clip(v.line.Client.Seconds)
-	answering, sign, classes := v.tracks.answering(), v.outages.quiet, v.groups.names.Clone()
+	answering, sign, classes := v.tracks.answering(), v.outages.Quiet(), v.groups.names.Clone()
 	v.mu.Unlock()
 
 	if index.full != metrics.Never {
 		now = min(now, index.full) // later requests are not in the index
 	}
-	set := saturation.Settings(sets)
-	var scheduled saturation.Arrivals
+	set := judge.Settings(sets)
+	var scheduled judge.Arrivals
 	for a := range index.arrived.all() {
 		scheduled.Add(a.at, set)
 	}
-	l := saturation.New(plan, slo, set, scheduled, now, v.scratch)
-	l.Live, l.Settled, l.Client = true, index.full != metrics.Never && index.open <= 0, client
+	l := judge.New(plan, slo, set, scheduled, now, v.scratch)
+	l.Live, l.Settled = true, index.full != metrics.Never && index.open <= 0
+	l.SetClient(client)
 	for a := range index.arrived.all() {
 		l.Arrived(a.at, int(a.index))
 	}
@@ -92,13 +93,13 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) saturation.Le
 		l.Sent(*at)
 	}
 	for e := range index.ended.all() {
-		if !e.warming {
-			f := e.summary(classes.Name(int(e.class)))
+		f := e.summary(classes.Name(int(e.class)))
+		if l.Outages.Answered(f.Sent, f.Answered); !e.warming {
 			l.Ended(&f)
 		}
 	}
 	if answering != metrics.Never {
-		l.Answering(answering, sign)
+		l.Outages.Answered(answering, sign)
 	}
 	l.Gaps(windows)
 	return l
@@ -335,7 +336,7 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 }
 
 // summary is the request, of a class, as levels count it.
-func (e *ended) summary(class string) saturation.Summary {
+func (e *ended) summary(class string) judge.Summary {
 	wait, whole := e.sent.duration()+e.ttft.duration(), e.sent.duration()+e.e2el.duration()
 	done := e.loadTime + whole + e.after.duration()
 	answered := e.loadTime + whole
@@ -345,9 +346,9 @@ func (e *ended) summary(class string) saturation.Summary {
 	case e.e2el == 0:
 		answered = metrics.Never // no sign of the server
 	}
-	return saturation.Summary{
+	return judge.Summary{
 		LoadTime: e.loadTime, Class: class, OK: e.outcome == succeeded, Cancelled: e.outcome == cancelled, NoSocket: e.outcome == noSocket, Unreached: e.outcome == unreached,
-		Sent: e.loadTime + e.sent.duration(), Answered: answered, Done: done, First: e.loadTime + wait,
+		Sent: e.loadTime + e.sent.duration(), Answered: answered, Done: done, First: e.loadTime + wait, Last: e.loadTime + whole,
 		TTFT: e.ttft.duration(), Wait: wait, Whole: whole, Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
 	}
 }

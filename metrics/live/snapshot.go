@@ -42,7 +42,7 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	if v.shown.Report != nil {
 		now = v.shown.Report.Ended
 	}
-	v.outages.pass(now)
+	v.outages.Pass(now)
 	l := &v.line
 	same, changed = l.Share(now, v.shared)
 	s = v.shown
@@ -52,7 +52,7 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	s.Classes, s.Turns = v.groups.share()
 	s.Sessions = v.sessions.share()
 	s.Search = v.search.At(now, l.Plan)
-	s.Verdict, s.Recent, s.Outage = l.Verdict(), l.Recent(), v.outages.outage()
+	s.Verdict, s.Recent, s.Outage = l.Verdict(), l.Recent(), v.outages.Now()
 	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-logKept):])
 	s.Marks, s.Client, s.Server, s.GPUs = slices.Clip(s.Marks), slices.Clip(l.Client.Seconds), slices.Clip(s.Server), slices.Clip(s.GPUs)
 	return s, same, changed, v.tracks.view()

@@ -10,7 +10,8 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/metrics/event"
-	"benchtop/metrics/saturation"
+	"benchtop/metrics/judge"
+	"benchtop/metrics/outage"
 )
 
 // View is the live view of a run and a sink of its events. Its methods may be called from any goroutine. None of them waits for a
@@ -26,9 +27,9 @@ type View struct {
 	news atomic.Bool   // the last snapshot lacks a fact
 	wake chan struct{} // requests a snapshot before its time
 
-	judging sync.Mutex         // held while the answer is computed; taken before sharing
-	scratch saturation.Scratch // for judging, guarded by it
-	setting sync.Mutex         // held while objectives are changed; taken before mu
+	judging sync.Mutex    // held while the answer is computed; taken before sharing
+	scratch judge.Scratch // for judging, guarded by it
+	setting sync.Mutex    // held while objectives are changed; taken before mu
 
 	mu        sync.Mutex // guards everything below
 	line      metrics.Timeline
@@ -46,7 +47,7 @@ type View struct {
 	ends      endpoints
 	groups    groups
 	sessions  sessions
-	outages   outages
+	outages   outage.Watch
 	search    *metrics.Search
 }
 
@@ -56,10 +57,10 @@ func NewView(start time.Time, plan *metrics.Plan) *View {
 		start: start, wake: make(chan struct{}, 1), line: metrics.Timeline{Plan: plan, SLO: plan.Goodput},
 		shown: metrics.Snapshot{Plan: plan, State: metrics.Running, DrainBy: metrics.Never}, index: newRequestIndex(mostJudged), kinds: map[logKind]int{},
 	}
-	v.outages = outages{began: metrics.Never, ended: metrics.Never, note: func(e metrics.LogEntry) {
+	v.outages = outage.NewWatch(func(e metrics.LogEntry) {
 		v.note(e)
 		v.news.Store(true)
-	}}
+	})
 	return v
 }
 
@@ -84,7 +85,7 @@ func (v *View) Take(e *event.Event) {
 }
 
 func (v *View) due(q *metrics.Request) {
-	v.outages.pass(q.Due)
+	v.outages.Pass(q.Due)
 	v.line.Due(q)
 	v.tracks.due(q)
 	v.sessions.due(v.line.Plan, q)
@@ -94,8 +95,8 @@ func (v *View) due(q *metrics.Request) {
 }
 
 func (v *View) sent(q *metrics.Request) {
-	v.outages.pass(q.Sent)
-	v.outages.sent(q.Sent)
+	v.outages.Pass(q.Sent)
+	v.outages.Sent(q.Sent)
 	v.line.Sent(q)
 	v.index.sent(v.line.Plan, q)
 	v.tracks.sent(q)
@@ -104,8 +105,8 @@ func (v *View) sent(q *metrics.Request) {
 }
 
 func (v *View) chunk(q *metrics.Request) {
-	v.outages.pass(q.LastChunk)
-	v.outages.answers(q.LastChunk)
+	v.outages.Pass(q.LastChunk)
+	v.outages.Answers(q.LastChunk)
 	v.line.Chunk(q, len(q.Chunks)-1)
 	if len(q.Chunks) == 1 {
 		v.tracks.first(q)
@@ -120,8 +121,8 @@ func (v *View) chunk(q *metrics.Request) {
 
 // done files the end of a request. Viewers may see the request later, so it must not change any more.
 func (v *View) done(q *metrics.Request) {
-	v.outages.pass(q.Done)
-	v.outages.done(q)
+	v.outages.Pass(q.Done)
+	v.outages.Done(q)
 	warming := v.line.Plan.Warming(q)
 	v.line.Done(q)
 	v.index.done(v.line.Plan, v.line.SLO, q, v.groups.placesOf(q))
@@ -153,14 +154,14 @@ func (v *View) fact(at time.Duration, fact any) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.outages.pass(at)
+	v.outages.Pass(at)
 	s, news := &v.shown, true
 	switch x := fact.(type) {
 	case metrics.LogEntry:
 		if v.line.Plan.Find != nil {
 			v.search = v.search.Take(&x)
 		}
-		if (x.Set != nil || x.Search != nil || x.Objectives != nil) && len(v.sets) < saturation.MostSettings {
+		if (x.Set != nil || x.Search != nil || x.Objectives != nil) && len(v.sets) < judge.MostSettings {
 			v.sets = append(v.sets, x)
 		}
 		v.note(x)
@@ -198,7 +199,7 @@ func (v *View) Finish(report *metrics.Report) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.news.Store(true)
-	v.outages.over()
+	v.outages.Over()
 	v.search.Stopped()
 	v.shown.Report, v.shown.State, v.shown.DrainBy = report, metrics.Finished, metrics.Never
 	if report != nil {

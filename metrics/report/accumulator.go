@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/saturation"
+	"benchtop/metrics/judge"
 )
 
 // accumulator sums up successes. It counts peaks in one-second buckets from the earliest start, which must be known beforehand.
@@ -87,7 +87,7 @@ type rateSteps struct {
 	at []time.Duration
 }
 
-func newRateSteps(p *metrics.Plan, sets []saturation.Setting) rateSteps {
+func newRateSteps(p *metrics.Plan, sets []judge.Setting) rateSteps {
 	if p.Ramp == nil || p.Ramp.Over > 0 {
 		return rateSteps{}
 	}
@@ -138,27 +138,23 @@ func wholeRate(v float64) int {
 	return int(min(max(v, 0), 1e9))
 }
 
-// overview holds the figures that the summary needs before its pass over the requests. Only last and answered include the warm-up.
+// overview holds the figures that the summary needs before its pass over the requests. Only last includes the warm-up.
 type overview struct {
 	origin     float64 // earliest start of a success in seconds
 	last       time.Duration
-	answered   time.Duration // last sign of the server, Never for none
-	scheduled  saturation.Arrivals
-	sent, done saturation.Span
+	scheduled  judge.Arrivals
+	sent, done judge.Span
 	requests   int
-	sets       []saturation.Setting // of the load, during the run
+	sets       []judge.Setting // of the load, during the run
 }
 
-func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []saturation.Setting) (overview, error) {
-	o := overview{origin: math.Inf(1), answered: metrics.Never, sets: sets}
+func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []judge.Setting) (overview, error) {
+	o := overview{origin: math.Inf(1), sets: sets}
 	for q, err := range reqs {
 		if err != nil {
 			return o, err
 		}
 		o.last = max(o.last, q.Done)
-		if q.Reached() {
-			o.answered = max(o.answered, q.Done)
-		}
 		if plan.Warming(&q) {
 			continue
 		}
@@ -174,8 +170,8 @@ func scan(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []sat
 }
 
 // manualChanges counts the settings that are not those of the plan.
-func manualChanges(sets []saturation.Setting) int {
-	return len(slices.DeleteFunc(slices.Clone(sets), func(s saturation.Setting) bool { return s.By == metrics.ByPlan }))
+func manualChanges(sets []judge.Setting) int {
+	return len(slices.DeleteFunc(slices.Clone(sets), func(s judge.Setting) bool { return s.By == metrics.ByPlan }))
 }
 
 // lastObjectives are the objectives that were set last, else those of the plan.

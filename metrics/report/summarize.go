@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/saturation"
+	"benchtop/metrics/judge"
 )
 
 // Summarize computes the report of a run from its requests. It is pure: the same requests give the same report, in any order. It ranges
@@ -17,7 +17,7 @@ import (
 // It keeps a few numbers and no chunks of each request, unless the plan asks for detail. The first error of reqs ends it, and comes
 // with the report of the requests before it.
 func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics.Report, error) {
-	sets := saturation.Settings(run.Events)
+	sets := judge.Settings(run.Events)
 	seen, err := scan(reqs, &run.Plan, sets)
 	s := newSummary(run, seen)
 	for q, e := range reqs {
@@ -40,7 +40,7 @@ type summary struct {
 	accumulator           *accumulator
 	line                  metrics.Timeline
 	samples               samples
-	levels                saturation.Levels
+	levels                judge.Levels
 	steps                 rateSteps
 	servers               serverShares
 	groups                groups
@@ -53,7 +53,6 @@ type summary struct {
 	vllmLater, vllmUnread int            // successes in which that is later, or never
 	open, broken          overlap        // successes in flight, and those that failed or were cut
 	cancelled, unsent     int
-	answered              time.Duration   // as in overview
 	request               metrics.Request // the current one; it and its outcome reuse their memory
 	outcome               metrics.Outcome
 }
@@ -61,8 +60,7 @@ type summary struct {
 func newSummary(run metrics.Run, seen overview) *summary {
 	slo := lastObjectives(&run.Plan, run.Events)
 	s := &summary{
-		run: run, answered: seen.answered,
-		accumulator: newAccumulator(seen.origin), vllmTTFT: metrics.Sample{}, paces: metrics.Sample{},
+		run: run, accumulator: newAccumulator(seen.origin), vllmTTFT: metrics.Sample{}, paces: metrics.Sample{},
 	}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
@@ -84,7 +82,8 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	s.samples = samplesOf(run.Server)
 	s.steps = newRateSteps(plan, seen.sets)
 	s.servers = newServerShares(plan)
-	s.levels = saturation.New(plan, slo, seen.sets, seen.scheduled, r.Ended, saturation.Scratch{})
+	s.levels = judge.New(plan, slo, seen.sets, seen.scheduled, r.Ended, judge.Scratch{})
+	s.levels.SetClient(run.Client)
 	return s
 }
 
@@ -98,6 +97,9 @@ func (s *summary) add(q *metrics.Request) {
 	s.steps.add(q)
 	s.sessions.add(&r.Plan, q)
 	if r.Plan.Warming(q) {
+		if s.levels.Outages.Answered(q.Sent, q.Answered()); q.Reached() {
+			s.levels.Outages.Reached(q.Done)
+		}
 		return
 	}
 	s.levels.Add(q)
@@ -123,9 +125,6 @@ func (s *summary) add(q *metrics.Request) {
 		r.Failed++
 		s.failures.Add(q)
 		s.failed(q)
-		if q.Unreached() && q.Done > s.answered { // as without a server
-			r.Unreached++
-		}
 	}
 	r.Rows = append(r.Rows, row)
 	if r.Plan.Detailed {
@@ -208,8 +207,8 @@ func (s *summary) finish() {
 	r.RateSteps, r.Servers = s.steps.list(), s.servers.report(&r.Plan, r.Duration)
 	r.Classes, r.Turns = s.groups.report(&r.Plan, r.Duration)
 	r.Sessions = s.sessions.report(r.Plan.Percentiles)
-	s.levels.Client = s.line.Client.Seconds
 	r.Levels, r.Answer = s.levels.Judge()
+	r.Unreached = s.levels.Outages.Gone()
 	r.Lengths, r.Answers = s.lengths.Lengths(), s.answers.Report()
 	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
 	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.samples, r.Plan.Warmup, math.MaxInt64, r.Ended)

@@ -2,12 +2,11 @@ package panels
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/tui/chart"
 	"benchtop/tui/number"
@@ -19,7 +18,8 @@ func (v *View) annotations() []chart.Annotation {
 	var out []chart.Annotation
 	if a := v.answer(); a != nil && a.Saturates && a.SaturatedAt >= 0 {
 		out = append(out, chart.Annotation{
-			At: a.SaturatedAt, Name: saturationName(a), Glyph: '│', Line: screen.Style{Fg: screen.Bad}, Words: screen.Warning, Prominent: true,
+			At: a.SaturatedAt, Name: v.finding(findings.Saturation).Short,
+			Glyph: '│', Line: screen.Style{Fg: screen.Bad}, Words: screen.Warning, Prominent: true,
 		})
 	}
 	for _, e := range v.Marks {
@@ -82,63 +82,17 @@ func (v *View) levels() []metrics.LoadLevel {
 	return v.Levels
 }
 
-// saturationName names the load at which the server saturates, as closely as it is known, with a question mark until it is confirmed.
-func saturationName(a *metrics.Answer) string {
-	if !a.Confirmed {
-		return "saturating? " + saturationLoad(a)
-	}
-	return "saturates " + saturationLoad(a)
-}
-
-// saturationShort is the load alone, with a question mark until it is confirmed.
-func saturationShort(a *metrics.Answer) string {
-	if !a.Confirmed {
-		return saturationLoad(a) + "?"
-	}
-	return saturationLoad(a)
-}
-
-func saturationLoad(a *metrics.Answer) string {
-	at, close := a.At()
-	if !close {
-		return loadNumber(a.From) + "–" + loadName(a.To, a.Users)
-	}
-	if at = number.Sane(at); at >= 10 {
-		at = math.Round(at)
-	}
-	return "~" + loadName(at, a.Users)
-}
-
-// loadName writes a load: 38 req/s, 64 users.
-func loadName(load float64, users bool) string { return metrics.LoadWords(loadNumber(load), users) }
-
-// loadNumber writes a load to a tenth.
-func loadNumber(load float64) string {
-	if load = number.Sane(load); load >= 10_000 {
-		return number.Short(load)
-	}
-	return strconv.FormatFloat(math.Round(load*10)/10, 'f', -1, 64)
-}
-
 // settingName names the load that was set.
 func settingName(s metrics.LoadSetting) string {
 	switch {
 	case s.Paused:
 		return "paused"
 	case s.RampTo > 0:
-		return fmt.Sprintf("to %s in %s", loadNumber(s.RampTo), number.Coarse(s.RampOver))
+		return fmt.Sprintf("to %s in %s", findings.Number(s.RampTo), number.Coarse(s.RampOver))
 	case s.Users > 0:
-		return loadName(float64(s.Users), true)
+		return findings.Load(float64(s.Users), true)
 	}
-	return loadName(s.Rate, false)
-}
-
-// confidence writes a probability, never as certain.
-func confidence(p float64) string {
-	if p >= 0.995 {
-		return ">99% confidence"
-	}
-	return fmt.Sprintf("%.0f%% confidence", 100*min(number.Sane(p), 1))
+	return findings.Load(s.Rate, false)
 }
 
 // goals are the objectives in force.

@@ -114,15 +114,3 @@ func TestWarmupInProgress(t *testing.T) {
 		}
 	})
 }
-
-func TestOneUser(t *testing.T) {
-	for _, c := range []struct {
-		load  float64
-		users bool
-		want  string
-	}{{1, true, "1 user"}, {2, true, "2 users"}, {1, false, "1 req/s"}} {
-		if a, b := loadName(c.load, c.users), LoadText(c.load, c.users); a != c.want || b != c.want {
-			t.Errorf("%q and %q, want %q", a, b, c.want)
-		}
-	}
-}

@@ -99,9 +99,9 @@ func TestTargetsAny(t *testing.T) {
 func TestSaturationAndSteeringAreMarked(t *testing.T) {
 	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "8 req/s"}, setAt(50, metrics.LoadSetting{Rate: 64}))
 	s.Plan = &metrics.Plan{Stages: []metrics.Stage{{Rate: 4}, {Rate: 8}}}
-	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 39.08, SaturatedAt: 30 * time.Second}
+	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 40, Capacity: metrics.Range{Load: 38, Low: 37, High: 39}, SaturatedAt: 30 * time.Second}
 	got := draw(loadOf(&s), axisWidth+60, 8)
-	if top, want := strings.TrimRight(got[0], " "), "                 saturates ~38 req/s│                  ┊64 req/s"; top != want {
+	if top, want := strings.TrimRight(got[0], " "), "                                    │saturates 38 req/s┊64 req/s"; top != want {
 		t.Errorf("top row %q, want %q", top, want)
 	}
 	for _, row := range got[3:6] {
@@ -109,7 +109,7 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 			t.Errorf("no line of saturation in %q", row)
 		}
 	}
-	s.Answer.Confirmed, s.Answer.From, s.Answer.To = false, 24, 48
+	s.Answer.Confirmed, s.Answer.From, s.Answer.To, s.Answer.Capacity = false, 24, 48, metrics.Range{}
 	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; !strings.Contains(top, "saturating? 24–48 req/s│") {
 		t.Errorf("top row %q", top)
 	}
@@ -164,21 +164,22 @@ func TestStageRows(t *testing.T) {
 		"00:00 8 req/s 8.0 8.0 100ms 90.0%", "00:10 16 req/s 16 8.0 201ms 80.0%", "00:20 32 req/s 32 8.0 303ms 70.0%  now",
 		"00:30 64 req/s – – – –")
 	s.Levels = []metrics.LoadLevel{
-		{From: 0, To: 10 * time.Second, Offered: 8, Requests: 80, Good: 80, Sent: 8, Done: 7.9, TTFTp99: 90, Completed: 1, Standing: metrics.LevelWithin},
-		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16, Requests: 160, Good: 155, Sent: 16, Done: 15.8, TTFTp99: 150, Completed: 1, Standing: metrics.LevelWithin},
-		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32, Requests: 100, Good: 10, Sent: 31.6, Done: 17, TTFTp99: 2500, Completed: 0.5, Standing: metrics.LevelMissed},
+		{From: 0, To: 10 * time.Second, Offered: 8, LevelVerdict: metrics.LevelVerdict{Requests: 80, Good: 80, Standing: metrics.LevelWithin, Confidence: 0.939}, Sent: 8, Done: 7.9, TTFTp99: 90, Completed: 1},
+		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16, LevelVerdict: metrics.LevelVerdict{Requests: 160, Good: 155, Standing: metrics.LevelWithin, Confidence: 0.939}, Sent: 16, Done: 15.8, TTFTp99: 150, Completed: 1},
+		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32, LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: 10, Standing: metrics.LevelMissed, Confidence: 0.939}, Sent: 31.6, Done: 17, TTFTp99: 2500, Completed: 0.5},
 	}
-	s.Answer = &metrics.Answer{Saturates: true, From: 16, To: 32, Before: 1, After: 2, Within: true, Highest: 16, HighestLevel: 1, Confidence: 0.93}
+	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 16, To: 32, Before: 1, After: 2, TierAnswer: metrics.TierAnswer{Proven: 16, ProvenLevel: 1, Confidence: 0.93}}
 	check("judged",
-		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓", "00:10 16 req/s 16 16 150ms 96.8% ✓ highest, 93% confidence ↓ saturates",
-		"00:20 32 req/s 32 17 2.50s 10.0% ! now", "00:30 64 req/s – – – –")
+		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓ 93 %", "00:10 16 req/s 16 16 150ms 96.8% ✓ 93 % highest ↓ saturates",
+		"00:20 32 req/s 32 17 2.50s 10.0% ! 93 % now", "00:30 64 req/s – – – –")
 	levels := slices.Clone(s.Levels)
-	s.Levels[1].Standing, s.Levels[2].Standing = metrics.LevelLimited, metrics.LevelUnanswered
+	s.Levels[1].LevelVerdict.Standing, s.Levels[2].LevelVerdict.Standing = metrics.LevelLimited, metrics.LevelUnanswered
+	s.Levels[1].Confidence, s.Levels[2].Confidence = 0, 0
 	s.Answer = &metrics.Answer{}
 	check("no evidence",
-		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓", "00:10 16 req/s 16 16 150ms 96.8% ? client overloaded",
+		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓ 93 %", "00:10 16 req/s 16 16 150ms 96.8% ? client overloaded",
 		"00:20 32 req/s 32 17 2.50s 10.0% ? server did not answer now", "00:30 64 req/s – – – –")
-	s.Levels = append(slices.Clone(levels), metrics.LoadLevel{From: 25 * time.Second, To: 30 * time.Second, Offered: 20, Requests: 100, Good: 100, Done: 20, TTFTp99: 100})
+	s.Levels = append(slices.Clone(levels), metrics.LoadLevel{From: 25 * time.Second, To: 30 * time.Second, Offered: 20, LevelVerdict: metrics.LevelVerdict{Requests: 100, Good: 100}, Done: 20, TTFTp99: 100})
 	s.Answer = &metrics.Answer{Saturates: true, Before: 3, After: 2}
 	for i, r := range (&View{Snapshot: &s}).stageRows() {
 		if r.saturatesAfter != (i == 1) {
@@ -408,7 +409,7 @@ func TestStagesTitleWithoutSaturation(t *testing.T) {
 		"no \x1b[1msaturation\nup to 16": "stages · no saturation up to 16",
 	} {
 		var b strings.Builder
-		for _, s := range opened(stagesPanel)(&View{Snapshot: &metrics.Snapshot{Plan: &metrics.Plan{}, Answer: &metrics.Answer{Why: why}}}, 80, 20) {
+		for _, s := range opened(stagesPanel)(&View{Snapshot: &metrics.Snapshot{Plan: tuitest.RampPlan(), Answer: &metrics.Answer{Why: why}}}, 80, 20) {
 			b.WriteString(s.Text)
 		}
 		if got := strings.Join(strings.Fields(b.String()), " "); got != want {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/tui/chart"
 	"benchtop/tui/number"
@@ -118,7 +119,7 @@ func ratePlot(v *View) plot {
 		target := series{name: "target", color: screen.Dimmed, alone: true,
 			value: func(w *metrics.Window) float64 { return t.at(w.Start + w.Length()/2) }}
 		if at := t.at(v.cursorMoment()); !math.IsNaN(at) && (v.State == metrics.Running || v.cursorSecond() != nil) {
-			target.now = loadNumber(math.Round(at))
+			target.now = findings.Number(math.Round(at))
 		}
 		p.series = append(p.series, target)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
@@ -66,9 +67,9 @@ func Summary(s *metrics.Snapshot) string {
 func AnswerText(s *metrics.Snapshot) string {
 	var parts []string
 	v := &View{Snapshot: s}
-	for _, of := range []func() (remark, bool){v.withinRemark, v.saturationRemark} {
-		if r, ok := of(); ok {
-			parts = append(parts, r.long)
+	for _, f := range v.findings() {
+		if f.ID == findings.Within || f.ID == findings.Saturation && v.tells(&f) {
+			parts = append(parts, f.Long)
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
@@ -24,14 +25,8 @@ func (v *View) stagesTitle(rows []stageRow, h int) []screen.Span {
 	if len(rows) > h-3 {
 		out = append(out, screen.Text.Span(fmt.Sprintf(" %d", len(rows))), screen.Label.Span(" · z shows all"))
 	}
-	if a := v.answer(); a != nil && a.Saturates {
-		out = append(out, screen.Warning.Span(" · "+saturationName(a)))
-	} else if a != nil && a.Why != "" {
-		why := screen.Sanitize(a.Why)
-		if !strings.Contains(why, "saturat") {
-			why = "saturation unknown: " + why
-		}
-		out = append(out, screen.Label.Span(" · "+why))
+	if f := v.finding(findings.Saturation); f.Long != "" {
+		out = append(out, findingStyle(&f).Span(" · "+f.Long))
 	}
 	return out
 }
@@ -40,9 +35,9 @@ func (v *View) stagesTitle(rows []stageRow, h int) []screen.Span {
 //
 //	 from  plan/s sent/s done/s TTFT p99  in SLO
 //	00:00       8    8.0    8.0    210ms  100.0% ✓
-//	00:30      16     16     16    340ms   97.1% ✓  highest, 98% confidence
-//	── saturates ~24 req/s ───────────────────────────────────────────────
-//	01:00      32     32     19    4.21s   31.0% !
+//	00:30      16     16     16    340ms   97.1% ✓  97 %  highest
+//	── saturates between 16 and 32 req/s ─────────────────────────────────
+//	01:00      32     32     19    4.21s   31.0% !  99 %
 func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 	if len(rows) == 0 {
 		c.Center("waiting for data", screen.Label)
@@ -77,9 +72,7 @@ func (v *View) saturationLine(c screen.Canvas) {
 	for x := 1; x < c.W-1; x++ {
 		c.Set(x, 0, '─', screen.Style{Fg: screen.Bad})
 	}
-	if a := v.answer(); a != nil {
-		c.Print(3, 0, " "+saturationName(a)+" ", screen.Warning)
-	}
+	c.Print(3, 0, " "+v.finding(findings.Saturation).Long+" ", screen.Warning)
 }
 
 // stageNotesWidth is kept for the words behind a row.
@@ -87,7 +80,9 @@ const stageNotesWidth = 11
 
 // stageTable are the columns of the loads. Loads of one kind have their unit in the name of their column, others behind each.
 func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
-	planned := column[stageRow]{"plan/s", 8, func(r stageRow) screen.Span { return screen.Text.Span(loadNumber(r.Offered)) }, 0}
+	planned := column[stageRow]{"plan/s", 8, func(r stageRow) screen.Span {
+		return screen.Text.Span(findings.Number(r.Offered))
+	}, 0}
 	users := 0
 	for _, r := range rows {
 		if r.Users {
@@ -100,7 +95,7 @@ func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
 		planned.name = "users"
 	default:
 		planned.name, planned.w = "planned", 11
-		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(loadName(r.Offered, r.Users)) }
+		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(findings.Load(r.Offered, r.Users)) }
 	}
 	all := table[stageRow]{
 		{"from", 6, func(r stageRow) screen.Span { return screen.Label.Span(number.Clock(r.From)) }, 3},
@@ -142,14 +137,14 @@ func (r *stageRow) tier(i int) screen.Span {
 // standingSign is the verdict on a level in one column.
 func standingSign(s metrics.Standing) screen.Span {
 	switch s {
-	case metrics.LevelLimited, metrics.LevelUnanswered:
-		return screen.Label.Span("?")
 	case metrics.LevelOpen:
 		return screen.Text.Span(" ")
 	case metrics.LevelWithin:
 		return screen.Success.Span("✓")
+	case metrics.LevelMissed, metrics.LevelBehind:
+		return screen.Warning.Span("!")
 	}
-	return screen.Warning.Span("!")
+	return screen.Label.Span("?")
 }
 
 func rateCell(perSecond float64) screen.Span {
@@ -176,30 +171,28 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 		}
 	}
 	sign := standingSign(r.Standing)
-	if math.IsNaN(r.within) && r.Standing.Evidence() || len(v.tiers()) > 1 { // each tier has its own
+	tiers := v.tiers()
+	if math.IsNaN(r.within) && r.Standing.Evidence() || len(tiers) > 1 { // each tier has its own
 		sign = screen.Text.Span(" ")
 	}
 	out = append(out, sign)
+	if len(tiers) == 1 && r.Standing != metrics.LevelUnknown {
+		add(true, findings.Confidence(r.Confidence), sign.Style)
+	}
 	switch r.Standing {
 	case metrics.LevelLimited:
 		add(true, "client overloaded", screen.Label)
 	case metrics.LevelUnanswered:
 		add(true, "server did not answer", screen.Label)
 	case metrics.LevelBehind:
-		words := percent(r.Completed) + " completed"
-		if r.Completed >= metrics.EnoughCompleted { // a search saw it before the requests ended
-			words = "fell behind"
-		}
-		add(true, words, screen.Warning)
+		add(true, percent(r.Completed)+" completed", screen.Warning)
 	}
-	if a := v.answer(); len(r.highestFor) > 0 {
-		add(true, "highest "+strings.Join(r.highestFor, ", "), screen.Strong)
-	} else if r.highest && a != nil {
-		if long := "highest, " + confidence(a.Confidence); a.Confidence > 0 && screen.SpansWidth(out)+2+screen.Width(long) <= w {
-			add(true, long, screen.Strong)
-		} else {
-			add(true, "highest", screen.Strong)
-		}
+	if len(tiers) > 1 {
+		add(len(r.highestFor) > 0, "highest "+strings.Join(r.highestFor, ", "), screen.Strong)
+	} else {
+		add(r.highest, "highest", screen.Strong)
+		add(r.Missing > 0 && v.State == metrics.Running, findings.Missing(r.Missing), screen.Label)
+		add(r.Standing == metrics.LevelUnknown, screen.Sanitize(r.Why), screen.Label)
 	}
 	add(r.saturatesAfter && saturation, "↓ saturates", screen.Warning)
 	add(r.now, "now", screen.Label)
@@ -221,6 +214,7 @@ type stageRow struct {
 // moments, or never.
 func (v *View) stageRows() []stageRow {
 	var out []stageRow
+	found := v.findings()
 	for i, l := range v.levels() {
 		r := stageRow{LoadLevel: l, begun: true, within: math.NaN()}
 		if share, known := part(l.Good, l.Requests); known && v.judges() {
@@ -228,13 +222,12 @@ func (v *View) stageRows() []stageRow {
 		}
 		if a := v.answer(); a != nil {
 			r.saturatesAfter = a.Saturates && lastBeforeSaturation(v.levels(), a) == i
-			tiers := v.tiers()
-			for k, tier := range tiers {
-				if of := a.Tier(k); of.Within && of.HighestLevel == i {
-					if r.highest = true; len(tiers) > 1 {
-						r.highestFor = append(r.highestFor, tier.Name)
-					}
-				}
+		}
+		for k, f := range found { // those of the tiers are the first
+			if f.ID == findings.Within && f.Severity == findings.Good && slices.Contains(f.Touches, i) {
+				r.highest = true
+				sure := findings.Confidence(v.answer().Tier(k).Confidence)
+				r.highestFor = append(r.highestFor, strings.TrimSpace(f.Tier+" "+sure))
 			}
 		}
 		out = append(out, r)
@@ -318,7 +311,7 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 
 // failed reports whether a load was not within the objectives. A load that the client limited is neither, nor is one without a server.
 func (r *stageRow) failed() bool {
-	return r.Standing == metrics.LevelMissed || r.Standing == metrics.LevelBehind
+	return r.Standing.Failed()
 }
 
 // keptStages keeps at most n rows in their order: the load that is on, those around saturation and the highest within the objectives, those that

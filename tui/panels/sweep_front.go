@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics/grid"
 	"benchtop/tui/chart"
 	"benchtop/tui/number"
@@ -158,8 +159,8 @@ func searchWords(s grid.Search) screen.Span {
 	default:
 		words = "at least " + passed
 	}
-	if s.Confidence > 0 {
-		words += "  " + confidence(s.Confidence)
+	if sure := findings.Confidence(s.Confidence); sure != "" {
+		words += "  " + sure + " confidence"
 	}
 	if s.Over {
 		st = screen.Success

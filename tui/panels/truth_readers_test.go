@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/tui/number"
 )
@@ -97,7 +98,7 @@ func (f *truth) rates() {
 		if scrolled {
 			at -= time.Second / 2
 		}
-		f.want(`━ target (\S+)`, loadNumber(math.Round(f.s.Plan.Target(at))))
+		f.want(`━ target (\S+)`, findings.Number(math.Round(f.s.Plan.Target(at))))
 	}
 	if !math.IsNaN(sent) {
 		f.want(`━ sent (\S+)`, number.Rate(sent))
@@ -392,7 +393,7 @@ func (f *truth) stages() {
 		if l.Requests > 0 && len(f.s.Plan.Goodput) > 0 {
 			within = percent(float64(l.Good) / float64(l.Requests))
 		}
-		want := []string{loadNumber(l.Offered), number.Rate(l.Done), wait, within}
+		want := []string{findings.Number(l.Offered), number.Rate(l.Done), wait, within}
 		switch {
 		case slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row, want) }):
 			f.read++

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/tui/number"
 )
@@ -289,32 +290,38 @@ func (f *truth) verdict() {
 	}
 	if done, failed := f.ended(); failed > 0 {
 		f.want(errorsPattern.String(), number.Count(failed))
-		f.want(`errors?, (\S+%)`, number.Share(failed, failed+done))
+		f.want(`errors?, (\S+ %)`, findings.Share(float64(failed)/float64(failed+done)))
 	}
 }
 
-// known compares the highest load within the objectives, the saturation and its cause, and the highest throughput.
+// known compares the highest load within the objectives, the saturation and its cause.
 func (f *truth) known() {
-	if f.over() {
-		answer := f.result["benchtop"].(map[string]any)["answer"].(map[string]any)
+	if !f.over() {
+		if a := f.s.Answer; a != nil && a.Proven > 0 && len(f.s.Plan.Goodput) > 0 {
+			f.want(`SLO:? (\S+) req/s (?:proven|\()`, findings.Number(a.Proven))
+		}
+		return
+	}
+	answer := f.result["benchtop"].(map[string]any)["answer"].(map[string]any)
+	if answer["bends"] == true {
+		f.headlines++
 		if at, ok := answer["at"].(float64); ok {
-			if at >= 10 {
-				at = math.Round(at)
-			}
-			f.want(`saturat(?:es|ing\?|ion) +(?:at )?~(\S+)`, loadNumber(at))
-			f.saturated++
-		} else if before, ok := answer["before"].(map[string]any); ok {
-			f.want(`saturat(?:es|ing\?|ion) +(?:between )?(\S+?)(?:–| and)`, loadNumber(before["offered"].(float64)))
-			f.saturated++
+			f.want(`saturat(?:es|ion) +(?:at )?([\d.]+k?)`, findings.Number(at))
+		} else if before, ok := answer["before"].(map[string]any); ok && answer["after"] != nil {
+			f.want(`saturat(?:es|ion) +(?:between )?(\S+?)(?:–| and)`, findings.Number(before["offered"].(float64)))
 		}
-		if limit, ok := answer["limit"].(map[string]any); ok && answer["bends"] == true {
-			f.want(`(\d+) ?% of `, fmt.Sprintf("%.0f", math.Floor(100*limit["share"].(float64)+1e-9)))
+		if limit, ok := answer["limit"].(map[string]any); ok {
+			f.want(`(\d+) % of `, fmt.Sprintf("%.0f", math.Floor(100*limit["share"].(float64)+1e-9)))
 		}
-		if highest := f.at("benchtop", "answer", "highest_within_slo"); highest == highest {
-			f.want(`within SLO +up to (\S+)`, loadNumber(highest))
-		}
-	} else if a := f.s.Answer; a != nil && a.Within && len(f.s.Plan.Goodput) > 0 {
-		f.want(`SLO up to (\S+)`, loadNumber(a.Highest))
+	}
+	if e, ok := answer["estimate"].(map[string]any); ok && answer["proven"] == false && e["high"] != nil {
+		f.headlines++
+		f.want(`estimate ([\d.–k]+)`, findings.Bounds(e["low"].(float64), e["high"].(float64)))
+	}
+	if sure, ok := answer["sure"].(float64); ok {
+		f.headlines++
+		f.want(`SLO:? +(\S+) req/s (?:proven|\()`, findings.Number(answer["highest_within_slo"].(float64)))
+		f.want(`SLO:? +\S+ req/s(?: proven)? \((\d+ %)\)`, findings.Confidence(sure))
 	}
 }
 
@@ -332,7 +339,7 @@ func (f *truth) card() {
 	}
 	f.want(`throughput +mean (\S+) req/s`, number.Rate(f.at("request_throughput")))
 	if !f.s.Plan.Pooling {
-		f.want(`(\S+) tok/s`, number.Rate(f.at("output_throughput")))
+		f.want(`· (\S+) tok/s`, number.Rate(f.at("output_throughput")))
 	}
 }
 

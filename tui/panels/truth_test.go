@@ -28,8 +28,8 @@ type truth struct {
 	result map[string]any // nil while the run is on
 	lines  []string
 	large  bool // there is room for all figures
-	// read counts the figures that were compared, saturated those of a load at which the server saturates.
-	read, saturated int
+	// read counts the figures that were compared, headlines those of the load within the objectives and of saturation.
+	read, headlines int
 }
 
 // readers compare the figures of each panel.
@@ -61,7 +61,7 @@ func TestFiguresAreTrue(t *testing.T) {
 			t.Errorf("panel %q: no figure was read", p.name)
 		}
 	}
-	for _, name := range []string{"verdict", "card", "header", "tiny", "saturation"} {
+	for _, name := range []string{"verdict", "card", "header", "tiny", "headline"} {
 		if read[name] == 0 {
 			t.Errorf("%s: no figure was read", name)
 		}
@@ -121,7 +121,7 @@ func (f truth) check(seed uint64, name string, size [2]int, reader func(*truth),
 	f.what = fmt.Sprintf("seed %d at %s, over %v, span %s back %s, whole %v, %s in %dx%d", seed, f.s.At, f.result != nil, v.Span, v.Back, v.Whole, name, size[0], size[1])
 	reader(&f)
 	read[name] += f.read
-	read["saturation"] += f.saturated
+	read["headline"] += f.headlines
 }
 
 func (f *truth) failf(format string, args ...any) {

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
+	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
@@ -42,60 +42,122 @@ func (h Header) DrawVerdict(c screen.Canvas, client bool) {
 	c.Spans(0, 0, fitVerdict(all, c.W))
 }
 
-// fitVerdict joins remarks to at most w columns, as far as that goes: they are shortened, then the spare ones are left out.
+// fitVerdict joins remarks to at most w columns, as far as that goes: those that are extra are left out, then all are
+// shortened from the last to the first, then the spare ones are left out.
 func fitVerdict(all []remark, w int) []screen.Span {
-	spans := verdictLine(all, false)
-	for screen.SpansWidth(spans) > w {
-		spans = verdictLine(all, true)
+	all = slices.Clone(all)
+	for i := len(all) - 1; i >= 0 && screen.SpansWidth(verdictLine(all)) > w; i-- {
+		if all[i].spare == extra {
+			all = slices.Delete(all, i, i+1)
+		}
+	}
+	for i := len(all) - 1; i >= 0 && screen.SpansWidth(verdictLine(all)) > w; i-- {
+		all[i].long = cmp.Or(all[i].short, all[i].long)
+	}
+	for screen.SpansWidth(verdictLine(all)) > w {
 		i := leastNeeded(all, func(r *remark) int { return r.spare })
 		if i < 0 {
 			break
 		}
 		all = slices.Delete(all, i, i+1)
 	}
-	return spans
+	return verdictLine(all)
 }
 
 // verdictLine joins remarks.
-func verdictLine(all []remark, shorten bool) []screen.Span {
+func verdictLine(all []remark) []screen.Span {
 	var out []screen.Span
 	for i, r := range all {
 		if i > 0 {
 			out = append(out, screen.Line.Span(" │ "))
 		}
-		words := r.long
-		if shorten && r.short != "" {
-			words = r.short
-		}
-		out = append(out, r.style.Span(words))
+		out = append(out, r.style.Span(r.long))
 	}
 	return out
 }
 
-// remarks are the parts of the verdict in the order in which they are read.
+// remarks are the parts of the verdict in the order in which they are read. A search says itself which loads passed.
 func (v *View) remarks() []remark {
 	out := v.searchRemarks()
-	if r, ok := v.withinRemark(); ok && v.searching() == nil {
-		out = append(out, r)
-	}
-	if r, ok := v.saturationRemark(); ok {
-		out = append(out, r)
-	}
-	if r, ok := v.limitRemark(); ok {
-		r.long, r.short = "limit: "+r.long, "limit: "+r.short
-		out = append(out, r)
+	for _, f := range v.findings() {
+		if v.tells(&f) && (f.ID != findings.Within || v.searching() == nil) {
+			out = append(out, remark{f.Long, f.Short, findingStyle(&f), v.spare(&f)})
+		}
 	}
 	if len(out) == 0 {
-		out = append(out, remark{long: "measuring …", style: screen.Label})
-	}
-	if r, ok := v.peakRemark(); ok {
-		out = append(out, r)
-	}
-	if n := v.Totals.Failed; n > 0 {
-		share := number.Share(n, n+v.Totals.Done)
-		out = append(out, remark{long: errorsWord(n) + ", " + share, short: errorsWord(n), style: screen.Warning})
+		return []remark{{long: "measuring …", style: screen.Label}}
 	}
 	return out
+}
+
+// findings are those of the run so far, fit for the screen.
+func (v *View) findings() []findings.Finding {
+	run := findings.OfSnapshot(v.Snapshot)
+	if v.Report != nil {
+		run = findings.OfReport(v.Report)
+	}
+	all := run.Findings()
+	for i := range all {
+		f := &all[i]
+		for _, text := range []*string{&f.Tier, &f.Long, &f.Short, &f.Name, &f.Value, &f.Brief} {
+			*text = screen.Sanitize(*text)
+		}
+	}
+	return all
+}
+
+// tells reports whether a finding is worth a place in one line: before the end a reason for which no saturation is named
+// is not.
+func (v *View) tells(f *findings.Finding) bool {
+	return f.ID != findings.Saturation || f.Severity != findings.Note || v.State == metrics.Finished
+}
+
+// finding is the first of its kind, without text where there is none.
+func (v *View) finding(id findings.ID) (out findings.Finding) {
+	for _, f := range v.findings() {
+		if f.ID == id {
+			return f
+		}
+	}
+	return out
+}
+
+func findingStyle(f *findings.Finding) screen.Style {
+	switch f.Severity {
+	case findings.Good:
+		return screen.Success
+	case findings.Open:
+		return screen.Caution
+	case findings.Bad:
+		return screen.Warning
+	}
+	switch f.ID {
+	case findings.Peak:
+		return screen.Style{Fg: screen.Output}
+	case findings.Limit, findings.Latency:
+		return screen.Text
+	}
+	return screen.Label
+}
+
+// extra is the place of what is left out before anything is shortened.
+const extra = 5
+
+// spare says in which order findings are left out, the highest first; 0 stays.
+func (v *View) spare(f *findings.Finding) int {
+	switch {
+	case f.ID == findings.Latency && v.judges():
+		return extra
+	case f.ID == findings.Latency:
+		return 1
+	case f.ID == findings.Peak:
+		return 4
+	case f.ID == findings.Limit:
+		return 3
+	case f.ID == findings.Saturation && f.Severity == findings.Note:
+		return 2
+	}
+	return 0
 }
 
 func errorsWord(n int) string {
@@ -103,57 +165,6 @@ func errorsWord(n int) string {
 		return "1 error"
 	}
 	return number.Count(n) + " errors"
-}
-
-// saturationRemark is the load at which the server saturates, or at the end the reason for which none was found.
-func (v *View) saturationRemark() (remark, bool) {
-	a := v.answer()
-	switch {
-	case a == nil:
-	case a.Saturates:
-		return remark{long: saturationName(a), short: saturationShort(a), style: screen.Warning}, true
-	case v.State == metrics.Finished && a.Why != "":
-		return remark{long: v.unsaturated(), style: screen.Label, spare: 2}, true
-	}
-	return remark{}, false
-}
-
-// unsaturated says why no saturation was found.
-func (v *View) unsaturated() string {
-	why := screen.Sanitize(v.answer().Why)
-	if !strings.Contains(why, "saturat") {
-		why = "saturation unknown: " + why
-	}
-	return why
-}
-
-// limitRemark names the part of TTFT that limits the server.
-func (v *View) limitRemark() (remark, bool) {
-	if a := v.answer(); a != nil && a.Bottleneck.Known() && a.Saturates {
-		share := fmt.Sprintf("%.0f%%", math.Floor(100*number.Sane(a.Bottleneck.Share)+1e-9))
-		short := a.Bottleneck.Part.String() + ", " + share
-		return remark{long: short + " of " + a.Bottleneck.Of, short: short, style: screen.Text, spare: 3}, true
-	}
-	return remark{}, false
-}
-
-// judgedAgain is longer than the time from one verdict of a run that is on to the next.
-const judgedAgain = time.Minute
-
-// peakRemark is the highest throughput, the last seconds included.
-func (v *View) peakRemark() (remark, bool) {
-	a := v.answer()
-	if a == nil || v.Pooling() {
-		return remark{}, false
-	}
-	peak := a.PeakOutput
-	if v.Report == nil {
-		peak = max(peak, metrics.PeakOutput(v.Windows, max(v.plan().Warmup, v.At-judgedAgain), v.At))
-	}
-	if !(peak > 0) {
-		return remark{}, false
-	}
-	return remark{long: "peak " + number.Short(peak) + " tok/s", style: screen.Style{Fg: screen.Output}, spare: 4}, true
 }
 
 // searching is the search for the highest load while it is on; nil for none.
@@ -241,9 +252,9 @@ type cardRow struct {
 // drawCard draws the results of a run that is over.
 //
 //	╭─ ✓ DONE 806 requests in 00:32, 88.4% within SLO ─────────────────────────────────────────╮
-//	│ within SLO  up to 31.4 req/s  97% confidence  throughput  mean 25 req/s · 1600 tok/s     │
-//	│ saturation  ~34 req/s                         client      ok                             │
-//	│ limit       queue, 79% of TTFT                saved       benchtop-results/run.json      │
+//	│ within SLO  24 req/s proven (97 %)     peak (5 s)  2.2k tok/s                            │
+//	│ saturation  between 24 and 48 req/s    throughput  mean 25 req/s · 1600 tok/s            │
+//	│ limit       queue, 79 % of TTFT        client      ok                                    │
 //	╰──────────────────────────────────────────────────────────────────────────────────────────╯
 func (h Header) drawCard(c screen.Canvas) {
 	c.Border(true, false, false)
@@ -255,7 +266,7 @@ func (h Header) drawCard(c screen.Canvas) {
 		left = max(left, cardNames+screen.SpansWidth(r.value)+2)
 	}
 	in := c.Sub(2, 1, c.W-4, c.H-2)
-	cut := min(left, in.W*11/20)
+	cut := min(left, max(in.W*11/20, cardNames+20)) // an estimate stays whole
 	columns := [...]screen.Canvas{in.Sub(0, 0, cut-1, in.H), in.Sub(cut, 0, in.W-cut, in.H)}
 	for i, r := range rows[:min(len(rows), 2*in.H)] {
 		at := columns[i/in.H].Sub(0, i%in.H, in.W, 1)
@@ -300,35 +311,19 @@ func (v *View) goodAtEnd() []screen.Span {
 // cardRows are the results in the order in which they are read.
 func (v *View) cardRows() []cardRow {
 	r := v.Report
-	row := func(name string, m remark, ok bool, otherwise string) cardRow {
-		if !ok {
-			return cardRow{name: name, value: []screen.Span{screen.Label.Span(otherwise)}}
-		}
-		return cardRow{name: name, value: []screen.Span{m.style.Span(m.long)}, short: m.short}
-	}
 	var out []cardRow
-	for i, tier := range v.tiers() {
-		name := "within " + tier.Title()
-		if len(v.tiers()) > 1 {
-			name = screen.Shorten(tier.Name, cardNames-1)
+	for _, f := range v.findings() {
+		if f.ID != findings.Errors { // the title has them
+			value := []screen.Span{findingStyle(&f).Span(f.Value)}
+			out = append(out, cardRow{name: screen.Shorten(f.Name, cardNames-1), value: value, short: f.Brief})
 		}
-		out = append(out, row(name, v.highestOf(i), true, ""))
 	}
-	if len(out) == 0 {
-		out = append(out, row("within SLO", remark{}, false, "no objectives given"))
-	}
-	if saturation, ok := v.saturationRemark(); ok {
-		saturation.long = strings.TrimPrefix(cmp.Or(saturation.short, saturation.long), "saturation ")
-		out = append(out, row("saturation", saturation, ok, ""))
-	}
-	if limit, ok := v.limitRemark(); ok {
-		out = append(out, row("limit", limit, ok, ""))
-	}
-	rate := "mean " + number.Rate(r.RequestThroughput) + " req/s"
+	rate := number.Rate(r.RequestThroughput) + " req/s"
 	if !v.Pooling() {
 		rate += between + number.Rate(r.OutputThroughput) + " tok/s"
 	}
-	out = append(out, cardRow{name: "throughput", value: []screen.Span{screen.Strong.Span(rate)}})
+	mean := screen.Strong.Span("mean " + rate)
+	out = append(out, cardRow{name: "throughput", value: []screen.Span{mean}, short: rate})
 	if o := v.Outage; o != nil {
 		words := "not answering since " + number.Clock(o.Since) + ": " + screen.Sanitize(o.Why)
 		out = append(out, cardRow{name: "server", value: []screen.Span{screen.Warning.Span(words)}})

@@ -21,7 +21,8 @@ func verdictOf(s *metrics.Snapshot, w, h int, client bool) string {
 // The line grows with what is known; where there is little room, remarks are said shorter, then those needed least are left out.
 func TestVerdict(t *testing.T) {
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
-	whole := metrics.Answer{Within: true, Highest: 31.4, Confidence: 0.973, Saturates: true, Confirmed: true, From: 33, To: 35,
+	whole := metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 24, Confidence: 0.973, Estimate: metrics.Range{Load: 31, Low: 29.2, High: 32.8}},
+		Saturates: true, Confirmed: true, From: 24, To: 48, Capacity: metrics.Range{Load: 33.5, Low: 32.2, High: 34.8},
 		Bottleneck: metrics.Bottleneck{Part: metrics.QueuePart, Share: 0.79, Of: "TTFT"}, PeakOutput: 2200}
 	for _, c := range []struct {
 		name   string
@@ -32,20 +33,22 @@ func TestVerdict(t *testing.T) {
 		w      int
 		want   string
 	}{
-		{"nothing yet", nil, slo, metrics.Running, 0, 120, "measuring …"},
-		{"no objectives", &metrics.Answer{Within: true, Highest: 34}, nil, metrics.Running, 0, 120, "measuring …"},
-		{"no load within", &metrics.Answer{}, slo, metrics.Running, 0, 120, "no load within SLO yet"},
-		{"no load within at the end", &metrics.Answer{Why: "one load only"}, slo, metrics.Finished, 0, 120, "no load within SLO │ saturation unknown: one load only"},
-		{"nearly certain", &metrics.Answer{Within: true, Highest: 34.26, Confidence: 0.9999}, slo, metrics.Running, 0, 120,
-			"within SLO up to 34.3 req/s  >99% confidence"},
-		{"users", &metrics.Answer{Within: true, Highest: 64, Users: true}, slo, metrics.Running, 0, 120, "within SLO up to 64 users"},
+		{"nothing yet", nil, slo, metrics.Running, 0, 120, "load within SLO unknown: too early"},
+		{"no objectives", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 34}}, nil, metrics.Running, 0, 120, "measuring …"},
+		{"nothing within", &metrics.Answer{TierAnswer: metrics.TierAnswer{Why: "too few requests"}}, slo, metrics.Running, 0, 120, "load within SLO unknown: too few requests"},
+		{"nothing within at the end", &metrics.Answer{Why: "one load"}, slo, metrics.Finished, 0, 120, "load within SLO unknown"},
+		{"nearly certain", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 34.26, Confidence: 0.9999}}, slo, metrics.Running, 0, 120,
+			"within SLO: 34.3 req/s proven (99 %)"},
+		{"users", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 64}, Users: true}, slo, metrics.Running, 0, 120, "within SLO: 64 users proven"},
 		{"not confirmed", &metrics.Answer{Saturates: true, From: 24, To: 48}, nil, metrics.Running, 0, 120, "saturating? 24–48 req/s"},
 		{"all", &whole, slo, metrics.Running, 0, 160,
-			"within SLO up to 31.4 req/s  97% confidence │ saturates ~34 req/s │ limit: queue, 79% of TTFT │ peak 2.2k tok/s"},
-		{"shorter", &whole, slo, metrics.Running, 0, 100, "SLO up to 31.4 req/s │ ~34 req/s │ limit: queue, 79% │ peak 2.2k tok/s"},
-		{"without the peak", &whole, slo, metrics.Running, 0, 60, "SLO up to 31.4 req/s │ ~34 req/s │ limit: queue, 79%"},
-		{"the headline alone", &whole, slo, metrics.Running, 0, 40, "SLO up to 31.4 req/s │ ~34 req/s"},
-		{"errors stay", &whole, slo, metrics.Running, 5, 50, "SLO up to 31.4 req/s │ ~34 req/s │ 5 errors"},
+			"within SLO: 24 req/s proven (97 %), estimate 29–33 │ saturates at 33.5 req/s (32–35) │ limit: queue, 79 % of TTFT │ peak 2.2k tok/s"},
+		{"shorter", &whole, slo, metrics.Running, 0, 120,
+			"within SLO: 24 req/s proven (97 %), estimate 29–33 │ saturates 33.5 req/s │ limit: queue, 79 % │ peak 2.2k tok/s"},
+		{"short", &whole, slo, metrics.Running, 0, 84, "SLO 24 req/s (97 %) │ saturates 33.5 req/s │ limit: queue, 79 % │ peak 2.2k tok/s"},
+		{"without the peak", &whole, slo, metrics.Running, 0, 66, "SLO 24 req/s (97 %) │ saturates 33.5 req/s │ limit: queue, 79 %"},
+		{"the headline alone", &whole, slo, metrics.Running, 0, 44, "SLO 24 req/s (97 %) │ saturates 33.5 req/s"},
+		{"errors stay", &whole, slo, metrics.Running, 5, 60, "SLO 24 req/s (97 %) │ saturates 33.5 req/s │ 5 errors"},
 	} {
 		s := &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: c.state, Totals: metrics.Totals{Failed: c.failed, Done: 95}}
 		if got := verdictOf(s, c.w, 1, false); got != c.want {
@@ -57,9 +60,9 @@ func TestVerdict(t *testing.T) {
 // Levels that are no evidence leave the load within the objectives unknown, as in the report.
 func TestVerdictWithoutEvidence(t *testing.T) {
 	for _, standing := range []metrics.Standing{metrics.LevelLimited, metrics.LevelUnanswered} {
-		s := &metrics.Snapshot{Answer: &metrics.Answer{Why: "too few requests"}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
-			Levels: []metrics.LoadLevel{{Standing: standing}}, State: metrics.Finished}
-		if got, want := verdictOf(s, 120, 1, false), "load within SLO unknown │ saturation unknown: too few requests"; got != want {
+		s := &metrics.Snapshot{Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{Why: "too few requests"}, Why: "too few requests"}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
+			Levels: []metrics.LoadLevel{{LevelVerdict: metrics.LevelVerdict{Standing: standing}}, {}}, State: metrics.Finished}
+		if got, want := verdictOf(s, 120, 1, false), "load within SLO unknown: too few requests │ saturation unknown: too few requests"; got != want {
 			t.Errorf("%s: %q, want %q", standing, got, want)
 		}
 	}
@@ -67,7 +70,7 @@ func TestVerdictWithoutEvidence(t *testing.T) {
 
 // A search has what was tested, what is tested now, and about how long it takes; then it is over.
 func TestVerdictOfASearch(t *testing.T) {
-	s := &metrics.Snapshot{Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Answer: &metrics.Answer{Within: true, Highest: 8},
+	s := &metrics.Snapshot{Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 8}},
 		Search: &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 8, Failed: 10.4, Load: 9.1, Left: 40 * time.Second,
 			Tested: []metrics.TestedLoad{{Load: 6.2, Passed: true}, {Load: 8, Passed: true}, {Load: 10.4}}}}
 	for w, want := range map[int]string{
@@ -80,7 +83,7 @@ func TestVerdictOfASearch(t *testing.T) {
 		}
 	}
 	s.Search.Phase = metrics.SearchDone
-	if got := verdictOf(s, 100, 1, false); got != "within SLO up to 8 req/s" {
+	if got := verdictOf(s, 100, 1, false); got != "within SLO: 8 req/s proven" {
 		t.Errorf("over: %q", got)
 	}
 }
@@ -112,12 +115,12 @@ func TestCard(t *testing.T) {
 	s := tuitest.Done()
 	for path, want := range map[string]string{"out/run.json": "saved       out/run.json", "": "saved       not saved"} {
 		s.SavePath = path
-		if got := verdictOf(&s, 120, 5, false); !strings.Contains(got, want) {
+		if got := verdictOf(&s, 120, 6, false); !strings.Contains(got, want) {
 			t.Errorf("no %q on\n%s", want, got)
 		}
 	}
 	s.SaveError = "no space left on device"
-	if got := verdictOf(&s, 120, 5, false); !strings.Contains(got, "NOT SAVED: no space left on device") {
+	if got := verdictOf(&s, 120, 6, false); !strings.Contains(got, "NOT SAVED: no space left on device") {
 		t.Errorf("no error on\n%s", got)
 	}
 }

@@ -18,33 +18,31 @@ func stageTableText(s *metrics.Snapshot, w int) string {
 	return sf.Render(&screen.Palette{Mono: true})
 }
 
-func levelAt(second int, load float64, good int, standing metrics.Standing, others ...metrics.TierLevel) metrics.LoadLevel {
+func levelAt(second int, load float64, good int, standing metrics.Standing, others ...metrics.LevelVerdict) metrics.LoadLevel {
 	from := time.Duration(second) * time.Second
-	return metrics.LoadLevel{From: from, To: from + 10*time.Second, Offered: load, Requests: 100, Good: good, Completed: 1, Standing: standing, Others: others}
+	l := metrics.LoadLevel{From: from, To: from + 10*time.Second, Offered: load, Completed: 1, Others: others}
+	l.LevelVerdict = metrics.LevelVerdict{Requests: 100, Good: good, Standing: standing, Confidence: 0.979}
+	return l
 }
 
 var aGoal = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
 
-// The line and the table go by the same verdicts: where loads above one that missed are within, the line names the one that missed.
+// The line and the table go by the same verdicts, and a level that is unknown says why, or what it lacks.
 func TestVerdictNamesTheLoadThatMissed(t *testing.T) {
 	t.Parallel()
-	levels := []metrics.LoadLevel{levelAt(0, 8, 90, metrics.LevelMissed), levelAt(10, 16, 100, metrics.LevelWithin), levelAt(20, 24, 100, metrics.LevelWithin)}
-	s := &metrics.Snapshot{At: 29 * time.Second, Objectives: aGoal, Plan: &metrics.Plan{Goodput: aGoal}, Levels: levels, Answer: &metrics.Answer{}}
-	for w, want := range map[int]string{120: "no load within SLO: 8 req/s missed", 30: "none in SLO: 8 missed"} {
+	levels := []metrics.LoadLevel{levelAt(0, 8, 90, metrics.LevelMissed), levelAt(10, 16, 100, metrics.LevelUnknown), levelAt(20, 24, 100, metrics.LevelUnknown)}
+	levels[1].Why, levels[2].Missing = "3 requests have not ended", 39500*time.Millisecond
+	s := &metrics.Snapshot{State: metrics.Running, At: 29 * time.Second, Objectives: aGoal, Plan: &metrics.Plan{Goodput: aGoal}, Levels: levels,
+		Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{None: true, HeldLevel: -1}, LowestTried: 8}}
+	for w, want := range map[int]string{120: "no load within SLO: 8 req/s missed (97 %)", 40: "none in SLO: 8 req/s missed (97 %)"} {
 		if got := verdictOf(s, w, 1, false); got != want {
 			t.Errorf("%d columns: %q, want %q", w, got, want)
 		}
 	}
-	table := stageTableText(s, 80)
-	if !strings.Contains(table, "90.0% !") || strings.Count(table, "100.0% ✓") != 2 {
-		t.Errorf("the table\n%s", table)
-	}
-	// A load above the one that missed, in which the client was limited, changes nothing; below it the answer is unknown.
-	for i, want := range map[int]string{2: "no load within SLO: 8 req/s missed", 0: "load within SLO unknown"} {
-		s.Levels = []metrics.LoadLevel{levelAt(0, 8, 90, metrics.LevelMissed), levelAt(10, 16, 90, metrics.LevelMissed), levelAt(20, 24, 100, metrics.LevelWithin)}
-		s.Levels[i].Standing = metrics.LevelLimited
-		if got := verdictOf(s, 120, 1, false); got != want {
-			t.Errorf("level %d limited: %q, want %q", i, got, want)
+	table := stageTableText(s, 100)
+	for _, want := range []string{"90.0% !  97 %", "100.0% ?  3 requests have not ended", "100.0% ?  hold 40 s more  now"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
 		}
 	}
 }
@@ -66,8 +64,8 @@ func TestStageWithoutAVerdict(t *testing.T) {
 // Each tier has a column with its verdicts, a place in the line, and its highest load.
 func TestTiersOnScreen(t *testing.T) {
 	t.Parallel()
-	tier := func(good int, standing metrics.Standing) metrics.TierLevel {
-		return metrics.TierLevel{Requests: 100, Good: good, Standing: standing}
+	tier := func(good int, standing metrics.Standing) metrics.LevelVerdict {
+		return metrics.LevelVerdict{Requests: 100, Good: good, Standing: standing}
 	}
 	s := &metrics.Snapshot{
 		At: 30 * time.Second, Objectives: aGoal, State: metrics.Finished,
@@ -76,32 +74,37 @@ func TestTiersOnScreen(t *testing.T) {
 			levelAt(0, 20, 99, metrics.LevelWithin, tier(100, metrics.LevelWithin), tier(20, metrics.LevelMissed)),
 			levelAt(10, 40, 100, metrics.LevelBehind, tier(97, metrics.LevelWithin), tier(10, metrics.LevelMissed)),
 		},
-		Answer: &metrics.Answer{Within: true, Highest: 20, Confidence: 0.97, Others: []metrics.TierAnswer{{Within: true, Highest: 39.8, HighestLevel: 1, Confidence: 0.9}, {}}},
+		Answer: &metrics.Answer{
+			TierAnswer: metrics.TierAnswer{Proven: 20, Confidence: 0.979}, Why: "no saturation up to 40 req/s", LowestTried: 20,
+			Others: []metrics.TierAnswer{{Proven: 39.8, ProvenLevel: 1, Confidence: 0.9}, {None: true}},
+		},
 	}
-	if got, want := verdictOf(s, 120, 1, false), "within SLO gold 20 · silver 39.8 · bronze – req/s"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got, want := verdictOf(s, 30, 1, false), "SLO 20 · 39.8 · – req/s"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	for w, want := range map[int]string{
+		160: "gold: 20 req/s proven (97 %) │ silver: 39.8 req/s proven (90 %) │ bronze: no load, 20 req/s missed │ no saturation up to 40 req/s",
+		100: "gold 20 req/s (97 %) │ silver 39.8 req/s (90 %) │ bronze 20 req/s missed",
+	} {
+		if got := verdictOf(s, w, 1, false); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 	table := stageTableText(s, 120)
 	lines := strings.Split(table, "\n")
-	for i, want := range []string{"gold", "99.0% ✓  100.0% ✓   20.0% !    highest gold", "100.0% !   97.0% ✓   10.0% !"} {
+	for i, want := range []string{"gold", "99.0% ✓  100.0% ✓   20.0% !    highest gold 97 %", "100.0% !   97.0% ✓   10.0% !"} {
 		if !strings.Contains(lines[i], want) {
 			t.Errorf("line %d: %q, want %q in\n%s", i, lines[i], want, table)
 		}
 	}
-	if !strings.Contains(lines[2], "fell behind") || !strings.Contains(lines[2], "highest silver") {
+	if !strings.Contains(lines[2], "100.0% completed") || !strings.Contains(lines[2], "highest silver 90 %") {
 		t.Errorf("the second level\n%s", lines[2])
 	}
 	// On the card each tier has a row.
 	v := &View{Snapshot: s, Terminal: screen.Terminal{Mono: true}}
-	s.Report = &metrics.Report{Answer: *s.Answer, Levels: s.Levels}
+	s.Report = &metrics.Report{Plan: *s.Plan, Objectives: aGoal, Answer: *s.Answer, Levels: s.Levels}
 	var rows []string
 	for _, r := range v.cardRows()[:3] {
 		rows = append(rows, r.name+": "+r.value[0].Text)
 	}
-	if got, want := strings.Join(rows, "\n"), "gold: up to 20 req/s  97% confidence\nsilver: up to 39.8 req/s  90% confidence\nbronze: no load: 20 req/s missed"; got != want {
+	if got, want := strings.Join(rows, "\n"), "gold: 20 req/s proven (97 %)\nsilver: 39.8 req/s proven (90 %)\nbronze: no load, 20 req/s missed"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

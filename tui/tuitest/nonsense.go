@@ -75,14 +75,21 @@ func MonstrousPages() metrics.Snapshot {
 	h.Add(math.MaxInt64)
 	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = h, h, h
 	s.Answer = &metrics.Answer{
-		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Within: true, Highest: math.NaN(), Confidence: math.NaN(),
+		TierAnswer: metrics.TierAnswer{
+			Proven: math.Inf(1), ProvenLevel: math.MinInt, Confidence: math.NaN(), HeldLevel: math.MaxInt,
+			Estimate: metrics.Range{Load: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}, Why: "\x1b[2J",
+		},
+		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Capacity: metrics.Range{Load: 1e300, High: math.NaN()},
 		SaturatedAt: 40 * time.Second, Why: "\x1b[2J",
 	}
 	for i := range 50 {
 		v := []float64{math.NaN(), math.Inf(1), 1e300, -1, 0, 7}[i%6]
 		s.Levels = append(s.Levels, metrics.LoadLevel{
 			From: time.Duration(i) * time.Second, To: time.Duration(i-i%3+1) * time.Second, Offered: v, Sent: v, Done: v, TTFTp99: v,
-			Requests: math.MaxInt, Good: math.MinInt, Users: i%2 == 0,
+			Users: i%2 == 0, LevelVerdict: metrics.LevelVerdict{
+				Requests: math.MaxInt, Good: math.MinInt, Confidence: v, Effective: v, Missing: time.Duration(math.MaxInt64), Why: "\x1b[2J",
+				Standing: []metrics.Standing{metrics.LevelUnknown, metrics.LevelWithin, "\x1b[2J"}[i%3],
+			},
 		})
 		s.Client = append(s.Client, metrics.ClientSecond{
 			At: time.Duration(i) * time.Second, Took: time.Second, CPU: v, Cores: []float64{0, 1, math.NaN()}[i%3], Sent: i % 4,

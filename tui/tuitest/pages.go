@@ -83,17 +83,20 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 		load := 10 + 12*float64(i)
 		n := int(load * 10)
 		good := min(n, int(float64(n)*(1.01-0.004*math.Exp(float64(i)))))
-		completed, standing := min(1, 47.6/load), metrics.LevelMissed
+		verdict := metrics.LevelVerdict{Requests: n, Good: good, Effective: load, Standing: metrics.LevelMissed, Confidence: 0.99}
 		if 100*good >= 95*n {
-			standing = metrics.LevelWithin
+			verdict.Standing, verdict.Confidence = metrics.LevelWithin, 0.99-0.01*float64(i)
 		}
 		out.Levels = append(out.Levels, metrics.LoadLevel{
-			Completed: completed, Standing: standing,
+			Completed: min(1, 47.6/load), LevelVerdict: verdict,
 			From: time.Duration(i) * 10 * time.Second, To: time.Duration(i+1) * 10 * time.Second, Offered: load,
-			Requests: n, Good: good, Sent: load, Done: min(load, 47.6), TTFTp50: 35 + 4*load, TTFTp99: 90 + 8*math.Exp(float64(i)*1.2), ITLp99: 20 + load/3,
+			Sent: load, Done: min(load, 47.6), TTFTp50: 35 + 4*load, TTFTp99: 90 + 8*math.Exp(float64(i)*1.2), ITLp99: 20 + load/3,
 		})
 	}
-	out.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 34, To: 46, Before: 2, After: 3, Within: true, Highest: 34, HighestLevel: 2, Confidence: 0.97, SaturatedAt: 30 * time.Second}
+	out.Answer = &metrics.Answer{
+		TierAnswer: metrics.TierAnswer{Proven: 34, ProvenLevel: 2, Confidence: 0.97, Estimate: metrics.Range{Load: 38, Low: 35.2, High: 40.9}, HeldLevel: -1},
+		Saturates:  true, Confirmed: true, From: 34, To: 46, Before: 2, After: 3, SaturatedAt: 30 * time.Second,
+	}
 	return out
 })
 

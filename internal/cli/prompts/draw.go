@@ -54,6 +54,7 @@ type Drawing struct {
 	Patience  *server.Patience // with the server, nil for none
 	Draws     *numpy.Streams
 	IDPrefix  string // of requests, "" for a new one
+	GoesOn    bool   // the run needs prompts after those that were asked for
 	To        Reporter
 
 	tokenizing *Tokenizing
@@ -221,6 +222,9 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 		x.Description += ", tokens by " + m.counter()
 	}
 	x.extend(sent, all, !bounded && (searching || load.End() > 0), searching)
+	if d.GoesOn && x.More == nil && x.N != math.MaxInt {
+		x.goOn()
+	}
 	x.each(func(s loadgen.Source) loadgen.Source { return &named{s, &o.conversations} })
 	return x, nil
 }
@@ -331,6 +335,15 @@ func (x *Drawn) extend(s *sent, all *Prefetchers, repeat, searching bool) {
 			x.Notes = append(x.Notes, fmt.Sprintf("the search repeats the data set's %d prompts; repeated ones may hit the server's prefix cache", x.N))
 		}
 	}
+}
+
+// goOn repeats the prompts after their end.
+func (x *Drawn) goOn() {
+	if _, repeats := x.Source.(*repeated); !repeats {
+		again := &repeated{rest: x.fetched}
+		x.Source, x.More = once{again}, func() (loadgen.Source, error) { return again, nil }
+	}
+	x.Notes = append(x.Notes, fmt.Sprintf("the confirmation repeats the data set's %d prompts; repeated ones may hit the server's prefix cache", x.N))
 }
 
 // DrawError is wrong usage, unless the server that helps with drawing was busy or out of reach.

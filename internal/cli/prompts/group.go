@@ -15,12 +15,11 @@ func (x *Drawn) Group(most int) {
 	if most <= 1 {
 		return
 	}
-	x.Source = &grouped{source: x.Source, most: most}
+	x.each(func(s loadgen.Source) loadgen.Source { return &grouped{source: s, most: most} })
 	if x.N > 0 {
 		x.N = (x.N-1)/most + 1
 	}
 	x.First = listOf([]datasets.Conversation{x.First})
-	x.More = nil
 	x.Description = fmt.Sprintf("%s, lists of %d", x.Description, most)
 }
 

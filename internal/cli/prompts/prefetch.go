@@ -283,6 +283,21 @@ type repeated struct {
 	next, round int
 }
 
+// once is the first round of a source that is repeated after it.
+type once struct{ *repeated }
+
+// Next returns the next conversation of the first round.
+func (o once) Next() (datasets.Conversation, error) {
+	if o.rest == nil {
+		return datasets.Conversation{}, io.EOF
+	}
+	c, err := o.rest.Next()
+	if err == nil {
+		o.seen = append(o.seen, c)
+	}
+	return c, err
+}
+
 // Next returns the next conversation.
 func (r *repeated) Next() (datasets.Conversation, error) {
 	if r.rest != nil {

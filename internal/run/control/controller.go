@@ -8,7 +8,6 @@ import (
 	"math"
 	"time"
 
-	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -19,6 +18,9 @@ type Engine interface {
 	Pause() bool
 	Resume() bool
 	StopSending()
+	// LeavePlan ends the plan's arrivals in a run that goes on, and PlanSent says that all of them have come.
+	LeavePlan()
+	PlanSent() bool
 	// Dispatched counts the requests handed over so far; Sending says that more may follow.
 	Dispatched() int
 	Sending() bool
@@ -38,6 +40,10 @@ type Options struct {
 	Room func(connections int) error
 	// Trial judges the loads of a search; nil where the plan has none.
 	Trial *Trial
+	// Looks judge the loads that are held.
+	Looks *Looks
+	// Judged is the answer of the run so far, and the levels that it follows from.
+	Judged func() (metrics.Answer, []metrics.LoadLevel)
 }
 
 // Controller is the one driver of a load. One goroutine owns it.
@@ -57,6 +63,8 @@ type Controller struct {
 	moments         []moment // of the plan, still to come
 	next            time.Duration
 	search          *activeSearch
+	confirm         *confirmation
+	held            *held
 	closed          bool
 }
 
@@ -99,6 +107,9 @@ func (c *Controller) Begin() {
 	if c.Plan.Find != nil {
 		c.beginSearch()
 	}
+	if c.Plan.Confirm > 0 {
+		c.confirm = &confirmation{left: c.Plan.Confirm}
+	}
 	c.next = c.now() + c.pause()
 }
 
@@ -107,6 +118,11 @@ func (c *Controller) Next() time.Duration {
 	next := c.next
 	if c.search != nil {
 		next = min(next, c.search.next)
+	}
+	if c.confirm != nil {
+		next = min(next, c.confirm.next)
+	} else if c.held != nil {
+		next = min(next, c.held.when)
 	}
 	if len(c.moments) > 0 {
 		next = min(next, c.moments[0].at)
@@ -134,6 +150,12 @@ func (c *Controller) Move() {
 	if c.search != nil && now >= c.search.next {
 		c.searchOn(now)
 	}
+	switch {
+	case c.confirm != nil && now >= c.confirm.next:
+		c.confirmOn(now)
+	case c.confirm == nil && c.held != nil && now >= c.held.when:
+		c.holdOn(now)
+	}
 }
 
 // pause is how long the load stays as it is unless a command changes it.
@@ -145,80 +167,6 @@ func (c *Controller) pause() time.Duration {
 		return min(planEvery, c.untilNextStage())
 	}
 	return time.Hour // nothing moves by itself
-}
-
-// Command changes the load, or says in a few words why it cannot. A change by hand ends a search.
-func (c *Controller) Command(o metrics.Command) (said string, ok bool) {
-	if problem := c.refuse(&o); problem != "" {
-		return problem, false
-	}
-	c.giveUpSearch()
-	switch o.Do {
-	case metrics.Pause:
-		c.hold(metrics.ByUser, "arrivals paused")
-		said = "paused"
-	case metrics.Resume:
-		c.resume()
-		c.follow(metrics.ByUser)
-		c.state.Changes++
-		c.file(metrics.LogEntry{Level: metrics.Info, Text: "resumed at " + c.String(c.load()), Mark: c.String(c.load()), Set: c.setting()})
-		said = "resumed"
-	case metrics.SetLoad:
-		c.set(o.Value, metrics.ByUser, "changed manually to "+c.String(o.Value))
-		said = c.String(o.Value)
-	case metrics.RampLoad:
-		c.beginRamp(o)
-		said = fmt.Sprintf("ramping to %s over %s", c.String(o.Value), metrics.Duration(o.Over))
-	}
-	c.next = c.now() + c.pause()
-	return said, true
-}
-
-// refuse says why a command cannot be followed, "" if it can. It rounds users.
-func (c *Controller) refuse(o *metrics.Command) string {
-	switch {
-	case c.closed || !c.Engine.Sending():
-		return "all requests have been sent"
-	case c.why != "":
-		return c.why
-	}
-	switch o.Do {
-	case metrics.Pause:
-		if c.state.Paused {
-			return "already paused"
-		}
-		return ""
-	case metrics.Resume:
-		if !c.state.Paused {
-			return "not paused"
-		}
-		return ""
-	case metrics.RampLoad:
-		if o.Over <= 0 || o.Over > shape.LongestRun {
-			return "a ramp needs a time, such as 30s"
-		}
-	case metrics.SetLoad:
-	default:
-		return fmt.Sprintf("unknown command %q", string(o.Do))
-	}
-	if c.inUsers {
-		return c.refuseUsers(o)
-	}
-	if !(o.Value > 0) || o.Value > shape.HighestRate {
-		return fmt.Sprintf("a rate must be above 0 and at most %g req/s; P pauses", shape.HighestRate)
-	}
-	return ""
-}
-
-func (c *Controller) refuseUsers(o *metrics.Command) string {
-	o.Value = math.Round(o.Value)
-	if !(o.Value >= 1) || o.Value > mostUsers {
-		return fmt.Sprintf("1 to %d users; P pauses", mostUsers)
-	}
-	if err := c.Room(int(o.Value)); err != nil {
-		return err.Error()
-	}
-	return ""
 }
 
 // set puts a load in force and ends pauses and ramps.
@@ -355,6 +303,11 @@ func (c *Controller) Close() {
 	}
 	c.closed = true
 	c.endSearch()
+	if c.confirm != nil {
+		c.endHold()
+		c.endConfirmation()
+	}
+	c.giveUpHold("the run ended")
 	c.state.Steerable, c.state.Why = false, cmp.Or(c.why, "no new requests are sent")
 	c.endRamp()
 	c.tellState()

@@ -21,6 +21,9 @@ type rig struct {
 	engine *fakeEngine
 	lines  []string
 	told   metrics.Steering // last
+	// answer is what is known of the run, and levels what it follows from.
+	answer metrics.Answer
+	levels []metrics.LoadLevel
 }
 
 // fakeEngine sends nothing.
@@ -30,6 +33,8 @@ type fakeEngine struct {
 	spent bool // nothing more is sent
 	load  float64
 	held  bool
+	// planSent: the plan has no more requests.
+	planSent bool
 }
 
 func (e *fakeEngine) SetRate(perSecond float64) bool {
@@ -41,6 +46,8 @@ func (e *fakeEngine) SetLimit(users int) { e.load = float64(users); e.rig.note("
 func (e *fakeEngine) Pause() bool        { e.held = true; e.rig.note("pause"); return true }
 func (e *fakeEngine) Resume() bool       { e.held = false; e.rig.note("resume"); return true }
 func (e *fakeEngine) StopSending()       { e.spent = true; e.rig.note("stop") }
+func (e *fakeEngine) LeavePlan()         { e.rig.note("leave the plan") }
+func (e *fakeEngine) PlanSent() bool     { return e.planSent }
 func (e *fakeEngine) Dispatched() int    { return e.sent }
 func (e *fakeEngine) Sending() bool      { return !e.spent }
 
@@ -62,6 +69,8 @@ func newRig(plan metrics.Plan) *rig {
 		}
 		return nil
 	}}
+	o.Looks = NewLooks(&plan)
+	o.Judged = func() (metrics.Answer, []metrics.LoadLevel) { return g.answer, g.levels }
 	if plan.Find != nil {
 		o.Trial = NewTrial(&plan)
 	}

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -8,19 +9,28 @@ import (
 
 	"benchtop/internal/search"
 	"benchtop/metrics"
+	"benchtop/metrics/judge"
 )
 
 // The constants of a search in one run.
 const (
-	stepDown   = 0.93 // from a load that failed while it was held; its square from the second such, and so on
-	mostHolds  = 8    // loads that are tried to be held for long, for each tier
-	mostSteps  = 120  // of all kinds: whatever the server does, the search ends
-	drainSteps = 12   // steps that a queue may take to drain
+	holdBelow = 0.92 // of the lowest load at which the border may be, which is held
+	stepDown  = 0.85 // from a load that was held and not proven
+	mostHolds = 4    // loads that are held and fail, for each tier
+	mostOpen  = 2    // loads that are held, and neither fail nor are proven
+	mostSteps = 60   // of all kinds: whatever the server does, the search ends
+	// searchRuns are the steps of the usual length that a search takes, and tierRuns those for each further tier; a step near the border is at most
+	// longestTrial times as long.
+	searchRuns, tierRuns = 18, 6
+	longestTrial         = metrics.LongestStep
+	drainSteps           = 12 // steps that a queue may take to drain
 )
 
 // Step is what to do next.
 type Step struct {
 	Phase metrics.SearchPhase
+	// Tier that asked for the step.
+	Tier int
 	// Load to set, in requests per second or users; 0 while draining.
 	Load float64
 	// Settle is how long the load is in force before its requests are judged, For how long they are then. A drain takes For at
@@ -43,16 +53,19 @@ type Finder struct {
 	steps  int
 }
 
-// hold is how a tier's load lasted: the load that passed for long, 0 for none yet; the last that failed then, and how many did.
+// hold is how a tier's load lasted: the load that was proven, 0 for none yet; the last that was held, how many failed, and how many were neither
+// proven nor failed.
 type hold struct {
-	passed, failed float64
-	fails          int
+	proven, last float64
+	fails, open  int
+	failed       bool    // the last
+	next         float64 // to be held
 }
 
 // NewFinder begins a search, for tiers with these names; none for a single one that has no name.
 func NewFinder(f metrics.Find, tiers ...string) *Finder {
 	s := &Finder{find: f, search: search.New(search.Options{
-		From: f.From, Most: f.Most, Whole: f.Users, Tiers: tiers, Runs: mostSteps,
+		From: f.From, Most: f.Most, Whole: f.Users, Tiers: tiers, Runs: searchRuns + (max(1, len(tiers))-1)*tierRuns, Longest: longestTrial,
 	})}
 	s.held = make([]hold, max(1, len(tiers)))
 	s.step = s.plan()
@@ -62,10 +75,10 @@ func NewFinder(f metrics.Find, tiers ...string) *Finder {
 // Step is what to do now.
 func (f *Finder) Step() Step { return f.step }
 
-// Found are the results of the tiers whose highest load was held for long.
+// Found are the results of the tiers whose load is proven.
 func (f *Finder) Found() (all []search.Result) {
 	for i, r := range f.search.Results() {
-		if r.Passed = f.held[i].passed; r.Passed > 0 {
+		if r.Passed = f.held[i].proven; r.Passed > 0 {
 			all = append(all, r)
 		}
 	}
@@ -107,7 +120,7 @@ func (f *Finder) told(phase metrics.SearchPhase) metrics.SearchStep {
 	x := metrics.SearchStep{Phase: phase}
 	for i, r := range f.search.Results() {
 		if phase == metrics.SearchDone { // what was not held is no answer
-			r.Passed = f.held[i].passed
+			r.Passed = f.held[i].proven
 		}
 		x.Tiers = append(x.Tiers, metrics.SearchTier{Passed: r.Passed, Failed: r.Failed})
 	}
@@ -117,25 +130,23 @@ func (f *Finder) told(phase metrics.SearchPhase) metrics.SearchStep {
 // observe takes the outcome of a load, and returns the first tier that missed, -1 for none.
 func (f *Finder) observe(tiers []search.Evidence) (missed int) {
 	missed = -1
-	holding := f.step.Phase == metrics.SearchHolding
-	results := f.search.Results()
 	for i := range tiers {
-		e := &tiers[i]
-		held := holding && f.step.Load == f.toHold(i, results[i].Passed)
-		if e.Passed() {
-			if held {
-				f.held[i].passed = f.step.Load
-			}
-			continue
-		}
-		if missed < 0 {
+		e, h := &tiers[i], &f.held[i]
+		passed := e.Passed()
+		if !passed && missed < 0 {
 			missed = i
 		}
-		// What did not last fails, however many requests were good before.
-		e.Missed = e.Missed || holding
-		if held {
-			f.held[i].failed = f.step.Load
-			f.held[i].fails++
+		if f.step.Phase != metrics.SearchHolding || f.step.Tier != i && f.step.Load != h.next {
+			continue
+		}
+		h.last, h.failed = f.step.Load, !passed
+		switch {
+		case e.Confidence >= metrics.EnoughConfidence:
+			h.proven = f.step.Load
+		case passed:
+			h.open++
+		default:
+			h.fails++
 		}
 	}
 	f.search.Observe(f.step.Load, tiers)
@@ -147,47 +158,63 @@ func (f *Finder) plan() Step {
 	if f.step.Phase != metrics.SearchHolding {
 		if probe, more := f.search.Next(); more {
 			phase := metrics.SearchNarrowing
-			if f.search.Results()[probe.Tier].Failed == 0 {
+			if probe.Purpose == search.Climb && f.search.Results()[probe.Tier].AtLeast {
 				phase = metrics.SearchClimbing
 			}
 			settle, judged := f.find.Trial(probe.Load)
-			return f.make(phase, probe.Load, probe.Tier, settle, judged)
+			longer := min(time.Duration(float64(judged)*probe.Length), longestTrial*f.find.Step) // at a low rate a step is long anyway
+			return f.make(phase, probe.Load, probe.Tier, settle, max(judged, longer))
 		}
 	}
 	results := f.search.Results()
-	for i, r := range results {
-		if load := f.toHold(i, r.Passed); load > 0 {
+	for i := range results {
+		f.held[i].next = f.toHold(i, &results[i])
+	}
+	for i := range results {
+		if load := f.held[i].next; load > 0 {
 			return f.make(metrics.SearchHolding, load, i, 0, f.find.Hold)
 		}
 	}
 	return f.end(f.outcome(results))
 }
 
-// toHold is the load to hold for a tier, 0 for none: the highest that passed, or one a little below that which did not last. Tiers with the same
-// one share the step.
-func (f *Finder) toHold(tier int, passed float64) float64 {
+// toHold is the load to hold for a tier, 0 for none: a little below the range in which its border is, and below what failed.
+func (f *Finder) toHold(tier int, r *search.Result) float64 {
 	h := &f.held[tier]
+	if h.proven > 0 || h.open >= f.mostOpen() || h.fails >= mostHolds || r.Passed == 0 {
+		return 0
+	}
+	load := 0.0
 	switch {
-	case h.passed > 0:
-		return 0
-	case h.fails == 0:
-		return passed
+	case h.last > 0:
+		load = min(r.Estimate.Low*holdBelow, h.last*stepDown)
+	case r.AtLeast:
+		return r.Passed
+	default:
+		load = r.Estimate.Low * holdBelow
 	}
-	lower := h.failed * math.Pow(stepDown, float64(h.fails))
-	if f.find.Users {
-		lower = min(math.Floor(lower), h.failed-1)
+	switch {
+	case f.find.Users && h.last == 0:
+		return max(1, math.Floor(load))
+	case f.find.Users:
+		return math.Floor(load)
 	}
-	if h.fails >= mostHolds || lower <= 0 {
-		return 0
+	return search.Readable(load)
+}
+
+// mostOpen is how many loads are held that neither fail nor are proven: in too short a time a lower load is not proven either.
+func (f *Finder) mostOpen() int {
+	if judge.MostFor(f.find.Hold) < metrics.EnoughConfidence {
+		return 1
 	}
-	return max(search.Readable(lower), passed)
+	return mostOpen
 }
 
 // make is a step of one tier.
 func (f *Finder) make(phase metrics.SearchPhase, load float64, tier int, settle, length time.Duration) Step {
 	r := f.search.Results()[tier]
 	so := metrics.Search{Users: f.find.Users, Phase: phase, Load: load, Passed: r.Passed, Failed: r.Failed}
-	return Step{Phase: phase, Load: load, Settle: settle, For: length, Words: named(r.Tier, so.String()), Told: f.told(phase)}
+	return Step{Phase: phase, Tier: tier, Load: load, Settle: settle, For: length, Words: named(r.Tier, so.String()), Told: f.told(phase)}
 }
 
 // named puts the name of a tier before words on it.
@@ -198,20 +225,30 @@ func named(tier, words string) string {
 	return tier + ": " + words
 }
 
-// outcome is how the search ended, for a person.
+// outcome is how the search ended, for a person: "14 req/s proven; the border is between 14.3 and 16.1 req/s".
 func (f *Finder) outcome(results []search.Result) string {
 	var all []string
 	for i, r := range results {
 		words := r.Why
-		switch {
-		case f.held[i].passed > 0:
-			words = f.load(f.held[i].passed) + " passed for " + f.find.Hold.String()
-		case f.held[i].fails > 0:
-			words = "no load passed for " + f.find.Hold.String() + "; last tested: " + f.load(f.held[i].failed)
+		switch h := &f.held[i]; {
+		case h.proven > 0 && r.AtLeast:
+			words = f.load(h.proven) + " proven, the most that may be tried"
+		case h.proven > 0:
+			words = f.load(h.proven) + " proven; " + cmp.Or(r.Border(f.find.Users), r.Why)
+		case h.last > 0:
+			words = fmt.Sprintf("%s not proven: %s; %s", f.load(h.last), h.why(f.find.Hold), cmp.Or(r.Border(f.find.Users), r.Why))
 		}
 		all = append(all, named(r.Tier, words))
 	}
 	return strings.Join(all, "; ")
+}
+
+// why says why the last load that was held is not proven.
+func (h *hold) why(length time.Duration) string {
+	if h.failed {
+		return "it failed while it was held"
+	}
+	return "it passed, but without a proof within " + metrics.Duration(length)
 }
 
 func (f *Finder) end(words string) Step {

@@ -149,7 +149,7 @@ func (c *Controller) try(step Step) {
 	if !c.inUsers {
 		expected = step.Load * step.For.Seconds()
 	}
-	c.Trial.Begin(from, from+step.For, expected, max(patienceFor, 2*c.Plan.Find.Step))
+	c.Trial.Begin(from, from+step.For, expected, max(patienceFor, 2*c.Plan.Find.Step), step.Phase == metrics.SearchHolding)
 }
 
 // searchOn takes the next step as soon as the outcome of this one is known.
@@ -162,12 +162,18 @@ func (c *Controller) searchOn(now time.Duration) {
 			return
 		}
 	} else {
-		known := false
-		if tiers, known = c.Trial.Evidence(now); !known {
+		verdicts, decided := c.Trial.Verdicts(now)
+		if !decided && !(s.step.Phase == metrics.SearchHolding && proven(verdicts, s.step.Tier)) {
 			return
 		}
+		tiers = c.Trial.Evidence(now)
 	}
 	c.try(s.finder.Next(tiers))
+}
+
+// proven reports whether a load is proven to be within the objectives of a tier.
+func proven(of []metrics.LevelVerdict, tier int) bool {
+	return tier < len(of) && of[tier].Standing == metrics.LevelWithin && of[tier].Confidence >= metrics.EnoughConfidence
 }
 
 // giveUpSearch ends a search because the load is set by hand.
@@ -206,5 +212,7 @@ func (c *Controller) found() {
 	}
 	e.Search = &s.step.Told
 	c.Tell(e)
-	c.Engine.StopSending()
+	if c.confirm == nil {
+		c.Engine.StopSending()
+	}
 }

@@ -59,9 +59,9 @@ func (s *searchedServer) search(to time.Duration) {
 }
 
 // steps are all lines but for those of the load in force, of which the last stands at the end.
-func (s *searchedServer) steps() (all []string) {
+func (g *rig) steps() (all []string) {
 	last := ""
-	for _, line := range s.rig.lines {
+	for _, line := range g.lines {
 		if strings.Contains(line, " = ") {
 			last = line
 		} else {
@@ -97,7 +97,7 @@ func TestSearch(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c.find.Step, c.find.Hold = c.step, seconds(10)
+				c.find.Step, c.find.Hold = c.step, seconds(60)
 				plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Find: &c.find, Duration: c.length}
 				if c.endless {
 					plan.Goodput = plan.Goodput.With(metrics.Objective{Metric: metrics.TPOT, LimitMS: 100})
@@ -110,7 +110,7 @@ func TestSearch(t *testing.T) {
 				}
 				s.search(c.to)
 				s.rig.Close()
-				want.check(t, c.name, s.steps())
+				want.check(t, c.name, s.rig.steps())
 			})
 		})
 	}

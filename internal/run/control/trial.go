@@ -8,7 +8,7 @@ import (
 	"benchtop/internal/search"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
-	"benchtop/metrics/saturation"
+	"benchtop/metrics/judge"
 )
 
 // Trial judges a load by the requests that were scheduled while it was in force, since that load caused their latencies: for each tier
@@ -20,25 +20,27 @@ type Trial struct {
 	plan     *metrics.Plan
 	mu       sync.Mutex // guards everything below
 	tiers    []tierTrial
-	share    float64
+	tests    []judge.Test
 	from, to time.Duration
 	patience time.Duration
 	expected float64
 
-	scheduled int
-	pending   map[int]*pending
-	pace      saturation.Pace
+	scheduled, cut, failed int
+	pending                map[int]*pending
+	sample                 *judge.Sample // hears of all requests, because the work of a load is also that of requests in flight when it began
 	// waiting are all requests that are due and have no first chunk, those of earlier loads too.
 	waiting map[int]struct{}
 	// running is about how long requests run after their first chunk, a mean in which those that ended last count most.
 	running time.Duration
+	// base is the shortest time of a request in the trials so far.
+	base time.Duration
 }
 
 // tierTrial are the requests of a trial as a tier judges them.
 type tierTrial struct {
 	slo metrics.SLO
 	bad int // of the ratios, those above 1
-	cut int // without a verdict
+	cut int // requests that were cut before they were judged
 	// ratios are the latencies of judged requests over their limits, each by the objective that binds.
 	ratios []float64
 }
@@ -55,10 +57,12 @@ func (p *pending) open(tier int) bool { return p.judged&(1<<tier) == 0 }
 // NewTrial judges nothing before Begin. The plan says what the objectives are and how many requests must meet them.
 func NewTrial(plan *metrics.Plan) *Trial {
 	enough, _ := plan.EnoughGood()
-	t := &Trial{plan: plan, share: enough, pending: map[int]*pending{}, waiting: map[int]struct{}{}}
+	t := &Trial{plan: plan, pending: map[int]*pending{}, waiting: map[int]struct{}{}}
 	for _, tier := range plan.TiersUnder(plan.Goodput) {
 		t.tiers = append(t.tiers, tierTrial{slo: tier.SLO})
+		t.tests = append(t.tests, judge.Test{Enough: enough})
 	}
+	t.sample = judge.NewSample(0, 0, false)
 	return t
 }
 
@@ -81,18 +85,24 @@ func (t *Trial) Take(e *event.Event) {
 }
 
 // Begin forgets what was and judges the requests that are scheduled from one moment of the run to another. expected is how
-// many that will be, 0 if that is not known. A request without a verdict after so much patience beyond that is judged by its
-// chunks until then.
-func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Duration) {
+// many that will be, 0 if that is not known. A request without a verdict after so much patience beyond that counts as bad. A load that
+// is held may be ended by what is seen of it, so that its verdicts are those of fixed looks.
+func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Duration, held bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.from, t.to, t.expected, t.patience, t.scheduled = from, to, expected, patience, 0
+	t.from, t.to, t.expected, t.patience = from, to, expected, patience
+	t.scheduled, t.cut, t.failed = 0, 0, 0
 	for i := range t.tiers {
 		of := &t.tiers[i]
 		of.bad, of.cut, of.ratios = 0, 0, of.ratios[:0]
+		t.tests[i].Looks = held
 	}
 	clear(t.pending)
-	t.pace.Empty()
+	if base := t.sample.Base(); base > 0 && (t.base == 0 || base < t.base) {
+		t.base = base
+	}
+	t.sample = judge.NewSample(from, to, t.plan.InUsers(), t.tests...)
+	t.sample.RequestTime = t.base
 }
 
 // due counts a request in if it belongs to the trial.
@@ -101,6 +111,7 @@ func (t *Trial) due(q *metrics.Request) {
 	defer t.mu.Unlock()
 	t.waiting[q.Index] = struct{}{}
 	came := t.plan.LoadTime(q)
+	t.sample.Arrived(came)
 	if came < t.from || came >= t.to {
 		return
 	}
@@ -138,23 +149,18 @@ func (t *Trial) chunk(q *metrics.Request) {
 		return
 	}
 	p.first = true
-	wait, early := q.FirstChunk-p.came, true // early: no tier needs more than the first chunk
+	wait := q.FirstChunk - p.came
 	for i := range t.tiers {
 		of := &t.tiers[i]
 		first := of.objective(metrics.TTFT)
-		alone := len(first) == 1 && len(of.slo) == 1
+		alone := len(first) == 1 && len(of.slo) == 1 // the tier needs no more than the first chunk
 		if ratio := first.Ratio(&metrics.Outcome{TTFT: wait.Seconds()}); ratio > 1 || alone {
-			of.judge(p, i, ratio)
+			t.judge(p, i, ratio)
 		}
-		early = early && alone
-	}
-	if early {
-		t.pace.Add(p.came, t.from, t.to, wait, wait)
-		delete(t.pending, q.Index)
 	}
 }
 
-// done judges a request by all objectives. One that was cut counts for nothing.
+// done judges a request by all objectives. One that was cut counts for the tiers that had judged it.
 func (t *Trial) done(q *metrics.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -162,38 +168,43 @@ func (t *Trial) done(q *metrics.Request) {
 	if q.OK() {
 		t.running += (q.LastChunk - q.FirstChunk - t.running) / forget
 	}
+	f := judge.Summarize(t.plan, q)
+	t.sample.Ended(&f)
 	p, mine := t.pending[q.Index]
 	if !mine {
 		return
 	}
 	delete(t.pending, q.Index)
-	cut := q.Failure == metrics.Cancelled
 	switch {
-	case cut:
-	case q.OK():
-		t.pace.Add(p.came, t.from, t.to, q.FirstChunk-p.came, q.LastChunk-p.came)
-	default:
-		t.pace.Fail()
+	case f.Cancelled:
+		t.cut++
+	case !f.OK:
+		t.failed++
 	}
 	for i := range t.tiers {
 		switch of := &t.tiers[i]; {
 		case !p.open(i):
-		case cut:
+		case f.Cancelled:
 			of.cut++
 		default:
-			of.judge(p, i, saturation.Ratio(t.plan, of.slo, q))
+			t.judge(p, i, judge.Ratio(t.plan, of.slo, q))
 		}
 	}
 }
 
 // judge files the ratio of a request for the tier with this number; +Inf for one that is late whatever comes.
-func (of *tierTrial) judge(p *pending, tier int, ratio float64) {
+func (t *Trial) judge(p *pending, tier int, ratio float64) {
+	of := &t.tiers[tier]
 	p.judged |= 1 << tier
 	of.ratios = append(of.ratios, ratio)
+	t.sample.Judge(p.came, tier, ratio)
 	if ratio > 1 {
 		of.bad++
 	}
 }
+
+// hopeless is the share of bad requests at which a load is given up before its time: how far it is beyond the border does not matter then.
+const hopeless = 0.2
 
 // objective is that on a latency, alone; none if there is none.
 func (of *tierTrial) objective(metric metrics.Latency) metrics.SLO {
@@ -214,55 +225,93 @@ func (of *tierTrial) limit(metric metrics.Latency) time.Duration {
 	return time.Duration(limit * float64(time.Millisecond))
 }
 
-// Evidence is the outcome for each tier at a moment of the run, in the order of the plan. It is not ok before the rest cannot change
-// any of them.
-func (t *Trial) Evidence(now time.Duration) (tiers []search.Evidence, ok bool) {
+// Verdicts are what is known of the load at a moment of the run, for each tier in the order of the plan. decided: the requests without a
+// verdict cannot change which loads are too high, or have had their time.
+func (t *Trial) Verdicts(now time.Duration) (tiers []metrics.LevelVerdict, decided bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.giveUp(now)
+	decided = true
 	for i := range t.tiers {
-		if !t.decided(&t.tiers[i], now) {
-			return nil, false
-		}
+		decided = decided && t.decided(i, now)
 	}
-	for i := range t.tiers {
-		tiers = append(tiers, t.evidence(i))
-	}
-	return tiers, true
+	t.sample.Running = t.begun()
+	tiers = t.sample.Verdicts(now)
+	return tiers, decided || t.vain(tiers, now)
 }
 
-// decided reports whether the outcome for a tier is known.
-func (t *Trial) decided(of *tierTrial, now time.Duration) bool {
-	all := t.scheduled - of.cut
-	if now < t.to { // more are to come, about as many as the load says
-		return t.expected > 0 && float64(of.bad) > (1-t.share)*max(float64(all), t.expected)+1
+// vain reports whether a load that is held will be proven for no tier by the end of its time.
+func (t *Trial) vain(tiers []metrics.LevelVerdict, now time.Duration) bool {
+	if !t.tests[0].Looks || now-t.from < max(vainAfter, (t.to-t.from)/2) {
+		return false
 	}
-	least := search.Evidence{Good: len(of.ratios) - of.bad, Requests: all, Share: t.share}
-	most := search.Evidence{Good: all - of.bad, Requests: all, Share: t.share}
+	for _, v := range tiers {
+		if v.Standing.Failed() || v.Confidence < metrics.EnoughConfidence && v.Missing > 0 && now+v.Missing > t.to+time.Second {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// vainAfter is the time from which on, and at least half of the hold, it is known how many effective requests a load brings.
+const vainAfter = time.Minute
+
+// begun is how many requests have a first chunk and have not ended.
+func (t *Trial) begun() (n int) {
+	for _, p := range t.pending {
+		if p.first {
+			n++
+		}
+	}
+	return n
+}
+
+// decided reports whether the outcome for a tier is known: more requests are to come, about as many as the load says.
+func (t *Trial) decided(tier int, now time.Duration) bool {
+	of := &t.tiers[tier]
+	all := t.scheduled - of.cut
+	share := t.tests[tier].Enough
+	if now < t.to {
+		most := 1 - share
+		if !t.tests[tier].Looks {
+			most = max(most, hopeless) // what is nearer to the border says how near
+		}
+		return t.expected > 0 && float64(of.bad) > most*max(float64(all), t.expected)+1
+	}
+	least := search.Evidence{Good: len(of.ratios) - of.bad, Requests: all, Share: share}
+	most := search.Evidence{Good: all - of.bad, Requests: all, Share: share}
 	return all > 0 && (least.Passed() || !most.Passed()) || now >= t.to+t.patience
 }
 
-// evidence of a tier. Requests that neither ended nor are late for sure count by what they showed.
-func (t *Trial) evidence(tier int) search.Evidence {
-	of := &t.tiers[tier]
-	e := search.EvidenceOf(of.ratios, t.share)
-	e.Requests = t.scheduled - of.cut
-	for _, p := range t.pending {
-		if p.first && p.open(tier) {
-			e.Good++
+// Evidence is what a search learns of the load, for each tier in the order of the plan. Requests that neither ended nor are late for sure count by
+// what they showed.
+func (t *Trial) Evidence(now time.Duration) (tiers []search.Evidence) {
+	verdicts, _ := t.Verdicts(now)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	behind := search.Behind(t.sample)
+	for i, v := range verdicts {
+		e := search.EvidenceOf(t.tiers[i].ratios, t.tests[i].Enough)
+		e.Requests = t.scheduled - t.tiers[i].cut
+		for _, p := range t.pending {
+			if p.first && p.open(i) {
+				e.Good++
+			}
 		}
+		e.Effective, e.Length, e.Capacity = min(v.Effective, float64(e.Requests)), max(0, min(now, t.to)-t.from), t.sample.Capacity()
+		if v.Standing == metrics.LevelWithin {
+			e.Confidence = v.Confidence
+		}
+		e.Missed = e.Requests == 0 || v.Standing == metrics.LevelBehind || behind || t.refused(t.tests[i].Enough)
+		tiers = append(tiers, e)
 	}
-	e.Missed = e.Requests == 0 || e.Passed() && !t.kept()
-	return e
+	return tiers
 }
 
-// kept reports whether a load that enough requests were good under was also completed, and as fast as it came.
-func (t *Trial) kept() bool {
-	completed := t.pace.Succeeded()
-	if f := t.plan.Find; f == nil || !f.Users {
-		completed = t.pace.Completed(t.to - t.from)
-	}
-	return completed >= metrics.EnoughCompleted
+// refused reports whether the server refused more of the load than it may, where a gate wants fewer good: elsewhere they are just bad.
+func (t *Trial) refused(enough float64) bool {
+	return enough < metrics.EnoughGood && t.scheduled > t.cut && metrics.Share(t.failed, t.scheduled-t.cut) > 1-metrics.EnoughGood
 }
 
 // giveUp judges those that are late whatever comes.
@@ -273,7 +322,7 @@ func (t *Trial) giveUp(now time.Duration) {
 		for _, p := range t.pending {
 			waited := now - p.came
 			if p.open(i) && (!p.first && waited > first || waited > whole) {
-				of.judge(p, i, math.Inf(1))
+				t.judge(p, i, math.Inf(1))
 			}
 		}
 	}

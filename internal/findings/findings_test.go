@@ -1,0 +1,177 @@
+package findings
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+var goal = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+
+// texts are the long and the short form of all findings of a run.
+func texts(r *Run) (long, short string) {
+	var l, s []string
+	for _, f := range r.Findings() {
+		l, s = append(l, f.Long), append(s, f.Short)
+	}
+	return strings.Join(l, " | "), strings.Join(s, " | ")
+}
+
+// judged is a run over a ramp with one answer.
+func judged(a metrics.Answer) *Run {
+	return &Run{
+		Plan: &metrics.Plan{Goodput: goal, Ramp: &metrics.Ramp{From: 1, To: 48}}, Objectives: goal, Answer: &a, Done: 1,
+		Levels: []metrics.LoadLevel{
+			{Offered: 8, LevelVerdict: metrics.LevelVerdict{Standing: metrics.LevelMissed, Confidence: 0.979}},
+			{Offered: 29, LevelVerdict: metrics.LevelVerdict{Standing: metrics.LevelUnknown, Confidence: 0.82, Missing: 24100 * time.Millisecond}},
+		},
+		Percentiles: func(metrics.Latency) (float64, float64, bool) { return 46, 309.4, true },
+	}
+}
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	proven := metrics.TierAnswer{Proven: 24, Confidence: 0.979, HeldLevel: -1}
+	with := func(a metrics.TierAnswer, change func(*metrics.TierAnswer)) metrics.TierAnswer {
+		change(&a)
+		return a
+	}
+	unproven := metrics.TierAnswer{Estimate: metrics.Range{Load: 31, Low: 29.2, High: 32.8}, HeldLevel: -1}
+	for _, c := range []struct {
+		long, short string
+		tier        metrics.TierAnswer
+		on          bool
+	}{
+		{"within SLO: 24 req/s proven (97 %)", "SLO 24 req/s (97 %)", proven, false},
+		{"within SLO: 24 req/s proven (97 %), estimate 29–33", "SLO 24 req/s (97 %)", with(proven, func(a *metrics.TierAnswer) { a.Estimate = unproven.Estimate }), false},
+		{"within SLO: 24 req/s proven (97 %), estimate up to 33", "SLO 24 req/s (97 %)",
+			with(proven, func(a *metrics.TierAnswer) { a.Estimate = metrics.Range{Load: 25, Low: 22, High: 33} }), false},
+		{"within SLO: 24 req/s proven (97 %)", "SLO 24 req/s (97 %)", with(proven, func(a *metrics.TierAnswer) { a.Estimate = metrics.Range{Load: 20, Low: 18, High: 24} }), false},
+		{"within SLO: 4 req/s proven (99 %), higher loads untested", "SLO 4 req/s (99 %)",
+			with(proven, func(a *metrics.TierAnswer) { a.Proven, a.Confidence, a.Untested = 4, 1, true }), false},
+		{"within SLO: estimate 29–33 req/s", "SLO estimate 29–33", unproven, false},
+		{"within SLO: estimate at least 29 req/s, higher loads untested", "SLO estimate at least 29",
+			with(unproven, func(a *metrics.TierAnswer) { a.Estimate.High, a.Untested = 0, true }), false},
+		{"no load within SLO: 8 req/s missed (97 %)", "none in SLO: 8 req/s missed (97 %)", metrics.TierAnswer{None: true}, false},
+		{"load within SLO unknown: too few requests", "SLO unknown", metrics.TierAnswer{Why: "too few requests", HeldLevel: 1}, false},
+		{"load within SLO unknown: too few requests, hold 25 s more", "SLO unknown, hold 25 s more", metrics.TierAnswer{Why: "too few requests", HeldLevel: 1}, true},
+		{"load within SLO unknown", "SLO unknown", metrics.TierAnswer{HeldLevel: 7}, true},
+		{"within SLO: 24 req/s proven (97 %); holding 29: 82 %, next look in 25 s", "SLO 24 req/s (97 %)", with(proven, func(a *metrics.TierAnswer) { a.HeldLevel = 1 }), true},
+	} {
+		r := judged(metrics.Answer{TierAnswer: c.tier, LowestTried: 8})
+		r.On = c.on
+		if f := r.Findings()[0]; f.Long != c.long || f.Short != c.short {
+			t.Errorf("%q, %q\nwant %q, %q", f.Long, f.Short, c.long, c.short)
+		}
+		r.Plan.Tiers = []metrics.Tier{{Name: "gold", SLO: goal}, {Name: "silver", SLO: goal}}
+		r.Answer.Others, r.Levels[0].Others = []metrics.TierAnswer{c.tier}, []metrics.LevelVerdict{r.Levels[0].LevelVerdict}
+		r.Levels[1].Others = []metrics.LevelVerdict{r.Levels[1].LevelVerdict}
+		gold, silver := r.Findings()[0], r.Findings()[1]
+		if silver.Value != gold.Value || silver.Tier != "silver" || gold.Long != "gold: "+gold.Value || gold.Short != "gold "+gold.Brief {
+			t.Errorf("tiers: %+v\n%+v", gold, silver)
+		}
+	}
+}
+
+func TestSaturation(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		long, short string
+		a           metrics.Answer
+	}{
+		{"saturates at 33.5 req/s (32–35)", "saturates 33.5 req/s", metrics.Answer{From: 24, To: 48, Capacity: metrics.Range{Load: 33.5, Low: 32.2, High: 34.9}}},
+		{"saturates between 24 and 48 req/s", "saturates 24–48 req/s", metrics.Answer{From: 24, To: 48, Capacity: metrics.Range{Load: 33.5, Low: 25, High: 35}}},
+		{"saturates below 8 req/s", "saturates below 8 req/s", metrics.Answer{To: 8}},
+		{"saturates at 33–36 req/s", "saturates 33–36 req/s", metrics.Answer{From: 24, Capacity: metrics.Range{Load: 33.1, Low: 33, High: 36}}},
+		{"saturates above 24 req/s", "saturates above 24 req/s", metrics.Answer{From: 24}},
+		{"saturates between 1 and 8 users", "saturates 1–8 users", metrics.Answer{From: 1, To: 8, Users: true, Capacity: metrics.Range{Load: 3, Low: 3, High: 3}}},
+		{"saturates below 1 user", "saturates below 1 user", metrics.Answer{To: 1, Users: true}},
+		{"saturates at an unknown load", "saturates at an unknown load", metrics.Answer{}},
+	} {
+		c.a.Saturates, c.a.Confirmed, c.a.Before, c.a.After = true, true, -1, -1
+		r := judged(c.a)
+		if f := r.Findings()[1]; f.Long != c.long || f.Short != c.short || f.Severity != Bad {
+			t.Errorf("%q, %q\nwant %q, %q", f.Long, f.Short, c.long, c.short)
+		}
+	}
+}
+
+func TestSaturationThatIsNotKnown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		long   string
+		a      metrics.Answer
+		change func(*Run)
+	}{
+		{"saturating? 24–48 req/s", metrics.Answer{Saturates: true, From: 24, To: 48}, nil},
+		{"saturating? 33 req/s", metrics.Answer{Saturates: true, Capacity: metrics.Range{Load: 33, Low: 32, High: 34}}, nil},
+		{"drifting: the server became slower under a constant load; no border named", metrics.Answer{Drifting: true, Saturates: true}, nil},
+		{"no saturation up to 20 req/s", metrics.Answer{Why: "no saturation up to 20 req/s"}, nil},
+		{"saturation unknown: too few requests", metrics.Answer{Why: "too few requests"}, nil},
+		{"", metrics.Answer{}, nil}, // yet
+		{"saturation unknown", metrics.Answer{}, func(r *Run) { r.Over = true }},
+		{"", metrics.Answer{Why: "too few requests"}, func(r *Run) { r.Over, r.Plan.Find = true, &metrics.Find{} }},
+	} {
+		r := judged(c.a)
+		if c.change != nil {
+			c.change(r)
+		}
+		got := ""
+		for _, f := range r.Findings() {
+			if f.ID == Saturation {
+				got = f.Long
+			}
+		}
+		if got != c.long {
+			t.Errorf("%q, want %q", got, c.long)
+		}
+	}
+}
+
+// A run without objectives says what it measured.
+func TestFindingsOfARun(t *testing.T) {
+	t.Parallel()
+	r := judged(metrics.Answer{
+		Saturates: true, Confirmed: true, From: 24, To: 48, Bottleneck: metrics.Bottleneck{Part: metrics.QueuePart, Share: 0.799, Of: "TTFT"},
+	})
+	r.Objectives, r.Plan.Goodput, r.Peak, r.Done, r.Failed = nil, nil, 2249, 95, 5
+	const long = "saturates between 24 and 48 req/s | limit: queue, 79 % of TTFT | peak 2.2k tok/s | TTFT p50 46 ms, p99 309 ms | " +
+		"ITL p50 46 ms, p99 309 ms | 5 errors, 5.00 %"
+	const short = "saturates 24–48 req/s | limit: queue, 79 % | peak 2.2k tok/s | TTFT p99 309 ms | ITL p99 309 ms | 5 errors"
+	if l, s := texts(r); l != long || s != short {
+		t.Errorf("%s\n%s", l, s)
+	}
+	r.Plan.Pooling, r.Failed = true, 1
+	if l, _ := texts(r); strings.Contains(l, "ITL") || strings.Contains(l, "peak") || !strings.HasSuffix(l, "1 error, 1.04 %") {
+		t.Errorf("pooling: %s", l)
+	}
+	r.Answer, r.Done, r.Failed = nil, 0, 0
+	if got := r.Findings(); got != nil {
+		t.Errorf("before the first request ended: %+v", got)
+	}
+	r.Done, r.Objectives, r.Plan.Pooling = 1, goal, false
+	if l, _ := texts(r); l != "load within SLO unknown: too early | peak 2.2k tok/s" {
+		t.Errorf("before the first verdict: %s", l)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{
+		{Number(8.45), "8.5"}, {Number(8), "8"}, {Number(0.24444), "0.24"}, {Number(0.999), "1"}, {Number(1e-9), "0.001"}, {Number(0), "0"},
+		{Number(math.NaN()), "0"}, {Number(math.Inf(1)), "9P"}, {Number(12_345), "12.3k"}, {Load(1, true), "1 user"}, {Load(24.04, false), "24 req/s"},
+		{Bounds(29.9, 33.1), "29–34"}, {Bounds(4.27, 4.88), "4.2–4.9"}, {Bounds(0.243, 0.247), "0.24–0.25"}, {Bounds(30, 30), "30"},
+		{Confidence(0.9799), "97 %"}, {Confidence(0.97), "97 %"}, {Confidence(1), "99 %"}, {Confidence(0.999), "99 %"}, {Confidence(0), ""}, {Confidence(0.004), ""},
+		{Confidence(math.NaN()), ""}, {Missing(39100 * time.Millisecond), "hold 40 s more"}, {Missing(150 * time.Second), "hold 3 min more"},
+		{Share(0.00001), "<0.01 %"}, {Share(0.05), "5.00 %"}, {Share(0.5), "50.0 %"},
+		{Milliseconds(0.4), "0.40 ms"}, {Milliseconds(15.72), "15.7 ms"}, {Milliseconds(46.04), "46 ms"}, {Milliseconds(999.4), "999 ms"}, {Milliseconds(2100), "2.10 s"}, {Milliseconds(999.6), "1.00 s"},
+		{short(2200), "2.2k"}, {short(980), "980"}, {short(1e300), "9P"}, {cut(strings.Repeat("ü", 80)), strings.Repeat("ü", 59) + "…"},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%q, want %q", c[0], c[1])
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package findings
+
+import (
+	"strings"
+
+	"benchtop/metrics"
+)
+
+// saturation is the load at which the server saturates, or the reason for which none is named.
+func (r *Run) saturation() (Finding, bool) {
+	f, a := Finding{ID: Saturation, Name: "saturation"}, r.Answer
+	switch {
+	case a == nil:
+	case a.Drifting:
+		f.Severity = Bad
+		const drift = "drifting: the server became slower under a constant load; no border named"
+		return f.say("", "", drift, "drifting"), true
+	case a.Saturates:
+		f.Severity, f.Touches = Bad, append(r.touches(a.Before), r.touches(a.After)...)
+		exact, load := saturationLoad(a)
+		if !a.Confirmed {
+			f.Severity = Open
+			return f.say("saturating? ", "saturating? ", load, load), true
+		}
+		return f.say("saturates ", "saturates ", exact, load), true
+	case a.Why == "" && !r.Over:
+	case strings.Contains(a.Why, "saturat"):
+		return f.say("", "", cut(a.Why), cut(a.Why)), true
+	case r.Plan.Find == nil && !r.Steady():
+		why := listed("unknown", ": ", cut(a.Why))
+		return f.say("saturation ", "saturation ", why, "unknown"), true
+	}
+	return f, false
+}
+
+// saturationLoad is the load at which the server saturates, exactly and in few words. A capacity has the unit of a
+// rate, so a closed loop saturates between numbers of users that were tried.
+func saturationLoad(a *metrics.Answer) (exact, load string) {
+	c := &a.Capacity
+	at, close := a.At()
+	switch {
+	case close && !a.Users:
+		load = Load(at, false)
+		return "at " + load + " (" + Bounds(c.Low, c.High) + ")", load
+	case a.From > 0 && a.To > 0:
+		from, to := Number(a.From), Load(a.To, a.Users)
+		return "between " + from + " and " + to, from + "–" + to
+	case a.To > 0:
+		load = "below " + Load(a.To, a.Users)
+	case c.Known() && !a.Users:
+		load = metrics.LoadWords(Bounds(c.Low, c.High), false)
+		return "at " + load, load
+	case a.From > 0:
+		load = "above " + Load(a.From, a.Users)
+	default:
+		load = "at an unknown load"
+	}
+	return load, load
+}

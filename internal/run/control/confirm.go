@@ -177,12 +177,15 @@ func (c *Controller) requestsPerArrival() float64 {
 	return 1
 }
 
-// estimate is where the highest load within the objectives probably is, of users between the levels around it: those are tried in steps, so that
+// estimate is where the highest load within the objectives probably is, below the capacity where that is all that is known, and of users between the levels around it: those are tried in steps, so that
 // there is no closer one.
 func (c *Controller) estimate(a *metrics.Answer, levels []metrics.LoadLevel) (r metrics.Range) {
 	if !c.inUsers || a.Estimate.Known() {
-		n := c.requestsPerArrival()
-		return metrics.Range{Load: a.Estimate.Load / n, Low: a.Estimate.Low / n, High: a.Estimate.High / n}
+		n, r := c.requestsPerArrival(), a.Estimate
+		if !r.Known() && a.Saturates { // too wide to be told; the capacity bounds it
+			r = metrics.Range{Load: a.Capacity.Low, High: a.Capacity.High}
+		}
+		return metrics.Range{Load: r.Load / n, Low: r.Low / n, High: r.High / n}
 	}
 	for i := range levels {
 		if v := &levels[i]; v.Standing.Failed() && (r.High == 0 || v.Offered < r.High) {

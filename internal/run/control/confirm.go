@@ -177,8 +177,8 @@ func (c *Controller) requestsPerArrival() float64 {
 	return 1
 }
 
-// estimate is where the highest load within the objectives probably is, below the capacity where that is all that is known, and of users between the levels around it: those are tried in steps, so that
-// there is no closer one.
+// estimate is where the highest load within the objectives probably is: below the capacity where that is all that is known, and of users between
+// the levels around it, which are tried in steps, so that there is no closer one.
 func (c *Controller) estimate(a *metrics.Answer, levels []metrics.LoadLevel) (r metrics.Range) {
 	if !c.inUsers || a.Estimate.Known() {
 		n, r := c.requestsPerArrival(), a.Estimate

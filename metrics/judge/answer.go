@@ -22,7 +22,7 @@ func (l *Levels) Judge() ([]metrics.LoadLevel, metrics.Answer) {
 
 const (
 	tooFew   = "too few requests"
-	tooShort = "no load was held long enough"
+	tooShort = "nothing was held long enough"
 	notEnded = "%d requests have not ended"
 )
 
@@ -326,7 +326,7 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 		case a.Drifting:
 			t.Why = "no border under a drift"
 		case lowest.Standing.Failed():
-			t.Why = "no load below " + load(order[0].Offered, a.Users) + " was tried"
+			t.Why = "loads below " + load(order[0].Offered, a.Users) + " are untested"
 		case slices.ContainsFunc(order, func(v *level) bool { return v.verdict(tier).Standing == metrics.LevelWithin }):
 			t.Why = tooShort
 		default:

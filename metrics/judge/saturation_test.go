@@ -85,7 +85,7 @@ func TestWhyNoLoadIsKnown(t *testing.T) {
 	t.Parallel()
 	plan := usersPlan(userStages(8*second, 1, 16, 64))
 	plan.Goodput = ttft(500)
-	if a := reported(t, plan, closedLoop(plan.Stages, 500*time.Millisecond, 16)).Answer; a.TierAnswer.Why != "no load was held long enough" {
+	if a := reported(t, plan, closedLoop(plan.Stages, 500*time.Millisecond, 16)).Answer; a.TierAnswer.Why != "nothing was held long enough" {
 		t.Errorf("users 1, 16, 64 for 8 s: %q", a.TierAnswer.Why)
 	}
 }

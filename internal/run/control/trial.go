@@ -30,8 +30,10 @@ type Trial struct {
 	sample                 *judge.Sample // hears of all requests, because the work of a load is also that of requests in flight when it began
 	// waiting are all requests that are due and have no first chunk, those of earlier loads too.
 	waiting map[int]struct{}
-	// running is about how long requests run after their first chunk, a mean in which those that ended last count most.
-	running time.Duration
+	// running is how long requests ran after their first chunk, of those that ended while the load before was in force; ran is the sum of so many
+	// of now. Means do not depend on the order of requests that end at one moment.
+	running, ran time.Duration
+	ended        int
 	// base is the shortest time of a request in the trials so far.
 	base time.Duration
 }
@@ -97,6 +99,9 @@ func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Du
 		of.bad, of.cut, of.ratios = 0, 0, of.ratios[:0]
 		t.tests[i].Looks = held
 	}
+	if t.ended > 0 {
+		t.running, t.ran, t.ended = t.ran/time.Duration(t.ended), 0, 0
+	}
 	clear(t.pending)
 	if base := t.sample.Base(); base > 0 && (t.base == 0 || base < t.base) {
 		t.base = base
@@ -130,11 +135,11 @@ func (t *Trial) Waiting() int {
 func (t *Trial) Running() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.ended > 0 {
+		return t.ran / time.Duration(t.ended)
+	}
 	return t.running
 }
-
-// forget is how many requests a mean remembers.
-const forget = 16
 
 // chunk looks at first chunks alone.
 func (t *Trial) chunk(q *metrics.Request) {
@@ -166,7 +171,8 @@ func (t *Trial) done(q *metrics.Request) {
 	defer t.mu.Unlock()
 	delete(t.waiting, q.Index)
 	if q.OK() {
-		t.running += (q.LastChunk - q.FirstChunk - t.running) / forget
+		t.ran += q.LastChunk - q.FirstChunk
+		t.ended++
 	}
 	f := judge.Summarize(t.plan, q)
 	t.sample.Ended(&f)

@@ -30,10 +30,10 @@ type Trial struct {
 	sample                 *judge.Sample // hears of all requests, because the work of a load is also that of requests in flight when it began
 	// waiting are all requests that are due and have no first chunk, those of earlier loads too.
 	waiting map[int]struct{}
-	// running is how long requests ran after their first chunk, of those that ended while the load before was in force; ran is the sum of so many
-	// of now. Means do not depend on the order of requests that end at one moment.
-	running, ran time.Duration
-	ended        int
+	// running is about how long requests run after their first chunk, a mean in which those that ended last count most. Those that ended at
+	// one moment, endedAt, count together, whatever their order: ran is the sum of so many.
+	running, ran, endedAt time.Duration
+	ended                 int
 	// base is the shortest time of a request in the trials so far.
 	base time.Duration
 }
@@ -99,15 +99,24 @@ func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Du
 		of.bad, of.cut, of.ratios = 0, 0, of.ratios[:0]
 		t.tests[i].Looks = held
 	}
-	if t.ended > 0 {
-		t.running, t.ran, t.ended = t.ran/time.Duration(t.ended), 0, 0
-	}
 	clear(t.pending)
 	if base := t.sample.Base(); base > 0 && (t.base == 0 || base < t.base) {
 		t.base = base
 	}
 	t.sample = judge.NewSample(from, to, t.plan.InUsers(), t.tests...)
 	t.sample.RequestTime = t.base
+}
+
+// forget is how many requests a mean remembers.
+const forget = 16
+
+// mean is that of the requests that ended so far.
+func (t *Trial) mean() time.Duration {
+	if t.ended == 0 {
+		return t.running
+	}
+	n := time.Duration(min(t.ended, forget))
+	return t.running + (t.ran/time.Duration(t.ended)-t.running)*n/forget
 }
 
 // due counts a request in if it belongs to the trial.
@@ -135,10 +144,7 @@ func (t *Trial) Waiting() int {
 func (t *Trial) Running() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ended > 0 {
-		return t.ran / time.Duration(t.ended)
-	}
-	return t.running
+	return t.mean()
 }
 
 // chunk looks at first chunks alone.
@@ -171,6 +177,9 @@ func (t *Trial) done(q *metrics.Request) {
 	defer t.mu.Unlock()
 	delete(t.waiting, q.Index)
 	if q.OK() {
+		if q.Done != t.endedAt {
+			t.running, t.ran, t.ended, t.endedAt = t.mean(), 0, 0, q.Done
+		}
 		t.ran += q.LastChunk - q.FirstChunk
 		t.ended++
 	}

@@ -210,6 +210,10 @@ func (l *Levels) standing(v *level, tier int, w *weight, length time.Duration) {
 		}
 	case !passes(best):
 		of.Standing, of.Confidence = metrics.LevelMissed, 1-ShareAtLeast(best*w.effective, w.effective, enough)
+		if v.recovers() {
+			unknown("a queue of its start was being worked off")
+			return
+		}
 		if l.inherits(v) {
 			unknown("the queue of the load before was not worked off")
 			return
@@ -261,6 +265,12 @@ func (l *Levels) enough(tier int) (share float64, passes func(float64) bool) {
 	const surplus = 1e-9 // shares are not quite what they are written as
 	share = l.sampled[tier].Enough
 	return share, func(good float64) bool { return good >= share-surplus }
+}
+
+// recovers reports whether the first chunks come sooner and sooner, because the server was slow at first.
+func (v *level) recovers() bool {
+	rise, errors := trend(v.wait[:], v.To-v.From)
+	return rise < -lagBehind && errors < -3
 }
 
 // inherits reports whether a level began with the queue of a higher load.

@@ -117,7 +117,7 @@ func TestRanges(t *testing.T) {
 	seeds := *rangeSeeds
 	border := 30.6
 	if seeds > 0 {
-		low, high := 26.0, 35.0
+		low, high := 32.0, 38.0
 		for high > low*1.03 {
 			if m := math.Sqrt(low * high); longShare(t, m, 7) >= metrics.EnoughGood {
 				low = m

@@ -3,6 +3,7 @@ package panels
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -169,8 +170,9 @@ func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 		out = append(out, screen.Label.Span("/"+number.Clock(s.Replay.Length)))
 	case p == nil:
 	case p.Duration > 0:
-		out = append(out, screen.Label.Span("/"+number.Clock(p.Duration)))
-		if left := p.Duration - s.At; left > 0 && on {
+		whole := p.Duration + p.Confirm // a queue that drains before a hold comes on top
+		out = append(out, screen.Label.Span("/"+number.Clock(whole)))
+		if left := whole - s.At; left > 0 && on {
 			out = append(out, screen.Label.Span(" -"+number.Clock(left+time.Second-1)))
 		}
 	case p.Requests > 0:
@@ -217,7 +219,11 @@ func phase(s *metrics.Snapshot) []screen.Span {
 	case s.Plan == nil:
 		return nil
 	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0 && s.Search == nil: // the plan beside it was not kept
-		return []screen.Span{screen.Label.Span(between), screen.Strong.Span("changed manually")}
+		words := "with confirmation"
+		if s.Plan.Confirm == 0 || slices.ContainsFunc(s.Marks, func(e metrics.LogEntry) bool { return e.Set != nil && e.Set.By == metrics.ByUser }) {
+			words = "changed manually"
+		}
+		return []screen.Span{screen.Label.Span(between), screen.Strong.Span(words)}
 	case s.State == metrics.Finished:
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 func Remarks(w io.Writer, r metrics.Report) error {
 	t := remarks{r: &r}
 	for _, about := range []func(){
-		t.completeness, t.steering, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens,
+		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens,
 		t.tokensOfChunks, t.peak, t.tooFew, t.client, t.steady,
 		t.gpus, t.gates,
 	} {
@@ -101,7 +101,9 @@ func (t *remarks) steering() {
 		}
 	}
 	who := ""
-	switch hand, search := by[metrics.ByUser], by[metrics.BySearch]; {
+	switch hand, search, confirm := by[metrics.ByUser], by[metrics.BySearch], by[metrics.ByConfirm]; {
+	case confirm > 0 && hand == 0 && search == 0:
+		who = " (by the confirmation)"
 	case hand > 0 && search > 0:
 		who = fmt.Sprintf(" (%d manually, %d by the search)", hand, search)
 	case hand > 0:
@@ -110,6 +112,19 @@ func (t *remarks) steering() {
 		who = " (by the search)"
 	}
 	t.add("Load: changed %s during the run%s, so it differs from the plan.", times(t.r.Steered), who)
+}
+
+// confirmation says how the confirmation ended.
+func (t *remarks) confirmation() {
+	if t.r.Plan.Confirm == 0 {
+		return
+	}
+	for _, e := range slices.Backward(t.r.Events) {
+		if how, ok := strings.CutPrefix(e.Text, metrics.ConfirmationEnded); ok {
+			t.add("Confirmation: %s.", cutASCII(strings.TrimLeft(how, ": "), 2*textWidth))
+			return
+		}
+	}
 }
 
 // objectives reports the objectives in force at the end if they differ from the plan's.

@@ -82,6 +82,9 @@ const (
 	ByPlan    = "plan"
 )
 
+// ConfirmationEnded begins the entry of the log that says how a confirmation ended.
+const ConfirmationEnded = "confirmation ended"
+
 // Steering is the load in force, and whether it can be set.
 type Steering struct {
 	LoadSetting

@@ -230,13 +230,13 @@ func (c *Controller) confirmed(why string) {
 	f := c.confirm
 	c.confirm = nil
 	if f.proven > 0 {
-		text := fmt.Sprintf("confirmation ended: %s proven (%s); %s", c.String(f.proven), findings.Confidence(f.confidence), why)
+		text := fmt.Sprintf(metrics.ConfirmationEnded+": %s proven (%s); %s", c.String(f.proven), findings.Confidence(f.confidence), why)
 		c.Tell(metrics.LogEntry{Level: metrics.Info, Text: text, Mark: "proven"})
 	} else {
 		if f.last != "" {
 			why = f.last + "; " + why
 		}
-		c.Tell(metrics.LogEntry{Level: metrics.Warn, Text: "confirmation ended unproven: " + why, Mark: "unproven"})
+		c.Tell(metrics.LogEntry{Level: metrics.Warn, Text: metrics.ConfirmationEnded + " unproven: " + why, Mark: "unproven"})
 	}
 	c.Engine.StopSending()
 }
@@ -275,7 +275,7 @@ func (c *Controller) endConfirmation() {
 	case f.proven > 0:
 		c.tellf(metrics.Info, "confirmation stopped: %s proven (%s)", c.String(f.proven), findings.Confidence(f.confidence))
 	default:
-		c.tellf(metrics.Warn, "confirmation ended unproven: the run ended before")
+		c.tellf(metrics.Warn, metrics.ConfirmationEnded+" unproven: the run ended before")
 	}
 	c.Engine.StopSending() // the engine waits for it
 }

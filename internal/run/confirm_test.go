@@ -19,12 +19,13 @@ import (
 )
 
 // ramped is a run whose rate rises from one to another in a minute, and which is then confirmed.
-func ramped(t *testing.T, slo metrics.SLO, from, to float64, budget time.Duration) *Config {
+func ramped(t *testing.T, from, to float64, budget time.Duration) *Config {
 	t.Helper()
 	line := metrics.Ramp{Strategy: "linear", From: from, To: to, Over: time.Minute}
 	times := shape.NewTimedRamp(shape.Bounds{Count: 1000}, line, 1).Times(numpy.NewLegacy(1))
-	c := simulated(t, metrics.Plan{
-		Ramp: &line, Duration: time.Minute, Rate: metrics.Rate(math.Inf(1)), Requests: len(times), Goodput: slo, Confirm: budget,
+	c := coarse(t, metrics.Plan{
+		Ramp: &line, Duration: time.Minute, Rate: metrics.Rate(math.Inf(1)), Requests: len(times), Confirm: budget,
+		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 4 * 50}},
 	}, 1)
 	c.Load.Schedule = shape.At(times)
 	return c
@@ -57,7 +58,7 @@ func paused(run *metrics.Run) time.Duration {
 func TestConfirmRamp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := begin(t, ramped(t, demoSLO, 4, 50, 4*time.Minute))
+		r := begin(t, ramped(t, 4, 50, 4*time.Minute))
 		run := measureAll(t, r)
 		words, loads := confirmations(&run)
 		if len(loads) != 1 || loads[0].Rate < 15 || loads[0].Rate > 28 {
@@ -96,7 +97,7 @@ func TestConfirmEndsOtherwise(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := begin(t, ramped(t, demoSLO, 1, 8, 2*time.Minute))
+				r := begin(t, ramped(t, 1, 8, 2*time.Minute))
 				time.AfterFunc(c.at, func() { r.Command(c.do) })
 				time.AfterFunc(100*time.Second, func() { r.do(drain) })
 				run := measureAll(t, r)

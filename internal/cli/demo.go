@@ -12,10 +12,10 @@ import (
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/prompts"
 	"benchtop/internal/files"
-	"benchtop/internal/run/control"
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
+	"benchtop/metrics/judge"
 )
 
 const demoText = `
@@ -88,7 +88,7 @@ func (o *demoOptions) check() error {
 
 // parts are the length of the ramp and that of the confirmation, 0 for a demo that is too short for one.
 func (o *demoOptions) parts() (ramp, confirm time.Duration) {
-	if half := o.duration / 2; half >= control.FirstLook {
+	if half := o.duration / 2; half >= judge.FirstLook {
 		return o.duration - half, half
 	}
 	return o.duration, 0

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/cli/argv"
-	"benchtop/internal/run/control"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
+	"benchtop/metrics/judge"
 )
 
 // loadOptions say when requests start.
@@ -268,9 +268,9 @@ func (o *loadOptions) checkConfirm(p *usage.Problems, given *pflag.FlagSet) {
 	switch {
 	case o.confirm.time > shape.LongestRun:
 		p.Bad("--confirm %s: more than a year", metrics.Duration(o.confirm.time))
-	case o.confirm.time < control.FirstLook:
-		p.Bad("--confirm %s: must be at least %s; a proof takes %s or more", metrics.Duration(o.confirm.time), metrics.Duration(control.FirstLook),
-			metrics.Duration(control.ShortestProof))
+	case o.confirm.time < judge.FirstLook:
+		p.Bad("--confirm %s: must be at least %s; a proof takes %s or more", metrics.Duration(o.confirm.time), metrics.Duration(judge.FirstLook),
+			metrics.Duration(judge.ShortestProof))
 	}
 }
 

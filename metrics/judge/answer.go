@@ -151,7 +151,7 @@ func (l *Levels) ramps(v *level) bool {
 
 // Look is the last look at a load that was held for so long, and the time to the next; 0 before the first.
 func Look(held time.Duration) (look, next time.Duration) {
-	for next = lookFirst; next <= held+shortestSlack/2; next *= 2 {
+	for next = FirstLook; next <= held+shortestSlack/2; next *= 2 {
 		look = next
 	}
 	return look, next - held
@@ -292,7 +292,7 @@ func (l *Levels) missing(v *level, of *metrics.LevelVerdict, w *weight, share, e
 		return
 	}
 	held, judged := l.heldFor(v), l.judgedFor(v)
-	whole := max(shortest, time.Duration(float64(judged-w.warm)*n/w.effective)+w.warm)
+	whole := max(ShortestProof, time.Duration(float64(judged-w.warm)*n/w.effective)+w.warm)
 	if l.looked(v) {
 		look, _ := Look(max(whole, held))
 		for look < whole || look <= held {

@@ -13,19 +13,20 @@ const (
 	ratioMost = 3
 	// warmMost is the greatest part of a level that can be its warm-up.
 	warmMost = 1.0 / 3
-	// lastingLeast: a level of fewer than 20 autocorrelation times is too short for a verdict, because that time itself is then
+	// lastingLeast, in units of two autocorrelation times: a shorter level has no verdict, because that time itself is then
 	// underestimated.
 	lastingLeast = 10
-	// shortest is the length of a level from which on a confidence may reach EnoughConfidence: a stall once a minute is not seen in less.
+	// ShortestProof is the length of a level from which on a confidence may reach EnoughConfidence: a stall once a minute is not seen
+	// in less.
 	// shortMost is the highest confidence below it.
 	// The last request of a level that is as long comes a little before its end: shortestSlack.
-	shortest      = time.Minute
+	ShortestProof = time.Minute
 	shortestSlack = time.Second
 	shortMost     = 0.94
-	// A load that was set during the run is judged at fixed looks, the first after lookFirst and then each after twice the time, and proven
-	// by a look that makes lookConfidence; whoever sees it then may end it, so that several looks are one claim: looksConfidence. Looking
-	// every second proves 28 % of the holds at the border within 300 s, six looks 2 %.
-	lookFirst       = 15 * time.Second
+	// FirstLook is the time after which a load that was set during the run is judged first, then after twice the time of each look
+	// before. It is proven by a look that makes lookConfidence; whoever sees it then may end it, so that several looks are one claim:
+	// looksConfidence. Looking every second proves 28 % of the holds at the border within 300 s, six looks 2 %.
+	FirstLook       = 15 * time.Second
 	lookConfidence  = 0.99
 	looksConfidence = 0.97
 	// pendingMost is the part of requests without an end up to which they do not matter.

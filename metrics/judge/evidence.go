@@ -198,7 +198,7 @@ func needed(share, least, confidence float64) float64 {
 
 // MostFor is the highest confidence that a load of such a length can have.
 func MostFor(length time.Duration) float64 {
-	if length < shortest-shortestSlack {
+	if length < ShortestProof-shortestSlack {
 		return shortMost
 	}
 	return metrics.MostConfidence

@@ -9,6 +9,7 @@ import (
 	"benchtop/internal/findings"
 	"benchtop/internal/search"
 	"benchtop/metrics"
+	"benchtop/metrics/judge"
 )
 
 // The constants of a confirmation.
@@ -101,9 +102,9 @@ func (c *Controller) drainFor(now time.Duration, text string) {
 func (c *Controller) confirmNext() {
 	f := c.confirm
 	looks := looksWithin(f.left)
-	brief := f.holds == 0 && f.left < ShortestProof // all that was asked for: evidence, if no proof
+	brief := f.holds == 0 && f.left < judge.ShortestProof // all that was asked for: evidence, if no proof
 	switch {
-	case len(looks) == 0, looks[len(looks)-1] < ShortestProof && !brief:
+	case len(looks) == 0, looks[len(looks)-1] < judge.ShortestProof && !brief:
 		c.confirmed(fmt.Sprintf("%s of %s are left", metrics.Duration(f.left.Round(time.Second)), metrics.Duration(c.Plan.Confirm)))
 		return
 	case f.proven == 0 && f.holds >= mostUnproven:
@@ -217,7 +218,7 @@ func (c *Controller) confirmHeld(now time.Duration) {
 	} else if f.unproven == 0 || load < f.unproven {
 		f.unproven = load
 	}
-	if o != proved && f.left >= ShortestProof {
+	if o != proved && f.left >= judge.ShortestProof {
 		c.drainFor(now, "confirmation: "+f.last+"; waiting for the queue to drain")
 		return
 	}

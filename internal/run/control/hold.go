@@ -7,6 +7,7 @@ import (
 
 	"benchtop/internal/findings"
 	"benchtop/metrics"
+	"benchtop/metrics/judge"
 )
 
 // held is a load that is held until a look decides.
@@ -58,7 +59,7 @@ func (c *Controller) look(now time.Duration) (o ending, v metrics.LevelVerdict, 
 		if h.next == len(h.looks) {
 			return unproven, v, after
 		}
-		if after >= ShortestProof {
+		if after >= judge.ShortestProof {
 			c.tellf(metrics.Info, "%s: %s after %s; next look after %s", c.String(h.load), standingWords(&v), metrics.Duration(after), metrics.Duration(h.looks[h.next]))
 		}
 	}

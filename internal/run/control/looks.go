@@ -10,14 +10,8 @@ import (
 	"benchtop/metrics/judge"
 )
 
-const (
-	// FirstLook is how long a load is held before its first verdict. Each look is after twice the time of the one before, the last after
-	// longestLook.
-	FirstLook   = 15 * time.Second
-	longestLook = 4 * time.Minute
-	// ShortestProof is the shortest look that can prove a load.
-	ShortestProof = time.Minute
-)
+// longestLook is the last look at a load that is held.
+const longestLook = 4 * time.Minute
 
 // Looks judge a load that is held, after fixed times: each by a trial of its own, of the requests that came until then. They are a sink of
 // the run's events.

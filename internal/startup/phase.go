@@ -18,7 +18,7 @@ type Phase struct {
 
 // Compilation is the time that the engine compiled for.
 type Compilation struct {
-	Known         bool // the log has the line of the engine's initialization
+	Known         bool // the log tells it; 0 is known where the engine names a compilation if there was one
 	Whole         time.Duration
 	Encoder       time.Duration
 	LanguageModel time.Duration // Whole without Encoder
@@ -31,14 +31,20 @@ var endings = []struct {
 }{
 	{"load_weights", "weights are loaded", regexp.MustCompile(`Loading weights took ([\d.]+) s`)},
 	{"load_model", "the model is loaded", regexp.MustCompile(`Model loading took [\d.]+ GiB(?: memory)? and ([\d.]+) s`)},
-	{"torch_compile", "torch.compile is done", regexp.MustCompile(`torch\.compile took ([\d.]+) s in total`)},
+	{"torch_compile", "torch.compile is done", regexp.MustCompile(`torch\.compile (?:took|takes) ([\d.]+) s in total`)},
 	{"profiling", "the profiling run is done", regexp.MustCompile(`Initial profiling/warmup run took ([\d.]+) s`)},
 	{"graph_capture", "graphs are captured", regexp.MustCompile(`Graph capturing finished in ([\d.]+) s`)},
 	{"engine", "the engine is initialized", regexp.MustCompile(`init engine \([^)]*\) took ([\d.]+) s`)},
 	{"http", "the HTTP server starts", regexp.MustCompile(`Starting vLLM (?:API )?server (?:\d+ )?on`)},
 }
 
-var compilation = regexp.MustCompile(`\(compilation: ([\d.]+) s(?:.*language_model: ([\d.]+) s.*encoder: ([\d.]+) s)?`)
+// compilation is what the engine's line says of it. Engines that end that line in "s" name each compilation, those that end it in "seconds" name
+// none. compiling is a line with a time of compilation in any words.
+var (
+	compilation = regexp.MustCompile(`\(compilation: ([\d.]+) s\b(?:.*language_model: ([\d.]+) s.*encoder: ([\d.]+) s)?`)
+	noneNamed   = regexp.MustCompile(`init engine \([^)]*\) took [\d.]+ s\s*$`)
+	compiling   = regexp.MustCompile(`(?i)\bcompil.*\d ?(?:ms|s|secs?|seconds)\b`)
+)
 
 // reader finds phases in a server's log. It may be used by several goroutines.
 type reader struct {
@@ -48,6 +54,7 @@ type reader struct {
 	began    time.Time
 	list     []Phase
 	compiled Compilation
+	unread   bool // a line tells of a compilation in unknown words
 }
 
 // newReader calls found with each phase once, at its first line; each worker of a server has one.
@@ -62,22 +69,29 @@ func (r *reader) from(began time.Time) {
 
 // take reads a line.
 func (r *reader) take(line string) {
+	read := false
 	for _, e := range endings {
 		m := e.line.FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
+		read = true
 		p := Phase{Name: e.name}
 		if len(m) > 1 {
 			p.Took = seconds(m[1])
 		}
 		first := r.add(&p)
 		if e.name == "engine" {
-			r.compile(compilation.FindStringSubmatch(line))
+			r.compile(compilation.FindStringSubmatch(line), noneNamed.MatchString(line))
 		}
 		if first {
 			r.found(p)
 		}
+	}
+	if !read && compiling.MatchString(line) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.unread = true
 	}
 }
 
@@ -96,11 +110,11 @@ func (r *reader) add(p *Phase) (first bool) {
 	return false
 }
 
-// compile files the times of compilation. An engine that compiled nothing does not name them.
-func (r *reader) compile(m []string) {
+// compile files the times of compilation that the engine's line names, none if there was none.
+func (r *reader) compile(m []string, none bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.compiled.Known = true
+	r.compiled.Known = r.compiled.Known || none || m != nil
 	if m != nil {
 		r.compiled.Whole = max(r.compiled.Whole, seconds(m[1]))
 		r.compiled.LanguageModel = max(r.compiled.LanguageModel, seconds(m[2]))
@@ -111,10 +125,21 @@ func (r *reader) compile(m []string) {
 	}
 }
 
+// phases are those so far, and the compilation: as the engine's line names it, else as the compiler's own does.
 func (r *reader) phases() ([]Phase, Compilation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.list), r.compiled
+	c := r.compiled
+	if c.Whole == 0 {
+		i := slices.IndexFunc(r.list, func(p Phase) bool { return p.Name == "torch_compile" && p.Took > 0 })
+		switch {
+		case i >= 0:
+			c = Compilation{Known: true, Whole: r.list[i].Took, LanguageModel: r.list[i].Took}
+		case r.unread:
+			c = Compilation{}
+		}
+	}
+	return slices.Clone(r.list), c
 }
 
 // seconds is a time as the log writes it, 0 for none.

@@ -39,7 +39,7 @@ func (r *Result) figures() (all []figure) {
 			all = append(all, f)
 		}
 		add("startup", "Startup time", func(s Start) time.Duration { return s.Healthy })
-		if slices.ContainsFunc(starts, func(s Start) bool { return !s.Compiled.Known }) {
+		if !compilationKnown(starts) {
 			continue
 		}
 		add("compilation", "Compilation time", func(s Start) time.Duration { return s.Compiled.LanguageModel })
@@ -48,6 +48,10 @@ func (r *Result) figures() (all []figure) {
 		}
 	}
 	return all
+}
+
+func compilationKnown(starts []Start) bool {
+	return !slices.ContainsFunc(starts, func(s Start) bool { return !s.Compiled.Known })
 }
 
 // average is in seconds.
@@ -144,6 +148,9 @@ func (r *Result) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "\n%s STARTUP:\n", strings.ToUpper(string(kind)))
 		for _, f := range of {
 			fmt.Fprintf(&b, "Avg %s: %.2f seconds\n", strings.ToLower(f.title), f.average())
+		}
+		if !compilationKnown(r.Of(kind)) {
+			b.WriteString("Avg compilation time: unknown\n")
 		}
 		for _, f := range of {
 			fmt.Fprintf(&b, "%s percentiles:\n", f.title)

@@ -3,6 +3,7 @@ package startup
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -57,18 +58,32 @@ func TestPhases(t *testing.T) {
 	})
 }
 
-// An engine that compiled nothing, or a language model alone, says less.
+// The compilation is the engine's figure, else the compiler's. It is 0 only by an engine that names each one, and unknown in words that are
+// not.
 func TestCompilation(t *testing.T) {
-	for line, want := range map[string]Compilation{
-		"init engine (profile, create kv cache, warmup model) took 2.00 s":                            {Known: true},
-		"init engine (profile, create kv cache, warmup model) took 2.00 s (compilation: 1.50 s)":      {true, 1500 * time.Millisecond, 0, 1500 * time.Millisecond},
-		"init engine (profile, create kv cache, warmup model) took 2.00 seconds (compilation: 1e9 s)": {Known: true},
+	const engine = "init engine (profile, create kv cache, warmup model) took 20.50 "
+	whole := func(d time.Duration) Compilation { return Compilation{true, d, 0, d} }
+	for log, want := range map[string]Compilation{
+		engine + "s":                        {Known: true},
+		engine + "s (compilation: 1.50 s)":  whole(1500 * time.Millisecond),
+		engine + "s (compilation: 1e9 s)":   {},
+		engine + "s (compile time: 1.50 s)": {},
+		engine + "seconds":                  {},
+		"torch.compile takes 12.34 s in total\n" + engine + "seconds":                                  whole(12340 * time.Millisecond),
+		"torch.compile takes 12.34 s in total\n" + engine + "s":                                        whole(12340 * time.Millisecond),
+		"torch.compile took 12.34 s in total\n" + engine + "s (compilation: 13.00 s)":                  whole(13 * time.Second),
+		"Compiling finished after 12.34 seconds\n" + engine + "s":                                      {},
+		"Compiling a graph for compile range (1, 2048) takes 6.40 s\n" + engine + "seconds":            {},
+		"compilation_config={'compile_sizes': [], 'seed': 0, 'served_model_name': m}\n" + engine + "s": {Known: true},
+		"Enforce eager set, disabling torch.compile and CUDAGraphs\n" + engine + "s":                   {Known: true},
 		"nothing": {},
 	} {
 		r := newReader(func(Phase) {})
-		r.take(line)
+		for line := range strings.SplitSeq(log, "\n") {
+			r.take(line)
+		}
 		if _, got := r.phases(); got != want {
-			t.Errorf("%s: %v, want %v", line, got, want)
+			t.Errorf("%s: %v, want %v", log, got, want)
 		}
 	}
 }
@@ -139,6 +154,22 @@ func TestResult(t *testing.T) {
 	}
 	if want, _ := os.ReadFile(path); b.String() != string(want) {
 		t.Errorf("got\n%s\nwant %s", b.String(), path)
+	}
+}
+
+// A compilation that one start's log does not tell is unknown, and no 0 in the result.
+func TestUnknownCompilation(t *testing.T) {
+	r := example()
+	r.Starts[1].Compiled = Compilation{}
+	var text, result strings.Builder
+	if err := errors.Join(r.Text(&text), r.JSON(&result, "v1", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if got := text.String(); strings.Count(got, "Avg compilation time: unknown\n") != 1 || !strings.Contains(got, "Avg compilation time: 0.50 seconds\n") {
+		t.Errorf("got %s", got)
+	}
+	if got := result.String(); strings.Contains(got, "cold_compilation") || !strings.Contains(got, "warm_compilation") {
+		t.Errorf("got %s", got)
 	}
 }
 

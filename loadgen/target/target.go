@@ -131,6 +131,12 @@ func (t *Target) basic(user *url.Userinfo) string {
 // String is the base URL without anything secret, as a person writes it.
 func (t *Target) String() string { return t.name }
 
+// Same reports whether two targets are one server, however its address is written and whoever asks it.
+func (t *Target) Same(other *Target) bool {
+	return t.network == other.network && strings.EqualFold(t.address, other.address) && t.Secured() == other.Secured() &&
+		t.base.EscapedPath() == other.base.EscapedPath()
+}
+
 // URL of an endpoint such as /v1/models, for Client.
 func (t *Target) URL(endpoint string) string { return t.base.String() + endpoint }
 

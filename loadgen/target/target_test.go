@@ -242,3 +242,25 @@ func TestClientRefusesSwitchingProtocols(t *testing.T) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
+
+// A server is the same however its address is written.
+func TestSame(t *testing.T) {
+	of := func(url string) *Target {
+		tgt, err := New(Options{BaseURL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tgt
+	}
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"http://h:80", "http://H/", true}, {"https://h/a/", "https://me:key@h:443/a", true}, {"unix:///s", "http+unix://%2Fs", true},
+		{"http://h:1", "http://h:2", false}, {"http://h:443", "https://h", false}, {"http://h/a", "http://h/b", false}, {"unix:///s", "unix:///t", false},
+	} {
+		if got := of(c.a).Same(of(c.b)); got != c.want {
+			t.Errorf("%s and %s: %t, want %t", c.a, c.b, got, c.want)
+		}
+	}
+}

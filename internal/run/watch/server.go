@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,11 +44,13 @@ type asked struct {
 }
 
 // NewServer asks a server through a client of its own, and profiles it if asked to. The counters of others that share the load are added to
-// its own, and their profilers run with its own.
+// its own, and their profilers run with its own; a server that is named twice is asked once.
 func NewServer(client *http.Client, t *target.Target, profiling Profiling, others ...*target.Target) *Server {
 	s := &Server{asked: []asked{{client, t}}}
 	for _, t := range others {
-		s.asked = append(s.asked, asked{t.Client(), t})
+		if !slices.ContainsFunc(s.asked, func(a asked) bool { return a.target.Same(t) }) {
+			s.asked = append(s.asked, asked{t.Client(), t})
+		}
 	}
 	s.profiler = newProfiler(profiling, s.profile)
 	return s

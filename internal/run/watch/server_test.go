@@ -321,3 +321,23 @@ func TestServerWithAWarmCache(t *testing.T) {
 		})
 	}
 }
+
+// The counters of a server that is named twice count once, and its profiler starts once.
+func TestServerNamedTwice(t *testing.T) {
+	var targets []*target.Target
+	for _, url := range []string{"http://h:1", "http://h:1/", "http://h:2", "http://me:key@H:1"} {
+		tgt, err := target.New(target.Options{BaseURL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets = append(targets, tgt)
+	}
+	s := NewServer(targets[0].Client(), targets[0], Profiling{}, targets[1:]...)
+	var pages []string
+	for _, p := range s.pages() {
+		pages = append(pages, p.URL)
+	}
+	if got, want := strings.Join(pages, " "), "http://h:1/metrics http://h:2/metrics"; got != want {
+		t.Errorf("pages %s, want %s", got, want)
+	}
+}

@@ -162,7 +162,7 @@ PLOTS = [
     ("plot", ["--var-x", "output_throughput", "--var-y", "median_tpot_ms", "--bin-by", "output_throughput%50"]),
     ("plot", ["--var-x", "request_throughput", "--curve-by", "random_output_len,run_number,max_concurrency"]),
     ("plot", ["--var-x", "request_throughput", "--curve-by", "random_output_len,run_number,max_concurrency,backend"]),
-    ("plot_pareto", []),
+    ("plot_pareto", ["--user-count-var", "max_concurrency"]),  # vLLM's default, without which ours are the users' own speeds
     ("plot_pareto", ["--user-count-var", "max_concurrent_requests", "--label-by", "max_concurrency"]),
 ]
 

@@ -20,6 +20,7 @@ import (
 	"benchtop/internal/sweep"
 	"benchtop/internal/sweep/plot"
 	"benchtop/internal/usage"
+	"benchtop/metrics/grid"
 	"benchtop/tui/term"
 )
 
@@ -34,7 +35,8 @@ A filter compares a field with a value by one of ` + "== != <= >= < >" + `; a bi
 
 const paretoText = `
 Draws output tokens per second for each user against those for each GPU, a point for each run of a sweep, and the front of the runs
-that no other run beats in one without losing in the other.
+that no other run beats in one without losing in the other. Those for each user are the median speed at which answers come; the page has
+vLLM's tokens_per_user, throughput / users, besides.
 
   benchtop sweep plot_pareto results/20261123_101500 --label-by max_concurrency,tensor_parallel_size
 
@@ -229,8 +231,7 @@ func runSweepPareto(env *environment, args []string) int {
 	var draw drawOptions
 	flags := argv.Flags{Synopsis: "sweep plot_pareto [flags] EXPERIMENT_DIR", Text: paretoText}
 	f := flags.Group("Figure")
-	const users = "max_concurrency"
-	f.StringVar(&o.Users, "user-count-var", users, "field with the number of users; without one, the most requests in flight count")
+	f.StringVar(&o.Users, "user-count-var", "", "field with the number of users, who then share the throughput as in vLLM's plot; where a run has none, the most requests in flight count (default: the users' own speed)")
 	f.StringVar(&o.GPUs, "gpu-count-var", "", "field with the number of GPUs (default: the product of the parallel sizes)")
 	o.LabelBy = []string{"max_concurrency", "gpu_count"}
 	f.Var((*fieldList)(&o.LabelBy), "label-by", "fields beside the points of the front, a comma list")
@@ -244,7 +245,7 @@ func runSweepPareto(env *environment, args []string) int {
 			return err
 		}
 		var wrong []error
-		if o.Users != users {
+		if o.Users != "" && o.Users != plot.DefaultUsers {
 			wrong = append(wrong, plot.CheckKeys(records, "user-count-var", o.Users))
 		}
 		if o.GPUs != "" {
@@ -258,7 +259,11 @@ func runSweepPareto(env *environment, args []string) int {
 			return err
 		}
 		if p.Skipped > 0 {
-			fmt.Fprintf(env.stdout, "Skipped %d runs without a user count (%s, max_concurrent_requests).\n", p.Skipped, harmless(o.Users))
+			what := "an output speed of users (" + grid.SpeedKey + ", median_tpot_ms)"
+			if o.Users != "" {
+				what = "a user count (" + harmless(o.Users) + ", max_concurrent_requests)"
+			}
+			fmt.Fprintf(env.stdout, "Skipped %d runs without %s.\n", p.Skipped, what)
 		}
 		if p.Unsaid {
 			env.say("no record says on how many GPUs it ran, so each counts as 1; name them with --gpu-count-var, or give --metadata tensor_parallel_size=N to the runs")

@@ -23,8 +23,9 @@ type Record struct{ Item }
 const ownKey = "benchtop"
 
 // Number is the value of a key, NaN for none. Infinities may be texts.
-func (r Record) Number(key string) float64 {
-	raw := r.Get(key)
+func (r Record) Number(key string) float64 { return number(r.Get(key)) }
+
+func number(raw []byte) float64 {
 	if raw == nil || raw[0] == 'n' {
 		return math.NaN()
 	}
@@ -139,18 +140,17 @@ func (r Record) Figures() grid.Figures {
 		MedianTPOT: r.Number("median_tpot_ms"), P99TPOT: r.Number("p99_tpot_ms"), P99ITL: r.Number("p99_itl_ms"),
 		MedianE2EL: r.Number("median_e2el_ms"), P99E2EL: r.Number("p99_e2el_ms"), Goodput: r.Number("request_goodput"),
 	}
-	f.PerUser, f.PerGPU = f.OutputThroughput/r.users(), f.OutputThroughput/r.gpus()
+	f.PerUser, f.PerGPU = grid.UserSpeed(r.field), f.OutputThroughput/r.gpus()
 	return f
 }
 
-// users is the number of users at once: the limit, or else the most there were; NaN for neither.
-func (r Record) users() float64 {
-	for _, key := range []string{"max_concurrency", "max_concurrent_requests"} {
-		if n := r.Number(key); n > 0 {
-			return n
-		}
+// field is the value of a key or of the record's own speed of users, and whether the record has it.
+func (r Record) field(key string) (v float64, said bool) {
+	raw := r.Get(key)
+	if key == grid.SpeedKey {
+		raw = jsonscan.Fields(jsonscan.Fields(r.Get(ownKey), key)[0], "median")[0]
 	}
-	return math.NaN()
+	return number(raw), raw != nil
 }
 
 // gpus is the number of GPUs by the parallel sizes.

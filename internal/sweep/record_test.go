@@ -9,13 +9,13 @@ import (
 
 func TestRecord(t *testing.T) {
 	c := Combination{Server: item(t, `{"_benchmark_name": "s", "tp": 2}`), Bench: item(t, `{"_benchmark_name": "b", "request_rate": 5}`)}
-	r := Record{item(t, `{"request_rate": "inf", "output_throughput": 100.0, "max_concurrency": null, "max_concurrent_requests": 10, "benchtop": {"schema": 1}}`)}
+	r := Record{item(t, `{"request_rate": "inf", "output_throughput": 100.0, "max_concurrency": null, "max_concurrent_requests": 10, "benchtop": {"schema": 1, "output_token_throughput_per_user": {"n": 9, "median": 85.0}}}`)}
 	done := r.of(c, 2, "id")
-	const want = `{"request_rate": 5, "output_throughput": 100.0, "max_concurrency": null, "max_concurrent_requests": 10, "benchtop": {"schema": 1, "sweep": "id"}, "run_number": 2, "_benchmark_name": "b", "tp": 2}`
+	const want = `{"request_rate": 5, "output_throughput": 100.0, "max_concurrency": null, "max_concurrent_requests": 10, "benchtop": {"schema": 1, "output_token_throughput_per_user": {"n": 9, "median": 85.0}, "sweep": "id"}, "run_number": 2, "_benchmark_name": "b", "tp": 2}`
 	if got := string(done.JSON()); got != want {
 		t.Fatalf("%s", got)
 	}
-	if f := done.Figures(); f.PerUser != 10 || f.PerGPU != 50 || f.P99TTFT == f.P99TTFT {
+	if f := done.Figures(); f.PerUser != 85 || f.PerGPU != 50 || f.P99TTFT == f.P99TTFT {
 		t.Errorf("%+v", f)
 	}
 	path := filepath.Join(t.TempDir(), "run=2.json")

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,7 +17,8 @@ import (
 
 // ParetoOptions say how users and GPUs are counted.
 type ParetoOptions struct {
-	// Users and GPUs are the fields with their numbers. Without GPUs they are the product of the parallel sizes.
+	// Users and GPUs are the fields with their numbers. Without Users the tokens of each user are those at the users' own speed, with it
+	// they share the throughput, as with vLLM. Without GPUs they are the product of the parallel sizes.
 	Users, GPUs string
 	// LabelBy are fields that stand beside the points of the front.
 	LabelBy []string
@@ -24,7 +26,7 @@ type ParetoOptions struct {
 
 // Pareto is the figure of throughput per user and per GPU.
 type Pareto struct {
-	// Skipped are the runs without a number of users, Front is the number of points that no other dominates.
+	// Skipped are the runs without a speed of users, Front is the number of points that no other dominates.
 	Plotted, Skipped, Front int
 	// Unsaid: no record says on how many GPUs it ran, so that it counts as one.
 	Unsaid bool
@@ -39,17 +41,20 @@ const (
 	gpusKey    = "gpu_count"
 )
 
+// DefaultUsers is the field with the number of users of vLLM's plot.
+const DefaultUsers = "max_concurrency"
+
 // NewPareto computes the points of all records, one for each run, and their front.
 func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
 	p := Pareto{Unsaid: true}
 	var points []grid.Point
 	var kept []Record
 	for _, r := range records {
-		users, err := r.users(o.Users)
+		users, err := r.users(cmp.Or(o.Users, DefaultUsers))
 		if err != nil {
 			return p, err
 		}
-		if users == 0 {
+		if users == 0 && o.Users != "" {
 			p.Skipped++
 			continue
 		}
@@ -64,15 +69,29 @@ func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Unsaid = p.Unsaid && !said
 		at := grid.Point{PerUser: throughput / users, PerGPU: throughput / gpus}
+		if users > 0 {
+			r = r.with(perUserKey, at.PerUser).with(usersKey, users)
+		}
+		if o.Users == "" {
+			at.PerUser = grid.UserSpeed(r.field)
+			r = r.with(grid.SpeedKey, at.PerUser)
+		}
+		if math.IsNaN(at.PerUser) {
+			p.Skipped++
+			continue
+		}
 		if math.IsInf(at.PerUser, 0) || math.IsInf(at.PerGPU, 0) {
 			return p, fmt.Errorf("%s: output_throughput %g of %g users on %g GPUs is too large", r.place(), throughput, users, gpus)
 		}
-		r = r.with(perUserKey, at.PerUser).with(perGPUKey, at.PerGPU).with(usersKey, users).with(gpusKey, gpus)
+		p.Unsaid = p.Unsaid && !said
+		r = r.with(perGPUKey, at.PerGPU).with(gpusKey, gpus)
 		points, kept = append(points, at), append(kept, r)
 	}
 	if p.Plotted = len(points); p.Plotted == 0 {
+		if o.Users == "" {
+			return p, fmt.Errorf("none of %d runs has the output speed of its users: neither %s nor median_tpot_ms; --user-count-var shares the throughput among users", len(records), grid.SpeedKey)
+		}
 		return p, fmt.Errorf("none of %d runs has a number of users: neither %s nor max_concurrent_requests says one", len(records), usage.Quote(o.Users))
 	}
 	front := grid.Front(points)
@@ -134,6 +153,16 @@ func (r *Record) count(keys ...string) (float64, error) {
 		}
 	}
 	return math.NaN(), nil
+}
+
+// field is the value of a field, NaN for none or a text, and whether the record has it.
+func (r *Record) field(key string) (v float64, said bool) {
+	raw, said := r.fields[key]
+	v, number := raw.numeric()
+	if !number {
+		v = math.NaN()
+	}
+	return v, said
 }
 
 // users is the number of users, 0 if the record has none. Without one that is finite, it is the highest number of requests in flight.

@@ -21,6 +21,7 @@ import (
 	"benchtop/datasets/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/usage"
+	"benchtop/metrics/grid"
 )
 
 // Record is one run of a sweep: its fields by name.
@@ -177,6 +178,10 @@ func newRecord(raw []byte, entry int) Record {
 			r.Keys = append(r.Keys, key)
 		}
 		r.fields[key] = v
+		if speed := jsonscan.Fields(jsonscan.Fields(raw, grid.SpeedKey)[0], "median")[0]; key == "benchtop" && speed != nil {
+			r.Keys = append(r.Keys, grid.SpeedKey)
+			r.fields[grid.SpeedKey] = newValue(speed)
+		}
 	}
 	return r
 }

@@ -31,7 +31,7 @@ func TestRTFx(t *testing.T) {
 	if err := JSON(&result, r); err != nil {
 		t.Fatal(err)
 	}
-	back, err := readResult(&result)
+	back, err := ReadResult(result.Bytes())
 	if err != nil || back.RTFx != 12.345 {
 		t.Errorf("read back: %v, error %v", back.RTFx, err)
 	}

@@ -75,7 +75,7 @@ P99 E2EL (ms):                           298.00
 	if !strings.Contains(result.String(), keys) || !json.Valid(result.Bytes()) {
 		t.Errorf("got %s", result.String())
 	}
-	back, err := readResult(&result)
+	back, err := ReadResult(result.Bytes())
 	if err != nil || !back.Plan.Pooling || back.Inputs != 4 || back.InputThroughput != 2 {
 		t.Errorf("read back: %v, %+v", err, back)
 	}

@@ -138,9 +138,7 @@ func (o *exportSuiteOptions) results(env *environment) (all []dashboard.Result, 
 	}
 	for _, path := range o.files {
 		found, skipped := []string{path}, 0
-		if info, err := os.Stat(path); err != nil {
-			return nil, err
-		} else if info.IsDir() {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			if found, err = dashboard.Results(path); err != nil {
 				return nil, err
 			}
@@ -150,12 +148,15 @@ func (o *exportSuiteOptions) results(env *environment) (all []dashboard.Result, 
 			})
 		}
 		for _, name := range found {
-			r, err := o.result(name)
+			of, note, err := o.read(name)
 			switch {
 			case err == nil:
-				all = append(all, r)
+				all = append(all, of...)
+				if note != "" {
+					env.say(note)
+				}
 			case name == path:
-				return nil, fmt.Errorf("%s: %w", name, err)
+				return nil, err
 			default:
 				skipped++
 			}
@@ -167,29 +168,32 @@ func (o *exportSuiteOptions) results(env *environment) (all []dashboard.Result, 
 	return all, nil
 }
 
-// result reads a result, and the commands beside it.
-func (o *exportSuiteOptions) result(path string) (dashboard.Result, error) {
-	raw, err := dashboard.ReadBytes(path)
+// read reads the results of a file, and the commands beside it.
+func (o *exportSuiteOptions) read(path string) (all []dashboard.Result, note string, err error) {
+	results, note, err := files.ReadResults(path)
 	if err != nil {
-		return dashboard.Result{}, err
+		return nil, "", err
 	}
-	r, err := dashboard.Own(filepath.Base(files.Stem(path)), raw, o.about)
-	if err != nil {
-		return r, err
+	stem := filepath.Base(files.Stem(path))
+	beside, missing := dashboard.ReadCommands(files.Stem(path) + dashboard.CommandsSuffix)
+	if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
+		return nil, "", missing
 	}
-	beside, err := dashboard.ReadCommands(files.Stem(path) + dashboard.CommandsSuffix)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return r, nil
-	case err != nil:
-		return r, err
+	for _, raw := range results {
+		r, err := dashboard.Own(stem, raw, o.about)
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", path, err)
+		}
+		if missing == nil {
+			if o.about.GPU != "" {
+				beside.GPU = o.about.GPU
+			}
+			if o.about.Server != "" && r.Kind == dashboard.Serving {
+				beside.Server = o.about.Server
+			}
+			r.Commands, r.Name = beside, stem
+		}
+		all = append(all, r)
 	}
-	if o.about.GPU != "" {
-		beside.GPU = o.about.GPU
-	}
-	if o.about.Server != "" && r.Kind == dashboard.Serving {
-		beside.Server = o.about.Server
-	}
-	r.Commands, r.Name = beside, filepath.Base(files.Stem(path))
-	return r, nil
+	return all, note, nil
 }

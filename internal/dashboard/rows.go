@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,10 +8,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/files"
 )
 
 // Table is the name of the file that has the rows of a folder.
@@ -57,33 +59,35 @@ func KindOf(r Row) Kind {
 	return Serving
 }
 
-const (
-	// mostBytes bounds a file, mostFiles the files of a folder.
-	mostBytes = 256 << 20
-	mostFiles = 20000
-)
+// mostFiles bounds the files of a folder.
+const mostFiles = 20000
 
 // Read reads the rows of a table, of a result with its commands, or of a folder: of its table, or else of all results in it. Notes name
-// the files of a folder that are no results. A result without commands tells what it can itself.
+// the files of a folder that are no results, and the results that a journal tells. A result without commands tells what it can itself.
 func Read(path string) (rows []Row, notes []string, err error) {
 	info, err := os.Stat(path)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
-	if !info.IsDir() {
-		rows, err = readFile(path)
-		return rows, nil, err
+	table := filepath.Join(path, Table)
+	if err != nil || !info.IsDir() { // of one that is not there a journal may be
+		table = path
 	}
-	if table := filepath.Join(path, Table); exists(table) {
-		rows, err = readFile(table)
-		return rows, nil, err
+	if table == path || exists(table) {
+		rows, note, err := readFile(table)
+		if note != "" {
+			notes = []string{note}
+		}
+		return rows, notes, err
 	}
 	found, err := Results(path)
 	for _, name := range found {
-		all, err := readFile(name)
+		all, note, err := readFile(name)
 		if err != nil || len(all) == 0 {
-			notes = append(notes, fmt.Sprintf("%s is no result of a benchmark", name))
-			continue
+			note = fmt.Sprintf("%s is no result of a benchmark", name)
+		}
+		if note != "" {
+			notes = append(notes, note)
 		}
 		rows = append(rows, all...)
 	}
@@ -112,28 +116,17 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// ReadBytes reads a file of a bounded size.
-func ReadBytes(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.Size() > mostBytes:
-		return nil, fmt.Errorf("%s is larger than %d MB", path, mostBytes>>20)
+// readFile reads the rows of a file: those of a table, or of its results.
+func readFile(path string) (rows []Row, note string, err error) {
+	all, note, err := files.ReadResults(path)
+	for _, raw := range all {
+		more, err := rowsOf(path, raw)
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: %w", path, err)
+		}
+		rows = append(rows, more...)
 	}
-	return os.ReadFile(path)
-}
-
-func readFile(path string) ([]Row, error) {
-	raw, err := ReadBytes(path)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := parse(raw, func(result map[string]json.RawMessage) (Row, error) { return resultRow(path, result) })
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return rows, nil
+	return rows, note, err
 }
 
 var errNoResult = errors.New("no result of a benchmark: expected a result of vllm bench or benchtop, or " + Table)
@@ -141,50 +134,39 @@ var errNoResult = errors.New("no result of a benchmark: expected a result of vll
 // lists are members of an object that hold the rows of a table.
 var lists = []string{"results", "serving_results", "benchmarks", "data"}
 
-// parse reads a list of rows, an object that holds one, or a result.
-func parse(raw []byte, result func(map[string]json.RawMessage) (Row, error)) ([]Row, error) {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return nil, errors.New("the file is empty")
-	}
-	if raw[0] == '[' {
-		return readRows(raw)
-	}
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &object); err != nil {
-		return nil, fmt.Errorf("%w (%w)", errNoResult, err)
-	}
-	for _, name := range lists {
-		if list := object[name]; len(list) > 0 && list[0] == '[' {
-			return readRows(list)
+// rowsOf are the rows of an object that holds a list of them, that of a row, or that of a result.
+func rowsOf(path string, raw []byte) (rows []Row, err error) {
+	for _, list := range jsonscan.Fields(raw, lists...) {
+		if len(list) == 0 || list[0] != '[' {
+			continue
 		}
+		for entry := range jsonscan.Elements(list) {
+			more, err := rowsOf(path, entry)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, more...)
+		}
+		return rows, nil
 	}
-	row, err := result(object)
-	if err != nil {
-		return nil, err
+	object, row := map[string]json.RawMessage{}, Row{}
+	titled := false
+	for _, m := range jsonscan.Dict(raw) {
+		object[m.Name] = m.Value
+		if v := scalar(m.Value); v != nil {
+			row[m.Name] = v
+		}
+		titled = titled || slices.Contains(titles, m.Name)
 	}
-	return []Row{row}, nil
+	if _, err := kindOf(object); err != nil && titled {
+		return []Row{row}, nil
+	}
+	row, err = resultRow(path, object)
+	return []Row{row}, err
 }
 
-// readRows reads a list of objects. Values other than texts, numbers and truths are absent.
-func readRows(raw []byte) ([]Row, error) {
-	var all []map[string]any
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return nil, fmt.Errorf("expected a list of rows: %w", err)
-	}
-	rows := make([]Row, 0, len(all))
-	for _, values := range all {
-		row := Row{}
-		for title, v := range values {
-			switch v.(type) {
-			case string, float64, bool:
-				row[title] = v
-			}
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
-}
+// titles are those of all columns.
+var titles = slices.Concat(Columns(Serving), Columns(Throughput), Columns(Latency))
 
 // resultRow is the row of a result with the commands beside it.
 func resultRow(path string, result map[string]json.RawMessage) (Row, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/internal/cli/argv"
 )
 
@@ -35,11 +36,11 @@ type About struct {
 // Unknown stands for a server's command that nothing tells. It has two words, as the reader of the commands expects.
 const Unknown = "vllm serve"
 
-// Own reads a result of benchtop or vLLM and makes its commands: of the client by the result, of the server by what is known.
+// Own takes a result of benchtop or vLLM, a JSON object, and makes its commands: of the client by the result, of the server by what is known.
 func Own(name string, raw []byte, a About) (Result, error) {
-	var result map[string]json.RawMessage
-	if err := json.Unmarshal(bytes.TrimSpace(raw), &result); err != nil {
-		return Result{}, fmt.Errorf("%w (%w)", errNoResult, err)
+	result := map[string]json.RawMessage{}
+	for _, m := range jsonscan.Dict(raw) {
+		result[m.Name] = m.Value
 	}
 	kind, err := kindOf(result)
 	if err != nil {

@@ -74,15 +74,23 @@ func findJournal(path string) (string, error) {
 	return "", fmt.Errorf("%s: no journal beside it (%s%s.gz); the report is computed from that", path, stem, JournalSuffix)
 }
 
-// ReadReport computes the report of a saved run from its journal, or reads the result where there is no journal. The error of a
+// ReadReport computes the report of a saved run from its journal, or reads the last result where there is no journal. The error of a
 // truncated journal comes with the report of its readable part.
 func ReadReport(file string) (metrics.Report, error) {
 	path, err := findJournal(file)
-	if errors.Is(err, errDirectory) {
+	if err == nil && !strings.HasSuffix(file, SoFar+".json") { // whose journal goes on to the end of the run
+		return report.Of(readJournal(path))
+	}
+	all, _, err := ReadResults(file)
+	if err != nil {
 		return metrics.Report{}, err
 	}
-	if err != nil || strings.HasSuffix(file, SoFar+".json") { // whose journal goes on to the end of the run
-		return export.ReadResult(file)
+	if len(all) == 0 {
+		return metrics.Report{}, fmt.Errorf("%s: no result in it", file)
 	}
-	return report.Of(readJournal(path))
+	r, err := export.ReadResult(all[len(all)-1])
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", file, err)
+	}
+	return r, nil
 }

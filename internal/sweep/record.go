@@ -1,11 +1,9 @@
 package sweep
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 
@@ -45,21 +43,14 @@ func (r Record) count(key string) int {
 
 // readRecord reads the file of a run.
 func readRecord(path string) (Record, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
-		return Record{}, fmt.Errorf("%s: not a file", path)
+	all, _, err := files.ReadResults(path)
+	if err == nil && len(all) != 1 {
+		err = fmt.Errorf("%s: %d results instead of one", path, len(all))
 	}
-	raw, err := os.ReadFile(path)
 	if err != nil {
 		return Record{}, err
 	}
-	var value json.RawMessage
-	if err := json.Unmarshal(raw, &value); err != nil {
-		return Record{}, fmt.Errorf("%s: %s", path, jsonTrouble(raw, err))
-	}
-	if value[0] != '{' {
-		return Record{}, fmt.Errorf("%s: %s instead of an object", path, jsonscan.Kind(value))
-	}
-	return Record{jsonscan.Dict(value)}, nil
+	return Record{jsonscan.Dict(all[0])}, nil
 }
 
 // of is the record of a run of a combination, made by the commands that id stands for.

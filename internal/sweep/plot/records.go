@@ -5,20 +5,17 @@
 package plot
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"benchtop/datasets/jsonscan"
+	"benchtop/internal/files"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/usage"
 	"benchtop/metrics/grid"
@@ -83,90 +80,20 @@ func Read(directory string, hide func(key, text string) string) (records []Recor
 	return records, err
 }
 
-// mostBytes bounds a summary. Those of runs with --save-detailed have some hundred megabytes.
-const mostBytes = 1 << 30
-
-func readSummary(path string, hide func(key, text string) string) ([]Record, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
-		return nil, fmt.Errorf("%s: not a file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
-	if err == nil && len(data) > mostBytes {
-		err = errors.New("more than 1 GiB; leave --save-detailed out of the sweep")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	records, err := parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s, %w", path, err)
-	}
-	for i := range records {
-		records[i].Path = path
-		for key, v := range records[i].fields {
+func readSummary(path string, hide func(key, text string) string) (records []Record, err error) {
+	all, _, err := files.ReadResults(path)
+	for i, raw := range all {
+		r := newRecord(raw, i+1)
+		r.Path = path
+		for key, v := range r.fields {
 			if v.kind == text || v.kind == other {
 				v.text = hide(key, v.text)
-				records[i].fields[key] = v
+				r.fields[key] = v
 			}
 		}
+		records = append(records, r)
 	}
-	return records, nil
-}
-
-// parse reads a list of records. Its errors begin with the line or the entry.
-func parse(data []byte) (records []Record, err error) {
-	data = quoteWords(data)
-	var list []json.RawMessage
-	if err := json.Unmarshal(data, &list); err != nil {
-		line := 1
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			line += bytes.Count(data[:min(syntax.Offset, int64(len(data)))], []byte("\n"))
-		} else {
-			err = errors.New("expected a list of records")
-		}
-		return nil, fmt.Errorf("line %d: %w", line, err)
-	}
-	for i, raw := range list {
-		if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
-			return nil, fmt.Errorf("entry %d: expected an object, got %s", i+1, jsonscan.Kind(raw))
-		}
-		records = append(records, newRecord(raw, i+1))
-	}
-	return records, nil
-}
-
-// quoteWords makes JSON of the numbers that Python writes and JSON lacks: outside strings, NaN and Infinity become the texts that
-// results have for them elsewhere.
-func quoteWords(data []byte) []byte {
-	var out []byte
-	done := 0
-	for i := 0; i < len(data); {
-		if data[i] == '"' {
-			i = jsonscan.StringEnd(data, i)
-			continue
-		}
-		word := ""
-		for _, w := range [][2]string{{"NaN", "nan"}, {"-Infinity", "-inf"}, {"Infinity", "inf"}} {
-			if data[i] == w[0][0] && bytes.HasPrefix(data[i:], []byte(w[0])) {
-				out = append(append(out, data[done:i]...), `"`+w[1]+`"`...)
-				word = w[0]
-				break
-			}
-		}
-		i += max(1, len(word))
-		if word != "" {
-			done = i
-		}
-	}
-	if done == 0 {
-		return data
-	}
-	return append(out, data[done:]...)
+	return records, err
 }
 
 func newRecord(raw []byte, entry int) Record {

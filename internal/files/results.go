@@ -1,0 +1,164 @@
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"benchtop/datasets/jsonscan"
+	"benchtop/export"
+	"benchtop/metrics/report"
+)
+
+// maxResultBytes bounds a file of results, which is read whole. The details of a million requests stay below it.
+const maxResultBytes = 1 << 30
+
+// journalHead begins a journal.
+const journalHead = `{"benchtop_journal":`
+
+var (
+	errJournal = errors.New("a journal")
+	errEmpty   = errors.New("the file is empty")
+	errTooLong = fmt.Errorf("more than %d MiB, too large for results; save them without --save-detailed", maxResultBytes>>20)
+)
+
+// ReadResults reads the results of a file of benchtop or vLLM as JSON objects, in order: one, several of --append-result, or the elements of a
+// list, as a sweep's summary is; an empty list has none. Python's NaN and Infinity are the texts that results have for them elsewhere. A file without a whole result
+// whose journal lies beside it, as a killed run leaves it, and a journal itself, give the result that the journal tells; the note says why,
+// "" for none. Errors name the file, and the line.
+func ReadResults(path string) (all [][]byte, note string, err error) {
+	from := path
+	switch all, err = readJSON(path); {
+	case err == nil:
+		return all, "", nil
+	case errors.Is(err, errJournal):
+	case errors.Is(err, errDirectory), errors.Is(err, errTooLong), strings.HasSuffix(path, SoFar+".json"):
+		return nil, "", err
+	default:
+		if found, missing := findJournal(path); missing == nil && found != path {
+			from = found
+			break
+		}
+		return nil, "", err
+	}
+	r, damaged := report.Of(readJournal(from))
+	if damaged != nil && r.Plan.Started.IsZero() {
+		return nil, "", damaged
+	}
+	var result bytes.Buffer
+	if err := export.JSON(&result, r); err != nil {
+		return nil, "", err
+	}
+	if from != path {
+		note = fmt.Sprintf("%s has no whole result; its figures are those of %s", path, from)
+	}
+	if r.Interrupted != nil && r.Interrupted.Reason != "" {
+		note = strings.TrimPrefix(note+"; ", "; ") + fmt.Sprintf("the run of %s is not whole: %s", from, r.Interrupted.Reason)
+	}
+	return [][]byte{result.Bytes()}, note, nil
+}
+
+// readJSON reads the objects of a file.
+func readJSON(path string) ([][]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s %w", path, errDirectory)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a file", path) // a pipe would be waited for
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, len(journalHead))
+	if _, err := io.ReadFull(f, head); err == nil && string(head) == journalHead || strings.HasSuffix(path, ".gz") {
+		return nil, errJournal
+	}
+	if info.Size() > maxResultBytes {
+		return nil, fmt.Errorf("%s: %w", path, errTooLong)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	all, err := ParseResults(data)
+	switch {
+	case errors.Is(err, errEmpty):
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s, %w", path, err)
+	}
+	return all, nil
+}
+
+// ParseResults are the objects of a text, as ReadResults has those of a file; an empty list has none. Its errors begin with the line or the
+// entry, except for an empty text.
+func ParseResults(data []byte) (all [][]byte, err error) {
+	any := false
+	data = quoteWords(bytes.TrimPrefix(data, []byte("\ufeff")))
+	for values := json.NewDecoder(bytes.NewReader(data)); ; {
+		var value json.RawMessage
+		switch err := values.Decode(&value); {
+		case err == io.EOF && !any:
+			return nil, errEmpty
+		case err == io.EOF:
+			return all, nil
+		case err != nil:
+			at := len(data)
+			if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+				at = int(min(syntax.Offset, int64(at)))
+			} else {
+				err = errors.New("the file is truncated, or still being written")
+			}
+			return nil, fmt.Errorf("line %d: %w", 1+bytes.Count(data[:at], []byte("\n")), err)
+		}
+		any = true
+		one := func(yield func([]byte) bool) { yield(value) }
+		if value[0] == '[' {
+			one = jsonscan.Elements(value)
+		}
+		for object := range one {
+			if object[0] != '{' {
+				return nil, fmt.Errorf("entry %d: expected an object, got %s", len(all)+1, jsonscan.Kind(object))
+			}
+			all = append(all, object)
+		}
+	}
+}
+
+// quoteWords makes JSON of the numbers that Python writes and JSON lacks: outside strings, NaN and Infinity become the texts that
+// results have for them elsewhere.
+func quoteWords(data []byte) []byte {
+	var out []byte
+	done := 0
+	for i := 0; i < len(data); {
+		if data[i] == '"' {
+			i = jsonscan.StringEnd(data, i)
+			continue
+		}
+		word := ""
+		for _, w := range [][2]string{{"NaN", "nan"}, {"-Infinity", "-inf"}, {"Infinity", "inf"}} {
+			if data[i] == w[0][0] && bytes.HasPrefix(data[i:], []byte(w[0])) {
+				out = append(append(out, data[done:i]...), `"`+w[1]+`"`...)
+				word = w[0]
+				break
+			}
+		}
+		i += max(1, len(word))
+		if word != "" {
+			done = i
+		}
+	}
+	if done == 0 {
+		return data
+	}
+	return append(out, data[done:]...)
+}

@@ -35,6 +35,10 @@ var Keys = []string{"Model", "Dataset Name", "Input Len", "Output Len", Concurre
 
 const groupKeys = 4
 
+// settings are the titles of the columns of a server's settings. Those that differ within a configuration make groups, too: its rows are of
+// several servers, whose mean is that of none.
+var settings = []string{"TP Size", "PP Size", "dtype", "GPU"}
+
 // numeric are the keys whose values are numbers.
 var numeric = []string{"Input Len", "Output Len", "TP Size", "PP Size", Concurrency, "qps"}
 
@@ -157,15 +161,16 @@ func (c *Comparison) serving(rows [][]dashboard.Row) error {
 	if !slices.Contains(keys, c.X) {
 		return fmt.Errorf("column %q is not in all results; choose one of %s", c.X, strings.Join(keys, ", "))
 	}
+	apart := slices.DeleteFunc(slices.Clone(settings), func(title string) bool { return !differs(rows, title) })
 	groups := map[string][]Key{}
 	grouped := make([]map[string][]dashboard.Row, len(rows))
 	for i := range rows {
 		grouped[i] = map[string][]dashboard.Row{}
 		for _, row := range rows[i] {
 			id, group := "", []Key(nil)
-			for _, title := range keys {
+			for _, title := range slices.Concat(keys, apart) {
 				if slices.Index(Keys, title) < groupKeys {
-					k := Key{title, Text(row[title])}
+					k := Key{title, setting(row, title)}
 					id += k.Value + "\x00"
 					group = append(group, k)
 				}
@@ -201,6 +206,13 @@ func (c *Comparison) serving(rows [][]dashboard.Row) error {
 		c.Groups = append(c.Groups, g)
 	}
 	return nil
+}
+
+// differs reports whether the rows of one configuration differ in a setting.
+func differs(all [][]dashboard.Row, title string) bool {
+	return slices.ContainsFunc(all, func(rows []dashboard.Row) bool {
+		return slices.ContainsFunc(rows, func(r dashboard.Row) bool { return setting(r, title) != setting(rows[0], title) })
+	})
 }
 
 func has(rows []dashboard.Row, title string) bool {

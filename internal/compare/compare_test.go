@@ -52,9 +52,14 @@ func same(got float64, cell string) bool {
 	return err == nil && (got == want || math.Abs(got-want) <= 1e-12*math.Abs(want))
 }
 
-// The comparison of three configurations, with gaps and a measurement made twice, has the numbers of vLLM's script.
+// The comparison of three configurations, with gaps and a measurement made twice, has the numbers of vLLM's script. That does not look at
+// parallel sizes, so the last one is without them.
 func TestLikeVLLM(t *testing.T) {
-	c, err := Of(configurations(t, "a", "b", "c"), defaults())
+	all := configurations(t, "a", "b", "c")
+	for _, row := range all[2].Rows {
+		delete(row, "TP Size")
+	}
+	c, err := Of(all, defaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,6 +105,46 @@ func TestSplit(t *testing.T) {
 	}
 	if got, want := strings.Join(labels, ", "), "tp1_pp1 7, tp2_pp1 6"; got != want {
 		t.Errorf("parts %s, want %s", got, want)
+	}
+}
+
+// Rows of servers with other settings make groups of their own, where one configuration has several; their mean would be that of no server.
+func TestSettings(t *testing.T) {
+	row := func(tp any, dtype string, output float64) dashboard.Row {
+		r := dashboard.Row{Concurrency: 8.0, "Model": "m", "dtype": dtype, "Output Tput (tok/s)": output, "P99 TTFT (ms)": 1.0, "P99": 1.0}
+		if tp != nil {
+			r["TP Size"] = tp
+		}
+		return r
+	}
+	for _, c := range []struct {
+		name string
+		a, b []dashboard.Row
+		want string
+	}{
+		{"two sizes in both", []dashboard.Row{row(1.0, "", 100), row("2", "", 200)}, []dashboard.Row{row(2.0, "", 250), row(1.0, "", 120)}, "TP Size 1: 100 120; TP Size 2: 200 250"},
+		{"none is 1", []dashboard.Row{row(nil, "", 100), row(2.0, "", 200)}, []dashboard.Row{row(1.0, "", 120)}, "TP Size 1: 100 120; TP Size 2: 200 NaN"},
+		{"one size each", []dashboard.Row{row(1.0, "", 100)}, []dashboard.Row{row(2.0, "", 250), row(2.0, "", 350)}, "100 300"},
+		{"types", []dashboard.Row{row(1.0, "fp8", 100), row(1.0, "half", 50)}, []dashboard.Row{row(1.0, "half", 60)}, "dtype fp8: 100 NaN; dtype half: 50 60"},
+	} {
+		got, err := Of([]Configuration{{"a", c.a}, {"b", c.b}}, defaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var groups []string
+		for _, g := range got.Groups {
+			text := ""
+			for _, k := range g.Keys[1:] { // the first is the model
+				text += k.Title + " " + k.Value + ": "
+			}
+			if n := len(g.Metrics[0].Lines); n != 1 {
+				t.Errorf("%s: %d loads, want 1", c.name, n)
+			}
+			groups = append(groups, text+strings.Trim(fmt.Sprint(g.Metrics[0].Lines[0].Values), "[]"))
+		}
+		if text := strings.Join(groups, "; "); text != c.want {
+			t.Errorf("%s: %s, want %s", c.name, text, c.want)
+		}
 	}
 }
 

@@ -11,28 +11,42 @@ import (
 	"benchtop/internal/dashboard"
 )
 
-// Split parts rows of serving by their tensor and pipeline parallel sizes, which are 1 where a row has none. Other rows stay together with
-// the first part.
-func Split(rows []dashboard.Row) (parts []Configuration) {
-	size := func(r dashboard.Row, titles ...string) int {
-		for _, t := range titles {
-			if v, ok := r.Number(t); ok && v >= 1 && v < 1<<20 {
-				return int(v)
-			}
+// sizes are the titles of the columns of parallel sizes, the usual one first.
+var sizes = [][]string{{"TP Size", "tp_size", "tensor_parallel_size"}, {"PP Size", "pp_size", "pipeline_parallel_size"}}
+
+// size is a parallel size of a row, 1 where it has none.
+func size(r dashboard.Row, titles []string) int {
+	for _, t := range titles {
+		if v, ok := r.Number(t); ok && v >= 1 && v < 1<<20 {
+			return int(v)
 		}
-		return 1
 	}
-	type sizes struct{ tp, pp int }
-	of := map[sizes][]dashboard.Row{}
-	var order []sizes
+	return 1
+}
+
+// setting is the text of a column of Keys or settings.
+func setting(r dashboard.Row, title string) string {
+	for _, titles := range sizes {
+		if titles[0] == title {
+			return fmt.Sprint(size(r, titles))
+		}
+	}
+	return Text(r[title])
+}
+
+// Split parts rows of serving by their tensor and pipeline parallel sizes. Other rows stay together with the first part.
+func Split(rows []dashboard.Row) (parts []Configuration) {
+	type pair struct{ tp, pp int }
+	of := map[pair][]dashboard.Row{}
+	var order []pair
 	for _, r := range rows {
-		s := sizes{size(r, "TP Size", "tp_size", "tensor_parallel_size"), size(r, "PP Size", "pp_size", "pipeline_parallel_size")}
+		s := pair{size(r, sizes[0]), size(r, sizes[1])}
 		if of[s] == nil {
 			order = append(order, s)
 		}
 		of[s] = append(of[s], r)
 	}
-	slices.SortFunc(order, func(a, b sizes) int { return cmp.Or(a.tp-b.tp, a.pp-b.pp) })
+	slices.SortFunc(order, func(a, b pair) int { return cmp.Or(a.tp-b.tp, a.pp-b.pp) })
 	for _, s := range order {
 		parts = append(parts, Configuration{fmt.Sprintf("tp%d_pp%d", s.tp, s.pp), of[s]})
 	}

@@ -302,22 +302,13 @@ func texts(row []Cell) (all []string) {
 func WriteCSV(w io.Writer, tables []Table) error {
 	out := csv.NewWriter(w)
 	for _, t := range tables {
-		_ = out.Write(safe(append([]string{"Group", "Table"}, t.Head...)))
+		_ = out.Write(export.CSVRow(append([]string{"Group", "Table"}, t.Head...)))
 		for _, row := range t.Rows {
-			_ = out.Write(safe(append([]string{t.Group, t.Title}, texts(row)...)))
+			_ = out.Write(export.CSVRow(append([]string{t.Group, t.Title}, texts(row)...)))
 		}
 	}
 	out.Flush()
 	return out.Error()
-}
-
-func safe(cells []string) []string {
-	for i, c := range cells {
-		if c != "" && strings.ContainsAny(c[:1], "=+@\t\r") {
-			cells[i] = "'" + c
-		}
-	}
-	return cells
 }
 
 const page = `<!DOCTYPE html>

@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"benchtop/datasets/jsonscan"
+	"benchtop/export"
 	"benchtop/internal/files"
 	"benchtop/internal/pyjson"
 )
 
 // writeCSV writes all records as pandas writes the table of them: an index, a column for each key in order of first appearance, numbers
-// of a column as floats if one of them is or is missing, lists as Python shows them. The object benchtop has no column.
+// of a column as floats if one of them is or is missing, lists as Python shows them. The object benchtop has no column, and a
+// text that a spreadsheet would run gets a quotation mark.
 func writeCSV(path string, records []Record) error {
 	columns := columnsOf(records)
 	return files.Write(path, func(w io.Writer) error {
@@ -22,13 +24,13 @@ func writeCSV(path string, records []Record) error {
 		for _, c := range columns {
 			row = append(row, c.key)
 		}
-		_ = out.Write(row) // the writer keeps its error
+		_ = out.Write(export.CSVRow(row)) // the writer keeps its error
 		for i, r := range records {
 			row = append(row[:0], strconv.Itoa(i))
 			for _, c := range columns {
 				row = append(row, c.cell(r.Get(c.key)))
 			}
-			_ = out.Write(row)
+			_ = out.Write(export.CSVRow(row))
 		}
 		out.Flush()
 		return out.Error()

@@ -68,6 +68,18 @@ b, 'c'"
 	}
 }
 
+// No cell of the table is a formula, whatever the parameters and the answers.
+func TestCSVFormulas(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "summary.csv")
+	if err := writeCSV(path, []Record{{item(t, `{"=cmd": "@SUM(A1)", "n": -1.5, "mixed": "-2+3"}`)}, {item(t, `{"=cmd": "+1-2", "n": -2, "mixed": -4}`)}}); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := os.ReadFile(path)
+	if want := ",'=cmd,n,mixed\n0,'@SUM(A1),-1.5,'-2+3\n1,'+1-2,-2.0,-4\n"; string(got) != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 const suite = `{"defaults": {"qps_list": ["inf"], "server_parameters": {"dtype": "bfloat16"}, "client_parameters": {"num_prompts": 200}}, "tests": [
   {"test_name": "serving_a", "server_environment_variables": {"X": 1}, "server_parameters": {"model": "m", "disable_log_stats": "", "tensor_parallel_size": 2},
    "client_parameters": {"model": "m", "dataset_name": "random"}},

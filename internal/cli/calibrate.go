@@ -114,10 +114,10 @@ func (o *calibrateOptions) calibrate(ctx context.Context, env *environment, plan
 			return env.fail(exitFailed, fmt.Errorf("the calibration is not saved: %w; set XDG_STATE_HOME to a directory that can be written, or use --no-save", err))
 		}
 		if stays != "" {
-			fmt.Fprintf(env.stderr, "not saved in %s: %s\n", path, stays)
+			fmt.Fprintf(env.stderr, "not saved in %s: %s\n", harmless(path), stays)
 			return code
 		}
-		fmt.Fprintf(env.stderr, "saved in %s; 'serve' warns of loads beyond it\n", path)
+		fmt.Fprintf(env.stderr, "saved in %s; 'serve' warns of loads beyond it\n", harmless(path))
 	}
 	return code
 }

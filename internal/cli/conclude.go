@@ -60,10 +60,10 @@ func (e *environment) report(p *prepared, o run.Outcome) error {
 		o.Warnings = append(o.Warnings, "the report could not be printed: "+problem.Error())
 	}
 	if o.Path != "" {
-		fmt.Fprintf(e.stderr, "result saved to %s\n", o.Path)
+		fmt.Fprintf(e.stderr, "result saved to %s\n", harmless(o.Path))
 	}
 	for _, path := range o.Beside {
-		fmt.Fprintf(e.stderr, "saved %s\n", path)
+		fmt.Fprintf(e.stderr, "saved %s\n", harmless(path))
 	}
 	e.warn(o.Warnings)
 	if d := e.display(); d != nil {

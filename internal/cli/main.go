@@ -62,20 +62,24 @@ func (e *environment) fail(code int, err error) int {
 }
 
 // say prints news of what a person waits for.
-func (e *environment) say(words string) { fmt.Fprintf(e.stderr, "benchtop: %s\n", words) }
+func (e *environment) say(words string) {
+	for line := range strings.SplitSeq(words, "\n") {
+		fmt.Fprintf(e.stderr, "benchtop: %s\n", harmless(line))
+	}
+}
 
 // warn prints warnings.
 func (e *environment) warn(warnings []string) {
 	for _, w := range warnings {
-		line := "benchtop: WARNING: " + w
+		line := "benchtop: WARNING: " + harmless(w)
 		if d := e.display(); d == nil || !d.held.hold(line) {
 			fmt.Fprintln(e.stderr, line)
 		}
 	}
 }
 
-// harmless is a line without control characters. Errors quote foreign text, such as the server's name of a model. A harmless line is
-// unchanged, since blanks matter in paths.
+// harmless is a line without control characters. Errors quote foreign text, such as the server's name of a model, and paths may have any
+// character. A harmless line is unchanged, since blanks matter in paths.
 func harmless(line string) string {
 	commands := func(r rune) bool { return r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }
 	if utf8.ValidString(line) && !strings.ContainsFunc(line, commands) {

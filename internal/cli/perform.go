@@ -229,7 +229,7 @@ func (t *console) leaveNow() {
 	}
 	where := t.run.Flush()
 	t.files.Abandon()
-	fmt.Fprintf(t.env.stderr, "benchtop: exited at once; %s\n", where)
+	fmt.Fprintf(t.env.stderr, "benchtop: exited at once; %s\n", harmless(where))
 	if t.leave != nil {
 		t.leave()
 	}

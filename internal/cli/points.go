@@ -188,7 +188,7 @@ func (e *environment) runPoints(o *serveOptions, args []string) int {
 				return fmt.Errorf("the report could not be printed: %w", err)
 			}
 			if outcome.Path != "" {
-				fmt.Fprintf(e.stderr, "result saved to %s\n", outcome.Path)
+				fmt.Fprintf(e.stderr, "result saved to %s\n", harmless(outcome.Path))
 			}
 			if conclusion = max(conclusion, r.Conclusion); err != nil {
 				failed = errors.Join(failed, fmt.Errorf("run %d, %s: %w", i+1, at.label, err))

@@ -36,6 +36,7 @@ func (o *experimentOptions) check(p *usage.Problems) {
 	p.BadIf(o.runs < 1 || o.runs > mostPoints, "--num-runs %d: must be from 1 to %d", o.runs, mostPoints)
 	p.BadIf(o.resume && o.name == "", "--resume: name the experiment to continue with --experiment-name")
 	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.' || strings.ContainsFunc(o.name, unicode.IsControl)), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
+	p.BadIf(strings.ContainsFunc(o.outputDir, unicode.IsControl), "--output-dir %s: expected a path without control characters", usage.Quote(o.outputDir))
 	if o.name == "" {
 		o.name = time.Now().Format("20060102_150405")
 	}
@@ -75,7 +76,7 @@ func (o *experimentOptions) perform(env *environment, m *sweep.Manifest, run fun
 	outcome, err := run()
 	switch {
 	case o.dryRun && err == nil:
-		fmt.Fprintf(env.stdout, "Experiment will be saved at: %s\n", o.dir())
+		fmt.Fprintf(env.stdout, "Experiment will be saved at: %s\n", harmless(o.dir()))
 		return exitFine
 	case err != nil:
 		code := env.failed(err)
@@ -85,7 +86,7 @@ func (o *experimentOptions) perform(env *environment, m *sweep.Manifest, run fun
 		env.say(fmt.Sprintf("%s; what was measured is in %s. Continue with the same command and --resume -e %s", outcome, o.dir(), o.name))
 		return code
 	}
-	fmt.Fprintf(env.stdout, "%s.\nExperiment has been saved at: %s\n", outcome, o.dir())
+	fmt.Fprintf(env.stdout, "%s.\nExperiment has been saved at: %s\n", outcome, harmless(o.dir()))
 	if outcome.Failed > 0 {
 		return exitFailed
 	}

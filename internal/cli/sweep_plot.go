@@ -206,7 +206,7 @@ func runSweepPlot(env *environment, args []string) int {
 				return err
 			}
 			if len(g.Chart.Panels) == 0 && !draw.dryRun {
-				fmt.Fprintf(env.stdout, "No data to plot. Filters: %s\n", *filters)
+				fmt.Fprintf(env.stdout, "No data to plot. Filters: %s\n", harmless(*filters))
 			}
 			for _, note := range g.Chart.Notes {
 				env.say(note)

@@ -34,7 +34,7 @@ type exportSuiteOptions struct {
 func newExportSuiteOptions() *exportSuiteOptions {
 	o := &exportSuiteOptions{flags: argv.Flags{Synopsis: "export-suite [flags] DIR FILE|FOLDER ...", Text: exportSuiteText}}
 	f := o.flags.Group("Measurement")
-	f.StringVar(&o.about.Server, "server-command", "", "command of the server, for its parallel sizes and type of numbers (default: by the file of commands beside a result, or its metadata)")
+	f.StringVar(&o.about.Server, "server-command", "", "command of the server, for its type of numbers, and for the parallel sizes that a result does not have in its metadata (default: by the file of commands beside a result)")
 	f.StringVar(&o.about.GPU, "gpu-type", "", "name of the server's GPU (default: by the result)")
 	return o
 }
@@ -189,7 +189,7 @@ func (o *exportSuiteOptions) read(path string) (all []dashboard.Result, note str
 				beside.GPU = o.about.GPU
 			}
 			if o.about.Server != "" && r.Kind == dashboard.Serving {
-				beside.Server = o.about.Server
+				beside.Server = r.Commands.Server
 			}
 			r.Commands, r.Name = beside, stem
 		}

@@ -93,8 +93,12 @@ func (o *drawOptions) parse(env *environment, flags *argv.Flags, args []string, 
 	return errors.Join(problems...)
 }
 
-// draw writes a figure in all forms, and says where. The name is a path below the directory of figures, without an end.
+// draw writes a figure in all forms, and says where; one without data is in no file. The name is a path below the directory of figures, without
+// an end.
 func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) error {
+	if len(f.Panels) == 0 {
+		return nil
+	}
 	into := o.figDir
 	if !filepath.IsAbs(into) {
 		into = filepath.Join(o.directory, into)
@@ -106,7 +110,7 @@ func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) erro
 		}
 		path := filepath.Join(into, name+"."+format)
 		fmt.Fprintf(env.stdout, "Output file: %s\n", harmless(path))
-		if o.dryRun || len(f.Panels) == 0 {
+		if o.dryRun {
 			continue
 		}
 		err := files.Write(path, func(w io.Writer) error {
@@ -122,7 +126,7 @@ func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) erro
 			failed = append(failed, fmt.Errorf("%s: %w", path, err))
 		}
 	}
-	if !o.dryRun && len(f.Panels) > 0 && slices.Contains(o.formats, terminalFormat) {
+	if !o.dryRun && slices.Contains(o.formats, terminalFormat) {
 		fmt.Fprintln(env.stdout)
 		failed = append(failed, f.Text(env.stdout, charts.TextOptions{Width: columns(env.stdout, 120), ASCII: term.Plain(os.Getenv)}))
 	}
@@ -205,7 +209,7 @@ func runSweepPlot(env *environment, args []string) int {
 			if err := draw.draw(env, &g.Chart, stem); err != nil {
 				return err
 			}
-			if len(g.Chart.Panels) == 0 && !draw.dryRun {
+			if len(g.Chart.Panels) == 0 {
 				fmt.Fprintf(env.stdout, "No data to plot. Filters: %s\n", harmless(*filters))
 			}
 			for _, note := range g.Chart.Notes {

@@ -42,7 +42,12 @@ func TestSweepPlot(t *testing.T) {
 			t.Errorf("%s has the key of the server", name)
 		}
 	}
-	benchtop("sweep", "plot", dir, "--var-x", "max_concurrency", "--filter-by", "max_concurrency>4").expect(t, exitFine, "No data to plot. Filters: max_concurrency>4")
+	for _, dry := range []string{"--dry-run=false", "--dry-run"} {
+		r := benchtop("sweep", "plot", dir, "--var-x", "max_concurrency", "--filter-by", "max_concurrency>4", dry)
+		if r.expect(t, exitFine, "No data to plot. Filters: max_concurrency>4"); strings.Contains(r.stdout, "Output file") {
+			t.Errorf("%s: a file is promised:\n%s", dry, r.stdout)
+		}
+	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "FIGURE*")); left != nil {
 		t.Errorf("a figure without data was written: %v", left)
 	}

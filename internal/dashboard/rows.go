@@ -266,14 +266,14 @@ func commandValues(values map[string]any, c Commands) error {
 		skip    int // words before the flags
 		keys    []column
 	}{
-		{c.Server, 2, []column{{"tp_size", "--tensor-parallel-size"}, {"pp_size", "--pipeline-parallel-size"}, {"dtype", "--dtype"}}},
+		{c.Server, 2, []column{{"tp_size", tensorFlag}, {"pp_size", pipelineFlag}, {"dtype", "--dtype"}}},
 		{c.Client, 2, []column{{"dataset_name", "--dataset-name"}, {"input_len", "--random-input-len"}, {"output_len", "--random-output-len"}, {"qps", "--request-rate"}}},
 	} {
 		words, err := argv.Split(from.command)
 		if err != nil {
 			return fmt.Errorf("the command %q: %w", from.command, err)
 		}
-		given := Flags(words[min(from.skip, len(words)):])
+		given := Flags(long(words[min(from.skip, len(words)):]))
 		for _, k := range from.keys {
 			if v, ok := given[k.title]; ok {
 				values[k.key] = v

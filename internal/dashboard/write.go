@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"benchtop/datasets/jsonscan"
@@ -120,7 +121,7 @@ func clientLine(kind Kind, command []string, result map[string]json.RawMessage) 
 	return shell(words)
 }
 
-// serverLine is the command of the server. Parallel sizes that the result's own metadata tell are added.
+// serverLine is the command of the server. Parallel sizes are those that the result's own metadata tell, where they do.
 func serverLine(command string, result map[string]json.RawMessage) string {
 	if words, err := argv.Split(command); err != nil || len(words) < 2 {
 		command = strings.TrimSpace(Unknown + " " + text(scalar(result["model_id"])))
@@ -129,13 +130,46 @@ func serverLine(command string, result map[string]json.RawMessage) string {
 		}
 	}
 	words, _ := argv.Split(command)
-	given := Flags(words)
-	for _, f := range [][2]string{{"--tensor-parallel-size", "tensor_parallel_size"}, {"--pipeline-parallel-size", "pipeline_parallel_size"}} {
-		if v := scalar(result[f[1]]); v != nil && given[f[0]] == nil {
-			command += " " + f[0] + " " + shell([]string{text(v)})
+	words = long(words)
+	for _, f := range [][2]string{{tensorFlag, "tensor_parallel_size"}, {pipelineFlag, "pipeline_parallel_size"}} {
+		if v := scalar(result[f[1]]); v != nil && Flags(words)[f[0]] != v {
+			words = append(without(words, f[0]), f[0], text(v))
 		}
 	}
-	return command
+	return shell(words)
+}
+
+// The flags of parallel sizes in vLLM's server.
+const (
+	tensorFlag   = "--tensor-parallel-size"
+	pipelineFlag = "--pipeline-parallel-size"
+)
+
+// long is a server's command with the flags of parallel sizes as the scripts know them, where it has another spelling.
+func long(words []string) []string {
+	words = slices.Clone(words)
+	for i, w := range words {
+		name, value, joined := strings.Cut(w, "=")
+		if flag := map[string]string{"-tp": tensorFlag, "-pp": pipelineFlag, tensorFlag: tensorFlag, pipelineFlag: pipelineFlag}[argv.Dashes(name)]; flag != "" {
+			if words[i] = flag; joined {
+				words[i] += "=" + value
+			}
+		}
+	}
+	return words
+}
+
+// without is a command without a flag and its values.
+func without(words []string, flag string) (rest []string) {
+	for i := 0; i < len(words); i++ {
+		switch name, _, joined := strings.Cut(words[i], "="); {
+		case name != flag:
+			rest = append(rest, words[i])
+		case !joined:
+			i++
+		}
+	}
+	return rest
 }
 
 // WriteTable writes rows as the table of a folder, in its order.

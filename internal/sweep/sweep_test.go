@@ -2,10 +2,12 @@ package sweep
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,6 +28,7 @@ type stand struct {
 	dies    func(server Item) bool // during its first run
 	refuses func(server Item) bool
 	slow    time.Duration // until a server is ready
+	rate    float64       // the most requests/s, 0 for 20
 	last    *standServer
 }
 
@@ -53,7 +56,10 @@ func (s *stand) Run(ctx context.Context, r Run) error {
 		}
 	}
 	load := Record{r.Bench}.Number(MaxConcurrency)
-	return os.WriteFile(r.Path, fmt.Appendf(nil, `{"completed": 3, "request_throughput": %g, "mean_e2el_ms": 1000.0, "benchtop": {"schema": 1}}`, min(load, 20)), 0o600)
+	if math.IsNaN(load) {
+		load = 20
+	}
+	return os.WriteFile(r.Path, fmt.Appendf(nil, `{"completed": 3, "request_throughput": %g, "mean_e2el_ms": 1000.0, "benchtop": {"schema": 1}}`, min(load, cmp.Or(s.rate, 20))), 0o600)
 }
 
 type standServer struct {
@@ -405,12 +411,40 @@ func TestWorkload(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	})
-	if got := levels(1, 1, 10); !slices.Equal(got, []int{1}) {
-		t.Errorf("%v", got)
+	for _, c := range []struct {
+		variable      string
+		serial, batch float64
+		levels        int
+		want          []float64
+	}{
+		{RequestRate, 1, 1, 10, []float64{1}},
+		{RequestRate, 9, 0, 4, []float64{3, 6}},
+		{RequestRate, 1.5, 10.9, 5, []float64{4, 6, 8}},
+		{RequestRate, 0.769, 0.769, 3, []float64{0.769}},
+		{RequestRate, 0.2, 0.8, 5, []float64{0.35, 0.5, 0.65}},
+		{RequestRate, 0.5, 3.5, 5, []float64{1.25, 2, 2.75}}, // 1, 2 and 3 are whole, but two of them are all that lie within
+		{RequestRate, 0.00012341, 0.00052341, 3, []float64{0.000323}},
+		{MaxConcurrency, 0.2, 0.8, 5, []float64{1}},
+		{MaxConcurrency, 1.2, 3.9, 6, []float64{2, 3}},
+	} {
+		w := &Workload{Variable: c.variable, Levels: c.levels}
+		if got := w.between(c.serial, c.batch); !slices.Equal(got, c.want) {
+			t.Errorf("%d levels of %s from %g to %g: %v, want %v", c.levels, c.variable, c.serial, c.batch, got, c.want)
+		}
 	}
-	if got := levels(9, 0, 4); !slices.Equal(got, []int{3, 6}) {
-		t.Errorf("%v", got)
-	}
+}
+
+// A server below one request a second is measured at rates with a fraction, and levels that are left out are said.
+func TestWorkloadOfASlowServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stand{rate: 0.769}
+		o := s.options(t, t.TempDir())
+		o.Pairs, o.Runs, o.Driver = []Combination{{}}, 1, &Workload{Variable: RequestRate, Levels: 4, Prompts: 2}
+		_, text, err := sweepOnce(t, o)
+		if err != nil || !slices.Contains(s.log, "run WL--request_rate=0.769 0") || !strings.Contains(text, "1 of 2 levels between the ends are left out: the ends lie too close together, at 0.769 and 0.769\n") {
+			t.Errorf("%v, %q, %s", err, s.log, text)
+		}
+	})
 }
 
 func TestManifest(t *testing.T) {

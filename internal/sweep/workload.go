@@ -24,12 +24,12 @@ func (w *Workload) Planned(pair Combination) []Combination {
 
 func (w *Workload) end(pair Combination, load int) Combination {
 	pair.Bench = pair.Bench.With(MaxConcurrency, strconv.Itoa(load))
-	return w.at(pair, load)
+	return w.at(pair, float64(load))
 }
 
 // at is a pair under a load. As with vLLM the name of its directory has the load once, at the end.
-func (w *Workload) at(pair Combination, load int) Combination {
-	value := strconv.Itoa(load)
+func (w *Workload) at(pair Combination, load float64) Combination {
+	value := loadValue(load)
 	pair.Load = w.Variable + "=" + value
 	pair.Place = pair.Dir()
 	pair.Bench = pair.Bench.With(w.Variable, value)
@@ -73,7 +73,11 @@ func (w *Workload) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Com
 		return ends, nil
 	}
 	rows := ends[:1:1]
-	for _, load := range levels(math.Ceil(estimates[0]), math.Floor(estimates[1]), w.Levels) {
+	loads := w.between(estimates[0], estimates[1])
+	if missing := w.Levels - len(ends) - len(loads); missing > 0 {
+		s.say("%d of %d levels between the ends are left out: the ends lie too close together, at %.3g and %.3g", missing, w.Levels-len(ends), estimates[0], estimates[1])
+	}
+	for _, load := range loads {
 		c := w.at(pair, load)
 		s.say("Exploring: %s", c.Load)
 		if _, err := s.measure(ctx, c, s.o.Runs); err != nil {
@@ -105,12 +109,34 @@ func (w *Workload) estimate(records []Record) float64 {
 	return sum / float64(len(records))
 }
 
-// levels are the whole loads between two ends, evenly spaced, without the ends and without those below 1.
-func levels(from, to float64, n int) (loads []int) {
+// between are the loads between what the server did at the ends: whole numbers as with vLLM, and where there are not enough of these, rates with a
+// fraction.
+func (w *Workload) between(serial, batch float64) []float64 {
+	whole := levels(math.Ceil(serial), math.Floor(batch), w.Levels, func(load float64) float64 {
+		if load = math.RoundToEven(load); load < 1 {
+			return 0
+		}
+		return load
+	})
+	if w.Variable == MaxConcurrency || len(whole) == w.Levels-2 {
+		return whole
+	}
+	rates := levels(serial, batch, w.Levels, func(load float64) float64 {
+		load, _ = strconv.ParseFloat(strconv.FormatFloat(load, 'g', 3, 64), 64)
+		return load
+	})
+	if len(rates) < len(whole) {
+		return whole
+	}
+	return rates
+}
+
+// levels are loads between two ends, evenly spaced and rounded, without the ends and those that are not above 0.
+func levels(from, to float64, n int, round func(float64) float64) (loads []float64) {
 	for i := 1; i < n-1; i++ {
-		load := math.RoundToEven(from + float64(i)*(to-from)/float64(n-1))
-		if load >= 1 && load <= math.MaxInt32 {
-			loads = append(loads, int(load))
+		load := round(from + float64(i)*(to-from)/float64(n-1))
+		if load > 0 && load <= math.MaxInt32 {
+			loads = append(loads, load)
 		}
 	}
 	slices.Sort(loads)

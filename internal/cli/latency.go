@@ -59,7 +59,7 @@ func newLatencyOptions() *latencyOptions {
 	f.BoolVar(&o.stream, "stream", false, "stream the answers of simultaneous requests, for their TTFT and TPOT")
 	o.define()
 	headings := []string{"Latency", "Server to start", "Server", "Requests", "Accepted without effect"}
-	others := []string{"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout", "progress"}
+	others := []string{"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout", "progress", "no-tui"}
 	o.flags.Keep(func(heading, name string) bool {
 		return slices.Contains(headings, heading) && !strings.HasPrefix(name, "priorit") || slices.Contains(others, name)
 	})

@@ -48,6 +48,7 @@ func newStartupOptions() *startupOptions {
 	f.IntVar(&o.warmup, "num-iters-warmup", 1, "starts before the warm ones that are not recorded")
 	f.IntVar(&o.warm, "num-iters-warm", 3, "warm starts")
 	f.StringVar(&o.json, "output-json", "", "write the result to this file")
+	f.Bool("no-tui", false, "no effect: there is no screen, but lines on standard output")
 	o.engine.define(f)
 	return o
 }

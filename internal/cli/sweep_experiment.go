@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -27,14 +29,36 @@ func (o *experimentOptions) define(flags *argv.Flags, runs int) {
 	f := flags.Group("Results")
 	f.StringVarP(&o.outputDir, "output-dir", "o", "results", "directory of all experiments")
 	f.StringVarP(&o.name, "experiment-name", "e", "", "directory of this experiment below it (default: the time)")
-	f.BoolVar(&o.resume, "resume", false, "continue the experiment of --experiment-name: measure only what is missing")
+	f.Var(resumeFlag{o}, "resume", "continue the experiment of --experiment-name, or of a name given here: measure only what is missing")
+	f.Lookup("resume").NoOptDefVal = "true"
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be run, and run nothing")
+}
+
+// resumeFlag is a switch that may have a name, the experiment to continue, as in vLLM's first sweeps.
+type resumeFlag struct{ o *experimentOptions }
+
+func (r resumeFlag) String() string { return strconv.FormatBool(r.o != nil && r.o.resume) }
+func (resumeFlag) Type() string     { return "bool" }
+
+func (r resumeFlag) Set(text string) (err error) {
+	if r.o.resume, err = strconv.ParseBool(text); err != nil {
+		r.o.resume, r.o.name = true, text
+	}
+	return nil
+}
+
+// arguments takes the name behind --resume from the arguments of a command, and returns the others.
+func (o *experimentOptions) arguments(rest []string) []string {
+	if o.resume && o.name == "" && len(rest) == 1 {
+		o.name, rest = rest[0], nil
+	}
+	return rest
 }
 
 // check finds what is wrong with the flags, and names an experiment that has no name.
 func (o *experimentOptions) check(p *usage.Problems) {
 	p.BadIf(o.runs < 1 || o.runs > mostPoints, "--num-runs %d: must be from 1 to %d", o.runs, mostPoints)
-	p.BadIf(o.resume && o.name == "", "--resume: name the experiment to continue with --experiment-name")
+	p.BadIf(o.resume && o.name == "", "--resume: name the experiment to continue, as --resume NAME or with --experiment-name")
 	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.' || strings.ContainsFunc(o.name, unicode.IsControl)), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
 	p.BadIf(strings.ContainsFunc(o.outputDir, unicode.IsControl), "--output-dir %s: expected a path without control characters", usage.Quote(o.outputDir))
 	if o.name == "" {
@@ -91,6 +115,18 @@ func (o *experimentOptions) perform(env *environment, m *sweep.Manifest, run fun
 		return exitFailed
 	}
 	return exitFine
+}
+
+// inLines is perform for a sweep without a screen.
+func (o *experimentOptions) inLines(env *environment, m *sweep.Manifest, so sweep.Options) int {
+	so.Dir, so.ID, so.DryRun, so.Out = o.dir(), m.ID(), o.dryRun, env.stdout
+	return o.perform(env, m, func() (out sweep.Outcome, err error) {
+		err = untilStopped(func(ctx context.Context) (err error) {
+			out, err = sweep.New(so).Run(ctx)
+			return err
+		})
+		return out, err
+	})
 }
 
 // commandWords are the arguments of a subcommand in a command line, which has to be one of this program or of vLLM.

@@ -48,6 +48,7 @@ func newSweepStartupOptions() *sweepStartupOptions {
 	f.StringVar(&o.startupParams, "startup-params", "", "JSON file with parameters of the measurement")
 	f.BoolVar(&o.strict, "strict-params", false, "refuse parameters of a load instead of ignoring them")
 	o.experimentOptions.define(&o.flags, 1)
+	o.flags.Group("Results").Bool("no-tui", false, "no effect: there is no screen, but lines on standard output")
 	return o
 }
 
@@ -57,7 +58,7 @@ func (o *sweepStartupOptions) parse(env *environment, args []string) error {
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
-	p := usage.Problems{err, noArguments("sweep startup", rest)}
+	p := usage.Problems{err, noArguments("sweep startup", o.arguments(rest))}
 	words, err := argv.Split(o.command)
 	if err == nil {
 		o.words, err = commandWords(words, "startup", "write 'vllm bench startup --model M …', or 'benchtop startup …'")
@@ -211,14 +212,5 @@ func runSweepStartup(env *environment, args []string) int {
 		Version: version(), Kind: "startup", Server: sweep.Params(o.servers), Bench: sweep.Params(o.startups),
 		Settings: []sweep.Setting{{Flag: "startup-cmd", Value: hideServer(o.words)}},
 	}
-	return o.perform(env, m, func() (sweep.Outcome, error) {
-		var out sweep.Outcome
-		err := untilStopped(func(ctx context.Context) (err error) {
-			out, err = sweep.New(sweep.Options{
-				Title: "sweep startup", Dir: o.dir(), ID: m.ID(), Pairs: o.pairs(), Runs: o.runs, Runner: startupRunner{o, env}, DryRun: o.dryRun, Out: env.stdout,
-			}).Run(ctx)
-			return err
-		})
-		return out, err
-	})
+	return o.inLines(env, m, sweep.Options{Title: "sweep startup", Pairs: o.pairs(), Runs: o.runs, Runner: startupRunner{o, env}})
 }

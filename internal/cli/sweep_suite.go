@@ -63,6 +63,15 @@ func (o *sweepOptions) runSuite(env *environment) int {
 	for _, t := range tests {
 		s.add(t)
 	}
+	file, err := os.ReadFile(o.suite)
+	if err != nil {
+		return env.fail(exitFailed, err)
+	}
+	m := &sweep.Manifest{Version: version(), Kind: "serve --suite", Settings: []sweep.Setting{
+		{Flag: "suite", Value: fmt.Sprintf("sha256 %x", sha256.Sum256(file))}, {Flag: "remote", Value: strings.Join(s.remote, " ")}}}
+	if tests[0].Kind != sweep.Serving {
+		return (&offlineSuite{s, env}).run(m)
+	}
 	if o.args = s.client; s.remote == nil {
 		o.server = func(it sweep.Item) ([]string, []string) { return s.command(s.tests[it.Name()]), s.tests[it.Name()].Env }
 	}
@@ -70,12 +79,6 @@ func (o *sweepOptions) runSuite(env *environment) int {
 		return env.fail(exitUsage, err)
 	}
 	s.gpus = gpuNames()
-	file, err := os.ReadFile(o.suite)
-	if err != nil {
-		return env.fail(exitFailed, err)
-	}
-	m := &sweep.Manifest{Version: version(), Kind: "serve --suite", Settings: []sweep.Setting{
-		{Flag: "suite", Value: fmt.Sprintf("sha256 %x", sha256.Sum256(file))}, {Flag: "remote", Value: strings.Join(s.remote, " ")}}}
 	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
 		so := o.options(b, lines, m.ID())
 		so.Title, so.Pairs, so.Runner = "sweep serve --suite", s.all, &suiteRunner{s, b}
@@ -88,9 +91,14 @@ func truthy(v string) bool { return v != "" && v != "0" }
 func (s *suite) add(t sweep.Test) {
 	s.tests[t.Name] = t
 	server := sweep.Item{}.With("_benchmark_name", string(pyjson.AppendString(nil, t.Name)))
+	add := func(stem string, bench sweep.Item) {
+		s.all = append(s.all, sweep.Combination{Server: server, Bench: bench, Place: stem, File: stem + ".json"})
+	}
 	for _, l := range t.Loads {
-		stem := t.Stem(l)
-		s.all = append(s.all, sweep.Combination{Server: server, Bench: l.Item(), Place: stem, File: stem + ".json"})
+		add(t.Stem(l), l.Item())
+	}
+	if t.Kind != sweep.Serving {
+		add(sweep.FileName(t.Name), nil)
 	}
 }
 

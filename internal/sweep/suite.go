@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,10 +15,16 @@ import (
 	"benchtop/internal/usage"
 )
 
+// Serving is the kind of a test of a server under load; those of the other kinds are commands that start a server themselves.
+const Serving = "serving"
+
+// kinds are the kinds of tests, by which their names begin.
+var kinds = []string{Serving, "latency", "throughput"}
+
 // Test is one entry of a suite, as vLLM's performance suite has them in serving-tests.json: a server, and the loads that it is
-// measured at.
+// measured at. Those of latency-tests.json and throughput-tests.json have the parameters of a command as Client, and no Server and Loads.
 type Test struct {
-	Name string
+	Name, Kind string
 	// Server are the parameters of the server's command behind its model, Env its variables as KEY=VALUE.
 	Model  string
 	Server Item
@@ -97,6 +104,7 @@ func parseSuite(raw []byte, getenv func(string) string) (tests []Test, problems 
 		}
 		problems.BadIf(names[t.Name], "test %d: the test_name %s stands there twice", i, usage.Quote(t.Name))
 		names[t.Name] = true
+		problems.BadIf(len(tests) > 0 && tests[0].Kind != t.Kind, "test %d %s: tests of another kind stand before it; give each kind a file", i, usage.Quote(t.Name))
 		if chosen(t) {
 			tests = append(tests, t)
 		}
@@ -116,7 +124,7 @@ func selection(getenv func(string) string) (func(Test) bool, error) {
 	model, dtype := getenv("MODEL_FILTER"), getenv("DTYPE_FILTER")
 	return func(t Test) bool {
 		own := ""
-		if raw := t.Server.Get("dtype"); raw != nil {
+		if raw := slices.Concat(t.Server, t.Client).Get("dtype"); raw != nil {
 			own = pyjson.Str(raw)
 		}
 		return selector.MatchString(t.Name) && (model == "" || t.Model == model) && (dtype == "" || own == dtype)
@@ -127,8 +135,9 @@ func readTest(entry, defaults Item, getenv func(string) string) (t Test, err err
 	if raw := entry.Get("test_name"); raw != nil {
 		t.Name = pyjson.Str(raw)
 	}
-	if !strings.HasPrefix(t.Name, "serving_") {
-		return t, errors.New("expected a test_name that begins with serving_")
+	kind, _, named := strings.Cut(t.Name, "_")
+	if t.Kind = kind; !named || !slices.Contains(kinds, kind) {
+		return t, errors.New("expected a test_name that begins with serving_, latency_ or throughput_")
 	}
 	merged := func(key string) (Item, error) {
 		var it Item
@@ -150,7 +159,11 @@ func readTest(entry, defaults Item, getenv func(string) string) (t Test, err err
 		return it, nil
 	}
 	env := Item{}
-	for key, to := range map[string]*Item{"server_parameters": &t.Server, "client_parameters": &t.Client, "server_environment_variables": &env} {
+	parts := map[string]*Item{"server_parameters": &t.Server, "client_parameters": &t.Client, "server_environment_variables": &env}
+	if t.Kind != Serving {
+		parts = map[string]*Item{"parameters": &t.Client, "environment_variables": &env}
+	}
+	for key, to := range parts {
 		if *to, err = merged(key); err != nil {
 			return t, err
 		}
@@ -159,6 +172,13 @@ func readTest(entry, defaults Item, getenv func(string) string) (t Test, err err
 		t.Env = append(t.Env, m.Name+"="+pyjson.Str(m.Value))
 	}
 	model, loads := t.Server.Get("model"), t.Client.Get("model")
+	if t.Kind != Serving && loads != nil {
+		t.Model = pyjson.Str(loads)
+		return t, nil
+	}
+	if t.Kind != Serving {
+		return t, errors.New("expected a model in parameters")
+	}
 	if model == nil || loads == nil || !equal(model, loads) {
 		return t, errors.New("expected the same model in server_parameters and client_parameters")
 	}

@@ -9,10 +9,7 @@ import (
 // single characters stay.
 func CSVRow(cells []string) []string {
 	for i, c := range cells {
-		if len(c) < 2 || !strings.ContainsAny(c[:1], "=+-@\t\r\n") {
-			continue
-		}
-		if _, err := strconv.ParseFloat(c, 64); err != nil {
+		if _, err := strconv.ParseFloat(c, 64); err != nil && len(c) > 1 && strings.ContainsAny(c[:1], "=+-@\t\r\n") {
 			cells[i] = "'" + c
 		}
 	}

@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -29,25 +27,11 @@ func (o *experimentOptions) define(flags *argv.Flags, runs int) {
 	f := flags.Group("Results")
 	f.StringVarP(&o.outputDir, "output-dir", "o", "results", "directory of all experiments")
 	f.StringVarP(&o.name, "experiment-name", "e", "", "directory of this experiment below it (default: the time)")
-	f.Var(resumeFlag{o}, "resume", "continue the experiment of --experiment-name, or of a name given here: measure only what is missing")
-	f.Lookup("resume").NoOptDefVal = "true"
+	f.BoolVar(&o.resume, "resume", false, "continue the experiment of --experiment-name, or of a name given here: measure only what is missing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be run, and run nothing")
 }
 
-// resumeFlag is a switch that may have a name, the experiment to continue, as in vLLM's first sweeps.
-type resumeFlag struct{ o *experimentOptions }
-
-func (r resumeFlag) String() string { return strconv.FormatBool(r.o != nil && r.o.resume) }
-func (resumeFlag) Type() string     { return "bool" }
-
-func (r resumeFlag) Set(text string) (err error) {
-	if r.o.resume, err = strconv.ParseBool(text); err != nil {
-		r.o.resume, r.o.name = true, text
-	}
-	return nil
-}
-
-// arguments takes the name behind --resume from the arguments of a command, and returns the others.
+// arguments takes the name behind --resume, as vLLM's first sweeps had it, from the arguments of a command, and returns the others.
 func (o *experimentOptions) arguments(rest []string) []string {
 	if o.resume && o.name == "" && len(rest) == 1 {
 		o.name, rest = rest[0], nil
@@ -115,18 +99,6 @@ func (o *experimentOptions) perform(env *environment, m *sweep.Manifest, run fun
 		return exitFailed
 	}
 	return exitFine
-}
-
-// inLines is perform for a sweep without a screen.
-func (o *experimentOptions) inLines(env *environment, m *sweep.Manifest, so sweep.Options) int {
-	so.Dir, so.ID, so.DryRun, so.Out = o.dir(), m.ID(), o.dryRun, env.stdout
-	return o.perform(env, m, func() (out sweep.Outcome, err error) {
-		err = untilStopped(func(ctx context.Context) (err error) {
-			out, err = sweep.New(so).Run(ctx)
-			return err
-		})
-		return out, err
-	})
 }
 
 // commandWords are the arguments of a subcommand in a command line, which has to be one of this program or of vLLM.

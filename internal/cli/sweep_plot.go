@@ -20,7 +20,6 @@ import (
 	"benchtop/internal/sweep"
 	"benchtop/internal/sweep/plot"
 	"benchtop/internal/usage"
-	"benchtop/metrics/grid"
 	"benchtop/tui/term"
 )
 
@@ -263,11 +262,7 @@ func runSweepPareto(env *environment, args []string) int {
 			return err
 		}
 		if p.Skipped > 0 {
-			what := "an output speed of users (" + grid.SpeedKey + ", median_tpot_ms)"
-			if o.Users != "" {
-				what = "a user count (" + harmless(o.Users) + ", max_concurrent_requests)"
-			}
-			fmt.Fprintf(env.stdout, "Skipped %d runs without %s.\n", p.Skipped, what)
+			fmt.Fprintf(env.stdout, "Skipped %d runs without a user count (%s).\n", p.Skipped, harmless(p.Lacking))
 		}
 		if p.Unsaid {
 			env.say("no record says on how many GPUs it ran, so each counts as 1; name them with --gpu-count-var, or give --metadata tensor_parallel_size=N to the runs")

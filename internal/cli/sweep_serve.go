@@ -33,8 +33,9 @@ killed. Without --serve-cmd a server that runs already is loaded. The benchmark 
     --bench-cmd 'vllm bench serve --model M --dataset-name random' --bench-params bench.json
 
 With --suite the commands come from a file of vLLM's performance suite, and NAME.json and NAME.commands are
-written for each rate and concurrency; of latency-tests.json and throughput-tests.json, for each test. The variables REMOTE_HOST, REMOTE_PORT, TEST_SELECTOR, MODEL_FILTER,
-DTYPE_FILTER, PROMPTS_PER_CONCURRENCY, MIN_NUM_PROMPTS, MAX_NUM_PROMPTS and DRY_RUN count as in its script.
+written for each rate and concurrency, or for each test of latency or throughput. The variables REMOTE_HOST,
+REMOTE_PORT, TEST_SELECTOR, MODEL_FILTER, DTYPE_FILTER, PROMPTS_PER_CONCURRENCY, MIN_NUM_PROMPTS,
+MAX_NUM_PROMPTS and DRY_RUN count as in its script.
 
 A parameter file is a list of objects, [{"max_num_seqs": 32}, …], or an object of named ones,
 {"small": {"max_num_seqs": 32}, …}. A key _benchmark_name names an entry of a list.

@@ -212,5 +212,14 @@ func runSweepStartup(env *environment, args []string) int {
 		Version: version(), Kind: "startup", Server: sweep.Params(o.servers), Bench: sweep.Params(o.startups),
 		Settings: []sweep.Setting{{Flag: "startup-cmd", Value: hideServer(o.words)}},
 	}
-	return o.inLines(env, m, sweep.Options{Title: "sweep startup", Pairs: o.pairs(), Runs: o.runs, Runner: startupRunner{o, env}})
+	return o.perform(env, m, func() (sweep.Outcome, error) {
+		var out sweep.Outcome
+		err := untilStopped(func(ctx context.Context) (err error) {
+			out, err = sweep.New(sweep.Options{
+				Title: "sweep startup", Dir: o.dir(), ID: m.ID(), Pairs: o.pairs(), Runs: o.runs, Runner: startupRunner{o, env}, DryRun: o.dryRun, Out: env.stdout,
+			}).Run(ctx)
+			return err
+		})
+		return out, err
+	})
 }

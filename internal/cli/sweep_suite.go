@@ -69,13 +69,13 @@ func (o *sweepOptions) runSuite(env *environment) int {
 	}
 	m := &sweep.Manifest{Version: version(), Kind: "serve --suite", Settings: []sweep.Setting{
 		{Flag: "suite", Value: fmt.Sprintf("sha256 %x", sha256.Sum256(file))}, {Flag: "remote", Value: strings.Join(s.remote, " ")}}}
-	if tests[0].Kind != sweep.Serving {
-		return (&offlineSuite{s, env}).run(m)
-	}
-	if o.args = s.client; s.remote == nil {
+	check := s.check
+	if o.args = s.client; tests[0].Kind != sweep.Serving {
+		check = s.checkOffline
+	} else if s.remote == nil {
 		o.server = func(it sweep.Item) ([]string, []string) { return s.command(s.tests[it.Name()]), s.tests[it.Name()].Env }
 	}
-	if err := s.check(s.all); err != nil {
+	if err := check(s.all); err != nil {
 		return env.fail(exitUsage, err)
 	}
 	s.gpus = gpuNames()
@@ -91,14 +91,12 @@ func truthy(v string) bool { return v != "" && v != "0" }
 func (s *suite) add(t sweep.Test) {
 	s.tests[t.Name] = t
 	server := sweep.Item{}.With("_benchmark_name", string(pyjson.AppendString(nil, t.Name)))
-	add := func(stem string, bench sweep.Item) {
-		s.all = append(s.all, sweep.Combination{Server: server, Bench: bench, Place: stem, File: stem + ".json"})
-	}
 	for _, l := range t.Loads {
-		add(t.Stem(l), l.Item())
+		stem := t.Stem(l)
+		s.all = append(s.all, sweep.Combination{Server: server, Bench: l.Item(), Place: stem, File: stem + ".json"})
 	}
-	if t.Kind != sweep.Serving {
-		add(sweep.FileName(t.Name), nil)
+	if stem := sweep.FileName(t.Name); t.Kind != sweep.Serving {
+		s.all = append(s.all, sweep.Combination{Server: server, Place: stem, File: stem + ".json"})
 	}
 }
 
@@ -136,26 +134,78 @@ type suiteRunner struct {
 	bench *bench
 }
 
+// checkOffline finds what is wrong with the tests of latency or throughput.
+func (s *suite) checkOffline(all []sweep.Combination) error {
+	var p usage.Problems
+	quiet := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
+	bad := toldOnce(&p)
+	for _, c := range all {
+		parse := newLatencyOptions().parse
+		if s.test(c).Kind != "latency" {
+			parse = newThroughputOptions().parse
+		}
+		if err := parse(quiet, s.offline(c)); err != nil {
+			bad("--suite, "+c.Place, err)
+		}
+	}
+	return errors.Join(p...)
+}
+
+// offline are the arguments of latency or throughput for a test, without the file of the result.
+func (s *suite) offline(c sweep.Combination) []string {
+	return append(s.test(c).Client.Words(), s.remote...)
+}
+
 // Lines are the commands of a run.
 func (s *suiteRunner) Lines(r sweep.Run) []string {
 	return []string{"Test: " + r.Place, "Client command: " + s.clientLine(r)}
 }
 
 func (s *suiteRunner) clientLine(r sweep.Run) string {
-	return "vllm bench serve " + shellLine(argv.HideSecrets(s.client(r), s.base.server.Secrets()))
+	kind, words := s.test(r.Combination).Kind, append(s.offline(r.Combination), "--output-json", r.Path)
+	if kind == sweep.Serving {
+		return "vllm bench serve " + shellLine(argv.HideSecrets(s.client(r), s.base.server.Secrets()))
+	}
+	return "vllm bench " + kind + " " + shellLine(launch.Hide(words))
+}
+
+// Run measures, and writes the commands down beside the result.
+func (s *suiteRunner) Run(ctx context.Context, r sweep.Run) error {
+	t, line := s.test(r.Combination), s.clientLine(r)
+	commands := dashboard.Commands{GPU: s.gpus}
+	err := error(nil)
+	switch t.Kind {
+	case sweep.Serving:
+		commands.Server, commands.Client = shellLine(launch.Hide(s.command(t))), line
+		err = s.bench.Run(ctx, s.client(r))
+	case "latency":
+		commands.Latency, err = line, s.itself(ctx, r, t)
+	default:
+		commands.Throughput, err = line, s.itself(ctx, r, t)
+	}
+	if err != nil {
+		return err
+	}
+	return files.Write(strings.TrimSuffix(r.Path, ".json")+dashboard.CommandsSuffix, commands.JSON)
+}
+
+// itself runs latency or throughput in a process of its own, with the variables of the test, which are the server's.
+func (s *suiteRunner) itself(ctx context.Context, r sweep.Run, t sweep.Test) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("the path of this program is not known: %w", err)
+	}
+	c := exec.CommandContext(ctx, self, slices.Concat([]string{t.Kind}, s.offline(r.Combination), []string{"--output-json", r.Path})...)
+	c.Env, c.Stderr = append(os.Environ(), t.Env...), s.bench.lines
+	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(os.Interrupt) }, 30*time.Second
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s: %w", t.Kind, err)
+	}
+	return nil
 }
 
 // shellLine are words quoted for a shell.
 func shellLine(words []string) string { return strings.Join(argv.ShellWords(words)[1:], " ") }
-
-// Run measures, and writes the commands down beside the result.
-func (s *suiteRunner) Run(ctx context.Context, r sweep.Run) error {
-	if err := s.bench.Run(ctx, s.client(r)); err != nil {
-		return err
-	}
-	commands := dashboard.Commands{Server: shellLine(launch.Hide(s.command(s.test(r.Combination)))), Client: s.clientLine(r), GPU: s.gpus}
-	return files.Write(strings.TrimSuffix(r.Path, ".json")+dashboard.CommandsSuffix, commands.JSON)
-}
 
 // gpuNames are the names of the GPUs, a line each, as the suite has them; CPU without any.
 func gpuNames() string {

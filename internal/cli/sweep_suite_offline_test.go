@@ -32,7 +32,7 @@ func TestOfflineSuites(t *testing.T) {
 	for kind, file := range map[string]string{"latency": latency, "throughput": throughput} {
 		args := []string{"sweep", "serve", "--no-tui", "--suite", file, "-o", dir, "-e", kind[:3]}
 		r := benchtop(append(args, "--dry-run")...)
-		r.expect(t, exitFine, "Command: vllm bench "+kind+" --model "+simulator.Defaults().Model, "--load-format dummy", "will be saved at")
+		r.expect(t, exitFine, "Client command: vllm bench "+kind+" --model "+simulator.Defaults().Model, "--load-format dummy", "will be saved at")
 		benchtop(args...).expect(t, exitFine, "1 runs measured")
 		benchtop(append(args, "--resume")...).expect(t, exitFine, "0 runs measured, 1 found")
 		stem := filepath.Join(dir, kind[:3], kind+"_a_tp1")

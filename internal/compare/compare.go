@@ -134,7 +134,7 @@ func Of(all []Configuration, o Options) (*Comparison, error) {
 	return c, nil
 }
 
-// normalized is a row with one title for the concurrency and numbers for numeric keys.
+// normalized is a row with one title for the concurrency, numbers for numeric keys, and parallel sizes.
 func normalized(row dashboard.Row) dashboard.Row {
 	out := dashboard.Row{}
 	for title, v := range row {
@@ -149,6 +149,9 @@ func normalized(row dashboard.Row) dashboard.Row {
 			v = n
 		}
 		out[title] = v
+	}
+	for _, titles := range sizes {
+		out[titles[0]] = float64(size(row, titles))
 	}
 	return out
 }
@@ -170,7 +173,7 @@ func (c *Comparison) serving(rows [][]dashboard.Row) error {
 			id, group := "", []Key(nil)
 			for _, title := range slices.Concat(keys, apart) {
 				if slices.Index(Keys, title) < groupKeys {
-					k := Key{title, setting(row, title)}
+					k := Key{title, Text(row[title])}
 					id += k.Value + "\x00"
 					group = append(group, k)
 				}
@@ -211,7 +214,7 @@ func (c *Comparison) serving(rows [][]dashboard.Row) error {
 // differs reports whether the rows of one configuration differ in a setting.
 func differs(all [][]dashboard.Row, title string) bool {
 	return slices.ContainsFunc(all, func(rows []dashboard.Row) bool {
-		return slices.ContainsFunc(rows, func(r dashboard.Row) bool { return setting(r, title) != setting(rows[0], title) })
+		return slices.ContainsFunc(rows, func(r dashboard.Row) bool { return Text(r[title]) != Text(rows[0][title]) })
 	})
 }
 

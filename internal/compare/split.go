@@ -24,16 +24,6 @@ func size(r dashboard.Row, titles []string) int {
 	return 1
 }
 
-// setting is the text of a column of Keys or settings.
-func setting(r dashboard.Row, title string) string {
-	for _, titles := range sizes {
-		if titles[0] == title {
-			return fmt.Sprint(size(r, titles))
-		}
-	}
-	return Text(r[title])
-}
-
 // Split parts rows of serving by their tensor and pipeline parallel sizes. Other rows stay together with the first part.
 func Split(rows []dashboard.Row) (parts []Configuration) {
 	type pair struct{ tp, pp int }

@@ -65,12 +65,8 @@ const mostFiles = 20000
 // Read reads the rows of a table, of a result with its commands, or of a folder: of its table, or else of all results in it. Notes name
 // the files of a folder that are no results, and the results that a journal tells. A result without commands tells what it can itself.
 func Read(path string) (rows []Row, notes []string, err error) {
-	info, err := os.Stat(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
-	}
 	table := filepath.Join(path, Table)
-	if err != nil || !info.IsDir() { // of one that is not there a journal may be
+	if info, err := os.Stat(path); err != nil || !info.IsDir() { // its journal may be there where it is not
 		table = path
 	}
 	if table == path || exists(table) {
@@ -150,15 +146,13 @@ func rowsOf(path string, raw []byte) (rows []Row, err error) {
 		return rows, nil
 	}
 	object, row := map[string]json.RawMessage{}, Row{}
-	titled := false
 	for _, m := range jsonscan.Dict(raw) {
 		object[m.Name] = m.Value
 		if v := scalar(m.Value); v != nil {
 			row[m.Name] = v
 		}
-		titled = titled || slices.Contains(titles, m.Name)
 	}
-	if _, err := kindOf(object); err != nil && titled {
+	if _, err := kindOf(object); err != nil && slices.ContainsFunc(titles, func(title string) bool { return row[title] != nil }) {
 		return []Row{row}, nil
 	}
 	row, err = resultRow(path, object)
@@ -266,14 +260,14 @@ func commandValues(values map[string]any, c Commands) error {
 		skip    int // words before the flags
 		keys    []column
 	}{
-		{c.Server, 2, []column{{"tp_size", tensorFlag}, {"pp_size", pipelineFlag}, {"dtype", "--dtype"}}},
+		{c.Server, 2, []column{{"tp_size", parallel[0].flag}, {"pp_size", parallel[1].flag}, {"dtype", "--dtype"}}},
 		{c.Client, 2, []column{{"dataset_name", "--dataset-name"}, {"input_len", "--random-input-len"}, {"output_len", "--random-output-len"}, {"qps", "--request-rate"}}},
 	} {
 		words, err := argv.Split(from.command)
 		if err != nil {
 			return fmt.Errorf("the command %q: %w", from.command, err)
 		}
-		given := Flags(long(words[min(from.skip, len(words)):]))
+		given := Flags(parallel[0].set(parallel[1].set(words[min(from.skip, len(words)):], nil), nil))
 		for _, k := range from.keys {
 			if v, ok := given[k.title]; ok {
 				values[k.key] = v

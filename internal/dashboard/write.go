@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"benchtop/datasets/jsonscan"
@@ -130,46 +129,40 @@ func serverLine(command string, result map[string]json.RawMessage) string {
 		}
 	}
 	words, _ := argv.Split(command)
-	words = long(words)
-	for _, f := range [][2]string{{tensorFlag, "tensor_parallel_size"}, {pipelineFlag, "pipeline_parallel_size"}} {
-		if v := scalar(result[f[1]]); v != nil && Flags(words)[f[0]] != v {
-			words = append(without(words, f[0]), f[0], text(v))
-		}
+	for _, f := range parallel {
+		words = f.set(words, scalar(result[f.key]))
 	}
 	return shell(words)
 }
 
-// The flags of parallel sizes in vLLM's server.
-const (
-	tensorFlag   = "--tensor-parallel-size"
-	pipelineFlag = "--pipeline-parallel-size"
-)
+// parallelSize is a parallel size: its key in a result, and its flags in a server's command.
+type parallelSize struct{ key, flag, short string }
 
-// long is a server's command with the flags of parallel sizes as the scripts know them, where it has another spelling.
-func long(words []string) []string {
-	words = slices.Clone(words)
-	for i, w := range words {
-		name, value, joined := strings.Cut(w, "=")
-		if flag := map[string]string{"-tp": tensorFlag, "-pp": pipelineFlag, tensorFlag: tensorFlag, pipelineFlag: pipelineFlag}[argv.Dashes(name)]; flag != "" {
-			if words[i] = flag; joined {
-				words[i] += "=" + value
-			}
-		}
-	}
-	return words
-}
+var parallel = []parallelSize{{"tensor_parallel_size", "--tensor-parallel-size", "-tp"}, {"pipeline_parallel_size", "--pipeline-parallel-size", "-pp"}}
 
-// without is a command without a flag and its values.
-func without(words []string, flag string) (rest []string) {
+// set is a command with the size as its last flag, in the spelling that the scripts know: the given one, else that which it has.
+func (f *parallelSize) set(words []string, size any) (out []string) {
+	own := ""
 	for i := 0; i < len(words); i++ {
-		switch name, _, joined := strings.Cut(words[i], "="); {
-		case name != flag:
-			rest = append(rest, words[i])
-		case !joined:
-			i++
+		name, value, joined := strings.Cut(words[i], "=")
+		if argv.Dashes(name) != f.flag && name != f.short {
+			out = append(out, words[i])
+			continue
 		}
+		if i++; joined || i == len(words) {
+			i--
+		} else {
+			value = words[i]
+		}
+		own = value
 	}
-	return rest
+	if size != nil {
+		own = text(size)
+	}
+	if own != "" {
+		out = append(out, f.flag, own)
+	}
+	return out
 }
 
 // WriteTable writes rows as the table of a folder, in its order.

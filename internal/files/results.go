@@ -22,7 +22,6 @@ const journalHead = `{"benchtop_journal":`
 
 var (
 	errJournal = errors.New("a journal")
-	errEmpty   = errors.New("the file is empty")
 	errTooLong = fmt.Errorf("more than %d MiB, too large for results; save them without --save-detailed", maxResultBytes>>20)
 )
 
@@ -90,17 +89,14 @@ func readJSON(path string) ([][]byte, error) {
 		return nil, err
 	}
 	all, err := ParseResults(data)
-	switch {
-	case errors.Is(err, errEmpty):
-		return nil, fmt.Errorf("%s: %w", path, err)
-	case err != nil:
-		return nil, fmt.Errorf("%s, %w", path, err)
+	if err != nil {
+		err = fmt.Errorf("%s, %w", path, err)
 	}
-	return all, nil
+	return all, err
 }
 
 // ParseResults are the objects of a text, as ReadResults has those of a file; an empty list has none. Its errors begin with the line or the
-// entry, except for an empty text.
+// entry.
 func ParseResults(data []byte) (all [][]byte, err error) {
 	any := false
 	data = quoteWords(bytes.TrimPrefix(data, []byte("\ufeff")))
@@ -108,7 +104,7 @@ func ParseResults(data []byte) (all [][]byte, err error) {
 		var value json.RawMessage
 		switch err := values.Decode(&value); {
 		case err == io.EOF && !any:
-			return nil, errEmpty
+			return nil, errors.New("line 1: the file is empty")
 		case err == io.EOF:
 			return all, nil
 		case err != nil:
@@ -134,31 +130,29 @@ func ParseResults(data []byte) (all [][]byte, err error) {
 	}
 }
 
-// quoteWords makes JSON of the numbers that Python writes and JSON lacks: outside strings, NaN and Infinity become the texts that
-// results have for them elsewhere.
+// words are the numbers that Python writes and JSON lacks, and the texts that results have for them elsewhere.
+var words = [][2]string{{"NaN", `"nan"`}, {"-Infinity", `"-inf"`}, {"Infinity", `"inf"`}}
+
+// quoteWords makes JSON of words outside strings.
 func quoteWords(data []byte) []byte {
-	var out []byte
-	done := 0
-	for i := 0; i < len(data); {
-		if data[i] == '"' {
-			i = jsonscan.StringEnd(data, i)
-			continue
-		}
-		word := ""
-		for _, w := range [][2]string{{"NaN", "nan"}, {"-Infinity", "-inf"}, {"Infinity", "inf"}} {
-			if data[i] == w[0][0] && bytes.HasPrefix(data[i:], []byte(w[0])) {
-				out = append(append(out, data[done:i]...), `"`+w[1]+`"`...)
-				word = w[0]
-				break
-			}
-		}
-		i += max(1, len(word))
-		if word != "" {
-			done = i
-		}
-	}
-	if done == 0 {
+	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return data
 	}
-	return append(out, data[done:]...)
+	out := make([]byte, 0, len(data))
+	for len(data) > 0 {
+		n, text := 1, ""
+		if data[0] == '"' {
+			n = jsonscan.StringEnd(data, 0)
+		}
+		for _, w := range words {
+			if bytes.HasPrefix(data, []byte(w[0])) {
+				n, text = len(w[0]), w[1]
+			}
+		}
+		if out = append(out, text...); text == "" {
+			out = append(out, data[:n]...)
+		}
+		data = data[n:]
+	}
+	return out
 }

@@ -30,8 +30,8 @@ func TestParseResults(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":                             "the file is empty",
-		" \n":                          "the file is empty",
+		"":                             "line 1: the file is empty",
+		" \n":                          "line 1: the file is empty",
 		"hello":                        "line 1: invalid character 'h'",
 		"\x00\x00":                     "line 1: invalid character",
 		"[1]":                          "entry 1: expected an object, got a number",
@@ -103,8 +103,8 @@ func TestNoResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"empty.json": "empty.json: the file is empty", "huge.json": "huge.json: more than 1024 MiB", "text": "text, line 1: invalid character 'x'",
-		"a-so-far.json": "a-so-far.json: the file is empty", ".": ". is a directory", os.DevNull: os.DevNull + ": not a file",
+		"empty.json": "empty.json, line 1: the file is empty", "huge.json": "huge.json: more than 1024 MiB", "text": "text, line 1: invalid character 'x'",
+		"a-so-far.json": "a-so-far.json, line 1: the file is empty", ".": ". is a directory", os.DevNull: os.DevNull + ": not a file",
 	} {
 		if _, _, err := ReadResults(path); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)

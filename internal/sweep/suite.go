@@ -172,17 +172,15 @@ func readTest(entry, defaults Item, getenv func(string) string) (t Test, err err
 		t.Env = append(t.Env, m.Name+"="+pyjson.Str(m.Value))
 	}
 	model, loads := t.Server.Get("model"), t.Client.Get("model")
-	if t.Kind != Serving && loads != nil {
-		t.Model = pyjson.Str(loads)
-		return t, nil
-	}
 	if t.Kind != Serving {
-		return t, errors.New("expected a model in parameters")
+		model = loads
 	}
 	if model == nil || loads == nil || !equal(model, loads) {
-		return t, errors.New("expected the same model in server_parameters and client_parameters")
+		return t, errors.New("expected a model in parameters, or the same model in server_parameters and client_parameters")
 	}
-	t.Model = pyjson.Str(model)
+	if t.Model = pyjson.Str(model); t.Kind != Serving {
+		return t, nil
+	}
 	t.Loads, err = suiteLoads(entry, defaults, t.Client, getenv)
 	return t, err
 }

@@ -112,23 +112,14 @@ func (w *Workload) estimate(records []Record) float64 {
 // between are the loads between what the server did at the ends: whole numbers as with vLLM, and where there are not enough of these, rates with a
 // fraction.
 func (w *Workload) between(serial, batch float64) []float64 {
-	whole := levels(math.Ceil(serial), math.Floor(batch), w.Levels, func(load float64) float64 {
-		if load = math.RoundToEven(load); load < 1 {
-			return 0
-		}
-		return load
-	})
+	whole := levels(math.Ceil(serial), math.Floor(batch), w.Levels, math.RoundToEven)
 	if w.Variable == MaxConcurrency || len(whole) == w.Levels-2 {
 		return whole
 	}
-	rates := levels(serial, batch, w.Levels, func(load float64) float64 {
+	return levels(serial, batch, w.Levels, func(load float64) float64 {
 		load, _ = strconv.ParseFloat(strconv.FormatFloat(load, 'g', 3, 64), 64)
 		return load
 	})
-	if len(rates) < len(whole) {
-		return whole
-	}
-	return rates
 }
 
 // levels are loads between two ends, evenly spaced and rounded, without the ends and those that are not above 0.

@@ -28,6 +28,8 @@ type ParetoOptions struct {
 type Pareto struct {
 	// Skipped are the runs without a speed of users, Front is the number of points that no other dominates.
 	Plotted, Skipped, Front int
+	// Lacking are the fields that the skipped runs lack.
+	Lacking string
 	// Unsaid: no record says on how many GPUs it ran, so that it counts as one.
 	Unsaid bool
 	Chart  charts.Figure
@@ -46,7 +48,10 @@ const DefaultUsers = "max_concurrency"
 
 // NewPareto computes the points of all records, one for each run, and their front.
 func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
-	p := Pareto{Unsaid: true}
+	p := Pareto{Unsaid: true, Lacking: grid.SpeedKey + ", median_tpot_ms"}
+	if o.Users != "" {
+		p.Lacking = o.Users + ", max_concurrent_requests"
+	}
 	var points []grid.Point
 	var kept []Record
 	for _, r := range records {
@@ -89,10 +94,7 @@ func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
 		points, kept = append(points, at), append(kept, r)
 	}
 	if p.Plotted = len(points); p.Plotted == 0 {
-		if o.Users == "" {
-			return p, fmt.Errorf("none of %d runs has the output speed of its users: neither %s nor median_tpot_ms; --user-count-var shares the throughput among users", len(records), grid.SpeedKey)
-		}
-		return p, fmt.Errorf("none of %d runs has a number of users: neither %s nor max_concurrent_requests says one", len(records), usage.Quote(o.Users))
+		return p, fmt.Errorf("none of %d runs has a number of users, or their speed: no %s; --user-count-var names another field", len(records), p.Lacking)
 	}
 	front := grid.Front(points)
 	p.Front = len(front)

@@ -345,7 +345,7 @@ func TestParetoOfUsers(t *testing.T) {
 			t.Errorf("%q: %s, want %s", users, got, want)
 		}
 	}
-	if _, err := NewPareto(recordsOf(t, `[{"output_throughput": 1, "max_concurrent_requests": 3}]`), ParetoOptions{}); err == nil || !strings.Contains(err.Error(), "none of 1 runs has the output speed of its users") {
+	if _, err := NewPareto(recordsOf(t, `[{"output_throughput": 1, "max_concurrent_requests": 3}]`), ParetoOptions{}); err == nil || !strings.Contains(err.Error(), "none of 1 runs has a number of users, or their speed: no output_token_throughput_per_user, median_tpot_ms") {
 		t.Errorf("without a speed: %v", err)
 	}
 }
@@ -388,7 +388,7 @@ func TestRead(t *testing.T) {
 	for content, want := range map[string]string{
 		"[\n{\"a\":\n}]":     "summary.json, line 3: invalid character '}'",
 		"[{}, 5]":            "summary.json, entry 2: expected an object, got a number",
-		"":                   "summary.json: the file is empty",
+		"":                   "summary.json, line 1: the file is empty",
 		"[{\"a\": NaNa}]":    "summary.json, line 1: invalid character 'a'",
 		"[{\"a\": \"half\n]": "summary.json, line",
 	} {

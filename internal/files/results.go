@@ -70,7 +70,7 @@ func readJSON(path string) ([][]byte, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s %w", path, errDirectory)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: not a file", path) // a pipe would be waited for
+		return nil, fmt.Errorf("%s is not a regular file", path) // a pipe would be waited for
 	}
 	f, err := os.Open(path)
 	if err != nil {

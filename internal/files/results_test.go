@@ -104,7 +104,7 @@ func TestNoResults(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"empty.json": "empty.json, line 1: the file is empty", "huge.json": "huge.json: more than 1024 MiB", "text": "text, line 1: invalid character 'x'",
-		"a-so-far.json": "a-so-far.json, line 1: the file is empty", ".": ". is a directory", os.DevNull: os.DevNull + ": not a file",
+		"a-so-far.json": "a-so-far.json, line 1: the file is empty", ".": ". is a directory", os.DevNull: os.DevNull + " is not a regular file",
 	} {
 		if _, _, err := ReadResults(path); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)

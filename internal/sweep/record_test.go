@@ -42,7 +42,7 @@ func TestRecord(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	if _, err := readRecord(os.DevNull); err == nil || !strings.Contains(err.Error(), "not a file") {
+	if _, err := readRecord(os.DevNull); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a device: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
 // Package files handles the files of a run. It reserves the places of the result and its journal, saves them without overwriting
-// older ones or losing measurements, tells a journal in use from one left behind, and finds and reads saved runs.
+// older ones or losing measurements, tells a journal in use from one left behind, and finds and reads saved runs and results.
 package files
 
 import (

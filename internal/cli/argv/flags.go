@@ -53,9 +53,9 @@ func (f *Flags) Keep(keep func(heading, name string) bool) {
 	}
 }
 
-// All are the flags of all groups.
+// All are the flags of all groups, as a set whose name is the synopsis: it tells which flags are vLLM's.
 func (f *Flags) All() *pflag.FlagSet {
-	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	all := pflag.NewFlagSet(f.Synopsis, pflag.ContinueOnError)
 	for _, x := range f.groups {
 		all.AddFlagSet(x.flags)
 	}

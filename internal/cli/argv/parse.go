@@ -37,7 +37,7 @@ type doubtful interface{ Warnings(flag string) []string }
 
 // parse sets the flags of fs from a command line by vLLM's rules, which pflag alone cannot follow:
 //
-//   - underscores in a name are dashes, and the beginning of a name is enough where it fits one flag only;
+//   - underscores in a name are dashes, and the beginning of a name is enough where it fits one flag of vLLM's only, or one of all;
 //   - a flag given again replaces what was given before, and a warning says so;
 //   - a flag of an older release is the one of today, and a warning says so;
 //   - a flag of one letter stands for its long name;
@@ -149,7 +149,7 @@ func (a *argv) oneDash(arg string) {
 func (a *argv) option(arg string) *Help {
 	name, value, joined := strings.Cut(arg[2:], "=")
 	name, keys, dotted := strings.Cut(a.current(name), ".")
-	flag, err := findFlag(a.fs, name)
+	flag, err := Find(a.fs, name)
 	switch {
 	case errors.As(err, new(Help)):
 		return &Help{Word: value}
@@ -255,7 +255,7 @@ func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
 		long := strings.HasPrefix(next, "--")
 		written, _, _ := strings.Cut(strings.TrimPrefix(next, "--"), "=")
 		written, _, _ = strings.Cut(written, ".")
-		if _, err := findFlag(a.fs, written); !long || err != nil && !errors.As(err, new(Help)) {
+		if _, err := Find(a.fs, written); !long || err != nil && !errors.As(err, new(Help)) {
 			hint = fmt.Sprintf("; if %s is meant, join it with '=': %s=%[1]s", usage.Quote(next), name)
 		}
 		if !long {
@@ -265,32 +265,40 @@ func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
 	a.problem("%s: a value is missing; expected %s%s", name, expected, hint)
 }
 
-// findFlag looks a name up: exactly, or as the beginning of exactly one flag. The error is Help for help.
-func findFlag(fs *pflag.FlagSet, written string) (*pflag.Flag, error) {
+// Find looks a name up: exactly, or as the beginning of exactly one flag of vLLM's, or of exactly one of all. The error is Help
+// for help.
+func Find(fs *pflag.FlagSet, written string) (*pflag.Flag, error) {
 	name := Dashes(written)
 	if f := fs.Lookup(name); f != nil {
 		return f, nil
 	}
 	names := flagNames(fs)
-	var match []string
+	match := beginningWith(name, names)
+	if theirs := beginningWith(name, flagsOfVLLM(fs.Name())); len(theirs) == 1 {
+		match = theirs // whatever flags are added here
+	}
+	switch {
+	case len(match) > 1:
+		return nil, fmt.Errorf("--%s: ambiguous; could be --%s", written, strings.Join(match, ", --"))
+	case len(match) == 1 && match[0] == "help":
+		return nil, Help{}
+	case len(match) == 0 || fs.Lookup(match[0]) == nil:
+		return nil, fmt.Errorf("--%s: unknown flag%s", usage.Quote(written), usage.DidYouMean(name, names))
+	}
+	return fs.Lookup(match[0]), nil
+}
+
+// beginningWith is the name alone if it is one of the names, else those that begin with it.
+func beginningWith(name string, names []string) (match []string) {
+	if slices.Contains(names, name) {
+		return []string{name}
+	}
 	for _, n := range names {
-		if n == name {
-			match = []string{n}
-			break
-		}
 		if name != "" && strings.HasPrefix(n, name) {
 			match = append(match, n)
 		}
 	}
-	switch {
-	case len(match) == 0:
-		return nil, fmt.Errorf("--%s: unknown flag%s", usage.Quote(written), usage.DidYouMean(name, names))
-	case len(match) > 1:
-		return nil, fmt.Errorf("--%s: ambiguous; could be --%s", written, strings.Join(match, ", --"))
-	case match[0] == "help":
-		return nil, Help{}
-	}
-	return fs.Lookup(match[0]), nil
+	return match
 }
 
 // flagNames are the names a command line may use.

@@ -365,3 +365,32 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+// A name that begins one of vLLM's flags alone is that flag, whatever flags there are besides; one that begins several, or only
+// flags that vLLM does not have, is looked for among all.
+func TestAbbreviations(t *testing.T) {
+	fs := pflag.NewFlagSet("serve [flags]", pflag.ContinueOnError)
+	for _, name := range append(flagsOfVLLM("serve"), "request-ratio", "goodput-of", "find", "find-steps", "no-screen", "burst") {
+		if name != "help" && name != "burstiness" { // one of vLLM's that is missing here
+			fs.String(name, "", "")
+		}
+	}
+	for name, want := range map[string]string{
+		"request-r": "request-rate", "good": "goodput", "goodput-": "goodput-of", "find": "find", "find-": "find-steps", "no_st": "no-stream",
+		"no_sc": "no-screen", "request": "", "fin": "", "burst": "burst", "bursti": "", "nothing": "", "": "",
+	} {
+		f, err := Find(fs, name)
+		if got := ""; (want == "") != (err != nil) || f != nil && f.Name != want {
+			if f != nil {
+				got = f.Name
+			}
+			t.Errorf("--%s is %q, error %v; want %q", name, got, err, want)
+		}
+	}
+	if _, err := Find(fs, "hel"); !errors.As(err, new(Help)) {
+		t.Errorf("--hel: %v, want the help", err)
+	}
+	if names := flagsOfVLLM("demo [flags]"); names != nil {
+		t.Errorf("flags of vLLM's for a command of our own: %q", names)
+	}
+}

@@ -24,7 +24,7 @@ func Part(known *pflag.FlagSet, args []string) (own, others []string) {
 		}
 		name, _, joined := strings.Cut(word[2:], "=")
 		name, _, _ = strings.Cut(a.current(name), ".")
-		flag, err := findFlag(known, name)
+		flag, err := Find(known, name)
 		switch {
 		case errors.As(err, new(Help)):
 		case err != nil:

@@ -13,6 +13,7 @@ import (
 
 	"benchtop/loadgen/conn"
 	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
 
@@ -72,7 +73,7 @@ func (x *exchange) stream(c *conn.Conn) error {
 			x.broken(metrics.FailedReset, err)
 			return err
 		case c.Failure() == nil:
-			x.fail(metrics.FailedMalformed, fmt.Sprintf("%s: %s", conn.ErrNotHTTP, err))
+			x.fail(metrics.FailedMalformed, fmt.Sprintf("%s: %s", target.ErrNotHTTP, err))
 			return err
 		default:
 			x.broken(metrics.FailedReset, c.Failure())

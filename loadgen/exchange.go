@@ -14,6 +14,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/loadgen/conn"
 	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -188,7 +189,7 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 	case conn.IsTimeout(err) && kind != metrics.FailedConnect:
 		kind = metrics.FailedTimeout
 		err = fmt.Errorf("not complete after %s", x.engine.options.RequestTimeout)
-	case errors.Is(err, conn.ErrNotHTTP):
+	case errors.Is(err, target.ErrNotHTTP):
 		kind = metrics.FailedMalformed
 	case kind != metrics.FailedConnect && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
 		kind, err = metrics.FailedTruncated, errors.New("connection closed in the middle of the answer")

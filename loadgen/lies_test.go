@@ -49,7 +49,7 @@ func TestAnswersWithoutEnd(t *testing.T) {
 		words              string
 	}{
 		{"a status line", "HTTP/1.1 200 ", "x", 128 << 10, metrics.FailedMalformed, "longer than 65536 bytes"},
-		{"no status line", "", "x", 128 << 10, metrics.FailedMalformed, "longer than 65536 bytes"},
+		{"no status line", "", "x", 128 << 10, metrics.FailedMalformed, `not HTTP: "xxx`},
 		{"a header line", ok + "X: ", "x", 128 << 10, metrics.FailedMalformed, "longer than 65536 bytes"},
 		{"a header name", ok, "x", 128 << 10, metrics.FailedMalformed, "longer than 65536 bytes"},
 		{"header lines", ok, "X: y\r\n", 128 << 10, metrics.FailedMalformed, "longer than 65536 bytes"},

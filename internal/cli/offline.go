@@ -17,6 +17,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/launch"
 	"benchtop/internal/offline"
@@ -94,6 +95,10 @@ func (o *offlineOptions) choose(all *pflag.FlagSet) (p usage.Problems) {
 	}
 	if o.engine.serve == "" && len(o.others) == 0 {
 		return nil
+	}
+	if url := server.PositionalURL(o.others); url != "" {
+		p.Bad("%s takes no arguments; use --base-url %s", o.flags.Command(), url)
+		return p
 	}
 	words := o.others
 	if o.engine.serve == "" {

@@ -110,11 +110,8 @@ func (h *Header) Append(dst []byte, id string, length int, own ...[2]string) []b
 	return q.Header.AppendBytes(dst)
 }
 
-// ErrUnanswered: the connection failed before the first byte of an answer. ErrNotHTTP: the answer is something else.
-var (
-	ErrUnanswered = errors.New("connection closed before an answer")
-	ErrNotHTTP    = errors.New("the answer is not HTTP")
-)
+// ErrUnanswered: the connection failed before the first byte of an answer.
+var ErrUnanswered = errors.New("connection closed before an answer")
 
 // Send writes a request, header and body, whose deadline holds for the answer too. It returns the time of the first write, metrics.Never
 // for none.
@@ -132,8 +129,11 @@ func (c *Conn) Send(request []byte, deadline time.Time) (time.Duration, error) {
 // ReadHeader reads the header of the answer.
 func (c *Conn) ReadHeader() error {
 	before := c.total
-	var err error
-	for small := true; small; {
+	head, err := c.reader.Peek(1)
+	if len(head) > 0 && !bytes.Contains([]byte("H\r\n"), head) {
+		return c.otherProtocol() // the library would wait for the end of a header
+	}
+	for small := err == nil; small; {
 		c.Answer.Reset()
 		c.Answer.StreamBody = true
 		err = c.Answer.ReadLimitBody(c.reader, 0)
@@ -145,7 +145,7 @@ func (c *Conn) ReadHeader() error {
 	case IsTimeout(err):
 		return os.ErrDeadlineExceeded
 	case errors.As(err, new(*fasthttp.ErrSmallBuffer)):
-		return fmt.Errorf("%w as benchtop reads it: its header is longer than %d bytes", ErrNotHTTP, headerMost)
+		return fmt.Errorf("%w as benchtop reads it: its header is longer than %d bytes", target.ErrNotHTTP, headerMost)
 	case c.failure == nil && err == io.EOF: // the library's word for it
 		return notHTTP("an empty line")
 	case c.failure == nil:
@@ -158,12 +158,22 @@ func (c *Conn) ReadHeader() error {
 	return fmt.Errorf("in the header of the answer: %w", c.failure)
 }
 
+// otherProtocol is the error of an answer that begins with what it has sent.
+func (c *Conn) otherProtocol() error {
+	sent, _ := c.reader.Peek(c.reader.Buffered())
+	// A frame of HTTP/2 has its type in the fourth byte, here of settings or of a farewell, and 0 for its stream in the last four.
+	if len(sent) >= 9 && (sent[3] == 4 || sent[3] == 7) && bytes.Equal(sent[5:9], make([]byte, 4)) {
+		return target.ErrHTTP2
+	}
+	return notHTTP(string(sent))
+}
+
 func notHTTP(message string) error {
 	const most = 120
 	if len(message) > most {
-		return fmt.Errorf("%w: %q…", ErrNotHTTP, message[:most])
+		return fmt.Errorf("%w: %q…", target.ErrNotHTTP, message[:most])
 	}
-	return fmt.Errorf("%w: %q", ErrNotHTTP, message)
+	return fmt.Errorf("%w: %q", target.ErrNotHTTP, message)
 }
 
 // IsTimeout reports whether a deadline has passed.

@@ -1,10 +1,13 @@
 package target
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -31,6 +34,9 @@ func parse(base string) (address, error) {
 		}
 		return atSocket(file, "/"+path, strings.TrimRight(base, "/"))
 	}
+	if meant := Meant(base); meant != "" {
+		return address{}, fmt.Errorf("base URL: it has no http:// or https://; %s; is %s meant?", wanted, meant)
+	}
 	u, err := url.Parse(base)
 	if err != nil {
 		// url.Error quotes the whole input, and the wrapped error a part of it: either may contain a password.
@@ -44,7 +50,7 @@ func parse(base string) (address, error) {
 		return address{}, fmt.Errorf("base URL: %w; %s", err, wanted)
 	}
 	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return address{}, fmt.Errorf("base URL %q: a query or fragment cannot be part of it", redact(u))
+		return address{}, fmt.Errorf("base URL %q: a query or fragment cannot be part of it; a query belongs behind the path of the API", redact(u))
 	}
 	if u.Scheme == "unix" && u.Host == "" && u.User == nil && u.Path != "" {
 		return atSocket(u.Path, "", "unix://"+u.EscapedPath())
@@ -59,7 +65,26 @@ func parse(base string) (address, error) {
 	if u.Port() != "" {
 		port = u.Port()
 	}
+	if n, err := strconv.Atoi(port); err != nil || n > 65535 {
+		return address{}, fmt.Errorf("base URL %q: ports end at 65535", redact(u))
+	}
 	return address{url: u, network: "tcp", address: net.JoinHostPort(u.Hostname(), port)}, nil
+}
+
+// withoutScheme is a host, with or without a port and a path, whose http:// is missing or broken.
+var withoutScheme = regexp.MustCompile(`^(?:(https?)[:/]+|/+)?([^/?#@]+)(/[^?#@]*)?(?:[?#][^@]*)?$`)
+
+// Meant is the URL that a text without a scheme stands for, such as 127.0.0.1:8000; "" for other texts.
+func Meant(text string) string {
+	parts := withoutScheme.FindStringSubmatch(text)
+	if parts == nil || strings.Contains(text, "://") || strings.HasPrefix(text, "unix:") {
+		return ""
+	}
+	meant := cmp.Or(parts[1], "http") + "://" + parts[2] + parts[3]
+	if u, err := url.Parse(meant); err != nil || u.Hostname() == "" {
+		return ""
+	}
+	return meant
 }
 
 // atSocket is the address of a server behind a socket of this machine, with a path before its endpoints.

@@ -56,6 +56,12 @@ type Options struct {
 	Dial DialFunc
 }
 
+// ErrNotHTTP: the server answers in another protocol; ErrHTTP2, which is one: in HTTP/2.
+var (
+	ErrNotHTTP = errors.New("the answer is not HTTP")
+	ErrHTTP2   = fmt.Errorf("%w/1.1 but HTTP/2; is it the port of the API? A proxy before the server can translate", ErrNotHTTP)
+)
+
 // New checks the options and returns the target. No connection is made.
 func New(o Options) (*Target, error) {
 	a, err := parse(o.BaseURL)
@@ -231,12 +237,27 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	answer, err := h.next.RoundTrip(r)
-	if err == nil && answer.StatusCode == http.StatusSwitchingProtocols {
+	if err != nil {
+		return nil, asNotHTTP(err)
+	}
+	if answer.StatusCode == http.StatusSwitchingProtocols {
 		// Its body is the bare connection: reading it would not end, not even with the request's context.
 		_ = answer.Body.Close()
 		return nil, fmt.Errorf("the server switches protocols (status %d), which was not asked for", answer.StatusCode)
 	}
-	return answer, err
+	return answer, nil
+}
+
+// asNotHTTP is an error of net/http, which has none to compare with for an answer that is not HTTP.
+func asNotHTTP(err error) error {
+	_, words, found := strings.Cut(err.Error(), "connection broken: malformed HTTP ")
+	switch {
+	case !found:
+		return err
+	case strings.Contains(words, `"\x00\x00`):
+		return ErrHTTP2
+	}
+	return fmt.Errorf("%w: %.120s", ErrNotHTTP, words)
 }
 
 func (h *headerTransport) CloseIdleConnections() { h.next.CloseIdleConnections() }

@@ -8,12 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
@@ -105,6 +108,56 @@ func (o *Options) CheckEndpoint(ctx context.Context, client *http.Client, model 
 		return refusal{usage.Errorf("%s; it has %s; use --backend %s", what, strings.Join(paths, ", "), metrics.JoinWords(backends, " or "))}
 	}
 	return refusal{usage.Errorf("%s, nor the path of another backend; is --base-url right, and is it the server of a model? --endpoint names another path", what)}
+}
+
+// PositionalURL is the URL that the first of some arguments is or stands for, without its user; "" for none.
+func PositionalURL(arguments []string) string {
+	if len(arguments) == 0 {
+		return ""
+	}
+	first := arguments[0]
+	if _, _, err := net.SplitHostPort(first); err == nil {
+		first = target.Meant(first)
+	}
+	if u, err := url.Parse(first); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return ""
+	}
+	return argv.HideUsers(first)
+}
+
+// misplaced is an error where a URL has the path of the API in it, nil for another.
+func (o *Options) misplaced(base string) error {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	path, end := strings.TrimRight(u.EscapedPath(), "/"), ""
+	var of protocol.Traits
+	for _, t := range append(pathsOfAll(), protocol.Traits{Path: modelsPath}) {
+		for _, p := range []string{t.Path, strings.TrimPrefix(t.Path, "/v1")} {
+			if strings.HasSuffix(path, p) && len(p) > len(end) {
+				end, of = p, t
+			}
+		}
+	}
+	if end == "" {
+		return nil
+	}
+	use := fmt.Sprintf("--base-url %s://%s%s", u.Scheme, u.Host, strings.TrimSuffix(path, end))
+	if of.Name != "" && o.Protocol != nil && of.Path != o.Protocol.Traits().Path {
+		use += " --backend " + of.Name
+	}
+	query := ""
+	switch {
+	case strings.HasPrefix(u.RawQuery, "api-version=") && !strings.Contains(u.RawQuery, "&"):
+		query = "?" + u.RawQuery
+	case u.RawQuery != "":
+		query = "?…" // which may hold a key
+	}
+	if end != of.Path || query != "" {
+		use += " --endpoint '" + end + query + "'"
+	}
+	return fmt.Errorf("is --base-url right? it ends in a path of the API, %s; use %s", end, use)
 }
 
 // inBaseURL reports whether the base URL ends in /v1, which its endpoints have too.

@@ -60,6 +60,8 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	all, err := List(ctx, client, o.Target)
 	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
 	switch {
+	case err != nil && o.Model == "" && errors.As(err, new(unauthorized)):
+		return m, refusal{err}
 	case err != nil && (o.Model == "" || isFinal(err)):
 		return m, err
 	case err != nil:
@@ -74,11 +76,14 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	return m, nil
 }
 
+// modelsPath is where a server lists its models.
+const modelsPath = "/v1/models"
+
 // List asks the server for its models; there is at least one.
 func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
-	const endpoint = "/v1/models"
+	const endpoint = modelsPath
 	url := t.URL(endpoint)
 	advice := func(format string, a ...any) error {
 		return fmt.Errorf("asking %s for its models: %s; name the model with --model", url, export.Clean(t.Hide(fmt.Sprintf(format, a...))))
@@ -112,6 +117,10 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 	if answer.StatusCode == http.StatusNotFound && inBaseURL(t, endpoint) {
 		return nil, refusal{usage.Errorf("the server has no %s (404); leave /v1 out of --base-url", url)}
 	}
+	if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
+		return nil, unauthorized{fmt.Errorf("asking %s for its models: %s: %s; is the API key right? It is taken from OPENAI_API_KEY (%s), or from --header",
+			url, answer.Status, export.Clean(t.Hide(fmt.Sprintf("%.200s", body))), otherKeys())}
+	}
 	if answer.StatusCode != http.StatusOK {
 		return nil, advice("%s: %.200s", answer.Status, body)
 	}
@@ -123,6 +132,20 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 		return nil, advice("it lists none")
 	}
 	return all, nil
+}
+
+// unauthorized is the error of a server that wants another key.
+type unauthorized struct{ error }
+
+// otherKeys are the variables that some backends take their key from.
+func otherKeys() string {
+	var all []string
+	for _, p := range protocol.All() {
+		if t := p.Traits(); t.KeyFrom != "" {
+			all = append(all, fmt.Sprintf("%s with --backend %s", t.KeyFrom, t.Name))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // readModels reads an answer of /v1/models and ignores fields of unexpected types.

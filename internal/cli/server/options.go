@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -103,15 +105,20 @@ func (o *Options) Check() (p usage.Problems) {
 	}
 	if o.Protocol != nil {
 		t := o.Protocol.Traits()
-		if key := os.Getenv(t.KeyFrom); key != "" && header.Get(t.KeyHeader) == "" {
+		if key := keyFrom(&p, t.KeyFrom); key != "" && header.Get(t.KeyHeader) == "" {
 			header.Set(t.KeyHeader, key)
 		}
 	}
 	roots, certificate := o.checkTLS(&p)
 	o.Target, o.Others = nil, nil
-	for _, url := range o.urls() {
+	key := keyFrom(&p, "OPENAI_API_KEY")
+	for _, url := range o.urls(&p) {
+		if err := o.misplaced(url); err != nil {
+			p = append(p, err)
+			continue
+		}
 		t, err := target.New(target.Options{
-			BaseURL: url, APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
+			BaseURL: url, APIKey: key, Insecure: o.insecure, Roots: roots, Certificate: certificate, Header: header,
 			Getenv: os.Getenv,
 		})
 		switch {
@@ -166,12 +173,26 @@ func strategies() string {
 	return metrics.JoinWords(metrics.Each(loadgen.Strategies(), func(s loadgen.Strategy) string { return string(s) }), " or ")
 }
 
-// urls are the base URLs of the servers.
-func (o *Options) urls() []string {
+// keyFrom is an API key of the environment, "" for none.
+func keyFrom(p *usage.Problems, variable string) string {
+	key := os.Getenv(variable)
+	if strings.ContainsFunc(key, unicode.IsControl) {
+		p.Bad("%s: it has a character that cannot be sent, such as a line break; set it anew without that", variable)
+		return ""
+	}
+	return key
+}
+
+// urls are the base URLs of the servers, none for a host that is not one.
+func (o *Options) urls(p *usage.Problems) []string {
 	if len(o.BaseURLs) > 0 {
 		return o.BaseURLs
 	}
 	host := strings.Trim(o.host, "[]")
+	if _, err := netip.ParseAddr(strings.Replace(host, "%25", "%", 1)); err != nil && strings.ContainsAny(host, ":/") {
+		p.Bad("--host %s: expected a name or an address alone; --port has the port, and --base-url takes a URL", usage.Quote(argv.HideUsers(host)))
+		return nil
+	}
 	if strings.Contains(host, ":") {
 		host = strings.Replace(strings.Replace(host, "%25", "%", 1), "%", "%25", 1) // the zone of an IPv6 address, as a URL writes it
 	}

@@ -63,8 +63,8 @@ func TestOptions(t *testing.T) {
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
 		}
-		if err == nil && o.urls()[0] != c.url {
-			t.Errorf("%s: %s, want %s", c.args, o.urls()[0], c.url)
+		if err == nil && o.urls(new(usage.Problems))[0] != c.url {
+			t.Errorf("%s: %s, want %s", c.args, o.urls(new(usage.Problems))[0], c.url)
 		}
 	}
 }

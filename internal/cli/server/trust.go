@@ -8,10 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/export"
 	"benchtop/loadgen/target"
 )
 
-// distrust explains why TLS with the server failed, and what to try; nil where the error is of another kind.
+// distrust explains why the server cannot be spoken with, for TLS or for another protocol, and what to try; nil where the error is of
+// another kind.
 func distrust(t *target.Target, err error) error {
 	var (
 		invalid  x509.CertificateInvalidError
@@ -31,6 +33,8 @@ func distrust(t *target.Target, err error) error {
 		return fmt.Errorf("the certificate of %s is signed by an authority that is not trusted here; give the authority's certificate with --ca-file%s", t, orAny)
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return fmt.Errorf("the certificate of %s cannot be trusted: %w%s", t, err, orAny)
+	case errors.Is(err, target.ErrNotHTTP):
+		return fmt.Errorf("%s: %s", t, export.Clean(t.Hide(errors.Unwrap(err).Error()))) // without the URL a second time
 	case errors.As(err, &record):
 		return fmt.Errorf("%s does not speak TLS; is it http:// rather than https://?", t)
 	}

@@ -138,7 +138,6 @@ func (o *latencyOptions) measure(ctx context.Context, env *environment) (err err
 	o.client.send(&b.load)
 	o.load.send(&b.load, shape.Arrivals{})
 	b.load.ProbeRate = 0
-	b.result.OneToken = oneToken(ctx, b.load)
 	failed := b.iterate(ctx)
 	if err := b.pauser.Resume(); err != nil {
 		env.warn([]string{err.Error()})
@@ -146,7 +145,9 @@ func (o *latencyOptions) measure(ctx context.Context, env *environment) (err err
 	if len(b.result.Times) == 0 || o.server.Profile {
 		return failed
 	}
-	b.result.Interrupted = len(b.result.Times) < o.iters
+	if b.result.Interrupted = len(b.result.Times) < o.iters; !b.result.Interrupted {
+		b.result.OneToken = oneToken(ctx, b.load)
+	}
 	slices.Sort(b.result.TTFT)
 	slices.Sort(b.result.TPOT)
 	if err := b.result.Text(env.stdout); err != nil {
@@ -202,6 +203,27 @@ func (b *batch) profile(ctx context.Context) error {
 	}
 	_, err := b.once(ctx)
 	return errors.Join(err, telemetry.Profiler(context.WithoutCancel(ctx), client, base, "stop"))
+}
+
+// oneTokenRequests is enough for a median.
+const oneTokenRequests = 5
+
+// oneToken are the times of small requests to a server that is idle again, sorted; nil if one fails. A first one dials and does not count.
+func oneToken(ctx context.Context, load loadgen.Options) (all []time.Duration) {
+	turns := make([]datasets.Turn, oneTokenRequests+1)
+	for i := range turns {
+		turns[i] = protocol.Smallest(load.Protocol, 1)
+	}
+	for i, q := range loadgen.Try(ctx, load, turns, 1) {
+		if !q.OK() {
+			return nil
+		}
+		if i > 0 {
+			all = append(all, q.E2EL())
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // settled is how long a paused server gets to read a batch.

@@ -8,21 +8,17 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
-	"benchtop/datasets"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/launch"
 	"benchtop/internal/offline"
 	"benchtop/internal/usage"
-	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 )
 
@@ -194,25 +190,4 @@ func (o *offlineOptions) write(result func(io.Writer) error, pytorch func(w io.W
 		return fmt.Errorf("--output-json: %w; choose another file", err)
 	}
 	return nil
-}
-
-// oneTokenRequests is enough for a median.
-const oneTokenRequests = 5
-
-// oneToken are the times of small requests to an idle server, sorted; nil if one fails. A first one dials and does not count.
-func oneToken(ctx context.Context, load loadgen.Options) (all []time.Duration) {
-	turns := make([]datasets.Turn, oneTokenRequests+1)
-	for i := range turns {
-		turns[i] = protocol.Smallest(load.Protocol, 1)
-	}
-	for i, q := range loadgen.Try(ctx, load, turns, 1) {
-		if !q.OK() {
-			return nil
-		}
-		if i > 0 {
-			all = append(all, q.E2EL())
-		}
-	}
-	slices.Sort(all)
-	return all
 }

@@ -162,9 +162,6 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 // rehearse does what comes right before the first request: the warm-ups, whose prompts must not stay in a cache that is to be empty,
 // so many connections ahead, and what watches the run.
 func (o *serveOptions) rehearse(ctx context.Context, env *environment, p *prepared, warmUp prompts.WarmUp, client *http.Client, ahead int) error {
-	if err := o.content.CheckPriorities(ctx, p.Load); err != nil {
-		return err
-	}
 	warmed, err := warmUp.Do(ctx, o.load.shape().Peak(0).Streams)
 	env.warn(warmed)
 	if err != nil {

@@ -44,7 +44,6 @@ type throughputOptions struct {
 	hfCompile  bool
 	mm         string
 	resumed    atomic.Int64 // when the pause ended, an offset of the run; metrics.Never for not yet
-	oneToken   []time.Duration
 	requests   int
 }
 
@@ -212,7 +211,6 @@ func (o *throughputOptions) prepare(ctx context.Context, env *environment) (p *p
 	}
 	o.requests = p.Plan.Requests
 	span := &offline.Spanned{Requests: p.Plan.Requests}
-	o.oneToken = oneToken(ctx, p.Load)
 	if o.prequeue {
 		if p.Plan.Requests == 0 {
 			return p, usage.Errorf("--prequeue-requests: the number of requests is not known beforehand")
@@ -239,7 +237,7 @@ func (o *throughputOptions) resume(env *environment, pauser *offline.Pauser, spa
 // print prints the result, and writes it to the files that were asked for.
 func (o *throughputOptions) print(w io.Writer, r *metrics.Report, span *offline.Spanned) error {
 	t := offline.ThroughputOf(r, span.Span(), time.Duration(o.resumed.Load()))
-	t.Server, t.OneToken, t.Streamed, t.PerList, t.Command = o.about(), o.oneToken, o.stream, max(1, o.perRequest), o.command
+	t.Server, t.Streamed, t.PerList, t.Command = o.about(), o.stream, max(1, o.perRequest), o.command
 	t.Pictures = o.prompts.Name == "random-mm" || o.content.Preset == nil
 	if r.Interrupted != nil {
 		t.Interrupted = r.Interrupted.Reason

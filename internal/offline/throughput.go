@@ -22,10 +22,8 @@ type Throughput struct {
 	// the requests in.
 	Elapsed time.Duration
 	// Engine is from the end of a pause to the last byte of the last answer; 0 where the server was not paused.
-	Engine time.Duration
-	Server Server
-	// OneToken are times of requests for one token on the idle server, sorted: the cost of HTTP and of a step; nil if it was not measured.
-	OneToken []time.Duration
+	Engine   time.Duration
+	Server   Server
 	Streamed bool
 	PerList  int // prompts in a request, 1 for one each
 	Pictures bool
@@ -78,7 +76,6 @@ func (t *Throughput) JSON(w io.Writer, version string) error {
 		{Name: "output_tokens", Value: t.OutputTokens},
 		{Name: "failed_requests", Value: t.Failed},
 		{Name: "engine_time", Value: known(t.Engine)},
-		{Name: "one_token_s", Value: median(t.OneToken)},
 		{Name: "prompts_per_request", Value: t.PerList},
 		{Name: "streamed", Value: t.Streamed},
 		{Name: "interrupted", Value: t.Interrupted},
@@ -121,7 +118,7 @@ func (t *Throughput) Text(w io.Writer) error {
 	if t.Pictures {
 		p.line("Tokens of images and videos are in the prompt tokens only if the server counts them")
 	}
-	p.differences(t.Server, t.OneToken)
+	p.differences(t.Server, nil)
 	return p.err
 }
 

@@ -1,21 +1,15 @@
 package prompts
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"benchtop/datasets"
-	"benchtop/export"
-	"benchtop/internal/usage"
 	"benchtop/loadgen"
-	"benchtop/loadgen/protocol"
-	"benchtop/metrics"
 )
 
 // Priorities are the priorities of requests with their shares, a flag: PRIORITY=SHARE, separated by commas.
@@ -104,20 +98,6 @@ func prioritize(t *datasets.Turn, header, value string) {
 	} else {
 		t.AddField("priority", value)
 	}
-}
-
-// CheckPriorities sends a small request with a priority other than 0, which a server that does not heed priorities refuses.
-func (o *RequestOptions) CheckPriorities(ctx context.Context, load loadgen.Options) error {
-	i := slices.IndexFunc(o.Priorities, func(p priority) bool { return p.value != 0 })
-	if i < 0 {
-		return nil
-	}
-	turn := protocol.Smallest(load.Protocol, 1)
-	prioritize(&turn, o.PriorityHeader, strconv.Itoa(o.Priorities[i].value))
-	if q := loadgen.Try(ctx, load, []datasets.Turn{turn}, 1)[0]; q.Status == http.StatusBadRequest {
-		return usage.Errorf("--priorities: the server refuses them: %s\nstart vLLM with --scheduling-policy priority, or leave out priorities other than 0", export.Clean(metrics.ErrorMessage(q.Error)))
-	}
-	return nil
 }
 
 // draw picks a priority by the shares.

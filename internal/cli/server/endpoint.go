@@ -1,13 +1,10 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -47,13 +44,14 @@ func moved(t *target.Target, endpoint string, answer *http.Response) error {
 	return refusal{usage.Errorf("the server at %s redirects %s to %s, and redirects are not followed; give the address of the API itself with --base-url", t, endpoint, place)}
 }
 
-// CheckServer checks before the load that each server has the path and the models of the requests, and returns warnings.
+// CheckServer checks before the load that each server has the path of the requests, and returns warnings of models that it does not
+// list. It sends nothing that can generate.
 func (o *Options) CheckServer(ctx context.Context, client *http.Client, m Model, modules []string, fields []protocol.Field) (odd []string, err error) {
 	err = o.each(client, func(one *Options, client *http.Client) error {
 		its := m
 		// What lists no models may still be starting; the ready check waits for it then.
 		if m.Known != nil || o.Ready == 0 {
-			if err := one.CheckEndpoint(ctx, client, m.ID); err != nil {
+			if err := one.checkEndpoint(ctx, client); err != nil {
 				return err
 			}
 		}
@@ -63,17 +61,13 @@ func (o *Options) CheckServer(ctx context.Context, client *http.Client, m Model,
 				return err
 			}
 		}
-		more, err := one.CheckModels(ctx, its, modules, fields)
-		if len(o.Others) > 0 {
-			for i, text := range more {
-				more[i] = fmt.Sprintf("%s: %s", one.Target, text)
+		for _, text := range one.unlisted(its, modules, fields) {
+			if len(o.Others) > 0 {
+				text = fmt.Sprintf("%s: %s", one.Target, text)
 			}
-			if err != nil {
-				err = fmt.Errorf("%s: %w", one.Target, err)
-			}
+			odd = append(odd, text)
 		}
-		odd = append(odd, more...)
-		return err
+		return nil
 	})
 	return odd, err
 }
@@ -81,14 +75,14 @@ func (o *Options) CheckServer(ctx context.Context, client *http.Client, m Model,
 // pathTimeout is how long a server may take to say whether it has a path. One that takes longer is not asked on.
 const pathTimeout = 3 * time.Second
 
-// CheckEndpoint checks before the load that the server has the path of the requests. A server that has it may still answer 404 to a GET,
-// so a POST without a prompt decides, which costs the server nothing. Any other trouble is left to the run.
-func (o *Options) CheckEndpoint(ctx context.Context, client *http.Client, model string) error {
+// checkEndpoint refuses a server that has no path for the requests, as far as a GET can tell: some servers answer it with 404 where
+// only a POST is taken. One that answers 405 for the path of another backend has it, and says 404 where there is nothing. Any other
+// trouble is left to the run.
+func (o *Options) checkEndpoint(ctx context.Context, client *http.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, pathTimeout)
 	defer cancel()
-	asking := asking{o.Target, client, model}
-	missing, err := asking.lacks(ctx, o.Path())
-	if err != nil || !missing {
+	status, err := statusOf(ctx, client, o.Target, o.Path())
+	if err != nil || status != http.StatusNotFound {
 		return err
 	}
 	what := fmt.Sprintf("the server at %s has no %s (404)", o.Target, o.Path())
@@ -97,7 +91,7 @@ func (o *Options) CheckEndpoint(ctx context.Context, client *http.Client, model 
 	}
 	var paths, backends []string
 	for _, t := range pathsOfAll() {
-		if missing, err := asking.lacks(ctx, t.Path); err == nil && !missing && ctx.Err() == nil {
+		if status, err := statusOf(ctx, client, o.Target, t.Path); err == nil && status == http.StatusMethodNotAllowed {
 			paths, backends = append(paths, t.Path), append(backends, t.Name)
 		}
 	}
@@ -107,7 +101,7 @@ func (o *Options) CheckEndpoint(ctx context.Context, client *http.Client, model 
 	case len(paths) > 0:
 		return refusal{usage.Errorf("%s; it has %s; use --backend %s", what, strings.Join(paths, ", "), metrics.JoinWords(backends, " or "))}
 	}
-	return refusal{usage.Errorf("%s, nor the path of another backend; is --base-url right, and is it the server of a model? --endpoint names another path", what)}
+	return nil
 }
 
 // PositionalURL is the URL that the first of some arguments is or stands for, without its user; "" for none.
@@ -177,39 +171,16 @@ func pathsOfAll() (all []protocol.Traits) {
 	return all
 }
 
-// asking asks a server for its paths.
-type asking struct {
-	target *target.Target
-	client *http.Client
-	model  string
-}
-
-// lacks reports whether the server says that it has no such path. The error is the refusal of a redirect.
-func (a asking) lacks(ctx context.Context, path string) (bool, error) {
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		var body io.Reader
-		if method == http.MethodPost {
-			text, _ := json.Marshal(map[string]string{"model": a.model}) // a text has its JSON
-			body = bytes.NewReader(text)
-		}
-		r, err := http.NewRequestWithContext(ctx, method, a.target.URL(path), body)
-		if err != nil {
-			return false, nil
-		}
-		r.Header.Set("Content-Type", "application/json")
-		answer, err := a.client.Do(r)
-		if err != nil {
-			return false, nil
-		}
-		words, _ := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
-		_ = answer.Body.Close()
-		if err := moved(a.target, path, answer); err != nil {
-			return false, err
-		}
-		// A 404 that speaks of a model is that of a path that is there.
-		if answer.StatusCode != http.StatusNotFound || bytes.Contains(bytes.ToLower(words), []byte("model")) {
-			return false, nil
-		}
+// statusOf is the status of a GET of a path, 0 where there is no answer. The error is the refusal of a redirect.
+func statusOf(ctx context.Context, client *http.Client, t *target.Target, path string) (int, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.URL(path), nil)
+	if err != nil {
+		return 0, nil
 	}
-	return true, nil
+	answer, err := client.Do(r)
+	if err != nil {
+		return 0, nil
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode, moved(t, path, answer)
 }

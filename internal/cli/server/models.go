@@ -12,13 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/internal/usage"
-	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
-	"benchtop/metrics"
 )
 
 // AskTimeout is how long the server may take to answer before the run.
@@ -190,12 +187,11 @@ func (o *Options) Find(ctx context.Context, client *http.Client, ready *Patience
 	return m, err
 }
 
-// CheckModels checks before the load that the server has the models of the requests, and returns warnings. A model that is not
-// listed may still exist: llama.cpp answers to any name, and others load models on demand. So a request of one token decides. A
-// server without a list is not asked, nor is any where a field names the model.
-func (o *Options) CheckModels(ctx context.Context, m Model, modules []string, fields []protocol.Field) (odd []string, err error) {
+// unlisted are warnings of the models of the requests that a server does not list. They may still exist: llama.cpp answers to any
+// name, and others load models on demand. There are none for a server without a list, and where a field names the model.
+func (o *Options) unlisted(m Model, modules []string, fields []protocol.Field) (odd []string) {
 	if m.Known == nil || slices.ContainsFunc(fields, func(f protocol.Field) bool { return f.Name == "model" }) {
-		return nil, nil
+		return nil
 	}
 	asked, flag := []string{m.ID}, "--model"
 	switch {
@@ -205,42 +201,11 @@ func (o *Options) CheckModels(ctx context.Context, m Model, modules []string, fi
 		flag = "--served-model-name"
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(asked))) {
-		if slices.Contains(m.Known, name) {
-			continue
-		}
-		q, optional := o.try(ctx, name, fields)
-		words := export.Clean(fmt.Sprintf("%s: %s", failureOf(q), q.Message()))
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case q.OK():
-			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, but accepts requests for it", flag, usage.Quote(name)))
-		case len(metrics.RefusedFields(optional, q.Status, q.Error)) > 0: // the model is not the reason
-		case q.Status == http.StatusNotFound || q.Status == http.StatusBadRequest || q.Status == http.StatusUnprocessableEntity:
-			return nil, usage.Errorf("%s %s: the server does not list this model and rejects requests for it: %s; choose a listed one: %s%s",
-				flag, usage.Quote(name), words, listed(m.Known), usage.DidYouMean(name, m.Known))
-		default:
-			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, and a request for it failed (%s)", flag, usage.Quote(name), words))
+		if !slices.Contains(m.Known, name) {
+			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model; it lists %s%s", flag, usage.Quote(name), listed(m.Known), usage.DidYouMean(name, m.Known)))
 		}
 	}
-	return odd, nil
-}
-
-// try asks for one token of the model, with the fields of the run's requests; optional are those that can be left out.
-func (o *Options) try(ctx context.Context, name string, fields []protocol.Field) (q metrics.Request, optional []string) {
-	load := loadgen.Defaults()
-	o.Send(&load)
-	load.Model, load.RequestTimeout, load.Extra = name, AskTimeout, fields
-	turn := protocol.Smallest(o.Protocol, 1)
-	return loadgen.Try(ctx, load, []datasets.Turn{turn}, 1)[0], load.Optional(&turn)
-}
-
-// failureOf is the status of a failed request, or the kind of failure if there is no status.
-func failureOf(q metrics.Request) string {
-	if q.Failure == metrics.FailedStatus {
-		return fmt.Sprint("status ", q.Status)
-	}
-	return string(q.Failure)
+	return odd
 }
 
 // listed are the first names, and the number of the others.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -114,12 +113,11 @@ func TestFind(t *testing.T) {
 	if m.ID != "tiny" || m.Root != "org/tiny" || m.Owner != "vllm" || err != nil {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if odd, err := o.CheckModels(t.Context(), m, nil, nil); odd != nil || err != nil {
-		t.Errorf("%q, %v", odd, err)
+	if odd := o.unlisted(m, nil, nil); odd != nil {
+		t.Errorf("%q", odd)
 	}
-	if _, err := o.CheckModels(t.Context(), m, []string{"tinny"}, nil); err == nil ||
-		!strings.Contains(err.Error(), "--lora-modules tinny: the server does not list this model and rejects requests for it: status 404") {
-		t.Errorf("got %v", err)
+	if odd := o.unlisted(m, []string{"tinny"}, nil); len(odd) != 1 || !strings.Contains(odd[0], "--lora-modules tinny: the server does not list this model; it lists tiny") {
+		t.Errorf("got %q", odd)
 	}
 	status = http.StatusForbidden
 	if m, err := find(); m.Known != nil || err != nil { // the model is named
@@ -135,53 +133,28 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A model that the server does not list is tried; the answer decides between silence, a warning and a refusal.
+// A model that is not listed is told with those that are, and nothing is sent for it.
 func TestUnlistedModel(t *testing.T) {
-	var status int
-	var words string
-	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if status == http.StatusOK {
-			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, `data: {"choices":[{"text":"a","finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
-			return
-		}
-		http.Error(w, words, status)
-	}))
-	defer listening.Close()
-	o := Options{Backend: "openai", BaseURLs: []string{listening.URL}, port: 1, ServedName: "b"}
-	if err := errors.Join(o.Check()...); err != nil {
-		t.Fatal(err)
-	}
 	var many []string
 	for i := range 12 {
 		many = append(many, fmt.Sprint("m", i))
 	}
+	o := Options{ServedName: "b"}
 	for _, c := range []struct {
-		status      int
-		words       string
-		known       []string
-		fields      []protocol.Field
-		odd, refuse string
+		known  []string
+		fields []protocol.Field
+		odd    string
 	}{
-		{http.StatusOK, "", []string{"a"}, nil, "--served-model-name b: the server does not list this model, but accepts requests for it", ""},
-		{http.StatusTeapot, "tea", []string{"a"}, nil,
-			"--served-model-name b: the server does not list this model, and a request for it failed (status 418: tea)", ""},
-		{http.StatusNotFound, "no b", []string{"bb"}, nil, "", "rejects requests for it: status 404: no b; choose a listed one: bb"},
-		{http.StatusNotFound, "no b", many, nil, "", "choose a listed one: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more"},
-		{http.StatusNotFound, "no b", nil, nil, "", ""},
-		{http.StatusNotFound, "no b", []string{"a"}, []protocol.Field{{Name: "model", JSON: `"c"`}}, "", ""},
+		{[]string{"a"}, nil, "--served-model-name b: the server does not list this model; it lists a (did you mean a?)"},
+		{[]string{"a", "b"}, nil, ""},
+		{[]string{"bb"}, nil, "--served-model-name b: the server does not list this model; it lists bb (did you mean bb?)"},
+		{many, nil, "--served-model-name b: the server does not list this model; it lists m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more"},
+		{nil, nil, ""},
+		{[]string{"a"}, []protocol.Field{{Name: "model", JSON: `"c"`}}, ""},
 	} {
-		status, words = c.status, c.words
-		odd, err := o.CheckModels(t.Context(), Model{ID: "b", Known: c.known}, nil, c.fields)
-		if strings.Join(odd, "\n") != c.odd || (c.refuse == "") != (err == nil) ||
-			err != nil && (!errors.As(err, new(usage.Error)) || !strings.Contains(err.Error(), c.refuse)) {
-			t.Errorf("status %d, known %q: %q, %v; want %q, %q", c.status, c.known, odd, err, c.odd, c.refuse)
+		if odd := o.unlisted(Model{ID: "b", Known: c.known}, nil, c.fields); strings.Join(odd, "\n") != c.odd {
+			t.Errorf("known %q: %q, want %q", c.known, odd, c.odd)
 		}
-	}
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := o.CheckModels(over, Model{ID: "b", Known: []string{"a"}}, nil, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("after the end: %v", err)
 	}
 }
 
@@ -241,7 +214,7 @@ func TestSeveralServers(t *testing.T) {
 			case r.URL.Path != path:
 				http.NotFound(w, r)
 			default:
-				http.Error(w, "no such model", http.StatusNotFound)
+				w.WriteHeader(http.StatusMethodNotAllowed)
 			}
 		}))
 		t.Cleanup(web.Close)
@@ -252,7 +225,7 @@ func TestSeveralServers(t *testing.T) {
 	for name, c := range map[string]struct{ url, want string }{
 		"alike":         {two.URL, ""},
 		"down":          {"http://127.0.0.1:1", "cannot reach http://127.0.0.1:1: "},
-		"another model": {models(path, "b").URL, ": --model a: the server does not list this model and rejects requests for it"},
+		"another model": {models(path, "b").URL, ": --model a: the server does not list this model; it lists b"},
 		"another path":  {models("/v1/chat/completions", "a").URL, " has no /v1/completions (404); it has /v1/chat/completions"},
 	} {
 		o := Options{Backend: "openai", port: 1}
@@ -272,7 +245,10 @@ func TestSeveralServers(t *testing.T) {
 		client := o.Target.Client()
 		m, err := o.Find(t.Context(), client, o.Patience(told{}))
 		if err == nil {
-			_, err = o.CheckServer(t.Context(), client, m, nil, nil)
+			var odd []string
+			if odd, err = o.CheckServer(t.Context(), client, m, nil, nil); len(odd) > 0 {
+				err = errors.New(odd[0])
+			}
 		}
 		client.CloseIdleConnections()
 		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.url)) || m.ID != "a" && name != "down" {

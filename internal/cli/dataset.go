@@ -72,7 +72,7 @@ func (o *datasetOptions) define(output func(*pflag.FlagSet)) {
 	server.Lookup("served-model-name").Usage = "the server's name for the model"
 	server.Lookup("header").Usage = "headers for the server, as KEY=VALUE KEY=VALUE; never shown"
 	output(o.flags.Group("Output"))
-	argv.DefineInert(o.flags.Group("Accepted without effect"))
+	argv.DefineInert(o.flags.Group("Accepted without effect"), o.flags.All())
 }
 
 func runDataset(env *environment, args []string) int {

@@ -57,7 +57,10 @@ func newLatencyOptions() *latencyOptions {
 	f.StringVar(&o.requests, "requests", "list", "list: one request with a list of prompts; simultaneous: a request for each prompt")
 	f.BoolVar(&o.align, "align", false, "pause the server until it has the whole batch; vLLM needs VLLM_SERVER_DEV_MODE=1")
 	f.BoolVar(&o.stream, "stream", false, "stream the answers of simultaneous requests, for their TTFT and TPOT")
+	f.BoolVar(&o.beam, "use-beam-search", false, "search with --n beams; it is sent to the server, which has to know use_beam_search")
 	o.define()
+	o.describe([3]string{"input-len", "32", "prompt length in tokens"}, [3]string{"output-len", "128", "output length in tokens"}, [3]string{"cache", "cold", o.flags.All().Lookup("cache").Usage},
+		[3]string{"vocab-size", strconv.Itoa(vocabulary), "draw the token ids from a vocabulary of this size"})
 	headings := []string{"Latency", "Server to start", "Server", "Requests", "Accepted without effect"}
 	others := []string{"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout", "progress", "no-tui"}
 	o.flags.Keep(func(heading, name string) bool {
@@ -73,20 +76,18 @@ func (o *latencyOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 		o.others = append(o.others, "--no-enable-prefix-caching")
 	}
 	setUnlessGiven(all, "cache", "cold")
-	o.beam = all.Lookup("use-beam-search").Value.String() == "true"
 	if o.beam {
 		setUnlessGiven(all, "temperature", "0")
 	}
 	p = append(p, o.offlineOptions.apply(all)...)
 	setUnlessGiven(all, "backend", "vllm")
-	number := func(flag string, value int) int {
-		if all.Changed(flag) {
-			value, _ = strconv.Atoi(all.Lookup(flag).Value.String())
-		}
+	number := func(flag string) int {
+		setUnlessGiven(all, flag, all.Lookup(flag).DefValue)
+		value, _ := strconv.Atoi(all.Lookup(flag).Value.String())
 		p.BadIf(value < 1 || value > 1<<24, "--%s %d: must be at least 1", flag, value)
 		return value
 	}
-	o.inputLen, o.outputLen = number("input-len", 32), number("output-len", 128)
+	o.inputLen, o.outputLen = number("input-len"), number("output-len")
 	p.BadIf(o.batch < 1 || o.batch > 1<<14, "--batch-size %d: must be from 1 to %d", o.batch, 1<<14)
 	p.BadIf(o.warmups < 0, "--num-iters-warmup %d: must not be negative", o.warmups)
 	p.BadIf(o.iters < 1 || o.iters > 1<<20, "--num-iters %d: must be at least 1", o.iters)
@@ -142,7 +143,10 @@ func (o *latencyOptions) measure(ctx context.Context, env *environment) (err err
 	if err := b.pauser.Resume(); err != nil {
 		env.warn([]string{err.Error()})
 	}
-	if len(b.result.Times) == 0 || o.server.Profile {
+	if failed == nil && o.server.Profile {
+		env.say(fmt.Sprintf("one iteration was profiled, after %d warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM", o.warmups))
+	}
+	if len(b.result.Times) == 0 {
 		return failed
 	}
 	if b.result.Interrupted = len(b.result.Times) < o.iters; !b.result.Interrupted {

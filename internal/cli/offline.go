@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,19 @@ func (o *offlineOptions) begin(name, text string) *pflag.FlagSet {
 	f.Lookup("disable-detokenize").Hidden = true
 	o.engine.define(o.flags.Group("Server to start"))
 	return f
+}
+
+// describe gives flags of serve, as NAME, DEFAULT, TEXT, the default and the help that they have here. "" keeps the default.
+func (o *offlineOptions) describe(flags ...[3]string) {
+	all := o.flags.All()
+	for _, t := range append(flags, [][3]string{
+		{"temperature", "1", "sampling temperature"},
+		{"top-p", "1", "sampling: nucleus of this cumulative probability"},
+		{"ignore-eos", "true", "generate up to the full output length"},
+	}...) {
+		f := all.Lookup(t[0])
+		f.DefValue, f.Usage = cmp.Or(t[1], f.DefValue), t[2]
+	}
 }
 
 // note is printed before the measurement.

@@ -201,6 +201,56 @@ func TestOfflineUsage(t *testing.T) {
 		"the data set is random instead of sharegpt", "--output-len has no effect on random prompts", "--tensor-parallel-size 2: no effect, since the server runs already", "Total num output tokens:  6")
 }
 
+// The help gives the defaults and effects that flags have with these commands, and lengths without an effect are named by those that
+// have one.
+func TestOfflineFlagsAreDescribed(t *testing.T) {
+	for command, want := range map[string][]string{
+		"throughput": {"--input-len int               no effect, as with vLLM; use --random-input-len", "no effect on random prompts, as", `(default "sharegpt")`, "sampling temperature (default 1)"},
+		"latency": {"--input-len int    prompt length in tokens (default 32)", "--output-len int   output length in tokens (default 128)", "it is sent to the server", `(default "cold")`,
+			"sampling temperature (default 1)", "generate up to the full output length (default true)", "(default 10000)"},
+	} {
+		help := benchtop(command, "--help").stdout
+		for _, w := range want {
+			if !strings.Contains(help, w) {
+				t.Errorf("%s --help lacks %q", command, w)
+			}
+		}
+		if command == "latency" && strings.Contains(help, "no effect in vLLM's client") {
+			t.Errorf("%s --help: a beam search has an effect", command)
+		}
+	}
+	for args, want := range map[string][]string{
+		"--dataset-name random-mm --output-len 9":                           {"--output-len has no effect on random-mm prompts, as with vLLM; use --random-output-len"},
+		"--dataset-name random --input-len 9 --prefix-len 3":                {"--input-len has no effect on random prompts, as with vLLM; use --random-input-len", "--prefix-len has no effect"},
+		"--dataset-name prefix-repetition --input-len 9 --output-len 9":     {"--input-len has no effect on prefix-repetition prompts, as with vLLM", "use --prefix-repetition-output-len"},
+		"--dataset-name custom_audio --dataset-path a.jsonl --output-len 9": {"--output-len has no effect on custom_audio prompts, as with vLLM; use --custom-output-len"},
+		"--dataset-name sharegpt --dataset-path a.json --output-len 9":      nil,
+	} {
+		o := newThroughputOptions()
+		_ = o.serveOptions.parse(append(strings.Fields(args), "--base-url", "http://h")) // some lack a file
+		said := strings.Join(o.printed, "\n")
+		for _, w := range want {
+			if !strings.Contains(said, w) {
+				t.Errorf("%s: %q, want %q", args, said, w)
+			}
+		}
+		if want == nil && said != "" {
+			t.Errorf("%s: %q", args, said)
+		}
+	}
+}
+
+// A profiled latency says what it did, and that there are no figures.
+func TestLatencyProfileIsToldOf(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a.json")
+	r := benchtop("latency", "--base-url", simulated(t, nil), "--batch-size", "2", "--num-iters-warmup", "1", "--output-len", "3", "--profile", "--output-json", file)
+	r.expect(t, exitFine, "one iteration was profiled, after 1 warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("there is a result")
+	}
+}
+
 // Words of a command line are parted into own flags and those of another program.
 func TestPart(t *testing.T) {
 	flags := newThroughputOptions().flags.All()

@@ -342,7 +342,7 @@ func (o *serveOptions) define() {
 	screen := o.flags.Group("Screen")
 	o.screen.define(screen)
 	o.old.define(screen)
-	argv.DefineInert(o.flags.Group("Accepted without effect"))
+	argv.DefineInert(o.flags.Group("Accepted without effect"), o.flags.All())
 }
 
 // parse reads a command line and checks everything that can be checked without the server.

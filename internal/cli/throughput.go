@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/offline"
 	"benchtop/internal/run"
 	"benchtop/internal/telemetry"
@@ -64,6 +65,9 @@ func newThroughputOptions() *throughputOptions {
 		f.Lookup(name).Hidden = true
 	}
 	o.define()
+	o.describe([3]string{"dataset-name", "sharegpt", o.flags.All().Lookup("dataset-name").Usage + "; one that needs a file is random without it"},
+		[3]string{"input-len", "", "no effect, as with vLLM; use --random-input-len"},
+		[3]string{"output-len", "", "output length in tokens; no effect on random prompts, as with vLLM: use --random-output-len"})
 	without := []string{"Load", "Several runs", "Conversations"}
 	others := []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout"}
 	timing := []string{"mix", "time-scale", "max-gap", "sample", "turn-timing"}
@@ -133,6 +137,11 @@ const inProcess = "benchtop measures servers: start one, such as 'transformers s
 // withFiles are the data sets that are random without a file, as with vLLM.
 var withFiles = []string{"sharegpt", "burstgpt", "hf", "custom_audio"}
 
+// ownLengths are the data sets whose lengths are those of their own flags alone, with the beginning of these.
+var ownLengths = map[string]string{
+	"random": "random-", "random-mm": "random-", "random-rerank": "random-", "prefix-repetition": "prefix-repetition-", "custom-audio": "custom-",
+}
+
 // dataset follows vLLM: sharegpt is the default, and a data set without its file is random. Lengths of random prompts are those of its
 // own flags.
 func (o *throughputOptions) dataset(all *pflag.FlagSet) {
@@ -143,13 +152,14 @@ func (o *throughputOptions) dataset(all *pflag.FlagSet) {
 		name = "random"
 		_ = all.Set("dataset-name", name)
 	}
-	if !strings.HasPrefix(name, "random") {
-		return
-	}
+	own := ownLengths[argv.Dashes(name)]
 	for _, length := range []string{"input-len", "output-len"} {
-		if all.Changed(length) {
-			o.note(fmt.Sprintf("--%s has no effect on random prompts, as with vLLM; use --random-%[1]s", length))
-			f := all.Lookup(length)
+		if f := all.Lookup(length); own != "" && f.Changed {
+			line := fmt.Sprintf("--%s has no effect on %s prompts, as with vLLM", length, name)
+			if all.Lookup(own+length) != nil {
+				line += "; use --" + own + length
+			}
+			o.note(line)
 			_ = f.Value.Set(f.DefValue)
 			f.Changed = false
 		}

@@ -148,11 +148,12 @@ var inertFlags = []struct{ name, kind, why string }{
 	{"disable-tqdm", "bool", "there is no tqdm progress bar; see --progress"},
 }
 
-// DefineInert adds the flags without effect.
-func DefineInert(f *pflag.FlagSet) {
+// DefineInert adds the flags without effect, but for those that a command has with an effect.
+func DefineInert(f, has *pflag.FlagSet) {
 	for _, x := range inertFlags {
-		switch x.kind {
-		case "bool":
+		switch {
+		case has.Lookup(x.name) != nil:
+		case x.kind == "bool":
 			f.Bool(x.name, false, x.why)
 		default:
 			f.String(x.name, "", x.why)
@@ -163,7 +164,7 @@ func DefineInert(f *pflag.FlagSet) {
 // InertNotes name the flags without effect that were given.
 func InertNotes(given *pflag.FlagSet) (notes []string) {
 	for _, x := range inertFlags {
-		if given.Changed(x.name) {
+		if f := given.Lookup(x.name); f.Changed && f.Usage == x.why {
 			notes = append(notes, fmt.Sprintf("--%s has no effect: %s", x.name, x.why))
 		}
 	}

@@ -92,7 +92,7 @@ func TestShown(t *testing.T) {
 // Flags without effect are taken and named, with the reason, if they are given.
 func TestInert(t *testing.T) {
 	var f Flags
-	DefineInert(f.Group("No effect"))
+	DefineInert(f.Group("No effect"), f.All())
 	if rest, _, err := f.Parse([]string{"--trust-remote-code", "--tokenizer-mode", "slow", "x"}); err != nil || !slices.Equal(rest, []string{"x"}) {
 		t.Fatalf("%q, %v", rest, err)
 	}

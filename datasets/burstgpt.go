@@ -175,8 +175,11 @@ func readBurstGPT(r io.Reader, keep func(row burstRow, line int)) (total int, er
 	if err != nil {
 		return 0, err
 	}
-	model, response := slices.Index(rows.Header, "Model"), slices.Index(rows.Header, "Response tokens")
-	if model < 0 || response < 0 || len(rows.Header) < 4 {
+	at := burstColumns{slices.Index(rows.Header, "Model"), slices.Index(rows.Header, "Response tokens"), 2, 3}
+	if request := slices.Index(rows.Header, "Request tokens"); request >= 0 {
+		at.request, at.response = request, at.answered
+	}
+	if at.model < 0 || at.answered < 0 || len(rows.Header) < 4 {
 		return 0, textfile.AtLine(rows.Line, fmt.Errorf("%s; got %s", burstForm, textfile.Names(rows.Header)))
 	}
 	for kept := 0; ; total++ {
@@ -187,7 +190,7 @@ func readBurstGPT(r io.Reader, keep func(row burstRow, line int)) (total int, er
 		if err != nil {
 			return 0, err
 		}
-		row, ok, err := readBurstRow(cells, model, response)
+		row, ok, err := readBurstRow(cells, at)
 		if err != nil {
 			return 0, textfile.AtLine(line, err)
 		}
@@ -201,27 +204,30 @@ func readBurstGPT(r io.Reader, keep func(row burstRow, line int)) (total int, er
 	}
 }
 
-// readBurstRow reports whether the row counts. The column of that name decides whether there was an answer; lengths are
-// read by place, the third and the fourth column, as vLLM has it.
-func readBurstRow(cells []string, model, response int) (row burstRow, ok bool, err error) {
+// burstColumns are the places of columns. Those of the lengths are found by name, since the second version of the data set has two more
+// before them, or are the third and the fourth, as vLLM has it.
+type burstColumns struct{ model, answered, request, response int }
+
+// readBurstRow reports whether the row counts. The column of that name decides whether there was an answer.
+func readBurstRow(cells []string, at burstColumns) (row burstRow, ok bool, err error) {
 	cell := func(i int) string {
 		if i < len(cells) {
 			return cells[i]
 		}
 		return ""
 	}
-	if cell(model) != "GPT-4" {
+	if cell(at.model) != "GPT-4" {
 		return row, false, nil
 	}
-	answered, err := tableNumber(cell(response))
+	answered, err := tableNumber(cell(at.answered))
 	if err != nil || !(answered > 0) {
 		return row, false, within("column Response tokens", err)
 	}
-	if row.request, err = tableLength(cell(2), 0); err != nil {
-		return row, false, within("column request tokens, the third", err)
+	if row.request, err = tableLength(cell(at.request), 0); err != nil {
+		return row, false, within(fmt.Sprintf("column %d, request tokens", at.request+1), err)
 	}
-	if row.response, err = tableLength(cell(3), 1); err != nil {
-		return row, false, within("column response tokens, the fourth", err)
+	if row.response, err = tableLength(cell(at.response), 1); err != nil {
+		return row, false, within(fmt.Sprintf("column %d, response tokens", at.response+1), err)
 	}
 	return row, true, nil
 }

@@ -65,7 +65,7 @@ func eachConversation(r io.Reader, do func(object []byte, line int) error) error
 	if head, _ := buffered.Peek(4096); !strings.HasPrefix(strings.TrimLeftFunc(strings.TrimPrefix(string(head), "\ufeff"), unicode.IsSpace), "[") {
 		return textfile.EachObject(buffered, conversationForm, do)
 	}
-	text, err := textfile.NewReader(buffered)
+	text, err := textfile.NewJSONReader(buffered)
 	if err != nil {
 		return err
 	}

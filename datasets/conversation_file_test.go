@@ -71,6 +71,17 @@ func TestConversationFilesRefused(t *testing.T) {
 	}
 }
 
+// Numbers of Python and the marks of Windows mean nothing, in an array as on lines.
+func TestConversationsOfPython(t *testing.T) {
+	const one = `{"score": NaN, "least": [-Infinity], "messages": [{"role": "user", "content": "NaN"}]}`
+	for _, text := range []string{one + "\r\n" + one, "[" + one + ",\r\n" + one + "]"} {
+		f, err := readConversations(strings.NewReader("\ufeff" + text))
+		if err != nil || len(f.all) != 2 || f.bad != 0 {
+			t.Errorf("%d and %d, %v, of %s", len(f.all), f.bad, err, text)
+		}
+	}
+}
+
 // A conversation that cannot be read spoils no other.
 func TestConversationsLeftOut(t *testing.T) {
 	const fine = `{"messages":[{"role":"user","content":"a"}]}`

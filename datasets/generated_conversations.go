@@ -180,6 +180,7 @@ func readGeneration(path string) (*generation, error) {
 		return nil, err
 	}
 	data, err := io.ReadAll(file)
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if err != nil || !bytes.Contains(data, []byte(generatedType)) || !json.Valid(data) {
 		return nil, err
 	}

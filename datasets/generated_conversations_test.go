@@ -146,6 +146,9 @@ func TestGenerated(t *testing.T) {
 		}
 		return texts
 	}
+	if _, err := generatedIn(t, tok, "\ufeff"+strings.ReplaceAll(generatedConfig, "\n", "\r\n"), 5000, 0, 1); err != nil {
+		t.Errorf("with a byte order mark: %v", err)
+	}
 	all := draw(0, 1)
 	if len(all) != 5 {
 		t.Fatalf("%d conversations", len(all))

@@ -93,7 +93,7 @@ func (t *hfTables) array(ctx context.Context) (bool, error) {
 	}
 	return textfile.Read(place, "a JSON file", func(r io.Reader) (bool, error) {
 		head, err := io.ReadAll(io.LimitReader(r, 1<<10))
-		return bytes.HasPrefix(bytes.TrimSpace(head), []byte{'['}), err
+		return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))), []byte{'['}), err
 	})
 }
 

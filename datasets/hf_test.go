@@ -371,7 +371,7 @@ func TestHFOrderOfArrays(t *testing.T) {
 			}
 			text := strings.Join(rows, "\n")
 			if array {
-				text = "[" + strings.Join(rows, ",\n") + "]"
+				text = "\ufeff[" + strings.Join(rows, ",\r\n") + "]"
 			}
 			write(t, filepath.Join(dir, fmt.Sprintf("test-0000%d-of-00003.json", i)), text)
 		}

@@ -149,7 +149,7 @@ const shareGPTForm = `expected an array of objects with "conversations"`
 // readShareGPT reads the conversations of two turns or more, in the order of the file. It holds one of the file's
 // objects at a time besides what it returns. Completions are left out if the caller has no use for them.
 func readShareGPT(r io.Reader, keepCompletions bool) ([]entry, error) {
-	text, err := textfile.NewReader(r)
+	text, err := textfile.NewJSONReader(r)
 	if err != nil {
 		return nil, err
 	}

@@ -187,6 +187,7 @@ func (o StructuredOutputOptions) schema() ([]byte, error) {
 		return nil, err
 	}
 	schema, err := os.ReadFile(o.SchemaPath)
+	schema = bytes.TrimPrefix(schema, []byte("\ufeff"))
 	switch trimmed := strings.TrimSpace(string(schema)); {
 	case err != nil:
 	case !json.Valid(schema):

@@ -128,6 +128,58 @@ func CheckObject(line []byte, complete bool) ([]byte, error) {
 // pythonNumbers are the numbers of Python that JSON does not know, and the strings that such words may stand in.
 var pythonNumbers = regexp.MustCompile(`"(?s:[^"\\]|\\.)*"|NaN|Infinity`)
 
+// NewJSONReader is NewReader for JSON that a decoder reads, with PlainNumbers in it. Offsets are those of the rewritten text.
+func NewJSONReader(r io.Reader) (*Reader, error) {
+	return NewReader(&plainReader{r: bufio.NewReaderSize(r, 1<<16)})
+}
+
+// plainReader passes JSON on with PlainNumbers in it.
+type plainReader struct {
+	r            *bufio.Reader
+	text, escape bool   // within a string, behind a backslash
+	rest         string // of a number that was rewritten
+}
+
+var pythonNumber = regexp.MustCompile(`^(?:NaN|Infinity)`)
+
+func (p *plainReader) Read(b []byte) (n int, err error) {
+	if p.rest != "" {
+		n = copy(b, p.rest)
+		p.rest = p.rest[n:]
+		return n, nil
+	}
+	word, err := p.r.Peek(len("Infinity"))
+	if found := pythonNumber.Find(word); found != nil && !p.text {
+		p.rest = string(PlainNumbers(found))
+		_, _ = p.r.Discard(len(found)) // it has just been seen
+		return p.Read(b)
+	}
+	next, _ := p.r.Peek(min(p.r.Buffered(), len(b)))
+	for n < len(next) && (n == 0 || p.text || next[n] != 'N' && next[n] != 'I') {
+		switch c := next[n]; {
+		case p.escape:
+			p.escape = false
+		case c == '"':
+			p.text = !p.text
+		case p.text && c == '\\':
+			p.escape = true
+		case p.text: // most of a file
+			if more := bytes.IndexAny(next[n:], "\"\\"); more > 0 {
+				n += more - 1
+			} else {
+				n = len(next) - 1
+			}
+		}
+		n++
+	}
+	if n == 0 {
+		return 0, err
+	}
+	copy(b, next[:n])
+	_, _ = p.r.Discard(n) // as before
+	return n, nil
+}
+
 // PlainNumbers rewrites numbers of Python as JSON: NaN is null, and infinities are ±1e999.
 func PlainNumbers(line []byte) []byte {
 	if !bytes.Contains(line, []byte("NaN")) && !bytes.Contains(line, []byte("Infinity")) {

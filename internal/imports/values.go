@@ -29,7 +29,7 @@ type foreignError struct{ error }
 func (e foreignError) Unwrap() error { return e.error }
 
 func newValues(r io.Reader) (*values, error) {
-	text, err := textfile.NewReader(r)
+	text, err := textfile.NewJSONReader(r)
 	if err != nil {
 		return nil, foreignError{err}
 	}

@@ -140,8 +140,6 @@ type plainReader struct {
 	rest         string // of a number that was rewritten
 }
 
-var pythonNumber = regexp.MustCompile(`^(?:NaN|Infinity)`)
-
 func (p *plainReader) Read(b []byte) (n int, err error) {
 	if p.rest != "" {
 		n = copy(b, p.rest)
@@ -149,7 +147,7 @@ func (p *plainReader) Read(b []byte) (n int, err error) {
 		return n, nil
 	}
 	word, err := p.r.Peek(len("Infinity"))
-	if found := pythonNumber.Find(word); found != nil && !p.text {
+	if found := pythonNumbers.Find(word); !p.text && bytes.HasPrefix(word, found) && len(found) > 0 && found[0] != '"' {
 		p.rest = string(PlainNumbers(found))
 		_, _ = p.r.Discard(len(found)) // it has just been seen
 		return p.Read(b)

@@ -18,15 +18,10 @@ func flagsOfCommands(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, command := map[string][]string{}, ""
-	for line := range strings.Lines(string(text)) {
-		switch name, ok := strings.CutSuffix(strings.TrimSpace(line), ":"); {
-		case strings.HasPrefix(line, "#"):
-		case ok:
-			command = name
-		default:
-			all[command] = append(all[command], strings.Fields(line)...)
-		}
+	all := map[string][]string{}
+	for part := range strings.SplitSeq(string(text), "\n\n") {
+		name, flags, _ := strings.Cut(part, ":")
+		all[name] = strings.Fields(flags)
 	}
 	recorded := []string{"help"}
 	for _, f := range vllmFlags(t) {

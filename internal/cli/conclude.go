@@ -24,7 +24,10 @@ func (e *environment) conclude(p *prepared, o run.Outcome, hastened <-chan struc
 	printed := make(chan error, 1)
 	go func() {
 		err := e.report(p, o)
-		e.warn(p.Server.Close(e.say)) // the profiler may take its time
+		e.warn(p.Server.Close(e.say))                   // the profiler may take its time
+		if r := &o.Report; r.Failed > 0 && err == nil { // which the exit code does not tell
+			e.say(fmt.Sprintf("%d of %d requests failed", r.Failed, r.Completed+r.Failed))
+		}
 		printed <- err
 	}()
 	var impatient <-chan time.Time

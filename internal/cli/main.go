@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"path"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -139,13 +140,14 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "-V", "--version", "version":
 		fmt.Fprintf(stdout, "benchtop %s\n", version())
 		return exitFine
-	case "forward", "mm-processor":
-		return env.fail(exitUsage, errors.New(inEngine[args[0]]))
 	case launch.GuardCommand:
 		return launch.Guard(args[1:], stdin, stdout, os.Stderr)
 	}
 	all := commands()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == args[0] })
+	if why := insteadOf(args[0]); i < 0 && why != "" {
+		return env.fail(exitUsage, errors.New(why))
+	}
 	if i < 0 {
 		var names []string
 		for _, c := range all {
@@ -192,6 +194,28 @@ var inEngine = map[string]string{
 		"'benchtop latency' times a whole batch, and 'benchtop serve --profile' runs the server's profiler",
 	"mm-processor": "mm-processor: the stages of preprocessing are known only inside the engine's process; " +
 		"'benchtop throughput --preset mm' times requests with images, and 'benchtop serve --dataset-name random-mm' their TTFT",
+	"vllm.entrypoints.api_server": "vllm.entrypoints.api_server: its /generate is no protocol here, as in vLLM's client; 'vllm serve' has those of OpenAI, and 'benchtop serve' loads it",
+}
+
+// scripts are those of vLLM's benchmarks that a command takes the place of, without benchmark_ before the name.
+var scripts = map[string]string{
+	"serving": "serve", "throughput": "throughput", "latency": "latency", "serving_multi_turn": "serve --multi-turn",
+	"serving_structured_output": "serve --preset structured-output", "prefix_caching": "serve --preset prefix-caching",
+	"long_document_qa_throughput": "serve --preset long-document-qa", "prioritization": "serve --preset priority",
+}
+
+// insteadOf says what there is instead of a command, module or script of vLLM's, "" for other words.
+func insteadOf(word string) string {
+	name := path.Base(strings.TrimSuffix(word, ".py"))
+	script, isScript := strings.CutPrefix(name, "benchmark_")
+	if now := scripts[script]; isScript && now != "" {
+		return fmt.Sprintf("%s: a script of vLLM's; use 'benchtop %s'", word, now)
+	}
+	if isScript || slices.Contains([]string{"kernels", "fused_kernels", "attention_benchmarks", "cutlass_benchmarks", "overheads"}, name) {
+		return word + ": it runs the engine's own code, such as kernels, hashes of blocks or schedulers, in a process without a server, and there is nothing of it to load; " +
+			"docs/compatibility.md has the list"
+	}
+	return inEngine[name]
 }
 
 // noArguments is the error for a command that takes only flags.

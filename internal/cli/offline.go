@@ -49,11 +49,8 @@ func (o *offlineOptions) begin(name, text string) *pflag.FlagSet {
 // describe gives flags of serve, as NAME, DEFAULT, TEXT, the default and the help that they have here. "" keeps the default.
 func (o *offlineOptions) describe(flags ...[3]string) {
 	all := o.flags.All()
-	for _, t := range append(flags, [][3]string{
-		{"temperature", "1", "sampling temperature"},
-		{"top-p", "1", "sampling: nucleus of this cumulative probability"},
-		{"ignore-eos", "true", "generate up to the full output length"},
-	}...) {
+	for _, t := range append(flags, [3]string{"temperature", "1", "sampling temperature"}, [3]string{"ignore-eos", "true", "generate up to the full output length"},
+		[3]string{"top-p", "1", "sampling: nucleus of this cumulative probability"}) {
 		f := all.Lookup(t[0])
 		f.DefValue, f.Usage = cmp.Or(t[1], f.DefValue), t[2]
 	}

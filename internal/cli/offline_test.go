@@ -190,9 +190,15 @@ func TestOfflineUsage(t *testing.T) {
 		"throughput --backend vllm-chat --prompts-per-request 2":      {"chat takes one prompt per request"},
 		"latency --batch-size 0 --num-iters 0 --dataset-name random":  {"--batch-size 0:", "--num-iters 0:", "--dataset-name: not a flag of latency"},
 		"latency --backend openai-chat --base-url http://127.0.0.1:9": {"--backend openai-chat: the prompts are lists of token ids"},
-		"latency --stream": {"--stream: the answers to a list come mixed"},
-		"bench forward":    {"forward: it times single forward passes"},
-		"mm-processor":     {"mm-processor: the stages of preprocessing"},
+		"latency --stream":                       {"--stream: the answers to a list come mixed"},
+		"bench forward":                          {"forward: it times single forward passes"},
+		"mm-processor":                           {"mm-processor: the stages of preprocessing"},
+		"benchmark_serving.py --model m":         {"benchmark_serving.py: a script of vLLM's; use 'benchtop serve'"},
+		"benchmarks/benchmark_prefix_caching.py": {"use 'benchtop serve --preset prefix-caching'"},
+		"benchmark_hash.py":                      {"benchmark_hash.py: it runs the engine's own code"},
+		"bench kernels":                          {"kernels: it runs the engine's own code", "docs/compatibility.md"},
+		"vllm.entrypoints.api_server":            {"/generate is no protocol here"},
+		"throughput --model m --distributed-executor-backend=external_launcher": {"external_launcher: with it each process"},
 	} {
 		benchtop(strings.Fields(args)...).expect(t, exitUsage, want...)
 	}
@@ -220,10 +226,10 @@ func TestOfflineFlagsAreDescribed(t *testing.T) {
 		}
 	}
 	for args, want := range map[string][]string{
-		"--dataset-name random-mm --output-len 9":                           {"--output-len has no effect on random-mm prompts, as with vLLM; use --random-output-len"},
-		"--dataset-name random --input-len 9 --prefix-len 3":                {"--input-len has no effect on random prompts, as with vLLM; use --random-input-len", "--prefix-len has no effect"},
-		"--dataset-name prefix-repetition --input-len 9 --output-len 9":     {"--input-len has no effect on prefix-repetition prompts, as with vLLM", "use --prefix-repetition-output-len"},
-		"--dataset-name custom_audio --dataset-path a.jsonl --output-len 9": {"--output-len has no effect on custom_audio prompts, as with vLLM; use --custom-output-len"},
+		"--dataset-name random-mm --output-len 9":                           {"--output-len has no effect on random-mm prompts, as with vLLM; their lengths are those of --random-*"},
+		"--dataset-name random --input-len 9 --prefix-len 3":                {"--input-len has no effect on random prompts, as with vLLM; their lengths are those of --random-*", "--prefix-len has no effect"},
+		"--dataset-name prefix-repetition --input-len 9 --output-len 9":     {"--input-len has no effect on prefix-repetition prompts, as with vLLM; their lengths are those of --prefix-repetition-*", "--output-len has no effect on prefix-repetition"},
+		"--dataset-name custom_audio --dataset-path a.jsonl --output-len 9": {"--output-len has no effect on custom_audio prompts, as with vLLM; their lengths are those of --custom-*"},
 		"--dataset-name sharegpt --dataset-path a.json --output-len 9":      nil,
 	} {
 		o := newThroughputOptions()

@@ -93,6 +93,8 @@ func (o *throughputOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 	p.BadIf(o.perRequest > 1 && all.Lookup("backend").Value.String() != "vllm" && all.Lookup("backend").Value.String() != "openai",
 		"--prompts-per-request: chat takes one prompt per request; use --backend vllm")
 	p.BadIf(o.hfBatch != 0 || o.hfCompile, "--hf-max-batch-size, --hf-enable-torch-compile: they are for the backend hf, which runs in the client's process; "+inProcess)
+	p.BadIf(slices.ContainsFunc(o.others, func(w string) bool { return strings.HasSuffix(w, "external_launcher") }),
+		"external_launcher: with it each process of the engine takes its share of the requests; a server shares them out itself, by --data-parallel-size")
 	if o.perRequest > 1 {
 		o.serveOptions.perRequest = o.perRequest
 	}
@@ -155,11 +157,7 @@ func (o *throughputOptions) dataset(all *pflag.FlagSet) {
 	own := ownLengths[argv.Dashes(name)]
 	for _, length := range []string{"input-len", "output-len"} {
 		if f := all.Lookup(length); own != "" && f.Changed {
-			line := fmt.Sprintf("--%s has no effect on %s prompts, as with vLLM", length, name)
-			if all.Lookup(own+length) != nil {
-				line += "; use --" + own + length
-			}
-			o.note(line)
+			o.note(fmt.Sprintf("--%s has no effect on %s prompts, as with vLLM; their lengths are those of --%s*", length, name, own))
 			_ = f.Value.Set(f.DefValue)
 			f.Changed = false
 		}

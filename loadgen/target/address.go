@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -64,9 +63,6 @@ func parse(base string) (address, error) {
 	}
 	if u.Port() != "" {
 		port = u.Port()
-	}
-	if n, err := strconv.Atoi(port); err != nil || n > 65535 {
-		return address{}, fmt.Errorf("base URL %q: ports end at 65535", redact(u))
 	}
 	return address{url: u, network: "tcp", address: net.JoinHostPort(u.Hostname(), port)}, nil
 }

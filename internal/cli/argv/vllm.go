@@ -11,14 +11,11 @@ import (
 var vllmFlags string
 
 // flagsOfVLLM are the names of the flags that the command of a synopsis has with vLLM, none for a command of our own.
-func flagsOfVLLM(synopsis string) (names []string) {
-	own := false
-	for line := range strings.Lines(vllmFlags) {
-		if name, ok := strings.CutSuffix(strings.TrimSpace(line), ":"); ok {
-			own = strings.HasPrefix(synopsis+" ", name+" ")
-		} else if own {
-			names = append(names, strings.Fields(line)...)
+func flagsOfVLLM(synopsis string) []string {
+	for part := range strings.SplitSeq(vllmFlags, "\n\n") {
+		if name, flags, _ := strings.Cut(part, ":"); strings.HasPrefix(synopsis+" ", name+" ") {
+			return strings.Fields(flags)
 		}
 	}
-	return names
+	return nil
 }

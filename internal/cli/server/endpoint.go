@@ -127,7 +127,7 @@ func (o *Options) misplaced(base string) error {
 	}
 	path, end := strings.TrimRight(u.EscapedPath(), "/"), ""
 	var of protocol.Traits
-	for _, t := range append(pathsOfAll(), protocol.Traits{Path: modelsPath}) {
+	for _, t := range append(pathsOfAll(), protocol.Traits{Path: "/v1/models"}) {
 		for _, p := range []string{t.Path, strings.TrimPrefix(t.Path, "/v1")} {
 			if strings.HasSuffix(path, p) && len(p) > len(end) {
 				end, of = p, t
@@ -141,15 +141,10 @@ func (o *Options) misplaced(base string) error {
 	if of.Name != "" && o.Protocol != nil && of.Path != o.Protocol.Traits().Path {
 		use += " --backend " + of.Name
 	}
-	query := ""
-	switch {
-	case strings.HasPrefix(u.RawQuery, "api-version=") && !strings.Contains(u.RawQuery, "&"):
-		query = "?" + u.RawQuery
-	case u.RawQuery != "":
-		query = "?…" // which may hold a key
-	}
-	if end != of.Path || query != "" {
-		use += " --endpoint '" + end + query + "'"
+	if name, _, query := strings.Cut(u.RawQuery, "="); query { // whose value may be a key
+		use += " --endpoint '" + end + "?" + name + "=…'"
+	} else if end != of.Path {
+		use += " --endpoint " + end
 	}
 	return fmt.Errorf("is --base-url right? it ends in a path of the API, %s; use %s", end, use)
 }

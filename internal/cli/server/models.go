@@ -58,7 +58,7 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
 	switch {
 	case err != nil && o.Model == "" && errors.As(err, new(unauthorized)):
-		return m, refusal{err}
+		return m, refusal{fmt.Errorf("%w It is taken from %s, or from --header", err, cmp.Or(o.Protocol.Traits().KeyFrom, "OPENAI_API_KEY"))}
 	case err != nil && (o.Model == "" || isFinal(err)):
 		return m, err
 	case err != nil:
@@ -73,14 +73,11 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	return m, nil
 }
 
-// modelsPath is where a server lists its models.
-const modelsPath = "/v1/models"
-
 // List asks the server for its models; there is at least one.
 func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
-	const endpoint = modelsPath
+	const endpoint = "/v1/models"
 	url := t.URL(endpoint)
 	advice := func(format string, a ...any) error {
 		return fmt.Errorf("asking %s for its models: %s; name the model with --model", url, export.Clean(t.Hide(fmt.Sprintf(format, a...))))
@@ -115,8 +112,7 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 		return nil, refusal{usage.Errorf("the server has no %s (404); leave /v1 out of --base-url", url)}
 	}
 	if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
-		return nil, unauthorized{fmt.Errorf("asking %s for its models: %s: %s; is the API key right? It is taken from OPENAI_API_KEY (%s), or from --header",
-			url, answer.Status, export.Clean(t.Hide(fmt.Sprintf("%.200s", body))), otherKeys())}
+		return nil, unauthorized{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?", url, answer.Status, export.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
 	}
 	if answer.StatusCode != http.StatusOK {
 		return nil, advice("%s: %.200s", answer.Status, body)
@@ -133,17 +129,6 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 
 // unauthorized is the error of a server that wants another key.
 type unauthorized struct{ error }
-
-// otherKeys are the variables that some backends take their key from.
-func otherKeys() string {
-	var all []string
-	for _, p := range protocol.All() {
-		if t := p.Traits(); t.KeyFrom != "" {
-			all = append(all, fmt.Sprintf("%s with --backend %s", t.KeyFrom, t.Name))
-		}
-	}
-	return strings.Join(all, ", ")
-}
 
 // readModels reads an answer of /v1/models and ignores fields of unexpected types.
 func readModels(body []byte) ([]Model, error) {

@@ -169,15 +169,17 @@ func TestHelpAndVersion(t *testing.T) {
 func TestServerAbsent(t *testing.T) {
 	benchtop("serve", "--port", "1", "--model", "m").expect(t, exitFailed,
 		"cannot reach http://127.0.0.1:1", "connection refused", "is the server up", "benchtop demo")
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusUnauthorized)
-		fmt.Fprint(w, "who are you?\x1b[31m")
-	}))
-	defer web.Close()
-	r := benchtop("serve", "--base-url", web.URL)
-	r.expect(t, exitFailed, "/v1/models", "401 Unauthorized: who are you?", "--model")
-	if strings.Contains(r.stderr, "\x1b") {
-		t.Error("the server's escape sequence went through to the terminal")
+	for status, advice := range map[int]string{http.StatusUnauthorized: "401 Unauthorized: who are you?; is the API key right?", http.StatusInternalServerError: "name the model with --model"} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			fmt.Fprint(w, "who are you?\x1b[31m")
+		}))
+		r := benchtop("serve", "--base-url", web.URL)
+		web.Close()
+		r.expect(t, exitFailed, "/v1/models", "who are you?", advice)
+		if strings.Contains(r.stderr, "\x1b") {
+			t.Error("the server's escape sequence went through to the terminal")
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -152,42 +153,54 @@ func (x *exchange) receivedAt() time.Duration { return x.at + max(0, x.delay) }
 
 // event takes one stream event.
 func (x *exchange) event(name, data []byte) error {
-	x.begun = true
-	if x.ended {
+	stray, isError := string(name) == strayName, string(name) == errorName
+	x.begun = x.begun || !stray
+	if data = bytes.TrimSpace(data); x.ended || len(data) == 0 && !isError { // blank data keeps a connection alive
 		return nil
 	}
 	defer x.reader.Release()
 	m, err := x.engine.options.Protocol.Event(&x.reader, data)
-	if m.Failure == "" && !m.End && string(name) == "error" {
-		m.Failure, err = protocol.Clip(string(data)), nil
+	if m.Failure == "" && !m.End && isError {
+		m.Failure, err = cmp.Or(protocol.Clip(string(data)), "an event named error, without words"), nil
 	}
 	switch {
+	case stray && m.Failure == "":
+		return nil
 	case m.End:
 		x.ended = true
 		return nil
+	case m.Failure != "":
+		x.fail(metrics.FailedInStream, m.Failure)
+		return errStop
 	case x.bodyOver && errors.Is(err, protocol.ErrNotJSON):
 		return nil // the end of the body cut the event off
 	case err != nil:
 		x.fail(metrics.FailedMalformed, err.Error())
 		return errStop
-	case m.Failure != "":
-		x.fail(metrics.FailedInStream, m.Failure)
-		return errStop
 	}
-	if m.Usage.Present {
-		x.usage = m.Usage // the last one counts; those beside text are running counts
-	}
+	x.count(&m)
 	if m.Finish != nil {
 		x.finished += max(1, m.Finished)
 		x.q.Finish = string(m.Finish)
 	}
-	if m.Counts {
+	if m.Counts || m.Refusal && len(x.q.Chunks) == 0 { // a refusal may have no text
 		if err := x.oneMore(); err != nil {
 			return err
 		}
 		x.chunk(&m)
 	}
 	return nil
+}
+
+// count takes the usage of a message, and whether the answer is a refusal. A usage beside text is a running count: with more output behind
+// it, it is provisional.
+func (x *exchange) count(m *protocol.Message) {
+	x.q.Refusal = x.q.Refusal || m.Refusal
+	x.usage.Merge(m.Usage)
+	if m.Output {
+		x.outputs++
+	}
+	x.outdated = m.Usage.Output <= 0 && (x.outdated || m.Output)
 }
 
 func (x *exchange) chunk(m *protocol.Message) {
@@ -274,10 +287,11 @@ func (x *exchange) unstreamed(c *conn.Conn) {
 	defer x.reader.Release()
 	m, err := x.engine.options.Protocol.Whole(&x.reader, x.whole)
 	switch {
-	case err == nil && m.Failure != "":
+	case m.Failure != "":
 		x.fail(metrics.FailedInStream, m.Failure)
-	case err == nil && m.Counts && x.engine.unstreamed:
-		x.finished, x.usage, x.q.Finish = x.choices, m.Usage, string(m.Finish)
+	case err == nil && (m.Counts || m.Refusal) && x.engine.unstreamed:
+		x.finished, x.q.Finish = x.choices, string(m.Finish)
+		x.count(&m)
 		if x.chunk(&m); m.Choices > 0 && m.Choices < x.q.Inputs {
 			x.fail(metrics.FailedTruncated, fmt.Sprintf("the answer has %d choices for %d prompts", m.Choices, x.q.Inputs))
 		}

@@ -41,6 +41,8 @@ type exchange struct {
 	delay            time.Duration // until the piece was read; metrics.Never without a stamp of the kernel
 	received         time.Duration // when the last chunk was read
 	usage            protocol.Usage
+	outputs          int    // messages with output
+	outdated         bool   // output came after the last count in usage
 	running          int    // output tokens by the usage of the last chunk, -1 once a chunk came without
 	choices          int    // answers asked for, for all prompts of the request
 	finished         int    // of them, those with a finish reason
@@ -85,6 +87,7 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	} else {
 		_, most := e.encoder.length(turn)
 		x.choices = e.encoder.ask("", turn).Choices()
+		x.reader.Several = x.choices > 1
 		x.limit(min(most, tokensMost)*x.choices, len(*x.request))
 		// The list grows a few times for longer answers.
 		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 256))
@@ -233,11 +236,11 @@ func (x *exchange) finish() {
 	x.engine.exchanges.Put(x)
 }
 
-// countTokens takes the best count available: the server's usage block, else ids and log probabilities, else a tokenizer's,
-// else chunks.
+// countTokens takes the best count available: the server's usage unless more output came than it counts, else ids and log probabilities,
+// else a tokenizer's, else chunks.
 func (x *exchange) countTokens() {
 	q := x.q
-	if x.usage.Input >= 0 && x.usage.Present {
+	if x.usage.Input > 0 {
 		if q.IdealKnown && q.InputTokens > 0 {
 			q.IdealTokens = int(float64(q.IdealTokens) * float64(x.usage.Input) / float64(q.InputTokens))
 		}
@@ -251,7 +254,7 @@ func (x *exchange) countTokens() {
 		q.OutputTokens += int(c.Tokens)
 	}
 	switch {
-	case x.usage.Present && x.usage.Output > 0:
+	case x.usage.Output > 0 && !(x.outdated && x.outputs > x.usage.Output):
 		q.OutputTokens, q.OutputSource = x.usage.Output, metrics.TokensFromUsage
 	case (x.uncounted || q.OutputTokens == 0) && x.countText():
 	case x.uncounted || q.OutputTokens == 0:

@@ -177,6 +177,7 @@ var streamDifferences = func() map[string]streamDifference {
 		beside    = "usage beside content is read"
 		reasoning = "reasoning_content counts as reasoning does"
 		clocks    = "the server's own times are read in each protocol of chunks"
+		refusal   = "a refusal is an answer"
 	)
 	return map[string]streamDifference{
 		"openai/usage_only_beside_last_text":                 {beside, "", "ab", 2},
@@ -205,6 +206,9 @@ var streamDifferences = func() map[string]streamDifference {
 		"openai-chat/done_missing":                           {unended, metrics.FailedTruncated, "ab", 2},
 		"openai-chat/error_mid_stream":                       {inStream, metrics.FailedInStream, "a", 1},
 		"openai-chat/event_split_before_blank_line":          {blankLine, "", "ab", 2},
+		"openai-chat/refusal_only":                           {refusal, "", "no", 1},
+		"openai-responses/refusal_only":                      {refusal, "", "no", 1},
+		"openai-responses/error_in_delta_ignored":            {inStream, metrics.FailedInStream, "", 0},
 		"openai-responses/metrics_ignored":                   {clocks, "", "a", 1},
 		"openai-responses/crlf":                              {lineEnds, "", "ab", 2},
 		"openai-responses/data_only_split_before_blank_line": {blankLine, "", "ab", 2},

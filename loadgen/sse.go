@@ -8,30 +8,38 @@ import (
 
 var errEventTooLong = errors.New("too long")
 
+const (
+	errorName = "error"
+	strayName = "\n" // which no event can have
+)
+
 // sseParser cuts a byte stream into server-sent events by the rules of the HTML standard: lines end in CR LF, LF or CR,
 // a colon starts a comment, several data lines are joined by a newline, an empty line ends the event. An event without one
 // at the end of the stream is dropped unless it is flushed. The events do not depend on how the bytes are split into pieces.
+// Beyond the standard, whatever can be a server's error is emitted: a field error as an event of that name, such an event without
+// data, and a JSON object outside of any field as one named strayName.
 // The zero value is ready; reset makes it so again and keeps the buffers.
 type sseParser struct {
 	most    int    // bytes of an event, if more than eventLeast
 	line    []byte // the beginning of an incomplete line
 	data    []byte // the data lines of the event so far
 	name    []byte // its event field
+	stray   []byte // lines that are no field, from the beginning of a JSON object on
 	hasData bool
 	skipLF  bool // the last byte was a CR that ended a line: an LF after it belongs to it
 	begun   bool // past a possible byte order mark
 }
 
 func (p *sseParser) reset() {
-	*p = sseParser{line: p.line[:0], data: p.data[:0], name: p.name[:0]}
+	*p = sseParser{line: p.line[:0], data: p.data[:0], name: p.name[:0], stray: p.stray[:0]}
 }
 
 // held is the memory of the buffers in bytes.
-func (p *sseParser) held() int { return cap(p.line) + cap(p.data) + cap(p.name) }
+func (p *sseParser) held() int { return cap(p.line) + cap(p.data) + cap(p.name) + cap(p.stray) }
 
 // shrink drops buffers that are larger than most.
 func (p *sseParser) shrink(most int) {
-	p.line, p.data, p.name = shrunk(p.line, most), shrunk(p.data, most), shrunk(p.name, most)
+	p.line, p.data, p.name, p.stray = shrunk(p.line, most), shrunk(p.data, most), shrunk(p.name, most), shrunk(p.stray, most)
 }
 
 // check is an error if an event may not have so many bytes.
@@ -116,15 +124,44 @@ func (p *sseParser) endLine(line []byte, emit func(name, data []byte) error) err
 		p.hasData = true
 	case "event":
 		p.name = append(p.name[:0], value...)
+	case errorName:
+		if err := p.dispatch(emit); err != nil {
+			return err
+		}
+		return emit([]byte(errorName), value)
+	case "", "id", "retry":
+	default:
+		if line[0] == '{' { // another object
+			if err := p.outside(emit); err != nil {
+				return err
+			}
+		}
+		if len(p.stray) == 0 && !bytes.HasPrefix(bytes.TrimSpace(line), []byte{'{'}) {
+			return nil
+		}
+		if err := p.check(len(p.stray) + len(line)); err != nil {
+			return err
+		}
+		p.stray = append(append(p.stray, line...), '\n')
 	}
 	return nil
 }
 
 func (p *sseParser) dispatch(emit func(name, data []byte) error) error {
-	var err error
-	if p.hasData {
+	err := p.outside(emit)
+	if err == nil && (p.hasData || string(p.name) == errorName) {
 		err = emit(p.name, p.data)
 	}
 	p.data, p.name, p.hasData = p.data[:0], p.name[:0], false
+	return err
+}
+
+// outside emits the lines that are no field.
+func (p *sseParser) outside(emit func(name, data []byte) error) error {
+	if len(p.stray) == 0 {
+		return nil
+	}
+	err := emit([]byte(strayName), p.stray)
+	p.stray = p.stray[:0]
 	return err
 }

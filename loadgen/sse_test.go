@@ -42,6 +42,9 @@ func TestSSE(t *testing.T) {
 		{"name without data", "event: x\n\ndata: a\n\n", []string{"|a"}},
 		{"byte order mark", "\ufeffdata: a\n\n", []string{"|a"}},
 		{"cut off at the end", "data: a\n\ndata: b\n", []string{"|a"}},
+		{"field error", "data: a\nerror: {}\ndata: b\n\n", []string{"|a", "error|{}", "|b"}},
+		{"error without data", "event: error\n\nerror\n\n", []string{"error|", "error|"}},
+		{"JSON outside of fields", "{\"a\":\n \"b\"}\ndata: a\n{\n\n \n {x\nfoo\n", []string{"\n|{\"a\":\n \"b\"}\n", "\n|{\n", "|a"}},
 		{"many blank lines", "\n\n\ndata: a\n\n\n\n", []string{"|a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,19 +90,30 @@ func TestSSELimit(t *testing.T) {
 	}
 }
 
-// reference is the parser in the words of the standard, without regard to speed: the stream whole, normalised, in lines.
+// reference is the parser in the words of the standard, without regard to speed: the stream whole, normalised, in lines. What is
+// emitted beyond the standard is told apart by a name.
 func reference(stream string) []string {
 	stream = strings.TrimPrefix(stream, "\ufeff")
 	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")
 	lines := strings.Split(stream, "\n")
-	var got, data []string
+	var got, data, stray []string
 	name := ""
+	outside := func() {
+		if stray != nil {
+			got = append(got, "\n|"+strings.Join(stray, "\n")+"\n")
+		}
+		stray = nil
+	}
+	end := func() {
+		outside()
+		if data != nil || name == "error" {
+			got = append(got, name+"|"+strings.Join(data, "\n"))
+		}
+		data, name = nil, ""
+	}
 	for _, line := range lines[:len(lines)-1] { // an incomplete line is dropped
 		if line == "" {
-			if data != nil {
-				got = append(got, name+"|"+strings.Join(data, "\n"))
-			}
-			data, name = nil, ""
+			end()
 			continue
 		}
 		field, value, _ := strings.Cut(line, ":")
@@ -109,6 +123,17 @@ func reference(stream string) []string {
 			data = append(data, value)
 		case "event":
 			name = value
+		case "error":
+			end()
+			got = append(got, "error|"+value)
+		case "", "id", "retry":
+		default:
+			if line[0] == '{' {
+				outside()
+			}
+			if stray != nil || strings.HasPrefix(strings.TrimSpace(line), "{") {
+				stray = append(stray, line)
+			}
 		}
 	}
 	return got
@@ -119,6 +144,7 @@ func FuzzSSE(f *testing.F) {
 	f.Add("event: e\r\ndata: a\r\n: c\r\n\r\ndata:b\rdata\r\r\n", []byte{3, 9})
 	f.Add("\ufeffdata: \ufeff\n\n\r\n\rdata: é\n\ndata: cut off\n", []byte{0, 1, 0, 2})
 	f.Add("data:  two blanks\rdata\n\nevent\ndata::\n\ndata : no field\n\n", []byte{1})
+	f.Add("{\r\n \"a\"\r\n\r\nevent: error\n\ndata: a\nerror: b\r{}\n {\nid\n:\n\n", []byte{5, 1})
 	f.Fuzz(func(t *testing.T, stream string, cuts []byte) {
 		want := reference(stream)
 		if got := events(stream); !slices.Equal(got, want) {

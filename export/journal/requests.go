@@ -80,6 +80,7 @@ func (l *line) request(q *metrics.Request) {
 	l.moment("server_prefill_us", &q.ServerPrefill)
 	l.count("max_tokens", &q.MaxTokens)
 	text(l, "finish", &q.Finish)
+	l.flag("refusal", &q.Refusal)
 	text(l, "failure", &q.Failure)
 	l.count("status", &q.Status)
 	text(l, "error", &q.Error)

@@ -13,13 +13,13 @@ import (
 //
 // A chunk is, as in vLLM 0.33, an event whose choice has a delta with output: content, reasoning, tool_calls or function_call that
 // is not empty, or empty content without a role. So neither the event that names the role nor that of the finish reason is a
-// chunk. Unlike in vLLM, reasoning_content is read like reasoning.
+// chunk. Unlike in vLLM, reasoning_content is read like reasoning, and a refusal like content.
 type Chat struct{}
 
 // Traits are those of chat.
 func (Chat) Traits() Traits {
 	return Traits{Name: "openai-chat", Path: "/v1/chat/completions", Suffixes: []string{"chat/completions"}, ContentType: "application/json",
-		Streams: true, Chunk: "an event with a choice that has output, as in vLLM 0.33, but reasoning_content counts as reasoning does", Ending: ending,
+		Streams: true, Chunk: "an event with a choice that has output, as in vLLM 0.33, but reasoning_content counts as reasoning does, and a refusal as content does", Ending: ending,
 		Member: "choices", LengthField: maxCompletionTokens, FullLength: true,
 		Forms: datasets.AsText | datasets.AsMessages | datasets.AsMedia, Templates: true, RunningUsage: runningUsage}
 }
@@ -100,7 +100,13 @@ func (m *Message) readDelta(delta *fastjson.Value) error {
 	m.Output = len(m.Answer) > 0 || m.More
 	empty := content != nil && content.Type() == fastjson.TypeString && len(m.Answer) == 0
 	counted := len(m.Answer) > 0 || known || called || empty && delta.Get("role") == nil
-	m.Counts = counted || len(m.Reasoning) > 0
+	if refusal := delta.GetStringBytes("refusal"); len(refusal) > 0 {
+		m.Refusal, m.Output = true, true
+		if m.More = m.More || len(m.Answer) > 0; len(m.Answer) == 0 {
+			m.Answer = refusal
+		}
+	}
+	m.Counts = counted || len(m.Reasoning) > 0 || m.Refusal
 	m.Ours = !counted && m.Counts
 	return nil
 }

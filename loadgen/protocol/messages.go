@@ -106,7 +106,8 @@ func (Messages) Event(r *Reader, data []byte) (m Message, err error) {
 	}
 	switch string(v.GetStringBytes("type")) {
 	case "message_start":
-		r.begun = readUsage(v.Get("message", "usage"), anthropicUsage)
+		m.Usage = readUsage(v.Get("message", "usage"), anthropicUsage)
+		m.Usage.Output = -1 // provisional
 	case "content_block_delta":
 		delta := v.Get("delta")
 		m.Answer, m.Reasoning = delta.GetStringBytes("text"), delta.GetStringBytes("thinking")
@@ -114,13 +115,10 @@ func (Messages) Event(r *Reader, data []byte) (m Message, err error) {
 		m.Output = len(m.Answer) > 0 || m.More
 		m.Counts = m.Output
 	case "message_delta":
-		m.Finish = anthropicFinish(v.GetStringBytes("delta", "stop_reason"))
+		m.end(anthropicFinish(v.GetStringBytes("delta", "stop_reason")))
 		m.Usage = readUsage(v.Get("usage"), anthropicUsage)
-		m.Usage.fill(r.begun)
 	case "message_stop":
 		m.End = true
-	default:
-		m.readError(v, string(v.GetStringBytes("type")) == "error")
 	}
 	return m, nil
 }
@@ -142,9 +140,6 @@ func (Messages) Whole(r *Reader, body []byte) (m Message, err error) {
 	if v == nil {
 		return m, err
 	}
-	if m.readError(v, string(v.GetStringBytes("type")) == "error"); m.Failure != "" {
-		return m, nil
-	}
 	for _, block := range v.GetArray("content") {
 		text := block.GetStringBytes("text")
 		m.Answer = append(m.Answer, text...)
@@ -152,7 +147,7 @@ func (Messages) Whole(r *Reader, body []byte) (m Message, err error) {
 		m.Counts = true
 	}
 	m.Output = len(m.Answer) > 0 || m.More
-	m.Finish = anthropicFinish(v.GetStringBytes("stop_reason"))
+	m.end(anthropicFinish(v.GetStringBytes("stop_reason")))
 	m.Usage = readUsage(v.Get("usage"), anthropicUsage)
 	return m, nil
 }

@@ -158,13 +158,14 @@ func (p Pooling) Whole(r *Reader, body []byte) (m Message, err error) {
 	if r.Binary {
 		return r.binary(body)
 	}
+	kept := []string{`"error"`, `"object"`, `"type"`, `"message"`, `"usage"`}
 	rest, member := []byte{'{'}, pyjson.AppendString(nil, p.row().member)
 	output := false
 	err = scanMembers(body, func(name, value []byte) {
 		switch {
 		case bytes.Equal(name, member):
 			output = value[0] == '[' && !emptyList(value)
-		case string(name) == `"error"`, string(name) == `"usage"`:
+		case slices.Contains(kept, string(name)):
 			if len(rest) > 1 {
 				rest = append(rest, ',')
 			}

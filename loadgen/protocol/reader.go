@@ -17,7 +17,7 @@ import (
 type Message struct {
 	// Counts: the event is a chunk.
 	Counts bool
-	// Ours: vLLM does not count this chunk, since it ignores reasoning_content.
+	// Ours: vLLM does not count this chunk, since it ignores reasoning_content and refusals.
 	Ours bool
 	// End: the event is the end of a complete stream.
 	End bool
@@ -33,14 +33,10 @@ type Message struct {
 	// Choices is the number of choices in the message, Finished how many of them end with it. Both are 0 in protocols without choices.
 	Choices, Finished int
 	Usage             Usage
+	// Refusal: the answer is a refusal, as the server says.
+	Refusal bool
 	// Failure is the server's report of an error, "" for none.
 	Failure string
-}
-
-// Usage is a server's count of tokens.
-type Usage struct {
-	Present               bool
-	Input, Output, Cached int // -1 for unknown
 }
 
 var (
@@ -61,17 +57,20 @@ type Reader struct {
 	// Binary: the answer is not text, as its content type says. Metadata is then the header that describes it, in JSON.
 	Binary   bool
 	Metadata []byte
+	// Several: the request asks for more than one answer.
+	Several bool
 
-	begun   Usage // of a message's start
 	parsers *Parsers
 	parser  *fastjson.Parser // lent for an event, nil between two
 	large   bool
+	// The words stand somewhere in the event. To search it for them is cheaper than for members that most events have not.
+	mentionsError, mentionsUsage bool
 }
 
 // Begin readies the reader for an answer.
 func (r *Reader) Begin(lender *Parsers) { *r = Reader{Clocks: UnknownClocks(), parsers: lender} }
 
-// parse reads a JSON object, whose tokens are unknown so far.
+// parse reads a JSON object, whose tokens are unknown so far, and its error into m. It returns nil for an error object.
 func (r *Reader) parse(m *Message, data []byte) (*fastjson.Value, error) {
 	m.Tokens = -1
 	if err := r.borrow(data); err != nil {
@@ -87,20 +86,24 @@ func (r *Reader) parse(m *Message, data []byte) (*fastjson.Value, error) {
 	if v.Type() != fastjson.TypeObject {
 		return nil, fmt.Errorf("expected a JSON object: %s", Excerpt(data))
 	}
+	if r.mentionsError = bytes.Contains(data, []byte("error")); r.mentionsError {
+		if m.Failure = failure(v); m.Failure != "" {
+			return nil, nil
+		}
+	}
 	return v, nil
 }
 
-// object reads a JSON object, and its error, usage and clocks into m. It returns nil for an error object.
+// object reads an object as parse does, and its usage and clocks into m.
 func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
 	v, err := r.parse(m, data)
 	if v == nil {
 		return nil, err
 	}
-	if e := v.Get("error"); truthy(e) {
-		m.Failure = errorMessage(e)
-		return nil, nil
+	if r.mentionsUsage = bytes.Contains(data, []byte("usage")); r.mentionsUsage {
+		m.Usage = readUsage(v.Get("x_groq", "usage"), choicesUsage)
+		m.Usage.Merge(readUsage(v.Get("usage"), choicesUsage))
 	}
-	m.Usage = readUsage(v.Get("usage"), choicesUsage)
 	r.Clocks.read(v)
 	return v, nil
 }
@@ -121,9 +124,12 @@ func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
 		if c.Type() != fastjson.TypeObject {
 			return nil, fmt.Errorf("expected a choice to be an object: %s", Excerpt(data))
 		}
-		if f := c.GetStringBytes("finish_reason"); len(f) > 0 {
-			m.Finish = f
-			m.Finished++
+		m.end(c.GetStringBytes("finish_reason"))
+		if r.mentionsError && truthy(c.Get("error")) {
+			m.Failure = errorMessage(c.Get("error"))
+		}
+		if r.mentionsUsage && !r.Several { // of several answers it would count one
+			m.Usage.Merge(readUsage(c.Get("usage"), choicesUsage))
 		}
 		if ids := c.GetArray("token_ids"); ids != nil {
 			m.Tokens = max(0, m.Tokens) + len(ids)
@@ -185,65 +191,6 @@ func replaceWords(data []byte, words map[string]string) []byte {
 	return out
 }
 
-// mostTokens is more than any request holds. A larger count of a server is ignored.
-const mostTokens = 1 << 31
-
-// usageNames are the names of the counts in a protocol's usage.
-type usageNames struct{ input, output, details string }
-
-var (
-	choicesUsage   = usageNames{"prompt_tokens", "completion_tokens", "prompt_tokens_details"}
-	responsesUsage = usageNames{"input_tokens", "output_tokens", "input_tokens_details"}
-	anthropicUsage = usageNames{"input_tokens", "output_tokens", ""}
-)
-
-func readUsage(v *fastjson.Value, of usageNames) Usage {
-	if v == nil || v.Type() != fastjson.TypeObject || !truthy(v) {
-		return Usage{}
-	}
-	u := Usage{Present: true, Input: countOf(v, of.input), Output: countOf(v, of.output), Cached: -1}
-	if of != anthropicUsage {
-		if details := v.Get(of.details); details != nil {
-			u.Cached = countOf(details, "cached_tokens")
-		}
-		return u
-	}
-	u.Cached = countOf(v, "cache_read_input_tokens")
-	if u.Input >= 0 { // the prompt beside the cached parts
-		u.Input += max(0, u.Cached) + max(0, countOf(v, "cache_creation_input_tokens"))
-	}
-	return u
-}
-
-// countOf is a member as a number of tokens, -1 where it is none.
-func countOf(v *fastjson.Value, key string) int {
-	if x := v.Get(key); x != nil {
-		if n, err := x.Int(); err == nil && n >= 0 && n <= mostTokens {
-			return n
-		}
-	}
-	return -1
-}
-
-// fill takes the counts that are unknown from an earlier usage.
-func (u *Usage) fill(earlier Usage) {
-	if !earlier.Present {
-		return
-	}
-	if !u.Present {
-		*u = earlier
-		return
-	}
-	for _, c := range []struct {
-		to   *int
-		from int
-	}{{&u.Input, earlier.Input}, {&u.Output, earlier.Output}, {&u.Cached, earlier.Cached}} {
-		if *c.to < 0 {
-			*c.to = c.from
-		}
-	}
-}
-
 // truthy reports whether a value is true in Python: an error of null, false, 0, "" or {} is none.
 func truthy(v *fastjson.Value) bool {
 	if v == nil {
@@ -262,19 +209,6 @@ func truthy(v *fastjson.Value) bool {
 		return len(v.GetArray()) > 0
 	}
 	return true
-}
-
-// errorMessage is the message of an error object, or its JSON.
-func errorMessage(v *fastjson.Value) string {
-	text := v.GetStringBytes("message")
-	switch {
-	case len(text) > 0:
-	case v.Type() == fastjson.TypeString:
-		text = v.GetStringBytes()
-	default:
-		text = v.MarshalTo(nil)
-	}
-	return Clip(string(text))
 }
 
 // MaxMessage is the longest message that is kept with a failed request, in bytes.

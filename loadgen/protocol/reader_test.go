@@ -150,8 +150,8 @@ func TestTypedEvents(t *testing.T) {
 		whole  bool
 		want   seen // of the last event
 	}{
-		{"message start", Messages{}, []string{`{"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":0}}}`}, false,
-			seen{Input: none, Output: none, Cached: none}},
+		{"message start", Messages{}, []string{`{"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}`}, false,
+			seen{Input: 9, Output: none, Cached: none}},
 		{"text", Messages{}, []string{`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}`}, false,
 			seen{Counts: true, Answer: "a", Input: none, Output: none, Cached: none}},
 		{"no text", Messages{}, []string{`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}`}, false,
@@ -189,6 +189,7 @@ func TestTypedEvents(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := reader()
 			var m Message
+			var usage Usage // of all events
 			for _, data := range c.events {
 				read := c.p.Event
 				if c.whole {
@@ -198,10 +199,11 @@ func TestTypedEvents(t *testing.T) {
 				if m, err = read(r, []byte(data)); err != nil {
 					t.Fatal(err)
 				}
+				usage.Merge(m.Usage)
 			}
 			got := seen{m.Counts, m.End, string(m.Answer), string(m.Reasoning), string(m.Finish), m.Failure, none, none, none}
-			if m.Usage.Present {
-				got.Input, got.Output, got.Cached = m.Usage.Input, m.Usage.Output, m.Usage.Cached
+			if usage.Present {
+				got.Input, got.Output, got.Cached = usage.Input, usage.Output, usage.Cached
 			}
 			if got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)

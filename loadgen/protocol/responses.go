@@ -8,7 +8,7 @@ import (
 )
 
 // Responses is OpenAI's Responses protocol. Its events are told apart by the type in their JSON. As with vLLM, a chunk is a delta of
-// the output's text or of the reasoning's, whatever it holds, and an error beside either, or beside the end, is not read.
+// the output's text or of the reasoning's, whatever it holds. Unlike in vLLM, one of a refusal is a chunk, too.
 type Responses struct{}
 
 // maxOutputTokens bounds the length of an answer.
@@ -17,7 +17,7 @@ const maxOutputTokens = "max_output_tokens"
 // Traits are those of Responses.
 func (Responses) Traits() Traits {
 	return Traits{Name: "openai-responses", Path: "/v1/responses", Suffixes: []string{"responses"}, ContentType: "application/json",
-		Streams: true, Chunk: "an event response.output_text.delta or response.reasoning_text.delta",
+		Streams: true, Chunk: "an event response.output_text.delta, response.reasoning_text.delta or response.refusal.delta",
 		Ending: "response.completed or response.incomplete", Member: "output", LengthField: maxOutputTokens, FullLength: true,
 		Forms: datasets.AsText, Templates: true}
 }
@@ -45,8 +45,10 @@ func (Responses) Event(r *Reader, data []byte) (m Message, err error) {
 		return m, err
 	}
 	switch kind := string(v.GetStringBytes("type")); kind {
-	case "response.output_text.delta", "response.reasoning_text.delta":
+	case "response.output_text.delta", "response.reasoning_text.delta", "response.refusal.delta":
 		m.Counts = true
+		m.Refusal = kind == "response.refusal.delta"
+		m.Ours = m.Refusal
 		text := v.Get("delta")
 		if kind == "response.reasoning_text.delta" {
 			if m.Reasoning = text.GetStringBytes(); len(m.Reasoning) > 0 {
@@ -65,36 +67,28 @@ func (Responses) Event(r *Reader, data []byte) (m Message, err error) {
 		r.Clocks.read(v)                 // llama.cpp's
 		r.Clocks.read(v.Get("response")) // vLLM's
 		m.readResponse(v.Get("response"))
-	default:
-		m.readError(v, kind == "error" || kind == "response.failed")
+	case "response.failed":
+		m.Failure = errorMessage(v)
+	case "response.refusal.done":
+		m.Refusal = true
 	}
 	return m, nil
 }
 
 // readResponse reads the end of a response: its finish reason in the words of completions, and its usage.
 func (m *Message) readResponse(v *fastjson.Value) {
-	m.Finish = []byte("stop")
-	if reason := v.GetStringBytes("incomplete_details", "reason"); len(reason) > 0 {
-		m.Finish = reason
+	reason := []byte("stop")
+	if given := v.GetStringBytes("incomplete_details", "reason"); len(given) > 0 {
+		reason = given
 	}
-	if string(m.Finish) == maxOutputTokens {
-		m.Finish = []byte("length")
+	switch status := v.GetStringBytes("status"); {
+	case string(reason) == maxOutputTokens:
+		reason = []byte("length")
+	case string(status) == "failed", string(status) == "cancelled":
+		reason = status
 	}
+	m.end(reason)
 	m.Usage = readUsage(v.Get("usage"), responsesUsage)
-}
-
-// readError reads the error of an event. Of an event that is an error by its type and has none within, it is the whole event.
-func (m *Message) readError(v *fastjson.Value, isError bool) {
-	e := v.Get("error")
-	if !truthy(e) {
-		e = v.Get("response", "error")
-	}
-	switch {
-	case truthy(e):
-		m.Failure = errorMessage(e)
-	case isError:
-		m.Failure = errorMessage(v)
-	}
 }
 
 // Whole reads an answer that is not a stream.
@@ -103,13 +97,13 @@ func (Responses) Whole(r *Reader, body []byte) (m Message, err error) {
 	if v == nil {
 		return m, err
 	}
-	if m.readError(v, false); m.Failure != "" {
-		return m, nil
-	}
 	m.readResponse(v)
 	for _, item := range v.GetArray("output") {
 		for _, part := range item.GetArray("content") {
 			text := part.GetStringBytes("text")
+			if refusal := part.GetStringBytes("refusal"); len(refusal) > 0 {
+				text, m.Refusal = refusal, true
+			}
 			if string(item.GetStringBytes("type")) == "reasoning" {
 				m.Reasoning = append(m.Reasoning, text...)
 			} else {

@@ -31,16 +31,25 @@ func Answers(w io.Writer, r metrics.Report) error {
 	return out.Flush()
 }
 
-// answers counts the answers that were judged.
-func answers(r *metrics.Report) object {
+func (t *remarks) refusals() {
+	if n := t.r.Refusals; n > 0 {
+		t.add("Refusals: %d of %s. The figures count them as answers.", n, count(t.r.Completed, "successful request"))
+	}
+}
+
+// answers counts the refusals, and the answers that were judged, where there are any.
+func answers(r *metrics.Report) (o object) {
+	if r.Refusals > 0 {
+		o = append(o, field{"refusals", r.Refusals})
+	}
 	a := r.Answers
 	if a == nil {
-		return nil
+		return o
 	}
-	return object{{"answers", object{
+	return append(o, field{"answers", object{
 		{"judged", a.Judged}, {"correct", a.Correct}, {"correct_rate", a.Rate()}, {"vllm_correct_rate", float64(a.Lenient) / float64(a.Judged)},
 		{"wrong", each(a.Wrong, func(x *metrics.WrongAnswers) object {
 			return object{{"reason", x.Reason}, {"count", x.Count}, {"index", x.Index}, {"detail", x.Detail}}
 		})},
-	}}}
+	}})
 }

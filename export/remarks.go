@@ -17,7 +17,7 @@ import (
 func Remarks(w io.Writer, r metrics.Report) error {
 	t := remarks{r: &r}
 	for _, about := range []func(){
-		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens,
+		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations, t.pacing, t.failures, t.refusals, t.firstChunk, t.vllm, t.tokens,
 		t.tokensOfChunks, t.peak, t.tooFew, t.client, t.steady,
 		t.gpus, t.gates,
 	} {
@@ -280,23 +280,27 @@ func (t *remarks) firstChunk() {
 	}
 }
 
-// vllm is for reasoning in a field that vLLM 0.33 does not read.
+// vllm is for reasoning and refusals in fields that vLLM 0.33 does not read.
 func (t *remarks) vllm() {
 	v := t.r.VLLM
 	if v == nil {
 		return
 	}
-	text, ours := " vLLM 0.33 ignores it.", t.r.Statistics[metrics.TTFT].Median
+	what, it, ours := "reasoning_content counts", "it", t.r.Statistics[metrics.TTFT].Median
+	if t.r.Refusals > 0 {
+		what, it = "reasoning_content and refusals count", "them"
+	}
+	text := " vLLM 0.33 ignores " + it + "."
 	switch {
 	case v.TTFT.N > 0 && v.Unread == 0 && rounded(v.TTFT.Median) == rounded(ours):
 		return // the same figures
 	case v.TTFT.N > 0:
-		text = fmt.Sprintf(" vLLM 0.33 ignores it and would report a median TTFT of %.2f ms, not %.2f ms.", v.TTFT.Median, ours)
+		text = fmt.Sprintf(" vLLM 0.33 ignores %s and would report a median TTFT of %.2f ms, not %.2f ms.", it, v.TTFT.Median, ours)
 	}
 	if v.Unread > 0 {
 		text += fmt.Sprintf(" It would count %d of %s as failed.", v.Unread, count(t.r.Completed, "successful request"))
 	}
-	t.add("TTFT: reasoning_content counts as output here.%s", text)
+	t.add("TTFT: %s as output here.%s", what, text)
 }
 
 // rounded is a figure as printed.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -333,5 +334,34 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 	got = remarksOf(t, summarize(t, run, qs))
 	if want := "reasoning_content counts as output here. vLLM 0.33 ignores it. It would\n  count 3 of 3 successful requests as failed.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
+	}
+}
+
+// Refusals are successes, counted by themselves in report and result; those of the warm-up and of failures are not.
+func TestRefusals(t *testing.T) {
+	run, qs := sampleRun()
+	if r := summarize(t, run, qs); r.Refusals != 0 || strings.Contains(remarksOf(t, r), "efusal") || strings.Contains(resultJSON(t, r), "refusals") {
+		t.Errorf("%d refusals in a usual run", r.Refusals)
+	}
+	ok := 0
+	for i := range qs {
+		if qs[i].Refusal = true; qs[i].OK() {
+			ok++
+			qs[i].VLLMLater = metrics.Never
+		}
+	}
+	r := summarize(t, run, qs)
+	if want := fmt.Sprintf("Refusals: %d of %d successful requests.", ok, ok); r.Refusals != ok || r.Completed != ok || !strings.Contains(remarksOf(t, r), want) {
+		t.Errorf("%d refusals of %d, want %q in %s", r.Refusals, r.Completed, want, remarksOf(t, r))
+	}
+	if want := "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them."; !strings.Contains(remarksOf(t, r), want) {
+		t.Errorf("no %q in %s", want, remarksOf(t, r))
+	}
+	if want := fmt.Sprintf(`"refusals": %d`, ok); !strings.Contains(resultJSON(t, r), want) {
+		t.Errorf("no %s in the result", want)
+	}
+	run.Plan.Warmup = time.Hour
+	if r := summarize(t, run, qs); r.Refusals != 0 {
+		t.Errorf("%d refusals of the warm-up", r.Refusals)
 	}
 }

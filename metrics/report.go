@@ -9,8 +9,8 @@ type Report struct {
 	Ended time.Duration
 	// Duration is Ended less the warm-up, in seconds.
 	Duration float64
-	// Completed are the successes.
-	Completed, Failed int
+	// Completed are the successes, Refusals those of them whose answer is a refusal.
+	Completed, Failed, Refusals int
 	// NotSent requests of the plan, without the warm-up, were never sent. No figure counts them.
 	NotSent int
 	// Interrupted is set where the run ended before its plan. A plan with a duration ends when its time is over, even with unsent
@@ -153,7 +153,7 @@ type Interrupted struct {
 	Unsent    int `json:"unsent"`
 }
 
-// VLLMReading is the reading of the successes by vLLM 0.33, which ignores reasoning_content.
+// VLLMReading is the reading of the successes by vLLM 0.33, which ignores reasoning_content and refusals.
 type VLLMReading struct {
 	// TTFT is that of the requests in which vLLM counts a chunk.
 	TTFT Statistic

@@ -29,6 +29,8 @@ type Totals struct {
 	Cached, Ideal CacheHits
 	// Audio is the length of the recordings of successful requests.
 	Audio time.Duration
+	// Refusals are the successes whose answer is a refusal.
+	Refusals int
 	// MetCount is by the objectives in force.
 	MetCount
 }

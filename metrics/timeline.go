@@ -197,6 +197,9 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	t.Totals.Cached.Join(r.Cached())
 	t.Totals.Ideal.Join(r.Ideal())
 	t.Totals.Audio += r.Audio
+	if r.Refusal {
+		t.Totals.Refusals++
+	}
 	t.Totals.OutputTokens += r.OutputTokens
 	if t.Plan.ObjectivesFor(r.Class, t.Plan.Goodput).Judge(&o).Good() {
 		t.PlannedGood++

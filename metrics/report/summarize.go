@@ -194,6 +194,7 @@ func (s *summary) finish() {
 	l := &s.line
 	r.Histograms = l.Histograms.Share()
 	r.WarmedUp, r.Cached, r.Ideal = l.Totals.WarmedUp, l.Totals.Cached, l.Totals.Ideal
+	r.Refusals = l.Totals.Refusals
 	r.Audio, r.RTFx = l.Totals.Audio, metrics.PerSecond(l.Totals.Audio.Seconds(), r.Duration)
 	r.Met, r.PlannedGood = shares(&l.Totals, r.Objectives), l.PlannedGood
 	r.Failures = s.failures.Counts()

@@ -23,6 +23,7 @@ func errorsTitle(v *View, _, _ int) []screen.Span {
 			out = append(out, screen.Label.Span(between+"latest "+ago(v.At-at)))
 		}
 	}
+	out.when(t.Refusals > 0, screen.Label, " · refusals ", number.Count(t.Refusals))
 	out.when(t.Cancelled > 0, screen.Label, " · ", number.Count(t.Cancelled), " cancelled")
 	return out
 }

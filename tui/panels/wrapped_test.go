@@ -52,6 +52,15 @@ func TestLongWordsAreWrapped(t *testing.T) {
 	}
 }
 
+// Refusals are no errors, and stand beside them.
+func TestRefusalsBesideErrors(t *testing.T) {
+	s := tuitest.Mid()
+	s.Totals.Refusals = 3
+	if got := drawn("errors", &s, 110, 4); !strings.Contains(got, " · refusals 3") {
+		t.Errorf("no refusals:\n%s", got)
+	}
+}
+
 // The address at the start of a system's error must not push out what went wrong.
 func TestShortErrorSaysHowTheConnectionFailed(t *testing.T) {
 	s := tuitest.Mid()

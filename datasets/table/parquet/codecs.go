@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
@@ -26,6 +27,9 @@ var codecNames = []string{"none", "snappy", "gzip", "LZO", "brotli", "LZ4", "zst
 
 // maxPage bounds a page in bytes, packed and unpacked. A hundred images of ten megabytes fit.
 const maxPage = 1 << 30
+
+// mostUnpacked bounds the bytes of a page, unpacked as a whole, for each of its packed ones where they are more than those of a row.
+const mostUnpacked = 100
 
 // unpacker unpacks pages.
 type unpacker struct {
@@ -56,6 +60,9 @@ func checkCodec(codec int64) error {
 func (u *unpacker) unpack(dst []byte, codec int64, packed []byte, size int) ([]byte, error) {
 	before := len(dst)
 	var err error
+	if size > max(maxRow, mostUnpacked*len(packed)) {
+		return nil, fmt.Errorf("its %d bytes claim to unpack to %d MiB", len(packed), size>>20)
+	}
 	switch codec {
 	case codecNone:
 		dst = append(dst, packed...)
@@ -133,17 +140,16 @@ func readAll(dst []byte, r io.Reader, size int) ([]byte, error) {
 
 func (u *unpacker) unpackZstd(dst, packed []byte, size int) (_ []byte, err error) {
 	if u.zstd == nil {
-		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxPage))
+		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			return nil, err
 		}
 	}
-	var head zstd.Header
-	if err := head.Decode(packed); err != nil {
-		return nil, err
+	if size > 1<<15*len(packed) { // of which four bytes give at most 128 KiB
+		return nil, fmt.Errorf("%d bytes cannot become %d", len(packed), size)
 	}
-	if head.HasFCS && head.FrameContentSize > uint64(size) {
-		return nil, errMore
+	if dst, err = u.zstd.DecodeAll(packed, slices.Grow(dst, size)); errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		err = errMore
 	}
-	return u.zstd.DecodeAll(packed, dst)
+	return dst, err
 }

@@ -49,6 +49,8 @@ func (f *File) cursor(l *leaf, g *group) (*cursor, error) {
 		return nil, errors.New("the column is in another file")
 	case c.chunk.start < int64(len(Magic)) || c.chunk.size < 0 || c.chunk.start > f.end || c.chunk.size > f.end-c.chunk.start:
 		return nil, fmt.Errorf("the column claims the bytes from %d to %d of %d", c.chunk.start, c.chunk.start+c.chunk.size, f.end)
+	case l.rep == 0 && c.chunk.values != g.rows:
+		return nil, fmt.Errorf("the column claims %d values, and its row group %d rows", c.chunk.values, g.rows)
 	}
 	if err := checkCodec(c.chunk.codec); err != nil {
 		return nil, err
@@ -260,6 +262,9 @@ func (c *cursor) load(ctx context.Context, row int) error {
 		}
 		if c.seen >= 0 {
 			c.seen += head.values
+		}
+		if c.leaf.rep == 0 && c.seen > c.chunk.values {
+			return c.at(fmt.Errorf("it has more than the %d values that its column claims", c.chunk.values))
 		}
 		if c.leaf.rep == 0 {
 			head.rows = head.values

@@ -29,6 +29,7 @@ type File struct {
 	unpack  unpacker
 	large   int64 // size in bytes from which on a page is read piece by piece
 	most    int   // bytes of a row
+	claims  int64 // rows of the file, or values of a page, that it can claim
 
 	group   int       // of the cursors
 	cursors []*cursor // of the leaves; nil where none has been needed
@@ -84,15 +85,22 @@ func (f *File) describe(footer []byte, size int64) error {
 		return err
 	}
 	f.cursors = make([]*cursor, len(f.leaves))
-	rows := int64(0)
-	f.starts = append(f.starts, 0)
+	rows, bytes := int64(0), int64(0)
+	f.starts, f.claims = append(f.starts, 0), max(1<<20, size<<10)
 	for i := range m.groups {
-		if rows += m.groups[i].rows; rows > max(1<<20, size<<10) {
+		if rows += m.groups[i].rows; rows > f.claims {
 			return fmt.Errorf("it claims %d rows in %d bytes", rows, size)
+		}
+		for _, c := range m.groups[i].chunks { // several in one place would multiply it
+			if bytes += min(max(c.size, 0), size); bytes > size {
+				return fmt.Errorf("its columns claim more than the %d bytes of the file", size)
+			}
 		}
 		f.starts = append(f.starts, int(rows))
 	}
-	f.groups = m.groups
+	if f.groups = m.groups; m.rows != 0 && m.rows != rows {
+		return fmt.Errorf("it claims %d rows, and its row groups have %d", m.rows, rows)
+	}
 	return nil
 }
 

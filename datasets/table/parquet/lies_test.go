@@ -47,9 +47,10 @@ func TestLyingHeads(t *testing.T) {
 	}{
 		{"bytes as stored", append(head(most, 100, 10), 0, 0), "it claims 2147483647 bytes"},
 		{"bytes unpacked", append(head(100, most, 10), 0, 0), "it is larger than"},
-		{"values", append(head(100, 100, most), 0, 0), "break off"},
+		{"values", append(head(100, 100, most), 0, 0), "it claims 2147483647 values, and its row group has 30 rows"},
+		{"levels", append(head(100, 100, 30), 0, 0), "break off"},
 		{"statistics", binary.AppendUvarint(append(head(100, 100, 10), 12|1<<4, 8|1<<4), most), "its head is broken"},
-		{"nulls", append(append(head(int64(len(runs)), int64(len(runs)), most), 0, 0), runs...), ""},
+		{"nulls", append(append(head(int64(len(runs)), int64(len(runs)), 30), 0, 0), runs...), ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

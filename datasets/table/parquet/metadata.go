@@ -6,9 +6,10 @@ import (
 	"math"
 )
 
-// metadata is what the footer of a file says, as far as it is needed. Some writers leave out its number of rows, which the row groups have as well.
+// metadata is what the footer of a file says, as far as it is needed.
 type metadata struct {
 	schema []element
+	rows   int64 // of all row groups; 0 as well where a writer leaves it out
 	groups []group
 }
 
@@ -90,6 +91,8 @@ func parseMetadata(b []byte) (*metadata, error) {
 					leaves++
 				}
 			})
+		case id == 3 && kind == thriftInt64:
+			m.rows = t.int()
 		case id == 4 && kind == thriftList:
 			t.list(func(byte) { m.groups = append(m.groups, t.group(leaves)) })
 		default:

@@ -36,6 +36,10 @@ func (c *cursor) head(offset int64) (head pageHead, body int64, err error) {
 			return head, 0, fmt.Errorf("its head is broken: %w", t.err)
 		case head.size < 0 || head.plainSize < 0 || head.values < 0 || head.defSize < 0 || head.repSize < 0:
 			return head, 0, errors.New("its head has negative sizes")
+		case head.kind == dataPage2 && (head.rows < 0 || head.rows > int64(c.rows)):
+			return head, 0, fmt.Errorf("it claims %d rows, and its row group has %d", head.rows, c.rows)
+		case c.leaf.rep == 0 && head.kind != dictionaryPage && head.values > int64(c.rows), head.values > c.file.claims:
+			return head, 0, fmt.Errorf("it claims %d values, and its row group has %d rows", head.values, c.rows)
 		case head.size > c.end()-body:
 			return head, 0, fmt.Errorf("it claims %d bytes, and its column has %d", head.size, c.end()-body)
 		case head.size > maxPage || head.plainSize > maxPage:
@@ -126,9 +130,9 @@ func (c *cursor) levels1(b []byte) (rest []byte, err error) {
 
 // version2 unpacks the values, which stand behind the levels.
 func (c *cursor) version2(head pageHead, packed []byte) ([]byte, error) {
-	levels := head.repSize + head.defSize
-	if levels > min(head.size, head.plainSize) {
-		return nil, errLevels
+	levels, err := head.levelsSize()
+	if err != nil {
+		return nil, err
 	}
 	c.levels2(head, packed)
 	values := packed[levels:]
@@ -136,6 +140,14 @@ func (c *cursor) version2(head pageHead, packed []byte) ([]byte, error) {
 		return values, nil
 	}
 	return c.unpack(values, head.plainSize-levels)
+}
+
+// levelsSize is that of the levels of a page of version 2, in bytes.
+func (h pageHead) levelsSize() (int64, error) {
+	if room := min(h.size, h.plainSize); h.repSize > room || h.defSize > room-h.repSize {
+		return 0, errLevels
+	}
+	return h.repSize + h.defSize, nil
 }
 
 // levels2 takes the levels from the beginning of a page of version 2.

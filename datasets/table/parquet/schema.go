@@ -61,6 +61,7 @@ const (
 	convertedUint64            = 14
 	convertedJSON              = 19
 	maxSchemaDepth             = 100
+	maxPath                    = 1 << 10 // bytes, as each leaf has its own
 	maxLevel                   = 255
 	logicalString        int64 = 1
 	logicalMap           int64 = 2
@@ -109,8 +110,8 @@ func (s *schema) node(path string, def, rep, depth int) (*node, error) {
 	}
 	e := s.left[0]
 	s.left = s.left[1:]
-	if path += e.name; depth > maxSchemaDepth {
-		return nil, fmt.Errorf("its schema has more than %d levels", maxSchemaDepth)
+	if path += e.name; depth > maxSchemaDepth || len(path) > maxPath {
+		return nil, fmt.Errorf("its schema has more than %d levels, or longer names than %d bytes", maxSchemaDepth, maxPath)
 	}
 	switch e.repetition {
 	case required, optional, repeated:

@@ -71,9 +71,9 @@ func (c *cursor) openLarge(head pageHead, offset int64) error {
 			left, err = c.largeLevels(head, r)
 		}
 	} else {
-		levels := head.repSize + head.defSize
-		if levels > min(head.size, head.plainSize) {
-			return errLevels
+		var levels int64
+		if levels, err = head.levelsSize(); err != nil {
+			return err
 		}
 		codec := c.chunk.codec
 		if !head.compressed {

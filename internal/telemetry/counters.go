@@ -73,7 +73,7 @@ func (c *Counters) add(line []byte) {
 	i := slices.IndexFunc(parts, func(part string) bool { return bytes.Contains(name, []byte(part)) })
 	if i >= 0 && parts[i] != partPerPosition {
 		(*counts)[parts[i]] += int(value)
-	} else if p, err := strconv.Atoi(string(position)); i >= 0 && err == nil && p >= 0 {
+	} else if p, err := strconv.Atoi(string(position)); i >= 0 && err == nil && p >= 0 && p < mostPositions {
 		if c.byPosition == nil {
 			c.byPosition = map[int]int{}
 		}
@@ -185,12 +185,15 @@ func eachLine(page *io.LimitedReader, take func(line []byte)) error {
 // limited is a page with a limit on its length.
 func limited(page io.Reader) *io.LimitedReader { return &io.LimitedReader{R: page, N: longestPage + 1} }
 
+// mostPositions is far beyond the tokens of a draft.
+const mostPositions = 1000
+
 // mostCounted is beyond any counter, and small enough to sum a page of them.
 const mostCounted = 1e12
 
 // sample parses one line of Prometheus text,
 //
-//	name{label="value",position="3"} 12 1700000000
+//	name{label="value",position="3"} 12 1700000000 # {trace_id="of an exemplar"} 1
 //
 // with the value of a label. Name and label are slices of the line. It rejects values that are no count, such as NaN and the -1 of
 // some servers for unknown. The common library for the format depends on protocol buffers, which would make the program a fifth
@@ -205,13 +208,14 @@ func sample(line []byte, label string) (name []byte, value float64, labelled []b
 			return nil, 0, nil, false
 		}
 	}
+	line, _, _ = bytes.Cut(line, []byte{'#'}) // before an exemplar
 	fields := bytes.Fields(line)
 	if len(fields) == 0 || len(fields) > 2 {
 		return nil, 0, nil, false
 	}
 	value, err := strconv.ParseFloat(string(fields[0]), 64)
 	if len(fields) == 2 && err == nil {
-		_, err = strconv.ParseInt(string(fields[1]), 10, 64) // a time stamp
+		_, err = strconv.ParseFloat(string(fields[1]), 64) // a time stamp
 	}
 	return name, value, labelled, err == nil && value >= 0 && value <= mostCounted
 }

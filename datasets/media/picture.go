@@ -16,6 +16,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"sync"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
@@ -30,10 +31,11 @@ const (
 
 // PNG is the address of an image that holds the image itself, as a PNG without transparency, turned as the camera notes in a JPEG.
 func PNG(data []byte) (address string, err error) {
-	picture, err := decode(data)
+	picture, done, err := decode(data)
 	if err != nil {
 		return "", err
 	}
+	defer done()
 	var b bytes.Buffer
 	err = png.Encode(&b, upright(onWhite(picture), data))
 	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), err
@@ -42,10 +44,11 @@ func PNG(data []byte) (address string, err error) {
 // ImagePart is the content of an image file as a content part of the chat API. The picture is encoded anew as a JPEG, as vLLM's client
 // does with the pictures of a table: transparent ones on a white ground, of several the first, turned as the camera notes in a JPEG.
 func ImagePart(data []byte) (json.RawMessage, error) {
-	picture, err := decode(data)
+	picture, done, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	flat := upright(onWhite(picture), data)
 	if max(flat.Rect.Dx(), flat.Rect.Dy()) > mostSide {
 		return nil, fmt.Errorf("the picture has %d × %d pixels, and the sides of a JPEG at most %d", flat.Rect.Dx(), flat.Rect.Dy(), mostSide)
@@ -86,20 +89,35 @@ func (f format) fits(data []byte) bool {
 	return true
 }
 
-// decode reads the first picture of a file.
-func decode(data []byte) (image.Image, error) {
+// large is held for a picture of more than largePicture pixels. One may take 20 bytes for each, however small its file is.
+var large sync.Mutex
+
+const largePicture = 1 << 24
+
+// decode reads the first picture of a file. done follows on the last use of a picture.
+func decode(data []byte) (picture image.Image, done func(), err error) {
 	for _, f := range formats {
 		if !f.fits(data) {
 			continue
 		}
-		picture, err := f.read(data)
-		return picture, within(f.name, err)
+		pixels, err := f.pixels(data)
+		if done = func() {}; err == nil && pixels > largePicture {
+			large.Lock()
+			done = large.Unlock
+		}
+		if err == nil {
+			picture, err = f.read(data)
+		}
+		if err != nil {
+			done()
+		}
+		return picture, done, within(f.name, err)
 	}
-	return nil, fmt.Errorf("this is not a JPEG, PNG, GIF, WebP, BMP or TIFF but %s", http.DetectContentType(data))
+	return nil, nil, fmt.Errorf("this is not a JPEG, PNG, GIF, WebP, BMP or TIFF but %s", http.DetectContentType(data))
 }
 
-// read reads a picture whose size is bounded.
-func (f format) read(data []byte) (image.Image, error) {
+// pixels is the number of a picture's pixels, which is bounded.
+func (f format) pixels(data []byte) (pixels int64, err error) {
 	heads := [][]byte{data}
 	if f.name == "WebP" {
 		heads = webpHeads(data)
@@ -107,12 +125,17 @@ func (f format) read(data []byte) (image.Image, error) {
 	for _, head := range heads {
 		size, err := f.config(bytes.NewReader(head))
 		if err != nil {
-			return nil, fmt.Errorf("cannot be read: %w", err)
+			return 0, fmt.Errorf("cannot be read: %w", err)
 		}
-		if int64(size.Width)*int64(size.Height) > maxPixels {
-			return nil, fmt.Errorf("has %d × %d pixels, more than %d million", size.Width, size.Height, maxPixels/1_000_000)
+		if pixels = max(pixels, int64(size.Width)*int64(size.Height)); pixels > maxPixels {
+			return 0, fmt.Errorf("has %d × %d pixels, more than %d million", size.Width, size.Height, maxPixels/1_000_000)
 		}
 	}
+	return pixels, nil
+}
+
+// read reads a picture that has pixels.
+func (f format) read(data []byte) (image.Image, error) {
 	picture, err := f.decode(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("cannot be read: %w", err)

@@ -128,6 +128,9 @@ func (m *importer) archive(name string, r io.Reader, layers int) error {
 		if err != nil {
 			return archiveError(err)
 		}
+		if entry.Typeflag == tar.TypeSymlink || entry.Typeflag == tar.TypeLink {
+			m.summary.skip("links in archives")
+		}
 		if entry.Typeflag != tar.TypeReg || strings.HasPrefix(filepath.Base(entry.Name), ".") {
 			continue
 		}

@@ -23,6 +23,9 @@ type values struct {
 	ended   bool
 }
 
+// maxBlanks bounds the blanks before the first object, of which a packed kilobyte has any number.
+const maxBlanks = 1 << 20
+
 // foreignError is the error for a file that is of no format at all, rather than a broken one.
 type foreignError struct{ error }
 
@@ -36,7 +39,7 @@ func newValues(r io.Reader) (*values, error) {
 	v := &values{text: text}
 	buffered := bufio.NewReaderSize(text, 1<<12)
 	c, err := buffered.ReadByte()
-	for ; err == nil && bytes.IndexByte([]byte(" \t\r\n"), c) >= 0; v.blanks++ {
+	for ; err == nil && v.blanks < maxBlanks && bytes.IndexByte([]byte(" \t\r\n"), c) >= 0; v.blanks++ {
 		if c, err = buffered.ReadByte(); v.blanks%(1<<16) == 0 {
 			text.Line(v.blanks) // so that it forgets the line ends
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 	"unsafe"
 
 	"github.com/valyala/fastjson"
@@ -208,6 +209,9 @@ func (d *lineDecoder) decode(raw []byte) (event.Event, error) {
 		q, err := readRequest(o)
 		if chunks != nil {
 			q.Chunks = chunks
+		}
+		if n := len(q.Chunks); err == nil && n > 0 && q.Done != metrics.Never && q.Chunks[n-1].At > q.Done+time.Hour {
+			err = errors.New(`"chunks_us": expected times up to "done_us"`) // one of years would make as many seconds of a run
 		}
 		return event.Event{At: q.Done, Kind: event.Done, Request: q}, err
 	}

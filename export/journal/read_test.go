@@ -118,6 +118,7 @@ func TestReadJournalDamage(t *testing.T) {
 		"chunks number":    {"{\"index\":1,\"chunks_us\":5}\n", `"chunks_us"`},
 		"chunks text":      {"{\"index\":1,\"chunks_us\":[5,\"x\"]}\n", `"chunks_us"`},
 		"chunks run away":  {"{\"index\":1,\"chunks_us\":[31622400000000,31622400000000]}\n", `"chunks_us"`},
+		"chunks too late":  {"{\"index\":1,\"done_us\":5,\"chunks_us\":[450633947193,2]}\n", `"chunks_us"`},
 		"tokens missing":   {"{\"index\":1,\"chunks_us\":[1,2],\"chunk_tokens\":[1]}\n", `"chunk_tokens"`},
 		"tokens of 64 bit": {"{\"index\":1,\"chunks_us\":[1],\"chunk_tokens\":[4294967296]}\n", `"chunk_tokens"`},
 		"event text":       {"{\"event\":\"x\"}\n", `"event"`},

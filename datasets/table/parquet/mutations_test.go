@@ -10,6 +10,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -116,32 +117,34 @@ func (v *tree) at(ids ...int64) *tree {
 	return v
 }
 
-// mutate calls do for each wrong value at v and below it, one at a time, and puts the right one back.
+var longText = bytes.Repeat([]byte{'a'}, 1<<10)
+
+// mutate calls do with the place of each wrong value at v and below it, one at a time, and puts the right one back.
 func (v *tree) mutate(place string, do func(place string)) {
 	was := *v
 	defer func() { *v = was }()
 	switch v.kind {
 	case thriftTrue, thriftFalse:
 		v.kind = thriftTrue + thriftFalse - v.kind
-		do(place + " negated")
+		do(place)
 	case thriftInt16, thriftInt32, thriftInt64:
 		for _, number := range []int64{0, 1, -1, 2, 7, 1 << 20, math.MaxInt32, math.MaxInt32 + 1, 1 << 62, math.MaxInt64, math.MinInt64,
 			was.number + 1, was.number - 1, -was.number, was.number * 1000} {
 			v.number = number
-			do(fmt.Sprint(place, " = ", number))
+			do(place)
 		}
 	case thriftBinary:
-		for _, b := range [][]byte{nil, []byte("\xff\xfe"), bytes.Repeat([]byte{'a'}, 1<<10)} {
+		for _, b := range [][]byte{nil, []byte("\xff\xfe"), longText} {
 			v.bytes = b
-			do(fmt.Sprint(place, " of bytes ", len(b)))
+			do(place)
 		}
 	case thriftList, thriftStruct:
 		for i, child := range was.children {
-			below := fmt.Sprint(place, "/", i)
+			below := place + "/" + strconv.Itoa(i)
 			v.children = slices.Delete(slices.Clone(was.children), i, i+1)
-			do(below + " left out")
+			do(below)
 			v.children = slices.Insert(slices.Clone(was.children), i, child)
-			do(below + " doubled")
+			do(below)
 			v.children = was.children
 			child.mutate(below, do)
 		}

@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Report is the result of a run. All rates are per second of Duration.
 type Report struct {
@@ -216,10 +219,15 @@ const (
 	AbortedByUser  = "aborted by the user"
 	EndedBySIGTERM = "SIGTERM"
 	TerminalLost   = "the terminal was lost"
+	// RefusedByServer is the beginning of a reason, which goes on with the server's words.
+	RefusedByServer = "the server refused all of the first"
 )
 
 // ConclusionOf is the conclusion that follows from the reason of an early end.
 func ConclusionOf(reason string) Conclusion {
+	if strings.HasPrefix(reason, RefusedByServer) {
+		return RunFailed
+	}
 	return map[string]Conclusion{AbortedByUser: Aborted, EndedBySIGTERM: Terminated, TerminalLost: HungUp}[reason]
 }
 

@@ -118,7 +118,7 @@ func (b *bench) failureOf(o *run.Outcome) error {
 		return o.Err
 	case !o.Saved:
 		return fmt.Errorf("the result could not be saved in its place; it is in %s", o.Path)
-	case r.Interrupted != nil:
+	case r.Interrupted != nil && metrics.ConclusionOf(r.Interrupted.Reason) != metrics.RunFailed:
 		return fmt.Errorf("%w: %s", errCut, r.Interrupted.Reason)
 	case b.failures && !r.ServerGone():
 		return nil

@@ -140,7 +140,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	env.warn(beyond)
 	p := &prepared{save: o.save, screen: o.screen, baseline: old, pictures: o.report.pictureOptions, fetching: fetching}
 	p.pictures.arguments = o.arguments()
-	p.Source, p.Load, p.Count = drawn.Source, load, drawn.Tokenizing.CountAnswer()
+	p.Source, p.Load, p.Count, p.KeepGoing = drawn.Source, load, drawn.Tokenizing.CountAnswer(), o.load.keepGoing
 	p.Notes = slices.Concat(o.warnings, o.notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.server.Remarks(), o.content.Remarks, drawn.Tokenizing.Remarks())
 	p.Server = watch.NewServer(client, o.server.Target, watch.Profiling{On: o.server.Profile, Threshold: o.server.ProfileThreshold, Duration: time.Duration(o.server.ProfileDuration)}, o.server.Others...)

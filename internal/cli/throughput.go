@@ -69,7 +69,7 @@ func newThroughputOptions() *throughputOptions {
 		[3]string{"input-len", "", "no effect, as with vLLM; use --random-input-len"},
 		[3]string{"output-len", "", "output length in tokens; no effect on random prompts, as with vLLM: use --random-output-len"})
 	without := []string{"Load", "Several runs", "Conversations"}
-	others := []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout"}
+	others := []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout", "keep-going"}
 	timing := []string{"mix", "time-scale", "max-gap", "sample", "turn-timing"}
 	o.flags.Keep(func(heading, name string) bool {
 		return !slices.Contains(without, heading) && !slices.Contains(timing, name) || slices.Contains(others, name)

@@ -85,6 +85,14 @@ func (r *Run) TerminalLost() {
 // ScreenLeft takes note that the user left the dashboard: after two requests to stop that is the third.
 func (r *Run) ScreenLeft() { r.do(screenLeft) }
 
+// refuse ends a run whose first requests were all refused, for that reason. It does not wait for the owner.
+func (r *Run) refuse(reason string) {
+	go r.call(func() {
+		r.refusal = reason
+		r.step(refused)
+	})
+}
+
 func (r *Run) do(on command) { r.call(func() { r.step(on) }) }
 
 // step takes the step of the table that a command has in this phase; false if there is none.
@@ -96,6 +104,9 @@ func (r *Run) step(on command) bool {
 	reason := on.reason()
 	if on == interrupt {
 		reason = map[Phase]string{Draining: metrics.StoppedByUser, Aborting: metrics.AbortedByUser}[to]
+	}
+	if on == refused {
+		reason = r.refusal
 	}
 	// Of several reasons the one of the highest rank counts; once the load is over none is added.
 	if r.phase < Finishing && reason != "" && metrics.ConclusionOf(reason) >= metrics.ConclusionOf(r.reason) {

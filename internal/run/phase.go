@@ -45,6 +45,7 @@ const (
 	steer                     // another load
 	judge                     // other objectives
 	saveSoFar                 // a result of the run so far
+	refused                   // the server refuses the first requests alike
 	loadOver                  // the last request has ended
 	saved                     // the result is saved
 	commands
@@ -104,6 +105,7 @@ var steps = []struct {
 	{Running, steer, Running, allow},
 	{Running, judge, Running, allow},
 	{Running, saveSoFar, Running, allow},
+	{Running, refused, Draining, endLoad | drainBriefly},
 	{Running, loadOver, Finishing, endLoad},
 
 	{Draining, abort, Aborting, cut},

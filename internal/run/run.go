@@ -54,7 +54,9 @@ type Config struct {
 	Notes, Remarks []string
 	// SurviveHangUp: the run goes on when its terminal is lost. Lost says that it is already.
 	SurviveHangUp, Lost bool
-	Terminal            Terminal
+	// KeepGoing: the run goes on when its first requests are all refused.
+	KeepGoing bool
+	Terminal  Terminal
 }
 
 // Terminal is the screen and the process around a run. Its methods do not block, but for Leave.
@@ -92,11 +94,12 @@ type Run struct {
 	hurry      context.CancelCauseFunc
 
 	// The owner's.
-	phase  Phase
-	reason string // why the run was cut short, "" if it was not
-	load   *control.Controller
-	looks  [lookers]metrics.Inspection
-	saving bool // a result of the run so far is being written
+	phase   Phase
+	reason  string // why the run was cut short, "" if it was not
+	refusal string // of the server, where it refuses all; the reason of that command
+	load    *control.Controller
+	looks   [lookers]metrics.Inspection
+	saving  bool // a result of the run so far is being written
 
 	uncounted uncounted
 	asides    sync.WaitGroup // what goes on beside the run and has to end before it does
@@ -172,6 +175,9 @@ func (r *Run) openStream(sinks []event.Sink) (trial *control.Trial, err error) {
 	}
 	if r.config.Count != nil {
 		r.stream.Add(&r.uncounted, event.Done)
+	}
+	if !r.config.KeepGoing {
+		r.stream.Add(&refusals{first: map[int]struct{}{}, stop: r.refuse}, event.Sent, event.Done)
 	}
 	if r.config.Files != nil {
 		r.stream.Tell(metrics.Saving{Path: r.config.Files.Path})

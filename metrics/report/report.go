@@ -122,8 +122,14 @@ func conclude(r *metrics.Report) {
 
 // trouble is the reason for which the requests make the run a failure, "" for none.
 func trouble(r *metrics.Report) string {
-	stopped := r.Interrupted != nil && r.Interrupted.Reason == metrics.StoppedByUser
+	reason := ""
+	if r.Interrupted != nil {
+		reason = r.Interrupted.Reason
+	}
+	stopped := reason == metrics.StoppedByUser
 	switch all := r.Completed + r.Failed; {
+	case metrics.ConclusionOf(reason) == metrics.RunFailed:
+		return reason
 	case r.Completed == 0 && (r.Failed > 0 || !stopped): // a user may stop a run before its first answer
 		return "no request succeeded"
 	case r.ServerGone():

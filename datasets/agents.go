@@ -228,7 +228,7 @@ func (d *Agents) Next() (Conversation, error) {
 		if t.After = q.After; t.After == nil {
 			t.After = []int{}
 		}
-		if q.Messages != nil && !d.common.Forms.Overlap(AsTokenIDs) {
+		if q.Messages != nil && d.common.chat() {
 			t.Messages, t.Prompt = slices.Clone(q.Messages), nil
 		}
 	}

@@ -78,6 +78,13 @@ type Prompt interface {
 	Compose(t *Turn, answers []string) error
 }
 
+// Learning is a Prompt that makes later prompts by what the server counted in earlier ones.
+type Learning interface {
+	Prompt
+	// Learn takes a turn as it was sent, and the tokens that the server counted in its prompt.
+	Learn(sent *Turn, tokens int)
+}
+
 // Turn is one prompt. It carries text or token ids, and possibly richer forms for back ends that speak chat.
 type Turn struct {
 	Text        string // the prompt as text; empty when TokenIDs or Batch is set

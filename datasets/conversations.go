@@ -43,7 +43,7 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 		return nil, inFile(dataset, c.Path, err)
 	}
 	all := file.all
-	if file.tools && c.Forms != 0 && !c.Forms.Overlap(AsMessages|AsTokenIDs) {
+	if file.tools && c.Forms != 0 && !c.Forms.Overlap(AsMessages) && c.chat() {
 		return nil, inFile(dataset, c.Path, errors.New("its tool calls are in the form of chat completions; use --backend openai-chat"))
 	}
 	if file.bad > 0 {

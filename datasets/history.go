@@ -40,7 +40,7 @@ type conversationMaker struct {
 
 func newConversationMaker(c Common) *conversationMaker {
 	k := &conversationMaker{
-		chat:     !c.Forms.Overlap(AsTokenIDs),
+		chat:     c.chat(),
 		recorded: c.MultiTurn.Recorded, delay: c.MultiTurn.delays(c.Seed), sharing: c.Sharing,
 	}
 	if k.sharing == nil {

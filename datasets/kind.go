@@ -120,6 +120,9 @@ func (c Common) mediaForm() Forms {
 	return AsMedia
 }
 
+// chat reports whether prompts are sent as chat messages, or as the text of one: completions take several prompts.
+func (c Common) chat() bool { return !c.Forms.Overlap(AsTokenIDs | AsBatch) }
+
 // asMessages reports whether texts are sent as chat messages. A backend that takes texts alone, or content parts of other names, gets the text.
 func (c Common) asMessages() bool {
 	return c.MultimodalChat && (c.Forms == 0 || c.Forms.Overlap(AsMessages|AsMedia))

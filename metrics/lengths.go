@@ -22,8 +22,8 @@ type LengthGap struct {
 	Count int
 	// Tokens and Asked are the medians of the answers' lengths and of those asked for, in tokens; 0 where there are none.
 	Tokens, Asked float64
-	// Stopped and Limited are those with a finish reason of "stop" and of "length".
-	Stopped, Limited int
+	// Stopped and Limited are those with a finish reason of "stop" and of "length", of which Filled left no room in the model's context.
+	Stopped, Limited, Filled int
 	// AllAsked is the length that all of them asked for, 0 where they differ.
 	AllAsked int
 }
@@ -54,6 +54,10 @@ func (g *LengthGap) shorter(p *Plan, judged int) string {
 		text += "; most have finish_reason stop; --ignore-eos requests the full length, if the server supports it"
 	case 2*g.Stopped > g.Count:
 		text += "; most have finish_reason stop in spite of ignore_eos"
+	case 2*g.Filled > g.Count:
+		text += fmt.Sprintf("; most end where prompt and answer fill the model's context of %d tokens", p.Context)
+	case 2*g.Limited > g.Count && p.Context > 0:
+		text += fmt.Sprintf("; most have finish_reason length: the server has a limit of its own, below the model's context of %d tokens", p.Context)
 	case 2*g.Limited > g.Count:
 		text += "; most have finish_reason length: the server has a limit of its own"
 	}
@@ -88,21 +92,21 @@ type gapAccumulator struct {
 	logged        bool
 }
 
-// Add takes a successful request. A transcription is as long as the speech, whatever length was asked for.
-func (t *LengthAccumulator) Add(q *Request) {
+// Add takes a successful request to a model with a context of so many tokens, 0 if that is not known. A transcription is as long as the speech, whatever length was asked for.
+func (t *LengthAccumulator) Add(q *Request, context int) {
 	if q.MaxTokens <= 0 || q.Audio > 0 || q.OutputSource != TokensFromUsage && q.OutputSource != TokensFromIDs {
 		return
 	}
 	t.judged++
 	switch {
 	case q.OutputTokens < q.MaxTokens:
-		t.shorter.add(q)
+		t.shorter.add(q, context)
 	case q.OutputTokens > q.MaxTokens:
-		t.longer.add(q)
+		t.longer.add(q, context)
 	}
 }
 
-func (g *gapAccumulator) add(q *Request) {
+func (g *gapAccumulator) add(q *Request, context int) {
 	if g.tokens == nil {
 		g.tokens, g.asked = Sample{}, Sample{}
 	}
@@ -114,6 +118,9 @@ func (g *gapAccumulator) add(q *Request) {
 		g.Stopped++
 	case "length":
 		g.Limited++
+		if context > 0 && q.InputTokens+q.OutputTokens >= context-1 {
+			g.Filled++
+		}
 	}
 }
 

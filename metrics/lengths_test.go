@@ -15,6 +15,7 @@ import (
 func answerOf(tokens, asked int, finish string, source metrics.TokenSource) metrics.Request {
 	q := metrics.NewRequest(0)
 	q.Sent, q.Done, q.OutputTokens, q.MaxTokens, q.Finish, q.OutputSource = 0, time.Second, tokens, asked, finish, source
+	q.InputTokens = 100
 	q.Add(metrics.Chunk{At: time.Millisecond, Tokens: 1})
 	return q
 }
@@ -44,6 +45,12 @@ func TestAnswerLengths(t *testing.T) {
 		{"a limit of the server's", metrics.Plan{}, []part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
 			"5 of 5 answers are shorter than requested (median 16 of 64 tokens): TPOT and tokens/s are those of shorter answers" +
 				"; most have finish_reason length: the server has a limit of its own"},
+		{"a limit below the context", metrics.Plan{Context: 4096}, []part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
+			"5 of 5 answers are shorter than requested (median 16 of 64 tokens): TPOT and tokens/s are those of shorter answers" +
+				"; most have finish_reason length: the server has a limit of its own, below the model's context of 4096 tokens"},
+		{"the context is full", metrics.Plan{Context: 116}, []part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
+			"5 of 5 answers are shorter than requested (median 16 of 64 tokens): TPOT and tokens/s are those of shorter answers" +
+				"; most end where prompt and answer fill the model's context of 116 tokens"},
 		{"no reason", metrics.Plan{}, []part{{1, 16, 64, "tool_calls", usage}},
 			"1 of 1 answers are shorter than requested (median 16 of 64 tokens): TPOT and tokens/s are those of shorter answers"},
 		{"longer", metrics.Plan{}, []part{{2, 1024, 8, "length", usage}}, "2 of 2 answers are longer than requested (median 1024 tokens, requested 8): the server seems to ignore max_tokens"},

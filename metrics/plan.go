@@ -28,11 +28,11 @@ type Plan struct {
 	// Proxy between client and server, with the environment variable that names it; "" for none.
 	Proxy string `json:"proxy,omitempty"`
 	Label string `json:"label,omitempty"`
-	// Pooling: an answer comes in one piece and holds no tokens, as that of an embeddings endpoint. Such a run has no TTFT, TPOT or
-	// ITL, and its tokens are those of the prompts.
+	// Pooling: answers are one piece without tokens, as embeddings are: no TTFT, TPOT or ITL, and tokens are those of prompts.
 	Pooling bool `json:"pooling,omitempty"`
-	// ModelID is the model's own name. Tokenizer counted the tokens, "" for none.
+	// ModelID is the model's own name, Context its limit on the tokens of prompt and answer, 0 if unknown. Tokenizer counted, "" for none.
 	ModelID   string `json:"model_id"`
+	Context   int    `json:"context,omitempty"`
 	Tokenizer string `json:"tokenizer,omitempty"`
 	// Dataset as text for a person, and the source of its token counts.
 	Dataset     string      `json:"dataset"`

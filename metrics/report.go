@@ -220,7 +220,7 @@ const (
 	EndedBySIGTERM = "SIGTERM"
 	TerminalLost   = "the terminal was lost"
 	// RefusedByServer is the beginning of a reason, which goes on with the server's words.
-	RefusedByServer = "the server refused all of the first"
+	RefusedByServer = "the server refused the first 20 requests alike"
 )
 
 // ConclusionOf is the conclusion that follows from the reason of an early end.

@@ -7,7 +7,9 @@ package tokenizer
 
 import (
 	"context"
+	"hash/crc32"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -83,20 +85,45 @@ func (Estimate) Count(text string) (int, error) {
 // Words makes text of about as many tokens as there are ids, without any tokenizer: a word for each, of the English ones that
 // common vocabularies hold as one token with the blank before it. It stands to text as Estimate stands to counting. A word
 // follows from its id at random, so that rows of ids that begin differently share no beginning as text.
-type Words struct{}
+type Words struct {
+	// Even words have four letters each: texts of as many are as many tokens by more tokenizers.
+	Even bool
+}
 
 // VocabSize is the number of ids, 0 … VocabSize-1. Several share a word.
 func (Words) VocabSize() int { return 1 << 17 }
 
 // Decode never fails.
-func (Words) Decode(ids []int) (string, error) {
-	words := make([]string, len(ids))
+func (w Words) Decode(ids []int) (string, error) {
+	words, among := make([]string, len(ids)), commonWords
+	if w.Even {
+		among = evenWords
+	}
 	for i, id := range ids {
 		draws := rand.NewPCG(uint64(id), 0)
-		words[i] = commonWords[draws.Uint64()%uint64(len(commonWords))]
+		words[i] = among[draws.Uint64()%uint64(len(among))]
 	}
 	return strings.Join(words, " "), nil
 }
+
+// Encode gives an id for each word; they stand for as many words, but not for these. It never fails.
+func (Words) Encode(text string) ([]int, error) {
+	words := strings.Fields(text)
+	ids := make([]int, len(words))
+	for i, word := range words {
+		ids[i] = int(crc32.ChecksumIEEE([]byte(word))) % Words{}.VocabSize()
+	}
+	return ids, nil
+}
+
+// IDs is nil, as of a tokenizer that does not tell: they are all below VocabSize.
+func (Words) IDs() []int { return nil }
+
+// SpecialIDs are none.
+func (Words) SpecialIDs() []int { return nil }
+
+// SpecialTokensToAdd is 0, since what the model's tokenizer adds is not known.
+func (Words) SpecialTokensToAdd() int { return 0 }
 
 var commonWords = strings.Fields(`
 the of and to in is that for it as was with be by on not he his but at are this have from or had an they which one you
@@ -104,6 +131,8 @@ were all her she there would their we him been has when who will no more if out 
 can only other time new some could these two may first then do any like my now over such our man me even most made after
 also did many off before must well back through years where much your way down should because long each just state those
 people too mr how little good world make year very still see own work men day get here old life both`)
+
+var evenWords = slices.DeleteFunc(slices.Clone(commonWords), func(word string) bool { return len(word) != 4 })
 
 // wordCache remembers the ids of words, the latest of those that share a slot. A prompt of a given length is encoded
 // several times until the length is right, and hardly differs from one time to the next. Words that are tokens need no

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"syscall"
 	"time"
 
@@ -83,6 +85,9 @@ func (e *environment) report(p *prepared, o run.Outcome) error {
 	return err
 }
 
+// idsRefused matches the words of servers that take prompts of text alone.
+var idsRefused = regexp.MustCompile(`(?is)prompt.*\bstring|\bstring.*prompt`)
+
 // requestsFailed is why the requests make a run a failure, nil where they do not.
 func requestsFailed(r *metrics.Report) error {
 	switch {
@@ -92,6 +97,8 @@ func requestsFailed(r *metrics.Report) error {
 		return errors.New(r.Trouble + "; --keep-going sends the others as well")
 	case r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0:
 		return fmt.Errorf("all %d requests were in the warm-up, so there are no figures; shorten --warmup %s", r.WarmedUp, metrics.Duration(r.Plan.Warmup))
+	case r.Plan.InputSource == metrics.TokensFromIDs && slices.ContainsFunc(r.Failures, func(f metrics.FailureCount) bool { return slices.ContainsFunc(f.Examples, idsRefused.MatchString) }):
+		return errors.New(r.Trouble + "; the server takes no prompts of token ids: --calibrate-lengths sends words, --tokenizer makes text")
 	}
 	return errors.New(r.Trouble)
 }

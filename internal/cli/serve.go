@@ -152,7 +152,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 		p.Remarks = append(p.Remarks, cold)
 	}
 	env.about(p.Plan)
-	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.load.warmups, Command: o.command, To: env}
+	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.load.warmups, Calibrate: o.prompts.Calibrate, Command: o.command, To: env}
 	if err := o.rehearse(ctx, env, p, warmUp, client, ahead); err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (o *serveOptions) fullLength() bool {
 func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: version(), Command: o.command,
-		ModelID: m.Root, Tokenizer: drawn.Tokenizing.Name, SkipTokenizer: o.prompts.Tokens.Skip,
+		ModelID: m.Root, Context: m.Context, Tokenizer: drawn.Tokenizing.Name, SkipTokenizer: o.prompts.Tokens.Skip,
 		Dataset: drawn.Description, InputSource: drawn.Tokenizing.Counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&drawn.First.Turns[0]),
 		Detailed: o.save.Detailed,

@@ -88,8 +88,9 @@ func (r *Run) ScreenLeft() { r.do(screenLeft) }
 // refuse ends a run whose first requests were all refused, for that reason. It does not wait for the owner.
 func (r *Run) refuse(reason string) {
 	go r.call(func() {
-		r.refusal = reason
-		r.step(refused)
+		if r.step(refused) {
+			r.reason = reason
+		}
 	})
 }
 
@@ -104,9 +105,6 @@ func (r *Run) step(on command) bool {
 	reason := on.reason()
 	if on == interrupt {
 		reason = map[Phase]string{Draining: metrics.StoppedByUser, Aborting: metrics.AbortedByUser}[to]
-	}
-	if on == refused {
-		reason = r.refusal
 	}
 	// Of several reasons the one of the highest rank counts; once the load is over none is added.
 	if r.phase < Finishing && reason != "" && metrics.ConclusionOf(reason) >= metrics.ConclusionOf(r.reason) {

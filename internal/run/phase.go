@@ -58,6 +58,8 @@ func (c command) reason() string {
 		return metrics.StoppedByUser
 	case abort, quit:
 		return metrics.AbortedByUser
+	case refused:
+		return metrics.RefusedByServer
 	case terminate:
 		return metrics.EndedBySIGTERM
 	case hangUp:

@@ -1,8 +1,8 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -16,49 +16,37 @@ import (
 const firstRequests = 20
 
 // refusing are the statuses of requests that stay wrong however often they are sent.
-var refusing = []int{
-	http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusUnprocessableEntity,
-}
+var refusing = []int{400, 401, 403, 404, 405, 422}
 
 // refusals is a sink that finds out whether the first requests of a run are all refused alike: with one status, and one text but for numbers and ids.
 type refusals struct {
 	stop func(reason string) // called once at most, and must not block
 
-	mu    sync.Mutex       // guards what follows
-	first map[int]struct{} // the first requests that were sent, by index
-	ended int              // of these
-	shape string           // of the messages
-	over  bool             // it is known
+	mu    sync.Mutex // guards what follows
+	first []int      // the first requests that were sent, by index
+	ended int        // of these
+	shape string     // of the answers
+	over  bool       // it is known
 }
 
 func (s *refusals) Take(e *event.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := e.Request
-	switch {
-	case s.over:
-	case e.Kind == event.Sent:
+	if s.over || e.Kind == event.Sent {
 		if len(s.first) < firstRequests {
-			s.first[q.Index] = struct{}{}
+			s.first = append(s.first, q.Index)
 		}
-	case q.Failure != metrics.FailedStatus || !slices.Contains(refusing, q.Status):
-		s.over = true
-	default:
-		s.refused(q)
+		return
 	}
-}
-
-// refused counts a request with such a status.
-func (s *refusals) refused(q *metrics.Request) {
 	shape := fmt.Sprint(q.Status, metrics.ErrorShape(q.Message()))
-	if s.shape == "" {
-		s.shape = shape
-	}
-	if _, ok := s.first[q.Index]; ok {
+	s.shape = cmp.Or(s.shape, shape)
+	if slices.Contains(s.first, q.Index) {
 		s.ended++
 	}
-	if s.over = s.shape != shape || s.ended == firstRequests; s.shape == shape && s.over {
-		words := fmt.Sprintf("%s %d requests alike: HTTP %d: %s", metrics.RefusedByServer, firstRequests, q.Status, export.Clean(q.Message()))
+	alike := q.Failure == metrics.FailedStatus && slices.Contains(refusing, q.Status) && shape == s.shape
+	if s.over = !alike || s.ended == firstRequests; s.over && alike {
+		words := fmt.Sprintf("%s: HTTP %d: %s", metrics.RefusedByServer, q.Status, export.Clean(q.Message()))
 		s.stop(strings.TrimSuffix(words, ": "))
 	}
 }

@@ -41,12 +41,12 @@ func TestRefusals(t *testing.T) {
 		answers []answer // in order of their ends; requests are sent in order of index
 		want    string   // the reason, "" for a run that goes on
 	}{
-		{"401", refused(20, 401, `{"error":{"message":"no key"}}`), "the server refused all of the first 20 requests alike: HTTP 401: no key"},
-		{"no words", refused(20, 405, ""), "the server refused all of the first 20 requests alike: HTTP 405"},
-		{"403", refused(20, 403, "x"), "the server refused all of the first 20 requests alike: HTTP 403: x"},
-		{"404", refused(20, 404, "x"), "the server refused all of the first 20 requests alike: HTTP 404: x"},
-		{"422", refused(20, 422, "x"), "the server refused all of the first 20 requests alike: HTTP 422: x"},
-		{"texts that differ in numbers", numbered, "the server refused all of the first 20 requests alike: HTTP 400: you asked for 9019 tokens (req_5b7)"},
+		{"401", refused(20, 401, `{"error":{"message":"no key"}}`), "the server refused the first 20 requests alike: HTTP 401: no key"},
+		{"no words", refused(20, 405, ""), "the server refused the first 20 requests alike: HTTP 405"},
+		{"403", refused(20, 403, "x"), "the server refused the first 20 requests alike: HTTP 403: x"},
+		{"404", refused(20, 404, "x"), "the server refused the first 20 requests alike: HTTP 404: x"},
+		{"422", refused(20, 422, "x"), "the server refused the first 20 requests alike: HTTP 422: x"},
+		{"texts that differ in numbers", numbered, "the server refused the first 20 requests alike: HTTP 400: you asked for 9019 tokens (req_5b7)"},
 		{"19", refused(19, 400, "x"), ""},
 		{"429", refused(40, 429, "slow down"), ""},
 		{"408", refused(40, 408, "x"), ""},
@@ -62,7 +62,7 @@ func TestRefusals(t *testing.T) {
 		{"connections", with(refused(40, 400, "x"), 3, answer{failure: metrics.FailedConnect}), ""},
 	} {
 		var got []string
-		s := &refusals{first: map[int]struct{}{}, stop: func(reason string) { got = append(got, reason) }}
+		s := &refusals{stop: func(reason string) { got = append(got, reason) }}
 		for i := range c.answers {
 			s.Take(&event.Event{Kind: event.Sent, Request: &metrics.Request{Index: i}})
 		}
@@ -104,7 +104,7 @@ func TestRunEndsWhenRefused(t *testing.T) {
 			if rep.Failed < 20 || rep.Failed > 21 || rep.Interrupted == nil || rep.Interrupted.Unsent != 100-rep.Failed {
 				t.Fatalf("%d failed, %+v", rep.Failed, rep.Interrupted)
 			}
-			if want := "the server refused all of the first 20 requests alike: HTTP 404: "; !strings.HasPrefix(rep.Interrupted.Reason, want) || rep.Trouble != rep.Interrupted.Reason {
+			if want := "the server refused the first 20 requests alike: HTTP 404: "; !strings.HasPrefix(rep.Interrupted.Reason, want) || rep.Trouble != rep.Interrupted.Reason {
 				t.Errorf("reason %q, trouble %q, want %q", rep.Interrupted.Reason, rep.Trouble, want)
 			}
 		})

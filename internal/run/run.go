@@ -94,12 +94,11 @@ type Run struct {
 	hurry      context.CancelCauseFunc
 
 	// The owner's.
-	phase   Phase
-	reason  string // why the run was cut short, "" if it was not
-	refusal string // of the server, where it refuses all; the reason of that command
-	load    *control.Controller
-	looks   [lookers]metrics.Inspection
-	saving  bool // a result of the run so far is being written
+	phase  Phase
+	reason string // why the run was cut short, "" if it was not
+	load   *control.Controller
+	looks  [lookers]metrics.Inspection
+	saving bool // a result of the run so far is being written
 
 	uncounted uncounted
 	asides    sync.WaitGroup // what goes on beside the run and has to end before it does
@@ -177,7 +176,7 @@ func (r *Run) openStream(sinks []event.Sink) (trial *control.Trial, err error) {
 		r.stream.Add(&r.uncounted, event.Done)
 	}
 	if !r.config.KeepGoing {
-		r.stream.Add(&refusals{first: map[int]struct{}{}, stop: r.refuse}, event.Sent, event.Done)
+		r.stream.Add(&refusals{stop: r.refuse}, event.Sent, event.Done)
 	}
 	if r.config.Files != nil {
 		r.stream.Tell(metrics.Saving{Path: r.config.Files.Path})

@@ -135,7 +135,7 @@ func (v *View) done(q *metrics.Request) {
 		if v.tokens.later(q) {
 			v.note(tokenAfterChunkEvent(q.Done))
 		}
-		v.lengths.Add(q)
+		v.lengths.Add(q, v.line.Plan.Context)
 		v.noteLengths(q.Done, false)
 	}
 	if q.Failure == "" || q.Failure == metrics.Cancelled {

@@ -122,10 +122,7 @@ func conclude(r *metrics.Report) {
 
 // trouble is the reason for which the requests make the run a failure, "" for none.
 func trouble(r *metrics.Report) string {
-	reason := ""
-	if r.Interrupted != nil {
-		reason = r.Interrupted.Reason
-	}
+	reason := cmp.Or(r.Interrupted, &metrics.Interrupted{}).Reason
 	stopped := reason == metrics.StoppedByUser
 	switch all := r.Completed + r.Failed; {
 	case metrics.ConclusionOf(reason) == metrics.RunFailed:

@@ -167,7 +167,7 @@ func (s *summary) success(q *metrics.Request) {
 	if !r.Plan.Pooling {
 		r.OutputSources[q.OutputSource]++
 	}
-	s.lengths.Add(q)
+	s.lengths.Add(q, s.run.Plan.Context)
 	s.answers.Add(q)
 	s.accumulator.addPlain(q)
 	r.Inputs += max(1, q.Inputs)

@@ -60,6 +60,7 @@ type Drawing struct {
 	tokenizing *Tokenizing
 	hub        *hub.Hub
 	common     datasets.Common // completed while drawing
+	words      *wording        // of prompts that are made of words; nil for others
 	// ctx is for a server that makes the text of prompts. It outlives the preparation, since some are drawn during the run, and
 	// ends before Close waits for the drawing.
 	ctx context.Context
@@ -83,6 +84,9 @@ func (d *Drawing) Open(ctx context.Context) (datasets.Source, *Tokenizing, error
 // open makes the source of the prompts.
 func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 	d.common.Forms, d.common.NoAnswers = d.Server.Protocol.Traits().Forms, d.Server.Protocol.Traits().LengthField == ""
+	if d.textsAlone() {
+		d.common.Forms &^= datasets.AsTokenIDs
+	}
 	// The ids tell runs apart in the server's log, so they must not come from the seed.
 	d.common.IDPrefix = cmp.Or(d.IDPrefix, fmt.Sprintf("bench-%08x-", rand.Uint32()))
 	source, err := files.OrStopped(ctx, func() (datasets.Source, error) {
@@ -327,7 +331,7 @@ func (x *Drawn) extend(s *sent, all *Prefetchers, repeat, searching bool) {
 			if err != nil {
 				return nil, err
 			}
-			return all.Begin(&sent{Source: more, encoder: s.encoder, most: s.most}, moreBytes), nil
+			return all.Begin(&sent{Source: more, encoder: s.encoder, words: s.words, most: s.most}, moreBytes), nil
 		}
 	case repeat:
 		x.Source = Repeat(x.fetched) // a higher rate may need more than there are

@@ -30,6 +30,7 @@ type Options struct {
 	templateArguments      argv.JSON
 	selfTimed, noSelfTimed bool
 	conversations          conversationOptions
+	Calibrate              bool
 	mix                    Mix
 }
 
@@ -73,6 +74,7 @@ func (o *Options) Define(groups *argv.Flags) {
 	f.StringVar(&o.repeats.Order, "repeat-mode", "random", "order of repeated prompts: "+strings.Join(datasets.RepeatOrders(), ", "))
 	f.Int64Var(&o.repeats.Seed, "shuffle-seed", 0, "seed of the random order of repeated prompts")
 	o.Tokens.define(f.FlagSet)
+	f.BoolVar(&o.Calibrate, "calibrate-lengths", false, "random prompts without a tokenizer: make them of words, also where token ids could be sent, and send one request before the run to learn how many tokens the server counts in them")
 	o.conversations.define(groups.Group("Conversations"))
 	datasets.Define(o.kinds, group)
 	f.FlagSet = groups.Group(datasets.TraceHeading)

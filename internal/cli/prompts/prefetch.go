@@ -263,14 +263,16 @@ func innermost(source datasets.Source) datasets.Source {
 	}
 }
 
-// composed is a conversation whose first prompt is made.
+// composed is a conversation whose first prompt is made. One that learns can still do so.
 func composed(c datasets.Conversation) (datasets.Conversation, error) {
 	t := c.Turns[0]
 	if t.Prompt == nil {
 		return c, nil
 	}
 	c.Turns = slices.Clone(c.Turns)
-	c.Turns[0].Prompt = nil
+	if _, learns := t.Prompt.(datasets.Learning); !learns {
+		c.Turns[0].Prompt = nil
+	}
 	return c, t.Prompt.Compose(&c.Turns[0], nil)
 }
 

@@ -18,6 +18,7 @@ import (
 type sent struct {
 	datasets.Source
 	encoder *tokenizer.Local // nil leaves prompts as they are
+	words   *wording         // of prompts of words; nil for others
 	most    int              // tokens of a prompt and its answer together; 0 for no limit
 
 	taken, dropped atomic.Int64
@@ -37,6 +38,9 @@ func (s *sent) Description() string {
 	if s.encoder != nil && !strings.Contains(about, "token ids") {
 		about += ", sent as token ids"
 	}
+	if s.words != nil {
+		about += " of common words, whose tokens are learned from usage"
+	}
 	return about
 }
 
@@ -53,6 +57,7 @@ func (s *sent) Next() (datasets.Conversation, error) {
 		if err != nil {
 			return c, err
 		}
+		s.words.put(c.Turns)
 		n := longest(c.Turns)
 		if s.most == 0 || n <= s.most || s.cut(&c) {
 			s.taken.Add(1)
@@ -144,7 +149,7 @@ func (s *sent) note(all bool) string {
 
 // sending is a source as it is sent.
 func (d *Drawing) sending(source datasets.Source) (*sent, error) {
-	s := &sent{Source: source, most: d.Options.maxModelLen}
+	s := &sent{Source: source, words: d.words, most: d.Options.maxModelLen}
 	if !d.common.PromptTokenIDs {
 		return s, nil
 	}

@@ -43,7 +43,7 @@ func (d *Drawing) TokenIDs() datasets.Vocabulary {
 }
 
 // Maker makes synthetic prompts: it is the tokenizer on this machine, else the server's, whose vocabulary is unknown, else nil for
-// prompts of token ids. It is an error if a backend takes only text and nothing can make it.
+// prompts of token ids, else common words.
 func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	m, ids := d.tokenizing, d.common.Forms.Overlap(datasets.AsTokenIDs)
 	switch {
@@ -55,7 +55,7 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	case (d.common.VocabSize > 0 || d.common.PromptTokenIDs || m.server == nil) && ids:
 		return nil, nil
 	case m.server == nil:
-		return nil, d.NoMaker()
+		return d.inWords(), nil
 	case d.common.Endless && !ids:
 		return nil, fmt.Errorf("dataset %s: an open-ended run over chat needs the model's tokenizer on this machine, since the server would have to make the text while it is measured: "+
 			"give it with --tokenizer DIRECTORY, or limit the requests with --num-prompts", d.Options.Name)
@@ -65,7 +65,7 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	made, err := d.serverMaker()
 	switch {
 	case endpoint.NotOffered(err) && !ids:
-		return nil, d.NoMaker()
+		return d.inWords(), nil
 	case endpoint.NotOffered(err):
 		m.note("prompts are token ids, because " + export.Clean(err.Error()))
 		return nil, nil
@@ -75,13 +75,30 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	return made, nil
 }
 
+// textsAlone reports whether the server is taken for a gateway, which may refuse token ids: engines name themselves as the owner of their
+// models, and tokenize.
+func (d *Drawing) textsAlone() bool {
+	c, m := &d.common, d.tokenizing
+	return (d.Model.Owner == "openai" || d.Options.Calibrate && m.Local == nil) && m.server == nil && c.VocabSize == 0 && !c.PromptTokenIDs && !c.NoAnswers
+}
+
+// inWords makes prompts of common words. Those of one text each are cut to their length by the usage of earlier answers; pictures and earlier
+// turns are counted with the others, which stay a word a token.
+func (d *Drawing) inWords() tokenizer.Tokenizer {
+	m := d.tokenizing
+	if m.Counted != metrics.TokensFromEstimate {
+		m.estimate()
+	}
+	if d.words == nil && d.Options.Needs().Forms.Overlap(datasets.AsText) && !d.common.MultiTurn.On {
+		d.words = &wording{}
+		m.note("prompts are common words, whose tokens are learned from the server's usage: the first prompts differ in length; --calibrate-lengths sends a request for that beforehand")
+	}
+	return tokenizer.Words{Even: true}
+}
+
 // NoMaker is the error for texts of exact lengths without a tokenizer: the problem, the attempts and the advice, a line each.
 func (d *Drawing) NoMaker() error {
-	way := "give the model's with --tokenizer DIRECTORY"
-	if d.Options.Needs().Forms.Overlap(datasets.AsTokenIDs) {
-		way += ", or use --backend openai, which takes token ids"
-	}
-	return fmt.Errorf("dataset %s: prompts of exact lengths need a tokenizer, and none was found\ntried: %s\n%s", d.Options.Name, export.Clean(d.tokenizing.absent), way)
+	return fmt.Errorf("dataset %s: prompts of exact lengths need a tokenizer, and none was found\ntried: %s\ngive the model's with --tokenizer DIRECTORY", d.Options.Name, export.Clean(d.tokenizing.absent))
 }
 
 // RoughMaker is the server as a tokenizer, else common words, about a token each.

@@ -23,8 +23,10 @@ type WarmUp struct {
 	First    datasets.Conversation
 	Patience *server.Patience // with requests that fail, of which none is sent without patience
 	Requests int
-	Command  []string
-	To       Reporter
+	// Calibrate sends one request where there is no other and the prompts are made by the server's counts.
+	Calibrate bool
+	Command   []string
+	To        Reporter
 }
 
 // Do sends requests until one succeeds, if the user wants to wait for the server, and then the warm-ups, so many at a time. The
@@ -36,6 +38,9 @@ func (w *WarmUp) Do(ctx context.Context, atOnce int) (notes []string, err error)
 		if err := w.waitForAnswer(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if _, learns := w.First.Turns[0].Prompt.(datasets.Learning); learns && w.Calibrate && w.Patience.Limit <= 0 {
+		w.Requests = max(1, w.Requests)
 	}
 	if w.Requests > 0 {
 		notes = w.warmUp(ctx, atOnce)

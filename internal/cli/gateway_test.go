@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -85,4 +86,28 @@ func TestTokenIDsStay(t *testing.T) {
 		benchtop(all...).expect(t, exitFailed, "as token ids", "no request succeeded; the server takes no prompts of token ids: --calibrate-lengths sends words, --tokenizer makes text")
 	}
 	benchtop(append([]string{"serve", "--base-url", gateway(t, "").url, "--calibrate-lengths"}, args...)...).expect(t, exitFine, "as text of common words")
+}
+
+// Without a server, too, prompts that only texts can hold are words.
+func TestWordsWithoutServer(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--dataset-name random-mm":                    "there is no tokenizer: neither a tokenizer nor a model is named",
+		"--backend openai-chat --vocab-size 50":       "--vocab-size has no effect: chat takes text",
+		"--skip-tokenizer-init --backend openai-chat": "there is no tokenizer: --skip-tokenizer-init is given",
+	} {
+		r := benchtop(append([]string{"dataset", "--num-prompts", "2"}, strings.Fields(args)...)...)
+		r.expect(t, exitFine, "lengths estimated", want)
+	}
+}
+
+// The plan has the model's context, as the server says it.
+func TestPlanHasContext(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	benchtop("serve", "--base-url", recorded(t, nil).url, "--vocab-size", "500", "--num-prompts", "1", "--random-input-len", "9", "--random-output-len", "2", "--save-result", "--result-dir", dir,
+		"--result-filename", "r.json").expect(t, exitFine)
+	if plan, _, _ := strings.Cut(string(unzipped(t, filepath.Join(dir, "r.jsonl.gz"))), "\n"); !strings.Contains(plan, `"context":32768`) {
+		t.Errorf("%.2000s", plan)
+	}
 }

@@ -152,7 +152,9 @@ func comparable(journal []byte) []string {
 	for i := range lines {
 		lines[i] = wordsInJournal.ReplaceAllString(lines[i], `"$1":`)
 		lines[i] = folderOfResult.ReplaceAllString(lines[i], `"path":"`)
-		lines[i] = strings.Replace(lines[i], `,"cached_known":true`, "", 1) // not in an older journal
+		for _, later := range []string{`,"cached_known":true`, `,"context":32768`} { // not in an older journal
+			lines[i] = strings.Replace(lines[i], later, "", 1)
+		}
 	}
 	slices.Sort(lines)
 	return lines

@@ -46,11 +46,11 @@ func (d *Drawing) TokenIDs() datasets.Vocabulary {
 // prompts of token ids, else common words.
 func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	m, ids := d.tokenizing, d.common.Forms.Overlap(datasets.AsTokenIDs)
+	if d.common.VocabSize > 0 && !ids && (m.Local != nil || m.server == nil) {
+		m.note("--vocab-size has no effect: chat takes text, which is not made of such a vocabulary")
+	}
 	switch {
-	case m.Local != nil && d.common.VocabSize == 0:
-		return m.Local, nil
-	case m.Local != nil && !ids:
-		m.note("--vocab-size has no effect: chat takes text, made with the tokenizer's own vocabulary")
+	case m.Local != nil && (d.common.VocabSize == 0 || !ids):
 		return m.Local, nil
 	case (d.common.VocabSize > 0 || d.common.PromptTokenIDs || m.server == nil) && ids:
 		return nil, nil

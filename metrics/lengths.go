@@ -92,9 +92,10 @@ type gapAccumulator struct {
 	logged        bool
 }
 
-// Add takes a successful request to a model with a context of so many tokens, 0 if that is not known. A transcription is as long as the speech, whatever length was asked for.
+// Add takes a successful request to a model with a context of so many tokens, 0 if that is not known. A transcription is as long as the
+// speech, whatever length was asked for, and the length asked for a list of prompts is that of one answer.
 func (t *LengthAccumulator) Add(q *Request, context int) {
-	if q.MaxTokens <= 0 || q.Audio > 0 || q.OutputSource != TokensFromUsage && q.OutputSource != TokensFromIDs {
+	if q.MaxTokens <= 0 || q.Audio > 0 || q.Inputs > 1 || q.OutputSource != TokensFromUsage && q.OutputSource != TokensFromIDs {
 		return
 	}
 	t.judged++

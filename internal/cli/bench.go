@@ -86,7 +86,11 @@ func (b *bench) perform(ctx context.Context, o *serveOptions) (run.Outcome, erro
 
 // begin performs a run that is prepared.
 func (b *bench) begin(ctx context.Context, env *environment, p *prepared) (run.Outcome, error) {
-	r, err := p.open(env, embedded{env})
+	var r *run.Run
+	err := p.reserve(ctx, env)
+	if err == nil {
+		r, err = p.open(embedded{env})
+	}
 	if err != nil {
 		p.Files.Discard()
 		env.warn(p.close(env.say))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -15,8 +16,10 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
+	"benchtop/export/journal"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/server"
+	"benchtop/internal/files"
 	"benchtop/internal/offline"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
@@ -24,6 +27,7 @@ import (
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 const latencyText = `
@@ -62,7 +66,7 @@ func newLatencyOptions() *latencyOptions {
 	o.describe([3]string{"input-len", "32", "prompt length in tokens"}, [3]string{"output-len", "128", "output length in tokens"}, [3]string{"cache", "cold", o.flags.All().Lookup("cache").Usage},
 		[3]string{"vocab-size", strconv.Itoa(vocabulary), "draw the token ids from a vocabulary of this size"})
 	headings := []string{"Latency", "Server to start", "Server", "Requests", "Accepted without effect"}
-	others := []string{"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout", "progress", "no-tui"}
+	others := []string{"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout", "progress", "no-tui", "result-dir", "no-save"}
 	o.flags.Keep(func(heading, name string) bool {
 		return slices.Contains(headings, heading) && !strings.HasPrefix(name, "priorit") || slices.Contains(others, name)
 	})
@@ -139,6 +143,9 @@ func (o *latencyOptions) measure(ctx context.Context, env *environment) (err err
 	o.client.send(&b.load)
 	o.load.send(&b.load, shape.Arrivals{})
 	b.load.ProbeRate = 0
+	if err := b.open(ctx); err != nil {
+		return err
+	}
 	failed := b.iterate(ctx)
 	if err := b.pauser.Resume(); err != nil {
 		env.warn([]string{err.Error()})
@@ -147,31 +154,87 @@ func (o *latencyOptions) measure(ctx context.Context, env *environment) (err err
 		env.say(fmt.Sprintf("one iteration was profiled, after %d warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM", o.warmups))
 	}
 	if len(b.result.Times) == 0 {
-		return failed
+		return errors.Join(failed, b.discard())
 	}
 	if b.result.Interrupted = len(b.result.Times) < o.iters; !b.result.Interrupted {
 		b.result.OneToken = oneToken(ctx, b.load)
 	}
 	slices.Sort(b.result.TTFT)
 	slices.Sort(b.result.TPOT)
-	if err := b.result.Text(env.stdout); err != nil {
-		return errors.Join(failed, err)
+	return errors.Join(failed, b.result.Text(env.stdout), b.finish(ctx))
+}
+
+// open reserves the files of the measurement and opens its journal, so that little is lost if it is killed.
+func (b *batch) open(ctx context.Context) (err error) {
+	b.load.Start = time.Now()
+	b.events = event.NewStream(b.load.Start)
+	p := metrics.Plan{
+		Version: version(), Command: b.command, Started: b.load.Start, ModelID: b.model.Root, InputSource: metrics.TokensFromIDs,
+		Dataset: fmt.Sprintf("batches of %d prompts of %d tokens, %d output tokens", b.batch, b.inputLen, b.outputLen),
+		Load:    "one batch after the other", IgnoreEOS: b.load.IgnoresEOS(), Requests: b.iters * b.batch, MaxConcurrency: b.batch, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1,
 	}
-	l := &b.result
-	return errors.Join(failed, o.write(func(w io.Writer) error { return l.JSON(w, version()) },
-		func(w io.Writer, file string) error { return l.PyTorch(w, o.arguments(), file) }))
+	if b.requests == "list" {
+		p.Requests, p.MaxConcurrency = b.iters, 1
+	}
+	b.server.Plan(&p)
+	b.report.plan(&p)
+	b.client.plan(&p, b.server.Protocol)
+	b.save.Form = func(w io.Writer, _ metrics.Report) error { return b.result.JSON(w, version()) }
+	if b.files, err = files.OrStopped(ctx, func() (*files.Saving, error) { return b.save.Reserve(p) }); err != nil || b.files == nil {
+		return err
+	}
+	b.env.warn(b.files.Notes())
+	if b.journal, err = journal.NewWriter(b.files.Journal, p); err != nil {
+		return errors.Join(err, b.discard())
+	}
+	b.events.Add(b.journal, event.Done, event.Fact)
+	return nil
+}
+
+// finish saves the result. What no file takes is in the text that was printed.
+func (b *batch) finish(ctx context.Context) error {
+	if b.files == nil {
+		return nil
+	}
+	end := metrics.End{Ended: time.Since(b.load.Start).Round(time.Microsecond)}
+	if ctx.Err() != nil {
+		end.Reason = metrics.StoppedByUser
+	}
+	b.events.Tell(end)
+	_ = b.journal.Close() // Finish saves whatever the file lacks
+	path, err := b.files.Finish(metrics.Report{}, b.journal, nil)
+	if path != "" {
+		b.env.say("result saved to " + path)
+	}
+	if err != nil {
+		return fmt.Errorf("saving: %w", err)
+	}
+	return errors.Join(b.files.Pack(), writePyTorch(path, func(w io.Writer, file string) error { return b.result.PyTorch(w, b.arguments(), file) }))
+}
+
+// discard removes the files of a measurement without a figure.
+func (b *batch) discard() error {
+	b.files.Discard()
+	if b.journal != nil {
+		return b.journal.Close()
+	}
+	return nil
 }
 
 // batch is a batch while it is measured.
 type batch struct {
 	*latencyOptions
-	env    *environment
-	model  server.Model
-	draws  *rand.Rand
-	load   loadgen.Options
-	pauser *offline.Pauser
-	turns  []datasets.Turn
-	result offline.Latency
+	env     *environment
+	model   server.Model
+	draws   *rand.Rand
+	load    loadgen.Options // its Start is that of the one clock
+	pauser  *offline.Pauser
+	turns   []datasets.Turn
+	result  offline.Latency
+	files   *files.Saving   // nil where nothing is saved
+	journal *journal.Writer // of the requests that are measured; nil where nothing is saved
+	events  *event.Stream   // to the journal
+	sent    int             // requests that were measured
 }
 
 // iterate warms up and measures, one iteration after the other. With --profile one iteration is profiled.
@@ -181,7 +244,7 @@ func (b *batch) iterate(ctx context.Context) error {
 		if i == b.warmups && b.server.Profile {
 			return b.profile(ctx)
 		}
-		took, err := b.once(ctx)
+		took, err := b.once(ctx, i >= b.warmups)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -190,6 +253,7 @@ func (b *batch) iterate(ctx context.Context) error {
 		}
 		if i >= b.warmups {
 			b.result.Times = append(b.result.Times, took)
+			b.events.Tell(metrics.LogEntry{Level: metrics.Info, Text: fmt.Sprintf("iteration %d: %.6f s", i-b.warmups+1, took.Seconds())})
 		}
 		if time.Since(progress) >= b.screen.progress {
 			progress = time.Now()
@@ -205,7 +269,7 @@ func (b *batch) profile(ctx context.Context) error {
 	if err := telemetry.Profiler(ctx, client, base, "start"); err != nil {
 		return fmt.Errorf("--profile: %w", err)
 	}
-	_, err := b.once(ctx)
+	_, err := b.once(ctx, false)
 	return errors.Join(err, telemetry.Profiler(context.WithoutCancel(ctx), client, base, "stop"))
 }
 
@@ -233,13 +297,12 @@ func oneToken(ctx context.Context, load loadgen.Options) (all []time.Duration) {
 // settled is how long a paused server gets to read a batch.
 const settled = 300 * time.Millisecond
 
-// once sends the batch and waits for all of it.
-func (b *batch) once(ctx context.Context) (time.Duration, error) {
+// once sends the batch and waits for all of it. The journal has what is measured.
+func (b *batch) once(ctx context.Context, measured bool) (time.Duration, error) {
 	if err := b.draw(); err != nil {
 		return 0, err
 	}
 	load := b.load
-	load.Start = time.Now()
 	from := time.Duration(0)
 	if b.align {
 		if err := b.pauser.Pause(ctx); err != nil {
@@ -259,6 +322,13 @@ func (b *batch) once(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	all := <-done
+	for i := range all {
+		if measured {
+			all[i].Index = b.sent
+			b.sent++
+			b.events.Take(&event.Event{At: all[i].Done, Kind: event.Done, Request: &all[i]})
+		}
+	}
 	for i := range all {
 		q := &all[i]
 		if !q.OK() {

@@ -145,7 +145,12 @@ func (o *offlineOptions) parse(env *environment, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.save.Unasked = isTerminal(env.stdout)
+	if !o.save.Asked() {
+		o.save.Output = o.json
+	}
+	if err := o.look(env); err != nil {
+		return err
+	}
 	o.command = argv.HideSecrets(append([]string{o.flags.Command()}, launch.Hide(args)...), o.server.Secrets())
 	for _, line := range o.printed {
 		env.say(line)
@@ -188,17 +193,10 @@ func (o *offlineOptions) about() offline.Server {
 	return s
 }
 
-// write writes the result to --output-json and in PyTorch's format beside it, if they are asked for.
-func (o *offlineOptions) write(result func(io.Writer) error, pytorch func(w io.Writer, file string) error) error {
-	if o.json == "" {
+// writePyTorch writes the result in PyTorch's format beside the other, if it is asked for.
+func writePyTorch(path string, content func(w io.Writer, file string) error) error {
+	if os.Getenv(pytorchVariable) == "" {
 		return nil
 	}
-	err := files.Write(o.json, result)
-	if err == nil && os.Getenv(pytorchVariable) != "" {
-		err = files.Write(files.Stem(o.json)+files.PyTorchSuffix, func(w io.Writer) error { return pytorch(w, filepath.Base(o.json)) })
-	}
-	if err != nil {
-		return fmt.Errorf("--output-json: %w; choose another file", err)
-	}
-	return nil
+	return files.Write(files.Stem(path)+files.PyTorchSuffix, func(w io.Writer) error { return content(w, filepath.Base(path)) })
 }

@@ -179,6 +179,30 @@ func TestOfflineResults(t *testing.T) {
 	}
 }
 
+// A place that takes no result is refused before anything is asked of the server.
+func TestPlacesRefusedFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	server, long := recorded(t, nil), strings.Repeat("x", 240)
+	for _, args := range []string{
+		"serve --num-warmups 1 --save-result --result-filename LONG.json",
+		"serve --num-warmups 1 --sweep-max-concurrency 1,2 --save-result --result-filename LONG.json",
+		"serve --num-warmups 1 --plot-timeline --result-filename LONG.json",
+		"throughput --num-warmups 1 --output-json LONG.json",
+		"throughput --num-warmups 1 --save-result --output-json LONG.json",
+		"latency --output-json LONG.json",
+	} {
+		args := append(strings.Fields(strings.ReplaceAll(args, "LONG", long)), "--base-url", server.url)
+		benchtop(args...).expect(t, exitUsage, "file name too long; choose another")
+	}
+	benchtop("startup", "--serve-cmd", "none", "--output-json", long+".json").expect(t, exitUsage, "file name too long")
+	if calls := server.all(); len(calls) > 0 {
+		t.Errorf("%d requests were sent", len(calls))
+	}
+	if left, _ := os.ReadDir("."); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 // Wrong usage of the offline benchmarks is told at once; what vLLM ignores is said.
 func TestOfflineUsage(t *testing.T) {
 	for args, want := range map[string][]string{

@@ -3,9 +3,14 @@
 package cli
 
 import (
+	"bytes"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -24,5 +29,48 @@ func TestStartedServer(t *testing.T) {
 		expect(t, exitFine, "server command: ", "Avg latency: ")
 	if _, err := http.Get("http://127.0.0.1:" + port + "/health"); err == nil {
 		t.Error("the server still answers")
+	}
+}
+
+// A measurement that is killed loses nothing: its journal has all requests that were done.
+func TestOfflineKilled(t *testing.T) {
+	t.Parallel()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before = oneTokenRequests + 1
+	for _, c := range []struct {
+		args             string
+		warmUp, requests int
+	}{
+		{"throughput --num-prompts 20 " + shortPrompts, 0, 15},
+		{"latency --batch-size 2 --output-len 4 --num-iters 9 --num-iters-warmup 2 --requests simultaneous", 4, 12},
+		{"latency --batch-size 2 --output-len 4 --num-iters 9 --num-iters-warmup 2", 2, 5},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			t.Parallel()
+			server, letGo := held(t, before+c.warmUp+c.requests)
+			defer letGo()
+			dir := t.TempDir()
+			command := exec.Command(path, append(strings.Fields(c.args), "--base-url", server.url, "--output-json", filepath.Join(dir, "o.json"))...)
+			command.Env = append(os.Environ(), asProgram+"=1")
+			var said bytes.Buffer
+			command.Stdout, command.Stderr = &said, &said
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			written := eventually(func() bool {
+				raw, _ := os.ReadFile(filepath.Join(dir, "o.jsonl"))
+				return bytes.Count(raw, []byte(`{"index":`)) == c.requests
+			})
+			_ = command.Process.Kill()
+			_ = command.Wait()
+			if !written {
+				t.Fatalf("the requests are not in the journal; the program said:\n%s", &said)
+			}
+			benchtop("report", filepath.Join(dir, "o.json")).expect(t, exitFine, fmt.Sprintf("Successful requests:                     %-10d\n", c.requests),
+				"Interrupted: its journal is truncated")
+		})
 	}
 }

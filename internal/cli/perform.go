@@ -59,6 +59,11 @@ func (e *environment) perform(o *screenOptions, steps []string, prepare func(con
 	}
 	unwatch := e.display().watch(ctx, signals)
 	p, err := unbroken(ctx, prepare)
+	refused := false
+	if err == nil {
+		err = p.reserve(ctx, e)
+		refused = err != nil
+	}
 	unwatch()
 	sig, lost := stop()
 	if d := e.display(); d != nil && sig == nil && err == nil && !d.Seal() {
@@ -67,11 +72,12 @@ func (e *environment) perform(o *screenOptions, steps []string, prepare func(con
 	if sig != nil || err != nil || lost {
 		e.closeDisplay()
 	}
+	if p != nil && (sig != nil || refused) {
+		p.Files.Discard()
+		e.warn(p.close(e.say))
+	}
 	switch {
 	case sig != nil:
-		if p != nil {
-			e.warn(p.close(e.say))
-		}
 		return e.fail(signalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
 	case err != nil:
 		return e.failed(err)
@@ -96,7 +102,7 @@ func (e *environment) begin(p *prepared, signals chan os.Signal) int {
 	if !isTerminal(e.stdout) {
 		p.LastResort = e.stdout
 	}
-	r, err := p.open(e, t)
+	r, err := p.open(t)
 	if err != nil {
 		e.closeDisplay()
 		p.Files.Discard()
@@ -149,15 +155,20 @@ func play(r *run.Run, each time.Duration, lasting bool, watch func(<-chan metric
 	return <-outcome
 }
 
-// open reserves the run's files and builds it; the sinks hear of its events.
-func (p *prepared) open(env *environment, around run.Terminal) (_ *run.Run, err error) {
+// reserve makes the run's files. A disk that does not answer is not waited for once ctx has ended.
+func (p *prepared) reserve(ctx context.Context, env *environment) (err error) {
 	p.Plan.Started = time.Now()
-	if p.Files, err = p.save.Reserve(p.Plan); err != nil {
-		return nil, err
+	if p.Files, err = files.OrStopped(ctx, func() (*files.Saving, error) { return p.save.Reserve(p.Plan) }); err != nil {
+		return err
 	}
 	moved := p.Files.Notes()
 	env.warn(moved)
 	p.Notes = append(p.Notes, moved...)
+	return nil
+}
+
+// open builds the run, whose files are reserved; the sinks hear of its events.
+func (p *prepared) open(around run.Terminal) (*run.Run, error) {
 	p.Terminal, p.Room, p.Drawn, p.Share = around, checkLimits, p.fetching.Close, p.fetching.Share
 	p.SurviveHangUp = p.screen.onHangup == hangupContinue
 	p.Pictures = p.picturesBeside

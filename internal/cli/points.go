@@ -151,7 +151,11 @@ func (o *pointOptions) all(args []string, unasked bool) (singles []*serveOptions
 			single := newServeOptions()
 			single.points.at = &at
 			single.save.Unasked = unasked
-			if err := single.parse(args); err != nil {
+			err := single.parse(args)
+			if err == nil {
+				err = single.save.Look(metrics.Plan{}, false)
+			}
+			if err != nil {
 				return nil, fmt.Errorf("--%s, %s: %w", o.swept(), at.label, err)
 			}
 			singles = append(singles, single)

@@ -204,7 +204,10 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 		t.Fatal(err)
 	}
 	p.sinks = []event.Sink{told}
-	r, err := p.open(env, &console{env: env})
+	if err := p.reserve(t.Context(), env); err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.open(&console{env: env})
 	if err != nil {
 		t.Fatal(err)
 	}

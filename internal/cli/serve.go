@@ -43,12 +43,21 @@ func runServe(env *environment, args []string) int {
 	if err != nil {
 		return env.fail(exitUsage, err)
 	}
-	o.save.Unasked = isTerminal(env.stdout)
 	if o.points.many() {
+		o.save.Unasked = isTerminal(env.stdout)
 		return env.runPoints(o, args)
+	}
+	if err := o.look(env); err != nil {
+		return env.fail(exitUsage, err)
 	}
 	telemetry.TuneMemory()
 	return env.perform(&o.screen, o.steps(), func(ctx context.Context) (*prepared, error) { return o.prepare(ctx, env) })
+}
+
+// look decides whether the result is saved unasked, and says why its files cannot be made.
+func (o *serveOptions) look(env *environment) error {
+	o.save.Unasked = isTerminal(env.stdout)
+	return o.save.Look(metrics.Plan{Label: o.report.label, Backend: o.server.Backend, ModelID: o.server.Model}, o.report.timeline || o.report.datasetStats)
 }
 
 // The steps of a preparation, as the dashboard calls them.

@@ -191,6 +191,8 @@ type pictureOptions struct {
 	datasetStats bool
 	// arguments are all flags and their values, for the result's file in PyTorch's form.
 	arguments []export.Arg
+	// pytorch writes that file for a result with a form of its own, whose name it is given; nil for that of serve.
+	pytorch func(w io.Writer, r metrics.Report, file string) error
 }
 
 // pytorchVariable asks for the result in a second form, as vLLM has it.
@@ -228,7 +230,12 @@ func (p *prepared) picturesBeside(r metrics.Report, events event.Events, result 
 		put(stem+files.DatasetStatsSuffix, func(w io.Writer) error { return charts.DatasetStats(w, recounted(events)) })
 	}
 	if os.Getenv(pytorchVariable) != "" && p.save.Asked() {
-		put(stem+files.PyTorchSuffix, func(w io.Writer) error { return export.PyTorch(w, r, o.arguments) })
+		put(stem+files.PyTorchSuffix, func(w io.Writer) error {
+			if o.pytorch != nil {
+				return o.pytorch(w, r, filepath.Base(result))
+			}
+			return export.PyTorch(w, r, o.arguments)
+		})
 	}
 	return written, warnings
 }

@@ -19,6 +19,7 @@ import (
 	"benchtop/internal/launch"
 	"benchtop/internal/startup"
 	"benchtop/internal/usage"
+	"benchtop/metrics"
 )
 
 const startupText = `
@@ -79,7 +80,13 @@ func checkOutput(p *usage.Problems, path string) {
 	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
-	p.BadIf(err != nil || !info.IsDir(), "--output-json %s: there is no directory %s", usage.Quote(path), usage.Quote(dir))
+	if err != nil || !info.IsDir() {
+		p.Bad("--output-json %s: there is no directory %s", usage.Quote(path), usage.Quote(dir))
+		return
+	}
+	if err := (&files.Options{Output: path}).Look(metrics.Plan{}, false); err != nil {
+		*p = append(*p, err)
+	}
 }
 
 func runStartup(env *environment, args []string) int {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/files"
 	"benchtop/internal/offline"
 	"benchtop/internal/run"
 	"benchtop/internal/telemetry"
@@ -230,6 +231,12 @@ func (o *throughputOptions) prepare(ctx context.Context, env *environment) (p *p
 	}
 	p.leave, p.sinks = leave, []event.Sink{span}
 	p.print = func(out run.Outcome) error { return o.print(env.stdout, &out.Report, span) }
+	if p.save.Output != "" {
+		p.save.Form = func(w io.Writer, r metrics.Report) error { return o.result(&r, span).JSON(w, version()) }
+		p.pictures.pytorch = func(w io.Writer, r metrics.Report, file string) error {
+			return o.result(&r, span).PyTorch(w, o.arguments(), file)
+		}
+	}
 	return p, nil
 }
 
@@ -242,17 +249,29 @@ func (o *throughputOptions) resume(env *environment, pauser *offline.Pauser, spa
 	}
 }
 
-// print prints the result, and writes it to the files that were asked for.
-func (o *throughputOptions) print(w io.Writer, r *metrics.Report, span *offline.Spanned) error {
+// result is that of the run.
+func (o *throughputOptions) result(r *metrics.Report, span *offline.Spanned) *offline.Throughput {
 	t := offline.ThroughputOf(r, span.Span(), time.Duration(o.resumed.Load()))
 	t.Server, t.Streamed, t.PerList, t.Command = o.about(), o.stream, max(1, o.perRequest), o.command
 	t.Pictures = o.prompts.Name == "random-mm" || o.content.Preset == nil
 	if r.Interrupted != nil {
 		t.Interrupted = r.Interrupted.Reason
 	}
-	if err := t.Text(w); err != nil {
+	return &t
+}
+
+// print prints the result, and writes it to --output-json where the run is saved in another place.
+func (o *throughputOptions) print(w io.Writer, r *metrics.Report, span *offline.Spanned) error {
+	t := o.result(r, span)
+	if err := t.Text(w); err != nil || o.json == "" || o.save.Output != "" {
 		return err
 	}
-	return o.write(func(w io.Writer) error { return t.JSON(w, version()) },
-		func(w io.Writer, file string) error { return t.PyTorch(w, o.arguments(), file) })
+	err := files.Write(o.json, func(w io.Writer) error { return t.JSON(w, version()) })
+	if err == nil {
+		err = writePyTorch(o.json, func(w io.Writer, file string) error { return t.PyTorch(w, o.arguments(), file) })
+	}
+	if err != nil {
+		return fmt.Errorf("--output-json: %w", err)
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/export/journal"
+	"benchtop/internal/usage"
 	"benchtop/metrics"
 )
 
@@ -54,6 +56,111 @@ func TestVanishedDirectory(t *testing.T) {
 	}
 	if want := filepath.Join(os.Getenv("XDG_STATE_HOME"), "benchtop", "r.json"); path != want || err == nil {
 		t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
+	}
+}
+
+// A directory that is deleted under a run is made again, and the journal in it is whole.
+func TestDeletedDirectory(t *testing.T) {
+	for _, append := range []bool{false, true} {
+		t.Chdir(t.TempDir())
+		s, err := (&Options{Result: !append, Append: append, Dir: "deleted", Name: "r.json"}).Reserve(plan())
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := journal.NewWriter(s.Journal, plan())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll("deleted"); err != nil {
+			t.Fatal(err)
+		}
+		if err := written.Close(); err != nil {
+			t.Fatal(err)
+		}
+		path, err := s.Finish(emptyReport(), written, nil)
+		if path != filepath.Join("deleted", "r.json") || err != nil {
+			t.Errorf("saved to %s, %v", path, err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+			t.Errorf("the result: %v, %v", info, err)
+		}
+		if err := s.Pack(); err != nil {
+			t.Error(err)
+		}
+		if r, err := ReadReport(s.JournalName + ".gz"); err != nil || r.Plan.ModelID != "m" {
+			t.Errorf("the journal: model %q, %v", r.Plan.ModelID, err)
+		}
+	}
+}
+
+// A place that cannot be looked at is refused at once, as wrong usage, and nothing is left behind.
+func TestRefusedPlaces(t *testing.T) {
+	long := strings.Repeat("x", 240)
+	for _, c := range []struct {
+		name    string
+		options Options
+		fails   string
+	}{
+		{"pictures' names too long", Options{Result: true, Name: long + ".json"}, "file name too long; choose another place with --result-dir, or --no-save"},
+		{"name too long", Options{Result: true, Name: long + long}, "file name too long"},
+		{"name too long to append", Options{Append: true, Name: long}, "file name too long"},
+		{"directory's name too long", Options{Result: true, Dir: long + long, Name: "r.json"}, "file name too long"},
+		{"loop", Options{Result: true, Name: "loop"}, "create loop: too many levels of symbolic links"},
+		{"loop for a directory", Options{Result: true, Dir: "loop", Name: "r.json"}, "too many levels of symbolic links"},
+		{"nowhere for a directory", Options{Result: true, Dir: "nowhere", Name: "r.json"}, "create nowhere/r.json: no such file or directory"},
+		{"file for a directory", Options{Append: true, Dir: "file/x", Name: "r.json"}, "create file/x/r.json: not a directory"},
+		{"directory for a file", Options{Result: true, Name: "dir"}, "dir is a directory; name a file in it"},
+		{"device", Options{Result: true, Name: os.DevNull}, os.DevNull + " is not a regular file"},
+		{"file of another flag", Options{Output: "loop"}, "--output-json: create loop: too many levels of symbolic links; choose another file"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			for name, to := range map[string]string{"loop": "loop", "nowhere": "none"} {
+				if err := os.Symlink(to, name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(os.WriteFile("file", nil, 0o644), os.Mkdir("dir", 0o755)); err != nil {
+				t.Fatal(err)
+			}
+			early := c.options.Look(plan(), false)
+			_, err := c.options.Reserve(plan())
+			for _, err := range []error{early, err} {
+				if err == nil || !errors.As(err, new(usage.Error)) {
+					t.Errorf("%v is no wrong usage", err)
+				}
+			}
+			if early != nil && !strings.Contains(early.Error(), c.fails) {
+				t.Errorf("%v, want %q", early, c.fails)
+			}
+			if got, _ := filepath.Glob("*"); !slices.Equal(got, []string{"dir", "file", "loop", "nowhere"}) {
+				t.Errorf("left behind: %v", got)
+			}
+			if got, _ := filepath.Glob(".*"); len(got) > 0 {
+				t.Errorf("left behind: %v", got)
+			}
+		})
+	}
+	if err := (&Options{Never: true, Unasked: true, Name: long + long}).Look(plan(), false); err != nil {
+		t.Errorf("nothing is saved, but %v", err)
+	}
+	if (&Options{Name: long + long}).Look(plan(), true) == nil {
+		t.Error("pictures have no place, and it is not said")
+	}
+}
+
+// An older result in the next best place whose names have no room for a suffix stays, and this one gets a number.
+func TestOlderResultStays(t *testing.T) {
+	dir, name := t.TempDir(), strings.Repeat("x", 240)+".json"
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("XDG_STATE_HOME", "")
+	empty, err := journal.NewWriter(nil, plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := (&Saving{Path: filepath.Join(os.DevNull, name)}).Finish(emptyReport(), empty, nil)
+	if path != filepath.Join(dir, name) || err == nil {
+		t.Errorf("saved to %s, %v", path, err)
 	}
 }
 
@@ -195,7 +302,7 @@ func TestReserve(t *testing.T) {
 		{"named without an ending", Options{Result: true, Name: "r"}, "", "", []string{"r", "r.jsonl"}},
 		{"older picture", Options{Result: true, Name: "r.json"}, "r.timeline.html", "", []string{"r.json", "r.jsonl", "r.timeline.html.~1~"}},
 		{"no clobber", Options{Result: true, Name: "r.json", NoClobber: true}, "r.jsonl.gz", "r.jsonl.gz exists and --no-clobber is set", []string{"r.jsonl.gz"}},
-		{"directory", Options{Result: true, Dir: "..", Name: "."}, "", ": a directory; name a file in it", nil},
+		{"directory", Options{Result: true, Dir: "..", Name: "."}, "", " is a directory; name a file in it", nil},
 		{"file for a directory", Options{Result: true, Dir: "x", Name: "r.json"}, "x", "choose another place with --result-dir", []string{"x"}},
 		{"appended", Options{Append: true, Name: "all.json"}, "all.json", "", []string{"all-20260102-030405.jsonl", "all.json"}},
 		{"appended twice a second", Options{Append: true, Name: "all.json"}, "all-20260102-030405.jsonl.gz", "",

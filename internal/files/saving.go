@@ -3,6 +3,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -46,10 +47,13 @@ type Options struct {
 	Never, NoClobber bool
 	Dir, Name        string
 	Unasked          bool // save although no flag asked for it
+	// Output is the file of --output-json where that is the result, with a form of its own; "" and nil for [export.JSON] in its place.
+	Output string
+	Form   func(io.Writer, metrics.Report) error
 }
 
 // Asked says that a flag asked for the result.
-func (o *Options) Asked() bool { return o.Result || o.Append }
+func (o *Options) Asked() bool { return o.Result || o.Append || o.Output != "" }
 
 // Define adds the flags.
 func (o *Options) Define(f *pflag.FlagSet) {
@@ -73,7 +77,8 @@ func (o *Options) Check() error {
 
 // Saving is the pair of files of a run, reserved before it starts. A nil Saving means that nothing is saved.
 type Saving struct {
-	Path        string   // of the result
+	Path        string // of the result
+	form        func(io.Writer, metrics.Report) error
 	append      bool     // the result is one more line of the file
 	noClobber   bool     // nothing is moved aside
 	created     bool     // this run created the file
@@ -85,6 +90,9 @@ type Saving struct {
 // Place is the path of the result of a run, saved or not.
 func (o *Options) Place(plan metrics.Plan) string {
 	dir, name := o.Dir, o.Name
+	if o.Output != "" {
+		return o.Output
+	}
 	if dir == "" && !o.Asked() && o.Unasked && !o.Never {
 		dir = defaultDir
 	}
@@ -103,37 +111,30 @@ func (o *Options) Reserve(plan metrics.Plan) (*Saving, error) {
 		return nil, nil
 	}
 	path := o.Place(plan)
-	advice := func(err error) error {
-		return fmt.Errorf("cannot save the result: %w; choose another place with --result-dir, or --no-save", err)
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, advice(err)
+		return nil, o.refused(err)
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		what := "not a regular file"
-		if info.IsDir() {
-			what = "a directory; name a file in it"
-		}
-		return nil, usage.Errorf("--result-filename %s: %s", usage.Quote(path), what)
+	if err := o.refused(Look(path)); err != nil {
+		return nil, err
 	}
-	s := &Saving{Path: path, append: o.Append, noClobber: o.NoClobber}
+	s := &Saving{Path: path, form: o.Form, append: o.Append, noClobber: o.NoClobber}
 	if s.append {
 		stem := strings.TrimSuffix(path, ".json")
 		if o.Name != "" { // a generated name contains the time
 			stem += "-" + plan.Started.Local().Format("20060102-150405")
 		}
 		if err := s.createBeside(stem); err != nil {
-			return nil, advice(err)
+			return nil, o.refused(err)
 		}
 		return s, nil
 	}
-	if o.Name != "" {
+	if o.Name != "" || o.Output != "" {
 		if err := s.moveAside(); err != nil {
-			return nil, err
+			return nil, o.refused(err)
 		}
 	}
 	if err := s.claim(); err != nil {
-		return nil, advice(err)
+		return nil, o.refused(err)
 	}
 	return s, nil
 }
@@ -168,8 +169,8 @@ func (s *Saving) createBeside(stem string) error {
 		return err
 	}
 	err = createNumbered(stem, JournalSuffix, 2, func(path string) error {
-		if _, err := os.Lstat(path + ".gz"); !errors.Is(err, fs.ErrNotExist) {
-			return fs.ErrExist
+		if taken, err := exists(path + ".gz"); taken || err != nil {
+			return cmp.Or(err, fs.ErrExist)
 		}
 		return s.createJournal(path)
 	})
@@ -206,6 +207,13 @@ func (s *Saving) createJournal(path string) error {
 	return nil
 }
 
+// journalStands reports whether the journal is still at its place: its directory may have been deleted under the run.
+func (s *Saving) journalStands() bool {
+	there, err := os.Stat(s.JournalName)
+	mine, e := s.Journal.Stat()
+	return err == nil && e == nil && os.SameFile(there, mine)
+}
+
 func journalPath(result string) string { return strings.TrimSuffix(result, ".json") + JournalSuffix }
 
 // moveAside renames an older result of the same name, and its journal. A running run keeps its name, and this one gets another. An
@@ -224,15 +232,19 @@ func (s *Saving) moveAside() error {
 		all = append(all, Stem(s.Path)+ending)
 	}
 	for _, p := range all {
-		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
+		switch taken, err := exists(p); {
+		case err != nil:
+			return err
+		case !taken:
 			continue
-		}
-		if s.noClobber {
+		case s.noClobber:
 			return usage.Errorf("%s exists and --no-clobber is set", p)
 		}
 		for n := 1; ; n++ {
 			aside := fmt.Sprintf("%s.~%d~", p, n)
-			if _, err := os.Lstat(aside); !errors.Is(err, fs.ErrNotExist) {
+			if taken, err := exists(aside); err != nil {
+				return err
+			} else if taken {
 				continue
 			}
 			if err := os.Rename(p, aside); err != nil {
@@ -263,14 +275,17 @@ func (s *Saving) Notes() (all []string) {
 // journal, since the one in the reserved place is probably truncated. last is the last resort, nil for none.
 func (s *Saving) Finish(r metrics.Report, written *journal.Writer, last io.Writer) (path string, err error) {
 	whole := func(w io.Writer) error { _, err := written.WriteTo(w); return err }
-	result := func(w io.Writer) error { return export.JSON(w, r) }
+	if s.form == nil {
+		s.form = export.JSON
+	}
+	result := func(w io.Writer) error { return s.form(w, r) }
 	if s.append {
 		err = appendLine(s.Path, result)
 	} else {
 		err = Write(s.Path, result)
 	}
-	if err == nil && written.Err() != nil {
-		err = Write(s.JournalName, whole) // the file is truncated, the copy in memory is complete
+	if err == nil && (written.Err() != nil || !s.journalStands()) {
+		err = Write(s.JournalName, whole) // the file is truncated or gone; what was written and the copy in memory are complete
 	}
 	if err == nil {
 		return s.Path, nil
@@ -285,7 +300,7 @@ func (s *Saving) Finish(r metrics.Report, written *journal.Writer, last io.Write
 		problems = append(problems, err)
 	}
 	if last != nil {
-		err := export.JSON(last, r)
+		err := result(last)
 		if _, e := io.WriteString(last, "\n"); err == nil && e == nil {
 			return Stdout, errors.Join(problems...)
 		}
@@ -298,7 +313,7 @@ func (s *Saving) saveElsewhere(path string, result, journal func(io.Writer) erro
 	there := &Saving{Path: path}
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil && !s.noClobber {
-		err = there.moveAside()
+		_ = there.moveAside() // an older result that belongs to another user stays, and this one gets a number
 		s.moved = append(s.moved, there.moved...)
 	}
 	if err == nil {

@@ -17,9 +17,7 @@ func Write(path string, content func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	// Not os.CreateTemp: the file gets the rights that the user's umask gives any other.
-	temporary := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
-	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	f, err := os.OpenFile(temporary(path), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
@@ -33,8 +31,17 @@ func Write(path string, content func(io.Writer) error) error {
 	return err
 }
 
+// temporary is the name under which a file is written. Not that of os.CreateTemp: the file gets the rights that the user's umask
+// gives any other.
+func temporary(path string) string {
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
+}
+
 // appendLine adds one line to a file, or leaves the file as it was.
 func appendLine(path string, content func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { // deleted under the run
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
 	if err != nil {
 		return err

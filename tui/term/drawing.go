@@ -131,11 +131,13 @@ type drawn struct {
 	d *drawing
 }
 
-// Update passes a message on, and takes note of the size of the terminal.
+// Update passes a message on, and takes note of the size of the terminal, which is bounded for the model as well.
 func (m drawn) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if size, ok := msg.(tea.WindowSizeMsg); ok {
+		size.Width, size.Height = bounded(size.Width, size.Height)
+		msg = size
 		m.d.mu.Lock()
-		m.d.width, m.d.high = max(0, size.Width), max(0, size.Height)
+		m.d.width, m.d.high = size.Width, size.Height
 		m.d.mu.Unlock()
 	}
 	next, cmd := m.Model.Update(msg)

@@ -98,15 +98,26 @@ func (w *Writer) Resized(width, height int) {
 	w.record.resize(width, height)
 }
 
-// Size is the size of a terminal that says so, else the one given, else 80 by 24.
+// The most cells of a screen. Larger terminals exist only by mistake or malice, and each cell costs memory; the rest stays empty.
+const (
+	mostColumns = 1000
+	mostRows    = 400
+)
+
+// bounded is a size within the bounds of a screen.
+func bounded(width, height int) (int, int) {
+	return min(max(0, width), mostColumns), min(max(0, height), mostRows)
+}
+
+// Size is the size of a terminal that says so, else the one given, else 80 by 24, within the bounds of a screen.
 func (w *Writer) Size(width, height int) (int, int) {
 	if f, ok := w.to.(*os.File); ok {
 		if width, height, err := term.GetSize(f.Fd()); err == nil && width > 0 && height > 0 {
-			return width, height
+			return bounded(width, height)
 		}
 	}
 	if width > 0 && height > 0 {
-		return width, height
+		return bounded(width, height)
 	}
 	return 80, 24
 }
@@ -221,10 +232,11 @@ func isUTF8(locale string) bool {
 	return strings.EqualFold(strings.ReplaceAll(set, "-", ""), "utf8")
 }
 
-// Columns is the width of the terminal that w writes to; 0 if it is none.
+// Columns is the width of the terminal that w writes to, within the bounds of a screen; 0 if it is none.
 func Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := term.GetSize(f.Fd()); err == nil {
+			width, _ = bounded(width, 0)
 			return width
 		}
 	}

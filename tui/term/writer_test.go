@@ -1,6 +1,7 @@
 package term
 
 import (
+
 	"bytes"
 	"context"
 	"errors"
@@ -146,4 +147,29 @@ func TestNothingIsDrawnOutsideTheScreen(t *testing.T) {
 			t.Errorf("on the screen again: got %q", got)
 		}
 	})
+}
+
+// sized is a model that keeps the size it hears of.
+type sized struct{ width, height int }
+
+func (s *sized) Init() tea.Cmd { return nil }
+func (s *sized) View() string  { return "" }
+func (s *sized) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if size, ok := msg.(tea.WindowSizeMsg); ok {
+		s.width, s.height = size.Width, size.Height
+	}
+	return s, nil
+}
+
+// A terminal that claims to be huge gets a picture of a size that can be drawn.
+func TestHugeTerminal(t *testing.T) {
+	for _, c := range []struct{ w, h, width, height int }{
+		{80, 24, 80, 24}, {1000, 400, 1000, 400}, {65535, 65535, 1000, 400}, {2000, 2000, 1000, 400}, {65535, 80, 1000, 80}, {-1, 65535, 0, 400},
+	} {
+		m, d := &sized{}, &drawing{}
+		drawn{m, d}.Update(tea.WindowSizeMsg{Width: c.w, Height: c.h})
+		if m.width != c.width || m.height != c.height || d.width != c.width || d.high != c.height {
+			t.Errorf("%d×%d: the model has %d×%d, the drawing %d×%d; want %d×%d", c.w, c.h, m.width, m.height, d.width, d.high, c.width, c.height)
+		}
+	}
 }

@@ -1,0 +1,72 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"benchtop/internal/usage"
+	"benchtop/metrics"
+)
+
+// Look says why a run could not save its files, pictures beside the result among them; nil if it can, or none is to be saved. It
+// leaves no file. The model of the plan may be missing.
+func (o *Options) Look(plan metrics.Plan, pictures bool) error {
+	if !pictures && !o.Asked() && (o.Never || !o.Unasked) {
+		return nil
+	}
+	return o.refused(Look(o.Place(plan)))
+}
+
+// refused is the error of a place that takes no result, with what to do; nil for nil.
+func (o *Options) refused(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case o.Output != "":
+		return usage.Errorf("--output-json: %w; choose another file", err)
+	}
+	return usage.Errorf("cannot save the result: %w; choose another place with --result-dir, or --no-save", err)
+}
+
+// Look says why a result and the files beside it cannot be made at a path, nil if they can. It leaves no file. Directories may be missing.
+func Look(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a directory; name a file in it", usage.Quote(path))
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file", usage.Quote(path))
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		err = canCreate(filepath.Dir(path), filepath.Base(path)+DatasetStatsSuffix)
+	}
+	if outer, ok := errors.AsType[*fs.PathError](err); ok {
+		outer.Op, outer.Path = "create", usage.Shorten(path) // not the temporary one
+	}
+	return err
+}
+
+// canCreate makes the temporary file of a name in the nearest directory that exists, and removes it.
+func canCreate(dir, name string) error {
+	for outer := filepath.Dir(dir); outer != dir; dir, outer = outer, filepath.Dir(outer) {
+		if there, err := exists(dir); there || err != nil {
+			break // the error is the file's as well
+		}
+	}
+	f, err := os.OpenFile(temporary(filepath.Join(dir, name)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// exists reports whether there is something at a path, a link to nowhere included. What cannot be looked at is an error: it is not known.
+func exists(path string) (bool, error) {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -85,7 +85,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/dashboard": {"benchtop/datasets/jsonscan", "benchtop/internal/cli/argv", "benchtop/internal/files"},
 	"benchtop/internal/compare":   {"benchtop/export", "benchtop/export/charts", "benchtop/internal/dashboard"},
 	"benchtop/internal/offline":   {"benchtop/export", "benchtop/metrics", "benchtop/metrics/event"},
-	"benchtop/internal/launch":    {"benchtop/export", "benchtop/internal/telemetry", "benchtop/internal/usage"},
+	"benchtop/internal/launch":    {"benchtop/export", "benchtop/internal/cli/argv", "benchtop/internal/telemetry", "benchtop/internal/usage"},
 	"benchtop/internal/attach":    {"benchtop/metrics"},
 	"benchtop/internal/assert":    {},
 	"benchtop/internal/ci":        {},

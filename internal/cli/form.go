@@ -215,7 +215,7 @@ func formCommand(values map[string]string) (words []string, problem string) {
 	if err := newServeOptions().parse(args[1:]); err != nil {
 		problem = err.Error()
 	}
-	return argv.ShellWords(argv.HideSecrets(args, nil)), argv.HideUsers(problem)
+	return argv.ShellWords(argv.HideSecrets(args, nil)), argv.Hide(problem)
 }
 
 // formPatience is how long the server may take to name its models.

@@ -180,7 +180,7 @@ func (b *batch) open(ctx context.Context) (err error) {
 	b.report.plan(&p)
 	b.client.plan(&p, b.server.Protocol)
 	b.save.Form = func(w io.Writer, _ metrics.Report) error { return b.result.JSON(w, version()) }
-	if b.files, err = files.OrStopped(ctx, func() (*files.Saving, error) { return b.save.Reserve(p) }); err != nil || b.files == nil {
+	if b.files, err = reserve(ctx, &b.save, p); err != nil || b.files == nil {
 		return err
 	}
 	b.env.warn(b.files.Notes())

@@ -158,13 +158,27 @@ func play(r *run.Run, each time.Duration, lasting bool, watch func(<-chan metric
 // reserve makes the run's files. A disk that does not answer is not waited for once ctx has ended.
 func (p *prepared) reserve(ctx context.Context, env *environment) (err error) {
 	p.Plan.Started = time.Now()
-	if p.Files, err = files.OrStopped(ctx, func() (*files.Saving, error) { return p.save.Reserve(p.Plan) }); err != nil {
+	if p.Files, err = reserve(ctx, &p.save, p.Plan); err != nil {
 		return err
 	}
 	moved := p.Files.Notes()
 	env.warn(moved)
 	p.Notes = append(p.Notes, moved...)
 	return nil
+}
+
+// reserve makes the files of a plan, or none where ctx has ended.
+func reserve(ctx context.Context, save *files.Options, plan metrics.Plan) (*files.Saving, error) {
+	return files.OrStopped(ctx, func() (s *files.Saving, err error) {
+		if ctx.Err() == nil {
+			s, err = save.Reserve(plan)
+		}
+		if ctx.Err() != nil {
+			s.Discard()
+			return nil, ctx.Err()
+		}
+		return s, err
+	})
 }
 
 // open builds the run, whose files are reserved; the sinks hear of its events.

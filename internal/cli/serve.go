@@ -378,6 +378,8 @@ func (o *serveOptions) parse(args []string) error {
 	o.load.selfTimed = o.prompts.SelfTiming()
 	problems = append(problems, o.load.check(all, o.report.within())...)
 	problems = append(problems, o.content.Check(all, o.server.Protocol)...)
+	o.server.Hide(o.content.Secrets())
+	o.warnings = append(o.warnings, o.server.Warnings...)
 	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, o.load.searching(), o.server.Protocol)...)
 	o.report.workloads = o.prompts.Workloads()
 	problems = append(problems, o.report.check(all, o.server.Protocol)...)

@@ -302,7 +302,7 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 	for _, v := range o.server.Secrets() {
 		text = strings.ReplaceAll(text, v, argv.Secret)
 	}
-	return argv.HideUsers(text)
+	return argv.Hide(text)
 }
 
 // zeroByDefault are vLLM's flags that are 0 and not nothing when they are not given.

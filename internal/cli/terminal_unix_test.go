@@ -486,9 +486,13 @@ func TestNoPlaceForTheRecording(t *testing.T) {
 // stands on the normal screen.
 func TestNoPlaceForTheResult(t *testing.T) {
 	t.Parallel()
-	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_profile") })
-	x := open(t, 100, 30, `: >file; "$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --save-result --result-dir file/in`)
-	if code := x.ended(); code == exitFine || !strings.Contains(x.history(), "benchtop: ") {
+	place := filepath.Join(t.TempDir(), "gone")
+	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		_ = os.WriteFile(place, nil, 0o600) // after the command line was checked
+		return strings.HasSuffix(r.URL.Path, "_profile")
+	})
+	x := open(t, 100, 30, `"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --save-result --result-dir `+place)
+	if code := x.ended(); code != exitUsage || !strings.Contains(x.history(), "benchtop: ") {
 		t.Errorf("exit code %d:\n%s", code, x.history())
 	}
 	server.mu.Lock()

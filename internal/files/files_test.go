@@ -109,8 +109,8 @@ func TestRefusedPlaces(t *testing.T) {
 		{"loop for a directory", Options{Result: true, Dir: "loop", Name: "r.json"}, "too many levels of symbolic links"},
 		{"nowhere for a directory", Options{Result: true, Dir: "nowhere", Name: "r.json"}, "create nowhere/r.json: no such file or directory"},
 		{"file for a directory", Options{Append: true, Dir: "file/x", Name: "r.json"}, "create file/x/r.json: not a directory"},
-		{"directory for a file", Options{Result: true, Name: "dir"}, "dir is a directory; name a file in it"},
-		{"device", Options{Result: true, Name: os.DevNull}, os.DevNull + " is not a regular file"},
+		{"directory for a file", Options{Result: true, Name: "dir"}, "--result-filename dir: a directory; name a file in it"},
+		{"device", Options{Result: true, Name: os.DevNull}, os.DevNull + ": not a regular file"},
 		{"file of another flag", Options{Output: "loop"}, "--output-json: create loop: too many levels of symbolic links; choose another file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -302,7 +302,7 @@ func TestReserve(t *testing.T) {
 		{"named without an ending", Options{Result: true, Name: "r"}, "", "", []string{"r", "r.jsonl"}},
 		{"older picture", Options{Result: true, Name: "r.json"}, "r.timeline.html", "", []string{"r.json", "r.jsonl", "r.timeline.html.~1~"}},
 		{"no clobber", Options{Result: true, Name: "r.json", NoClobber: true}, "r.jsonl.gz", "r.jsonl.gz exists and --no-clobber is set", []string{"r.jsonl.gz"}},
-		{"directory", Options{Result: true, Dir: "..", Name: "."}, "", " is a directory; name a file in it", nil},
+		{"directory", Options{Result: true, Dir: "..", Name: "."}, "", ": a directory; name a file in it", nil},
 		{"file for a directory", Options{Result: true, Dir: "x", Name: "r.json"}, "x", "choose another place with --result-dir", []string{"x"}},
 		{"appended", Options{Append: true, Name: "all.json"}, "all.json", "", []string{"all-20260102-030405.jsonl", "all.json"}},
 		{"appended twice a second", Options{Append: true, Name: "all.json"}, "all-20260102-030405.jsonl.gz", "",

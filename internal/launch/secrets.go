@@ -2,29 +2,21 @@ package launch
 
 import (
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-)
 
-// hidden replaces a secret.
-const hidden = "***"
+	"benchtop/internal/cli/argv"
+)
 
 // shortestSecret is the length from which on a text is hidden wherever it stands; a shorter one would be found in other words.
 const shortestSecret = 6
 
-// secretName is the name of a variable of the environment whose value is a secret.
-var secretName = regexp.MustCompile(`(?i)(API_?KEY|TOKEN|SECRET|PASSWORD)S?$`)
-
-// user is the user and password of a URL.
-var user = regexp.MustCompile(`://[^/\s@]*@`)
-
-// Hide returns a server command that may be shown and saved: without the values of --api-key, and users of URLs.
+// Hide returns a server command that may be shown and saved: without the values of --api-key, users of URLs and secrets in JSON.
 func Hide(command []string) []string {
 	safe := slices.Clone(command)
-	keys(command, func(i int, prefix string) { safe[i] = prefix + hidden })
+	keys(command, func(i int, prefix string) { safe[i] = prefix + argv.Secret })
 	for i := range safe {
-		safe[i] = user.ReplaceAllString(safe[i], "://"+hidden+"@")
+		safe[i] = argv.Hide(safe[i])
 	}
 	return safe
 }
@@ -51,12 +43,12 @@ func hider(command, env []string) *strings.Replacer {
 	var pairs []string
 	hide := func(secret string) {
 		if len(secret) >= shortestSecret {
-			pairs = append(pairs, secret, hidden)
+			pairs = append(pairs, secret, argv.Secret)
 		}
 	}
 	keys(command, func(i int, prefix string) { hide(command[i][len(prefix):]) })
 	for _, e := range slices.Concat(os.Environ(), env) {
-		if name, value, _ := strings.Cut(e, "="); secretName.MatchString(name) {
+		if name, value, _ := strings.Cut(e, "="); argv.SecretName.MatchString(name) {
 			hide(value)
 		}
 	}

@@ -200,7 +200,7 @@ func (r *Run) lookAs(who int, l metrics.Inspection) {
 func (r *Run) Host(version string) {
 	host, err := attach.Listen(hosted{r}, version)
 	if err != nil {
-		r.Log(metrics.Info, "other terminals cannot join this run: "+export.Clean(err.Error()))
+		r.announce(metrics.Warn, "other terminals cannot join this run: "+export.Clean(err.Error()))
 	}
 	r.host = host
 }

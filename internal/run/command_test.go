@@ -129,7 +129,7 @@ func TestHost(t *testing.T) {
 		want string // in the log
 	}{
 		{"private", 0o700, ""},
-		{"open to others", 0o755, "info: other terminals cannot join this run: "},
+		{"open to others", 0o755, "warn: other terminals cannot join this run: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, err := os.MkdirTemp("", "bt") // the path of a socket must be short
@@ -149,8 +149,12 @@ func TestHost(t *testing.T) {
 				t.Fatalf("found %+v, %v", all, err)
 			}
 			if c.want != "" {
-				if log := texts(t, r); !strings.HasPrefix(log[len(log)-1], c.want) {
+				log := texts(t, r)
+				if !strings.HasPrefix(log[len(log)-1], c.want) {
 					t.Errorf("the log is %q", log)
+				}
+				if said := r.config.Terminal.(*noTerminal).said; len(said) != 1 || "warn: "+said[0] != log[len(log)-1] {
+					t.Errorf("the terminal says %q", said)
 				}
 				return
 			}

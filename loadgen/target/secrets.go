@@ -47,10 +47,13 @@ func (t *Target) keep(text string, word bool) {
 	slices.SortStableFunc(t.secrets, func(a, b secret) int { return len(b.text) - len(a.text) })
 }
 
+// Keep has Hide replace a text as well.
+func (t *Target) Keep(text string) { t.keep(text, false) }
+
 // keepHeader remembers the value of a header.
 func (t *Target) keepHeader(name, value string) {
 	switch {
-	case soundsSecret(name):
+	case SoundsSecret(name):
 		t.keep(value, false)
 		if name == "Cookie" {
 			for part := range strings.SplitSeq(value, ";") {
@@ -72,8 +75,8 @@ func (t *Target) keepHeader(name, value string) {
 	}
 }
 
-// soundsSecret reports whether the name of a header suggests that its value is a secret.
-func soundsSecret(name string) bool {
+// SoundsSecret reports whether the name of a header suggests that its value is a secret.
+func SoundsSecret(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
 }

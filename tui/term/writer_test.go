@@ -1,7 +1,6 @@
 package term
 
 import (
-
 	"bytes"
 	"context"
 	"errors"

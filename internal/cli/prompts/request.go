@@ -148,6 +148,9 @@ func (o *RequestOptions) Send(e *loadgen.Options, fullLength bool, draws *numpy.
 	}
 }
 
+// Secrets are those that requests carry in their bodies.
+func (o *RequestOptions) Secrets() []string { return o.extraBody.Secrets() }
+
 // Cold reports whether the prompts are kept from hits in the server's prefix cache.
 func (o *RequestOptions) Cold() bool { return o.cache == cacheCold || o.cache == cacheNone }
 

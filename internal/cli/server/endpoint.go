@@ -116,7 +116,7 @@ func PositionalURL(arguments []string) string {
 	if u, err := url.Parse(first); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return ""
 	}
-	return argv.HideUsers(first)
+	return argv.Hide(first)
 }
 
 // misplaced is an error where a URL has the path of the API in it, nil for another.

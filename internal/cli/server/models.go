@@ -87,7 +87,11 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 		return nil, err
 	}
 	answer, err := client.Do(r)
+	wantsTLS := refusal{usage.Errorf("%s speaks TLS; is it https:// rather than http://?", t)}
 	if err != nil {
+		if speaksTLS(ctx, t) {
+			return nil, wantsTLS
+		}
 		if why := distrust(t, err); why != nil {
 			return nil, refusal{why}
 		}
@@ -113,6 +117,9 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 	}
 	if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
 		return nil, unauthorized{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?", url, answer.Status, export.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
+	}
+	if answer.StatusCode == http.StatusBadRequest && speaksTLS(ctx, t) {
+		return nil, wantsTLS
 	}
 	if answer.StatusCode != http.StatusOK {
 		return nil, advice("%s: %.200s", answer.Status, body)

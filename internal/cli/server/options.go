@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,7 +49,8 @@ type Options struct {
 	ProfileDuration   argv.Seconds // for which it then runs
 	Reset             bool         // the prefix cache, before the run
 	strategy          string
-	Target            *target.Target    // set by Check, as Others and Protocol are
+	Warnings          []string // set by Check, as all below is
+	Target            *target.Target
 	Others            []*target.Target  // that share the load
 	Protocol          protocol.Protocol // nil for an unknown backend
 }
@@ -78,7 +80,7 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	}
 	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
 	f.IntVar(&o.port, "port", 8000, "server's port")
-	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; never shown")
+	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE, never shown; @FILE or '$NAME' as a value stands for that of a file or a variable, also after a word such as Bearer")
 	_ = f.SetAnnotation("header", argv.Variadic, []string{"0"})
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&o.caFile, "ca-file", "", "file of the authorities that may sign the server's certificate, in PEM form (default: the system's)")
@@ -95,14 +97,7 @@ func (o *Options) Check() (p usage.Problems) {
 	} else if err := o.Protocol.Traits().CheckEndpoint(o.endpoint); err != nil {
 		p.Bad("--%w", err)
 	}
-	pairs, err := o.headers.Split("header")
-	if err != nil {
-		p = append(p, err)
-	}
-	header := http.Header{}
-	for _, h := range pairs {
-		header.Set(h.Key, h.Value)
-	}
+	header := o.header(&p)
 	if o.Protocol != nil {
 		t := o.Protocol.Traits()
 		if key := keyFrom(&p, t.KeyFrom); key != "" && header.Get(t.KeyHeader) == "" {
@@ -152,6 +147,41 @@ func (o *Options) Check() (p usage.Problems) {
 	return p
 }
 
+// reference is the value of a header that stands elsewhere: in a file, or in a variable of the environment.
+var reference = regexp.MustCompile(`^(\S+ )?(?:@(.+)|\$([A-Za-z_][A-Za-z0-9_]*))$`)
+
+// header makes the headers of --header. Other users can read the command line of a process, so a secret in it brings a warning.
+func (o *Options) header(p *usage.Problems) http.Header {
+	pairs, err := o.headers.Split("header")
+	if err != nil {
+		*p = append(*p, err)
+	}
+	o.Warnings = nil
+	header := http.Header{}
+	for _, h := range pairs {
+		switch part := reference.FindStringSubmatch(h.Value); {
+		case part == nil && h.Value != "" && target.SoundsSecret(h.Key):
+			o.Warnings = append(o.Warnings, fmt.Sprintf("--header %s: the command line is no place for secrets, since others can list it; write %[1]s=@FILE or '%[1]s=$NAME'", h.Key))
+		case part == nil:
+		case part[2] != "":
+			text, err := os.ReadFile(part[2])
+			p.Flag("header "+h.Key, err)
+			h.Value = part[1] + strings.TrimSpace(string(text))
+		default:
+			text, known := os.LookupEnv(part[3])
+			p.BadIf(!known, "--header %s: the variable %s is not set", h.Key, part[3])
+			h.Value = part[1] + text
+		}
+		header.Set(h.Key, h.Value)
+	}
+	for _, url := range o.BaseURLs {
+		if argv.Hide(url) != url {
+			o.Warnings = append(o.Warnings, "--base-url: the command line is no place for a password, since others can list it; write 'Authorization=Basic $NAME' or Authorization=@FILE with --header")
+		}
+	}
+	return header
+}
+
 // checkTLS reads the files of certificates.
 func (o *Options) checkTLS(p *usage.Problems) (roots *x509.CertPool, certificate *tls.Certificate) {
 	var err error
@@ -190,7 +220,7 @@ func (o *Options) urls(p *usage.Problems) []string {
 	}
 	host := strings.Trim(o.host, "[]")
 	if _, err := netip.ParseAddr(strings.Replace(host, "%25", "%", 1)); err != nil && strings.ContainsAny(host, ":/") {
-		p.Bad("--host %s: expected a name or an address alone; --port has the port, and --base-url takes a URL", usage.Quote(argv.HideUsers(host)))
+		p.Bad("--host %s: expected a name or an address alone; --port has the port, and --base-url takes a URL", usage.Quote(argv.Hide(host)))
 		return nil
 	}
 	if strings.Contains(host, ":") {
@@ -206,6 +236,17 @@ func (o *Options) Path() string {
 
 // Secrets are the parts of the command line that must not be shown, as written.
 func (o *Options) Secrets() []string { return o.headers.Ever }
+
+// Hide has secrets hidden in the words of all servers.
+func (o *Options) Hide(secrets []string) {
+	for _, t := range append(o.Others[:len(o.Others):len(o.Others)], o.Target) {
+		for _, s := range secrets {
+			if t != nil { // refused
+				t.Keep(s)
+			}
+		}
+	}
+}
 
 // Send sets where requests go.
 func (o *Options) Send(e *loadgen.Options) {

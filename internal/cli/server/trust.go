@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -40,6 +41,25 @@ func distrust(t *target.Target, err error) error {
 	}
 	return refusedTLS(t, err)
 }
+
+// speaksTLS reports whether a server that was asked without TLS wants it.
+func speaksTLS(ctx context.Context, t *target.Target) bool {
+	if t.Secured() || t.Proxy() != "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, tlsPatience)
+	defer cancel()
+	raw, err := t.Dial(ctx)
+	if err != nil {
+		return false
+	}
+	defer raw.Close()
+	err = tls.Client(raw, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
+	return err == nil || strings.Contains(err.Error(), "remote error: tls: ")
+}
+
+// tlsPatience is how long a server may take to show that it speaks TLS.
+const tlsPatience = 2 * time.Second
 
 // refusedTLS explains an error that the server sent in place of TLS. With TLS 1.3 it comes when the handshake seems over.
 func refusedTLS(t *target.Target, err error) error {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -8,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log"
 	"math/big"
@@ -102,6 +104,112 @@ func TestTLSTrouble(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A server that wants TLS and is asked without it is told from one that does not answer, in whatever way it refuses.
+func TestWantsTLS(t *testing.T) {
+	good := signed(t, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+	says400 := httptest.NewUnstartedServer(http.NotFoundHandler())
+	says400.Config.ErrorLog = log.New(io.Discard, "", 0)
+	says400.TLS = &tls.Config{Certificates: []tls.Certificate{good}}
+	says400.StartTLS()
+	defer says400.Close()
+	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	defer bad.Close()
+	for _, c := range []struct{ name, url, want string }{
+		{"says so", strings.Replace(says400.URL, "https://", "http://", 1), " speaks TLS; is it https:// rather than http://?"},
+		{"hangs up", "http://" + listening(t, &tls.Config{Certificates: []tls.Certificate{good}}), " speaks TLS; is it https:// rather than http://?"},
+		{"hangs up on all", "http://" + listening(t, nil), "; name the model with --model"},
+		{"no TLS", bad.URL, "400 Bad Request"},
+	} {
+		for _, model := range []string{"", "m"} {
+			o := Options{Backend: "openai", BaseURLs: []string{c.url}, port: 1, Model: model}
+			o.Check()
+			client := o.Target.Client()
+			_, err := o.Find(t.Context(), client, o.Patience(told{}))
+			client.CloseIdleConnections()
+			if known := model == "m" && !strings.Contains(c.want, "TLS"); known != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, model %q: %v, want %q", c.name, model, err, c.want)
+			}
+		}
+	}
+}
+
+// listening is the address of a server that hangs up after the first bytes, or, with TLS, after the handshake or what is none.
+func listening(t *testing.T, secure *tls.Config) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				first := make([]byte, 3)
+				if _, err := io.ReadFull(conn, first); err == nil && secure != nil && first[0] == 22 { // a handshake
+					_ = tls.Server(begun{conn, io.MultiReader(bytes.NewReader(first), conn)}, secure).Handshake()
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// begun is a connection of which something was read already.
+type begun struct {
+	net.Conn
+	all io.Reader
+}
+
+func (b begun) Read(p []byte) (int, error) { return b.all.Read(p) }
+
+// Values of headers come from files and variables. A secret in the command line brings a warning, which does not repeat it.
+func TestHeaders(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte(" canary\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CANARY", "canary")
+	for _, c := range []struct{ header, want, warning, problem string }{
+		{"Authorization=@" + file, "canary", "", ""},
+		{"Authorization=Bearer @" + file, "Bearer canary", "", ""},
+		{"Authorization=$CANARY", "canary", "", ""},
+		{"Authorization=Bearer $CANARY", "Bearer canary", "", ""},
+		{"Authorization=Bearer canary", "Bearer canary", "--header Authorization: the command line is no place for secrets", ""},
+		{"x-api-key=canary", "canary", "--header x-api-key: the command line", ""},
+		{"X-Team=canary", "canary", "", ""},
+		{"X-Price=5$", "5$", "", ""},
+		{"X-Price=$5", "$5", "", ""},
+		{"X-Mail=a@b", "a@b", "", ""},
+		{"X-Words=a b $CANARY", "a b $CANARY", "", ""},
+		{"X-At=@", "@", "", ""},
+		{"Authorization=@none", "", "", "--header Authorization: open none: "},
+		{"Authorization=$UNSET_CANARY", "", "", "--header Authorization: the variable UNSET_CANARY is not set"},
+	} {
+		o := Options{Backend: "openai", host: "h", port: 1}
+		_ = o.headers.Set(c.header)
+		problems := errors.Join(o.Check()...)
+		if (problems != nil) != (c.problem != "") || problems != nil && !strings.Contains(problems.Error(), c.problem) {
+			t.Errorf("%s: %v, want %q", c.header, problems, c.problem)
+		}
+		warnings := strings.Join(o.Warnings, "\n")
+		if (warnings != "") != (c.warning != "") || !strings.Contains(warnings, c.warning) || strings.Contains(warnings, "canary") {
+			t.Errorf("%s: warnings %q, want %q", c.header, warnings, c.warning)
+		}
+		key, _, _ := strings.Cut(c.header, "=")
+		if problems == nil && o.Target.Header().Get(key) != c.want {
+			t.Errorf("%s: sent as %q, want %q", c.header, o.Target.Header().Get(key), c.want)
+		}
+	}
+	o := Options{Backend: "openai", port: 1, BaseURLs: []string{"http://h", "http://me:canary@h"}}
+	if o.Check(); len(o.Warnings) != 1 || !strings.HasPrefix(o.Warnings[0], "--base-url: the command line is no place for a password") {
+		t.Errorf("a password in the URL: %q", o.Warnings)
 	}
 }
 

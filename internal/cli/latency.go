@@ -154,7 +154,8 @@ func (o *latencyOptions) measure(ctx context.Context, env *environment) (err err
 		env.say(fmt.Sprintf("one iteration was profiled, after %d warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM", o.warmups))
 	}
 	if len(b.result.Times) == 0 {
-		return errors.Join(failed, b.discard())
+		b.discard()
+		return failed
 	}
 	if b.result.Interrupted = len(b.result.Times) < o.iters; !b.result.Interrupted {
 		b.result.OneToken = oneToken(ctx, b.load)
@@ -168,6 +169,9 @@ func (o *latencyOptions) measure(ctx context.Context, env *environment) (err err
 func (b *batch) open(ctx context.Context) (err error) {
 	b.load.Start = time.Now()
 	b.events = event.NewStream(b.load.Start)
+	if b.server.Profile { // without a result
+		return nil
+	}
 	p := metrics.Plan{
 		Version: version(), Command: b.command, Started: b.load.Start, ModelID: b.model.Root, InputSource: metrics.TokensFromIDs,
 		Dataset: fmt.Sprintf("batches of %d prompts of %d tokens, %d output tokens", b.batch, b.inputLen, b.outputLen),
@@ -185,7 +189,8 @@ func (b *batch) open(ctx context.Context) (err error) {
 	}
 	b.env.warn(b.files.Notes())
 	if b.journal, err = journal.NewWriter(b.files.Journal, p); err != nil {
-		return errors.Join(err, b.discard())
+		b.files.Discard()
+		return err
 	}
 	b.events.Add(b.journal, event.Done, event.Fact)
 	return nil
@@ -204,7 +209,7 @@ func (b *batch) finish(ctx context.Context) error {
 	_ = b.journal.Close() // Finish saves whatever the file lacks
 	path, err := b.files.Finish(metrics.Report{}, b.journal, nil)
 	if path != "" {
-		b.env.say("result saved to " + path)
+		fmt.Fprintf(b.env.stderr, "result saved to %s\n", path)
 	}
 	if err != nil {
 		return fmt.Errorf("saving: %w", err)
@@ -213,12 +218,11 @@ func (b *batch) finish(ctx context.Context) error {
 }
 
 // discard removes the files of a measurement without a figure.
-func (b *batch) discard() error {
-	b.files.Discard()
+func (b *batch) discard() {
 	if b.journal != nil {
-		return b.journal.Close()
+		_ = b.journal.Close()
 	}
-	return nil
+	b.files.Discard()
 }
 
 // batch is a batch while it is measured.

@@ -203,6 +203,30 @@ func TestPlacesRefusedFirst(t *testing.T) {
 	}
 }
 
+// A latency without a figure leaves no files, and says only why it has none. A profile leaves an older result where it is.
+func TestLatencyWithoutFigure(t *testing.T) {
+	t.Chdir(t.TempDir())
+	refusing := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/completions") {
+			w.WriteHeader(http.StatusTeapot)
+			return true
+		}
+		return strings.HasSuffix(r.URL.Path, "_profile")
+	})
+	r := benchtop("latency", "--base-url", refusing.url, "--num-iters-warmup", "0", "--output-json", "o.json")
+	r.expect(t, exitFailed, "iteration 1 of 30: ")
+	if left, _ := os.ReadDir("."); len(left) > 0 || strings.Count(r.stderr, "benchtop:") != 1 {
+		t.Errorf("left behind %v, said %q", left, r.stderr)
+	}
+	if err := os.WriteFile("o.json", []byte("older"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	benchtop("latency", "--base-url", refusing.url, "--num-iters-warmup", "0", "--output-json", "o.json", "--profile")
+	if text, err := os.ReadFile("o.json"); string(text) != "older" {
+		t.Errorf("the older result is %q, %v", text, err)
+	}
+}
+
 // Wrong usage of the offline benchmarks is told at once; what vLLM ignores is said.
 func TestOfflineUsage(t *testing.T) {
 	for args, want := range map[string][]string{

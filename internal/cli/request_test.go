@@ -156,3 +156,37 @@ func TestInertFlags(t *testing.T) {
 		}
 	}
 }
+
+// Secrets in a body are sent, and are neither in the result nor in the journal, whatever the server answers.
+func TestSecretsOfBodies(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv(pytorchVariable, "1")
+	server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+		refuses := strings.HasSuffix(r.URL.Path, "/completions")
+		if refuses {
+			w.WriteHeader(http.StatusTeapot)
+			_, _ = io.WriteString(w, "not with canary-one or canary-two")
+		}
+		return refuses
+	})
+	r := benchtop(append(strings.Fields("serve --num-prompts 2 --save-result --result-filename r.json --extra-body.auth.password canary-two --base-url "+server.url+" "+shortPrompts),
+		"--extra-body", `{"api_key": "canary-one", "top_k": 5}`)...)
+	r.expect(t, exitFailed, "not with *** or ***")
+	asked := server.all()
+	if len(asked) != 2 || !strings.Contains(asked[0].body, `"canary-one"`) || !strings.Contains(asked[0].body, `"canary-two"`) {
+		t.Fatalf("asked %+v", asked)
+	}
+	if strings.Contains(r.stdout+r.stderr, "canary") {
+		t.Errorf("said %s", r.stdout+r.stderr)
+	}
+	journal := benchtop("report", "--json", "r.jsonl.gz").stdout
+	for _, name := range []string{"r.json", "r.pytorch.json"} {
+		raw, err := os.ReadFile(name)
+		if err != nil || strings.Contains(string(raw)+journal, "canary") {
+			t.Errorf("%s: %v, or it has a secret", name, err)
+		}
+	}
+	if !strings.Contains(journal, "top_k") {
+		t.Error("what is no secret is hidden")
+	}
+}

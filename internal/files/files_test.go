@@ -109,7 +109,7 @@ func TestRefusedPlaces(t *testing.T) {
 		{"loop for a directory", Options{Result: true, Dir: "loop", Name: "r.json"}, "too many levels of symbolic links"},
 		{"nowhere for a directory", Options{Result: true, Dir: "nowhere", Name: "r.json"}, "create nowhere/r.json: no such file or directory"},
 		{"file for a directory", Options{Append: true, Dir: "file/x", Name: "r.json"}, "create file/x/r.json: not a directory"},
-		{"directory for a file", Options{Result: true, Name: "dir"}, "--result-filename dir: a directory; name a file in it"},
+		{"directory for a file", Options{Result: true, Name: "dir"}, "cannot save the result: dir: a directory; name a file in it"},
 		{"device", Options{Result: true, Name: os.DevNull}, os.DevNull + ": not a regular file"},
 		{"file of another flag", Options{Output: "loop"}, "--output-json: create loop: too many levels of symbolic links; choose another file"},
 	} {

@@ -2,6 +2,7 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,14 +22,9 @@ func (o *Options) Look(plan metrics.Plan, pictures bool) error {
 
 // refused is the error of a place that takes no result, with what to do; nil for nil.
 func (o *Options) refused(err error) error {
-	named := errors.As(err, new(usage.Error)) // and says what to do
 	switch {
 	case err == nil:
 		return nil
-	case named && o.Output != "":
-		return usage.Errorf("--output-json %w", err)
-	case named:
-		return usage.Errorf("--result-filename %w", err)
 	case o.Output != "":
 		return usage.Errorf("--output-json: %w; choose another file", err)
 	}
@@ -40,9 +36,9 @@ func Look(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return usage.Errorf("%s: a directory; name a file in it", usage.Quote(path))
+		return fmt.Errorf("%s: a directory; name a file in it", usage.Quote(path))
 	case err == nil && !info.Mode().IsRegular():
-		return usage.Errorf("%s: not a regular file", usage.Quote(path))
+		return fmt.Errorf("%s: not a regular file", usage.Quote(path))
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 		err = canCreate(filepath.Dir(path), filepath.Base(path)+DatasetStatsSuffix)
 	}

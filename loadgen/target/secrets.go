@@ -47,8 +47,12 @@ func (t *Target) keep(text string, word bool) {
 	slices.SortStableFunc(t.secrets, func(a, b secret) int { return len(b.text) - len(a.text) })
 }
 
-// Keep has Hide replace a text as well.
-func (t *Target) Keep(text string) { t.keep(text, false) }
+// Keep has Hide replace further secrets. It comes before the first use of the target.
+func (t *Target) Keep(secrets []string) {
+	for _, s := range secrets {
+		t.keep(s, false)
+	}
+}
 
 // keepHeader remembers the value of a header.
 func (t *Target) keepHeader(name, value string) {

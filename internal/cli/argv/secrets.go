@@ -12,58 +12,62 @@ const Secret = "***"
 // userInfo is the user and password of a URL, wherever it stands in an argument.
 var userInfo = regexp.MustCompile(`://[^/\s]*@`)
 
-// SecretName is the name of something whose value is a secret: a variable of the environment, a member of a request's body.
-var SecretName = regexp.MustCompile(`(?i)((api|access|secret|private|auth)[-_]?key|token|secret|password|passwd|passphrase|credential|authorization|auth|cookie)s?$`)
+// SecretName is a name whose value is a secret: of a variable of the environment, of a member of a request's body. Tokens are counted
+// more often than kept secret, so max_tokens is none.
+var SecretName = regexp.MustCompile(`(?i)((api|access|secret|private|auth)[-_]?key|secret|password|passwd|passphrase|credential|authorization|auth|cookie)s?$|token$`)
+
+// isSecret reports whether the value of a name has to be hidden. A switch is no secret.
+func isSecret(name, value string) bool {
+	return SecretName.MatchString(name) && value != "true" && value != "false" && value != "null"
+}
 
 // member is the beginning of a member of a JSON object.
 var member = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"\s*:\s*`)
 
-// isSecret reports whether the JSON value of a name has to be hidden: max_tokens is no secret, nor is a switch.
-func isSecret(name, value string) bool {
-	if !SecretName.MatchString(name) {
-		return false
+// texts are all texts in a value of JSON.
+func texts(v any) (all []string) {
+	switch v := v.(type) {
+	case string:
+		all = []string{v}
+	case []any:
+		for _, item := range v {
+			all = append(all, texts(item)...)
+		}
+	case map[string]any:
+		for _, item := range v {
+			all = append(all, texts(item)...)
+		}
 	}
-	var v any
-	_ = json.Unmarshal([]byte(value), &v) // text without quotation marks is as good as with them
-	switch v.(type) {
-	case bool:
-		return false
-	case float64:
-		return !strings.HasSuffix(strings.ToLower(name), "tokens")
-	}
-	return value != "null"
+	return all
 }
 
-// hideMembers hides the values of members of JSON objects whose names are those of secrets, and tells found of each.
-func hideMembers(text string, found func(value string)) string {
-	var out strings.Builder
+// hideMembers hides the values of members of JSON objects whose names are those of secrets, and returns the texts in them.
+func hideMembers(text string) (safe string, secrets []string) {
 	for at := member.FindStringSubmatchIndex(text); at != nil; at = member.FindStringSubmatchIndex(text) {
-		out.WriteString(text[:at[1]])
+		safe += text[:at[1]]
 		name, rest := text[at[2]:at[3]], text[at[1]:]
 		var value json.RawMessage
 		if d := json.NewDecoder(strings.NewReader(rest)); SecretName.MatchString(name) && d.Decode(&value) == nil && isSecret(name, string(value)) {
-			found(string(value))
-			out.WriteString(`"` + Secret + `"`)
+			var v any
+			_ = json.Unmarshal(value, &v) // decoded already
+			secrets = append(secrets, texts(v)...)
+			safe += `"` + Secret + `"`
 			rest = rest[d.InputOffset():]
 		}
 		text = rest
 	}
-	return out.String() + text
+	return safe + text, secrets
 }
 
 // Hide is a text that may be shown and saved: without users of URLs, and without secrets in JSON.
 func Hide(text string) string {
-	return userInfo.ReplaceAllString(hideMembers(text, func(string) {}), "://"+Secret+"@")
+	text, _ = hideMembers(text)
+	return userInfo.ReplaceAllString(text, "://"+Secret+"@")
 }
 
 // Secrets are the secrets in the JSON of a flag, as a server may repeat them.
-func (v *JSON) Secrets() (all []string) {
-	hideMembers(v.String(), func(value string) {
-		var text string
-		if json.Unmarshal([]byte(value), &text) == nil {
-			all = append(all, text)
-		}
-	})
+func (v *JSON) Secrets() []string {
+	_, all := hideMembers(v.String())
 	return all
 }
 

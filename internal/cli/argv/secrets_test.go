@@ -20,6 +20,7 @@ func TestHideMembers(t *testing.T) {
 		`--extra-body={"secret":"canary"}`:                     `--extra-body={"secret":"***"}`,
 		`{"url":"https://me:canary@h/x","bad":`:                `{"url":"https://***@h/x","bad":`,
 		`"token": `:                                            `"token": `,
+		`{"tokens": [1, 2], "stop_tokens": ["a"]}`:             `{"tokens": [1, 2], "stop_tokens": ["a"]}`,
 	} {
 		if got := Hide(text); got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
@@ -33,10 +34,10 @@ func TestHideMembers(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	var v JSON
-	if err := v.Set(`{"a": {"api_key": "one"}, "tokens": ["two"], "max_tokens": 3, "secret": "fo\u0075r"}`); err != nil {
+	if err := v.Set(`{"a": {"api_key": "one"}, "tokens": ["two"], "max_tokens": 3, "secret": "fo\u0075r", "auth": {"x": [1, {"y": "five"}]}}`); err != nil {
 		t.Fatal(err)
 	}
-	if got := v.Secrets(); !slices.Equal(got, []string{"one", "four"}) {
+	if got := v.Secrets(); !slices.Equal(got, []string{"one", "four", "five"}) {
 		t.Errorf("secrets %q", got)
 	}
 }

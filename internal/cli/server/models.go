@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"benchtop/export"
@@ -32,6 +33,9 @@ func Reach(ctx context.Context, t *target.Target) error {
 	if err != nil {
 		if why := distrust(t, err); why != nil {
 			return refusal{why}
+		}
+		if errors.Is(err, syscall.EADDRNOTAVAIL) {
+			return fmt.Errorf("cannot reach %s: %w; this machine has no free port or no address for it: wait a minute for ports of earlier connections, or widen net.ipv4.ip_local_port_range", t, err)
 		}
 		return fmt.Errorf("cannot reach %s: %w; is the server up, and is the address right (--base-url, --host, --port)?  "+
 			"'benchtop demo' runs without a server", t, err)

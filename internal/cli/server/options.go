@@ -174,10 +174,8 @@ func (o *Options) header(p *usage.Problems) http.Header {
 		}
 		header.Set(h.Key, h.Value)
 	}
-	for _, url := range o.BaseURLs {
-		if argv.Hide(url) != url {
-			o.Warnings = append(o.Warnings, "--base-url: the command line is no place for a password, since others can list it; write 'Authorization=Basic $NAME' or Authorization=@FILE with --header")
-		}
+	if all := strings.Join(o.BaseURLs, " "); argv.Hide(all) != all {
+		o.Warnings = append(o.Warnings, "--base-url: the command line is no place for a password, since others can list it; write 'Authorization=Basic $NAME' or Authorization=@FILE with --header")
 	}
 	return header
 }
@@ -239,11 +237,9 @@ func (o *Options) Secrets() []string { return o.headers.Ever }
 
 // Hide has secrets hidden in the words of all servers.
 func (o *Options) Hide(secrets []string) {
-	for _, t := range append(o.Others[:len(o.Others):len(o.Others)], o.Target) {
-		for _, s := range secrets {
-			if t != nil { // refused
-				t.Keep(s)
-			}
+	for _, t := range append(slices.Clone(o.Others), o.Target) {
+		if t != nil { // refused
+			t.Keep(secrets)
 		}
 	}
 }

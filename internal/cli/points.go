@@ -153,7 +153,7 @@ func (o *pointOptions) all(args []string, unasked bool) (singles []*serveOptions
 			single.save.Unasked = unasked
 			err := single.parse(args)
 			if err == nil {
-				err = single.save.Look(metrics.Plan{}, false)
+				err = single.save.Look(false)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("--%s, %s: %w", o.swept(), at.label, err)

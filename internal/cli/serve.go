@@ -57,7 +57,7 @@ func runServe(env *environment, args []string) int {
 // look decides whether the result is saved unasked, and says why its files cannot be made.
 func (o *serveOptions) look(env *environment) error {
 	o.save.Unasked = isTerminal(env.stdout)
-	return o.save.Look(metrics.Plan{Label: o.report.label, Backend: o.server.Backend, ModelID: o.server.Model}, o.report.timeline || o.report.datasetStats)
+	return o.save.Look(o.report.timeline || o.report.datasetStats)
 }
 
 // The steps of a preparation, as the dashboard calls them.

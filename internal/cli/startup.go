@@ -19,7 +19,6 @@ import (
 	"benchtop/internal/launch"
 	"benchtop/internal/startup"
 	"benchtop/internal/usage"
-	"benchtop/metrics"
 )
 
 const startupText = `
@@ -84,7 +83,7 @@ func checkOutput(p *usage.Problems, path string) {
 		p.Bad("--output-json %s: there is no directory %s", usage.Quote(path), usage.Quote(dir))
 		return
 	}
-	if err := (&files.Options{Output: path}).Look(metrics.Plan{}, false); err != nil {
+	if err := (&files.Options{Output: path}).Look(false); err != nil {
 		*p = append(*p, err)
 	}
 }

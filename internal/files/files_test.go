@@ -105,6 +105,7 @@ func TestRefusedPlaces(t *testing.T) {
 		{"name too long", Options{Result: true, Name: long + long}, "file name too long"},
 		{"name too long to append", Options{Append: true, Name: long}, "file name too long"},
 		{"directory's name too long", Options{Result: true, Dir: long + long, Name: "r.json"}, "file name too long"},
+		{"name to come", Options{Result: true, Dir: "loop"}, "create loop/result.json: too many levels of symbolic links"},
 		{"loop", Options{Result: true, Name: "loop"}, "create loop: too many levels of symbolic links"},
 		{"loop for a directory", Options{Result: true, Dir: "loop", Name: "r.json"}, "too many levels of symbolic links"},
 		{"nowhere for a directory", Options{Result: true, Dir: "nowhere", Name: "r.json"}, "create nowhere/r.json: no such file or directory"},
@@ -123,7 +124,7 @@ func TestRefusedPlaces(t *testing.T) {
 			if err := errors.Join(os.WriteFile("file", nil, 0o644), os.Mkdir("dir", 0o755)); err != nil {
 				t.Fatal(err)
 			}
-			early := c.options.Look(plan(), false)
+			early := c.options.Look(false)
 			_, err := c.options.Reserve(plan())
 			for _, err := range []error{early, err} {
 				if err == nil || !errors.As(err, new(usage.Error)) {
@@ -141,10 +142,10 @@ func TestRefusedPlaces(t *testing.T) {
 			}
 		})
 	}
-	if err := (&Options{Never: true, Unasked: true, Name: long + long}).Look(plan(), false); err != nil {
+	if err := (&Options{Never: true, Unasked: true, Name: long + long}).Look(false); err != nil {
 		t.Errorf("nothing is saved, but %v", err)
 	}
-	if (&Options{Name: long + long}).Look(plan(), true) == nil {
+	if (&Options{Name: long + long}).Look(true) == nil {
 		t.Error("pictures have no place, and it is not said")
 	}
 }

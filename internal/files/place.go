@@ -12,12 +12,16 @@ import (
 )
 
 // Look says why a run could not save its files, pictures beside the result among them; nil if it can, or none is to be saved. It
-// leaves no file. The model of the plan may be missing.
-func (o *Options) Look(plan metrics.Plan, pictures bool) error {
+// leaves no file.
+func (o *Options) Look(pictures bool) error {
 	if !pictures && !o.Asked() && (o.Never || !o.Unasked) {
 		return nil
 	}
-	return o.refused(Look(o.Place(plan)))
+	path := o.Place(metrics.Plan{})
+	if o.Name == "" && o.Output == "" { // the name is not known yet
+		path = filepath.Join(filepath.Dir(path), "result.json")
+	}
+	return o.refused(Look(path))
 }
 
 // refused is the error of a place that takes no result, with what to do; nil for nil.

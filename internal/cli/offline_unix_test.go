@@ -39,7 +39,6 @@ func TestOfflineKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const before = oneTokenRequests + 1
 	for _, c := range []struct {
 		args             string
 		warmUp, requests int
@@ -50,7 +49,7 @@ func TestOfflineKilled(t *testing.T) {
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			t.Parallel()
-			server, letGo := held(t, before+c.warmUp+c.requests)
+			server, letGo := held(t, c.warmUp+c.requests)
 			defer letGo()
 			dir := t.TempDir()
 			command := exec.Command(path, append(strings.Fields(c.args), "--base-url", server.url, "--output-json", filepath.Join(dir, "o.json"))...)

@@ -129,7 +129,6 @@ var only = map[string][]string{
 	"github.com/rivo/uniseg":          {"benchtop/datasets/tokenizer", "benchtop/internal/preview"},
 	"github.com/klauspost/compress":   {"benchtop/datasets/table/parquet", "benchtop/internal/imports"},
 	"github.com/molecule-man/go-brrr": {"benchtop/datasets/table/parquet"},
-	"github.com/nikolalohinski/gonja": {"benchtop/datasets/chattemplate"},
 	"go.yaml.in/":                     {"benchtop/datasets/hub", "benchtop/internal/cli/prompts"},
 }
 

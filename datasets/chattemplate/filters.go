@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -13,18 +14,11 @@ import (
 
 // filter applies a filter to args[0]. One that is missing here is refused.
 func (r *run) filter(name string, args []any, named map[string]any) (any, error) {
-	if name == "tojson" {
-		v, err := tojson(r, args, named)
-		if s, ok := v.(string); ok && err == nil {
-			err = r.long(len(s))
-		}
-		return v, err
-	}
 	f, supported := r.filters[name]
 	if !supported {
 		return nil, fmt.Errorf("filter %s is not supported", name)
 	}
-	given, err := place(f.parameters, args[1:], named)
+	given, err := f.place(args[1:], named)
 	if err == nil {
 		var v any
 		if v, err = f.apply(r, args[0], given); err == nil {
@@ -38,18 +32,7 @@ func (r *run) filter(name string, args []any, named map[string]any) (any, error)
 type missing struct{}
 
 // place puts arguments into the order of the parameters.
-func place(parameters string, args []any, named map[string]any) ([]any, error) {
-	if parameters == "*" {
-		attribute, found := named["attribute"]
-		switch {
-		case len(named) == 0:
-			return args, nil
-		case found && len(named) == 1 && len(args) == 0:
-			return []any{missing{}, attribute}, nil
-		}
-		return nil, fmt.Errorf("these arguments are not supported")
-	}
-	names := strings.Fields(parameters)
+func place(names []string, args []any, named map[string]any) ([]any, error) {
 	if len(args) > len(names) {
 		return nil, fmt.Errorf("%d arguments are too many", len(args))
 	}
@@ -73,15 +56,29 @@ type filter struct {
 	parameters string
 }
 
-// filters are those that are supported, besides tojson.
+func (f filter) place(args []any, named map[string]any) ([]any, error) {
+	attribute, found := named["attribute"]
+	switch {
+	case f.parameters != "*":
+		return place(strings.Fields(f.parameters), args, named)
+	case len(named) == 0:
+		return args, nil
+	case found && len(named) == 1 && len(args) == 0:
+		return []any{missing{}, attribute}, nil
+	}
+	return nil, fmt.Errorf("these arguments are not supported")
+}
+
+// filters are those that are supported.
 func filters() map[string]filter {
 	all := map[string]filter{
 		"length": {filterLength, ""}, "count": {filterLength, ""},
-		"string": {func(_ *run, v any, _ []any) (any, error) { return text(v) }, ""},
+		"string": {filterString, ""},
 		"trim":   {filterTrim, "chars"}, "replace": {filterReplace, "old new count"}, "join": {filterJoin, "d attribute"},
 		"indent": {filterIndent, "width first blank"}, "default": {filterDefault, "default_value boolean"}, "d": {filterDefault, "default_value boolean"},
 		"list": {filterList, ""}, "items": {filterItems, ""}, "dictsort": {filterDictSort, "case_sensitive by reverse"},
 		"sort": {filterSort, "reverse case_sensitive attribute"}, "reverse": {filterReverse, ""}, "int": {filterInt, "default"}, "float": {filterFloat, "default"},
+		"tojson": {filterJSON, "ensure_ascii indent separators sort_keys"},
 		"unique": {filterUnique, "case_sensitive attribute"}, "abs": {filterAbs, ""}, "map": {filterMap, "*"},
 	}
 	for _, name := range []string{"upper", "lower", "title", "capitalize"} {
@@ -118,6 +115,11 @@ func filterLength(_ *run, v any, _ []any) (any, error) {
 		return len(v.keys), nil
 	}
 	return nil, fmt.Errorf("%s has no length", typeName(v))
+}
+
+func filterString(r *run, v any, _ []any) (any, error) {
+	s, err := text(v)
+	return s, cmp.Or(err, r.long(len(s)))
 }
 
 func filterDefault(_ *run, v any, args []any) (any, error) {

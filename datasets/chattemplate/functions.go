@@ -9,6 +9,12 @@ import (
 	"time"
 )
 
+// functions are those that every template has.
+var functions = map[string]*function{
+	"range": {"range", callRange}, "namespace": {"namespace", callNamespace}, "dict": {"dict", callDict},
+	"raise_exception": {"raise_exception", raise}, "strftime_now": {"strftime_now", strftimeNow},
+}
+
 // maxRange is the longest range that Jinja's sandbox allows.
 const maxRange = 100_000
 

@@ -26,6 +26,8 @@ func TestCostIsBounded(t *testing.T) {
 		{megabyte + "{{ s.join(('y ' * 1000).split()) }}", "too long a text"},
 		{megabyte + "{{ ('\\n' * 1000) | indent(s) }}", "too long a text"},
 		{megabyte + "{{ [1] | tojson(indent=s) }}", "too wide"},
+		{megabyte + "{% set s = s * 16 %}{% for i in range(9999) %}{{ s.find('y') }}{% endfor %}", "runs too long"},
+		{"{% set a = range(99999) | list %}{% set b = range(99999) | list %}{% for i in range(99) %}{{ a == b }}{% endfor %}", "runs too long"},
 		{megabyte + "{{ (s * 16).split('x') | length }}", "runs too long"},
 	} {
 		if race.Enabled && i%3 != 0 {
@@ -35,5 +37,14 @@ func TestCostIsBounded(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%.160s: %.40q and %v, want an error with %q", c.source, got, err, c.why)
 		}
+	}
+}
+
+// The bounds are far above what a long chat takes.
+func TestLongChat(t *testing.T) {
+	const chatml = "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' }}{{ m.content }}{{ '<|im_end|>' }}\n{% endfor %}"
+	messages := "[" + strings.Repeat(`{"role":"user","content":"`+strings.Repeat("word ", 200)+`"},`, 2000) + hi[1:]
+	if got, err := render(t, chatml, messages, ""); err != nil || len(got) < 2_000_000 {
+		t.Errorf("%d bytes, error %v", len(got), err)
 	}
 }

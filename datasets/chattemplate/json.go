@@ -91,41 +91,17 @@ type printer struct {
 	escape    bool // everything outside ASCII
 }
 
-// tojson is the filter of the name.
-func tojson(r *run, args []any, named map[string]any) (any, error) {
-	p := printer{item: ", ", key: ": "}
-	given := map[string]any{}
-	for i, name := range []string{"ensure_ascii", "indent", "separators", "sort_keys"} {
-		if i+1 < len(args) {
-			given[name] = args[i+1]
-		}
+// filterJSON is tojson.
+func filterJSON(r *run, v any, args []any) (any, error) {
+	p := printer{item: ", ", key: ": ", escape: truth(or(args[0], false)), sort: truth(or(args[3], false))}
+	if err := p.setIndent(or(args[1], nil)); err != nil {
+		return nil, err
 	}
-	for name, v := range named {
-		given[name] = v
+	if err := p.setSeparators(or(args[2], nil)); err != nil {
+		return nil, err
 	}
-	for name, v := range given {
-		switch name {
-		case "ensure_ascii":
-			p.escape = truth(v)
-		case "sort_keys":
-			p.sort = truth(v)
-		case "indent":
-			if err := p.setIndent(v); err != nil {
-				return nil, err
-			}
-		case "separators":
-			if err := p.setSeparators(v); err != nil {
-				return nil, err
-			}
-		default:
-			return nil, fmt.Errorf("filter tojson: unknown argument %q", name)
-		}
-	}
-	if p.lines && given["separators"] == nil {
-		p.item = ","
-	}
-	if err := p.write(args[0], 0); err != nil {
-		return nil, fmt.Errorf("filter tojson: %w", err)
+	if err := p.write(v, 0); err != nil {
+		return nil, err
 	}
 	return p.String(), r.long(p.Len())
 }
@@ -138,32 +114,35 @@ func (p *printer) setIndent(v any) error {
 		return nil
 	case string:
 		if len(v) > widestIndent {
-			return fmt.Errorf("filter tojson: indent of %d bytes is too wide", len(v))
+			return fmt.Errorf("indent of %d bytes is too wide", len(v))
 		}
 		p.indent, p.lines = v, true
 		return nil
 	case int:
 		if v > widestIndent {
-			return fmt.Errorf("filter tojson: indent %d is too wide", v)
+			return fmt.Errorf("indent %d is too wide", v)
 		}
 		p.indent, p.lines = strings.Repeat(" ", max(v, 0)), true
 		return nil
 	}
-	return fmt.Errorf("filter tojson: indent by a %s", typeName(v))
+	return fmt.Errorf("indent by a %s", typeName(v))
 }
 
 func (p *printer) setSeparators(v any) error {
 	if v == nil {
+		if p.lines {
+			p.item = ","
+		}
 		return nil
 	}
 	pair, ok := v.(*list)
 	if !ok || pair.kind > isTuple || len(pair.items) != 2 {
-		return fmt.Errorf("filter tojson: separators that are no pair")
+		return fmt.Errorf("separators that are no pair")
 	}
 	item, ok := pair.items[0].(string)
 	key, fine := pair.items[1].(string)
 	if !ok || !fine {
-		return fmt.Errorf("filter tojson: separators that are no text")
+		return fmt.Errorf("separators that are no text")
 	}
 	p.item, p.key = item, key
 	return nil
@@ -266,24 +245,9 @@ func (p *printer) newline(depth int) {
 }
 
 func (p *printer) quote(s string) {
-	const named, escapes = "\"\\\n\r\t\f\b", `"\nrtfb`
-	p.WriteByte('"')
-	for _, r := range s {
-		i := -1
-		if r < 0x80 {
-			i = strings.IndexByte(named, byte(r))
-		}
-		switch {
-		case i >= 0:
-			p.WriteByte('\\')
-			p.WriteByte(escapes[i])
-		case r < 0x20 || p.escape && r >= 0x7f && r < 0x10000:
-			fmt.Fprintf(p, `\u%04x`, r)
-		case p.escape && r >= 0x10000:
-			fmt.Fprintf(p, `\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
-		default:
-			p.WriteRune(r)
-		}
+	if p.escape {
+		p.Write(pyjson.AppendString(nil, s))
+	} else {
+		p.Write(jsonscan.AppendQuoted(nil, []byte(s)))
 	}
-	p.WriteByte('"')
 }

@@ -4,68 +4,199 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// Bounds on a tag, for gonja reads it by recursion.
+// Bounds on a tag, which is parsed by recursion.
 const (
 	maxBrackets = 60   // within each other
-	maxWords    = 4000 // of one tag
+	maxTokens   = 4000 // of one tag
 )
 
-// word matches a string, a number, a name or a sign. Numbers are those that gonja and Jinja2 read alike.
-var word = regexp.MustCompile(`^(?:'(?:[^'\\]|\\(?s:.))*'|"(?:[^"\\]|\\(?s:.))*"|(?:0|[1-9]\d*)(?:\.\d+)?\b|[\pL_][\pL\pN_]*|//|\*\*|==|!=|<=|>=|[-+*/%~<>=()\[\]{}.,:|])`)
+// lexer cuts a template into text and tags, by the rules of trim_blocks and lstrip_blocks.
+type lexer struct {
+	rest      string
+	line      int  // on which rest begins
+	lineStart bool // rest begins a line, or follows a line feed that a tag has swallowed
+}
 
-// lex cuts the inside of a tag into words, and returns how the tag ended ("-", "+" or "") and what comes after it.
-func lex(s string, kind byte) (tag []string, closing, rest string, err error) {
-	end := map[byte]string{'{': "}}", '%': "%}"}[kind]
-	var open []byte // the brackets that are due
+func newLexer(source string) lexer {
+	source = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source)
+	return lexer{strings.TrimSuffix(source, "\n"), 1, true}
+}
+
+// token is a name, a number, a sign, or a quote with the text of a string behind it; "" at the end of a tag.
+type token struct {
+	text string
+	line int
+}
+
+// isString tells strings from other tokens.
+func (t token) isString() bool { return t.text != "" && t.text[0] == '"' }
+
+// isName tells names, keywords among them, from other tokens.
+func (t token) isName() bool {
+	r, _ := utf8.DecodeRuneInString(t.text)
+	return r == '_' || unicode.IsLetter(r)
+}
+
+func (t token) isNumber() bool { return t.text != "" && t.text[0] >= '0' && t.text[0] <= '9' }
+
+// isSpace tells Python's blanks, which are Unicode's and four control characters.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
+
+// advance takes n bytes off the rest.
+func (l *lexer) advance(n int) string {
+	s := l.rest[:n]
+	l.rest = l.rest[n:]
+	l.line += strings.Count(s, "\n")
+	return s
+}
+
+// sign takes a sign off the rest, "" if none comes next.
+func (l *lexer) sign() string {
+	if l.rest != "" && (l.rest[0] == '-' || l.rest[0] == '+') {
+		return l.advance(1)
+	}
+	return ""
+}
+
+// next returns the text before the next tag, and the tag's tokens and kind: '{' prints, '%' is a statement, '#' a
+// comment or raw text, and 0 the end of the template.
+func (l *lexer) next() (text string, kind byte, tag []token, err error) {
+	i := opener(l.rest)
+	if i < 0 {
+		return l.advance(len(l.rest)), 0, nil, nil
+	}
+	text = l.advance(i)
+	kind = l.advance(2)[1]
+	text = trimBefore(text, kind, l.sign(), l.lineStart)
+	closing := ""
+	if kind == '#' {
+		closing, err = l.comment()
+	} else {
+		tag, closing, err = l.tag(kind)
+	}
+	if err == nil && kind == '%' && tag[0].text == "raw" && len(tag) == 2 {
+		var raw string
+		raw, closing, err = l.raw(closing)
+		text, kind, tag = text+raw, '#', nil
+	}
+	trimmed := l.rest
+	if closing == "-" {
+		trimmed = strings.TrimLeftFunc(l.rest, isSpace)
+	} else if closing == "" && kind != '{' {
+		trimmed = strings.TrimPrefix(l.rest, "\n")
+	}
+	l.lineStart = strings.HasSuffix(l.advance(len(l.rest)-len(trimmed)), "\n")
+	return text, kind, tag, err
+}
+
+// opener returns where the next tag begins, or -1.
+func opener(s string) int {
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] == '{' && strings.IndexByte("{%#", s[i+1]) >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// trimBefore takes off the blanks that the tag after a text swallows.
+func trimBefore(text string, kind byte, sign string, lineStart bool) string {
+	if sign == "-" {
+		return strings.TrimRightFunc(text, isSpace)
+	}
+	last := strings.LastIndexByte(text, '\n') + 1
+	if sign == "" && kind != '{' && (last > 0 || lineStart) && strings.TrimFunc(text[last:], isSpace) == "" {
+		return text[:last]
+	}
+	return text
+}
+
+var endComment, endRaw = regexp.MustCompile(`([-+]?)#\}`), regexp.MustCompile(`\{%([-+]?)\s*endraw\s*([-+]?)%\}`)
+
+// until takes the text before what ends it, and the signs there.
+func (l *lexer) until(end *regexp.Regexp, missing string) (text string, signs []string, err error) {
+	at := end.FindStringSubmatchIndex(l.rest)
+	if at == nil {
+		return "", nil, errors.New(missing)
+	}
+	signs = end.FindStringSubmatch(l.rest[at[0]:at[1]])[1:]
+	return l.advance(at[1])[:at[0]], signs, nil
+}
+
+// comment skips a comment, and returns the sign at its end.
+func (l *lexer) comment() (closing string, err error) {
+	_, signs, err := l.until(endComment, "unterminated comment")
+	return strings.Join(signs, ""), err
+}
+
+// raw takes the text up to endraw, and the sign at the end of that.
+func (l *lexer) raw(opening string) (text, closing string, err error) {
+	text, signs, err := l.until(endRaw, "{% raw %} has no {% endraw %}")
+	if err == nil && opening == "+" {
+		err = errors.New("{% raw %} cannot end with +")
+	}
+	if err != nil {
+		return "", "", err
+	}
+	start := false
+	if opening == "-" {
+		trimmed := strings.TrimLeftFunc(text, isSpace)
+		start = strings.HasSuffix(text[:len(text)-len(trimmed)], "\n")
+		text = trimmed
+	}
+	return trimBefore(text, '%', signs[0], start), signs[1], nil
+}
+
+// word matches a string, a number, a name or a sign. Numbers that Python and Go write differently do not match.
+var word = regexp.MustCompile(`^(?:'(?:[^'\\]|\\(?s:.))*'|"(?:[^"\\]|\\(?s:.))*"|(?:0|[1-9]\d*)(?:\.\d+)?\b|` +
+	`[\pL_][\pL\pN_]*|//|\*\*|==|!=|<=|>=|[-+*/%~<>=()\[\]{}.,:|])`)
+
+// tag takes the tokens up to the end of a tag, and the sign there.
+func (l *lexer) tag(kind byte) (tag []token, closing string, err error) {
+	end, signs := "}}", []string{"", "-"}
+	if kind == '%' {
+		end, signs = "%}", append(signs, "+")
+	}
+	var open []byte // brackets that are due
 	for {
-		s = strings.TrimLeftFunc(s, isSpace)
-		if len(open) == 0 {
-			if strings.HasPrefix(s, end) {
-				return tag, "", s[2:], nil
-			}
-			if s != "" && (s[0] == '-' || s[0] == '+' && kind == '%') && strings.HasPrefix(s[1:], end) {
-				return tag, s[:1], s[3:], nil
+		l.advance(len(l.rest) - len(strings.TrimLeftFunc(l.rest, isSpace)))
+		for _, sign := range signs {
+			if len(open) == 0 && strings.HasPrefix(l.rest, sign+end) {
+				tag = append(tag, token{"", l.line})
+				l.advance(len(sign + end))
+				return tag, sign, nil
 			}
 		}
-		w := word.FindString(s)
-		if w == "" {
-			return nil, "", "", unreadable(s)
+		t := token{word.FindString(l.rest), l.line}
+		if t.text == "" {
+			return nil, "", unreadable(l.rest)
 		}
-		s = s[len(w):]
-		switch w[0] {
+		l.advance(len(t.text))
+		switch c := t.text[0]; c {
 		case '(', '[', '{':
-			open = append(open, map[byte]byte{'(': ')', '[': ']', '{': '}'}[w[0]])
+			open = append(open, map[byte]byte{'(': ')', '[': ']', '{': '}'}[c])
 		case ')', ']', '}':
-			if len(open) == 0 || open[len(open)-1] != w[0] {
-				return nil, "", "", fmt.Errorf("unexpected %q", w)
+			if len(open) == 0 || open[len(open)-1] != c {
+				return nil, "", fmt.Errorf("unexpected %q", string(c))
 			}
 			open = open[:len(open)-1]
 		case '\'', '"':
-			text, err := unquote(w[1 : len(w)-1])
-			if err != nil {
-				return nil, "", "", err
+			if t.text, err = unquote(t.text[1 : len(t.text)-1]); err != nil {
+				return nil, "", err
 			}
-			w = literal(text)
+			t.text = `"` + t.text
 		}
-		switch n := len(tag); {
+		switch tag = append(tag, t); {
 		case len(open) > maxBrackets:
-			return nil, "", "", fmt.Errorf("brackets nested deeper than %d", maxBrackets)
-		case n > maxWords:
-			return nil, "", "", fmt.Errorf("a tag has more than %d words", maxWords)
-		case strings.HasPrefix(w, "__"):
-			return nil, "", "", fmt.Errorf("the name %s is not supported", w)
-		case w == "**":
-			return nil, "", "", errors.New("the operator ** is not supported")
-		case n > 0 && w[0] == '"' && tag[n-1][0] == '"': // neighbours are one string
-			tag[n-1] = tag[n-1][:len(tag[n-1])-1] + w[1:]
-		default:
-			tag = append(tag, w)
+			return nil, "", fmt.Errorf("brackets nested deeper than %d", maxBrackets)
+		case len(tag) > maxTokens:
+			return nil, "", fmt.Errorf("a tag has more than %d tokens", maxTokens)
 		}
 	}
 }
@@ -73,251 +204,40 @@ func lex(s string, kind byte) (tag []string, closing, rest string, err error) {
 func unreadable(s string) error {
 	switch {
 	case s == "":
-		return errors.New("a tag without its end")
+		return errors.New("unterminated tag")
 	case s[0] == '\'' || s[0] == '"':
-		return errors.New("a string without its end")
+		return errors.New("unterminated string")
 	}
-	return fmt.Errorf("unexpected %q in a tag", string([]rune(s)[:1]))
-}
-
-// literal writes s as a string that gonja reads back as s: its lexer and parser disagree about backslashes and quotes, and
-// it makes line feeds of carriage returns.
-func literal(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\x5c`, `"`, `\x22`, `'`, `\x27`, "\n", `\n`, "\r", `\x0d`).Replace(s) + `"`
+	return fmt.Errorf("unexpected %q", string([]rune(s)[:1]))
 }
 
 // unquote decodes what stands between the quotes of a string, by Python's rules: escapes it does not know stay as they
 // are.
 func unquote(s string) (string, error) {
-	if !strings.Contains(s, `\`) {
-		return s, nil
-	}
 	var b strings.Builder
-	for i := 0; i < len(s); {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			i++
-			continue
-		}
-		n, err := unescape(&b, s[i:])
-		if err != nil {
-			return "", err
-		}
-		i += n
-	}
-	return b.String(), nil
-}
-
-// unescape writes what the escape at the beginning of s stands for, and returns its length.
-func unescape(b *strings.Builder, s string) (int, error) {
-	const simple, meaning = `\'"abfnrtv`, "\\'\"\a\b\f\n\r\t\v"
-	c := s[1]
-	if i := strings.IndexByte(simple, c); i >= 0 {
-		b.WriteByte(meaning[i])
-		return 2, nil
-	}
-	switch {
-	case c == '\n':
-		return 2, nil
-	case c == 'x':
-		return unescapeHex(b, s, 2)
-	case c == 'u':
-		return unescapeHex(b, s, 4)
-	case c == 'U':
-		return unescapeHex(b, s, 8)
-	case c == 'N' || c >= utf8.RuneSelf:
-		return 0, fmt.Errorf("the escape %q in a string is not supported", s[:2])
-	case c >= '0' && c <= '7':
-		n := 1
-		for n < 4 && n < len(s) && s[n] >= '0' && s[n] <= '7' {
-			n++
-		}
-		code, _ := strconv.ParseUint(s[1:n], 8, 32) // three octal digits at most
-		b.WriteRune(rune(code))
-		return n, nil
-	}
-	b.WriteString(s[:2])
-	return 2, nil
-}
-
-func unescapeHex(b *strings.Builder, s string, digits int) (int, error) {
-	if len(s) < 2+digits {
-		return 0, fmt.Errorf("the escape %q in a string is cut off", s)
-	}
-	code, err := strconv.ParseUint(s[2:2+digits], 16, 32)
-	if err != nil || !utf8.ValidRune(rune(code)) || code > utf8.MaxRune {
-		return 0, fmt.Errorf("the escape %q in a string is no character", s[:2+digits])
-	}
-	b.WriteRune(rune(code))
-	return 2 + digits, nil
-}
-
-// nothing is the word for the value of "x if false", an undefined variable.
-const nothing = "__nothing"
-
-// index returns where w first stands outside brackets, or -1.
-func index(tag []string, of ...string) int {
-	depth := 0
-	for i, w := range tag {
-		if depth == 0 && slices.Contains(of, w) {
-			return i
-		}
-		depth += nesting(w)
-	}
-	return -1
-}
-
-func nesting(w string) int {
-	switch w {
-	case "(", "[", "{":
-		return 1
-	case ")", "]", "}":
-		return -1
-	}
-	return 0
-}
-
-// conditional writes "x if c else y", which gonja knows only as a whole tag, as ((c) and [x] or [y])[0]. Like the
-// original it works out x or y, not both.
-func conditional(e []string) ([]string, error) {
-	i := index(e, "if")
-	if i < 0 {
-		return logical(e)
-	}
-	if endsInTest(e[:i]) { // whose argument Jinja2 takes the if for
-		return nil, errors.New("a test before if needs parentheses")
-	}
-	rest, other := e[i+1:], []string{nothing}
-	j := index(rest, "else")
-	if j >= 0 {
-		rest, other = rest[:j], rest[j+1:]
-	}
-	condition, err1 := logical(rest)
-	then, err2 := logical(e[:i])
-	other, err3 := conditional(other)
-	return slices.Concat([]string{"(", "("}, condition, []string{")", "and", "["}, then, []string{"]", "or", "["}, other, []string{"]", ")", "[", "0", "]"}),
-		errors.Join(err1, err2, err3)
-}
-
-// logical goes through the operands of and, or and not.
-func logical(e []string) (out []string, err error) {
 	for {
-		i := boundary(e)
-		if i > 0 && i < len(e) && e[i] == "not" {
-			return nil, errors.New("unexpected \"not\" in a tag")
+		before, escape, found := strings.Cut(s, `\`)
+		b.WriteString(before)
+		if !found {
+			return b.String(), nil
 		}
-		part, err := comparison(e[:i])
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, part...)
-		if i == len(e) {
-			return out, nil
-		}
-		out, e = append(out, e[i]), e[i+1:]
-	}
-}
-
-// boundary returns where the next and, or or not stands that is none of "is not" and "not in".
-func boundary(e []string) int {
-	depth := 0
-	for i, w := range e {
+		c, size := utf8.DecodeRuneInString(escape)
 		switch {
-		case depth > 0:
-		case w == "and", w == "or":
-			return i
-		case w == "not" && (i == 0 || e[i-1] != "is") && (i+1 == len(e) || e[i+1] != "in"):
-			return i
-		}
-		depth += nesting(w)
-	}
-	return len(e)
-}
-
-// comparison puts brackets around the operands of "in", of which gonja takes too little.
-func comparison(e []string) ([]string, error) {
-	signs := []string{"==", "!=", "<", ">", "<=", ">=", "in"}
-	i := index(e, signs...)
-	if i < 0 {
-		return test(e)
-	}
-	if index(e[i+1:], signs...) >= 0 {
-		return nil, errors.New("a chain of comparisons is not supported")
-	}
-	left, op, right := e[:i], e[i:i+1], e[i+1:]
-	if i > 0 && e[i-1] == "not" {
-		left, op = e[:i-1], e[i-1:i+1]
-	}
-	if (op[0] == "in" || op[0] == "not") && endsInTest(left) {
-		return nil, fmt.Errorf("a test before %s needs parentheses", op[0])
-	}
-	left, err1 := test(left)
-	right, err2 := test(right)
-	return slices.Concat([]string{"("}, left, []string{")"}, op, []string{"("}, right, []string{")"}), errors.Join(err1, err2)
-}
-
-// endsInTest tells whether the last words are a test without an argument.
-func endsInTest(e []string) bool {
-	i := index(e, "is")
-	return i >= 0 && (i == len(e)-2 || i == len(e)-3 && e[i+1] == "not")
-}
-
-// test puts brackets around "x is y", which gonja lets run on into the next words. Arithmetic binds less than tests do.
-func test(e []string) (out []string, err error) {
-	if index(e, "is") < 0 {
-		return brackets(e)
-	}
-	for from := 0; ; {
-		to := from
-		for to < len(e) && sign(e[to]) { // of the operand itself
-			to++
-		}
-		n := index(e[to:], "+", "-", "*", "/", "//", "%", "~")
-		end := to + n
-		if n < 0 {
-			end = len(e)
-		}
-		operand := e[from:end]
-		i := index(operand, "is")
-		if i >= 0 && index(operand[i+1:], "is", "|") >= 0 {
-			return nil, errors.New("a test before a filter or another test is not supported")
-		}
-		part, err := brackets(operand)
-		if err != nil {
-			return nil, err
-		}
-		out = slices.Concat(out, []string{"("}, part, []string{")"})
-		if end == len(e) {
-			return out, nil
-		}
-		out, from = append(out, e[end]), end+1
-	}
-}
-
-func sign(w string) bool { return w == "+" || w == "-" }
-
-// brackets goes into each pair of brackets.
-func brackets(e []string) (out []string, err error) {
-	for i := 0; i < len(e); i++ {
-		out = append(out, e[i])
-		if nesting(e[i]) <= 0 {
-			continue
-		}
-		depth, from := 1, i+1
-		for depth > 0 {
-			i++
-			if i == len(e) {
-				return nil, errors.New("brackets do not match")
+		case c == '\n':
+			s = escape[size:]
+		case c == '\'' || c == '"':
+			b.WriteRune(c)
+			s = escape[size:]
+		case c < utf8.RuneSelf && !strings.ContainsRune(`\abfnrtvxuUN01234567`, c):
+			b.WriteByte('\\')
+			s = escape
+		default:
+			r, _, rest, err := strconv.UnquoteChar(`\`+escape, 0)
+			if err != nil {
+				return "", fmt.Errorf("the escape \\%s in a string is not supported", escape[:size])
 			}
-			depth += nesting(e[i])
-			if depth == 0 || depth == 1 && slices.Contains([]string{",", ":", "="}, e[i]) {
-				part, err := conditional(e[from:i])
-				if err != nil {
-					return nil, err
-				}
-				out, from = append(append(out, part...), e[i]), i+1
-			}
+			b.WriteRune(r)
+			s = rest
 		}
 	}
-	return out, nil
 }

@@ -28,7 +28,7 @@ func TestLoad(t *testing.T) {
 		{name: "tools without a file", files: Files{Jinja: []byte("j"), Config: []byte(both)}, tools: "[]", want: "j"},
 		{name: "a file for tools alone", files: Files{ToolJinja: []byte("t"), Config: []byte(both)}, err: "default"},
 		{name: "no default", files: Files{Config: []byte(`{"chat_template": [{"name": "rag", "template": "r"}]}`)}, err: "default"},
-		{name: "broken template", files: Files{Jinja: []byte("{{")}, err: "model org/m: chat template: line 1: a tag without its end"},
+		{name: "broken template", files: Files{Jinja: []byte("{{")}, err: "model org/m: chat template: line 1: unterminated tag"},
 		{name: "broken config", files: Files{Config: []byte(`{"chat`)}, err: "tokenizer_config.json: unexpected end"},
 		{name: "broken JSON", files: Files{JSON: []byte(`x`)}, err: "chat_template.json"},
 		{name: "a number", files: Files{Config: []byte(`{"chat_template": 1}`)}, err: "neither a text nor a list"},

@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,20 +73,24 @@ func between(args []any, least, most int) error {
 }
 
 func dictMethod(d *dict, name string) func(*run, []any) (any, error) {
-	view := func(items []any) func(*run, []any) (any, error) {
-		return func(_ *run, args []any) (any, error) { return &list{isView, items}, between(args, 0, 0) }
+	view := func(items func() []any) func(*run, []any) (any, error) {
+		return func(r *run, args []any) (any, error) {
+			return &list{isView, items()}, cmp.Or(between(args, 0, 0), r.spend(len(d.keys)))
+		}
 	}
 	switch name {
 	case "items":
-		return view(d.pairs())
+		return view(d.pairs)
 	case "keys":
-		return view(slices.Clone(d.keys))
+		return view(func() []any { return slices.Clone(d.keys) })
 	case "values":
-		values := make([]any, len(d.keys))
-		for i := range d.keys {
-			values[i] = d.at(i)
-		}
-		return view(values)
+		return view(func() []any {
+			values := make([]any, len(d.keys))
+			for i := range d.keys {
+				values[i] = d.at(i)
+			}
+			return values
+		})
 	case "copy":
 		return func(_ *run, args []any) (any, error) { return d, between(args, 0, 0) } // dicts never change
 	case "get":

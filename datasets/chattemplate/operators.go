@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nikolalohinski/gonja/v2/exec"
-
 	"benchtop/internal/pyjson"
 )
 
@@ -30,7 +28,7 @@ func (r *run) binary(sign string, a, b any) (any, error) {
 	case "in":
 		return r.contains(a, b)
 	case "==", "!=":
-		same, err := equal(a, b)
+		same, err := r.equal(a, b)
 		return same == (sign == "=="), err
 	case "<", "<=", ">", ">=":
 		return compare(sign, a, b)
@@ -105,7 +103,7 @@ func (r *run) contains(a, b any) (bool, error) {
 		return false, err
 	}
 	for _, item := range items {
-		if same, err := equal(a, item); same || err != nil {
+		if same, err := r.equal(a, item); same || err != nil {
 			return same, err
 		}
 	}
@@ -225,8 +223,8 @@ func attribute(v any, name string) (any, error) {
 			return value, nil
 		}
 		return undefined{name}, nil
-	case exec.AttributeGetter: // gonja's loop
-		return loopAttribute(v, name)
+	case *loop:
+		return v.attribute(name)
 	}
 	if method, err := method(v, name); method != nil || err != nil {
 		return method, err

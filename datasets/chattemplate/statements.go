@@ -2,241 +2,159 @@ package chattemplate
 
 import (
 	"fmt"
-
-	"github.com/nikolalohinski/gonja/v2/builtins/control_structures"
-	"github.com/nikolalohinski/gonja/v2/exec"
-	"github.com/nikolalohinski/gonja/v2/nodes"
-	"github.com/nikolalohinski/gonja/v2/parser"
-	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// statements are gonja's parsers of tags, each followed by the compiler of what it parsed. Loops run as gonja has them.
-func (c *compiler) statements() *exec.ControlStructureSet {
-	set := map[string]parser.ControlStructureParser{"set": c.parseSet}
-	for _, name := range []string{"if", "for", "macro", "break", "continue"} {
-		parse, _ := controlStructures.All.Get(name)
-		set[name] = func(p, args *parser.Parser) (nodes.ControlStructure, error) {
-			parsed, err := parse(p, args)
-			if err != nil {
-				return nil, err
-			}
-			return c.statement(parsed), nil
-		}
-	}
-	return exec.NewControlStructureSet(set)
+// loopTag is the tag for.
+type loopTag struct {
+	line              int
+	names             []string // of the variables that it sets
+	source, condition expression
+	body, otherwise   block
 }
 
-func (c *compiler) statement(s nodes.ControlStructure) nodes.ControlStructure {
-	switch s := s.(type) {
-	case *controlStructures.IfControlStructure:
-		for i, condition := range s.Conditions {
-			s.Conditions[i] = c.call("@truth", condition.Position(), c.compile(condition))
-		}
-		for _, w := range s.Wrappers {
-			c.outputs(w.Nodes)
-		}
-		return &branch{s}
-	case *controlStructures.ForControlStructure:
-		each := "@each"
-		if s.Value != "" {
-			each = "@pairs"
-		}
-		s.ObjectEvaluator = c.call(each, s.ObjectEvaluator.Position(), c.compile(s.ObjectEvaluator))
-		if s.IfCondition != nil {
-			s.IfCondition = c.call("@truth", s.IfCondition.Position(), c.compile(s.IfCondition))
-		}
-		c.outputs(s.BodyWrapper.Nodes)
-		if s.EmptyWrapper != nil {
-			c.outputs(s.EmptyWrapper.Nodes)
-		}
-	case *controlStructures.MacroControlStructure:
-		for _, parameter := range s.Kwargs {
-			if _, none := parameter.Value.(*nodes.None); none { // gonja's mark of no default
-				parameter.Value = nil
-				continue
-			}
-			parameter.Value = c.compile(parameter.Value)
-		}
-		if s.VarArgsName != "" || s.KwArgsName != "" {
-			c.refuse(s.Location, "a macro with any number of parameters")
-		}
-		c.outputs(s.Wrapper.Nodes)
-		return &macro{s.Macro}
-	}
-	return s
+// loop is the variable of the name.
+type loop struct {
+	items []any
+	index int // from 0
 }
 
-// outputs compiles the expressions that a block prints.
-func (c *compiler) outputs(list []nodes.Node) {
-	for _, n := range list {
-		out, ok := n.(*nodes.Output)
-		if !ok {
-			continue
-		}
-		if out.Condition != nil {
-			c.refuse(out.Start, "a condition")
-		}
-		// Nothing is escaped, so a printed value is always safe.
-		if f, ok := out.Expression.(*nodes.FilteredExpression); ok {
-			if last := len(f.Filters) - 1; f.Filters[last].Name == "safe" && len(f.Filters[last].Args)+len(f.Filters[last].Kwargs) == 0 {
-				f.Filters = f.Filters[:last]
-			}
-		}
-		out.Expression = c.call("@print", out.Start, c.compile(out.Expression))
-	}
-}
-
-// branch is the tag if. gonja's own sets variables only when it has ended, which macros would notice.
-type branch struct {
-	*controlStructures.IfControlStructure
-}
-
-// Execute runs the block of the first condition that holds.
-func (b *branch) Execute(r *exec.Renderer, _ *nodes.ControlStructureBlock) error {
-	i := 0
-	for ; i < len(b.Conditions); i++ {
-		holds := r.Eval(b.Conditions[i])
-		if holds.IsError() {
-			return holds
-		}
-		if holds.IsTrue() {
-			break
-		}
-	}
-	if i == len(b.Wrappers) {
-		return nil
-	}
-	return nodes.Walk(r, b.Wrappers[i])
-}
-
-// assignment is the tag set. gonja's own hides its expression from the compiler.
-type assignment struct {
-	at              *tokens.Token
-	name, attribute string
-	value           nodes.Expression // or else the body
-	body            *nodes.Wrapper
-}
-
-func (c *compiler) parseSet(p, args *parser.Parser) (nodes.ControlStructure, error) {
-	s := &assignment{at: p.Current(), name: args.Next().Val}
-	if s.at == nil {
-		s.at = &tokens.Token{}
-	}
-	if args.Match(tokens.Dot) != nil {
-		s.attribute = args.Next().Val
-	}
-	var err error
-	if args.Match(tokens.Assign) == nil {
-		if s.body, _, err = p.WrapUntil("endset"); err == nil {
-			c.outputs(s.body.Nodes)
-		}
-		return s, err
-	}
-	if s.value, err = args.ParseExpression(); err == nil && !args.End() {
-		err = args.Error("set is followed by more than a value", args.Current())
-	}
-	if err == nil {
-		s.value = c.compile(s.value)
-	}
-	return s, err
-}
-
-// Position is where the tag stands.
-func (s *assignment) Position() *tokens.Token { return s.at }
-
-// String names the tag in gonja's errors.
-func (s *assignment) String() string { return "set " + s.name }
-
-// Execute sets the variable, or the attribute of a namespace.
-func (s *assignment) Execute(r *exec.Renderer, _ *nodes.ControlStructureBlock) error {
-	value, err := s.evaluate(r)
+// run runs the body for each item, and the block after else if no turn came to its end.
+func (t *loopTag) run(f *frame) error {
+	v, err := t.source(f)
 	if err != nil {
 		return err
 	}
-	if s.attribute == "" {
-		r.Environment.Context.Set(s.name, value)
+	items, err := f.iterate(v)
+	if err == nil && t.condition != nil {
+		items, err = t.chosen(f.inner(), items)
+	}
+	if err != nil {
+		return at(t.line, err)
+	}
+	in, turns, ended := f.inner(), &loop{items: items}, false
+	for turns.index, v = range items {
+		if err := t.begin(in, v); err != nil {
+			return at(t.line, err)
+		}
+		in.vars["loop"] = turns
+		if err = t.body.run(in); err == errBreak {
+			break
+		} else if err == nil {
+			ended = true
+		} else if err != errContinue {
+			return err
+		}
+	}
+	if ended {
 		return nil
 	}
-	v, _ := r.Environment.Context.Get(s.name)
-	target := plain(exec.ToValue(v))
-	space, ok := target.(*namespace)
-	if !ok {
-		return fmt.Errorf("cannot set an attribute of %s", typeName(target))
-	}
-	return space.set(s.attribute, value)
+	return t.otherwise.run(f.inner())
 }
 
-func (s *assignment) evaluate(r *exec.Renderer) (any, error) {
-	if s.body != nil {
-		return capture(r, r.Output.(*output).run, func(sub *exec.Renderer) error { return sub.ExecuteWrapper(s.body) })
+// begin sets the variables of a turn.
+func (t *loopTag) begin(f *frame, item any) error {
+	clear(f.vars)
+	if len(t.names) == 1 {
+		f.vars[t.names[0]] = item
+		return f.spend(0)
 	}
-	v := r.Eval(s.value)
-	if v.IsError() {
-		return nil, v
+	parts, err := f.iterate(item)
+	if err == nil && len(parts) != len(t.names) {
+		err = fmt.Errorf("%d values for %d names", len(parts), len(t.names))
 	}
-	return plain(v), nil
+	for i := 0; err == nil && i < len(parts); i++ {
+		f.vars[t.names[i]] = parts[i]
+	}
+	return err
 }
 
-// macro is the tag of the name. gonja's own works out defaults where the other parameters are not yet known.
-type macro struct{ *nodes.Macro }
-
-// Execute makes a function of the macro. It sees the variables of the place where it stands.
-func (m *macro) Execute(home *exec.Renderer, _ *nodes.ControlStructureBlock) error {
-	home.Environment.Context.Set(m.Name, &function{m.Name, func(r *run, args []any, named map[string]any) (any, error) {
-		if len(args) > len(m.Kwargs) {
-			return nil, fmt.Errorf("macro %s: %d arguments for %d parameters", m.Name, len(args), len(m.Kwargs))
+// chosen lists the items for which the condition holds.
+func (t *loopTag) chosen(f *frame, items []any) (chosen []any, err error) {
+	for _, item := range items {
+		yes := false
+		if err = t.begin(f, item); err == nil {
+			yes, err = t.condition.holds(f)
 		}
-		given := map[string]any{}
-		for i, parameter := range m.Kwargs {
-			name := parameter.Key.(*nodes.String).Val
-			v, found := named[name]
-			switch {
-			case found && i < len(args):
-				return nil, fmt.Errorf("macro %s: parameter %q given twice", m.Name, name)
-			case found:
-				given[name] = v
-			case i < len(args):
-				given[name] = args[i]
+		if err != nil {
+			return nil, err
+		}
+		if yes && len(t.names) > 1 { // the item may be a generator, which is used up
+			parts := make([]any, len(t.names))
+			for i, name := range t.names {
+				parts[i] = f.vars[name]
 			}
-			delete(named, name)
+			item = &list{isTuple, parts}
 		}
-		for name := range named {
-			return nil, fmt.Errorf("macro %s: unknown parameter %q", m.Name, name)
+		if yes {
+			chosen = append(chosen, item)
 		}
-		return m.render(home, r, given)
-	}})
+	}
+	return chosen, nil
+}
+
+func (l *loop) attribute(name string) (any, error) {
+	neighbour := func(i int) any {
+		if i < 0 || i >= len(l.items) {
+			return undefined{"item"}
+		}
+		return l.items[i]
+	}
+	switch n := len(l.items); name {
+	case "index":
+		return l.index + 1, nil
+	case "index0":
+		return l.index, nil
+	case "revindex":
+		return n - l.index, nil
+	case "revindex0":
+		return n - l.index - 1, nil
+	case "first":
+		return l.index == 0, nil
+	case "last":
+		return l.index == n-1, nil
+	case "length":
+		return n, nil
+	case "previtem":
+		return neighbour(l.index - 1), nil
+	case "nextitem":
+		return neighbour(l.index + 1), nil
+	}
+	return nil, fmt.Errorf("loop.%s is not supported", name)
+}
+
+// macro is the tag of the name.
+type macro struct {
+	name       string
+	parameters []string
+	defaults   []expression // nil for parameters without
+	body       block
+}
+
+// define makes a function of the macro. It sees the variables of the place where it stands.
+func (m *macro) define(home *frame) error {
+	home.vars[m.name] = &function{m.name, func(_ *run, args []any, named map[string]any) (any, error) {
+		values, err := place(m.parameters, args, named)
+		if err != nil {
+			return nil, fmt.Errorf("macro %s: %w", m.name, err)
+		}
+		return m.render(home.inner(), values)
+	}}
 	return nil
 }
 
-func (m *macro) render(home *exec.Renderer, r *run, given map[string]any) (any, error) {
-	return capture(home, r, func(sub *exec.Renderer) error {
-		for _, p := range m.Kwargs {
-			name := p.Key.(*nodes.String).Val
-			sub.Environment.Context.Set(name, undefined{name})
-			if v, found := given[name]; found {
-				sub.Environment.Context.Set(name, v)
-			}
+func (m *macro) render(f *frame, values []any) (any, error) {
+	for i, name := range m.parameters {
+		f.vars[name] = or(values[i], undefined{name})
+	}
+	for i, value := range m.defaults {
+		if given(values[i]) || value == nil {
+			continue
 		}
-		for _, p := range m.Kwargs {
-			name := p.Key.(*nodes.String).Val
-			if _, found := given[name]; found || p.Value == nil {
-				continue
-			}
-			v := sub.Eval(p.Value)
-			if v.IsError() {
-				return v
-			}
-			sub.Environment.Context.Set(name, plain(v))
+		v, err := value(f)
+		if err != nil {
+			return nil, err
 		}
-		return sub.ExecuteWrapper(m.Wrapper)
-	})
-}
-
-// capture returns the text that do prints.
-func capture(home *exec.Renderer, r *run, do func(sub *exec.Renderer) error) (string, error) {
-	out := &output{run: r}
-	sub := home.Inherit()
-	sub.Output = out
-	err := do(sub)
-	return out.text.String(), err
+		f.vars[m.parameters[i]] = v
+	}
+	return f.capture(m.body)
 }

@@ -1,13 +1,11 @@
 package chattemplate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
-
-	"github.com/nikolalohinski/gonja/v2/exec"
 
 	"benchtop/internal/pyjson"
 )
@@ -134,7 +132,7 @@ func typeName(v any) string {
 		return "dict"
 	case *namespace:
 		return "namespace"
-	case exec.AttributeGetter:
+	case *loop:
 		return "loop"
 	}
 	return "function"
@@ -178,7 +176,11 @@ func numeric(v any) (float64, bool) {
 }
 
 // equal is Python's ==.
-func equal(a, b any) (bool, error) { return new(likeness).equal(a, b, 0) }
+func (r *run) equal(a, b any) (bool, error) {
+	var c likeness
+	same, err := c.equal(a, b, 0)
+	return same, cmp.Or(err, r.spend(c.steps))
+}
 
 // likeness counts what one == has looked at: a list may hold another many times, and so on downwards.
 type likeness struct{ steps int }
@@ -284,7 +286,7 @@ func represent(b *strings.Builder, v any, depth int) error {
 	case float64:
 		b.WriteString(pyjson.Float(v))
 	case string:
-		quote(b, v)
+		b.Write(pyjson.AppendReprString(nil, v))
 	case undefined:
 		b.WriteString("Undefined")
 	case *list:
@@ -323,35 +325,4 @@ func enclose(b *strings.Builder, marks string, n int, member func(i int) error) 
 	}
 	b.WriteString(marks[1:])
 	return nil
-}
-
-// quote writes Python's repr of a string.
-func quote(b *strings.Builder, s string) {
-	mark := '\''
-	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
-		mark = '"'
-	}
-	b.WriteRune(mark)
-	for _, r := range s {
-		switch {
-		case r == mark || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(b, `\U%08x`, r)
-		}
-	}
-	b.WriteRune(mark)
 }

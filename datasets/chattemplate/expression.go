@@ -294,7 +294,7 @@ func (p *parser) call(line int, do operation, operands ...expression) expression
 				}
 				names = append(names, name)
 			} else if len(names) > 0 {
-				p.fail("an argument without a name follows %s", names[len(names)-1])
+				p.fail("positional argument after the keyword argument %s", names[len(names)-1])
 			}
 			operands = append(operands, p.expression())
 		}

@@ -71,7 +71,7 @@ func (p *parser) expect(text string) {
 func (p *parser) unexpected() {
 	switch t := p.peek(); {
 	case t.text == "":
-		p.fail("unexpected end of a tag")
+		p.fail("unexpected end of tag")
 	case t.isString():
 		p.fail("unexpected string %q", t.text[1:])
 	default:
@@ -93,7 +93,7 @@ var keywords = []string{"true", "false", "none", "True", "False", "None", "not",
 func (p *parser) target() string {
 	name := p.peek().text
 	if slices.Contains(keywords, name) || slices.Contains([]string{"loop", "self", "caller", "varargs", "kwargs"}, name) {
-		p.fail("a variable cannot be called %s", name)
+		p.fail("cannot assign to %s", name)
 	}
 	return p.name()
 }
@@ -312,13 +312,13 @@ func (p *parser) macro() statement {
 		}
 		name, value := p.target(), expression(nil)
 		if p.scope.seen[name] {
-			p.fail("the parameter %s is there twice, or used before it", name)
+			p.fail("parameter %s is declared twice, or used before its declaration", name)
 		}
 		p.scope.seen[name] = true
 		if p.skip("=") {
 			value = p.expression()
 		} else if n > 0 && m.defaults[n-1] != nil {
-			p.fail("the parameter %s needs a default, as the one before it has one", name)
+			p.fail("parameter %s without a default follows one that has one", name)
 		}
 		m.parameters, m.defaults = append(m.parameters, name), append(m.defaults, value)
 	}

@@ -11,6 +11,8 @@ func FuzzNew(f *testing.F) {
 		"{% for m in messages %}{{ m.role ~ m['content'] }}{% endfor %}", "{%- if a is not none -%}x{%+ else %}{% endif %}",
 		"{% macro m(a, b='c') %}{{ a if b in 'cd' else [a, {1: b}] }}{% endmacro %}{{ m(1, b=2)|trim }}", "{% raw %}{{{% endraw %}{# c #}",
 		"{% set x, y = (1, 2) %}{% set n.x %}{% endset %}{{ x[1:-1:2] }}", `{{ "\x41\u00e9\"" * 2 ** 3 // 1.5e3 }}`, "{{ f(a in b - c) }}", "{{ a if b if c }}",
+		"{% filter upper | trim %}a{% endfilter %}{% generation %}{% set x | d('y') %}{% endset %}{% endgeneration %}",
+		"{% for a, b in [(1, 2)] if a not in [b] %}{{ loop.previtem is not none }}{% break %}{% else %}{{ not -a.0 ~ 'b' 'c' }}{% endfor %}",
 	} {
 		f.Add(s)
 	}

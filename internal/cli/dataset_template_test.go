@@ -15,7 +15,7 @@ func TestTemplateThatCannotBeRendered(t *testing.T) {
 		name, template, why string
 	}{
 		{"a tag of its own", "{% call x() %}{% endcall %}", "line 1: the tag call"},
-		{"cut off", "{% for m in messages %}{{ m.content ", "line 1: a tag without its end"},
+		{"cut off", "{% for m in messages %}{{ m.content ", "line 1: unterminated tag"},
 		{"refuses", "{{ raise_exception('no system role') }}", "it refuses this chat: no system role"},
 		{"drops the words", "hello", "has lost the text of message 1"},
 	} {

@@ -126,7 +126,7 @@ func CheckObject(line []byte, complete bool) ([]byte, error) {
 }
 
 // pythonNumbers are the numbers of Python that JSON does not know, and the strings that such words may stand in.
-var pythonNumbers = regexp.MustCompile(`"(?s:[^"\\]|\\.)*"|NaN|Infinity`)
+var pythonNumbers = regexp.MustCompile(`"(?s:[^"\\]|\\.)*"|NaN|-?Infinity`)
 
 // NewJSONReader is NewReader for JSON that a decoder reads, with PlainNumbers in it. Offsets are those of the rewritten text.
 func NewJSONReader(r io.Reader) (*Reader, error) {
@@ -146,7 +146,7 @@ func (p *plainReader) Read(b []byte) (n int, err error) {
 		p.rest = p.rest[n:]
 		return n, nil
 	}
-	word, err := p.r.Peek(len("Infinity"))
+	word, err := p.r.Peek(len("-Infinity"))
 	if found := pythonNumbers.Find(word); !p.text && bytes.HasPrefix(word, found) && len(found) > 0 && found[0] != '"' {
 		p.rest = string(PlainNumbers(found))
 		_, _ = p.r.Discard(len(found)) // it has just been seen
@@ -179,16 +179,23 @@ func (p *plainReader) Read(b []byte) (n int, err error) {
 }
 
 // PlainNumbers rewrites numbers of Python as JSON: NaN is null, and infinities are ±1e999.
-func PlainNumbers(line []byte) []byte {
-	if !bytes.Contains(line, []byte("NaN")) && !bytes.Contains(line, []byte("Infinity")) {
-		return line
+func PlainNumbers(text []byte) []byte { return replaceNumbers(text, "null", "1e999", "-1e999") }
+
+// QuotedNumbers rewrites numbers of Python as texts: nan, inf and -inf.
+func QuotedNumbers(text []byte) []byte { return replaceNumbers(text, `"nan"`, `"inf"`, `"-inf"`) }
+
+func replaceNumbers(text []byte, nan, inf, negative string) []byte {
+	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
+		return text
 	}
-	return pythonNumbers.ReplaceAllFunc(line, func(found []byte) []byte {
+	return pythonNumbers.ReplaceAllFunc(text, func(found []byte) []byte {
 		switch found[0] {
 		case 'N':
-			return []byte("null")
+			return []byte(nan)
 		case 'I':
-			return []byte("1e999") // a minus before it stays where it is
+			return []byte(inf)
+		case '-':
+			return []byte(negative)
 		}
 		return found
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/textfile"
 	"benchtop/export"
 	"benchtop/metrics/report"
 )
@@ -99,7 +100,7 @@ func readJSON(path string) ([][]byte, error) {
 // entry.
 func ParseResults(data []byte) (all [][]byte, err error) {
 	any := false
-	data = quoteWords(bytes.TrimPrefix(data, []byte("\ufeff")))
+	data = textfile.QuotedNumbers(bytes.TrimPrefix(data, []byte("\ufeff")))
 	for values := json.NewDecoder(bytes.NewReader(data)); ; {
 		var value json.RawMessage
 		switch err := values.Decode(&value); {
@@ -132,27 +133,3 @@ func ParseResults(data []byte) (all [][]byte, err error) {
 
 // words are the numbers that Python writes and JSON lacks, and the texts that results have for them elsewhere.
 var words = [][2]string{{"NaN", `"nan"`}, {"-Infinity", `"-inf"`}, {"Infinity", `"inf"`}}
-
-// quoteWords makes JSON of words outside strings.
-func quoteWords(data []byte) []byte {
-	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
-		return data
-	}
-	out := make([]byte, 0, len(data))
-	for len(data) > 0 {
-		n, text := 1, ""
-		if data[0] == '"' {
-			n = jsonscan.StringEnd(data, 0)
-		}
-		for _, w := range words {
-			if bytes.HasPrefix(data, []byte(w[0])) {
-				n, text = len(w[0]), w[1]
-			}
-		}
-		if out = append(out, text...); text == "" {
-			out = append(out, data[:n]...)
-		}
-		data = data[n:]
-	}
-	return out
-}

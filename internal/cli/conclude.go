@@ -94,7 +94,9 @@ func requestsFailed(r *metrics.Report) error {
 	case r.Conclusion != metrics.RunFailed || r.Trouble == "":
 		return nil
 	case metrics.ConclusionOf(r.Trouble) == metrics.RunFailed:
-		return errors.New(r.Trouble + "; --keep-going sends the others as well")
+		if r.Interrupted != nil && r.Interrupted.Unsent > 0 {
+			return errors.New(r.Trouble + "; --keep-going sends the others as well")
+		}
 	case r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0:
 		return fmt.Errorf("all %d requests were in the warm-up, so there are no figures; shorten --warmup %s", r.WarmedUp, metrics.Duration(r.Plan.Warmup))
 	case r.Plan.InputSource == metrics.TokensFromIDs && slices.ContainsFunc(r.Failures, func(f metrics.FailureCount) bool { return slices.ContainsFunc(f.Examples, idsRefused.MatchString) }):

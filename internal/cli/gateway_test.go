@@ -49,9 +49,13 @@ func TestRandomBehindGateway(t *testing.T) {
 			if calibrated {
 				args = append(args, "--calibrate-lengths")
 			}
-			benchtop(args...).expect(t, exitFine, "as text of common words, whose tokens are learned from usage, lengths estimated",
-				"prompt lengths are estimated, because there is no tokenizer: ", "of the server: it has no /tokenize",
-				"the first prompts differ in length; --calibrate-lengths sends a request for that beforehand")
+			ran := benchtop(args...)
+			ran.expect(t, exitFine, "as text of common words, whose tokens are learned from usage, lengths estimated",
+				"prompt lengths are estimated, because there is no tokenizer: ", "of the server: it has no /tokenize")
+			const differ = "the first prompts differ in length; --calibrate-lengths sends a request for that beforehand"
+			if strings.Contains(ran.stderr, differ) == calibrated {
+				t.Errorf("calibrated %t: %s", calibrated, ran.stderr)
+			}
 			result := resultIn(t, dir)
 			inputs := result["input_lens"].([]any)
 			if result["completed"] != 20.0 || len(inputs) != 20 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -27,8 +28,21 @@ func (o *experimentOptions) define(flags *argv.Flags, runs int) {
 	f := flags.Group("Results")
 	f.StringVarP(&o.outputDir, "output-dir", "o", "results", "directory of all experiments")
 	f.StringVarP(&o.name, "experiment-name", "e", "", "directory of this experiment below it (default: the time)")
-	f.BoolVar(&o.resume, "resume", false, "continue the experiment of --experiment-name, or of a name given here: measure only what is missing")
+	f.Var((*resumption)(o), "resume", "continue the experiment of --experiment-name, or of a name given here: measure only what is missing")
+	f.Lookup("resume").NoOptDefVal = "true"
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be run, and run nothing")
+}
+
+// resumption is the value of --resume: a switch, or the name of the experiment.
+type resumption experimentOptions
+
+func (r *resumption) String() string { return strconv.FormatBool(r.resume) }
+func (r *resumption) Type() string   { return "bool" }
+func (r *resumption) Set(text string) (err error) {
+	if r.resume, err = strconv.ParseBool(text); err != nil {
+		r.resume, r.name = true, text
+	}
+	return nil
 }
 
 // arguments takes the name behind --resume, as vLLM's first sweeps had it, from the arguments of a command, and returns the others.

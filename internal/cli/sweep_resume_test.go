@@ -13,7 +13,7 @@ func TestSweepResume(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	args := []string{"sweep", "serve", "--no-tui", "--bench-cmd", "vllm bench serve --base-url " + url + " --num-prompts 2 --random-input-len 5 --random-output-len 2", "--num-runs", "1", "-o", dir}
 	benchtop(append(args, "-e", "20251214_101500")...).expect(t, exitFine, "1 runs measured")
-	for _, resume := range [][]string{{"--resume", "20251214_101500"}, {"--resume", "-e", "20251214_101500"}, {"--resume=true", "-e", "20251214_101500"}} {
+	for _, resume := range [][]string{{"--resume", "20251214_101500"}, {"--resume=20251214_101500"}, {"--resume", "-e", "20251214_101500"}, {"--resume=true", "-e", "20251214_101500"}} {
 		benchtop(append(args, resume...)...).expect(t, exitFine, "0 runs measured, 1 found")
 	}
 	benchtop(append(args, "--resume")...).expect(t, exitUsage, "--resume: name the experiment to continue, as --resume NAME or with --experiment-name")

@@ -111,6 +111,8 @@ func TestRefusedPlaces(t *testing.T) {
 		{"nowhere for a directory", Options{Result: true, Dir: "nowhere", Name: "r.json"}, "create nowhere/r.json: no such file or directory"},
 		{"file for a directory", Options{Append: true, Dir: "file/x", Name: "r.json"}, "create file/x/r.json: not a directory"},
 		{"directory for a file", Options{Result: true, Name: "dir"}, "cannot save the result: dir: a directory; name a file in it"},
+		{"standard output", Options{Output: "/dev/stdout"}, "--output-json: /dev/stdout: not a regular file; choose another file"},
+		{"descriptor", Options{Output: "/dev/fd/1"}, "/dev/fd/1: not a regular file"},
 		{"device", Options{Result: true, Name: os.DevNull}, os.DevNull + ": not a regular file"},
 		{"file of another flag", Options{Output: "loop"}, "--output-json: create loop: too many levels of symbolic links; choose another file"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"benchtop/internal/usage"
 	"benchtop/metrics"
@@ -21,7 +22,11 @@ func (o *Options) Look(pictures bool) error {
 	if o.Name == "" && o.Output == "" { // the name is not known yet
 		path = filepath.Join(filepath.Dir(path), "result.json")
 	}
-	return o.refused(Look(path))
+	longest := PyTorchSuffix
+	if pictures {
+		longest = DatasetStatsSuffix
+	}
+	return o.refused(Look(path, longest))
 }
 
 // refused is the error of a place that takes no result, with what to do; nil for nil.
@@ -35,21 +40,29 @@ func (o *Options) refused(err error) error {
 	return usage.Errorf("cannot save the result: %w; choose another place with --result-dir, or --no-save", err)
 }
 
-// Look says why a result and the files beside it cannot be made at a path, nil if they can. It leaves no file. Directories may be missing.
-func Look(path string) error {
+// Look says why a result and the files beside it, whose longest ending is given, cannot be made at a path, nil if they can. It leaves no
+// file. Directories may be missing.
+func Look(path, longest string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
 		return fmt.Errorf("%s: a directory; name a file in it", usage.Quote(path))
-	case err == nil && !info.Mode().IsRegular():
+	case err == nil && (!info.Mode().IsRegular() || isStream(path)):
 		return fmt.Errorf("%s: not a regular file", usage.Quote(path))
 	case err == nil || errors.Is(err, fs.ErrNotExist):
-		err = canCreate(filepath.Dir(path), filepath.Base(path)+DatasetStatsSuffix)
+		err = canCreate(filepath.Dir(path), filepath.Base(Stem(path))+longest)
 	}
 	if outer, ok := errors.AsType[*fs.PathError](err); ok {
 		outer.Op, outer.Path = "create", usage.Shorten(path) // not the temporary one
 	}
 	return err
+}
+
+// isStream reports whether a path such as /dev/stdout stands for an open file of a process, which cannot be renamed.
+func isStream(path string) bool {
+	link, _ := os.Readlink(path)
+	dir, _ := filepath.EvalSymlinks(filepath.Dir(path))
+	return strings.HasPrefix(link, "/proc/") || strings.HasPrefix(dir+"/", "/proc/")
 }
 
 // canCreate makes the temporary file of a name in the nearest directory that exists, and removes it.

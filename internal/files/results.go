@@ -12,6 +12,7 @@ import (
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
 	"benchtop/export"
+	"benchtop/internal/usage"
 	"benchtop/metrics/report"
 )
 
@@ -48,6 +49,9 @@ func ReadResults(path string) (all [][]byte, note string, err error) {
 	r, damaged := report.Of(readJournal(from))
 	if damaged != nil && r.Plan.Started.IsZero() {
 		return nil, "", damaged
+	}
+	if c := r.Plan.Command; len(c) > 0 && (c[0] == "latency" || c[0] == "throughput") {
+		return nil, "", fmt.Errorf("%s: the journal of benchtop %s, whose result cannot be made of it; benchtop report reads it", usage.Quote(from), c[0])
 	}
 	var result bytes.Buffer
 	if err := export.JSON(&result, r); err != nil {
@@ -130,6 +134,3 @@ func ParseResults(data []byte) (all [][]byte, err error) {
 		}
 	}
 }
-
-// words are the numbers that Python writes and JSON lacks, and the texts that results have for them elsewhere.
-var words = [][2]string{{"NaN", `"nan"`}, {"-Infinity", `"-inf"`}, {"Infinity", `"inf"`}}

@@ -83,6 +83,19 @@ func TestResultsOfAKilledRun(t *testing.T) {
 			t.Errorf("%s of %q: %d results, note %q, %v", c.file, c.content, len(all), note, err)
 		}
 	}
+	p := plan()
+	p.Command = []string{"latency", "--output-json", "l.json"}
+	file, err := os.Create("l.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed, err := journal.NewWriter(file, p)
+	if err := errors.Join(err, killed.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ReadResults("l.json"); err == nil || !strings.Contains(err.Error(), "l.jsonl: the journal of benchtop latency") {
+		t.Errorf("a killed measurement of latency: %v", err)
+	}
 	whole, err := os.ReadFile("r.jsonl")
 	if err := errors.Join(err, os.WriteFile("half", append(whole, `{"index":0,"se`...), 0o600), os.WriteFile("r.json", []byte(`{"completed": 5}`), 0o600)); err != nil {
 		t.Fatal(err)

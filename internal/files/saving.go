@@ -114,7 +114,7 @@ func (o *Options) Reserve(plan metrics.Plan) (*Saving, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, o.refused(err)
 	}
-	if err := o.refused(Look(path)); err != nil {
+	if err := o.refused(Look(path, PyTorchSuffix)); err != nil {
 		return nil, err
 	}
 	s := &Saving{Path: path, form: o.Form, append: o.Append, noClobber: o.NoClobber}

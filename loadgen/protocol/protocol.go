@@ -114,6 +114,7 @@ func holding(forms datasets.Forms) (names []string) {
 
 // CheckEndpoint is an error if a path cannot be that of the API. "" stands for the protocol's own.
 func (t Traits) CheckEndpoint(path string) error {
+	path, _, _ = strings.Cut(path, "?") // Azure's has its version there, others a key
 	if path == "" || slices.ContainsFunc(t.Suffixes, func(s string) bool { return strings.HasSuffix(path, s) }) {
 		return nil
 	}

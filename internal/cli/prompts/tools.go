@@ -91,7 +91,11 @@ func (d *Drawing) inWords() tokenizer.Tokenizer {
 	}
 	if d.words == nil && d.Options.Needs().Forms.Overlap(datasets.AsText) && !d.common.MultiTurn.On {
 		d.words = &wording{}
-		m.note("prompts are common words, whose tokens are learned from the server's usage: the first prompts differ in length; --calibrate-lengths sends a request for that beforehand")
+		text := "prompts are common words, whose tokens are learned from the server's usage"
+		if !d.Options.Calibrate {
+			text += ": the first prompts differ in length; --calibrate-lengths sends a request for that beforehand"
+		}
+		m.note(text)
 	}
 	return tokenizer.Words{Even: true}
 }

@@ -129,7 +129,8 @@ func (o *Options) misplaced(base string) error {
 	var of protocol.Traits
 	for _, t := range append(pathsOfAll(), protocol.Traits{Path: "/v1/models"}) {
 		for _, p := range []string{t.Path, strings.TrimPrefix(t.Path, "/v1")} {
-			if strings.HasSuffix(path, p) && len(p) > len(end) {
+			// Azure's paths have no version; other names may be a gateway's own.
+			if strings.HasSuffix(path, p) && len(p) > len(end) && (p == t.Path || strings.HasSuffix(p, "/completions")) {
 				end, of = p, t
 			}
 		}

@@ -80,7 +80,7 @@ func (o *Options) DefineAddress(f *pflag.FlagSet) {
 	}
 	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
 	f.IntVar(&o.port, "port", 8000, "server's port")
-	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE, never shown; @FILE or '$NAME' as a value stands for that of a file or a variable, also after a word such as Bearer")
+	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE, never shown; @FILE or '$NAME' as a value stands for that of a file or a variable, also after a word such as Bearer; @@ begins a value with an @")
 	_ = f.SetAnnotation("header", argv.Variadic, []string{"0"})
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&o.caFile, "ca-file", "", "file of the authorities that may sign the server's certificate, in PEM form (default: the system's)")
@@ -163,9 +163,11 @@ func (o *Options) header(p *usage.Problems) http.Header {
 		case part == nil && h.Value != "" && target.SoundsSecret(h.Key):
 			o.Warnings = append(o.Warnings, fmt.Sprintf("--header %s: the command line is no place for secrets, since others can list it; write %[1]s=@FILE or '%[1]s=$NAME'", h.Key))
 		case part == nil:
+		case strings.HasPrefix(part[2], "@"):
+			h.Value = part[1] + part[2]
 		case part[2] != "":
 			text, err := os.ReadFile(part[2])
-			p.Flag("header "+h.Key, err)
+			p.BadIf(err != nil, "--header %s: %v; a value of @FILE stands for the text of a file, @@ for an @", h.Key, err)
 			h.Value = part[1] + strings.TrimSpace(string(text))
 		default:
 			text, known := os.LookupEnv(part[3])

@@ -189,7 +189,8 @@ func TestHeaders(t *testing.T) {
 		{"X-Mail=a@b", "a@b", "", ""},
 		{"X-Words=a b $CANARY", "a b $CANARY", "", ""},
 		{"X-At=@", "@", "", ""},
-		{"Authorization=@none", "", "", "--header Authorization: open none: "},
+		{"X-At=@@user", "@user", "", ""},
+		{"Authorization=@none", "", "", "--header Authorization: open none: no such file or directory; a value of @FILE stands for the text of a file, @@ for an @"},
 		{"Authorization=$UNSET_CANARY", "", "", "--header Authorization: the variable UNSET_CANARY is not set"},
 	} {
 		o := Options{Backend: "openai", host: "h", port: 1}

@@ -32,6 +32,8 @@ func TestAddressesThatAreNone(t *testing.T) {
 		{"", "http://h/v3/chat/completions", "openai-chat", "use --base-url http://h/v3 --endpoint /chat/completions"},
 		{"", azure + "/chat/completions?api-version=2024-06-01", "openai-chat", "use --base-url " + azure + " --endpoint '/chat/completions?api-version=…'"},
 		{"", azure + "/chat/completions?api-version=1&sig=canary", "openai-chat", "use --base-url " + azure + " --endpoint '/chat/completions?api-version=…'"},
+		{"", "http://gateway/models", "openai", ""},
+		{"", "http://gateway/responses", "openai-responses", ""},
 		{"", "http://h/v1?key=canary", "openai", "a query belongs behind the path of the API"},
 		{"127.0.0.1:8001", "", "openai", "--host 127.0.0.1:8001: expected a name or an address alone"},
 		{"http://u:canary@h", "", "openai", "--host http://***@h: expected a name or an address alone"},

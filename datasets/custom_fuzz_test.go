@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"benchtop/datasets/media"
-	"benchtop/datasets/textfile"
+	"benchtop/datasets/jsonscan"
 )
 
 // FuzzReadCustom holds the reader to what encoding/json makes of each line.
@@ -27,7 +27,7 @@ func FuzzReadCustom(f *testing.F) {
 			}
 			var object map[string]json.RawMessage
 			var prompt *string
-			line := textfile.PlainNumbers(lines[row.line-1])
+			line := jsonscan.PlainNumbers(lines[row.line-1])
 			if json.Unmarshal(line, &object) != nil || json.Unmarshal(object["prompt"], &prompt) != nil || prompt == nil || *prompt != row.prompt {
 				t.Errorf("got prompt %q of line %q", row.prompt, line)
 			}
@@ -90,7 +90,7 @@ func FuzzReadBench(f *testing.F) {
 		for _, row := range rows {
 			var object map[string]json.RawMessage // its names are not those of any other case
 			var turns []any
-			line := textfile.PlainNumbers(lines[row.line-1])
+			line := jsonscan.PlainNumbers(lines[row.line-1])
 			if json.Unmarshal(line, &object) != nil {
 				t.Fatalf("accepted %q", line)
 			}

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets/numpy"
-	"benchtop/datasets/textfile"
+	"benchtop/datasets/jsonscan"
 )
 
 func TestTimedTraceGolden(t *testing.T) {
@@ -314,7 +314,7 @@ func FuzzReadTrace(f *testing.F) {
 			if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
 				continue
 			}
-			line = textfile.PlainNumbers(line)
+			line = jsonscan.PlainNumbers(line)
 			var fields map[string]json.RawMessage
 			var hashes []json.RawMessage
 			if err := json.Unmarshal(line, &fields); err != nil {

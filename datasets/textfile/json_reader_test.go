@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"benchtop/datasets/jsonscan"
 	"encoding/json"
 	"io"
 	"strings"
@@ -58,7 +59,7 @@ func FuzzJSONReader(f *testing.F) {
 		if mark, err := CheckHead([]byte(text)); err != nil || mark > 0 {
 			return
 		}
-		want := string(PlainNumbers([]byte(text)))
+		want := string(jsonscan.PlainNumbers([]byte(text)))
 		for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
 			if got := readJSON(t, r); got != want && json.Valid([]byte(want)) {
 				t.Errorf("%q: %q, want %q", text, got, want)

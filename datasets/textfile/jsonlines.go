@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 
 	"benchtop/datasets/jsonscan"
 )
@@ -103,7 +102,7 @@ func (l *JSONLines) read() (line []byte, complete bool, err error) {
 func CheckObject(line []byte, complete bool) ([]byte, error) {
 	valid := json.Valid(line)
 	if !valid {
-		line = PlainNumbers(line)
+		line = jsonscan.PlainNumbers(line)
 		valid = json.Valid(line)
 	}
 	if line[0] != '{' && (valid || line[0] == '[') {
@@ -125,9 +124,6 @@ func CheckObject(line []byte, complete bool) ([]byte, error) {
 	return nil, errors.New("the file ends before its last object does; is it complete?")
 }
 
-// pythonNumbers are the numbers of Python that JSON does not know, and the strings that such words may stand in.
-var pythonNumbers = regexp.MustCompile(`"(?s:[^"\\]|\\.)*"|NaN|-?Infinity`)
-
 // NewJSONReader is NewReader for JSON that a decoder reads, with PlainNumbers in it. Offsets are those of the rewritten text.
 func NewJSONReader(r io.Reader) (*Reader, error) {
 	return NewReader(&plainReader{r: bufio.NewReaderSize(r, 1<<16)})
@@ -147,8 +143,8 @@ func (p *plainReader) Read(b []byte) (n int, err error) {
 		return n, nil
 	}
 	word, err := p.r.Peek(len("-Infinity"))
-	if found := pythonNumbers.Find(word); !p.text && bytes.HasPrefix(word, found) && len(found) > 0 && found[0] != '"' {
-		p.rest = string(PlainNumbers(found))
+	if found := jsonscan.FirstToken(word); !p.text && bytes.HasPrefix(word, found) && len(found) > 0 && found[0] != '"' {
+		p.rest = string(jsonscan.PlainNumbers(found))
 		_, _ = p.r.Discard(len(found)) // it has just been seen
 		return p.Read(b)
 	}
@@ -176,27 +172,4 @@ func (p *plainReader) Read(b []byte) (n int, err error) {
 	copy(b, next[:n])
 	_, _ = p.r.Discard(n) // as before
 	return n, nil
-}
-
-// PlainNumbers rewrites numbers of Python as JSON: NaN is null, and infinities are ±1e999.
-func PlainNumbers(text []byte) []byte { return replaceNumbers(text, "null", "1e999", "-1e999") }
-
-// QuotedNumbers rewrites numbers of Python as texts: nan, inf and -inf.
-func QuotedNumbers(text []byte) []byte { return replaceNumbers(text, `"nan"`, `"inf"`, `"-inf"`) }
-
-func replaceNumbers(text []byte, nan, inf, negative string) []byte {
-	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
-		return text
-	}
-	return pythonNumbers.ReplaceAllFunc(text, func(found []byte) []byte {
-		switch found[0] {
-		case 'N':
-			return []byte(nan)
-		case 'I':
-			return []byte(inf)
-		case '-':
-			return []byte(negative)
-		}
-		return found
-	})
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/textfile"
 	"benchtop/export"
 	"benchtop/internal/usage"
 	"benchtop/metrics/report"
@@ -104,7 +103,7 @@ func readJSON(path string) ([][]byte, error) {
 // entry.
 func ParseResults(data []byte) (all [][]byte, err error) {
 	any := false
-	data = textfile.QuotedNumbers(bytes.TrimPrefix(data, []byte("\ufeff")))
+	data = jsonscan.QuotedNumbers(bytes.TrimPrefix(data, []byte("\ufeff")))
 	for values := json.NewDecoder(bytes.NewReader(data)); ; {
 		var value json.RawMessage
 		switch err := values.Decode(&value); {

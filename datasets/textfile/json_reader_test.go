@@ -1,12 +1,13 @@
 package textfile
 
 import (
-	"benchtop/datasets/jsonscan"
 	"encoding/json"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"benchtop/datasets/jsonscan"
 )
 
 func readJSON(t *testing.T, r io.Reader) string {

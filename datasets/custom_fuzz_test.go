@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/media"
 	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/media"
 )
 
 // FuzzReadCustom holds the reader to what encoding/json makes of each line.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/datasets/numpy"
 	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/numpy"
 )
 
 func TestTimedTraceGolden(t *testing.T) {

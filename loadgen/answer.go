@@ -153,7 +153,7 @@ func (x *exchange) receivedAt() time.Duration { return x.at + max(0, x.delay) }
 
 // event takes one stream event.
 func (x *exchange) event(name, data []byte) error {
-	stray, isError := string(name) == strayName, string(name) == errorName
+	stray, isError := string(name) == strayName, bytes.EqualFold(name, []byte(errorName)) || string(name) == "exception"
 	x.begun = x.begun || !stray
 	if data = bytes.TrimSpace(data); x.ended || len(data) == 0 && !isError { // blank data keeps a connection alive
 		return nil

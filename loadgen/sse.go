@@ -136,7 +136,7 @@ func (p *sseParser) endLine(line []byte, emit func(name, data []byte) error) err
 				return err
 			}
 		}
-		if len(p.stray) == 0 && !bytes.HasPrefix(bytes.TrimSpace(line), []byte{'{'}) {
+		if first := bytes.TrimPrefix(bytes.TrimSpace(line), []byte{'['}); len(p.stray) == 0 && !bytes.HasPrefix(first, []byte{'{'}) {
 			return nil
 		}
 		if err := p.check(len(p.stray) + len(line)); err != nil {

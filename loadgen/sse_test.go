@@ -131,7 +131,7 @@ func reference(stream string) []string {
 			if line[0] == '{' {
 				outside()
 			}
-			if stray != nil || strings.HasPrefix(strings.TrimSpace(line), "{") {
+			if stray != nil || strings.HasPrefix(strings.TrimPrefix(strings.TrimSpace(line), "["), "{") {
 				stray = append(stray, line)
 			}
 		}
@@ -145,6 +145,7 @@ func FuzzSSE(f *testing.F) {
 	f.Add("\ufeffdata: \ufeff\n\n\r\n\rdata: é\n\ndata: cut off\n", []byte{0, 1, 0, 2})
 	f.Add("data:  two blanks\rdata\n\nevent\ndata::\n\ndata : no field\n\n", []byte{1})
 	f.Add("{\r\n \"a\"\r\n\r\nevent: error\n\ndata: a\nerror: b\r{}\n {\nid\n:\n\n", []byte{5, 1})
+	f.Add("[{\n}]\n\n[1]\n [ {\n\n", []byte{2})
 	f.Fuzz(func(t *testing.T, stream string, cuts []byte) {
 		want := reference(stream)
 		if got := events(stream); !slices.Equal(got, want) {

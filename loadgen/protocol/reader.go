@@ -83,13 +83,13 @@ func (r *Reader) parse(m *Message, data []byte) (*fastjson.Value, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrNotJSON, Excerpt(data))
 	}
-	if v.Type() != fastjson.TypeObject {
-		return nil, fmt.Errorf("expected a JSON object: %s", Excerpt(data))
-	}
 	if r.mentionsError = bytes.Contains(data, []byte("error")); r.mentionsError {
 		if m.Failure = failure(v); m.Failure != "" {
 			return nil, nil
 		}
+	}
+	if v.Type() != fastjson.TypeObject {
+		return nil, fmt.Errorf("expected a JSON object: %s", Excerpt(data))
 	}
 	return v, nil
 }
@@ -117,6 +117,7 @@ func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
 	}
 	choices := v.GetArray("choices")
 	if len(choices) == 0 {
+		m.Failure = gatewayFailure(v)
 		return nil, nil
 	}
 	counted := 0
@@ -124,9 +125,15 @@ func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
 		if c.Type() != fastjson.TypeObject {
 			return nil, fmt.Errorf("expected a choice to be an object: %s", Excerpt(data))
 		}
-		m.end(c.GetStringBytes("finish_reason"))
-		if r.mentionsError && truthy(c.Get("error")) {
-			m.Failure = errorMessage(c.Get("error"))
+		reason := c.Get("finish_reason")
+		if reason != nil && reason.Type() == fastjson.TypeObject {
+			reason = reason.Get("type")
+		}
+		m.end(reason.GetStringBytes())
+		for _, path := range [][]string{{"error"}, {"delta", "error"}} {
+			if e := c.Get(path...); r.mentionsError && truthy(e) {
+				m.Failure = errorMessage(e)
+			}
 		}
 		if r.mentionsUsage && !r.Several { // of several answers it would count one
 			m.Usage.Merge(readUsage(c.Get("usage"), choicesUsage))

@@ -69,6 +69,8 @@ func (Responses) Event(r *Reader, data []byte) (m Message, err error) {
 		m.readResponse(v.Get("response"))
 	case "response.failed":
 		m.Failure = errorMessage(v)
+	case "response.cancelled":
+		m.end([]byte("cancelled"))
 	case "response.refusal.done":
 		m.Refusal = true
 	}

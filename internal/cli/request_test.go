@@ -169,7 +169,7 @@ func TestSecretsOfBodies(t *testing.T) {
 		}
 		return refuses
 	})
-	r := benchtop(append(strings.Fields("serve --num-prompts 2 --save-result --result-filename r.json --extra-body.auth.password canary-two --base-url "+server.url+" "+shortPrompts),
+	r := benchtop(append(strings.Fields("serve --num-prompts 2 --save-result --result-filename r.json --extra-body.auth.password canary-two --metadata api_key=canary-three --base-url "+server.url+" "+shortPrompts),
 		"--extra-body", `{"api_key": "canary-one", "top_k": 5}`)...)
 	r.expect(t, exitFailed, "not with *** or ***")
 	asked := server.all()

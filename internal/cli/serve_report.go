@@ -98,7 +98,10 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 	if o.parsedMetadata, err = o.metadata.Split("metadata"); err != nil {
 		p = append(p, err)
 	}
-	for _, m := range o.parsedMetadata {
+	for i, m := range o.parsedMetadata {
+		if argv.SecretName.MatchString(m.Key) {
+			o.parsedMetadata[i].Value = argv.Secret
+		}
 		p.BadIf(m.Key == "benchtop", "--metadata benchtop=...: the result already has a key of that name; choose another")
 	}
 	p.BadIf(!(o.steadyThreshold > 0 && o.steadyThreshold <= 1), "--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
@@ -283,6 +286,9 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 		return o.server.Path()
 	}
 	text := f.Value.String()
+	if f.Name == "metadata" {
+		text = strings.Join(argv.HideSecrets(strings.Split(text, " "), nil), " ")
+	}
 	if length := o.prompts.LengthOver(f.Name); length > 0 {
 		text = strconv.Itoa(length)
 	}

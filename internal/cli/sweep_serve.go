@@ -127,8 +127,9 @@ func (o *sweepOptions) parse(env *environment, args []string) error {
 		return usage.Wrap(err)
 	}
 	for _, it := range slices.Concat(o.servers, o.benches) {
-		for _, secret := range []string{"header", "api_key"} {
-			if it.Sets(secret) {
+		words := strings.Join(it.Words(), " ")
+		for _, secret := range []string{"header", "api_key", "a secret"} {
+			if it.Sets(secret) || secret == "a secret" && argv.Hide(words) != words {
 				env.warn([]string{"a parameter file sets " + secret + ": parameters stand in the results and in names of directories, so give secrets in the commands or the environment"})
 			}
 		}

@@ -166,7 +166,7 @@ func (s *suiteRunner) clientLine(r sweep.Run) string {
 	if kind == sweep.Serving {
 		return "vllm bench serve " + shellLine(argv.HideSecrets(s.client(r), s.base.server.Secrets()))
 	}
-	return "vllm bench " + kind + " " + shellLine(launch.Hide(words))
+	return "vllm bench " + kind + " " + shellLine(argv.HideSecrets(launch.Hide(words), nil))
 }
 
 // Run measures, and writes the commands down beside the result.

@@ -28,10 +28,13 @@ func TestOfflineSuites(t *testing.T) {
 	latency := put("latency-tests.json", `[{"test_name": "latency_a_tp1", "environment_variables": {"HF_TOKEN": "canary"},
 		"parameters": {"model": %q, "tensor_parallel_size": 1, "load_format": "dummy", "num_iters_warmup": 1, "num_iters": 2, "input_len": 5, "output_len": 2}}]`)
 	throughput := put("throughput-tests.json", `[{"test_name": "throughput_a_tp1",
-		"parameters": {"model": %q, "tensor_parallel_size": 1, "load_format": "dummy", "num_prompts": 3, "dataset_name": "random", "random_input_len": 5, "random_output_len": 2}}]`)
+		"parameters": {"model": %q, "tensor_parallel_size": 1, "load_format": "dummy", "num_prompts": 3, "header": "Authorization=Bearer canary", "dataset_name": "random", "random_input_len": 5, "random_output_len": 2}}]`)
 	for kind, file := range map[string]string{"latency": latency, "throughput": throughput} {
 		args := []string{"sweep", "serve", "--no-tui", "--suite", file, "-o", dir, "-e", kind[:3]}
 		r := benchtop(append(args, "--dry-run")...)
+		if strings.Contains(r.stdout+r.stderr, "canary") {
+			t.Errorf("said %s", r.stdout+r.stderr)
+		}
 		r.expect(t, exitFine, "Client command: vllm bench "+kind+" --model "+simulator.Defaults().Model, "--load-format dummy", "will be saved at")
 		benchtop(args...).expect(t, exitFine, "1 runs measured")
 		benchtop(append(args, "--resume")...).expect(t, exitFine, "0 runs measured, 1 found")

@@ -39,5 +39,8 @@ func Hold(dir string) (release func(), err error) {
 		_ = f.Close()
 		return nil, fmt.Errorf("%s is in use by another benchtop; wait until it ends", dir)
 	}
-	return func() { _ = f.Close() }, nil
+	return func() {
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // a child that has not begun its program yet has the file as well
+		_ = f.Close()
+	}, nil
 }

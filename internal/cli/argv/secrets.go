@@ -71,18 +71,22 @@ func (v *JSON) Secrets() []string {
 	return all
 }
 
-// HideSecrets returns a command line that may be shown and saved. Of headers, the values of --header as written, only the keys
-// remain, and of secrets in JSON, as in --extra-body, the names.
+// HideSecrets returns a command line that may be shown and saved. Of headers, the values of --header as written and those that follow the
+// flag, only the keys remain, and of secrets in JSON, as in --extra-body, and in NAME=VALUE, as in --metadata, the names.
 func HideSecrets(args, headers []string) []string {
 	safe := make([]string, len(args))
-	before := "" // the name whose value is the next word
+	before, header := "", false // the name whose value is the next word; whether it is a header
 	for i, a := range args {
 		name, value, joined := strings.Cut(a, "=")
-		dotted := strings.HasPrefix(a, "--") && strings.Contains(name, ".")
-		switch {
+		flag := strings.HasPrefix(a, "--")
+		dotted := flag && strings.Contains(name, ".")
+		header = !flag && header || name == "--header"
+		switch key, text, _ := strings.Cut(value, "="); {
 		case isSecret(before, a):
 			a = Secret
-		case dotted && joined && isSecret(name, value):
+		case header && flag && text != "":
+			a = name + "=" + key + "=" + Secret
+		case joined && value != "" && (header && !flag || (dotted || !flag) && isSecret(name, value)):
 			a = name + "=" + Secret
 		}
 		if before = ""; dotted && !joined {

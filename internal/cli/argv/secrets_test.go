@@ -27,9 +27,11 @@ func TestHideMembers(t *testing.T) {
 		}
 	}
 	args := []string{"serve", "--extra_body.api_key", "canary", "--extra-body.auth.token=canary", "--extra-body.max_tokens", "7", "--extra-body.max_tokens=7",
-		"--extra-body.secret", "--no-save", "--model", "token"}
+		"--extra-body.secret", "--no-save", "--model", "token",
+		"--header", "Authorization=Bearer canary", "X-Team=canary", "--header=Cookie=a=canary", "--metadata", "api_key=canary", "team=a", "--label=b"}
 	want := []string{"serve", "--extra_body.api_key", "***", "--extra-body.auth.token=***", "--extra-body.max_tokens", "7", "--extra-body.max_tokens=7",
-		"--extra-body.secret", "***", "--model", "token"}
+		"--extra-body.secret", "***", "--model", "token",
+		"--header", "Authorization=***", "X-Team=***", "--header=Cookie=***", "--metadata", "api_key=***", "team=a", "--label=b"}
 	if got := HideSecrets(args, nil); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

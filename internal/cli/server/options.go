@@ -220,7 +220,7 @@ func (o *Options) urls(p *usage.Problems) []string {
 	}
 	host := strings.Trim(o.host, "[]")
 	if _, err := netip.ParseAddr(strings.Replace(host, "%25", "%", 1)); err != nil && strings.ContainsAny(host, ":/") {
-		p.Bad("--host %s: expected a name or an address alone; --port has the port, and --base-url takes a URL", usage.Quote(argv.Hide(host)))
+		p.Bad("--host %s: expected a name or an address alone; --port has the port, and --base-url takes a URL", usage.Quote(host[strings.LastIndex(host, "@")+1:]))
 		return nil
 	}
 	if strings.Contains(host, ":") {

@@ -76,7 +76,8 @@ var arrows = map[string][]string{
 		"benchtop/loadgen/target", "benchtop/datasets", "benchtop/metrics", "benchtop/export"},
 	"benchtop/internal/files": {"benchtop/datasets/jsonscan", "benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/report", "benchtop/export", "benchtop/export/journal",
 		"benchtop/internal/usage"},
-	"benchtop/internal/simulator/simtest": {"benchtop/internal/simulator"},
+	"benchtop/internal/simulator/pipetest": {},
+	"benchtop/internal/simulator/simtest":  {"benchtop/internal/simulator", "benchtop/internal/simulator/pipetest"},
 	"benchtop/internal/preview": {"benchtop/datasets", "benchtop/datasets/agents", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/table",
 		"benchtop/datasets/textfile", "benchtop/datasets/tokenizer", "benchtop/datasets/trace"},
 	"benchtop/internal/imports":   {"benchtop/datasets/agents", "benchtop/datasets/jsonscan", "benchtop/datasets/textfile"},
@@ -133,7 +134,7 @@ var only = map[string][]string{
 }
 
 // forTests are packages that any test may import, and which tests need to make events into reports, views and results.
-var forTests = []string{"benchtop/internal/assert", "benchtop/internal/ci", "benchtop/internal/race", "benchtop/internal/simulator/simtest", "benchtop/datasets/hub/hubtest", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/tui/tuitest",
+var forTests = []string{"benchtop/internal/assert", "benchtop/internal/ci", "benchtop/internal/race", "benchtop/internal/simulator/pipetest", "benchtop/internal/simulator/simtest", "benchtop/datasets/hub/hubtest", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/tui/tuitest",
 	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/metrics/judge/queue", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.

@@ -17,6 +17,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/datasets/media"
 	"benchtop/internal/simulator"
+	"benchtop/internal/simulator/pipetest"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -31,7 +32,7 @@ func simulatedRun(t *testing.T, p simulator.Profile, source loadgen.Source, chan
 	server := simulator.New(p)
 	var log bytes.Buffer
 	server.LogTo(&log)
-	listener, dial := simulator.Pipe()
+	listener, dial := pipetest.Pipe()
 	web := server.HTTPServer()
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(server.Listener(listener)) }()

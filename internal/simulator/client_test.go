@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/simulator/pipetest"
 )
 
 // client talks to a simulator over Pipe, in virtual time.
@@ -28,7 +30,7 @@ func bubble(t *testing.T, p Profile, f func(*client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := New(p)
-		listener, dial := Pipe()
+		listener, dial := pipetest.Pipe()
 		transport := &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 		}

@@ -17,6 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"benchtop/internal/simulator/pipetest"
 )
 
 // reply is the data on the connection of a client without an HTTP library.
@@ -519,7 +521,7 @@ func TestPortFaults(t *testing.T) {
 		t.Run(tt.name+" on the pipe", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := New(tt.profile)
-				l, dial := Pipe()
+				l, dial := pipetest.Pipe()
 				web := s.HTTPServer()
 				done := make(chan error)
 				go func() { done <- web.Serve(s.Listener(l)) }()

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -10,10 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/internal/simulator/pipetest"
 )
 
 // lines is a writer that keeps each call.
@@ -158,7 +158,7 @@ func TestRequestLogFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(round())
 		s.LogTo(&log)
-		l, dial := Pipe()
+		l, dial := pipetest.Pipe()
 		web := s.HTTPServer()
 		done := make(chan error)
 		go func() { done <- web.Serve(l) }()
@@ -185,25 +185,5 @@ func TestProfilerAnswers(t *testing.T) {
 				t.Errorf("GET %s: %d, want 405", path, status)
 			}
 		}
-	})
-}
-
-// A reset reaches the other end behind the data before it.
-func TestPipeReset(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, server, _ := connected(t)
-		if _, err := server.Write([]byte("last words")); err != nil {
-			t.Fatal(err)
-		}
-		reset(server)
-		r := bufio.NewReader(client)
-		words, err := r.ReadString('!')
-		if words != "last words" || !errors.Is(err, syscall.ECONNRESET) {
-			t.Errorf("read %q and %v, want the words and a reset", words, err)
-		}
-		if _, err := client.Write([]byte("x")); err == nil {
-			t.Error("a write after the reset succeeded")
-		}
-		client.Close()
 	})
 }

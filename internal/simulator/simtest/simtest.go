@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"benchtop/internal/simulator"
+	"benchtop/internal/simulator/pipetest"
 )
 
 // Serve serves a simulated server on a network in memory until it is stopped.
 func Serve(t testing.TB, p simulator.Profile) (dial func(ctx context.Context, network, address string) (net.Conn, error), stop func()) {
 	server := simulator.New(p)
-	listener, connect := simulator.Pipe()
+	listener, connect := pipetest.Pipe()
 	web := server.HTTPServer()
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()

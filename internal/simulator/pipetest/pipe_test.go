@@ -1,6 +1,7 @@
-package simulator
+package pipetest
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -217,4 +219,26 @@ func BenchmarkPipe(b *testing.B) {
 		}
 	}
 	c.Close()
+}
+
+// A reset reaches the other end behind the data before it.
+func TestPipeReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server, _ := connected(t)
+		if _, err := server.Write([]byte("last words")); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(server.(*pipeConn).SetLinger(0), server.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r := bufio.NewReader(client)
+		words, err := r.ReadString('!')
+		if words != "last words" || !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("read %q and %v, want the words and a reset", words, err)
+		}
+		if _, err := client.Write([]byte("x")); err == nil {
+			t.Error("a write after the reset succeeded")
+		}
+		client.Close()
+	})
 }

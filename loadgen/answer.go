@@ -153,15 +153,15 @@ func (x *exchange) receivedAt() time.Duration { return x.at + max(0, x.delay) }
 
 // event takes one stream event.
 func (x *exchange) event(name, data []byte) error {
-	stray, isError := string(name) == strayName, bytes.EqualFold(name, []byte(errorName)) || string(name) == "exception"
+	stray, failed := string(name) == strayName, isError(name)
 	x.begun = x.begun || !stray
-	if data = bytes.TrimSpace(data); x.ended || len(data) == 0 && !isError { // blank data keeps a connection alive
+	if data = bytes.TrimSpace(data); x.ended || len(data) == 0 && !failed { // blank data keeps a connection alive
 		return nil
 	}
 	defer x.reader.Release()
 	m, err := x.engine.options.Protocol.Event(&x.reader, data)
-	if m.Failure == "" && !m.End && isError {
-		m.Failure, err = cmp.Or(protocol.Clip(string(data)), "an event named error, without words"), nil
+	if m.Failure == "" && !m.End && failed {
+		m.Failure, err = cmp.Or(protocol.Clip(string(data)), "an event named "+string(name)+", without words"), nil
 	}
 	switch {
 	case stray && m.Failure == "":

@@ -256,6 +256,8 @@ func (x *exchange) countTokens() {
 	switch {
 	case x.usage.Output > 0 && !(x.outdated && x.outputs > x.usage.Output):
 		q.OutputTokens, q.OutputSource = x.usage.Output, metrics.TokensFromUsage
+	case q.Refusal && x.outputs == 0 && x.usage.Present && x.usage.Output == 0: // it has no text either
+		q.OutputTokens, q.OutputSource = 0, metrics.TokensFromUsage
 	case (x.uncounted || q.OutputTokens == 0) && x.countText():
 	case x.uncounted || q.OutputTokens == 0:
 		q.OutputTokens, q.OutputSource = max(q.OutputTokens, 1), metrics.TokensFromChunks

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 var errEventTooLong = errors.New("too long")
@@ -17,7 +18,7 @@ const (
 // a colon starts a comment, several data lines are joined by a newline, an empty line ends the event. An event without one
 // at the end of the stream is dropped unless it is flushed. The events do not depend on how the bytes are split into pieces.
 // Beyond the standard, whatever can be a server's error is emitted: a field error as an event of that name, such an event without
-// data, and a JSON object outside of any field as one named strayName.
+// data, and a JSON object or a list of them outside of any field as one named strayName.
 // The zero value is ready; reset makes it so again and keeps the buffers.
 type sseParser struct {
 	most    int    // bytes of an event, if more than eventLeast
@@ -131,12 +132,13 @@ func (p *sseParser) endLine(line []byte, emit func(name, data []byte) error) err
 		return emit([]byte(errorName), value)
 	case "", "id", "retry":
 	default:
-		if line[0] == '{' { // another object
+		opens := opensJSON(line)
+		if opens && line[0] != ' ' && line[0] != '\t' && string(p.stray) != "[\n" { // another object
 			if err := p.outside(emit); err != nil {
 				return err
 			}
 		}
-		if first := bytes.TrimPrefix(bytes.TrimSpace(line), []byte{'['}); len(p.stray) == 0 && !bytes.HasPrefix(first, []byte{'{'}) {
+		if len(p.stray) == 0 && !opens {
 			return nil
 		}
 		if err := p.check(len(p.stray) + len(line)); err != nil {
@@ -147,9 +149,20 @@ func (p *sseParser) endLine(line []byte, emit func(name, data []byte) error) err
 	return nil
 }
 
+// opensJSON reports whether a line begins an object, or a list of them.
+func opensJSON(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return bytes.HasPrefix(line, []byte("{")) || bytes.HasPrefix(line, []byte("[{")) || string(line) == "["
+}
+
+// isError reports whether an event of the name is an error.
+func isError(name []byte) bool {
+	return strings.EqualFold(string(name), errorName) || strings.EqualFold(string(name), "exception")
+}
+
 func (p *sseParser) dispatch(emit func(name, data []byte) error) error {
 	err := p.outside(emit)
-	if err == nil && (p.hasData || string(p.name) == errorName) {
+	if err == nil && (p.hasData || isError(p.name)) {
 		err = emit(p.name, p.data)
 	}
 	p.data, p.name, p.hasData = p.data[:0], p.name[:0], false

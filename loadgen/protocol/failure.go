@@ -7,13 +7,15 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// failure is the error of an event or a whole answer, "" for none: a member error, of the object, of its response or of Groq's own part, or
-// an object that is an error by its type; alone or as the first of a list.
+// failure is the error of an event, a choice or a whole answer, "" for none: a member error, of the object or of its response, its delta, its
+// message or Groq's own part, or an object that is an error by its type. A list has the error of an item.
 func failure(v *fastjson.Value) string {
-	if v.Type() == fastjson.TypeArray {
-		v = v.Get("0")
+	for _, item := range v.GetArray() {
+		if words := failure(item); words != "" {
+			return words
+		}
 	}
-	for _, path := range [][]string{{"error"}, {"response", "error"}, {"x_groq", "error"}} {
+	for _, path := range [][]string{{"error"}, {"response", "error"}, {"delta", "error"}, {"message", "error"}, {"x_groq", "error"}} {
 		if e := v.Get(path...); truthy(e) {
 			return errorMessage(e)
 		}
@@ -24,26 +26,47 @@ func failure(v *fastjson.Value) string {
 	return ""
 }
 
-// gatewayFailure is the error of an event without choices in the forms of servers before the engine, "" for none.
-func gatewayFailure(v *fastjson.Value) string {
-	if truthy(v.Get("detail")) || truthy(v.Get("errors")) || truthy(v.Get("message")) && v.Exists("code") {
+// foreign is the error of an event without output that a web framework or a gateway wrote, "" for none. An object of the protocol has one
+// of the first members; one with a status in words reports progress.
+func foreign(v *fastjson.Value) string {
+	for _, own := range []string{"choices", "usage", "object", "type"} {
+		if v.Exists(own) {
+			return ""
+		}
+	}
+	detail, errors := v.Get("detail"), v.Get("errors")
+	if truthy(detail) && v.GetStringBytes("status") == nil ||
+		truthy(errors) && errors.Type() != fastjson.TypeNumber || // a number counts them
+		len(v.GetStringBytes("message")) > 0 && v.GetInt("code") >= 400 { // lower codes are successes
 		return errorMessage(v)
 	}
 	return ""
 }
 
-// end takes the finish reason of an answer, nil for none. Those of an answer that the server gave up are failures.
-func (m *Message) end(reason []byte) {
+// end takes the finish reason of an answer, nil for none, and the server's words for it. Those of an answer that the server gave up are
+// failures.
+func (m *Message) end(reason, words []byte) {
 	if len(reason) > 0 {
 		m.Finish = reason
 		m.Finished++
 	}
-	switch strings.ToLower(string(reason)) {
-	case "refusal":
-		m.Refusal = true
-	case "error", "abort", "aborted", "insufficient_system_resource", "failed", "cancelled":
+	m.Refusal = m.Refusal || string(reason) == "refusal"
+	if gaveUp(reason) {
 		m.Failure = fmt.Sprintf("the server ended the answer with the reason %q", reason)
+		if len(words) > 0 {
+			m.Failure = Clip(m.Failure + ": " + string(words))
+		}
 	}
+}
+
+// gaveUp reports whether a finish reason or a status, in any case, is that of an answer that the server gave up.
+func gaveUp(reason []byte) bool {
+	for _, word := range []string{"error", "abort", "aborted", "insufficient_system_resource", "failed", "cancelled", "canceled"} {
+		if strings.EqualFold(word, string(reason)) {
+			return true
+		}
+	}
+	return false
 }
 
 // errorMessage is the message of an error object, or its JSON.

@@ -115,10 +115,12 @@ func (Messages) Event(r *Reader, data []byte) (m Message, err error) {
 		m.Output = len(m.Answer) > 0 || m.More
 		m.Counts = m.Output
 	case "message_delta":
-		m.end(anthropicFinish(v.GetStringBytes("delta", "stop_reason")))
+		m.end(anthropicFinish(v.GetStringBytes("delta", "stop_reason")), nil)
 		m.Usage = readUsage(v.Get("usage"), anthropicUsage)
 	case "message_stop":
 		m.End = true
+	default:
+		m.Failure = foreign(v)
 	}
 	return m, nil
 }
@@ -147,7 +149,7 @@ func (Messages) Whole(r *Reader, body []byte) (m Message, err error) {
 		m.Counts = true
 	}
 	m.Output = len(m.Answer) > 0 || m.More
-	m.end(anthropicFinish(v.GetStringBytes("stop_reason")))
+	m.end(anthropicFinish(v.GetStringBytes("stop_reason")), nil)
 	m.Usage = readUsage(v.Get("usage"), anthropicUsage)
 	return m, nil
 }

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -117,7 +118,7 @@ func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
 	}
 	choices := v.GetArray("choices")
 	if len(choices) == 0 {
-		m.Failure = gatewayFailure(v)
+		m.Failure = foreign(v)
 		return nil, nil
 	}
 	counted := 0
@@ -125,15 +126,14 @@ func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
 		if c.Type() != fastjson.TypeObject {
 			return nil, fmt.Errorf("expected a choice to be an object: %s", Excerpt(data))
 		}
-		reason := c.Get("finish_reason")
-		if reason != nil && reason.Type() == fastjson.TypeObject {
-			reason = reason.Get("type")
+		finish := c.Get("finish_reason")
+		reason := finish.GetStringBytes()
+		if reason == nil { // SGLang's own are objects
+			reason = finish.GetStringBytes("type")
 		}
-		m.end(reason.GetStringBytes())
-		for _, path := range [][]string{{"error"}, {"delta", "error"}} {
-			if e := c.Get(path...); r.mentionsError && truthy(e) {
-				m.Failure = errorMessage(e)
-			}
+		m.end(reason, finish.GetStringBytes("message"))
+		if r.mentionsError {
+			m.Failure = cmp.Or(failure(c), m.Failure)
 		}
 		if r.mentionsUsage && !r.Several { // of several answers it would count one
 			m.Usage.Merge(readUsage(c.Get("usage"), choicesUsage))

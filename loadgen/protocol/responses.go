@@ -69,27 +69,29 @@ func (Responses) Event(r *Reader, data []byte) (m Message, err error) {
 		m.readResponse(v.Get("response"))
 	case "response.failed":
 		m.Failure = errorMessage(v)
-	case "response.cancelled":
-		m.end([]byte("cancelled"))
 	case "response.refusal.done":
 		m.Refusal = true
+	case "response.cancelled":
+		m.end([]byte("cancelled"), v.GetStringBytes("response", "incomplete_details", "reason"))
+	default:
+		m.Failure = foreign(v)
 	}
 	return m, nil
 }
 
 // readResponse reads the end of a response: its finish reason in the words of completions, and its usage.
 func (m *Message) readResponse(v *fastjson.Value) {
-	reason := []byte("stop")
-	if given := v.GetStringBytes("incomplete_details", "reason"); len(given) > 0 {
+	reason, given := []byte("stop"), v.GetStringBytes("incomplete_details", "reason")
+	if len(given) > 0 {
 		reason = given
 	}
 	switch status := v.GetStringBytes("status"); {
 	case string(reason) == maxOutputTokens:
 		reason = []byte("length")
-	case string(status) == "failed", string(status) == "cancelled":
+	case gaveUp(status):
 		reason = status
 	}
-	m.end(reason)
+	m.end(reason, given)
 	m.Usage = readUsage(v.Get("usage"), responsesUsage)
 }
 

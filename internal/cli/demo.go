@@ -12,6 +12,7 @@ import (
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/prompts"
 	"benchtop/internal/files"
+	"benchtop/internal/secret"
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
@@ -141,7 +142,7 @@ func runDemo(env *environment, args []string) int {
 		if err != nil {
 			return nil, err
 		}
-		s.command = argv.HideSecrets(append([]string{"demo"}, args...), nil)
+		s.command = secret.HideWords(append([]string{"demo"}, args...), nil)
 		if p, err = s.prepare(ctx, env); p != nil {
 			p.leave = server.stop
 		}

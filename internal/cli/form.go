@@ -14,6 +14,7 @@ import (
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
+	"benchtop/internal/secret"
 	"benchtop/loadgen/target"
 	"benchtop/tui/form"
 	"benchtop/tui/term"
@@ -69,7 +70,7 @@ func runForm(env *environment) int {
 	}
 	args := formArguments(values)
 	// So that it can be run again from the shell's own history.
-	_, _ = env.stderr.Write([]byte(strings.Join(argv.ShellWords(argv.HideSecrets(args, nil)), " ") + "\n"))
+	_, _ = env.stderr.Write([]byte(strings.Join(argv.ShellWords(secret.HideWords(args, nil)), " ") + "\n"))
 	return Main(args, env.stdin, env.stdout, env.stderr)
 }
 
@@ -215,7 +216,7 @@ func formCommand(values map[string]string) (words []string, problem string) {
 	if err := newServeOptions().parse(args[1:]); err != nil {
 		problem = err.Error()
 	}
-	return argv.ShellWords(argv.HideSecrets(args, nil)), argv.Hide(problem)
+	return argv.ShellWords(secret.HideWords(args, nil)), secret.Hide(problem)
 }
 
 // formPatience is how long the server may take to name its models.

@@ -19,6 +19,7 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/launch"
 	"benchtop/internal/offline"
+	"benchtop/internal/secret"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 )
@@ -151,7 +152,7 @@ func (o *offlineOptions) parse(env *environment, args []string) error {
 	if err := o.look(env); err != nil {
 		return err
 	}
-	o.command = argv.HideSecrets(append([]string{o.flags.Command()}, launch.Hide(args)...), o.server.Secrets())
+	o.command = secret.HideWords(append([]string{o.flags.Command()}, launch.Hide(args)...), o.server.Secrets())
 	for _, line := range o.printed {
 		env.say(line)
 	}

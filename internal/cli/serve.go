@@ -15,6 +15,7 @@ import (
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/run/watch"
+	"benchtop/internal/secret"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
@@ -386,7 +387,7 @@ func (o *serveOptions) parse(args []string) error {
 	o.report.add(o.points.extra)
 	problems = append(problems, o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check())
 	problems.BadIf(o.screen.onHangup == hangupContinue && o.save.Never, "--on-hangup continue with --no-save: the result would be lost")
-	o.command = argv.HideSecrets(append([]string{o.flags.Command()}, args...), o.server.Secrets())
+	o.command = secret.HideWords(append([]string{o.flags.Command()}, args...), o.server.Secrets())
 	o.notes = slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all), o.content.Notes)
 	return errors.Join(problems...)
 }

@@ -19,6 +19,7 @@ import (
 	"benchtop/export/charts"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
+	"benchtop/internal/secret"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
@@ -99,8 +100,8 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 		p = append(p, err)
 	}
 	for i, m := range o.parsedMetadata {
-		if argv.SecretName.MatchString(m.Key) {
-			o.parsedMetadata[i].Value = argv.Secret
+		if secret.Name.MatchString(m.Key) {
+			o.parsedMetadata[i].Value = secret.Mask
 		}
 		p.BadIf(m.Key == "benchtop", "--metadata benchtop=...: the result already has a key of that name; choose another")
 	}
@@ -281,13 +282,13 @@ func typed(f *pflag.Flag, text string) any {
 func (o *serveOptions) argument(f *pflag.Flag) any {
 	switch f.Name {
 	case "header":
-		return argv.Secret
+		return secret.Mask
 	case "endpoint":
 		return o.server.Path()
 	}
 	text := f.Value.String()
 	if f.Name == "metadata" {
-		text = strings.Join(argv.HideSecrets(strings.Split(text, " "), nil), " ")
+		text = strings.Join(secret.HideWords(strings.Split(text, " "), nil), " ")
 	}
 	if length := o.prompts.LengthOver(f.Name); length > 0 {
 		text = strconv.Itoa(length)
@@ -306,9 +307,9 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 		return v
 	}
 	for _, v := range o.server.Secrets() {
-		text = strings.ReplaceAll(text, v, argv.Secret)
+		text = strings.ReplaceAll(text, v, secret.Mask)
 	}
-	return argv.Hide(text)
+	return secret.Hide(text)
 }
 
 // zeroByDefault are vLLM's flags that are 0 and not nothing when they are not given.

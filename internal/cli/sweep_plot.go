@@ -134,11 +134,7 @@ func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) erro
 
 // hideField takes secrets out of the value of a record's field, which may be a parameter of the server or the client.
 func hideField(key, text string) string {
-	flag := "--" + argv.Dashes(key)
-	if flag == "--header" {
-		return argv.HideSecrets([]string{text}, []string{text})[0]
-	}
-	return launch.Hide([]string{flag, text})[1]
+	return launch.Hide([]string{"--" + argv.Dashes(key), text})[1]
 }
 
 // fieldList is a flag with a comma list.

@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -21,6 +26,57 @@ func TestSweepResume(t *testing.T) {
 	benchtop(append(args, "--resume", "a", "b")...).expect(t, exitUsage, `takes no arguments, got ["a" "b"]`)
 	benchtop(append(args, "--resume", "../x")...).expect(t, exitUsage, "--experiment-name ../x: expected the name of a directory")
 	benchtop(append(args, "x")...).expect(t, exitUsage, `takes no arguments, got ["x"]`)
+}
+
+// Secrets of a parameter file reach the server; they are neither shown nor saved, and their runs are found again.
+func TestSweepSecrets(t *testing.T) {
+	t.Parallel()
+	const secret = "Bearer canary-in-file"
+	var sent atomic.Int64
+	at, _ := url.Parse(simulated(t, nil))
+	inner := httputil.NewSingleHostReverseProxy(at)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == secret {
+			sent.Add(1)
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	params := filepath.Join(dir, "b.json")
+	if err := os.WriteFile(params, []byte(`[{"header": "Authorization=`+secret+`", "extra_body": "{\"api_key\":\"canary-in-body\"}", "metadata": "password=canary"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range [][]string{{"serve", "1"}, {"serve_workload", "2", "--workload-iters", "2", "--workload-var", "max_concurrency"}} {
+		args := append([]string{"sweep", kind[0], "--no-tui", "--bench-params", params, "--num-runs", "1", "-o", dir, "-e", kind[0],
+			"--bench-cmd", "vllm bench serve --base-url " + server.URL + " --num-prompts 2 --random-input-len 5 --random-output-len 2"}, kind[2:]...)
+		first, again := benchtop(args...), benchtop(append(args, "--resume")...)
+		first.expect(t, exitFine, kind[1]+" runs measured", "header=Authorization=***")
+		again.expect(t, exitFine, "0 runs measured, "+kind[1]+" found")
+		all := first.stdout + first.stderr + again.stdout + again.stderr
+		err := filepath.WalkDir(filepath.Join(dir, kind[0]), func(path string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				content, _ := os.ReadFile(path)
+				all += string(content)
+			}
+			all += path
+			return err
+		})
+		if err != nil || sent.Load() == 0 || strings.Contains(all, "canary") {
+			t.Errorf("%s: %v, %d requests with the secret; shown or saved: %v", kind[0], err, sent.Swap(0), strings.Contains(all, "canary"))
+		}
+	}
+}
+
+// Errors repeat no secret of a value that they refuse.
+func TestErrorsWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--extra-body", "{'api_key':'canary'}"}, {"--host", "u:canary@127.0.0.1"}, {"--host", "//u:canary@h"}} {
+		r := benchtop(append([]string{"serve", "--no-tui"}, args...)...)
+		if r.expect(t, exitUsage, args[0]); strings.Contains(r.stderr, "canary") {
+			t.Error(r.stderr)
+		}
+	}
 }
 
 // --no-tui may stand wherever something is measured.

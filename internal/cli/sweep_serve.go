@@ -17,6 +17,7 @@ import (
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/secret"
 	"benchtop/internal/sweep"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
@@ -126,14 +127,6 @@ func (o *sweepOptions) parse(env *environment, args []string) error {
 	if err := sweep.CheckLinks(o.links, o.servers, o.benches); err != nil {
 		return usage.Wrap(err)
 	}
-	for _, it := range slices.Concat(o.servers, o.benches) {
-		words := strings.Join(it.Words(), " ")
-		for _, secret := range []string{"header", "api_key", "a secret"} {
-			if it.Sets(secret) || secret == "a secret" && argv.Hide(words) != words {
-				env.warn([]string{"a parameter file sets " + secret + ": parameters stand in the results and in names of directories, so give secrets in the commands or the environment"})
-			}
-		}
-	}
 	o.args = o.benchArgs
 	if len(o.serve) > 0 {
 		o.server = func(it sweep.Item) ([]string, []string) { return it.Apply(o.serve), nil }
@@ -212,8 +205,8 @@ func (o *sweepOptions) manifest(more ...sweep.Setting) *sweep.Manifest {
 	return &sweep.Manifest{
 		Version: version(), Kind: o.kind, Server: sweep.Params(o.servers), Bench: sweep.Params(o.benches),
 		Settings: append([]sweep.Setting{
-			{Flag: "serve-cmd", Value: shellLine(launch.Hide(o.serve))}, {Flag: "bench-cmd", Value: shellLine(argv.HideSecrets(o.client, secrets))},
-			{Flag: "after-bench-cmd", Value: shellLine(argv.HideSecrets(o.after, nil))}, {Flag: "warmup-num-prompts", Value: strconv.Itoa(o.warmup)},
+			{Flag: "serve-cmd", Value: shellLine(launch.Hide(o.serve))}, {Flag: "bench-cmd", Value: shellLine(secret.HideWords(o.client, secrets))},
+			{Flag: "after-bench-cmd", Value: shellLine(secret.HideWords(o.after, nil))}, {Flag: "warmup-num-prompts", Value: strconv.Itoa(o.warmup)},
 		}, more...),
 	}
 }
@@ -302,7 +295,7 @@ func (s *sweepRunner) Lines(r sweep.Run) []string {
 	command := append(words[:len(words)-len(s.o.client):len(words)-len(s.o.client)], s.o.benchArgs(r)...)
 	return []string{
 		"Benchmark overrides: " + r.Bench.Repr(), fmt.Sprintf("Run Number: %d", r.Number),
-		"Benchmark command: " + pyjson.ReprWords(argv.HideSecrets(command, s.o.base.server.Secrets())),
+		"Benchmark command: " + pyjson.ReprWords(secret.HideWords(command, s.o.base.server.Secrets())),
 	}
 }
 

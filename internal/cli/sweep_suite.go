@@ -19,6 +19,7 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/secret"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 )
@@ -164,9 +165,9 @@ func (s *suiteRunner) Lines(r sweep.Run) []string {
 func (s *suiteRunner) clientLine(r sweep.Run) string {
 	kind, words := s.test(r.Combination).Kind, append(s.offline(r.Combination), "--output-json", r.Path)
 	if kind == sweep.Serving {
-		return "vllm bench serve " + shellLine(argv.HideSecrets(s.client(r), s.base.server.Secrets()))
+		return "vllm bench serve " + shellLine(secret.HideWords(s.client(r), s.base.server.Secrets()))
 	}
-	return "vllm bench " + kind + " " + shellLine(argv.HideSecrets(launch.Hide(words), nil))
+	return "vllm bench " + kind + " " + shellLine(launch.Hide(words))
 }
 
 // Run measures, and writes the commands down beside the result.

@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/secret"
 )
 
 // nameKey is the parameter that names an item. It is no flag.
@@ -44,6 +45,17 @@ func (it Item) With(key, value string) Item {
 	return append(changed, jsonscan.Member{Name: key, Value: []byte(value)})
 }
 
+// Safe is the item as it may be shown and saved: without secrets.
+func (it Item) Safe() Item {
+	safe := slices.Clone(it)
+	for i, m := range safe {
+		if m.Name != nameKey {
+			safe[i].Value = secret.HideValue(m.Name, m.Value)
+		}
+	}
+	return safe
+}
+
 // Name stands for the item in the names of directories: its own name, or else all its parameters.
 func (it Item) Name() string {
 	if name := it.Get(nameKey); name != nil {
@@ -57,7 +69,7 @@ func (it Item) String() string { return it.text(", ") }
 
 func (it Item) text(separator string) string {
 	var pairs []string
-	for _, m := range it {
+	for _, m := range it.Safe() {
 		pairs = append(pairs, m.Name+"="+pyjson.Str(m.Value))
 	}
 	return strings.Join(pairs, separator)
@@ -76,8 +88,8 @@ func (it Item) JSON() []byte {
 	return append(b, '}')
 }
 
-// Repr is the item as Python shows a dict.
-func (it Item) Repr() string { return pyjson.Str(it.JSON()) }
+// Repr is the item as Python shows a dict, without secrets.
+func (it Item) Repr() string { return pyjson.Str(it.Safe().JSON()) }
 
 // Apply is a command line with the parameters of the item as flags. A flag that the command has, as --flag value, --flag=value or a
 // switch, gets the new value where it stands, the last one if there are several, since that counts; other flags follow at the end.

@@ -43,10 +43,10 @@ func (m *Manifest) ID() string {
 	return fmt.Sprintf("%x", sha256.Sum256(settings))[:16]
 }
 
-// Params are the entries of a parameter file as a manifest has them.
+// Params are the entries of a parameter file as a manifest has them, without secrets.
 func Params(items []Item) (list []json.RawMessage) {
 	for _, it := range items {
-		list = append(list, it.JSON())
+		list = append(list, it.Safe().JSON())
 	}
 	return list
 }

@@ -235,9 +235,9 @@ func writeFailure(path string, failure error, run *int, server, bench Item) erro
 	}
 	o = o.With("error_type", string(jsonscan.Quote(kindOf(failure))))
 	o = o.With("error", string(jsonscan.Quote(failure.Error())))
-	o = o.With("serve_overrides", string(server.JSON()))
+	o = o.With("serve_overrides", string(server.Safe().JSON()))
 	if run != nil {
-		o = o.With("bench_overrides", string(bench.JSON()))
+		o = o.With("bench_overrides", string(bench.Safe().JSON()))
 	}
 	return writeAll(path, append(pyjson.AppendIndented(nil, o.JSON(), 2, 0), '\n'))
 }

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,6 +104,7 @@ func parseItems(raw []byte) (items []Item, problems usage.Problems) {
 		problems.Bad("no entries%s", itemsExample)
 	}
 	if len(problems) == 0 {
+		apart(items)
 		unique(items, &problems)
 	}
 	return items, problems
@@ -117,6 +119,22 @@ func twice(raw []byte, problems *usage.Problems) []jsonscan.Member {
 		seen[name] = true
 	}
 	return jsonscan.Dict(raw)
+}
+
+// apart names items that are alike but for their secrets.
+func apart(items []Item) {
+	alike := map[string][]int{}
+	for i, it := range items {
+		alike[it.Name()] = append(alike[it.Name()], i)
+	}
+	for name, places := range alike {
+		for _, i := range places {
+			if it := items[i]; len(places) > 1 && it.Get(nameKey) == nil && !sameItem(it, it.Safe()) {
+				name := fmt.Sprintf("%s-%.3x", name, sha256.Sum256(it.JSON()))
+				items[i] = append(Item{{Name: nameKey, Value: jsonscan.Quote(name)}}, it...)
+			}
+		}
+	}
 }
 
 // unique refuses items that would share a directory.

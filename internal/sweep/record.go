@@ -5,11 +5,13 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/internal/files"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/secret"
 	"benchtop/metrics/grid"
 )
 
@@ -53,7 +55,7 @@ func readRecord(path string) (Record, error) {
 	return Record{jsonscan.Dict(all[0])}, nil
 }
 
-// of is the record of a run of a combination, made by the commands that id stands for.
+// of is the record of a run of a combination without its secrets, made by the commands that id stands for.
 func (r Record) of(c Combination, number int, id string) Record {
 	own := r.Get(ownKey)
 	if own == nil || own[0] != '{' {
@@ -61,7 +63,7 @@ func (r Record) of(c Combination, number int, id string) Record {
 	}
 	r.Item = r.With(ownKey, string(Item(jsonscan.Dict(own)).With("sweep", string(jsonscan.Quote(id))).JSON()))
 	r.Item = r.With("run_number", strconv.Itoa(number))
-	for _, m := range append(c.Server[:len(c.Server):len(c.Server)], c.Bench...) {
+	for _, m := range slices.Concat(c.Server, c.Bench).Safe() {
 		r.Item = r.With(m.Name, string(m.Value))
 	}
 	return r
@@ -79,7 +81,7 @@ func (r Record) matches(c Combination, number int, id string) string {
 			got, m = Item(jsonscan.Dict(got)).Get("sweep"), jsonscan.Member{Name: "sweep", Value: jsonscan.Quote(id)}
 		}
 		if got == nil || !equal(got, m.Value) {
-			return fmt.Sprintf("its %s is %s, not %s", m.Name, got, m.Value)
+			return fmt.Sprintf("its %s is %s, not %s", m.Name, secret.HideValue(m.Name, got), m.Value)
 		}
 	}
 	return ""

@@ -47,6 +47,48 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// Secrets of parameters reach the command, and neither names nor files; entries that differ in them alone stay apart.
+func TestItemSecrets(t *testing.T) {
+	const file = `[{"header": "Authorization=Bearer canary1"}, {"header": "Authorization=Bearer canary2"}, {"n": 3, "base_url": "http://u:canary@h"}]`
+	items, problems := parseItems([]byte(file))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	names := map[string]bool{}
+	for _, it := range items {
+		if !strings.Contains(strings.Join(it.Apply(nil), " "), "canary") {
+			t.Errorf("%s: the command lacks the secret", it)
+		}
+		c := Combination{Server: it, Bench: it}
+		names[c.Dir()] = true
+		done := Record{}.of(c, 0, "id")
+		failure := filepath.Join(t.TempDir(), "f.json")
+		if err := writeFailure(failure, os.ErrInvalid, new(int), it, it); err != nil {
+			t.Fatal(err)
+		}
+		written, _ := os.ReadFile(failure)
+		for _, text := range []string{c.Dir(), it.String(), it.Repr(), serverLog(it), string(done.JSON()), string(Params([]Item{it})[0]), string(written)} {
+			if strings.Contains(text, "canary") || !strings.Contains(text, "***") {
+				t.Errorf("shown or saved: %s", text)
+			}
+		}
+		if why := done.matches(c, 0, "id"); why != "" {
+			t.Errorf("not recognized: %s", why)
+		}
+		old := Record{done.With("header", `"A=canary"`).With("base_url", `"http://u:canary@x"`)}
+		if why := old.matches(c, 0, "id"); why == "" || strings.Contains(why, "canary") {
+			t.Errorf("a record of before: %s", why)
+		}
+	}
+	if len(names) != 3 || (Record{}).of(Combination{Bench: items[0]}, 0, "id").matches(Combination{Bench: items[1]}, 0, "id") == "" {
+		t.Errorf("mixed up: %v", names)
+	}
+	one, _ := parseItems([]byte(`[{"header": "Authorization=Bearer canary1"}]`))
+	if name := one[0].Name(); name != "header=Authorization=***" {
+		t.Errorf("%s", name)
+	}
+}
+
 // The table is what pandas 3.1 writes of the same records.
 func TestCSV(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary.csv")

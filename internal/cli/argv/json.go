@@ -14,6 +14,7 @@ import (
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/secret"
 	"benchtop/internal/usage"
 )
 
@@ -221,7 +222,11 @@ func readJSON(text string) (v any, twice string, err error) {
 				`write a finite number, null, or "NaN" in double quotes for the string`, place(text[:at]))}
 		}
 		const shown = 12
-		found := []rune(text[at:min(len(text), at+utf8.UTFMax*shown)])
+		rest, clear := strings.CutPrefix(secret.HideBroken(text), text[:at])
+		if !clear {
+			rest = secret.Mask
+		}
+		found := []rune(rest[:min(len(rest), utf8.UTFMax*shown)])
 		return nil, "", fmt.Errorf("%s, at %q: %w", place(text[:at]), string(found[:min(shown, len(found))]), err)
 	}
 	r := jsonReader{text: []byte(text)}

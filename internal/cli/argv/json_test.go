@@ -228,3 +228,21 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+// An error about JSON that is none repeats no secret.
+func TestBrokenJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		`{'api_key':'canary'}`:               `{'api_key':***: character 2, at "'api_key':**": `,
+		`{"a": 1, "token": canary}`:          `at "***": `,
+		`{password: canary}`:                 `{password:***: `,
+		`{"secret": {"x": "canary"}, 'a':1}`: `at "***": `,
+		`{'max_tokens': 3}`:                  `{'max_tokens': 3}": character 2, at "'max_tokens'": `,
+	} {
+		f := Flags{Synopsis: "x"}
+		f.Group("x").Var(new(JSON), "extra-body", "x")
+		_, _, err := parse(f.All(), []string{"--extra-body", text})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

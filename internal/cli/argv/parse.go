@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/internal/usage"
-
 	"github.com/spf13/pflag"
+
+	"benchtop/internal/secret"
+	"benchtop/internal/usage"
 )
 
 // Annotations of flags.
@@ -197,7 +198,7 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 	}
 	for _, v := range values {
 		if err := a.fs.Set(flag.Name, decimal(flag, v)); err != nil {
-			a.problem("--%s %s: %s", flag.Name, usage.Quote(v), explain(flag, err))
+			a.problem("--%s %s: %s", flag.Name, usage.Quote(secret.HideBroken(v)), explain(flag, err))
 			if !several {
 				// A wrong value must not cause further errors in later checks.
 				_ = flag.Value.Set(flag.DefValue)
@@ -241,7 +242,7 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 		return
 	}
 	if err := v.SetKey(strings.Split(path, "."), value, add); err != nil {
-		a.problem("%s %s: %w", usage.Quote(name), usage.Quote(value), err)
+		a.problem("%s %s: %w", usage.Quote(name), usage.Quote(secret.HideWords([]string{name, secret.HideBroken(value)}, nil)[1]), err)
 		return
 	}
 	flag.Changed = true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/secret"
 	"benchtop/metrics"
 )
 
@@ -79,7 +80,7 @@ func TestPairs(t *testing.T) {
 // A command line that is shown has neither headers nor passwords, and the shell reads it as it was.
 func TestShown(t *testing.T) {
 	args := []string{"serve", "--header", "Key=canary", "--header=Token=can=ary", "--base-url", "https://me:canary@host:1/v1", "--label", "it's", "--stages", ""}
-	safe := HideSecrets(args, []string{"Key=canary", "Token=can=ary", ""})
+	safe := secret.HideWords(args, []string{"Key=canary", "Token=can=ary", ""})
 	const want = `benchtop serve --header 'Key=***' '--header=Token=***' --base-url 'https://***@host:1/v1' --label 'it'\''s' --stages ''`
 	if got := strings.Join(ShellWords(safe), " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

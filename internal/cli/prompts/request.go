@@ -13,6 +13,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/secret"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
@@ -149,7 +150,7 @@ func (o *RequestOptions) Send(e *loadgen.Options, fullLength bool, draws *numpy.
 }
 
 // Secrets are those that requests carry in their bodies.
-func (o *RequestOptions) Secrets() []string { return o.extraBody.Secrets() }
+func (o *RequestOptions) Secrets() []string { return secret.In(o.extraBody.String()) }
 
 // Cold reports whether the prompts are kept from hits in the server's prefix cache.
 func (o *RequestOptions) Cold() bool { return o.cache == cacheCold || o.cache == cacheNone }

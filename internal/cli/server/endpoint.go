@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"benchtop/export"
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/secret"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
@@ -116,7 +116,7 @@ func PositionalURL(arguments []string) string {
 	if u, err := url.Parse(first); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return ""
 	}
-	return argv.Hide(first)
+	return secret.Hide(first)
 }
 
 // misplaced is an error where a URL has the path of the API in it, nil for another.

@@ -23,6 +23,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/secret"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
@@ -176,7 +177,7 @@ func (o *Options) header(p *usage.Problems) http.Header {
 		}
 		header.Set(h.Key, h.Value)
 	}
-	if all := strings.Join(o.BaseURLs, " "); argv.Hide(all) != all {
+	if all := strings.Join(o.BaseURLs, " "); secret.Hide(all) != all {
 		o.Warnings = append(o.Warnings, "--base-url: the command line is no place for a password, since others can list it; write 'Authorization=Basic $NAME' or Authorization=@FILE with --header")
 	}
 	return header

@@ -1,4 +1,4 @@
-package argv
+package secret
 
 import (
 	"encoding/json"
@@ -32,15 +32,54 @@ func TestHideMembers(t *testing.T) {
 	want := []string{"serve", "--extra_body.api_key", "***", "--extra-body.auth.token=***", "--extra-body.max_tokens", "7", "--extra-body.max_tokens=7",
 		"--extra-body.secret", "***", "--model", "token",
 		"--header", "Authorization=***", "X-Team=***", "--header=Cookie=***", "--metadata", "api_key=***", "team=a", "--label=b"}
-	if got := HideSecrets(args, nil); !slices.Equal(got, want) {
+	if got := HideWords(args, nil); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	var v JSON
-	if err := v.Set(`{"a": {"api_key": "one"}, "tokens": ["two"], "max_tokens": 3, "secret": "fo\u0075r", "auth": {"x": [1, {"y": "five"}]}}`); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.Secrets(); !slices.Equal(got, []string{"one", "four", "five"}) {
+	if got := In(`{"a": {"api_key": "one"}, "tokens": ["two"], "max_tokens": 3, "secret": "fo\u0075r", "auth": {"x": [1, {"y": "five"}]}}`); !slices.Equal(got, []string{"one", "four", "five"}) {
 		t.Errorf("secrets %q", got)
+	}
+}
+
+// Values of headers and of names that sound secret are hidden wherever they stand; numbers of flags are no secrets.
+func TestHideWords(t *testing.T) {
+	for line, want := range map[string]string{
+		"--header A=canary B=c=d --model m x=y": "--header A=*** B=*** --model m x=y",
+		"--header=A=canary B=canary --n 3":      "--header=A=*** B=*** --n 3",
+		"--head A=canary":                       "--head A=***",
+		"--metadata api_key=canary a=b":         "--metadata api_key=*** a=b",
+		"--metadata=token=canary":               "--metadata=token=***",
+		"--hf-token canary --no-x":              "--hf-token *** --no-x",
+		"--hf_token=canary":                     "--hf_token=***",
+		"--hf-token --model m":                  "--hf-token --model m",
+		"--time-per-token 7 --per-token=7":      "--time-per-token 7 --per-token=7",
+		"--seed=3 --host h":                     "--seed=3 --host h",
+	} {
+		if got := strings.Join(HideWords(strings.Fields(line), nil), " "); got != want {
+			t.Errorf("%s: got %s, want %s", line, got, want)
+		}
+	}
+}
+
+func TestHideValue(t *testing.T) {
+	for _, c := range [][3]string{
+		{"header", `"X=canary"`, `"X=***"`},
+		{"header", `["X=canary", "Y=canary"]`, `["X=***", "Y=***"]`},
+		{"api_key", `"canary"`, `"***"`},
+		{"api_key", `["canary"]`, `"***"`},
+		{"per_token", `0.5`, `0.5`},
+		{"extra_body", `"{\"api_key\":\"canary\"}"`, `"{\"api_key\":\"***\"}"`},
+		{"extra_body", `{"a": {"secret": {"b": "canary"}, "c": [1, null]}, "d": "x"}`, `{"a": {"secret": "***", "c": [1, null]}, "d": "x"}`},
+		{"extra_body", `{"u": "http://a", "b": "c@d", "v": "http://u:canary@h"}`, `{"u": "http://a", "b": "c@d", "v": "http://***@h"}`},
+		{"extra_body.api_key", `"canary"`, `"***"`},
+		{"max_num_seqs", `32`, `32`},
+		{"a", `{"u":"http://a","b":"c@d","password":12345}`, `{"u":"http://a","b":"c@d","password":"***"}`},
+		{"a", `{}`, `{}`},
+		{"a", `[]`, `[]`},
+		{"a", `"\u0041"`, `"\u0041"`},
+	} {
+		if got := string(HideValue(c[0], []byte(c[1]))); got != c[2] {
+			t.Errorf("%s %s: got %s, want %s", c[0], c[1], got, c[2])
+		}
 	}
 }
 
@@ -54,6 +93,12 @@ func FuzzHide(f *testing.F) {
 		}
 		if again := Hide(once); again != once {
 			t.Errorf("%s became %s, then %s", text, once, again)
+		}
+		if json.Valid([]byte(text)) {
+			safe := HideValue("a", []byte(strings.TrimSpace(text)))
+			if again := HideValue("a", safe); !json.Valid(safe) || string(again) != string(safe) {
+				t.Errorf("%s became %s, then %s", text, safe, again)
+			}
 		}
 	})
 }

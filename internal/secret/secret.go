@@ -1,0 +1,165 @@
+// Package secret takes secrets out of what is shown and saved: command lines, bodies and parameters.
+package secret
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"benchtop/datasets/jsonscan"
+)
+
+// Mask replaces text that must not be shown.
+const Mask = "***"
+
+// userInfo is the user and password of a URL, wherever it stands in an argument. A text of JSON ends at a quote.
+var userInfo = regexp.MustCompile(`://[^/\s"]*@`)
+
+// Name is a name whose value is a secret: of a variable of the environment, of a member of a request's body. Tokens are counted
+// more often than kept secret, so max_tokens is none.
+var Name = regexp.MustCompile(`(?i)((api|access|secret|private|auth)[-_]?key|secret|password|passwd|passphrase|credential|authorization|auth|cookie)s?$|token$`)
+
+// isSecret reports whether the value of a name has to be hidden. A switch is no secret.
+func isSecret(name, value string) bool {
+	return Name.MatchString(name) && value != "true" && value != "false" && value != "null"
+}
+
+// member is the beginning of a member of a JSON object.
+var member = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"\s*:\s*`)
+
+// texts are all texts in a value of JSON.
+func texts(v any) (all []string) {
+	switch v := v.(type) {
+	case string:
+		all = []string{v}
+	case []any:
+		for _, item := range v {
+			all = append(all, texts(item)...)
+		}
+	case map[string]any:
+		for _, item := range v {
+			all = append(all, texts(item)...)
+		}
+	}
+	return all
+}
+
+// hideMembers hides the values of members of JSON objects whose names are those of secrets, and returns the texts in them.
+func hideMembers(text string) (safe string, secrets []string) {
+	for at := member.FindStringSubmatchIndex(text); at != nil; at = member.FindStringSubmatchIndex(text) {
+		safe += text[:at[1]]
+		name, rest := text[at[2]:at[3]], text[at[1]:]
+		var value json.RawMessage
+		if d := json.NewDecoder(strings.NewReader(rest)); Name.MatchString(name) && d.Decode(&value) == nil && isSecret(name, string(value)) {
+			var v any
+			_ = json.Unmarshal(value, &v) // decoded already
+			secrets = append(secrets, texts(v)...)
+			safe += `"` + Mask + `"`
+			rest = rest[d.InputOffset():]
+		}
+		text = rest
+	}
+	return safe + text, secrets
+}
+
+// Hide is a text that may be shown and saved: without users of URLs, and without secrets in JSON.
+func Hide(text string) string {
+	text, _ = hideMembers(text)
+	return userInfo.ReplaceAllString(text, "://"+Mask+"@")
+}
+
+// In are the secrets in a text of JSON, as a server may repeat them.
+func In(text string) []string {
+	_, all := hideMembers(text)
+	return all
+}
+
+// looseMember is the beginning of a member in a text that was meant as JSON.
+var looseMember = regexp.MustCompile(`([\w-]+)["']?\s*[:=]`)
+
+// HideBroken is a text that was meant as JSON, up to its first secret.
+func HideBroken(text string) string {
+	for _, at := range looseMember.FindAllStringSubmatchIndex(text, -1) {
+		if Name.MatchString(text[at[2]:at[3]]) {
+			return text[:at[1]] + Mask
+		}
+	}
+	return Hide(text)
+}
+
+// HideValue is the value of a flag or a member, as JSON, that may be shown and saved.
+func HideValue(name string, value []byte) []byte {
+	var safe []byte
+	switch value[0] {
+	case '{':
+		safe = []byte(Hide(string(value)))
+	case '[':
+		for v := range jsonscan.Elements(value) {
+			safe = append(append(safe, ", "...), HideValue(name, v)...)
+		}
+		safe = append(append([]byte{'['}, bytes.TrimPrefix(safe, []byte(", "))...), ']')
+	case '"':
+		text := jsonscan.Text(value)
+		safe = jsonscan.Quote(HideWords([]string{"--" + name, text}, nil)[1])
+		if jsonscan.Text(safe) == text {
+			return value
+		}
+		return safe
+	default:
+		safe = value
+	}
+	if isSecret(name, string(value)) && !isNumber(string(value)) {
+		return jsonscan.Quote(Mask)
+	}
+	return safe
+}
+
+// isNumber reports whether a text is a number: a flag with one, such as a time per token, is no secret.
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+// isHeader reports whether a flag is --header, perhaps abbreviated.
+func isHeader(flag string) bool { return len(flag) > len("--h") && strings.HasPrefix("--header", flag) }
+
+// HideWords returns a command line that may be shown and saved. Of headers, which are the values of --header and those given as
+// written, only the keys remain, of secrets in JSON, as in --extra-body, the names, and so with KEY=VALUE.
+func HideWords(args, headers []string) []string {
+	safe := make([]string, len(args))
+	before, within := "", "" // the flag whose value is the next word, and the one whose values the next words may be
+	for i, a := range args {
+		isFlag := strings.HasPrefix(a, "--")
+		name, value, joined := strings.Cut(a, "=")
+		dotted := isFlag && strings.Contains(name, ".")
+		prefix, pair := "", a
+		switch {
+		case isFlag && joined:
+			within, prefix, pair = name, name+"=", value
+		case isFlag:
+			within, pair = name, ""
+		}
+		key, text, paired := strings.Cut(pair, "=")
+		switch {
+		case isSecret(before, a) && (strings.Contains(before, ".") || !isFlag && !isNumber(a)):
+			a = Mask
+		case isFlag && joined && isSecret(name, value) && (dotted || !isNumber(value)):
+			a = prefix + Mask
+		case paired && (isHeader(within) || isSecret(strings.TrimSpace(key), text)):
+			a = prefix + key + "=" + Mask
+		}
+		if before = ""; isFlag && !joined {
+			before = name
+		}
+		for _, h := range headers {
+			if h != "" && (a == h || strings.HasPrefix(a, "--") && strings.HasSuffix(a, "="+h)) {
+				key, _, _ := strings.Cut(h, "=")
+				a = strings.TrimSuffix(a, h) + key + "=" + Mask
+			}
+		}
+		safe[i] = Hide(a)
+	}
+	return safe
+}

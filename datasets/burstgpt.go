@@ -204,8 +204,8 @@ func readBurstGPT(r io.Reader, keep func(row burstRow, line int)) (total int, er
 	}
 }
 
-// burstColumns are the places of columns. Those of the lengths are found by name, since the second version of the data set has two more
-// before them, or are the third and the fourth, as vLLM has it.
+// burstColumns are the places of columns. Those of the lengths are found by name, since the second version of the data
+// set has two more before them, or are the third and the fourth, as vLLM has it.
 type burstColumns struct{ model, answered, request, response int }
 
 // readBurstRow reports whether the row counts. The column of that name decides whether there was an answer.

@@ -77,8 +77,10 @@ func TestFilesAccepted(t *testing.T) {
 				{"with a byte order mark", "\ufeff" + r.good},
 				{"with CRLF", strings.ReplaceAll(r.good, "\n", "\r\n")},
 				{"without a last line end", strings.TrimSuffix(r.good, "\n")},
-				{"with numbers of Python", strings.ReplaceAll("\n"+r.good, "\n{", "\n"+`{"odd": [NaN, -Infinity, {"NaN": "Infinity \" NaN"}], `)[1:]},
-				{"with line ends in cells", map[bool]string{false: r.good, true: strings.ReplaceAll(r.good, "\n", ",\"a\r\n,b\"\n")}[strings.HasSuffix(r.file, ".csv")]},
+				{"with numbers of Python", strings.ReplaceAll("\n"+r.good, "\n{",
+					"\n"+`{"odd": [NaN, -Infinity, {"NaN": "Infinity \" NaN"}], `)[1:]},
+				{"with line ends in cells", map[bool]string{false: r.good,
+					true: strings.ReplaceAll(r.good, "\n", ",\"a\r\n,b\"\n")}[strings.HasSuffix(r.file, ".csv")]},
 			} {
 				path := filepath.Join(t.TempDir(), r.file)
 				write(t, path, form.content)

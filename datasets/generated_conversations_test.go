@@ -146,7 +146,8 @@ func TestGenerated(t *testing.T) {
 		}
 		return texts
 	}
-	if _, err := generatedIn(t, tok, "\ufeff"+strings.ReplaceAll(generatedConfig, "\n", "\r\n"), 5000, 0, 1); err != nil {
+	if _, err := generatedIn(t, tok, "\ufeff"+strings.ReplaceAll(generatedConfig, "\n", "\r\n"), 5000, 0,
+		1); err != nil {
 		t.Errorf("with a byte order mark: %v", err)
 	}
 	all := draw(0, 1)

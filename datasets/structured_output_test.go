@@ -114,7 +114,8 @@ func TestSchemaFile(t *testing.T) {
 			t.Errorf("%.20s: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := structured(t, StructuredOutputOptions{Form: "json", Ratio: 1, SchemaPath: write("\ufeff{\"type\": \"object\"}\r\n")}, 2); err != nil {
+	if _, err := structured(t, StructuredOutputOptions{Form: "json", Ratio: 1,
+		SchemaPath: write("\ufeff{\"type\": \"object\"}\r\n")}, 2); err != nil {
 		t.Errorf("a schema with a byte order mark: %v", err)
 	}
 	// A member that is added is part of the answer where the schema is closed.

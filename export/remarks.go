@@ -17,7 +17,8 @@ import (
 func Remarks(w io.Writer, r metrics.Report) error {
 	t := remarks{r: &r}
 	for _, about := range []func(){
-		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations, t.pacing, t.failures, t.refusals, t.firstChunk, t.vllm, t.tokens,
+		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations,
+		t.pacing, t.failures, t.refusals, t.firstChunk, t.vllm, t.tokens,
 		t.tokensOfChunks, t.peak, t.tooFew, t.client, t.steady,
 		t.gpus, t.gates,
 	} {
@@ -295,7 +296,8 @@ func (t *remarks) vllm() {
 	case v.TTFT.N > 0 && v.Unread == 0 && rounded(v.TTFT.Median) == rounded(ours):
 		return // the same figures
 	case v.TTFT.N > 0:
-		text = fmt.Sprintf(" vLLM 0.33 ignores %s and would report a median TTFT of %.2f ms, not %.2f ms.", it, v.TTFT.Median, ours)
+		text = fmt.Sprintf(" vLLM 0.33 ignores %s and would report a median TTFT of %.2f ms, not %.2f ms.", it,
+			v.TTFT.Median, ours)
 	}
 	if v.Unread > 0 {
 		text += fmt.Sprintf(" It would count %d of %s as failed.", v.Unread, count(t.r.Completed, "successful request"))

@@ -340,7 +340,8 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 // Refusals are successes, counted by themselves in report and result; those of the warm-up and of failures are not.
 func TestRefusals(t *testing.T) {
 	run, qs := sampleRun()
-	if r := summarize(t, run, qs); r.Refusals != 0 || strings.Contains(remarksOf(t, r), "efusal") || strings.Contains(resultJSON(t, r), "refusals") {
+	if r := summarize(t, run, qs); r.Refusals != 0 || strings.Contains(remarksOf(t, r), "efusal") ||
+		strings.Contains(resultJSON(t, r), "refusals") {
 		t.Errorf("%d refusals in a usual run", r.Refusals)
 	}
 	ok := 0
@@ -351,7 +352,8 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	r := summarize(t, run, qs)
-	if want := fmt.Sprintf("Refusals: %d of %d successful requests.", ok, ok); r.Refusals != ok || r.Completed != ok || !strings.Contains(remarksOf(t, r), want) {
+	if want := fmt.Sprintf("Refusals: %d of %d successful requests.", ok, ok); r.Refusals != ok || r.Completed != ok ||
+		!strings.Contains(remarksOf(t, r), want) {
 		t.Errorf("%d refusals of %d, want %q in %s", r.Refusals, r.Completed, want, remarksOf(t, r))
 	}
 	if want := "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them."; !strings.Contains(remarksOf(t, r), want) {

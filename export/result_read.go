@@ -13,9 +13,9 @@ import (
 	"benchtop/metrics"
 )
 
-// ReadResult reads a result of vLLM or benchtop, a JSON object: counts, throughputs and statistics of latencies. A statistic has as many
-// samples as there are successes, because the file has no sample counts; a missing one has N 0. Data that only a journal has, such as the
-// timeline, is missing from the report.
+// ReadResult reads a result of vLLM or benchtop, a JSON object: counts, throughputs and statistics of latencies. A
+// statistic has as many samples as there are successes, because the file has no sample counts; a missing one has N 0.
+// Data that only a journal has, such as the timeline, is missing from the report.
 func ReadResult(result []byte) (metrics.Report, error) {
 	x := &resultReader{}
 	x.places = places(&x.r)

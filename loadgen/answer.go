@@ -192,8 +192,8 @@ func (x *exchange) event(name, data []byte) error {
 	return nil
 }
 
-// count takes the usage of a message, and whether the answer is a refusal. A usage beside text is a running count: with more output behind
-// it, it is provisional.
+// count takes the usage of a message, and whether the answer is a refusal. A usage beside text is a running count: with
+// more output behind it, it is provisional.
 func (x *exchange) count(m *protocol.Message) {
 	x.q.Refusal = x.q.Refusal || m.Refusal
 	x.usage.Merge(m.Usage)

@@ -236,8 +236,8 @@ func (x *exchange) finish() {
 	x.engine.exchanges.Put(x)
 }
 
-// countTokens takes the best count available: the server's usage unless more output came than it counts, else ids and log probabilities,
-// else a tokenizer's, else chunks.
+// countTokens takes the best count available: the server's usage unless more output came than it counts, else ids and
+// log probabilities, else a tokenizer's, else chunks.
 func (x *exchange) countTokens() {
 	q := x.q
 	if x.usage.Input > 0 {

@@ -109,8 +109,11 @@ func TestAnswersThatLie(t *testing.T) {
 	}{
 		{name: "HTTP/0.9", answer: "<html>hello</html>\r\n", closes: true, kind: metrics.FailedMalformed, words: "not HTTP"},
 		{name: "a page in front of an API", answer: plainAnswer("200 OK", "text/html", "<html>log in</html>"), kind: metrics.FailedMalformed, words: `"text/html": "<html>log in`, reused: true},
-		{name: "JSON called a stream", answer: plainAnswer("200 OK", "text/event-stream", `{"yes": "no"}`), kind: metrics.FailedMalformed, words: `content type "text/event-stream" says, got "{\"yes\": \"no\"}"`, reused: true},
-		{name: "an error in JSON called a stream", answer: plainAnswer("200 OK", "text/event-stream", `{"error": "no"}`), kind: metrics.FailedInStream, words: "no", reused: true},
+		{name: "JSON called a stream", answer: plainAnswer("200 OK", "text/event-stream", `{"yes": "no"}`),
+			kind: metrics.FailedMalformed, words: `content type "text/event-stream" says, got "{\"yes\": \"no\"}"`,
+			reused: true},
+		{name: "an error in JSON called a stream", answer: plainAnswer("200 OK", "text/event-stream",
+			`{"error": "no"}`), kind: metrics.FailedInStream, words: "no", reused: true},
 		{name: "a stream called JSON", answer: plainAnswer("200 OK", "application/json", a+stop), reused: true},
 		{name: "gzip", answer: strings.Replace(plainAnswer("200 OK", "text/event-stream", "\x1f\x8b\x08\x00"), "\r\n", "\r\nContent-Encoding: gzip\r\n", 1), kind: metrics.FailedMalformed, words: "compressed (gzip)"},
 		{name: "gzip without its name", answer: plainAnswer("200 OK", "text/event-stream", "\x1f\x8b\x08\x00\n\n"), kind: metrics.FailedMalformed, words: `says, got "\x1f\x8b\b\x00`, reused: true},

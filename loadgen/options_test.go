@@ -58,7 +58,8 @@ func TestValidate(t *testing.T) {
 	}
 	// Each protocol has an endpoint that it would accept itself.
 	for _, p := range protocol.All() {
-		if b := p.Traits(); b.CheckEndpoint(b.Path) != nil || b.CheckEndpoint(b.Path+"?api-version=1") != nil || !isEndpoint(b.Path) {
+		if b := p.Traits(); b.CheckEndpoint(b.Path) != nil || b.CheckEndpoint(b.Path+"?api-version=1") != nil ||
+			!isEndpoint(b.Path) {
 			t.Errorf("backend %s: endpoint %s", b.Name, b.Path)
 		}
 	}

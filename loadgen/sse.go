@@ -17,9 +17,9 @@ const (
 // sseParser cuts a byte stream into server-sent events by the rules of the HTML standard: lines end in CR LF, LF or CR,
 // a colon starts a comment, several data lines are joined by a newline, an empty line ends the event. An event without one
 // at the end of the stream is dropped unless it is flushed. The events do not depend on how the bytes are split into pieces.
-// Beyond the standard, whatever can be a server's error is emitted: a field error as an event of that name, such an event without
-// data, and a JSON object or a list of them outside of any field as one named strayName.
-// The zero value is ready; reset makes it so again and keeps the buffers.
+// Beyond the standard, whatever can be a server's error is emitted: a field error as an event of that name, such an
+// event without data, and a JSON object or a list of them outside of any field as one named strayName. The zero value
+// is ready; reset makes it so again and keeps the buffers.
 type sseParser struct {
 	most    int    // bytes of an event, if more than eventLeast
 	line    []byte // the beginning of an incomplete line
@@ -40,7 +40,8 @@ func (p *sseParser) held() int { return cap(p.line) + cap(p.data) + cap(p.name) 
 
 // shrink drops buffers that are larger than most.
 func (p *sseParser) shrink(most int) {
-	p.line, p.data, p.name, p.stray = shrunk(p.line, most), shrunk(p.data, most), shrunk(p.name, most), shrunk(p.stray, most)
+	p.line, p.data, p.name, p.stray = shrunk(p.line, most), shrunk(p.data, most), shrunk(p.name, most),
+		shrunk(p.stray, most)
 }
 
 // check is an error if an event may not have so many bytes.

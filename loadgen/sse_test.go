@@ -44,7 +44,8 @@ func TestSSE(t *testing.T) {
 		{"cut off at the end", "data: a\n\ndata: b\n", []string{"|a"}},
 		{"field error", "data: a\nerror: {}\ndata: b\n\n", []string{"|a", "error|{}", "|b"}},
 		{"error without data", "event: error\n\nerror\n\n", []string{"error|", "error|"}},
-		{"JSON outside of fields", "{\"a\":\n \"b\"}\ndata: a\n{\n\n \n {x\nfoo\n", []string{"\n|{\"a\":\n \"b\"}\n", "\n|{\n", "|a"}},
+		{"JSON outside of fields", "{\"a\":\n \"b\"}\ndata: a\n{\n\n \n {x\nfoo\n",
+			[]string{"\n|{\"a\":\n \"b\"}\n", "\n|{\n", "|a"}},
 		{"many blank lines", "\n\n\ndata: a\n\n\n\n", []string{"|a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -90,8 +91,8 @@ func TestSSELimit(t *testing.T) {
 	}
 }
 
-// reference is the parser in the words of the standard, without regard to speed: the stream whole, normalised, in lines. What is
-// emitted beyond the standard is told apart by a name.
+// reference is the parser in the words of the standard, without regard to speed: the stream whole, normalised, in
+// lines. What is emitted beyond the standard is told apart by a name.
 func reference(stream string) []string {
 	stream = strings.TrimPrefix(stream, "\ufeff")
 	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")

@@ -22,7 +22,8 @@ type LengthGap struct {
 	Count int
 	// Tokens and Asked are the medians of the answers' lengths and of those asked for, in tokens; 0 where there are none.
 	Tokens, Asked float64
-	// Stopped and Limited are those with a finish reason of "stop" and of "length", of which Filled left no room in the model's context.
+	// Stopped and Limited are those with a finish reason of "stop" and of "length", of which Filled left no room in the
+	// model's context.
 	Stopped, Limited, Filled int
 	// AllAsked is the length that all of them asked for, 0 where they differ.
 	AllAsked int
@@ -92,10 +93,12 @@ type gapAccumulator struct {
 	logged        bool
 }
 
-// Add takes a successful request to a model with a context of so many tokens, 0 if that is not known. A transcription is as long as the
-// speech, whatever length was asked for, and the length asked for a list of prompts is that of one answer.
+// Add takes a successful request to a model with a context of so many tokens, 0 if that is not known. A transcription
+// is as long as the speech, whatever length was asked for, and the length asked for a list of prompts is that of one
+// answer.
 func (t *LengthAccumulator) Add(q *Request, context int) {
-	if q.MaxTokens <= 0 || q.Audio > 0 || q.Inputs > 1 || q.OutputSource != TokensFromUsage && q.OutputSource != TokensFromIDs {
+	if q.MaxTokens <= 0 || q.Audio > 0 || q.Inputs > 1 || q.OutputSource != TokensFromUsage &&
+		q.OutputSource != TokensFromIDs {
 		return
 	}
 	t.judged++

@@ -45,10 +45,12 @@ func TestAnswerLengths(t *testing.T) {
 		{"a limit of the server's", metrics.Plan{}, []part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
 			"5 of 5 answers are shorter than requested (median 16 of 64 tokens): TPOT and tokens/s are those of shorter answers" +
 				"; most have finish_reason length: the server has a limit of its own"},
-		{"a limit below the context", metrics.Plan{Context: 4096}, []part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
+		{"a limit below the context", metrics.Plan{Context: 4096},
+			[]part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
 			"5 of 5 answers are shorter than requested (median 16 of 64 tokens): TPOT and tokens/s are those of shorter answers" +
 				"; most have finish_reason length: the server has a limit of its own, below the model's context of 4096 tokens"},
-		{"the context is full", metrics.Plan{Context: 116}, []part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
+		{"the context is full", metrics.Plan{Context: 116},
+			[]part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
 			"5 of 5 answers are shorter than requested (median 16 of 64 tokens): TPOT and tokens/s are those of shorter answers" +
 				"; most end where prompt and answer fill the model's context of 116 tokens"},
 		{"no reason", metrics.Plan{}, []part{{1, 16, 64, "tool_calls", usage}},

@@ -28,9 +28,9 @@ type Plan struct {
 	// Proxy between client and server, with the environment variable that names it; "" for none.
 	Proxy string `json:"proxy,omitempty"`
 	Label string `json:"label,omitempty"`
-	// Pooling: answers are one piece without tokens, as embeddings are: no TTFT, TPOT or ITL, and tokens are those of prompts.
+	// Pooling: answers are one piece without tokens (embeddings): no TTFT, TPOT or ITL; tokens are those of prompts.
 	Pooling bool `json:"pooling,omitempty"`
-	// ModelID is the model's own name, Context its limit on the tokens of prompt and answer, 0 if unknown. Tokenizer counted, "" for none.
+	// ModelID is the model's own name; Context its limit in tokens, 0 if unknown; Tokenizer counted, "" for none.
 	ModelID   string `json:"model_id"`
 	Context   int    `json:"context,omitempty"`
 	Tokenizer string `json:"tokenizer,omitempty"`

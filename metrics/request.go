@@ -118,8 +118,8 @@ type Request struct {
 	// FirstChunk and LastChunk are the first and last chunk of any kind, FirstToken the first with output of any kind,
 	// FirstAnswer the first with text of the visible answer. Done is the end of the exchange.
 	FirstChunk, FirstToken, FirstAnswer, LastChunk, Done time.Duration
-	// VLLMLater is the time from FirstChunk to the first chunk that vLLM 0.33 counts; Never if it counts none. It is 0 but where the
-	// answer has reasoning named reasoning_content, or a refusal, which vLLM does not read.
+	// VLLMLater is the time from FirstChunk to the first chunk that vLLM 0.33 counts; Never if it counts none. It is 0
+	// but where the answer has reasoning named reasoning_content, or a refusal, which vLLM does not read.
 	VLLMLater time.Duration
 	// Chunks in order of arrival. The tokens of the first CountedChunks were counted; those of the others are assumed.
 	Chunks        []Chunk

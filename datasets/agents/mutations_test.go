@@ -8,9 +8,12 @@ import (
 )
 
 // wrong are values to put in place of others.
-var wrong = []string{"null", "true", `"5"`, `"\ud800"`, "[]", "{}", "[[]]", "[[1]]", "[null]", "-1", "0", "0.5", "1e308", "-1e308", "1e-400", "1099511627776", "18446744073709551615",
-	"18446744073709551616", "[[18446744073709551615,1]]", "[[0,1099511627776]]", "[[1,2,3]]", "[0,0,0]", "[1,0]", "[2]", "[-1]", "[1e0]", "NaN", "Infinity", "1 ", "-0", "0e9",
-	strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), strings.Repeat("9", 500), `"` + strings.Repeat("a", 5000) + `"`}
+var wrong = []string{"null", "true", `"5"`, `"\ud800"`, "[]", "{}", "[[]]", "[[1]]", "[null]", "-1", "0", "0.5",
+	"1e308", "-1e308", "1e-400", "1099511627776", "18446744073709551615",
+	"18446744073709551616", "[[18446744073709551615,1]]", "[[0,1099511627776]]", "[[1,2,3]]", "[0,0,0]", "[1,0]", "[2]",
+	"[-1]", "[1e0]", "NaN", "Infinity", "1 ", "-0", "0e9",
+	strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), strings.Repeat("9", 500),
+	`"` + strings.Repeat("a", 5000) + `"`}
 
 // mutations calls do for each text of JSON in which a value is another, missing or there twice.
 func mutations(text string, do func(string)) {
@@ -48,7 +51,8 @@ func TestMutations(t *testing.T) {
 			return
 		}
 		var once, twice []byte
-		err := Read(t.Context(), strings.NewReader(text), func(s *Session) error { once = s.AppendJSON(once); return s.Validate() })
+		err := Read(t.Context(), strings.NewReader(text),
+			func(s *Session) error { once = s.AppendJSON(once); return s.Validate() })
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "line 1") {
 				t.Errorf("%.300s: %v", text, err)

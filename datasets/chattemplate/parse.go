@@ -92,7 +92,8 @@ var keywords = []string{"true", "false", "none", "True", "False", "None", "not",
 // target is the name of a variable to set.
 func (p *parser) target() string {
 	name := p.peek().text
-	if slices.Contains(keywords, name) || slices.Contains([]string{"loop", "self", "caller", "varargs", "kwargs"}, name) {
+	if slices.Contains(keywords, name) || slices.Contains([]string{"loop", "self", "caller", "varargs", "kwargs"},
+		name) {
 		p.fail("cannot assign to %s", name)
 	}
 	return p.name()

@@ -38,14 +38,17 @@ func TestPictureBombs(t *testing.T) {
 		file []byte
 		want string
 	}{
-		{"of 60000 pixels a side", pngOf(60000, 60000, 8, 2, 0), "the PNG file has 60000 × 60000 pixels, more than 67 million"},
+		{"of 60000 pixels a side", pngOf(60000, 60000, 8, 2, 0),
+			"the PNG file has 60000 × 60000 pixels, more than 67 million"},
 		{"of sides beyond a number", pngOf(1<<31, 1<<31, 8, 2, 0), "the PNG file cannot be read"},
 		{"of no pixels", pngOf(0, 5, 8, 2, 0), "the PNG file cannot be read"},
 		{"with few of its pixels", pngOf(4000, 4000, 1, 0, 100), "the PNG file cannot be read"},
-		{"with more than its pixels", pngOf(4, 4, 8, 0, 1<<20), "the PNG file cannot be read: png: invalid format: too much pixel data"},
+		{"with more than its pixels", pngOf(4, 4, 8, 0, 1<<20),
+			"the PNG file cannot be read: png: invalid format: too much pixel data"},
 		{"with frames", pngOf(4, 4, 8, 0, 20, pngChunk(nil, "acTL", []byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})), ""},
 		{"with a chunk of 2 GiB", pngOf(4, 4, 8, 0, 20, append(long, "tEXt"...)), "the PNG file cannot be read"},
-		{"with a text that unpacks to much", pngOf(4, 4, 8, 0, 20, pngChunk(nil, "zTXt", append([]byte("a\x00\x00"), pngOf(1, 1, 8, 0, 1<<20)[41:]...))), ""},
+		{"with a text that unpacks to much", pngOf(4, 4, 8, 0, 20,
+			pngChunk(nil, "zTXt", append([]byte("a\x00\x00"), pngOf(1, 1, 8, 0, 1<<20)[41:]...))), ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -89,7 +89,8 @@ func (f format) fits(data []byte) bool {
 	return true
 }
 
-// large is held for a picture of more than largePicture pixels. One may take 20 bytes for each, however small its file is.
+// large is held for a picture of more than largePicture pixels. One may take 20 bytes for each, however small its file
+// is.
 var large sync.Mutex
 
 const largePicture = 1 << 24
@@ -128,7 +129,8 @@ func (f format) pixels(data []byte) (pixels int64, err error) {
 			return 0, fmt.Errorf("cannot be read: %w", err)
 		}
 		if pixels = max(pixels, int64(size.Width)*int64(size.Height)); pixels > maxPixels {
-			return 0, fmt.Errorf("has %d × %d pixels, more than %d million", size.Width, size.Height, maxPixels/1_000_000)
+			return 0, fmt.Errorf("has %d × %d pixels, more than %d million", size.Width, size.Height,
+				maxPixels/1_000_000)
 		}
 	}
 	return pixels, nil

@@ -34,7 +34,8 @@ func TestJSONReader(t *testing.T) {
 		"NaNNaN Infinity":                     "nullnull 1e999",
 		strings.Repeat(" ", 1<<16-2) + "NaN":  strings.Repeat(" ", 1<<16-2) + "null",
 	} {
-		for name, r := range map[string]io.Reader{"at once": strings.NewReader(text), "byte by byte": iotest.OneByteReader(strings.NewReader(text))} {
+		for name, r := range map[string]io.Reader{"at once": strings.NewReader(text),
+			"byte by byte": iotest.OneByteReader(strings.NewReader(text))} {
 			if got := readJSON(t, r); got != want {
 				t.Errorf("%.60q %s: %.60q, want %.60q", text, name, got, want)
 			}

@@ -124,7 +124,8 @@ func CheckObject(line []byte, complete bool) ([]byte, error) {
 	return nil, errors.New("the file ends before its last object does; is it complete?")
 }
 
-// NewJSONReader is NewReader for JSON that a decoder reads, with PlainNumbers in it. Offsets are those of the rewritten text.
+// NewJSONReader is NewReader for JSON that a decoder reads, with PlainNumbers in it. Offsets are those of the rewritten
+// text.
 func NewJSONReader(r io.Reader) (*Reader, error) {
 	return NewReader(&plainReader{r: bufio.NewReaderSize(r, 1<<16)})
 }
@@ -143,7 +144,8 @@ func (p *plainReader) Read(b []byte) (n int, err error) {
 		return n, nil
 	}
 	word, err := p.r.Peek(len("-Infinity"))
-	if found := jsonscan.FirstToken(word); !p.text && bytes.HasPrefix(word, found) && len(found) > 0 && found[0] != '"' {
+	if found := jsonscan.FirstToken(word); !p.text && bytes.HasPrefix(word, found) && len(found) > 0 &&
+		found[0] != '"' {
 		p.rest = string(jsonscan.PlainNumbers(found))
 		_, _ = p.r.Discard(len(found)) // it has just been seen
 		return p.Read(b)

@@ -211,7 +211,8 @@ func (d *lineDecoder) decode(raw []byte) (event.Event, error) {
 			q.Chunks = chunks
 		}
 		if n := len(q.Chunks); err == nil && n > 0 && q.Done != metrics.Never && q.Chunks[n-1].At > q.Done+time.Hour {
-			err = errors.New(`"chunks_us": expected times up to "done_us"`) // one of years would make as many seconds of a run
+			// one of years would make as many seconds of a run
+			err = errors.New(`"chunks_us": expected times up to "done_us"`)
 		}
 		return event.Event{At: q.Done, Kind: event.Done, Request: q}, err
 	}

@@ -12,7 +12,8 @@ import (
 	"benchtop/internal/cli/argv"
 )
 
-// flagsOfCommands are vLLM's flags of each of its commands, as the abbreviations are read by; those of serve are the recorded ones.
+// flagsOfCommands are vLLM's flags of each of its commands, as the abbreviations are read by; those of serve are the
+// recorded ones.
 func flagsOfCommands(t *testing.T) map[string][]string {
 	text, err := os.ReadFile("argv/vllm_flags.txt")
 	if err != nil {
@@ -35,13 +36,15 @@ func flagsOfCommands(t *testing.T) map[string][]string {
 	return all
 }
 
-// What begins one of vLLM's flags alone is that flag, or an error where it is not here, whatever flags are added here; so no flag
-// and no old spelling of ours may be such a beginning itself.
+// What begins one of vLLM's flags alone is that flag, or an error where it is not here, whatever flags are added here;
+// so no flag and no old spelling of ours may be such a beginning itself.
 func TestAbbreviationsOfVLLM(t *testing.T) {
 	ours := map[string]*pflag.FlagSet{
-		"serve": newServeOptions().flags.All(), "throughput": newThroughputOptions().flags.All(), "latency": newLatencyOptions().flags.All(),
+		"serve": newServeOptions().flags.All(), "throughput": newThroughputOptions().flags.All(),
+		"latency": newLatencyOptions().flags.All(),
 		"startup": newStartupOptions().flags.All(), "sweep startup": newSweepStartupOptions().flags.All(),
-		"sweep serve": newSweepOptions("serve", "").flags.All(), "sweep serve_workload": newSweepOptions("serve_workload", "").flags.All(),
+		"sweep serve":          newSweepOptions("serve", "").flags.All(),
+		"sweep serve_workload": newSweepOptions("serve_workload", "").flags.All(),
 	}
 	for command, names := range flagsOfCommands(t) {
 		fs := ours[command]
@@ -51,13 +54,15 @@ func TestAbbreviationsOfVLLM(t *testing.T) {
 		for _, name := range names {
 			for n := 1; n <= len(name); n++ {
 				begins := func(other string) bool { return strings.HasPrefix(other, name[:n]) }
-				if n < len(name) && (slices.Contains(names, name[:n]) || slices.IndexFunc(names, begins) != slices.Index(names, name) ||
+				if n < len(name) && (slices.Contains(names, name[:n]) ||
+					slices.IndexFunc(names, begins) != slices.Index(names, name) ||
 					slices.ContainsFunc(names[slices.Index(names, name)+1:], begins)) {
 					continue // ambiguous with vLLM
 				}
 				f, err := argv.Find(fs, name[:n])
 				switch {
-				case errors.As(err, new(argv.Help)) && name == "help", f != nil && f.Name == name, err != nil && fs.Lookup(name) == nil:
+				case errors.As(err, new(argv.Help)) && name == "help", f != nil && f.Name == name, err != nil &&
+					fs.Lookup(name) == nil:
 				default:
 					t.Errorf("%s --%s: %v, error %v; with vLLM it is --%s", command, name[:n], f, err, name)
 				}

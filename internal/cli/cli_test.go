@@ -577,7 +577,8 @@ func TestSavingRules(t *testing.T) {
 		if err := os.WriteFile("file", nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		benchtop(append(quick, "--save-result", "--result-dir", "file/x")...).expect(t, exitUsage, "cannot save the result", "--result-dir")
+		benchtop(append(quick, "--save-result", "--result-dir", "file/x")...).expect(t, exitUsage,
+			"cannot save the result", "--result-dir")
 	})
 }
 
@@ -600,7 +601,8 @@ func TestOddPlaces(t *testing.T) {
 	if err := os.MkdirAll("folder/inside", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	benchtop(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, exitUsage, "cannot save the result: folder: a directory; name a file in it")
+	benchtop(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, exitUsage,
+		"cannot save the result: folder: a directory; name a file in it")
 	benchtop(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, exitUsage, ": not a regular file")
 	benchtop(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, exitUsage, "is the journal's ending")
 	if _, err := os.Stat("folder/inside"); err != nil {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// gateway is a server that takes prompts of text alone and tokenizes nothing. Engines name themselves as owners, LiteLLM says openai.
+// gateway is a server that takes prompts of text alone and tokenizes nothing. Engines name themselves as owners,
+// LiteLLM says openai.
 func gateway(t *testing.T, owner string) *recording {
 	return recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
 		switch r.URL.Path {
@@ -36,16 +37,18 @@ func gateway(t *testing.T, owner string) *recording {
 	})
 }
 
-// Behind a gateway an address is enough for random prompts, with all protocols of text. They are words, and have the length asked for once the
-// first answers have told the tokens of words.
+// Behind a gateway an address is enough for random prompts, with all protocols of text. They are words, and have the
+// length asked for once the first answers have told the tokens of words.
 func TestRandomBehindGateway(t *testing.T) {
 	t.Parallel()
 	for _, backend := range []string{"openai", "openai-chat", "openai-responses", "anthropic-messages"} {
 		for _, calibrated := range []bool{false, true} {
 			server := gateway(t, "openai")
 			dir := t.TempDir()
-			args := []string{"serve", "--base-url", server.url, "--backend", backend, "--model", "m", "--num-prompts", "20", "--max-concurrency", "2", "--random-input-len", "300",
-				"--random-output-len", "2", "--save-result", "--save-detailed", "--result-dir", dir, "--result-filename", "r.json"}
+			args := []string{"serve", "--base-url", server.url, "--backend", backend, "--model", "m", "--num-prompts",
+				"20", "--max-concurrency", "2", "--random-input-len", "300",
+				"--random-output-len", "2", "--save-result", "--save-detailed", "--result-dir", dir,
+				"--result-filename", "r.json"}
 			if calibrated {
 				args = append(args, "--calibrate-lengths")
 			}
@@ -67,21 +70,25 @@ func TestRandomBehindGateway(t *testing.T) {
 			}
 			for i, n := range inputs[from:] {
 				if off := n.(float64)/300 - 1; math.Abs(off) > 0.02 {
-					t.Errorf("%s, calibrated %v: prompt %d has %v tokens, asked for 300", backend, calibrated, from+i, n)
+					t.Errorf("%s, calibrated %v: prompt %d has %v tokens, asked for 300", backend, calibrated, from+i,
+						n)
 				}
 			}
-			if about := fmt.Sprint(result["benchtop"].(map[string]any)["dataset"]); !strings.Contains(about, "common words") {
+			if about := fmt.Sprint(result["benchtop"].(map[string]any)["dataset"]); !strings.Contains(about,
+				"common words") {
 				t.Errorf("%s: data set %q", backend, about)
 			}
 		}
 	}
 }
 
-// Engines keep getting token ids, and so does a gateway where they are asked for; where they are refused, the error says what to do.
+// Engines keep getting token ids, and so does a gateway where they are asked for; where they are refused, the error
+// says what to do.
 func TestTokenIDsStay(t *testing.T) {
 	t.Parallel()
 	args := []string{"--model", "m", "--num-prompts", "2", "--random-input-len", "20", "--random-output-len", "2"}
-	for owner, more := range map[string]string{"vllm": "", "": "", "tensorrt_llm": "", "openai": "--prompt-token-ids", "openai ": "--vocab-size=5000"} {
+	for owner, more := range map[string]string{"vllm": "", "": "", "tensorrt_llm": "", "openai": "--prompt-token-ids",
+		"openai ": "--vocab-size=5000"} {
 		server := gateway(t, strings.TrimSpace(owner))
 		all := append([]string{"serve", "--base-url", server.url}, args...)
 		if more != "" {
@@ -89,7 +96,8 @@ func TestTokenIDsStay(t *testing.T) {
 		}
 		benchtop(all...).expect(t, exitFailed, "as token ids", "no request succeeded; the server takes no prompts of token ids: --calibrate-lengths sends words, --tokenizer makes text")
 	}
-	benchtop(append([]string{"serve", "--base-url", gateway(t, "").url, "--calibrate-lengths"}, args...)...).expect(t, exitFine, "as text of common words")
+	benchtop(append([]string{"serve", "--base-url", gateway(t, "").url, "--calibrate-lengths"}, args...)...).expect(t,
+		exitFine, "as text of common words")
 }
 
 // Without a server, too, prompts that only texts can hold are words.
@@ -109,9 +117,11 @@ func TestWordsWithoutServer(t *testing.T) {
 func TestPlanHasContext(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	benchtop("serve", "--base-url", recorded(t, nil).url, "--vocab-size", "500", "--num-prompts", "1", "--random-input-len", "9", "--random-output-len", "2", "--save-result", "--result-dir", dir,
+	benchtop("serve", "--base-url", recorded(t, nil).url, "--vocab-size", "500", "--num-prompts", "1",
+		"--random-input-len", "9", "--random-output-len", "2", "--save-result", "--result-dir", dir,
 		"--result-filename", "r.json").expect(t, exitFine)
-	if plan, _, _ := strings.Cut(string(unzipped(t, filepath.Join(dir, "r.jsonl.gz"))), "\n"); !strings.Contains(plan, `"context":32768`) {
+	if plan, _, _ := strings.Cut(string(unzipped(t, filepath.Join(dir, "r.jsonl.gz"))), "\n"); !strings.Contains(plan,
+		`"context":32768`) {
 		t.Errorf("%.2000s", plan)
 	}
 }

@@ -63,10 +63,13 @@ func newLatencyOptions() *latencyOptions {
 	f.BoolVar(&o.stream, "stream", false, "stream the answers of simultaneous requests, for their TTFT and TPOT")
 	f.BoolVar(&o.beam, "use-beam-search", false, "search with --n beams; it is sent to the server, which has to know use_beam_search")
 	o.define()
-	o.describe([3]string{"input-len", "32", "prompt length in tokens"}, [3]string{"output-len", "128", "output length in tokens"}, [3]string{"cache", "cold", o.flags.All().Lookup("cache").Usage},
+	o.describe([3]string{"input-len", "32", "prompt length in tokens"},
+		[3]string{"output-len", "128", "output length in tokens"},
+		[3]string{"cache", "cold", o.flags.All().Lookup("cache").Usage},
 		[3]string{"vocab-size", strconv.Itoa(vocabulary), "draw the token ids from a vocabulary of this size"})
 	headings := []string{"Latency", "Server to start", "Server", "Requests", "Accepted without effect"}
-	others := []string{"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout", "progress", "no-tui", "result-dir", "no-save"}
+	others := []string{"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout", "progress",
+		"no-tui", "result-dir", "no-save"}
 	o.flags.Keep(func(heading, name string) bool {
 		return slices.Contains(headings, heading) && !strings.HasPrefix(name, "priorit") || slices.Contains(others, name)
 	})
@@ -173,9 +176,11 @@ func (b *batch) open(ctx context.Context) (err error) {
 		return nil
 	}
 	p := metrics.Plan{
-		Version: version(), Command: b.command, Started: b.load.Start, ModelID: b.model.Root, InputSource: metrics.TokensFromIDs,
-		Dataset: fmt.Sprintf("batches of %d prompts of %d tokens, %d output tokens", b.batch, b.inputLen, b.outputLen),
-		Load:    "one batch after the other", IgnoreEOS: b.load.IgnoresEOS(), Requests: b.iters * b.batch, MaxConcurrency: b.batch, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1,
+		Version: version(), Command: b.command, Started: b.load.Start, ModelID: b.model.Root,
+		InputSource: metrics.TokensFromIDs,
+		Dataset:     fmt.Sprintf("batches of %d prompts of %d tokens, %d output tokens", b.batch, b.inputLen, b.outputLen),
+		Load:        "one batch after the other", IgnoreEOS: b.load.IgnoresEOS(), Requests: b.iters * b.batch,
+		MaxConcurrency: b.batch, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1,
 	}
 	if b.requests == "list" {
 		p.Requests, p.MaxConcurrency = b.iters, 1
@@ -214,7 +219,8 @@ func (b *batch) finish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("saving: %w", err)
 	}
-	return errors.Join(b.files.Pack(), writePyTorch(path, func(w io.Writer, file string) error { return b.result.PyTorch(w, b.arguments(), file) }))
+	return errors.Join(b.files.Pack(), writePyTorch(path,
+		func(w io.Writer, file string) error { return b.result.PyTorch(w, b.arguments(), file) }))
 }
 
 // discard removes the files of a measurement without a figure.
@@ -257,7 +263,8 @@ func (b *batch) iterate(ctx context.Context) error {
 		}
 		if i >= b.warmups {
 			b.result.Times = append(b.result.Times, took)
-			b.events.Tell(metrics.LogEntry{Level: metrics.Info, Text: fmt.Sprintf("iteration %d: %.6f s", i-b.warmups+1, took.Seconds())})
+			b.events.Tell(metrics.LogEntry{Level: metrics.Info,
+				Text: fmt.Sprintf("iteration %d: %.6f s", i-b.warmups+1, took.Seconds())})
 		}
 		if time.Since(progress) >= b.screen.progress {
 			progress = time.Now()
@@ -275,27 +282,6 @@ func (b *batch) profile(ctx context.Context) error {
 	}
 	_, err := b.once(ctx, false)
 	return errors.Join(err, telemetry.Profiler(context.WithoutCancel(ctx), client, base, "stop"))
-}
-
-// oneTokenRequests is enough for a median.
-const oneTokenRequests = 5
-
-// oneToken are the times of small requests to a server that is idle again, sorted; nil if one fails. A first one dials and does not count.
-func oneToken(ctx context.Context, load loadgen.Options) (all []time.Duration) {
-	turns := make([]datasets.Turn, oneTokenRequests+1)
-	for i := range turns {
-		turns[i] = protocol.Smallest(load.Protocol, 1)
-	}
-	for i, q := range loadgen.Try(ctx, load, turns, 1) {
-		if !q.OK() {
-			return nil
-		}
-		if i > 0 {
-			all = append(all, q.E2EL())
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 // settled is how long a paused server gets to read a batch.

@@ -271,7 +271,8 @@ func (o *loadOptions) checkConfirm(p *usage.Problems, given *pflag.FlagSet) {
 	case o.confirm.time > shape.LongestRun:
 		p.Bad("--confirm %s: more than a year", metrics.Duration(o.confirm.time))
 	case o.confirm.time < judge.FirstLook:
-		p.Bad("--confirm %s: must be at least %s; a proof takes %s or more", metrics.Duration(o.confirm.time), metrics.Duration(judge.FirstLook),
+		p.Bad("--confirm %s: must be at least %s; a proof takes %s or more", metrics.Duration(o.confirm.time),
+			metrics.Duration(judge.FirstLook),
 			metrics.Duration(judge.ShortestProof))
 	}
 }

@@ -79,8 +79,8 @@ func (e *environment) warn(warnings []string) {
 	}
 }
 
-// harmless is a line without control characters. Errors quote foreign text, such as the server's name of a model, and paths may have any
-// character. A harmless line is unchanged, since blanks matter in paths.
+// harmless is a line without control characters. Errors quote foreign text, such as the server's name of a model, and
+// paths may have any character. A harmless line is unchanged, since blanks matter in paths.
 func harmless(line string) string {
 	commands := func(r rune) bool { return r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }
 	if utf8.ValidString(line) && !strings.ContainsFunc(line, commands) {
@@ -211,7 +211,8 @@ func insteadOf(word string) string {
 	if now := scripts[script]; isScript && now != "" {
 		return fmt.Sprintf("%s: a script of vLLM's; use 'benchtop %s'", word, now)
 	}
-	if isScript || slices.Contains([]string{"kernels", "fused_kernels", "attention_benchmarks", "cutlass_benchmarks", "overheads"}, name) {
+	if isScript || slices.Contains([]string{"kernels", "fused_kernels", "attention_benchmarks", "cutlass_benchmarks",
+		"overheads"}, name) {
 		return word + ": it runs the engine's own code, such as kernels, hashes of blocks or schedulers, in a process without a server, and there is nothing of it to load; " +
 			"docs/compatibility.md has the list"
 	}

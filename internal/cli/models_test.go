@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A model that the server does not list is told before the load, which decides: such a server may answer to any name. Nothing but
-// the load asks for answers.
+// A model that the server does not list is told before the load, which decides: such a server may answer to any name.
+// Nothing but the load asks for answers.
 func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 	const list = `{"data": [{"id": "tiny", "root": "/models/none", "max_model_len": 4096, "owned_by": "vllm"}, {"id": "sql", "parent": "tiny"}]}`
 	quick := []string{"--num-prompts", "1", "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2"}
@@ -24,7 +24,8 @@ func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 		{"a served name", "--model tiny --served-model-name x", 400, list, exitFailed, "--served-model-name x: "},
 		{"modules", "--model tiny --lora-modules poems poems", 404, list, exitFailed, "--lora-modules poems: "},
 		{"modules that are there", "--model base --lora-modules sql", 404, list, exitFine, ""},
-		{"any name will do", "--model x", 200, list, exitFine, "benchtop: WARNING: --model x: the server does not list this model; it lists tiny, sql\n"},
+		{"any name will do", "--model x", 200, list, exitFine,
+			"benchtop: WARNING: --model x: the server does not list this model; it lists tiny, sql\n"},
 		{"no list", "--model x", 404, "", exitFailed, ""},
 		{"the model of the body", "--model x --extra-body.model tiny", 404, list, exitFine, ""},
 	} {
@@ -60,8 +61,8 @@ func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 	}
 }
 
-// Nothing that can generate is sent before the load but what was asked for, also to a server that says of a GET that it has no such
-// path, and without a list of models.
+// Nothing that can generate is sent before the load but what was asked for, also to a server that says of a GET that it
+// has no such path, and without a list of models.
 func TestNothingIsGeneratedBeforeTheLoad(t *testing.T) {
 	t.Parallel()
 	const words = "--dataset-name random --random-input-len 5 --random-output-len 2 --vocab-size 300 --num-prompts 3"

@@ -9,11 +9,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"benchtop/datasets"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
@@ -21,6 +24,7 @@ import (
 	"benchtop/internal/offline"
 	"benchtop/internal/secret"
 	"benchtop/internal/usage"
+	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 )
 
@@ -47,10 +51,12 @@ func (o *offlineOptions) begin(name, text string) *pflag.FlagSet {
 	return f
 }
 
-// describe gives flags of serve, as NAME, DEFAULT, TEXT, the default and the help that they have here. "" keeps the default.
+// describe gives flags of serve, as NAME, DEFAULT, TEXT, the default and the help that they have here. "" keeps the
+// default.
 func (o *offlineOptions) describe(flags ...[3]string) {
 	all := o.flags.All()
-	for _, t := range append(flags, [3]string{"temperature", "1", "sampling temperature"}, [3]string{"ignore-eos", "true", "generate up to the full output length"},
+	for _, t := range append(flags, [3]string{"temperature", "1", "sampling temperature"},
+		[3]string{"ignore-eos", "true", "generate up to the full output length"},
 		[3]string{"top-p", "1", "sampling: nucleus of this cumulative probability"}) {
 		f := all.Lookup(t[0])
 		f.DefValue, f.Usage = cmp.Or(t[1], f.DefValue), t[2]
@@ -199,5 +205,28 @@ func writePyTorch(path string, content func(w io.Writer, file string) error) err
 	if os.Getenv(pytorchVariable) == "" {
 		return nil
 	}
-	return files.Write(files.Stem(path)+files.PyTorchSuffix, func(w io.Writer) error { return content(w, filepath.Base(path)) })
+	return files.Write(files.Stem(path)+files.PyTorchSuffix,
+		func(w io.Writer) error { return content(w, filepath.Base(path)) })
+}
+
+// oneTokenRequests is enough for a median.
+const oneTokenRequests = 5
+
+// oneToken are the times of small requests to a server that is idle again, sorted; nil if one fails. A first one dials
+// and does not count.
+func oneToken(ctx context.Context, load loadgen.Options) (all []time.Duration) {
+	turns := make([]datasets.Turn, oneTokenRequests+1)
+	for i := range turns {
+		turns[i] = protocol.Smallest(load.Protocol, 1)
+	}
+	for i, q := range loadgen.Try(ctx, load, turns, 1) {
+		if !q.OK() {
+			return nil
+		}
+		if i > 0 {
+			all = append(all, q.E2EL())
+		}
+	}
+	slices.Sort(all)
+	return all
 }

@@ -203,7 +203,8 @@ func TestPlacesRefusedFirst(t *testing.T) {
 	}
 }
 
-// A latency without a figure leaves no files, and says only why it has none. A profile leaves an older result where it is.
+// A latency without a figure leaves no files, and says only why it has none. A profile leaves an older result where it
+// is.
 func TestLatencyWithoutFigure(t *testing.T) {
 	t.Chdir(t.TempDir())
 	refusing := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
@@ -255,13 +256,16 @@ func TestOfflineUsage(t *testing.T) {
 		"the data set is random instead of sharegpt", "--output-len has no effect on random prompts", "--tensor-parallel-size 2: no effect, since the server runs already", "Total num output tokens:  6")
 }
 
-// The help gives the defaults and effects that flags have with these commands, and lengths without an effect are named by those that
-// have one.
+// The help gives the defaults and effects that flags have with these commands, and lengths without an effect are named
+// by those that have one.
 func TestOfflineFlagsAreDescribed(t *testing.T) {
 	for command, want := range map[string][]string{
-		"throughput": {"--input-len int               no effect, as with vLLM; use --random-input-len", "no effect on random prompts, as", `(default "sharegpt")`, "sampling temperature (default 1)"},
-		"latency": {"--input-len int    prompt length in tokens (default 32)", "--output-len int   output length in tokens (default 128)", "it is sent to the server", `(default "cold")`,
-			"sampling temperature (default 1)", "generate up to the full output length (default true)", "(default 10000)"},
+		"throughput": {"--input-len int               no effect, as with vLLM; use --random-input-len",
+			"no effect on random prompts, as", `(default "sharegpt")`, "sampling temperature (default 1)"},
+		"latency": {"--input-len int    prompt length in tokens (default 32)",
+			"--output-len int   output length in tokens (default 128)", "it is sent to the server", `(default "cold")`,
+			"sampling temperature (default 1)", "generate up to the full output length (default true)",
+			"(default 10000)"},
 	} {
 		help := benchtop(command, "--help").stdout
 		for _, w := range want {
@@ -298,7 +302,8 @@ func TestOfflineFlagsAreDescribed(t *testing.T) {
 func TestLatencyProfileIsToldOf(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "a.json")
-	r := benchtop("latency", "--base-url", simulated(t, nil), "--batch-size", "2", "--num-iters-warmup", "1", "--output-len", "3", "--profile", "--output-json", file)
+	r := benchtop("latency", "--base-url", simulated(t, nil), "--batch-size", "2", "--num-iters-warmup", "1",
+		"--output-len", "3", "--profile", "--output-json", file)
 	r.expect(t, exitFine, "one iteration was profiled, after 1 warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("there is a result")

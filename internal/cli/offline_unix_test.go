@@ -52,7 +52,8 @@ func TestOfflineKilled(t *testing.T) {
 			server, letGo := held(t, c.warmUp+c.requests)
 			defer letGo()
 			dir := t.TempDir()
-			command := exec.Command(path, append(strings.Fields(c.args), "--base-url", server.url, "--output-json", filepath.Join(dir, "o.json"))...)
+			command := exec.Command(path, append(strings.Fields(c.args), "--base-url", server.url, "--output-json",
+				filepath.Join(dir, "o.json"))...)
 			command.Env = append(os.Environ(), asProgram+"=1")
 			var said bytes.Buffer
 			command.Stdout, command.Stderr = &said, &said
@@ -68,7 +69,8 @@ func TestOfflineKilled(t *testing.T) {
 			if !written {
 				t.Fatalf("the requests are not in the journal; the program said:\n%s", &said)
 			}
-			benchtop("report", filepath.Join(dir, "o.json")).expect(t, exitFine, fmt.Sprintf("Successful requests:                     %-10d\n", c.requests),
+			benchtop("report", filepath.Join(dir, "o.json")).expect(t, exitFine,
+				fmt.Sprintf("Successful requests:                     %-10d\n", c.requests),
 				"Interrupted: its journal is truncated")
 		})
 	}

@@ -67,7 +67,8 @@ func TestPrioritiesRefused(t *testing.T) {
 	t.Parallel()
 	url := simulated(t, nil)
 	for _, more := range [][]string{nil, {"--priority-header", "X-Vllm-Priority"}} {
-		benchtop(append([]string{"serve", "--base-url", url, "--priorities", "5=1", "--num-prompts", "5", "--no-save"}, more...)...).
+		benchtop(append([]string{"serve", "--base-url", url, "--priorities", "5=1", "--num-prompts", "5", "--no-save"},
+			more...)...).
 			expect(t, exitFailed, "priority")
 	}
 	benchtop("serve", "--base-url", url, "--priorities", "0=1", "--num-prompts", "5", "--no-save").expect(t, exitFine, "priority 0")

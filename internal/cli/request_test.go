@@ -173,7 +173,8 @@ func TestSecretsOfBodies(t *testing.T) {
 		"--extra-body", `{"api_key": "canary-one", "top_k": 5}`)...)
 	r.expect(t, exitFailed, "not with *** or ***")
 	asked := server.all()
-	if len(asked) != 2 || !strings.Contains(asked[0].body, `"canary-one"`) || !strings.Contains(asked[0].body, `"canary-two"`) {
+	if len(asked) != 2 || !strings.Contains(asked[0].body, `"canary-one"`) ||
+		!strings.Contains(asked[0].body, `"canary-two"`) {
 		t.Fatalf("asked %+v", asked)
 	}
 	if strings.Contains(r.stdout+r.stderr, "canary") {

@@ -10,12 +10,14 @@ import (
 // savedRun is a run of two requests in a directory, saved under a name with these flags.
 func savedRun(t *testing.T, url, dir, name string, flags ...string) result {
 	t.Helper()
-	r := benchtop(append([]string{"serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2", "--result-dir", dir, "--result-filename", name}, flags...)...)
+	r := benchtop(append([]string{"serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5",
+		"--random-output-len", "2", "--result-dir", dir, "--result-filename", name}, flags...)...)
 	r.expect(t, exitFine)
 	return r
 }
 
-// compare, export-suite and --baseline take the results of --append-result, Python's NaN, a list of records, and what a killed run leaves.
+// compare, export-suite and --baseline take the results of --append-result, Python's NaN, a list of records, and what a
+// killed run leaves.
 func TestOneReaderOfResults(t *testing.T) {
 	t.Parallel()
 	url, dir := simulated(t, nil), t.TempDir()
@@ -45,7 +47,8 @@ func TestOneReaderOfResults(t *testing.T) {
 	if strings.Contains(r.stdout, "150.00") {
 		t.Errorf("the mean of two servers:\n%s", r.stdout)
 	}
-	benchtop("export-suite", at("to"), at("all.json"), at("killed.json"), at("nan.json")).expect(t, exitFine, note, "4 results in")
+	benchtop("export-suite", at("to"), at("all.json"), at("killed.json"), at("nan.json")).expect(t, exitFine, note,
+		"4 results in")
 	if names, _ := filepath.Glob(at("to/serving_*.json")); len(names) != 4 {
 		t.Errorf("files %q, want 4", names)
 	}
@@ -53,7 +56,8 @@ func TestOneReaderOfResults(t *testing.T) {
 	savedRun(t, url, dir, "newer.json", "--save-result", "--baseline", at("killed.json"))
 	benchtop("compare", at("to/none.json"), at("all.json")).expect(t, exitFailed, "no such file")
 	put("half.json", `{"completed": 2,`)
-	benchtop("compare", at("half.json"), at("all.json")).expect(t, exitFailed, at("half.json")+", line 1: the file is truncated, or still being written")
+	benchtop("compare", at("half.json"), at("all.json")).expect(t, exitFailed,
+		at("half.json")+", line 1: the file is truncated, or still being written")
 }
 
 // A name with control characters does not reach the terminal as it is.
@@ -61,16 +65,19 @@ func TestControlCharactersInNames(t *testing.T) {
 	t.Parallel()
 	url, dir := simulated(t, nil), t.TempDir()
 	const name = "a\x1b]0;title\x07\x1b[31mb.json"
-	for _, flags := range [][]string{{"--save-result"}, {"--save-result"}, {"--append-result"}, {"--save-result", "--max-concurrency", "1", "--num-runs", "2"}} {
+	for _, flags := range [][]string{{"--save-result"}, {"--save-result"}, {"--append-result"},
+		{"--save-result", "--max-concurrency", "1", "--num-runs", "2"}} {
 		if r := savedRun(t, url, dir, name, flags...); strings.ContainsAny(r.stdout+r.stderr, "\x1b\x07") {
 			t.Errorf("%v: %q", flags, r.stderr)
 		}
 	}
-	for _, args := range [][]string{{"compare", filepath.Join(dir, name), filepath.Join(dir, name), "--output", filepath.Join(dir, name+".md")}, {"export-suite", filepath.Join(dir, "x\x1b[31m"), filepath.Join(dir, name)}} {
+	for _, args := range [][]string{{"compare", filepath.Join(dir, name), filepath.Join(dir, name), "--output",
+		filepath.Join(dir, name+".md")}, {"export-suite", filepath.Join(dir, "x\x1b[31m"), filepath.Join(dir, name)}} {
 		r := benchtop(args...)
 		if r.expect(t, exitFine); strings.ContainsAny(r.stdout+r.stderr, "\x1b\x07") {
 			t.Errorf("%s: %q", args[0], r.stdout+r.stderr)
 		}
 	}
-	benchtop("sweep", "serve", "--bench-cmd", "vllm bench serve", "-o", "a\x1b[31m").expect(t, exitUsage, `--output-dir "a\x1b[31m": expected a path without control characters`)
+	benchtop("sweep", "serve", "--bench-cmd", "vllm bench serve", "-o", "a\x1b[31m").expect(t, exitUsage,
+		`--output-dir "a\x1b[31m": expected a path without control characters`)
 }

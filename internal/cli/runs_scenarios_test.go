@@ -54,7 +54,8 @@ func scenarios() []scenario {
 		},
 		{
 			name: "search",
-			args: []string{"--find", "--find-from", "8", "--find-most", "24", "--find-step", "1s", "--find-hold", "2s", "--goodput", "ttft:900", "--seed", "7"},
+			args: []string{"--find", "--find-from", "8", "--find-most", "24", "--find-step", "1s", "--find-hold", "2s",
+				"--goodput", "ttft:900", "--seed", "7"},
 		},
 		{
 			name: "users",

@@ -162,7 +162,8 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 		p.Remarks = append(p.Remarks, cold)
 	}
 	env.about(p.Plan)
-	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.load.warmups, Calibrate: o.prompts.Calibrate, Command: o.command, To: env}
+	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.load.warmups,
+		Calibrate: o.prompts.Calibrate, Command: o.command, To: env}
 	if err := o.rehearse(ctx, env, p, warmUp, client, ahead); err != nil {
 		return nil, err
 	}

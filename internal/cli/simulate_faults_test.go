@@ -351,9 +351,11 @@ func TestFailuresAreTheLastLine(t *testing.T) {
 		p.Faults = []simulator.Fault{{Kind: simulator.FaultStatus, Arg: 500, Every: 4}}
 	})
 	for _, command := range []string{"serve", "throughput --dataset-name random"} {
-		r := benchtop(append(strings.Fields(command), "--base-url", url, "--num-prompts", "8", "--random-input-len", "5", "--random-output-len", "2", "--no-save")...)
+		r := benchtop(append(strings.Fields(command), "--base-url", url, "--num-prompts", "8", "--random-input-len",
+			"5", "--random-output-len", "2", "--no-save")...)
 		r.expect(t, exitFine)
-		if lines := strings.Split(strings.TrimSpace(r.stderr), "\n"); lines[len(lines)-1] != "benchtop: 2 of 8 requests failed" {
+		if lines := strings.Split(strings.TrimSpace(r.stderr),
+			"\n"); lines[len(lines)-1] != "benchtop: 2 of 8 requests failed" {
 			t.Errorf("%s: the last line is %q", command, lines[len(lines)-1])
 		}
 	}

@@ -45,7 +45,8 @@ func (r *resumption) Set(text string) (err error) {
 	return nil
 }
 
-// arguments takes the name behind --resume, as vLLM's first sweeps had it, from the arguments of a command, and returns the others.
+// arguments takes the name behind --resume, as vLLM's first sweeps had it, from the arguments of a command, and returns
+// the others.
 func (o *experimentOptions) arguments(rest []string) []string {
 	if o.resume && o.name == "" && len(rest) == 1 {
 		o.name, rest = rest[0], nil
@@ -58,7 +59,8 @@ func (o *experimentOptions) check(p *usage.Problems) {
 	p.BadIf(o.runs < 1 || o.runs > mostPoints, "--num-runs %d: must be from 1 to %d", o.runs, mostPoints)
 	p.BadIf(o.resume && o.name == "", "--resume: name the experiment to continue, as --resume NAME or with --experiment-name")
 	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.' || strings.ContainsFunc(o.name, unicode.IsControl)), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
-	p.BadIf(strings.ContainsFunc(o.outputDir, unicode.IsControl), "--output-dir %s: expected a path without control characters", usage.Quote(o.outputDir))
+	p.BadIf(strings.ContainsFunc(o.outputDir, unicode.IsControl),
+		"--output-dir %s: expected a path without control characters", usage.Quote(o.outputDir))
 	if o.name == "" {
 		o.name = time.Now().Format("20060102_150405")
 	}

@@ -92,8 +92,8 @@ func (o *drawOptions) parse(env *environment, flags *argv.Flags, args []string, 
 	return errors.Join(problems...)
 }
 
-// draw writes a figure in all forms, and says where; one without data is in no file. The name is a path below the directory of figures, without
-// an end.
+// draw writes a figure in all forms, and says where; one without data is in no file. The name is a path below the
+// directory of figures, without an end.
 func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) error {
 	if len(f.Panels) == 0 {
 		return nil

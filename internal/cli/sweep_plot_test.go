@@ -44,7 +44,8 @@ func TestSweepPlot(t *testing.T) {
 	}
 	for _, dry := range []string{"--dry-run=false", "--dry-run"} {
 		r := benchtop("sweep", "plot", dir, "--var-x", "max_concurrency", "--filter-by", "max_concurrency>4", dry)
-		if r.expect(t, exitFine, "No data to plot. Filters: max_concurrency>4"); strings.Contains(r.stdout, "Output file") {
+		if r.expect(t, exitFine, "No data to plot. Filters: max_concurrency>4"); strings.Contains(r.stdout,
+			"Output file") {
 			t.Errorf("%s: a file is promised:\n%s", dry, r.stdout)
 		}
 	}

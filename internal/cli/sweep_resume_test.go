@@ -16,15 +16,20 @@ import (
 func TestSweepResume(t *testing.T) {
 	t.Parallel()
 	url, dir := simulated(t, nil), t.TempDir()
-	args := []string{"sweep", "serve", "--no-tui", "--bench-cmd", "vllm bench serve --base-url " + url + " --num-prompts 2 --random-input-len 5 --random-output-len 2", "--num-runs", "1", "-o", dir}
+	args := []string{"sweep", "serve", "--no-tui", "--bench-cmd",
+		"vllm bench serve --base-url " + url + " --num-prompts 2 --random-input-len 5 --random-output-len 2",
+		"--num-runs", "1", "-o", dir}
 	benchtop(append(args, "-e", "20251214_101500")...).expect(t, exitFine, "1 runs measured")
-	for _, resume := range [][]string{{"--resume", "20251214_101500"}, {"--resume=20251214_101500"}, {"--resume", "-e", "20251214_101500"}, {"--resume=true", "-e", "20251214_101500"}} {
+	for _, resume := range [][]string{{"--resume", "20251214_101500"}, {"--resume=20251214_101500"},
+		{"--resume", "-e", "20251214_101500"}, {"--resume=true", "-e", "20251214_101500"}} {
 		benchtop(append(args, resume...)...).expect(t, exitFine, "0 runs measured, 1 found")
 	}
-	benchtop(append(args, "--resume")...).expect(t, exitUsage, "--resume: name the experiment to continue, as --resume NAME or with --experiment-name")
+	benchtop(append(args, "--resume")...).expect(t, exitUsage,
+		"--resume: name the experiment to continue, as --resume NAME or with --experiment-name")
 	benchtop(append(args, "--resume", "none")...).expect(t, exitUsage, filepath.Join(dir, "none"))
 	benchtop(append(args, "--resume", "a", "b")...).expect(t, exitUsage, `takes no arguments, got ["a" "b"]`)
-	benchtop(append(args, "--resume", "../x")...).expect(t, exitUsage, "--experiment-name ../x: expected the name of a directory")
+	benchtop(append(args, "--resume", "../x")...).expect(t, exitUsage,
+		"--experiment-name ../x: expected the name of a directory")
 	benchtop(append(args, "x")...).expect(t, exitUsage, `takes no arguments, got ["x"]`)
 }
 
@@ -47,9 +52,12 @@ func TestSweepSecrets(t *testing.T) {
 	if err := os.WriteFile(params, []byte(`[{"header": "Authorization=`+secret+`", "extra_body": "{\"api_key\":\"canary-in-body\"}", "metadata": "password=canary"}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range [][]string{{"serve", "1"}, {"serve_workload", "2", "--workload-iters", "2", "--workload-var", "max_concurrency"}} {
-		args := append([]string{"sweep", kind[0], "--no-tui", "--bench-params", params, "--num-runs", "1", "-o", dir, "-e", kind[0],
-			"--bench-cmd", "vllm bench serve --base-url " + server.URL + " --num-prompts 2 --random-input-len 5 --random-output-len 2"}, kind[2:]...)
+	for _, kind := range [][]string{{"serve", "1"}, {"serve_workload", "2", "--workload-iters", "2", "--workload-var",
+		"max_concurrency"}} {
+		args := append([]string{"sweep", kind[0], "--no-tui", "--bench-params", params, "--num-runs", "1", "-o", dir,
+			"-e", kind[0],
+			"--bench-cmd", "vllm bench serve --base-url " + server.URL +
+				" --num-prompts 2 --random-input-len 5 --random-output-len 2"}, kind[2:]...)
 		first, again := benchtop(args...), benchtop(append(args, "--resume")...)
 		first.expect(t, exitFine, kind[1]+" runs measured", "header=Authorization=***")
 		again.expect(t, exitFine, "0 runs measured, "+kind[1]+" found")
@@ -63,7 +71,8 @@ func TestSweepSecrets(t *testing.T) {
 			return err
 		})
 		if err != nil || sent.Load() == 0 || strings.Contains(all, "canary") {
-			t.Errorf("%s: %v, %d requests with the secret; shown or saved: %v", kind[0], err, sent.Swap(0), strings.Contains(all, "canary"))
+			t.Errorf("%s: %v, %d requests with the secret; shown or saved: %v", kind[0], err, sent.Swap(0),
+				strings.Contains(all, "canary"))
 		}
 	}
 }
@@ -71,7 +80,8 @@ func TestSweepSecrets(t *testing.T) {
 // Errors repeat no secret of a value that they refuse.
 func TestErrorsWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--extra-body", "{'api_key':'canary'}"}, {"--host", "u:canary@127.0.0.1"}, {"--host", "//u:canary@h"}} {
+	for _, args := range [][]string{{"--extra-body", "{'api_key':'canary'}"}, {"--host", "u:canary@127.0.0.1"},
+		{"--host", "//u:canary@h"}} {
 		r := benchtop(append([]string{"serve", "--no-tui"}, args...)...)
 		if r.expect(t, exitUsage, args[0]); strings.Contains(r.stderr, "canary") {
 			t.Error(r.stderr)

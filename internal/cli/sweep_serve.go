@@ -205,8 +205,10 @@ func (o *sweepOptions) manifest(more ...sweep.Setting) *sweep.Manifest {
 	return &sweep.Manifest{
 		Version: version(), Kind: o.kind, Server: sweep.Params(o.servers), Bench: sweep.Params(o.benches),
 		Settings: append([]sweep.Setting{
-			{Flag: "serve-cmd", Value: shellLine(launch.Hide(o.serve))}, {Flag: "bench-cmd", Value: shellLine(secret.HideWords(o.client, secrets))},
-			{Flag: "after-bench-cmd", Value: shellLine(secret.HideWords(o.after, nil))}, {Flag: "warmup-num-prompts", Value: strconv.Itoa(o.warmup)},
+			{Flag: "serve-cmd", Value: shellLine(launch.Hide(o.serve))},
+			{Flag: "bench-cmd", Value: shellLine(secret.HideWords(o.client, secrets))},
+			{Flag: "after-bench-cmd", Value: shellLine(secret.HideWords(o.after, nil))},
+			{Flag: "warmup-num-prompts", Value: strconv.Itoa(o.warmup)},
 		}, more...),
 	}
 }

@@ -190,7 +190,9 @@ func TestSweepServeUsage(t *testing.T) {
 	benchtop("sweep", "serve", "--serve-cmd", "no-such-program", "--bench-cmd", "vllm bench serve --num-prompts 3", "--bench-params",
 		s.put("p.json", `[{"num_prompts": "many"}, {"no_such_flag": 1}]`), "-o", s.dir).expect(t, exitUsage,
 		"--bench-cmd with num_prompts=many: --num-prompts many:", "--bench-cmd with no_such_flag=1: --no-such-flag: unknown flag", `--serve-cmd: exec: "no-such-program"`)
-	benchtop("sweep", "serve", "--dry-run", "--bench-cmd", "vllm bench serve", "--bench-params", s.put("p.json", `[{"header": "a=b"}]`), "-o", s.dir).expect(t, exitFine, "Benchmark overrides: {'header': 'a=***'}")
+	benchtop("sweep", "serve", "--dry-run", "--bench-cmd", "vllm bench serve", "--bench-params",
+		s.put("p.json", `[{"header": "a=b"}]`), "-o", s.dir).expect(t, exitFine,
+		"Benchmark overrides: {'header': 'a=***'}")
 	benchtop("sweep", "serve", "--suite", s.put("suite.json", `[{"test_name": "x"}]`), "--bench-cmd", "vllm bench serve").expect(t, exitUsage, "--bench-cmd: the file of --suite", "test 1 x: expected a test_name")
 	benchtop("sweep", "serve_workload", "--bench-cmd", "vllm bench serve", "--bench-params", s.put("p.json", `[{"max-concurrency": 3}]`), "--workload-var", "max_concurrency", "--workload-iters", "1").expect(t, exitUsage,
 		"--workload-iters 1: must be at least 2", "sets max_concurrency, which --workload-var varies")

@@ -74,7 +74,10 @@ func (o *sweepOptions) runSuite(env *environment) int {
 	if o.args = s.client; tests[0].Kind != sweep.Serving {
 		check = s.checkOffline
 	} else if s.remote == nil {
-		o.server = func(it sweep.Item) ([]string, []string) { return s.command(s.tests[it.Name()]), s.tests[it.Name()].Env }
+		o.server = func(it sweep.Item) ([]string, []string) {
+			t := s.tests[it.Name()]
+			return s.command(t), t.Env
+		}
 	}
 	if err := check(s.all); err != nil {
 		return env.fail(exitUsage, err)
@@ -196,7 +199,8 @@ func (s *suiteRunner) itself(ctx context.Context, r sweep.Run, t sweep.Test) err
 	if err != nil {
 		return fmt.Errorf("the path of this program is not known: %w", err)
 	}
-	c := exec.CommandContext(ctx, self, slices.Concat([]string{t.Kind}, s.offline(r.Combination), []string{"--output-json", r.Path})...)
+	c := exec.CommandContext(ctx, self, slices.Concat([]string{t.Kind}, s.offline(r.Combination),
+		[]string{"--output-json", r.Path})...)
 	c.Env, c.Stderr = append(os.Environ(), t.Env...), s.bench.lines
 	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(os.Interrupt) }, 30*time.Second
 	if err := c.Run(); err != nil {

@@ -66,11 +66,13 @@ func newThroughputOptions() *throughputOptions {
 		f.Lookup(name).Hidden = true
 	}
 	o.define()
-	o.describe([3]string{"dataset-name", "sharegpt", o.flags.All().Lookup("dataset-name").Usage + "; one that needs a file is random without it"},
+	o.describe([3]string{"dataset-name", "sharegpt", o.flags.All().Lookup("dataset-name").Usage +
+		"; one that needs a file is random without it"},
 		[3]string{"input-len", "", "no effect, as with vLLM; use --random-input-len"},
 		[3]string{"output-len", "", "output length in tokens; no effect on random prompts, as with vLLM: use --random-output-len"})
 	without := []string{"Load", "Several runs", "Conversations"}
-	others := []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout", "keep-going"}
+	others := []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout",
+		"keep-going"}
 	timing := []string{"mix", "time-scale", "max-gap", "sample", "turn-timing"}
 	o.flags.Keep(func(heading, name string) bool {
 		return !slices.Contains(without, heading) && !slices.Contains(timing, name) || slices.Contains(others, name)
@@ -142,7 +144,8 @@ var withFiles = []string{"sharegpt", "burstgpt", "hf", "custom_audio"}
 
 // ownLengths are the data sets whose lengths are those of their own flags alone, with the beginning of these.
 var ownLengths = map[string]string{
-	"random": "random-", "random-mm": "random-", "random-rerank": "random-", "prefix-repetition": "prefix-repetition-", "custom-audio": "custom-",
+	"random": "random-", "random-mm": "random-", "random-rerank": "random-", "prefix-repetition": "prefix-repetition-",
+	"custom-audio": "custom-",
 }
 
 // dataset follows vLLM: sharegpt is the default, and a data set without its file is random. Lengths of random prompts are those of its
@@ -158,7 +161,8 @@ func (o *throughputOptions) dataset(all *pflag.FlagSet) {
 	own := ownLengths[argv.Dashes(name)]
 	for _, length := range []string{"input-len", "output-len"} {
 		if f := all.Lookup(length); own != "" && f.Changed {
-			o.note(fmt.Sprintf("--%s has no effect on %s prompts, as with vLLM; their lengths are those of --%s*", length, name, own))
+			o.note(fmt.Sprintf("--%s has no effect on %s prompts, as with vLLM; their lengths are those of --%s*",
+				length, name, own))
 			_ = f.Value.Set(f.DefValue)
 			f.Changed = false
 		}

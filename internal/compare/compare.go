@@ -35,8 +35,8 @@ var Keys = []string{"Model", "Dataset Name", "Input Len", "Output Len", Concurre
 
 const groupKeys = 4
 
-// settings are the titles of the columns of a server's settings. Those that differ within a configuration make groups, too: its rows are of
-// several servers, whose mean is that of none.
+// settings are the titles of the columns of a server's settings. Those that differ within a configuration make groups,
+// too: its rows are of several servers, whose mean is that of none.
 var settings = []string{"TP Size", "PP Size", "dtype", "GPU"}
 
 // numeric are the keys whose values are numbers.

@@ -52,8 +52,8 @@ func same(got float64, cell string) bool {
 	return err == nil && (got == want || math.Abs(got-want) <= 1e-12*math.Abs(want))
 }
 
-// The comparison of three configurations, with gaps and a measurement made twice, has the numbers of vLLM's script. That does not look at
-// parallel sizes, so the last one is without them.
+// The comparison of three configurations, with gaps and a measurement made twice, has the numbers of vLLM's script.
+// That does not look at parallel sizes, so the last one is without them.
 func TestLikeVLLM(t *testing.T) {
 	all := configurations(t, "a", "b", "c")
 	for _, row := range all[2].Rows {
@@ -108,10 +108,12 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Rows of servers with other settings make groups of their own, where one configuration has several; their mean would be that of no server.
+// Rows of servers with other settings make groups of their own, where one configuration has several; their mean would
+// be that of no server.
 func TestSettings(t *testing.T) {
 	row := func(tp any, dtype string, output float64) dashboard.Row {
-		r := dashboard.Row{Concurrency: 8.0, "Model": "m", "dtype": dtype, "Output Tput (tok/s)": output, "P99 TTFT (ms)": 1.0, "P99": 1.0}
+		r := dashboard.Row{Concurrency: 8.0, "Model": "m", "dtype": dtype, "Output Tput (tok/s)": output,
+			"P99 TTFT (ms)": 1.0, "P99": 1.0}
 		if tp != nil {
 			r["TP Size"] = tp
 		}
@@ -122,10 +124,14 @@ func TestSettings(t *testing.T) {
 		a, b []dashboard.Row
 		want string
 	}{
-		{"two sizes in both", []dashboard.Row{row(1.0, "", 100), row("2", "", 200)}, []dashboard.Row{row(2.0, "", 250), row(1.0, "", 120)}, "TP Size 1: 100 120; TP Size 2: 200 250"},
-		{"none is 1", []dashboard.Row{row(nil, "", 100), row(2.0, "", 200)}, []dashboard.Row{row(1.0, "", 120)}, "TP Size 1: 100 120; TP Size 2: 200 NaN"},
-		{"one size each", []dashboard.Row{row(1.0, "", 100)}, []dashboard.Row{row(2.0, "", 250), row(2.0, "", 350)}, "100 300"},
-		{"types", []dashboard.Row{row(1.0, "fp8", 100), row(1.0, "half", 50)}, []dashboard.Row{row(1.0, "half", 60)}, "dtype fp8: 100 NaN; dtype half: 50 60"},
+		{"two sizes in both", []dashboard.Row{row(1.0, "", 100), row("2", "", 200)},
+			[]dashboard.Row{row(2.0, "", 250), row(1.0, "", 120)}, "TP Size 1: 100 120; TP Size 2: 200 250"},
+		{"none is 1", []dashboard.Row{row(nil, "", 100), row(2.0, "", 200)}, []dashboard.Row{row(1.0, "", 120)},
+			"TP Size 1: 100 120; TP Size 2: 200 NaN"},
+		{"one size each", []dashboard.Row{row(1.0, "", 100)}, []dashboard.Row{row(2.0, "", 250), row(2.0, "", 350)},
+			"100 300"},
+		{"types", []dashboard.Row{row(1.0, "fp8", 100), row(1.0, "half", 50)}, []dashboard.Row{row(1.0, "half", 60)},
+			"dtype fp8: 100 NaN; dtype half: 50 60"},
 	} {
 		got, err := Of([]Configuration{{"a", c.a}, {"b", c.b}}, defaults())
 		if err != nil {

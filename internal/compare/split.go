@@ -24,7 +24,8 @@ func size(r dashboard.Row, titles []string) int {
 	return 1
 }
 
-// Split parts rows of serving by their tensor and pipeline parallel sizes. Other rows stay together with the first part.
+// Split parts rows of serving by their tensor and pipeline parallel sizes. Other rows stay together with the first
+// part.
 func Split(rows []dashboard.Row) (parts []Configuration) {
 	type pair struct{ tp, pp int }
 	of := map[pair][]dashboard.Row{}

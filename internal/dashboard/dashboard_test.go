@@ -49,10 +49,13 @@ func TestTableReadsBack(t *testing.T) {
 func TestParallelSizesOfACommand(t *testing.T) {
 	for _, c := range []struct{ command, result, want, tp string }{
 		{"vllm serve m -tp 2", `"tensor_parallel_size": "4"`, "vllm serve m --tensor-parallel-size 4", "4"},
-		{"vllm serve m -tp=2 --dtype half", `"tensor_parallel_size": 1`, "vllm serve m --dtype half --tensor-parallel-size 1", "1"},
-		{"vllm serve m --tensor_parallel_size=2 -tp 3", `"tensor_parallel_size": 4`, "vllm serve m --tensor-parallel-size 4", "4"},
+		{"vllm serve m -tp=2 --dtype half", `"tensor_parallel_size": 1`,
+			"vllm serve m --dtype half --tensor-parallel-size 1", "1"},
+		{"vllm serve m --tensor_parallel_size=2 -tp 3", `"tensor_parallel_size": 4`,
+			"vllm serve m --tensor-parallel-size 4", "4"},
 		{"vllm serve m -tp 2 -pp 3", `"x": 1`, "vllm serve m --tensor-parallel-size 2 --pipeline-parallel-size 3", "2"},
-		{"vllm serve m --tensor-parallel-size 2", `"tensor_parallel_size": 2`, "vllm serve m --tensor-parallel-size 2", "2"},
+		{"vllm serve m --tensor-parallel-size 2", `"tensor_parallel_size": 2`, "vllm serve m --tensor-parallel-size 2",
+			"2"},
 		{"", `"model_id": "m", "tensor_parallel_size": 2`, "vllm serve m --tensor-parallel-size 2", "2"},
 		{"vllm serve m -tp", `"tensor_parallel_size": 2`, "vllm serve m --tensor-parallel-size 2", "2"},
 	} {
@@ -61,8 +64,10 @@ func TestParallelSizesOfACommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		values := map[string]any{}
-		if err := commandValues(values, r.Commands); err != nil || r.Commands.Server != c.want || text(values["tp_size"]) != c.tp {
-			t.Errorf("%s, %s: %s, tp %v, %v, want %s", c.command, c.result, r.Commands.Server, values["tp_size"], err, c.want)
+		if err := commandValues(values, r.Commands); err != nil || r.Commands.Server != c.want ||
+			text(values["tp_size"]) != c.tp {
+			t.Errorf("%s, %s: %s, tp %v, %v, want %s", c.command, c.result, r.Commands.Server, values["tp_size"], err,
+				c.want)
 		}
 	}
 }

@@ -63,7 +63,8 @@ func KindOf(r Row) Kind {
 const mostFiles = 20000
 
 // Read reads the rows of a table, of a result with its commands, or of a folder: of its table, or else of all results in it. Notes name
-// the files of a folder that are no results, and the results that a journal tells. A result without commands tells what it can itself.
+// the files of a folder that are no results, and the results that a journal tells. A result without commands tells what
+// it can itself.
 func Read(path string) (rows []Row, notes []string, err error) {
 	table := filepath.Join(path, Table)
 	if info, err := os.Stat(path); err != nil || !info.IsDir() { // its journal may be there where it is not
@@ -152,7 +153,8 @@ func rowsOf(path string, raw []byte) (rows []Row, err error) {
 			row[m.Name] = v
 		}
 	}
-	if _, err := kindOf(object); err != nil && slices.ContainsFunc(titles, func(title string) bool { return row[title] != nil }) {
+	if _, err := kindOf(object); err != nil && slices.ContainsFunc(titles,
+		func(title string) bool { return row[title] != nil }) {
 		return []Row{row}, nil
 	}
 	row, err = resultRow(path, object)

@@ -36,7 +36,8 @@ type About struct {
 // Unknown stands for a server's command that nothing tells. It has two words, as the reader of the commands expects.
 const Unknown = "vllm serve"
 
-// Own takes a result of benchtop or vLLM, a JSON object, and makes its commands: of the client by the result, of the server by what is known.
+// Own takes a result of benchtop or vLLM, a JSON object, and makes its commands: of the client by the result, of the
+// server by what is known.
 func Own(name string, raw []byte, a About) (Result, error) {
 	result := map[string]json.RawMessage{}
 	for _, m := range jsonscan.Dict(raw) {
@@ -138,9 +139,11 @@ func serverLine(command string, result map[string]json.RawMessage) string {
 // parallelSize is a parallel size: its key in a result, and its flags in a server's command.
 type parallelSize struct{ key, flag, short string }
 
-var parallel = []parallelSize{{"tensor_parallel_size", "--tensor-parallel-size", "-tp"}, {"pipeline_parallel_size", "--pipeline-parallel-size", "-pp"}}
+var parallel = []parallelSize{{"tensor_parallel_size", "--tensor-parallel-size", "-tp"},
+	{"pipeline_parallel_size", "--pipeline-parallel-size", "-pp"}}
 
-// set is a command with the size as its last flag, in the spelling that the scripts know: the given one, else that which it has.
+// set is a command with the size as its last flag, in the spelling that the scripts know: the given one, else that
+// which it has.
 func (f *parallelSize) set(words []string, size any) (out []string) {
 	own := ""
 	for i := 0; i < len(words); i++ {

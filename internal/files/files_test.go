@@ -101,20 +101,28 @@ func TestRefusedPlaces(t *testing.T) {
 		options Options
 		fails   string
 	}{
-		{"pictures' names too long", Options{Result: true, Name: long + ".json"}, "file name too long; choose another place with --result-dir, or --no-save"},
+		{"pictures' names too long", Options{Result: true, Name: long + ".json"},
+			"file name too long; choose another place with --result-dir, or --no-save"},
 		{"name too long", Options{Result: true, Name: long + long}, "file name too long"},
 		{"name too long to append", Options{Append: true, Name: long}, "file name too long"},
 		{"directory's name too long", Options{Result: true, Dir: long + long, Name: "r.json"}, "file name too long"},
-		{"name to come", Options{Result: true, Dir: "loop"}, "create loop/result.json: too many levels of symbolic links"},
+		{"name to come", Options{Result: true, Dir: "loop"},
+			"create loop/result.json: too many levels of symbolic links"},
 		{"loop", Options{Result: true, Name: "loop"}, "create loop: too many levels of symbolic links"},
-		{"loop for a directory", Options{Result: true, Dir: "loop", Name: "r.json"}, "too many levels of symbolic links"},
-		{"nowhere for a directory", Options{Result: true, Dir: "nowhere", Name: "r.json"}, "create nowhere/r.json: no such file or directory"},
-		{"file for a directory", Options{Append: true, Dir: "file/x", Name: "r.json"}, "create file/x/r.json: not a directory"},
-		{"directory for a file", Options{Result: true, Name: "dir"}, "cannot save the result: dir: a directory; name a file in it"},
-		{"standard output", Options{Output: "/dev/stdout"}, "--output-json: /dev/stdout: not a regular file; choose another file"},
+		{"loop for a directory", Options{Result: true, Dir: "loop", Name: "r.json"},
+			"too many levels of symbolic links"},
+		{"nowhere for a directory", Options{Result: true, Dir: "nowhere", Name: "r.json"},
+			"create nowhere/r.json: no such file or directory"},
+		{"file for a directory", Options{Append: true, Dir: "file/x", Name: "r.json"},
+			"create file/x/r.json: not a directory"},
+		{"directory for a file", Options{Result: true, Name: "dir"},
+			"cannot save the result: dir: a directory; name a file in it"},
+		{"standard output", Options{Output: "/dev/stdout"},
+			"--output-json: /dev/stdout: not a regular file; choose another file"},
 		{"descriptor", Options{Output: "/dev/fd/1"}, "/dev/fd/1: not a regular file"},
 		{"device", Options{Result: true, Name: os.DevNull}, os.DevNull + ": not a regular file"},
-		{"file of another flag", Options{Output: "loop"}, "--output-json: create loop: too many levels of symbolic links; choose another file"},
+		{"file of another flag", Options{Output: "loop"},
+			"--output-json: create loop: too many levels of symbolic links; choose another file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

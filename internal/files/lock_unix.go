@@ -40,7 +40,8 @@ func Hold(dir string) (release func(), err error) {
 		return nil, fmt.Errorf("%s is in use by another benchtop; wait until it ends", dir)
 	}
 	return func() {
-		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // a child that has not begun its program yet has the file as well
+		// a child that has not begun its program yet has the file as well
+		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
 		_ = f.Close()
 	}, nil
 }

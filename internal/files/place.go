@@ -12,8 +12,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Look says why a run could not save its files, pictures beside the result among them; nil if it can, or none is to be saved. It
-// leaves no file.
+// Look says why a run could not save its files, pictures beside the result among them; nil if it can, or none is to be
+// saved. It leaves no file.
 func (o *Options) Look(pictures bool) error {
 	if !pictures && !o.Asked() && (o.Never || !o.Unasked) {
 		return nil
@@ -40,8 +40,8 @@ func (o *Options) refused(err error) error {
 	return usage.Errorf("cannot save the result: %w; choose another place with --result-dir, or --no-save", err)
 }
 
-// Look says why a result and the files beside it, whose longest ending is given, cannot be made at a path, nil if they can. It leaves no
-// file. Directories may be missing.
+// Look says why a result and the files beside it, whose longest ending is given, cannot be made at a path, nil if they
+// can. It leaves no file. Directories may be missing.
 func Look(path, longest string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -79,7 +79,8 @@ func canCreate(dir, name string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// exists reports whether there is something at a path, a link to nowhere included. What cannot be looked at is an error: it is not known.
+// exists reports whether there is something at a path, a link to nowhere included. What cannot be looked at is an
+// error: it is not known.
 func exists(path string) (bool, error) {
 	_, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

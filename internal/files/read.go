@@ -74,8 +74,8 @@ func findJournal(path string) (string, error) {
 	return "", fmt.Errorf("%s: no journal beside it (%s%s.gz); the report is computed from that", path, stem, JournalSuffix)
 }
 
-// ReadReport computes the report of a saved run from its journal, or reads the last result where there is no journal. The error of a
-// truncated journal comes with the report of its readable part.
+// ReadReport computes the report of a saved run from its journal, or reads the last result where there is no journal.
+// The error of a truncated journal comes with the report of its readable part.
 func ReadReport(file string) (metrics.Report, error) {
 	path, err := findJournal(file)
 	if err == nil && !strings.HasSuffix(file, SoFar+".json") { // whose journal goes on to the end of the run

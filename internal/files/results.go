@@ -23,13 +23,15 @@ const journalHead = `{"benchtop_journal":`
 
 var (
 	errJournal = errors.New("a journal")
-	errTooLong = fmt.Errorf("more than %d MiB, too large for results; save them without --save-detailed", maxResultBytes>>20)
+	errTooLong = fmt.Errorf("more than %d MiB, too large for results; save them without --save-detailed",
+		maxResultBytes>>20)
 )
 
-// ReadResults reads the results of a file of benchtop or vLLM as JSON objects, in order: one, several of --append-result, or the elements of a
-// list, as a sweep's summary is; an empty list has none. Python's NaN and Infinity are the texts that results have for them elsewhere. A file without a whole result
-// whose journal lies beside it, as a killed run leaves it, and a journal itself, give the result that the journal tells; the note says why,
-// "" for none. Errors name the file, and the line.
+// ReadResults reads the results of a file of benchtop or vLLM as JSON objects, in order: one, several of
+// --append-result, or the elements of a list, as a sweep's summary is; an empty list has none. Python's NaN and
+// Infinity are the texts that results have for them elsewhere. A file without a whole result whose journal lies beside
+// it, as a killed run leaves it, and a journal itself, give the result that the journal tells; the note says why, ""
+// for none. Errors name the file, and the line.
 func ReadResults(path string) (all [][]byte, note string, err error) {
 	from := path
 	switch all, err = readJSON(path); {
@@ -60,7 +62,8 @@ func ReadResults(path string) (all [][]byte, note string, err error) {
 		note = fmt.Sprintf("%s has no whole result; its figures are those of %s", path, from)
 	}
 	if r.Interrupted != nil && r.Interrupted.Reason != "" {
-		note = strings.TrimPrefix(note+"; ", "; ") + fmt.Sprintf("the run of %s is not whole: %s", from, r.Interrupted.Reason)
+		note = strings.TrimPrefix(note+"; ", "; ") + fmt.Sprintf("the run of %s is not whole: %s", from,
+			r.Interrupted.Reason)
 	}
 	return [][]byte{result.Bytes()}, note, nil
 }
@@ -99,8 +102,8 @@ func readJSON(path string) ([][]byte, error) {
 	return all, err
 }
 
-// ParseResults are the objects of a text, as ReadResults has those of a file; an empty list has none. Its errors begin with the line or the
-// entry.
+// ParseResults are the objects of a text, as ReadResults has those of a file; an empty list has none. Its errors begin
+// with the line or the entry.
 func ParseResults(data []byte) (all [][]byte, err error) {
 	any := false
 	data = jsonscan.QuotedNumbers(bytes.TrimPrefix(data, []byte("\ufeff")))

@@ -45,13 +45,15 @@ func TestParseResults(t *testing.T) {
 		`{"a": 1} x`:                   "line 1: invalid character 'x'",
 		strings.Repeat(`{"a":`, 20000): "line 1: invalid character '{' exceeded max depth",
 	} {
-		if all, err := ParseResults([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 300 {
+		if all, err := ParseResults([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) ||
+			len(err.Error()) > 300 {
 			t.Errorf("%.60q: %d objects, %v, want %s", text, len(all), err, want)
 		}
 	}
 }
 
-// A killed run leaves an empty result. Its figures are those of its journal, which a note says, whichever of the two is named.
+// A killed run leaves an empty result. Its figures are those of its journal, which a note says, whichever of the two is
+// named.
 func TestResultsOfAKilledRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s, err := (&Options{Result: true, Name: "r.json"}).Reserve(plan())
@@ -79,7 +81,8 @@ func TestResultsOfAKilledRun(t *testing.T) {
 			_ = os.Remove("r.json")
 		}
 		all, note, err := ReadResults(c.file)
-		if err != nil || len(all) != 1 || !json.Valid(all[0]) || jsonscan.Fields(all[0], "completed")[0] == nil || !strings.HasPrefix(note, c.note) {
+		if err != nil || len(all) != 1 || !json.Valid(all[0]) || jsonscan.Fields(all[0], "completed")[0] == nil ||
+			!strings.HasPrefix(note, c.note) {
 			t.Errorf("%s of %q: %d results, note %q, %v", c.file, c.content, len(all), note, err)
 		}
 	}
@@ -93,14 +96,17 @@ func TestResultsOfAKilledRun(t *testing.T) {
 	if err := errors.Join(err, killed.Close(), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := ReadResults("l.json"); err == nil || !strings.Contains(err.Error(), "l.jsonl: the journal of benchtop latency") {
+	if _, _, err := ReadResults("l.json"); err == nil ||
+		!strings.Contains(err.Error(), "l.jsonl: the journal of benchtop latency") {
 		t.Errorf("a killed measurement of latency: %v", err)
 	}
 	whole, err := os.ReadFile("r.jsonl")
-	if err := errors.Join(err, os.WriteFile("half", append(whole, `{"index":0,"se`...), 0o600), os.WriteFile("r.json", []byte(`{"completed": 5}`), 0o600)); err != nil {
+	if err := errors.Join(err, os.WriteFile("half", append(whole, `{"index":0,"se`...), 0o600),
+		os.WriteFile("r.json", []byte(`{"completed": 5}`), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if all, note, err := ReadResults("half"); err != nil || len(all) != 1 || !strings.HasPrefix(note, "the run of half is not whole: ") {
+	if all, note, err := ReadResults("half"); err != nil || len(all) != 1 ||
+		!strings.HasPrefix(note, "the run of half is not whole: ") {
 		t.Errorf("half a line: %d results, note %q, %v", len(all), note, err)
 	}
 	if all, note, err := ReadResults("r.json"); err != nil || note != "" || string(all[0]) != `{"completed": 5}` {
@@ -111,13 +117,18 @@ func TestResultsOfAKilledRun(t *testing.T) {
 // What is no file of results says so, and waits for nothing.
 func TestNoResults(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := errors.Join(os.WriteFile("empty.json", nil, 0o600), os.WriteFile("huge.json", []byte("{"), 0o600), os.Truncate("huge.json", 4<<30), // sparse
-		os.WriteFile("a-so-far.json", nil, 0o600), os.WriteFile("a.jsonl", nil, 0o600), os.WriteFile("text", []byte("x"), 0o600)); err != nil {
+	// huge.json is sparse.
+	if err := errors.Join(os.WriteFile("empty.json", nil, 0o600), os.WriteFile("huge.json", []byte("{"), 0o600),
+		os.Truncate("huge.json", 4<<30),
+		os.WriteFile("a-so-far.json", nil, 0o600), os.WriteFile("a.jsonl", nil, 0o600),
+		os.WriteFile("text", []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"empty.json": "empty.json, line 1: the file is empty", "huge.json": "huge.json: more than 1024 MiB", "text": "text, line 1: invalid character 'x'",
-		"a-so-far.json": "a-so-far.json, line 1: the file is empty", ".": ". is a directory", os.DevNull: os.DevNull + " is not a regular file",
+		"empty.json": "empty.json, line 1: the file is empty", "huge.json": "huge.json: more than 1024 MiB",
+		"text":          "text, line 1: invalid character 'x'",
+		"a-so-far.json": "a-so-far.json, line 1: the file is empty", ".": ". is a directory",
+		os.DevNull: os.DevNull + " is not a regular file",
 	} {
 		if _, _, err := ReadResults(path); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)

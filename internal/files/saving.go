@@ -1,5 +1,6 @@
 // Package files handles the files of a run. It reserves the places of the result and its journal, saves them without overwriting
-// older ones or losing measurements, tells a journal in use from one left behind, and finds and reads saved runs and results.
+// older ones or losing measurements, tells a journal in use from one left behind, and finds and reads saved runs and
+// results.
 package files
 
 import (
@@ -47,7 +48,8 @@ type Options struct {
 	Never, NoClobber bool
 	Dir, Name        string
 	Unasked          bool // save although no flag asked for it
-	// Output is the file of --output-json where that is the result, with a form of its own; "" and nil for [export.JSON] in its place.
+	// Output is the file of --output-json where that is the result, with a form of its own; "" and nil for
+	// [export.JSON] in its place.
 	Output string
 	Form   func(io.Writer, metrics.Report) error
 }
@@ -285,7 +287,8 @@ func (s *Saving) Finish(r metrics.Report, written *journal.Writer, last io.Write
 		err = Write(s.Path, result)
 	}
 	if err == nil && (written.Err() != nil || !s.journalStands()) {
-		err = Write(s.JournalName, whole) // the file is truncated or gone; what was written and the copy in memory are complete
+		// the file is truncated or gone; what was written and the copy in memory are complete
+		err = Write(s.JournalName, whole)
 	}
 	if err == nil {
 		return s.Path, nil

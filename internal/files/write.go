@@ -32,8 +32,8 @@ func Write(path string, content func(io.Writer) error) error {
 	return err
 }
 
-// temporary is a name under which a file is written, a new one each time: in a container a killed process and its successor have the
-// same number. Not os.CreateTemp: the file gets the rights that the user's umask gives any other.
+// temporary is a name under which a file is written, a new one each time: in a container a killed process and its
+// successor have the same number. Not os.CreateTemp: the file gets the rights that the user's umask gives any other.
 func temporary(path string) string {
 	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%07d", filepath.Base(path), rand.IntN(1e7)))
 }

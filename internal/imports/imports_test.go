@@ -183,14 +183,16 @@ func FuzzImport(f *testing.F) {
 // Numbers of Python, a byte order mark and the line ends of Windows mean nothing.
 func TestFilesOfPython(t *testing.T) {
 	const odd = `{"score":NaN,"least":[-Infinity],"id"`
-	text := "\ufeff" + strings.Replace(small, `{"id"`, odd, 1) + "\r\n" + strings.NewReplacer(`{"id"`, odd, `"a"`, `"NaN"`).Replace(small) + "\r\n"
+	text := "\ufeff" + strings.Replace(small, `{"id"`, odd, 1) + "\r\n" +
+		strings.NewReplacer(`{"id"`, odd, `"a"`, `"NaN"`).Replace(small) + "\r\n"
 	v, err := newValues(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line, name := range []string{`"id":"a"`, `"id":"NaN"`} {
 		object, err := v.next()
-		if err != nil || !strings.Contains(string(object), name) || !strings.Contains(string(object), `"score":null`) || v.number() != line+1 {
+		if err != nil || !strings.Contains(string(object), name) || !strings.Contains(string(object), `"score":null`) ||
+			v.number() != line+1 {
 			t.Errorf("line %d: %s, %v", v.number(), object, err)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 // wrong are values to put in place of others.
-var wrong = []string{"null", "true", `"5"`, `""`, `"a"`, "[]", "{}", "[[]]", "-1", "0", "0.5", "1e308", "-1e308", "31622400", "1099511627776", "9223372036854775807",
+var wrong = []string{"null", "true", `"5"`, `""`, `"a"`, "[]", "{}", "[[]]", "-1", "0", "0.5", "1e308", "-1e308",
+	"31622400", "1099511627776", "9223372036854775807",
 	"18446744073709551616", "NaN", strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000), strings.Repeat("9", 500)}
 
 // A recording with a wrong value is an error, or becomes sessions that can be read.
@@ -40,9 +41,11 @@ func TestMutations(t *testing.T) {
 					continue
 				}
 				sessions := 0
-				err = agents.Read(t.Context(), strings.NewReader(lines), func(*agents.Session) error { sessions++; return nil })
+				err = agents.Read(t.Context(), strings.NewReader(lines),
+					func(*agents.Session) error { sessions++; return nil })
 				if err != nil || sessions != summary.Sessions {
-					t.Errorf("%s, byte %d as %.40s: %d of %d sessions, %v", name, at[0], w, sessions, summary.Sessions, err)
+					t.Errorf("%s, byte %d as %.40s: %d of %d sessions, %v", name, at[0], w, sessions, summary.Sessions,
+						err)
 				}
 			}
 		}

@@ -11,7 +11,8 @@ import (
 // shortestSecret is the length from which on a text is hidden wherever it stands; a shorter one would be found in other words.
 const shortestSecret = 6
 
-// Hide returns a server command that may be shown and saved: without the values of --api-key and what [secret.HideWords] hides.
+// Hide returns a server command that may be shown and saved: without the values of --api-key and what
+// [secret.HideWords] hides.
 func Hide(command []string) []string {
 	safe := slices.Clone(command)
 	keys(command, func(i int, prefix string) { safe[i] = prefix + secret.Mask })

@@ -297,8 +297,9 @@ func (b *bordered) measureBorders(t *testing.T) {
 	}
 }
 
-// TestBorders finds the border of the last tier of one server within 10 % in at most 14 runs. With more seeds it says for all
-// servers and tiers how often it does so, and what a search for four tiers at once costs: in runs, and in the time of their load.
+// TestBorders finds the border of the last tier of one server within 10 % in at most 14 runs. With more seeds it says
+// for all servers and tiers how often it does so, and what a search for four tiers at once costs: in runs, and in the
+// time of their load.
 //
 //	nice go test ./internal/run -run TestBorders -border-seeds 20 -timeout 3h -v
 func TestBorders(t *testing.T) {

@@ -14,7 +14,8 @@ func (p Phase) String() string {
 }
 
 func (c command) String() string {
-	return [commands]string{"drain", "abort", "interrupt", "quit", "terminate", "hang up", "detach", "screen left", "steer", "judge", "save so far", "refused", "load over", "saved"}[c]
+	return [commands]string{"drain", "abort", "interrupt", "quit", "terminate", "hang up", "detach", "screen left",
+		"steer", "judge", "save so far", "refused", "load over", "saved"}[c]
 }
 
 func (e effects) String() (all string) {

@@ -18,7 +18,8 @@ const firstRequests = 20
 // refusing are the statuses of requests that stay wrong however often they are sent.
 var refusing = []int{400, 401, 403, 404, 405, 422}
 
-// refusals is a sink that finds out whether the first requests of a run are all refused alike: with one status, and one text but for numbers and ids.
+// refusals is a sink that finds out whether the first requests of a run are all refused alike: with one status, and one
+// text but for numbers and ids.
 type refusals struct {
 	stop func(reason string) // called once at most, and must not block
 

@@ -41,7 +41,8 @@ func TestRefusals(t *testing.T) {
 		answers []answer // in order of their ends; requests are sent in order of index
 		want    string   // the reason, "" for a run that goes on
 	}{
-		{"401", refused(20, 401, `{"error":{"message":"no key"}}`), "the server refused the first 20 requests alike: HTTP 401: no key"},
+		{"401", refused(20, 401, `{"error":{"message":"no key"}}`),
+			"the server refused the first 20 requests alike: HTTP 401: no key"},
 		{"no words", refused(20, 405, ""), "the server refused the first 20 requests alike: HTTP 405"},
 		{"403", refused(20, 403, "x"), "the server refused the first 20 requests alike: HTTP 403: x"},
 		{"404", refused(20, 404, "x"), "the server refused the first 20 requests alike: HTTP 404: x"},
@@ -56,8 +57,10 @@ func TestRefusals(t *testing.T) {
 		{"a success among them", with(refused(40, 400, "x"), 7, answer{}), ""},
 		{"a success first", with(refused(40, 400, "x"), 0, answer{}), ""},
 		{"a timeout among them", with(refused(40, 400, "x"), 19, answer{failure: metrics.FailedTimeout}), ""},
-		{"another text", with(refused(40, 400, "x"), 12, answer{status: 400, failure: metrics.FailedStatus, text: "y"}), ""},
-		{"another status", with(refused(40, 400, "x"), 12, answer{status: 404, failure: metrics.FailedStatus, text: "x"}), ""},
+		{"another text", with(refused(40, 400, "x"), 12, answer{status: 400, failure: metrics.FailedStatus, text: "y"}),
+			""},
+		{"another status", with(refused(40, 400, "x"), 12,
+			answer{status: 404, failure: metrics.FailedStatus, text: "x"}), ""},
 		{"the first is answered after 20 others were refused", late, ""},
 		{"connections", with(refused(40, 400, "x"), 3, answer{failure: metrics.FailedConnect}), ""},
 	} {
@@ -67,7 +70,8 @@ func TestRefusals(t *testing.T) {
 			s.Take(&event.Event{Kind: event.Sent, Request: &metrics.Request{Index: i}})
 		}
 		for _, a := range c.answers {
-			s.Take(&event.Event{Kind: event.Done, Request: &metrics.Request{Index: a.index, Status: a.status, Failure: a.failure, Error: a.text}})
+			s.Take(&event.Event{Kind: event.Done, Request: &metrics.Request{Index: a.index, Status: a.status,
+				Failure: a.failure, Error: a.text}})
 		}
 		if strings.Join(got, "|") != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -101,7 +105,8 @@ func TestRunEndsWhenRefused(t *testing.T) {
 				}
 				return
 			}
-			if rep.Failed < 20 || rep.Failed > 21 || rep.Interrupted == nil || rep.Interrupted.Unsent != 100-rep.Failed {
+			if rep.Failed < 20 || rep.Failed > 21 || rep.Interrupted == nil ||
+				rep.Interrupted.Unsent != 100-rep.Failed {
 				t.Fatalf("%d failed, %+v", rep.Failed, rep.Interrupted)
 			}
 			if want := "the server refused the first 20 requests alike: HTTP 404: "; !strings.HasPrefix(rep.Interrupted.Reason, want) || rep.Trouble != rep.Interrupted.Reason {

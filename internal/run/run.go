@@ -113,8 +113,8 @@ const (
 	steeredSeed = 0x5eed
 )
 
-// New opens the journal and builds the engine. The sinks hear of everything as well. The clock of the run starts here; preparation
-// does not count.
+// New opens the journal and builds the engine. The sinks hear of everything as well. The clock of the run starts here;
+// preparation does not count.
 func New(c Config, sinks ...event.Sink) (*Run, error) {
 	r := &Run{
 		config: c, start: time.Now(),

@@ -29,8 +29,8 @@ func simulated(t *testing.T, plan metrics.Plan, slow time.Duration) *Config {
 	return served(t, plan, p, slow, 64)
 }
 
-// coarse is simulated with steps and answers such that an answer takes as long in a quarter of the chunks: a test of minutes is cheaper.
-// Objectives for a token are four times as long.
+// coarse is simulated with steps and answers such that an answer takes as long in a quarter of the chunks: a test of
+// minutes is cheaper. Objectives for a token are four times as long.
 func coarse(t *testing.T, plan metrics.Plan, slow time.Duration) *Config {
 	t.Helper()
 	p := simulator.Defaults()
@@ -38,7 +38,8 @@ func coarse(t *testing.T, plan metrics.Plan, slow time.Duration) *Config {
 	return served(t, plan, p, 4*slow, 16)
 }
 
-// served prepares a run of answers of so many tokens against a server of that profile whose steps take so many times as long.
+// served prepares a run of answers of so many tokens against a server of that profile whose steps take so many times as
+// long.
 func served(t *testing.T, plan metrics.Plan, p simulator.Profile, slow time.Duration, output int) *Config {
 	t.Helper()
 	p.StepBase, p.DecodeSequence, p.ContextToken = slow*p.StepBase, slow*p.DecodeSequence, slow*p.ContextToken
@@ -48,7 +49,8 @@ func served(t *testing.T, plan metrics.Plan, p simulator.Profile, slow time.Dura
 		t.Fatal(err)
 	}
 	random := datasets.RandomDefaults()
-	random.InputLen, random.OutputLen, random.IDPrefix, random.Vocabulary = 256, output, "s", datasets.AssumedVocabulary()
+	random.InputLen, random.OutputLen, random.IDPrefix, random.Vocabulary = 256, output, "s",
+		datasets.AssumedVocabulary()
 	source, err := datasets.NewBlocks(random, nil)
 	if err != nil {
 		t.Fatal(err)

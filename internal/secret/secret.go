@@ -17,8 +17,8 @@ const Mask = "***"
 // userInfo is the user and password of a URL, wherever it stands in an argument. A text of JSON ends at a quote.
 var userInfo = regexp.MustCompile(`://[^/\s"]*@`)
 
-// Name is a name whose value is a secret: of a variable of the environment, of a member of a request's body. Tokens are counted
-// more often than kept secret, so max_tokens is none.
+// Name is a name whose value is a secret: of a variable of the environment, of a member of a request's body. Tokens are
+// counted more often than kept secret, so max_tokens is none.
 var Name = regexp.MustCompile(`(?i)((api|access|secret|private|auth)[-_]?key|secret|password|passwd|passphrase|credential|authorization|auth|cookie)s?$|token$`)
 
 // isSecret reports whether the value of a name has to be hidden. A switch is no secret.
@@ -46,13 +46,15 @@ func texts(v any) (all []string) {
 	return all
 }
 
-// hideMembers hides the values of members of JSON objects whose names are those of secrets, and returns the texts in them.
+// hideMembers hides the values of members of JSON objects whose names are those of secrets, and returns the texts in
+// them.
 func hideMembers(text string) (safe string, secrets []string) {
 	for at := member.FindStringSubmatchIndex(text); at != nil; at = member.FindStringSubmatchIndex(text) {
 		safe += text[:at[1]]
 		name, rest := text[at[2]:at[3]], text[at[1]:]
 		var value json.RawMessage
-		if d := json.NewDecoder(strings.NewReader(rest)); Name.MatchString(name) && d.Decode(&value) == nil && isSecret(name, string(value)) {
+		if d := json.NewDecoder(strings.NewReader(rest)); Name.MatchString(name) && d.Decode(&value) == nil &&
+			isSecret(name, string(value)) {
 			var v any
 			_ = json.Unmarshal(value, &v) // decoded already
 			secrets = append(secrets, texts(v)...)
@@ -125,8 +127,8 @@ func isNumber(text string) bool {
 // isHeader reports whether a flag is --header, perhaps abbreviated.
 func isHeader(flag string) bool { return len(flag) > len("--h") && strings.HasPrefix("--header", flag) }
 
-// HideWords returns a command line that may be shown and saved. Of headers, which are the values of --header and those given as
-// written, only the keys remain, of secrets in JSON, as in --extra-body, the names, and so with KEY=VALUE.
+// HideWords returns a command line that may be shown and saved. Of headers, which are the values of --header and those
+// given as written, only the keys remain, of secrets in JSON, as in --extra-body, the names, and so with KEY=VALUE.
 func HideWords(args, headers []string) []string {
 	safe := make([]string, len(args))
 	before, within := "", "" // the flag whose value is the next word, and the one whose values the next words may be

@@ -26,12 +26,16 @@ func TestHideMembers(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
-	args := []string{"serve", "--extra_body.api_key", "canary", "--extra-body.auth.token=canary", "--extra-body.max_tokens", "7", "--extra-body.max_tokens=7",
+	args := []string{"serve", "--extra_body.api_key", "canary", "--extra-body.auth.token=canary",
+		"--extra-body.max_tokens", "7", "--extra-body.max_tokens=7",
 		"--extra-body.secret", "--no-save", "--model", "token",
-		"--header", "Authorization=Bearer canary", "X-Team=canary", "--header=Cookie=a=canary", "--metadata", "api_key=canary", "team=a", "--label=b"}
-	want := []string{"serve", "--extra_body.api_key", "***", "--extra-body.auth.token=***", "--extra-body.max_tokens", "7", "--extra-body.max_tokens=7",
+		"--header", "Authorization=Bearer canary", "X-Team=canary", "--header=Cookie=a=canary", "--metadata",
+		"api_key=canary", "team=a", "--label=b"}
+	want := []string{"serve", "--extra_body.api_key", "***", "--extra-body.auth.token=***", "--extra-body.max_tokens",
+		"7", "--extra-body.max_tokens=7",
 		"--extra-body.secret", "***", "--model", "token",
-		"--header", "Authorization=***", "X-Team=***", "--header=Cookie=***", "--metadata", "api_key=***", "team=a", "--label=b"}
+		"--header", "Authorization=***", "X-Team=***", "--header=Cookie=***", "--metadata", "api_key=***", "team=a",
+		"--label=b"}
 	if got := HideWords(args, nil); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -68,8 +72,10 @@ func TestHideValue(t *testing.T) {
 		{"api_key", `["canary"]`, `"***"`},
 		{"per_token", `0.5`, `0.5`},
 		{"extra_body", `"{\"api_key\":\"canary\"}"`, `"{\"api_key\":\"***\"}"`},
-		{"extra_body", `{"a": {"secret": {"b": "canary"}, "c": [1, null]}, "d": "x"}`, `{"a": {"secret": "***", "c": [1, null]}, "d": "x"}`},
-		{"extra_body", `{"u": "http://a", "b": "c@d", "v": "http://u:canary@h"}`, `{"u": "http://a", "b": "c@d", "v": "http://***@h"}`},
+		{"extra_body", `{"a": {"secret": {"b": "canary"}, "c": [1, null]}, "d": "x"}`,
+			`{"a": {"secret": "***", "c": [1, null]}, "d": "x"}`},
+		{"extra_body", `{"u": "http://a", "b": "c@d", "v": "http://u:canary@h"}`,
+			`{"u": "http://a", "b": "c@d", "v": "http://***@h"}`},
 		{"extra_body.api_key", `"canary"`, `"***"`},
 		{"max_num_seqs", `32`, `32`},
 		{"a", `{"u":"http://a","b":"c@d","password":12345}`, `{"u":"http://a","b":"c@d","password":"***"}`},

@@ -27,8 +27,8 @@ type shutter interface {
 	Open() error
 }
 
-// Listener returns l with the faults of the port itself: refuse and reset-accept. It works for TCP and for Pipe; on other networks,
-// refuse resets connections instead. It may be called once.
+// Listener returns l with the faults of the port itself: refuse and reset-accept. It works for TCP and for Pipe; on
+// other networks, refuse resets connections instead. It may be called once.
 func (s *Server) Listener(l net.Listener) net.Listener {
 	p := &port{shutter: shutterOf(l)}
 	p.refused = func(connection int) bool {
@@ -73,7 +73,8 @@ func (p *port) open() {
 	}
 }
 
-// state returns a channel to wait for while the port is shut, the number of times it was, and the error of a closed port.
+// state returns a channel to wait for while the port is shut, the number of times it was, and the error of a closed
+// port.
 func (p *port) state() (opened <-chan struct{}, shuts int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

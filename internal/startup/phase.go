@@ -38,8 +38,8 @@ var endings = []struct {
 	{"http", "the HTTP server starts", regexp.MustCompile(`Starting vLLM (?:API )?server (?:\d+ )?on`)},
 }
 
-// compilation is what the engine's line says of it. Engines that end that line in "s" name each compilation, those that end it in "seconds" name
-// none. compiling is a line with a time of compilation in any words.
+// compilation is what the engine's line says of it. Engines that end that line in "s" name each compilation, those that
+// end it in "seconds" name none. compiling is a line with a time of compilation in any words.
 var (
 	compilation = regexp.MustCompile(`\(compilation: ([\d.]+) s\b(?:.*language_model: ([\d.]+) s.*encoder: ([\d.]+) s)?`)
 	noneNamed   = regexp.MustCompile(`init engine \([^)]*\) took [\d.]+ s\s*$`)

@@ -58,8 +58,8 @@ func TestPhases(t *testing.T) {
 	})
 }
 
-// The compilation is the engine's figure, else the compiler's. It is 0 only by an engine that names each one, and unknown in words that are
-// not.
+// The compilation is the engine's figure, else the compiler's. It is 0 only by an engine that names each one, and
+// unknown in words that are not.
 func TestCompilation(t *testing.T) {
 	const engine = "init engine (profile, create kv cache, warmup model) took 20.50 "
 	whole := func(d time.Duration) Compilation { return Compilation{true, d, 0, d} }
@@ -69,9 +69,12 @@ func TestCompilation(t *testing.T) {
 		engine + "s (compilation: 1e9 s)":   {},
 		engine + "s (compile time: 1.50 s)": {},
 		engine + "seconds":                  {},
-		"torch.compile takes 12.34 s in total\n" + engine + "seconds":                                  whole(12340 * time.Millisecond),
-		"torch.compile takes 12.34 s in total\n" + engine + "s":                                        whole(12340 * time.Millisecond),
-		"torch.compile took 12.34 s in total\n" + engine + "s (compilation: 13.00 s)":                  whole(13 * time.Second),
+		"torch.compile takes 12.34 s in total\n" + engine +
+			"seconds": whole(12340 * time.Millisecond),
+		"torch.compile takes 12.34 s in total\n" + engine +
+			"s": whole(12340 * time.Millisecond),
+		"torch.compile took 12.34 s in total\n" + engine +
+			"s (compilation: 13.00 s)": whole(13 * time.Second),
 		"Compiling finished after 12.34 seconds\n" + engine + "s":                                      {},
 		"Compiling a graph for compile range (1, 2048) takes 6.40 s\n" + engine + "seconds":            {},
 		"compilation_config={'compile_sizes': [], 'seed': 0, 'served_model_name': m}\n" + engine + "s": {Known: true},
@@ -165,7 +168,8 @@ func TestUnknownCompilation(t *testing.T) {
 	if err := errors.Join(r.Text(&text), r.JSON(&result, "v1", nil)); err != nil {
 		t.Fatal(err)
 	}
-	if got := text.String(); strings.Count(got, "Avg compilation time: unknown\n") != 1 || !strings.Contains(got, "Avg compilation time: 0.50 seconds\n") {
+	if got := text.String(); strings.Count(got, "Avg compilation time: unknown\n") != 1 ||
+		!strings.Contains(got, "Avg compilation time: 0.50 seconds\n") {
 		t.Errorf("got %s", got)
 	}
 	if got := result.String(); strings.Contains(got, "cold_compilation") || !strings.Contains(got, "warm_compilation") {

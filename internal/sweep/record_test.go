@@ -67,7 +67,8 @@ func TestItemSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 		written, _ := os.ReadFile(failure)
-		for _, text := range []string{c.Dir(), it.String(), it.Repr(), serverLog(it), string(done.JSON()), string(Params([]Item{it})[0]), string(written)} {
+		for _, text := range []string{c.Dir(), it.String(), it.Repr(), serverLog(it), string(done.JSON()),
+			string(Params([]Item{it})[0]), string(written)} {
 			if strings.Contains(text, "canary") || !strings.Contains(text, "***") {
 				t.Errorf("shown or saved: %s", text)
 			}
@@ -80,7 +81,8 @@ func TestItemSecrets(t *testing.T) {
 			t.Errorf("a record of before: %s", why)
 		}
 	}
-	if len(names) != 3 || (Record{}).of(Combination{Bench: items[0]}, 0, "id").matches(Combination{Bench: items[1]}, 0, "id") == "" {
+	if len(names) != 3 || (Record{}).of(Combination{Bench: items[0]}, 0, "id").matches(Combination{Bench: items[1]}, 0,
+		"id") == "" {
 		t.Errorf("mixed up: %v", names)
 	}
 	one, _ := parseItems([]byte(`[{"header": "Authorization=Bearer canary1"}]`))
@@ -113,7 +115,8 @@ b, 'c'"
 // No cell of the table is a formula, whatever the parameters and the answers.
 func TestCSVFormulas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary.csv")
-	if err := writeCSV(path, []Record{{item(t, `{"=cmd": "@SUM(A1)", "n": -1.5, "mixed": "-2+3"}`)}, {item(t, `{"=cmd": "+1-2", "n": -2, "mixed": -4}`)}}); err != nil {
+	if err := writeCSV(path, []Record{{item(t, `{"=cmd": "@SUM(A1)", "n": -1.5, "mixed": "-2+3"}`)},
+		{item(t, `{"=cmd": "+1-2", "n": -2, "mixed": -4}`)}}); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := os.ReadFile(path)

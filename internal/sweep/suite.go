@@ -15,14 +15,16 @@ import (
 	"benchtop/internal/usage"
 )
 
-// Serving is the kind of a test of a server under load; those of the other kinds are commands that start a server themselves.
+// Serving is the kind of a test of a server under load; those of the other kinds are commands that start a server
+// themselves.
 const Serving = "serving"
 
 // kinds are the kinds of tests, by which their names begin.
 var kinds = []string{Serving, "latency", "throughput"}
 
 // Test is one entry of a suite, as vLLM's performance suite has them in serving-tests.json: a server, and the loads that it is
-// measured at. Those of latency-tests.json and throughput-tests.json have the parameters of a command as Client, and no Server and Loads.
+// measured at. Those of latency-tests.json and throughput-tests.json have the parameters of a command as Client, and no
+// Server and Loads.
 type Test struct {
 	Name, Kind string
 	// Server are the parameters of the server's command behind its model, Env its variables as KEY=VALUE.
@@ -104,7 +106,8 @@ func parseSuite(raw []byte, getenv func(string) string) (tests []Test, problems 
 		}
 		problems.BadIf(names[t.Name], "test %d: the test_name %s stands there twice", i, usage.Quote(t.Name))
 		names[t.Name] = true
-		problems.BadIf(len(tests) > 0 && tests[0].Kind != t.Kind, "test %d %s: tests of another kind stand before it; give each kind a file", i, usage.Quote(t.Name))
+		problems.BadIf(len(tests) > 0 && tests[0].Kind != t.Kind,
+			"test %d %s: tests of another kind stand before it; give each kind a file", i, usage.Quote(t.Name))
 		if chosen(t) {
 			tests = append(tests, t)
 		}
@@ -159,7 +162,8 @@ func readTest(entry, defaults Item, getenv func(string) string) (t Test, err err
 		return it, nil
 	}
 	env := Item{}
-	parts := map[string]*Item{"server_parameters": &t.Server, "client_parameters": &t.Client, "server_environment_variables": &env}
+	parts := map[string]*Item{"server_parameters": &t.Server, "client_parameters": &t.Client,
+		"server_environment_variables": &env}
 	if t.Kind != Serving {
 		parts = map[string]*Item{"parameters": &t.Client, "environment_variables": &env}
 	}

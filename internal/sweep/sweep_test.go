@@ -422,7 +422,8 @@ func TestWorkload(t *testing.T) {
 		{RequestRate, 1.5, 10.9, 5, []float64{4, 6, 8}},
 		{RequestRate, 0.769, 0.769, 3, []float64{0.769}},
 		{RequestRate, 0.2, 0.8, 5, []float64{0.35, 0.5, 0.65}},
-		{RequestRate, 0.5, 3.5, 5, []float64{1.25, 2, 2.75}}, // 1, 2 and 3 are whole, but two of them are all that lie within
+		// 1, 2 and 3 are whole, but two of them are all that lie within
+		{RequestRate, 0.5, 3.5, 5, []float64{1.25, 2, 2.75}},
 		{RequestRate, 0.00012341, 0.00052341, 3, []float64{0.000323}},
 		{MaxConcurrency, 0.2, 0.8, 5, []float64{1}},
 		{MaxConcurrency, 1.2, 3.9, 6, []float64{2, 3}},

@@ -75,7 +75,8 @@ func (w *Workload) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Com
 	rows := ends[:1:1]
 	loads := w.between(estimates[0], estimates[1])
 	if missing := w.Levels - len(ends) - len(loads); missing > 0 {
-		s.say("%d of %d levels between the ends are left out: the ends lie too close together, at %.3g and %.3g", missing, w.Levels-len(ends), estimates[0], estimates[1])
+		s.say("%d of %d levels between the ends are left out: the ends lie too close together, at %.3g and %.3g",
+			missing, w.Levels-len(ends), estimates[0], estimates[1])
 	}
 	for _, load := range loads {
 		c := w.at(pair, load)
@@ -109,8 +110,8 @@ func (w *Workload) estimate(records []Record) float64 {
 	return sum / float64(len(records))
 }
 
-// between are the loads between what the server did at the ends: whole numbers as with vLLM, and where there are not enough of these, rates with a
-// fraction.
+// between are the loads between what the server did at the ends: whole numbers as with vLLM, and where there are not
+// enough of these, rates with a fraction.
 func (w *Workload) between(serial, batch float64) []float64 {
 	whole := levels(math.Ceil(serial), math.Floor(batch), w.Levels, math.RoundToEven)
 	if w.Variable == MaxConcurrency || len(whole) == w.Levels-2 {

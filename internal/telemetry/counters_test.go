@@ -103,16 +103,23 @@ func TestReadPage(t *testing.T) {
 			"vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"-1\"} 2\n" +
 			"vllm:spec_decode_num_accepted_tokens_per_pos_total 2\n", spec(0, 0, 0, none)},
 		{"positions beyond any draft", "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"1000\"} 2\n" +
-			"vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"999\"} 3\n", spec(0, 0, 0, map[int]int{999: 3})},
-		{"an exemplar", `vllm:spec_decode_num_drafts_total{a="x # y"} 3 # {trace_id="5 # 6"} 1 1700000000.5`, spec(3, 0, 0, none)},
-		{"an exemplar without blanks between labels", "vllm:spec_decode_num_drafts_total 3 17.5 # {} 1", spec(3, 0, 0, none)},
+			"vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"999\"} 3\n",
+			spec(0, 0, 0, map[int]int{999: 3})},
+		{"an exemplar", `vllm:spec_decode_num_drafts_total{a="x # y"} 3 # {trace_id="5 # 6"} 1 1700000000.5`,
+			spec(3, 0, 0, none)},
+		{"an exemplar without blanks between labels", "vllm:spec_decode_num_drafts_total 3 17.5 # {} 1",
+			spec(3, 0, 0, none)},
 		{"a time stamp of OpenMetrics", "vllm:spec_decode_num_drafts_total 3 1700000000.123", spec(3, 0, 0, none)},
-		{"a time stamp that is none", "vllm:spec_decode_num_drafts_total 3 soon\nvllm:spec_decode_num_drafts_total 2", spec(2, 0, 0, none)},
+		{"a time stamp that is none", "vllm:spec_decode_num_drafts_total 3 soon\nvllm:spec_decode_num_drafts_total 2",
+			spec(2, 0, 0, none)},
 		{"escapes, braces and commas in labels", `vllm:spec_decode_num_accepted_tokens_per_pos_total{a="\\",b="\n}",c="{,=\"",d="\\\"",é="→",position="3",z="position=\"4\""} 2`,
 			spec(0, 0, 0, map[int]int{3: 2})},
-		{"a quote that does not end", `vllm:spec_decode_num_drafts_total{a="b\"} 7` + "\n" + `vllm:spec_decode_num_drafts_total{a="b} 7` + "\nvllm:spec_decode_num_drafts_total 2", spec(2, 0, 0, none)},
-		{"HELP with escapes", `# HELP vllm:spec_decode_num_drafts_total a\nvllm:spec_decode_num_drafts_total 5 \\` + "\nvllm:spec_decode_num_drafts_total 2", spec(2, 0, 0, none)},
-		{"many label sets", strings.Repeat("vllm:spec_decode_num_drafts_total{engine=\"{,}\"} 1\n", 100_000), spec(100_000, 0, 0, none)},
+		{"a quote that does not end", `vllm:spec_decode_num_drafts_total{a="b\"} 7` + "\n" +
+			`vllm:spec_decode_num_drafts_total{a="b} 7` + "\nvllm:spec_decode_num_drafts_total 2", spec(2, 0, 0, none)},
+		{"HELP with escapes", `# HELP vllm:spec_decode_num_drafts_total a\nvllm:spec_decode_num_drafts_total 5 \\` +
+			"\nvllm:spec_decode_num_drafts_total 2", spec(2, 0, 0, none)},
+		{"many label sets", strings.Repeat("vllm:spec_decode_num_drafts_total{engine=\"{,}\"} 1\n", 100_000),
+			spec(100_000, 0, 0, none)},
 		{"a long line whose end looks like a counter", strings.Repeat("x", longestLine) + "vllm:spec_decode_num_drafts_total 7\n" +
 			"vllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
 		{"a long line", "vllm:spec_decode_num_drafts_total{a=\"" + strings.Repeat("x", 3*longestLine) + "\"} 7\nvllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
@@ -187,7 +194,8 @@ func FuzzPage(f *testing.F) {
 	f.Add(twoEngines)
 	f.Add("vllm:spec_decode_num_drafts_total{a=\"b c\\\"\",} 1e3 17\n")
 	f.Add("vllm:diffusion_num_denoising_steps_total 0x1p4\n<html>")
-	f.Add(`vllm:spec_decode_num_accepted_tokens_per_pos_total{a="\\",b="{,=\"\n}",position="3"} 2 # {t="#"} 1 1.5` + "\n" + `vllm:x{a="b\"} 7`)
+	f.Add(`vllm:spec_decode_num_accepted_tokens_per_pos_total{a="\\",b="{,=\"\n}",position="3"} 2 # {t="#"} 1 1.5` +
+		"\n" + `vllm:x{a="b\"} 7`)
 	f.Add("{\"vllm:spec_decode_num_drafts_total\",a=\"b\"} 1\n")
 	f.Fuzz(func(t *testing.T, page string) {
 		c, err := readPage(page)

@@ -161,7 +161,8 @@ func (c *Conn) ReadHeader() error {
 // otherProtocol is the error of an answer that begins with what it has sent.
 func (c *Conn) otherProtocol() error {
 	sent, _ := c.reader.Peek(c.reader.Buffered())
-	// A frame of HTTP/2 has its type in the fourth byte, here of settings or of a farewell, and 0 for its stream in the last four.
+	// A frame of HTTP/2 has its type in the fourth byte, here of settings or of a farewell, and 0 for its stream in the
+	// last four.
 	if len(sent) >= 9 && (sent[3] == 4 || sent[3] == 7) && bytes.Equal(sent[5:9], make([]byte, 4)) {
 		return target.ErrHTTP2
 	}

@@ -68,7 +68,8 @@ func TestAnswers(t *testing.T) {
 		{"nothing", "", "", ErrUnanswered, "connection closed before an answer", false},
 		{"a part of the header", "HTTP/1.1 200", "", io.EOF, "in the header of the answer", false},
 		{"a part of the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", "ok", io.ErrUnexpectedEOF, "", false},
-		{"a header without end", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", headerMost), "", target.ErrNotHTTP, "longer than 65536 bytes", false},
+		{"a header without end", "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", headerMost), "", target.ErrNotHTTP,
+			"longer than 65536 bytes", false},
 		{"not HTTP", "SSH-2.0-a_server\r\n\r\n", "", target.ErrNotHTTP, `SSH-2.0`, false},
 		{"not HTTP at length", strings.Repeat("x", 300) + "\r\n\r\n", "", target.ErrNotHTTP, `…`, false},
 	} {

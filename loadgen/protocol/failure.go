@@ -7,15 +7,17 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// failure is the error of an event, a choice or a whole answer, "" for none: a member error, of the object or of its response, its delta, its
-// message or Groq's own part, or an object that is an error by its type. A list has the error of an item.
+// failure is the error of an event, a choice or a whole answer, "" for none: a member error, of the object or of its
+// response, its delta, its message or Groq's own part, or an object that is an error by its type. A list has the error
+// of an item.
 func failure(v *fastjson.Value) string {
 	for _, item := range v.GetArray() {
 		if words := failure(item); words != "" {
 			return words
 		}
 	}
-	for _, path := range [][]string{{"error"}, {"response", "error"}, {"delta", "error"}, {"message", "error"}, {"x_groq", "error"}} {
+	for _, path := range [][]string{{"error"}, {"response", "error"}, {"delta", "error"}, {"message", "error"},
+		{"x_groq", "error"}} {
 		if e := v.Get(path...); truthy(e) {
 			return errorMessage(e)
 		}
@@ -26,8 +28,8 @@ func failure(v *fastjson.Value) string {
 	return ""
 }
 
-// foreign is the error of an event without output that a web framework or a gateway wrote, "" for none. An object of the protocol has one
-// of the first members; one with a status in words reports progress.
+// foreign is the error of an event without output that a web framework or a gateway wrote, "" for none. An object of
+// the protocol has one of the first members; one with a status in words reports progress.
 func foreign(v *fastjson.Value) string {
 	for _, own := range []string{"choices", "usage", "object", "type"} {
 		if v.Exists(own) {
@@ -43,8 +45,8 @@ func foreign(v *fastjson.Value) string {
 	return ""
 }
 
-// end takes the finish reason of an answer, nil for none, and the server's words for it. Those of an answer that the server gave up are
-// failures.
+// end takes the finish reason of an answer, nil for none, and the server's words for it. Those of an answer that the
+// server gave up are failures.
 func (m *Message) end(reason, words []byte) {
 	if len(reason) > 0 {
 		m.Finish = reason
@@ -61,7 +63,8 @@ func (m *Message) end(reason, words []byte) {
 
 // gaveUp reports whether a finish reason or a status, in any case, is that of an answer that the server gave up.
 func gaveUp(reason []byte) bool {
-	for _, word := range []string{"error", "abort", "aborted", "insufficient_system_resource", "failed", "cancelled", "canceled"} {
+	for _, word := range []string{"error", "abort", "aborted", "insufficient_system_resource", "failed", "cancelled",
+		"canceled"} {
 		if strings.EqualFold(word, string(reason)) {
 			return true
 		}

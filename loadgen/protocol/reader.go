@@ -64,7 +64,8 @@ type Reader struct {
 	parsers *Parsers
 	parser  *fastjson.Parser // lent for an event, nil between two
 	large   bool
-	// The words stand somewhere in the event. To search it for them is cheaper than for members that most events have not.
+	// The words stand somewhere in the event. To search it for them is cheaper than for members that most events have
+	// not.
 	mentionsError, mentionsUsage bool
 }
 

@@ -48,8 +48,8 @@ func countOf(v *fastjson.Value, key string) int {
 	return -1
 }
 
-// Merge takes the counts of a later usage, field by field. A count of 0 or none, as of a usage that has other names or a price alone,
-// leaves an earlier one as it is.
+// Merge takes the counts of a later usage, field by field. A count of 0 or none, as of a usage that has other names or
+// a price alone, leaves an earlier one as it is.
 func (u *Usage) Merge(later Usage) {
 	switch {
 	case !later.Present:

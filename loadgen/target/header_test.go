@@ -176,7 +176,8 @@ func FuzzHeader(f *testing.F) {
 			t.Errorf("%q: %q: accepted, but %v", name, value, err)
 		}
 		got := g.Hide(text)
-		if SoundsSecret(name) && len(value) >= shortSecret && !strings.Contains(hidden, value) && strings.Contains(strings.ReplaceAll(got, hidden, "\x00"), value) {
+		if SoundsSecret(name) && len(value) >= shortSecret && !strings.Contains(hidden, value) &&
+			strings.Contains(strings.ReplaceAll(got, hidden, "\x00"), value) {
 			t.Errorf("%q: %q is still in %q", name, value, got)
 		}
 		if value == "" && got != text {

@@ -59,7 +59,8 @@ type Options struct {
 // ErrNotHTTP: the server answers in another protocol; ErrHTTP2, which is one: in HTTP/2.
 var (
 	ErrNotHTTP = errors.New("the answer is not HTTP")
-	ErrHTTP2   = fmt.Errorf("%w/1.1 but HTTP/2; is it the port of the API? A proxy before the server can translate", ErrNotHTTP)
+	ErrHTTP2   = fmt.Errorf("%w/1.1 but HTTP/2; is it the port of the API? A proxy before the server can translate",
+		ErrNotHTTP)
 )
 
 // New checks the options and returns the target. No connection is made.
@@ -139,7 +140,8 @@ func (t *Target) String() string { return t.name }
 
 // Same reports whether two targets are one server, however its address is written and whoever asks it.
 func (t *Target) Same(other *Target) bool {
-	return t.network == other.network && strings.EqualFold(t.address, other.address) && t.Secured() == other.Secured() &&
+	return t.network == other.network && strings.EqualFold(t.address, other.address) &&
+		t.Secured() == other.Secured() &&
 		t.base.EscapedPath() == other.base.EscapedPath()
 }
 

@@ -256,8 +256,10 @@ func TestSame(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"http://h:80", "http://H/", true}, {"https://h/a/", "https://me:key@h:443/a", true}, {"unix:///s", "http+unix://%2Fs", true},
-		{"http://h:1", "http://h:2", false}, {"http://h:443", "https://h", false}, {"http://h/a", "http://h/b", false}, {"unix:///s", "unix:///t", false},
+		{"http://h:80", "http://H/", true}, {"https://h/a/", "https://me:key@h:443/a", true},
+		{"unix:///s", "http+unix://%2Fs", true},
+		{"http://h:1", "http://h:2", false}, {"http://h:443", "https://h", false}, {"http://h/a", "http://h/b", false},
+		{"unix:///s", "unix:///t", false},
 	} {
 		if got := of(c.a).Same(of(c.b)); got != c.want {
 			t.Errorf("%s and %s: %t, want %t", c.a, c.b, got, c.want)

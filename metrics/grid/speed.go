@@ -2,12 +2,13 @@ package grid
 
 import "math"
 
-// SpeedKey is the output speed of users: a statistic in the object benchtop of a result, its median as a field of a record.
+// SpeedKey is the output speed of users: a statistic in the object benchtop of a result, its median as a field of a
+// record.
 const SpeedKey = "output_token_throughput_per_user"
 
-// UserSpeed is how fast an answer comes to a user, in output tokens/s: the median by the record's own word, which may be that there is none,
-// else by its median TPOT. Where it has neither, users of a closed loop share the throughput. NaN for unknown. Number is the value of a
-// field, NaN for null, and whether the record has it.
+// UserSpeed is how fast an answer comes to a user, in output tokens/s: the median by the record's own word, which may
+// be that there is none, else by its median TPOT. Where it has neither, users of a closed loop share the throughput.
+// NaN for unknown. Number is the value of a field, NaN for null, and whether the record has it.
 func UserSpeed(number func(key string) (v float64, said bool)) float64 {
 	v, said := number(SpeedKey)
 	if !said {

@@ -13,19 +13,19 @@ const (
 	ratioMost = 3
 	// warmMost is the greatest part of a level that can be its warm-up.
 	warmMost = 1.0 / 3
-	// lastingLeast, in units of two autocorrelation times: a shorter level has no verdict, because that time itself is then
-	// underestimated.
+	// lastingLeast, in units of two autocorrelation times: a shorter level has no verdict, because that time itself is
+	// then underestimated.
 	lastingLeast = 10
-	// ShortestProof is the length of a level from which on a confidence may reach EnoughConfidence: a stall once a minute is not seen
-	// in less.
-	// shortMost is the highest confidence below it.
-	// The last request of a level that is as long comes a little before its end: shortestSlack.
+	// ShortestProof is the length of a level from which on a confidence may reach EnoughConfidence: a stall once a
+	// minute is not seen in less. shortMost is the highest confidence below it. The last request of a level that is as
+	// long comes a little before its end: shortestSlack.
 	ShortestProof = time.Minute
 	shortestSlack = time.Second
 	shortMost     = 0.94
-	// FirstLook is the time after which a load that was set during the run is judged first, then after twice the time of each look
-	// before. It is proven by a look that makes lookConfidence; whoever sees it then may end it, so that several looks are one claim:
-	// looksConfidence. Looking every second proves 28 % of the holds at the border within 300 s, six looks 2 %.
+	// FirstLook is the time after which a load that was set during the run is judged first, then after twice the time
+	// of each look before. It is proven by a look that makes lookConfidence; whoever sees it then may end it, so that
+	// several looks are one claim: looksConfidence. Looking every second proves 28 % of the holds at the border within
+	// 300 s, six looks 2 %.
 	FirstLook       = 15 * time.Second
 	lookConfidence  = 0.99
 	looksConfidence = 0.97

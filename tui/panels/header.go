@@ -220,7 +220,8 @@ func phase(s *metrics.Snapshot) []screen.Span {
 		return nil
 	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0 && s.Search == nil: // the plan beside it was not kept
 		words := "with confirmation"
-		if s.Plan.Confirm == 0 || slices.ContainsFunc(s.Marks, func(e metrics.LogEntry) bool { return e.Set != nil && e.Set.By == metrics.ByUser }) {
+		if s.Plan.Confirm == 0 || slices.ContainsFunc(s.Marks,
+			func(e metrics.LogEntry) bool { return e.Set != nil && e.Set.By == metrics.ByUser }) {
 			words = "changed manually"
 		}
 		return []screen.Span{screen.Label.Span(between), screen.Strong.Span(words)}

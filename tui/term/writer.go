@@ -98,7 +98,8 @@ func (w *Writer) Resized(width, height int) {
 	w.record.resize(width, height)
 }
 
-// The most cells of a screen. Larger terminals exist only by mistake or malice, and each cell costs memory; the rest stays empty.
+// The most cells of a screen. Larger terminals exist only by mistake or malice, and each cell costs memory; the rest
+// stays empty.
 const (
 	mostColumns = 1000
 	mostRows    = 400

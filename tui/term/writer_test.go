@@ -163,12 +163,14 @@ func (s *sized) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // A terminal that claims to be huge gets a picture of a size that can be drawn.
 func TestHugeTerminal(t *testing.T) {
 	for _, c := range []struct{ w, h, width, height int }{
-		{80, 24, 80, 24}, {1000, 400, 1000, 400}, {65535, 65535, 1000, 400}, {2000, 2000, 1000, 400}, {65535, 80, 1000, 80}, {-1, 65535, 0, 400},
+		{80, 24, 80, 24}, {1000, 400, 1000, 400}, {65535, 65535, 1000, 400}, {2000, 2000, 1000, 400},
+		{65535, 80, 1000, 80}, {-1, 65535, 0, 400},
 	} {
 		m, d := &sized{}, &drawing{}
 		drawn{m, d}.Update(tea.WindowSizeMsg{Width: c.w, Height: c.h})
 		if m.width != c.width || m.height != c.height || d.width != c.width || d.high != c.height {
-			t.Errorf("%d×%d: the model has %d×%d, the drawing %d×%d; want %d×%d", c.w, c.h, m.width, m.height, d.width, d.high, c.width, c.height)
+			t.Errorf("%d×%d: the model has %d×%d, the drawing %d×%d; want %d×%d", c.w, c.h, m.width, m.height, d.width,
+				d.high, c.width, c.height)
 		}
 	}
 }

@@ -28,7 +28,8 @@ var codecNames = []string{"none", "snappy", "gzip", "LZO", "brotli", "LZ4", "zst
 // maxPage bounds a page in bytes, packed and unpacked. A hundred images of ten megabytes fit.
 const maxPage = 1 << 30
 
-// mostUnpacked bounds the bytes of a page, unpacked as a whole, for each of its packed ones where they are more than those of a row.
+// mostUnpacked bounds the bytes of a page, unpacked as a whole, for each of its packed ones where they are more than
+// those of a row.
 const mostUnpacked = 100
 
 // unpacker unpacks pages.
@@ -140,7 +141,8 @@ func readAll(dst []byte, r io.Reader, size int) ([]byte, error) {
 
 func (u *unpacker) unpackZstd(dst, packed []byte, size int) (_ []byte, err error) {
 	if u.zstd == nil {
-		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))
+		u.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecodeAllCapLimit(true))
 		if err != nil {
 			return nil, err
 		}

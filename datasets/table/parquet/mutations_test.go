@@ -128,7 +128,8 @@ func (v *tree) mutate(place string, do func(place string)) {
 		v.kind = thriftTrue + thriftFalse - v.kind
 		do(place)
 	case thriftInt16, thriftInt32, thriftInt64:
-		for _, number := range []int64{0, 1, -1, 2, 7, 1 << 20, math.MaxInt32, math.MaxInt32 + 1, 1 << 62, math.MaxInt64, math.MinInt64,
+		for _, number := range []int64{0, 1, -1, 2, 7, 1 << 20, math.MaxInt32, math.MaxInt32 + 1, 1 << 62,
+			math.MaxInt64, math.MinInt64,
 			was.number + 1, was.number - 1, -was.number, was.number * 1000} {
 			v.number = number
 			do(place)
@@ -237,7 +238,8 @@ func TestMutations(t *testing.T) {
 		for group := range p.footer.at(4).children {
 			for number, column := range p.footer.at(4, int64(group), 1).children {
 				p.pages(t, column, func(before []byte, head *tree, rest []byte) {
-					head.mutate(fmt.Sprintf(", group %d, column %d", group, number), try(401, func() []byte { return p.with(column, append(head.append(before), rest...)) }))
+					head.mutate(fmt.Sprintf(", group %d, column %d", group, number),
+						try(401, func() []byte { return p.with(column, append(head.append(before), rest...)) }))
 				})
 			}
 		}
@@ -303,25 +305,37 @@ func TestContradictions(t *testing.T) {
 		want  string
 	}{
 		{"rows of the file", footer(func(p *parts) { set(p, 31, 3) }), "it claims 31 rows, and its row groups have 30"},
-		{"a row group left out", footer(func(p *parts) { p.footer.at(4).children = nil }), "it claims 30 rows, and its row groups have 0"},
-		{"rows of a group", footer(func(p *parts) { set(p, 29, 4, 0, 3); set(p, 29, 3) }), "the column claims 30 values, and its row group 29 rows"},
-		{"values of a column", footer(func(p *parts) { set(p, 31, 4, 0, 1, flat, 3, 5) }), "the column claims 31 values, and its row group 30 rows"},
+		{"a row group left out", footer(func(p *parts) { p.footer.at(4).children = nil }),
+			"it claims 30 rows, and its row groups have 0"},
+		{"rows of a group", footer(func(p *parts) { set(p, 29, 4, 0, 3); set(p, 29, 3) }),
+			"the column claims 30 values, and its row group 29 rows"},
+		{"values of a column", footer(func(p *parts) { set(p, 31, 4, 0, 1, flat, 3, 5) }),
+			"the column claims 31 values, and its row group 30 rows"},
 		{"columns in one place", footer(func(p *parts) {
 			for _, column := range p.footer.at(4, 0, 1).children {
 				column.at(3, 9).number, column.at(3, 7).number = 4, int64(len(p.body))/2
 			}
 		}), "its columns claim more than the"},
-		{"levels of a page", page(func(head *tree) { head.at(8, 5).number, head.at(8, 6).number = math.MaxInt64, math.MaxInt64 }), "its levels break off"},
-		{"levels of a page, one", page(func(head *tree) { head.at(8, 6).number = math.MaxInt64 }), "its levels break off"},
-		{"values of a page", page(func(head *tree) { head.at(8, 1).number = 31 }), "it claims 31 values, and its row group has 30 rows"},
-		{"values of pages", page(func(head *tree) { head.at(8, 1).number++ }), "it has more than the 30 values that its column claims"},
-		{"rows of a page", page(func(head *tree) { head.at(8, 3).number = math.MaxInt64 }), "it claims 9223372036854775807 rows, and its row group has 30"},
-		{"no rows of a page", page(func(head *tree) { head.at(8, 3).number = -1 }), "it claims -1 rows, and its row group has 30"},
+		{"levels of a page", page(func(head *tree) {
+			head.at(8, 5).number, head.at(8, 6).number = math.MaxInt64,
+				math.MaxInt64
+		}), "its levels break off"},
+		{"levels of a page, one", page(func(head *tree) { head.at(8, 6).number = math.MaxInt64 }),
+			"its levels break off"},
+		{"values of a page", page(func(head *tree) { head.at(8, 1).number = 31 }),
+			"it claims 31 values, and its row group has 30 rows"},
+		{"values of pages", page(func(head *tree) { head.at(8, 1).number++ }),
+			"it has more than the 30 values that its column claims"},
+		{"rows of a page", page(func(head *tree) { head.at(8, 3).number = math.MaxInt64 }),
+			"it claims 9223372036854775807 rows, and its row group has 30"},
+		{"no rows of a page", page(func(head *tree) { head.at(8, 3).number = -1 }),
+			"it claims -1 rows, and its row group has 30"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			data := test.bytes(t, partsOf(t, files(t)["hub_snappy_v2.parquet"]))
-			if used, err := taken(data, ""); err == nil || !strings.Contains(err.Error(), test.want) || used > manyBytes {
+			if used, err := taken(data, ""); err == nil || !strings.Contains(err.Error(), test.want) ||
+				used > manyBytes {
 				t.Errorf("%d bytes, %v, want %q", used, err, test.want)
 			}
 		})
@@ -333,14 +347,16 @@ func TestLongNames(t *testing.T) {
 	p := partsOf(t, files(t)["int96.parquet"])
 	schema := p.footer.at(2)
 	leaf := *schema.children[1]
-	group := &tree{kind: thriftStruct, children: []*tree{{id: 4, kind: thriftBinary, bytes: make([]byte, 1<<17)}, {id: 5, kind: thriftInt32, number: 1000}}}
+	group := &tree{kind: thriftStruct, children: []*tree{{id: 4, kind: thriftBinary, bytes: make([]byte, 1<<17)},
+		{id: 5, kind: thriftInt32, number: 1000}}}
 	schema.children[0].at(5).number = 1
 	schema.children = append(schema.children[:1], group)
 	for range 1000 {
 		schema.children = append(schema.children, &leaf)
 	}
 	p.footer.at(4).children, p.footer.at(3).number = nil, 0
-	if used, err := taken(p.file(), ""); err == nil || !strings.Contains(err.Error(), "longer names than 1024 bytes") || used > manyBytes {
+	if used, err := taken(p.file(), ""); err == nil || !strings.Contains(err.Error(), "longer names than 1024 bytes") ||
+		used > manyBytes {
 		t.Errorf("%d bytes, %v", used, err)
 	}
 }
@@ -373,10 +389,12 @@ func TestBombs(t *testing.T) {
 		{"gzip", codecGzip, gz.Bytes(), 5, "more bytes than its head says"},
 		{"zstd", codecZstd, sized, 5, "more bytes than its head says"},
 		{"zstd of no size", codecZstd, stream.Bytes(), 5, "more bytes than its head says"},
-		{"zstd in a second frame", codecZstd, append(slices.Clone(small), sized...), 5, "more bytes than its head says"},
+		{"zstd in a second frame", codecZstd, append(slices.Clone(small), sized...), 5,
+			"more bytes than its head says"},
 		{"zstd that claims", codecZstd, lying, 5, "more bytes than its head says"},
 		{"zstd that claims with its page", codecZstd, lying, 200 << 20, "12 bytes cannot become"},
-		{"a gigabyte of a kilobyte", codecGzip, make([]byte, 1<<10), 1 << 30, "its 1024 bytes claim to unpack to 1024 MiB"},
+		{"a gigabyte of a kilobyte", codecGzip, make([]byte, 1<<10), 1 << 30,
+			"its 1024 bytes claim to unpack to 1024 MiB"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -386,7 +404,8 @@ func TestBombs(t *testing.T) {
 			_, err := u.unpack(nil, test.codec, test.packed, test.size)
 			u.close()
 			runtime.ReadMemStats(&after)
-			if used := after.TotalAlloc - before.TotalAlloc; used > manyBytes || err == nil || !strings.Contains(err.Error(), test.want) {
+			if used := after.TotalAlloc - before.TotalAlloc; used > manyBytes || err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("%d bytes, %v, want %q", used, err, test.want)
 			}
 		})

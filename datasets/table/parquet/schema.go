@@ -111,7 +111,8 @@ func (s *schema) node(path string, def, rep, depth int) (*node, error) {
 	e := s.left[0]
 	s.left = s.left[1:]
 	if path += e.name; depth > maxSchemaDepth || len(path) > maxPath {
-		return nil, fmt.Errorf("its schema has more than %d levels, or longer names than %d bytes", maxSchemaDepth, maxPath)
+		return nil, fmt.Errorf("its schema has more than %d levels, or longer names than %d bytes", maxSchemaDepth,
+			maxPath)
 	}
 	switch e.repetition {
 	case required, optional, repeated:

@@ -242,7 +242,8 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 		return
 	}
 	if err := v.SetKey(strings.Split(path, "."), value, add); err != nil {
-		a.problem("%s %s: %w", usage.Quote(name), usage.Quote(secret.HideWords([]string{name, secret.HideBroken(value)}, nil)[1]), err)
+		a.problem("%s %s: %w", usage.Quote(name), usage.Quote(secret.HideWords([]string{name, secret.HideBroken(value)},
+			nil)[1]), err)
 		return
 	}
 	flag.Changed = true
@@ -266,8 +267,8 @@ func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
 	a.problem("%s: a value is missing; expected %s%s", name, expected, hint)
 }
 
-// Find looks a name up: exactly, or as the beginning of exactly one flag of vLLM's, or of exactly one of all. The error is Help
-// for help.
+// Find looks a name up: exactly, or as the beginning of exactly one flag of vLLM's, or of exactly one of all. The error
+// is Help for help.
 func Find(fs *pflag.FlagSet, written string) (*pflag.Flag, error) {
 	name := Dashes(written)
 	if f := fs.Lookup(name); f != nil {

@@ -366,17 +366,19 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// A name that begins one of vLLM's flags alone is that flag, whatever flags there are besides; one that begins several, or only
-// flags that vLLM does not have, is looked for among all.
+// A name that begins one of vLLM's flags alone is that flag, whatever flags there are besides; one that begins several,
+// or only flags that vLLM does not have, is looked for among all.
 func TestAbbreviations(t *testing.T) {
 	fs := pflag.NewFlagSet("serve [flags]", pflag.ContinueOnError)
-	for _, name := range append(flagsOfVLLM("serve"), "request-ratio", "goodput-of", "find", "find-steps", "no-screen", "burst") {
+	for _, name := range append(flagsOfVLLM("serve"), "request-ratio", "goodput-of", "find", "find-steps", "no-screen",
+		"burst") {
 		if name != "help" && name != "burstiness" { // one of vLLM's that is missing here
 			fs.String(name, "", "")
 		}
 	}
 	for name, want := range map[string]string{
-		"request-r": "request-rate", "good": "goodput", "goodput-": "goodput-of", "find": "find", "find-": "find-steps", "no_st": "no-stream",
+		"request-r": "request-rate", "good": "goodput", "goodput-": "goodput-of", "find": "find", "find-": "find-steps",
+		"no_st": "no-stream",
 		"no_sc": "no-screen", "request": "", "fin": "", "burst": "burst", "bursti": "", "nothing": "", "": "",
 	} {
 		f, err := Find(fs, name)

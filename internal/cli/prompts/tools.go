@@ -75,15 +75,16 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	return made, nil
 }
 
-// textsAlone reports whether the server is taken for a gateway, which may refuse token ids: engines name themselves as the owner of their
-// models, and tokenize.
+// textsAlone reports whether the server is taken for a gateway, which may refuse token ids: engines name themselves as
+// the owner of their models, and tokenize.
 func (d *Drawing) textsAlone() bool {
 	c, m := &d.common, d.tokenizing
-	return (d.Model.Owner == "openai" || d.Options.Calibrate && m.Local == nil) && m.server == nil && c.VocabSize == 0 && !c.PromptTokenIDs && !c.NoAnswers
+	return (d.Model.Owner == "openai" || d.Options.Calibrate && m.Local == nil) && m.server == nil &&
+		c.VocabSize == 0 && !c.PromptTokenIDs && !c.NoAnswers
 }
 
-// inWords makes prompts of common words. Those of one text each are cut to their length by the usage of earlier answers; pictures and earlier
-// turns are counted with the others, which stay a word a token.
+// inWords makes prompts of common words. Those of one text each are cut to their length by the usage of earlier
+// answers; pictures and earlier turns are counted with the others, which stay a word a token.
 func (d *Drawing) inWords() tokenizer.Tokenizer {
 	m := d.tokenizing
 	if m.Counted != metrics.TokensFromEstimate {

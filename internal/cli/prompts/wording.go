@@ -8,8 +8,9 @@ import (
 	"benchtop/datasets"
 )
 
-// wording cuts prompts of words to the length asked for in the server's count. It learns the tokens of words from the usage of answers:
-// a line through their points, since a chat template adds tokens to every prompt, and some words are several tokens.
+// wording cuts prompts of words to the length asked for in the server's count. It learns the tokens of words from the
+// usage of answers: a line through their points, since a chat template adds tokens to every prompt, and some words are
+// several tokens.
 //
 //	tokens │       ·╱·
 //	       │    ··╱
@@ -64,8 +65,8 @@ func (w *wording) Learn(sent *datasets.Turn, tokens int) {
 	w.products += words * float64(tokens)
 }
 
-// put has the prompts of turns cut when they are sent. Pictures beside a text are counted with it, so such prompts stay as they are, as do those
-// that hold earlier turns.
+// put has the prompts of turns cut when they are sent. Pictures beside a text are counted with it, so such prompts stay
+// as they are, as do those that hold earlier turns.
 func (w *wording) put(turns []datasets.Turn) {
 	for i := range turns {
 		if t := &turns[i]; w != nil && t.Prompt == nil && t.Text != "" && t.Media == nil && t.Messages == nil {

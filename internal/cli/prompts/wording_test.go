@@ -10,8 +10,8 @@ import (
 	"benchtop/datasets/tokenizer"
 )
 
-// Once answers have told the tokens of words, prompts have the length asked for, to within 2 %: whatever the chat template adds, whatever a
-// word costs, for one length and for many.
+// Once answers have told the tokens of words, prompts have the length asked for, to within 2 %: whatever the chat
+// template adds, whatever a word costs, for one length and for many.
 func TestWording(t *testing.T) {
 	draws := rand.New(rand.NewPCG(1, 2))
 	for _, template := range []int{0, 1, 12, 200} {
@@ -31,7 +31,8 @@ func TestWording(t *testing.T) {
 						t.Errorf("%d words before anything is known, want %d", words, asked)
 					}
 					if off := float64(got)/float64(asked) - 1; i >= 12 && math.Abs(off) > 0.02 && template < asked {
-						t.Fatalf("template %d, %g tokens a word, spread %d %%: prompt %d has %d tokens, asked for %d", template, each, spread, i, got, asked)
+						t.Fatalf("template %d, %g tokens a word, spread %d %%: prompt %d has %d tokens, asked for %d",
+							template, each, spread, i, got, asked)
 					}
 					w.Learn(&turn, got)
 				}
@@ -59,7 +60,8 @@ func TestWordingBounds(t *testing.T) {
 // Prompts with pictures and those that hold earlier turns are not cut.
 func TestWordingLeavesOthers(t *testing.T) {
 	w, before := &wording{}, &wording{}
-	turns := []datasets.Turn{{Text: "a"}, {Text: "a", Media: []byte("{}")}, {Text: "a", Messages: []byte("[]")}, {Text: "a", Prompt: before}, {TokenIDs: []int{1}}}
+	turns := []datasets.Turn{{Text: "a"}, {Text: "a", Media: []byte("{}")}, {Text: "a", Messages: []byte("[]")},
+		{Text: "a", Prompt: before}, {TokenIDs: []int{1}}}
 	w.put(turns)
 	for i, want := range []datasets.Prompt{w, nil, nil, before, nil} {
 		if turns[i].Prompt != want {

@@ -44,8 +44,8 @@ func moved(t *target.Target, endpoint string, answer *http.Response) error {
 	return refusal{usage.Errorf("the server at %s redirects %s to %s, and redirects are not followed; give the address of the API itself with --base-url", t, endpoint, place)}
 }
 
-// CheckServer checks before the load that each server has the path of the requests, and returns warnings of models that it does not
-// list. It sends nothing that can generate.
+// CheckServer checks before the load that each server has the path of the requests, and returns warnings of models that
+// it does not list. It sends nothing that can generate.
 func (o *Options) CheckServer(ctx context.Context, client *http.Client, m Model, modules []string, fields []protocol.Field) (odd []string, err error) {
 	err = o.each(client, func(one *Options, client *http.Client) error {
 		its := m
@@ -75,9 +75,9 @@ func (o *Options) CheckServer(ctx context.Context, client *http.Client, m Model,
 // pathTimeout is how long a server may take to say whether it has a path. One that takes longer is not asked on.
 const pathTimeout = 3 * time.Second
 
-// checkEndpoint refuses a server that has no path for the requests, as far as a GET can tell: some servers answer it with 404 where
-// only a POST is taken. One that answers 405 for the path of another backend has it, and says 404 where there is nothing. Any other
-// trouble is left to the run.
+// checkEndpoint refuses a server that has no path for the requests, as far as a GET can tell: some servers answer it
+// with 404 where only a POST is taken. One that answers 405 for the path of another backend has it, and says 404 where
+// there is nothing. Any other trouble is left to the run.
 func (o *Options) checkEndpoint(ctx context.Context, client *http.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, pathTimeout)
 	defer cancel()
@@ -130,7 +130,8 @@ func (o *Options) misplaced(base string) error {
 	for _, t := range append(pathsOfAll(), protocol.Traits{Path: "/v1/models"}) {
 		for _, p := range []string{t.Path, strings.TrimPrefix(t.Path, "/v1")} {
 			// Azure's paths have no version; other names may be a gateway's own.
-			if strings.HasSuffix(path, p) && len(p) > len(end) && (p == t.Path || strings.HasSuffix(p, "/completions")) {
+			if strings.HasSuffix(path, p) && len(p) > len(end) &&
+				(p == t.Path || strings.HasSuffix(p, "/completions")) {
 				end, of = p, t
 			}
 		}

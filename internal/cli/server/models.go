@@ -62,7 +62,8 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
 	switch {
 	case err != nil && o.Model == "" && errors.As(err, new(unauthorized)):
-		return m, refusal{fmt.Errorf("%w It is taken from %s, or from --header", err, cmp.Or(o.Protocol.Traits().KeyFrom, "OPENAI_API_KEY"))}
+		return m, refusal{fmt.Errorf("%w It is taken from %s, or from --header", err,
+			cmp.Or(o.Protocol.Traits().KeyFrom, "OPENAI_API_KEY"))}
 	case err != nil && (o.Model == "" || isFinal(err)):
 		return m, err
 	case err != nil:
@@ -120,7 +121,8 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 		return nil, refusal{usage.Errorf("the server has no %s (404); leave /v1 out of --base-url", url)}
 	}
 	if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
-		return nil, unauthorized{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?", url, answer.Status, export.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
+		return nil, unauthorized{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?", url,
+			answer.Status, export.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
 	}
 	if answer.StatusCode == http.StatusBadRequest && speaksTLS(ctx, t) {
 		return nil, wantsTLS
@@ -183,8 +185,9 @@ func (o *Options) Find(ctx context.Context, client *http.Client, ready *Patience
 	return m, err
 }
 
-// unlisted are warnings of the models of the requests that a server does not list. They may still exist: llama.cpp answers to any
-// name, and others load models on demand. There are none for a server without a list, and where a field names the model.
+// unlisted are warnings of the models of the requests that a server does not list. They may still exist: llama.cpp
+// answers to any name, and others load models on demand. There are none for a server without a list, and where a field
+// names the model.
 func (o *Options) unlisted(m Model, modules []string, fields []protocol.Field) (odd []string) {
 	if m.Known == nil || slices.ContainsFunc(fields, func(f protocol.Field) bool { return f.Name == "model" }) {
 		return nil
@@ -198,7 +201,8 @@ func (o *Options) unlisted(m Model, modules []string, fields []protocol.Field) (
 	}
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(asked))) {
 		if !slices.Contains(m.Known, name) {
-			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model; it lists %s%s", flag, usage.Quote(name), listed(m.Known), usage.DidYouMean(name, m.Known)))
+			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model; it lists %s%s", flag,
+				usage.Quote(name), listed(m.Known), usage.DidYouMean(name, m.Known)))
 		}
 	}
 	return odd

@@ -151,7 +151,8 @@ func (o *Options) Check() (p usage.Problems) {
 // reference is the value of a header that stands elsewhere: in a file, or in a variable of the environment.
 var reference = regexp.MustCompile(`^(\S+ )?(?:@(.+)|\$([A-Za-z_][A-Za-z0-9_]*))$`)
 
-// header makes the headers of --header. Other users can read the command line of a process, so a secret in it brings a warning.
+// header makes the headers of --header. Other users can read the command line of a process, so a secret in it brings a
+// warning.
 func (o *Options) header(p *usage.Problems) http.Header {
 	pairs, err := o.headers.Split("header")
 	if err != nil {
@@ -168,7 +169,8 @@ func (o *Options) header(p *usage.Problems) http.Header {
 			h.Value = part[1] + part[2]
 		case part[2] != "":
 			text, err := os.ReadFile(part[2])
-			p.BadIf(err != nil, "--header %s: %v; a value of @FILE stands for the text of a file, @@ for an @", h.Key, err)
+			p.BadIf(err != nil, "--header %s: %v; a value of @FILE stands for the text of a file, @@ for an @", h.Key,
+				err)
 			h.Value = part[1] + strings.TrimSpace(string(text))
 		default:
 			text, known := os.LookupEnv(part[3])
@@ -221,7 +223,8 @@ func (o *Options) urls(p *usage.Problems) []string {
 	}
 	host := strings.Trim(o.host, "[]")
 	if _, err := netip.ParseAddr(strings.Replace(host, "%25", "%", 1)); err != nil && strings.ContainsAny(host, ":/") {
-		p.Bad("--host %s: expected a name or an address alone; --port has the port, and --base-url takes a URL", usage.Quote(host[strings.LastIndex(host, "@")+1:]))
+		p.Bad("--host %s: expected a name or an address alone; --port has the port, and --base-url takes a URL",
+			usage.Quote(host[strings.LastIndex(host, "@")+1:]))
 		return nil
 	}
 	if strings.Contains(host, ":") {

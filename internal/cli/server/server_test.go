@@ -116,7 +116,8 @@ func TestFind(t *testing.T) {
 	if odd := o.unlisted(m, nil, nil); odd != nil {
 		t.Errorf("%q", odd)
 	}
-	if odd := o.unlisted(m, []string{"tinny"}, nil); len(odd) != 1 || !strings.Contains(odd[0], "--lora-modules tinny: the server does not list this model; it lists tiny") {
+	if odd := o.unlisted(m, []string{"tinny"}, nil); len(odd) != 1 ||
+		!strings.Contains(odd[0], "--lora-modules tinny: the server does not list this model; it lists tiny") {
 		t.Errorf("got %q", odd)
 	}
 	status = http.StatusForbidden

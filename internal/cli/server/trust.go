@@ -13,8 +13,8 @@ import (
 	"benchtop/loadgen/target"
 )
 
-// distrust explains why the server cannot be spoken with, for TLS or for another protocol, and what to try; nil where the error is of
-// another kind.
+// distrust explains why the server cannot be spoken with, for TLS or for another protocol, and what to try; nil where
+// the error is of another kind.
 func distrust(t *target.Target, err error) error {
 	var (
 		invalid  x509.CertificateInvalidError
@@ -35,7 +35,8 @@ func distrust(t *target.Target, err error) error {
 	case errors.As(err, new(*tls.CertificateVerificationError)):
 		return fmt.Errorf("the certificate of %s cannot be trusted: %w%s", t, err, orAny)
 	case errors.Is(err, target.ErrNotHTTP):
-		return fmt.Errorf("%s: %s", t, export.Clean(t.Hide(errors.Unwrap(err).Error()))) // without the URL a second time
+		// without the URL a second time
+		return fmt.Errorf("%s: %s", t, export.Clean(t.Hide(errors.Unwrap(err).Error())))
 	case errors.As(err, &record):
 		return fmt.Errorf("%s does not speak TLS; is it http:// rather than https://?", t)
 	}

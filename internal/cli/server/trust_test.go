@@ -115,11 +115,16 @@ func TestWantsTLS(t *testing.T) {
 	says400.TLS = &tls.Config{Certificates: []tls.Certificate{good}}
 	says400.StartTLS()
 	defer says400.Close()
-	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusBadRequest)
+	}))
 	defer bad.Close()
 	for _, c := range []struct{ name, url, want string }{
-		{"says so", strings.Replace(says400.URL, "https://", "http://", 1), " speaks TLS; is it https:// rather than http://?"},
-		{"hangs up", "http://" + listening(t, &tls.Config{Certificates: []tls.Certificate{good}}), " speaks TLS; is it https:// rather than http://?"},
+		{"says so", strings.Replace(says400.URL, "https://", "http://", 1),
+			" speaks TLS; is it https:// rather than http://?"},
+		{"hangs up", "http://" + listening(t, &tls.Config{Certificates: []tls.Certificate{good}}),
+			" speaks TLS; is it https:// rather than http://?"},
 		{"hangs up on all", "http://" + listening(t, nil), "; name the model with --model"},
 		{"no TLS", bad.URL, "400 Bad Request"},
 	} {
@@ -129,14 +134,16 @@ func TestWantsTLS(t *testing.T) {
 			client := o.Target.Client()
 			_, err := o.Find(t.Context(), client, o.Patience(told{}))
 			client.CloseIdleConnections()
-			if known := model == "m" && !strings.Contains(c.want, "TLS"); known != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
+			if known := model == "m" && !strings.Contains(c.want, "TLS"); known != (err == nil) || err != nil &&
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, model %q: %v, want %q", c.name, model, err, c.want)
 			}
 		}
 	}
 }
 
-// listening is the address of a server that hangs up after the first bytes, or, with TLS, after the handshake or what is none.
+// listening is the address of a server that hangs up after the first bytes, or, with TLS, after the handshake or what
+// is none.
 func listening(t *testing.T, secure *tls.Config) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -169,7 +176,8 @@ type begun struct {
 
 func (b begun) Read(p []byte) (int, error) { return b.all.Read(p) }
 
-// Values of headers come from files and variables. A secret in the command line brings a warning, which does not repeat it.
+// Values of headers come from files and variables. A secret in the command line brings a warning, which does not repeat
+// it.
 func TestHeaders(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte(" canary\r\n"), 0o600); err != nil {
@@ -181,7 +189,8 @@ func TestHeaders(t *testing.T) {
 		{"Authorization=Bearer @" + file, "Bearer canary", "", ""},
 		{"Authorization=$CANARY", "canary", "", ""},
 		{"Authorization=Bearer $CANARY", "Bearer canary", "", ""},
-		{"Authorization=Bearer canary", "Bearer canary", "--header Authorization: the command line is no place for secrets", ""},
+		{"Authorization=Bearer canary", "Bearer canary",
+			"--header Authorization: the command line is no place for secrets", ""},
 		{"x-api-key=canary", "canary", "--header x-api-key: the command line", ""},
 		{"X-Team=canary", "canary", "", ""},
 		{"X-Price=5$", "5$", "", ""},
@@ -200,7 +209,8 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.header, problems, c.problem)
 		}
 		warnings := strings.Join(o.Warnings, "\n")
-		if (warnings != "") != (c.warning != "") || !strings.Contains(warnings, c.warning) || strings.Contains(warnings, "canary") {
+		if (warnings != "") != (c.warning != "") || !strings.Contains(warnings, c.warning) ||
+			strings.Contains(warnings, "canary") {
 			t.Errorf("%s: warnings %q, want %q", c.header, warnings, c.warning)
 		}
 		key, _, _ := strings.Cut(c.header, "=")
@@ -209,7 +219,8 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 	o := Options{Backend: "openai", port: 1, BaseURLs: []string{"http://h", "http://me:canary@h"}}
-	if o.Check(); len(o.Warnings) != 1 || !strings.HasPrefix(o.Warnings[0], "--base-url: the command line is no place for a password") {
+	if o.Check(); len(o.Warnings) != 1 || !strings.HasPrefix(o.Warnings[0],
+		"--base-url: the command line is no place for a password") {
 		t.Errorf("a password in the URL: %q", o.Warnings)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"benchtop/loadgen/target"
 )
 
-// What a person pastes as the address of a server is refused with what to write instead, and without what may be secret.
+// What a person pastes as the address of a server is refused with what to write instead, and without what may be
+// secret.
 func TestAddressesThatAreNone(t *testing.T) {
 	const azure = "https://x.test/openai/deployments/d"
 	for _, c := range []struct{ host, base, backend, want string }{
@@ -25,13 +26,16 @@ func TestAddressesThatAreNone(t *testing.T) {
 		{"", "httpd:80", "openai", "is http://httpd:80 meant?"},
 		{"", "h:1?key=canary", "openai", "is http://h:1 meant?"},
 		{"", "u:canary@h:1", "openai", "expected http://HOST:PORT"},
-		{"", "http://h/v1/chat/completions", "openai-chat", "is --base-url right? it ends in a path of the API, /v1/chat/completions; use --base-url http://h"},
+		{"", "http://h/v1/chat/completions", "openai-chat",
+			"is --base-url right? it ends in a path of the API, /v1/chat/completions; use --base-url http://h"},
 		{"", "http://u:canary@h/v1/chat/completions/", "openai", "use --base-url http://h --backend openai-chat"},
 		{"", "http://h/a/v1/completions", "openai", "use --base-url http://h/a"},
 		{"", "http://h/v1/models", "openai-chat", "use --base-url http://h"},
 		{"", "http://h/v3/chat/completions", "openai-chat", "use --base-url http://h/v3 --endpoint /chat/completions"},
-		{"", azure + "/chat/completions?api-version=2024-06-01", "openai-chat", "use --base-url " + azure + " --endpoint '/chat/completions?api-version=…'"},
-		{"", azure + "/chat/completions?api-version=1&sig=canary", "openai-chat", "use --base-url " + azure + " --endpoint '/chat/completions?api-version=…'"},
+		{"", azure + "/chat/completions?api-version=2024-06-01", "openai-chat",
+			"use --base-url " + azure + " --endpoint '/chat/completions?api-version=…'"},
+		{"", azure + "/chat/completions?api-version=1&sig=canary", "openai-chat",
+			"use --base-url " + azure + " --endpoint '/chat/completions?api-version=…'"},
 		{"", "http://gateway/models", "openai", ""},
 		{"", "http://gateway/responses", "openai-responses", ""},
 		{"", "http://h/v1?key=canary", "openai", "a query belongs behind the path of the API"},
@@ -47,7 +51,8 @@ func TestAddressesThatAreNone(t *testing.T) {
 			o.BaseURLs = []string{c.base}
 		}
 		err := errors.Join(o.Check()...)
-		if (c.want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary")) {
+		if (c.want == "") != (err == nil) || err != nil &&
+			(!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary")) {
 			t.Errorf("--host %q --base-url %q: %v, want %q", c.host, c.base, err, c.want)
 		}
 	}
@@ -56,7 +61,8 @@ func TestAddressesThatAreNone(t *testing.T) {
 // A URL that stands alone is one for --base-url, a model is not.
 func TestPositionalURL(t *testing.T) {
 	for argument, want := range map[string]string{
-		"http://h:8000": "http://h:8000", "https://u:canary@h/v1": "https://***@h/v1", "127.0.0.1:8000": "http://127.0.0.1:8000",
+		"http://h:8000": "http://h:8000", "https://u:canary@h/v1": "https://***@h/v1",
+		"127.0.0.1:8000":     "http://127.0.0.1:8000",
 		"meta-llama/Llama-3": "", "llama3:8b": "", "": "", "ftp://h": "", "--max-model-len": "",
 	} {
 		if got := PositionalURL([]string{argument, "http://other"}); got != want {
@@ -70,14 +76,17 @@ func TestPositionalURL(t *testing.T) {
 
 // A key with a character that no header has is named by its variable.
 func TestKeysWithLineBreaks(t *testing.T) {
-	for variable, backend := range map[string]string{"OPENAI_API_KEY": "openai", "ANTHROPIC_API_KEY": "anthropic-messages"} {
+	for variable, backend := range map[string]string{"OPENAI_API_KEY": "openai",
+		"ANTHROPIC_API_KEY": "anthropic-messages"} {
 		t.Setenv("OPENAI_API_KEY", "")
 		t.Setenv("ANTHROPIC_API_KEY", "")
 		for _, key := range []string{"canary\n", "canary\r", "ca\x1bnary"} {
 			t.Setenv(variable, key)
 			o := Options{Backend: backend, host: "h", port: 8000}
 			err := errors.Join(o.Check()...)
-			if err == nil || !strings.HasPrefix(err.Error(), variable+": it has a character that cannot be sent, such as a line break") || strings.Contains(err.Error(), "nary") {
+			if err == nil || !strings.HasPrefix(err.Error(),
+				variable+": it has a character that cannot be sent, such as a line break") ||
+				strings.Contains(err.Error(), "nary") {
 				t.Errorf("%s %q: %v", variable, key, err)
 			}
 		}
@@ -87,14 +96,18 @@ func TestKeysWithLineBreaks(t *testing.T) {
 // A server that wants a key is told apart from one without a list, and is waited for no longer.
 func TestKeyRefused(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
-		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "bad key", status) }))
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+			_ *http.Request) {
+			http.Error(w, "bad key", status)
+		}))
 		o := Options{Backend: "openai", BaseURLs: []string{web.URL}, port: 1, Ready: 60}
 		if problems := o.Check(); len(problems) > 0 {
 			t.Fatal(problems)
 		}
 		client := o.Target.Client()
 		_, err := o.Find(t.Context(), client, o.Patience(told{}))
-		if err == nil || !isFinal(err) || !strings.Contains(err.Error(), "bad key; is the API key right? It is taken from OPENAI_API_KEY, or from --header") ||
+		if err == nil || !isFinal(err) || !strings.Contains(err.Error(),
+			"bad key; is the API key right? It is taken from OPENAI_API_KEY, or from --header") ||
 			strings.Contains(err.Error(), "--model") {
 			t.Errorf("status %d: %v", status, err)
 		}
@@ -132,14 +145,16 @@ func TestOtherProtocols(t *testing.T) {
 			}
 		}()
 		for _, model := range []string{"", "m"} {
-			o := Options{Backend: "openai", BaseURLs: []string{"http://" + listener.Addr().String()}, port: 1, Ready: 60, Model: model}
+			o := Options{Backend: "openai", BaseURLs: []string{"http://" + listener.Addr().String()}, port: 1,
+				Ready: 60, Model: model}
 			if problems := o.Check(); len(problems) > 0 {
 				t.Fatal(problems)
 			}
 			client := o.Target.Client()
 			_, err = o.Find(t.Context(), client, o.Patience(told{}))
 			client.CloseIdleConnections()
-			if err == nil || !isFinal(err) || !strings.Contains(err.Error(), want) || errors.Is(err, target.ErrNotHTTP) {
+			if err == nil || !isFinal(err) || !strings.Contains(err.Error(), want) ||
+				errors.Is(err, target.ErrNotHTTP) {
 				t.Errorf("model %q: %v, want %q", model, err, want)
 			}
 		}

@@ -231,13 +231,15 @@ func (c *Controller) confirmed(why string) {
 	f := c.confirm
 	c.confirm = nil
 	if f.proven > 0 {
-		text := fmt.Sprintf(metrics.ConfirmationEnded+": %s proven (%s); %s", c.String(f.proven), findings.Confidence(f.confidence), why)
+		text := fmt.Sprintf(metrics.ConfirmationEnded+": %s proven (%s); %s", c.String(f.proven),
+			findings.Confidence(f.confidence), why)
 		c.Tell(metrics.LogEntry{Level: metrics.Info, Text: text, Mark: "proven"})
 	} else {
 		if f.last != "" {
 			why = f.last + "; " + why
 		}
-		c.Tell(metrics.LogEntry{Level: metrics.Warn, Text: metrics.ConfirmationEnded + " unproven: " + why, Mark: "unproven"})
+		c.Tell(metrics.LogEntry{Level: metrics.Warn, Text: metrics.ConfirmationEnded + " unproven: " + why,
+			Mark: "unproven"})
 	}
 	c.Engine.StopSending()
 }

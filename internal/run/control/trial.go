@@ -30,8 +30,8 @@ type Trial struct {
 	sample                 *judge.Sample // hears of all requests, because the work of a load is also that of requests in flight when it began
 	// waiting are all requests that are due and have no first chunk, those of earlier loads too.
 	waiting map[int]struct{}
-	// running is about how long requests run after their first chunk, a mean in which those that ended last count most. Those that ended at
-	// one moment, endedAt, count together, whatever their order: ran is the sum of so many.
+	// running is about how long requests run after their first chunk, a mean in which those that ended last count most.
+	// Those that ended at one moment, endedAt, count together, whatever their order: ran is the sum of so many.
 	running, ran, endedAt time.Duration
 	ended                 int
 	// base is the shortest time of a request in the trials so far.

@@ -17,13 +17,13 @@ import (
 // pipeCapacity is how many bytes one direction of a connection holds before Write waits, much as a socket would.
 const pipeCapacity = 64 << 10
 
-// Pipe returns a network in memory: a listener to serve on and the function that dials it. It works in virtual time; make it
-// inside the testing/synctest bubble that uses it. Dialling waits until the listener accepts, ctx ends or the listener is
-// closed.
+// Pipe returns a network in memory: a listener to serve on and the function that dials it. It works in virtual time;
+// make it inside the testing/synctest bubble that uses it. Dialling waits until the listener accepts, ctx ends or the
+// listener is closed.
 //
-// The connections hold some bytes, unlike net.Pipe's, where each Write waits for its reader: there, a server that answers
-// before it has read a whole request and a client that writes first and reads then wait for each other for ever, and a client
-// that reads late would slow down the server's handler, which no kernel does.
+// The connections hold some bytes, unlike net.Pipe's, where each Write waits for its reader: there, a server that
+// answers before it has read a whole request and a client that writes first and reads then wait for each other for
+// ever, and a client that reads late would slow down the server's handler, which no kernel does.
 func Pipe() (net.Listener, func(ctx context.Context) (net.Conn, error)) {
 	l := &pipeListener{accepts: make(chan net.Conn), closed: make(chan struct{})}
 	return l, l.dial
@@ -168,8 +168,8 @@ func (c *pipeConn) wait(op string, d *pipeDeadline, try func() (done bool, err e
 	}
 }
 
-// SetLinger with 0 makes Close reset the connection: once the other end has read what was written, its reads fail. Other
-// values change nothing.
+// SetLinger with 0 makes Close reset the connection: once the other end has read what was written, its reads fail.
+// Other values change nothing.
 func (c *pipeConn) SetLinger(seconds int) error {
 	c.change.L.Lock()
 	defer c.change.L.Unlock()

@@ -53,7 +53,8 @@ func TestPipeCarriesBytesBothWays(t *testing.T) {
 			})
 		}
 		both.Wait()
-		if client.LocalAddr().String() != server.RemoteAddr().String() || client.RemoteAddr().String() != server.LocalAddr().String() {
+		if client.LocalAddr().String() != server.RemoteAddr().String() ||
+			client.RemoteAddr().String() != server.LocalAddr().String() {
 			t.Error("the ends disagree about their addresses")
 		}
 		client.Close()
@@ -91,10 +92,19 @@ func TestPipeCloseWakesBothEnds(t *testing.T) {
 		wait func(client, server net.Conn) error
 		want error
 	}{
-		{"own read", func(client, _ net.Conn) error { _, err := client.Read(make([]byte, 1)); return err }, net.ErrClosed},
-		{"own write", func(client, _ net.Conn) error { _, err := client.Write(make([]byte, 2*pipeCapacity)); return err }, net.ErrClosed},
+		{"own read", func(client, _ net.Conn) error { _, err := client.Read(make([]byte, 1)); return err },
+			net.ErrClosed},
+		{"own write", func(client, _ net.Conn) error {
+			_,
+				err := client.Write(make([]byte, 2*pipeCapacity))
+			return err
+		}, net.ErrClosed},
 		{"other's read", func(_, server net.Conn) error { _, err := server.Read(make([]byte, 1)); return err }, io.EOF},
-		{"other's write", func(_, server net.Conn) error { _, err := server.Write(make([]byte, 2*pipeCapacity)); return err }, io.ErrClosedPipe},
+		{"other's write", func(_, server net.Conn) error {
+			_,
+				err := server.Write(make([]byte, 2*pipeCapacity))
+			return err
+		}, io.ErrClosedPipe},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -121,7 +131,8 @@ func TestPipeDeadlines(t *testing.T) {
 		check := func(what string, err error, at time.Duration) {
 			t.Helper()
 			var timeout net.Error
-			if !errors.Is(err, os.ErrDeadlineExceeded) || !errors.As(err, &timeout) || !timeout.Timeout() || time.Since(start) != at {
+			if !errors.Is(err, os.ErrDeadlineExceeded) || !errors.As(err, &timeout) || !timeout.Timeout() ||
+				time.Since(start) != at {
 				t.Errorf("%s: %v after %v, want a deadline exceeded after %v", what, err, time.Since(start), at)
 			}
 		}

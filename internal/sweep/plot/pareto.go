@@ -17,8 +17,9 @@ import (
 
 // ParetoOptions say how users and GPUs are counted.
 type ParetoOptions struct {
-	// Users and GPUs are the fields with their numbers. Without Users the tokens of each user are those at the users' own speed, with it
-	// they share the throughput, as with vLLM. Without GPUs they are the product of the parallel sizes.
+	// Users and GPUs are the fields with their numbers. Without Users the tokens of each user are those at the users'
+	// own speed, with it they share the throughput, as with vLLM. Without GPUs they are the product of the parallel
+	// sizes.
 	Users, GPUs string
 	// LabelBy are fields that stand beside the points of the front.
 	LabelBy []string

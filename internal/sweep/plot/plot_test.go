@@ -313,7 +313,8 @@ func TestPareto(t *testing.T) {
 	}
 }
 
-// Users get the speed at which their answers come, whatever the number of requests in flight; vLLM's figure stays under its name.
+// Users get the speed at which their answers come, whatever the number of requests in flight; vLLM's figure stays under
+// its name.
 func TestParetoOfUsers(t *testing.T) {
 	const own = `"benchtop": {"output_token_throughput_per_user": {"n": 3, "mean": 1, "median": %d}}`
 	records := fmt.Sprintf(`[
@@ -321,7 +322,8 @@ func TestParetoOfUsers(t *testing.T) {
 		{"request_rate": 12, "max_concurrency": null, "max_concurrent_requests": 40, "output_throughput": 720, "median_tpot_ms": 1, `+own+`},
 		{"request_rate": 24, "max_concurrency": null, "max_concurrent_requests": 60, "output_throughput": 1380, "median_tpot_ms": 12.8},
 		{"request_rate": 24, "max_concurrency": null, "max_concurrent_requests": 60, "output_throughput": 1380, "benchtop": {"output_token_throughput_per_user": {"median": null}}}]`, 85, 79)
-	for users, want := range map[string]string{"": "85 79 78.125 | 78.125 79 85, 1 skipped, 14", DefaultUsers: "14 18 23 23 | 23 23, 0 skipped, 14"} {
+	for users, want := range map[string]string{"": "85 79 78.125 | 78.125 79 85, 1 skipped, 14",
+		DefaultUsers: "14 18 23 23 | 23 23, 0 skipped, 14"} {
 		p, err := NewPareto(recordsOf(t, records), ParetoOptions{Users: users})
 		if err != nil {
 			t.Fatal(err)
@@ -345,7 +347,9 @@ func TestParetoOfUsers(t *testing.T) {
 			t.Errorf("%q: %s, want %s", users, got, want)
 		}
 	}
-	if _, err := NewPareto(recordsOf(t, `[{"output_throughput": 1, "max_concurrent_requests": 3}]`), ParetoOptions{}); err == nil || !strings.Contains(err.Error(), "none of 1 runs has a number of users, or their speed: no output_token_throughput_per_user, median_tpot_ms") {
+	if _, err := NewPareto(recordsOf(t, `[{"output_throughput": 1, "max_concurrent_requests": 3}]`),
+		ParetoOptions{}); err == nil || !strings.Contains(err.Error(),
+		"none of 1 runs has a number of users, or their speed: no output_token_throughput_per_user, median_tpot_ms") {
 		t.Errorf("without a speed: %v", err)
 	}
 }

@@ -105,7 +105,8 @@ func newRecord(raw []byte, entry int) Record {
 			r.Keys = append(r.Keys, key)
 		}
 		r.fields[key] = v
-		if speed := jsonscan.Fields(jsonscan.Fields(raw, grid.SpeedKey)[0], "median")[0]; key == "benchtop" && speed != nil {
+		if speed := jsonscan.Fields(jsonscan.Fields(raw, grid.SpeedKey)[0], "median")[0]; key == "benchtop" &&
+			speed != nil {
 			r.Keys = append(r.Keys, grid.SpeedKey)
 			r.fields[grid.SpeedKey] = newValue(speed)
 		}

@@ -10,9 +10,10 @@ import (
 
 // The report says how a confirmation ended.
 func TestConfirmationRemark(t *testing.T) {
+	const ended = metrics.ConfirmationEnded
 	for text, want := range map[string]string{
-		metrics.ConfirmationEnded + ": 24 req/s proven (97 %); no time for more":     "Confirmation: 24 req/s proven (97 %); no time for more.",
-		metrics.ConfirmationEnded + " unproven: 29 req/s not proven after 30s":       "Confirmation: unproven: 29 req/s not proven after 30s.",
+		ended + ": 24 req/s proven (97 %); no time for more":                         "Confirmation: 24 req/s proven (97 %); no time for more.",
+		ended + " unproven: 29 req/s not proven after 30s":                           "Confirmation: unproven: 29 req/s not proven after 30s.",
 		"the load of the plan is over; confirmation: waiting for the queue to drain": "",
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Confirm: time.Minute}, Events: []metrics.LogEntry{{Text: text}}}

@@ -59,7 +59,8 @@ func TestMutations(t *testing.T) {
 			}
 			return
 		}
-		err = Read(t.Context(), bytes.NewReader(once), func(s *Session) error { twice = s.AppendJSON(twice); return nil })
+		err = Read(t.Context(), bytes.NewReader(once),
+			func(s *Session) error { twice = s.AppendJSON(twice); return nil })
 		if err != nil || !bytes.Equal(once, twice) {
 			t.Errorf("%.300s is read as %s, %v", text, once, err)
 		}

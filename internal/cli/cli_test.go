@@ -169,7 +169,8 @@ func TestHelpAndVersion(t *testing.T) {
 func TestServerAbsent(t *testing.T) {
 	benchtop("serve", "--port", "1", "--model", "m").expect(t, exitFailed,
 		"cannot reach http://127.0.0.1:1", "connection refused", "is the server up", "benchtop demo")
-	for status, advice := range map[int]string{http.StatusUnauthorized: "401 Unauthorized: who are you?; is the API key right?", http.StatusInternalServerError: "name the model with --model"} {
+	for status, advice := range map[int]string{http.StatusUnauthorized: "401 Unauthorized: who are you?; is the API key right?",
+		http.StatusInternalServerError: "name the model with --model"} {
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
 			fmt.Fprint(w, "who are you?\x1b[31m")

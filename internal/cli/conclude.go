@@ -101,7 +101,8 @@ func requestsFailed(r *metrics.Report) error {
 		return fmt.Errorf("all %d requests were in the warm-up, so there are no figures; shorten --warmup %s", r.WarmedUp, metrics.Duration(r.Plan.Warmup))
 	case r.Plan.InputSource == metrics.TokensFromIDs && slices.ContainsFunc(r.Failures,
 		func(f metrics.FailureCount) bool { return slices.ContainsFunc(f.Examples, idsRefused.MatchString) }):
-		return errors.New(r.Trouble + "; the server takes no prompts of token ids: --calibrate-lengths sends words, --tokenizer makes text")
+		return errors.New(r.Trouble +
+			"; the server takes no prompts of token ids: --calibrate-lengths sends words, --tokenizer makes text")
 	}
 	return errors.New(r.Trouble)
 }

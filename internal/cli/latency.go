@@ -61,7 +61,8 @@ func newLatencyOptions() *latencyOptions {
 	f.StringVar(&o.requests, "requests", "list", "list: one request with a list of prompts; simultaneous: a request for each prompt")
 	f.BoolVar(&o.align, "align", false, "pause the server until it has the whole batch; vLLM needs VLLM_SERVER_DEV_MODE=1")
 	f.BoolVar(&o.stream, "stream", false, "stream the answers of simultaneous requests, for their TTFT and TPOT")
-	f.BoolVar(&o.beam, "use-beam-search", false, "search with --n beams; it is sent to the server, which has to know use_beam_search")
+	f.BoolVar(&o.beam, "use-beam-search", false,
+		"search with --n beams; it is sent to the server, which has to know use_beam_search")
 	o.define()
 	o.describe([3]string{"input-len", "32", "prompt length in tokens"},
 		[3]string{"output-len", "128", "output length in tokens"},
@@ -178,8 +179,9 @@ func (b *batch) open(ctx context.Context) (err error) {
 	p := metrics.Plan{
 		Version: version(), Command: b.command, Started: b.load.Start, ModelID: b.model.Root,
 		InputSource: metrics.TokensFromIDs,
-		Dataset:     fmt.Sprintf("batches of %d prompts of %d tokens, %d output tokens", b.batch, b.inputLen, b.outputLen),
-		Load:        "one batch after the other", IgnoreEOS: b.load.IgnoresEOS(), Requests: b.iters * b.batch,
+		Dataset: fmt.Sprintf("batches of %d prompts of %d tokens, %d output tokens", b.batch, b.inputLen,
+			b.outputLen),
+		Load: "one batch after the other", IgnoreEOS: b.load.IgnoresEOS(), Requests: b.iters * b.batch,
 		MaxConcurrency: b.batch, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1,
 	}
 	if b.requests == "list" {

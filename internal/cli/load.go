@@ -77,7 +77,8 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "fail a request when no chunk arrives for this long after its first")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "fail a request after this time")
 	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may continue after you quit")
-	f.BoolVar(&o.keepGoing, "keep-going", false, "go on when the server refuses the first 20 requests alike, with status 400, 401, 403, 404, 405 or 422")
+	f.BoolVar(&o.keepGoing, "keep-going", false,
+		"go on when the server refuses the first 20 requests alike, with status 400, 401, 403, 404, 405 or 422")
 	f.BoolVar(&o.findRate, "find", false, "search for the highest request rate within --goodput or each --tier: raise the rate until objectives are missed, estimate where the border is by longer and longer steps, hold a load below it until it is proven")
 	f.BoolVar(&o.find.Users, "find-users", false, "search for the highest number of closed-loop users instead")
 	f.Float64Var(&o.find.From, "find-from", 1, "load at which the search starts, in requests per second or users")

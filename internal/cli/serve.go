@@ -373,7 +373,9 @@ func (o *serveOptions) parse(args []string) error {
 	o.points.name(&o.save)
 	url := server.PositionalURL(rest)
 	problems.BadIf(url != "", "%s takes no arguments; use --base-url %s", o.flags.Command(), url)
-	problems.BadIf(url == "" && len(rest) > 0, "%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one", o.flags.Command(), rest)
+	problems.BadIf(url == "" && len(rest) > 0,
+		"%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one",
+		o.flags.Command(), rest)
 	problems = append(problems, o.server.Check()...)
 	o.client.unstamped = o.server.Target != nil && o.server.Target.Local() && len(o.server.Others) == 0
 	o.load.allRows = o.prompts.Needs().AllRows

@@ -28,7 +28,8 @@ func (o *experimentOptions) define(flags *argv.Flags, runs int) {
 	f := flags.Group("Results")
 	f.StringVarP(&o.outputDir, "output-dir", "o", "results", "directory of all experiments")
 	f.StringVarP(&o.name, "experiment-name", "e", "", "directory of this experiment below it (default: the time)")
-	f.Var((*resumption)(o), "resume", "continue the experiment of --experiment-name, or of a name given here: measure only what is missing")
+	f.Var((*resumption)(o), "resume",
+		"continue the experiment of --experiment-name, or of a name given here: measure only what is missing")
 	f.Lookup("resume").NoOptDefVal = "true"
 	f.BoolVar(&o.dryRun, "dry-run", false, "print what would be run, and run nothing")
 }
@@ -57,7 +58,8 @@ func (o *experimentOptions) arguments(rest []string) []string {
 // check finds what is wrong with the flags, and names an experiment that has no name.
 func (o *experimentOptions) check(p *usage.Problems) {
 	p.BadIf(o.runs < 1 || o.runs > mostPoints, "--num-runs %d: must be from 1 to %d", o.runs, mostPoints)
-	p.BadIf(o.resume && o.name == "", "--resume: name the experiment to continue, as --resume NAME or with --experiment-name")
+	p.BadIf(o.resume &&
+		o.name == "", "--resume: name the experiment to continue, as --resume NAME or with --experiment-name")
 	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.' || strings.ContainsFunc(o.name, unicode.IsControl)), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
 	p.BadIf(strings.ContainsFunc(o.outputDir, unicode.IsControl),
 		"--output-dir %s: expected a path without control characters", usage.Quote(o.outputDir))

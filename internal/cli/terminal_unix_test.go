@@ -491,7 +491,8 @@ func TestNoPlaceForTheResult(t *testing.T) {
 		_ = os.WriteFile(place, nil, 0o600) // after the command line was checked
 		return strings.HasSuffix(r.URL.Path, "_profile")
 	})
-	x := open(t, 100, 30, `"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --save-result --result-dir `+place)
+	x := open(t, 100, 30,
+		`"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --save-result --result-dir `+place)
 	if code := x.ended(); code != exitUsage || !strings.Contains(x.history(), "benchtop: ") {
 		t.Errorf("exit code %d:\n%s", code, x.history())
 	}

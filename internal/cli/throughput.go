@@ -69,7 +69,8 @@ func newThroughputOptions() *throughputOptions {
 	o.describe([3]string{"dataset-name", "sharegpt", o.flags.All().Lookup("dataset-name").Usage +
 		"; one that needs a file is random without it"},
 		[3]string{"input-len", "", "no effect, as with vLLM; use --random-input-len"},
-		[3]string{"output-len", "", "output length in tokens; no effect on random prompts, as with vLLM: use --random-output-len"})
+		[3]string{"output-len", "",
+			"output length in tokens; no effect on random prompts, as with vLLM: use --random-output-len"})
 	without := []string{"Load", "Several runs", "Conversations"}
 	others := []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout",
 		"keep-going"}

@@ -52,7 +52,9 @@ func ReadResults(path string) (all [][]byte, note string, err error) {
 		return nil, "", damaged
 	}
 	if c := r.Plan.Command; len(c) > 0 && (c[0] == "latency" || c[0] == "throughput") {
-		return nil, "", fmt.Errorf("%s: the journal of benchtop %s, whose result cannot be made of it; benchtop report reads it", usage.Quote(from), c[0])
+		return nil, "",
+			fmt.Errorf("%s: the journal of benchtop %s, whose result cannot be made of it; benchtop report reads it",
+				usage.Quote(from), c[0])
 	}
 	var result bytes.Buffer
 	if err := export.JSON(&result, r); err != nil {

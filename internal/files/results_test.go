@@ -68,7 +68,8 @@ func TestResultsOfAKilledRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ file, content, note string }{
-		{"r.json", "", "r.json has no whole result; its figures are those of r.jsonl; the run of r.jsonl is not whole: "},
+		{"r.json", "",
+			"r.json has no whole result; its figures are those of r.jsonl; the run of r.jsonl is not whole: "},
 		{"r.json", `{"completed": 5, "dur`, "r.json has no whole result; "},
 		{"r.json", "\x00\x00", "r.json has no whole result; "},
 		{"r.json", "absent", "r.json has no whole result; "},

@@ -180,7 +180,8 @@ func readTest(entry, defaults Item, getenv func(string) string) (t Test, err err
 		model = loads
 	}
 	if model == nil || loads == nil || !equal(model, loads) {
-		return t, errors.New("expected a model in parameters, or the same model in server_parameters and client_parameters")
+		return t,
+			errors.New("expected a model in parameters, or the same model in server_parameters and client_parameters")
 	}
 	if t.Model = pyjson.Str(model); t.Kind != Serving {
 		return t, nil

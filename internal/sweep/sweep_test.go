@@ -59,7 +59,10 @@ func (s *stand) Run(ctx context.Context, r Run) error {
 	if math.IsNaN(load) {
 		load = 20
 	}
-	return os.WriteFile(r.Path, fmt.Appendf(nil, `{"completed": 3, "request_throughput": %g, "mean_e2el_ms": 1000.0, "benchtop": {"schema": 1}}`, min(load, cmp.Or(s.rate, 20))), 0o600)
+	return os.WriteFile(r.Path,
+		fmt.Appendf(nil,
+			`{"completed": 3, "request_throughput": %g, "mean_e2el_ms": 1000.0, "benchtop": {"schema": 1}}`,
+			min(load, cmp.Or(s.rate, 20))), 0o600)
 }
 
 type standServer struct {
@@ -442,7 +445,9 @@ func TestWorkloadOfASlowServer(t *testing.T) {
 		o := s.options(t, t.TempDir())
 		o.Pairs, o.Runs, o.Driver = []Combination{{}}, 1, &Workload{Variable: RequestRate, Levels: 4, Prompts: 2}
 		_, text, err := sweepOnce(t, o)
-		if err != nil || !slices.Contains(s.log, "run WL--request_rate=0.769 0") || !strings.Contains(text, "1 of 2 levels between the ends are left out: the ends lie too close together, at 0.769 and 0.769\n") {
+		if err != nil || !slices.Contains(s.log, "run WL--request_rate=0.769 0") ||
+			!strings.Contains(text,
+				"1 of 2 levels between the ends are left out: the ends lie too close together, at 0.769 and 0.769\n") {
 			t.Errorf("%v, %q, %s", err, s.log, text)
 		}
 	})

@@ -150,7 +150,8 @@ func TestTypedEvents(t *testing.T) {
 		whole  bool
 		want   seen // of the last event
 	}{
-		{"message start", Messages{}, []string{`{"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}`}, false,
+		{"message start", Messages{},
+			[]string{`{"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}`}, false,
 			seen{Input: 9, Output: none, Cached: none}},
 		{"text", Messages{}, []string{`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}`}, false,
 			seen{Counts: true, Answer: "a", Input: none, Output: none, Cached: none}},

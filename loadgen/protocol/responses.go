@@ -17,8 +17,9 @@ const maxOutputTokens = "max_output_tokens"
 // Traits are those of Responses.
 func (Responses) Traits() Traits {
 	return Traits{Name: "openai-responses", Path: "/v1/responses", Suffixes: []string{"responses"}, ContentType: "application/json",
-		Streams: true, Chunk: "an event response.output_text.delta, response.reasoning_text.delta or response.refusal.delta",
-		Ending: "response.completed or response.incomplete", Member: "output", LengthField: maxOutputTokens, FullLength: true,
+		Streams: true,
+		Chunk:   "an event response.output_text.delta, response.reasoning_text.delta or response.refusal.delta",
+		Ending:  "response.completed or response.incomplete", Member: "output", LengthField: maxOutputTokens, FullLength: true,
 		Forms: datasets.AsText, Templates: true}
 }
 

@@ -146,9 +146,11 @@ func TestUnlistedModel(t *testing.T) {
 		fields []protocol.Field
 		odd    string
 	}{
-		{[]string{"a"}, nil, "--served-model-name b: the server does not list this model; it lists a (did you mean a?)"},
+		{[]string{"a"}, nil,
+			"--served-model-name b: the server does not list this model; it lists a (did you mean a?)"},
 		{[]string{"a", "b"}, nil, ""},
-		{[]string{"bb"}, nil, "--served-model-name b: the server does not list this model; it lists bb (did you mean bb?)"},
+		{[]string{"bb"}, nil,
+			"--served-model-name b: the server does not list this model; it lists bb (did you mean bb?)"},
 		{many, nil, "--served-model-name b: the server does not list this model; it lists m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more"},
 		{nil, nil, ""},
 		{[]string{"a"}, []protocol.Field{{Name: "model", JSON: `"c"`}}, ""},

@@ -135,7 +135,7 @@ func TestFaultsAreCounted(t *testing.T) {
 		{fault: "stall,every=3", failed: third, failures: "stall 6"},
 		{fault: "stall,after=0,every=3", args: "--request-timeout 6s", failed: third, failures: "timeout 6"},
 		{fault: "stall=30s,after=100,every=3", failed: third, failures: "stall 6"},
-		{fault: "refuse,from=6", args: "--max-concurrency 1 --request-rate 10 --burstiness 100", failed: 14, failures: "connect 14", fewer: 1},
+		{fault: "refuse,from=6", args: "--max-concurrency 1 --request-rate 5 --burstiness 100", failed: 14, failures: "connect 14", fewer: 1},
 		{fault: "status=500,every=4 status=429,every=2", failed: 10, failures: "http_status 429 5, http_status 500 5"},
 
 		// A connection that was in use a moment ago is not stale.

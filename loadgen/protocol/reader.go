@@ -64,8 +64,8 @@ type Reader struct {
 	parsers *Parsers
 	parser  *fastjson.Parser // lent for an event, nil between two
 	large   bool
-	// The words stand somewhere in the event. To search it for them is cheaper than for members that most events have
-	// not.
+	// Whether the event contains the word. Looking up a member that most events lack costs more than searching for the
+	// word.
 	mentionsError, mentionsUsage bool
 }
 

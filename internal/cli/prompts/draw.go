@@ -60,7 +60,7 @@ type Drawing struct {
 	tokenizing *Tokenizing
 	hub        *hub.Hub
 	common     datasets.Common // completed while drawing
-	words      *wording        // of prompts that are made of words; nil for others
+	words      *lengthModel    // of prompts that are made of words; nil for others
 	// ctx is for a server that makes the text of prompts. It outlives the preparation, since some are drawn during the run, and
 	// ends before Close waits for the drawing.
 	ctx context.Context
@@ -84,7 +84,7 @@ func (d *Drawing) Open(ctx context.Context) (datasets.Source, *Tokenizing, error
 // open makes the source of the prompts.
 func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 	d.common.Forms, d.common.NoAnswers = d.Server.Protocol.Traits().Forms, d.Server.Protocol.Traits().LengthField == ""
-	if d.textsAlone() {
+	if d.takesTextOnly() {
 		d.common.Forms &^= datasets.AsTokenIDs
 	}
 	// The ids tell runs apart in the server's log, so they must not come from the seed.

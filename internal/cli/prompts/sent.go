@@ -18,7 +18,7 @@ import (
 type sent struct {
 	datasets.Source
 	encoder *tokenizer.Local // nil leaves prompts as they are
-	words   *wording         // of prompts of words; nil for others
+	words   *lengthModel     // of prompts of words; nil for others
 	most    int              // tokens of a prompt and its answer together; 0 for no limit
 
 	taken, dropped atomic.Int64

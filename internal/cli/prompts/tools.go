@@ -55,7 +55,7 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	case (d.common.VocabSize > 0 || d.common.PromptTokenIDs || m.server == nil) && ids:
 		return nil, nil
 	case m.server == nil:
-		return d.inWords(), nil
+		return d.commonWords(), nil
 	case d.common.Endless && !ids:
 		return nil, fmt.Errorf("dataset %s: an open-ended run over chat needs the model's tokenizer on this machine, since the server would have to make the text while it is measured: "+
 			"give it with --tokenizer DIRECTORY, or limit the requests with --num-prompts", d.Options.Name)
@@ -65,7 +65,7 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	made, err := d.serverMaker()
 	switch {
 	case endpoint.NotOffered(err) && !ids:
-		return d.inWords(), nil
+		return d.commonWords(), nil
 	case endpoint.NotOffered(err):
 		m.note("prompts are token ids, because " + export.Clean(err.Error()))
 		return nil, nil
@@ -75,23 +75,23 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	return made, nil
 }
 
-// textsAlone reports whether the server is taken for a gateway, which may refuse token ids: engines name themselves as
+// takesTextOnly reports whether the server is taken for a gateway, which may refuse token ids: engines name themselves as
 // the owner of their models, and tokenize.
-func (d *Drawing) textsAlone() bool {
+func (d *Drawing) takesTextOnly() bool {
 	c, m := &d.common, d.tokenizing
 	return (d.Model.Owner == "openai" || d.Options.Calibrate && m.Local == nil) && m.server == nil &&
 		c.VocabSize == 0 && !c.PromptTokenIDs && !c.NoAnswers
 }
 
-// inWords makes prompts of common words. Those of one text each are cut to their length by the usage of earlier
+// commonWords makes prompts of common words. Those of one text each are cut to their length by the usage of earlier
 // answers; pictures and earlier turns are counted with the others, which stay a word a token.
-func (d *Drawing) inWords() tokenizer.Tokenizer {
+func (d *Drawing) commonWords() tokenizer.Tokenizer {
 	m := d.tokenizing
 	if m.Counted != metrics.TokensFromEstimate {
 		m.estimate()
 	}
 	if d.words == nil && d.Options.Needs().Forms.Overlap(datasets.AsText) && !d.common.MultiTurn.On {
-		d.words = &wording{}
+		d.words = &lengthModel{}
 		text := "prompts are common words, whose tokens are learned from the server's usage"
 		if !d.Options.Calibrate {
 			text += ": the first prompts differ in length; --calibrate-lengths sends a request for that beforehand"

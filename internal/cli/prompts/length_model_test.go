@@ -12,12 +12,12 @@ import (
 
 // Once answers have told the tokens of words, prompts have the length asked for, to within 2 %: whatever the chat
 // template adds, whatever a word costs, for one length and for many.
-func TestWording(t *testing.T) {
+func TestLengthModel(t *testing.T) {
 	draws := rand.New(rand.NewPCG(1, 2))
 	for _, template := range []int{0, 1, 12, 200} {
 		for _, each := range []float64{0.8, 1, 1.31, 2.5} {
 			for _, spread := range []int{0, 50, 90} { // percent
-				w := &wording{}
+				w := &lengthModel{}
 				for i := range 200 {
 					asked := 1000 + 10*(draws.IntN(2*spread+1)-spread)
 					text, _ := tokenizer.Words{Even: true}.Decode(make([]int, asked))
@@ -42,14 +42,14 @@ func TestWording(t *testing.T) {
 }
 
 // A prompt never comes out empty, and one with more words than it had goes on with the same.
-func TestWordingBounds(t *testing.T) {
-	w := &wording{}
+func TestLengthModelBounds(t *testing.T) {
+	w := &lengthModel{}
 	w.Learn(&datasets.Turn{Text: "that with from have"}, 400)
 	turn := datasets.Turn{Text: "that with from", InputTokens: 3}
 	if err := w.Compose(&turn, nil); err != nil || turn.Text != "that" {
 		t.Errorf("%q, %v", turn.Text, err)
 	}
-	w = &wording{}
+	w = &lengthModel{}
 	w.Learn(&datasets.Turn{Text: strings.Repeat("that ", 100)}, 50)
 	turn = datasets.Turn{Text: "that with from", InputTokens: 4}
 	if err := w.Compose(&turn, nil); err != nil || turn.Text != "that with from that with from that with" {
@@ -58,8 +58,8 @@ func TestWordingBounds(t *testing.T) {
 }
 
 // Prompts with pictures and those that hold earlier turns are not cut.
-func TestWordingLeavesOthers(t *testing.T) {
-	w, before := &wording{}, &wording{}
+func TestLengthModelLeavesOthers(t *testing.T) {
+	w, before := &lengthModel{}, &lengthModel{}
 	turns := []datasets.Turn{{Text: "a"}, {Text: "a", Media: []byte("{}")}, {Text: "a", Messages: []byte("[]")},
 		{Text: "a", Prompt: before}, {TokenIDs: []int{1}}}
 	w.put(turns)

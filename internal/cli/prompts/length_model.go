@@ -8,7 +8,7 @@ import (
 	"benchtop/datasets"
 )
 
-// wording cuts prompts of words to the length asked for in the server's count. It learns the tokens of words from the
+// lengthModel cuts prompts of words to the length asked for in the server's count. It learns the tokens of words from the
 // usage of answers: a line through their points, since a chat template adds tokens to every prompt, and some words are
 // several tokens.
 //
@@ -18,7 +18,7 @@ import (
 //	       │╱            words
 //
 // Until the first answer a word stands for a token. It is safe for concurrent use.
-type wording struct {
+type lengthModel struct {
 	mu sync.Mutex // guards the sums over what was learned
 	// n prompts, their words and tokens, the squares of the words and their products with the tokens.
 	n, words, tokens, squares, products float64
@@ -28,7 +28,7 @@ type wording struct {
 const least = 0.01
 
 // Compose cuts a prompt of words that has as many words as it is to have tokens, or repeats some.
-func (w *wording) Compose(t *datasets.Turn, _ []string) error {
+func (w *lengthModel) Compose(t *datasets.Turn, _ []string) error {
 	words := strings.Fields(t.Text)
 	n := w.length(t.InputTokens)
 	for len(words) > 0 && len(words) < n {
@@ -39,7 +39,7 @@ func (w *wording) Compose(t *datasets.Turn, _ []string) error {
 }
 
 // length is the number of words of a prompt that is to have so many tokens.
-func (w *wording) length(tokens int) int {
+func (w *lengthModel) length(tokens int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.n == 0 {
@@ -54,7 +54,7 @@ func (w *wording) length(tokens int) int {
 }
 
 // Learn takes a prompt as it was sent, and the tokens that the server counted in it.
-func (w *wording) Learn(sent *datasets.Turn, tokens int) {
+func (w *lengthModel) Learn(sent *datasets.Turn, tokens int) {
 	words := float64(len(strings.Fields(sent.Text)))
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -67,7 +67,7 @@ func (w *wording) Learn(sent *datasets.Turn, tokens int) {
 
 // put has the prompts of turns cut when they are sent. Pictures beside a text are counted with it, so such prompts stay
 // as they are, as do those that hold earlier turns.
-func (w *wording) put(turns []datasets.Turn) {
+func (w *lengthModel) put(turns []datasets.Turn) {
 	for i := range turns {
 		if t := &turns[i]; w != nil && t.Prompt == nil && t.Text != "" && t.Media == nil && t.Messages == nil {
 			t.Prompt = w

@@ -59,7 +59,7 @@ func TestWithin(t *testing.T) {
 		{"load within SLO unknown: too few requests", "SLO unknown", metrics.TierAnswer{Why: "too few requests", HeldLevel: 1}, false},
 		{"load within SLO unknown: too few requests, hold 25 s more", "SLO unknown, hold 25 s more", metrics.TierAnswer{Why: "too few requests", HeldLevel: 1}, true},
 		{"load within SLO unknown", "SLO unknown", metrics.TierAnswer{HeldLevel: 7}, true},
-		{"within SLO: 24 req/s proven (97 %); holding 29: 82 %, next look in 25 s", "SLO 24 req/s (97 %)", with(proven, func(a *metrics.TierAnswer) { a.HeldLevel = 1 }), true},
+		{"within SLO: 24 req/s proven (97 %); holding 29: 82 %, about 25 s more for a proof", "SLO 24 req/s (97 %)", with(proven, func(a *metrics.TierAnswer) { a.HeldLevel = 1 }), true},
 	} {
 		r := judged(metrics.Answer{TierAnswer: c.tier, LowestTried: 8})
 		r.On = c.on

@@ -108,7 +108,7 @@ func (r *Run) holding(tier int, a *metrics.TierAnswer) string {
 	if share := Confidence(v.Confidence); share != "" {
 		text += share + ", "
 	}
-	return text + "next look in " + wait(v.Missing)
+	return text + "about " + wait(v.Missing) + " more for a proof"
 }
 
 // missing is what a first proof lacks.

@@ -105,7 +105,7 @@ func TestFindTheMost(t *testing.T) {
 func TestFindUsers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		find := metrics.Find{From: 40, Most: 500, Step: 20 * time.Second, Hold: 30 * time.Second, Users: true}
+		find := metrics.Find{From: 40, Most: 500, Step: 40 * time.Second, Hold: 30 * time.Second, Users: true}
 		c := coarse(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 40,
 			Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 8 * 100}}, Find: &find}, 8)
 		r := begin(t, c)

@@ -67,7 +67,7 @@ func (c *Controller) confirmOn(now time.Duration) {
 			c.Engine.StopSending()
 		}
 	case draining:
-		if now-f.began >= drainMost || c.Looks.Waiting() == 0 {
+		if now-f.began >= drainMost || c.Looks.Unfinished() == 0 {
 			c.confirmNext()
 		}
 	case holding:

@@ -213,3 +213,30 @@ func TestConfidenceInWords(t *testing.T) {
 		t.Errorf("0.939 reads %q", got)
 	}
 }
+
+// A confirmation begins when the answers of the plan have ended: a server that batches them all has no queue, and is slowed by them.
+func TestConfirmWaitsForAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := metrics.Answer{}
+		a.Estimate = metrics.Range{Load: 20, Low: 18, High: 24}
+		plan := metrics.Plan{Ramp: planRamp("linear", 1, 40, 2), Duration: 2 * time.Second, Goodput: ttftSLO,
+			Confirm: time.Minute, Burstiness: 1}
+		s := &heldServer{capacity: 100, rig: newRig(plan)}
+		s.rig.answer = a
+		s.rig.Begin()
+		q := metrics.NewRequest(1000)
+		q.Due, q.FirstChunk, q.LastChunk = 0, time.Second, time.Second
+		s.rig.Looks.Take(&event.Event{Kind: event.Due, Request: &q})
+		s.rig.Looks.Take(&event.Event{Kind: event.Chunk, Request: &q})
+		begun := func() bool { return strings.Contains(strings.Join(s.rig.lines, "\n"), "confirming ") }
+		if s.run(20 * time.Second); begun() {
+			t.Error("it began while an answer of the plan was running")
+		}
+		q.Done = s.rig.now()
+		s.rig.Looks.Take(&event.Event{Kind: event.Done, Request: &q})
+		if s.run(22 * time.Second); !begun() {
+			t.Error("it did not begin after the last answer of the plan")
+		}
+		s.rig.Close()
+	})
+}

@@ -61,12 +61,12 @@ func (l *Looks) Judges() bool {
 	return len(l.plan.TiersUnder(l.slo)) > 0
 }
 
-// Waiting is how many requests are due and have no first chunk yet.
-func (l *Looks) Waiting() int {
+// Unfinished is how many requests are due and have not ended.
+func (l *Looks) Unfinished() int {
 	if l.queue == nil {
 		return 0
 	}
-	return l.queue.Waiting()
+	return l.queue.Unfinished()
 }
 
 // looksWithin are the looks of so much time.

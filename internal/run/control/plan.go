@@ -158,7 +158,7 @@ func (c *Controller) searchOn(now time.Duration) {
 	s.next += verdictEvery
 	var tiers []search.Evidence
 	if s.step.Phase == metrics.SearchDraining {
-		if now-s.began < s.step.For && c.Trial.Waiting() > 0 {
+		if now-s.began < s.step.For && c.Trial.Unfinished() > 0 {
 			return
 		}
 	} else {

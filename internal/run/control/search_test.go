@@ -29,6 +29,8 @@ func (s *searchedServer) serve() {
 			for _, q := range s.behind {
 				q.FirstChunk, q.LastChunk = now, now
 				s.rig.Trial.Take(&event.Event{Kind: event.Chunk, Request: &q})
+				q.Done = now
+				s.rig.Trial.Take(&event.Event{Kind: event.Done, Request: &q})
 			}
 			s.behind = nil
 		}

@@ -28,8 +28,8 @@ type Trial struct {
 	scheduled, cut, failed int
 	pending                map[int]*pending
 	sample                 *judge.Sample // hears of all requests, because the work of a load is also that of requests in flight when it began
-	// waiting are all requests that are due and have no first chunk, those of earlier loads too.
-	waiting map[int]struct{}
+	// unfinished are all requests that are due and have not ended, those of earlier loads too.
+	unfinished map[int]struct{}
 	// running is about how long requests run after their first chunk, a mean in which those that ended last count most.
 	// Those that ended at one moment, endedAt, count together, whatever their order: ran is the sum of so many.
 	running, ran, endedAt time.Duration
@@ -59,7 +59,7 @@ func (p *pending) open(tier int) bool { return p.judged&(1<<tier) == 0 }
 // NewTrial judges nothing before Begin. The plan says what the objectives are and how many requests must meet them.
 func NewTrial(plan *metrics.Plan) *Trial {
 	enough, _ := plan.EnoughGood()
-	t := &Trial{plan: plan, pending: map[int]*pending{}, waiting: map[int]struct{}{}}
+	t := &Trial{plan: plan, pending: map[int]*pending{}, unfinished: map[int]struct{}{}}
 	for _, tier := range plan.TiersUnder(plan.Goodput) {
 		t.tiers = append(t.tiers, tierTrial{slo: tier.SLO})
 		t.tests = append(t.tests, judge.Test{Enough: enough})
@@ -123,7 +123,7 @@ func (t *Trial) mean() time.Duration {
 func (t *Trial) due(q *metrics.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.waiting[q.Index] = struct{}{}
+	t.unfinished[q.Index] = struct{}{}
 	came := t.plan.LoadTime(q)
 	t.sample.Arrived(came)
 	if came < t.from || came >= t.to {
@@ -133,11 +133,12 @@ func (t *Trial) due(q *metrics.Request) {
 	t.pending[q.Index] = &pending{came: came}
 }
 
-// Waiting is how many requests are due and have no first chunk yet, whichever load they belong to.
-func (t *Trial) Waiting() int {
+// Unfinished is how many requests are due and have not ended, whichever load they belong to: a server that batches
+// them all has no queue, and is still slower by them.
+func (t *Trial) Unfinished() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.waiting)
+	return len(t.unfinished)
 }
 
 // Running is about how long requests run after their first chunk: a load has its effect on a server's batch only after so long.
@@ -154,7 +155,6 @@ func (t *Trial) chunk(q *metrics.Request) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.waiting, q.Index)
 	p, mine := t.pending[q.Index]
 	if !mine || p.first {
 		return
@@ -175,7 +175,7 @@ func (t *Trial) chunk(q *metrics.Request) {
 func (t *Trial) done(q *metrics.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.waiting, q.Index)
+	delete(t.unfinished, q.Index)
 	if q.OK() {
 		if q.Done != t.endedAt {
 			t.running, t.ran, t.ended, t.endedAt = t.mean(), 0, 0, q.Done

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/datasets/agents"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // openAgents opens sessions; a nil tokenizer is none.

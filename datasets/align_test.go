@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"benchtop/datasets/chattemplate"
-	"benchtop/datasets/hub"
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/parallel"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/chattemplate"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/jsonscan"
+	"benchtop/internal/parallel"
 )
 
 // BFCLRepository is the name of the Berkeley Function Calling Leaderboard on the Hugging Face hub.

@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"benchtop/datasets/hub"
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/media"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/jsonscan"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // blockText makes the tokens that blocks stand for. Blocks with equal numbers have equal tokens, and those with different numbers differ from

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/numpy"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/numpy"
 )
 
 // BurstGPTOptions selects prompts from a table of recorded requests.

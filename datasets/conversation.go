@@ -16,12 +16,12 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/chattemplate"
 	"benchtop/datasets/constraint"
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/media"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/chattemplate"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/jsonscan"
 )
 
 // Conversation is one user's turns, in order; a single prompt is a conversation of one turn. The contents of its slices may

@@ -14,8 +14,8 @@ import (
 	"unicode"
 
 	"benchtop/datasets/agents"
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // recorded is a conversation of a file.

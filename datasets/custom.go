@@ -12,12 +12,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"benchtop/datasets/chattemplate"
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/parallel"
 	"benchtop/datasets/textfile"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/chattemplate"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/jsonscan"
+	"benchtop/internal/parallel"
 )
 
 // OutputFromFile, as a number of output tokens, takes the one that the file gives for each prompt.

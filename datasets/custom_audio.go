@@ -15,11 +15,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/media"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/parallel"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/jsonscan"
+	"benchtop/internal/parallel"
 )
 
 type customAudioKind struct{ *customFlags }

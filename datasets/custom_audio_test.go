@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // audioIn samples every row of a file in its order, for requests of a form.
@@ -26,7 +26,7 @@ func audioIn(t *testing.T, form Forms, change func(*CustomAudioOptions), lines .
 	return list, inFile("custom_audio", o.Path, err)
 }
 
-const recordings = "media/testdata/"
+const recordings = "../internal/hf/media/testdata/"
 
 func TestCustomAudioRows(t *testing.T) {
 	for _, test := range []struct{ name, line, want string }{

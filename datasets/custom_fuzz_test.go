@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/media"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/jsonscan"
 )
 
 // FuzzReadCustom holds the reader to what encoding/json makes of each line.

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/media"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/parallel"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/jsonscan"
+	"benchtop/internal/parallel"
 )
 
 // CustomImageOptions selects prompts from a file of prompts with images in JSON lines.

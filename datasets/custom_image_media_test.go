@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // picture is 3 × 2 pixels of one colour, encoded.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // imagesIn samples every row of a file in its order.

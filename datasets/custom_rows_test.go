@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // customIn samples every row of a file in its order, counting bytes, without a template.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // customCase is a case of the data sets that read prompts from JSON lines.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 
-	"benchtop/datasets/media"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // RangeRatio says how far lengths stray: a length n is drawn between n·(1-ratio) and n·(1+ratio), both rounded

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // fileReader is a data set that reads a file, with content to try it on.

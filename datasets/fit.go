@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"slices"
 
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/parallel"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/parallel"
 )
 
 // fitRetries is how often a fitting corrects its prompt before it takes the result as it is.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 func TestFitGolden(t *testing.T) {

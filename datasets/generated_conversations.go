@@ -13,7 +13,7 @@ import (
 	"strconv"
 
 	"benchtop/datasets/textfile"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // generation describes synthetic conversations: the configuration file of vLLM's benchmark of multi-turn chats.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // Draws lie within their limits and have the mean of their distribution.
@@ -51,7 +51,7 @@ func TestSpreads(t *testing.T) {
 
 // readGPT2 reads a tokenizer as models have it.
 var readGPT2 = sync.OnceValues(func() (*tokenizer.Local, error) {
-	found, err := tokenizer.Find(context.Background(), tokenizer.FindOptions{Tokenizer: filepath.Join("tokenizer", "testdata", "gpt2.tokenizer.json.gz")})
+	found, err := tokenizer.Find(context.Background(), tokenizer.FindOptions{Tokenizer: filepath.Join("..", "internal", "hf", "tokenizer", "testdata", "gpt2.tokenizer.json.gz")})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"math"
 	"strings"
 
-	"benchtop/datasets/hub"
+	"benchtop/internal/hf/hub"
 )
 
 // hfKind is the data sets of the Hugging Face hub, and copies of them.

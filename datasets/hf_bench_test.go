@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // BenchmarkHF draws from a data set at BENCHTOP_HF of the layout BENCHTOP_HF_NAME, and reports the memory that the process took at most, and that the

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/hub"
+	"benchtop/internal/hf/hub"
 )
 
 // A text that the reader of a table lets through, for it may hold pictures, is too large for a prompt.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // hfClass is a layout of data sets on the hub that vLLM's client knows. Values of a row are named by paths such as turns[0]; those of the prompt

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // Columns that data sets of any layout may have, the likeliest first, as in the Rust client of vLLM.

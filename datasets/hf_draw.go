@@ -11,12 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchtop/datasets/chattemplate"
-	"benchtop/datasets/hub"
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/parallel"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/chattemplate"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/jsonscan"
+	"benchtop/internal/parallel"
 )
 
 // hfHub has the files of data sets; *hub.Hub is one.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/datasets/hub"
-	"benchtop/datasets/media"
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/numpy"
 )
 
 // hfFile is a hub whose data sets are all the rows of a file.

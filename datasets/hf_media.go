@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/media"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/jsonscan"
 )
 
 // eachMedium calls do with the picture, video or recording of each row, several at a time: nil where there is none. It goes through the

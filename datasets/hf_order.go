@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // hfRow is the place of a row in the shards of a data set.

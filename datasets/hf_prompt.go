@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"benchtop/datasets/constraint"
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/jsonscan"
 )
 
 // hfPrompt is a row that may become a prompt.

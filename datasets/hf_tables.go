@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/datasets/hub"
 	"benchtop/datasets/table"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/hub"
 )
 
 // hfTables are the shards of a data set, each fetched and opened when it is needed. One goroutine uses them.

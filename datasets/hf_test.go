@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/datasets/media"
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/numpy"
 )
 
 // hfTest is a data set of the hub in a file of a test.

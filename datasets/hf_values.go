@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // hfValues is a row, an object in JSON.

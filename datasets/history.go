@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // recordedTurn is one turn of a conversation: a prompt, and the answer that was recorded to it.

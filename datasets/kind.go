@@ -11,11 +11,11 @@ import (
 	"time"
 	"unicode"
 
-	"benchtop/datasets/hub"
-	"benchtop/datasets/media"
-	"benchtop/datasets/numpy"
 	"benchtop/datasets/textfile"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // Kind is a choice of --dataset-name: a data set with its flags, its checks, and its way to a Source.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/datasets/hub"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // flagDefaults gives every flag its default, but for those that are set.

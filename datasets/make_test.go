@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"benchtop/datasets/media"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // Data sets as tests make them: of options that are checked, with the tools at hand.

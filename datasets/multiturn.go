@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"benchtop/datasets/lengths"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // MultiTurn makes conversations of prompts. The zero value leaves each prompt a request of its own.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strconv"
 
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/parallel"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/parallel"
 )
 
 // PrefixRepetitionOptions describes random prompts of which many begin alike. Lengths are in tokens.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 func TestPrefixRepetitionGolden(t *testing.T) {

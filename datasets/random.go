@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"benchtop/datasets/lengths"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // RandomOptions describes prompts made of random tokens. Lengths are in tokens.

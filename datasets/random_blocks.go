@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // blockPrompts is how many prompts one seed gives in an endless run.

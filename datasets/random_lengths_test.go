@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"benchtop/datasets/lengths"
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // Prompts have the lengths that the mix draws first from the generator of the seed, special tokens included and the prefix not, and are

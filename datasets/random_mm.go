@@ -8,8 +8,8 @@ import (
 	"math"
 	"strings"
 
-	"benchtop/datasets/media"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // RandomMMOptions describes random prompts with random images beside them.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/media"
+	"benchtop/internal/hf/media"
 )
 
 type mmBucket struct {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/media"
+	"benchtop/internal/hf/media"
 )
 
 // A request holds its images and videos in the order in which they were drawn. The first video that fails ends the data set.

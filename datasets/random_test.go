@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
 )
 
 type randomCase struct {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // refusal is an input of the golden file that must be refused, or accepted if it has no error.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // Repeats send each prompt of a data set several times. The orders are those of vLLM's benchmark of long documents.

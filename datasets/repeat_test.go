@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // The random order is that of Python's random.Random(0).shuffle: Python 3.11 gave it.

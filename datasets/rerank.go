@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // RerankOptions describes requests that put one random query before random documents, for endpoints that score documents.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"benchtop/datasets/chattemplate"
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/hf/chattemplate"
+	"benchtop/internal/jsonscan"
 )
 
 // roleTags is the toy chat template: every message under its role, the tools before them with sorted keys.

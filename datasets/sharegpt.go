@@ -9,10 +9,10 @@ import (
 	"io"
 	"slices"
 
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/media"
-	"benchtop/datasets/numpy"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/jsonscan"
 )
 
 // ShareGPTOptions selects prompts from a file of recorded conversations.

@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 const smallFile = "testdata/sharegpt_small.json"

@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/chattemplate"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/parallel"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/chattemplate"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/parallel"
 )
 
 // SonnetOptions describes prompts put together from the lines of a poem. Lengths are in tokens.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"benchtop/datasets/numpy"
 	"benchtop/datasets/textfile"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 func TestSonnetGolden(t *testing.T) {

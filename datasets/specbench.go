@@ -8,8 +8,8 @@ import (
 	"os"
 	"slices"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // SpecBenchOptions selects prompts from a file of Spec-Bench's questions. The seed does not count: vLLM

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // SpeedBenchOptions selects prompts from a directory of SPEED-Bench, as NVIDIA's script prepares it. The seed does not

@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"benchtop/datasets/constraint"
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // StructuredOutputOptions describes prompts whose answers must have a form, the workloads of vLLM's benchmark of structured output.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"benchtop/datasets/constraint"
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 func structured(t *testing.T, o StructuredOutputOptions, n int) ([]Conversation, error) {

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"time"
 
-	"benchtop/datasets/numpy"
 	"benchtop/datasets/textfile"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // TimedTraceOptions selects prompts from a trace of requests with their times, and how the trace is written.

@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"time"
 
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/numpy"
 	"benchtop/datasets/textfile"
 	"benchtop/datasets/trace"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/jsonscan"
 )
 
 const maxTraceKeys = 1 << 30 // bytes of hash ids kept

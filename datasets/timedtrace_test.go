@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/jsonscan"
 )
 
 func TestTimedTraceGolden(t *testing.T) {

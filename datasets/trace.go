@@ -10,8 +10,8 @@ import (
 
 	"benchtop/datasets/lengths"
 	"benchtop/datasets/textfile"
-	"benchtop/datasets/tokenizer"
 	"benchtop/datasets/trace"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // traceKind is prompts as long as recorded ones, at their times, of a file without hash ids.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -22,9 +23,9 @@ func Answers(w io.Writer, r metrics.Report) error {
 	}
 	fmt.Fprintln(out)
 	for _, x := range a.Wrong {
-		fmt.Fprintf(out, "%7d %s, as request %d", x.Count, Clean(x.Reason), x.Index)
+		fmt.Fprintf(out, "%7d %s, as request %d", x.Count, text.Clean(x.Reason), x.Index)
 		if x.Detail != "" {
-			fmt.Fprintf(out, ": %s", cut(Clean(x.Detail), textWidth/2))
+			fmt.Fprintf(out, ": %s", cut(text.Clean(x.Detail), textWidth/2))
 		}
 		fmt.Fprintln(out)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"benchtop/internal/findings"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -39,7 +40,7 @@ func writeGroups(w io.Writer, title string, all []metrics.Group, columns []group
 
 func writeClasses(w io.Writer, r *metrics.Report) error {
 	columns := slices.Concat([]groupColumn{
-		{"class", func(g *metrics.Group) string { return cutMiddle(Clean(g.Class), longestClass) }}, groupDone, groupFailed,
+		{"class", func(g *metrics.Group) string { return cutMiddle(text.Clean(g.Class), longestClass) }}, groupDone, groupFailed,
 		{"req/s", func(g *metrics.Group) string { return decimals(g.RequestThroughput) }},
 		{"tok/s", func(g *metrics.Group) string { return decimals(g.OutputThroughput) }},
 	}, ttftColumns, []groupColumn{

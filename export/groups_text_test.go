@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -92,7 +93,7 @@ func TestAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := "\nCorrect answers: 1 of 5 (20.0 %); 40.0 % by the rule of vLLM's benchmark\n" +
-		"      2 not JSON, as request 1: " + Clean("\x1b[31mred") + "\n      1 empty, as request 5\n      1 violates the schema, as request 2: at /age: type\n"; b.String() != want {
+		"      2 not JSON, as request 1: " + text.Clean("\x1b[31mred") + "\n      1 empty, as request 5\n      1 violates the schema, as request 2: at /age: type\n"; b.String() != want {
 		t.Errorf("got %q\nwant %q", b.String(), want)
 	}
 	b.Reset()

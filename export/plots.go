@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"benchtop/export/dots"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -169,7 +170,7 @@ func legend(marks []annotation, o PlotOptions) string {
 	var entries []string
 	width := min(maxMarkWidth, o.Width-maxMarkRest)
 	for _, m := range marks {
-		text := cut(Clean(m.text), width)
+		text := cut(text.Clean(m.text), width)
 		if o.ASCII {
 			text = cutASCII(m.text, width)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/internal/findings"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -48,7 +49,7 @@ func (t *remarks) completeness() {
 	case i != nil:
 		reason := "the run ended before its plan"
 		if i.Reason != "" {
-			reason = cut(Clean(i.Reason), textWidth)
+			reason = cut(text.Clean(i.Reason), textWidth)
 		}
 		if i.Cancelled == 0 && i.Unsent == 0 {
 			t.add("Interrupted: %s.", reason)
@@ -165,18 +166,18 @@ func (t *remarks) slotWaits() {
 // proxy reports a proxy, whose time is in every latency.
 func (t *remarks) proxy() {
 	if t.r.Plan.Proxy != "" {
-		t.add("Proxy: requests went through %s, so its time is in all latencies.", Clean(t.r.Plan.Proxy))
+		t.add("Proxy: requests went through %s, so its time is in all latencies.", text.Clean(t.r.Plan.Proxy))
 	}
 }
 
 // cache reports how the prefix cache was kept cold, and cache hits in spite of it, which improve all figures.
 func (t *remarks) cache() {
 	if t.r.Plan.Cache != "" {
-		t.add("Prefix cache: %s, so that earlier runs have no effect.", Clean(t.r.Plan.Cache))
+		t.add("Prefix cache: %s, so that earlier runs have no effect.", text.Clean(t.r.Plan.Cache))
 	}
 	warm := func(e metrics.LogEntry) bool { return e.Mark == metrics.CacheMark }
 	if i := slices.IndexFunc(t.r.Events, warm); i >= 0 {
-		t.add("Prefix cache: %s.", cut(Clean(t.r.Events[i].Text), 5*textWidth))
+		t.add("Prefix cache: %s.", cut(text.Clean(t.r.Events[i].Text), 5*textWidth))
 	}
 }
 
@@ -240,13 +241,13 @@ func (t *remarks) failures() {
 		t.text += "Failures:\n"
 	}
 	for _, f := range t.r.Failures {
-		kind := cut(Clean(string(f.Kind)), 30)
+		kind := cut(text.Clean(string(f.Kind)), 30)
 		if f.Kind == metrics.FailedStatus { // other kinds have a status of 200 or none
 			kind += fmt.Sprintf(" %d", f.Status)
 		}
 		line := fmt.Sprintf("%8d  %-16s", f.Count, kind)
 		if len(f.Examples) > 0 {
-			line += "  " + Clean(f.Examples[0])
+			line += "  " + text.Clean(f.Examples[0])
 		}
 		t.text += strings.TrimRight(cut(line, textWidth), " ") + "\n"
 	}
@@ -396,4 +397,4 @@ func (t *remarks) gpus() {
 }
 
 // clause is foreign text as part of a sentence.
-func clause(text string) string { return strings.TrimSuffix(cut(Clean(text), 2*textWidth), ".") }
+func clause(foreign string) string { return strings.TrimSuffix(cut(text.Clean(foreign), 2*textWidth), ".") }

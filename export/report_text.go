@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"benchtop/internal/findings"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -111,7 +111,7 @@ func (t textReport) failures(r *metrics.Report) {
 	fmt.Fprintln(t.w, "Failed requests during benchmark run detected (capping to 10):")
 	const most = 10
 	for i, f := range r.FailedRequests[:min(len(r.FailedRequests), most)] {
-		fmt.Fprintf(t.w, "Error %d: %s\n", i, Clean(f.Error))
+		fmt.Fprintf(t.w, "Error %d: %s\n", i, text.Clean(f.Error))
 	}
 }
 
@@ -172,30 +172,6 @@ func fill(words []string, between, indent string, width int) string {
 	return lines + line + "\n"
 }
 
-// escapes matches terminal escape sequences that begin with ESC or the equivalent C1 control: control sequences (CSI), strings
-// that end in BEL or ST (OSC, DCS, SOS, PM, APC), and short sequences.
-var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x20-\x3f]*[\x40-\x7e]" +
-	"|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)" +
-	"|\x1b[\x20-\x2f]*[\x30-\x7e]")
-
-// Clean makes foreign text safe to show: one line of valid UTF-8 without escape sequences, control characters and invisible
-// characters that reorder text. A run of white space becomes one blank.
-func Clean(s string) string {
-	s = escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r) || unicode.In(r, unicode.Zl, unicode.Zp):
-			return ' '
-		case r == '\u200c' || r == '\u200d': // joiners are part of scripts and emoji
-			return r
-		case unicode.In(r, unicode.Cc, unicode.Cf):
-			return -1
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
-
 // cutASCII makes foreign text ASCII and cuts it to width columns.
 func cutASCII(s string, width int) string {
 	s = strings.Map(func(r rune) rune {
@@ -203,7 +179,7 @@ func cutASCII(s string, width int) string {
 			return '?'
 		}
 		return r
-	}, Clean(s))
+	}, text.Clean(s))
 	if len(s) > width {
 		return s[:max(0, width-3)] + "..."
 	}
@@ -274,7 +250,7 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 	row := func(label string, decimals int, before, now float64) {
 		fmt.Fprintf(out, "%-42s %11.*f %11.*f %8s\n", label, decimals, before, decimals, now, changeText(now, before))
 	}
-	name = cut(Clean(name), 30)
+	name = cut(text.Clean(name), 30)
 	if old.Completed+old.Failed == 0 {
 		fmt.Fprintf(out, "\nThe baseline %s has no requests to compare with.\n", name)
 		return out.Flush()

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 	"benchtop/metrics"
 )
 

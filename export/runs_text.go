@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -51,7 +52,7 @@ func RunsSummary(w io.Writer, runs []RunOf, percentiles []float64) error {
 	rows := [][]string{head}
 	for i := range runs {
 		r := &runs[i].Report
-		row := []string{Clean(runs[i].Label), cell(r.RequestThroughput), cell(r.OutputThroughput), cell(r.TotalThroughput), absent, absent}
+		row := []string{text.Clean(runs[i].Label), cell(r.RequestThroughput), cell(r.OutputThroughput), cell(r.TotalThroughput), absent, absent}
 		if s := r.SteadyState; s != nil && s.End > s.Start {
 			row[4], row[5] = cell(s.RequestThroughput), cell(s.OutputThroughput)
 		}
@@ -68,7 +69,7 @@ func RunsSummary(w io.Writer, runs []RunOf, percentiles []float64) error {
 	if n > 1 {
 		of = fmt.Sprintf("the mean of %d runs, %s to %s", n, decimals(s.min), decimals(s.max))
 	}
-	_, err := fmt.Fprintf(w, "Best throughput: %s req/s at %s (%s)\n", decimals(s.mean), Clean(load), of)
+	_, err := fmt.Fprintf(w, "Best throughput: %s req/s at %s (%s)\n", decimals(s.mean), text.Clean(load), of)
 	return err
 }
 
@@ -196,15 +197,15 @@ func table(w io.Writer, title string, rows [][]string) error {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c))
 		}
 	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "\n%s\n", Clean(title))
+	var page strings.Builder
+	fmt.Fprintf(&page, "\n%s\n", text.Clean(title))
 	for _, row := range rows {
 		line := fmt.Sprintf("%-*s", widths[0], row[0])
 		for i, c := range row[1:] {
 			line += fmt.Sprintf("  %*s", widths[i+1], c)
 		}
-		text.WriteString(strings.TrimRight(line, " ") + "\n")
+		page.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	_, err := io.WriteString(w, text.String())
+	_, err := io.WriteString(w, page.String())
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"benchtop/internal/findings"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -222,7 +223,7 @@ func (t *remarks) gates() {
 		if g.Missed {
 			state = "FAILED"
 		}
-		t.text += cut(fmt.Sprintf("%8s  %s  (%s)", state, Clean(g.Gate.String()), gateValue(&g)), textWidth) + "\n"
+		t.text += cut(fmt.Sprintf("%8s  %s  (%s)", state, text.Clean(g.Gate.String()), gateValue(&g)), textWidth) + "\n"
 	}
 }
 

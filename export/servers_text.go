@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -19,15 +20,15 @@ func Servers(w io.Writer, r metrics.Report) error {
 		return nil
 	}
 	wait := r.Plan.FirstWait().Naming().Title
-	title := "Servers, " + Clean(r.Plan.Strategy)
+	title := "Servers, " + text.Clean(r.Plan.Strategy)
 	width := utf8.RuneCountInString(title)
 	for i := range r.Servers {
-		width = max(width, utf8.RuneCountInString(Clean(r.Servers[i].URL)))
+		width = max(width, utf8.RuneCountInString(text.Clean(r.Servers[i].URL)))
 	}
 	width = min(width, longestServer)
-	var text strings.Builder
+	var page strings.Builder
 	row := func(name string, cells ...string) {
-		fmt.Fprintf(&text, "%-*s %6s %6s %9s %7s %8s %9s %8s\n", width, name, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6])
+		fmt.Fprintf(&page, "%-*s %6s %6s %9s %7s %8s %9s %8s\n", width, name, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6])
 	}
 	row(title, "done", "failed", "in flight", "req/s", "tok/s", wait+" p50", "p99 ms")
 	for i := range r.Servers {
@@ -42,10 +43,10 @@ func Servers(w io.Writer, r metrics.Report) error {
 				waits[k] = decimals(v)
 			}
 		}
-		row(cutMiddle(Clean(s.URL), width), strconv.Itoa(s.Completed), strconv.Itoa(s.Failed), decimals(s.InFlight),
+		row(cutMiddle(text.Clean(s.URL), width), strconv.Itoa(s.Completed), strconv.Itoa(s.Failed), decimals(s.InFlight),
 			decimals(s.RequestThroughput), output, waits[0], waits[1])
 	}
-	_, err := io.WriteString(w, "\n"+text.String())
+	_, err := io.WriteString(w, "\n"+page.String())
 	return err
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"

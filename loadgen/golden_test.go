@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 func readGolden(t *testing.T, name string, into any) {

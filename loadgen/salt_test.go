@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
-	"benchtop/datasets/media"
+	"benchtop/internal/hf/media"
 	"benchtop/loadgen/protocol"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 const form = "a session, as {\"session\":\"s1\",\"block_size\":64,\"requests\":[{\"in\":200,\"out\":50}]}"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // AppendJSON appends the session as a line, with its end. The session must be valid, and so must the JSON of its messages.

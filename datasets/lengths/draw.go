@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // Pair is the lengths of a request, in tokens.

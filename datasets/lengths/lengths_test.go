@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 func TestParse(t *testing.T) {

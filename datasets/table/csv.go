@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // openCSV finds the rows of a table with a header. The values of its rows are strings; a row may be short of some.

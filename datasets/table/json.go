@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 var errLongRow = fmt.Errorf("the row is longer than %d MiB; is this a file with many rows?", textfile.MaxObject>>20)

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"benchtop/datasets/table/parquet"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/parquet"
 )
 
 const forms = "a Parquet, JSON Lines, JSON or CSV file"

@@ -6,7 +6,7 @@ import (
 	"os"
 	"slices"
 
-	"benchtop/datasets/table/parquet"
+	"benchtop/internal/hf/parquet"
 )
 
 // parquetTable is a Parquet file.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/datasets/hub/hubtest"
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/hub/hubtest"
+	"benchtop/internal/jsonscan"
 )
 
 // written is the path of a file with that text.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 func readJSON(t *testing.T, r io.Reader) string {

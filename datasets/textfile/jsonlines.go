@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // MaxObject bounds an object in bytes, and with it the memory of a reader. Objects that carry pictures need megabytes.

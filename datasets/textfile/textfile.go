@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"benchtop/datasets/hub"
+	"benchtop/internal/hf/hub"
 )
 
 // LineError is an error at a line of a file, counted from 1.

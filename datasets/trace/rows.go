@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // rows reads a file row by row: CSV with a header, or an object on each line.

@@ -12,9 +12,9 @@ import (
 	"time"
 	"unicode"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/lengths"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // Columns are the names of columns, "" for those that are not there.

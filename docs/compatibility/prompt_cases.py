@@ -12,8 +12,8 @@ import random
 from sharegpt import HARD, text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TESTS = os.path.join(HERE, "../../datasets")
-FILES = os.path.normpath(f"{TESTS}/testdata")
+TESTS = os.path.join(HERE, "../../internal/hf")
+FILES = os.path.normpath(os.path.join(HERE, "../../datasets/testdata"))
 DATA = os.environ.get("DATA", "")
 BFCL = "gorilla-llm/Berkeley-Function-Calling-Leaderboard"
 

@@ -1,6 +1,6 @@
 """Makes a Whisper of 7 M random weights with GPT-2's tokenizer, for `vllm serve`: no hub is asked.
 
-    tiny_whisper.py FOLDER TOKENIZER      TOKENIZER is datasets/tokenizer/testdata/gpt2.tokenizer.json.gz
+    tiny_whisper.py FOLDER TOKENIZER      TOKENIZER is internal/hf/tokenizer/testdata/gpt2.tokenizer.json.gz
 
 It needs torch and transformers 5; `vllm serve FOLDER` needs soundfile, av, soxr and scipy beside vLLM.
 """

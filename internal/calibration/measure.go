@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 	"benchtop/internal/metronome"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen/conn"

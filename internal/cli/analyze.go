@@ -16,11 +16,11 @@ import (
 	"benchtop/datasets"
 	"benchtop/datasets/lengths"
 	"benchtop/datasets/textfile"
-	"benchtop/datasets/tokenizer"
 	"benchtop/datasets/trace"
-	"benchtop/export"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/preview"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/tui/term"
 )
@@ -82,7 +82,7 @@ func runAnalyze(env *environment, args []string) int {
 			}
 			return err
 		}
-		return a.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout, 120), Clean: export.Clean})
+		return a.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout, 120), Clean: text.Clean})
 	}))
 }
 

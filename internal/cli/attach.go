@@ -10,9 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"benchtop/export"
 	"benchtop/internal/attach"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/tui"
 )
@@ -78,7 +78,7 @@ func choose(named []string) (string, error) {
 				return r.Path, nil
 			}
 		}
-		return "", fmt.Errorf("no run of this user has process id %s; %s", export.Clean(named[0]), runsInWords(runs))
+		return "", fmt.Errorf("no run of this user has process id %s; %s", text.Clean(named[0]), runsInWords(runs))
 	case len(runs) == 1:
 		return runs[0].Path, nil
 	}
@@ -111,7 +111,7 @@ func runsTable(runs []attach.Running) string {
 // cleanFields joins words from outside with tabs.
 func cleanFields(words ...string) string {
 	for i, s := range words {
-		words[i] = export.Clean(s)
+		words[i] = text.Clean(s)
 	}
 	return strings.Join(words, "\t")
 }

@@ -28,7 +28,7 @@ func TestDocsCustomAudio(t *testing.T) {
 			command += code
 		}
 	}
-	sound, err := os.ReadFile("../../datasets/media/testdata/pcm_16.wav")
+	sound, err := os.ReadFile("../../internal/hf/media/testdata/pcm_16.wav")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/export"
 	"benchtop/internal/calibration"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/conn"
@@ -118,7 +118,7 @@ func connect(ctx context.Context, env *environment, load *loadgen.Options, n int
 	limited, cancel := context.WithTimeout(ctx, connectMost)
 	defer cancel()
 	if err := connections.Open(limited, n); err != nil && ctx.Err() == nil {
-		notes = []string{fmt.Sprintf("connections ahead of need: %s; requests open the missing ones", export.Clean(load.Target.Hide(err.Error())))}
+		notes = []string{fmt.Sprintf("connections ahead of need: %s; requests open the missing ones", text.Clean(load.Target.Hide(err.Error())))}
 		env.warn(notes)
 	}
 	return connections, notes

@@ -13,15 +13,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
-	"benchtop/datasets/hub"
-	"benchtop/datasets/numpy"
-	"benchtop/export"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/numpy"
 	"benchtop/internal/preview"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -176,15 +176,15 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 	if err != nil || o.lines == "-" {
 		return err
 	}
-	fmt.Fprintf(env.stdout, "%s\n", export.Clean(source.Description()))
-	fmt.Fprintf(env.stdout, "%-20s %s\n", "tokens", export.Clean(strings.TrimPrefix(m.String(), "tokens ")))
+	fmt.Fprintf(env.stdout, "%s\n", text.Clean(source.Description()))
+	fmt.Fprintf(env.stdout, "%-20s %s\n", "tokens", text.Clean(strings.TrimPrefix(m.String(), "tokens ")))
 	if words := m.Rendered(); words != "" {
-		fmt.Fprintf(env.stdout, "%s\n", export.Clean(words))
+		fmt.Fprintf(env.stdout, "%s\n", text.Clean(words))
 	}
 	if words := prompts.OffLength(source); words != "" {
 		fmt.Fprintf(env.stdout, "%s\n", words)
 	}
-	return view.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout, 100), Clean: export.Clean})
+	return view.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout, 100), Clean: text.Clean})
 }
 
 // eachDrawn calls do with every conversation of a source, and closes it.

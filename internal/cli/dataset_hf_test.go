@@ -16,7 +16,7 @@ func TestDocsHF(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sound, err := os.ReadFile("../../datasets/media/testdata/pcm_16.wav")
+	sound, err := os.ReadFile("../../internal/hf/media/testdata/pcm_16.wav")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
-	"benchtop/datasets/hub/hubtest"
+	"benchtop/internal/hf/hub/hubtest"
 )
 
 // leaderboard starts a hub with the files of the leaderboard and makes it the environment's.
@@ -137,7 +137,7 @@ func TestDatasetWithoutTheHub(t *testing.T) {
 // Tables come from the hub once: the files that the rows are in, and those that rows name. A gated one is explained.
 func TestTablesOfTheHub(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
-	sound, err := os.ReadFile("../../datasets/media/testdata/pcm_16.wav")
+	sound, err := os.ReadFile("../../internal/hf/media/testdata/pcm_16.wav")
 	if err != nil {
 		t.Fatal(err)
 	}

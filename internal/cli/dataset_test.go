@@ -40,7 +40,7 @@ func unpacked(t *testing.T, path string) []byte {
 // modelDirectory is a directory as a model's: a small tokenizer and a chat template.
 func modelDirectory(t *testing.T, name string) string {
 	t.Helper()
-	data := unpacked(t, "../../datasets/tokenizer/testdata/"+name+".tokenizer.json.gz")
+	data := unpacked(t, "../../internal/hf/tokenizer/testdata/"+name+".tokenizer.json.gz")
 	dir := t.TempDir()
 	const template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
 	for file, content := range map[string][]byte{"tokenizer.json": data, "chat_template.jinja": []byte(template)} {
@@ -348,7 +348,7 @@ func TestFileBeforeTemplate(t *testing.T) {
 	if err := os.WriteFile(packed, []byte("\x1f\x8b\x08\x00"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	bare := "../../datasets/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz" // without a template
+	bare := "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz" // without a template
 	for _, name := range []string{"custom", "spec_bench", "sonnet"} {
 		benchtop("dataset", "--dataset-name", name, "--dataset-path", packed, "--tokenizer", bare).expect(t, exitUsage, "gzip")
 	}

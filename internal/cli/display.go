@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"benchtop/export"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/tui"
 )
@@ -117,7 +117,7 @@ func (e *environment) Step(name string) {
 
 // Tell says what is going on, such as a download: a line, or the words of the step in progress.
 func (e *environment) Tell(what string) {
-	what = export.Clean(what)
+	what = text.Clean(what)
 	if d := e.display(); d != nil {
 		d.Say(what)
 		return
@@ -128,7 +128,7 @@ func (e *environment) Tell(what string) {
 // Show says what came of the step in progress. That is of use on a dashboard alone.
 func (e *environment) Show(what string) {
 	if d := e.display(); d != nil {
-		d.Say(export.Clean(what))
+		d.Say(text.Clean(what))
 	}
 }
 

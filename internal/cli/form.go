@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/export"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/secret"
+	"benchtop/internal/text"
 	"benchtop/loadgen/target"
 	"benchtop/tui/form"
 	"benchtop/tui/term"
@@ -226,7 +226,7 @@ const formPatience = 5 * time.Second
 func formModels(ctx context.Context, values map[string]string) (field string, choices []string, err error) {
 	t, err := target.New(target.Options{BaseURL: formServer(values), Getenv: os.Getenv})
 	if err != nil {
-		return fieldModel, nil, errors.New(export.Clean(err.Error()))
+		return fieldModel, nil, errors.New(text.Clean(err.Error()))
 	}
 	client := t.Client()
 	defer client.CloseIdleConnections()
@@ -240,7 +240,7 @@ func formModels(ctx context.Context, values map[string]string) (field string, ch
 		choices = append(choices, m.ID)
 	}
 	if err != nil {
-		err = errors.New(export.Clean(t.Hide(err.Error())))
+		err = errors.New(text.Clean(t.Hide(err.Error())))
 	}
 	return fieldModel, choices, err
 }

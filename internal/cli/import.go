@@ -8,11 +8,11 @@ import (
 	"os"
 
 	"benchtop/datasets/agents"
-	"benchtop/datasets/hub"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
+	"benchtop/internal/hf/hub"
 	"benchtop/internal/imports"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"

@@ -15,11 +15,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
-	"benchtop/datasets/numpy"
 	"benchtop/export/journal"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
+	"benchtop/internal/hf/numpy"
 	"benchtop/internal/offline"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"

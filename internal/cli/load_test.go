@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/datasets/numpy"
 	"benchtop/export/journal"
+	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 	"benchtop/metrics/report"

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/datasets/numpy"
 	"benchtop/export/journal"
+	"benchtop/internal/hf/numpy"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/simtest"
 	"benchtop/loadgen"

@@ -16,9 +16,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"benchtop/export"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/launch"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 )
 
@@ -86,7 +86,7 @@ func harmless(line string) string {
 	if utf8.ValidString(line) && !strings.ContainsFunc(line, commands) {
 		return line
 	}
-	return export.Clean(line)
+	return text.Clean(line)
 }
 
 // command is one subcommand.

@@ -14,6 +14,7 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/replay"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
@@ -63,7 +64,7 @@ func runReport(env *environment, args []string) int {
 	code := exitFine
 	for i, file := range rest {
 		if len(rest) > 1 && !*asJSON {
-			fmt.Fprintf(env.stdout, "%s%s\n", map[bool]string{true: "\n"}[i > 0], export.Clean(file))
+			fmt.Fprintf(env.stdout, "%s%s\n", map[bool]string{true: "\n"}[i > 0], text.Clean(file))
 		}
 		if err := reportOn(env.stdout, file, old, *asJSON, !*noPlots); err != nil {
 			code = env.fail(exitFailed, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/export"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
 	"benchtop/tui"
@@ -200,7 +201,7 @@ func (c *castFile) trouble() []string {
 func castTrouble(err error) string {
 	name := ""
 	if at, ok := errors.AsType[*os.PathError](err); ok {
-		name, err = " "+export.Clean(at.Path), at.Err
+		name, err = " "+text.Clean(at.Path), at.Err
 	}
-	return "--record" + name + ": " + export.Clean(err.Error()) + "; the recording is truncated"
+	return "--record" + name + ": " + text.Clean(err.Error()) + "; the recording is truncated"
 }

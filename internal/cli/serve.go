@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/datasets/numpy"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
+	"benchtop/internal/hf/numpy"
 	"benchtop/internal/run/watch"
 	"benchtop/internal/secret"
 	"benchtop/internal/telemetry"

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/datasets/media"
+	"benchtop/internal/hf/media"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/pipetest"
 	"benchtop/loadgen"

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/export/charts"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/launch"
 	"benchtop/internal/sweep"
 	"benchtop/internal/sweep/plot"

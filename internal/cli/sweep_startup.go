@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/sweep"

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/dashboard"
 	"benchtop/internal/files"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"

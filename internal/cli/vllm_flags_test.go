@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
-	"benchtop/datasets/media"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/hf/media"
 )
 
 // vllmFlag is an option of vllm bench serve, as docs/compatibility/run.sh flags writes it, for the Rust client with "rust".

@@ -11,6 +11,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/export/charts"
+	"benchtop/internal/text"
 )
 
 // Mark says what a cell means.
@@ -113,7 +114,7 @@ func (c *Comparison) figure(m *Metric) *charts.Figure {
 	var curves []charts.Curve
 	left, right := math.Inf(1), math.Inf(-1)
 	for i, label := range c.Labels {
-		curve := charts.Curve{Name: export.Clean(label), Line: true, Colour: i}
+		curve := charts.Curve{Name: text.Clean(label), Line: true, Colour: i}
 		for _, l := range m.Lines {
 			if v := l.Values[i]; finite(v) && finite(l.X) {
 				curve.Points = append(curve.Points, charts.Point{X: l.X, Y: v})
@@ -195,15 +196,15 @@ func WriteText(w io.Writer, tables []Table, note string, width int, colours bool
 	group := "\x00"
 	for _, t := range tables {
 		if t.Group != group && t.Group != "" {
-			fmt.Fprintf(&b, "\n%s\n", export.Clean(t.Group))
+			fmt.Fprintf(&b, "\n%s\n", text.Clean(t.Group))
 		}
 		group = t.Group
-		fmt.Fprintf(&b, "\n%s\n", export.Clean(t.Title))
+		fmt.Fprintf(&b, "\n%s\n", text.Clean(t.Title))
 		widths := make([]int, len(t.Head))
 		for i, h := range t.Head {
-			widths[i] = utf8.RuneCountInString(export.Clean(h))
+			widths[i] = utf8.RuneCountInString(text.Clean(h))
 			for _, row := range t.Rows {
-				widths[i] = max(widths[i], utf8.RuneCountInString(export.Clean(row[i].Text)))
+				widths[i] = max(widths[i], utf8.RuneCountInString(text.Clean(row[i].Text)))
 			}
 		}
 		for from := t.Keys; from < len(t.Head) || from == t.Keys; {
@@ -244,7 +245,7 @@ func line(b *strings.Builder, t Table, row, from, to int, widths []int, colours 
 		if row >= 0 {
 			cell = t.Rows[row][i]
 		}
-		text := export.Clean(cell.Text)
+		text := text.Clean(cell.Text)
 		blanks := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
 		if colours && marked[cell.Mark] != "" && text != "" {
 			text = marked[cell.Mark] + text + "\x1b[0m"
@@ -265,14 +266,14 @@ func WriteMarkdown(w io.Writer, tables []Table, note string) error {
 	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`)
 	for _, t := range tables {
 		if t.Group != group && t.Group != "" {
-			fmt.Fprintf(&b, "## %s\n\n", escape.Replace(export.Clean(t.Group)))
+			fmt.Fprintf(&b, "## %s\n\n", escape.Replace(text.Clean(t.Group)))
 		}
 		group = t.Group
-		fmt.Fprintf(&b, "### %s\n\n", escape.Replace(export.Clean(t.Title)))
+		fmt.Fprintf(&b, "### %s\n\n", escape.Replace(text.Clean(t.Title)))
 		put := func(cells []string) {
 			b.WriteString("|")
 			for _, c := range cells {
-				b.WriteString(" " + escape.Replace(export.Clean(c)) + " |")
+				b.WriteString(" " + escape.Replace(text.Clean(c)) + " |")
 			}
 			b.WriteString("\n")
 		}
@@ -332,18 +333,18 @@ func WriteHTML(w io.Writer, tables []Table, note string) error {
 	group := "\x00"
 	for _, t := range tables {
 		if t.Group != group && t.Group != "" {
-			fmt.Fprintf(&b, "<h2>%s</h2>\n", html.EscapeString(export.Clean(t.Group)))
+			fmt.Fprintf(&b, "<h2>%s</h2>\n", html.EscapeString(text.Clean(t.Group)))
 		}
 		group = t.Group
-		fmt.Fprintf(&b, "<h3>%s</h3>\n<div class=\"scroll\"><table><tr>", html.EscapeString(export.Clean(t.Title)))
+		fmt.Fprintf(&b, "<h3>%s</h3>\n<div class=\"scroll\"><table><tr>", html.EscapeString(text.Clean(t.Title)))
 		for i, h := range t.Head {
-			fmt.Fprintf(&b, "<th%s>%s</th>", class(i < t.Keys, Plain), html.EscapeString(export.Clean(h)))
+			fmt.Fprintf(&b, "<th%s>%s</th>", class(i < t.Keys, Plain), html.EscapeString(text.Clean(h)))
 		}
 		b.WriteString("</tr>\n")
 		for _, row := range t.Rows {
 			b.WriteString("<tr>")
 			for i, c := range row {
-				fmt.Fprintf(&b, "<td%s>%s</td>", class(i < t.Keys, c.Mark), html.EscapeString(export.Clean(c.Text)))
+				fmt.Fprintf(&b, "<td%s>%s</td>", class(i < t.Keys, c.Mark), html.EscapeString(text.Clean(c.Text)))
 			}
 			b.WriteString("</tr>\n")
 		}

@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
+	"benchtop/internal/jsonscan"
 )
 
 // Table is the name of the file that has the rows of a folder.

@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/jsonscan"
 )
 
 // JSON writes the commands.

@@ -9,8 +9,8 @@ import (
 	"os"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/export"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/usage"
 	"benchtop/metrics/report"
 )

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/export/journal"
+	"benchtop/internal/jsonscan"
 )
 
 // One result, results by line, and lists give the same objects.

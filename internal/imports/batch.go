@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"benchtop/datasets/agents"
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // defaultOutput is the length of an answer in tokens where a line has no bound for it.

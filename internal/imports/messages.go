@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // message is a chat message: its role and its text, in which parts that are no text stand as JSON.

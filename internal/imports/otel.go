@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // mostValues bounds how deep values of attributes stand in each other.

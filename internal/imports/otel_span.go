@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // spanKind is what a span says of an agent.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // read reads the objects of a file. A file that is optional may be of another format.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"benchtop/datasets/agents"
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // absent reports whether there is no value.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 )
 
 // values reads the objects of a file: one, one on each line, or those of an array.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"benchtop/export"
+	"benchtop/internal/text"
 )
 
 const (
@@ -75,7 +75,7 @@ func (l *log) redraw() {
 }
 
 func (l *log) emit() {
-	line := l.hide.Replace(export.Clean(string(l.line)))
+	line := l.hide.Replace(text.Clean(string(l.line)))
 	l.line, l.step = l.line[:0], false
 	if line == "" {
 		return

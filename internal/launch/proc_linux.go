@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/export"
+	"benchtop/internal/text"
 )
 
 // descendants are the processes below a process, without it.
@@ -114,7 +114,7 @@ func holder(address string) string {
 		return ""
 	}
 	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	return fmt.Sprintf(" (process %d, %s)", pid, export.Clean(string(name)))
+	return fmt.Sprintf(" (process %d, %s)", pid, text.Clean(string(name)))
 }
 
 // foreign reports whether a process of this machine listens on the port of an address, and none of those below the guard does.

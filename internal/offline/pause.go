@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"benchtop/export"
+	"benchtop/internal/text"
 )
 
 // Pauser holds the scheduler of a server, which keeps accepting requests meanwhile, so that a set of requests starts together.
@@ -82,12 +82,12 @@ func (p *Pauser) post(ctx context.Context, path string) (found bool, err error) 
 		return false, err
 	}
 	defer answer.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, 500))
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, 500))
 	switch answer.StatusCode {
 	case http.StatusOK:
 		return true, nil
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		return false, nil
 	}
-	return false, fmt.Errorf("%s: status %d %s", path, answer.StatusCode, export.Clean(strings.TrimSpace(string(text))))
+	return false, fmt.Errorf("%s: status %d %s", path, answer.StatusCode, text.Clean(strings.TrimSpace(string(body))))
 }

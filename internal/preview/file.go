@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/table"
 	"benchtop/datasets/textfile"
-	"benchtop/datasets/tokenizer"
 	"benchtop/datasets/trace"
+	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/jsonscan"
 )
 
 // FileOptions say how a file is read where it does not say so itself.

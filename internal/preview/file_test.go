@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/datasets/hub/hubtest"
-	"benchtop/datasets/tokenizer"
 	"benchtop/datasets/trace"
+	"benchtop/internal/hf/hub/hubtest"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // written is the path of a file with that text.

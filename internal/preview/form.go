@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"benchtop/datasets"
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
 	"benchtop/datasets/trace"
+	"benchtop/internal/jsonscan"
 )
 
 // form is what the rows of a file are, by the names of their columns.

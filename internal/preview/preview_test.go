@@ -10,7 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"benchtop/datasets"
-	"benchtop/datasets/media"
+	"benchtop/internal/hf/media"
 )
 
 func plain(s string) string { return s }

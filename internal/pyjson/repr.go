@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // Str is what Python's str makes of a JSON value after reading it: a text as it is, other values as by [AppendRepr].

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 	"benchtop/internal/search"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/simtest"

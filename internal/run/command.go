@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"time"
 
-	"benchtop/export"
 	"benchtop/internal/attach"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -44,7 +44,7 @@ func (r *Run) carryOut(c metrics.Command) (said string, ok bool) {
 		return r.saveSoFar()
 	}
 	said, ok = r.load.Command(c)
-	return export.Clean(said), ok
+	return text.Clean(said), ok
 }
 
 // Signal takes a signal that would kill the process.
@@ -200,7 +200,7 @@ func (r *Run) lookAs(who int, l metrics.Inspection) {
 func (r *Run) Host(version string) {
 	host, err := attach.Listen(hosted{r}, version)
 	if err != nil {
-		r.announce(metrics.Warn, "other terminals cannot join this run: "+export.Clean(err.Error()))
+		r.announce(metrics.Warn, "other terminals cannot join this run: "+text.Clean(err.Error()))
 	}
 	r.host = host
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"

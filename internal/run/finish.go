@@ -13,6 +13,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/internal/files"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/report"
@@ -64,7 +65,7 @@ func (r *Run) countAnswers() {
 		return
 	}
 	r.announce(metrics.Warn, fmt.Sprintf("the server's tokenizer counted %d of %d answers; the others count as one token per chunk: %s",
-		counted, n, export.Clean(r.config.Load.Target.Hide(err.Error()))))
+		counted, n, text.Clean(r.config.Load.Target.Hide(err.Error()))))
 }
 
 var errEnough = errors.New("stopped")
@@ -136,7 +137,7 @@ func (r *Run) saveSoFar() (said string, ok bool) {
 	r.asides.Go(func() {
 		defer r.call(func() { r.saving = false })
 		if err := r.write(path, end); err != nil {
-			r.Log(metrics.Error, "the interim result could not be saved: "+export.Clean(err.Error()))
+			r.Log(metrics.Error, "the interim result could not be saved: "+text.Clean(err.Error()))
 			return
 		}
 		r.Log(metrics.Info, "interim result saved to "+path)

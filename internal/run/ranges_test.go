@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/simtest"
 	"benchtop/loadgen"

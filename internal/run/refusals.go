@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"benchtop/export"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -47,7 +47,7 @@ func (s *refusals) Take(e *event.Event) {
 	}
 	alike := q.Failure == metrics.FailedStatus && slices.Contains(refusing, q.Status) && shape == s.shape
 	if s.over = !alike || s.ended == firstRequests; s.over && alike {
-		words := fmt.Sprintf("%s: HTTP %d: %s", metrics.RefusedByServer, q.Status, export.Clean(q.Message()))
+		words := fmt.Sprintf("%s: HTTP %d: %s", metrics.RefusedByServer, q.Status, text.Clean(q.Message()))
 		s.stop(strings.TrimSuffix(words, ": "))
 	}
 }

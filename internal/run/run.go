@@ -16,10 +16,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"benchtop/datasets/numpy"
 	"benchtop/export/journal"
 	"benchtop/internal/attach"
 	"benchtop/internal/files"
+	"benchtop/internal/hf/numpy"
 	"benchtop/internal/run/control"
 	"benchtop/internal/run/watch"
 	"benchtop/loadgen"

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // Mask replaces text that must not be shown.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"benchtop/datasets/hub"
+	"benchtop/internal/hf/hub"
 )
 
 // Dropped says which files of a model were dropped from the page cache.

@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"time"
 
-	"benchtop/export"
 	"benchtop/internal/launch"
+	"benchtop/internal/text"
 )
 
 // ask asks a ready server for its models and for one token. A server that generates no tokens has no time of the first.
@@ -26,12 +26,12 @@ func (m *measuring) ask(ctx context.Context, server *launch.Server, start *Start
 		return err
 	}
 	if status != http.StatusOK || json.Unmarshal(answer, &models) != nil || len(models.Data) == 0 {
-		return fmt.Errorf("%s: no model at GET /v1/models (%d): %.200s", server.Address(), status, export.Clean(string(answer)))
+		return fmt.Errorf("%s: no model at GET /v1/models (%d): %.200s", server.Address(), status, text.Clean(string(answer)))
 	}
 	start.Models = time.Since(server.Began())
 	name := models.Data[0].ID
 	if m.result.Model == "" {
-		m.result.Model = export.Clean(name)
+		m.result.Model = text.Clean(name)
 	}
 	for _, r := range []struct {
 		path string
@@ -50,7 +50,7 @@ func (m *measuring) ask(ctx context.Context, server *launch.Server, start *Start
 			return nil
 		}
 	}
-	m.say("%s: no token: the server answers %d: %.200s", start.Kind, status, export.Clean(string(answer)))
+	m.say("%s: no token: the server answers %d: %.200s", start.Kind, status, text.Clean(string(answer)))
 	return nil
 }
 

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/export"
 	"benchtop/internal/files"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 )
 

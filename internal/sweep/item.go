@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"
 )

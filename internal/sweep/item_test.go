@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 func item(t testing.TB, object string) Item {

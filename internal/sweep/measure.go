@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/jsonscan"
-	"benchtop/export"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/text"
 	"benchtop/metrics/grid"
 )
 
@@ -159,7 +159,7 @@ func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 			s.mark(c, number, grid.Run{State: grid.Waiting})
 			return err
 		}
-		s.mark(c, number, grid.Run{State: grid.Failed, Trouble: export.Clean(err.Error()), Took: time.Since(began)})
+		s.mark(c, number, grid.Run{State: grid.Failed, Trouble: text.Clean(err.Error()), Took: time.Since(began)})
 		if errors.As(err, new(serverError)) {
 			return err
 		}
@@ -207,7 +207,7 @@ func (s *Sweep) recordFailure(r Run, failure error) error {
 		return failure
 	}
 	path := failureFile(r.Path)
-	words := export.Clean(failure.Error())
+	words := text.Clean(failure.Error())
 	s.say("[FAILED BENCHMARK] run=%d: %s: %s", r.Number, kindOf(failure), words)
 	s.note("run %d of %s: %s", r.Number, r.Dir(), words)
 	if err := writeFailure(path, failure, &r.Number, r.Server, r.Bench); err != nil {

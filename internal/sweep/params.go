@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/usage"
 )
 

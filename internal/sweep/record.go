@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/internal/files"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"
 	"benchtop/metrics/grid"

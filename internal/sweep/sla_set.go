@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/usage"
 	"benchtop/metrics"

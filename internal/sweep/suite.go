@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/usage"
 )

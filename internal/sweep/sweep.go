@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"benchtop/export"
+	"benchtop/internal/text"
 	"benchtop/metrics/grid"
 )
 
@@ -200,7 +200,7 @@ func (s *Sweep) Run(ctx context.Context) (Outcome, error) {
 	s.over, s.current, s.number = true, -1, -1
 	s.summary = o.String()
 	if err != nil {
-		s.summary += ": " + export.Clean(err.Error())
+		s.summary += ": " + text.Clean(err.Error())
 	}
 	s.mu.Unlock()
 	s.publish()
@@ -270,7 +270,7 @@ func (s *Sweep) guarded(pair Combination, work func() error) error {
 		name = pair.Server.Name()
 	}
 	path := filepath.Join(s.o.Dir, serverFailureFile(pair.Server))
-	words := export.Clean(failure.Error())
+	words := text.Clean(failure.Error())
 	s.say("[FAILED SERVER COMBINATION] %s: %s: %s", name, kindOf(failure), words)
 	s.note("server %s: %s", name, words)
 	s.server.failed = true

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
-	"benchtop/datasets/media"
+	"benchtop/internal/hf/media"
 )
 
 func golden(t *testing.T, name string, into any) {

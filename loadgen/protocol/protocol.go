@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/datasets/media"
+	"benchtop/internal/hf/media"
 	"benchtop/metrics"
 )
 

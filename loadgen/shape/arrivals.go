@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // Schedule yields the offsets at which requests should start, never decreasing.

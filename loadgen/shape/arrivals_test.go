@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 	"benchtop/metrics"
 )
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 	"benchtop/metrics"
 )
 

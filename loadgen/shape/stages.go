@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 	"benchtop/metrics"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 	"benchtop/metrics"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"
 	"benchtop/internal/usage"

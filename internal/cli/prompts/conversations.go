@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/lengths"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"

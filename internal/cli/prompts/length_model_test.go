@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // Once answers have told the tokens of words, prompts have the length asked for, to within 2 %: whatever the chat

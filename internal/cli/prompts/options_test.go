@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/datasets/numpy"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/hf/numpy"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"
 	"benchtop/internal/usage"

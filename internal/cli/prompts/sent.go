@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"benchtop/datasets"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
 )

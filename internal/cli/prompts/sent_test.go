@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
-const sentencePieces = "../../../datasets/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz"
+const sentencePieces = "../../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz"
 
 // drawnOf draws the prompts of a command line.
 func drawnOf(t *testing.T, url, line string, load shape.Shape) (Drawn, error) {

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
-	"benchtop/datasets/chattemplate"
-	"benchtop/datasets/endpoint"
-	"benchtop/datasets/hub"
-	"benchtop/datasets/tokenizer"
-	"benchtop/export"
 	"benchtop/internal/cli/server"
+	"benchtop/internal/hf/chattemplate"
+	"benchtop/internal/hf/endpoint"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
 )
@@ -161,7 +161,7 @@ func (o *TokenizerOptions) Find(ctx context.Context, h *hub.Hub, of server.Model
 	case o.Name != "":
 		return nil, usage.Wrap(err)
 	case !errors.As(err, new(*tokenizer.NotFoundError)):
-		m.Notes = append(m.Notes, "the model's tokenizer was found but cannot be used: "+export.Clean(err.Error()))
+		m.Notes = append(m.Notes, "the model's tokenizer was found but cannot be used: "+text.Clean(err.Error()))
 	}
 	if none, ok := errors.AsType[*tokenizer.NotFoundError](err); ok {
 		m.absent = strings.Join(none.Tried, "; ")
@@ -181,7 +181,7 @@ func (m *Tokenizing) use(found tokenizer.Found) error {
 	m.Counter, m.Tokenizer = local, local
 	m.TokenizerName, m.TokenizerClass = found.Name, local.Class()
 	if doubt := local.Doubt(); doubt != "" {
-		m.note("token counts may differ from those of transformers: " + export.Clean(doubt))
+		m.note("token counts may differ from those of transformers: " + text.Clean(doubt))
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (d *Drawing) ask(ctx context.Context) {
 		return !endpoint.Unready(err), err
 	})
 	if err != nil {
-		m.mute = export.Clean(d.Server.Target.Hide(err.Error()))
+		m.mute = text.Clean(d.Server.Target.Hide(err.Error()))
 		switch {
 		case endpoint.UnknownModel(err):
 			m.mute = fmt.Sprintf("its /tokenize does not know model %q", d.Model.ID)
@@ -265,7 +265,7 @@ func (m *Tokenizing) align(ctx context.Context, to Reporter, s *Prefetcher) (not
 	}
 	to.Step(StepLengths)
 	to.Show("checked against the server's tokenizer")
-	done, _ := datasets.Align(ctx, all, &countedAligner{Aligner: m.server, to: to, total: len(all)}, func(note string) { notes = append(notes, export.Clean(note)) }) // a lost context is noticed elsewhere
+	done, _ := datasets.Align(ctx, all, &countedAligner{Aligner: m.server, to: to, total: len(all)}, func(note string) { notes = append(notes, text.Clean(note)) }) // a lost context is noticed elsewhere
 	if done.Cut > 0 {
 		s.changed()
 	}

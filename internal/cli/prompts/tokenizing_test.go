@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchtop/datasets/tokenizer"
 	"benchtop/internal/cli/server"
+	"benchtop/internal/hf/tokenizer"
 	"benchtop/loadgen/target"
 )
 

@@ -5,11 +5,11 @@ import (
 	"fmt"
 
 	"benchtop/datasets"
-	"benchtop/datasets/endpoint"
-	"benchtop/datasets/hub"
-	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
-	"benchtop/export"
+	"benchtop/internal/hf/endpoint"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -67,7 +67,7 @@ func (d *Drawing) Maker() (tokenizer.Tokenizer, error) {
 	case endpoint.NotOffered(err) && !ids:
 		return d.commonWords(), nil
 	case endpoint.NotOffered(err):
-		m.note("prompts are token ids, because " + export.Clean(err.Error()))
+		m.note("prompts are token ids, because " + text.Clean(err.Error()))
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("dataset %s: %w", d.Options.Name, err)
@@ -103,7 +103,7 @@ func (d *Drawing) commonWords() tokenizer.Tokenizer {
 
 // NoMaker is the error for texts of exact lengths without a tokenizer: the problem, the attempts and the advice, a line each.
 func (d *Drawing) NoMaker() error {
-	return fmt.Errorf("dataset %s: prompts of exact lengths need a tokenizer, and none was found\ntried: %s\ngive the model's with --tokenizer DIRECTORY", d.Options.Name, export.Clean(d.tokenizing.absent))
+	return fmt.Errorf("dataset %s: prompts of exact lengths need a tokenizer, and none was found\ntried: %s\ngive the model's with --tokenizer DIRECTORY", d.Options.Name, text.Clean(d.tokenizing.absent))
 }
 
 // RoughMaker is the server as a tokenizer, else common words, about a token each.

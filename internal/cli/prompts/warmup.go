@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"benchtop/datasets"
-	"benchtop/datasets/media"
 	"benchtop/export"
 	"benchtop/internal/cli/server"
+	"benchtop/internal/hf/media"
+	"benchtop/internal/text"
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -90,7 +91,7 @@ func (w *WarmUp) warmUp(ctx context.Context, atOnce int) (notes []string) {
 		words += "; " + help
 	}
 	if failed > 0 && ctx.Err() == nil {
-		notes = append(notes, fmt.Sprintf("%d of %d warm-ups failed, one with %s", failed, w.Requests, export.Clean(words)))
+		notes = append(notes, fmt.Sprintf("%d of %d warm-ups failed, one with %s", failed, w.Requests, text.Clean(words)))
 	}
 	return notes
 }

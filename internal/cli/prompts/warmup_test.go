@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/datasets/media"
+	"benchtop/internal/hf/media"
 )
 
 // Prompts before the run are as long as the first prompt and never equal to it, in any script.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/export"
 	"benchtop/internal/secret"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
@@ -36,7 +36,7 @@ func moved(t *target.Target, endpoint string, answer *http.Response) error {
 		return nil
 	}
 	to.User, to.RawQuery, to.Fragment = nil, "", ""
-	place := export.Clean(t.Hide(to.String()))
+	place := text.Clean(t.Hide(to.String()))
 	path, _, _ := strings.Cut(endpoint, "?")
 	if base, ok := strings.CutSuffix(place, path); ok && base != t.String() {
 		return refusal{usage.Errorf("the server at %s redirects to %s; use --base-url %[2]s", t, base)}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"benchtop/export"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
@@ -85,7 +85,7 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 	const endpoint = "/v1/models"
 	url := t.URL(endpoint)
 	advice := func(format string, a ...any) error {
-		return fmt.Errorf("asking %s for its models: %s; name the model with --model", url, export.Clean(t.Hide(fmt.Sprintf(format, a...))))
+		return fmt.Errorf("asking %s for its models: %s; name the model with --model", url, text.Clean(t.Hide(fmt.Sprintf(format, a...))))
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -122,7 +122,7 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 	}
 	if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
 		return nil, unauthorized{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?", url,
-			answer.Status, export.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
+			answer.Status, text.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
 	}
 	if answer.StatusCode == http.StatusBadRequest && speaksTLS(ctx, t) {
 		return nil, wantsTLS

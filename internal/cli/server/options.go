@@ -21,10 +21,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/export"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/secret"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
@@ -266,7 +266,7 @@ func (o *Options) ResetCache(ctx context.Context, client *http.Client) error {
 		defer cancel()
 		err := telemetry.ResetPrefixCache(limited, client, one.Target.URL(""))
 		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("--reset-prefix-cache: %s cannot reset its prefix cache: %s", one.Target, export.Clean(one.Target.Hide(err.Error())))
+			return fmt.Errorf("--reset-prefix-cache: %s cannot reset its prefix cache: %s", one.Target, text.Clean(one.Target.Hide(err.Error())))
 		}
 		return ctx.Err()
 	})

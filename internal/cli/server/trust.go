@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/export"
+	"benchtop/internal/text"
 	"benchtop/loadgen/target"
 )
 
@@ -36,7 +36,7 @@ func distrust(t *target.Target, err error) error {
 		return fmt.Errorf("the certificate of %s cannot be trusted: %w%s", t, err, orAny)
 	case errors.Is(err, target.ErrNotHTTP):
 		// without the URL a second time
-		return fmt.Errorf("%s: %s", t, export.Clean(t.Hide(errors.Unwrap(err).Error())))
+		return fmt.Errorf("%s: %s", t, text.Clean(t.Hide(errors.Unwrap(err).Error())))
 	case errors.As(err, &record):
 		return fmt.Errorf("%s does not speak TLS; is it http:// rather than https://?", t)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"benchtop/export"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -31,7 +31,7 @@ func (g *GPUs) Watch(ctx context.Context, start time.Time, tell Tell) {
 	}
 	w, err := telemetry.WatchGPUs(ctx, telemetry.GPUOptions{Only: g.Only, Start: start})
 	if err != nil {
-		absent := export.Clean(err.Error())
+		absent := text.Clean(err.Error())
 		source(absent)
 		if g.Asked {
 			tell.log(metrics.Warn, "no GPU data: "+absent)
@@ -45,7 +45,7 @@ func (g *GPUs) Watch(ctx context.Context, start time.Time, tell Tell) {
 		case second, more := <-w.Seconds():
 			if !more {
 				if err := w.Err(); err != nil && ctx.Err() == nil {
-					absent := export.Clean(err.Error())
+					absent := text.Clean(err.Error())
 					source(absent)
 					tell.log(metrics.Warn, fmt.Sprintf("no more GPU data: %s", absent))
 				}

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"benchtop/export"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/text"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/live"
@@ -149,11 +149,11 @@ func (s *Server) profile(ctx context.Context, action string) error {
 }
 
 func (s *Server) clean(err error) string {
-	text := err.Error()
+	words := err.Error()
 	for _, a := range s.asked {
-		text = a.target.Hide(text)
+		words = a.target.Hide(words)
 	}
-	return export.Clean(text)
+	return text.Clean(words)
 }
 
 // Watch reads the server's metrics page about once a second until ctx ends, and a last time, and tells what it says, what kind of

@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/internal/files"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/usage"
 	"benchtop/metrics/grid"

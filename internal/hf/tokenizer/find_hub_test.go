@@ -18,8 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/datasets/hub"
-	"benchtop/datasets/hub/hubtest"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/hub/hubtest"
 )
 
 // noTokens is enough of a tokenizer to be kept.

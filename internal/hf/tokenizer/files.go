@@ -11,8 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"benchtop/datasets/hub"
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/jsonscan"
 )
 
 // The files that describe a tokenizer, beside one another.

@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/datasets/hub/hubtest"
+	"benchtop/internal/hf/hub/hubtest"
 )
 
 // wire answers requests without a network.

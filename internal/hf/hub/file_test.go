@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"benchtop/datasets/hub/hubtest"
+	"benchtop/internal/hf/hub/hubtest"
 )
 
 func TestReadFileIsBounded(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 )
 

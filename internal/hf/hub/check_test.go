@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/datasets/hub/hubtest"
+	"benchtop/internal/hf/hub/hubtest"
 )
 
 // whole is a check: the content has to end in a dot.

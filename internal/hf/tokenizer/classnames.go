@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // naming is the part of the files that leads transformers to a tokenizer's class.

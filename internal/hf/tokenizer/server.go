@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/datasets/endpoint"
+	"benchtop/internal/hf/endpoint"
 )
 
 // Server has an inference server do the work, through the /tokenize and /detokenize endpoints that servers offer beside

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/hub/hubtest"
+	"benchtop/internal/hf/hub/hubtest"
 )
 
 // names are those of shards, one after the other.

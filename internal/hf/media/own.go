@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 const (

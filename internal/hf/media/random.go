@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"slices"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // Draws draws the media of requests.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"sync"
 
-	"benchtop/datasets/endpoint"
+	"benchtop/internal/hf/endpoint"
 )
 
 // Server has an inference server render with its own template: through /apply-template, as llama.cpp's server offers it,

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/datasets/hub"
-	"benchtop/datasets/hub/hubtest"
+	"benchtop/internal/hf/hub"
+	"benchtop/internal/hf/hub/hubtest"
 )
 
 // variables is an environment of its own; offline unless it says otherwise.

@@ -12,7 +12,7 @@ import (
 // files are those of the test data of tables.
 func files(t testing.TB) map[string][]byte {
 	t.Helper()
-	paths, err := filepath.Glob("../testdata/*.parquet")
+	paths, err := filepath.Glob("../../../datasets/table/testdata/*.parquet")
 	if err != nil || len(paths) < 10 {
 		t.Fatalf("files %q, %v", paths, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // Audio is a recording that a request carries as a file. It is shared between requests and must not be changed.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 const (

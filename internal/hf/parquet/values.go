@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/datasets/hub"
+	"benchtop/internal/hf/hub"
 )
 
 // FindOptions says whose tokenizer is wanted and where to look for it.

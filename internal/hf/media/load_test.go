@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 type endless struct{}

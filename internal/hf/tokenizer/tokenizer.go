@@ -13,7 +13,7 @@ import (
 	"strings"
 	"unicode"
 
-	"benchtop/datasets/parallel"
+	"benchtop/internal/parallel"
 )
 
 // Counter counts the tokens of a text as a server would on receiving it as a prompt: with the special tokens, such as a

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/datasets/numpy"
+	"benchtop/internal/hf/numpy"
 )
 
 // behaviour is the environment variable that tells the test's own ffmpeg its part.

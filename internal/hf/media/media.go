@@ -12,7 +12,7 @@ import (
 	"net/url"
 	"strings"
 
-	"benchtop/datasets/jsonscan"
+	"benchtop/internal/jsonscan"
 )
 
 // Image and Video turn a file's "image" or "video" into a content part of the chat API.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/datasets/hub/hubtest"
 	"benchtop/internal/assert"
+	"benchtop/internal/hf/hub/hubtest"
 )
 
 var complains = assert.Complains

@@ -397,4 +397,6 @@ func (t *remarks) gpus() {
 }
 
 // clause is foreign text as part of a sentence.
-func clause(foreign string) string { return strings.TrimSuffix(cut(text.Clean(foreign), 2*textWidth), ".") }
+func clause(foreign string) string {
+	return strings.TrimSuffix(cut(text.Clean(foreign), 2*textWidth), ".")
+}

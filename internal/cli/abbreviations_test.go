@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 )
 
 // flagsOfCommands are vLLM's flags of each of its commands, as the abbreviations are read by; those of serve are the

@@ -17,7 +17,7 @@ import (
 	"benchtop/datasets/lengths"
 	"benchtop/datasets/textfile"
 	"benchtop/datasets/trace"
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/preview"
 	"benchtop/internal/text"

@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"benchtop/internal/argv"
 	"benchtop/internal/attach"
-	"benchtop/internal/cli/argv"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/tui"

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 
+	"benchtop/internal/argv"
 	"benchtop/internal/calibration"
-	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/metronome"
 	"benchtop/internal/telemetry"

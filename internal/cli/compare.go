@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/compare"
 	"benchtop/internal/dashboard"
 	"benchtop/internal/files"

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/internal/cli/argv"
-	"benchtop/internal/cli/prompts"
+	"benchtop/internal/argv"
 	"benchtop/internal/files"
+	"benchtop/internal/prompts"
 	"benchtop/internal/secret"
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/launch"
 	"benchtop/internal/usage"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/simulator"
 )
 

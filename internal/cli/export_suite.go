@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/dashboard"
 	"benchtop/internal/files"
 	"benchtop/internal/usage"

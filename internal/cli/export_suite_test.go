@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 )
 
 // dashboardRows reads a folder as convert-results-json-to-markdown.py of vLLM does, by its rules alone: files by the words in their paths, commands of

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/argv"
-	"benchtop/internal/cli/prompts"
-	"benchtop/internal/cli/server"
+	"benchtop/internal/argv"
+	"benchtop/internal/prompts"
 	"benchtop/internal/secret"
+	"benchtop/internal/server"
 	"benchtop/internal/text"
 	"benchtop/loadgen/target"
 	"benchtop/tui/form"

@@ -8,12 +8,12 @@ import (
 	"os"
 
 	"benchtop/datasets/agents"
-	"benchtop/internal/cli/argv"
-	"benchtop/internal/cli/prompts"
-	"benchtop/internal/cli/server"
+	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/hf/hub"
 	"benchtop/internal/imports"
+	"benchtop/internal/prompts"
+	"benchtop/internal/server"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 )

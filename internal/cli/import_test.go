@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 )
 
 // The examples of the page run, and print the lines that stand below them.

@@ -16,11 +16,11 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/export/journal"
-	"benchtop/internal/cli/argv"
-	"benchtop/internal/cli/server"
+	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/offline"
+	"benchtop/internal/server"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"

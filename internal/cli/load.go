@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"

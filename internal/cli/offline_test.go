@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/offline"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/simtest"

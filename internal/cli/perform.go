@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"benchtop/internal/cli/prompts"
 	"benchtop/internal/files"
+	"benchtop/internal/prompts"
 	"benchtop/internal/run"
 	"benchtop/metrics"
 	"benchtop/metrics/event"

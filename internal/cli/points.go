@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/export"
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/usage"
 	"benchtop/metrics"

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/internal/cli/argv"
-	"benchtop/internal/cli/prompts"
-	"benchtop/internal/cli/server"
+	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/hf/numpy"
+	"benchtop/internal/prompts"
 	"benchtop/internal/run/watch"
 	"benchtop/internal/secret"
+	"benchtop/internal/server"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 )
 
 // The flags of serve follow the same rules.

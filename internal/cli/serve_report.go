@@ -17,7 +17,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/export/charts"
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/secret"
 	"benchtop/internal/usage"

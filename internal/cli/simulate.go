@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/simulator"
 	"benchtop/internal/usage"
 )

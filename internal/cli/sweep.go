@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/usage"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"

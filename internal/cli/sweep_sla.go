@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 	"benchtop/metrics"

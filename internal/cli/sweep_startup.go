@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"

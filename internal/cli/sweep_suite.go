@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/dashboard"
 	"benchtop/internal/files"
 	"benchtop/internal/jsonscan"

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/jsonscan"
 )

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/jsonscan"
 )
 

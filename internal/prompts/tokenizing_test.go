@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchtop/internal/cli/server"
 	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/server"
 	"benchtop/loadgen/target"
 )
 

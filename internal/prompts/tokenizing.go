@@ -12,11 +12,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/server"
 	"benchtop/internal/hf/chattemplate"
 	"benchtop/internal/hf/endpoint"
 	"benchtop/internal/hf/hub"
 	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/server"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/metrics"

@@ -17,7 +17,7 @@ import (
 	"benchtop/metrics"
 )
 
-const sentencePieces = "../../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz"
+const sentencePieces = "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz"
 
 // drawnOf draws the prompts of a command line.
 func drawnOf(t *testing.T, url, line string, load shape.Shape) (Drawn, error) {

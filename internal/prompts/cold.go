@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/server"
+	"benchtop/internal/server"
 	"benchtop/loadgen"
 )
 

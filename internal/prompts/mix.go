@@ -16,7 +16,7 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/server"
+	"benchtop/internal/server"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"

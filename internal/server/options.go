@@ -21,7 +21,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/internal/cli/argv"
+	"benchtop/internal/argv"
 	"benchtop/internal/secret"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/text"

@@ -9,8 +9,8 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/export"
-	"benchtop/internal/cli/server"
 	"benchtop/internal/hf/media"
+	"benchtop/internal/server"
 	"benchtop/internal/text"
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"

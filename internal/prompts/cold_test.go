@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/server"
+	"benchtop/internal/server"
 	"benchtop/loadgen"
 )
 

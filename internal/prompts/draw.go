@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/hf/chattemplate"
 	"benchtop/internal/hf/endpoint"
 	"benchtop/internal/hf/hub"
 	"benchtop/internal/hf/numpy"
+	"benchtop/internal/server"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"

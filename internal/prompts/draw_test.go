@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/argv"
-	"benchtop/internal/cli/server"
+	"benchtop/internal/argv"
 	"benchtop/internal/hf/numpy"
+	"benchtop/internal/server"
 	"benchtop/internal/simulator"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
@@ -19,7 +19,7 @@ import (
 	"benchtop/metrics"
 )
 
-const vectors = "../../../datasets/testdata/"
+const vectors = "../../datasets/testdata/"
 
 // simulated is the address of a simulated server that is a hundred times as fast as one.
 func simulated(t *testing.T) string {
@@ -62,7 +62,7 @@ func flagsOf(t *testing.T, url, line string, load shape.Shape) (*flagged, error)
 // The prompts of a run: where they come from, what counts their tokens, what is said of them, and what a cold cache puts before.
 func TestDraw(t *testing.T) {
 	url := simulated(t)
-	model := "../../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz"
+	model := "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz"
 	bounds := shape.Bounds{Count: 4, Duration: time.Minute, Limit: 2}
 	users := shape.Users{Bounds: bounds}
 	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
@@ -201,7 +201,7 @@ func TestWarmUpFails(t *testing.T) {
 
 // Without a server the prompts are those that this machine can make.
 func TestOpen(t *testing.T) {
-	model := "../../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz" // without a template
+	model := "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz" // without a template
 	rate := shape.Rate{Bounds: shape.Bounds{Count: 10}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	for _, c := range []struct{ args, note, fails string }{
 		{"--vocab-size 300", "", ""},

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/server"
+	"benchtop/internal/server"
 	"benchtop/metrics"
 )
 

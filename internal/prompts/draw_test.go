@@ -262,7 +262,7 @@ func TestCountAnswers(t *testing.T) {
 		asks         bool
 		here, server bool // which one counts
 	}{
-		{"--tokenizer ../../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz", true, true, false},
+		{"--tokenizer ../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz", true, true, false},
 		{"", true, false, true},
 		{"--vocab-size 300", false, false, false},
 	} {

@@ -39,7 +39,7 @@ func runAttach(env *environment, args []string) int {
 	if *list {
 		return listRuns(env)
 	}
-	if !screen.dashboard(env) {
+	if !env.draws(&screen) {
 		return env.fail(exitUsage, errors.New("attach needs a terminal to draw on; --list works without one"))
 	}
 	path, err := choose(rest)
@@ -51,7 +51,7 @@ func runAttach(env *environment, args []string) int {
 		return env.fail(exitFailed, fmt.Errorf("cannot join the run at %s: %w", path, err))
 	}
 	defer viewer.Close()
-	o := screen.options(viewer.Snapshots(), viewer)
+	o := dashboardOptions(&screen, viewer.Snapshots(), viewer)
 	o.ReadOnly, o.Attached = !viewer.Controls(), true
 	if _, err := onTerminal(func(ctx context.Context) error { return tui.Run(ctx, o) }); err != nil {
 		return env.fail(exitFailed, err)

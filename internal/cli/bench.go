@@ -62,13 +62,13 @@ func (b *bench) parse(args []string) (*serveOptions, error) {
 func (b *bench) perform(ctx context.Context, o *serveOptions) (run.Outcome, error) {
 	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: b.lines}
 	if b.show != nil {
-		d := &display{Preparation: tui.NewPreparation(o.steps()...), held: heldLines{released: true}}
+		d := &display{Preparation: tui.NewPreparation(stepsOf(o)...), held: heldLines{released: true}}
 		env.dashboard.Store(d)
 		b.show(d.Preparation)
 	}
 	env.warn(o.warnings)
 	telemetry.TuneMemory()
-	p, err := unbroken(ctx, func(ctx context.Context) (*prepared, error) { return o.prepare(ctx, env) })
+	p, err := unbroken(ctx, func(ctx context.Context) (*prepared, error) { return prepare(ctx, env, o) })
 	if d := env.display(); err == nil && d != nil && !d.Seal() {
 		err = errCut
 	}

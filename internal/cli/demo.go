@@ -143,7 +143,7 @@ func runDemo(env *environment, args []string) int {
 			return nil, err
 		}
 		s.command = secret.HideWords(append([]string{"demo"}, args...), nil)
-		if p, err = s.prepare(ctx, env); p != nil {
+		if p, err = prepare(ctx, env, s); p != nil {
 			p.leave = server.stop
 		}
 		return p, err

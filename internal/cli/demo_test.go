@@ -31,7 +31,7 @@ func TestDemoPreset(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said bytes.Buffer
-		p, err := s.prepare(t.Context(), &environment{stdin: strings.NewReader(""), stdout: &said, stderr: &said})
+		p, err := prepare(t.Context(), &environment{stdin: strings.NewReader(""), stdout: &said, stderr: &said}, s)
 		if err != nil {
 			t.Fatal(err)
 		}

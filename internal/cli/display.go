@@ -29,7 +29,7 @@ type display struct {
 
 // openDisplay shows what is being prepared, if there is a terminal to draw on. An error is wrong usage.
 func (e *environment) openDisplay(o *screenOptions, steps []string) error {
-	if !o.dashboard(e) {
+	if !e.draws(o) {
 		if o.record != "" {
 			e.warn([]string{"--record: there is no dashboard to record"})
 		}
@@ -37,10 +37,10 @@ func (e *environment) openDisplay(o *screenOptions, steps []string) error {
 	}
 	ctx, leave := context.WithCancel(context.Background())
 	d := &display{Preparation: tui.NewPreparation(steps...), leave: leave, left: make(chan struct{})}
-	shown := o.options(nil, nil)
+	shown := dashboardOptions(o, nil, nil)
 	shown.Preparation = d.Preparation
 	var err error
-	if d.recording, err = o.recorded(&shown); err != nil {
+	if d.recording, err = openRecording(o, &shown); err != nil {
 		leave()
 		return err
 	}

@@ -75,8 +75,8 @@ func (o *gpuOptions) asked() string {
 	return o.which
 }
 
-// watched are the accelerators to watch beside a server.
-func (o *gpuOptions) watched(ctx context.Context, t *target.Target) watch.GPUs {
+// watchedGPUs are the accelerators to watch beside a server.
+func watchedGPUs(ctx context.Context, o *gpuOptions, t *target.Target) watch.GPUs {
 	off := o.off
 	if o.which == gpuAuto && off == "" && !onThisMachine(ctx, t.Hostname()) {
 		off = "the server is on another machine; --gpu all monitors the GPUs of this one anyway"

@@ -51,7 +51,7 @@ func TestGPUsOfThisMachine(t *testing.T) {
 		}
 		for which, off := range map[string]bool{gpuAuto: !here, gpuAll: false} {
 			o := gpuOptions{which: which}
-			if g := o.watched(context.Background(), server); (g.Off != "") != off {
+			if g := watchedGPUs(context.Background(), &o, server); (g.Off != "") != off {
 				t.Errorf("%s, --gpu %s: %q", base, which, g.Off)
 			}
 		}

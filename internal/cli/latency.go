@@ -131,7 +131,7 @@ func (o *latencyOptions) measure(ctx context.Context, env *environment) (err err
 	}
 	defer stop()
 	client := o.server.Target.Client()
-	m, err := o.findModel(ctx, env, client, o.server.Patience(env))
+	m, err := findModel(ctx, env, &o.serveOptions, client, o.server.Patience(env))
 	if err != nil {
 		return o.helped(err)
 	}

@@ -123,7 +123,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == "bench" {
 		args = args[1:]
 	}
-	if len(args) == 0 && new(screenOptions).dashboard(env) {
+	if len(args) == 0 && env.draws(new(screenOptions)) {
 		return runForm(env)
 	}
 	if len(args) == 0 {

@@ -155,7 +155,7 @@ func (o *offlineOptions) parse(env *environment, args []string) error {
 	if !o.save.Asked() {
 		o.save.Output = o.json
 	}
-	if err := o.look(env); err != nil {
+	if err := env.look(&o.serveOptions); err != nil {
 		return err
 	}
 	o.command = secret.HideWords(append([]string{o.flags.Command()}, launch.Hide(args)...), o.server.Secrets())

@@ -166,7 +166,7 @@ func (o *pointOptions) all(args []string, unasked bool) (singles []*serveOptions
 
 // runPoints performs the runs of a sweep or of repetitions one after another, and prints their reports, then what they have in common.
 // A run of which most requests fail does not keep the next from beginning; one that cannot begin, or a signal, does.
-func (e *environment) runPoints(o *serveOptions, args []string) int {
+func runPoints(e *environment, o *serveOptions, args []string) int {
 	singles, err := o.points.all(args, o.save.Unasked)
 	if err != nil {
 		return e.fail(exitUsage, err)
@@ -201,7 +201,7 @@ func (e *environment) runPoints(o *serveOptions, args []string) int {
 		}
 		return nil
 	})
-	if err := e.printPoints(o, done); stopped == nil {
+	if err := printPoints(e, o, done); stopped == nil {
 		stopped = err
 	}
 	switch {
@@ -222,7 +222,7 @@ func (at *point) name() string {
 }
 
 // printPoints prints how the repetitions of each load vary, and the summary of all loads.
-func (e *environment) printPoints(o *serveOptions, done []export.RunOf) error {
+func printPoints(e *environment, o *serveOptions, done []export.RunOf) error {
 	if runs := o.points.runs; runs > 1 {
 		for i, at := range o.points.points {
 			var same []metrics.Report
@@ -242,7 +242,7 @@ func (e *environment) printPoints(o *serveOptions, done []export.RunOf) error {
 		}
 	}
 	if o.points.swept() == "" || len(done) == 0 {
-		return o.workload.printControl(e.stdout, done)
+		return printControl(e.stdout, &o.workload, done)
 	}
 	return export.RunsSummary(e.stdout, done, o.points.extra)
 }

@@ -120,7 +120,7 @@ func (o *presetOptions) apply(all *pflag.FlagSet, points *pointOptions) (p usage
 }
 
 // printControl compares the run of a preset with its control, where both were made once.
-func (o *presetOptions) printControl(w io.Writer, done []export.RunOf) error {
+func printControl(w io.Writer, o *presetOptions, done []export.RunOf) error {
 	if o.chosen == nil || o.chosen.control == "" || len(done) != 2 || done[1].Label != o.chosen.control {
 		return nil
 	}

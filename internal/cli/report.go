@@ -51,11 +51,11 @@ func runReport(env *environment, args []string) int {
 	if err := errors.Join(err, screen.checkLooks()); err != nil {
 		return env.fail(exitUsage, err)
 	}
-	old, err := baseline.load(context.Background(), env)
+	old, err := loadBaseline(context.Background(), env, &baseline)
 	if err != nil {
 		return env.fail(exitUsage, err)
 	}
-	if len(rest) == 1 && !*asJSON && screen.dashboard(env) {
+	if len(rest) == 1 && !*asJSON && env.draws(&screen) {
 		if err := replayRun(rest[0], &screen, old); err != nil {
 			return env.fail(exitFailed, err)
 		}
@@ -101,9 +101,9 @@ func (o *baselineOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "baseline", "", "compare with a saved run on the dashboard and in the report: its result (.json) or journal, or a result of vllm bench")
 }
 
-// load reads the older run, nil if none was named. A truncated one is used up to its end, with a warning. Errors other than ctx's
+// loadBaseline reads the older run, nil if none was named. A truncated one is used up to its end, with a warning. Errors other than ctx's
 // are wrong usage.
-func (o *baselineOptions) load(ctx context.Context, env *environment) (*tui.Baseline, error) {
+func loadBaseline(ctx context.Context, env *environment, o *baselineOptions) (*tui.Baseline, error) {
 	if o.file == "" {
 		return nil, nil
 	}
@@ -143,7 +143,7 @@ func replayRun(file string, screen *screenOptions, baseline *tui.Baseline) error
 			for range snapshots { // until the player has ended
 			}
 		}()
-		o := screen.options(snapshots, replayed{player: player})
+		o := dashboardOptions(screen, snapshots, replayed{player: player})
 		o.Player, o.Baseline, o.Quiet = player, baseline, true
 		return tui.Run(ctx, o)
 	})

@@ -199,7 +199,7 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 		t.Fatal(err)
 	}
 	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
-	p, err := o.prepare(t.Context(), env)
+	p, err := prepare(t.Context(), env, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,8 +82,8 @@ func (o *screenOptions) checkLooks() error {
 	return errors.Join(p...)
 }
 
-// options are those of the dashboard.
-func (o *screenOptions) options(snapshots <-chan metrics.Snapshot, control tui.Control) tui.Options {
+// dashboardOptions are those of the dashboard.
+func dashboardOptions(o *screenOptions, snapshots <-chan metrics.Snapshot, control tui.Control) tui.Options {
 	return tui.Options{
 		Snapshots: snapshots, Control: control, Exit: o.exit, Color: o.color, Theme: o.theme, Mouse: o.mouse, Quiet: o.quiet,
 		Bandwidth: 1000 * o.bandwidth, Report: reportPage,
@@ -118,11 +118,11 @@ func reportPage(r *metrics.Report, width int) string {
 	return page.String()
 }
 
-// dashboard reports whether there is a terminal to draw on.
-func (o *screenOptions) dashboard(env *environment) bool {
+// draws reports whether there is a terminal to draw on.
+func (e *environment) draws(o *screenOptions) bool {
 	term := os.Getenv("TERM")
 	plain := o.plain || term == "dumb" || term == "" && runtime.GOOS != "windows"
-	return !plain && isTerminal(env.stdout) && isTerminal(env.stdin)
+	return !plain && isTerminal(e.stdout) && isTerminal(e.stdin)
 }
 
 func isTerminal(f any) bool {

@@ -67,7 +67,7 @@ func TestReportPage(t *testing.T) {
 		t.Errorf("wide:\n%s\nnarrow:\n%s", wide, narrow)
 	}
 	o := screenOptions{bandwidth: 20, theme: "x", exit: true}
-	if got := o.options(nil, nil); got.Bandwidth != 20_000 || got.Theme != "x" || !got.Exit {
+	if got := dashboardOptions(&o, nil, nil); got.Bandwidth != 20_000 || got.Theme != "x" || !got.Exit {
 		t.Errorf("%+v", got)
 	}
 }

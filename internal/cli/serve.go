@@ -46,18 +46,18 @@ func runServe(env *environment, args []string) int {
 	}
 	if o.points.many() {
 		o.save.Unasked = isTerminal(env.stdout)
-		return env.runPoints(o, args)
+		return runPoints(env, o, args)
 	}
-	if err := o.look(env); err != nil {
+	if err := env.look(o); err != nil {
 		return env.fail(exitUsage, err)
 	}
 	telemetry.TuneMemory()
-	return env.perform(&o.screen, o.steps(), func(ctx context.Context) (*prepared, error) { return o.prepare(ctx, env) })
+	return env.perform(&o.screen, stepsOf(o), func(ctx context.Context) (*prepared, error) { return prepare(ctx, env, o) })
 }
 
 // look decides whether the result is saved unasked, and says why its files cannot be made.
-func (o *serveOptions) look(env *environment) error {
-	o.save.Unasked = isTerminal(env.stdout)
+func (e *environment) look(o *serveOptions) error {
+	o.save.Unasked = isTerminal(e.stdout)
 	return o.save.Look(o.report.timeline || o.report.datasetStats)
 }
 
@@ -70,8 +70,8 @@ const (
 	stepProfiler    = "profiler"
 )
 
-// steps are the expected steps of the preparation.
-func (o *serveOptions) steps() (steps []string) {
+// stepsOf are the expected steps of the preparation.
+func stepsOf(o *serveOptions) (steps []string) {
 	add := func(due bool, name string) {
 		if due {
 			steps = append(steps, name)
@@ -88,15 +88,26 @@ func (o *serveOptions) steps() (steps []string) {
 	return steps
 }
 
-// prepare makes a run from the options: it asks the server, draws the prompts and the arrivals.
-func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepared, err error) {
-	old, err := o.old.load(ctx, env)
+// preparation makes a run from what is asked for: it asks the server, draws the prompts and the arrivals.
+type preparation struct {
+	*serveOptions
+	env *environment
+}
+
+// prepare makes a run.
+func prepare(ctx context.Context, env *environment, o *serveOptions) (*prepared, error) {
+	return (&preparation{o, env}).prepare(ctx)
+}
+
+func (o *preparation) prepare(ctx context.Context) (_ *prepared, err error) {
+	env := o.env
+	old, err := loadBaseline(ctx, env, &o.old)
 	if err != nil {
 		return nil, err
 	}
 	client := o.server.Target.Client()
 	ready := o.server.Patience(env)
-	m, err := o.findModel(ctx, env, client, ready)
+	m, err := findModel(ctx, env, o.serveOptions, client, ready)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +175,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	env.about(p.Plan)
 	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.load.warmups,
 		Calibrate: o.prompts.Calibrate, Command: o.command, To: env}
-	if err := o.rehearse(ctx, env, p, warmUp, client, ahead); err != nil {
+	if err := o.rehearse(ctx, p, warmUp, client, ahead); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -172,7 +183,8 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 
 // rehearse does what comes right before the first request: the warm-ups, whose prompts must not stay in a cache that is to be empty,
 // so many connections ahead, and what watches the run.
-func (o *serveOptions) rehearse(ctx context.Context, env *environment, p *prepared, warmUp prompts.WarmUp, client *http.Client, ahead int) error {
+func (o *preparation) rehearse(ctx context.Context, p *prepared, warmUp prompts.WarmUp, client *http.Client, ahead int) error {
+	env := o.env
 	warmed, err := warmUp.Do(ctx, o.load.shape().Peak(0).Streams)
 	env.warn(warmed)
 	if err != nil {
@@ -187,7 +199,7 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, p *prepar
 	}
 	connections, missing := connect(ctx, env, &p.Load, ahead)
 	p.Load.Connections = connections
-	p.GPUs = o.gpus.watched(ctx, o.server.Target)
+	p.GPUs = watchedGPUs(ctx, &o.gpus, o.server.Target)
 	if o.server.Profile && o.server.ProfileThreshold == 0 {
 		env.Step(stepProfiler)
 	}
@@ -198,7 +210,7 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, p *prepar
 }
 
 // findModel asks the server for the model and shows the progress.
-func (o *serveOptions) findModel(ctx context.Context, env *environment, client *http.Client, ready *server.Patience) (server.Model, error) {
+func findModel(ctx context.Context, env *environment, o *serveOptions, client *http.Client, ready *server.Patience) (server.Model, error) {
 	about := metrics.Plan{ModelID: o.server.Model, Load: o.load.shape().Describe(o.prompts.Prompts)}
 	o.server.Plan(&about)
 	env.about(about)
@@ -222,7 +234,7 @@ func (o *serveOptions) findModel(ctx context.Context, env *environment, client *
 }
 
 // times are the send times of a load that depends on time alone, nil for others. They set the number of prompts.
-func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
+func (o *preparation) times(draws *numpy.Legacy) ([]time.Duration, error) {
 	s, ok := o.load.shape().(shape.Timed)
 	if !ok {
 		return nil, nil
@@ -238,7 +250,7 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 }
 
 // loadOf is the load of the run and its number of conversations.
-func (o *serveOptions) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
+func (o *preparation) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
 		Model: m.ID, Salt: salt, Sharing: drawn.Sharing, InputSource: drawn.Tokenizing.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.save.Detailed,
 	}
@@ -262,7 +274,7 @@ func (o *serveOptions) fullLength() bool {
 }
 
 // plan describes the run beforehand.
-func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, load *loadgen.Options) metrics.Plan {
+func (o *preparation) plan(m server.Model, drawn prompts.Drawn, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: version(), Command: o.command,
 		ModelID: m.Root, Context: m.Context, Tokenizer: drawn.Tokenizing.Name, SkipTokenizer: o.prompts.Tokens.Skip,

@@ -107,11 +107,11 @@ func runSimulate(env *environment, args []string) int {
 	}
 	s := simulator.New(p)
 	s.LogBodies(simulator.LoggedBodies(*bodies))
-	return env.simulate(s, &at, *logTo, fmt.Sprintf("model %s  profile %s", p.Model, p.Name))
+	return serveSimulator(env, s, &at, *logTo, fmt.Sprintf("model %s  profile %s", p.Model, p.Name))
 }
 
 // simulate serves until the server is stopped. Requests are logged to a file, or to standard output for "-".
-func (env *environment) simulate(s *simulator.Server, at *listenOptions, logTo, about string) int {
+func serveSimulator(env *environment, s *simulator.Server, at *listenOptions, logTo, about string) int {
 	news := env.stdout
 	var log *os.File
 	var err error

@@ -63,11 +63,11 @@ type sweepScreen struct {
 }
 
 func (e *environment) openSweepScreen(o *screenOptions) (v *sweepScreen, err error) {
-	if !o.dashboard(e) {
+	if !e.draws(o) {
 		return nil, nil
 	}
-	v = &sweepScreen{options: o.options(nil, nil), runs: make(chan *tui.Preparation, 1), stdout: e.stdout, stderr: e.stderr}
-	if v.recording, err = o.recorded(&v.options); err != nil {
+	v = &sweepScreen{options: dashboardOptions(o, nil, nil), runs: make(chan *tui.Preparation, 1), stdout: e.stdout, stderr: e.stderr}
+	if v.recording, err = openRecording(o, &v.options); err != nil {
 		return nil, err
 	}
 	e.stdout, e.stderr = io.Discard, &v.held
@@ -116,7 +116,7 @@ func (v *sweepScreen) close(e *environment) {
 }
 
 // recorded has a screen recorded to the file of --record; nil for none.
-func (o *screenOptions) recorded(shown *tui.Options) (*castFile, error) {
+func openRecording(o *screenOptions, shown *tui.Options) (*castFile, error) {
 	if o.record == "" {
 		return nil, nil
 	}

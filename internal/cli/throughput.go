@@ -199,7 +199,7 @@ func runThroughput(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 	telemetry.TuneMemory()
-	return env.perform(&o.screen, o.steps(), func(ctx context.Context) (*prepared, error) { return o.prepare(ctx, env) })
+	return env.perform(&o.screen, stepsOf(&o.serveOptions), func(ctx context.Context) (*prepared, error) { return o.prepare(ctx, env) })
 }
 
 // prepare makes the run: it starts the server if it is to, prepares it as serve does, and pauses it.
@@ -220,7 +220,7 @@ func (o *throughputOptions) prepare(ctx context.Context, env *environment) (p *p
 			leave()
 		}
 	}()
-	if p, err = o.serveOptions.prepare(ctx, env); err != nil {
+	if p, err = prepare(ctx, env, &o.serveOptions); err != nil {
 		return p, o.helped(err)
 	}
 	o.requests = p.Plan.Requests

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/spec"
 )
 
 // flagsOfCommands are vLLM's flags of each of its commands, as the abbreviations are read by; those of serve are the
@@ -40,8 +41,8 @@ func flagsOfCommands(t *testing.T) map[string][]string {
 // so no flag and no old spelling of ours may be such a beginning itself.
 func TestAbbreviationsOfVLLM(t *testing.T) {
 	ours := map[string]*pflag.FlagSet{
-		"serve": newServeOptions().flags.All(), "throughput": newThroughputOptions().flags.All(),
-		"latency": newLatencyOptions().flags.All(),
+		"serve": spec.New().Flags.All(), "throughput": newThroughputOptions().Flags.All(),
+		"latency": newLatencyOptions().Flags.All(),
 		"startup": newStartupOptions().flags.All(), "sweep startup": newSweepStartupOptions().flags.All(),
 		"sweep serve":          newSweepOptions("serve", "").flags.All(),
 		"sweep serve_workload": newSweepOptions("serve_workload", "").flags.All(),

@@ -20,6 +20,7 @@ import (
 	"benchtop/internal/argv"
 	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/preview"
+	"benchtop/internal/session"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/tui/term"
@@ -44,15 +45,15 @@ var fileFlags = []string{"json", "tokenizer", "skip-tokenizer-init", "model", "s
 
 const chunkFlag, hashIDsFlag = "timed-trace-chunk-hash-size", "timed-trace-label-hash-ids"
 
-func runAnalyze(env *environment, args []string) int {
+func runAnalyze(env *session.Environment, args []string) int {
 	o := &datasetOptions{flags: argv.Flags{Synopsis: "dataset analyze [flags] [FILE]", Text: analyzeText}}
 	asJSON := false
 	o.define(func(f *pflag.FlagSet) {
 		f.BoolVar(&asJSON, "json", false, "print the analysis as JSON instead of text")
 	})
-	rest, err := env.parse(&o.flags, args)
+	rest, err := env.Parse(&o.flags, args)
 	if errors.As(err, new(argv.Help)) {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	problems := usage.Problems{err}
 	var analyze func(ctx context.Context) (*preview.Analysis, error)
@@ -68,9 +69,9 @@ func runAnalyze(env *environment, args []string) int {
 		problems.Bad("dataset analyze takes one file, got %d: %s", len(rest), usage.Quote(strings.Join(rest, " ")))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
-	return env.failed(untilStopped(func(ctx context.Context) error {
+	return env.Failed(session.UntilStopped(func(ctx context.Context) error {
 		a, err := analyze(ctx)
 		if err != nil {
 			return err
@@ -78,11 +79,11 @@ func runAnalyze(env *environment, args []string) int {
 		if asJSON {
 			data, err := json.Marshal(a)
 			if err == nil {
-				_, err = fmt.Fprintf(env.stdout, "%s\n", data)
+				_, err = fmt.Fprintf(env.Stdout, "%s\n", data)
 			}
 			return err
 		}
-		return a.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout, 120), Clean: text.Clean})
+		return a.Text(env.Stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.Stdout, 120), Clean: text.Clean})
 	}))
 }
 
@@ -115,7 +116,7 @@ func (o *datasetOptions) checkFile(path string) (f preview.FileOptions, problems
 }
 
 // analyzeDrawn analyzes the requests that serve would send.
-func (o *datasetOptions) analyzeDrawn(ctx context.Context, env *environment) (*preview.Analysis, error) {
+func (o *datasetOptions) analyzeDrawn(ctx context.Context, env *session.Environment) (*preview.Analysis, error) {
 	client := o.server.Target.Client()
 	defer client.CloseIdleConnections()
 	source, tokenizing, err := o.open(ctx, env, client)
@@ -135,7 +136,7 @@ func (o *datasetOptions) analyzeDrawn(ctx context.Context, env *environment) (*p
 }
 
 // analyzeFile analyzes all of a file.
-func (o *datasetOptions) analyzeFile(ctx context.Context, env *environment, file preview.FileOptions) (*preview.Analysis, error) {
+func (o *datasetOptions) analyzeFile(ctx context.Context, env *session.Environment, file preview.FileOptions) (*preview.Analysis, error) {
 	client := o.server.Target.Client()
 	defer client.CloseIdleConnections()
 	file.Counter = func(ctx context.Context) (tokenizer.Counter, string, error) {
@@ -147,7 +148,7 @@ func (o *datasetOptions) analyzeFile(ctx context.Context, env *environment, file
 		if err != nil {
 			return nil, "", err
 		}
-		env.warn(counting.Notes)
+		env.Warn(counting.Notes)
 		return counting.Counter, strings.TrimPrefix(counting.String(), "tokens "), nil
 	}
 	file.Every = 5 * time.Second

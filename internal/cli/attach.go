@@ -12,6 +12,8 @@ import (
 
 	"benchtop/internal/argv"
 	"benchtop/internal/attach"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/tui"
@@ -24,42 +26,42 @@ the only run there is; otherwise give its process id or socket. q detaches; the 
 The terminal that started the run controls it. If that terminal was lost and the run continues because of
 --on-hangup continue, this one can take control with c: then q ends the run, and D detaches.`
 
-func runAttach(env *environment, args []string) int {
+func runAttach(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "attach [flags] [PID|SOCKET]", Text: attachText}
-	var screen screenOptions
-	screen.defineLooks(flags.Group("Screen"))
+	var screen spec.Screen
+	screen.DefineLooks(flags.Group("Screen"))
 	list := flags.Group("Runs").Bool("list", false, "list the runs that can be joined: a table on a terminal, otherwise tab-separated with sockets")
-	rest, err := env.parse(&flags, args)
+	rest, err := env.Parse(&flags, args)
 	if len(rest) > 1 {
 		err = errors.Join(err, fmt.Errorf("attach takes one run, got %q", rest))
 	}
-	if err := errors.Join(err, screen.checkLooks()); err != nil {
-		return env.fail(exitUsage, err)
+	if err := errors.Join(err, screen.CheckLooks()); err != nil {
+		return env.Fail(session.ExitUsage, err)
 	}
 	if *list {
 		return listRuns(env)
 	}
-	if !env.draws(&screen) {
-		return env.fail(exitUsage, errors.New("attach needs a terminal to draw on; --list works without one"))
+	if !env.Draws(&screen) {
+		return env.Fail(session.ExitUsage, errors.New("attach needs a terminal to draw on; --list works without one"))
 	}
 	path, err := choose(rest)
 	if err != nil {
-		return env.fail(exitFailed, err)
+		return env.Fail(session.ExitFailed, err)
 	}
-	viewer, err := attach.Dial(path, version())
+	viewer, err := attach.Dial(path, session.Version())
 	if err != nil {
-		return env.fail(exitFailed, fmt.Errorf("cannot join the run at %s: %w", path, err))
+		return env.Fail(session.ExitFailed, fmt.Errorf("cannot join the run at %s: %w", path, err))
 	}
 	defer viewer.Close()
-	o := dashboardOptions(&screen, viewer.Snapshots(), viewer)
+	o := session.DashboardOptions(&screen, viewer.Snapshots(), viewer)
 	o.ReadOnly, o.Attached = !viewer.Controls(), true
-	if _, err := onTerminal(func(ctx context.Context) error { return tui.Run(ctx, o) }); err != nil {
-		return env.fail(exitFailed, err)
+	if _, err := session.OnTerminal(func(ctx context.Context) error { return tui.Run(ctx, o) }); err != nil {
+		return env.Fail(session.ExitFailed, err)
 	}
 	if err := viewer.Err(); err != nil {
-		return env.fail(exitFailed, err)
+		return env.Fail(session.ExitFailed, err)
 	}
-	return exitFine
+	return session.ExitFine
 }
 
 // choose finds the socket of the run that was named, or of the only one.
@@ -117,21 +119,21 @@ func cleanFields(words ...string) string {
 }
 
 // listRuns prints aligned columns on a terminal, else fields between tabs.
-func listRuns(env *environment) int {
+func listRuns(env *session.Environment) int {
 	runs, err := attach.Find()
 	switch {
 	case err != nil:
-		return env.fail(exitFailed, fmt.Errorf("cannot list runs: %w", err))
+		return env.Fail(session.ExitFailed, fmt.Errorf("cannot list runs: %w", err))
 	case len(runs) == 0:
-		return exitFine
-	case isTerminal(env.stdout):
-		fmt.Fprintln(env.stdout, runsTable(runs))
-		return exitFine
+		return session.ExitFine
+	case session.IsTerminal(env.Stdout):
+		fmt.Fprintln(env.Stdout, runsTable(runs))
+		return session.ExitFine
 	}
-	fmt.Fprintln(env.stdout, "PID\tSINCE\tSOCKET\tTARGET\tMODEL\tLOAD")
+	fmt.Fprintln(env.Stdout, "PID\tSINCE\tSOCKET\tTARGET\tMODEL\tLOAD")
 	for _, r := range runs {
 		about := cleanFields(r.About.Target, r.About.Model, r.About.Load)
-		fmt.Fprintf(env.stdout, "%d\t%s\t%s\t%s\n", r.PID, r.Since.Format(time.RFC3339), r.Path, about)
+		fmt.Fprintf(env.Stdout, "%d\t%s\t%s\t%s\n", r.PID, r.Since.Format(time.RFC3339), r.Path, about)
 	}
-	return exitFine
+	return session.ExitFine
 }

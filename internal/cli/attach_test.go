@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/internal/attach"
+	"benchtop/internal/session"
 	"benchtop/metrics"
 )
 
@@ -64,7 +65,7 @@ func TestListOfRuns(t *testing.T) {
 	}
 	defer h.Close()
 	var out bytes.Buffer
-	if code := listRuns(&environment{stdout: &out}); code != exitFine {
+	if code := listRuns(&session.Environment{Stdout: &out}); code != session.ExitFine {
 		t.Errorf("exit code %d", code)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -89,7 +90,7 @@ func TestChoose(t *testing.T) {
 	refused(none)
 	refused("no run of this user has process id 7; "+none, "7")
 	var out bytes.Buffer
-	if code := listRuns(&environment{stdout: &out}); code != exitFine || out.Len() > 0 {
+	if code := listRuns(&session.Environment{Stdout: &out}); code != session.ExitFine || out.Len() > 0 {
 		t.Errorf("the list of no runs ends with %d and is %q", code, out.String())
 	}
 	h, err := attach.Listen(joinable{}, "v1")
@@ -112,7 +113,7 @@ func TestChoose(t *testing.T) {
 
 // Wrong usage of attach joins nothing.
 func TestAttachUsage(t *testing.T) {
-	benchtop("attach", "1", "2").expect(t, exitUsage, `attach takes one run, got ["1" "2"]`)
-	benchtop("attach", "--theme", "x").expect(t, exitUsage, "--theme")
-	benchtop("attach").expect(t, exitUsage, "attach needs a terminal to draw on; --list works without one")
+	benchtop("attach", "1", "2").expect(t, session.ExitUsage, `attach takes one run, got ["1" "2"]`)
+	benchtop("attach", "--theme", "x").expect(t, session.ExitUsage, "--theme")
+	benchtop("attach").expect(t, session.ExitUsage, "attach needs a terminal to draw on; --list works without one")
 }

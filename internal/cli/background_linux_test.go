@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"benchtop/internal/session"
 )
 
 // screenOf collects what a program writes to a pseudo-terminal. tmux is of no use where SIGTTOU matters: what runs in it ignores it.
@@ -102,7 +104,7 @@ func TestSIGTERMInTheBackground(t *testing.T) {
 		t.Fatal("the program is not in the background")
 	}
 	_ = syscall.Kill(pid, syscall.SIGTERM)
-	seen.wait(t, fmt.Sprintf("ended with %d.", exitTerminated))
+	seen.wait(t, fmt.Sprintf("ended with %d.", session.ExitTerminated))
 	if s, _ := readSaved(t, shell.Dir); s.Benchtop.Interrupted == nil || s.Benchtop.Interrupted.Reason != "SIGTERM" || s.Completed == 0 {
 		t.Errorf("completed %d, interrupted %+v", s.Completed, s.Benchtop.Interrupted)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
 )
@@ -44,7 +45,7 @@ func left() (stacks []string) {
 func TestBenchRuns(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	var lines strings.Builder
-	b := &bench{lines: &lines}
+	b := &session.Runner{Lines: &lines}
 	for _, file := range []string{"a.json", "b.json", "c.json"} {
 		if err := b.Run(t.Context(), benchArgs(url, dir, file)); err != nil {
 			t.Fatalf("%v\n%s", err, lines.String())
@@ -79,9 +80,9 @@ func TestBenchCancelled(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	b := &bench{lines: cancelling(cancel)}
+	b := &session.Runner{Lines: cancelling(cancel)}
 	err := b.Run(ctx, benchArgs(url, dir, "run=0.json", "--num-prompts", "20000", "--max-concurrency", "2", "--progress", "20ms"))
-	if !errors.Is(err, errCut) || !strings.Contains(err.Error(), metrics.AbortedByUser) {
+	if !errors.Is(err, session.ErrCut) || !strings.Contains(err.Error(), metrics.AbortedByUser) {
 		t.Errorf("the error is %v", err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "run=0.json")); err != nil || info.Size() == 0 {
@@ -100,13 +101,13 @@ func TestBenchCancelled(t *testing.T) {
 // A run that cannot be a measurement is an error: before any request, or after it was saved.
 func TestBenchFails(t *testing.T) {
 	t.Parallel()
-	b := &bench{lines: io.Discard}
+	b := &session.Runner{Lines: io.Discard}
 	for want, args := range map[string][]string{
 		"--request-rate -3: ": {"--request-rate", "-3"},
 		"--append-result: ":   {"--append-result"},
 		"--record: ":          {"--record", "x"},
 	} {
-		if _, err := b.parse(args); err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(want, ": ")) {
+		if _, err := b.Parse(args); err == nil || !strings.Contains(err.Error(), strings.TrimSuffix(want, ": ")) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
@@ -116,13 +117,13 @@ func TestBenchFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	failing := simulated(t, func(p *simulator.Profile) { p.Faults = append(p.Faults, fault) })
-	if err := b.Run(t.Context(), benchArgs(failing, dir, "x.json", "--model", "m")); err == nil || errors.Is(err, errCut) {
+	if err := b.Run(t.Context(), benchArgs(failing, dir, "x.json", "--model", "m")); err == nil || errors.Is(err, session.ErrCut) {
 		t.Errorf("all requests failed: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "x.json")); err != nil {
 		t.Error(err)
 	}
-	b.failures = true
+	b.Failures = true
 	if err := b.Run(t.Context(), benchArgs(failing, dir, "y.json", "--model", "m")); err != nil {
 		t.Errorf("failures are allowed: %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // cachePrompts are in every run.
@@ -69,7 +71,7 @@ func cacheRun(t *testing.T, url string, args ...string) (hitRate float64, cold a
 	dir := t.TempDir()
 	r := benchtop(append([]string{"serve", "--base-url", url, "--random-input-len", "512", "--random-output-len", "2", "--num-prompts", fmt.Sprint(cachePrompts), "--max-concurrency", "1",
 		"--seed", "3", "--no-tui", "--gpu", "none", "--save-result", "--result-dir", dir}, args...)...)
-	r.expect(t, exitFine)
+	r.expect(t, session.ExitFine)
 	b := resultIn(t, dir)["benchtop"].(map[string]any)
 	server, ok := b["server"].(map[string]any)
 	if !ok {
@@ -174,7 +176,7 @@ func TestColdCacheKeepsToTheVocabulary(t *testing.T) {
 		{"--dataset-name", "burstgpt", "--dataset-path", "../../datasets/testdata/burstgpt_small.csv"}} {
 		server := recorded(t, nil)
 		benchtop(slices.Concat([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9", "--random-output-len", "2", "--no-tui", "--gpu", "none",
-			"--vocab-size", "50", "--cache", "cold"}, args)...).expect(t, exitFine)
+			"--vocab-size", "50", "--cache", "cold"}, args)...).expect(t, session.ExitFine)
 		sent := 0
 		for _, call := range server.all() {
 			ids, _ := call.fields["prompt"].([]any)
@@ -200,14 +202,14 @@ func TestColdCacheOfPicturesAlone(t *testing.T) {
 	}
 	args := []string{"serve", "--base-url", server.url, "--no-tui", "--gpu", "none", "--backend", "openai-chat", "--dataset-name", "custom_image", "--dataset-path", path,
 		"--tokenizer", modelDirectory(t, "gpt2"), "--disable-shuffle", "--num-prompts", "2", "--request-id-prefix", "p", "--cache", "cold"}
-	benchtop(args...).expect(t, exitUsage, "--cache cold, prompt p1: messages without a text cannot be made cold; use --cache as-is")
+	benchtop(args...).expect(t, session.ExitUsage, "--cache cold, prompt p1: messages without a text cannot be made cold; use --cache as-is")
 	for _, call := range server.all() {
 		t.Errorf("was sent: %v", call.fields)
 	}
 }
 
 func TestColdCacheWithASaltOfTheUsersOwn(t *testing.T) {
-	benchtop("serve", "--cache", "cold", "--extra-body", `{"cache_salt": "x"}`).expect(t, exitUsage, "--cache cold and a cache_salt in --extra-body: choose one")
+	benchtop("serve", "--cache", "cold", "--extra-body", `{"cache_salt": "x"}`).expect(t, session.ExitUsage, "--cache cold and a cache_salt in --extra-body: choose one")
 }
 
 // Later turns hit what the turns before them left in the cache, also a cold one, which is no reason for an alarm; the prompts of an earlier run are.

@@ -14,6 +14,7 @@ import (
 	"benchtop/internal/calibration"
 	"benchtop/internal/files"
 	"benchtop/internal/metronome"
+	"benchtop/internal/session"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
@@ -35,19 +36,19 @@ type calibrateOptions struct {
 	noSave bool
 }
 
-func runCalibrate(env *environment, args []string) int {
+func runCalibrate(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "calibrate [flags]", Text: calibrateText}
 	var o calibrateOptions
 	f := flags.Group("Calibration")
 	quick := f.Bool("quick", false, "take about 20 s: fewer loads, less confidence")
 	f.StringVar(&o.json, "json", "", "write all figures to this file; - for standard output, with the table on standard error")
 	f.BoolVar(&o.noSave, "no-save", false, "do not save the result for later runs")
-	rest, err := env.parse(&flags, args)
+	rest, err := env.Parse(&flags, args)
 	if err := errors.Join(err, noArguments("calibrate", rest), o.check()); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
-	signals := watchSignals()
-	ctx, stop := untilSignal(signals, false)
+	signals := session.WatchSignals()
+	ctx, stop := session.UntilSignal(signals, false)
 	// A second signal ends the program at once.
 	unwatch := context.AfterFunc(ctx, func() { signal.Stop(signals) })
 	defer unwatch()
@@ -56,7 +57,7 @@ func runCalibrate(env *environment, args []string) int {
 	server, err := startChild("the metronome", "metronome", "--port", "0", "--exit-with-stdin")
 	if err != nil {
 		_, _ = stop()
-		return env.fail(exitFailed, err)
+		return env.Fail(session.ExitFailed, err)
 	}
 	defer server.stop()
 	plan := calibration.Usual()
@@ -65,7 +66,7 @@ func runCalibrate(env *environment, args []string) int {
 	}
 	code := o.calibrate(ctx, env, plan, server.url)
 	if sig, _ := stop(); sig != nil {
-		return signalCode(sig)
+		return session.SignalCode(sig)
 	}
 	return code
 }
@@ -81,50 +82,50 @@ func (o *calibrateOptions) check() error {
 }
 
 // calibrate runs a campaign against a metronome, prints what it found and keeps it.
-func (o *calibrateOptions) calibrate(ctx context.Context, env *environment, plan calibration.Campaign, server string) int {
+func (o *calibrateOptions) calibrate(ctx context.Context, env *session.Environment, plan calibration.Campaign, server string) int {
 	plan.Draw = drawUnseen
 	var done func()
-	plan.Progress, done = calibrationProgress(env.stderr)
+	plan.Progress, done = calibrationProgress(env.Stderr)
 	c := plan.Run(ctx, server)
 	done()
-	c.Version = version()
+	c.Version = session.Version()
 
-	table, code := env.stdout, exitFine
+	table, code := env.Stdout, session.ExitFine
 	if o.json == "-" {
-		table = env.stderr
-		if err := c.JSON(env.stdout); err != nil {
-			code = env.fail(exitFailed, fmt.Errorf("--json: %w", err))
+		table = env.Stderr
+		if err := c.JSON(env.Stdout); err != nil {
+			code = env.Fail(session.ExitFailed, fmt.Errorf("--json: %w", err))
 		}
 	} else if o.json != "" {
 		if err := files.Write(o.json, c.JSON); err != nil {
-			code = env.fail(exitFailed, fmt.Errorf("--json: %w; choose another file", err))
+			code = env.Fail(session.ExitFailed, fmt.Errorf("--json: %w; choose another file", err))
 		}
 	}
 	if err := c.Text(table); err != nil {
-		code = env.fail(exitFailed, err)
+		code = env.Fail(session.ExitFailed, err)
 	}
 	switch {
 	case c.Figures.Empty() && c.Complete:
-		return exitFailed
+		return session.ExitFailed
 	case !c.Complete:
-		fmt.Fprintln(env.stderr, "benchtop: the calibration was interrupted and is not saved")
+		fmt.Fprintln(env.Stderr, "benchtop: the calibration was interrupted and is not saved")
 	case !o.noSave:
 		path, stays, err := keepCalibration(c)
 		if err != nil {
-			return env.fail(exitFailed, fmt.Errorf("the calibration is not saved: %w; set XDG_STATE_HOME to a directory that can be written, or use --no-save", err))
+			return env.Fail(session.ExitFailed, fmt.Errorf("the calibration is not saved: %w; set XDG_STATE_HOME to a directory that can be written, or use --no-save", err))
 		}
 		if stays != "" {
-			fmt.Fprintf(env.stderr, "not saved in %s: %s\n", harmless(path), stays)
+			fmt.Fprintf(env.Stderr, "not saved in %s: %s\n", session.Harmless(path), stays)
 			return code
 		}
-		fmt.Fprintf(env.stderr, "saved in %s; 'serve' warns of loads beyond it\n", harmless(path))
+		fmt.Fprintf(env.Stderr, "saved in %s; 'serve' warns of loads beyond it\n", session.Harmless(path))
 	}
 	return code
 }
 
 // keepCalibration stores a calibration for serve. A better one is kept instead, with the reason in stays.
 func keepCalibration(c *calibration.Calibration) (path, stays string, err error) {
-	if path, err = calibrationPath(); err != nil {
+	if path, err = session.CalibrationPath(); err != nil {
 		return "", "", err
 	}
 	if before, err := calibration.ReadRecord(path); err == nil {
@@ -139,7 +140,7 @@ func keepCalibration(c *calibration.Calibration) (path, stays string, err error)
 // calibrationProgress returns functions that show the progress of a campaign and clear it at the end. A terminal has one line that
 // changes; any other output gets a line for each measurement.
 func calibrationProgress(w io.Writer) (show func(part, of int, text string), done func()) {
-	if !isTerminal(w) || os.Getenv("TERM") == "dumb" {
+	if !session.IsTerminal(w) || os.Getenv("TERM") == "dumb" {
 		return func(part, of int, text string) { fmt.Fprintf(w, "[%d/%d] %s\n", part, of, text) }, func() {}
 	}
 	const clear, width = "\r\x1b[K", 79
@@ -147,33 +148,6 @@ func calibrationProgress(w io.Writer) (show func(part, of int, text string), don
 		line := fmt.Sprintf("[%d/%d] %s", part, of, text)
 		fmt.Fprintf(w, "%s%.*s", clear, width, line)
 	}, func() { fmt.Fprint(w, clear) }
-}
-
-// calibrationPath is the path of the user's calibration of this machine.
-func calibrationPath() (string, error) {
-	// A relative path would be another file in every directory; by the rules of the variable it does not count.
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "benchtop", "calibration.json"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", errors.New("no directory to save it in: neither XDG_STATE_HOME nor a home directory is set")
-	}
-	return filepath.Join(home, ".local", "state", "benchtop", "calibration.json"), nil
-}
-
-// calibrationWarnings are about a load beyond the calibrated limits of this client. There are none without a calibration of this
-// machine.
-func calibrationWarnings(p calibration.Planned) []string {
-	path, err := calibrationPath()
-	if err != nil {
-		return nil
-	}
-	c, err := calibration.ReadRecord(path)
-	if err != nil || !c.Matches() {
-		return nil
-	}
-	return c.Beyond(p)
 }
 
 // drawUnseen draws the dashboard of a run to nowhere until ctx ends, and returns the number of bytes.
@@ -207,19 +181,19 @@ It stops at Ctrl-C.
 
 'benchtop calibrate' measures this client against it.`
 
-func runMetronome(env *environment, args []string) int {
+func runMetronome(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "metronome [flags]", Text: metronomeText}
 	fs := flags.Group("Server")
 	var at listenOptions
 	at.define(fs, 8010)
 	at.defineEnd(fs)
-	rest, err := env.parse(&flags, args)
+	rest, err := env.Parse(&flags, args)
 	if at.port < 0 || at.port > 65535 {
 		err = errors.Join(err, fmt.Errorf("--port %d: ports are from 1 to 65535; 0 takes a free one", at.port))
 	}
 	if err := errors.Join(err, noArguments("metronome", rest)); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	s := metronome.New()
-	return env.failed(at.serve(env, s.Serve, s.Close, func(url string) { fmt.Fprintf(env.stdout, "%s%s\n", listening, url) }))
+	return env.Failed(at.serve(env, s.Serve, s.Close, func(url string) { fmt.Fprintf(env.Stdout, "%s%s\n", listening, url) }))
 }

@@ -13,14 +13,15 @@ import (
 
 	"benchtop/internal/calibration"
 	"benchtop/internal/metronome"
+	"benchtop/internal/session"
 )
 
 func TestCalibrateUsage(t *testing.T) {
-	benchtop("calibrate", "--quik", "--json", filepath.Join("no", "such", "dir", "x.json"), "now").expect(t, exitUsage,
+	benchtop("calibrate", "--quik", "--json", filepath.Join("no", "such", "dir", "x.json"), "now").expect(t, session.ExitUsage,
 		"--quik: unknown flag (did you mean quick?)", "there is no directory", `calibrate takes no arguments, got ["now"]`)
-	benchtop("calibrate", "--json").expect(t, exitUsage, "--json: a value is missing")
+	benchtop("calibrate", "--json").expect(t, session.ExitUsage, "--json: a value is missing")
 	help := benchtop("calibrate", "--help")
-	help.expect(t, exitFine, "usage: benchtop calibrate [flags]", "--quick", "--json", "--no-save", "'benchtop metronome'")
+	help.expect(t, session.ExitFine, "usage: benchtop calibrate [flags]", "--quick", "--json", "--no-save", "'benchtop metronome'")
 	for line := range strings.Lines(help.stdout) {
 		if len(line) > 121 {
 			t.Errorf("a line of the help is too long: %q", line)
@@ -60,7 +61,7 @@ func metronomed(t *testing.T) (url string) {
 // calibrated is a tiny calibration.
 func calibrated(ctx context.Context, o calibrateOptions, url string) result {
 	var out, trouble bytes.Buffer
-	env := &environment{stdin: strings.NewReader(""), stdout: &out, stderr: &trouble}
+	env := &session.Environment{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &trouble}
 	code := o.calibrate(ctx, env, tiny(), url)
 	return result{code, out.String(), trouble.String()}
 }
@@ -69,13 +70,13 @@ func calibrated(ctx context.Context, o calibrateOptions, url string) result {
 func TestCalibrate(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	if w := calibrationWarnings(calibration.Planned{Streams: 1e9}); w != nil {
+	if w := session.CalibrationWarnings(calibration.Planned{Streams: 1e9}); w != nil {
 		t.Errorf("warnings %q without a calibration", w)
 	}
 	url := metronomed(t)
 	file := filepath.Join(t.TempDir(), "figures.json")
 	r := calibrated(t.Context(), calibrateOptions{json: file}, url)
-	r.expect(t, exitFine, "benchtop calibrate, ", "Requests/s: closed loop of 2 users", "Open streams", "Chunks/s", "Stamps against the server's own log", "Lateness of arrivals",
+	r.expect(t, session.ExitFine, "benchtop calibrate, ", "Requests/s: closed loop of 2 users", "Open streams", "Chunks/s", "Stamps against the server's own log", "Lateness of arrivals",
 		"Dashboard", "[1/5] requests/s", "[5/5] lateness", "saved in "+state)
 	kept := filepath.Join(state, "benchtop", "calibration.json")
 	c, err := calibration.ReadRecord(kept)
@@ -94,10 +95,10 @@ func TestCalibrate(t *testing.T) {
 	if same, _ := os.ReadFile(kept); !bytes.Equal(same, written) {
 		t.Errorf("written\n%s\nkept\n%s", written, same)
 	}
-	if w := calibrationWarnings(calibration.Planned{RequestsPerSecond: f.RequestsPerSecond + 1}); len(w) != 1 || !strings.Contains(w[0], "requests/s") {
+	if w := session.CalibrationWarnings(calibration.Planned{RequestsPerSecond: f.RequestsPerSecond + 1}); len(w) != 1 || !strings.Contains(w[0], "requests/s") {
 		t.Errorf("warnings %q", w)
 	}
-	if w := calibrationWarnings(calibration.Planned{RequestsPerSecond: f.RequestsPerSecond}); w != nil {
+	if w := session.CalibrationWarnings(calibration.Planned{RequestsPerSecond: f.RequestsPerSecond}); w != nil {
 		t.Errorf("warnings %q", w)
 	}
 	// A calibration of another machine gives no warning.
@@ -105,7 +106,7 @@ func TestCalibrate(t *testing.T) {
 	if err := c.Write(kept); err != nil {
 		t.Fatal(err)
 	}
-	if w := calibrationWarnings(calibration.Planned{RequestsPerSecond: 1e9}); w != nil {
+	if w := session.CalibrationWarnings(calibration.Planned{RequestsPerSecond: 1e9}); w != nil {
 		t.Errorf("warnings %q from another machine", w)
 	}
 }
@@ -115,7 +116,7 @@ func TestCalibrateToStandardOutput(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
 	r := calibrated(t.Context(), calibrateOptions{json: "-", noSave: true}, metronomed(t))
-	r.expect(t, exitFine)
+	r.expect(t, session.ExitFine)
 	var c calibration.Calibration
 	if err := json.Unmarshal([]byte(r.stdout), &c); err != nil || !c.Complete {
 		t.Errorf("%v in %q", err, r.stdout)
@@ -135,7 +136,7 @@ func TestCalibrationNotKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("XDG_STATE_HOME", state)
-	calibrated(t.Context(), calibrateOptions{}, metronomed(t)).expect(t, exitFailed, "Requests/s: closed loop of 2 users", "the calibration is not saved", "--no-save")
+	calibrated(t.Context(), calibrateOptions{}, metronomed(t)).expect(t, session.ExitFailed, "Requests/s: closed loop of 2 users", "the calibration is not saved", "--no-save")
 }
 
 // A calibration without a measurement fails, and nothing is kept.
@@ -152,9 +153,9 @@ func TestNothingCalibrated(t *testing.T) {
 	var out, trouble bytes.Buffer
 	plan := tiny()
 	plan.Paced = nil // without a server
-	code := o.calibrate(t.Context(), &environment{stdin: strings.NewReader(""), stdout: &out, stderr: &trouble}, plan, url)
+	code := o.calibrate(t.Context(), &session.Environment{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &trouble}, plan, url)
 	r := result{code, out.String(), trouble.String()}
-	r.expect(t, exitFailed, "Not measured", "requests/s: ", "refused", "Nothing could be measured")
+	r.expect(t, session.ExitFailed, "Not measured", "requests/s: ", "refused", "Nothing could be measured")
 	if files, _ := os.ReadDir(state); len(files) != 0 {
 		t.Errorf("kept: %v", files)
 	}
@@ -166,7 +167,7 @@ func TestCalibrationEnded(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", state)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	calibrated(ctx, calibrateOptions{}, metronomed(t)).expect(t, exitFine, "INCOMPLETE", "Nothing could be measured", "not saved")
+	calibrated(ctx, calibrateOptions{}, metronomed(t)).expect(t, session.ExitFine, "INCOMPLETE", "Nothing could be measured", "not saved")
 	if files, _ := os.ReadDir(state); len(files) != 0 {
 		t.Errorf("kept: %v", files)
 	}
@@ -177,7 +178,7 @@ func TestCalibrationPath(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "state")
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("USERPROFILE", os.Getenv("HOME"))
-	path, err := calibrationPath()
+	path, err := session.CalibrationPath()
 	if want := filepath.Join(os.Getenv("HOME"), ".local", "state", "benchtop", "calibration.json"); path != want || err != nil {
 		t.Errorf("%s (%v), want %s", path, err, want)
 	}

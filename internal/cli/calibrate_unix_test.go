@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // heard is what a program said so far.
@@ -49,8 +51,8 @@ func TestInterruptedCalibration(t *testing.T) {
 	_ = c.Process.Signal(os.Interrupt)
 	_ = c.Wait()
 	gone(t, server)
-	if code := c.ProcessState.ExitCode(); code != exitAborted {
-		t.Errorf("exit code %d, want %d", code, exitAborted)
+	if code := c.ProcessState.ExitCode(); code != session.ExitAborted {
+		t.Errorf("exit code %d, want %d", code, session.ExitAborted)
 	}
 	for _, want := range []string{"Requests/s: closed loop of 64 users", "INCOMPLETE", "requests/s"} {
 		if !strings.Contains(out.String(), want) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen/protocol"
 )
@@ -135,7 +136,7 @@ func TestWrongUsage(t *testing.T) {
 		{"report without a file", "report", []string{"report takes a file, got none"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			benchtop(strings.Fields(c.args)...).expect(t, exitUsage, c.words...)
+			benchtop(strings.Fields(c.args)...).expect(t, session.ExitUsage, c.words...)
 		})
 	}
 	t.Run("a data set that cannot be read", func(t *testing.T) {
@@ -148,7 +149,7 @@ func TestWrongUsage(t *testing.T) {
 			"/no/such/file": {"/no/such/file", "no such file"},
 			bad:             {bad, "line 2", "expected"},
 		} {
-			benchtop("serve", "--base-url", url, "--dataset-name", "sharegpt", "--dataset-path", file).expect(t, exitUsage, words...)
+			benchtop("serve", "--base-url", url, "--dataset-name", "sharegpt", "--dataset-path", file).expect(t, session.ExitUsage, words...)
 		}
 	})
 	if asked {
@@ -157,17 +158,17 @@ func TestWrongUsage(t *testing.T) {
 }
 
 func TestHelpAndVersion(t *testing.T) {
-	benchtop("--help").expect(t, exitFine, "demo", "serve", "simulate", "report")
-	benchtop("--version").expect(t, exitFine, "benchtop ")
+	benchtop("--help").expect(t, session.ExitFine, "demo", "serve", "simulate", "report")
+	benchtop("--version").expect(t, session.ExitFine, "benchtop ")
 	for _, c := range commands() {
-		benchtop(c.name, "--help").expect(t, exitFine, "usage: benchtop "+c.name)
-		benchtop("help", c.name).expect(t, exitFine, "usage: benchtop "+c.name)
+		benchtop(c.name, "--help").expect(t, session.ExitFine, "usage: benchtop "+c.name)
+		benchtop("help", c.name).expect(t, session.ExitFine, "usage: benchtop "+c.name)
 	}
-	benchtop("bench", "serve", "--help").expect(t, exitFine, "usage: benchtop serve", "--request-rate", "(default inf)")
+	benchtop("bench", "serve", "--help").expect(t, session.ExitFine, "usage: benchtop serve", "--request-rate", "(default inf)")
 }
 
 func TestServerAbsent(t *testing.T) {
-	benchtop("serve", "--port", "1", "--model", "m").expect(t, exitFailed,
+	benchtop("serve", "--port", "1", "--model", "m").expect(t, session.ExitFailed,
 		"cannot reach http://127.0.0.1:1", "connection refused", "is the server up", "benchtop demo")
 	for status, advice := range map[int]string{http.StatusUnauthorized: "401 Unauthorized: who are you?; is the API key right?",
 		http.StatusInternalServerError: "name the model with --model"} {
@@ -177,7 +178,7 @@ func TestServerAbsent(t *testing.T) {
 		}))
 		r := benchtop("serve", "--base-url", web.URL)
 		web.Close()
-		r.expect(t, exitFailed, "/v1/models", "who are you?", advice)
+		r.expect(t, session.ExitFailed, "/v1/models", "who are you?", advice)
 		if strings.Contains(r.stderr, "\x1b") {
 			t.Error("the server's escape sequence went through to the terminal")
 		}
@@ -193,13 +194,13 @@ func TestCertificate(t *testing.T) {
 	defer web.Close()
 	web.Config.ErrorLog = log.New(io.Discard, "", 0)
 	args := []string{"serve", "--base-url", web.URL, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2"}
-	benchtop(args...).expect(t, exitFailed, "the certificate of "+web.URL+" is signed by an authority that is not trusted here", "--ca-file", "--insecure")
-	benchtop(append(args, "--insecure")...).expect(t, exitFine, "Successful requests:                     2 ")
+	benchtop(args...).expect(t, session.ExitFailed, "the certificate of "+web.URL+" is signed by an authority that is not trusted here", "--ca-file", "--insecure")
+	benchtop(append(args, "--insecure")...).expect(t, session.ExitFine, "Successful requests:                     2 ")
 	authority := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	benchtop(append(args, "--ca-file", authority)...).expect(t, exitFine, "Successful requests:                     2 ")
+	benchtop(append(args, "--ca-file", authority)...).expect(t, session.ExitFine, "Successful requests:                     2 ")
 }
 
 // A server that claims absurd numbers of tokens costs neither the run nor its journal.
@@ -212,9 +213,9 @@ func TestAbsurdUsage(t *testing.T) {
 	defer web.Close()
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "4", "--random-input-len", "7", "--save-result", "--result-dir", dir).
-		expect(t, exitFine, "Successful requests:                     4 ", "Total input tokens:                      28 ", "Total generated tokens:                  4 ")
+		expect(t, session.ExitFine, "Successful requests:                     4 ", "Total input tokens:                      28 ", "Total generated tokens:                  4 ")
 	journals, _ := filepath.Glob(filepath.Join(dir, "*.gz"))
-	benchtop("report", journals[0]).expect(t, exitFine, "Successful requests:                     4 ")
+	benchtop("report", journals[0]).expect(t, session.ExitFine, "Successful requests:                     4 ")
 }
 
 // Sent and unsent requests add up to the plan, and only sent ones can be cancelled.
@@ -227,7 +228,7 @@ func TestNothingGoesUncounted(t *testing.T) {
 	defer web.Close()
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "15000", "--random-input-len", "4", "--max-concurrency", "2", "--duration", "500ms",
-		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFailed, "Time ran out before")
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFailed, "Time ran out before")
 	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +257,7 @@ func TestEverythingFails(t *testing.T) {
 		http.Error(w, "no room", http.StatusServiceUnavailable)
 	}))
 	defer web.Close()
-	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "12").expect(t, exitFailed,
+	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "12").expect(t, session.ExitFailed,
 		"Failed requests:                         12", "Error 9: no room", "no request succeeded", "503")
 }
 
@@ -316,7 +317,7 @@ func TestServeLikeVLLM(t *testing.T) {
 	r := benchtop("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--dataset_name", "sharegpt",
 		"--dataset-path="+sharegptFile, "--num-prompts", "60", "--request-rate", "400",
 		"--save-result", "--save-detailed", "--no-tui", "--result-dir", dir)
-	r.expect(t, exitFine, "Successful requests:                     60        \n", "result saved to "+dir)
+	r.expect(t, session.ExitFine, "Successful requests:                     60        \n", "result saved to "+dir)
 	var labels []string
 	for line := range strings.Lines(r.stdout[strings.Index(r.stdout, "===="):]) {
 		line = strings.TrimRight(line, "\n")
@@ -360,7 +361,7 @@ func TestServeLikeVLLM(t *testing.T) {
 	// The journal gives the same report again, and by the result's name too.
 	for _, file := range files {
 		again := benchtop("report", file)
-		again.expect(t, exitFine)
+		again.expect(t, session.ExitFine)
 		if again.stdout != r.stdout {
 			t.Errorf("report %s differs:\n%s", file, again.stdout)
 		}
@@ -391,11 +392,11 @@ func TestServeShapes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			benchtop(append([]string{"serve", "--base-url", url}, strings.Fields(c.args)...)...).expect(t, exitFine, c.want...)
+			benchtop(append([]string{"serve", "--base-url", url}, strings.Fields(c.args)...)...).expect(t, session.ExitFine, c.want...)
 		})
 	}
 	t.Run("text of the server's tokenizer on the chat protocol", func(t *testing.T) {
-		benchtop("serve", "--base-url", url, "--backend", "openai-chat", "--num-prompts", "7", "--random-input-len", "40", "--random-output-len", "4").expect(t, exitFine,
+		benchtop("serve", "--base-url", url, "--backend", "openai-chat", "--num-prompts", "7", "--random-input-len", "40", "--random-output-len", "4").expect(t, session.ExitFine,
 			"Successful requests:                     7 ", "Total input tokens:                      ")
 	})
 }
@@ -417,7 +418,7 @@ func TestEstimateIsLabelled(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"serve", "--base-url", web.URL, "--dataset-name", "sharegpt", "--dataset-path", sharegptFile, "--num-prompts", "3",
 		"--output-len", "3", "--save-result", "--result-dir", dir}
-	benchtop(args...).expect(t, exitFine, "benchtop: WARNING: prompt lengths are estimated, because there is no tokenizer: ",
+	benchtop(args...).expect(t, session.ExitFine, "benchtop: WARNING: prompt lengths are estimated, because there is no tokenizer: ",
 		"of the server: it has no /tokenize; name it with --tokenizer DIRECTORY")
 	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
 	data, err := os.ReadFile(files[0])
@@ -459,7 +460,7 @@ func TestAddressIsEnough(t *testing.T) {
 		"hf --hf-name " + datasets.BFCLRepository + " --dataset-path " + datasetFiles + out + " --num-prompts 1" + chat: "",
 	} {
 		r := benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(args)...)...)
-		r.expect(t, exitFine, "lengths estimated", "because there is no tokenizer: path /models/none: no such file or directory; of the server: it has no /tokenize")
+		r.expect(t, session.ExitFine, "lengths estimated", "because there is no tokenizer: path /models/none: no such file or directory; of the server: it has no /tokenize")
 		if strings.Contains(r.stderr, asTheyAre) != (want != "") {
 			t.Errorf("%s: got %q", args, r.stderr)
 		}
@@ -471,7 +472,7 @@ func TestAddressIsEnough(t *testing.T) {
 		if name == "random-mm" { // whose pictures are counted, too
 			learned = ", lengths estimated"
 		}
-		r.expect(t, exitFine, name+": ", learned,
+		r.expect(t, session.ExitFine, name+": ", learned,
 			"prompt lengths are estimated, because there is no tokenizer: path /models/none: no such file or directory; of the server: it has no /tokenize")
 	}
 }
@@ -501,7 +502,7 @@ func TestTokenizerOfTheServerFails(t *testing.T) {
 			}
 			return true
 		})
-		benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(c.args)...)...).expect(t, exitFine, c.want)
+		benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(c.args)...)...).expect(t, session.ExitFine, c.want)
 	}
 }
 
@@ -512,24 +513,24 @@ func TestSecretsStayInside(t *testing.T) {
 	dir := t.TempDir()
 	url := strings.Replace(simulated(t, nil), "http://", "http://user:p@"+canary+"@", 1)
 	r := benchtop("serve", "--base-url", url, "--num-prompts", "3", "--random-output-len", "2", "--save-result", "--save-detailed", "--result-dir", dir)
-	r.expect(t, exitFine)
+	r.expect(t, session.ExitFine)
 	bad := benchtop("serve", "--base-url", "http://user:"+canary+"@host:99999999/%zz")
-	bad.expect(t, exitUsage)
+	bad.expect(t, session.ExitUsage)
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, "wrong key %s", r.Header.Get("Authorization"))
 	}))
 	defer echo.Close()
 	refused := benchtop("serve", "--base-url", echo.URL, "--model", "m", "--num-prompts", "2")
-	refused.expect(t, exitFailed, "wrong key Bearer ***")
+	refused.expect(t, session.ExitFailed, "wrong key Bearer ***")
 	discovered := benchtop("serve", "--base-url", echo.URL)
-	discovered.expect(t, exitFailed, "wrong key Bearer ***")
+	discovered.expect(t, session.ExitFailed, "wrong key Bearer ***")
 	absent := benchtop("serve", "--base-url", "http://user:"+canary+"@127.0.0.1:1")
-	absent.expect(t, exitFailed)
+	absent.expect(t, session.ExitFailed)
 	all := r.stdout + r.stderr + bad.stderr + absent.stderr + refused.stdout + refused.stderr + discovered.stderr
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, f := range files {
-		if rep := benchtop("report", "--json", f); rep.code == exitFine {
+		if rep := benchtop("report", "--json", f); rep.code == session.ExitFine {
 			all += rep.stdout
 		}
 		data, err := os.ReadFile(f)
@@ -548,37 +549,37 @@ func TestSavingRules(t *testing.T) {
 	quick := []string{"serve", "--base-url", url, "--num-prompts", "2", "--random-output-len", "2"}
 	t.Run("not unasked without a terminal", func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		benchtop(quick...).expect(t, exitFine)
+		benchtop(quick...).expect(t, session.ExitFine)
 		if files, _ := filepath.Glob("*"); len(files) != 0 {
 			t.Errorf("files %v", files)
 		}
 	})
 	t.Run("asked, into the current directory", func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		benchtop(append(quick, "--save-result")...).expect(t, exitFine)
+		benchtop(append(quick, "--save-result")...).expect(t, session.ExitFine)
 		if files, _ := filepath.Glob("*.json"); len(files) != 1 {
 			t.Errorf("files %v", files)
 		}
 	})
 	t.Run("an old result is moved aside", func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		benchtop(append(quick, "--save-result", "--result-filename", "r.json")...).expect(t, exitFine)
+		benchtop(append(quick, "--save-result", "--result-filename", "r.json")...).expect(t, session.ExitFine)
 		for n := range 2 {
 			benchtop(append(quick, "--save-result", "--result-filename", "r.json")...).
-				expect(t, exitFine, fmt.Sprintf("benchtop: WARNING: an older result of the same name is now r.json.~%d~\n", n+1))
+				expect(t, session.ExitFine, fmt.Sprintf("benchtop: WARNING: an older result of the same name is now r.json.~%d~\n", n+1))
 		}
 		files, _ := filepath.Glob("*")
 		if want := []string{"r.json", "r.json.~1~", "r.json.~2~", "r.jsonl.gz", "r.jsonl.gz.~1~", "r.jsonl.gz.~2~"}; !slices.Equal(files, want) {
 			t.Errorf("files %v, want %v", files, want)
 		}
-		benchtop(append(quick, "--save-result", "--result-filename", "r.json", "--no-clobber")...).expect(t, exitUsage, "r.json exists and --no-clobber is set")
+		benchtop(append(quick, "--save-result", "--result-filename", "r.json", "--no-clobber")...).expect(t, session.ExitUsage, "r.json exists and --no-clobber is set")
 	})
 	t.Run("a directory that cannot be made", func(t *testing.T) {
 		t.Chdir(t.TempDir())
 		if err := os.WriteFile("file", nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		benchtop(append(quick, "--save-result", "--result-dir", "file/x")...).expect(t, exitUsage,
+		benchtop(append(quick, "--save-result", "--result-dir", "file/x")...).expect(t, session.ExitUsage,
 			"cannot save the result", "--result-dir")
 	})
 }
@@ -591,7 +592,7 @@ func TestJournalThatCannotBePacked(t *testing.T) {
 		return false
 	})
 	args := strings.Fields("serve --num-prompts 2 --save-result --result-filename r.json " + shortPrompts)
-	benchtop(append(args, "--base-url", server.url, "--result-dir", dir)...).expect(t, exitFine, "its journal could not be compressed", "result saved to ")
+	benchtop(append(args, "--base-url", server.url, "--result-dir", dir)...).expect(t, session.ExitFine, "its journal could not be compressed", "result saved to ")
 }
 
 // Only a regular file is a place for a result, only an empty one is taken over, and nothing of the user's is removed.
@@ -602,10 +603,10 @@ func TestOddPlaces(t *testing.T) {
 	if err := os.MkdirAll("folder/inside", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	benchtop(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, exitUsage,
+	benchtop(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, session.ExitUsage,
 		"cannot save the result: folder: a directory; name a file in it")
-	benchtop(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, exitUsage, ": not a regular file")
-	benchtop(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, exitUsage, "is the journal's ending")
+	benchtop(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, session.ExitUsage, ": not a regular file")
+	benchtop(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, session.ExitUsage, "is the journal's ending")
 	if _, err := os.Stat("folder/inside"); err != nil {
 		t.Error(err)
 	}
@@ -616,7 +617,7 @@ func TestOddPlaces(t *testing.T) {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		benchtop(append(quick, "--save-result", "--result-filename", name)...).expect(t, exitFine, "result saved to "+name+"\n")
+		benchtop(append(quick, "--save-result", "--result-filename", name)...).expect(t, session.ExitFine, "result saved to "+name+"\n")
 		if data, err := os.ReadFile(name); err != nil || !json.Valid(data) {
 			t.Errorf("%s: %v, %.40q", name, err, data)
 		}
@@ -627,16 +628,16 @@ func TestOddPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	benchtop(append(quick, "--save-result", "--result-filename", "dead.json")...).expect(t, exitFine, "result saved to dead.json\n")
+	benchtop(append(quick, "--save-result", "--result-filename", "dead.json")...).expect(t, session.ExitFine, "result saved to dead.json\n")
 }
 
 // Whole numbers are decimal, as in Python.
 func TestWholeNumbers(t *testing.T) {
 	url := simulated(t, nil)
 	benchtop("serve", "--base-url", url, "--num-prompts", "010", "--random-input-len", "5", "--random-output-len", "2").
-		expect(t, exitFine, "Successful requests:                     10 ")
-	benchtop("serve", "--num-prompts", "0x10").expect(t, exitUsage, "--num-prompts 0x10: expected a whole number")
-	benchtop("serve", "--num-prompts", "1_000").expect(t, exitUsage, "--num-prompts 1_000: expected a whole number")
+		expect(t, session.ExitFine, "Successful requests:                     10 ")
+	benchtop("serve", "--num-prompts", "0x10").expect(t, session.ExitUsage, "--num-prompts 0x10: expected a whole number")
+	benchtop("serve", "--num-prompts", "1_000").expect(t, session.ExitUsage, "--num-prompts 1_000: expected a whole number")
 }
 
 // Several servers share a run, each asked alike; report, result and a later report have a line for each.
@@ -645,7 +646,7 @@ func TestSeveralServers(t *testing.T) {
 	one, two := recorded(t, nil), recorded(t, nil)
 	dir := t.TempDir()
 	r := benchtop(strings.Fields("serve --base-url " + one.url + " " + two.url + " --num-prompts 5 --num-warmups 2 --save-result --result-dir " + dir + " " + shortPrompts)...)
-	r.expect(t, exitFine, "Servers, round-robin", one.url+"      3      0", two.url+"      2      0")
+	r.expect(t, session.ExitFine, "Servers, round-robin", one.url+"      3      0", two.url+"      2      0")
 	if a, b := len(one.all()), len(two.all()); a != 4 || b != 3 { // with a warm-up
 		t.Errorf("%d and %d requests", a, b)
 	}
@@ -653,6 +654,6 @@ func TestSeveralServers(t *testing.T) {
 	if len(results) != 1 {
 		t.Fatalf("results %v", results)
 	}
-	benchtop("report", results[0]).expect(t, exitFine, "Servers, round-robin", two.url+"      2      0")
-	benchtop("serve", "--base-url", one.url, "http://127.0.0.1:1", "--num-prompts", "1").expect(t, exitFailed, "cannot reach http://127.0.0.1:1: ")
+	benchtop("report", results[0]).expect(t, session.ExitFine, "Servers, round-robin", two.url+"      2      0")
+	benchtop("serve", "--base-url", one.url, "http://127.0.0.1:1", "--num-prompts", "1").expect(t, session.ExitFailed, "cannot reach http://127.0.0.1:1: ")
 }

@@ -15,6 +15,7 @@ import (
 	"benchtop/internal/compare"
 	"benchtop/internal/dashboard"
 	"benchtop/internal/files"
+	"benchtop/internal/session"
 	"benchtop/internal/usage"
 	"benchtop/tui/term"
 )
@@ -70,8 +71,8 @@ var formats = map[string]func(w io.Writer, tables []compare.Table, note string) 
 // endings are the formats of files.
 var endings = map[string]string{".md": "markdown", ".csv": "csv", ".html": "html", ".htm": "html", ".txt": "text"}
 
-func (o *compareOptions) parse(env *environment, args []string) error {
-	rest, err := env.parse(&o.flags, args)
+func (o *compareOptions) parse(env *session.Environment, args []string) error {
+	rest, err := env.Parse(&o.flags, args)
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
@@ -99,39 +100,39 @@ func (o *compareOptions) parse(env *environment, args []string) error {
 	}
 	o.flags.Group("Accepted without effect").VisitAll(func(f *pflag.Flag) {
 		if f.Changed {
-			env.warn([]string{fmt.Sprintf("--%s has no effect: %s", f.Name, f.Usage)})
+			env.Warn([]string{fmt.Sprintf("--%s has no effect: %s", f.Name, f.Usage)})
 		}
 	})
 	return errors.Join(p...)
 }
 
-func runCompare(env *environment, args []string) int {
+func runCompare(env *session.Environment, args []string) int {
 	o := newCompareOptions()
 	if err := o.parse(env, args); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	all, err := o.read(env)
 	if err != nil {
-		return env.fail(exitFailed, err)
+		return env.Fail(session.ExitFailed, err)
 	}
 	c, err := compare.Of(all, o.Options)
 	if err != nil {
-		return env.fail(exitFailed, err)
+		return env.Fail(session.ExitFailed, err)
 	}
 	if err := o.write(env, c.Tables(), c.Caution()); err != nil {
-		return env.fail(exitFailed, err)
+		return env.Fail(session.ExitFailed, err)
 	}
 	if note := c.Caution(); note != "" && (o.output != "" || o.format == "csv") {
-		env.say(note)
+		env.Say(note)
 	}
-	return exitFine
+	return session.ExitFine
 }
 
 // mostNotes bounds the notes on files that are no results.
 const mostNotes = 5
 
 // read reads the configurations. The rows of a single one are parted.
-func (o *compareOptions) read(env *environment) (all []compare.Configuration, err error) {
+func (o *compareOptions) read(env *session.Environment) (all []compare.Configuration, err error) {
 	for _, path := range o.files {
 		rows, notes, err := dashboard.Read(path)
 		if err != nil {
@@ -141,7 +142,7 @@ func (o *compareOptions) read(env *environment) (all []compare.Configuration, er
 			notes = append(notes[:mostNotes], fmt.Sprintf("%d further files are no results", n-mostNotes))
 		}
 		for _, n := range notes {
-			env.say(harmless(n))
+			env.Say(session.Harmless(n))
 		}
 		all = append(all, compare.Configuration{Label: path, Rows: rows})
 	}
@@ -185,7 +186,7 @@ func labels(paths []string) []string {
 }
 
 // write writes the tables and the note to where they were asked for.
-func (o *compareOptions) write(env *environment, tables []compare.Table, note string) error {
+func (o *compareOptions) write(env *session.Environment, tables []compare.Table, note string) error {
 	if o.csvDir != "" {
 		if err := os.MkdirAll(o.csvDir, 0o777); err != nil {
 			return fmt.Errorf("--csv-out-dir: %w", err)
@@ -196,24 +197,24 @@ func (o *compareOptions) write(env *environment, tables []compare.Table, note st
 				return fmt.Errorf("--csv-out-dir: %w", err)
 			}
 		}
-		env.say("saved in " + o.csvDir)
+		env.Say("saved in " + o.csvDir)
 	}
 	write := formats[o.format]
 	if write == nil {
 		write = func(w io.Writer, tables []compare.Table, note string) error {
 			width, colours := 1000, false
-			if o.output == "" && isTerminal(env.stdout) {
-				width, colours = max(40, term.Columns(env.stdout)), os.Getenv("NO_COLOR") == ""
+			if o.output == "" && session.IsTerminal(env.Stdout) {
+				width, colours = max(40, term.Columns(env.Stdout)), os.Getenv("NO_COLOR") == ""
 			}
 			return compare.WriteText(w, tables, note, width, colours)
 		}
 	}
 	if o.output == "" {
-		return write(env.stdout, tables, note)
+		return write(env.Stdout, tables, note)
 	}
 	if err := files.Write(o.output, func(w io.Writer) error { return write(w, tables, note) }); err != nil {
 		return fmt.Errorf("--output: %w; choose another file", err)
 	}
-	env.say("saved in " + o.output)
+	env.Say("saved in " + o.output)
 	return nil
 }

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 )
 
 // A confirmation of a load that cannot be held, and a wrong time, are refused before anything is sent.
@@ -21,7 +24,7 @@ func TestConfirmUsage(t *testing.T) {
 		"--confirm 90s 2m --stages 4:5s --goodput ttft:500":                        "--confirm 2m: one time is enough, such as 2m",
 		"--confirm --dataset-name timed_trace --dataset-path x --goodput ttft:500": "--confirm: the trace sets the times; add --no-self-timed",
 	} {
-		benchtop(append([]string{"serve"}, strings.Fields(args)...)...).expect(t, exitUsage, want)
+		benchtop(append([]string{"serve"}, strings.Fields(args)...)...).expect(t, session.ExitUsage, want)
 	}
 }
 
@@ -36,10 +39,10 @@ func TestConfirmTime(t *testing.T) {
 		"--confirm --confirm 5m":       "5m",
 		"--confirm --num-prompts 3000": "2m",
 	} {
-		o := newServeOptions()
+		o := spec.New()
 		all := append(strings.Fields("--model m --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --goodput ttft:500"), strings.Fields(args)...)
-		if err := o.parse(all); err != nil || o.load.confirm.String() != want {
-			t.Errorf("%s: %s, %v; want %s", args, &o.load.confirm, err, want)
+		if err := o.Parse(all); err != nil || o.Load.Confirm.String() != want {
+			t.Errorf("%s: %s, %v; want %s", args, &o.Load.Confirm, err, want)
 		}
 	}
 }
@@ -54,7 +57,7 @@ func TestConfirmWithFewPrompts(t *testing.T) {
 	}
 	r := benchtop("serve", "--base-url", url, "--backend", "openai-chat", "--dataset-name", "custom", "--dataset-path", path, "--output-len", "2", "--num-prompts", "40",
 		"--ramp-up-strategy", "linear", "--ramp-up-start-rps", "20", "--ramp-up-end-rps", "60", "--goodput", "ttft:60000", "--confirm", "15s", "--save-result", "--result-dir", dir)
-	r.expect(t, exitFine, "the confirmation repeats the data set's 40 prompts")
+	r.expect(t, session.ExitFine, "the confirmation repeats the data set's 40 prompts")
 	v := benchtopOf(t, dir)
 	if got := marksOf(v); !strings.HasPrefix(got, "paused|") || !strings.HasSuffix(got, "|unproven") {
 		t.Errorf("marks %q", got)

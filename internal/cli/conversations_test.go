@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/export/journal"
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -70,7 +71,7 @@ func TestServeConversations(t *testing.T) {
 	server, dir := recorded(t, nil), t.TempDir()
 	args := append([]string{"serve", "--base-url", server.url, "--no-tui", "--gpu", "none", "--num-prompts", "3", "--request-id-prefix", "r", "--send-conversation-id", "--lora-modules", "one", "two",
 		"--lora-assignment", "round-robin", "--save-result", "--save-detailed", "--result-dir", dir}, chats(talkFile(t, 3, 2, 3))...)
-	benchtop(args...).expect(t, exitFine, "Conversations: 3 completed, 0 failed, 0 unfinished; 2.7 of 2.7 turns on average")
+	benchtop(args...).expect(t, session.ExitFine, "Conversations: 3 completed, 0 failed, 0 unfinished; 2.7 of 2.7 turns on average")
 	type message struct{ Role, Content string }
 	prompts, models := map[string][]message{}, map[string]any{}
 	for _, call := range server.all() {
@@ -245,7 +246,7 @@ func TestServeMix(t *testing.T) {
 	}
 	out := filepath.Join(dir, "out")
 	benchtop("serve", "--base-url", server.url, "--backend", "openai-chat", "--no-tui", "--gpu", "none", "--num-prompts", "20", "--mix", filepath.Join(dir, "chat")+"=1,"+filepath.Join(dir, "hard")+"=1",
-		"--fail-on", "goodput<90%", "--save-result", "--result-dir", out, "--seed", "3").expect(t, exitMissed, "goodput<90%")
+		"--fail-on", "goodput<90%", "--save-result", "--result-dir", out, "--seed", "3").expect(t, session.ExitMissed, "goodput<90%")
 	classes := map[string][2]float64{}
 	for _, c := range resultIn(t, out)["benchtop"].(map[string]any)["classes"].([]any) {
 		c := c.(map[string]any)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // Answers without usage are counted by the server's tokenizer once the load is over, and the journal gives the same report.
@@ -27,7 +29,7 @@ func TestCountAnswers(t *testing.T) {
 	dir := t.TempDir()
 	r := benchtop(strings.Fields("serve --model M --num-prompts 6 " + shortPrompts + " --save-result --result-filename r.json --result-dir " + dir +
 		" --base-url " + server.url + ` --extra-body {"stream_options":null}`)...)
-	r.expect(t, exitFine, "6 answers have no usage", "Output tokens of 6 of 6 requests: counted by the server's tokenizer")
+	r.expect(t, session.ExitFine, "6 answers have no usage", "Output tokens of 6 of 6 requests: counted by the server's tokenizer")
 	if n := early.Load(); n > 0 {
 		t.Errorf("%d answers were counted while the load was on", n)
 	}
@@ -36,7 +38,7 @@ func TestCountAnswers(t *testing.T) {
 		t.Errorf("output tokens by %v", sources)
 	}
 	again := benchtop("report", "--no-plots", dir+"/r.json")
-	if want, _, _ := strings.Cut(r.stdout, "\n\n"); !strings.HasPrefix(again.stdout, want) || again.code != exitFine {
+	if want, _, _ := strings.Cut(r.stdout, "\n\n"); !strings.HasPrefix(again.stdout, want) || again.code != session.ExitFine {
 		t.Errorf("from the journal:\n%s\nafter the run:\n%s", again.stdout, r.stdout)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"benchtop/internal/attach"
+	"benchtop/internal/session"
 )
 
 // shown is a command line of this process on a pseudo-terminal.
@@ -75,7 +76,7 @@ func TestDemoAndReplay(t *testing.T) {
 	ownRuns(t)
 	x := onScreen(t, strings.Fields("demo --duration 1s --exit --quiet --no-plots --record run.cast")...)
 	x.wait("Serving Benchmark Result")
-	x.ended(exitFine)
+	x.ended(session.ExitFine)
 	x.says("result saved to ")
 	cast, err := os.ReadFile("run.cast")
 	if err != nil || !bytes.HasPrefix(cast, []byte(`{"version"`)) || !bytes.Contains(cast, []byte("Overview")) {
@@ -87,10 +88,10 @@ func TestDemoAndReplay(t *testing.T) {
 	x.wait("REPLAY")
 	x.press("q")
 	x.wait("Serving Benchmark Result")
-	x.ended(exitFine)
+	x.ended(session.ExitFine)
 
 	x = onScreen(t, "report", "none.json")
-	x.ended(exitFailed)
+	x.ended(session.ExitFailed)
 	x.says("none.json", "no such file")
 }
 
@@ -102,9 +103,9 @@ func TestLeftInThePreparation(t *testing.T) {
 		code  int
 		words string
 	}{
-		{"q", func(x *shown) { x.press("q") }, exitAborted, "stopped before the first request (interrupt)"},
-		{"SIGTERM", func(*shown) { _ = syscall.Kill(os.Getpid(), syscall.SIGTERM) }, exitTerminated, "stopped before the first request (terminated)"},
-		{"no model", nil, exitFailed, "it lists none; name the model with --model"},
+		{"q", func(x *shown) { x.press("q") }, session.ExitAborted, "stopped before the first request (interrupt)"},
+		{"SIGTERM", func(*shown) { _ = syscall.Kill(os.Getpid(), syscall.SIGTERM) }, session.ExitTerminated, "stopped before the first request (terminated)"},
+		{"no model", nil, session.ExitFailed, "it lists none; name the model with --model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server, asked, letGo := undecided(t)
@@ -126,7 +127,7 @@ func TestLeftInThePreparation(t *testing.T) {
 		})
 	}
 	x := onScreen(t, "serve", "--no-save", "--record", filepath.Join("no", "such", "run.cast"))
-	x.ended(exitUsage)
+	x.ended(session.ExitUsage)
 	x.says("--record: ", "choose another file")
 }
 
@@ -147,7 +148,7 @@ func TestDrainedOnScreen(t *testing.T) {
 	x.wait("DONE")
 	x.press("q")
 	x.wait("Serving Benchmark Result")
-	x.ended(exitFine)
+	x.ended(session.ExitFine)
 	x.says("WARNING: --model other: ", "result saved to ")
 }
 
@@ -156,7 +157,7 @@ func TestFormOnScreen(t *testing.T) {
 	x := onScreen(t)
 	x.wait("Server")
 	x.press("\x1b")
-	x.ended(exitFine)
+	x.ended(session.ExitFine)
 
 	server, asked, letGo := undecided(t)
 	defer letGo()
@@ -167,29 +168,29 @@ func TestFormOnScreen(t *testing.T) {
 	<-asked
 	x.wait("PREPARING")
 	x.press("q")
-	x.ended(exitAborted)
+	x.ended(session.ExitAborted)
 	x.says("benchtop serve --base-url "+server.url+" ", "stopped before the first request")
 }
 
 // Another terminal sees a run, and leaves it alone.
 func TestAttachOnScreen(t *testing.T) {
 	ownRuns(t)
-	h, err := attach.Listen(joinable{}, version())
+	h, err := attach.Listen(joinable{}, session.Version())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
 	x := onScreen(t, "attach", "--list")
 	x.wait("a:1     m n    8 users")
-	x.ended(exitFine)
+	x.ended(session.ExitFine)
 
 	x = onScreen(t, "attach")
 	x.wait("8 users")
 	x.press("q")
-	x.ended(exitFine)
+	x.ended(session.ExitFine)
 
 	x = onScreen(t, "attach", filepath.Join(t.TempDir(), "x.sock"))
-	x.ended(exitFailed)
+	x.ended(session.ExitFailed)
 	x.says("cannot join the run at ")
 }
 
@@ -202,7 +203,7 @@ func TestCalibrateOnScreen(t *testing.T) {
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
 	x.wait("INCOMPLETE")
-	x.ended(exitTerminated)
+	x.ended(session.ExitTerminated)
 	x.says("not saved")
 
 	show, done := calibrationProgress(os.Stdout)

@@ -20,6 +20,8 @@ import (
 	"benchtop/internal/preview"
 	"benchtop/internal/prompts"
 	"benchtop/internal/server"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
@@ -43,7 +45,7 @@ The local tokenizer counts the tokens. A server counts them only if one is given
 type datasetOptions struct {
 	prompts prompts.Options
 	server  server.Options
-	load    loadOptions
+	load    spec.Load
 	prefix  string
 	first   int
 	lines   string
@@ -63,7 +65,7 @@ func newDatasetOptions() *datasetOptions {
 func (o *datasetOptions) define(output func(*pflag.FlagSet)) {
 	o.prompts.Define(&o.flags)
 	f := o.flags.Group("Requests")
-	o.load.defineDraws(f)
+	o.load.DefineDraws(f)
 	f.StringVar(&o.prefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
 	server := o.flags.Group("Server that counts tokens if there is no local tokenizer")
 	o.server.DefineAddress(server)
@@ -75,7 +77,7 @@ func (o *datasetOptions) define(output func(*pflag.FlagSet)) {
 	argv.DefineInert(o.flags.Group("Accepted without effect"), o.flags.All())
 }
 
-func runDataset(env *environment, args []string) int {
+func runDataset(env *session.Environment, args []string) int {
 	switch {
 	case len(args) > 0 && args[0] == "slices":
 		return runSlices(env, args[1:])
@@ -83,32 +85,32 @@ func runDataset(env *environment, args []string) int {
 		return runAnalyze(env, args[1:])
 	}
 	o := newDatasetOptions()
-	rest, err := env.parse(&o.flags, args)
+	rest, err := env.Parse(&o.flags, args)
 	if errors.As(err, new(argv.Help)) {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	problems := usage.Problems{err, noArguments("dataset", rest)}
 	problems = append(problems, o.check(env)...)
 	problems.BadIf(o.first < 0, "--first %d: must be 0 or more", o.first)
 	if err := errors.Join(problems...); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
-	return env.failed(untilStopped(func(ctx context.Context) error { return o.run(ctx, env) }))
+	return env.Failed(session.UntilStopped(func(ctx context.Context) error { return o.run(ctx, env) }))
 }
 
 // check finds what is wrong with the flags, and prints the warnings about them.
-func (o *datasetOptions) check(env *environment) usage.Problems {
+func (o *datasetOptions) check(env *session.Environment) usage.Problems {
 	all := o.flags.All()
-	env.warn(slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all)))
+	env.Warn(slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all)))
 	problems := usage.Problems(o.server.Check())
 	var to protocol.Protocol
 	if all.Changed("backend") {
 		to = o.server.Protocol
 	}
-	o.load.rate, o.load.burstiness, o.load.allRows = 1, 1, o.prompts.Needs().AllRows
-	o.load.checkDraws(&problems)
-	problems.BadIf(o.load.prompts > shape.MostArrivals, "--num-prompts %d: the maximum for one run is %d", o.load.prompts, shape.MostArrivals)
-	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, false, to)...)
+	o.load.Rate, o.load.Burstiness, o.load.AllRows = 1, 1, o.prompts.Needs().AllRows
+	o.load.CheckDraws(&problems)
+	problems.BadIf(o.load.Prompts > shape.MostArrivals, "--num-prompts %d: the maximum for one run is %d", o.load.Prompts, shape.MostArrivals)
+	problems = append(problems, o.prompts.Check(all, o.load.Shape(), o.load.Seed, false, to)...)
 	if p := protocol.Holding(o.prompts.Needs().Forms); p != nil && to == nil && (o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.Needs().Forms)) {
 		o.server.Protocol = p // one that can send them
 	}
@@ -116,18 +118,18 @@ func (o *datasetOptions) check(env *environment) usage.Problems {
 }
 
 // drawing prepares to draw. A server is asked only if its address was given.
-func (o *datasetOptions) drawing(ctx context.Context, env *environment, client *http.Client) (d prompts.Drawing, err error) {
+func (o *datasetOptions) drawing(ctx context.Context, env *session.Environment, client *http.Client) (d prompts.Drawing, err error) {
 	all := o.flags.All()
 	m, askServer := server.Model{Named: o.server.Model}, all.Changed("base-url") || all.Changed("host") || all.Changed("port")
 	if askServer {
 		m, err = o.server.Ask(ctx, client)
 	}
 	return prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: askServer,
-		Draws: numpy.NewStreams(uint32(o.load.seed)), IDPrefix: o.prefix, To: env}, err
+		Draws: numpy.NewStreams(uint32(o.load.Seed)), IDPrefix: o.prefix, To: env}, err
 }
 
 // open draws the requests.
-func (o *datasetOptions) open(ctx context.Context, env *environment, client *http.Client) (datasets.Source, *prompts.Tokenizing, error) {
+func (o *datasetOptions) open(ctx context.Context, env *session.Environment, client *http.Client) (datasets.Source, *prompts.Tokenizing, error) {
 	drawing, err := o.drawing(ctx, env, client)
 	if err != nil {
 		return nil, nil, err
@@ -135,13 +137,13 @@ func (o *datasetOptions) open(ctx context.Context, env *environment, client *htt
 	telemetry.SaveMemory()
 	source, tokenizing, err := drawing.Open(ctx)
 	if err == nil {
-		env.warn(tokenizing.Notes)
+		env.Warn(tokenizing.Notes)
 	}
 	return source, tokenizing, err
 }
 
 // run draws the requests and describes them.
-func (o *datasetOptions) run(ctx context.Context, env *environment) error {
+func (o *datasetOptions) run(ctx context.Context, env *session.Environment) error {
 	client := o.server.Target.Client()
 	defer client.CloseIdleConnections()
 	source, tokenizing, err := o.open(ctx, env, client)
@@ -151,7 +153,7 @@ func (o *datasetOptions) run(ctx context.Context, env *environment) error {
 	return o.write(ctx, env, source, tokenizing)
 }
 
-func (o *datasetOptions) write(ctx context.Context, env *environment, source datasets.Source, m *prompts.Tokenizing) (err error) {
+func (o *datasetOptions) write(ctx context.Context, env *session.Environment, source datasets.Source, m *prompts.Tokenizing) (err error) {
 	lines, err := o.openLines(ctx, env)
 	if err != nil {
 		return err
@@ -176,15 +178,15 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 	if err != nil || o.lines == "-" {
 		return err
 	}
-	fmt.Fprintf(env.stdout, "%s\n", text.Clean(source.Description()))
-	fmt.Fprintf(env.stdout, "%-20s %s\n", "tokens", text.Clean(strings.TrimPrefix(m.String(), "tokens ")))
+	fmt.Fprintf(env.Stdout, "%s\n", text.Clean(source.Description()))
+	fmt.Fprintf(env.Stdout, "%-20s %s\n", "tokens", text.Clean(strings.TrimPrefix(m.String(), "tokens ")))
 	if words := m.Rendered(); words != "" {
-		fmt.Fprintf(env.stdout, "%s\n", text.Clean(words))
+		fmt.Fprintf(env.Stdout, "%s\n", text.Clean(words))
 	}
 	if words := prompts.OffLength(source); words != "" {
-		fmt.Fprintf(env.stdout, "%s\n", words)
+		fmt.Fprintf(env.Stdout, "%s\n", words)
 	}
-	return view.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout, 100), Clean: text.Clean})
+	return view.Text(env.Stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.Stdout, 100), Clean: text.Clean})
 }
 
 // eachDrawn calls do with every conversation of a source, and closes it.
@@ -216,12 +218,12 @@ func columns(w io.Writer, most int) int {
 }
 
 // openLines opens the file for the JSON lines, nil if none were asked for.
-func (o *datasetOptions) openLines(ctx context.Context, env *environment) (*files.Whole, error) {
+func (o *datasetOptions) openLines(ctx context.Context, env *session.Environment) (*files.Whole, error) {
 	switch o.lines {
 	case "":
 		return nil, nil
 	case "-":
-		return files.WriteTo(env.stdout), nil
+		return files.WriteTo(env.Stdout), nil
 	}
 	return openWhole(ctx, "jsonl", o.lines)
 }
@@ -241,7 +243,7 @@ length; past its end, the text wraps around.
 
   benchtop dataset slices --input book.txt --output prompts.jsonl --tokenizer DIR --input-len 1024`
 
-func runSlices(env *environment, args []string) int {
+func runSlices(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "dataset slices [flags]", Text: slicesText}
 	f := flags.Group("Slices")
 	o := datasets.SlicesDefaults()
@@ -256,7 +258,7 @@ func runSlices(env *environment, args []string) int {
 	f.StringVar(&ratio, "range-ratio", "0.0", `vary lengths by up to this share; or {"input": 0.1, "output": 0.5}`)
 	f.Int64Var(&o.Seed, "seed", 0, "random seed")
 	f.Bool("trust-remote-code", false, "accepted without effect: remote code is never run")
-	rest, err := env.parse(&flags, args)
+	rest, err := env.Parse(&flags, args)
 	problems := usage.Problems{err, noArguments("dataset slices", rest)}
 	problems.BadIf(output == "", "--output: give the file to write")
 	switch tokens.Name {
@@ -272,12 +274,12 @@ func runSlices(env *environment, args []string) int {
 		problems = append(problems, o.Validate())
 	}
 	if err := errors.Join(problems...); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
-	return env.failed(untilStopped(func(ctx context.Context) error { return slice(ctx, env, o, tokens, output) }))
+	return env.Failed(session.UntilStopped(func(ctx context.Context) error { return slice(ctx, env, o, tokens, output) }))
 }
 
-func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, tokens prompts.TokenizerOptions, output string) error {
+func slice(ctx context.Context, env *session.Environment, o datasets.SlicesOptions, tokens prompts.TokenizerOptions, output string) error {
 	m, err := tokens.Find(ctx, hub.New(hub.Options{Progress: env.Tell}), server.Model{})
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // The preview shows conversations with their turns, whose later prompts it makes, and writes each turn as a line.
@@ -35,9 +37,9 @@ func TestDatasetConversations(t *testing.T) {
 		{"mix", "--num-prompts 20 --tokenizer estimate --mix " + filepath.Join(dir, "chat") + "=1," + filepath.Join(dir, "agents") + "=1", "20", 0, []string{"mix of chat 50 %", ", chat\n"}},
 	} {
 		args := append([]string{"dataset", "--request-id-prefix", "r", "--first", "20"}, strings.Fields(c.args)...)
-		benchtop(args...).expect(t, exitFine, append(c.words, "conversations        "+c.turns+"\n")...)
+		benchtop(args...).expect(t, session.ExitFine, append(c.words, "conversations        "+c.turns+"\n")...)
 		r := benchtop(append(args, "--jsonl", "-")...)
-		r.expect(t, exitFine)
+		r.expect(t, session.ExitFine)
 		turns := map[string]int{}
 		lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 		for _, text := range lines {
@@ -60,9 +62,9 @@ func TestDatasetConversations(t *testing.T) {
 		if c.lines > 0 && len(lines) != c.lines {
 			t.Errorf("%s: %d lines, want %d", c.name, len(lines), c.lines)
 		}
-		benchtop(append([]string{"dataset", "analyze"}, strings.Fields(c.args)...)...).expect(t, exitFine, "conversations        "+c.turns+"\n", "hits of a prefix cache")
+		benchtop(append([]string{"dataset", "analyze"}, strings.Fields(c.args)...)...).expect(t, session.ExitFine, "conversations        "+c.turns+"\n", "hits of a prefix cache")
 	}
-	benchtop("dataset", "analyze", sessions).expect(t, exitFine, "form                 sessions of agents\n", "sub-agents           1 with 1 requests\n", "conversations        2\n")
+	benchtop("dataset", "analyze", sessions).expect(t, session.ExitFine, "form                 sessions of agents\n", "sub-agents           1 with 1 requests\n", "conversations        2\n")
 }
 
 // Commands without conversations know nothing of them, and each flag that needs them says so.
@@ -84,6 +86,6 @@ func TestConversationFlagsAlone(t *testing.T) {
 		"serve --mix a=1 --tier gold=ttft:5 --goodput ttft:5":                    "--goodput and --tier: choose one",
 		"dataset --dataset-name agents --dataset-path none.jsonl --time-scale 0": "--time-scale 0: must be above 0",
 	} {
-		benchtop(strings.Fields(line)...).expect(t, exitUsage, want)
+		benchtop(strings.Fields(line)...).expect(t, session.ExitUsage, want)
 	}
 }

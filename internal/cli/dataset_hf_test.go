@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/session"
 )
 
 // The examples of docs/datasets.md for the data sets of the hub are data sets, and the command there shows each.
@@ -55,7 +56,7 @@ func TestDocsHF(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := benchtop(args...)
-			r.expect(t, exitFine)
+			r.expect(t, session.ExitFine)
 			if got, want := strings.Count(r.stdout, `"expected_output_len":`), strings.Count(rows, "\n"); got != want {
 				t.Errorf("%d prompts of %d rows:\n%s", got, want, r.stdout)
 			}

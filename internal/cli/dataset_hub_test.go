@@ -12,6 +12,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/hf/hub/hubtest"
+	"benchtop/internal/session"
 )
 
 // leaderboard starts a hub with the files of the leaderboard and makes it the environment's.
@@ -65,20 +66,20 @@ func TestDatasetOfTheHub(t *testing.T) {
 	bfcl := func(args ...string) result {
 		return benchtop(append([]string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "5"}, args...)...)
 	}
-	bfcl().expect(t, exitFine, "downloading BFCL_v3_simple.json of "+datasets.BFCLRepository+" from 127.0.0.1", "requests             5", "chat messages")
+	bfcl().expect(t, session.ExitFine, "downloading BFCL_v3_simple.json of "+datasets.BFCLRepository+" from 127.0.0.1", "requests             5", "chat messages")
 	wasAsked(t, h, "BFCL_v3_simple.json", "BFCL_v3_live_simple.json", "BFCL_v3_multiple.json")
 
 	again := bfcl("--bfcl-categories", "multiple, parallel")
-	again.expect(t, exitFine, "requests             5")
+	again.expect(t, session.ExitFine, "requests             5")
 	wasAsked(t, h, "BFCL_v3_parallel.json")
 
-	bfcl("--bfcl-categories", "simple,nope").expect(t, exitUsage,
+	bfcl("--bfcl-categories", "simple,nope").expect(t, session.ExitUsage,
 		`dataset bfcl: `+datasets.BFCLRepository+`: there is no category "nope": the repository has no file BFCL_v3_nope.json; see --bfcl-categories`)
 	wasAsked(t, h, "BFCL_v3_nope.json")
 
 	t.Setenv("HF_HUB_OFFLINE", "1")
-	bfcl("--bfcl-categories", "parallel").expect(t, exitFine, "requests             5") // kept
-	bfcl("--bfcl-categories", "live_multiple").expect(t, exitUsage, "BFCL_v3_live_multiple.json cannot be had",
+	bfcl("--bfcl-categories", "parallel").expect(t, session.ExitFine, "requests             5") // kept
+	bfcl("--bfcl-categories", "live_multiple").expect(t, session.ExitUsage, "BFCL_v3_live_multiple.json cannot be had",
 		"does not have the data set", "HF_HUB_OFFLINE is set, so 127.0.0.1", "clone the repository", "--dataset-path DIRECTORY --hf-name "+datasets.BFCLRepository)
 	wasAsked(t, h)
 }
@@ -96,7 +97,7 @@ func TestDatasetInTheHubsCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	benchtop("dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "2",
-		"--bfcl-categories", "simple,parallel").expect(t, exitFine, "requests             2")
+		"--bfcl-categories", "simple,parallel").expect(t, session.ExitFine, "requests             2")
 	wasAsked(t, h, "BFCL_v3_parallel.json")
 }
 
@@ -116,10 +117,10 @@ func TestDatasetOfAHubThatCutsShort(t *testing.T) {
 			_, _ = io.WriteString(w, content)
 			return true
 		}
-		benchtop(args...).expect(t, exitUsage, "BFCL_v3_simple.json", "came as something else", want)
+		benchtop(args...).expect(t, session.ExitUsage, "BFCL_v3_simple.json", "came as something else", want)
 	}
 	h.Before = nil
-	benchtop(args...).expect(t, exitFine, "requests             2")
+	benchtop(args...).expect(t, session.ExitFine, "requests             2")
 }
 
 // A hub that is down or has moved is reported with advice.
@@ -128,10 +129,10 @@ func TestDatasetWithoutTheHub(t *testing.T) {
 	h := leaderboard(t)
 	args := []string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model}
 	t.Setenv("HF_ENDPOINT", h.URL+"/mirror")
-	benchtop(args...).expect(t, exitUsage, "does not exist, or is private", "clone the repository")
+	benchtop(args...).expect(t, session.ExitUsage, "does not exist, or is private", "clone the repository")
 	wasAsked(t, h, "BFCL_v3_simple.json")
 	h.Close()
-	benchtop(args...).expect(t, exitUsage, "cannot download BFCL_v3_simple.json", "clone the repository")
+	benchtop(args...).expect(t, session.ExitUsage, "cannot download BFCL_v3_simple.json", "clone the repository")
 }
 
 // Tables come from the hub once: the files that the rows are in, and those that rows name. A gated one is explained.
@@ -154,23 +155,23 @@ func TestTablesOfTheHub(t *testing.T) {
 	gsm := func() result {
 		return dataset("--dataset-path", "openai/gsm8k", "--disable-shuffle", "--skip-chat-template")
 	}
-	gsm().expect(t, exitFine, `"prompt":"What is 1?"`, `"prompt":"And 2?"`)
+	gsm().expect(t, session.ExitFine, `"prompt":"What is 1?"`, `"prompt":"And 2?"`)
 	if asked := strings.Join(h.Asked(), " "); !strings.Contains(asked, "main/test-00000") || strings.Contains(asked, "main/train-00000") {
 		t.Errorf("the hub was asked for %s", asked)
 	}
-	gsm().expect(t, exitFine, `"prompt":"What is 1?"`)
+	gsm().expect(t, session.ExitFine, `"prompt":"What is 1?"`)
 	if asked := h.Asked(); len(asked) > 0 {
 		t.Errorf("the hub was asked again: %q", asked)
 	}
-	dataset("--dataset-path", calls, "--backend", "openai-audio").expect(t, exitFine, `"audio":{"name":"one.wav","type":"audio/x-wav","bytes":`)
-	dataset("--dataset-path", "my/own").expect(t, exitFine, `"prompt":"What is this thing?"`, "the prompts are in column text")
-	dataset("--dataset-path", "openai/gsm8k", "--hf-split", "dev").expect(t, exitUsage, `there is no split "dev"; give --hf-split one of: `)
-	dataset("--dataset-path", "my/none").expect(t, exitUsage, "does not exist, or is private", "Data sets whose layout is known are")
+	dataset("--dataset-path", calls, "--backend", "openai-audio").expect(t, session.ExitFine, `"audio":{"name":"one.wav","type":"audio/x-wav","bytes":`)
+	dataset("--dataset-path", "my/own").expect(t, session.ExitFine, `"prompt":"What is this thing?"`, "the prompts are in column text")
+	dataset("--dataset-path", "openai/gsm8k", "--hf-split", "dev").expect(t, session.ExitUsage, `there is no split "dev"; give --hf-split one of: `)
+	dataset("--dataset-path", "my/none").expect(t, session.ExitUsage, "does not exist, or is private", "Data sets whose layout is known are")
 
 	h.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("X-Error-Code", "GatedRepo")
 		w.WriteHeader(http.StatusUnauthorized)
 		return true
 	}
-	dataset("--dataset-path", "facebook/voxpopuli", "--backend", "openai-audio").expect(t, exitUsage, "HF_TOKEN")
+	dataset("--dataset-path", "facebook/voxpopuli", "--backend", "openai-audio").expect(t, session.ExitUsage, "HF_TOKEN")
 }

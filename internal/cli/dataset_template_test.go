@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // A chat template that cannot be rendered is an error with the model, the reason and advice that works: --skip-chat-template is
@@ -33,12 +35,12 @@ func TestTemplateThatCannotBeRendered(t *testing.T) {
 			} {
 				words := append([]string{"dataset", "--num-prompts", "1", "--tokenizer", model}, strings.Fields(args)...)
 				r := benchtop(words...)
-				r.expect(t, exitUsage, "model "+model, c.why, "--tokenizer DIRECTORY", "--base-url")
+				r.expect(t, session.ExitUsage, "model "+model, c.why, "--tokenizer DIRECTORY", "--base-url")
 				if strings.Contains(r.stderr, skip) != skippable {
 					t.Errorf("%s: the error is %q", args, r.stderr)
 				}
 				if skippable {
-					benchtop(append(words, skip)...).expect(t, exitFine)
+					benchtop(append(words, skip)...).expect(t, session.ExitFine)
 				}
 			}
 		})

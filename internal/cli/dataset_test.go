@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/session"
 )
 
 const datasetFiles = "../../datasets/testdata/"
@@ -125,10 +126,10 @@ func TestRefusedDatasets(t *testing.T) {
 		}
 		t.Run(c.Case, func(t *testing.T) {
 			if want == "" {
-				benchtop(args...).expect(t, exitFine, "token ids 1000 to 31999")
+				benchtop(args...).expect(t, session.ExitFine, "token ids 1000 to 31999")
 				return
 			}
-			benchtop(args...).expect(t, exitUsage, want)
+			benchtop(args...).expect(t, session.ExitUsage, want)
 		})
 	}
 	if seen != len(words) {
@@ -181,7 +182,7 @@ func TestDataset(t *testing.T) {
 				args = append(args, "--tokenizer", small)
 			}
 			r := benchtop(args...)
-			r.expect(t, exitFine, c.want...)
+			r.expect(t, session.ExitFine, c.want...)
 			data, err := os.ReadFile(lines)
 			if err != nil {
 				t.Fatal(err)
@@ -216,7 +217,7 @@ func TestServeSaysWhatItSends(t *testing.T) {
 		{nil, []string{"this is not vLLM's workload), tokens by the server's tokenizer\n"}},
 	} {
 		r := benchtop(append(args, c.args...)...)
-		r.expect(t, exitFine)
+		r.expect(t, session.ExitFine)
 		for _, want := range c.want {
 			if !strings.Contains(r.stderr, want) {
 				t.Errorf("%q is not in %q", want, r.stderr)
@@ -254,7 +255,7 @@ func TestServeSaysThatPromptsWereNotCompared(t *testing.T) {
 			})
 			r := benchtop(append([]string{"serve", "--no-tui", "--gpu", "none", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9",
 				"--output-len", "2", "--tokenizer", modelDirectory(t, "gpt2")}, c.args...)...)
-			r.expect(t, exitFine)
+			r.expect(t, session.ExitFine)
 			_, rest, found := strings.Cut(r.stderr, said)
 			if found != (c.want != "-") || found && !strings.Contains(rest, c.want) {
 				t.Errorf("got %q, want %q", r.stderr, c.want)
@@ -264,14 +265,14 @@ func TestServeSaysThatPromptsWereNotCompared(t *testing.T) {
 }
 
 func TestDatasetUsage(t *testing.T) {
-	benchtop("dataset", "--num-prompts", "0", "--seed", "-1", "--first", "-2", "x").expect(t, exitUsage,
+	benchtop("dataset", "--num-prompts", "0", "--seed", "-1", "--first", "-2", "x").expect(t, session.ExitUsage,
 		"--num-prompts 0", "--seed -1", "--first -2", "dataset takes no arguments")
-	benchtop("dataset", "--tokenizer", "/nowhere/at/all").expect(t, exitUsage, "/nowhere/at/all")
-	benchtop("dataset", "--dataset-name", "custom_audio").expect(t, exitUsage, "--dataset-name custom_audio: ")
-	benchtop("dataset", "--jsonl", "/nowhere/at/all").expect(t, exitUsage, "--jsonl:")
-	benchtop("dataset", "--help").expect(t, exitFine, "without sending them", "--prefix-repetition-prefix-len")
+	benchtop("dataset", "--tokenizer", "/nowhere/at/all").expect(t, session.ExitUsage, "/nowhere/at/all")
+	benchtop("dataset", "--dataset-name", "custom_audio").expect(t, session.ExitUsage, "--dataset-name custom_audio: ")
+	benchtop("dataset", "--jsonl", "/nowhere/at/all").expect(t, session.ExitUsage, "--jsonl:")
+	benchtop("dataset", "--help").expect(t, session.ExitFine, "without sending them", "--prefix-repetition-prefix-len")
 	r := benchtop("dataset", "--vocab-size", "100", "--num-prompts", "2", "--jsonl", "-")
-	if r.expect(t, exitFine); strings.Count(r.stdout, "\n") != 2 || !strings.HasPrefix(r.stdout, `{"request_id":"bench-`) {
+	if r.expect(t, session.ExitFine); strings.Count(r.stdout, "\n") != 2 || !strings.HasPrefix(r.stdout, `{"request_id":"bench-`) {
 		t.Errorf("%.200s", r.stdout)
 	}
 }
@@ -279,13 +280,13 @@ func TestDatasetUsage(t *testing.T) {
 func TestSlices(t *testing.T) {
 	model := modelDirectory(t, "gpt2")
 	output := filepath.Join(t.TempDir(), "slices.jsonl")
-	benchtop("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", output, "--tokenizer", model, "--num-prompts", "7", "--input-len", "12").expect(t, exitFine)
+	benchtop("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", output, "--tokenizer", model, "--num-prompts", "7", "--input-len", "12").expect(t, session.ExitFine)
 	data, err := os.ReadFile(output)
 	if err != nil || strings.Count(string(data), "\n") != 7 || !strings.HasPrefix(string(data), `{"prompt": "`) {
 		t.Errorf("%v, %.100s", err, data)
 	}
-	benchtop("dataset", "--dataset-name", "custom", "--dataset-path", output, "--skip-chat-template", "--num-prompts", "7", "--tokenizer", model, "--custom-output-len", "-1").expect(t, exitFine, "requests             7", "each 128")
-	benchtop("dataset", "slices", "--input-len", "-1").expect(t, exitUsage, "--output: ", "--tokenizer: ", "input length -1")
+	benchtop("dataset", "--dataset-name", "custom", "--dataset-path", output, "--skip-chat-template", "--num-prompts", "7", "--tokenizer", model, "--custom-output-len", "-1").expect(t, session.ExitFine, "requests             7", "each 128")
+	benchtop("dataset", "slices", "--input-len", "-1").expect(t, session.ExitUsage, "--output: ", "--tokenizer: ", "input length -1")
 }
 
 // Impossible prompts are reported with advice.
@@ -310,7 +311,7 @@ func TestDatasetRefusals(t *testing.T) {
 		{"serve --num-prompts 0 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --ramp-over 2s --tokenizer " + model + " --base-url " + server.url + " " + custom, "give --duration"},
 	} {
 		r := benchtop(strings.Fields(c.args)...)
-		if r.expect(t, exitUsage, c.want); strings.HasPrefix(c.want, "benchtop: ") && !strings.HasPrefix(r.stderr, c.want) {
+		if r.expect(t, session.ExitUsage, c.want); strings.HasPrefix(c.want, "benchtop: ") && !strings.HasPrefix(r.stderr, c.want) {
 			t.Errorf("it begins with %q", r.stderr)
 		}
 		if t.Failed() {
@@ -321,10 +322,10 @@ func TestDatasetRefusals(t *testing.T) {
 		t.Errorf("%d requests were sent", len(calls))
 	}
 	benchtop("dataset", "--backend", "openai-chat", "--vocab-size", "50", "--tokenizer", model, "--num-prompts", "3", "--random-input-len", "9").
-		expect(t, exitFine, "--vocab-size has no effect", "sent as              text")
+		expect(t, session.ExitFine, "--vocab-size has no effect", "sent as              text")
 	benchtop(append(strings.Fields("dataset --input-len 3 --output-len 7 --tokenizer "+model), "--dataset-name", "sonnet", "--num-prompts", "2")...).
-		expect(t, exitFine, "--output-len has no effect with sonnet, as with vLLM; use --sonnet-output-len", "--input-len has no effect")
-	benchtop(append(strings.Fields("dataset --skip-tokenizer-init "+custom), "--num-prompts", "3")...).expect(t, exitFine, "asks for 1 token each")
+		expect(t, session.ExitFine, "--output-len has no effect with sonnet, as with vLLM; use --sonnet-output-len", "--input-len has no effect")
+	benchtop(append(strings.Fields("dataset --skip-tokenizer-init "+custom), "--num-prompts", "3")...).expect(t, session.ExitFine, "asks for 1 token each")
 }
 
 // With 0 prompts each row is sent once, at any kind of load.
@@ -336,7 +337,7 @@ func TestEveryRow(t *testing.T) {
 		"--ramp-up-strategy linear --ramp-up-start-rps 10 --ramp-up-end-rps 100 --ramp-over 1s --duration 1s"} {
 		args := "serve --no-save --skip-chat-template --custom-output-len 1 --num-prompts 0 --dataset-name custom --dataset-path " + datasetFiles + "custom_small.jsonl --base-url " + url + " " + load
 		r := benchtop(strings.Fields(args)...)
-		if r.expect(t, exitFine, fmt.Sprintf("Successful requests:                     %d ", rows)); t.Failed() {
+		if r.expect(t, session.ExitFine, fmt.Sprintf("Successful requests:                     %d ", rows)); t.Failed() {
 			t.Fatal(load)
 		}
 	}
@@ -350,9 +351,9 @@ func TestFileBeforeTemplate(t *testing.T) {
 	}
 	bare := "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz" // without a template
 	for _, name := range []string{"custom", "spec_bench", "sonnet"} {
-		benchtop("dataset", "--dataset-name", name, "--dataset-path", packed, "--tokenizer", bare).expect(t, exitUsage, "gzip")
+		benchtop("dataset", "--dataset-name", name, "--dataset-path", packed, "--tokenizer", bare).expect(t, session.ExitUsage, "gzip")
 	}
-	benchtop("dataset", "--dataset-name", "sonnet", "--tokenizer", bare).expect(t, exitUsage, "chat template", "has none", "--tokenizer DIRECTORY")
+	benchtop("dataset", "--dataset-name", "sonnet", "--tokenizer", bare).expect(t, session.ExitUsage, "chat template", "has none", "--tokenizer DIRECTORY")
 }
 
 // A row in a form that the backend cannot send is refused before the first request, with both named.
@@ -365,5 +366,5 @@ func TestRowThatTheBackendCannotSend(t *testing.T) {
 	}
 	server := recorded(t, nil)
 	benchtop("serve", "--base-url", server.url, "--backend", "infinity-embeddings-clip", "--dataset-name", "custom_image", "--dataset-path", file, "--num-prompts", "2", "--disable-shuffle",
-		"--request-id-prefix", "r").expect(t, exitUsage, "--dataset-name custom_image, prompt r1: backend infinity-embeddings-clip sends a text or a picture and no chat messages")
+		"--request-id-prefix", "r").expect(t, session.ExitUsage, "--dataset-name custom_image, prompt r1: backend infinity-embeddings-clip sends a text or a picture and no chat messages")
 }

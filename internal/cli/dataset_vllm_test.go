@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/session"
 )
 
 // vllmFiles has small copies of data sets of the hub, and the requests that the client of vLLM makes of them; record_hf.py of
@@ -63,7 +65,7 @@ func TestRequestsOfVLLM(t *testing.T) {
 				recorded.Datasets}, c.Flags...)
 			args[slices.Index(args, name)] = filepath.Join(dir, name)
 			r := benchtop(append(args, "--hf-name", name)...)
-			r.expect(t, exitFine)
+			r.expect(t, session.ExitFine)
 			var got []vllmRequest
 			for line := range strings.Lines(r.stdout) {
 				got = append(got, asVLLM(t, line))

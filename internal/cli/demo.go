@@ -13,7 +13,9 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/prompts"
 	"benchtop/internal/secret"
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
+	"benchtop/internal/spec"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/metrics/judge"
@@ -47,12 +49,12 @@ type demoOptions struct {
 	duration time.Duration
 	seed     int64
 	profile  string
-	client   clientOptions
+	client   spec.Client
 	save     files.Options
 	noPlots  bool
-	gpus     gpuOptions
-	screen   screenOptions
-	old      baselineOptions
+	gpus     spec.GPUs
+	screen   spec.Screen
+	old      spec.Baseline
 	flags    argv.Flags
 }
 
@@ -62,19 +64,19 @@ func newDemoOptions() *demoOptions {
 	f.DurationVar(&o.duration, "duration", time.Minute, "length of the run: a ramp in its first half, the confirmation in the second")
 	f.Int64Var(&o.seed, "seed", 0, "random seed, 0 to 4294967295")
 	f.StringVar(&o.profile, "profile", simulator.Defaults().Name, "server to simulate: "+strings.Join(simulator.Names(), ", "))
-	o.client.define(o.flags.Group("Client"))
+	o.client.Define(o.flags.Group("Client"))
 	f = o.flags.Group("Report")
 	o.save.Define(f)
 	f.BoolVar(&o.noPlots, "no-plots", false, "no text plots below the report")
-	o.gpus.define(o.flags.Group("Server and GPUs"))
+	o.gpus.Define(o.flags.Group("Server and GPUs"))
 	f = o.flags.Group("Screen")
-	o.screen.define(f)
-	o.old.define(f)
+	o.screen.Define(f)
+	o.old.Define(f)
 	return o
 }
 
 func (o *demoOptions) check() error {
-	problems := []error{o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check()}
+	problems := []error{o.client.Check(), o.save.Check(), o.screen.Check(), o.gpus.Check()}
 	if o.duration < time.Second || o.duration > longestDemo {
 		problems = append(problems, fmt.Errorf("--duration %s: must be from 1s to %s", o.duration, longestDemo))
 	}
@@ -96,10 +98,10 @@ func (o *demoOptions) parts() (ramp, confirm time.Duration) {
 }
 
 // preset is the demo as a command line of serve, against a server that listens at url.
-func (o *demoOptions) preset(p simulator.Profile, url string) (*serveOptions, error) {
+func (o *demoOptions) preset(p simulator.Profile, url string) (*spec.Spec, error) {
 	from, to := demoRamp(p)
 	ramp, confirm := o.parts()
-	s := newServeOptions()
+	s := spec.New()
 	args := []string{
 		"--base-url", url, "--model", p.Model, "--label", "demo", "--ignore-eos", "--request-id-prefix", "demo-",
 		"--dataset-name", "random", "--vocab-size", strconv.Itoa(demoVocabulary),
@@ -111,19 +113,19 @@ func (o *demoOptions) preset(p simulator.Profile, url string) (*serveOptions, er
 	if confirm > 0 {
 		args = append(args, "--confirm", confirm.String())
 	}
-	err := s.parse(args)
-	s.client, s.save, s.report.noPlots, s.gpus, s.screen, s.old = o.client, o.save, o.noPlots, o.gpus, o.screen, o.old
-	if s.gpus.which == gpuAuto {
-		s.gpus.off = "the demo's server is simulated; --gpu all monitors the GPUs of this machine anyway"
+	err := s.Parse(args)
+	s.Client, s.Save, s.Report.NoPlots, s.GPUs, s.Screen, s.Baseline = o.client, o.save, o.noPlots, o.gpus, o.screen, o.old
+	if s.GPUs.Which == spec.GpuAuto {
+		s.GPUs.Off = "the demo's server is simulated; --gpu all monitors the GPUs of this machine anyway"
 	}
 	return s, err
 }
 
-func runDemo(env *environment, args []string) int {
+func runDemo(env *session.Environment, args []string) int {
 	o := newDemoOptions()
-	rest, err := env.parse(&o.flags, args)
+	rest, err := env.Parse(&o.flags, args)
 	if err := errors.Join(err, noArguments("demo", rest), o.check()); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	telemetry.TuneMemory()
 	profile, _ := simulator.Named(o.profile) // checked
@@ -133,8 +135,8 @@ func runDemo(env *environment, args []string) int {
 			server.stop()
 		}
 	}()
-	return env.perform(&o.screen, []string{stepServer, prompts.StepPrompts}, func(ctx context.Context) (p *prepared, err error) {
-		env.Step(stepServer)
+	return env.Perform(&o.screen, []string{session.StepServer, prompts.StepPrompts}, func(ctx context.Context) (p *session.Run, err error) {
+		env.Step(session.StepServer)
 		if server, err = startSimulator(o.profile, o.seed); err != nil {
 			return nil, err
 		}
@@ -142,9 +144,9 @@ func runDemo(env *environment, args []string) int {
 		if err != nil {
 			return nil, err
 		}
-		s.command = secret.HideWords(append([]string{"demo"}, args...), nil)
-		if p, err = prepare(ctx, env, s); p != nil {
-			p.leave = server.stop
+		s.Command = secret.HideWords(append([]string{"demo"}, args...), nil)
+		if p, err = session.Prepare(ctx, env, s); p != nil {
+			p.Leave = server.stop
 		}
 		return p, err
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
 )
@@ -31,12 +32,12 @@ func TestDemoPreset(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said bytes.Buffer
-		p, err := prepare(t.Context(), &environment{stdin: strings.NewReader(""), stdout: &said, stderr: &said}, s)
+		p, err := session.Prepare(t.Context(), &session.Environment{Stdin: strings.NewReader(""), Stdout: &said, Stderr: &said}, s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		first, err := p.Source.Next()
-		p.close(func(string) {})
+		p.Close(func(string) {})
 		if err != nil || len(first.Turns) != 1 || first.Turns[0].InputTokens != demoInput || first.Turns[0].MaxTokens != demoOutput {
 			t.Errorf("%s: the first prompt is %+v, %v", name, first, err)
 		}
@@ -59,7 +60,7 @@ func TestDemoPreset(t *testing.T) {
 		if diff := cmp.Diff(want, chosen(got)); diff != "" {
 			t.Errorf("%s: the plan (-want +got):\n%s", name, diff)
 		}
-		if !p.pictures.noPlots || !p.screen.exit || p.save.Unasked != o.save.Unasked {
+		if !p.Plots.NoPlots || !p.Screen.Exit || p.Save.Unasked != o.save.Unasked {
 			t.Errorf("%s: the demo's own flags are lost", name)
 		}
 		const off = "the demo's server is simulated; --gpu all monitors the GPUs of this machine anyway"
@@ -79,6 +80,6 @@ func chosen(p metrics.Plan) metrics.Plan {
 
 // Wrong flags of the demo are reported together, before any server starts.
 func TestDemoFlags(t *testing.T) {
-	benchtop(strings.Fields("demo --duration 13h --seed -1 --profile h900 --gpu x --color pink")...).expect(t, exitUsage,
+	benchtop(strings.Fields("demo --duration 13h --seed -1 --profile h900 --gpu x --color pink")...).expect(t, session.ExitUsage,
 		"--duration 13h0m0s: must be from 1s to 12h0m0s", "--seed -1: seeds are from 0 to 4294967295", "--profile h900: ", "--gpu x: use auto", "--color")
 }

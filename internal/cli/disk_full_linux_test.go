@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"benchtop/internal/session"
 )
 
 // A disk that was full for a while: the screen says both at once, and everything is saved.
@@ -34,7 +36,7 @@ func TestDiskFullForAWhile(t *testing.T) {
 	letGo()
 	x.wait("✓ DONE")
 	x.press("q")
-	if code := x.ended(); code != exitFine {
+	if code := x.ended(); code != session.ExitFine {
 		t.Errorf("exit code %d", code)
 	}
 	if s, _ := readSaved(t, x.dir); s.Completed != 63 {
@@ -43,5 +45,5 @@ func TestDiskFullForAWhile(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "r.jsonl.gz")); err != nil {
 		t.Error(err)
 	}
-	benchtop("report", filepath.Join(dir, "r.json")).expect(t, exitFine, "Successful requests:                     63 ")
+	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine, "Successful requests:                     63 ")
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // undecided starts a simulated server that does not say what its models are until it is let go. asked is closed when it was asked.
@@ -42,12 +44,12 @@ func TestLeftBeforeTheRun(t *testing.T) {
 		code  int
 		words string
 	}{
-		{"q", func(x *terminal) { x.press("q") }, exitAborted, "stopped before the first request (interrupt)"},
-		{"ctrl+c", func(x *terminal) { x.press("C-c") }, exitAborted, "stopped before the first request (interrupt)"},
-		{"after a stop", func(x *terminal) { x.press("C-z", "q") }, exitAborted, "stopped before the first request (interrupt)"},
-		{"SIGINT", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGINT) }, exitAborted, "stopped before the first request (interrupt)"},
-		{"SIGTERM", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGTERM) }, exitTerminated, "stopped before the first request (terminated)"},
-		{"SIGHUP", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGHUP) }, exitHangup, "stopped before the first request (hangup)"},
+		{"q", func(x *terminal) { x.press("q") }, session.ExitAborted, "stopped before the first request (interrupt)"},
+		{"ctrl+c", func(x *terminal) { x.press("C-c") }, session.ExitAborted, "stopped before the first request (interrupt)"},
+		{"after a stop", func(x *terminal) { x.press("C-z", "q") }, session.ExitAborted, "stopped before the first request (interrupt)"},
+		{"SIGINT", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGINT) }, session.ExitAborted, "stopped before the first request (interrupt)"},
+		{"SIGTERM", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGTERM) }, session.ExitTerminated, "stopped before the first request (terminated)"},
+		{"SIGHUP", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGHUP) }, session.ExitHangup, "stopped before the first request (hangup)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -76,8 +78,8 @@ func TestLeftBeforeTheRun(t *testing.T) {
 func TestErrorBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	x := open(t, 100, 30, `"$BENCHTOP" serve --base-url http://127.0.0.1:1 --num-prompts 9 --ready-check-timeout-sec 1 `+shortPrompts)
-	if code := x.ended(); code != exitFailed {
-		t.Errorf("exit code %d, want %d", code, exitFailed)
+	if code := x.ended(); code != session.ExitFailed {
+		t.Errorf("exit code %d, want %d", code, session.ExitFailed)
 	}
 	if shown := x.history(); strings.Count(shown, "benchtop: cannot reach http://127.0.0.1:1: ") != 1 {
 		t.Errorf("the error is not on the normal screen, once:\n%s", shown)
@@ -123,7 +125,7 @@ func TestWarningsOfThePreparation(t *testing.T) {
 		return failed
 	})
 	x := open(t, 120, 40, `"$BENCHTOP" `+heldRun(server)+` --num-prompts 3 --num-warmups 1 --exit`)
-	if code := x.ended(); code != exitFine {
+	if code := x.ended(); code != session.ExitFine {
 		t.Errorf("exit code %d", code)
 	}
 	shown := x.history()
@@ -148,8 +150,8 @@ func TestFormPrepares(t *testing.T) {
 	x.press("C-r")
 	x.wait("PREPARING")
 	x.press("q")
-	if code := x.ended(); code != exitAborted {
-		t.Errorf("exit code %d, want %d", code, exitAborted)
+	if code := x.ended(); code != session.ExitAborted {
+		t.Errorf("exit code %d, want %d", code, session.ExitAborted)
 	}
 	for _, want := range []string{"benchtop serve --base-url " + server.url, "stopped before the first request", " icanon"} {
 		if shown := x.history(); strings.Count(shown, want) != 1 {

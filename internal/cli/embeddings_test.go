@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/session"
 	"benchtop/metrics"
 )
 
@@ -19,7 +20,7 @@ func TestEmbeddings(t *testing.T) {
 		"--vocab-size", "300", "--max-concurrency", "2", "--num-warmups", "2", "--ready-check-timeout-sec", "5", "--goodput", "e2el:60000",
 		"--temperature", "0", "--logprobs", "2", "--save-result", "--save-detailed", "--result-dir", dir, "--result-filename", "r.json"}
 	r := benchtop(args...)
-	r.expect(t, exitFine, "Total input tokens:                      108", "Input throughput (inputs/s):", "Request goodput (req/s):", "Total token throughput (tok/s):",
+	r.expect(t, session.ExitFine, "Total input tokens:                      108", "Input throughput (inputs/s):", "Request goodput (req/s):", "Total token throughput (tok/s):",
 		"Mean E2EL (ms):")
 	if words := "9 input tokens, as token ids"; !strings.Contains(r.stderr, words) || strings.Contains(r.stderr, "output tokens") {
 		t.Errorf("%q is missing in\n%s", words, r.stderr)
@@ -50,7 +51,7 @@ func TestEmbeddings(t *testing.T) {
 		}
 	}
 	again := benchtop("report", filepath.Join(dir, "r.jsonl.gz"))
-	again.expect(t, exitFine)
+	again.expect(t, session.ExitFine)
 	if figures(again.stdout) != figures(r.stdout) {
 		t.Errorf("the journal gives\n%s\nthe run gave\n%s", again.stdout, r.stdout)
 	}
@@ -60,7 +61,7 @@ func TestProgressOfEmbeddings(t *testing.T) {
 	s := metrics.Snapshot{Plan: &metrics.Plan{Pooling: true}, Windows: make([]metrics.Window, 2), OutputExact: true}
 	s.Windows[0].InputTokens = 300
 	s.Windows[0].Histograms[metrics.E2EL].Add(20e6)
-	if got := progressLine(&s); !strings.Contains(got, "300 tok/s  p99 E2EL 20.1 ms") || strings.Contains(got, "TTFT") {
+	if got := session.ProgressLine(&s); !strings.Contains(got, "300 tok/s  p99 E2EL 20.1 ms") || strings.Contains(got, "TTFT") {
 		t.Error(got)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"benchtop/internal/argv"
 	"benchtop/internal/launch"
+	"benchtop/internal/session"
 	"benchtop/internal/usage"
 )
 
@@ -76,12 +77,12 @@ func (o *engineOptions) freePort() error {
 }
 
 // start starts the server with more variables in its environment, and waits until it is healthy. The caller stops it.
-func (o *engineOptions) start(ctx context.Context, env *environment, variables ...string) (*launch.Server, error) {
+func (o *engineOptions) start(ctx context.Context, env *session.Environment, variables ...string) (*launch.Server, error) {
 	guard, err := guardCommand()
 	if err != nil {
 		return nil, err
 	}
-	env.say("server command: " + strings.Join(launch.Hide(o.command), " "))
+	env.Say("server command: " + strings.Join(launch.Hide(o.command), " "))
 	s, err := launch.Start(ctx, launch.Options{Command: o.command, Env: variables, Ready: time.Duration(o.ready) * time.Second, Guard: guard, Log: o.log(env)})
 	if err != nil {
 		return nil, err
@@ -94,11 +95,11 @@ func (o *engineOptions) start(ctx context.Context, env *environment, variables .
 }
 
 // log takes what the server prints.
-func (o *engineOptions) log(env *environment) func(string) {
+func (o *engineOptions) log(env *session.Environment) func(string) {
 	if !o.show {
 		return func(string) {}
 	}
-	return func(line string) { fmt.Fprintln(env.stderr, line) }
+	return func(line string) { fmt.Fprintln(env.Stderr, line) }
 }
 
 // guardCommand runs the guard of a server command.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
 
@@ -53,7 +54,7 @@ func TestExamples(t *testing.T) {
 					t.Fatal(err)
 				}
 				r := benchtop(words...)
-				r.expect(t, exitFine)
+				r.expect(t, session.ExitFine)
 				last = &r
 				ran++
 			case last == nil || !strings.Contains(last.stdout+last.stderr, line):
@@ -88,7 +89,7 @@ func TestExamplesOfFiles(t *testing.T) {
 		}
 		// A wrong value of another flag keeps the command from more than looking at its flags.
 		r := benchtop(append(words, "--gpu-price", "-1")...)
-		if r.expect(t, exitUsage, "--gpu-price"); strings.Count(r.stderr, "\n") != 1 {
+		if r.expect(t, session.ExitUsage, "--gpu-price"); strings.Count(r.stderr, "\n") != 1 {
 			t.Errorf("%s: %s", command[1], r.stderr)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"benchtop/internal/argv"
 	"benchtop/internal/dashboard"
 	"benchtop/internal/files"
+	"benchtop/internal/session"
 	"benchtop/internal/usage"
 )
 
@@ -39,8 +40,8 @@ func newExportSuiteOptions() *exportSuiteOptions {
 	return o
 }
 
-func (o *exportSuiteOptions) parse(env *environment, args []string) error {
-	rest, err := env.parse(&o.flags, args)
+func (o *exportSuiteOptions) parse(env *session.Environment, args []string) error {
+	rest, err := env.Parse(&o.flags, args)
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
@@ -61,19 +62,19 @@ func (o *exportSuiteOptions) parse(env *environment, args []string) error {
 	return errors.Join(p...)
 }
 
-func runExportSuite(env *environment, args []string) int {
+func runExportSuite(env *session.Environment, args []string) int {
 	o := newExportSuiteOptions()
 	if err := o.parse(env, args); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	if err := o.export(env); err != nil {
-		return env.fail(exitFailed, err)
+		return env.Fail(session.ExitFailed, err)
 	}
-	return exitFine
+	return session.ExitFine
 }
 
 // export writes all results, then their table.
-func (o *exportSuiteOptions) export(env *environment) error {
+func (o *exportSuiteOptions) export(env *session.Environment) error {
 	results, err := o.results(env)
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func (o *exportSuiteOptions) export(env *environment) error {
 }
 
 // table writes the table of the whole folder.
-func (o *exportSuiteOptions) table(env *environment, added int) error {
+func (o *exportSuiteOptions) table(env *session.Environment, added int) error {
 	table := filepath.Join(o.dir, dashboard.Table)
 	if err := os.Remove(table); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -126,12 +127,12 @@ func (o *exportSuiteOptions) table(env *environment, added int) error {
 	if err != nil {
 		return err
 	}
-	env.say(fmt.Sprintf("%d results in %s; the table has %d rows", added, o.dir, len(rows)))
+	env.Say(fmt.Sprintf("%d results in %s; the table has %d rows", added, o.dir, len(rows)))
 	return nil
 }
 
 // results reads what is exported, in order. Files of folders that are no results are left out.
-func (o *exportSuiteOptions) results(env *environment) (all []dashboard.Result, err error) {
+func (o *exportSuiteOptions) results(env *session.Environment) (all []dashboard.Result, err error) {
 	own, err := filepath.Abs(o.dir)
 	if err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (o *exportSuiteOptions) results(env *environment) (all []dashboard.Result, 
 			case err == nil:
 				all = append(all, of...)
 				if note != "" {
-					env.say(note)
+					env.Say(note)
 				}
 			case name == path:
 				return nil, err
@@ -162,7 +163,7 @@ func (o *exportSuiteOptions) results(env *environment) (all []dashboard.Result, 
 			}
 		}
 		if skipped > 0 {
-			env.say(fmt.Sprintf("%s: %d files are no results", harmless(path), skipped))
+			env.Say(fmt.Sprintf("%s: %d files are no results", session.Harmless(path), skipped))
 		}
 	}
 	return all, nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/session"
 )
 
 // dashboardRows reads a folder as convert-results-json-to-markdown.py of vLLM does, by its rules alone: files by the words in their paths, commands of
@@ -111,7 +112,7 @@ func TestExportedSuite(t *testing.T) {
 		{"latency", "--base-url", url, "--batch-size", "2", "--input-len", "20", "--output-len", "4", "--num-iters-warmup", "0", "--num-iters", "3", "--output-json", at("l.json")},
 		{"export-suite", to, at("s.json"), at("t.json"), at("l.json"), "--gpu-type", "H100"},
 	} {
-		benchtop(args...).expect(t, exitFine)
+		benchtop(args...).expect(t, session.ExitFine)
 	}
 	rows := dashboardRows(t, to)
 	if len(rows) != 3 {

@@ -14,6 +14,8 @@ import (
 	"benchtop/internal/prompts"
 	"benchtop/internal/secret"
 	"benchtop/internal/server"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/text"
 	"benchtop/loadgen/target"
 	"benchtop/tui/form"
@@ -53,25 +55,25 @@ const (
 )
 
 // runForm asks for a benchmark on the terminal and runs it.
-func runForm(env *environment) int {
+func runForm(env *session.Environment) int {
 	var values map[string]string
 	var chosen bool
-	left, err := onTerminal(func(ctx context.Context) (err error) {
+	left, err := session.OnTerminal(func(ctx context.Context) (err error) {
 		values, chosen, err = form.Ask(ctx, formOptions())
 		return err
 	})
 	switch {
 	case left != nil:
-		return signalCode(left)
+		return session.SignalCode(left)
 	case err != nil:
-		return env.fail(exitFailed, err)
+		return env.Fail(session.ExitFailed, err)
 	case !chosen:
-		return exitFine
+		return session.ExitFine
 	}
 	args := formArguments(values)
 	// So that it can be run again from the shell's own history.
-	_, _ = env.stderr.Write([]byte(strings.Join(argv.ShellWords(secret.HideWords(args, nil)), " ") + "\n"))
-	return Main(args, env.stdin, env.stdout, env.stderr)
+	_, _ = env.Stderr.Write([]byte(strings.Join(argv.ShellWords(secret.HideWords(args, nil)), " ") + "\n"))
+	return Main(args, env.Stdin, env.Stdout, env.Stderr)
 }
 
 // formField is a field with the kinds of load that it applies to, nil for all.
@@ -213,7 +215,7 @@ func expandHome(file string) string {
 // formCommand is the command line, quoted for a shell, and its problems.
 func formCommand(values map[string]string) (words []string, problem string) {
 	args := formArguments(values)
-	if err := newServeOptions().parse(args[1:]); err != nil {
+	if err := spec.New().Parse(args[1:]); err != nil {
 		problem = err.Error()
 	}
 	return argv.ShellWords(secret.HideWords(args, nil)), secret.Hide(problem)

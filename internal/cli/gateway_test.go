@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // gateway is a server that takes prompts of text alone and tokenizes nothing. Engines name themselves as owners,
@@ -53,7 +55,7 @@ func TestRandomBehindGateway(t *testing.T) {
 				args = append(args, "--calibrate-lengths")
 			}
 			ran := benchtop(args...)
-			ran.expect(t, exitFine, "as text of common words, whose tokens are learned from usage, lengths estimated",
+			ran.expect(t, session.ExitFine, "as text of common words, whose tokens are learned from usage, lengths estimated",
 				"prompt lengths are estimated, because there is no tokenizer: ", "of the server: it has no /tokenize")
 			const differ = "the first prompts differ in length; --calibrate-lengths sends a request for that beforehand"
 			if strings.Contains(ran.stderr, differ) == calibrated {
@@ -94,10 +96,10 @@ func TestTokenIDsStay(t *testing.T) {
 		if more != "" {
 			all = append(all, more)
 		}
-		benchtop(all...).expect(t, exitFailed, "as token ids", "no request succeeded; the server takes no prompts of token ids: --calibrate-lengths sends words, --tokenizer makes text")
+		benchtop(all...).expect(t, session.ExitFailed, "as token ids", "no request succeeded; the server takes no prompts of token ids: --calibrate-lengths sends words, --tokenizer makes text")
 	}
 	benchtop(append([]string{"serve", "--base-url", gateway(t, "").url, "--calibrate-lengths"}, args...)...).expect(t,
-		exitFine, "as text of common words")
+		session.ExitFine, "as text of common words")
 }
 
 // Without a server, too, prompts that only texts can hold are words.
@@ -109,7 +111,7 @@ func TestWordsWithoutServer(t *testing.T) {
 		"--skip-tokenizer-init --backend openai-chat": "there is no tokenizer: --skip-tokenizer-init is given",
 	} {
 		r := benchtop(append([]string{"dataset", "--num-prompts", "2"}, strings.Fields(args)...)...)
-		r.expect(t, exitFine, "lengths estimated", want)
+		r.expect(t, session.ExitFine, "lengths estimated", want)
 	}
 }
 
@@ -119,7 +121,7 @@ func TestPlanHasContext(t *testing.T) {
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", recorded(t, nil).url, "--vocab-size", "500", "--num-prompts", "1",
 		"--random-input-len", "9", "--random-output-len", "2", "--save-result", "--result-dir", dir,
-		"--result-filename", "r.json").expect(t, exitFine)
+		"--result-filename", "r.json").expect(t, session.ExitFine)
 	if plan, _, _ := strings.Cut(string(unzipped(t, filepath.Join(dir, "r.jsonl.gz"))), "\n"); !strings.Contains(plan,
 		`"context":32768`) {
 		t.Errorf("%.2000s", plan)

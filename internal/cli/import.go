@@ -14,6 +14,7 @@ import (
 	"benchtop/internal/imports"
 	"benchtop/internal/prompts"
 	"benchtop/internal/server"
+	"benchtop/internal/session"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 )
@@ -55,16 +56,16 @@ func newImportOptions() *importOptions {
 	return o
 }
 
-func runImport(env *environment, args []string) int {
+func runImport(env *session.Environment, args []string) int {
 	o := newImportOptions()
 	if err := o.parse(env, args); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
-	return env.failed(untilStopped(func(ctx context.Context) error { return o.run(ctx, env) }))
+	return env.Failed(session.UntilStopped(func(ctx context.Context) error { return o.run(ctx, env) }))
 }
 
-func (o *importOptions) parse(env *environment, args []string) error {
-	rest, err := env.parse(&o.flags, args)
+func (o *importOptions) parse(env *session.Environment, args []string) error {
+	rest, err := env.Parse(&o.flags, args)
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
@@ -73,7 +74,7 @@ func (o *importOptions) parse(env *environment, args []string) error {
 	p.OneOf("format", o.format, imports.Formats...)
 	p.BadIf(o.BlockSize < 1 || o.BlockSize > agents.MaxBlockSize, "--block-size %d: must be between 1 and %d", o.BlockSize, agents.MaxBlockSize)
 	p.BadIf(o.output == "", "--output: give a file, or - for standard output")
-	o.paths, o.Format, o.Stdin = rest, imports.Format(o.format), env.stdin
+	o.paths, o.Format, o.Stdin = rest, imports.Format(o.format), env.Stdin
 	for i, path := range rest {
 		p.BadIf(path == "" || path == "-" && i > 0 && rest[i-1] == "-", "import: %s is no file", usage.Quote(path))
 		p.BadIf(path == o.output && path != "-", "--output %s: this is also read; choose another name", usage.Quote(path))
@@ -81,7 +82,7 @@ func (o *importOptions) parse(env *environment, args []string) error {
 	return errors.Join(p...)
 }
 
-func (o *importOptions) run(ctx context.Context, env *environment) error {
+func (o *importOptions) run(ctx context.Context, env *session.Environment) error {
 	if o.output != "-" && !o.overwrite {
 		if info, err := os.Stat(o.output); err == nil && info.Mode().IsRegular() {
 			return usage.Errorf("--output %s: the file exists; choose another name, or give --overwrite", usage.Quote(o.output))
@@ -109,21 +110,21 @@ func (o *importOptions) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	for _, words := range summary.Lines() {
-		env.say(harmless(words))
+		env.Say(session.Harmless(words))
 	}
 	return nil
 }
 
 // open opens the file of sessions.
-func (o *importOptions) open(ctx context.Context, env *environment) (*files.Whole, error) {
+func (o *importOptions) open(ctx context.Context, env *session.Environment) (*files.Whole, error) {
 	if o.output == "-" {
-		return files.WriteTo(env.stdout), nil
+		return files.WriteTo(env.Stdout), nil
 	}
 	return openWhole(ctx, "output", o.output)
 }
 
 // findTokenizer finds the tokenizer that was named.
-func (o *importOptions) findTokenizer(ctx context.Context, env *environment) error {
+func (o *importOptions) findTokenizer(ctx context.Context, env *session.Environment) error {
 	if o.tokens.Name == "" || o.tokens.Name == prompts.Estimate {
 		return nil
 	}
@@ -131,7 +132,7 @@ func (o *importOptions) findTokenizer(ctx context.Context, env *environment) err
 	if err != nil {
 		return err
 	}
-	env.warn(m.Notes)
+	env.Warn(m.Notes)
 	o.Count = m.Counter.Count
 	return nil
 }

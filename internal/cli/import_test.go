@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/session"
 )
 
 // The examples of the page run, and print the lines that stand below them.
@@ -31,7 +32,7 @@ func TestImportExamples(t *testing.T) {
 					t.Fatal(err)
 				}
 				last = benchtop(words...)
-				last.expect(t, exitFine)
+				last.expect(t, session.ExitFine)
 			} else if !strings.Contains(last.stdout+last.stderr, line) {
 				t.Errorf("the example does not print %q but\n%s%s", line, last.stdout, last.stderr)
 			}
@@ -50,23 +51,23 @@ func TestImportOutput(t *testing.T) {
 	if err := os.WriteFile(broken, []byte(`{"custom_id":"a","body":{"prompt":"a"}}`+"\n{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	benchtop("import", broken, "-o", "s.jsonl").expect(t, exitFailed, "broken.jsonl, line 2: the file ends before its last object does")
+	benchtop("import", broken, "-o", "s.jsonl").expect(t, session.ExitFailed, "broken.jsonl, line 2: the file ends before its last object does")
 	if left, _ := filepath.Glob("*s.jsonl*"); len(left) > 0 {
 		t.Errorf("left %q", left)
 	}
 	r := benchtop("import", fixtures, "--output", "s.jsonl")
-	r.expect(t, exitFine, "4 sessions, 13 requests, 2 sub-agents")
+	r.expect(t, session.ExitFine, "4 sessions, 13 requests, 2 sub-agents")
 	data, err := os.ReadFile("s.jsonl")
 	if n := strings.Count(string(data), "\n"); err != nil || n != 4 || r.stdout != "" {
 		t.Errorf("%d lines, %v, on standard output %q", n, err, r.stdout)
 	}
-	benchtop("import", broken, "-o", "s.jsonl").expect(t, exitUsage, "--output s.jsonl: the file exists; choose another name, or give --overwrite")
-	benchtop("import", broken, "-o", "s.jsonl", "--overwrite").expect(t, exitFailed, "broken.jsonl, line 2")
+	benchtop("import", broken, "-o", "s.jsonl").expect(t, session.ExitUsage, "--output s.jsonl: the file exists; choose another name, or give --overwrite")
+	benchtop("import", broken, "-o", "s.jsonl", "--overwrite").expect(t, session.ExitFailed, "broken.jsonl, line 2")
 	if after, err := os.ReadFile("s.jsonl"); err != nil || string(after) != string(data) {
 		t.Errorf("a failed import changed the file: %v", err)
 	}
-	benchtop("import", filepath.Join(fixtures, "agentx.json"), "-o", "s.jsonl", "--overwrite").expect(t, exitFine, "1 session, 6 requests")
-	benchtop("import", "s.jsonl").expect(t, exitFailed, "s.jsonl: this is a file of sessions already")
+	benchtop("import", filepath.Join(fixtures, "agentx.json"), "-o", "s.jsonl", "--overwrite").expect(t, session.ExitFine, "1 session, 6 requests")
+	benchtop("import", "s.jsonl").expect(t, session.ExitFailed, "s.jsonl: this is a file of sessions already")
 }
 
 // Prompts of batch files are counted by a tokenizer, and kept as they were if that was asked for.
@@ -75,9 +76,9 @@ func TestImportText(t *testing.T) {
 	if r := benchtop("import", batch); strings.Contains(r.stdout, "fox") || strings.Contains(r.stdout, "messages") {
 		t.Errorf("texts were kept: %s", r.stdout)
 	}
-	benchtop("import", "--keep-text", batch).expect(t, exitFine, `"content": "A fox met a crow who held a cheese."`)
-	benchtop("import", "--tokenizer", "no/such/folder", batch).expect(t, exitUsage, "no/such/folder")
-	benchtop("import", "--tokenizer", "estimate", batch).expect(t, exitFine, "4 characters each")
+	benchtop("import", "--keep-text", batch).expect(t, session.ExitFine, `"content": "A fox met a crow who held a cheese."`)
+	benchtop("import", "--tokenizer", "no/such/folder", batch).expect(t, session.ExitUsage, "no/such/folder")
+	benchtop("import", "--tokenizer", "estimate", batch).expect(t, session.ExitFine, "4 characters each")
 }
 
 func TestImportUsage(t *testing.T) {
@@ -92,8 +93,8 @@ func TestImportUsage(t *testing.T) {
 		{"import x -o x", "--output x: this is also read; choose another name"},
 		{"imprt", "did you mean import?"},
 	} {
-		benchtop(strings.Fields(c.line)...).expect(t, exitUsage, c.want)
+		benchtop(strings.Fields(c.line)...).expect(t, session.ExitUsage, c.want)
 	}
-	benchtop("import", "no-such-file").expect(t, exitFailed, "no-such-file: file does not exist; give the path of a file or folder of recordings")
-	benchtop("import", "--help").expect(t, exitFine, "benchtop import agentx.tar.zst -o sessions.jsonl", "--keep-text")
+	benchtop("import", "no-such-file").expect(t, session.ExitFailed, "no-such-file: file does not exist; give the path of a file or folder of recordings")
+	benchtop("import", "--help").expect(t, session.ExitFine, "benchtop import agentx.tar.zst -o sessions.jsonl", "--keep-text")
 }

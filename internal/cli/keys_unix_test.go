@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"benchtop/internal/files"
+	"benchtop/internal/session"
 )
 
 // Every key on the real program: what it is for can be seen.
@@ -112,7 +113,7 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	x.press("q")
-	if code := x.ended(); code != exitFine {
+	if code := x.ended(); code != session.ExitFine {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(x.history(), "Load: changed ") {
@@ -140,7 +141,7 @@ func TestAttach(t *testing.T) {
 	y.press("c")
 	y.wait("read only")
 	y.press("q")
-	if code := y.ended(); code != exitFine {
+	if code := y.ended(); code != session.ExitFine {
 		t.Errorf("leaving an attached screen: exit code %d", code)
 	}
 	x.wait("RUN")
@@ -155,7 +156,7 @@ func TestAttach(t *testing.T) {
 	z.press("q", "q")
 	z.wait("7 report")
 	z.press("q")
-	if code := z.ended(); code != exitFine {
+	if code := z.ended(); code != session.ExitFine {
 		t.Errorf("exit code %d", code)
 	}
 	gone(t, pid)
@@ -173,7 +174,7 @@ func TestReplay(t *testing.T) {
 	x.press("Home")
 	x.wait("00:00/")
 	x.press("q")
-	if code := x.ended(); code != exitFine {
+	if code := x.ended(); code != session.ExitFine {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(x.history(), "Serving Benchmark Result") {
@@ -198,7 +199,7 @@ func TestFormRuns(t *testing.T) {
 	x.press("q")
 	x.wait("DONE")
 	x.press("q")
-	if code := x.ended(); code != exitFine {
+	if code := x.ended(); code != session.ExitFine {
 		t.Errorf("exit code %d", code)
 	}
 	if !strings.Contains(x.history(), "benchtop serve --base-url "+server) {
@@ -209,7 +210,7 @@ func TestFormRuns(t *testing.T) {
 // A signal ends the form with the exit code that it has everywhere.
 func TestFormSignals(t *testing.T) {
 	for sig, want := range map[syscall.Signal]int{
-		syscall.SIGTERM: exitTerminated, syscall.SIGINT: exitAborted, syscall.SIGHUP: exitHangup,
+		syscall.SIGTERM: session.ExitTerminated, syscall.SIGINT: session.ExitAborted, syscall.SIGHUP: session.ExitHangup,
 	} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()

@@ -21,6 +21,7 @@ import (
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/offline"
 	"benchtop/internal/server"
+	"benchtop/internal/session"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
@@ -63,18 +64,18 @@ func newLatencyOptions() *latencyOptions {
 	f.BoolVar(&o.stream, "stream", false, "stream the answers of simultaneous requests, for their TTFT and TPOT")
 	f.BoolVar(&o.beam, "use-beam-search", false,
 		"search with --n beams; it is sent to the server, which has to know use_beam_search")
-	o.define()
+	o.Define()
 	o.describe([3]string{"input-len", "32", "prompt length in tokens"},
 		[3]string{"output-len", "128", "output length in tokens"},
-		[3]string{"cache", "cold", o.flags.All().Lookup("cache").Usage},
+		[3]string{"cache", "cold", o.Flags.All().Lookup("cache").Usage},
 		[3]string{"vocab-size", strconv.Itoa(vocabulary), "draw the token ids from a vocabulary of this size"})
 	headings := []string{"Latency", "Server to start", "Server", "Requests", "Accepted without effect"}
 	others := []string{"input-len", "output-len", "seed", "vocab-size", "stall-timeout", "request-timeout", "progress",
 		"no-tui", "result-dir", "no-save"}
-	o.flags.Keep(func(heading, name string) bool {
+	o.Flags.Keep(func(heading, name string) bool {
 		return slices.Contains(headings, heading) && !strings.HasPrefix(name, "priorit") || slices.Contains(others, name)
 	})
-	o.serveOptions.preset = o.apply
+	o.Spec.Fixed = o.apply
 	return o
 }
 
@@ -103,7 +104,7 @@ func (o *latencyOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 	p.BadIf(o.stream && o.requests == "list", "--stream: the answers to a list come mixed; add --requests simultaneous")
 	p.BadIf(o.stream && o.beam, "--stream and --use-beam-search: a beam search is not streamed")
 	if o.beam {
-		o.content.Preset = append(o.content.Preset, protocol.Field{Name: "use_beam_search", JSON: "true"})
+		o.Request.Preset = append(o.Request.Preset, protocol.Field{Name: "use_beam_search", JSON: "true"})
 	}
 	if !o.stream {
 		o.whole()
@@ -111,51 +112,51 @@ func (o *latencyOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 	return p
 }
 
-func runLatency(env *environment, args []string) int {
+func runLatency(env *session.Environment, args []string) int {
 	o := newLatencyOptions()
 	if err := o.parse(env, args); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
-	if forms := o.server.Protocol.Traits().Forms; !forms.Overlap(datasets.AsTokenIDs) || !forms.Overlap(datasets.AsBatch) || !o.server.Protocol.Traits().Streams {
-		return env.fail(exitUsage, fmt.Errorf("--backend %s: the prompts are lists of token ids, which completions take; use --backend vllm", o.server.Backend))
+	if forms := o.Server.Protocol.Traits().Forms; !forms.Overlap(datasets.AsTokenIDs) || !forms.Overlap(datasets.AsBatch) || !o.Server.Protocol.Traits().Streams {
+		return env.Fail(session.ExitUsage, fmt.Errorf("--backend %s: the prompts are lists of token ids, which completions take; use --backend vllm", o.Server.Backend))
 	}
 	telemetry.TuneMemory()
-	return env.failed(untilStopped(func(ctx context.Context) error { return o.measure(ctx, env) }))
+	return env.Failed(session.UntilStopped(func(ctx context.Context) error { return o.measure(ctx, env) }))
 }
 
 // measure measures, and prints and saves the result. An error leaves what was measured before it.
-func (o *latencyOptions) measure(ctx context.Context, env *environment) (err error) {
+func (o *latencyOptions) measure(ctx context.Context, env *session.Environment) (err error) {
 	stop, err := o.startServer(ctx, env)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	client := o.server.Target.Client()
-	m, err := findModel(ctx, env, &o.serveOptions, client, o.server.Patience(env))
+	client := o.Server.Target.Client()
+	m, err := session.FindModel(ctx, env, &o.Spec, client, o.Server.Patience(env))
 	if err != nil {
 		return o.helped(err)
 	}
 	if m.Context > 0 && o.inputLen+o.outputLen > m.Context {
 		return usage.Errorf("--input-len %d and --output-len %d: the model's context is %d tokens", o.inputLen, o.outputLen, m.Context)
 	}
-	b := &batch{latencyOptions: o, env: env, model: m, draws: rand.New(rand.NewPCG(uint64(o.load.seed), 0)),
-		pauser: &offline.Pauser{Client: client, Base: o.server.Target.URL("")}}
-	b.result = offline.Latency{Model: m.Root, Batch: o.batch, List: o.requests == "list", Aligned: o.align, Server: o.about(), Command: o.command}
+	b := &batch{latencyOptions: o, env: env, model: m, draws: rand.New(rand.NewPCG(uint64(o.Load.Seed), 0)),
+		pauser: &offline.Pauser{Client: client, Base: o.Server.Target.URL("")}}
+	b.result = offline.Latency{Model: m.Root, Batch: o.batch, List: o.requests == "list", Aligned: o.align, Server: o.about(), Command: o.Command}
 	b.load = loadgen.Options{Model: m.ID, InputSource: metrics.TokensFromIDs}
-	o.server.Send(&b.load)
-	o.content.Send(&b.load, true, numpy.NewStreams(uint32(o.load.seed)).Python)
-	o.client.send(&b.load)
-	o.load.send(&b.load, shape.Arrivals{})
+	o.Server.Send(&b.load)
+	o.Request.Send(&b.load, true, numpy.NewStreams(uint32(o.Load.Seed)).Python)
+	o.Client.Send(&b.load)
+	o.Load.Send(&b.load, shape.Arrivals{})
 	b.load.ProbeRate = 0
 	if err := b.open(ctx); err != nil {
 		return err
 	}
 	failed := b.iterate(ctx)
 	if err := b.pauser.Resume(); err != nil {
-		env.warn([]string{err.Error()})
+		env.Warn([]string{err.Error()})
 	}
-	if failed == nil && o.server.Profile {
-		env.say(fmt.Sprintf("one iteration was profiled, after %d warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM", o.warmups))
+	if failed == nil && o.Server.Profile {
+		env.Say(fmt.Sprintf("one iteration was profiled, after %d warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM", o.warmups))
 	}
 	if len(b.result.Times) == 0 {
 		b.discard()
@@ -166,18 +167,18 @@ func (o *latencyOptions) measure(ctx context.Context, env *environment) (err err
 	}
 	slices.Sort(b.result.TTFT)
 	slices.Sort(b.result.TPOT)
-	return errors.Join(failed, b.result.Text(env.stdout), b.finish(ctx))
+	return errors.Join(failed, b.result.Text(env.Stdout), b.finish(ctx))
 }
 
 // open reserves the files of the measurement and opens its journal, so that little is lost if it is killed.
 func (b *batch) open(ctx context.Context) (err error) {
 	b.load.Start = time.Now()
 	b.events = event.NewStream(b.load.Start)
-	if b.server.Profile { // without a result
+	if b.Server.Profile { // without a result
 		return nil
 	}
 	p := metrics.Plan{
-		Version: version(), Command: b.command, Started: b.load.Start, ModelID: b.model.Root,
+		Version: session.Version(), Command: b.Command, Started: b.load.Start, ModelID: b.model.Root,
 		InputSource: metrics.TokensFromIDs,
 		Dataset: fmt.Sprintf("batches of %d prompts of %d tokens, %d output tokens", b.batch, b.inputLen,
 			b.outputLen),
@@ -187,14 +188,14 @@ func (b *batch) open(ctx context.Context) (err error) {
 	if b.requests == "list" {
 		p.Requests, p.MaxConcurrency = b.iters, 1
 	}
-	b.server.Plan(&p)
-	b.report.plan(&p)
-	b.client.plan(&p, b.server.Protocol)
-	b.save.Form = func(w io.Writer, _ metrics.Report) error { return b.result.JSON(w, version()) }
-	if b.files, err = reserve(ctx, &b.save, p); err != nil || b.files == nil {
+	b.Server.Plan(&p)
+	b.Report.Plan(&p)
+	b.Client.Plan(&p, b.Server.Protocol)
+	b.Save.Form = func(w io.Writer, _ metrics.Report) error { return b.result.JSON(w, session.Version()) }
+	if b.files, err = session.Reserve(ctx, &b.Save, p); err != nil || b.files == nil {
 		return err
 	}
-	b.env.warn(b.files.Notes())
+	b.env.Warn(b.files.Notes())
 	if b.journal, err = journal.NewWriter(b.files.Journal, p); err != nil {
 		b.files.Discard()
 		return err
@@ -216,13 +217,13 @@ func (b *batch) finish(ctx context.Context) error {
 	_ = b.journal.Close() // Finish saves whatever the file lacks
 	path, err := b.files.Finish(metrics.Report{}, b.journal, nil)
 	if path != "" {
-		fmt.Fprintf(b.env.stderr, "result saved to %s\n", path)
+		fmt.Fprintf(b.env.Stderr, "result saved to %s\n", path)
 	}
 	if err != nil {
 		return fmt.Errorf("saving: %w", err)
 	}
 	return errors.Join(b.files.Pack(), writePyTorch(path,
-		func(w io.Writer, file string) error { return b.result.PyTorch(w, b.arguments(), file) }))
+		func(w io.Writer, file string) error { return b.result.PyTorch(w, b.Arguments(), file) }))
 }
 
 // discard removes the files of a measurement without a figure.
@@ -236,7 +237,7 @@ func (b *batch) discard() {
 // batch is a batch while it is measured.
 type batch struct {
 	*latencyOptions
-	env     *environment
+	env     *session.Environment
 	model   server.Model
 	draws   *rand.Rand
 	load    loadgen.Options // its Start is that of the one clock
@@ -253,7 +254,7 @@ type batch struct {
 func (b *batch) iterate(ctx context.Context) error {
 	progress := time.Now()
 	for i := range b.warmups + b.iters {
-		if i == b.warmups && b.server.Profile {
+		if i == b.warmups && b.Server.Profile {
 			return b.profile(ctx)
 		}
 		took, err := b.once(ctx, i >= b.warmups)
@@ -268,7 +269,7 @@ func (b *batch) iterate(ctx context.Context) error {
 			b.events.Tell(metrics.LogEntry{Level: metrics.Info,
 				Text: fmt.Sprintf("iteration %d: %.6f s", i-b.warmups+1, took.Seconds())})
 		}
-		if time.Since(progress) >= b.screen.progress {
+		if time.Since(progress) >= b.Screen.Progress {
 			progress = time.Now()
 			b.env.Tell(fmt.Sprintf("iteration %d of %d, %.4f s", i+1, b.warmups+b.iters, took.Seconds()))
 		}
@@ -278,7 +279,7 @@ func (b *batch) iterate(ctx context.Context) error {
 
 // profile runs the server's profiler for one iteration.
 func (b *batch) profile(ctx context.Context) error {
-	base, client := b.server.Target.URL(""), b.server.Target.Client()
+	base, client := b.Server.Target.URL(""), b.Server.Target.Client()
 	if err := telemetry.Profiler(ctx, client, base, "start"); err != nil {
 		return fmt.Errorf("--profile: %w", err)
 	}
@@ -324,7 +325,7 @@ func (b *batch) once(ctx context.Context, measured bool) (time.Duration, error) 
 	for i := range all {
 		q := &all[i]
 		if !q.OK() {
-			return 0, fmt.Errorf("%s: %s", q.Failure, harmless(q.FailureText()))
+			return 0, fmt.Errorf("%s: %s", q.Failure, session.Harmless(q.FailureText()))
 		}
 		b.result.Cached += q.CachedTokens
 		if want := b.outputLen * b.n * max(1, q.Inputs); q.OutputTokens != want {
@@ -340,7 +341,7 @@ func (b *batch) once(ctx context.Context, measured bool) (time.Duration, error) 
 // draw makes the prompts of an iteration: the same ones with a salt of their own where the server is vLLM, new ones where it is not, and
 // the same ones again with --cache as-is.
 func (b *batch) draw() error {
-	cold, salted := b.content.Cold(), b.model.Owner == "vllm"
+	cold, salted := b.Request.Cold(), b.model.Owner == "vllm"
 	if b.turns == nil {
 		b.turns = b.prompts()
 	}
@@ -366,7 +367,7 @@ const vocabulary = 10000
 // prompts draws a batch of token ids, uniformly from the vocabulary.
 func (b *batch) prompts() []datasets.Turn {
 	size := vocabulary
-	if f := b.flags.All().Lookup("vocab-size"); f.Changed {
+	if f := b.Flags.All().Lookup("vocab-size"); f.Changed {
 		size, _ = strconv.Atoi(f.Value.String())
 	}
 	all := make([]datasets.Turn, b.batch)

@@ -15,6 +15,8 @@ import (
 
 	"benchtop/export/journal"
 	"benchtop/internal/hf/numpy"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
@@ -87,7 +89,7 @@ func TestLoads(t *testing.T) {
 			server := recorded(t, nil)
 			dir := t.TempDir()
 			args := "serve --burstiness inf --base-url " + server.url + " --save-result --result-dir " + dir + " " + shortPrompts + " " + c.args
-			benchtop(strings.Fields(args)...).expect(t, exitFine)
+			benchtop(strings.Fields(args)...).expect(t, session.ExitFine)
 			v := benchtopOf(t, dir)
 			requests := requestsIn(t, dir)
 			if n := len(server.all()); n != len(c.due) || len(requests) != n {
@@ -126,11 +128,11 @@ func TestShapeOfFlags(t *testing.T) {
 		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2":                "shape.Ramp linear ramp 1 to 2 req/s over 7 requests",
 		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2 --ramp-over 1m": "shape.TimedRamp linear ramp 1 to 2 req/s over 1m",
 	} {
-		o := newServeOptions()
-		if err := o.parse(strings.Fields(args)); err != nil {
+		o := spec.New()
+		if err := o.Parse(strings.Fields(args)); err != nil {
 			t.Errorf("%s: %v", args, err)
 		}
-		if s := o.load.shape(); fmt.Sprintf("%T %s", s, s.Describe(7)) != want {
+		if s := o.Load.Shape(); fmt.Sprintf("%T %s", s, s.Describe(7)) != want {
 			t.Errorf("%s: %T %s, want %s", args, s, s.Describe(7), want)
 		}
 	}
@@ -147,12 +149,12 @@ func TestLimitsOfConversations(t *testing.T) {
 		"--multi-turn-concurrency 2 --max-active-conversations 2":    {2, 2},
 		"--max-active-conversations 4 --duration 4s --num-prompts 8": {0, 4},
 	} {
-		o := newServeOptions()
-		if err := o.parse(strings.Fields("--multi-turn --backend openai-chat " + args)); err != nil {
+		o := spec.New()
+		if err := o.Parse(strings.Fields("--multi-turn --backend openai-chat " + args)); err != nil {
 			t.Errorf("%s: %v", args, err)
 		}
-		load := loadgen.Options{Protocol: o.server.Protocol}
-		o.load.send(&load, o.load.shape().Arrivals(8, nil, numpy.NewLegacy(0)))
+		load := loadgen.Options{Protocol: o.Server.Protocol}
+		o.Load.Send(&load, o.Load.Shape().Arrivals(8, nil, numpy.NewLegacy(0)))
 		if got := [2]int{load.Limit, load.Active}; got != want {
 			t.Errorf("%s: at most %v requests and conversations, want %v", args, got, want)
 		}
@@ -193,7 +195,7 @@ func TestStagesOfUsers(t *testing.T) {
 		return false
 	})
 	dir := t.TempDir()
-	benchtop(strings.Fields("serve --base-url "+server.url+" --concurrency-stages 1:300ms,4:1h --num-prompts 4 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, exitFine)
+	benchtop(strings.Fields("serve --base-url "+server.url+" --concurrency-stages 1:300ms,4:1h --num-prompts 4 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, session.ExitFine)
 	requests := requestsIn(t, dir)
 	if len(requests) != users || most != users {
 		t.Fatalf("%d requests, %d at once, want %d", len(requests), most, users)
@@ -226,7 +228,7 @@ func TestRateChangeEvents(t *testing.T) {
 	server := recorded(t, nil)
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--num-prompts", "40", "--ramp-up-strategy", "linear",
-		"--ramp-up-start-rps", "50", "--ramp-up-end-rps", "60", "--burstiness", "inf", "--save-result", "--result-dir", dir).expect(t, exitFine)
+		"--ramp-up-start-rps", "50", "--ramp-up-end-rps", "60", "--burstiness", "inf", "--save-result", "--result-dir", dir).expect(t, session.ExitFine)
 	v := resultIn(t, dir)
 	var rates []float64
 	for _, e := range v["rps_change_events"].([]any) {
@@ -249,7 +251,7 @@ func TestWarmupIsLeftOut(t *testing.T) {
 	server := recorded(t, nil)
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration", "1s", "--warmup", "500ms", "--burstiness", "inf",
-		"--save-result", "--result-dir", dir).expect(t, exitFine)
+		"--save-result", "--result-dir", dir).expect(t, session.ExitFine)
 	v := resultIn(t, dir)
 	if n := len(server.all()); n != 50 {
 		t.Errorf("%d requests were sent, want 50", n)
@@ -273,13 +275,13 @@ func TestFailOn(t *testing.T) {
 	t.Parallel()
 	url := simulated(t, nil)
 	base := []string{"serve", "--base-url", url, "--num-prompts", "5", "--random-input-len", "5", "--random-output-len", "3"}
-	benchtop(append(base, "--fail-on", "p99_ttft_ms>60000", "--fail-on", "failed>0")...).expect(t, exitFine)
-	benchtop(append(base, "--fail-on", "p99_ttft_ms>0.001", "--fail-on", "failed>0")...).expect(t, exitMissed, "p99_ttft_ms>0.001")
-	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:0.001")...).expect(t, exitMissed, "goodput<90%")
-	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:60000")...).expect(t, exitFine)
-	benchtop(append(base, "--fail-on", "goodput<90%", "--fail-on", "speed>3")...).expect(t, exitUsage, "give the objectives with --goodput", "speed")
+	benchtop(append(base, "--fail-on", "p99_ttft_ms>60000", "--fail-on", "failed>0")...).expect(t, session.ExitFine)
+	benchtop(append(base, "--fail-on", "p99_ttft_ms>0.001", "--fail-on", "failed>0")...).expect(t, session.ExitMissed, "p99_ttft_ms>0.001")
+	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:0.001")...).expect(t, session.ExitMissed, "goodput<90%")
+	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:60000")...).expect(t, session.ExitFine)
+	benchtop(append(base, "--fail-on", "goodput<90%", "--fail-on", "speed>3")...).expect(t, session.ExitUsage, "give the objectives with --goodput", "speed")
 	// Nothing that succeeded outranks the condition.
-	benchtop("serve", "--base-url", url, "--extra-body.model", "nobody", "--num-prompts", "2", "--fail-on", "failed>0").expect(t, exitFailed, "no request succeeded")
+	benchtop("serve", "--base-url", url, "--extra-body.model", "nobody", "--num-prompts", "2", "--fail-on", "failed>0").expect(t, session.ExitFailed, "no request succeeded")
 }
 
 // With patience, a server that is still starting is waited for; without, it is an error at once.
@@ -294,7 +296,7 @@ func TestReadyCheck(t *testing.T) {
 		return false
 	})
 	r := benchtop("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "40", "--random-output-len", "3", "--vocab-size", "32000", "--ready-check-timeout-sec", "600", "--num-warmups", "4")
-	r.expect(t, exitFine, "waiting up to 10m0s more for "+server.url, "loading the model", "warming up with 4 requests", "Successful requests:                     3 ")
+	r.expect(t, session.ExitFine, "waiting up to 10m0s more for "+server.url, "loading the model", "warming up with 4 requests", "Successful requests:                     3 ")
 	prompts := map[string]int{}
 	measured := 0
 	for _, a := range server.all() {
@@ -310,7 +312,7 @@ func TestReadyCheck(t *testing.T) {
 		t.Errorf("%d different prompts, %d requests with an id; want 8 and 3", len(prompts), measured)
 	}
 	refused := benchtop("serve", "--port", "1", "--model", "m", "--ready-check-timeout-sec", "3")
-	refused.expect(t, exitFailed, "waiting up to 3s more for http://127.0.0.1:1: connect: connection refused\n", "benchtop: cannot reach http://127.0.0.1:1: ")
+	refused.expect(t, session.ExitFailed, "waiting up to 3s more for http://127.0.0.1:1: connect: connection refused\n", "benchtop: cannot reach http://127.0.0.1:1: ")
 	if strings.Contains(refused.stderr, "timeout") { // the time that is up is the user's own
 		t.Errorf("got %q", refused.stderr)
 	}
@@ -322,7 +324,7 @@ func TestReadyCheck(t *testing.T) {
 		return false
 	})
 	// Named models and ids without a tokenizer leave nothing else to ask within the second.
-	benchtop("serve", "--base-url", never.url, "--model", "m", "--vocab-size", "32000", "--ready-check-timeout-sec", "3").expect(t, exitFailed, "was not ready within 3s", "still loading")
+	benchtop("serve", "--base-url", never.url, "--model", "m", "--vocab-size", "32000", "--ready-check-timeout-sec", "3").expect(t, session.ExitFailed, "was not ready within 3s", "still loading")
 }
 
 // The prefix cache is reset before anything else and once more after the warm-ups; a server that cannot is refused before any request.
@@ -336,7 +338,7 @@ func TestResetPrefixCache(t *testing.T) {
 		return r.URL.Path == "/reset_prefix_cache"
 	})
 	args := []string{"serve", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2", "--num-warmups", "1", "--reset-prefix-cache"}
-	benchtop(args...).expect(t, exitFine, "Prefix cache: cache reset (before the run), so that earlier runs have no effect.")
+	benchtop(args...).expect(t, session.ExitFine, "Prefix cache: cache reset (before the run), so that earlier runs have no effect.")
 	var order []string
 	for _, path := range server.paths {
 		if path == "POST /reset_prefix_cache" || path == "POST /v1/completions" {
@@ -347,7 +349,7 @@ func TestResetPrefixCache(t *testing.T) {
 		t.Errorf("requests %s", got)
 	}
 	status, server.paths = http.StatusNotFound, nil
-	benchtop(args...).expect(t, exitFailed, "benchtop: --reset-prefix-cache: "+server.url+" cannot reset its prefix cache: it has no /reset_prefix_cache (404)")
+	benchtop(args...).expect(t, session.ExitFailed, "benchtop: --reset-prefix-cache: "+server.url+" cannot reset its prefix cache: it has no /reset_prefix_cache (404)")
 	if slices.Contains(server.paths, "POST /v1/completions") {
 		t.Errorf("requests %v", server.paths)
 	}
@@ -360,7 +362,7 @@ func TestProfiler(t *testing.T) {
 		return strings.HasSuffix(r.URL.Path, "_profile")
 	})
 	quick := []string{"--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2", "--profile"}
-	benchtop(append([]string{"serve", "--base-url", server.url}, quick...)...).expect(t, exitFine)
+	benchtop(append([]string{"serve", "--base-url", server.url}, quick...)...).expect(t, session.ExitFine)
 	start, stop := slices.Index(server.paths, "POST /start_profile"), slices.Index(server.paths, "POST /stop_profile")
 	first, last := slices.Index(server.paths, "POST /v1/completions"), len(server.paths)-1
 	if start < 0 || start > first || stop != last {
@@ -373,7 +375,7 @@ func TestProfiler(t *testing.T) {
 		}
 		return false
 	})
-	benchtop(append([]string{"serve", "--base-url", none.url}, quick...)...).expect(t, exitFine, "profiler did not start", "404")
+	benchtop(append([]string{"serve", "--base-url", none.url}, quick...)...).expect(t, session.ExitFine, "profiler did not start", "404")
 }
 
 // Runs that are appended to one file are its lines, each with a journal of its own.
@@ -383,7 +385,7 @@ func TestAppend(t *testing.T) {
 	dir := t.TempDir()
 	for range 3 {
 		benchtop("serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2",
-			"--append-result", "--result-dir", dir, "--result-filename", "all.json").expect(t, exitFine, "result saved to "+filepath.Join(dir, "all.json"))
+			"--append-result", "--result-dir", dir, "--result-filename", "all.json").expect(t, session.ExitFine, "result saved to "+filepath.Join(dir, "all.json"))
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "all.json"))
 	if err != nil {
@@ -399,8 +401,8 @@ func TestAppend(t *testing.T) {
 			t.Errorf("line %.40s", l)
 		}
 	}
-	benchtop("report", journals[0]).expect(t, exitFine, "Successful requests:                     2 ")
-	benchtop("report", filepath.Join(dir, "all.json")).expect(t, exitFailed, "holds several runs", journals[2])
+	benchtop("report", journals[0]).expect(t, session.ExitFine, "Successful requests:                     2 ")
+	benchtop("report", filepath.Join(dir, "all.json")).expect(t, session.ExitFailed, "holds several runs", journals[2])
 }
 
 // A ramp that the clock ends early keeps its slope: it was drawn over all requests, sent or not.
@@ -409,7 +411,7 @@ func TestRampCutShort(t *testing.T) {
 	server := recorded(t, nil)
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", server.url, "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2", "--ramp-up-strategy", "linear", "--burstiness", "inf",
-		"--ramp-up-start-rps", "20", "--ramp-up-end-rps", "40", "--duration", "1s", "--save-result", "--result-dir", dir).expect(t, exitFine)
+		"--ramp-up-start-rps", "20", "--ramp-up-end-rps", "40", "--duration", "1s", "--save-result", "--result-dir", dir).expect(t, session.ExitFine)
 	v := resultIn(t, dir)
 	if n := len(v["rps_change_events"].([]any)); n != 1 || v["benchtop"].(map[string]any)["load"] != "linear ramp 20 to 40 req/s over 1000 requests" {
 		t.Errorf("%d changes of the rate, load %q", n, v["benchtop"].(map[string]any)["load"])
@@ -425,7 +427,7 @@ func TestPlannedEnd(t *testing.T) {
 		return false
 	})
 	dir := t.TempDir()
-	benchtop(strings.Fields("serve --base-url "+server.url+" --duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, exitFine, "Time ran out before")
+	benchtop(strings.Fields("serve --base-url "+server.url+" --duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, session.ExitFine, "Time ran out before")
 	v := resultIn(t, dir)
 	b := v["benchtop"].(map[string]any)
 	if sent := len(server.all()); b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != planned || v["completed"] != float64(sent) {

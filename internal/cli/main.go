@@ -9,90 +9,19 @@ import (
 	"log"
 	"os"
 	"path"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"unicode"
-	"unicode/utf8"
 
-	"benchtop/internal/argv"
 	"benchtop/internal/launch"
-	"benchtop/internal/text"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/usage"
 )
-
-// Exit codes.
-const (
-	exitFine       = 0
-	exitFailed     = 1   // the run failed, see metrics.RunFailed; or it never began
-	exitUsage      = 2   // wrong usage
-	exitMissed     = 3   // a condition of --fail-on holds
-	exitHangup     = 129 // the terminal was lost; saved
-	exitAborted    = 130 // cut short by the user; saved
-	exitTerminated = 143 // SIGTERM; saved
-)
-
-// environment is the input and output of a command.
-type environment struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	// dashboard is set from the preparation of a run to its end, else nil. A cancelled step may still read it later.
-	dashboard atomic.Pointer[display]
-}
-
-func (e *environment) display() *display { return e.dashboard.Load() }
-
-// parse reads the flags of a command and prints its warnings. The error of a command line that asks for help is for fail.
-func (e *environment) parse(flags *argv.Flags, args []string) (rest []string, err error) {
-	rest, warnings, err := flags.Parse(args)
-	e.warn(warnings)
-	return rest, err
-}
-
-// fail prints an error, or the help that it asks for, and returns the exit code.
-func (e *environment) fail(code int, err error) int {
-	if asked, ok := errors.AsType[argv.Help](err); ok {
-		asked.Print(e.stdout)
-		return exitFine
-	}
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		fmt.Fprintf(e.stderr, "benchtop: %s\n", harmless(line))
-	}
-	return code
-}
-
-// say prints news of what a person waits for.
-func (e *environment) say(words string) {
-	for line := range strings.SplitSeq(words, "\n") {
-		fmt.Fprintf(e.stderr, "benchtop: %s\n", harmless(line))
-	}
-}
-
-// warn prints warnings.
-func (e *environment) warn(warnings []string) {
-	for _, w := range warnings {
-		line := "benchtop: WARNING: " + harmless(w)
-		if d := e.display(); d == nil || !d.held.hold(line) {
-			fmt.Fprintln(e.stderr, line)
-		}
-	}
-}
-
-// harmless is a line without control characters. Errors quote foreign text, such as the server's name of a model, and
-// paths may have any character. A harmless line is unchanged, since blanks matter in paths.
-func harmless(line string) string {
-	commands := func(r rune) bool { return r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }
-	if utf8.ValidString(line) && !strings.ContainsFunc(line, commands) {
-		return line
-	}
-	return text.Clean(line)
-}
 
 // command is one subcommand.
 type command struct {
 	name, summary string
-	run           func(env *environment, args []string) int
+	run           func(env *session.Environment, args []string) int
 }
 
 func commands() []command {
@@ -119,16 +48,16 @@ func commands() []command {
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// net/http logs what a server sends unasked, with the bytes; on a terminal that would be written across the dashboard.
 	log.SetOutput(io.Discard)
-	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr}
+	env := &session.Environment{Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	if len(args) > 0 && args[0] == "bench" {
 		args = args[1:]
 	}
-	if len(args) == 0 && env.draws(new(screenOptions)) {
+	if len(args) == 0 && env.Draws(new(spec.Screen)) {
 		return runForm(env)
 	}
 	if len(args) == 0 {
 		fmt.Fprint(stderr, overview())
-		return exitUsage
+		return session.ExitUsage
 	}
 	switch args[0] {
 	case "-h", "--help", "help":
@@ -136,24 +65,24 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			return Main([]string{args[1], "--help"}, stdin, stdout, stderr)
 		}
 		fmt.Fprint(stdout, overview())
-		return exitFine
+		return session.ExitFine
 	case "-V", "--version", "version":
-		fmt.Fprintf(stdout, "benchtop %s\n", version())
-		return exitFine
+		fmt.Fprintf(stdout, "benchtop %s\n", session.Version())
+		return session.ExitFine
 	case launch.GuardCommand:
 		return launch.Guard(args[1:], stdin, stdout, os.Stderr)
 	}
 	all := commands()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == args[0] })
 	if why := insteadOf(args[0]); i < 0 && why != "" {
-		return env.fail(exitUsage, errors.New(why))
+		return env.Fail(session.ExitUsage, errors.New(why))
 	}
 	if i < 0 {
 		var names []string
 		for _, c := range all {
 			names = append(names, c.name)
 		}
-		return env.fail(exitUsage, fmt.Errorf("unknown command %q%s; commands are %s", args[0], usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
+		return env.Fail(session.ExitUsage, fmt.Errorf("unknown command %q%s; commands are %s", args[0], usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
 	}
 	return all[i].run(env, args[1:])
 }
@@ -173,19 +102,6 @@ Start with 'benchtop demo'. Without a command, benchtop opens a form on the term
 of a command. 'benchtop bench serve' is the same as 'benchtop serve'.
 `)
 	return b.String()
-}
-
-// version is the module's version as the Go tool recorded it, with the commit where there is no release.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	if v == "" {
-		v = "(devel)"
-	}
-	return v
 }
 
 // inEngine are commands of vLLM's that measure inside the process of its engine, and what there is instead.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // A model that the server does not list is told before the load, which decides: such a server may answer to any name.
@@ -19,15 +21,15 @@ func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"not there", "--model tinny", 404, list, exitFailed, "benchtop: WARNING: --model tinny: the server does not list this model; it lists tiny, sql (did you mean tiny?)\n"},
-		{"there", "--model tiny", 404, list, exitFine, ""},
-		{"a served name", "--model tiny --served-model-name x", 400, list, exitFailed, "--served-model-name x: "},
-		{"modules", "--model tiny --lora-modules poems poems", 404, list, exitFailed, "--lora-modules poems: "},
-		{"modules that are there", "--model base --lora-modules sql", 404, list, exitFine, ""},
-		{"any name will do", "--model x", 200, list, exitFine,
+		{"not there", "--model tinny", 404, list, session.ExitFailed, "benchtop: WARNING: --model tinny: the server does not list this model; it lists tiny, sql (did you mean tiny?)\n"},
+		{"there", "--model tiny", 404, list, session.ExitFine, ""},
+		{"a served name", "--model tiny --served-model-name x", 400, list, session.ExitFailed, "--served-model-name x: "},
+		{"modules", "--model tiny --lora-modules poems poems", 404, list, session.ExitFailed, "--lora-modules poems: "},
+		{"modules that are there", "--model base --lora-modules sql", 404, list, session.ExitFine, ""},
+		{"any name will do", "--model x", 200, list, session.ExitFine,
 			"benchtop: WARNING: --model x: the server does not list this model; it lists tiny, sql\n"},
-		{"no list", "--model x", 404, "", exitFailed, ""},
-		{"the model of the body", "--model x --extra-body.model tiny", 404, list, exitFine, ""},
+		{"no list", "--model x", 404, "", session.ExitFailed, ""},
+		{"the model of the body", "--model x --extra-body.model tiny", 404, list, session.ExitFine, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var server *recording

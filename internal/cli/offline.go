@@ -23,6 +23,8 @@ import (
 	"benchtop/internal/offline"
 	"benchtop/internal/secret"
 	"benchtop/internal/server"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
@@ -30,7 +32,7 @@ import (
 
 // offlineOptions are what the offline benchmarks of vLLM have in common: a preset of serve, and the server that they start.
 type offlineOptions struct {
-	serveOptions
+	spec.Spec
 	engine       engineOptions
 	n            int
 	json         string
@@ -41,20 +43,20 @@ type offlineOptions struct {
 
 // begin makes the flags of a command with its own in front. The caller adds those of serve.
 func (o *offlineOptions) begin(name, text string) *pflag.FlagSet {
-	o.flags = argv.Flags{Synopsis: name + " [flags]", Text: text}
-	f := o.flags.Group(strings.ToUpper(name[:1]) + name[1:])
+	o.Flags = argv.Flags{Synopsis: name + " [flags]", Text: text}
+	f := o.Flags.Group(strings.ToUpper(name[:1]) + name[1:])
 	f.StringVar(&o.json, "output-json", "", "write the result to this file")
 	f.IntVar(&o.n, "n", 1, "answers to each prompt")
 	f.BoolVar(&o.noDetokenize, "disable-detokenize", false, "no effect: a server turns its tokens into text")
 	f.Lookup("disable-detokenize").Hidden = true
-	o.engine.define(o.flags.Group("Server to start"))
+	o.engine.define(o.Flags.Group("Server to start"))
 	return f
 }
 
 // describe gives flags of serve, as NAME, DEFAULT, TEXT, the default and the help that they have here. "" keeps the
 // default.
 func (o *offlineOptions) describe(flags ...[3]string) {
-	all := o.flags.All()
+	all := o.Flags.All()
 	for _, t := range append(flags, [3]string{"temperature", "1", "sampling temperature"},
 		[3]string{"ignore-eos", "true", "generate up to the full output length"},
 		[3]string{"top-p", "1", "sampling: nucleus of this cumulative probability"}) {
@@ -68,7 +70,7 @@ func (o *offlineOptions) note(line string) { o.printed = append(o.printed, line)
 
 // whole has answers come in one piece.
 func (o *offlineOptions) whole() {
-	o.content.Preset = append(o.content.Preset, protocol.Field{Name: "stream", JSON: "false"}, protocol.Field{Name: "stream_options", JSON: "null"})
+	o.Request.Preset = append(o.Request.Preset, protocol.Field{Name: "stream", JSON: "false"}, protocol.Field{Name: "stream_options", JSON: "null"})
 }
 
 // setUnlessGiven sets a flag that the user has not.
@@ -86,7 +88,7 @@ func (o *offlineOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 	setUnlessGiven(all, "ignore-eos", "true")
 	p.BadIf(o.n < 1 || o.n > math.MaxInt16, "--n %d: must be from 1 to %d", o.n, math.MaxInt16)
 	if o.n > 1 {
-		o.content.Preset = append(o.content.Preset, protocol.Field{Name: "n", JSON: strconv.Itoa(o.n)})
+		o.Request.Preset = append(o.Request.Preset, protocol.Field{Name: "n", JSON: strconv.Itoa(o.n)})
 	}
 	if o.noDetokenize {
 		o.note("--disable-detokenize has no effect: a server turns its tokens into text")
@@ -111,13 +113,13 @@ func (o *offlineOptions) choose(all *pflag.FlagSet) (p usage.Problems) {
 		return nil
 	}
 	if url := server.PositionalURL(o.others); url != "" {
-		p.Bad("%s takes no arguments; use --base-url %s", o.flags.Command(), url)
+		p.Bad("%s takes no arguments; use --base-url %s", o.Flags.Command(), url)
 		return p
 	}
 	words := o.others
 	if o.engine.serve == "" {
 		if all.Changed("model") {
-			words = append([]string{"--model", o.server.Model}, words...)
+			words = append([]string{"--model", o.Server.Model}, words...)
 		}
 		for _, name := range forBoth {
 			if all.Changed(name) {
@@ -144,33 +146,33 @@ func (o *offlineOptions) choose(all *pflag.FlagSet) (p usage.Problems) {
 }
 
 // parse reads a command line. Flags of other names are the server's.
-func (o *offlineOptions) parse(env *environment, args []string) error {
-	own, others := argv.Part(o.flags.All(), args)
+func (o *offlineOptions) parse(env *session.Environment, args []string) error {
+	own, others := argv.Part(o.Flags.All(), args)
 	o.others = others
-	err := o.serveOptions.parse(own)
-	env.warn(o.warnings)
+	err := o.Spec.Parse(own)
+	env.Warn(o.Warnings)
 	if err != nil {
 		return err
 	}
-	if !o.save.Asked() {
-		o.save.Output = o.json
+	if !o.Save.Asked() {
+		o.Save.Output = o.json
 	}
-	if err := env.look(&o.serveOptions); err != nil {
+	if err := env.Look(&o.Spec); err != nil {
 		return err
 	}
-	o.command = secret.HideWords(append([]string{o.flags.Command()}, launch.Hide(args)...), o.server.Secrets())
+	o.Command = secret.HideWords(append([]string{o.Flags.Command()}, launch.Hide(args)...), o.Server.Secrets())
 	for _, line := range o.printed {
-		env.say(line)
+		env.Say(line)
 	}
 	return nil
 }
 
 // startServer starts the server if it is to, and returns what stops it.
-func (o *offlineOptions) startServer(ctx context.Context, env *environment) (stop func(), err error) {
+func (o *offlineOptions) startServer(ctx context.Context, env *session.Environment) (stop func(), err error) {
 	if o.engine.command == nil {
 		return func() {}, nil
 	}
-	env.Step(stepServer)
+	env.Step(session.StepServer)
 	env.Show("starting")
 	s, err := o.engine.start(ctx, env, "VLLM_SERVER_DEV_MODE=1")
 	if err != nil {
@@ -178,14 +180,14 @@ func (o *offlineOptions) startServer(ctx context.Context, env *environment) (sto
 	}
 	return func() {
 		if err := s.Stop(); err != nil {
-			env.warn([]string{err.Error()})
+			env.Warn([]string{err.Error()})
 		}
 	}, nil
 }
 
 // helped adds to the error of a server that does not answer how another is named.
 func (o *offlineOptions) helped(err error) error {
-	if o.engine.command == nil && !o.flags.All().Changed("base-url") && !errors.As(err, new(usage.Error)) {
+	if o.engine.command == nil && !o.Flags.All().Changed("base-url") && !errors.As(err, new(usage.Error)) {
 		return fmt.Errorf("%w; --base-url names another server, --serve-cmd starts one", err)
 	}
 	return err
@@ -193,7 +195,7 @@ func (o *offlineOptions) helped(err error) error {
 
 // about is the server in the result.
 func (o *offlineOptions) about() offline.Server {
-	s := offline.Server{Address: o.server.Target.String()}
+	s := offline.Server{Address: o.Server.Target.String()}
 	if o.engine.command != nil {
 		s.Command = launch.Hide(o.engine.command)
 	}
@@ -202,7 +204,7 @@ func (o *offlineOptions) about() offline.Server {
 
 // writePyTorch writes the result in PyTorch's format beside the other, if it is asked for.
 func writePyTorch(path string, content func(w io.Writer, file string) error) error {
-	if os.Getenv(pytorchVariable) == "" {
+	if os.Getenv(session.PytorchVariable) == "" {
 		return nil
 	}
 	return files.Write(files.Stem(path)+files.PyTorchSuffix,

@@ -17,6 +17,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/internal/argv"
 	"benchtop/internal/offline"
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/simtest"
 	"benchtop/loadgen"
@@ -107,7 +108,7 @@ func TestLatencyOfBatch(t *testing.T) {
 func TestPrequeue(t *testing.T) {
 	url := simulated(t, nil)
 	args := []string{"throughput", "--base-url", url, "--num-prompts", "20", "--random-input-len", "20", "--random-output-len", "4", "--prequeue-requests"}
-	benchtop(args...).expect(t, exitFine, "Of it after the pause:", "Total num output tokens:  80")
+	benchtop(args...).expect(t, session.ExitFine, "Of it after the pause:", "Total num output tokens:  80")
 	resumed(t, url)
 	pauser := &offline.Pauser{Client: http.DefaultClient, Base: url}
 	if err := pauser.Pause(context.Background()); err != nil {
@@ -143,11 +144,11 @@ func resumed(t *testing.T, url string) {
 // Results have vLLM's keys first, in its order, and figures that agree with each other.
 func TestOfflineResults(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
-	t.Setenv(pytorchVariable, "1")
+	t.Setenv(session.PytorchVariable, "1")
 	benchtop("throughput", "--base-url", url, "--num-prompts", "30", "--random-input-len", "20", "--random-output-len", "4", "--prompts-per-request", "10", "--n", "2",
-		"--output-json", filepath.Join(dir, "throughput.json")).expect(t, exitFine, "Total num prompt tokens:  600", "Total num output tokens:  240")
+		"--output-json", filepath.Join(dir, "throughput.json")).expect(t, session.ExitFine, "Total num prompt tokens:  600", "Total num output tokens:  240")
 	benchtop("latency", "--base-url", url, "--num-iters", "5", "--num-iters-warmup", "1", "--batch-size", "3", "--output-len", "4",
-		"--output-json", filepath.Join(dir, "latency.json")).expect(t, exitFine, "50% percentile latency: ", "Prefix cache: no hits")
+		"--output-json", filepath.Join(dir, "latency.json")).expect(t, session.ExitFine, "50% percentile latency: ", "Prefix cache: no hits")
 	for name, keys := range map[string]string{
 		"throughput": "model_id elapsed_time num_requests total_num_tokens requests_per_second tokens_per_second benchtop",
 		"latency":    "model_id avg_latency latencies percentiles benchtop",
@@ -192,9 +193,9 @@ func TestPlacesRefusedFirst(t *testing.T) {
 		"latency --output-json LONG.json",
 	} {
 		args := append(strings.Fields(strings.ReplaceAll(args, "LONG", long)), "--base-url", server.url)
-		benchtop(args...).expect(t, exitUsage, "file name too long; choose another")
+		benchtop(args...).expect(t, session.ExitUsage, "file name too long; choose another")
 	}
-	benchtop("startup", "--serve-cmd", "none", "--output-json", long+".json").expect(t, exitUsage, "file name too long")
+	benchtop("startup", "--serve-cmd", "none", "--output-json", long+".json").expect(t, session.ExitUsage, "file name too long")
 	if calls := server.all(); len(calls) > 0 {
 		t.Errorf("%d requests were sent", len(calls))
 	}
@@ -215,7 +216,7 @@ func TestLatencyWithoutFigure(t *testing.T) {
 		return strings.HasSuffix(r.URL.Path, "_profile")
 	})
 	r := benchtop("latency", "--base-url", refusing.url, "--num-iters-warmup", "0", "--output-json", "o.json")
-	r.expect(t, exitFailed, "iteration 1 of 30: ")
+	r.expect(t, session.ExitFailed, "iteration 1 of 30: ")
 	if left, _ := os.ReadDir("."); len(left) > 0 || strings.Count(r.stderr, "benchtop:") != 1 {
 		t.Errorf("left behind %v, said %q", left, r.stderr)
 	}
@@ -249,10 +250,10 @@ func TestOfflineUsage(t *testing.T) {
 		"vllm.entrypoints.api_server":            {"/generate is no protocol here"},
 		"throughput --model m --distributed-executor-backend=external_launcher": {"external_launcher: with it each process"},
 	} {
-		benchtop(strings.Fields(args)...).expect(t, exitUsage, want...)
+		benchtop(strings.Fields(args)...).expect(t, session.ExitUsage, want...)
 	}
 	url := simulated(t, nil)
-	benchtop("throughput", "--base-url", url, "--num-prompts", "3", "--output-len", "9", "--random-output-len", "2", "--tensor-parallel-size", "2").expect(t, exitFine,
+	benchtop("throughput", "--base-url", url, "--num-prompts", "3", "--output-len", "9", "--random-output-len", "2", "--tensor-parallel-size", "2").expect(t, session.ExitFine,
 		"the data set is random instead of sharegpt", "--output-len has no effect on random prompts", "--tensor-parallel-size 2: no effect, since the server runs already", "Total num output tokens:  6")
 }
 
@@ -285,7 +286,7 @@ func TestOfflineFlagsAreDescribed(t *testing.T) {
 		"--dataset-name sharegpt --dataset-path a.json --output-len 9":      nil,
 	} {
 		o := newThroughputOptions()
-		_ = o.serveOptions.parse(append(strings.Fields(args), "--base-url", "http://h")) // some lack a file
+		_ = o.Spec.Parse(append(strings.Fields(args), "--base-url", "http://h")) // some lack a file
 		said := strings.Join(o.printed, "\n")
 		for _, w := range want {
 			if !strings.Contains(said, w) {
@@ -304,7 +305,7 @@ func TestLatencyProfileIsToldOf(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.json")
 	r := benchtop("latency", "--base-url", simulated(t, nil), "--batch-size", "2", "--num-iters-warmup", "1",
 		"--output-len", "3", "--profile", "--output-json", file)
-	r.expect(t, exitFine, "one iteration was profiled, after 1 warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM")
+	r.expect(t, session.ExitFine, "one iteration was profiled, after 1 warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM")
 	if _, err := os.Stat(file); err == nil {
 		t.Error("there is a result")
 	}
@@ -312,7 +313,7 @@ func TestLatencyProfileIsToldOf(t *testing.T) {
 
 // Words of a command line are parted into own flags and those of another program.
 func TestPart(t *testing.T) {
-	flags := newThroughputOptions().flags.All()
+	flags := newThroughputOptions().Flags.All()
 	for line, want := range map[string]string{
 		"--model m --tensor-parallel-size 2 --num-prompts 3": "--model m --num-prompts 3 | --tensor-parallel-size 2",
 		"-tp 2 --seed=4 --enforce-eager":                     "--seed=4 | -tp 2 --enforce-eager",

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // A server that is started for the measurement is stopped after it.
@@ -26,7 +28,7 @@ func TestStartedServer(t *testing.T) {
 	serve := self + " simulate --port " + port
 	t.Setenv(asProgram, "1")
 	benchtop("latency", "--serve-cmd", serve, "--num-iters", "2", "--num-iters-warmup", "0", "--batch-size", "2", "--output-len", "2").
-		expect(t, exitFine, "server command: ", "Avg latency: ")
+		expect(t, session.ExitFine, "server command: ", "Avg latency: ")
 	if _, err := http.Get("http://127.0.0.1:" + port + "/health"); err == nil {
 		t.Error("the server still answers")
 	}
@@ -69,7 +71,7 @@ func TestOfflineKilled(t *testing.T) {
 			if !written {
 				t.Fatalf("the requests are not in the journal; the program said:\n%s", &said)
 			}
-			benchtop("report", filepath.Join(dir, "o.json")).expect(t, exitFine,
+			benchtop("report", filepath.Join(dir, "o.json")).expect(t, session.ExitFine,
 				fmt.Sprintf("Successful requests:                     %-10d\n", c.requests),
 				"Interrupted: its journal is truncated")
 		})

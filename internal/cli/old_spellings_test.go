@@ -3,6 +3,9 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 )
 
 // Command lines of vLLM's older documentation work. A flag that has another name today, or no effect any more, is told in one warning,
@@ -41,23 +44,23 @@ func TestOldSpellings(t *testing.T) {
 		{"--max-concurrency 4 --profile --lora-modules a b --served-model-name s --model m --hf-output-len 5", "", "served-model-name=s"},
 		{"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5", "", "ramp-up-strategy=linear"},
 	} {
-		o := newServeOptions()
-		err := o.parse(append(strings.Fields(c.line), "--base-url", url))
+		o := spec.New()
+		err := o.Parse(append(strings.Fields(c.line), "--base-url", url))
 		if err != nil {
 			t.Errorf("%s: %v", c.line, err)
 			continue
 		}
-		if told := strings.Join(append(o.warnings, o.notes...), "\n"); told != c.warning {
+		if told := strings.Join(append(o.Warnings, o.Notes...), "\n"); told != c.warning {
 			t.Errorf("%s: told %q, want %q", c.line, told, c.warning)
 		}
-		all := o.flags.All()
+		all := o.Flags.All()
 		for name, rest := range settings(c.sets) {
 			if got := all.Lookup(name).Value.String(); got != rest {
 				t.Errorf("%s: --%s is %s, want %s", c.line, name, got, rest)
 			}
 		}
 	}
-	benchtop("report", "--output-json", "x").expect(t, exitUsage, "--output-json: unknown flag")
+	benchtop("report", "--output-json", "x").expect(t, session.ExitUsage, "--output-json: unknown flag")
 }
 
 // settings are the values of flags, NAME=VALUE each; a value may have blanks.
@@ -65,7 +68,7 @@ func settings(text string) map[string]string {
 	all := map[string]string{}
 	last := ""
 	for _, word := range strings.Fields(text) {
-		if name, value, ok := strings.Cut(word, "="); ok && newServeOptions().flags.All().Lookup(name) != nil {
+		if name, value, ok := strings.Cut(word, "="); ok && spec.New().Flags.All().Lookup(name) != nil {
 			all[name], last = value, name
 		} else {
 			all[last] += " " + word

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // A sweep runs each load as often as asked, each with its own file, and ends with its tables.
@@ -13,7 +15,7 @@ func TestPoints(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	args := append([]string{"serve"}, benchArgs(url, dir, "out.json", "--sweep-max-concurrency", "1,4", "--sweep-num-prompts-factor", "3", "--num-runs", "2", "--sweep-summary-percentiles", "90,97")...)
 	r := benchtop(args...)
-	r.expect(t, exitFine, "run 4 of 4: concurrency=4", "Multi-run Summary, concurrency=1 (2 runs)", "Coefficient of variation of the request throughput: ",
+	r.expect(t, session.ExitFine, "run 4 of 4: concurrency=4", "Multi-run Summary, concurrency=1 (2 runs)", "Coefficient of variation of the request throughput: ",
 		"Sweep Summary", "P90 TPOT(ms)  P97 TTFT(ms)", "concurrency=4 run 2", "Best throughput: ", "--cache cold prevents that")
 	for _, name := range []string{"out-concurrency=1-run1.json", "out-concurrency=1-run2.json", "out-concurrency=4-run1.json", "out-concurrency=4-run2.json"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -41,6 +43,6 @@ func TestPointsRefused(t *testing.T) {
 		"--sweep-request-rate 1,2 --stages 1:1s":                              "--sweep-request-rate, rate=1: --stages and --request-rate: choose one",
 		"--sweep-max-concurrency 1,2 --concurrency-stages 1:20s --num-runs 2": "--sweep-max-concurrency, concurrency=1: ",
 	} {
-		benchtop(append([]string{"serve", "--base-url", "http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, exitUsage, want)
+		benchtop(append([]string{"serve", "--base-url", "http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, session.ExitUsage, want)
 	}
 }

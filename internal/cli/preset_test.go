@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
+	"benchtop/internal/spec"
 )
 
 // resultOf reads the result of a run.
@@ -42,7 +44,7 @@ func TestPrefixCaching(t *testing.T) {
 	// Each prompt is computed before its next occurrence begins, so 4 of 5 hit: 16 blocks of 16 tokens each, of 256 and the salt's 4.
 	args := []string{"serve", "--base-url", url, "--preset", "prefix-caching", "--random-isl-dist", "256", "--prompt-token-ids", "--repeat-mode", "tile",
 		"--max-concurrency", "20", "--result-dir", dir, "--save-result", "--result-filename", "r.json"}
-	benchtop(args...).expect(t, exitFine, "run 1 of 2: prefix cache", "run 2 of 2: no prefix cache", "Against no prefix cache", "Prefix cache hit rate (%):                        0.00", "occurrence 5")
+	benchtop(args...).expect(t, session.ExitFine, "run 1 of 2: prefix cache", "run 2 of 2: no prefix cache", "Against no prefix cache", "Prefix cache hit rate (%):                        0.00", "occurrence 5")
 	with, without := resultOf(t, filepath.Join(dir, "r-prefix cache.json")), resultOf(t, filepath.Join(dir, "r-no prefix cache.json"))
 	if with.Completed != 100 || len(with.Benchtop.Classes) != 5 || with.Benchtop.Classes[4].Completed != 20 {
 		t.Errorf("%+v", with)
@@ -58,7 +60,7 @@ func TestPrefixCaching(t *testing.T) {
 func TestLongDocumentQA(t *testing.T) {
 	t.Parallel()
 	url := simulated(t, nil)
-	benchtop("serve", "--base-url", url, "--preset", "long-document-qa", "--document-length", "300", "--no-save").expect(t, exitFine,
+	benchtop("serve", "--base-url", url, "--preset", "long-document-qa", "--document-length", "300", "--no-save").expect(t, session.ExitFine,
 		"long_document_qa: 8 prompts of 300 words, 10 output tokens, each 2 times (random)", "occurrence 1     8", "occurrence 2     8")
 }
 
@@ -69,20 +71,20 @@ func TestPrioritiesRefused(t *testing.T) {
 	for _, more := range [][]string{nil, {"--priority-header", "X-Vllm-Priority"}} {
 		benchtop(append([]string{"serve", "--base-url", url, "--priorities", "5=1", "--num-prompts", "5", "--no-save"},
 			more...)...).
-			expect(t, exitFailed, "priority")
+			expect(t, session.ExitFailed, "priority")
 	}
-	benchtop("serve", "--base-url", url, "--priorities", "0=1", "--num-prompts", "5", "--no-save").expect(t, exitFine, "priority 0")
+	benchtop("serve", "--base-url", url, "--priorities", "0=1", "--num-prompts", "5", "--no-save").expect(t, session.ExitFine, "priority 0")
 }
 
 // The user's flags replace those of a preset, and what does not fit is refused.
 func TestPresets(t *testing.T) {
 	t.Parallel()
-	o := newServeOptions()
-	if err := o.parse(strings.Fields("--base-url http://127.0.0.1:1 --preset prefix-caching --random-input-len 99 --num-prompts 7 --no-control")); err != nil {
+	o := spec.New()
+	if err := o.Parse(strings.Fields("--base-url http://127.0.0.1:1 --preset prefix-caching --random-input-len 99 --num-prompts 7 --no-control")); err != nil {
 		t.Fatal(err)
 	}
-	if o.points.many() || o.load.prompts != 7 || o.flags.All().Changed("random-isl-dist") || !o.content.Cold() {
-		t.Errorf("many %v, %d prompts", o.points.many(), o.load.prompts)
+	if o.Series.Many() || o.Load.Prompts != 7 || o.Flags.All().Changed("random-isl-dist") || !o.Request.Cold() {
+		t.Errorf("many %v, %d prompts", o.Series.Many(), o.Load.Prompts)
 	}
 	for args, want := range map[string]string{
 		"--preset prefix-cacheing":                                     `--preset prefix-cacheing: use one of prefix-caching, long-document-qa`,
@@ -96,7 +98,7 @@ func TestPresets(t *testing.T) {
 		"--backend openai-embeddings --dataset-name structured_output": "--dataset-name structured_output: backend openai-embeddings generates no text",
 		"--priority-header X-A":                                        "--priority-header: needs --priorities",
 	} {
-		benchtop(append([]string{"serve", "--base-url", "http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, exitUsage, want)
+		benchtop(append([]string{"serve", "--base-url", "http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, session.ExitUsage, want)
 	}
 }
 
@@ -106,11 +108,11 @@ func TestStructuredOutput(t *testing.T) {
 	url, dir := simulated(t, nil), t.TempDir()
 	for _, form := range []string{"json", "json-unique", "regex", "choice", "grammar"} {
 		benchtop("serve", "--base-url", url, "--preset", "structured-output", "--structured-output-dataset", form, "--num-prompts", "10", "--output-len", "200", "--no-save").
-			expect(t, exitFine, "run 2 of 2: no constraint", "Correct answers: 10 of 10 (100.0 %)\n", "Correct answers: 0 of 10 (0.0 %)", "Against no constraint")
+			expect(t, session.ExitFine, "run 2 of 2: no constraint", "Correct answers: 10 of 10 (100.0 %)\n", "Correct answers: 0 of 10 (0.0 %)", "Against no constraint")
 	}
 	url = simulated(t, func(p *simulator.Profile) { p.Faults = []simulator.Fault{{Kind: simulator.FaultWrongAnswer, Every: 4}} })
 	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--structured-output-dataset", "choice", "--num-prompts", "40", "--max-concurrency", "1",
-		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFine, "Correct answers: 30 of 40 (75.0 %)\n", "10 none of the choices, as request ")
-	benchtop("report", filepath.Join(dir, "r.json")).expect(t, exitFine, "Correct answers: 30 of 40 (75.0 %)\n")
-	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--ignore-eos").expect(t, exitUsage, "--ignore-eos with --dataset-name structured_output")
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine, "Correct answers: 30 of 40 (75.0 %)\n", "10 none of the choices, as request ")
+	benchtop("report", filepath.Join(dir, "r.json")).expect(t, session.ExitFine, "Correct answers: 30 of 40 (75.0 %)\n")
+	benchtop("serve", "--base-url", url, "--dataset-name", "structured_output", "--ignore-eos").expect(t, session.ExitUsage, "--ignore-eos with --dataset-name structured_output")
 }

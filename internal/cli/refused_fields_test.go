@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // A server that takes no unknown fields is loaded with what the error says, letter by letter.
@@ -41,10 +43,10 @@ func TestRefusedFields(t *testing.T) {
 		words []string
 		calls int
 	}{
-		{"ready check", []string{"--ready-check-timeout-sec", "600"}, exitFailed, []string{"Unexpected fields", "add " + refused + "\n"}, 1},
-		{"warm-up", []string{"--num-warmups", "1"}, exitFailed, []string{"1 of 1 warm-ups failed", "add " + refused + "\n"}, 4},
-		{"run", nil, exitFailed, []string{"The server does not support repetition_penalty and ignore_eos.", "\n  " + refused + "\n"}, 3},
-		{"beside a body of the user's own", []string{"--extra-body", `{"seed":1}`}, exitFailed, []string{"\n  --extra-body.repetition_penalty null --extra-body.ignore_eos null\n"}, 3},
+		{"ready check", []string{"--ready-check-timeout-sec", "600"}, session.ExitFailed, []string{"Unexpected fields", "add " + refused + "\n"}, 1},
+		{"warm-up", []string{"--num-warmups", "1"}, session.ExitFailed, []string{"1 of 1 warm-ups failed", "add " + refused + "\n"}, 4},
+		{"run", nil, session.ExitFailed, []string{"The server does not support repetition_penalty and ignore_eos.", "\n  " + refused + "\n"}, 3},
+		{"beside a body of the user's own", []string{"--extra-body", `{"seed":1}`}, session.ExitFailed, []string{"\n  --extra-body.repetition_penalty null --extra-body.ignore_eos null\n"}, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := recorded(t, picky)
@@ -58,7 +60,7 @@ func TestRefusedFields(t *testing.T) {
 			for _, word := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(advice, -1) {
 				args = append(args, strings.Trim(word, "'"))
 			}
-			benchtop(args...).expect(t, exitFine, "Successful requests:                     3 ")
+			benchtop(args...).expect(t, session.ExitFine, "Successful requests:                     3 ")
 		})
 	}
 }
@@ -79,5 +81,5 @@ func TestReadyCheckTellsTheServersWords(t *testing.T) {
 		return true
 	})
 	benchtop(strings.Fields("serve --model sim-8b --num-prompts 1 --ready-check-timeout-sec 5 "+shortPrompts+" --base-url "+server.url)...).
-		expect(t, exitFailed, "was not ready within 5s: http_status: still loading the weights")
+		expect(t, session.ExitFailed, "was not ready within 5s: http_status: still loading the weights")
 }

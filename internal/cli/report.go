@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-
-	"github.com/spf13/pflag"
 
 	"benchtop/export"
 	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/replay"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
@@ -29,48 +28,48 @@ the result (.json) beside it. A truncated journal gives a report of what it hold
 On a terminal, a single FILE is replayed on the dashboard: space plays and pauses, < and > change the speed,
 comma and full stop seek. The report is printed on exit; --no-tui prints it at once.`
 
-func runReport(env *environment, args []string) int {
+func runReport(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "report [flags] FILE...", Text: reportText}
 	fs := flags.Group("Output")
 	asJSON := fs.Bool("json", false, "print the result as JSON instead of text")
 	noPlots := fs.Bool("no-plots", false, "no text plots below the report")
-	var baseline baselineOptions
-	var screen screenOptions
+	var baseline spec.Baseline
+	var screen spec.Screen
 	fs = flags.Group("Screen")
-	fs.BoolVar(&screen.plain, "no-tui", false, "print the report without replaying the run")
-	screen.defineLooks(fs)
-	baseline.define(fs)
-	rest, err := env.parse(&flags, args)
+	fs.BoolVar(&screen.Plain, "no-tui", false, "print the report without replaying the run")
+	screen.DefineLooks(fs)
+	baseline.Define(fs)
+	rest, err := env.Parse(&flags, args)
 	switch {
 	case len(rest) > 0:
-	case baseline.file != "":
-		err = errors.Join(err, fmt.Errorf("--baseline %s: this is the older run; also name the run to compare with it", usage.Quote(baseline.file)))
+	case baseline.File != "":
+		err = errors.Join(err, fmt.Errorf("--baseline %s: this is the older run; also name the run to compare with it", usage.Quote(baseline.File)))
 	default:
 		err = errors.Join(err, errors.New("report takes a file, got none; see 'benchtop report --help'"))
 	}
-	if err := errors.Join(err, screen.checkLooks()); err != nil {
-		return env.fail(exitUsage, err)
+	if err := errors.Join(err, screen.CheckLooks()); err != nil {
+		return env.Fail(session.ExitUsage, err)
 	}
-	old, err := loadBaseline(context.Background(), env, &baseline)
+	old, err := session.LoadBaseline(context.Background(), env, &baseline)
 	if err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
-	if len(rest) == 1 && !*asJSON && env.draws(&screen) {
+	if len(rest) == 1 && !*asJSON && env.Draws(&screen) {
 		if err := replayRun(rest[0], &screen, old); err != nil {
-			return env.fail(exitFailed, err)
+			return env.Fail(session.ExitFailed, err)
 		}
 	}
 	telemetry.SaveMemory()
-	code := exitFine
+	code := session.ExitFine
 	for i, file := range rest {
 		if len(rest) > 1 && !*asJSON {
-			fmt.Fprintf(env.stdout, "%s%s\n", map[bool]string{true: "\n"}[i > 0], text.Clean(file))
+			fmt.Fprintf(env.Stdout, "%s%s\n", map[bool]string{true: "\n"}[i > 0], text.Clean(file))
 		}
-		if err := reportOn(env.stdout, file, old, *asJSON, !*noPlots); err != nil {
-			code = env.fail(exitFailed, err)
+		if err := reportOn(env.Stdout, file, old, *asJSON, !*noPlots); err != nil {
+			code = env.Fail(session.ExitFailed, err)
 		}
 		if *asJSON && len(rest) > 1 {
-			fmt.Fprintln(env.stdout)
+			fmt.Fprintln(env.Stdout)
 		}
 	}
 	return code
@@ -89,44 +88,13 @@ func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) e
 	if asJSON {
 		err = export.JSON(w, r)
 	} else {
-		err = printReport(w, r, old, plots)
+		err = session.PrintReport(w, r, old, plots)
 	}
 	return errors.Join(damaged, err)
 }
 
-// baselineOptions name an older run to compare with.
-type baselineOptions struct{ file string }
-
-func (o *baselineOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "baseline", "", "compare with a saved run on the dashboard and in the report: its result (.json) or journal, or a result of vllm bench")
-}
-
-// loadBaseline reads the older run, nil if none was named. A truncated one is used up to its end, with a warning. Errors other than ctx's
-// are wrong usage.
-func loadBaseline(ctx context.Context, env *environment, o *baselineOptions) (*tui.Baseline, error) {
-	if o.file == "" {
-		return nil, nil
-	}
-	env.Step(stepBaseline)
-	report, err := files.OrStopped(ctx, func() (metrics.Report, error) { return files.ReadReport(o.file) })
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil && report.Completed+report.Failed > 0:
-		env.warn([]string{fmt.Sprintf("--baseline: %s; only the %d requests before that are used", err, report.Completed+report.Failed)})
-	case err != nil:
-		return nil, usage.Errorf("--baseline: %w", err)
-	}
-	if !report.Plan.TimedAlike() {
-		env.warn([]string{fmt.Sprintf("--baseline: %s does not say that its chat streams were timed as in vLLM 0.33: its TTFT, TPOT and ITL may not be comparable",
-			filepath.Base(o.file))})
-	}
-	env.Show(filepath.Base(o.file))
-	return &tui.Baseline{Name: filepath.Base(o.file), Report: &report}, nil
-}
-
 // replayRun plays a saved run on the dashboard until the user leaves it.
-func replayRun(file string, screen *screenOptions, baseline *tui.Baseline) error {
+func replayRun(file string, screen *spec.Screen, baseline *tui.Baseline) error {
 	events, err := files.ReadRun(file)
 	if err != nil {
 		return err
@@ -135,7 +103,7 @@ func replayRun(file string, screen *screenOptions, baseline *tui.Baseline) error
 	if err != nil {
 		return err
 	}
-	_, err = onTerminal(func(ctx context.Context) error {
+	_, err = session.OnTerminal(func(ctx context.Context) error {
 		playing, stop := context.WithCancel(ctx)
 		snapshots := player.Run(playing)
 		defer func() {
@@ -143,7 +111,7 @@ func replayRun(file string, screen *screenOptions, baseline *tui.Baseline) error
 			for range snapshots { // until the player has ended
 			}
 		}()
-		o := dashboardOptions(screen, snapshots, replayed{player: player})
+		o := session.DashboardOptions(screen, snapshots, replayed{player: player})
 		o.Player, o.Baseline, o.Quiet = player, baseline, true
 		return tui.Run(ctx, o)
 	})

@@ -6,21 +6,23 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // A directory is no damaged journal: what to give is said.
 func TestReportOfADirectory(t *testing.T) {
 	dir := t.TempDir()
 	const words = " is a directory; name a result (.json) or a journal (.jsonl or .jsonl.gz) in it"
-	benchtop("report", dir).expect(t, exitFailed, "benchtop: "+dir+words)
-	benchtop("report", "--baseline", dir, "x.json").expect(t, exitUsage, "--baseline: "+dir+words)
+	benchtop("report", dir).expect(t, session.ExitFailed, "benchtop: "+dir+words)
+	benchtop("report", "--baseline", dir, "x.json").expect(t, session.ExitUsage, "--baseline: "+dir+words)
 }
 
 // A journal that was cut off serves as a baseline as far as it goes; one of which nothing can be read does not.
 func TestBaselineCutOff(t *testing.T) {
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", simulated(t, nil), "--num-prompts", "200", "--random-input-len", "5", "--random-output-len", "20",
-		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFine)
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine)
 	journal, err := os.ReadFile(filepath.Join(dir, "r.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)
@@ -35,16 +37,16 @@ func TestBaselineCutOff(t *testing.T) {
 	for _, part := range []float64{0.6, 0.9} {
 		path := cut("cut.jsonl.gz", int(part*float64(len(journal))))
 		r := benchtop("report", "--baseline", path, filepath.Join(dir, "r.json"))
-		r.expect(t, exitFine, "Successful requests:                     200", "\nAgainst "+filepath.Base(path)+" ", "WARNING: --baseline: "+path, "unexpected EOF; only the ")
+		r.expect(t, session.ExitFine, "Successful requests:                     200", "\nAgainst "+filepath.Base(path)+" ", "WARNING: --baseline: "+path, "unexpected EOF; only the ")
 	}
-	benchtop("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t, exitUsage, "--baseline: ", "EOF")
+	benchtop("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t, session.ExitUsage, "--baseline: ", "EOF")
 }
 
 // The journal names the rule that timed the chunks of a chat; a baseline of another rule gets a warning.
 func TestBaselineOfAnotherRule(t *testing.T) {
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "3",
-		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFine)
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, session.ExitFine)
 	path := filepath.Join(dir, "r.jsonl.gz")
 	journal := unpacked(t, path)
 	const words = "does not say that its chat streams were timed as in vLLM 0.33"
@@ -55,5 +57,5 @@ func TestBaselineOfAnotherRule(t *testing.T) {
 	if err := os.WriteFile(old, bytes.Replace(journal, []byte(`"rule":"vllm-0.33"`), []byte(`"rule":"older"`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	benchtop("report", "--baseline", old, path).expect(t, exitFine, words)
+	benchtop("report", "--baseline", old, path).expect(t, session.ExitFine, words)
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // Flags set the body of a request, byte for byte as vLLM's client would.
@@ -34,7 +36,7 @@ func TestBodies(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			server := recorded(t, nil)
 			benchtop(append([]string{"serve", "--base-url", server.url, "--model", "M", "--dataset-name", "sharegpt", "--dataset-path", prompts, "--num-prompts", "1", "--output-len", "7"},
-				strings.Fields(c.args)...)...).expect(t, exitFine, "Successful requests:                     1 ")
+				strings.Fields(c.args)...)...).expect(t, session.ExitFine, "Successful requests:                     1 ")
 			if all := server.all(); len(all) == 0 || all[len(all)-1].body != c.want { // a name that is not listed is tried before
 				t.Errorf("got  %v\nwant %s", all, c.want)
 			}
@@ -68,7 +70,7 @@ func TestLoRA(t *testing.T) {
 		dir := t.TempDir()
 		benchtop("serve", "--base-url", server.url, "--model", "base", "--num-prompts", "12", "--random-input-len", "5", "--random-output-len", "2",
 			"--lora-modules", "a", "b", "c", "--lora-assignment", assignment, "--num-warmups", "2", "--probe-request-rate", "50",
-			"--save-result", "--result-dir", dir).expect(t, exitFine)
+			"--save-result", "--result-dir", dir).expect(t, session.ExitFine)
 		got := map[string]int{}
 		var inOrder []string
 		for _, a := range server.all() {
@@ -111,7 +113,7 @@ func TestHeaders(t *testing.T) {
 	r := benchtop("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "2",
 		"--header", "X-Key="+canary, " Authorization = Basic "+canary, "--header=X-Late="+canary, "--header", "X-Key= "+canary+"2", "Authorization=Basic "+canary,
 		"X-Request-Id=mine", "--request-id-prefix", "r-", "--metadata", "team = blue", "tp=1", "--save-result", "--save-detailed", "--result-dir", dir, "--plot-timeline", "--plot-dataset-stats")
-	r.expect(t, exitFine, "WARNING", "--header", "no entry for ***")
+	r.expect(t, session.ExitFine, "WARNING", "--header", "no entry for ***")
 	for _, a := range server.all() {
 		if h := a.header; h.Get("X-Key") != canary+"2" || h.Get("Authorization") != "Basic "+canary || !strings.HasPrefix(h.Get("X-Request-Id"), "r-") || h.Get("X-Late") != "" {
 			t.Errorf("headers %v", h)
@@ -148,7 +150,7 @@ func TestInertFlags(t *testing.T) {
 	dir := t.TempDir()
 	benchtop("serve", "--base-url", server.url, "--num-prompts", "1", "--random-input-len", "5", "--random-output-len", "2", "--tokenizer-mode", "hf",
 		"--trust-remote-code", "--use-beam-search", "--disable-tqdm",
-		"--save-result", "--result-dir", dir).expect(t, exitFine)
+		"--save-result", "--result-dir", dir).expect(t, session.ExitFine)
 	events, _ := json.Marshal(resultIn(t, dir)["benchtop"].(map[string]any)["events"])
 	for _, name := range []string{"tokenizer-mode", "trust-remote-code", "use-beam-search", "disable-tqdm"} {
 		if !strings.Contains(string(events), "--"+name+" has no effect: ") {
@@ -160,7 +162,7 @@ func TestInertFlags(t *testing.T) {
 // Secrets in a body are sent, and are neither in the result nor in the journal, whatever the server answers.
 func TestSecretsOfBodies(t *testing.T) {
 	t.Chdir(t.TempDir())
-	t.Setenv(pytorchVariable, "1")
+	t.Setenv(session.PytorchVariable, "1")
 	server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
 		refuses := strings.HasSuffix(r.URL.Path, "/completions")
 		if refuses {
@@ -171,7 +173,7 @@ func TestSecretsOfBodies(t *testing.T) {
 	})
 	r := benchtop(append(strings.Fields("serve --num-prompts 2 --save-result --result-filename r.json --extra-body.auth.password canary-two --metadata api_key=canary-three --base-url "+server.url+" "+shortPrompts),
 		"--extra-body", `{"api_key": "canary-one", "top_k": 5}`)...)
-	r.expect(t, exitFailed, "not with *** or ***")
+	r.expect(t, session.ExitFailed, "not with *** or ***")
 	asked := server.all()
 	if len(asked) != 2 || !strings.Contains(asked[0].body, `"canary-one"`) ||
 		!strings.Contains(asked[0].body, `"canary-two"`) {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // savedRun is a run of two requests in a directory, saved under a name with these flags.
@@ -12,7 +14,7 @@ func savedRun(t *testing.T, url, dir, name string, flags ...string) result {
 	t.Helper()
 	r := benchtop(append([]string{"serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5",
 		"--random-output-len", "2", "--result-dir", dir, "--result-filename", name}, flags...)...)
-	r.expect(t, exitFine)
+	r.expect(t, session.ExitFine)
 	return r
 }
 
@@ -38,25 +40,25 @@ func TestOneReaderOfResults(t *testing.T) {
 	put("rows.json", `[{"Model": "m", "TP Size": 1, "# of max concurrency.": 8, "Output Tput (tok/s)": 100, "P99": 1, "P99 TTFT (ms)": 1},
 		{"Model": "m", "TP Size": 2, "# of max concurrency.": 8, "Output Tput (tok/s)": 200, "P99": 1, "P99 TTFT (ms)": 1}]`)
 
-	benchtop("compare", at("all.json"), at("nan.json")).expect(t, exitFine, "Output Tput (tok/s)", "9.00")
-	benchtop("compare", at("summary.json"), at("all.json")).expect(t, exitFine, "77.25", "88.75")
+	benchtop("compare", at("all.json"), at("nan.json")).expect(t, session.ExitFine, "Output Tput (tok/s)", "9.00")
+	benchtop("compare", at("summary.json"), at("all.json")).expect(t, session.ExitFine, "77.25", "88.75")
 	note := at("killed.json") + " has no whole result; its figures are those of " + at("killed.jsonl.gz")
-	benchtop("compare", at("killed.json"), at("all.json")).expect(t, exitFine, note)
+	benchtop("compare", at("killed.json"), at("all.json")).expect(t, session.ExitFine, note)
 	r := benchtop("compare", at("rows.json"), at("rows.json"))
-	r.expect(t, exitFine, "TP Size: 1", "TP Size: 2", "100.00", "200.00")
+	r.expect(t, session.ExitFine, "TP Size: 1", "TP Size: 2", "100.00", "200.00")
 	if strings.Contains(r.stdout, "150.00") {
 		t.Errorf("the mean of two servers:\n%s", r.stdout)
 	}
-	benchtop("export-suite", at("to"), at("all.json"), at("killed.json"), at("nan.json")).expect(t, exitFine, note,
+	benchtop("export-suite", at("to"), at("all.json"), at("killed.json"), at("nan.json")).expect(t, session.ExitFine, note,
 		"4 results in")
 	if names, _ := filepath.Glob(at("to/serving_*.json")); len(names) != 4 {
 		t.Errorf("files %q, want 4", names)
 	}
 	savedRun(t, url, dir, "new.json", "--save-result", "--baseline", at("summary.json"))
 	savedRun(t, url, dir, "newer.json", "--save-result", "--baseline", at("killed.json"))
-	benchtop("compare", at("to/none.json"), at("all.json")).expect(t, exitFailed, "no such file")
+	benchtop("compare", at("to/none.json"), at("all.json")).expect(t, session.ExitFailed, "no such file")
 	put("half.json", `{"completed": 2,`)
-	benchtop("compare", at("half.json"), at("all.json")).expect(t, exitFailed,
+	benchtop("compare", at("half.json"), at("all.json")).expect(t, session.ExitFailed,
 		at("half.json")+", line 1: the file is truncated, or still being written")
 }
 
@@ -74,10 +76,10 @@ func TestControlCharactersInNames(t *testing.T) {
 	for _, args := range [][]string{{"compare", filepath.Join(dir, name), filepath.Join(dir, name), "--output",
 		filepath.Join(dir, name+".md")}, {"export-suite", filepath.Join(dir, "x\x1b[31m"), filepath.Join(dir, name)}} {
 		r := benchtop(args...)
-		if r.expect(t, exitFine); strings.ContainsAny(r.stdout+r.stderr, "\x1b\x07") {
+		if r.expect(t, session.ExitFine); strings.ContainsAny(r.stdout+r.stderr, "\x1b\x07") {
 			t.Errorf("%s: %q", args[0], r.stdout+r.stderr)
 		}
 	}
-	benchtop("sweep", "serve", "--bench-cmd", "vllm bench serve", "-o", "a\x1b[31m").expect(t, exitUsage,
+	benchtop("sweep", "serve", "--bench-cmd", "vllm bench serve", "-o", "a\x1b[31m").expect(t, session.ExitUsage,
 		`--output-dir "a\x1b[31m": expected a path without control characters`)
 }

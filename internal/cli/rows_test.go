@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // The example of files of rows is a data set, and the command there shows it.
@@ -18,7 +20,7 @@ func TestDocsRows(t *testing.T) {
 		t.Fatalf("got commands %q", commands)
 	}
 	r := benchtop(append(strings.Fields(commands[0]), "--tokenizer", model)...)
-	r.expect(t, exitFine)
+	r.expect(t, session.ExitFine)
 	for _, prompt := range []string{"How much is 17 times 3?", "And 3 times 17, please?"} {
 		if !strings.Contains(r.stdout, prompt) {
 			t.Errorf("no %q in\n%s", prompt, r.stdout)

@@ -23,7 +23,9 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/replay"
 	"benchtop/internal/run"
+	"benchtop/internal/session"
 	"benchtop/internal/simulator/simtest"
+	"benchtop/internal/spec"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -145,7 +147,7 @@ func (t *toldEvents) compare(test *testing.T, written event.Events) {
 }
 
 // watch takes the views of a run, and does to it what the scenario says, until it is over.
-func (r *ran) watch(t *testing.T, c *scenario, p *prepared, s *run.Run, over <-chan struct{}) {
+func (r *ran) watch(t *testing.T, c *scenario, p *session.Run, s *run.Run, over <-chan struct{}) {
 	start := s.View().Snapshot().Plan.Started
 	acts := slices.Clone(c.acts)
 	for i := range lookedAtMost {
@@ -187,27 +189,27 @@ func serveScenario(t *testing.T, c *scenario) (dial target.DialFunc, stop func()
 }
 
 // begun is a run that is about to begin, as serve has it.
-func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *toldEvents) (*prepared, *run.Run) {
+func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *toldEvents) (*session.Run, *run.Run) {
 	t.Helper()
-	o := newServeOptions()
-	if err := o.parse(c.common(dir)); err != nil {
+	o := spec.New()
+	if err := o.Parse(c.common(dir)); err != nil {
 		t.Fatal(err)
 	}
-	o.command = append([]string{"serve"}, c.args...) // without the name of the temporary directory
+	o.Command = append([]string{"serve"}, c.args...) // without the name of the temporary directory
 	var err error
-	if o.server.Target, err = target.New(target.Options{BaseURL: o.server.BaseURLs[0], Dial: dial}); err != nil {
+	if o.Server.Target, err = target.New(target.Options{BaseURL: o.Server.BaseURLs[0], Dial: dial}); err != nil {
 		t.Fatal(err)
 	}
-	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
-	p, err := prepare(t.Context(), env, o)
+	env := &session.Environment{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
+	p, err := session.Prepare(t.Context(), env, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.sinks = []event.Sink{told}
-	if err := p.reserve(t.Context(), env); err != nil {
+	p.Sinks = []event.Sink{told}
+	if err := p.Reserve(t.Context(), env); err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.open(&console{env: env})
+	r, err := p.Open(&session.Console{Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}

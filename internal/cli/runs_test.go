@@ -12,9 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/internal/files"
-
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/files"
+	"benchtop/internal/session"
 )
 
 // The runs in testdata hold the program to what it did: a journal that was written once is read for ever, and gives the same
@@ -94,8 +95,8 @@ func TestRunsReported(t *testing.T) {
 	for _, file := range journalsOnFile(t) {
 		stem := strings.TrimSuffix(file, files.JournalSuffix+".gz")
 		text, result := benchtop("report", "--no-tui", file), benchtop("report", "--json", file)
-		text.expect(t, exitFine)
-		result.expect(t, exitFine)
+		text.expect(t, session.ExitFine)
+		result.expect(t, session.ExitFine)
 		sameAsFile(t, stem+".txt", text.stdout)
 		sameAsFile(t, stem+".json", folded(withoutDates(result.stdout)))
 	}
@@ -192,7 +193,7 @@ func figures(t *testing.T, file string) (result map[string]any) {
 		t.Fatal(err)
 	}
 	r := benchtop("report", "--json", plain)
-	r.expect(t, exitFine)
+	r.expect(t, session.ExitFine)
 	if err := json.Unmarshal([]byte(withoutPorts(r.stdout)), &result); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"benchtop/internal/session"
 	"benchtop/tui"
 )
 
@@ -35,7 +36,7 @@ func TestOnTerminal(t *testing.T) {
 			return context.Cause(ctx)
 		}, syscall.SIGINT, nil},
 	} {
-		if left, err := onTerminal(c.show); left != c.left || !errors.Is(err, c.err) {
+		if left, err := session.OnTerminal(c.show); left != c.left || !errors.Is(err, c.err) {
 			t.Errorf("%s: %v, %v; want %v, %v", c.name, left, err, c.left, c.err)
 		}
 	}

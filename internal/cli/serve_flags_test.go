@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/spec"
 )
 
 // The flags of serve follow the same rules.
@@ -25,20 +26,20 @@ func TestParseServeFlags(t *testing.T) {
 		{args: "--goodput ttft:500 --goodput tpot:4", rate: "inf", prompts: 1000, goodput: "tpot:4"},
 		{args: "--request-rate fast", rate: "inf", prompts: 1000, fails: "--request-rate fast: expected a number or inf"},
 	} {
-		o := newServeOptions()
-		_, _, err := o.flags.Parse(strings.Fields(c.args))
+		o := spec.New()
+		_, _, err := o.Flags.Parse(strings.Fields(c.args))
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
 		}
-		if o.load.rate.String() != c.rate || o.load.prompts != c.prompts || o.report.goodput.String() != c.goodput || o.save.Result != c.save {
-			t.Errorf("%s: rate %s, prompts %d, goodput %q, save %v", c.args, &o.load.rate, o.load.prompts, &o.report.goodput, o.save.Result)
+		if o.Load.Rate.String() != c.rate || o.Load.Prompts != c.prompts || o.Report.Goodput.String() != c.goodput || o.Save.Result != c.save {
+			t.Errorf("%s: rate %s, prompts %d, goodput %q, save %v", c.args, &o.Load.Rate, o.Load.Prompts, &o.Report.Goodput, o.Save.Result)
 		}
 	}
 }
 
 // Every flag has words a person can read, and a value that its own parser takes.
 func TestFlagsExplainThemselves(t *testing.T) {
-	newServeOptions().flags.VisitAll(func(f *pflag.Flag) {
+	spec.New().Flags.VisitAll(func(f *pflag.Flag) {
 		if f.Usage == "" || strings.ToLower(f.Usage[:1]) != f.Usage[:1] {
 			t.Errorf("--%s: usage %q", f.Name, f.Usage)
 		}
@@ -59,7 +60,7 @@ func FuzzServeFlags(f *testing.F) {
 	f.Add("--request-rate\x00inf\x00--goodput\x00ttft:1\x00tpot:2\x00--\x00x")
 	f.Add("--extra-body.a.b\x003\x00--header\x00--metadata\x00a=b\x00--stages\x008:30s\x00--find")
 	f.Fuzz(func(t *testing.T, line string) {
-		err := newServeOptions().parse(strings.Split(line, "\x00"))
+		err := spec.New().Parse(strings.Split(line, "\x00"))
 		if err != nil && !errors.As(err, new(argv.Help)) && strings.TrimSpace(err.Error()) == "" {
 			t.Error("an error without words")
 		}

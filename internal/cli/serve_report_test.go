@@ -1,15 +1,19 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"benchtop/internal/spec"
+)
 
 // The general lengths stand in the place of those of the data sets, as vLLM writes them, where it does.
 func TestArgumentsOfGeneralLengths(t *testing.T) {
-	o := newServeOptions()
-	if err := o.parse([]string{"--input-len", "9", "--output-len", "4", "--sharegpt-output-len", "5"}); err != nil {
+	o := spec.New()
+	if err := o.Parse([]string{"--input-len", "9", "--output-len", "4", "--sharegpt-output-len", "5"}); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]any{}
-	for _, a := range o.arguments() {
+	for _, a := range o.Arguments() {
 		got[a.Name] = a.Value
 	}
 	for name, want := range map[string]any{

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"benchtop/internal/session"
 )
 
 // listening begins the line with the address of a server of ours, which its parent process reads.
@@ -40,7 +42,7 @@ func (o *listenOptions) defineEnd(f *pflag.FlagSet) {
 
 // serve serves until a signal or the end of the input, which a parent process closes however it dies. It calls ready with the
 // address once it listens.
-func (o *listenOptions) serve(env *environment, serve func(net.Listener) error, stop func() error, ready func(url string)) error {
+func (o *listenOptions) serve(env *session.Environment, serve func(net.Listener) error, stop func() error, ready func(url string)) error {
 	address := net.JoinHostPort(o.host, strconv.Itoa(o.port))
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -50,7 +52,7 @@ func (o *listenOptions) serve(env *environment, serve func(net.Listener) error, 
 	defer cancel()
 	if o.withParent {
 		go func() {
-			_, _ = io.Copy(io.Discard, env.stdin)
+			_, _ = io.Copy(io.Discard, env.Stdin)
 			cancel()
 		}()
 	}

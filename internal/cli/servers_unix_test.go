@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // A server in a process of its own is reached at the address that it names, has no part in this process group, and ends with its
@@ -31,7 +33,7 @@ func TestChild(t *testing.T) {
 		t.Errorf("process group %d (%v), the same as here", group, err)
 	}
 	c.stop()
-	if state := c.process.ProcessState; state == nil || !state.Exited() || state.ExitCode() != exitFine {
+	if state := c.process.ProcessState; state == nil || !state.Exited() || state.ExitCode() != session.ExitFine {
 		t.Errorf("it ended with %v", state)
 	}
 	c.stop() // as the run may end on two ways
@@ -49,11 +51,11 @@ func TestChildFails(t *testing.T) {
 // The exit code of a command that a signal ends is the signal's.
 func TestStopped(t *testing.T) {
 	codes := map[syscall.Signal]int{
-		syscall.SIGINT: exitAborted, syscall.SIGQUIT: exitAborted, syscall.SIGTERM: exitTerminated, syscall.SIGHUP: exitHangup,
+		syscall.SIGINT: session.ExitAborted, syscall.SIGQUIT: session.ExitAborted, syscall.SIGTERM: session.ExitTerminated, syscall.SIGHUP: session.ExitHangup,
 	}
 	for sig, want := range codes {
 		var said strings.Builder
-		if code := (&environment{stderr: &said}).failed(stoppedError{sig}); code != want || said.String() != "benchtop: stopped ("+sig.String()+")\n" {
+		if code := (&session.Environment{Stderr: &said}).Failed(session.StoppedError{By: sig}); code != want || said.String() != "benchtop: stopped ("+sig.String()+")\n" {
 			t.Errorf("%v: exit code %d, %q; want %d", sig, code, said.String(), want)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // A signal ends a command that waits for a server which takes texts and never tokenizes them.
@@ -26,12 +28,12 @@ func TestStoppedWhileTheServerIsSilent(t *testing.T) {
 		sig        syscall.Signal
 		code       int
 	}{
-		{"serve, tried", "serve --no-save --base-url URL" + chats, false, syscall.SIGINT, exitAborted},
-		{"serve, drawing", "serve --no-save --base-url URL" + chats, true, syscall.SIGINT, exitAborted},
-		{"serve, drawing, terminated", "serve --no-save --base-url URL" + chats, true, syscall.SIGTERM, exitTerminated},
-		{"serve, drawing at once", "serve --no-save --dataset-name prefix_repetition --base-url URL" + chats, true, syscall.SIGINT, exitAborted},
-		{"dataset, tried", "dataset --base-url URL" + chats, false, syscall.SIGINT, exitAborted},
-		{"dataset, drawing", "dataset --base-url URL" + chats, true, syscall.SIGINT, exitAborted},
+		{"serve, tried", "serve --no-save --base-url URL" + chats, false, syscall.SIGINT, session.ExitAborted},
+		{"serve, drawing", "serve --no-save --base-url URL" + chats, true, syscall.SIGINT, session.ExitAborted},
+		{"serve, drawing, terminated", "serve --no-save --base-url URL" + chats, true, syscall.SIGTERM, session.ExitTerminated},
+		{"serve, drawing at once", "serve --no-save --dataset-name prefix_repetition --base-url URL" + chats, true, syscall.SIGINT, session.ExitAborted},
+		{"dataset, tried", "dataset --base-url URL" + chats, false, syscall.SIGINT, session.ExitAborted},
+		{"dataset, drawing", "dataset --base-url URL" + chats, true, syscall.SIGINT, session.ExitAborted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			waits := make(chan struct{})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/internal/usage"
 )
@@ -50,7 +51,7 @@ func simulateHelp() string {
 	return fmt.Sprintf(simulateText, profiles.String(), simulator.FaultHeader, strings.TrimRight(kinds.String(), "\n"))
 }
 
-func runSimulate(env *environment, args []string) int {
+func runSimulate(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "simulate [flags]", Text: simulateHelp()}
 	fs := flags.Group("Server")
 	var at listenOptions
@@ -79,7 +80,7 @@ func runSimulate(env *environment, args []string) int {
 	fs.Var(argv.List(&faults, "fault", simulator.ParseFault), "fault", "fault to inject, and into which requests; repeatable")
 	_ = fs.SetAnnotation("fault", argv.Repeatable, nil)
 	given := flags.All()
-	rest, err := env.parse(&flags, args)
+	rest, err := env.Parse(&flags, args)
 	p, profileErr := simulator.Named(*profile)
 	var problems usage.Problems
 	problems.OneOf("scheduling-policy", *policy, "fcfs", "priority")
@@ -103,7 +104,7 @@ func runSimulate(env *environment, args []string) int {
 		}
 	}
 	if err := errors.Join(err, errors.Join(problems...), profileErr, noArguments("simulate", rest)); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	s := simulator.New(p)
 	s.LogBodies(simulator.LoggedBodies(*bodies))
@@ -111,18 +112,18 @@ func runSimulate(env *environment, args []string) int {
 }
 
 // simulate serves until the server is stopped. Requests are logged to a file, or to standard output for "-".
-func serveSimulator(env *environment, s *simulator.Server, at *listenOptions, logTo, about string) int {
-	news := env.stdout
+func serveSimulator(env *session.Environment, s *simulator.Server, at *listenOptions, logTo, about string) int {
+	news := env.Stdout
 	var log *os.File
 	var err error
 	switch logTo {
 	case "":
 	case "-":
-		s.LogTo(env.stdout)
-		news = env.stderr // so that standard output is the log alone
+		s.LogTo(env.Stdout)
+		news = env.Stderr // so that standard output is the log alone
 	default:
 		if log, err = os.Create(logTo); err != nil {
-			return env.fail(exitFailed, fmt.Errorf("--log: %w; choose another file", err))
+			return env.Fail(session.ExitFailed, fmt.Errorf("--log: %w; choose another file", err))
 		}
 		s.LogTo(log)
 	}
@@ -140,5 +141,5 @@ func serveSimulator(env *environment, s *simulator.Server, at *listenOptions, lo
 	if log != nil {
 		err = errors.Join(err, log.Close())
 	}
-	return env.failed(err)
+	return env.Failed(err)
 }

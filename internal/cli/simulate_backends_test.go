@@ -76,7 +76,8 @@ func (p *turnSource) Next() (datasets.Conversation, error) {
 	return datasets.Conversation{ID: fmt.Sprint("p", p.next-1), Turns: p.turns[p.next-1 : p.next]}, nil
 }
 
-func (p *turnSource) Len() int            { return len(p.turns) }
+func (p *turnSource) Len() int { return len(p.turns) }
+
 func (p *turnSource) Description() string { return "prompts" }
 
 // backendTurn is the prompt of the request with that number: what is particular about a backend, and otherwise words.

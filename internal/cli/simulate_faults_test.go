@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
 	"benchtop/loadgen/shape"
@@ -43,7 +44,7 @@ func startSimulate(t *testing.T, args ...string) (url string) {
 		t.Fatalf("simulate %q said %q (%v), exit code %d, %s", args, line, err, stop(), stderr.String())
 	}
 	t.Cleanup(func() {
-		if c := stop(); c != exitFine {
+		if c := stop(); c != session.ExitFine {
 			t.Errorf("simulate %q: exit code %d: %s", args, c, stderr.String())
 		}
 	})
@@ -166,7 +167,7 @@ func TestFaultsAreCounted(t *testing.T) {
 			if fewer := tt.failed - o.Failed; fewer > 0 && fewer <= tt.fewer {
 				tt.failed, tt.failures = o.Failed, fmt.Sprint("connect ", o.Failed)
 			}
-			if want := map[bool]int{true: exitFailed, false: exitFine}[2*tt.failed > all]; code != want {
+			if want := map[bool]int{true: session.ExitFailed, false: session.ExitFine}[2*tt.failed > all]; code != want {
 				t.Errorf("exit code %d, want %d", code, want)
 			}
 			tokens := (all - tt.failed) * faultTokens
@@ -353,7 +354,7 @@ func TestFailuresAreTheLastLine(t *testing.T) {
 	for _, command := range []string{"serve", "throughput --dataset-name random"} {
 		r := benchtop(append(strings.Fields(command), "--base-url", url, "--num-prompts", "8", "--random-input-len",
 			"5", "--random-output-len", "2", "--no-save")...)
-		r.expect(t, exitFine)
+		r.expect(t, session.ExitFine)
 		if lines := strings.Split(strings.TrimSpace(r.stderr),
 			"\n"); lines[len(lines)-1] != "benchtop: 2 of 8 requests failed" {
 			t.Errorf("%s: the last line is %q", command, lines[len(lines)-1])

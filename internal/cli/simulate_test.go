@@ -9,17 +9,18 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
 
 func TestSimulateUsage(t *testing.T) {
-	benchtop("simulate", "--fault", "nonsense", "--fault", "status=200", "--fault=reset,every=0", "--spec-tokens", "-1", "--log").expect(t, exitUsage,
+	benchtop("simulate", "--fault", "nonsense", "--fault", "status=200", "--fault=reset,every=0", "--spec-tokens", "-1", "--log").expect(t, session.ExitUsage,
 		`--fault nonsense: no fault is called "nonsense"; there are refuse, reset-accept`,
 		"--fault status=200: fault status: needs an HTTP status from 400 to 599",
 		`--fault reset,every=0: "every=0" in "reset,every=0": expected a whole number from 1`,
 		"spec tokens is -1, must be from 0 to 64",
 		"--log: a value is missing")
-	benchtop("simulate", "--port", "0", "--log", filepath.Join(t.TempDir(), "no", "such", "dir")).expect(t, exitFailed, "--log: open", "choose another file")
+	benchtop("simulate", "--port", "0", "--log", filepath.Join(t.TempDir(), "no", "such", "dir")).expect(t, session.ExitFailed, "--log: open", "choose another file")
 	for args, want := range map[string]string{
 		"--max-model-len 0 --block-size -1":     "--block-size -1: must be at least 1",
 		"--max-model-len 100000":                "use --num-gpu-blocks 6250 or more, or unbounded",
@@ -32,17 +33,17 @@ func TestSimulateUsage(t *testing.T) {
 		"--log x --log-bodies some":             "--log-bodies some: use full or none or prefix",
 		"--log-bodies none":                     "--log-bodies none: has no effect without --log",
 	} {
-		benchtop(append([]string{"simulate"}, strings.Fields(args)...)...).expect(t, exitUsage, want)
+		benchtop(append([]string{"simulate"}, strings.Fields(args)...)...).expect(t, session.ExitUsage, want)
 	}
 	help := benchtop("simulate", "--help")
-	help.expect(t, exitFine, "X-Simulate-Fault", "--fault", "--log", "--spec-tokens")
+	help.expect(t, session.ExitFine, "X-Simulate-Fault", "--fault", "--log", "--spec-tokens")
 	for _, name := range simulator.Names() {
 		if !strings.Contains(help.stdout, "\n  "+name+" ") {
 			t.Errorf("the profile %s is missing in the help", name)
 		}
 	}
-	benchtop("simulate", "--profile", "x").expect(t, exitUsage, `--profile x: no profile is called "x"; there are l40s-8b, a10-8b-tight, h100-70b-spec`)
-	benchtop("demo", "--profile", "x").expect(t, exitUsage, `--profile x: no profile is called "x"; there are l40s-8b`)
+	benchtop("simulate", "--profile", "x").expect(t, session.ExitUsage, `--profile x: no profile is called "x"; there are l40s-8b, a10-8b-tight, h100-70b-spec`)
+	benchtop("demo", "--profile", "x").expect(t, session.ExitUsage, `--profile x: no profile is called "x"; there are l40s-8b`)
 	for _, k := range simulator.FaultKinds() {
 		if !strings.Contains(help.stdout, "\n  "+k.Usage+" ") || !strings.Contains(help.stdout, k.Does) {
 			t.Errorf("%s is missing in the help", k.Usage)
@@ -112,7 +113,7 @@ func TestSimulateLog(t *testing.T) {
 // With -, standard output is the log alone; the address goes to standard error.
 func TestSimulateLogToStandardOutput(t *testing.T) {
 	r := benchtop("simulate", "--port", "0", "--exit-with-stdin", "--log", "-", "--fault", "reset", "--fault", "crlf") // its input has ended
-	if r.code != exitFine || r.stdout != "" || !strings.HasPrefix(r.stderr, listening+"http://127.0.0.1:") {
+	if r.code != session.ExitFine || r.stdout != "" || !strings.HasPrefix(r.stderr, listening+"http://127.0.0.1:") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", r.code, r.stdout, r.stderr)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"benchtop/internal/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/launch"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/startup"
 	"benchtop/internal/usage"
 )
@@ -54,9 +56,9 @@ func newStartupOptions() *startupOptions {
 }
 
 // parse reads a command line. Flags of other names are the server's.
-func (o *startupOptions) parse(env *environment, args []string) error {
+func (o *startupOptions) parse(env *session.Environment, args []string) error {
 	own, others := argv.Part(o.flags.All(), args)
-	rest, err := env.parse(&o.flags, own)
+	rest, err := env.Parse(&o.flags, own)
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
@@ -88,25 +90,25 @@ func checkOutput(p *usage.Problems, path string) {
 	}
 }
 
-func runStartup(env *environment, args []string) int {
+func runStartup(env *session.Environment, args []string) int {
 	o := newStartupOptions()
 	if err := o.parse(env, args); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
-	return env.failed(untilStopped(func(ctx context.Context) error { return o.measure(ctx, env, env.stdout) }))
+	return env.Failed(session.UntilStopped(func(ctx context.Context) error { return o.measure(ctx, env, env.Stdout) }))
 }
 
 // measure starts and stops the server, and prints and saves the result. An error leaves what was measured before it.
-func (o *startupOptions) measure(ctx context.Context, env *environment, report io.Writer) error {
+func (o *startupOptions) measure(ctx context.Context, env *session.Environment, report io.Writer) error {
 	guard, err := guardCommand()
 	if err != nil {
 		return err
 	}
 	key, model := serverKey(o.engine.command), serverModel(o.engine.command)
-	env.say("server command: " + strings.Join(launch.Hide(o.engine.command), " "))
+	env.Say("server command: " + strings.Join(launch.Hide(o.engine.command), " "))
 	r, failed := startup.Run(ctx, startup.Options{
 		Server: launch.Options{Command: o.engine.command, Ready: time.Duration(o.engine.ready) * time.Second, Guard: guard},
-		Key:    key, Model: model, Cold: o.cold, WarmUp: o.warmup, Warm: o.warm, Say: env.say, Log: o.engine.log(env),
+		Key:    key, Model: model, Cold: o.cold, WarmUp: o.warmup, Warm: o.warm, Say: env.Say, Log: o.engine.log(env),
 	})
 	if len(r.Starts) == 0 {
 		return failed
@@ -117,8 +119,8 @@ func (o *startupOptions) measure(ctx context.Context, env *environment, report i
 	if o.json == "" {
 		return failed
 	}
-	err = files.Write(o.json, func(w io.Writer) error { return r.JSON(w, version(), launch.Hide(o.engine.command)) })
-	if err == nil && os.Getenv(pytorchVariable) != "" {
+	err = files.Write(o.json, func(w io.Writer) error { return r.JSON(w, session.Version(), launch.Hide(o.engine.command)) })
+	if err == nil && os.Getenv(session.PytorchVariable) != "" {
 		err = r.PyTorch(o.arguments(r.Model), filepath.Base(o.json), func(key string, content func(io.Writer) error) error {
 			return files.Write(files.Stem(o.json)+"."+key+files.PyTorchSuffix, content)
 		})
@@ -126,7 +128,7 @@ func (o *startupOptions) measure(ctx context.Context, env *environment, report i
 	if err != nil {
 		err = fmt.Errorf("--output-json: %w; choose another file", err)
 	} else {
-		env.say("saved in " + o.json)
+		env.Say("saved in " + o.json)
 	}
 	return errors.Join(failed, err)
 }
@@ -135,7 +137,7 @@ func (o *startupOptions) measure(ctx context.Context, env *environment, report i
 func (o *startupOptions) arguments(model string) []export.Arg {
 	all := []export.Arg{{Name: "model", Value: model}}
 	o.flags.VisitAll(func(f *pflag.Flag) {
-		all = append(all, export.Arg{Name: strings.ReplaceAll(f.Name, "-", "_"), Value: typed(f, f.Value.String())})
+		all = append(all, export.Arg{Name: strings.ReplaceAll(f.Name, "-", "_"), Value: spec.Typed(f, f.Value.String())})
 	})
 	i := slices.IndexFunc(all, func(a export.Arg) bool { return a.Name == "serve_cmd" })
 	all[i].Value = strings.Join(launch.Hide(o.engine.command), " ")

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // unused is a port on which nothing listens.
@@ -26,15 +28,15 @@ func unused(t *testing.T) string {
 // The server is started, measured and stopped, cold and warm.
 func TestStartup(t *testing.T) {
 	t.Setenv(asProgram, "1")
-	t.Setenv(pytorchVariable, "1")
+	t.Setenv(session.PytorchVariable, "1")
 	self, _ := os.Executable()
 	dir := t.TempDir()
 	server := self + " simulate --port " + unused(t) + " --api-key=canary-key"
 	benchtop("startup", "--serve-cmd", server, "--num-iters-cold", "1", "--output-json", filepath.Join(dir, "o.json")).
-		expect(t, exitFailed, "start 1 of 5 (cold): the server command exited with status 2", "--api-key: unknown flag", "simulate --port", "--api-key=***")
+		expect(t, session.ExitFailed, "start 1 of 5 (cold): the server command exited with status 2", "--api-key: unknown flag", "simulate --port", "--api-key=***")
 	r := benchtop("startup", "--serve-cmd", strings.TrimSuffix(server, " --api-key=canary-key"), "--num_iters_cold=1", "--num-iters-warmup", "0", "--num-iters-warm", "1",
 		"--output-json", filepath.Join(dir, "o.json"))
-	r.expect(t, exitFine, "COLD STARTUP:\nAvg startup time: ", "WARM STARTUP:", "First token after", "[1/2] cold", "[2/2] warm: ready after")
+	r.expect(t, session.ExitFine, "COLD STARTUP:\nAvg startup time: ", "WARM STARTUP:", "First token after", "[1/2] cold", "[2/2] warm: ready after")
 	if strings.Contains(r.stdout+r.stderr, "canary") {
 		t.Error("a key is shown")
 	}
@@ -65,7 +67,7 @@ func TestStartupUsage(t *testing.T) {
 		{"--serve-cmd 'x --tensor-parallel-size 2", []string{"--serve-cmd: a quotation mark", `"--tensor-parallel-size 2": with --serve-cmd`}},
 		{"--model=m --num-iters-cold 0 --num-iters-warm 0 --output-json no/such/o.json", []string{"nothing would be measured", "there is no directory no/such"}},
 	} {
-		benchtop(append([]string{"startup"}, strings.Fields(c.args)...)...).expect(t, exitUsage, c.want...)
+		benchtop(append([]string{"startup"}, strings.Fields(c.args)...)...).expect(t, session.ExitUsage, c.want...)
 	}
 	for args, want := range map[string]string{
 		"--model m -tp 2 --num-iters-cold 1":               "vllm serve m -tp 2",
@@ -73,7 +75,7 @@ func TestStartupUsage(t *testing.T) {
 		"--num_iters_warm=2 --model m --dtype half":        "vllm serve m --dtype half",
 	} {
 		o := newStartupOptions()
-		if err := o.parse(&environment{}, strings.Fields(args)); err != nil || strings.Join(o.engine.command, " ") != want {
+		if err := o.parse(&session.Environment{}, strings.Fields(args)); err != nil || strings.Join(o.engine.command, " ") != want {
 			t.Errorf("%s: server %q, error %v, want %s", args, o.engine.command, err, want)
 		}
 	}

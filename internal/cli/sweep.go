@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/session"
 	"benchtop/internal/usage"
 )
 
@@ -21,18 +22,18 @@ func sweepCommands() []command {
 	}
 }
 
-func runSweep(env *environment, args []string) int {
+func runSweep(env *session.Environment, args []string) int {
 	all := sweepCommands()
 	if len(args) > 1 && args[0] == "help" {
 		args = []string{args[1], "--help"}
 	}
 	if len(args) == 0 {
-		fmt.Fprint(env.stderr, sweepOverview(all))
-		return exitUsage
+		fmt.Fprint(env.Stderr, sweepOverview(all))
+		return session.ExitUsage
 	}
 	if args[0] == "help" || args[0] == "-h" || strings.HasPrefix(args[0], "--help") {
-		fmt.Fprint(env.stdout, sweepOverview(all))
-		return exitFine
+		fmt.Fprint(env.Stdout, sweepOverview(all))
+		return session.ExitFine
 	}
 	var names []string
 	for _, c := range all {
@@ -41,7 +42,7 @@ func runSweep(env *environment, args []string) int {
 			return c.run(env, args[1:])
 		}
 	}
-	return env.fail(exitUsage, fmt.Errorf("sweep has no command %s%s; its commands are %s", usage.Quote(args[0]), usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
+	return env.Fail(session.ExitUsage, fmt.Errorf("sweep has no command %s%s; its commands are %s", usage.Quote(args[0]), usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
 }
 
 func sweepOverview(all []command) string {

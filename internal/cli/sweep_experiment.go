@@ -12,6 +12,8 @@ import (
 
 	"benchtop/internal/argv"
 	"benchtop/internal/files"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 )
@@ -38,7 +40,9 @@ func (o *experimentOptions) define(flags *argv.Flags, runs int) {
 type resumption experimentOptions
 
 func (r *resumption) String() string { return strconv.FormatBool(r.resume) }
-func (r *resumption) Type() string   { return "bool" }
+
+func (r *resumption) Type() string { return "bool" }
+
 func (r *resumption) Set(text string) (err error) {
 	if r.resume, err = strconv.ParseBool(text); err != nil {
 		r.resume, r.name = true, text
@@ -57,7 +61,7 @@ func (o *experimentOptions) arguments(rest []string) []string {
 
 // check finds what is wrong with the flags, and names an experiment that has no name.
 func (o *experimentOptions) check(p *usage.Problems) {
-	p.BadIf(o.runs < 1 || o.runs > mostPoints, "--num-runs %d: must be from 1 to %d", o.runs, mostPoints)
+	p.BadIf(o.runs < 1 || o.runs > spec.MostPoints, "--num-runs %d: must be from 1 to %d", o.runs, spec.MostPoints)
 	p.BadIf(o.resume &&
 		o.name == "", "--resume: name the experiment to continue, as --resume NAME or with --experiment-name")
 	p.BadIf(o.name != "" && (o.name != filepath.Base(o.name) || o.name[0] == '.' || strings.ContainsFunc(o.name, unicode.IsControl)), "--experiment-name %s: expected the name of a directory", usage.Quote(o.name))
@@ -85,38 +89,38 @@ func toldOnce(p *usage.Problems) func(where string, err error) {
 func (o *experimentOptions) dir() string { return filepath.Join(o.outputDir, o.name) }
 
 // perform opens the directory of an experiment, runs its sweep, says what came of it, and returns the exit code.
-func (o *experimentOptions) perform(env *environment, m *sweep.Manifest, run func() (sweep.Outcome, error)) int {
+func (o *experimentOptions) perform(env *session.Environment, m *sweep.Manifest, run func() (sweep.Outcome, error)) int {
 	if err := m.Open(o.dir(), o.resume); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	if !o.dryRun {
 		release, err := files.Hold(o.dir())
 		if err != nil {
-			return env.fail(exitFailed, err)
+			return env.Fail(session.ExitFailed, err)
 		}
 		defer release()
 		if err := m.Write(o.dir()); err != nil {
-			return env.fail(exitFailed, err)
+			return env.Fail(session.ExitFailed, err)
 		}
 	}
 	outcome, err := run()
 	switch {
 	case o.dryRun && err == nil:
-		fmt.Fprintf(env.stdout, "Experiment will be saved at: %s\n", harmless(o.dir()))
-		return exitFine
+		fmt.Fprintf(env.Stdout, "Experiment will be saved at: %s\n", session.Harmless(o.dir()))
+		return session.ExitFine
 	case err != nil:
-		code := env.failed(err)
+		code := env.Failed(err)
 		if errors.Is(err, sweep.ErrStopped) {
-			code = exitAborted
+			code = session.ExitAborted
 		}
-		env.say(fmt.Sprintf("%s; what was measured is in %s. Continue with the same command and --resume -e %s", outcome, o.dir(), o.name))
+		env.Say(fmt.Sprintf("%s; what was measured is in %s. Continue with the same command and --resume -e %s", outcome, o.dir(), o.name))
 		return code
 	}
-	fmt.Fprintf(env.stdout, "%s.\nExperiment has been saved at: %s\n", outcome, harmless(o.dir()))
+	fmt.Fprintf(env.Stdout, "%s.\nExperiment has been saved at: %s\n", outcome, session.Harmless(o.dir()))
 	if outcome.Failed > 0 {
-		return exitFailed
+		return session.ExitFailed
 	}
-	return exitFine
+	return session.ExitFine
 }
 
 // commandWords are the arguments of a subcommand in a command line, which has to be one of this program or of vLLM.

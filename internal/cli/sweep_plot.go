@@ -17,6 +17,7 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/launch"
+	"benchtop/internal/session"
 	"benchtop/internal/sweep"
 	"benchtop/internal/sweep/plot"
 	"benchtop/internal/usage"
@@ -65,8 +66,8 @@ func (o *drawOptions) define(f *pflag.FlagSet, height, dpi float64) {
 }
 
 // parse reads a command line with one directory, and reports all that is wrong with it together with what check finds.
-func (o *drawOptions) parse(env *environment, flags *argv.Flags, args []string, check func(*usage.Problems)) error {
-	rest, err := env.parse(flags, args)
+func (o *drawOptions) parse(env *session.Environment, flags *argv.Flags, args []string, check func(*usage.Problems)) error {
+	rest, err := env.Parse(flags, args)
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
@@ -82,7 +83,7 @@ func (o *drawOptions) parse(env *environment, flags *argv.Flags, args []string, 
 	for _, f := range o.formats {
 		problems.OneOf("format", f, append(slices.Clone(pictureFormats), terminalFormat)...)
 	}
-	if isTerminal(env.stdout) && !slices.Contains(o.formats, terminalFormat) {
+	if session.IsTerminal(env.Stdout) && !slices.Contains(o.formats, terminalFormat) {
 		o.formats = append(o.formats, terminalFormat)
 	}
 	problems.BadIf(len(o.formats) == 0, "--format: expected at least one of %s, %s", strings.Join(pictureFormats, ", "), terminalFormat)
@@ -94,7 +95,7 @@ func (o *drawOptions) parse(env *environment, flags *argv.Flags, args []string, 
 
 // draw writes a figure in all forms, and says where; one without data is in no file. The name is a path below the
 // directory of figures, without an end.
-func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) error {
+func (o *drawOptions) draw(env *session.Environment, f *charts.Figure, name string) error {
 	if len(f.Panels) == 0 {
 		return nil
 	}
@@ -108,7 +109,7 @@ func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) erro
 			continue
 		}
 		path := filepath.Join(into, name+"."+format)
-		fmt.Fprintf(env.stdout, "Output file: %s\n", harmless(path))
+		fmt.Fprintf(env.Stdout, "Output file: %s\n", session.Harmless(path))
 		if o.dryRun {
 			continue
 		}
@@ -126,8 +127,8 @@ func (o *drawOptions) draw(env *environment, f *charts.Figure, name string) erro
 		}
 	}
 	if !o.dryRun && slices.Contains(o.formats, terminalFormat) {
-		fmt.Fprintln(env.stdout)
-		failed = append(failed, f.Text(env.stdout, charts.TextOptions{Width: columns(env.stdout, 120), ASCII: term.Plain(os.Getenv)}))
+		fmt.Fprintln(env.Stdout)
+		failed = append(failed, f.Text(env.Stdout, charts.TextOptions{Width: columns(env.Stdout, 120), ASCII: term.Plain(os.Getenv)}))
 	}
 	return errors.Join(failed...)
 }
@@ -141,10 +142,12 @@ func hideField(key, text string) string {
 type fieldList []string
 
 func (l *fieldList) Set(list string) error { *l = plot.Split(list); return nil }
-func (l *fieldList) String() string        { return strings.Join(*l, ",") }
-func (*fieldList) Type() string            { return "string" }
 
-func runSweepPlot(env *environment, args []string) int {
+func (l *fieldList) String() string { return strings.Join(*l, ",") }
+
+func (*fieldList) Type() string { return "string" }
+
+func runSweepPlot(env *session.Environment, args []string) int {
 	var o plot.Options
 	var draw drawOptions
 	flags := argv.Flags{Synopsis: "sweep plot [flags] EXPERIMENT_DIR", Text: plotText}
@@ -174,10 +177,10 @@ func runSweepPlot(env *environment, args []string) int {
 		problems.Flag("scale-y", err)
 	})
 	if err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	o.Bands = !*noBands
-	return env.failed(untilStopped(func(ctx context.Context) error {
+	return env.Failed(session.UntilStopped(func(ctx context.Context) error {
 		records, err := plot.Read(draw.directory, hideField)
 		if err != nil {
 			return err
@@ -200,17 +203,17 @@ func runSweepPlot(env *environment, args []string) int {
 			if taken[stem]++; taken[stem] > 1 { // two groups whose names differ in nothing that a file name can have
 				stem = fmt.Sprintf("%s-%d", stem, taken[stem])
 			}
-			fmt.Fprintf(env.stdout, "[BEGIN FIGURE]\nGroup: %s\nGrid: %d rows x %d cols\n", groupText(g.Group), g.Rows, g.Columns)
+			fmt.Fprintf(env.Stdout, "[BEGIN FIGURE]\nGroup: %s\nGrid: %d rows x %d cols\n", groupText(g.Group), g.Rows, g.Columns)
 			if err := draw.draw(env, &g.Chart, stem); err != nil {
 				return err
 			}
 			if len(g.Chart.Panels) == 0 {
-				fmt.Fprintf(env.stdout, "No data to plot. Filters: %s\n", harmless(*filters))
+				fmt.Fprintf(env.Stdout, "No data to plot. Filters: %s\n", session.Harmless(*filters))
 			}
 			for _, note := range g.Chart.Notes {
-				env.say(note)
+				env.Say(note)
 			}
-			fmt.Fprint(env.stdout, "[END FIGURE]\n")
+			fmt.Fprint(env.Stdout, "[END FIGURE]\n")
 		}
 		return nil
 	}))
@@ -225,7 +228,7 @@ func groupText(pairs [][2]string) string {
 	return group.Repr()
 }
 
-func runSweepPareto(env *environment, args []string) int {
+func runSweepPareto(env *session.Environment, args []string) int {
 	var o plot.ParetoOptions
 	var draw drawOptions
 	flags := argv.Flags{Synopsis: "sweep plot_pareto [flags] EXPERIMENT_DIR", Text: paretoText}
@@ -236,9 +239,9 @@ func runSweepPareto(env *environment, args []string) int {
 	f.Var((*fieldList)(&o.LabelBy), "label-by", "fields beside the points of the front, a comma list")
 	draw.define(flags.Group("Output"), 6.4, 150)
 	if err := draw.parse(env, &flags, args, func(*usage.Problems) {}); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
-	return env.failed(untilStopped(func(context.Context) error {
+	return env.Failed(session.UntilStopped(func(context.Context) error {
 		records, err := plot.Read(draw.directory, hideField)
 		if err != nil {
 			return err
@@ -258,19 +261,19 @@ func runSweepPareto(env *environment, args []string) int {
 			return err
 		}
 		if p.Skipped > 0 {
-			fmt.Fprintf(env.stdout, "Skipped %d runs without a user count (%s).\n", p.Skipped, harmless(p.Lacking))
+			fmt.Fprintf(env.Stdout, "Skipped %d runs without a user count (%s).\n", p.Skipped, session.Harmless(p.Lacking))
 		}
 		if p.Unsaid {
-			env.say("no record says on how many GPUs it ran, so each counts as 1; name them with --gpu-count-var, or give --metadata tensor_parallel_size=N to the runs")
+			env.Say("no record says on how many GPUs it ran, so each counts as 1; name them with --gpu-count-var, or give --metadata tensor_parallel_size=N to the runs")
 		}
-		fmt.Fprint(env.stdout, "[BEGIN FIGURE]\nGroup: {}\n")
+		fmt.Fprint(env.Stdout, "[BEGIN FIGURE]\nGroup: {}\n")
 		if err := draw.draw(env, &p.Chart, filepath.Join("pareto", "PARETO")); err != nil {
 			return err
 		}
 		if !draw.dryRun {
-			fmt.Fprintf(env.stdout, "Plotted %d points; Pareto frontier size: %d.\n", p.Plotted, p.Front)
+			fmt.Fprintf(env.Stdout, "Plotted %d points; Pareto frontier size: %d.\n", p.Plotted, p.Front)
 		}
-		fmt.Fprint(env.stdout, "[END FIGURE]\n")
+		fmt.Fprint(env.Stdout, "[END FIGURE]\n")
 		return nil
 	}))
 }

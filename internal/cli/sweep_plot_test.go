@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // sweepDir is a directory of a sweep with two combinations of two runs.
@@ -31,7 +33,7 @@ func TestSweepPlot(t *testing.T) {
 	t.Parallel()
 	dir := sweepDir(t)
 	r := benchtop("sweep", "plot", dir, "--var-x", "max_concurrency", "--format", "png,svg,html,terminal", "--fig-by", "max_concurrency", "--fig-dpi", "40", "--fig-dir", "figures")
-	r.expect(t, exitFine, "Group: {'max_concurrency': '1'}\nGrid: 1 rows x 1 cols\nOutput file: "+filepath.Join(dir, "figures", "FIGURE-max_concurrency=1.png"),
+	r.expect(t, session.ExitFine, "Group: {'max_concurrency': '1'}\nGrid: 1 rows x 1 cols\nOutput file: "+filepath.Join(dir, "figures", "FIGURE-max_concurrency=1.png"),
 		"median TTFT (ms)", "[END FIGURE]", "1 run is left out: no finite max_concurrency or median_ttft_ms")
 	for name, begin := range map[string]string{"1.png": "\x89PNG", "4.svg": "<svg", "1.html": "<!DOCTYPE html>"} {
 		data, err := os.ReadFile(filepath.Join(dir, "figures", "FIGURE-max_concurrency="+name))
@@ -44,7 +46,7 @@ func TestSweepPlot(t *testing.T) {
 	}
 	for _, dry := range []string{"--dry-run=false", "--dry-run"} {
 		r := benchtop("sweep", "plot", dir, "--var-x", "max_concurrency", "--filter-by", "max_concurrency>4", dry)
-		if r.expect(t, exitFine, "No data to plot. Filters: max_concurrency>4"); strings.Contains(r.stdout,
+		if r.expect(t, session.ExitFine, "No data to plot. Filters: max_concurrency>4"); strings.Contains(r.stdout,
 			"Output file") {
 			t.Errorf("%s: a file is promised:\n%s", dry, r.stdout)
 		}
@@ -52,8 +54,8 @@ func TestSweepPlot(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "FIGURE*")); left != nil {
 		t.Errorf("a figure without data was written: %v", left)
 	}
-	benchtop("sweep", "plot-pareto", dir, "--format", "svg").expect(t, exitFine, filepath.Join(dir, "pareto", "PARETO.svg"), "Plotted 4 points; Pareto frontier size: 2.", "each counts as 1")
-	benchtop("sweep", "plot_pareto", dir, "--dry-run", "--fig-dir", "none").expect(t, exitFine, "Output file: "+filepath.Join(dir, "none", "pareto", "PARETO.png"))
+	benchtop("sweep", "plot-pareto", dir, "--format", "svg").expect(t, session.ExitFine, filepath.Join(dir, "pareto", "PARETO.svg"), "Plotted 4 points; Pareto frontier size: 2.", "each counts as 1")
+	benchtop("sweep", "plot_pareto", dir, "--dry-run", "--fig-dir", "none").expect(t, session.ExitFine, "Output file: "+filepath.Join(dir, "none", "pareto", "PARETO.png"))
 	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
 		t.Error("a dry run made a directory")
 	}
@@ -63,14 +65,14 @@ func TestSweepPlotRefuses(t *testing.T) {
 	t.Parallel()
 	dir := sweepDir(t)
 	benchtop("sweep", "plot", dir, "--filter-by", "a", "--bin-by", "b", "--scale-x", "cubic", "--format", "gif", "--fig-dpi", "0").
-		expect(t, exitUsage, "--filter-by: a: expected", "--bin-by: b: expected", "--scale-x: no scale", "--format gif: use png or svg or html or terminal", "--fig-dpi 0")
-	benchtop("sweep", "plot", dir, "--var-x", "max_concurency").expect(t, exitUsage, "--var-x: no record has the field max_concurency (did you mean max_concurrency?)")
-	benchtop("sweep", "plot").expect(t, exitUsage, "expected one argument, the directory of a sweep, got 0")
-	benchtop("sweep", "plot", filepath.Join(dir, "none")).expect(t, exitUsage, "is no directory")
-	benchtop("sweep", "plot_pareto", t.TempDir()).expect(t, exitFailed, "no summary.json of a sweep")
-	benchtop("sweep", "plot_pareto", dir, "--gpu-count-var", "gpus").expect(t, exitUsage, "--gpu-count-var: no record has the field gpus")
+		expect(t, session.ExitUsage, "--filter-by: a: expected", "--bin-by: b: expected", "--scale-x: no scale", "--format gif: use png or svg or html or terminal", "--fig-dpi 0")
+	benchtop("sweep", "plot", dir, "--var-x", "max_concurency").expect(t, session.ExitUsage, "--var-x: no record has the field max_concurency (did you mean max_concurrency?)")
+	benchtop("sweep", "plot").expect(t, session.ExitUsage, "expected one argument, the directory of a sweep, got 0")
+	benchtop("sweep", "plot", filepath.Join(dir, "none")).expect(t, session.ExitUsage, "is no directory")
+	benchtop("sweep", "plot_pareto", t.TempDir()).expect(t, session.ExitFailed, "no summary.json of a sweep")
+	benchtop("sweep", "plot_pareto", dir, "--gpu-count-var", "gpus").expect(t, session.ExitUsage, "--gpu-count-var: no record has the field gpus")
 	if err := os.WriteFile(filepath.Join(dir, "summary.json"), []byte("[\n{]"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	benchtop("sweep", "plot", dir).expect(t, exitFailed, filepath.Join(dir, "summary.json")+", line 2")
+	benchtop("sweep", "plot", dir).expect(t, session.ExitFailed, filepath.Join(dir, "summary.json")+", line 2")
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // An experiment is continued by name, as with vLLM's first sweeps, or with --experiment-name.
@@ -19,18 +21,18 @@ func TestSweepResume(t *testing.T) {
 	args := []string{"sweep", "serve", "--no-tui", "--bench-cmd",
 		"vllm bench serve --base-url " + url + " --num-prompts 2 --random-input-len 5 --random-output-len 2",
 		"--num-runs", "1", "-o", dir}
-	benchtop(append(args, "-e", "20251214_101500")...).expect(t, exitFine, "1 runs measured")
+	benchtop(append(args, "-e", "20251214_101500")...).expect(t, session.ExitFine, "1 runs measured")
 	for _, resume := range [][]string{{"--resume", "20251214_101500"}, {"--resume=20251214_101500"},
 		{"--resume", "-e", "20251214_101500"}, {"--resume=true", "-e", "20251214_101500"}} {
-		benchtop(append(args, resume...)...).expect(t, exitFine, "0 runs measured, 1 found")
+		benchtop(append(args, resume...)...).expect(t, session.ExitFine, "0 runs measured, 1 found")
 	}
-	benchtop(append(args, "--resume")...).expect(t, exitUsage,
+	benchtop(append(args, "--resume")...).expect(t, session.ExitUsage,
 		"--resume: name the experiment to continue, as --resume NAME or with --experiment-name")
-	benchtop(append(args, "--resume", "none")...).expect(t, exitUsage, filepath.Join(dir, "none"))
-	benchtop(append(args, "--resume", "a", "b")...).expect(t, exitUsage, `takes no arguments, got ["a" "b"]`)
-	benchtop(append(args, "--resume", "../x")...).expect(t, exitUsage,
+	benchtop(append(args, "--resume", "none")...).expect(t, session.ExitUsage, filepath.Join(dir, "none"))
+	benchtop(append(args, "--resume", "a", "b")...).expect(t, session.ExitUsage, `takes no arguments, got ["a" "b"]`)
+	benchtop(append(args, "--resume", "../x")...).expect(t, session.ExitUsage,
 		"--experiment-name ../x: expected the name of a directory")
-	benchtop(append(args, "x")...).expect(t, exitUsage, `takes no arguments, got ["x"]`)
+	benchtop(append(args, "x")...).expect(t, session.ExitUsage, `takes no arguments, got ["x"]`)
 }
 
 // Secrets of a parameter file reach the server; they are neither shown nor saved, and their runs are found again.
@@ -59,8 +61,8 @@ func TestSweepSecrets(t *testing.T) {
 			"--bench-cmd", "vllm bench serve --base-url " + server.URL +
 				" --num-prompts 2 --random-input-len 5 --random-output-len 2"}, kind[2:]...)
 		first, again := benchtop(args...), benchtop(append(args, "--resume")...)
-		first.expect(t, exitFine, kind[1]+" runs measured", "header=Authorization=***")
-		again.expect(t, exitFine, "0 runs measured, "+kind[1]+" found")
+		first.expect(t, session.ExitFine, kind[1]+" runs measured", "header=Authorization=***")
+		again.expect(t, session.ExitFine, "0 runs measured, "+kind[1]+" found")
 		all := first.stdout + first.stderr + again.stdout + again.stderr
 		err := filepath.WalkDir(filepath.Join(dir, kind[0]), func(path string, d os.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
@@ -83,7 +85,7 @@ func TestErrorsWithoutSecrets(t *testing.T) {
 	for _, args := range [][]string{{"--extra-body", "{'api_key':'canary'}"}, {"--host", "u:canary@127.0.0.1"},
 		{"--host", "//u:canary@h"}} {
 		r := benchtop(append([]string{"serve", "--no-tui"}, args...)...)
-		if r.expect(t, exitUsage, args[0]); strings.Contains(r.stderr, "canary") {
+		if r.expect(t, session.ExitUsage, args[0]); strings.Contains(r.stderr, "canary") {
 			t.Error(r.stderr)
 		}
 	}
@@ -94,7 +96,7 @@ func TestNoScreenToLeaveOut(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"startup"}, {"sweep", "startup"}, {"latency"}, {"throughput"}} {
 		r := benchtop(append(args, "--no-tui", "--base-url", "x://")...)
-		if r.expect(t, exitUsage); strings.Contains(r.stderr, "no-tui") {
+		if r.expect(t, session.ExitUsage); strings.Contains(r.stderr, "no-tui") {
 			t.Errorf("%v: %s", args, r.stderr)
 		}
 	}

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"benchtop/tui"
+	"benchtop/internal/session"
 )
 
 // A sweep on a terminal: its grid, the dashboard of its run and the way back, and every way out leaves the finished runs, no server, and a
@@ -23,8 +22,8 @@ func TestSweepOnATerminal(t *testing.T) {
 		leave func(x *terminal)
 		code  int
 	}{
-		{"q", func(x *terminal) { x.press("q"); x.wait("Stop the sweep"); x.press("y") }, exitAborted},
-		{"SIGTERM", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGTERM) }, exitTerminated},
+		{"q", func(x *terminal) { x.press("q"); x.wait("Stop the sweep"); x.press("y") }, session.ExitAborted},
+		{"SIGTERM", func(x *terminal) { _ = syscall.Kill(x.pid(), syscall.SIGTERM) }, session.ExitTerminated},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,25 +57,5 @@ func TestSweepOnATerminal(t *testing.T) {
 				l.Close()
 			}
 		})
-	}
-}
-
-// The screen gets the latest run, and nobody waits for the screen. Lines that repeat are held once.
-func TestSweepScreenHolds(t *testing.T) {
-	v := &sweepScreen{runs: make(chan *tui.Preparation, 1)}
-	first, second := tui.NewPreparation(), tui.NewPreparation()
-	v.show(first)
-	v.show(second)
-	if got := <-v.runs; got != second {
-		t.Error("the screen gets an older run")
-	}
-	for range 3 {
-		fmt.Fprintln(&v.held, "benchtop: warning: one")
-	}
-	_, _ = io.WriteString(&v.held, "two\nthree\n")
-	var out strings.Builder
-	v.held.release(&out)
-	if want := "benchtop: warning: one\ntwo\nthree\n"; out.String() != want {
-		t.Errorf("held %q, want %q", out.String(), want)
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/sweep"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
@@ -54,7 +56,7 @@ type sweepOptions struct {
 	linkVars, suite          string
 	ready, warmup            int
 	show, goOn               bool
-	screen                   screenOptions
+	screen                   spec.Screen
 	flags                    argv.Flags
 
 	// args are the arguments of the client for a run; server is the command of an item's server with variables of its own, nil for a server
@@ -65,7 +67,7 @@ type sweepOptions struct {
 	serve, client, after []string // the words of the commands
 	servers, benches     []sweep.Item
 	links                []sweep.Link
-	base                 *serveOptions // of the benchmark command of the first combination
+	base                 *spec.Spec // of the benchmark command of the first combination
 }
 
 func newSweepOptions(kind, text string) *sweepOptions {
@@ -85,20 +87,20 @@ func newSweepOptions(kind, text string) *sweepOptions {
 	f = o.flags.Group("Results")
 	f.BoolVar(&o.goOn, "continue-on-error", false, "write a failure down and go on with the next run")
 	f = o.flags.Group("Screen")
-	f.BoolVar(&o.screen.plain, "no-tui", false, "no screen: lines on standard output")
-	o.screen.defineLooks(f)
-	f.DurationVar(&o.screen.progress, "progress", 5*time.Second, "time between progress lines")
-	o.screen.onHangup = hangupSave
+	f.BoolVar(&o.screen.Plain, "no-tui", false, "no screen: lines on standard output")
+	o.screen.DefineLooks(f)
+	f.DurationVar(&o.screen.Progress, "progress", 5*time.Second, "time between progress lines")
+	o.screen.OnHangup = spec.HangupSave
 	return o
 }
 
 // parse reads the command line and all that it names. The error has every problem.
-func (o *sweepOptions) parse(env *environment, args []string) error {
-	rest, err := env.parse(&o.flags, args)
+func (o *sweepOptions) parse(env *session.Environment, args []string) error {
+	rest, err := env.Parse(&o.flags, args)
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
-	p := usage.Problems{err, noArguments("sweep "+o.kind, o.arguments(rest)), o.screen.check()}
+	p := usage.Problems{err, noArguments("sweep "+o.kind, o.arguments(rest)), o.screen.Check()}
 	if o.suite != "" {
 		return errors.Join(p...)
 	}
@@ -146,7 +148,7 @@ func (o *sweepOptions) pairs() (all []sweep.Combination) {
 
 // check finds what is wrong with the commands of all combinations, without starting a server.
 func (o *sweepOptions) check(all []sweep.Combination) error {
-	var b bench
+	var b session.Runner
 	var p usage.Problems
 	var dirs []string
 	bad := toldOnce(&p)
@@ -158,7 +160,7 @@ func (o *sweepOptions) check(all []sweep.Combination) error {
 	}
 	for _, c := range all {
 		dirs = append(dirs, cmp.Or(c.File, c.Dir()))
-		if base, err := b.parse(o.args(sweep.Run{Combination: c, Path: filepath.Join(o.dir(), cmp.Or(c.File, filepath.Join(c.Dir(), "run=0.json")))})); err != nil {
+		if base, err := b.Parse(o.args(sweep.Run{Combination: c, Path: filepath.Join(o.dir(), cmp.Or(c.File, filepath.Join(c.Dir(), "run=0.json")))})); err != nil {
 			bad(where("--bench-cmd", c, sweep.Combination{Bench: c.Bench}), err)
 		} else if o.base == nil {
 			o.base = base
@@ -200,10 +202,10 @@ func (o *sweepOptions) benchArgs(r sweep.Run) []string {
 func (o *sweepOptions) manifest(more ...sweep.Setting) *sweep.Manifest {
 	var secrets []string
 	if o.base != nil {
-		secrets = o.base.server.Secrets()
+		secrets = o.base.Server.Secrets()
 	}
 	return &sweep.Manifest{
-		Version: version(), Kind: o.kind, Server: sweep.Params(o.servers), Bench: sweep.Params(o.benches),
+		Version: session.Version(), Kind: o.kind, Server: sweep.Params(o.servers), Bench: sweep.Params(o.benches),
 		Settings: append([]sweep.Setting{
 			{Flag: "serve-cmd", Value: shellLine(launch.Hide(o.serve))},
 			{Flag: "bench-cmd", Value: shellLine(secret.HideWords(o.client, secrets))},
@@ -214,7 +216,7 @@ func (o *sweepOptions) manifest(more ...sweep.Setting) *sweep.Manifest {
 }
 
 // options are those of the sweep, for a driver to be added; its lines go to lines.
-func (o *sweepOptions) options(b *bench, lines io.Writer, id string) sweep.Options {
+func (o *sweepOptions) options(b *session.Runner, lines io.Writer, id string) sweep.Options {
 	out := sweep.Options{
 		Title: "sweep " + o.kind, Dir: o.dir(), ID: id, Pairs: o.pairs(), Links: o.links, Runs: o.runs, Warmup: o.warmup,
 		Runner: &sweepRunner{o: o, bench: b, lines: lines}, ContinueOnError: o.goOn, DryRun: o.dryRun, Out: lines,
@@ -235,13 +237,13 @@ func (o *sweepOptions) options(b *bench, lines io.Writer, id string) sweep.Optio
 }
 
 // start starts a server command with variables of its own.
-func (o *sweepOptions) start(ctx context.Context, b *bench, lines io.Writer, command, variables []string, log func(string)) (sweep.Server, error) {
+func (o *sweepOptions) start(ctx context.Context, b *session.Runner, lines io.Writer, command, variables []string, log func(string)) (sweep.Server, error) {
 	guard, err := guardCommand()
 	if err != nil {
 		return nil, err
 	}
-	if at, err := launch.AddressOf(command); err == nil && o.base.server.Target != nil && portOf(at) != portOf(o.base.server.Target.URL("")) {
-		b.warn("the server command listens at %s, but --bench-cmd loads %s; give one of them another --port", at, o.base.server.Target)
+	if at, err := launch.AddressOf(command); err == nil && o.base.Server.Target != nil && portOf(at) != portOf(o.base.Server.Target.URL("")) {
+		b.Warn("the server command listens at %s, but --bench-cmd loads %s; give one of them another --port", at, o.base.Server.Target)
 	}
 	both := log
 	if o.show {
@@ -259,34 +261,34 @@ func (o *sweepOptions) start(ctx context.Context, b *bench, lines io.Writer, com
 // portOf is the port of a base URL.
 func portOf(base string) string { return base[strings.LastIndexByte(base, ':')+1:] }
 
-func runSweepServe(env *environment, args []string) int {
+func runSweepServe(env *session.Environment, args []string) int {
 	o := newSweepOptions("serve", sweepServeText)
 	o.flags.Group("Commands").StringVar(&o.suite, "suite", "", "run the tests of this file of vLLM's performance suite, such as serving-tests.json")
 	if err := o.parse(env, args); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	if o.suite != "" {
 		return o.runSuite(env)
 	}
 	if err := o.check(o.pairs()); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	m := o.manifest()
-	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options { return o.options(b, lines, m.ID()) })
+	return o.perform(env, m, func(b *session.Runner, lines io.Writer) sweep.Options { return o.options(b, lines, m.ID()) })
 }
 
 // perform runs the sweep of the options that build makes, and returns the exit code.
-func (o *sweepOptions) perform(env *environment, m *sweep.Manifest, build func(b *bench, lines io.Writer) sweep.Options) int {
-	o.screen.plain = o.screen.plain || o.dryRun
+func (o *sweepOptions) perform(env *session.Environment, m *sweep.Manifest, build func(b *session.Runner, lines io.Writer) sweep.Options) int {
+	o.screen.Plain = o.screen.Plain || o.dryRun
 	return o.experimentOptions.perform(env, m, func() (sweep.Outcome, error) {
-		return env.performSweep(&o.screen, func(b *bench, lines io.Writer) *sweep.Sweep { return sweep.New(build(b, lines)) })
+		return env.Series(&o.screen, func(b *session.Runner, lines io.Writer) *sweep.Sweep { return sweep.New(build(b, lines)) })
 	})
 }
 
 // sweepRunner performs the runs of a sweep of a server.
 type sweepRunner struct {
 	o     *sweepOptions
-	bench *bench
+	bench *session.Runner
 	lines io.Writer
 	told  bool // that caches stay
 }
@@ -297,21 +299,21 @@ func (s *sweepRunner) Lines(r sweep.Run) []string {
 	command := append(words[:len(words)-len(s.o.client):len(words)-len(s.o.client)], s.o.benchArgs(r)...)
 	return []string{
 		"Benchmark overrides: " + r.Bench.Repr(), fmt.Sprintf("Run Number: %d", r.Number),
-		"Benchmark command: " + pyjson.ReprWords(secret.HideWords(command, s.o.base.server.Secrets())),
+		"Benchmark command: " + pyjson.ReprWords(secret.HideWords(command, s.o.base.Server.Secrets())),
 	}
 }
 
 // Run measures, and then runs the command that the user wants, or resets the server's caches, also after a run that failed.
 func (s *sweepRunner) Run(ctx context.Context, r sweep.Run) error {
-	one, err := s.bench.parse(s.o.benchArgs(r))
+	one, err := s.bench.Parse(s.o.benchArgs(r))
 	if err != nil {
 		return err
 	}
-	_, err = s.bench.perform(ctx, one)
+	_, err = s.bench.Perform(ctx, one)
 	if ctx.Err() != nil {
 		return err
 	}
-	return cmp.Or(err, s.afterBench(ctx, one.server.Target))
+	return cmp.Or(err, s.afterBench(ctx, one.Server.Target))
 }
 
 func (s *sweepRunner) afterBench(ctx context.Context, at *target.Target) error {
@@ -328,7 +330,7 @@ func (s *sweepRunner) afterBench(ctx context.Context, at *target.Target) error {
 		return err
 	}
 	if !s.told {
-		s.bench.warn("the server's caches stay between runs: %v", err)
+		s.bench.Warn("the server's caches stay between runs: %v", err)
 		s.told = true
 	}
 	return nil
@@ -337,7 +339,7 @@ func (s *sweepRunner) afterBench(ctx context.Context, at *target.Target) error {
 func (s *sweepRunner) afterCommand(ctx context.Context) error {
 	c := exec.CommandContext(ctx, s.o.after[0], s.o.after[1:]...)
 	c.WaitDelay = time.Second
-	c.Stdout, c.Stderr = io.Discard, s.bench.lines
+	c.Stdout, c.Stderr = io.Discard, s.bench.Lines
 	if s.o.show {
 		c.Stdout = s.lines
 	}

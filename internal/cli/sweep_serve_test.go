@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"benchtop/internal/files"
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
 
@@ -103,23 +104,23 @@ func (s *sweepTest) check() {
 func TestSweepServe(t *testing.T) {
 	s := newSweepTest(t)
 	dry := benchtop(s.args("--dry-run")...)
-	dry.expect(t, exitFine, "Server overrides: {'_benchmark_name': 'spec', 'spec_tokens': 3, 'request_metrics': True}\n", "'--spec-tokens', '3', '--request-metrics']\n",
+	dry.expect(t, session.ExitFine, "Server overrides: {'_benchmark_name': 'spec', 'spec_tokens': 3, 'request_metrics': True}\n", "'--spec-tokens', '3', '--request-metrics']\n",
 		"Benchmark overrides: {'_benchmark_name': 'low', 'num_prompts': 4, 'max_concurrency': 1}\nRun Number: 1\n", "'--num-prompts', '4'",
 		"'--percentile-metrics', 'ttft,tpot,itl,e2el', '--save-result', '--result-dir', ", "Experiment will be saved at: ")
 	if _, err := os.Stat(filepath.Join(s.dir, "x")); err == nil {
 		t.Error("a dry run made a directory")
 	}
 	first := benchtop(s.args("--warmup-num-prompts", "1")...)
-	first.expect(t, exitFine, "8 runs measured.\nExperiment has been saved at: ")
+	first.expect(t, session.ExitFine, "8 runs measured.\nExperiment has been saved at: ")
 	s.check()
-	benchtop(s.args("--warmup-num-prompts", "1", "--resume")...).expect(t, exitFine, "0 runs measured, 8 found")
-	benchtop(s.args("--resume")...).expect(t, exitUsage, `--warmup-num-prompts was "1" and is "0" now`)
-	benchtop(s.args()...).expect(t, exitUsage, "cannot overwrite")
+	benchtop(s.args("--warmup-num-prompts", "1", "--resume")...).expect(t, session.ExitFine, "0 runs measured, 8 found")
+	benchtop(s.args("--resume")...).expect(t, session.ExitUsage, `--warmup-num-prompts was "1" and is "0" now`)
+	benchtop(s.args()...).expect(t, session.ExitUsage, "cannot overwrite")
 	release, err := files.Hold(filepath.Join(s.dir, "x"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	benchtop(s.args("--warmup-num-prompts", "1", "--resume")...).expect(t, exitFailed, "in use by another benchtop")
+	benchtop(s.args("--warmup-num-prompts", "1", "--resume")...).expect(t, session.ExitFailed, "in use by another benchtop")
 	release()
 	for _, words := range []string{dry.stdout, first.stdout, first.stderr} {
 		if strings.Contains(words, "canary") {
@@ -155,7 +156,7 @@ func TestSweepKilled(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
-	benchtop(s.args("--resume")...).expect(t, exitFine, "Experiment has been saved at")
+	benchtop(s.args("--resume")...).expect(t, session.ExitFine, "Experiment has been saved at")
 	s.check()
 }
 
@@ -177,7 +178,7 @@ func TestSweepInterrupted(t *testing.T) {
 	}
 	_ = p.Process.Signal(syscall.SIGINT)
 	err := p.Wait()
-	if p.ProcessState.ExitCode() != exitAborted || !strings.Contains(said.String(), "--resume -e x") || !s.free() {
+	if p.ProcessState.ExitCode() != session.ExitAborted || !strings.Contains(said.String(), "--resume -e x") || !s.free() {
 		t.Errorf("%v, %s", err, said.String())
 	}
 }
@@ -185,16 +186,16 @@ func TestSweepInterrupted(t *testing.T) {
 // Everything that is wrong is reported before a server starts.
 func TestSweepServeUsage(t *testing.T) {
 	s := newSweepTest(t)
-	benchtop("sweep", "serve", "--serve-cmd", "vllm 'serve", "--bench-cmd", "wrk http://x", "--bench-params", s.put("p.json", `[3]`), "--num-runs", "0", "--link-vars", "a", "--resume").expect(t, exitUsage,
+	benchtop("sweep", "serve", "--serve-cmd", "vllm 'serve", "--bench-cmd", "wrk http://x", "--bench-params", s.put("p.json", `[3]`), "--num-runs", "0", "--link-vars", "a", "--resume").expect(t, session.ExitUsage,
 		"--serve-cmd: ", "--bench-cmd: \"wrk http://x\" is not the command", "write 'vllm bench serve --model M …'", "entry 1: a number instead of an object", "--num-runs 0", "--link-vars: ", "--resume: name the experiment")
 	benchtop("sweep", "serve", "--serve-cmd", "no-such-program", "--bench-cmd", "vllm bench serve --num-prompts 3", "--bench-params",
-		s.put("p.json", `[{"num_prompts": "many"}, {"no_such_flag": 1}]`), "-o", s.dir).expect(t, exitUsage,
+		s.put("p.json", `[{"num_prompts": "many"}, {"no_such_flag": 1}]`), "-o", s.dir).expect(t, session.ExitUsage,
 		"--bench-cmd with num_prompts=many: --num-prompts many:", "--bench-cmd with no_such_flag=1: --no-such-flag: unknown flag", `--serve-cmd: exec: "no-such-program"`)
 	benchtop("sweep", "serve", "--dry-run", "--bench-cmd", "vllm bench serve", "--bench-params",
-		s.put("p.json", `[{"header": "a=b"}]`), "-o", s.dir).expect(t, exitFine,
+		s.put("p.json", `[{"header": "a=b"}]`), "-o", s.dir).expect(t, session.ExitFine,
 		"Benchmark overrides: {'header': 'a=***'}")
-	benchtop("sweep", "serve", "--suite", s.put("suite.json", `[{"test_name": "x"}]`), "--bench-cmd", "vllm bench serve").expect(t, exitUsage, "--bench-cmd: the file of --suite", "test 1 x: expected a test_name")
-	benchtop("sweep", "serve_workload", "--bench-cmd", "vllm bench serve", "--bench-params", s.put("p.json", `[{"max-concurrency": 3}]`), "--workload-var", "max_concurrency", "--workload-iters", "1").expect(t, exitUsage,
+	benchtop("sweep", "serve", "--suite", s.put("suite.json", `[{"test_name": "x"}]`), "--bench-cmd", "vllm bench serve").expect(t, session.ExitUsage, "--bench-cmd: the file of --suite", "test 1 x: expected a test_name")
+	benchtop("sweep", "serve_workload", "--bench-cmd", "vllm bench serve", "--bench-params", s.put("p.json", `[{"max-concurrency": 3}]`), "--workload-var", "max_concurrency", "--workload-iters", "1").expect(t, session.ExitUsage,
 		"--workload-iters 1: must be at least 2", "sets max_concurrency, which --workload-var varies")
 }
 
@@ -211,7 +212,7 @@ func TestSweepRunningServer(t *testing.T) {
 	if err := os.WriteFile(file, []byte(suite), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	benchtop("sweep", "serve", "--suite", file, "-o", dir, "-e", "suite").expect(t, exitFine, "1 runs measured")
+	benchtop("sweep", "serve", "--suite", file, "-o", dir, "-e", "suite").expect(t, session.ExitFine, "1 runs measured")
 	if raw, err := os.ReadFile(filepath.Join(dir, "suite", "manifest.json")); err != nil || strings.Contains(string(raw), "canary") {
 		t.Errorf("%v, %s", err, raw)
 	}
@@ -222,7 +223,7 @@ func TestSweepRunningServer(t *testing.T) {
 		t.Errorf("%v, %s", err, raw)
 	}
 	benchtop("sweep", "serve-workload", "--bench-cmd", "benchtop serve --host "+host+" --port "+port+" --num-prompts 4 --random-input-len 8 --random-output-len 2", "--workload-var", "max_concurrency",
-		"--workload-iters", "2", "--num-runs", "1", "-o", dir, "-e", "scan").expect(t, exitFine, "Dataset size: 4", "[WL END]", "2 runs measured")
+		"--workload-iters", "2", "--num-runs", "1", "-o", dir, "-e", "scan").expect(t, session.ExitFine, "Dataset size: 4", "[WL END]", "2 runs measured")
 	for _, name := range []string{"BENCH--max_concurrency=1-WL--max_concurrency=1", "BENCH--max_concurrency=4-WL--max_concurrency=4"} {
 		if _, err := os.Stat(filepath.Join(dir, "scan", name, "summary.json")); err != nil {
 			t.Error(err)

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
@@ -27,7 +29,7 @@ The answers are printed and stored in sla.json beside the runs.`
 type slaOptions struct {
 	*sweepOptions
 	file, variable string
-	tiers          tierFlags
+	tiers          spec.Tiers
 	iters          int
 	from, most     float64
 
@@ -44,7 +46,7 @@ func newSLAOptions() *slaOptions {
 	o := &slaOptions{sweepOptions: newSweepOptions(slaKind, sweepSLAText)}
 	f := o.flags.Group("Search")
 	f.StringVar(&o.file, "sla-params", "", "JSON file with sets of conditions on the result")
-	o.tiers.define(f)
+	o.tiers.Define(f)
 	f.StringVar(&o.variable, "sla-variable", sweep.RequestRate, "load to search: "+sweep.RequestRate+" or "+sweep.MaxConcurrency)
 	f.IntVar(&o.iters, "sla-iters", 0, "most runs for a combination; 0 for 12, and 2 more for each further set")
 	f.Float64Var(&o.from, "sla-from", 0, "load at which the search starts; 0 for a part of what the server can do, or for 16 users")
@@ -55,13 +57,13 @@ func newSLAOptions() *slaOptions {
 }
 
 // parse reads the command line and the sets.
-func (o *slaOptions) parse(env *environment, args []string) error {
+func (o *slaOptions) parse(env *session.Environment, args []string) error {
 	err := o.sweepOptions.parse(env, args)
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
 	p := usage.Problems{err}
-	o.tiers.check(&p)
+	o.tiers.Check(&p)
 	p.OneOf("sla-variable", o.variable, sweep.RequestRate, sweep.MaxConcurrency)
 	p.BadIf(o.file == "" && len(o.tiers) == 0, "--sla-params or --tier is missing: the objectives of the search")
 	p.BadIf(o.iters < 0, "--sla-iters %d: must not be negative", o.iters)
@@ -82,10 +84,10 @@ func (o *slaOptions) parse(env *environment, args []string) error {
 	return errors.Join(p...)
 }
 
-func runSweepSLA(env *environment, args []string) int {
+func runSweepSLA(env *session.Environment, args []string) int {
 	o := newSLAOptions()
 	if err := o.parse(env, args); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	search := &sweep.SLA{Sets: o.sets, Variable: o.variable, From: o.from, Most: o.most, Iters: o.iters, Repeats: o.runs, Prompts: promptsOf(o.client)}
 	var first []sweep.Combination
@@ -93,19 +95,19 @@ func runSweepSLA(env *environment, args []string) int {
 		first = append(first, search.Planned(pair)...)
 	}
 	if err := o.check(first); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	m := o.manifest(sweep.Setting{Flag: "sla-variable", Value: o.variable})
 	drawn := false
-	code := o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
-		drawn, b.failures = lines == io.Discard, true
+	code := o.perform(env, m, func(b *session.Runner, lines io.Writer) sweep.Options {
+		drawn, b.Failures = lines == io.Discard, true
 		so := o.options(b, lines, m.ID())
 		so.Driver, so.Variable, so.Runs = search, o.variable, 1
 		return so
 	})
 	if drawn || len(first) > 1 {
 		for _, line := range search.Found {
-			fmt.Fprintln(env.stdout, harmless(line))
+			fmt.Fprintln(env.Stdout, session.Harmless(line))
 		}
 	}
 	return code

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/session"
 	"benchtop/internal/sweep"
 )
 
@@ -21,7 +22,7 @@ func TestSweepSLA(t *testing.T) {
 		"--tier", "gold=ttft:60000", "--tier", "none=ttft:0.001", "--sla-params", file, "--bench-cmd",
 		"vllm bench serve --base-url " + url + " --skip-tokenizer-init --random-input-len 8 --random-output-len 4 --num-prompts 20"}
 	r := benchtop(args...)
-	r.expect(t, exitFine, "SLA criteria: ttft:60000", "Maximum max_concurrency for SLA gold: at least 4 users (", "Maximum max_concurrency for SLA none: none; ",
+	r.expect(t, session.ExitFine, "SLA criteria: ttft:60000", "Maximum max_concurrency for SLA gold: at least 4 users (", "Maximum max_concurrency for SLA none: none; ",
 		"request_throughput>=1000000000.00 is not met", "Experiment has been saved at: "+filepath.Join(dir, "x"))
 	for _, name := range []string{"sla.json", "SLA--gold.json", "max_concurrency=4/run=0.json", "max_concurrency=4/summary.json", "summary.csv"} {
 		if _, err := os.Stat(filepath.Join(dir, "x", name)); err != nil {
@@ -29,9 +30,9 @@ func TestSweepSLA(t *testing.T) {
 		}
 	}
 	again := benchtop(append(args, "--resume")...)
-	again.expect(t, exitFine, "for SLA gold: at least 4 users (", "0 runs measured")
+	again.expect(t, session.ExitFine, "for SLA gold: at least 4 users (", "0 runs measured")
 	dry := benchtop(append(args, "--dry-run", "-e", "y")...)
-	dry.expect(t, exitFine, "--max-concurrency', '2'", "Omitting SLA search.")
+	dry.expect(t, session.ExitFine, "--max-concurrency', '2'", "Omitting SLA search.")
 	if _, err := os.Stat(filepath.Join(dir, "y")); err == nil {
 		t.Error("a dry run left a directory")
 	}
@@ -65,6 +66,6 @@ func TestSweepSLARefused(t *testing.T) {
 		"--sla-params nowhere.json":                      {"--sla-params: open nowhere.json"},
 		"--tier a=ttft:3 --sla-params sweep_sla_test.go": {"sweep_sla_test.go: line 1 is no valid JSON"},
 	} {
-		benchtop(append([]string{"sweep", "serve_sla", "--bench-cmd", "vllm bench serve --base-url http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, exitUsage, words...)
+		benchtop(append([]string{"sweep", "serve_sla", "--bench-cmd", "vllm bench serve --base-url http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, session.ExitUsage, words...)
 	}
 }

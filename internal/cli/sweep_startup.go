@@ -13,6 +13,8 @@ import (
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/session"
+	"benchtop/internal/spec"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 )
@@ -53,8 +55,8 @@ func newSweepStartupOptions() *sweepStartupOptions {
 }
 
 // parse reads the command line and its files, and checks the command of every combination.
-func (o *sweepStartupOptions) parse(env *environment, args []string) error {
-	rest, err := env.parse(&o.flags, args)
+func (o *sweepStartupOptions) parse(env *session.Environment, args []string) error {
+	rest, err := env.Parse(&o.flags, args)
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
@@ -79,7 +81,7 @@ func (o *sweepStartupOptions) parse(env *environment, args []string) error {
 }
 
 // checkPairs checks the commands of all combinations.
-func (o *sweepStartupOptions) checkPairs(env *environment, p *usage.Problems) {
+func (o *sweepStartupOptions) checkPairs(env *session.Environment, p *usage.Problems) {
 	o.servers = o.supported(env, p, "serve-params", o.servers)
 	o.startups = o.supported(env, p, "startup-params", o.startups)
 	var dirs []string
@@ -96,7 +98,7 @@ func (o *sweepStartupOptions) checkPairs(env *environment, p *usage.Problems) {
 }
 
 // supported are the items of a file without parameters of a load, which are ignored or refused.
-func (o *sweepStartupOptions) supported(env *environment, p *usage.Problems, flag string, items []sweep.Item) (all []sweep.Item) {
+func (o *sweepStartupOptions) supported(env *session.Environment, p *usage.Problems, flag string, items []sweep.Item) (all []sweep.Item) {
 	for _, it := range items {
 		var kept sweep.Item
 		var ignored []string
@@ -112,7 +114,7 @@ func (o *sweepStartupOptions) supported(env *environment, p *usage.Problems, fla
 		case o.strict:
 			p.Bad("--%s: unsupported startup params for %s: %s", flag, it.Name(), list)
 		default:
-			env.warn([]string{fmt.Sprintf("Ignoring unsupported startup params for %s: %s", it.Name(), list)})
+			env.Warn([]string{fmt.Sprintf("Ignoring unsupported startup params for %s: %s", it.Name(), list)})
 		}
 		all = append(all, kept)
 	}
@@ -133,7 +135,7 @@ var shared = []string{"model", "tokenizer", "tokenizer-mode", "trust-remote-code
 // ofLoad reports whether a parameter is a flag of a load alone.
 func ofLoad(key string) bool {
 	name, _, _ := strings.Cut(argv.Dashes(key), ".")
-	return !slices.Contains(shared, name) && newServeOptions().flags.All().Lookup(name) != nil && newStartupOptions().flags.All().Lookup(name) == nil
+	return !slices.Contains(shared, name) && spec.New().Flags.All().Lookup(name) != nil && newStartupOptions().flags.All().Lookup(name) == nil
 }
 
 func (o *sweepStartupOptions) pairs() (all []sweep.Combination) {
@@ -147,7 +149,7 @@ func (o *sweepStartupOptions) pairs() (all []sweep.Combination) {
 
 // startup is the measurement of a combination, without the file of its result. The server's flags go to the command of --serve-cmd if there
 // is one.
-func (o *sweepStartupOptions) startup(env *environment, c sweep.Combination) (*startupOptions, error) {
+func (o *sweepStartupOptions) startup(env *session.Environment, c sweep.Combination) (*startupOptions, error) {
 	s := newStartupOptions()
 	var own, others sweep.Item
 	for _, m := range slices.Concat(c.Server, c.Bench) {
@@ -173,7 +175,7 @@ func (o *sweepStartupOptions) startup(env *environment, c sweep.Combination) (*s
 // startupRunner performs the runs of a sweep.
 type startupRunner struct {
 	o   *sweepStartupOptions
-	env *environment
+	env *session.Environment
 }
 
 // Lines are those of vLLM, but for the command, which is the server's.
@@ -193,7 +195,7 @@ func (r startupRunner) Run(ctx context.Context, run sweep.Run) error {
 	s.json, s.engine.show = run.Path, r.o.show
 	report := io.Discard
 	if r.o.show {
-		report = r.env.stdout
+		report = r.env.Stdout
 	}
 	return s.measure(ctx, r.env, report)
 }
@@ -203,20 +205,20 @@ func hideServer(words []string) string {
 	return strings.Join(launch.Hide(strings.Fields(strings.Join(words, " "))), " ")
 }
 
-func runSweepStartup(env *environment, args []string) int {
+func runSweepStartup(env *session.Environment, args []string) int {
 	o := newSweepStartupOptions()
 	if err := o.parse(env, args); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	m := &sweep.Manifest{
-		Version: version(), Kind: "startup", Server: sweep.Params(o.servers), Bench: sweep.Params(o.startups),
+		Version: session.Version(), Kind: "startup", Server: sweep.Params(o.servers), Bench: sweep.Params(o.startups),
 		Settings: []sweep.Setting{{Flag: "startup-cmd", Value: hideServer(o.words)}},
 	}
 	return o.perform(env, m, func() (sweep.Outcome, error) {
 		var out sweep.Outcome
-		err := untilStopped(func(ctx context.Context) (err error) {
+		err := session.UntilStopped(func(ctx context.Context) (err error) {
 			out, err = sweep.New(sweep.Options{
-				Title: "sweep startup", Dir: o.dir(), ID: m.ID(), Pairs: o.pairs(), Runs: o.runs, Runner: startupRunner{o, env}, DryRun: o.dryRun, Out: env.stdout,
+				Title: "sweep startup", Dir: o.dir(), ID: m.ID(), Pairs: o.pairs(), Runs: o.runs, Runner: startupRunner{o, env}, DryRun: o.dryRun, Out: env.Stdout,
 			}).Run(ctx)
 			return err
 		})

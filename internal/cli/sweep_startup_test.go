@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // Each combination has a directory with a record and its parameters, and a sweep that is resumed measures what is missing.
@@ -26,10 +28,10 @@ func TestSweepStartup(t *testing.T) {
 		"--serve-params", put("s.json", `{"a": {"seed": 1, "max_concurrency": 4}}`), "--startup-params", put("t.json", `[{"num_iters_warm": 1}]`),
 		"--output-dir", dir, "--experiment-name", "x",
 	}
-	benchtop(append(args, "--strict-params")...).expect(t, exitUsage, "--serve-params: unsupported startup params for a: max_concurrency")
-	benchtop(append(args, "--dry-run")...).expect(t, exitFine, "'--seed', '1']\n", "Startup overrides: {'num_iters_warm': 1}", "will be saved at")
+	benchtop(append(args, "--strict-params")...).expect(t, session.ExitUsage, "--serve-params: unsupported startup params for a: max_concurrency")
+	benchtop(append(args, "--dry-run")...).expect(t, session.ExitFine, "'--seed', '1']\n", "Startup overrides: {'num_iters_warm': 1}", "will be saved at")
 	r := benchtop(args...)
-	r.expect(t, exitFine, "Ignoring unsupported startup params for a: max_concurrency", "[1/1] warm: ready after", "1 runs measured", "Experiment has been saved at")
+	r.expect(t, session.ExitFine, "Ignoring unsupported startup params for a: max_concurrency", "[1/1] warm: ready after", "1 runs measured", "Experiment has been saved at")
 	table, err := os.ReadFile(filepath.Join(dir, "x", "summary.csv"))
 	if want := ",avg_warm_startup_time,warm_startup_times,warm_startup_percentiles,run_number,_benchmark_name,seed,num_iters_warm\n0,"; err != nil || !strings.HasPrefix(string(table), want) {
 		t.Errorf("error %v, table %s", err, table)
@@ -37,15 +39,15 @@ func TestSweepStartup(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "x", "SERVE--a-STARTUP--num_iters_warm=1", "run=0.json")); err != nil {
 		t.Error(err)
 	}
-	benchtop(append(args, "--resume")...).expect(t, exitFine, "0 runs measured, 1 found")
-	benchtop(args...).expect(t, exitUsage, "cannot overwrite")
+	benchtop(append(args, "--resume")...).expect(t, session.ExitFine, "0 runs measured, 1 found")
+	benchtop(args...).expect(t, session.ExitUsage, "cannot overwrite")
 }
 
 // Everything that is wrong is reported before a server starts.
 func TestSweepStartupUsage(t *testing.T) {
-	benchtop("sweep", "startup", "--startup-cmd", "python x", "--serve-params", "no.json", "--num-runs", "0", "--resume").expect(t, exitUsage,
+	benchtop("sweep", "startup", "--startup-cmd", "python x", "--serve-params", "no.json", "--num-runs", "0", "--resume").expect(t, session.ExitUsage,
 		"--startup-cmd: ", "write 'vllm bench startup --model M", "--serve-params: ", "--num-runs 0: must be from 1 to 1000", "--resume: name the experiment")
-	benchtop("sweep", "startup").expect(t, exitUsage, "--startup-cmd: no server: name a model with --model")
+	benchtop("sweep", "startup").expect(t, session.ExitUsage, "--startup-cmd: no server: name a model with --model")
 }
 
 // The manifest has no key of a server.

@@ -20,6 +20,7 @@ import (
 	"benchtop/internal/launch"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"
+	"benchtop/internal/session"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 )
@@ -35,7 +36,7 @@ type suite struct {
 }
 
 // runSuite performs the suite of --suite. The variables of the suite's script that choose tests, requests and a remote server count.
-func (o *sweepOptions) runSuite(env *environment) int {
+func (o *sweepOptions) runSuite(env *session.Environment) int {
 	var p usage.Problems
 	for _, f := range []string{"serve-cmd", "bench-cmd", "after-bench-cmd", "serve-params", "bench-params", "link-vars", "warmup-num-prompts"} {
 		p.BadIf(o.flags.All().Changed(f), "--%s: the file of --suite has the commands and parameters", f)
@@ -49,10 +50,10 @@ func (o *sweepOptions) runSuite(env *environment) int {
 	tests, err := sweep.ReadSuite(o.suite, os.Getenv)
 	p.Flag("suite", err)
 	if len(p) > 0 {
-		return env.fail(exitUsage, errors.Join(p...))
+		return env.Fail(session.ExitUsage, errors.Join(p...))
 	}
 	if truthy(os.Getenv("ENABLE_ADAPTIVE_CONCURRENCY")) {
-		env.warn([]string{"ENABLE_ADAPTIVE_CONCURRENCY is not followed: 'benchtop sweep serve_sla' searches for the highest concurrency"})
+		env.Warn([]string{"ENABLE_ADAPTIVE_CONCURRENCY is not followed: 'benchtop sweep serve_sla' searches for the highest concurrency"})
 	}
 	s := &suite{sweepOptions: o, tests: map[string]sweep.Test{}}
 	if host := os.Getenv("REMOTE_HOST"); host != "" {
@@ -66,9 +67,9 @@ func (o *sweepOptions) runSuite(env *environment) int {
 	}
 	file, err := os.ReadFile(o.suite)
 	if err != nil {
-		return env.fail(exitFailed, err)
+		return env.Fail(session.ExitFailed, err)
 	}
-	m := &sweep.Manifest{Version: version(), Kind: "serve --suite", Settings: []sweep.Setting{
+	m := &sweep.Manifest{Version: session.Version(), Kind: "serve --suite", Settings: []sweep.Setting{
 		{Flag: "suite", Value: fmt.Sprintf("sha256 %x", sha256.Sum256(file))}, {Flag: "remote", Value: strings.Join(s.remote, " ")}}}
 	check := s.check
 	if o.args = s.client; tests[0].Kind != sweep.Serving {
@@ -80,10 +81,10 @@ func (o *sweepOptions) runSuite(env *environment) int {
 		}
 	}
 	if err := check(s.all); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	s.gpus = gpuNames()
-	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
+	return o.perform(env, m, func(b *session.Runner, lines io.Writer) sweep.Options {
 		so := o.options(b, lines, m.ID())
 		so.Title, so.Pairs, so.Runner = "sweep serve --suite", s.all, &suiteRunner{s, b}
 		return so
@@ -135,13 +136,13 @@ func (s *suite) client(r sweep.Run) []string {
 // suiteRunner performs the runs of a suite. It resets no caches, as the suite's script does not.
 type suiteRunner struct {
 	*suite
-	bench *bench
+	bench *session.Runner
 }
 
 // checkOffline finds what is wrong with the tests of latency or throughput.
 func (s *suite) checkOffline(all []sweep.Combination) error {
 	var p usage.Problems
-	quiet := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
+	quiet := &session.Environment{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
 	bad := toldOnce(&p)
 	for _, c := range all {
 		parse := newLatencyOptions().parse
@@ -168,7 +169,7 @@ func (s *suiteRunner) Lines(r sweep.Run) []string {
 func (s *suiteRunner) clientLine(r sweep.Run) string {
 	kind, words := s.test(r.Combination).Kind, append(s.offline(r.Combination), "--output-json", r.Path)
 	if kind == sweep.Serving {
-		return "vllm bench serve " + shellLine(secret.HideWords(s.client(r), s.base.server.Secrets()))
+		return "vllm bench serve " + shellLine(secret.HideWords(s.client(r), s.base.Server.Secrets()))
 	}
 	return "vllm bench " + kind + " " + shellLine(launch.Hide(words))
 }
@@ -201,7 +202,7 @@ func (s *suiteRunner) itself(ctx context.Context, r sweep.Run, t sweep.Test) err
 	}
 	c := exec.CommandContext(ctx, self, slices.Concat([]string{t.Kind}, s.offline(r.Combination),
 		[]string{"--output-json", r.Path})...)
-	c.Env, c.Stderr = append(os.Environ(), t.Env...), s.bench.lines
+	c.Env, c.Stderr = append(os.Environ(), t.Env...), s.bench.Lines
 	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(os.Interrupt) }, 30*time.Second
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("%s: %w", t.Kind, err)

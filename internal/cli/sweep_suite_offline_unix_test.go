@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/session"
 	"benchtop/internal/simulator"
 )
 
@@ -38,10 +39,10 @@ func TestOfflineSuites(t *testing.T) {
 		if strings.Contains(r.stdout+r.stderr, "canary") {
 			t.Errorf("said %s", r.stdout+r.stderr)
 		}
-		r.expect(t, exitFine, "Client command: vllm bench "+kind+" --model "+simulator.Defaults().Model,
+		r.expect(t, session.ExitFine, "Client command: vllm bench "+kind+" --model "+simulator.Defaults().Model,
 			"--load-format dummy", "will be saved at")
-		benchtop(args...).expect(t, exitFine, "1 runs measured")
-		benchtop(append(args, "--resume")...).expect(t, exitFine, "0 runs measured, 1 found")
+		benchtop(args...).expect(t, session.ExitFine, "1 runs measured")
+		benchtop(append(args, "--resume")...).expect(t, session.ExitFine, "0 runs measured, 1 found")
 		stem := filepath.Join(dir, kind[:3], kind+"_a_tp1")
 		raw, err := os.ReadFile(stem + ".commands")
 		var commands map[string]string
@@ -50,13 +51,13 @@ func TestOfflineSuites(t *testing.T) {
 			commands["gpu_type"] == "" || strings.Contains(string(raw), "canary") {
 			t.Errorf("%v, %s", err, raw)
 		}
-		benchtop("compare", stem+".json", stem+".json").expect(t, exitFine, kind+"_a_tp1")
+		benchtop("compare", stem+".json", stem+".json").expect(t, session.ExitFine, kind+"_a_tp1")
 	}
 	benchtop("sweep", "serve", "--suite", put("bad.json",
 		`[{"test_name": "latency_a", "parameters": {"model": %q, "num_iters": 0}}]`), "-o", dir).
-		expect(t, exitUsage, "--suite, latency_a: --num-iters 0: must be at least 1")
+		expect(t, session.ExitUsage, "--suite, latency_a: --num-iters 0: must be at least 1")
 	benchtop("sweep", "serve", "--suite", put("worse.json", `[{"test_name": "startup_a"}, {"test_name": "latency_b", "parameters": {}}, {"test_name": "latency_a", "parameters": {"model": %[1]q}},
-		{"test_name": "throughput_a", "parameters": {"model": %[1]q}}]`), "-o", dir).expect(t, exitUsage, "test 1 startup_a: expected a test_name that begins with serving_, latency_ or throughput_",
+		{"test_name": "throughput_a", "parameters": {"model": %[1]q}}]`), "-o", dir).expect(t, session.ExitUsage, "test 1 startup_a: expected a test_name that begins with serving_, latency_ or throughput_",
 		"test 2 latency_b: expected a model in parameters",
 		"test 4 throughput_a: tests of another kind stand before it; give each kind a file")
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"benchtop/internal/session"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 )
@@ -16,7 +17,7 @@ levels between them are spaced evenly over what the server did there. Further fl
 
   benchtop sweep serve_workload --workload-var max_concurrency --bench-cmd 'vllm bench serve --model M'`
 
-func runSweepWorkload(env *environment, args []string) int {
+func runSweepWorkload(env *session.Environment, args []string) int {
 	o := newSweepOptions("serve_workload", sweepWorkloadText)
 	f := o.flags.Group("Workload")
 	variable := f.String("workload-var", sweep.RequestRate, "load to vary: "+sweep.RequestRate+" or "+sweep.MaxConcurrency)
@@ -29,7 +30,7 @@ func runSweepWorkload(env *environment, args []string) int {
 		p.BadIf(it.Sets(*variable), "--bench-params: the entry %s sets %s, which --workload-var varies; remove it there", it, *variable)
 	}
 	if err := errors.Join(append(p, err)...); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	w := &sweep.Workload{Variable: *variable, Levels: *levels, Prompts: promptsOf(o.client)}
 	var all []sweep.Combination
@@ -37,10 +38,10 @@ func runSweepWorkload(env *environment, args []string) int {
 		all = append(all, w.Planned(pair)...)
 	}
 	if err := o.check(all); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	m := o.manifest(sweep.Setting{Flag: "workload-var", Value: *variable}, sweep.Setting{Flag: "workload-iters", Value: strconv.Itoa(*levels)})
-	return o.perform(env, m, func(b *bench, lines io.Writer) sweep.Options {
+	return o.perform(env, m, func(b *session.Runner, lines io.Writer) sweep.Options {
 		so := o.options(b, lines, m.ID())
 		so.Driver, so.Variable = w, *variable
 		return so

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/session"
 )
 
 // tape is what demo.tape says, as far as it is written in the commands that are known here.
@@ -137,8 +139,8 @@ func TestTape(t *testing.T) {
 
 	// The shell is back, with the report above it.
 	x.press("exit", "Enter")
-	if code := x.ended(); code != exitFine {
-		t.Errorf("exit code %d, want %d", code, exitFine)
+	if code := x.ended(); code != session.ExitFine {
+		t.Errorf("exit code %d, want %d", code, session.ExitFine)
 	}
 	s, files := readSaved(t, x.dir)
 	if s.Completed == 0 || len(files) == 0 {

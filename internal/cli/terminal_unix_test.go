@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"benchtop/internal/session"
 )
 
 // Every way out of a run on a real terminal: the result is saved, the terminal restored, nothing left running.
@@ -33,36 +35,36 @@ func TestExits(t *testing.T) {
 			x.press("q")
 			x.wait("DONE")
 			x.press("q")
-		}, exitFine, "stopped by the user"},
+		}, session.ExitFine, "stopped by the user"},
 		{"ctrl+c is q", demo, func(x *terminal, _ int) {
 			x.press("C-c")
 			x.wait("DONE")
 			x.press("C-c")
-		}, exitFine, "stopped by the user"},
+		}, session.ExitFine, "stopped by the user"},
 		{"q q aborts", drains, func(x *terminal, _ int) {
 			x.press("q")
 			x.wait("DRAINING")
 			x.press("q")
 			x.wait("ABORTED")
 			x.press("q")
-		}, exitAborted, "aborted by the user"},
+		}, session.ExitAborted, "aborted by the user"},
 		{"SIGINT is q", demo, func(x *terminal, pid int) {
 			_ = syscall.Kill(pid, syscall.SIGINT)
 			x.wait("DONE")
 			x.press("q")
-		}, exitFine, "stopped by the user"},
-		{"SIGTERM", demo, func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) }, exitTerminated, "SIGTERM"},
-		{"SIGHUP", demo, func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGHUP) }, exitHangup, "the terminal was lost"},
+		}, session.ExitFine, "stopped by the user"},
+		{"SIGTERM", demo, func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) }, session.ExitTerminated, "SIGTERM"},
+		{"SIGHUP", demo, func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGHUP) }, session.ExitHangup, "the terminal was lost"},
 		{"SIGTERM after q", drains, func(x *terminal, pid int) {
 			x.press("q")
 			x.wait("DRAINING")
 			_ = syscall.Kill(pid, syscall.SIGTERM)
-		}, exitTerminated, "SIGTERM"},
+		}, session.ExitTerminated, "SIGTERM"},
 		{"SIGTERM at the end changes nothing but the screen", demo, func(x *terminal, pid int) {
 			x.press("q")
 			x.wait("DONE")
 			_ = syscall.Kill(pid, syscall.SIGTERM)
-		}, exitFine, "stopped by the user"},
+		}, session.ExitFine, "stopped by the user"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -142,7 +144,7 @@ func TestStalledTerminal(t *testing.T) {
 func TestExitByItself(t *testing.T) {
 	t.Parallel()
 	x := open(t, 80, 24, `"$BENCHTOP" demo --duration 1s --exit --record run.cast`)
-	if code := x.ended(); code != exitFine {
+	if code := x.ended(); code != session.ExitFine {
 		t.Errorf("exit code %d", code)
 	}
 	if shown, err := os.ReadFile(filepath.Join(x.dir, "run.cast")); !strings.Contains(string(shown), "RUN") {
@@ -162,8 +164,8 @@ func TestThirdTimeLeavesAtOnce(t *testing.T) {
 	server := childOf(t, strconv.Itoa(x.pid()), "simulate")
 	someDone(t, x.dir)
 	x.press("q", "q", "q", "q")
-	if code := x.ended(); code != exitAborted {
-		t.Errorf("exit code %d, want %d", code, exitAborted)
+	if code := x.ended(); code != session.ExitAborted {
+		t.Errorf("exit code %d, want %d", code, session.ExitAborted)
 	}
 	gone(t, server)
 	if shown := x.history(); !strings.Contains(shown, "measurements saved in") && !strings.Contains(shown, "result saved to") {
@@ -243,7 +245,7 @@ func TestKillNine(t *testing.T) {
 	}
 	for _, file := range []string{journals[0], strings.TrimSuffix(journals[0], "l")} {
 		r := benchtop("report", file)
-		r.expect(t, exitFine, "its journal is truncated")
+		r.expect(t, session.ExitFine, "its journal is truncated")
 		m := regexp.MustCompile(`Successful requests: +(\d+)`).FindStringSubmatch(r.stdout)
 		if m == nil {
 			t.Fatalf("no report from %s", file)
@@ -297,7 +299,7 @@ func TestHangUpContinues(t *testing.T) {
 	if s.Benchtop.Interrupted != nil || s.Completed != 9 {
 		t.Errorf("completed %d, interrupted %+v; want all 9", s.Completed, s.Benchtop.Interrupted)
 	}
-	benchtop("report", "--json", files[0]).expect(t, exitFine, words)
+	benchtop("report", "--json", files[0]).expect(t, session.ExitFine, words)
 }
 
 // A disk that takes no more: the screen says so, the run goes on, and what was measured comes out where there is room.
@@ -310,8 +312,8 @@ func TestDiskFull(t *testing.T) {
 		x.wait("! NOT SAVING")
 		x.wait("FAILED")
 		x.press("q")
-		if code := x.ended(); code != exitFailed {
-			t.Errorf("exit code %d, want %d", code, exitFailed)
+		if code := x.ended(); code != session.ExitFailed {
+			t.Errorf("exit code %d, want %d", code, session.ExitFailed)
 		}
 		if shown := x.history(); !strings.Contains(shown, "Serving Benchmark Result") || !strings.Contains(shown, "file too large") {
 			t.Errorf("the report or the reason is missing:\n%s", shown)
@@ -323,8 +325,8 @@ func TestDiskFull(t *testing.T) {
 		c := exec.Command("sh", "-c", `ulimit -f 16; "$0" demo --no-tui --duration 3s --result-dir "$1"`, program(t), t.TempDir())
 		c.Stdout, c.Stderr = &out, &trouble
 		err := c.Run()
-		if c.ProcessState.ExitCode() != exitFailed {
-			t.Errorf("ended with %v, want exit code %d", err, exitFailed)
+		if c.ProcessState.ExitCode() != session.ExitFailed {
+			t.Errorf("ended with %v, want exit code %d", err, session.ExitFailed)
 		}
 		var result struct{ Completed int }
 		for line := range strings.Lines(out.String()) {
@@ -359,7 +361,7 @@ func TestDiskFull(t *testing.T) {
 		letGo()
 		_ = c.Wait()
 		files, _ := filepath.Glob(filepath.Join(state, "benchtop", "*"))
-		if c.ProcessState.ExitCode() != exitFailed || len(files) != 2 || !strings.Contains(trouble.String(), "result saved to "+files[0]) {
+		if c.ProcessState.ExitCode() != session.ExitFailed || len(files) != 2 || !strings.Contains(trouble.String(), "result saved to "+files[0]) {
 			t.Errorf("exit code %d, files %v; standard error:\n%s", c.ProcessState.ExitCode(), files, trouble.String())
 		}
 	})
@@ -459,7 +461,7 @@ func TestSignalBeforeTheRun(t *testing.T) {
 	_ = c.Process.Signal(syscall.SIGTERM)
 	_ = c.Wait()
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if c.ProcessState.ExitCode() != exitTerminated || len(files) != 0 || !strings.Contains(trouble.String(), "before the first request") {
+	if c.ProcessState.ExitCode() != session.ExitTerminated || len(files) != 0 || !strings.Contains(trouble.String(), "before the first request") {
 		t.Errorf("exit code %d, files %v, standard error:\n%s", c.ProcessState.ExitCode(), files, trouble.String())
 	}
 	if path := next(); path != "/stop_profile" {
@@ -472,7 +474,7 @@ func TestNoPlaceForTheRecording(t *testing.T) {
 	t.Parallel()
 	server := recorded(t, func(http.ResponseWriter, *http.Request) bool { return false })
 	x := open(t, 100, 30, `"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --record no/such/place.cast`)
-	if code := x.ended(); code != exitUsage || !strings.Contains(x.history(), "choose another file") {
+	if code := x.ended(); code != session.ExitUsage || !strings.Contains(x.history(), "choose another file") {
 		t.Errorf("exit code %d:\n%s", code, x.history())
 	}
 	server.mu.Lock()
@@ -493,7 +495,7 @@ func TestNoPlaceForTheResult(t *testing.T) {
 	})
 	x := open(t, 100, 30,
 		`"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --save-result --result-dir `+place)
-	if code := x.ended(); code != exitUsage || !strings.Contains(x.history(), "benchtop: ") {
+	if code := x.ended(); code != session.ExitUsage || !strings.Contains(x.history(), "benchtop: ") {
 		t.Errorf("exit code %d:\n%s", code, x.history())
 	}
 	server.mu.Lock()
@@ -510,7 +512,7 @@ func TestNoRoomForTheRecording(t *testing.T) {
 		return // only Linux has a disk that is always full
 	}
 	x := open(t, 120, 40, `"$BENCHTOP" demo --duration 1s --exit --record /dev/full`)
-	if code := x.ended(); code != exitFine {
+	if code := x.ended(); code != session.ExitFine {
 		t.Errorf("exit code %d", code)
 	}
 	const want = "--record /dev/full: no space left on device"

@@ -16,6 +16,7 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/offline"
 	"benchtop/internal/run"
+	"benchtop/internal/session"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
@@ -65,8 +66,8 @@ func newThroughputOptions() *throughputOptions {
 	for _, name := range []string{"async-engine", "hf-max-batch-size", "hf-enable-torch-compile", "prefix-len"} {
 		f.Lookup(name).Hidden = true
 	}
-	o.define()
-	o.describe([3]string{"dataset-name", "sharegpt", o.flags.All().Lookup("dataset-name").Usage +
+	o.Define()
+	o.describe([3]string{"dataset-name", "sharegpt", o.Flags.All().Lookup("dataset-name").Usage +
 		"; one that needs a file is random without it"},
 		[3]string{"input-len", "", "no effect, as with vLLM; use --random-input-len"},
 		[3]string{"output-len", "",
@@ -75,10 +76,10 @@ func newThroughputOptions() *throughputOptions {
 	others := []string{"num-prompts", "seed", "num-warmups", "stall-timeout", "request-timeout", "drain-timeout",
 		"keep-going"}
 	timing := []string{"mix", "time-scale", "max-gap", "sample", "turn-timing"}
-	o.flags.Keep(func(heading, name string) bool {
+	o.Flags.Keep(func(heading, name string) bool {
 		return !slices.Contains(without, heading) && !slices.Contains(timing, name) || slices.Contains(others, name)
 	})
-	o.serveOptions.preset = o.apply
+	o.Spec.Fixed = o.apply
 	return o
 }
 
@@ -100,7 +101,7 @@ func (o *throughputOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 	p.BadIf(slices.ContainsFunc(o.others, func(w string) bool { return strings.HasSuffix(w, "external_launcher") }),
 		"external_launcher: with it each process of the engine takes its share of the requests; a server shares them out itself, by --data-parallel-size")
 	if o.perRequest > 1 {
-		o.serveOptions.perRequest = o.perRequest
+		o.Spec.PerRequest = o.perRequest
 	}
 	if o.loraPath != "" {
 		p = append(p, o.adapters(all)...)
@@ -114,7 +115,7 @@ func (o *throughputOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 	if o.prefixLen != 0 {
 		o.note("--prefix-len has no effect, as with vLLM; use --random-prefix-len")
 	}
-	requests := (o.load.prompts-1)/max(1, o.perRequest) + 1
+	requests := (o.Load.Prompts-1)/max(1, o.perRequest) + 1
 	setUnlessGiven(all, "preconnect", strconv.Itoa(min(max(1, requests), mostAhead)))
 	return p
 }
@@ -193,25 +194,25 @@ func (o *throughputOptions) adapters(all *pflag.FlagSet) (p usage.Problems) {
 	return p
 }
 
-func runThroughput(env *environment, args []string) int {
+func runThroughput(env *session.Environment, args []string) int {
 	o := newThroughputOptions()
 	if err := o.parse(env, args); err != nil {
-		return env.fail(exitUsage, err)
+		return env.Fail(session.ExitUsage, err)
 	}
 	telemetry.TuneMemory()
-	return env.perform(&o.screen, stepsOf(&o.serveOptions), func(ctx context.Context) (*prepared, error) { return o.prepare(ctx, env) })
+	return env.Perform(&o.Screen, session.StepsOf(&o.Spec), func(ctx context.Context) (*session.Run, error) { return o.prepare(ctx, env) })
 }
 
 // prepare makes the run: it starts the server if it is to, prepares it as serve does, and pauses it.
-func (o *throughputOptions) prepare(ctx context.Context, env *environment) (p *prepared, err error) {
+func (o *throughputOptions) prepare(ctx context.Context, env *session.Environment) (p *session.Run, err error) {
 	stop, err := o.startServer(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	pauser := &offline.Pauser{Client: o.server.Target.Client(), Base: o.server.Target.URL("")}
+	pauser := &offline.Pauser{Client: o.Server.Target.Client(), Base: o.Server.Target.URL("")}
 	leave := func() {
 		if err := pauser.Resume(); err != nil {
-			env.warn([]string{err.Error()})
+			env.Warn([]string{err.Error()})
 		}
 		stop()
 	}
@@ -220,7 +221,7 @@ func (o *throughputOptions) prepare(ctx context.Context, env *environment) (p *p
 			leave()
 		}
 	}()
-	if p, err = prepare(ctx, env, &o.serveOptions); err != nil {
+	if p, err = session.Prepare(ctx, env, &o.Spec); err != nil {
 		return p, o.helped(err)
 	}
 	o.requests = p.Plan.Requests
@@ -234,31 +235,31 @@ func (o *throughputOptions) prepare(ctx context.Context, env *environment) (p *p
 		}
 		span.AllSent = func() { go o.resume(env, pauser, span, time.Now()) }
 	}
-	p.leave, p.sinks = leave, []event.Sink{span}
-	p.print = func(out run.Outcome) error { return o.print(env.stdout, &out.Report, span) }
-	if p.save.Output != "" {
-		p.save.Form = func(w io.Writer, r metrics.Report) error { return o.result(&r, span).JSON(w, version()) }
-		p.pictures.pytorch = func(w io.Writer, r metrics.Report, file string) error {
-			return o.result(&r, span).PyTorch(w, o.arguments(), file)
+	p.Leave, p.Sinks = leave, []event.Sink{span}
+	p.Print = func(out run.Outcome) error { return o.print(env.Stdout, &out.Report, span) }
+	if p.Save.Output != "" {
+		p.Save.Form = func(w io.Writer, r metrics.Report) error { return o.result(&r, span).JSON(w, session.Version()) }
+		p.Plots.Pytorch = func(w io.Writer, r metrics.Report, file string) error {
+			return o.result(&r, span).PyTorch(w, o.Arguments(), file)
 		}
 	}
 	return p, nil
 }
 
 // resume ends the pause once the server had the time to read the requests.
-func (o *throughputOptions) resume(env *environment, pauser *offline.Pauser, span *offline.Spanned, sent time.Time) {
+func (o *throughputOptions) resume(env *session.Environment, pauser *offline.Pauser, span *offline.Spanned, sent time.Time) {
 	time.Sleep(max(time.Second, time.Duration(o.requests)*2*time.Millisecond))
 	o.resumed.Store(int64(span.Span().LastSent + time.Since(sent)))
 	if err := pauser.Resume(); err != nil {
-		env.warn([]string{err.Error()})
+		env.Warn([]string{err.Error()})
 	}
 }
 
 // result is that of the run.
 func (o *throughputOptions) result(r *metrics.Report, span *offline.Spanned) *offline.Throughput {
 	t := offline.ThroughputOf(r, span.Span(), time.Duration(o.resumed.Load()))
-	t.Server, t.Streamed, t.PerList, t.Command = o.about(), o.stream, max(1, o.perRequest), o.command
-	t.Pictures = o.prompts.Name == "random-mm" || o.content.Preset == nil
+	t.Server, t.Streamed, t.PerList, t.Command = o.about(), o.stream, max(1, o.perRequest), o.Command
+	t.Pictures = o.Prompts.Name == "random-mm" || o.Request.Preset == nil
 	if r.Interrupted != nil {
 		t.Interrupted = r.Interrupted.Reason
 	}
@@ -268,12 +269,12 @@ func (o *throughputOptions) result(r *metrics.Report, span *offline.Spanned) *of
 // print prints the result, and writes it to --output-json where the run is saved in another place.
 func (o *throughputOptions) print(w io.Writer, r *metrics.Report, span *offline.Spanned) error {
 	t := o.result(r, span)
-	if err := t.Text(w); err != nil || o.json == "" || o.save.Output != "" {
+	if err := t.Text(w); err != nil || o.json == "" || o.Save.Output != "" {
 		return err
 	}
-	err := files.Write(o.json, func(w io.Writer) error { return t.JSON(w, version()) })
+	err := files.Write(o.json, func(w io.Writer) error { return t.JSON(w, session.Version()) })
 	if err == nil {
-		err = writePyTorch(o.json, func(w io.Writer, file string) error { return t.PyTorch(w, o.arguments(), file) })
+		err = writePyTorch(o.json, func(w io.Writer, file string) error { return t.PyTorch(w, o.Arguments(), file) })
 	}
 	if err != nil {
 		return fmt.Errorf("--output-json: %w", err)

@@ -3,6 +3,8 @@ package cli
 import (
 	"net/http"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // A busy server is no wrong usage, at every endpoint.
@@ -18,7 +20,7 @@ func TestBusyServerIsNoWrongUsage(t *testing.T) {
 		if path == "/apply-template" {
 			args = []string{"dataset", "--base-url", server.url, "--dataset-name", "custom", "--dataset-path", datasetFiles + "custom_small.jsonl"}
 		}
-		benchtop(args...).expect(t, exitFailed, path, "503", "the server is busy; try again later")
+		benchtop(args...).expect(t, session.ExitFailed, path, "503", "the server is busy; try again later")
 	}
 }
 
@@ -29,6 +31,6 @@ func TestServerOfAnotherTextMakesNoPrompts(t *testing.T) {
 		}
 		return r.URL.Path == "/detokenize"
 	})
-	benchtop("dataset", "--base-url", server.url, "--backend", "openai-chat", "--num-prompts", "2").expect(t, exitUsage,
+	benchtop("dataset", "--base-url", server.url, "--backend", "openai-chat", "--num-prompts", "2").expect(t, session.ExitUsage,
 		`"ready?" comes back as "<unk>"`, "--tokenizer DIRECTORY")
 }

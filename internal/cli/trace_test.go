@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"benchtop/internal/session"
 )
 
 // docsExample is the example of a section of docs/datasets.md: its commands, and the other lines, which are a file.
@@ -45,7 +47,7 @@ func TestDocsDistributions(t *testing.T) {
 			}
 		}
 		r := benchtop(args...)
-		r.expect(t, exitFine)
+		r.expect(t, session.ExitFine)
 		want, _, _ := strings.Cut(strings.TrimSpace(header), ", 128 output")
 		if i > 0 {
 			want = "random: mix of 60: 256/128; 40: lognormal mean=4096 std=2000 max=16384/512; drawn: mean 1837.0, P50 256, P99 8778 input tokens, mean 288.9, P50 128, P99 512 output tokens"
@@ -78,7 +80,7 @@ func TestDocsConversations(t *testing.T) {
 		if c.name != "agents" {
 			args = append(args, "--multi-turn", "--num-prompts", "1")
 		}
-		benchtop(args...).expect(t, exitFine, c.want)
+		benchtop(args...).expect(t, session.ExitFine, c.want)
 	}
 }
 
@@ -95,7 +97,7 @@ func TestDocsTrace(t *testing.T) {
 	args := strings.Fields(commands[0])
 	run := benchtop(append(args, "--no-tui", "--save-detailed", "--save-result", "--result-dir", ".", "--result-filename", "r.json", "--trace-speed", "20", "--vocab-size", "500",
 		"--base-url", simulated(t, nil))...)
-	if run.expect(t, exitFine); !strings.Contains(run.stdout, "\n3 requests of the trace: ") {
+	if run.expect(t, session.ExitFine); !strings.Contains(run.stdout, "\n3 requests of the trace: ") {
 		t.Errorf("the answer is not of a trace:\n%s", run.stdout)
 	}
 	var result struct {

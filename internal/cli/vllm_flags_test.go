@@ -15,6 +15,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/internal/argv"
 	"benchtop/internal/hf/media"
+	"benchtop/internal/spec"
 )
 
 // vllmFlag is an option of vllm bench serve, as docs/compatibility/run.sh flags writes it, for the Rust client with "rust".
@@ -63,8 +64,8 @@ func flagsIn(t *testing.T, path string) (all []vllmFlag) {
 // Every flag of vLLM's Python client is there, with its type, number of values, default and choices; and so are those of its Rust
 // client that are there at all.
 func TestServeFlagsGolden(t *testing.T) {
-	o := newServeOptions()
-	all, inert := o.flags.All(), o.flags.Group("Accepted without effect")
+	o := spec.New()
+	all, inert := o.Flags.All(), o.Flags.Group("Accepted without effect")
 	python := vllmFlags(t)
 	for i, want := range slices.Concat(python, rustFlags(t)) {
 		for _, name := range want.Flags {
@@ -180,7 +181,7 @@ func TestFlagsOnThePage(t *testing.T) {
 			vllm[name] = true
 		}
 	}
-	all := newServeOptions().flags.All()
+	all := spec.New().Flags.All()
 	told, ours := map[string]bool{}, false
 	for line := range strings.Lines(string(page)) {
 		ours = ours || strings.HasPrefix(line, "## Flags of our own")

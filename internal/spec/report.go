@@ -1,13 +1,9 @@
-package cli
+package spec
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,23 +12,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/export"
-	"benchtop/export/charts"
 	"benchtop/internal/argv"
-	"benchtop/internal/files"
 	"benchtop/internal/secret"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
-	"benchtop/metrics/event"
-	"benchtop/metrics/report"
 )
 
-// reportOptions say what the report contains.
-type reportOptions struct {
+// Report say what the report contains.
+type Report struct {
 	metrics, percentiles string
-	goodput              argv.Objectives
+	Goodput              argv.Objectives
 	workloads            []metrics.Workload // of a mixture
-	tiers                tierFlags
+	tiers                Tiers
 	gates                []metrics.Gate
 	label                string
 	metadata             argv.Pairs
@@ -40,7 +32,7 @@ type reportOptions struct {
 	steadyThreshold      float64
 	steadyMinWindow      time.Duration
 	timelineThresholds   string
-	pictureOptions
+	Pictures
 
 	parsedMetrics     []metrics.Latency
 	parsedPercentiles []float64
@@ -49,12 +41,12 @@ type reportOptions struct {
 
 const defaultMetrics = "ttft,tpot,itl"
 
-func (o *reportOptions) define(f *pflag.FlagSet) {
+func (o *Report) define(f *pflag.FlagSet) {
 	f.StringVar(&o.metrics, "percentile-metrics", defaultMetrics, "latencies to report: "+strings.Join(metrics.LatencyKeys(), ", "))
 	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
-	f.Var(&o.goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
+	f.Var(&o.Goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
 	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
-	o.tiers.define(f)
+	o.tiers.Define(f)
 	f.Var(argv.List(&o.gates, "condition", metrics.ParseGate), "fail-on", "exit with code 3 if this condition is met, as 'p99_ttft_ms>500' or 'goodput<90%'; repeatable")
 	_ = f.SetAnnotation("fail-on", argv.Variadic, nil)
 	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
@@ -62,21 +54,21 @@ func (o *reportOptions) define(f *pflag.FlagSet) {
 	f.Var((*argv.Seconds)(&o.steadyMinWindow), "steady-state-min-window", "shortest time at full load without a warning (default: 10s or a tenth of the run)")
 	f.Lookup("steady-state-min-window").DefValue = "0" // pflag would show 0s
 	f.BoolVar(&o.steadyOff, "no-steady-state", false, "omit the figures at full load")
-	f.BoolVar(&o.timeline, "plot-timeline", false, "write an HTML timeline of all requests beside the result")
+	f.BoolVar(&o.Timeline, "plot-timeline", false, "write an HTML timeline of all requests beside the result")
 	f.StringVar(&o.timelineThresholds, "timeline-itl-thresholds", "25,50", "two latencies in milliseconds at which the timeline changes colour")
-	f.BoolVar(&o.datasetStats, "plot-dataset-stats", false, "write a plot of the token counts beside the result")
-	f.BoolVar(&o.noPlots, "no-plots", false, "no text plots below the report")
+	f.BoolVar(&o.DatasetStats, "plot-dataset-stats", false, "write a plot of the token counts beside the result")
+	f.BoolVar(&o.NoPlots, "no-plots", false, "no text plots below the report")
 	f.StringVar(&o.label, "label", "", "name of the run; prefix of the result's file name")
 	f.Var(&o.metadata, "metadata", "your own keys for the result, as KEY=VALUE KEY=VALUE")
 	_ = f.SetAnnotation("metadata", argv.Variadic, []string{"0"})
 }
 
 // workloadsJudged reports whether a workload of a mixture has objectives of its own.
-func (o *reportOptions) workloadsJudged() bool {
+func (o *Report) workloadsJudged() bool {
 	return slices.ContainsFunc(o.workloads, func(w metrics.Workload) bool { return len(w.Goodput) > 0 })
 }
 
-func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
+func (o *Report) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
 	if to != nil && !to.Traits().Streams {
 		p = append(p, o.checkPooling(given, to.Traits().Name)...)
 	}
@@ -89,9 +81,9 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 		o.parsedMetrics = append(o.parsedMetrics, l)
 	}
 	o.add(parsePercentiles(&p, "metric-percentiles", o.percentiles))
-	o.tiers.check(&p)
+	o.tiers.Check(&p)
 	p.BadIf(len(o.tiers) > 0 && o.workloadsJudged(), "--tier and a workload with goodput of its own: choose one; tiers judge all requests alike")
-	p.BadIf(len(o.tiers) > 0 && len(o.goodput) > 0, "--goodput and --tier: choose one; the first tier stands for --goodput")
+	p.BadIf(len(o.tiers) > 0 && len(o.Goodput) > 0, "--goodput and --tier: choose one; the first tier stands for --goodput")
 	for _, g := range o.gates {
 		p.BadIf(g.NeedsObjectives() && len(o.slo()) == 0 && !o.workloadsJudged(), "--fail-on %s: give the objectives with --goodput, as --goodput ttft:500", usage.Quote(g.String()))
 	}
@@ -107,7 +99,7 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 	}
 	p.BadIf(!(o.steadyThreshold > 0 && o.steadyThreshold <= 1), "--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
 	p.BadIf(o.steadyMinWindow < 0, "--steady-state-min-window %s: must not be negative", o.steadyMinWindow)
-	if o.thresholds, err = parseThresholds(o.timelineThresholds); err != nil {
+	if o.Thresholds, err = parseThresholds(o.timelineThresholds); err != nil {
 		p = append(p, err)
 	}
 	return p
@@ -124,7 +116,7 @@ func parsePercentiles(p *usage.Problems, flag, list string) (all []float64) {
 }
 
 // add adds percentiles to those of the report.
-func (o *reportOptions) add(percentiles []float64) {
+func (o *Report) add(percentiles []float64) {
 	for _, v := range percentiles {
 		if !slices.Contains(o.parsedPercentiles, v) {
 			o.parsedPercentiles = append(o.parsedPercentiles, v)
@@ -133,11 +125,11 @@ func (o *reportOptions) add(percentiles []float64) {
 }
 
 // checkPooling checks a report of answers that come in one piece.
-func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p usage.Problems) {
+func (o *Report) checkPooling(given *pflag.FlagSet, backend string) (p usage.Problems) {
 	if !given.Changed("percentile-metrics") {
 		o.metrics = metrics.E2EL.Key() // as with vLLM
 	}
-	for name, all := range map[string]metrics.SLO{"goodput": metrics.SLO(o.goodput), "tier": o.tiers.limits()} {
+	for name, all := range map[string]metrics.SLO{"goodput": metrics.SLO(o.Goodput), "tier": o.tiers.limits()} {
 		for _, x := range all {
 			p.BadIf(x.Metric.Streams(), "--%s %s: backend %s does not stream, so only e2el exists", name, x.Metric, backend)
 		}
@@ -151,15 +143,15 @@ func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p us
 }
 
 // slo are the objectives of the run: those of the first tier, where there are tiers.
-func (o *reportOptions) slo() metrics.SLO {
+func (o *Report) slo() metrics.SLO {
 	if len(o.tiers) > 0 {
 		return o.tiers[0].SLO
 	}
-	return metrics.SLO(o.goodput)
+	return metrics.SLO(o.Goodput)
 }
 
 // within are the objectives of a search for a person, "" for none.
-func (o *reportOptions) within() string {
+func (o *Report) within() string {
 	switch slo := o.slo(); {
 	case len(slo) == 0:
 		return ""
@@ -169,8 +161,8 @@ func (o *reportOptions) within() string {
 	return metrics.JoinWords(metrics.Each(o.tiers, func(t metrics.Tier) string { return t.Name }), " and ")
 }
 
-// plan enters the contents of the report into a plan.
-func (o *reportOptions) plan(p *metrics.Plan) {
+// Plan enters the contents of the report into a plan.
+func (o *Report) Plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
 	p.Goodput, p.Tiers, p.Gates, p.Workloads = o.slo(), o.tiers, o.gates, o.workloads
 	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold, MinWindow: o.steadyMinWindow}
@@ -187,85 +179,28 @@ func parseThresholds(text string) ([2]float64, error) {
 	return [2]float64{a, b}, nil
 }
 
-// pictureOptions choose the pictures of a run, below its report and beside its result.
-type pictureOptions struct {
-	noPlots      bool // below the report
-	timeline     bool
-	thresholds   [2]float64 // milliseconds
-	datasetStats bool
+// Pictures choose the pictures of a run, below its report and beside its result.
+type Pictures struct {
+	NoPlots      bool // below the report
+	Timeline     bool
+	Thresholds   [2]float64 // milliseconds
+	DatasetStats bool
 	// arguments are all flags and their values, for the result's file in PyTorch's form.
-	arguments []export.Arg
+	Arguments []export.Arg
 	// pytorch writes that file for a result with a form of its own, whose name it is given; nil for that of serve.
-	pytorch func(w io.Writer, r metrics.Report, file string) error
+	Pytorch func(w io.Writer, r metrics.Report, file string) error
 }
 
-// pytorchVariable asks for the result in a second form, as vLLM has it.
-const pytorchVariable = "SAVE_TO_PYTORCH_BENCHMARK_FORMAT"
-
-// picturesBeside writes the pictures beside the result, whose path is "" if it was not saved. A failure is a warning, since the
-// result is safe.
-func (p *prepared) picturesBeside(r metrics.Report, events event.Events, result string) (written, warnings []string) {
-	switch {
-	case filepath.Base(result) != "." && result != files.Stdout: // the result's own place
-	case p.Files != nil:
-		result = p.Files.Path
-	default:
-		result = p.save.Place(p.Plan)
-	}
-	stem := files.Stem(result)
-	put := func(path string, content func(io.Writer) error) {
-		if err := files.Write(path, content); err != nil {
-			warnings = append(warnings, fmt.Sprintf("%s was not written: %s", path, err))
-			return
-		}
-		written = append(written, path)
-	}
-	o := &p.pictures
-	if o.timeline {
-		put(stem+files.TimelineSuffix, func(w io.Writer) error {
-			segments, err := charts.Timeline(w, recounted(events), r.Plan, r.Events, o.thresholds)
-			if err == nil && segments == 0 {
-				err = errors.New("no request was sent, so there is nothing to plot")
-			}
-			return err
-		})
-	}
-	if o.datasetStats {
-		put(stem+files.DatasetStatsSuffix, func(w io.Writer) error { return charts.DatasetStats(w, recounted(events)) })
-	}
-	if os.Getenv(pytorchVariable) != "" && p.save.Asked() {
-		put(stem+files.PyTorchSuffix, func(w io.Writer) error {
-			if o.pytorch != nil {
-				return o.pytorch(w, r, filepath.Base(result))
-			}
-			return export.PyTorch(w, r, o.arguments)
-		})
-	}
-	return written, warnings
-}
-
-// recounted are the requests of a run with token counts that were added later.
-func recounted(events event.Events) iter.Seq2[metrics.Request, error] {
-	return func(yield func(metrics.Request, error) bool) {
-		_, all, err := report.Gather(events)
-		if err != nil {
-			yield(metrics.Request{}, err)
-			return
-		}
-		all(yield)
-	}
-}
-
-// arguments are all flags with their values under the names vLLM has for them.
-func (o *serveOptions) arguments() (all []export.Arg) {
-	o.flags.VisitAll(func(f *pflag.Flag) {
+// Arguments are all flags with their values under the names vLLM has for them.
+func (o *Spec) Arguments() (all []export.Arg) {
+	o.Flags.VisitAll(func(f *pflag.Flag) {
 		all = append(all, export.Arg{Name: strings.ReplaceAll(f.Name, "-", "_"), Value: o.argument(f)})
 	})
 	return all
 }
 
-// typed is the value of a flag from its text: a bool, a number or a string.
-func typed(f *pflag.Flag, text string) any {
+// Typed is the value of a flag from its text: a bool, a number or a string.
+func Typed(f *pflag.Flag, text string) any {
 	switch f.Value.Type() {
 	case "bool":
 		return text == "true"
@@ -279,24 +214,24 @@ func typed(f *pflag.Flag, text string) any {
 	return text
 }
 
-func (o *serveOptions) argument(f *pflag.Flag) any {
+func (o *Spec) argument(f *pflag.Flag) any {
 	switch f.Name {
 	case "header":
 		return secret.Mask
 	case "endpoint":
-		return o.server.Path()
+		return o.Server.Path()
 	}
 	text := f.Value.String()
 	if f.Name == "metadata" {
 		text = strings.Join(secret.HideWords(strings.Split(text, " "), nil), " ")
 	}
-	if length := o.prompts.LengthOver(f.Name); length > 0 {
+	if length := o.Prompts.LengthOver(f.Name); length > 0 {
 		text = strconv.Itoa(length)
 	}
 	if !f.Changed && (f.DefValue == "" || f.DefValue == "0" && !slices.Contains(zeroByDefault, f.Name)) {
 		return nil
 	}
-	switch v := typed(f, text).(type) {
+	switch v := Typed(f, text).(type) {
 	case string:
 	case float64:
 		if strings.HasPrefix(f.Name, "ramp-up") && v == math.Trunc(v) { // whole numbers to vLLM
@@ -306,7 +241,7 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 	default:
 		return v
 	}
-	for _, v := range o.server.Secrets() {
+	for _, v := range o.Server.Secrets() {
 		text = strings.ReplaceAll(text, v, secret.Mask)
 	}
 	return secret.Hide(text)

@@ -1,4 +1,4 @@
-package cli
+package spec
 
 import (
 	"cmp"
@@ -21,46 +21,46 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// loadOptions say when requests start.
-type loadOptions struct {
-	prompts               int
-	seed                  int64
-	rate, burstiness      argv.Rate
+// Load say when requests start.
+type Load struct {
+	Prompts               int
+	Seed                  int64
+	Rate, Burstiness      argv.Rate
 	concurrency           int
 	turnConcurrency       int          // the same, as vLLM's client names it for conversations
-	active                int          // conversations
+	Active                int          // conversations
 	ramp                  metrics.Ramp // From and To are NaN where they are not given
-	rates, users          stageList
+	rates, users          Stages
 	duration, warmup      time.Duration
-	warmups               int
+	Warmups               int
 	probeRate             float64
 	stall, timeout, drain time.Duration
-	keepGoing             bool
+	KeepGoing             bool
 	findRate              bool // --find, and --find-users is in find
 	find                  metrics.Find
-	confirm               confirmBudget
+	Confirm               Confirm
 
-	promptsGiven bool
-	allRows      bool   // 0 prompts are as many as the data set has
-	selfTimed    bool   // a trace says when requests start
+	PromptsGiven bool
+	AllRows      bool   // 0 prompts are as many as the data set has
+	SelfTimed    bool   // a trace says when requests start
 	within       string // the objectives of a search for a person, "" for none
 }
 
-// defineDraws adds the flags that say how many prompts are drawn, and from which seed.
-func (o *loadOptions) defineDraws(f *pflag.FlagSet) {
-	f.IntVar(&o.prompts, "num-prompts", 1000, "number of requests")
-	f.Int64Var(&o.seed, "seed", 0, "random seed, 0 to 4294967295")
+// DefineDraws adds the flags that say how many prompts are drawn, and from which seed.
+func (o *Load) DefineDraws(f *pflag.FlagSet) {
+	f.IntVar(&o.Prompts, "num-prompts", 1000, "number of requests")
+	f.Int64Var(&o.Seed, "seed", 0, "random seed, 0 to 4294967295")
 }
 
-func (o *loadOptions) define(f *pflag.FlagSet) {
+func (o *Load) define(f *pflag.FlagSet) {
 	d := loadgen.Defaults()
-	o.rate, o.burstiness, o.users.users = argv.Rate(math.Inf(1)), 1, true
-	o.defineDraws(f)
-	f.Var(&o.rate, "request-rate", "requests per second; inf sends all at once")
-	f.Var(&o.burstiness, "burstiness", "burstiness of arrivals: 1 is Poisson, lower is burstier, inf is constant")
+	o.Rate, o.Burstiness, o.users.users = argv.Rate(math.Inf(1)), 1, true
+	o.DefineDraws(f)
+	f.Var(&o.Rate, "request-rate", "requests per second; inf sends all at once")
+	f.Var(&o.Burstiness, "burstiness", "burstiness of arrivals: 1 is Poisson, lower is burstier, inf is constant")
 	f.IntVar(&o.concurrency, "max-concurrency", 0, "maximum requests in flight; 0 for no limit")
 	f.IntVar(&o.turnConcurrency, "multi-turn-concurrency", 0, "conversations: maximum requests in flight; none is counted between two turns (default: --max-concurrency)")
-	f.IntVar(&o.active, "max-active-conversations", 0, "maximum conversations under way, those between two turns among them; 0 for no limit")
+	f.IntVar(&o.Active, "max-active-conversations", 0, "maximum conversations under way, those between two turns among them; 0 for no limit")
 	f.StringVar(&o.ramp.Strategy, "ramp-up-strategy", "", "ramp up the rate: linear or exponential; over the requests unless --ramp-over is given")
 	f.Float64Var(&o.ramp.From, "ramp-up-start-rps", math.NaN(), "requests per second at the start of the ramp")
 	f.Float64Var(&o.ramp.To, "ramp-up-end-rps", math.NaN(), "requests per second at the end of the ramp")
@@ -72,12 +72,12 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.Var(&o.users, "concurrency-stages", "closed-loop stages, USERS:TIME, as 1:20s,8:20s,64:1m")
 	f.DurationVar(&o.duration, "duration", 0, "stop sending after this time; 0 for no limit")
 	f.DurationVar(&o.warmup, "warmup", 0, "exclude this time at the start of the run from all figures")
-	f.IntVar(&o.warmups, "num-warmups", 0, "warm-up requests before the run, excluded from all figures")
+	f.IntVar(&o.Warmups, "num-warmups", 0, "warm-up requests before the run, excluded from all figures")
 	f.Float64Var(&o.probeRate, "probe-request-rate", 0, "tiny probe requests per second beside the load, one at a time")
 	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "fail a request when no chunk arrives for this long after its first")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "fail a request after this time")
 	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may continue after you quit")
-	f.BoolVar(&o.keepGoing, "keep-going", false,
+	f.BoolVar(&o.KeepGoing, "keep-going", false,
 		"go on when the server refuses the first 20 requests alike, with status 400, 401, 403, 404, 405 or 422")
 	f.BoolVar(&o.findRate, "find", false, "search for the highest request rate within --goodput or each --tier: raise the rate until objectives are missed, estimate where the border is by longer and longer steps, hold a load below it until it is proven")
 	f.BoolVar(&o.find.Users, "find-users", false, "search for the highest number of closed-loop users instead")
@@ -85,30 +85,30 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.Float64Var(&o.find.Most, "find-most", 1000, "highest load the search tests")
 	f.DurationVar(&o.find.Step, "find-step", 10*time.Second, "time spent on a load of the search; up to five times as long near the border")
 	f.DurationVar(&o.find.Hold, "find-hold", 2*time.Minute, "longest time for which a load is held for a proof, which takes a minute or more")
-	f.Var(&o.confirm, "confirm", "after a ramp, stages or a search, hold loads for up to this time in all (2m unless given) to prove the highest "+
+	f.Var(&o.Confirm, "confirm", "after a ramp, stages or a search, hold loads for up to this time in all (2m unless given) to prove the highest "+
 		"within the objectives, first three quarters of the estimate; comes after --duration and --num-prompts")
 	_ = f.SetAnnotation("confirm", argv.Variadic, []string{"0"})
 }
 
-// searching reports whether there is a search.
-func (o *loadOptions) searching() bool { return o.findRate || o.find.Users }
+// Searching reports whether there is a search.
+func (o *Load) Searching() bool { return o.findRate || o.find.Users }
 
 // hasRate reports whether requests are limited to a number per second.
-func (o *loadOptions) hasRate() bool { return !math.IsInf(float64(o.rate), 1) }
+func (o *Load) hasRate() bool { return !math.IsInf(float64(o.Rate), 1) }
 
-// shape is the load of the flags.
-func (o *loadOptions) shape() shape.Shape { return o.shapes()[0] }
+// Shape is the load of the flags.
+func (o *Load) Shape() shape.Shape { return o.shapes()[0] }
 
 // limit is the most requests in flight. Users who each have one conversation under way have at most one request in flight each.
-func (o *loadOptions) limit() int { return cmp.Or(o.concurrency, o.turnConcurrency, o.active) }
+func (o *Load) limit() int { return cmp.Or(o.concurrency, o.turnConcurrency, o.Active) }
 
 // onlyActive reports whether conversations are limited and requests are not.
-func (o *loadOptions) onlyActive() bool {
-	return o.active > 0 && o.concurrency == 0 && o.turnConcurrency == 0
+func (o *Load) onlyActive() bool {
+	return o.Active > 0 && o.concurrency == 0 && o.turnConcurrency == 0
 }
 
-// ofConversations describes a load whose arrivals are conversations.
-func (o *loadOptions) ofConversations(p *metrics.Plan) string {
+// OfConversations describes a load whose arrivals are conversations.
+func (o *Load) OfConversations(p *metrics.Plan) string {
 	load := p.ArrivalText(p.Load)
 	if o.onlyActive() {
 		load = strings.Replace(load, " in flight", " conversations", 1)
@@ -117,17 +117,17 @@ func (o *loadOptions) ofConversations(p *metrics.Plan) string {
 }
 
 // shapes are all loads that the flags ask for. The first one counts; check refuses most combinations.
-func (o *loadOptions) shapes() (all []shape.Shape) {
+func (o *Load) shapes() (all []shape.Shape) {
 	least := 1
-	if o.allRows {
+	if o.AllRows {
 		least = 0
 	}
-	b := shape.Bounds{Count: max(o.prompts, least), Asked: o.promptsGiven, Duration: o.duration, Limit: o.limit()}
-	burstiness := float64(o.burstiness)
-	if o.searching() {
+	b := shape.Bounds{Count: max(o.Prompts, least), Asked: o.PromptsGiven, Duration: o.duration, Limit: o.limit()}
+	burstiness := float64(o.Burstiness)
+	if o.Searching() {
 		all = append(all, shape.NewSearch(b, o.find, o.within))
 	}
-	if o.selfTimed {
+	if o.SelfTimed {
 		all = append(all, shape.Trace{Bounds: b})
 	}
 	if len(o.users.stages) > 0 {
@@ -144,22 +144,22 @@ func (o *loadOptions) shapes() (all []shape.Shape) {
 	case o.limit() > 0 && o.duration > 0 && !o.hasRate():
 		all = append(all, shape.Users{Bounds: b})
 	default:
-		all = append(all, shape.Rate{Bounds: b, PerSecond: metrics.Rate(o.rate), Burstiness: burstiness})
+		all = append(all, shape.Rate{Bounds: b, PerSecond: metrics.Rate(o.Rate), Burstiness: burstiness})
 	}
 	return all
 }
 
 // check reports problems of the flags and of the load they make.
-func (o *loadOptions) check(given *pflag.FlagSet, within string) (p usage.Problems) {
-	o.promptsGiven, o.within = given.Changed("num-prompts"), within
-	p.BadIf(!(o.rate > 0), "--request-rate %s: must be more than 0", &o.rate)
-	p.BadIf(!(o.burstiness > 0), "--burstiness %s: must be more than 0", &o.burstiness)
+func (o *Load) check(given *pflag.FlagSet, within string) (p usage.Problems) {
+	o.PromptsGiven, o.within = given.Changed("num-prompts"), within
+	p.BadIf(!(o.Rate > 0), "--request-rate %s: must be more than 0", &o.Rate)
+	p.BadIf(!(o.Burstiness > 0), "--burstiness %s: must be more than 0", &o.Burstiness)
 	p.BadIf(o.concurrency < 0, "--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
 	p.BadIf(o.turnConcurrency < 0, "--multi-turn-concurrency %d: must be more than 0, or 0 for that of --max-concurrency", o.turnConcurrency)
 	p.BadIf(o.turnConcurrency > 0 && o.concurrency > 0, "--multi-turn-concurrency and --max-concurrency: choose one; both limit the requests in flight")
-	p.BadIf(o.active < 0, "--max-active-conversations %d: must be more than 0, or 0 for no limit", o.active)
-	o.checkDraws(&p)
-	p.BadIf(o.warmups < 0, "--num-warmups %d: must not be negative", o.warmups)
+	p.BadIf(o.Active < 0, "--max-active-conversations %d: must be more than 0, or 0 for no limit", o.Active)
+	o.CheckDraws(&p)
+	p.BadIf(o.Warmups < 0, "--num-warmups %d: must not be negative", o.Warmups)
 	p.BadIf(!(o.probeRate >= 0) || math.IsInf(o.probeRate, 0), "--probe-request-rate %g: must be a number of 0 or more", o.probeRate)
 	checkTime(&p, "duration", o.duration, 0)
 	checkTime(&p, "warmup", o.warmup, 0)
@@ -174,7 +174,7 @@ func (o *loadOptions) check(given *pflag.FlagSet, within string) (p usage.Proble
 	for _, s := range o.shapes() {
 		p = append(p, s.Validate()...)
 	}
-	end := o.shape().End()
+	end := o.Shape().End()
 	p.BadIf(o.warmup > 0 && end > 0 && o.warmup >= end, "--warmup %s: the run ends after %s", metrics.Duration(o.warmup), metrics.Duration(end))
 	return p
 }
@@ -191,15 +191,15 @@ func checkTime(p *usage.Problems, flag string, d, least time.Duration) {
 	}
 }
 
-// checkDraws checks the flags of defineDraws.
-func (o *loadOptions) checkDraws(p *usage.Problems) {
-	p.BadIf(o.prompts < 1 && !o.allRows, "--num-prompts %d: must be at least 1", o.prompts)
-	p.BadIf(o.prompts < 0 && o.allRows, "--num-prompts %d: must be at least 1, or 0 for every row once", o.prompts)
-	p.BadIf(o.seed < 0 || o.seed > math.MaxUint32, "--seed %d: seeds are from 0 to 4294967295", o.seed)
+// CheckDraws checks the flags of DefineDraws.
+func (o *Load) CheckDraws(p *usage.Problems) {
+	p.BadIf(o.Prompts < 1 && !o.AllRows, "--num-prompts %d: must be at least 1", o.Prompts)
+	p.BadIf(o.Prompts < 0 && o.AllRows, "--num-prompts %d: must be at least 1, or 0 for every row once", o.Prompts)
+	p.BadIf(o.Seed < 0 || o.Seed > math.MaxUint32, "--seed %d: seeds are from 0 to 4294967295", o.Seed)
 }
 
 // checkRamp checks the combination of flags; the shape validates the values.
-func (o *loadOptions) checkRamp(p *usage.Problems) {
+func (o *Load) checkRamp(p *usage.Problems) {
 	checkTime(p, "ramp-over", o.ramp.Over, 0)
 	if o.ramp.Strategy == "" {
 		p.BadIf(o.ramp.Over > 0, "--ramp-over: needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps")
@@ -209,7 +209,7 @@ func (o *loadOptions) checkRamp(p *usage.Problems) {
 	p.BadIf(o.hasRate(), "--ramp-up-strategy and --request-rate: choose one; a ramp sets its own rates")
 }
 
-func (o *loadOptions) checkStages(p *usage.Problems) {
+func (o *Load) checkStages(p *usage.Problems) {
 	rates, users := len(o.rates.stages) > 0, len(o.users.stages) > 0
 	name := map[bool]string{true: "--stages", false: "--concurrency-stages"}[rates]
 	if !rates && !users {
@@ -223,17 +223,17 @@ func (o *loadOptions) checkStages(p *usage.Problems) {
 }
 
 // checkTrace refuses loads beside the times of a trace. A rate is ignored, as with vLLM.
-func (o *loadOptions) checkTrace(p *usage.Problems) {
+func (o *Load) checkTrace(p *usage.Problems) {
 	const words = "--%s: the trace sets the times; add --no-self-timed to use another load"
-	p.BadIf(o.selfTimed && len(o.rates.stages) > 0, words, "stages")
-	p.BadIf(o.selfTimed && len(o.users.stages) > 0, words, "concurrency-stages")
-	p.BadIf(o.selfTimed && o.ramp.Over > 0, words, "ramp-over")
-	p.BadIf(o.selfTimed && o.searching(), words, "find")
+	p.BadIf(o.SelfTimed && len(o.rates.stages) > 0, words, "stages")
+	p.BadIf(o.SelfTimed && len(o.users.stages) > 0, words, "concurrency-stages")
+	p.BadIf(o.SelfTimed && o.ramp.Over > 0, words, "ramp-over")
+	p.BadIf(o.SelfTimed && o.Searching(), words, "find")
 }
 
 // checkSearch reports flags that do not go with a search.
-func (o *loadOptions) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
-	if !o.searching() {
+func (o *Load) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
+	if !o.Searching() {
 		for _, name := range []string{"find-from", "find-most", "find-step", "find-hold"} {
 			p.BadIf(given.Changed(name), "--%s: needs --find or --find-users", name)
 		}
@@ -247,58 +247,58 @@ func (o *loadOptions) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 	}
 	p.BadIf(o.find.Users && o.concurrency > 0, "--find-users and --max-concurrency: the search sets the number of users; limit it with --find-most")
 	if o.find.Users && o.find.Most > 0 && o.find.Most <= shape.HighestRate {
-		p.Flag(fmt.Sprintf("find-most %g", o.find.Most), checkLimits(int(o.find.Most)))
+		p.Flag(fmt.Sprintf("find-most %g", o.find.Most), CheckLimits(int(o.find.Most)))
 	}
 }
 
 // checkConfirm refuses a confirmation of a load that has no estimate of the highest within the objectives.
-func (o *loadOptions) checkConfirm(p *usage.Problems, given *pflag.FlagSet) {
+func (o *Load) checkConfirm(p *usage.Problems, given *pflag.FlagSet) {
 	if !given.Changed("confirm") {
 		return
 	}
 	const remedy = "add --ramp-up-strategy, --stages, --concurrency-stages or --find"
 	stages := len(o.rates.stages) > 0 || len(o.users.stages) > 0
 	switch {
-	case o.selfTimed:
+	case o.SelfTimed:
 		p.Bad("--confirm: the trace sets the times; add --no-self-timed and a ramp or stages")
-	case stages || o.ramp.Strategy != "" || o.searching():
+	case stages || o.ramp.Strategy != "" || o.Searching():
 	case !o.hasRate() && o.limit() == 0:
 		p.Bad("--confirm: all requests are due at once, so there is no load to hold; " + remedy)
 	default:
 		p.Bad("--confirm: a single load gives no estimate to hold; " + remedy)
 	}
-	p.BadIf(o.within == "" && !o.searching(), "--confirm: give the objectives with --goodput, as --goodput ttft:500 tpot:50, or with --tier")
+	p.BadIf(o.within == "" && !o.Searching(), "--confirm: give the objectives with --goodput, as --goodput ttft:500 tpot:50, or with --tier")
 	switch {
-	case o.confirm.time > shape.LongestRun:
-		p.Bad("--confirm %s: more than a year", metrics.Duration(o.confirm.time))
-	case o.confirm.time < judge.FirstLook:
-		p.Bad("--confirm %s: must be at least %s; a proof takes %s or more", metrics.Duration(o.confirm.time),
+	case o.Confirm.Time > shape.LongestRun:
+		p.Bad("--confirm %s: more than a year", metrics.Duration(o.Confirm.Time))
+	case o.Confirm.Time < judge.FirstLook:
+		p.Bad("--confirm %s: must be at least %s; a proof takes %s or more", metrics.Duration(o.Confirm.Time),
 			metrics.Duration(judge.FirstLook),
 			metrics.Duration(judge.ShortestProof))
 	}
 }
 
-// confirmBudget is a flag of a time that may be left out.
-type confirmBudget struct {
-	time  time.Duration // 0 for no confirmation
+// Confirm is a flag of a time that may be left out.
+type Confirm struct {
+	Time  time.Duration // 0 for no confirmation
 	given bool          // a time
 }
 
 // confirmUsually is the time unless one is given.
 const confirmUsually = 2 * time.Minute
 
-func (b *confirmBudget) String() string {
-	if b.time == 0 {
+func (b *Confirm) String() string {
+	if b.Time == 0 {
 		return ""
 	}
-	return metrics.Duration(b.time)
+	return metrics.Duration(b.Time)
 }
 
 // Type says what the values are.
-func (b *confirmBudget) Type() string { return "[time]" }
+func (b *Confirm) Type() string { return "[time]" }
 
 // Set reads a time.
-func (b *confirmBudget) Set(s string) error {
+func (b *Confirm) Set(s string) error {
 	d, err := time.ParseDuration(s)
 	switch {
 	case b.given:
@@ -306,32 +306,32 @@ func (b *confirmBudget) Set(s string) error {
 	case err != nil:
 		return errors.New("expected a time such as 90s or 2m, or none")
 	}
-	b.time, b.given = d, true
+	b.Time, b.given = d, true
 	return nil
 }
 
 // Reset is for the flag without a time.
-func (b *confirmBudget) Reset() { *b = confirmBudget{time: confirmUsually} }
+func (b *Confirm) Reset() { *b = Confirm{Time: confirmUsually} }
 
-// send sets what the load asks of the engine.
-func (o *loadOptions) send(e *loadgen.Options, a shape.Arrivals) {
+// Send sets what the load asks of the engine.
+func (o *Load) Send(e *loadgen.Options, a shape.Arrivals) {
 	e.Schedule, e.ClosedLoop, e.Limit, e.Until = a.Schedule, a.ClosedLoop, a.Limit, a.Until
-	if e.Active = o.active; o.onlyActive() {
+	if e.Active = o.Active; o.onlyActive() {
 		e.Limit = 0 // a session may have several requests in flight
 	}
 	e.ProbeRate, e.Probe = o.probeRate, protocol.Smallest(e.Protocol, 1)
 	e.Drain, e.StallTimeout, e.RequestTimeout = o.drain, o.stall, o.timeout
 }
 
-// plan writes the load into a plan. rows are the conversations of the data set, requests those that are sent.
-func (o *loadOptions) plan(p *metrics.Plan, rows, requests int) {
-	p.Seed, p.Rate, p.Burstiness, p.Warmup = o.seed, metrics.Rate(o.rate), float64(o.burstiness), o.warmup
-	p.Confirm = o.confirm.time
-	shape.Enter(p, o.shape(), rows, requests)
+// Plan writes the load into a plan. rows are the conversations of the data set, requests those that are sent.
+func (o *Load) Plan(p *metrics.Plan, rows, requests int) {
+	p.Seed, p.Rate, p.Burstiness, p.Warmup = o.Seed, metrics.Rate(o.Rate), float64(o.Burstiness), o.warmup
+	p.Confirm = o.Confirm.Time
+	shape.Enter(p, o.Shape(), rows, requests)
 }
 
-// stageList is a flag of stages, LOAD:TIME separated by commas.
-type stageList struct {
+// Stages is a flag of stages, LOAD:TIME separated by commas.
+type Stages struct {
 	users  bool
 	stages []metrics.Stage
 }
@@ -339,7 +339,7 @@ type stageList struct {
 // mostStages limits a plan to a plausible size.
 const mostStages = 1000
 
-func (v *stageList) String() string {
+func (v *Stages) String() string {
 	var all []string
 	for _, s := range v.stages {
 		load := strconv.Itoa(s.Users)
@@ -351,9 +351,9 @@ func (v *stageList) String() string {
 	return strings.Join(all, ",")
 }
 
-func (v *stageList) Type() string { return "load:time,..." }
+func (v *Stages) Type() string { return "load:time,..." }
 
-func (v *stageList) Set(s string) error {
+func (v *Stages) Set(s string) error {
 	var out []metrics.Stage
 	at := time.Duration(0)
 	for item := range strings.SplitSeq(s, ",") {
@@ -373,7 +373,7 @@ func (v *stageList) Set(s string) error {
 	return nil
 }
 
-func (v *stageList) stage(item string) (metrics.Stage, error) {
+func (v *Stages) stage(item string) (metrics.Stage, error) {
 	load, length, _ := strings.Cut(item, ":")
 	d, err := time.ParseDuration(length)
 	if err != nil || d <= 0 {
@@ -395,4 +395,4 @@ func (v *stageList) stage(item string) (metrics.Stage, error) {
 }
 
 // Reset forgets the stages.
-func (v *stageList) Reset() { v.stages = nil }
+func (v *Stages) Reset() { v.stages = nil }

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -12,29 +12,30 @@ import (
 	"sync"
 	"syscall"
 
+	"benchtop/internal/spec"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 	"benchtop/tui"
 )
 
-// performSweep performs a sweep: on a screen where there is a terminal to draw on, else with its lines on standard output. build makes it for a
+// Series performs a sweep: on a screen where there is a terminal to draw on, else with its lines on standard output. build makes it for a
 // way to perform runs and a place for its lines; from there to the end the environment's standard output and error are not the terminal that is drawn
-// on. A signal stops the sweep, and so does the loss of the terminal unless --on-hangup says otherwise; the error is then a stoppedError.
-func (e *environment) performSweep(o *screenOptions, build func(b *bench, lines io.Writer) *sweep.Sweep) (sweep.Outcome, error) {
-	signals := watchSignals()
+// on. A signal stops the sweep, and so does the loss of the terminal unless --on-hangup says otherwise; the error is then a StoppedError.
+func (e *Environment) Series(o *spec.Screen, build func(b *Runner, lines io.Writer) *sweep.Sweep) (sweep.Outcome, error) {
+	signals := WatchSignals()
 	defer signal.Stop(signals)
-	goOn := o.onHangup == hangupContinue
-	ctx, stop := untilSignal(signals, goOn)
-	v, err := e.openSweepScreen(o)
+	goOn := o.OnHangup == spec.HangupContinue
+	ctx, stop := UntilSignal(signals, goOn)
+	v, err := e.openSeries(o)
 	if err != nil {
 		stop()
 		return sweep.Outcome{}, err
 	}
-	b := &bench{lines: e.stderr}
+	b := &Runner{Lines: e.Stderr}
 	if v != nil {
-		b = &bench{lines: &v.held, show: v.show}
+		b = &Runner{Lines: &v.held, show: v.show}
 	}
-	s := build(b, e.stdout)
+	s := build(b, e.Stdout)
 	left := make(chan error, 1)
 	go func() { left <- v.run(ctx, s, goOn) }()
 	out, err := s.Run(ctx)
@@ -43,17 +44,17 @@ func (e *environment) performSweep(o *screenOptions, build func(b *bench, lines 
 	v.close(e)
 	switch {
 	case sig != nil && err != nil:
-		err = stoppedError{sig}
+		err = StoppedError{sig}
 	case errors.Is(why, tui.ErrTerminal) && errors.Is(err, sweep.ErrStopped):
-		err = stoppedError{syscall.SIGHUP}
+		err = StoppedError{syscall.SIGHUP}
 	case why != nil && !errors.Is(why, tui.ErrTerminal) && sig == nil:
-		fmt.Fprintf(e.stderr, "benchtop: the screen failed, and the sweep went on without it: %s\n", why)
+		fmt.Fprintf(e.Stderr, "benchtop: the screen failed, and the sweep went on without it: %s\n", why)
 	}
 	return out, err
 }
 
-// sweepScreen is the screen of a sweep; nil for none.
-type sweepScreen struct {
+// seriesScreen is the screen of a sweep; nil for none.
+type seriesScreen struct {
 	options   tui.Options
 	recording *castFile
 	runs      chan *tui.Preparation // the latest run
@@ -62,20 +63,20 @@ type sweepScreen struct {
 	stdout, stderr io.Writer // those of the environment
 }
 
-func (e *environment) openSweepScreen(o *screenOptions) (v *sweepScreen, err error) {
-	if !e.draws(o) {
+func (e *Environment) openSeries(o *spec.Screen) (v *seriesScreen, err error) {
+	if !e.Draws(o) {
 		return nil, nil
 	}
-	v = &sweepScreen{options: dashboardOptions(o, nil, nil), runs: make(chan *tui.Preparation, 1), stdout: e.stdout, stderr: e.stderr}
+	v = &seriesScreen{options: DashboardOptions(o, nil, nil), runs: make(chan *tui.Preparation, 1), stdout: e.Stdout, stderr: e.Stderr}
 	if v.recording, err = openRecording(o, &v.options); err != nil {
 		return nil, err
 	}
-	e.stdout, e.stderr = io.Discard, &v.held
+	e.Stdout, e.Stderr = io.Discard, &v.held
 	return v, nil
 }
 
 // show has the screen show the dashboard of a run. It does not wait.
-func (v *sweepScreen) show(p *tui.Preparation) {
+func (v *seriesScreen) show(p *tui.Preparation) {
 	for {
 		select {
 		case v.runs <- p:
@@ -91,7 +92,7 @@ func (v *sweepScreen) show(p *tui.Preparation) {
 
 // run draws until the user leaves, ctx ends or the terminal is lost. Leaving before the end, and with goOn unset the loss of the terminal, stop
 // the sweep.
-func (v *sweepScreen) run(ctx context.Context, s *sweep.Sweep, goOn bool) error {
+func (v *seriesScreen) run(ctx context.Context, s *sweep.Sweep, goOn bool) error {
 	if v == nil {
 		return nil
 	}
@@ -103,24 +104,24 @@ func (v *sweepScreen) run(ctx context.Context, s *sweep.Sweep, goOn bool) error 
 }
 
 // close prints what was held while the screen was drawn.
-func (v *sweepScreen) close(e *environment) {
+func (v *seriesScreen) close(e *Environment) {
 	if v == nil {
 		return
 	}
-	e.stdout, e.stderr = v.stdout, v.stderr
+	e.Stdout, e.Stderr = v.stdout, v.stderr
 	if v.recording != nil {
 		v.recording.Close()
 	}
-	v.held.release(e.stderr)
-	e.warn(v.recording.trouble())
+	v.held.release(e.Stderr)
+	e.Warn(v.recording.trouble())
 }
 
 // recorded has a screen recorded to the file of --record; nil for none.
-func openRecording(o *screenOptions, shown *tui.Options) (*castFile, error) {
-	if o.record == "" {
+func openRecording(o *spec.Screen, shown *tui.Options) (*castFile, error) {
+	if o.Record == "" {
 		return nil, nil
 	}
-	f, err := os.Create(o.record)
+	f, err := os.Create(o.Record)
 	if err != nil {
 		return nil, usage.Errorf("--record: %w; choose another file", err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"benchtop/internal/spec"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/tui"
@@ -28,16 +29,16 @@ type display struct {
 }
 
 // openDisplay shows what is being prepared, if there is a terminal to draw on. An error is wrong usage.
-func (e *environment) openDisplay(o *screenOptions, steps []string) error {
-	if !e.draws(o) {
-		if o.record != "" {
-			e.warn([]string{"--record: there is no dashboard to record"})
+func (e *Environment) openDisplay(o *spec.Screen, steps []string) error {
+	if !e.Draws(o) {
+		if o.Record != "" {
+			e.Warn([]string{"--record: there is no dashboard to record"})
 		}
 		return nil
 	}
 	ctx, leave := context.WithCancel(context.Background())
 	d := &display{Preparation: tui.NewPreparation(steps...), leave: leave, left: make(chan struct{})}
-	shown := dashboardOptions(o, nil, nil)
+	shown := DashboardOptions(o, nil, nil)
 	shown.Preparation = d.Preparation
 	var err error
 	if d.recording, err = openRecording(o, &shown); err != nil {
@@ -57,7 +58,7 @@ func (e *environment) openDisplay(o *screenOptions, steps []string) error {
 }
 
 // closeDisplay ends the dashboard and waits until the terminal is as it was.
-func (e *environment) closeDisplay() {
+func (e *Environment) closeDisplay() {
 	if d := e.display(); d != nil {
 		d.leave()
 		<-d.left
@@ -67,9 +68,9 @@ func (e *environment) closeDisplay() {
 }
 
 // release prints what was held, once the dashboard is gone. A terminal that takes no output holds it up.
-func (e *environment) release() {
+func (e *Environment) release() {
 	if d := e.display(); d != nil {
-		d.held.release(e.stderr)
+		d.held.release(e.Stderr)
 	}
 }
 
@@ -102,31 +103,31 @@ func (d *display) watch(ctx context.Context, signals chan<- os.Signal) (unwatch 
 }
 
 // about says what is known of the run by now.
-func (e *environment) about(plan metrics.Plan) {
+func (e *Environment) about(plan metrics.Plan) {
 	if d := e.display(); d != nil {
 		d.About(&plan)
 	}
 }
 
 // Step begins a step of the preparation. Without a dashboard only those that take long say something.
-func (e *environment) Step(name string) {
+func (e *Environment) Step(name string) {
 	if d := e.display(); d != nil {
 		d.Step(name)
 	}
 }
 
 // Tell says what is going on, such as a download: a line, or the words of the step in progress.
-func (e *environment) Tell(what string) {
+func (e *Environment) Tell(what string) {
 	what = text.Clean(what)
 	if d := e.display(); d != nil {
 		d.Say(what)
 		return
 	}
-	fmt.Fprintln(e.stderr, what)
+	fmt.Fprintln(e.Stderr, what)
 }
 
 // Show says what came of the step in progress. That is of use on a dashboard alone.
-func (e *environment) Show(what string) {
+func (e *Environment) Show(what string) {
 	if d := e.display(); d != nil {
 		d.Say(text.Clean(what))
 	}
@@ -134,16 +135,16 @@ func (e *environment) Show(what string) {
 
 // Count says how much of the step in progress is done; a total of 0 is not known. Without a dashboard it is a line if there is a
 // word for it.
-func (e *environment) Count(done, total int, line string) {
+func (e *Environment) Count(done, total int, line string) {
 	if d := e.display(); d != nil {
 		d.Count(done, total)
 	} else if line != "" && done > 0 {
-		fmt.Fprintf(e.stderr, "%d %s\n", done, line)
+		fmt.Fprintf(e.Stderr, "%d %s\n", done, line)
 	}
 }
 
 // CountEvery is how often it is worth while to tell of progress.
-func (e *environment) CountEvery() time.Duration {
+func (e *Environment) CountEvery() time.Duration {
 	if e.display() != nil {
 		return time.Second / 4
 	}

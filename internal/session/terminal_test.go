@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"benchtop/export"
+	"benchtop/internal/spec"
 	"benchtop/metrics"
 )
 
@@ -66,8 +67,8 @@ func TestReportPage(t *testing.T) {
 	if answer := export.Answer(r); !strings.HasPrefix(wide, answer) || !strings.HasPrefix(narrow, answer) || len(narrow) > len(wide) {
 		t.Errorf("wide:\n%s\nnarrow:\n%s", wide, narrow)
 	}
-	o := screenOptions{bandwidth: 20, theme: "x", exit: true}
-	if got := dashboardOptions(&o, nil, nil); got.Bandwidth != 20_000 || got.Theme != "x" || !got.Exit {
+	o := spec.Screen{Bandwidth: 20, Theme: "x", Exit: true}
+	if got := DashboardOptions(&o, nil, nil); got.Bandwidth != 20_000 || got.Theme != "x" || !got.Exit {
 		t.Errorf("%+v", got)
 	}
 }

@@ -1,10 +1,11 @@
-package cli
+package session
 
 import (
 	"strings"
 	"testing"
 
 	"benchtop/internal/calibration"
+	"benchtop/internal/spec"
 )
 
 // The demand of a load on the client follows from its flags.
@@ -27,15 +28,15 @@ func TestPlannedLoad(t *testing.T) {
 		{"--stages 5:1s,30:1s,9:1s --random-output-len 10", 44, 0, calibration.Planned{RequestsPerSecond: 30, ChunksPerSecond: 300}},
 		{"--ramp-up-strategy linear --ramp-up-start-rps 50 --ramp-up-end-rps 2 --dataset-name sharegpt --dataset-path x", 1000, 0, calibration.Planned{RequestsPerSecond: 50}},
 	} {
-		o := newServeOptions()
-		if err := o.parse(strings.Fields(c.args)); err != nil && !strings.Contains(c.args, "sharegpt") {
+		o := spec.New()
+		if err := o.Parse(strings.Fields(c.args)); err != nil && !strings.Contains(c.args, "sharegpt") {
 			t.Fatalf("%s: %v", c.args, err)
 		}
-		demand := o.load.shape().Peak(c.requests)
-		if got := o.client.ahead(demand); got != c.ahead {
+		demand := o.Load.Shape().Peak(c.requests)
+		if got := o.Client.Ahead(demand); got != c.ahead {
 			t.Errorf("%s: %d connections ahead, want %d", c.args, got, c.ahead)
 		}
-		if got := planned(demand, o.prompts.Needs().OutputLen); got != c.planned {
+		if got := planned(demand, o.Prompts.Needs().OutputLen); got != c.planned {
 			t.Errorf("%s: plans %+v, want %+v", c.args, got, c.planned)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"errors"
@@ -18,17 +18,17 @@ import (
 )
 
 // conclude prints the report and returns the exit code. A terminal that takes no output holds it up, until the way out is hastened.
-func (e *environment) conclude(p *prepared, o run.Outcome, hastened <-chan struct{}) int {
-	if p.leave != nil {
-		p.leave()
+func (e *Environment) conclude(p *Run, o run.Outcome, hastened <-chan struct{}) int {
+	if p.Leave != nil {
+		p.Leave()
 	}
 	conclusion := o.Report.Conclusion
 	printed := make(chan error, 1)
 	go func() {
 		err := e.report(p, o)
-		e.warn(p.Server.Close(e.say))                   // the profiler may take its time
+		e.Warn(p.Server.Close(e.Say))                   // the profiler may take its time
 		if r := &o.Report; r.Failed > 0 && err == nil { // which the exit code does not tell
-			e.say(fmt.Sprintf("%d of %d requests failed", r.Failed, r.Completed+r.Failed))
+			e.Say(fmt.Sprintf("%d of %d requests failed", r.Failed, r.Completed+r.Failed))
 		}
 		printed <- err
 	}()
@@ -39,23 +39,23 @@ func (e *environment) conclude(p *prepared, o run.Outcome, hastened <-chan struc
 			if err != nil {
 				conclusion = max(conclusion, metrics.RunFailed)
 			}
-			return exitCode(conclusion)
+			return ExitCode(conclusion)
 		case <-hastened:
 			hastened, impatient = nil, time.After(patience)
 		case <-impatient:
-			return exitCode(conclusion)
+			return ExitCode(conclusion)
 		}
 	}
 }
 
 // report prints the report, where the result is, and what went wrong, which it also returns.
-func (e *environment) report(p *prepared, o run.Outcome) error {
+func (e *Environment) report(p *Run, o run.Outcome) error {
 	e.release()
 	// Standard output may be gone with the terminal.
 	err := o.Err
-	print := p.print
+	print := p.Print
 	if print == nil {
-		print = func(o run.Outcome) error { return printReport(e.stdout, o.Report, p.baseline, !p.pictures.noPlots) }
+		print = func(o run.Outcome) error { return PrintReport(e.Stdout, o.Report, p.baseline, !p.Plots.NoPlots) }
 	}
 	switch problem := print(o); {
 	case problem == nil || errors.Is(problem, syscall.EPIPE) && o.Path != "":
@@ -65,20 +65,20 @@ func (e *environment) report(p *prepared, o run.Outcome) error {
 		o.Warnings = append(o.Warnings, "the report could not be printed: "+problem.Error())
 	}
 	if o.Path != "" {
-		fmt.Fprintf(e.stderr, "result saved to %s\n", harmless(o.Path))
+		fmt.Fprintf(e.Stderr, "result saved to %s\n", Harmless(o.Path))
 	}
 	for _, path := range o.Beside {
-		fmt.Fprintf(e.stderr, "saved %s\n", harmless(path))
+		fmt.Fprintf(e.Stderr, "saved %s\n", Harmless(path))
 	}
-	e.warn(o.Warnings)
+	e.Warn(o.Warnings)
 	if d := e.display(); d != nil {
-		e.warn(d.recording.trouble())
+		e.Warn(d.recording.trouble())
 	}
 	if err == nil {
 		err = requestsFailed(&o.Report)
 	}
 	if err != nil {
-		e.fail(exitFailed, err)
+		e.Fail(ExitFailed, err)
 	} else if !o.Saved {
 		err = errors.New("not saved to its place")
 	}
@@ -107,9 +107,9 @@ func requestsFailed(r *metrics.Report) error {
 	return errors.New(r.Trouble)
 }
 
-// printReport prints everything there is to read about a run, beside an older one unless that is nil; the headline result stands last. It ends with the first
+// PrintReport prints everything there is to read about a run, beside an older one unless that is nil; the headline result stands last. It ends with the first
 // error: what takes no words takes none of those that follow.
-func printReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) error {
+func PrintReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) error {
 	if err := export.Text(w, r); err != nil {
 		return err
 	}
@@ -145,19 +145,19 @@ func printReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) e
 	return err
 }
 
-// exitCode is the exit code of a conclusion.
-func exitCode(c metrics.Conclusion) int {
+// ExitCode is the exit code of a conclusion.
+func ExitCode(c metrics.Conclusion) int {
 	switch c {
 	case metrics.Aborted:
-		return exitAborted
+		return ExitAborted
 	case metrics.Terminated:
-		return exitTerminated
+		return ExitTerminated
 	case metrics.HungUp:
-		return exitHangup
+		return ExitHangup
 	case metrics.RunFailed:
-		return exitFailed
+		return ExitFailed
 	case metrics.GateMissed:
-		return exitMissed
+		return ExitMissed
 	}
-	return exitFine
+	return ExitFine
 }

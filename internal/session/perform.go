@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -15,53 +15,54 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/prompts"
 	"benchtop/internal/run"
+	"benchtop/internal/spec"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/tui"
 )
 
-// prepared is a run that only needs to begin. Everything before it can still be refused; from there on nothing that was measured
+// Run is a run that only needs to begin. Everything before it can still be refused; from there on nothing that was measured
 // may be lost.
-type prepared struct {
+type Run struct {
 	run.Config
-	save     files.Options
-	screen   screenOptions
+	Save     files.Options
+	Screen   spec.Screen
 	baseline *tui.Baseline // an older run to compare with, nil for none
-	pictures pictureOptions
+	Plots    spec.Pictures
 	fetching *prompts.Prefetchers // of prompts
-	sinks    []event.Sink         // hear of the run's events as well
+	Sinks    []event.Sink         // hear of the run's events as well
 	// print prints what stands for the report of serve; nil for that.
-	print func(o run.Outcome) error
+	Print func(o run.Outcome) error
 	// leave ends what the run needs besides, such as a simulated server; nil for nothing.
-	leave func()
+	Leave func()
 }
 
-// close ends what a run has that does not begin, and says what went wrong.
-func (p *prepared) close(say func(string)) (warnings []string) {
+// Close ends what a run has that does not begin, and says what went wrong.
+func (p *Run) Close(say func(string)) (warnings []string) {
 	if p.Load.Connections != nil {
 		p.Load.Connections.Close()
 	}
 	p.fetching.Close()
-	if p.leave != nil {
-		p.leave()
+	if p.Leave != nil {
+		p.Leave()
 	}
 	return p.Server.Close(say)
 }
 
-// perform prepares a run and performs it; it returns the exit code. Until the preparation is over a signal, or q, simply ends the
+// Perform prepares a run and performs it; it returns the exit code. Until the preparation is over a signal, or q, simply ends the
 // program, and an error is told on the normal screen. steps are those that are known beforehand.
-func (e *environment) perform(o *screenOptions, steps []string, prepare func(context.Context) (*prepared, error)) int {
-	signals := watchSignals()
-	ctx, stop := untilSignal(signals, o.onHangup == hangupContinue)
+func (e *Environment) Perform(o *spec.Screen, steps []string, prepare func(context.Context) (*Run, error)) int {
+	signals := WatchSignals()
+	ctx, stop := UntilSignal(signals, o.OnHangup == spec.HangupContinue)
 	if err := e.openDisplay(o, steps); err != nil {
 		stop()
-		return e.fail(exitUsage, err)
+		return e.Fail(ExitUsage, err)
 	}
 	unwatch := e.display().watch(ctx, signals)
 	p, err := unbroken(ctx, prepare)
 	refused := false
 	if err == nil {
-		err = p.reserve(ctx, e)
+		err = p.Reserve(ctx, e)
 		refused = err != nil
 	}
 	unwatch()
@@ -74,20 +75,20 @@ func (e *environment) perform(o *screenOptions, steps []string, prepare func(con
 	}
 	if p != nil && (sig != nil || refused) {
 		p.Files.Discard()
-		e.warn(p.close(e.say))
+		e.Warn(p.Close(e.Say))
 	}
 	switch {
 	case sig != nil:
-		return e.fail(signalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
+		return e.Fail(SignalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
 	case err != nil:
-		return e.failed(err)
+		return e.Failed(err)
 	}
 	p.Lost = lost
 	return e.begin(p, signals)
 }
 
 // unbroken prepares a run; a bug on the way is an error, so that the terminal does not stay as it is.
-func unbroken(ctx context.Context, prepare func(context.Context) (*prepared, error)) (p *prepared, err error) {
+func unbroken(ctx context.Context, prepare func(context.Context) (*Run, error)) (p *Run, err error) {
 	defer func() {
 		if bug := recover(); bug != nil {
 			p, err = nil, fmt.Errorf("benchtop failed while preparing the run: %v\n%s", bug, debug.Stack())
@@ -97,17 +98,17 @@ func unbroken(ctx context.Context, prepare func(context.Context) (*prepared, err
 }
 
 // begin performs a run that is prepared, and returns the exit code.
-func (e *environment) begin(p *prepared, signals chan os.Signal) int {
-	t := &console{env: e, hastened: make(chan struct{}), leave: p.leave, shown: e.display() != nil}
-	if !isTerminal(e.stdout) {
-		p.LastResort = e.stdout
+func (e *Environment) begin(p *Run, signals chan os.Signal) int {
+	t := &Console{Env: e, hastened: make(chan struct{}), leave: p.Leave, shown: e.display() != nil}
+	if !IsTerminal(e.Stdout) {
+		p.LastResort = e.Stdout
 	}
-	r, err := p.open(t)
+	r, err := p.Open(t)
 	if err != nil {
 		e.closeDisplay()
 		p.Files.Discard()
-		e.warn(p.close(e.say))
-		return e.failed(err)
+		e.Warn(p.Close(e.Say))
+		return e.Failed(err)
 	}
 	t.run, t.files = r, p.Files
 
@@ -128,7 +129,7 @@ func (e *environment) begin(p *prepared, signals chan os.Signal) int {
 	if t.shown {
 		o = play(r, snapshotEvery, true, func(snapshots <-chan metrics.Snapshot) { t.show(p, snapshots) })
 	} else {
-		o = play(r, p.screen.progress, false, func(snapshots <-chan metrics.Snapshot) { progress(e.stderr, snapshots) })
+		o = play(r, p.Screen.Progress, false, func(snapshots <-chan metrics.Snapshot) { progress(e.Stderr, snapshots) })
 	}
 	return e.conclude(p, o, t.hastened)
 }
@@ -142,7 +143,7 @@ func play(r *run.Run, each time.Duration, lasting bool, watch func(<-chan metric
 	publishing, stop := context.WithCancel(context.Background())
 	defer stop()
 	snapshots := r.View().Publish(publishing, each)
-	r.Host(version())
+	r.Host(Version())
 	outcome := make(chan run.Outcome, 1)
 	go func() {
 		o := r.Do()
@@ -155,20 +156,20 @@ func play(r *run.Run, each time.Duration, lasting bool, watch func(<-chan metric
 	return <-outcome
 }
 
-// reserve makes the run's files. A disk that does not answer is not waited for once ctx has ended.
-func (p *prepared) reserve(ctx context.Context, env *environment) (err error) {
+// Reserve makes the run's files. A disk that does not answer is not waited for once ctx has ended.
+func (p *Run) Reserve(ctx context.Context, env *Environment) (err error) {
 	p.Plan.Started = time.Now()
-	if p.Files, err = reserve(ctx, &p.save, p.Plan); err != nil {
+	if p.Files, err = Reserve(ctx, &p.Save, p.Plan); err != nil {
 		return err
 	}
 	moved := p.Files.Notes()
-	env.warn(moved)
+	env.Warn(moved)
 	p.Notes = append(p.Notes, moved...)
 	return nil
 }
 
-// reserve makes the files of a plan, or none where ctx has ended.
-func reserve(ctx context.Context, save *files.Options, plan metrics.Plan) (*files.Saving, error) {
+// Reserve makes the files of a plan, or none where ctx has ended.
+func Reserve(ctx context.Context, save *files.Options, plan metrics.Plan) (*files.Saving, error) {
 	return files.OrStopped(ctx, func() (s *files.Saving, err error) {
 		if ctx.Err() == nil {
 			s, err = save.Reserve(plan)
@@ -181,20 +182,20 @@ func reserve(ctx context.Context, save *files.Options, plan metrics.Plan) (*file
 	})
 }
 
-// open builds the run, whose files are reserved; the sinks hear of its events.
-func (p *prepared) open(around run.Terminal) (*run.Run, error) {
-	p.Terminal, p.Room, p.Drawn, p.Share = around, checkLimits, p.fetching.Close, p.fetching.Share
-	p.SurviveHangUp = p.screen.onHangup == hangupContinue
+// Open builds the run, whose files are reserved; the sinks hear of its events.
+func (p *Run) Open(around run.Terminal) (*run.Run, error) {
+	p.Terminal, p.Room, p.Drawn, p.Share = around, spec.CheckLimits, p.fetching.Close, p.fetching.Share
+	p.SurviveHangUp = p.Screen.OnHangup == spec.HangupContinue
 	p.Pictures = p.picturesBeside
 	if p.Server != nil {
 		p.Server.Poll()
 	}
-	return run.New(p.Config, p.sinks...)
+	return run.New(p.Config, p.Sinks...)
 }
 
-// console is the screen and the process around a run.
-type console struct {
-	env      *environment
+// Console is the screen and the process around a run.
+type Console struct {
+	Env      *Environment
 	run      *run.Run
 	files    *files.Saving
 	shown    bool // there is a dashboard, until closed
@@ -206,8 +207,8 @@ type console struct {
 }
 
 // show draws the dashboard until the user leaves it or the terminal is gone, and says what that means for the run.
-func (t *console) show(p *prepared, snapshots <-chan metrics.Snapshot) {
-	d := t.env.display()
+func (t *Console) show(p *Run, snapshots <-chan metrics.Snapshot) {
+	d := t.Env.display()
 	d.Show(snapshots, t.run, p.baseline)
 	d.recording.tells(func(words string) { t.run.Log(metrics.Warn, words) })
 	<-d.left
@@ -221,32 +222,32 @@ func (t *console) show(p *prepared, snapshots <-chan metrics.Snapshot) {
 	case errors.Is(d.err, tui.ErrTerminal):
 		t.run.TerminalLost()
 	case d.err != nil: // the run is worth more than the picture
-		fmt.Fprintf(t.env.stderr, "benchtop: the dashboard failed; the run continues without it: %s\n", d.err)
+		fmt.Fprintf(t.Env.Stderr, "benchtop: the dashboard failed; the run continues without it: %s\n", d.err)
 	default:
 		t.run.ScreenLeft()
 	}
 }
 
-func (t *console) Drawn() bool { return t.shown && !t.closed.Load() }
+func (t *Console) Drawn() bool { return t.shown && !t.closed.Load() }
 
-func (t *console) Close() {
+func (t *Console) Close() {
 	t.closed.Store(true)
-	if d := t.env.display(); d != nil {
+	if d := t.Env.display(); d != nil {
 		d.leave()
 	}
 }
 
-func (t *console) Announce(line string) { t.env.say(line) }
+func (t *Console) Announce(line string) { t.Env.Say(line) }
 
-func (t *console) Hasten() { t.once.Do(func() { close(t.hastened) }) }
+func (t *Console) Hasten() { t.once.Do(func() { close(t.hastened) }) }
 
 // patience is how long the third request to stop waits for a result that is just being written.
 const patience = time.Second
 
 // Leave ends the process whatever the run does. The journal is complete up to the last flush.
-func (t *console) Leave() { t.leaving.Do(t.leaveNow) }
+func (t *Console) Leave() { t.leaving.Do(t.leaveNow) }
 
-func (t *console) leaveNow() {
+func (t *Console) leaveNow() {
 	select {
 	case <-t.run.Saved():
 		return // the usual way out is as quick
@@ -254,9 +255,9 @@ func (t *console) leaveNow() {
 	}
 	where := t.run.Flush()
 	t.files.Abandon()
-	fmt.Fprintf(t.env.stderr, "benchtop: exited at once; %s\n", harmless(where))
+	fmt.Fprintf(t.Env.Stderr, "benchtop: exited at once; %s\n", Harmless(where))
 	if t.leave != nil {
 		t.leave()
 	}
-	os.Exit(exitAborted)
+	os.Exit(ExitAborted)
 }

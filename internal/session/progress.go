@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 func progress(w io.Writer, snapshots <-chan metrics.Snapshot) {
 	for s := range snapshots {
 		if s.State != metrics.Finished && s.At > 0 && s.Totals.Due > 0 {
-			fmt.Fprintln(w, progressLine(&s))
+			fmt.Fprintln(w, ProgressLine(&s))
 		}
 	}
 }
 
-func progressLine(s *metrics.Snapshot) string {
+func ProgressLine(s *metrics.Snapshot) string {
 	const recent = 10 * time.Second
 	var ttft, itl, e2el metrics.Histogram
 	tokens := 0

@@ -1,22 +1,20 @@
-package cli
+package spec
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"benchtop/export"
 	"benchtop/internal/usage"
 )
 
-// preset is a workload with a name: flags, which the user's own replace, and a control run that shows by the difference what is measured.
-type preset struct {
+// workload is a workload with a name: flags, which the user's own replace, and a control run that shows by the difference what is measured.
+type workload struct {
 	name, about string
 	set         []setting
 	// label and control name the run and its control; control is "" for none. change sets the control apart.
-	label, control string
+	label, Control string
 	change         [][2]string
 }
 
@@ -26,7 +24,7 @@ type setting struct {
 	unless      []string
 }
 
-var presets = []preset{
+var workloads = []workload{
 	{
 		name: "prefix-caching", about: "prompts that come again, with the server's prefix cache and without",
 		set: []setting{
@@ -34,7 +32,7 @@ var presets = []preset{
 			{"random-isl-dist", "uniform min=128 max=256", []string{"dataset-name", "random-input-len", "input-len", "random-range-ratio", "random-mix"}},
 			{"output-len", "10", []string{"random-output-len", "random-osl-dist", "random-mix"}},
 		},
-		label: "prefix cache", control: "no prefix cache", change: [][2]string{{"cache", "none"}},
+		label: "prefix cache", Control: "no prefix cache", change: [][2]string{{"cache", "none"}},
 	},
 	{
 		name: "long-document-qa", about: "long documents, each asked about twice",
@@ -48,7 +46,7 @@ var presets = []preset{
 		set: []setting{
 			{"dataset-name", "structured_output", nil}, {"num-prompts", "1000", nil}, {"cache", "cold", nil}, {"temperature", "0", nil},
 		},
-		label: "constraint", control: "no constraint", change: [][2]string{{"no-structured-output", "true"}},
+		label: "constraint", Control: "no constraint", change: [][2]string{{"no-structured-output", "true"}},
 	},
 	{
 		name: "mm", about: "random images in chat messages, each twice, with images and without",
@@ -56,7 +54,7 @@ var presets = []preset{
 			{"dataset-name", "random-mm", nil}, {"backend", "openai-chat", nil}, {"num-prompts", "20", nil}, {"repeat-count", "2", nil}, {"num-warmups", "1", nil},
 			{"max-concurrency", "1", []string{"request-rate"}}, {"temperature", "0", nil}, {"cache", "cold", nil},
 		},
-		label: "images", control: "no images", change: [][2]string{{"random-mm-base-items-per-request", "0"}},
+		label: "images", Control: "no images", change: [][2]string{{"random-mm-base-items-per-request", "0"}},
 	},
 	{
 		name: "priority", about: "two priorities, for a server with --scheduling-policy priority",
@@ -66,16 +64,16 @@ var presets = []preset{
 	},
 }
 
-// presetOptions choose a preset.
-type presetOptions struct {
+// Preset choose a preset.
+type Preset struct {
 	name      string
 	noControl bool
-	chosen    *preset // nil for none
+	Chosen    *workload // nil for none
 }
 
-func (o *presetOptions) define(f *pflag.FlagSet) {
+func (o *Preset) define(f *pflag.FlagSet) {
 	var list []string
-	for _, p := range presets {
+	for _, p := range workloads {
 		list = append(list, fmt.Sprintf("%s (%s)", p.name, p.about))
 	}
 	f.StringVar(&o.name, "preset", "", "flags for a workload, which others replace: "+strings.Join(list, ", "))
@@ -83,24 +81,24 @@ func (o *presetOptions) define(f *pflag.FlagSet) {
 }
 
 // apply sets the flags of the preset, and the points that are its run and its control.
-func (o *presetOptions) apply(all *pflag.FlagSet, points *pointOptions) (p usage.Problems) {
+func (o *Preset) apply(all *pflag.FlagSet, points *Series) (p usage.Problems) {
 	var names []string
-	for i := range presets {
-		if names = append(names, presets[i].name); names[i] == o.name {
-			o.chosen = &presets[i]
+	for i := range workloads {
+		if names = append(names, workloads[i].name); names[i] == o.name {
+			o.Chosen = &workloads[i]
 		}
 	}
 	p.BadIf(o.noControl && o.name == "", "--no-control: needs --preset")
 	if o.name == "" {
 		return p
 	}
-	if o.chosen == nil {
+	if o.Chosen == nil {
 		p.Bad("--preset %s: use one of %s%s", usage.Quote(o.name), strings.Join(names, ", "), usage.DidYouMean(o.name, names))
 		return p
 	}
 	given := map[string]bool{}
 	all.VisitAll(func(f *pflag.Flag) { given[f.Name] = f.Changed })
-	for _, s := range o.chosen.set {
+	for _, s := range o.Chosen.set {
 		stays := given[s.flag]
 		for _, other := range s.unless {
 			stays = stays || given[other]
@@ -109,23 +107,12 @@ func (o *presetOptions) apply(all *pflag.FlagSet, points *pointOptions) (p usage
 			p.Flag(s.flag, all.Set(s.flag, s.value))
 		}
 	}
-	if o.chosen.control == "" || o.noControl || points.swept() != "" {
+	if o.Chosen.Control == "" || o.noControl || points.Swept() != "" {
 		return p
 	}
-	for _, c := range o.chosen.change {
+	for _, c := range o.Chosen.change {
 		p.BadIf(given[c[0]], "--%s: the control run of --preset %s sets it; add --no-control", c[0], o.name)
 	}
-	points.points = []point{{label: o.chosen.label}, {label: o.chosen.control, set: o.chosen.change}}
+	points.Points = []Point{{Label: o.Chosen.label}, {Label: o.Chosen.Control, set: o.Chosen.change}}
 	return p
-}
-
-// printControl compares the run of a preset with its control, where both were made once.
-func printControl(w io.Writer, o *presetOptions, done []export.RunOf) error {
-	if o.chosen == nil || o.chosen.control == "" || len(done) != 2 || done[1].Label != o.chosen.control {
-		return nil
-	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", strings.Repeat("=", 50)); err != nil {
-		return err
-	}
-	return export.Comparison(w, done[1].Label, &done[1].Report, &done[0].Report)
 }

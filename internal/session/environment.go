@@ -1,0 +1,95 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+
+	"benchtop/internal/argv"
+	"benchtop/internal/text"
+)
+
+// Exit codes.
+const (
+	ExitFine       = 0
+	ExitFailed     = 1   // the run failed, see metrics.RunFailed; or it never began
+	ExitUsage      = 2   // wrong usage
+	ExitMissed     = 3   // a condition of --fail-on holds
+	ExitHangup     = 129 // the terminal was lost; saved
+	ExitAborted    = 130 // cut short by the user; saved
+	ExitTerminated = 143 // SIGTERM; saved
+)
+
+// Environment is the input and output of a command.
+type Environment struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// dashboard is set from the preparation of a run to its end, else nil. A cancelled step may still read it later.
+	dashboard atomic.Pointer[display]
+}
+
+func (e *Environment) display() *display { return e.dashboard.Load() }
+
+// Parse reads the flags of a command and prints its warnings. The error of a command line that asks for help is for fail.
+func (e *Environment) Parse(flags *argv.Flags, args []string) (rest []string, err error) {
+	rest, warnings, err := flags.Parse(args)
+	e.Warn(warnings)
+	return rest, err
+}
+
+// Fail prints an error, or the help that it asks for, and returns the exit code.
+func (e *Environment) Fail(code int, err error) int {
+	if asked, ok := errors.AsType[argv.Help](err); ok {
+		asked.Print(e.Stdout)
+		return ExitFine
+	}
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintf(e.Stderr, "benchtop: %s\n", Harmless(line))
+	}
+	return code
+}
+
+// Say prints news of what a person waits for.
+func (e *Environment) Say(words string) {
+	for line := range strings.SplitSeq(words, "\n") {
+		fmt.Fprintf(e.Stderr, "benchtop: %s\n", Harmless(line))
+	}
+}
+
+// Warn prints warnings.
+func (e *Environment) Warn(warnings []string) {
+	for _, w := range warnings {
+		line := "benchtop: WARNING: " + Harmless(w)
+		if d := e.display(); d == nil || !d.held.hold(line) {
+			fmt.Fprintln(e.Stderr, line)
+		}
+	}
+}
+
+// Harmless is a line without control characters. Errors quote foreign text, such as the server's name of a model, and
+// paths may have any character. A harmless line is unchanged, since blanks matter in paths.
+func Harmless(line string) string {
+	commands := func(r rune) bool { return r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }
+	if utf8.ValidString(line) && !strings.ContainsFunc(line, commands) {
+		return line
+	}
+	return text.Clean(line)
+}
+
+// Version is the module's version as the Go tool recorded it, with the commit where there is no release.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v == "" {
+		v = "(devel)"
+	}
+	return v
+}

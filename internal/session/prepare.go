@@ -1,0 +1,254 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"benchtop/internal/hf/numpy"
+	"benchtop/internal/prompts"
+	"benchtop/internal/run/watch"
+	"benchtop/internal/server"
+	"benchtop/internal/spec"
+	"benchtop/internal/telemetry"
+	"benchtop/internal/usage"
+	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
+	"benchtop/metrics"
+)
+
+// Look decides whether the result is saved unasked, and says why its files cannot be made.
+func (e *Environment) Look(o *spec.Spec) error {
+	o.Save.Unasked = IsTerminal(e.Stdout)
+	return o.Save.Look(o.Report.Timeline || o.Report.DatasetStats)
+}
+
+// The steps of a preparation, as the dashboard calls them.
+const (
+	stepBaseline    = "baseline"
+	StepServer      = "server"
+	stepConnections = "connections"
+	stepCache       = "prefix cache"
+	stepProfiler    = "profiler"
+)
+
+// StepsOf are the expected steps of the preparation.
+func StepsOf(o *spec.Spec) (steps []string) {
+	add := func(due bool, name string) {
+		if due {
+			steps = append(steps, name)
+		}
+	}
+	add(o.Baseline.File != "", stepBaseline)
+	add(true, StepServer)
+	add(!o.Prompts.Tokens.Skip, prompts.StepTokenizer)
+	add(true, prompts.StepPrompts)
+	add(o.Server.Ready > 0, prompts.StepReady)
+	add(o.Load.Warmups > 0, prompts.StepWarmups)
+	add(o.Server.Reset, stepCache)
+	add(o.Server.Profile && o.Server.ProfileThreshold == 0, stepProfiler)
+	return steps
+}
+
+// preparation makes a run from what is asked for: it asks the server, draws the prompts and the arrivals.
+type preparation struct {
+	*spec.Spec
+	env *Environment
+}
+
+// Prepare makes a run.
+func Prepare(ctx context.Context, env *Environment, o *spec.Spec) (*Run, error) {
+	return (&preparation{o, env}).prepare(ctx)
+}
+
+func (o *preparation) prepare(ctx context.Context) (_ *Run, err error) {
+	env := o.env
+	old, err := LoadBaseline(ctx, env, &o.Baseline)
+	if err != nil {
+		return nil, err
+	}
+	client := o.Server.Target.Client()
+	ready := o.Server.Patience(env)
+	m, err := FindModel(ctx, env, o.Spec, client, ready)
+	if err != nil {
+		return nil, err
+	}
+	odd, err := o.Server.CheckServer(ctx, client, m, o.Request.LoRA, o.Request.Fields(o.FullLength()))
+	if err != nil {
+		return nil, err
+	}
+	env.Warn(odd)
+	o.Notes = append(o.Notes, odd...)
+	streams := numpy.NewStreams(uint32(o.Load.Seed))
+	times, err := o.times(streams.Legacy)
+	if err != nil {
+		return nil, err
+	}
+	fetching := prompts.NewPrefetchers()
+	defer func() {
+		if err != nil {
+			fetching.Close()
+		}
+	}()
+	drawing := prompts.Drawing{Options: &o.Prompts, Server: &o.Server, Client: client, Model: m, AskServer: true, Patience: ready,
+		Draws: streams, IDPrefix: o.Request.IDPrefix, To: env, GoesOn: o.Load.Confirm.Time > 0}
+	telemetry.SaveMemory() // nothing has to be punctual yet
+	drawn, err := drawing.Draw(ctx, fetching, o.Load.Shape(), o.Load.PromptsGiven, o.Load.Searching())
+	telemetry.TuneMemory()
+	if err != nil {
+		return nil, err
+	}
+	if err := drawn.Fit(o.Prompts.Name, o.Server.Protocol.Traits()); err != nil {
+		return nil, err
+	}
+	if o.Load.SelfTimed {
+		times = drawn.Times
+	}
+	drawn.Prioritize(o.Request.Priorities, o.Request.PriorityHeader, o.Load.Seed)
+	drawn.Group(o.PerRequest)
+	env.Tell(drawn.Description)
+	env.Warn(drawn.Notes)
+	salt, cold, err := o.Request.Salt(m, drawn)
+	if err != nil {
+		return nil, err
+	}
+	load, conversations := o.loadOf(m, drawn, salt, times, streams)
+	requests := drawn.Requests(conversations)
+	demand := o.Load.Shape().Peak(conversations)
+	ahead := o.Client.Ahead(demand)
+	if err := spec.CheckLimits(max(ahead, demand.Streams)); err != nil {
+		return nil, usage.Wrap(err)
+	}
+	beyond := CalibrationWarnings(planned(demand, o.Prompts.Needs().OutputLen))
+	env.Warn(beyond)
+	p := &Run{Save: o.Save, Screen: o.Screen, baseline: old, Plots: o.Report.Pictures, fetching: fetching}
+	p.Plots.Arguments = o.Arguments()
+	p.Source, p.Load, p.Count, p.KeepGoing = drawn.Source, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
+	p.Notes = slices.Concat(o.Warnings, o.Notes, drawn.Notes, beyond)
+	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())
+	p.Server = watch.NewServer(client, o.Server.Target, watch.Profiling{On: o.Server.Profile, Threshold: o.Server.ProfileThreshold, Duration: time.Duration(o.Server.ProfileDuration)}, o.Server.Others...)
+	p.Plan = o.plan(m, drawn, requests, &load)
+	if cold == "" && o.Server.Reset {
+		cold = "cache reset (before the run)"
+	}
+	if p.Plan.Cache = cold; cold != "" {
+		p.Remarks = append(p.Remarks, cold)
+	}
+	env.about(p.Plan)
+	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.Load.Warmups,
+		Calibrate: o.Prompts.Calibrate, Command: o.Command, To: env}
+	if err := o.rehearse(ctx, p, warmUp, client, ahead); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// rehearse does what comes right before the first request: the warm-ups, whose prompts must not stay in a cache that is to be empty,
+// so many connections ahead, and what watches the run.
+func (o *preparation) rehearse(ctx context.Context, p *Run, warmUp prompts.WarmUp, client *http.Client, ahead int) error {
+	env := o.env
+	warmed, err := warmUp.Do(ctx, o.Load.Shape().Peak(0).Streams)
+	env.Warn(warmed)
+	if err != nil {
+		return err
+	}
+	if o.Server.Reset {
+		env.Step(stepCache)
+		if err := o.Server.ResetCache(ctx, client); err != nil {
+			return err
+		}
+		env.Show("reset")
+	}
+	connections, missing := connect(ctx, env, &p.Load, ahead)
+	p.Load.Connections = connections
+	p.GPUs = watchedGPUs(ctx, &o.GPUs, o.Server.Target)
+	if o.Server.Profile && o.Server.ProfileThreshold == 0 {
+		env.Step(stepProfiler)
+	}
+	begun := p.Server.Begin(ctx)
+	env.Warn(begun)
+	p.Notes = slices.Concat(p.Notes, warmed, missing, begun)
+	return nil
+}
+
+// FindModel asks the server for the model and shows the progress.
+func FindModel(ctx context.Context, env *Environment, o *spec.Spec, client *http.Client, ready *server.Patience) (server.Model, error) {
+	about := metrics.Plan{ModelID: o.Server.Model, Load: o.Load.Shape().Describe(o.Prompts.Prompts)}
+	o.Server.Plan(&about)
+	env.about(about)
+	env.Step(StepServer)
+	if o.Server.Model == "" {
+		env.Show("asking " + about.Address() + " for its models")
+	} else {
+		env.Show("connecting to " + about.Address())
+	}
+	m, err := o.Server.Find(ctx, client, ready)
+	if err == nil {
+		err = o.Server.ResetCache(ctx, client) // a server that cannot is refused before anything else is prepared
+	}
+	if err != nil {
+		return m, err
+	}
+	env.Show("ready, model " + m.ID)
+	about.ModelID = m.Root
+	env.about(about)
+	return m, nil
+}
+
+// times are the send times of a load that depends on time alone, nil for others. They set the number of prompts.
+func (o *preparation) times(draws *numpy.Legacy) ([]time.Duration, error) {
+	s, ok := o.Load.Shape().(shape.Timed)
+	if !ok {
+		return nil, nil
+	}
+	times := s.Times(draws)
+	if len(times) == 0 {
+		return nil, usage.Wrap(errors.New("no request would be sent: the rate is too low for the length of the run"))
+	}
+	if s.Requests() > 0 { // otherwise each row is sent
+		o.Prompts.Prompts = len(times)
+	}
+	return times, nil
+}
+
+// loadOf is the load of the run and its number of conversations.
+func (o *preparation) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
+	load := loadgen.Options{
+		Model: m.ID, Salt: salt, Sharing: drawn.Sharing, InputSource: drawn.Tokenizing.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.Save.Detailed,
+	}
+	if !o.Load.PromptsGiven || o.Load.Confirm.Time > 0 {
+		load.More = drawn.More
+	}
+	o.Server.Send(&load)
+	o.Request.Send(&load, o.FullLength(), streams.Python)
+	o.Client.Send(&load)
+	arrivals := o.Load.Shape().Arrivals(drawn.N, times, streams.Legacy)
+	o.Load.Send(&load, arrivals)
+	if load.Until == 0 && o.Prompts.Conversations(drawn) != nil && !o.Load.Searching() {
+		load.Until = o.Load.Shape().End() // later turns have no place in the schedule
+	}
+	return load, arrivals.Requests
+}
+
+// plan describes the run beforehand.
+func (o *preparation) plan(m server.Model, drawn prompts.Drawn, requests int, load *loadgen.Options) metrics.Plan {
+	p := metrics.Plan{
+		Version: Version(), Command: o.Command,
+		ModelID: m.Root, Context: m.Context, Tokenizer: drawn.Tokenizing.Name, SkipTokenizer: o.Prompts.Tokens.Skip,
+		Dataset: drawn.Description, InputSource: drawn.Tokenizing.Counted,
+		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&drawn.First.Turns[0]),
+		Detailed: o.Save.Detailed,
+	}
+	o.Server.Plan(&p)
+	o.Report.Plan(&p)
+	o.GPUs.Plan(&p)
+	o.Client.Plan(&p, o.Server.Protocol)
+	o.Load.Plan(&p, drawn.N, requests)
+	if p.Conversations = o.Prompts.Conversations(drawn); p.Conversations != nil {
+		p.Conversations.Active = o.Load.Active
+		p.Load = o.Load.OfConversations(&p)
+	}
+	return p
+}

@@ -1,0 +1,167 @@
+package spec
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/internal/argv"
+	"benchtop/internal/files"
+	"benchtop/internal/usage"
+)
+
+// Series make several runs from one command line: the sweeps and repetitions of vLLM's Rust client.
+type Series struct {
+	users, rates, percentiles string
+	factor, Runs              int
+
+	Points []Point   // of the flags, at least one; those of a preset are there before
+	Extra  []float64 // the parsed percentiles
+	At     *Point    // the one that is run, nil for the command line as it stands
+}
+
+// Point is one load of a sweep: its name, and the flags it sets. Run counts the repetitions from 1; 0 for a single one.
+type Point struct {
+	Label string
+	run   int
+	set   [][2]string
+}
+
+// MostPoints limits the runs of one command line.
+const MostPoints = 1000
+
+func (o *Series) define(f *pflag.FlagSet) {
+	f.StringVar(&o.users, "sweep-max-concurrency", "", "one run for each of these values of --max-concurrency, as 1,10,50, and a summary of all")
+	f.IntVar(&o.factor, "sweep-num-prompts-factor", 0, "with --sweep-max-concurrency: requests of a run, as a multiple of its concurrency")
+	f.StringVar(&o.rates, "sweep-request-rate", "", "one run for each of these values of --request-rate, as 1,10,inf, and a summary of all")
+	f.StringVar(&o.percentiles, "sweep-summary-percentiles", "", "further percentiles of the summary, which has 50 and 90")
+	f.IntVar(&o.Runs, "num-runs", 1, "repeat each run so often, and show how much the figures vary")
+}
+
+// Many says that there is more than one run.
+func (o *Series) Many() bool {
+	return len(o.Points) > 1 || o.users != "" || o.rates != "" || o.Runs > 1
+}
+
+// Swept is the flag that has several values, "" for none.
+func (o *Series) Swept() string {
+	switch {
+	case o.users != "":
+		return "sweep-max-concurrency"
+	case o.rates != "":
+		return "sweep-request-rate"
+	}
+	return ""
+}
+
+func (o *Series) check() (p usage.Problems) {
+	p.BadIf(o.users != "" && o.rates != "", "--sweep-max-concurrency and --sweep-request-rate: choose one; 'benchtop sweep serve' combines parameters")
+	p.BadIf(o.factor != 0 && o.users == "", "--sweep-num-prompts-factor: needs --sweep-max-concurrency")
+	p.BadIf(o.factor < 0, "--sweep-num-prompts-factor %d: must be at least 1", o.factor)
+	p.BadIf(o.percentiles != "" && o.Swept() == "", "--sweep-summary-percentiles: needs --sweep-max-concurrency or --sweep-request-rate")
+	p.BadIf(o.Runs < 1 || o.Runs > MostPoints, "--num-runs %d: must be from 1 to %d", o.Runs, MostPoints)
+	if o.percentiles != "" {
+		o.Extra = parsePercentiles(&p, "sweep-summary-percentiles", o.percentiles)
+	}
+	switch {
+	case o.users != "":
+		o.addUsers(&p)
+	case o.rates != "":
+		o.addRates(&p)
+	case o.Points == nil:
+		o.Points = []Point{{}}
+	}
+	p.BadIf(len(o.Points)*max(o.Runs, 1) > MostPoints, "--%s and --num-runs: %d runs in all; at most %d", o.Swept(), len(o.Points)*o.Runs, MostPoints)
+	return p
+}
+
+func (o *Series) addUsers(p *usage.Problems) {
+	for item := range strings.SplitSeq(o.users, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(item))
+		if err != nil || n < 1 {
+			p.Bad("--sweep-max-concurrency: %s is no number of requests of at least 1; write 1,10,50", usage.Quote(item))
+			continue
+		}
+		at := Point{Label: fmt.Sprintf("concurrency=%d", n), set: [][2]string{{"max-concurrency", strconv.Itoa(n)}}}
+		if o.factor > 0 {
+			if n > math.MaxInt32/o.factor {
+				p.Bad("--sweep-num-prompts-factor %d: %d times that are too many requests", o.factor, n)
+			}
+			at.set = append(at.set, [2]string{"num-prompts", strconv.Itoa(n * o.factor)})
+		}
+		o.Points = append(o.Points, at)
+	}
+}
+
+func (o *Series) addRates(p *usage.Problems) {
+	for item := range strings.SplitSeq(o.rates, ",") {
+		var rate argv.Rate
+		if err := rate.Set(strings.TrimSpace(item)); err != nil || !(rate > 0) {
+			p.Bad("--sweep-request-rate: %s is no rate above 0, nor inf; write 1,10,inf", usage.Quote(item))
+			continue
+		}
+		o.Points = append(o.Points, Point{Label: "rate=" + rate.String(), set: [][2]string{{"request-rate", rate.String()}}})
+	}
+}
+
+// apply sets the flags of the point that is run, if there is one.
+func (o *Series) apply(all *pflag.FlagSet) (p usage.Problems) {
+	if o.At == nil {
+		return nil
+	}
+	for _, s := range o.At.set {
+		p.Flag(s[0], all.Set(s[0], s[1]))
+	}
+	return p
+}
+
+// name puts the point into a file name that was given, so that each run has a file of its own.
+func (o *Series) name(save *files.Options) {
+	if o.At == nil || save.Name == "" || save.Append {
+		return
+	}
+	end := ""
+	if o.At.Label != "" {
+		end = "-" + o.At.Label
+	}
+	if o.At.run > 0 {
+		end += fmt.Sprintf("-run%d", o.At.run)
+	}
+	stem := files.Stem(save.Name)
+	save.Name = stem + end + strings.TrimPrefix(save.Name, stem)
+}
+
+// All are the runs in their order, each as the options of its own.
+func (o *Series) All(args []string, unasked bool) (singles []*Spec, err error) {
+	for _, at := range o.Points {
+		for n := range o.Runs {
+			at := at
+			if o.Runs > 1 {
+				at.run = n + 1
+			}
+			single := New()
+			single.Series.At = &at
+			single.Save.Unasked = unasked
+			err := single.Parse(args)
+			if err == nil {
+				err = single.Save.Look(false)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("--%s, %s: %w", o.Swept(), at.Label, err)
+			}
+			singles = append(singles, single)
+		}
+	}
+	return singles, nil
+}
+
+// Name is the label with the number of the repetition.
+func (at *Point) Name() string {
+	if at.run == 0 {
+		return at.Label
+	}
+	return strings.TrimLeft(fmt.Sprintf("%s run %d", at.Label, at.run), " ")
+}

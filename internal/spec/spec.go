@@ -1,0 +1,125 @@
+package spec
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/internal/argv"
+	"benchtop/internal/files"
+	"benchtop/internal/prompts"
+	"benchtop/internal/secret"
+	"benchtop/internal/server"
+	"benchtop/internal/usage"
+)
+
+const serveHelp = `
+Load-tests a server and reports the latency its users would see. Takes the flags of 'vllm bench serve'.
+On a terminal, a dashboard shows the run; q ends the run and prints the report.
+
+  benchtop serve --model M --dataset-name random --num-prompts 200 --max-concurrency 16
+  benchtop serve --backend openai-chat --dataset-name sharegpt --dataset-path s.json --request-rate 4
+  benchtop serve --stages 8:30s,16:30s,32:1m --goodput ttft:500 tpot:50 --fail-on 'goodput<90%'
+
+Exit codes, highest rank first: 130 aborted; 143 SIGTERM; 129 terminal lost; 1 run failed (more than half of
+the requests failed, the server did not answer at the end, or the result was not written); 3 a --fail-on
+condition is met; 0 success. The first Ctrl-C lets requests in flight finish and gives 0, 1 or 3. Wrong usage
+gives 2. Measurements are saved however a run ends. --help=WORD lists the flags that mention WORD.`
+
+// FullLength reports whether answers must have the length that is asked for.
+func (o *Spec) FullLength() bool {
+	return o.Prompts.Needs().FullLength && o.Server.Protocol.Traits().FullLength
+}
+
+// Spec are the flags of serve.
+type Spec struct {
+	Server   server.Options
+	Request  prompts.RequestOptions
+	Prompts  prompts.Options
+	Load     Load
+	Client   Client
+	Report   Report
+	Save     files.Options
+	Screen   Screen
+	GPUs     GPUs
+	Baseline Baseline
+	Series   Series
+	// workload is the preset of serve.
+	Preset Preset
+	// preset sets flags before they are checked; nil for nothing.
+	Fixed func(all *pflag.FlagSet) usage.Problems
+	// PerRequest is the number of prompts in a request, as a list; 0 and 1 for one each.
+	PerRequest int
+	// command is the command line without secrets, warnings are about likely mistakes in it.
+	Command  []string
+	Warnings []string
+	Notes    []string // about flags without effect, for the log
+	Flags    argv.Flags
+}
+
+// New defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
+func New() *Spec {
+	o := &Spec{Flags: argv.Flags{Synopsis: "serve [flags]", Text: serveHelp}}
+	o.Preset.define(o.Flags.Group("Workload"))
+	o.Define()
+	o.Fixed = func(all *pflag.FlagSet) usage.Problems { return o.Preset.apply(all, &o.Series) }
+	return o
+}
+
+// Define adds the flags.
+func (o *Spec) Define() {
+	o.Server.Define(o.Flags.Group("Server"))
+	o.Prompts.Define(&o.Flags)
+	o.Request.Define(o.Flags.Group("Requests"))
+	o.Load.define(o.Flags.Group("Load"))
+	o.Series.define(o.Flags.Group("Several runs"))
+	o.Client.Define(o.Flags.Group("Client"))
+	report := o.Flags.Group("Report")
+	o.Report.define(report)
+	o.Save.Define(report)
+	o.GPUs.Define(o.Flags.Group("Server and GPUs"))
+	screen := o.Flags.Group("Screen")
+	o.Screen.Define(screen)
+	o.Baseline.Define(screen)
+	argv.DefineInert(o.Flags.Group("Accepted without effect"), o.Flags.All())
+}
+
+// Parse reads a command line and checks everything that can be checked without the server.
+func (o *Spec) Parse(args []string) error {
+	rest, warnings, err := o.Flags.Parse(args)
+	if errors.As(err, new(argv.Help)) {
+		return err
+	}
+	all := o.Flags.All()
+	o.Warnings = warnings
+	problems := usage.Problems{err}
+	if o.Fixed != nil {
+		problems = append(problems, o.Fixed(all)...)
+	}
+	problems = append(problems, o.Series.check()...)
+	problems = append(problems, o.Series.apply(all)...)
+	o.Series.name(&o.Save)
+	url := server.PositionalURL(rest)
+	problems.BadIf(url != "", "%s takes no arguments; use --base-url %s", o.Flags.Command(), url)
+	problems.BadIf(url == "" && len(rest) > 0,
+		"%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one",
+		o.Flags.Command(), rest)
+	problems = append(problems, o.Server.Check()...)
+	o.Client.unstamped = o.Server.Target != nil && o.Server.Target.Local() && len(o.Server.Others) == 0
+	o.Load.AllRows = o.Prompts.Needs().AllRows
+	o.Load.SelfTimed = o.Prompts.SelfTiming()
+	problems = append(problems, o.Load.check(all, o.Report.within())...)
+	problems = append(problems, o.Request.Check(all, o.Server.Protocol)...)
+	o.Server.Hide(o.Request.Secrets())
+	o.Warnings = append(o.Warnings, o.Server.Warnings...)
+	problems = append(problems, o.Prompts.Check(all, o.Load.Shape(), o.Load.Seed, o.Load.Searching(), o.Server.Protocol)...)
+	o.Report.workloads = o.Prompts.Workloads()
+	problems = append(problems, o.Report.check(all, o.Server.Protocol)...)
+	o.Report.add(o.Series.Extra)
+	problems = append(problems, o.Client.Check(), o.Save.Check(), o.Screen.Check(), o.GPUs.Check())
+	problems.BadIf(o.Screen.OnHangup == HangupContinue && o.Save.Never, "--on-hangup continue with --no-save: the result would be lost")
+	o.Command = secret.HideWords(append([]string{o.Flags.Command()}, args...), o.Server.Secrets())
+	o.Notes = slices.Concat(argv.InertNotes(all), o.Prompts.LengthNotes(all), o.Request.Notes)
+	return errors.Join(problems...)
+}

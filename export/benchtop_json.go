@@ -14,12 +14,35 @@ import (
 // resultSchema is the version of the "benchtop" object. It rises when a key changes its meaning or is removed.
 const resultSchema = 2
 
+// spec is what was asked for, flag by flag; several values of one are a list. It is missing where it is not known.
+func spec(settings []metrics.Setting) object {
+	var flags object
+	values := map[string][]string{}
+	for _, s := range settings {
+		if _, known := values[s.Flag]; !known {
+			flags = append(flags, field{key: s.Flag})
+		}
+		values[s.Flag] = append(values[s.Flag], s.Values...)
+	}
+	for i := range flags {
+		given := values[flags[i].key]
+		if flags[i].value = each(given, func(v *string) string { return *v }); len(given) == 1 {
+			flags[i].value = given[0]
+		}
+	}
+	if flags == nil {
+		return nil
+	}
+	return object{{"spec", flags}}
+}
+
 func benchtopObject(r *metrics.Report) object {
 	p := &r.Plan
 	return slices.Concat(object{
 		{"schema", resultSchema},
 		{"version", p.Version},
 		{"command", p.Command},
+	}, spec(p.Spec), object{
 		{"seed", p.Seed},
 		{"definitions", sortedObject(p.Definitions, strings.Clone)},
 		{"dataset", p.Dataset},

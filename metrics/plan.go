@@ -10,12 +10,32 @@ import (
 	"time"
 )
 
+// Setting is a flag with the values that it was given. A flag that adds to itself has a setting for each time.
+type Setting struct {
+	Flag   string   `json:"flag"`
+	Values []string `json:"values,omitempty"`
+}
+
+// Words are settings as a command line of serve, each flag with its values.
+func Words(spec []Setting) (words []string) {
+	for _, s := range spec {
+		if len(s.Values) == 1 {
+			words = append(words, "--"+s.Flag+"="+s.Values[0])
+		} else {
+			words = append(append(words, "--"+s.Flag), s.Values...)
+		}
+	}
+	return words
+}
+
 // Plan is the plan of a run: all that is known before the first request. It is the first line of the journal, so that a report can be
 // computed from the journal alone.
 type Plan struct {
 	// Version of benchtop and Command line, secrets hidden.
 	Version string   `json:"version"`
 	Command []string `json:"command"`
+	// Spec is what was asked for by command line and file, flag by flag, secrets hidden; nil for unknown.
+	Spec []Setting `json:"spec,omitempty"`
 	// Started is the wall-clock time of offset 0.
 	Started time.Time `json:"started"`
 

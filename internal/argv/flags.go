@@ -19,6 +19,7 @@ type Flags struct {
 	Synopsis, Text string
 	groups         []group
 	refused        map[string]bool // flags of other commands that this one sets by itself
+	given          []Value
 }
 
 // group is a part of a command's flags under a heading of its help.
@@ -71,7 +72,7 @@ func (f *Flags) VisitAll(visit func(*pflag.Flag)) {
 // Parse reads a command line by the rules of parse. A Help error prints the help of these flags.
 func (f *Flags) Parse(args []string) (rest, warnings []string, err error) {
 	all := f.All()
-	rest, warnings, err = parse(all, args)
+	rest, warnings, err = parse(all, args, f.record)
 	if asked, ok := errors.AsType[Help](err); ok {
 		return rest, warnings, Help{asked.Word, f}
 	}

@@ -240,7 +240,7 @@ func TestBrokenJSON(t *testing.T) {
 	} {
 		f := Flags{Synopsis: "x"}
 		f.Group("x").Var(new(JSON), "extra-body", "x")
-		_, _, err := parse(f.All(), []string{"--extra-body", text})
+		_, _, err := parse(f.All(), []string{"--extra-body", text}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v", text, err)
 		}

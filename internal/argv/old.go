@@ -3,8 +3,6 @@ package argv
 import (
 	"slices"
 	"strings"
-
-	"github.com/spf13/pflag"
 )
 
 // oldSpelling is a flag as older releases of vLLM's client, or only its Rust client, have it.
@@ -58,11 +56,11 @@ func (a *argv) current(name string) string {
 }
 
 // imply sets what old spellings stand for and was not given.
-func imply(fs *pflag.FlagSet, implied []string) {
-	for _, one := range implied {
+func (a *argv) imply() {
+	for _, one := range a.implied {
 		name, value, _ := strings.Cut(one, "=")
-		if !fs.Changed(name) {
-			_ = fs.Set(name, value)
+		if !a.fs.Changed(name) && a.fs.Set(name, value) == nil {
+			a.has(a.fs.Lookup(name), "", value)
 		}
 	}
 }

@@ -47,8 +47,9 @@ type doubtful interface{ Warnings(flag string) []string }
 //     that begin with a dash are joined to their flag by '='.
 //
 // It returns the arguments that belong to no flag, the warnings, and all problems at once, or Help.
-func parse(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error) {
-	a := &argv{fs: fs, args: args, times: map[*pflag.Flag]int{}}
+func parse(fs *pflag.FlagSet, args []string, given func(flag *pflag.Flag, member string, texts []string)) (
+	rest, warnings []string, err error) {
+	a := &argv{fs: fs, args: args, times: map[*pflag.Flag]int{}, given: given}
 	for len(a.args) > 0 {
 		arg := a.long(a.next())
 		switch {
@@ -67,7 +68,7 @@ func parse(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error
 			}
 		}
 	}
-	imply(fs, a.implied)
+	a.imply()
 	fs.VisitAll(func(f *pflag.Flag) {
 		if a.times[f] > 1 && !isRepeatable(f) {
 			a.warnings = append(a.warnings, fmt.Sprintf("--%s is given more than once; the last one applies", f.Name))
@@ -87,6 +88,15 @@ type argv struct {
 	implied  []string            // by old spellings, as NAME=VALUE
 	warnings []string
 	problems []error
+	// given hears of each flag that was set, with the keys of a member as .a.b; nil for nobody.
+	given func(flag *pflag.Flag, member string, texts []string)
+}
+
+// has notes that a flag was set.
+func (a *argv) has(flag *pflag.Flag, member string, texts ...string) {
+	if a.given != nil {
+		a.given(flag, member, texts)
+	}
 }
 
 func (a *argv) problem(format string, values ...any) {
@@ -196,14 +206,19 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 	if v, ok := flag.Value.(resettable); ok && !isRepeatable(flag) {
 		v.Reset()
 	}
+	good := values
 	for _, v := range values {
 		if err := a.fs.Set(flag.Name, decimal(flag, v)); err != nil {
+			good = nil
 			a.problem("--%s %s: %s", flag.Name, usage.Quote(secret.HideBroken(v)), explain(flag, err))
 			if !several {
 				// A wrong value must not cause further errors in later checks.
 				_ = flag.Value.Set(flag.DefValue)
 			}
 		}
+	}
+	if good != nil || len(values) == 0 {
+		a.has(flag, "", good...)
 	}
 }
 
@@ -247,6 +262,7 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 		return
 	}
 	flag.Changed = true
+	a.has(flag, "."+keys, value)
 }
 
 // missing reports that a flag has no value, with advice if the next argument was meant as one.

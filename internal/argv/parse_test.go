@@ -165,7 +165,7 @@ func TestLikeArgparse(t *testing.T) {
 		{`--label|--`, `error`},
 	} {
 		s := newSampleFlags()
-		rest, _, err := parse(s.fs, words(c.args))
+		rest, _, err := parse(s.fs, words(c.args), nil)
 		got := s.outcome(rest)
 		if err != nil {
 			got = "error"
@@ -226,7 +226,7 @@ func TestBeyondArgparse(t *testing.T) {
 		{"--" + strings.Repeat("é", 5000) + "=1", "", "--" + strings.Repeat("é", 50) + "…: unknown flag"},
 	} {
 		s := newSampleFlags()
-		rest, _, err := parse(s.fs, words(c.args))
+		rest, _, err := parse(s.fs, words(c.args), nil)
 		got := s.outcome(rest)
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), c.fails)) {
 			t.Errorf("%.80s: error\n%v\nwant\n%s", c.args, err, c.fails)
@@ -257,7 +257,7 @@ func TestHelpAsked(t *testing.T) {
 		{"--he", false, ""},
 		{"help", false, ""},
 	} {
-		_, _, err := parse(newSampleFlags().fs, words(c.args))
+		_, _, err := parse(newSampleFlags().fs, words(c.args), nil)
 		var asked Help
 		if is := errors.As(err, &asked); is != c.asks || asked.Word != c.word {
 			t.Errorf("%s: asks %v for %q (%v), want %v for %q", c.args, is, asked.Word, err, c.asks, c.word)
@@ -290,7 +290,7 @@ func TestWarnings(t *testing.T) {
 		{"--extra-body.a|[a-z]+|--extra-body.b|{{ x }}", ""},
 		{"--extra-body.a|{ \"b\": 1", "--extra-body.a: sent as a string, since it is not JSON (character 8, at \"1\": unexpected end of JSON input)"},
 	} {
-		_, warnings, err := parse(newSampleFlags().fs, words(c.args))
+		_, warnings, err := parse(newSampleFlags().fs, words(c.args), nil)
 		if got := strings.Join(warnings, "|"); got != c.want || err != nil {
 			t.Errorf("%s: %s (%v), want %s", c.args, got, err, c.want)
 		}
@@ -301,7 +301,7 @@ func TestWarnings(t *testing.T) {
 func TestRepeatable(t *testing.T) {
 	s := newSampleFlags()
 	_ = s.fs.SetAnnotation("header", Repeatable, nil)
-	_, warnings, err := parse(s.fs, words("--header|a|b|--header|c|--header"))
+	_, warnings, err := parse(s.fs, words("--header|a|b|--header|c|--header"), nil)
 	if !slices.Equal(s.header, wordsFlag{"a", "b", "c"}) || warnings != nil || err != nil {
 		t.Errorf("%q, warnings %q, error %v; want a, b and c, and nothing else", s.header, warnings, err)
 	}
@@ -316,7 +316,7 @@ func FuzzArgv(f *testing.F) {
 		args := strings.Split(line, "\x00")
 		// Nothing is lost: what is neither in a flag nor in the rest is in the problems.
 		s := newSampleFlags()
-		rest, _, err := parse(s.fs, args)
+		rest, _, err := parse(s.fs, args, nil)
 		given := 0
 		s.fs.VisitAll(func(f *pflag.Flag) {
 			if f.Changed {
@@ -342,12 +342,12 @@ func TestHugeArguments(t *testing.T) {
 		{"--extra-body", huge}, {"--extra-body." + strings.Repeat("a.", 1<<19) + "b", "1"},
 		{"--extra-body", strings.Repeat("[", 1<<20)}, {"--extra-body.a", strings.Repeat("[", 1<<20)},
 	} {
-		if _, _, err := parse(newSampleFlags().fs, args); err != nil && len(err.Error()) > 1000 {
+		if _, _, err := parse(newSampleFlags().fs, args, nil); err != nil && len(err.Error()) > 1000 {
 			t.Errorf("%.20s: an error of %d bytes", fmt.Sprint(args), len(err.Error()))
 		}
 	}
 	many := slices.Repeat([]string{"--extra-body.a+", "x", "--extra-body", "{}", "--extra-body.a", "y"}, 10_000)
-	if _, warnings, err := parse(newSampleFlags().fs, many); err != nil || len(warnings) != 2 {
+	if _, warnings, err := parse(newSampleFlags().fs, many, nil); err != nil || len(warnings) != 2 {
 		t.Errorf("%d warnings, %v; want 2", len(warnings), err)
 	}
 }
@@ -357,10 +357,10 @@ func TestShort(t *testing.T) {
 	for _, args := range [][]string{{"-e", "x"}, {"-e=x"}, {"-ex"}, {"--experiment", "x"}} {
 		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 		name := fs.StringP("experiment", "e", "", "")
-		if _, _, err := parse(fs, args); err != nil || *name != "x" {
+		if _, _, err := parse(fs, args, nil); err != nil || *name != "x" {
 			t.Errorf("%q: %q, %v", args, *name, err)
 		}
-		if _, _, err := parse(fs, []string{"-é"}); err == nil {
+		if _, _, err := parse(fs, []string{"-é"}, nil); err == nil {
 			t.Error("-é is taken")
 		}
 	}

@@ -1,138 +1,137 @@
 package argv
 
 import (
-	"errors"
 	"fmt"
-	"math"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/jsonscan"
+	"benchtop/internal/pyjson"
+	"benchtop/internal/secret"
+	"benchtop/internal/usage"
 	"benchtop/metrics"
 )
 
-// Rate is the flag of a positive number that may be inf.
-type Rate float64
+// Value is a flag with what it is given, by a command line, a file, a preset or a sweep.
+type Value struct {
+	// Name is that of the flag, with dashes or underscores; of a member of a JSON flag with its keys behind dots.
+	Name string
+	// Texts are the values as on a command line: one for most flags, none for a flag that may stand without any.
+	Texts []string
+	// Listed says that Texts are a list in a file, whatever their number. Object is JSON instead of Texts, "" for none.
+	Listed bool
+	Object string
+	// Where is the line of the file, as FILE:LINE, "" for elsewhere.
+	Where string
+}
 
-func (v *Rate) String() string { return metrics.Rate(*v).String() }
+// To is a flag with one value.
+func To(name string, value any) Value { return Value{Name: name, Texts: []string{fmt.Sprint(value)}} }
 
-// Type stands for a value in the help.
-func (v *Rate) Type() string { return "number" }
+// Apply gives flags their values, over those that they have. The problems name where a value stands.
+func (f *Flags) Apply(values []Value) usage.Problems { return f.apply(values, f.record) }
 
-// Set reads a number.
-func (v *Rate) Set(s string) error {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) {
-		return errors.New("expected a number or inf")
+// Default is Apply for the flags that were not given.
+func (f *Flags) Default(values []Value) usage.Problems { return f.apply(f.missing(values), f.record) }
+
+// Preset is Default for values that follow from others, so that they are not among the Values.
+func (f *Flags) Preset(values ...Value) usage.Problems { return f.apply(f.missing(values), nil) }
+
+// missing are the values of flags that have none yet.
+func (f *Flags) missing(values []Value) []Value {
+	all := f.All()
+	return slices.DeleteFunc(slices.Clone(values), func(v Value) bool {
+		flag, _, _ := strings.Cut(Dashes(v.Name), ".")
+		return all.Changed(flag)
+	})
+}
+
+func (f *Flags) apply(values []Value, given func(*pflag.Flag, string, []string)) usage.Problems {
+	a := &argv{fs: f.All(), times: map[*pflag.Flag]int{}, given: given}
+	for _, v := range values {
+		before := len(a.problems)
+		a.apply(v)
+		for i, err := range a.problems[before:] {
+			if v.Where != "" {
+				a.problems[before+i] = fmt.Errorf("%s: %w", v.Where, err)
+			}
+		}
 	}
-	*v = Rate(f)
-	return nil
+	return a.problems
 }
 
-// Seconds is the flag of a time that vLLM's client takes as a number of seconds; a unit is taken as well.
-type Seconds time.Duration
-
-func (v *Seconds) String() string { return time.Duration(*v).String() }
-
-// Type stands for a value in the help.
-func (v *Seconds) Type() string { return "seconds" }
-
-// Set reads a time.
-func (v *Seconds) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if number, problem := strconv.ParseFloat(s, 64); problem == nil && math.Abs(number) <= math.MaxInt64/1e9 {
-		d, err = time.Duration(number*float64(time.Second)), nil
+// apply sets the flag of one value.
+func (a *argv) apply(v Value) {
+	name, keys, dotted := strings.Cut(v.Name, ".")
+	name = Dashes(name)
+	flag := a.fs.Lookup(name)
+	if flag == nil {
+		a.problem("%s: unknown flag%s", usage.Quote(v.Name), usage.DidYouMean(name, flagNames(a.fs)))
+		return
 	}
-	if err != nil {
-		return errors.New("expected seconds, or a time such as 500ms, 30s or 2m")
+	_, variadic := flag.Annotations[Variadic]
+	_, object := flag.Value.(keyed)
+	texts := v.Texts
+	switch {
+	case v.Object != "" && object:
+		texts = []string{v.Object}
+	case v.Object != "" && variadic:
+		for key, value := range jsonscan.Members([]byte(v.Object)) {
+			texts = append(texts, jsonscan.Text(key)+"="+pyjson.Str(value))
+		}
+	case v.Object != "":
+		a.problem("--%s: expected %s, not a mapping", flag.Name, kind(flag))
+		return
+	case len(texts) == 0 && !v.Listed && !variadic:
+		a.problem("--%s: a value is missing; expected %s", flag.Name, kind(flag))
+		return
+	case v.Listed && !variadic && !isRepeatable(flag):
+		texts = []string{strings.Join(texts, ",")}
+	case !v.Listed && variadic && len(texts) == 1:
+		texts = strings.Fields(texts[0]) // as the words of a command line
 	}
-	*v = Seconds(d)
-	return nil
-}
-
-// Objectives is the flag of goodput; each value adds one, a repeated metric replaces the earlier limit.
-type Objectives metrics.SLO
-
-func (v *Objectives) String() string { return metrics.SLO(*v).String() }
-
-// Type stands for a value in the help.
-func (v *Objectives) Type() string { return "name:ms" }
-
-// Reset forgets the objectives.
-func (v *Objectives) Reset() { *v = nil }
-
-// Set adds an objective.
-func (v *Objectives) Set(s string) error {
-	o, err := metrics.ParseObjective(s)
-	if err == nil {
-		*v = Objectives(metrics.SLO(*v).With(o))
+	if dotted {
+		for _, text := range texts {
+			a.member(flag, keys, text, true)
+		}
+		return
 	}
-	return err
+	a.set(flag, texts)
 }
 
-// list is a flag of several values.
-type list[T any] struct {
-	items *[]T
-	kind  string
-	parse func(string) (T, error)
-}
+// Values are the flags that were given, in the order of the first time, with what they were given last: as many as make the
+// same run again. They may hold secrets.
+func (f *Flags) Values() []Value { return slices.Clone(f.given) }
 
-// List is a flag whose values are added to items. The kind stands for a value in the help.
-func List[T any](items *[]T, kind string, parse func(string) (T, error)) pflag.Value {
-	return &list[T]{items, kind, parse}
-}
-
-func (v *list[T]) String() string {
-	text := fmt.Sprint(*v.items)
-	return text[1 : len(text)-1] // without the brackets
-}
-
-func (v *list[T]) Type() string { return v.kind }
-
-func (v *list[T]) Set(s string) error {
-	item, err := v.parse(s)
-	if err == nil {
-		*v.items = append(*v.items, item)
+// record notes what a flag was given.
+func (f *Flags) record(flag *pflag.Flag, member string, texts []string) {
+	name := flag.Name + member
+	i := slices.IndexFunc(f.given, func(v Value) bool { return v.Name == name })
+	switch {
+	case i < 0:
+		f.given = append(f.given, Value{Name: name, Texts: slices.Clone(texts)})
+	case isRepeatable(flag):
+		f.given[i].Texts = append(f.given[i].Texts, texts...)
+	default:
+		f.given[i].Texts = slices.Clone(texts)
 	}
-	return err
 }
 
-// Reset forgets the values.
-func (v *list[T]) Reset() { *v.items = nil }
-
-// Text is a value of a [List] as it is written.
-func Text(s string) (string, error) { return s, nil }
-
-// Pairs is a flag of several KEY=VALUE. Split reports an item without =, since errors of Set repeat the value, which may be a
-// secret.
-type Pairs struct {
-	items []string
-	Ever  []string // includes those that a later flag replaced
-}
-
-func (v *Pairs) String() string { return strings.Join(v.items, " ") }
-func (v *Pairs) Type() string   { return "key=value" }
-
-func (v *Pairs) Set(s string) error {
-	v.items, v.Ever = append(v.items, s), append(v.Ever, s)
-	return nil
-}
-
-// Reset forgets the items.
-func (v *Pairs) Reset() { v.items = nil }
-
-// Split splits the items at the first =, both sides trimmed.
-func (v *Pairs) Split(flag string) (all []metrics.Pair, err error) {
-	var problems []error
-	for i, item := range v.items {
-		key, value, ok := strings.Cut(item, "=")
-		if key = strings.TrimSpace(key); !ok || key == "" {
-			problems = append(problems, fmt.Errorf("--%s: item %d is not KEY=VALUE", flag, i+1))
+// Settings are values for people and results, without secrets.
+func (f *Flags) Settings(values []Value, secrets []string) (all []metrics.Setting) {
+	flags := f.All()
+	for _, v := range values {
+		name, _, _ := strings.Cut(v.Name, ".")
+		safe := secret.HideWords(append([]string{"--" + v.Name}, v.Texts...), secrets)[1:]
+		if !isRepeatable(flags.Lookup(name)) {
+			all = append(all, metrics.Setting{Flag: v.Name, Values: safe})
 			continue
 		}
-		all = append(all, metrics.Pair{Key: key, Value: strings.TrimSpace(value)})
+		for _, text := range safe {
+			all = append(all, metrics.Setting{Flag: v.Name, Values: []string{text}})
+		}
 	}
-	return all, errors.Join(problems...)
+	return all
 }

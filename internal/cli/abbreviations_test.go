@@ -16,7 +16,7 @@ import (
 // flagsOfCommands are vLLM's flags of each of its commands, as the abbreviations are read by; those of serve are the
 // recorded ones.
 func flagsOfCommands(t *testing.T) map[string][]string {
-	text, err := os.ReadFile("argv/vllm_flags.txt")
+	text, err := os.ReadFile("../argv/vllm_flags.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

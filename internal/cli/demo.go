@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -102,18 +101,19 @@ func (o *demoOptions) preset(p simulator.Profile, url string) (*spec.Spec, error
 	from, to := demoRamp(p)
 	ramp, confirm := o.parts()
 	s := spec.New()
-	args := []string{
-		"--base-url", url, "--model", p.Model, "--label", "demo", "--ignore-eos", "--request-id-prefix", "demo-",
-		"--dataset-name", "random", "--vocab-size", strconv.Itoa(demoVocabulary),
-		"--random-input-len", strconv.Itoa(demoInput - demoPrefix), "--random-prefix-len", strconv.Itoa(demoPrefix), "--random-output-len", strconv.Itoa(demoOutput),
-		"--ramp-up-strategy", "linear", "--ramp-up-start-rps", fmt.Sprint(from), "--ramp-up-end-rps", fmt.Sprint(to), "--ramp-over", ramp.String(),
-		"--seed", strconv.FormatInt(o.seed, 10), "--goodput", fmt.Sprintf("ttft:%d", demoTTFT), fmt.Sprintf("tpot:%d", demoTPOT),
-		"--percentile-metrics", "ttft,tpot,itl,e2el", "--metric-percentiles", "50,90,99",
+	values := []argv.Value{
+		argv.To("base-url", url), argv.To("model", p.Model), argv.To("label", "demo"), argv.To("ignore-eos", true),
+		argv.To("request-id-prefix", "demo-"), argv.To("dataset-name", "random"), argv.To("vocab-size", demoVocabulary),
+		argv.To("random-input-len", demoInput-demoPrefix), argv.To("random-prefix-len", demoPrefix),
+		argv.To("random-output-len", demoOutput), argv.To("ramp-up-strategy", "linear"),
+		argv.To("ramp-up-start-rps", from), argv.To("ramp-up-end-rps", to), argv.To("ramp-over", ramp),
+		argv.To("seed", o.seed), argv.To("goodput", fmt.Sprintf("ttft:%d tpot:%d", demoTTFT, demoTPOT)),
+		argv.To("percentile-metrics", "ttft,tpot,itl,e2el"), argv.To("metric-percentiles", "50,90,99"),
 	}
 	if confirm > 0 {
-		args = append(args, "--confirm", confirm.String())
+		values = append(values, argv.To("confirm", confirm))
 	}
-	err := s.Parse(args)
+	err := s.Take(values)
 	s.Client, s.Save, s.Report.NoPlots, s.GPUs, s.Screen, s.Baseline = o.client, o.save, o.noPlots, o.gpus, o.screen, o.old
 	if s.GPUs.Which == spec.GpuAuto {
 		s.GPUs.Off = "the demo's server is simulated; --gpu all monitors the GPUs of this machine anyway"
@@ -146,7 +146,7 @@ func runDemo(env *session.Environment, args []string) int {
 		}
 		s.Command = secret.HideWords(append([]string{"demo"}, args...), nil)
 		if p, err = session.Prepare(ctx, env, s); p != nil {
-			p.Leave = server.stop
+			p.Leave, p.Plan.Spec = server.stop, o.flags.Settings(o.flags.Values(), nil)
 		}
 		return p, err
 	})

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"benchtop/datasets"
 	"benchtop/export/journal"
 	"benchtop/internal/argv"
@@ -80,18 +78,18 @@ func newLatencyOptions() *latencyOptions {
 }
 
 // apply sets what the command fixes, and checks its own flags.
-func (o *latencyOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
+func (o *latencyOptions) apply() (p usage.Problems) {
+	all := o.Flags.All()
 	if o.engine.serve == "" && len(o.others) > 0 && !slices.ContainsFunc(o.others, func(w string) bool { return strings.Contains(argv.Dashes(w), "enable-prefix-caching") }) {
 		o.others = append(o.others, "--no-enable-prefix-caching")
 	}
-	setUnlessGiven(all, "cache", "cold")
+	p = append(p, o.Flags.Preset(argv.To("cache", "cold"), argv.To("backend", "vllm"))...)
 	if o.beam {
-		setUnlessGiven(all, "temperature", "0")
+		p = append(p, o.Flags.Preset(argv.To("temperature", 0))...)
 	}
-	p = append(p, o.offlineOptions.apply(all)...)
-	setUnlessGiven(all, "backend", "vllm")
+	p = append(p, o.offlineOptions.apply()...)
 	number := func(flag string) int {
-		setUnlessGiven(all, flag, all.Lookup(flag).DefValue)
+		p = append(p, o.Flags.Preset(argv.To(flag, all.Lookup(flag).DefValue))...)
 		value, _ := strconv.Atoi(all.Lookup(flag).Value.String())
 		p.BadIf(value < 1 || value > 1<<24, "--%s %d: must be at least 1", flag, value)
 		return value

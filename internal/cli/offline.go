@@ -73,19 +73,9 @@ func (o *offlineOptions) whole() {
 	o.Request.Preset = append(o.Request.Preset, protocol.Field{Name: "stream", JSON: "false"}, protocol.Field{Name: "stream_options", JSON: "null"})
 }
 
-// setUnlessGiven sets a flag that the user has not.
-func setUnlessGiven(all *pflag.FlagSet, name, value string) {
-	if !all.Changed(name) {
-		_ = all.Set(name, value)
-	}
-}
-
 // apply sets the sampling of the offline benchmarks, and the server.
-func (o *offlineOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
-	for _, name := range []string{"temperature", "top-p"} {
-		setUnlessGiven(all, name, "1")
-	}
-	setUnlessGiven(all, "ignore-eos", "true")
+func (o *offlineOptions) apply() usage.Problems {
+	p := o.Flags.Preset(argv.To("temperature", 1), argv.To("top-p", 1), argv.To("ignore-eos", true))
 	p.BadIf(o.n < 1 || o.n > math.MaxInt16, "--n %d: must be from 1 to %d", o.n, math.MaxInt16)
 	if o.n > 1 {
 		o.Request.Preset = append(o.Request.Preset, protocol.Field{Name: "n", JSON: strconv.Itoa(o.n)})
@@ -94,14 +84,15 @@ func (o *offlineOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 		o.note("--disable-detokenize has no effect: a server turns its tokens into text")
 	}
 	checkOutput(&p, o.json)
-	return append(p, o.choose(all)...)
+	return append(p, o.choose()...)
 }
 
 // forBoth are flags of the client that are flags of the server as well.
 var forBoth = []string{"tokenizer", "max-model-len", "served-model-name", "tokenizer-mode"}
 
 // choose decides which server is measured.
-func (o *offlineOptions) choose(all *pflag.FlagSet) (p usage.Problems) {
+func (o *offlineOptions) choose() (p usage.Problems) {
+	all := o.Flags.All()
 	if all.Changed("base-url") || all.Changed("host") || all.Changed("port") {
 		p.BadIf(o.engine.serve != "", "--serve-cmd and --base-url, --host or --port: choose one; the command says where its server listens")
 		if len(o.others) > 0 {
@@ -141,8 +132,7 @@ func (o *offlineOptions) choose(all *pflag.FlagSet) (p usage.Problems) {
 	if key := serverKey(o.engine.command); key != "" && os.Getenv("OPENAI_API_KEY") == "" {
 		p.Flag("header", all.Set("header", "Authorization=Bearer "+key))
 	}
-	p.Flag("base-url", all.Set("base-url", at))
-	return p
+	return append(p, o.Flags.Preset(argv.To("base-url", at))...)
 }
 
 // parse reads a command line. Flags of other names are the server's.

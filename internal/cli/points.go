@@ -17,8 +17,8 @@ import (
 
 // runPoints performs the runs of a sweep or of repetitions one after another, and prints their reports, then what they have in common.
 // A run of which most requests fail does not keep the next from beginning; one that cannot begin, or a signal, does.
-func runPoints(e *session.Environment, o *spec.Spec, args []string) int {
-	singles, err := o.Series.All(args, o.Save.Unasked)
+func runPoints(e *session.Environment, o *spec.Spec) int {
+	singles, err := o.Runs()
 	if err != nil {
 		return e.Fail(session.ExitUsage, err)
 	}
@@ -32,7 +32,7 @@ func runPoints(e *session.Environment, o *spec.Spec, args []string) int {
 	conclusion, failed := metrics.Fine, error(nil)
 	stopped := session.UntilStopped(func(ctx context.Context) error {
 		for i, single := range singles {
-			at := single.Series.At
+			at := single.Point()
 			e.Say(fmt.Sprintf("run %d of %d%s", i+1, len(singles), strings.TrimRight(": "+at.Label, ": ")))
 			outcome, err := b.Perform(ctx, single)
 			r := outcome.Report

@@ -205,6 +205,7 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.Plan.Spec = nil // it names the temporary directory
 	p.Sinks = []event.Sink{told}
 	if err := p.Reserve(t.Context(), env); err != nil {
 		t.Fatal(err)

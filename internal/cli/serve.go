@@ -17,7 +17,7 @@ func runServe(env *session.Environment, args []string) int {
 	}
 	if o.Series.Many() {
 		o.Save.Unasked = session.IsTerminal(env.Stdout)
-		return runPoints(env, o, args)
+		return runPoints(env, o)
 	}
 	if err := env.Look(o); err != nil {
 		return env.Fail(session.ExitUsage, err)

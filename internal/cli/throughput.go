@@ -84,18 +84,18 @@ func newThroughputOptions() *throughputOptions {
 }
 
 // apply sets what the command and its presets fix, and checks its own flags.
-func (o *throughputOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
-	p = append(p, o.offlineOptions.apply(all)...)
+func (o *throughputOptions) apply() (p usage.Problems) {
+	all := o.Flags.All()
+	p = append(p, o.offlineOptions.apply()...)
 	p.OneOf("preset", o.mm, "", "mm")
 	if o.mm == "mm" {
-		for _, s := range [][2]string{{"dataset-name", "random-mm"}, {"backend", "openai-chat"}, {"num-prompts", "10"}, {"num-warmups", "1"}} {
-			setUnlessGiven(all, s[0], s[1])
-		}
+		p = append(p, o.Flags.Preset(argv.To("dataset-name", "random-mm"), argv.To("backend", "openai-chat"),
+			argv.To("num-prompts", 10), argv.To("num-warmups", 1))...)
 	}
-	o.backend(all, &p)
+	o.backend(&p)
 	o.dataset(all)
 	p.BadIf(o.perRequest < 1, "--prompts-per-request %d: must be at least 1", o.perRequest)
-	p.BadIf(o.perRequest > 1 && all.Lookup("backend").Value.String() != "vllm" && all.Lookup("backend").Value.String() != "openai",
+	p.BadIf(o.perRequest > 1 && o.Server.Backend != "vllm" && o.Server.Backend != "openai",
 		"--prompts-per-request: chat takes one prompt per request; use --backend vllm")
 	p.BadIf(o.hfBatch != 0 || o.hfCompile, "--hf-max-batch-size, --hf-enable-torch-compile: they are for the backend hf, which runs in the client's process; "+inProcess)
 	p.BadIf(slices.ContainsFunc(o.others, func(w string) bool { return strings.HasSuffix(w, "external_launcher") }),
@@ -104,7 +104,7 @@ func (o *throughputOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 		o.Spec.PerRequest = o.perRequest
 	}
 	if o.loraPath != "" {
-		p = append(p, o.adapters(all)...)
+		p = append(p, o.adapters()...)
 	}
 	if !o.stream {
 		o.whole()
@@ -116,25 +116,21 @@ func (o *throughputOptions) apply(all *pflag.FlagSet) (p usage.Problems) {
 		o.note("--prefix-len has no effect, as with vLLM; use --random-prefix-len")
 	}
 	requests := (o.Load.Prompts-1)/max(1, o.perRequest) + 1
-	setUnlessGiven(all, "preconnect", strconv.Itoa(min(max(1, requests), mostAhead)))
-	return p
+	return append(p, o.Flags.Preset(argv.To("preconnect", min(max(1, requests), mostAhead)))...)
 }
 
 // mostAhead bounds the connections that are opened before the first request.
 const mostAhead = 1000
 
 // backend maps vLLM's names, which are those of engines.
-func (o *throughputOptions) backend(all *pflag.FlagSet, p *usage.Problems) {
-	f := all.Lookup("backend")
-	switch f.Value.String() {
+func (o *throughputOptions) backend(p *usage.Problems) {
+	*p = append(*p, o.Flags.Preset(argv.To("backend", "vllm"))...)
+	switch backend := &o.Server.Backend; *backend {
 	case "vllm-chat":
-		_ = all.Set("backend", "openai-chat")
+		*backend = "openai-chat"
 	case "hf", "mii":
-		p.Bad("--backend %s: it runs in the client's process; %s", f.Value, inProcess)
-		_ = all.Set("backend", "vllm")
-	}
-	if !f.Changed {
-		_ = all.Set("backend", "vllm")
+		p.Bad("--backend %s: it runs in the client's process; %s", *backend, inProcess)
+		*backend = "vllm"
 	}
 }
 
@@ -153,12 +149,14 @@ var ownLengths = map[string]string{
 // dataset follows vLLM: sharegpt is the default, and a data set without its file is random. Lengths of random prompts are those of its
 // own flags.
 func (o *throughputOptions) dataset(all *pflag.FlagSet) {
-	setUnlessGiven(all, "dataset-name", "sharegpt")
-	name := all.Lookup("dataset-name").Value.String()
+	if !all.Changed("dataset-name") && o.mm == "" {
+		o.Prompts.Name = "sharegpt"
+	}
+	name := o.Prompts.Name
 	if slices.Contains(withFiles, strings.ReplaceAll(name, "-", "_")) && !all.Changed("dataset-path") {
 		o.note("no --dataset-path: the data set is random instead of " + usage.Quote(name) + ", as with vLLM")
 		name = "random"
-		_ = all.Set("dataset-name", name)
+		o.Prompts.Name = name
 	}
 	own := ownLengths[argv.Dashes(name)]
 	for _, length := range []string{"input-len", "output-len"} {
@@ -172,7 +170,7 @@ func (o *throughputOptions) dataset(all *pflag.FlagSet) {
 }
 
 // adapters starts the server with names for the adapter, and has each request use one of them.
-func (o *throughputOptions) adapters(all *pflag.FlagSet) (p usage.Problems) {
+func (o *throughputOptions) adapters() (p usage.Problems) {
 	if o.engine.command == nil || o.engine.serve != "" {
 		p.Bad("--lora-path: a server has its adapters under names; start it with --lora-modules, and give the names with --lora-modules")
 		return p
@@ -186,12 +184,12 @@ func (o *throughputOptions) adapters(all *pflag.FlagSet) (p usage.Problems) {
 		}
 	}
 	o.engine.command = append(o.engine.command, "--lora-modules")
+	var names []string
 	for i := range min(n, mostAhead) {
-		name := fmt.Sprintf("lora-%d", i+1)
-		o.engine.command = append(o.engine.command, name+"="+o.loraPath)
-		p.Flag("lora-modules", all.Set("lora-modules", name))
+		names = append(names, fmt.Sprintf("lora-%d", i+1))
+		o.engine.command = append(o.engine.command, names[i]+"="+o.loraPath)
 	}
-	return p
+	return o.Flags.Preset(argv.Value{Name: "lora-modules", Texts: names, Listed: true})
 }
 
 func runThroughput(env *session.Environment, args []string) int {

@@ -7,11 +7,14 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/argv"
 	"benchtop/internal/run"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/tui"
 	"benchtop/tui/term"
@@ -140,6 +143,12 @@ func PrintReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) e
 	}
 	if err := export.Tiers(w, r); err != nil {
 		return err
+	}
+	if words := metrics.Words(r.Plan.Spec); words != nil && len(r.Plan.Command) > 0 {
+		again := argv.ShellWords(append(r.Plan.Command[:1:1], words...))
+		if _, err := fmt.Fprintf(w, "\nRepeat with: %s\n", text.Clean(strings.Join(again, " "))); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", export.Answer(r))
 	return err

@@ -235,7 +235,7 @@ func (o *preparation) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.S
 // plan describes the run beforehand.
 func (o *preparation) plan(m server.Model, drawn prompts.Drawn, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
-		Version: Version(), Command: o.Command,
+		Version: Version(), Command: o.Command, Spec: o.Settings(),
 		ModelID: m.Root, Context: m.Context, Tokenizer: drawn.Tokenizing.Name, SkipTokenizer: o.Prompts.Tokens.Skip,
 		Dataset: drawn.Description, InputSource: drawn.Tokenizing.Counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&drawn.First.Turns[0]),

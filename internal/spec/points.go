@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,14 +21,14 @@ type Series struct {
 
 	Points []Point   // of the flags, at least one; those of a preset are there before
 	Extra  []float64 // the parsed percentiles
-	At     *Point    // the one that is run, nil for the command line as it stands
+	at     *Point    // the one that is run, nil for what is asked for as it stands
 }
 
 // Point is one load of a sweep: its name, and the flags it sets. Run counts the repetitions from 1; 0 for a single one.
 type Point struct {
 	Label string
 	run   int
-	set   [][2]string
+	set   []argv.Value
 }
 
 // MostPoints limits the runs of one command line.
@@ -85,12 +86,12 @@ func (o *Series) addUsers(p *usage.Problems) {
 			p.Bad("--sweep-max-concurrency: %s is no number of requests of at least 1; write 1,10,50", usage.Quote(item))
 			continue
 		}
-		at := Point{Label: fmt.Sprintf("concurrency=%d", n), set: [][2]string{{"max-concurrency", strconv.Itoa(n)}}}
+		at := Point{Label: fmt.Sprintf("concurrency=%d", n), set: []argv.Value{argv.To("max-concurrency", n)}}
 		if o.factor > 0 {
 			if n > math.MaxInt32/o.factor {
 				p.Bad("--sweep-num-prompts-factor %d: %d times that are too many requests", o.factor, n)
 			}
-			at.set = append(at.set, [2]string{"num-prompts", strconv.Itoa(n * o.factor)})
+			at.set = append(at.set, argv.To("num-prompts", n*o.factor))
 		}
 		o.Points = append(o.Points, at)
 	}
@@ -103,60 +104,55 @@ func (o *Series) addRates(p *usage.Problems) {
 			p.Bad("--sweep-request-rate: %s is no rate above 0, nor inf; write 1,10,inf", usage.Quote(item))
 			continue
 		}
-		o.Points = append(o.Points, Point{Label: "rate=" + rate.String(), set: [][2]string{{"request-rate", rate.String()}}})
+		o.Points = append(o.Points, Point{Label: "rate=" + rate.String(), set: []argv.Value{argv.To("request-rate", &rate)}})
 	}
-}
-
-// apply sets the flags of the point that is run, if there is one.
-func (o *Series) apply(all *pflag.FlagSet) (p usage.Problems) {
-	if o.At == nil {
-		return nil
-	}
-	for _, s := range o.At.set {
-		p.Flag(s[0], all.Set(s[0], s[1]))
-	}
-	return p
 }
 
 // name puts the point into a file name that was given, so that each run has a file of its own.
 func (o *Series) name(save *files.Options) {
-	if o.At == nil || save.Name == "" || save.Append {
+	if o.at == nil || save.Name == "" || save.Append {
 		return
 	}
 	end := ""
-	if o.At.Label != "" {
-		end = "-" + o.At.Label
+	if o.at.Label != "" {
+		end = "-" + o.at.Label
 	}
-	if o.At.run > 0 {
-		end += fmt.Sprintf("-run%d", o.At.run)
+	if o.at.run > 0 {
+		end += fmt.Sprintf("-run%d", o.at.run)
 	}
 	stem := files.Stem(save.Name)
 	save.Name = stem + end + strings.TrimPrefix(save.Name, stem)
 }
 
-// All are the runs in their order, each as the options of its own.
-func (o *Series) All(args []string, unasked bool) (singles []*Spec, err error) {
-	for _, at := range o.Points {
-		for n := range o.Runs {
-			at := at
-			if o.Runs > 1 {
+// Runs are those that are asked for, in their order, each with what is asked of it alone.
+func (o *Spec) Runs() (singles []*Spec, err error) {
+	values := slices.DeleteFunc(o.Values(), func(v argv.Value) bool {
+		return slices.Contains([]string{"sweep-max-concurrency", "sweep-num-prompts-factor", "sweep-request-rate",
+			"sweep-summary-percentiles", "num-runs"}, v.Name)
+	})
+	for _, at := range o.Series.Points {
+		for n := range o.Series.Runs {
+			if o.Series.Runs > 1 {
 				at.run = n + 1
 			}
 			single := New()
-			single.Series.At = &at
-			single.Save.Unasked = unasked
-			err := single.Parse(args)
+			single.Series.at, single.Series.Extra, single.Save.Unasked = &at, o.Series.Extra, o.Save.Unasked
+			err := single.Take(append(slices.Clone(values), at.set...))
+			single.Command = o.Command
 			if err == nil {
 				err = single.Save.Look(false)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("--%s, %s: %w", o.Swept(), at.Label, err)
+				return nil, fmt.Errorf("--%s, %s: %w", o.Series.Swept(), at.Label, err)
 			}
 			singles = append(singles, single)
 		}
 	}
 	return singles, nil
 }
+
+// Point is the load of a run that is one of several.
+func (o *Spec) Point() *Point { return o.Series.at }
 
 // Name is the label with the number of the repetition.
 func (at *Point) Name() string {

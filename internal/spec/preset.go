@@ -2,10 +2,12 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/argv"
 	"benchtop/internal/usage"
 )
 
@@ -15,7 +17,7 @@ type workload struct {
 	set         []setting
 	// label and control name the run and its control; control is "" for none. change sets the control apart.
 	label, Control string
-	change         [][2]string
+	change         argv.Value
 }
 
 // setting is a flag of a preset, which stays away where the user gave one of some others.
@@ -32,7 +34,7 @@ var workloads = []workload{
 			{"random-isl-dist", "uniform min=128 max=256", []string{"dataset-name", "random-input-len", "input-len", "random-range-ratio", "random-mix"}},
 			{"output-len", "10", []string{"random-output-len", "random-osl-dist", "random-mix"}},
 		},
-		label: "prefix cache", Control: "no prefix cache", change: [][2]string{{"cache", "none"}},
+		label: "prefix cache", Control: "no prefix cache", change: argv.To("cache", "none"),
 	},
 	{
 		name: "long-document-qa", about: "long documents, each asked about twice",
@@ -46,7 +48,7 @@ var workloads = []workload{
 		set: []setting{
 			{"dataset-name", "structured_output", nil}, {"num-prompts", "1000", nil}, {"cache", "cold", nil}, {"temperature", "0", nil},
 		},
-		label: "constraint", Control: "no constraint", change: [][2]string{{"no-structured-output", "true"}},
+		label: "constraint", Control: "no constraint", change: argv.To("no-structured-output", "true"),
 	},
 	{
 		name: "mm", about: "random images in chat messages, each twice, with images and without",
@@ -54,7 +56,7 @@ var workloads = []workload{
 			{"dataset-name", "random-mm", nil}, {"backend", "openai-chat", nil}, {"num-prompts", "20", nil}, {"repeat-count", "2", nil}, {"num-warmups", "1", nil},
 			{"max-concurrency", "1", []string{"request-rate"}}, {"temperature", "0", nil}, {"cache", "cold", nil},
 		},
-		label: "images", Control: "no images", change: [][2]string{{"random-mm-base-items-per-request", "0"}},
+		label: "images", Control: "no images", change: argv.To("random-mm-base-items-per-request", "0"),
 	},
 	{
 		name: "priority", about: "two priorities, for a server with --scheduling-policy priority",
@@ -81,7 +83,7 @@ func (o *Preset) define(f *pflag.FlagSet) {
 }
 
 // apply sets the flags of the preset, and the points that are its run and its control.
-func (o *Preset) apply(all *pflag.FlagSet, points *Series) (p usage.Problems) {
+func (o *Preset) apply(flags *argv.Flags, points *Series) (p usage.Problems) {
 	var names []string
 	for i := range workloads {
 		if names = append(names, workloads[i].name); names[i] == o.name {
@@ -96,23 +98,18 @@ func (o *Preset) apply(all *pflag.FlagSet, points *Series) (p usage.Problems) {
 		p.Bad("--preset %s: use one of %s%s", usage.Quote(o.name), strings.Join(names, ", "), usage.DidYouMean(o.name, names))
 		return p
 	}
-	given := map[string]bool{}
-	all.VisitAll(func(f *pflag.Flag) { given[f.Name] = f.Changed })
+	given, change := flags.All().Changed, o.Chosen.change
+	controlled := o.Chosen.Control != "" && !o.noControl && points.Swept() == "" && points.at == nil
+	p.BadIf(controlled && given(change.Name), "--%s: the control run of --preset %s sets it; add --no-control", change.Name, o.name)
+	var set []argv.Value
 	for _, s := range o.Chosen.set {
-		stays := given[s.flag]
-		for _, other := range s.unless {
-			stays = stays || given[other]
-		}
-		if !stays {
-			p.Flag(s.flag, all.Set(s.flag, s.value))
+		if !slices.ContainsFunc(s.unless, given) {
+			set = append(set, argv.To(s.flag, s.value))
 		}
 	}
-	if o.Chosen.Control == "" || o.noControl || points.Swept() != "" {
-		return p
+	p = append(p, flags.Preset(set...)...)
+	if controlled {
+		points.Points = []Point{{Label: o.Chosen.label}, {Label: o.Chosen.Control, set: []argv.Value{change}}}
 	}
-	for _, c := range o.Chosen.change {
-		p.BadIf(given[c[0]], "--%s: the control run of --preset %s sets it; add --no-control", c[0], o.name)
-	}
-	points.Points = []Point{{Label: o.Chosen.label}, {Label: o.Chosen.Control, set: o.Chosen.change}}
 	return p
 }

@@ -3,8 +3,7 @@ package spec
 import (
 	"errors"
 	"slices"
-
-	"github.com/spf13/pflag"
+	"strings"
 
 	"benchtop/internal/argv"
 	"benchtop/internal/files"
@@ -12,6 +11,7 @@ import (
 	"benchtop/internal/secret"
 	"benchtop/internal/server"
 	"benchtop/internal/usage"
+	"benchtop/metrics"
 )
 
 const serveHelp = `
@@ -45,25 +45,37 @@ type Spec struct {
 	GPUs     GPUs
 	Baseline Baseline
 	Series   Series
-	// workload is the preset of serve.
-	Preset Preset
-	// preset sets flags before they are checked; nil for nothing.
-	Fixed func(all *pflag.FlagSet) usage.Problems
+	Preset   Preset
+	config   string // FILE or FILE#PROFILE, "" for none
+	// Fixed sets what a command fixes before the flags are checked; nil for nothing.
+	Fixed func() usage.Problems
 	// PerRequest is the number of prompts in a request, as a list; 0 and 1 for one each.
 	PerRequest int
-	// command is the command line without secrets, warnings are about likely mistakes in it.
+	// Command is the command line without secrets, Warnings are about likely mistakes in it.
 	Command  []string
 	Warnings []string
 	Notes    []string // about flags without effect, for the log
 	Flags    argv.Flags
 }
 
+// configFlag names the file of flags.
+const configFlag = "config"
+
+// secretInFile reports whether a value of a file is a secret. Headers are looked at with those of the command line.
+func secretInFile(v argv.Value) bool {
+	words := append(append([]string{"--" + argv.Dashes(v.Name)}, v.Texts...), v.Object)
+	return v.Name != "header" && strings.Contains(strings.Join(secret.HideWords(words, nil), " "), secret.Mask)
+}
+
 // New defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
 func New() *Spec {
 	o := &Spec{Flags: argv.Flags{Synopsis: "serve [flags]", Text: serveHelp}}
-	o.Preset.define(o.Flags.Group("Workload"))
+	f := o.Flags.Group("Workload")
+	o.Preset.define(f)
+	f.StringVar(&o.config, configFlag, "", "read flags from this YAML file, as FILE, or FILE#NAME for one of its profiles; "+
+		"those of the command line count first")
 	o.Define()
-	o.Fixed = func(all *pflag.FlagSet) usage.Problems { return o.Preset.apply(all, &o.Series) }
+	o.Fixed = func() usage.Problems { return o.Preset.apply(&o.Flags, &o.Series) }
 	return o
 }
 
@@ -85,26 +97,67 @@ func (o *Spec) Define() {
 	argv.DefineInert(o.Flags.Group("Accepted without effect"), o.Flags.All())
 }
 
-// Parse reads a command line and checks everything that can be checked without the server.
+// Parse reads a command line, and the file that it may name, and checks everything that can be checked without the server.
 func (o *Spec) Parse(args []string) error {
 	rest, warnings, err := o.Flags.Parse(args)
 	if errors.As(err, new(argv.Help)) {
 		return err
 	}
-	all := o.Flags.All()
 	o.Warnings = warnings
 	problems := usage.Problems{err}
-	if o.Fixed != nil {
-		problems = append(problems, o.Fixed(all)...)
-	}
-	problems = append(problems, o.Series.check()...)
-	problems = append(problems, o.Series.apply(all)...)
-	o.Series.name(&o.Save)
 	url := server.PositionalURL(rest)
 	problems.BadIf(url != "", "%s takes no arguments; use --base-url %s", o.Flags.Command(), url)
 	problems.BadIf(url == "" && len(rest) > 0,
 		"%s takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one",
 		o.Flags.Command(), rest)
+	problems = append(problems, o.readConfig()...)
+	problems = append(problems, o.check()...)
+	o.Command = secret.HideWords(append([]string{o.Flags.Command()}, args...), o.Server.Secrets())
+	return errors.Join(problems...)
+}
+
+// Take is Parse for values from elsewhere.
+func (o *Spec) Take(values []argv.Value) error {
+	problems := append(o.Flags.Apply(values), o.check()...)
+	o.Command = append([]string{o.Flags.Command()}, metrics.Words(o.Settings())...)
+	return errors.Join(problems...)
+}
+
+// readConfig reads the file of --config, whose flags count where the command line has none.
+func (o *Spec) readConfig() (p usage.Problems) {
+	if o.config == "" {
+		return nil
+	}
+	path, profile, _ := strings.Cut(o.config, "#")
+	values, err := argv.ReadFile(path, profile)
+	for _, v := range values {
+		if secretInFile(v) {
+			o.Warnings = append(o.Warnings, v.Where+": "+v.Name+" has a secret in plain text, which the "+
+				"report does not show; keep it in a header, as --header Authorization=@FILE or 'Authorization=$NAME'")
+		}
+		p.BadIf(argv.Dashes(v.Name) == configFlag, "%s: a file names no other file; leave %s out", v.Where, v.Name)
+	}
+	return append(append(p, err), o.Flags.Default(values)...)
+}
+
+// Values are what was asked for, by command line and file: as many flags as make the same run again. They may hold secrets.
+func (o *Spec) Values() []argv.Value {
+	return slices.DeleteFunc(o.Flags.Values(), func(v argv.Value) bool { return v.Name == configFlag })
+}
+
+// Settings are the Values without secrets.
+func (o *Spec) Settings() []metrics.Setting { return o.Flags.Settings(o.Values(), o.Server.Secrets()) }
+
+// check sets what follows from the flags, and finds what is wrong with them.
+func (o *Spec) check() (problems usage.Problems) {
+	all := o.Flags.All()
+	if o.Fixed != nil {
+		problems = append(problems, o.Fixed()...)
+	}
+	if o.Series.at == nil {
+		problems = append(problems, o.Series.check()...)
+	}
+	o.Series.name(&o.Save)
 	problems = append(problems, o.Server.Check()...)
 	o.Client.unstamped = o.Server.Target != nil && o.Server.Target.Local() && len(o.Server.Others) == 0
 	o.Load.AllRows = o.Prompts.Needs().AllRows
@@ -119,7 +172,6 @@ func (o *Spec) Parse(args []string) error {
 	o.Report.add(o.Series.Extra)
 	problems = append(problems, o.Client.Check(), o.Save.Check(), o.Screen.Check(), o.GPUs.Check())
 	problems.BadIf(o.Screen.OnHangup == HangupContinue && o.Save.Never, "--on-hangup continue with --no-save: the result would be lost")
-	o.Command = secret.HideWords(append([]string{o.Flags.Command()}, args...), o.Server.Secrets())
 	o.Notes = slices.Concat(argv.InertNotes(all), o.Prompts.LengthNotes(all), o.Request.Notes)
-	return errors.Join(problems...)
+	return problems
 }

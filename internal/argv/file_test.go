@@ -1,0 +1,117 @@
+package argv
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"benchtop/metrics"
+)
+
+// configured reads a file of the sample's flags, and gives them to it.
+func configured(t *testing.T, text, profile string) (*Flags, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := &Flags{Synopsis: "serve"}
+	g := f.Group("all")
+	g.String("model", "", "")
+	g.Int("num-prompts", 1000, "")
+	g.String("metric-percentiles", "99", "")
+	g.Bool("find", false, "")
+	g.Var(&JSON{}, "extra-body", "")
+	g.Var(new(Objectives), "goodput", "")
+	_ = g.SetAnnotation("goodput", Variadic, nil)
+	g.Var(&Pairs{}, "header", "")
+	_ = g.SetAnnotation("header", Variadic, []string{"0"})
+	var tiers []string
+	g.Var(List(&tiers, "tier", Text), "tier", "")
+	_ = g.SetAnnotation("tier", Repeatable, nil)
+	values, err := ReadFile(path, profile)
+	trouble := ""
+	if err != nil {
+		trouble = err.Error()
+	}
+	for _, err := range f.Default(values) {
+		trouble += "\n" + err.Error()
+	}
+	return f, strings.ReplaceAll(strings.TrimSpace(trouble), path, "run.yaml")
+}
+
+func TestReadFile(t *testing.T) {
+	for _, c := range []struct{ name, text, profile, want string }{
+		{"scalars", "model: m\nnum_prompts: 0100\nfind: true\n", "", "--model=m --num-prompts=0100 --find=true"},
+		{"lists", "metric-percentiles: [50, 90]\ngoodput: [ttft:500, tpot:50]\ntier: ['a=ttft:1', 'b=ttft:2']\n", "",
+			"--metric-percentiles=50,90 --goodput ttft:500 tpot:50 --tier=a=ttft:1 --tier=b=ttft:2"},
+		{"words", "goodput: ttft:500 tpot:50\n", "", "--goodput ttft:500 tpot:50"},
+		{"objects", "extra-body: {z: [1, null], a: {b: 2.5, c: 'x'}}\nheader: {X-A: 1, X-B: two}\n", "",
+			`--extra-body={"z": [1, null], "a": {"b": 2.5, "c": "x"}} --header X-A=*** X-B=***`},
+		{"members", "extra-body.top_k: 3\n", "", "--extra-body.top_k=3"},
+		{"a profile over the rest", "model: m\nnum-prompts: 5\nprofiles: {chat: {num-prompts: 7}, code: {model: c}}\n", "chat",
+			"--model=m --num-prompts=7"},
+		{"an alias", "model: &m x\nprofiles: {chat: {model: *m}}\n", "chat", "--model=x"},
+	} {
+		f, trouble := configured(t, c.text, c.profile)
+		if got := strings.Join(metrics.Words(f.Settings(f.Values(), nil)), " "); got != c.want || trouble != "" {
+			t.Errorf("%s: got %s (%s), want %s", c.name, got, trouble, c.want)
+		}
+	}
+}
+
+func TestReadFileRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name, text, profile string
+		want                []string
+	}{
+		{"not YAML", "a: [", "", []string{"run.yaml: not YAML: yaml: line 1:"}},
+		{"no mapping", "- a\n", "", []string{"run.yaml: expected flags with their values"}},
+		{"nothing", "", "", []string{"run.yaml: expected flags with their values"}},
+		{"two documents", "model: a\n---\nmodel: b\n", "", []string{"run.yaml: more than one document"}},
+		{"too large", strings.Repeat("#", mostFile+1), "", []string{"run.yaml: more than 1024 KiB"}},
+		{"all at once", "num-promps: 5\nnum-prompts: many\nmodel:\nmodel: x\nfind: {a: 1}\n", "", []string{
+			"run.yaml:4: model is there already, in line 3; keep one",
+			`run.yaml:1: num-promps: unknown flag (did you mean num-prompts?)`,
+			"run.yaml:2: --num-prompts many: expected a whole number",
+			"run.yaml:3: --model: a value is missing; expected a string",
+			"run.yaml:5: --find: expected true or false, not a mapping"}},
+		{"profiles that are none", "profiles: {a: 1, b: {}, b: {model: x}}\n", "b", []string{
+			"run.yaml:1: profile a: expected flags with their values", "run.yaml:1: profile b is there already; keep one"}},
+		{"profiles without names", "profiles: [a]\n", "", []string{"run.yaml:1: profiles: expected names with their flags"}},
+		{"a list in a list", "goodput: [[a]]\n", "", []string{"run.yaml:1: goodput: line 1: expected a single value"}},
+		{"an alias of itself", "extra-body: &a {b: *a}\n", "", []string{"run.yaml:1: extra-body: too large, or an alias of itself"}},
+		{"aliases that grow", "extra-body:\n  a: &a [x, x, x, x, x, x, x, x, x, x]\n  b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n" +
+			"  c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\n  d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\n" +
+			"  e: [*d, *d, *d, *d, *d, *d, *d, *d, *d, *d]\n", "", []string{"run.yaml:1: extra-body: too large"}},
+		{"no profile chosen", "profiles:\n  chat: {model: a}\n  code: {model: b}\n", "",
+			[]string{"run.yaml: choose a profile, as run.yaml#chat; it has chat, code"}},
+		{"another profile", "profiles: {chat: {model: a}}\n", "chta", []string{"run.yaml has no profile chta (did you mean chat?); it has chat"}},
+		{"no profiles", "model: a\n", "chat", []string{"run.yaml has no profiles, so no chat"}},
+	} {
+		_, trouble := configured(t, c.text, c.profile)
+		lines := strings.Split(trouble, "\n")
+		for _, want := range c.want {
+			if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, want) }) {
+				t.Errorf("%s: got\n%s\nwant %s", c.name, trouble, want)
+			}
+		}
+		if len(lines) != len(c.want) {
+			t.Errorf("%s: %d problems, want %d:\n%s", c.name, len(lines), len(c.want), trouble)
+		}
+	}
+}
+
+func FuzzReadFile(f *testing.F) {
+	for _, s := range []string{"model: a\n", "a: &a [*a]\n", "chat: {model: x}\n", "extra-body: {a: .nan}\n", "? [a]\n: b\n", "<<: {a: 1}\n", "!!binary a: b"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		flags, trouble := configured(t, text, "")
+		if trouble == "" && len(flags.Values()) > 0 {
+			_ = flags.Settings(flags.Values(), nil)
+		}
+	})
+}

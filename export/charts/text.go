@@ -127,7 +127,7 @@ func (p *Panel) text(out *bufio.Writer, x, y axis, columns int, o TextOptions, s
 		if empty && row == textRows/2 {
 			line = "  no data"
 		}
-		fmt.Fprintf(out, "%s %c%s\n", alignRight(names[row], textLabel), edge, strings.TrimRight(line, " "))
+		fmt.Fprintf(out, "%*s %c%s\n", textLabel, names[row], edge, strings.TrimRight(line, " "))
 	}
 	axis, labels := x.line(columns, o.ASCII)
 	pad := strings.Repeat(" ", textLabel+1)
@@ -172,8 +172,4 @@ func cutText(s string, most int) string {
 		return s
 	}
 	return string([]rune(s)[:max(0, most-1)]) + "…"
-}
-
-func alignRight(s string, width int) string {
-	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s))) + s
 }

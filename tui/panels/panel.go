@@ -216,68 +216,6 @@ func (v *View) chartBelow(c screen.Canvas, y int, heading []screen.Span, draw fu
 	t.Draw(c.Sub(0, c.H-1, c.W, 1), v.ticks())
 }
 
-// column is a column of a table, flush right: its name and its figure of a row.
-type column[R any] struct {
-	name  string
-	w     int
-	of    func(r R) screen.Span
-	spare int // where there is little room the highest goes first; 0 stays
-}
-
-// table are the columns of a table from left to right.
-type table[R any] []column[R]
-
-// width is that of all columns.
-func (t table[R]) width() (n int) {
-	for _, col := range t {
-		n += col.w
-	}
-	return n
-}
-
-// fit leaves out spare columns until the rest take at most w.
-func (t table[R]) fit(w int) table[R] {
-	for t.width() > w {
-		i := leastNeeded(t, func(col *column[R]) int { return col.spare })
-		if i < 0 {
-			break
-		}
-		t = slices.Delete(slices.Clone(t), i, i+1)
-	}
-	return t
-}
-
-// leastNeeded is the element to leave out first where there is little room, the one with the highest spare; -1 where all of them stay.
-func leastNeeded[T any](all []T, spare func(*T) int) int {
-	least := -1
-	for i := range all {
-		if n := spare(&all[i]); n > 0 && (least < 0 || n > spare(&all[least])) {
-			least = i
-		}
-	}
-	return least
-}
-
-// names writes the names of the columns from x on.
-func (t table[R]) names(c screen.Canvas, x, y int) {
-	for _, col := range t {
-		x += col.w
-		c.Right(x, y, col.name, screen.Label)
-	}
-}
-
-// row writes a row from x on, its plain figures in a style.
-func (t table[R]) row(c screen.Canvas, x, y int, r R, plain screen.Style) {
-	for _, col := range t {
-		x += col.w
-		figure := col.of(r)
-		if figure.Style == screen.Text {
-			figure.Style = plain
-		}
-		c.Right(x, y, screen.Shorten(figure.Text, col.w-1), figure.Style)
-	}
-}
-
 // dash stands for a figure that is not known.
 const dash = "–"
 

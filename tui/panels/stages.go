@@ -44,18 +44,19 @@ func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 		return
 	}
 	y := 0
-	t := v.stageTable(rows, c.W)
 	if c.H > 2 {
-		t.names(c, 0, 0)
 		y = 1
 	}
-	room := c.H - y
-	lined := room > len(rows)
-	x := t.width()
-	telling, rest := keptStages(rows, room)
+	lined := c.H-y > len(rows)
+	t := table[stageRow]{figures: v.stageFigures(rows, c.W), after: field[stageRow]{draw: func(c screen.Canvas, r stageRow, _ screen.Style) {
+		c.Spans(1, 0, v.stageNotes(r, c.W-1, !lined))
+	}}}
+	if y > 0 {
+		t.head(c)
+	}
+	telling, rest := keptStages(rows, c.H-y)
 	for _, r := range telling {
-		t.row(c, 0, y, r, r.style())
-		c.Sub(x, y, c.W-x, 1).Spans(1, 0, v.stageNotes(r, c.W-x-1, !lined))
+		t.row(c.Sub(0, y, c.W, 1), r, r.style())
 		y++
 		if r.saturatesAfter && lined {
 			v.saturationLine(c.Sub(0, y, c.W, 1))
@@ -79,7 +80,7 @@ func (v *View) saturationLine(c screen.Canvas) {
 const stageNotesWidth = 11
 
 // stageTable are the columns of the loads. Loads of one kind have their unit in the name of their column, others behind each.
-func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
+func (v *View) stageFigures(rows []stageRow, w int) columns[stageRow] {
 	planned := column[stageRow]{"plan/s", 8, func(r stageRow) screen.Span {
 		return screen.Text.Span(findings.Number(r.Offered))
 	}, 0}
@@ -97,7 +98,7 @@ func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
 		planned.name, planned.w = "planned", 11
 		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(findings.Load(r.Offered, r.Users)) }
 	}
-	all := table[stageRow]{
+	all := columns[stageRow]{
 		{"from", 6, func(r stageRow) screen.Span { return screen.Label.Span(number.Clock(r.From)) }, 3},
 		planned,
 		{"sent/s", 7, func(r stageRow) screen.Span { return rateCell(r.Sent) }, 2},

@@ -172,9 +172,10 @@ func (r latencyRow) has(col latencyColumn) bool {
 
 // figure is one of the line, a dash where there is none.
 func (l latencyLine) figure(col latencyColumn) screen.Span {
+	v, known := col.of(l.latencyRow)
 	out := screen.Span{Text: dash, Style: l.style}
-	if l.has(col) {
-		v, known := col.of(l.latencyRow)
+	switch {
+	case !l.empty() && known != absent:
 		_, scale, digits := latencyUnit(l.top)
 		if out.Text = fmt.Sprintf("%.*f", digits, number.Sane(v)*scale); known == guessed {
 			out.Text = "~" + out.Text
@@ -182,7 +183,7 @@ func (l latencyLine) figure(col latencyColumn) screen.Span {
 		if col.name == l.bold {
 			out.Style = screen.Strong
 		}
-	} else if !l.below {
+	case !l.below:
 		out.Style = screen.Label
 	}
 	return out

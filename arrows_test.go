@@ -102,7 +102,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/startup":   {"benchtop/internal/launch", "benchtop/internal/hf/hub", "benchtop/metrics", "benchtop/export"},
 	"benchtop/internal/dashboard": {"benchtop/internal/argv",
 		"benchtop/internal/files"},
-	"benchtop/internal/compare": {"benchtop/export", "benchtop/export/charts", "benchtop/internal/dashboard"},
+	"benchtop/internal/compare": {"benchtop/export", "benchtop/export/charts", "benchtop/internal/dashboard", "benchtop/metrics"},
 	"benchtop/internal/offline": {"benchtop/export", "benchtop/metrics", "benchtop/metrics/event"},
 	"benchtop/internal/secret":  {},
 	"benchtop/internal/launch":  {"benchtop/export", "benchtop/internal/secret", "benchtop/internal/telemetry"},

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"benchtop/internal/dashboard"
+	"benchtop/metrics"
 )
 
 func defaults() Options {
@@ -74,7 +75,7 @@ func TestLikeVLLM(t *testing.T) {
 				t.Fatalf("%s %s: %d loads, want %d", name, metric, len(g.Metrics[k].Lines), len(want))
 			}
 			for r, line := range g.Metrics[k].Lines {
-				got := []float64{line.X, math.Inf(1), line.Values[0], line.Values[1], line.Ratios[0], line.Values[2], line.Ratios[1]}
+				got := []float64{line.X, math.Inf(1), line.Values[0].Mean, line.Values[1].Mean, line.Ratios[0], line.Values[2].Mean, line.Ratios[1]}
 				for x, v := range got {
 					if !same(v, want[r][4+x]) {
 						t.Errorf("%s %s, load %v, column %d: %v, want %s", name, metric, line.X, x, v, want[r][4+x])
@@ -84,7 +85,7 @@ func TestLikeVLLM(t *testing.T) {
 		}
 		for r, want := range cells(t, name+"__Valid_Max_Concurrency_Summary.csv") {
 			h := g.Highest[r]
-			for x, v := range []float64{h.TTFT, h.TPOT, h.Both, h.Output, h.AtTTFT, h.AtTPOT} {
+			for x, v := range []float64{h.TTFT, h.TPOT, h.Both, h.Output.Mean, h.AtTTFT, h.AtTPOT} {
 				if !same(v, want[1+x]) {
 					t.Errorf("%s, %s, column %d: %v, want %s", name, h.Label, x, v, want[1+x])
 				}
@@ -146,7 +147,7 @@ func TestSettings(t *testing.T) {
 			if n := len(g.Metrics[0].Lines); n != 1 {
 				t.Errorf("%s: %d loads, want 1", c.name, n)
 			}
-			groups = append(groups, text+strings.Trim(fmt.Sprint(g.Metrics[0].Lines[0].Values), "[]"))
+			groups = append(groups, text+strings.Trim(fmt.Sprint(metrics.Each(g.Metrics[0].Lines[0].Values, func(v Value) float64 { return v.Mean })), "[]"))
 		}
 		if text := strings.Join(groups, "; "); text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
@@ -163,8 +164,8 @@ func TestMissedBelow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := c.Groups[0].Highest[0]; h.Both != 4 || h.Broken != 2 || h.Output != 4 {
-		t.Errorf("highest %v with %v tok/s, missed at %v; want 4, 4, 2", h.Both, h.Output, h.Broken)
+	if h := c.Groups[0].Highest[0]; h.Both != 4 || h.Broken != 2 || h.Output.Mean != 4 {
+		t.Errorf("highest %v with %v tok/s, missed at %v; want 4, 4, 2", h.Both, h.Output.Mean, h.Broken)
 	}
 }
 
@@ -179,7 +180,7 @@ func TestOutputRuns(t *testing.T) {
 	}
 	want := []string{"10.00 to 30.00 in 3 runs", "single run", "single run"}
 	for i, h := range c.Groups[0].Highest {
-		if got := runsText(&h); got != want[i] {
+		if got := h.Output.runs(); got != want[i] {
 			t.Errorf("%s: %q, want %q", h.Label, got, want[i])
 		}
 	}
@@ -240,6 +241,9 @@ func TestForeignText(t *testing.T) {
 	if strings.Contains(text, "\x1b[31m") || strings.Contains(page, "<script>") || strings.Contains(md, "<script>") ||
 		strings.Contains(md, " =1+1<") || strings.Contains(sheet, ",=1") {
 		t.Errorf("text of rows is a command:\n%s\n%s\n%s", text, md, sheet)
+	}
+	if !strings.HasPrefix(sheet, "Group,Table,") {
+		t.Errorf("CSV without its head:\n%s", sheet)
 	}
 	if _, err := Of([]Configuration{{"a", nil}}, defaults()); err == nil {
 		t.Error("nothing is compared without an error")

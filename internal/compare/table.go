@@ -66,7 +66,7 @@ func (c *Comparison) table(group string, m *Metric, serving bool) Table {
 			row = append(row, k)
 		}
 		for i, v := range l.Values {
-			if row = append(row, table.Cell{Text: decimals(v), Mark: m.mark(v)}); i > 0 {
+			if row = append(row, table.Cell{Text: decimals(v.Mean), Mark: m.mark(v.Mean)}); i > 0 {
 				row = append(row, table.Cell{Text: decimals(l.Ratios[i-1]), Mark: table.Ratio})
 			}
 		}
@@ -98,7 +98,7 @@ func (c *Comparison) figure(m *Metric) *charts.Figure {
 	for i, label := range c.Labels {
 		curve := charts.Curve{Name: text.Clean(label), Line: true, Colour: i}
 		for _, l := range m.Lines {
-			if v := l.Values[i]; finite(v) && finite(l.X) {
+			if v := l.Values[i].Mean; finite(v) && finite(l.X) {
 				curve.Points = append(curve.Points, charts.Point{X: l.X, Y: v})
 				left, right = min(left, l.X), max(right, l.X)
 			}
@@ -130,20 +130,20 @@ func (c *Comparison) highest(group string, g *Group) Table {
 		if h.Both == h.Both {
 			both.Mark = table.Good
 		}
-		t.Add(h.Label, load(h.TTFT), load(h.TPOT), both, decimals(h.Output), decimals(h.AtTTFT), decimals(h.AtTPOT), load(h.Broken), runsText(&h))
+		t.Add(h.Label, load(h.TTFT), load(h.TPOT), both, decimals(h.Output.Mean), decimals(h.AtTTFT), decimals(h.AtTPOT), load(h.Broken), h.Output.runs())
 	}
 	return Table{Table: *t, Group: group}
 }
 
-// runsText says of how many runs the output at the highest load is, and how far they lie apart.
-func runsText(h *Highest) string {
-	switch h.Runs {
+// runs says of how many runs a value is, and how far they lie apart.
+func (v Value) runs() string {
+	switch v.Runs {
 	case 0:
 		return ""
 	case 1:
 		return "single run"
 	}
-	return fmt.Sprintf("%s to %s in %d runs", decimals(h.Least), decimals(h.Most), h.Runs)
+	return fmt.Sprintf("%s to %s in %d runs", decimals(v.Least), decimals(v.Most), v.Runs)
 }
 
 // decimals is a figure with two, "" for none.
@@ -203,8 +203,11 @@ func Markdown(tables []Table, note string) string {
 
 // CSV has the tables one below the other, with the group and the title in front of each row.
 func CSV(tables []Table, _ string) string {
-	each := func(t *Table) string { return t.CSV([2]string{"Group", t.Group}, [2]string{"Table", t.Title}) }
-	return document(tables, "", "", "", func(string) string { return "" }, each)
+	out := ""
+	for _, t := range tables {
+		out += t.CSV([2]string{"Group", t.Group}, [2]string{"Table", t.Title})
+	}
+	return out
 }
 
 const page = `<!DOCTYPE html>

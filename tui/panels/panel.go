@@ -93,18 +93,7 @@ func (p Panel) Draw(c screen.Canvas, v *View, b Box, focused bool) {
 		title, draw = p.open(v)
 	}
 	if !b.Bare {
-		if p.timed && !b.Opens {
-			t, _, _ := v.overTime()
-			t.Draw(c.Sub(1, 0, c.W-2, c.H), v.ticks())
-		}
-		drawTitle(c, title(v, c.W, c.H), focused)
-		if p.timed && b.Joins {
-			v.crossings(c.Sub(1, 0, c.W-2, 1))
-		}
-		if p.foot != nil && !b.Opens {
-			foot := p.foot(v, c.W-titleFrame)
-			c.Sub(2, c.H-1, c.W-4, 1).Spans(0, 0, foot)
-		}
+		p.drawFrame(c, v, b, title(v, c.W, c.H), focused)
 	}
 	switch {
 	case inner.W == 0 || inner.H == 0:
@@ -114,6 +103,22 @@ func (p Panel) Draw(c screen.Canvas, v *View, b Box, focused bool) {
 		inner.Center(p.nothing, screen.Label)
 	default:
 		draw(inner, v)
+	}
+}
+
+// drawFrame draws what is on the border: the title, the axis of time and the foot.
+func (p Panel) drawFrame(c screen.Canvas, v *View, b Box, title []screen.Span, focused bool) {
+	if p.timed && !b.Opens {
+		t, _, _ := v.overTime()
+		t.Draw(c.Sub(1, 0, c.W-2, c.H), v.ticks())
+	}
+	drawTitle(c, title, focused)
+	if p.timed && b.Joins {
+		v.crossings(c.Sub(1, 0, c.W-2, 1))
+	}
+	if p.foot != nil && !b.Opens {
+		foot := p.foot(v, c.W-titleFrame)
+		c.Sub(2, c.H-1, c.W-4, 1).Spans(0, 0, foot)
 	}
 }
 

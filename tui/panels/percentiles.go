@@ -115,16 +115,21 @@ func drawPercentiles(c screen.Canvas, v *View) {
 		}
 		t.row(c.Sub(0, y, c.W, 1), latencyLine{latencyRow: r, older: older, top: top, style: st}, screen.Text)
 		y++
-		if pairs && older != nil {
-			older.name = screen.Shorten("  "+older.name, names)
-			t.row(c.Sub(0, y, c.W, 1), latencyLine{latencyRow: *older, top: top, style: screen.Dim, below: true}, screen.Text)
-		}
 		if pairs {
+			drawBelow(c.Sub(0, y, c.W, 1), t, older, names, top)
 			y++
 		}
 	}
 	if v.speedsFit(c.H) {
 		drawSpeeds(c.Sub(0, y, c.W, 1), v)
+	}
+}
+
+// drawBelow writes the figures of the baseline, if it has the latency.
+func drawBelow(c screen.Canvas, t *table[latencyLine], older *latencyRow, names int, top float64) {
+	if older != nil {
+		older.name = screen.Shorten("  "+older.name, names)
+		t.row(c, latencyLine{latencyRow: *older, top: top, style: screen.Dim, below: true}, screen.Text)
 	}
 }
 

@@ -29,7 +29,7 @@ func classesText(r *metrics.Report) string {
 		if g.Judged > 0 {
 			correct = percent(float64(g.Correct) / float64(g.Judged))
 		}
-		t.Add(text.CutMiddle(text.Clean(g.Class), longestClass), g.Completed, g.Failed, g.RequestThroughput, g.OutputThroughput,
+		t.Add(text.FitMiddle(text.Clean(g.Class), longestClass), g.Completed, g.Failed, g.RequestThroughput, g.OutputThroughput,
 			percentileOf(&g.TTFT, 50), percentileOf(&g.TTFT, 99), percentileOf(&g.TPOT, 50), percentileOf(&g.TPOT, 99),
 			wholePercent(r.Plan.JudgesGroup(&g.GroupCounts, r.Objectives), g.GoodShare()),
 			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct)

@@ -170,7 +170,7 @@ func legend(marks []annotation, o PlotOptions) string {
 	var entries []string
 	width := min(maxMarkWidth, o.Width-maxMarkRest)
 	for _, m := range marks {
-		name := text.Cut(text.Clean(m.text), width)
+		name := text.Fit(text.Clean(m.text), width)
 		if o.ASCII {
 			name = cutASCII(m.text, width)
 		}

@@ -192,7 +192,7 @@ const SingleRuns = "two single runs do not prove a difference"
 // Comparison writes a line for each figure that both runs have, with the change from old to now. name is the name of the old
 // run: foreign text. The loads of the two runs are not compared.
 func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
-	name = text.Cut(text.Clean(name), 30)
+	name = text.Fit(text.Clean(name), 30)
 	if old.Completed+old.Failed == 0 {
 		_, err := fmt.Fprintf(w, "\nThe baseline %s has no requests to compare with.\n", name)
 		return err

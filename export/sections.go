@@ -223,7 +223,7 @@ func (t *remarks) gates() {
 		if g.Missed {
 			state = "FAILED"
 		}
-		t.text += text.Cut(fmt.Sprintf("%8s  %s  (%s)", state, text.Clean(g.Gate.String()), gateValue(&g)), textWidth) + "\n"
+		t.text += text.Fit(fmt.Sprintf("%8s  %s  (%s)", state, text.Clean(g.Gate.String()), gateValue(&g)), textWidth) + "\n"
 	}
 }
 

@@ -16,8 +16,8 @@ func Width(s string) int {
 	return len(s)
 }
 
-// Cut shortens text to so many columns; an ellipsis, which some terminals draw two columns wide, marks the cut.
-func Cut(s string, columns int) string {
+// Fit shortens text to so many columns; an ellipsis, which some terminals draw two columns wide, marks the cut.
+func Fit(s string, columns int) string {
 	if Width(s) <= columns {
 		return s
 	}
@@ -30,8 +30,8 @@ func Cut(s string, columns int) string {
 	return s
 }
 
-// CutMiddle shortens text to so many characters and keeps both ends, which tell URLs and names apart.
-func CutMiddle(s string, most int) string {
+// FitMiddle shortens text to so many characters and keeps both ends, which tell URLs and names apart.
+func FitMiddle(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {
 		return s

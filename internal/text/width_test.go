@@ -13,14 +13,14 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-func TestCutAndWrap(t *testing.T) {
-	if got := Cut("abcdef", 6); got != "abcdef" {
+func TestFitAndWrap(t *testing.T) {
+	if got := Fit("abcdef", 6); got != "abcdef" {
 		t.Errorf("got %q", got)
 	}
-	if got := Cut("日本語日本語", 7); got != "日本…" {
+	if got := Fit("日本語日本語", 7); got != "日本…" {
 		t.Errorf("got %q", got)
 	}
-	if got := CutMiddle("http://one:8000", 9); got != "http…8000" {
+	if got := FitMiddle("http://one:8000", 9); got != "http…8000" {
 		t.Errorf("got %q", got)
 	}
 	for line := range strings.Lines(Wrap(strings.Repeat("four 日本 ", 40), 80)) {

@@ -22,14 +22,15 @@ func Groups(w io.Writer, r metrics.Report) error {
 }
 
 func classesText(r *metrics.Report) string {
-	t := table.New("Requests by class, latencies in ms", "class", "done", "failed", "req/s", "tok/s", "TTFT p50", "p99", "TPOT p50", "p99",
-		"good", "cached?", "ideal?", "correct?")
+	t := table.New("Requests by class, latencies in ms", "class", "done", "failed", "req/s", "tok/s",
+		"TTFT p50", "p99", "TPOT p50", "p99", "good", "cached?", "ideal?", "correct?")
 	for i := range r.Classes {
 		g, correct := &r.Classes[i], table.Absent
 		if g.Judged > 0 {
 			correct = percent(float64(g.Correct) / float64(g.Judged))
 		}
-		t.Add(text.FitMiddle(text.Clean(g.Class), longestClass), g.Completed, g.Failed, g.RequestThroughput, g.OutputThroughput,
+		t.Add(text.FitMiddle(text.Clean(g.Class), longestClass), g.Completed, g.Failed,
+			g.RequestThroughput, g.OutputThroughput,
 			percentileOf(&g.TTFT, 50), percentileOf(&g.TTFT, 99), percentileOf(&g.TPOT, 50), percentileOf(&g.TPOT, 99),
 			wholePercent(r.Plan.JudgesGroup(&g.GroupCounts, r.Objectives), g.GoodShare()),
 			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct)
@@ -38,13 +39,15 @@ func classesText(r *metrics.Report) string {
 }
 
 func turnsText(r *metrics.Report) string {
-	t := table.New("Requests by turn, latencies in ms", "turn", "done", "failed", "tokens in", "TTFT p50", "p99", "TPOT p50", "cached?", "ideal?")
+	t := table.New("Requests by turn, latencies in ms", "turn", "done", "failed", "tokens in",
+		"TTFT p50", "p99", "TPOT p50", "cached?", "ideal?")
 	for i := range r.Turns {
 		g, input := &r.Turns[i], table.Absent
 		if g.Completed > 0 {
 			input = strconv.Itoa(int(metrics.Share(g.InputTokens, g.Completed) + 0.5))
 		}
-		t.Add(g.Name(), g.Completed, g.Failed, input, percentileOf(&g.TTFT, 50), percentileOf(&g.TTFT, 99), percentileOf(&g.TPOT, 50),
+		t.Add(g.Name(), g.Completed, g.Failed, input,
+			percentileOf(&g.TTFT, 50), percentileOf(&g.TTFT, 99), percentileOf(&g.TPOT, 50),
 			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()))
 	}
 	return t.String()

@@ -207,17 +207,23 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 			t.Add(label, before, now, changeText(now, before))
 		}
 	}
-	t.Add("Successful requests:", old.Completed, now.Completed, changeText(float64(now.Completed), float64(old.Completed)))
-	t.Add("Failed requests:", old.Failed, now.Failed, changeText(float64(now.Failed), float64(old.Failed)))
+	count := func(label string, before, now int) {
+		t.Add(label, before, now, changeText(float64(now), float64(before)))
+	}
+	count("Successful requests:", old.Completed, now.Completed)
+	count("Failed requests:", old.Failed, now.Failed)
 	figure(true, "Request throughput (req/s):", old.RequestThroughput, now.RequestThroughput)
 	if old.Goodput != nil && now.Goodput != nil {
 		figure(true, "Request goodput (req/s):", *old.Goodput, *now.Goodput)
 	}
-	figure(now.Plan.Pooling && old.InputThroughput > 0, "Input throughput (inputs/s):", old.InputThroughput, now.InputThroughput)
-	figure(!now.Plan.SkipTokenizer && old.OutputTokens > 0, "Output token throughput (tok/s):", old.OutputThroughput, now.OutputThroughput)
+	figure(now.Plan.Pooling && old.InputThroughput > 0, "Input throughput (inputs/s):",
+		old.InputThroughput, now.InputThroughput)
+	figure(!now.Plan.SkipTokenizer && old.OutputTokens > 0, "Output token throughput (tok/s):",
+		old.OutputThroughput, now.OutputThroughput)
 	figure(old.RTFx > 0 && now.RTFx > 0, "RTFx (Inverse Real-Time Factor):", old.RTFx, now.RTFx)
 	if a, b := old.Server, now.Server; a != nil && b != nil {
-		figure(metrics.Said(a.HitRate) && metrics.Said(b.HitRate), "Prefix cache hit rate (%):", 100*a.HitRate, 100*b.HitRate)
+		figure(metrics.Said(a.HitRate) && metrics.Said(b.HitRate), "Prefix cache hit rate (%):",
+			100*a.HitRate, 100*b.HitRate)
 	}
 	for _, l := range selected(now) {
 		a, b, label := &old.Statistics[l], &now.Statistics[l], l.Naming().Label

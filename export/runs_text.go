@@ -44,7 +44,8 @@ func RunsSummary(w io.Writer, runs []RunOf, percentiles []float64) error {
 		row := []any{text.Clean(runs[i].Label), r.RequestThroughput, r.OutputThroughput, r.TotalThroughput,
 			steadyOf(steadyRequests)(r), steadyOf(steadyOutput)(r)}
 		for _, p := range shown {
-			row = append(row, percentileOf(&r.Statistics[metrics.TTFT], p), percentileOf(&r.Statistics[metrics.TPOT], p))
+			ttft, tpot := &r.Statistics[metrics.TTFT], &r.Statistics[metrics.TPOT]
+			row = append(row, percentileOf(ttft, p), percentileOf(tpot, p))
 		}
 		t.Add(row...)
 	}

@@ -28,8 +28,8 @@ func Servers(w io.Writer, r metrics.Report) error {
 		if !r.Plan.Pooling {
 			output = s.OutputThroughput
 		}
-		t.Add(text.FitMiddle(text.Clean(s.URL), longestServer), s.Completed, s.Failed, s.InFlight, s.RequestThroughput, output,
-			percentileOf(&s.FirstWait, 50), percentileOf(&s.FirstWait, 99))
+		t.Add(text.FitMiddle(text.Clean(s.URL), longestServer), s.Completed, s.Failed, s.InFlight,
+			s.RequestThroughput, output, percentileOf(&s.FirstWait, 50), percentileOf(&s.FirstWait, 99))
 	}
 	_, err := io.WriteString(w, t.String())
 	return err

@@ -186,12 +186,13 @@ func (f *Figures) requestsText() string {
 	if len(rates) > 1 {
 		spread += fmt.Sprintf(", %s to %s", count(slices.Min(rates)), count(slices.Max(rates)))
 	}
-	t := section(fmt.Sprintf("Requests/s: closed loop of %d users, then random arrivals; answers of one chunk", f.Rounds[0].Users),
-		"asked/s", "requests/s", "late p50", "late p99", "CPU/request", "")
+	title := "Requests/s: closed loop of %d users, then random arrivals; answers of one chunk"
+	t := section(fmt.Sprintf(title, f.Rounds[0].Users), "asked/s", "requests/s", "late p50", "late p99", "CPU/request", "")
 	t.Add(cells("closed loop", f.WithoutPause, "-", "-", "-", " maximum, in "+spread)...)
 	for _, s := range f.Rates {
 		r := &s.Result
-		t.Add(cells(s.Asked, s.Reached, r.Lateness.P50, r.Lateness.P99, micros1(r.CPUPerChunkMicros), " "+cmp.Or(s.Missed, "exact"))...)
+		t.Add(cells(s.Asked, s.Reached, r.Lateness.P50, r.Lateness.P99, micros1(r.CPUPerChunkMicros),
+			" "+cmp.Or(s.Missed, "exact"))...)
 	}
 	return t.String()
 }
@@ -203,8 +204,8 @@ func stepsText(title string, steps []Step) string {
 		if s.exact() && !s.full() {
 			verdict = "exact, but the server sends no more"
 		}
-		t.Add(cells(float64(s.Streams), s.ChunksPerSecond, s.Plateau, r.StampError.P50, r.StampError.P99, percent(r.SharedShare),
-			micros1(r.CPUPerChunkMicros), " "+verdict)...)
+		t.Add(cells(float64(s.Streams), s.ChunksPerSecond, s.Plateau, r.StampError.P50, r.StampError.P99,
+			percent(r.SharedShare), micros1(r.CPUPerChunkMicros), " "+verdict)...)
 	}
 	return t.String()
 }
@@ -216,7 +217,8 @@ func (f *Figures) stampsText() string {
 		if s.Timestamps == metrics.KernelStamps {
 			name = "kernel"
 		}
-		t.Add(cells(name, s.Error.P50, s.Error.P99, s.Error.P999, s.Error.Max, percent(s.SharedShare), micros1(s.CPU))...)
+		e := &s.Error
+		t.Add(cells(name, e.P50, e.P99, e.P999, e.Max, percent(s.SharedShare), micros1(s.CPU))...)
 		t.Title = fmt.Sprintf("Stamps against the server's own log: %s streams, %s chunks/s, %s",
 			count(float64(s.Streams)), count(s.ChunksPerSecond), Plural(float64(s.Rounds), "round"))
 	}

@@ -192,7 +192,8 @@ func (o *compareOptions) write(env *session.Environment, tables []compare.Table,
 		}
 		for i, t := range tables {
 			name := fmt.Sprintf("%02d_%s.csv", i+1, dashboard.FileName(t.Group+"__"+t.Title))
-			if err := files.Write(filepath.Join(o.csvDir, name), written(compare.CSV([]compare.Table{t}, ""))); err != nil {
+			text := compare.CSV([]compare.Table{t}, "")
+			if err := files.Write(filepath.Join(o.csvDir, name), written(text)); err != nil {
 				return fmt.Errorf("--csv-out-dir: %w", err)
 			}
 		}

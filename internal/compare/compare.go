@@ -74,7 +74,8 @@ type Metric struct {
 	Lines        []Line
 }
 
-// Line is one load. Ratios, of the second configuration and those after it to the first, are above 1 where they are better.
+// Line is one load. Ratios, of the second configuration and those after it to the first, are above 1 where they are
+// better.
 type Line struct {
 	Keys   []string
 	X      float64 // NaN for none
@@ -82,7 +83,8 @@ type Line struct {
 	Ratios []float64
 }
 
-// Value is the mean of so many runs, which lie from Least to Most; all of these are NaN where a configuration was not measured.
+// Value is the mean of so many runs, which lie from Least to Most; all of these are NaN where a configuration was not
+// measured.
 type Value struct {
 	Mean, Least, Most float64
 	Runs              int
@@ -376,7 +378,8 @@ var offlineMetrics = []struct {
 func (c *Comparison) offline(rows [][]dashboard.Row) {
 	for _, o := range offlineMetrics {
 		of := metrics.Each(rows, func(rows []dashboard.Row) []dashboard.Row {
-			return slices.DeleteFunc(slices.Clone(rows), func(r dashboard.Row) bool { return dashboard.KindOf(r) != o.kind })
+			others := func(r dashboard.Row) bool { return dashboard.KindOf(r) != o.kind }
+			return slices.DeleteFunc(slices.Clone(rows), others)
 		})
 		if slices.ContainsFunc(of, func(rows []dashboard.Row) bool { return len(rows) > 0 }) {
 			c.Offline = append(c.Offline, c.align(of, o.title, o.latency, []string{"Test name"}))

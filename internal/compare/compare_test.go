@@ -75,7 +75,8 @@ func TestLikeVLLM(t *testing.T) {
 				t.Fatalf("%s %s: %d loads, want %d", name, metric, len(g.Metrics[k].Lines), len(want))
 			}
 			for r, line := range g.Metrics[k].Lines {
-				got := []float64{line.X, math.Inf(1), line.Values[0].Mean, line.Values[1].Mean, line.Ratios[0], line.Values[2].Mean, line.Ratios[1]}
+				v := line.Values
+				got := []float64{line.X, math.Inf(1), v[0].Mean, v[1].Mean, line.Ratios[0], v[2].Mean, line.Ratios[1]}
 				for x, v := range got {
 					if !same(v, want[r][4+x]) {
 						t.Errorf("%s %s, load %v, column %d: %v, want %s", name, metric, line.X, x, v, want[r][4+x])
@@ -147,7 +148,8 @@ func TestSettings(t *testing.T) {
 			if n := len(g.Metrics[0].Lines); n != 1 {
 				t.Errorf("%s: %d loads, want 1", c.name, n)
 			}
-			groups = append(groups, text+strings.Trim(fmt.Sprint(metrics.Each(g.Metrics[0].Lines[0].Values, func(v Value) float64 { return v.Mean })), "[]"))
+			means := metrics.Each(g.Metrics[0].Lines[0].Values, func(v Value) float64 { return v.Mean })
+			groups = append(groups, text+strings.Trim(fmt.Sprint(means), "[]"))
 		}
 		if text := strings.Join(groups, "; "); text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
@@ -219,7 +221,8 @@ func TestCaution(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got.Caution(), c.want)
 		}
 		tables := got.Tables()
-		for _, s := range []string{Terminal(tables, c.want, 80, false), Markdown(tables, c.want), HTML(tables, c.want)} {
+		text, md, page := Terminal(tables, c.want, 80, false), Markdown(tables, c.want), HTML(tables, c.want)
+		for _, s := range []string{text, md, page} {
 			if strings.Contains(s, "do not prove") != (c.want != "") {
 				t.Errorf("%s: %s", name, s)
 			}

@@ -123,14 +123,16 @@ func (c *Comparison) highest(group string, g *Group) Table {
 	if c.X != Concurrency {
 		title = "Highest " + c.X + " within the limits"
 	}
-	t := table.New(title, "Configuration", fmt.Sprintf("Max (TTFT ≤ %g ms)", ttft.Within()), fmt.Sprintf("Max (TPOT ≤ %g ms)", tpot.Within()),
-		"Max (Both)", "Output Tput @ Both (tok/s)", "TTFT @ Both (ms)", "TPOT @ Both (ms)", "Missed below at", "Output Tput: runs")
+	t := table.New(title, "Configuration",
+		fmt.Sprintf("Max (TTFT ≤ %g ms)", ttft.Within()), fmt.Sprintf("Max (TPOT ≤ %g ms)", tpot.Within()), "Max (Both)",
+		"Output Tput @ Both (tok/s)", "TTFT @ Both (ms)", "TPOT @ Both (ms)", "Missed below at", "Output Tput: runs")
 	for _, h := range g.Highest {
 		both := table.Cell{Text: load(h.Both)}
 		if h.Both == h.Both {
 			both.Mark = table.Good
 		}
-		t.Add(h.Label, load(h.TTFT), load(h.TPOT), both, decimals(h.Output.Mean), decimals(h.AtTTFT), decimals(h.AtTPOT), load(h.Broken), h.Output.runs())
+		t.Add(h.Label, load(h.TTFT), load(h.TPOT), both, decimals(h.Output.Mean), decimals(h.AtTTFT), decimals(h.AtTPOT),
+			load(h.Broken), h.Output.runs())
 	}
 	return Table{Table: *t, Group: group}
 }
@@ -168,7 +170,8 @@ func orDash(s string) string {
 	return s
 }
 
-// document joins tables, each group below its name, and the note; "" for none. The forms are those of the name and of the note.
+// document joins tables, each group below its name, and the note; "" for none. The forms are those of the name and of
+// the note.
 func document(tables []Table, note, group, below string, escape func(string) string, each func(*Table) string) string {
 	var b strings.Builder
 	last := ""
@@ -225,7 +228,8 @@ svg { max-width: 100%; height: auto }
 func HTML(tables []Table, note string) string {
 	return page + document(tables, note, "<h2>%s</h2>\n", "<p>%s</p>\n", html.EscapeString, func(t *Table) string {
 		var b strings.Builder
-		fmt.Fprintf(&b, "<h3>%s</h3>\n<div class=\"scroll\">%s</div>\n", html.EscapeString(text.Clean(t.Title)), t.HTML())
+		title := html.EscapeString(text.Clean(t.Title))
+		fmt.Fprintf(&b, "<h3>%s</h3>\n<div class=\"scroll\">%s</div>\n", title, t.HTML())
 		if t.figure != nil {
 			_ = t.figure.Drawing(3).SVG(&b)
 		}

@@ -205,7 +205,8 @@ func WriteMarkdown(w io.Writer, rows []Row) error {
 			}
 		}
 		if len(t.Rows) > 0 {
-			fmt.Fprintf(&b, "## %s tests\n\n%s\n", strings.ToUpper(string(kind[:1]))+string(kind[1:]), t.Markdown(escape))
+			name := strings.ToUpper(string(kind[:1])) + string(kind[1:])
+			fmt.Fprintf(&b, "## %s tests\n\n%s\n", name, t.Markdown(escape))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

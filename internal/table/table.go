@@ -61,7 +61,8 @@ type Table struct {
 	Indent, Gap int
 }
 
-// New returns a table of a column flush left and figures behind it. A name that ends in "?" is that of an optional column.
+// New returns a table of a column flush left and figures behind it. A name that ends in "?" is that of an optional
+// column.
 func New(title string, names ...string) *Table {
 	t := &Table{Title: title, Keys: 1}
 	for i, name := range names {
@@ -135,7 +136,8 @@ func (t *Table) String() string {
 // colours are those of marks on a terminal.
 var colours = map[Mark]string{Good: "\x1b[32m", Slack: "\x1b[33m", Ratio: "\x1b[36m"}
 
-// Text is the table as text that begins with an empty line. Where it is wider than so many columns it is parted between columns.
+// Text is the table as text that begins with an empty line. Where it is wider than so many columns it is parted between
+// its own.
 func (t *Table) Text(width int, coloured bool) string {
 	columns, lines := t.lines()
 	for _, line := range lines {
@@ -273,8 +275,8 @@ func (t *Table) CSV(before ...[2]string) string {
 	return b.String()
 }
 
-// inert is the text of a cell of CSV. One that a spreadsheet would run as a formula gets a quotation mark in front; numbers and single
-// characters stay.
+// inert is the text of a cell of CSV. One that a spreadsheet would run as a formula gets a quotation mark in front;
+// numbers and single characters stay.
 func inert(s string) string {
 	if _, err := strconv.ParseFloat(s, 64); err != nil && len(s) > 1 && strings.ContainsAny(s[:1], "=+-@\t\r\n") {
 		return "'" + s

@@ -40,7 +40,8 @@ func FitMiddle(s string, most int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(most-1-head):])
 }
 
-// Fill fills lines of at most so many columns with words. All lines but the first are indented. A longer word has a line of its own.
+// Fill fills lines of at most so many columns with words. All lines but the first are indented. A longer word has a line
+// of its own.
 func Fill(words []string, between, indent string, columns int) (lines []string) {
 	for _, word := range words {
 		last := len(lines) - 1
@@ -56,7 +57,8 @@ func Fill(words []string, between, indent string, columns int) (lines []string) 
 	return lines
 }
 
-// Wrap breaks text between words into lines of at most so many columns, each with a newline. All but the first are indented.
+// Wrap breaks text between words into lines of at most so many columns, each with a newline. All but the first are
+// indented.
 func Wrap(s string, columns int) string {
 	return Lines(Fill(strings.Fields(s), " ", "  ", columns))
 }

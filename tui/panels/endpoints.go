@@ -69,7 +69,8 @@ func drawEndpoints(c screen.Canvas, v *View) {
 	t := table[*metrics.Endpoint]{figures: endpointFigures(v, c.W)}
 	row := func(i int) *metrics.Endpoint { return &v.Endpoints[i] }
 	// The figures stand next to the names, not at the far end of a wide line.
-	t.before = []field[*metrics.Endpoint]{rowNames(len(v.Endpoints), row, v.endpointName, 12, max(0, c.W-t.figures.width()))}
+	names := rowNames(len(v.Endpoints), row, v.endpointName, 12, max(0, c.W-t.figures.width()))
+	t.before = []field[*metrics.Endpoint]{names}
 	t.draw(c, len(v.Endpoints), row, plainRow)
 }
 

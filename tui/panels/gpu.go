@@ -88,7 +88,6 @@ func drawGPUs(c screen.Canvas, v *View) {
 
 // gpuTable has the figures that fit beside the index, the gauge and its percentage.
 func gpuTable(w int) table[*metrics.GPU] {
-	share := column[*metrics.GPU]{"", gpuShare, func(g *metrics.GPU) screen.Span { return screen.Strong.Span(saidShare(g.Use)) }, 0}
 	figures := columns[*metrics.GPU]{
 		{"memory", 15, func(g *metrics.GPU) screen.Span {
 			if metrics.Said(g.MemoryUsed) && metrics.Said(g.MemoryTotal) {
@@ -124,7 +123,9 @@ func gpuTable(w int) table[*metrics.GPU] {
 			chart.Gauge(c, 0, g.Use, math.NaN(), screen.Usage)
 		}
 	}
-	t := table[*metrics.GPU]{before: []field[*metrics.GPU]{{" #", gpuIndex, index}}, figures: append(columns[*metrics.GPU]{share}, figures...)}
+	share := func(g *metrics.GPU) screen.Span { return screen.Strong.Span(saidShare(g.Use)) }
+	t := table[*metrics.GPU]{before: []field[*metrics.GPU]{{" #", gpuIndex, index}}}
+	t.figures = append(columns[*metrics.GPU]{{"", gpuShare, share, 0}}, figures...)
 	if names > 0 {
 		t.before = append(t.before, field[*metrics.GPU]{"name", names + 1, name})
 	}

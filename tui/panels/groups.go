@@ -148,16 +148,20 @@ func drawTurns(c screen.Canvas, v *View) {
 		names, most = max(names, screen.Width(rows[i].title())), max(most, rows[i].p99)
 	}
 	names = min(names, longestTurns)
+	name := func(c screen.Canvas, r *groupRow, plain screen.Style) {
+		c.Right(names, 0, screen.Shorten(r.title(), names), plain)
+	}
+	bar := func(c screen.Canvas, r *groupRow, _ screen.Style) {
+		if c.W >= turnBar && r.p50 != metrics.Never {
+			p50, p99 := float64(r.p50)/float64(most), float64(r.p99)/float64(most)
+			chart.Gauge(c.Sub(2, 0, c.W-3, 1), 0, p50, p99, screen.P50)
+		}
+	}
+	figures := append(columns[*groupRow]{doneColumn, p50Column, p99Column}, cacheColumnsOf(rows)...)
 	t := table[*groupRow]{
-		before: []field[*groupRow]{{fmt.Sprintf("%*s", names, "turn"), names, func(c screen.Canvas, r *groupRow, plain screen.Style) {
-			c.Right(names, 0, screen.Shorten(r.title(), names), plain)
-		}}},
-		figures: append(columns[*groupRow]{doneColumn, p50Column, p99Column}, cacheColumnsOf(rows)...).fit(c.W - names - turnBar),
-		after: field[*groupRow]{draw: func(c screen.Canvas, r *groupRow, _ screen.Style) {
-			if c.W >= turnBar && r.p50 != metrics.Never {
-				chart.Gauge(c.Sub(2, 0, c.W-3, 1), 0, float64(r.p50)/float64(most), float64(r.p99)/float64(most), screen.P50)
-			}
-		}},
+		before:  []field[*groupRow]{{fmt.Sprintf("%*s", names, "turn"), names, name}},
+		figures: figures.fit(c.W - names - turnBar),
+		after:   field[*groupRow]{draw: bar},
 	}
 	t.draw(c, len(rows), func(i int) *groupRow { return &rows[i] }, plainRow)
 }

@@ -103,7 +103,8 @@ func drawLatency(c screen.Canvas, v *View) {
 		if y >= c.H {
 			return
 		}
-		t.row(c.Sub(0, y, c.W, 1), latencyLine{latencyRow: r, older: v.olderRow(r.of), top: r.top(cols), bold: "p99"}, screen.Text)
+		line := latencyLine{latencyRow: r, older: v.olderRow(r.of), top: r.top(cols), bold: "p99"}
+		t.row(c.Sub(0, y, c.W, 1), line, screen.Text)
 		y++
 	}
 	if c.H-y >= chartRows {
@@ -125,17 +126,17 @@ type latencyLine struct {
 // latencySizes are the blanks before the names of a table and the widths of its columns.
 type latencySizes struct{ indent, names, units, figures int }
 
-// latencyTable has the figures of latencies, before them their number if counted, behind them the change of the 99th percentile if compared.
+// latencyTable has the figures of latencies, before them their number if counted, behind them the change of the 99th
+// percentile if compared.
 func latencyTable(v *View, cols []latencyColumn, counted, compared bool, w latencySizes) *table[latencyLine] {
-	t := &table[latencyLine]{before: []field[latencyLine]{
-		{"", w.indent + w.names, func(c screen.Canvas, l latencyLine, _ screen.Style) { c.Print(w.indent, 0, l.name, l.style) }},
-		{"", w.units, func(c screen.Canvas, l latencyLine, _ screen.Style) {
-			if !l.below && slices.ContainsFunc(cols, l.has) {
-				unit, _, _ := latencyUnit(l.top)
-				c.Print(0, 0, unit, screen.Label)
-			}
-		}},
-	}}
+	name := func(c screen.Canvas, l latencyLine, _ screen.Style) { c.Print(w.indent, 0, l.name, l.style) }
+	unit := func(c screen.Canvas, l latencyLine, _ screen.Style) {
+		if !l.below && slices.ContainsFunc(cols, l.has) {
+			unit, _, _ := latencyUnit(l.top)
+			c.Print(0, 0, unit, screen.Label)
+		}
+	}
+	t := &table[latencyLine]{before: []field[latencyLine]{{"", w.indent + w.names, name}, {"", w.units, unit}}}
 	add := func(name string, of func(l latencyLine) screen.Span) {
 		t.figures = append(t.figures, column[latencyLine]{name, w.figures, of, 0})
 	}

@@ -76,12 +76,15 @@ func requestTable(v *View, w int) *table[*metrics.RequestRow] {
 		sign, word, st := describeState(q)
 		c.Print(0, 0, sign+" "+word, st)
 	}
+	text := func(c screen.Canvas, q *metrics.RequestRow, _ screen.Style) {
+		drawRequestText(c.Sub(2, 0, c.W-2, 1), q)
+	}
 	return &table[*metrics.RequestRow]{
-		before:  []field[*metrics.RequestRow]{{fmt.Sprintf("%*s", pickWidth+indexWidth, "#"), pickWidth + indexWidth + 2, index}, {"state", stateWidth, state}},
+		before: []field[*metrics.RequestRow]{
+			{fmt.Sprintf("%*s", pickWidth+indexWidth, "#"), pickWidth + indexWidth + 2, index}, {"state", stateWidth, state},
+		},
 		figures: requestFigures(v, w),
-		after: field[*metrics.RequestRow]{name: "  id, error", draw: func(c screen.Canvas, q *metrics.RequestRow, _ screen.Style) {
-			drawRequestText(c.Sub(2, 0, c.W-2, 1), q)
-		}},
+		after:   field[*metrics.RequestRow]{"  id, error", 0, text},
 	}
 }
 

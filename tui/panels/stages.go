@@ -48,9 +48,8 @@ func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 		y = 1
 	}
 	lined := c.H-y > len(rows)
-	t := table[stageRow]{figures: v.stageFigures(rows, c.W), after: field[stageRow]{draw: func(c screen.Canvas, r stageRow, _ screen.Style) {
-		c.Spans(1, 0, v.stageNotes(r, c.W-1, !lined))
-	}}}
+	notes := func(c screen.Canvas, r stageRow, _ screen.Style) { c.Spans(1, 0, v.stageNotes(r, c.W-1, !lined)) }
+	t := table[stageRow]{figures: v.stageFigures(rows, c.W), after: field[stageRow]{draw: notes}}
 	if y > 0 {
 		t.head(c)
 	}

@@ -56,9 +56,10 @@ func (v *SweepView) drawGrid(c screen.Canvas) {
 	t := table[gridRow]{before: []field[gridRow]{{"", gridSigns, v.drawSigns}}, figures: figures}
 	for i, w := range widths {
 		n := &names[i]
-		t.before = append(t.before, field[gridRow]{n.title(max(0, w-2)), w, func(c screen.Canvas, r gridRow, plain screen.Style) {
+		name := func(c screen.Canvas, r gridRow, plain screen.Style) {
 			drawName(c.Sub(0, 0, max(0, w-2), 1), n.names, r, plain)
-		}})
+		}
+		t.before = append(t.before, field[gridRow]{n.title(max(0, w-2)), w, name})
 	}
 	t.before = append(t.before, field[gridRow]{" runs", gridRuns, func(c screen.Canvas, r gridRow, plain screen.Style) {
 		if r.State != grid.Running {

@@ -15,8 +15,8 @@ type table[R any] struct {
 	after   field[R]
 }
 
-// field is a column of names, gauges or notes: it draws its cells itself, each on a canvas of w columns and a line. plain is the style of a row's
-// plain words and figures.
+// field is a column of names, gauges or notes: it draws its cells itself, each on a canvas of w columns and a line. plain
+// is the style of a row's plain words and figures.
 type field[R any] struct {
 	name string
 	w    int
@@ -122,7 +122,9 @@ func rowNames[R any](n int, row func(i int) R, of func(r R) string, least, most 
 	for i := range n {
 		w = max(w, screen.Width(of(row(i))))
 	}
-	return field[R]{"", min(w, most), func(c screen.Canvas, r R, plain screen.Style) { c.Print(0, 0, screen.ShortenMiddle(of(r), c.W), plain) }}
+	return field[R]{"", min(w, most), func(c screen.Canvas, r R, plain screen.Style) {
+		c.Print(0, 0, screen.ShortenMiddle(of(r), c.W), plain)
+	}}
 }
 
 // plainRow is the style of rows that are all alike.

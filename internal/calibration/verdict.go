@@ -187,7 +187,8 @@ func (f *Figures) requestsText() string {
 		spread += fmt.Sprintf(", %s to %s", count(slices.Min(rates)), count(slices.Max(rates)))
 	}
 	title := "Requests/s: closed loop of %d users, then random arrivals; answers of one chunk"
-	t := section(fmt.Sprintf(title, f.Rounds[0].Users), "asked/s", "requests/s", "late p50", "late p99", "CPU/request", "")
+	t := section(fmt.Sprintf(title, f.Rounds[0].Users),
+		"asked/s", "requests/s", "late p50", "late p99", "CPU/request", "")
 	t.Add(cells("closed loop", f.WithoutPause, "-", "-", "-", " maximum, in "+spread)...)
 	for _, s := range f.Rates {
 		r := &s.Result

@@ -131,8 +131,8 @@ func (c *Comparison) highest(group string, g *Group) Table {
 		if h.Both == h.Both {
 			both.Mark = table.Good
 		}
-		t.Add(h.Label, load(h.TTFT), load(h.TPOT), both, decimals(h.Output.Mean), decimals(h.AtTTFT), decimals(h.AtTPOT),
-			load(h.Broken), h.Output.runs())
+		t.Add(h.Label, load(h.TTFT), load(h.TPOT), both,
+			decimals(h.Output.Mean), decimals(h.AtTTFT), decimals(h.AtTPOT), load(h.Broken), h.Output.runs())
 	}
 	return Table{Table: *t, Group: group}
 }

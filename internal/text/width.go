@@ -40,8 +40,8 @@ func FitMiddle(s string, most int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(most-1-head):])
 }
 
-// Fill fills lines of at most so many columns with words. All lines but the first are indented. A longer word has a line
-// of its own.
+// Fill fills lines of at most so many columns with words. All lines but the first are indented. A longer word has a
+// line of its own.
 func Fill(words []string, between, indent string, columns int) (lines []string) {
 	for _, word := range words {
 		last := len(lines) - 1

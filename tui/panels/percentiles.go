@@ -133,8 +133,8 @@ func drawBelow(c screen.Canvas, t *table[latencyLine], older *latencyRow, names 
 	}
 }
 
-// drawSpeeds writes a line with the output speeds of users. Its low percentiles are those of slow users, so it names its
-// own figures.
+// drawSpeeds writes a line with the output speeds of users. Its low percentiles are those of slow users, so it names
+// its own figures.
 func drawSpeeds(c screen.Canvas, v *View) {
 	s := v.speeds()
 	x := c.Print(2, 0, speedUnit, screen.Text)

@@ -81,7 +81,8 @@ func requestTable(v *View, w int) *table[*metrics.RequestRow] {
 	}
 	return &table[*metrics.RequestRow]{
 		before: []field[*metrics.RequestRow]{
-			{fmt.Sprintf("%*s", pickWidth+indexWidth, "#"), pickWidth + indexWidth + 2, index}, {"state", stateWidth, state},
+			{fmt.Sprintf("%*s", pickWidth+indexWidth, "#"), pickWidth + indexWidth + 2, index},
+			{"state", stateWidth, state},
 		},
 		figures: requestFigures(v, w),
 		after:   field[*metrics.RequestRow]{"  id, error", 0, text},

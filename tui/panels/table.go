@@ -15,8 +15,8 @@ type table[R any] struct {
 	after   field[R]
 }
 
-// field is a column of names, gauges or notes: it draws its cells itself, each on a canvas of w columns and a line. plain
-// is the style of a row's plain words and figures.
+// field is a column of names, gauges or notes: it draws its cells itself, each on a canvas of w columns and a line.
+// plain is the style of a row's plain words and figures.
 type field[R any] struct {
 	name string
 	w    int

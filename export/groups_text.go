@@ -23,7 +23,7 @@ func Groups(w io.Writer, r metrics.Report) error {
 
 func classesText(r *metrics.Report) string {
 	t := table.New("Requests by class, latencies in ms", "class", "done", "failed", "req/s", "tok/s",
-		"TTFT p50", "p99", "TPOT p50", "p99", "good", "cached?", "ideal?", "correct?")
+		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("cached", "ideal", "correct")
 	for i := range r.Classes {
 		g, correct := &r.Classes[i], table.Absent
 		if g.Judged > 0 {
@@ -40,7 +40,7 @@ func classesText(r *metrics.Report) string {
 
 func turnsText(r *metrics.Report) string {
 	t := table.New("Requests by turn, latencies in ms", "turn", "done", "failed", "tokens in",
-		"TTFT p50", "p99", "TPOT p50", "cached?", "ideal?")
+		"TTFT p50", "p99", "TPOT p50").Optional("cached", "ideal")
 	for i := range r.Turns {
 		g, input := &r.Turns[i], table.Absent
 		if g.Completed > 0 {

@@ -61,16 +61,20 @@ type Table struct {
 	Indent, Gap int
 }
 
-// New returns a table of a column flush left and figures behind it. A name that ends in "?" is that of an optional
-// column.
+// New returns a table of a column flush left and figures behind it.
 func New(title string, names ...string) *Table {
 	t := &Table{Title: title, Keys: 1}
-	for i, name := range names {
-		name, optional := strings.CutSuffix(name, "?")
-		t.Columns = append(t.Columns, Column{Name: name, Optional: optional})
-		if i == 0 {
-			t.Columns[i].Align = Left
-		}
+	for _, name := range names {
+		t.Columns = append(t.Columns, Column{Name: name})
+	}
+	t.Columns[0].Align = Left
+	return t
+}
+
+// Optional adds columns that are left out where no row has a figure, and returns the table.
+func (t *Table) Optional(names ...string) *Table {
+	for _, name := range names {
+		t.Columns = append(t.Columns, Column{Name: name, Optional: true})
 	}
 	return t
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func sample() *Table {
-	t := New("Foreign\x1b[31m title", "name", "n", "s?", "share", "ratio")
+	t := New("Foreign\x1b[31m title", "name", "n").Optional("s", "share", "ratio")
 	t.Add("日本", 12, math.NaN(), 0.5, Cell{"1.00", Ratio})
 	t.Add("  <b>|x", 7, math.NaN(), math.NaN(), Cell{"2.00", Good})
 	return t

@@ -98,11 +98,11 @@ func runsInWords(runs []attach.Running) string {
 func runsTable(runs []attach.Running) string {
 	t := table.List("", "PID", "FOR", "TARGET", "MODEL", "LOAD")
 	for _, r := range runs {
-		target, about := "unknown load", r.About
-		if about != (attach.About{}) {
-			target = strings.TrimPrefix(about.Target, "http://")
+		row := []any{r.PID, metrics.Duration(time.Since(r.Since).Round(time.Second)), "unknown load"}
+		if a := r.About; a != (attach.About{}) {
+			row = append(row[:2], strings.TrimPrefix(a.Target, "http://"), a.Model, a.Load)
 		}
-		t.Add(r.PID, metrics.Duration(time.Since(r.Since).Round(time.Second)), target, about.Model, about.Load)
+		t.Add(row...)
 	}
 	return strings.TrimSpace(t.String())
 }

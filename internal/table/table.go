@@ -50,7 +50,8 @@ type Cell struct {
 	Mark Mark
 }
 
-// Table is a table. Without names of its columns it has no head.
+// Table is a table. Without names of its columns it has no head. The last cell of a row that ends early may reach over the
+// columns behind it.
 type Table struct {
 	Title   string
 	Columns []Column
@@ -114,13 +115,15 @@ func (t *Table) Add(cells ...any) {
 func (t *Table) lines() (columns []Column, lines [][]Cell) {
 	lines = make([][]Cell, 1+len(t.Rows))
 	for i, c := range t.Columns {
-		known := func(row []Cell) bool { return row[i].Text != Absent && row[i].Text != "" }
+		known := func(row []Cell) bool { return i < len(row) && row[i].Text != Absent && row[i].Text != "" }
 		if c.Optional && !slices.ContainsFunc(t.Rows, known) {
 			continue
 		}
 		columns, lines[0] = append(columns, c), append(lines[0], Cell{Text: c.Name})
 		for k, row := range t.Rows {
-			lines[1+k] = append(lines[1+k], row[i])
+			if i < len(row) {
+				lines[1+k] = append(lines[1+k], row[i])
+			}
 		}
 	}
 	if !slices.ContainsFunc(columns, func(c Column) bool { return c.Name != "" }) {
@@ -147,7 +150,9 @@ func (t *Table) Text(width int, coloured bool) string {
 	for _, line := range lines {
 		for i := range line {
 			line[i].Text = clean(line[i].Text)
-			columns[i].Width = max(columns[i].Width, text.Width(line[i].Text))
+			if i < len(line)-1 || len(line) == len(columns) {
+				columns[i].Width = max(columns[i].Width, text.Width(line[i].Text))
+			}
 		}
 	}
 	var b strings.Builder
@@ -182,11 +187,11 @@ func (t *Table) part(columns []Column, from, width, gap int) int {
 // line writes the keys of a line and its columns from one to another.
 func (t *Table) line(b *strings.Builder, columns []Column, cells []Cell, from, to int, coloured bool) {
 	line, gap := strings.Repeat(" ", t.Indent), ""
-	for i, c := range columns[:to] {
+	for i, c := range columns[:min(to, len(cells))] {
 		if i >= t.Keys && i < from {
 			continue
 		}
-		words, blanks := cells[i].Text, strings.Repeat(" ", c.Width-text.Width(cells[i].Text))
+		words, blanks := cells[i].Text, strings.Repeat(" ", max(0, c.Width-text.Width(cells[i].Text)))
 		if colour := colours[cells[i].Mark]; coloured && colour != "" && words != "" {
 			words = colour + words + "\x1b[0m"
 		}

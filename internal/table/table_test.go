@@ -18,6 +18,9 @@ func TestTable(t *testing.T) {
 	keys := List("", "a", "b")
 	keys.Keys = 2
 	keys.Add("x", "yy")
+	early := New("", "a", "b", "c", "d")
+	early.Add("x", "reaches over")
+	early.Add("y", 1, 2, 3)
 	for name, c := range map[string]struct{ got, want string }{
 		"text": {sample().String(), `
 Foreign title
@@ -49,6 +52,7 @@ name     ratio
 		"CSV": {sample().CSV([2]string{"of", "=x"}),
 			"of,name,n,share,ratio\n'=x,日本,12,0.50,1.00\n'=x,\"  <b>|x\",7,-,2.00\n"},
 		"no head":  {two.String(), "\n   a b\n"},
+		"early":    {early.String(), "\na  b  c  d\nx  reaches over\ny  1  2  3\n"},
 		"no rows":  {New("title", "a").String(), ""},
 		"all keys": {keys.String(), "\na  b\nx  yy\n"},
 	} {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"benchtop/internal/dashboard"
+	"benchtop/internal/table"
 	"benchtop/metrics"
 )
 
@@ -250,5 +252,38 @@ func TestForeignText(t *testing.T) {
 	}
 	if _, err := Of([]Configuration{{"a", nil}}, defaults()); err == nil {
 		t.Error("nothing is compared without an error")
+	}
+}
+
+// A value above the limit but within the slack has a mark of its own; the table of the highest loads is named by the axis.
+func TestMarks(t *testing.T) {
+	row := func(rate, ttft float64) dashboard.Row {
+		return dashboard.Row{"qps": rate, Concurrency: 1.0, "P99 TTFT (ms)": ttft, "P99": 10.0, "Output Tput (tok/s)": rate}
+	}
+	o := defaults()
+	o.X = "qps"
+	c, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 3200), row(2, 2900), row(3, 3100)}}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := c.Tables()
+	var marks []table.Mark
+	for _, r := range tables[1].Rows {
+		marks = append(marks, r[2].Mark)
+	}
+	if want := []table.Mark{"", table.Good, table.Slack}; !slices.Equal(marks, want) {
+		t.Errorf("marks %q, want %q", marks, want)
+	}
+	if last := tables[len(tables)-1]; last.Title != "Highest qps within the limits" {
+		t.Errorf("title %q", last.Title)
+	}
+	o.X, o.Median = Concurrency, true // a title that other tables have
+	other := dashboard.Row{"Max Concurrency": "8", "Median TTFT (ms)": 1.0, "Median": 1.0, "Output Tput (tok/s)": 5.0}
+	if c, err = Of([]Configuration{{"a", []dashboard.Row{other}}}, o); err != nil || c.Groups[0].Highest[0].Both != 8 {
+		t.Errorf("highest %+v, %v", c, err)
+	}
+	o.X = "no column"
+	if _, err := Of([]Configuration{{"a", []dashboard.Row{row(1, 1)}}}, o); err == nil {
+		t.Error("an axis that no row has is taken")
 	}
 }

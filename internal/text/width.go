@@ -21,13 +21,13 @@ func Fit(s string, columns int) string {
 	if Width(s) <= columns {
 		return s
 	}
-	used := 0
-	for i, r := range s {
-		if used += Width(string(r)); used > columns-2 {
-			return s[:i] + "…"
+	for used, rest := 0, s; ; {
+		_, after, width, _ := uniseg.FirstGraphemeClusterInString(rest, -1)
+		if used += width; used > columns-2 {
+			return s[:len(s)-len(rest)] + "…"
 		}
+		rest = after
 	}
-	return s
 }
 
 // FitMiddle shortens text to so many characters and keeps both ends, which tell URLs and names apart.

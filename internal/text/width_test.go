@@ -23,6 +23,9 @@ func TestFitAndWrap(t *testing.T) {
 	if got := FitMiddle("http://one:8000", 9); got != "http…8000" {
 		t.Errorf("got %q", got)
 	}
+	if got := FitMiddle("one", 9) + Wrap("", 9); got != "one" {
+		t.Errorf("got %q", got)
+	}
 	for line := range strings.Lines(Wrap(strings.Repeat("four 日本 ", 40), 80)) {
 		if n := Width(strings.TrimRight(line, "\n")); n > 80 || n < 9 {
 			t.Errorf("%d columns: %q", n, line)

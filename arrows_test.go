@@ -67,6 +67,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/simulator": {},
 	"benchtop/internal/usage":     {},
 	"benchtop/internal/text":      {},
+	"benchtop/internal/table":     {"benchtop/internal/text"},
 	"benchtop/internal/findings":  {"benchtop/metrics"},
 	"benchtop/internal/argv":      {"benchtop/internal/secret", "benchtop/metrics"},
 	"benchtop/internal/prompts": {"benchtop/internal/secret", "benchtop/internal/argv",
@@ -101,7 +102,8 @@ var arrows = map[string][]string{
 	"benchtop/internal/startup":   {"benchtop/internal/launch", "benchtop/internal/hf/hub", "benchtop/metrics", "benchtop/export"},
 	"benchtop/internal/dashboard": {"benchtop/internal/argv",
 		"benchtop/internal/files"},
-	"benchtop/internal/compare": {"benchtop/export", "benchtop/export/charts", "benchtop/internal/dashboard"},
+	"benchtop/internal/compare": {"benchtop/export", "benchtop/export/charts", "benchtop/internal/dashboard",
+		"benchtop/metrics"},
 	"benchtop/internal/offline": {"benchtop/export", "benchtop/metrics", "benchtop/metrics/event"},
 	"benchtop/internal/secret":  {},
 	"benchtop/internal/launch":  {"benchtop/export", "benchtop/internal/secret", "benchtop/internal/telemetry"},
@@ -148,14 +150,16 @@ var only = map[string][]string{
 	"github.com/santhosh-tekuri/":     {"benchtop/datasets/constraint"},
 	"golang.org/x/image/":             {"benchtop/internal/hf/media", "benchtop/export/charts"},
 	"golang.org/x/text/":              {"benchtop/internal/hf/tokenizer"},
-	"github.com/rivo/uniseg":          {"benchtop/internal/hf/tokenizer", "benchtop/internal/preview"},
+	"github.com/rivo/uniseg": {"benchtop/internal/hf/tokenizer", "benchtop/internal/preview",
+		"benchtop/internal/text"},
 	"github.com/klauspost/compress":   {"benchtop/internal/hf/parquet", "benchtop/internal/imports"},
 	"github.com/molecule-man/go-brrr": {"benchtop/internal/hf/parquet"},
 	"go.yaml.in/":                     {"benchtop/internal/argv", "benchtop/internal/hf/hub", "benchtop/internal/prompts"},
 }
 
 // ground is the floor that every package may stand on, but those of the ground itself, whose arrows are drawn.
-var ground = []string{"benchtop/internal/text", "benchtop/internal/jsonscan", "benchtop/internal/pyjson",
+var ground = []string{"benchtop/internal/text", "benchtop/internal/table",
+	"benchtop/internal/jsonscan", "benchtop/internal/pyjson",
 	"benchtop/internal/usage", "benchtop/internal/parallel"}
 
 // forTests are packages that any test may import, and which tests need to make events into reports, views and results.

@@ -25,7 +25,7 @@ func Answers(w io.Writer, r metrics.Report) error {
 	for _, x := range a.Wrong {
 		fmt.Fprintf(out, "%7d %s, as request %d", x.Count, text.Clean(x.Reason), x.Index)
 		if x.Detail != "" {
-			fmt.Fprintf(out, ": %s", cut(text.Clean(x.Detail), textWidth/2))
+			fmt.Fprintf(out, ": %s", text.Fit(text.Clean(x.Detail), textWidth/2))
 		}
 		fmt.Fprintln(out)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -121,7 +122,7 @@ func TestClientRemarks(t *testing.T) {
 			t.Errorf("%s: remarks (-want +got):\n%s", name, diff)
 		}
 		for line := range strings.Lines(got) {
-			if columns(strings.TrimSuffix(line, "\n")) > textWidth {
+			if text.Width(strings.TrimSuffix(line, "\n")) > textWidth {
 				t.Errorf("%s: too wide: %q", name, line)
 			}
 		}

@@ -100,7 +100,7 @@ func (p *plot) draw(w *bufio.Writer) {
 		}
 		area.Step(x, from, at)
 	}
-	w.WriteString(wrap(p.title+note, p.Width))
+	w.WriteString(text.Wrap(p.title+note, p.Width))
 	labels := y.labels(plotRows, area.Height)
 	line, tick := "│", "┤"
 	if p.ASCII {
@@ -170,13 +170,13 @@ func legend(marks []annotation, o PlotOptions) string {
 	var entries []string
 	width := min(maxMarkWidth, o.Width-maxMarkRest)
 	for _, m := range marks {
-		text := cut(text.Clean(m.text), width)
+		name := text.Fit(text.Clean(m.text), width)
 		if o.ASCII {
-			text = cutASCII(m.text, width)
+			name = cutASCII(m.text, width)
 		}
-		entries = append(entries, fmt.Sprintf("%c %s (%s)", m.letter, text, clock(int(m.at))))
+		entries = append(entries, fmt.Sprintf("%c %s (%s)", m.letter, name, clock(int(m.at))))
 	}
-	return fill(entries, "  ", "", o.Width)
+	return text.Lines(text.Fill(entries, "  ", "", o.Width))
 }
 
 // valueAxis goes from 0 to a round number in round steps.

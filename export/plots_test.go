@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"benchtop/internal/race"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -61,11 +61,7 @@ func TestPlotsStayInTheirColumns(t *testing.T) {
 			}
 			for line := range strings.Lines(got) {
 				line = strings.TrimSuffix(line, "\n")
-				n := columns(line)
-				if strings.ContainsAny(line, "│┤└") { // columns counts box drawings twice
-					n = utf8.RuneCountInString(line)
-				}
-				if n > width || strings.HasSuffix(line, " ") {
+				if n := text.Width(line); n > width || strings.HasSuffix(line, " ") {
 					t.Errorf("width %d: %d columns: %q", width, n, line)
 				}
 				if ascii && strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {

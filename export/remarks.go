@@ -39,7 +39,7 @@ type remarks struct {
 }
 
 func (t *remarks) add(format string, args ...any) {
-	t.text += wrap(fmt.Sprintf(format, args...), textWidth)
+	t.text += text.Wrap(fmt.Sprintf(format, args...), textWidth)
 }
 
 // completeness reports requests and lines that are missing: at the end of the run, in the warm-up, in the journal.
@@ -49,7 +49,7 @@ func (t *remarks) completeness() {
 	case i != nil:
 		reason := "the run ended before its plan"
 		if i.Reason != "" {
-			reason = cut(text.Clean(i.Reason), textWidth)
+			reason = text.Fit(text.Clean(i.Reason), textWidth)
 		}
 		if i.Cancelled == 0 && i.Unsent == 0 {
 			t.add("Interrupted: %s.", reason)
@@ -177,7 +177,7 @@ func (t *remarks) cache() {
 	}
 	warm := func(e metrics.LogEntry) bool { return e.Mark == metrics.CacheMark }
 	if i := slices.IndexFunc(t.r.Events, warm); i >= 0 {
-		t.add("Prefix cache: %s.", cut(text.Clean(t.r.Events[i].Text), 5*textWidth))
+		t.add("Prefix cache: %s.", text.Fit(text.Clean(t.r.Events[i].Text), 5*textWidth))
 	}
 }
 
@@ -241,7 +241,7 @@ func (t *remarks) failures() {
 		t.text += "Failures:\n"
 	}
 	for _, f := range t.r.Failures {
-		kind := cut(text.Clean(string(f.Kind)), 30)
+		kind := text.Fit(text.Clean(string(f.Kind)), 30)
 		if f.Kind == metrics.FailedStatus { // other kinds have a status of 200 or none
 			kind += fmt.Sprintf(" %d", f.Status)
 		}
@@ -249,7 +249,7 @@ func (t *remarks) failures() {
 		if len(f.Examples) > 0 {
 			line += "  " + text.Clean(f.Examples[0])
 		}
-		t.text += strings.TrimRight(cut(line, textWidth), " ") + "\n"
+		t.text += strings.TrimRight(text.Fit(line, textWidth), " ") + "\n"
 	}
 	if fields := t.r.Refused(); len(fields) > 0 {
 		t.add("The server does not support %s. To omit what it does not support, add", metrics.JoinWords(fields, " and "))
@@ -398,5 +398,5 @@ func (t *remarks) gpus() {
 
 // clause is foreign text as part of a sentence.
 func clause(foreign string) string {
-	return strings.TrimSuffix(cut(text.Clean(foreign), 2*textWidth), ".")
+	return strings.TrimSuffix(text.Fit(text.Clean(foreign), 2*textWidth), ".")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -34,7 +35,7 @@ func TestRemarks(t *testing.T) {
 	got := remarksOf(t, summarize(t, run, append(qs, cancelled, reset)))
 	golden(t, "remarks.txt", []byte(got))
 	for line := range strings.Lines(got) {
-		if n := columns(strings.TrimSuffix(line, "\n")); n > textWidth {
+		if n := text.Width(strings.TrimSuffix(line, "\n")); n > textWidth {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}

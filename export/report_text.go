@@ -7,10 +7,10 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"benchtop/internal/findings"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/table"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
@@ -118,60 +118,6 @@ func (t textReport) failures(r *metrics.Report) {
 // textWidth is the width of remarks in columns.
 const textWidth = 80
 
-// columns estimates the width of text on a terminal, and never too low: 0 for combining marks, 2 from the first wide block
-// (Hangul Jamo) on.
-func columns(s string) int {
-	n := 0
-	for _, r := range s {
-		switch {
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		case r >= 0x1100:
-			n += 2
-		default:
-			n++
-		}
-	}
-	return n
-}
-
-// cut shortens text to width columns; an ellipsis marks the cut.
-func cut(s string, width int) string {
-	if columns(s) <= width {
-		return s
-	}
-	used := 0
-	for i, r := range s {
-		used += columns(string(r))
-		if used > width-2 { // the ellipsis counts as two
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
-// wrap breaks text between words into lines of at most width columns. All but the first are indented.
-func wrap(text string, width int) string { return fill(strings.Fields(text), " ", "  ", width) }
-
-// fill fills lines of at most width columns with words. All but the first are indented.
-func fill(words []string, between, indent string, width int) string {
-	lines, line := "", ""
-	for i, word := range words {
-		switch {
-		case i == 0:
-			line = word
-		case columns(line)+columns(between)+columns(word) > width:
-			lines += line + "\n"
-			line = indent + word
-		default:
-			line += between + word
-		}
-	}
-	if line == "" {
-		return ""
-	}
-	return lines + line + "\n"
-}
-
 // cutASCII makes foreign text ASCII and cuts it to width columns.
 func cutASCII(s string, width int) string {
 	s = strings.Map(func(r rune) rune {
@@ -246,47 +192,51 @@ const SingleRuns = "two single runs do not prove a difference"
 // Comparison writes a line for each figure that both runs have, with the change from old to now. name is the name of the old
 // run: foreign text. The loads of the two runs are not compared.
 func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
-	out := bufio.NewWriter(w) // keeps its error for Flush
-	row := func(label string, decimals int, before, now float64) {
-		fmt.Fprintf(out, "%-42s %11.*f %11.*f %8s\n", label, decimals, before, decimals, now, changeText(now, before))
-	}
-	name = cut(text.Clean(name), 30)
+	name = text.Fit(text.Clean(name), 30)
 	if old.Completed+old.Failed == 0 {
-		fmt.Fprintf(out, "\nThe baseline %s has no requests to compare with.\n", name)
-		return out.Flush()
+		_, err := fmt.Fprintf(w, "\nThe baseline %s has no requests to compare with.\n", name)
+		return err
 	}
-	fmt.Fprintf(out, "\n%-42s %11s %11s %8s\n", "Against "+name, "baseline", "this run", "change")
-	row("Successful requests:", 0, float64(old.Completed), float64(now.Completed))
-	row("Failed requests:", 0, float64(old.Failed), float64(now.Failed))
-	row("Request throughput (req/s):", 2, old.RequestThroughput, now.RequestThroughput)
+	t := table.New("", "Against "+name, "baseline", "this run", "change")
+	t.Gap = 1
+	for i, width := range []int{42, 11, 11, 8} {
+		t.Columns[i].Width = width
+	}
+	figure := func(known bool, label string, before, now float64) {
+		if known {
+			t.Add(label, before, now, changeText(now, before))
+		}
+	}
+	count := func(label string, before, now int) {
+		t.Add(label, before, now, changeText(float64(now), float64(before)))
+	}
+	count("Successful requests:", old.Completed, now.Completed)
+	count("Failed requests:", old.Failed, now.Failed)
+	figure(true, "Request throughput (req/s):", old.RequestThroughput, now.RequestThroughput)
 	if old.Goodput != nil && now.Goodput != nil {
-		row("Request goodput (req/s):", 2, *old.Goodput, *now.Goodput)
+		figure(true, "Request goodput (req/s):", *old.Goodput, *now.Goodput)
 	}
-	if now.Plan.Pooling && old.InputThroughput > 0 {
-		row("Input throughput (inputs/s):", 2, old.InputThroughput, now.InputThroughput)
-	}
-	if !now.Plan.SkipTokenizer && old.OutputTokens > 0 {
-		row("Output token throughput (tok/s):", 2, old.OutputThroughput, now.OutputThroughput)
-	}
-	if old.RTFx > 0 && now.RTFx > 0 {
-		row("RTFx (Inverse Real-Time Factor):", 2, old.RTFx, now.RTFx)
-	}
-	if a, b := old.Server, now.Server; a != nil && b != nil && metrics.Said(a.HitRate) && metrics.Said(b.HitRate) {
-		row("Prefix cache hit rate (%):", 2, 100*a.HitRate, 100*b.HitRate)
+	figure(now.Plan.Pooling && old.InputThroughput > 0, "Input throughput (inputs/s):",
+		old.InputThroughput, now.InputThroughput)
+	figure(!now.Plan.SkipTokenizer && old.OutputTokens > 0, "Output token throughput (tok/s):",
+		old.OutputThroughput, now.OutputThroughput)
+	figure(old.RTFx > 0 && now.RTFx > 0, "RTFx (Inverse Real-Time Factor):", old.RTFx, now.RTFx)
+	if a, b := old.Server, now.Server; a != nil && b != nil {
+		figure(metrics.Said(a.HitRate) && metrics.Said(b.HitRate), "Prefix cache hit rate (%):",
+			100*a.HitRate, 100*b.HitRate)
 	}
 	for _, l := range selected(now) {
 		a, b, label := &old.Statistics[l], &now.Statistics[l], l.Naming().Label
 		if a.N == 0 || b.N == 0 {
 			continue
 		}
-		row("Median "+label+" (ms):", 2, a.Median, b.Median)
+		figure(true, "Median "+label+" (ms):", a.Median, b.Median)
 		before, known := p99(a)
-		if after, knownNow := p99(b); known && knownNow {
-			row("P99 "+label+" (ms):", 2, before, after)
-		}
+		after, knownNow := p99(b)
+		figure(known && knownNow, "P99 "+label+" (ms):", before, after)
 	}
-	out.WriteString("One run each: " + SingleRuns + ".\n")
-	return out.Flush()
+	_, err := fmt.Fprintf(w, "%sOne run each: %s.\n", t, SingleRuns)
+	return err
 }
 
 // changeText is a change in percent, "-" if it is undefined.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
-	"unicode/utf8"
+	"strconv"
 
+	"benchtop/internal/table"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
@@ -17,23 +17,12 @@ type RunOf struct {
 	Report      metrics.Report
 }
 
-// absent is a figure that a run does not have.
-const absent = "-"
-
 // percentileOf is one in milliseconds, NaN for none.
-func percentileOf(r *metrics.Report, l metrics.Latency, p float64) float64 {
-	if v, ok := r.Statistics[l].Percentile(p); ok && r.Statistics[l].N > 0 {
+func percentileOf(s *metrics.Statistic, p float64) float64 {
+	if v, ok := s.Percentile(p); ok && s.N > 0 {
 		return v
 	}
 	return math.NaN()
-}
-
-// cell is a figure with two decimals.
-func cell(v float64) string {
-	if math.IsNaN(v) {
-		return absent
-	}
-	return decimals(v)
 }
 
 // RunsSummary writes a line for each run, with the columns of vLLM's Rust client, and the load of the highest mean request
@@ -49,19 +38,18 @@ func RunsSummary(w io.Writer, runs []RunOf, percentiles []float64) error {
 	for _, p := range shown {
 		head = append(head, "P"+pythonNumber(p)+" TTFT(ms)", "P"+pythonNumber(p)+" TPOT(ms)")
 	}
-	rows := [][]string{head}
+	t := table.New("Sweep Summary", head...)
 	for i := range runs {
 		r := &runs[i].Report
-		row := []string{text.Clean(runs[i].Label), cell(r.RequestThroughput), cell(r.OutputThroughput), cell(r.TotalThroughput), absent, absent}
-		if s := r.SteadyState; s != nil && s.End > s.Start {
-			row[4], row[5] = cell(s.RequestThroughput), cell(s.OutputThroughput)
-		}
+		row := []any{text.Clean(runs[i].Label), r.RequestThroughput, r.OutputThroughput, r.TotalThroughput,
+			steadyOf(steadyRequests)(r), steadyOf(steadyOutput)(r)}
 		for _, p := range shown {
-			row = append(row, cell(percentileOf(r, metrics.TTFT, p)), cell(percentileOf(r, metrics.TPOT, p)))
+			ttft, tpot := &r.Statistics[metrics.TTFT], &r.Statistics[metrics.TPOT]
+			row = append(row, percentileOf(ttft, p), percentileOf(tpot, p))
 		}
-		rows = append(rows, row)
+		t.Add(row...)
 	}
-	if err := table(w, "Sweep Summary", rows); err != nil || len(runs) == 0 {
+	if _, err := io.WriteString(w, t.String()); err != nil || len(runs) == 0 {
 		return err
 	}
 	load, n, s := bestLoad(runs)
@@ -109,8 +97,8 @@ var repeated = []struct {
 	{"Completed", func(r *metrics.Report) float64 { return float64(r.Completed) }},
 	{"Failed", func(r *metrics.Report) float64 { return float64(r.Failed) }},
 	{"Duration (s)", func(r *metrics.Report) float64 { return r.Duration }},
-	{"SS request throughput (req/s)", steadyOf(func(s *metrics.SteadyState) float64 { return s.RequestThroughput })},
-	{"SS output throughput (tok/s)", steadyOf(func(s *metrics.SteadyState) float64 { return s.OutputThroughput })},
+	{"SS request throughput (req/s)", steadyOf(steadyRequests)},
+	{"SS output throughput (tok/s)", steadyOf(steadyOutput)},
 	{"SS total throughput (tok/s)", steadyOf(func(s *metrics.SteadyState) float64 { return s.TotalThroughput })},
 	{"SS mean TTFT (ms)", steadyOf(func(s *metrics.SteadyState) float64 { return known(s.TTFT) })},
 	{"SS mean TPOT (ms)", steadyOf(func(s *metrics.SteadyState) float64 { return known(s.TPOT) })},
@@ -129,8 +117,11 @@ func known(s metrics.Statistic) float64 {
 }
 
 func percentile(l metrics.Latency, p float64) func(r *metrics.Report) float64 {
-	return func(r *metrics.Report) float64 { return percentileOf(r, l, p) }
+	return func(r *metrics.Report) float64 { return percentileOf(&r.Statistics[l], p) }
 }
+
+func steadyRequests(s *metrics.SteadyState) float64 { return s.RequestThroughput }
+func steadyOutput(s *metrics.SteadyState) float64   { return s.OutputThroughput }
 
 // steadyOf is a figure of the steady state, NaN for a run without one.
 func steadyOf(of func(s *metrics.SteadyState) float64) func(r *metrics.Report) float64 {
@@ -145,7 +136,7 @@ func steadyOf(of func(s *metrics.SteadyState) float64) func(r *metrics.Report) f
 // RunsSpread writes the mean, the sample standard deviation, the least and the most of each figure over repeated runs of one load, over
 // those runs that have it. The coefficient of variation of the request throughput comes last.
 func RunsSpread(w io.Writer, title string, runs []metrics.Report) error {
-	rows := [][]string{{"Figure", "Mean", "Std", "Min", "Max"}}
+	t := table.New(fmt.Sprintf("%s (%d runs)", title, len(runs)), "Figure", "Mean", "Std", "Min", "Max")
 	variation := math.NaN()
 	for i, f := range repeated {
 		var values []float64
@@ -158,17 +149,19 @@ func RunsSpread(w io.Writer, title string, runs []metrics.Report) error {
 			continue
 		}
 		s := spreadOf(values)
-		rows = append(rows, []string{f.name, cell(s.mean), cell(s.std), cell(s.min), cell(s.max)})
+		t.Add(f.name, s.mean, s.std, s.min, s.max)
 		if i == 0 && s.mean > 0 {
 			variation = 100 * s.std / s.mean
 		}
 	}
-	if err := table(w, fmt.Sprintf("%s (%d runs)", title, len(runs)), rows); err != nil || math.IsNaN(variation) {
+	if _, err := io.WriteString(w, t.String()); err != nil || math.IsNaN(variation) {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "Coefficient of variation of the request throughput: %s%%\n", decimals(variation))
 	return err
 }
+
+func decimals(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // spread describes values; std is NaN for one.
 type spread struct{ mean, std, min, max float64 }
@@ -187,25 +180,4 @@ func spreadOf(values []float64) spread {
 		s.std = math.Sqrt(squares / float64(n-1))
 	}
 	return s
-}
-
-// table writes rows, of which the first is the head, below a title; the first column is of names.
-func table(w io.Writer, title string, rows [][]string) error {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c))
-		}
-	}
-	var page strings.Builder
-	fmt.Fprintf(&page, "\n%s\n", text.Clean(title))
-	for _, row := range rows {
-		line := fmt.Sprintf("%-*s", widths[0], row[0])
-		for i, c := range row[1:] {
-			line += fmt.Sprintf("  %*s", widths[i+1], c)
-		}
-		page.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	_, err := io.WriteString(w, page.String())
-	return err
 }

@@ -223,7 +223,8 @@ func (t *remarks) gates() {
 		if g.Missed {
 			state = "FAILED"
 		}
-		t.text += cut(fmt.Sprintf("%8s  %s  (%s)", state, text.Clean(g.Gate.String()), gateValue(&g)), textWidth) + "\n"
+		line := fmt.Sprintf("%8s  %s  (%s)", state, text.Clean(g.Gate.String()), gateValue(&g))
+		t.text += text.Fit(line, textWidth) + "\n"
 	}
 }
 

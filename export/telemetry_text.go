@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -143,7 +144,7 @@ func (t textReport) cached(r *metrics.Report) {
 }
 
 // note writes a sentence below the figures.
-func (t textReport) note(text string) { t.w.WriteString(wrap(text, ruleWidth)) }
+func (t textReport) note(s string) { t.w.WriteString(text.Wrap(s, ruleWidth)) }
 
 func hasGPUs(g *metrics.GPUReport) bool {
 	return g != nil && len(g.Seconds) > 0 && anyKnown(g.UseMean, g.PowerMean, g.MemoryMost, g.TemperatureMost, g.CostPerMillion)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -207,7 +208,7 @@ func TestUnseenGPUs(t *testing.T) {
 		}
 		want := ""
 		if c.remarkAsWell {
-			want = "\n" + wrap("GPUs: "+c.words+".", textWidth)
+			want = "\n" + text.Wrap("GPUs: "+c.words+".", textWidth)
 		}
 		if got := remarksOf(t, r); got != want {
 			t.Errorf("--gpu %s: remark %q, want %q", c.asked, got, want)

@@ -1,11 +1,10 @@
 package export
 
 import (
-	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"benchtop/internal/findings"
+	"benchtop/internal/table"
 	"benchtop/metrics"
 )
 
@@ -19,13 +18,13 @@ func Tiers(w io.Writer, r metrics.Report) error {
 	if len(all) < 2 {
 		return nil
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t)
+	t := table.List("", "", "", "")
 	found := findings.OfReport(&r).Findings()
 	for i, tier := range all { // these are the first findings, in the same order
-		fmt.Fprintf(t, "%s\t%s\t%s\n", cutASCII(tier.Name, textWidth/4), ascii(found[i].Value), tier.SLO)
+		t.Add(cutASCII(tier.Name, textWidth/4), ascii(found[i].Value), tier.SLO)
 	}
-	return t.Flush()
+	_, err := io.WriteString(w, t.String())
+	return err
 }
 
 // tierAnswers has a key for the answers of the tiers, none for a run without tiers.

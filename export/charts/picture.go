@@ -139,29 +139,12 @@ func (f *frame) curves(p *Panel) {
 	for i := range curves {
 		if c := &curves[i]; c.Line {
 			colour, dash, width := c.look()
-			var spots []spot
-			for _, pt := range c.Points {
-				spots = append(spots, f.at(pt.X, pt.Y))
-			}
-			f.d.line(colour, width, dash, spots...)
+			f.d.line(colour, width, dash, f.spots(c)...)
 		}
 	}
 	var taken []labelBox
 	for i := range curves {
-		colour, _, _ := curves[i].look()
-		radius, edge := float64(markRadius), white
-		if curves[i].Quiet {
-			colour, radius, edge = faint(colour, 160), 2.2, color.NRGBA{}
-		}
-		for k, pt := range curves[i].Points {
-			at := f.at(pt.X, pt.Y)
-			f.d.circle(colour, edge, at, radius)
-			taken = append(taken, around(at, radius))
-			if k > 0 && curves[i].Line {
-				before := curves[i].Points[k-1]
-				taken = append(taken, along(f.at(before.X, before.Y), at)...)
-			}
-		}
+		taken = append(taken, f.points(&curves[i])...)
 	}
 	for i := range curves {
 		for _, pt := range curves[i].Points {
@@ -170,6 +153,32 @@ func (f *frame) curves(p *Panel) {
 			}
 		}
 	}
+}
+
+// spots are the places of the points of a curve.
+func (f *frame) spots(c *Curve) (all []spot) {
+	for _, pt := range c.Points {
+		all = append(all, f.at(pt.X, pt.Y))
+	}
+	return all
+}
+
+// points draws the points of a curve; labels have no room on them and on the line between them.
+func (f *frame) points(c *Curve) (taken []labelBox) {
+	colour, _, _ := c.look()
+	radius, edge := float64(markRadius), white
+	if c.Quiet {
+		colour, radius, edge = faint(colour, 160), 2.2, color.NRGBA{}
+	}
+	all := f.spots(c)
+	for k, at := range all {
+		f.d.circle(colour, edge, at, radius)
+		taken = append(taken, around(at, radius))
+		if k > 0 && c.Line {
+			taken = append(taken, along(all[k-1], at)...)
+		}
+	}
+	return taken
 }
 
 // layer orders curves from the back to the front.

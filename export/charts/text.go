@@ -2,6 +2,7 @@ package charts
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -84,37 +85,11 @@ func (f *Figure) Text(w io.Writer, o TextOptions) error {
 //	      0 ┼a────┴─────
 //	        0    10
 func (p *Panel) text(out *bufio.Writer, x, y axis, columns int, o TextOptions, signs map[string]rune) {
-	g := dots.New(columns, textRows, o.ASCII)
-	at := func(a *axis, v float64, n int) int { return int(math.Round(a.part(v) * float64(n-1))) }
-	empty := true
-	for i := range p.Curves {
-		c := &p.Curves[i]
-		for k, pt := range c.Points {
-			empty = false
-			if k > 0 && c.Line {
-				before := c.Points[k-1]
-				g.Line(at(&x, before.X, g.Width), at(&y, before.Y, g.Height), at(&x, pt.X, g.Width), at(&y, pt.Y, g.Height))
-			}
-		}
-	}
-	for _, layer := range [2]int{0, 1} {
-		for i := range p.Curves {
-			c := &p.Curves[i]
-			sign := signs[c.Name]
-			if sign == 0 {
-				sign = rune(letters[0])
-			}
-			for _, pt := range c.Points {
-				if c.layer() == layer {
-					g.Put(at(&x, pt.X, g.Width), at(&y, pt.Y, g.Height), sign)
-				}
-			}
-		}
-	}
+	g, empty := p.dots(x, y, columns, o, signs)
 	fmt.Fprintf(out, "%s\n", visible(y.label))
 	names := make([]string, textRows)
 	for _, t := range y.ticks {
-		names[textRows-1-at(&y, t.value, textRows)] = cutText(visible(t.label), textLabel)
+		names[textRows-1-y.place(t.value, textRows)] = cutText(visible(t.label), textLabel)
 	}
 	for row := range textRows {
 		edge, line := '│', g.Row(row)
@@ -127,13 +102,44 @@ func (p *Panel) text(out *bufio.Writer, x, y axis, columns int, o TextOptions, s
 		if empty && row == textRows/2 {
 			line = "  no data"
 		}
-		fmt.Fprintf(out, "%s %c%s\n", alignRight(names[row], textLabel), edge, strings.TrimRight(line, " "))
+		fmt.Fprintf(out, "%*s %c%s\n", textLabel, names[row], edge, strings.TrimRight(line, " "))
 	}
 	axis, labels := x.line(columns, o.ASCII)
 	pad := strings.Repeat(" ", textLabel+1)
 	fmt.Fprintf(out, "%s%s\n%s%s\n", pad, axis, pad, labels)
 	fmt.Fprintf(out, "%s%s\n", strings.Repeat(" ", max(0, textLabel+2+(columns-utf8.RuneCountInString(x.label))/2)), visible(x.label))
 }
+
+// dots draws the lines of a panel, and its points above them, the quiet ones first. A panel without points is empty.
+func (p *Panel) dots(x, y axis, columns int, o TextOptions, signs map[string]rune) (g *dots.Grid, empty bool) {
+	g, empty = dots.New(columns, textRows, o.ASCII), true
+	at := func(pt Point) (int, int) { return x.place(pt.X, g.Width), y.place(pt.Y, g.Height) }
+	for i := range p.Curves {
+		c := &p.Curves[i]
+		empty = empty && len(c.Points) == 0
+		for k := 1; k < len(c.Points) && c.Line; k++ {
+			x0, y0 := at(c.Points[k-1])
+			x1, y1 := at(c.Points[k])
+			g.Line(x0, y0, x1, y1)
+		}
+	}
+	for _, layer := range [2]int{0, 1} {
+		for i := range p.Curves {
+			c := &p.Curves[i]
+			if c.layer() != layer {
+				continue
+			}
+			for _, pt := range c.Points {
+				px, py := at(pt)
+				g.Put(px, py, cmp.Or(signs[c.Name], rune(letters[0])))
+			}
+		}
+	}
+	return g, empty
+}
+
+// place is where a value lies among n places of the axis.
+func (a *axis) place(v float64, n int) int { return int(math.Round(a.part(v) * float64(n-1))) }
 
 // line is the axis below an area of so many columns, and the labels of its ticks below it.
 func (a *axis) line(columns int, ascii bool) (line, labels string) {
@@ -144,7 +150,7 @@ func (a *axis) line(columns int, ascii bool) (line, labels string) {
 	cells, below := []rune(strings.Repeat(string(stroke), columns)), []rune(strings.Repeat(" ", columns+1))
 	free := 0
 	for _, t := range a.ticks {
-		at := int(math.Round(a.part(t.value) * float64(columns-1)))
+		at := a.place(t.value, columns)
 		cells[at] = mark
 		name := []rune(cutText(visible(t.label), columns/max(1, len(a.ticks))))
 		from := min(max(0, at+1-len(name)/2), columns+1-len(name))
@@ -172,8 +178,4 @@ func cutText(s string, most int) string {
 		return s
 	}
 	return string([]rune(s)[:max(0, most-1)]) + "…"
-}
-
-func alignRight(s string, width int) string {
-	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s))) + s
 }

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"benchtop/internal/table"
 	"benchtop/metrics"
 )
 
@@ -186,54 +186,57 @@ func (f *Figures) requestsText() string {
 	if len(rates) > 1 {
 		spread += fmt.Sprintf(", %s to %s", count(slices.Min(rates)), count(slices.Max(rates)))
 	}
-	rows := [][]string{cells("closed loop", f.WithoutPause, "-", "-", "-", "maximum, in "+spread)}
+	title := "Requests/s: closed loop of %d users, then random arrivals; answers of one chunk"
+	t := section(fmt.Sprintf(title, f.Rounds[0].Users),
+		"asked/s", "requests/s", "late p50", "late p99", "CPU/request", "")
+	t.Add(cells("closed loop", f.WithoutPause, "-", "-", "-", " maximum, in "+spread)...)
 	for _, s := range f.Rates {
 		r := &s.Result
-		rows = append(rows, cells(s.Asked, s.Reached, r.Lateness.P50, r.Lateness.P99, micros1(r.CPUPerChunkMicros), cmp.Or(s.Missed, "exact")))
+		t.Add(cells(s.Asked, s.Reached, r.Lateness.P50, r.Lateness.P99, micros1(r.CPUPerChunkMicros),
+			" "+cmp.Or(s.Missed, "exact"))...)
 	}
-	return section(fmt.Sprintf("Requests/s: closed loop of %d users, then random arrivals; answers of one chunk", f.Rounds[0].Users),
-		[]string{"asked/s", "requests/s", "late p50", "late p99", "CPU/request", ""}, rows)
+	return t.String()
 }
 
 func stepsText(title string, steps []Step) string {
-	var rows [][]string
+	t := section(title, "streams", "asked/s", "chunks/s", "error p50", "error p99", "shared", "CPU/chunk", "")
 	for _, s := range steps {
 		r, verdict := &s.Result, cmp.Or(s.Missed, "exact")
 		if s.exact() && !s.full() {
 			verdict = "exact, but the server sends no more"
 		}
-		rows = append(rows, cells(float64(s.Streams), s.ChunksPerSecond, s.Plateau, r.StampError.P50, r.StampError.P99, percent(r.SharedShare),
-			micros1(r.CPUPerChunkMicros), verdict))
+		t.Add(cells(float64(s.Streams), s.ChunksPerSecond, s.Plateau, r.StampError.P50, r.StampError.P99,
+			percent(r.SharedShare), micros1(r.CPUPerChunkMicros), " "+verdict)...)
 	}
-	return section(title, []string{"streams", "asked/s", "chunks/s", "error p50", "error p99", "shared", "CPU/chunk", ""}, rows)
+	return t.String()
 }
 
 func (f *Figures) stampsText() string {
-	title := ""
-	var rows [][]string
+	t := section("", "stamps", "error p50", "p99", "p99.9", "max", "shared", "CPU/chunk")
 	for _, s := range f.Stamps {
 		name := "user"
 		if s.Timestamps == metrics.KernelStamps {
 			name = "kernel"
 		}
-		rows = append(rows, cells(name, s.Error.P50, s.Error.P99, s.Error.P999, s.Error.Max, percent(s.SharedShare), micros1(s.CPU)))
-		title = fmt.Sprintf("Stamps against the server's own log: %s streams, %s chunks/s, %s",
+		e := &s.Error
+		t.Add(cells(name, e.P50, e.P99, e.P999, e.Max, percent(s.SharedShare), micros1(s.CPU))...)
+		t.Title = fmt.Sprintf("Stamps against the server's own log: %s streams, %s chunks/s, %s",
 			count(float64(s.Streams)), count(s.ChunksPerSecond), Plural(float64(s.Rounds), "round"))
 	}
-	return section(title, []string{"stamps", "error p50", "p99", "p99.9", "max", "shared", "CPU/chunk"}, rows)
+	return t.String()
 }
 
 func (f *Figures) latenessText() string {
-	var rows [][]string
+	t := section("Lateness of arrivals", "arrivals/s", "sent", "late p50", "p99", "p99.9", "max", "arrivals")
 	for _, l := range f.Lateness {
 		sent := "no"
 		if l.Sent {
 			sent = "yes"
 		}
 		q := l.Lateness
-		rows = append(rows, cells(l.RequestsPerSecond, sent, q.P50, q.P99, q.P999, q.Max, float64(q.N)))
+		t.Add(cells(l.RequestsPerSecond, sent, q.P50, q.P99, q.P999, q.Max, float64(q.N))...)
 	}
-	return section("Lateness of arrivals", []string{"arrivals/s", "sent", "late p50", "p99", "p99.9", "max", "arrivals"}, rows)
+	return t.String()
 }
 
 func (f *Figures) dashboardText() string {
@@ -241,13 +244,14 @@ func (f *Figures) dashboardText() string {
 	if d == nil {
 		return ""
 	}
-	row := func(name string, w Watched, drawn string) []string {
-		return cells(name, fmt.Sprintf("%.2f s", w.CPU), w.Error.P99, w.Error.P999, w.Lateness.P99, drawn)
+	t := section(fmt.Sprintf("Dashboard: the same load with and without it, %s", Plural(float64(d.Pairs), "pair")),
+		"dashboard", "CPU", "error p99", "p99.9", "late p99", "drawn")
+	add := func(name string, w Watched, drawn string) {
+		t.Add(cells(name, fmt.Sprintf("%.2f s", w.CPU), w.Error.P99, w.Error.P999, w.Lateness.P99, drawn)...)
 	}
-	return section(fmt.Sprintf("Dashboard: the same load with and without it, %s", Plural(float64(d.Pairs), "pair")),
-		[]string{"dashboard", "CPU", "error p99", "p99.9", "late p99", "drawn"},
-		[][]string{row("off", d.Without, "-"), row("on", d.With, fmt.Sprintf("%.1f KB/s", d.DrawnBytes/1000))}) +
-		fmt.Sprintf("  CPU with the dashboard: %.2f times\n", d.CPURatio)
+	add("off", d.Without, "-")
+	add("on", d.With, fmt.Sprintf("%.1f KB/s", d.DrawnBytes/1000))
+	return fmt.Sprintf("%s  CPU with the dashboard: %.2f times\n", t, d.CPURatio)
 }
 
 func (f *Figures) problemsText() string {
@@ -262,7 +266,7 @@ func (f *Figures) problemsText() string {
 }
 
 // cells formats a row of a table: durations in microseconds, numbers with commas, texts as they are.
-func cells(row ...any) (texts []string) {
+func cells(row ...any) (texts []any) {
 	for _, cell := range row {
 		switch v := cell.(type) {
 		case time.Duration:
@@ -278,27 +282,17 @@ func cells(row ...any) (texts []string) {
 
 func micros1(us float64) string { return fmt.Sprintf("%.1f us", us) }
 
-// section is a table below a title, "" without rows. Columns are aligned to the right, except for a last one without a name.
-func section(title string, head []string, rows [][]string) string {
-	if len(rows) == 0 {
-		return ""
-	}
-	var text strings.Builder
-	text.WriteString("\n" + title + "\n")
-	table := tabwriter.NewWriter(&text, 11, 0, 2, ' ', tabwriter.AlignRight)
-	last := len(head) - 1
-	for _, row := range append([][]string{head}, rows...) {
-		line := strings.Join(row[:last], "\t") + "\t"
-		switch {
-		case head[last] != "":
-			line += row[last] + "\t"
-		case row[last] != "":
-			line += "   " + row[last]
+// section is a table below a title. Columns are flush right, except for a last one without a name.
+func section(title string, head ...string) *table.Table {
+	t := table.New(title, head...)
+	t.Indent = 2
+	for i, name := range head {
+		t.Columns[i] = table.Column{Name: name, Width: 9}
+		if name == "" {
+			t.Columns[i].Align = table.Left
 		}
-		fmt.Fprintln(table, line)
 	}
-	_ = table.Flush()
-	return text.String()
+	return t
 }
 
 // asMicros formats a time in microseconds, or in milliseconds where those would have five digits.

@@ -7,13 +7,13 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"benchtop/internal/argv"
 	"benchtop/internal/attach"
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
+	"benchtop/internal/table"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/tui"
@@ -96,26 +96,15 @@ func runsInWords(runs []attach.Running) string {
 
 // runsTable tells runs apart for a person, without a newline at its end.
 func runsTable(runs []attach.Running) string {
-	var all strings.Builder
-	w := tabwriter.NewWriter(&all, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "PID\tFOR\tTARGET\tMODEL\tLOAD")
+	t := table.List("", "PID", "FOR", "TARGET", "MODEL", "LOAD")
 	for _, r := range runs {
-		about := "unknown load"
+		row := []any{r.PID, metrics.Duration(time.Since(r.Since).Round(time.Second)), "unknown load"}
 		if a := r.About; a != (attach.About{}) {
-			about = cleanFields(strings.TrimPrefix(a.Target, "http://"), a.Model, a.Load)
+			row = append(row[:2], strings.TrimPrefix(a.Target, "http://"), a.Model, a.Load)
 		}
-		fmt.Fprintf(w, "\n%d\t%s\t%s", r.PID, metrics.Duration(time.Since(r.Since).Round(time.Second)), about)
+		t.Add(row...)
 	}
-	_ = w.Flush()
-	return all.String()
-}
-
-// cleanFields joins words from outside with tabs.
-func cleanFields(words ...string) string {
-	for i, s := range words {
-		words[i] = text.Clean(s)
-	}
-	return strings.Join(words, "\t")
+	return strings.TrimSpace(t.String())
 }
 
 // listRuns prints aligned columns on a terminal, else fields between tabs.
@@ -132,8 +121,8 @@ func listRuns(env *session.Environment) int {
 	}
 	fmt.Fprintln(env.Stdout, "PID\tSINCE\tSOCKET\tTARGET\tMODEL\tLOAD")
 	for _, r := range runs {
-		about := cleanFields(r.About.Target, r.About.Model, r.About.Load)
-		fmt.Fprintf(env.Stdout, "%d\t%s\t%s\t%s\n", r.PID, r.Since.Format(time.RFC3339), r.Path, about)
+		fmt.Fprintf(env.Stdout, "%d\t%s\t%s\t%s\t%s\t%s\n", r.PID, r.Since.Format(time.RFC3339), r.Path,
+			text.Clean(r.About.Target), text.Clean(r.About.Model), text.Clean(r.About.Load))
 	}
 	return session.ExitFine
 }

@@ -62,10 +62,9 @@ func newCompareOptions() *compareOptions {
 	return o
 }
 
-// formats are the writers of tables and of the note below them, by name. A CSV file has no place for a note.
-var formats = map[string]func(w io.Writer, tables []compare.Table, note string) error{
-	"markdown": compare.WriteMarkdown, "html": compare.WriteHTML,
-	"csv": func(w io.Writer, tables []compare.Table, _ string) error { return compare.WriteCSV(w, tables) },
+// formats are the forms of tables and of the note below them, by name. A CSV file has no place for a note.
+var formats = map[string]func(tables []compare.Table, note string) string{
+	"markdown": compare.Markdown, "html": compare.HTML, "csv": compare.CSV,
 }
 
 // endings are the formats of files.
@@ -193,28 +192,37 @@ func (o *compareOptions) write(env *session.Environment, tables []compare.Table,
 		}
 		for i, t := range tables {
 			name := fmt.Sprintf("%02d_%s.csv", i+1, dashboard.FileName(t.Group+"__"+t.Title))
-			if err := files.Write(filepath.Join(o.csvDir, name), func(w io.Writer) error { return compare.WriteCSV(w, []compare.Table{t}) }); err != nil {
+			text := compare.CSV([]compare.Table{t}, "")
+			if err := files.Write(filepath.Join(o.csvDir, name), written(text)); err != nil {
 				return fmt.Errorf("--csv-out-dir: %w", err)
 			}
 		}
 		env.Say("saved in " + o.csvDir)
 	}
-	write := formats[o.format]
-	if write == nil {
-		write = func(w io.Writer, tables []compare.Table, note string) error {
-			width, colours := 1000, false
-			if o.output == "" && session.IsTerminal(env.Stdout) {
-				width, colours = max(40, term.Columns(env.Stdout)), os.Getenv("NO_COLOR") == ""
-			}
-			return compare.WriteText(w, tables, note, width, colours)
+	page := ""
+	if form := formats[o.format]; form != nil {
+		page = form(tables, note)
+	} else {
+		width, colours := 1000, false
+		if o.output == "" && session.IsTerminal(env.Stdout) {
+			width, colours = max(40, term.Columns(env.Stdout)), os.Getenv("NO_COLOR") == ""
 		}
+		page = compare.Terminal(tables, note, width, colours)
 	}
 	if o.output == "" {
-		return write(env.Stdout, tables, note)
+		return written(page)(env.Stdout)
 	}
-	if err := files.Write(o.output, func(w io.Writer) error { return write(w, tables, note) }); err != nil {
+	if err := files.Write(o.output, written(page)); err != nil {
 		return fmt.Errorf("--output: %w; choose another file", err)
 	}
 	env.Say("saved in " + o.output)
 	return nil
+}
+
+// written writes a text.
+func written(s string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, s)
+		return err
+	}
 }

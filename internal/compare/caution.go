@@ -1,24 +1,27 @@
 package compare
 
-import "benchtop/export"
+import (
+	"slices"
+
+	"benchtop/export"
+)
 
 // Caution says what single runs prove, where the first configuration and another one have one run each; "" where none of them do.
 func (c *Comparison) Caution() string {
 	single, several := false, false
-	look := func(metrics []Metric) {
-		for i := range metrics {
-			for _, l := range metrics[i].Lines {
-				for _, n := range l.Runs[1:] {
-					single = single || l.Runs[0] == 1 && n == 1
-					several = several || l.Runs[0] > 0 && n > 0 && l.Runs[0]+n > 2
-				}
+	all := slices.Clone(c.Offline)
+	for i := range c.Groups {
+		all = append(all, c.Groups[i].Metrics...)
+	}
+	for i := range all {
+		for _, l := range all[i].Lines {
+			first := l.Values[0].Runs
+			for _, v := range l.Values[1:] {
+				single = single || first == 1 && v.Runs == 1
+				several = several || first > 0 && v.Runs > 0 && first+v.Runs > 2
 			}
 		}
 	}
-	for i := range c.Groups {
-		look(c.Groups[i].Metrics)
-	}
-	look(c.Offline)
 	switch {
 	case !single:
 		return ""

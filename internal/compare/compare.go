@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"benchtop/internal/dashboard"
+	"benchtop/metrics"
 )
 
 // Configuration is what is compared: the rows of a server under a label. The first is the base.
@@ -33,7 +34,7 @@ const Concurrency = "# of max concurrency."
 // Keys are the titles of the columns that tell measurements apart; the first four make groups.
 var Keys = []string{"Model", "Dataset Name", "Input Len", "Output Len", Concurrency, "qps"}
 
-const groupKeys = 4
+const groupKeyCount = 4
 
 // settings are the titles of the columns of a server's settings. Those that differ within a configuration make groups,
 // too: its rows are of several servers, whose mean is that of none.
@@ -73,25 +74,38 @@ type Metric struct {
 	Lines        []Line
 }
 
-// Line is one load. Values are NaN where a configuration was not measured. Ratios, of the second configuration and those after it to the
-// first, are above 1 where they are better.
+// Line is one load. Ratios, of the second configuration and those after it to the first, are above 1 where they are
+// better.
 type Line struct {
 	Keys   []string
 	X      float64 // NaN for none
-	Values []float64
+	Values []Value // of each configuration
 	Ratios []float64
-	// Each value is the mean of Runs, which lie from Least to Most; these are NaN for none.
-	Runs        []int
-	Least, Most []float64
+}
+
+// Value is the mean of so many runs, which lie from Least to Most; all of these are NaN where a configuration was not
+// measured.
+type Value struct {
+	Mean, Least, Most float64
+	Runs              int
+}
+
+var unmeasured = Value{Mean: math.NaN(), Least: math.NaN(), Most: math.NaN()}
+
+func (v *Value) add(x float64) {
+	if v.Runs == 0 {
+		*v = Value{x, x, x, 0}
+	}
+	n := float64(v.Runs)
+	v.Mean, v.Least, v.Most = (v.Mean*n+x)/(n+1), min(v.Least, x), max(v.Most, x)
+	v.Runs++
 }
 
 // Highest is the highest load at which a configuration keeps to the limits. Figures are NaN where there is none.
 type Highest struct {
 	Label            string
 	TTFT, TPOT, Both float64 // loads
-	Output           float64 // tokens/s at Both: the mean of so many Runs, from Least to Most
-	Runs             int
-	Least, Most      float64
+	Output           Value   // tokens/s at Both
 	AtTTFT, AtTPOT   float64 // milliseconds at Both
 	// Broken is the lowest load below Both that misses a limit, NaN for none.
 	Broken float64
@@ -165,44 +179,33 @@ func (c *Comparison) serving(rows [][]dashboard.Row) error {
 		return fmt.Errorf("column %q is not in all results; choose one of %s", c.X, strings.Join(keys, ", "))
 	}
 	apart := slices.DeleteFunc(slices.Clone(settings), func(title string) bool { return !differs(rows, title) })
-	groups := map[string][]Key{}
-	grouped := make([]map[string][]dashboard.Row, len(rows))
+	loads := slices.DeleteFunc(slices.Clone(keys), isGroupKey)
+	groupKeys := slices.DeleteFunc(slices.Concat(keys, apart), func(title string) bool { return !isGroupKey(title) })
+	var groups [][]Key
+	of := map[string][][]dashboard.Row{} // by group and configuration
 	for i := range rows {
-		grouped[i] = map[string][]dashboard.Row{}
 		for _, row := range rows[i] {
-			id, group := "", []Key(nil)
-			for _, title := range slices.Concat(keys, apart) {
-				if slices.Index(Keys, title) < groupKeys {
-					k := Key{title, Text(row[title])}
-					id += k.Value + "\x00"
-					group = append(group, k)
-				}
+			group := metrics.Each(groupKeys, func(title string) Key { return Key{title, Text(row[title])} })
+			id := fmt.Sprintf("%q", group)
+			if of[id] == nil {
+				of[id] = make([][]dashboard.Row, len(rows))
+				groups = append(groups, group)
 			}
-			groups[id] = group
-			grouped[i][id] = append(grouped[i][id], row)
+			of[id][i] = append(of[id][i], row)
 		}
 	}
-	var ids []string
-	for id := range groups {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b string) int {
-		return slices.CompareFunc(groups[a], groups[b], func(a, b Key) int { return compareTexts(a.Value, b.Value) })
+	slices.SortFunc(groups, func(a, b []Key) int {
+		return slices.CompareFunc(a, b, func(a, b Key) int { return compareTexts(a.Value, b.Value) })
 	})
-	for _, id := range ids {
-		g := Group{Keys: groups[id]}
-		of := make([][]dashboard.Row, len(rows))
-		for i := range rows {
-			of[i] = grouped[i][id]
-		}
+	for _, group := range groups {
+		g := Group{Keys: group}
 		for _, m := range servingMetrics {
 			title := m.p99
 			if c.Median {
 				title = m.median
 			}
-			metric := Metric{Title: title}
+			metric := c.align(of[fmt.Sprintf("%q", group)], title, m.latency, loads)
 			metric.Limit, metric.Slack = m.limit(&c.Options)
-			c.align(&metric, of, title, m.latency, slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return slices.Index(Keys, k) < groupKeys }))
 			g.Metrics = append(g.Metrics, metric)
 		}
 		g.highest(c.Labels)
@@ -210,6 +213,9 @@ func (c *Comparison) serving(rows [][]dashboard.Row) error {
 	}
 	return nil
 }
+
+// isGroupKey reports whether the values of a column part the rows into groups, as those of settings do.
+func isGroupKey(title string) bool { return slices.Index(Keys, title) < groupKeyCount }
 
 // differs reports whether the rows of one configuration differ in a setting.
 func differs(all [][]dashboard.Row, title string) bool {
@@ -224,8 +230,7 @@ func has(rows []dashboard.Row, title string) bool {
 
 // align lines the values of a column up by the keys. Values of one configuration with equal keys are averaged. For a latency, rows without
 // P99 do not count, as with vLLM.
-func (c *Comparison) align(m *Metric, rows [][]dashboard.Row, title string, latency bool, keys []string) {
-	m.KeyTitles = keys
+func (c *Comparison) align(rows [][]dashboard.Row, title string, latency bool, keys []string) Metric {
 	lines := map[string]*Line{}
 	for i := range rows {
 		dropped := latency && has(rows[i], "P99")
@@ -233,32 +238,20 @@ func (c *Comparison) align(m *Metric, rows [][]dashboard.Row, title string, late
 			if dropped && row["P99"] == nil {
 				continue
 			}
-			var texts []string
-			for _, k := range keys {
-				texts = append(texts, Text(row[k]))
-			}
+			texts := metrics.Each(keys, func(key string) string { return Text(row[key]) })
 			id := strings.Join(texts, "\x00")
-			line := lines[id]
-			if line == nil {
-				line = &Line{Keys: texts, X: math.NaN(), Values: nans(len(rows)), Runs: make([]int, len(rows)), Least: nans(len(rows)), Most: nans(len(rows))}
+			if lines[id] == nil {
+				lines[id] = &Line{Keys: texts, X: math.NaN(), Values: slices.Repeat([]Value{unmeasured}, len(rows))}
 				if x, ok := row.Number(c.X); ok {
-					line.X = x
+					lines[id].X = x
 				}
-				lines[id] = line
 			}
-			v, ok := row.Number(title)
-			if !ok {
-				continue
+			if v, ok := row.Number(title); ok {
+				lines[id].Values[i].add(v)
 			}
-			n := float64(line.Runs[i])
-			if n == 0 {
-				line.Values[i], line.Least[i], line.Most[i] = 0, v, v
-			}
-			line.Least[i], line.Most[i] = min(line.Least[i], v), max(line.Most[i], v)
-			line.Values[i] = (line.Values[i]*n + v) / (n + 1)
-			line.Runs[i]++
 		}
 	}
+	m := Metric{Title: title, KeyTitles: keys}
 	for _, line := range lines {
 		line.ratios(latency)
 		m.Lines = append(m.Lines, *line)
@@ -266,10 +259,7 @@ func (c *Comparison) align(m *Metric, rows [][]dashboard.Row, title string, late
 	slices.SortFunc(m.Lines, func(a, b Line) int {
 		return cmp.Or(compareNumbers(a.X, b.X), slices.CompareFunc(a.Keys, b.Keys, compareTexts))
 	})
-}
-
-func nans(n int) []float64 {
-	return slices.Repeat([]float64{math.NaN()}, n)
+	return m
 }
 
 // compareNumbers puts absent ones last.
@@ -296,11 +286,11 @@ func compareTexts(a, b string) int {
 
 // ratios compares each value with the first; there is none where that is 0 or absent.
 func (l *Line) ratios(latency bool) {
-	base := l.Values[0]
+	base := l.Values[0].Mean
 	for _, v := range l.Values[1:] {
-		ratio := v / base
+		ratio := v.Mean / base
 		if latency {
-			ratio = base / v
+			ratio = base / v.Mean
 		}
 		if base == 0 {
 			ratio = math.NaN()
@@ -316,31 +306,26 @@ func (g *Group) highest(labels []string) {
 		if !ttft.measured(i) && !tpot.measured(i) && !output.measured(i) {
 			continue
 		}
-		h := Highest{Label: label, TTFT: ttft.largest(i), TPOT: tpot.largest(i), Both: math.NaN(), Broken: math.NaN()}
+		h := Highest{Label: label, TTFT: ttft.largest(i), TPOT: tpot.largest(i), Both: math.NaN()}
 		if !math.IsNaN(h.TTFT) && !math.IsNaN(h.TPOT) {
 			h.Both = min(h.TTFT, h.TPOT)
 		}
-		h.Output, h.AtTTFT, h.AtTPOT = output.at(i, h.Both), ttft.at(i, h.Both), tpot.at(i, h.Both)
-		h.Least, h.Most = math.NaN(), math.NaN()
-		for _, l := range output.Lines {
-			if l.X == h.Both {
-				h.Runs, h.Least, h.Most = l.Runs[i], l.Least[i], l.Most[i]
-				break // as at
-			}
-		}
-		for _, m := range []*Metric{ttft, tpot} {
-			for _, l := range m.Lines {
-				if l.X < h.Both && l.Values[i] > m.Within() && !(l.X >= h.Broken) {
-					h.Broken = l.X
-				}
-			}
-		}
+		h.Output, h.AtTTFT, h.AtTPOT = output.at(i, h.Both), ttft.at(i, h.Both).Mean, tpot.at(i, h.Both).Mean
+		h.Broken = lowest(ttft.broken(i, h.Both), tpot.broken(i, h.Both))
 		g.Highest = append(g.Highest, h)
 	}
 }
 
+// lowest is the lower of two loads, NaN for none.
+func lowest(a, b float64) float64 {
+	if a <= b || math.IsNaN(b) {
+		return a
+	}
+	return b
+}
+
 func (m *Metric) measured(i int) bool {
-	return slices.ContainsFunc(m.Lines, func(l Line) bool { return !math.IsNaN(l.Values[i]) })
+	return slices.ContainsFunc(m.Lines, func(l Line) bool { return !math.IsNaN(l.Values[i].Mean) })
 }
 
 // Within is the limit with its slack.
@@ -350,21 +335,31 @@ func (m *Metric) Within() float64 { return m.Limit * (1 + m.Slack/100) }
 func (m *Metric) largest(i int) float64 {
 	most := math.NaN()
 	for _, l := range m.Lines {
-		if l.Values[i] <= m.Within() && !math.IsNaN(l.X) && !(l.X <= most) {
+		if l.Values[i].Mean <= m.Within() && !math.IsNaN(l.X) && !(l.X <= most) {
 			most = l.X
 		}
 	}
 	return most
 }
 
-// at is the value of a configuration at a load, NaN for none.
-func (m *Metric) at(i int, x float64) float64 {
+// broken is the lowest load of a configuration below another one that misses the limit, NaN for none.
+func (m *Metric) broken(i int, below float64) float64 {
+	for _, l := range m.Lines { // by rising load
+		if l.X < below && l.Values[i].Mean > m.Within() {
+			return l.X
+		}
+	}
+	return math.NaN()
+}
+
+// at is the value of a configuration at a load.
+func (m *Metric) at(i int, x float64) Value {
 	for _, l := range m.Lines {
 		if l.X == x {
 			return l.Values[i]
 		}
 	}
-	return math.NaN()
+	return unmeasured
 }
 
 // offlineMetrics are those of throughput and latency, which vLLM's comparison leaves out.
@@ -382,17 +377,12 @@ var offlineMetrics = []struct {
 // offline compares throughputs and latencies by the name of the test.
 func (c *Comparison) offline(rows [][]dashboard.Row) {
 	for _, o := range offlineMetrics {
-		of := make([][]dashboard.Row, len(rows))
-		any := false
-		for i := range rows {
-			of[i] = slices.DeleteFunc(slices.Clone(rows[i]), func(r dashboard.Row) bool { return dashboard.KindOf(r) != o.kind })
-			any = any || len(of[i]) > 0
+		of := metrics.Each(rows, func(rows []dashboard.Row) []dashboard.Row {
+			others := func(r dashboard.Row) bool { return dashboard.KindOf(r) != o.kind }
+			return slices.DeleteFunc(slices.Clone(rows), others)
+		})
+		if slices.ContainsFunc(of, func(rows []dashboard.Row) bool { return len(rows) > 0 }) {
+			c.Offline = append(c.Offline, c.align(of, o.title, o.latency, []string{"Test name"}))
 		}
-		if !any {
-			continue
-		}
-		m := Metric{Title: o.title}
-		c.align(&m, of, o.title, o.latency, []string{"Test name"})
-		c.Offline = append(c.Offline, m)
 	}
 }

@@ -1,43 +1,21 @@
 package compare
 
 import (
-	"encoding/csv"
 	"fmt"
 	"html"
-	"io"
 	"math"
 	"strings"
-	"unicode/utf8"
 
-	"benchtop/export"
 	"benchtop/export/charts"
+	"benchtop/internal/table"
 	"benchtop/internal/text"
 )
 
-// Mark says what a cell means.
-type Mark int
-
-// The marks: a value within its limit, one within the slack above it, and a ratio.
-const (
-	Plain Mark = iota
-	Good
-	Slack
-	Ratio
-)
-
-// Cell is a cell of a table.
-type Cell struct {
-	Text string
-	Mark Mark
-}
-
-// Table is a part of a comparison as texts. The first columns, the keys, are repeated where a table is parted for a narrow terminal.
+// Table is a part of a comparison: its table, the workload it is of, and its picture on a page, nil for none.
 type Table struct {
-	Group, Title string
-	Head         []string
-	Rows         [][]Cell
-	Keys         int
-	figure       *charts.Figure // of a page, nil for none
+	table.Table
+	Group  string
+	figure *charts.Figure
 }
 
 // Tables are those of the groups, then those of throughput and latency.
@@ -72,40 +50,44 @@ func (m *Metric) Name() string {
 }
 
 func (c *Comparison) table(group string, m *Metric, serving bool) Table {
-	t := Table{Group: group, Title: m.Name(), Keys: len(m.KeyTitles)}
+	t := Table{Table: *table.New(m.Name(), m.KeyTitles...), Group: group}
+	t.Keys = len(m.KeyTitles)
 	if m.Limit > 0 {
 		t.Title += fmt.Sprintf(", limit %g (+%g %%)", m.Limit, m.Slack)
 	}
-	t.Head = append(t.Head, m.KeyTitles...)
 	for i, label := range c.Labels {
-		if t.Head = append(t.Head, label); i > 0 {
-			t.Head = append(t.Head, fmt.Sprintf("Ratio 1 vs %d", i+1))
+		if t.Columns = append(t.Columns, table.Column{Name: label}); i > 0 {
+			t.Columns = append(t.Columns, table.Column{Name: fmt.Sprintf("Ratio 1 vs %d", i+1)})
 		}
 	}
 	for _, l := range m.Lines {
-		var row []Cell
+		var row []any
 		for _, k := range l.Keys {
-			row = append(row, Cell{Text: k})
+			row = append(row, k)
 		}
 		for i, v := range l.Values {
-			cell := Cell{Text: decimals(v)}
-			switch {
-			case m.Limit == 0:
-			case v <= m.Limit:
-				cell.Mark = Good
-			case v <= m.Within():
-				cell.Mark = Slack
-			}
-			if row = append(row, cell); i > 0 {
-				row = append(row, Cell{decimals(l.Ratios[i-1]), Ratio})
+			if row = append(row, table.Cell{Text: decimals(v.Mean), Mark: m.mark(v.Mean)}); i > 0 {
+				row = append(row, table.Cell{Text: decimals(l.Ratios[i-1]), Mark: table.Ratio})
 			}
 		}
-		t.Rows = append(t.Rows, row)
+		t.Add(row...)
 	}
 	if serving {
 		t.figure = c.figure(m)
 	}
 	return t
+}
+
+// mark says on which side of the limit a value lies.
+func (m *Metric) mark(v float64) table.Mark {
+	switch {
+	case m.Limit == 0:
+	case v <= m.Limit:
+		return table.Good
+	case v <= m.Within():
+		return table.Slack
+	}
+	return ""
 }
 
 // figure draws the metric over the load.
@@ -116,7 +98,7 @@ func (c *Comparison) figure(m *Metric) *charts.Figure {
 	for i, label := range c.Labels {
 		curve := charts.Curve{Name: text.Clean(label), Line: true, Colour: i}
 		for _, l := range m.Lines {
-			if v := l.Values[i]; finite(v) && finite(l.X) {
+			if v := l.Values[i].Mean; finite(v) && finite(l.X) {
 				curve.Points = append(curve.Points, charts.Point{X: l.X, Y: v})
 				left, right = min(left, l.X), max(right, l.X)
 			}
@@ -137,32 +119,33 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func (c *Comparison) highest(group string, g *Group) Table {
 	ttft, tpot := &g.Metrics[1], &g.Metrics[2]
-	t := Table{Group: group, Title: "Valid Max Concurrency Summary", Keys: 1, Head: []string{"Configuration",
-		fmt.Sprintf("Max (TTFT ≤ %g ms)", ttft.Within()), fmt.Sprintf("Max (TPOT ≤ %g ms)", tpot.Within()), "Max (Both)",
-		"Output Tput @ Both (tok/s)", "TTFT @ Both (ms)", "TPOT @ Both (ms)", "Missed below at", "Output Tput: runs"}}
+	title := "Valid Max Concurrency Summary"
 	if c.X != Concurrency {
-		t.Title = "Highest " + c.X + " within the limits"
+		title = "Highest " + c.X + " within the limits"
 	}
+	t := table.New(title, "Configuration",
+		fmt.Sprintf("Max (TTFT ≤ %g ms)", ttft.Within()), fmt.Sprintf("Max (TPOT ≤ %g ms)", tpot.Within()), "Max (Both)",
+		"Output Tput @ Both (tok/s)", "TTFT @ Both (ms)", "TPOT @ Both (ms)", "Missed below at", "Output Tput: runs")
 	for _, h := range g.Highest {
-		both := Cell{Text: load(h.Both)}
+		both := table.Cell{Text: load(h.Both)}
 		if h.Both == h.Both {
-			both.Mark = Good
+			both.Mark = table.Good
 		}
-		t.Rows = append(t.Rows, []Cell{{Text: h.Label}, {Text: load(h.TTFT)}, {Text: load(h.TPOT)}, both,
-			{Text: decimals(h.Output)}, {Text: decimals(h.AtTTFT)}, {Text: decimals(h.AtTPOT)}, {Text: load(h.Broken)}, {Text: runsText(&h)}})
+		t.Add(h.Label, load(h.TTFT), load(h.TPOT), both,
+			decimals(h.Output.Mean), decimals(h.AtTTFT), decimals(h.AtTPOT), load(h.Broken), h.Output.runs())
 	}
-	return t
+	return Table{Table: *t, Group: group}
 }
 
-// runsText says of how many runs the output at the highest load is, and how far they lie apart.
-func runsText(h *Highest) string {
-	switch h.Runs {
+// runs says of how many runs a value is, and how far they lie apart.
+func (v Value) runs() string {
+	switch v.Runs {
 	case 0:
 		return ""
 	case 1:
 		return "single run"
 	}
-	return fmt.Sprintf("%s to %s in %d runs", decimals(h.Least), decimals(h.Most), h.Runs)
+	return fmt.Sprintf("%s to %s in %d runs", decimals(v.Least), decimals(v.Most), v.Runs)
 }
 
 // decimals is a figure with two, "" for none.
@@ -187,129 +170,47 @@ func orDash(s string) string {
 	return s
 }
 
-// marked are the beginnings of the colours of a terminal, by mark.
-var marked = map[Mark]string{Good: "\x1b[32m", Slack: "\x1b[33m", Ratio: "\x1b[36m"}
-
-// WriteText writes tables for a terminal of so many columns; wider ones are parted between columns. The note comes last; "" for none.
-func WriteText(w io.Writer, tables []Table, note string, width int, colours bool) error {
+// document joins tables, each group below its name, and the note; "" for none. The forms are those of the name and of
+// the note.
+func document(tables []Table, note, group, below string, escape func(string) string, each func(*Table) string) string {
 	var b strings.Builder
-	group := "\x00"
-	for _, t := range tables {
-		if t.Group != group && t.Group != "" {
-			fmt.Fprintf(&b, "\n%s\n", text.Clean(t.Group))
+	last := ""
+	for i := range tables {
+		t := &tables[i]
+		if t.Group != last && t.Group != "" {
+			fmt.Fprintf(&b, group, escape(text.Clean(t.Group)))
 		}
-		group = t.Group
-		fmt.Fprintf(&b, "\n%s\n", text.Clean(t.Title))
-		widths := make([]int, len(t.Head))
-		for i, h := range t.Head {
-			widths[i] = utf8.RuneCountInString(text.Clean(h))
-			for _, row := range t.Rows {
-				widths[i] = max(widths[i], utf8.RuneCountInString(text.Clean(row[i].Text)))
-			}
-		}
-		for from := t.Keys; from < len(t.Head) || from == t.Keys; {
-			used, to := 0, from
-			for i := range t.Keys {
-				used += widths[i] + 2
-			}
-			for ; to < len(t.Head) && (to == from || used+widths[to] <= width); to++ {
-				used += widths[to] + 2
-			}
-			if from > t.Keys {
-				b.WriteByte('\n')
-			}
-			line(&b, t, -1, from, to, widths, colours)
-			for r := range t.Rows {
-				line(&b, t, r, from, to, widths, colours)
-			}
-			if from = to; from >= len(t.Head) {
-				break
-			}
-		}
+		last = t.Group
+		b.WriteString(each(t))
 	}
 	if note != "" {
-		fmt.Fprintf(&b, "\n%s\n", note)
+		fmt.Fprintf(&b, below, escape(note))
 	}
-	_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
-	return err
+	return b.String()
 }
 
-// line writes the keys of a row and its columns from one to another; the head for row -1.
-func line(b *strings.Builder, t Table, row, from, to int, widths []int, colours bool) {
-	var out strings.Builder
-	for i := range t.Head {
-		if i >= t.Keys && (i < from || i >= to) {
-			continue
-		}
-		cell := Cell{Text: t.Head[i]}
-		if row >= 0 {
-			cell = t.Rows[row][i]
-		}
-		text := text.Clean(cell.Text)
-		blanks := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
-		if colours && marked[cell.Mark] != "" && text != "" {
-			text = marked[cell.Mark] + text + "\x1b[0m"
-		}
-		if i == 0 {
-			out.WriteString(text + blanks)
-		} else {
-			out.WriteString("  " + blanks + text)
-		}
-	}
-	b.WriteString(strings.TrimRight(out.String(), " ") + "\n")
+// Terminal is the comparison for a terminal of so many columns; wider tables are parted between columns.
+func Terminal(tables []Table, note string, width int, colours bool) string {
+	plain := func(s string) string { return s }
+	each := func(t *Table) string { return t.Text(width, colours) }
+	return strings.TrimPrefix(document(tables, note, "\n%s\n", "\n%s\n", plain, each), "\n")
 }
 
-// WriteMarkdown writes tables in Markdown, the note last.
-func WriteMarkdown(w io.Writer, tables []Table, note string) error {
-	var b strings.Builder
-	group := "\x00"
+// Markdown is the comparison in Markdown.
+func Markdown(tables []Table, note string) string {
 	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`)
-	for _, t := range tables {
-		if t.Group != group && t.Group != "" {
-			fmt.Fprintf(&b, "## %s\n\n", escape.Replace(text.Clean(t.Group)))
-		}
-		group = t.Group
-		fmt.Fprintf(&b, "### %s\n\n", escape.Replace(text.Clean(t.Title)))
-		put := func(cells []string) {
-			b.WriteString("|")
-			for _, c := range cells {
-				b.WriteString(" " + escape.Replace(text.Clean(c)) + " |")
-			}
-			b.WriteString("\n")
-		}
-		put(t.Head)
-		b.WriteString("|" + strings.Repeat(" :-- |", t.Keys) + strings.Repeat(" --: |", len(t.Head)-t.Keys) + "\n")
-		for _, row := range t.Rows {
-			put(texts(row))
-		}
-		b.WriteString("\n")
-	}
-	if note != "" {
-		b.WriteString(escape.Replace(note) + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return document(tables, note, "## %s\n\n", "%s\n", escape.Replace, func(t *Table) string {
+		return "### " + escape.Replace(text.Clean(t.Title)) + "\n\n" + t.Markdown(escape) + "\n"
+	})
 }
 
-func texts(row []Cell) (all []string) {
-	for _, c := range row {
-		all = append(all, c.Text)
-	}
-	return all
-}
-
-// WriteCSV writes tables one below the other, with the group and the title in front of each row. A text that a spreadsheet would run gets a
-// quotation mark.
-func WriteCSV(w io.Writer, tables []Table) error {
-	out := csv.NewWriter(w)
+// CSV has the tables one below the other, with the group and the title in front of each row.
+func CSV(tables []Table, _ string) string {
+	out := ""
 	for _, t := range tables {
-		_ = out.Write(export.CSVRow(append([]string{"Group", "Table"}, t.Head...)))
-		for _, row := range t.Rows {
-			_ = out.Write(export.CSVRow(append([]string{t.Group, t.Title}, texts(row)...)))
-		}
+		out += t.CSV([2]string{"Group", t.Group}, [2]string{"Table", t.Title})
 	}
-	out.Flush()
-	return out.Error()
+	return out
 }
 
 const page = `<!DOCTYPE html>
@@ -323,52 +224,15 @@ svg { max-width: 100%; height: auto }
 </style></head><body><h1>Comparison</h1>
 `
 
-// classes are the names of marks in a page.
-var classes = map[Mark]string{Good: "good", Slack: "slack", Ratio: "ratio"}
-
-// WriteHTML writes tables and their pictures as one page that needs no network, the note last.
-func WriteHTML(w io.Writer, tables []Table, note string) error {
-	var b strings.Builder
-	b.WriteString(page)
-	group := "\x00"
-	for _, t := range tables {
-		if t.Group != group && t.Group != "" {
-			fmt.Fprintf(&b, "<h2>%s</h2>\n", html.EscapeString(text.Clean(t.Group)))
-		}
-		group = t.Group
-		fmt.Fprintf(&b, "<h3>%s</h3>\n<div class=\"scroll\"><table><tr>", html.EscapeString(text.Clean(t.Title)))
-		for i, h := range t.Head {
-			fmt.Fprintf(&b, "<th%s>%s</th>", class(i < t.Keys, Plain), html.EscapeString(text.Clean(h)))
-		}
-		b.WriteString("</tr>\n")
-		for _, row := range t.Rows {
-			b.WriteString("<tr>")
-			for i, c := range row {
-				fmt.Fprintf(&b, "<td%s>%s</td>", class(i < t.Keys, c.Mark), html.EscapeString(text.Clean(c.Text)))
-			}
-			b.WriteString("</tr>\n")
-		}
-		b.WriteString("</table></div>\n")
+// HTML is the comparison with its pictures as one page that needs no network.
+func HTML(tables []Table, note string) string {
+	return page + document(tables, note, "<h2>%s</h2>\n", "<p>%s</p>\n", html.EscapeString, func(t *Table) string {
+		var b strings.Builder
+		title := html.EscapeString(text.Clean(t.Title))
+		fmt.Fprintf(&b, "<h3>%s</h3>\n<div class=\"scroll\">%s</div>\n", title, t.HTML())
 		if t.figure != nil {
-			if err := t.figure.Drawing(3).SVG(&b); err != nil {
-				return err
-			}
+			_ = t.figure.Drawing(3).SVG(&b)
 		}
-	}
-	if note != "" {
-		fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(note))
-	}
-	b.WriteString("</body></html>\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func class(key bool, m Mark) string {
-	switch {
-	case key:
-		return ` class="k"`
-	case classes[m] != "":
-		return ` class="` + classes[m] + `"`
-	}
-	return ""
+		return b.String()
+	}) + "</body></html>\n"
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,4 +99,40 @@ func FuzzRead(f *testing.F) {
 		}
 		_, _ = Own("x", data, About{Server: "vllm serve m -tp 2"}) // must not panic
 	})
+}
+
+// The table in Markdown has a part for each kind, with the columns that have a value in any row.
+func TestMarkdown(t *testing.T) {
+	rows := []Row{
+		{"Test name": "serving_b", "# of req.": 200.0, "qps": "inf", "Tput (req/s)": 1.0 / 3},
+		{"Test name": "serving_a|<b>", "# of req.": 1e7},
+		{"Test name": "latency_x", "Mean latency (ms)": 12.5},
+	}
+	var b strings.Builder
+	if err := WriteMarkdown(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	const want = `## Latency tests
+
+| Test name | Mean latency (ms) |
+| --- | --- |
+| latency_x | 12.5 |
+
+## Serving tests
+
+| Test name | # of req. | qps | Tput (req/s) |
+| --- | --- | --- | --- |
+| serving_a\|&lt;b> | 1e+07 |  |  |
+| serving_b | 200 | inf | 0.333333 |
+
+`
+	if b.String() != want {
+		t.Errorf("got\n%s", b.String())
+	}
+	if v, ok := (Row{"x": true}).Number("x"); v != 1 || !ok {
+		t.Errorf("true is %v, %v", v, ok)
+	}
+	if got := FileName("a b/ü_1.json"); got != "a_b___1.json" {
+		t.Errorf("file name %q", got)
+	}
 }

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 
 	"benchtop/internal/argv"
 	"benchtop/internal/jsonscan"
+	"benchtop/internal/table"
 )
 
 // JSON writes the commands.
@@ -171,33 +171,21 @@ func (f *parallelSize) set(words []string, size any) (out []string) {
 // WriteTable writes rows as the table of a folder, in its order.
 func WriteTable(w io.Writer, rows []Row) error {
 	Sort(rows)
-	var b bytes.Buffer
-	b.WriteByte('[')
-	for i, row := range rows {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteByte('{')
-		first := true
+	var objects []string
+	for _, row := range rows {
+		var members []string
 		for _, title := range Columns(KindOf(row)) {
-			v, ok := row[title]
-			if !ok {
-				continue
+			if v, ok := row[title]; ok {
+				value, err := json.Marshal(v)
+				if err != nil {
+					return err
+				}
+				members = append(members, fmt.Sprintf("%q: %s", title, value))
 			}
-			if !first {
-				b.WriteString(", ")
-			}
-			first = false
-			value, err := json.Marshal(v)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(&b, "%q: %s", title, value)
 		}
-		b.WriteByte('}')
+		objects = append(objects, "{"+strings.Join(members, ", ")+"}")
 	}
-	b.WriteString("]\n")
-	_, err := w.Write(b.Bytes())
+	_, err := fmt.Fprintf(w, "[%s]\n", strings.Join(objects, ", "))
 	return err
 }
 
@@ -205,44 +193,37 @@ func WriteTable(w io.Writer, rows []Row) error {
 func WriteMarkdown(w io.Writer, rows []Row) error {
 	Sort(rows)
 	var b strings.Builder
-	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ")
+	escape := strings.NewReplacer("|", `\|`, "<", "&lt;")
 	for _, kind := range []Kind{Latency, Throughput, Serving} {
-		var of []Row
+		t := &table.Table{}
+		for _, title := range Columns(kind) {
+			t.Columns = append(t.Columns, table.Column{Name: title, Align: table.Plain, Optional: true})
+		}
 		for _, r := range rows {
 			if KindOf(r) == kind {
-				of = append(of, r)
+				t.Add(r.cells(kind)...)
 			}
 		}
-		if len(of) == 0 {
-			continue
+		if len(t.Rows) > 0 {
+			name := strings.ToUpper(string(kind[:1])) + string(kind[1:])
+			fmt.Fprintf(&b, "## %s tests\n\n%s\n", name, t.Markdown(escape))
 		}
-		var titles []string
-		for _, title := range Columns(kind) {
-			for _, r := range of {
-				if _, ok := r[title]; ok {
-					titles = append(titles, title)
-					break
-				}
-			}
-		}
-		fmt.Fprintf(&b, "## %s tests\n\n| %s |\n|%s\n", strings.ToUpper(string(kind[:1]))+string(kind[1:]), strings.Join(titles, " | "), strings.Repeat(" --- |", len(titles)))
-		for _, r := range of {
-			var cells []string
-			for _, title := range titles {
-				v := r[title]
-				switch v := v.(type) {
-				case nil:
-					cells = append(cells, "")
-				case float64:
-					cells = append(cells, strings.TrimSuffix(fmt.Sprintf("%.6g", v), ".0"))
-				default:
-					cells = append(cells, escape.Replace(fmt.Sprint(v)))
-				}
-			}
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
-		}
-		b.WriteByte('\n')
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// cells are the values of a kind's columns as texts, "" for none.
+func (r Row) cells(k Kind) (out []any) {
+	for _, title := range Columns(k) {
+		switch v := r[title].(type) {
+		case nil:
+			out = append(out, "")
+		case float64:
+			out = append(out, strings.TrimSuffix(fmt.Sprintf("%.6g", v), ".0"))
+		default:
+			out = append(out, v)
+		}
+	}
+	return out
 }

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"benchtop/internal/text"
 )
 
 // Text writes the analysis for a person.
@@ -27,8 +29,8 @@ func (a *Analysis) Text(w io.Writer, o Options) error {
 	}
 	if flags := a.Flags(); len(flags) > 0 {
 		fmt.Fprintln(b, "\nflags of about such a load")
-		for _, line := range filled(flags, o.Columns-2) {
-			fmt.Fprintf(b, "  %s\n", strings.TrimSpace(line))
+		for _, line := range text.Fill(flags, " ", "", o.Columns-2) {
+			fmt.Fprintf(b, "  %s\n", line)
 		}
 	}
 	return b.Flush()
@@ -230,7 +232,7 @@ func decimals(v float64) string {
 
 // Flags are flags of serve for about such a load. The parts that prompts share become one prefix of all of them, as large a share of their tokens.
 func (a *Analysis) Flags() (flags []string) {
-	add := func(name, value string) { flags = append(flags, "--"+name+" "+value+" ") }
+	add := func(name, value string) { flags = append(flags, "--"+name+" "+value) }
 	if a.input.n == 0 || a.sessions.turns.n > 0 { // no flag gives the shape of conversations
 		return nil
 	}

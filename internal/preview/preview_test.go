@@ -15,7 +15,7 @@ import (
 
 func plain(s string) string { return s }
 
-func text(t *testing.T, all ...datasets.Conversation) string {
+func printed(t *testing.T, all ...datasets.Conversation) string {
 	t.Helper()
 	p := New(2)
 	for _, c := range all {
@@ -72,7 +72,7 @@ first of 20
   2  r, 1,040 tokens, 128 requested
       one\ntwo
 `
-	if diff := cmp.Diff(want, text(t, all...)); diff != "" {
+	if diff := cmp.Diff(want, printed(t, all...)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -97,7 +97,7 @@ func TestTextOfOtherShapes(t *testing.T) {
 			[]string{"the trace takes 4s, 0.5 requests/s on average", "at 4s"}},
 		{"long", []datasets.Conversation{one("l", datasets.Turn{Text: strings.Repeat("é", 1000), InputTokens: 500})}, []string{strings.Repeat("é", 92) + "\n", "é ...\n"}},
 	} {
-		got := text(t, c.of...)
+		got := printed(t, c.of...)
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", c.name, want, got)

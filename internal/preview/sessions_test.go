@@ -35,7 +35,7 @@ func talk(id string, turns int) datasets.Conversation {
 
 // Conversations are counted with their turns, and the first ones shown turn by turn, up to a few.
 func TestTextOfConversations(t *testing.T) {
-	got := text(t, talk("a", 2), talk("b", 9), one("c", datasets.Turn{Text: "alone", InputTokens: 5, MaxTokens: 4}))
+	got := printed(t, talk("a", 2), talk("b", 9), one("c", datasets.Turn{Text: "alone", InputTokens: 5, MaxTokens: 4}))
 	for _, want := range []string{
 		"conversations        3\nturns                12 in all: mean 4.0, min 1, p50 2, p90 9, p99 9, max 9\nrequests             12\nsent as              text\n",
 		"  1  a-turn0, 5 tokens, 4 requested\n      hello\n  1  a-turn1, 14 tokens, 4 requested, after a pause of 250ms\n      1 answers of 4 words\n",

@@ -12,6 +12,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"benchtop/datasets"
+	"benchtop/internal/text"
 )
 
 // Options say how a preview is written.
@@ -244,29 +245,11 @@ func wrapped(s string, columns int) (lines []string) {
 func inLines(s string, columns int) []string {
 	var parts []string
 	for item := range strings.SplitAfterSeq(s, ", ") {
-		if width(strings.TrimSpace(item)) <= columns {
+		if item = strings.TrimSpace(item); text.Width(item) <= columns {
 			parts = append(parts, item)
 		} else {
-			parts = append(parts, strings.SplitAfter(item, " ")...)
+			parts = append(parts, strings.Fields(item)...)
 		}
 	}
-	return filled(parts, columns)
+	return text.Fill(parts, " ", "", columns)
 }
-
-// filled are lines of as many parts as they take.
-func filled(parts []string, columns int) []string {
-	lines := []string{""}
-	for _, part := range parts {
-		last := &lines[len(lines)-1]
-		if *last != "" && width(*last)+width(strings.TrimSpace(part)) > columns {
-			*last = strings.TrimSpace(*last)
-			lines = append(lines, part)
-			continue
-		}
-		*last += part
-	}
-	return lines
-}
-
-// width is how many columns of a terminal a text takes.
-func width(s string) int { return uniseg.StringWidth(s) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/table"
 	"benchtop/metrics"
 )
 
@@ -159,46 +160,39 @@ func (r *Result) Text(w io.Writer) error {
 			}
 		}
 	}
-	r.parts(&b)
-	b.WriteString(rule)
+	b.WriteString(r.parts() + rule)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// row is a line of the table of averages.
-type row struct {
-	title string
-	of    func(Start) time.Duration
-}
-
 // parts is a table of the averages of what this program has seen, by kind.
-func (r *Result) parts(b *strings.Builder) {
-	rows := []row{
-		{"Listening after", func(s Start) time.Duration { return s.Listening }},
-		{"Healthy after (startup)", func(s Start) time.Duration { return s.Healthy }},
-		{"Models listed after", func(s Start) time.Duration { return s.Models }},
-		{"First token after", func(s Start) time.Duration { return s.FirstToken }},
+func (r *Result) parts() string {
+	t := table.New("", "WHERE THE TIME WENT (s):", "cold", "warm")
+	t.Gap = 1
+	for i, width := range []int{30, 9, 9} {
+		t.Columns[i].Width = width
 	}
+	add := func(title string, of func(Start) time.Duration) {
+		if cold, warm := average(r.Of(Cold), of), average(r.Of(Warm), of); cold+warm != table.Absent+table.Absent {
+			t.Add(title, cold, warm)
+		}
+	}
+	add("Listening after", func(s Start) time.Duration { return s.Listening })
+	add("Healthy after (startup)", func(s Start) time.Duration { return s.Healthy })
+	add("Models listed after", func(s Start) time.Duration { return s.Models })
+	add("First token after", func(s Start) time.Duration { return s.FirstToken })
 	for _, e := range endings {
 		if e.name == "http" { // it has no length
 			continue
 		}
-		rows = append(rows, row{"  " + strings.ReplaceAll(e.name, "_", " "), func(s Start) time.Duration {
-			i := slices.IndexFunc(s.Phases, func(p Phase) bool { return p.Name == e.name })
-			if i < 0 {
-				return 0
+		add("  "+strings.ReplaceAll(e.name, "_", " "), func(s Start) time.Duration {
+			if i := slices.IndexFunc(s.Phases, func(p Phase) bool { return p.Name == e.name }); i >= 0 {
+				return s.Phases[i].Took
 			}
-			return s.Phases[i].Took
-		}})
+			return 0
+		})
 	}
-	fmt.Fprintf(b, "\n%-30s%10s%10s\n", "WHERE THE TIME WENT (s):", "cold", "warm")
-	for _, x := range rows {
-		cold, warm := average(r.Of(Cold), x.of), average(r.Of(Warm), x.of)
-		if cold == "-" && warm == "-" {
-			continue
-		}
-		fmt.Fprintf(b, "%-30s%10s%10s\n", x.title, cold, warm)
-	}
+	return t.String()
 }
 
 // average is in seconds, over the starts that have the time.
@@ -211,7 +205,7 @@ func average(starts []Start, of func(Start) time.Duration) string {
 		}
 	}
 	if n == 0 {
-		return "-"
+		return table.Absent
 	}
 	return fmt.Sprintf("%.2f", sum/float64(n))
 }

@@ -1,16 +1,15 @@
 package sweep
 
 import (
-	"encoding/csv"
 	"io"
 	"math"
 	"strconv"
 	"strings"
 
-	"benchtop/export"
 	"benchtop/internal/files"
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/table"
 )
 
 // writeCSV writes all records as pandas writes the table of them: an index, a column for each key in order of first appearance, numbers
@@ -18,22 +17,20 @@ import (
 // and a text that a spreadsheet would run gets a quotation mark.
 func writeCSV(path string, records []Record) error {
 	columns := columnsOf(records)
-	return files.Write(path, func(w io.Writer) error {
-		out := csv.NewWriter(w)
-		row := []string{""}
+	t := table.New("", "")
+	for _, c := range columns {
+		t.Columns = append(t.Columns, table.Column{Name: c.key})
+	}
+	for i, r := range records {
+		row := []any{i}
 		for _, c := range columns {
-			row = append(row, c.key)
+			row = append(row, c.cell(r.Get(c.key)))
 		}
-		_ = out.Write(export.CSVRow(row)) // the writer keeps its error
-		for i, r := range records {
-			row = append(row[:0], strconv.Itoa(i))
-			for _, c := range columns {
-				row = append(row, c.cell(r.Get(c.key)))
-			}
-			_ = out.Write(export.CSVRow(row))
-		}
-		out.Flush()
-		return out.Error()
+		t.Add(row...)
+	}
+	return files.Write(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, t.CSV())
+		return err
 	})
 }
 

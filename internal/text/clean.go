@@ -13,10 +13,14 @@ var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x20-\x3f]*[\x40-\x7e]" +
 	"|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)" +
 	"|\x1b[\x20-\x2f]*[\x30-\x7e]")
 
+// Visible is text in valid UTF-8 without terminal escape sequences.
+func Visible(s string) string {
+	return escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+}
+
 // Clean makes foreign text safe to show: one line of valid UTF-8 without escape sequences, control characters and invisible
 // characters that reorder text. A run of white space becomes one blank.
 func Clean(s string) string {
-	s = escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r) || unicode.In(r, unicode.Zl, unicode.Zp):
@@ -27,6 +31,6 @@ func Clean(s string) string {
 			return -1
 		}
 		return r
-	}, s)
+	}, Visible(s))
 	return strings.Join(strings.Fields(s), " ")
 }

@@ -107,17 +107,22 @@ func (t *taken) annotate(all []Annotation, on TimeAxis, words bool) {
 		}
 		t.take(m.x, 0, 1)
 	}
-	if !words {
+	for _, m := range shown {
+		if words {
+			t.name(m.x, &m.Annotation)
+		}
+	}
+}
+
+// name writes the name of an annotation in the top row, or that of a prominent one in the next row that has room for
+// it.
+func (t *taken) name(x int, m *Annotation) {
+	if t.write(x, 0, m.Name, m.Words, false) || !m.Prominent {
 		return
 	}
-	for _, m := range shown {
-		if t.write(m.x, 0, m.Name, m.Words, false) || !m.Prominent {
-			continue
-		}
-		for i := range 2 * t.c.H {
-			if t.write(m.x, i/2, m.Name, m.Words, i%2 == 1) {
-				break
-			}
+	for i := range 2 * t.c.H {
+		if t.write(x, i/2, m.Name, m.Words, i%2 == 1) {
+			return
 		}
 	}
 }

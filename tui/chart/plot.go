@@ -177,15 +177,9 @@ func (p pen) band(lines []Line, at scale) (draw func()) {
 	}
 	warm := p.time.warm(p.r.w)
 	return func() {
-		top, end := 2*p.r.top, 2*(p.r.top+p.r.rows)
 		for x := range p.r.w {
 			for i := 0; i+1 < len(rows) && x >= warm; i++ {
-				if rows[i][x] < 0 || rows[i+1][x] < 0 {
-					continue
-				}
-				for y := max(rows[i][x], top); y <= rows[i+1][x] && y < end; y++ {
-					p.r.pixel(x, y, screen.Shade(lines[i].Color))
-				}
+				p.tone(x, rows[i][x], rows[i+1][x], screen.Shade(lines[i].Color))
 			}
 			for i, l := range lines {
 				color := l.Color
@@ -195,6 +189,16 @@ func (p pen) band(lines []Line, at scale) (draw func()) {
 				p.r.pixel(x, rows[i][x], color)
 			}
 		}
+	}
+}
+
+// tone fills a column between two lines, from the row of the upper one to that of the lower one; -1 for none.
+func (p pen) tone(x, upper, lower int, color screen.Color) {
+	if upper < 0 || lower < 0 {
+		return
+	}
+	for y := max(upper, 2*p.r.top); y <= lower && y < 2*(p.r.top+p.r.rows); y++ {
+		p.r.pixel(x, y, color)
 	}
 }
 

@@ -20,7 +20,7 @@ func endpointsTitle(v *View, _, h int) []screen.Span {
 	return append(out, screen.Text.Span(" whole run"))
 }
 
-func endpointTable(v *View, w int) table[*metrics.Endpoint] {
+func endpointFigures(v *View, w int) columns[*metrics.Endpoint] {
 	wait := v.firstWait().Naming().Title
 	failed := func(e *metrics.Endpoint) screen.Span {
 		out := countCell(e.Failed)
@@ -35,12 +35,12 @@ func endpointTable(v *View, w int) table[*metrics.Endpoint] {
 	p50 := func(e *metrics.Endpoint) screen.Span { return quantileCell(&e.FirstWait, 0.5) }
 	p99 := func(e *metrics.Endpoint) screen.Span { return quantileCell(&e.FirstWait, 0.99) }
 	if len(v.plan().Servers) > 1 {
-		return table[*metrics.Endpoint]{
+		return columns[*metrics.Endpoint]{
 			{"sent", 7, sent, 3}, {"in flight", 10, inFlight, 0}, {"done", 7, done, 1}, {"failed", 7, failed, 0}, v.throughputColumn(),
 			{wait + " p50", 9, p50, 2}, {wait + " p99", 9, p99, 0},
 		}.fit(w - 14)
 	}
-	return table[*metrics.Endpoint]{
+	return columns[*metrics.Endpoint]{
 		{"sent", 8, sent, 3}, {"in flight", 11, inFlight, 0}, {"done", 8, done, 0}, {"failed", 8, failed, 0},
 		{"out tok", 9, func(e *metrics.Endpoint) screen.Span { return countCell(e.OutputTokens) }, 4},
 		{wait + " p50", 10, p50, 2}, {wait + " p99", 10, p99, 1},
@@ -66,28 +66,17 @@ func quantileCell(h *metrics.Histogram, q float64) screen.Span {
 }
 
 func drawEndpoints(c screen.Canvas, v *View) {
-	cols := endpointTable(v, c.W)
+	t := table[*metrics.Endpoint]{figures: endpointFigures(v, c.W)}
+	row := func(i int) *metrics.Endpoint { return &v.Endpoints[i] }
 	// The figures stand next to the names, not at the far end of a wide line.
-	names := 12
-	for i := range v.Endpoints {
-		names = max(names, screen.Width(v.endpointName(i)))
-	}
-	names = min(names, max(0, c.W-cols.width()))
-	y := 0
-	if c.H > 1 {
-		cols.names(c, names, 0)
-		y = 1
-	}
-	for i := range min(len(v.Endpoints), c.H-y) {
-		c.Print(0, y+i, screen.ShortenMiddle(v.endpointName(i), names), screen.Text)
-		cols.row(c, names, y+i, &v.Endpoints[i], screen.Text)
-	}
+	names := rowNames(len(v.Endpoints), row, v.endpointName, 12, max(0, c.W-t.figures.width()))
+	t.before = []field[*metrics.Endpoint]{names}
+	t.draw(c, len(v.Endpoints), row, plainRow)
 }
 
 // endpointName is the model, or the server where all requests ask for the same model, or both.
-func (v *View) endpointName(i int) string {
-	e, servers := &v.Endpoints[i], v.plan().Servers
-	name := screen.Sanitize(e.Model)
+func (v *View) endpointName(e *metrics.Endpoint) string {
+	servers, name := v.plan().Servers, screen.Sanitize(e.Model)
 	if n := len(servers); n > 1 && e.Server >= 0 && e.Server < n {
 		return strings.TrimSpace(screen.Sanitize(strings.TrimPrefix(servers[e.Server], "http://")) + " " + name)
 	}

@@ -70,18 +70,14 @@ func drawGPUs(c screen.Canvas, v *View) {
 		drawAbsent(c, v.GPUsAbsent, "waiting for data")
 		return
 	}
-	room := c.H - 2 // without the names of the columns and the sums
-	cols := gpuTable(c.W)
-	y := 0
-	if room > 0 {
-		drawGPUNames(c, cols)
+	y := 0 // of the sums, below the names of the columns and the rows
+	if c.H > 2 {
 		y = 1
 	}
-	shown := min(len(all), max(room, 1))
-	for i := range shown {
-		drawGPU(c, y, &all[i], cols)
-		y++
-	}
+	shown := min(len(all), max(c.H-2, 1))
+	y += shown
+	t := gpuTable(c.W)
+	t.draw(c.Sub(0, 0, c.W, y), shown, func(i int) *metrics.GPU { return &all[i] }, plainRow)
 	words := energyText(v)
 	if left := len(all) - shown; left > 0 {
 		words = fmt.Sprintf("and %s more · %s", number.Count(left), words)
@@ -90,9 +86,9 @@ func drawGPUs(c screen.Canvas, v *View) {
 	drawGPUsBelow(c, y+1, v)
 }
 
-// gpuTable are the figures that fit beside the index, the gauge and its percentage.
+// gpuTable has the figures that fit beside the index, the gauge and its percentage.
 func gpuTable(w int) table[*metrics.GPU] {
-	return table[*metrics.GPU]{
+	figures := columns[*metrics.GPU]{
 		{"memory", 15, func(g *metrics.GPU) screen.Span {
 			if metrics.Said(g.MemoryUsed) && metrics.Said(g.MemoryTotal) {
 				return screen.Text.Span(gib(g.MemoryUsed) + " of " + gib(g.MemoryTotal) + "G")
@@ -110,6 +106,31 @@ func gpuTable(w int) table[*metrics.GPU] {
 		}, 2},
 		{"clock", 9, func(g *metrics.GPU) screen.Span { return cell(withUnit(clock, g.Clock, "MHz")) }, 3},
 	}.fit(w - gpuIndex - gpuShare - 8)
+	free := w - gpuIndex - gpuShare - figures.width()
+	names := min(24, free/2)
+	if names < 8 {
+		names = 0
+	}
+	bar := min(max(0, free-names-1), 40)
+	index := func(c screen.Canvas, g *metrics.GPU, plain screen.Style) {
+		c.Right(2, 0, screen.Shorten(fmt.Sprint(g.Index), 2), plain)
+	}
+	name := func(c screen.Canvas, g *metrics.GPU, plain screen.Style) {
+		c.Print(0, 0, screen.ShortenMiddle(screen.Sanitize(g.Name), names), plain)
+	}
+	use := func(c screen.Canvas, g *metrics.GPU, _ screen.Style) {
+		if metrics.Said(g.Use) && bar >= 2 {
+			chart.Gauge(c, 0, g.Use, math.NaN(), screen.Usage)
+		}
+	}
+	share := func(g *metrics.GPU) screen.Span { return screen.Strong.Span(saidShare(g.Use)) }
+	t := table[*metrics.GPU]{before: []field[*metrics.GPU]{{" #", gpuIndex, index}}}
+	t.figures = append(columns[*metrics.GPU]{{"", gpuShare, share, 0}}, figures...)
+	if names > 0 {
+		t.before = append(t.before, field[*metrics.GPU]{"name", names + 1, name})
+	}
+	t.before = append(t.before, field[*metrics.GPU]{"use", bar, use})
+	return t
 }
 
 // The width of the index and of the percentage.
@@ -141,44 +162,6 @@ func withUnit(write func(float64) string, x float64, unit string) string {
 		return dash
 	}
 	return write(x) + unit
-}
-
-// gpuNames is how wide the names of the accelerators may be in a table of so many columns.
-func gpuNames(w int, cols table[*metrics.GPU]) (names, bar int) {
-	free := w - gpuIndex - gpuShare - cols.width()
-	names = min(24, free/2)
-	if names < 8 {
-		names = 0
-	}
-	return names, min(max(0, free-names-1), 40)
-}
-
-func drawGPUNames(c screen.Canvas, cols table[*metrics.GPU]) {
-	names, bar := gpuNames(c.W, cols)
-	c.Right(2, 0, "#", screen.Label)
-	if names > 0 {
-		c.Print(gpuIndex, 0, "name", screen.Label)
-		names++
-	}
-	x := gpuIndex + names
-	c.Print(x, 0, "use", screen.Label)
-	cols.names(c, x+bar+gpuShare, 0)
-}
-
-func drawGPU(c screen.Canvas, y int, g *metrics.GPU, cols table[*metrics.GPU]) {
-	names, bar := gpuNames(c.W, cols)
-	c.Right(2, y, screen.Shorten(fmt.Sprint(g.Index), 2), screen.Text)
-	if names > 0 {
-		c.Sub(gpuIndex, y, names, 1).Print(0, 0, screen.ShortenMiddle(screen.Sanitize(g.Name), names), screen.Text)
-		names++
-	}
-	x := gpuIndex + names
-	if metrics.Said(g.Use) && bar >= 2 {
-		chart.Gauge(c.Sub(x, y, bar, 1), 0, g.Use, math.NaN(), screen.Usage)
-	}
-	x += bar + gpuShare
-	c.Right(x, y, saidShare(g.Use), screen.Strong)
-	cols.row(c, x, y, g, screen.Text)
 }
 
 // energyText is the energy of the accelerators in the scope, for each output token too.

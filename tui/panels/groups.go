@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -89,7 +90,7 @@ func shareCell(share float64) screen.Span {
 }
 
 // cacheColumnsOf are the columns of the prefix cache that have a figure in any row.
-func cacheColumnsOf(rows []groupRow) (out table[*groupRow]) {
+func cacheColumnsOf(rows []groupRow) (out columns[*groupRow]) {
 	cached, ideal := false, false
 	for i := range rows {
 		cached, ideal = cached || rows[i].Cached.Of > 0, ideal || rows[i].Ideal.Of > 0
@@ -147,23 +148,22 @@ func drawTurns(c screen.Canvas, v *View) {
 		names, most = max(names, screen.Width(rows[i].title())), max(most, rows[i].p99)
 	}
 	names = min(names, longestTurns)
-	cols := append(table[*groupRow]{doneColumn, p50Column, p99Column}, cacheColumnsOf(rows)...).fit(c.W - names - turnBar)
-	y := 0
-	if c.H > 1 {
-		c.Right(names, 0, "turn", screen.Label)
-		cols.names(c, names, 0)
-		y = 1
+	name := func(c screen.Canvas, r *groupRow, plain screen.Style) {
+		c.Right(names, 0, screen.Shorten(r.title(), names), plain)
 	}
-	left := names + cols.width()
-	bars := c.Sub(left+2, 0, c.W-left-3, c.H)
-	for i := range min(len(rows), c.H-y) {
-		r := &rows[i]
-		c.Right(names, y+i, screen.Shorten(r.title(), names), screen.Text)
-		cols.row(c, names, y+i, r, screen.Text)
-		if left+turnBar <= c.W && r.p50 != metrics.Never {
-			chart.Gauge(bars, y+i, float64(r.p50)/float64(most), float64(r.p99)/float64(most), screen.P50)
+	bar := func(c screen.Canvas, r *groupRow, _ screen.Style) {
+		if c.W >= turnBar && r.p50 != metrics.Never {
+			p50, p99 := float64(r.p50)/float64(most), float64(r.p99)/float64(most)
+			chart.Gauge(c.Sub(2, 0, c.W-3, 1), 0, p50, p99, screen.P50)
 		}
 	}
+	figures := append(columns[*groupRow]{doneColumn, p50Column, p99Column}, cacheColumnsOf(rows)...)
+	t := table[*groupRow]{
+		before:  []field[*groupRow]{{fmt.Sprintf("%*s", names, "turn"), names, name}},
+		figures: figures.fit(c.W - names - turnBar),
+		after:   field[*groupRow]{draw: bar},
+	}
+	t.draw(c, len(rows), func(i int) *groupRow { return &rows[i] }, plainRow)
 }
 
 func classesTitle(v *View, _, h int) []screen.Span {
@@ -181,7 +181,7 @@ func drawClasses(c screen.Canvas, v *View) {
 	if v.Report != nil {
 		length = v.Report.Duration
 	}
-	cols := table[*groupRow]{
+	cols := columns[*groupRow]{
 		{"share", 7, func(r *groupRow) screen.Span {
 			return shareCell(float64(r.ended()) / math.Max(1, float64(all)))
 		}, 3},
@@ -204,22 +204,12 @@ func drawClasses(c screen.Canvas, v *View) {
 		col.spare = 5 - i
 		cols = append(cols, col)
 	}
-	names := 6
-	for i := range rows {
-		names = max(names, screen.Width(rows[i].title()))
-	}
-	names = min(names, max(8, c.W/3))
-	cols = cols.fit(c.W - names)
-	names = min(names, max(0, c.W-cols.width()))
-	y := 0
-	if c.H > 1 {
-		cols.names(c, names, 0)
-		y = 1
-	}
-	for i := range min(len(rows), c.H-y) {
-		c.Print(0, y+i, screen.ShortenMiddle(rows[i].title(), names), screen.Text)
-		cols.row(c, names, y+i, &rows[i], screen.Text)
-	}
+	row := func(i int) *groupRow { return &rows[i] }
+	names := rowNames(len(rows), row, (*groupRow).title, 6, max(8, c.W/3))
+	cols = cols.fit(c.W - names.w)
+	names.w = min(names.w, max(0, c.W-cols.width()))
+	t := table[*groupRow]{before: []field[*groupRow]{names}, figures: cols}
+	t.draw(c, len(rows), row, plainRow)
 }
 
 // goodCell is a share of good requests, in the colour of its verdict.

@@ -90,15 +90,9 @@ func (v *View) tableColumns(w int) (cols []latencyColumn, compared bool) {
 
 func drawLatency(c screen.Canvas, v *View) {
 	cols, compared := v.tableColumns(c.W)
-	end := nameWidth + (len(cols)+1)*figureWidth
-	y := 0
+	t, y := latencyTable(v, cols, false, compared, latencySizes{0, nameWidth - 2, 2, figureWidth}), 0
 	if c.H >= namedRows {
-		for i, col := range cols {
-			c.Right(nameWidth+(i+1)*figureWidth, 0, col.name, screen.Label)
-		}
-		if compared {
-			c.Right(end, 0, changeName(v), screen.Label)
-		}
+		t.head(c)
 		y = 1
 	}
 	all := v.latencies()
@@ -109,10 +103,8 @@ func drawLatency(c screen.Canvas, v *View) {
 		if y >= c.H {
 			return
 		}
-		drawLatencyRow(c, y, r, cols)
-		if compared {
-			c.Right(end, y, p99Change(r, v.olderRow(r.of)), screen.Text)
-		}
+		line := latencyLine{latencyRow: r, older: v.olderRow(r.of), top: r.top(cols), bold: "p99"}
+		t.row(c.Sub(0, y, c.W, 1), line, screen.Text)
 		y++
 	}
 	if c.H-y >= chartRows {
@@ -121,16 +113,81 @@ func drawLatency(c screen.Canvas, v *View) {
 	}
 }
 
-func drawLatencyRow(c screen.Canvas, y int, r latencyRow, cols []latencyColumn) {
-	c.Print(0, y, r.name, screen.Text)
-	unit, figures := r.figures(cols, r.top(cols))
-	c.Print(5, y, unit, screen.Label)
-	for i, f := range figures {
-		if cols[i].name == "p99" && f.Style == screen.Text {
-			f.Style = screen.Strong
+// latencyLine is a line of a table of latencies.
+type latencyLine struct {
+	latencyRow
+	older *latencyRow // of the baseline, nil for none
+	top   float64     // all figures are in the unit that suits it
+	style screen.Style
+	bold  string // the column whose figure stands out
+	below bool   // the line is that of the baseline, below another one
+}
+
+// latencySizes are the blanks before the names of a table and the widths of its columns.
+type latencySizes struct{ indent, names, units, figures int }
+
+// latencyTable has the figures of latencies, before them their number if counted, behind them the change of the 99th
+// percentile if compared.
+func latencyTable(v *View, cols []latencyColumn, counted, compared bool, w latencySizes) *table[latencyLine] {
+	name := func(c screen.Canvas, l latencyLine, _ screen.Style) { c.Print(w.indent, 0, l.name, l.style) }
+	unit := func(c screen.Canvas, l latencyLine, _ screen.Style) {
+		if !l.below && slices.ContainsFunc(cols, l.has) {
+			unit, _, _ := latencyUnit(l.top)
+			c.Print(0, 0, unit, screen.Label)
 		}
-		c.Right(nameWidth+(i+1)*figureWidth, y, screen.Shorten(f.Text, figureWidth), f.Style)
 	}
+	t := &table[latencyLine]{before: []field[latencyLine]{{"", w.indent + w.names, name}, {"", w.units, unit}}}
+	add := func(name string, of func(l latencyLine) screen.Span) {
+		t.figures = append(t.figures, column[latencyLine]{name, w.figures, of, 0})
+	}
+	if counted {
+		add("n", func(l latencyLine) screen.Span {
+			switch {
+			case !l.below:
+				return screen.Label.Span(number.Count(l.count()))
+			case l.count() > 0:
+				return l.style.Span(number.Count(l.count()))
+			}
+			return screen.Span{}
+		})
+	}
+	for _, col := range cols {
+		add(col.name, func(l latencyLine) screen.Span { return l.figure(col) })
+	}
+	if compared {
+		add(changeName(v), func(l latencyLine) screen.Span {
+			if l.below {
+				return screen.Span{}
+			}
+			return screen.Text.Span(p99Change(l.latencyRow, l.older))
+		})
+	}
+	return t
+}
+
+// has reports whether the row has a figure.
+func (r latencyRow) has(col latencyColumn) bool {
+	_, known := col.of(r)
+	return !r.empty() && known != absent
+}
+
+// figure is one of the line, a dash where there is none.
+func (l latencyLine) figure(col latencyColumn) screen.Span {
+	v, known := col.of(l.latencyRow)
+	out := screen.Span{Text: dash, Style: l.style}
+	switch {
+	case !l.empty() && known != absent:
+		_, scale, digits := latencyUnit(l.top)
+		if out.Text = fmt.Sprintf("%.*f", digits, number.Sane(v)*scale); known == guessed {
+			out.Text = "~" + out.Text
+		}
+		if col.name == l.bold {
+			out.Style = screen.Strong
+		}
+	case !l.below:
+		out.Style = screen.Label
+	}
+	return out
 }
 
 // count is how many there are of the latency.
@@ -155,29 +212,6 @@ func (r latencyRow) top(cols []latencyColumn) float64 {
 		}
 	}
 	return top
-}
-
-// figures are those of the row in the unit that suits the largest figure of all rows to be compared; dashes where there are none.
-func (r latencyRow) figures(cols []latencyColumn, top float64) (unit string, out []screen.Span) {
-	unit, scale, digits := latencyUnit(top)
-	any := false
-	for _, col := range cols {
-		v, known := col.of(r)
-		if r.empty() || known == absent {
-			out = append(out, screen.Label.Span("–"))
-			continue
-		}
-		s := fmt.Sprintf("%.*f", digits, number.Sane(v)*scale)
-		if known == guessed {
-			s = "~" + s
-		}
-		any = true
-		out = append(out, screen.Text.Span(s))
-	}
-	if !any {
-		unit = ""
-	}
-	return unit, out
 }
 
 // latencyColumn is one figure of a row in milliseconds.

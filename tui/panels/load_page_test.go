@@ -148,7 +148,7 @@ func TestStageRows(t *testing.T) {
 		var got []string
 		for _, r := range v.stageRows() {
 			var words []string
-			for _, col := range v.stageTable([]stageRow{{LoadLevel: metrics.LoadLevel{Users: true}}, {}}, 200) {
+			for _, col := range v.stageFigures([]stageRow{{LoadLevel: metrics.LoadLevel{Users: true}}, {}}, 200) {
 				words = append(words, col.of(r).Text)
 			}
 			for _, n := range v.stageNotes(r, 60, true) {

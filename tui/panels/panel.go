@@ -93,18 +93,7 @@ func (p Panel) Draw(c screen.Canvas, v *View, b Box, focused bool) {
 		title, draw = p.open(v)
 	}
 	if !b.Bare {
-		if p.timed && !b.Opens {
-			t, _, _ := v.overTime()
-			t.Draw(c.Sub(1, 0, c.W-2, c.H), v.ticks())
-		}
-		drawTitle(c, title(v, c.W, c.H), focused)
-		if p.timed && b.Joins {
-			v.crossings(c.Sub(1, 0, c.W-2, 1))
-		}
-		if p.foot != nil && !b.Opens {
-			foot := p.foot(v, c.W-titleFrame)
-			c.Sub(2, c.H-1, c.W-4, 1).Spans(0, 0, foot)
-		}
+		p.drawFrame(c, v, b, title(v, c.W, c.H), focused)
 	}
 	switch {
 	case inner.W == 0 || inner.H == 0:
@@ -114,6 +103,22 @@ func (p Panel) Draw(c screen.Canvas, v *View, b Box, focused bool) {
 		inner.Center(p.nothing, screen.Label)
 	default:
 		draw(inner, v)
+	}
+}
+
+// drawFrame draws what is on the border: the title, the axis of time and the foot.
+func (p Panel) drawFrame(c screen.Canvas, v *View, b Box, title []screen.Span, focused bool) {
+	if p.timed && !b.Opens {
+		t, _, _ := v.overTime()
+		t.Draw(c.Sub(1, 0, c.W-2, c.H), v.ticks())
+	}
+	drawTitle(c, title, focused)
+	if p.timed && b.Joins {
+		v.crossings(c.Sub(1, 0, c.W-2, 1))
+	}
+	if p.foot != nil && !b.Opens {
+		foot := p.foot(v, c.W-titleFrame)
+		c.Sub(2, c.H-1, c.W-4, 1).Spans(0, 0, foot)
 	}
 }
 
@@ -214,68 +219,6 @@ func (v *View) chartBelow(c screen.Canvas, y int, heading []screen.Span, draw fu
 	draw(c.Sub(0, y+2, c.W, c.H-y-3))
 	t, _, _ := v.overTime()
 	t.Draw(c.Sub(0, c.H-1, c.W, 1), v.ticks())
-}
-
-// column is a column of a table, flush right: its name and its figure of a row.
-type column[R any] struct {
-	name  string
-	w     int
-	of    func(r R) screen.Span
-	spare int // where there is little room the highest goes first; 0 stays
-}
-
-// table are the columns of a table from left to right.
-type table[R any] []column[R]
-
-// width is that of all columns.
-func (t table[R]) width() (n int) {
-	for _, col := range t {
-		n += col.w
-	}
-	return n
-}
-
-// fit leaves out spare columns until the rest take at most w.
-func (t table[R]) fit(w int) table[R] {
-	for t.width() > w {
-		i := leastNeeded(t, func(col *column[R]) int { return col.spare })
-		if i < 0 {
-			break
-		}
-		t = slices.Delete(slices.Clone(t), i, i+1)
-	}
-	return t
-}
-
-// leastNeeded is the element to leave out first where there is little room, the one with the highest spare; -1 where all of them stay.
-func leastNeeded[T any](all []T, spare func(*T) int) int {
-	least := -1
-	for i := range all {
-		if n := spare(&all[i]); n > 0 && (least < 0 || n > spare(&all[least])) {
-			least = i
-		}
-	}
-	return least
-}
-
-// names writes the names of the columns from x on.
-func (t table[R]) names(c screen.Canvas, x, y int) {
-	for _, col := range t {
-		x += col.w
-		c.Right(x, y, col.name, screen.Label)
-	}
-}
-
-// row writes a row from x on, its plain figures in a style.
-func (t table[R]) row(c screen.Canvas, x, y int, r R, plain screen.Style) {
-	for _, col := range t {
-		x += col.w
-		figure := col.of(r)
-		if figure.Style == screen.Text {
-			figure.Style = plain
-		}
-		c.Right(x, y, screen.Shorten(figure.Text, col.w-1), figure.Style)
-	}
 }
 
 // dash stands for a figure that is not known.

@@ -88,82 +88,56 @@ func drawPercentiles(c screen.Canvas, v *View) {
 	if compared {
 		room -= percentileWidth
 	}
-	t := percentileTable{c: c, v: v, cols: percentileColumns(room), left: left, names: names, counted: counted, compared: compared}
+	cols := percentileColumns(room)
+	t := latencyTable(v, cols, counted, compared, latencySizes{2, names, unitWidth, percentileWidth})
 	y, all := 0, v.pageLatencies()
 	if c.H > len(all)/2 {
-		t.head()
+		t.head(c)
 		y++
 	}
-	t.pairs = v.Baseline != nil && c.H-y >= 2*len(all)
+	pairs := v.Baseline != nil && c.H-y >= 2*len(all) // the figures of the baseline stand below
 	first, lines := 0, c.H-y
 	if lines < len(all) { // too few: the chosen one must be among them
 		first = min(max(0, slices.Index(all, v.Latency)-lines+1), len(all)-lines)
 	}
 	for i := first; i < len(all) && y < c.H; i++ {
 		r, older := v.latencyRow(all[i]), v.olderRow(all[i])
-		t.row(y, r, older)
+		if names == shortName {
+			r.name = r.of.Naming().Short
+		}
+		top, st := r.top(cols), screen.Text
+		if pairs && older != nil { // both are in one unit
+			top = max(top, older.top(cols))
+		}
+		if r.of == v.Latency {
+			c.Print(0, y, ">", screen.Strong)
+			st = screen.Strong
+		}
+		t.row(c.Sub(0, y, c.W, 1), latencyLine{latencyRow: r, older: older, top: top, style: st}, screen.Text)
 		y++
-		if t.pairs {
-			t.below(y, r, older)
+		if pairs {
+			drawBelow(c.Sub(0, y, c.W, 1), t, older, names, top)
 			y++
 		}
 	}
 	if v.speedsFit(c.H) {
-		t.speeds(y)
+		drawSpeeds(c.Sub(0, y, c.W, 1), v)
 	}
 }
 
-type percentileTable struct {
-	c                 screen.Canvas
-	v                 *View
-	cols              []latencyColumn
-	left, names       int
-	counted, compared bool
-	pairs             bool // the figures of the baseline stand below
-}
-
-func (t percentileTable) head() {
-	if t.counted {
-		t.c.Right(t.left, 0, "n", screen.Label)
-	}
-	for i, col := range t.cols {
-		t.c.Right(t.left+(i+1)*percentileWidth, 0, col.name, screen.Label)
-	}
-	if t.compared {
-		t.c.Right(t.left+(len(t.cols)+1)*percentileWidth, 0, changeName(t.v), screen.Label)
+// drawBelow writes the figures of the baseline, if it has the latency.
+func drawBelow(c screen.Canvas, t *table[latencyLine], older *latencyRow, names int, top float64) {
+	if older != nil {
+		older.name = screen.Shorten("  "+older.name, names)
+		t.row(c, latencyLine{latencyRow: *older, top: top, style: screen.Dim, below: true}, screen.Text)
 	}
 }
 
-func (t percentileTable) row(y int, r latencyRow, older *latencyRow) {
-	name, st := r.name, screen.Text
-	if t.names == shortName {
-		name = r.of.Naming().Short
-	}
-	if r.of == t.v.Latency {
-		t.c.Print(0, y, ">", screen.Strong)
-		st = screen.Strong
-	}
-	t.c.Print(2, y, name, st)
-	unit, figures := r.figures(t.cols, t.top(r, older))
-	t.c.Print(2+t.names, y, unit, screen.Label)
-	if t.counted {
-		t.c.Right(t.left, y, number.Count(r.count()), screen.Label)
-	}
-	for k, f := range figures {
-		if f.Style == screen.Text {
-			f.Style = st
-		}
-		t.c.Right(t.left+(k+1)*percentileWidth, y, screen.Shorten(f.Text, percentileWidth-1), f.Style)
-	}
-	if t.compared {
-		t.c.Right(t.left+(len(t.cols)+1)*percentileWidth, y, p99Change(r, older), screen.Text)
-	}
-}
-
-// speeds writes a line with the output speeds of users. Its low percentiles are those of slow users, so it names its own figures.
-func (t percentileTable) speeds(y int) {
-	s := t.v.speeds()
-	x := t.c.Print(2, y, speedUnit, screen.Text)
+// drawSpeeds writes a line with the output speeds of users. Its low percentiles are those of slow users, so it names
+// its own figures.
+func drawSpeeds(c screen.Canvas, v *View) {
+	s := v.speeds()
+	x := c.Print(2, 0, speedUnit, screen.Text)
 	all := []figure{{name: "mean", value: speed(s, s.Mean)}, {name: "p50", value: speed(s, s.Median)}}
 	for _, p := range slices.Backward(s.Percentiles) {
 		if p.P < 50 {
@@ -172,10 +146,10 @@ func (t percentileTable) speeds(y int) {
 	}
 	for _, f := range all {
 		words := []screen.Span{screen.Label.Span("  " + f.name + " "), screen.Text.Span(f.value)}
-		if x+screen.SpansWidth(words) >= t.c.W {
+		if x+screen.SpansWidth(words) >= c.W {
 			return
 		}
-		x = t.c.Spans(x, y, words)
+		x = c.Spans(x, 0, words)
 	}
 }
 
@@ -201,29 +175,6 @@ func (v *View) speeds() metrics.Statistic {
 
 // speed writes an output speed, a dash where there is none.
 func speed(s metrics.Statistic, of float64) string { return orDash(s.N > 0, number.Rate, of) }
-
-// below writes the figures of the baseline below a row.
-func (t percentileTable) below(y int, r latencyRow, older *latencyRow) {
-	if older == nil {
-		return
-	}
-	t.c.Print(2, y, screen.Shorten("  "+older.name, t.names), screen.Dim)
-	_, figures := older.figures(t.cols, t.top(r, older))
-	if t.counted && older.count() > 0 {
-		t.c.Right(t.left, y, number.Count(older.count()), screen.Dim)
-	}
-	for k, f := range figures {
-		t.c.Right(t.left+(k+1)*percentileWidth, y, screen.Shorten(f.Text, percentileWidth-1), screen.Dim)
-	}
-}
-
-// top is the largest figure of both rows where both are there, so that they are in one unit.
-func (t percentileTable) top(r latencyRow, older *latencyRow) float64 {
-	if older == nil || !t.pairs {
-		return r.top(t.cols)
-	}
-	return max(r.top(t.cols), older.top(t.cols))
-}
 
 // changeName is the name of the column of p99Change. It shows where a part of this run is compared with the whole baseline.
 func changeName(v *View) string {

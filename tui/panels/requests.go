@@ -45,14 +45,47 @@ func drawRequests(c screen.Canvas, v *View) {
 		c.Center("no match: / changes the filter, e shows all", screen.Label)
 		return
 	}
-	cols := requestTable(v, c.W)
-	drawColumnNames(c, cols)
 	at := l.place(v.Snapshot, rows)
-	high := c.H - 1
-	top := l.top(len(rows), high, at)
-	for y := 0; y < high && top+y < len(rows); y++ {
-		q := &v.Requests[rows[top+y]]
-		drawRequestRow(c.Sub(0, y+1, c.W, 1), q, cols, l.Picked != 0 && top+y == at)
+	top := l.top(len(rows), c.H-1, at)
+	var chosen *metrics.RequestRow
+	if l.Picked != 0 {
+		chosen = &v.Requests[rows[at]]
+	}
+	t := requestTable(v, c.W)
+	t.head(c)
+	t.rows(c.Sub(0, 1, c.W, c.H-1), len(rows)-top, func(i int) *metrics.RequestRow { return &v.Requests[rows[top+i]] },
+		func(q *metrics.RequestRow) screen.Style {
+			if q == chosen {
+				return screen.Strong
+			}
+			return screen.Text
+		})
+}
+
+// requestTable has the figures between the index and the state of a request, and its id or its error.
+func requestTable(v *View, w int) *table[*metrics.RequestRow] {
+	index := func(c screen.Canvas, q *metrics.RequestRow, plain screen.Style) {
+		st := screen.Label
+		if plain == screen.Strong {
+			c.Print(0, 0, "→", screen.Strong)
+			st = screen.Strong
+		}
+		c.Right(pickWidth+indexWidth, 0, screen.Shorten(fmt.Sprint(q.Index), indexWidth+pickWidth-1), st)
+	}
+	state := func(c screen.Canvas, q *metrics.RequestRow, _ screen.Style) {
+		sign, word, st := describeState(q)
+		c.Print(0, 0, sign+" "+word, st)
+	}
+	text := func(c screen.Canvas, q *metrics.RequestRow, _ screen.Style) {
+		drawRequestText(c.Sub(2, 0, c.W-2, 1), q)
+	}
+	return &table[*metrics.RequestRow]{
+		before: []field[*metrics.RequestRow]{
+			{fmt.Sprintf("%*s", pickWidth+indexWidth, "#"), pickWidth + indexWidth + 2, index},
+			{"state", stateWidth, state},
+		},
+		figures: requestFigures(v, w),
+		after:   field[*metrics.RequestRow]{"  id, error", 0, text},
 	}
 }
 
@@ -64,9 +97,9 @@ const (
 	spareWidth = 12 // the least width of the id or the error
 )
 
-// requestTable are the columns that fit and that the run has, in the order of reading.
-func requestTable(v *View, w int) table[*metrics.RequestRow] {
-	all := table[*metrics.RequestRow]{
+// requestFigures are the columns that fit and that the run has, in the order of reading.
+func requestFigures(v *View, w int) columns[*metrics.RequestRow] {
+	all := columns[*metrics.RequestRow]{
 		{"sent", 10, func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(moment(q.Sent)) }, 6},
 		{"total", 9, v.totalCell, 0},
 		{"TTFT", 8, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.TTFT)) }, 1},
@@ -105,30 +138,6 @@ func heldCell(q *metrics.RequestRow) screen.Span {
 		return screen.Label.Span("0")
 	}
 	return screen.Style{Fg: screen.Queued}.Span(number.Latency(q.SlotWait))
-}
-
-func drawColumnNames(c screen.Canvas, cols table[*metrics.RequestRow]) {
-	c.Right(pickWidth+indexWidth, 0, "#", screen.Label)
-	x := pickWidth + indexWidth + 2
-	c.Print(x, 0, "state", screen.Label)
-	x += stateWidth
-	cols.names(c, x, 0)
-	c.Print(x+cols.width()+2, 0, "id, error", screen.Label)
-}
-
-func drawRequestRow(c screen.Canvas, q *metrics.RequestRow, cols table[*metrics.RequestRow], chosen bool) {
-	st, plain := screen.Label, screen.Text
-	if chosen {
-		c.Print(0, 0, "→", screen.Strong)
-		st, plain = screen.Strong, screen.Strong
-	}
-	c.Right(pickWidth+indexWidth, 0, screen.Shorten(fmt.Sprint(q.Index), indexWidth+pickWidth-1), st)
-	x := pickWidth + indexWidth + 2
-	sign, word, st := describeState(q)
-	c.Sub(x, 0, stateWidth, 1).Print(0, 0, sign+" "+word, st)
-	cols.row(c, x+stateWidth, 0, q, plain)
-	x += stateWidth + cols.width()
-	drawRequestText(c.Sub(x+2, 0, c.W-x-2, 1), q)
 }
 
 // drawRequestText writes the error of a request that failed, or else its id.

@@ -44,18 +44,18 @@ func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 		return
 	}
 	y := 0
-	t := v.stageTable(rows, c.W)
 	if c.H > 2 {
-		t.names(c, 0, 0)
 		y = 1
 	}
-	room := c.H - y
-	lined := room > len(rows)
-	x := t.width()
-	telling, rest := keptStages(rows, room)
+	lined := c.H-y > len(rows)
+	notes := func(c screen.Canvas, r stageRow, _ screen.Style) { c.Spans(1, 0, v.stageNotes(r, c.W-1, !lined)) }
+	t := table[stageRow]{figures: v.stageFigures(rows, c.W), after: field[stageRow]{draw: notes}}
+	if y > 0 {
+		t.head(c)
+	}
+	telling, rest := keptStages(rows, c.H-y)
 	for _, r := range telling {
-		t.row(c, 0, y, r, r.style())
-		c.Sub(x, y, c.W-x, 1).Spans(1, 0, v.stageNotes(r, c.W-x-1, !lined))
+		t.row(c.Sub(0, y, c.W, 1), r, r.style())
 		y++
 		if r.saturatesAfter && lined {
 			v.saturationLine(c.Sub(0, y, c.W, 1))
@@ -79,7 +79,7 @@ func (v *View) saturationLine(c screen.Canvas) {
 const stageNotesWidth = 11
 
 // stageTable are the columns of the loads. Loads of one kind have their unit in the name of their column, others behind each.
-func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
+func (v *View) stageFigures(rows []stageRow, w int) columns[stageRow] {
 	planned := column[stageRow]{"plan/s", 8, func(r stageRow) screen.Span {
 		return screen.Text.Span(findings.Number(r.Offered))
 	}, 0}
@@ -97,7 +97,7 @@ func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
 		planned.name, planned.w = "planned", 11
 		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(findings.Load(r.Offered, r.Users)) }
 	}
-	all := table[stageRow]{
+	all := columns[stageRow]{
 		{"from", 6, func(r stageRow) screen.Span { return screen.Label.Span(number.Clock(r.From)) }, 3},
 		planned,
 		{"sent/s", 7, func(r stageRow) screen.Span { return rateCell(r.Sent) }, 2},
@@ -213,49 +213,54 @@ type stageRow struct {
 // the load was set or paused only those that were judged are known, and the one that was set last: the stages of the plan then come at other
 // moments, or never.
 func (v *View) stageRows() []stageRow {
-	var out []stageRow
-	found := v.findings()
-	for i, l := range v.levels() {
-		r := stageRow{LoadLevel: l, begun: true, within: math.NaN()}
-		if share, known := part(l.Good, l.Requests); known && v.judges() {
-			r.within = share
-		}
-		if a := v.answer(); a != nil {
-			r.saturatesAfter = a.Saturates && lastBeforeSaturation(v.levels(), a) == i
-		}
-		for k, f := range found { // those of the tiers are the first
-			if f.ID == findings.Within && f.Severity == findings.Good && slices.Contains(f.Touches, i) {
-				r.highest = true
-				sure := findings.Confidence(v.answer().Tier(k).Confidence)
-				r.highestFor = append(r.highestFor, strings.TrimSpace(f.Tier+" "+sure))
-			}
-		}
-		out = append(out, r)
-	}
+	out := v.judgedRows()
 	first, last := v.settings()
 	for _, stage := range v.plan().Stages {
 		if first != nil {
 			stage.Length = min(stage.End(), first.At) - stage.Start
 		}
-		start, judged := max(stage.Start, v.plan().Warmup), false
-		for i := range out {
-			if out[i].From <= start && start < out[i].To {
-				out[i].To, judged = max(out[i].To, stage.End()), true // it may still be on
-			}
-		}
-		if !judged && stage.End() > start {
+		start := max(stage.Start, v.plan().Warmup)
+		judged := slices.IndexFunc(out, func(r stageRow) bool { return r.From <= start && start < r.To })
+		switch {
+		case judged >= 0: // it may still be on
+			out[judged].To = max(out[judged].To, stage.End())
+		case stage.End() > start:
 			out = append(out, v.liveStage(stage))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b stageRow) int { return cmp.Compare(a.From, b.From) })
 	if last != nil && !last.Set.Paused && last.Set.RampTo == 0 && v.State == metrics.Running {
 		if n := len(out); n == 0 || out[n-1].From < last.At { // too young to be judged
-			out = append(out, v.liveStage(metrics.Stage{Start: last.At, Length: v.At - last.At, Rate: last.Set.Rate, Users: last.Set.Users}))
+			stage := metrics.Stage{Start: last.At, Length: v.At - last.At, Rate: last.Set.Rate, Users: last.Set.Users}
+			out = append(out, v.liveStage(stage))
 		}
 		out[len(out)-1].To = endless
 	}
 	for i := range out {
 		out[i].now = v.State == metrics.Running && v.At >= out[i].From && v.At < out[i].To
+	}
+	return out
+}
+
+// judgedRows are the loads that were judged.
+func (v *View) judgedRows() (out []stageRow) {
+	found, a, saturation := v.findings(), v.answer(), -1
+	if a != nil && a.Saturates {
+		saturation = lastBeforeSaturation(v.levels(), a)
+	}
+	for i, l := range v.levels() {
+		r := stageRow{LoadLevel: l, begun: true, within: math.NaN(), saturatesAfter: i == saturation}
+		if share, known := part(l.Good, l.Requests); known && v.judges() {
+			r.within = share
+		}
+		for k, f := range found { // those of the tiers are the first
+			if f.ID == findings.Within && f.Severity == findings.Good && slices.Contains(f.Touches, i) {
+				r.highest = true
+				sure := findings.Confidence(a.Tier(k).Confidence)
+				r.highestFor = append(r.highestFor, strings.TrimSpace(f.Tier+" "+sure))
+			}
+		}
+		out = append(out, r)
 	}
 	return out
 }

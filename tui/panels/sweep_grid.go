@@ -53,99 +53,86 @@ func (v *SweepView) drawGrid(c screen.Canvas) {
 	for i, w := range shrink(more, max(0, room-widths[0]-widths[1]-widths[2])) {
 		widths[i] += w
 	}
-	x := gridSigns
+	t := table[gridRow]{before: []field[gridRow]{{"", gridSigns, v.drawSigns}}, figures: figures}
 	for i, w := range widths {
-		c.Print(x, 0, names[i].title(max(0, w-2)), screen.Label)
-		x += w
+		n := &names[i]
+		name := func(c screen.Canvas, r gridRow, plain screen.Style) {
+			drawName(c.Sub(0, 0, max(0, w-2), 1), n.names, r, plain)
+		}
+		t.before = append(t.before, field[gridRow]{n.title(max(0, w-2)), w, name})
 	}
-	c.Right(x+gridRuns-1, 0, "runs", screen.Label)
-	figures.names(c, x+gridRuns, 0)
+	t.before = append(t.before, field[gridRow]{" runs", gridRuns, func(c screen.Canvas, r gridRow, plain screen.Style) {
+		if r.State != grid.Running {
+			plain = screen.Label
+		}
+		if done, all := runsDone(r.Runs); all > 0 {
+			c.Right(gridRuns-1, 0, fmt.Sprintf("%d/%d", done, all), plain)
+		}
+	}})
+	t.head(c)
 	at, high := v.place(rows), c.H-1
 	top := max(0, min(at-high/2, len(rows)-high))
-	for y := 0; y < high && top+y < len(rows); y++ {
-		var above *sweepCell
-		if y > 0 && v.List.order == 0 {
-			above = rows[top+y-1]
+	t.rows(c.Sub(0, 1, c.W, high), len(rows)-top, func(i int) gridRow {
+		r := gridRow{sweepCell: rows[top+i]}
+		if i > 0 && v.List.order == 0 {
+			r.above = rows[top+i-1]
 		}
-		line := c.Sub(0, y+1, c.W, 1)
-		v.gridRow(line, rows[top+y], top+y == at)
-		x := gridSigns
-		for i, w := range widths {
-			drawName(line.Sub(x, 0, max(0, w-2), 1), names[i].names, rows[top+y], above, top+y == at)
-			x += w
+		return r
+	}, func(r gridRow) screen.Style {
+		if r.sweepCell == rows[at] {
+			return screen.Strong
 		}
-		v.gridFigures(line, x, rows[top+y], figures, top+y == at)
-	}
+		return screen.Text
+	})
 }
 
-// gridRow draws the signs of a combination.
-func (v *SweepView) gridRow(c screen.Canvas, r *sweepCell, chosen bool) {
-	if chosen {
+// gridRow is a combination below another one, nil for none.
+type gridRow struct {
+	*sweepCell
+	above *sweepCell
+}
+
+// drawSigns draws the signs of a combination.
+func (v *SweepView) drawSigns(c screen.Canvas, r gridRow, plain screen.Style) {
+	if plain == screen.Strong {
 		c.Print(0, 0, "→", screen.Strong)
 	}
-	c.Spans(2, 0, []screen.Span{v.sign(r)})
+	c.Spans(2, 0, []screen.Span{v.sign(r.sweepCell)})
 	if r.front {
 		c.Print(4, 0, "●", screen.Style{Fg: screen.Output})
 	}
 }
 
 // drawName writes a name; it is dim where it is the same in the row above.
-func drawName(c screen.Canvas, names []string, r, above *sweepCell, chosen bool) {
+func drawName(c screen.Canvas, names []string, r gridRow, st screen.Style) {
 	if r.at >= len(names) || c.W == 0 {
 		return
 	}
-	st := screen.Text
 	switch {
-	case chosen:
-		st = screen.Strong
+	case st == screen.Strong:
 	case r.State == grid.Linked:
 		st = screen.Dim
-	case above != nil && names[above.at] == names[r.at]:
+	case r.above != nil && names[r.above.at] == names[r.at]:
 		st = screen.Label
 	}
 	c.Print(0, 0, screen.ShortenMiddle(names[r.at], c.W), st)
 }
 
-// gridFigures writes the runs and the figures of a combination from x on.
-func (v *SweepView) gridFigures(c screen.Canvas, x int, r *sweepCell, figures table[*sweepCell], chosen bool) {
-	plain, runs := screen.Text, screen.Label
-	if chosen {
-		plain = screen.Strong
-	}
-	if r.State == grid.Running {
-		runs = plain
-	}
-	if done, all := runsDone(r.Runs); all > 0 {
-		c.Right(x+gridRuns-1, 0, fmt.Sprintf("%d/%d", done, all), runs)
-	}
-	figures.row(c, x+gridRuns, 0, r, plain)
-}
-
 // gridColumns are the figures that any combination has; the last column of each is for the star.
-func (v *SweepView) gridColumns() table[*sweepCell] {
-	var out table[*sweepCell]
-	measured := false
-	for i := range v.cells {
-		measured = measured || v.cells[i].measured
-	}
+func (v *SweepView) gridColumns() columns[gridRow] {
+	var out columns[gridRow]
 	for i := range sweepFigures[:gridFigures] {
 		g := &sweepFigures[i]
 		best, value := v.best(g)
-		if best == nil && (measured || g.name == "good/s") {
+		if best == nil && (v.measured() > 0 || g.name == "good/s") {
 			continue
 		}
-		rivals := 0
-		for j := range v.cells {
-			if v.cells[j].measured {
-				rivals++
-			}
-		}
-		out = append(out, column[*sweepCell]{g.name + " ", max(len(g.name)+2, 9), func(r *sweepCell) screen.Span {
-			if !r.measured || math.IsNaN(g.of(&r.figures)) {
-				return screen.Label.Span(dash + " ")
-			}
+		rivals := v.measured() > 1
+		out = append(out, column[gridRow]{g.name + " ", max(len(g.name)+2, 9), func(r gridRow) screen.Span {
 			switch own := g.of(&r.figures); {
-			case own == value && rivals > 1:
+			case !r.measured || math.IsNaN(own):
+				return screen.Label.Span(dash + " ")
+			case own == value && rivals:
 				return screen.Success.Span(g.write(own) + "★")
 			default:
 				return screen.Text.Span(g.write(own) + " ")
@@ -198,14 +185,16 @@ func (v *SweepView) drawRuns(c screen.Canvas, y int, r *sweepCell) int {
 	if len(r.Runs) == 0 || c.H-y < 2 {
 		return y
 	}
-	cols := table[*grid.Run]{
+	t := table[*grid.Run]{figures: columns[*grid.Run]{
 		{"tok/s", 8, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.OutputThroughput, number.Rate) }, 0},
 		{"TTFT p99", 10, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.P99TTFT, latencyMS) }, 0},
 		{"TPOT p99", 10, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.P99TPOT, latencyMS) }, 1},
 		{"took", 8, func(n *grid.Run) screen.Span { return cell(orDash(n.Took > 0, number.Coarse, n.Took)) }, 2},
-	}.fit(c.W - 7)
-	c.Print(0, y, "run", screen.Label)
-	cols.names(c, 7, y)
+	}.fit(c.W - 7), before: []field[*grid.Run]{{"run", 7, func(c screen.Canvas, n *grid.Run, _ screen.Style) {
+		c.Right(3, 0, fmt.Sprint(n.Number), screen.Label)
+		c.Spans(5, 0, []screen.Span{sweepSign(n.State, v.Pulse)})
+	}}}}
+	t.head(c.Sub(0, y, c.W, 1))
 	y++
 	for i := range r.Runs {
 		n := &r.Runs[i]
@@ -213,9 +202,7 @@ func (v *SweepView) drawRuns(c screen.Canvas, y int, r *sweepCell) int {
 			c.Print(0, y, fmt.Sprintf("and %d more runs; Enter shows all", len(r.Runs)-i), screen.Label)
 			return y + 1
 		}
-		c.Right(3, y, fmt.Sprint(n.Number), screen.Label)
-		c.Spans(5, y, []screen.Span{sweepSign(n.State, v.Pulse)})
-		cols.row(c, 7, y, n, screen.Text)
+		t.row(c.Sub(0, y, c.W, 1), n, screen.Text)
 		y++
 		for _, l := range screen.Wrap(screen.Sanitize(n.Trouble), c.W-7, 3) {
 			c.Print(7, y, l, screen.Warning)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/metrics"
 	"benchtop/tui/screen"
 )
 
@@ -71,45 +72,45 @@ func (n *nameColumn) measure() {
 // differing takes names such as "a=1, b=2" apart: the keys of the values that differ, and these values of each; an empty name has none. ok is false
 // where the names have not the same keys.
 func differing(names []string) (keys, values []string, ok bool) {
-	var all []string // keys
 	pairs := make([][]string, len(names))
+	var all []string // keys
 	for i, name := range names {
 		if name == "" {
 			continue
 		}
-		var own []string
-		for pair := range strings.SplitSeq(name, ", ") {
-			key, value, found := strings.Cut(pair, "=")
-			if !found {
-				return nil, nil, false
-			}
-			own, pairs[i] = append(own, key), append(pairs[i], value)
-		}
-		if all == nil {
-			all = own
-		} else if !slices.Equal(all, own) {
+		own, values, found := keysAndValues(name)
+		if !found || all != nil && !slices.Equal(all, own) {
 			return nil, nil, false
 		}
+		all, pairs[i] = own, values
 	}
 	values = make([]string, len(names))
 	for at, key := range all {
-		value := func(i int) string {
-			if pairs[i] == nil {
+		of := metrics.Each(pairs, func(pair []string) string {
+			if pair == nil {
 				return ""
 			}
-			return pairs[i][at]
-		}
-		same := true
-		for i := range names {
-			same = same && value(i) == value(0)
-		}
-		if same {
+			return pair[at]
+		})
+		if !slices.ContainsFunc(of, func(value string) bool { return value != of[0] }) {
 			continue
 		}
 		keys = append(keys, key)
 		for i := range names {
-			values[i] = strings.TrimPrefix(values[i]+", "+value(i), ", ")
+			values[i] = strings.TrimPrefix(values[i]+", "+of[i], ", ")
 		}
+	}
+	return keys, values, true
+}
+
+// keysAndValues takes a name such as "a=1, b=2" apart; ok is false for another one.
+func keysAndValues(name string) (keys, values []string, ok bool) {
+	for pair := range strings.SplitSeq(name, ", ") {
+		key, value, found := strings.Cut(pair, "=")
+		if !found {
+			return nil, nil, false
+		}
+		keys, values = append(keys, key), append(values, value)
 	}
 	return keys, values, true
 }

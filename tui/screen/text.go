@@ -1,19 +1,14 @@
 package screen
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"benchtop/internal/text"
+
 	"github.com/charmbracelet/x/ansi"
 )
-
-// escapes matches terminal escape sequences, introduced by ESC or by the C1 control that stands for it: control
-// sequences, strings that run to BEL or ST, and the short ones.
-var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x20-\x3f]*[\x40-\x7e]" +
-	"|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)" +
-	"|\x1b[\x20-\x2f]*[\x30-\x7e]")
 
 // prepended are the letters that form one cluster with the next character, even a blank: the visible ones of the class Prepend of
 // Unicode's UAX 29. In a cell of its own such a letter would take the next cell as well.
@@ -37,10 +32,10 @@ func Sanitize(s string) string {
 	if isPlain(s) {
 		return s
 	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.ContainsAny(s, "\x1b\u0090\u0098\u009b\u009d\u009e\u009f") {
-		s = escapes.ReplaceAllString(s, "")
+		s = text.Visible(s)
 	}
+	s = strings.ToValidUTF8(s, "\uFFFD")
 	var b strings.Builder
 	b.Grow(len(s))
 	marks := 0

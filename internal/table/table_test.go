@@ -1,0 +1,77 @@
+package table
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func sample() *Table {
+	t := New("Foreign\x1b[31m title", "name", "n").Optional("s", "share", "ratio")
+	t.Add("日本", 12, math.NaN(), 0.5, Cell{"1.00", Ratio})
+	t.Add("  <b>|x", 7, math.NaN(), math.NaN(), Cell{"2.00", Good})
+	return t
+}
+
+func TestTable(t *testing.T) {
+	two := Table{Columns: make([]Column, 2), Rows: [][]Cell{{{Text: "a"}, {Text: "b"}}}, Gap: 1, Indent: 3}
+	keys := List("", "a", "b")
+	keys.Keys = 2
+	keys.Add("x", "yy")
+	early := New("", "a", "b", "c", "d")
+	early.Add("x", "reaches over")
+	early.Add("y", 1, 2, 3)
+	for name, c := range map[string]struct{ got, want string }{
+		"text": {sample().String(), `
+Foreign title
+name      n  share  ratio
+日本     12   0.50   1.00
+  <b>|x   7      -   2.00
+`},
+		"parted": {sample().Text(19, false), `
+Foreign title
+name      n  share
+日本     12   0.50
+  <b>|x   7      -
+
+name     ratio
+日本      1.00
+  <b>|x   2.00
+`},
+		"coloured": {(&Table{Columns: make([]Column, 2), Rows: [][]Cell{{{"1", Ratio}, {"2", Good}}}}).Text(80, true),
+			"\n\x1b[36m1\x1b[0m  \x1b[32m2\x1b[0m\n"},
+		"Markdown": {sample().Markdown(strings.NewReplacer("|", `\|`, "<", "&lt;")), `| name | n | share | ratio |
+| :-- | --: | --: | --: |
+| 日本 | 12 | 0.50 | 1.00 |
+| &lt;b>\|x | 7 | - | 2.00 |
+`},
+		"HTML": {sample().HTML(), `<table><tr><th class="k">name</th><th>n</th><th>share</th><th>ratio</th></tr>
+<tr><td class="k">日本</td><td>12</td><td>0.50</td><td class="ratio">1.00</td></tr>
+<tr><td class="k">&lt;b&gt;|x</td><td>7</td><td>-</td><td class="good">2.00</td></tr>
+</table>`},
+		"CSV": {sample().CSV([2]string{"of", "=x"}),
+			"of,name,n,share,ratio\n'=x,日本,12,0.50,1.00\n'=x,\"  <b>|x\",7,-,2.00\n"},
+		"no head":  {two.String(), "\n   a b\n"},
+		"early":    {early.String(), "\na  b  c  d\nx  reaches over\ny  1  2  3\n"},
+		"no rows":  {New("title", "a").String(), ""},
+		"all keys": {keys.String(), "\na  b\nx  yy\n"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, c.got, c.want)
+		}
+	}
+}
+
+// No cell of CSV is a formula; numbers stay numbers.
+func TestInert(t *testing.T) {
+	for _, s := range []string{"", "a", "-", "-1.5", "+2e3", "-inf", "a=1", "'=1", "1-2"} {
+		if got := inert(s); got != s {
+			t.Errorf("inert(%q) = %q", s, got)
+		}
+	}
+	for _, s := range []string{"=1+2", "+cmd|x", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1"} {
+		if got := inert(s); got != "'"+s {
+			t.Errorf("inert(%q) = %q", s, got)
+		}
+	}
+}

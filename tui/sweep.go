@@ -24,6 +24,9 @@ type SweepOptions struct {
 	Runs <-chan *Preparation
 	// Control takes the commands that keys give to the sweep.
 	Control SweepControl
+	// Leave ends the screen with the sweep, unless a key was pressed. Inside shows the dashboard of each run, until the user
+	// leaves it for the grid.
+	Leave, Inside bool
 }
 
 // SweepControl takes commands for a sweep. Its methods are called from the screen's loop and must not block. Each returns a result or a refusal for
@@ -80,6 +83,8 @@ type sweepModel struct {
 	inside        bool   // its dashboard is shown
 	ended         bool   // the last snapshot came
 	stopping      bool
+	leave         bool // at the end
+	entered       bool // the dashboard of the next run is shown when it begins
 
 	page   panels.SweepPage
 	list   panels.SweepList
@@ -88,7 +93,8 @@ type sweepModel struct {
 
 func newSweepModel(o SweepOptions, p *screen.Palette) *sweepModel {
 	empty := &grid.Snapshot{Current: -1}
-	return &sweepModel{frame: newFrame(o.Screen, p), control: o.Control, latest: empty, shown: empty}
+	return &sweepModel{frame: newFrame(o.Screen, p), control: o.Control, latest: empty, shown: empty,
+		leave: o.Leave, entered: o.Inside}
 }
 
 // Init starts waiting for snapshots, runs and ticks.
@@ -129,8 +135,10 @@ func (m *sweepModel) take(msg tea.Msg) tea.Cmd {
 		return m.onTick()
 	case tea.KeyMsg:
 		m.limiter.Key()
+		m.leave = false
 		return eachKey(msg, m.onKeys)
 	case tea.MouseMsg:
+		m.leave = false
 		return m.onMouse(msg)
 	}
 	return nil
@@ -162,7 +170,7 @@ func (m *sweepModel) takeSnapshot(s *grid.Snapshot) tea.Cmd {
 
 // leaveAtEnd leaves a sweep that is over, if the user wanted to.
 func (m *sweepModel) leaveAtEnd() tea.Cmd {
-	if m.stopping || m.Exit {
+	if m.stopping || m.Exit || m.leave {
 		return tea.Quit
 	}
 	return nil
@@ -189,12 +197,16 @@ func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 		m.run.page, m.run.span, m.run.whole, m.run.linear = min(before.page, len(panels.Pages)-1), before.span, before.wholeBefore, before.linear
 	}
 	m.run.resize(m.w, m.h)
+	m.inside = m.inside || m.entered
 	m.show()
 	return within(m.run, m.run.Init())
 }
 
-// place names the combination in progress for its dashboard.
+// place names the combination in progress for its dashboard, or its run where there is one combination.
 func (m *sweepModel) place() string {
+	if cells := m.latest.Cells; len(cells) == 1 && len(cells[0].Runs) > 1 {
+		return fmt.Sprintf("run %d/%d", max(0, m.latest.CurrentRun)+1, len(cells[0].Runs))
+	}
 	return fmt.Sprintf("sweep %d/%d", m.latest.Current+1, len(m.latest.Cells))
 }
 
@@ -248,13 +260,13 @@ func (m *sweepModel) enterDashboard() {
 		m.notify("no run has begun yet")
 		return
 	}
-	m.inside = true
+	m.inside, m.entered = true, false
 	m.run.palette = m.palette
 	m.run.show()
 }
 
 func (m *sweepModel) leaveDashboard() {
-	m.inside = false
+	m.inside, m.entered = false, false
 	m.palette = m.run.palette // the theme may be another
 	m.show()
 }

@@ -5,15 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/signal"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"benchtop/export"
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
+	"benchtop/internal/sweep"
 	"benchtop/metrics"
+	"benchtop/metrics/grid"
 )
+
+// points are the runs of a command line while they are performed.
+type points struct {
+	env        *session.Environment
+	asked      *spec.Spec
+	singles    []*spec.Spec
+	done       map[int]export.RunOf // by their place among the singles
+	conclusion metrics.Conclusion
+	failed     error
+}
 
 // runPoints performs the runs of a sweep or of repetitions one after another, and prints their reports, then what they have in common.
 // A run of which most requests fail does not keep the next from beginning; one that cannot begin, or a signal, does.
@@ -27,67 +42,89 @@ func runPoints(e *session.Environment, o *spec.Spec) int {
 	}
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)
-	b := &session.Runner{Lines: e.Stderr}
-	var done []export.RunOf
-	conclusion, failed := metrics.Fine, error(nil)
-	stopped := session.UntilStopped(func(ctx context.Context) error {
-		for i, single := range singles {
-			at := single.Point()
-			e.Say(fmt.Sprintf("run %d of %d%s", i+1, len(singles), strings.TrimRight(": "+at.Label, ": ")))
-			outcome, err := b.Perform(ctx, single)
-			r := outcome.Report
-			if r.Plan.Started.IsZero() || ctx.Err() != nil {
-				return err
-			}
-			if err := session.PrintReport(e.Stdout, r, nil, false); err != nil {
-				return fmt.Errorf("the report could not be printed: %w", err)
-			}
-			if outcome.Path != "" {
-				fmt.Fprintf(e.Stderr, "result saved to %s\n", session.Harmless(outcome.Path))
-			}
-			if conclusion = max(conclusion, r.Conclusion); err != nil {
-				failed = errors.Join(failed, fmt.Errorf("run %d, %s: %w", i+1, at.Label, err))
-			}
-			done = append(done, export.RunOf{Load: at.Label, Label: at.Name(), Report: r})
-		}
-		return nil
+	p := &points{env: e, asked: o, singles: singles, done: map[int]export.RunOf{}}
+	var pairs []sweep.Combination
+	for i, at := range o.Series.Points {
+		pairs = append(pairs, sweep.Combination{Place: strconv.Itoa(i), Load: at.Label})
+	}
+	_, stopped := e.Series(&o.Screen, true, func(b *session.Runner, _ io.Writer) *sweep.Sweep {
+		return sweep.New(sweep.Options{
+			Title: "serve", Pairs: pairs, Runs: o.Series.Runs, ContinueOnError: true, Out: io.Discard,
+			Measure: func(ctx context.Context, r sweep.Run) (grid.Figures, error) {
+				i, _ := strconv.Atoi(r.Place)
+				return p.measure(ctx, b, i*o.Series.Runs+r.Number)
+			},
+		})
 	})
-	if err := printPoints(e, o, done); stopped == nil {
+	if err := p.print(); stopped == nil {
 		stopped = err
 	}
 	switch {
+	case errors.Is(stopped, sweep.ErrStopped):
+		return max(e.Fail(session.ExitAborted, stopped), session.ExitAborted)
 	case stopped != nil:
 		return e.Failed(stopped)
-	case failed != nil:
-		return max(e.Fail(session.ExitFailed, failed), session.ExitCode(conclusion))
+	case p.failed != nil:
+		return max(e.Fail(session.ExitFailed, p.failed), session.ExitCode(p.conclusion))
 	}
-	return session.ExitCode(conclusion)
+	return session.ExitCode(p.conclusion)
 }
 
-// printPoints prints how the repetitions of each load vary, and the summary of all loads.
-func printPoints(e *session.Environment, o *spec.Spec, done []export.RunOf) error {
-	if runs := o.Series.Runs; runs > 1 {
-		for i, at := range o.Series.Points {
-			var same []metrics.Report
-			for k := i * runs; k < min((i+1)*runs, len(done)); k++ {
-				same = append(same, done[k].Report)
-			}
-			title := "Multi-run Summary"
-			if at.Label != "" {
-				title += ", " + at.Label
-			}
-			if len(same) == 0 {
-				break
-			}
-			if err := export.RunsSpread(e.Stdout, title, same); err != nil {
-				return err
+// measure performs one of the runs and prints its report.
+func (p *points) measure(ctx context.Context, b *session.Runner, i int) (f grid.Figures, err error) {
+	single := p.singles[i]
+	at := single.Point()
+	p.env.Say(fmt.Sprintf("run %d of %d%s", i+1, len(p.singles), strings.TrimRight(": "+at.Label, ": ")))
+	outcome, err := b.Perform(ctx, single)
+	r := outcome.Report
+	if r.Plan.Started.IsZero() || ctx.Err() != nil {
+		if err != nil {
+			err = sweep.End{Err: err}
+		}
+		return f, err
+	}
+	if err := session.PrintReport(p.env.Stdout, r, nil, false); err != nil {
+		return f, sweep.End{Err: fmt.Errorf("the report could not be printed: %w", err)}
+	}
+	if outcome.Path != "" {
+		fmt.Fprintf(p.env.Stderr, "result saved to %s\n", session.Harmless(outcome.Path))
+	}
+	if p.conclusion = max(p.conclusion, r.Conclusion); err != nil {
+		p.failed = errors.Join(p.failed, fmt.Errorf("run %d, %s: %w", i+1, at.Label, err))
+	}
+	p.done[i] = export.RunOf{Load: at.Label, Label: at.Name(), Report: r}
+	if err != nil {
+		return f, err
+	}
+	return sweep.FiguresOf(r)
+}
+
+// print prints how the repetitions of each load vary, and the summary of all loads.
+func (p *points) print() error {
+	var done []export.RunOf
+	for _, i := range slices.Sorted(maps.Keys(p.done)) {
+		done = append(done, p.done[i])
+	}
+	series := &p.asked.Series
+	for i, at := range series.Points {
+		var same []metrics.Report
+		for k := range series.Runs {
+			if run, ok := p.done[i*series.Runs+k]; ok {
+				same = append(same, run.Report)
 			}
 		}
+		if series.Runs < 2 || len(same) == 0 {
+			continue
+		}
+		title := strings.TrimSuffix("Multi-run Summary, "+at.Label, ", ")
+		if err := export.RunsSpread(p.env.Stdout, title, same); err != nil {
+			return err
+		}
 	}
-	if o.Series.Swept() == "" || len(done) == 0 {
-		return printControl(e.Stdout, &o.Preset, done)
+	if series.Swept() == "" || len(done) == 0 {
+		return printControl(p.env.Stdout, &p.asked.Preset, done)
 	}
-	return export.RunsSummary(e.Stdout, done, o.Series.Extra)
+	return export.RunsSummary(p.env.Stdout, done, series.Extra)
 }
 
 // printControl compares the run of a preset with its control, where both were made once.

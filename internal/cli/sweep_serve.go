@@ -281,7 +281,7 @@ func runSweepServe(env *session.Environment, args []string) int {
 func (o *sweepOptions) perform(env *session.Environment, m *sweep.Manifest, build func(b *session.Runner, lines io.Writer) sweep.Options) int {
 	o.screen.Plain = o.screen.Plain || o.dryRun
 	return o.experimentOptions.perform(env, m, func() (sweep.Outcome, error) {
-		return env.Series(&o.screen, func(b *session.Runner, lines io.Writer) *sweep.Sweep { return sweep.New(build(b, lines)) })
+		return env.Series(&o.screen, false, func(b *session.Runner, lines io.Writer) *sweep.Sweep { return sweep.New(build(b, lines)) })
 	})
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,10 +19,12 @@ import (
 	"benchtop/tui"
 )
 
-// Series performs a sweep: on a screen where there is a terminal to draw on, else with its lines on standard output. build makes it for a
-// way to perform runs and a place for its lines; from there to the end the environment's standard output and error are not the terminal that is drawn
-// on. A signal stops the sweep, and so does the loss of the terminal unless --on-hangup says otherwise; the error is then a StoppedError.
-func (e *Environment) Series(o *spec.Screen, build func(b *Runner, lines io.Writer) *sweep.Sweep) (sweep.Outcome, error) {
+// Series performs several runs: on a screen where there is a terminal to draw on, else with lines on standard output. build
+// makes them for a way to perform a run and a place for their lines; from there to the end the environment's standard output
+// and error are not the terminal that is drawn on, and what they take is printed afterwards. A signal stops the series, and
+// so does the loss of the terminal unless --on-hangup says otherwise; the error is then a StoppedError. A command that
+// returns by itself has its screen end with the last run, unless a key was pressed; it shows the dashboard of each run.
+func (e *Environment) Series(o *spec.Screen, returns bool, build func(b *Runner, lines io.Writer) *sweep.Sweep) (sweep.Outcome, error) {
 	signals := WatchSignals()
 	defer signal.Stop(signals)
 	goOn := o.OnHangup == spec.HangupContinue
@@ -31,11 +34,12 @@ func (e *Environment) Series(o *spec.Screen, build func(b *Runner, lines io.Writ
 		stop()
 		return sweep.Outcome{}, err
 	}
-	b := &Runner{Lines: e.Stderr}
+	b, lines := &Runner{Lines: e.Stderr}, e.Stdout
 	if v != nil {
-		b = &Runner{Lines: &v.held, show: v.show}
+		b, lines = &Runner{Lines: &v.held, show: v.show}, io.Discard
+		v.returns = returns
 	}
-	s := build(b, e.Stdout)
+	s := build(b, lines)
 	left := make(chan error, 1)
 	go func() { left <- v.run(ctx, s, goOn) }()
 	out, err := s.Run(ctx)
@@ -48,7 +52,7 @@ func (e *Environment) Series(o *spec.Screen, build func(b *Runner, lines io.Writ
 	case errors.Is(why, tui.ErrTerminal) && errors.Is(err, sweep.ErrStopped):
 		err = StoppedError{syscall.SIGHUP}
 	case why != nil && !errors.Is(why, tui.ErrTerminal) && sig == nil:
-		fmt.Fprintf(e.Stderr, "benchtop: the screen failed, and the sweep went on without it: %s\n", why)
+		fmt.Fprintf(e.Stderr, "benchtop: the screen failed, and the runs went on without it: %s\n", why)
 	}
 	return out, err
 }
@@ -59,6 +63,8 @@ type seriesScreen struct {
 	recording *castFile
 	runs      chan *tui.Preparation // the latest run
 	held      heldLines
+	output    bytes.Buffer // of the environment, while the screen is drawn
+	returns   bool
 
 	stdout, stderr io.Writer // those of the environment
 }
@@ -71,7 +77,7 @@ func (e *Environment) openSeries(o *spec.Screen) (v *seriesScreen, err error) {
 	if v.recording, err = openRecording(o, &v.options); err != nil {
 		return nil, err
 	}
-	e.Stdout, e.Stderr = io.Discard, &v.held
+	e.Stdout, e.Stderr = &v.output, &v.held
 	return v, nil
 }
 
@@ -96,7 +102,8 @@ func (v *seriesScreen) run(ctx context.Context, s *sweep.Sweep, goOn bool) error
 	if v == nil {
 		return nil
 	}
-	err := tui.RunSweep(ctx, tui.SweepOptions{Screen: v.options, Snapshots: s.Snapshots(), Runs: v.runs, Control: s})
+	err := tui.RunSweep(ctx, tui.SweepOptions{Screen: v.options, Snapshots: s.Snapshots(), Runs: v.runs, Control: s,
+		Leave: v.returns, Inside: v.returns})
 	if err == nil || errors.Is(err, tui.ErrTerminal) && !goOn {
 		s.Stop()
 	}
@@ -111,6 +118,9 @@ func (v *seriesScreen) close(e *Environment) {
 	e.Stdout, e.Stderr = v.stdout, v.stderr
 	if v.recording != nil {
 		v.recording.Close()
+	}
+	if _, err := v.output.WriteTo(e.Stdout); err != nil {
+		v.held.hold("benchtop: the output could not be printed: " + err.Error())
 	}
 	v.held.release(e.Stderr)
 	e.Warn(v.recording.trouble())

@@ -130,6 +130,9 @@ func (o *Spec) Runs() (singles []*Spec, err error) {
 		return slices.Contains([]string{"sweep-max-concurrency", "sweep-num-prompts-factor", "sweep-request-rate",
 			"sweep-summary-percentiles", "num-runs"}, v.Name)
 	})
+	if o.Preset.Chosen != nil && len(o.Series.Points) > 1 && o.Series.Swept() == "" {
+		values = append(values, argv.To("no-control", true)) // each is one of the two
+	}
 	for _, at := range o.Series.Points {
 		for n := range o.Series.Runs {
 			if o.Series.Runs > 1 {

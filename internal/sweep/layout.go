@@ -18,6 +18,8 @@ type Combination struct {
 	Place string
 	// File is the file of its only run in the experiment's directory, where it has no directory of its own; Place stands for it then.
 	File string
+	// Runs is how often it is measured, 0 for as often as the others.
+	Runs int
 }
 
 // Dir is the combination's directory below that of the experiment, by vLLM's rule; "" for the experiment's own, without any parameters.

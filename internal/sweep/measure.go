@@ -69,7 +69,7 @@ func (s *Sweep) runs(ctx context.Context, c *cell, runs int, reuse func(n int) b
 
 // finish writes the summary of a combination, and the table.
 func (s *Sweep) finish(c *cell) error {
-	if s.o.DryRun {
+	if s.o.DryRun || s.o.Dir == "" {
 		return nil
 	}
 	if len(c.records) == 0 {
@@ -91,6 +91,9 @@ func (c *cell) keep(number int, r Record) {
 
 // reuse takes the record of an earlier session, if it is whole, of these parameters and by these commands. It says why one is not used.
 func (s *Sweep) reuse(c *cell, number int) bool {
+	if s.o.Dir == "" {
+		return false
+	}
 	path := s.Path(c.Combination, number)
 	r, err := readRecord(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -123,6 +126,9 @@ func (s *Sweep) Path(c Combination, number int) string {
 
 // begin prints what a run is.
 func (s *Sweep) begin(r Run) {
+	if s.o.Dir == "" {
+		return
+	}
 	s.say("[BEGIN BENCHMARK]\n%s\nOutput file: %s", strings.Join(s.o.Runner.Lines(r), "\n"), r.Path)
 }
 
@@ -140,12 +146,15 @@ func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 	}
 	for {
 		began := time.Now()
-		record, err := s.attempt(ctx, c, r)
+		record, figures, err := s.attempt(ctx, c, r)
 		switch {
 		case err == nil:
+			s.mark(c, number, grid.Run{State: grid.Done, Figures: figures, Took: time.Since(began)})
+			if s.o.Dir == "" {
+				return nil
+			}
 			s.say("[END BENCHMARK]")
 			c.keep(number, record)
-			s.mark(c, number, grid.Run{State: grid.Done, Figures: record.Figures(), Took: time.Since(began)})
 			return remove(failureFile(r.Path))
 		case errors.Is(err, errAgain):
 			s.say("The run is repeated.")
@@ -170,17 +179,24 @@ func (s *Sweep) run(ctx context.Context, c *cell, number int) error {
 // deathSeen is how long a run that failed waits for news of its server.
 const deathSeen = time.Second
 
-// attempt performs one run and stores its record.
-func (s *Sweep) attempt(ctx context.Context, c *cell, r Run) (Record, error) {
-	if err := os.MkdirAll(filepath.Dir(r.Path), 0o755); err != nil {
-		return Record{}, err
-	}
+// attempt performs one run and stores its record, where the sweep keeps files.
+func (s *Sweep) attempt(ctx context.Context, c *cell, r Run) (record Record, figures grid.Figures, err error) {
 	ctx, cut := context.WithCancelCause(ctx)
 	defer cut(nil)
 	s.running(c, r.Number, cut)
 	defer s.running(c, r.Number, nil)
+	if s.o.Dir == "" {
+		figures, err = s.o.Measure(ctx, r)
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return record, figures, err
+	}
+	if err := os.MkdirAll(filepath.Dir(r.Path), 0o755); err != nil {
+		return record, figures, err
+	}
 	defer s.watchServer(ctx, cut)()
-	err := s.o.Runner.Run(ctx, r)
+	err = s.o.Runner.Run(ctx, r)
 	if err != nil && s.server != nil && s.server.server != nil {
 		select { // the death of a server is seen a moment after its broken connections
 		case <-ctx.Done():
@@ -188,26 +204,29 @@ func (s *Sweep) attempt(ctx context.Context, c *cell, r Run) (Record, error) {
 		}
 	}
 	if ctx.Err() != nil {
-		return Record{}, context.Cause(ctx)
+		return record, figures, context.Cause(ctx)
 	}
 	if err != nil {
-		return Record{}, err
+		return record, figures, err
 	}
-	record, err := readRecord(r.Path)
-	if err != nil {
-		return Record{}, fmt.Errorf("the run left no result: %w", err)
+	if record, err = readRecord(r.Path); err != nil {
+		return record, figures, fmt.Errorf("the run left no result: %w", err)
 	}
 	record = record.of(r.Combination, r.Number, s.o.ID)
-	return record, record.write(r.Path)
+	return record, record.Figures(), record.write(r.Path)
 }
 
 // recordFailure writes down why a run failed, or returns it where the sweep ends by it.
 func (s *Sweep) recordFailure(r Run, failure error) error {
-	if !s.o.ContinueOnError {
+	if !s.o.ContinueOnError || errors.As(failure, new(End)) {
 		return failure
 	}
 	path := failureFile(r.Path)
 	words := text.Clean(failure.Error())
+	if s.o.Dir == "" {
+		s.note("run %d: %s", r.Number+1, words)
+		return nil
+	}
 	s.say("[FAILED BENCHMARK] run=%d: %s: %s", r.Number, kindOf(failure), words)
 	s.note("run %d of %s: %s", r.Number, r.Dir(), words)
 	if err := writeFailure(path, failure, &r.Number, r.Server, r.Bench); err != nil {

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -8,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 
+	"benchtop/export"
 	"benchtop/internal/files"
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"
+	"benchtop/metrics"
 	"benchtop/metrics/grid"
 )
 
@@ -135,6 +138,15 @@ func (r Record) Figures() grid.Figures {
 	}
 	f.PerUser, f.PerGPU = grid.UserSpeed(r.field), f.OutputThroughput/r.gpus()
 	return f
+}
+
+// FiguresOf are those of a report, as a record has them.
+func FiguresOf(r metrics.Report) (grid.Figures, error) {
+	var result bytes.Buffer
+	if err := export.JSON(&result, r); err != nil {
+		return grid.Figures{}, err
+	}
+	return Record{jsonscan.Dict(result.Bytes())}.Figures(), nil
 }
 
 // field is the value of a key or of the record's own speed of users, and whether the record has it.

@@ -39,7 +39,7 @@ func (s *Sweep) startServer(ctx context.Context, item Item) error {
 	if s.o.DryRun {
 		return nil
 	}
-	s.serverIs(grid.ServerStarting, command)
+	s.ServerIs(grid.ServerStarting, command)
 	if err := os.MkdirAll(s.o.Dir, 0o755); err != nil {
 		return err
 	}
@@ -57,10 +57,10 @@ func (s *Sweep) startServer(ctx context.Context, item Item) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		s.serverIs(grid.ServerFailed, command)
+		s.ServerIs(grid.ServerFailed, command)
 		return serverError{err}
 	}
-	s.serverIs(grid.ServerReady, command)
+	s.ServerIs(grid.ServerReady, command)
 	return nil
 }
 
@@ -68,6 +68,7 @@ func (s *Sweep) startServer(ctx context.Context, item Item) error {
 func (s *Sweep) logged(file *os.File) func(string) {
 	kept := 0
 	return func(line string) {
+		defer s.Logged(line)
 		switch written := kept + len(line) + 1; {
 		case written <= mostLogged:
 			fmt.Fprintln(file, line)
@@ -76,13 +77,17 @@ func (s *Sweep) logged(file *os.File) func(string) {
 			fmt.Fprintln(file, "[the rest of the log is left out: it is too long]")
 			kept = mostLogged
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if len(s.state.Log) == 2*logShown {
-			s.state.Log = slices.Clone(s.state.Log[logShown:])
-		}
-		s.state.Log = append(s.state.Log, line)
 	}
+}
+
+// Logged shows a line of the server, where the measurement starts it itself.
+func (s *Sweep) Logged(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.state.Log) == 2*logShown {
+		s.state.Log = slices.Clone(s.state.Log[logShown:])
+	}
+	s.state.Log = append(s.state.Log, line)
 }
 
 // watchServer cuts a run when its server dies. The result ends the watch.
@@ -114,7 +119,7 @@ func (s *Sweep) endServer() error {
 	}
 	var err error
 	if v.server != nil {
-		s.serverIs(grid.ServerStopping, nil)
+		s.ServerIs(grid.ServerStopping, nil)
 		err = v.server.Stop()
 	}
 	if v.log != nil {
@@ -123,12 +128,12 @@ func (s *Sweep) endServer() error {
 	if !v.failed {
 		s.say("[END SERVER]")
 	}
-	s.serverIs(grid.ServerNone, nil)
+	s.ServerIs(grid.ServerNone, nil)
 	return err
 }
 
-// serverIs notes the state of the server; a nil command is that of before.
-func (s *Sweep) serverIs(state grid.ServerState, command []string) {
+// ServerIs notes the state of the server; a nil command is that of before.
+func (s *Sweep) ServerIs(state grid.ServerState, command []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if state == grid.ServerReady {

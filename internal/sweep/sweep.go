@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ type asGiven struct{}
 func (asGiven) Planned(pair Combination) []Combination { return []Combination{pair} }
 
 func (asGiven) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Combination, error) {
-	_, err := s.measure(ctx, pair, s.o.Runs)
+	_, err := s.measure(ctx, pair, s.runsOf(pair))
 	return []Combination{pair}, err
 }
 
@@ -85,7 +86,11 @@ type Options struct {
 	// Variable is the load that the driver sets, "" for none.
 	Variable string
 	Runner   Runner
-	Servers  *Servers // nil for a server that runs already
+	// Measure performs the runs of a series that keeps no files, which has neither Dir nor Runner.
+	Measure func(ctx context.Context, r Run) (grid.Figures, error)
+	// Whole: the runs belong together, so that none is skipped or repeated.
+	Whole   bool
+	Servers *Servers // nil for a server that runs already
 	// ContinueOnError records failures and goes on. DryRun prints, and does nothing else.
 	ContinueOnError, DryRun bool
 	Out                     io.Writer
@@ -148,6 +153,12 @@ var (
 	errSkipped = errors.New("skipped")
 	errAgain   = errors.New("repeated")
 )
+
+// End is a failure that ends a sweep, also one that goes on after failures.
+type End struct{ Err error }
+
+func (e End) Error() string { return e.Err.Error() }
+func (e End) Unwrap() error { return e.Err }
 
 // serverError is the failure of a server, which ends the work on its combinations.
 type serverError struct{ error }
@@ -302,10 +313,13 @@ func (s *Sweep) cell(c Combination) *cell {
 		}
 	}
 	made := &cell{Combination: c, dir: dir, Cell: grid.Cell{Server: c.Server.String(), Bench: c.Bench.String(), Load: c.Load, State: grid.Waiting}, records: map[int]Record{}}
-	made.plan(s.o.Runs)
+	made.plan(s.runsOf(c))
 	s.cells = append(s.cells, made)
 	return made
 }
+
+// runsOf is how often a combination is measured.
+func (s *Sweep) runsOf(c Combination) int { return cmp.Or(c.Runs, s.o.Runs) }
 
 // plan adds the runs of a cell up to a number of them.
 func (c *cell) plan(runs int) {
@@ -328,7 +342,7 @@ func (c *cell) end(state grid.State) {
 
 // writeTable writes summary.csv: the combinations in order, then those of the pair in progress.
 func (s *Sweep) writeTable() error {
-	if s.o.DryRun {
+	if s.o.DryRun || s.o.Dir == "" {
 		return nil
 	}
 	var records []Record

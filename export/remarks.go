@@ -190,13 +190,13 @@ const minSentRequests = 20
 // waitedForSlot reports whether a limit on requests in flight shaped the load.
 func waitedForSlot(r *metrics.Report) bool {
 	limited := r.Plan.MaxConcurrency > 0 ||
-		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users > 0 }) ||
+		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users() > 0 }) ||
 		slices.ContainsFunc(r.Events, setUsers)
 	return limited && r.Statistics[metrics.SlotWait].Max >= minSlotWaitMS
 }
 
 // setUsers reports whether an event set the limit of requests in flight.
-func setUsers(e metrics.LogEntry) bool { return e.Set != nil && e.Set.Users > 0 }
+func setUsers(e metrics.LogEntry) bool { return e.Set != nil && e.Set.Users() > 0 }
 
 // sentShort reports whether the sent rate is well below the scheduled one.
 func sentShort(r *metrics.Report) bool {

@@ -63,7 +63,7 @@ func configured(p *metrics.Plan) (rate metrics.Rate, users int) {
 	switch {
 	case p.Find == nil:
 		return p.Rate, p.MaxConcurrency
-	case p.Find.Users:
+	case p.Find.Unit == metrics.Users:
 		return p.Rate, 0
 	}
 	return metrics.Rate(math.Inf(1)), p.MaxConcurrency

@@ -110,7 +110,7 @@ func (s *Search) Results() []Result {
 				break
 			}
 		}
-		if e := &r.Estimate; s.o.Whole && len(pools) > 0 {
+		if e := &r.Estimate; s.o.Unit == metrics.Users && len(pools) > 0 {
 			e.Load, e.Low, e.High = max(1, math.Floor(e.Load)), max(1, math.Floor(e.Low)), max(1, math.Floor(e.High))
 		}
 		if e := &r.Estimate; r.Proven() { // what is proven bounds what is estimated
@@ -127,7 +127,7 @@ func (s *Search) Results() []Result {
 
 // why is how the search for a tier ended, or what is open.
 func (s *Search) why(tier int, r *Result, pools []pool) string {
-	load := func(v float64) string { return metrics.LoadText(v, s.o.Whole) }
+	load := s.o.Unit.Text
 	p, urgency := s.demand(tier)
 	open := urgency > 0
 	bottom, top := 0.0, 0.0
@@ -147,21 +147,21 @@ func (s *Search) why(tier int, r *Result, pools []pool) string {
 		return "even " + load(bottom) + " misses the objectives"
 	}
 	if open {
-		return fmt.Sprintf("%s; %d runs came no closer", r.Border(s.o.Whole), len(s.tests))
+		return fmt.Sprintf("%s; %d runs came no closer", r.Border(s.o.Unit), len(s.tests))
 	}
-	return r.Border(s.o.Whole)
+	return r.Border(s.o.Unit)
 }
 
-// Border says where the border is, in words; loads are whole or not. "" where no load failed, or none passed.
-func (r *Result) Border(whole bool) string {
+// Border says where the border is, in words. "" where no load failed, or none passed.
+func (r *Result) Border(unit metrics.Unit) string {
 	low, high := Readable(r.Estimate.Low), Readable(r.Estimate.High)
 	switch {
 	case r.AtLeast || r.Passed == 0 || high <= 0:
 		return ""
-	case low >= high && !whole:
-		return "the border is about " + metrics.LoadText(high, whole)
+	case low >= high && unit != metrics.Users:
+		return "the border is about " + unit.Text(high)
 	case low >= high:
-		return "the border is " + metrics.LoadText(high, whole)
+		return "the border is " + unit.Text(high)
 	}
-	return fmt.Sprintf("the border is between %s and %s", metrics.LoadNumber(low), metrics.LoadText(high, whole))
+	return fmt.Sprintf("the border is between %s and %s", metrics.LoadNumber(low), unit.Text(high))
 }

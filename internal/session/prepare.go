@@ -175,7 +175,7 @@ func (o *preparation) rehearse(ctx context.Context, p *Run, warmUp prompts.WarmU
 
 // FindModel asks the server for the model and shows the progress.
 func FindModel(ctx context.Context, env *Environment, o *spec.Spec, client *http.Client, ready *server.Patience) (server.Model, error) {
-	about := metrics.Plan{ModelID: o.Server.Model, Load: o.Load.Shape().Describe(o.Prompts.Prompts)}
+	about := metrics.Plan{ModelID: o.Server.Model, Load: o.Load.Shape().Describe(o.Prompts.Prompts, metrics.RequestsPerSecond)}
 	o.Server.Plan(&about)
 	env.about(about)
 	env.Step(StepServer)
@@ -245,10 +245,9 @@ func (o *preparation) plan(m server.Model, drawn prompts.Drawn, requests int, lo
 	o.Report.Plan(&p)
 	o.GPUs.Plan(&p)
 	o.Client.Plan(&p, o.Server.Protocol)
-	o.Load.Plan(&p, drawn.N, requests)
 	if p.Conversations = o.Prompts.Conversations(drawn); p.Conversations != nil {
 		p.Conversations.Active = o.Load.Active
-		p.Load = o.Load.OfConversations(&p)
 	}
+	o.Load.Plan(&p, drawn.N, requests)
 	return p
 }

@@ -73,10 +73,8 @@ func target(s *metrics.Snapshot) float64 {
 	switch st := &s.Steering; {
 	case s.Plan == nil || s.State != metrics.Running || st.Paused:
 		return 0
-	case st.Changes > 0 && st.InUsers:
-		return 0
-	case st.Changes > 0 && st.Rate > 0:
-		return number.Sane(st.Rate)
+	case st.Changes > 0 && (st.Unit == metrics.Users || st.Value > 0):
+		return number.Sane(st.Rate())
 	}
 	return number.Sane(s.Plan.Target(s.At))
 }

@@ -166,7 +166,7 @@ func (t targets) any() bool {
 		return false // arrivals are conversations, and the chart is of requests
 	}
 	for _, e := range t.set {
-		if e.Set.Rate > 0 {
+		if e.Set.Rate() > 0 {
 			return true
 		}
 	}
@@ -185,7 +185,7 @@ func (t targets) at(at time.Duration) float64 {
 	switch s := t.set[i].Set; {
 	case s.Paused:
 		return 0
-	case s.Rate <= 0:
+	case s.Rate() <= 0:
 		return math.NaN()
 	default:
 		return positive(s.LoadAt(at - t.set[i].At))

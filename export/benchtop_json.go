@@ -48,7 +48,7 @@ func benchtopObject(r *metrics.Report) object {
 		}},
 		{"too_few", each(r.TooFew(), tooFew)},
 	}, ownStatistics(r), object{
-		{"output_token_throughput_per_user", when(!r.Plan.Pooling, statistic(&r.Speeds, ""))},
+		{"output_token_throughput_per_user", when(r.Plan.Measures(metrics.Pace), statistic(&r.Speeds, ""))},
 		{"peak_output_tokens_1s", orNull(r.PeakOutputTokens)},
 		{"peak_concurrency_exact", r.ExactPeakConcurrency},
 		{"good", goodOrNull(r, r.Good)},

@@ -34,7 +34,7 @@ func Servers(w io.Writer, r metrics.Report) error {
 	for i := range r.Servers {
 		s := &r.Servers[i]
 		output, waits := "-", [2]string{"-", "-"}
-		if !r.Plan.Pooling {
+		if r.Plan.Generates() {
 			output = decimals(s.OutputThroughput)
 		}
 		if s.FirstWait.N > 0 {

@@ -114,7 +114,7 @@ func totalKeys(r *metrics.Report) object {
 // rustKeys are those that vLLM's Rust client adds. They stand behind the others, so that the order of its Python client stays. As with
 // vLLM, failed_requests is there only if there are any.
 func rustKeys(r *metrics.Report) (o object) {
-	if !r.Plan.Pooling {
+	if r.Plan.Generates() {
 		o = append(o, field{"input_throughput", metrics.PerSecond(float64(r.InputTokens), r.Duration)})
 	}
 	if len(r.FailedRequests) > 0 {

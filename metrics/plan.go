@@ -334,14 +334,6 @@ func (r *Rate) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// FirstWait is the latency that shows the waits of a run first: TTFT, or E2EL where an answer comes in one piece.
-func (p *Plan) FirstWait() Latency {
-	if p.Pooling {
-		return E2EL
-	}
-	return TTFT
-}
-
 // TimingRule names which events of a stream are chunks and so set the clocks: those that vLLM 0.33 counts, and reasoning_content.
 const TimingRule = "vllm-0.33"
 

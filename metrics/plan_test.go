@@ -114,7 +114,7 @@ func TestPlanOfAnswers(t *testing.T) {
 	if pooling.FirstWait() != metrics.E2EL || new(metrics.Plan).FirstWait() != metrics.TTFT {
 		t.Error("the first wait of a pooling run is E2EL, else TTFT")
 	}
-	if pooling.TimedAlike() || !new(metrics.Plan).TimedAlike() || !(&metrics.Snapshot{Plan: pooling}).Pooling() {
+	if pooling.TimedAlike() || !new(metrics.Plan).TimedAlike() || pooling.Generates() {
 		t.Error("clocks without a rule differ for chat alone")
 	}
 	if metrics.TTFT.Possible(pooling) || !metrics.E2EL.Possible(pooling) || !metrics.ITL.Streams() || metrics.SlotWait.Possible(pooling) {

@@ -164,7 +164,7 @@ func (s *summary) success(q *metrics.Request) {
 	s.groups.add(q, good && len(slo) > 0)
 	s.open.add(q.Sent, q.LastChunk)
 	r.InputSources[q.InputSource]++
-	if !r.Plan.Pooling {
+	if r.Plan.Generates() {
 		r.OutputSources[q.OutputSource]++
 	}
 	s.lengths.Add(q, s.run.Plan.Context)
@@ -236,7 +236,7 @@ func (s *summary) totals() {
 func (s *summary) latencies() {
 	r, t := &s.report, s.accumulator
 	for l := range metrics.NumLatencies {
-		if r.Plan.Pooling && l.Streams() {
+		if !r.Plan.Measures(l) {
 			t.samples[l] = metrics.Sample{}
 		}
 		r.Statistics[l] = t.samples[l].Statistic(r.Plan.Percentiles, metrics.GatedPercentiles(r.Plan.Gates, l)...)
@@ -313,7 +313,7 @@ func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *
 			s.Started++
 			input += q.InputTokens
 			o := metrics.OutcomeOf(q.TTFT(), q.E2EL(), q.OutputTokens, metrics.OtherObjectives{})
-			if !plan.Pooling {
+			if plan.Measures(metrics.TTFT) {
 				ttft.Add(o.TTFT)
 			}
 			if o.Output >= 2 {

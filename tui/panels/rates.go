@@ -69,7 +69,7 @@ func tokensPlot(v *View) plot {
 	}
 	in.now = number.Rate(v.cursorRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
 	p := plot{v: v, title: "tokens/s", compared: true, window: v.rateWindow(), chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{out, in}}
-	if v.Pooling() {
+	if !v.plan().Generates() {
 		p.series = p.series[1:]
 	} else if s := v.speedsNow(); s.N > 0 {
 		p.notes = []string{between + speed(s, s.Median) + " " + speedUnit}

@@ -128,7 +128,7 @@ func (o *preparation) prepare(ctx context.Context) (_ *Run, err error) {
 	p.Source, p.Load, p.Count, p.KeepGoing = drawn.Source, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
 	p.Notes = slices.Concat(o.Warnings, o.Notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())
-	p.Server = watch.NewServer(client, o.Server.Target, watch.Profiling{On: o.Server.Profile, Threshold: o.Server.ProfileThreshold, Duration: time.Duration(o.Server.ProfileDuration)}, o.Server.Others...)
+	p.Server = watch.NewServer(client, o.Server.All(), watch.Profiling{On: o.Server.Profile, Threshold: o.Server.ProfileThreshold, Duration: time.Duration(o.Server.ProfileDuration)})
 	p.Plan = o.plan(m, drawn, requests, &load)
 	if cold == "" && o.Server.Reset {
 		cold = "cache reset (before the run)"
@@ -161,8 +161,7 @@ func (o *preparation) rehearse(ctx context.Context, p *Run, warmUp prompts.WarmU
 		}
 		env.Show("reset")
 	}
-	connections, missing := connect(ctx, env, &p.Load, ahead)
-	p.Load.Connections = connections
+	missing := connect(ctx, env, &p.Load, ahead)
 	p.GPUs = watchedGPUs(ctx, &o.GPUs, o.Server.Target)
 	if o.Server.Profile && o.Server.ProfileThreshold == 0 {
 		env.Step(stepProfiler)

@@ -330,18 +330,7 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 		t.None, t.Estimate = true, metrics.Range{}
 	}
 	if t.Proven == 0 && !t.Estimate.Known() && !t.None {
-		switch lowest := order[0].verdict(tier); {
-		case order[0].weights[tier].pending > 0:
-			t.Why = fmt.Sprintf(notEnded, order[0].weights[tier].pending)
-		case a.Drifting:
-			t.Why = "no border under a drift"
-		case lowest.Standing.Failed():
-			t.Why = "loads below " + order[0].load() + " are untested"
-		case slices.ContainsFunc(order, func(v *level) bool { return v.verdict(tier).Standing == metrics.LevelWithin }):
-			t.Why = tooShort
-		default:
-			t.Why = cmp.Or(lowest.Why, tooFew)
-		}
+		t.Why = whyOpen(order, tier)
 	}
 	if e := &t.Estimate; e.Known() && e.High == 0 && a.LowestTried == a.HighestTried {
 		t.Untested = true
@@ -357,6 +346,20 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 	}
 	bound(&t, a)
 	return t
+}
+
+// whyOpen says why neither a load nor an estimate is known for a tier.
+func whyOpen(order []*level, tier int) string {
+	lowest := order[0].verdict(tier)
+	switch pending := order[0].weights[tier].pending; {
+	case pending > 0:
+		return fmt.Sprintf(notEnded, pending)
+	case lowest.Standing.Failed():
+		return "loads below " + order[0].load() + " are untested"
+	case slices.ContainsFunc(order, func(v *level) bool { return v.verdict(tier).Standing == metrics.LevelWithin }):
+		return tooShort
+	}
+	return cmp.Or(lowest.Why, tooFew)
 }
 
 // bound makes the answer agree with what is proven: the border is no lower, and neither is the capacity.

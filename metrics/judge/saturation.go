@@ -139,14 +139,7 @@ func (l *Levels) overloaded(order []*level) (best overload, found bool) {
 			continue
 		}
 		for first := last; first >= 0; first-- {
-			o := l.overloadOf(first, last, base, failing)
-			o.queued = v.queued(wait, waitLonger)
-			longer := v.whole[thirds-1].quantile(0.5) > overloadLonger*base || o.queued || o.refused
-			surely := o.share >= overloadShare && (o.errors >= overloadErrors || longer && o.errors >= overloadFewer)
-			if l.staysBehind(first, last) {
-				surely, o.queued, o.errors = true, true, max(o.errors, overloadErrors)
-			}
-			if (surely || v.queued(wait, waitMuchLonger) && o.share > 0) && o.errors > best.errors {
+			if o, sure := l.overloadOf(first, last, base, wait, failing); sure && o.errors > best.errors {
 				best, found = o, true
 			}
 			if first == 0 || !l.follows(first) || l.list[first-1].Offered > l.list[first].Offered {
@@ -180,8 +173,21 @@ func (l *Levels) follows(i int) bool {
 	return i > 0 && l.list[i].From-l.list[i-1].To < shortestLevel && !l.list[i-1].unanswered && !l.list[i].unanswered
 }
 
-// overloadOf is what levels left undone. More requests are in flight at a higher load, without a queue.
-func (l *Levels) overloadOf(first, last int, base, failing float64) overload {
+// overloadOf is what levels left undone, and whether that is surely an overload.
+func (l *Levels) overloadOf(first, last int, base, wait, failing float64) (o overload, sure bool) {
+	o = l.undone(first, last, base, failing)
+	v := &l.list[last]
+	o.queued = v.queued(wait, waitLonger)
+	longer := v.whole[thirds-1].quantile(0.5) > overloadLonger*base || o.queued || o.refused
+	sure = o.share >= overloadShare && (o.errors >= overloadErrors || longer && o.errors >= overloadFewer)
+	if l.staysBehind(first, last) {
+		sure, o.queued, o.errors = true, true, max(o.errors, overloadErrors)
+	}
+	return o, sure || v.queued(wait, waitMuchLonger) && o.share > 0
+}
+
+// undone is what levels left undone. More requests are in flight at a higher load, without a queue.
+func (l *Levels) undone(first, last int, base, failing float64) overload {
 	a, b := &l.list[first], &l.list[last]
 	w := &l.work
 	o := overload{first: first, last: last, from: a.From, to: min(b.To, w.known)}

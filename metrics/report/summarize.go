@@ -323,11 +323,7 @@ func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *
 		if within(q.LastChunk) {
 			s.Completed++
 		}
-		for i, tokens := range q.Spread() {
-			if within(q.Chunks[i].At) {
-				output += tokens
-			}
-		}
+		output += outputWithin(&q, within)
 	}
 	seconds := (s.End - s.Start).Seconds()
 	s.RequestThroughput = metrics.PerSecond(float64(s.Completed), seconds)
@@ -335,6 +331,16 @@ func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *
 	s.OutputThroughput = metrics.PerSecond(float64(output), seconds)
 	s.TotalThroughput = metrics.PerSecond(float64(input+output), seconds)
 	s.TTFT, s.TPOT = ttft.Statistic(plan.Percentiles), tpot.Statistic([]float64{90, 99})
+}
+
+// outputWithin counts the output tokens of a request that came at certain times.
+func outputWithin(q *metrics.Request, within func(time.Duration) bool) (n int) {
+	for i, tokens := range q.Spread() {
+		if within(q.Chunks[i].At) {
+			n += tokens
+		}
+	}
+	return n
 }
 
 // full is the stretch from the first moment at which at least so many intervals overlap to the last at which fewer do, and the largest

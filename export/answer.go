@@ -213,7 +213,8 @@ func loadName(r *metrics.Report) string {
 		return count(r.Completed+r.Failed, "request") + " of the trace"
 	case p.Ramp != nil:
 		return fmt.Sprintf("%s to %s", findings.Number(p.Ramp.From), findings.Load(metrics.Load{Value: p.Ramp.To}))
-	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 && (r.Levels[0].Unit == metrics.Users || r.Plan.Paced()):
+	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 &&
+		(r.Levels[0].Unit == metrics.Users || r.Plan.Paced()):
 		return findings.Load(r.Levels[0].Unit.Of(r.Levels[0].Offered))
 	case len(p.Stages) > 0:
 		return count(len(p.Stages), "stage")

@@ -347,7 +347,8 @@ func (t *remarks) tokensOfChunks() {
 	r := t.r
 	counted := r.OutputSources[metrics.TokensFromUsage]
 	chunks := r.Statistics[metrics.ITL].N + r.Completed
-	if !r.Plan.Generates() || counted == 0 || counted < r.Completed || r.Statistics[metrics.TokenITL].N > 0 || r.Statistics[metrics.ITL].N == 0 {
+	if !r.Plan.Generates() || counted == 0 || counted < r.Completed ||
+		r.Statistics[metrics.TokenITL].N > 0 || r.Statistics[metrics.ITL].N == 0 {
 		return
 	}
 	if mean := float64(r.OutputTokens) / float64(chunks); mean >= manyTokens {

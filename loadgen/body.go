@@ -196,7 +196,8 @@ func firstText(messages json.RawMessage) (int, error) {
 	return cap(messages) - cap(text) + len(`"`), nil // a part of the messages goes up to their capacity
 }
 
-// textIn is the first member of that name that is a text, or a content with a part that is one, in a list of objects; nil without one.
+// textIn is the first member of that name that is a text, or a content with a part that is one, in a list of objects;
+// nil without one.
 func textIn(list []byte, member string) []byte {
 	for object := range jsonscan.Elements(list) {
 		for name, value := range jsonscan.Members(object) {

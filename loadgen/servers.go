@@ -29,11 +29,13 @@ func Strategies() []Strategy { return []Strategy{RoundRobin, LeastInFlight} }
 
 // Servers are those of a run, which share its load.
 type Servers struct {
-	// Target is the first server, which answers for all where one does. Others share the load with it, by Strategy; "" for RoundRobin.
+	// Target is the first server, which answers for all where one does. Others share the load with it, by Strategy; ""
+	// for RoundRobin.
 	Target   *target.Target
 	Others   []*target.Target
 	Strategy Strategy
-	// Connections to them in their order, opened ahead and closed by the run; nil makes it open its own when it needs them.
+	// Connections to them in their order, opened ahead and closed by the run; nil makes it open its own when it needs
+	// them.
 	Connections conn.Pools
 }
 

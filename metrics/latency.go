@@ -175,7 +175,8 @@ func (p *Plan) Measures(l Latency) bool { return p.Generates() || !rows[l].strea
 // Generates reports whether answers come in chunks of tokens, which are counted.
 func (p *Plan) Generates() bool { return p == nil || !p.Pooling }
 
-// Tokens are the tokens of a second that tell the throughput, and their kind: those of answers, or of prompts where answers have none.
+// Tokens are the tokens of a second that tell the throughput, and their kind: those of answers, or of prompts where
+// answers have none.
 func (p *Plan) Tokens() (kind string, of func(*Window) int) {
 	if p.Generates() {
 		return "output", func(w *Window) int { return w.OutputTokens }

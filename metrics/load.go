@@ -6,7 +6,8 @@ import "strconv"
 type Unit uint8
 
 const (
-	// RequestsPerSecond and ConversationsPerSecond, of several requests each, are rates of arrivals. Users are in flight without pause.
+	// RequestsPerSecond and ConversationsPerSecond, of several requests each, are rates of arrivals. Users are a number
+	// in flight at once, each followed by the next without pause.
 	RequestsPerSecond Unit = iota
 	ConversationsPerSecond
 	Users

@@ -4,7 +4,8 @@ import "time"
 
 // LoadSetting is a load that was set during the run, by the user or by a search.
 type LoadSetting struct {
-	// Load set, of which ConversationsPerSecond are RequestsPerSecond; its value is 0 where the plan's goes on. Paused: nothing new is sent.
+	// Load is the one set; its value is 0 where that of the plan goes on. A rate is in RequestsPerSecond whatever
+	// arrives; see Plan.Unit. Paused: nothing new is sent.
 	Load
 	Paused bool
 	// RampTo is the rate, or the number of users, that the load now moves to in RampOver; 0 for none.

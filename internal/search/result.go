@@ -114,8 +114,8 @@ func (s *Search) result(tier int, r Result) Result {
 	return r
 }
 
-// pass finds the highest load that is proven, else the highest that passed below the middle of the estimate, and the lowest above it that did
-// not pass.
+// pass finds the highest load that is proven, else the highest that passed below the middle of the estimate, and the
+// lowest above it that did not pass.
 func (r *Result) pass(pools []pool) {
 	for _, p := range pools {
 		proven := p.confidence >= metrics.EnoughConfidence

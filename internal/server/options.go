@@ -57,7 +57,8 @@ type Options struct {
 // Define adds all flags.
 func (o *Options) Define(f *pflag.FlagSet) {
 	o.DefineAddress(f)
-	f.StringVar((*string)(&o.Strategy), "url-strategy", string(loadgen.RoundRobin), "how several servers share the load: "+strategies())
+	f.StringVar((*string)(&o.Strategy), "url-strategy", string(loadgen.RoundRobin),
+		"how several servers share the load: "+strategies())
 	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
 	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0, "wait up to this many seconds for the server to answer a request; 0 does not wait")
 	f.BoolVar(&o.Reset, "reset-prefix-cache", false, "reset the server's prefix cache before the run; vLLM needs VLLM_SERVER_DEV_MODE=1")
@@ -128,7 +129,8 @@ func (o *Options) Check() (p usage.Problems) {
 			p.Bad("--base-url: %w", err)
 		}
 	}
-	p.BadIf(strategy != "" && !slices.Contains(loadgen.Strategies(), strategy), "--url-strategy %s: use %s", usage.Quote(string(strategy)), strategies())
+	p.BadIf(strategy != "" && !slices.Contains(loadgen.Strategies(), strategy), "--url-strategy %s: use %s",
+		usage.Quote(string(strategy)), strategies())
 	p.BadIf(o.port < 1 || o.port > 65535, "--port %d: ports are from 1 to 65535", o.port)
 	p.BadIf(o.ProfileThreshold < 0, "--profile-batch-threshold %d: must be at least 1", o.ProfileThreshold)
 	p.BadIf(o.ProfileThreshold > 0 && !o.Profile, "--profile-batch-threshold: needs --profile")

@@ -113,7 +113,8 @@ func (o *Load) shapes() (all []shape.Shape) {
 	if o.AllRows {
 		least = 0
 	}
-	b := shape.Bounds{Count: max(o.Prompts, least), Asked: o.PromptsGiven, Duration: o.duration, Limit: o.limit(), OfConversations: o.onlyActive()}
+	b := shape.Bounds{Count: max(o.Prompts, least), Asked: o.PromptsGiven, Duration: o.duration,
+		Limit: o.limit(), OfConversations: o.onlyActive()}
 	burstiness := float64(o.Burstiness)
 	if o.Searching() {
 		find := o.find

@@ -127,7 +127,9 @@ func (p *pairSearch) begin(from float64, earlier map[float64]int) {
 			runs += n
 		}
 	}
-	p.algo = search.New(search.Options{From: from, Most: p.most(p.pair), Unit: unit(p.Variable), Tiers: names, Runs: runs, Repeats: p.Repeats})
+	p.algo = search.New(search.Options{
+		From: from, Most: p.most(p.pair), Unit: unit(p.Variable), Tiers: names, Runs: runs, Repeats: p.Repeats,
+	})
 }
 
 // observe makes a run at a load, or finds it, and judges it.

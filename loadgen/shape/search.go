@@ -76,8 +76,9 @@ func (s Search) Describe(_ int, arriving metrics.Unit) string {
 	if s.Find.Unit == metrics.Users {
 		arriving = metrics.Users
 	}
-	return fmt.Sprintf("search %s to %s %s for the highest load within %s, held for %s",
-		metrics.LoadNumber(s.Find.From), metrics.LoadNumber(s.Find.Most), arriving, s.Within, metrics.Duration(s.Find.Hold))
+	most := arriving.Text(s.Find.Most)
+	return fmt.Sprintf("search %s to %s for the highest load within %s, held for %s",
+		metrics.LoadNumber(s.Find.From), most, s.Within, metrics.Duration(s.Find.Hold))
 }
 
 func (s Search) enter(p *metrics.Plan, _ int) {

@@ -26,7 +26,8 @@ type Shape interface {
 	Arrivals(rows int, times []time.Duration, draws *numpy.Legacy) Arrivals
 	// Peak is the demand on the client; requests are those of Arrivals, 0 before they are known.
 	Peak(requests int) Demand
-	// Describe names the load for a person; rows are the conversations of the data set, arriving is the unit of arrivals.
+	// Describe names the load for a person. rows are the conversations of the data set, arriving is the unit of the
+	// arrivals: requests, or conversations of several each.
 	Describe(rows int, arriving metrics.Unit) string
 
 	enter(p *metrics.Plan, rows int)
@@ -66,7 +67,7 @@ type Bounds struct {
 	Asked bool
 	// Duration is when the sending ends by the clock, at the latest with a Timed shape or stages of users; 0 for no such end.
 	Duration time.Duration
-	// Limit of requests in flight; 0 for none. OfConversations: it is of conversations under way, where arrivals are such.
+	// Limit of requests in flight; 0 for none. OfConversations: where conversations arrive, it limits those under way.
 	Limit           int
 	OfConversations bool
 }
@@ -160,7 +161,8 @@ func (b Bounds) count(p *metrics.Plan) {
 	}
 }
 
-// Enter writes a load into a plan that has its conversations. rows are those of the data set, requests those of the arrivals.
+// Enter writes a load into a plan that has its conversations. rows are the conversations of the data set, requests those
+// of the arrivals.
 func Enter(p *metrics.Plan, s Shape, rows, requests int) {
 	p.NumPrompts, p.Requests, p.Duration, p.MaxConcurrency = s.Requests(), requests, s.End(), s.Peak(0).Streams
 	arriving := metrics.RequestsPerSecond

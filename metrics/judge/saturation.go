@@ -260,7 +260,8 @@ func (l *Levels) drifts(o *overload, found bool) bool {
 	for i := range l.list {
 		v := &l.list[i]
 		length := v.To - v.From
-		if v.Unit == metrics.Users || length < max(driftShortest, requestTimes*v.base()) || l.plan.Ramp != nil && v.set == nil || !v.Standing.Evidence() {
+		if v.Unit == metrics.Users || length < max(driftShortest, requestTimes*v.base()) ||
+			l.plan.Ramp != nil && v.set == nil || !v.Standing.Evidence() {
 			continue
 		}
 		if !v.behind.clear {

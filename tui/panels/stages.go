@@ -288,7 +288,7 @@ func lastBeforeSaturation(levels []metrics.LoadLevel, a *metrics.Answer) int {
 // liveStage is a stage of the plan by its seconds so far: of requests that ended in it, not of those that were scheduled in it.
 func (v *View) liveStage(s metrics.Stage) stageRow {
 	r := stageRow{begun: v.At > s.Start, within: math.NaN()}
-	r.LoadLevel = metrics.LoadLevel{From: s.Start, To: s.End(), Offered: s.Value, Unit: s.Unit, Sent: math.NaN(), Done: math.NaN()}
+	r.From, r.To, r.Offered, r.Unit, r.Sent, r.Done = s.Start, s.End(), s.Value, s.Unit, math.NaN(), math.NaN()
 	ws := within(closedWindows(v.Snapshot), s.Start, s.End())
 	if len(ws) == 0 {
 		return r

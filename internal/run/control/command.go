@@ -22,7 +22,8 @@ func (c *Controller) Command(o metrics.Command) (said string, ok bool) {
 		c.resume()
 		c.follow(metrics.ByUser)
 		c.state.Changes++
-		c.file(metrics.LogEntry{Level: metrics.Info, Text: "resumed at " + c.String(c.state.Value), Mark: c.String(c.state.Value), Set: c.setting()})
+		load := c.String(c.state.Value)
+		c.file(metrics.LogEntry{Level: metrics.Info, Text: "resumed at " + load, Mark: load, Set: c.setting()})
 		said = "resumed"
 	case metrics.SetLoad:
 		c.set(o.Value, metrics.ByUser, "changed manually to "+c.String(o.Value))

@@ -21,7 +21,8 @@ func (c *Controller) schedule() {
 	for i, stage := range c.Plan.Stages {
 		n := stage.Users()
 		if n > users && i > 0 {
-			c.moments = append(c.moments, moment{max(stage.Start-ConnectAhead, c.Plan.Stages[i-1].Start), func() { c.connectAhead(n) }})
+			ahead := max(stage.Start-ConnectAhead, c.Plan.Stages[i-1].Start)
+			c.moments = append(c.moments, moment{ahead, func() { c.connectAhead(n) }})
 		}
 		users = max(users, n)
 		c.moments = append(c.moments, moment{stage.Start, func() { c.beginStage(i) }})

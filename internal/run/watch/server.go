@@ -43,8 +43,8 @@ type asked struct {
 	target *target.Target
 }
 
-// NewServer asks the servers of a run, the first through a client of the caller, and profiles them if asked to. Their counters are added up;
-// a server that is named twice is asked once.
+// NewServer asks the servers of a run, the first through a client of the caller, and profiles them if asked to. Their
+// counters are added up; a server that is named twice is asked once.
 func NewServer(client *http.Client, servers []*target.Target, profiling Profiling) *Server {
 	s := &Server{}
 	for _, t := range servers {

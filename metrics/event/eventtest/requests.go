@@ -113,7 +113,9 @@ func drawUsage(q *metrics.Request, r *rand.Rand) {
 }
 
 // upTo is a time of up to so many microseconds.
-func upTo(r *rand.Rand, most int) time.Duration { return time.Duration(r.IntN(most)) * time.Microsecond }
+func upTo(r *rand.Rand, most int) time.Duration {
+	return time.Duration(r.IntN(most)) * time.Microsecond
+}
 
 // moment is an event of a request, to be passed on.
 type moment struct {

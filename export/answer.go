@@ -147,7 +147,7 @@ func evidence(r *metrics.Report) string {
 		name, pair = "p99 scheduled to first chunk", change(before.WaitP99, shown.WaitP99)
 	}
 	if a.Shown != a.After {
-		pair += " at " + findings.Load(shown.Offered, shown.Users)
+		pair += " at " + findings.Load(shown.Unit.Of(shown.Offered))
 	}
 	return fmt.Sprintf(" (%s %s)", name, pair)
 }
@@ -178,7 +178,7 @@ func ownRate(r *metrics.Report) string {
 	if r.Plan.Paced() || !(r.RequestThroughput > 0) {
 		return ""
 	}
-	return findings.Load(r.RequestThroughput, false) + ", "
+	return findings.Load(metrics.Load{Value: r.RequestThroughput}) + ", "
 }
 
 // goodShares are the shares of good requests of a run at one load, for each tier; "" without objectives.
@@ -212,15 +212,16 @@ func loadName(r *metrics.Report) string {
 	case p.Trace:
 		return count(r.Completed+r.Failed, "request") + " of the trace"
 	case p.Ramp != nil:
-		return fmt.Sprintf("%s to %s", findings.Number(p.Ramp.From), findings.Load(p.Ramp.To, false))
-	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 && (r.Levels[0].Users || r.Plan.Paced()):
-		return findings.Load(r.Levels[0].Offered, r.Levels[0].Users)
+		return fmt.Sprintf("%s to %s", findings.Number(p.Ramp.From), findings.Load(metrics.Load{Value: p.Ramp.To}))
+	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 &&
+		(r.Levels[0].Unit == metrics.Users || r.Plan.Paced()):
+		return findings.Load(r.Levels[0].Unit.Of(r.Levels[0].Offered))
 	case len(p.Stages) > 0:
 		return count(len(p.Stages), "stage")
 	case !p.Rate.Unlimited():
-		return findings.Load(float64(p.Rate), false)
+		return findings.Load(metrics.Load{Value: float64(p.Rate)})
 	case p.MaxConcurrency > 0:
-		return findings.Load(float64(p.LoopUsers()), true)
+		return findings.Load(metrics.Users.Of(float64(p.LoopUsers())))
 	}
 	return count(r.Completed+r.Failed, "request") + " at once"
 }
@@ -276,5 +277,5 @@ func shortfall(r *metrics.Report) string {
 	if !sentShort(r) || p99OfSlotWait(r) > 0 {
 		return ""
 	}
-	return fmt.Sprintf("sent only %s", findings.Load(r.SentRate, false))
+	return fmt.Sprintf("sent only %s", findings.Load(metrics.Load{Value: r.SentRate}))
 }

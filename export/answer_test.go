@@ -98,9 +98,9 @@ func TestAnswer(t *testing.T) {
 			r.Answer, r.Objectives, r.Statistics[metrics.Lateness] = metrics.Answer{Why: "no saturation up to 3.0 req/s"}, nil, metrics.Statistic{}
 		}},
 		{"load within SLO unknown; saturates between 16 and 32 users (p99 TTFT 41 -> 99 ms)", rampReport(), func(r *metrics.Report) {
-			r.Plan = metrics.Plan{Rate: metrics.Rate(inf), Stages: []metrics.Stage{{Users: 16}, {Users: 32}}}
-			r.Levels = []metrics.LoadLevel{{Offered: 16, Users: true, TTFTp99: 41}, {Offered: 32, Users: true, TTFTp99: 99}}
-			r.Answer = metrics.Answer{Saturates: true, Confirmed: true, From: 16, To: 32, Before: 0, After: 1, Shown: 1, Users: true}
+			r.Plan = metrics.Plan{Rate: metrics.Rate(inf), Stages: []metrics.Stage{{Load: metrics.Users.Of(16)}, {Load: metrics.Users.Of(32)}}}
+			r.Levels = []metrics.LoadLevel{{Offered: 16, Unit: metrics.Users, TTFTp99: 41}, {Offered: 32, Unit: metrics.Users, TTFTp99: 99}}
+			r.Answer = metrics.Answer{Saturates: true, Confirmed: true, From: 16, To: 32, Before: 0, After: 1, Shown: 1, Unit: metrics.Users}
 		}},
 		{"no load within SLO: 10 req/s missed (97 %); saturates between 36.5 and 39.5 req/s (p99 TTFT 410 ms -> none succeeded); client p99 send delay 0.3 ms",
 			rampReport(), func(r *metrics.Report) {

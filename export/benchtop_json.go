@@ -71,7 +71,7 @@ func benchtopObject(r *metrics.Report) object {
 		}},
 		{"too_few", each(r.TooFew(), tooFew)},
 	}, ownStatistics(r), object{
-		{"output_token_throughput_per_user", when(!r.Plan.Pooling, statistic(&r.Speeds, ""))},
+		{"output_token_throughput_per_user", when(r.Plan.Measures(metrics.Pace), statistic(&r.Speeds, ""))},
 		{"peak_output_tokens_1s", orNull(r.PeakOutputTokens)},
 		{"peak_concurrency_exact", r.ExactPeakConcurrency},
 		{"good", goodOrNull(r, r.Good)},
@@ -203,10 +203,10 @@ func atSeconds(d time.Duration) any { return when(d != metrics.Never, d.Seconds(
 
 func stage(s *metrics.Stage) object {
 	o := object{{"start_s", s.Start.Seconds()}, {"length_s", s.Length.Seconds()}}
-	if s.Users > 0 {
-		return append(o, field{"users", s.Users})
+	if s.Unit == metrics.Users {
+		return append(o, field{"users", s.Users()})
 	}
-	return append(o, field{"rate_rps", s.Rate})
+	return append(o, field{"rate_rps", s.Rate()})
 }
 
 func ramp(r *metrics.Ramp) object {
@@ -234,7 +234,7 @@ func objectives(r *metrics.Report) list {
 func level(r *metrics.Report, l *metrics.LoadLevel) object {
 	wait := r.Plan.FirstWait().Key()
 	return append(object{
-		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", metrics.LoadUnit(l.Users)},
+		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", l.Unit.String()},
 		{"requests", l.Requests}, {"good", goodOrNull(r, l.Good)}, {"done_rps", l.Done},
 		{wait + "_p50_ms", orNull(l.TTFTp50)}, {wait + "_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
 		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", when(l.Requests > 0, l.Completed)}, {"standing", orNull(string(l.Standing))},
@@ -250,9 +250,9 @@ func answer(r *metrics.Report) object {
 	}
 	return append(append(object{
 		{"rule", metrics.AnswerRule},
-		{"bends", a.Saturates}, {"at", when(close && !a.Users, at)},
+		{"bends", a.Saturates}, {"at", when(close && a.Unit != metrics.Users, at)},
 		{"bent_at_s", when(a.Saturates, atSeconds(a.SaturatedAt))},
-		{"unit", metrics.LoadUnit(a.Users)}, {"before", levelOrNull(a.Before)}, {"after", levelOrNull(a.After)},
+		{"unit", a.Unit.String()}, {"before", levelOrNull(a.Before)}, {"after", levelOrNull(a.After)},
 		{"capacity", loadRange(&a.Capacity)}, {"drifting", a.Drifting},
 	}, tierAnswer(&a.TierAnswer)...), append(object{
 		{"why", orNull(a.Why)},
@@ -300,7 +300,7 @@ func steadyState(s *metrics.SteadyState) object {
 
 func loadSetting(s *metrics.LoadSetting) object {
 	return object{
-		{"rate_rps", orNull(s.Rate)}, {"users", orNull(s.Users)}, {"paused", s.Paused},
+		{"rate_rps", orNull(s.Rate())}, {"users", orNull(s.Users())}, {"paused", s.Paused},
 		{"ramp_to", orNull(s.RampTo)}, {"ramp_over_s", orNull(s.RampOver.Seconds())}, {"by", orNull(s.By)},
 	}
 }
@@ -318,7 +318,7 @@ func limitOrNull(v float64) any { return when(!math.IsNaN(v), v) }
 // find is the setup of a search for the highest load.
 func find(f *metrics.Find) object {
 	return object{
-		{"from", limitOrNull(f.From)}, {"most", limitOrNull(f.Most)}, {"unit", metrics.LoadUnit(f.Users)},
+		{"from", limitOrNull(f.From)}, {"most", limitOrNull(f.Most)}, {"unit", f.Unit.String()},
 		{"step_s", f.Step.Seconds()}, {"hold_s", f.Hold.Seconds()},
 	}
 }

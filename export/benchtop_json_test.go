@@ -37,7 +37,7 @@ func TestBenchtopObject(t *testing.T) {
 	r := metrics.Report{
 		Plan: metrics.Plan{
 			Warmup:  1500 * ms,
-			Stages:  []metrics.Stage{{Length: 30 * time.Second, Rate: 8}, {Start: 30 * time.Second, Length: time.Minute, Users: 16}},
+			Stages:  []metrics.Stage{{Length: 30 * time.Second, Load: metrics.Load{Value: 8}}, {Start: 30 * time.Second, Length: time.Minute, Load: metrics.Users.Of(16)}},
 			Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: inf}},
 		},
 		Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: inf}}, Steered: 3,
@@ -51,7 +51,7 @@ func TestBenchtopObject(t *testing.T) {
 		},
 		Levels: []metrics.LoadLevel{
 			{To: 30 * time.Second, Offered: 8, LevelVerdict: metrics.LevelVerdict{Requests: 240, Good: 239, Standing: metrics.LevelWithin, Confidence: 0.97, Effective: 90.5}, Done: 7.9, TTFTp50: 100, TTFTp99: 410, WaitP99: 450, ITLp99: 32, Completed: 0.99},
-			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, LevelVerdict: metrics.LevelVerdict{Requests: 1, Why: "too short", Missing: 40 * time.Second}, Limited: []string{"stalled for 0.2s", "CPU full"}},
+			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Unit: metrics.Users, LevelVerdict: metrics.LevelVerdict{Requests: 1, Why: "too short", Missing: 40 * time.Second}, Limited: []string{"stalled for 0.2s", "CPU full"}},
 		},
 		Answer: metrics.Answer{Saturates: true, Confirmed: true, Capacity: metrics.Range{Load: 12, Low: 11.7, High: 12.4}, From: 11.5, To: 12.5, Before: 0, After: 1, Shown: 1, TierAnswer: metrics.TierAnswer{Proven: 8, Confidence: 0.97}, SaturatedAt: 31 * time.Second},
 		Gates: []metrics.GateResult{
@@ -61,8 +61,8 @@ func TestBenchtopObject(t *testing.T) {
 		Probes:   &metrics.Probes{Completed: 1, Failed: 2, Latencies: []time.Duration{70 * ms}},
 		Timeline: []metrics.Window{{Start: 0, Done: 3, MetCount: metrics.MetCount{Good: 2}}},
 		Events: []metrics.LogEntry{{At: 30 * time.Second, Level: metrics.Info, Text: "16 users now", Mark: "16 users"}, {At: metrics.Never},
-			{Set: &metrics.LoadSetting{Rate: 2.5, Paused: true, By: metrics.ByUser}, Objectives: &metrics.SLO{{Metric: metrics.E2EL, LimitMS: inf}}},
-			{Set: &metrics.LoadSetting{Users: 4, RampTo: 8, RampOver: 90 * time.Second}, Objectives: new(metrics.SLO)}},
+			{Set: &metrics.LoadSetting{Load: metrics.Load{Value: 2.5}, Paused: true, By: metrics.ByUser}, Objectives: &metrics.SLO{{Metric: metrics.E2EL, LimitMS: inf}}},
+			{Set: &metrics.LoadSetting{Load: metrics.Users.Of(4), RampTo: 8, RampOver: 90 * time.Second}, Objectives: new(metrics.SLO)}},
 	}
 	got := benchtopJSON(t, r)
 	for key, want := range map[string]string{

@@ -49,10 +49,8 @@ func loadPart(p *metrics.Plan) string {
 		return load
 	case len(p.Stages) > 0:
 		return "stages-" + stagesPart(p.Stages)
-	case p.Find != nil && p.Find.Users:
-		return "find-from-" + pythonNumber(p.Find.From) + "users"
 	case p.Find != nil:
-		return "find-from-" + pythonNumber(p.Find.From) + "qps"
+		return "find-from-" + pythonNumber(p.Find.From) + unitPart(p.Find.Unit)
 	}
 	return pyjson.Float(float64(p.Rate)) + "qps"
 }
@@ -61,19 +59,20 @@ func loadPart(p *metrics.Plan) string {
 const maxNamedStages = 5
 
 func stagesPart(stages []metrics.Stage) string {
-	unit := "qps"
-	var loads []string
-	for _, s := range stages {
-		load := s.Rate
-		if s.Users > 0 {
-			load, unit = float64(s.Users), "users"
-		}
-		loads = append(loads, pythonNumber(load))
-	}
+	loads := metrics.Each(stages, func(s metrics.Stage) string { return pythonNumber(s.Value) })
+	unit := unitPart(stages[0].Unit)
 	if n := len(loads); n > maxNamedStages {
 		return fmt.Sprintf("%dx-%s-to-%s%s", n, loads[0], loads[n-1], unit)
 	}
 	return strings.Join(loads, "-") + unit
+}
+
+// unitPart is the unit of a load in a file name.
+func unitPart(unit metrics.Unit) string {
+	if unit == metrics.Users {
+		return unit.String()
+	}
+	return "qps"
 }
 
 func date(t time.Time) string { return t.Local().Format(dateLayout) }

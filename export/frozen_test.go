@@ -38,7 +38,7 @@ func TestFrozenKeys(t *testing.T) {
 	}
 	everything := reportOfEverything()
 	collect(everything)
-	everything.Plan.Stages[0].Users = 0
+	everything.Plan.Stages[0].Unit = metrics.RequestsPerSecond
 	everything.Diffusion, everything.Plan.Find = nil, nil
 	collect(everything)
 	everything.Plan.Pooling = true
@@ -166,6 +166,8 @@ func setAll(v reflect.Value) {
 	switch {
 	case v.Type() == reflect.TypeFor[time.Duration]():
 		v.SetInt(int64(5 * time.Second))
+	case v.Type() == reflect.TypeFor[metrics.Unit]():
+		v.Set(reflect.ValueOf(metrics.Users))
 	case v.Type() == reflect.TypeFor[time.Time]():
 		v.Set(reflect.ValueOf(time.Unix(1, 0)))
 	case v.Type() == reflect.TypeFor[metrics.Statistic]():

@@ -190,13 +190,13 @@ const minSentRequests = 20
 // waitedForSlot reports whether a limit on requests in flight shaped the load.
 func waitedForSlot(r *metrics.Report) bool {
 	limited := r.Plan.MaxConcurrency > 0 ||
-		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users > 0 }) ||
+		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users() > 0 }) ||
 		slices.ContainsFunc(r.Events, setUsers)
 	return limited && r.Statistics[metrics.SlotWait].Max >= minSlotWaitMS
 }
 
 // setUsers reports whether an event set the limit of requests in flight.
-func setUsers(e metrics.LogEntry) bool { return e.Set != nil && e.Set.Users > 0 }
+func setUsers(e metrics.LogEntry) bool { return e.Set != nil && e.Set.Users() > 0 }
 
 // sentShort reports whether the sent rate is well below the scheduled one.
 func sentShort(r *metrics.Report) bool {
@@ -347,7 +347,8 @@ func (t *remarks) tokensOfChunks() {
 	r := t.r
 	counted := r.OutputSources[metrics.TokensFromUsage]
 	chunks := r.Statistics[metrics.ITL].N + r.Completed
-	if r.Plan.Pooling || counted == 0 || counted < r.Completed || r.Statistics[metrics.TokenITL].N > 0 || r.Statistics[metrics.ITL].N == 0 {
+	if !r.Plan.Generates() || counted == 0 || counted < r.Completed ||
+		r.Statistics[metrics.TokenITL].N > 0 || r.Statistics[metrics.ITL].N == 0 {
 		return
 	}
 	if mean := float64(r.OutputTokens) / float64(chunks); mean >= manyTokens {
@@ -369,7 +370,7 @@ func (t *remarks) steady() {
 	if s.End > s.Start {
 		figures := fmt.Sprintf("%.2f output tokens/s, mean TTFT %.2f ms (median %.2f ms), TPOT %.2f ms",
 			s.OutputThroughput, s.TTFT.Mean, s.TTFT.Median, s.TPOT.Mean)
-		if t.r.Plan.Pooling {
+		if !t.r.Plan.Generates() {
 			figures = fmt.Sprintf("%.2f input tokens/s", s.InputThroughput)
 		}
 		t.add("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s, %s.",

@@ -39,7 +39,7 @@ const leastPeakGap = 0.1
 func (t *remarks) peak() {
 	r := t.r
 	tokens, chunks := float64(r.PeakOutputTokens), float64(r.PeakOutputPerSecond)
-	if r.Plan.Pooling || r.Plan.SkipTokenizer || tokens == 0 || math.Abs(tokens-chunks) <= leastPeakGap*tokens {
+	if r.Plan.SkipTokenizer || tokens == 0 || math.Abs(tokens-chunks) <= leastPeakGap*tokens {
 		return
 	}
 	t.add("Peak output: %s in one second. The peak of %d tok/s above counts, as vLLM does, the chunks of successes.", count(r.PeakOutputTokens, "token"), r.PeakOutputPerSecond)

@@ -187,7 +187,7 @@ func TestRemarkOnSlotWait(t *testing.T) {
 	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4}, Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Mean: 3, Max: 5}}}
 	for want, events := range map[string][]metrics.LogEntry{
 		"Client queue: with at most 4 requests in flight, requests waited 3.00 ms":                           nil,
-		"Client queue: with the limits set on requests in flight during the run, requests\n  waited 3.00 ms": {{Set: &metrics.LoadSetting{Users: 9}}},
+		"Client queue: with the limits set on requests in flight during the run, requests\n  waited 3.00 ms": {{Set: &metrics.LoadSetting{Load: metrics.Users.Of(9)}}},
 	} {
 		r.Events = events
 		if got := remarksOf(t, r); !strings.Contains(got, want) {
@@ -279,9 +279,9 @@ Gates (the run fails if one is met):
 		t.Errorf("without a limit: got %s", got)
 	}
 	for _, limit := range []func(){
-		func() { r.Plan.Stages = []metrics.Stage{{Users: 2}, {Rate: 3}} },
+		func() { r.Plan.Stages = []metrics.Stage{{Load: metrics.Users.Of(2)}, {Load: metrics.Load{Value: 3}}} },
 		func() {
-			r.Plan.Stages, r.Events = nil, []metrics.LogEntry{{Text: "paused"}, {Set: &metrics.LoadSetting{Users: 2}}}
+			r.Plan.Stages, r.Events = nil, []metrics.LogEntry{{Text: "paused"}, {Set: &metrics.LoadSetting{Load: metrics.Users.Of(2)}}}
 		},
 	} {
 		if limit(); !strings.Contains(remarksOf(t, r), "waited for a slot.") {

@@ -67,7 +67,7 @@ func (t textReport) float(label string, v float64) {
 }
 
 func (t textReport) totals(r *metrics.Report) {
-	p, pooling, tokens := &r.Plan, r.Plan.Pooling, !r.Plan.SkipTokenizer
+	p, pooling, tokens := &r.Plan, !r.Plan.Generates(), !r.Plan.SkipTokenizer
 	t.int("Successful requests:", r.Completed)
 	t.int("Failed requests:", r.Failed)
 	rate, users := configured(p)

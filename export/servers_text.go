@@ -25,7 +25,7 @@ func Servers(w io.Writer, r metrics.Report) error {
 	for i := range r.Servers {
 		s := &r.Servers[i]
 		output := any(table.Absent)
-		if !r.Plan.Pooling {
+		if r.Plan.Generates() {
 			output = s.OutputThroughput
 		}
 		t.Add(text.FitMiddle(text.Clean(s.URL), longestServer), s.Completed, s.Failed, s.InFlight,

@@ -87,7 +87,7 @@ func TestServerObjectWithoutFigures(t *testing.T) {
 		Seconds: []metrics.GPUSecond{{GPUs: []metrics.GPU{{Use: nan, MemoryUsed: nan, Power: nan, Temperature: nan, Clock: inf}}}},
 	}
 	r.Answer = metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 5, Confidence: nan, Estimate: metrics.Range{Load: 1, Low: nan, High: inf}}, Capacity: metrics.Range{Load: inf}}
-	r.Plan.Find, r.Plan.GPUPrice = &metrics.Find{Most: inf, From: nan, Users: true}, 0
+	r.Plan.Find, r.Plan.GPUPrice = &metrics.Find{Most: inf, From: nan, Unit: metrics.Users}, 0
 	r.Split = metrics.TTFTSplit{N: 1, TTFT: 5 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 5 * ms, Source: metrics.SplitUnknown}
 	text := resultJSON(t, r)
 	if strings.Contains(text, "nan") || strings.Contains(text, "NaN") || strings.Count(text, `"inf"`) != 1 || strings.Contains(text, "-inf") {

@@ -166,7 +166,7 @@ func TestAnswerOfASearch(t *testing.T) {
 		}},
 		{"within SLO: 63.4 req/s proven (97 %), higher loads untested; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Proven, r.Answer.Untested = false, 63.4, true }},
 		{"within SLO: 34 users proven (99 %); client ok", func(r *metrics.Report) {
-			r.Answer.Saturates, r.Answer.Users, r.Answer.Confidence = false, true, 1
+			r.Answer.Saturates, r.Answer.Unit, r.Answer.Confidence = false, metrics.Users, 1
 		}},
 		{"within SLO: 34 req/s proven; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Confidence = false, metrics.Unsaid() }},
 		{"no load within SLO: 10 req/s missed (98 %); saturates between 36.5 and 39.5 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {

@@ -63,7 +63,7 @@ func configured(p *metrics.Plan) (rate metrics.Rate, users int) {
 	switch {
 	case p.Find == nil:
 		return p.Rate, p.MaxConcurrency
-	case p.Find.Users:
+	case p.Find.Unit == metrics.Users:
 		return p.Rate, 0
 	}
 	return metrics.Rate(math.Inf(1)), p.MaxConcurrency
@@ -114,7 +114,7 @@ func totalKeys(r *metrics.Report) object {
 // rustKeys are those that vLLM's Rust client adds. They stand behind the others, so that the order of its Python client stays. As with
 // vLLM, failed_requests is there only if there are any.
 func rustKeys(r *metrics.Report) (o object) {
-	if !r.Plan.Pooling {
+	if r.Plan.Generates() {
 		o = append(o, field{"input_throughput", metrics.PerSecond(float64(r.InputTokens), r.Duration)})
 	}
 	if len(r.FailedRequests) > 0 {

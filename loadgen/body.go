@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"benchtop/datasets"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/loadgen/protocol"
 )
@@ -184,50 +185,32 @@ func (s Salt) onto(turn datasets.Turn) (datasets.Turn, error) {
 
 // firstText is the offset of the first text in a list of messages, behind its quote.
 func firstText(messages json.RawMessage) (int, error) {
-	at, err := textIn(messages, "content")
-	if err != nil {
+	if err := json.Unmarshal(messages, new([]map[string]json.RawMessage)); err != nil {
 		return 0, fmt.Errorf("messages cannot be made cold: %w", err)
 	}
-	if at == 0 {
+	list := bytes.TrimLeft(messages, " \t\r\n")
+	text := textIn(list, `"content"`)
+	if text == nil {
 		return 0, errors.New("messages without a text cannot be made cold; use --cache as-is")
 	}
-	return at, nil
+	return cap(messages) - cap(text) + len(`"`), nil // a part of the messages goes up to their capacity
 }
 
-// textIn walks a list of objects to the first member of that name that is a text, or a content with a part that is one. It returns
-// the offset of the text, or 0.
-func textIn(list json.RawMessage, member string) (int, error) {
-	d := json.NewDecoder(bytes.NewReader(list))
-	if open, err := d.Token(); open != json.Delim('[') {
-		return 0, cmp.Or(err, errors.New("expected a list"))
-	}
-	for d.More() {
-		if open, err := d.Token(); open != json.Delim('{') {
-			return 0, cmp.Or(err, errors.New("expected an object"))
-		}
-		for d.More() {
-			name, err := d.Token()
-			var value json.RawMessage
-			if err == nil {
-				err = d.Decode(&value)
-			}
-			if err != nil {
-				return 0, err
-			}
-			from := int(d.InputOffset()) - len(value)
+// textIn is the first member of that name that is a text, or a content with a part that is one, in a list of objects;
+// nil without one.
+func textIn(list []byte, member string) []byte {
+	for object := range jsonscan.Elements(list) {
+		for name, value := range jsonscan.Members(object) {
 			switch {
-			case name != member:
-			case value[0] == '"':
-				return from + 1, nil
-			case value[0] == '[' && member == "content":
-				if at, err := textIn(value, "text"); at > 0 || err != nil {
-					return from + at, err
+			case string(name) != member:
+			case jsonscan.IsString(value):
+				return value
+			case value[0] == '[' && member == `"content"`:
+				if text := textIn(value, `"text"`); text != nil {
+					return text
 				}
 			}
 		}
-		if _, err := d.Token(); err != nil {
-			return 0, err
-		}
 	}
-	return 0, nil
+	return nil
 }

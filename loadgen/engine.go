@@ -26,7 +26,6 @@ import (
 	"benchtop/loadgen/pace"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
-	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -38,10 +37,7 @@ type Source interface {
 
 // Options describe a load. They are not changed by a run.
 type Options struct {
-	Target *target.Target
-	// Others share the load with Target, by Strategy; "" for RoundRobin.
-	Others   []*target.Target
-	Strategy Strategy
+	Servers
 	Endpoint string // "" for the protocol's own
 	Protocol protocol.Protocol
 	// Model is the name sent in each request.
@@ -97,8 +93,6 @@ type Options struct {
 	// Timestamps is the clock of chunks: metrics.KernelStamps or metrics.UserStamps; "" for the kernel's where this system has
 	// them. A connection without them is timed by its reads, and Request.ReadDelay is metrics.Never.
 	Timestamps string
-	// Connections to use, opened ahead for the same servers and closed by the run; nil makes it open its own when it needs them.
-	Connections conn.Pools
 	// Pacer is one of pace.Kinds; "" for this system's best.
 	Pacer string
 
@@ -120,7 +114,7 @@ func Defaults() Options {
 
 // Validate reports every problem at once.
 func (o *Options) Validate() error {
-	problems := []error{o.Salt.check(), o.checkServers()}
+	problems := []error{o.Salt.check(), o.Servers.check()}
 	require := func(ok bool, format string, args ...any) {
 		if !ok {
 			problems = append(problems, fmt.Errorf(format, args...))

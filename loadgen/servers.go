@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,41 @@ const (
 // Strategies are all of them, the default first.
 func Strategies() []Strategy { return []Strategy{RoundRobin, LeastInFlight} }
 
+// Servers are those of a run, which share its load.
+type Servers struct {
+	// Target is the first server, which answers for all where one does. Others share the load with it, by Strategy; ""
+	// for RoundRobin.
+	Target   *target.Target
+	Others   []*target.Target
+	Strategy Strategy
+	// Connections to them in their order, opened ahead and closed by the run; nil makes it open its own when it needs
+	// them.
+	Connections conn.Pools
+}
+
+// Add appends a server.
+func (s *Servers) Add(t *target.Target) {
+	if s.Target == nil {
+		s.Target = t
+	} else {
+		s.Others = append(s.Others, t)
+	}
+}
+
+// All are the servers in order; none without a Target.
+func (s *Servers) All() []*target.Target {
+	if s.Target == nil {
+		return nil
+	}
+	return append([]*target.Target{s.Target}, s.Others...)
+}
+
+// Connect opens connections ahead of need until n are open, in equal parts. Requests open those that fail.
+func (s *Servers) Connect(ctx context.Context, timestamps string, n int) error {
+	s.Connections = conn.NewPools(s.All(), timestamps)
+	return s.Connections.Open(ctx, n)
+}
+
 // server is one of the servers of a run.
 type server struct {
 	target *target.Target
@@ -44,25 +80,24 @@ type servers struct {
 }
 
 func newServers(o *Options, traits protocol.Traits) (*servers, conn.Pools) {
-	targets := append([]*target.Target{o.Target}, o.Others...)
-	pools := o.Connections
+	all, pools := o.All(), o.Connections
 	if pools == nil {
-		pools = conn.NewPools(targets, o.Timestamps)
+		pools = conn.NewPools(all, o.Timestamps)
 	}
 	s := &servers{strategy: o.Strategy}
-	for i, t := range targets {
+	for i, t := range all {
 		s.all = append(s.all, &server{target: t, pool: pools[i], header: conn.NewHeader(t, o.Endpoint, traits.ContentType, traits.Header...)})
 	}
 	return s, pools
 }
 
-// checkServers is an error if the servers cannot share the load.
-func (o *Options) checkServers() error {
-	if o.Strategy != "" && !slices.Contains(Strategies(), o.Strategy) {
-		return fmt.Errorf("strategy %q: use %s", o.Strategy, strings.Trim(fmt.Sprint(Strategies()), "[]"))
+// check is an error if the servers cannot share the load.
+func (s *Servers) check() error {
+	if s.Strategy != "" && !slices.Contains(Strategies(), s.Strategy) {
+		return fmt.Errorf("strategy %q: use %s", s.Strategy, strings.Trim(fmt.Sprint(Strategies()), "[]"))
 	}
-	if o.Connections != nil && len(o.Connections) != 1+len(o.Others) {
-		return fmt.Errorf("connections to %d servers, and the load is for %d", len(o.Connections), 1+len(o.Others))
+	if n := len(s.All()); s.Connections != nil && len(s.Connections) != n {
+		return fmt.Errorf("connections to %d servers, and the load is for %d", len(s.Connections), n)
 	}
 	return nil
 }

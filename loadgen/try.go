@@ -34,7 +34,7 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 		*q = metrics.NewRequest(i)
 		q.InputTokens, q.InputSource = turns[i].InputTokens, o.InputSource
 		q.Scheduled, q.Due = now, now
-		q.Server = i % (1 + len(o.Others))
+		q.Server = i % max(1, len(o.All()))
 		if err != nil {
 			q.Failure, q.Error, q.Done = metrics.FailedInternal, err.Error(), clock.Now()
 		} else {

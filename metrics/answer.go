@@ -12,8 +12,8 @@ type Answer struct {
 	// order of the plan.
 	TierAnswer
 	Others []TierAnswer
-	// Users: loads are numbers of users rather than requests per second.
-	Users bool
+	// Unit of the loads: RequestsPerSecond or Users.
+	Unit Unit
 	// LowestTried and HighestTried are the loads of the levels; 0 without levels.
 	LowestTried, HighestTried float64
 

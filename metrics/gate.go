@@ -310,7 +310,7 @@ func (a *Answer) saturationBounds([]LoadLevel) (least, most float64) {
 		return a.Capacity.Low, a.Capacity.High
 	case a.Saturates && a.To > 0:
 		return a.From, a.To
-	case !a.Users: // a load that is proven was served
+	case a.Unit != Users: // a load that is proven was served
 		return a.Proven, math.Inf(1)
 	}
 	return 0, math.Inf(1)

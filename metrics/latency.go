@@ -166,8 +166,34 @@ func (l Latency) String() string { return l.Key() }
 // Possible reports whether a run of the plan can have a section of the latency.
 func (l Latency) Possible(p *Plan) bool {
 	r := rows[l]
-	return !(r.streams && (p.SkipTokenizer || p.Pooling)) && (r.possible == nil || r.possible(p))
+	return p.Measures(l) && !(r.streams && p.SkipTokenizer) && (r.possible == nil || r.possible(p))
 }
+
+// Measures reports whether requests of the plan can have the latency.
+func (p *Plan) Measures(l Latency) bool { return p.Generates() || !rows[l].streams }
+
+// Generates reports whether answers come in chunks of tokens, which are counted.
+func (p *Plan) Generates() bool { return p == nil || !p.Pooling }
+
+// Tokens are the tokens of a second that tell the throughput, and their kind: those of answers, or of prompts where
+// answers have none.
+func (p *Plan) Tokens() (kind string, of func(*Window) int) {
+	if p.Generates() {
+		return "output", func(w *Window) int { return w.OutputTokens }
+	}
+	return "input", func(w *Window) int { return w.InputTokens }
+}
+
+// FirstWait is the latency that shows the waits of a run first: TTFT, or E2EL where an answer comes in one piece.
+func (p *Plan) FirstWait() Latency {
+	if p.Measures(TTFT) {
+		return TTFT
+	}
+	return E2EL
+}
+
+// Of is the latency of a request, Never where it has none, for one that is not known at each chunk.
+func (l Latency) Of(q *Request) time.Duration { return rows[l].of(q) }
 
 // Streams reports whether the latency is of answers that come in chunks of tokens: a pooling run has none.
 func (l Latency) Streams() bool { return rows[l].streams }

@@ -6,10 +6,9 @@ import "time"
 type LoadLevel struct {
 	// From and To are offsets from the start of the run.
 	From, To time.Duration
-	// Offered is the load: requests per second that were scheduled, or the number of users of a closed loop.
+	// Offered is the load in Unit: requests per second that were scheduled, or the number of users of a closed loop.
 	Offered float64
-	// Users: Offered counts users.
-	Users bool
+	Unit    Unit
 	// Completed is the share of the work asked for in the level that the server did at its pace, from 0 to 1. Failed requests are not
 	// completed.
 	Completed float64

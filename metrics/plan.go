@@ -194,23 +194,12 @@ type Pair struct {
 	Value string `json:"value"`
 }
 
-// Stage is a stretch of the run with a load of its own: either a rate or a number of users.
+// Stage is a stretch of the run with a load of its own.
 type Stage struct {
 	// Start is its offset from the start of the run, Length its duration.
 	Start  time.Duration `json:"start_ns"`
 	Length time.Duration `json:"length_ns"`
-	// Rate in requests per second; 0 in a stage of users.
-	Rate float64 `json:"rate,omitempty"`
-	// Users are requests in flight at most, without pause; 0 in a stage of a rate.
-	Users int `json:"users,omitempty"`
-}
-
-// String is the load of the stage for a person.
-func (s Stage) String() string {
-	if s.Users > 0 {
-		return fmt.Sprintf("%d users", s.Users)
-	}
-	return fmt.Sprintf("%g req/s", s.Rate)
+	Load   `json:"-"`
 }
 
 // End is the offset at which the stage is over.
@@ -237,47 +226,34 @@ func (p *Plan) ClosedLoop() bool {
 	return p.MaxConcurrency > 0 && p.Rate.Unlimited() && p.Ramp == nil && len(p.Stages) == 0
 }
 
-// InUsers reports whether the load is counted in users who never pause, rather than in requests per second.
-func (p *Plan) InUsers() bool {
-	switch {
-	case len(p.Stages) > 0:
-		return p.Stages[0].Users > 0
-	case p.Find != nil:
-		return p.Find.Users
-	}
-	return p.ClosedLoop()
-}
-
 // Paced reports whether the plan has a rate of arrivals.
 func (p *Plan) Paced() bool {
 	if len(p.Stages) > 0 {
-		return slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Rate > 0 })
+		return slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Rate() > 0 })
 	}
-	return p.Ramp != nil || p.Rate > 0 && !p.Rate.Unlimited() || p.Find != nil && !p.Find.Users
+	return p.Ramp != nil || p.Rate > 0 && !p.Rate.Unlimited() || p.Find != nil && p.Find.Unit != Users
 }
 
 // LoadAt is the load of the plan at a moment, when so many requests are sent. It has no rate where all requests are due at once. A ramp
 // in time comes with its target, and with the time to it in whole seconds. A search begins with this load.
-func (p *Plan) LoadAt(at time.Duration, sent int) LoadSetting {
+func (p *Plan) LoadAt(at time.Duration, sent int) (s LoadSetting) {
 	switch stage, r := p.StageAt(at), p.Ramp; {
-	case p.Find != nil && p.Find.Users:
-		return LoadSetting{Users: int(p.Find.From)}
 	case p.Find != nil:
-		return LoadSetting{Rate: p.Find.From}
+		s.Load = p.Find.Unit.Of(p.Find.From)
 	case stage >= 0:
-		return LoadSetting{Rate: p.Stages[stage].Rate, Users: p.Stages[stage].Users}
+		s.Load = p.Stages[stage].Load
 	case p.ClosedLoop():
-		return LoadSetting{Users: p.MaxConcurrency}
+		s.Load = Users.Of(float64(p.MaxConcurrency))
 	case r != nil && r.Over == 0: // over the requests
-		return LoadSetting{Rate: p.RampRate(sent)}
-	case r != nil && at < r.Over:
-		return LoadSetting{Rate: r.RateAt(at), RampTo: r.To, RampOver: (r.Over - at).Round(time.Second)}
+		s.Value = p.RampRate(sent)
 	case r != nil:
-		return LoadSetting{Rate: r.RateAt(at)}
-	case p.Rate.Unlimited():
-		return LoadSetting{}
+		if s.Value = r.RateAt(at); at < r.Over {
+			s.RampTo, s.RampOver = r.To, (r.Over - at).Round(time.Second)
+		}
+	case !p.Rate.Unlimited():
+		s.Value = float64(p.Rate)
 	}
-	return LoadSetting{Rate: float64(p.Rate)}
+	return s
 }
 
 // Length is the planned time from the start of the run to its last arrival; the last requests end later. It is not known for a search, a
@@ -343,7 +319,7 @@ func (p *Plan) ArrivalRate(at time.Duration) float64 {
 	if p.Ramp != nil && p.Ramp.Over == 0 {
 		return 0
 	}
-	return p.LoadAt(at, 0).Rate
+	return p.LoadAt(at, 0).Rate()
 }
 
 // Rate is a number of requests per second. Unlimited is the text "inf" in JSON.
@@ -376,14 +352,6 @@ func (r *Rate) UnmarshalJSON(b []byte) (err error) {
 	}
 	*(*float64)(r), err = strconv.ParseFloat(text, 64)
 	return err
-}
-
-// FirstWait is the latency that shows the waits of a run first: TTFT, or E2EL where an answer comes in one piece.
-func (p *Plan) FirstWait() Latency {
-	if p.Pooling {
-		return E2EL
-	}
-	return TTFT
 }
 
 // TimingRule names which events of a stream are chunks and so set the clocks: those that vLLM 0.33 counts, and reasoning_content.

@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 func TestLoadOfAPlan(t *testing.T) {
 	inf := metrics.Rate(math.Inf(1))
 	ramp := &metrics.Ramp{Strategy: "linear", From: 10, To: 20, Over: 10 * time.Second}
-	stages := []metrics.Stage{{Length: time.Second, Rate: 5}, {Start: time.Second, Length: time.Second, Users: 7}}
+	stages := []metrics.Stage{{Length: time.Second, Load: metrics.Load{Value: 5}}, {Start: time.Second, Length: time.Second, Load: metrics.Users.Of(7)}}
 	for name, c := range map[string]struct {
 		plan           metrics.Plan
 		at             time.Duration
@@ -21,22 +22,22 @@ func TestLoadOfAPlan(t *testing.T) {
 		target         float64
 		paced, inUsers bool
 	}{
-		"rate":                 {metrics.Plan{Rate: 4}, time.Second, metrics.LoadSetting{Rate: 4}, 4, true, false},
+		"rate":                 {metrics.Plan{Rate: 4}, time.Second, metrics.LoadSetting{Load: metrics.Load{Value: 4}}, 4, true, false},
 		"all at once":          {metrics.Plan{Rate: inf}, time.Second, metrics.LoadSetting{}, 0, false, false},
-		"closed loop":          {metrics.Plan{Rate: inf, MaxConcurrency: 3}, 0, metrics.LoadSetting{Users: 3}, 0, false, true},
-		"ramp":                 {metrics.Plan{Rate: inf, Ramp: ramp}, 4 * time.Second, metrics.LoadSetting{Rate: 14, RampTo: 20, RampOver: 6 * time.Second}, 14, true, false},
-		"after a ramp":         {metrics.Plan{Rate: inf, Ramp: ramp}, time.Minute, metrics.LoadSetting{Rate: 20}, 20, true, false},
-		"ramp over requests":   {metrics.Plan{Rate: inf, Requests: 11, Ramp: &metrics.Ramp{From: 1, To: 2}}, 0, metrics.LoadSetting{Rate: 1.5}, 0, true, false},
-		"stage of a rate":      {metrics.Plan{Rate: inf, Stages: stages}, 0, metrics.LoadSetting{Rate: 5}, 5, true, false},
-		"last stage":           {metrics.Plan{Rate: inf, Stages: stages}, time.Hour, metrics.LoadSetting{Users: 7}, 0, true, false},
-		"stages of users":      {metrics.Plan{Rate: inf, Stages: stages[1:]}, time.Second, metrics.LoadSetting{Users: 7}, 0, false, true},
-		"search of rates":      {metrics.Plan{Rate: inf, Find: &metrics.Find{From: 2}}, 0, metrics.LoadSetting{Rate: 2}, 2, true, false},
-		"search of users":      {metrics.Plan{Rate: inf, Find: &metrics.Find{From: 2, Users: true}}, 0, metrics.LoadSetting{Users: 2}, 0, false, true},
-		"exponential, halfway": {metrics.Plan{Rate: inf, Ramp: &metrics.Ramp{Strategy: "exponential", From: 1, To: 4, Over: 2 * time.Second}}, time.Second, metrics.LoadSetting{Rate: 2, RampTo: 4, RampOver: time.Second}, 2, true, false},
+		"closed loop":          {metrics.Plan{Rate: inf, MaxConcurrency: 3}, 0, metrics.LoadSetting{Load: metrics.Users.Of(3)}, 0, false, true},
+		"ramp":                 {metrics.Plan{Rate: inf, Ramp: ramp}, 4 * time.Second, metrics.LoadSetting{Load: metrics.Load{Value: 14}, RampTo: 20, RampOver: 6 * time.Second}, 14, true, false},
+		"after a ramp":         {metrics.Plan{Rate: inf, Ramp: ramp}, time.Minute, metrics.LoadSetting{Load: metrics.Load{Value: 20}}, 20, true, false},
+		"ramp over requests":   {metrics.Plan{Rate: inf, Requests: 11, Ramp: &metrics.Ramp{From: 1, To: 2}}, 0, metrics.LoadSetting{Load: metrics.Load{Value: 1.5}}, 0, true, false},
+		"stage of a rate":      {metrics.Plan{Rate: inf, Stages: stages}, 0, metrics.LoadSetting{Load: metrics.Load{Value: 5}}, 5, true, false},
+		"last stage":           {metrics.Plan{Rate: inf, Stages: stages}, time.Hour, metrics.LoadSetting{Load: metrics.Users.Of(7)}, 0, true, false},
+		"stages of users":      {metrics.Plan{Rate: inf, Stages: stages[1:]}, time.Second, metrics.LoadSetting{Load: metrics.Users.Of(7)}, 0, false, true},
+		"search of rates":      {metrics.Plan{Rate: inf, Find: &metrics.Find{From: 2}}, 0, metrics.LoadSetting{Load: metrics.Load{Value: 2}}, 2, true, false},
+		"search of users":      {metrics.Plan{Rate: inf, Find: &metrics.Find{From: 2, Unit: metrics.Users}}, 0, metrics.LoadSetting{Load: metrics.Users.Of(2)}, 0, false, true},
+		"exponential, halfway": {metrics.Plan{Rate: inf, Ramp: &metrics.Ramp{Strategy: "exponential", From: 1, To: 4, Over: 2 * time.Second}}, time.Second, metrics.LoadSetting{Load: metrics.Load{Value: 2}, RampTo: 4, RampOver: time.Second}, 2, true, false},
 	} {
 		p := &c.plan
-		if got := p.LoadAt(c.at, 5); got != c.want || p.Target(c.at) != c.target || p.Paced() != c.paced || p.InUsers() != c.inUsers {
-			t.Errorf("%s: load %+v, target %v, paced %t, in users %t; want %+v", name, got, p.Target(c.at), p.Paced(), p.InUsers(), c)
+		if got := p.LoadAt(c.at, 5); got != c.want || p.Target(c.at) != c.target || p.Paced() != c.paced || (p.Unit() == metrics.Users) != c.inUsers {
+			t.Errorf("%s: load %+v, target %v, paced %t, in users %t; want %+v", name, got, p.Target(c.at), p.Paced(), p.Unit() == metrics.Users, c)
 		}
 	}
 	if got := stages[0].String() + ", " + stages[1].String(); got != "5 req/s, 7 users" || stages[1].End() != 2*time.Second {
@@ -59,7 +60,7 @@ func TestLengthOfAPlan(t *testing.T) {
 		"as many as fit into a duration":        {metrics.Plan{Rate: 0.5, Requests: 2, Duration: 5 * time.Second}, 5 * time.Second},
 		"a number before the end of a duration": {metrics.Plan{Rate: 4, Requests: 10, Duration: time.Minute}, 2500 * time.Millisecond},
 		"a number after the end of a duration":  {metrics.Plan{Rate: 4, Requests: 1000, Duration: time.Minute}, time.Minute},
-		"stages":                                {metrics.Plan{Rate: inf, Requests: 7, Stages: []metrics.Stage{{Length: time.Minute, Rate: 1}}, Duration: time.Minute}, time.Minute},
+		"stages":                                {metrics.Plan{Rate: inf, Requests: 7, Stages: []metrics.Stage{{Length: time.Minute, Load: metrics.Load{Value: 1}}}, Duration: time.Minute}, time.Minute},
 		"a ramp in time":                        {metrics.Plan{Rate: inf, Requests: 151, Ramp: line("linear", 10*time.Second), Duration: 10 * time.Second}, 10 * time.Second},
 		"a number at a ramp in time":            {metrics.Plan{Rate: inf, Requests: 190, Ramp: line("linear", 10*time.Second)}, 12 * time.Second},
 		"a ramp over the requests":              {metrics.Plan{Rate: inf, Requests: 11, Ramp: line("linear", 0)}, 768147 * time.Microsecond},
@@ -86,8 +87,8 @@ func TestLoadSettingAt(t *testing.T) {
 		set  metrics.LoadSetting
 		want float64
 	}{
-		{metrics.LoadSetting{Rate: 3}, 3}, {metrics.LoadSetting{Users: 4}, 4}, {metrics.LoadSetting{Rate: 3, Paused: true}, 0},
-		{metrics.LoadSetting{Rate: 10, RampTo: 20, RampOver: 10 * time.Second}, 15}, {metrics.LoadSetting{Users: 10, RampTo: 20, RampOver: time.Second}, 20},
+		{metrics.LoadSetting{Load: metrics.Load{Value: 3}}, 3}, {metrics.LoadSetting{Load: metrics.Users.Of(4)}, 4}, {metrics.LoadSetting{Load: metrics.Load{Value: 3}, Paused: true}, 0},
+		{metrics.LoadSetting{Load: metrics.Load{Value: 10}, RampTo: 20, RampOver: 10 * time.Second}, 15}, {metrics.LoadSetting{Load: metrics.Users.Of(10), RampTo: 20, RampOver: time.Second}, 20},
 	} {
 		if got := c.set.LoadAt(5 * time.Second); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.set, got, c.want)
@@ -113,7 +114,7 @@ func TestPlanOfAnswers(t *testing.T) {
 	if pooling.FirstWait() != metrics.E2EL || new(metrics.Plan).FirstWait() != metrics.TTFT {
 		t.Error("the first wait of a pooling run is E2EL, else TTFT")
 	}
-	if pooling.TimedAlike() || !new(metrics.Plan).TimedAlike() || !(&metrics.Snapshot{Plan: pooling}).Pooling() {
+	if pooling.TimedAlike() || !new(metrics.Plan).TimedAlike() || pooling.Generates() {
 		t.Error("clocks without a rule differ for chat alone")
 	}
 	if metrics.TTFT.Possible(pooling) || !metrics.E2EL.Possible(pooling) || !metrics.ITL.Streams() || metrics.SlotWait.Possible(pooling) {
@@ -139,17 +140,15 @@ func TestObjectivesFor(t *testing.T) {
 }
 
 // A rate of a plan with conversations is one of conversations.
-func TestArrivalText(t *testing.T) {
-	const text = "set 10 req/s"
-	if got := (*metrics.Plan)(nil).ArrivalText(text); got != text {
-		t.Errorf("no plan: got %q", got)
-	}
-	if got := (&metrics.Plan{}).ArrivalText(text); got != text {
-		t.Errorf("requests: got %q", got)
-	}
-	p := metrics.Plan{Conversations: &metrics.Conversations{}}
-	if got := p.ArrivalText(text); got != "set 10 conversations/s" || p.ArrivalText("8 users") != "8 users" {
-		t.Errorf("conversations: got %q", got)
+func TestUnit(t *testing.T) {
+	talks := &metrics.Conversations{}
+	for want, p := range map[string]*metrics.Plan{
+		"10 req/s": nil, "1 user": {Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Conversations: talks}, "2 conversations/s": {Rate: 2, Conversations: talks},
+		"7 users": {Find: &metrics.Find{Unit: metrics.Users}}, "0.25 req/s": {Rate: 1},
+	} {
+		if got := p.Unit().Words(strings.Fields(want)[0]); got != want {
+			t.Errorf("%+v: got %s, want %s", p, got, want)
+		}
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 // Find is the search for the highest load within the objectives: from From upwards to at most Most, in requests per second or users. The
 // load that it finds is held for Hold.
 type Find struct {
-	From  float64       `json:"from"`
-	Most  float64       `json:"most"`
-	Step  time.Duration `json:"step_ns"`
-	Hold  time.Duration `json:"hold_ns"`
-	Users bool          `json:"users,omitempty"`
+	From float64       `json:"from"`
+	Most float64       `json:"most"`
+	Step time.Duration `json:"step_ns"`
+	Hold time.Duration `json:"hold_ns"`
+	Unit Unit          `json:"-"` // RequestsPerSecond or Users
 }
 
 // The rule of a search.
@@ -36,7 +36,7 @@ const (
 func (f *Find) Trial(load float64) (settle, judged time.Duration) {
 	settle = f.Step / settlePart
 	judged = f.Step - settle
-	if !f.Users && load > 0 {
+	if f.Unit != Users && load > 0 {
 		enough := min(fewestTested/load, longestTested*f.Step.Seconds())
 		judged = max(judged, time.Duration(enough*float64(time.Second)))
 	}
@@ -77,7 +77,7 @@ type SearchTier struct {
 
 // Search is a search for the highest load so far. Loads are in requests per second, or in users.
 type Search struct {
-	Users bool
+	Unit  Unit
 	Phase SearchPhase
 	// Load is tested or held now; 0 while draining and when done.
 	Load float64
@@ -110,7 +110,9 @@ func (s *Search) Take(e *LogEntry) *Search {
 	switch set := e.Set; {
 	case e.Search != nil:
 		if s == nil {
-			s = &Search{Users: set != nil && set.Users > 0}
+			if s = new(Search); set != nil {
+				s.Unit = set.Unit
+			}
 		}
 		s.step(e)
 	case e.Mark == FoundMark, e.Mark == NotFoundMark:
@@ -127,7 +129,7 @@ func (s *Search) Take(e *LogEntry) *Search {
 		}
 	default:
 		if s == nil {
-			s = &Search{Users: set.Users > 0}
+			s = &Search{Unit: set.Unit}
 		}
 		s.test(set.LoadAt(0), e.At)
 	}
@@ -255,7 +257,7 @@ func (s *Search) climb(f *Find) time.Duration {
 			break
 		}
 		next := load * longestClimb
-		if f.Users {
+		if f.Unit == Users {
 			next = max(math.Floor(next), load+1)
 		}
 		load = min(next, f.Most)
@@ -269,7 +271,7 @@ func (s *Search) narrow(f *Find, low, high float64, least bool) time.Duration {
 	left := f.Hold
 	for high-low > max(SearchPrecision*low, wholeStep(f)) {
 		next := math.Sqrt(low * high)
-		if f.Users {
+		if f.Unit == Users {
 			next = min(max(math.Floor(next), low+1), high-1)
 		}
 		if next <= low || next >= high {
@@ -287,7 +289,7 @@ func (s *Search) narrow(f *Find, low, high float64, least bool) time.Duration {
 
 // wholeStep is the distance of two loads that have none between them.
 func wholeStep(f *Find) float64 {
-	if f.Users {
+	if f.Unit == Users {
 		return 1
 	}
 	return 0
@@ -307,7 +309,7 @@ const mostClimbs = 50
 
 // String is the state of the search for a person, without the time left.
 func (s *Search) String() string {
-	load, number := func(v float64) string { return LoadText(v, s.Users) }, LoadNumber
+	load, number := s.Unit.Text, LoadNumber
 	failed := s.Failed
 	if n := len(s.Tested); n > 0 {
 		failed = s.Tested[n-1].Load

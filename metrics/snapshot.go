@@ -204,9 +204,6 @@ type Replay struct {
 	Length time.Duration
 }
 
-// Pooling reports whether the run is one of answers without tokens; see Plan.
-func (s *Snapshot) Pooling() bool { return s.Plan != nil && s.Plan.Pooling }
-
 // RequestState is the state of a request.
 type RequestState string
 

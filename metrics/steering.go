@@ -1,16 +1,12 @@
 package metrics
 
-import (
-	"strconv"
-	"strings"
-	"time"
-)
+import "time"
 
 // LoadSetting is a load that was set during the run, by the user or by a search.
 type LoadSetting struct {
-	// Rate in requests per second, or Users in flight without pause; the other is 0. Paused: nothing new is sent.
-	Rate   float64
-	Users  int
+	// Load is the one set; its value is 0 where that of the plan goes on. A rate is in RequestsPerSecond whatever
+	// arrives; see Plan.Unit. Paused: nothing new is sent.
+	Load
 	Paused bool
 	// RampTo is the rate, or the number of users, that the load now moves to in RampOver; 0 for none.
 	RampTo   float64
@@ -24,53 +20,14 @@ func (s *LoadSetting) Ramping() bool { return s.RampOver > 0 && s.RampTo > 0 && 
 
 // LoadAt is the load, in requests per second or users, when so much time has passed since it was set; 0 while it is paused.
 func (s *LoadSetting) LoadAt(passed time.Duration) float64 {
-	from := s.Rate
-	if s.Users > 0 {
-		from = float64(s.Users)
-	}
 	switch {
 	case s.Paused:
 		return 0
 	case !s.Ramping():
-		return from
+		return s.Value
 	}
-	line := Ramp{From: from, To: s.RampTo, Over: s.RampOver}
+	line := Ramp{From: s.Value, To: s.RampTo, Over: s.RampOver}
 	return line.RateAt(passed)
-}
-
-// LoadText is a load for a person, as "4.84 req/s" or "1 user".
-func LoadText(load float64, users bool) string { return LoadWords(LoadNumber(load), users) }
-
-// LoadWords is the number of a load with its unit.
-func LoadWords(number string, users bool) string {
-	if users && number == "1" {
-		return "1 user"
-	}
-	return number + " " + LoadUnit(users)
-}
-
-// LoadUnit is the unit of a load.
-func LoadUnit(users bool) string {
-	if users {
-		return "users"
-	}
-	return "req/s"
-}
-
-// ArrivalText is a text about arrivals in their unit: a rate of a plan with conversations is one of conversations, of several requests each.
-func (p *Plan) ArrivalText(text string) string {
-	if p == nil || p.Conversations == nil {
-		return text
-	}
-	return strings.ReplaceAll(text, LoadUnit(false), "conversations/s")
-}
-
-// LoadNumber is a load with at most four digits below 1000.
-func LoadNumber(v float64) string {
-	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64); err == nil && v < 1000 {
-		v = short
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 // Sources of settings. A stage of the plan that begins after a pause is an event like a setting, because it begins at another moment than
@@ -88,8 +45,8 @@ const ConfirmationEnded = "confirmation ended"
 // Steering is the load in force, and whether it can be set.
 type Steering struct {
 	LoadSetting
-	// Steerable: the load can be set. InUsers: it is a number of users, else a rate.
-	Steerable, InUsers bool
+	// Steerable: the load can be set.
+	Steerable bool
 	// Why is the reason for which the load cannot be set, as a few words for a person; "" where it can or the reason is unknown.
 	Why string
 	// Changes counts how often it was set; 0 means that the plan is in force.

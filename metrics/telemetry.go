@@ -226,7 +226,7 @@ type GPUWork struct {
 // GPUsOver sums up the samples after from and up to to, in order of time, and relates them to the work. Seconds and Absent stay empty.
 func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUReport) {
 	var use, energy, looked, memory, temperature weighted
-	power := map[int]*weighted{} // by accelerator, since samples may lack one
+	power := map[int]weighted{} // by accelerator, since samples may lack one
 	seen := map[int]bool{}
 	for _, s := range seconds {
 		if s.At > to {
@@ -245,10 +245,9 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 			}
 			use.add(g.Use, took)
 			all.add(g.Power, 1)
-			if power[g.Index] == nil {
-				power[g.Index] = &weighted{}
-			}
-			power[g.Index].add(g.Power, took)
+			own := power[g.Index]
+			own.add(g.Power, took)
+			power[g.Index] = own
 			memory.add(g.MemoryUsed, 1)
 			temperature.add(g.Temperature, 1)
 		}
@@ -259,8 +258,8 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 	}
 	var together weighted
 	for _, index := range slices.Sorted(maps.Keys(power)) {
-		if mean := power[index].mean(); Said(mean) {
-			together.add(mean, 1)
+		if own := power[index]; Said(own.mean()) {
+			together.add(own.mean(), 1)
 			r.Powered++
 		}
 	}

@@ -119,7 +119,7 @@ func (t *Timeline) first(w *Window, r *Request, warming bool, by int) {
 	if !warming {
 		t.TTFTParts.Count(r, by)
 	}
-	if !t.Plan.Pooling {
+	if t.Plan.Measures(TTFT) {
 		t.count(w, r, atFirstChunk, warming, by)
 	}
 }
@@ -177,7 +177,7 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	}
 	t.correct(r)
 	w.PromptTokens += r.InputTokens
-	if t.Plan.Pooling {
+	if !t.Plan.Generates() {
 		w.InputTokens += r.InputTokens
 	}
 	w.Cached.Join(r.Cached())

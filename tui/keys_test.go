@@ -22,9 +22,12 @@ import (
 // steered is a run whose load can be set, now at a rate.
 func steered(rate float64) metrics.Snapshot {
 	s := tuitest.Mid()
-	s.Steering = metrics.Steering{LoadSetting: metrics.LoadSetting{Rate: rate}, Steerable: true}
+	s.Steering = metrics.Steering{LoadSetting: metrics.LoadSetting{Load: metrics.Load{Value: rate}}, Steerable: true}
 	return s
 }
+
+// inUsers is a plan of users.
+var inUsers = &metrics.Plan{Find: &metrics.Find{Unit: metrics.Users}}
 
 // ordered types keys at a run and returns the commands.
 func ordered(s metrics.Snapshot, keys ...string) ([]metrics.Command, *model) {
@@ -48,7 +51,7 @@ func set(v float64) metrics.Command { return metrics.Command{Do: metrics.SetLoad
 
 func TestLoadKeys(t *testing.T) {
 	users := steered(0)
-	users.Steering.InUsers, users.Steering.Users = true, 16
+	users.Steering.Load, users.Plan = metrics.Users.Of(16), inUsers
 	paused := steered(34)
 	paused.Steering.Paused = true
 	planned := steered(0) // the plan's rate is in force: 4 to 80 in 60 s
@@ -115,7 +118,7 @@ func TestStepsAddUp(t *testing.T) {
 	s = steered(13)
 	s.Steering.Changes = 3
 	m.Update(snapshotMsg{s})
-	s.Steering.Rate = 20 // another terminal set it
+	s.Steering.Value = 20 // another terminal set it
 	s.Steering.Changes = 4
 	m.Update(snapshotMsg{s})
 	press(m, "+")
@@ -172,10 +175,10 @@ func lastLine(m *model) string {
 func firstLines(m *model) string { return strings.Join(strings.Split(m.View(), "\n")[:2], "\n") }
 
 func TestControlIsShown(t *testing.T) {
-	set := func(change func(*metrics.Steering)) metrics.Snapshot {
+	set := func(change func(*metrics.Snapshot)) metrics.Snapshot {
 		s := steered(34)
 		s.Steering.Changes = 1
-		change(&s.Steering)
+		change(&s)
 		return s
 	}
 	for _, c := range []struct {
@@ -186,10 +189,10 @@ func TestControlIsShown(t *testing.T) {
 	}{
 		{steered(34), nil, []string{"● RUN"}, "CONTROL"},
 		{steered(34), []string{"c"}, []string{"CONTROL", "● RUN"}, "set 34"},
-		{set(func(*metrics.Steering) {}), nil, []string{"set 34 req/s"}, "PAUSED"},
-		{set(func(st *metrics.Steering) { st.Paused = true }), nil, []string{"‖ PAUSED", "set 34 req/s"}, "RUN"},
-		{set(func(st *metrics.Steering) { st.RampTo, st.RampOver = 60, time.Minute }), nil, []string{"ramp to 60 req/s"}, "set"},
-		{set(func(st *metrics.Steering) { st.InUsers, st.Users, st.Rate = true, 12, 0 }), nil, []string{"set 12 users"}, "set 34"},
+		{set(func(*metrics.Snapshot) {}), nil, []string{"set 34 req/s"}, "PAUSED"},
+		{set(func(s *metrics.Snapshot) { s.Steering.Paused = true }), nil, []string{"‖ PAUSED", "set 34 req/s"}, "RUN"},
+		{set(func(s *metrics.Snapshot) { s.Steering.RampTo, s.Steering.RampOver = 60, time.Minute }), nil, []string{"ramp to 60 req/s"}, "set"},
+		{set(func(s *metrics.Snapshot) { s.Steering.Load, s.Plan = metrics.Users.Of(12), inUsers }), nil, []string{"set 12 users"}, "set 34"},
 	} {
 		m := open(c.s, 160, 40, termenv.Ascii)
 		press(m, c.keys...)

@@ -92,10 +92,7 @@ func (m *model) load() (value float64, paused bool) {
 		return m.pendingLoad.value, m.pendingLoad.paused
 	}
 	s := m.latest
-	value = s.Steering.Rate
-	if s.Steering.InUsers {
-		value = float64(s.Steering.Users)
-	} else if value == 0 && s.Plan != nil {
+	if value = s.Steering.Value; value == 0 && s.Plan != nil {
 		value = s.Plan.ArrivalRate(s.At)
 	}
 	if math.IsNaN(value) || value < 0 || value > panels.LoadMost {
@@ -103,6 +100,9 @@ func (m *model) load() (value float64, paused bool) {
 	}
 	return value, s.Steering.Paused
 }
+
+// unit is what the load is counted in.
+func (m *model) unit() metrics.Unit { return m.latest.Plan.Unit() }
 
 // steer asks for a load and shows the result.
 func (m *model) steer(o metrics.Command, value float64, paused bool) {
@@ -125,13 +125,13 @@ func (m *model) step(n int) {
 		m.notify("no current value to step from; i sets one")
 		return
 	}
-	m.setLoad(stepped(value, n, m.latest.Steering.InUsers))
+	m.setLoad(stepped(value, n, m.unit()))
 }
 
 // stepped is n steps from a load: of one user, of 1 request/s, or of 0.1 requests/s below 2. The first step from a rate in
 // between, as a ramp leaves behind, goes to the next round one. A load never becomes 0.
-func stepped(value float64, n int, users bool) float64 {
-	if users {
+func stepped(value float64, n int, unit metrics.Unit) float64 {
+	if unit == metrics.Users {
 		return min(max(math.Round(value)+float64(n), 1), panels.LoadMost)
 	}
 	const hair = 1e-6 // of a step: a rounding error

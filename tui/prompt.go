@@ -138,11 +138,11 @@ func (p *prompt) begin(line string) { p.line = form.NewLine(line) }
 
 // askLoad sets the load to a number.
 func (m *model) askLoad() {
-	users := m.latest.Steering.InUsers
+	unit := m.unit()
 	m.ask(prompt{
-		title: m.latest.Plan.ArrivalText("Load in " + metrics.LoadUnit(users)), hint: "Enter apply, Esc cancel",
+		title: "Load in " + unit.String(), hint: "Enter apply, Esc cancel",
 		enter: func(line string) string {
-			value, why := parseLoad(line, users)
+			value, why := parseLoad(line, unit)
 			if why == "" && m.mayLoad() {
 				m.setLoad(value)
 			}
@@ -152,15 +152,15 @@ func (m *model) askLoad() {
 }
 
 // parseLoad reads a load; why says why the text is none.
-func parseLoad(text string, users bool) (value float64, why string) {
+func parseLoad(text string, unit metrics.Unit) (value float64, why string) {
 	text = strings.TrimSpace(text)
 	value, err := strconv.ParseFloat(text, 64)
 	switch {
 	case text == "":
-		return 0, "enter a number of " + metrics.LoadUnit(users)
+		return 0, "enter a number of " + unit.String()
 	case err != nil || math.IsNaN(value):
-		return 0, fmt.Sprintf("%q is not a number of %s", text, metrics.LoadUnit(users))
-	case users && (value < 1 || value != math.Trunc(value)):
+		return 0, fmt.Sprintf("%q is not a number of %s", text, unit.String())
+	case unit == metrics.Users && (value < 1 || value != math.Trunc(value)):
 		return 0, fmt.Sprintf("%q: users must be a whole number of at least 1", text)
 	case value < 0.001:
 		return 0, fmt.Sprintf("%q: at least 0.001; P pauses", text)
@@ -172,11 +172,11 @@ func parseLoad(text string, users bool) (value float64, why string) {
 
 // askRamp moves the load to a number in a time, after a second question.
 func (m *model) askRamp() {
-	users := m.latest.Steering.InUsers
+	unit := m.unit()
 	m.ask(prompt{
-		title: m.latest.Plan.ArrivalText("Ramp in " + metrics.LoadUnit(users)), hint: `target and duration, such as "40 in 60s"; Esc cancel`,
+		title: "Ramp in " + unit.String(), hint: `target and duration, such as "40 in 60s"; Esc cancel`,
 		enter: func(line string) string {
-			to, over, why := parseRamp(line, users)
+			to, over, why := parseRamp(line, unit)
 			if why == "" {
 				m.confirmRamp(to, over)
 			}
@@ -186,13 +186,11 @@ func (m *model) askRamp() {
 }
 
 func (m *model) confirmRamp(to float64, over time.Duration) {
-	users := m.latest.Steering.InUsers
 	from, _ := m.load()
-	words := fmt.Sprintf("to %s in %s?", panels.LoadText(to, users), over)
+	words := fmt.Sprintf("to %s in %s?", panels.LoadText(m.unit().Of(to)), over)
 	if from > 0 {
-		words = fmt.Sprintf("from %s ", panels.LoadText(from, users)) + words
+		words = fmt.Sprintf("from %s ", panels.LoadText(m.unit().Of(from))) + words
 	}
-	words = m.latest.Plan.ArrivalText(words)
 	m.prompt = &prompt{title: "Ramp", hint: words + " y start, other keys cancel", yes: func() {
 		if m.mayLoad() {
 			m.steer(metrics.Command{Do: metrics.RampLoad, Value: to, Over: over}, to, false)
@@ -202,12 +200,12 @@ func (m *model) confirmRamp(to float64, over time.Duration) {
 }
 
 // parseRamp reads "40 in 60s"; why says why the text is no ramp. A time without a unit counts seconds.
-func parseRamp(text string, users bool) (to float64, over time.Duration, why string) {
+func parseRamp(text string, unit metrics.Unit) (to float64, over time.Duration, why string) {
 	fields := slices.DeleteFunc(strings.Fields(text), func(s string) bool { return s == "in" })
 	if len(fields) != 2 {
 		return 0, 0, `expected a load and a time, such as "40 in 60s"`
 	}
-	if to, why = parseLoad(fields[0], users); why != "" {
+	if to, why = parseLoad(fields[0], unit); why != "" {
 		return 0, 0, why
 	}
 	if _, err := strconv.ParseFloat(fields[1], 64); err == nil {

@@ -74,7 +74,8 @@ func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageDa
 	d := pageData{About: about(plan), Segments: g.segments, Joined: g.joined, Least: g.joinBelow, Unsent: g.unsent}
 	for i, name := range g.thresholds.legend(plan.FirstWait()) {
 		gap := class(i) > classWait && class(i) < classFailed
-		d.Classes = append(d.Classes, pageClass{Name: name, Colour: colours[i], Used: class(i) == classWait || gap && !plan.Pooling})
+		used := class(i) == classWait || gap && plan.Measures(metrics.ITL)
+		d.Classes = append(d.Classes, pageClass{Name: name, Colour: colours[i], Used: used})
 	}
 	earliest := slices.MinFunc(g.rows, func(a, b row) int { return cmp.Compare(a.start, b.start) }).start
 	d.Rows.Failures = map[int]string{}

@@ -92,7 +92,10 @@ func (l *line) begin(key string) *line {
 func (l *line) load(s *metrics.Steering) {
 	l.setting(&s.LoadSetting)
 	l.flag("steerable", &s.Steerable)
-	l.flag("in_users", &s.InUsers)
+	inUsers := s.Unit == metrics.Users
+	if l.flag("in_users", &inUsers); inUsers {
+		s.Unit = metrics.Users
+	}
 	text(l, "why", &s.Why)
 	l.natural("changes", &s.Changes)
 	text(l, "search", &s.Search)
@@ -140,11 +143,11 @@ func (o *version1) before(e event.Event, end *line) []event.Event {
 		if x.Set == nil {
 			return nil
 		}
-		o.steering.LoadSetting = *x.Set
-		o.steering.Changes++
-		if x.Set.Users > 0 || x.Set.Rate > 0 {
-			o.steering.InUsers = x.Set.Users > 0
+		unit := o.steering.Unit
+		if o.steering.LoadSetting = *x.Set; !(x.Set.Value > 0) { // it says nothing of the unit
+			o.steering.Unit = unit
 		}
+		o.steering.Changes++
 		return []event.Event{fact(e.At, o.steering)}
 	case metrics.ServerSecond:
 		o.server = max(o.server, x.At)
@@ -305,8 +308,13 @@ func (l *line) search(s *metrics.SearchStep) {
 
 // setting is a load that was set. The rate and the goal of a ramp may be unlimited.
 func (l *line) setting(s *metrics.LoadSetting) {
-	l.unbounded("rate", &s.Rate)
-	l.natural("users", &s.Users)
+	rate, users := s.Rate(), s.Users()
+	l.unbounded("rate", &rate)
+	if l.natural("users", &users); users > 0 {
+		s.Load = metrics.Users.Of(float64(users))
+	} else {
+		s.Load = metrics.RequestsPerSecond.Of(rate)
+	}
 	l.flag("paused", &s.Paused)
 	l.unbounded("ramp_to", &s.RampTo)
 	l.length("ramp_over_ns", &s.RampOver)

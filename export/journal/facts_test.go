@@ -68,12 +68,12 @@ func TestOlderJournal(t *testing.T) {
 	fact := func(at int, value any) event.Event {
 		return event.Event{At: time.Duration(at) * time.Millisecond, Kind: event.Fact, Value: value}
 	}
-	users := metrics.LoadSetting{Users: 5, By: metrics.ByUser}
+	users := metrics.LoadSetting{Load: metrics.Users.Of(5), By: metrics.ByUser}
 	paused := users
 	paused.Paused = true
 	want := []event.Event{
-		fact(3000, metrics.Steering{LoadSetting: users, InUsers: true, Changes: 1}),
-		fact(4000, metrics.Steering{LoadSetting: paused, InUsers: true, Changes: 2}),
+		fact(3000, metrics.Steering{LoadSetting: users, Changes: 1}),
+		fact(4000, metrics.Steering{LoadSetting: paused, Changes: 2}),
 		fact(0, metrics.Source{Name: metrics.ServerCounters, Kind: "vLLM"}),
 		fact(2000, metrics.Source{Name: metrics.ServerCounters, Kind: "vLLM", Absent: "gone"}),
 		fact(2500, metrics.Source{Name: metrics.Accelerators, Absent: "none"}),

@@ -44,7 +44,8 @@ type rampLine struct {
 
 type stageLine struct {
 	metrics.Stage
-	Rate metrics.Rate `json:"rate,omitempty"`
+	Rate  metrics.Rate `json:"rate,omitempty"`
+	Users int          `json:"users,omitempty"`
 }
 
 type objectiveLine struct {
@@ -74,20 +75,21 @@ type gateLine struct {
 
 type findLine struct {
 	metrics.Find
-	From metrics.Rate `json:"from"`
-	Most metrics.Rate `json:"most"`
+	From  metrics.Rate `json:"from"`
+	Most  metrics.Rate `json:"most"`
+	Users bool         `json:"users,omitempty"`
 }
 
 func appendHeader(b []byte, plan metrics.Plan) ([]byte, error) {
 	line := planLine{Plan: plan, Burstiness: metrics.Rate(plan.Burstiness), GPUPrice: metrics.Rate(plan.GPUPrice)}
 	if f := plan.Find; f != nil {
-		line.Find = &findLine{*f, metrics.Rate(f.From), metrics.Rate(f.Most)}
+		line.Find = &findLine{*f, metrics.Rate(f.From), metrics.Rate(f.Most), f.Unit == metrics.Users}
 	}
 	if r := plan.Ramp; r != nil {
 		line.Ramp = &rampLine{*r, metrics.Rate(r.From), metrics.Rate(r.To)}
 	}
 	for _, s := range plan.Stages {
-		line.Stages = append(line.Stages, stageLine{s, metrics.Rate(s.Rate)})
+		line.Stages = append(line.Stages, stageLine{s, metrics.Rate(s.Load.Rate()), s.Load.Users()})
 	}
 	line.Goodput = objectiveLines(plan.Goodput)
 	for _, t := range plan.Tiers {
@@ -107,7 +109,9 @@ func (l *planLine) plan() metrics.Plan {
 	p := l.Plan
 	p.Burstiness, p.GPUPrice = float64(l.Burstiness), float64(l.GPUPrice)
 	if f := l.Find; f != nil {
-		f.Find.From, f.Find.Most = float64(f.From), float64(f.Most)
+		if f.Find.From, f.Find.Most = float64(f.From), float64(f.Most); f.Users {
+			f.Unit = metrics.Users
+		}
 		p.Find = &f.Find
 	}
 	if r := l.Ramp; r != nil {
@@ -115,7 +119,9 @@ func (l *planLine) plan() metrics.Plan {
 		p.Ramp = &r.Ramp
 	}
 	for _, s := range l.Stages {
-		s.Stage.Rate = float64(s.Rate)
+		if s.Load = metrics.RequestsPerSecond.Of(float64(s.Rate)); s.Users > 0 {
+			s.Load = metrics.Users.Of(float64(s.Users))
+		}
 		p.Stages = append(p.Stages, s.Stage)
 	}
 	p.Goodput = objectives(l.Goodput)

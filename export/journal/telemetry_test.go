@@ -159,9 +159,9 @@ func TestJournalClientDoesNotAllocate(t *testing.T) {
 func events() []metrics.LogEntry {
 	return []metrics.LogEntry{
 		{}, {At: metrics.Never, Level: metrics.Warn, Text: "a \"b\"\n", Mark: "16 users", Count: 3},
-		{At: time.Second, Set: &metrics.LoadSetting{Rate: 1. / 3, By: metrics.ByUser}},
-		{At: time.Second, Set: &metrics.LoadSetting{Users: 16, RampTo: 32, RampOver: time.Minute, By: metrics.BySearch}},
-		{Set: &metrics.LoadSetting{Rate: inf, RampTo: inf, Paused: true, By: "\x1b"}},
+		{At: time.Second, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 1. / 3}, By: metrics.ByUser}},
+		{At: time.Second, Set: &metrics.LoadSetting{Load: metrics.Users.Of(16), RampTo: 32, RampOver: time.Minute, By: metrics.BySearch}},
+		{Set: &metrics.LoadSetting{Load: metrics.Load{Value: inf}, RampTo: inf, Paused: true, By: "\x1b"}},
 		{Set: &metrics.LoadSetting{}},
 		{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 412.3}, {Metric: metrics.E2EL, LimitMS: inf}, {Metric: metrics.TPOT}}},
 		{Objectives: new(metrics.SLO)},

@@ -58,6 +58,10 @@ func fill(t *testing.T, v reflect.Value, n *int64) {
 		v.SetInt(*n * 1_000_123_000)
 	case v.Type() == reflect.TypeFor[time.Time]():
 		v.Set(reflect.ValueOf(time.Date(2026, 10, 6, 10, 15, int(*n%60), 123456789, time.UTC)))
+	case v.Type() == reflect.TypeFor[metrics.Load]():
+		v.Set(reflect.ValueOf(metrics.Users.Of(float64(*n))))
+	case v.Type() == reflect.TypeFor[metrics.Unit]():
+		v.Set(reflect.ValueOf(metrics.Users))
 	case v.Type() == reflect.TypeFor[metrics.Latency]():
 		v.Set(reflect.ValueOf(metrics.Latency(*n) % metrics.NumObjectives)) // latencies with names
 	case v.CanInt():
@@ -114,7 +118,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	run.Plan.Burstiness = inf
 	run.Plan.Goodput = append(run.Plan.Goodput, metrics.Objective{Metric: metrics.TTFT, LimitMS: inf})
 	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 2.5, Over: time.Minute, Requests: 1000}
-	run.Plan.Stages = []metrics.Stage{{Length: time.Minute, Rate: 2.5}, {Start: time.Minute, Length: time.Hour, Rate: inf}, {Users: 8}}
+	run.Plan.Stages = []metrics.Stage{{Length: time.Minute, Load: metrics.Load{Value: 2.5}}, {Start: time.Minute, Length: time.Hour, Load: metrics.Load{Value: inf}}, {Load: metrics.Users.Of(8)}}
 	run.Plan.Gates = []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, {Metric: "duration", Op: ">=", Limit: -inf}}
 	run.Plan.Metadata = []metrics.Pair{{Key: "tp", Value: "1"}, {Key: "", Value: "\x1b \u202e"}}
 	run.Plan.Warmup, run.Plan.SkipTokenizer = 30*time.Second, true
@@ -128,7 +132,7 @@ func TestJournalRoundTrip(t *testing.T) {
 		run.Server[i].First, run.Server[i].Ended = metrics.TTFTParts{}, metrics.TTFTParts{}
 	}
 	run.ServerKind, run.ServerAbsent, run.GPUsAbsent = "vLLM", "gone since 12 s \x1b", "no nvidia-smi"
-	run.Plan.GPUPrice, run.Plan.Find = 2.5, &metrics.Find{From: 1, Most: inf, Step: time.Second, Hold: time.Minute, Users: true}
+	run.Plan.GPUPrice, run.Plan.Find = 2.5, &metrics.Find{From: 1, Most: inf, Step: time.Second, Hold: time.Minute, Unit: metrics.Users}
 	run.Probes = &metrics.Probes{Completed: 2, Failed: 1, Latencies: []time.Duration{50 * ms, 300*ms + 1000}}
 	run.SpecDecode = &metrics.SpecDecode{Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 0, 1}}
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 1, DenoisingSteps: 2, CanvasPositions: 3}

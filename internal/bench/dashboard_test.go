@@ -53,8 +53,8 @@ func runFolder(t *testing.T) string {
 	}
 	const ms, us = time.Millisecond, time.Microsecond
 	for _, e := range []metrics.LogEntry{
-		{At: 250 * ms, Text: "load set by hand", Set: &metrics.LoadSetting{Rate: 11, By: metrics.ByUser}}, {At: 300 * ms, Text: "a stage"},
-		{At: 350 * ms, Text: "tried", Set: &metrics.LoadSetting{Rate: 12, By: metrics.BySearch}},
+		{At: 250 * ms, Text: "load set by hand", Set: &metrics.LoadSetting{Load: metrics.Load{Value: 11}, By: metrics.ByUser}}, {At: 300 * ms, Text: "a stage"},
+		{At: 350 * ms, Text: "tried", Set: &metrics.LoadSetting{Load: metrics.Load{Value: 12}, By: metrics.BySearch}},
 	} {
 		w.Take(&event.Event{At: e.At, Kind: event.Fact, Value: e})
 	}

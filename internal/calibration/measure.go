@@ -232,7 +232,8 @@ func (l *Load) Arrivals() shape.Schedule {
 	if l.Requests > 0 {
 		return shape.At(shape.Rate{PerSecond: metrics.Rate(l.Rate), Burstiness: 1}.Offsets(l.Requests, draws))
 	}
-	return shape.At(shape.NewStages(shape.Bounds{}, []metrics.Stage{{Length: l.Duration, Rate: l.Rate}}, 1).Times(draws))
+	stage := metrics.Stage{Length: l.Duration, Load: metrics.RequestsPerSecond.Of(l.Rate)}
+	return shape.At(shape.NewStages(shape.Bounds{}, []metrics.Stage{stage}, 1).Times(draws))
 }
 
 // plan is the load in the form of the live view, for its verdict.

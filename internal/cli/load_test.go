@@ -132,8 +132,8 @@ func TestShapeOfFlags(t *testing.T) {
 		if err := o.Parse(strings.Fields(args)); err != nil {
 			t.Errorf("%s: %v", args, err)
 		}
-		if s := o.Load.Shape(); fmt.Sprintf("%T %s", s, s.Describe(7)) != want {
-			t.Errorf("%s: %T %s, want %s", args, s, s.Describe(7), want)
+		if s := o.Load.Shape(); fmt.Sprintf("%T %s", s, s.Describe(7, metrics.RequestsPerSecond)) != want {
+			t.Errorf("%s: %T %s, want %s", args, s, s.Describe(7, metrics.RequestsPerSecond), want)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestStagesOfUsers(t *testing.T) {
 		}
 	}
 	v := benchtopOf(t, dir)
-	if v["load"] != "stages of 1, 4 users" || marksOf(v) != "1 users|4 users" {
+	if v["load"] != "stages of 1, 4 users" || marksOf(v) != "1 user|4 users" {
 		t.Errorf("load %q, marks %q", v["load"], marksOf(v))
 	}
 }

@@ -226,7 +226,7 @@ func (v *view) window(prefix string, w *metrics.Window) {
 func (v *view) steering(t *metrics.Steering) {
 	v.add("load", settingText(&t.LoadSetting))
 	v.add("load.steerable", t.Steerable)
-	v.add("load.in_users", t.InUsers)
+	v.add("load.in_users", t.Unit == metrics.Users)
 	v.add("load.why", t.Why)
 	v.add("load.changes", t.Changes)
 	v.add("load.search", t.Search)
@@ -234,7 +234,7 @@ func (v *view) steering(t *metrics.Steering) {
 
 func (v *view) search(s *metrics.Search) {
 	if s != nil {
-		v.add("search", fmt.Sprintf("%s %.6g users=%t passed=%.6g failed=%.6g found=%t tested=%v left=%s at_least=%t", s.Phase, s.Load, s.Users, s.Passed, s.Failed, s.Found,
+		v.add("search", fmt.Sprintf("%s %.6g users=%t passed=%.6g failed=%.6g found=%t tested=%v left=%s at_least=%t", s.Phase, s.Load, s.Unit == metrics.Users, s.Passed, s.Failed, s.Found,
 			metrics.Each(s.Tested, tested), s.Left, s.AtLeast))
 	}
 }
@@ -251,7 +251,7 @@ func tested(l metrics.TestedLoad) string {
 func (v *view) answer(s *metrics.Snapshot) {
 	if a := s.Answer; a != nil {
 		v.add("answer", fmt.Sprintf("saturates=%t from=%.6g to=%.6g capacity=%s confirmed=%t drifting=%t before=%d after=%d shown=%d at=%s users=%t tried=%.6g-%.6g why=%q limit=%q peak=%.6g",
-			a.Saturates, a.From, a.To, loads(&a.Capacity), a.Confirmed, a.Drifting, a.Before, a.After, a.Shown, moment(a.SaturatedAt), a.Users, a.LowestTried, a.HighestTried,
+			a.Saturates, a.From, a.To, loads(&a.Capacity), a.Confirmed, a.Drifting, a.Before, a.After, a.Shown, moment(a.SaturatedAt), a.Unit == metrics.Users, a.LowestTried, a.HighestTried,
 			a.Why, a.Bottleneck, a.PeakOutput))
 		for i := range 1 + len(a.Others) {
 			of := a.Tier(i)
@@ -262,7 +262,7 @@ func (v *view) answer(s *metrics.Snapshot) {
 	for i := range s.Levels {
 		l := &s.Levels[i]
 		v.add(fmt.Sprintf("level%d", i), fmt.Sprintf("%s-%s offered=%.6g users=%t completed=%.4f requests=%d good=%d sent=%.4f done=%.4f ttft=%.3f %.3f wait=%.3f itl=%.3f limited=%d %s",
-			l.From, l.To, l.Offered, l.Users, l.Completed, l.Requests, l.Good, l.Sent, l.Done, l.TTFTp50, l.TTFTp99, l.WaitP99, l.ITLp99, len(l.Limited), l.Standing))
+			l.From, l.To, l.Offered, l.Unit == metrics.Users, l.Completed, l.Requests, l.Good, l.Sent, l.Done, l.TTFTp50, l.TTFTp99, l.WaitP99, l.ITLp99, len(l.Limited), l.Standing))
 		for k := range 1 + len(l.Others) {
 			of := l.Tier(k)
 			v.add(fmt.Sprintf("level%d.%d", i, k), fmt.Sprintf("effective=%.4g sure=%.4f missing=%s %s %q", of.Effective, of.Confidence, of.Missing, of.Standing, of.Why))
@@ -340,10 +340,10 @@ func failureText(f *metrics.FailureCount) string {
 }
 
 func settingText(l *metrics.LoadSetting) string {
-	if *l == (metrics.LoadSetting{}) {
+	if *l == (metrics.LoadSetting{Load: l.Unit.Of(0)}) {
 		return ""
 	}
-	return fmt.Sprintf("rate=%.6g users=%d paused=%t ramp_to=%.6g in=%s by=%s", l.Rate, l.Users, l.Paused, l.RampTo, l.RampOver, l.By)
+	return fmt.Sprintf("rate=%.6g users=%d paused=%t ramp_to=%.6g in=%s by=%s", l.Rate(), l.Users(), l.Paused, l.RampTo, l.RampOver, l.By)
 }
 
 func objectivesText(slo metrics.SLO) string {

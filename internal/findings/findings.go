@@ -134,9 +134,7 @@ func (r *Run) Findings() []Finding {
 	add(r.peak())
 	if len(tiers) == 0 || r.Steady() {
 		add(r.latency(r.Plan.FirstWait()))
-		if !r.Plan.Pooling {
-			add(r.latency(metrics.ITL))
-		}
+		add(r.latency(metrics.ITL))
 	}
 	add(r.errors())
 	return out
@@ -159,7 +157,7 @@ func (r *Run) limit() (Finding, bool) {
 }
 
 func (r *Run) peak() (Finding, bool) {
-	if !(r.Peak > 0) || r.Plan.Pooling {
+	if !(r.Peak > 0) || !r.Plan.Generates() {
 		return Finding{}, false
 	}
 	value := short(r.Peak) + " tok/s"
@@ -168,7 +166,7 @@ func (r *Run) peak() (Finding, bool) {
 
 func (r *Run) latency(l metrics.Latency) (Finding, bool) {
 	p50, p99, known := r.Percentiles(l)
-	if !known {
+	if !known || !r.Plan.Measures(l) {
 		return Finding{}, false
 	}
 	name, brief := l.Naming().Title, "p99 "+Milliseconds(p99)

@@ -87,8 +87,8 @@ func TestSaturation(t *testing.T) {
 		{"saturates below 8 req/s", "saturates below 8 req/s", metrics.Answer{To: 8}},
 		{"saturates at 33–36 req/s", "saturates 33–36 req/s", metrics.Answer{From: 24, Capacity: metrics.Range{Load: 33.1, Low: 33, High: 36}}},
 		{"saturates above 24 req/s", "saturates above 24 req/s", metrics.Answer{From: 24}},
-		{"saturates between 1 and 8 users", "saturates 1–8 users", metrics.Answer{From: 1, To: 8, Users: true, Capacity: metrics.Range{Load: 3, Low: 3, High: 3}}},
-		{"saturates below 1 user", "saturates below 1 user", metrics.Answer{To: 1, Users: true}},
+		{"saturates between 1 and 8 users", "saturates 1–8 users", metrics.Answer{From: 1, To: 8, Unit: metrics.Users, Capacity: metrics.Range{Load: 3, Low: 3, High: 3}}},
+		{"saturates below 1 user", "saturates below 1 user", metrics.Answer{To: 1, Unit: metrics.Users}},
 		{"saturates at an unknown load", "saturates at an unknown load", metrics.Answer{}},
 	} {
 		c.a.Saturates, c.a.Confirmed, c.a.Before, c.a.After = true, true, -1, -1
@@ -162,7 +162,7 @@ func TestNumbers(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
 		{Number(8.45), "8.5"}, {Number(8), "8"}, {Number(0.24444), "0.24"}, {Number(0.999), "1"}, {Number(1e-9), "0.001"}, {Number(0), "0"},
-		{Number(math.NaN()), "0"}, {Number(math.Inf(1)), "9P"}, {Number(12_345), "12.3k"}, {Load(1, true), "1 user"}, {Load(24.04, false), "24 req/s"},
+		{Number(math.NaN()), "0"}, {Number(math.Inf(1)), "9P"}, {Number(12_345), "12.3k"}, {Load(metrics.Users.Of(1)), "1 user"}, {Load(metrics.Load{Value: 24.04}), "24 req/s"},
 		{Bounds(29.9, 33.1), "29–34"}, {Bounds(4.27, 4.88), "4.2–4.9"}, {Bounds(0.243, 0.247), "0.24–0.25"}, {Bounds(30, 30), "30"},
 		{Confidence(0.9799), "97 %"}, {Confidence(0.97), "97 %"}, {Confidence(1), "99 %"}, {Confidence(0.999), "99 %"}, {Confidence(0), ""}, {Confidence(0.004), ""},
 		{Confidence(math.NaN()), ""}, {Missing(39100 * time.Millisecond), "hold 40 s more"}, {Missing(150 * time.Second), "hold 3 min more"},

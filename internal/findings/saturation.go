@@ -39,19 +39,19 @@ func saturationLoad(a *metrics.Answer) (exact, load string) {
 	c := &a.Capacity
 	at, close := a.At()
 	switch {
-	case close && !a.Users:
-		load = Load(at, false)
+	case close && a.Unit != metrics.Users:
+		load = Load(a.Unit.Of(at))
 		return "at " + load + " (" + Bounds(c.Low, c.High) + ")", load
 	case a.From > 0 && a.To > 0:
-		from, to := Number(a.From), Load(a.To, a.Users)
+		from, to := Number(a.From), Load(a.Unit.Of(a.To))
 		return "between " + from + " and " + to, from + "–" + to
 	case a.To > 0:
-		load = "below " + Load(a.To, a.Users)
-	case c.Known() && !a.Users:
-		load = metrics.LoadWords(Bounds(c.Low, c.High), false)
+		load = "below " + Load(a.Unit.Of(a.To))
+	case c.Known() && a.Unit != metrics.Users:
+		load = a.Unit.Words(Bounds(c.Low, c.High))
 		return "at " + load, load
 	case a.From > 0:
-		load = "above " + Load(a.From, a.Users)
+		load = "above " + Load(a.Unit.Of(a.From))
 	default:
 		load = "at an unknown load"
 	}

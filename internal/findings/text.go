@@ -24,7 +24,7 @@ func Number(load float64) string {
 }
 
 // Load writes a load with its unit.
-func Load(load float64, users bool) string { return metrics.LoadWords(Number(load), users) }
+func Load(load metrics.Load) string { return load.Unit.Words(Number(load.Value)) }
 
 // Bounds writes a range of loads, rounded outwards: to whole numbers from 10 on, to tenths from 1 on.
 func Bounds(low, high float64) string {

@@ -18,19 +18,20 @@ func (r *Run) within(tiers []metrics.Tier, tier int) Finding {
 		long, short = f.Tier+": ", f.Tier+" "
 	}
 	a := metrics.TierAnswer{Why: "too early", HeldLevel: -1}
-	users := false
+	var unit metrics.Unit
 	if r.Answer != nil {
-		a, users = r.Answer.Tier(tier), r.Answer.Users
+		a, unit = r.Answer.Tier(tier), r.Answer.Unit
 	}
 	switch {
 	case a.Proven > 0:
 		f.Severity, f.Touches = Good, r.touches(a.ProvenLevel)
-		brief := Load(a.Proven, users) + sure(a.Confidence)
-		return f.say(long, short, Load(a.Proven, users)+" proven"+sure(a.Confidence)+r.above(tier, &a), brief)
+		proven := Load(unit.Of(a.Proven))
+		brief := proven + sure(a.Confidence)
+		return f.say(long, short, proven+" proven"+sure(a.Confidence)+r.above(tier, &a), brief)
 	case a.Estimate.Known():
 		f.Severity = Open
 		about := "estimate " + estimate(&a.Estimate)
-		return f.say(long, short, metrics.LoadWords(about, users)+r.above(tier, &a), about)
+		return f.say(long, short, unit.Words(about)+r.above(tier, &a), about)
 	case a.None:
 		return f.none(long, short, r, tier)
 	}
@@ -125,7 +126,7 @@ func (f Finding) none(long, short string, r *Run, tier int) Finding {
 	missed := ""
 	if i := r.lowest(tier); i >= 0 {
 		l := &r.Levels[i]
-		f.Touches, missed = []int{i}, Load(l.Offered, l.Users)+" missed"+sure(l.Tier(tier).Confidence)
+		f.Touches, missed = []int{i}, Load(l.Unit.Of(l.Offered))+" missed"+sure(l.Tier(tier).Confidence)
 	}
 	f = f.say(long, short, listed("no load", ", ", missed), cmp.Or(missed, "no load"))
 	if f.Tier == "" {

@@ -13,6 +13,7 @@ import (
 
 	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/server"
+	"benchtop/loadgen"
 	"benchtop/loadgen/target"
 )
 
@@ -41,7 +42,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		client := &http.Client{Transport: silentServer{}}
-		d := &Drawing{Options: &Options{Tokens: TokenizerOptions{Name: Estimate}}, Server: &server.Options{Target: to}, Client: client, AskServer: true, To: unheard{}}
+		d := &Drawing{Options: &Options{Tokens: TokenizerOptions{Name: Estimate}}, Server: &server.Options{Servers: loadgen.Servers{Target: to}}, Client: client, AskServer: true, To: unheard{}}
 		began := time.Now()
 		if err := d.findTokenizing(t.Context()); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"benchtop/internal/server"
 	"benchtop/internal/text"
 	"benchtop/loadgen"
-	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
 
@@ -51,7 +50,7 @@ func (w *WarmUp) Do(ctx context.Context, atOnce int) (notes []string, err error)
 
 // waitForAnswer sends a request to each server until all succeed or the patience ends.
 func (w *WarmUp) waitForAnswer(ctx context.Context) error {
-	targets := append([]*target.Target{w.Load.Target}, w.Load.Others...)
+	targets := w.Load.All()
 	to := w.Load.Target.String()
 	w.To.Step(StepReady)
 	refused, try := false, 0

@@ -82,7 +82,7 @@ func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.R
 	run.Events = []metrics.LogEntry{
 		{At: length / 3, Level: metrics.Info, Text: "stage", Mark: "stage 2"},
 		{At: length / 2, Level: metrics.Info, Text: "objectives", Objectives: &slo},
-		{At: length * 2 / 3, Level: metrics.Info, Text: "set", Mark: "20/s", Set: &metrics.LoadSetting{Rate: 20, By: metrics.ByUser}},
+		{At: length * 2 / 3, Level: metrics.Info, Text: "set", Mark: "20/s", Set: &metrics.LoadSetting{Load: metrics.Load{Value: 20}, By: metrics.ByUser}},
 	}
 	for at := time.Second; at <= length; at += time.Second {
 		run.Client = append(run.Client, metrics.ClientSecond{At: at, Took: time.Second, CPU: r.Float64(), Cores: 2,

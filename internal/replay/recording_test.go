@@ -133,7 +133,7 @@ func TestForeignNumbers(t *testing.T) {
 		}
 		run := metrics.Run{End: metrics.End{Ended: time.Duration(round-1) * time.Second}}
 		for range 5 {
-			run.Events = append(run.Events, metrics.LogEntry{At: any(), Text: "x", Mark: "x", Set: &metrics.LoadSetting{Rate: math.NaN()}})
+			run.Events = append(run.Events, metrics.LogEntry{At: any(), Text: "x", Mark: "x", Set: &metrics.LoadSetting{Load: metrics.Load{Value: math.NaN()}}})
 			run.Client = append(run.Client, metrics.ClientSecond{At: any(), Took: any(), Unstamped: int(any()), DelayP50: any()})
 			run.Server = append(run.Server, metrics.ServerSecond{At: any(), Took: any(), KVUsage: math.Inf(1)})
 			run.GPUs = append(run.GPUs, metrics.GPUSecond{At: any(), Took: any()})

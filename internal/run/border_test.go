@@ -95,7 +95,7 @@ func (v *verdicts) evidence(share float64) (all []search.Evidence) {
 		from, to = min(from, v.all[i].LoadTime), max(to, v.all[i].LoadTime)
 	}
 	tests := metrics.Each(v.ratios, func([]float64) rule.Test { return rule.Test{Enough: share} })
-	sample := rule.NewSample(from, to+time.Microsecond, v.plan.InUsers(), tests...)
+	sample := rule.NewSample(from, to+time.Microsecond, v.plan.Unit(), tests...)
 	for i := range v.all {
 		sample.Arrived(v.all[i].LoadTime)
 		sample.Ended(&v.all[i])
@@ -325,7 +325,10 @@ func TestBorders(t *testing.T) {
 
 // options of a search for the borders of all tiers.
 func (b *bordered) options() search.Options {
-	o := search.Options{From: 1, Most: 10_000, Whole: b.Users}
+	o := search.Options{From: 1, Most: 10_000}
+	if b.Users {
+		o.Unit = metrics.Users
+	}
 	for _, tier := range b.Tiers {
 		o.Tiers = append(o.Tiers, tier.Tier)
 	}

@@ -61,7 +61,7 @@ func TestConfirmRamp(t *testing.T) {
 		r := begin(t, ramped(t, 4, 50, 4*time.Minute))
 		run := measureAll(t, r)
 		words, loads := confirmations(&run)
-		if len(loads) != 1 || loads[0].Rate < 15 || loads[0].Rate > 28 {
+		if len(loads) != 1 || loads[0].Rate() < 15 || loads[0].Rate() > 28 {
 			t.Errorf("held %+v", loads)
 		}
 		if all := strings.Join(words, "\n"); !regexp.MustCompile(`info: confirmation ended: [\d.]+ req/s proven \(97 %\); `).MatchString(all) {
@@ -71,7 +71,7 @@ func TestConfirmRamp(t *testing.T) {
 			t.Errorf("it took %s, reason %q, %d unsent", run.Ended, run.Reason, run.Unsent)
 		}
 		result, err := report.Of(r.journal.Events())
-		if err != nil || result.Answer.Proven < loads[0].Rate*.97 {
+		if err != nil || result.Answer.Proven < loads[0].Rate()*.97 {
 			t.Errorf("the report proves %v, %v", result.Answer.Proven, err)
 		}
 		if st := r.view.Snapshot().Steering; st.Steerable || st.By != metrics.ByConfirm {
@@ -165,7 +165,7 @@ func TestConfirmUsers(t *testing.T) {
 	t.Parallel()
 	for prompts, seen := range map[int]time.Duration{0: 75 * time.Second, 200: 53 * time.Second} { // a moment at which they are held
 		synctest.Test(t, func(t *testing.T) {
-			stages := []metrics.Stage{{Users: 1, Length: 20 * time.Second}, {Start: 20 * time.Second, Users: 3, Length: 20 * time.Second}, {Start: 40 * time.Second, Users: 90, Length: 20 * time.Second}}
+			stages := []metrics.Stage{{Load: metrics.Users.Of(1), Length: 20 * time.Second}, {Start: 20 * time.Second, Load: metrics.Users.Of(3), Length: 20 * time.Second}, {Start: 40 * time.Second, Load: metrics.Users.Of(90), Length: 20 * time.Second}}
 			c := simulated(t, metrics.Plan{
 				Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: time.Minute, Stages: stages, Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 20}},
 				Confirm: 20 * time.Second,
@@ -181,7 +181,7 @@ func TestConfirmUsers(t *testing.T) {
 			})
 			run := measureAll(t, r)
 			words, loads := confirmations(&run)
-			if len(loads) != 1 || loads[0].Users != 2 || <-levels != 2 {
+			if len(loads) != 1 || loads[0].Users() != 2 || <-levels != 2 {
 				t.Errorf("%d prompts: held %+v: %q", prompts, loads, words)
 			}
 			if run.Ended < seen || run.Ended > seen+15*time.Second {

@@ -60,7 +60,7 @@ func TestFindRate(t *testing.T) {
 			t.Errorf("it ends with %q; the server can do about 3.9 for long", last.Text)
 		}
 		held := lastOf(run.Events, func(e metrics.LogEntry) bool { return e.Set != nil })
-		if held.Set == nil || held.Set.Rate > 3.9 || held.Set.By != metrics.BySearch || !strings.HasPrefix(held.Text, "holding ") {
+		if held.Set == nil || held.Set.Rate() > 3.9 || held.Set.By != metrics.BySearch || !strings.HasPrefix(held.Text, "holding ") {
 			t.Errorf("before that %+v, want the load held", held)
 		}
 		if d := run.Ended - held.At; d < 30*time.Second || d > 2*time.Minute {
@@ -105,7 +105,7 @@ func TestFindTheMost(t *testing.T) {
 func TestFindUsers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		find := metrics.Find{From: 40, Most: 500, Step: 40 * time.Second, Hold: 30 * time.Second, Users: true}
+		find := metrics.Find{From: 40, Most: 500, Step: 40 * time.Second, Hold: 30 * time.Second, Unit: metrics.Users}
 		c := coarse(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 40,
 			Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 8 * 100}}, Find: &find}, 8)
 		r := begin(t, c)
@@ -152,7 +152,7 @@ func TestFindEndsOtherwise(t *testing.T) {
 				if c.duration > 0 && (run.Ended < c.duration-2*time.Second || run.Ended > c.duration+5*time.Second) {
 					t.Errorf("it ended after %s, want %s", run.Ended, c.duration)
 				}
-				if st := r.view.Snapshot().Steering; c.hand && (st.Rate != 7 || st.Search != "") {
+				if st := r.view.Snapshot().Steering; c.hand && (st.Rate() != 7 || st.Search != "") {
 					t.Errorf("at the end %+v", st)
 				}
 			})

@@ -130,7 +130,7 @@ func New(c Config, sinks ...event.Sink) (*Run, error) {
 		return nil, err
 	}
 	load := &r.config.Load
-	load.HoldPaused = c.Plan.InUsers()
+	load.HoldPaused = c.Plan.Unit() == metrics.Users
 	load.SteeredUntil = c.Plan.Duration
 	if load.GoesOn = c.Plan.Confirm > 0; load.GoesOn { // the controller ends it
 		load.Until, load.SteeredUntil = 0, 0

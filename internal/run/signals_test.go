@@ -113,7 +113,7 @@ func TestSignalsWhileSaving(t *testing.T) {
 func TestDrainEndsStages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simulated(t, metrics.Plan{Rate: 1, Requests: 100, Duration: time.Hour,
-			Stages: []metrics.Stage{{Length: 5 * time.Second, Rate: 1}, {Start: 5 * time.Second, Length: time.Hour, Rate: 2}}}, 10)
+			Stages: []metrics.Stage{{Length: 5 * time.Second, Load: metrics.Load{Value: 1}}, {Start: 5 * time.Second, Length: time.Hour, Load: metrics.Load{Value: 2}}}}, 10)
 		c.Load.Schedule = shape.At([]time.Duration{0, time.Second, 2 * time.Second, time.Hour})
 		r := begin(t, c)
 		time.AfterFunc(4900*time.Millisecond, func() { r.do(drain) })

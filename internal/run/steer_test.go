@@ -119,7 +119,7 @@ func TestSteerRate(t *testing.T) {
 		if run.Unsent != 0 || run.Reason != "" {
 			t.Errorf("%d unsent, reason %q", run.Unsent, run.Reason)
 		}
-		if st := r.view.Snapshot().Steering; st.Steerable || st.Why == "" || st.Changes != 5 || st.Rate != 20 || st.Paused {
+		if st := r.view.Snapshot().Steering; st.Steerable || st.Why == "" || st.Changes != 5 || st.Rate() != 20 || st.Paused {
 			t.Errorf("at the end %+v", st)
 		}
 		if got, ok := r.Command(metrics.Command{Do: metrics.SetLoad, Value: 1}); ok || got != "the run is over" {
@@ -134,7 +134,7 @@ func TestSteerUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simulated(t, metrics.Plan{
 			Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: 20 * second,
-			Stages: []metrics.Stage{{Users: 1, Length: 5 * second}, {Start: 5 * second, Users: 2, Length: 5 * second}, {Start: 10 * second, Users: 3, Length: 10 * second}},
+			Stages: []metrics.Stage{{Load: metrics.Users.Of(1), Length: 5 * second}, {Start: 5 * second, Load: metrics.Users.Of(2), Length: 5 * second}, {Start: 10 * second, Load: metrics.Users.Of(3), Length: 10 * second}},
 		}, 1)
 		r := begin(t, c)
 		var levels [20]atomic.Int64
@@ -159,7 +159,7 @@ func TestSteerUsers(t *testing.T) {
 		if got, want := strings.Join(marks(&run), "|"), "paused|1 user|2 users|4 users|→ 8 users|8 users"; got != want {
 			t.Errorf("marks %q, want %q", got, want)
 		}
-		if st := r.view.Snapshot().Steering; st.Users != 8 || !st.InUsers {
+		if st := r.view.Snapshot().Steering; st.Load != metrics.Users.Of(8) {
 			t.Errorf("at the end %+v", st)
 		}
 	})
@@ -172,9 +172,9 @@ func TestPauseMovesStages(t *testing.T) {
 	second := time.Second
 	stages := func(users bool) (all []metrics.Stage) {
 		for i, load := range []int{2, 4, 8} {
-			stage := metrics.Stage{Start: time.Duration(10*i) * second, Length: 10 * second, Rate: float64(load)}
+			stage := metrics.Stage{Start: time.Duration(10*i) * second, Length: 10 * second, Load: metrics.Load{Value: float64(load)}}
 			if users {
-				stage.Rate, stage.Users = 0, load
+				stage.Unit = metrics.Users
 			}
 			all = append(all, stage)
 		}
@@ -200,7 +200,7 @@ func TestPauseMovesStages(t *testing.T) {
 				if c.plan.MaxConcurrency == 0 {
 					var offsets []time.Duration
 					for _, stage := range c.plan.Stages {
-						for at := stage.Start; at < stage.End(); at += time.Duration(1e9 / stage.Rate) {
+						for at := stage.Start; at < stage.End(); at += time.Duration(1e9 / stage.Rate()) {
 							offsets = append(offsets, at)
 						}
 					}

@@ -84,50 +84,53 @@ func (p *pool) passed() bool { return !p.missed && p.good >= p.share*p.n-surplus
 func (s *Search) Results() []Result {
 	all := make([]Result, len(s.o.Tiers))
 	for tier, name := range s.o.Tiers {
-		r := Result{Tier: name}
-		pools := s.pools(tier)
-		most := 0.0
-		if len(pools) > 0 {
-			b := &s.ends[tier]
-			r.Estimate = metrics.Range{Load: b.Quantile(0.5), Low: b.Quantile(low), High: b.Quantile(high)}
-			most = r.Estimate.Load
-		}
-		r.AtLeast = !slices.ContainsFunc(pools, func(p pool) bool { return !p.passed() })
-		if r.AtLeast && len(pools) > 0 {
-			r.Estimate = metrics.Range{Load: pools[len(pools)-1].load, Low: r.Estimate.Low}
-			r.Estimate.Low = min(r.Estimate.Low, r.Estimate.Load)
-			most = r.Estimate.Load
-		}
-		for _, p := range pools { // the highest that is proven, else the highest that passed below the middle of the estimate
-			proven := p.confidence >= metrics.EnoughConfidence
-			if p.passed() && (proven || r.Confidence < metrics.EnoughConfidence && p.load <= most*(1+same)) {
-				r.Passed, r.Confidence, r.Runs = p.load, p.confidence, p.runs
-			}
-		}
-		for _, p := range pools {
-			if p.load > r.Passed && !p.passed() {
-				r.Failed = p.load
-				break
-			}
-		}
-		if e := &r.Estimate; s.o.Whole && len(pools) > 0 {
-			e.Load, e.Low, e.High = max(1, math.Floor(e.Load)), max(1, math.Floor(e.Low)), max(1, math.Floor(e.High))
-		}
-		if e := &r.Estimate; r.Proven() { // what is proven bounds what is estimated
-			e.Load, e.Low = max(e.Load, r.Passed), max(e.Low, r.Passed)
-			if e.High > 0 {
-				e.High = max(e.High, e.Load)
-			}
-		}
-		r.Why = s.why(tier, &r, pools)
-		all[tier] = r
+		all[tier] = s.result(tier, Result{Tier: name})
 	}
 	return all
 }
 
+// result fills in what was found for a tier.
+func (s *Search) result(tier int, r Result) Result {
+	pools := s.pools(tier)
+	r.AtLeast = !slices.ContainsFunc(pools, func(p pool) bool { return !p.passed() })
+	if n := len(pools); n > 0 {
+		b, e := &s.ends[tier], &r.Estimate
+		*e = metrics.Range{Load: b.Quantile(0.5), Low: b.Quantile(low), High: b.Quantile(high)}
+		if r.AtLeast {
+			*e = metrics.Range{Load: pools[n-1].load, Low: min(e.Low, pools[n-1].load)}
+		}
+	}
+	r.pass(pools)
+	if e := &r.Estimate; s.o.Unit == metrics.Users && len(pools) > 0 {
+		e.Load, e.Low, e.High = max(1, math.Floor(e.Load)), max(1, math.Floor(e.Low)), max(1, math.Floor(e.High))
+	}
+	if e := &r.Estimate; r.Proven() { // what is proven bounds what is estimated
+		e.Load, e.Low = max(e.Load, r.Passed), max(e.Low, r.Passed)
+		if e.High > 0 {
+			e.High = max(e.High, e.Load)
+		}
+	}
+	r.Why = s.why(tier, &r, pools)
+	return r
+}
+
+// pass finds the highest load that is proven, else the highest that passed below the middle of the estimate, and the
+// lowest above it that did not pass.
+func (r *Result) pass(pools []pool) {
+	for _, p := range pools {
+		proven := p.confidence >= metrics.EnoughConfidence
+		if p.passed() && (proven || r.Confidence < metrics.EnoughConfidence && p.load <= r.Estimate.Load*(1+same)) {
+			r.Passed, r.Confidence, r.Runs = p.load, p.confidence, p.runs
+		}
+	}
+	if i := slices.IndexFunc(pools, func(p pool) bool { return p.load > r.Passed && !p.passed() }); i >= 0 {
+		r.Failed = pools[i].load
+	}
+}
+
 // why is how the search for a tier ended, or what is open.
 func (s *Search) why(tier int, r *Result, pools []pool) string {
-	load := func(v float64) string { return metrics.LoadText(v, s.o.Whole) }
+	load := s.o.Unit.Text
 	p, urgency := s.demand(tier)
 	open := urgency > 0
 	bottom, top := 0.0, 0.0
@@ -147,21 +150,21 @@ func (s *Search) why(tier int, r *Result, pools []pool) string {
 		return "even " + load(bottom) + " misses the objectives"
 	}
 	if open {
-		return fmt.Sprintf("%s; %d runs came no closer", r.Border(s.o.Whole), len(s.tests))
+		return fmt.Sprintf("%s; %d runs came no closer", r.Border(s.o.Unit), len(s.tests))
 	}
-	return r.Border(s.o.Whole)
+	return r.Border(s.o.Unit)
 }
 
-// Border says where the border is, in words; loads are whole or not. "" where no load failed, or none passed.
-func (r *Result) Border(whole bool) string {
+// Border says where the border is, in words. "" where no load failed, or none passed.
+func (r *Result) Border(unit metrics.Unit) string {
 	low, high := Readable(r.Estimate.Low), Readable(r.Estimate.High)
 	switch {
 	case r.AtLeast || r.Passed == 0 || high <= 0:
 		return ""
-	case low >= high && !whole:
-		return "the border is about " + metrics.LoadText(high, whole)
+	case low >= high && unit != metrics.Users:
+		return "the border is about " + unit.Text(high)
 	case low >= high:
-		return "the border is " + metrics.LoadText(high, whole)
+		return "the border is " + unit.Text(high)
 	}
-	return fmt.Sprintf("the border is between %s and %s", metrics.LoadNumber(low), metrics.LoadText(high, whole))
+	return fmt.Sprintf("the border is between %s and %s", metrics.LoadNumber(low), unit.Text(high))
 }

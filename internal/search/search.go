@@ -76,8 +76,8 @@ func EvidenceOf(ratios []float64, share float64) Evidence {
 type Options struct {
 	// From is the first load, Most the highest that may be tried; both above 0.
 	From, Most float64
-	// Whole: loads are whole numbers, as users are.
-	Whole bool
+	// Unit of the loads; those in metrics.Users are whole numbers.
+	Unit metrics.Unit
 	// Tiers are the names of the tiers; none for a single one without a name.
 	Tiers []string
 	// Runs is the most measurements; 0 for DefaultRuns, and some more for each further tier.
@@ -216,7 +216,7 @@ func (s *Search) border(tier int) judge.Border {
 		}
 		// A short test shows whether a load is too high rather than whether a longer one would have been.
 		load := t.load
-		if e.Passed() && !s.o.Whole {
+		if e.Passed() && s.o.Unit != metrics.Users {
 			load *= judge.Blur(float64(e.Requests))
 		}
 		seen = append(seen, judge.Observation{Load: load, Bad: worth * (1 - metrics.Share(e.Good, e.Requests)), Effective: worth})
@@ -290,7 +290,7 @@ func (s *Search) demand(tier int) (Probe, float64) {
 func (s *Search) narrow(tier int) (Probe, float64) {
 	b := &s.ends[tier]
 	from, to := b.Quantile(low), b.Quantile(high)
-	if to <= from*narrow || s.o.Whole && math.Floor(to) <= math.Floor(from) {
+	if to <= from*narrow || s.o.Unit == metrics.Users && math.Floor(to) <= math.Floor(from) {
 		return Probe{}, 0
 	}
 	width := math.Log(to / from)
@@ -347,7 +347,7 @@ func (s *Search) up(tier int, top float64) float64 {
 		factor = math.Sqrt(mostClimb)
 	}
 	next := s.round(top * factor)
-	if s.o.Whole {
+	if s.o.Unit == metrics.Users {
 		next = max(next, top+1)
 	}
 	return min(next, s.o.Most)
@@ -370,7 +370,7 @@ func (s *Search) down(tier int, bottom float64) (load float64, hope bool) {
 
 // round makes a load that may be tried.
 func (s *Search) round(load float64) float64 {
-	if s.o.Whole {
+	if s.o.Unit == metrics.Users {
 		return min(max(1, math.Floor(load)), s.o.Most)
 	}
 	return min(Readable(load), s.o.Most)

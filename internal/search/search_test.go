@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"benchtop/metrics"
 )
 
 // server is a made-up one, whose requests are slower the higher the load. Its border is where the share of requests within the limit is
@@ -74,7 +76,7 @@ func searched(t *testing.T, o Options, servers ...*server) ([]Result, int) {
 		if runs > 1000 {
 			t.Fatal("the search does not end")
 		}
-		if !(p.Load > 0) || p.Load > o.Most || o.Whole && p.Load != math.Floor(p.Load) {
+		if !(p.Load > 0) || p.Load > o.Most || o.Unit == metrics.Users && p.Load != math.Floor(p.Load) {
 			t.Fatalf("probe of %v", p.Load)
 		}
 		measured[p.Load] = true
@@ -95,20 +97,20 @@ func TestBorders(t *testing.T) {
 		run   float64 // noise
 		runs  float64 // in the mean, at most
 	}{{"queue", 0, 10}, {"queue", .02, 10}, {"batch", 0, 10}, {"batch", .02, 10}, {"cliff", 0, 11}} {
-		for _, whole := range []bool{false, true} {
+		for _, unit := range []metrics.Unit{metrics.RequestsPerSecond, metrics.Users} {
 			runs, near, inside := 0, 0, 0
 			for seed := range uint64(n) {
 				draws := rand.New(rand.NewPCG(seed, 7))
 				border := .3 * math.Pow(5000/.3, draws.Float64())
-				if whole {
+				if unit == metrics.Users {
 					border = math.Ceil(border)
 				}
-				got, took := searched(t, Options{From: 1, Most: 1e6, Whole: whole}, &server{border, c.shape, c.run, draws})
+				got, took := searched(t, Options{From: 1, Most: 1e6, Unit: unit}, &server{border, c.shape, c.run, draws})
 				if took > DefaultRuns {
 					t.Errorf("%s, border %v: %d runs", c.shape, border, took)
 				}
 				e := got[0].Estimate
-				if runs += took; math.Abs(e.Load-border) <= .1*border || whole && math.Abs(e.Load-border) <= 1 {
+				if runs += took; math.Abs(e.Load-border) <= .1*border || unit == metrics.Users && math.Abs(e.Load-border) <= 1 {
 					near++
 				}
 				if e.Low <= 1.02*border && .98*border <= e.High {
@@ -116,7 +118,7 @@ func TestBorders(t *testing.T) {
 				}
 			}
 			if mean := float64(runs) / n; near < n*13/16 || inside < n*9/16 || mean > c.runs {
-				t.Errorf("%s with noise %v, whole %t: %d of %d near the border, %d intervals hold it, %.1f runs", c.shape, c.run, whole, near, n, inside, mean)
+				t.Errorf("%s with noise %v, in %s: %d of %d near the border, %d intervals hold it, %.1f runs", c.shape, c.run, unit, near, n, inside, mean)
 			}
 		}
 	}
@@ -152,7 +154,7 @@ func TestHopeless(t *testing.T) {
 		most  int
 		why   string
 	}{
-		{Options{From: 1, Most: 100, Whole: true}, 3, 1, "even 1 user misses the objectives"},
+		{Options{From: 1, Most: 100, Unit: metrics.Users}, 3, 1, "even 1 user misses the objectives"},
 		{Options{From: 64, Most: 100}, 3, 3, "misses the objectives"}, // less load makes it no faster
 		{Options{From: 1, Most: 100}, 0, 5, "misses the objectives"},
 	} {

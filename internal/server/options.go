@@ -49,17 +49,16 @@ type Options struct {
 	ProfileThreshold  int          // requests that the server runs at once when its profiler starts; 0 to start it before the run
 	ProfileDuration   argv.Seconds // for which it then runs
 	Reset             bool         // the prefix cache, before the run
-	strategy          string
-	Warnings          []string // set by Check, as all below is
-	Target            *target.Target
-	Others            []*target.Target  // that share the load
-	Protocol          protocol.Protocol // nil for an unknown backend
+	Warnings          []string     // set by Check, as all below is
+	loadgen.Servers
+	Protocol protocol.Protocol // nil for an unknown backend
 }
 
 // Define adds all flags.
 func (o *Options) Define(f *pflag.FlagSet) {
 	o.DefineAddress(f)
-	f.StringVar(&o.strategy, "url-strategy", string(loadgen.RoundRobin), "how several servers share the load: "+strategies())
+	f.StringVar((*string)(&o.Strategy), "url-strategy", string(loadgen.RoundRobin),
+		"how several servers share the load: "+strategies())
 	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
 	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0, "wait up to this many seconds for the server to answer a request; 0 does not wait")
 	f.BoolVar(&o.Reset, "reset-prefix-cache", false, "reset the server's prefix cache before the run; vLLM needs VLLM_SERVER_DEV_MODE=1")
@@ -106,7 +105,8 @@ func (o *Options) Check() (p usage.Problems) {
 		}
 	}
 	roots, certificate := o.checkTLS(&p)
-	o.Target, o.Others = nil, nil
+	strategy := loadgen.Strategy(strings.ReplaceAll(string(o.Strategy), "_", "-"))
+	o.Servers = loadgen.Servers{Strategy: strategy}
 	key := keyFrom(&p, "OPENAI_API_KEY")
 	for _, url := range o.urls(&p) {
 		if err := o.misplaced(url); err != nil {
@@ -119,6 +119,7 @@ func (o *Options) Check() (p usage.Problems) {
 		})
 		switch {
 		case err == nil:
+			o.Add(t)
 			p.BadIf((o.caFile != "" || o.certFile != "") && !t.Secured(), "--ca-file and --cert-file: %s has no TLS; is it https://?", t)
 		case strings.HasPrefix(err.Error(), "header"):
 			p.Bad("--header: %w", err)
@@ -127,16 +128,9 @@ func (o *Options) Check() (p usage.Problems) {
 		default:
 			p.Bad("--base-url: %w", err)
 		}
-		switch {
-		case err != nil: // the same for the others, or told for each
-		case o.Target == nil:
-			o.Target = t
-		default:
-			o.Others = append(o.Others, t)
-		}
 	}
-	o.strategy = strings.ReplaceAll(o.strategy, "_", "-")
-	p.BadIf(o.strategy != "" && !slices.Contains(loadgen.Strategies(), loadgen.Strategy(o.strategy)), "--url-strategy %s: use %s", usage.Quote(o.strategy), strategies())
+	p.BadIf(strategy != "" && !slices.Contains(loadgen.Strategies(), strategy), "--url-strategy %s: use %s",
+		usage.Quote(string(strategy)), strategies())
 	p.BadIf(o.port < 1 || o.port > 65535, "--port %d: ports are from 1 to 65535", o.port)
 	p.BadIf(o.ProfileThreshold < 0, "--profile-batch-threshold %d: must be at least 1", o.ProfileThreshold)
 	p.BadIf(o.ProfileThreshold > 0 && !o.Profile, "--profile-batch-threshold: needs --profile")
@@ -243,17 +237,14 @@ func (o *Options) Secrets() []string { return o.headers.Ever }
 
 // Hide has secrets hidden in the words of all servers.
 func (o *Options) Hide(secrets []string) {
-	for _, t := range append(slices.Clone(o.Others), o.Target) {
-		if t != nil { // refused
-			t.Keep(secrets)
-		}
+	for _, t := range o.All() {
+		t.Keep(secrets)
 	}
 }
 
 // Send sets where requests go.
 func (o *Options) Send(e *loadgen.Options) {
-	e.Target, e.Endpoint, e.Protocol = o.Target, o.endpoint, o.Protocol
-	e.Others, e.Strategy = o.Others, loadgen.Strategy(o.strategy)
+	e.Servers, e.Endpoint, e.Protocol = o.Servers, o.endpoint, o.Protocol
 }
 
 // ResetCache resets the prefix cache of each server, if that was asked for.
@@ -274,17 +265,13 @@ func (o *Options) ResetCache(ctx context.Context, client *http.Client) error {
 
 // each calls do with the options of each server alone, and a client of its own for all but the first, until an error.
 func (o *Options) each(client *http.Client, do func(one *Options, client *http.Client) error) error {
-	one := *o
-	one.Others = nil
-	if err := do(&one, client); err != nil {
-		return err
-	}
-	for _, t := range o.Others {
-		one.Target = t
-		client := t.Client()
-		err := do(&one, client)
-		client.CloseIdleConnections()
-		if err != nil {
+	for i, t := range o.All() {
+		one := *o
+		if one.Servers = (loadgen.Servers{Target: t}); i > 0 {
+			client = t.Client()
+			defer client.CloseIdleConnections()
+		}
+		if err := do(&one, client); err != nil {
 			return err
 		}
 	}
@@ -298,10 +285,7 @@ func (o *Options) Plan(p *metrics.Plan) {
 	if len(o.Others) == 0 {
 		return
 	}
-	p.Servers, p.Strategy = []string{p.BaseURL}, o.strategy
-	for _, t := range o.Others {
-		p.Servers = append(p.Servers, t.String())
-	}
+	p.Servers, p.Strategy = metrics.Each(o.All(), (*target.Target).String), string(o.Strategy)
 }
 
 // Remarks are for the log of the run.

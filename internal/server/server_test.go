@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/usage"
+	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
@@ -258,7 +259,7 @@ func TestSeveralServers(t *testing.T) {
 			t.Errorf("%s: model %s, %v; want %q", name, m.ID, err, c.want)
 		}
 	}
-	o := Options{Backend: "openai", host: "h", port: 1, strategy: "random"}
+	o := Options{Backend: "openai", host: "h", port: 1, Servers: loadgen.Servers{Strategy: "random"}}
 	if err := errors.Join(o.Check()...); err == nil || err.Error() != "--url-strategy random: use round-robin or least-in-flight" {
 		t.Errorf("another strategy: %v", err)
 	}

@@ -128,7 +128,9 @@ func (o *preparation) prepare(ctx context.Context) (_ *Run, err error) {
 	p.Source, p.Load, p.Count, p.KeepGoing = drawn.Source, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
 	p.Notes = slices.Concat(o.Warnings, o.Notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())
-	p.Server = watch.NewServer(client, o.Server.Target, watch.Profiling{On: o.Server.Profile, Threshold: o.Server.ProfileThreshold, Duration: time.Duration(o.Server.ProfileDuration)}, o.Server.Others...)
+	p.Server = watch.NewServer(client, o.Server.All(), watch.Profiling{
+		On: o.Server.Profile, Threshold: o.Server.ProfileThreshold, Duration: time.Duration(o.Server.ProfileDuration),
+	})
 	p.Plan = o.plan(m, drawn, requests, &load)
 	if cold == "" && o.Server.Reset {
 		cold = "cache reset (before the run)"
@@ -161,8 +163,7 @@ func (o *preparation) rehearse(ctx context.Context, p *Run, warmUp prompts.WarmU
 		}
 		env.Show("reset")
 	}
-	connections, missing := connect(ctx, env, &p.Load, ahead)
-	p.Load.Connections = connections
+	missing := connect(ctx, env, &p.Load, ahead)
 	p.GPUs = watchedGPUs(ctx, &o.GPUs, o.Server.Target)
 	if o.Server.Profile && o.Server.ProfileThreshold == 0 {
 		env.Step(stepProfiler)
@@ -175,7 +176,8 @@ func (o *preparation) rehearse(ctx context.Context, p *Run, warmUp prompts.WarmU
 
 // FindModel asks the server for the model and shows the progress.
 func FindModel(ctx context.Context, env *Environment, o *spec.Spec, client *http.Client, ready *server.Patience) (server.Model, error) {
-	about := metrics.Plan{ModelID: o.Server.Model, Load: o.Load.Shape().Describe(o.Prompts.Prompts)}
+	load := o.Load.Shape().Describe(o.Prompts.Prompts, metrics.RequestsPerSecond)
+	about := metrics.Plan{ModelID: o.Server.Model, Load: load}
 	o.Server.Plan(&about)
 	env.about(about)
 	env.Step(StepServer)
@@ -245,10 +247,9 @@ func (o *preparation) plan(m server.Model, drawn prompts.Drawn, requests int, lo
 	o.Report.Plan(&p)
 	o.GPUs.Plan(&p)
 	o.Client.Plan(&p, o.Server.Protocol)
-	o.Load.Plan(&p, drawn.N, requests)
 	if p.Conversations = o.Prompts.Conversations(drawn); p.Conversations != nil {
 		p.Conversations.Active = o.Load.Active
-		p.Load = o.Load.OfConversations(&p)
 	}
+	o.Load.Plan(&p, drawn.N, requests)
 	return p
 }

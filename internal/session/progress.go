@@ -19,17 +19,16 @@ func progress(w io.Writer, snapshots <-chan metrics.Snapshot) {
 
 func ProgressLine(s *metrics.Snapshot) string {
 	const recent = 10 * time.Second
-	var ttft, itl, e2el metrics.Histogram
+	waits, shown := [2]metrics.Histogram{}, [2]metrics.Latency{s.Plan.FirstWait(), metrics.ITL}
+	_, tokensOf := s.Plan.Tokens()
 	tokens := 0
 	closed := s.Windows[:max(0, len(s.Windows)-1)] // the last one is still open
 	window := closed[max(0, len(closed)-int(recent/time.Second)):]
 	for i := range window {
-		ttft.Merge(&window[i].Histograms[metrics.TTFT])
-		itl.Merge(&window[i].Histograms[metrics.ITL])
-		e2el.Merge(&window[i].Histograms[metrics.E2EL])
-		if tokens += window[i].OutputTokens; s.Pooling() {
-			tokens += window[i].InputTokens
+		for k, l := range shown {
+			waits[k].Merge(&window[i].Histograms[l])
 		}
+		tokens += tokensOf(&window[i])
 	}
 	line := fmt.Sprintf("%6s  sent %d  done %d  failed %d  in flight %d  queued %d", s.At.Round(time.Second),
 		s.Totals.Sent, s.Totals.Done, s.Totals.Failed, s.Waiting+s.Running, s.Held)
@@ -40,14 +39,10 @@ func ProgressLine(s *metrics.Snapshot) string {
 		}
 		line += fmt.Sprintf("  %s%d tok/s", approximate, tokens/len(window))
 	}
-	if ttft.Count() > 0 {
-		line += fmt.Sprintf("  p99 TTFT %s", short(ttft.Quantile(0.99)))
-	}
-	if s.Pooling() && e2el.Count() > 0 {
-		line += fmt.Sprintf("  p99 E2EL %s", short(e2el.Quantile(0.99)))
-	}
-	if itl.Count() > 0 {
-		line += fmt.Sprintf("  p99 ITL %s", short(itl.Quantile(0.99)))
+	for k, l := range shown {
+		if waits[k].Count() > 0 {
+			line += fmt.Sprintf("  p99 %s %s", l.Naming().Title, short(waits[k].Quantile(0.99)))
+		}
 	}
 	if s.State != metrics.Running {
 		line += "  " + string(s.State)

@@ -36,7 +36,7 @@ type Load struct {
 	probeRate             float64
 	stall, timeout, drain time.Duration
 	KeepGoing             bool
-	findRate              bool // --find, and --find-users is in find
+	findRate, findUsers   bool // --find and --find-users
 	find                  metrics.Find
 	Confirm               Confirm
 
@@ -80,7 +80,7 @@ func (o *Load) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.KeepGoing, "keep-going", false,
 		"go on when the server refuses the first 20 requests alike, with status 400, 401, 403, 404, 405 or 422")
 	f.BoolVar(&o.findRate, "find", false, "search for the highest request rate within --goodput or each --tier: raise the rate until objectives are missed, estimate where the border is by longer and longer steps, hold a load below it until it is proven")
-	f.BoolVar(&o.find.Users, "find-users", false, "search for the highest number of closed-loop users instead")
+	f.BoolVar(&o.findUsers, "find-users", false, "search for the highest number of closed-loop users instead")
 	f.Float64Var(&o.find.From, "find-from", 1, "load at which the search starts, in requests per second or users")
 	f.Float64Var(&o.find.Most, "find-most", 1000, "highest load the search tests")
 	f.DurationVar(&o.find.Step, "find-step", 10*time.Second, "time spent on a load of the search; up to five times as long near the border")
@@ -91,7 +91,7 @@ func (o *Load) define(f *pflag.FlagSet) {
 }
 
 // Searching reports whether there is a search.
-func (o *Load) Searching() bool { return o.findRate || o.find.Users }
+func (o *Load) Searching() bool { return o.findRate || o.findUsers }
 
 // hasRate reports whether requests are limited to a number per second.
 func (o *Load) hasRate() bool { return !math.IsInf(float64(o.Rate), 1) }
@@ -107,25 +107,21 @@ func (o *Load) onlyActive() bool {
 	return o.Active > 0 && o.concurrency == 0 && o.turnConcurrency == 0
 }
 
-// OfConversations describes a load whose arrivals are conversations.
-func (o *Load) OfConversations(p *metrics.Plan) string {
-	load := p.ArrivalText(p.Load)
-	if o.onlyActive() {
-		load = strings.Replace(load, " in flight", " conversations", 1)
-	}
-	return load
-}
-
 // shapes are all loads that the flags ask for. The first one counts; check refuses most combinations.
 func (o *Load) shapes() (all []shape.Shape) {
 	least := 1
 	if o.AllRows {
 		least = 0
 	}
-	b := shape.Bounds{Count: max(o.Prompts, least), Asked: o.PromptsGiven, Duration: o.duration, Limit: o.limit()}
+	b := shape.Bounds{Count: max(o.Prompts, least), Asked: o.PromptsGiven, Duration: o.duration,
+		Limit: o.limit(), OfConversations: o.onlyActive()}
 	burstiness := float64(o.Burstiness)
 	if o.Searching() {
-		all = append(all, shape.NewSearch(b, o.find, o.within))
+		find := o.find
+		if o.findUsers {
+			find.Unit = metrics.Users
+		}
+		all = append(all, shape.NewSearch(b, find, o.within))
 	}
 	if o.SelfTimed {
 		all = append(all, shape.Trace{Bounds: b})
@@ -219,7 +215,7 @@ func (o *Load) checkStages(p *usage.Problems) {
 	p.BadIf(o.ramp.Strategy != "", "%s and --ramp-up-strategy: choose one", name)
 	p.BadIf(o.hasRate(), "%s and --request-rate: choose one; stages set their own load", name)
 	p.BadIf(users && o.concurrency > 0, "--concurrency-stages and --max-concurrency: choose one")
-	p.BadIf(rates && !slices.ContainsFunc(o.rates.stages, func(s metrics.Stage) bool { return s.Rate > 0 }), "--stages %s: nothing would be sent", &o.rates)
+	p.BadIf(rates && !slices.ContainsFunc(o.rates.stages, func(s metrics.Stage) bool { return s.Value > 0 }), "--stages %s: nothing would be sent", &o.rates)
 }
 
 // checkTrace refuses loads beside the times of a trace. A rate is ignored, as with vLLM.
@@ -239,14 +235,14 @@ func (o *Load) checkSearch(p *usage.Problems, given *pflag.FlagSet) {
 		}
 		return
 	}
-	p.BadIf(o.findRate && o.find.Users && given.Changed("find"), "--find and --find-users: choose one, a rate or users")
+	p.BadIf(o.findRate && o.findUsers && given.Changed("find"), "--find and --find-users: choose one, a rate or users")
 	p.BadIf(o.within == "", "--find: give the objectives with --goodput, as --goodput ttft:500 tpot:50, or with --tier")
 	for _, name := range []string{"num-prompts", "request-rate", "ramp-up-strategy", "ramp-over", "stages", "concurrency-stages"} {
 		p.BadIf(given.Changed(name),
 			"--find and --%s: the search sets the load and ends the run; start it with --find-from, limit it with --find-most or --duration", name)
 	}
-	p.BadIf(o.find.Users && o.concurrency > 0, "--find-users and --max-concurrency: the search sets the number of users; limit it with --find-most")
-	if o.find.Users && o.find.Most > 0 && o.find.Most <= shape.HighestRate {
+	p.BadIf(o.findUsers && o.concurrency > 0, "--find-users and --max-concurrency: the search sets the number of users; limit it with --find-most")
+	if o.findUsers && o.find.Most > 0 && o.find.Most <= shape.HighestRate {
 		p.Flag(fmt.Sprintf("find-most %g", o.find.Most), CheckLimits(int(o.find.Most)))
 	}
 }
@@ -342,11 +338,7 @@ const mostStages = 1000
 func (v *Stages) String() string {
 	var all []string
 	for _, s := range v.stages {
-		load := strconv.Itoa(s.Users)
-		if !v.users {
-			load = strconv.FormatFloat(s.Rate, 'g', -1, 64)
-		}
-		all = append(all, load+":"+metrics.Duration(s.Length))
+		all = append(all, metrics.Rate(s.Value).String()+":"+metrics.Duration(s.Length))
 	}
 	return strings.Join(all, ",")
 }
@@ -385,13 +377,13 @@ func (v *Stages) stage(item string) (metrics.Stage, error) {
 		if err != nil || n < 1 {
 			return metrics.Stage{}, fmt.Errorf("%q: %q is not a number of users; at least 1", item, load)
 		}
-		return metrics.Stage{Users: n, Length: d}, nil
+		return metrics.Stage{Load: metrics.Users.Of(float64(n)), Length: d}, nil
 	}
 	r, err := strconv.ParseFloat(load, 64)
 	if err != nil || math.IsNaN(r) || math.IsInf(r, 0) || r < 0 {
 		return metrics.Stage{}, fmt.Errorf("%q: %q is not a rate in requests per second", item, load)
 	}
-	return metrics.Stage{Rate: r, Length: d}, nil
+	return metrics.Stage{Load: metrics.RequestsPerSecond.Of(r), Length: d}, nil
 }
 
 // Reset forgets the stages.

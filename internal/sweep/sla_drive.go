@@ -199,7 +199,7 @@ func (p *pairSearch) store(answers []Answer, complete bool) error {
 	if len(p.runs) == 0 {
 		return nil
 	}
-	stored := storedAnswers{Variable: p.Variable, Unit: metrics.LoadUnit(p.whole()), Complete: complete}
+	stored := storedAnswers{Variable: p.Variable, Unit: unit(p.Variable).String(), Complete: complete}
 	for _, a := range answers {
 		s := storedAnswer{
 			Name: a.Set.Name, Conditions: a.Set.Conditions(), AtLeast: a.AtLeast, Proven: a.Proven(), Runs: a.Runs, Achieved: a.Achieved,

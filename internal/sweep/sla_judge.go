@@ -45,7 +45,7 @@ func judgeRequests(sets []Set, plan *metrics.Plan, requests iter.Seq2[metrics.Re
 			tests = append(tests, judge.Test{Enough: c.share()})
 		}
 	}
-	sample := judge.NewSample(from, to+time.Microsecond, plan.InUsers(), tests...)
+	sample := judge.NewSample(from, to+time.Microsecond, plan.Unit(), tests...)
 	for q := range requests { // without errors, by extent
 		if plan.Warming(&q) {
 			continue

@@ -44,7 +44,15 @@ const (
 	ofThroughput = 0.7
 )
 
-func (o *SLA) whole() bool { return o.Variable == MaxConcurrency }
+// unit is that of the loads that a variable sets.
+func unit(variable string) metrics.Unit {
+	if variable == MaxConcurrency {
+		return metrics.Users
+	}
+	return metrics.RequestsPerSecond
+}
+
+func (o *SLA) whole() bool { return unit(o.Variable) == metrics.Users }
 
 // from is the first load for a pair, 0 if it is not known before the first run.
 func (o *SLA) from(pair Combination) float64 {
@@ -93,7 +101,7 @@ func (p *pairSearch) search(ctx context.Context) error {
 		}
 	}
 	if len(earlier) == 0 {
-		p.sweep.say("Initial %s to search: %s.", p.Variable, metrics.LoadText(from, p.whole()))
+		p.sweep.say("Initial %s to search: %s.", p.Variable, unit(p.Variable).Text(from))
 	}
 	for {
 		probe, more := p.algo.Next()
@@ -119,13 +127,15 @@ func (p *pairSearch) begin(from float64, earlier map[float64]int) {
 			runs += n
 		}
 	}
-	p.algo = search.New(search.Options{From: from, Most: p.most(p.pair), Whole: p.whole(), Tiers: names, Runs: runs, Repeats: p.Repeats})
+	p.algo = search.New(search.Options{
+		From: from, Most: p.most(p.pair), Unit: unit(p.Variable), Tiers: names, Runs: runs, Repeats: p.Repeats,
+	})
 }
 
 // observe makes a run at a load, or finds it, and judges it.
 func (p *pairSearch) observe(ctx context.Context, load float64, number int) error {
 	text := loadValue(load)
-	p.sweep.say("Testing %s: %s", p.Variable, metrics.LoadText(load, p.whole()))
+	p.sweep.say("Testing %s: %s", p.Variable, unit(p.Variable).Text(load))
 	record, err := p.run(ctx, text, number)
 	if err != nil {
 		return err
@@ -223,7 +233,7 @@ func (p *pairSearch) answers() (all []Answer) {
 
 // Text is the answer in a line for a person.
 func (a Answer) Text(variable string) string {
-	load := func(v float64) string { return metrics.LoadText(v, variable == MaxConcurrency) }
+	load := unit(variable).Text
 	name := "Maximum " + variable + " for SLA " + a.Set.Name + ": "
 	known := runsText(a.Runs) + ", not proven"
 	if sure := findings.Confidence(a.Confidence); sure != "" {

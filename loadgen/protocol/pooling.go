@@ -11,6 +11,7 @@ import (
 	"github.com/valyala/fastjson"
 
 	"benchtop/datasets"
+	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
 )
 
@@ -161,7 +162,10 @@ func (p Pooling) Whole(r *Reader, body []byte) (m Message, err error) {
 	kept := []string{`"error"`, `"object"`, `"type"`, `"message"`, `"usage"`}
 	rest, member := []byte{'{'}, pyjson.AppendString(nil, p.row().member)
 	output := false
-	err = scanMembers(body, func(name, value []byte) {
+	if body, err = validObject(body); err != nil {
+		return m, err
+	}
+	for name, value := range jsonscan.Members(body) {
 		switch {
 		case bytes.Equal(name, member):
 			output = value[0] == '[' && !emptyList(value)
@@ -171,9 +175,6 @@ func (p Pooling) Whole(r *Reader, body []byte) (m Message, err error) {
 			}
 			rest = append(append(append(rest, name...), ':'), value...)
 		}
-	})
-	if err != nil {
-		return m, err
 	}
 	_, err = r.object(&m, append(rest, '}'))
 	m.Counts, m.Tokens = output && m.Failure == "", 0
@@ -191,60 +192,19 @@ func (r *Reader) binary(body []byte) (m Message, err error) {
 	return m, nil
 }
 
-// scanMembers calls each with the members of a JSON object as they are written, names in quotes. It does not parse the values.
-func scanMembers(body []byte, each func(name, value []byte)) error {
+// validObject is a JSON object without the words that are no JSON, and without blanks before it.
+func validObject(body []byte) ([]byte, error) {
 	if !json.Valid(body) {
 		if body = replaceWords(body, map[string]string{"NaN": "0", infinity: "0"}); !json.Valid(body) {
-			return fmt.Errorf("%w: %s", ErrNotJSON, Excerpt(body))
+			return nil, fmt.Errorf("%w: %s", ErrNotJSON, Excerpt(body))
 		}
 	}
-	body = bytes.TrimLeft(body, blanks)
-	if body[0] != '{' {
-		return fmt.Errorf("expected a JSON object: %s", Excerpt(body))
+	if body = bytes.TrimLeft(body, blanks); body[0] != '{' {
+		return nil, fmt.Errorf("expected a JSON object: %s", Excerpt(body))
 	}
-	for body = bytes.TrimLeft(body[1:], blanks+","); body[0] != '}'; body = bytes.TrimLeft(body, blanks+",") {
-		n := valueLength(body)
-		name := body[:n]
-		body = bytes.TrimLeft(body[n:], blanks+":")
-		n = valueLength(body)
-		each(name, body[:n])
-		body = body[n:]
-	}
-	return nil
+	return body, nil
 }
 
 const blanks = " \t\r\n"
-
-// valueLength is the length in bytes of the first value of valid JSON.
-func valueLength(b []byte) int {
-	depth := 0
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			for i++; b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
-			if depth == 0 {
-				return i + 1
-			}
-		case '[', '{':
-			depth++
-		case ']', '}':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-			if depth < 0 {
-				return i
-			}
-		case ',', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(b)
-}
 
 func emptyList(b []byte) bool { return bytes.TrimLeft(b[1:], blanks)[0] == ']' }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/jsonscan"
 )
 
 func TestWholeEmbeddings(t *testing.T) {
@@ -88,14 +89,16 @@ func FuzzEmbeddings(f *testing.F) {
 			return
 		}
 		got := map[string]json.RawMessage{}
-		if err := scanMembers(body, func(name, value []byte) {
+		object, err := validObject(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range jsonscan.Members(object) {
 			var key string
 			if err := json.Unmarshal(name, &key); err != nil {
 				t.Errorf("name %s: %v", name, err)
 			}
 			got[key] = value
-		}); err != nil {
-			t.Fatal(err)
 		}
 		if !maps.EqualFunc(got, want, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
 			t.Errorf("got %q, want %q", got, want)

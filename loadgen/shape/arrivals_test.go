@@ -70,10 +70,10 @@ func TestNanoseconds(t *testing.T) {
 func TestRegularStages(t *testing.T) {
 	sec := time.Second
 	stages := []metrics.Stage{
-		{Start: 0, Length: 2 * sec, Rate: 2},
-		{Start: 2 * sec, Length: 3 * sec},            // a pause
-		{Start: 5 * sec, Length: 2 * sec, Rate: 0.5}, // the arrival of 2 s, held over the pause, and one 2 s later that is outside
-		{Start: 8 * sec, Length: sec, Rate: 4},       // after a hole of 1 s, with the one that was outside at its start
+		{Start: 0, Length: 2 * sec, Load: metrics.Load{Value: 2}},
+		{Start: 2 * sec, Length: 3 * sec},                                 // a pause
+		{Start: 5 * sec, Length: 2 * sec, Load: metrics.Load{Value: 0.5}}, // the arrival of 2 s, held over the pause, and one 2 s later that is outside
+		{Start: 8 * sec, Length: sec, Load: metrics.Load{Value: 4}},       // after a hole of 1 s, with the one that was outside at its start
 	}
 	ms := func(all ...int) (d []time.Duration) {
 		for _, n := range all {
@@ -99,10 +99,10 @@ func TestRegularStages(t *testing.T) {
 // The arrivals of a stage come at its rate, those of a pause not at all, and their spread is that of the burstiness.
 func TestStages(t *testing.T) {
 	stages := []metrics.Stage{
-		{Start: 0, Length: 20 * time.Second, Rate: 100},
+		{Start: 0, Length: 20 * time.Second, Load: metrics.Load{Value: 100}},
 		{Start: 20 * time.Second, Length: 10 * time.Second},
-		{Start: 30 * time.Second, Length: 20 * time.Second, Rate: 400},
-		{Start: 50 * time.Second, Length: 10 * time.Second, Rate: 50},
+		{Start: 30 * time.Second, Length: 20 * time.Second, Load: metrics.Load{Value: 400}},
+		{Start: 50 * time.Second, Length: 10 * time.Second, Load: metrics.Load{Value: 50}},
 	}
 	for _, burstiness := range []float64{0.25, 1, 4} {
 		got := NewStages(Bounds{}, stages, burstiness).Times(legacy(3))
@@ -117,7 +117,7 @@ func TestStages(t *testing.T) {
 				}
 			}
 			// The number in a stage has the variance mean/burstiness.
-			want := s.Rate * s.Length.Seconds()
+			want := s.Rate() * s.Length.Seconds()
 			if math.Abs(float64(n)-want) > 4*math.Sqrt(want/burstiness) {
 				t.Errorf("burstiness %v, stage %d: %d arrivals, want about %.0f", burstiness, i, n, want)
 			}
@@ -127,7 +127,7 @@ func TestStages(t *testing.T) {
 
 // One stage is a ramp that does not change.
 func TestOneStageIsAFlatRamp(t *testing.T) {
-	got := NewStages(Bounds{}, []metrics.Stage{{Length: time.Minute, Rate: 20}}, 1).Times(legacy(5))
+	got := NewStages(Bounds{}, []metrics.Stage{{Length: time.Minute, Load: metrics.Load{Value: 20}}}, 1).Times(legacy(5))
 	want := NewTimedRamp(Bounds{}, metrics.Ramp{Strategy: "linear", From: 20, To: 20, Over: time.Minute}, 1).Times(legacy(5))
 	if len(got) != len(want) || len(got) == 0 {
 		t.Fatalf("%d and %d arrivals", len(got), len(want))

@@ -90,15 +90,15 @@ func (r Rate) Peak(requests int) Demand {
 }
 
 // Describe is the rate with the shape of its gaps.
-func (r Rate) Describe(int) string {
+func (r Rate) Describe(_ int, arriving metrics.Unit) string {
 	if r.PerSecond.Unlimited() {
-		return "all at once" + r.atMost()
+		return "all at once" + r.atMost(arriving)
 	}
 	gaps := "Poisson"
 	if r.Burstiness != 1 {
 		gaps = "burstiness " + metrics.Rate(r.Burstiness).String()
 	}
-	return fmt.Sprintf("%v req/s (%s)%s", r.PerSecond, gaps, r.atMost())
+	return fmt.Sprintf("%v %s (%s)%s", r.PerSecond, arriving, gaps, r.atMost(arriving))
 }
 
 // Ramp is a rate that changes over the requests, as vLLM's does.
@@ -164,9 +164,14 @@ func (r Ramp) Peak(requests int) Demand {
 	return d
 }
 
+// line describes the rates.
+func (r Ramp) line(arriving metrics.Unit) string {
+	return fmt.Sprintf("%s ramp %g to %g %s", r.Line.Strategy, r.Line.From, r.Line.To, arriving)
+}
+
 // Describe is the rates, and over how many requests they change.
-func (r Ramp) Describe(rows int) string {
-	return fmt.Sprintf("%s ramp %g to %g req/s over %d requests%s", r.Line.Strategy, r.Line.From, r.Line.To, rows, r.atMost())
+func (r Ramp) Describe(rows int, arriving metrics.Unit) string {
+	return fmt.Sprintf("%s over %d requests%s", r.line(arriving), rows, r.atMost(arriving))
 }
 
 func (r Ramp) enter(p *metrics.Plan, rows int) {
@@ -215,8 +220,8 @@ func (r TimedRamp) Arrivals(rows int, times []time.Duration, _ *numpy.Legacy) Ar
 }
 
 // Describe is the rates, and in which time they change.
-func (r TimedRamp) Describe(int) string {
-	return fmt.Sprintf("%s ramp %g to %g req/s over %s%s", r.Line.Strategy, r.Line.From, r.Line.To, metrics.Duration(r.Line.Over), r.atMost())
+func (r TimedRamp) Describe(_ int, arriving metrics.Unit) string {
+	return fmt.Sprintf("%s over %s%s", r.line(arriving), metrics.Duration(r.Line.Over), r.atMost(arriving))
 }
 
 func (r TimedRamp) enter(p *metrics.Plan, _ int) {

@@ -25,7 +25,7 @@ const (
 
 // NewSearch begins with the users of a search in users.
 func NewSearch(b Bounds, f metrics.Find, within string) Search {
-	if f.Users {
+	if f.Unit == metrics.Users {
 		b.Limit = int(f.From)
 	}
 	return Search{b, f, within}
@@ -44,7 +44,7 @@ func (s Search) Validate() (all []error) {
 		switch {
 		case !(x.v > 0) || x.v > HighestRate:
 			bad("--%s %g: must be above 0 and at most %g", x.name, x.v, HighestRate)
-		case s.Find.Users && x.v != math.Floor(x.v):
+		case s.Find.Unit == metrics.Users && x.v != math.Floor(x.v):
 			bad("--%s %g: users are whole numbers", x.name, x.v)
 		}
 	}
@@ -62,7 +62,7 @@ func (s Search) Validate() (all []error) {
 
 // Arrivals are none: the search makes them.
 func (s Search) Arrivals(int, []time.Duration, *numpy.Legacy) Arrivals {
-	if s.Find.Users {
+	if s.Find.Unit == metrics.Users {
 		return s.closed(0)
 	}
 	return s.open(nil)
@@ -72,13 +72,17 @@ func (s Search) Arrivals(int, []time.Duration, *numpy.Legacy) Arrivals {
 func (s Search) Peak(int) Demand { return Users{s.Bounds}.Peak(0) }
 
 // Describe is the range, the objectives and how long the result is held.
-func (s Search) Describe(int) string {
-	return fmt.Sprintf("search %s to %s %s for the highest load within %s, held for %s",
-		metrics.LoadNumber(s.Find.From), metrics.LoadNumber(s.Find.Most), metrics.LoadUnit(s.Find.Users), s.Within, metrics.Duration(s.Find.Hold))
+func (s Search) Describe(_ int, arriving metrics.Unit) string {
+	if s.Find.Unit == metrics.Users {
+		arriving = metrics.Users
+	}
+	most := arriving.Text(s.Find.Most)
+	return fmt.Sprintf("search %s to %s for the highest load within %s, held for %s",
+		metrics.LoadNumber(s.Find.From), most, s.Within, metrics.Duration(s.Find.Hold))
 }
 
 func (s Search) enter(p *metrics.Plan, _ int) {
-	if p.Find = &s.Find; !s.Find.Users {
+	if p.Find = &s.Find; s.Find.Unit != metrics.Users {
 		p.Rate = metrics.Rate(s.Find.From)
 	}
 }

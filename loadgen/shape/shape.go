@@ -26,8 +26,9 @@ type Shape interface {
 	Arrivals(rows int, times []time.Duration, draws *numpy.Legacy) Arrivals
 	// Peak is the demand on the client; requests are those of Arrivals, 0 before they are known.
 	Peak(requests int) Demand
-	// Describe names the load for a person; rows are the conversations of the data set.
-	Describe(rows int) string
+	// Describe names the load for a person. rows are the conversations of the data set, arriving is the unit of the
+	// arrivals: requests, or conversations of several each.
+	Describe(rows int, arriving metrics.Unit) string
 
 	enter(p *metrics.Plan, rows int)
 }
@@ -66,8 +67,9 @@ type Bounds struct {
 	Asked bool
 	// Duration is when the sending ends by the clock, at the latest with a Timed shape or stages of users; 0 for no such end.
 	Duration time.Duration
-	// Limit of requests in flight; 0 for none.
-	Limit int
+	// Limit of requests in flight; 0 for none. OfConversations: where conversations arrive, it limits those under way.
+	Limit           int
+	OfConversations bool
 }
 
 const (
@@ -123,9 +125,12 @@ func (b Bounds) closed(requests int) Arrivals {
 }
 
 // atMost describes the limit.
-func (b Bounds) atMost() string {
-	if b.Limit == 0 {
+func (b Bounds) atMost(arriving metrics.Unit) string {
+	switch {
+	case b.Limit == 0:
 		return ""
+	case b.OfConversations && arriving == metrics.ConversationsPerSecond:
+		return fmt.Sprintf(", at most %d conversations", b.Limit)
 	}
 	return fmt.Sprintf(", at most %d in flight", b.Limit)
 }
@@ -156,9 +161,14 @@ func (b Bounds) count(p *metrics.Plan) {
 	}
 }
 
-// Enter writes a load into a plan. rows are the conversations of the data set, requests those of the arrivals.
+// Enter writes a load into a plan that has its conversations. rows are the conversations of the data set, requests those
+// of the arrivals.
 func Enter(p *metrics.Plan, s Shape, rows, requests int) {
 	p.NumPrompts, p.Requests, p.Duration, p.MaxConcurrency = s.Requests(), requests, s.End(), s.Peak(0).Streams
-	p.Load = s.Describe(rows)
+	arriving := metrics.RequestsPerSecond
+	if p.Conversations != nil {
+		arriving = metrics.ConversationsPerSecond
+	}
+	p.Load = s.Describe(rows, arriving)
 	s.enter(p, rows)
 }

@@ -17,8 +17,8 @@ func TestShapes(t *testing.T) {
 	line := metrics.Ramp{Strategy: "linear", From: 10, To: 30}
 	inTime := line
 	inTime.Over = 2 * sec
-	rates := []metrics.Stage{{Length: sec, Rate: 8}, {Start: sec, Length: 2 * sec, Rate: 16}}
-	users := []metrics.Stage{{Length: sec, Users: 4}, {Start: sec, Length: 2 * sec, Users: 9}}
+	rates := []metrics.Stage{{Length: sec, Load: metrics.Load{Value: 8}}, {Start: sec, Length: 2 * sec, Load: metrics.Load{Value: 16}}}
+	users := []metrics.Stage{{Length: sec, Load: metrics.Users.Of(4)}, {Start: sec, Length: 2 * sec, Load: metrics.Users.Of(9)}}
 	for _, c := range []struct {
 		shape              Shape
 		asked, sent, limit int
@@ -44,7 +44,7 @@ func TestShapes(t *testing.T) {
 		{Trace{Bounds{Count: 1000}}, 1000, 40, 0, 0, false, false, Demand{}, "at the times of the trace"},
 		{Trace{Bounds{Count: 1000, Duration: sec, Limit: 7}}, 1000, 10, 7, sec, false, false, Demand{7, 0, 7}, "at the times of the trace, at most 7 in flight"},
 		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 1, Most: 9, Hold: sec}, "ttft:500 (ms)"), 1000, 0, 0, 0, true, false, Demand{}, "search 1 to 9 req/s for the highest load within ttft:500 (ms), held for 1s"},
-		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 2, Most: 9, Hold: sec, Users: true}, "ttft:500 (ms)"), 1000, 0, 2, 0, true, true, Demand{2, 0, 2}, "search 2 to 9 users for the highest load within ttft:500 (ms), held for 1s"},
+		{NewSearch(Bounds{Count: 1000}, metrics.Find{From: 2, Most: 9, Hold: sec, Unit: metrics.Users}, "ttft:500 (ms)"), 1000, 0, 2, 0, true, true, Demand{2, 0, 2}, "search 2 to 9 users for the highest load within ttft:500 (ms), held for 1s"},
 	} {
 		s := c.shape
 		var times []time.Duration
@@ -56,8 +56,8 @@ func TestShapes(t *testing.T) {
 			}
 		}
 		a := s.Arrivals(rows, times, legacy(0))
-		if s.Requests() != c.asked || s.End() != c.end || s.Endless() != c.endless || s.Describe(rows) != c.words {
-			t.Errorf("%T: %d requests, ends at %s (endless %v), is %q; want %+v", s, s.Requests(), s.End(), s.Endless(), s.Describe(rows), c)
+		if s.Requests() != c.asked || s.End() != c.end || s.Endless() != c.endless || s.Describe(rows, metrics.RequestsPerSecond) != c.words {
+			t.Errorf("%T: %d requests, ends at %s (endless %v), is %q; want %+v", s, s.Requests(), s.End(), s.Endless(), s.Describe(rows, metrics.RequestsPerSecond), c)
 		}
 		if a.Requests != c.sent || a.Limit != c.limit || a.ClosedLoop != c.closed || a.Limit > 0 && a.Until != c.end {
 			t.Errorf("%T: arrivals %+v, want %+v", s, a, c)
@@ -93,9 +93,9 @@ func TestValidate(t *testing.T) {
 		{NewTimedRamp(Bounds{}, metrics.Ramp{Strategy: "linear", To: 5, Over: time.Second}, 1), ""},
 		{NewTimedRamp(Bounds{}, metrics.Ramp{Strategy: "exponential", To: 5, Over: time.Second}, 1), "cannot start at 0"},
 		{NewTimedRamp(Bounds{Asked: true}, metrics.Ramp{To: 5, Over: time.Second}, 1), "give --duration"},
-		{NewStages(Bounds{}, []metrics.Stage{{Length: long, Rate: 1000}}, 1), "too many for one run"},
-		{NewStages(Bounds{Count: 5, Asked: true}, []metrics.Stage{{Length: long, Rate: 1000}}, 1), ""},
-		{NewSearch(Bounds{}, metrics.Find{From: 1.5, Most: 9, Step: time.Second, Hold: time.Second, Users: true}, ""), "--find-from 1.5: users are whole numbers"},
+		{NewStages(Bounds{}, []metrics.Stage{{Length: long, Load: metrics.Load{Value: 1000}}}, 1), "too many for one run"},
+		{NewStages(Bounds{Count: 5, Asked: true}, []metrics.Stage{{Length: long, Load: metrics.Load{Value: 1000}}}, 1), ""},
+		{NewSearch(Bounds{}, metrics.Find{From: 1.5, Most: 9, Step: time.Second, Hold: time.Second, Unit: metrics.Users}, ""), "--find-from 1.5: users are whole numbers"},
 	} {
 		var all []string
 		for _, err := range c.shape.Validate() {

@@ -27,7 +27,7 @@ func NewStages(b Bounds, stages []metrics.Stage, burstiness float64) Stages {
 func (s Stages) Validate() []error {
 	var expected float64
 	for _, stage := range s.Stages {
-		expected += stage.Rate * stage.Length.Seconds()
+		expected += stage.Rate() * stage.Length.Seconds()
 	}
 	return s.tooMany(expected)
 }
@@ -39,12 +39,12 @@ func (s Stages) Times(draws *numpy.Legacy) []time.Duration {
 	inverse := func(n float64) time.Duration {
 		for ; len(left) > 0; left = left[1:] {
 			stage := left[0]
-			if stage.Rate > 0 {
+			if stage.Rate() > 0 {
 				// An arrival on the edge belongs to the next stage, and thus is not in a pause.
-				if at := Nanoseconds((n - before) / stage.Rate); at < stage.Length {
+				if at := Nanoseconds((n - before) / stage.Rate()); at < stage.Length {
 					return stage.Start + max(at, 0)
 				}
-				before += stage.Rate * stage.Length.Seconds()
+				before += stage.Rate() * stage.Length.Seconds()
 			}
 		}
 		return math.MaxInt64
@@ -56,13 +56,15 @@ func (s Stages) Times(draws *numpy.Legacy) []time.Duration {
 func (s Stages) Peak(requests int) Demand {
 	d := s.Bounds.Peak(requests)
 	for _, stage := range s.Stages {
-		d.RequestsPerSecond = max(d.RequestsPerSecond, stage.Rate)
+		d.RequestsPerSecond = max(d.RequestsPerSecond, stage.Rate())
 	}
 	return d
 }
 
 // Describe lists the rates.
-func (s Stages) Describe(int) string { return describe(s.Stages, "req/s") + s.atMost() }
+func (s Stages) Describe(_ int, arriving metrics.Unit) string {
+	return describe(s.Stages, arriving) + s.atMost(arriving)
+}
 
 func (s Stages) enter(p *metrics.Plan, _ int) {
 	p.Stages = s.Stages
@@ -85,16 +87,13 @@ func (b Bounds) trim(all []metrics.Stage) (Bounds, []metrics.Stage) {
 }
 
 // describe lists the loads of stages, or the first and the last of many.
-func describe(stages []metrics.Stage, unit string) string {
+func describe(stages []metrics.Stage, unit metrics.Unit) string {
 	const most = 6
-	if len(stages) > most {
-		return fmt.Sprintf("%d stages from %s to %s", len(stages), stages[0], stages[len(stages)-1])
+	loads := metrics.Each(stages, func(s metrics.Stage) string { return fmt.Sprint(s.Value) })
+	if n := len(loads); n > most {
+		return fmt.Sprintf("%d stages from %s to %s", n, unit.Words(loads[0]), unit.Words(loads[n-1]))
 	}
-	var loads []string
-	for _, s := range stages {
-		loads = append(loads, strings.TrimSuffix(s.String(), " "+unit))
-	}
-	return fmt.Sprintf("stages of %s %s", strings.Join(loads, ", "), unit)
+	return "stages of " + unit.Words(strings.Join(loads, ", "))
 }
 
 // UserStages are numbers of users without pause, one after the other. Limit is that of the first; the run sets it anew as a stage
@@ -109,9 +108,9 @@ type UserStages struct {
 func NewUserStages(b Bounds, stages []metrics.Stage) UserStages {
 	most := 0
 	for _, s := range stages {
-		most = max(most, s.Users)
+		most = max(most, s.Users())
 	}
-	b.Limit = stages[0].Users
+	b.Limit = stages[0].Users()
 	b, stages = b.trim(stages)
 	return UserStages{Users{b}, stages, most}
 }
@@ -124,6 +123,6 @@ func (s UserStages) Peak(requests int) Demand {
 }
 
 // Describe lists the numbers of users.
-func (s UserStages) Describe(int) string { return describe(s.Stages, "users") }
+func (s UserStages) Describe(int, metrics.Unit) string { return describe(s.Stages, metrics.Users) }
 
 func (s UserStages) enter(p *metrics.Plan, _ int) { p.Stages = s.Stages }

@@ -30,9 +30,9 @@ func (u Users) Peak(requests int) Demand {
 }
 
 // Describe is the number of users.
-func (u Users) Describe(int) string {
+func (u Users) Describe(_ int, arriving metrics.Unit) string {
 	if u.Asked {
-		return "all at once" + u.atMost()
+		return "all at once" + u.atMost(arriving)
 	}
 	return fmt.Sprintf("closed loop of %d users for %s", u.Limit, metrics.Duration(u.Duration))
 }
@@ -44,6 +44,8 @@ type Trace struct{ Bounds }
 func (t Trace) Peak(requests int) Demand { return Users(t).Peak(requests) }
 
 // Describe names the source of the times.
-func (t Trace) Describe(int) string { return "at the times of the trace" + t.atMost() }
+func (t Trace) Describe(_ int, arriving metrics.Unit) string {
+	return "at the times of the trace" + t.atMost(arriving)
+}
 
 func (t Trace) enter(p *metrics.Plan, _ int) { p.Trace = true }

@@ -43,15 +43,15 @@ func (l *Levels) answer() metrics.Answer {
 		}
 		return a
 	}
-	a.Users = order[0].Users
-	if slices.ContainsFunc(order, func(v *level) bool { return v.Users != a.Users }) {
+	a.Unit = order[0].Unit
+	if slices.ContainsFunc(order, func(v *level) bool { return v.Unit != a.Unit }) {
 		a.Why = "rate stages and user stages mixed"
 		a.TierAnswer.Why = a.Why
 		return a
 	}
 	a.LowestTried, a.HighestTried = order[0].Offered, order[len(order)-1].Offered
 	switch kept := oneOfEach(order); {
-	case !a.Users:
+	case a.Unit != metrics.Users:
 		l.rateSaturation(&a, order)
 	case len(kept) < 2:
 		a.Why = "steady load"
@@ -92,12 +92,12 @@ func (l *Levels) doubt() (text string) {
 	return ""
 }
 
-// load writes a load to a tenth, below 1 with the digits that it has.
-func load(v float64, users bool) string {
-	if v >= 1 {
-		v = math.Round(v*10) / 10
+// load writes the load of a level to a tenth, below 1 with the digits that it has.
+func (v *level) load() string {
+	if v.Offered >= 1 {
+		return v.Unit.Text(math.Round(v.Offered*10) / 10)
 	}
-	return metrics.LoadText(v, users)
+	return v.Unit.Text(v.Offered)
 }
 
 // byLoad are the levels with enough requests of which the server knew, by rising load.
@@ -323,25 +323,14 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 		t.Untested = k == len(order)-1
 		break
 	}
-	if !a.Users && !t.Untested {
+	if a.Unit != metrics.Users && !t.Untested {
 		t.Estimate = l.estimate(tier, order, a)
 	}
 	if lowest := order[0].verdict(tier); t.Proven == 0 && lowest.Standing == metrics.LevelMissed && lowest.Confidence >= metrics.EnoughConfidence {
 		t.None, t.Estimate = true, metrics.Range{}
 	}
 	if t.Proven == 0 && !t.Estimate.Known() && !t.None {
-		switch lowest := order[0].verdict(tier); {
-		case order[0].weights[tier].pending > 0:
-			t.Why = fmt.Sprintf(notEnded, order[0].weights[tier].pending)
-		case a.Drifting:
-			t.Why = "no border under a drift"
-		case lowest.Standing.Failed():
-			t.Why = "loads below " + load(order[0].Offered, a.Users) + " are untested"
-		case slices.ContainsFunc(order, func(v *level) bool { return v.verdict(tier).Standing == metrics.LevelWithin }):
-			t.Why = tooShort
-		default:
-			t.Why = cmp.Or(lowest.Why, tooFew)
-		}
+		t.Why = whyOpen(order, tier)
 	}
 	if e := &t.Estimate; e.Known() && e.High == 0 && a.LowestTried == a.HighestTried {
 		t.Untested = true
@@ -357,6 +346,20 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 	}
 	bound(&t, a)
 	return t
+}
+
+// whyOpen says why neither a load nor an estimate is known for a tier.
+func whyOpen(order []*level, tier int) string {
+	lowest := order[0].verdict(tier)
+	switch pending := order[0].weights[tier].pending; {
+	case pending > 0:
+		return fmt.Sprintf(notEnded, pending)
+	case lowest.Standing.Failed():
+		return "loads below " + order[0].load() + " are untested"
+	case slices.ContainsFunc(order, func(v *level) bool { return v.verdict(tier).Standing == metrics.LevelWithin }):
+		return tooShort
+	}
+	return cmp.Or(lowest.Why, tooFew)
 }
 
 // bound makes the answer agree with what is proven: the border is no lower, and neither is the capacity.

@@ -53,7 +53,7 @@ func (n *nonsense) plan() metrics.Plan {
 		p.Ramp = &metrics.Ramp{Strategy: []string{"linear", "exponential", "?"}[n.pick(3)], From: n.number(), To: n.number(), Over: n.time()}
 	}
 	for range n.pick(4) {
-		p.Stages = append(p.Stages, metrics.Stage{Start: n.time(), Length: n.time(), Rate: n.number(), Users: n.pick(3) - 1})
+		p.Stages = append(p.Stages, metrics.Stage{Start: n.time(), Length: n.time(), Load: n.load()})
 	}
 	for range n.pick(3) {
 		p.Tiers = append(p.Tiers, metrics.Tier{Name: "t", SLO: metrics.SLO{{Metric: metrics.TTFT, LimitMS: n.number()}}})
@@ -77,10 +77,17 @@ func (n *nonsense) request(i int) metrics.Request {
 	return q
 }
 
+func (n *nonsense) load() metrics.Load {
+	if users := n.pick(5) - 2; users > 0 {
+		return metrics.Users.Of(float64(users))
+	}
+	return metrics.Load{Value: n.number()}
+}
+
 func (n *nonsense) settings() (all []metrics.LogEntry) {
 	for range n.pick(9) {
 		all = append(all, metrics.LogEntry{At: n.time(), Set: &metrics.LoadSetting{
-			Rate: n.number(), Users: n.pick(5) - 2, Paused: n.pick(4) == 0, RampTo: n.number(), RampOver: n.time(), By: []string{metrics.ByUser, metrics.BySearch, "?"}[n.pick(3)]}})
+			Load: n.load(), Paused: n.pick(4) == 0, RampTo: n.number(), RampOver: n.time(), By: []string{metrics.ByUser, metrics.BySearch, "?"}[n.pick(3)]}})
 	}
 	return all
 }
@@ -128,14 +135,14 @@ func FuzzJudge(f *testing.F) {
 func TestNothingToSay(t *testing.T) {
 	t.Parallel()
 	mixed := metrics.Plan{Rate: 10, Goodput: ttft(500), Stages: userStages(10*second, 4, 4)}
-	mixed.Stages[1].Users, mixed.Stages[1].Rate = 0, 4
+	mixed.Stages[1].Load = metrics.Load{Value: 4}
 	var sets []metrics.LogEntry
 	for i := range 1_000_000 {
-		sets = append(sets, metrics.LogEntry{At: time.Duration(i) * 3 * second, Set: &metrics.LoadSetting{Rate: float64(1 + i%40)}})
+		sets = append(sets, metrics.LogEntry{At: time.Duration(i) * 3 * second, Set: &metrics.LoadSetting{Load: metrics.Load{Value: float64(1 + i%40)}}})
 	}
 	stages := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Goodput: ttft(500)}
 	for i := range 1_000_000 {
-		stages.Stages = append(stages.Stages, metrics.Stage{Start: time.Duration(i) * 3 * second, Length: 3 * second, Rate: float64(1 + i%40)})
+		stages.Stages = append(stages.Stages, metrics.Stage{Start: time.Duration(i) * 3 * second, Length: 3 * second, Load: metrics.Load{Value: float64(1 + i%40)}})
 	}
 	for range 2 {
 		stages.Tiers = append(stages.Tiers, metrics.Tier{Name: "t", SLO: ttft(500)})

@@ -112,7 +112,7 @@ func (l *Levels) stretch(s *stretch) {
 		n = min(mostLevels, int(length/(2*shortestLevel))) // its loads are counted, which needs more requests
 	case s.load.Ramping():
 		n = min(mostLevels, int(length/shortestLevel))
-		if !inUsers(&s.load) {
+		if s.load.Unit != metrics.Users {
 			n = min(n, int(s.mean(from, s.to)*length.Seconds()/requestsPerLevel))
 		}
 	}
@@ -177,7 +177,7 @@ func Settings(events []metrics.LogEntry) []Setting {
 		e := &events[i]
 		if e.Set != nil && len(all) < MostSettings {
 			s := Setting{At: min(max(0, e.At), metrics.MaxWindows*time.Second), LoadSetting: *e.Set}
-			s.Rate, s.RampTo, s.Users = sensible(s.Rate), sensible(s.RampTo), min(max(0, s.Users), mostLoad)
+			s.Value, s.RampTo = sensible(s.Value), sensible(s.RampTo)
 			all = append(all, s)
 		}
 	}
@@ -185,12 +185,9 @@ func Settings(events []metrics.LogEntry) []Setting {
 	return all
 }
 
-// inUsers reports whether the setting counts users rather than requests per second.
-func inUsers(s *metrics.LoadSetting) bool { return s.Users > 0 }
-
 // unnamed reports whether the setting only ends a pause, so that the load of the plan goes on.
 func unnamed(s *metrics.LoadSetting) bool {
-	return !s.Paused && s.Users <= 0 && !(s.Rate > 0) && !s.Ramping()
+	return !s.Paused && !(s.Value > 0) && !s.Ramping()
 }
 
 // stretch is a part of the run with one setting in force. Its load is constant or ramps all the time.
@@ -232,15 +229,16 @@ func stretches(sets []Setting, end time.Duration) []stretch {
 
 // arrived is the load after a ramp.
 func arrived(s *metrics.LoadSetting) metrics.LoadSetting {
-	if inUsers(s) {
-		return metrics.LoadSetting{By: s.By, Users: int(math.Round(s.RampTo))}
+	to := s.RampTo
+	if s.Unit == metrics.Users {
+		to = math.Round(to)
 	}
-	return metrics.LoadSetting{By: s.By, Rate: s.RampTo}
+	return metrics.LoadSetting{By: s.By, Load: s.Unit.Of(to)}
 }
 
 // continues reports whether another stretch goes on with the same steady load.
 func (s *stretch) continues(o *stretch) bool {
-	return s.to == o.from && !s.load.Ramping() && !o.load.Ramping() && s.load.Rate == o.load.Rate && s.load.Users == o.load.Users
+	return s.to == o.from && !s.load.Ramping() && !o.load.Ramping() && s.load.Load == o.load.Load
 }
 
 // mean is the average load of a part of the stretch.
@@ -276,7 +274,7 @@ func (l *Levels) rate(v *level) float64 {
 	case v.set != nil:
 		return v.set.mean(v.From, v.To)
 	case v.stage >= 0:
-		return l.plan.Stages[v.stage].Rate
+		return l.plan.Stages[v.stage].Rate()
 	case r == nil && l.plan.Rate.Unlimited():
 		return 0
 	case r == nil:

@@ -311,7 +311,7 @@ func (l *Levels) finish() {
 		users := l.users(v)
 		switch {
 		case users > 0:
-			v.Offered, v.Users = float64(users), true
+			v.Offered, v.Unit = float64(users), metrics.Users
 		case planned[i] > 0 && l.plan.Conversations == nil: // whose turns come on top of the arrivals
 			v.Offered = planned[i]
 		default:
@@ -329,7 +329,7 @@ func (l *Levels) finish() {
 		v := &l.list[i]
 		v.behind = l.lagOf(v, v.base())
 		v.Completed = v.behind.completed
-		if v.Users {
+		if v.Unit == metrics.Users {
 			v.Completed = 1 - metrics.Share(v.failed, v.Requests)
 		}
 	}
@@ -375,7 +375,7 @@ func (l *Levels) limitedBy(v *level) []string {
 // Achieved is the load that was sent, in the unit of Offered: what the level counts at where less was sent than asked for. Users without
 // pause achieve their number.
 func (v *level) achieved() float64 {
-	if v.Users || v.over == 0 || float64(v.reached) >= (1-sentShort)*float64(v.over) {
+	if v.Unit == metrics.Users || v.over == 0 || float64(v.reached) >= (1-sentShort)*float64(v.over) {
 		return v.Offered
 	}
 	return v.Offered * float64(v.reached) / float64(v.over)
@@ -384,12 +384,12 @@ func (v *level) achieved() float64 {
 // users is the number of users of a level, 0 where its load is a rate.
 func (l *Levels) users(v *level) int {
 	switch {
-	case v.set != nil && inUsers(&v.set.load):
+	case v.set != nil && v.set.load.Unit == metrics.Users:
 		return int(math.Round(v.set.mean(v.From, v.To)))
 	case v.set != nil && !(unnamed(&v.set.load) && l.plan.ClosedLoop()):
 		return 0
 	case v.stage >= 0:
-		return l.plan.Stages[v.stage].Users
+		return l.plan.Stages[v.stage].Users()
 	case l.plan.ClosedLoop():
 		return l.plan.LoopUsers()
 	}

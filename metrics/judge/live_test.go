@@ -40,8 +40,8 @@ func TestJudgeEqualsReport(t *testing.T) {
 		"users":              {users, closedLoop(users.Stages, second/2, 16), nil},
 		"server killed":      {warm, killed(many.serve(poisson(ramp, r), r), 30*second, 40*second, metrics.FailedTruncated), nil},
 		"steered": {warm, many.serve(poisson(ramp, r), r), []metrics.LogEntry{
-			{At: 30 * second, Set: &metrics.LoadSetting{Rate: 20, RampTo: 44, RampOver: 20 * second}},
-			{At: 55 * second, Set: &metrics.LoadSetting{Rate: 42}, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 90}}}}},
+			{At: 30 * second, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 20}, RampTo: 44, RampOver: 20 * second}},
+			{At: 55 * second, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 42}}, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 90}}}}},
 	} {
 		c.plan.Requests = len(c.all)
 		want, got := reported(t, c.plan, c.all, c.events...), liveAt(c.plan, c.all, eventtest.LastDone(c.all), c.events...)

@@ -25,14 +25,14 @@ type Test struct {
 	Looks bool
 }
 
-// NewSample is of the load that is in force between two moments, in users or in requests per second.
-func NewSample(from, to time.Duration, users bool, tests ...Test) *Sample {
+// NewSample is of the load that is in force between two moments.
+func NewSample(from, to time.Duration, unit metrics.Unit, tests ...Test) *Sample {
 	s := &Sample{levels: Levels{plan: &metrics.Plan{}, end: to, now: to, sampled: tests}}
 	s.levels.tiers = make([]metrics.Tier, len(tests))
 	s.levels.work.reset(min(to+sampleDrain, metrics.MaxWindows*time.Second))
 	s.levels.open(max(0, from), to, -1, nil)
 	for i := range s.levels.list {
-		s.levels.list[i].Users = users
+		s.levels.list[i].Unit = unit
 	}
 	return s
 }

@@ -31,7 +31,7 @@ func (v *level) base() time.Duration {
 // in which n arrive. A batch that fills makes answers slower, and no queue.
 func (l *Levels) lagOf(v *level, base time.Duration) lag {
 	out := lag{completed: 1, clear: true}
-	if v.Users || v.scheduled == 0 {
+	if v.Unit == metrics.Users || v.scheduled == 0 {
 		return out
 	}
 	length := v.To - v.From
@@ -102,11 +102,11 @@ func (l *Levels) rateSaturation(a *metrics.Answer, order []*level) {
 		return
 	case !found:
 		highest := order[len(order)-1]
-		switch a.Why = "no saturation up to " + load(highest.Offered, false); {
+		switch a.Why = "no saturation up to " + highest.load(); {
 		case len(l.list) == 1 && l.plan.Ramp == nil:
 			a.Why = "steady load"
 		case highest.behind.isBehind():
-			a.Why = "behind at " + load(highest.Offered, false) + ", too short for a capacity"
+			a.Why = "behind at " + highest.load() + ", too short for a capacity"
 		}
 		return
 	}
@@ -135,18 +135,11 @@ func (l *Levels) overloaded(order []*level) (best overload, found bool) {
 	failing := metrics.Median(metrics.Each(low, func(v *level) float64 { return metrics.Share(v.failed, v.over) }))
 	for last := range l.list {
 		v := &l.list[last]
-		if v.Users || last+1 < len(l.list) && l.follows(last+1) && l.list[last+1].Offered >= v.Offered {
+		if v.Unit == metrics.Users || last+1 < len(l.list) && l.follows(last+1) && l.list[last+1].Offered >= v.Offered {
 			continue
 		}
 		for first := last; first >= 0; first-- {
-			o := l.overloadOf(first, last, base, failing)
-			o.queued = v.queued(wait, waitLonger)
-			longer := v.whole[thirds-1].quantile(0.5) > overloadLonger*base || o.queued || o.refused
-			surely := o.share >= overloadShare && (o.errors >= overloadErrors || longer && o.errors >= overloadFewer)
-			if l.staysBehind(first, last) {
-				surely, o.queued, o.errors = true, true, max(o.errors, overloadErrors)
-			}
-			if (surely || v.queued(wait, waitMuchLonger) && o.share > 0) && o.errors > best.errors {
+			if o, sure := l.overloadOf(first, last, base, wait, failing); sure && o.errors > best.errors {
 				best, found = o, true
 			}
 			if first == 0 || !l.follows(first) || l.list[first-1].Offered > l.list[first].Offered {
@@ -180,8 +173,21 @@ func (l *Levels) follows(i int) bool {
 	return i > 0 && l.list[i].From-l.list[i-1].To < shortestLevel && !l.list[i-1].unanswered && !l.list[i].unanswered
 }
 
-// overloadOf is what levels left undone. More requests are in flight at a higher load, without a queue.
-func (l *Levels) overloadOf(first, last int, base, failing float64) overload {
+// overloadOf is what levels left undone, and whether that is surely an overload.
+func (l *Levels) overloadOf(first, last int, base, wait, failing float64) (o overload, sure bool) {
+	o = l.undone(first, last, base, failing)
+	v := &l.list[last]
+	o.queued = v.queued(wait, waitLonger)
+	longer := v.whole[thirds-1].quantile(0.5) > overloadLonger*base || o.queued || o.refused
+	sure = o.share >= overloadShare && (o.errors >= overloadErrors || longer && o.errors >= overloadFewer)
+	if l.staysBehind(first, last) {
+		sure, o.queued, o.errors = true, true, max(o.errors, overloadErrors)
+	}
+	return o, sure || v.queued(wait, waitMuchLonger) && o.share > 0
+}
+
+// undone is what levels left undone. More requests are in flight at a higher load, without a queue.
+func (l *Levels) undone(first, last int, base, failing float64) overload {
 	a, b := &l.list[first], &l.list[last]
 	w := &l.work
 	o := overload{first: first, last: last, from: a.From, to: min(b.To, w.known)}
@@ -254,7 +260,8 @@ func (l *Levels) drifts(o *overload, found bool) bool {
 	for i := range l.list {
 		v := &l.list[i]
 		length := v.To - v.From
-		if v.Users || length < max(driftShortest, requestTimes*v.base()) || l.plan.Ramp != nil && v.set == nil || !v.Standing.Evidence() {
+		if v.Unit == metrics.Users || length < max(driftShortest, requestTimes*v.base()) ||
+			l.plan.Ramp != nil && v.set == nil || !v.Standing.Evidence() {
 			continue
 		}
 		if !v.behind.clear {
@@ -299,7 +306,7 @@ func (l *Levels) userSaturation(a *metrics.Answer, order []*level) {
 	}
 	served = min(served, full-1)
 	if full < 0 || full == last || order[last].Done > order[full].Done*(1+leastGain*(order[last].Offered/order[full].Offered-1)) {
-		a.Why = "no saturation up to " + load(order[last].Offered, true)
+		a.Why = "no saturation up to " + order[last].load()
 		return
 	}
 	a.Saturates, a.To, a.After, a.Shown = true, order[full].Offered, order[full].index, order[full].index

@@ -111,7 +111,7 @@ func TestSaturationOfStages(t *testing.T) {
 			t.Errorf("held %v: %+v, want between 24 and 40", held, a)
 		}
 		for i, l := range s.Levels {
-			if l.From != 20*second*time.Duration(i) || l.Offered != plan.Stages[i].Rate || l.Users {
+			if l.From != 20*second*time.Duration(i) || l.Offered != plan.Stages[i].Value || l.Unit == metrics.Users {
 				t.Errorf("held %v, level %d: %+v", held, i, l)
 			}
 		}
@@ -190,12 +190,12 @@ func TestKnee(t *testing.T) {
 		plan := usersPlan(userStages(30*second, c.users...))
 		s := reported(t, plan, closedLoop(plan.Stages, 500*time.Millisecond, c.full))
 		a := s.Answer
-		if a.Saturates != (c.to > 0) || a.From != c.from || a.To != c.to || a.Why != c.why || !a.Users {
+		if a.Saturates != (c.to > 0) || a.From != c.from || a.To != c.to || a.Why != c.why || a.Unit != metrics.Users {
 			t.Errorf("%v users on %d slots: %v between %v and %v, %q; want %v and %v, %q", c.users, c.full, a.Saturates, a.From, a.To, a.Why, c.from, c.to, c.why)
 		}
 		for i, l := range s.Levels {
-			if l.Offered != float64(c.users[i]) || !l.Users {
-				t.Errorf("%v users: level %d offers %v, users %v", c.users, i, l.Offered, l.Users)
+			if l.Offered != float64(c.users[i]) || l.Unit != metrics.Users {
+				t.Errorf("%v users: level %d offers %v %s", c.users, i, l.Offered, l.Unit)
 			}
 		}
 	}

@@ -107,7 +107,7 @@ func stagesOf(length time.Duration, r *rand.Rand, rates ...float64) (metrics.Pla
 	var arrivals []time.Duration
 	for i, rate := range rates {
 		start := length * time.Duration(i)
-		plan.Stages = append(plan.Stages, metrics.Stage{Start: start, Length: length, Rate: rate})
+		plan.Stages = append(plan.Stages, metrics.Stage{Start: start, Length: length, Load: metrics.Load{Value: rate}})
 		for _, at := range poisson(linear(rate, rate, length), r) {
 			arrivals = append(arrivals, start+at)
 		}
@@ -119,8 +119,8 @@ func stagesOf(length time.Duration, r *rand.Rand, rates ...float64) (metrics.Pla
 func closedLoop(stages []metrics.Stage, service time.Duration, full int) []metrics.Request {
 	var all []metrics.Request
 	for _, s := range stages {
-		took := service * time.Duration(max(s.Users, full)) / time.Duration(full)
-		for user := range s.Users {
+		took := service * time.Duration(max(s.Users(), full)) / time.Duration(full)
+		for user := range s.Users() {
 			for at := s.Start + time.Duration(user)*time.Millisecond; at < s.End(); at += took {
 				q := metrics.NewRequest(len(all))
 				q.Scheduled, q.Due, q.Admitted, q.Sent = at, at, at, at
@@ -136,7 +136,7 @@ func closedLoop(stages []metrics.Stage, service time.Duration, full int) []metri
 
 func userStages(length time.Duration, users ...int) (all []metrics.Stage) {
 	for i, n := range users {
-		all = append(all, metrics.Stage{Start: time.Duration(i) * length, Length: length, Users: n})
+		all = append(all, metrics.Stage{Start: time.Duration(i) * length, Length: length, Load: metrics.Users.Of(float64(n))})
 	}
 	return all
 }

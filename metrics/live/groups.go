@@ -43,10 +43,7 @@ func (g *groups) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) {
 		o := q.Outcome()
 		good = slo.Judge(&o).Good()
 	}
-	wait := q.TTFT()
-	if p.Pooling {
-		wait = q.E2EL()
-	}
+	wait := p.FirstWait().Of(q)
 	for _, of := range g.of(g.placesOf(q)) {
 		if of == nil {
 			continue

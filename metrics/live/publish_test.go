@@ -97,10 +97,10 @@ func TestRecent(t *testing.T) {
 		if s := rec.Recent(); s.At != 160*time.Millisecond {
 			t.Errorf("an old one of %s", s.At)
 		}
-		rec.fact(0, metrics.Steering{Changes: 2, LoadSetting: metrics.LoadSetting{Rate: 1}})
+		rec.fact(0, metrics.Steering{Changes: 2, LoadSetting: metrics.LoadSetting{Load: metrics.Load{Value: 1}}})
 		rec.Recent()
-		rec.fact(0, metrics.Steering{Changes: 2, LoadSetting: metrics.LoadSetting{Rate: 2}})
-		if s := rec.Recent(); s.Steering.Rate != 1 {
+		rec.fact(0, metrics.Steering{Changes: 2, LoadSetting: metrics.LoadSetting{Load: metrics.Load{Value: 2}}})
+		if s := rec.Recent(); s.Steering.Value != 1 {
 			t.Error("a load that moves by itself makes new snapshots")
 		}
 		for name, c := range map[string]struct {

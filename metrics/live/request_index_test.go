@@ -78,7 +78,7 @@ func TestJudgeAgain(t *testing.T) {
 		fresh := recorded(40_000)
 		for _, r := range []*View{rec, fresh} {
 			if at == 3*time.Second {
-				r.fact(0, metrics.LogEntry{At: time.Second, Set: &metrics.LoadSetting{Rate: 10_000}})
+				r.fact(0, metrics.LogEntry{At: time.Second, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 10_000}}})
 			}
 			r.restUntil = time.Time{}
 			r.JudgeAt(at)

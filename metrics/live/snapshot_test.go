@@ -21,7 +21,7 @@ func TestSnapshotTravels(t *testing.T) {
 	rec := NewView(time.Now(), &plan)
 	all := eventtest.DrawRun(3, 80)
 	rec.fact(0, metrics.ServerSecond{At: time.Second, Running: 3, Waiting: metrics.Unsaid()})
-	rec.fact(0, metrics.LogEntry{Text: "34 req/s", Mark: "34", Set: &metrics.LoadSetting{Rate: 34, By: metrics.ByUser}, Objectives: &metrics.SLO{{Metric: metrics.TPOT, LimitMS: 5}}})
+	rec.fact(0, metrics.LogEntry{Text: "34 req/s", Mark: "34", Set: &metrics.LoadSetting{Load: metrics.Load{Value: 34}, By: metrics.ByUser}, Objectives: &metrics.SLO{{Metric: metrics.TPOT, LimitMS: 5}}})
 	rec.Inspect(metrics.Inspection{Rows: true, Open: 8})
 	eventtest.Play(rec, all)
 	rec.Judge()

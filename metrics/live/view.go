@@ -172,7 +172,7 @@ func (v *View) fact(at time.Duration, fact any) {
 			v.search.Stopped()
 		}
 		moved := x
-		moved.Rate, moved.Users = s.Steering.Rate, s.Steering.Users // a ramp moves the load without a setting
+		moved.Value = s.Steering.Value // a ramp moves the load without a setting
 		s.Steering, news = x, moved != s.Steering
 	case metrics.Phase:
 		s.State, s.DrainBy = x.State, x.DrainBy

@@ -15,7 +15,7 @@ const ms = time.Millisecond
 // Each fact changes its own fields of the snapshot only.
 func TestFacts(t *testing.T) {
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 9}}
-	set := metrics.LoadSetting{Rate: 5}
+	set := metrics.LoadSetting{Load: metrics.Load{Value: 5}}
 	for _, c := range []struct {
 		name string
 		fact any

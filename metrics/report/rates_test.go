@@ -25,8 +25,8 @@ func TestRates(t *testing.T) {
 	}{
 		"rate":            {metrics.Plan{Rate: 10}, 5},
 		"ramp":            {metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Ramp: &metrics.Ramp{From: 1, To: 2}}, 5},
-		"stages":          {metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Stages: []metrics.Stage{{Rate: 5}}}, 5},
-		"stages of users": {metrics.Plan{Rate: 10, Stages: []metrics.Stage{{Users: 5}}}, 0},
+		"stages":          {metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Stages: []metrics.Stage{{Load: metrics.Load{Value: 5}}}}, 5},
+		"stages of users": {metrics.Plan{Rate: 10, Stages: []metrics.Stage{{Load: metrics.Users.Of(5)}}}, 0},
 		"all at once":     {metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, 0},
 	} {
 		r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: c.plan, End: metrics.End{Ended: 4 * time.Second}})
@@ -102,7 +102,7 @@ func TestRateSteps(t *testing.T) {
 	if diff := cmp.Diff(want, steps()); diff != "" {
 		t.Errorf("with a warm-up (-want +got):\n%s", diff)
 	}
-	events = []metrics.LogEntry{{At: 2250 * ms, Set: &metrics.LoadSetting{Rate: 1, By: metrics.ByUser}}} // what came then was not the ramp's
+	events = []metrics.LogEntry{{At: 2250 * ms, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 1}, By: metrics.ByUser}}} // what came then was not the ramp's
 	if diff := cmp.Diff(want[:2], steps()); diff != "" {
 		t.Errorf("steered (-want +got):\n%s", diff)
 	}

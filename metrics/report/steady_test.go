@@ -73,7 +73,7 @@ func TestSteadyStateWhen(t *testing.T) {
 		"a rate":             {func(p *metrics.Plan) { p.Rate = 5 }, 0},
 		"no limit":           {func(p *metrics.Plan) { p.MaxConcurrency = 0 }, 0},
 		"a ramp":             {func(p *metrics.Plan) { p.Ramp = &metrics.Ramp{From: 1, To: 2, Over: time.Second} }, 0},
-		"stages":             {func(p *metrics.Plan) { p.Stages = []metrics.Stage{{Length: time.Second, Users: 2}} }, 0},
+		"stages":             {func(p *metrics.Plan) { p.Stages = []metrics.Stage{{Length: time.Second, Load: metrics.Users.Of(2)}} }, 0},
 		"all in the warm-up": {func(p *metrics.Plan) { p.Warmup = time.Second }, 0},
 	} {
 		plan := closedPlan(2)
@@ -188,7 +188,7 @@ func TestSteadyStateSteered(t *testing.T) {
 	run := metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: 20 * time.Second}}
 	for _, steered := range []bool{false, true} {
 		if steered {
-			run.Events = []metrics.LogEntry{{At: 10 * time.Second, Set: &metrics.LoadSetting{Users: 9, By: metrics.ByUser}}}
+			run.Events = []metrics.LogEntry{{At: 10 * time.Second, Set: &metrics.LoadSetting{Load: metrics.Users.Of(9), By: metrics.ByUser}}}
 		}
 		r, err := Summarize(eventtest.Each(all), run)
 		if err != nil || (r.SteadyState == nil) != steered {

@@ -164,7 +164,7 @@ func (s *summary) success(q *metrics.Request) {
 	s.groups.add(q, good && len(slo) > 0)
 	s.open.add(q.Sent, q.LastChunk)
 	r.InputSources[q.InputSource]++
-	if !r.Plan.Pooling {
+	if r.Plan.Generates() {
 		r.OutputSources[q.OutputSource]++
 	}
 	s.lengths.Add(q, s.run.Plan.Context)
@@ -236,7 +236,7 @@ func (s *summary) totals() {
 func (s *summary) latencies() {
 	r, t := &s.report, s.accumulator
 	for l := range metrics.NumLatencies {
-		if r.Plan.Pooling && l.Streams() {
+		if !r.Plan.Measures(l) {
 			t.samples[l] = metrics.Sample{}
 		}
 		r.Statistics[l] = t.samples[l].Statistic(r.Plan.Percentiles, metrics.GatedPercentiles(r.Plan.Gates, l)...)
@@ -313,7 +313,7 @@ func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *
 			s.Started++
 			input += q.InputTokens
 			o := metrics.OutcomeOf(q.TTFT(), q.E2EL(), q.OutputTokens, metrics.OtherObjectives{})
-			if !plan.Pooling {
+			if plan.Measures(metrics.TTFT) {
 				ttft.Add(o.TTFT)
 			}
 			if o.Output >= 2 {
@@ -323,11 +323,7 @@ func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *
 		if within(q.LastChunk) {
 			s.Completed++
 		}
-		for i, tokens := range q.Spread() {
-			if within(q.Chunks[i].At) {
-				output += tokens
-			}
-		}
+		output += outputWithin(&q, within)
 	}
 	seconds := (s.End - s.Start).Seconds()
 	s.RequestThroughput = metrics.PerSecond(float64(s.Completed), seconds)
@@ -335,6 +331,16 @@ func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *
 	s.OutputThroughput = metrics.PerSecond(float64(output), seconds)
 	s.TotalThroughput = metrics.PerSecond(float64(input+output), seconds)
 	s.TTFT, s.TPOT = ttft.Statistic(plan.Percentiles), tpot.Statistic([]float64{90, 99})
+}
+
+// outputWithin counts the output tokens of a request that came at certain times.
+func outputWithin(q *metrics.Request, within func(time.Duration) bool) (n int) {
+	for i, tokens := range q.Spread() {
+		if within(q.Chunks[i].At) {
+			n += tokens
+		}
+	}
+	return n
 }
 
 // full is the stretch from the first moment at which at least so many intervals overlap to the last at which fewer do, and the largest

@@ -89,10 +89,8 @@ func settingName(s metrics.LoadSetting) string {
 		return "paused"
 	case s.RampTo > 0:
 		return fmt.Sprintf("to %s in %s", findings.Number(s.RampTo), number.Coarse(s.RampOver))
-	case s.Users > 0:
-		return findings.Load(float64(s.Users), true)
 	}
-	return findings.Load(s.Rate, false)
+	return findings.Load(s.Load)
 }
 
 // goals are the objectives in force.

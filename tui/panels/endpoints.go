@@ -50,7 +50,7 @@ func endpointFigures(v *View, w int) columns[*metrics.Endpoint] {
 // throughputColumn is the output of an endpoint in the run so far.
 func (v *View) throughputColumn() column[*metrics.Endpoint] {
 	name, of := "tok/s", func(e *metrics.Endpoint) int { return e.OutputTokens }
-	if v.Pooling() {
+	if !v.plan().Generates() {
 		name, of = "req/s", func(e *metrics.Endpoint) int { return e.Done }
 	}
 	length := (v.At - v.plan().Warmup).Seconds()

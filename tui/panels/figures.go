@@ -34,7 +34,7 @@ func (h Header) figures() []figure {
 		out = append(out, figure{"in flight", number.Count(s.Waiting + s.Running), screen.Strong})
 	}
 	out = append(out, v.p99Figure(v.firstWait()))
-	if !s.Pooling() {
+	if v.plan().Measures(metrics.ITL) {
 		out = append(out, v.p99Figure(metrics.ITL))
 	}
 	return out
@@ -51,7 +51,7 @@ func (v *View) rateText() string {
 
 // tokensFigure is the rate of the tokens: of the answers, or of the prompts where answers have none.
 func (v *View) tokensFigure() figure {
-	if v.Pooling() {
+	if !v.plan().Generates() {
 		rate := v.rateNow(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput })
 		return figure{"in tok/s", number.Rate(rate), screen.Style{Fg: screen.Input, Bold: true}}
 	}
@@ -73,10 +73,8 @@ func target(s *metrics.Snapshot) float64 {
 	switch st := &s.Steering; {
 	case s.Plan == nil || s.State != metrics.Running || st.Paused:
 		return 0
-	case st.Changes > 0 && st.InUsers:
-		return 0
-	case st.Changes > 0 && st.Rate > 0:
-		return number.Sane(st.Rate)
+	case st.Changes > 0 && (st.Unit == metrics.Users || st.Value > 0):
+		return number.Sane(st.Rate())
 	}
 	return number.Sane(s.Plan.Target(s.At))
 }
@@ -147,10 +145,7 @@ func (h Header) drawTinyTokens(c screen.Canvas) {
 	if len(ws) == 0 || c.H == 0 {
 		return
 	}
-	tokens := outputTokens
-	if h.View.Pooling() {
-		tokens = inputTokens
-	}
+	_, tokens := h.View.plan().Tokens()
 	x := c.Print(0, c.H-1, "tok/s ", screen.Label)
 	values := make([]float64, 0, c.W)
 	for i := max(0, len(ws)-c.W); i < len(ws); i++ {

@@ -101,9 +101,12 @@ func madeUpReport(rnd *rand.Rand) metrics.Report {
 		}
 		return v
 	}
-	load := 0.1 + 10*rnd.Float64()
+	load, unit := 0.1+10*rnd.Float64(), metrics.RequestsPerSecond
+	if users {
+		unit = metrics.Users
+	}
 	for i := range n {
-		l := metrics.LoadLevel{From: time.Duration(i) * 9 * time.Second, To: time.Duration(i+1) * 9 * time.Second, Offered: load, Users: users, LevelVerdict: verdict()}
+		l := metrics.LoadLevel{From: time.Duration(i) * 9 * time.Second, To: time.Duration(i+1) * 9 * time.Second, Offered: load, Unit: unit, LevelVerdict: verdict()}
 		if users {
 			l.Offered = math.Round(load + 1)
 		}
@@ -115,7 +118,7 @@ func madeUpReport(rnd *rand.Rand) metrics.Report {
 	}
 	a := &r.Answer
 	*a = metrics.Answer{
-		Users: users, Confirmed: true, Before: -1, After: -1, SaturatedAt: metrics.Never, PeakOutput: 1e6 * rnd.Float64() * rnd.Float64(),
+		Unit: unit, Confirmed: true, Before: -1, After: -1, SaturatedAt: metrics.Never, PeakOutput: 1e6 * rnd.Float64() * rnd.Float64(),
 		LowestTried: r.Levels[0].Offered, HighestTried: r.Levels[n-1].Offered, Why: []string{"no saturation up to 9 req/s", "too few requests", ""}[rnd.IntN(3)],
 	}
 	border := rnd.IntN(n + 1) // the server kept up with so many levels
@@ -389,7 +392,7 @@ func (c *sameEverywhere) contradictions() {
 			c.failf("%q", f.Long)
 		}
 		if f.ID == findings.Saturation && strings.HasPrefix(f.Long, "saturates ") && !strings.Contains(f.Long, "above") {
-			most, unit = 0, metrics.LoadUnit(c.report.Answer.Users)
+			most, unit = 0, c.report.Answer.Unit.String()
 			for _, n := range figures.FindAllString(f.Long, -1) {
 				v, _ := strconv.ParseFloat(n, 64)
 				most = max(most, v)

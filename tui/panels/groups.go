@@ -45,7 +45,7 @@ func (v *View) classRows() []groupRow {
 func (v *View) groupRows(live []metrics.LiveGroup, over []metrics.Group) (out []groupRow) {
 	for i := range over {
 		r, s := groupRow{over[i].GroupCounts, metrics.Never, metrics.Never}, &over[i].TTFT
-		if v.Pooling() {
+		if v.firstWait() == metrics.E2EL {
 			s = &over[i].E2EL
 		}
 		if s.N > 0 {

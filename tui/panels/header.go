@@ -247,25 +247,22 @@ func loadNote(s *metrics.Snapshot) []screen.Span {
 		return nil
 	}
 	var out []screen.Span
-	st, value := &s.Steering, s.Steering.Rate
-	if st.InUsers {
-		value = float64(st.Users)
-	}
+	st, unit := &s.Steering, s.Plan.Unit()
 	add := func(words string, style screen.Style) {
 		out = append(out, screen.Label.Span(between), style.Span(words))
 	}
 	switch {
 	case st.RampTo > 0 && (st.Changes > 0 || s.Search != nil):
-		add(s.Plan.ArrivalText("ramp to "+LoadText(st.RampTo, st.InUsers)), screen.Caution)
-	case st.Changes > 0 && s.Search == nil && value > 0:
-		add(s.Plan.ArrivalText("set "+LoadText(value, st.InUsers)), screen.Strong)
+		add("ramp to "+LoadText(unit.Of(st.RampTo)), screen.Caution)
+	case st.Changes > 0 && s.Search == nil && st.Value > 0:
+		add("set "+LoadText(unit.Of(st.Value)), screen.Strong)
 	}
 	return out
 }
 
 // LoadText writes a load with as many digits as it was set with.
-func LoadText(value float64, users bool) string {
-	return metrics.LoadWords(strconv.FormatFloat(math.Round(1000*min(number.Sane(value), LoadMost))/1000, 'f', -1, 64), users)
+func LoadText(l metrics.Load) string {
+	return l.Unit.Words(strconv.FormatFloat(math.Round(1000*min(number.Sane(l.Value), LoadMost))/1000, 'f', -1, 64))
 }
 
 func SpeedText(speed float64) string {

@@ -96,7 +96,7 @@ func drawLatency(c screen.Canvas, v *View) {
 		y = 1
 	}
 	all := v.latencies()
-	if c.H == 2 && !v.Pooling() { // TTFT and ITL
+	if c.H == 2 && v.plan().Measures(metrics.ITL) { // TTFT and ITL
 		all = []latencyRow{all[0], all[2]}
 	}
 	for _, r := range all {
@@ -319,7 +319,7 @@ func NextLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 // ShownLatency is a latency, E2EL where answers come in one piece and do not have it, or ITL where the tokens of chunks are not counted.
 func ShownLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 	switch {
-	case s.Pooling() && l.Streams():
+	case !s.Plan.Measures(l):
 		return metrics.E2EL
 	case l == metrics.Pace:
 		return metrics.TPOT
@@ -342,7 +342,7 @@ func (v *View) firstWait() metrics.Latency { return ShownLatency(v.Snapshot, met
 
 // nothing says why there are no samples of a latency.
 func (v *View) nothing(l metrics.Latency) string {
-	if v.Pooling() && l.Streams() {
+	if !v.plan().Measures(l) {
 		return "answers are not streamed: no " + l.Naming().Title
 	}
 	return l.Naming().Nothing

@@ -23,11 +23,11 @@ func setAt(sec int, s metrics.LoadSetting) metrics.LogEntry {
 func TestTargets(t *testing.T) {
 	ramp := tuitest.RampPlan() // 4 to 80 within a minute
 	steered := []metrics.LogEntry{
-		setAt(10, metrics.LoadSetting{Rate: 20}),
+		setAt(10, metrics.LoadSetting{Load: metrics.Load{Value: 20}}),
 		{At: 12 * time.Second, Mark: "stage 2"},
-		setAt(20, metrics.LoadSetting{Rate: 20, RampTo: 60, RampOver: 20 * time.Second}),
-		setAt(50, metrics.LoadSetting{Rate: 60, Paused: true}),
-		setAt(60, metrics.LoadSetting{Users: 8}),
+		setAt(20, metrics.LoadSetting{Load: metrics.Load{Value: 20}, RampTo: 60, RampOver: 20 * time.Second}),
+		setAt(50, metrics.LoadSetting{Load: metrics.Load{Value: 60}, Paused: true}),
+		setAt(60, metrics.LoadSetting{Load: metrics.Users.Of(8)}),
 	}
 	for _, c := range []struct {
 		name   string
@@ -59,7 +59,7 @@ func TestTargetsBeyondTheMarks(t *testing.T) {
 	rec := liveview.NewView(time.Now(), &metrics.Plan{Rate: 7})
 	const n = 1200
 	for i := range n {
-		e := setAt(i, metrics.LoadSetting{Rate: float64(i + 1)})
+		e := setAt(i, metrics.LoadSetting{Load: metrics.Load{Value: float64(i + 1)}})
 		e.Mark = "set"
 		eventtest.Tell(rec, e)
 	}
@@ -84,9 +84,9 @@ func TestTargetsAny(t *testing.T) {
 	}{
 		{"ramp", tuitest.RampPlan(), nil, true},
 		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, false},
-		{"users", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}}}, nil, false},
-		{"a stage of a rate", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}, {Rate: 2}}}, nil, true},
-		{"users, then a rate by hand", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}}}, []metrics.LogEntry{setAt(3, metrics.LoadSetting{Rate: 2})}, true},
+		{"users", &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Users.Of(3)}}}, nil, false},
+		{"a stage of a rate", &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Users.Of(3)}, {Load: metrics.Load{Value: 2}}}}, nil, true},
+		{"users, then a rate by hand", &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Users.Of(3)}}}, []metrics.LogEntry{setAt(3, metrics.LoadSetting{Load: metrics.Load{Value: 2}})}, true},
 		{"nothing", nil, nil, false},
 	} {
 		if got := newTargets(&View{Snapshot: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).any(); got != c.want {
@@ -97,8 +97,8 @@ func TestTargetsAny(t *testing.T) {
 
 // Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was set.
 func TestSaturationAndSteeringAreMarked(t *testing.T) {
-	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "8 req/s"}, setAt(50, metrics.LoadSetting{Rate: 64}))
-	s.Plan = &metrics.Plan{Stages: []metrics.Stage{{Rate: 4}, {Rate: 8}}}
+	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "8 req/s"}, setAt(50, metrics.LoadSetting{Load: metrics.Load{Value: 64}}))
+	s.Plan = &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Load{Value: 4}}, {Load: metrics.Load{Value: 8}}}}
 	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 40, Capacity: metrics.Range{Load: 38, Low: 37, High: 39}, SaturatedAt: 30 * time.Second}
 	got := draw(loadOf(&s), axisWidth+60, 8)
 	if top, want := strings.TrimRight(got[0], " "), "                                    │saturates 38 req/s┊64 req/s"; top != want {
@@ -130,7 +130,7 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 func stagedPlan() *metrics.Plan {
 	p := &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}}
 	for i, rate := range []float64{8, 16, 32, 64} {
-		p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * 10 * time.Second, Length: 10 * time.Second, Rate: rate})
+		p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * 10 * time.Second, Length: 10 * time.Second, Load: metrics.Load{Value: rate}})
 	}
 	return p
 }
@@ -148,7 +148,7 @@ func TestStageRows(t *testing.T) {
 		var got []string
 		for _, r := range v.stageRows() {
 			var words []string
-			for _, col := range v.stageFigures([]stageRow{{LoadLevel: metrics.LoadLevel{Users: true}}, {}}, 200) {
+			for _, col := range v.stageFigures([]stageRow{{LoadLevel: metrics.LoadLevel{Unit: metrics.Users}}, {}}, 200) {
 				words = append(words, col.of(r).Text)
 			}
 			for _, n := range v.stageNotes(r, 60, true) {
@@ -363,15 +363,15 @@ func TestPercentilesBesideASlowBaseline(t *testing.T) {
 // the load that is on.
 func TestStageRowsAfterAPause(t *testing.T) {
 	s := metrics.Snapshot{At: 18 * time.Second, Plan: stagedPlan(), State: metrics.Running, Steering: metrics.Steering{
-		LoadSetting: metrics.LoadSetting{Rate: 16, By: metrics.ByPlan}, Steerable: true, Changes: 2}}
+		LoadSetting: metrics.LoadSetting{Load: metrics.Load{Value: 16}, By: metrics.ByPlan}, Steerable: true, Changes: 2}}
 	set := func(at time.Duration, load metrics.LoadSetting) {
 		s.Marks = append(s.Marks, metrics.LogEntry{At: at * time.Second, Set: &load})
 	}
 	paused := func(from, to time.Duration) {
 		s.Marks = nil
-		set(from, metrics.LoadSetting{Rate: 8, Paused: true})
-		set(to, metrics.LoadSetting{Rate: 8, By: metrics.ByUser})
-		set(14, metrics.LoadSetting{Rate: 16, By: metrics.ByPlan})
+		set(from, metrics.LoadSetting{Load: metrics.Load{Value: 8}, Paused: true})
+		set(to, metrics.LoadSetting{Load: metrics.Load{Value: 8}, By: metrics.ByUser})
+		set(14, metrics.LoadSetting{Load: metrics.Load{Value: 16}, By: metrics.ByPlan})
 	}
 	seconds := func(from, to time.Duration, rate float64) metrics.LoadLevel {
 		return metrics.LoadLevel{From: from * time.Second, To: to * time.Second, Offered: rate}
@@ -396,7 +396,7 @@ func TestStageRowsAfterAPause(t *testing.T) {
 	check("paused before it", false, false, true)
 	s.Levels = s.Levels[:2]
 	check("the load is too young to be judged", false, false, true)
-	set(17, metrics.LoadSetting{Rate: 16, Paused: true})
+	set(17, metrics.LoadSetting{Load: metrics.Load{Value: 16}, Paused: true})
 	check("paused again", false, false)
 }
 

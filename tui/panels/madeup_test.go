@@ -50,7 +50,7 @@ func makeUp(seed uint64) *madeUp {
 		length += time.Minute
 		slots = 2 + r.IntN(8)
 		for i := range 5 {
-			p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * length / 5, Length: length / 5, Rate: float64(p.Rate) * float64(i+1) / 2})
+			p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * length / 5, Length: length / 5, Load: metrics.Load{Value: float64(p.Rate) * float64(i+1) / 2}})
 		}
 		p.Duration = length
 	}

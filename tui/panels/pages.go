@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"benchtop/metrics"
 	"benchtop/tui/screen"
 )
 
@@ -96,10 +97,8 @@ func timeWidth(r Rect) int { return r.W * 3 / 5 }
 
 // overviewPage lays out the first page: charts over time at the left, distributions beside them, the newest words of the log below.
 func overviewPage(r Rect, v *View) []Box {
-	over := charts("tokens", "load", "ttft over time", "itl over time")
-	if v.Pooling() {
-		over = over[:3]
-	}
+	named := func(s share) string { return s.name }
+	over := possible(v, charts("tokens", "load", "ttft over time", "itl over time"), named)
 	errors := share{"errors", min(len(v.Failures), 3)}
 	switch {
 	case r.W >= 100 && r.H >= 26:
@@ -107,10 +106,7 @@ func overviewPage(r Rect, v *View) []Box {
 		if r.H >= 40 && len(v.Server) > 0 {
 			over = append(over, charts("server queue", "kv")...)
 		}
-		right := []share{{"ttft", 0}, {"itl", 0}, {"latency", 1 + len(v.latencies())}}
-		if v.Pooling() {
-			right = slices.Delete(right, 1, 2)
-		}
+		right := possible(v, []share{{"ttft", 0}, {"itl", 0}, {"latency", 1 + len(v.latencies())}}, named)
 		if errors.lines > 0 {
 			right = slices.Insert(right, len(right)-1, errors)
 		}
@@ -119,10 +115,8 @@ func overviewPage(r Rect, v *View) []Box {
 		return slices.Concat(at[0].framed(over...), at[1].framed(right...), []Box{{Name: "log", Rect: rows[1], Bare: true}})
 	case r.W >= 80 && r.H >= 12:
 		at := r.columns(r.W*11/20, 0)
-		right := []share{{"ttft", 0}, {"itl", 0}, {"latency", 2}}
-		if v.Pooling() {
-			right = []share{{"ttft", 0}, {"latency", 1}}
-		}
+		right := possible(v, []share{{"ttft", 0}, {"itl", 0}, {"latency", 2}}, named)
+		right[len(right)-1].lines = len(right) - 1 // a latency each
 		if errors.lines > 0 {
 			right = slices.Insert(right, len(right)-1, errors)
 			right = slices.DeleteFunc(right, func(p share) bool { return p.name == "itl" && r.H < 24 })
@@ -137,7 +131,7 @@ func overviewPage(r Rect, v *View) []Box {
 // latencyPage lays out the page of latencies. The sizes are those of the area below the header.
 func latencyPage(r Rect, v *View) []Box {
 	over, table := charts("latency band", "latency heat"), share{"percentiles", 1 + len(v.pageLatencies())}
-	if !v.Pooling() {
+	if v.plan().Measures(metrics.Pace) {
 		table.lines++ // the speeds
 	}
 	turns := v.turnsShare()

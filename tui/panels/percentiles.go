@@ -159,7 +159,7 @@ func (v *View) speedsFit(lines int) bool {
 	if v.Baseline != nil && lines > 2*rows {
 		rows *= 2
 	}
-	return lines > 1+rows && !v.Pooling()
+	return lines > 1+rows && v.plan().Measures(metrics.Pace)
 }
 
 // speedUnit names the output speed of users.

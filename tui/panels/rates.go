@@ -69,7 +69,7 @@ func tokensPlot(v *View) plot {
 	}
 	in.now = number.Rate(v.cursorRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
 	p := plot{v: v, title: "tokens/s", compared: true, window: v.rateWindow(), chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{out, in}}
-	if v.Pooling() {
+	if !v.plan().Generates() {
 		p.series = p.series[1:]
 	} else if s := v.speedsNow(); s.N > 0 {
 		p.notes = []string{between + speed(s, s.Median) + " " + speedUnit}
@@ -166,7 +166,7 @@ func (t targets) any() bool {
 		return false // arrivals are conversations, and the chart is of requests
 	}
 	for _, e := range t.set {
-		if e.Set.Rate > 0 {
+		if e.Set.Rate() > 0 {
 			return true
 		}
 	}
@@ -185,7 +185,7 @@ func (t targets) at(at time.Duration) float64 {
 	switch s := t.set[i].Set; {
 	case s.Paused:
 		return 0
-	case s.Rate <= 0:
+	case s.Rate() <= 0:
 		return math.NaN()
 	default:
 		return positive(s.LoadAt(at - t.set[i].At))

@@ -41,10 +41,7 @@ func Summary(s *metrics.Snapshot) string {
 	}
 	put("%s %s: %d requests done, %d failed, %d in flight, %d queued", number.Clock(s.At), state, s.Totals.Done, s.Totals.Failed,
 		s.Waiting+s.Running, s.Held)
-	kind, tokens := "output", outputTokens
-	if s.Pooling() {
-		kind, tokens = "input", inputTokens
-	}
+	kind, tokens := s.Plan.Tokens()
 	put("%s req/s, %s %s tokens/s", number.Rate(recent(s, finished)), number.Rate(recent(s, tokens)), kind)
 	if text := (&View{Snapshot: s}).rtfxText(); text != "" {
 		put("RTFx %s", text)

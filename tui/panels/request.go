@@ -147,7 +147,7 @@ const (
 )
 
 func partsOf(v *View, q *metrics.RequestDetail, known bool, w, h int) requestParts {
-	p := requestParts{facts: factsOf(q, v.Pooling()), strip: 3}
+	p := requestParts{facts: factsOf(v, q), strip: 3}
 	columns := min(max(1, (w+factGap)/(factWidth+factGap)), 5)
 	p.factRows = (len(p.facts) + columns - 1) / columns
 	p.gap = min(1, h/16)
@@ -200,18 +200,15 @@ func openText(v *View, r Rect) (lines, high int) {
 	return len(p.text), p.textHigh
 }
 
-// factsOf are the figures of a request, related ones below each other. A pooling run has no figures of output tokens.
-func factsOf(q *metrics.RequestDetail, pooling bool) []fact {
-	all := []fact{
+// factsOf are the figures of a request, related ones below each other.
+func factsOf(v *View, q *metrics.RequestDetail) []fact {
+	all := possible(v, []fact{
 		{"scheduled", moment(q.Scheduled)}, {"due", moment(q.Due)}, {"sent", moment(q.Sent)}, {"ended", moment(q.Ended)},
 		{"queued here", latencyOrDash(q.SlotWait)}, {"encode", latencyOrDash(q.Encode)}, {"connect", latencyOrDash(q.Connect)},
 		{"TTFT", latencyOrDash(q.TTFT)}, {"TPOT", latencyOrDash(q.TPOT)}, {"E2EL", latencyOrDash(q.E2EL)},
 		{"tokens in", tokens(q.InputTokens)}, {"cached", tokens(q.CachedTokens)}, {"tokens out", tokens(q.OutputTokens)},
 		{"server queue", latencyOrDash(q.ServerQueue)}, {"prefill", latencyOrDash(q.ServerPrefill)},
-	}
-	if pooling {
-		all = slices.DeleteFunc(all, func(f fact) bool { return f.name == "TTFT" || f.name == "TPOT" || f.name == "tokens out" })
-	}
+	}, func(f fact) string { return f.name })
 	if q.Audio > 0 {
 		all = append(all, fact{"recording", number.Latency(q.Audio)})
 	}

@@ -2,7 +2,6 @@ package panels
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -108,11 +107,7 @@ func requestFigures(v *View, w int) columns[*metrics.RequestRow] {
 		{"tok out", 8, func(q *metrics.RequestRow) screen.Span { return screen.Text.Span(tokens(q.OutputTokens)) }, 3},
 		{"in", 7, func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(tokens(q.InputTokens)) }, 5},
 	}
-	if v.Pooling() {
-		all = slices.DeleteFunc(all, func(c column[*metrics.RequestRow]) bool {
-			return c.name == "TTFT" || c.name == "TPOT" || c.name == "tok out"
-		})
-	}
+	all = possible(v, all, func(c column[*metrics.RequestRow]) string { return c.name })
 	return all.fit(w - pickWidth - indexWidth - 2 - stateWidth - 2 - spareWidth)
 }
 

@@ -3,6 +3,7 @@ package panels
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"benchtop/metrics"
@@ -17,6 +18,17 @@ func (v *View) plan() *metrics.Plan {
 		return &metrics.Plan{}
 	}
 	return v.Plan
+}
+
+// ofStreams are the panels, columns and facts that only a run has whose answers come in chunks.
+var ofStreams = []string{"itl", "itl over time", "TTFT", "TPOT", "tok out", "tokens out"}
+
+// possible leaves out what the run cannot measure.
+func possible[S ~[]T, T any](v *View, all S, name func(T) string) S {
+	if v.plan().Generates() {
+		return all
+	}
+	return slices.DeleteFunc(all, func(x T) bool { return slices.Contains(ofStreams, name(x)) })
 }
 
 // ShownObjectives are the objectives in force that can be shown.

@@ -85,7 +85,7 @@ func (v *View) stageFigures(rows []stageRow, w int) columns[stageRow] {
 	}, 0}
 	users := 0
 	for _, r := range rows {
-		if r.Users {
+		if r.Unit == metrics.Users {
 			users++
 		}
 	}
@@ -95,7 +95,7 @@ func (v *View) stageFigures(rows []stageRow, w int) columns[stageRow] {
 		planned.name = "users"
 	default:
 		planned.name, planned.w = "planned", 11
-		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(findings.Load(r.Offered, r.Users)) }
+		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(findings.Load(r.Unit.Of(r.Offered))) }
 	}
 	all := columns[stageRow]{
 		{"from", 6, func(r stageRow) screen.Span { return screen.Label.Span(number.Clock(r.From)) }, 3},
@@ -231,8 +231,7 @@ func (v *View) stageRows() []stageRow {
 	slices.SortStableFunc(out, func(a, b stageRow) int { return cmp.Compare(a.From, b.From) })
 	if last != nil && !last.Set.Paused && last.Set.RampTo == 0 && v.State == metrics.Running {
 		if n := len(out); n == 0 || out[n-1].From < last.At { // too young to be judged
-			stage := metrics.Stage{Start: last.At, Length: v.At - last.At, Rate: last.Set.Rate, Users: last.Set.Users}
-			out = append(out, v.liveStage(stage))
+			out = append(out, v.liveStage(metrics.Stage{Start: last.At, Length: v.At - last.At, Load: last.Set.Load}))
 		}
 		out[len(out)-1].To = endless
 	}
@@ -293,10 +292,7 @@ func lastBeforeSaturation(levels []metrics.LoadLevel, a *metrics.Answer) int {
 // liveStage is a stage of the plan by its seconds so far: of requests that ended in it, not of those that were scheduled in it.
 func (v *View) liveStage(s metrics.Stage) stageRow {
 	r := stageRow{begun: v.At > s.Start, within: math.NaN()}
-	r.LoadLevel = metrics.LoadLevel{From: s.Start, To: s.End(), Offered: s.Rate, Users: s.Users > 0, Sent: math.NaN(), Done: math.NaN()}
-	if r.Users {
-		r.Offered = float64(s.Users)
-	}
+	r.From, r.To, r.Offered, r.Unit, r.Sent, r.Done = s.Start, s.End(), s.Value, s.Unit, math.NaN(), math.NaN()
 	ws := within(closedWindows(v.Snapshot), s.Start, s.End())
 	if len(ws) == 0 {
 		return r

@@ -319,7 +319,7 @@ func (v *View) cardRows() []cardRow {
 		}
 	}
 	rate := number.Rate(r.RequestThroughput) + " req/s"
-	if !v.Pooling() {
+	if v.plan().Generates() {
 		rate += between + number.Rate(r.OutputThroughput) + " tok/s"
 	}
 	mean := screen.Strong.Span("mean " + rate)

@@ -39,7 +39,7 @@ func TestVerdict(t *testing.T) {
 		{"nothing within at the end", &metrics.Answer{Why: "one load"}, slo, metrics.Finished, 0, 120, "load within SLO unknown"},
 		{"nearly certain", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 34.26, Confidence: 0.9999}}, slo, metrics.Running, 0, 120,
 			"within SLO: 34.3 req/s proven (99 %)"},
-		{"users", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 64}, Users: true}, slo, metrics.Running, 0, 120, "within SLO: 64 users proven"},
+		{"users", &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 64}, Unit: metrics.Users}, slo, metrics.Running, 0, 120, "within SLO: 64 users proven"},
 		{"not confirmed", &metrics.Answer{Saturates: true, From: 24, To: 48}, nil, metrics.Running, 0, 120, "saturating? 24–48 req/s"},
 		{"all", &whole, slo, metrics.Running, 0, 160,
 			"within SLO: 24 req/s proven (97 %), estimate 29–33 │ saturates at 33.5 req/s (32–35) │ limit: queue, 79 % of TTFT │ peak 2.2k tok/s"},

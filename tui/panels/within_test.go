@@ -50,7 +50,7 @@ func TestVerdictNamesTheLoadThatMissed(t *testing.T) {
 // A stage that is not judged yet has no sign, however good its seconds were.
 func TestStageWithoutAVerdict(t *testing.T) {
 	t.Parallel()
-	s := &metrics.Snapshot{At: 5 * time.Second, Objectives: aGoal, Plan: &metrics.Plan{Goodput: aGoal, Stages: []metrics.Stage{{Length: 10 * time.Second, Rate: 8}}}}
+	s := &metrics.Snapshot{At: 5 * time.Second, Objectives: aGoal, Plan: &metrics.Plan{Goodput: aGoal, Stages: []metrics.Stage{{Length: 10 * time.Second, Load: metrics.Load{Value: 8}}}}}
 	for i := range 5 {
 		w := metrics.Window{Start: time.Duration(i) * time.Second, Sent: 8, Done: 8}
 		w.Good = 8

@@ -24,7 +24,7 @@ func Monstrous() metrics.Snapshot {
 			{Metric: strings.Repeat("漢\x07", 200), Op: "\x1b[2J", Limit: math.Inf(-1), Percent: true},
 		},
 		Stages: []metrics.Stage{
-			{Start: math.MinInt64, Length: math.MaxInt64, Rate: math.Inf(1)}, {Start: math.MaxInt64, Users: math.MinInt},
+			{Start: math.MinInt64, Length: math.MaxInt64, Load: metrics.Load{Value: math.Inf(1)}}, {Start: math.MaxInt64, Load: metrics.Users.Of(math.MinInt)},
 		},
 	}
 	s.Marks = []metrics.LogEntry{
@@ -86,7 +86,7 @@ func MonstrousPages() metrics.Snapshot {
 		v := []float64{math.NaN(), math.Inf(1), 1e300, -1, 0, 7}[i%6]
 		s.Levels = append(s.Levels, metrics.LoadLevel{
 			From: time.Duration(i) * time.Second, To: time.Duration(i-i%3+1) * time.Second, Offered: v, Sent: v, Done: v, TTFTp99: v,
-			Users: i%2 == 0, LevelVerdict: metrics.LevelVerdict{
+			Unit: []metrics.Unit{metrics.Users, metrics.RequestsPerSecond}[i%2], LevelVerdict: metrics.LevelVerdict{
 				Requests: math.MaxInt, Good: math.MinInt, Confidence: v, Effective: v, Missing: time.Duration(math.MaxInt64), Why: "\x1b[2J",
 				Standing: []metrics.Standing{metrics.LevelUnknown, metrics.LevelWithin, "\x1b[2J"}[i%3],
 			},
@@ -101,7 +101,7 @@ func MonstrousPages() metrics.Snapshot {
 		s.Turns, s.Classes = append(s.Turns, metrics.LiveGroup{GroupCounts: counts, FirstWait: h}), append(s.Classes, metrics.LiveGroup{GroupCounts: counts})
 		s.Sessions = &metrics.LiveSessions{Active: math.MinInt, Thinking: math.MaxInt}
 		s.Marks = append(s.Marks, metrics.LogEntry{At: time.Duration(i) * time.Second, Set: &metrics.LoadSetting{
-			Rate: v, RampTo: v, RampOver: -time.Second, Users: -1, Paused: i%7 == 0,
+			Load: metrics.Load{Value: v}, RampTo: v, RampOver: -time.Second, Paused: i%7 == 0,
 		}})
 	}
 	return s

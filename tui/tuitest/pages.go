@@ -77,7 +77,7 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 		out.Server = append(out.Server, serverSecond(w, i, s.At))
 		out.GPUs = append(out.GPUs, gpuSecond(w, i))
 	}
-	set := metrics.LoadSetting{Rate: 64, By: metrics.ByUser}
+	set := metrics.LoadSetting{Load: metrics.Load{Value: 64}, By: metrics.ByUser}
 	out.Marks = []metrics.LogEntry{{At: 50 * time.Second, Level: metrics.Info, Text: "load set to 64 req/s by hand", Mark: "64 req/s", Set: &set}}
 	for i := range 6 {
 		load := 10 + 12*float64(i)

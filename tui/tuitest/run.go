@@ -188,7 +188,7 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 	}
 	for i := range 5 {
 		const length = 15 * time.Second
-		stage := metrics.Stage{Start: time.Duration(i) * length, Length: length, Rate: float64(16 * (i + 1))}
+		stage := metrics.Stage{Start: time.Duration(i) * length, Length: length, Load: metrics.Load{Value: float64(16 * (i + 1))}}
 		plan.Stages = append(plan.Stages, stage)
 		if i > 0 && s.At >= stage.Start {
 			s.Marks = append(s.Marks, metrics.LogEntry{At: stage.Start, Mark: fmt.Sprintf("stage %d", i+1)})

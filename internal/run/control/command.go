@@ -22,7 +22,8 @@ func (c *Controller) Command(o metrics.Command) (said string, ok bool) {
 		c.resume()
 		c.follow(metrics.ByUser)
 		c.state.Changes++
-		c.file(metrics.LogEntry{Level: metrics.Info, Text: "resumed at " + c.String(c.load()), Mark: c.String(c.load()), Set: c.setting()})
+		load := c.String(c.state.Value)
+		c.file(metrics.LogEntry{Level: metrics.Info, Text: "resumed at " + load, Mark: load, Set: c.setting()})
 		said = "resumed"
 	case metrics.SetLoad:
 		c.set(o.Value, metrics.ByUser, "changed manually to "+c.String(o.Value))
@@ -81,14 +82,14 @@ func (c *Controller) refuse(o *metrics.Command) string {
 		if !c.Looks.Judges() {
 			return "nothing to judge by: o sets objectives"
 		}
-		if o.Value = c.load(); !(o.Value > 0) {
+		if o.Value = c.state.Value; !(o.Value > 0) {
 			return "no load to hold: i sets one"
 		}
 	case metrics.SetLoad:
 	default:
 		return fmt.Sprintf("unknown command %q", string(o.Do))
 	}
-	if c.inUsers {
+	if c.inUsers() {
 		return c.refuseUsers(o)
 	}
 	if !(o.Value > 0) || o.Value > shape.HighestRate {

@@ -137,7 +137,7 @@ func (c *Controller) toConfirm() (load float64, why string) {
 		if !(top > 0) {
 			top = max(e.Load, known) * aboveEstimate
 		}
-		if a.Capacity.Known() && !c.inUsers {
+		if a.Capacity.Known() && !c.inUsers() {
 			top = min(top, a.Capacity.Load/perArrival)
 		}
 		if f.unproven > 0 {
@@ -150,7 +150,7 @@ func (c *Controller) toConfirm() (load float64, why string) {
 	case f.unproven > 0:
 		load = c.whole(f.unproven * firstHeld)
 	case a.None:
-		return 0, fmt.Sprintf("the lowest load, %s, missed the SLO", metrics.LoadText(a.LowestTried, a.Users))
+		return 0, fmt.Sprintf("the lowest load, %s, missed the SLO", a.Unit.Text(a.LowestTried))
 	case !e.Known():
 		return 0, "there is no estimate to hold: " + cmp.Or(a.TierAnswer.Why, a.Why, "too few requests")
 	default:
@@ -164,7 +164,7 @@ func (c *Controller) toConfirm() (load float64, why string) {
 
 // whole is a load as it is set: a number of users, or a rate of a few digits.
 func (c *Controller) whole(load float64) float64 {
-	if c.inUsers {
+	if c.inUsers() {
 		return math.Floor(load + 1e-9)
 	}
 	return search.Readable(load)
@@ -172,7 +172,7 @@ func (c *Controller) whole(load float64) float64 {
 
 // requestsPerArrival is what a rate of the report is divided by for a rate that can be set.
 func (c *Controller) requestsPerArrival() float64 {
-	if of := c.Plan.Conversations; of != nil && !c.inUsers && of.Turns > 0 {
+	if of := c.Plan.Conversations; of != nil && !c.inUsers() && of.Turns > 0 {
 		return of.Turns
 	}
 	return 1
@@ -181,7 +181,7 @@ func (c *Controller) requestsPerArrival() float64 {
 // estimate is where the highest load within the objectives probably is: below the capacity where that is all that is known, and of users between
 // the levels around it, which are tried in steps, so that there is no closer one.
 func (c *Controller) estimate(a *metrics.Answer, levels []metrics.LoadLevel) (r metrics.Range) {
-	if !c.inUsers || a.Estimate.Known() {
+	if !c.inUsers() || a.Estimate.Known() {
 		n, r := c.requestsPerArrival(), a.Estimate
 		if !r.Known() && a.Saturates { // too wide to be told; the capacity bounds it
 			r = metrics.Range{Load: a.Capacity.Low, High: a.Capacity.High}

@@ -28,7 +28,7 @@ func (s *heldServer) serve() {
 	if e.held || s.rig.now() < seconds(2) {
 		return
 	}
-	if s.due += e.load / 10; s.rig.inUsers {
+	if s.due += e.load / 10; s.rig.inUsers() {
 		s.due = e.load
 	}
 	late := e.load > s.capacity
@@ -85,7 +85,7 @@ func TestConfirm(t *testing.T) {
 	none := metrics.Answer{LowestTried: 3}
 	none.None = true
 	level := func(users float64, standing metrics.Standing) metrics.LoadLevel {
-		return metrics.LoadLevel{Offered: users, Users: true, LevelVerdict: metrics.LevelVerdict{Requests: 9, Good: 8, Standing: standing}}
+		return metrics.LoadLevel{Offered: users, Unit: metrics.Users, LevelVerdict: metrics.LevelVerdict{Requests: 9, Good: 8, Standing: standing}}
 	}
 	ramp := metrics.Plan{Ramp: planRamp("linear", 1, 40, 2), Duration: 2 * time.Second}
 	overRequests := metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 40, Requests: 100}, Requests: 100}
@@ -112,8 +112,8 @@ func TestConfirm(t *testing.T) {
 		{"no estimate", ramp, metrics.Answer{Why: "too few requests"}, nil, 100, time.Minute, time.Hour, metrics.Command{}},
 		{"nothing within", ramp, none, nil, 100, time.Minute, time.Hour, metrics.Command{}},
 		{"a ramp over the requests", overRequests, about(20, 24), nil, 100, time.Minute, time.Hour, metrics.Command{}},
-		{"users", users, metrics.Answer{Users: true}, []metrics.LoadLevel{level(4, metrics.LevelWithin), level(8, metrics.LevelMissed)}, 100, 3 * time.Minute, time.Hour, metrics.Command{}},
-		{"a single user", users, metrics.Answer{Users: true}, []metrics.LoadLevel{level(1, metrics.LevelWithin), level(2, metrics.LevelMissed)}, 100, time.Minute, time.Hour, metrics.Command{}},
+		{"users", users, metrics.Answer{Unit: metrics.Users}, []metrics.LoadLevel{level(4, metrics.LevelWithin), level(8, metrics.LevelMissed)}, 100, 3 * time.Minute, time.Hour, metrics.Command{}},
+		{"a single user", users, metrics.Answer{Unit: metrics.Users}, []metrics.LoadLevel{level(1, metrics.LevelWithin), level(2, metrics.LevelMissed)}, 100, time.Minute, time.Hour, metrics.Command{}},
 		{"conversations", sessions, about(80, 96), nil, 100, time.Minute, time.Hour, metrics.Command{}},
 		{"a load set by hand", ramp, about(20, 24), nil, 100, time.Minute, 20 * time.Second, set(7)},
 		{"a load set by hand before", ramp, about(20, 24), nil, 100, time.Minute, time.Second, set(7)},
@@ -167,7 +167,7 @@ func TestHold(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &heldServer{capacity: c.capacity, rig: newRig(c.plan)}
-				s.rig.engine.load = s.rig.load()
+				s.rig.engine.load = s.rig.state.Value
 				s.rig.Begin()
 				for _, o := range c.orders {
 					s.run(seconds(o.at))

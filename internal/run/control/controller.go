@@ -49,8 +49,8 @@ type Options struct {
 // Controller is the one driver of a load. One goroutine owns it.
 type Controller struct {
 	Options
-	inUsers bool
-	why     string // the load cannot be set, "" if it can
+	unit metrics.Unit // of the plan's load
+	why  string       // the load cannot be set, "" if it can
 
 	state metrics.Steering
 	told  metrics.Steering // what Tell knows of it
@@ -88,15 +88,15 @@ const (
 
 // New prepares the control of a run whose plan is known, and tells the load it begins with.
 func New(o Options) *Controller {
-	c := &Controller{Options: o, inUsers: o.Plan.InUsers(), next: planEvery}
-	if !c.inUsers && !o.Plan.Paced() {
+	c := &Controller{Options: o, unit: o.Plan.Unit(), next: planEvery}
+	if !c.inUsers() && !o.Plan.Paced() {
 		// The remedy comes first: a screen may be narrow.
 		c.why = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to change"
 		if o.Plan.Trace {
 			c.why = "needs --no-self-timed and --request-rate: the trace sets the times, so there is no rate to change"
 		}
 	}
-	c.state = metrics.Steering{LoadSetting: o.Plan.LoadAt(0, 0), Steerable: c.why == "", Why: c.why, InUsers: c.inUsers}
+	c.state = metrics.Steering{LoadSetting: o.Plan.LoadAt(0, 0), Steerable: c.why == "", Why: c.why}
 	c.schedule()
 	c.tellState()
 	return c
@@ -180,7 +180,7 @@ func (c *Controller) set(load float64, by, text string) {
 // hold stops the arrivals.
 func (c *Controller) hold(by, text string) {
 	if c.ramp != nil {
-		text += fmt.Sprintf("; ramp ended at %s", c.String(c.load()))
+		text += fmt.Sprintf("; ramp ended at %s", c.String(c.state.Value))
 	}
 	c.endRamp()
 	if !c.state.Paused {
@@ -197,19 +197,19 @@ func (c *Controller) resume() {
 	}
 	c.state.Paused = false
 	c.Engine.Resume()
-	if !c.inUsers {
+	if !c.inUsers() {
 		c.shift += c.now() - c.pausedAt
 	}
 }
 
 // beginRamp begins a ramp from the load in force.
 func (c *Controller) beginRamp(o metrics.Command) {
-	from := c.load()
+	from := c.state.Value
 	c.force(from) // the plan is left at once, and the ramp begins where it stood
 	c.resume()
 	c.state.RampTo, c.state.RampOver = o.Value, o.Over
 	c.ramp = &ramp{c.state.LoadSetting, c.now()}
-	if c.inUsers && o.Value > from {
+	if c.inUsers() && o.Value > from {
 		c.Connect(int(o.Value))
 	}
 	c.changed(metrics.ByUser, fmt.Sprintf("manual ramp from %s to %s over %s", metrics.LoadNumber(from), c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))
@@ -234,7 +234,7 @@ func (c *Controller) moveLoad() {
 	}
 	before := c.stage
 	c.follow(c.state.By)
-	if c.state.Changes > 0 && !c.inUsers && c.stage > before {
+	if c.state.Changes > 0 && !c.inUsers() && c.stage > before {
 		c.state.By = metrics.ByPlan
 		c.file(c.stageEvent(c.stage, c.setting()))
 		return
@@ -259,16 +259,16 @@ func (c *Controller) tellState() {
 // force makes the engine send at a load.
 func (c *Controller) force(load float64) {
 	c.loadSet = true
-	if !c.inUsers {
-		c.state.Rate = load
+	if !c.inUsers() {
+		c.state.Value = load
 		c.Engine.SetRate(load)
 		return
 	}
 	n := max(1, int(math.Round(load)))
-	if n > c.state.Users {
+	if n > c.state.Users() {
 		c.Connect(n)
 	}
-	c.state.Users = n
+	c.state.Value = float64(n)
 	c.Engine.SetLimit(n)
 }
 
@@ -283,14 +283,6 @@ func (c *Controller) changed(by, text, mark string) {
 		e.Search = &told
 	}
 	c.file(e)
-}
-
-// load is the one in force.
-func (c *Controller) load() float64 {
-	if c.inUsers {
-		return float64(c.state.Users)
-	}
-	return c.state.Rate
 }
 
 // Changed says that the load was set: the plan no longer tells how many requests there will be.
@@ -316,6 +308,6 @@ func (c *Controller) Close() {
 func (c *Controller) now() time.Duration { return time.Since(c.Start) }
 
 // String is a load for a person.
-func (c *Controller) String(load float64) string {
-	return c.Plan.ArrivalText(metrics.LoadText(load, c.inUsers))
-}
+func (c *Controller) String(load float64) string { return c.unit.Text(load) }
+
+func (c *Controller) inUsers() bool { return c.unit == metrics.Users }

@@ -114,9 +114,9 @@ func (g *rig) tell(fact any) {
 }
 
 func settingWords(s metrics.LoadSetting) string {
-	words := fmt.Sprintf("%.4g/s", s.Rate)
-	if s.Users > 0 {
-		words = fmt.Sprintf("%d users", s.Users)
+	words := fmt.Sprintf("%.4g/s", s.Rate())
+	if s.Unit == metrics.Users {
+		words = fmt.Sprintf("%d users", s.Users())
 	}
 	if s.RampTo > 0 {
 		words += fmt.Sprintf(" to %.4g in %s", s.RampTo, s.RampOver)
@@ -176,9 +176,9 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // stagesOf are stages of a second each, of rates or users.
 func stagesOf(users bool, loads ...int) (all []metrics.Stage) {
 	for i, load := range loads {
-		stage := metrics.Stage{Start: time.Duration(i) * time.Second, Length: time.Second, Rate: float64(load)}
+		stage := metrics.Stage{Start: time.Duration(i) * time.Second, Length: time.Second, Load: metrics.Load{Value: float64(load)}}
 		if users {
-			stage.Rate, stage.Users = 0, load
+			stage.Unit = metrics.Users
 		}
 		all = append(all, stage)
 	}
@@ -186,7 +186,7 @@ func stagesOf(users bool, loads ...int) (all []metrics.Stage) {
 }
 
 func userStage(start, length float64, users int) metrics.Stage {
-	return metrics.Stage{Start: seconds(start), Length: seconds(length), Users: users}
+	return metrics.Stage{Start: seconds(start), Length: seconds(length), Load: metrics.Users.Of(float64(users))}
 }
 
 func planRamp(strategy string, from, to, over float64) *metrics.Ramp {

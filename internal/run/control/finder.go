@@ -65,7 +65,7 @@ type hold struct {
 // NewFinder begins a search, for tiers with these names; none for a single one that has no name.
 func NewFinder(f metrics.Find, tiers ...string) *Finder {
 	s := &Finder{find: f, search: search.New(search.Options{
-		From: f.From, Most: f.Most, Whole: f.Users, Tiers: tiers, Runs: searchRuns + (max(1, len(tiers))-1)*tierRuns, Longest: longestTrial,
+		From: f.From, Most: f.Most, Unit: f.Unit, Tiers: tiers, Runs: searchRuns + (max(1, len(tiers))-1)*tierRuns, Longest: longestTrial,
 	})}
 	s.held = make([]hold, max(1, len(tiers)))
 	s.step = s.plan()
@@ -194,9 +194,9 @@ func (f *Finder) toHold(tier int, r *search.Result) float64 {
 		load = r.Estimate.Low * holdBelow
 	}
 	switch {
-	case f.find.Users && h.last == 0:
+	case f.find.Unit == metrics.Users && h.last == 0:
 		return max(1, math.Floor(load))
-	case f.find.Users:
+	case f.find.Unit == metrics.Users:
 		return math.Floor(load)
 	}
 	return search.Readable(load)
@@ -213,7 +213,7 @@ func (f *Finder) mostOpen() int {
 // make is a step of one tier.
 func (f *Finder) make(phase metrics.SearchPhase, load float64, tier int, settle, length time.Duration) Step {
 	r := f.search.Results()[tier]
-	so := metrics.Search{Users: f.find.Users, Phase: phase, Load: load, Passed: r.Passed, Failed: r.Failed}
+	so := metrics.Search{Unit: f.find.Unit, Phase: phase, Load: load, Passed: r.Passed, Failed: r.Failed}
 	return Step{Phase: phase, Tier: tier, Load: load, Settle: settle, For: length, Words: named(r.Tier, so.String()), Told: f.told(phase)}
 }
 
@@ -234,9 +234,9 @@ func (f *Finder) outcome(results []search.Result) string {
 		case h.proven > 0 && r.AtLeast:
 			words = f.load(h.proven) + " proven, the most that may be tried"
 		case h.proven > 0:
-			words = f.load(h.proven) + " proven; " + cmp.Or(r.Border(f.find.Users), r.Why)
+			words = f.load(h.proven) + " proven; " + cmp.Or(r.Border(f.find.Unit), r.Why)
 		case h.last > 0:
-			words = fmt.Sprintf("%s not proven: %s; %s", f.load(h.last), h.why(f.find.Hold), cmp.Or(r.Border(f.find.Users), r.Why))
+			words = fmt.Sprintf("%s not proven: %s; %s", f.load(h.last), h.why(f.find.Hold), cmp.Or(r.Border(f.find.Unit), r.Why))
 		}
 		all = append(all, named(r.Tier, words))
 	}
@@ -256,4 +256,4 @@ func (f *Finder) end(words string) Step {
 }
 
 // load is one for a person.
-func (f *Finder) load(load float64) string { return metrics.LoadText(load, f.find.Users) }
+func (f *Finder) load(load float64) string { return f.find.Unit.Text(load) }

@@ -23,10 +23,10 @@ type server struct {
 }
 
 // try takes a step and says whether it was within the objectives.
-func (s *server) try(step Step, users bool) []search.Evidence {
+func (s *server) try(step Step, unit metrics.Unit) []search.Evidence {
 	if step.Phase == metrics.SearchDraining {
 		rest := step.For
-		if users {
+		if unit == metrics.Users {
 			rest = time.Second
 		} else if s.capacity > 0 {
 			rest = min(rest, time.Duration(s.backlog/s.capacity*1e9))
@@ -37,12 +37,12 @@ func (s *server) try(step Step, users bool) []search.Evidence {
 	for _, d := range []time.Duration{step.Settle, step.For} {
 		s.now += d
 		s.capacity = max(0, s.capacity-s.tires*d.Seconds())
-		if !users {
+		if unit != metrics.Users {
 			s.backlog = max(0, s.backlog+(step.Load-s.capacity)*d.Seconds())
 		}
 	}
 	good := s.backlog <= s.capacity/10
-	if users {
+	if unit == metrics.Users {
 		good = step.Load <= s.capacity
 	}
 	if s.noise != nil && math.Abs(step.Load-s.capacity) < s.capacity/5 && s.noise.Float64() < s.wrong {
@@ -64,8 +64,8 @@ func outcome(step Step, within bool) []search.Evidence {
 }
 
 // searched are the steps of a search, and the moments at which they begin.
-func searched(f *Finder, s *server, users bool) (steps []Step, times []time.Duration) {
-	for step := f.Step(); ; step = f.Next(s.try(step, users)) {
+func searched(f *Finder, s *server, unit metrics.Unit) (steps []Step, times []time.Duration) {
+	for step := f.Step(); ; step = f.Next(s.try(step, unit)) {
 		steps, times = append(steps, step), append(times, s.now)
 		if step.Phase == metrics.SearchDone {
 			return steps, times
@@ -94,10 +94,7 @@ func checkFollowed(t *testing.T, find metrics.Find, steps []Step, times []time.D
 			e.Mark = metrics.FoundMark
 		}
 		if step.Phase != metrics.SearchDone {
-			e.Mark, e.Set = "", &metrics.LoadSetting{By: metrics.BySearch, Paused: step.Phase == metrics.SearchDraining, Rate: step.Load}
-			if find.Users {
-				e.Set.Rate, e.Set.Users = 0, max(1, int(step.Load)) // a break has users, too
-			}
+			e.Mark, e.Set = "", &metrics.LoadSetting{By: metrics.BySearch, Paused: step.Phase == metrics.SearchDraining, Load: find.Unit.Of(step.Load)}
 		}
 		s = s.Take(&e)
 		now := s.At(times[i], &metrics.Plan{Find: &find})
@@ -128,7 +125,7 @@ func checkFollowed(t *testing.T, find metrics.Find, steps []Step, times []time.D
 func TestFinder(t *testing.T) {
 	second := time.Second
 	rates := metrics.Find{From: 1, Most: 1000, Step: 10 * second, Hold: 30 * second}
-	users := metrics.Find{From: 1, Most: 1000, Step: 10 * second, Hold: 30 * second, Users: true}
+	users := metrics.Find{From: 1, Most: 1000, Step: 10 * second, Hold: 30 * second, Unit: metrics.Users}
 	to := func(f metrics.Find, most float64) metrics.Find { f.Most = most; return f }
 	from := func(f metrics.Find, from float64) metrics.Find { f.From = from; return f }
 	for _, c := range []struct {
@@ -156,7 +153,7 @@ func TestFinder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := NewFinder(c.find)
-			steps, times := searched(f, &c.server, c.find.Users)
+			steps, times := searched(f, &c.server, c.find.Unit)
 			load, ok := found(f)
 			if c.high > 0 && (!ok || load < c.low || load > c.high) || c.high == 0 && ok {
 				t.Errorf("found %v (%v), want %v to %v", load, ok, c.low, c.high)
@@ -189,7 +186,7 @@ func checkSteps(t *testing.T, find metrics.Find, steps []Step) {
 			if s.Load != 0 || s.For <= 0 {
 				t.Errorf("step %d: %+v", i, s)
 			}
-		case !(s.Load > 0) || s.Load > find.Most || find.Users && s.Load != math.Floor(s.Load):
+		case !(s.Load > 0) || s.Load > find.Most || find.Unit == metrics.Users && s.Load != math.Floor(s.Load):
 			t.Errorf("step %d sets %v", i, s.Load)
 		case s.Phase != metrics.SearchDone && (s.For <= 0 || s.Settle < 0 || s.For > max(find.Hold, 6*longestTrial*find.Step)):
 			t.Errorf("step %d takes %s and %s", i, s.Settle, s.For)
@@ -230,10 +227,10 @@ func TestFinderAgainstNoise(t *testing.T) {
 		near := 0
 		const n = 30
 		for seed := range uint64(n) {
-			find := metrics.Find{From: 1, Most: 500, Step: 10 * time.Second, Hold: 30 * time.Second, Users: seed%2 == 1}
+			find := metrics.Find{From: 1, Most: 500, Step: 10 * time.Second, Hold: 30 * time.Second, Unit: []metrics.Unit{metrics.RequestsPerSecond, metrics.Users}[seed%2]}
 			s := server{capacity: 40, noise: rand.New(rand.NewPCG(seed, 0)), wrong: wrong}
 			f := NewFinder(find)
-			steps, _ := searched(f, &s, find.Users)
+			steps, _ := searched(f, &s, find.Unit)
 			checkSteps(t, find, steps)
 			if load, ok := found(f); ok && load >= 25 && load <= 50 {
 				near++
@@ -268,7 +265,7 @@ func TestFinderStaysBelowTheMost(t *testing.T) {
 // Tiers with the same highest load share the step that holds it; others have one each.
 func TestTiersShareHolds(t *testing.T) {
 	for second, want := range map[float64]int{16: 1, 100: 2} {
-		f := NewFinder(metrics.Find{From: 8, Most: 1000, Step: time.Second, Hold: time.Minute, Users: true}, "gold", "bronze")
+		f := NewFinder(metrics.Find{From: 8, Most: 1000, Step: time.Second, Hold: time.Minute, Unit: metrics.Users}, "gold", "bronze")
 		holds := 0
 		for step := f.Step(); step.Phase != metrics.SearchDone; step = f.Next(append(outcome(step, step.Load <= 16), outcome(step, step.Load <= second)...)) {
 			if step.Phase == metrics.SearchHolding {
@@ -282,7 +279,7 @@ func TestTiersShareHolds(t *testing.T) {
 }
 
 func ExampleFinder() {
-	f := NewFinder(metrics.Find{From: 8, Most: 64, Step: 10 * time.Second, Hold: 30 * time.Second, Users: true})
+	f := NewFinder(metrics.Find{From: 8, Most: 64, Step: 10 * time.Second, Hold: 30 * time.Second, Unit: metrics.Users})
 	for step := f.Step(); step.Phase != metrics.SearchDone; step = f.Next(outcome(step, step.Load <= 12)) {
 		fmt.Println(step.Words)
 	}

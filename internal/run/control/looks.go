@@ -90,7 +90,7 @@ func (l *Looks) Begin(load float64, from time.Duration, looks []time.Duration) {
 	var all []*Trial
 	for _, look := range looks {
 		t, expected := NewTrial(&plan), 0.0
-		if !plan.InUsers() {
+		if plan.Unit() != metrics.Users {
 			expected = load * look.Seconds()
 		}
 		t.base = l.base

@@ -19,10 +19,12 @@ type moment struct {
 func (c *Controller) schedule() {
 	users := 0
 	for i, stage := range c.Plan.Stages {
-		if stage.Users > users && i > 0 {
-			c.moments = append(c.moments, moment{max(stage.Start-ConnectAhead, c.Plan.Stages[i-1].Start), func() { c.connectAhead(stage.Users) }})
+		n := stage.Users()
+		if n > users && i > 0 {
+			ahead := max(stage.Start-ConnectAhead, c.Plan.Stages[i-1].Start)
+			c.moments = append(c.moments, moment{ahead, func() { c.connectAhead(n) }})
 		}
-		users = max(users, stage.Users)
+		users = max(users, n)
 		c.moments = append(c.moments, moment{stage.Start, func() { c.beginStage(i) }})
 	}
 	w := c.Plan.Warmup
@@ -42,7 +44,7 @@ func (c *Controller) schedule() {
 // untilNextStage is how long it takes until a stage of rates begins that a pause has moved.
 func (c *Controller) untilNextStage() time.Duration {
 	stages := c.Plan.Stages
-	if next := c.stage + 1; c.state.Changes > 0 && !c.inUsers && next < len(stages) {
+	if next := c.stage + 1; c.state.Changes > 0 && !c.inUsers() && next < len(stages) {
 		return max(0, stages[next].Start+c.shift-c.now())
 	}
 	return time.Hour
@@ -67,13 +69,13 @@ func (c *Controller) connectAhead(users int) {
 // beginStage announces a stage of the plan and lets it set its users, unless its stages no longer happen at their times: the load
 // was set or, for rates, moved by a pause.
 func (c *Controller) beginStage(i int) {
-	if c.loadSet || c.state.Changes > 0 && !c.inUsers {
+	if c.loadSet || c.state.Changes > 0 && !c.inUsers() {
 		return
 	}
 	var set *metrics.LoadSetting // where there was a pause before, the stage is a load of its own
-	if users := c.Plan.Stages[i].Users; users > 0 {
-		c.Engine.SetLimit(users)
-		c.state.Users = users
+	if stage := c.Plan.Stages[i]; stage.Users() > 0 {
+		c.Engine.SetLimit(stage.Users())
+		c.state.Load = stage.Load
 		c.tellState()
 		if c.state.Changes > 0 {
 			set = c.setting()
@@ -146,7 +148,7 @@ func (c *Controller) try(step Step) {
 	if step.Settle > 0 {
 		from += max(step.Settle, min(c.Trial.Running(), mostSettled*c.Plan.Find.Step))
 	}
-	if !c.inUsers {
+	if !c.inUsers() {
 		expected = step.Load * step.For.Seconds()
 	}
 	c.Trial.Begin(from, from+step.For, expected, max(patienceFor, 2*c.Plan.Find.Step), step.Phase == metrics.SearchHolding)

@@ -89,13 +89,13 @@ func TestSearch(t *testing.T) {
 	}{
 		{"a rate", metrics.Find{From: 20, Most: 100}, 25, seconds(2), time.Hour, 0, 0, seconds(5), false},
 		{"a queue that stays", metrics.Find{From: 20, Most: 100}, 22, time.Hour, seconds(90), 0, 0, seconds(5), false},
-		{"users", metrics.Find{From: 4, Most: 5, Users: true}, 10, 0, time.Hour, 0, 0, seconds(5), false},
-		{"nothing holds", metrics.Find{From: 1, Most: 5, Users: true}, 0, 0, time.Hour, 0, 0, seconds(5), false},
+		{"users", metrics.Find{From: 4, Most: 5, Unit: metrics.Users}, 10, 0, time.Hour, 0, 0, seconds(5), false},
+		{"nothing holds", metrics.Find{From: 1, Most: 5, Unit: metrics.Users}, 0, 0, time.Hour, 0, 0, seconds(5), false},
 		{"a load set by hand", metrics.Find{From: 4, Most: 100}, 100, 0, seconds(30), seconds(3), 0, seconds(5), false},
 		{"a load set by hand, and a clock", metrics.Find{From: 4, Most: 100}, 100, 0, seconds(30), seconds(3), time.Minute, seconds(5), false},
 		{"the end of the run", metrics.Find{From: 4, Most: 100}, 100, 0, seconds(3), 0, 0, seconds(5), false},
-		{"answers that do not end", metrics.Find{From: 4, Most: 4, Users: true}, 10, 0, time.Hour, 0, 0, seconds(5), true},
-		{"answers that do not end, and long steps", metrics.Find{From: 4, Most: 4, Users: true}, 10, 0, time.Hour, 0, 0, seconds(20), true},
+		{"answers that do not end", metrics.Find{From: 4, Most: 4, Unit: metrics.Users}, 10, 0, time.Hour, 0, 0, seconds(5), true},
+		{"answers that do not end, and long steps", metrics.Find{From: 4, Most: 4, Unit: metrics.Users}, 10, 0, time.Hour, 0, 0, seconds(20), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

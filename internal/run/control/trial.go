@@ -64,7 +64,7 @@ func NewTrial(plan *metrics.Plan) *Trial {
 		t.tiers = append(t.tiers, tierTrial{slo: tier.SLO})
 		t.tests = append(t.tests, judge.Test{Enough: enough})
 	}
-	t.sample = judge.NewSample(0, 0, false)
+	t.sample = judge.NewSample(0, 0, metrics.RequestsPerSecond)
 	return t
 }
 
@@ -103,7 +103,7 @@ func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Du
 	if base := t.sample.Base(); base > 0 && (t.base == 0 || base < t.base) {
 		t.base = base
 	}
-	t.sample = judge.NewSample(from, to, t.plan.InUsers(), t.tests...)
+	t.sample = judge.NewSample(from, to, t.plan.Unit(), t.tests...)
 	t.sample.RequestTime = t.base
 }
 

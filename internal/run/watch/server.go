@@ -43,14 +43,18 @@ type asked struct {
 	target *target.Target
 }
 
-// NewServer asks a server through a client of its own, and profiles it if asked to. The counters of others that share the load are added to
-// its own, and their profilers run with its own; a server that is named twice is asked once.
-func NewServer(client *http.Client, t *target.Target, profiling Profiling, others ...*target.Target) *Server {
-	s := &Server{asked: []asked{{client, t}}}
-	for _, t := range others {
-		if !slices.ContainsFunc(s.asked, func(a asked) bool { return a.target.Same(t) }) {
-			s.asked = append(s.asked, asked{t.Client(), t})
+// NewServer asks the servers of a run, the first through a client of the caller, and profiles them if asked to. Their
+// counters are added up; a server that is named twice is asked once.
+func NewServer(client *http.Client, servers []*target.Target, profiling Profiling) *Server {
+	s := &Server{}
+	for _, t := range servers {
+		if slices.ContainsFunc(s.asked, func(a asked) bool { return a.target.Same(t) }) {
+			continue
 		}
+		if s.asked != nil {
+			client = t.Client()
+		}
+		s.asked = append(s.asked, asked{client, t})
 	}
 	s.profiler = newProfiler(profiling, s.profile)
 	return s

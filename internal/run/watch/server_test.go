@@ -99,7 +99,7 @@ func (w *watched) serve(t *testing.T, page pageAt, length time.Duration) {
 	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) { return page.serve(w.start, r) })}
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
-	w.watch(ctx, NewServer(client, server, Profiling{}))
+	w.watch(ctx, NewServer(client, []*target.Target{server}, Profiling{}))
 }
 
 // told are the texts of the events.
@@ -152,7 +152,7 @@ func TestLookBeforeTheRun(t *testing.T) {
 				}
 				return pageAt(func(int) string { return "vllm:generation_tokens_total 3\n" }).serve(start, r)
 			})}
-			w, s := newWatched(), NewServer(client, server, Profiling{})
+			w, s := newWatched(), NewServer(client, []*target.Target{server}, Profiling{})
 			s.Poll()
 			if took := time.Since(start); took != c.waits || (s.first != nil) != c.first {
 				t.Errorf("a page that takes %s: waited %s, looked %t", c.page, took, s.first != nil)
@@ -332,7 +332,7 @@ func TestServerNamedTwice(t *testing.T) {
 		}
 		targets = append(targets, tgt)
 	}
-	s := NewServer(targets[0].Client(), targets[0], Profiling{}, targets[1:]...)
+	s := NewServer(targets[0].Client(), targets, Profiling{})
 	var pages []string
 	for _, p := range s.pages() {
 		pages = append(pages, p.URL)

@@ -22,7 +22,7 @@ func Facts(run metrics.Run) (all []event.Event) {
 	for _, e := range run.Events {
 		if e.Set != nil {
 			changes++
-			tell(e.At, metrics.Steering{LoadSetting: *e.Set, Changes: changes, InUsers: e.Set.Users > 0})
+			tell(e.At, metrics.Steering{LoadSetting: *e.Set, Changes: changes})
 		}
 		tell(e.At, e)
 	}

@@ -47,30 +47,29 @@ func Busy(index int, sent time.Duration, words string) metrics.Request {
 func DrawRun(seed uint64, n int) []metrics.Request {
 	r := rand.New(rand.NewPCG(seed, 1))
 	aside := rand.New(rand.NewPCG(seed, 2))
-	us := func(most int) time.Duration { return time.Duration(r.IntN(most)) * time.Microsecond }
 	var all []metrics.Request
 	at := time.Duration(0)
 	for i := range n {
 		q := metrics.NewRequest(i)
-		at += us(200_000)
-		q.Scheduled, q.Due = at, at+us(300)
+		at += upTo(r, 200_000)
+		q.Scheduled, q.Due = at, at+upTo(r, 300)
 		q.InputTokens, q.InputSource, q.MaxTokens = r.IntN(2000), metrics.TokensFromEstimate, 64
 		fate := r.IntN(10)
 		if fate == 0 { // dropped while it was held
-			q.Failure, q.Done = metrics.Cancelled, q.Due+us(2_000_000)
+			q.Failure, q.Done = metrics.Cancelled, q.Due+upTo(r, 2_000_000)
 			all = append(all, q)
 			continue
 		}
-		q.Admitted = q.Due + us(1_500_000)
-		q.Connect = time.Duration(aside.IntN(500)) * time.Microsecond
+		q.Admitted = q.Due + upTo(r, 1_500_000)
+		q.Connect = upTo(aside, 500)
 		mute := aside.IntN(8) // chunks before the answer: a role, reasoning
 		if fate == 1 {
-			q.Failure, q.Error, q.Done = metrics.FailedConnect, "connection refused", q.Admitted+us(1000)
+			q.Failure, q.Error, q.Done = metrics.FailedConnect, "connection refused", q.Admitted+upTo(r, 1000)
 			all = append(all, q)
 			continue
 		}
-		q.Sent = q.Admitted + us(500)
-		t := q.Sent + us(1_200_000)
+		q.Sent = q.Admitted + upTo(r, 500)
+		t := q.Sent + upTo(r, 1_200_000)
 		tokens := 0
 		for k := range 1 + r.IntN(40) {
 			c := metrics.Chunk{At: t, Tokens: int32(r.IntN(3)), Answer: k >= mute}
@@ -79,10 +78,10 @@ func DrawRun(seed uint64, n int) []metrics.Request {
 			}
 			tokens += int(c.Tokens)
 			q.Add(c)
-			t += us(150_000)
+			t += upTo(r, 150_000)
 		}
 		q.CountedChunks = aside.IntN(len(q.Chunks) + 1)
-		q.Done = q.LastChunk + us(3000)
+		q.Done = q.LastChunk + upTo(r, 3000)
 		switch fate {
 		case 2:
 			q.Failure, q.Error = metrics.FailedTruncated, "cut"
@@ -94,19 +93,28 @@ func DrawRun(seed uint64, n int) []metrics.Request {
 		default:
 			q.InputTokens += 7
 			q.OutputTokens, q.OutputSource = tokens+r.IntN(30), metrics.TokensFromUsage
-			if q.CachedKnown = aside.IntN(3) > 0; q.CachedKnown {
-				q.CachedTokens = aside.IntN(q.InputTokens + 1)
-			}
-			if aside.IntN(3) > 0 {
-				q.ServerQueue = time.Duration(aside.IntN(300_000)) * time.Microsecond
-			}
-			if aside.IntN(3) > 0 {
-				q.ServerPrefill = time.Duration(aside.IntN(300_000)) * time.Microsecond
-			}
+			drawUsage(&q, aside)
 		}
 		all = append(all, q)
 	}
 	return all
+}
+
+// drawUsage makes up what a server may say at the end of an answer.
+func drawUsage(q *metrics.Request, r *rand.Rand) {
+	if q.CachedKnown = r.IntN(3) > 0; q.CachedKnown {
+		q.CachedTokens = r.IntN(q.InputTokens + 1)
+	}
+	for _, of := range []*time.Duration{&q.ServerQueue, &q.ServerPrefill} {
+		if r.IntN(3) > 0 {
+			*of = upTo(r, 300_000)
+		}
+	}
+}
+
+// upTo is a time of up to so many microseconds.
+func upTo(r *rand.Rand, most int) time.Duration {
+	return time.Duration(r.IntN(most)) * time.Microsecond
 }
 
 // moment is an event of a request, to be passed on.

@@ -30,7 +30,8 @@ func (s Shape) Arrivals(r *rand.Rand) ([]float64, metrics.Plan) {
 		for _, t := range Constant(rate, s.Length, r) {
 			all = append(all, begin+t)
 		}
-		p.Stages = append(p.Stages, metrics.Stage{Start: seconds(begin), Length: seconds(s.Length), Rate: rate})
+		load := metrics.RequestsPerSecond.Of(rate)
+		p.Stages = append(p.Stages, metrics.Stage{Start: seconds(begin), Length: seconds(s.Length), Load: load})
 	}
 	p.Duration = seconds(s.Length * float64(len(s.Rates)))
 	if len(s.Rates) == 1 {

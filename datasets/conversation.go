@@ -1,8 +1,7 @@
 // Package datasets is where prompts come from: synthetic ones that repeat vLLM's random dataset draw for draw, and
 // recorded conversations in ShareGPT's format, sampled as vLLM samples them.
 //
-// A dataset is a source: its Next returns one Conversation after another and finally io.EOF. Sources are used by one
-// goroutine. The package decides on prompts and lengths of answers; it does not know when requests are sent, the wire format, nor how
+// A data set is opened to a Flow, which gives one Conversation after another and finally io.EOF. The package decides on prompts and lengths of answers; it does not know when requests are sent, the wire format, nor how
 // answers are judged. Tokens are counted by the tokenizer.Counter that it is given.
 package datasets
 
@@ -10,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 	"strconv"
 	"strings"
@@ -58,7 +56,7 @@ func (c *Conversation) Composed() iter.Seq2[Turn, error] {
 		for i := range c.Turns {
 			t := c.Turns[i]
 			var err error
-			if t.Prompt != nil {
+			if t.Prompt.Compose != nil {
 				err = t.Prompt.Compose(&t, answers)
 			}
 			if !yield(t, err) || err != nil {
@@ -71,18 +69,14 @@ func (c *Conversation) Composed() iter.Seq2[Turn, error] {
 	}
 }
 
-// Prompt makes the prompt of a turn when the turn is sent. Several goroutines use it at once, for different turns.
-type Prompt interface {
+// Prompt makes the prompt of a turn when the turn is sent; the zero value where that is known before. Several goroutines use it at once,
+// for different turns.
+type Prompt struct {
 	// Compose sets the prompt of t and its number of tokens. answers are the texts of the conversation's answers so far, "" for turns
 	// that have none.
-	Compose(t *Turn, answers []string) error
-}
-
-// Learning is a Prompt that makes later prompts by what the server counted in earlier ones.
-type Learning interface {
-	Prompt
-	// Learn takes a turn as it was sent, and the tokens that the server counted in its prompt.
-	Learn(sent *Turn, tokens int)
+	Compose func(t *Turn, answers []string) error
+	// Learn takes a turn as it was sent, and the tokens that the server counted in its prompt; nil where later prompts do not depend on it.
+	Learn func(sent *Turn, tokens int)
 }
 
 // Turn is one prompt. It carries text or token ids, and possibly richer forms for back ends that speak chat.
@@ -92,7 +86,7 @@ type Turn struct {
 	InputTokens int    // tokens the client believes the prompt holds: text only, media never counted
 	MaxTokens   int    // output tokens asked for; 0 lets the server decide
 
-	// Prompt makes all of the above when the turn is sent; nil where they are known before. InputTokens may be known before all the same.
+	// Prompt makes all of the above when the turn is sent. InputTokens may be known before all the same.
 	Prompt Prompt
 	// After are the places of the turns whose ends this one waits for; nil for the one before, empty for the start of the conversation.
 	After []int
@@ -148,22 +142,6 @@ func (t *Turn) AddField(name, value string) {
 	t.Overrides = json.RawMessage(body + string(jsonscan.Quote(name)) + ": " + value + "}")
 }
 
-// Source yields conversations until io.EOF. One goroutine uses it. A source that is an io.Closer is closed when no more is taken from it.
-type Source interface {
-	Next() (Conversation, error)
-	// Len is how many conversations there are in all, those taken already among them; 0 for no end.
-	Len() int
-	// Description is a line about the prompts, for the head of a report.
-	Description() string
-}
-
-// Extensible is a source that can be gone on with behind its end.
-type Extensible interface {
-	Source
-	// More returns a function that gives prompts without end, of the same kind and none of them the same; nil where there are none.
-	More() func() (Source, error)
-}
-
 // Text answers questions of a data set about a text before it is sent. Its fields are safe for concurrent use.
 type Text struct {
 	// Counter counts tokens, special ones that the model's tokenizer adds by itself among them; nil when none is to.
@@ -202,28 +180,6 @@ func chatMessages(text string, parts json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `[{"role":"user","content":[%s]}]`, media.AppendPart(fmt.Appendf(nil, `{"text":%s,"type":"text"}`, jsonscan.Quote(text)), parts))
 }
 
-// List is a data set that was drawn as a whole.
-type List struct {
-	all   []Conversation
-	next  int
-	about string
-}
-
-// Next returns the next conversation.
-func (l *List) Next() (Conversation, error) {
-	if l.next == len(l.all) {
-		return Conversation{}, io.EOF
-	}
-	l.next++
-	return l.all[l.next-1], nil
-}
-
-// Len is how many conversations there are in all.
-func (l *List) Len() int { return len(l.all) }
-
-// Description is a line about the prompts, for the head of a report.
-func (l *List) Description() string { return l.about }
-
 // oversample fills a file's n requests up to want by repeating randomly chosen ones under new ids. Python's generator
 // is seeded afresh for that, but only if anything has to be repeated. Ids must come out distinct: servers use them to
 // tell requests apart.
@@ -252,7 +208,7 @@ func oversample(requests []Conversation, want int, seed int64, idPrefix string, 
 
 // list makes a data set of turns picked from a file: it numbers them and repeats some if more are wanted. kind says, for the
 // description, what the turns were picked from.
-func (c Common) list(dataset string, turns []Turn, want int, kind string, py *numpy.Python) (*List, error) {
+func (c Common) list(dataset string, turns []Turn, want int, kind string, py *numpy.Python) (Flow, error) {
 	all := make([]Conversation, len(turns))
 	for i, turn := range turns {
 		all[i] = Conversation{ID: c.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}}
@@ -261,19 +217,24 @@ func (c Common) list(dataset string, turns []Turn, want int, kind string, py *nu
 }
 
 // listed is list for conversations that have numbers.
-func (c Common) listed(dataset string, all []Conversation, want int, kind string, py *numpy.Python) (*List, error) {
+func (c Common) listed(dataset string, all []Conversation, want int, kind string, py *numpy.Python) (Flow, error) {
+	all, about, err := c.filled(dataset, all, want, kind, py)
+	return ListOf(all, about), err
+}
+
+// filled are conversations, some of them repeated where more are wanted, and a line about them.
+func (c Common) filled(dataset string, all []Conversation, want int, kind string, py *numpy.Python) (_ []Conversation, about string, err error) {
 	picked := len(all)
 	if !c.NoOversample {
-		var err error
 		if all, err = oversample(all, want, c.Seed, c.IDPrefix, py); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	about := fmt.Sprintf("%s: %d prompts of %s", dataset, picked, kind)
+	about = fmt.Sprintf("%s: %d prompts of %s", dataset, picked, kind)
 	if len(all) > picked {
 		about += fmt.Sprintf(", repeated to make %d", len(all))
 	}
-	return &List{all: all, about: about}, nil
+	return all, about, nil
 }
 
 // pick seeds py, shuffles the rows unless that is disabled, and takes the first of them. want is how many prompts there are to

@@ -43,7 +43,7 @@ func (k *customAudioKind) Validate(c Common) error { return k.options(c).Validat
 // Open reads the file and the recordings, and picks prompts as vLLM picks them for the same seed. A transcription request holds the
 // recording as a file, a chat message as a part. Without a counter every prompt is taken for one token. It does not touch the legacy
 // generator.
-func (k *customAudioKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *customAudioKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o := k.options(c)
 	list, err := o.draw(ctx, t.Text(), t.Streams().Python)
 	return list, inFile("custom_audio", o.Path, err)
@@ -70,10 +70,10 @@ type audioRow struct {
 	audio *media.Audio
 }
 
-func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
+func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
 	rows, err := textfile.Read(o.Path, "a file with an object on each line", o.read)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	picked, want := pick(rows, o.Common, py)
 	turns, lasts, err := o.turns(ctx, picked)
@@ -85,7 +85,7 @@ func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Pytho
 		err = text.countTurns(ctx, turns, prompts)
 	}
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	mean := (lasts / time.Duration(len(turns))).Seconds()
 	return o.list("custom_audio", turns, want, fmt.Sprintf("%d with recordings of %.1f s on average in %s", len(rows), mean, o.Path), py)

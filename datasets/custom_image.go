@@ -72,21 +72,21 @@ type imageRow struct {
 
 // Open reads the file and picks the prompts, as vLLM picks them for the same seed. Images are named in the requests, or loaded here
 // and sent as they are. Without a counter every prompt is taken for one token. It does not touch the legacy generator.
-func (k *customImageKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *customImageKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o := k.options(c)
 	list, err := o.draw(ctx, t.Text(), t.Streams().Python)
 	return list, inFile("custom_image", o.Path, err)
 }
 
-func (o CustomImageOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
+func (o CustomImageOptions) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
 	rows, err := textfile.Read(o.Path, "a file with an object on each line", readImageRows)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	picked, want := pick(rows, o.Common, py)
 	turns, err := o.turns(ctx, picked, text)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	return o.list("custom_image", turns, want, fmt.Sprintf("%d with images in %s", len(rows), o.Path), py)
 }

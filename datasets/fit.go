@@ -150,8 +150,8 @@ func callsAtOnce(tok tokenizer.Tokenizer) int {
 	if tok == nil {
 		return 1
 	}
-	if tok, ok := tok.(interface{ Concurrency() int }); ok {
-		return min(max(1, tok.Concurrency()), maxCalls)
+	if n := tok.Concurrency(); n > 0 {
+		return min(n, maxCalls)
 	}
 	return runtime.GOMAXPROCS(0)
 }

@@ -143,14 +143,14 @@ func (p *problems) span(least string, lo float64, most string, hi float64) {
 
 // Open finds the files, puts the rows in order and makes prompts of the first ones, as vLLM's client does for the same seed, tokenizer and files.
 // The legacy generator stays as it is, and Python's unless prompts have to be repeated.
-func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	class := k.class(c)
 	if class != nil && class.calls {
 		return k.options(c).open(ctx, t)
 	}
 	text := t.Text()
 	if text.Counter == nil {
-		return nil, noCounter("hf")
+		return Flow{}, noCounter("hf")
 	}
 	d := k.drawing(c, text, t.Hub(), t.Note)
 	list, err := d.draw(ctx, t.Streams().Python, t.Note)
@@ -158,7 +158,7 @@ func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
 		err = fmt.Errorf("%w. %s; the prompts of others are in a column that --hf-text-column names", err, hfKnown())
 	}
 	if errors.Is(err, ErrNoTemplate) {
-		return nil, err
+		return Flow{}, err
 	}
 	return list, inDataset("hf", err)
 }

@@ -50,13 +50,13 @@ type hfDrawing struct {
 }
 
 // draw makes the data set.
-func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string)) (*List, error) {
+func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string)) (Flow, error) {
 	defer d.tables.close()
 	d.told = time.Now()
 	d.tables.opening = func(shard int) { d.tell("reading file %d of %d", shard+1, len(d.tables.shards)) }
 	var err error
 	if d.tables.shards, err = d.hub.Select(ctx, d.from); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	if err := hub.Complete(d.tables.shards); err != nil && d.tables.shards[0].Name != d.from.Path {
 		note(err.Error() + "; with the others the prompts are different")
@@ -64,10 +64,10 @@ func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string
 	if d.class == nil {
 		row, err := d.first(ctx)
 		if err != nil {
-			return nil, err
+			return Flow{}, err
 		}
 		if err := d.detect(row, note); err != nil {
-			return nil, textfile.At(d.from.Path, err)
+			return Flow{}, textfile.At(d.from.Path, err)
 		}
 	}
 	if d.class.template == alwaysRendered {
@@ -80,18 +80,18 @@ func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string
 		if d.class.template == alwaysRendered {
 			way = ""
 		}
-		return nil, noTemplate("hf", way)
+		return Flow{}, noTemplate("hf", way)
 	}
 	if err := d.sample(ctx); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	return d.list(py)
 }
 
 // list is the data set of the prompts that were drawn.
-func (d *hfDrawing) list(py *numpy.Python) (*List, error) {
+func (d *hfDrawing) list(py *numpy.Python) (Flow, error) {
 	if len(d.drawn) == 0 {
-		return nil, textfile.At(d.from.Path, d.nothing())
+		return Flow{}, textfile.At(d.from.Path, d.nothing())
 	}
 	kind := d.class.name + " in " + d.from.Path
 	if d.class.medium == withRecording {

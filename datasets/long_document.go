@@ -52,7 +52,7 @@ func (k *longDocumentKind) options(c Common) LongDocumentOptions {
 func (k *longDocumentKind) Validate(c Common) error { return k.options(c).Validate() }
 
 // Open makes documents that differ in the number that they begin with. Their order is that of the numbers.
-func (k *longDocumentKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *longDocumentKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o, text := k.options(c), t.Text()
 	turns, prompts := make([]Turn, o.Prompts), make([]string, o.Prompts)
 	words := strings.TrimSuffix(strings.Repeat("hi ", o.Length), " ")
@@ -62,7 +62,7 @@ func (k *longDocumentKind) Open(ctx context.Context, c Common, t Tools) (Source,
 	}
 	if text.Counter != nil {
 		if err := text.countTurns(ctx, turns, prompts); err != nil {
-			return nil, inDataset("long_document_qa", err)
+			return Flow{}, inDataset("long_document_qa", err)
 		}
 	}
 	return o.list("long_document_qa", turns, o.Prompts, strconv.Itoa(o.Length)+" words"+o.answers(strconv.Itoa(turns[0].MaxTokens)), t.Streams().Python)

@@ -55,7 +55,7 @@ func TestPrefixRepetitionGolden(t *testing.T) {
 				}
 				got := drain(t, l)
 				same(t, "requests", len(got), len(c.Requests))
-				same(t, "length", l.Len(), len(c.Requests))
+				same(t, "length", l.Len, len(c.Requests))
 				for i, want := range c.Requests {
 					turn := got[i].Turns[0]
 					same(t, "request id", want.ID, (*string)(nil))
@@ -150,7 +150,7 @@ func TestPrefixRepetitionDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "description", l.Description(), words+test.want)
+		same(t, "description", l.About, words+test.want)
 	}
 }
 

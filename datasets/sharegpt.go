@@ -53,10 +53,10 @@ func (k *shareGPTKind) Validate(c Common) error { return k.options(c).Validate()
 
 // Open reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and token counts. It
 // does not touch the legacy generator.
-func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o, text := k.options(c), t.Text()
 	if text.Counter == nil {
-		return nil, noCounter("sharegpt")
+		return Flow{}, noCounter("sharegpt")
 	}
 	if c.MultiTurn.On {
 		return openConversations(ctx, "sharegpt", c, t, o.OutputLen, 1)
@@ -65,13 +65,13 @@ func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Source, err
 	return list, inFile("sharegpt", o.Path, err)
 }
 
-func (o ShareGPTOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
+func (o ShareGPTOptions) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
 	entries, err := textfile.Read(o.Path, "a JSON file in ShareGPT's format", func(r io.Reader) ([]entry, error) { return readShareGPT(r, o.OutputLen == 0) })
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	if len(entries) == 0 {
-		return nil, fmt.Errorf("no conversation has two turns or more; %s", shareGPTForm)
+		return Flow{}, fmt.Errorf("no conversation has two turns or more; %s", shareGPTForm)
 	}
 	py.Seed(o.Seed)
 	shuffle(entries, o.Common, py)
@@ -82,11 +82,11 @@ func (o ShareGPTOptions) draw(ctx context.Context, text Text, py *numpy.Python) 
 		window := left[:min(len(left), o.Prompts-len(turns), 1024)]
 		left = left[len(window):]
 		if turns, err = o.take(ctx, turns, window, text); err != nil {
-			return nil, err
+			return Flow{}, err
 		}
 	}
 	if len(turns) == 0 {
-		return nil, fmt.Errorf("none of its %d conversations is of a length to be taken (%s)", len(entries), lengthFilter)
+		return Flow{}, fmt.Errorf("none of its %d conversations is of a length to be taken (%s)", len(entries), lengthFilter)
 	}
 	return o.list("sharegpt", turns, o.Prompts, fmt.Sprintf("%d conversations in %s", len(entries), o.Path), py)
 }

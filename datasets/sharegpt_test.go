@@ -243,7 +243,7 @@ func TestShareGPTDescription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", d.Description(), "sharegpt: 40 prompts of 45 conversations in "+smallFile+", repeated to make 60")
+	same(t, "description", d.About, "sharegpt: 40 prompts of 45 conversations in "+smallFile+", repeated to make 60")
 }
 
 // refusing counts words until it has had enough.

@@ -118,15 +118,15 @@ func (k *structuredOutputKind) options(c Common) StructuredOutputOptions {
 func (k *structuredOutputKind) Validate(c Common) error { return k.options(c).Validate() }
 
 // Open makes the prompts. Those with a constraint are drawn from a generator of their own.
-func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o := k.options(c)
 	schema, err := o.schema()
 	if err != nil {
-		return nil, inDataset("structured_output", textfile.At(o.SchemaPath, err))
+		return Flow{}, inDataset("structured_output", textfile.At(o.SchemaPath, err))
 	}
 	judge, err := o.judge(schema)
 	if err != nil {
-		return nil, inDataset("structured_output", textfile.At(o.SchemaPath, err))
+		return Flow{}, inDataset("structured_output", textfile.At(o.SchemaPath, err))
 	}
 	guided := make([]bool, o.Prompts)
 	n := int(float64(o.Prompts) * o.Ratio)
@@ -144,7 +144,7 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Sou
 		}
 		if closed && o.Form == "json-unique" {
 			if judge, err = constraint.JSON(own); err != nil {
-				return nil, inDataset("structured_output", err)
+				return Flow{}, inDataset("structured_output", err)
 			}
 		}
 		prompts[i] = o.prompt(own)
@@ -161,7 +161,7 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Sou
 	}
 	if text := t.Text(); text.Counter != nil {
 		if err := text.countTurns(ctx, turns, prompts); err != nil {
-			return nil, inDataset("structured_output", err)
+			return Flow{}, inDataset("structured_output", err)
 		}
 	}
 	about := fmt.Sprintf("%s, %d with the constraint%s", o.Form, n, o.answers(strconv.Itoa(o.OutputLen)))

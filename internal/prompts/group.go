@@ -6,34 +6,31 @@ import (
 	"io"
 
 	"benchtop/datasets"
-	"benchtop/loadgen"
 )
 
 // Group makes lists of so many prompts, a request each. A request has one output length, so all prompts must ask for the same.
 // Up to 1 leaves them alone.
-func (x *Drawn) Group(most int) {
+func (x *Supply) Group(most int) {
 	if most <= 1 {
 		return
 	}
-	x.each(func(s loadgen.Source) loadgen.Source { return &grouped{source: s, most: most} })
-	if x.N > 0 {
-		x.N = (x.N-1)/most + 1
+	x.Flow = x.Through(func(next func() (datasets.Conversation, error)) func() (datasets.Conversation, error) {
+		return func() (datasets.Conversation, error) { return nextList(next, most) }
+	})
+	if x.Len > 0 {
+		x.Len = (x.Len-1)/most + 1
 	}
 	x.First = listOf([]datasets.Conversation{x.First})
-	x.Description = fmt.Sprintf("%s, lists of %d", x.Description, most)
-}
-
-type grouped struct {
-	source loadgen.Source
-	most   int
+	x.About = fmt.Sprintf("%s, lists of %d", x.About, most)
 }
 
 var errLengths = errors.New("prompts that ask for different output lengths cannot be in one list; give them one length, such as --output-len 128, or send one prompt per request")
 
-func (g *grouped) Next() (datasets.Conversation, error) {
+// nextList is a request with the next prompts, as many as there are up to most.
+func nextList(next func() (datasets.Conversation, error), most int) (datasets.Conversation, error) {
 	var all []datasets.Conversation
-	for len(all) < g.most {
-		c, err := g.source.Next()
+	for len(all) < most {
+		c, err := next()
 		if err == io.EOF && len(all) > 0 {
 			break
 		}

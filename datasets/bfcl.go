@@ -106,8 +106,7 @@ func (o BFCLOptions) rows(ctx context.Context, h *hub.Hub) ([]bfclRow, error) {
 
 // readBFCL reads the category at path. Rows without messages or functions stay, for they count when rows are shuffled.
 func readBFCL(r io.Reader, path string) ([]bfclRow, error) {
-	var rows []bfclRow
-	err := textfile.EachObject(r, bfclForm, func(object []byte, line int) error {
+	return textfile.Rows(r, bfclForm, func(object []byte, line int) (bfclRow, error) {
 		row := bfclRow{path: path, line: line}
 		fields := jsonscan.Fields(object, "question", "function")
 		if jsonscan.Depth(object) > maxDepth {
@@ -119,10 +118,8 @@ func readBFCL(r io.Reader, path string) ([]bfclRow, error) {
 		if row.bad == nil {
 			row.tools, row.bad = tools(fields[1])
 		}
-		rows = append(rows, row)
-		return nil
+		return row, nil
 	})
-	return rows, err
 }
 
 // sample makes requests of the first rows that can be used and repeats some if there are too few.

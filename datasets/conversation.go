@@ -169,6 +169,18 @@ func (t Text) countTurns(ctx context.Context, turns []Turn, prompts []string) er
 	return err
 }
 
+// countTexts sets the input tokens of turns that a model reads as their texts, where there is a counter.
+func (t Text) countTexts(ctx context.Context, turns []Turn) error {
+	if t.Counter == nil {
+		return nil
+	}
+	prompts := make([]string, len(turns))
+	for i := range turns {
+		prompts[i] = turns[i].Text
+	}
+	return t.countTurns(ctx, turns, prompts)
+}
+
 // userMessage is a chat of one message that holds a text and nothing else.
 func userMessage(text string) json.RawMessage {
 	return fmt.Appendf(nil, `[{"role":"user","content":%s}]`, jsonscan.Quote(text))

@@ -167,9 +167,8 @@ func (o CustomOptions) fill(file *os.File, picked []customRow) error {
 
 // read reads the rows, with the prompts of those lines that keep wants.
 func (o CustomOptions) read(r io.Reader, keep func(line int) bool) ([]customRow, error) {
-	var rows []customRow
 	prompts := false
-	err := textfile.EachObject(r, customForm, func(object []byte, line int) error {
+	rows, err := textfile.Rows(r, customForm, func(object []byte, line int) (customRow, error) {
 		row := customRow{line: line}
 		fields := jsonscan.Fields(object, "prompt", "output_tokens")
 		prompts = prompts || fields[0] != nil
@@ -179,8 +178,7 @@ func (o CustomOptions) read(r io.Reader, keep func(line int) bool) ([]customRow,
 		if !keep(line) {
 			row.prompt = ""
 		}
-		rows = append(rows, row)
-		return nil
+		return row, nil
 	})
 	if err == nil && !prompts {
 		err = fmt.Errorf(`no line has a "prompt"; expected %s on each line`, customForm)

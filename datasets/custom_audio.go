@@ -77,12 +77,8 @@ func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Pytho
 	}
 	picked, want := pick(rows, o.Common, py)
 	turns, lasts, err := o.turns(ctx, picked)
-	if err == nil && text.Counter != nil {
-		prompts := make([]string, len(turns))
-		for i := range turns {
-			prompts[i] = turns[i].Text
-		}
-		err = text.countTurns(ctx, turns, prompts)
+	if err == nil {
+		err = text.countTexts(ctx, turns)
 	}
 	if err != nil {
 		return Flow{}, err
@@ -95,9 +91,8 @@ func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Pytho
 const mostRecordings = 2 << 30
 
 func (o CustomAudioOptions) read(r io.Reader) ([]audioRow, error) {
-	var rows []audioRow
 	held := 0
-	err := textfile.EachObject(r, customAudioForm, func(object []byte, line int) error {
+	return textfile.Rows(r, customAudioForm, func(object []byte, line int) (audioRow, error) {
 		row := audioRow{customRow: customRow{line: line}}
 		fields := jsonscan.Fields(object, "audio", "prompt", "output_tokens")
 		row.path, row.audio, row.bad = recording(fields[0])
@@ -109,13 +104,11 @@ func (o CustomAudioOptions) read(r io.Reader) ([]audioRow, error) {
 		}
 		if row.audio != nil {
 			if held += len(row.audio.Data); held > mostRecordings {
-				return fmt.Errorf("its recordings are larger than %d GiB in all; name files instead of giving samples", mostRecordings>>30)
+				return row, fmt.Errorf("its recordings are larger than %d GiB in all; name files instead of giving samples", mostRecordings>>30)
 			}
 		}
-		rows = append(rows, row)
-		return nil
+		return row, nil
 	})
-	return rows, err
 }
 
 // recording reads the value of "audio": a path, or samples with their rate, as an object or a pair.

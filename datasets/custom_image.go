@@ -92,22 +92,19 @@ func (o CustomImageOptions) draw(ctx context.Context, text Text, py *numpy.Pytho
 }
 
 func readImageRows(r io.Reader) ([]imageRow, error) {
-	var rows []imageRow
-	err := textfile.EachObject(r, customImageForm, func(object []byte, line int) error {
+	return textfile.Rows(r, customImageForm, func(object []byte, line int) (row imageRow, err error) {
 		fields := jsonscan.Fields(object, "prompt", "image_files", "content")
-		row := imageRow{line: line}
+		row.line = line
 		switch {
 		case fields[2] != nil && string(fields[2]) != "null":
 			row.content = slices.Clone(fields[2]) // the rest does not count
 		case fields[0] == nil || fields[1] == nil:
-			return fmt.Errorf(`either "prompt" and "image_files" or "content" must be there; expected %s`, customImageForm)
+			err = fmt.Errorf(`either "prompt" and "image_files" or "content" must be there; expected %s`, customImageForm)
 		default:
 			row.prompt, row.files = slices.Clone(fields[0]), slices.Clone(fields[1])
 		}
-		rows = append(rows, row)
-		return nil
+		return row, err
 	})
-	return rows, err
 }
 
 // turns makes the requests of the rows picked. Where images are to be sent, it first gathers their sources, loads each
@@ -125,14 +122,10 @@ func (o CustomImageOptions) turns(ctx context.Context, rows []imageRow, text Tex
 		}
 		turns, err = o.build(rows, func(_ int, source string) string { return data[source] })
 	}
-	if err != nil || text.Counter == nil {
-		return turns, err
+	if err != nil {
+		return nil, err
 	}
-	prompts := make([]string, len(turns))
-	for i := range turns {
-		prompts[i] = turns[i].Text
-	}
-	return turns, text.countTurns(ctx, turns, prompts)
+	return turns, text.countTexts(ctx, turns)
 }
 
 // imageSource is an address or a path of an image, and the line of the file that names it.

@@ -136,7 +136,7 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flo
 	// A schema that allows no other members would not allow the one that is added.
 	closed := slices.ContainsFunc([]string{"additionalProperties", "unevaluatedProperties", "maxProperties", "propertyNames"},
 		func(word string) bool { return strings.Contains(string(schema), word) })
-	turns, prompts := make([]Turn, o.Prompts), make([]string, o.Prompts)
+	turns := make([]Turn, o.Prompts)
 	for i := range turns {
 		own := schema
 		if o.Form == "json-unique" {
@@ -147,8 +147,7 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flo
 				return Flow{}, inDataset("structured_output", err)
 			}
 		}
-		prompts[i] = o.prompt(own)
-		turns[i] = Turn{Text: prompts[i], MaxTokens: o.OutputLen, Judge: judge}
+		turns[i] = Turn{Text: o.prompt(own), MaxTokens: o.OutputLen, Judge: judge}
 		if 0 < n && n < o.Prompts {
 			turns[i].Class = "unconstrained"
 		}
@@ -159,10 +158,8 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flo
 			}
 		}
 	}
-	if text := t.Text(); text.Counter != nil {
-		if err := text.countTurns(ctx, turns, prompts); err != nil {
-			return Flow{}, inDataset("structured_output", err)
-		}
+	if err := t.Text().countTexts(ctx, turns); err != nil {
+		return Flow{}, inDataset("structured_output", err)
 	}
 	about := fmt.Sprintf("%s, %d with the constraint%s", o.Form, n, o.answers(strconv.Itoa(o.OutputLen)))
 	return o.list("structured_output", turns, o.Prompts, about, t.Streams().Python)

@@ -108,7 +108,7 @@ func TestBurstGPTWithoutVocabulary(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "description", d.About, about+"text")
-	if d, err = NewBurstGPT(o, broken{newToy(t, "identity", 1000, nil, 0)}); err != nil {
+	if d, err = NewBurstGPT(o, brokenToy{newToy(t, "identity", 1000, nil, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = d.Next()

@@ -15,8 +15,8 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// recorded is a conversation of a file.
-type recorded struct {
+// fileConversation is a conversation of a file.
+type fileConversation struct {
 	turns []recordedTurn // without their numbers of tokens, which are those of the file or 0
 	line  int
 }
@@ -25,7 +25,7 @@ const conversationForm = `an array, or lines, of objects with "messages" of "rol
 
 // conversationFile holds the conversations of a file, and counts those that cannot be read.
 type conversationFile struct {
-	all   []recorded
+	all   []fileConversation
 	tools bool // a message calls tools, or is of one
 	bad   int
 	err   error // of the first bad one
@@ -42,7 +42,7 @@ func readConversations(r io.Reader) (f conversationFile, err error) {
 		case err != nil:
 			f.bad, f.err = 1, textfile.AtLine(line, err)
 		case len(turns) > 0:
-			f.all = append(f.all, recorded{turns, line})
+			f.all = append(f.all, fileConversation{turns, line})
 			f.tools = f.tools || slices.ContainsFunc(turns, func(t recordedTurn) bool { return t.tools })
 		}
 		return nil

@@ -24,7 +24,7 @@ func (m *MultiTurn) recordedRange() (least, most int) {
 	return least, most
 }
 
-// openConversations makes a source of the conversations of a file. output is the number of tokens of each answer; where it is 0, an answer has
+// openConversations opens the conversations of a file. output is the number of tokens of each answer; where it is 0, an answer has
 // those that the file says, else the recorded answer's, else otherwise.
 func openConversations(ctx context.Context, dataset string, c Common, t Tools, output, otherwise int) (Flow, error) {
 	if f, generated, err := openGenerated(c, t); generated || err != nil {

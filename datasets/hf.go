@@ -164,9 +164,9 @@ func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 }
 
 // drawing draws from the data set.
-func (k *hfKind) drawing(c Common, text Text, h hfHub, note func(string)) *hfDrawing {
+func (k *hfKind) drawing(c Common, text Text, h hfHub, note func(string)) *hfSampler {
 	o := &k.flags
-	d := &hfDrawing{Common: c, class: k.class(c), flags: o, length: k.length(c), id: c.Path, hub: h, text: text,
+	d := &hfSampler{Common: c, class: k.class(c), flags: o, length: k.length(c), id: c.Path, hub: h, text: text,
 		tables: hfTables{root: c.Path}, from: hub.Selection{Path: c.Path, Name: o.name, Subset: o.subset, Split: o.split}}
 	if d.class != nil {
 		d.choose(note)
@@ -175,7 +175,7 @@ func (k *hfKind) drawing(c Common, text Text, h hfHub, note func(string)) *hfDra
 }
 
 // choose sets what the layout of the data set decides.
-func (d *hfDrawing) choose(note func(string)) {
+func (d *hfSampler) choose(note func(string)) {
 	if d.flags.name != "" && hfClassOf(d.flags.name) == d.class {
 		d.id = d.flags.name
 	}

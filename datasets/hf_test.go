@@ -54,7 +54,7 @@ func (h *hfTest) open(t *testing.T) (Flow, error) {
 	if err := k.Validate(c); err != nil {
 		return Flow{}, err
 	}
-	return k.Open(t.Context(), c, given{toyTools{notes: &h.notes}, h.text, numpy.NewStreams(0)})
+	return k.Open(t.Context(), c, testTools{toyTools{notes: &h.notes}, h.text, numpy.NewStreams(0)})
 }
 
 const (
@@ -183,7 +183,7 @@ func TestHFPictures(t *testing.T) {
 	k := newHF()
 	k.flags.name, k.flags.split, k.flags.subset = h.id, "train", "none"
 	c := Common{Path: dir, Prompts: 3, DisableShuffle: true, Forms: AsMedia}
-	source, err := k.Open(t.Context(), c, given{toyTools{notes: &h.notes}, Text{Counter: byWords{}}, numpy.NewStreams(0)})
+	source, err := k.Open(t.Context(), c, testTools{toyTools{notes: &h.notes}, Text{Counter: byWords{}}, numpy.NewStreams(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func FuzzHFValue(f *testing.F) {
 			t.Errorf("%q in %q is %q", path, row, value)
 		}
 		_ = likelyPrompt(object)
-		d := hfDrawing{class: &hfClasses[2], flags: &hfFlags{}, pieces: hfPieces("{question} {choices}")}
+		d := hfSampler{class: &hfClasses[2], flags: &hfFlags{}, pieces: hfPieces("{question} {choices}")}
 		_ = new(hfPrompt).read(object, &d)
 		for i := range hfClasses {
 			if class := &hfClasses[i]; class.keep != nil {

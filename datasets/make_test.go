@@ -11,22 +11,22 @@ import (
 
 // Data sets as tests make them: of options that are checked, with the tools at hand.
 
-// given are Tools that a test has.
-type given struct {
+// testTools are Tools that a test has.
+type testTools struct {
 	toyTools
 	text    Text
 	streams *numpy.Streams
 }
 
-func (g given) Text() Text              { return g.text }
-func (g given) Streams() *numpy.Streams { return g.streams }
+func (g testTools) Text() Text              { return g.text }
+func (g testTools) Streams() *numpy.Streams { return g.streams }
 
 // opened is the list that a kind makes of options.
 func opened(ctx context.Context, k Kind, c Common, text Text, s *numpy.Streams) (Flow, error) {
 	if err := k.Validate(c); err != nil {
 		return Flow{}, err
 	}
-	return k.Open(ctx, c, given{toyTools{notes: new([]string)}, text, s})
+	return k.Open(ctx, c, testTools{toyTools{notes: new([]string)}, text, s})
 }
 
 func NewShareGPT(ctx context.Context, o ShareGPTOptions, text Text, s *numpy.Streams) (Flow, error) {

@@ -80,14 +80,14 @@ func TestMultiTurnValidate(t *testing.T) {
 	}
 }
 
-// numbered makes prompts without end, or so many, of so many token ids or numbers as words. No two have a token in common.
-type numbered struct {
+// numberPrompts makes prompts without end, or so many, of so many token ids or numbers as words. No two have a token in common.
+type numberPrompts struct {
 	n, tokens, from int
 	words           bool
 	made            int
 }
 
-func (s *numbered) Next() (Conversation, error) {
+func (s *numberPrompts) Next() (Conversation, error) {
 	if s.n > 0 && s.made == s.n {
 		return Conversation{}, io.EOF
 	}
@@ -100,7 +100,7 @@ func (s *numbered) Next() (Conversation, error) {
 	return Conversation{ID: "x", Turns: []Turn{turn}}, nil
 }
 
-func (s numbered) flow() Flow { return Flow{Next: (&s).Next, Len: s.n, About: "numbers"} }
+func (s numberPrompts) flow() Flow { return Flow{Next: (&s).Next, Len: s.n, About: "numbers"} }
 
 // sent are the turns of a conversation as they are sent where the model gives answers with their number.
 func sent(t *testing.T, c Conversation, answer string) (turns []Turn) {
@@ -123,7 +123,7 @@ func sent(t *testing.T, c Conversation, answer string) (turns []Turn) {
 // token ids begins with that of the turn before.
 func TestGroup(t *testing.T) {
 	c := Common{Prompts: 4, IDPrefix: "c", MultiTurn: MultiTurn{On: true, Turns: 3, Max: 4, Recorded: true, Delay: new(lengths.Fixed(250))}}
-	g := Group(numbered{n: 4, tokens: 10}.flow(), new(numbered{n: 100, tokens: 5, from: 1000}.flow()), c, nil)
+	g := Group(numberPrompts{n: 4, tokens: 10}.flow(), new(numberPrompts{n: 100, tokens: 5, from: 1000}.flow()), c, nil)
 	all, turns := drain(t, g), 0
 	for i, conversation := range all {
 		turns += len(conversation.Turns)
@@ -153,14 +153,14 @@ func TestGroup(t *testing.T) {
 // A source that ends leaves the last conversation shorter; one without end gives conversations without end.
 func TestGroupEnds(t *testing.T) {
 	c := Common{Prompts: 9, MultiTurn: MultiTurn{On: true, Turns: 3, Recorded: true}}
-	g := Group(numbered{n: 8, tokens: 1}.flow(), nil, c, nil)
+	g := Group(numberPrompts{n: 8, tokens: 1}.flow(), nil, c, nil)
 	if n, turns := g.Len, g.Turns; n != 3 || turns != 8 {
 		t.Errorf("%d conversations of %d turns", n, turns)
 	}
 	if all := drain(t, g); len(all) != 3 || len(all[2].Turns) != 2 {
 		t.Errorf("got %+v", all)
 	}
-	g = Group(numbered{tokens: 1}.flow(), nil, c, nil)
+	g = Group(numberPrompts{tokens: 1}.flow(), nil, c, nil)
 	for range 100 {
 		if conversation, err := g.Next(); err != nil || len(conversation.Turns) != 3 {
 			t.Fatal(conversation, err)
@@ -173,7 +173,7 @@ func TestGroupEnds(t *testing.T) {
 
 // Token ids cannot hold an answer of the model.
 func TestGroupNeedsTexts(t *testing.T) {
-	g := Group(numbered{tokens: 3}.flow(), nil, Common{MultiTurn: MultiTurn{On: true, Turns: 2}}, nil)
+	g := Group(numberPrompts{tokens: 3}.flow(), nil, Common{MultiTurn: MultiTurn{On: true, Turns: 2}}, nil)
 	_, err := g.Next()
 	complains(t, err, "conversation 0: its prompts are token ids, and the model's answers are texts; use --backend openai-chat")
 }
@@ -182,7 +182,7 @@ func TestGroupNeedsTexts(t *testing.T) {
 func TestGroupPrefixes(t *testing.T) {
 	draw := func(seed int64, words bool) (all [][]int) {
 		c := Common{Prompts: 3, Seed: seed, MultiTurn: MultiTurn{On: true, Turns: 2, GlobalPrefix: 0.2, ConversationPrefix: 0.3}}
-		g := Group(numbered{n: 6, tokens: 100, words: words}.flow(), nil, c, newToy(t, "identity", 997, nil, 0))
+		g := Group(numberPrompts{n: 6, tokens: 100, words: words}.flow(), nil, c, newToy(t, "identity", 997, nil, 0))
 		for _, c := range drain(t, g) {
 			for _, turn := range c.Turns {
 				got := turn.TokenIDs

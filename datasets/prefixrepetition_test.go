@@ -164,7 +164,7 @@ func TestPrefixRepetitionOptions(t *testing.T) {
 	if n := len(strings.Split(err.Error(), "\n")); n != 7 {
 		t.Errorf("got %d problems, want all 7:\n%v", n, err)
 	}
-	_, err = NewPrefixRepetition(PrefixRepetitionDefaults(), broken{toy{size: 10}}, numpy.NewStreams(0))
+	_, err = NewPrefixRepetition(PrefixRepetitionDefaults(), brokenToy{toy{size: 10}}, numpy.NewStreams(0))
 	complains(t, err, "dataset prefix_repetition: text 0: no server")
 }
 

@@ -201,7 +201,7 @@ type randomPrompts struct {
 	pair                           func(i int) lengths.Pair // of prompt i, instead of inputs and outputs; nil to draw these
 
 	prefix []int // the beginning of all prompts, as the tokenizer gave it back, or of the warm ones, as far as they need it
-	ahead  ahead
+	ahead  fitQueue
 	begun  int // prompts that ahead has taken
 	made   int // prompts so far
 	number int // of the next request id
@@ -275,7 +275,7 @@ func (r *randomPrompts) another(seed int64) (*randomPrompts, error) {
 // start makes the draws that come before the first prompt.
 func (r *randomPrompts) start() error {
 	r.gen = *numpy.NewGenerator(uint64(r.o.Seed))
-	r.ahead = ahead{tok: r.tok, begin: r.begin, draw: r.draw}
+	r.ahead = fitQueue{tok: r.tok, begin: r.begin, draw: r.draw}
 	r.drawLengths()
 	r.offsets = drawAhead(&r.gen, 0, r.vocab.Size, r.o.Prompts)
 	if r.o.Warm > 0 {
@@ -290,7 +290,7 @@ func (r *randomPrompts) start() error {
 		return nil
 	}
 	prefix := r.drawIDs(r.o.PrefixLen)
-	f := &fitting{ids: prefix, target: r.o.PrefixLen, retries: fitRetries}
+	f := &tokenFit{ids: prefix, target: r.o.PrefixLen, retries: fitRetries}
 	f.advance(r.tok)
 	f.settle(r.tok, r.draw)
 	if f.err != nil {

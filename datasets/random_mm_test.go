@@ -330,11 +330,11 @@ func TestRandomMMOptions(t *testing.T) {
 	complains(t, o.Validate(), "must be finite")
 	o.Buckets, o.BaseItems = media.Buckets{bucket(60000, 60000, 1, 1)}, 1
 	complains(t, o.Validate(), "bucket {(60000, 60000, 1): 1}: 1 in a request take 1.08e+10 bytes")
-	_, err = NewRandomMM(tiny(), broken{toy{size: 10}})
+	_, err = NewRandomMM(tiny(), brokenToy{toy{size: 10}})
 	complains(t, err, "dataset random-mm, prefix: no server")
 	o = tiny()
 	o.PrefixLen = 0
-	source, err := NewRandomMM(o, broken{toy{size: 10}})
+	source, err := NewRandomMM(o, brokenToy{toy{size: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -303,20 +303,20 @@ func TestRandomEnds(t *testing.T) {
 
 func TestRandomTokenizerErrors(t *testing.T) {
 	o := RandomDefaults()
-	r, err := NewRandom(o, broken{toy{size: 10}})
+	r, err := NewRandom(o, brokenToy{toy{size: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = r.Next()
 	complains(t, err, "dataset random, prompt 0", "no server")
 	o.Batch = 2
-	if r, err = NewRandom(o, broken{toy{size: 10}}); err != nil {
+	if r, err = NewRandom(o, brokenToy{toy{size: 10}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = r.Next()
 	complains(t, err, "dataset random, prompt 0", "no server")
 	o.PrefixLen = 1
-	_, err = NewRandom(o, broken{toy{size: 10}})
+	_, err = NewRandom(o, brokenToy{toy{size: 10}})
 	complains(t, err, "dataset random, prefix", "no server")
 }
 

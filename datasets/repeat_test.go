@@ -69,7 +69,7 @@ func TestRepeats(t *testing.T) {
 // Documents begin with their numbers, so that no two share a prefix.
 func TestLongDocuments(t *testing.T) {
 	k := &longDocumentKind{LongDocumentOptions{Length: 4}}
-	s, err := k.Open(context.Background(), Common{Prompts: 12}, given{toyTools{}, Text{}, numpy.NewStreams(0)})
+	s, err := k.Open(context.Background(), Common{Prompts: 12}, testTools{toyTools{}, Text{}, numpy.NewStreams(0)})
 	if err != nil {
 		t.Fatal(err)
 	}

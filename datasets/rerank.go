@@ -140,7 +140,7 @@ func (d *rerankDraws) begin() (ids []int, target int, ok bool) {
 
 // turns makes all prompts.
 func (d *rerankDraws) turns(tok tokenizer.Tokenizer) ([]Turn, error) {
-	prompts := ahead{tok: tok, begin: d.begin, draw: func() int { return d.vocab.First + d.gen.Choice(d.vocab.Size) }}
+	prompts := fitQueue{tok: tok, begin: d.begin, draw: func() int { return d.vocab.First + d.gen.Choice(d.vocab.Size) }}
 	turns := make([]Turn, len(d.lengths))
 	for i := range turns {
 		f, err := prompts.next()

@@ -149,7 +149,7 @@ func TestRerankOptions(t *testing.T) {
 	if n := len(strings.Split(err.Error(), "\n")); n != 7 {
 		t.Errorf("got %d problems, want all 7:\n%v", n, err)
 	}
-	_, err = NewRerank(rerankDefaults(), broken{toy{size: 10}})
+	_, err = NewRerank(rerankDefaults(), brokenToy{toy{size: 10}})
 	complains(t, err, "dataset random-rerank: prompt 0: no server")
 	_, err = NewRerank(rerankDefaults(), toy{size: 1, special: []int{0}})
 	complains(t, err, "dataset random-rerank", "nothing but special tokens")

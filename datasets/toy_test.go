@@ -92,10 +92,10 @@ func parseIDs(text string) []int {
 	return ids
 }
 
-// broken is a tokenizer that fails.
-type broken struct{ toy }
+// brokenToy is a tokenizer that fails.
+type brokenToy struct{ toy }
 
-func (broken) Decode([]int) (string, error) { return "", errors.New("no server") }
+func (brokenToy) Decode([]int) (string, error) { return "", errors.New("no server") }
 
 // byWords and byBytes are toy counters.
 type byWords struct{}

@@ -12,6 +12,7 @@ import (
 
 	"benchtop/datasets/textfile"
 	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // BurstGPTOptions selects prompts from a table of recorded requests.
@@ -61,17 +62,10 @@ func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Flow, error) 
 	return newBurstGPT(o, tok)
 }
 
-// Speller turns the ids of a vocabulary into text.
-type Speller interface {
-	Decode(ids []int) (string, error)
-	// VocabSize is the number of ids, 0 … VocabSize-1; 0 when it is not known.
-	VocabSize() int
-}
-
 // newBurstGPT makes prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same seed. Their text is
 // ids in a row, starting from the number of the prompt; they are made as they are asked for. It draws from a generator of its own. tok may
 // be nil: prompts are then ids of o.Vocabulary, sent as they are.
-func newBurstGPT(o BurstGPTOptions, tok Speller) (Flow, error) {
+func newBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	vocab, own := o.Vocabulary, tok != nil && tok.VocabSize() > 0
 	switch {
 	case own:

@@ -178,7 +178,7 @@ type Tools interface {
 	// Maker makes text of exact lengths; nil where prompts are to be token ids. It is an error where neither can be sent.
 	Maker() (tokenizer.Tokenizer, error)
 	// RoughMaker makes text of about the length asked for, without a tokenizer on this machine.
-	RoughMaker() (Speller, error)
+	RoughMaker() (tokenizer.Tokenizer, error)
 	// NoMaker is the error of a data set that nothing can make text for.
 	NoMaker() error
 	// TokenIDs is the vocabulary of prompts of token ids. It is asked only by a data set that sends them.

@@ -45,11 +45,11 @@ func (t toyTools) Local() tokenizer.Tokenizer { return t.local }
 func (t toyTools) Maker() (tokenizer.Tokenizer, error) {
 	return t.local, nil
 }
-func (t toyTools) RoughMaker() (Speller, error) { return tokenizer.Words{}, nil }
-func (t toyTools) NoMaker() error               { return errors.New("no tokenizer") }
-func (t toyTools) TokenIDs() Vocabulary         { return AssumedVocabulary() }
-func (t toyTools) Lasting() context.Context     { return context.Background() }
-func (t toyTools) Note(text string)             { *t.notes = append(*t.notes, text) }
+func (t toyTools) RoughMaker() (tokenizer.Tokenizer, error) { return tokenizer.Words{}, nil }
+func (t toyTools) NoMaker() error                           { return errors.New("no tokenizer") }
+func (t toyTools) TokenIDs() Vocabulary                     { return AssumedVocabulary() }
+func (t toyTools) Lasting() context.Context                 { return context.Background() }
+func (t toyTools) Note(text string)                         { *t.notes = append(*t.notes, text) }
 func (t toyTools) Hub() *hub.Hub {
 	return hub.New(hub.Options{Env: func(string) string { return "" }, Client: &http.Client{}})
 }

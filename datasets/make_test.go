@@ -70,7 +70,7 @@ func NewPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *
 	return newPrefixRepetition(o, tok, s)
 }
 
-func NewBurstGPT(o BurstGPTOptions, tok Speller) (Flow, error) {
+func NewBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	if err := o.Validate(); err != nil {
 		return Flow{}, err
 	}

@@ -28,7 +28,7 @@ type Tokenizer interface {
 	Encode(text string) ([]int, error)
 	// Decode returns the text of ids, special ones included as they are.
 	Decode(ids []int) (string, error)
-	// VocabSize is the number of ids of the base vocabulary, 0 … VocabSize-1, without added tokens.
+	// VocabSize is the number of ids of the base vocabulary, 0 … VocabSize-1, without added tokens; 0 where that is not known.
 	VocabSize() int
 	// IDs lists all ids, ascending, those of added tokens among them. The caller must not change it.
 	IDs() []int

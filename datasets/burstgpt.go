@@ -62,9 +62,9 @@ func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Flow, error) 
 	return newBurstGPT(o, tok)
 }
 
-// newBurstGPT makes prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same seed. Their text is
-// ids in a row, starting from the number of the prompt; they are made as they are asked for. It draws from a generator of its own. tok may
-// be nil: prompts are then ids of o.Vocabulary, sent as they are.
+// newBurstGPT makes prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same
+// seed. Their text is ids in a row, starting from the number of the prompt; they are made as they are asked for. It
+// draws from a generator of its own. tok may be nil: prompts are then ids of o.Vocabulary, sent as they are.
 func newBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	vocab, own := o.Vocabulary, tok != nil && tok.VocabSize() > 0
 	switch {
@@ -91,7 +91,8 @@ func newBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	case tok != nil:
 		form = "text of " + form
 	}
-	about := fmt.Sprintf("burstgpt: %d prompts as long as those of %d requests to GPT-4 in %s, as %s", len(picked), len(rows), o.Path, form)
+	about := fmt.Sprintf("burstgpt: %d prompts as long as those of %d requests to GPT-4 in %s, as %s",
+		len(picked), len(rows), o.Path, form)
 	return Flow{Len: len(picked), About: about, Next: func() (Conversation, error) {
 		if made == len(picked) {
 			return Conversation{}, io.EOF
@@ -118,7 +119,8 @@ func newBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (Flow, error) {
 func burstRows(r io.Reader) (rows []burstRow, err error) {
 	total, err := readBurstGPT(r, func(row burstRow, _ int) { rows = append(rows, row) })
 	if len(rows) == 0 && err == nil {
-		err = fmt.Errorf(`none of its %d rows counts: that takes the Model "GPT-4" and "Response tokens" above 0`, total)
+		err = fmt.Errorf("none of its %d rows counts: "+
+			`that takes the Model "GPT-4" and "Response tokens" above 0`, total)
 	}
 	return rows, err
 }

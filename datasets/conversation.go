@@ -1,8 +1,9 @@
 // Package datasets is where prompts come from: synthetic ones that repeat vLLM's random dataset draw for draw, and
 // recorded conversations in ShareGPT's format, sampled as vLLM samples them.
 //
-// A data set is opened to a Flow, which gives one Conversation after another and finally io.EOF. The package decides on prompts and lengths of answers; it does not know when requests are sent, the wire format, nor how
-// answers are judged. Tokens are counted by the tokenizer.Counter that it is given.
+// A data set is opened to a Flow, which gives one Conversation after another and finally io.EOF. The package decides on
+// prompts and lengths of answers; it does not know when requests are sent, the wire format, nor how answers are judged.
+// Tokens are counted by the tokenizer.Counter that it is given.
 package datasets
 
 import (
@@ -22,12 +23,13 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// Conversation is one user's turns, in order; a single prompt is a conversation of one turn. The contents of its slices may
-// be shared with other conversations and must not be changed.
+// Conversation is one user's turns, in order; a single prompt is a conversation of one turn. The contents of its slices
+// may be shared with other conversations and must not be changed.
 type Conversation struct {
 	ID    string // request id: a prefix and a number; "" when the dataset gives none
 	Turns []Turn
-	// At is when a trace says that the conversation starts, from the start of the run; 0 where the data set has no times.
+	// At is when a trace says that the conversation starts, from the start of the run; 0 where the data set has no
+	// times.
 	At time.Duration
 	// Session names the conversation for the server and for other tools; "" where it is one request, or has no name.
 	Session string
@@ -37,10 +39,12 @@ type Conversation struct {
 	Replies bool
 }
 
-// Several reports whether the requests are turns of a conversation: also one that has a name and happens to have a single turn.
+// Several reports whether the requests are turns of a conversation: also one that has a name and happens to have a
+// single turn.
 func (c *Conversation) Several() bool { return len(c.Turns) > 1 || c.Session != "" }
 
-// RequestID is the id of the request of a turn. Turns of a conversation have their numbers behind its id, as vLLM's client has them.
+// RequestID is the id of the request of a turn. Turns of a conversation have their numbers behind its id, as vLLM's
+// client has them.
 func (c *Conversation) RequestID(turn int) string {
 	if c.ID == "" || !c.Several() {
 		return c.ID
@@ -48,8 +52,8 @@ func (c *Conversation) RequestID(turn int) string {
 	return fmt.Sprintf("%s-turn%d", c.ID, turn)
 }
 
-// Composed are the turns of a conversation with their prompts, made one after the other without a server. For answers of the model stand words,
-// as many as tokens are asked for.
+// Composed are the turns of a conversation with their prompts, made one after the other without a server. For answers
+// of the model stand words, as many as tokens are asked for.
 func (c *Conversation) Composed() iter.Seq2[Turn, error] {
 	return func(yield func(Turn, error) bool) {
 		var answers []string
@@ -69,13 +73,14 @@ func (c *Conversation) Composed() iter.Seq2[Turn, error] {
 	}
 }
 
-// Prompt makes the prompt of a turn when the turn is sent; the zero value where that is known before. Several goroutines use it at once,
-// for different turns.
+// Prompt makes the prompt of a turn when the turn is sent; the zero value where that is known before. Several
+// goroutines use it at once, for different turns.
 type Prompt struct {
-	// Compose sets the prompt of t and its number of tokens. answers are the texts of the conversation's answers so far, "" for turns
-	// that have none.
+	// Compose sets the prompt of t and its number of tokens. answers are the texts of the conversation's answers so
+	// far, "" for turns that have none.
 	Compose func(t *Turn, answers []string) error
-	// Learn takes a turn as it was sent, and the tokens that the server counted in its prompt; nil where later prompts do not depend on it.
+	// Learn takes a turn as it was sent, and the tokens that the server counted in its prompt; nil where later prompts
+	// do not depend on it.
 	Learn func(sent *Turn, tokens int)
 }
 
@@ -88,29 +93,33 @@ type Turn struct {
 
 	// Prompt makes all of the above when the turn is sent. InputTokens may be known before all the same.
 	Prompt Prompt
-	// After are the places of the turns whose ends this one waits for; nil for the one before, empty for the start of the conversation.
+	// After are the places of the turns whose ends this one waits for; nil for the one before, empty for the start of
+	// the conversation.
 	After []int
 	// Delay is the time from the last of these ends, or from the start of the conversation, to the start of the turn.
 	Delay time.Duration
-	// At is the scheduled start from that of the conversation, in a conversation that is Timed. The turn still waits for those of After.
+	// At is the scheduled start from that of the conversation, in a conversation that is Timed. The turn still waits
+	// for those of After.
 	At time.Duration
-	// IdealTokens of the prompt are in an earlier prompt or answer of the run, as its beginning: a prefix cache without bounds has them.
-	// IdealKnown: they were counted, if only as 0.
+	// IdealTokens of the prompt are in an earlier prompt or answer of the run, as its beginning: a prefix cache without
+	// bounds has them. IdealKnown: they were counted, if only as 0.
 	IdealTokens int
 	IdealKnown  bool
 
-	// Batch holds the prompts of a request that carries several at once, as completions and pooling endpoints take them. InputTokens
-	// of the turn is then their sum.
+	// Batch holds the prompts of a request that carries several at once, as completions and pooling endpoints take
+	// them. InputTokens of the turn is then their sum.
 	Batch []Turn
 	// Media is a content part of the chat API (image_url or video_url) to be sent beside the text.
 	Media json.RawMessage
-	// Audio is a recording that a transcription back end sends as a file; nil for none. It is shared and must not be changed.
+	// Audio is a recording that a transcription back end sends as a file; nil for none. It is shared and must not be
+	// changed.
 	Audio *media.Audio
 	// Messages is a whole chat message list, Media included. A chat back end sends it instead of Text and Media.
 	Messages json.RawMessage
 	// Class is the class of the request, as that of a priority; the report has figures for each. "" for none.
 	Class string
-	// Overrides is an object whose members replace those of the request body, also those that the user set; nil for none.
+	// Overrides is an object whose members replace those of the request body, also those that the user set; nil for
+	// none.
 	Overrides json.RawMessage
 	// Judge judges the text of the answer; nil for none.
 	Judge Judge
@@ -148,7 +157,8 @@ type Text struct {
 	Counter tokenizer.Counter
 	// Tokenizer turns text into ids and back; nil where there is none.
 	Tokenizer tokenizer.Tokenizer
-	// TokenizerName is the name or path of the model's tokenizer, and TokenizerClass its class in Python's transformers; "" where they are not known.
+	// TokenizerName is the name or path of the model's tokenizer, and TokenizerClass its class in Python's
+	// transformers; "" where they are not known.
 	TokenizerName, TokenizerClass string
 	// Template renders chats; nil where the model has none. Data sets that render ask for it only then.
 	Template chattemplate.Renderer
@@ -186,8 +196,8 @@ func userMessage(text string) json.RawMessage {
 	return fmt.Appendf(nil, `[{"role":"user","content":%s}]`, jsonscan.Quote(text))
 }
 
-// chatMessages is one user message that holds a text and, unless it is nil, a media part, or several. The members stand in vLLM's order,
-// which here is another than in a message made of a bare prompt.
+// chatMessages is one user message that holds a text and, unless it is nil, a media part, or several. The members stand
+// in vLLM's order, which here is another than in a message made of a bare prompt.
 func chatMessages(text string, parts json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `[{"role":"user","content":[%s]}]`, media.AppendPart(fmt.Appendf(nil, `{"text":%s,"type":"text"}`, jsonscan.Quote(text)), parts))
 }
@@ -218,8 +228,8 @@ func oversample(requests []Conversation, want int, seed int64, idPrefix string, 
 	return requests, nil
 }
 
-// list makes a data set of turns picked from a file: it numbers them and repeats some if more are wanted. kind says, for the
-// description, what the turns were picked from.
+// list makes a data set of turns picked from a file: it numbers them and repeats some if more are wanted. kind says,
+// for the description, what the turns were picked from.
 func (c Common) list(dataset string, turns []Turn, want int, kind string, py *numpy.Python) (Flow, error) {
 	all := make([]Conversation, len(turns))
 	for i, turn := range turns {
@@ -249,8 +259,8 @@ func (c Common) filled(dataset string, all []Conversation, want int, kind string
 	return all, about, nil
 }
 
-// pick seeds py, shuffles the rows unless that is disabled, and takes the first of them. want is how many prompts there are to
-// be: as many as were asked for or, where that is less than 1, one of each row.
+// pick seeds py, shuffles the rows unless that is disabled, and takes the first of them. want is how many prompts there
+// are to be: as many as were asked for or, where that is less than 1, one of each row.
 func pick[T any](rows []T, c Common, py *numpy.Python) (picked []T, want int) {
 	py.Seed(c.Seed)
 	shuffle(rows, c, py)

@@ -22,8 +22,8 @@ type MultiTurn struct {
 	Max   int `json:"max_turns"`
 	// NextInput is the length of the prompts after the first in tokens; 0 for that of the first.
 	NextInput int `json:"next_input_len"`
-	// GlobalPrefix and ConversationPrefix are the shares of a prompt that all prompts, or those of its conversation, begin with. With either,
-	// prompts hold nothing of earlier turns.
+	// GlobalPrefix and ConversationPrefix are the shares of a prompt that all prompts, or those of its conversation,
+	// begin with. With either, prompts hold nothing of earlier turns.
 	GlobalPrefix       float64 `json:"global_prefix"`
 	ConversationPrefix float64 `json:"conversation_prefix"`
 	// Delay is the pause before each turn but the first, in milliseconds; nil for none.
@@ -71,7 +71,8 @@ func (m *MultiTurn) Validate() []error {
 		}
 	}
 	if !(m.GlobalPrefix+m.ConversationPrefix < 1) {
-		p.add("--multi-turn-prefix-global-ratio and --multi-turn-prefix-conversation-ratio: together they must be below 1, since each prompt needs tokens of its own")
+		p.add("--multi-turn-prefix-global-ratio and --multi-turn-prefix-conversation-ratio: " +
+			"together they must be below 1, since each prompt needs tokens of its own")
 	}
 	return *p
 }
@@ -115,8 +116,8 @@ func (m *MultiTurn) TurnsOf(conversations int, seed int64) (turns int) {
 	return turns
 }
 
-// Group makes conversations of the prompts of first, and of later ones of next where that is not nil. tok is for prompts with shared prefixes
-// that are texts. The last conversation may be shorter.
+// Group makes conversations of the prompts of first, and of later ones of next where that is not nil. tok is for
+// prompts with shared prefixes that are texts. The last conversation may be shorter.
 func Group(first Flow, next *Flow, c Common, tok tokenizer.Tokenizer) Flow {
 	m, maker := c.MultiTurn, newConversationMaker(c)
 	f := Flow{Miss: first.Miss, Len: m.lenOf(first.Len, next == nil, c)}

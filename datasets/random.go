@@ -25,8 +25,9 @@ type RandomOptions struct {
 	Lengths lengths.Mix `json:"lengths,omitempty"`
 	Batch   int         `json:"batch_size"` // prompts in one request; above 1 only for completions and pooling endpoints
 
-	// Warm is the share of prompts that begin with a common prefix, which takes the share WarmPrefix of such a prompt; both from 0 to 1.
-	// InputLen is then the whole length, and prompts are token ids, since a text may be tokenized across the end of a prefix.
+	// Warm is the share of prompts that begin with a common prefix, which takes the share WarmPrefix of such a prompt;
+	// both from 0 to 1. InputLen is then the whole length, and prompts are token ids, since a text may be tokenized
+	// across the end of a prefix.
 	Warm       float64 `json:"cache_hit_fraction"`
 	WarmPrefix float64 `json:"cache_ratio"`
 
@@ -181,9 +182,9 @@ func (c Common) maker(t Tools) (tok tokenizer.Tokenizer, vocab Vocabulary, err e
 	return tok, vocab, err
 }
 
-// randomPrompts are made of random tokens, those of vLLM's random dataset for the same seed and tokenizer.
-// With a tokenizer the prompts are text; without one they are token ids. They are made as they are asked for, a few ahead
-// of need, so a large number of prompts costs neither memory nor a long wait before the first.
+// randomPrompts are made of random tokens, those of vLLM's random dataset for the same seed and tokenizer. With a
+// tokenizer the prompts are text; without one they are token ids. They are made as they are asked for, a few ahead of
+// need, so a large number of prompts costs neither memory nor a long wait before the first.
 type randomPrompts struct {
 	name    string
 	o       RandomOptions
@@ -209,8 +210,8 @@ type randomPrompts struct {
 }
 
 // NewRandom prepares the prompts that o describes. tok may be nil: prompts are then ids of o.Vocabulary, sent as they
-// are, and no room is left for special tokens, since a server adds none to ids. A tokenizer that does not know the size of
-// its vocabulary, as a server's, makes text of ids of o.Vocabulary.
+// are, and no room is left for special tokens, since a server adds none to ids. A tokenizer that does not know the size
+// of its vocabulary, as a server's, makes text of ids of o.Vocabulary.
 func NewRandom(o RandomOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	r, err := startRandom(o, tok)
 	if err != nil {
@@ -344,8 +345,8 @@ func (r *randomPrompts) batch() (Turn, error) {
 	return all, nil
 }
 
-// begin is the next prompt as it is tried first: the prefix, then allowed ids in a row, from the prompt's offset plus its
-// number on, so that equal offsets do not make equal prompts.
+// begin is the next prompt as it is tried first: the prefix, then allowed ids in a row, from the prompt's offset plus
+// its number on, so that equal offsets do not make equal prompts.
 func (r *randomPrompts) begin() (ids []int, target int, ok bool) {
 	if r.begun == r.o.Prompts {
 		return nil, 0, false

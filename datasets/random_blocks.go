@@ -11,8 +11,8 @@ import (
 // blockPrompts is how many prompts one seed gives in an endless run.
 const blockPrompts = 1000
 
-// randomBlocks is random prompts without end: blocks of 1000, each what NewRandom gives for the seed plus the number of the block.
-// Request ids number on from block to block.
+// randomBlocks is random prompts without end: blocks of 1000, each what NewRandom gives for the seed plus the number of
+// the block. Request ids number on from block to block.
 type randomBlocks struct {
 	block *randomPrompts
 	miss  int // of earlier blocks
@@ -26,7 +26,8 @@ func NewBlocks(o RandomOptions, tok tokenizer.Tokenizer) (Flow, error) {
 		return Flow{}, err
 	}
 	b := &randomBlocks{block: first}
-	return Flow{Next: b.next, Miss: func() int { return b.miss + b.block.miss }, About: first.description() + ", in blocks of 1000"}, nil
+	miss := func() int { return b.miss + b.block.miss }
+	return Flow{Next: b.next, Miss: miss, About: first.description() + ", in blocks of 1000"}, nil
 }
 
 // next makes the next request.

@@ -33,8 +33,8 @@ const mostRepeated = 1 << 26
 // mostOccurrences have a class of their own; later ones share one.
 const mostOccurrences = 9
 
-// Of is the prompts of a flow, which must end, each Count times and at most most in all; 0 for no limit. The class of a request
-// is the occurrence of its prompt in the order of the list. idPrefix begins the request ids.
+// Of is the prompts of a flow, which must end, each Count times and at most most in all; 0 for no limit. The class of a
+// request is the occurrence of its prompt in the order of the list. idPrefix begins the request ids.
 func (r Repeats) Of(f Flow, most int, idPrefix string) (Flow, error) {
 	if f.Len == 0 {
 		return Flow{}, errors.New("prompts without an end cannot be repeated; give --num-prompts")
@@ -53,7 +53,8 @@ func (r Repeats) Of(f Flow, most int, idPrefix string) (Flow, error) {
 	if r.Count <= want/max(1, len(prompts)) {
 		want = len(prompts) * r.Count
 	} else if most == 0 {
-		return Flow{}, fmt.Errorf("%d prompts, each %d times: more than %d requests; repeat them less often", len(prompts), r.Count, mostRepeated)
+		return Flow{}, fmt.Errorf("%d prompts, each %d times: more than %d requests; repeat them less often",
+			len(prompts), r.Count, mostRepeated)
 	}
 	order := make([]int, want) // of prompts
 	for i := range order {

@@ -50,8 +50,8 @@ func (k *shareGPTKind) options(c Common) ShareGPTOptions {
 
 func (k *shareGPTKind) Validate(c Common) error { return k.options(c).Validate() }
 
-// Open reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and token counts. It
-// does not touch the legacy generator.
+// Open reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and token
+// counts. It does not touch the legacy generator.
 func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o, text := k.options(c), t.Text()
 	if text.Counter == nil {
@@ -145,8 +145,8 @@ type entry struct {
 
 const shareGPTForm = `an array of objects with "conversations"`
 
-// readShareGPT reads the conversations of two turns or more, in the order of the file. Completions are left out if the caller has no use
-// for them.
+// readShareGPT reads the conversations of two turns or more, in the order of the file. Completions are left out if the
+// caller has no use for them.
 func readShareGPT(r io.Reader, keepCompletions bool) (entries []entry, err error) {
 	err = textfile.EachElement(r, shareGPTForm, func(object []byte, line int) error {
 		e := entry{line: line}

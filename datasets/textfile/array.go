@@ -22,8 +22,9 @@ func EachRow(r io.Reader, form string, do func(object []byte, line int) error) e
 	return EachObject(buffered, form, do)
 }
 
-// EachElement calls do with every object of a file that is an array of them, and the number of the line that it begins on. The object is
-// do's until it returns; its error gets the line. Other elements are errors that say what form was expected.
+// EachElement calls do with every object of a file that is an array of them, and the number of the line that it begins
+// on. The object is do's until it returns; its error gets the line. Other elements are errors that say what form was
+// expected.
 func EachElement(r io.Reader, form string, do func(object []byte, line int) error) error {
 	text, err := NewJSONReader(r)
 	if err != nil {
@@ -98,8 +99,8 @@ func (a *array) located(err error) error {
 	return AtLine(a.text.Line(a.dec.InputOffset()+syntaxOffset(a.dec.Buffered())), fmt.Errorf("not JSON: %w", err))
 }
 
-// syntaxOffset is how far into the value that r begins with its JSON goes wrong. The decoder's own count of bytes leaves
-// out tokens.
+// syntaxOffset is how far into the value that r begins with its JSON goes wrong. The decoder's own count of bytes
+// leaves out tokens.
 func syntaxOffset(r io.Reader) int64 {
 	var value json.RawMessage
 	syntax, ok := errors.AsType[*json.SyntaxError](json.NewDecoder(r).Decode(&value))

@@ -1,5 +1,5 @@
-// Package prompts prepares the prompts of a run: it chooses data set and tokenizer, draws ahead of need, sets the other fields of
-// requests, and sends the warm-ups.
+// Package prompts prepares the prompts of a run: it chooses data set and tokenizer, draws ahead of need, sets the other
+// fields of requests, and sends the warm-ups.
 package prompts
 
 import (
@@ -58,8 +58,8 @@ type Drawing struct {
 	hub        *hub.Hub
 	common     datasets.Common // completed while drawing
 	words      *lengthModel    // of prompts that are made of words; nil for others
-	// ctx is for a server that makes the text of prompts. It outlives the preparation, since some are drawn during the run, and
-	// ends before Close waits for the drawing.
+	// ctx is for a server that makes the text of prompts. It outlives the preparation, since some are drawn during the
+	// run, and ends before Close waits for the drawing.
 	ctx context.Context
 }
 
@@ -129,9 +129,10 @@ func (d *Drawing) flow(ctx context.Context) (datasets.Flow, error) {
 // drawPatience limits the wait of an endless run for its first prompts.
 const drawPatience = 2 * time.Second
 
-// Draw prepares the prompts of a load: it finds a tokenizer, draws, and aligns the lengths with the server's tokenizer. A bounded
-// load never exceeds the user's number of prompts; searching is for a search of the highest load.
-func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, bounded, searching bool) (*Supply, error) {
+// Draw prepares the prompts of a load: it finds a tokenizer, draws, and aligns the lengths with the server's tokenizer.
+// A bounded load never exceeds the user's number of prompts; searching is for a search of the highest load.
+func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape,
+	bounded, searching bool) (*Supply, error) {
 	o := d.Options
 	if !o.Tokens.Skip {
 		d.To.Step(StepTokenizer)
@@ -228,5 +229,6 @@ func OffLength(f datasets.Flow) string {
 	if f.Miss == nil || f.Miss() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the tokenizer does not round-trip its own text: in total, prompts are %+d tokens off the lengths requested", f.Miss())
+	return fmt.Sprintf("the tokenizer does not round-trip its own text: "+
+		"in total, prompts are %+d tokens off the lengths requested", f.Miss())
 }

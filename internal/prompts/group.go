@@ -8,13 +8,13 @@ import (
 	"benchtop/datasets"
 )
 
-// Group makes lists of so many prompts, a request each. A request has one output length, so all prompts must ask for the same.
-// Up to 1 leaves them alone.
+// Group makes lists of so many prompts, a request each. A request has one output length, so all prompts must ask for
+// the same. Up to 1 leaves them alone.
 func (x *Supply) Group(most int) {
 	if most <= 1 {
 		return
 	}
-	x.Flow = x.Through(func(next func() (datasets.Conversation, error)) func() (datasets.Conversation, error) {
+	x.Flow = x.Through(func(next datasets.Draw) datasets.Draw {
 		return func() (datasets.Conversation, error) { return nextList(next, most) }
 	})
 	if x.Len > 0 {
@@ -24,10 +24,11 @@ func (x *Supply) Group(most int) {
 	x.About = fmt.Sprintf("%s, lists of %d", x.About, most)
 }
 
-var errLengths = errors.New("prompts that ask for different output lengths cannot be in one list; give them one length, such as --output-len 128, or send one prompt per request")
+var errLengths = errors.New("prompts that ask for different output lengths cannot be in one list; " +
+	"give them one length, such as --output-len 128, or send one prompt per request")
 
 // nextList is a request with the next prompts, as many as there are up to most.
-func nextList(next func() (datasets.Conversation, error), most int) (datasets.Conversation, error) {
+func nextList(next datasets.Draw, most int) (datasets.Conversation, error) {
 	var all []datasets.Conversation
 	for len(all) < most {
 		c, err := next()
@@ -37,7 +38,7 @@ func nextList(next func() (datasets.Conversation, error), most int) (datasets.Co
 		if err != nil {
 			return datasets.Conversation{}, err
 		}
-		if len(c.Turns) != 1 || c.Turns[0].Batch != nil || c.Turns[0].Messages != nil || c.Turns[0].Media != nil || c.Turns[0].Audio != nil {
+		if len(c.Turns) != 1 || !plain(&c.Turns[0]) {
 			return datasets.Conversation{}, errors.New("only prompts that are texts or token ids can be in a list")
 		}
 		if len(all) > 0 && c.Turns[0].MaxTokens != all[0].Turns[0].MaxTokens {
@@ -46,6 +47,11 @@ func nextList(next func() (datasets.Conversation, error), most int) (datasets.Co
 		all = append(all, c)
 	}
 	return listOf(all), nil
+}
+
+// plain reports whether a prompt is a text or token ids, and nothing else.
+func plain(t *datasets.Turn) bool {
+	return t.Batch == nil && t.Messages == nil && t.Media == nil && t.Audio == nil
 }
 
 // listOf is a request with the prompts of conversations, at least one.

@@ -14,7 +14,8 @@ import (
 	"benchtop/metrics"
 )
 
-// limit makes the prompts of a flow as they are sent: encoded, if they are to be token ids, and without those that are too long.
+// limit makes the prompts of a flow as they are sent: encoded, if they are to be token ids, and without those that are
+// too long.
 type limit struct {
 	encoder *tokenizer.Local // nil leaves prompts as they are
 	words   *lengthModel     // of prompts of words; nil for others
@@ -36,8 +37,8 @@ func (d *Drawing) sending(f datasets.Flow) (datasets.Flow, *limit, error) {
 		if l.encoder = m.Local; l.encoder != nil {
 			m.Counted = metrics.TokensFromIDs // which are exact
 		} else if !d.Options.Needs().Forms.Overlap(datasets.AsTokenIDs) {
-			return f, nil, usage.Errorf("--prompt-token-ids: the prompts of %s are texts, which need a tokenizer on this machine: give the model's with --tokenizer DIRECTORY\ntried: %s",
-				d.Options.Name, m.absent)
+			return f, nil, usage.Errorf("--prompt-token-ids: the prompts of %s are texts, which need a tokenizer on this machine: "+
+				"give the model's with --tokenizer DIRECTORY\ntried: %s", d.Options.Name, m.absent)
 		}
 	}
 	if l.encoder != nil && !strings.Contains(f.About, "token ids") {
@@ -46,13 +47,13 @@ func (d *Drawing) sending(f datasets.Flow) (datasets.Flow, *limit, error) {
 	if l.words != nil {
 		f.About += " of common words, whose tokens are learned from usage"
 	}
-	return f.Through(func(next func() (datasets.Conversation, error)) func() (datasets.Conversation, error) {
+	return f.Through(func(next datasets.Draw) datasets.Draw {
 		return func() (datasets.Conversation, error) { return l.next(next) }
 	}), l, nil
 }
 
 // next returns the next conversation that is short enough.
-func (l *limit) next(next func() (datasets.Conversation, error)) (datasets.Conversation, error) {
+func (l *limit) next(next datasets.Draw) (datasets.Conversation, error) {
 	for {
 		c, err := next()
 		if errors.Is(err, io.EOF) && l.dropped.Load() > 0 && l.taken.Load() == 0 {
@@ -91,11 +92,12 @@ func (l *limit) cut(c *datasets.Conversation) bool {
 }
 
 func (l *limit) none() error {
-	return usage.Errorf("--max-model-len %d: none of %d requests fits, the shortest takes %d tokens with its answer; ask for shorter ones, or raise the limit",
-		l.most, l.dropped.Load(), l.least)
+	return usage.Errorf("--max-model-len %d: none of %d requests fits, the shortest takes %d tokens with its answer; "+
+		"ask for shorter ones, or raise the limit", l.most, l.dropped.Load(), l.least)
 }
 
-// encode makes token ids of texts, those that a server makes of them: the tokenizer's own special tokens are among them.
+// encode makes token ids of texts, those that a server makes of them: the tokenizer's own special tokens are among
+// them.
 func (l *limit) encode(turns []datasets.Turn) ([]datasets.Turn, error) {
 	turns = slices.Clone(turns)
 	for i := range turns {
@@ -140,13 +142,15 @@ func (l *limit) note(all bool) string {
 	case dropped == 0 && ended == 0:
 		return ""
 	case dropped > 0:
-		note += fmt.Sprintf("%d of %d requests are left out, whose prompt and answer together are longer", dropped, dropped+l.taken.Load())
+		note += fmt.Sprintf("%d of %d requests are left out, whose prompt and answer together are longer",
+			dropped, dropped+l.taken.Load())
 	}
 	if ended > 0 {
 		if dropped > 0 {
 			note += "; "
 		}
-		note += fmt.Sprintf("%d of %d conversations end before a turn whose prompt and answer together are longer", ended, l.taken.Load())
+		note += fmt.Sprintf("%d of %d conversations end before a turn whose prompt and answer together are longer",
+			ended, l.taken.Load())
 	}
 	if !all {
 		note += "; so are such requests among those that are drawn later"

@@ -35,7 +35,8 @@ func (x *Supply) shorten(l *limit, timed bool) error {
 	x.Tokenizing.note(note)
 	if all == nil {
 		if timed {
-			return usage.Errorf("--max-model-len %d: the trace is too long to leave requests out; add --no-self-timed, or remove them from the file", l.most)
+			return usage.Errorf("--max-model-len %d: the trace is too long to leave requests out; "+
+				"add --no-self-timed, or remove them from the file", l.most)
 		}
 		return nil
 	}
@@ -76,7 +77,8 @@ func (x *Supply) check(flag string, check func(*datasets.Turn) error) error {
 	return nil
 }
 
-// extend provides more prompts than were asked for, since the load may be steered, or go on. A data set without more is repeated if it may.
+// extend provides more prompts than were asked for, since the load may be steered, or go on. A data set without more is
+// repeated if it may.
 func (x *Supply) extend(all *Prefetchers, repeat, searching, goesOn bool) {
 	again, more := &rounds{rest: x.ahead}, x.More
 	switch {
@@ -94,12 +96,18 @@ func (x *Supply) extend(all *Prefetchers, repeat, searching, goesOn bool) {
 	case repeat:
 		x.Next = again.next // a higher rate may need more than there are
 		if searching {
-			x.Notes = append(x.Notes, fmt.Sprintf("the search repeats the data set's %d prompts; repeated ones may hit the server's prefix cache", x.Len))
+			x.noteRepeats("the search")
 		}
 	case goesOn:
-		x.Next, x.More = again.first, func() (datasets.Flow, error) { return datasets.Flow{Next: again.next, About: x.About}, nil }
+		x.Next = again.first
+		x.More = func() (datasets.Flow, error) { return datasets.Flow{Next: again.next, About: x.About}, nil }
 	}
 	if goesOn {
-		x.Notes = append(x.Notes, fmt.Sprintf("the confirmation repeats the data set's %d prompts; repeated ones may hit the server's prefix cache", x.Len))
+		x.noteRepeats("the confirmation")
 	}
+}
+
+func (x *Supply) noteRepeats(who string) {
+	x.Notes = append(x.Notes, fmt.Sprintf("%s repeats the data set's %d prompts; "+
+		"repeated ones may hit the server's prefix cache", who, x.Len))
 }

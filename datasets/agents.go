@@ -49,18 +49,18 @@ func (k *agentsKind) Validate(c Common) error {
 }
 
 // Open reads the sessions. Their prompts are made when they are sent.
-func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
-	d := &Agents{common: c, timed: k.timing == turnRecorded}
+func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
+	d := &sessionPrompts{common: c, timed: k.timing == turnRecorded}
 	all, err := textfile.Read(c.Path, "sessions, one on each line", func(r io.Reader) ([]*agents.Session, error) { return k.read(ctx, r, c.Seed) })
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("no session is in the part that was asked for; recordings of other formats become sessions with 'benchtop import'")
 	}
 	if err != nil {
-		return nil, inFile("agents", c.Path, err)
+		return Flow{}, inFile("agents", c.Path, err)
 	}
 	if c.SelfTimed {
 		if err := inOrder(all, *k.replay); err != nil {
-			return nil, inFile("agents", c.Path, err)
+			return Flow{}, inFile("agents", c.Path, err)
 		}
 	} else if !c.DisableShuffle {
 		draws := rand.New(rand.NewPCG(uint64(c.Seed), sessionSeed))
@@ -81,10 +81,10 @@ func (k *agentsKind) Open(ctx context.Context, c Common, t Tools) (Source, error
 	d.all, d.names, d.trees = all, sessionNames(all), map[int]*agents.RadixTree{}
 	var assumed bool
 	if d.text, assumed, err = newBlockText(ctx, c, t); err != nil {
-		return nil, inDataset("agents", err)
+		return Flow{}, inDataset("agents", err)
 	}
 	d.describe(k.replay, assumed)
-	return d, nil
+	return Flow{Next: d.take, Len: d.want, Turns: d.turns(), Times: d.times, About: d.about}, nil
 }
 
 // inOrder puts sessions into the order of their recorded starts, which it makes those of the replay.
@@ -150,8 +150,8 @@ func (k *agentsKind) read(ctx context.Context, r io.Reader, seed int64) (all []*
 	return all, err
 }
 
-// Agents is a source of sessions of agents.
-type Agents struct {
+// sessionPrompts are sessions of agents.
+type sessionPrompts struct {
 	common Common
 	all    []*agents.Session
 	names  []string // of all, each once, fit for a header field
@@ -165,7 +165,7 @@ type Agents struct {
 }
 
 // describe sums the sessions up.
-func (d *Agents) describe(r *Replay, assumed bool) {
+func (d *sessionPrompts) describe(r *Replay, assumed bool) {
 	turns, agentRequests := 0, 0
 	for _, s := range d.all {
 		turns += len(s.Requests)
@@ -199,8 +199,8 @@ func (d *Agents) describe(r *Replay, assumed bool) {
 	}
 }
 
-// Next is the next session. Where all were taken, they come again with other tokens.
-func (d *Agents) Next() (Conversation, error) {
+// take is the next session. Where all were taken, they come again with other tokens.
+func (d *sessionPrompts) take() (Conversation, error) {
 	if d.want > 0 && d.next == d.want {
 		return Conversation{}, io.EOF
 	}
@@ -210,9 +210,9 @@ func (d *Agents) Next() (Conversation, error) {
 		c.Session += fmt.Sprintf("~%d", round+1)
 	}
 	c.ID = d.common.IDPrefix + c.Session
-	p := agentPrompt{text: d.text, session: s, number: uint64(d.next)}
+	shared, number := s.Shared && round == 0, uint64(d.next)
 	tree := &agents.RadixTree{}
-	if p.shared = s.Shared && round == 0; p.shared {
+	if shared {
 		if d.trees[s.BlockSize] == nil {
 			d.trees[s.BlockSize] = tree
 		}
@@ -222,25 +222,22 @@ func (d *Agents) Next() (Conversation, error) {
 	for i := range s.Requests {
 		q := &s.Requests[i]
 		t := &c.Turns[i]
-		own := p
-		own.request = i
-		*t = Turn{InputTokens: q.Input, MaxTokens: max(1, q.Output), Delay: q.Delay, At: q.At, IdealTokens: ideal[i], IdealKnown: true, Prompt: &own}
+		p := agentPrompt{text: d.text, session: s, number: number, request: i, shared: shared}
+		*t = Turn{InputTokens: q.Input, MaxTokens: max(1, q.Output), Delay: q.Delay, At: q.At, IdealTokens: ideal[i], IdealKnown: true}
+		t.Prompt.Compose = func(t *Turn, _ []string) error { p.compose(t); return nil }
 		if t.After = q.After; t.After == nil {
 			t.After = []int{}
 		}
 		if q.Messages != nil && d.common.chat() {
-			t.Messages, t.Prompt = slices.Clone(q.Messages), nil
+			t.Messages, t.Prompt = slices.Clone(q.Messages), Prompt{}
 		}
 	}
 	d.next++
 	return c, nil
 }
 
-// Len is how many sessions there are in all; 0 for no end.
-func (d *Agents) Len() int { return d.want }
-
-// Times are the recorded starts of the sessions, as they are replayed.
-func (d *Agents) Times() []time.Duration {
+// times are the recorded starts of the sessions, as they are replayed.
+func (d *sessionPrompts) times() []time.Duration {
 	times := make([]time.Duration, min(d.want, len(d.all)))
 	for i := range times {
 		times[i] = d.all[i].Start
@@ -248,16 +245,13 @@ func (d *Agents) Times() []time.Duration {
 	return times
 }
 
-// Turns is the number of requests of all sessions; 0 for no end.
-func (d *Agents) Turns() (n int) {
+// turns is the number of requests of all sessions; 0 for no end.
+func (d *sessionPrompts) turns() (n int) {
 	for i := range d.want {
 		n += len(d.all[i%len(d.all)].Requests)
 	}
 	return n
 }
-
-// Description is a line about the sessions, for the head of a report.
-func (d *Agents) Description() string { return d.about }
 
 // agentPrompt is the prompt of a request: its blocks, and then tokens of its own.
 type agentPrompt struct {
@@ -268,8 +262,8 @@ type agentPrompt struct {
 	shared  bool // block numbers mean the same in all sessions with blocks of this size
 }
 
-// Compose makes the prompt.
-func (p *agentPrompt) Compose(t *Turn, _ []string) error {
+// compose makes the prompt.
+func (p agentPrompt) compose(t *Turn) {
 	q, size := &p.session.Requests[p.request], p.session.BlockSize
 	scope := NextName(NextName(0, 1), p.number)
 	if p.shared {
@@ -286,5 +280,4 @@ func (p *agentPrompt) Compose(t *Turn, _ []string) error {
 	}
 	indices = p.text.own(indices, p.number, p.request, q.Input-len(indices))
 	p.text.set(t, indices)
-	return nil
 }

@@ -16,16 +16,16 @@ import (
 )
 
 // openAgents opens sessions; a nil tokenizer is none.
-func openAgents(t *testing.T, content string, c Common, tok tokenizer.Tokenizer, timing string) (*Agents, error) {
+func openAgents(t *testing.T, content string, c Common, tok tokenizer.Tokenizer, timing string) (Flow, error) {
 	t.Helper()
 	c.Path = filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, c.Path, content)
 	replay := c.Replay
 	source, err := (&agentsKind{&replay, timing}).Open(t.Context(), c, toyTools{tok, new([]string)})
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
-	return source.(*Agents), nil
+	return source, nil
 }
 
 // prompted are the requests of all conversations in order, each with its prompt.
@@ -48,7 +48,7 @@ func TestAgents(t *testing.T) {
 		}
 		all := drain(t, d)
 		c := all[0]
-		if len(all) != 1 || c.Session != "a" || c.ID != "p-a" || c.Timed != (timing == turnRecorded) || d.Turns() != 3 {
+		if len(all) != 1 || c.Session != "a" || c.ID != "p-a" || c.Timed != (timing == turnRecorded) || d.Turns != 3 {
 			t.Errorf("got %+v", c)
 		}
 		for i, want := range []Turn{
@@ -57,7 +57,7 @@ func TestAgents(t *testing.T) {
 			{InputTokens: 80, MaxTokens: 5, After: []int{0, 1}, At: 900 * time.Millisecond, IdealTokens: 48},
 		} {
 			got := c.Turns[i]
-			got.Prompt, want.IdealKnown = nil, true
+			got.Prompt, want.IdealKnown = Prompt{}, true
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("request %d: %s", i, diff)
 			}
@@ -228,8 +228,8 @@ func TestAgentsCount(t *testing.T) {
 		{Common{Prompts: 5, Asked: true, Endless: true}, 0, 0},
 	} {
 		d, err := openAgents(t, content, c.common, nil, "")
-		if err != nil || d.Len() != c.len || d.Turns() != c.turns {
-			t.Errorf("%+v: %d sessions of %d requests, %v", c.common, d.Len(), d.Turns(), err)
+		if err != nil || d.Len != c.len || d.Turns != c.turns {
+			t.Errorf("%+v: %d sessions of %d requests, %v", c.common, d.Len, d.Turns, err)
 			continue
 		}
 		if c.len > 0 {

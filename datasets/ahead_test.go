@@ -69,10 +69,11 @@ func (c crowded) Concurrency() int { return c.calls }
 
 func compareWithOneByOne(t *testing.T, o RandomOptions, tok tokenizer.Tokenizer) {
 	t.Helper()
-	r, err := NewRandom(o, tok)
+	r, err := startRandom(o, tok)
 	if err != nil {
 		t.Fatal(err)
 	}
+	f := r.flow()
 	batch := Turn{}
 	number := 0
 	oneByOne(o, tok, func(i int, want Turn, gen numpy.Generator) {
@@ -85,7 +86,7 @@ func compareWithOneByOne(t *testing.T, o RandomOptions, tok tokenizer.Tokenizer)
 			}
 			want, batch = batch, Turn{}
 		}
-		got, err := r.Next()
+		got, err := f.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,8 +98,8 @@ func compareWithOneByOne(t *testing.T, o RandomOptions, tok tokenizer.Tokenizer)
 			t.Fatalf("%+v: the generator differs after prompt %d", o, i)
 		}
 	})
-	same(t, "requests", r.Len(), number)
-	same(t, "requests left", len(drain(t, r)), 0)
+	same(t, "requests", f.Len, number)
+	same(t, "requests left", len(drain(t, f)), 0)
 }
 
 // However many prompts are fitted at once, they are those of one after another, and so is the generator after each.
@@ -232,7 +233,7 @@ func BenchmarkAhead(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				for range r.Len() {
+				for range r.Len {
 					if _, err := r.Next(); err != nil {
 						b.Fatal(err)
 					}

@@ -110,14 +110,14 @@ func TestAlign(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			list := &List{all: slices.Clone(test.in)}
+			list := slices.Clone(test.in)
 			var before []Conversation
 			for _, c := range test.in {
 				before = append(before, Conversation{ID: c.ID, Turns: slices.Clone(c.Turns)})
 			}
 			server := &halves{}
 			var warned []string
-			got, err := Align(t.Context(), list.all, server, func(line string) { warned = append(warned, line) })
+			got, err := Align(t.Context(), list, server, func(line string) { warned = append(warned, line) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func TestAlign(t *testing.T) {
 			for i, text := range test.texts {
 				before[i].Turns[0].Text = text
 			}
-			if diff := cmp.Diff(before, list.all); diff != "" {
+			if diff := cmp.Diff(before, list); diff != "" {
 				t.Error(diff)
 			}
 			if test.texts != nil && test.in[0].Turns[0].Text != test.in[0].ID {

@@ -62,14 +62,14 @@ type bfclRow struct {
 // open reads the files of the categories and picks questions, as vLLM picks them for the same seed. Each conversation is its messages,
 // and overrides that offer the tools; its Text is what the last message says. The Python generator stays as it is unless
 // prompts have to be repeated.
-func (o BFCLOptions) open(ctx context.Context, t Tools) (Source, error) {
+func (o BFCLOptions) open(ctx context.Context, t Tools) (Flow, error) {
 	text := t.Text()
 	if text.Counter == nil {
-		return nil, noCounter("bfcl")
+		return Flow{}, noCounter("bfcl")
 	}
 	rows, err := o.rows(ctx, t.Hub())
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	shuffle(rows, o.Common, numpy.NewPython(o.Seed)) // a generator of its own
 	return o.sample(ctx, rows, text, t.Streams().Python)
@@ -106,8 +106,7 @@ func (o BFCLOptions) rows(ctx context.Context, h *hub.Hub) ([]bfclRow, error) {
 
 // readBFCL reads the category at path. Rows without messages or functions stay, for they count when rows are shuffled.
 func readBFCL(r io.Reader, path string) ([]bfclRow, error) {
-	var rows []bfclRow
-	err := textfile.EachObject(r, bfclForm, func(object []byte, line int) error {
+	return textfile.Rows(r, bfclForm, func(object []byte, line int) (bfclRow, error) {
 		row := bfclRow{path: path, line: line}
 		fields := jsonscan.Fields(object, "question", "function")
 		if jsonscan.Depth(object) > maxDepth {
@@ -119,14 +118,12 @@ func readBFCL(r io.Reader, path string) ([]bfclRow, error) {
 		if row.bad == nil {
 			row.tools, row.bad = tools(fields[1])
 		}
-		rows = append(rows, row)
-		return nil
+		return row, nil
 	})
-	return rows, err
 }
 
 // sample makes requests of the first rows that can be used and repeats some if there are too few.
-func (o BFCLOptions) sample(ctx context.Context, rows []bfclRow, text Text, py *numpy.Python) (*List, error) {
+func (o BFCLOptions) sample(ctx context.Context, rows []bfclRow, text Text, py *numpy.Python) (Flow, error) {
 	var turns []Turn
 	total := 0
 	for _, row := range rows {
@@ -138,18 +135,18 @@ func (o BFCLOptions) sample(ctx context.Context, rows []bfclRow, text Text, py *
 			continue
 		}
 		if row.bad != nil {
-			return nil, inFile("bfcl", row.path, textfile.AtLine(row.line, row.bad))
+			return Flow{}, inFile("bfcl", row.path, textfile.AtLine(row.line, row.bad))
 		}
 		if usable {
 			turns = append(turns, o.turn(row))
 		}
 	}
 	if len(turns) == 0 {
-		return nil, inFile("bfcl", o.Path, fmt.Errorf("no question of %s has messages and functions", strings.Join(o.Categories, ", ")))
+		return Flow{}, inFile("bfcl", o.Path, fmt.Errorf("no question of %s has messages and functions", strings.Join(o.Categories, ", ")))
 	}
 	fallen, err := countChats(ctx, turns, text)
 	if err != nil {
-		return nil, inDataset("bfcl", err)
+		return Flow{}, inDataset("bfcl", err)
 	}
 	kind := fmt.Sprintf("%d in %s (%s)", total, o.Path, strings.Join(o.Categories, ", "))
 	if fallen > 0 {

@@ -83,7 +83,7 @@ func TestBFCLGolden(t *testing.T) {
 				same(t, want.ID+" messages", string(turn.Messages), compact(want.Messages))
 				same(t, want.ID+" overrides", string(turn.Overrides), compact(want.Overrides))
 			}
-			if repeated := strings.Contains(list.Description(), "repeated"); !repeated {
+			if repeated := strings.Contains(list.About, "repeated"); !repeated {
 				same(t, "next double of Python", s.Python.Random(), numpy.NewPython(7).Random())
 			}
 			same(t, "next word of numpy", s.Legacy.Uint32(), numpy.NewLegacy(7).Uint32())
@@ -121,7 +121,7 @@ func TestBFCLKeepsWhatItTranslates(t *testing.T) {
 	same(t, "messages", string(turn.Messages), `[{"role":"system","name":"x","content":"é <b>"},{"content":[1]}]`)
 	same(t, "text", turn.Text, "")
 	same(t, "input tokens", turn.InputTokens, 2) // of the contents, since nothing renders
-	same(t, "description", list.Description(), "bfcl: 1 prompts of 1 in "+o.Path+" (simple), 1 counted without chat template and tools")
+	same(t, "description", list.About, "bfcl: 1 prompts of 1 in "+o.Path+" (simple), 1 counted without chat template and tools")
 }
 
 func mkdir(t *testing.T, path string) {

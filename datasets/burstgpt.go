@@ -12,6 +12,7 @@ import (
 
 	"benchtop/datasets/textfile"
 	"benchtop/internal/hf/numpy"
+	"benchtop/internal/hf/tokenizer"
 )
 
 // BurstGPTOptions selects prompts from a table of recorded requests.
@@ -45,7 +46,7 @@ func (k *burstGPTKind) Needs(Common) Needs {
 
 func (k *burstGPTKind) Validate(c Common) error { return BurstGPTOptions{Common: c}.Validate() }
 
-func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
 	o, ids := BurstGPTOptions{Common: c}, c.Forms.Overlap(AsTokenIDs)
 	switch local := t.Local(); {
 	case local != nil && (c.VocabSize == 0 || !ids):
@@ -56,60 +57,70 @@ func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Source, error
 	}
 	tok, err := t.RoughMaker()
 	if err != nil {
-		return nil, inDataset("burstgpt", err)
+		return Flow{}, inDataset("burstgpt", err)
 	}
 	return newBurstGPT(o, tok)
 }
 
-// BurstGPT is a source of prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same
-// seed. Their text is ids in a row. They are made as they are asked for.
-type BurstGPT struct {
-	o           BurstGPTOptions
-	tok         Speller // nil: prompts are ids
-	vocab       Vocabulary
-	ids         []int // of vocab
-	own         bool  // the tokenizer knew its vocabulary
-	picked      []burstRow
-	kept, total int // rows that count, rows in the file
-	next        int
-}
-
-// Speller turns the ids of a vocabulary into text.
-type Speller interface {
-	Decode(ids []int) (string, error)
-	// VocabSize is the number of ids, 0 … VocabSize-1; 0 when it is not known.
-	VocabSize() int
-}
-
-// newBurstGPT reads the file and picks the prompts. It draws from a generator of its own. tok may be nil: prompts are then ids of
-// o.Vocabulary, sent as they are.
-func newBurstGPT(o BurstGPTOptions, tok Speller) (*BurstGPT, error) {
-	d := &BurstGPT{o: o, tok: tok, vocab: o.Vocabulary}
+// newBurstGPT makes prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same
+// seed. Their text is ids in a row, starting from the number of the prompt; they are made as they are asked for. It
+// draws from a generator of its own. tok may be nil: prompts are then ids of o.Vocabulary, sent as they are.
+func newBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (Flow, error) {
+	vocab, own := o.Vocabulary, tok != nil && tok.VocabSize() > 0
 	switch {
-	case tok != nil && tok.VocabSize() > 0:
-		d.vocab, d.own = Vocabulary{Size: tok.VocabSize()}, true // special ids have no exception here
-	case !d.vocab.Known():
-		d.vocab = AssumedVocabulary()
+	case own:
+		vocab = Vocabulary{Size: tok.VocabSize()} // special ids have no exception here
+	case !vocab.Known():
+		vocab = AssumedVocabulary()
 	}
-	if err := d.vocab.validate(); err != nil {
-		return nil, inDataset("burstgpt", err)
+	if err := vocab.validate(); err != nil {
+		return Flow{}, inDataset("burstgpt", err)
 	}
-	d.ids = d.vocab.IDs()
-	rows, err := textfile.Read(o.Path, "a CSV file in BurstGPT's format", d.read)
+	rows, err := textfile.Read(o.Path, "a CSV file in BurstGPT's format", burstRows)
 	if err != nil {
-		return nil, inFile("burstgpt", o.Path, err)
+		return Flow{}, inFile("burstgpt", o.Path, err)
 	}
+	picked, ids, made := make([]burstRow, 0, o.Prompts), vocab.IDs(), 0
 	for _, i := range sampleRows(len(rows), o.Prompts, uint32(o.Seed)) {
-		d.picked = append(d.picked, rows[i])
+		picked = append(picked, rows[i])
 	}
-	return d, nil
+	form := vocab.described(o.Vocabulary.Known())
+	switch {
+	case own:
+		form = "text"
+	case tok != nil:
+		form = "text of " + form
+	}
+	about := fmt.Sprintf("burstgpt: %d prompts as long as those of %d requests to GPT-4 in %s, as %s",
+		len(picked), len(rows), o.Path, form)
+	return Flow{Len: len(picked), About: about, Next: func() (Conversation, error) {
+		if made == len(picked) {
+			return Conversation{}, io.EOF
+		}
+		row := picked[made]
+		prompt := make([]int, row.request)
+		for j := range prompt {
+			prompt[j] = ids[(made+j)%len(ids)]
+		}
+		turn := Turn{TokenIDs: prompt, InputTokens: len(prompt), MaxTokens: int(row.response)}
+		if tok != nil {
+			text, err := tok.Decode(prompt)
+			if err != nil {
+				return Conversation{}, fmt.Errorf("dataset burstgpt, prompt %d: %w", made, err)
+			}
+			turn.Text, turn.TokenIDs = text, nil
+		}
+		made++
+		return Conversation{ID: o.IDPrefix + strconv.Itoa(made-1), Turns: []Turn{turn}}, nil
+	}}, nil
 }
 
-// read reads the rows that count.
-func (d *BurstGPT) read(r io.Reader) (rows []burstRow, err error) {
-	d.total, err = readBurstGPT(r, func(row burstRow, _ int) { rows = append(rows, row) })
-	if d.kept = len(rows); d.kept == 0 && err == nil {
-		err = fmt.Errorf(`none of its %d rows counts: that takes the Model "GPT-4" and "Response tokens" above 0`, d.total)
+// burstRows are the rows that count.
+func burstRows(r io.Reader) (rows []burstRow, err error) {
+	total, err := readBurstGPT(r, func(row burstRow, _ int) { rows = append(rows, row) })
+	if len(rows) == 0 && err == nil {
+		err = fmt.Errorf("none of its %d rows counts: "+
+			`that takes the Model "GPT-4" and "Response tokens" above 0`, total)
 	}
 	return rows, err
 }
@@ -121,43 +132,6 @@ func sampleRows(rows, n int, seed uint32) []int {
 		return gen.ChoiceDistinct(rows, n)
 	}
 	return gen.Choice(rows, n)
-}
-
-// Next makes the next prompt: ids in a row, starting from the number of the prompt.
-func (d *BurstGPT) Next() (Conversation, error) {
-	if d.next == len(d.picked) {
-		return Conversation{}, io.EOF
-	}
-	row := d.picked[d.next]
-	ids := make([]int, row.request)
-	for j := range ids {
-		ids[j] = d.ids[(d.next+j)%len(d.ids)]
-	}
-	turn := Turn{TokenIDs: ids, InputTokens: len(ids), MaxTokens: int(row.response)}
-	if d.tok != nil {
-		text, err := d.tok.Decode(ids)
-		if err != nil {
-			return Conversation{}, fmt.Errorf("dataset burstgpt, prompt %d: %w", d.next, err)
-		}
-		turn.Text, turn.TokenIDs = text, nil
-	}
-	d.next++
-	return Conversation{ID: d.o.IDPrefix + strconv.Itoa(d.next-1), Turns: []Turn{turn}}, nil
-}
-
-// Len is how many prompts there are in all.
-func (d *BurstGPT) Len() int { return len(d.picked) }
-
-// Description is a line about the prompts, for the head of a report.
-func (d *BurstGPT) Description() string {
-	s := fmt.Sprintf("burstgpt: %d prompts as long as those of %d requests to GPT-4 in %s, as ", len(d.picked), d.kept, d.o.Path)
-	switch {
-	case d.own:
-		return s + "text"
-	case d.tok != nil:
-		s += "text of "
-	}
-	return s + d.vocab.described(d.o.Vocabulary.Known())
 }
 
 const burstForm = `expected a CSV file in BurstGPT's format, whose header is "Timestamp,Model,Request tokens,Response tokens,…"`

@@ -44,7 +44,7 @@ func TestBurstGPTGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, "length", d.Len(), len(c.Requests))
+			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
 			for i, want := range c.Requests {
 				ids := make([]int, want.Input)
@@ -86,7 +86,7 @@ func TestBurstGPTWithoutVocabulary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", d.Description(), about+"token ids 1000 to 31999 (assumed: the model's vocabulary is not known)")
+	same(t, "description", d.About, about+"token ids 1000 to 31999 (assumed: the model's vocabulary is not known)")
 	same(t, "second prompt", drain(t, d)[1], Conversation{ID: "1",
 		Turns: []Turn{{TokenIDs: []int{1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008}, InputTokens: 8, MaxTokens: 200}}})
 
@@ -94,21 +94,21 @@ func TestBurstGPTWithoutVocabulary(t *testing.T) {
 	if d, err = NewBurstGPT(o, nil); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", d.Description(), about+"token ids 10 to 13")
+	same(t, "description", d.About, about+"token ids 10 to 13")
 	same(t, "second prompt", drain(t, d)[1].Turns[0].TokenIDs, []int{12, 13, 10, 12, 13, 10, 12, 13})
 
 	// A server's tokenizer makes text, but does not say of what.
 	if d, err = NewBurstGPT(o, newToy(t, "identity", 0, nil, 0)); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", d.Description(), about+"text of token ids 10 to 13")
+	same(t, "description", d.About, about+"text of token ids 10 to 13")
 	same(t, "second prompt", drain(t, d)[1].Turns[0].Text, "12 13 10 12 13 10 12 13")
 
 	if d, err = NewBurstGPT(o, newToy(t, "identity", 1000, nil, 0)); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", d.Description(), about+"text")
-	if d, err = NewBurstGPT(o, broken{newToy(t, "identity", 1000, nil, 0)}); err != nil {
+	same(t, "description", d.About, about+"text")
+	if d, err = NewBurstGPT(o, brokenToy{newToy(t, "identity", 1000, nil, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = d.Next()
@@ -117,7 +117,7 @@ func TestBurstGPTWithoutVocabulary(t *testing.T) {
 
 const burstHeader = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
 
-func burst(t *testing.T, content string) (*BurstGPT, error) {
+func burst(t *testing.T, content string) (Flow, error) {
 	o := burstGPTDefaults()
 	o.Path, o.Prompts = poemFile(t, content), 1
 	return NewBurstGPT(o, nil)
@@ -150,7 +150,11 @@ func TestBurstGPTOddButGoodFiles(t *testing.T) {
 			}
 			turn := drain(t, d)[0].Turns[0]
 			same(t, "lengths", [2]int{turn.InputTokens, turn.MaxTokens}, test.want)
-			same(t, "rows", d.total, test.total)
+			total, err := readBurstGPT(strings.NewReader(test.content), func(burstRow, int) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "rows", total, test.total)
 		})
 	}
 }

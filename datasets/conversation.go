@@ -1,16 +1,15 @@
 // Package datasets is where prompts come from: synthetic ones that repeat vLLM's random dataset draw for draw, and
 // recorded conversations in ShareGPT's format, sampled as vLLM samples them.
 //
-// A dataset is a source: its Next returns one Conversation after another and finally io.EOF. Sources are used by one
-// goroutine. The package decides on prompts and lengths of answers; it does not know when requests are sent, the wire format, nor how
-// answers are judged. Tokens are counted by the tokenizer.Counter that it is given.
+// A data set is opened to a Flow, which gives one Conversation after another and finally io.EOF. The package decides on
+// prompts and lengths of answers; it does not know when requests are sent, the wire format, nor how answers are judged.
+// Tokens are counted by the tokenizer.Counter that it is given.
 package datasets
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 	"strconv"
 	"strings"
@@ -24,12 +23,13 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// Conversation is one user's turns, in order; a single prompt is a conversation of one turn. The contents of its slices may
-// be shared with other conversations and must not be changed.
+// Conversation is one user's turns, in order; a single prompt is a conversation of one turn. The contents of its slices
+// may be shared with other conversations and must not be changed.
 type Conversation struct {
 	ID    string // request id: a prefix and a number; "" when the dataset gives none
 	Turns []Turn
-	// At is when a trace says that the conversation starts, from the start of the run; 0 where the data set has no times.
+	// At is when a trace says that the conversation starts, from the start of the run; 0 where the data set has no
+	// times.
 	At time.Duration
 	// Session names the conversation for the server and for other tools; "" where it is one request, or has no name.
 	Session string
@@ -39,10 +39,12 @@ type Conversation struct {
 	Replies bool
 }
 
-// Several reports whether the requests are turns of a conversation: also one that has a name and happens to have a single turn.
+// Several reports whether the requests are turns of a conversation: also one that has a name and happens to have a
+// single turn.
 func (c *Conversation) Several() bool { return len(c.Turns) > 1 || c.Session != "" }
 
-// RequestID is the id of the request of a turn. Turns of a conversation have their numbers behind its id, as vLLM's client has them.
+// RequestID is the id of the request of a turn. Turns of a conversation have their numbers behind its id, as vLLM's
+// client has them.
 func (c *Conversation) RequestID(turn int) string {
 	if c.ID == "" || !c.Several() {
 		return c.ID
@@ -50,15 +52,15 @@ func (c *Conversation) RequestID(turn int) string {
 	return fmt.Sprintf("%s-turn%d", c.ID, turn)
 }
 
-// Composed are the turns of a conversation with their prompts, made one after the other without a server. For answers of the model stand words,
-// as many as tokens are asked for.
+// Composed are the turns of a conversation with their prompts, made one after the other without a server. For answers
+// of the model stand words, as many as tokens are asked for.
 func (c *Conversation) Composed() iter.Seq2[Turn, error] {
 	return func(yield func(Turn, error) bool) {
 		var answers []string
 		for i := range c.Turns {
 			t := c.Turns[i]
 			var err error
-			if t.Prompt != nil {
+			if t.Prompt.Compose != nil {
 				err = t.Prompt.Compose(&t, answers)
 			}
 			if !yield(t, err) || err != nil {
@@ -71,18 +73,15 @@ func (c *Conversation) Composed() iter.Seq2[Turn, error] {
 	}
 }
 
-// Prompt makes the prompt of a turn when the turn is sent. Several goroutines use it at once, for different turns.
-type Prompt interface {
-	// Compose sets the prompt of t and its number of tokens. answers are the texts of the conversation's answers so far, "" for turns
-	// that have none.
-	Compose(t *Turn, answers []string) error
-}
-
-// Learning is a Prompt that makes later prompts by what the server counted in earlier ones.
-type Learning interface {
-	Prompt
-	// Learn takes a turn as it was sent, and the tokens that the server counted in its prompt.
-	Learn(sent *Turn, tokens int)
+// Prompt makes the prompt of a turn when the turn is sent; the zero value where that is known before. Several
+// goroutines use it at once, for different turns.
+type Prompt struct {
+	// Compose sets the prompt of t and its number of tokens. answers are the texts of the conversation's answers so
+	// far, "" for turns that have none.
+	Compose func(t *Turn, answers []string) error
+	// Learn takes a turn as it was sent, and the tokens that the server counted in its prompt; nil where later prompts
+	// do not depend on it.
+	Learn func(sent *Turn, tokens int)
 }
 
 // Turn is one prompt. It carries text or token ids, and possibly richer forms for back ends that speak chat.
@@ -92,31 +91,35 @@ type Turn struct {
 	InputTokens int    // tokens the client believes the prompt holds: text only, media never counted
 	MaxTokens   int    // output tokens asked for; 0 lets the server decide
 
-	// Prompt makes all of the above when the turn is sent; nil where they are known before. InputTokens may be known before all the same.
+	// Prompt makes all of the above when the turn is sent. InputTokens may be known before all the same.
 	Prompt Prompt
-	// After are the places of the turns whose ends this one waits for; nil for the one before, empty for the start of the conversation.
+	// After are the places of the turns whose ends this one waits for; nil for the one before, empty for the start of
+	// the conversation.
 	After []int
 	// Delay is the time from the last of these ends, or from the start of the conversation, to the start of the turn.
 	Delay time.Duration
-	// At is the scheduled start from that of the conversation, in a conversation that is Timed. The turn still waits for those of After.
+	// At is the scheduled start from that of the conversation, in a conversation that is Timed. The turn still waits
+	// for those of After.
 	At time.Duration
-	// IdealTokens of the prompt are in an earlier prompt or answer of the run, as its beginning: a prefix cache without bounds has them.
-	// IdealKnown: they were counted, if only as 0.
+	// IdealTokens of the prompt are in an earlier prompt or answer of the run, as its beginning: a prefix cache without
+	// bounds has them. IdealKnown: they were counted, if only as 0.
 	IdealTokens int
 	IdealKnown  bool
 
-	// Batch holds the prompts of a request that carries several at once, as completions and pooling endpoints take them. InputTokens
-	// of the turn is then their sum.
+	// Batch holds the prompts of a request that carries several at once, as completions and pooling endpoints take
+	// them. InputTokens of the turn is then their sum.
 	Batch []Turn
 	// Media is a content part of the chat API (image_url or video_url) to be sent beside the text.
 	Media json.RawMessage
-	// Audio is a recording that a transcription back end sends as a file; nil for none. It is shared and must not be changed.
+	// Audio is a recording that a transcription back end sends as a file; nil for none. It is shared and must not be
+	// changed.
 	Audio *media.Audio
 	// Messages is a whole chat message list, Media included. A chat back end sends it instead of Text and Media.
 	Messages json.RawMessage
 	// Class is the class of the request, as that of a priority; the report has figures for each. "" for none.
 	Class string
-	// Overrides is an object whose members replace those of the request body, also those that the user set; nil for none.
+	// Overrides is an object whose members replace those of the request body, also those that the user set; nil for
+	// none.
 	Overrides json.RawMessage
 	// Judge judges the text of the answer; nil for none.
 	Judge Judge
@@ -148,29 +151,14 @@ func (t *Turn) AddField(name, value string) {
 	t.Overrides = json.RawMessage(body + string(jsonscan.Quote(name)) + ": " + value + "}")
 }
 
-// Source yields conversations until io.EOF. One goroutine uses it. A source that is an io.Closer is closed when no more is taken from it.
-type Source interface {
-	Next() (Conversation, error)
-	// Len is how many conversations there are in all, those taken already among them; 0 for no end.
-	Len() int
-	// Description is a line about the prompts, for the head of a report.
-	Description() string
-}
-
-// Extensible is a source that can be gone on with behind its end.
-type Extensible interface {
-	Source
-	// More returns a function that gives prompts without end, of the same kind and none of them the same; nil where there are none.
-	More() func() (Source, error)
-}
-
 // Text answers questions of a data set about a text before it is sent. Its fields are safe for concurrent use.
 type Text struct {
 	// Counter counts tokens, special ones that the model's tokenizer adds by itself among them; nil when none is to.
 	Counter tokenizer.Counter
 	// Tokenizer turns text into ids and back; nil where there is none.
 	Tokenizer tokenizer.Tokenizer
-	// TokenizerName is the name or path of the model's tokenizer, and TokenizerClass its class in Python's transformers; "" where they are not known.
+	// TokenizerName is the name or path of the model's tokenizer, and TokenizerClass its class in Python's
+	// transformers; "" where they are not known.
 	TokenizerName, TokenizerClass string
 	// Template renders chats; nil where the model has none. Data sets that render ask for it only then.
 	Template chattemplate.Renderer
@@ -191,38 +179,28 @@ func (t Text) countTurns(ctx context.Context, turns []Turn, prompts []string) er
 	return err
 }
 
+// countTexts sets the input tokens of turns that a model reads as their texts, where there is a counter.
+func (t Text) countTexts(ctx context.Context, turns []Turn) error {
+	if t.Counter == nil {
+		return nil
+	}
+	prompts := make([]string, len(turns))
+	for i := range turns {
+		prompts[i] = turns[i].Text
+	}
+	return t.countTurns(ctx, turns, prompts)
+}
+
 // userMessage is a chat of one message that holds a text and nothing else.
 func userMessage(text string) json.RawMessage {
 	return fmt.Appendf(nil, `[{"role":"user","content":%s}]`, jsonscan.Quote(text))
 }
 
-// chatMessages is one user message that holds a text and, unless it is nil, a media part, or several. The members stand in vLLM's order,
-// which here is another than in a message made of a bare prompt.
+// chatMessages is one user message that holds a text and, unless it is nil, a media part, or several. The members stand
+// in vLLM's order, which here is another than in a message made of a bare prompt.
 func chatMessages(text string, parts json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `[{"role":"user","content":[%s]}]`, media.AppendPart(fmt.Appendf(nil, `{"text":%s,"type":"text"}`, jsonscan.Quote(text)), parts))
 }
-
-// List is a data set that was drawn as a whole.
-type List struct {
-	all   []Conversation
-	next  int
-	about string
-}
-
-// Next returns the next conversation.
-func (l *List) Next() (Conversation, error) {
-	if l.next == len(l.all) {
-		return Conversation{}, io.EOF
-	}
-	l.next++
-	return l.all[l.next-1], nil
-}
-
-// Len is how many conversations there are in all.
-func (l *List) Len() int { return len(l.all) }
-
-// Description is a line about the prompts, for the head of a report.
-func (l *List) Description() string { return l.about }
 
 // oversample fills a file's n requests up to want by repeating randomly chosen ones under new ids. Python's generator
 // is seeded afresh for that, but only if anything has to be repeated. Ids must come out distinct: servers use them to
@@ -250,9 +228,9 @@ func oversample(requests []Conversation, want int, seed int64, idPrefix string, 
 	return requests, nil
 }
 
-// list makes a data set of turns picked from a file: it numbers them and repeats some if more are wanted. kind says, for the
-// description, what the turns were picked from.
-func (c Common) list(dataset string, turns []Turn, want int, kind string, py *numpy.Python) (*List, error) {
+// list makes a data set of turns picked from a file: it numbers them and repeats some if more are wanted. kind says,
+// for the description, what the turns were picked from.
+func (c Common) list(dataset string, turns []Turn, want int, kind string, py *numpy.Python) (Flow, error) {
 	all := make([]Conversation, len(turns))
 	for i, turn := range turns {
 		all[i] = Conversation{ID: c.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}}
@@ -261,23 +239,28 @@ func (c Common) list(dataset string, turns []Turn, want int, kind string, py *nu
 }
 
 // listed is list for conversations that have numbers.
-func (c Common) listed(dataset string, all []Conversation, want int, kind string, py *numpy.Python) (*List, error) {
+func (c Common) listed(dataset string, all []Conversation, want int, kind string, py *numpy.Python) (Flow, error) {
+	all, about, err := c.filled(dataset, all, want, kind, py)
+	return ListOf(all, about), err
+}
+
+// filled are conversations, some of them repeated where more are wanted, and a line about them.
+func (c Common) filled(dataset string, all []Conversation, want int, kind string, py *numpy.Python) (_ []Conversation, about string, err error) {
 	picked := len(all)
 	if !c.NoOversample {
-		var err error
 		if all, err = oversample(all, want, c.Seed, c.IDPrefix, py); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	about := fmt.Sprintf("%s: %d prompts of %s", dataset, picked, kind)
+	about = fmt.Sprintf("%s: %d prompts of %s", dataset, picked, kind)
 	if len(all) > picked {
 		about += fmt.Sprintf(", repeated to make %d", len(all))
 	}
-	return &List{all: all, about: about}, nil
+	return all, about, nil
 }
 
-// pick seeds py, shuffles the rows unless that is disabled, and takes the first of them. want is how many prompts there are to
-// be: as many as were asked for or, where that is less than 1, one of each row.
+// pick seeds py, shuffles the rows unless that is disabled, and takes the first of them. want is how many prompts there
+// are to be: as many as were asked for or, where that is less than 1, one of each row.
 func pick[T any](rows []T, c Common, py *numpy.Python) (picked []T, want int) {
 	py.Seed(c.Seed)
 	shuffle(rows, c, py)

@@ -1,9 +1,7 @@
 package datasets
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,15 +9,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"benchtop/datasets/agents"
 	"benchtop/datasets/textfile"
 	"benchtop/internal/jsonscan"
 )
 
-// recorded is a conversation of a file.
-type recorded struct {
+// fileConversation is a conversation of a file.
+type fileConversation struct {
 	turns []recordedTurn // without their numbers of tokens, which are those of the file or 0
 	line  int
 }
@@ -28,7 +25,7 @@ const conversationForm = `an array, or lines, of objects with "messages" of "rol
 
 // conversationFile holds the conversations of a file, and counts those that cannot be read.
 type conversationFile struct {
-	all   []recorded
+	all   []fileConversation
 	tools bool // a message calls tools, or is of one
 	bad   int
 	err   error // of the first bad one
@@ -37,7 +34,7 @@ type conversationFile struct {
 // readConversations reads the conversations of a file in which a prompt follows an answer, in the order of the file. One that cannot be
 // read spoils no other.
 func readConversations(r io.Reader) (f conversationFile, err error) {
-	err = eachConversation(r, func(object []byte, line int) error {
+	err = textfile.EachRow(r, conversationForm, func(object []byte, line int) error {
 		turns, err := recordedTurns(object)
 		switch {
 		case err != nil && f.bad > 0:
@@ -45,7 +42,7 @@ func readConversations(r io.Reader) (f conversationFile, err error) {
 		case err != nil:
 			f.bad, f.err = 1, textfile.AtLine(line, err)
 		case len(turns) > 0:
-			f.all = append(f.all, recorded{turns, line})
+			f.all = append(f.all, fileConversation{turns, line})
 			f.tools = f.tools || slices.ContainsFunc(turns, func(t recordedTurn) bool { return t.tools })
 		}
 		return nil
@@ -57,36 +54,6 @@ func readConversations(r io.Reader) (f conversationFile, err error) {
 		return f, f.err
 	}
 	return f, errors.New("no conversation has a prompt; expected " + conversationForm)
-}
-
-// eachConversation calls do for each object of an array, or on each line.
-func eachConversation(r io.Reader, do func(object []byte, line int) error) error {
-	buffered := bufio.NewReader(r)
-	if head, _ := buffered.Peek(4096); !strings.HasPrefix(strings.TrimLeftFunc(strings.TrimPrefix(string(head), "\ufeff"), unicode.IsSpace), "[") {
-		return textfile.EachObject(buffered, conversationForm, do)
-	}
-	text, err := textfile.NewJSONReader(buffered)
-	if err != nil {
-		return err
-	}
-	f := jsonFile{text: text, dec: json.NewDecoder(text)}
-	if err := f.openArray(); err != nil {
-		return err
-	}
-	var raw json.RawMessage
-	for f.dec.More() {
-		if err := f.dec.Decode(&raw); err != nil {
-			return f.located(err)
-		}
-		line := text.Line(f.dec.InputOffset() - int64(len(raw)))
-		if raw[0] != '{' {
-			return textfile.AtLine(line, fmt.Errorf("expected %s: got %s", conversationForm, jsonscan.Kind(raw)))
-		}
-		if err := do(raw, line); err != nil {
-			return textfile.AtLine(line, err)
-		}
-	}
-	return f.closeArray()
 }
 
 // recordedTurns are those of an object. The messages between two answers are one prompt.

@@ -9,16 +9,8 @@ import (
 	"strconv"
 
 	"benchtop/datasets/textfile"
+	"benchtop/internal/hf/numpy"
 )
-
-// ConversationList is a list of conversations of several turns.
-type ConversationList struct {
-	*List
-	turns int
-}
-
-// Turns is the number of turns of all conversations.
-func (d *ConversationList) Turns() int { return d.turns }
 
 // recordedRange is the range of turns of conversations of a file: at least two, and as many as there are.
 func (m *MultiTurn) recordedRange() (least, most int) {
@@ -32,19 +24,19 @@ func (m *MultiTurn) recordedRange() (least, most int) {
 	return least, most
 }
 
-// openConversations makes a source of the conversations of a file. output is the number of tokens of each answer; where it is 0, an answer has
+// openConversations opens the conversations of a file. output is the number of tokens of each answer; where it is 0, an answer has
 // those that the file says, else the recorded answer's, else otherwise.
-func openConversations(ctx context.Context, dataset string, c Common, t Tools, output, otherwise int) (Source, error) {
-	if d, err := openGenerated(c, t); d != nil || err != nil {
-		return d, inFile(dataset, c.Path, err)
+func openConversations(ctx context.Context, dataset string, c Common, t Tools, output, otherwise int) (Flow, error) {
+	if f, generated, err := openGenerated(c, t); generated || err != nil {
+		return f, inFile(dataset, c.Path, err)
 	}
 	file, err := textfile.Read(c.Path, conversationForm, readConversations)
 	if err != nil {
-		return nil, inFile(dataset, c.Path, err)
+		return Flow{}, inFile(dataset, c.Path, err)
 	}
 	all := file.all
 	if file.tools && c.Forms != 0 && !c.Forms.Overlap(AsMessages) && c.chat() {
-		return nil, inFile(dataset, c.Path, errors.New("its tool calls are in the form of chat completions; use --backend openai-chat"))
+		return Flow{}, inFile(dataset, c.Path, errors.New("its tool calls are in the form of chat completions; use --backend openai-chat"))
 	}
 	if file.bad > 0 {
 		t.Note(fmt.Sprintf("%d of %d conversations are left out, since they cannot be read; the first: %v", file.bad, file.bad+len(all), file.err))
@@ -66,33 +58,31 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 			continue
 		}
 		if err := k.measure(ctx, r.turns, t.Text(), output, otherwise); err != nil {
-			return nil, inFile(dataset, c.Path, textfile.AtLine(r.line, err))
+			return Flow{}, inFile(dataset, c.Path, textfile.AtLine(r.line, err))
 		}
 		conversation, err := k.conversation(c.IDPrefix+strconv.Itoa(len(list)), r.turns)
 		if err != nil {
-			return nil, inDataset(dataset, err)
+			return Flow{}, inDataset(dataset, err)
 		}
 		list = append(list, conversation)
 	}
 	if len(list) == 0 {
-		return nil, inFile(dataset, c.Path, fmt.Errorf("none of its %d conversations has %d turns; lower --multi-turn-min-turns", len(all), least))
+		return Flow{}, inFile(dataset, c.Path, fmt.Errorf("none of its %d conversations has %d turns; lower --multi-turn-min-turns", len(all), least))
 	}
 	kind := fmt.Sprintf("%d conversations in %s, %s", len(all), c.Path, k.replies())
-	d, err := c.listed(dataset, list, max(want, len(list)), kind, py)
-	if err != nil {
-		return nil, inDataset(dataset, err)
-	}
-	return listConversations(d), nil
+	f, err := c.listConversations(dataset, list, max(want, len(list)), kind, py)
+	return f, inDataset(dataset, err)
 }
 
-// listConversations counts the turns of conversations, and names each for the server.
-func listConversations(d *List) *ConversationList {
-	out := &ConversationList{List: d}
-	for i := range d.all {
-		d.all[i].Session = d.all[i].ID
-		out.turns += len(d.all[i].Turns)
+// listConversations is listed for conversations of several turns, each with a name for the server.
+func (c Common) listConversations(dataset string, all []Conversation, want int, kind string, py *numpy.Python) (Flow, error) {
+	all, about, err := c.filled(dataset, all, want, kind, py)
+	for i := range all {
+		all[i].Session = all[i].ID
 	}
-	return out
+	f := ListOf(all, about)
+	f.Turns = TurnsIn(all)
+	return f, err
 }
 
 // measure sets the numbers of tokens of turns.

@@ -10,7 +10,7 @@ import (
 )
 
 // openKind opens a data set with flags, and a toy tokenizer.
-func openKind(t *testing.T, name string, c Common, flags flagDefaults) (Source, error) {
+func openKind(t *testing.T, name string, c Common, flags flagDefaults) (Flow, error) {
 	t.Helper()
 	replay := c.Replay
 	kinds := Kinds(&c)
@@ -78,8 +78,8 @@ func TestOpenConversations(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(c.want, shapes(all)); diff != "" || source.(*ConversationList).Turns() != turns || source.Len() != len(all) {
-			t.Errorf("%s: %d of %d turns, %s", c.name, source.Len(), source.(*ConversationList).Turns(), diff)
+		if diff := cmp.Diff(c.want, shapes(all)); diff != "" || source.Turns != turns || source.Len != len(all) {
+			t.Errorf("%s: %d of %d turns, %s", c.name, source.Len, source.Turns, diff)
 		}
 	}
 	draw := func(seed int64) string {

@@ -67,7 +67,7 @@ func (k *customKind) options(c Common) CustomOptions {
 
 func (k *customKind) Validate(c Common) error { return k.options(c).Validate() }
 
-func (k *customKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *customKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	if c.MultiTurn.On {
 		return openConversations(ctx, "custom", c, t, c.SharedOutputLen, max(1, k.outputLen))
 	}
@@ -99,7 +99,7 @@ const readTwice = 256 << 20
 // newCustom reads the file and picks the prompts, as vLLM picks them for the same seed. Without a counter they are sent
 // as they are, taken for one token, and asked for one: this is how vLLM feeds models that take no tokens. It does not touch
 // the legacy generator.
-func newCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams, readTwice int64) (*List, error) {
+func newCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams, readTwice int64) (Flow, error) {
 	needs := text.Counter != nil && text.Template == nil && !o.SkipChatTemplate
 	list, err := o.draw(ctx, "custom", text, s.Python, func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
 		keep := func(int) bool { return true }
@@ -116,25 +116,25 @@ func newCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams
 
 // draw shuffles the rows that read finds, has fill, unless it is nil, complete the first ones, makes requests of them and repeats some if there are too few.
 func (o CustomOptions) draw(ctx context.Context, dataset string, text Text, py *numpy.Python,
-	read func(*os.File) (rows []customRow, fill func([]customRow) error, err error)) (*List, error) {
+	read func(*os.File) (rows []customRow, fill func([]customRow) error, err error)) (Flow, error) {
 	file, err := textfile.Open(o.Path, "a file with an object on each line")
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	defer file.Close()
 	rows, fill, err := read(file)
 	if err != nil {
-		return nil, textfile.Cause(err)
+		return Flow{}, textfile.Cause(err)
 	}
 	picked, want := pick(rows, o.Common, py)
 	if fill != nil {
 		if err := fill(picked); err != nil {
-			return nil, err
+			return Flow{}, err
 		}
 	}
 	turns, err := o.turns(ctx, picked, text)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	return o.list(dataset, turns, want, fmt.Sprintf("%d in %s", len(rows), o.Path), py)
 }
@@ -167,9 +167,8 @@ func (o CustomOptions) fill(file *os.File, picked []customRow) error {
 
 // read reads the rows, with the prompts of those lines that keep wants.
 func (o CustomOptions) read(r io.Reader, keep func(line int) bool) ([]customRow, error) {
-	var rows []customRow
 	prompts := false
-	err := textfile.EachObject(r, customForm, func(object []byte, line int) error {
+	rows, err := textfile.Rows(r, customForm, func(object []byte, line int) (customRow, error) {
 		row := customRow{line: line}
 		fields := jsonscan.Fields(object, "prompt", "output_tokens")
 		prompts = prompts || fields[0] != nil
@@ -179,8 +178,7 @@ func (o CustomOptions) read(r io.Reader, keep func(line int) bool) ([]customRow,
 		if !keep(line) {
 			row.prompt = ""
 		}
-		rows = append(rows, row)
-		return nil
+		return row, nil
 	})
 	if err == nil && !prompts {
 		err = fmt.Errorf(`no line has a "prompt"; expected %s on each line`, customForm)

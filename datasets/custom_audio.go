@@ -43,7 +43,7 @@ func (k *customAudioKind) Validate(c Common) error { return k.options(c).Validat
 // Open reads the file and the recordings, and picks prompts as vLLM picks them for the same seed. A transcription request holds the
 // recording as a file, a chat message as a part. Without a counter every prompt is taken for one token. It does not touch the legacy
 // generator.
-func (k *customAudioKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *customAudioKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o := k.options(c)
 	list, err := o.draw(ctx, t.Text(), t.Streams().Python)
 	return list, inFile("custom_audio", o.Path, err)
@@ -70,22 +70,18 @@ type audioRow struct {
 	audio *media.Audio
 }
 
-func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
+func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
 	rows, err := textfile.Read(o.Path, "a file with an object on each line", o.read)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	picked, want := pick(rows, o.Common, py)
 	turns, lasts, err := o.turns(ctx, picked)
-	if err == nil && text.Counter != nil {
-		prompts := make([]string, len(turns))
-		for i := range turns {
-			prompts[i] = turns[i].Text
-		}
-		err = text.countTurns(ctx, turns, prompts)
+	if err == nil {
+		err = text.countTexts(ctx, turns)
 	}
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	mean := (lasts / time.Duration(len(turns))).Seconds()
 	return o.list("custom_audio", turns, want, fmt.Sprintf("%d with recordings of %.1f s on average in %s", len(rows), mean, o.Path), py)
@@ -95,9 +91,8 @@ func (o CustomAudioOptions) draw(ctx context.Context, text Text, py *numpy.Pytho
 const mostRecordings = 2 << 30
 
 func (o CustomAudioOptions) read(r io.Reader) ([]audioRow, error) {
-	var rows []audioRow
 	held := 0
-	err := textfile.EachObject(r, customAudioForm, func(object []byte, line int) error {
+	return textfile.Rows(r, customAudioForm, func(object []byte, line int) (audioRow, error) {
 		row := audioRow{customRow: customRow{line: line}}
 		fields := jsonscan.Fields(object, "audio", "prompt", "output_tokens")
 		row.path, row.audio, row.bad = recording(fields[0])
@@ -109,13 +104,11 @@ func (o CustomAudioOptions) read(r io.Reader) ([]audioRow, error) {
 		}
 		if row.audio != nil {
 			if held += len(row.audio.Data); held > mostRecordings {
-				return fmt.Errorf("its recordings are larger than %d GiB in all; name files instead of giving samples", mostRecordings>>30)
+				return row, fmt.Errorf("its recordings are larger than %d GiB in all; name files instead of giving samples", mostRecordings>>30)
 			}
 		}
-		rows = append(rows, row)
-		return nil
+		return row, nil
 	})
-	return rows, err
 }
 
 // recording reads the value of "audio": a path, or samples with their rate, as an object or a pair.

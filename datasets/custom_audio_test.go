@@ -14,7 +14,7 @@ import (
 )
 
 // audioIn samples every row of a file in its order, for requests of a form.
-func audioIn(t *testing.T, form Forms, change func(*CustomAudioOptions), lines ...string) (*List, error) {
+func audioIn(t *testing.T, form Forms, change func(*CustomAudioOptions), lines ...string) (Flow, error) {
 	t.Helper()
 	o := CustomAudioOptions{OutputLen: 256}
 	o.Path, o.DisableShuffle, o.Forms = filepath.Join(t.TempDir(), "f.jsonl"), true, form
@@ -69,7 +69,7 @@ func TestCustomAudioAsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if about := list.Description(); !strings.HasPrefix(about, "custom_audio: 4 prompts of 4 with recordings of 0.6 s on average in ") || !strings.HasSuffix(about, "f.jsonl, repeated to make 5") {
+	if about := list.About; !strings.HasPrefix(about, "custom_audio: 4 prompts of 4 with recordings of 0.6 s on average in ") || !strings.HasSuffix(about, "f.jsonl, repeated to make 5") {
 		t.Errorf("described as %q", about)
 	}
 	got := drain(t, list)

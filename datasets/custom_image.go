@@ -72,42 +72,39 @@ type imageRow struct {
 
 // Open reads the file and picks the prompts, as vLLM picks them for the same seed. Images are named in the requests, or loaded here
 // and sent as they are. Without a counter every prompt is taken for one token. It does not touch the legacy generator.
-func (k *customImageKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *customImageKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o := k.options(c)
 	list, err := o.draw(ctx, t.Text(), t.Streams().Python)
 	return list, inFile("custom_image", o.Path, err)
 }
 
-func (o CustomImageOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
+func (o CustomImageOptions) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
 	rows, err := textfile.Read(o.Path, "a file with an object on each line", readImageRows)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	picked, want := pick(rows, o.Common, py)
 	turns, err := o.turns(ctx, picked, text)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	return o.list("custom_image", turns, want, fmt.Sprintf("%d with images in %s", len(rows), o.Path), py)
 }
 
 func readImageRows(r io.Reader) ([]imageRow, error) {
-	var rows []imageRow
-	err := textfile.EachObject(r, customImageForm, func(object []byte, line int) error {
+	return textfile.Rows(r, customImageForm, func(object []byte, line int) (row imageRow, err error) {
 		fields := jsonscan.Fields(object, "prompt", "image_files", "content")
-		row := imageRow{line: line}
+		row.line = line
 		switch {
 		case fields[2] != nil && string(fields[2]) != "null":
 			row.content = slices.Clone(fields[2]) // the rest does not count
 		case fields[0] == nil || fields[1] == nil:
-			return fmt.Errorf(`either "prompt" and "image_files" or "content" must be there; expected %s`, customImageForm)
+			err = fmt.Errorf(`either "prompt" and "image_files" or "content" must be there; expected %s`, customImageForm)
 		default:
 			row.prompt, row.files = slices.Clone(fields[0]), slices.Clone(fields[1])
 		}
-		rows = append(rows, row)
-		return nil
+		return row, err
 	})
-	return rows, err
 }
 
 // turns makes the requests of the rows picked. Where images are to be sent, it first gathers their sources, loads each
@@ -125,14 +122,10 @@ func (o CustomImageOptions) turns(ctx context.Context, rows []imageRow, text Tex
 		}
 		turns, err = o.build(rows, func(_ int, source string) string { return data[source] })
 	}
-	if err != nil || text.Counter == nil {
-		return turns, err
+	if err != nil {
+		return nil, err
 	}
-	prompts := make([]string, len(turns))
-	for i := range turns {
-		prompts[i] = turns[i].Text
-	}
-	return turns, text.countTurns(ctx, turns, prompts)
+	return turns, text.countTexts(ctx, turns)
 }
 
 // imageSource is an address or a path of an image, and the line of the file that names it.

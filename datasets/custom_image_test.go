@@ -80,5 +80,5 @@ func TestCustomImageWithoutTokenizer(t *testing.T) {
 		same(t, "input tokens", c.Turns[0].InputTokens, 1)
 		same(t, "output tokens", c.Turns[0].MaxTokens, 256)
 	}
-	same(t, "description", list.Description(), "custom_image: 6 prompts of 6 with images in testdata/custom_image_small.jsonl")
+	same(t, "description", list.About, "custom_image: 6 prompts of 6 with images in testdata/custom_image_small.jsonl")
 }

@@ -97,7 +97,7 @@ func TestCustomOptions(t *testing.T) {
 func TestCustomTemplate(t *testing.T) {
 	o := CustomDefaults()
 	o.Path, o.Prompts, o.TemplateArgs = "testdata/custom_small.jsonl", 2, json.RawMessage(`{"think":true}`)
-	draw := func(ctx context.Context, text Text) (*List, error) {
+	draw := func(ctx context.Context, text Text) (Flow, error) {
 		return NewCustom(ctx, o, text, numpy.NewStreams(0))
 	}
 	list, err := draw(t.Context(), Text{Counter: byBytes{}, Template: roleTags{}})
@@ -109,7 +109,7 @@ func TestCustomTemplate(t *testing.T) {
 			t.Errorf("got prompt %q", c.Turns[0].Text)
 		}
 	}
-	same(t, "description", list.Description(), "custom: 2 prompts of 17 in testdata/custom_small.jsonl")
+	same(t, "description", list.About, "custom: 2 prompts of 17 in testdata/custom_small.jsonl")
 	_, err = draw(t.Context(), Text{Counter: byBytes{}, Template: noTags{}})
 	complains(t, err, "custom_small.jsonl, line ", "rendering the chat template: no such filter")
 	_, err = draw(t.Context(), Text{Counter: byBytes{}})
@@ -124,9 +124,9 @@ func TestCustomTemplate(t *testing.T) {
 func TestBenchesNeedTokenizerAndTemplate(t *testing.T) {
 	spec, speed := SpecBenchDefaults(), SpeedBenchDefaults()
 	spec.Path, speed.Path = "testdata/spec_bench_small.jsonl", "testdata/speed_bench_small"
-	for name, draw := range map[string]func(Text) (*List, error){
-		"spec_bench":  func(text Text) (*List, error) { return NewSpecBench(t.Context(), spec, text, numpy.NewStreams(0)) },
-		"speed_bench": func(text Text) (*List, error) { return NewSpeedBench(t.Context(), speed, text, numpy.NewStreams(0)) },
+	for name, draw := range map[string]func(Text) (Flow, error){
+		"spec_bench":  func(text Text) (Flow, error) { return NewSpecBench(t.Context(), spec, text, numpy.NewStreams(0)) },
+		"speed_bench": func(text Text) (Flow, error) { return NewSpeedBench(t.Context(), speed, text, numpy.NewStreams(0)) },
 	} {
 		_, err := draw(Text{Template: roleTags{}})
 		complains(t, err, "dataset "+name+": needs a tokenizer")

@@ -12,7 +12,7 @@ import (
 type fileReader struct {
 	name string // of the data set, as its errors have it
 	file string // the name of the file
-	open func(t *testing.T, path string) (Source, error)
+	open func(t *testing.T, path string) (Flow, error)
 
 	good  string // content to be accepted, of several lines
 	cut   fault  // content that ends too early; none where the format cannot tell
@@ -35,35 +35,39 @@ func fileReaders() []fileReader {
 	cutLine := "line 4: the file ends before its last object does"
 	mixedLine := "line 4: expected one object on each line: got a number"
 	return []fileReader{
-		{"sharegpt", "f.json", func(t *testing.T, path string) (Source, error) {
+		{"sharegpt", "f.json", func(t *testing.T, path string) (Flow, error) {
 			return NewShareGPT(t.Context(), ShareGPTOptions{Common: Common{Path: path, Prompts: 3}}, text, numpy.NewStreams(0))
 		}, "[\n" + pair + ",\n" + pair + ",\n" + pair + "\n]\n",
 			fault{"[\n" + pair + ",\n" + pair + ",\n{", "line 4: the file ends before its array does"},
 			fault{"[\n" + pair + ",\n" + pair + ",\n7]", "line 4: expected an array of objects"}},
-		{"custom", "f.jsonl", func(t *testing.T, path string) (Source, error) {
+		{"custom", "f.jsonl", func(t *testing.T, path string) (Flow, error) {
 			return NewCustom(t.Context(), CustomOptions{Common: Common{Path: path}, OutputLen: 1}, text, numpy.NewStreams(0))
 		}, custom, fault{custom + `{"pro`, cutLine}, fault{custom + "7\n", mixedLine}},
-		{"custom_image", "f.jsonl", func(t *testing.T, path string) (Source, error) {
+		{"custom_image", "f.jsonl", func(t *testing.T, path string) (Flow, error) {
 			return NewCustomImage(t.Context(), CustomImageOptions{Common: Common{Path: path}}, text, numpy.NewStreams(0))
 		}, image, fault{image + `{"pro`, cutLine}, fault{image + "7\n", mixedLine}},
-		{"spec_bench", "f.jsonl", func(t *testing.T, path string) (Source, error) {
+		{"spec_bench", "f.jsonl", func(t *testing.T, path string) (Flow, error) {
 			return NewSpecBench(t.Context(), SpecBenchOptions{Common: Common{Path: path}, OutputLen: 1}, text, numpy.NewStreams(0))
 		}, bench, fault{bench + `{"tur`, cutLine}, fault{bench + "7\n", mixedLine}},
-		{"speed_bench", "qualitative.jsonl", func(t *testing.T, path string) (Source, error) {
+		{"speed_bench", "qualitative.jsonl", func(t *testing.T, path string) (Flow, error) {
 			o := SpeedBenchOptions{Common: Common{Path: filepath.Dir(path)}, Subset: "qualitative", OutputLen: 1}
 			return NewSpeedBench(t.Context(), o, text, numpy.NewStreams(0))
 		}, bench, fault{bench + `{"mes`, cutLine}, fault{bench + "7\n", mixedLine}},
-		{"bfcl", "BFCL_v3_simple.json", func(t *testing.T, path string) (Source, error) {
+		{"bfcl", "BFCL_v3_simple.json", func(t *testing.T, path string) (Flow, error) {
 			o := BFCLOptions{Common: Common{Path: filepath.Dir(path), Prompts: 3}, Categories: []string{"simple"}, OutputLen: 1}
 			return NewBFCL(t.Context(), o, text, numpy.NewStreams(0))
 		}, questions, fault{questions + `{"que`, cutLine}, fault{questions + "7\n", mixedLine}},
-		{"burstgpt", "f.csv", func(t *testing.T, path string) (Source, error) {
+		{"burstgpt", "f.csv", func(t *testing.T, path string) (Flow, error) {
 			return NewBurstGPT(BurstGPTOptions{Common: Common{Path: path, Prompts: 3}}, nil)
 		}, table, fault{table + `"0,GPT`, "line 5: not CSV"}, fault{table + "0,GPT-4,7,x\n", "line 5: column Response tokens"}},
-		{"timed_trace", "f.jsonl", func(t *testing.T, path string) (Source, error) {
+		{"timed_trace", "f.jsonl", func(t *testing.T, path string) (Flow, error) {
 			o := TimedTraceDefaults()
 			o.Path = path
-			return NewTimedTrace(o, nil, numpy.NewStreams(0))
+			d, err := newTimedTrace(o, nil, numpy.NewStreams(0))
+			if err != nil {
+				return Flow{}, err
+			}
+			return d.flow(), nil
 		}, requests, fault{requests + `{"tim`, cutLine}, fault{requests + "7\n", mixedLine}},
 	}
 }
@@ -93,7 +97,7 @@ func TestFilesAccepted(t *testing.T) {
 					want = got
 				}
 				same(t, form.name, got, want)
-				same(t, form.name+": length", source.Len(), 3)
+				same(t, form.name+": length", source.Len, 3)
 			}
 		})
 	}

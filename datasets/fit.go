@@ -17,7 +17,7 @@ import (
 // fitRetries is how often a fitting corrects its prompt before it takes the result as it is.
 const fitRetries = 10
 
-// fitting turns ids into a text that a server will count as target tokens. Decoding and encoding need not give the ids
+// tokenFit turns ids into a text that a server will count as target tokens. Decoding and encoding need not give the ids
 // back, so it does both, cuts or extends the result, and tries again:
 //
 //	ids ── decode ──▶ text ── encode ──▶ ids ── as many as wanted? ──▶ done
@@ -25,7 +25,7 @@ const fitRetries = 10
 //	 └──── cut, or append random ids ◀────┘
 //
 // Cutting needs no other prompt; ids to append come from a generator that prompts share, so a short prompt waits for its turn.
-type fitting struct {
+type tokenFit struct {
 	ids     []int
 	target  int // tokens wanted
 	retries int // that are left
@@ -37,7 +37,7 @@ type fitting struct {
 }
 
 // advance goes on until the prompt is done or short of ids. Without a tokenizer ids are sent as they are.
-func (f *fitting) advance(tok tokenizer.Tokenizer) {
+func (f *tokenFit) advance(tok tokenizer.Tokenizer) {
 	if tok == nil {
 		f.done = true
 	}
@@ -46,7 +46,7 @@ func (f *fitting) advance(tok tokenizer.Tokenizer) {
 }
 
 // round decodes and encodes once, and reports whether there is something left to try without further ids.
-func (f *fitting) round(tok tokenizer.Tokenizer) bool {
+func (f *tokenFit) round(tok tokenizer.Tokenizer) bool {
 	if f.text, f.err = tok.Decode(f.ids); f.err == nil {
 		f.ids, f.err = tok.Encode(f.text)
 	}
@@ -62,7 +62,7 @@ func (f *fitting) round(tok tokenizer.Tokenizer) bool {
 
 // settle brings a prompt that has advanced to its end. draw gives the ids to append, special ones among them, as vLLM has
 // it. It draws nothing for a prompt that is done.
-func (f *fitting) settle(tok tokenizer.Tokenizer, draw func() int) {
+func (f *tokenFit) settle(tok tokenizer.Tokenizer, draw func() int) {
 	for !f.done {
 		for len(f.ids) < f.target {
 			f.ids = append(f.ids, draw())
@@ -82,23 +82,23 @@ func missed(tokens int) string {
 	return ""
 }
 
-// ahead fits prompts to their lengths, many at once, and hands them on one by one. The result is that of fitting one
+// fitQueue fits prompts to their lengths, many at once, and hands them on one by one. The result is that of fitting one
 // after another, to the draw:
 //
 //	begin ──▶ a window of prompts ── each advances, in parallel ──▶ next: short prompts draw, in order
 //
 // Decoding and encoding take the time, and few prompts come out short, so little remains to be done in order. Nothing runs
 // between calls.
-type ahead struct {
+type fitQueue struct {
 	tok   tokenizer.Tokenizer                     // nil: ids are sent as they are
 	begin func() (ids []int, target int, ok bool) // the next prompt as it is to be tried first; it must not draw
 	draw  func() int                              // an id for a prompt that is short
 
-	window []*fitting // advanced, not handed on yet
+	window []*tokenFit // advanced, not handed on yet
 }
 
 // next is the next prompt, done; nil at the end. Once the tokenizer has failed it returns that error for good.
-func (a *ahead) next() (*fitting, error) {
+func (a *fitQueue) next() (*tokenFit, error) {
 	if len(a.window) == 0 {
 		a.fill()
 	}
@@ -124,7 +124,7 @@ const (
 )
 
 // fill begins a window of prompts and lets them advance.
-func (a *ahead) fill() {
+func (a *fitQueue) fill() {
 	workers := callsAtOnce(a.tok)
 	most := min(windowPrompts*workers, max(windowMost, 2*workers))
 	for ids := 0; len(a.window) < most && ids < windowIDs; {
@@ -132,7 +132,7 @@ func (a *ahead) fill() {
 		if !ok {
 			break
 		}
-		a.window = append(a.window, &fitting{ids: first, target: target, retries: fitRetries})
+		a.window = append(a.window, &tokenFit{ids: first, target: target, retries: fitRetries})
 		ids += target
 	}
 	parallel.Do(workers, len(a.window), func(i int) bool {
@@ -150,8 +150,8 @@ func callsAtOnce(tok tokenizer.Tokenizer) int {
 	if tok == nil {
 		return 1
 	}
-	if tok, ok := tok.(interface{ Concurrency() int }); ok {
-		return min(max(1, tok.Concurrency()), maxCalls)
+	if n := tok.Concurrency(); n > 0 {
+		return min(n, maxCalls)
 	}
 	return runtime.GOMAXPROCS(0)
 }
@@ -172,7 +172,7 @@ type guesses struct {
 
 // guess is a text with the generator as it stands behind the draw of its ids.
 type guess struct {
-	fitting
+	tokenFit
 	after numpy.Legacy
 }
 
@@ -203,7 +203,7 @@ func (g *guesses) window(lengths []int, size int) []*guess {
 	var window []*guess
 	gen := *g.gen
 	for ids := 0; len(window) < min(size, len(lengths)) && ids < windowIDs; {
-		f := fitting{ids: make([]int, lengths[len(window)]), target: lengths[len(window)], retries: fitRetries}
+		f := tokenFit{ids: make([]int, lengths[len(window)]), target: lengths[len(window)], retries: fitRetries}
 		for i := range f.ids {
 			f.ids[i] = g.id(&gen)
 		}

@@ -36,7 +36,7 @@ func TestFitGolden(t *testing.T) {
 				next = func() string { return fmt.Sprint(legacy.Uint32()) }
 			}
 			tok := newToy(t, c.Tokenizer, c.Vocab, nil, 0)
-			f := &fitting{ids: c.IDs, target: c.Target, retries: c.Retries}
+			f := &tokenFit{ids: c.IDs, target: c.Target, retries: c.Retries}
 			f.advance(tok)
 			f.settle(tok, draw)
 			if f.err != nil {

@@ -131,19 +131,19 @@ func poisson(draws *rand.Rand, mean float64) float64 {
 	return n
 }
 
-// openGenerated makes the conversations of a configuration file; nil where the file is none.
-func openGenerated(c Common, t Tools) (*ConversationList, error) {
+// openGenerated makes the conversations of a configuration file; is is false where the file is none.
+func openGenerated(c Common, t Tools) (f Flow, is bool, err error) {
 	g, err := readGeneration(c.Path)
 	if g == nil || err != nil {
-		return nil, err
+		return f, false, err
 	}
 	tok := t.Local()
 	if tok == nil {
-		return nil, errors.New("conversations of text files need a tokenizer on this machine; give the model's with --tokenizer DIRECTORY")
+		return f, false, errors.New("conversations of text files need a tokenizer on this machine; give the model's with --tokenizer DIRECTORY")
 	}
 	m, err := g.maker(filepath.Dir(c.Path), tok)
 	if err != nil {
-		return nil, err
+		return f, false, err
 	}
 	n := c.Prompts
 	if n < 1 {
@@ -154,19 +154,16 @@ func openGenerated(c Common, t Tools) (*ConversationList, error) {
 	for i := range min(n, g.Conversations) {
 		turns, err := m.conversation(i, draws)
 		if err != nil {
-			return nil, err
+			return f, false, err
 		}
 		conversation, err := k.conversation(c.IDPrefix+strconv.Itoa(i), turns)
 		if err != nil {
-			return nil, err
+			return f, false, err
 		}
 		list = append(list, conversation)
 	}
-	d, err := c.listed("custom", list, n, fmt.Sprintf("generated conversations of %s, %s", c.Path, k.replies()), t.Streams().Python)
-	if err != nil {
-		return nil, err
-	}
-	return listConversations(d), nil
+	f, err = c.listConversations("custom", list, n, fmt.Sprintf("generated conversations of %s, %s", c.Path, k.replies()), t.Streams().Python)
+	return f, true, err
 }
 
 // readGeneration reads a configuration; nil where the file is something else.

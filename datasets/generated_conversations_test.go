@@ -68,7 +68,7 @@ func gpt2(t *testing.T) *tokenizer.Local {
 }
 
 // generatedIn opens a configuration beside a text of so many tokens, which are all different up to a thousand.
-func generatedIn(t *testing.T, tok tokenizer.Tokenizer, config string, tokens, prompts int, seed int64) (*ConversationList, error) {
+func generatedIn(t *testing.T, tok tokenizer.Tokenizer, config string, tokens, prompts int, seed int64) (Flow, error) {
 	t.Helper()
 	dir := t.TempDir()
 	words := wordTokens(tok)
@@ -80,7 +80,8 @@ func generatedIn(t *testing.T, tok tokenizer.Tokenizer, config string, tokens, p
 	path := filepath.Join(dir, "g.json")
 	write(t, path, config)
 	c := Common{Path: path, Prompts: prompts, Seed: seed, Forms: AsText, MultiTurn: MultiTurn{On: true}}
-	return openGenerated(c, toyTools{tok, new([]string)})
+	f, _, err := openGenerated(c, toyTools{tok, new([]string)})
+	return f, err
 }
 
 const generatedConfig = `{"filetype":"generate_conversations","num_conversations":5,"text_files":["text.txt"],
@@ -115,7 +116,7 @@ func TestGeneratedRefused(t *testing.T) {
 		_, err := generatedIn(t, tok, c.config, 600, 0, 1)
 		complains(t, err, c.want)
 	}
-	if d, err := generatedIn(t, tok, `{"filetype":"other","generate_conversations":1}`, 1, 0, 1); d != nil || err != nil {
+	if d, err := generatedIn(t, tok, `{"filetype":"other","generate_conversations":1}`, 1, 0, 1); d.Next != nil || err != nil {
 		t.Errorf("another file: got %v, %v", d, err)
 	}
 }

@@ -143,14 +143,14 @@ func (p *problems) span(least string, lo float64, most string, hi float64) {
 
 // Open finds the files, puts the rows in order and makes prompts of the first ones, as vLLM's client does for the same seed, tokenizer and files.
 // The legacy generator stays as it is, and Python's unless prompts have to be repeated.
-func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	class := k.class(c)
 	if class != nil && class.calls {
 		return k.options(c).open(ctx, t)
 	}
 	text := t.Text()
 	if text.Counter == nil {
-		return nil, noCounter("hf")
+		return Flow{}, noCounter("hf")
 	}
 	d := k.drawing(c, text, t.Hub(), t.Note)
 	list, err := d.draw(ctx, t.Streams().Python, t.Note)
@@ -158,15 +158,15 @@ func (k *hfKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
 		err = fmt.Errorf("%w. %s; the prompts of others are in a column that --hf-text-column names", err, hfKnown())
 	}
 	if errors.Is(err, ErrNoTemplate) {
-		return nil, err
+		return Flow{}, err
 	}
 	return list, inDataset("hf", err)
 }
 
 // drawing draws from the data set.
-func (k *hfKind) drawing(c Common, text Text, h hfHub, note func(string)) *hfDrawing {
+func (k *hfKind) drawing(c Common, text Text, h hfHub, note func(string)) *hfSampler {
 	o := &k.flags
-	d := &hfDrawing{Common: c, class: k.class(c), flags: o, length: k.length(c), id: c.Path, hub: h, text: text,
+	d := &hfSampler{Common: c, class: k.class(c), flags: o, length: k.length(c), id: c.Path, hub: h, text: text,
 		tables: hfTables{root: c.Path}, from: hub.Selection{Path: c.Path, Name: o.name, Subset: o.subset, Split: o.split}}
 	if d.class != nil {
 		d.choose(note)
@@ -175,7 +175,7 @@ func (k *hfKind) drawing(c Common, text Text, h hfHub, note func(string)) *hfDra
 }
 
 // choose sets what the layout of the data set decides.
-func (d *hfDrawing) choose(note func(string)) {
+func (d *hfSampler) choose(note func(string)) {
 	if d.flags.name != "" && hfClassOf(d.flags.name) == d.class {
 		d.id = d.flags.name
 	}

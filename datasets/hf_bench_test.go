@@ -25,7 +25,7 @@ func BenchmarkHF(b *testing.B) {
 			b.Fatal(err)
 		}
 		kept := 0
-		for _, c := range list.all {
+		for _, c := range drain(b, list) {
 			kept += len(c.Turns[0].Text) + len(c.Turns[0].Media)
 			if audio := c.Turns[0].Audio; audio != nil {
 				kept += len(audio.Data)

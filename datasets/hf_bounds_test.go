@@ -39,7 +39,7 @@ func TestHFPicturesAreTold(t *testing.T) {
 	write(t, path, `{"image": "http://x/a.png"}`+"\n"+`{"image": "http://x/b.png"}`+"\n")
 	told := ""
 	h := hub.New(hub.Options{Env: func(string) string { return "" }, Progress: func(line string) { told = line }})
-	d := &hfDrawing{Common: Common{Prompts: 9}, class: hfClassOf("Lin-Chen/MMStar"), hub: h, from: hub.Selection{Path: path}}
+	d := &hfSampler{Common: Common{Prompts: 9}, class: hfClassOf("Lin-Chen/MMStar"), hub: h, from: hub.Selection{Path: path}}
 	var err error
 	if d.tables.shards, err = h.Select(t.Context(), d.from); err != nil {
 		t.Fatal(err)

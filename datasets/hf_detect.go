@@ -27,7 +27,7 @@ const hfOutput = 128
 
 // detect finds the prompts of a data set whose layout is not known: by its first row, as the Rust client does, unless a flag names the
 // column. Prompts of fewer than minTokens tokens are left out.
-func (d *hfDrawing) detect(row hfValues, note func(string)) error {
+func (d *hfSampler) detect(row hfValues, note func(string)) error {
 	paths := []string{d.flags.column}
 	if paths[0] == "" {
 		paths = likelyPrompt(row)
@@ -65,7 +65,7 @@ func (d *hfDrawing) detect(row hfValues, note func(string)) error {
 }
 
 // first is the first row of the data set. It takes note of the columns.
-func (d *hfDrawing) first(ctx context.Context) (row hfValues, err error) {
+func (d *hfSampler) first(ctx context.Context) (row hfValues, err error) {
 	for shard := range d.tables.shards {
 		t, err := d.tables.table(ctx, shard)
 		if err != nil {

@@ -26,10 +26,10 @@ type hfHub interface {
 	Report(line string)
 }
 
-// hfDrawing draws prompts from the rows of a data set:
+// hfSampler draws prompts from the rows of a data set:
 //
 //	order of rows ──▶ a window of them, read file by file ──▶ prompts, in their order ──▶ rendered, counted, chosen
-type hfDrawing struct {
+type hfSampler struct {
 	Common
 	class  *hfClass
 	flags  *hfFlags
@@ -50,13 +50,13 @@ type hfDrawing struct {
 }
 
 // draw makes the data set.
-func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string)) (*List, error) {
+func (d *hfSampler) draw(ctx context.Context, py *numpy.Python, note func(string)) (Flow, error) {
 	defer d.tables.close()
 	d.told = time.Now()
 	d.tables.opening = func(shard int) { d.tell("reading file %d of %d", shard+1, len(d.tables.shards)) }
 	var err error
 	if d.tables.shards, err = d.hub.Select(ctx, d.from); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	if err := hub.Complete(d.tables.shards); err != nil && d.tables.shards[0].Name != d.from.Path {
 		note(err.Error() + "; with the others the prompts are different")
@@ -64,10 +64,10 @@ func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string
 	if d.class == nil {
 		row, err := d.first(ctx)
 		if err != nil {
-			return nil, err
+			return Flow{}, err
 		}
 		if err := d.detect(row, note); err != nil {
-			return nil, textfile.At(d.from.Path, err)
+			return Flow{}, textfile.At(d.from.Path, err)
 		}
 	}
 	if d.class.template == alwaysRendered {
@@ -80,18 +80,18 @@ func (d *hfDrawing) draw(ctx context.Context, py *numpy.Python, note func(string
 		if d.class.template == alwaysRendered {
 			way = ""
 		}
-		return nil, noTemplate("hf", way)
+		return Flow{}, noTemplate("hf", way)
 	}
 	if err := d.sample(ctx); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	return d.list(py)
 }
 
 // list is the data set of the prompts that were drawn.
-func (d *hfDrawing) list(py *numpy.Python) (*List, error) {
+func (d *hfSampler) list(py *numpy.Python) (Flow, error) {
 	if len(d.drawn) == 0 {
-		return nil, textfile.At(d.from.Path, d.nothing())
+		return Flow{}, textfile.At(d.from.Path, d.nothing())
 	}
 	kind := d.class.name + " in " + d.from.Path
 	if d.class.medium == withRecording {
@@ -102,7 +102,7 @@ func (d *hfDrawing) list(py *numpy.Python) (*List, error) {
 }
 
 // nothing says why there is no prompt.
-func (d *hfDrawing) nothing() error {
+func (d *hfSampler) nothing() error {
 	switch {
 	case d.looked == 0:
 		return errors.New("there are no rows")
@@ -119,7 +119,7 @@ func (d *hfDrawing) nothing() error {
 }
 
 // order is the order of the rows.
-func (d *hfDrawing) order(ctx context.Context) (iter.Seq2[hfRow, error], error) {
+func (d *hfSampler) order(ctx context.Context) (iter.Seq2[hfRow, error], error) {
 	o := hfOrder{len(d.tables.shards), func(shard int) (int, error) { return d.tables.length(ctx, shard) }}
 	switch {
 	case d.DisableShuffle:
@@ -147,7 +147,7 @@ const (
 )
 
 // window is how many rows are read next. The first rows are as many as are wanted, so that no file is opened in vain.
-func (d *hfDrawing) window() int {
+func (d *hfSampler) window() int {
 	n := d.Prompts - len(d.drawn)
 	if d.looked > 0 {
 		n = max(n, hfWindow)
@@ -156,7 +156,7 @@ func (d *hfDrawing) window() int {
 }
 
 // sample draws as many prompts as are wanted and there.
-func (d *hfDrawing) sample(ctx context.Context) error {
+func (d *hfSampler) sample(ctx context.Context) error {
 	window := make([]hfPrompt, 0, d.window())
 	order, err := d.order(ctx)
 	if err != nil {
@@ -182,7 +182,7 @@ func (d *hfDrawing) sample(ctx context.Context) error {
 }
 
 // take reads the window's rows and draws prompts from them until there are enough.
-func (d *hfDrawing) take(ctx context.Context, window []hfPrompt) error {
+func (d *hfSampler) take(ctx context.Context, window []hfPrompt) error {
 	rows := make([]hfRow, len(window))
 	for i := range window {
 		rows[i] = window[i].at
@@ -205,7 +205,7 @@ func (d *hfDrawing) take(ctx context.Context, window []hfPrompt) error {
 }
 
 // tell reports the progress, once a second.
-func (d *hfDrawing) tell(format string, args ...any) {
+func (d *hfSampler) tell(format string, args ...any) {
 	if now := time.Now(); now.Sub(d.told) > time.Second {
 		d.told = now
 		d.hub.Report(d.from.Path + ": " + fmt.Sprintf(format, args...))
@@ -213,12 +213,12 @@ func (d *hfDrawing) tell(format string, args ...any) {
 }
 
 // tellRows is tell for rows of a window that were read.
-func (d *hfDrawing) tellRows(read int) {
+func (d *hfSampler) tellRows(read int) {
 	d.tell("%d of %d prompts drawn, %d rows read", len(d.drawn), d.Prompts, d.looked+read)
 }
 
 // column is the one that a path begins with.
-func (d *hfDrawing) column(path string) string {
+func (d *hfSampler) column(path string) string {
 	if slices.Contains(d.named, path) {
 		return path
 	}
@@ -227,7 +227,7 @@ func (d *hfDrawing) column(path string) string {
 }
 
 // columns are those that the texts are in; false marks one that may be missing.
-func (d *hfDrawing) columns() map[string]bool {
+func (d *hfSampler) columns() map[string]bool {
 	columns := map[string]bool{}
 	need := func(path string, required bool) {
 		if path != "" {
@@ -247,7 +247,7 @@ func (d *hfDrawing) columns() map[string]bool {
 }
 
 // accept makes requests of the rows that are of the right lengths.
-func (d *hfDrawing) accept(ctx context.Context, rows []hfPrompt) error {
+func (d *hfSampler) accept(ctx context.Context, rows []hfPrompt) error {
 	for i := range rows {
 		if rows[i].bad != nil {
 			return d.located(ctx, rows[i], rows[i].bad)
@@ -293,7 +293,7 @@ func (d *hfDrawing) accept(ctx context.Context, rows []hfPrompt) error {
 }
 
 // noLength is the error of an answer without tokens.
-func (d *hfDrawing) noLength() error {
+func (d *hfSampler) noLength() error {
 	way := "give one with --hf-output-len"
 	if d.class.own {
 		way = "take the row out of a copy of the data set"
@@ -302,7 +302,7 @@ func (d *hfDrawing) noLength() error {
 }
 
 // located says where a row stands that an error is about.
-func (d *hfDrawing) located(ctx context.Context, p hfPrompt, cause error) error {
+func (d *hfSampler) located(ctx context.Context, p hfPrompt, cause error) error {
 	err := d.tables.rows(ctx, []hfRow{p.at}, d.columns(), func(int, []byte) error { return cause })
 	if err == nil {
 		err = cause
@@ -311,7 +311,7 @@ func (d *hfDrawing) located(ctx context.Context, p hfPrompt, cause error) error 
 }
 
 // render are the prompts as a model reads them.
-func (d *hfDrawing) render(ctx context.Context, rows []hfPrompt) ([]string, error) {
+func (d *hfSampler) render(ctx context.Context, rows []hfPrompt) ([]string, error) {
 	prompts := make([]string, len(rows))
 	for i, p := range rows {
 		prompts[i] = p.text
@@ -343,7 +343,7 @@ func (e *rowError) Error() string { return e.err.Error() }
 func (e *rowError) Unwrap() error { return e.err }
 
 // atRow says where the row stands that an error is about.
-func (d *hfDrawing) atRow(ctx context.Context, rows []hfPrompt, err error) error {
+func (d *hfSampler) atRow(ctx context.Context, rows []hfPrompt, err error) error {
 	if of, ok := errors.AsType[*rowError](err); ok && ctx.Err() == nil {
 		return d.located(ctx, rows[of.row], of.err)
 	}
@@ -351,7 +351,7 @@ func (d *hfDrawing) atRow(ctx context.Context, rows []hfPrompt, err error) error
 }
 
 // count returns the tokens of the prompts, and those of the answers or the length that all have.
-func (d *hfDrawing) count(ctx context.Context, rows []hfPrompt, prompts []string) (inputs, outputs []int, err error) {
+func (d *hfSampler) count(ctx context.Context, rows []hfPrompt, prompts []string) (inputs, outputs []int, err error) {
 	if d.class.medium == withRecording { // all prompts are the same
 		inputs, err = d.text.count(ctx, prompts[:min(1, len(prompts))])
 		if err == nil && len(prompts) > 0 {

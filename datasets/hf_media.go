@@ -19,7 +19,7 @@ import (
 
 // eachMedium calls do with the picture, video or recording of each row, several at a time: nil where there is none. It goes through the
 // files in their order, since a page of a table holds many rows. tell hears how many were begun.
-func (d *hfDrawing) eachMedium(ctx context.Context, rows []hfPrompt, tell func(n int), do func(i int, value []byte) error) error {
+func (d *hfSampler) eachMedium(ctx context.Context, rows []hfPrompt, tell func(n int), do func(i int, value []byte) error) error {
 	places, errs := make([]hfRow, len(rows)), make([]error, len(rows))
 	for i, p := range rows {
 		places[i] = p.at
@@ -54,7 +54,7 @@ func (d *hfDrawing) eachMedium(ctx context.Context, rows []hfPrompt, tell func(n
 }
 
 // complete puts the pictures or videos of the rows into their requests, and these into messages if that is wanted.
-func (d *hfDrawing) complete(ctx context.Context, rows []hfPrompt, requests []Conversation) error {
+func (d *hfSampler) complete(ctx context.Context, rows []hfPrompt, requests []Conversation) error {
 	put := func(i int, part json.RawMessage) {
 		turn := &requests[i].Turns[0]
 		if d.asMessages() {
@@ -86,7 +86,7 @@ func (d *hfDrawing) complete(ctx context.Context, rows []hfPrompt, requests []Co
 }
 
 // part is the content part of a picture or a video; nil for none.
-func (d *hfDrawing) part(ctx context.Context, value []byte) (json.RawMessage, error) {
+func (d *hfSampler) part(ctx context.Context, value []byte) (json.RawMessage, error) {
 	switch {
 	case value == nil:
 		return nil, nil
@@ -111,7 +111,7 @@ func (d *hfDrawing) part(ctx context.Context, value []byte) (json.RawMessage, er
 }
 
 // video is the part of a video, which is named in the repository by its address on the hub and is a file here.
-func (d *hfDrawing) video(ctx context.Context, value []byte) (json.RawMessage, error) {
+func (d *hfSampler) video(ctx context.Context, value []byte) (json.RawMessage, error) {
 	address, err := media.Source("video", value)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func stored(value []byte) (data []byte, path string, err error) {
 }
 
 // find is where a file lies that a row names: here, or in the repository.
-func (d *hfDrawing) find(ctx context.Context, path string) (string, error) {
+func (d *hfSampler) find(ctx context.Context, path string) (string, error) {
 	if info, err := os.Stat(path); filepath.IsAbs(path) || err == nil && info.Mode().IsRegular() {
 		return path, nil
 	}
@@ -157,7 +157,7 @@ func (d *hfDrawing) find(ctx context.Context, path string) (string, error) {
 }
 
 // recordings loads those of the rows, and leaves out rows whose recordings are too short or too long; nil where the rows have none.
-func (d *hfDrawing) recordings(ctx context.Context, rows []hfPrompt) (kept []hfPrompt, recordings []*media.Audio, err error) {
+func (d *hfSampler) recordings(ctx context.Context, rows []hfPrompt) (kept []hfPrompt, recordings []*media.Audio, err error) {
 	if d.class.medium != withRecording {
 		return rows, nil, nil
 	}
@@ -186,7 +186,7 @@ func (d *hfDrawing) recordings(ctx context.Context, rows []hfPrompt) (kept []hfP
 }
 
 // recording reads one: a path, samples with their rate, or a file in the row.
-func (d *hfDrawing) recording(ctx context.Context, value []byte) (*media.Audio, error) {
+func (d *hfSampler) recording(ctx context.Context, value []byte) (*media.Audio, error) {
 	var path string
 	switch {
 	case value[0] == '"':
@@ -218,7 +218,7 @@ func (d *hfDrawing) recording(ctx context.Context, value []byte) (*media.Audio, 
 }
 
 // attach puts a recording into a request, as the backend takes it.
-func (d *hfDrawing) attach(turn *Turn, audio *media.Audio) {
+func (d *hfSampler) attach(turn *Turn, audio *media.Audio) {
 	if d.Forms.Overlap(AsAudio) {
 		turn.Audio = audio
 	} else {

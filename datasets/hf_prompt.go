@@ -25,7 +25,7 @@ type hfPrompt struct {
 }
 
 // read fills the prompt from its row. The answer is left out where its length does not count.
-func (p *hfPrompt) read(row hfValues, d *hfDrawing) (err error) {
+func (p *hfPrompt) read(row hfValues, d *hfSampler) (err error) {
 	class := d.class
 	if class.keep != nil {
 		keep, err := class.keep(row, d.flags)

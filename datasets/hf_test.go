@@ -30,7 +30,7 @@ type hfTest struct {
 }
 
 // open draws from the data set as a user would.
-func (h *hfTest) open(t *testing.T) (*List, error) {
+func (h *hfTest) open(t *testing.T) (Flow, error) {
 	t.Helper()
 	k := newHF()
 	k.flags.name, k.flags.column, k.flags.outputLen = h.id, h.flags.column, h.flags.outputLen
@@ -52,11 +52,9 @@ func (h *hfTest) open(t *testing.T) (*List, error) {
 		h.text.Counter, h.text.Template = byWords{}, roleTags{}
 	}
 	if err := k.Validate(c); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
-	source, err := k.Open(t.Context(), c, given{toyTools{notes: &h.notes}, h.text, numpy.NewStreams(0)})
-	list, _ := source.(*List)
-	return list, err
+	return k.Open(t.Context(), c, testTools{toyTools{notes: &h.notes}, h.text, numpy.NewStreams(0)})
 }
 
 const (
@@ -105,7 +103,7 @@ func TestHFRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			list, err := test.open(t)
 			if err == nil {
-				t.Fatalf("drew %+v", list.all)
+				t.Fatalf("drew %+v", drain(t, list))
 			}
 			complains(t, err, "dataset hf: ", test.want)
 		})
@@ -185,7 +183,7 @@ func TestHFPictures(t *testing.T) {
 	k := newHF()
 	k.flags.name, k.flags.split, k.flags.subset = h.id, "train", "none"
 	c := Common{Path: dir, Prompts: 3, DisableShuffle: true, Forms: AsMedia}
-	source, err := k.Open(t.Context(), c, given{toyTools{notes: &h.notes}, Text{Counter: byWords{}}, numpy.NewStreams(0)})
+	source, err := k.Open(t.Context(), c, testTools{toyTools{notes: &h.notes}, Text{Counter: byWords{}}, numpy.NewStreams(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,8 +228,8 @@ func TestHFRecordings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasPrefix(list.Description(), "hf: 4 prompts of ASR with recordings of 0.3 s on average in ") {
-				t.Errorf("described as %q", list.Description())
+			if !strings.HasPrefix(list.About, "hf: 4 prompts of ASR with recordings of 0.3 s on average in ") {
+				t.Errorf("described as %q", list.About)
 			}
 			for i, c := range drain(t, list) {
 				turn := c.Turns[0]
@@ -308,7 +306,7 @@ func TestHFEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "prompts", list.Len(), 30*mostOpen)
+	same(t, "prompts", list.Len, 30*mostOpen)
 	if len(d.tables.open) > mostOpen {
 		t.Errorf("%d files are open", len(d.tables.open))
 	}
@@ -345,7 +343,7 @@ func FuzzHFValue(f *testing.F) {
 			t.Errorf("%q in %q is %q", path, row, value)
 		}
 		_ = likelyPrompt(object)
-		d := hfDrawing{class: &hfClasses[2], flags: &hfFlags{}, pieces: hfPieces("{question} {choices}")}
+		d := hfSampler{class: &hfClasses[2], flags: &hfFlags{}, pieces: hfPieces("{question} {choices}")}
 		_ = new(hfPrompt).read(object, &d)
 		for i := range hfClasses {
 			if class := &hfClasses[i]; class.keep != nil {

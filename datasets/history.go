@@ -122,7 +122,9 @@ func (k *conversationMaker) conversation(id string, all []recordedTurn) (Convers
 			tokens += s.output
 		}
 		c.Timed = c.Timed || s.at >= 0
-		t.Prompt = &historyPrompt{conversationMaker: k, all: all, turn: i}
+		t.Prompt.Compose = func(t *Turn, answers []string) error {
+			return historyPrompt{k, all, i}.compose(t, answers)
+		}
 	}
 	return c, nil
 }
@@ -157,8 +159,8 @@ type historyPrompt struct {
 	turn int
 }
 
-// Compose makes the prompt.
-func (p *historyPrompt) Compose(t *Turn, answers []string) error {
+// compose makes the prompt.
+func (p historyPrompt) compose(t *Turn, answers []string) error {
 	switch {
 	case p.all[0].ids != nil:
 		for i := range p.turn {
@@ -185,7 +187,7 @@ func (p *historyPrompt) Compose(t *Turn, answers []string) error {
 }
 
 // join is the text of all turns before. The server knows it when the answers in it are its own.
-func (p *historyPrompt) join(open, separator string, answers []string, prompt func(*recordedTurn) string, reply func(*recordedTurn, string) string) string {
+func (p historyPrompt) join(open, separator string, answers []string, prompt func(*recordedTurn) string, reply func(*recordedTurn, string) string) string {
 	var b strings.Builder
 	b.WriteString(open)
 	for i := range p.turn {

@@ -18,9 +18,9 @@ import (
 	"benchtop/internal/hf/tokenizer"
 )
 
-// Kind is a choice of --dataset-name: a data set with its flags, its checks, and its way to a Source.
+// Kind is a choice of --dataset-name: a data set with its flags, its checks, and its way to a Flow.
 //
-//	Define ── the flags are read ──▶ Validate, Needs ── a tokenizer is found ──▶ Open ──▶ Source
+//	Define ── the flags are read ──▶ Validate, Needs ── a tokenizer is found ──▶ Open ──▶ Flow
 type Kind interface {
 	// Name is the value of --dataset-name.
 	Name() string
@@ -30,8 +30,8 @@ type Kind interface {
 	Needs(c Common) Needs
 	// Validate reports every problem that can be told without reading files. It is not called while a required file has no name.
 	Validate(c Common) error
-	// Open makes the source of options that Validate finds no fault with. It leaves the generators of t as vLLM's client would.
-	Open(ctx context.Context, c Common, t Tools) (Source, error)
+	// Open makes the prompts of options that Validate finds no fault with. It leaves the generators of t as vLLM's client would.
+	Open(ctx context.Context, c Common, t Tools) (Flow, error)
 }
 
 // Flags takes the flags of a data set. BoolVar and the like are those of a pflag.FlagSet.
@@ -154,7 +154,7 @@ type Needs struct {
 	Sessions   bool // it has sessions of several requests
 	Turns      bool // it makes conversations of several turns itself where Common.MultiTurn asks for them
 	Guided     bool // answers end where their constraint says, which ignoring the end of the text would prevent
-	Timed      bool // the source has Times, at which its requests start
+	Timed      bool // the flow has Times, at which its requests start
 	Aligned    bool // prompts of exact lengths, to be cut to what the server counts
 
 	Counts    bool // prompts are chosen or described by token counts, which are estimated where nothing counts
@@ -178,14 +178,14 @@ type Tools interface {
 	// Maker makes text of exact lengths; nil where prompts are to be token ids. It is an error where neither can be sent.
 	Maker() (tokenizer.Tokenizer, error)
 	// RoughMaker makes text of about the length asked for, without a tokenizer on this machine.
-	RoughMaker() (Speller, error)
+	RoughMaker() (tokenizer.Tokenizer, error)
 	// NoMaker is the error of a data set that nothing can make text for.
 	NoMaker() error
 	// TokenIDs is the vocabulary of prompts of token ids. It is asked only by a data set that sends them.
 	TokenIDs() Vocabulary
 	// Hub has the data sets of the hub.
 	Hub() *hub.Hub
-	// Lasting is the context of the source that is opened: it ends when no more is taken from it, and outlives that of Open.
+	// Lasting is the context of the flow that is opened: it ends when no more is taken from it, and outlives that of Open.
 	Lasting() context.Context
 	// Note tells the user something; nothing for "".
 	Note(text string)

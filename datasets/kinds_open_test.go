@@ -45,11 +45,11 @@ func (t toyTools) Local() tokenizer.Tokenizer { return t.local }
 func (t toyTools) Maker() (tokenizer.Tokenizer, error) {
 	return t.local, nil
 }
-func (t toyTools) RoughMaker() (Speller, error) { return tokenizer.Words{}, nil }
-func (t toyTools) NoMaker() error               { return errors.New("no tokenizer") }
-func (t toyTools) TokenIDs() Vocabulary         { return AssumedVocabulary() }
-func (t toyTools) Lasting() context.Context     { return context.Background() }
-func (t toyTools) Note(text string)             { *t.notes = append(*t.notes, text) }
+func (t toyTools) RoughMaker() (tokenizer.Tokenizer, error) { return tokenizer.Words{}, nil }
+func (t toyTools) NoMaker() error                           { return errors.New("no tokenizer") }
+func (t toyTools) TokenIDs() Vocabulary                     { return AssumedVocabulary() }
+func (t toyTools) Lasting() context.Context                 { return context.Background() }
+func (t toyTools) Note(text string)                         { *t.notes = append(*t.notes, text) }
 func (t toyTools) Hub() *hub.Hub {
 	return hub.New(hub.Options{Env: func(string) string { return "" }, Client: &http.Client{}})
 }
@@ -104,7 +104,7 @@ func TestKindsOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if about := source.Description(); !strings.HasPrefix(about, test.head) {
+			if about := source.About; !strings.HasPrefix(about, test.head) {
 				t.Errorf("described as %q, want %q", about, test.head)
 			}
 			if told := strings.Join(notes, "") != ""; told != test.note {
@@ -145,12 +145,12 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 			complains(t, err, test.err)
 			continue
 		}
-		if err != nil || !strings.HasPrefix(source.Description(), test.head) {
+		if err != nil || !strings.HasPrefix(source.About, test.head) {
 			t.Errorf("%s: %v, %v", test.name, source, err)
 			continue
 		}
-		if (source.Len() == 0) != test.endless {
-			t.Errorf("%s: %d requests", test.name, source.Len())
+		if (source.Len == 0) != test.endless {
+			t.Errorf("%s: %d requests", test.name, source.Len)
 		}
 	}
 }
@@ -163,7 +163,7 @@ func TestRandomGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := r.More()()
+	more, err := r.More()
 	if err != nil {
 		t.Fatal(err)
 	}

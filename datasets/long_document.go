@@ -52,18 +52,15 @@ func (k *longDocumentKind) options(c Common) LongDocumentOptions {
 func (k *longDocumentKind) Validate(c Common) error { return k.options(c).Validate() }
 
 // Open makes documents that differ in the number that they begin with. Their order is that of the numbers.
-func (k *longDocumentKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
-	o, text := k.options(c), t.Text()
-	turns, prompts := make([]Turn, o.Prompts), make([]string, o.Prompts)
+func (k *longDocumentKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
+	o := k.options(c)
+	turns := make([]Turn, o.Prompts)
 	words := strings.TrimSuffix(strings.Repeat("hi ", o.Length), " ")
 	for i := range turns {
-		prompts[i] = strconv.Itoa(i) + words
-		turns[i] = Turn{Text: prompts[i], InputTokens: o.Length + 1, MaxTokens: c.outputLen(longDocumentOutput)}
+		turns[i] = Turn{Text: strconv.Itoa(i) + words, InputTokens: o.Length + 1, MaxTokens: c.outputLen(longDocumentOutput)}
 	}
-	if text.Counter != nil {
-		if err := text.countTurns(ctx, turns, prompts); err != nil {
-			return nil, inDataset("long_document_qa", err)
-		}
+	if err := t.Text().countTexts(ctx, turns); err != nil {
+		return Flow{}, inDataset("long_document_qa", err)
 	}
 	return o.list("long_document_qa", turns, o.Prompts, strconv.Itoa(o.Length)+" words"+o.answers(strconv.Itoa(turns[0].MaxTokens)), t.Streams().Python)
 }

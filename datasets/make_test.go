@@ -11,31 +11,29 @@ import (
 
 // Data sets as tests make them: of options that are checked, with the tools at hand.
 
-// given are Tools that a test has.
-type given struct {
+// testTools are Tools that a test has.
+type testTools struct {
 	toyTools
 	text    Text
 	streams *numpy.Streams
 }
 
-func (g given) Text() Text              { return g.text }
-func (g given) Streams() *numpy.Streams { return g.streams }
+func (g testTools) Text() Text              { return g.text }
+func (g testTools) Streams() *numpy.Streams { return g.streams }
 
 // opened is the list that a kind makes of options.
-func opened(ctx context.Context, k Kind, c Common, text Text, s *numpy.Streams) (*List, error) {
+func opened(ctx context.Context, k Kind, c Common, text Text, s *numpy.Streams) (Flow, error) {
 	if err := k.Validate(c); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
-	source, err := k.Open(ctx, c, given{toyTools{notes: new([]string)}, text, s})
-	list, _ := source.(*List)
-	return list, err
+	return k.Open(ctx, c, testTools{toyTools{notes: new([]string)}, text, s})
 }
 
-func NewShareGPT(ctx context.Context, o ShareGPTOptions, text Text, s *numpy.Streams) (*List, error) {
+func NewShareGPT(ctx context.Context, o ShareGPTOptions, text Text, s *numpy.Streams) (Flow, error) {
 	return opened(ctx, &shareGPTKind{o}, o.Common, text, s)
 }
 
-func NewSonnet(ctx context.Context, o SonnetOptions, text Text, s *numpy.Streams) (*List, error) {
+func NewSonnet(ctx context.Context, o SonnetOptions, text Text, s *numpy.Streams) (Flow, error) {
 	c := o.Common
 	if !o.Rendered {
 		c.Forms = AsMessages
@@ -43,58 +41,65 @@ func NewSonnet(ctx context.Context, o SonnetOptions, text Text, s *numpy.Streams
 	return opened(ctx, &sonnetKind{o}, c, text, s)
 }
 
-func NewCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams) (*List, error) {
+func NewCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams) (Flow, error) {
 	return opened(ctx, &customKind{&customFlags{o.OutputLen}}, o.Common, text, s)
 }
 
-func NewCustomImage(ctx context.Context, o CustomImageOptions, text Text, s *numpy.Streams) (*List, error) {
+func NewCustomImage(ctx context.Context, o CustomImageOptions, text Text, s *numpy.Streams) (Flow, error) {
 	return opened(ctx, &customImageKind{&customFlags{o.OutputLen}, o.ClientSideData}, o.Common, text, s)
 }
 
-func NewSpecBench(ctx context.Context, o SpecBenchOptions, text Text, s *numpy.Streams) (*List, error) {
+func NewSpecBench(ctx context.Context, o SpecBenchOptions, text Text, s *numpy.Streams) (Flow, error) {
 	return opened(ctx, &specBenchKind{o}, o.Common, text, s)
 }
 
-func NewSpeedBench(ctx context.Context, o SpeedBenchOptions, text Text, s *numpy.Streams) (*List, error) {
+func NewSpeedBench(ctx context.Context, o SpeedBenchOptions, text Text, s *numpy.Streams) (Flow, error) {
 	return opened(ctx, &speedBenchKind{o}, o.Common, text, s)
 }
 
-func NewBFCL(ctx context.Context, o BFCLOptions, text Text, s *numpy.Streams) (*List, error) {
+func NewBFCL(ctx context.Context, o BFCLOptions, text Text, s *numpy.Streams) (Flow, error) {
 	k := newHF()
 	k.bfcl, k.flags.name, k.flags.categories = o, BFCLRepository, strings.Join(o.Categories, ",")
 	return opened(ctx, k, o.Common, text, s)
 }
 
-func NewPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (*List, error) {
+func NewPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (Flow, error) {
 	if err := o.Validate(); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	return newPrefixRepetition(o, tok, s)
 }
 
-func NewBurstGPT(o BurstGPTOptions, tok Speller) (*BurstGPT, error) {
+func NewBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	if err := o.Validate(); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	return newBurstGPT(o, tok)
 }
 
-func NewRerank(o RerankOptions, tok tokenizer.Tokenizer) (*List, error) {
+func NewRerank(o RerankOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	if err := o.Validate(); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	return newRerank(o, tok)
 }
 
-func NewRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (Source, error) {
+func NewRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	if err := o.Validate(); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
-	m, err := newRandomMM(o, tok)
+	m, err := encodedMM(o, tok)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
-	m.encoder, err = media.NewEncoder(context.Background(), m.draws.Buckets)
+	return m.flow(), nil
+}
+
+func encodedMM(o RandomMMOptions, tok tokenizer.Tokenizer) (*mediaPrompts, error) {
+	m, err := newRandomMM(o, tok)
+	if err == nil {
+		m.encoder, err = media.NewEncoder(context.Background(), m.draws.Buckets)
+	}
 	return m, err
 }
 

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -23,8 +22,8 @@ type MultiTurn struct {
 	Max   int `json:"max_turns"`
 	// NextInput is the length of the prompts after the first in tokens; 0 for that of the first.
 	NextInput int `json:"next_input_len"`
-	// GlobalPrefix and ConversationPrefix are the shares of a prompt that all prompts, or those of its conversation, begin with. With either,
-	// prompts hold nothing of earlier turns.
+	// GlobalPrefix and ConversationPrefix are the shares of a prompt that all prompts, or those of its conversation,
+	// begin with. With either, prompts hold nothing of earlier turns.
 	GlobalPrefix       float64 `json:"global_prefix"`
 	ConversationPrefix float64 `json:"conversation_prefix"`
 	// Delay is the pause before each turn but the first, in milliseconds; nil for none.
@@ -72,7 +71,8 @@ func (m *MultiTurn) Validate() []error {
 		}
 	}
 	if !(m.GlobalPrefix+m.ConversationPrefix < 1) {
-		p.add("--multi-turn-prefix-global-ratio and --multi-turn-prefix-conversation-ratio: together they must be below 1, since each prompt needs tokens of its own")
+		p.add("--multi-turn-prefix-global-ratio and --multi-turn-prefix-conversation-ratio: " +
+			"together they must be below 1, since each prompt needs tokens of its own")
 	}
 	return *p
 }
@@ -116,110 +116,67 @@ func (m *MultiTurn) TurnsOf(conversations int, seed int64) (turns int) {
 	return turns
 }
 
-// Grouped is a source of conversations made of a source of prompts: the first prompts of conversations, and those of later turns, which may
-// come from the same.
-type Grouped struct {
-	Source
-	next   Source // of prompts after the first
-	o      MultiTurn
-	common Common
-	maker  *conversationMaker
-	count  func() int
-	prefix *prefixer
-	number int
-}
-
-// Group makes conversations of the prompts of first, and of later ones of next where that is not nil. tok is for prompts with shared prefixes
-// that are texts.
-func Group(first, next Source, c Common, tok tokenizer.Tokenizer) *Grouped {
-	m := c.MultiTurn
-	g := &Grouped{Source: first, next: next, o: m, common: c, maker: newConversationMaker(c), count: m.Counts(c.Seed)}
+// Group makes conversations of the prompts of first, and of later ones of next where that is not nil. tok is for
+// prompts with shared prefixes that are texts. The last conversation may be shorter.
+func Group(first Flow, next *Flow, c Common, tok tokenizer.Tokenizer) Flow {
+	m, maker := c.MultiTurn, newConversationMaker(c)
+	f := Flow{Miss: first.Miss, Len: m.lenOf(first.Len, next == nil, c)}
+	f.Turns = m.TurnsOf(f.Len, c.Seed)
+	f.Close = first.Close
 	if next == nil {
-		g.next = first
-	}
-	if m.Prefixed() {
-		g.prefix = &prefixer{o: m, seed: c.Seed, tok: tok}
-	}
-	return g
-}
-
-// Next makes the next conversation. The last one may be shorter.
-func (g *Grouped) Next() (Conversation, error) {
-	var all []recordedTurn
-	for i := range g.count() {
-		from := g.Source
-		if i > 0 {
-			from = g.next
-		}
-		c, err := from.Next()
-		if err == io.EOF && len(all) > 0 {
-			break
-		}
-		if err != nil {
-			return c, err
-		}
-		t := c.Turns[0]
-		if g.prefix != nil {
-			if err := g.prefix.apply(&t, g.number); err != nil {
-				return c, err
-			}
-		}
-		all = append(all, g.maker.prompt(t))
-	}
-	id := g.common.IDPrefix + strconv.Itoa(g.number)
-	g.number++
-	if g.prefix != nil {
-		return g.maker.alone(id, all), nil
-	}
-	return g.maker.conversation(id, all)
-}
-
-// Len is how many conversations there are in all; 0 for no end.
-func (g *Grouped) Len() int {
-	rows := g.Source.Len()
-	if rows == 0 || g.next != g.Source {
-		return rows
-	}
-	n, count := 0, g.o.Counts(g.common.Seed)
-	for ; rows > 0 && (n < g.common.Prompts || g.common.Prompts < 1); n++ {
-		rows -= count()
-	}
-	return n
-}
-
-// Turns is the number of turns of all conversations, 0 for no end.
-func (g *Grouped) Turns() int {
-	turns := g.o.TurnsOf(g.Len(), g.common.Seed)
-	if g.next == g.Source {
-		turns = min(turns, g.Source.Len())
-	}
-	return turns
-}
-
-// Close closes the sources.
-func (g *Grouped) Close() (err error) {
-	for i, source := range []Source{g.Source, g.next} {
-		if i > 0 && source == g.Source {
-			break
-		}
-		if closer, ok := source.(io.Closer); ok {
-			err = errors.Join(err, closer.Close())
+		f.Turns, next = min(f.Turns, first.Len), &first
+	} else {
+		f.Close = func() {
+			first.End()
+			next.End()
 		}
 	}
-	return err
-}
-
-// Unwrap is the source behind.
-func (g *Grouped) Unwrap() Source { return g.Source }
-
-// Description is that of the prompts, with the number of turns.
-func (g *Grouped) Description() string {
-	least, most := g.o.Range()
+	least, most := m.Range()
 	turns := strconv.Itoa(least)
 	if most > least {
 		turns = fmt.Sprintf("%d to %d", least, most)
 	}
-	return fmt.Sprintf("conversations of %s turns, %s: %s", turns, g.maker.replies(), g.Source.Description())
+	f.About = fmt.Sprintf("conversations of %s turns, %s: %s", turns, maker.replies(), first.About)
+	prefix, count, number := &prefixer{o: m, seed: c.Seed, tok: tok}, m.Counts(c.Seed), 0
+	f.Next = func() (Conversation, error) {
+		var all []recordedTurn
+		take := first.Next
+		for range count() {
+			c, err := take()
+			if err == io.EOF && len(all) > 0 {
+				break
+			}
+			if err != nil {
+				return c, err
+			}
+			t := c.Turns[0]
+			if m.Prefixed() {
+				if err := prefix.apply(&t, number); err != nil {
+					return c, err
+				}
+			}
+			all = append(all, maker.prompt(t))
+			take = next.Next
+		}
+		id := c.IDPrefix + strconv.Itoa(number)
+		number++
+		if m.Prefixed() {
+			return maker.alone(id, all), nil
+		}
+		return maker.conversation(id, all)
+	}
+	return f
+}
+
+// lenOf is how many conversations prompts make, which are all their turns or the first ones; 0 for no end.
+func (m *MultiTurn) lenOf(prompts int, all bool, c Common) (n int) {
+	if prompts == 0 || !all {
+		return prompts
+	}
+	for count := m.Counts(c.Seed); prompts > 0 && (n < c.Prompts || c.Prompts < 1); n++ {
+		prompts -= count()
+	}
+	return n
 }
 
 // prefixer gives prompts the prefixes that they share.

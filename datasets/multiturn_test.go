@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -79,16 +80,16 @@ func TestMultiTurnValidate(t *testing.T) {
 	}
 }
 
-// numbered makes prompts without end, or so many, of so many token ids or numbers as words. No two have a token in common.
-type numbered struct {
+// numberPrompts makes prompts without end, or so many, of so many token ids or numbers as words. No two have a token in common.
+type numberPrompts struct {
 	n, tokens, from int
 	words           bool
 	made            int
 }
 
-func (s *numbered) Next() (Conversation, error) {
+func (s *numberPrompts) Next() (Conversation, error) {
 	if s.n > 0 && s.made == s.n {
-		return (&List{}).Next()
+		return Conversation{}, io.EOF
 	}
 	from := s.from + s.made*s.tokens
 	s.made++
@@ -99,8 +100,7 @@ func (s *numbered) Next() (Conversation, error) {
 	return Conversation{ID: "x", Turns: []Turn{turn}}, nil
 }
 
-func (s *numbered) Len() int            { return s.n }
-func (s *numbered) Description() string { return "numbers" }
+func (s numberPrompts) flow() Flow { return Flow{Next: (&s).Next, Len: s.n, About: "numbers"} }
 
 // sent are the turns of a conversation as they are sent where the model gives answers with their number.
 func sent(t *testing.T, c Conversation, answer string) (turns []Turn) {
@@ -108,7 +108,7 @@ func sent(t *testing.T, c Conversation, answer string) (turns []Turn) {
 	var answers []string
 	for i := range c.Turns {
 		turn := c.Turns[i]
-		if turn.Prompt != nil {
+		if turn.Prompt.Compose != nil {
 			if err := turn.Prompt.Compose(&turn, answers); err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func sent(t *testing.T, c Conversation, answer string) (turns []Turn) {
 // token ids begins with that of the turn before.
 func TestGroup(t *testing.T) {
 	c := Common{Prompts: 4, IDPrefix: "c", MultiTurn: MultiTurn{On: true, Turns: 3, Max: 4, Recorded: true, Delay: new(lengths.Fixed(250))}}
-	g := Group(&numbered{n: 4, tokens: 10}, &numbered{n: 100, tokens: 5, from: 1000}, c, nil)
+	g := Group(numberPrompts{n: 4, tokens: 10}.flow(), new(numberPrompts{n: 100, tokens: 5, from: 1000}.flow()), c, nil)
 	all, turns := drain(t, g), 0
 	for i, conversation := range all {
 		turns += len(conversation.Turns)
@@ -142,38 +142,38 @@ func TestGroup(t *testing.T) {
 			}
 		}
 	}
-	if len(all) != 4 || g.Len() != 4 || g.Turns() != turns {
-		t.Errorf("%d conversations of %d turns, expected %d of %d", len(all), turns, g.Len(), g.Turns())
+	if len(all) != 4 || g.Len != 4 || g.Turns != turns {
+		t.Errorf("%d conversations of %d turns, expected %d of %d", len(all), turns, g.Len, g.Turns)
 	}
-	if want := "conversations of 3 to 4 turns, recorded replies: numbers"; g.Description() != want {
-		t.Errorf("got %q", g.Description())
+	if want := "conversations of 3 to 4 turns, recorded replies: numbers"; g.About != want {
+		t.Errorf("got %q", g.About)
 	}
 }
 
 // A source that ends leaves the last conversation shorter; one without end gives conversations without end.
 func TestGroupEnds(t *testing.T) {
 	c := Common{Prompts: 9, MultiTurn: MultiTurn{On: true, Turns: 3, Recorded: true}}
-	g := Group(&numbered{n: 8, tokens: 1}, nil, c, nil)
-	if n, turns := g.Len(), g.Turns(); n != 3 || turns != 8 {
+	g := Group(numberPrompts{n: 8, tokens: 1}.flow(), nil, c, nil)
+	if n, turns := g.Len, g.Turns; n != 3 || turns != 8 {
 		t.Errorf("%d conversations of %d turns", n, turns)
 	}
 	if all := drain(t, g); len(all) != 3 || len(all[2].Turns) != 2 {
 		t.Errorf("got %+v", all)
 	}
-	g = Group(&numbered{tokens: 1}, nil, c, nil)
+	g = Group(numberPrompts{tokens: 1}.flow(), nil, c, nil)
 	for range 100 {
 		if conversation, err := g.Next(); err != nil || len(conversation.Turns) != 3 {
 			t.Fatal(conversation, err)
 		}
 	}
-	if g.Len() != 0 || g.Turns() != 0 {
-		t.Errorf("%d conversations of %d turns without an end", g.Len(), g.Turns())
+	if g.Len != 0 || g.Turns != 0 {
+		t.Errorf("%d conversations of %d turns without an end", g.Len, g.Turns)
 	}
 }
 
 // Token ids cannot hold an answer of the model.
 func TestGroupNeedsTexts(t *testing.T) {
-	g := Group(&numbered{tokens: 3}, nil, Common{MultiTurn: MultiTurn{On: true, Turns: 2}}, nil)
+	g := Group(numberPrompts{tokens: 3}.flow(), nil, Common{MultiTurn: MultiTurn{On: true, Turns: 2}}, nil)
 	_, err := g.Next()
 	complains(t, err, "conversation 0: its prompts are token ids, and the model's answers are texts; use --backend openai-chat")
 }
@@ -182,14 +182,14 @@ func TestGroupNeedsTexts(t *testing.T) {
 func TestGroupPrefixes(t *testing.T) {
 	draw := func(seed int64, words bool) (all [][]int) {
 		c := Common{Prompts: 3, Seed: seed, MultiTurn: MultiTurn{On: true, Turns: 2, GlobalPrefix: 0.2, ConversationPrefix: 0.3}}
-		g := Group(&numbered{n: 6, tokens: 100, words: words}, nil, c, newToy(t, "identity", 997, nil, 0))
+		g := Group(numberPrompts{n: 6, tokens: 100, words: words}.flow(), nil, c, newToy(t, "identity", 997, nil, 0))
 		for _, c := range drain(t, g) {
 			for _, turn := range c.Turns {
 				got := turn.TokenIDs
 				if words {
 					got = parseIDs(turn.Text)
 				}
-				if turn.Prompt != nil || len(got) != 100 || turn.InputTokens != 100 {
+				if turn.Prompt.Compose != nil || len(got) != 100 || turn.InputTokens != 100 {
 					t.Fatalf("got %+v", turn)
 				}
 				all = append(all, got)

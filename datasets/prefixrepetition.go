@@ -67,10 +67,10 @@ func (k *prefixRepetitionKind) options(c Common) PrefixRepetitionOptions {
 
 func (k *prefixRepetitionKind) Validate(c Common) error { return k.options(c).Validate() }
 
-func (k *prefixRepetitionKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+func (k *prefixRepetitionKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
 	tok, err := t.Maker()
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	o := k.options(c)
 	if o.Vocabulary = c.vocabulary(); tok == nil {
@@ -82,32 +82,33 @@ func (k *prefixRepetitionKind) Open(_ context.Context, c Common, t Tools) (Sourc
 // newPrefixRepetition makes prompts of random tokens that share prefixes, those of vLLM's prefix_repetition for the same
 // seed and tokenizer. tok may be nil: prompts are then ids of o.Vocabulary, sent as they are. It seeds both generators of s
 // with o.Seed and leaves them as vLLM's client would. Prompts have no request ids.
-func newPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (*List, error) {
+func newPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (Flow, error) {
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if err := vocab.validate(); err != nil {
-		return nil, inDataset("prefix_repetition", err)
+		return Flow{}, inDataset("prefix_repetition", err)
 	}
 	s.Python.Seed(o.Seed)
 	s.Legacy.Seed(uint32(o.Seed))
 	parts, err := (&guesses{tok: tok, vocab: vocab, gen: s.Legacy}).fitAll(o.lengths())
 	if err != nil {
-		return nil, inDataset("prefix_repetition", err)
+		return Flow{}, inDataset("prefix_repetition", err)
 	}
-	l, miss := &List{}, 0
-	if l.all, err = o.join(parts, tok); err != nil {
-		return nil, inDataset("prefix_repetition", err)
+	miss := 0
+	all, err := o.join(parts, tok)
+	if err != nil {
+		return Flow{}, inDataset("prefix_repetition", err)
 	}
-	l.about = fmt.Sprintf("prefix_repetition: %d prompts, %d to each of %d prefixes of %d tokens, then %d tokens of their own%s, "+
-		"as %s", len(l.all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.answers(strconv.Itoa(o.OutputLen)), formOf(vocab, tok != nil, assumed))
+	about := fmt.Sprintf("prefix_repetition: %d prompts, %d to each of %d prefixes of %d tokens, then %d tokens of their own%s, "+
+		"as %s", len(all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.answers(strconv.Itoa(o.OutputLen)), formOf(vocab, tok != nil, assumed))
 	if tok == nil { // unlike in the data set random: the changes and draws that decoding and encoding would cause are not known
-		l.about += "; not vLLM's workload, which needs a tokenizer"
+		about += "; not vLLM's workload, which needs a tokenizer"
 	}
-	for _, c := range l.all {
+	for _, c := range all {
 		miss += c.Turns[0].InputTokens - o.PrefixLen - o.SuffixLen
 	}
-	l.about += missed(miss)
-	shuffle(l.all, o.Common, s.Python)
-	return l, nil
+	about += missed(miss)
+	shuffle(all, o.Common, s.Python)
+	return ListOf(all, about), nil
 }
 
 // each is how many prompts share a prefix.

@@ -55,7 +55,7 @@ func TestPrefixRepetitionGolden(t *testing.T) {
 				}
 				got := drain(t, l)
 				same(t, "requests", len(got), len(c.Requests))
-				same(t, "length", l.Len(), len(c.Requests))
+				same(t, "length", l.Len, len(c.Requests))
 				for i, want := range c.Requests {
 					turn := got[i].Turns[0]
 					same(t, "request id", want.ID, (*string)(nil))
@@ -150,7 +150,7 @@ func TestPrefixRepetitionDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "description", l.Description(), words+test.want)
+		same(t, "description", l.About, words+test.want)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestPrefixRepetitionOptions(t *testing.T) {
 	if n := len(strings.Split(err.Error(), "\n")); n != 7 {
 		t.Errorf("got %d problems, want all 7:\n%v", n, err)
 	}
-	_, err = NewPrefixRepetition(PrefixRepetitionDefaults(), broken{toy{size: 10}}, numpy.NewStreams(0))
+	_, err = NewPrefixRepetition(PrefixRepetitionDefaults(), brokenToy{toy{size: 10}}, numpy.NewStreams(0))
 	complains(t, err, "dataset prefix_repetition: text 0: no server")
 }
 

@@ -25,8 +25,9 @@ type RandomOptions struct {
 	Lengths lengths.Mix `json:"lengths,omitempty"`
 	Batch   int         `json:"batch_size"` // prompts in one request; above 1 only for completions and pooling endpoints
 
-	// Warm is the share of prompts that begin with a common prefix, which takes the share WarmPrefix of such a prompt; both from 0 to 1.
-	// InputLen is then the whole length, and prompts are token ids, since a text may be tokenized across the end of a prefix.
+	// Warm is the share of prompts that begin with a common prefix, which takes the share WarmPrefix of such a prompt;
+	// both from 0 to 1. InputLen is then the whole length, and prompts are token ids, since a text may be tokenized
+	// across the end of a prefix.
 	Warm       float64 `json:"cache_hit_fraction"`
 	WarmPrefix float64 `json:"cache_ratio"`
 
@@ -152,15 +153,15 @@ func (k *randomKind) Validate(c Common) error {
 	return errors.Join(err, o.Validate())
 }
 
-func (k *randomKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+func (k *randomKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
 	o, err := k.options(c)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	t.Note(o.Lengths.Doubt())
 	tok, vocab, err := c.maker(t)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	if o.Vocabulary = vocab; tok != nil && o.Warm > 0 { // made as ids
 		o.Vocabulary, _ = vocabularyFor(vocab, tok)
@@ -181,10 +182,10 @@ func (c Common) maker(t Tools) (tok tokenizer.Tokenizer, vocab Vocabulary, err e
 	return tok, vocab, err
 }
 
-// Random is a source of prompts made of random tokens, those of vLLM's random dataset for the same seed and tokenizer.
-// With a tokenizer the prompts are text; without one they are token ids. They are made as they are asked for, a few ahead
-// of need, so a large number of prompts costs neither memory nor a long wait before the first.
-type Random struct {
+// randomPrompts are made of random tokens, those of vLLM's random dataset for the same seed and tokenizer. With a
+// tokenizer the prompts are text; without one they are token ids. They are made as they are asked for, a few ahead of
+// need, so a large number of prompts costs neither memory nor a long wait before the first.
+type randomPrompts struct {
 	name    string
 	o       RandomOptions
 	tok     tokenizer.Tokenizer // nil: prompts are ids
@@ -201,17 +202,30 @@ type Random struct {
 	pair                           func(i int) lengths.Pair // of prompt i, instead of inputs and outputs; nil to draw these
 
 	prefix []int // the beginning of all prompts, as the tokenizer gave it back, or of the warm ones, as far as they need it
-	ahead  ahead
+	ahead  fitQueue
 	begun  int // prompts that ahead has taken
 	made   int // prompts so far
 	number int // of the next request id
-	miss   int
+	miss   int // tokens above those wanted, or below
 }
 
 // NewRandom prepares the prompts that o describes. tok may be nil: prompts are then ids of o.Vocabulary, sent as they
-// are, and no room is left for special tokens, since a server adds none to ids. A tokenizer that does not know the size of
-// its vocabulary, as a server's, makes text of ids of o.Vocabulary.
-func NewRandom(o RandomOptions, tok tokenizer.Tokenizer) (*Random, error) {
+// are, and no room is left for special tokens, since a server adds none to ids. A tokenizer that does not know the size
+// of its vocabulary, as a server's, makes text of ids of o.Vocabulary.
+func NewRandom(o RandomOptions, tok tokenizer.Tokenizer) (Flow, error) {
+	r, err := startRandom(o, tok)
+	if err != nil {
+		return Flow{}, err
+	}
+	f := r.flow()
+	if tok == nil || tok.Concurrency() == 0 { // a server is not asked while it is measured
+		f.More = r.more
+	}
+	return f, nil
+}
+
+// startRandom makes the prompts of valid options.
+func startRandom(o RandomOptions, tok tokenizer.Tokenizer) (*randomPrompts, error) {
 	r := newRandom("random", o, tok)
 	if err := r.o.validate(r.special); err != nil {
 		return nil, err
@@ -219,9 +233,9 @@ func NewRandom(o RandomOptions, tok tokenizer.Tokenizer) (*Random, error) {
 	return r, r.prepare()
 }
 
-// newRandom makes a source that is to be prepared.
-func newRandom(name string, o RandomOptions, tok tokenizer.Tokenizer) *Random {
-	r := &Random{name: name, o: o, tok: tok}
+// newRandom makes prompts that are to be prepared.
+func newRandom(name string, o RandomOptions, tok tokenizer.Tokenizer) *randomPrompts {
+	r := &randomPrompts{name: name, o: o, tok: tok}
 	r.vocab, r.assumed = vocabularyFor(o.Vocabulary, tok)
 	if tok != nil {
 		r.special = tok.SpecialTokensToAdd()
@@ -230,8 +244,21 @@ func newRandom(name string, o RandomOptions, tok tokenizer.Tokenizer) *Random {
 	return r
 }
 
+// flow gives the prompts to their end.
+func (r *randomPrompts) flow() Flow {
+	return Flow{Next: r.next, Len: (r.o.Prompts-1)/r.o.Batch + 1, Miss: func() int { return r.miss }, About: r.description()}
+}
+
+// more is random prompts without end, other ones than r's, for a load that is steered beyond them.
+func (r *randomPrompts) more() (Flow, error) {
+	o := r.o
+	o.IDPrefix += "more-"
+	o.Seed += 1 << 32 // beyond all that a plan may have
+	return NewBlocks(o, r.tok)
+}
+
 // prepare lists the ids and starts.
-func (r *Random) prepare() error {
+func (r *randomPrompts) prepare() error {
 	if err := r.vocab.validate(); err != nil {
 		return inDataset(r.name, err)
 	}
@@ -240,16 +267,16 @@ func (r *Random) prepare() error {
 }
 
 // another is the same prompts for another seed, whose request ids number on.
-func (r *Random) another(seed int64) (*Random, error) {
+func (r *randomPrompts) another(seed int64) (*randomPrompts, error) {
 	next := *r
 	next.o.Seed, next.begun, next.made, next.miss = seed, 0, 0, 0
 	return &next, next.start()
 }
 
 // start makes the draws that come before the first prompt.
-func (r *Random) start() error {
+func (r *randomPrompts) start() error {
 	r.gen = *numpy.NewGenerator(uint64(r.o.Seed))
-	r.ahead = ahead{tok: r.tok, begin: r.begin, draw: r.draw}
+	r.ahead = fitQueue{tok: r.tok, begin: r.begin, draw: r.draw}
 	r.drawLengths()
 	r.offsets = drawAhead(&r.gen, 0, r.vocab.Size, r.o.Prompts)
 	if r.o.Warm > 0 {
@@ -264,7 +291,7 @@ func (r *Random) start() error {
 		return nil
 	}
 	prefix := r.drawIDs(r.o.PrefixLen)
-	f := &fitting{ids: prefix, target: r.o.PrefixLen, retries: fitRetries}
+	f := &tokenFit{ids: prefix, target: r.o.PrefixLen, retries: fitRetries}
 	f.advance(r.tok)
 	f.settle(r.tok, r.draw)
 	if f.err != nil {
@@ -278,7 +305,7 @@ func (r *Random) start() error {
 const warmParts = 1 << 30
 
 // drawIDs draws ids that prompts may hold.
-func (r *Random) drawIDs(n int) []int {
+func (r *randomPrompts) drawIDs(n int) []int {
 	ids := make([]int, n)
 	for i := range ids {
 		ids[i] = r.ids[r.gen.Choice(len(r.ids))]
@@ -287,10 +314,10 @@ func (r *Random) drawIDs(n int) []int {
 }
 
 // draw gives an id of the whole vocabulary.
-func (r *Random) draw() int { return r.vocab.First + r.gen.Choice(r.vocab.Size) }
+func (r *randomPrompts) draw() int { return r.vocab.First + r.gen.Choice(r.vocab.Size) }
 
-// Next makes the next request: one prompt, or as many as a batch holds.
-func (r *Random) Next() (Conversation, error) {
+// next makes the next request: one prompt, or as many as a batch holds.
+func (r *randomPrompts) next() (Conversation, error) {
 	if r.made == r.o.Prompts {
 		return Conversation{}, io.EOF
 	}
@@ -304,7 +331,7 @@ func (r *Random) Next() (Conversation, error) {
 }
 
 // batch makes one request of several prompts; the last may be short of some.
-func (r *Random) batch() (Turn, error) {
+func (r *randomPrompts) batch() (Turn, error) {
 	var all Turn
 	for len(all.Batch) < r.o.Batch && r.made < r.o.Prompts {
 		turn, err := r.prompt()
@@ -318,9 +345,9 @@ func (r *Random) batch() (Turn, error) {
 	return all, nil
 }
 
-// begin is the next prompt as it is tried first: the prefix, then allowed ids in a row, from the prompt's offset plus its
-// number on, so that equal offsets do not make equal prompts.
-func (r *Random) begin() (ids []int, target int, ok bool) {
+// begin is the next prompt as it is tried first: the prefix, then allowed ids in a row, from the prompt's offset plus
+// its number on, so that equal offsets do not make equal prompts.
+func (r *randomPrompts) begin() (ids []int, target int, ok bool) {
 	if r.begun == r.o.Prompts {
 		return nil, 0, false
 	}
@@ -339,7 +366,7 @@ func (r *Random) begin() (ids []int, target int, ok bool) {
 }
 
 // prompt makes one prompt.
-func (r *Random) prompt() (Turn, error) {
+func (r *randomPrompts) prompt() (Turn, error) {
 	f, err := r.ahead.next()
 	if err != nil {
 		return Turn{}, fmt.Errorf("dataset %s, prompt %d: %w", r.name, r.made, err)
@@ -353,15 +380,8 @@ func (r *Random) prompt() (Turn, error) {
 	return turn, nil
 }
 
-// Len is how many requests there are in all.
-func (r *Random) Len() int { return (r.o.Prompts-1)/r.o.Batch + 1 }
-
-// Miss is by how many tokens the prompts made so far are longer (above 0) or shorter than wanted, all together. It is
-// other than 0 only with tokenizers whose text does not encode to the ids it was decoded from.
-func (r *Random) Miss() int { return r.miss }
-
-// Description is a line about the prompts, for the head of a report.
-func (r *Random) Description() string {
+// description is a line about the prompts, for the head of a report.
+func (r *randomPrompts) description() string {
 	prefix := ""
 	switch {
 	case r.o.PrefixLen > 0:

@@ -11,35 +11,28 @@ import (
 // blockPrompts is how many prompts one seed gives in an endless run.
 const blockPrompts = 1000
 
-// Blocks is random prompts without end, for runs that a clock ends: blocks of 1000 prompts, each what Random gives for
-// the seed plus the number of the block. Request ids number on from block to block.
-type Blocks struct {
-	block *Random
+// randomBlocks is random prompts without end: blocks of 1000, each what NewRandom gives for the seed plus the number of
+// the block. Request ids number on from block to block.
+type randomBlocks struct {
+	block *randomPrompts
 	miss  int // of earlier blocks
 }
 
-// NewBlocks prepares the first block. o.Prompts does not count.
-func NewBlocks(o RandomOptions, tok tokenizer.Tokenizer) (*Blocks, error) {
+// NewBlocks makes random prompts without end, for runs that a clock ends. o.Prompts does not count.
+func NewBlocks(o RandomOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	o.Prompts = blockPrompts
-	first, err := NewRandom(o, tok)
-	return &Blocks{block: first}, err
-}
-
-// More returns a function that gives random prompts without end, other ones than r's, for a load that is steered beyond them. It
-// is nil where the tokenizer is a server's, which is not asked while it is measured.
-func (r *Random) More() func() (Source, error) {
-	if _, remote := r.tok.(*tokenizer.ServerTokenizer); remote {
-		return nil
+	first, err := startRandom(o, tok)
+	if err != nil {
+		return Flow{}, err
 	}
-	o := r.o
-	o.IDPrefix += "more-"
-	o.Seed += 1 << 32 // beyond all that a plan may have
-	return func() (Source, error) { return NewBlocks(o, r.tok) }
+	b := &randomBlocks{block: first}
+	miss := func() int { return b.miss + b.block.miss }
+	return Flow{Next: b.next, Miss: miss, About: first.description() + ", in blocks of 1000"}, nil
 }
 
-// Next makes the next request. It never returns io.EOF.
-func (b *Blocks) Next() (Conversation, error) {
-	c, err := b.block.Next()
+// next makes the next request.
+func (b *randomBlocks) next() (Conversation, error) {
+	c, err := b.block.next()
 	if !errors.Is(err, io.EOF) {
 		return c, err
 	}
@@ -52,14 +45,5 @@ func (b *Blocks) Next() (Conversation, error) {
 	}
 	b.miss += b.block.miss
 	b.block = next
-	return next.Next()
+	return next.next()
 }
-
-// Len is 0: there is no end.
-func (b *Blocks) Len() int { return 0 }
-
-// Miss is Random's, over all blocks so far.
-func (b *Blocks) Miss() int { return b.miss + b.block.miss }
-
-// Description is a line about the prompts, for the head of a report.
-func (b *Blocks) Description() string { return b.block.Description() + ", in blocks of 1000" }

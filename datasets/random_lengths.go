@@ -46,7 +46,7 @@ func (s *spreadFlags) lengths(input, output int) (lengths.Mix, error) {
 }
 
 // drawLengths draws the lengths of all prompts and answers, unless they are given.
-func (r *Random) drawLengths() {
+func (r *randomPrompts) drawLengths() {
 	if r.o.Lengths != nil {
 		pairs := r.o.Lengths.Draw(&r.gen, r.o.Prompts)
 		r.pair = func(i int) lengths.Pair { return pairs[i] }
@@ -57,7 +57,7 @@ func (r *Random) drawLengths() {
 }
 
 // longest is the length of the longest prompt.
-func (r *Random) longest() int {
+func (r *randomPrompts) longest() int {
 	if r.pair == nil {
 		return int(r.inputs.hi - 1)
 	}
@@ -69,7 +69,7 @@ func (r *Random) longest() int {
 }
 
 // inputLen is the length of the next prompt that is begun, without prefix and special tokens. Where these take up all of it, 1 is left.
-func (r *Random) inputLen() int {
+func (r *randomPrompts) inputLen() int {
 	if r.pair == nil {
 		return r.inputs.next()
 	}
@@ -81,7 +81,7 @@ func (r *Random) inputLen() int {
 }
 
 // outputLen is the length of the next answer.
-func (r *Random) outputLen() int {
+func (r *randomPrompts) outputLen() int {
 	if r.pair == nil {
 		return r.outputs.next()
 	}
@@ -89,7 +89,7 @@ func (r *Random) outputLen() int {
 }
 
 // spreads say how long prompts and answers are, as asked for and as drawn.
-func (r *Random) spreads() (input, output string) {
+func (r *randomPrompts) spreads() (input, output string) {
 	if r.pair == nil {
 		return r.inputs.String(), r.outputs.String()
 	}

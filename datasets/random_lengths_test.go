@@ -45,13 +45,15 @@ func TestBlocksOfMixedLengths(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := RandomOptions{Common: Common{PromptTokenIDs: true}, OutputLen: 1, Batch: 1, Lengths: mix, Warm: 0.5, WarmPrefix: 0.9}
-	b, err := NewBlocks(o, nil)
+	o.Prompts = blockPrompts
+	block, err := startRandom(o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := &randomBlocks{block: block}
 	first, longest := len(b.block.prefix), 0
 	for range 6 * blockPrompts {
-		c, err := b.Next()
+		c, err := b.next()
 		if err != nil {
 			t.Fatal(err)
 		}

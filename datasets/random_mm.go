@@ -128,36 +128,36 @@ func (k *randomMMKind) Validate(c Common) error {
 	return errors.Join(ratio, unread)
 }
 
-func (k *randomMMKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+func (k *randomMMKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
 	o, ratio, unread := k.options(c)
 	if err := errors.Join(ratio, unread); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	o.Vocabulary = c.vocabulary()
 	t.Note(o.Lengths.Doubt())
 	tok, err := t.Maker()
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	if tok == nil {
-		return nil, errors.New("dataset random-mm: needs a tokenizer, since chat takes text; give --tokenizer")
+		return Flow{}, errors.New("dataset random-mm: needs a tokenizer, since chat takes text; give --tokenizer")
 	}
 	m, err := newRandomMM(o, tok)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	m.encoder, err = media.NewEncoder(t.Lasting(), m.draws.Buckets)
 	if err != nil {
-		return nil, fmt.Errorf("dataset random-mm: --random-mm-bucket-config: %w; or set the weight of buckets with more than one frame to 0", err)
+		return Flow{}, fmt.Errorf("dataset random-mm: --random-mm-bucket-config: %w; or set the weight of buckets with more than one frame to 0", err)
 	}
-	return m, nil
+	return m.flow(), nil
 }
 
-// RandomMM is a source of random prompts with random images and videos, those of vLLM's random-mm for the same seed and tokenizer:
+// mediaPrompts are random prompts with random images and videos, those of vLLM's random-mm for the same seed and tokenizer:
 // the same texts, and media of the same pixels. They are made as they are asked for, a few ahead of need: while one request is
-// drawn after another, media of those before are encoded. It is closed behind the last request.
-type RandomMM struct {
-	prompts *Random
+// drawn after another, media of those before are encoded.
+type mediaPrompts struct {
+	prompts *randomPrompts
 	draws   media.Draws
 	chat    bool
 	encoder *media.Encoder
@@ -173,30 +173,30 @@ type mmRequest struct {
 }
 
 // newRandomMM prepares the prompts and media that o describes, without an encoder.
-func newRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (*RandomMM, error) {
+func newRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (*mediaPrompts, error) {
 	draws, err := media.NewDraws(o.BaseItems, o.ItemsRatio, o.Limits, o.Buckets)
 	if err != nil {
 		return nil, inDataset("random-mm", err)
 	}
-	m := &RandomMM{draws: draws, chat: o.MultimodalChat}
+	m := &mediaPrompts{draws: draws, chat: o.MultimodalChat}
 	m.prompts = newRandom("random-mm", o.RandomOptions, tok)
-	if tok, ok := tok.(interface{ AddedSpecialIDs() []int }); ok && !m.prompts.assumed {
+	if tok != nil && !m.prompts.assumed {
 		m.prompts.vocab.Special = tok.AddedSpecialIDs() // a wider set, which vLLM leaves out only here
 	}
 	return m, m.prompts.prepare()
 }
 
 // draw makes a prompt and then draws its media from the same generator; take draws the samples of each.
-func (m *RandomMM) draw(take func(media.Bucket)) (Conversation, error) {
-	c, err := m.prompts.Next()
+func (m *mediaPrompts) draw(take func(media.Bucket)) (Conversation, error) {
+	c, err := m.prompts.next()
 	if err == nil {
 		m.draws.Request(&m.prompts.gen, take)
 	}
 	return c, err
 }
 
-// Next makes the next request.
-func (m *RandomMM) Next() (Conversation, error) {
+// next makes the next request.
+func (m *mediaPrompts) next() (Conversation, error) {
 	m.begin()
 	if len(m.begun) == 0 {
 		return Conversation{}, m.end
@@ -213,7 +213,7 @@ func (m *RandomMM) Next() (Conversation, error) {
 }
 
 // begin draws requests and begins to encode their media, until enough are in work.
-func (m *RandomMM) begin() {
+func (m *mediaPrompts) begin() {
 	size := 0
 	for _, r := range m.begun {
 		size += r.size
@@ -253,17 +253,12 @@ func (r *mmRequest) finish(chat bool) (Conversation, error) {
 	return r.Conversation, nil
 }
 
-// Close waits for the media that are in work.
-func (m *RandomMM) Close() error {
-	m.encoder.Close()
-	return nil
+// flow gives the requests to their end. Closing it waits for the media that are in work.
+func (m *mediaPrompts) flow() Flow {
+	return Flow{Next: m.next, Len: m.prompts.flow().Len, About: m.description(), Close: m.encoder.Close}
 }
 
-// Len is how many requests there are in all.
-func (m *RandomMM) Len() int { return m.prompts.Len() }
-
-// Description is a line about the prompts, for the head of a report.
-func (m *RandomMM) Description() string {
+func (m *mediaPrompts) description() string {
 	count := fmt.Sprint(m.draws.Lo)
 	if m.draws.Hi > m.draws.Lo {
 		count += fmt.Sprintf(" to %d", m.draws.Hi)
@@ -277,5 +272,5 @@ func (m *RandomMM) Description() string {
 		}
 		shapes = append(shapes, fmt.Sprintf("%d by %d pixels%s (%.3g %%)", b.Height, b.Width, frames, 100*b.Weight))
 	}
-	return fmt.Sprintf("%s, with %s random %s each of %s", m.prompts.Description(), count, kind, strings.Join(shapes, " or "))
+	return fmt.Sprintf("%s, with %s random %s each of %s", m.prompts.description(), count, kind, strings.Join(shapes, " or "))
 }

@@ -145,7 +145,7 @@ func TestRandomMMSendsImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "length", source.Len(), 20)
+		same(t, "length", source.Len, 20)
 		all := drain(t, source)
 		same(t, "requests", len(all), 20)
 		for _, got := range all {
@@ -269,13 +269,13 @@ func TestRandomMMDescription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", source.Description(),
+	same(t, "description", source.About,
 		prompts+", with 0 to 4 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
 	o.ItemsRatio = 0
 	if source, err = NewRandomMM(o, newToy(t, "identity", 0, nil, 0)); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", source.Description(), prompts+" of token ids 1000 to 31999 (assumed: the tokenizer does not tell its "+
+	same(t, "description", source.About, prompts+" of token ids 1000 to 31999 (assumed: the tokenizer does not tell its "+
 		"vocabulary, so this is not vLLM's workload), with 2 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
 }
 
@@ -330,11 +330,11 @@ func TestRandomMMOptions(t *testing.T) {
 	complains(t, o.Validate(), "must be finite")
 	o.Buckets, o.BaseItems = media.Buckets{bucket(60000, 60000, 1, 1)}, 1
 	complains(t, o.Validate(), "bucket {(60000, 60000, 1): 1}: 1 in a request take 1.08e+10 bytes")
-	_, err = NewRandomMM(tiny(), broken{toy{size: 10}})
+	_, err = NewRandomMM(tiny(), brokenToy{toy{size: 10}})
 	complains(t, err, "dataset random-mm, prefix: no server")
 	o = tiny()
 	o.PrefixLen = 0
-	source, err := NewRandomMM(o, broken{toy{size: 10}})
+	source, err := NewRandomMM(o, brokenToy{toy{size: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,18 +384,16 @@ func BenchmarkRandomMM1080p(b *testing.B) {
 func TestRandomMMAhead(t *testing.T) {
 	o := tiny()
 	o.Prompts, o.BaseItems = 1000, 3
-	source, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
+	m, err := encodedMM(o, newToy(t, "identity", 97, nil, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := source.(*RandomMM)
-	if _, err := m.Next(); err != nil {
+	f := m.flow()
+	if _, err := f.Next(); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "requests ahead", len(m.begun), media.Window()-1)
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	f.End()
 	for _, r := range m.begun { // what was begun is there at once
 		if _, err := r.finish(false); err != nil {
 			t.Errorf("request %s: %v", r.ID, err)

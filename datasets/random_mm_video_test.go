@@ -54,7 +54,7 @@ func TestRandomMMVideos(t *testing.T) {
 		}
 		same(t, "media", kinds, want)
 	}
-	same(t, "end of the description", source.Description()[strings.Index(source.Description(), "with 2"):],
+	same(t, "end of the description", source.About[strings.Index(source.About, "with 2"):],
 		"with 2 random images or videos each of 2 by 2 pixels (50 %) or 4 by 2 pixels and 3 frames (50 %)")
 
 	program("echo it is broken >&2; exit 1")

@@ -94,13 +94,13 @@ func TestRandomGoldenOfShortPrompts(t *testing.T) {
 
 func (c randomCase) check(t *testing.T) {
 	tok := c.toy(t)
-	r, err := NewRandom(c.options(t), tok)
+	r, err := startRandom(c.options(t), tok)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.checkDraws(t, r)
-	same(t, "length", r.Len(), len(c.Requests))
-	got := drain(t, r)
+	same(t, "length", r.flow().Len, len(c.Requests))
+	got := drain(t, r.flow())
 	if len(got) != len(c.Requests) {
 		t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
 	}
@@ -111,7 +111,7 @@ func (c randomCase) check(t *testing.T) {
 }
 
 // checkDraws compares the three array draws and the prefix, on copies of the generators.
-func (c randomCase) checkDraws(t *testing.T, r *Random) {
+func (c randomCase) checkDraws(t *testing.T, r *randomPrompts) {
 	t.Helper()
 	array := func(d draws) []int {
 		values := make([]int, c.Prompts)
@@ -162,11 +162,11 @@ func TestRandomAsTokenIDs(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			o := c.options(t)
 			o.Vocabulary = Vocabulary{Size: c.Vocab, Special: c.Special}
-			r, err := NewRandom(o, nil)
+			r, err := startRandom(o, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, got := range drain(t, r) {
+			for i, got := range drain(t, r.flow()) {
 				same(t, "text", got.Turns[0].Text, "")
 				c.Requests[i].check(t, got, func(p Turn) []int { return p.TokenIDs })
 			}
@@ -189,7 +189,7 @@ func TestRandomWithoutVocabulary(t *testing.T) {
 			}
 		}
 	}
-	same(t, "description", r.Description(), "random: 40000 input tokens, 128 output tokens, "+
+	same(t, "description", r.About, "random: 40000 input tokens, 128 output tokens, "+
 		"as token ids 1000 to 31999 (assumed: the model's vocabulary is not known)")
 }
 
@@ -200,13 +200,13 @@ func TestRandomDescription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", r.Description(), "random: 512 to 1536 input tokens after a prefix of 7, 128 output tokens, as text")
+	same(t, "description", r.About, "random: 512 to 1536 input tokens after a prefix of 7, 128 output tokens, as text")
 	o.Vocabulary = Vocabulary{Size: 50}
 	if r, err = NewRandom(o, nil); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(r.Description(), "as token ids 0 to 49") {
-		t.Errorf("got %q", r.Description())
+	if !strings.HasSuffix(r.About, "as token ids 0 to 49") {
+		t.Errorf("got %q", r.About)
 	}
 }
 
@@ -235,8 +235,8 @@ func TestRandomOfUnknownVocabulary(t *testing.T) {
 				t.Fatalf("got ids %d, want %d to %d", ids, test.lo, test.hi)
 			}
 		}
-		if !strings.Contains(r.Description(), test.describe) || !strings.Contains(r.Description(), "not vLLM's workload") {
-			t.Errorf("got %q, want %q in it", r.Description(), test.describe)
+		if !strings.Contains(r.About, test.describe) || !strings.Contains(r.About, "not vLLM's workload") {
+			t.Errorf("got %q, want %q in it", r.About, test.describe)
 		}
 	}
 }
@@ -303,20 +303,20 @@ func TestRandomEnds(t *testing.T) {
 
 func TestRandomTokenizerErrors(t *testing.T) {
 	o := RandomDefaults()
-	r, err := NewRandom(o, broken{toy{size: 10}})
+	r, err := NewRandom(o, brokenToy{toy{size: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = r.Next()
 	complains(t, err, "dataset random, prompt 0", "no server")
 	o.Batch = 2
-	if r, err = NewRandom(o, broken{toy{size: 10}}); err != nil {
+	if r, err = NewRandom(o, brokenToy{toy{size: 10}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = r.Next()
 	complains(t, err, "dataset random, prompt 0", "no server")
 	o.PrefixLen = 1
-	_, err = NewRandom(o, broken{toy{size: 10}})
+	_, err = NewRandom(o, brokenToy{toy{size: 10}})
 	complains(t, err, "dataset random, prefix", "no server")
 }
 
@@ -443,7 +443,7 @@ func TestBlocksCountMisses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "length", b.Len(), 0)
+	same(t, "length", b.Len, 0)
 	last := 0
 	for range 2 {
 		if _, err := b.Next(); err != nil {
@@ -456,10 +456,7 @@ func TestBlocksCountMisses(t *testing.T) {
 	}
 }
 
-var (
-	_ tokenizer.Tokenizer = toy{}
-	_                     = []Source{(*Random)(nil), (*Blocks)(nil), (*RandomMM)(nil)}
-)
+var _ tokenizer.Tokenizer = toy{}
 
 func BenchmarkRandomAsTokenIDs(b *testing.B) {
 	o := RandomDefaults()
@@ -504,7 +501,7 @@ func TestWarmPrompts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, source := range map[string]Source{"finite": finite, "endless": endless} {
+	for name, source := range map[string]Flow{"finite": finite, "endless": endless} {
 		var longest []int // prefix so far
 		hits := 0
 		for i := range warm.Prompts {
@@ -540,7 +537,7 @@ func TestWarmPrompts(t *testing.T) {
 			t.Errorf("%s: %d of 2500 prompts are warm, want 30%%", name, hits)
 		}
 	}
-	if got, want := finite.Description(), "(30% of the prompts begin with a common prefix of 75%)"; !strings.Contains(got, want) {
+	if got, want := finite.About, "(30% of the prompts begin with a common prefix of 75%)"; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q in it", got, want)
 	}
 	for _, c := range []struct {

@@ -33,21 +33,16 @@ const mostRepeated = 1 << 26
 // mostOccurrences have a class of their own; later ones share one.
 const mostOccurrences = 9
 
-// Of is a source of the prompts of another, which must end, each Count times and at most most in all; 0 for no limit. The class of a request
-// is the occurrence of its prompt in the order of the list. idPrefix begins the request ids.
-func (r Repeats) Of(s Source, most int, idPrefix string) (Source, error) {
-	if s.Len() == 0 {
-		return nil, errors.New("prompts without an end cannot be repeated; give --num-prompts")
+// Of is the prompts of a flow, which must end, each Count times and at most most in all; 0 for no limit. The class of a
+// request is the occurrence of its prompt in the order of the list. idPrefix begins the request ids.
+func (r Repeats) Of(f Flow, most int, idPrefix string) (Flow, error) {
+	if f.Len == 0 {
+		return Flow{}, errors.New("prompts without an end cannot be repeated; give --num-prompts")
 	}
-	var all []int // indices of prompts
 	var prompts []Conversation
-	for {
-		c, err := s.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for c, err := f.Next(); err != io.EOF; c, err = f.Next() {
 		if err != nil {
-			return nil, err
+			return Flow{}, err
 		}
 		prompts = append(prompts, c)
 	}
@@ -58,21 +53,20 @@ func (r Repeats) Of(s Source, most int, idPrefix string) (Source, error) {
 	if r.Count <= want/max(1, len(prompts)) {
 		want = len(prompts) * r.Count
 	} else if most == 0 {
-		return nil, fmt.Errorf("%d prompts, each %d times: more than %d requests; repeat them less often", len(prompts), r.Count, mostRepeated)
+		return Flow{}, fmt.Errorf("%d prompts, each %d times: more than %d requests; repeat them less often",
+			len(prompts), r.Count, mostRepeated)
 	}
-	for i := range want {
-		if r.Order == repeatInterleave {
-			all = append(all, i/r.Count)
-		} else {
-			all = append(all, i%len(prompts))
+	order := make([]int, want) // of prompts
+	for i := range order {
+		if order[i] = i % len(prompts); r.Order == repeatInterleave {
+			order[i] = i / r.Count
 		}
 	}
 	if r.Order == repeatRandom {
-		numpy.NewPython(r.Seed).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		numpy.NewPython(r.Seed).Shuffle(want, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
-	list := &List{about: fmt.Sprintf("%s, each %d times (%s)", s.Description(), r.Count, r.Order)}
-	seen := make([]int, len(prompts))
-	for i, at := range all {
+	all, seen := make([]Conversation, want), make([]int, len(prompts))
+	for i, at := range order {
 		c := prompts[at]
 		seen[at]++
 		name := fmt.Sprintf("occurrence %d", seen[at])
@@ -83,16 +77,9 @@ func (r Repeats) Of(s Source, most int, idPrefix string) (Source, error) {
 		for k := range c.Turns {
 			c.Turns[k].AddClass(name)
 		}
-		list.all = append(list.all, c)
+		all[i] = c
 	}
-	return repeated{list, s}, nil
+	again := ListOf(all, fmt.Sprintf("%s, each %d times (%s)", f.About, r.Count, r.Order))
+	again.Turns, again.Miss, again.Close = TurnsIn(all), f.Miss, f.Close
+	return again, nil
 }
-
-// repeated is a list made of a source.
-type repeated struct {
-	*List
-	of Source
-}
-
-// Unwrap is the source of the prompts.
-func (r repeated) Unwrap() Source { return r.of }

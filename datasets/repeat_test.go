@@ -25,11 +25,11 @@ func TestRepeats(t *testing.T) {
 		{"interleave", 1 << 40, 4, "a1 a2 a3 a4"},
 		{"random", 2, 0, "b1 c1 b2 a1 c2 a2"},
 	} {
-		list := &List{about: "letters"}
+		var letters []Conversation
 		for _, text := range []string{"a", "b", "c"} {
-			list.all = append(list.all, Conversation{ID: text, Turns: []Turn{{Text: text}}})
+			letters = append(letters, Conversation{ID: text, Turns: []Turn{{Text: text}}})
 		}
-		s, err := Repeats{Count: c.count, Order: c.order}.Of(list, c.most, "r-")
+		s, err := Repeats{Count: c.count, Order: c.order}.Of(ListOf(letters, "letters"), c.most, "r-")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,20 +39,20 @@ func TestRepeats(t *testing.T) {
 			got = append(got, x.Turns[0].Text+strings.TrimPrefix(x.Turns[0].Class, "occurrence "))
 			ids[x.ID] = true
 		}
-		if text := strings.Join(got, " "); text != c.want || len(ids) != len(got) || s.Len() != len(got) {
-			t.Errorf("%s: %s, %d ids, %d in all", c.order, text, len(ids), s.Len())
+		if text := strings.Join(got, " "); text != c.want || len(ids) != len(got) || s.Len != len(got) {
+			t.Errorf("%s: %s, %d ids, %d in all", c.order, text, len(ids), s.Len)
 		}
-		if want := fmt.Sprintf("letters, each %d times (%s)", c.count, c.order); s.Description() != want {
-			t.Errorf("%s", s.Description())
+		if want := fmt.Sprintf("letters, each %d times (%s)", c.count, c.order); s.About != want {
+			t.Errorf("%s", s.About)
 		}
-		if list.all[0].Turns[0].Class != "" {
+		if letters[0].Turns[0].Class != "" {
 			t.Error("the prompts of the data set were changed")
 		}
 	}
-	if _, err := (Repeats{Count: 1 << 40, Order: "tile"}).Of(&List{all: make([]Conversation, 3)}, 0, ""); err == nil {
+	if _, err := (Repeats{Count: 1 << 40, Order: "tile"}).Of(ListOf(make([]Conversation, 3), ""), 0, ""); err == nil {
 		t.Error("too many requests: no error")
 	}
-	one := &List{all: []Conversation{{Turns: []Turn{{Text: "a"}}}}}
+	one := ListOf([]Conversation{{Turns: []Turn{{Text: "a"}}}}, "")
 	s, err := Repeats{Count: 20, Order: "tile"}.Of(one, 0, "")
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestRepeats(t *testing.T) {
 // Documents begin with their numbers, so that no two share a prefix.
 func TestLongDocuments(t *testing.T) {
 	k := &longDocumentKind{LongDocumentOptions{Length: 4}}
-	s, err := k.Open(context.Background(), Common{Prompts: 12}, given{toyTools{}, Text{}, numpy.NewStreams(0)})
+	s, err := k.Open(context.Background(), Common{Prompts: 12}, testTools{toyTools{}, Text{}, numpy.NewStreams(0)})
 	if err != nil {
 		t.Fatal(err)
 	}

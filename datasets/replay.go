@@ -190,61 +190,30 @@ func (r Replay) String() (s string) {
 	return s
 }
 
-// Replayed is the part of a recording with times that is sent.
-type Replayed struct {
-	Source
-	times []time.Duration
-	sent  []bool
-	about string
-	read  int // of the recording
-	next  int // of those sent
-}
-
-// timedSource is a source of requests with times.
-type timedSource interface {
-	Source
-	Times() []time.Duration
-}
-
-// replay is the part of a source that is sent.
-func (r Replay) replay(source timedSource, seed int64, most int) (Source, error) {
+// replay is the part of a recording with times that is sent.
+func (r Replay) replay(f Flow, seed int64, most int) (Flow, error) {
 	if r.String() == "" {
-		return source, nil
+		return f, nil
 	}
-	d := &Replayed{Source: source, about: source.Description() + r.String()}
-	if d.times, d.sent = r.Times(source.Times(), seed, most); len(d.times) == 0 {
-		return nil, fmt.Errorf("no request lies in the part of the recording that was asked for")
+	times, sent := r.Times(f.Times(), seed, most)
+	if len(times) == 0 {
+		return Flow{}, fmt.Errorf("no request lies in the part of the recording that was asked for")
 	}
-	return d, nil
+	recorded, read, next := f.Next, 0, 0
+	f.About, f.Len, f.Times = f.About+r.String(), len(times), func() []time.Duration { return slices.Clone(times) }
+	f.Next = func() (Conversation, error) {
+		for next < len(times) {
+			c, err := recorded()
+			if err != nil {
+				return c, err
+			}
+			if read++; sent[read-1] {
+				c.At = times[next]
+				next++
+				return c, nil
+			}
+		}
+		return Conversation{}, io.EOF
+	}
+	return f, nil
 }
-
-// Next is the next request that is sent.
-func (d *Replayed) Next() (Conversation, error) {
-	for {
-		if d.next == len(d.times) {
-			return Conversation{}, io.EOF
-		}
-		c, err := d.Source.Next()
-		if err != nil {
-			return c, err
-		}
-		d.read++
-		if d.sent[d.read-1] {
-			c.At = d.times[d.next]
-			d.next++
-			return c, nil
-		}
-	}
-}
-
-// Len is how many requests are sent in all.
-func (d *Replayed) Len() int { return len(d.times) }
-
-// Times are the offsets from the start of the run at which they start.
-func (d *Replayed) Times() []time.Duration { return slices.Clone(d.times) }
-
-// Description is a line about the prompts, for the head of a report.
-func (d *Replayed) Description() string { return d.about }
-
-// Unwrap is the whole recording.
-func (d *Replayed) Unwrap() Source { return d.Source }

@@ -205,8 +205,8 @@ func TestReplayedSources(t *testing.T) {
 					t.Errorf("%s of %s: request %d at %v", c.name, name, i, conversation.At)
 				}
 			}
-			if diff := cmp.Diff(c.times, source.(timedSource).Times()); diff != "" || source.Len() != len(inputs) {
-				t.Errorf("%s of %s: %d, %s", c.name, name, source.Len(), diff)
+			if diff := cmp.Diff(c.times, source.Times()); diff != "" || source.Len != len(inputs) {
+				t.Errorf("%s of %s: %d, %s", c.name, name, source.Len, diff)
 			}
 			if diff := cmp.Diff(c.inputs, inputs); name == "trace" && diff != "" {
 				t.Errorf("%s of %s: %s", c.name, name, diff)
@@ -231,7 +231,7 @@ func TestReplayOfFastTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if times := source.(timedSource).Times(); times[1] != 2*second {
+	if times := source.Times(); times[1] != 2*second {
 		t.Errorf("got %v", times)
 	}
 }

@@ -50,13 +50,13 @@ func (k *rerankKind) Validate(c Common) error {
 	return errors.Join(err, o.Validate())
 }
 
-func (k *rerankKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+func (k *rerankKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
 	o, err := k.options(c)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	if t.Local() == nil {
-		return nil, t.NoMaker()
+		return Flow{}, t.NoMaker()
 	}
 	return newRerank(o, t.Local())
 }
@@ -64,28 +64,28 @@ func (k *rerankKind) Open(_ context.Context, c Common, t Tools) (Source, error) 
 // newRerank makes requests of a query and documents, those of vLLM's random-rerank for the same seed and tokenizer. Each
 // is one turn whose Batch is the query, the same in all, and then documents. InputTokens is what the model will read: a
 // reranker reads the query again, and a separator, for each document.
-func newRerank(o RerankOptions, tok tokenizer.Tokenizer) (*List, error) {
+func newRerank(o RerankOptions, tok tokenizer.Tokenizer) (Flow, error) {
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if err := vocab.validate(); err != nil {
-		return nil, inDataset("random-rerank", err)
+		return Flow{}, inDataset("random-rerank", err)
 	}
 	d := drawRerank(o, tok.SpecialTokensToAdd(), vocab)
 	turns, err := d.turns(tok)
 	if err != nil {
-		return nil, inDataset("random-rerank", err)
+		return Flow{}, inDataset("random-rerank", err)
 	}
-	l := &List{all: o.requests(turns[0], turns[1:])}
+	all := o.requests(turns[0], turns[1:])
 	documents := "a document"
 	if n := o.documentsAtOnce(); n > 1 {
 		documents = fmt.Sprintf("at most %d documents", n)
 	}
-	l.about = fmt.Sprintf("random-rerank: %d requests of a query of %d tokens and %s of %s tokens, as %s",
-		len(l.all), turns[0].InputTokens, documents, d.documents, formOf(vocab, true, assumed))
-	l.about += missed(d.miss)
+	about := fmt.Sprintf("random-rerank: %d requests of a query of %d tokens and %s of %s tokens, as %s",
+		len(all), turns[0].InputTokens, documents, d.documents, formOf(vocab, true, assumed))
+	about += missed(d.miss)
 	if o.NoReranker {
-		l.about += ", for a model that is no reranker"
+		about += ", for a model that is no reranker"
 	}
-	return l, nil
+	return ListOf(all, about), nil
 }
 
 // documentsAtOnce is how many documents a request holds.
@@ -140,7 +140,7 @@ func (d *rerankDraws) begin() (ids []int, target int, ok bool) {
 
 // turns makes all prompts.
 func (d *rerankDraws) turns(tok tokenizer.Tokenizer) ([]Turn, error) {
-	prompts := ahead{tok: tok, begin: d.begin, draw: func() int { return d.vocab.First + d.gen.Choice(d.vocab.Size) }}
+	prompts := fitQueue{tok: tok, begin: d.begin, draw: func() int { return d.vocab.First + d.gen.Choice(d.vocab.Size) }}
 	turns := make([]Turn, len(d.lengths))
 	for i := range turns {
 		f, err := prompts.next()

@@ -47,7 +47,7 @@ func TestRerankGolden(t *testing.T) {
 			}
 			got := drain(t, l)
 			same(t, "requests", len(got), len(c.Requests))
-			same(t, "length", l.Len(), len(c.Requests))
+			same(t, "length", l.Len, len(c.Requests))
 			for i, want := range c.Requests {
 				turn := got[i].Turns[0]
 				same(t, "request id", got[i].ID, want.ID)
@@ -85,7 +85,7 @@ func TestRerankDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "description", l.Description(), test.want)
+		same(t, "description", l.About, test.want)
 	}
 }
 
@@ -106,8 +106,8 @@ func TestRerankMiss(t *testing.T) {
 			miss += document.InputTokens - 15
 		}
 	}
-	if want := fmt.Sprintf(", as text, %d tokens more than asked for in all", miss); !strings.HasSuffix(l.Description(), want) {
-		t.Errorf("got %q, want %q at its end", l.Description(), want)
+	if want := fmt.Sprintf(", as text, %d tokens more than asked for in all", miss); !strings.HasSuffix(l.About, want) {
+		t.Errorf("got %q, want %q at its end", l.About, want)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestRerankShortInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "requests", l.Len(), 3)
+		same(t, "requests", l.Len, 3)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestRerankOptions(t *testing.T) {
 	if n := len(strings.Split(err.Error(), "\n")); n != 7 {
 		t.Errorf("got %d problems, want all 7:\n%v", n, err)
 	}
-	_, err = NewRerank(rerankDefaults(), broken{toy{size: 10}})
+	_, err = NewRerank(rerankDefaults(), brokenToy{toy{size: 10}})
 	complains(t, err, "dataset random-rerank: prompt 0: no server")
 	_, err = NewRerank(rerankDefaults(), toy{size: 1, special: []int{0}})
 	complains(t, err, "dataset random-rerank", "nothing but special tokens")

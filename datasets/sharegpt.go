@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -51,12 +50,12 @@ func (k *shareGPTKind) options(c Common) ShareGPTOptions {
 
 func (k *shareGPTKind) Validate(c Common) error { return k.options(c).Validate() }
 
-// Open reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and token counts. It
-// does not touch the legacy generator.
-func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+// Open reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and token
+// counts. It does not touch the legacy generator.
+func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o, text := k.options(c), t.Text()
 	if text.Counter == nil {
-		return nil, noCounter("sharegpt")
+		return Flow{}, noCounter("sharegpt")
 	}
 	if c.MultiTurn.On {
 		return openConversations(ctx, "sharegpt", c, t, o.OutputLen, 1)
@@ -65,13 +64,13 @@ func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Source, err
 	return list, inFile("sharegpt", o.Path, err)
 }
 
-func (o ShareGPTOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
+func (o ShareGPTOptions) draw(ctx context.Context, text Text, py *numpy.Python) (Flow, error) {
 	entries, err := textfile.Read(o.Path, "a JSON file in ShareGPT's format", func(r io.Reader) ([]entry, error) { return readShareGPT(r, o.OutputLen == 0) })
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	if len(entries) == 0 {
-		return nil, fmt.Errorf("no conversation has two turns or more; %s", shareGPTForm)
+		return Flow{}, fmt.Errorf("no conversation has two turns or more; expected %s", shareGPTForm)
 	}
 	py.Seed(o.Seed)
 	shuffle(entries, o.Common, py)
@@ -82,11 +81,11 @@ func (o ShareGPTOptions) draw(ctx context.Context, text Text, py *numpy.Python) 
 		window := left[:min(len(left), o.Prompts-len(turns), 1024)]
 		left = left[len(window):]
 		if turns, err = o.take(ctx, turns, window, text); err != nil {
-			return nil, err
+			return Flow{}, err
 		}
 	}
 	if len(turns) == 0 {
-		return nil, fmt.Errorf("none of its %d conversations is of a length to be taken (%s)", len(entries), lengthFilter)
+		return Flow{}, fmt.Errorf("none of its %d conversations is of a length to be taken (%s)", len(entries), lengthFilter)
 	}
 	return o.list("sharegpt", turns, o.Prompts, fmt.Sprintf("%d conversations in %s", len(entries), o.Path), py)
 }
@@ -144,42 +143,24 @@ type entry struct {
 	bad                error           // why it cannot be used; told only to those who try
 }
 
-const shareGPTForm = `expected an array of objects with "conversations"`
+const shareGPTForm = `an array of objects with "conversations"`
 
-// readShareGPT reads the conversations of two turns or more, in the order of the file. It holds one of the file's
-// objects at a time besides what it returns. Completions are left out if the caller has no use for them.
-func readShareGPT(r io.Reader, keepCompletions bool) ([]entry, error) {
-	text, err := textfile.NewJSONReader(r)
-	if err != nil {
-		return nil, err
-	}
-	f := jsonFile{text: text, dec: json.NewDecoder(text)}
-	if err := f.openArray(); err != nil {
-		return nil, err
-	}
-	var entries []entry
-	var raw json.RawMessage // one buffer for all objects
-	for f.dec.More() {
-		if err := f.dec.Decode(&raw); err != nil {
-			return nil, f.located(err)
-		}
-		e := entry{line: text.Line(f.dec.InputOffset() - int64(len(raw)))}
-		keep, err := e.read(raw, keepCompletions)
-		if err != nil {
-			return nil, textfile.AtLine(e.line, err)
-		}
+// readShareGPT reads the conversations of two turns or more, in the order of the file. Completions are left out if the
+// caller has no use for them.
+func readShareGPT(r io.Reader, keepCompletions bool) (entries []entry, err error) {
+	err = textfile.EachElement(r, shareGPTForm, func(object []byte, line int) error {
+		e := entry{line: line}
+		keep, err := e.read(object, keepCompletions)
 		if keep {
 			entries = append(entries, e)
 		}
-	}
-	return entries, f.closeArray()
+		return err
+	})
+	return entries, err
 }
 
 // read fills the entry from its object and reports whether it is a conversation at all.
 func (e *entry) read(raw []byte, keepCompletion bool) (bool, error) {
-	if raw[0] != '{' {
-		return false, fmt.Errorf("%s: got %s", shareGPTForm, jsonscan.Kind(raw))
-	}
 	fields := jsonscan.Fields(raw, "conversations", "image", "video")
 	conversations := fields[0]
 	e.image, e.video = keepMedia(fields[1]), keepMedia(fields[2])
@@ -237,74 +218,6 @@ func (e *entry) media() (json.RawMessage, error) {
 		return media.Video(e.video)
 	}
 	return nil, nil
-}
-
-// jsonFile is a JSON array in a file, read element by element.
-type jsonFile struct {
-	text *textfile.Reader
-	dec  *json.Decoder
-}
-
-func (f *jsonFile) openArray() error {
-	token, err := f.dec.Token()
-	switch {
-	case errors.Is(err, io.EOF):
-		return fmt.Errorf("the file is empty; %s", shareGPTForm)
-	case err != nil:
-		return f.located(err)
-	case token != json.Delim('['):
-		return textfile.AtLine(f.text.Line(f.dec.InputOffset()), fmt.Errorf("%s: got %s", shareGPTForm, tokenKind(token)))
-	}
-	return nil
-}
-
-// closeArray makes sure that the array is complete and the last thing in the file.
-func (f *jsonFile) closeArray() error {
-	if _, err := f.dec.Token(); err != nil {
-		return f.located(err)
-	}
-	_, err := f.dec.Token()
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	if _, ok := errors.AsType[*textfile.LineError](err); ok {
-		return err
-	}
-	return textfile.AtLine(f.text.Line(f.dec.InputOffset()), errors.New("the file goes on behind the end of the array"))
-}
-
-// located adds the line to an error of the decoder.
-func (f *jsonFile) located(err error) error {
-	if _, ok := errors.AsType[*textfile.LineError](err); ok {
-		return err // of the text, which knows its line
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("the file ends before its array does; is it complete?")
-		return textfile.AtLine(f.text.Line(f.text.Offset()), err)
-	}
-	if _, ok := errors.AsType[*json.SyntaxError](err); !ok {
-		return err // of the file system
-	}
-	return textfile.AtLine(f.text.Line(f.dec.InputOffset()+syntaxOffset(f.dec.Buffered())), fmt.Errorf("not JSON: %w", err))
-}
-
-// syntaxOffset is how far into the value that r begins with its JSON goes wrong. The decoder's own count of bytes leaves
-// out tokens.
-func syntaxOffset(r io.Reader) int64 {
-	var value json.RawMessage
-	syntax, ok := errors.AsType[*json.SyntaxError](json.NewDecoder(r).Decode(&value))
-	if !ok {
-		return 0
-	}
-	return max(0, syntax.Offset-1)
-}
-
-func tokenKind(token json.Token) string {
-	raw, _ := json.Marshal(token) // brackets have no form in JSON, all else does
-	if delim, ok := token.(json.Delim); ok {
-		raw = []byte(delim.String())
-	}
-	return jsonscan.Kind(raw)
 }
 
 // Bounds in tokens on what is taken from files: longer texts would not fit older models, shorter ones measure nothing.

@@ -155,13 +155,13 @@ func TestShareGPTBadFiles(t *testing.T) {
 		{"empty", "", []string{"f.json: the file is empty", shareGPTForm}},
 		{"blank", " \n ", []string{"the file is empty"}},
 		{"only a mark", "\ufeff", []string{"the file is empty"}},
-		{"object", "\n\n" + pair, []string{"f.json, line 3: " + shareGPTForm + ": got an object"}},
-		{"string", `"x"`, []string{"line 1: " + shareGPTForm + ": got a string"}},
+		{"object", "\n\n" + pair, []string{"f.json, line 3: expected " + shareGPTForm + ": got an object"}},
+		{"string", `"x"`, []string{"line 1: expected " + shareGPTForm + ": got a string"}},
 		{"null", `null`, []string{shareGPTForm + ": got null"}},
 		{"number", `12`, []string{shareGPTForm + ": got a number"}},
 		{"boolean", `true`, []string{shareGPTForm + ": got true or false"}},
 		{"not JSON", "hello", []string{"line 1: not JSON"}},
-		{"string inside", "[\n" + pair + ",\n\n\"x\"]", []string{"f.json, line 4: " + shareGPTForm + ": got a string"}},
+		{"string inside", "[\n" + pair + ",\n\n\"x\"]", []string{"f.json, line 4: expected " + shareGPTForm + ": got a string"}},
 		{"conversations no array", "[\n{\"conversations\":\n{}}]", []string{"line 2:", `"conversations" to be an array: got an object`}},
 		{"error inside an object", "[\n" + pair + ",\n{\"a\": 1,\n\"b\" 2}]", []string{"line 4: not JSON", "after object key"}},
 		{"missing comma", "[\n" + pair + "\n" + pair + "]", []string{"not JSON", "after array element"}},
@@ -243,7 +243,7 @@ func TestShareGPTDescription(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", d.Description(), "sharegpt: 40 prompts of 45 conversations in "+smallFile+", repeated to make 60")
+	same(t, "description", d.About, "sharegpt: 40 prompts of 45 conversations in "+smallFile+", repeated to make 60")
 }
 
 // refusing counts words until it has had enough.

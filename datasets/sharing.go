@@ -113,7 +113,7 @@ func NewSharing() *Sharing {
 // Take takes them then.
 func (s *Sharing) Add(c Conversation) {
 	for i := range c.Turns {
-		if t := &c.Turns[i]; t.Prompt == nil {
+		if t := &c.Turns[i]; t.Prompt.Compose == nil {
 			s.Take(t)
 		}
 	}

@@ -110,7 +110,7 @@ func TestSlicesRefuse(t *testing.T) {
 	complains(t, write("PK\x03\x04"), "zip archive")
 	o := SlicesDefaults()
 	o.Path = poemFile(t, "1 2 3")
-	complains(t, WriteSlices(&bytes.Buffer{}, o, broken{newToy(t, "identity", 10, nil, 0)}), "text slices: prompt 0: no server")
+	complains(t, WriteSlices(&bytes.Buffer{}, o, brokenToy{newToy(t, "identity", 10, nil, 0)}), "text slices: prompt 0: no server")
 
 	err := SlicesOptions{Common: Common{Seed: -1}, OutputLen: -1, Ratio: RangeRatio{1, -0.5}}.Validate()
 	complains(t, err, "text slices: a path to the text", "prompts 0", "input length 0", "output length -1", "seed -1",

@@ -92,18 +92,18 @@ type sonnet struct {
 // Open makes prompts from the lines of a poem: the same first lines for all, then lines drawn at random, as vLLM draws them for the
 // same token counts. It goes on with the Python generator as it is, and does not touch the other. It counts a prompt as the model's
 // chat template renders it, so it needs a counter and a template.
-func (k *sonnetKind) Open(ctx context.Context, c Common, tools Tools) (Source, error) {
+func (k *sonnetKind) Open(ctx context.Context, c Common, tools Tools) (Flow, error) {
 	tools.Note("vLLM 0.33 has no sonnet: the prompts are those of vLLM 0.31")
 	o, t := k.options(c), tools.Text()
 	if t.Counter == nil {
-		return nil, noCounter("sonnet")
+		return Flow{}, noCounter("sonnet")
 	}
 	lines, err := openPoem(o.Path)
 	if err != nil {
-		return nil, inFile("sonnet", o.Path, err)
+		return Flow{}, inFile("sonnet", o.Path, err)
 	}
 	if t.Template == nil { // errors of the file come first
-		return nil, noTemplate("sonnet", "")
+		return Flow{}, noTemplate("sonnet", "")
 	}
 	d := sonnet{o: o, text: t, lines: lines, known: map[int]Turn{}, py: tools.Streams().Python}
 	list, err := d.make(ctx)
@@ -125,31 +125,32 @@ func (d *sonnet) name() string {
 	return d.o.Path
 }
 
-func (d *sonnet) make(ctx context.Context) (*List, error) {
+func (d *sonnet) make(ctx context.Context) (Flow, error) {
 	prefix, err := d.plan(ctx)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
-	list := &List{about: fmt.Sprintf("sonnet: %d prompts of up to %d tokens, %d lines of %s for all and %d drawn for each",
-		d.o.Prompts, d.o.InputLen, prefix, d.name(), d.drawn)}
-	for misses := 0; len(list.all) < d.o.Prompts; {
+	about := fmt.Sprintf("sonnet: %d prompts of up to %d tokens, %d lines of %s for all and %d drawn for each",
+		d.o.Prompts, d.o.InputLen, prefix, d.name(), d.drawn)
+	var all []Conversation
+	for misses := 0; len(all) < d.o.Prompts; {
 		// Never more than are still wanted: every one of them would be drawn by vLLM too.
-		turns, err := d.draw(ctx, min(d.o.Prompts-len(list.all), 1024, max(1, sonnetWindow/d.size)))
+		turns, err := d.draw(ctx, min(d.o.Prompts-len(all), 1024, max(1, sonnetWindow/d.size)))
 		if err != nil {
-			return nil, err
+			return Flow{}, err
 		}
 		for _, turn := range turns {
 			if turn.InputTokens > d.o.InputLen {
 				if misses++; misses == sonnetMisses || d.drawn == 0 {
-					return nil, d.neverFits(turn.InputTokens)
+					return Flow{}, d.neverFits(turn.InputTokens)
 				}
 				continue
 			}
 			misses = 0
-			list.all = append(list.all, Conversation{ID: d.o.IDPrefix + strconv.Itoa(len(list.all)), Turns: []Turn{turn}})
+			all = append(all, Conversation{ID: d.o.IDPrefix + strconv.Itoa(len(all)), Turns: []Turn{turn}})
 		}
 	}
-	return list, nil
+	return ListOf(all, about), nil
 }
 
 func (d *sonnet) neverFits(tokens int) error {

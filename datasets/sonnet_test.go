@@ -58,7 +58,7 @@ func TestSonnetGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, "length", d.Len(), len(c.Requests))
+			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
 			for i, want := range c.Requests {
 				text := sonnetBase
@@ -97,7 +97,7 @@ func TestSonnetBuiltIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", d.Description(), "sonnet: 20 prompts of up to 550 tokens, 23 lines of the sonnets built in for all and 43 drawn for each")
+	same(t, "description", d.About, "sonnet: 20 prompts of up to 550 tokens, 23 lines of the sonnets built in for all and 43 drawn for each")
 	first := strings.Join(lines[:23], "")
 	texts := map[string]bool{}
 	for _, c := range drain(t, d) {
@@ -189,7 +189,7 @@ func TestSonnetOfLongLines(t *testing.T) {
 			d, err := NewSonnet(t.Context(), o, text, numpy.NewStreams(0))
 			if c.want != "" {
 				complains(t, err, c.want)
-			} else if err != nil || d.Len() != o.Prompts {
+			} else if err != nil || d.Len != o.Prompts {
 				t.Errorf("%v prompts, error %v", d, err)
 			}
 			if asked, most := counter.asked.Load(), int64(3*len(c.poem)); asked > most {

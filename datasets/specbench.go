@@ -52,7 +52,7 @@ func (k *specBenchKind) Validate(c Common) error { return k.options(c).Validate(
 const specBenchForm = `an object like {"category": "math", "turns": ["first question", "second"]}`
 
 // Open reads the file and picks first turns of its questions, as vLLM picks them. It does not touch the legacy generator.
-func (k *specBenchKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *specBenchKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o := k.options(c)
 	custom := CustomOptions{Common: o.Common, OutputLen: o.OutputLen}
 	custom.Seed, custom.SkipChatTemplate, custom.TemplateArgs = 0, false, nil
@@ -68,10 +68,10 @@ type bench struct {
 }
 
 // bench makes a data set of the questions in the file at o.Path.
-func (o CustomOptions) bench(ctx context.Context, t Tools, b bench) (Source, error) {
+func (o CustomOptions) bench(ctx context.Context, t Tools, b bench) (Flow, error) {
 	text := t.Text()
 	if text.Counter == nil {
-		return nil, noCounter(b.dataset)
+		return Flow{}, noCounter(b.dataset)
 	}
 	list, err := o.draw(ctx, b.dataset, text, t.Streams().Python, func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
 		if rows, err = b.read(file); err == nil && text.Template == nil && !o.SkipChatTemplate {

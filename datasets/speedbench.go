@@ -68,11 +68,11 @@ func (k *speedBenchKind) Validate(c Common) error { return k.options(c).Validate
 const speedBenchForm = `an object like {"category": "math", "messages": [{"role": "user", "content": "text"}]}`
 
 // Open reads the subset's file and picks first messages, as vLLM picks them. It does not touch the legacy generator.
-func (k *speedBenchKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *speedBenchKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o := k.options(c)
 	path, err := o.file()
 	if err != nil {
-		return nil, inFile("speed_bench", o.Path, err)
+		return Flow{}, inFile("speed_bench", o.Path, err)
 	}
 	custom := CustomOptions{Common: o.Common, OutputLen: o.OutputLen}
 	custom.Path, custom.Seed = path, 0

@@ -118,15 +118,15 @@ func (k *structuredOutputKind) options(c Common) StructuredOutputOptions {
 func (k *structuredOutputKind) Validate(c Common) error { return k.options(c).Validate() }
 
 // Open makes the prompts. Those with a constraint are drawn from a generator of their own.
-func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o := k.options(c)
 	schema, err := o.schema()
 	if err != nil {
-		return nil, inDataset("structured_output", textfile.At(o.SchemaPath, err))
+		return Flow{}, inDataset("structured_output", textfile.At(o.SchemaPath, err))
 	}
 	judge, err := o.judge(schema)
 	if err != nil {
-		return nil, inDataset("structured_output", textfile.At(o.SchemaPath, err))
+		return Flow{}, inDataset("structured_output", textfile.At(o.SchemaPath, err))
 	}
 	guided := make([]bool, o.Prompts)
 	n := int(float64(o.Prompts) * o.Ratio)
@@ -136,7 +136,7 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Sou
 	// A schema that allows no other members would not allow the one that is added.
 	closed := slices.ContainsFunc([]string{"additionalProperties", "unevaluatedProperties", "maxProperties", "propertyNames"},
 		func(word string) bool { return strings.Contains(string(schema), word) })
-	turns, prompts := make([]Turn, o.Prompts), make([]string, o.Prompts)
+	turns := make([]Turn, o.Prompts)
 	for i := range turns {
 		own := schema
 		if o.Form == "json-unique" {
@@ -144,11 +144,10 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Sou
 		}
 		if closed && o.Form == "json-unique" {
 			if judge, err = constraint.JSON(own); err != nil {
-				return nil, inDataset("structured_output", err)
+				return Flow{}, inDataset("structured_output", err)
 			}
 		}
-		prompts[i] = o.prompt(own)
-		turns[i] = Turn{Text: prompts[i], MaxTokens: o.OutputLen, Judge: judge}
+		turns[i] = Turn{Text: o.prompt(own), MaxTokens: o.OutputLen, Judge: judge}
 		if 0 < n && n < o.Prompts {
 			turns[i].Class = "unconstrained"
 		}
@@ -159,10 +158,8 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Sou
 			}
 		}
 	}
-	if text := t.Text(); text.Counter != nil {
-		if err := text.countTurns(ctx, turns, prompts); err != nil {
-			return nil, inDataset("structured_output", err)
-		}
+	if err := t.Text().countTexts(ctx, turns); err != nil {
+		return Flow{}, inDataset("structured_output", err)
 	}
 	about := fmt.Sprintf("%s, %d with the constraint%s", o.Form, n, o.answers(strconv.Itoa(o.OutputLen)))
 	return o.list("structured_output", turns, o.Prompts, about, t.Streams().Python)

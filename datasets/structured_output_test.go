@@ -21,7 +21,7 @@ func structured(t *testing.T, o StructuredOutputOptions, n int) ([]Conversation,
 	if err := k.Validate(c); err != nil {
 		return nil, err
 	}
-	s, err := k.Open(t.Context(), c, given{toyTools{}, Text{Counter: byWords{}}, numpy.NewStreams(0)})
+	s, err := k.Open(t.Context(), c, testTools{toyTools{}, Text{Counter: byWords{}}, numpy.NewStreams(0)})
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (k *timedTraceKind) options(c Common) TimedTraceOptions {
 
 func (k *timedTraceKind) Validate(c Common) error { return k.options(c).Validate() }
 
-func (k *timedTraceKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+func (k *timedTraceKind) Open(_ context.Context, c Common, t Tools) (Flow, error) {
 	o, tok := k.options(c), t.Local()
 	if tok == nil || c.VocabSize > 0 {
 		o.Vocabulary, tok = t.TokenIDs(), nil
@@ -95,33 +95,33 @@ func (k *timedTraceKind) Open(_ context.Context, c Common, t Tools) (Source, err
 	if c.Replay.String() != "" {
 		o.Prompts = math.MaxInt32 // the most are of those that are sent
 	}
-	trace, err := NewTimedTrace(o, tok, t.Streams())
+	d, err := newTimedTrace(o, tok, t.Streams())
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
-	t.Note(trace.Doubt())
-	source, err := c.Replay.replay(trace, c.Seed, c.Prompts)
-	return source, inDataset("timed_trace", err)
+	t.Note(d.doubt())
+	f, err := c.Replay.replay(d.flow(), c.Seed, c.Prompts)
+	return f, inDataset("timed_trace", err)
 }
 
-// TimedTrace is a source of the requests of a trace: as long as recorded, sharing what they shared, at the times they
+// timedTrace is the requests of a trace: as long as recorded, sharing what they shared, at the times they
 // came. Its prompts are token ids and are made as they are asked for; of the file it keeps little more than the hash ids.
-type TimedTrace struct {
+type timedTrace struct {
 	o      TimedTraceOptions
 	vocab  Vocabulary // that prompts are made of, unless a tokenizer knew its own
 	own    bool       // it did
 	trace  *hashTrace
 	blocks *traceBlocks
-	next   int
+	made   int
 }
 
-// NewTimedTrace reads the file. It seeds both generators of s with 0, whatever the seed of the run, as vLLM does. tok may
+// newTimedTrace reads the file. It seeds both generators of s with 0, whatever the seed of the run, as vLLM does. tok may
 // be nil: prompts are then made of the ids of o.Vocabulary, and are not those that vLLM would make.
-func NewTimedTrace(o TimedTraceOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (*TimedTrace, error) {
+func newTimedTrace(o TimedTraceOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (*timedTrace, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	d := &TimedTrace{o: o, vocab: o.Vocabulary}
+	d := &timedTrace{o: o, vocab: o.Vocabulary}
 	ids, err := d.vocabulary(tok)
 	if err != nil {
 		return nil, inDataset("timed_trace", err)
@@ -135,9 +135,13 @@ func NewTimedTrace(o TimedTraceOptions, tok tokenizer.Tokenizer, s *numpy.Stream
 	return d, nil
 }
 
+func (d *timedTrace) flow() Flow {
+	return Flow{Next: d.next, Len: len(d.trace.lines), Times: d.times, About: d.description()}
+}
+
 // vocabulary lists what prompts may hold: all ids of the tokenizer, those of added tokens among them, without the special
 // ones.
-func (d *TimedTrace) vocabulary(tok tokenizer.Tokenizer) ([]int, error) {
+func (d *timedTrace) vocabulary(tok tokenizer.Tokenizer) ([]int, error) {
 	if tok == nil || len(tok.IDs()) == 0 {
 		if !d.vocab.Known() {
 			d.vocab = AssumedVocabulary()
@@ -152,21 +156,21 @@ func (d *TimedTrace) vocabulary(tok tokenizer.Tokenizer) ([]int, error) {
 	return ids, nil
 }
 
-// Next makes the next prompt, with the trace's own time in At, which may be smaller than that of the one before.
-func (d *TimedTrace) Next() (Conversation, error) {
-	if d.next == len(d.trace.lines) {
+// next makes the next prompt, with the trace's own time in At, which may be smaller than that of the one before.
+func (d *timedTrace) next() (Conversation, error) {
+	if d.made == len(d.trace.lines) {
 		return Conversation{}, io.EOF
 	}
-	line := d.trace.lines[d.next]
-	ids := d.prompt(d.trace.hashIDs(d.next), int(line.input))
+	line := d.trace.lines[d.made]
+	ids := d.prompt(d.trace.hashIDs(d.made), int(line.input))
 	turn := Turn{TokenIDs: ids, InputTokens: len(ids), MaxTokens: int(line.output)}
-	d.next++
-	return Conversation{ID: d.o.IDPrefix + strconv.Itoa(d.next-1), Turns: []Turn{turn}, At: line.at}, nil
+	d.made++
+	return Conversation{ID: d.o.IDPrefix + strconv.Itoa(d.made-1), Turns: []Turn{turn}, At: line.at}, nil
 }
 
 // prompt puts the blocks of the hash ids together, the last one cut to what is still wanted. It is shorter than wanted
 // if there are too few.
-func (d *TimedTrace) prompt(hashes []byte, wanted int) []int {
+func (d *timedTrace) prompt(hashes []byte, wanted int) []int {
 	ids := []int{}
 	for len(hashes) > 0 && len(ids) < wanted {
 		length, width := binary.Uvarint(hashes)
@@ -177,12 +181,9 @@ func (d *TimedTrace) prompt(hashes []byte, wanted int) []int {
 	return ids
 }
 
-// Len is how many prompts there are in all.
-func (d *TimedTrace) Len() int { return len(d.trace.lines) }
-
-// Times are the offsets from the start of the run at which the requests are to start, in their order. Requests start in
+// times are the offsets from the start of the run at which the requests are to start, in their order. Requests start in
 // the order of the trace: one whose time stamp is smaller than that of an earlier one, or below 0, starts at once.
-func (d *TimedTrace) Times() []time.Duration {
+func (d *timedTrace) times() []time.Duration {
 	times := make([]time.Duration, len(d.trace.lines))
 	now := time.Duration(0)
 	for i, line := range d.trace.lines {
@@ -192,9 +193,9 @@ func (d *TimedTrace) Times() []time.Duration {
 	return times
 }
 
-// Doubt is a warning where most prompts come out shorter than the trace says, "" where they do not. Traces with
+// doubt is a warning where most prompts come out shorter than the trace says, "" where they do not. Traces with
 // blocks of another size than vLLM's default are mostly in milliseconds, too.
-func (d *TimedTrace) Doubt() string {
+func (d *timedTrace) doubt() string {
 	short := d.trace.short
 	if 2*short <= len(d.trace.lines) || d.trace.chunk == 0 {
 		return ""
@@ -204,10 +205,10 @@ func (d *TimedTrace) Doubt() string {
 		"if its time stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well", short, len(d.trace.lines), d.o.ChunkSize, size)
 }
 
-// Description is a line about the prompts, for the head of a report.
-func (d *TimedTrace) Description() string {
+// description is a line about the prompts, for the head of a report.
+func (d *timedTrace) description() string {
 	short, back := d.trace.short, 0
-	for i, at := range d.Times() {
+	for i, at := range d.times() {
 		if d.trace.lines[i].at < at {
 			back++
 		}

@@ -45,17 +45,17 @@ func TestTimedTraceGolden(t *testing.T) {
 			o.Path, o.Prompts, o.IDPrefix = filepath.Join("testdata", filepath.Base(c.File)), c.Prompts, "tt-"
 			seed := traceFlags(t, c.Flags, &o)
 			streams := numpy.NewStreams(seed)
-			d, err := NewTimedTrace(o, newToy(t, "identity", c.Vocab, c.Special, 0), streams)
+			d, err := newTimedTrace(o, newToy(t, "identity", c.Vocab, c.Special, 0), streams)
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, "length", d.Len(), len(c.Requests))
-			got := drain(t, d)
+			same(t, "length", d.flow().Len, len(c.Requests))
+			got := drain(t, d.flow())
 			for i, want := range c.Requests {
 				at := time.Duration(math.Round(want.At * 1e9))
 				same(t, want.ID, got[i], Conversation{ID: want.ID, At: at,
 					Turns: []Turn{{TokenIDs: want.IDs, InputTokens: want.Input, MaxTokens: want.Output}}})
-				same(t, want.ID+" time", d.Times()[i], at)
+				same(t, want.ID+" time", d.times()[i], at)
 			}
 			same(t, "next double of Python", streams.Python.Random(), numpy.NewPython(0).Random())
 			same(t, "next word of numpy", streams.Legacy.Uint32(), numpy.NewLegacy(0).Uint32())
@@ -85,14 +85,14 @@ func traceFlags(t *testing.T, flags []string, o *TimedTraceOptions) (seed uint32
 }
 
 // timed writes a trace and reads it with blocks of 4 tokens.
-func timed(t *testing.T, content string, change func(*TimedTraceOptions)) (*TimedTrace, error) {
+func timed(t *testing.T, content string, change func(*TimedTraceOptions)) (*timedTrace, error) {
 	t.Helper()
 	o := TimedTraceDefaults()
 	o.Path, o.ChunkSize = poemFile(t, content), 4
 	if change != nil {
 		change(&o)
 	}
-	return NewTimedTrace(o, newToy(t, "identity", 1000, nil, 0), numpy.NewStreams(5))
+	return newTimedTrace(o, newToy(t, "identity", 1000, nil, 0), numpy.NewStreams(5))
 }
 
 func TestTimedTraceOddButGoodFiles(t *testing.T) {
@@ -122,7 +122,7 @@ func TestTimedTraceOddButGoodFiles(t *testing.T) {
 			for _, hash := range test.want {
 				want = append(want, newTraceBlocks(Vocabulary{Size: 1000}.IDs()).block([]byte(hash), 4)...)
 			}
-			same(t, "requests", drain(t, d), []Conversation{{ID: "0", Turns: []Turn{{TokenIDs: want, InputTokens: 8, MaxTokens: 5}}}})
+			same(t, "requests", drain(t, d.flow()), []Conversation{{ID: "0", Turns: []Turn{{TokenIDs: want, InputTokens: 8, MaxTokens: 5}}}})
 		})
 	}
 }
@@ -192,7 +192,7 @@ func TestTimedTraceLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "tokens", drain(t, d)[0].Turns[0].InputTokens, 5)
+	same(t, "tokens", drain(t, d.flow())[0].Turns[0].InputTokens, 5)
 	_, err = timed(t, `{"timestamp": 2}`, func(o *TimedTraceOptions) { o.Labels.Timestamp = "nope" })
 	complains(t, err, `there is no field "nope"; the fields are "timestamp"`)
 }
@@ -205,12 +205,12 @@ func TestTimedTraceOptions(t *testing.T) {
 	o.Path, o.Multiplier = "testdata", math.Inf(1)
 	complains(t, o.Validate(), "+Inf")
 	o.Multiplier = 1
-	_, err = NewTimedTrace(o, nil, numpy.NewStreams(0))
+	_, err = newTimedTrace(o, nil, numpy.NewStreams(0))
 	complains(t, err, "dataset timed_trace: testdata: this is a directory")
 	o.Path = "testdata/none.jsonl"
-	_, err = NewTimedTrace(o, nil, numpy.NewStreams(0))
+	_, err = newTimedTrace(o, nil, numpy.NewStreams(0))
 	complains(t, err, "testdata/none.jsonl: file does not exist; give the path of a trace")
-	_, err = NewTimedTrace(o, newToy(t, "identity", 2, []int{0, 1}, 0), numpy.NewStreams(0))
+	_, err = newTimedTrace(o, newToy(t, "identity", 2, []int{0, 1}, 0), numpy.NewStreams(0))
 	complains(t, err, "nothing but special tokens")
 }
 
@@ -220,7 +220,7 @@ func TestTimedTraceRefusals(t *testing.T) {
 		o.Path = c.path()
 		o.Labels.Timestamp = c.value("--timed-trace-label-timestamp", o.Labels.Timestamp)
 		o.Labels.InputLength = c.value("--timed-trace-label-input-length", o.Labels.InputLength)
-		_, err := NewTimedTrace(o, nil, numpy.NewStreams(0))
+		_, err := newTimedTrace(o, nil, numpy.NewStreams(0))
 		c.expect(t, err, map[string]string{"trace_field_missing": `line 1: there is no field "nope"; the fields are "timestamp", "input_length"`})
 	}
 }
@@ -236,13 +236,13 @@ func TestTimedTraceTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	const s = time.Second
-	same(t, "times", d.Times(), []time.Duration{0, 1 * s, 1 * s, 2 * s, 2 * s, 2 * s})
+	same(t, "times", d.times(), []time.Duration{0, 1 * s, 1 * s, 2 * s, 2 * s, 2 * s})
 	var own []time.Duration
-	for _, c := range drain(t, d) {
+	for _, c := range drain(t, d.flow()) {
 		own = append(own, c.At)
 	}
 	same(t, "time stamps", own, []time.Duration{-3 * s, 1 * s, s / 2, 2 * s, 1, 2 * s})
-	same(t, "description", strings.ReplaceAll(d.Description(), d.o.Path, "FILE"), "timed_trace: 6 prompts in FILE, in blocks of 4 token ids; "+
+	same(t, "description", strings.ReplaceAll(d.description(), d.o.Path, "FILE"), "timed_trace: 6 prompts in FILE, in blocks of 4 token ids; "+
 		"6 shorter than the trace says, for want of hash ids; 3 start at once, their time stamps going back")
 }
 
@@ -250,14 +250,14 @@ func TestTimedTraceWithoutVocabulary(t *testing.T) {
 	o := TimedTraceDefaults()
 	o.Path = "testdata/trace_small.jsonl"
 	o.Multiplier = 0.001
-	d, err := NewTimedTrace(o, nil, numpy.NewStreams(0))
+	d, err := newTimedTrace(o, nil, numpy.NewStreams(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	about := "timed_trace: 7 prompts in testdata/trace_small.jsonl, in blocks of 16 token ids "
 	rest := "; 2 shorter than the trace says, for want of hash ids"
-	same(t, "description", d.Description(), about+"1000 to 31999 (assumed: the model's vocabulary is not known)"+rest)
-	for _, c := range drain(t, d) {
+	same(t, "description", d.description(), about+"1000 to 31999 (assumed: the model's vocabulary is not known)"+rest)
+	for _, c := range drain(t, d.flow()) {
 		for _, id := range c.Turns[0].TokenIDs {
 			if id < 1000 || id > 31999 {
 				t.Fatalf("got id %d", id)
@@ -265,11 +265,11 @@ func TestTimedTraceWithoutVocabulary(t *testing.T) {
 		}
 	}
 	o.Vocabulary = Vocabulary{First: 7, Size: 2, Special: []int{8}}
-	if d, err = NewTimedTrace(o, newToy(t, "identity", 0, nil, 0), numpy.NewStreams(0)); err != nil {
+	if d, err = newTimedTrace(o, newToy(t, "identity", 0, nil, 0), numpy.NewStreams(0)); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "description", d.Description(), about+"7 to 8"+rest)
-	same(t, "ids", drain(t, d)[5].Turns[0].TokenIDs, []int{7, 7, 7, 7, 7})
+	same(t, "description", d.description(), about+"7 to 8"+rest)
+	same(t, "ids", drain(t, d.flow())[5].Turns[0].TokenIDs, []int{7, 7, 7, 7, 7})
 }
 
 // Blocks that are no longer kept are made again, the same.
@@ -309,7 +309,7 @@ func FuzzReadTrace(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d := &TimedTrace{o: o, trace: got, blocks: newTraceBlocks([]int{3, 5})}
+		d := &timedTrace{o: o, trace: got, blocks: newTraceBlocks([]int{3, 5})}
 		for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 			if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
 				continue
@@ -328,7 +328,7 @@ func FuzzReadTrace(f *testing.F) {
 			if input > 1<<12 {
 				return // longer than is worth the while
 			}
-			c, err := d.Next()
+			c, err := d.next()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -336,7 +336,7 @@ func FuzzReadTrace(f *testing.F) {
 				t.Fatalf("got %d tokens, want %d", c.Turns[0].InputTokens, want)
 			}
 		}
-		if _, err := d.Next(); !errors.Is(err, io.EOF) {
+		if _, err := d.next(); !errors.Is(err, io.EOF) {
 			t.Fatalf("got error %v behind the last line", err)
 		}
 	})
@@ -364,10 +364,10 @@ func TestTimedTraceNamesTheFlagsThatFit(t *testing.T) {
 		if err := os.WriteFile(o.Path, []byte(c.lines), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d, err := NewTimedTrace(o, nil, numpy.NewStreams(0))
+		d, err := newTimedTrace(o, nil, numpy.NewStreams(0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "doubt", d.Doubt(), c.want)
+		same(t, "doubt", d.doubt(), c.want)
 	}
 }

@@ -68,7 +68,9 @@ func (t toy) IDs() []int {
 	return ids
 }
 func (t toy) SpecialIDs() []int       { return t.special }
+func (t toy) AddedSpecialIDs() []int  { return t.special }
 func (t toy) SpecialTokensToAdd() int { return t.adds }
+func (t toy) Concurrency() int        { return 0 }
 
 func joinIDs(ids []int, by string) string {
 	parts := make([]string, len(ids))
@@ -90,10 +92,10 @@ func parseIDs(text string) []int {
 	return ids
 }
 
-// broken is a tokenizer that fails.
-type broken struct{ toy }
+// brokenToy is a tokenizer that fails.
+type brokenToy struct{ toy }
 
-func (broken) Decode([]int) (string, error) { return "", errors.New("no server") }
+func (brokenToy) Decode([]int) (string, error) { return "", errors.New("no server") }
 
 // byWords and byBytes are toy counters.
 type byWords struct{}
@@ -154,7 +156,7 @@ func rangeRatio(t *testing.T, raw json.RawMessage) RangeRatio {
 }
 
 // drain reads a source to its end.
-func drain(t *testing.T, src interface{ Next() (Conversation, error) }) []Conversation {
+func drain(t testing.TB, src Flow) []Conversation {
 	t.Helper()
 	var all []Conversation
 	for {

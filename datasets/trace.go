@@ -59,90 +59,71 @@ func (k *traceKind) Validate(c Common) error {
 	return errors.Join(err, p.of("trace"), inDataset("trace", o.Validate()))
 }
 
-func (k *traceKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+func (k *traceKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
 	o, err := k.options(c)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	requests, err := textfile.Read(c.Path, "a trace, in CSV or with an object on each line", func(r io.Reader) (*trace.Requests, error) {
 		return trace.Read(ctx, r, o)
 	})
 	if err != nil {
-		return nil, inFile("trace", c.Path, err)
+		return Flow{}, inFile("trace", c.Path, err)
 	}
 	tok, vocab, err := c.maker(t)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
-	d, err := newTrace(requests, o, c, tok, vocab)
+	f, err := newTrace(requests, o, c, tok, vocab)
 	if err != nil {
-		return nil, err
+		return Flow{}, err
 	}
 	rest := Replay{MaxGap: time.Duration(math.Ceil(float64(c.Replay.MaxGap) / o.Speed)), Sample: c.Replay.Sample} // the rest is in the times already
-	source, err := rest.replay(d, c.Seed, c.Prompts)
-	return source, inDataset("trace", err)
+	f, err = rest.replay(f, c.Seed, c.Prompts)
+	return f, inDataset("trace", err)
 }
 
-// Trace is a source of random prompts as long as recorded ones, at the times of these. They are made as those of Random.
-type Trace struct {
-	prompts  *Random
-	requests *trace.Requests
-	about    string
-}
-
-func newTrace(q *trace.Requests, o trace.Options, c Common, tok tokenizer.Tokenizer, vocab Vocabulary) (*Trace, error) {
+// newTrace makes random prompts as long as recorded ones, at the times of these.
+func newTrace(q *trace.Requests, o trace.Options, c Common, tok tokenizer.Tokenizer, vocab Vocabulary) (Flow, error) {
 	c.Prompts = q.Len()
 	pair := func(i int) lengths.Pair { return q.At(i).Pair }
 	r := newRandom("trace", RandomOptions{Common: c, Batch: 1, Vocabulary: vocab}, tok)
 	r.pair = pair
 	if err := r.prepare(); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
-	d := &Trace{prompts: r, requests: q}
+	f := Flow{Len: q.Len(), Miss: func() int { return r.miss }}
 	input, output := lengths.Summarize(q.Len(), pair)
-	d.about = fmt.Sprintf("trace: %d prompts in %s over %s (%s, %s, %s), %s input tokens%s, as %s", q.Len(), c.Path,
+	f.About = fmt.Sprintf("trace: %d prompts in %s over %s (%s, %s, %s), %s input tokens%s, as %s", q.Len(), c.Path,
 		q.At(q.Len()-1).At.Round(time.Millisecond), shortened(q.Columns.Timestamp), shortened(q.Columns.Input), shortened(q.Columns.Output),
 		input, c.answers(output.String()), formOf(r.vocab, tok != nil, r.assumed))
 	if name := trace.UnitName(q.Unit); name != "" {
-		d.about += "; time stamps in " + name
+		f.About += "; time stamps in " + name
 	}
 	if o.Speed != 1 {
-		d.about += fmt.Sprintf("; at %g times the speed", o.Speed)
+		f.About += fmt.Sprintf("; at %g times the speed", o.Speed)
 	}
 	if q.Empty > 0 {
-		d.about += fmt.Sprintf("; %d rows without input or output tokens left out", q.Empty)
+		f.About += fmt.Sprintf("; %d rows without input or output tokens left out", q.Empty)
 	}
 	if q.Sorted {
-		d.about += "; sorted by time"
+		f.About += "; sorted by time"
 	}
-	return d, nil
-}
-
-// Next makes the next prompt.
-func (d *Trace) Next() (Conversation, error) {
-	at := time.Duration(0)
-	if d.prompts.made < d.requests.Len() {
-		at = d.requests.At(d.prompts.made).At
+	f.Times = func() []time.Duration {
+		times := make([]time.Duration, q.Len())
+		for i := range times {
+			times[i] = q.At(i).At
+		}
+		return times
 	}
-	c, err := d.prompts.Next()
-	c.At = at
-	return c, err
-}
-
-// Times are the offsets from the start of the run at which the requests are to start.
-func (d *Trace) Times() []time.Duration {
-	times := make([]time.Duration, d.requests.Len())
-	for i := range times {
-		times[i] = d.requests.At(i).At
+	f.Next = func() (Conversation, error) {
+		at := time.Duration(0)
+		if r.made < q.Len() {
+			at = q.At(r.made).At
+		}
+		c, err := r.next()
+		c.At = at
+		return c, err
 	}
-	return times
+	return f, nil
 }
-
-// Len is how many prompts there are in all.
-func (d *Trace) Len() int { return d.requests.Len() }
-
-// Miss is by how many tokens the prompts made so far miss their lengths, all together.
-func (d *Trace) Miss() int { return d.prompts.Miss() }
-
-// Description is a line about the prompts, for the head of a report.
-func (d *Trace) Description() string { return d.about }

@@ -10,20 +10,16 @@ import (
 )
 
 // openTrace opens the data set with flags, as a user would.
-func openTrace(t *testing.T, content string, c Common, flags flagDefaults, adds int) (*Trace, error) {
+func openTrace(t *testing.T, content string, c Common, flags flagDefaults, adds int) (Flow, error) {
 	t.Helper()
 	c.Path = poemFile(t, content)
 	kinds := Kinds(&c)
 	Define(kinds, func(string) Flags { return flags })
 	k := Named(kinds, "trace")
 	if err := k.Validate(c); err != nil {
-		return nil, err
+		return Flow{}, err
 	}
-	source, err := k.Open(t.Context(), c, toyTools{newToy(t, "identity", 997, []int{0}, adds), &[]string{}})
-	if err != nil {
-		return nil, err
-	}
-	return source.(*Trace), nil
+	return k.Open(t.Context(), c, toyTools{newToy(t, "identity", 997, []int{0}, adds), &[]string{}})
 }
 
 const traceRows = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.98,40,10\n2023-11-16 18:17:04.03,1,8\n2023-11-16 18:17:05,0,3\n2023-11-16 18:17:14.03,110,27\n"
@@ -35,11 +31,11 @@ func TestTrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, "description", strings.ReplaceAll(d.Description(), d.prompts.o.Path, "FILE"), "trace: 3 prompts in FILE over 10.05s (TIMESTAMP, ContextTokens, GeneratedTokens), "+
+		same(t, "description", d.About[strings.Index(d.About, "over "):], "over 10.05s (TIMESTAMP, ContextTokens, GeneratedTokens), "+
 			"mean 50.3, P50 40, P99 110 input tokens, mean 15.0, P50 10, P99 27 output tokens, as text; 1 rows without input or output tokens left out")
 		times := []time.Duration{0, 50 * time.Millisecond, 10050 * time.Millisecond}
 		same(t, "times", d.Times(), times)
-		same(t, "length", d.Len(), 3)
+		same(t, "length", d.Len, 3)
 		gen := numpy.NewGenerator(5)
 		got := drain(t, d)
 		for i, want := range [][2]int{{40, 10}, {1, 8}, {110, 27}} {
@@ -60,7 +56,7 @@ func TestTraceFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "times", d.Times(), []time.Duration{0, 400 * time.Millisecond, 500 * time.Millisecond})
-	same(t, "description", d.Description()[strings.Index(d.Description(), "over"):],
+	same(t, "description", d.About[strings.Index(d.About, "over"):],
 		"over 500ms (a, b, c), mean 3.3, P50 4, P99 4 input tokens, mean 4.7, P50 5, P99 6 output tokens, as text; time stamps in ms; sorted by time")
 	for _, c := range []struct {
 		content string

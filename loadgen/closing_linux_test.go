@@ -53,7 +53,7 @@ func TestServerThatClosesAfterEachAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
+	if err := e.Run(t.Context(), flow(&prompts{n: n})); err != nil {
 		t.Fatal(err)
 	}
 	lost := 0

@@ -90,7 +90,7 @@ func (c *conversation) newRequest(turn int) *metrics.Request {
 // composed is a turn with its prompt. Making it counts as encoding.
 func (c *conversation) composed(turn int, q *metrics.Request) (*datasets.Turn, error) {
 	t := &c.Turns[turn]
-	if t.Prompt == nil {
+	if t.Prompt.Compose == nil {
 		return t, nil
 	}
 	from, own := c.engine.clock.Now(), *t

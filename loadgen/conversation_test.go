@@ -31,7 +31,7 @@ func talk(turns ...datasets.Turn) datasets.Conversation {
 	c := datasets.Conversation{ID: "c", Session: "s"}
 	for _, t := range turns {
 		t.InputTokens, t.MaxTokens = 1, 8
-		if t.Text == "" && t.Prompt == nil {
+		if t.Text == "" && t.Prompt.Compose == nil {
 			t.Text = "hi"
 		}
 		c.Turns = append(c.Turns, t)
@@ -108,7 +108,7 @@ func TestConversations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := e.Run(t.Context(), &c.talks); err != nil {
+				if err := e.Run(t.Context(), flow(&c.talks)); err != nil {
 					t.Fatal(err)
 				}
 				server.close()
@@ -122,9 +122,7 @@ func TestConversations(t *testing.T) {
 }
 
 // unmakeable is a prompt whose making panics.
-type unmakeable struct{}
-
-func (unmakeable) Compose(*datasets.Turn, []string) error { panic("no prompt") }
+var unmakeable = datasets.Prompt{Compose: func(*datasets.Turn, []string) error { panic("no prompt") }}
 
 // A panic while a prompt is made fails its request alone.
 func TestPanicInPrompt(t *testing.T) {
@@ -137,7 +135,7 @@ func TestPanicInPrompt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Run(t.Context(), &talks{talk(datasets.Turn{}, datasets.Turn{Prompt: unmakeable{}}), talk(datasets.Turn{})}); err != nil {
+		if err := e.Run(t.Context(), flow(&talks{talk(datasets.Turn{}, datasets.Turn{Prompt: unmakeable}), talk(datasets.Turn{})})); err != nil {
 			t.Fatal(err)
 		}
 		s.close()
@@ -180,7 +178,7 @@ func TestSteeringInPauses(t *testing.T) {
 					}
 					c.steer(e)
 				})
-				if err := e.Run(t.Context(), &talks{talk(pause, pause), talk(pause, pause)}); err != nil {
+				if err := e.Run(t.Context(), flow(&talks{talk(pause, pause), talk(pause, pause)})); err != nil {
 					t.Fatal(err)
 				}
 				server.close()
@@ -199,15 +197,13 @@ func TestSteeringInPauses(t *testing.T) {
 }
 
 // echo makes a prompt of the answers before it.
-type echo struct{}
-
-func (echo) Compose(t *datasets.Turn, answers []string) error {
+var echo = datasets.Prompt{Compose: func(t *datasets.Turn, answers []string) error {
 	if len(answers) == 2 {
 		return fmt.Errorf("no third turn")
 	}
 	t.Text, t.InputTokens, t.IdealTokens, t.IdealKnown = "after <"+strings.Join(answers, "|")+">", 10, 8, true
 	return nil
-}
+}}
 
 // Prompts are made of the answers before them, and requests say which they waited for.
 func TestReplies(t *testing.T) {
@@ -220,9 +216,9 @@ func TestReplies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := talk(datasets.Turn{Prompt: echo{}}, datasets.Turn{Prompt: echo{}}, datasets.Turn{Prompt: echo{}})
+		c := talk(datasets.Turn{Prompt: echo}, datasets.Turn{Prompt: echo}, datasets.Turn{Prompt: echo})
 		c.Replies = true
-		if err := e.Run(t.Context(), &talks{c}); err != nil {
+		if err := e.Run(t.Context(), flow(&talks{c})); err != nil {
 			t.Fatal(err)
 		}
 		s.close()

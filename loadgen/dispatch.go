@@ -22,7 +22,7 @@ const closeBehind = time.Millisecond
 // dispatcher hands conversations over as they become due. It has a goroutine of its own.
 type dispatcher struct {
 	*Engine
-	source  Source
+	prompts datasets.Flow
 	planned bool // arrivals follow the plan
 	// ready is the next conversation, drawn before it is due; nil if it is not drawn yet.
 	ready         *datasets.Conversation
@@ -32,12 +32,12 @@ type dispatcher struct {
 }
 
 // dispatch follows the plan's schedule, and after the plan is left, arrivals at the rate in force.
-func (e *Engine) dispatch(src Source) error {
+func (e *Engine) dispatch(prompts datasets.Flow) error {
 	defer e.pacer.Close()
 	if err := e.pacer.Open(e.options.Pacer); err != nil {
 		return err
 	}
-	d := dispatcher{Engine: e, source: src, planned: true, last: math.MinInt64 / 2}
+	d := dispatcher{Engine: e, prompts: prompts, planned: true, last: math.MinInt64 / 2}
 	if err := d.follow(e.options.Schedule); err != nil {
 		return err
 	}
@@ -89,12 +89,12 @@ func (d *dispatcher) arrive(schedule time.Duration) (ok bool, err error) {
 
 // take gets the next conversation ready.
 func (d *dispatcher) take() error {
-	c, err := d.source.Next()
+	c, err := d.prompts.Next()
 	if err == io.EOF && d.mayGoOn() {
-		if d.source, err = d.options.More(); err != nil {
+		if d.prompts, err = d.prompts.More(); err != nil {
 			return err
 		}
-		c, err = d.source.Next()
+		c, err = d.prompts.Next()
 	}
 	if err == nil {
 		d.ready = &c
@@ -102,10 +102,10 @@ func (d *dispatcher) take() error {
 	return err
 }
 
-// mayGoOn reports whether something else than the source ends the run.
+// mayGoOn reports whether something else than the prompts ends the run.
 func (d *dispatcher) mayGoOn() bool {
 	otherwise := d.options.GoesOn || d.options.Until > 0 || d.options.SteeredUntil > 0
-	return otherwise && d.options.More != nil && !d.planned
+	return otherwise && d.prompts.More != nil && !d.planned
 }
 
 // handOver starts or queues the conversation that is ready; false after the end of the sending.

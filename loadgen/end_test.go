@@ -112,7 +112,7 @@ func endAllAt(t *testing.T, at time.Duration, schedule shape.Schedule, end func(
 		if end != nil {
 			time.AfterFunc(at, func() { end(e, cancel) })
 		}
-		if err := e.Run(ctx, &prompts{n: 30}); err != nil {
+		if err := e.Run(ctx, flow(&prompts{n: 30})); err != nil {
 			t.Fatal(err)
 		}
 		if now := time.Since(o.Start); now > 2*at {
@@ -148,7 +148,7 @@ func TestDurationSendsAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
+			if err := e.Run(t.Context(), flow(&prompts{n: n})); err != nil {
 				t.Fatal(err)
 			}
 			if book.due != n || book.sent != n || len(book.all) != n {
@@ -166,12 +166,12 @@ func TestDurationSendsAll(t *testing.T) {
 func TestDurationEndsABlockedDispatcher(t *testing.T) {
 	const until, hour = 2 * time.Second, time.Hour
 	for name, c := range map[string]struct {
-		source Source
+		source datasets.Flow
 		due    int
 		ended  time.Duration
 	}{
-		"full backlog": {&prompts{n: 2 * backlogMost}, 1 + backlogMost, hour},
-		"slow source":  {&slowSource{n: 3, pause: hour}, 3, hour},
+		"full backlog": {flow(&prompts{n: 2 * backlogMost}), 1 + backlogMost, hour},
+		"slow source":  {flow(&slowSource{n: 3, pause: hour}), 3, hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestEndsOutOfTime(t *testing.T) {
 						want = 0
 						end(e)
 					}
-					if err := e.Run(t.Context(), &prompts{n: 2}); err != nil {
+					if err := e.Run(t.Context(), flow(&prompts{n: 2})); err != nil {
 						t.Fatal(err)
 					}
 					end(e)
@@ -298,7 +298,7 @@ func TestAbortWhileDialling(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.AfterFunc(time.Second, e.Abort)
-				if err := e.Run(t.Context(), &prompts{n: 1}); err != nil {
+				if err := e.Run(t.Context(), flow(&prompts{n: 1})); err != nil {
 					t.Fatal(err)
 				}
 				if q := book.all[0]; q.Failure != metrics.Cancelled || q.Sent != metrics.Never || book.sent != 0 {
@@ -349,7 +349,7 @@ func TestSourcePanics(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = e.Run(t.Context(), &panicking{prompts{n: 3}})
+		err = e.Run(t.Context(), flow(&panicking{prompts{n: 3}}))
 		if err == nil || !strings.Contains(err.Error(), "out of cheese") || !strings.Contains(err.Error(), "end_test.go") {
 			t.Errorf("%v, want the panic and where it was", err)
 		}

@@ -2,7 +2,7 @@
 // screens or files; it sends events to a sink.
 //
 //	Schedule ──offsets──> pacer ──due──> limiter ──slot──> exchange ──chunks──> event.Sink
-//	Source ──conversations──┘             (queue)          (goroutine, connection)
+//	Flow ────conversations──┘             (queue)          (goroutine, connection)
 //
 // Two knobs make every load: the schedule says when work may start, the limit how much may be in flight. Requests
 // beyond the limit wait in a queue, and their wait is observed.
@@ -29,11 +29,6 @@ import (
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
-
-// Source yields conversations until io.EOF. Only the dispatcher calls it, so it needs no lock.
-type Source interface {
-	Next() (datasets.Conversation, error)
-}
 
 // Options describe a load. They are not changed by a run.
 type Options struct {
@@ -64,7 +59,7 @@ type Options struct {
 	Schedule shape.Schedule
 	// ClosedLoop: the schedule has no times of its own, and a request is due when a slot is free for it.
 	ClosedLoop bool
-	// Until ends the sending at this offset of the run and drops queued requests; 0 means that the schedule or the source
+	// Until ends the sending at this offset of the run and drops queued requests; 0 means that the schedule or the prompts
 	// ends it. Requests in flight go on. Requests due at the offset itself still count: the end waits at most 50 ms for a late
 	// dispatcher. A closed loop, where no request has a time of its own, ends at once.
 	Until time.Duration
@@ -76,13 +71,10 @@ type Options struct {
 	// Only the dispatcher calls it.
 	Steered func() float64
 	// SteeredUntil ends the sending, as Until does, of a run whose arrivals were steered or paused, since its schedule no longer
-	// determines its length. With 0 the source ends it.
+	// determines its length. With 0 the prompts end it.
 	SteeredUntil time.Duration
 	// GoesOn: the sending does not end with the schedule. It waits for LeavePlan, and ends by StopSending.
 	GoesOn bool
-	// More returns another source at the end of the first, if the plan was left and no number of requests ends the sending: a higher
-	// rate needs more requests than were planned. nil ends the run then.
-	More func() (Source, error)
 	// HoldPaused keeps queued requests from starting during a pause. A closed loop always does.
 	HoldPaused bool
 	// ProbeRate: beside the load, a Probe is sent, its end awaited, and the next one sent after a pause of 1/ProbeRate
@@ -221,8 +213,11 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 }
 
 // Run starts a conversation at each arrival, at most Limit at a time, and returns when the last has ended. When ctx ends
-// it starts no more, lets requests in flight finish for Options.Drain, then cuts them. The error is the source's.
-func (e *Engine) Run(ctx context.Context, src Source) error {
+// it starts no more, lets requests in flight finish for Options.Drain, then cuts them. The error is that of the prompts.
+//
+// Only the dispatcher takes from prompts. More of them are opened at their end if the plan was left and no number of requests ends the
+// sending: a higher rate needs more requests than were planned.
+func (e *Engine) Run(ctx context.Context, prompts datasets.Flow) error {
 	unwatch := context.AfterFunc(ctx, func() { e.Drain(e.options.Drain) })
 	defer unwatch()
 	dispatched := make(chan struct{})
@@ -238,7 +233,7 @@ func (e *Engine) Run(ctx context.Context, src Source) error {
 				err = fmt.Errorf("the dispatcher broke: %v\n%s", bug, debug.Stack())
 			}
 		}()
-		err = e.dispatch(src)
+		err = e.dispatch(prompts)
 	}()
 	if e.options.ProbeRate > 0 {
 		e.probing.Go(e.probe)
@@ -263,7 +258,7 @@ func (e *Engine) finish() {
 }
 
 // handOverMost is the longest wait at the end of a duration for the dispatcher to hand over the last due requests. It takes
-// microseconds, unless the backlog is full, which is dropped anyway, or the source is slow.
+// microseconds, unless the backlog is full, which is dropped anyway, or the prompts are slow.
 const handOverMost = 50 * time.Millisecond
 
 // expire ends the sending at the end of the run's duration. The dispatcher ends by itself then, see pace.New.

@@ -95,7 +95,7 @@ func (e *Engine) send(q *metrics.Request, make func() (*datasets.Turn, error), s
 	x := e.exchange(q, sink)
 	x.answer = answer
 	x.perform(turn)
-	if p, ok := turn.Prompt.(datasets.Learning); ok && q.OK() && q.InputSource == metrics.TokensFromUsage {
-		p.Learn(turn, q.InputTokens)
+	if learn := turn.Prompt.Learn; learn != nil && q.OK() && q.InputSource == metrics.TokensFromUsage {
+		learn(turn, q.InputTokens)
 	}
 }

@@ -138,7 +138,7 @@ func TestRuns(t *testing.T) {
 				if c.steer != nil {
 					time.AfterFunc(2500*time.Millisecond, func() { c.steer(e) })
 				}
-				if err := e.Run(t.Context(), &prompts{n: c.n, turns: c.turns}); err != nil {
+				if err := e.Run(t.Context(), flow(&prompts{n: c.n, turns: c.turns})); err != nil {
 					t.Fatal(err)
 				}
 				s.close()
@@ -199,7 +199,7 @@ func TestNothingHeldIsLost(t *testing.T) {
 				if end != nil {
 					time.AfterFunc(1500*time.Millisecond, func() { end(e) })
 				}
-				if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
+				if err := e.Run(t.Context(), flow(&prompts{n: n})); err != nil {
 					t.Fatal(err)
 				}
 				if due, done := book.due.Load(), book.done.Load(); due != n || done != n {
@@ -239,7 +239,7 @@ func TestContextDrains(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
-		if err := e.Run(ctx, &prompts{n: 100}); err != nil {
+		if err := e.Run(ctx, flow(&prompts{n: 100})); err != nil {
 			t.Fatal(err)
 		}
 		s.close()
@@ -270,7 +270,7 @@ func TestAbortEverywhere(t *testing.T) {
 				} else {
 					time.AfterFunc(after, e.Abort)
 				}
-				if err := e.Run(t.Context(), &prompts{n: 100}); err != nil {
+				if err := e.Run(t.Context(), flow(&prompts{n: 100})); err != nil {
 					t.Fatal(err)
 				}
 				if now := time.Since(o.Start); now != after {

@@ -30,7 +30,7 @@ func TestModelFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Run(t.Context(), &prompts{n: n, turns: turns}); err != nil {
+		if err := e.Run(t.Context(), flow(&prompts{n: n, turns: turns})); err != nil {
 			t.Fatal(err)
 		}
 		s.close()

@@ -29,7 +29,7 @@ func TestPanicFailsOneRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Run(t.Context(), &prompts{n: 3}); err != nil {
+		if err := e.Run(t.Context(), flow(&prompts{n: 3})); err != nil {
 			t.Fatal(err)
 		}
 		s.close()

@@ -84,7 +84,7 @@ func TestProbes(t *testing.T) {
 				if c.steer != nil {
 					time.AfterFunc(2500*ms, func() { c.steer(e) })
 				}
-				if err := e.Run(t.Context(), &prompts{n: c.n}); err != nil {
+				if err := e.Run(t.Context(), flow(&prompts{n: c.n})); err != nil {
 					t.Fatal(err)
 				}
 				if ended := time.Since(o.Start); ended != c.ended {
@@ -128,7 +128,7 @@ func TestProbesWithABrokenSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Run(t.Context(), broken{}); err == nil || !strings.Contains(err.Error(), "after 0 requests: unexpected EOF") {
+		if err := e.Run(t.Context(), flow(broken{})); err == nil || !strings.Contains(err.Error(), "after 0 requests: unexpected EOF") {
 			t.Errorf("%v, want the error of the source", err)
 		}
 		if p := e.Probes(); p.Completed+p.Failed != 0 {

@@ -139,6 +139,13 @@ func (p *prompts) Next() (datasets.Conversation, error) {
 	return c, nil
 }
 
+// flow is what a test's conversations come from.
+func flow(s interface {
+	Next() (datasets.Conversation, error)
+}) datasets.Flow {
+	return datasets.Flow{Next: s.Next}
+}
+
 // logbook is a listener that keeps the requests.
 type logbook struct {
 	mu   sync.Mutex
@@ -199,7 +206,7 @@ func loadFrom(t *testing.T, s *scripted, from *prompts, change func(*Options), l
 	if look != nil {
 		look(e)
 	}
-	if err := e.Run(t.Context(), from); err != nil {
+	if err := e.Run(t.Context(), flow(from)); err != nil {
 		t.Fatal(err)
 	}
 	s.close()

@@ -96,7 +96,7 @@ func TestPiece(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Run(t.Context(), &prompts{n: 1}); err != nil {
+		if err := e.Run(t.Context(), flow(&prompts{n: 1})); err != nil {
 			t.Fatal(err)
 		}
 		s.close()

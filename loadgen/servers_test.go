@@ -51,7 +51,7 @@ func (s shared) load(t *testing.T, at []time.Duration) (all []metrics.Request, g
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Run(t.Context(), &prompts{n: len(at), turns: s.turns}); err != nil {
+	if err := e.Run(t.Context(), flow(&prompts{n: len(at), turns: s.turns})); err != nil {
 		t.Fatal(err)
 	}
 	got = make([]int, len(s.servers))

@@ -72,7 +72,7 @@ func loadTCP(t testing.TB, base string, n int, sink event.Sink, change func(*Opt
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
+	if err := e.Run(t.Context(), flow(&prompts{n: n})); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -284,13 +284,13 @@ func TestTLS(t *testing.T) {
 	}
 	e.pools[0].KeptOpen()
 	// The second finds the connection open, the third finds it closed by the server.
-	err = e.Run(t.Context(), &gate{prompts{n: 3}, func() {
+	err = e.Run(t.Context(), flow(&gate{prompts{n: 3}, func() {
 		<-closed
 		// Loopback takes its time on a busy machine.
 		for first, tries := <-dialled, 0; !closedByServer(first) && tries < 60_000; tries++ {
 			time.Sleep(time.Millisecond)
 		}
-	}})
+	}}))
 	if err != nil {
 		t.Fatal(err)
 	}

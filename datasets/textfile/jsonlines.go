@@ -56,6 +56,16 @@ func EachObject(r io.Reader, form string, do func(object []byte, line int) error
 	}
 }
 
+// Rows are what read makes of the objects of a file that EachObject takes.
+func Rows[T any](r io.Reader, form string, read func(object []byte, line int) (T, error)) (rows []T, err error) {
+	err = EachObject(r, form, func(object []byte, line int) error {
+		row, err := read(object, line)
+		rows = append(rows, row)
+		return err
+	})
+	return rows, err
+}
+
 // Next returns the next line's object, which is valid until the next call, or io.EOF. Blank lines are passed over.
 // Numbers of Python that JSON does not know are rewritten: NaN is null, and infinities are ±1e999.
 func (l *JSONLines) Next() ([]byte, error) {

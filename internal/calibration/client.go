@@ -73,7 +73,7 @@ func (c *ownClient) run(ctx context.Context, _ string, start time.Time, t *Accum
 		snapshots := c.view.Publish(watchers, snapshotEvery)
 		watching.Go(func() { l.Watch(watchers, snapshots) })
 	}
-	return e.Run(ctx, &turns{most: l.Requests, chunks: l.Chunks})
+	return e.Run(ctx, prompts(l.Requests, l.Chunks))
 }
 
 // snapshotEvery is the interval between snapshots, as for the dashboard.
@@ -91,21 +91,16 @@ func (c *ownClient) judge(r *Result) {
 	}
 }
 
-// turns is the source: minimal prompts, each with its own id.
-type turns struct {
-	sent, most int // most is 0 for no end
-	chunks     int
-}
-
-func (s *turns) Next() (datasets.Conversation, error) {
-	if s.most > 0 && s.sent == s.most {
-		return datasets.Conversation{}, io.EOF
-	}
-	s.sent++
-	return datasets.Conversation{
-		ID:    "calibration-" + strconv.Itoa(s.sent),
-		Turns: []datasets.Turn{{Text: "tick", InputTokens: 1, MaxTokens: s.chunks}},
-	}, nil
+// prompts are minimal, at most so many, 0 for no end, each with its own id.
+func prompts(most, chunks int) datasets.Flow {
+	n := 0
+	return datasets.Flow{About: "calibration", Len: most, Next: func() (datasets.Conversation, error) {
+		if most > 0 && n == most {
+			return datasets.Conversation{}, io.EOF
+		}
+		n++
+		return datasets.Conversation{ID: "calibration-" + strconv.Itoa(n), Turns: []datasets.Turn{{Text: "tick", InputTokens: 1, MaxTokens: chunks}}}, nil
+	}}
 }
 
 // Accumulator collects the observations of a client under measurement. Its methods may be called from any goroutine.

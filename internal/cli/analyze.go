@@ -119,16 +119,16 @@ func (o *datasetOptions) checkFile(path string) (f preview.FileOptions, problems
 func (o *datasetOptions) analyzeDrawn(ctx context.Context, env *session.Environment) (*preview.Analysis, error) {
 	client := o.server.Target.Client()
 	defer client.CloseIdleConnections()
-	source, tokenizing, err := o.open(ctx, env, client)
+	flow, tokenizing, err := o.open(ctx, env, client)
 	if err != nil {
 		return nil, err
 	}
 	a := preview.NewAnalysis()
 	timed := o.prompts.SelfTiming()
-	err = eachDrawn(ctx, source, func(c datasets.Conversation) error {
+	err = eachDrawn(ctx, flow, func(c datasets.Conversation) error {
 		return a.AddConversation(&c, timed)
 	})
-	a.About = preview.About{Source: source.Description(), Tokens: strings.TrimPrefix(tokenizing.String(), "tokens ")}
+	a.About = preview.About{Source: flow.About, Tokens: strings.TrimPrefix(tokenizing.String(), "tokens ")}
 	if words := tokenizing.Rendered(); words != "" {
 		a.About.Notes = []string{words}
 	}

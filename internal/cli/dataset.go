@@ -129,31 +129,31 @@ func (o *datasetOptions) drawing(ctx context.Context, env *session.Environment, 
 }
 
 // open draws the requests.
-func (o *datasetOptions) open(ctx context.Context, env *session.Environment, client *http.Client) (datasets.Source, *prompts.Tokenizing, error) {
+func (o *datasetOptions) open(ctx context.Context, env *session.Environment, client *http.Client) (datasets.Flow, *prompts.Tokenizing, error) {
 	drawing, err := o.drawing(ctx, env, client)
 	if err != nil {
-		return nil, nil, err
+		return datasets.Flow{}, nil, err
 	}
 	telemetry.SaveMemory()
-	source, tokenizing, err := drawing.Open(ctx)
+	flow, tokenizing, err := drawing.Open(ctx)
 	if err == nil {
 		env.Warn(tokenizing.Notes)
 	}
-	return source, tokenizing, err
+	return flow, tokenizing, err
 }
 
 // run draws the requests and describes them.
 func (o *datasetOptions) run(ctx context.Context, env *session.Environment) error {
 	client := o.server.Target.Client()
 	defer client.CloseIdleConnections()
-	source, tokenizing, err := o.open(ctx, env, client)
+	flow, tokenizing, err := o.open(ctx, env, client)
 	if err != nil {
 		return err
 	}
-	return o.write(ctx, env, source, tokenizing)
+	return o.write(ctx, env, flow, tokenizing)
 }
 
-func (o *datasetOptions) write(ctx context.Context, env *session.Environment, source datasets.Source, m *prompts.Tokenizing) (err error) {
+func (o *datasetOptions) write(ctx context.Context, env *session.Environment, flow datasets.Flow, m *prompts.Tokenizing) (err error) {
 	lines, err := o.openLines(ctx, env)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (o *datasetOptions) write(ctx context.Context, env *session.Environment, so
 	defer func() { err = lines.Finish(err) }()
 	view := preview.New(o.first)
 	var line []byte
-	err = eachDrawn(ctx, source, func(c datasets.Conversation) (err error) {
+	err = eachDrawn(ctx, flow, func(c datasets.Conversation) (err error) {
 		if err := view.Add(c); err != nil {
 			return err
 		}
@@ -178,25 +178,25 @@ func (o *datasetOptions) write(ctx context.Context, env *session.Environment, so
 	if err != nil || o.lines == "-" {
 		return err
 	}
-	fmt.Fprintf(env.Stdout, "%s\n", text.Clean(source.Description()))
+	fmt.Fprintf(env.Stdout, "%s\n", text.Clean(flow.About))
 	fmt.Fprintf(env.Stdout, "%-20s %s\n", "tokens", text.Clean(strings.TrimPrefix(m.String(), "tokens ")))
 	if words := m.Rendered(); words != "" {
 		fmt.Fprintf(env.Stdout, "%s\n", text.Clean(words))
 	}
-	if words := prompts.OffLength(source); words != "" {
+	if words := prompts.OffLength(flow); words != "" {
 		fmt.Fprintf(env.Stdout, "%s\n", words)
 	}
 	return view.Text(env.Stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.Stdout, 100), Clean: text.Clean})
 }
 
-// eachDrawn calls do with every conversation of a source, and closes it.
-func eachDrawn(ctx context.Context, source datasets.Source, do func(datasets.Conversation) error) error {
-	defer prompts.Close(source)
+// eachDrawn calls do with every conversation of a flow, and closes it.
+func eachDrawn(ctx context.Context, flow datasets.Flow, do func(datasets.Conversation) error) error {
+	defer flow.End()
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c, err := source.Next()
+		c, err := flow.Next()
 		if err == io.EOF {
 			return nil
 		}

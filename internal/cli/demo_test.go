@@ -36,7 +36,7 @@ func TestDemoPreset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, err := p.Source.Next()
+		first, err := p.Prompts.Next()
 		p.Close(func(string) {})
 		if err != nil || len(first.Turns) != 1 || first.Turns[0].InputTokens != demoInput || first.Turns[0].MaxTokens != demoOutput {
 			t.Errorf("%s: the first prompt is %+v, %v", name, first, err)

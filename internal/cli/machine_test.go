@@ -25,7 +25,7 @@ import (
 
 // machine runs the whole of it in virtual time: data set, schedule, HTTP, simulated server, live view, journal, report.
 // It must be called inside a bubble.
-func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source func() loadgen.Source, offsets []time.Duration,
+func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source func() datasets.Flow, offsets []time.Duration,
 	extra ...protocol.Field) (metrics.Report, metrics.Snapshot, string) {
 	t.Helper()
 	dial, stop := simtest.Serve(t, p)
@@ -77,8 +77,8 @@ func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source fun
 }
 
 // random is the demo's kind of prompts.
-func random(t *testing.T, n, input, output int) func() loadgen.Source {
-	return func() loadgen.Source {
+func random(t *testing.T, n, input, output int) func() datasets.Flow {
+	return func() datasets.Flow {
 		t.Helper()
 		o := datasets.RandomDefaults()
 		o.Prompts, o.InputLen, o.OutputLen, o.IDPrefix, o.Vocabulary = n, input, output, "r", datasets.AssumedVocabulary()
@@ -188,7 +188,7 @@ func TestDemoSaturates(t *testing.T) {
 // The chat protocol, end to end: the bare role comes first and is no token.
 func TestMachineChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := func() loadgen.Source { return &fixedPrompts{n: 2} }
+		source := func() datasets.Flow { return datasets.Flow{Next: (&fixedPrompts{n: 2}).Next} }
 		r, _, _ := machine(t, simulator.Defaults(), protocol.Chat{}, source, []time.Duration{0, 5 * time.Second})
 		if r.Completed != 2 || r.OutputTokens != 2*8 {
 			t.Fatalf("completed %d, %d tokens out: %+v", r.Completed, r.OutputTokens, r.Failures)

@@ -9,7 +9,6 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/simulator"
-	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
@@ -46,7 +45,7 @@ func TestTokensOfDrafts(t *testing.T) {
 				if c.counted {
 					extra = append(extra, c.to.Traits().RunningUsage)
 				}
-				r, s, _ := machine(t, p, c.to, func() loadgen.Source { return &texts{n: n, output: output} }, shape.Rate{PerSecond: 3, Burstiness: math.Inf(1)}.Offsets(n, nil), extra...)
+				r, s, _ := machine(t, p, c.to, func() datasets.Flow { return datasets.Flow{Next: (&texts{n: n, output: output}).Next} }, shape.Rate{PerSecond: 3, Burstiness: math.Inf(1)}.Offsets(n, nil), extra...)
 				chunks, tokens := &r.Statistics[metrics.ITL], &r.Statistics[metrics.TokenITL]
 				if live := int(s.Histograms[metrics.TokenITL].Count()); r.Completed != n || r.OutputTokens != n*output || live != tokens.N {
 					t.Fatalf("%d completed, %d tokens, %d per-token ITLs live, %d in the report; %+v", r.Completed, r.OutputTokens, live, tokens.N, r.Failures)

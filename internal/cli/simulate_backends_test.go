@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strings"
@@ -25,9 +24,9 @@ import (
 	"benchtop/metrics"
 )
 
-// simulatedRun sends the prompts of a source to a simulated server, in virtual time. It returns what became of the requests in order of
+// simulatedRun sends prompts to a simulated server, in virtual time. It returns what became of the requests in order of
 // their end, and the server's log. It must be called inside a bubble.
-func simulatedRun(t *testing.T, p simulator.Profile, source loadgen.Source, change func(*loadgen.Options)) ([]metrics.Request, string) {
+func simulatedRun(t *testing.T, p simulator.Profile, flow datasets.Flow, change func(*loadgen.Options)) ([]metrics.Request, string) {
 	t.Helper()
 	server := simulator.New(p)
 	var log bytes.Buffer
@@ -49,7 +48,7 @@ func simulatedRun(t *testing.T, p simulator.Profile, source loadgen.Source, chan
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := engine.Run(t.Context(), source); err != nil {
+	if err := engine.Run(t.Context(), flow); err != nil {
 		t.Fatal(err)
 	}
 	if err := web.Close(); err != nil {
@@ -62,23 +61,14 @@ func simulatedRun(t *testing.T, p simulator.Profile, source loadgen.Source, chan
 	return all.requests, log.String()
 }
 
-// turnSource is a source of single requests.
-type turnSource struct {
-	turns []datasets.Turn
-	next  int
-}
-
-func (p *turnSource) Next() (datasets.Conversation, error) {
-	if p.next == len(p.turns) {
-		return datasets.Conversation{}, io.EOF
+// single are requests of one turn each.
+func single(turns []datasets.Turn) datasets.Flow {
+	var all []datasets.Conversation
+	for i := range turns {
+		all = append(all, datasets.Conversation{ID: fmt.Sprint("p", i), Turns: turns[i : i+1]})
 	}
-	p.next++
-	return datasets.Conversation{ID: fmt.Sprint("p", p.next-1), Turns: p.turns[p.next-1 : p.next]}, nil
+	return datasets.ListOf(all, "prompts")
 }
-
-func (p *turnSource) Len() int { return len(p.turns) }
-
-func (p *turnSource) Description() string { return "prompts" }
 
 // backendTurn is the prompt of the request with that number: what is particular about a backend, and otherwise words.
 func backendTurn(backend string, number int) datasets.Turn {
@@ -119,7 +109,7 @@ func TestBackendsOnTheSimulator(t *testing.T) {
 				for i := range n {
 					turns, offsets = append(turns, backendTurn(name, i)), append(offsets, time.Duration(i)*time.Minute)
 				}
-				requests, log := simulatedRun(t, p, &turnSource{turns: turns}, func(o *loadgen.Options) {
+				requests, log := simulatedRun(t, p, single(turns), func(o *loadgen.Options) {
 					o.Protocol, o.Schedule, o.ModelFor = to, shape.At(offsets), loadgen.RoundRobinModels([]string{"sql", "law"})
 				})
 				if len(requests) != n {

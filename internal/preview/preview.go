@@ -47,7 +47,7 @@ func (p *Preview) Add(c datasets.Conversation) error {
 	}
 	for i := range c.Turns {
 		t := &c.Turns[i]
-		if t.Prompt == nil {
+		if t.Prompt.Compose == nil {
 			kind = kindOf(t)
 		}
 		p.turn(t, kind)

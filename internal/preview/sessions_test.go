@@ -14,21 +14,19 @@ import (
 )
 
 // later is a prompt of the answers before it.
-type later struct{ fails bool }
-
-func (p later) Compose(t *datasets.Turn, answers []string) error {
-	if p.fails {
-		return errors.New("no words")
-	}
+var later = datasets.Prompt{Compose: func(t *datasets.Turn, answers []string) error {
 	t.Text = fmt.Sprintf("%d answers of %d words", len(answers), len(strings.Fields(strings.Join(answers, " ")))/max(1, len(answers)))
 	return nil
-}
+}}
+
+// wordless is a prompt that cannot be made.
+var wordless = datasets.Prompt{Compose: func(*datasets.Turn, []string) error { return errors.New("no words") }}
 
 // talk is a conversation of so many turns, whose prompts are made later.
 func talk(id string, turns int) datasets.Conversation {
 	c := datasets.Conversation{ID: id, Session: id, Replies: true, Turns: []datasets.Turn{{Text: "hello", InputTokens: 5, MaxTokens: 4}}}
 	for i := 1; i < turns; i++ {
-		c.Turns = append(c.Turns, datasets.Turn{Prompt: later{}, InputTokens: 5 + 9*i, MaxTokens: 4, Delay: 250 * time.Millisecond})
+		c.Turns = append(c.Turns, datasets.Turn{Prompt: later, InputTokens: 5 + 9*i, MaxTokens: 4, Delay: 250 * time.Millisecond})
 	}
 	return c
 }
@@ -45,7 +43,7 @@ func TestTextOfConversations(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if err := New(0).Add(datasets.Conversation{Turns: []datasets.Turn{{Prompt: later{fails: true}}}}); err == nil {
+	if err := New(0).Add(datasets.Conversation{Turns: []datasets.Turn{{Prompt: wordless}}}); err == nil {
 		t.Error("a prompt that cannot be made is no error")
 	}
 }

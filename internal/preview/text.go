@@ -122,7 +122,7 @@ func (p *Preview) prompted(w io.Writer, o Options) {
 				fmt.Fprintf(w, "      … and %s more turns\n", grouped(len(c.Turns)-turn))
 				break
 			}
-			quote := o.quote(&t, turn > 0 && t.Prompt != nil)
+			quote := o.quote(&t, turn > 0 && t.Prompt.Compose != nil)
 			if err != nil {
 				quote = err.Error()
 			}

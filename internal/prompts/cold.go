@@ -17,7 +17,7 @@ const (
 
 // Salt keeps the server from recognizing the prompts of earlier runs, and describes itself; with --cache as-is there is none. vLLM
 // takes a salt in the body, which costs no tokens; other servers get a few tokens before each prompt.
-func (o *RequestOptions) Salt(m server.Model, prompts Drawn) (loadgen.Salt, string, error) {
+func (o *RequestOptions) Salt(m server.Model, prompts *Supply) (loadgen.Salt, string, error) {
 	if !o.Cold() {
 		return loadgen.Salt{}, "", nil
 	}
@@ -45,15 +45,15 @@ func (o *RequestOptions) Salt(m server.Model, prompts Drawn) (loadgen.Salt, stri
 
 // take checks before the run that every prompt drawn so far has a place for the salt. A prompt of pictures alone has none, and
 // its request would fail for a reason that is not the server's.
-func (d Drawn) take(salt loadgen.Salt) error {
+func (x *Supply) take(salt loadgen.Salt) error {
 	if salt.Mode != loadgen.SaltPrefix {
 		return nil
 	}
-	return d.check("--cache cold", func(turn *datasets.Turn) error { return salt.Takes(*turn) })
+	return x.check("--cache cold", func(turn *datasets.Turn) error { return salt.Takes(*turn) })
 }
 
 // saltCost describes the salt before each prompt.
-func saltCost(salt loadgen.Salt, prompts Drawn) string {
+func saltCost(salt loadgen.Salt, prompts *Supply) string {
 	if prompts.First.Turns[0].TokenIDs != nil {
 		return fmt.Sprintf("%d token ids", len(salt.IDs))
 	}

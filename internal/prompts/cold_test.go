@@ -2,7 +2,6 @@ package prompts
 
 import (
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -11,20 +10,6 @@ import (
 	"benchtop/internal/server"
 	"benchtop/loadgen"
 )
-
-// fixed is a source of some prompts.
-type fixed []datasets.Conversation
-
-func (f *fixed) Next() (datasets.Conversation, error) {
-	if len(*f) == 0 {
-		return datasets.Conversation{}, io.EOF
-	}
-	c := (*f)[0]
-	*f = (*f)[1:]
-	return c, nil
-}
-func (f *fixed) Len() int            { return len(*f) }
-func (f *fixed) Description() string { return "fixed" }
 
 // prompt is a prompt of n token ids that no other number gives.
 func prompt(number, n int) datasets.Conversation {
@@ -65,7 +50,7 @@ func TestSalt(t *testing.T) {
 				m.Counter = letters{}
 			}
 			o := &RequestOptions{cache: c.cache}
-			salt, words, err := o.Salt(c.model, Drawn{Tokenizing: m, First: c.first})
+			salt, words, err := o.Salt(c.model, &Supply{Tokenizing: m, First: c.first})
 			if err != nil || salt.Mode != c.mode || words != c.words {
 				t.Errorf("got %q %q, error %v; want %q %q", salt.Mode, words, err, c.mode, c.words)
 			}
@@ -82,11 +67,11 @@ func TestColdCacheLooksAtAllThatIsDrawn(t *testing.T) {
 	picture := datasets.Conversation{ID: "b", Turns: []datasets.Turn{{Messages: json.RawMessage(`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]`)}}}
 	all := NewPrefetchers()
 	defer all.Close()
-	d := Drawn{First: text, fetched: all.Begin(&fixed{text, picture, text, text}, weight(&text)+weight(&picture))}
-	if err := d.fetched.Fill(t.Context(), 0, time.Second, silent); err != nil {
+	d := &Supply{First: text, ahead: all.Begin(datasets.ListOf([]datasets.Conversation{text, picture, text, text}, "fixed"), weight(&text)+weight(&picture))}
+	if err := d.ahead.Fill(t.Context(), 0, time.Second, silent); err != nil {
 		t.Fatal(err)
 	}
-	if d.fetched.all() != nil {
+	if d.ahead.all() != nil {
 		t.Fatal("everything is drawn")
 	}
 	salt, err := loadgen.NewSalt(loadgen.SaltPrefix, nil)

@@ -13,7 +13,6 @@ import (
 	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/usage"
-	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -110,21 +109,6 @@ func (o *conversationOptions) checkDelay(given *pflag.FlagSet) (p usage.Problems
 	return p
 }
 
-// named gives the ids of conversations to the server, with each of their requests.
-type named struct {
-	loadgen.Source
-	*conversationOptions
-}
-
-// Next is the next conversation.
-func (n *named) Next() (datasets.Conversation, error) {
-	c, err := n.Source.Next()
-	if err == nil {
-		n.name(&c)
-	}
-	return c, err
-}
-
 // name gives a conversation's id to the server.
 func (o *conversationOptions) name(c *datasets.Conversation) {
 	if c.Session == "" {
@@ -142,7 +126,7 @@ func (o *conversationOptions) name(c *datasets.Conversation) {
 }
 
 // conversations makes conversations of the prompts of a kind that has none of its own.
-func (d *Drawing) conversations(open func(datasets.Common) (datasets.Source, error), c datasets.Common) (datasets.Source, error) {
+func (d *Drawing) conversations(open func(datasets.Common) (datasets.Flow, error), c datasets.Common) (datasets.Flow, error) {
 	m, n := c.MultiTurn, c.Prompts
 	first, next := c, c
 	turns := m.TurnsOf(max(n, 0), c.Seed)
@@ -150,35 +134,38 @@ func (d *Drawing) conversations(open func(datasets.Common) (datasets.Source, err
 		first.Prompts, next.Prompts = n, max(1, turns-n)
 		next.SharedInputLen, next.Seed = m.NextInput, c.Seed+1
 	}
-	source, err := open(first)
+	flow, err := open(first)
 	if err != nil {
-		return nil, err
+		return datasets.Flow{}, err
 	}
-	var later datasets.Source
+	var later *datasets.Flow
 	if m.NextInput > 0 {
-		if later, err = open(next); err != nil {
-			return nil, err
+		f, err := open(next)
+		if err != nil {
+			return datasets.Flow{}, err
 		}
+		later = &f
 	}
 	var tok tokenizer.Tokenizer
 	if m.Prefixed() {
 		if tok, err = d.Maker(); err != nil {
-			return nil, err
+			return datasets.Flow{}, err
 		}
 	}
-	return datasets.Group(source, later, c, tok), nil
+	return datasets.Group(flow, later, c, tok), nil
 }
 
 // Conversations describe those that are drawn, for the plan of a run; nil where each prompt is a request of its own.
-func (o *Options) Conversations(x Drawn) *metrics.Conversations {
+func (o *Options) Conversations(x *Supply) *metrics.Conversations {
 	if x.Turns == 0 && !o.MultiTurn.On && !o.Needs().Sessions {
 		return nil
 	}
 	c := &metrics.Conversations{GlobalPrefix: o.MultiTurn.GlobalPrefix, ConversationPrefix: o.MultiTurn.ConversationPrefix, Replies: o.conversations.replies}
-	if x.Turns > 0 && x.N > 0 && x.N < math.MaxInt {
-		c.Count, c.Turns = x.N, float64(x.Turns)/float64(x.N)
+	if x.Turns > 0 && x.Len > 0 {
+		c.Count, c.Turns = x.Len, float64(x.Turns)/float64(x.Len)
 	} else {
-		c.Turns = x.meanTurns()
+		drawn := append([]datasets.Conversation{x.First}, x.ahead.queued()...)
+		c.Turns = float64(datasets.TurnsIn(drawn)) / float64(len(drawn))
 	}
 	if o.MultiTurn.Prefixed() {
 		c.Replies = ""
@@ -189,23 +176,10 @@ func (o *Options) Conversations(x Drawn) *metrics.Conversations {
 	return c
 }
 
-// meanTurns is the mean number of turns of the conversations drawn so far.
-func (x *Drawn) meanTurns() float64 {
-	all := []datasets.Conversation{x.First}
-	if x.fetched != nil {
-		all = append(all, x.fetched.ahead()...)
-	}
-	turns := 0
-	for _, c := range all {
-		turns += len(c.Turns)
-	}
-	return float64(turns) / float64(len(all))
-}
-
 // Requests is the number of requests of so many conversations.
-func (x *Drawn) Requests(conversations int) int {
-	if x.Turns == 0 || x.N <= 0 {
+func (x *Supply) Requests(conversations int) int {
+	if x.Turns == 0 || x.Len == 0 {
 		return conversations
 	}
-	return int(math.Round(float64(conversations) * float64(x.Turns) / float64(x.N)))
+	return int(math.Round(float64(conversations) * float64(x.Turns) / float64(x.Len)))
 }

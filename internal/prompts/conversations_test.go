@@ -110,7 +110,7 @@ func TestConversationsAreCut(t *testing.T) {
 	}
 	var lengths [][]int
 	for {
-		c, err := d.Source.Next()
+		c, err := d.Next()
 		if err == io.EOF {
 			break
 		}
@@ -120,8 +120,8 @@ func TestConversationsAreCut(t *testing.T) {
 		}
 		lengths = append(lengths, own)
 	}
-	if diff := cmp.Diff([][]int{{50, 60}, {90}}, lengths); diff != "" || d.N != 2 || d.Turns != 3 || d.Requests(2) != 3 {
-		t.Errorf("%d conversations of %d turns: %s", d.N, d.Turns, diff)
+	if diff := cmp.Diff([][]int{{50, 60}, {90}}, lengths); diff != "" || d.Len != 2 || d.Turns != 3 || d.Requests(2) != 3 {
+		t.Errorf("%d conversations of %d turns: %s", d.Len, d.Turns, diff)
 	}
 	want := "--max-model-len 100: 2 of 4 requests are left out, whose prompt and answer together are longer; 1 of 2 conversations end before a turn whose prompt and answer together are longer"
 	if notes := strings.Join(d.Notes, "\n"); !strings.Contains(notes, want) {

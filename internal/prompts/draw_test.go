@@ -107,8 +107,8 @@ func TestDraw(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if drawn.N != c.n || drawn.Tokenizing.Counted != c.counted {
-				t.Errorf("%d prompts counted by %s, want %d by %s", drawn.N, drawn.Tokenizing.Counted, c.n, c.counted)
+			if drawn.Count() != c.n || drawn.Tokenizing.Counted != c.counted {
+				t.Errorf("%d prompts counted by %s, want %d by %s", drawn.Count(), drawn.Tokenizing.Counted, c.n, c.counted)
 			}
 			if notes := strings.Join(drawn.Notes, "\n"); c.note == "" && notes != "" || !strings.Contains(notes, c.note) {
 				t.Errorf("notes %q, want %q", notes, c.note)
@@ -120,8 +120,8 @@ func TestDraw(t *testing.T) {
 			if err != nil || !strings.Contains(cold, c.cold) {
 				t.Errorf("%q, %v", cold, err)
 			}
-			for range min(drawn.N, 9) + 1 {
-				if _, err = drawn.Source.Next(); err != nil {
+			for range min(drawn.Count(), 9) + 1 {
+				if _, err = drawn.Next(); err != nil {
 					break
 				}
 			}
@@ -234,22 +234,14 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// lengthy is a source whose prompts did not come out as long as wanted.
-type lengthy struct {
-	datasets.Source
-	miss int
-}
-
-func (l lengthy) Miss() int { return l.miss }
-
 func TestOffLength(t *testing.T) {
 	for miss, want := range map[int]string{0: "", 3: "+3 tokens", -2: "-2 tokens"} {
-		if got := OffLength(lengthy{miss: miss}); !strings.Contains(got, want) || (got == "") != (want == "") {
+		if got := OffLength(datasets.Flow{Miss: func() int { return miss }}); !strings.Contains(got, want) || (got == "") != (want == "") {
 			t.Errorf("%d: %q", miss, got)
 		}
 	}
-	if got := OffLength(&datasets.List{}); got != "" {
-		t.Errorf("a source that does not know: %q", got)
+	if got := OffLength(datasets.Flow{}); got != "" {
+		t.Errorf("a flow that does not know: %q", got)
 	}
 }
 
@@ -318,7 +310,7 @@ func TestSearchRepeats(t *testing.T) {
 		t.Errorf("notes %q", notes)
 	}
 	for i := range 4 {
-		if _, err := drawn.Source.Next(); err != nil {
+		if _, err := drawn.Next(); err != nil {
 			t.Errorf("prompt %d: %v", i, err)
 		}
 	}

@@ -6,41 +6,39 @@ import (
 	"io"
 
 	"benchtop/datasets"
-	"benchtop/loadgen"
 )
 
-// Group makes lists of so many prompts, a request each. A request has one output length, so all prompts must ask for the same.
-// Up to 1 leaves them alone.
-func (x *Drawn) Group(most int) {
+// Group makes lists of so many prompts, a request each. A request has one output length, so all prompts must ask for
+// the same. Up to 1 leaves them alone.
+func (x *Supply) Group(most int) {
 	if most <= 1 {
 		return
 	}
-	x.each(func(s loadgen.Source) loadgen.Source { return &grouped{source: s, most: most} })
-	if x.N > 0 {
-		x.N = (x.N-1)/most + 1
+	x.Flow = x.Through(func(next datasets.Draw) datasets.Draw {
+		return func() (datasets.Conversation, error) { return nextList(next, most) }
+	})
+	if x.Len > 0 {
+		x.Len = (x.Len-1)/most + 1
 	}
 	x.First = listOf([]datasets.Conversation{x.First})
-	x.Description = fmt.Sprintf("%s, lists of %d", x.Description, most)
+	x.About = fmt.Sprintf("%s, lists of %d", x.About, most)
 }
 
-type grouped struct {
-	source loadgen.Source
-	most   int
-}
+var errLengths = errors.New("prompts that ask for different output lengths cannot be in one list; " +
+	"give them one length, such as --output-len 128, or send one prompt per request")
 
-var errLengths = errors.New("prompts that ask for different output lengths cannot be in one list; give them one length, such as --output-len 128, or send one prompt per request")
-
-func (g *grouped) Next() (datasets.Conversation, error) {
+// nextList is a request with the next prompts, as many as there are up to most.
+func nextList(next datasets.Draw, most int) (datasets.Conversation, error) {
 	var all []datasets.Conversation
-	for len(all) < g.most {
-		c, err := g.source.Next()
+	for len(all) < most {
+		c, err := next()
 		if err == io.EOF && len(all) > 0 {
 			break
 		}
 		if err != nil {
 			return datasets.Conversation{}, err
 		}
-		if len(c.Turns) != 1 || c.Turns[0].Batch != nil || c.Turns[0].Messages != nil || c.Turns[0].Media != nil || c.Turns[0].Audio != nil {
+		if len(c.Turns) != 1 || !plain(&c.Turns[0]) {
 			return datasets.Conversation{}, errors.New("only prompts that are texts or token ids can be in a list")
 		}
 		if len(all) > 0 && c.Turns[0].MaxTokens != all[0].Turns[0].MaxTokens {
@@ -49,6 +47,11 @@ func (g *grouped) Next() (datasets.Conversation, error) {
 		all = append(all, c)
 	}
 	return listOf(all), nil
+}
+
+// plain reports whether a prompt is a text or token ids, and nothing else.
+func plain(t *datasets.Turn) bool {
+	return t.Batch == nil && t.Messages == nil && t.Media == nil && t.Audio == nil
 }
 
 // listOf is a request with the prompts of conversations, at least one.

@@ -27,8 +27,8 @@ type lengthModel struct {
 // least is the relative deviation of the lengths in words from which on they tell a template from the tokens of words.
 const least = 0.01
 
-// Compose cuts a prompt of words that has as many words as it is to have tokens, or repeats some.
-func (w *lengthModel) Compose(t *datasets.Turn, _ []string) error {
+// compose cuts a prompt of words that has as many words as it is to have tokens, or repeats some.
+func (w *lengthModel) compose(t *datasets.Turn, _ []string) error {
 	words := strings.Fields(t.Text)
 	n := w.length(t.InputTokens)
 	for len(words) > 0 && len(words) < n {
@@ -53,8 +53,8 @@ func (w *lengthModel) length(tokens int) int {
 	return max(1, int(math.Round(words+(float64(tokens)-mean)/each)))
 }
 
-// Learn takes a prompt as it was sent, and the tokens that the server counted in it.
-func (w *lengthModel) Learn(sent *datasets.Turn, tokens int) {
+// learn takes a prompt as it was sent, and the tokens that the server counted in it.
+func (w *lengthModel) learn(sent *datasets.Turn, tokens int) {
 	words := float64(len(strings.Fields(sent.Text)))
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,9 +68,13 @@ func (w *lengthModel) Learn(sent *datasets.Turn, tokens int) {
 // put has the prompts of turns cut when they are sent. Pictures beside a text are counted with it, so such prompts stay
 // as they are, as do those that hold earlier turns.
 func (w *lengthModel) put(turns []datasets.Turn) {
+	if w == nil {
+		return
+	}
+	p := datasets.Prompt{Compose: w.compose, Learn: w.learn}
 	for i := range turns {
-		if t := &turns[i]; w != nil && t.Prompt == nil && t.Text != "" && t.Media == nil && t.Messages == nil {
-			t.Prompt = w
+		if t := &turns[i]; t.Prompt.Compose == nil && t.Text != "" && t.Media == nil && t.Messages == nil {
+			t.Prompt = p
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestLengthModel(t *testing.T) {
 					asked := 1000 + 10*(draws.IntN(2*spread+1)-spread)
 					text, _ := tokenizer.Words{Even: true}.Decode(make([]int, asked))
 					turn := datasets.Turn{Text: text, InputTokens: asked}
-					if err := w.Compose(&turn, nil); err != nil {
+					if err := w.compose(&turn, nil); err != nil {
 						t.Fatal(err)
 					}
 					words := len(strings.Fields(turn.Text))
@@ -34,7 +34,7 @@ func TestLengthModel(t *testing.T) {
 						t.Fatalf("template %d, %g tokens a word, spread %d %%: prompt %d has %d tokens, asked for %d",
 							template, each, spread, i, got, asked)
 					}
-					w.Learn(&turn, got)
+					w.learn(&turn, got)
 				}
 			}
 		}
@@ -44,28 +44,28 @@ func TestLengthModel(t *testing.T) {
 // A prompt never comes out empty, and one with more words than it had goes on with the same.
 func TestLengthModelBounds(t *testing.T) {
 	w := &lengthModel{}
-	w.Learn(&datasets.Turn{Text: "that with from have"}, 400)
+	w.learn(&datasets.Turn{Text: "that with from have"}, 400)
 	turn := datasets.Turn{Text: "that with from", InputTokens: 3}
-	if err := w.Compose(&turn, nil); err != nil || turn.Text != "that" {
+	if err := w.compose(&turn, nil); err != nil || turn.Text != "that" {
 		t.Errorf("%q, %v", turn.Text, err)
 	}
 	w = &lengthModel{}
-	w.Learn(&datasets.Turn{Text: strings.Repeat("that ", 100)}, 50)
+	w.learn(&datasets.Turn{Text: strings.Repeat("that ", 100)}, 50)
 	turn = datasets.Turn{Text: "that with from", InputTokens: 4}
-	if err := w.Compose(&turn, nil); err != nil || turn.Text != "that with from that with from that with" {
+	if err := w.compose(&turn, nil); err != nil || turn.Text != "that with from that with from that with" {
 		t.Errorf("%q, %v", turn.Text, err)
 	}
 }
 
 // Prompts with pictures and those that hold earlier turns are not cut.
 func TestLengthModelLeavesOthers(t *testing.T) {
-	w, before := &lengthModel{}, &lengthModel{}
+	w, before := &lengthModel{}, datasets.Prompt{Compose: func(*datasets.Turn, []string) error { return nil }}
 	turns := []datasets.Turn{{Text: "a"}, {Text: "a", Media: []byte("{}")}, {Text: "a", Messages: []byte("[]")},
 		{Text: "a", Prompt: before}, {TokenIDs: []int{1}}}
 	w.put(turns)
-	for i, want := range []datasets.Prompt{w, nil, nil, before, nil} {
-		if turns[i].Prompt != want {
-			t.Errorf("turn %d: %v, want %v", i, turns[i].Prompt, want)
+	for i, composed := range []bool{true, false, false, true, false} {
+		if p := turns[i].Prompt; (p.Compose != nil) != composed || (p.Learn != nil) != (i == 0) {
+			t.Errorf("turn %d: %+v", i, p)
 		}
 	}
 }

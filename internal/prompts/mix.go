@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -237,13 +238,12 @@ func (m Mix) needs() (n datasets.Needs) {
 const mixSeed = 0x316f
 
 // mixed opens the workloads and draws from them by their shares.
-func (d *Drawing) mixed(ctx context.Context) (datasets.Source, error) {
-	m := d.Options.mix
-	s := &mixedSource{all: make([]datasets.Source, len(m)), conversations: m.needs().Sessions, draws: rand.New(rand.NewPCG(uint64(d.common.Seed), mixSeed))}
+func (d *Drawing) mixed(ctx context.Context) (datasets.Flow, error) {
+	s := &mixture{conversations: d.Options.mix.needs().Sessions, draws: rand.New(rand.NewPCG(uint64(d.common.Seed), mixSeed))}
 	for _, w := range d.Options.Workloads() {
 		s.shares, s.names = append(s.shares, w.Share), append(s.names, w.Name)
 	}
-	counts := make([]int, len(m))
+	counts := make([]int, len(s.names))
 	if !d.common.Endless {
 		s.order = make([]uint8, d.common.Prompts)
 		for i := range s.order {
@@ -252,47 +252,67 @@ func (d *Drawing) mixed(ctx context.Context) (datasets.Source, error) {
 		}
 	}
 	full := d.Server.Protocol.Traits().FullLength
-	for i, w := range m {
+	for i, w := range d.Options.mix {
 		sub := *d
 		sub.Options = w.options
 		sub.common = w.options.Common
 		sub.common.Forms, sub.common.NoAnswers, sub.common.Endless, sub.common.Sharing = d.common.Forms, d.common.NoAnswers, d.common.Endless, d.common.Sharing
 		sub.common.IDPrefix = d.common.IDPrefix + datasets.HeaderText(w.Name) + "-"
 		sub.common.Asked, sub.common.Prompts = true, max(1, counts[i])
-		source, err := sub.source(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("workload %s: %w", w.Name, err)
+		flow, err := sub.flow(ctx)
+		if err == nil {
+			flow, _, err = sub.sending(flow)
 		}
-		sent, err := sub.sending(source)
 		if err != nil {
-			return nil, fmt.Errorf("workload %s: %w", w.Name, err)
+			return flow, fmt.Errorf("workload %s: %w", w.Name, err)
 		}
-		s.all[i] = sent
+		s.all = append(s.all, flow)
 		s.full = append(s.full, full && w.options.Needs().FullLength)
 	}
-	left := make([]int, len(m))
-	for i, source := range s.all {
-		left[i] = source.Len()
+	left := make([]int, len(s.all))
+	for i, flow := range s.all {
+		left[i] = flow.Len
 	}
 	s.order = slices.DeleteFunc(s.order, func(i uint8) bool { left[i]--; return left[i] < 0 }) // a data set may have fewer than were asked for
-	return s, nil
+	return s.flow(), nil
 }
 
-// mixedSource takes conversations of several workloads.
-type mixedSource struct {
-	all    []datasets.Source
+// mixture takes conversations of several workloads.
+type mixture struct {
+	all    []datasets.Flow
 	names  []string
 	shares []float64
 	// conversations says that a workload has conversations, so that all requests are turns.
 	conversations bool
 	full          []bool  // answers go on to the length that is asked for
 	order         []uint8 // of the workloads; nil to draw it
-	next          int
+	taken         int
 	draws         *rand.Rand
 }
 
+func (s *mixture) flow() datasets.Flow {
+	f := datasets.Flow{Next: s.next, Len: len(s.order), Close: func() {
+		for _, flow := range s.all {
+			flow.End()
+		}
+	}}
+	counts := make([]int, len(s.all))
+	for _, i := range s.order {
+		counts[i]++
+	}
+	var about []string
+	for i, flow := range s.all {
+		if counts[i] > 0 {
+			f.Turns += cmp.Or(flow.Turns, counts[i])
+		}
+		about = append(about, fmt.Sprintf("%s %.3g %% (%s)", s.names[i], 100*s.shares[i], flow.About))
+	}
+	f.About = "mix of " + strings.Join(about, ", ")
+	return f
+}
+
 // draw picks a workload by the shares.
-func (s *mixedSource) draw() int {
+func (s *mixture) draw() int {
 	at := s.draws.Float64()
 	for i, share := range s.shares {
 		if at -= share; at < 0 {
@@ -302,19 +322,19 @@ func (s *mixedSource) draw() int {
 	return len(s.shares) - 1
 }
 
-// Next is the next conversation. One that its workload does not have, since it was too long, is left out.
-func (s *mixedSource) Next() (datasets.Conversation, error) {
+// next is the next conversation. One that its workload does not have, since it was too long, is left out.
+func (s *mixture) next() (datasets.Conversation, error) {
 	for {
 		var i int
 		switch {
 		case s.order == nil:
 			i = s.draw()
-		case s.next == len(s.order):
+		case s.taken == len(s.order):
 			return datasets.Conversation{}, io.EOF
 		default:
-			i = int(s.order[s.next])
+			i = int(s.order[s.taken])
 		}
-		s.next++
+		s.taken++
 		c, err := s.all[i].Next()
 		if err == io.EOF && s.order != nil {
 			continue
@@ -334,55 +354,4 @@ func (s *mixedSource) Next() (datasets.Conversation, error) {
 		}
 		return c, nil
 	}
-}
-
-// Close closes the workloads.
-func (s *mixedSource) Close() error {
-	for _, source := range s.all {
-		Close(source)
-	}
-	return nil
-}
-
-// Len is how many conversations there are in all; 0 for no end.
-func (s *mixedSource) Len() int { return len(s.order) }
-
-// Turns is the number of turns of all conversations; 0 where it is not known.
-func (s *mixedSource) Turns() (n int) {
-	if s.order == nil {
-		return 0
-	}
-	counts := make([]int, len(s.all))
-	for _, i := range s.order {
-		counts[i]++
-	}
-	for i, source := range s.all {
-		if counts[i] > 0 {
-			n += turnsIn(source, counts[i])
-		}
-	}
-	return n
-}
-
-// turnsIn is the number of turns of a source's conversations, where it has so many.
-func turnsIn(source datasets.Source, conversations int) int {
-	for {
-		if t, ok := source.(interface{ Turns() int }); ok {
-			return t.Turns()
-		}
-		outer, ok := source.(interface{ Unwrap() datasets.Source })
-		if !ok {
-			return conversations
-		}
-		source = outer.Unwrap()
-	}
-}
-
-// Description names the workloads with their shares.
-func (s *mixedSource) Description() string {
-	var all []string
-	for i, source := range s.all {
-		all = append(all, fmt.Sprintf("%s %.3g %% (%s)", s.names[i], 100*s.shares[i], source.Description()))
-	}
-	return "mix of " + strings.Join(all, ", ")
 }

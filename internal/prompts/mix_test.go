@@ -115,14 +115,14 @@ func TestMixRefused(t *testing.T) {
 }
 
 // mixedTurns are the conversations of a mixture of chats of three turns and single requests.
-func mixedTurns(t *testing.T, line string, n int) (all []datasets.Conversation, d Drawn) {
+func mixedTurns(t *testing.T, line string, n int) (all []datasets.Conversation, d *Supply) {
 	t.Helper()
 	d, err := drawnOf(t, simulated(t), line, atOnce(n))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for {
-		c, err := d.Source.Next()
+		c, err := d.Next()
 		if err == io.EOF {
 			return all, d
 		}
@@ -172,8 +172,8 @@ func TestMixture(t *testing.T) {
 			}
 		}
 	}
-	if len(all) != 200 || chats < 130 || chats > 170 || d.N != 200 || d.Turns != turns || d.Requests(200) != turns {
-		t.Errorf("%d conversations, %d of them chats, of %d turns; %d of %d were expected", len(all), chats, turns, d.N, d.Turns)
+	if len(all) != 200 || chats < 130 || chats > 170 || d.Len != 200 || d.Turns != turns || d.Requests(200) != turns {
+		t.Errorf("%d conversations, %d of them chats, of %d turns; %d of %d were expected", len(all), chats, turns, d.Len, d.Turns)
 	}
 	again, _ := mixedTurns(t, line, 200)
 	for i, c := range again {
@@ -181,8 +181,8 @@ func TestMixture(t *testing.T) {
 			t.Fatal("one seed gives two orders")
 		}
 	}
-	if want := "mix of chat 75 % (conversations of 3 turns, the model's replies: random: "; !strings.HasPrefix(d.Description, want) {
-		t.Errorf("got %s", d.Description)
+	if want := "mix of chat 75 % (conversations of 3 turns, the model's replies: random: "; !strings.HasPrefix(d.About, want) {
+		t.Errorf("got %s", d.About)
 	}
 }
 
@@ -199,8 +199,8 @@ func TestMixtureOfLittle(t *testing.T) {
 	for _, c := range all {
 		count[c.Turns[0].Class]++
 	}
-	if count["short"] < 10 || count["long"] < 1 || count["long"] > 20 || count["few"] < 10 || len(all) < 30 || d.N < len(all) {
-		t.Errorf("%v of %d", count, d.N)
+	if count["short"] < 10 || count["long"] < 1 || count["long"] > 20 || count["few"] < 10 || len(all) < 30 || d.Len < len(all) {
+		t.Errorf("%v of %d", count, d.Len)
 	}
 }
 

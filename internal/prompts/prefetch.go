@@ -11,13 +11,12 @@ import (
 	"unsafe"
 
 	"benchtop/datasets"
-	"benchtop/loadgen"
 )
 
 // Prefetcher draws prompts ahead of need, so that no request waits for one: all of them before the run if they end and fit into
 // memory, else some. During the run it only replaces those that were taken, since drawing competes with measuring for processors.
 type Prefetcher struct {
-	source  datasets.Source
+	flow    datasets.Flow
 	sharing *datasets.Sharing
 	drawing sync.WaitGroup
 
@@ -30,7 +29,7 @@ type Prefetcher struct {
 	again bool  // what was drawn is sent anew
 }
 
-// prefetchBytes limits the prompts drawn before a run, moreBytes those that a later source draws ahead.
+// prefetchBytes limits the prompts drawn before a run, moreBytes those that a later flow draws ahead.
 const (
 	prefetchBytes = 256 << 20
 	moreBytes     = 16 << 20
@@ -48,7 +47,7 @@ func (s *Prefetcher) draw(ctx context.Context) {
 	for err := error(nil); err == nil; {
 		var c datasets.Conversation
 		if err = ctx.Err(); err == nil {
-			c, err = s.source.Next()
+			c, err = s.flow.Next()
 		}
 		s.mu.Lock()
 		if err == nil {
@@ -141,8 +140,12 @@ func (s *Prefetcher) all() []datasets.Conversation {
 	return s.queue
 }
 
-// ahead are the conversations that are drawn and not taken; they are not to be changed, for more may be drawn meanwhile.
-func (s *Prefetcher) ahead() []datasets.Conversation {
+// queued are the conversations that are drawn and not taken; they are not to be changed, for more may be drawn meanwhile. A nil *Prefetcher has
+// none.
+func (s *Prefetcher) queued() []datasets.Conversation {
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.queue)
@@ -212,18 +215,18 @@ func (s *Prefetchers) Share(template float64) float64 {
 	return s.sharing.ShareBehind(template)
 }
 
-// Begin draws from a source until so many bytes are ahead; after Close it draws nothing.
-func (s *Prefetchers) Begin(source datasets.Source, most int) *Prefetcher {
+// Begin draws from a flow until so many bytes are ahead; after Close it draws nothing.
+func (s *Prefetchers) Begin(flow datasets.Flow, most int) *Prefetcher {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := &Prefetcher{source: source, sharing: s.sharing, most: most}
+	one := &Prefetcher{flow: flow, sharing: s.sharing, most: most}
 	one.moved = sync.NewCond(&one.mu)
 	one.drawing.Go(func() { one.draw(s.ctx) })
 	s.all = append(s.all, one)
 	return one
 }
 
-// Close ends the drawing, waits for it, and closes the sources. A nil *Prefetchers has none.
+// Close ends the drawing, waits for it, and closes the flows. A nil *Prefetchers has none.
 func (s *Prefetchers) Close() {
 	if s == nil {
 		return
@@ -233,91 +236,57 @@ func (s *Prefetchers) Close() {
 	defer s.mu.Unlock()
 	for _, x := range s.all {
 		x.drawing.Wait()
-		Close(x.source)
-	}
-}
-
-// Close closes a source that is to be closed, or the one behind it.
-func Close(source datasets.Source) {
-	for source != nil {
-		if closer, ok := source.(io.Closer); ok {
-			_ = closer.Close() // it was drawn from, and nothing is to be kept
-			return
-		}
-		outer, ok := source.(interface{ Unwrap() datasets.Source })
-		if !ok {
-			return
-		}
-		source = outer.Unwrap()
-	}
-}
-
-// innermost is the source behind all others.
-func innermost(source datasets.Source) datasets.Source {
-	for {
-		outer, ok := source.(interface{ Unwrap() datasets.Source })
-		if !ok {
-			return source
-		}
-		source = outer.Unwrap()
+		x.flow.End()
 	}
 }
 
 // composed is a conversation whose first prompt is made. One that learns can still do so.
 func composed(c datasets.Conversation) (datasets.Conversation, error) {
-	t := c.Turns[0]
-	if t.Prompt == nil {
+	p := c.Turns[0].Prompt
+	if p.Compose == nil {
 		return c, nil
 	}
 	c.Turns = slices.Clone(c.Turns)
-	if _, learns := t.Prompt.(datasets.Learning); !learns {
-		c.Turns[0].Prompt = nil
+	if p.Learn == nil {
+		c.Turns[0].Prompt = datasets.Prompt{}
 	}
-	return c, t.Prompt.Compose(&c.Turns[0], nil)
+	return c, p.Compose(&c.Turns[0], nil)
 }
 
-// Repeat is a source that begins anew when it is at its end, with ids that say so.
-func Repeat(drawn *Prefetcher) loadgen.Source { return &repeated{rest: drawn} }
-
-type repeated struct {
-	rest        *Prefetcher // nil when all was seen once
-	seen        []datasets.Conversation
-	next, round int
+// rounds are the prompts of a prefetcher, again and again, with ids that say so.
+type rounds struct {
+	rest       *Prefetcher // nil when all was seen once
+	seen       []datasets.Conversation
+	at, number int // in seen, and of the round
 }
 
-// once is the first round of a source that is repeated after it.
-type once struct{ *repeated }
-
-// Next returns the next conversation of the first round.
-func (o once) Next() (datasets.Conversation, error) {
-	if o.rest == nil {
+// first returns the next conversation of the first round.
+func (r *rounds) first() (datasets.Conversation, error) {
+	if r.rest == nil {
 		return datasets.Conversation{}, io.EOF
 	}
-	c, err := o.rest.Next()
+	c, err := r.rest.Next()
 	if err == nil {
-		o.seen = append(o.seen, c)
+		r.seen = append(r.seen, c)
 	}
 	return c, err
 }
 
-// Next returns the next conversation.
-func (r *repeated) Next() (datasets.Conversation, error) {
+// next returns the next conversation.
+func (r *rounds) next() (datasets.Conversation, error) {
 	if r.rest != nil {
-		c, err := r.rest.Next()
-		if err == nil {
-			r.seen = append(r.seen, c)
-		}
+		c, err := r.first()
 		if err != io.EOF || len(r.seen) == 0 {
 			return c, err
 		}
 		r.rest.markRepeated()
-		r.rest, r.round = nil, 2
+		r.rest, r.number = nil, 2
 	}
-	if r.next == len(r.seen) {
-		r.next, r.round = 0, r.round+1
+	if r.at == len(r.seen) {
+		r.at, r.number = 0, r.number+1
 	}
-	c := r.seen[r.next]
-	r.next++
+	c := r.seen[r.at]
+	r.at++
 	c.Turns = slices.Clone(c.Turns)
 	for i := range c.Turns {
 		if t := &c.Turns[i]; t.IdealKnown { // the server has seen all of it, and computes a token
@@ -325,10 +294,10 @@ func (r *repeated) Next() (datasets.Conversation, error) {
 		}
 	}
 	if c.ID != "" {
-		c.ID = fmt.Sprintf("%s-%d", c.ID, r.round)
+		c.ID = fmt.Sprintf("%s-%d", c.ID, r.number)
 	}
 	if c.Session != "" {
-		c.Session = fmt.Sprintf("%s~%d", c.Session, r.round)
+		c.Session = fmt.Sprintf("%s~%d", c.Session, r.number)
 	}
 	return c, nil
 }

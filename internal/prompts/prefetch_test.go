@@ -14,12 +14,11 @@ import (
 	"unsafe"
 
 	"benchtop/datasets"
-	"benchtop/loadgen"
 )
 
-// slowSource makes a conversation in every so much time, so many in all, 0 for no end, and then fails with an error or
+// slowPrompts makes a conversation in every so much time, so many in all, 0 for no end, and then fails with an error or
 // is at its end.
-type slowSource struct {
+type slowPrompts struct {
 	each time.Duration
 	n    int
 	err  error
@@ -27,10 +26,11 @@ type slowSource struct {
 	at   atomic.Int64
 }
 
-func (s *slowSource) Len() int            { return s.n }
-func (s *slowSource) Description() string { return "slow" }
+func (s *slowPrompts) flow() datasets.Flow {
+	return datasets.Flow{Next: s.Next, Len: s.n, About: "slow"}
+}
 
-func (s *slowSource) Next() (datasets.Conversation, error) {
+func (s *slowPrompts) Next() (datasets.Conversation, error) {
 	time.Sleep(s.each)
 	if s.n > 0 && int(s.at.Load()) == s.n {
 		if s.err != nil {
@@ -49,7 +49,7 @@ func TestPrefetcherFillsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := NewPrefetchers()
 		defer all.Close()
-		s := all.Begin(&slowSource{each: 10 * time.Millisecond, n: 500}, prefetchBytes)
+		s := all.Begin((&slowPrompts{each: 10 * time.Millisecond, n: 500}).flow(), prefetchBytes)
 		var told []int
 		if err := s.Fill(t.Context(), 0, time.Second, func(n int) { told = append(told, n) }); err != nil {
 			t.Fatal(err)
@@ -78,8 +78,8 @@ func TestPrefetcherIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := NewPrefetchers()
 		defer all.Close()
-		source := &slowSource{text: strings.Repeat("x", 1000)}
-		s := all.Begin(source, 10_000)
+		source := &slowPrompts{text: strings.Repeat("x", 1000)}
+		s := all.Begin(source.flow(), 10_000)
 		began := time.Now()
 		if err := s.Fill(t.Context(), time.Hour, time.Second, silent); err != nil || time.Since(began) > 0 {
 			t.Fatalf("%v after %s", err, time.Since(began))
@@ -105,7 +105,7 @@ func TestPrefetcherOfGiants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := NewPrefetchers()
 		defer all.Close()
-		s := all.Begin(&slowSource{each: time.Second, n: 3, text: strings.Repeat("x", 1000)}, 10)
+		s := all.Begin((&slowPrompts{each: time.Second, n: 3, text: strings.Repeat("x", 1000)}).flow(), 10)
 		for range 3 {
 			if _, err := s.Next(); err != nil {
 				t.Fatal(err)
@@ -126,8 +126,8 @@ func TestPrefetcherPatience(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			all := NewPrefetchers()
 			defer all.Close()
-			source := &slowSource{each: c.each, text: strings.Repeat("x", moreBytes/100)}
-			s := all.Begin(source, prefetchBytes)
+			source := &slowPrompts{each: c.each, text: strings.Repeat("x", moreBytes/100)}
+			s := all.Begin(source.flow(), prefetchBytes)
 			began := time.Now()
 			if err := s.Fill(t.Context(), 2*time.Second, time.Second, silent); err != nil {
 				t.Fatal(err)
@@ -152,10 +152,10 @@ func TestPrefetcherFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := NewPrefetchers()
 		defer all.Close()
-		if err := all.Begin(&slowSource{n: 2, err: bad}, prefetchBytes).Fill(t.Context(), 0, time.Second, silent); err != bad {
+		if err := all.Begin((&slowPrompts{n: 2, err: bad}).flow(), prefetchBytes).Fill(t.Context(), 0, time.Second, silent); err != bad {
 			t.Error(err)
 		}
-		s := all.Begin(&slowSource{each: time.Minute, n: 2, err: bad}, prefetchBytes)
+		s := all.Begin((&slowPrompts{each: time.Minute, n: 2, err: bad}).flow(), prefetchBytes)
 		if err := s.Fill(t.Context(), time.Second, time.Second, silent); err != nil {
 			t.Fatal(err)
 		}
@@ -171,8 +171,8 @@ func TestPrefetcherFails(t *testing.T) {
 func TestPrefetcherStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := NewPrefetchers()
-		s := all.Begin(&slowSource{each: time.Second}, prefetchBytes)
-		full := all.Begin(&slowSource{text: "x"}, 1)
+		s := all.Begin((&slowPrompts{each: time.Second}).flow(), prefetchBytes)
+		full := all.Begin((&slowPrompts{text: "x"}).flow(), 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 		defer cancel()
 		began := time.Now()
@@ -193,8 +193,8 @@ func TestPrefetcherStops(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		late := &slowSource{}
-		if _, err := all.Begin(late, prefetchBytes).Next(); !errors.Is(err, context.Canceled) || late.at.Load() > 0 {
+		late := &slowPrompts{}
+		if _, err := all.Begin(late.flow(), prefetchBytes).Next(); !errors.Is(err, context.Canceled) || late.at.Load() > 0 {
 			t.Errorf("%v after the end, %d Drawn", err, late.at.Load())
 		}
 	})
@@ -205,7 +205,7 @@ func TestPrefetcherStops(t *testing.T) {
 func TestPrefetcherTakersAtOnce(t *testing.T) {
 	all := NewPrefetchers()
 	defer all.Close()
-	s := all.Begin(&slowSource{n: 1000, text: "x"}, 2000)
+	s := all.Begin((&slowPrompts{n: 1000, text: "x"}).flow(), 2000)
 	var mu sync.Mutex
 	taken := 0
 	var takers sync.WaitGroup
@@ -215,7 +215,7 @@ func TestPrefetcherTakersAtOnce(t *testing.T) {
 				if _, err := s.Next(); err != nil {
 					return
 				}
-				s.ahead()
+				s.queued()
 				all.Share(0)
 				mu.Lock()
 				taken++
@@ -234,40 +234,39 @@ func TestShareOfPrompts(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		template float64 // tokens before each prompt
-		sources  []*fixed
+		sources  [][]datasets.Conversation
 		again    bool
 		want     float64
 	}{
 		{"nothing drawn ahead", 0, nil, false, 1},
-		{"strangers", 0, []*fixed{{prompt(1, 160), prompt(2, 160)}}, false, 0},
-		{"chats", 256, []*fixed{{prompt(1, 256), prompt(2, 256)}}, false, 0.25},
-		{"chats with a short template", 20, []*fixed{{prompt(1, 60), prompt(2, 60)}}, false, 20.0 / 160},
-		{"oversampled", 0, []*fixed{{prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
-		{"more, alike", 0, []*fixed{{prompt(1, 160)}, {prompt(1, 160), prompt(1, 160)}}, false, 288.0 / 480},
-		{"repeated in another round", 0, []*fixed{{prompt(1, 160), prompt(2, 160)}}, true, 1},
+		{"strangers", 0, [][]datasets.Conversation{{prompt(1, 160), prompt(2, 160)}}, false, 0},
+		{"chats", 256, [][]datasets.Conversation{{prompt(1, 256), prompt(2, 256)}}, false, 0.25},
+		{"chats with a short template", 20, [][]datasets.Conversation{{prompt(1, 60), prompt(2, 60)}}, false, 20.0 / 160},
+		{"oversampled", 0, [][]datasets.Conversation{{prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
+		{"more, alike", 0, [][]datasets.Conversation{{prompt(1, 160)}, {prompt(1, 160), prompt(1, 160)}}, false, 288.0 / 480},
+		{"repeated in another round", 0, [][]datasets.Conversation{{prompt(1, 160), prompt(2, 160)}}, true, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := NewPrefetchers()
 			defer all.Close()
-			var source loadgen.Source
+			var next func() (datasets.Conversation, error)
 			n := 0
 			for _, x := range c.sources {
-				held := x.Len()
-				supply := all.Begin(x, 1<<20)
+				supply := all.Begin(datasets.ListOf(x, "fixed"), 1<<20)
 				if err := supply.Fill(t.Context(), 0, time.Second, func(int) {}); err != nil {
 					t.Fatal(err)
 				}
-				if source == nil {
-					source, n = Repeat(supply), held
+				if next == nil {
+					next, n = (&rounds{rest: supply}).next, len(x)
 				}
 			}
 			for range n {
-				if _, err := source.Next(); err != nil {
+				if _, err := next(); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if c.again {
-				if _, err := source.Next(); err != nil {
+				if _, err := next(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -281,17 +280,12 @@ func TestShareOfPrompts(t *testing.T) {
 	}
 }
 
-// later makes a prompt when it is sent.
-type later struct{}
-
-func (later) Compose(*datasets.Turn, []string) error { return nil }
-
 // Turns whose prompts are made later take memory, too: sessions of many turns are not drawn ahead without end.
 func TestPrefetcherWeighsTurns(t *testing.T) {
 	const turns = 1000
 	c := datasets.Conversation{Turns: make([]datasets.Turn, turns)}
 	for i := range c.Turns {
-		c.Turns[i].Prompt = later{}
+		c.Turns[i].Prompt.Compose = func(*datasets.Turn, []string) error { return nil }
 	}
 	if n := weight(&c); n < turns*int(unsafe.Sizeof(datasets.Turn{})) {
 		t.Errorf("%d turns weigh %d bytes", turns, n)

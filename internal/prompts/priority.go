@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"benchtop/datasets"
-	"benchtop/loadgen"
 )
 
 // Priorities are the priorities of requests with their shares, a flag: PRIORITY=SHARE, separated by commas.
@@ -57,39 +56,24 @@ func (v *Priorities) Set(text string) error {
 
 // Prioritize gives each request a priority, drawn by the shares from a generator of its own, so that all other draws stay. It is a class of the
 // request, too. header is the header field that carries it, "" for the body's field.
-func (x *Drawn) Prioritize(all Priorities, header string, seed int64) {
+func (x *Supply) Prioritize(all Priorities, header string, seed int64) {
 	if len(all) == 0 {
 		return
 	}
 	draws := rand.New(rand.NewPCG(uint64(seed), prioritySeed))
-	x.each(func(s loadgen.Source) loadgen.Source { return &prioritized{s, all, header, draws} })
-	x.Description += ", priorities " + all.String()
+	x.Flow = x.Map(func(c *datasets.Conversation) { // all turns of a conversation have one priority
+		value := strconv.Itoa(all.draw(draws))
+		c.Turns = slices.Clone(c.Turns)
+		for i := range c.Turns {
+			c.Turns[i].AddClass("priority " + value)
+			prioritize(&c.Turns[i], header, value)
+		}
+	})
+	x.About += ", priorities " + all.String()
 }
 
 // prioritySeed sets the draws of priorities apart from others of the same seed.
 const prioritySeed = 0x9217
-
-type prioritized struct {
-	loadgen.Source
-	all    Priorities
-	header string
-	draws  *rand.Rand
-}
-
-// Next gives all turns of a conversation the same priority.
-func (p *prioritized) Next() (datasets.Conversation, error) {
-	c, err := p.Source.Next()
-	if err != nil {
-		return c, err
-	}
-	value := strconv.Itoa(p.all.draw(p.draws))
-	c.Turns = slices.Clone(c.Turns)
-	for i := range c.Turns {
-		c.Turns[i].AddClass("priority " + value)
-		prioritize(&c.Turns[i], p.header, value)
-	}
-	return c, nil
-}
 
 // prioritize puts a priority into a header field, or into the body where header is "".
 func prioritize(t *datasets.Turn, header, value string) {

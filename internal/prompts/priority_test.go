@@ -2,7 +2,6 @@ package prompts
 
 import (
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 
@@ -36,20 +35,6 @@ func TestPrioritiesFlag(t *testing.T) {
 	}
 }
 
-// source gives the same prompts again and again.
-type source struct {
-	all  []datasets.Conversation
-	next int
-}
-
-func (s *source) Next() (datasets.Conversation, error) {
-	if s.next == len(s.all) {
-		return datasets.Conversation{}, io.EOF
-	}
-	s.next++
-	return s.all[s.next-1], nil
-}
-
 // Shares are kept, a priority goes to the body or the header, and fields of the prompt stay.
 func TestPrioritize(t *testing.T) {
 	const n = 4000
@@ -62,11 +47,11 @@ func TestPrioritize(t *testing.T) {
 		for i := range all {
 			all[i].Turns = []datasets.Turn{{Text: "a", Overrides: json.RawMessage(`{"n": 2}`)}, {Text: "b"}}
 		}
-		x := Drawn{Source: &source{all: all}}
+		x := &Supply{Flow: datasets.ListOf(all, "")}
 		x.Prioritize(v, header, 5)
 		urgent := 0
 		for range n {
-			c, err := x.Source.Next()
+			c, err := x.Next()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -253,7 +253,7 @@ func (m *Tokenizing) CountAnswer() func(context.Context, string) (int, error) {
 
 // align cuts prompts of exact lengths to the server's counts, as vLLM's client does, and returns notes.
 func (m *Tokenizing) align(ctx context.Context, to Reporter, s *Prefetcher) (notes []string) {
-	if first := s.ahead()[0]; m.Local == nil || len(first.Turns) == 1 && first.Turns[0].TokenIDs != nil {
+	if first := s.queued()[0]; m.Local == nil || len(first.Turns) == 1 && first.Turns[0].TokenIDs != nil {
 		return nil
 	}
 	if m.server == nil {

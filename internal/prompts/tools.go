@@ -107,7 +107,7 @@ func (d *Drawing) NoMaker() error {
 }
 
 // RoughMaker is the server as a tokenizer, else common words, about a token each.
-func (d *Drawing) RoughMaker() (datasets.Speller, error) {
+func (d *Drawing) RoughMaker() (tokenizer.Tokenizer, error) {
 	if d.tokenizing.server != nil {
 		return d.serverMaker()
 	}

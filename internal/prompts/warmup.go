@@ -39,7 +39,7 @@ func (w *WarmUp) Do(ctx context.Context, atOnce int) (notes []string, err error)
 			return nil, err
 		}
 	}
-	if _, learns := w.First.Turns[0].Prompt.(datasets.Learning); learns && w.Calibrate && w.Patience.Limit <= 0 {
+	if w.First.Turns[0].Prompt.Learn != nil && w.Calibrate && w.Patience.Limit <= 0 {
 		w.Requests = max(1, w.Requests)
 	}
 	if w.Requests > 0 {

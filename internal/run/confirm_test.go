@@ -11,7 +11,6 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/hf/numpy"
-	"benchtop/loadgen"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -126,8 +125,7 @@ func TestConfirmMorePrompts(t *testing.T) {
 		const planned = 200
 		line := metrics.Ramp{Strategy: "linear", From: 2, To: 10, Requests: planned}
 		c := simulated(t, metrics.Plan{Ramp: &line, Rate: metrics.Rate(math.Inf(1)), Requests: planned, Goodput: demoSLO, Confirm: 20 * time.Second}, 1)
-		all := c.Source
-		c.Source, c.Load.More = &first{all, planned}, func() (loadgen.Source, error) { return all, nil }
+		c.Prompts = first(c.Prompts, planned)
 		c.Load.Schedule = shape.At(shape.Ramp{Line: line, Burstiness: 1}.Offsets(planned, numpy.NewLegacy(1)))
 		r := begin(t, c)
 		run := measureAll(t, r)
@@ -147,17 +145,17 @@ func TestConfirmMorePrompts(t *testing.T) {
 	})
 }
 
-// first are the first conversations of a source.
-type first struct {
-	loadgen.Source
-	n int
-}
-
-func (f *first) Next() (datasets.Conversation, error) {
-	if f.n--; f.n < 0 {
-		return datasets.Conversation{}, io.EOF
+// first are the first conversations of a flow, after which the others are more of them.
+func first(all datasets.Flow, n int) datasets.Flow {
+	few := all
+	few.More = func() (datasets.Flow, error) { return all, nil }
+	few.Next = func() (datasets.Conversation, error) {
+		if n--; n < 0 {
+			return datasets.Conversation{}, io.EOF
+		}
+		return all.Next()
 	}
-	return f.Source.Next()
+	return few
 }
 
 // Users are held in whole numbers; a number of prompts ends the plan's part alone.
@@ -170,8 +168,8 @@ func TestConfirmUsers(t *testing.T) {
 				Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: time.Minute, Stages: stages, Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 20}},
 				Confirm: 20 * time.Second,
 			}, 1)
-			if all := c.Source; prompts > 0 {
-				c.Source, c.Load.More = &first{all, prompts}, func() (loadgen.Source, error) { return all, nil }
+			if prompts > 0 {
+				c.Prompts = first(c.Prompts, prompts)
 			}
 			r := begin(t, c)
 			levels := make(chan int, 1)

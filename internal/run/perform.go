@@ -20,7 +20,7 @@ import (
 type Outcome struct {
 	Report metrics.Report
 	Path   string // where the result is, "" for nowhere
-	Err    error  // of the source, the journal or the saving
+	Err    error  // of the prompts, the journal or the saving
 	Saved  bool   // nothing that should be on disk is missing
 	// Beside are the other files that were written, Warnings why one was not.
 	Beside, Warnings []string
@@ -59,7 +59,7 @@ func (r *Run) measure() (end metrics.End, err error) {
 	defer stop()
 	watchers := r.watch(watching)
 	r.must(r.load.Begin)
-	err = r.engine.Run(context.Background(), r.config.Source)
+	err = r.engine.Run(context.Background(), r.config.Prompts)
 	r.must(func() { r.step(loadOver) })
 	stop()
 	r.config.Drawn()

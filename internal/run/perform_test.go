@@ -198,21 +198,19 @@ func TestBugInTheMiddle(t *testing.T) {
 	}
 }
 
-// brokenSource has one prompt.
-type brokenSource struct{ n int }
-
-func (s *brokenSource) Next() (datasets.Conversation, error) {
-	if s.n++; s.n > 1 {
-		return datasets.Conversation{}, errors.New("the data set is broken")
-	}
-	return datasets.Conversation{Turns: []datasets.Turn{{Text: "Hi", MaxTokens: 4}}}, nil
-}
-
 // A run whose prompts end in an error has failed for that reason.
-func TestBrokenSource(t *testing.T) {
+func TestBrokenPrompts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := small(t, metrics.Plan{}, 3)
-		c.Source = &brokenSource{}
+		next := c.Prompts.Next
+		c.Prompts.Next = func() (datasets.Conversation, error) {
+			defer func() {
+				next = func() (datasets.Conversation, error) {
+					return datasets.Conversation{}, errors.New("the data set is broken")
+				}
+			}()
+			return next()
+		}
 		_, o := do(t, c)
 		if o.Err == nil || !strings.Contains(o.Err.Error(), "the data set is broken") || o.Report.Conclusion != metrics.RunFailed {
 			t.Errorf("conclusion %d: %v", o.Report.Conclusion, o.Err)

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"benchtop/datasets"
 	"benchtop/export/journal"
 	"benchtop/internal/attach"
 	"benchtop/internal/files"
@@ -31,9 +32,9 @@ import (
 
 // Config is a run that is prepared.
 type Config struct {
-	Plan   metrics.Plan
-	Load   loadgen.Options
-	Source loadgen.Source
+	Plan    metrics.Plan
+	Load    loadgen.Options
+	Prompts datasets.Flow
 	// Files are where the run is saved, nil for nowhere. LastResort takes the result if no file does; nil for nothing.
 	Files      *files.Saving
 	LastResort io.Writer

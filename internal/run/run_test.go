@@ -51,12 +51,12 @@ func served(t *testing.T, plan metrics.Plan, p simulator.Profile, slow time.Dura
 	random := datasets.RandomDefaults()
 	random.InputLen, random.OutputLen, random.IDPrefix, random.Vocabulary = 256, output, "s",
 		datasets.AssumedVocabulary()
-	source, err := datasets.NewBlocks(random, nil)
+	flow, err := datasets.NewBlocks(random, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := bare()
-	c.Source, c.Load = source, loadgen.Defaults()
+	c.Prompts, c.Load = flow, loadgen.Defaults()
 	c.Load.Target, c.Load.Model, c.Load.Pacer, c.Load.Timestamps = tgt, p.Model, "timer", metrics.UserStamps
 	c.Load.InputSource, c.Load.Extra = metrics.TokensFromIDs, []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
 	c.Load.Connections = conn.NewPools([]*target.Target{tgt}, c.Load.Timestamps)

@@ -104,11 +104,11 @@ func (o *preparation) prepare(ctx context.Context) (_ *Run, err error) {
 		return nil, err
 	}
 	if o.Load.SelfTimed {
-		times = drawn.Times
+		times = drawn.Times()
 	}
 	drawn.Prioritize(o.Request.Priorities, o.Request.PriorityHeader, o.Load.Seed)
 	drawn.Group(o.PerRequest)
-	env.Tell(drawn.Description)
+	env.Tell(drawn.About)
 	env.Warn(drawn.Notes)
 	salt, cold, err := o.Request.Salt(m, drawn)
 	if err != nil {
@@ -125,7 +125,7 @@ func (o *preparation) prepare(ctx context.Context) (_ *Run, err error) {
 	env.Warn(beyond)
 	p := &Run{Save: o.Save, Screen: o.Screen, baseline: old, Plots: o.Report.Pictures, fetching: fetching}
 	p.Plots.Arguments = o.Arguments()
-	p.Source, p.Load, p.Count, p.KeepGoing = drawn.Source, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
+	p.Prompts, p.Load, p.Count, p.KeepGoing = drawn.Flow, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
 	p.Notes = slices.Concat(o.Warnings, o.Notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())
 	p.Server = watch.NewServer(client, o.Server.All(), watch.Profiling{
@@ -216,17 +216,17 @@ func (o *preparation) times(draws *numpy.Legacy) ([]time.Duration, error) {
 }
 
 // loadOf is the load of the run and its number of conversations.
-func (o *preparation) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
+func (o *preparation) loadOf(m server.Model, drawn *prompts.Supply, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
 		Model: m.ID, Salt: salt, Sharing: drawn.Sharing, InputSource: drawn.Tokenizing.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.Save.Detailed,
 	}
-	if !o.Load.PromptsGiven || o.Load.Confirm.Time > 0 {
-		load.More = drawn.More
+	if o.Load.PromptsGiven && o.Load.Confirm.Time == 0 {
+		drawn.More = nil
 	}
 	o.Server.Send(&load)
 	o.Request.Send(&load, o.FullLength(), streams.Python)
 	o.Client.Send(&load)
-	arrivals := o.Load.Shape().Arrivals(drawn.N, times, streams.Legacy)
+	arrivals := o.Load.Shape().Arrivals(drawn.Count(), times, streams.Legacy)
 	o.Load.Send(&load, arrivals)
 	if load.Until == 0 && o.Prompts.Conversations(drawn) != nil && !o.Load.Searching() {
 		load.Until = o.Load.Shape().End() // later turns have no place in the schedule
@@ -235,11 +235,11 @@ func (o *preparation) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.S
 }
 
 // plan describes the run beforehand.
-func (o *preparation) plan(m server.Model, drawn prompts.Drawn, requests int, load *loadgen.Options) metrics.Plan {
+func (o *preparation) plan(m server.Model, drawn *prompts.Supply, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: Version(), Command: o.Command, Spec: o.Settings(),
 		ModelID: m.Root, Context: m.Context, Tokenizer: drawn.Tokenizing.Name, SkipTokenizer: o.Prompts.Tokens.Skip,
-		Dataset: drawn.Description, InputSource: drawn.Tokenizing.Counted,
+		Dataset: drawn.About, InputSource: drawn.Tokenizing.Counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&drawn.First.Turns[0]),
 		Detailed: o.Save.Detailed,
 	}
@@ -250,6 +250,6 @@ func (o *preparation) plan(m server.Model, drawn prompts.Drawn, requests int, lo
 	if p.Conversations = o.Prompts.Conversations(drawn); p.Conversations != nil {
 		p.Conversations.Active = o.Load.Active
 	}
-	o.Load.Plan(&p, drawn.N, requests)
+	o.Load.Plan(&p, drawn.Count(), requests)
 	return p
 }

@@ -14,6 +14,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -33,31 +34,31 @@ func (r *Remote) Get(ctx context.Context, f File) ([]byte, error) {
 	what := r.begin(f)
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchWithin, fmt.Errorf("it took longer than %v", fetchWithin))
 	defer cancel()
-	resp, err := r.get(ctx, http.MethodGet, r.address(f.Name), 0)
+	data, _, err := r.read(ctx, what, r.address(f.Name), f, r.hub.progress)
+	return data, err
+}
+
+// read returns what an address has for a file, of which what is said to a person. An answer that is shorter than was announced is an error.
+func (r *Remote) read(ctx context.Context, what string, at *url.URL, f File, report func(string)) ([]byte, http.Header, error) {
+	resp, err := r.get(ctx, http.MethodGet, at, 0)
 	if err != nil {
-		return nil, fmt.Errorf("cannot download %s: %w", what, err)
+		return nil, nil, fmt.Errorf("cannot download %s: %w", what, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, r.refusal(what, f.Name, resp)
+		return nil, nil, r.refusal(what, f.Name, resp)
 	}
-	data, err := r.body(resp, what, f.Limit)
-	if err != nil {
-		return nil, fmt.Errorf("cannot download %s: %w", what, err)
+	var data []byte
+	if err = tooLarge(f.Limit); resp.ContentLength <= f.Limit {
+		data, err = readBounded(io.TeeReader(resp.Body, newProgress(what, resp.ContentLength, report)), f.Limit)
 	}
-	return data, misdelivered(what, f, resp.Header.Get("Content-Type"), data)
-}
-
-// body reads an answer. One that is shorter than was announced is an error.
-func (r *Remote) body(resp *http.Response, what string, limit int64) ([]byte, error) {
-	if resp.ContentLength > limit {
-		return nil, tooLarge(limit)
-	}
-	data, err := readBounded(io.TeeReader(resp.Body, newProgress(what, resp.ContentLength, r.hub.progress)), limit)
 	if err == nil && int64(len(data)) < resp.ContentLength {
 		err = io.ErrUnexpectedEOF
 	}
-	return data, halfway(err, int64(len(data)))
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot download %s: %w", what, halfway(err, int64(len(data))))
+	}
+	return data, resp.Header, misdelivered(what, f, resp.Header.Get("Content-Type"), data)
 }
 
 // foreign is the error for an answer that begins as no file does, such as a proxy's page to log in.

@@ -190,23 +190,12 @@ func (r *Remote) api(of, revision string) *url.URL {
 
 // ask gets JSON.
 func (r *Remote) ask(ctx context.Context, what string, u *url.URL, into any) (http.Header, error) {
-	resp, err := r.get(ctx, http.MethodGet, u, 0)
+	data, header, err := r.read(ctx, what, u, File{Name: "list of files", Limit: maxTree, JSON: true}, func(string) {})
 	if err != nil {
-		return nil, fmt.Errorf("cannot download %s: %w", what, err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, r.refusal(what, "list of files", resp)
-	}
-	data, err := readBounded(resp.Body, maxTree)
-	if err != nil {
-		return nil, fmt.Errorf("cannot download %s: %w", what, halfway(err, int64(len(data))))
-	}
-	if err := misdelivered(what, File{JSON: true}, resp.Header.Get("Content-Type"), data); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(data, into); err != nil {
 		return nil, fmt.Errorf("%s came in another form; is HF_ENDPOINT a Hugging Face hub?", what)
 	}
-	return resp.Header, nil
+	return header, nil
 }

@@ -170,6 +170,9 @@ func (l *Local) NamedTokens() map[string]string {
 // AddedSpecialIDs are the ids of the added tokens that are flagged as special, ascending.
 func (l *Local) AddedSpecialIDs() []int { return l.added.specialIDs() }
 
+// Concurrency is 0: texts are tokenized here.
+func (l *Local) Concurrency() int { return 0 }
+
 // Class is the class that Python's transformers makes of the files; "" where they name none.
 func (l *Local) Class() string { return l.settings.names.resolve() }
 

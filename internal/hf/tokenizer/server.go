@@ -341,6 +341,9 @@ func (t *ServerTokenizer) IDs() []int { return t.ids }
 // SpecialIDs are the ids that no synthetic prompt may hold, of which a server tells none.
 func (t *ServerTokenizer) SpecialIDs() []int { return t.special }
 
+// AddedSpecialIDs are SpecialIDs.
+func (t *ServerTokenizer) AddedSpecialIDs() []int { return t.special }
+
 // SpecialTokensToAdd is how many tokens the server's tokenizer adds by itself to a text.
 func (t *ServerTokenizer) SpecialTokensToAdd() int { return t.adds }
 

@@ -28,14 +28,18 @@ type Tokenizer interface {
 	Encode(text string) ([]int, error)
 	// Decode returns the text of ids, special ones included as they are.
 	Decode(ids []int) (string, error)
-	// VocabSize is the number of ids of the base vocabulary, 0 … VocabSize-1, without added tokens.
+	// VocabSize is the number of ids of the base vocabulary, 0 … VocabSize-1, without added tokens; 0 where that is not known.
 	VocabSize() int
 	// IDs lists all ids, ascending, those of added tokens among them. The caller must not change it.
 	IDs() []int
 	// SpecialIDs are the ids that no synthetic prompt may hold; they may lie outside the base vocabulary.
 	SpecialIDs() []int
+	// AddedSpecialIDs are the ids of the added tokens that are flagged as special; SpecialIDs where these are not known.
+	AddedSpecialIDs() []int
 	// SpecialTokensToAdd is how many tokens the tokenizer adds by itself to a single text.
 	SpecialTokensToAdd() int
+	// Concurrency is how many calls may be in flight, where they wait for a server; 0 where the work is done on this machine.
+	Concurrency() int
 }
 
 // inFlight is how many texts CountAll has counted at once: enough to hide a server's response time, little enough to
@@ -121,6 +125,12 @@ func (Words) IDs() []int { return nil }
 
 // SpecialIDs are none.
 func (Words) SpecialIDs() []int { return nil }
+
+// AddedSpecialIDs are none.
+func (Words) AddedSpecialIDs() []int { return nil }
+
+// Concurrency is 0: words are made here.
+func (Words) Concurrency() int { return 0 }
 
 // SpecialTokensToAdd is 0, since what the model's tokenizer adds is not known.
 func (Words) SpecialTokensToAdd() int { return 0 }

@@ -20,7 +20,7 @@ import (
 const sentencePieces = "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz"
 
 // drawnOf draws the prompts of a command line.
-func drawnOf(t *testing.T, url, line string, load shape.Shape) (Drawn, error) {
+func drawnOf(t *testing.T, url, line string, load shape.Shape) (*Supply, error) {
 	t.Helper()
 	f, err := flagsOf(t, url, line, load)
 	if err != nil {
@@ -39,10 +39,10 @@ func drawnOf(t *testing.T, url, line string, load shape.Shape) (Drawn, error) {
 	return d.Draw(t.Context(), all, load, true, false)
 }
 
-func turnsOf(t *testing.T, d Drawn) (turns []datasets.Turn) {
+func turnsOf(t *testing.T, d *Supply) (turns []datasets.Turn) {
 	t.Helper()
-	for range d.N {
-		c, err := d.Source.Next()
+	for range d.Len {
+		c, err := d.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,8 +82,8 @@ func TestPromptTokenIDs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ids.Tokenizing.Counted != metrics.TokensFromIDs || !strings.HasSuffix(ids.Description, ", sent as token ids") {
-			t.Errorf("%s: counted by %s, %s", line, ids.Tokenizing.Counted, ids.Description)
+		if ids.Tokenizing.Counted != metrics.TokensFromIDs || !strings.HasSuffix(ids.About, ", sent as token ids") {
+			t.Errorf("%s: counted by %s, %s", line, ids.Tokenizing.Counted, ids.About)
 		}
 		want, got := turnsOf(t, texts), turnsOf(t, ids)
 		if want[0].Batch != nil {
@@ -165,7 +165,7 @@ func TestMaxModelLen(t *testing.T) {
 			}
 			want = append(want, turn)
 			if whole.Times != nil {
-				times = append(times, whole.Times[i])
+				times = append(times, whole.Times()[i])
 			}
 		}
 		got := turnsOf(t, some)
@@ -174,8 +174,8 @@ func TestMaxModelLen(t *testing.T) {
 		}) {
 			t.Errorf("%s: %d requests, want %d", c.line, len(got), len(want))
 		}
-		if !slices.Equal(some.Times, times) {
-			t.Errorf("%s: times %s, want %s", c.line, some.Times, times)
+		if some.Times != nil && !slices.Equal(some.Times(), times) || (some.Times == nil) != (times == nil) {
+			t.Errorf("%s: want times %s", c.line, times)
 		}
 	}
 	for _, load := range []shape.Shape{atOnce(3), shape.Users{Bounds: shape.Bounds{Count: 3, Duration: time.Minute, Limit: 2}}} { // the latter without end

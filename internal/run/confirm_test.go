@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen"
 	"benchtop/loadgen/shape"
@@ -56,6 +57,7 @@ func paused(run *metrics.Run) time.Duration {
 
 // After a ramp, a load below the border is held until it is proven, and then a higher one; the report says the same.
 func TestConfirmRamp(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t, ramped(t, 4, 50, 4*time.Minute))

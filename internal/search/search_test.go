@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"benchtop/internal/ci"
 )
 
 // server is a made-up one, whose requests are slower the higher the load. Its border is where the share of requests within the limit is
@@ -88,6 +90,7 @@ func searched(t *testing.T, o Options, servers ...*server) ([]Result, int) {
 
 // Most searches end within 12 runs with an estimate near the border, whichever it is, and with an interval that holds it.
 func TestBorders(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	const n = 16
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"benchtop/internal/race"
+	"benchtop/internal/ci"
 )
 
 // wordPatterns are the patterns with a finder of their own.
@@ -50,6 +50,7 @@ func checkWords(t testing.TB, find finder, p *pattern, text string) {
 // Every character is of the kind that the regular expression has it in, wherever it stands. From U+33480 on there are
 // but tags and private use, of which some will do.
 func TestWordsOfEveryCharacter(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, source := range wordPatterns {
 		find, err := findPattern(source)
 		if err != nil {
@@ -70,9 +71,6 @@ func TestWordsOfEveryCharacter(t *testing.T) {
 			default:
 				step = 997
 				text.WriteString(c + "a")
-			}
-			if race.Enabled {
-				step = max(step, 7)
 			}
 			if text.Len() > 4096 {
 				checkWords(t, find, p, text.String())

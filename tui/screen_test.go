@@ -276,6 +276,7 @@ func TestEverySize(t *testing.T) {
 // TestResizeStorm changes the size as a window under the mouse does: many times between two drawings, with ticks, snapshots
 // and keys between them.
 func TestResizeStorm(t *testing.T) {
+	ci.SkipUnderRace(t)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for k := range tuitest.Modes {
 		m := open(tuitest.Judge(tuitest.Bad()), 80, 24, termenv.Ascii)

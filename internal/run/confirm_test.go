@@ -164,6 +164,7 @@ func (f *first) Next() (datasets.Conversation, error) {
 
 // Users are held in whole numbers; a number of prompts ends the plan's part alone.
 func TestConfirmUsers(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	for prompts, seen := range map[int]time.Duration{0: 75 * time.Second, 200: 53 * time.Second} { // a moment at which they are held
 		synctest.Test(t, func(t *testing.T) {

@@ -67,11 +67,12 @@ func (s *snappyReader) unpack() (err error) {
 			return errMore
 		}
 		if s.literal > 0 {
-			if err := s.copyLiteral(n); err != nil {
-				return err
-			}
+			err = s.copyLiteral(n)
 		} else {
 			s.repeat(n)
+		}
+		if err != nil {
+			return err
 		}
 		s.left -= uint64(n)
 	}

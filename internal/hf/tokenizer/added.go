@@ -284,15 +284,15 @@ func (m *matcher) cut(text string, each func(fragment) error) error {
 		if start, end = t.stripped(text, start, end, done); start > end {
 			return fmt.Errorf("the added token %.40q lies in white space that another one has taken", m.contents[value])
 		}
+		var err error
 		if done < start {
-			if err := each(fragment{text[done:start], -1, done == 0}); err != nil {
-				return err
-			}
+			err = each(fragment{text[done:start], -1, done == 0})
 		}
-		if start < end { // else nothing is left of it
-			if err := each(fragment{id: t.id}); err != nil {
-				return err
-			}
+		if err == nil && start < end { // else nothing is left of it
+			err = each(fragment{id: t.id})
+		}
+		if err != nil {
+			return err
 		}
 		done = end
 	}

@@ -1,11 +1,13 @@
-# Checks and pictures. `make check` is what CI runs after the tests.
+# Checks and pictures. `make check` is what CI runs.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOPACKAGES  = golang.org/x/tools/go/packages/gopackages@v0.44.0
+GOCOGNIT    = github.com/uudashr/gocognit/cmd/gocognit@v1.3.0
 FUZZTIME    = 10s
 
-.PHONY: check test fmt vet staticcheck race cross fuzz bench microbench screens golden lines
+.PHONY: check test fmt vet staticcheck race cross fuzz bench microbench screens golden lines complexity
 
-check: fmt vet lines staticcheck race cross
+check: fmt lines complexity vet staticcheck cross race
 
 test:
 	go test ./...
@@ -13,23 +15,28 @@ test:
 fmt:
 	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "gofmt these files:"; echo "$$bad"; exit 1; fi
 
+# With the race detector, packages are those that make race builds; it does not change what is checked.
 vet:
-	go vet ./...
+	go vet -race ./...
 
 staticcheck:
-	go run $(STATICCHECK) ./...
+	go run -exec "env 'GOFLAGS=$$GOFLAGS -race'" $(STATICCHECK) ./...
 
-# Tests that count conclusions over many runs take minutes with the race detector, and have no code of their own that runs concurrently.
-COUNTING = ^(TestBorders|TestRanges|TestClaims|TestLooks|TestFindClaims|TestFinderAgainstNoise|TestFindUsers)$$
-race:
-	go test -race -skip '$(COUNTING)' ./...
-
-# Other systems must at least compile, tests included.
+# Other systems must at least compile, tests included. The tool checks types from source, where go vet would compile every package
+# for each system. It prints errors among what it finds and does not fail for them.
 cross:
-	GOOS=darwin GOARCH=arm64 go vet ./...
-	GOOS=windows GOARCH=amd64 go vet ./...
-	GOOS=darwin GOARCH=arm64 go build -o /dev/null .
-	GOOS=windows GOARCH=amd64 go build -o /dev/null .
+	@for system in darwin/arm64 windows/amd64; do \
+	  found=$$(go run -exec "env GOOS=$${system%/*} GOARCH=$${system#*/}" $(GOPACKAGES) -mode=allsyntax -test ./...) || exit 1; \
+	  if echo "$$found" | grep -E '^	(-|[^ ]+:[0-9]+): '; then echo "these do not compile for $$system"; exit 1; fi; \
+	done
+
+# Every test once: with the race detector, or without it where the test says so by SkipUnderRace. The vet of go test is a part of
+# make vet.
+race:
+	go test -race -vet=off ./...
+	go test -vet=off -run "^($$(grep -rh --include='*_test.go' -B 1 '^	ci.SkipUnderRace(t)' . | \
+	  sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' | paste -sd '|' -))$$" \
+	  $$(grep -rl --include='*_test.go' '^	ci.SkipUnderRace(t)' . | xargs -n 1 dirname | sort -u)
 
 # A crasher stays in testdata/fuzz and fails the tests from then on. Shrinking an interesting input is limited to a few
 # tries, or it would take all the time there is. When the time is over while a worker is busy, the go command now and then
@@ -61,9 +68,15 @@ golden:
 	go test ./tui ./tui/panels ./tui/form ./export ./export/charts ./internal/preview ./internal/startup -update
 	go test ./internal/cli -run '^TestRuns' -update
 
-# Lines that are neither blank nor comment, by folder. It fails if a folder, a file or a function is over its limit.
+# Lines that are neither blank nor comment, by folder. It fails if a function is too long or lines are too wide.
 lines:
 	go run ./internal/lines
+
+# Functions without tests have a cognitive complexity of 20 at most. .ci/complex lists the older ones over it as they are today: what
+# gets simpler leaves the list, and nothing joins it. The tool fails for any function over the limit, so the list decides.
+complexity:
+	@go run $(GOCOGNIT) -over 20 -test=false -ignore 'test/|testdata/' . 2>/dev/null | \
+	  awk '{ sub(/\/[^\/]*$$/, "", $$4); print $$4, $$3, $$1 }' | LC_ALL=C sort | diff -u .ci/complex -
 
 screens:
 	docs/screens/render.sh

@@ -23,7 +23,7 @@ var arrows = map[string][]string{
 	"benchtop/tui/screen":   {},
 	"benchtop/tui/number":   {},
 	"benchtop/tui/noquery":  {},
-	"benchtop/tui/tuitest":  {"benchtop/metrics", "benchtop/metrics/grid", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/metrics/live", "benchtop/metrics/report", "benchtop/internal/race"},
+	"benchtop/tui/tuitest":  {"benchtop/metrics", "benchtop/metrics/grid", "benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/metrics/live", "benchtop/metrics/report"},
 	"benchtop/loadgen": {"benchtop/internal/hf/media", "benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/loadgen/protocol", "benchtop/loadgen/target", "benchtop/loadgen/shape",
 		"benchtop/datasets", "benchtop/internal/hf/numpy", "benchtop/metrics", "benchtop/metrics/event"},
 	"benchtop/loadgen/conn":     {"benchtop/loadgen/target", "benchtop/metrics", "benchtop/internal/race"},
@@ -109,7 +109,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/launch":  {"benchtop/export", "benchtop/internal/secret", "benchtop/internal/telemetry"},
 	"benchtop/internal/attach":  {"benchtop/metrics"},
 	"benchtop/internal/assert":  {},
-	"benchtop/internal/ci":      {},
+	"benchtop/internal/ci":      {"benchtop/internal/race"},
 	"benchtop/internal/race":    {},
 	"benchtop/internal/lines":   {},
 	"benchtop/internal/sweep": {"benchtop/internal/secret", "benchtop/export",
@@ -163,7 +163,7 @@ var ground = []string{"benchtop/internal/text", "benchtop/internal/table",
 	"benchtop/internal/usage", "benchtop/internal/parallel"}
 
 // forTests are packages that any test may import, and which tests need to make events into reports, views and results.
-var forTests = []string{"benchtop/internal/assert", "benchtop/internal/ci", "benchtop/internal/race",
+var forTests = []string{"benchtop/internal/assert", "benchtop/internal/ci",
 	"benchtop/internal/simulator/pipetest", "benchtop/internal/simulator/simtest", "benchtop/internal/hf/hub/hubtest",
 	"benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/tui/tuitest",
 	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/metrics/judge/queue", "benchtop/export"}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/hub"
 	"benchtop/internal/hf/media"
 	"benchtop/internal/hf/numpy"
@@ -106,6 +107,7 @@ func hfRows(t *testing.T, rows []json.RawMessage) string {
 }
 
 func TestHFGolden(t *testing.T) {
+	ci.SkipUnderRace(t)
 	var file struct {
 		Rows      map[string][]json.RawMessage
 		Templates map[string]string

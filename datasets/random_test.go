@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/tokenizer"
 )
 
@@ -73,6 +74,7 @@ func randomCases(t *testing.T) []randomCase {
 }
 
 func TestRandomGolden(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, c := range randomCases(t) {
 		t.Run(c.Name, c.check)
 	}
@@ -80,6 +82,7 @@ func TestRandomGolden(t *testing.T) {
 
 // Vectors may give the first and last 8 ids of prompts of any length, be it less than 8.
 func TestRandomGoldenOfShortPrompts(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, c := range randomCases(t) {
 		for i, q := range c.Requests {
 			for _, ids := range q.IDs {

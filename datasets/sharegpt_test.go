@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/hf/tokenizer"
 )
@@ -332,6 +333,7 @@ func conversations(n int) io.Reader {
 }
 
 func TestReadShareGPTKnowsLines(t *testing.T) {
+	ci.SkipUnderRace(t)
 	entries, err := readShareGPT(conversations(5000), false)
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/jsonscan"
 )
@@ -128,6 +129,7 @@ func TestTimedTraceOddButGoodFiles(t *testing.T) {
 }
 
 func TestTimedTraceBadFiles(t *testing.T) {
+	ci.SkipUnderRace(t)
 	good := `{"timestamp": 0, "input_length": 8, "output_length": 5, "hash_ids": [7, 8]}`
 	with := func(from, to string) string { return good + "\n\n" + strings.Replace(good, from, to, 1) + "\n" }
 	form := `expected an object on each line, with "timestamp", "input_length", "output_length" and "hash_ids"`
@@ -274,6 +276,7 @@ func TestTimedTraceWithoutVocabulary(t *testing.T) {
 
 // Blocks that are no longer kept are made again, the same.
 func TestTraceBlocksAreBounded(t *testing.T) {
+	ci.SkipUnderRace(t)
 	b := newTraceBlocks(Vocabulary{Size: 1000}.IDs())
 	first := b.block([]byte("0"), 1<<19)
 	if again := b.block([]byte("0"), 1<<19); &again[0] != &first[0] {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
@@ -62,6 +63,7 @@ func TestEmbeddings(t *testing.T) {
 
 // An answer in one piece has a limit of its own, and all of them have one together.
 func TestMostOfAnAnswerInOnePiece(t *testing.T) {
+	ci.SkipUnderRace(t)
 	long := func(n int) string {
 		return plainAnswer("200 OK", "application/json", `{"data":["`+strings.Repeat("x", n)+`"]}`)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
@@ -41,6 +42,7 @@ func flooding(taken *atomic.Int64, begin, piece string) script {
 // A server whose answer never ends, in any of its parts, costs a bounded number of bytes and bounded time, and leaves a failure of the
 // right kind. most is the number of bytes that the client may read; 0 where nothing of what it reads is kept.
 func TestAnswersWithoutEnd(t *testing.T) {
+	ci.SkipUnderRace(t)
 	const ok = "HTTP/1.1 200 OK\r\n"
 	for _, c := range []struct {
 		name, begin, piece string

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"benchtop/datasets"
+	"benchtop/internal/ci"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -26,6 +27,7 @@ func runaway(chunks int) script {
 
 // An endless stream fails when it has more chunks than its request allows.
 func TestMostChunks(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, c := range []struct {
 		name   string
 		chunks int // before the one with the finish

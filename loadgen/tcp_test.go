@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/race"
+	"benchtop/internal/ci"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
@@ -151,6 +151,7 @@ func endless(n int) script {
 
 // A request costs some allocations, a chunk none: streams of different lengths cost the same.
 func TestChunksAllocateNothing(t *testing.T) {
+	ci.SkipUnderRace(t)
 	allocations := func(chunks int) float64 {
 		base := serveTCP(t, endless(chunks))
 		return testing.AllocsPerRun(5, func() {
@@ -159,7 +160,7 @@ func TestChunksAllocateNothing(t *testing.T) {
 	}
 	short, long := allocations(4), allocations(4004)
 	// The generated text and the chunk list double some ten times each on the way.
-	if long-short > 60 && !race.Enabled {
+	if long-short > 60 {
 		t.Errorf("%v allocations for 4 chunks, %v for 4004", short, long)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/tuitest"
@@ -222,6 +223,7 @@ func BenchmarkKeyToScreen(b *testing.B) {
 
 // TestBytes counts what a run sends over a slow line: Bubble Tea writes each line that has changed.
 func TestBytes(t *testing.T) {
+	ci.SkipUnderRace(t)
 	const seconds = 4
 	var snapshots []metrics.Snapshot
 	for k := range 2*seconds + 1 {

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	liveview "benchtop/metrics/live"
 	"benchtop/tui/chart"
@@ -249,6 +250,7 @@ func TestFiguresOfADeadServerAreGrey(t *testing.T) {
 
 // TestEverySize draws every state on every page in every mode over a grid of sizes that has the edges of all layouts.
 func TestEverySize(t *testing.T) {
+	ci.SkipUnderRace(t)
 	all := append(states[:len(states):len(states)], state{"monstrous", func(w, h int) *model {
 		return open(tuitest.Monstrous(), w, h, termenv.Ascii)
 	}})
@@ -258,9 +260,6 @@ func TestEverySize(t *testing.T) {
 		for _, w := range []int{0, 1, 2, 5, 20, 39, 40, 59, 79, 80, 81, 109, 110, 120, 179, 180, 200, 250} {
 			for _, h := range []int{0, 1, 2, 5, 9, 10, 14, 23, 24, 33, 34, 40, 45, 80} {
 				turn++ // the next size and the next state take another of the twelve ways
-				if tuitest.LeftOut(turn, 5) {
-					continue
-				}
 				name := st.name + " in " + m.mode(turn%len(tuitest.Modes))
 				m.turn(turn / len(tuitest.Modes) % len(panels.Pages))
 				m.zoomed = st.name == "zoom" && m.page == 0
@@ -277,6 +276,7 @@ func TestEverySize(t *testing.T) {
 // TestResizeStorm changes the size as a window under the mouse does: many times between two drawings, with ticks, snapshots
 // and keys between them.
 func TestResizeStorm(t *testing.T) {
+	ci.SkipUnderRace(t)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for k := range tuitest.Modes {
 		m := open(tuitest.Judge(tuitest.Bad()), 80, 24, termenv.Ascii)
@@ -300,6 +300,7 @@ func TestResizeStorm(t *testing.T) {
 }
 
 func TestMonstrousValues(t *testing.T) {
+	ci.SkipUnderRace(t)
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for i, keys := range [][]string{
 		nil, {"w"}, {"g"}, {"w", "g"}, {"]", "]", "]", "]", "]"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {",", ",", ","}, {"l", "z"}, {"l", "l", "z"}, {"j", "j", "z"},
@@ -312,10 +313,7 @@ func TestMonstrousValues(t *testing.T) {
 			m := open(s, 120, 40, termenv.Ascii)
 			name := m.mode(k)
 			press(m, keys...)
-			for n := range 6 {
-				if tuitest.LeftOut(n, 4) {
-					continue
-				}
+			for range 6 {
 				m.Update(tea.WindowSizeMsg{Width: 1 + rnd.IntN(250), Height: 1 + rnd.IntN(80)})
 				whole(t, m, fmt.Sprint(name, keys))
 				if strings.ContainsFunc(m.View(), func(r rune) bool { return r >= 0x7f && r < 0xa0 || r == '\u202e' }) {
@@ -327,6 +325,7 @@ func TestMonstrousValues(t *testing.T) {
 }
 
 func TestForeignNamesAtTheEdge(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, name := range []string{"通义千问三", "🤖🤖🤖", "a漢b漢c漢", "👩🏽‍🚀 model", "e\u0301e\u0301e\u0301", "🇩🇪🇫🇷🇯🇵", "한국어모델", "عربي", "❤️❤️"} {
 		s := tuitest.Mid()
 		plan := *s.Plan
@@ -336,17 +335,11 @@ func TestForeignNamesAtTheEdge(t *testing.T) {
 		s.Log = []metrics.LogEntry{{Text: strings.Repeat(name, 40)}}
 		m := open(s, 80, 24, termenv.Ascii)
 		for w := 40; w < 180; w += 3 {
-			if tuitest.LeftOut(w, 4) {
-				continue
-			}
 			m.Update(tea.WindowSizeMsg{Width: w, Height: 36})
 			tuitest.Exact(t, m.View(), w, 36, name)
 		}
 		press(m, "6")
 		for w := 40; w < 80; w++ {
-			if tuitest.LeftOut(w, 3) {
-				continue
-			}
 			m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
 			tuitest.Exact(t, m.View(), w, 24, name)
 		}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"benchtop/internal/race"
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
 
@@ -79,12 +79,9 @@ var (
 )
 
 func TestStatsOfAHundredThousandRequests(t *testing.T) {
+	ci.SkipUnderRace(t)
 	var requests []metrics.Request
-	n := 100_000
-	if race.Enabled {
-		n /= 10
-	}
-	for i := range n {
+	for i := range 100_000 {
 		requests = append(requests, request(i, 100+i%7*10, 50+i%11*10))
 	}
 	var out bytes.Buffer

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
@@ -197,6 +198,7 @@ func (endless) Read(b []byte) (int, error) {
 }
 
 func TestReadJournalLines(t *testing.T) {
+	ci.SkipUnderRace(t)
 	header, _, _ := bytes.Cut(sampleJournal(t), []byte("\n"))
 	header = append(header, '\n')
 	lines := io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, maxLineBytes+1), strings.NewReader("\n{\"index\":1}\n"))

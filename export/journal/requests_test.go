@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
@@ -65,6 +66,7 @@ func TestManyChunksAreCheapToRead(t *testing.T) {
 
 // The longest request can be read back, whatever its text.
 func TestLongestLineIsRead(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, letter := range []string{"\x01", ",", "\"", "a"} {
 		q := metrics.NewRequest(0)
 		q.Text = strings.Repeat(letter, metrics.MostText)

@@ -316,7 +316,7 @@ func TestJournalReadsBackAFileThatIsOnlyOpenForWriting(t *testing.T) {
 }
 
 func TestJournalConcurrently(t *testing.T) {
-	const writers, each = 8, 600
+	const writers, each = 8, 300
 	for name, w := range map[string]io.Writer{"file": journalFile(t), "memory": nil, "pipe": onlyWriter{io.Discard}} {
 		j := newJournal(t, w, metrics.Plan{})
 		var wg sync.WaitGroup
@@ -327,7 +327,7 @@ func TestJournalConcurrently(t *testing.T) {
 					q.Text = strings.Repeat("x", 100)
 					j.Done(&q)
 					j.Event(metrics.LogEntry{Text: "e"})
-					if i%300 == 299 {
+					if i%150 == 149 {
 						j.Flush()
 						collect(t, j.Records())
 					}

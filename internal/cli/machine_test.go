@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/export/journal"
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/simtest"
@@ -136,6 +137,7 @@ func TestExactLatencies(t *testing.T) {
 
 // A busy run past the server's capacity gives the same result again, to the last microsecond.
 func TestMachineRepeats(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	p := simulator.Defaults()
 	p.Blocks = p.MaxModelLen/p.BlockSize + 200
@@ -164,6 +166,7 @@ func TestMachineRepeats(t *testing.T) {
 
 // Under the demo's load its server saturates: time to first token takes off where requests come faster than it can serve them.
 func TestDemoSaturates(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const length = 20 * time.Second

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/files"
 	"benchtop/internal/session"
 )
@@ -47,6 +48,7 @@ func journalsOnFile(t *testing.T) []string {
 
 // A run in virtual time gives the journal and the report that it always gave, but for their words, and the views.
 func TestRunsRepeat(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, c := range scenarios() {
 		t.Run(c.name, func(t *testing.T) {
 			r := drive(t, &c)
@@ -104,6 +106,7 @@ func TestRunsReported(t *testing.T) {
 
 // A replay of an older journal shows what the run showed, but for what that has no lines for.
 func TestRunsReplayed(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, file := range journalsOnFile(t) {
 		stem := strings.TrimSuffix(file, files.JournalSuffix+".gz")
 		live := parseViews(string(readFile(t, filepath.Join(runsDir, filepath.Base(stem)+".live"))))

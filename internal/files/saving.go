@@ -242,23 +242,28 @@ func (s *Saving) moveAside() error {
 		case s.noClobber:
 			return usage.Errorf("%s exists and --no-clobber is set", p)
 		}
-		for n := 1; ; n++ {
-			aside := fmt.Sprintf("%s.~%d~", p, n)
-			if taken, err := exists(aside); err != nil {
-				return err
-			} else if taken {
-				continue
-			}
-			if err := os.Rename(p, aside); err != nil {
-				return fmt.Errorf("cannot rename the older result: %w", err)
-			}
-			if len(s.moved) == 0 { // the other files get the same suffix
-				s.moved = []string{aside}
-			}
-			break
+		aside, err := firstFree(p)
+		if err != nil {
+			return err
+		}
+		if err := os.Rename(p, aside); err != nil {
+			return fmt.Errorf("cannot rename the older result: %w", err)
+		}
+		if len(s.moved) == 0 { // the other files get the same suffix
+			s.moved = []string{aside}
 		}
 	}
 	return nil
+}
+
+// firstFree is the first name for an older file that is not taken.
+func firstFree(name string) (string, error) {
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s.~%d~", name, n)
+		if taken, err := exists(aside); err != nil || !taken {
+			return aside, err
+		}
+	}
 }
 
 // Notes returns once where older results of the same name are. It may be called on nil.

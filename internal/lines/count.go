@@ -9,21 +9,23 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"unicode/utf8"
 )
 
-// part is a function or a file and the number of its lines, blank ones and comments included.
-type part struct {
+// function is a function and the number of its lines, blank ones and comments included.
+type function struct {
 	name  string
 	lines int
 }
 
-// folder has the number of its files without tests, and the lines of code of these and of its tests.
-type folder struct{ files, code, tests int }
+// folder has the number of its files without tests, the lines of code of these and of its tests, and how many lines of these are
+// too wide, comments included.
+type folder struct{ files, code, tests, wide int }
 
-// tree has the counts of folders, files and functions; tests and the packages that serve them, such as eventtest, count in folders only.
+// tree has the counts of folders and functions; tests and the packages that serve them, such as eventtest, count in folders only.
 type tree struct {
-	folders          map[string]folder
-	files, functions []part
+	folders   map[string]folder
+	functions []function
 }
 
 // walk counts the Go files of a tree without test data.
@@ -56,23 +58,39 @@ func (t *tree) add(name string, source []byte) error {
 	}
 	f := t.folders[path.Dir(name)]
 	defer func() { t.folders[path.Dir(name)] = f }()
+	wide := wideLines(source)
 	if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(path.Dir(name), "test") {
-		f.tests += codeLines(source)
+		f.tests += codeLines(source, wide)
 		return nil
 	}
 	f.files++
-	f.code += codeLines(source)
-	t.files = append(t.files, part{name, bytes.Count(bytes.TrimSuffix(source, []byte("\n")), []byte("\n")) + 1})
+	f.wide += len(wide)
+	f.code += codeLines(source, wide)
 	for _, d := range parsed.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok {
-			t.functions = append(t.functions, part{name + " " + fn.Name.Name, set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1})
+			t.functions = append(t.functions, function{
+				name + " " + fn.Name.Name, set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1,
+			})
 		}
 	}
 	return nil
 }
 
-// codeLines is the number of lines with a part of a token. Blank lines in raw strings do not count either.
-func codeLines(source []byte) int {
+// wideLines are the numbers of the lines over the limit.
+func wideLines(source []byte) map[int]bool {
+	wide, number := map[int]bool{}, 0
+	for line := range bytes.Lines(source) {
+		number++
+		line = bytes.TrimRight(line, "\r\n")
+		if utf8.RuneCount(line)+(tabColumns-1)*bytes.Count(line, []byte("\t")) > mostColumns {
+			wide[number] = true
+		}
+	}
+	return wide
+}
+
+// codeLines is the number of lines with a part of a token; a wide one counts as two. Blank lines in raw strings do not count.
+func codeLines(source []byte, wide map[int]bool) (lines int) {
 	set := token.NewFileSet()
 	in := set.AddFile("", -1, len(source))
 	var s scanner.Scanner
@@ -81,7 +99,13 @@ func codeLines(source []byte) int {
 	for {
 		pos, tok, text := s.Scan()
 		if tok == token.EOF {
-			return len(code)
+			for line := range code {
+				lines++
+				if wide[line] {
+					lines++
+				}
+			}
+			return lines
 		}
 		if tok == token.SEMICOLON && text == "\n" {
 			continue // inserted at the end of a line, which may be in a comment

@@ -1,8 +1,7 @@
 //go:build race
 
-// Package race tells tests whether the race detector is on. It makes everything several times slower: long loops that one
-// goroutine runs by itself, in which it has nothing to find, take a sample under it and run whole without it. It allocates,
-// too, where the code alone does not.
+// Package race tells whether the race detector is on. It makes everything about ten times slower, and allocates where the code alone
+// does not.
 package race
 
 // Enabled reports whether the race detector is built in.

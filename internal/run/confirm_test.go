@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
@@ -55,6 +56,7 @@ func paused(run *metrics.Run) time.Duration {
 
 // After a ramp, a load below the border is held until it is proven, and then a higher one; the report says the same.
 func TestConfirmRamp(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t, ramped(t, 4, 50, 4*time.Minute))
@@ -160,6 +162,7 @@ func first(all datasets.Flow, n int) datasets.Flow {
 
 // Users are held in whole numbers; a number of prompts ends the plan's part alone.
 func TestConfirmUsers(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	for prompts, seen := range map[int]time.Duration{0: 75 * time.Second, 200: 53 * time.Second} { // a moment at which they are held
 		synctest.Test(t, func(t *testing.T) {

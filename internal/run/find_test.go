@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
 
@@ -45,6 +46,7 @@ func endsSearch(e metrics.LogEntry) bool {
 // A search ends with a border near what the server can do, holds a load below it for as long as asked, and everything on the way is an event. Requests
 // of ten seconds depend on each other for too long for a proof in a minute.
 func TestFindRate(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 3, Most: 25, Step: 5 * time.Second, Hold: 30 * time.Second}
@@ -84,6 +86,7 @@ func TestFindRate(t *testing.T) {
 
 // A search that the most it may try is within holds that, and finds it.
 func TestFindTheMost(t *testing.T) {
+	ci.SkipUnderRace(t)
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 2.5, Most: 3, Step: 5 * time.Second, Hold: 8 * time.Minute}
 		c := simulated(t, metrics.Plan{Rate: 2.5, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 60_000}}, Find: &find}, 8)
@@ -103,6 +106,7 @@ func TestFindTheMost(t *testing.T) {
 
 // The number of users is searched for in the same way.
 func TestFindUsers(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		find := metrics.Find{From: 40, Most: 500, Step: 40 * time.Second, Hold: 30 * time.Second, Unit: metrics.Users}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/simulator"
 	"benchtop/internal/simulator/simtest"
@@ -114,6 +115,7 @@ func longShare(t *testing.T, rate float64, seed int) float64 {
 //
 //	go test ./internal/run -run TestRanges -range-seeds 40 -v
 func TestRanges(t *testing.T) {
+	ci.SkipUnderRace(t)
 	seeds := *rangeSeeds
 	border := 35.2 // as it was found with -range-seeds
 	if seeds > 0 {

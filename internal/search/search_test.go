@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
 
@@ -90,6 +91,7 @@ func searched(t *testing.T, o Options, servers ...*server) ([]Result, int) {
 
 // Most searches end within 12 runs with an estimate near the border, whichever it is, and with an interval that holds it.
 func TestBorders(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	const n = 16
 	for _, c := range []struct {

@@ -146,6 +146,11 @@ func (s *sampler) value(root, schema any, depth int) any {
 			return s.value(root, all[s.draws.IntN(len(all))], depth+1)
 		}
 	}
+	return s.valueOf(root, members, depth)
+}
+
+// valueOf is a value of the type that a schema names.
+func (s *sampler) valueOf(root any, members map[string]any, depth int) any {
 	number := func(name string, none float64) float64 {
 		if v, ok := members[name].(float64); ok {
 			return v
@@ -178,6 +183,11 @@ func (s *sampler) value(root, schema any, depth int) any {
 		}
 		return list
 	}
+	return s.object(root, members, depth)
+}
+
+// object has the members that are required, and some of the others.
+func (s *sampler) object(root any, members map[string]any, depth int) map[string]any {
 	properties, _ := members["properties"].(map[string]any)
 	required, _ := members["required"].([]any)
 	object := map[string]any{}
@@ -269,22 +279,24 @@ func readGrammar(text string) (grammarRules, error) {
 				rules[name], sequence, body = append(rules[name], sequence), []string{}, body[1:]
 				continue
 			}
-			item, err := strconv.QuotedPrefix(body)
-			if err != nil {
-				end := strings.IndexFunc(body, func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-				if end == 0 {
-					return nil, fmt.Errorf("grammar: only texts, names and | are simulated: %q", body)
-				}
-				item = body[:max(end, 0)]
-				if end < 0 {
-					item = body
-				}
+			item := grammarItem(body)
+			if item == "" {
+				return nil, fmt.Errorf("grammar: only texts, names and | are simulated: %q", body)
 			}
 			sequence, body = append(sequence, item), body[len(item):]
 		}
 		rules[name] = append(rules[name], sequence)
 	}
 	return rules, nil
+}
+
+// grammarItem is the quoted text or the name at the beginning of a rule, "" if there is neither.
+func grammarItem(body string) string {
+	if item, err := strconv.QuotedPrefix(body); err == nil {
+		return item
+	}
+	name := func(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return body[:len(body)-len(strings.TrimLeftFunc(body, name))]
 }
 
 func (s *sampler) rule(rules grammarRules, name string, depth int) {

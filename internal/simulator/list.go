@@ -108,23 +108,7 @@ type listStep struct {
 // write writes the steps of all answers, and injects the fault of the request once so many tokens of all were sent. It returns when no
 // answer is under way any more.
 func (l *list) write(ctx context.Context, cancel context.CancelFunc, d *chunks, out *events) error {
-	steps := make(chan listStep)
-	var answers sync.WaitGroup
-	for _, g := range l.all {
-		answers.Go(func() {
-			err := g.each(ctx, func(tokens []token) error {
-				steps <- listStep{of: g, tokens: slices.Clone(tokens)}
-				return nil
-			})
-			if err != nil {
-				steps <- listStep{of: g, err: err}
-			}
-		})
-	}
-	go func() {
-		answers.Wait()
-		close(steps)
-	}()
+	steps := l.steps(ctx)
 	defer func() {
 		cancel()
 		for range steps {
@@ -142,16 +126,7 @@ func (l *list) write(ctx context.Context, cancel context.CancelFunc, d *chunks, 
 				return err
 			}
 		}
-		if l.OutputTokens == 0 {
-			l.FirstToken = s.of.now()
-		}
-		l.OutputTokens += len(s.tokens)
-		if s.tokens[0].index == 0 && !s.of.repeat {
-			l.read(s.of.seq.cached)
-		}
-		if s.of.choice == 0 {
-			s.of.say(s.tokens)
-		}
+		l.count(s)
 		choice := s.of.completionChoice(s.tokens, l.request, offsets[s.of.choice])
 		offsets[s.of.choice] += len(choice.Text)
 		last := s.tokens[len(s.tokens)-1]
@@ -160,6 +135,42 @@ func (l *list) write(ctx context.Context, cancel context.CancelFunc, d *chunks, 
 		}
 	}
 	return nil
+}
+
+// steps passes on what the engine gives to all answers, and ends after the last.
+func (l *list) steps(ctx context.Context) <-chan listStep {
+	steps := make(chan listStep)
+	var answers sync.WaitGroup
+	for _, g := range l.all {
+		answers.Go(func() {
+			err := g.each(ctx, func(tokens []token) error {
+				steps <- listStep{of: g, tokens: slices.Clone(tokens)}
+				return nil
+			})
+			if err != nil {
+				steps <- listStep{of: g, err: err}
+			}
+		})
+	}
+	go func() {
+		answers.Wait()
+		close(steps)
+	}()
+	return steps
+}
+
+// count adds a step to the record of the request.
+func (l *list) count(s listStep) {
+	if l.OutputTokens == 0 {
+		l.FirstToken = s.of.now()
+	}
+	l.OutputTokens += len(s.tokens)
+	if s.tokens[0].index == 0 && !s.of.repeat {
+		l.read(s.of.seq.cached)
+	}
+	if s.of.choice == 0 {
+		s.of.say(s.tokens)
+	}
 }
 
 // usage counts each prompt once and all answers.

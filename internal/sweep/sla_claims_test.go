@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/search"
 	"benchtop/metrics"
 	simulated "benchtop/metrics/judge/queue"
@@ -129,6 +130,7 @@ func (c *slaClaims) search(t *testing.T, k *claimKind, seed int) {
 //
 //	go test ./internal/sweep -run TestSLAClaims -v -args -finds 40
 func TestSLAClaims(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	kinds := claimKinds()
 	claims := make([]slaClaims, len(kinds))

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,23 +94,29 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess) error {
 			}
 			gpu, ok := table.line(line)
 			if !ok {
-				if s.message == "" {
-					s.message = firstOf(line)
-				}
+				s.message = cmp.Or(s.message, firstOf(line))
 				continue
 			}
-			s.parsed, s.limit = true, s.options.timeouts.later
-			s.message = "" // the tool has recovered
-			quiet.Reset(s.limit)
-			if s.tick.ends(gpu.Index) {
-				if err := s.flush(); err != nil {
-					return err
-				}
+			if err := s.add(gpu); err != nil {
+				return err
 			}
-			s.tick.add(gpu, time.Since(s.options.Start))
+			quiet.Reset(s.limit)
 			settled.Reset(s.tick.wait(s.options.every))
 		}
 	}
+}
+
+// add takes what a line says of a GPU, and sends the sample before if this begins another one.
+func (s *gpuStream) add(gpu metrics.GPU) error {
+	s.parsed, s.limit = true, s.options.timeouts.later
+	s.message = "" // the tool has recovered
+	if s.tick.ends(gpu.Index) {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	s.tick.add(gpu, time.Since(s.options.Start))
+	return nil
 }
 
 // firstOf is the beginning of a line, without control characters.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/judge"
 	"benchtop/metrics/judge/queue"
@@ -200,6 +201,7 @@ func truths() []truth {
 //
 //	go test ./metrics/judge -run TestClaims -v -args -calibrate 20
 func TestClaims(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	reps := max(2, *calibrate)
 	known := truths()

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/judge"
@@ -133,6 +134,7 @@ func FuzzJudge(f *testing.F) {
 
 // What nothing can be said of is unknown, with a reason; any number of settings and stages takes a bounded time.
 func TestNothingToSay(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	mixed := metrics.Plan{Rate: 10, Goodput: ttft(500), Stages: userStages(10*second, 4, 4)}
 	mixed.Stages[1].Load = metrics.Load{Value: 4}

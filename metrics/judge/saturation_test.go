@@ -7,18 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/internal/race"
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/judge/queue"
 )
 
 // Saturation that is found is the capacity of the server, whatever its waits look like.
 func TestSaturationIsTheCapacity(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
-	seeds := uint64(3)
-	if race.Enabled {
-		seeds = 1
-	}
+	const seeds = 3
 	for name, s := range map[string]server{
 		"one": one, "many": many, "wide": wide,
 		"refusing":      many.with(func(s *server) { s.room = 10 }),
@@ -28,7 +26,7 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 		wrong := 0
 		ramps := []metrics.Ramp{linear(4, 44, time.Minute), linear(10, 60, 90*second), {Strategy: "exponential", From: 4, To: 60, Over: 90 * second}}
 		for _, ramp := range ramps {
-			for seed := range seeds {
+			for seed := range uint64(seeds) {
 				r := rand.New(rand.NewPCG(seed, 7))
 				a := reported(t, rampPlan(ramp), s.serve(poisson(ramp, r), r)).Answer
 				at := a.Capacity.Load
@@ -41,7 +39,7 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 			}
 		}
 		if wrong > 1 {
-			t.Errorf("%s: %d of %d are off by more than a tenth", name, wrong, len(ramps)*int(seeds))
+			t.Errorf("%s: %d of %d are off by more than a tenth", name, wrong, len(ramps)*seeds)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/judge"
@@ -90,6 +91,7 @@ func TestOneLoad(t *testing.T) {
 
 // A load that was set is judged at fixed looks, while the run is on and in the report.
 func TestLooks(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	all := steady(0, 150*second, 50*ms, noisy(2, 1))
 	plan := metrics.Plan{Rate: 5, Burstiness: 1, Goodput: ttft(500)}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
@@ -56,6 +57,7 @@ func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
 
 // Objectives that were set during the run judge all of it, in totals, windows and report, but no gate.
 func TestSetObjectives(t *testing.T) {
+	ci.SkipUnderRace(t)
 	all := eventtest.DrawRun(5, 2500)
 	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Warmup: 4 * time.Second, Gates: eventtest.Gates(t, "goodput<10%", "request_goodput<0.001")}
 	other := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 400}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 3000}}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/internal/race"
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 )
 
@@ -69,12 +69,9 @@ func TestFullLedger(t *testing.T) {
 
 // A judgement leaves no trace in the next one, which needs hardly any memory.
 func TestJudgeAgain(t *testing.T) {
+	ci.SkipUnderRace(t)
 	rec := recorded(40_000)
-	moments := []time.Duration{4 * time.Second, 2 * time.Second, 3500 * time.Millisecond, 3 * time.Second}
-	if race.Enabled {
-		moments = []time.Duration{4 * time.Second, 3 * time.Second}
-	}
-	for _, at := range moments {
+	for _, at := range []time.Duration{4 * time.Second, 2 * time.Second, 3500 * time.Millisecond, 3 * time.Second} {
 		fresh := recorded(40_000)
 		for _, r := range []*View{rec, fresh} {
 			if at == 3*time.Second {

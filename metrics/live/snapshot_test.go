@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
@@ -50,6 +51,7 @@ func TestSnapshotTravels(t *testing.T) {
 
 // The minutes of a snapshot are joined from its own windows, also where late events changed seconds long past.
 func TestSnapshotsHaveMinutes(t *testing.T) {
+	ci.SkipUnderRace(t)
 	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}}
 	rec := NewView(time.Now(), &plan)
 	all := eventtest.DrawRun(5, 2000)

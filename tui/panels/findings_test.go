@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/ci"
 	"benchtop/internal/findings"
 	"benchtop/metrics"
 	"benchtop/tui/number"
@@ -23,6 +24,7 @@ import (
 // The verdict line, the card, the report, the JSON and the stages say the same of a run, each by the words of the
 // findings alone.
 func TestFindingsAreTheSameEverywhere(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	for seed := range uint64(200) {
 		c := &sameEverywhere{t: t, seed: seed, report: madeUpReport(rand.New(rand.NewPCG(seed, 9)))}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
@@ -15,6 +16,7 @@ import (
 
 // TestZoomedPanels draws each panel as large as a page, with the charts it then has below.
 func TestZoomedPanels(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, s := range []metrics.Snapshot{tuitest.Judge(tuitest.Listed(tuitest.Watched(tuitest.FullDone(), 3))), tuitest.Pooled(true), tuitest.TalkDone(true)} {
 		for _, p := range append(Pages[:len(Pages):len(Pages)], ReportPage) {
 			for _, w := range []int{70, 120, 200} {
@@ -123,6 +125,7 @@ func TestConclusionSigns(t *testing.T) {
 // TestPagesAtEverySize draws header, verdict and panels of each page of each kind of run, over a grid of sizes that has the edges of all
 // layouts.
 func TestPagesAtEverySize(t *testing.T) {
+	ci.SkipUnderRace(t)
 	limited := tuitest.Sampled(tuitest.Judge(tuitest.Bad()), tuitest.Late, tuitest.Together)
 	limited.SaveError = "no space left on device"
 	replayed := tuitest.FullDone()
@@ -138,9 +141,7 @@ func TestPagesAtEverySize(t *testing.T) {
 		for p, page := range append(Pages[:len(Pages):len(Pages)], ReportPage) {
 			for _, w := range []int{20, 40, 80, 110, 180, 250} {
 				for _, h := range []int{5, 10, 24, 34, 45, 60} {
-					if turn++; tuitest.LeftOut(turn, 5) {
-						continue
-					}
+					turn++
 					mode := tuitest.Modes[turn%len(tuitest.Modes)]
 					palette := screen.NewPalette(screen.ColorProfile(mode.Color, func(string) string { return "" }))
 					sf := screen.NewSurface(w, h)

@@ -14,7 +14,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/internal/race"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
@@ -92,10 +91,6 @@ var (
 		return Sampled(Exactly(rec.Snapshot(), end), nil, nil)
 	})
 )
-
-// LeftOut reports whether a long loop leaves a turn out: under the race detector all but one in so many. One goroutine draws there, by
-// itself, so that there is nothing to find.
-func LeftOut(turn, every int) bool { return race.Enabled && turn%every != 0 }
 
 // Exact fails unless the screen is w columns by h lines.
 func Exact(t *testing.T, shown string, w, h int, what string) {

@@ -129,22 +129,7 @@ func sorted(r *run, items []any, reverse, caseSensitive bool, attribute any) ([]
 	}
 	entries := make([]entry, len(items))
 	for i, it := range items {
-		key := it
-		var err error
-		if attribute != nil {
-			if key, err = path(it, attribute); err != nil {
-				return nil, err
-			}
-		}
-		switch k := key.(type) {
-		case string:
-			if !caseSensitive {
-				key, err = letters(k, "lower")
-			}
-		case int:
-		default:
-			err = fmt.Errorf("sorting %s is not supported", typeName(key))
-		}
+		key, err := sortKey(it, caseSensitive, attribute)
 		if err != nil {
 			return nil, err
 		}
@@ -172,6 +157,26 @@ func sorted(r *run, items []any, reverse, caseSensitive bool, attribute any) ([]
 		out[i] = e.item
 	}
 	return out, r.spend(len(items) * 8)
+}
+
+// sortKey is the string or number by which an item is sorted.
+func sortKey(item any, caseSensitive bool, attribute any) (key any, err error) {
+	key = item
+	if attribute != nil {
+		if key, err = path(item, attribute); err != nil {
+			return nil, err
+		}
+	}
+	switch k := key.(type) {
+	case string:
+		if !caseSensitive {
+			return letters(k, "lower")
+		}
+		return k, nil
+	case int:
+		return k, nil
+	}
+	return nil, fmt.Errorf("sorting %s is not supported", typeName(key))
 }
 
 func filterUnique(r *run, v any, args []any) (any, error) {

@@ -178,19 +178,14 @@ func (l *lexer) tag(kind byte) (tag []token, closing string, err error) {
 			return nil, "", unreadable(l.rest)
 		}
 		l.advance(len(t.text))
-		switch c := t.text[0]; c {
-		case '(', '[', '{':
-			open = append(open, map[byte]byte{'(': ')', '[': ']', '{': '}'}[c])
-		case ')', ']', '}':
-			if len(open) == 0 || open[len(open)-1] != c {
-				return nil, "", fmt.Errorf("unexpected %q", string(c))
-			}
-			open = open[:len(open)-1]
-		case '\'', '"':
-			if t.text, err = unquote(t.text[1 : len(t.text)-1]); err != nil {
-				return nil, "", err
-			}
+		if c := t.text[0]; c == '\'' || c == '"' {
+			t.text, err = unquote(t.text[1 : len(t.text)-1])
 			t.text = `"` + t.text
+		} else {
+			open, err = nested(open, c)
+		}
+		if err != nil {
+			return nil, "", err
 		}
 		switch tag = append(tag, t); {
 		case len(open) > maxBrackets:
@@ -199,6 +194,20 @@ func (l *lexer) tag(kind byte) (tag []token, closing string, err error) {
 			return nil, "", fmt.Errorf("a tag has more than %d tokens", maxTokens)
 		}
 	}
+}
+
+// nested returns the closing brackets that are due behind a token that begins with c.
+func nested(due []byte, c byte) ([]byte, error) {
+	switch c {
+	case '(', '[', '{':
+		return append(due, map[byte]byte{'(': ')', '[': ']', '{': '}'}[c]), nil
+	case ')', ']', '}':
+		if len(due) == 0 || due[len(due)-1] != c {
+			return nil, fmt.Errorf("unexpected %q", string(c))
+		}
+		return due[:len(due)-1], nil
+	}
+	return due, nil
 }
 
 func unreadable(s string) error {

@@ -161,21 +161,12 @@ func (l layout) byName(dir string) ([]split, error) {
 	for _, forms := range [][]string{folderPatterns, filePatterns} {
 		var splits []split
 		for _, known := range splitWords {
-			s := split{name: known.split}
-			found := false
-			for _, word := range known.words {
-				for _, form := range forms {
-					pattern := fmt.Sprintf(form, word)
-					matched, err := l.match(dir, pattern)
-					if err != nil {
-						return nil, err
-					}
-					found = found || len(matched) > 0
-					s.patterns = append(s.patterns, pattern)
-				}
+			patterns, found, err := l.patterns(dir, known.words, forms)
+			if err != nil {
+				return nil, err
 			}
 			if found {
-				splits = append(splits, s)
+				splits = append(splits, split{name: known.split, patterns: patterns})
 			}
 		}
 		if len(splits) > 0 {
@@ -186,6 +177,22 @@ func (l layout) byName(dir string) ([]split, error) {
 		return nil, cmp.Or(err, errNoRows)
 	}
 	return []split{{name: train, patterns: []string{"**"}}}, nil
+}
+
+// patterns are those of words in any of the forms; found says that a file in dir matches one of them.
+func (l layout) patterns(dir string, words, forms []string) (patterns []string, found bool, err error) {
+	for _, word := range words {
+		for _, form := range forms {
+			pattern := fmt.Sprintf(form, word)
+			matched, err := l.match(dir, pattern)
+			if err != nil {
+				return nil, false, err
+			}
+			found = found || len(matched) > 0
+			patterns = append(patterns, pattern)
+		}
+	}
+	return patterns, found, nil
 }
 
 // bySharding finds the splits of files such as data/train-00000-of-00002.parquet: the usual ones first.

@@ -41,54 +41,49 @@ type oggStream struct {
 
 // oggLength adds up the streams that follow each other.
 func oggLength(data []byte) (all time.Duration, err error) {
-	streams := map[uint32]*oggStream{}
-	close := func(serial uint32) error {
-		s := streams[serial]
-		if s == nil {
-			return nil
+	var streams []*oggStream
+	current := map[uint32]*oggStream{} // by their serial numbers; one that is not of sound is nil
+	for head, body, rest := oggPage(data); head != nil; head, body, rest = oggPage(rest) {
+		flags, position := head[5], binary.LittleEndian.Uint64(head[6:])
+		serial := binary.LittleEndian.Uint32(head[14:])
+		if flags&2 != 0 { // a stream begins
+			if current[serial] = oggHead(body); current[serial] != nil {
+				streams = append(streams, current[serial])
+			}
+		} else if s := current[serial]; s != nil && position != ^uint64(0) { // a page in which no packet ends has no position
+			s.end = position
 		}
-		delete(streams, serial)
+	}
+	if len(streams) == 0 {
+		return 0, errors.New("holds neither Vorbis nor Opus nor FLAC")
+	}
+	for _, s := range streams {
 		length, err := lengthOf(max(s.end, s.skip)-s.skip, s.rate)
 		if all += length; all >= maxAudio {
 			err = errors.New("lasts more than a day")
 		}
-		return err
-	}
-	var order []uint32
-	for rest := data; len(rest) >= 27 && string(rest[:4]) == "OggS"; {
-		le := binary.LittleEndian
-		flags, position, serial := rest[5], le.Uint64(rest[6:]), le.Uint32(rest[14:])
-		from := 27 + int(rest[26])
-		if from > len(rest) {
-			break
-		}
-		to := from
-		for _, n := range rest[27:from] {
-			to += int(n)
-		}
-		body := rest[from:min(to, len(rest))]
-		if flags&2 != 0 { // a stream begins
-			if err := close(serial); err != nil {
-				return 0, err
-			}
-			if s := oggHead(body); s != nil {
-				streams[serial] = s
-				order = append(order, serial)
-			}
-		} else if s := streams[serial]; s != nil && position != ^uint64(0) { // a page in which no packet ends has no position
-			s.end = position
-		}
-		rest = rest[min(to, len(rest)):]
-	}
-	if len(order) == 0 {
-		return 0, errors.New("holds neither Vorbis nor Opus nor FLAC")
-	}
-	for _, serial := range order {
-		if err := close(serial); err != nil {
+		if err != nil {
 			return 0, err
 		}
 	}
 	return all, nil
+}
+
+// oggPage cuts off the first page, whose head is nil where there is none. The body of the last one may be cut short.
+func oggPage(data []byte) (head, body, rest []byte) {
+	if len(data) < 27 || string(data[:4]) != "OggS" {
+		return nil, nil, nil
+	}
+	from := 27 + int(data[26])
+	if from > len(data) {
+		return nil, nil, nil
+	}
+	to := from
+	for _, n := range data[27:from] {
+		to += int(n)
+	}
+	to = min(to, len(data))
+	return data[:from], data[from:to], data[to:]
 }
 
 // oggHead reads the first packet of a stream; nil if it is not of sound.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"benchtop/internal/ci"
 )
 
 // files are those of the test data of tables.
@@ -51,6 +53,7 @@ func rows(t testing.TB, data []byte, step, large int) {
 
 // A byte of a file may be wrong: the reader gives an error or rows, and does not panic.
 func TestWrongBytes(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, data := range files(t) {
 		for at := 0; at < len(data); at += 1 + len(data)/40 { // each byte would take minutes
 			was := data[at]

@@ -252,41 +252,46 @@ func (c *cursor) load(ctx context.Context, row int) error {
 		c.next = body + head.size
 		switch head.kind {
 		case indexPage:
-			continue
 		case dictionaryPage:
 			c.wordsAt = c.page
-			continue
 		case dataPage, dataPage2:
-		default:
-			return c.at(fmt.Errorf("it is of kind %d, which is not known here", head.kind))
-		}
-		if c.seen >= 0 {
-			c.seen += head.values
-		}
-		if c.leaf.rep == 0 && c.seen > c.chunk.values {
-			return c.at(fmt.Errorf("it has more than the %d values that its column claims", c.chunk.values))
-		}
-		if c.leaf.rep == 0 {
-			head.rows = head.values
-		}
-		if head.rows >= 0 && !c.begun && int64(c.row)+head.rows <= int64(row) {
-			c.row += int(head.rows)
-			continue
-		}
-		if head.rows >= 0 && c.begun && head.kind == dataPage2 && int64(c.row)+1+head.rows <= int64(row) {
-			c.row, c.begun = c.row+1+int(head.rows), false
-			continue
-		}
-		if head.rows < 0 && c.row < row {
-			last, err := c.lastRow(head, body)
+			passed, err := c.skip(&head, body, row)
+			if err == nil && !passed {
+				return c.at(c.open(head, body))
+			}
 			if err != nil {
 				return c.at(err)
 			}
-			if last < row {
-				c.row, c.begun = last, true
-				continue
-			}
+		default:
+			return c.at(fmt.Errorf("it is of kind %d, which is not known here", head.kind))
 		}
-		return c.at(c.open(head, body))
 	}
+}
+
+// skip counts the values of a page of data, and goes past it if all its rows stand before the given one.
+func (c *cursor) skip(head *pageHead, body int64, row int) (bool, error) {
+	if c.seen >= 0 {
+		c.seen += head.values
+	}
+	if c.leaf.rep == 0 {
+		if c.seen > c.chunk.values {
+			return false, fmt.Errorf("it has more than the %d values that its column claims", c.chunk.values)
+		}
+		head.rows = head.values
+	}
+	switch {
+	case head.rows < 0 && c.row < row:
+		last, err := c.lastRow(*head, body)
+		if err != nil || last >= row {
+			return false, err
+		}
+		c.row, c.begun = last, true
+	case head.rows >= 0 && !c.begun && int64(c.row)+head.rows <= int64(row):
+		c.row += int(head.rows)
+	case head.rows >= 0 && c.begun && head.kind == dataPage2 && int64(c.row)+1+head.rows <= int64(row):
+		c.row, c.begun = c.row+1+int(head.rows), false
+	default:
+		return false, nil
+	}
+	return true, nil
 }

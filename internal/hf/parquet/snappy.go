@@ -67,24 +67,38 @@ func (s *snappyReader) unpack() (err error) {
 			return errMore
 		}
 		if s.literal > 0 {
-			from := len(s.out)
-			s.out = s.out[:from+n]
-			if _, err := io.ReadFull(s.packed, s.out[from:]); err != nil {
-				return errSnappy
-			}
-			s.literal -= n
+			err = s.copyLiteral(n)
 		} else {
-			for todo := n; todo > 0; { // it may refer to bytes that it has just written
-				from := len(s.out) - s.offset
-				some := min(todo, s.offset)
-				s.out = append(s.out, s.out[from:from+some]...)
-				todo -= some
-			}
-			s.copied -= n
+			s.repeat(n)
+		}
+		if err != nil {
+			return err
 		}
 		s.left -= uint64(n)
 	}
 	return nil
+}
+
+// copyLiteral writes the next n bytes of a literal.
+func (s *snappyReader) copyLiteral(n int) error {
+	s.literal -= n
+	from := len(s.out)
+	s.out = s.out[:from+n]
+	if _, err := io.ReadFull(s.packed, s.out[from:]); err != nil {
+		return errSnappy
+	}
+	return nil
+}
+
+// repeat writes the next n bytes of a copy, which may refer to bytes that it has just written.
+func (s *snappyReader) repeat(n int) {
+	s.copied -= n
+	for n > 0 {
+		from := len(s.out) - s.offset
+		some := min(n, s.offset)
+		s.out = append(s.out, s.out[from:from+some]...)
+		n -= some
+	}
 }
 
 // element reads the head of a literal or a copy.

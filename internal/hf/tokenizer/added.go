@@ -226,6 +226,29 @@ func newMatchers(added *addedTokens) (raw, normalized *matcher, err error) {
 	return built[0], built[1], nil
 }
 
+// besideWord reports whether a stretch of a text touches a word. At an end of the text stands the replacement character, which is in
+// no word.
+func besideWord(text string, start, end int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:start])
+	behind, _ := utf8.DecodeRuneInString(text[end:])
+	return isWord(before) || isWord(behind)
+}
+
+// stripped widens the stretch of a token over the white space that it takes. The text up to done has been handed on.
+func (t *addedToken) stripped(text string, start, end, done int) (int, int) {
+	if t.leftStrip {
+		start = max(start, done)
+		start = done + len(strings.TrimRightFunc(text[done:start], unicode.IsSpace))
+	}
+	switch {
+	case t.rightStrip && end < done: // the same white space has been gone through
+		end = done
+	case t.rightStrip:
+		end = len(text) - len(strings.TrimLeftFunc(text[end:], unicode.IsSpace))
+	}
+	return start, end
+}
+
 // fragment is a part of a text: an added token, or what lies between two.
 type fragment struct {
 	text  string // empty for a token
@@ -244,11 +267,10 @@ func (m *matcher) cut(text string, each func(fragment) error) error {
 	}
 	done := 0 // up to where text has been handed on
 	for at := 0; at < len(text); {
-		if m.texts.root[text[at]] == 0 {
-			at++
-			continue
+		value, length := int32(-1), 0
+		if m.texts.root[text[at]] != 0 {
+			value, length = m.texts.longest(0, text[at:])
 		}
-		value, length := m.texts.longest(0, text[at:])
 		if value < 0 {
 			at++
 			continue
@@ -256,33 +278,21 @@ func (m *matcher) cut(text string, each func(fragment) error) error {
 		t := &m.tokens[value]
 		start, end := at, at+length
 		at = end
-		before, _ := utf8.DecodeLastRuneInString(text[:start]) // at an end of the text the replacement character, which is in no word
-		behind, _ := utf8.DecodeRuneInString(text[end:])
-		if t.singleWord && (isWord(before) || isWord(behind)) {
+		if t.singleWord && besideWord(text, start, end) {
 			continue
 		}
-		if t.leftStrip {
-			start = max(start, done)
-			start = done + len(strings.TrimRightFunc(text[done:start], unicode.IsSpace))
-		}
-		switch {
-		case t.rightStrip && end < done: // the same white space has been gone through
-			end = done
-		case t.rightStrip:
-			end = len(text) - len(strings.TrimLeftFunc(text[end:], unicode.IsSpace))
-		}
-		if start > end {
+		if start, end = t.stripped(text, start, end, done); start > end {
 			return fmt.Errorf("the added token %.40q lies in white space that another one has taken", m.contents[value])
 		}
+		var err error
 		if done < start {
-			if err := each(fragment{text[done:start], -1, done == 0}); err != nil {
-				return err
-			}
+			err = each(fragment{text[done:start], -1, done == 0})
 		}
-		if start < end { // else nothing is left of it
-			if err := each(fragment{id: t.id}); err != nil {
-				return err
-			}
+		if err == nil && start < end { // else nothing is left of it
+			err = each(fragment{id: t.id})
+		}
+		if err != nil {
+			return err
 		}
 		done = end
 	}

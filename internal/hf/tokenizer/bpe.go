@@ -123,21 +123,8 @@ func (m *bpe) start(word string, s *scratch) error {
 	pending := false // an unknown token that the next unknown character may join
 	for at := 0; at < len(word); {
 		r, size := utf8.DecodeRuneInString(word[at:])
-		first, last := at == 0, at+size == len(word)
-		text := word[at : at+size]
+		id, text := m.character(r, word[at:at+size], at == 0, at+size == len(word))
 		at += size
-		id := int32(-1)
-		if plain := (first || m.prefix == "") && (!last || m.suffix == ""); plain && r < firstCharacters {
-			id = m.characters[r]
-		} else {
-			if !first {
-				text = m.prefix + text
-			}
-			if last {
-				text += m.suffix
-			}
-			id = m.vocab.find(text)
-		}
 		switch {
 		case id >= 0:
 			if pending {
@@ -163,6 +150,20 @@ func (m *bpe) start(word string, s *scratch) error {
 		s.symbols = append(s.symbols, m.unknown.id)
 	}
 	return nil
+}
+
+// character returns the token of a character of a word, -1 if there is none, and its text there.
+func (m *bpe) character(r rune, text string, first, last bool) (int32, string) {
+	if plain := (first || m.prefix == "") && (!last || m.suffix == ""); plain && r < firstCharacters {
+		return m.characters[r], text
+	}
+	if !first {
+		text = m.prefix + text
+	}
+	if last {
+		text += m.suffix
+	}
+	return m.vocab.find(text), text
 }
 
 // longWord is the number of symbols up to which looking at all pairs for the next merge is quicker than a queue.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/ci"
 )
 
 // The queue merges as looking through all pairs does, whatever the word.
@@ -33,6 +35,7 @@ func TestLongAndShortMergesAgree(t *testing.T) {
 
 // A text that is one word takes a few bytes for each of its own, and its scratch is not kept.
 func TestOneLongWord(t *testing.T) {
+	ci.SkipUnderRace(t)
 	l := gpt2(t)
 	for _, c := range []string{"a", "!", "1", "\n", "ab"} {
 		text := strings.Repeat(c, 1<<18/len(c))

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"path/filepath"
 	"testing"
+
+	"benchtop/internal/ci"
 )
 
 // classed is a tokenizer.json with files beside it that name a class, and what transformers' AutoTokenizer makes of them.
@@ -57,6 +59,7 @@ func (c *classed) files(tokenizers map[string]json.RawMessage) Files {
 
 // Counts follow transformers whatever class the files name, or are said to differ.
 func TestClasses(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, name := range classGoldens {
 		t.Run(name, func(t *testing.T) {
 			tokenizers, all := readClasses(t, name)
@@ -148,6 +151,7 @@ func TestModelConfig(t *testing.T) {
 
 // The files of models were written by their classes, so that both give the same.
 func TestClassOfModelsFiles(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for name, class := range map[string]string{"gpt2": "GPT2Tokenizer", "qwen2.5": "Qwen2Tokenizer", "bert-base-uncased": "BertTokenizer"} {
 		l, err := Read(Files{Tokenizer: unpacked(t, filepath.Join("testdata", name+".tokenizer.json.gz")), Config: []byte(`{"tokenizer_class":"` + class + `"}`)})
 		if err != nil || l.Doubt() != "" || l.pipeline == nil {

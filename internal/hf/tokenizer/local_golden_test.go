@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"benchtop/internal/race"
+	"benchtop/internal/ci"
 )
 
 // goldenFile is what meta.json says of a golden file.
@@ -61,6 +61,7 @@ func exists(path string) bool {
 }
 
 func TestGolden(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, folder := range goldenFolders() {
 		var files map[string]goldenFile
 		unmarshal(t, unpacked(t, filepath.Join(folder, "meta.json")), &files)
@@ -83,13 +84,8 @@ func testGolden(t *testing.T, folder, name string, file goldenFile) {
 	t.Helper()
 	l := readGolden(t, folder, file)
 	testVocabulary(t, l, file)
-	step := 1
-	if race.Enabled {
-		step = 4
-	}
-	cases := goldenCases(t, filepath.Join(folder, name+".jsonl.gz"))
-	for i := 0; i < len(cases); i += step {
-		testCase(t, l, cases[i])
+	for _, c := range goldenCases(t, filepath.Join(folder, name+".jsonl.gz")) {
+		testCase(t, l, c)
 	}
 }
 

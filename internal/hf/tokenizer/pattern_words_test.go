@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"benchtop/internal/race"
+	"benchtop/internal/ci"
 )
 
 // wordPatterns are the patterns with a finder of their own.
@@ -50,6 +50,7 @@ func checkWords(t testing.TB, find finder, p *pattern, text string) {
 // Every character is of the kind that the regular expression has it in, wherever it stands. From U+33480 on there are
 // but tags and private use, of which some will do.
 func TestWordsOfEveryCharacter(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, source := range wordPatterns {
 		find, err := findPattern(source)
 		if err != nil {
@@ -71,9 +72,6 @@ func TestWordsOfEveryCharacter(t *testing.T) {
 				step = 997
 				text.WriteString(c + "a")
 			}
-			if race.Enabled {
-				step = max(step, 7)
-			}
 			if text.Len() > 4096 {
 				checkWords(t, find, p, text.String())
 				text.Reset()
@@ -85,6 +83,7 @@ func TestWordsOfEveryCharacter(t *testing.T) {
 
 // Mixtures of what the patterns tell apart, as short as to be read and so many that all neighbours meet.
 func TestWordsOfMixtures(t *testing.T) {
+	ci.SkipUnderRace(t)
 	parts := []string{
 		"a", "B", "é", "中", "\u0301", "ſ", "s", "S", "t", "re", "RE", "vE", "ll", "m", "D", "'", "'", "’", "1", "22", "٣", "½", "𝟙", "𝐀",
 		" ", " ", "  ", "\t", "\n", "\r", "\r\n", "\n\n", "\v", "\u0085", "\u00A0", "\u3000", "\u2028", "\u200B",

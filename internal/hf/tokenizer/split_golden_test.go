@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/ci"
 )
 
 // stageGolden is one stage as a tokenizer.json describes it, with texts and what the Hugging Face library (0.23.2) makes
@@ -100,6 +102,7 @@ func (g stageGolden) normalizing(t *testing.T) func(string) (any, error) {
 
 // The pre-tokenizers of the models that matter, every configuration and text of the file.
 func TestSplitGolden(t *testing.T) {
+	ci.SkipUnderRace(t)
 	goldens := readStageGoldens(t, "testdata/pretokenizers.jsonl.gz")
 	if len(goldens) == 0 {
 		t.Error("no configurations")

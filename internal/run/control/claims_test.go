@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/search"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -213,6 +214,7 @@ func (c *findClaims) search(t *testing.T, k *findKind, seed int) {
 //
 //	go test ./internal/run/control -run TestFindClaims -v -args -finds 40
 func TestFindClaims(t *testing.T) {
+	ci.SkipUnderRace(t)
 	t.Parallel()
 	kinds := findKinds()
 	seeds := cmp.Or(*finds, 2)

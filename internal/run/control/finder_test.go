@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/internal/search"
 	"benchtop/metrics"
 )
@@ -223,6 +224,7 @@ func TestFinderSays(t *testing.T) {
 
 // A server that flaps is searched in bounded time, and what is found is near the truth if its verdicts mostly are.
 func TestFinderAgainstNoise(t *testing.T) {
+	ci.SkipUnderRace(t)
 	for _, wrong := range []float64{.1, .5, 1} {
 		near := 0
 		const n = 30

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -75,6 +76,7 @@ func (g *rig) steps() (all []string) {
 
 // TestSearch holds searches to testdata/search.txt, from the first load to the end of the sending.
 func TestSearch(t *testing.T) {
+	ci.SkipUnderRace(t)
 	want := golden(t, "search.txt")
 	for _, c := range []struct {
 		name     string

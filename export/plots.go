@@ -41,9 +41,9 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 	if o.Width < minPlotWidth || r.Completed == 0 || r.Duration < 2 || len(r.Timeline) < 2 {
 		return nil
 	}
-	tokensOf, title := func(w *metrics.Window) int { return w.OutputTokens }, "Output tokens per second"
+	tokensOf, title := func(w *metrics.Window) int { return w.TokensOut }, "Output tokens per second"
 	if r.Plan.Pooling {
-		tokensOf, title = func(w *metrics.Window) int { return w.InputTokens }, "Input tokens per second"
+		tokensOf, title = func(w *metrics.Window) int { return w.TokensIn }, "Input tokens per second"
 	}
 	var tokens, inFlight []float64
 	for i := range r.Timeline {

@@ -27,12 +27,12 @@ func ProgressLine(s *metrics.Snapshot) string {
 		ttft.Merge(&window[i].Histograms[metrics.TTFT])
 		itl.Merge(&window[i].Histograms[metrics.ITL])
 		e2el.Merge(&window[i].Histograms[metrics.E2EL])
-		if tokens += window[i].OutputTokens; s.Pooling() {
-			tokens += window[i].InputTokens
+		if tokens += window[i].TokensOut; s.Pooling() {
+			tokens += window[i].TokensIn
 		}
 	}
 	line := fmt.Sprintf("%6s  sent %d  done %d  failed %d  in flight %d  queued %d", s.At.Round(time.Second),
-		s.Totals.Sent, s.Totals.Done, s.Totals.Failed, s.Waiting+s.Running, s.Held)
+		s.Totals.Sent, s.Totals.Completed, s.Totals.Failed, s.Waiting+s.Running, s.Held)
 	if len(window) > 0 {
 		approximate := "~"
 		if s.OutputExact {

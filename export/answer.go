@@ -67,7 +67,7 @@ func headline(r *metrics.Report, left int) string {
 		}
 		parts = append(parts, ascii(text))
 	}
-	if alone != "" && !r.Judged() {
+	if alone != "" && !r.Judges() {
 		parts = append(parts, alone+count(r.Completed, "request")+" succeeded")
 	}
 	if run.Steady() && left < 5 {

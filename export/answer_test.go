@@ -19,7 +19,7 @@ func rampReport() metrics.Report {
 			Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
 		},
 		Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
-		Completed:  200, Statistics: metrics.Statistics{metrics.Lateness: at99(0.3)},
+		Counts:     metrics.Counts{Completed: 200}, Statistics: metrics.Statistics{metrics.Lateness: at99(0.3)},
 		Levels: []metrics.LoadLevel{{Offered: 10, TTFTp99: 200}, {Offered: 36.5, TTFTp99: 410}, {Offered: 39.5, TTFTp99: 2100}},
 		Answer: metrics.Answer{Saturates: true, Confirmed: true, From: 36.5, To: 39.5, Before: 1, After: 2, Shown: 2, TierAnswer: metrics.TierAnswer{Proven: 34}},
 	}
@@ -29,7 +29,7 @@ func steadyReport() metrics.Report {
 	return metrics.Report{
 		Plan:       metrics.Plan{Rate: 8, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}},
 		Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
-		Completed:  995, Good: 991, Failed: 5, Statistics: metrics.Statistics{metrics.TTFT: at99(410), metrics.ITL: at99(32), metrics.Lateness: at99(0.3)},
+		Counts:     metrics.Counts{Completed: 995, MetCount: metrics.MetCount{Good: 991}, Failed: 5}, Statistics: metrics.Statistics{metrics.TTFT: at99(410), metrics.ITL: at99(32), metrics.Lateness: at99(0.3)},
 		Failures: []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 503, Count: 5}},
 		Levels:   []metrics.LoadLevel{{Offered: 8}},
 	}
@@ -150,7 +150,7 @@ func TestAnswer(t *testing.T) {
 				r.Statistics[metrics.TTFT], r.Statistics[metrics.ITL] = metrics.Statistic{}, metrics.Statistic{}
 			}},
 		{"no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)",
-			metrics.Report{Failed: 200, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 200}}},
+			metrics.Report{Counts: metrics.Counts{Failed: 200}, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 200}}},
 			func(r *metrics.Report) {
 				g := missed
 				g.Known = false
@@ -183,7 +183,7 @@ func TestAnswer(t *testing.T) {
 			r.Objectives, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
 		}},
 		{"no request succeeded: 3 failed (connect); client OVERLOADED (CPU full for 8 of 10 s)",
-			metrics.Report{Failed: 3, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},
+			metrics.Report{Counts: metrics.Counts{Failed: 3}, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},
 			monitoredClient("CPU full for 8 of 10 s")},
 		{"8 req/s: TTFT p99 410 ms; ITL p99 32 ms; 4 of 400 failed (mostly connect), the last 3 without an answer; client ok",
 			steadyReport(), func(r *metrics.Report) {
@@ -196,17 +196,17 @@ func TestAnswer(t *testing.T) {
 		{"no request succeeded: the run was interrupted with 3 in flight and 4 not sent",
 			metrics.Report{Interrupted: &metrics.Interrupted{Reason: "q", Cancelled: 3, Unsent: 4}}, func(*metrics.Report) {}},
 		{"no request succeeded: the run was interrupted", metrics.Report{Interrupted: &metrics.Interrupted{Reason: "killed"}}, func(*metrics.Report) {}},
-		{"no request succeeded: all 20 were warm-up", metrics.Report{WarmedUp: 20}, func(*metrics.Report) {}},
-		{"no request succeeded: the only one was warm-up", metrics.Report{WarmedUp: 1}, func(*metrics.Report) {}},
+		{"no request succeeded: all 20 were warm-up", metrics.Report{Counts: metrics.Counts{WarmedUp: 20}}, func(*metrics.Report) {}},
+		{"no request succeeded: the only one was warm-up", metrics.Report{Counts: metrics.Counts{WarmedUp: 1}}, func(*metrics.Report) {}},
 		{"no request succeeded: 3 failed (connect)",
-			metrics.Report{WarmedUp: 20, Failed: 3, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},
+			metrics.Report{Counts: metrics.Counts{WarmedUp: 20, Failed: 3}, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},
 			func(*metrics.Report) {}},
 		{"no request succeeded: the run was interrupted with 0 in flight and 4 not sent, after 20 warm-up requests",
-			metrics.Report{WarmedUp: 20, NotSent: 4, Interrupted: &metrics.Interrupted{Reason: "q", Unsent: 4}},
+			metrics.Report{Counts: metrics.Counts{WarmedUp: 20}, NotSent: 4, Interrupted: &metrics.Interrupted{Reason: "q", Unsent: 4}},
 			func(*metrics.Report) {}},
 		{"no request succeeded: time ran out before the first was sent", metrics.Report{NotSent: 7}, func(*metrics.Report) {}},
 		{"no request succeeded: all 20 were warm-up (7 not sent)",
-			metrics.Report{WarmedUp: 20, NotSent: 7}, func(*metrics.Report) {}},
+			metrics.Report{Counts: metrics.Counts{WarmedUp: 20}, NotSent: 7}, func(*metrics.Report) {}},
 	} {
 		c.change(&c.report)
 		if got := Answer(c.report); got != c.want {

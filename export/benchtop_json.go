@@ -101,21 +101,10 @@ func way(r *metrics.Report) (o object) {
 		o = append(o, field{"proxy", p.Proxy})
 	}
 	if len(r.Servers) > 0 {
-		o = append(o, field{"url_strategy", p.Strategy}, field{"servers", each(r.Servers, func(s *metrics.ServerShare) object { return serverShare(p, s) })})
+		servers := each(r.Servers, func(s *metrics.Group) object { return serverShare(r, s) })
+		o = append(o, field{"url_strategy", p.Strategy}, field{"servers", servers})
 	}
 	return o
-}
-
-func serverShare(p *metrics.Plan, s *metrics.ServerShare) object {
-	wait := p.FirstWait().Naming().Key
-	p50, _ := s.FirstWait.Percentile(50)
-	p99, _ := s.FirstWait.Percentile(99)
-	known := s.FirstWait.N > 0
-	return object{
-		{"url", s.URL}, {"completed", s.Completed}, {"failed", s.Failed}, {"mean_in_flight", s.InFlight},
-		{"request_throughput", s.RequestThroughput}, {"output_throughput", s.OutputThroughput},
-		{"p50_" + wait + "_ms", when(known, p50)}, {"p99_" + wait + "_ms", when(known, p99)},
-	}
 }
 
 // ownStatistics are the latencies without a key in vLLM's result.
@@ -183,7 +172,7 @@ func statistic(s *metrics.Statistic, unit string) object {
 }
 
 // goodOrNull is null in a run without objectives, where every success would be good.
-func goodOrNull(r *metrics.Report, n int) any { return when(r.Judged(), n) }
+func goodOrNull(r *metrics.Report, n int) any { return when(r.Judges(), n) }
 
 func logLine(e *metrics.LogEntry) object {
 	return object{
@@ -221,10 +210,8 @@ func ramp(r *metrics.Ramp) object {
 func objectives(r *metrics.Report) list {
 	return each(r.Objectives, func(o *metrics.Objective) object {
 		var share any
-		for _, m := range r.Met {
-			if m.Objective.Metric == o.Metric {
-				share = when(r.Completed > 0, m.Share)
-			}
+		if o.Metric < metrics.NumObjectives {
+			share = when(r.Completed > 0, metrics.Share(r.Met[o.Metric], r.Completed))
 		}
 		return object{{"metric", o.Metric.Key()}, {"limit_ms", limitOrNull(o.LimitMS)}, {"share", share}}
 	})

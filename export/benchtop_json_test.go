@@ -41,8 +41,8 @@ func TestBenchtopObject(t *testing.T) {
 			Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: inf}},
 		},
 		Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: inf}}, Steered: 3,
-		Completed: 90, Failed: 10, Good: 81, WarmedUp: 7, Damaged: 2, NotSent: 5,
-		Met:           []metrics.ObjectiveShare{{Objective: metrics.Objective{Metric: metrics.TTFT, LimitMS: 500}, Share: 0.9}},
+		Counts:  metrics.Counts{Completed: 90, Failed: 10, MetCount: metrics.MetCount{Good: 81, Met: metrics.MetObjectives{metrics.TTFT: 81, metrics.E2EL: 90}}, WarmedUp: 7},
+		Damaged: 2, NotSent: 5,
 		ScheduledRate: 10, SentRate: 9.5,
 		Statistics: metrics.Statistics{metrics.TPOTWeighted: stat},
 		SteadyState: &metrics.SteadyState{
@@ -59,7 +59,7 @@ func TestBenchtopObject(t *testing.T) {
 			{Gate: metrics.Gate{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, Missed: true},
 		},
 		Probes:   &metrics.Probes{Completed: 1, Failed: 2, Latencies: []time.Duration{70 * ms}},
-		Timeline: []metrics.Window{{Start: 0, Done: 3, MetCount: metrics.MetCount{Good: 2}}},
+		Timeline: []metrics.Window{{Start: 0, Counts: metrics.Counts{Completed: 3, MetCount: metrics.MetCount{Good: 2}}}},
 		Events: []metrics.LogEntry{{At: 30 * time.Second, Level: metrics.Info, Text: "16 users now", Mark: "16 users"}, {At: metrics.Never},
 			{Set: &metrics.LoadSetting{Load: metrics.Load{Value: 2.5}, Paused: true, By: metrics.ByUser}, Objectives: &metrics.SLO{{Metric: metrics.E2EL, LimitMS: inf}}},
 			{Set: &metrics.LoadSetting{Load: metrics.Users.Of(4), RampTo: 8, RampOver: 90 * time.Second}, Objectives: new(metrics.SLO)}},
@@ -69,7 +69,7 @@ func TestBenchtopObject(t *testing.T) {
 		"warmup_s": `1.5`, "warmed_up": `7`, "good": `81`, "damaged_journal_lines": `2`, "ramp": `null`, "not_sent": `5`,
 		"interrupted":            `null`,
 		"stages":                 `[{"length_s":30,"rate_rps":8,"start_s":0},{"length_s":60,"start_s":30,"users":16}]`,
-		"objectives":             `[{"limit_ms":500,"metric":"ttft","share":0.9},{"limit_ms":"inf","metric":"e2el","share":null}]`,
+		"objectives":             `[{"limit_ms":500,"metric":"ttft","share":0.9},{"limit_ms":"inf","metric":"e2el","share":1}]`,
 		"pacing":                 `{"done_rps":null,"scheduled_rps":10,"sent_rps":9.5}`,
 		"tpot_token_weighted_ms": `{"max":5,"mean":1,"median":2,"min":4,"n":2,"p90":6,"p99":7,"std":3}`,
 		"steady_state": `{"input_throughput":2,"mean_tpot_ms":1,"mean_ttft_ms":1,"median_tpot_ms":2,"median_ttft_ms":2,` +
@@ -125,7 +125,7 @@ func TestBenchtopObjectOfMissingData(t *testing.T) {
 		SteadyState: &metrics.SteadyState{Warning: "never full"},
 		Answer:      metrics.Answer{Saturates: true, From: 5, To: 5, Before: 0, After: 1, Shown: 1}, // missing levels
 		Probes:      &metrics.Probes{Failed: 2},
-		Timeline:    []metrics.Window{{Done: 1, MetCount: metrics.MetCount{Good: 1}}},
+		Timeline:    []metrics.Window{{Counts: metrics.Counts{Completed: 1, MetCount: metrics.MetCount{Good: 1}}}},
 		Client: metrics.Client{Source: metrics.UserStamps, Stamps: metrics.Stamps{
 			DelayP50: metrics.Never, DelayP99: metrics.Never, DelayP999: metrics.Never, DelayMax: metrics.Never,
 		}},
@@ -164,7 +164,7 @@ func TestBenchtopObjectOfMissingData(t *testing.T) {
 
 func TestClientObject(t *testing.T) {
 	r := metrics.Report{
-		Statistics: metrics.Statistics{metrics.Lateness: {N: 1, Mean: 140}, metrics.OwnLateness: {N: 1, Mean: 24}}, Redials: 3,
+		Statistics: metrics.Statistics{metrics.Lateness: {N: 1, Mean: 140}, metrics.OwnLateness: {N: 1, Mean: 24}}, Counts: metrics.Counts{Redials: 3},
 		Client: metrics.Client{
 			Verdict: metrics.Verdict{Why: []string{"p99 send delay 24ms", "CPU full for 8 of 10 s"}}, Source: metrics.KernelStamps,
 			Stamps: metrics.Stamps{

@@ -2,6 +2,7 @@ package export
 
 import (
 	"slices"
+	"time"
 
 	"benchtop/metrics"
 )
@@ -24,14 +25,58 @@ func groups(r *metrics.Report) (o object) {
 
 func group(r *metrics.Report, g *metrics.Group, name ...field) object {
 	return append(name, object{
-		{"completed", g.Completed}, {"failed", g.Failed}, {"good", when(r.Plan.JudgesGroup(&g.GroupCounts, r.Objectives), g.Good)},
+		{"completed", g.Completed}, {"failed", g.Failed}, {"good", when(r.Plan.JudgesGroup(g, r.Objectives), g.Good)},
 		{"input_tokens", g.InputTokens}, {"output_tokens", g.OutputTokens}, {"cached_tokens", g.Cached.Tokens},
 		{"cached_share", finiteOrNull(g.Cached.Rate())},
 		{"ideal_tokens", when(g.Ideal.Requests > 0, g.Ideal.Tokens)}, {"ideal_share", finiteOrNull(g.Ideal.Rate())},
-		{"request_throughput", g.RequestThroughput}, {"output_throughput", g.OutputThroughput},
+		{"request_throughput", g.RequestThroughput(r.Duration)}, {"output_throughput", g.OutputThroughput(r.Duration)},
 		{"judged", g.Judged}, {"correct", g.Correct},
-		{"ttft_ms", statistic(&g.TTFT, "")}, {"tpot_ms", statistic(&g.TPOT, "")}, {"e2el_ms", statistic(&g.E2EL, "")},
+		{"ttft_ms", statistic(&g.Statistics[metrics.TTFT], "")},
+		{"tpot_ms", statistic(&g.Statistics[metrics.TPOT], "")},
+		{"e2el_ms", statistic(&g.Statistics[metrics.E2EL], "")},
 	}...)
+}
+
+// serverShare is what one of several servers did.
+func serverShare(r *metrics.Report, s *metrics.Group) object {
+	wait, first := r.Plan.FirstWait().Key(), &s.Statistics[r.Plan.FirstWait()]
+	p50, _ := first.Percentile(50)
+	p99, _ := first.Percentile(99)
+	known := first.N > 0
+	return object{
+		{"url", r.Plan.ServerURL(s.Server)}, {"completed", s.Completed}, {"failed", s.Failed},
+		{"mean_in_flight", metrics.PerSecond(s.Busy, r.Duration)},
+		{"request_throughput", s.RequestThroughput(r.Duration)}, {"output_throughput", s.OutputThroughput(r.Duration)},
+		{"p50_" + wait + "_ms", when(known, p50)}, {"p99_" + wait + "_ms", when(known, p99)},
+	}
+}
+
+// window is a second of the run.
+func window(r *metrics.Report, w *metrics.Window) object {
+	return slices.Concat(object{
+		{"t_s", int(w.Start / time.Second)},
+		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Completed}, {"good", goodOrNull(r, w.Good)}, {"failed", w.Failed},
+		{"cancelled", w.Cancelled},
+		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
+		{"input_tokens", w.TokensIn}, {"output_tokens", w.TokensOut},
+	}, percentiles(w, inFull, 50, 90, 99), percentiles(w, func(l metrics.Latency) bool { return !inFull(l) }, 50, 99))
+}
+
+// answers counts the refusals, and the answers that were judged, where there are any.
+func answers(r *metrics.Report) (o object) {
+	if r.Refusals > 0 {
+		o = append(o, field{"refusals", r.Refusals})
+	}
+	if r.Judged == 0 {
+		return o
+	}
+	return append(o, field{"answers", object{
+		{"judged", r.Judged}, {"correct", r.Correct}, {"correct_rate", metrics.Share(r.Correct, r.Judged)},
+		{"vllm_correct_rate", metrics.Share(r.Lenient, r.Judged)},
+		{"wrong", each(r.Wrong, func(x *metrics.WrongAnswers) object {
+			return object{{"reason", x.Reason}, {"count", x.Count}, {"index", x.Index}, {"detail", x.Detail}}
+		})},
+	}})
 }
 
 func sessions(s *metrics.Sessions) object {
@@ -96,18 +141,16 @@ func single(turns []metrics.Group) []metrics.Group {
 }
 
 func perTurn(r *metrics.Report, g *metrics.Group) object {
-	input := metrics.PerSecond(float64(g.InputTokens), r.Duration)
+	input, output := metrics.PerSecond(float64(g.InputTokens), r.Duration), g.OutputThroughput(r.Duration)
 	o := object{
 		{"turn_index", g.First - 1}, {"num_samples", g.Completed + g.Failed}, {"completed", g.Completed}, {"failed", g.Failed},
-		{"total_input_tokens", g.InputTokens}, {"total_output_tokens", g.OutputTokens}, {"request_throughput", g.RequestThroughput},
-		{"input_throughput", input}, {"output_throughput", g.OutputThroughput}, {"total_token_throughput", input + g.OutputThroughput},
+		{"total_input_tokens", g.InputTokens}, {"total_output_tokens", g.OutputTokens},
+		{"request_throughput", g.RequestThroughput(r.Duration)},
+		{"input_throughput", input}, {"output_throughput", output}, {"total_token_throughput", input + output},
 	}
-	for _, f := range []struct {
-		of metrics.Latency
-		as *metrics.Statistic
-	}{{metrics.TTFT, &g.TTFT}, {metrics.TPOT, &g.TPOT}, {metrics.E2EL, &g.E2EL}} {
-		if slices.Contains(r.Plan.Metrics, f.of) {
-			o = append(o, latencyKeys(f.of, f.as)...)
+	for _, l := range []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.E2EL} {
+		if slices.Contains(r.Plan.Metrics, l) {
+			o = append(o, latencyKeys(l, &g.Statistics[l])...)
 		}
 	}
 	return o

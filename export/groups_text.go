@@ -26,13 +26,14 @@ func classesText(r *metrics.Report) string {
 		"TTFT p50", "p99", "TPOT p50", "p99", "good").Optional("cached", "ideal", "correct")
 	for i := range r.Classes {
 		g, correct := &r.Classes[i], table.Absent
+		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
 		if g.Judged > 0 {
 			correct = percent(float64(g.Correct) / float64(g.Judged))
 		}
 		t.Add(text.FitMiddle(text.Clean(g.Class), longestClass), g.Completed, g.Failed,
-			g.RequestThroughput, g.OutputThroughput,
-			percentileOf(&g.TTFT, 50), percentileOf(&g.TTFT, 99), percentileOf(&g.TPOT, 50), percentileOf(&g.TPOT, 99),
-			wholePercent(r.Plan.JudgesGroup(&g.GroupCounts, r.Objectives), g.GoodShare()),
+			g.RequestThroughput(r.Duration), g.OutputThroughput(r.Duration),
+			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50), percentileOf(tpot, 99),
+			wholePercent(r.Plan.JudgesGroup(g, r.Objectives), g.GoodShare()),
 			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()), correct)
 	}
 	return t.String()
@@ -43,11 +44,12 @@ func turnsText(r *metrics.Report) string {
 		"TTFT p50", "p99", "TPOT p50").Optional("cached", "ideal")
 	for i := range r.Turns {
 		g, input := &r.Turns[i], table.Absent
+		ttft, tpot := &g.Statistics[metrics.TTFT], &g.Statistics[metrics.TPOT]
 		if g.Completed > 0 {
 			input = strconv.Itoa(int(metrics.Share(g.InputTokens, g.Completed) + 0.5))
 		}
 		t.Add(g.Name(), g.Completed, g.Failed, input,
-			percentileOf(&g.TTFT, 50), percentileOf(&g.TTFT, 99), percentileOf(&g.TPOT, 50),
+			percentileOf(ttft, 50), percentileOf(ttft, 99), percentileOf(tpot, 50),
 			wholePercent(true, g.Cached.Rate()), wholePercent(true, g.Ideal.Rate()))
 	}
 	return t.String()
@@ -58,6 +60,40 @@ func wholePercent(known bool, share float64) string {
 		return table.Absent
 	}
 	return strconv.Itoa(int(100*share+0.5)) + " %"
+}
+
+// longestServer is the room for the URL of a server.
+const longestServer = 40
+
+// Servers writes a line for each of several servers. The text starts with an empty line; it is empty with one server.
+func Servers(w io.Writer, r metrics.Report) error {
+	if len(r.Servers) == 0 {
+		return nil
+	}
+	t := table.New("", "Servers, "+text.Clean(r.Plan.Strategy), "done", "failed", "in flight", "req/s", "tok/s",
+		r.Plan.FirstWait().Naming().Title+" p50", "p99 ms")
+	t.Gap = 1
+	for i, width := range []int{0, 6, 6, 9, 7, 8, 9, 8} {
+		t.Columns[i].Width = width
+	}
+	for i := range r.Servers {
+		s, wait := &r.Servers[i], &r.Servers[i].Statistics[r.Plan.FirstWait()]
+		output := any(table.Absent)
+		if r.Plan.Generates() {
+			output = s.OutputThroughput(r.Duration)
+		}
+		t.Add(text.FitMiddle(text.Clean(r.Plan.ServerURL(i)), longestServer), s.Completed, s.Failed,
+			metrics.PerSecond(s.Busy, r.Duration), s.RequestThroughput(r.Duration), output,
+			percentileOf(wait, 50), percentileOf(wait, 99))
+	}
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+func (t *remarks) refusals() {
+	if n := t.r.Refusals; n > 0 {
+		t.add("Refusals: %d of %s. The figures count them as answers.", n, count(t.r.Completed, "successful request"))
+	}
 }
 
 // sessionsText is "" where no conversation has several turns.

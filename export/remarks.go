@@ -136,7 +136,7 @@ func (t *remarks) objectives() {
 	})
 	switch {
 	case slices.Equal(t.r.Objectives, t.r.Plan.Goodput):
-	case len(words) == 0 && t.r.Judged():
+	case len(words) == 0 && t.r.Judges():
 		t.add("Objectives: removed during the run but for those of workloads.")
 	case len(words) == 0:
 		t.add("Objectives: removed during the run, so no request was judged.")

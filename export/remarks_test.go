@@ -75,7 +75,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 func TestRemarkOnRedials(t *testing.T) {
 	const want = "\nRedials: 1 request sent again on a new connection after an idle one failed right\n" +
 		"  after the write; the extra time is part of the latencies.\n"
-	if got := remarksOf(t, metrics.Report{Redials: 1}); got != want {
+	if got := remarksOf(t, metrics.Report{Counts: metrics.Counts{Redials: 1}}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -174,7 +174,7 @@ func TestRemarkOnTokensOfChunks(t *testing.T) {
 		pooling                bool
 		want                   string
 	}{{250, 10, 0, false, want}, {250, 10, 90, false, ""}, {250, 9, 0, false, ""}, {120, 10, 0, false, ""}, {250, 10, 0, true, ""}} {
-		r := metrics.Report{Completed: 10, OutputTokens: c.output, OutputSources: map[metrics.TokenSource]int{metrics.TokensFromUsage: c.counted}}
+		r := metrics.Report{Counts: metrics.Counts{Completed: 10, OutputTokens: c.output}, OutputSources: map[metrics.TokenSource]int{metrics.TokensFromUsage: c.counted}}
 		r.Statistics[metrics.ITL].N, r.Statistics[metrics.TokenITL].N, r.Plan.Pooling = 90, c.known, c.pooling
 		if got := strings.ReplaceAll(remarksOf(t, r), "\n  ", " "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%+v: %q", c, got)
@@ -219,7 +219,7 @@ func TestRemarkOnPacing(t *testing.T) {
 			r.Statistics[metrics.Connect].Max, r.Statistics[metrics.OwnLateness].Max = 40, 90
 		}, "."},
 	} {
-		r := metrics.Report{Plan: metrics.Plan{Rate: 10}, Completed: 71, Failed: 29, ScheduledRate: 10, SentRate: 8}
+		r := metrics.Report{Plan: metrics.Plan{Rate: 10}, Counts: metrics.Counts{Completed: 71, Failed: 29}, ScheduledRate: 10, SentRate: 8}
 		c.change(&r)
 		got := strings.Join(strings.Fields(remarksOf(t, r)), " ") + " "
 		_, got, _ = strings.Cut(got, "Pacing: ")
@@ -231,8 +231,8 @@ func TestRemarkOnPacing(t *testing.T) {
 
 func TestRemarksOnTheLoad(t *testing.T) {
 	r := metrics.Report{
-		Plan:      metrics.Plan{Rate: 10, MaxConcurrency: 4, Warmup: 2 * time.Minute},
-		Completed: 100, WarmedUp: 240, Damaged: 3,
+		Plan:   metrics.Plan{Rate: 10, MaxConcurrency: 4, Warmup: 2 * time.Minute},
+		Counts: metrics.Counts{Completed: 100, WarmedUp: 240}, Damaged: 3,
 		ScheduledRate: 10, SentRate: 9.49,
 		SteadyState: &metrics.SteadyState{
 			Start: 12340 * ms, End: 58 * time.Second, Target: 64, Completed: 562, ThresholdAbs: 61, RequestThroughput: 12.3, OutputThroughput: 1234.56,

@@ -10,7 +10,7 @@ import (
 
 // runOf is a run with some figures; with a steady state if its throughput is given.
 func runOf(throughput, steady float64) metrics.Report {
-	r := metrics.Report{RequestThroughput: throughput, OutputThroughput: 10 * throughput, TotalThroughput: 30 * throughput, Completed: 100}
+	r := metrics.Report{RequestThroughput: throughput, OutputThroughput: 10 * throughput, TotalThroughput: 30 * throughput, Counts: metrics.Counts{Completed: 100}}
 	r.Statistics[metrics.TTFT] = metrics.Statistic{N: 100, Mean: 20, Shown: []metrics.Percentile{{P: 50, Value: 18}, {P: 90, Value: 40.126}, {P: 99, Value: 60}}}
 	if steady > 0 {
 		r.SteadyState = &metrics.SteadyState{End: time.Second, RequestThroughput: steady, OutputThroughput: 10 * steady}

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
@@ -158,16 +157,6 @@ func timeline(r *metrics.Report) list {
 		n := int(w.Start / time.Second)
 		return append(window(r, w), field{"server", ifPresent(l.server[n], serverGauges)}, field{"gpus", ifPresent(l.gpus[n], gpuGauges)})
 	})
-}
-
-func window(r *metrics.Report, w *metrics.Window) object {
-	return slices.Concat(object{
-		{"t_s", int(w.Start / time.Second)},
-		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Done}, {"good", goodOrNull(r, w.Good)}, {"failed", w.Failed},
-		{"cancelled", w.Cancelled},
-		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
-		{"input_tokens", w.InputTokens}, {"output_tokens", w.OutputTokens},
-	}, percentiles(w, inFull, 50, 90, 99), percentiles(w, func(l metrics.Latency) bool { return !inFull(l) }, 50, 99))
 }
 
 // inFull latencies, those of the stream, come first and have one percentile more.

@@ -30,7 +30,7 @@ func serverReport() metrics.Report {
 		Split: metrics.TTFTSplit{
 			N: 980, SlotWait: 120*ms - 200, Connect: 200 * us, TTFT: 412 * ms, Queue: 250 * ms, Prefill: 140 * ms, Rest: 22 * ms, Source: metrics.SplitByMetrics, Seen: 1030, QueueMost: 263 * ms, PrefillMost: 150 * ms,
 		},
-		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 970, Mean: 412.34}}, Completed: 970,
+		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 970, Mean: 412.34}}, Counts: metrics.Counts{Completed: 970},
 		Timeline: []metrics.Window{{}, {Start: time.Second}, {Start: 2 * time.Second}},
 	}
 }

@@ -64,7 +64,7 @@ func TestTelemetryOfMissingData(t *testing.T) {
 
 // The share of cached tokens is written without a metrics page too; a run without a sample gets a note.
 func TestTelemetryOfCachedTokens(t *testing.T) {
-	told := metrics.Report{InputTokens: 400, Cached: metrics.CacheHits{Tokens: 300, Requests: 4, Of: 400}}
+	told := metrics.Report{Counts: metrics.Counts{InputTokens: 400, Cached: metrics.CacheHits{Tokens: 300, Requests: 4, Of: 400}}}
 	if want := "\n----------------------Server----------------------\nCached prompt tokens, by usage (%):      75.00     \n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
 		t.Errorf("got %q, want %q", telemetry(t, told), want)
 	}
@@ -143,10 +143,10 @@ func TestRemarksOnSteering(t *testing.T) {
 			metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
 		{"\nObjectives: removed during the run, so no request was judged.\n", metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
 		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there.\n", metrics.Report{
-			Completed: 1, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
-		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n", metrics.Report{Completed: 1, Plan: metrics.Plan{GPUPrice: 2}}},
-		{"", metrics.Report{Completed: 1, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
-		{"", metrics.Report{Completed: 1, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // no price
+			Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
+		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}}},
+		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
+		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // no price
 	} {
 		if diff := cmp.Diff(c.want, remarksOf(t, c.report)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -222,8 +222,8 @@ func TestSpeedOfAnswersAtOnce(t *testing.T) {
 		r    metrics.Report
 		want []string
 	}{
-		{metrics.Report{Completed: 3, AtOnce: 3}, []string{"Mean output speed (tok/s/user):          unknown", "No speed: the output of 3 of 3 answers came at\n  once."}},
-		{metrics.Report{Completed: 3, AtOnce: 1, Speeds: metrics.Statistic{N: 2, Mean: 50}}, []string{"Mean output speed (tok/s/user):          50.00", "of 1 of 3 answers"}},
+		{metrics.Report{Counts: metrics.Counts{Completed: 3}, AtOnce: 3}, []string{"Mean output speed (tok/s/user):          unknown", "No speed: the output of 3 of 3 answers came at\n  once."}},
+		{metrics.Report{Counts: metrics.Counts{Completed: 3}, AtOnce: 1, Speeds: metrics.Statistic{N: 2, Mean: 50}}, []string{"Mean output speed (tok/s/user):          50.00", "of 1 of 3 answers"}},
 	} {
 		got := telemetry(t, c.r)
 		for _, w := range c.want {
@@ -232,7 +232,7 @@ func TestSpeedOfAnswersAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if got := telemetry(t, metrics.Report{Completed: 3, Speeds: metrics.Statistic{N: 3}}); strings.Contains(got, "No speed") {
+	if got := telemetry(t, metrics.Report{Counts: metrics.Counts{Completed: 3}, Speeds: metrics.Statistic{N: 3}}); strings.Contains(got, "No speed") {
 		t.Errorf("all have a speed:\n%s", got)
 	}
 }

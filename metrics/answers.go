@@ -14,17 +14,8 @@ type Judgement struct {
 	Lenient bool
 }
 
-// AnswerReport counts the answers that were judged. Only successes are.
-type AnswerReport struct {
-	Judged, Correct int
-	// Lenient is the number of answers that are correct by the rule of vLLM's benchmark.
-	Lenient int
-	// Wrong are the reasons, the most frequent first.
-	Wrong []WrongAnswers
-}
-
-// Rate is the share of correct answers.
-func (r *AnswerReport) Rate() float64 { return float64(r.Correct) / float64(r.Judged) }
+// Correct reports whether the answer had to have a form and has it.
+func (j *Judgement) Correct() bool { return j.Judged && j.Wrong == "" }
 
 // WrongAnswers are those that are wrong for one reason, with the details of the first request among them.
 type WrongAnswers struct {
@@ -37,44 +28,32 @@ type WrongAnswers struct {
 // mostReasons bounds the reasons that are counted.
 const mostReasons = 32
 
-// AnswerAccumulator accumulates an AnswerReport.
-type AnswerAccumulator struct{ r AnswerReport }
+// WrongAccumulator accumulates WrongAnswers.
+type WrongAccumulator []WrongAnswers
 
-// Add counts a success.
-func (a *AnswerAccumulator) Add(q *Request) {
+// Add takes a success.
+func (a *WrongAccumulator) Add(q *Request) {
 	v := &q.Judgement
-	if !v.Judged {
+	if !v.Judged || v.Correct() {
 		return
 	}
-	a.r.Judged++
-	if v.Lenient {
-		a.r.Lenient++
-	}
-	if v.Wrong == "" {
-		a.r.Correct++
-		return
-	}
-	i := slices.IndexFunc(a.r.Wrong, func(w WrongAnswers) bool { return w.Reason == v.Wrong })
+	i := slices.IndexFunc(*a, func(w WrongAnswers) bool { return w.Reason == v.Wrong })
 	if i < 0 {
-		if len(a.r.Wrong) == mostReasons {
+		if len(*a) == mostReasons {
 			return
 		}
-		i = len(a.r.Wrong)
-		a.r.Wrong = append(a.r.Wrong, WrongAnswers{Reason: v.Wrong, Index: q.Index, Detail: v.Detail})
+		i = len(*a)
+		*a = append(*a, WrongAnswers{Reason: v.Wrong, Index: q.Index, Detail: v.Detail})
 	}
-	w := &a.r.Wrong[i]
+	w := &(*a)[i]
 	if w.Count++; q.Index < w.Index {
 		w.Index, w.Detail = q.Index, v.Detail
 	}
 }
 
-// Report is that of the answers so far, nil where none was judged.
-func (a *AnswerAccumulator) Report() *AnswerReport {
-	if a.r.Judged == 0 {
-		return nil
-	}
-	r := a.r
-	r.Wrong = slices.Clone(r.Wrong)
-	slices.SortFunc(r.Wrong, func(a, b WrongAnswers) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Reason, b.Reason)) })
-	return &r
+// Sorted are the wrong answers so far, those for the most frequent reason first.
+func (a WrongAccumulator) Sorted() []WrongAnswers {
+	return slices.SortedFunc(slices.Values(a), func(a, b WrongAnswers) int {
+		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Reason, b.Reason))
+	})
 }

@@ -141,9 +141,9 @@ func PeakOutput(windows []Window, from, to time.Duration) (perSecond float64) {
 	n := min(peakSeconds, last-first)
 	sum := 0
 	for i := first; i < last; i++ {
-		sum += windows[i].OutputTokens
+		sum += windows[i].TokensOut
 		if i-first >= n {
-			sum -= windows[i-n].OutputTokens
+			sum -= windows[i-n].TokensOut
 		}
 		if i-first >= n-1 {
 			perSecond = max(perSecond, float64(sum)/float64(n))
@@ -157,7 +157,7 @@ func PeakOutput(windows []Window, from, to time.Duration) (perSecond float64) {
 func PeakSecond(windows []Window, from, to time.Duration) (tokens int) {
 	first := int(max(0, from+time.Second-1) / time.Second)
 	for i := first; i < len(windows) && time.Duration(i)*time.Second < to; i++ {
-		tokens = max(tokens, windows[i].OutputTokens)
+		tokens = max(tokens, windows[i].TokensOut)
 	}
 	return tokens
 }

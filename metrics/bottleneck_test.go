@@ -76,7 +76,7 @@ func TestBottleneckOfAnswer(t *testing.T) {
 func TestPeakOutput(t *testing.T) {
 	var windows []metrics.Window
 	for _, n := range []int{900, 10, 20, 30, 40, 50, 60, 0, 0, 700} {
-		windows = append(windows, metrics.Window{OutputTokens: n})
+		windows = append(windows, metrics.Window{TokensOut: n})
 	}
 	for _, c := range []struct {
 		from, to time.Duration
@@ -96,7 +96,7 @@ func TestPeakOutput(t *testing.T) {
 func TestPeakSecond(t *testing.T) {
 	var windows []metrics.Window
 	for _, n := range []int{900, 10, 20, 60, 0, 700} {
-		windows = append(windows, metrics.Window{OutputTokens: n})
+		windows = append(windows, metrics.Window{TokensOut: n})
 	}
 	for _, c := range []struct {
 		from, to time.Duration

@@ -177,7 +177,7 @@ func TestCachedTokens(t *testing.T) {
 	if r.Cached != want || s.Totals.Cached != want || r.InputTokens != 400 || r.Cached.Rate() != 130.0/300 {
 		t.Errorf("report %+v of %d, rate %v, live %+v; want %+v of 400", r.Cached, r.InputTokens, r.Cached.Rate(), s.Totals.Cached, want)
 	}
-	if w := s.Windows[2]; w.Cached != want || w.PromptTokens != 400 {
-		t.Errorf("second 2: %+v of %d", w.Cached, w.PromptTokens)
+	if w := s.Windows[2]; w.Cached != want || w.InputTokens != 400 {
+		t.Errorf("second 2: %+v of %d", w.Cached, w.InputTokens)
 	}
 }

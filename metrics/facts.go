@@ -116,12 +116,6 @@ type RateStep struct {
 	At  time.Duration
 }
 
-// ObjectiveShare is an objective and the share of successes that met it, from 0 to 1.
-type ObjectiveShare struct {
-	Objective Objective
-	Share     float64
-}
-
 // Run is a run without its requests.
 type Run struct {
 	Plan Plan

@@ -153,15 +153,19 @@ type gateNumber struct {
 }
 
 var gateNumbers = []gateNumber{
-	{name: gateGoodput, share: true, objectives: true, value: func(g *gated) (float64, bool) { return Share(g.good, g.finished()), g.finished() > 0 }},
-	{name: "error_rate", share: true, value: func(g *gated) (float64, bool) { return Share(g.failed, g.finished()), g.finished() > 0 }},
-	{name: "request_goodput", objectives: true, value: func(g *gated) (float64, bool) { return g.rate(g.good) }},
-	{name: "request_throughput", value: func(g *gated) (float64, bool) { return g.rate(g.done) }},
-	{name: "output_throughput", value: func(g *gated) (float64, bool) { return g.rate(g.output) }},
-	{name: "total_token_throughput", value: func(g *gated) (float64, bool) { return g.rate(g.input + g.output) }},
-	{name: gateCompleted, value: func(g *gated) (float64, bool) { return float64(g.done), true }},
-	{name: "failed", value: func(g *gated) (float64, bool) { return float64(g.failed), true }},
-	{name: "max_concurrent_requests", value: func(g *gated) (float64, bool) { return float64(g.concurrent()), g.done > 0 }},
+	{name: gateGoodput, share: true, objectives: true, value: func(g *gated) (float64, bool) { return g.part(g.Good) }},
+	{name: "error_rate", share: true, value: func(g *gated) (float64, bool) { return g.part(g.Failed) }},
+	{name: "request_goodput", objectives: true, value: func(g *gated) (float64, bool) { return g.rate(g.Good) }},
+	{name: "request_throughput", value: func(g *gated) (float64, bool) { return g.rate(g.Completed) }},
+	{name: "output_throughput", value: func(g *gated) (float64, bool) { return g.rate(g.OutputTokens) }},
+	{name: "total_token_throughput", value: func(g *gated) (float64, bool) {
+		return g.rate(g.InputTokens + g.OutputTokens)
+	}},
+	{name: gateCompleted, value: func(g *gated) (float64, bool) { return float64(g.Completed), true }},
+	{name: "failed", value: func(g *gated) (float64, bool) { return float64(g.Failed), true }},
+	{name: "max_concurrent_requests", value: func(g *gated) (float64, bool) {
+		return float64(g.concurrent()), g.Completed > 0
+	}},
 	{name: "slo", objectives: true, verdict: (*Answer).withinBounds},
 	{name: "saturation", verdict: (*Answer).saturationBounds},
 }
@@ -229,19 +233,20 @@ func gateHelp() string {
 
 // gated holds the figures that gates check, of a run that is on or over.
 type gated struct {
-	done, failed, good, input, output int
-	concurrent                        func() int // takes long in a long run
-	objectives                        bool
-	seconds                           float64
-	latency                           func(l Latency, p float64) Statistic
-	answer                            *Answer // nil for none yet
-	levels                            []LoadLevel
+	Counts
+	concurrent func() int // takes long in a long run
+	objectives bool
+	seconds    float64
+	latency    func(l Latency, p float64) Statistic
+	answer     *Answer // nil for none yet
+	levels     []LoadLevel
 }
 
-func (g *gated) finished() int { return g.done + g.failed }
+// part is a share of the requests that ended.
+func (g *gated) part(n int) (share float64, known bool) { return Share(n, g.Ended()), g.Ended() > 0 }
 
 func (g *gated) rate(n int) (perSecond float64, known bool) {
-	return PerSecond(float64(n), g.seconds), g.finished() > 0 && g.seconds > 0
+	return PerSecond(float64(n), g.seconds), g.Ended() > 0 && g.seconds > 0
 }
 
 // value is that of a gate's metric; false where nothing was measured that could give one.
@@ -330,19 +335,21 @@ func GatedPercentiles(gates []Gate, latency Latency) []float64 {
 // CheckGates checks the gates of the plan. A figure without a sample is missed, because it cannot be shown to be kept.
 func (r *Report) CheckGates() []GateResult {
 	g := gated{
-		done: r.Completed, failed: r.Failed, good: r.Good, input: r.InputTokens, output: r.OutputTokens,
+		Counts:     r.Counts,
 		concurrent: func() int { return r.PeakConcurrency },
 		seconds:    r.Duration,
 		latency:    func(l Latency, _ float64) Statistic { return r.Statistics[l] },
 		answer:     &r.Answer, levels: r.Levels,
 	}
-	return g.check(&r.Plan, r.Objectives, r.PlannedGood, func(gate Gate, v float64, known bool) bool { return !known || gate.Missed(v) })
+	return g.check(&r.Plan, r.Objectives, func(gate Gate, v float64, known bool) bool {
+		return !known || gate.Missed(v)
+	})
 }
 
 // check returns the results of a plan's gates. They go by the objectives of the plan, so that later ones cannot make them pass.
-func (g *gated) check(p *Plan, inForce SLO, plannedGood int, missed func(gate Gate, v float64, known bool) bool) (all []GateResult) {
+func (g *gated) check(p *Plan, inForce SLO, missed func(gate Gate, v float64, known bool) bool) (all []GateResult) {
 	if g.objectives = p.Judges(p.Goodput); inForce != nil && !slices.Equal(inForce, p.Goodput) {
-		g.good = plannedGood
+		g.Good = g.PlannedGood
 	}
 	for _, gate := range p.Gates {
 		v, known := g.value(gate.Metric)
@@ -363,14 +370,12 @@ func (s *Snapshot) CheckGates() []GateResult {
 	if s.Plan == nil {
 		return nil
 	}
-	t := &s.Totals
 	g := gated{
-		done: t.Done, failed: t.Failed, good: t.Good, input: t.InputTokens, output: t.OutputTokens, concurrent: s.touched,
-		seconds: (s.At - s.Plan.Warmup).Seconds(),
+		Counts: s.Totals, concurrent: s.touched, seconds: (s.At - s.Plan.Warmup).Seconds(),
 		latency: func(l Latency, p float64) Statistic { return s.Histograms[l].statistic(p) },
 		answer:  s.Answer, levels: s.Levels,
 	}
-	return g.check(s.Plan, s.Objectives, s.PlannedGood, func(gate Gate, v float64, known bool) bool {
+	return g.check(s.Plan, s.Objectives, func(gate Gate, v float64, known bool) bool {
 		grows := gate.Metric == gateCompleted && (gate.Op == "<" || gate.Op == "<=")
 		return known && !grows && gate.Missed(v)
 	})

@@ -16,67 +16,23 @@ const (
 	OtherClasses = "others"
 )
 
-// GroupCounts count the requests of one class, or those at some places of their conversations. Requests that were cut are in none.
-type GroupCounts struct {
-	// Class is foreign text; "" for a group of turns.
-	Class string
-	// First and Last are turns of conversations, from 1; 0 for a class.
-	First, Last       int
-	Completed, Failed int
-	// Tokens of the successes.
-	InputTokens, OutputTokens int
-	// Cached is by the usage of the successes; Ideal are the hits of a prefix cache without bounds: see Request.IdealTokens.
-	Cached, Ideal CacheHits
-	// Good successes met every objective that holds for them; with no objectives it is 0.
-	Good int
-	// Judged answers had to have a form, and Correct ones had it.
-	Judged, Correct int
-}
-
-// Group is a group of requests in a report.
+// Group is a part of the requests of a run: those of a class, those at some places of their conversations, or those to
+// an endpoint.
 type Group struct {
-	GroupCounts
-	// RequestThroughput and OutputThroughput are per second of the run.
-	RequestThroughput, OutputThroughput float64
-	// TTFT, TPOT and E2EL have the percentiles of the plan. TPOT is of answers of more than one token.
-	TTFT, TPOT, E2EL Statistic
-}
-
-// LiveGroup is a group of requests while the run is on.
-type LiveGroup struct {
-	GroupCounts
-	// FirstWait of the successes is of Plan.FirstWait.
-	FirstWait Histogram
-}
-
-// Count counts a request that ended by itself. Good: it met its objectives.
-func (g *GroupCounts) Count(q *Request, good bool) {
-	if !q.OK() {
-		g.Failed++
-		return
-	}
-	g.Completed++
-	g.InputTokens, g.OutputTokens = g.InputTokens+q.InputTokens, g.OutputTokens+q.OutputTokens
-	g.Cached.Join(q.Cached())
-	g.Ideal.Join(q.Ideal())
-	if good {
-		g.Good++
-	}
-	if q.Judgement.Judged {
-		g.Judged++
-		if q.Judgement.Wrong == "" {
-			g.Correct++
-		}
-	}
-}
-
-// GoodShare is the share of good requests among those that ended by themselves, of 1; Unsaid without one.
-func (g *GroupCounts) GoodShare() float64 {
-	return over(float64(g.Good), float64(g.Completed+g.Failed))
+	// Class is foreign text; "" for other groups.
+	Class string
+	// First and Last are turns of conversations, from 1; 0 for other groups.
+	First, Last int
+	// Server is the place of an endpoint in Plan.Servers, 0 where there is one server. The requests that are counted
+	// together because there are too many endpoints have a place beyond all servers. Model is the requested model, ""
+	// where all requests name the same.
+	Server int
+	Model  string
+	Slice
 }
 
 // Name is the class, or the turn or turns, as 5 or 33-64.
-func (g *GroupCounts) Name() string {
+func (g *Group) Name() string {
 	switch {
 	case g.First == 0:
 		return g.Class
@@ -150,14 +106,6 @@ func TurnsAt(place int) (first, last int) {
 	}
 	last = singleTurns << min(place-singleTurns, MostTurnPlaces-singleTurns)
 	return last/2 + 1, last
-}
-
-// SortGroups puts groups of turns in their order, and classes in the order of their names, in which numbers count as such.
-func SortGroups[G any](all []G, of func(*G) *GroupCounts) {
-	slices.SortFunc(all, func(a, b G) int {
-		x, y := of(&a), of(&b)
-		return cmp.Or(cmp.Compare(x.First, y.First), natural(x.Class, y.Class))
-	})
 }
 
 // natural compares texts whose numbers count by their value: "priority 2" comes before "priority 10".

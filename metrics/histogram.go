@@ -18,11 +18,11 @@ const subBits = 6
 // and ready. It keeps only the range that is occupied. A copy made by assignment shares its counts and must not be
 // added to; Share returns copies that are safe.
 type Histogram struct {
-	base   int // bucket of counts[0]
 	counts []uint32
 	n      uint64
 	sum    time.Duration
-	shared bool // counts are visible in a snapshot: clone before the next write
+	base   int32 // bucket of counts[0]
+	shared bool  // counts are visible in a snapshot: clone before the next write
 }
 
 // longest is the longest duration in a bucket of its own, so that arithmetic on buckets cannot overflow.
@@ -53,7 +53,7 @@ func bucketBounds(i int) (lo, hi time.Duration) {
 func (h *Histogram) Add(v time.Duration) {
 	i := bucketOf(v)
 	h.cover(i, i)
-	h.counts[i-h.base]++
+	h.counts[i-int(h.base)]++
 	h.n++
 	h.sum += clamp(v)
 }
@@ -64,11 +64,12 @@ func (h *Histogram) Remove(v time.Duration) { h.change(v, -1) }
 // change counts a duration so many times as Add does, or takes that back where by is negative.
 func (h *Histogram) change(v time.Duration, by int) {
 	i := bucketOf(v)
-	if by < 0 && (i < h.base || i >= h.base+len(h.counts) || int64(h.counts[i-h.base]) < int64(-by)) {
+	k := i - int(h.base)
+	if by < 0 && (k < 0 || k >= len(h.counts) || int64(h.counts[k]) < int64(-by)) {
 		return
 	}
 	h.cover(i, i)
-	h.counts[i-h.base] += uint32(by)
+	h.counts[i-int(h.base)] += uint32(by)
 	h.n += uint64(by)
 	h.sum += time.Duration(by) * clamp(v)
 }
@@ -85,24 +86,26 @@ func (h *Histogram) own() {
 // histogram settles after a few growths.
 func (h *Histogram) cover(lo, hi int) {
 	if len(h.counts) == 0 {
-		h.base, h.counts, h.shared = max(0, lo-8), make([]uint32, hi-max(0, lo-8)+16), false
+		from := max(0, lo-8)
+		h.base, h.counts, h.shared = int32(from), make([]uint32, hi-from+16), false
 		return
 	}
-	if lo >= h.base && hi < h.base+len(h.counts) {
+	base := int(h.base)
+	if lo >= base && hi < base+len(h.counts) {
 		h.own()
 		return
 	}
-	from := h.base
+	from := base
 	if lo < from {
 		from = max(0, lo-16)
 	}
-	to := h.base + len(h.counts)
+	to := base + len(h.counts)
 	if hi >= to {
 		to = hi + 32
 	}
 	wider := make([]uint32, to-from)
-	copy(wider[h.base-from:], h.counts)
-	h.base, h.counts, h.shared = from, wider, false
+	copy(wider[base-from:], h.counts)
+	h.base, h.counts, h.shared = int32(from), wider, false
 }
 
 // Merge adds everything o counted.
@@ -110,7 +113,7 @@ func (h *Histogram) Merge(o *Histogram) {
 	if o.n == 0 {
 		return
 	}
-	h.cover(o.base, o.base+len(o.counts)-1)
+	h.cover(int(o.base), int(o.base)+len(o.counts)-1)
 	into := h.counts[o.base-h.base:][:len(o.counts)]
 	for i, c := range o.counts {
 		into[i] += c
@@ -128,7 +131,7 @@ func (h *Histogram) trim() {
 	for from < to && h.counts[to-1] == 0 {
 		to--
 	}
-	h.base, h.counts = h.base+from, slices.Clone(h.counts[from:to])
+	h.base, h.counts = h.base+int32(from), slices.Clone(h.counts[from:to])
 }
 
 // Reset empties the histogram and keeps its memory.
@@ -171,7 +174,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 		if c == 0 {
 			continue
 		}
-		lo, hi := bucketBounds(h.base + i)
+		lo, hi := bucketBounds(int(h.base) + i)
 		at := func(k uint64) time.Duration {
 			return lo + time.Duration((float64(k-seen)+0.5)/float64(c)*float64(hi-lo))
 		}
@@ -216,7 +219,7 @@ func (h *Histogram) Buckets() iter.Seq[Bucket] {
 			if c == 0 {
 				continue
 			}
-			lo, hi := bucketBounds(h.base + i)
+			lo, hi := bucketBounds(int(h.base) + i)
 			if !yield(Bucket{lo, hi, uint64(c)}) {
 				return
 			}
@@ -236,9 +239,9 @@ func (h Histogram) MarshalBinary() ([]byte, error) {
 	before := 0
 	for i, c := range h.counts {
 		if c > 0 {
-			b = binary.AppendUvarint(b, uint64(h.base+i-before))
+			b = binary.AppendUvarint(b, uint64(int(h.base)+i-before))
 			b = binary.AppendUvarint(b, uint64(c))
-			before = h.base + i
+			before = int(h.base) + i
 		}
 	}
 	return b, nil
@@ -265,7 +268,7 @@ func (h *Histogram) UnmarshalBinary(b []byte) error {
 			return errNoHistogram
 		}
 		out.cover(int(bucket), int(bucket))
-		out.counts[int(bucket)-out.base] = uint32(count)
+		out.counts[int(bucket)-int(out.base)] = uint32(count)
 		out.n += count
 	}
 	if out.n == 0 && sum > 0 {

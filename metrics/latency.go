@@ -179,9 +179,9 @@ func (p *Plan) Generates() bool { return p == nil || !p.Pooling }
 // answers have none.
 func (p *Plan) Tokens() (kind string, of func(*Window) int) {
 	if p.Generates() {
-		return "output", func(w *Window) int { return w.OutputTokens }
+		return "output", func(w *Window) int { return w.TokensOut }
 	}
-	return "input", func(w *Window) int { return w.InputTokens }
+	return "input", func(w *Window) int { return w.TokensIn }
 }
 
 // FirstWait is the latency that shows the waits of a run first: TTFT, or E2EL where an answer comes in one piece.

@@ -112,14 +112,8 @@ func joinWindows(ws []Window) Window {
 	out := Window{Start: ws[0].Start, Seconds: len(ws)}
 	for i := range ws {
 		w := &ws[i]
-		out.Due, out.Sent, out.Done = out.Due+w.Due, out.Sent+w.Sent, out.Done+w.Done
-		out.Failed, out.Cancelled = out.Failed+w.Failed, out.Cancelled+w.Cancelled
-		out.MetCount.Join(w.MetCount)
-		out.InputTokens, out.OutputTokens = out.InputTokens+w.InputTokens, out.OutputTokens+w.OutputTokens
-		out.Audio += w.Audio
-		out.PromptTokens += w.PromptTokens
-		out.Cached.Join(w.Cached)
-		out.Ideal.Join(w.Ideal)
+		out.Counts.Merge(&w.Counts)
+		out.TokensIn, out.TokensOut = out.TokensIn+w.TokensIn, out.TokensOut+w.TokensOut
 		out.Held, out.Waiting, out.Running = out.Held+w.Held, out.Waiting+w.Waiting, out.Running+w.Running
 		out.TTFTParts.Merge(&w.TTFTParts)
 		out.Reported.merge(&w.Reported)

@@ -24,7 +24,7 @@ func TestMinutesFollow(t *testing.T) {
 			}
 			for i := same; i < len(s.Windows); i++ {
 				w := &s.Windows[i]
-				w.Done, w.Running = rnd.IntN(9), rnd.IntN(100)
+				w.Completed, w.Running = rnd.IntN(9), rnd.IntN(100)
 				w.Histograms[ITL] = Histogram{}
 				w.Histograms[ITL].Add(time.Duration(rnd.IntN(1e8)))
 			}
@@ -42,7 +42,7 @@ func TestMinutesJoin(t *testing.T) {
 	var s Snapshot
 	for i := range 2*perMinute + minuteLag {
 		at := time.Duration(i) * time.Second
-		w := Window{Start: at, Sent: 3, Done: i, OutputTokens: 2 * i, Held: 1, Waiting: i, Running: 10}
+		w := Window{Start: at, Counts: Counts{Sent: 3, Completed: i}, TokensOut: 2 * i, Held: 1, Waiting: i, Running: 10}
 		w.Met[TTFT], w.TTFTParts.N, w.Reported.Queued = 1, 2, 1
 		w.Histograms[TTFT].Add(time.Duration(i+1) * time.Millisecond)
 		s.Windows = append(s.Windows, w)
@@ -58,7 +58,7 @@ func TestMinutesJoin(t *testing.T) {
 	}
 	const sum, mean = 60*119 - 60*59/2, 89.5 // of 60 to 119
 	w := &m.Windows[1]
-	if w.Start != time.Minute || w.Seconds != 60 || w.Sent != 180 || w.Done != sum || w.OutputTokens != 2*sum || w.Held != 1 || w.Waiting != 90 ||
+	if w.Start != time.Minute || w.Seconds != 60 || w.Sent != 180 || w.Completed != sum || w.TokensOut != 2*sum || w.Held != 1 || w.Waiting != 90 ||
 		w.Running != 10 || w.Met[TTFT] != 60 || w.TTFTParts.N != 120 || w.Reported.Queued != 60 || w.Histograms[TTFT].Count() != 60 ||
 		w.Histograms[TTFT].Mean() != 90500*time.Microsecond {
 		t.Errorf("window %+v", w)

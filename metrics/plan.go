@@ -173,11 +173,19 @@ func (p *Plan) Judges(inForce SLO) bool {
 }
 
 // JudgesGroup reports whether any objectives hold for the requests of a class, or of a group of turns.
-func (p *Plan) JudgesGroup(g *GroupCounts, inForce SLO) bool {
+func (p *Plan) JudgesGroup(g *Group, inForce SLO) bool {
 	if g.Class == "" {
 		return p.Judges(inForce)
 	}
 	return len(p.ObjectivesFor(g.Class, inForce)) > 0
+}
+
+// ServerURL is the address of the server with a place in Servers; "" for none.
+func (p *Plan) ServerURL(place int) string {
+	if place < 0 || place >= len(p.Servers) {
+		return ""
+	}
+	return p.Servers[place]
 }
 
 // Address is the base URL for a person, with the number of further servers.

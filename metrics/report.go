@@ -12,8 +12,8 @@ type Report struct {
 	Ended time.Duration
 	// Duration is Ended less the warm-up, in seconds.
 	Duration float64
-	// Completed are the successes, Refusals those of them whose answer is a refusal.
-	Completed, Failed, Refusals int
+	// Counts are of the requests without the warm-up, by the objectives in force at the end.
+	Counts
 	// NotSent requests of the plan, without the warm-up, were never sent. No figure counts them.
 	NotSent int
 	// Interrupted is set where the run ended before its plan. A plan with a duration ends when its time is over, even with unsent
@@ -25,17 +25,11 @@ type Report struct {
 	Conclusion Conclusion
 	Trouble    string
 
-	// Tokens of successful requests, and the sources of the counts.
-	InputTokens, OutputTokens int
-	// Inputs are the prompts of the successes, InputThroughput is their number a second. Requests may carry several.
-	Inputs          int
+	// InputThroughput is the number of Inputs per second.
 	InputThroughput float64
-	// Audio is the length of the recordings of the successes, RTFx the inverse real-time factor: Audio by Duration. Both are 0 without
-	// recordings.
-	Audio time.Duration
-	RTFx  float64
-	// Cached and Ideal as in Totals.
-	Cached, Ideal                        CacheHits
+	// RTFx is the inverse real-time factor: Audio by Duration; 0 without recordings.
+	RTFx float64
+	// InputSources and OutputSources are the sources of the counts of tokens.
 	InputSources, OutputSources          map[TokenSource]int
 	Lengths                              AnswerLengths
 	RequestThroughput                    float64
@@ -50,20 +44,12 @@ type Report struct {
 	Speeds Statistic
 	AtOnce int
 	// VLLM is the reading of vLLM 0.33, nil where it is the same.
-	VLLM    *VLLMReading
-	Redials int // connections that were replaced: see Request.Redials
+	VLLM *VLLMReading
 	// Client is the health of the client.
 	Client Client
-	// Good successes met every objective in force at the end; Met holds the share of successes that met each objective.
-	Good int
-	Met  []ObjectiveShare
-	// PlannedGood met every objective of the plan, by which gates go.
-	PlannedGood int
 	// ScheduledRate, SentRate and DoneRate are requests per second: asked for by the schedule, sent, and completed,
 	// each over the time from the first to the last of them. 0 where there were fewer than two.
 	ScheduledRate, SentRate, DoneRate float64
-	// WarmedUp counts the requests of the warm-up, which no figure counts.
-	WarmedUp int
 	// SteadyState is set for a closed loop with a concurrency limit.
 	SteadyState *SteadyState
 	// Levels are the loads of the run in order of time: one for a steady load.
@@ -80,13 +66,13 @@ type Report struct {
 	Server *ServerReport
 	GPUs   *GPUReport
 	// Servers are the shares of several servers in the load, in the order of the plan; nil with one server.
-	Servers []ServerShare
+	Servers []Group
 	// Classes are those of the requests; nil where they have none. Turns are the places in conversations of several turns.
 	Classes, Turns []Group
 	// Sessions are the conversations; nil where none has several turns.
 	Sessions *Sessions
-	// Answers are those that had to have a form; nil where none had.
-	Answers *AnswerReport
+	// Wrong are the answers that had to have a form and have not, those for the most frequent reason first.
+	Wrong []WrongAnswers
 	// Split divides the time to the first chunk.
 	Split TTFTSplit
 	// Steered counts the settings of the load during the run: above 0 the load was not that of the plan.
@@ -110,7 +96,7 @@ type Report struct {
 }
 
 // Judged reports whether requests were judged by any objectives in force at the end.
-func (r *Report) Judged() bool { return r.Plan.Judges(r.Objectives) }
+func (r *Report) Judges() bool { return r.Plan.Judges(r.Objectives) }
 
 // CachedShare of the whole run.
 func (r *Report) CachedShare() (share float64, source CacheSource) {
@@ -127,18 +113,6 @@ type FailedRequest struct {
 	Start, TTFT time.Duration
 	ITLs        []float64 // seconds
 	Error       string    // foreign text, or the kind of the failure
-}
-
-// ServerShare is what one of several servers did.
-type ServerShare struct {
-	URL               string
-	Completed, Failed int
-	// InFlight is the mean over the run, of completed and failed requests.
-	InFlight float64
-	// RequestThroughput and OutputThroughput are per second of the run.
-	RequestThroughput, OutputThroughput float64
-	// FirstWait is of Plan.FirstWait.
-	FirstWait Statistic
 }
 
 // Row is a request in the report, in seconds.

@@ -180,6 +180,7 @@ type Request struct {
 // progress holds the counts of the timeline for a request so far, for later corrections.
 type progress struct {
 	stage        stage
+	in           Places
 	inputTokens  int
 	outputTokens int
 	answered     bool // its first answer text is counted

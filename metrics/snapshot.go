@@ -18,34 +18,6 @@ const (
 	Finished State = "done"
 )
 
-// Totals count requests and tokens since the start. Tokens are those of successful requests. Due and Sent count every
-// request, the others leave out those of the warm-up.
-type Totals struct {
-	Due, Sent, Done, Failed, Cancelled int
-	// WarmedUp are the requests of the warm-up that ended, with any outcome; Done, Failed and Cancelled leave them out.
-	WarmedUp                  int
-	InputTokens, OutputTokens int
-	// Cached of the input tokens came from the server's prefix cache; Ideal would have come from one without bounds.
-	Cached, Ideal CacheHits
-	// Audio is the length of the recordings of successful requests.
-	Audio time.Duration
-	// Refusals are the successes whose answer is a refusal.
-	Refusals int
-	// MetCount is by the objectives in force.
-	MetCount
-}
-
-// CacheHits are the hits of a prefix cache by successful requests: of the server's by their usage, or of an ideal one.
-type CacheHits struct {
-	// Tokens of the prompts came from the cache.
-	Tokens int
-	// Requests are those of which it is known how many, if only 0; their prompts have Of tokens.
-	Requests, Of int
-}
-
-// Rate is the share of the prompts' tokens that came from the cache, of the requests of which it is known; Unsaid without one.
-func (h CacheHits) Rate() float64 { return over(float64(h.Tokens), float64(h.Of)) }
-
 // CacheSource is the source of a share of prompts that came from the server's prefix cache.
 type CacheSource string
 
@@ -67,11 +39,6 @@ func CachedShare(usage CacheHits, server *ServerReport) (share float64, source C
 		return server.HitRate, CacheFromCounters
 	}
 	return Unsaid(), CacheUnknown
-}
-
-// Join adds other hits.
-func (h *CacheHits) Join(o CacheHits) {
-	h.Tokens, h.Requests, h.Of = h.Tokens+o.Tokens, h.Requests+o.Requests, h.Of+o.Of
 }
 
 // Level is the importance of an event.
@@ -121,7 +88,8 @@ type Snapshot struct {
 	State State
 	// DrainBy is the forced end of draining; Never if the run is not draining.
 	DrainBy time.Duration
-	Totals  Totals
+	// Totals are the counts of the run.
+	Totals Counts
 	// Held, Waiting and Running are levels now. In flight is Waiting + Running.
 	Held, Waiting, Running int
 	// OutputExact: no request in flight is counted by its chunks.
@@ -132,8 +100,6 @@ type Snapshot struct {
 	Minutes Minutes
 	// Histograms of the run without its warm-up. A latency counts from its moment on, and no longer if its request fails.
 	Histograms Histograms
-	// PlannedGood are the successes that met every objective of the plan, by which gates go.
-	PlannedGood int
 	// Failures by kind, most frequent first.
 	Failures []FailureCount
 	// Log holds the newest entries, oldest first; Marks the first thousand entries with a mark.
@@ -156,10 +122,10 @@ type Snapshot struct {
 	Answer *Answer
 	Levels []LoadLevel
 	// Endpoints of the requests.
-	Endpoints []Endpoint
+	Endpoints []Group
 	// Classes and Turns are groups of the requests that ended after the warm-up, as in a report; none where requests have no classes, or
 	// are no turns of several.
-	Classes, Turns []LiveGroup
+	Classes, Turns []Group
 	// Sessions are the conversations; nil where none has several turns.
 	Sessions *LiveSessions
 	// Requests and Opened are set on request, see Inspection. Requests are those in flight, the last that ended, the slowest and the
@@ -180,19 +146,6 @@ type Outage struct {
 	Since time.Duration
 	// Why describes it in a few words for a person, such as "connection refused" or "no data on 12 open connections".
 	Why string
-}
-
-// Endpoint is a model at a server.
-type Endpoint struct {
-	// Server is the place in Plan.Servers; 0 where there is one server. Requests that are counted together because there are too many
-	// endpoints have a place beyond all servers.
-	Server int
-	// Model is the requested model, "" where all requests name the same.
-	Model string
-	// Counts of the whole run, the warm-up included; InFlight is a level.
-	Sent, Done, Failed, InFlight, OutputTokens int
-	// FirstWait is of Plan.FirstWait: TTFT, or E2EL where an answer comes in one piece.
-	FirstWait Histogram
 }
 
 // Replay is the state of the player of a past run.
@@ -282,19 +235,13 @@ type Window struct {
 	Start time.Duration
 	// Seconds that were joined; 0 for a single one.
 	Seconds int
-	// Due, Sent, Done, Failed and Cancelled count the events of requests in this second; Done are the successes.
-	Due, Sent, Done, Failed, Cancelled int
-	// MetCount is of the successes that ended in this second, by the objectives in force.
-	MetCount
-	// InputTokens of requests whose first token came in this second; OutputTokens that arrived in it, whatever the outcome of their
-	// request. Output tokens are counted by chunk until the total of the request is known, then corrected.
-	InputTokens, OutputTokens int
-	// PromptTokens are the input tokens of the successes that ended in this second, Cached those of them that came from the
-	// server's prefix cache, Ideal those that would have come from one without bounds.
-	PromptTokens  int
-	Cached, Ideal CacheHits
-	// Audio is the length of the recordings of those successes.
-	Audio time.Duration
+	// Counts are of the requests that ended in this second, by the objectives in force; Due and Sent are those of this
+	// second.
+	Counts
+	// TokensIn are the input tokens of requests whose first token came in this second; TokensOut the output tokens that
+	// arrived in it, whatever the outcome of their request. Output tokens are counted by chunk until the total of the
+	// request is known, then corrected.
+	TokensIn, TokensOut int
 	// Held, Waiting and Running are levels at the end of the second.
 	Held, Waiting, Running int
 	// Histograms of the latencies of this second, such as TTFT of the first chunks that came in it. Failed requests are removed again.
@@ -319,7 +266,9 @@ func (w *Window) Same(o *Window) bool {
 			return false
 		}
 	}
-	return w.Start == o.Start && w.Met == o.Met && w.Cached == o.Cached && w.Ideal == o.Ideal && w.TTFTParts == o.TTFTParts && w.Reported == o.Reported && w.counts() == o.counts()
+	return w.Start == o.Start && w.Counts == o.Counts && w.TokensIn == o.TokensIn && w.TokensOut == o.TokensOut &&
+		w.Held == o.Held && w.Waiting == o.Waiting && w.Running == o.Running && w.TTFTParts == o.TTFTParts &&
+		w.Reported == o.Reported
 }
 
 // same: both show the same counts, by their place in memory.
@@ -328,12 +277,4 @@ func (h *Histogram) same(o *Histogram) bool {
 		return false
 	}
 	return len(h.counts) == 0 || &h.counts[0] == &o.counts[0]
-}
-
-// counts are figures of a window that are plain numbers.
-func (w *Window) counts() [13]int {
-	return [...]int{
-		w.Due, w.Sent, w.Done, w.Failed, w.Cancelled, w.Good,
-		w.InputTokens, w.OutputTokens, w.PromptTokens, int(w.Audio), w.Held, w.Waiting, w.Running,
-	}
 }

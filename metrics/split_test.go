@@ -179,8 +179,8 @@ func TestSplitOfAGrowingQueue(t *testing.T) {
 			}
 			continue
 		}
-		if split.Source != metrics.SplitByMetrics || (split.Rest-10*ms).Abs() > ms || split.Seen != split.N || split.N != s.Totals.Done {
-			t.Errorf("at %s: %+v, want a rest of 10 ms, of the %d that ended", at, split, s.Totals.Done)
+		if split.Source != metrics.SplitByMetrics || (split.Rest-10*ms).Abs() > ms || split.Seen != split.N || split.N != s.Totals.Completed {
+			t.Errorf("at %s: %+v, want a rest of 10 ms, of the %d that ended", at, split, s.Totals.Completed)
 		}
 	}
 	run.Plan, run.Ended = plan, end

@@ -24,8 +24,8 @@ const (
 type Timeline struct {
 	Plan                   *Plan
 	SLO                    SLO // in force, but for workloads with objectives of their own
-	Totals                 Totals
-	PlannedGood            int // successes that met the objectives of the plan
+	Totals                 Counts
+	Groups                 Groups
 	windows                []Window
 	Histograms             Histograms
 	TTFTParts              TTFTParts
@@ -75,6 +75,13 @@ func (t *Timeline) Sent(r *Request) {
 	w := t.at(r.Sent)
 	w.Sent++
 	warming := t.Plan.Warming(r)
+	t.Groups.place(t.Plan, r)
+	for _, g := range t.Groups.Of(r) {
+		if g != nil {
+			g.InFlight++
+			g.Sent += one(!warming)
+		}
+	}
 	t.count(w, r, atSent, warming, +1)
 	t.Client.sent(r, warming)
 	t.move(r, stageWaiting, r.Sent)
@@ -102,14 +109,14 @@ func (t *Timeline) Chunk(r *Request, i int) {
 	}
 	if r.progress.stage == stageWaiting && c.Tokens > 0 {
 		t.move(r, stageRunning, c.At)
-		w.InputTokens += r.InputTokens
+		w.TokensIn += r.InputTokens
 		r.progress.inputTokens = r.InputTokens
 	}
 	t.Client.chunk(r, i, warming)
 	if r.progress.outputTokens == 0 && c.Tokens > 0 {
 		t.Guessed++
 	}
-	w.OutputTokens += int(c.Tokens)
+	w.TokensOut += int(c.Tokens)
 	r.progress.outputTokens += int(c.Tokens)
 }
 
@@ -136,8 +143,12 @@ func (t *Timeline) Replay(r *Request) {
 	for i := range r.Chunks {
 		t.Chunk(r, i)
 	}
-	if r.Done != Never {
+	switch {
+	case r.Done != Never:
 		t.Done(r)
+	case !t.Plan.Warming(r): // as in a damaged journal
+		t.Groups.place(t.Plan, r)
+		t.end(r, r.Sent != Never, false)
 	}
 }
 
@@ -145,66 +156,73 @@ func (t *Timeline) Done(r *Request) {
 	if r.progress.outputTokens > 0 {
 		t.Guessed--
 	}
+	sent := r.progress.stage == stageWaiting || r.progress.stage == stageRunning
 	t.move(r, stageNone, r.Done)
 	t.Client.done(r)
-	w, warming := t.at(r.Done), t.Plan.Warming(r)
-	n, total := &w.Failed, &t.Totals.Failed
-	switch r.Failure {
-	case "":
-		n, total = &w.Done, &t.Totals.Done
-		t.succeed(w, r, warming)
-	case Cancelled:
-		n, total = &w.Cancelled, &t.Totals.Cancelled
-		t.forget(r, warming)
-	default:
+	t.Groups.place(t.Plan, r)
+	warming := t.Plan.Warming(r)
+	if r.Failure == "" {
+		t.succeed(r, warming)
+	} else {
 		t.forget(r, warming)
 	}
-	if warming {
-		total = &t.Totals.WarmedUp
-	}
-	*n++
-	*total++
+	t.end(r, sent, warming)
 }
 
-func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
+// end counts a request that ended in its second, in the run and in its groups.
+func (t *Timeline) end(r *Request, sent, warming bool) {
+	counts, judged := CountsOf(r), false
+	if r.OK() {
+		o, slo := r.Outcome(), t.Plan.ObjectivesFor(r.Class, t.SLO)
+		judged = len(slo) > 0
+		counts.MetCount.Add(slo.Judge(&o))
+		counts.PlannedGood = one(t.Plan.ObjectivesFor(r.Class, t.Plan.Goodput).Judge(&o).Good())
+	}
+	if r.Done != Never {
+		t.at(r.Done).Merge(&counts)
+	}
+	if warming {
+		t.Totals.WarmedUp++
+	} else {
+		t.Totals.Merge(&counts)
+	}
+	if !judged {
+		counts.MetCount = MetCount{} // without objectives no request of a group is good
+	}
+	for i, g := range t.Groups.Of(r) {
+		if g == nil {
+			continue
+		}
+		g.InFlight -= one(sent)
+		switch {
+		case warming:
+		case i == ByEndpoint: // has its latencies
+			g.Merge(&counts)
+		default:
+			g.add(r, &counts)
+		}
+	}
+}
+
+func (t *Timeline) succeed(r *Request, warming bool) {
+	w := t.at(r.Done)
 	t.count(w, r, atSuccess, warming, +1)
-	o := r.Outcome()
-	met := t.Plan.ObjectivesFor(r.Class, t.SLO).Judge(&o)
-	w.MetCount.Add(met)
 	if n := r.progress.inputTokens; n > 0 && r.InputSource == TokensFromUsage {
 		t.templates.n++
 		t.templates.tokens += r.InputTokens - n
 	}
-	t.correct(r)
-	w.PromptTokens += r.InputTokens
 	if !t.Plan.Generates() {
-		w.InputTokens += r.InputTokens
+		w.TokensIn += r.InputTokens
 	}
-	w.Cached.Join(r.Cached())
-	w.Ideal.Join(r.Ideal())
-	w.Audio += r.Audio
-	if len(r.Chunks) > 0 {
-		t.unseen.ended.Count(r, 1)
-		t.at(r.Chunks[0].At).Reported.add(r)
-		if !warming {
-			t.Reported.add(r)
-		}
-	}
-	if warming {
+	t.correct(r)
+	if len(r.Chunks) == 0 {
 		return
 	}
-	t.Totals.InputTokens += r.InputTokens
-	t.Totals.Cached.Join(r.Cached())
-	t.Totals.Ideal.Join(r.Ideal())
-	t.Totals.Audio += r.Audio
-	if r.Refusal {
-		t.Totals.Refusals++
+	t.unseen.ended.Count(r, 1)
+	t.at(r.Chunks[0].At).Reported.add(r)
+	if !warming {
+		t.Reported.add(r)
 	}
-	t.Totals.OutputTokens += r.OutputTokens
-	if t.Plan.ObjectivesFor(r.Class, t.Plan.Goodput).Judge(&o).Good() {
-		t.PlannedGood++
-	}
-	t.Totals.MetCount.Add(met)
 }
 
 // forget removes the latencies of a request without success from the histograms.
@@ -219,7 +237,7 @@ func (t *Timeline) forget(r *Request, warming bool) {
 		if w := t.at(c.At); i == 0 {
 			t.first(w, r, warming, -1)
 		} else {
-			t.change(w, ITL, r.Gap(i), warming, -1)
+			t.change(w, r, ITL, r.Gap(i), warming, -1)
 			t.tokenGap(w, r, i, warming, -1)
 		}
 	}
@@ -228,17 +246,17 @@ func (t *Timeline) forget(r *Request, warming bool) {
 // correct spreads the token totals of the request over the seconds of its chunks.
 func (t *Timeline) correct(r *Request) {
 	if r.FirstToken != Never {
-		t.at(r.FirstToken).InputTokens += r.InputTokens - r.progress.inputTokens
+		t.at(r.FirstToken).TokensIn += r.InputTokens - r.progress.inputTokens
 	}
 	if r.OutputTokens == r.progress.outputTokens || len(r.Chunks) == 0 {
 		return
 	}
 	given := 0
 	for i, tokens := range r.Spread() {
-		t.at(r.Chunks[i].At).OutputTokens += tokens - int(r.Chunks[i].Tokens)
+		t.at(r.Chunks[i].At).TokensOut += tokens - int(r.Chunks[i].Tokens)
 		given += tokens
 	}
-	t.at(r.LastChunk).OutputTokens += r.OutputTokens - given
+	t.at(r.LastChunk).TokensOut += r.OutputTokens - given
 }
 
 // SetObjectives changes the objectives, with the counts of the successes that met them: by the second of their end, and in total without
@@ -274,7 +292,7 @@ func (t *Timeline) TemplateTokens() float64 { return Share(t.templates.tokens, t
 func (t *Timeline) count(w *Window, r *Request, at moment, warming bool, by int) {
 	for _, l := range knownAt[at] {
 		if v := rows[l].of(r); v != Never {
-			t.change(w, l, v, warming, by)
+			t.change(w, r, l, v, warming, by)
 		}
 	}
 }
@@ -285,17 +303,22 @@ func (t *Timeline) tokenGap(w *Window, r *Request, i int, warming bool, by int) 
 		return // at once: it is called for each chunk
 	}
 	if each, tokens := r.TokenGap(i); tokens > 0 {
-		t.change(w, TokenITL, each, warming, by*tokens)
+		t.change(w, r, TokenITL, each, warming, by*tokens)
 	}
 }
 
-// change adds a latency so many times in its second and in the whole run, or removes it where by is negative.
-func (t *Timeline) change(w *Window, l Latency, v time.Duration, warming bool, by int) {
+// change adds a latency of r so many times in its second, in the whole run and at its endpoint, or removes it where by
+// is negative.
+func (t *Timeline) change(w *Window, r *Request, l Latency, v time.Duration, warming bool, by int) {
 	if l < NumInWindow {
 		w.Histograms[l].change(v, by)
 	}
-	if !warming {
-		t.Histograms[l].change(v, by)
+	if warming {
+		return
+	}
+	t.Histograms[l].change(v, by)
+	if e := t.Groups.Of(r)[ByEndpoint]; l < NumObjectives && e != nil {
+		e.Histograms[l].change(v, by)
 	}
 }
 

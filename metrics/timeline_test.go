@@ -46,13 +46,8 @@ func TestSnapshotEqualsReport(t *testing.T) {
 					t.Errorf("seed %d: histograms of %s differ", seed, l.Naming().Title)
 				}
 			}
-			met := s.Totals.Met
-			met[metrics.E2EL] = summary.Completed
-			got := metrics.Totals{Due: 150, Sent: s.Totals.Sent, Done: summary.Completed, Failed: summary.Failed,
-				Cancelled: summary.Interrupted.Cancelled + summary.Interrupted.Unsent, WarmedUp: summary.WarmedUp,
-				InputTokens: summary.InputTokens, OutputTokens: summary.OutputTokens, Cached: summary.Cached,
-				MetCount: metrics.MetCount{Good: summary.Good, Met: met}}
-			if n := got.Done + got.Failed + got.Cancelled + got.WarmedUp; n != 150 {
+			got := summary.Counts
+			if n := got.Completed + got.Failed + got.Cancelled + got.WarmedUp; n != 150 {
 				t.Errorf("seed %d: %d requests ended, want 150", seed, n)
 			}
 			if warm := seed%2 == 1; warm != (summary.WarmedUp > 10) {
@@ -73,8 +68,8 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			if n := summary.Histograms[metrics.ScheduledLatency].Count(); n != uint64(summary.Statistics[metrics.ScheduledLatency].N) {
 				t.Errorf("seed %d: %d scheduled latencies, the statistic has %d", seed, n, summary.Statistics[metrics.ScheduledLatency].N)
 			}
-			if s.PlannedGood != summary.Good {
-				t.Errorf("seed %d: %d good by the plan, want %d", seed, s.PlannedGood, summary.Good)
+			if got.PlannedGood != got.Good {
+				t.Errorf("seed %d: %d good by the plan, want %d", seed, got.PlannedGood, got.Good)
 			}
 			if s.Held != 0 || s.Waiting != 0 || s.Running != 0 || !s.OutputExact {
 				t.Errorf("seed %d: after the end: held %d, waiting %d, running %d, exact %v", seed, s.Held, s.Waiting, s.Running, s.OutputExact)
@@ -138,7 +133,7 @@ func TestTokensAreSpreadOverTheirSeconds(t *testing.T) {
 	}
 	var out, in []int
 	for _, w := range r.Timeline[:4] {
-		out, in = append(out, w.OutputTokens), append(in, w.InputTokens)
+		out, in = append(out, w.TokensOut), append(in, w.TokensIn)
 	}
 	if want := []int{2, 3, 2, 3}; !slices.Equal(out, want) {
 		t.Errorf("output tokens by second = %v, want %v", out, want)

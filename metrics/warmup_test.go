@@ -54,7 +54,8 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	if diff := cmp.Diff(whole.Timeline, got.Timeline, cmp.Comparer(eventtest.SameHistogram)); diff != "" {
 		t.Errorf("timeline (-whole run +with warm-up):\n%s", diff)
 	}
-	got.WarmedUp, got.Timeline, without.Timeline = 0, nil, nil
+	got.Due, got.Sent, got.WarmedUp = without.Due, without.Sent, 0
+	got.Timeline, without.Timeline = nil, nil
 	if diff := cmp.Diff(without, got, cmp.Comparer(eventtest.SameHistogram), cmpopts.IgnoreUnexported(metrics.Request{})); diff != "" {
 		t.Errorf("(-without the requests of the warm-up +with them):\n%s", diff)
 	}
@@ -95,7 +96,8 @@ func TestWarmupLive(t *testing.T) {
 		eventtest.Busy(6, 3*time.Second, "still busy"),
 	})
 	s := rec.Snapshot()
-	want := metrics.Totals{Due: 7, Sent: 7, Done: 2, Failed: 1, WarmedUp: 4, InputTokens: 20, OutputTokens: 6, MetCount: metrics.MetCount{Good: 1}}
+	want := metrics.Counts{Due: 7, Sent: 7, Completed: 2, Failed: 1, WarmedUp: 4, InputTokens: 20, OutputTokens: 6, Inputs: 2,
+		MetCount: metrics.MetCount{Good: 1}, PlannedGood: 1}
 	for l := range want.Met {
 		want.Met[l] = 2
 	}
@@ -115,8 +117,8 @@ func TestWarmupLive(t *testing.T) {
 	}
 	var done, failed, cancelled, output, good int
 	for _, w := range s.Windows {
-		done, failed, cancelled = done+w.Done, failed+w.Failed, cancelled+w.Cancelled
-		output, good = output+w.OutputTokens, good+w.Good
+		done, failed, cancelled = done+w.Completed, failed+w.Failed, cancelled+w.Cancelled
+		output, good = output+w.TokensOut, good+w.Good
 	}
 	if done != 4 || failed != 2 || cancelled != 1 || output != 21 || good != 2 {
 		t.Errorf("windows have %d done, %d failed, %d cancelled, %d tokens, %d good", done, failed, cancelled, output, good)
@@ -148,22 +150,22 @@ func TestObjectivesAreCounted(t *testing.T) {
 	if r.Good != 2 || *r.Goodput != 1 {
 		t.Errorf("%d good, %v a second; want 2, 1", r.Good, *r.Goodput)
 	}
-	if diff := cmp.Diff([]metrics.ObjectiveShare{{Objective: plan.Goodput[0], Share: 0.6}, {Objective: plan.Goodput[1], Share: 0.8}}, r.Met); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if want := (metrics.MetObjectives{3, 4, 5}); r.Met != want {
+		t.Errorf("%d met objectives, want %d", r.Met, want)
 	}
 	type counts struct{ Done, Good, TTFT, TPOT, E2EL int }
 	for i, want := range []counts{{3, 1, 2, 2, 3}, {2, 1, 1, 2, 2}} {
 		w := r.Timeline[i]
-		if got := (counts{w.Done, w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL]}); got != want {
+		if got := (counts{w.Completed, w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL]}); got != want {
 			t.Errorf("second %d: %+v, want %+v", i, got, want)
 		}
 	}
 	r, err = report.Summarize(eventtest.Each(all[5:]), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
-	if err != nil || r.Good != 0 || len(r.Met) != 2 || r.Met[0].Share != 0 {
+	if err != nil || r.MetCount != (metrics.MetCount{}) {
 		t.Errorf("without successes: %d good, met %v, %v", r.Good, r.Met, err)
 	}
 	r, err = report.Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
-	if err != nil || r.Good != 5 || r.Met != nil || r.Timeline[0].Good != 3 {
+	if err != nil || r.Good != 5 || r.Timeline[0].Good != 3 {
 		t.Errorf("without objectives: %d good, met %v, %v", r.Good, r.Met, err)
 	}
 }

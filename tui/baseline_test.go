@@ -22,7 +22,7 @@ func TestBaselineWithoutRequests(t *testing.T) {
 	}{
 		{&metrics.Report{Timeline: make([]metrics.Window, 5), Ended: 5 * time.Second}, true},
 		{&metrics.Report{}, true},
-		{&metrics.Report{Completed: 3}, false},
+		{&metrics.Report{Counts: metrics.Counts{Completed: 3}}, false},
 		{&metrics.Report{Timeline: s.Windows, Ended: s.At}, false},
 	} {
 		m := newModel(Options{Baseline: &Baseline{Name: "old.json", Report: c.report}}, screen.NewPalette(termenv.Ascii))

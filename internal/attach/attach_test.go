@@ -121,7 +121,7 @@ func TestViewerSeesTheRun(t *testing.T) {
 	eventtest.Tell(r.recorder, metrics.Steering{Why: "so"})
 	h := host(t, r)
 	v := join(t, h)
-	first := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Done == 1 })
+	first := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Completed == 1 })
 	live := r.Snapshot()
 	if first.Plan.ModelID != "m" || first.Steering.Why != "so" || first.Histograms[metrics.TTFT].Count() != 1 || first.Windows[0].Histograms[metrics.TTFT].Quantile(0.5) != live.Histograms[metrics.TTFT].Quantile(0.5) {
 		t.Errorf("the first snapshot is %+v", first)
@@ -129,12 +129,12 @@ func TestViewerSeesTheRun(t *testing.T) {
 	r.request(1, 60*time.Millisecond, 20*time.Millisecond)
 	eventtest.Tell(r.recorder, metrics.ServerSecond{At: time.Second, Running: 3, KVUsage: metrics.Unsaid()})
 	eventtest.Tell(r.recorder, metrics.LogEntry{At: time.Second, Text: "it happened", Mark: "x"})
-	s := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Done == 2 && len(s.Server) == 1 })
-	if s.Plan == nil || s.Windows[0].Done != 2 || len(s.Marks) != 1 || metrics.Said(s.Server[0].KVUsage) {
+	s := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Completed == 2 && len(s.Server) == 1 })
+	if s.Plan == nil || s.Windows[0].Completed != 2 || len(s.Marks) != 1 || metrics.Said(s.Server[0].KVUsage) {
 		t.Errorf("the second snapshot is %+v", s)
 	}
 	goodput := 0.0
-	r.recorder.Finish(&metrics.Report{Plan: *r.Snapshot().Plan, Completed: 2, Goodput: &goodput, Rows: make([]metrics.Row, 2)})
+	r.recorder.Finish(&metrics.Report{Plan: *r.Snapshot().Plan, Counts: metrics.Counts{Completed: 2}, Goodput: &goodput, Rows: make([]metrics.Row, 2)})
 	s = until(t, v, func(s metrics.Snapshot) bool { return s.State == metrics.Finished })
 	if s.Report == nil || s.Report.Completed != 2 || s.Report.Goodput == nil || s.Report.Rows != nil {
 		t.Errorf("the report is %+v", s.Report)

@@ -46,7 +46,7 @@ func TestFrames(t *testing.T) {
 		{Plan: plan, Objectives: slo, Client: []metrics.ClientSecond{second(1)}, Marks: []metrics.LogEntry{{Text: "a"}}},
 		{
 			Plan: plan, Objectives: metrics.SLO{}, Client: []metrics.ClientSecond{second(1), second(2)}, Marks: []metrics.LogEntry{{Text: "a"}},
-			Report: &metrics.Report{Completed: 3, Goodput: &nothing, Objectives: metrics.SLO{}},
+			Report: &metrics.Report{Counts: metrics.Counts{Completed: 3}, Goodput: &nothing, Objectives: metrics.SLO{}},
 		},
 	} {
 		f := from.next(s)
@@ -135,14 +135,14 @@ func TestMinutesAreNotSent(t *testing.T) {
 	var s metrics.Snapshot
 	s.Plan = &metrics.Plan{}
 	for i := range 70 {
-		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, Done: i})
+		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Completed: i}})
 	}
 	s.Minutes = s.Minutes.Follow(&s, 0)
 	var from sender
 	var to receiver
 	f := from.next(s)
 	got, ok := to.next(sent(t, f))
-	if !ok || len(f.Snapshot.Minutes.Windows) > 0 || len(s.Minutes.Windows) != 1 || !cmp.Equal(got.Minutes.Windows[0].Done, s.Minutes.Windows[0].Done) {
+	if !ok || len(f.Snapshot.Minutes.Windows) > 0 || len(s.Minutes.Windows) != 1 || !cmp.Equal(got.Minutes.Windows[0].Completed, s.Minutes.Windows[0].Completed) {
 		t.Errorf("%d minutes sent, %d received", len(f.Snapshot.Minutes.Windows), len(got.Minutes.Windows))
 	}
 }

@@ -84,7 +84,7 @@ func TestMeasureForATime(t *testing.T) {
 		l.Watch = func(ctx context.Context, in <-chan metrics.Snapshot) {
 			for s := range in {
 				snapshots.Add(1)
-				last.Store(int64(s.Totals.Done))
+				last.Store(int64(s.Totals.Completed))
 			}
 			if ctx.Err() == nil {
 				t.Error("the snapshots ended before the run")

@@ -128,7 +128,7 @@ func TestExactLatencies(t *testing.T) {
 					t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
 				}
 			}
-			if s.Totals.Done != n || s.Totals.OutputTokens != n*output || s.Histograms[metrics.TTFT].Count() != n {
+			if s.Totals.Completed != n || s.Totals.OutputTokens != n*output || s.Histograms[metrics.TTFT].Count() != n {
 				t.Errorf("snapshot: %+v, %d TTFTs", s.Totals, s.Histograms[metrics.TTFT].Count())
 			}
 		})

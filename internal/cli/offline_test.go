@@ -71,7 +71,7 @@ func TestThroughputIsCapacity(t *testing.T) {
 			t.Fatal(err)
 		}
 		stop()
-		got := offline.ThroughputOf(&metrics.Report{Inputs: n, InputTokens: n * input, OutputTokens: n * output}, span.Span(), metrics.Never)
+		got := offline.ThroughputOf(&metrics.Report{Counts: metrics.Counts{Inputs: n, InputTokens: n * input, OutputTokens: n * output}}, span.Span(), metrics.Never)
 		want := n / batch * took(p, batch, input, output)
 		if off := math.Abs(got.Elapsed.Seconds()/want.Seconds() - 1); off > 0.02 {
 			t.Errorf("%s for all requests, want %s: %.2f %% off", got.Elapsed, want, 100*off)

@@ -142,7 +142,7 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 	v.add("state", s.State)
 	v.add("drain_by", moment(s.DrainBy))
 	v.totals(&s.Totals)
-	v.add("planned_good", s.PlannedGood)
+	v.add("planned_good", s.Totals.PlannedGood)
 	v.add("held", s.Held)
 	v.add("waiting", s.Waiting)
 	v.add("running", s.Running)
@@ -169,8 +169,8 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 	v.add("gpus_absent", s.GPUsAbsent)
 	for i := range s.Endpoints {
 		e := &s.Endpoints[i]
-		v.add("endpoint", fmt.Sprintf("%q sent=%d done=%d failed=%d in_flight=%d output=%d", e.Model, e.Sent, e.Done, e.Failed, e.InFlight, e.OutputTokens))
-		v.add("endpoint.ttft", figuresOf(&e.FirstWait))
+		v.add("endpoint", fmt.Sprintf("%q sent=%d done=%d failed=%d in_flight=%d output=%d", e.Model, e.Sent, e.Completed, e.Failed, e.InFlight, e.OutputTokens))
+		v.add("endpoint.ttft", figuresOf(&e.Histograms[s.Plan.FirstWait()]))
 	}
 	v.requests(s)
 	if s.SavePath != "" {
@@ -197,10 +197,10 @@ func lastView(s *metrics.Snapshot) view {
 	return v
 }
 
-func (v *view) totals(t *metrics.Totals) {
+func (v *view) totals(t *metrics.Counts) {
 	v.add("due", t.Due)
 	v.add("sent", t.Sent)
-	v.add("done", t.Done)
+	v.add("done", t.Completed)
 	v.add("failed", t.Failed)
 	v.add("cancelled", t.Cancelled)
 	v.add("warmed_up", t.WarmedUp)
@@ -212,9 +212,9 @@ func (v *view) totals(t *metrics.Totals) {
 
 func (v *view) window(prefix string, w *metrics.Window) {
 	v.add(prefix+"start", w.Start)
-	v.add(prefix+"counts", fmt.Sprintf("due=%d sent=%d done=%d failed=%d cancelled=%d", w.Due, w.Sent, w.Done, w.Failed, w.Cancelled))
+	v.add(prefix+"counts", fmt.Sprintf("due=%d sent=%d done=%d failed=%d cancelled=%d", w.Due, w.Sent, w.Completed, w.Failed, w.Cancelled))
 	v.add(prefix+"good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL]))
-	v.add(prefix+"tokens", fmt.Sprintf("in=%d out=%d prompt=%d cached=%d", w.InputTokens, w.OutputTokens, w.PromptTokens, w.Cached.Tokens))
+	v.add(prefix+"tokens", fmt.Sprintf("in=%d out=%d prompt=%d cached=%d", w.TokensIn, w.TokensOut, w.InputTokens, w.Cached.Tokens))
 	v.add(prefix+"levels", fmt.Sprintf("held=%d waiting=%d running=%d", w.Held, w.Waiting, w.Running))
 	v.histograms(prefix, ofSecond, w.Histograms[:])
 	v.add(prefix+"waits", waitsText(&w.TTFTParts))

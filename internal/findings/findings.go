@@ -78,7 +78,7 @@ func OfSnapshot(s *metrics.Snapshot) *Run {
 	r := &Run{
 		Plan: s.Plan, Objectives: s.Objectives, Answer: s.Answer, Levels: s.Levels,
 		Over: s.State == metrics.Finished, On: s.State == metrics.Running,
-		Done: s.Totals.Done, Failed: s.Totals.Failed,
+		Done: s.Totals.Completed, Failed: s.Totals.Failed,
 	}
 	if r.Plan == nil {
 		r.Plan = &metrics.Plan{}

@@ -55,7 +55,7 @@ func TestSpan(t *testing.T) {
 // The time that a paused server is given to read the requests is not in the time of a throughput.
 func TestThroughputAfterPause(t *testing.T) {
 	sec := time.Second
-	r := &metrics.Report{Inputs: 10, InputTokens: 100, OutputTokens: 40}
+	r := &metrics.Report{Counts: metrics.Counts{Inputs: 10, InputTokens: 100, OutputTokens: 40}}
 	s := Span{FirstSent: 1 * sec, LastSent: 2 * sec, Ended: 9 * sec}
 	if got := ThroughputOf(r, s, metrics.Never); got.Elapsed != 8*sec || got.Engine != 0 {
 		t.Errorf("without a pause: %s, %s", got.Elapsed, got.Engine)

@@ -135,7 +135,7 @@ func TestEndsWithTheReport(t *testing.T) {
 		equal("report", &want, s.Report)
 		equal("timeline", want.Timeline, s.Windows)
 		equal("failures", want.Failures, s.Failures)
-		if s.Totals.Done != want.Completed || s.Held+s.Waiting+s.Running != 0 {
+		if s.Totals.Completed != want.Completed || s.Held+s.Waiting+s.Running != 0 {
 			t.Errorf("%+v, want %d done and nothing in flight", s.Totals, want.Completed)
 		}
 		p.Seek(5 * time.Second)

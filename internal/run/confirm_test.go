@@ -178,7 +178,7 @@ func TestConfirmUsers(t *testing.T) {
 			levels := make(chan int, 1)
 			time.AfterFunc(seen, func() {
 				n := r.view.Snapshot().Totals
-				levels <- n.Sent - n.Done - n.Failed
+				levels <- n.Sent - n.Completed - n.Failed
 			})
 			run := measureAll(t, r)
 			words, loads := confirmations(&run)

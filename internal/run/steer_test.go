@@ -141,7 +141,7 @@ func TestSteerUsers(t *testing.T) {
 		for i := range levels {
 			time.AfterFunc(time.Duration(i)*second+900*time.Millisecond, func() {
 				n := r.view.Snapshot().Totals
-				levels[i].Store(int64(n.Sent - n.Done - n.Failed))
+				levels[i].Store(int64(n.Sent - n.Completed - n.Failed))
 			})
 		}
 		for at, o := range map[float64]metrics.Command{

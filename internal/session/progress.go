@@ -31,7 +31,7 @@ func ProgressLine(s *metrics.Snapshot) string {
 		tokens += tokensOf(&window[i])
 	}
 	line := fmt.Sprintf("%6s  sent %d  done %d  failed %d  in flight %d  queued %d", s.At.Round(time.Second),
-		s.Totals.Sent, s.Totals.Done, s.Totals.Failed, s.Waiting+s.Running, s.Held)
+		s.Totals.Sent, s.Totals.Completed, s.Totals.Failed, s.Waiting+s.Running, s.Held)
 	if len(window) > 0 {
 		approximate := "~"
 		if s.OutputExact {

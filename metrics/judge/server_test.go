@@ -195,7 +195,7 @@ func checkAnswer(t *testing.T, r *metrics.Report) {
 		if e.Known() && !(e.Low <= e.Load && (e.High == 0 || e.Load <= e.High)) || e.Known() && e.High > 0 && e.High < a.Proven {
 			t.Errorf("an estimate of %+v with %v proven", *e, a.Proven)
 		}
-		if r.Judged() && a.Proven == 0 && !e.Known() && !a.None && a.Why == "" {
+		if r.Judges() && a.Proven == 0 && !e.Known() && !a.None && a.Why == "" {
 			t.Errorf("nothing is said, and no reason: %+v", a)
 		}
 	}

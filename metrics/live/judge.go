@@ -72,7 +72,7 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) judge.Levels 
 	v.mu.Lock()
 	plan, slo, index := v.line.Plan, v.line.SLO, v.index.share()
 	sets, client := slices.Clip(v.sets), slices.Clip(v.line.Client.Seconds)
-	answering, sign, classes := v.tracks.answering(), v.outages.Quiet(), v.groups.names.Clone()
+	answering, sign, classes := v.tracks.answering(), v.outages.Quiet(), v.line.Groups.Classes().Clone()
 	v.mu.Unlock()
 
 	if index.full != metrics.Never {
@@ -117,17 +117,18 @@ func (v *View) setObjectives(slo metrics.SLO) {
 		v.mu.Unlock()
 		return
 	}
-	past, classes := v.index.ended.from(0), v.groups.names.Clone()
+	past, classes := v.index.ended.from(0), v.line.Groups.Classes().Clone()
 	v.mu.Unlock()
 	var j judgement
 	j.add(v.line.Plan, slo, &classes, past)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.news.Store(true)
-	j.add(v.line.Plan, slo, &v.groups.names, v.index.ended.from(j.seen))
+	j.add(v.line.Plan, slo, v.line.Groups.Classes(), v.index.ended.from(j.seen))
 	j.join(&v.index.beyond)
 	v.line.SetObjectives(slo, j.seconds, j.total)
-	v.groups.goodBy(&j.good)
+	v.line.Groups.SetMet(metrics.ByClass, j.groups.classes[:])
+	v.line.Groups.SetMet(metrics.ByTurn, j.groups.turns[:])
 	if v.shown.Report == nil {
 		v.shown.Answer, v.shown.Levels = nil, nil // they follow the old objectives
 		v.restUntil = time.Time{}
@@ -139,7 +140,7 @@ type judgement struct {
 	seen    int
 	seconds []metrics.MetCount
 	total   metrics.MetCount
-	good    goodCounts
+	groups  metCounts
 }
 
 func (j *judgement) add(p *metrics.Plan, slo metrics.SLO, classes *metrics.Classes, list pages[ended]) {
@@ -160,8 +161,27 @@ func (j *judgement) met(slo metrics.SLO, o *metrics.Outcome, second int, warming
 		return
 	}
 	j.total.Add(v)
-	if len(slo) > 0 && v.Good() {
-		j.good.add(in)
+	if len(slo) > 0 && in != (groupPlaces{}) {
+		j.groups.classes[in.class].Add(v)
+		j.groups.turns[in.turn].Add(v)
+	}
+}
+
+// groupPlaces are the places of the class and the turn of a request, 0 for none.
+type groupPlaces struct{ class, turn uint8 }
+
+// metCounts count the objectives that requests met by the places of their groups.
+type metCounts struct {
+	classes [metrics.MostClasses + 1]metrics.MetCount
+	turns   [metrics.MostTurnPlaces + 1]metrics.MetCount
+}
+
+func (c *metCounts) join(o *metCounts) {
+	for i, n := range o.classes {
+		c.classes[i].Join(n)
+	}
+	for i, n := range o.turns {
+		c.turns[i].Join(n)
 	}
 }
 
@@ -178,7 +198,7 @@ func (j *judgement) join(o *judgement) {
 		j.at(second).Join(n)
 	}
 	j.total.Join(o.total)
-	j.good.join(&o.good)
+	j.groups.join(&o.groups)
 }
 
 // mostJudged bounds the requests of an index: five and a half hours at 100 a second, in 128 MB, and nearly as much again to judge
@@ -304,8 +324,9 @@ func (x *requestIndex) arrive(p *metrics.Plan, q *metrics.Request) {
 	}
 }
 
-// done files a request of some groups that ended. slo is in force.
-func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request, in groupPlaces) {
+// done files a request that ended. slo is in force.
+func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) {
+	in := groupPlaces{uint8(q.Places()[metrics.ByClass]), uint8(q.Places()[metrics.ByTurn])}
 	second, warming, ok := metrics.SecondOf(q.Done), p.Warming(q), q.Failure == ""
 	if unjudged(q) {
 		if ok {

@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"time"
 
@@ -46,10 +45,10 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	l := &v.line
 	same, changed = l.Share(now, v.shared)
 	s = v.shown
-	s.At, s.Totals, s.PlannedGood, s.Objectives = now, l.Totals, l.PlannedGood, l.SLO
+	s.At, s.Totals, s.Objectives = now, l.Totals, l.SLO
 	s.Held, s.Waiting, s.Running, s.OutputExact = l.Held, l.Waiting, l.Running, l.Guessed == 0
-	s.Histograms, s.Failures, s.Endpoints = l.Histograms.Share(), v.failures.Counts(), v.ends.share()
-	s.Classes, s.Turns = v.groups.share()
+	s.Histograms, s.Failures, s.Endpoints = l.Histograms.Share(), v.failures.Counts(), l.Groups.Endpoints()
+	s.Classes, s.Turns = l.Groups.Ended()
 	s.Sessions = v.sessions.share()
 	s.Search = v.search.At(now, l.Plan)
 	s.Verdict, s.Recent, s.Outage = l.Verdict(), l.Recent(), v.outages.Now()
@@ -279,85 +278,6 @@ func (k *track) detail() metrics.RequestDetail {
 		d.Text = q.Text
 	}
 	return d
-}
-
-// mostEndpoints bounds the endpoints; the last one counts all others.
-const (
-	mostEndpoints = 64
-	otherModels   = "others"
-	// severalServers is the place of the others, which may be at any server; they are listed last.
-	severalServers = math.MaxInt
-)
-
-// endpoints count requests by endpoint. Requests of the warm-up count only as in flight.
-type endpoints struct {
-	list  []*metrics.Endpoint
-	named map[place]*metrics.Endpoint
-}
-
-// place is where a request goes.
-type place struct {
-	server int
-	model  string
-}
-
-func placeOf(q *metrics.Request) place { return place{q.Server, q.Model} }
-
-// of is the endpoint of requests for a model at a server.
-func (e *endpoints) of(at place) *metrics.Endpoint {
-	if p := e.named[at]; p != nil {
-		return p
-	}
-	if rest := (place{severalServers, otherModels}); len(e.list) >= mostEndpoints-1 && at != rest {
-		return e.of(rest)
-	}
-	if e.named == nil {
-		e.named = map[place]*metrics.Endpoint{}
-	}
-	p := &metrics.Endpoint{Server: at.server, Model: at.model}
-	e.list, e.named[at] = append(e.list, p), p
-	return p
-}
-
-func (e *endpoints) sent(q *metrics.Request, warming bool) {
-	p := e.of(placeOf(q))
-	p.InFlight++
-	if !warming {
-		p.Sent++
-	}
-}
-
-func (e *endpoints) done(q *metrics.Request, warming bool) {
-	p := e.of(placeOf(q))
-	if q.Sent != metrics.Never {
-		p.InFlight--
-	}
-	if warming {
-		return
-	}
-	switch q.Failure {
-	case "":
-		p.Done++
-		p.OutputTokens += q.OutputTokens
-		return
-	case metrics.Cancelled:
-	default:
-		p.Failed++
-	}
-	if len(q.Chunks) > 0 {
-		p.FirstWait.Remove(q.TTFT())
-	}
-}
-
-// share returns the endpoints for a reader, in the order of the servers, and there of their first requests.
-func (e *endpoints) share() []metrics.Endpoint {
-	out := make([]metrics.Endpoint, len(e.list))
-	for i, p := range e.list {
-		out[i] = *p
-		out[i].FirstWait = p.FirstWait.Share()
-	}
-	slices.SortStableFunc(out, func(a, b metrics.Endpoint) int { return cmp.Compare(a.Server, b.Server) })
-	return out
 }
 
 // firstTokens detects a server that sends a chunk before its first token.

@@ -253,7 +253,7 @@ func TestManyHands(t *testing.T) {
 		close(stop)
 		work.Wait()
 		rec.setObjectives(nil)
-		if s := rec.Snapshot(); s.Totals.Good != s.Totals.Done || s.Totals.Done != 280 {
+		if s := rec.Snapshot(); s.Totals.Good != s.Totals.Completed || s.Totals.Completed != 280 {
 			t.Errorf("%+v", s.Totals)
 		}
 	})

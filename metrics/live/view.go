@@ -44,8 +44,6 @@ type View struct {
 	restUntil time.Time // no judgement before this time
 	index     requestIndex
 	tracks    tracks
-	ends      endpoints
-	groups    groups
 	sessions  sessions
 	outages   outage.Watch
 	search    *metrics.Search
@@ -101,7 +99,6 @@ func (v *View) sent(q *metrics.Request) {
 	v.index.sent(v.line.Plan, q)
 	v.tracks.sent(q)
 	v.sessions.sent(v.line.Plan, q)
-	v.ends.sent(q, v.line.Plan.Warming(q))
 }
 
 func (v *View) chunk(q *metrics.Request) {
@@ -110,9 +107,6 @@ func (v *View) chunk(q *metrics.Request) {
 	v.line.Chunk(q, len(q.Chunks)-1)
 	if len(q.Chunks) == 1 {
 		v.tracks.first(q)
-		if p := v.ends.of(placeOf(q)); !v.line.Plan.Warming(q) {
-			p.FirstWait.Add(q.TTFT())
-		}
 	}
 	if k := trackOf(q); k != nil && (k.slot || k == v.tracks.opened) {
 		k.follow(q)
@@ -125,10 +119,8 @@ func (v *View) done(q *metrics.Request) {
 	v.outages.Done(q)
 	warming := v.line.Plan.Warming(q)
 	v.line.Done(q)
-	v.index.done(v.line.Plan, v.line.SLO, q, v.groups.placesOf(q))
-	v.groups.done(v.line.Plan, v.line.SLO, q)
+	v.index.done(v.line.Plan, v.line.SLO, q)
 	v.sessions.done(v.line.Plan, q)
-	v.ends.done(q, warming)
 	v.tracks.done(q)
 	q.Piece = nil // the buffer is reused by another request
 	if q.OK() && !warming {
@@ -241,8 +233,8 @@ func (v *View) Stamps() metrics.Stamps {
 }
 
 // Totals of the run so far.
-func (v *View) Totals() metrics.Totals {
-	return read(v, func(l *metrics.Timeline) metrics.Totals { return l.Totals })
+func (v *View) Totals() metrics.Counts {
+	return read(v, func(l *metrics.Timeline) metrics.Counts { return l.Totals })
 }
 
 // TemplateTokens is that of the timeline.

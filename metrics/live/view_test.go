@@ -45,7 +45,7 @@ func TestFacts(t *testing.T) {
 		{"the server's second", eventtest.Server()[1], func(s *metrics.Snapshot) bool { return len(s.Server) == 1 && s.Server[0].KVUsage == 0.75 }},
 		{"the accelerators' second", eventtest.GPUs()[0], func(s *metrics.Snapshot) bool { return len(s.GPUs) == 1 && len(s.GPUs[0].GPUs) == 2 }},
 		{"the plan", metrics.Plan{ModelID: "other"}, func(s *metrics.Snapshot) bool { return s.Plan.ModelID == "" }}, // known from the start
-		{"a recount", metrics.Recount{Tokens: 3}, func(s *metrics.Snapshot) bool { return s.Totals == (metrics.Totals{}) }},
+		{"a recount", metrics.Recount{Tokens: 3}, func(s *metrics.Snapshot) bool { return s.Totals == (metrics.Counts{}) }},
 		{"the end", metrics.End{Reason: "q"}, func(s *metrics.Snapshot) bool { return s.State == metrics.Running && s.Report == nil }},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -73,24 +73,24 @@ func TestRequestIsTaken(t *testing.T) {
 		v := NewView(time.Now(), &metrics.Plan{})
 		q := metrics.NewRequest(0)
 		q.Scheduled, q.Due = 0, 0
-		show := func(step string, want metrics.Totals, held, waiting, running int) {
+		show := func(step string, want metrics.Counts, held, waiting, running int) {
 			t.Helper()
 			if s := v.SnapshotAt(q.LastChunk + 10*ms); s.Totals != want || s.Held != held || s.Waiting != waiting || s.Running != running {
 				t.Errorf("%s: %+v, held %d, waiting %d, running %d", step, s.Totals, s.Held, s.Waiting, s.Running)
 			}
 		}
 		v.Take(&event.Event{Kind: event.Due, Request: &q})
-		show("due", metrics.Totals{Due: 1}, 1, 0, 0)
+		show("due", metrics.Counts{Due: 1}, 1, 0, 0)
 		q.Admitted, q.Sent = ms, ms
 		v.Take(&event.Event{Kind: event.Sent, Request: &q})
-		show("sent", metrics.Totals{Due: 1, Sent: 1}, 0, 1, 0)
+		show("sent", metrics.Counts{Due: 1, Sent: 1}, 0, 1, 0)
 		q.Add(metrics.Chunk{At: 3 * ms, Tokens: 2, Answer: true})
 		v.Take(&event.Event{Kind: event.Chunk, Request: &q, Chunk: q.Chunks[0]})
-		show("chunk", metrics.Totals{Due: 1, Sent: 1}, 0, 0, 1)
+		show("chunk", metrics.Counts{Due: 1, Sent: 1}, 0, 0, 1)
 		q.Done, q.InputTokens, q.OutputTokens, q.Finish = 4*ms, 5, 2, "stop"
 		v.Take(&event.Event{Kind: event.Done, Request: &q})
 		s := v.SnapshotAt(10 * ms)
-		if got := s.Totals; got.Done != 1 || got.InputTokens != 5 || got.OutputTokens != 2 || s.Running != 0 || s.Histograms[metrics.TTFT].Count() != 1 {
+		if got := s.Totals; got.Completed != 1 || got.InputTokens != 5 || got.OutputTokens != 2 || s.Running != 0 || s.Histograms[metrics.TTFT].Count() != 1 {
 			t.Errorf("done: %+v, running %d, %d TTFT", got, s.Running, s.Histograms[metrics.TTFT].Count())
 		}
 	})

@@ -26,14 +26,8 @@ func newAccumulator(origin float64) *accumulator {
 	return t
 }
 
-// add counts a success, in the report too. Good: it met its objectives.
-func (t *accumulator) add(o *metrics.Outcome, good bool, r *metrics.Report) {
-	r.Completed++
-	r.InputTokens += o.Input
-	r.OutputTokens += o.Output
-	if good {
-		r.Good++
-	}
+// add takes a success.
+func (t *accumulator) add(o *metrics.Outcome) {
 	for l := range metrics.NumLatencies {
 		if v, times := l.Exact(o); times > 0 {
 			t.samples[l][v] += times

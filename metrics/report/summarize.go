@@ -42,17 +42,16 @@ type summary struct {
 	samples               samples
 	levels                judge.Levels
 	steps                 rateSteps
-	servers               serverShares
-	groups                groups
+	groups                groupSamples
 	sessions              sessions
 	failures              metrics.FailureAccumulator
 	lengths               metrics.LengthAccumulator
-	answers               metrics.AnswerAccumulator
-	paces                 metrics.Sample // TPOT of the successes with an output speed
-	vllmTTFT              metrics.Sample // as vLLM 0.33 counts chunks
-	vllmLater, vllmUnread int            // successes in which that is later, or never
-	open, broken          overlap        // successes in flight, and those that failed or were cut
-	cancelled, unsent     int
+	wrong                 metrics.WrongAccumulator
+	paces                 metrics.Sample  // TPOT of the successes with an output speed
+	vllmTTFT              metrics.Sample  // as vLLM 0.33 counts chunks
+	vllmLater, vllmUnread int             // successes in which that is later, or never
+	open, broken          overlap         // successes in flight, and those that failed or were cut
+	unsent                int             // requests that were cut before they were sent
 	request               metrics.Request // the current one; it and its outcome reuse their memory
 	outcome               metrics.Outcome
 }
@@ -61,6 +60,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	slo := lastObjectives(&run.Plan, run.Events)
 	s := &summary{
 		run: run, accumulator: newAccumulator(seen.origin), vllmTTFT: metrics.Sample{}, paces: metrics.Sample{},
+		groups: groupSamples{},
 	}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
@@ -81,7 +81,6 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	s.line = metrics.Timeline{Plan: plan, SLO: slo}
 	s.samples = samplesOf(run.Server)
 	s.steps = newRateSteps(plan, seen.sets)
-	s.servers = newServerShares(plan)
 	s.levels = judge.New(plan, slo, seen.sets, seen.scheduled, r.Ended, judge.Scratch{})
 	s.levels.SetClient(run.Client)
 	return s
@@ -103,26 +102,20 @@ func (s *summary) add(q *metrics.Request) {
 		return
 	}
 	s.levels.Add(q)
-	r.Redials += q.Redials
 	if !q.OK() && q.Sent != metrics.Never {
 		s.broken.add(q.Sent, q.Done)
 	}
 	if q.Failure == metrics.Cancelled {
 		if q.Sent == metrics.Never {
 			s.unsent++
-		} else {
-			s.cancelled++
 		}
 		return
 	}
-	s.servers.add(&r.Plan, q)
 	row := metrics.Row{Index: q.Index, SlotWait: max(0, q.SlotWait()).Seconds()}
 	if q.OK() {
 		row.Latency = q.E2EL().Seconds()
 		s.success(q)
 	} else {
-		s.groups.add(q, false)
-		r.Failed++
 		s.failures.Add(q)
 		s.failed(q)
 	}
@@ -152,25 +145,23 @@ func byIndex(a, b metrics.FailedRequest) int { return cmp.Compare(a.Index, b.Ind
 func (s *summary) success(q *metrics.Request) {
 	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
 	r := &s.report
-	slo := r.Plan.ObjectivesFor(q.Class, r.Objectives)
-	good := slo.Judge(&s.outcome).Good()
-	s.accumulator.add(&s.outcome, good, r)
+	s.accumulator.add(&s.outcome)
 	switch {
 	case q.Pace() != metrics.Never:
 		s.paces.Add(s.outcome.TPOT())
 	case s.outcome.Output > 1:
 		r.AtOnce++
 	}
-	s.groups.add(q, good && len(slo) > 0)
+	groups := s.line.Groups.Of(q)
+	s.groups.add(&s.outcome, groups[:metrics.ByEndpoint]) // no report has endpoints
 	s.open.add(q.Sent, q.LastChunk)
 	r.InputSources[q.InputSource]++
 	if r.Plan.Generates() {
 		r.OutputSources[q.OutputSource]++
 	}
 	s.lengths.Add(q, s.run.Plan.Context)
-	s.answers.Add(q)
+	s.wrong.Add(q)
 	s.accumulator.addPlain(q)
-	r.Inputs += max(1, q.Inputs)
 	switch q.VLLMLater {
 	case metrics.Never:
 		s.vllmUnread++
@@ -183,7 +174,8 @@ func (s *summary) success(q *metrics.Request) {
 }
 
 func (s *summary) finish() {
-	r := &s.report
+	r, l := &s.report, &s.line
+	r.Counts = l.Totals
 	s.totals()
 	s.latencies()
 	for _, second := range s.run.Client {
@@ -191,26 +183,23 @@ func (s *summary) finish() {
 	}
 	r.Client = s.line.Client.Report(&r.Plan, s.run.Stamps, &s.line.Histograms[metrics.ITL])
 	_, r.Timeline = s.line.Share(r.Ended, nil)
-	l := &s.line
 	r.Histograms = l.Histograms.Share()
-	r.WarmedUp, r.Cached, r.Ideal = l.Totals.WarmedUp, l.Totals.Cached, l.Totals.Ideal
-	r.Refusals = l.Totals.Refusals
-	r.Audio, r.RTFx = l.Totals.Audio, metrics.PerSecond(l.Totals.Audio.Seconds(), r.Duration)
-	r.Met, r.PlannedGood = shares(&l.Totals, r.Objectives), l.PlannedGood
+	r.RTFx = metrics.PerSecond(r.Audio.Seconds(), r.Duration)
 	r.Failures = s.failures.Counts()
 	r.NotSent = s.run.Unsent + s.unsent
-	if s.run.Reason != "" || s.cancelled > 0 || r.NotSent > 0 && r.Plan.Duration == 0 {
-		r.Interrupted = &metrics.Interrupted{Reason: s.run.Reason, Cancelled: s.cancelled, Unsent: r.NotSent}
+	if cut := r.Cancelled - s.unsent; s.run.Reason != "" || cut > 0 || r.NotSent > 0 && r.Plan.Duration == 0 {
+		r.Interrupted = &metrics.Interrupted{Reason: s.run.Reason, Cancelled: cut, Unsent: r.NotSent}
 	}
 	slices.SortFunc(r.Rows, func(a, b metrics.Row) int { return cmp.Compare(a.Index, b.Index) })
 	slices.SortFunc(r.Details, metrics.ByIndex)
 	slices.SortFunc(r.FailedRequests, byIndex)
-	r.RateSteps, r.Servers = s.steps.list(), s.servers.report(&r.Plan, r.Duration)
-	r.Classes, r.Turns = s.groups.report(&r.Plan, r.Duration)
+	s.groups.finish(r.Plan.Percentiles)
+	r.RateSteps, r.Servers = s.steps.list(), l.Groups.Servers(&r.Plan)
+	r.Classes, r.Turns = l.Groups.Ended()
 	r.Sessions = s.sessions.report(r.Plan.Percentiles)
 	r.Levels, r.Answer = s.levels.Judge()
 	r.Unreached = s.levels.Outages.Gone()
-	r.Lengths, r.Answers = s.lengths.Lengths(), s.answers.Report()
+	r.Lengths, r.Wrong = s.lengths.Lengths(), s.wrong.Sorted()
 	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
 	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.samples, r.Plan.Warmup, math.MaxInt64, r.Ended)
 	r.PeakOutputTokens = metrics.PeakSecond(r.Timeline, r.Plan.Warmup, r.Ended)
@@ -223,10 +212,10 @@ func (s *summary) finish() {
 func (s *summary) totals() {
 	r, t := &s.report, s.accumulator
 	r.InputThroughput = metrics.PerSecond(float64(r.Inputs), r.Duration)
-	r.RequestThroughput = metrics.PerSecond(float64(r.Completed), r.Duration)
-	r.OutputThroughput = metrics.PerSecond(float64(r.OutputTokens), r.Duration)
+	r.RequestThroughput = r.Counts.RequestThroughput(r.Duration)
+	r.OutputThroughput = r.Counts.OutputThroughput(r.Duration)
 	r.TotalThroughput = metrics.PerSecond(float64(r.InputTokens+r.OutputTokens), r.Duration)
-	if r.Judged() {
+	if r.Judges() {
 		good := metrics.PerSecond(float64(r.Good), r.Duration)
 		r.Goodput = &good
 	}
@@ -245,17 +234,6 @@ func (s *summary) latencies() {
 	if s.vllmLater+s.vllmUnread > 0 {
 		r.VLLM = &metrics.VLLMReading{TTFT: s.vllmTTFT.Statistic(r.Plan.Percentiles), Unread: s.vllmUnread}
 	}
-}
-
-// shares are the shares of successes that met each objective; 0 without successes.
-func shares(t *metrics.Totals, slo metrics.SLO) []metrics.ObjectiveShare {
-	var out []metrics.ObjectiveShare
-	for _, o := range slo {
-		if o.Metric < metrics.NumObjectives {
-			out = append(out, metrics.ObjectiveShare{Objective: o, Share: metrics.Share(t.Met[o.Metric], t.Done)})
-		}
-	}
-	return out
 }
 
 const (

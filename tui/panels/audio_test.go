@@ -11,9 +11,9 @@ import (
 // The inverse real-time factor stands beside the tokens: of the last seconds, of those before the right edge of charts that are scrolled back,
 // and of the whole run once it is over.
 func TestRTFx(t *testing.T) {
-	s := metrics.Snapshot{At: 100 * time.Second, State: metrics.Running, OutputExact: true, Plan: &metrics.Plan{}, Totals: metrics.Totals{Done: 1, Audio: time.Second}}
+	s := metrics.Snapshot{At: 100 * time.Second, State: metrics.Running, OutputExact: true, Plan: &metrics.Plan{}, Totals: metrics.Counts{Completed: 1, Audio: time.Second}}
 	for i := range 100 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, Done: 1, Audio: 1500 * time.Millisecond}
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Completed: 1, Audio: 1500 * time.Millisecond}}
 		if i >= 70 {
 			w.Audio = 42 * time.Second
 		}

@@ -114,7 +114,7 @@ type cacheRow struct {
 }
 
 // cacheRows are the hits by the usage of answers, and those of an ideal cache, as far as they are known.
-func cacheRows(t *metrics.Totals) []cacheRow {
+func cacheRows(t *metrics.Counts) []cacheRow {
 	rows := []cacheRow{{"  by usage", t.Cached}, {"  ideal", t.Ideal}}
 	return slices.DeleteFunc(rows, func(r cacheRow) bool { return r.Of == 0 })
 }

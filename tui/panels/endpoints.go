@@ -20,41 +20,41 @@ func endpointsTitle(v *View, _, h int) []screen.Span {
 	return append(out, screen.Text.Span(" whole run"))
 }
 
-func endpointFigures(v *View, w int) columns[*metrics.Endpoint] {
+func endpointFigures(v *View, w int) columns[*metrics.Group] {
 	wait := v.firstWait().Naming().Title
-	failed := func(e *metrics.Endpoint) screen.Span {
+	failed := func(e *metrics.Group) screen.Span {
 		out := countCell(e.Failed)
 		if e.Failed > 0 {
 			out.Style = screen.Warning
 		}
 		return out
 	}
-	sent := func(e *metrics.Endpoint) screen.Span { return countCell(e.Sent) }
-	inFlight := func(e *metrics.Endpoint) screen.Span { return countCell(e.InFlight) }
-	done := func(e *metrics.Endpoint) screen.Span { return countCell(e.Done) }
-	p50 := func(e *metrics.Endpoint) screen.Span { return quantileCell(&e.FirstWait, 0.5) }
-	p99 := func(e *metrics.Endpoint) screen.Span { return quantileCell(&e.FirstWait, 0.99) }
+	sent := func(e *metrics.Group) screen.Span { return countCell(e.Sent) }
+	inFlight := func(e *metrics.Group) screen.Span { return countCell(e.InFlight) }
+	done := func(e *metrics.Group) screen.Span { return countCell(e.Completed) }
+	p50 := func(e *metrics.Group) screen.Span { return quantileCell(&e.Histograms[v.plan().FirstWait()], 0.5) }
+	p99 := func(e *metrics.Group) screen.Span { return quantileCell(&e.Histograms[v.plan().FirstWait()], 0.99) }
 	if len(v.plan().Servers) > 1 {
-		return columns[*metrics.Endpoint]{
+		return columns[*metrics.Group]{
 			{"sent", 7, sent, 3}, {"in flight", 10, inFlight, 0}, {"done", 7, done, 1}, {"failed", 7, failed, 0}, v.throughputColumn(),
 			{wait + " p50", 9, p50, 2}, {wait + " p99", 9, p99, 0},
 		}.fit(w - 14)
 	}
-	return columns[*metrics.Endpoint]{
+	return columns[*metrics.Group]{
 		{"sent", 8, sent, 3}, {"in flight", 11, inFlight, 0}, {"done", 8, done, 0}, {"failed", 8, failed, 0},
-		{"out tok", 9, func(e *metrics.Endpoint) screen.Span { return countCell(e.OutputTokens) }, 4},
+		{"out tok", 9, func(e *metrics.Group) screen.Span { return countCell(e.OutputTokens) }, 4},
 		{wait + " p50", 10, p50, 2}, {wait + " p99", 10, p99, 1},
 	}.fit(w - 20)
 }
 
 // throughputColumn is the output of an endpoint in the run so far.
-func (v *View) throughputColumn() column[*metrics.Endpoint] {
-	name, of := "tok/s", func(e *metrics.Endpoint) int { return e.OutputTokens }
+func (v *View) throughputColumn() column[*metrics.Group] {
+	name, of := "tok/s", func(e *metrics.Group) int { return e.OutputTokens }
 	if !v.plan().Generates() {
-		name, of = "req/s", func(e *metrics.Endpoint) int { return e.Done }
+		name, of = "req/s", func(e *metrics.Group) int { return e.Completed }
 	}
 	length := (v.At - v.plan().Warmup).Seconds()
-	return column[*metrics.Endpoint]{name, 7, func(e *metrics.Endpoint) screen.Span {
+	return column[*metrics.Group]{name, 7, func(e *metrics.Group) screen.Span {
 		return screen.Text.Span(orDash(length > 0, number.Short, float64(of(e))/length))
 	}, 0}
 }
@@ -66,16 +66,16 @@ func quantileCell(h *metrics.Histogram, q float64) screen.Span {
 }
 
 func drawEndpoints(c screen.Canvas, v *View) {
-	t := table[*metrics.Endpoint]{figures: endpointFigures(v, c.W)}
-	row := func(i int) *metrics.Endpoint { return &v.Endpoints[i] }
+	t := table[*metrics.Group]{figures: endpointFigures(v, c.W)}
+	row := func(i int) *metrics.Group { return &v.Endpoints[i] }
 	// The figures stand next to the names, not at the far end of a wide line.
 	names := rowNames(len(v.Endpoints), row, v.endpointName, 12, max(0, c.W-t.figures.width()))
-	t.before = []field[*metrics.Endpoint]{names}
+	t.before = []field[*metrics.Group]{names}
 	t.draw(c, len(v.Endpoints), row, plainRow)
 }
 
 // endpointName is the model, or the server where all requests ask for the same model, or both.
-func (v *View) endpointName(e *metrics.Endpoint) string {
+func (v *View) endpointName(e *metrics.Group) string {
 	servers, name := v.plan().Servers, screen.Sanitize(e.Model)
 	if n := len(servers); n > 1 && e.Server >= 0 && e.Server < n {
 		return strings.TrimSpace(screen.Sanitize(strings.TrimPrefix(servers[e.Server], "http://")) + " " + name)

@@ -18,7 +18,7 @@ func errorsTitle(v *View, _, _ int) []screen.Span {
 	t := v.Totals
 	out := heading{screen.Strong.Span("errors " + number.Count(t.Failed))}
 	if t.Failed > 0 {
-		out = append(out, screen.Label.Span(" of "+number.Count(t.Done+t.Failed)+", "+number.Share(t.Failed, t.Done+t.Failed)))
+		out = append(out, screen.Label.Span(" of "+number.Count(t.Ended())+", "+number.Share(t.Failed, t.Ended())))
 		if at := lastFailure(v.Snapshot); at >= 0 {
 			out = append(out, screen.Label.Span(between+"latest "+ago(v.At-at)))
 		}
@@ -141,7 +141,7 @@ func errorLines(v *View, w, most int) []errorLine {
 
 // errorWhen is the share of requests of the kind and the time since the last one.
 func errorWhen(v *View, f *metrics.FailureCount) string {
-	return number.Share(f.Count, v.Totals.Done+v.Totals.Failed) + "  " + ago(v.At-f.Last)
+	return number.Share(f.Count, v.Totals.Completed+v.Totals.Failed) + "  " + ago(v.At-f.Last)
 }
 
 func drawErrorLines(c screen.Canvas, v *View, lines []errorLine) {

@@ -31,7 +31,7 @@ func TestFindingsAreTheSameEverywhere(t *testing.T) {
 		c.found = findings.OfReport(&c.report).Findings()
 		c.snapshot = metrics.Snapshot{
 			Plan: &c.report.Plan, Objectives: c.report.Objectives, State: metrics.Finished, At: c.report.Ended, Report: &c.report,
-			Totals: metrics.Totals{Done: c.report.Completed, Failed: c.report.Failed},
+			Totals: metrics.Counts{Completed: c.report.Completed, Failed: c.report.Failed},
 		}
 		c.lines()
 		c.card()
@@ -60,7 +60,7 @@ func (c *sameEverywhere) failf(format string, args ...any) {
 func madeUpReport(rnd *rand.Rand) metrics.Report {
 	pick := func(n int) bool { return rnd.IntN(n) == 0 }
 	share := func() float64 { return [...]float64{0, rnd.Float64(), 0.95 + rnd.Float64()/20, 1}[rnd.IntN(4)] }
-	r := metrics.Report{Ended: time.Minute, Completed: rnd.IntN(5000) + 1, RequestThroughput: 100 * rnd.Float64(), OutputThroughput: 1e4 * rnd.Float64()}
+	r := metrics.Report{Ended: time.Minute, Counts: metrics.Counts{Completed: rnd.IntN(5000) + 1}, RequestThroughput: 100 * rnd.Float64(), OutputThroughput: 1e4 * rnd.Float64()}
 	if pick(3) {
 		r.Failed = rnd.IntN(50)
 		r.Failures = []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: r.Failed}}
@@ -419,7 +419,7 @@ func (c *sameEverywhere) contradictions() {
 func (c *sameEverywhere) live() {
 	s := metrics.Snapshot{
 		Plan: &c.report.Plan, Objectives: c.report.Objectives, State: metrics.Running, At: c.report.Ended, Answer: &c.report.Answer, Levels: c.report.Levels,
-		Totals: metrics.Totals{Done: c.report.Completed, Failed: c.report.Failed},
+		Totals: metrics.Counts{Completed: c.report.Completed, Failed: c.report.Failed},
 	}
 	found := findings.OfSnapshot(&s).Findings()
 	for i, f := range found { // but for what is missing, the same

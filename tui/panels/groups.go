@@ -22,44 +22,34 @@ var (
 
 // groupRow is a group of requests with the latency by which the run is watched: exact once it is over.
 type groupRow struct {
-	metrics.GroupCounts
+	*metrics.Group
 	p50, p99 time.Duration // metrics.Never without samples
 }
 
 func (v *View) turnRows() []groupRow {
-	var over []metrics.Group
-	if v.Report != nil {
-		over = v.Report.Turns
+	if v.Report != nil && len(v.Report.Turns) > 0 {
+		return v.groupRows(v.Report.Turns)
 	}
-	return v.groupRows(v.Turns, over)
+	return v.groupRows(v.Turns)
 }
 
 func (v *View) classRows() []groupRow {
-	var over []metrics.Group
-	if v.Report != nil {
-		over = v.Report.Classes
+	if v.Report != nil && len(v.Report.Classes) > 0 {
+		return v.groupRows(v.Report.Classes)
 	}
-	return v.groupRows(v.Classes, over)
+	return v.groupRows(v.Classes)
 }
 
-func (v *View) groupRows(live []metrics.LiveGroup, over []metrics.Group) (out []groupRow) {
-	for i := range over {
-		r, s := groupRow{over[i].GroupCounts, metrics.Never, metrics.Never}, &over[i].TTFT
-		if v.firstWait() == metrics.E2EL {
-			s = &over[i].E2EL
-		}
-		if s.N > 0 {
-			p99, _ := s.Percentile(99)
-			r.p50, r.p99 = number.Seconds(s.Median/1000), number.Seconds(p99/1000)
-		}
-		out = append(out, r)
-	}
-	if len(over) > 0 {
-		return out
-	}
-	for i := range live {
-		r, h := groupRow{live[i].GroupCounts, metrics.Never, metrics.Never}, &live[i].FirstWait
-		if h.Count() > 0 {
+func (v *View) groupRows(all []metrics.Group) (out []groupRow) {
+	for i := range all {
+		r := groupRow{&all[i], metrics.Never, metrics.Never}
+		wait := v.plan().FirstWait()
+		exact, h := &r.Statistics[wait], &r.Histograms[wait]
+		switch {
+		case exact.N > 0:
+			p99, _ := exact.Percentile(99)
+			r.p50, r.p99 = number.Seconds(exact.Median/1000), number.Seconds(p99/1000)
+		case h.Count() > 0:
 			r.p50, r.p99 = h.Quantile(0.5), h.Quantile(0.99)
 		}
 		out = append(out, r)
@@ -69,8 +59,6 @@ func (v *View) groupRows(live []metrics.LiveGroup, over []metrics.Group) (out []
 
 // title is the name of the group, fit for the screen.
 func (r *groupRow) title() string { return screen.Sanitize(r.Name()) }
-
-func (r *groupRow) ended() int { return r.Completed + r.Failed }
 
 // Columns of both tables.
 var (
@@ -175,7 +163,7 @@ func drawClasses(c screen.Canvas, v *View) {
 	rows := v.classRows()
 	all := 0
 	for i := range rows {
-		all += rows[i].ended()
+		all += rows[i].Ended()
 	}
 	length := (v.At - v.plan().Warmup).Seconds()
 	if v.Report != nil {
@@ -183,7 +171,7 @@ func drawClasses(c screen.Canvas, v *View) {
 	}
 	cols := columns[*groupRow]{
 		{"share", 7, func(r *groupRow) screen.Span {
-			return shareCell(float64(r.ended()) / math.Max(1, float64(all)))
+			return shareCell(float64(r.Ended()) / math.Max(1, float64(all)))
 		}, 3},
 		{"req/s", 7, func(r *groupRow) screen.Span {
 			return cell(orDash(length > 0, number.Rate, float64(r.Completed)/length))
@@ -193,8 +181,8 @@ func drawClasses(c screen.Canvas, v *View) {
 	if v.judges() {
 		target, _ := v.target()
 		cols = append(cols, column[*groupRow]{"good", 8, func(r *groupRow) screen.Span {
-			share, known := part(r.Good, r.ended())
-			if !known || !v.plan().JudgesGroup(&r.GroupCounts, v.goals()) {
+			share, known := part(r.Good, r.Ended())
+			if !known || !v.plan().JudgesGroup(r.Group, v.goals()) {
 				return cell(dash)
 			}
 			return goodCell(share, target)

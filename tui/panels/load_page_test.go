@@ -138,7 +138,7 @@ func stagedPlan() *metrics.Plan {
 func TestStageRows(t *testing.T) {
 	s := metrics.Snapshot{At: 25500 * time.Millisecond, Plan: stagedPlan(), State: metrics.Running}
 	for i := range 26 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, Sent: 8 << (i / 10), Done: 8, Failed: 2, MetCount: metrics.MetCount{Good: 9 - i/10}}
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Sent: 8 << (i / 10), Completed: 8, Failed: 2, MetCount: metrics.MetCount{Good: 9 - i/10}}}
 		w.Histograms[metrics.TTFT].Add(time.Duration(100+100*(i/10)) * time.Millisecond)
 		s.Windows = append(s.Windows, w)
 	}
@@ -424,8 +424,10 @@ func TestServersInTheTable(t *testing.T) {
 	waits.Add(30 * time.Millisecond)
 	s := metrics.Snapshot{
 		At: 12 * time.Second, Plan: &metrics.Plan{BaseURL: "http://10.0.0.1:8000", Servers: []string{"http://10.0.0.1:8000", "https://two"}, Warmup: 2 * time.Second},
-		Endpoints: []metrics.Endpoint{
-			{Server: 0, Sent: 9, Done: 6, InFlight: 3, OutputTokens: 600, FirstWait: waits}, {Server: 1, Model: "sql", Sent: 1, Failed: 7},
+		Endpoints: []metrics.Group{
+			{Slice: metrics.Slice{InFlight: 3, Counts: metrics.Counts{Sent: 9, Completed: 6, OutputTokens: 600},
+				Histograms: [metrics.NumObjectives]metrics.Histogram{waits}}},
+			{Server: 1, Model: "sql", Slice: metrics.Slice{Counts: metrics.Counts{Sent: 1, Failed: 7}}},
 		},
 	}
 	for w, want := range map[int][]string{

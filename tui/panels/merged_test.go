@@ -72,7 +72,7 @@ func TestMinutesShowTheirSeconds(t *testing.T) {
 	s.State = metrics.Finished
 	for i := range s.Windows {
 		w := &s.Windows[i]
-		w.OutputTokens, w.Sent, w.Running, w.Waiting = r.IntN(1000), r.IntN(30), r.IntN(64), r.IntN(9)
+		w.TokensOut, w.Sent, w.Running, w.Waiting = r.IntN(1000), r.IntN(30), r.IntN(64), r.IntN(9)
 		at := w.Start + time.Second + 3*time.Millisecond
 		s.Server = append(s.Server, metrics.ServerSecond{At: at, Took: time.Second, Running: float64(r.IntN(64)), KVUsage: r.Float64(), PromptTokens: float64(r.IntN(900)), OutputTokens: float64(r.IntN(900))})
 		s.Client = append(s.Client, metrics.ClientSecond{At: at, Took: time.Second, CPU: 4 * r.Float64(), Cores: 4, Sent: 1, LateP99: time.Duration(1 + r.IntN(1e6)), LateMax: time.Millisecond})

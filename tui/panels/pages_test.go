@@ -71,7 +71,7 @@ func TestEmptyBaseline(t *testing.T) {
 		want bool
 	}{
 		{nil, false}, {&Baseline{}, false}, {&Baseline{Report: &metrics.Report{}}, true},
-		{&Baseline{Report: &metrics.Report{Timeline: []metrics.Window{{Sent: 1}}}}, false},
+		{&Baseline{Report: &metrics.Report{Timeline: []metrics.Window{{Counts: metrics.Counts{Sent: 1}}}}}, false},
 	} {
 		if got := c.b.Empty(); got != c.want {
 			t.Errorf("%+v: %v", c.b, got)

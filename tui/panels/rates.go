@@ -37,7 +37,7 @@ func (v *View) progressNotes() []string {
 	if v.cursorSecond() != nil {
 		return nil
 	}
-	rate, done := v.rateText(), number.Count(v.Totals.Done)+" done"
+	rate, done := v.rateText(), number.Count(v.Totals.Completed)+" done"
 	if v.At < v.plan().Warmup { // no request counts yet
 		done = number.Count(v.Totals.WarmedUp) + " warm-up"
 	}
@@ -49,9 +49,9 @@ func (v *View) progressNotes() []string {
 	return notes
 }
 
-func outputTokens(w *metrics.Window) int { return w.OutputTokens }
-func inputTokens(w *metrics.Window) int  { return w.InputTokens }
-func finished(w *metrics.Window) int     { return w.Done }
+func outputTokens(w *metrics.Window) int { return w.TokensOut }
+func inputTokens(w *metrics.Window) int  { return w.TokensIn }
+func finished(w *metrics.Window) int     { return w.Completed }
 func sentRequests(w *metrics.Window) int { return w.Sent }
 
 // rate is a line of a count per second.

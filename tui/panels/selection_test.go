@@ -130,7 +130,7 @@ func TestTitlesScrolledBack(t *testing.T) {
 		if i >= 70 { // from there on another load
 			x = 900
 		}
-		w := metrics.Window{Start: at, Sent: x + 1, Done: x + 2, InputTokens: x + 3, OutputTokens: x + 4, Running: x + 5, Waiting: x + 6, Held: x + 7}
+		w := metrics.Window{Start: at, Counts: metrics.Counts{Sent: x + 1, Completed: x + 2}, TokensIn: x + 3, TokensOut: x + 4, Running: x + 5, Waiting: x + 6, Held: x + 7}
 		w.Histograms[metrics.TTFT].Add(time.Duration(x) * time.Millisecond)
 		s.Windows = append(s.Windows, w)
 		f := float64(x)

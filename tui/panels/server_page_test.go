@@ -86,7 +86,7 @@ func TestCachedByAnswers(t *testing.T) {
 	s.ServerAbsent = "no such page"
 	s.Totals.InputTokens, s.Totals.Cached = 9000, metrics.CacheHits{Tokens: 1000, Requests: 5, Of: 4000}
 	for i := range s.Windows {
-		s.Windows[i].PromptTokens, s.Windows[i].Cached = 700, metrics.CacheHits{Tokens: 50, Requests: 1, Of: 100}
+		s.Windows[i].InputTokens, s.Windows[i].Cached = 700, metrics.CacheHits{Tokens: 50, Requests: 1, Of: 100}
 	}
 	for _, c := range []struct {
 		span time.Duration
@@ -127,7 +127,7 @@ func TestLooksOfASpan(t *testing.T) {
 func TestEnergy(t *testing.T) {
 	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}
 	for i := range 10 {
-		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, OutputTokens: 100})
+		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, TokensOut: 100})
 	}
 	for i := 3; i <= 6; i++ { // two of 500 W, from second 2 to 6
 		gpus := []metrics.GPU{{Power: 500}, {Index: 1, Power: 500}}

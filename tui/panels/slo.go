@@ -61,7 +61,7 @@ func part(n, of int) (share float64, known bool) {
 }
 
 // totals count the requests of the span, or of the whole run.
-func (v *View) totals() metrics.Totals {
+func (v *View) totals() metrics.Counts {
 	from, to, all := figureSpan(v.Snapshot, v.Span, v.Back)
 	if v.Whole || all {
 		return v.Totals
@@ -69,21 +69,21 @@ func (v *View) totals() metrics.Totals {
 	return sum(within(v.Windows, from, to))
 }
 
-// sum adds up seconds.
-func sum(ws []metrics.Window) (t metrics.Totals) {
+// sum adds up seconds. The output tokens are those that arrived in them.
+func sum(ws []metrics.Window) (t metrics.Counts) {
+	output := 0
 	for i := range ws {
-		w := &ws[i]
-		t.Sent, t.Done, t.Failed = t.Sent+w.Sent, t.Done+w.Done, t.Failed+w.Failed
-		t.InputTokens, t.OutputTokens = t.InputTokens+w.PromptTokens, t.OutputTokens+w.OutputTokens
-		t.Cached.Join(w.Cached)
-		t.Ideal.Join(w.Ideal)
-		t.MetCount.Join(w.MetCount)
+		t.Merge(&ws[i].Counts)
+		output += ws[i].TokensOut
 	}
+	t.OutputTokens = output
 	return t
 }
 
 // goodput is the share of the requests that ended which met every objective.
-func goodput(t *metrics.Totals) (share float64, known bool) { return part(t.Good, t.Done+t.Failed) }
+func goodput(t *metrics.Counts) (share float64, known bool) {
+	return part(t.Good, t.Ended())
+}
 
 // target is the goodput to reach, as a share of 1; own says that a gate asks for it. A single objective has to be met as often,
 // since a request is good only if it meets them all.
@@ -133,7 +133,7 @@ func (v *View) sloRows() []sloRow {
 		add(goodputName, share, known)
 	}
 	for _, o := range objectives {
-		share, known := part(t.Met[o.Metric], t.Done)
+		share, known := part(t.Met[o.Metric], t.Completed)
 		add(objectiveName(o, v.ASCII), share, known)
 	}
 	for _, g := range v.CheckGates() {
@@ -351,7 +351,7 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 		return
 	}
 	good := series{name: "goodput", color: screen.Good, below: chart.Filled, value: func(w *metrics.Window) float64 {
-		share, known := part(w.Good, w.Done+w.Failed)
+		share, known := part(w.Good, w.Completed+w.Failed)
 		if !known {
 			return math.NaN()
 		}

@@ -18,8 +18,8 @@ import (
 func finishedSeconds(plan *metrics.Plan) metrics.Snapshot {
 	s := metrics.Snapshot{At: 100 * time.Second, Plan: plan, State: metrics.Running, DrainBy: metrics.Never}
 	for i := range 100 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, Done: 2, MetCount: metrics.MetCount{Good: 1, Met: metrics.MetObjectives{metrics.TTFT: 1, metrics.TPOT: 2, metrics.E2EL: 2}}}
-		s.Totals.Done, s.Totals.Good, s.Totals.Met[metrics.TTFT] = s.Totals.Done+2, s.Totals.Good+1, s.Totals.Met[metrics.TTFT]+1
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Completed: 2, MetCount: metrics.MetCount{Good: 1, Met: metrics.MetObjectives{metrics.TTFT: 1, metrics.TPOT: 2, metrics.E2EL: 2}}}}
+		s.Totals.Completed, s.Totals.Good, s.Totals.Met[metrics.TTFT] = s.Totals.Completed+2, s.Totals.Good+1, s.Totals.Met[metrics.TTFT]+1
 		s.Totals.Met[metrics.TPOT], s.Totals.Met[metrics.E2EL] = s.Totals.Met[metrics.TPOT]+2, s.Totals.Met[metrics.E2EL]+2
 		if i >= 90 {
 			w.Failed = 2
@@ -103,7 +103,7 @@ func TestTarget(t *testing.T) {
 	if shown := sloPanel.View(&s, 50, 6); !strings.Contains(shown, "SLO whole run · target 95%") {
 		t.Errorf("no target:\n%s", shown)
 	}
-	s.Totals = metrics.Totals{}
+	s.Totals = metrics.Counts{}
 	want = []string{"goodput –", "TPOT≤50ms –"}
 	if diff := cmp.Diff(want, lines((&View{Snapshot: &s, Whole: true}).sloRows())); diff != "" {
 		t.Error(diff)

@@ -302,7 +302,7 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 		wait.Merge(&ws[i].Histograms[v.firstWait()])
 	}
 	t := sum(ws)
-	r.Sent, r.Done = float64(t.Sent)/float64(len(ws)), float64(t.Done)/float64(len(ws))
+	r.Sent, r.Done = float64(t.Sent)/float64(len(ws)), float64(t.Completed)/float64(len(ws))
 	r.TTFTp99 = milliseconds(wait.Quantile(0.99))
 	if share, known := goodput(&t); known && v.judges() {
 		r.within = share // so far, without a verdict

@@ -102,9 +102,9 @@ func TestFocus(t *testing.T) {
 func TestRatesUseClosedSeconds(t *testing.T) {
 	s := metrics.Snapshot{At: 3400 * time.Millisecond, State: metrics.Running}
 	for i := range 4 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, OutputTokens: 100}
+		w := metrics.Window{Start: time.Duration(i) * time.Second, TokensOut: 100}
 		if i == 3 {
-			w.OutputTokens = 40
+			w.TokensOut = 40
 		}
 		s.Windows = append(s.Windows, w)
 	}
@@ -112,7 +112,7 @@ func TestRatesUseClosedSeconds(t *testing.T) {
 		t.Errorf("running: %g tokens/s, want 100", got)
 	}
 	s.State, s.At = metrics.Finished, 3800*time.Millisecond
-	s.Windows[3].OutputTokens = 80
+	s.Windows[3].TokensOut = 80
 	if got := recent(&s, outputTokens); got != 100 {
 		t.Errorf("finished: %g tokens/s, want 100", got)
 	}

@@ -50,7 +50,7 @@ func TestVerdict(t *testing.T) {
 		{"the headline alone", &whole, slo, metrics.Running, 0, 44, "SLO 24 req/s (97 %) │ saturates 33.5 req/s"},
 		{"errors stay", &whole, slo, metrics.Running, 5, 60, "SLO 24 req/s (97 %) │ saturates 33.5 req/s │ 5 errors"},
 	} {
-		s := &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: c.state, Totals: metrics.Totals{Failed: c.failed, Done: 95}}
+		s := &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: c.state, Totals: metrics.Counts{Failed: c.failed, Completed: 95}}
 		if got := verdictOf(s, c.w, 1, false); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

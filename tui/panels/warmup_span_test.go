@@ -15,7 +15,7 @@ func TestSpanOverWarmup(t *testing.T) {
 			Warmup: warmup * time.Second, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
 		}}
 		for i := range seconds {
-			w := metrics.Window{Start: time.Duration(i) * time.Second, Done: 1, OutputTokens: 10}
+			w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Completed: 1}, TokensOut: 10}
 			w.Histograms[metrics.TTFT].Add(time.Second)
 			w.Histograms[metrics.SlotWait].Add(time.Second)
 			w.TTFTParts = metrics.TTFTParts{N: 1, TTFT: time.Second}
@@ -23,7 +23,7 @@ func TestSpanOverWarmup(t *testing.T) {
 				w.Good = 1
 				s.Histograms[metrics.TTFT].Merge(&w.Histograms[metrics.TTFT])
 				s.Histograms[metrics.SlotWait].Merge(&w.Histograms[metrics.SlotWait])
-				s.Totals.Done++
+				s.Totals.Completed++
 				s.Totals.Good++
 				s.Totals.OutputTokens += 10
 			}
@@ -58,8 +58,8 @@ func TestSpanOverWarmup(t *testing.T) {
 		if got := v.latencyRow(metrics.SlotWait).hist.Count(); int(got) != c.n {
 			t.Errorf("%s: %d held, want %d", c.name, got, c.n)
 		}
-		if got := v.totals(); got.Done != c.n || got.Good != c.good {
-			t.Errorf("%s: %d good of %d, want %d of %d", c.name, got.Good, got.Done, c.good, c.n)
+		if got := v.totals(); got.Completed != c.n || got.Good != c.good {
+			t.Errorf("%s: %d good of %d, want %d of %d", c.name, got.Good, got.Completed, c.good, c.n)
 		}
 		if got := total(v.serverSpan(), preempted); int(got) < c.n || int(got) > c.n+1 { // a sample at the very end is of the time before
 			t.Errorf("%s: %g preemptions, want %d", c.name, got, c.n)

@@ -52,7 +52,7 @@ func TestStageWithoutAVerdict(t *testing.T) {
 	t.Parallel()
 	s := &metrics.Snapshot{At: 5 * time.Second, Objectives: aGoal, Plan: &metrics.Plan{Goodput: aGoal, Stages: []metrics.Stage{{Length: 10 * time.Second, Load: metrics.Load{Value: 8}}}}}
 	for i := range 5 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, Sent: 8, Done: 8}
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Counts: metrics.Counts{Sent: 8, Completed: 8}}
 		w.Good = 8
 		s.Windows = append(s.Windows, w)
 	}

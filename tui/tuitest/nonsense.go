@@ -38,10 +38,10 @@ func Monstrous() metrics.Snapshot {
 		w := &s.Windows[i]
 		switch i % 4 {
 		case 0:
-			w.OutputTokens, w.InputTokens, w.Held = math.MaxInt, math.MinInt, math.MaxInt
+			w.TokensOut, w.TokensIn, w.Held = math.MaxInt, math.MinInt, math.MaxInt
 			w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Failed = math.MaxInt, math.MinInt, -1, math.MinInt
 		case 1:
-			w.Running, w.Waiting, w.Done = math.MinInt, -1, math.MaxInt
+			w.Running, w.Waiting, w.Completed = math.MinInt, -1, math.MaxInt
 		}
 		var h metrics.Histogram
 		h.Add(0)
@@ -49,8 +49,9 @@ func Monstrous() metrics.Snapshot {
 		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = h, h
 		s.Histograms[metrics.TTFT], s.Histograms[metrics.ITL], s.Histograms[metrics.TPOT], s.Histograms[metrics.E2EL] = h, h, h, h
 	}
-	s.Totals = metrics.Totals{
-		Done: math.MaxInt, Failed: math.MinInt, Cancelled: -3, WarmedUp: math.MinInt, MetCount: metrics.MetCount{Good: math.MaxInt, Met: metrics.MetObjectives{metrics.E2EL: -7}},
+	s.Totals = metrics.Counts{
+		Completed: math.MaxInt, Failed: math.MinInt, Cancelled: -3, WarmedUp: math.MinInt,
+		MetCount: metrics.MetCount{Good: math.MaxInt, Met: metrics.MetObjectives{metrics.E2EL: -7}},
 	}
 	s.Failures = []metrics.FailureCount{
 		{Kind: "\x1b]0;x\x07", Status: -1, Count: math.MaxInt, Last: -time.Hour, Examples: []string{"\x9b31m\u2028\u202e漢字漢字漢字", ""}},
@@ -74,6 +75,7 @@ func MonstrousPages() metrics.Snapshot {
 	h.Add(0)
 	h.Add(math.MaxInt64)
 	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = h, h, h
+	waits := [metrics.NumObjectives]metrics.Histogram{h, h, h}
 	s.Answer = &metrics.Answer{
 		TierAnswer: metrics.TierAnswer{
 			Proven: math.Inf(1), ProvenLevel: math.MinInt, Confidence: math.NaN(), HeldLevel: math.MaxInt,
@@ -95,10 +97,19 @@ func MonstrousPages() metrics.Snapshot {
 			At: time.Duration(i) * time.Second, Took: time.Second, CPU: v, Cores: []float64{0, 1, math.NaN()}[i%3], Sent: i % 4,
 			LateP99: time.Duration(math.MaxInt64), LateMax: -1,
 		})
-		s.Endpoints = append(s.Endpoints, metrics.Endpoint{Model: strings.Repeat("漢\x07", i), Sent: math.MinInt, OutputTokens: math.MaxInt, FirstWait: h})
-		counts := metrics.GroupCounts{Class: strings.Repeat("漢\x1b[2J", i), First: i % 3, Last: math.MaxInt, Completed: math.MaxInt, Failed: i % 2, Good: -i,
-			Cached: metrics.CacheHits{Tokens: math.MinInt, Of: i % 3}, Ideal: metrics.CacheHits{Tokens: math.MaxInt, Of: -1}}
-		s.Turns, s.Classes = append(s.Turns, metrics.LiveGroup{GroupCounts: counts, FirstWait: h}), append(s.Classes, metrics.LiveGroup{GroupCounts: counts})
+		s.Endpoints = append(s.Endpoints, metrics.Group{Model: strings.Repeat("漢\x07", i),
+			Slice: metrics.Slice{
+				Counts: metrics.Counts{Sent: math.MinInt, OutputTokens: math.MaxInt}, Histograms: waits,
+			}})
+		group := metrics.Group{Class: strings.Repeat("漢\x1b[2J", i), First: i % 3, Last: math.MaxInt}
+		group.Counts = metrics.Counts{
+			Completed: math.MaxInt, Failed: i % 2, MetCount: metrics.MetCount{Good: -i},
+			Cached: metrics.CacheHits{Tokens: math.MinInt, Of: i % 3},
+			Ideal:  metrics.CacheHits{Tokens: math.MaxInt, Of: -1},
+		}
+		s.Classes = append(s.Classes, group)
+		group.Histograms = waits
+		s.Turns = append(s.Turns, group)
 		s.Sessions = &metrics.LiveSessions{Active: math.MinInt, Thinking: math.MaxInt}
 		s.Marks = append(s.Marks, metrics.LogEntry{At: time.Duration(i) * time.Second, Set: &metrics.LoadSetting{
 			Load: metrics.Load{Value: v}, RampTo: v, RampOver: -time.Second, Paused: i%7 == 0,

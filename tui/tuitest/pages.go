@@ -69,7 +69,7 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 			split.done(q, window(q.Done))
 		}
 	}
-	out.Endpoints = []metrics.Endpoint{ends.Endpoint}
+	out.Endpoints = []metrics.Group{ends.Group}
 	out.Requests = requestRows(all, at)
 	out.Opened = openedRequest(all, at)
 	for i := range out.Windows {
@@ -132,7 +132,7 @@ func (p splits) done(q *metrics.Request, w *metrics.Window) {
 }
 
 // endpointCount counts the requests of an endpoint.
-type endpointCount struct{ metrics.Endpoint }
+type endpointCount struct{ metrics.Group }
 
 func (e *endpointCount) count(q *metrics.Request, at time.Duration) {
 	switch {
@@ -141,14 +141,14 @@ func (e *endpointCount) count(q *metrics.Request, at time.Duration) {
 	case q.Done > at:
 		e.InFlight++
 	case q.OK():
-		e.Done++
+		e.Completed++
 		e.OutputTokens += q.OutputTokens
 	default:
 		e.Failed++
 	}
 	e.Sent++
 	if q.FirstChunk != metrics.Never && q.FirstChunk <= at {
-		e.FirstWait.Add(q.TTFT())
+		e.Histograms[metrics.TTFT].Add(q.TTFT())
 	}
 }
 
@@ -161,9 +161,9 @@ func serverSecond(w *metrics.Window, i int, at time.Duration) metrics.ServerSeco
 	s := metrics.ServerSecond{
 		At: w.Start + time.Second, Took: time.Second,
 		Running: running, Waiting: float64(w.Running+w.Waiting) - running, KVUsage: min(running/98, 1),
-		PrefixQueries: float64(w.InputTokens), PrefixHits: 0.4 * float64(w.InputTokens), HitRate: 0.4,
-		PromptTokens: 0.6 * float64(w.InputTokens), OutputTokens: float64(w.OutputTokens),
-		DraftTokens: float64(w.OutputTokens), AcceptedTokens: 0.62 * float64(w.OutputTokens),
+		PrefixQueries: float64(w.TokensIn), PrefixHits: 0.4 * float64(w.TokensIn), HitRate: 0.4,
+		PromptTokens: 0.6 * float64(w.TokensIn), OutputTokens: float64(w.TokensOut),
+		DraftTokens: float64(w.TokensOut), AcceptedTokens: 0.62 * float64(w.TokensOut),
 		TTFT: mean(&w.Histograms[metrics.TTFT], 0.97), Queue: mean(&w.Histograms[metrics.TTFT], 0.6), Prefill: mean(&w.Histograms[metrics.TTFT], 0.3),
 	}
 	if i > 35 {

@@ -200,23 +200,23 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 	t.Good, t.Met[metrics.TTFT], t.Met[metrics.TPOT], t.Met[metrics.E2EL] = 0, 0, 0, 0
 	for i := range s.Windows {
 		w := &s.Windows[i]
-		w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL] = w.Done, w.Done*49/50, w.Done
+		w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL] = w.Completed, w.Completed*49/50, w.Completed
 		if i > 45 {
-			w.Met[metrics.TTFT] = w.Done / 2
+			w.Met[metrics.TTFT] = w.Completed / 2
 		}
 		w.Good = min(w.Met[metrics.TTFT], w.Met[metrics.TPOT])
 		t.Good, t.Met[metrics.TTFT] = t.Good+w.Good, t.Met[metrics.TTFT]+w.Met[metrics.TTFT]
 		t.Met[metrics.TPOT], t.Met[metrics.E2EL] = t.Met[metrics.TPOT]+w.Met[metrics.TPOT], t.Met[metrics.E2EL]+w.Met[metrics.E2EL]
 	}
 	if s.At < plan.Warmup { // all of it was warm-up
-		t.WarmedUp = t.Done + t.Failed + t.Cancelled
-		*t = metrics.Totals{Due: t.Due, Sent: t.Sent, WarmedUp: t.WarmedUp}
+		t.WarmedUp = t.Completed + t.Failed + t.Cancelled
+		*t = metrics.Counts{Due: t.Due, Sent: t.Sent, WarmedUp: t.WarmedUp}
 		s.Histograms[metrics.TTFT], s.Histograms[metrics.TPOT], s.Histograms[metrics.ITL], s.Histograms[metrics.E2EL] = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}
 	}
 	if s.Report != nil {
 		r := *s.Report
 		r.Plan = plan
-		good := float64(t.Good) / float64(t.Done+t.Failed)
+		good := float64(t.Good) / float64(t.Completed+t.Failed)
 		r.Gates = []metrics.GateResult{
 			{Gate: plan.Gates[0], Value: good, Known: true, Missed: good < 0.9},
 			{Gate: plan.Gates[1], Value: 1566.4, Known: true},
@@ -230,10 +230,10 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 func Warming(check func(s metrics.Snapshot, part float64, text, name, value string)) {
 	s := metrics.Snapshot{
 		At: 5 * time.Second, State: metrics.Running, Plan: &metrics.Plan{Requests: 100, Warmup: 10 * time.Second},
-		Totals: metrics.Totals{WarmedUp: 25},
+		Totals: metrics.Counts{WarmedUp: 25},
 	}
 	check(s, 0.25, " 25/100 -75", "warm-up", "25")
-	s.At, s.Totals.Done, s.Totals.Failed, s.Totals.Cancelled = 20*time.Second, 20, 4, 1
+	s.At, s.Totals.Completed, s.Totals.Failed, s.Totals.Cancelled = 20*time.Second, 20, 4, 1
 	check(s, 0.5, " 50/100 -50", "done", "20")
 }
 

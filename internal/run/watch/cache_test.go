@@ -14,7 +14,7 @@ import (
 
 func TestCacheAlarm(t *testing.T) {
 	type look struct{ queries, hits float64 }
-	answers := metrics.Totals{InputTokens: 20_000, Cached: metrics.CacheHits{Requests: 9, Of: 9000, Tokens: 8550}} // count where the page does not tell
+	answers := metrics.Counts{InputTokens: 20_000, Cached: metrics.CacheHits{Requests: 9, Of: 9000, Tokens: 8550}} // count where the page does not tell
 	unsaid := math.NaN()
 	for _, c := range []struct {
 		name  string
@@ -44,7 +44,7 @@ func TestCacheAlarm(t *testing.T) {
 			var all []string
 			for _, l := range c.looks {
 				alarm.add(&metrics.ServerSecond{PrefixQueries: l.queries, PrefixHits: l.hits})
-				if words := alarm.warning(&metrics.Totals{}, c.share); words != "" {
+				if words := alarm.warning(&metrics.Counts{}, c.share); words != "" {
 					all = append(all, words)
 				}
 			}

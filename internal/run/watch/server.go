@@ -351,7 +351,7 @@ func (c *Cache) warn(tell Tell) {
 }
 
 // warning is "" for none. Where the page does not tell of the cache, the answers may.
-func (c *Cache) warning(answers *metrics.Totals, share float64) string {
+func (c *Cache) warning(answers *metrics.Counts, share float64) string {
 	queries, hits := c.queries, c.hits
 	if !c.said {
 		queries, hits = float64(answers.Cached.Of), float64(answers.Cached.Tokens)

@@ -1,0 +1,122 @@
+package metrics
+
+import "time"
+
+// Counts count the requests of a set: of a second, of the run, of a class, of a server. Those of a single request are
+// CountsOf, and Merge adds them up, so that every set counts by the same rules.
+type Counts struct {
+	// Due and Sent requests; Completed are the successes, Cancelled those that were cut when the run ended. WarmedUp
+	// are the requests of the warm-up that ended, with any outcome; the other counts of a run leave them out, but for
+	// Due and Sent.
+	Due, Sent, Completed, Failed, Cancelled, WarmedUp int
+	// Tokens and Inputs of the successes: a request may carry several prompts.
+	InputTokens, OutputTokens, Inputs int
+	// Cached is by the usage of the successes; Ideal are the hits of a prefix cache without bounds: see
+	// Request.IdealTokens.
+	Cached, Ideal CacheHits
+	// Audio is the length of the recordings of the successes.
+	Audio time.Duration
+	// Refusals are the successes whose answer is a refusal. Judged answers had to have a form: Correct ones had it,
+	// Lenient ones by the rule of vLLM's benchmark.
+	Refusals, Judged, Correct, Lenient int
+	// Redials of requests with any outcome: see Request.Redials.
+	Redials int
+	// MetCount is of the successes, by the objectives in force; PlannedGood met those of the plan, by which gates go.
+	MetCount
+	PlannedGood int
+}
+
+// CountsOf are the counts of a request that ended, without the objectives that it met.
+func CountsOf(q *Request) Counts {
+	c := Counts{Redials: q.Redials}
+	if !q.OK() {
+		c.Cancelled = one(q.Failure == Cancelled)
+		c.Failed = 1 - c.Cancelled
+		return c
+	}
+	c.Completed, c.InputTokens, c.OutputTokens, c.Inputs = 1, q.InputTokens, q.OutputTokens, max(1, q.Inputs)
+	c.Cached, c.Ideal, c.Audio = q.Cached(), q.Ideal(), q.Audio
+	c.Refusals, c.Judged = one(q.Refusal), one(q.Judgement.Judged)
+	c.Correct, c.Lenient = one(q.Judgement.Correct()), one(q.Judgement.Judged && q.Judgement.Lenient)
+	return c
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// Merge adds the counts of another set.
+func (c *Counts) Merge(o *Counts) {
+	c.Due, c.Sent, c.Completed = c.Due+o.Due, c.Sent+o.Sent, c.Completed+o.Completed
+	c.Failed, c.Cancelled, c.WarmedUp = c.Failed+o.Failed, c.Cancelled+o.Cancelled, c.WarmedUp+o.WarmedUp
+	c.InputTokens, c.OutputTokens = c.InputTokens+o.InputTokens, c.OutputTokens+o.OutputTokens
+	c.Inputs, c.Audio, c.Redials = c.Inputs+o.Inputs, c.Audio+o.Audio, c.Redials+o.Redials
+	c.Cached.Join(o.Cached)
+	c.Ideal.Join(o.Ideal)
+	c.Refusals, c.Judged = c.Refusals+o.Refusals, c.Judged+o.Judged
+	c.Correct, c.Lenient = c.Correct+o.Correct, c.Lenient+o.Lenient
+	c.MetCount.Join(o.MetCount)
+	c.PlannedGood += o.PlannedGood
+}
+
+// Ended are the requests that ended by themselves.
+func (c *Counts) Ended() int { return c.Completed + c.Failed }
+
+// GoodShare is the share of good requests among those that ended by themselves, of 1; Unsaid without one.
+func (c *Counts) GoodShare() float64 { return over(float64(c.Good), float64(c.Ended())) }
+
+// RequestThroughput and OutputThroughput are successes and their tokens per second of a run of so many seconds.
+func (c *Counts) RequestThroughput(seconds float64) float64 {
+	return PerSecond(float64(c.Completed), seconds)
+}
+
+// OutputThroughput is explained at RequestThroughput.
+func (c *Counts) OutputThroughput(seconds float64) float64 {
+	return PerSecond(float64(c.OutputTokens), seconds)
+}
+
+// Slice holds the figures of some requests of a run without its warm-up.
+type Slice struct {
+	Counts
+	// InFlight is a level, with the warm-up; Busy adds up the seconds in flight of the requests that ended by
+	// themselves.
+	InFlight int
+	Busy     float64
+	// Histograms of the latencies that objectives may limit.
+	Histograms [NumObjectives]Histogram
+	// Statistics are the exact figures of the same latencies, in a report only.
+	Statistics [NumObjectives]Statistic
+}
+
+// add counts a request that ended, with the latencies of a success.
+func (s *Slice) add(q *Request, counts *Counts) {
+	s.Merge(counts)
+	if q.Failure != Cancelled {
+		s.Busy += max(0, Since(q.Sent, q.Done)).Seconds()
+	}
+	for l := range NumObjectives {
+		if v := rows[l].of(q); v != Never && q.OK() {
+			s.Histograms[l].Add(v)
+		}
+	}
+}
+
+// CacheHits are the hits of a prefix cache by successful requests: of the server's by their usage, or of an ideal one.
+type CacheHits struct {
+	// Tokens of the prompts came from the cache.
+	Tokens int
+	// Requests are those of which it is known how many, if only 0; their prompts have Of tokens.
+	Requests, Of int
+}
+
+// Rate is the share of the prompts' tokens that came from the cache, of the requests of which it is known; Unsaid
+// without one.
+func (h CacheHits) Rate() float64 { return over(float64(h.Tokens), float64(h.Of)) }
+
+// Join adds other hits.
+func (h *CacheHits) Join(o CacheHits) {
+	h.Tokens, h.Requests, h.Of = h.Tokens+o.Tokens, h.Requests+o.Requests, h.Of+o.Of
+}

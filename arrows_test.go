@@ -65,7 +65,7 @@ var arrows = map[string][]string{
 	"benchtop/export/dots":        {},
 	"benchtop/internal/pyjson":    {"benchtop/internal/jsonscan"},
 	"benchtop/internal/simulator": {},
-	"benchtop/internal/usage":     {},
+	"benchtop/internal/usage":     {"benchtop/internal/text"},
 	"benchtop/internal/text":      {},
 	"benchtop/internal/table":     {"benchtop/internal/text"},
 	"benchtop/internal/findings":  {"benchtop/metrics"},

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"benchtop/internal/usage"
 )
 
 // Most bounds each length in tokens: well above the longest contexts, and still little enough for memory.
@@ -262,10 +264,4 @@ func (m Mix) String() string {
 func (m Mix) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // quoted is a text of the user's in quotes, or the beginning of a long one.
-func quoted(text string) string {
-	const most = 100 // bytes
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return strconv.Quote(text)
-}
+func quoted(s string) string { return strconv.Quote(usage.Shorten(s)) }

@@ -43,11 +43,3 @@ func TestBeyond(t *testing.T) {
 		}
 	}
 }
-
-func TestCount(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", 99.6: "100"} {
-		if got := count(v); got != want {
-			t.Errorf("%v is %s, want %s", v, got, want)
-		}
-	}
-}

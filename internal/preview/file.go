@@ -17,6 +17,7 @@ import (
 	"benchtop/datasets/trace"
 	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/jsonscan"
+	"benchtop/internal/text"
 )
 
 // FileOptions say how a file is read where it does not say so itself.
@@ -383,6 +384,6 @@ func (r *fileReader) conclude() {
 		r.note("time stamps are taken as %s; another unit with --trace-unit", trace.UnitName(r.clock.Unit))
 	}
 	if r.without > 0 {
-		r.note("%s rows without a prompt are left out", grouped(r.without))
+		r.note("%s rows without a prompt are left out", text.Grouped(r.without))
 	}
 }

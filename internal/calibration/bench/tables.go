@@ -13,6 +13,7 @@ import (
 
 	"benchtop/internal/calibration"
 	"benchtop/internal/metronome"
+	"benchtop/internal/text"
 	"benchtop/loadgen/conn"
 	"benchtop/metrics"
 )
@@ -352,7 +353,7 @@ func (t *table) markdown(m measured, here machine) string {
 			fmt.Fprintf(&b, "\n%s: %s.\n", r.name, remark)
 		}
 	}
-	fmt.Fprintf(&b, "\n%s, %s.\n", calibration.Plural(float64(t.rounds), "round"), here)
+	fmt.Fprintf(&b, "\n%s, %s.\n", text.Count(t.rounds, "round"), here)
 	return b.String()
 }
 
@@ -381,7 +382,7 @@ func remarks(samples []sample) []string {
 		}
 	}
 	for i, what := range order {
-		order[i] = fmt.Sprintf("%s in %d of %s, such as: %s", what, times[what], calibration.Plural(float64(len(samples)), "round"), last[what])
+		order[i] = fmt.Sprintf("%s in %d of %s, such as: %s", what, times[what], text.Count(len(samples), "round"), last[what])
 	}
 	return order
 }

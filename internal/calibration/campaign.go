@@ -190,15 +190,15 @@ type errLimits struct{ error }
 // downMost is the most halvings of a first step that is too much.
 const downMost = 4
 
-// attempted is a measured step of a climb: whether it was exact, and whether the load was reached, so that more can be asked for.
-type attempted interface {
+// climbStep is a measured step of a climb: whether it was exact, and whether the load was reached, so that more can be asked for.
+type climbStep interface {
 	exact() bool
 	full() bool
 }
 
 // climb tries rising rungs until one fails twice, as other programs have an influence, too. If the first one fails it goes down
 // instead, so that a weak machine has a figure as well. more reports that something else than the client ended it.
-func climb[S attempted](ctx context.Context, c *campaign, part string, rungs []float64, try func(rung float64) (S, error)) (steps []S, more bool) {
+func climb[S climbStep](ctx context.Context, c *campaign, part string, rungs []float64, try func(rung float64) (S, error)) (steps []S, more bool) {
 	attempt := func(rung float64) (ok bool) {
 		for range 2 {
 			s, err := try(rung)

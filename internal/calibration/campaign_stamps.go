@@ -113,8 +113,8 @@ func dashboard(pairs []pair) *Dashboard {
 	}
 }
 
-func watched(all []Result) Watched {
-	return Watched{
+func watched(all []Result) DashboardSide {
+	return DashboardSide{
 		Error:    middle(metrics.Each(all, func(r Result) Quantiles { return r.StampError })),
 		Lateness: middle(metrics.Each(all, func(r Result) Quantiles { return r.Lateness })),
 		CPU:      rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.CPUSeconds })), 3),

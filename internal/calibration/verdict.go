@@ -15,11 +15,11 @@ import (
 	"benchtop/metrics"
 )
 
-// Planned is the peak of a load; unknown figures are 0.
-type Planned struct{ RequestsPerSecond, Streams, ChunksPerSecond float64 }
+// PlannedLoad is the peak of a load; unknown figures are 0.
+type PlannedLoad struct{ RequestsPerSecond, Streams, ChunksPerSecond float64 }
 
 // Beyond returns a sentence for each figure of a planned load beyond the calibration. Figures without a measurement give none.
-func (c *Calibration) Beyond(l Planned) []string {
+func (c *Calibration) Beyond(l PlannedLoad) []string {
 	dangers := []string{
 		"requests may be sent late",
 		"chunks may be read late, or requests fail",
@@ -234,7 +234,7 @@ func (f *Figures) dashboardText() string {
 	}
 	t := section(fmt.Sprintf("Dashboard: the same load with and without it, %s", text.Count(d.Pairs, "pair")),
 		"dashboard", "CPU", "error p99", "p99.9", "late p99", "drawn")
-	add := func(name string, w Watched, drawn string) {
+	add := func(name string, w DashboardSide, drawn string) {
 		t.Add(cells(name, fmt.Sprintf("%.2f s", w.CPU), w.Error.P99, w.Error.P999, w.Lateness.P99, drawn)...)
 	}
 	add("off", d.Without, "-")

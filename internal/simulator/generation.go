@@ -227,7 +227,7 @@ func idsOf(tokens []token) []int {
 // sampling has the fields that requests for completions and for chats have in common. Parameters of the distribution of tokens
 // (temperature, penalties, stop strings and the like) are accepted and ignored, since the text is invented.
 type sampling struct {
-	named
+	modelName
 	constraints
 	Stream         bool           `json:"stream"`
 	StreamOptions  *streamOptions `json:"stream_options"`

@@ -99,7 +99,7 @@ func (w *ServerWatch) Kind() string { return w.kind }
 
 // remedy is a hint for users on an error.
 func remedy(err error) string {
-	var no *refused
+	var no *statusError
 	if errors.As(err, &no) && (no.status == http.StatusNotFound || no.status == http.StatusNotImplemented) {
 		return "; some servers need a flag for it: SGLang --enable-metrics, llama.cpp --metrics"
 	}

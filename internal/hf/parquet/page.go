@@ -180,9 +180,9 @@ func (c *cursor) readWords() error {
 		return errors.New("it is missing")
 	}
 	if c.large(head) {
-		c.words = &largeWords{count: head.values, open: func() (*streamed, error) {
+		c.words = &largeWords{count: head.values, open: func() (*valueStream, error) {
 			r, err := c.stream(body, head.size, c.chunk.codec)
-			return &streamed{r: r, left: head.plainSize, most: int64(c.file.most)}, err
+			return &valueStream{r: r, left: head.plainSize, most: int64(c.file.most)}, err
 		}}
 		return c.checkSum(head, body)
 	}

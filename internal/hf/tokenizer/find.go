@@ -308,7 +308,7 @@ func explain(ctx context.Context, remote *hub.Remote, missing error) error {
 	defer cancel()
 	for _, name := range []string{"tokenizer.model", "tiktoken.model", tekkenFile} {
 		if remote.Has(ctx, name) {
-			return lacking{remote.Name(), name}
+			return noTokenizerError{remote.Name(), name}
 		}
 	}
 	return fmt.Errorf("%w; check the name, or give another --tokenizer", missing)

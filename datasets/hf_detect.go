@@ -85,7 +85,7 @@ func (d *hfDrawing) first(ctx context.Context) (row hfValues, err error) {
 		}
 		return row, err
 	}
-	return nil, textfile.At(d.from.Path, errors.New("there are no rows"))
+	return nil, textfile.At(d.from.Path, errors.New("no rows"))
 }
 
 // likelyPrompt are the paths of the texts that make the prompt; none where that is not known.

@@ -83,7 +83,7 @@ func newRerank(o RerankOptions, tok tokenizer.Tokenizer) (*List, error) {
 		len(l.all), turns[0].InputTokens, documents, d.documents, formOf(vocab, true, assumed))
 	l.about += missed(d.miss)
 	if o.NoReranker {
-		l.about += ", for a model that is no reranker"
+		l.about += ", for models other than rerankers"
 	}
 	return l, nil
 }

@@ -56,7 +56,7 @@ func JSON(schema []byte) (*Constraint, error) {
 	c.UseLoader(noLoader{})
 	const name = "schema.json"
 	if err := c.AddResource(name, doc); err != nil {
-		return nil, fmt.Errorf("the schema cannot be read: %w", err)
+		return nil, fmt.Errorf("invalid schema: %w", err)
 	}
 	compiled, err := c.Compile(name)
 	if err != nil {

@@ -94,7 +94,7 @@ func do(ctx context.Context, client *http.Client, method, address string) (*http
 	if err != nil {
 		// The error would repeat the whole address, which may contain a password.
 		if bad := new(url.Error); errors.As(err, &bad) {
-			err = errors.New("its URL cannot be read")
+			err = errors.New("invalid URL")
 		}
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func NewServerWatch(pages ...Page) *ServerWatch {
 }
 
 // errUnknownServer: the page has no known figures. Some servers have none before their first request.
-var errUnknownServer = errors.New("it has no metrics of vLLM, SGLang, llama.cpp or TGI")
+var errUnknownServer = errors.New("no metrics of vLLM, SGLang, llama.cpp or TGI")
 
 // ErrReturned is an ErrRestarted: counters are back at their values before a reset, as if several processes answered in turn.
 var ErrReturned = fmt.Errorf("earlier counters came back: %w", ErrRestarted)

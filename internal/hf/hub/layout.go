@@ -117,7 +117,7 @@ func (l layout) subset(name string) (subset, error) {
 	}
 	switch {
 	case name != "":
-		return subset{}, choiceError{fmt.Errorf("there is no subset %q; give --hf-subset one of: %s", name, text.List(names, mostListed))}
+		return subset{}, choiceError{fmt.Errorf("unknown subset %q; use --hf-subset with one of: %s", name, text.List(names, mostListed))}
 	case preferred < 0:
 		return subset{}, choiceError{fmt.Errorf("it has several subsets; give --hf-subset one of: %s", text.List(names, mostListed))}
 	}
@@ -143,7 +143,7 @@ func (s subset) split(name string) (split, error) {
 	if name == "" {
 		return split{}, choiceError{fmt.Errorf("it has several splits; give --hf-split one of: %s", text.List(names, mostListed))}
 	}
-	return split{}, choiceError{fmt.Errorf("there is no split %q; give --hf-split one of: %s", name, text.List(names, mostListed))}
+	return split{}, choiceError{fmt.Errorf("unknown split %q; use --hf-split with one of: %s", name, text.List(names, mostListed))}
 }
 
 // mostListed is how many names an error lists.

@@ -114,7 +114,7 @@ func readBucket(item pyItem) (Bucket, error) {
 	case float64:
 		b.Weight = weight
 	default:
-		return Bucket{}, fmt.Errorf("the weight of %v is %v, which is no number", item.key, item.value)
+		return Bucket{}, fmt.Errorf("weight of %v: expected a number, got %v", item.key, item.value)
 	}
 	return b, nil
 }

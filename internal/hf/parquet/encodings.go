@@ -36,7 +36,7 @@ func newDecoder(l *leaf, encoding int64, b []byte, values words, most int) (deco
 		return newPlain(l, b), nil
 	case encoding == encodingPlainDictionary, encoding == encodingDictionary:
 		if values == nil {
-			return nil, errors.New("it has no dictionary")
+			return nil, errors.New("missing dictionary")
 		}
 		if len(b) == 0 {
 			return &dictionaryValues{words: values}, nil // all values are null

@@ -51,7 +51,7 @@ func readDirectory(dir string) (Found, error) {
 // name.
 func readNamed(path string) (Found, error) {
 	if name := filepath.Base(path); name == tekkenFile || strings.HasSuffix(name, ".model") || strings.HasSuffix(name, ".tiktoken") {
-		return Found{}, fmt.Errorf("%s is of a kind that is not read here; %s", path, wayOut)
+		return Found{}, fmt.Errorf("%s: unsupported kind of file; %s", path, wayOut)
 	}
 	data, err := hub.ReadFile(path, maxTokenizerFile)
 	if err != nil {

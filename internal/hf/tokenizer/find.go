@@ -276,7 +276,7 @@ func hubFiles() []hub.File {
 func checkModel(r io.Reader) error {
 	var file struct{ Model json.RawMessage }
 	if json.NewDecoder(r).Decode(&file) != nil || len(file.Model) == 0 {
-		return errors.New("there is no model in it")
+		return errors.New("no model in it")
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func (t *usedCells) annotate(all []Annotation, on TimeAxis, words bool) {
 
 // name writes the name of an annotation in the top row, or that of a prominent one in the next row that has room for
 // it.
-func (t *taken) name(x int, m *Annotation) {
+func (t *usedCells) name(x int, m *Annotation) {
 	if t.write(x, 0, m.Name, m.Words, false) || !m.Prominent {
 		return
 	}

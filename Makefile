@@ -57,7 +57,7 @@ fuzz:
 # else run meanwhile. BENCH="-quick" tries it in two minutes and writes nothing; BENCH="-only stamps" measures one table,
 # BENCH="-only dashboard" all those of the dashboard.
 bench:
-	go run ./internal/bench $(BENCH)
+	go run ./internal/calibration/bench $(BENCH)
 
 microbench:
 	go test -run '^$$' -bench . -benchmem ./...

@@ -65,7 +65,7 @@ var arrows = map[string][]string{
 	"benchtop/export/dots":        {},
 	"benchtop/internal/pyjson":    {"benchtop/internal/jsonscan"},
 	"benchtop/internal/simulator": {},
-	"benchtop/internal/usage":     {},
+	"benchtop/internal/usage":     {"benchtop/internal/text"},
 	"benchtop/internal/text":      {},
 	"benchtop/internal/table":     {"benchtop/internal/text"},
 	"benchtop/internal/findings":  {"benchtop/metrics"},
@@ -130,8 +130,8 @@ var arrows = map[string][]string{
 	"benchtop/internal/metronome": {},
 	"benchtop/internal/calibration": {"benchtop/loadgen", "benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/loadgen/shape", "benchtop/loadgen/target", "benchtop/datasets", "benchtop/internal/hf/numpy",
 		"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live", "benchtop/internal/metronome", "benchtop/internal/telemetry"},
-	"benchtop/internal/bench": {"benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/report",
-		"benchtop/export/journal", "benchtop/internal/metronome", "benchtop/internal/telemetry", "benchtop/internal/calibration"},
+	"benchtop/internal/calibration/bench": {"benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/metrics", "benchtop/metrics/event",
+		"benchtop/export/journal", "benchtop/internal/files", "benchtop/internal/metronome", "benchtop/internal/telemetry", "benchtop/internal/calibration"},
 }
 
 // only says which packages, or files, may import certain modules.
@@ -144,7 +144,7 @@ var only = map[string][]string{
 		"benchtop/internal/files"},
 	"github.com/mattn/go-isatty": {"benchtop/internal/session"},
 	"golang.org/x/sys/": {"benchtop/loadgen/conn", "loadgen/stamps_linux_test.go", "benchtop/loadgen/pace", "benchtop/tui", "benchtop/tui/term", "benchtop/internal/cli", "benchtop/internal/launch", "benchtop/internal/startup", "benchtop/internal/telemetry",
-		"benchtop/internal/metronome", "benchtop/internal/calibration", "benchtop/internal/bench"},
+		"benchtop/internal/metronome", "benchtop/internal/calibration", "benchtop/internal/calibration/bench"},
 	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
 	"github.com/dlclark/regexp2":      {"benchtop/internal/hf/tokenizer"},
 	"github.com/santhosh-tekuri/":     {"benchtop/datasets/constraint"},

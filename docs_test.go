@@ -66,6 +66,7 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	pages = append(pages, decisions(t)...)
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	linked, headingsOf := map[string]bool{}, map[string][]string{}
 	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
@@ -107,6 +108,39 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s is not taken by render.sh", picture)
 		}
 	}
+}
+
+// The index has a line for each decision, with its title and what replaced it, and the page of the design stays short.
+func TestDecisions(t *testing.T) {
+	index := prose(t, "docs/decisions/README.md")
+	replaced := regexp.MustCompile(`(?m)^\*(?:Superseded|Amended) by \[(\d+)\]`)
+	for _, page := range decisions(t)[1:] {
+		text, name := prose(t, page), filepath.Base(page)
+		title, _, _ := strings.Cut(strings.TrimPrefix(text, "# "), "\n")
+		number, title, _ := strings.Cut(title, ". ")
+		at := strings.Index(index, "\n- "+number+". ["+title+"]("+name+")")
+		if at < 0 || !strings.HasPrefix(name, strings.Repeat("0", 3-len(number))+number+"-") {
+			t.Errorf("%s: %q has no line in the index", page, title)
+			continue
+		}
+		line, _, _ := strings.Cut(index[at+1:], "\n")
+		if by := replaced.FindStringSubmatch(text); by != nil && !strings.Contains(line, "by ["+by[1]+"]") {
+			t.Errorf("the index does not say that %s replaced %s", by[1], page)
+		}
+	}
+	if page, err := os.Stat("docs/design.md"); err != nil || page.Size() > 15<<10 {
+		t.Errorf("docs/design.md is longer than 15 KiB: %v %v", page, err)
+	}
+}
+
+// decisions are the pages of the decisions, after their index.
+func decisions(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("docs/decisions/[0-9]*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no decisions: %v", err)
+	}
+	return append([]string{"docs/decisions/README.md"}, pages...)
 }
 
 // prose is the text of a file without its code blocks.

@@ -14,6 +14,7 @@ import (
 	"benchtop/datasets/agents"
 	"benchtop/datasets/lengths"
 	"benchtop/datasets/textfile"
+	"benchtop/internal/usage"
 )
 
 // agentsKind is sessions of agents: trees of requests that share prefixes of exact lengths.
@@ -43,7 +44,7 @@ func (k *agentsKind) Validate(c Common) error {
 	p := &problems{}
 	p.path(c.Path, "the sessions")
 	if k.timing != turnDelays && k.timing != turnRecorded {
-		p.add("--turn-timing %s: use %s or %s", quoted(k.timing), turnDelays, turnRecorded)
+		p.add("--turn-timing %s: use %s or %s", usage.Quote(k.timing), turnDelays, turnRecorded)
 	}
 	return p.of("agents")
 }

@@ -65,7 +65,7 @@ func checkBFCL(r io.Reader) error {
 		return nil
 	})
 	if err == nil && questions == 0 {
-		err = fmt.Errorf("there is no question in it; expected %s on each line", bfclForm)
+		err = fmt.Errorf("no questions in it; expected %s on each line", bfclForm)
 	}
 	return err
 }
@@ -76,7 +76,7 @@ func (o BFCLOptions) file(ctx context.Context, h *hub.Hub, dir, category string)
 	if dir == "" {
 		path, err := fetchBFCL(ctx, name, h)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("there is no category %q: the repository has no file %s; see --bfcl-categories", category, name)
+			err = fmt.Errorf("unknown category %q: the repository has no file %s; see --bfcl-categories", category, name)
 		}
 		return path, err
 	}
@@ -99,9 +99,9 @@ func missingCategory(dir, category string) error {
 		}
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("there is no file %s<category>%s; give the directory that holds them", bfclPrefix, bfclSuffix)
+		return fmt.Errorf("no file %s<category>%s; give the directory that holds them", bfclPrefix, bfclSuffix)
 	}
-	return fmt.Errorf("there is no category %q; give --bfcl-categories some of: %s", category, someOf(names))
+	return fmt.Errorf("unknown category %q; give --bfcl-categories some of: %s", category, someOf(names))
 }
 
 // openAIType is the chat API's name of a type that the leaderboard has by its Python name.

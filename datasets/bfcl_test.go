@@ -175,10 +175,10 @@ func TestBFCLFindsItsFiles(t *testing.T) {
 		{"snapshot", files, "simple", ""},
 		{"repository in the cache", repository, "simple", ""},
 		{"cache", hub, "simple", ""},
-		{"unknown in a directory", files, "nope", `there is no category "nope"; give --bfcl-categories some of: simple`},
+		{"unknown in a directory", files, "nope", `unknown category "nope"; give --bfcl-categories some of: simple`},
 		{"no directory", files + "/none", "simple", "none: file does not exist; give the directory"},
 		{"a file", filepath.Join(files, "BFCL_v3_simple.json"), "simple", "this is a file"},
-		{"nothing there", t.TempDir(), "simple", "there is no file BFCL_v3_<category>.json"},
+		{"nothing there", t.TempDir(), "simple", "no file BFCL_v3_<category>.json"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

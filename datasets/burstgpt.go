@@ -214,7 +214,7 @@ func tableLength(cell string, least float64) (int32, error) {
 		return 0, err
 	}
 	if math.IsNaN(f) {
-		return 0, errors.New("there is no number")
+		return 0, errors.New("no number")
 	}
 	if f < least || f > maxLen || f != math.Trunc(f) {
 		return 0, fmt.Errorf("expected a whole number from %v to %d: got %s", least, maxLen, textfile.Quote(cell))

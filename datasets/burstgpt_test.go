@@ -178,7 +178,7 @@ func TestBurstGPTBadFiles(t *testing.T) {
 		{"no answers", row("3,0"), []string{"none of its 1 rows counts"}},
 		{"a word", row("3,many"), []string{`f.txt, line 3: column Response tokens: expected a number: got "many"`}},
 		{"hexadecimal", row("3,0x10"), []string{`expected a number: got "0x10"`}},
-		{"no prompt", row(",5"), []string{"line 3: column 3, request tokens: there is no number"}},
+		{"no prompt", row(",5"), []string{"line 3: column 3, request tokens: no number"}},
 		{"a fraction", row("3.5,5"),
 			[]string{`column 3, request tokens: expected a whole number from 0 to 16777216: got "3.5"`}},
 		{"negative", row("-3,5"), []string{`got "-3"`}},

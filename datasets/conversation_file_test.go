@@ -59,7 +59,7 @@ func TestConversationFilesRefused(t *testing.T) {
 		{"an unknown role", one(`{"role":"user","content":"a"},{"role":"narrator","content":"a"}`), `message 2: unknown role "narrator"; use user, assistant, system or tool`},
 		{"no content", one(`{"role":"user"}`), "message 1: expected the content to be a string or an array: got nothing"},
 		{"content of a number", one(`{"role":"user","content":5}`), "expected the content to be a string or an array: got a number"},
-		{"half a character", one(`{"role":"user","content":"\ud800"}`), "half of a character"},
+		{"half a character", one(`{"role":"user","content":"\ud800"}`), "unpaired surrogate"},
 		{"a delay", one(`{"role":"user","content":"a","delay_ms":-1}`), `"delay_ms": expected milliseconds from 0 to 31622400000, a year: got -1`},
 		{"a late time", one(`{"role":"user","content":"a","at_ms":1e99}`), `"at_ms": expected milliseconds from 0 to`},
 		{"no tokens", one(`{"role":"user","content":"a","output_tokens":0}`), `expected "output_tokens" to be a whole number from 1 to`},

@@ -39,7 +39,7 @@ func openConversations(ctx context.Context, dataset string, c Common, t Tools, o
 		return Flow{}, inFile(dataset, c.Path, errors.New("its tool calls are in the form of chat completions; use --backend openai-chat"))
 	}
 	if file.bad > 0 {
-		t.Note(fmt.Sprintf("%d of %d conversations are left out, since they cannot be read; the first: %v", file.bad, file.bad+len(all), file.err))
+		t.Note(fmt.Sprintf("%d of %d conversations left out as invalid; the first: %v", file.bad, file.bad+len(all), file.err))
 	}
 	py := t.Streams().Python
 	rows := all

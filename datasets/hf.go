@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"benchtop/internal/hf/hub"
+	"benchtop/internal/usage"
 )
 
 // hfKind is the data sets of the Hugging Face hub, and copies of them.
@@ -119,10 +120,10 @@ func (k *hfKind) Validate(c Common) error {
 	p.positive("number of prompts", c.Prompts)
 	p.seed(c.Seed, math.MaxInt64)
 	if _, known := hfStreamOf(o.version); !known {
-		p.add("--hf-datasets-version %s: expected a version such as 5.0.1", quoted(o.version))
+		p.add("--hf-datasets-version %s: expected a version such as 5.0.1", usage.Quote(o.version))
 	}
 	if o.column != "" && !hfPathForm.MatchString(o.column) && strings.ContainsAny(o.column, "[]") {
-		p.add("--hf-text-column %s: expected a column or a path such as messages[0].content", quoted(o.column))
+		p.add("--hf-text-column %s: expected a column or a path such as messages[0].content", usage.Quote(o.column))
 	}
 	p.span("--blazedit-min-distance", o.minDistance, "--blazedit-max-distance", o.maxDistance)
 	if o.maxSeconds != 0 { // which stands for no bound

@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets/textfile"
 	"benchtop/internal/jsonscan"
+	"benchtop/internal/usage"
 )
 
 // Columns that data sets of any layout may have, the likeliest first, as in the Rust client of vLLM.
@@ -37,7 +38,7 @@ func (d *hfSampler) detect(row hfValues, note func(string)) error {
 	}
 	value, err := row.value(paths[0])
 	if err != nil {
-		return fmt.Errorf("--hf-text-column %s: %w; the columns are: %s", quoted(paths[0]), err, textfile.Names(d.named))
+		return fmt.Errorf("--hf-text-column %s: %w; the columns are: %s", usage.Quote(paths[0]), err, textfile.Names(d.named))
 	}
 	class := &hfClass{name: "column " + strings.Join(paths, " and "), loose: true, accepted: true, text: firstText, reply: firstText, output: hfOutput,
 		limits: hfLimits{most: math.MaxInt32, total: math.MaxInt, always: true, anyOutput: true}}
@@ -84,7 +85,7 @@ func (d *hfSampler) first(ctx context.Context) (row hfValues, err error) {
 		}
 		return row, err
 	}
-	return nil, textfile.At(d.from.Path, errors.New("there are no rows"))
+	return nil, textfile.At(d.from.Path, errors.New("no rows"))
 }
 
 // likelyPrompt are the paths of the texts that make the prompt; none where that is not known.

@@ -105,7 +105,7 @@ func (d *hfSampler) list(py *numpy.Python) (Flow, error) {
 func (d *hfSampler) nothing() error {
 	switch {
 	case d.looked == 0:
-		return errors.New("there are no rows")
+		return errors.New("no rows")
 	case d.class.medium == withRecording:
 		lasts := fmt.Sprintf("%g s or more", d.flags.minSeconds)
 		if most := d.flags.maxSeconds; most > 0 && !math.IsInf(most, 1) {

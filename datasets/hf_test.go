@@ -86,7 +86,7 @@ func TestHFRefusals(t *testing.T) {
 		"no region":        {hfTest{id: "zed-industries/zeta", rows: `{"events": "e", "input": "i", "output": ""}`}, `line 1: "output" has no tokens, so there is no output length; take the row out`},
 		"no second turn":   {hfTest{id: "Aeala/ShareGPT_Vicuna_unfiltered", rows: hfAlone}, "none of the 1 rows is of a length to be taken (4 to 1024 prompt tokens, 4 or more output tokens, 2048 together at most)"},
 		"no conversations": {hfTest{id: "Aeala/ShareGPT_Vicuna_unfiltered", rows: `{"conversations": null}`}, `line 1: expected "conversations" to be an array: got null`},
-		"no rows":          {hfTest{id: "openai/gsm8k", rows: ` `}, "there are no rows"},
+		"no rows":          {hfTest{id: "openai/gsm8k", rows: ` `}, "no rows"},
 		"no distance":      {hfTest{id: "vdaita/edit_5k_char", rows: `{"code": "x", "change_request": "y", "norm_distance": "far"}`}, `line 1: expected "norm_distance" to be a number: got "far"`},
 		"too near":         {hfTest{id: "vdaita/edit_5k_char", rows: hfEdit, flags: hfFlags{minDistance: 0.6}}, "none of the 1 rows is between --blazedit-min-distance 0.6 and --blazedit-max-distance 1"},
 		"number twice":     {hfTest{id: "vdaita/edit_5k_char", rows: strings.Replace(hfEdit, "0.5", "0", 1) + hfEdit, flags: hfFlags{minDistance: 0.1}}, `request id "1" is used twice; repeat no requests, or ask for no more than 1`},

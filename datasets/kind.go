@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -293,18 +292,6 @@ func shortened(s string) string {
 		}
 		return r
 	}, s) + more
-}
-
-// quoted is a flag's value, fit for the line of an error: in quotes where it needs them.
-func quoted(s string) string {
-	const most = 100 // bytes
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		return strconv.Quote(s)
-	}
-	return s
 }
 
 // someOf lists names, as many as a person would read.

@@ -187,7 +187,7 @@ func TestKindsRefuseFlags(t *testing.T) {
 		want       string
 	}{
 		{"random", "", flagDefaults{"random-range-ratio": "x y"}, `--random-range-ratio "x y": range ratio`},
-		{"random", "", flagDefaults{"random-isl-dist": "poisson mean=5"}, `--random-isl-dist: "poisson mean=5": "poisson" is no distribution`},
+		{"random", "", flagDefaults{"random-isl-dist": "poisson mean=5"}, `--random-isl-dist: "poisson mean=5": unknown distribution "poisson"`},
 		{"random", "", flagDefaults{"random-osl-dist": "0"}, `--random-osl-dist: "0": expected a whole number from 1 to 16777216`},
 		{"random-mm", "", flagDefaults{"random-mix": "60: 5"}, `--random-mix: "60: 5": expected WEIGHT: INPUT/OUTPUT`},
 		{"random-mm", "", flagDefaults{"random-mm-bucket-config": "x"}, "--random-mm-bucket-config: bucket config"},

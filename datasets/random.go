@@ -11,6 +11,7 @@ import (
 	"benchtop/datasets/lengths"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/hf/tokenizer"
+	"benchtop/internal/usage"
 )
 
 // RandomOptions describes prompts made of random tokens. Lengths are in tokens.
@@ -130,7 +131,7 @@ func (k *randomFlags) options(c Common) (o RandomOptions, err error) {
 	o.Ratio, err = ParseRangeRatio(k.ratio)
 	var spread error
 	o.Lengths, spread = k.spread.lengths(o.InputLen, o.OutputLen)
-	return o, errors.Join(within("--random-range-ratio "+quoted(k.ratio), err), spread)
+	return o, errors.Join(within("--random-range-ratio "+usage.Quote(k.ratio), err), spread)
 }
 
 type randomKind struct{ *randomFlags }

@@ -63,7 +63,7 @@ func (o RandomMMOptions) checkBuckets(p *problems) {
 		if b.Frames < 1 {
 			p.add("bucket %s: the number of frames %d must be at least 1", name, b.Frames)
 		} else if _, ok := o.Limits[b.Modality()]; !ok {
-			p.add("bucket %s: there is no limit for %ss; give one, 0 if there shall be none", name, b.Modality())
+			p.add("bucket %s: no limit for %ss; give one, 0 for none", name, b.Modality())
 		}
 		if min(b.Height, b.Width) < 1 || max(b.Height, b.Width) > maxSide {
 			p.add("bucket %s: height and width must be between 1 and %d", name, maxSide)

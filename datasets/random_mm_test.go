@@ -282,7 +282,7 @@ func TestRandomMMDescription(t *testing.T) {
 func TestRandomMMRefusals(t *testing.T) {
 	reasons := map[string]string{
 		"min_items_above_max_items":    "at least 3 items a request are asked for, but the limits allow only 1",
-		"modality_without_limit":       "bucket {(4, 4, 2): 1}: there is no limit for videos",
+		"modality_without_limit":       "bucket {(4, 4, 2): 1}: no limit for videos",
 		"negative_bucket_weight":       "the weight -1 must not be negative",
 		"no_positive_bucket_weight":    "no bucket has a weight above 0",
 		"mm_range_ratio_out_of_bounds": "items range ratio 1.5",
@@ -324,7 +324,7 @@ func TestRandomMMOptions(t *testing.T) {
 	err := o.Validate()
 	complains(t, err, "dataset random-mm", "prompts 0", "batch size 2 must be 1", "items per request -1", "items range ratio NaN",
 		"limit -1 for image", "bucket {(0, 1, 1): 1}: height and width", "bucket {(1, 65536, 1): NaN}: height and width",
-		"the weight NaN", "bucket {(1, 1, 16): 1}: there is no limit for videos", "bucket {(1, 1, 16): 1}: a video has at least 2 by 2 pixels")
+		"the weight NaN", "bucket {(1, 1, 16): 1}: no limit for videos", "bucket {(1, 1, 16): 1}: a video has at least 2 by 2 pixels")
 	o = RandomMMDefaults()
 	o.Buckets = media.Buckets{bucket(1, 1, 1, math.MaxFloat64), bucket(2, 2, 1, math.MaxFloat64)}
 	complains(t, o.Validate(), "must be finite")

@@ -153,6 +153,6 @@ func TestBFCLRefusals(t *testing.T) {
 		o.Path, o.Categories = "testdata", []string{c.value("--bfcl-categories", "")}
 		_, err := NewBFCL(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
 		same(t, "reason", c.Error, "bfcl_category_not_found")
-		complains(t, err, `dataset bfcl: testdata: there is no category "nope"; give --bfcl-categories some of: live_simple, multiple, parallel, simple`)
+		complains(t, err, `dataset bfcl: testdata: unknown category "nope"; give --bfcl-categories some of: live_simple, multiple, parallel, simple`)
 	}
 }

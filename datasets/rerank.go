@@ -83,7 +83,7 @@ func newRerank(o RerankOptions, tok tokenizer.Tokenizer) (Flow, error) {
 		len(all), turns[0].InputTokens, documents, d.documents, formOf(vocab, true, assumed))
 	about += missed(d.miss)
 	if o.NoReranker {
-		about += ", for a model that is no reranker"
+		about += ", for models other than rerankers"
 	}
 	return ListOf(all, about), nil
 }

@@ -75,7 +75,7 @@ func TestRerankDescription(t *testing.T) {
 	}{
 		{97, false, "random-rerank: 5 requests of a query of 11 tokens and at most 2 documents of 6 to 10 tokens, as text"},
 		{97, true, "random-rerank: 8 requests of a query of 23 tokens and a document of 16 to 24 tokens, as text, " +
-			"for a model that is no reranker"},
+			"for models other than rerankers"},
 		{0, false, "random-rerank: 5 requests of a query of 11 tokens and at most 2 documents of 6 to 10 tokens, " +
 			"as text of token ids 1000 to 31999 (assumed: the tokenizer does not tell its vocabulary, so this is not vLLM's workload)"},
 	}

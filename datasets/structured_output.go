@@ -78,7 +78,7 @@ func (o StructuredOutputOptions) Validate() error {
 	if fields := structuredAPIs[o.API]; fields == nil {
 		p.add("--structured-output-api %q: use vllm, openai, sglang or llama.cpp", o.API)
 	} else if fields[o.kind()] == "" {
-		p.add("--structured-output-api %s: it has no field for %s; use vllm", o.API, o.kind())
+		p.add("--structured-output-api %s: no field for %s; use vllm", o.API, o.kind())
 	}
 	if o.SchemaPath != "" && o.kind() != "json" {
 		p.add("--json-schema-path: only json and json-unique have a schema; %s has none", o.Form)

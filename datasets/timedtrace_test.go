@@ -166,7 +166,7 @@ func TestTimedTraceBadFiles(t *testing.T) {
 		{"a nested one", with("[7, 8]", "[[7]]"), []string{"got [7]"}},
 		{"none", with("[7, 8]", "[null]"), []string{"got null"}},
 		{"a very long one", with("[7, 8]", "["+strings.Repeat("7", 5000)+"]"), []string{"got 7777777", "7 …"}},
-		{"half a character", with("[7, 8]", `["\ud800"]`), []string{"half of a character"}},
+		{"half a character", with("[7, 8]", `["\ud800"]`), []string{"unpaired surrogate"}},
 		{"gzip", "\x1f\x8brest", []string{"gzip -d"}},
 		{"Latin-1", good + "\n\xe9", []string{"f.txt, line 2: the text is not UTF-8"}},
 	}

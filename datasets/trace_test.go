@@ -65,7 +65,7 @@ func TestTraceFlags(t *testing.T) {
 	}{
 		{traceRows, flagDefaults{"trace-columns": "x=a"}, "--trace-columns: expected timestamp=NAME,input=NAME,output=NAME"},
 		{traceRows, flagDefaults{"trace-unit": "min"}, `--trace-unit "min": use s, ms, us or ns`},
-		{traceRows, flagDefaults{"trace-columns": "input=b"}, `there is no column "b"; the columns are "TIMESTAMP", "ContextTokens", "GeneratedTokens"`},
+		{traceRows, flagDefaults{"trace-columns": "input=b"}, `unknown column "b"; the columns are "TIMESTAMP", "ContextTokens", "GeneratedTokens"`},
 		{traceRows + "2023-11-16 18:17:15,-1,1", nil, `, line 6: column "ContextTokens": expected a whole number from 0 to 16777216: got "-1"`},
 	} {
 		_, err := openTrace(t, c.content, Common{}, c.flags, 0)

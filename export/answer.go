@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"benchtop/internal/findings"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -68,7 +69,7 @@ func headline(r *metrics.Report, left int) string {
 		parts = append(parts, ascii(text))
 	}
 	if alone != "" && !r.Judges() {
-		parts = append(parts, alone+count(r.Completed, "request")+" succeeded")
+		parts = append(parts, alone+text.Count(r.Completed, "request")+" succeeded")
 	}
 	if run.Steady() && left < 5 {
 		parts = append(parts, goodShares(r))
@@ -210,20 +211,20 @@ func loadName(r *metrics.Report) string {
 	p := &r.Plan
 	switch {
 	case p.Trace:
-		return count(r.Completed+r.Failed, "request") + " of the trace"
+		return text.Count(r.Completed+r.Failed, "request") + " of the trace"
 	case p.Ramp != nil:
 		return fmt.Sprintf("%s to %s", findings.Number(p.Ramp.From), findings.Load(metrics.Load{Value: p.Ramp.To}))
-	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 &&
+	case len(r.Levels) == 1 && text.Finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 &&
 		(r.Levels[0].Unit == metrics.Users || r.Plan.Paced()):
 		return findings.Load(r.Levels[0].Unit.Of(r.Levels[0].Offered))
 	case len(p.Stages) > 0:
-		return count(len(p.Stages), "stage")
+		return text.Count(len(p.Stages), "stage")
 	case !p.Rate.Unlimited():
 		return findings.Load(metrics.Load{Value: float64(p.Rate)})
 	case p.MaxConcurrency > 0:
 		return findings.Load(metrics.Users.Of(float64(p.LoopUsers())))
 	}
-	return count(r.Completed+r.Failed, "request") + " at once"
+	return text.Count(r.Completed+r.Failed, "request") + " at once"
 }
 
 func failedShare(r *metrics.Report) string {

@@ -92,7 +92,7 @@ func Servers(w io.Writer, r metrics.Report) error {
 
 func (t *remarks) refusals() {
 	if n := t.r.Refusals; n > 0 {
-		t.add("Refusals: %d of %s. The figures count them as answers.", n, count(t.r.Completed, "successful request"))
+		t.add("Refusals: %d of %s. The figures count them as answers.", n, text.Count(t.r.Completed, "successful request"))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"benchtop/internal/pyjson"
+	"benchtop/internal/text"
 )
 
 // object is a JSON object whose keys keep their order.
@@ -120,10 +121,10 @@ func (j pythonJSON) value(v any) {
 	case int64:
 		b = strconv.AppendInt(b, v, 10)
 	case float64:
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			b = pyjson.AppendString(b, pyjson.Float(v))
-		} else {
+		if text.Finite(v) {
 			b = pyjson.AppendFloat(b, v)
+		} else {
+			b = pyjson.AppendString(b, pyjson.Float(v))
 		}
 	case string:
 		b = pyjson.AppendString(b, v)

@@ -56,21 +56,21 @@ func (t *remarks) completeness() {
 			break
 		}
 		t.add("Interrupted: %s. %s cancelled in flight, %d never sent; excluded from all figures above.",
-			reason, count(i.Cancelled, "request"), i.Unsent)
+			reason, text.Count(i.Cancelled, "request"), i.Unsent)
 	case n == 0:
 	case r.Plan.Requests == 0: // a plan with a duration alone
-		t.add("Time ran out with %s due but not sent.", count(n, "request"))
+		t.add("Time ran out with %s due but not sent.", text.Count(n, "request"))
 	case n == 1:
 		t.add("Time ran out before 1 of the %d requests was sent.", r.Plan.Requests)
 	default:
 		t.add("Time ran out before %d of the %d requests were sent.", n, r.Plan.Requests)
 	}
 	if r.Damaged != 0 {
-		t.add("Journal: the figures lack %s that could not be read.", count(r.Damaged, "damaged line"))
+		t.add("Journal: the figures lack %s that could not be read.", text.Count(r.Damaged, "damaged line"))
 	}
 	if r.Plan.Warmup > 0 {
 		t.add("Warm-up: %s in the first %s excluded from all figures above.",
-			count(r.WarmedUp, "request"), metrics.Duration(r.Plan.Warmup))
+			text.Count(r.WarmedUp, "request"), metrics.Duration(r.Plan.Warmup))
 	}
 }
 
@@ -81,7 +81,7 @@ func (t *remarks) conversations() {
 		return
 	}
 	t.add("Conversations: %s not sent because an earlier one failed, in %s, so the load was lighter than planned.",
-		wereTurns(s.NotSent), count(s.Failed, "conversation"))
+		wereTurns(s.NotSent), text.Count(s.Failed, "conversation"))
 }
 
 func wereTurns(n int) string {
@@ -154,7 +154,7 @@ func (t *remarks) slotWaits() {
 	if p.MaxConcurrency == 0 || !p.Paced() || !waitedForSlot(r) {
 		return
 	}
-	limit := "at most " + count(p.MaxConcurrency, "request") + " in flight"
+	limit := "at most " + text.Count(p.MaxConcurrency, "request") + " in flight"
 	if slices.ContainsFunc(r.Events, setUsers) {
 		limit = "the limits set on requests in flight during the run"
 	}
@@ -226,7 +226,7 @@ func pacingCause(r *metrics.Report) string {
 	case waitedForSlot(r):
 		return "; requests waited for a slot"
 	case 2*float64(unconnected) >= missing:
-		return fmt.Sprintf("; %s got no connection", count(unconnected, "request"))
+		return fmt.Sprintf("; %s got no connection", text.Count(unconnected, "request"))
 	case dial >= own && 2*dial >= behind:
 		return fmt.Sprintf("; connections took up to %s to open", findings.Milliseconds(dial))
 	case own > dial && 2*own >= behind:
@@ -252,12 +252,12 @@ func (t *remarks) failures() {
 		t.text += strings.TrimRight(text.Fit(line, textWidth), " ") + "\n"
 	}
 	if fields := t.r.Refused(); len(fields) > 0 {
-		t.add("The server does not support %s. To omit what it does not support, add", metrics.JoinWords(fields, " and "))
+		t.add("The server does not support %s. To omit what it does not support, add", text.Join(fields, " and "))
 		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to copy
 	}
 	if t.r.Redials != 0 {
 		t.add("Redials: %s sent again on a new connection after an idle one failed right after the write; the extra time"+
-			" is part of the latencies.", count(t.r.Redials, "request"))
+			" is part of the latencies.", text.Count(t.r.Redials, "request"))
 	}
 }
 
@@ -292,18 +292,18 @@ func (t *remarks) vllm() {
 	if t.r.Refusals > 0 {
 		what, it = "reasoning_content and refusals count", "them"
 	}
-	text := " vLLM 0.33 ignores " + it + "."
+	ignored := " vLLM 0.33 ignores " + it + "."
 	switch {
 	case v.TTFT.N > 0 && v.Unread == 0 && rounded(v.TTFT.Median) == rounded(ours):
 		return // the same figures
 	case v.TTFT.N > 0:
-		text = fmt.Sprintf(" vLLM 0.33 ignores %s and would report a median TTFT of %.2f ms, not %.2f ms.", it,
+		ignored = fmt.Sprintf(" vLLM 0.33 ignores %s and would report a median TTFT of %.2f ms, not %.2f ms.", it,
 			v.TTFT.Median, ours)
 	}
 	if v.Unread > 0 {
-		text += fmt.Sprintf(" It would count %d of %s as failed.", v.Unread, count(t.r.Completed, "successful request"))
+		ignored += fmt.Sprintf(" It would count %d of %s as failed.", v.Unread, text.Count(t.r.Completed, "successful request"))
 	}
-	t.add("TTFT: %s as output here.%s", what, text)
+	t.add("TTFT: %s as output here.%s", what, ignored)
 }
 
 // rounded is a figure as printed.
@@ -329,12 +329,12 @@ func (t *remarks) tokens() {
 	}
 	for _, s := range tokenSourceNotes {
 		if n := t.r.InputSources[s.source]; n > 0 && !s.outputOnly {
-			t.add("Input tokens of %d of %s: %s.", n, count(t.r.Completed, "request"), s.words)
+			t.add("Input tokens of %d of %s: %s.", n, text.Count(t.r.Completed, "request"), s.words)
 		}
 	}
 	for _, s := range tokenSourceNotes {
 		if n := t.r.OutputSources[s.source]; n > 0 {
-			t.add("Output tokens of %d of %s: %s.", n, count(t.r.Completed, "request"), s.words)
+			t.add("Output tokens of %d of %s: %s.", n, text.Count(t.r.Completed, "request"), s.words)
 		}
 	}
 }
@@ -374,7 +374,7 @@ func (t *remarks) steady() {
 			figures = fmt.Sprintf("%.2f input tokens/s", s.InputThroughput)
 		}
 		t.add("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s, %s.",
-			s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, count(s.Target, "request"), s.RequestThroughput, figures)
+			s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, text.Count(s.Target, "request"), s.RequestThroughput, figures)
 	}
 	if s.Warning != "" {
 		t.add("Steady state: %s.", clause(s.Warning))
@@ -387,7 +387,7 @@ func (t *remarks) gpus() {
 	if words := MissingGPUs(t.r); words != "" && !(hasGPUs(g) && len(neverSeen(t.r)) == 0) {
 		t.add("GPUs: %s.", words)
 	}
-	if t.r.Plan.GPUPrice <= 0 || g != nil && finite(g.CostPerMillion) || t.r.Completed == 0 {
+	if t.r.Plan.GPUPrice <= 0 || g != nil && text.Finite(g.CostPerMillion) || t.r.Completed == 0 {
 		return
 	}
 	why := "the GPUs were not monitored"

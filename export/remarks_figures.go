@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -25,11 +26,11 @@ func (t *remarks) tooFew() {
 			}
 		}
 		counts := metrics.Each(slices.Sorted(maps.Keys(names)), func(n int) string {
-			return fmt.Sprintf("%d of %s", n, metrics.JoinWords(names[n], " and "))
+			return fmt.Sprintf("%d of %s", n, text.Join(names[n], " and "))
 		})
 		said = append(said, fmt.Sprintf("P%s, which takes %d (%s)", pythonNumber(p), metrics.Needed(p), strings.Join(counts, ", ")))
 	}
-	t.add("Percentiles: too few observations for %s. With so few, it is chance which value stands there.", metrics.JoinWords(said, " and "))
+	t.add("Percentiles: too few observations for %s. With so few, it is chance which value stands there.", text.Join(said, " and "))
 }
 
 // leastPeakGap is the share by which the two peaks of the output differ at least where both are told: they do not count the same seconds.
@@ -42,5 +43,5 @@ func (t *remarks) peak() {
 	if r.Plan.SkipTokenizer || tokens == 0 || math.Abs(tokens-chunks) <= leastPeakGap*tokens {
 		return
 	}
-	t.add("Peak output: %s in one second. The peak of %d tok/s above counts, as vLLM does, the chunks of successes.", count(r.PeakOutputTokens, "token"), r.PeakOutputPerSecond)
+	t.add("Peak output: %s in one second. The peak of %d tok/s above counts, as vLLM does, the chunks of successes.", text.Count(r.PeakOutputTokens, "token"), r.PeakOutputPerSecond)
 }

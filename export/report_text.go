@@ -59,11 +59,11 @@ func (t textReport) line(label, value string) { fmt.Fprintf(t.w, "%-40s %-10s\n"
 func (t textReport) int(label string, v int) { t.line(label, strconv.Itoa(v)) }
 
 func (t textReport) float(label string, v float64) {
-	text := pyjson.Float(v) // for inf and nan
-	if finite(v) {
-		text = strconv.FormatFloat(v, 'f', 2, 64)
+	value := pyjson.Float(v) // for inf and nan
+	if text.Finite(v) {
+		value = strconv.FormatFloat(v, 'f', 2, 64)
 	}
-	t.line(label, text)
+	t.line(label, value)
 }
 
 func (t textReport) totals(r *metrics.Report) {
@@ -132,14 +132,6 @@ func cutASCII(s string, width int) string {
 	return s
 }
 
-// count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 func times(n int) string {
 	switch n {
 	case 1:
@@ -167,7 +159,7 @@ func change(before, after float64) string {
 func digits(v float64) string {
 	decimals := 0
 	switch {
-	case !finite(v):
+	case !text.Finite(v):
 		return pyjson.Float(v)
 	case v < 0.1:
 		decimals = 3
@@ -178,8 +170,6 @@ func digits(v float64) string {
 	}
 	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
-
-func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
 
 // percent writes a share, rounded down: 100 % means all.
 func percent(share float64) string {
@@ -242,13 +232,8 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 // changeText is a change in percent, "-" if it is undefined.
 func changeText(now, before float64) string {
 	part, ok := metrics.Change(now, before)
-	switch {
-	case !ok:
+	if !ok {
 		return "-"
-	case part == 0:
-		return "0%"
-	case math.Abs(part) < 0.0995: // as on the dashboard
-		return fmt.Sprintf("%+.1f%%", 100*part)
 	}
-	return fmt.Sprintf("%+.0f%%", 100*part)
+	return text.Change(part)
 }

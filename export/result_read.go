@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/internal/jsonscan"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -95,7 +96,7 @@ func (x *resultReader) scalar(key, value string) {
 // parseFigure parses a number within the range of results.
 func parseFigure(value string) (v float64, ok bool) {
 	v, err := strconv.ParseFloat(value, 64)
-	return v, err == nil && finite(v) && math.Abs(v) <= metrics.LargestCount
+	return v, err == nil && text.Finite(v) && math.Abs(v) <= metrics.LargestCount
 }
 
 // latency takes a key such as "p99.9_ttft_ms".

@@ -191,7 +191,7 @@ func gateValue(g *metrics.GateResult) string {
 		scale, unit = 100, "%"
 	}
 	v := g.Value * scale
-	if !finite(v) {
+	if !text.Finite(v) {
 		return pyjson.Float(v) + unit
 	}
 	decimals := 0
@@ -306,7 +306,7 @@ func (t *remarks) client() {
 			rounded(c.StoodStill), rounded(longest.Stall), longest.At.Seconds())
 	}
 	if c.ClockSteps != 0 && c.Source == metrics.KernelStamps { // other stamps come from a monotonic clock
-		t.add("Clock: the system clock was set in %s of the run; chunks around those moments have the time of their read.", count(c.ClockSteps, "second"))
+		t.add("Clock: the system clock was set in %s of the run; chunks around those moments have the time of their read.", text.Count(c.ClockSteps, "second"))
 	}
 	t.stamps(c)
 }

@@ -4,14 +4,15 @@ import (
 	"strconv"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
 // finiteOrNull writes a missing or infinite figure as null.
-func finiteOrNull(v float64) any { return when(finite(v), v) }
+func finiteOrNull(v float64) any { return when(text.Finite(v), v) }
 
 // countOrNull writes a count without a fraction if it has none.
-func countOrNull(v float64) any { return when(finite(v), number(v)) }
+func countOrNull(v float64) any { return when(text.Finite(v), number(v)) }
 
 func server(s *metrics.ServerReport) object {
 	return object{
@@ -28,7 +29,7 @@ func server(s *metrics.ServerReport) object {
 }
 
 func serverLatency(l metrics.ServerLatency) object {
-	if !(l.N > 0) || !finite(l.N) {
+	if !(l.N > 0) || !text.Finite(l.N) {
 		return object{{"n", 0}, {"mean", nil}}
 	}
 	return object{{"n", countOrNull(l.N)}, {"mean", milliseconds(max(0, l.Mean))}}

@@ -55,7 +55,7 @@ func (t textReport) users(r *metrics.Report) {
 		}
 	}
 	if n := r.AtOnce; n > 0 {
-		t.note(fmt.Sprintf("No speed: the output of %d of %s came at once.", n, count(r.Completed, "answer")))
+		t.note(fmt.Sprintf("No speed: the output of %d of %s came at once.", n, text.Count(r.Completed, "answer")))
 	}
 	if itl.N == 0 {
 		return
@@ -69,19 +69,19 @@ func (t textReport) users(r *metrics.Report) {
 
 // optional writes a known figure.
 func (t textReport) optional(label string, v float64) {
-	if finite(v) {
+	if text.Finite(v) {
 		t.float(label, v)
 	}
 }
 
 // pair writes a mean and a maximum.
 func (t textReport) pair(label string, mean, most float64) {
-	if finite(mean) && finite(most) {
+	if text.Finite(mean) && text.Finite(most) {
 		t.line(label, fmt.Sprintf("%.1f / %s", mean, strconv.FormatFloat(math.Round(most*10)/10, 'f', -1, 64)))
 	}
 }
 
-func anyKnown(figures ...float64) bool { return slices.ContainsFunc(figures, finite) }
+func anyKnown(figures ...float64) bool { return slices.ContainsFunc(figures, text.Finite) }
 
 func hasServer(r *metrics.Report) bool {
 	s := r.Server
@@ -175,7 +175,7 @@ func (t textReport) gpus(r *metrics.Report) {
 
 // short writes four significant digits, and no fraction from 1000 on.
 func (t textReport) short(label string, v float64) {
-	if !finite(v) {
+	if !text.Finite(v) {
 		return
 	}
 	text := strconv.FormatFloat(v, 'g', 4, 64)

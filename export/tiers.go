@@ -5,6 +5,7 @@ import (
 
 	"benchtop/internal/findings"
 	"benchtop/internal/table"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -54,7 +55,7 @@ func loadRange(r *metrics.Range) any {
 	return when(r.Known(), object{{"load", finiteOrNull(r.Load)}, {"low", finiteOrNull(r.Low)}, {"high", positiveOrNull(r.High)}})
 }
 
-func positiveOrNull(v float64) any { return when(finite(v) && v > 0, v) }
+func positiveOrNull(v float64) any { return when(text.Finite(v) && v > 0, v) }
 
 // evidenceOf are the keys of the evidence of a level: how sure its standing is, or what is missing.
 func evidenceOf(v *metrics.LevelVerdict) object {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"benchtop/internal/text"
 )
 
 // Setting is a flag with the values that it was given. A flag that adds to itself has a setting for each time.
@@ -346,7 +348,7 @@ func (r Rate) String() string {
 
 // MarshalJSON writes a number or "inf".
 func (r Rate) MarshalJSON() ([]byte, error) {
-	if v := float64(r); !math.IsInf(v, 0) && !math.IsNaN(v) {
+	if v := float64(r); text.Finite(v) {
 		return json.Marshal(v)
 	}
 	return json.Marshal(strings.ToLower(r.String()))

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"benchtop/internal/text"
 )
 
 // Objective is one latency a request must not exceed.
@@ -59,7 +61,7 @@ func objectiveNames() string {
 	for l := range NumObjectives {
 		keys = append(keys, l.Key())
 	}
-	return JoinWords(keys, " or ")
+	return text.Join(keys, " or ")
 }
 
 // MetObjectives counts, of some successes, those that met the objective on each latency; all of them where there is none.

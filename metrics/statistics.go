@@ -272,15 +272,6 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// JoinWords joins words as in a sentence, such as a, b and c; last is " and " or " or ".
-func JoinWords(words []string, last string) string {
-	n := len(words)
-	if n < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:n-1], ", ") + last + words[n-1]
-}
-
 // Each is what a function makes of each element; nil for none.
 func Each[T, V any](all []T, of func(T) V) (out []V) {
 	out = slices.Grow(out, len(all))

@@ -188,7 +188,7 @@ func TestWheelAndOtherButtons(t *testing.T) {
 	for _, b := range []tea.MouseButton{tea.MouseButtonWheelUp, tea.MouseButtonWheelDown, tea.MouseButtonRight} {
 		m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: b})
 	}
-	m.prep = &preparing{of: NewPreparation("a step")}
+	m.prep = &preparationScreen{of: NewPreparation("a step")}
 	if _, cmd := m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonLeft}); cmd != nil {
 		t.Error("a click on a preparation did something")
 	}

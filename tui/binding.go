@@ -141,28 +141,28 @@ func drawKeys(c screen.Canvas, notice string, items [][]screen.Span) {
 	}
 }
 
-// helping is the help above the screen.
-type helping struct {
+// helpBox is the help above the screen.
+type helpBox struct {
 	open bool
 	top  int // lines above its box
 }
 
 // key takes a key while the help is open: it scrolls, or any other key closes it.
-func (h *helping) key(key string) {
+func (h *helpBox) key(key string) {
 	switch key {
 	case "j", "down":
 		h.top++
 	case "k", "up":
 		h.top = max(0, h.top-1)
 	default:
-		*h = helping{}
+		*h = helpBox{}
 	}
 }
 
 const helpGap = 3 // columns between columns
 
 // draw lists the keys, in two columns where one is too high and there is room for two.
-func (h *helping) draw(c screen.Canvas, rows [][2]string) {
+func (h *helpBox) draw(c screen.Canvas, rows [][2]string) {
 	keys, most := 0, 0
 	for _, r := range rows {
 		keys, most = max(keys, screen.Width(r[0])), max(most, screen.Width(r[1]))

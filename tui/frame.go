@@ -30,7 +30,7 @@ type frame struct {
 
 	prompt *prompt
 	notice notice
-	help   helping
+	help   helpBox
 
 	stale  bool // the screen has to be drawn again
 	screen *screen.Surface

@@ -9,9 +9,9 @@ import (
 	"benchtop/tui/panels"
 )
 
-// pending is a load, or a speed or a place of a run of the past, that was asked for and is in no snapshot yet: several presses between two
+// pendingLoad is a load, or a speed or a place of a run of the past, that was asked for and is in no snapshot yet: several presses between two
 // snapshots add up.
-type pending struct {
+type pendingLoad struct {
 	known  bool
 	value  float64
 	ticks  int  // until it is given up, since a command may be refused
@@ -23,21 +23,21 @@ type pending struct {
 const pendingTicks = 4
 
 // confirm drops the value once the run has counted so many changes.
-func (w *pending) confirm(changes int) {
+func (w *pendingLoad) confirm(changes int) {
 	if w.known && changes >= w.until {
-		*w = pending{}
+		*w = pendingLoad{}
 	}
 }
 
 // age counts a tick.
-func (w *pending) age() {
+func (w *pendingLoad) age() {
 	if w.ticks--; w.ticks <= 0 {
-		*w = pending{}
+		*w = pendingLoad{}
 	}
 }
 
 // or is the pending value, or else the one given.
-func (w *pending) or(v float64) float64 {
+func (w *pendingLoad) or(v float64) float64 {
 	if w.known {
 		return w.value
 	}
@@ -111,7 +111,7 @@ func (m *model) steer(o metrics.Command, value float64, paused bool) {
 	if !ok {
 		return
 	}
-	m.pendingLoad = pending{true, value, pendingTicks, paused, max(m.pendingLoad.until, m.latest.Steering.Changes) + 1}
+	m.pendingLoad = pendingLoad{true, value, pendingTicks, paused, max(m.pendingLoad.until, m.latest.Steering.Changes) + 1}
 }
 
 // setLoad asks for a number of requests per second or users.
@@ -174,9 +174,9 @@ const seekStep = 10 * time.Second
 func (m *model) heardPlayer(s *metrics.Snapshot) {
 	if r := s.Replay; r != nil {
 		if r.Speed == m.pendingSpeed.value {
-			m.pendingSpeed = pending{}
+			m.pendingSpeed = pendingLoad{}
 		}
-		m.pendingPlace = pending{}
+		m.pendingPlace = pendingLoad{}
 	}
 }
 
@@ -208,7 +208,7 @@ func (m *model) playSpeed(factor float64) {
 		speed = 1
 	}
 	speed = min(max(speed*factor, slowest), max(speed, fastest)) // a very long run begins with more
-	m.pendingSpeed = pending{known: true, value: speed, ticks: pendingTicks}
+	m.pendingSpeed = pendingLoad{known: true, value: speed, ticks: pendingTicks}
 	m.Player.SetSpeed(speed)
 	m.notify("speed " + panels.SpeedText(speed))
 }
@@ -219,6 +219,6 @@ func (m *model) seekBy(d time.Duration) {
 
 func (m *model) seek(to time.Duration) {
 	to = min(max(to, 0), max(m.replay().Length, 0))
-	m.pendingPlace = pending{known: true, value: float64(to), ticks: pendingTicks}
+	m.pendingPlace = pendingLoad{known: true, value: float64(to), ticks: pendingTicks}
 	m.Player.Seek(to)
 }

@@ -28,8 +28,8 @@ const usualSpan = 4 // index in spans
 // shown, so that all figures of a frame are of one moment.
 type model struct {
 	frame
-	prep *preparing // nil once the run is shown
-	next tea.Cmd    // waits for a snapshot
+	prep *preparationScreen // nil once the run is shown
+	next tea.Cmd            // waits for a snapshot
 
 	latest, shown *metrics.Snapshot
 	seen          bool // a snapshot came
@@ -46,9 +46,9 @@ type model struct {
 	until                                   time.Duration // where scrolled back charts end; 0 follows the run
 	list                                    panels.List
 	inspected                               metrics.Inspection
-	controls                                bool    // keys change the load
-	pendingLoad, pendingSpeed, pendingPlace pending // the load, and the speed and the place of a run of the past
-	rung                                    bool    // the bell
+	controls                                bool        // keys change the load
+	pendingLoad, pendingSpeed, pendingPlace pendingLoad // the load, and the speed and the place of a run of the past
+	rung                                    bool        // the bell
 
 	scroll     int                // lines of the log below the screen
 	reportTop  int                // lines of the report above it
@@ -110,7 +110,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		m.showRun()
 		m.ended = true
 		if m.brokeOff() {
-			m.controls, m.pendingLoad = false, pending{}
+			m.controls, m.pendingLoad = false, pendingLoad{}
 			m.show()
 		}
 		if m.Exit {
@@ -190,7 +190,7 @@ func opens(s *metrics.Snapshot, index int) bool { return s.Opened != nil && s.Op
 
 // finish is called when the run is over.
 func (m *model) finish() tea.Cmd {
-	m.controls, m.pendingLoad = false, pending{}
+	m.controls, m.pendingLoad = false, pendingLoad{}
 	m.whole, m.wholeBefore = true, m.whole // the reader wants the whole run at its end
 	if m.Player != nil {
 		return nil

@@ -124,8 +124,8 @@ func (p *Preparation) leave() bool {
 // preparationEvery is how often the dashboard reads the preparation. It draws changes only.
 const preparationEvery = 250 * time.Millisecond
 
-// preparing is the preparation on the dashboard.
-type preparing struct {
+// preparationScreen is the preparation on the dashboard.
+type preparationScreen struct {
 	of    *Preparation
 	wait  tea.Cmd // for the run
 	shown preparationView
@@ -141,12 +141,12 @@ type (
 	}
 )
 
-func (p *preparing) tick() tea.Cmd {
+func (p *preparationScreen) tick() tea.Cmd {
 	return tea.Tick(preparationEvery, func(now time.Time) tea.Msg { return preparationMsg{now} })
 }
 
 // refresh reads the preparation and reports whether it looks different.
-func (p *preparing) refresh(now time.Time) bool {
+func (p *preparationScreen) refresh(now time.Time) bool {
 	before := p.shown
 	p.shown = p.of.view(now)
 	return !p.shown.equal(&before)

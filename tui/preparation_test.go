@@ -20,7 +20,7 @@ import (
 // prepares is a screen of a preparation at a moment after its beginning.
 func prepares(p *Preparation, after time.Duration, w, h int) *model {
 	m := newModel(Options{HeaderEvery: 500 * time.Millisecond}, screen.NewPalette(termenv.Ascii))
-	m.prep = &preparing{of: p}
+	m.prep = &preparationScreen{of: p}
 	m.prep.wait = func() tea.Msg { return nil }
 	m.tick = func() tea.Cmd { return nil }
 	m.Update(tea.WindowSizeMsg{Width: w, Height: h})
@@ -115,7 +115,7 @@ func TestPreparationAtAnySize(t *testing.T) {
 // The screen is drawn again only where a second has passed or something has happened.
 func TestPreparationDrawsWhatChanged(t *testing.T) {
 	p := drawing()
-	v := &preparing{of: p, shown: p.view(p.began.Add(5 * time.Second))}
+	v := &preparationScreen{of: p, shown: p.view(p.began.Add(5 * time.Second))}
 	at := func(ms int) time.Time { return p.began.Add(5*time.Second + time.Duration(ms)*time.Millisecond) }
 	for _, c := range []struct {
 		ms     int

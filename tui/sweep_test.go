@@ -31,7 +31,7 @@ func openSweep(s grid.Snapshot, w, h int) (*sweepModel, *sweepControl) {
 	m.tick = func() tea.Cmd { return nil }
 	m.dashboard = func(o Options) *model {
 		run := newModel(o, m.palette)
-		run.prep = &preparing{of: o.Preparation, shown: o.Preparation.view(time.Now()), wait: func() tea.Msg { return nil }}
+		run.prep = &preparationScreen{of: o.Preparation, shown: o.Preparation.view(time.Now()), wait: func() tea.Msg { return nil }}
 		run.next, run.tick = m.next, m.tick
 		return run
 	}

@@ -170,7 +170,7 @@ func (s *stage) model(ctx context.Context, o Options) *model {
 	m.sent, m.resized, m.aside = s.w.Sent, s.w.Resized, s.aside
 	m.next = nextOf(ctx, o.Snapshots)
 	if p := o.Preparation; p != nil {
-		m.prep = &preparing{of: p, shown: p.view(time.Now())}
+		m.prep = &preparationScreen{of: p, shown: p.view(time.Now())}
 		m.prep.wait = func() tea.Msg {
 			select {
 			case r := <-p.run:

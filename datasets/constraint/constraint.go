@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"benchtop/internal/text"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -53,7 +56,7 @@ func JSON(schema []byte) (*Constraint, error) {
 	c.UseLoader(noLoader{})
 	const name = "schema.json"
 	if err := c.AddResource(name, doc); err != nil {
-		return nil, fmt.Errorf("the schema cannot be read: %w", err)
+		return nil, fmt.Errorf("invalid schema: %w", err)
 	}
 	compiled, err := c.Compile(name)
 	if err != nil {
@@ -132,7 +135,8 @@ func (c *Constraint) judgeJSON(answer string) (j Judgement) {
 			invalid = invalid.Causes[0]
 		}
 		j.Wrong = Violation
-		j.Detail = clip(fmt.Sprintf("at /%s: %s", strings.Join(invalid.InstanceLocation, "/"), strings.Join(invalid.ErrorKind.KeywordPath(), "/")))
+		at, path := strings.Join(invalid.InstanceLocation, "/"), strings.Join(invalid.ErrorKind.KeywordPath(), "/")
+		j.Detail = text.Clip("at /"+at+": "+path, mostDetail)
 	}
 	return j
 }
@@ -144,12 +148,6 @@ func parses(answer string) bool {
 	return from >= 0 && to > from && json.Valid([]byte(text[from:to+1]))
 }
 
-func excerpt(answer string) string { return clip(fmt.Sprintf("%q", clip(answer))) }
-
-// clip cuts a text to whole characters of at most mostDetail bytes.
-func clip(text string) string {
-	if len(text) <= mostDetail {
-		return text
-	}
-	return strings.ToValidUTF8(text[:mostDetail], "") + "…"
+func excerpt(answer string) string {
+	return text.Clip(strconv.Quote(text.Clip(answer, mostDetail)), mostDetail)
 }

@@ -2,7 +2,7 @@
 // pairs of distributions.
 //
 //	256                                    always so many tokens
-//	uniform min=100 max=200                each length as often
+//	uniform min=100 max=200                equal weights
 //	normal mean=1024 std=200               also with min and max
 //	lognormal mean=1024 std=600 max=8192   mean and standard deviation are those of the lengths
 //	zipf alpha=1.2 max=8192                a length k in proportion to k^-alpha
@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"benchtop/internal/usage"
 )
 
 // Most bounds each length in tokens: well above the longest contexts, and still little enough for memory.
@@ -69,13 +71,13 @@ func parse(text string) (d Distribution, err error) {
 	d = Distribution{Name: words[0], Min: 1, Max: Most}
 	known, ok := parameters[d.Name]
 	if !ok {
-		return d, fmt.Errorf("%s is no distribution; use a number, uniform, normal, lognormal or zipf", quoted(words[0]))
+		return d, fmt.Errorf("unknown distribution %s; use a number, uniform, normal, lognormal or zipf", quoted(words[0]))
 	}
 	var given []string
 	for _, word := range words[1:] {
 		name, value, _ := strings.Cut(word, "=")
 		if !slices.Contains(known.needs, name) && !slices.Contains(known.may, name) {
-			return d, fmt.Errorf("%s is no parameter of %s; %s", quoted(word), d.Name, d.form())
+			return d, fmt.Errorf("%s: unknown parameter of %s; %s", quoted(word), d.Name, d.form())
 		}
 		if slices.Contains(given, name) {
 			return d, fmt.Errorf("%s is given twice", name)
@@ -152,7 +154,7 @@ func (d Distribution) check() error {
 	case d.Min > d.Max:
 		return fmt.Errorf("min %d is more than max %d", d.Min, d.Max)
 	case d.Name == zipf && d.Alpha == 0:
-		return fmt.Errorf("alpha must be above 0; for lengths that are all as often, use uniform min=%d max=%d", d.Min, d.Max)
+		return fmt.Errorf("alpha must be above 0; for equal weights use uniform min=%d max=%d", d.Min, d.Max)
 	case d.Name != normal && d.Name != lognormal:
 		return nil
 	case d.Name == lognormal && d.Mean == 0:
@@ -262,10 +264,4 @@ func (m Mix) String() string {
 func (m Mix) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // quoted is a text of the user's in quotes, or the beginning of a long one.
-func quoted(text string) string {
-	const most = 100 // bytes
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return strconv.Quote(text)
-}
+func quoted(s string) string { return strconv.Quote(usage.Shorten(s)) }

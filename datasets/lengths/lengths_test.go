@@ -46,12 +46,12 @@ func TestParseErrors(t *testing.T) {
 		{" , ", `expected a length`},
 		{"0", `expected a whole number from 1 to 16777216: got "0"`},
 		{"99999999999999999999", `expected a whole number from 1 to 16777216`},
-		{"-5", `"-5" is no distribution; use a number, uniform, normal, lognormal or zipf`},
-		{"Normal mean=1 std=1", `"Normal" is no distribution`},
-		{"256 128", `"256" is no distribution`},
-		{"normal 100 10", `"100" is no parameter of normal; expected normal mean=… std=…, and min and max if wanted`},
+		{"-5", `unknown distribution "-5"; use a number, uniform, normal, lognormal or zipf`},
+		{"Normal mean=1 std=1", `unknown distribution "Normal"`},
+		{"256 128", `unknown distribution "256"`},
+		{"normal 100 10", `"100": unknown parameter of normal; expected normal mean=… std=…, and min and max if wanted`},
 		{"normal mean=100", `std is missing; expected normal mean=… std=…`},
-		{"normal mean=100 stddev=5", `"stddev=5" is no parameter of normal`},
+		{"normal mean=100 stddev=5", `"stddev=5": unknown parameter of normal`},
 		{"normal mean=100 std=5 mean=6", `mean is given twice`},
 		{"normal mean= std=5", `mean: expected a number from 0 to 16777216: got ""`},
 		{"normal mean=0x10 std=5", `mean: expected a number`},
@@ -66,11 +66,11 @@ func TestParseErrors(t *testing.T) {
 		{"lognormal mean=0 std=1", `mean of lognormal must be above 0`},
 		{"lognormal mean=1e-300 std=1e7", `hardly any`},
 		{"uniform min=5", `max is missing; expected uniform min=… max=…`},
-		{"uniform min=5 max=6 mean=5", `"mean=5" is no parameter of uniform`},
+		{"uniform min=5 max=6 mean=5", `"mean=5": unknown parameter of uniform`},
 		{"zipf alpha=1.2", `max is missing; expected zipf alpha=… max=…, and min if wanted`},
-		{"zipf alpha=0 max=10", `alpha must be above 0; for lengths that are all as often, use uniform min=1 max=10`},
+		{"zipf alpha=0 max=10", `alpha must be above 0; for equal weights use uniform min=1 max=10`},
 		{"zipf alpha=101 max=10", `alpha: expected a number from 0 to 100`},
-		{"zipf" + strings.Repeat("x", 1000), `xxx…" is no distribution`},
+		{"zipf" + strings.Repeat("x", 1000), `xxx…"; use a number`},
 	} {
 		_, err := Parse(test.text)
 		complains(t, test.text, err, test.want)
@@ -108,7 +108,7 @@ func TestParseMixErrors(t *testing.T) {
 		{"60%: 256/128", `weight: expected a number above 0: got "60%"`},
 		{"60: normal mean=5/128", `input: std is missing`},
 		{"60: 256/", `output: expected a length`},
-		{"60: 256|10/128|5", `input: "256|10" is no distribution`},
+		{"60: 256|10/128|5", `input: unknown distribution "256|10"`},
 		{strings.Repeat("1:1/1;", 101), `more than 100 pairs`},
 	} {
 		_, err := ParseMix(test.text)

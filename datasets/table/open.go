@@ -37,7 +37,7 @@ func open(ctx context.Context, file *os.File, ext string) (Table, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("this is no regular file, and rows are read from where they stand; give %s", forms)
+		return nil, fmt.Errorf("not a regular file; rows are read in any order: give %s", forms)
 	}
 	head := make([]byte, 1<<10)
 	n, err := file.ReadAt(head, 0)

@@ -89,7 +89,7 @@ func TestReadErrors(t *testing.T) {
 		{name: "no lengths", text: "time,model\n1,a", want: `no column has a known name for the input; give it with --trace-columns input=NAME; the columns are "time", "model"`},
 		{name: "no time", text: `{"isl":1}`, want: `no column has a known name for the timestamp; give it with --trace-columns timestamp=NAME; the columns are "isl"`},
 		{name: "no fields", text: `{}`, want: `the columns are none`},
-		{name: "another column", text: burst, o: Options{Columns: Columns{Output: "osl\n"}}, want: `there is no column "osl\n"; the columns are "Timestamp", "Model", "Request tokens", "Response tokens", "Total tokens", "Log Type"`},
+		{name: "another column", text: burst, o: Options{Columns: Columns{Output: "osl\n"}}, want: `unknown column "osl\n"; the columns are "Timestamp", "Model", "Request tokens", "Response tokens", "Total tokens", "Log Type"`},
 		{name: "very many columns", text: strings.Repeat("a,", 5000) + "b\n1", want: `"a", "a" and 4981 more`},
 		{name: "a bad length", text: azure + "\n2023-11-16 18:17:15,12.5,3", want: `line 5: column "ContextTokens": expected a whole number from 0 to 16777216: got "12.5"`},
 		{name: "a missing cell", text: azure + "\n2023-11-16 18:17:15,12", want: `line 5: column "GeneratedTokens": expected a whole number from 0 to 16777216: got nothing`},

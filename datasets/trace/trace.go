@@ -42,7 +42,7 @@ func (c Columns) Complete(there []string) (Columns, error) {
 		if *name == "" {
 			*name = wellKnown(there, known[i])
 		} else if !slices.Contains(there, *name) {
-			return c, fmt.Errorf("there is no column %s; the columns are %s", textfile.Quote(*name), textfile.Names(there))
+			return c, fmt.Errorf("unknown column %s; the columns are %s", textfile.Quote(*name), textfile.Names(there))
 		}
 	}
 	return c, nil

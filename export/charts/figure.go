@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"benchtop/internal/text"
 )
 
 // Figure is a picture of curves, in panels that share their axes. Its texts may be foreign: the writers escape them, and the caller
@@ -79,7 +81,7 @@ func ParseScale(name string) (Scale, error) {
 }
 
 // Shows reports whether a value has a place on the scale: 0 and less has none on Log, less than 0 none on Sqrt.
-func (s Scale) Shows(v float64) bool { return !math.IsNaN(s.place(v)) && !math.IsInf(s.place(v), 0) }
+func (s Scale) Shows(v float64) bool { return text.Finite(s.place(v)) }
 
 // place is where a value lies; the unit is that of the scale.
 func (s Scale) place(v float64) float64 {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"benchtop/export/dots"
+	"benchtop/internal/text"
 )
 
 // TextOptions are the options of Text.
@@ -39,7 +40,7 @@ func (f *Figure) Text(w io.Writer, o TextOptions) error {
 	o.Width = max(o.Width, leastColumns)
 	out := bufio.NewWriter(w)
 	if f.Title != "" {
-		fmt.Fprintf(out, "%s\n", cutText(visible(heading(f.Title)), o.Width))
+		fmt.Fprintf(out, "%s\n", text.Cut(visible(heading(f.Title)), o.Width))
 	}
 	signs := map[string]rune{}
 	next := 0
@@ -62,13 +63,13 @@ func (f *Figure) Text(w io.Writer, o TextOptions) error {
 			break
 		}
 		if p.Title != "" {
-			fmt.Fprintf(out, "%s\n", cutText(visible(heading(p.Title)), o.Width))
+			fmt.Fprintf(out, "%s\n", text.Cut(visible(heading(p.Title)), o.Width))
 		}
 		p.text(out, x, y, columns, o, signs)
 	}
 	if len(signs) > 1 {
 		for _, c := range f.legend() {
-			fmt.Fprintf(out, "  %c  %s\n", signs[c.Name], cutText(visible(c.Name), o.Width-5))
+			fmt.Fprintf(out, "  %c  %s\n", signs[c.Name], text.Cut(visible(c.Name), o.Width-5))
 		}
 	}
 	for _, note := range f.Notes {
@@ -89,7 +90,7 @@ func (p *Panel) text(out *bufio.Writer, x, y axis, columns int, o TextOptions, s
 	fmt.Fprintf(out, "%s\n", visible(y.label))
 	names := make([]string, textRows)
 	for _, t := range y.ticks {
-		names[textRows-1-y.place(t.value, textRows)] = cutText(visible(t.label), textLabel)
+		names[textRows-1-y.place(t.value, textRows)] = text.Cut(visible(t.label), textLabel)
 	}
 	for row := range textRows {
 		edge, line := '│', g.Row(row)
@@ -152,7 +153,7 @@ func (a *axis) line(columns int, ascii bool) (line, labels string) {
 	for _, t := range a.ticks {
 		at := a.place(t.value, columns)
 		cells[at] = mark
-		name := []rune(cutText(visible(t.label), columns/max(1, len(a.ticks))))
+		name := []rune(text.Cut(visible(t.label), columns/max(1, len(a.ticks))))
 		from := min(max(0, at+1-len(name)/2), columns+1-len(name))
 		if from >= free {
 			copy(below[from:], name)
@@ -170,12 +171,4 @@ func visible(s string) string {
 		}
 		return '?'
 	}, s)
-}
-
-// cutText cuts a text to a number of characters.
-func cutText(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:max(0, most-1)]) + "…"
 }

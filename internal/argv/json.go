@@ -281,7 +281,7 @@ func (r *jsonReader) object(raw []byte) *jsonObject {
 		// Half a surrogate pair has no form in UTF-8 and becomes U+FFFD. Within a value it stays as it is written.
 		name, err := jsonscan.WholeText(written)
 		if err != nil {
-			r.refuse(written, "the name %s is not valid text: it has half a surrogate pair")
+			r.refuse(written, "the name %s has an unpaired surrogate")
 		}
 		if o.members[name] != nil && r.twice == "" {
 			r.twice = fmt.Sprintf(": the name %s occurs more than once; the last one applies", usage.Shorten(strconv.Quote(name)))

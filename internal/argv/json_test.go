@@ -65,7 +65,7 @@ func TestJSONValue(t *testing.T) {
 		{"no key at the end", []string{".a. 3"}, "", "a dot without a key after it"},
 		{"no key before +", []string{".+ 3"}, "", "a dot without a key after it"},
 		{"not text", []string{".a \xff"}, "", "not UTF-8 text"},
-		{"half a surrogate pair as a name", []string{`.a {"\ud83d": 1}`}, "", `character 2: the name "\"\\ud83d\"" is not valid text: it has half a surrogate pair`},
+		{"half a surrogate pair as a name", []string{`.a {"\ud83d": 1}`}, "", `character 2: the name "\"\\ud83d\"" has an unpaired surrogate`},
 		{"a key that is no text", []string{".\xff 1"}, "", "not UTF-8 text"},
 		{"too deep", []string{strings.Repeat(".a", deepest+1) + " 1"}, "", "501 nested keys; the maximum is 500"},
 	} {
@@ -173,7 +173,7 @@ func TestNotJSON(t *testing.T) {
 		{`[NaN`, `character 2, at "NaN": `, false},
 		{`[1e999, -1e999]`, `character 2: 1e999 is too large for a floating-point number`, true},
 		{`{"é": -1.0E999}`, `character 7: -1.0E999 is too large`, true},
-		{`{"a": {"x\ud83d": 1}}`, `character 8: the name "\"x\\ud83d\"" is not valid text: it has half a surrogate pair`, true},
+		{`{"a": {"x\ud83d": 1}}`, `character 8: the name "\"x\\ud83d\"" has an unpaired surrogate`, true},
 		{"\"\xff\"", `not UTF-8 text`, true},
 	} {
 		v, _, err := readJSON(c.text)

@@ -58,8 +58,8 @@ func usable(dir string) error {
 
 func socketOf(dir string, pid int) string { return filepath.Join(dir, strconv.Itoa(pid)+ending) }
 
-// Running is a run that can be joined.
-type Running struct {
+// RunProcess is a run that can be joined.
+type RunProcess struct {
 	PID  int
 	Path string
 	// Since is when it began, or, where it did not say, when its socket was made.
@@ -70,8 +70,8 @@ type Running struct {
 
 // Find lists this user's runs, the newest first. Sockets without a listener are removed; directories are only read. The error says
 // why the best directory cannot be, where no run was found elsewhere.
-func Find() ([]Running, error) {
-	var all []*Running
+func Find() ([]RunProcess, error) {
+	var all []*RunProcess
 	var problem error
 	for i, dir := range directories() {
 		runs, err := findIn(dir)
@@ -82,16 +82,16 @@ func Find() ([]Running, error) {
 	if len(all) == 0 {
 		return nil, problem
 	}
-	var out []Running
+	var out []RunProcess
 	for _, r := range all {
 		out = append(out, *r)
 	}
-	slices.SortFunc(out, func(a, b Running) int { return b.Since.Compare(a.Since) })
+	slices.SortFunc(out, func(a, b RunProcess) int { return b.Since.Compare(a.Since) })
 	return out, nil
 }
 
 // findIn lists the runs whose sockets are in one directory.
-func findIn(dir string) ([]*Running, error) {
+func findIn(dir string) ([]*RunProcess, error) {
 	if err := usable(dir); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func findIn(dir string) ([]*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []*Running
+	var out []*RunProcess
 	var asking sync.WaitGroup
 	for _, e := range entries {
 		pid, err := strconv.Atoi(strings.TrimSuffix(e.Name(), ending))
@@ -107,7 +107,7 @@ func findIn(dir string) ([]*Running, error) {
 		if err != nil || e2 != nil || pid <= 0 || !strings.HasSuffix(e.Name(), ending) {
 			continue
 		}
-		r := &Running{PID: pid, Path: filepath.Join(dir, e.Name()), Since: info.ModTime()}
+		r := &RunProcess{PID: pid, Path: filepath.Join(dir, e.Name()), Since: info.ModTime()}
 		conn, err := net.DialTimeout("unix", r.Path, soonWords)
 		switch {
 		case err == nil:

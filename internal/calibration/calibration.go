@@ -223,14 +223,14 @@ type LatenessRun struct {
 type Dashboard struct {
 	Pairs int `json:"pairs"`
 	// CPURatio is the CPU time with the dashboard divided by that without, DrawnBytes the output for the terminal.
-	CPURatio   float64 `json:"cpu_ratio"`
-	DrawnBytes float64 `json:"drawn_bytes_per_s"`
-	With       Watched `json:"with"`
-	Without    Watched `json:"without"`
+	CPURatio   float64       `json:"cpu_ratio"`
+	DrawnBytes float64       `json:"drawn_bytes_per_s"`
+	With       DashboardSide `json:"with"`
+	Without    DashboardSide `json:"without"`
 }
 
-// Watched is a side of a comparison, the medians of its rounds.
-type Watched struct {
+// DashboardSide is a side of a comparison, the medians of its rounds.
+type DashboardSide struct {
 	Error    Quantiles `json:"stamp_error"`
 	Lateness Quantiles `json:"lateness"`
 	CPU      float64   `json:"cpu_s"`

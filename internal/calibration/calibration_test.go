@@ -159,7 +159,7 @@ func FuzzReadRecord(f *testing.F) {
 		}
 		// The methods work with any record.
 		_ = c.Matches()
-		for _, s := range c.Beyond(Planned{1e6, 1e6, 1e6}) {
+		for _, s := range c.Beyond(PlannedLoad{1e6, 1e6, 1e6}) {
 			if len(s) > 400 {
 				t.Errorf("a warning of %d bytes", len(s))
 			}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -156,7 +157,7 @@ func (c *campaign) streams(ctx context.Context) {
 		if err := c.limits(streams); err != nil {
 			return step, errLimits{err}
 		}
-		c.report(fmt.Sprintf("open streams: %s of %d chunks/s each", count(n), streamRate))
+		c.report(fmt.Sprintf("open streams: %s of %d chunks/s each", text.Grouped(n), streamRate))
 		return c.step(ctx, step, c.steady(streams, streamRate, c.StreamTime))
 	})
 	c.record(c.out.Streams)
@@ -166,7 +167,7 @@ func (c *campaign) streams(ctx context.Context) {
 func (c *campaign) chunks(ctx context.Context) {
 	streams := c.fitting(c.ChunkStreams)
 	c.out.Chunks, c.out.MoreChunks = climb(ctx, c, "chunks/s", c.ChunkRates, func(rate float64) (Step, error) {
-		c.report(fmt.Sprintf("chunks/s: %s over %s streams", count(rate), count(float64(streams))))
+		c.report(fmt.Sprintf("chunks/s: %s over %s streams", text.Grouped(rate), text.Grouped(streams)))
 		step := Step{Streams: streams, ChunksPerSecond: rate}
 		return c.step(ctx, step, c.steady(streams, rate/float64(streams), c.ChunkTime))
 	})
@@ -189,15 +190,15 @@ type errLimits struct{ error }
 // downMost is the most halvings of a first step that is too much.
 const downMost = 4
 
-// attempted is a measured step of a climb: whether it was exact, and whether the load was reached, so that more can be asked for.
-type attempted interface {
+// climbStep is a measured step of a climb: whether it was exact, and whether the load was reached, so that more can be asked for.
+type climbStep interface {
 	exact() bool
 	full() bool
 }
 
 // climb tries rising rungs until one fails twice, as other programs have an influence, too. If the first one fails it goes down
 // instead, so that a weak machine has a figure as well. more reports that something else than the client ended it.
-func climb[S attempted](ctx context.Context, c *campaign, part string, rungs []float64, try func(rung float64) (S, error)) (steps []S, more bool) {
+func climb[S climbStep](ctx context.Context, c *campaign, part string, rungs []float64, try func(rung float64) (S, error)) (steps []S, more bool) {
 	attempt := func(rung float64) (ok bool) {
 		for range 2 {
 			s, err := try(rung)
@@ -206,7 +207,7 @@ func climb[S attempted](ctx context.Context, c *campaign, part string, rungs []f
 			}
 			if err != nil {
 				more = more || errors.As(err, new(errLimits))
-				c.problem(ctx, fmt.Sprintf("%s, %s", part, count(rung)), err)
+				c.problem(ctx, fmt.Sprintf("%s, %s", part, text.Grouped(rung)), err)
 				return false
 			}
 			steps = append(steps, s)
@@ -259,7 +260,7 @@ func (c *campaign) step(ctx context.Context, s Step, l Load) (Step, error) {
 	case r.Failed > 0:
 		s.Missed = fmt.Sprintf("%d of %d requests failed", r.Failed, r.Requests)
 	case r.MostStreams < s.Streams:
-		s.Missed = fmt.Sprintf("only %s streams were open together", count(float64(r.MostStreams)))
+		s.Missed = fmt.Sprintf("only %s streams were open together", text.Grouped(r.MostStreams))
 	case r.StampError.P99 > mostError:
 		s.Missed = fmt.Sprintf("stamps off by %s (p99)", asMicros(r.StampError.P99))
 	case r.SharedShare > mostShared:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/internal/telemetry"
+	"benchtop/internal/text"
 	"benchtop/loadgen/conn"
 	"benchtop/loadgen/pace"
 	"benchtop/metrics"
@@ -29,7 +30,7 @@ func (c *campaign) stamps(ctx context.Context) {
 	for i := range c.StampRounds {
 		var plain *Result // with the stamps that serve uses
 		for _, source := range sources {
-			c.report(fmt.Sprintf("stamps of the %s: %s streams of %d chunks/s each, round %d of %d", source, count(float64(streams)), stampRate, i+1, c.StampRounds))
+			c.report(fmt.Sprintf("stamps of the %s: %s streams of %d chunks/s each, round %d of %d", source, text.Grouped(streams), stampRate, i+1, c.StampRounds))
 			load.Timestamps = source
 			r, err := c.flawless(ctx, load)
 			if err != nil {
@@ -112,8 +113,8 @@ func dashboard(pairs []pair) *Dashboard {
 	}
 }
 
-func watched(all []Result) Watched {
-	return Watched{
+func watched(all []Result) DashboardSide {
+	return DashboardSide{
 		Error:    middle(metrics.Each(all, func(r Result) Quantiles { return r.StampError })),
 		Lateness: middle(metrics.Each(all, func(r Result) Quantiles { return r.Lateness })),
 		CPU:      rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.CPUSeconds })), 3),
@@ -151,7 +152,7 @@ func (c *campaign) requests(ctx context.Context) {
 	}
 	c.out.Rates, _ = climb(ctx, c, "requests/s", rungs, func(rate float64) (RateStep, error) {
 		rate = max(1, rate) // 0 means all at once
-		c.report(fmt.Sprintf("requests/s: %s, random arrivals", count(rate)))
+		c.report(fmt.Sprintf("requests/s: %s, random arrivals", text.Grouped(rate)))
 		return c.rate(ctx, rate)
 	})
 	for _, s := range c.out.Rates {
@@ -222,16 +223,16 @@ func (c *campaign) lateArrivals(ctx context.Context) {
 		run := LatenessRun{RequestsPerSecond: rate, Sent: i >= len(c.Paced)}
 		var err error
 		if run.Sent {
-			c.report(fmt.Sprintf("lateness: %s requests/s", count(rate)))
+			c.report(fmt.Sprintf("lateness: %s requests/s", text.Grouped(rate)))
 			var r Result
 			r, err = c.flawless(ctx, Load{Streams: c.Users, Rate: rate, Chunks: 1, Duration: c.ArrivalTime, Preconnect: true, Seed: int64(rate)})
 			run.Lateness = r.Lateness
 		} else {
-			c.report(fmt.Sprintf("lateness: %s arrivals/s, nothing sent", count(rate)))
+			c.report(fmt.Sprintf("lateness: %s arrivals/s, nothing sent", text.Grouped(rate)))
 			run.Lateness, err = c.tools.lateness(ctx, rate, c.ArrivalTime)
 		}
 		if err != nil {
-			c.problem(ctx, fmt.Sprintf("lateness at %s/s", count(rate)), err)
+			c.problem(ctx, fmt.Sprintf("lateness at %s/s", text.Grouped(rate)), err)
 			continue
 		}
 		c.out.Lateness = append(c.out.Lateness, run)

@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"benchtop/internal/table"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
-// Planned is the peak of a load; unknown figures are 0.
-type Planned struct{ RequestsPerSecond, Streams, ChunksPerSecond float64 }
+// PlannedLoad is the peak of a load; unknown figures are 0.
+type PlannedLoad struct{ RequestsPerSecond, Streams, ChunksPerSecond float64 }
 
 // Beyond returns a sentence for each figure of a planned load beyond the calibration. Figures without a measurement give none.
-func (c *Calibration) Beyond(l Planned) []string {
+func (c *Calibration) Beyond(l PlannedLoad) []string {
 	dangers := []string{
 		"requests may be sent late",
 		"chunks may be read late, or requests fail",
@@ -30,35 +31,22 @@ func (c *Calibration) Beyond(l Planned) []string {
 		if math.IsInf(planned[i], 0) || !(planned[i] > h.most) { // an unlimited rate is no plan
 			continue
 		}
-		load := fmt.Sprintf("this load plans %s %s", count(planned[i]), h.unit)
+		load := fmt.Sprintf("this load plans %s %s", text.Grouped(planned[i]), h.unit)
 		switch {
 		case h.most > 0 && h.more:
-			all = append(all, fmt.Sprintf("%s; the calibration of %s stopped at %s: beyond that, %s", load, c.day(), count(h.most), dangers[i]))
+			all = append(all, fmt.Sprintf("%s; the calibration of %s stopped at %s: beyond that, %s", load, c.day(), text.Grouped(h.most), dangers[i]))
 		case h.most > 0:
 			all = append(all, fmt.Sprintf("%s, but this machine measured exactly only up to %s (calibrated %s): %s; use more cores, or spread the load over several machines",
-				load, count(h.most), c.day(), dangers[i]))
+				load, text.Grouped(h.most), c.day(), dangers[i]))
 		case h.least > 0 && planned[i] >= h.least:
 			all = append(all, fmt.Sprintf("%s, but this machine could not measure even %s exactly (calibrated %s): %s; use more cores, or spread the load over several machines",
-				load, count(h.least), c.day(), dangers[i]))
+				load, text.Grouped(h.least), c.day(), dangers[i]))
 		}
 	}
 	return all
 }
 
 func (c *Calibration) day() string { return c.When.Local().Format("2006-01-02") }
-
-// count is a whole number with commas between thousands.
-func count(v float64) string {
-	digits := strconv.FormatFloat(v, 'f', 0, 64)
-	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}
 
 // disturbedFrom is the 99th percentile of the pacer's own lateness on a machine with other work.
 const disturbedFrom = 3 * time.Millisecond
@@ -100,27 +88,27 @@ func (f *Figures) Verdict() string {
 	for _, x := range f.headlines() {
 		switch {
 		case x.most > 0 && x.more:
-			most = append(most, fmt.Sprintf("%s %s (more were not tried)", count(x.most), x.unit))
+			most = append(most, fmt.Sprintf("%s %s (more were not tried)", text.Grouped(x.most), x.unit))
 		case x.most > 0:
-			most = append(most, count(x.most)+" "+x.unit)
+			most = append(most, text.Grouped(x.most)+" "+x.unit)
 		case x.least > 0:
-			less = append(less, fmt.Sprintf("not even %s %s", count(x.least), x.unit))
+			less = append(less, fmt.Sprintf("not even %s %s", text.Grouped(x.least), x.unit))
 		}
 	}
 	if len(most)+len(less) == 0 {
 		return "Nothing could be measured on this machine."
 	}
-	text := "This machine can measure up to " + metrics.JoinWords(most, " and ")
+	words := "This machine can measure up to " + text.Join(most, " and ")
 	if len(most) == 0 {
-		text = "This machine measured nothing exactly"
+		words = "This machine measured nothing exactly"
 	}
 	if len(less) > 0 {
-		text += "; " + metrics.JoinWords(less, " and ")
+		words += "; " + text.Join(less, " and ")
 	}
 	if f.StampError.N > 0 {
-		text += fmt.Sprintf("; chunks are timed to %s (p99)", asMicros(f.StampError.P99))
+		words += fmt.Sprintf("; chunks are timed to %s (p99)", asMicros(f.StampError.P99))
 	}
-	return text + "."
+	return words + "."
 }
 
 // headline is one of the three figures that limit a load.
@@ -174,7 +162,7 @@ func (m Machine) String() string {
 	if cpu != "" {
 		cpu = ", " + cpu
 	}
-	return fmt.Sprintf("%s/%s%s, %s, GOMAXPROCS %d", m.OS, m.Arch, cpu, Plural(float64(m.Cores), "core"), m.GOMAXPROCS)
+	return fmt.Sprintf("%s/%s%s, %s, GOMAXPROCS %d", m.OS, m.Arch, cpu, text.Count(m.Cores, "core"), m.GOMAXPROCS)
 }
 
 func (f *Figures) requestsText() string {
@@ -182,9 +170,9 @@ func (f *Figures) requestsText() string {
 		return ""
 	}
 	rates := metrics.Each(f.Rounds, func(r RequestRound) float64 { return r.RequestsPerSecond })
-	spread := Plural(float64(len(rates)), "round")
+	spread := text.Count(len(rates), "round")
 	if len(rates) > 1 {
-		spread += fmt.Sprintf(", %s to %s", count(slices.Min(rates)), count(slices.Max(rates)))
+		spread += fmt.Sprintf(", %s to %s", text.Grouped(slices.Min(rates)), text.Grouped(slices.Max(rates)))
 	}
 	title := "Requests/s: closed loop of %d users, then random arrivals; answers of one chunk"
 	t := section(fmt.Sprintf(title, f.Rounds[0].Users),
@@ -221,7 +209,7 @@ func (f *Figures) stampsText() string {
 		e := &s.Error
 		t.Add(cells(name, e.P50, e.P99, e.P999, e.Max, percent(s.SharedShare), micros1(s.CPU))...)
 		t.Title = fmt.Sprintf("Stamps against the server's own log: %s streams, %s chunks/s, %s",
-			count(float64(s.Streams)), count(s.ChunksPerSecond), Plural(float64(s.Rounds), "round"))
+			text.Grouped(s.Streams), text.Grouped(s.ChunksPerSecond), text.Count(s.Rounds, "round"))
 	}
 	return t.String()
 }
@@ -244,9 +232,9 @@ func (f *Figures) dashboardText() string {
 	if d == nil {
 		return ""
 	}
-	t := section(fmt.Sprintf("Dashboard: the same load with and without it, %s", Plural(float64(d.Pairs), "pair")),
+	t := section(fmt.Sprintf("Dashboard: the same load with and without it, %s", text.Count(d.Pairs, "pair")),
 		"dashboard", "CPU", "error p99", "p99.9", "late p99", "drawn")
-	add := func(name string, w Watched, drawn string) {
+	add := func(name string, w DashboardSide, drawn string) {
 		t.Add(cells(name, fmt.Sprintf("%.2f s", w.CPU), w.Error.P99, w.Error.P999, w.Lateness.P99, drawn)...)
 	}
 	add("off", d.Without, "-")
@@ -272,7 +260,7 @@ func cells(row ...any) (texts []any) {
 		case time.Duration:
 			texts = append(texts, asMicros(v))
 		case float64:
-			texts = append(texts, count(v))
+			texts = append(texts, text.Grouped(v))
 		default:
 			texts = append(texts, fmt.Sprint(v))
 		}
@@ -300,19 +288,11 @@ func asMicros(d time.Duration) string {
 	us := float64(d) / float64(time.Microsecond)
 	switch {
 	case us >= 10_000:
-		return count(us/1000) + " ms"
+		return text.Grouped(us/1000) + " ms"
 	case us < 10 && us != 0:
 		return strconv.FormatFloat(us, 'f', 1, 64) + " us"
 	}
-	return count(us) + " us"
+	return text.Grouped(us) + " us"
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
-
-// Plural is a number and a noun.
-func Plural(n float64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return count(n) + " " + what
-}

@@ -14,40 +14,32 @@ func TestBeyond(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		f    Figures
-		l    Planned
+		l    PlannedLoad
 		want []string
 	}{
-		{"nothing known of the load", usual, Planned{}, nil},
-		{"within", usual, Planned{8000, 10000, 60000}, nil},
-		{"nothing measured", Figures{}, Planned{1e9, 1e9, 1e9}, nil},
-		{"as fast as it goes is no plan", usual, Planned{math.Inf(1), math.NaN(), math.Inf(1)}, nil},
-		{"requests", usual, Planned{RequestsPerSecond: 12000}, []string{
+		{"nothing known of the load", usual, PlannedLoad{}, nil},
+		{"within", usual, PlannedLoad{8000, 10000, 60000}, nil},
+		{"nothing measured", Figures{}, PlannedLoad{1e9, 1e9, 1e9}, nil},
+		{"as fast as it goes is no plan", usual, PlannedLoad{math.Inf(1), math.NaN(), math.Inf(1)}, nil},
+		{"requests", usual, PlannedLoad{RequestsPerSecond: 12000}, []string{
 			"this load plans 12,000 requests/s, but this machine measured exactly only up to 8,000 (calibrated 2026-03-04): requests may be sent late; use more cores, or spread the load over several machines",
 		}},
-		{"untried streams", usual, Planned{Streams: 15000}, []string{
+		{"untried streams", usual, PlannedLoad{Streams: 15000}, []string{
 			"this load plans 15,000 open streams; the calibration of 2026-03-04 stopped at 10,000: beyond that, chunks may be read late, or requests fail",
 		}},
-		{"chunks", usual, Planned{ChunksPerSecond: 60001, Streams: 5}, []string{
+		{"chunks", usual, PlannedLoad{ChunksPerSecond: 60001, Streams: 5}, []string{
 			"this load plans 60,001 chunks/s, but this machine measured exactly only up to 60,000 (calibrated 2026-03-04): chunks may be read late, so that gaps between them are wrong; use more cores, or spread the load over several machines",
 		}},
-		{"a rate that comes, but late", weak, Planned{RequestsPerSecond: 125}, []string{
+		{"a rate that comes, but late", weak, PlannedLoad{RequestsPerSecond: 125}, []string{
 			"this load plans 125 requests/s, but this machine could not measure even 125 exactly (calibrated 2026-03-04): requests may be sent late; use more cores, or spread the load over several machines",
 		}},
-		{"a machine too weak for a figure", weak, Planned{Streams: 62, ChunksPerSecond: 9999}, []string{
+		{"a machine too weak for a figure", weak, PlannedLoad{Streams: 62, ChunksPerSecond: 9999}, []string{
 			"this load plans 62 open streams, but this machine could not measure even 62 exactly (calibrated 2026-03-04): chunks may be read late, or requests fail; use more cores, or spread the load over several machines",
 		}},
 	} {
 		got := (&Calibration{When: when, Figures: c.f}).Beyond(c.l)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%q\nwant\n%q", c.name, got, c.want)
-		}
-	}
-}
-
-func TestCount(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", 99.6: "100"} {
-		if got := count(v); got != want {
-			t.Errorf("%v is %s, want %s", v, got, want)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestAnalyze(t *testing.T) {
 		{"a flag of drawing", trace + " --num-prompts 5", session.ExitUsage, []string{"--num-prompts: a file is analyzed as a whole; to analyze the requests drawn from it, give --dataset-name"}},
 		{"a bad unit", trace + " --trace-unit min", session.ExitUsage, []string{`--trace-unit "min": use s, ms, us or ns`}},
 		{"bad columns", trace + " --trace-columns x", session.ExitUsage, []string{"--trace-columns: expected timestamp=NAME"}},
-		{"no such column", trace + " --timed-trace-label-hash-ids nope", session.ExitUsage, []string{`trace.jsonl: there is no column "nope"; the columns are`}},
+		{"no such column", trace + " --timed-trace-label-hash-ids nope", session.ExitUsage, []string{`trace.jsonl: unknown column "nope"; the columns are`}},
 		{"another's unit", trace + " --timed-trace-sec-multiplier 0.001", session.ExitUsage, []string{"--timed-trace-sec-multiplier: a file is analyzed as a whole"}},
 		{"bad blocks", trace + " --timed-trace-chunk-hash-size 0", session.ExitUsage, []string{"--timed-trace-chunk-hash-size 0: must be between 1 and"}},
 		{"a wrong draw", "--dataset-name nope", session.ExitUsage, []string{"--dataset-name nope: use one of"}},

@@ -87,7 +87,7 @@ func choose(named []string) (string, error) {
 	return "", errors.New(runsInWords(runs))
 }
 
-func runsInWords(runs []attach.Running) string {
+func runsInWords(runs []attach.RunProcess) string {
 	if len(runs) == 0 {
 		return "there is no run to join: start one with 'benchtop demo' or 'benchtop serve'"
 	}
@@ -95,7 +95,7 @@ func runsInWords(runs []attach.Running) string {
 }
 
 // runsTable tells runs apart for a person, without a newline at its end.
-func runsTable(runs []attach.Running) string {
+func runsTable(runs []attach.RunProcess) string {
 	t := table.List("", "PID", "FOR", "TARGET", "MODEL", "LOAD")
 	for _, r := range runs {
 		row := []any{r.PID, metrics.Duration(time.Since(r.Since).Round(time.Second)), "unknown load"}

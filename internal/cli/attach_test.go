@@ -20,7 +20,7 @@ import (
 func TestRunsTable(t *testing.T) { synctest.Test(t, runsTableTest) }
 
 func runsTableTest(t *testing.T) {
-	runs := []attach.Running{
+	runs := []attach.RunProcess{
 		{PID: 12307, Since: time.Now().Add(-90 * time.Second), About: attach.About{Target: "http://gpu7:8000", Model: "llama\x1b[31m", Load: "4 → 50 req/s"}},
 		{PID: 7, Since: time.Now().Add(-2 * time.Second)},
 	}

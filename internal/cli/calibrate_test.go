@@ -70,7 +70,7 @@ func calibrated(ctx context.Context, o calibrateOptions, url string) result {
 func TestCalibrate(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)
-	if w := session.CalibrationWarnings(calibration.Planned{Streams: 1e9}); w != nil {
+	if w := session.CalibrationWarnings(calibration.PlannedLoad{Streams: 1e9}); w != nil {
 		t.Errorf("warnings %q without a calibration", w)
 	}
 	url := metronomed(t)
@@ -95,10 +95,10 @@ func TestCalibrate(t *testing.T) {
 	if same, _ := os.ReadFile(kept); !bytes.Equal(same, written) {
 		t.Errorf("written\n%s\nkept\n%s", written, same)
 	}
-	if w := session.CalibrationWarnings(calibration.Planned{RequestsPerSecond: f.RequestsPerSecond + 1}); len(w) != 1 || !strings.Contains(w[0], "requests/s") {
+	if w := session.CalibrationWarnings(calibration.PlannedLoad{RequestsPerSecond: f.RequestsPerSecond + 1}); len(w) != 1 || !strings.Contains(w[0], "requests/s") {
 		t.Errorf("warnings %q", w)
 	}
-	if w := session.CalibrationWarnings(calibration.Planned{RequestsPerSecond: f.RequestsPerSecond}); w != nil {
+	if w := session.CalibrationWarnings(calibration.PlannedLoad{RequestsPerSecond: f.RequestsPerSecond}); w != nil {
 		t.Errorf("warnings %q", w)
 	}
 	// A calibration of another machine gives no warning.
@@ -106,7 +106,7 @@ func TestCalibrate(t *testing.T) {
 	if err := c.Write(kept); err != nil {
 		t.Fatal(err)
 	}
-	if w := session.CalibrationWarnings(calibration.Planned{RequestsPerSecond: 1e9}); w != nil {
+	if w := session.CalibrationWarnings(calibration.PlannedLoad{RequestsPerSecond: 1e9}); w != nil {
 		t.Errorf("warnings %q from another machine", w)
 	}
 }

@@ -110,7 +110,7 @@ func TestWrongUsage(t *testing.T) {
 		{"two words about tokens", "serve --tokenizer x --skip-tokenizer-init", []string{"--tokenizer and --skip-tokenizer-init: choose one"}},
 		{"a rate beyond all years", "serve --request-rate 1e-12", []string{"--request-rate 1e-12: 1000 requests would take more than a year"}},
 		{"base url", "serve --base-url localhost:8000", []string{"--base-url: base URL", "expected http://HOST:PORT"}},
-		{"a key in a URL without http", "serve --base-url user:secret@host", []string{"--base-url: base URL: it has no http:// or https://"}},
+		{"a key in a URL without http", "serve --base-url user:secret@host", []string{"--base-url: base URL: missing http:// or https://"}},
 		{"headers", "serve --header A=1 nope Content-Length=3", []string{"--header: item 2 is not KEY=VALUE"}},
 		{"a header of the connection", "serve --header Content-Length=3", []string{"--header: header Content-Length: it cannot be set"}},
 		{"request ids", "serve --request-id-prefix grün", []string{"--request-id-prefix", "only printable ASCII"}},

@@ -74,7 +74,7 @@ func TestDatasetOfTheHub(t *testing.T) {
 	wasAsked(t, h, "BFCL_v3_parallel.json")
 
 	bfcl("--bfcl-categories", "simple,nope").expect(t, session.ExitUsage,
-		`dataset bfcl: `+datasets.BFCLRepository+`: there is no category "nope": the repository has no file BFCL_v3_nope.json; see --bfcl-categories`)
+		`dataset bfcl: `+datasets.BFCLRepository+`: unknown category "nope": the repository has no file BFCL_v3_nope.json; see --bfcl-categories`)
 	wasAsked(t, h, "BFCL_v3_nope.json")
 
 	t.Setenv("HF_HUB_OFFLINE", "1")
@@ -110,7 +110,7 @@ func TestDatasetOfAHubThatCutsShort(t *testing.T) {
 		"--bfcl-categories", "simple"}
 	for content, want := range map[string]string{
 		simple[:len(simple)/2]:   "the file ends before its last object does",
-		`{"error": "come back"}`: "there is no question in it",
+		`{"error": "come back"}`: "no questions in it",
 		"please log in":          "not JSON",
 	} {
 		h.Before = func(w http.ResponseWriter, _ *http.Request) bool {
@@ -165,7 +165,7 @@ func TestTablesOfTheHub(t *testing.T) {
 	}
 	dataset("--dataset-path", calls, "--backend", "openai-audio").expect(t, session.ExitFine, `"audio":{"name":"one.wav","type":"audio/x-wav","bytes":`)
 	dataset("--dataset-path", "my/own").expect(t, session.ExitFine, `"prompt":"What is this thing?"`, "the prompts are in column text")
-	dataset("--dataset-path", "openai/gsm8k", "--hf-split", "dev").expect(t, session.ExitUsage, `there is no split "dev"; give --hf-split one of: `)
+	dataset("--dataset-path", "openai/gsm8k", "--hf-split", "dev").expect(t, session.ExitUsage, `unknown split "dev"; use --hf-split with one of: `)
 	dataset("--dataset-path", "my/none").expect(t, session.ExitUsage, "does not exist, or is private", "Data sets whose layout is known are")
 
 	h.Before = func(w http.ResponseWriter, r *http.Request) bool {

@@ -62,7 +62,7 @@ func TestThroughputIsCapacity(t *testing.T) {
 		p := waves(batch)
 		o, stop := inMemory(t, p)
 		o.Schedule = shape.Immediately()
-		span := &offline.Spanned{Requests: n}
+		span := &offline.SpanSink{Requests: n}
 		engine, err := loadgen.New(o, span)
 		if err != nil {
 			t.Fatal(err)

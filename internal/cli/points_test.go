@@ -33,7 +33,7 @@ func TestPointsRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"--sweep-max-concurrency 1,x":                                    `--sweep-max-concurrency: x is no number`,
 		"--sweep-max-concurrency 1 --sweep-request-rate 2":               "choose one",
-		"--sweep-request-rate 1,0":                                       "--sweep-request-rate: 0 is no rate above 0",
+		"--sweep-request-rate 1,0":                                       "--sweep-request-rate: 0: rate must be positive or inf",
 		"--sweep-num-prompts-factor 2":                                   "--sweep-num-prompts-factor: needs --sweep-max-concurrency",
 		"--sweep-max-concurrency 9 --sweep-num-prompts-factor 999999999": "too many requests",
 		"--num-runs 0": "--num-runs 0: must be from 1",

@@ -15,7 +15,7 @@ import (
 
 func TestSimulateUsage(t *testing.T) {
 	benchtop("simulate", "--fault", "nonsense", "--fault", "status=200", "--fault=reset,every=0", "--spec-tokens", "-1", "--log").expect(t, session.ExitUsage,
-		`--fault nonsense: no fault is called "nonsense"; there are refuse, reset-accept`,
+		`--fault nonsense: unknown fault "nonsense"; use one of refuse, reset-accept`,
 		"--fault status=200: fault status: needs an HTTP status from 400 to 599",
 		`--fault reset,every=0: "every=0" in "reset,every=0": expected a whole number from 1`,
 		"spec tokens is -1, must be from 0 to 64",
@@ -42,8 +42,8 @@ func TestSimulateUsage(t *testing.T) {
 			t.Errorf("the profile %s is missing in the help", name)
 		}
 	}
-	benchtop("simulate", "--profile", "x").expect(t, session.ExitUsage, `--profile x: no profile is called "x"; there are l40s-8b, a10-8b-tight, h100-70b-spec`)
-	benchtop("demo", "--profile", "x").expect(t, session.ExitUsage, `--profile x: no profile is called "x"; there are l40s-8b`)
+	benchtop("simulate", "--profile", "x").expect(t, session.ExitUsage, `--profile x: unknown profile "x"; use one of l40s-8b, a10-8b-tight, h100-70b-spec`)
+	benchtop("demo", "--profile", "x").expect(t, session.ExitUsage, `--profile x: unknown profile "x"; use one of l40s-8b`)
 	for _, k := range simulator.FaultKinds() {
 		if !strings.Contains(help.stdout, "\n  "+k.Usage+" ") || !strings.Contains(help.stdout, k.Does) {
 			t.Errorf("%s is missing in the help", k.Usage)

@@ -64,7 +64,7 @@ func TestSweepSLARefused(t *testing.T) {
 		"--tier a=ttft:3 --sla-variable max_concurrency --bench-params " + params: {"max_concurrency is what the search sets"},
 		"--tier a=ttft:3 --sla-variable max_concurrency --sla-from 1.5":           {"users are whole numbers"},
 		"--sla-params nowhere.json":                      {"--sla-params: open nowhere.json"},
-		"--tier a=ttft:3 --sla-params sweep_sla_test.go": {"sweep_sla_test.go: line 1 is no valid JSON"},
+		"--tier a=ttft:3 --sla-params sweep_sla_test.go": {"sweep_sla_test.go: line 1: invalid JSON"},
 	} {
 		benchtop(append([]string{"sweep", "serve_sla", "--bench-cmd", "vllm bench serve --base-url http://127.0.0.1:1"}, strings.Fields(args)...)...).expect(t, session.ExitUsage, words...)
 	}

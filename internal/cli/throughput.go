@@ -223,7 +223,7 @@ func (o *throughputOptions) prepare(ctx context.Context, env *session.Environmen
 		return p, o.helped(err)
 	}
 	o.requests = p.Plan.Requests
-	span := &offline.Spanned{Requests: p.Plan.Requests}
+	span := &offline.SpanSink{Requests: p.Plan.Requests}
 	if o.prequeue {
 		if p.Plan.Requests == 0 {
 			return p, usage.Errorf("--prequeue-requests: the number of requests is not known beforehand")
@@ -245,7 +245,7 @@ func (o *throughputOptions) prepare(ctx context.Context, env *session.Environmen
 }
 
 // resume ends the pause once the server had the time to read the requests.
-func (o *throughputOptions) resume(env *session.Environment, pauser *offline.Pauser, span *offline.Spanned, sent time.Time) {
+func (o *throughputOptions) resume(env *session.Environment, pauser *offline.Pauser, span *offline.SpanSink, sent time.Time) {
 	time.Sleep(max(time.Second, time.Duration(o.requests)*2*time.Millisecond))
 	o.resumed.Store(int64(span.Span().LastSent + time.Since(sent)))
 	if err := pauser.Resume(); err != nil {
@@ -254,7 +254,7 @@ func (o *throughputOptions) resume(env *session.Environment, pauser *offline.Pau
 }
 
 // result is that of the run.
-func (o *throughputOptions) result(r *metrics.Report, span *offline.Spanned) *offline.Throughput {
+func (o *throughputOptions) result(r *metrics.Report, span *offline.SpanSink) *offline.Throughput {
 	t := offline.ThroughputOf(r, span.Span(), time.Duration(o.resumed.Load()))
 	t.Server, t.Streamed, t.PerList, t.Command = o.about(), o.stream, max(1, o.perRequest), o.Command
 	t.Pictures = o.Prompts.Name == "random-mm" || o.Request.Preset == nil
@@ -265,7 +265,7 @@ func (o *throughputOptions) result(r *metrics.Report, span *offline.Spanned) *of
 }
 
 // print prints the result, and writes it to --output-json where the run is saved in another place.
-func (o *throughputOptions) print(w io.Writer, r *metrics.Report, span *offline.Spanned) error {
+func (o *throughputOptions) print(w io.Writer, r *metrics.Report, span *offline.SpanSink) error {
 	t := o.result(r, span)
 	if err := t.Text(w); err != nil || o.json == "" || o.Save.Output != "" {
 		return err

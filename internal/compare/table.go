@@ -98,14 +98,14 @@ func (c *Comparison) figure(m *Metric) *charts.Figure {
 	for i, label := range c.Labels {
 		curve := charts.Curve{Name: text.Clean(label), Line: true, Colour: i}
 		for _, l := range m.Lines {
-			if v := l.Values[i].Mean; finite(v) && finite(l.X) {
+			if v := l.Values[i].Mean; text.Finite(v) && text.Finite(l.X) {
 				curve.Points = append(curve.Points, charts.Point{X: l.X, Y: v})
 				left, right = min(left, l.X), max(right, l.X)
 			}
 		}
 		curves = append(curves, curve)
 	}
-	if !finite(left) {
+	if !text.Finite(left) {
 		return nil
 	}
 	if m.Limit > 0 {
@@ -114,8 +114,6 @@ func (c *Comparison) figure(m *Metric) *charts.Figure {
 	f.Panels = []charts.Panel{{Curves: curves}}
 	return f
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func (c *Comparison) highest(group string, g *Group) Table {
 	ttft, tpot := &g.Metrics[1], &g.Metrics[2]

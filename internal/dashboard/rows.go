@@ -81,7 +81,7 @@ func Read(path string) (rows []Row, notes []string, err error) {
 	for _, name := range found {
 		all, note, err := readFile(name)
 		if err != nil || len(all) == 0 {
-			note = fmt.Sprintf("%s is no result of a benchmark", name)
+			note = fmt.Sprintf("%s: not a benchmark result", name)
 		}
 		if note != "" {
 			notes = append(notes, note)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -160,7 +161,7 @@ func (r *Run) peak() (Finding, bool) {
 	if !(r.Peak > 0) || !r.Plan.Generates() {
 		return Finding{}, false
 	}
-	value := short(r.Peak) + " tok/s"
+	value := text.Short(sane(r.Peak)) + " tok/s"
 	return Finding{ID: Peak, Name: "peak (5 s)"}.say("peak ", "peak ", value, value), true
 }
 
@@ -181,7 +182,7 @@ func (r *Run) errors() (Finding, bool) {
 	if r.Failed <= 0 {
 		return Finding{}, false
 	}
-	brief := short(float64(r.Failed)) + " errors"
+	brief := text.Short(float64(r.Failed)) + " errors"
 	if r.Failed == 1 {
 		brief = "1 error"
 	}

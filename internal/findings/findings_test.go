@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -168,7 +169,7 @@ func TestNumbers(t *testing.T) {
 		{Confidence(math.NaN()), ""}, {Missing(39100 * time.Millisecond), "hold 40 s more"}, {Missing(150 * time.Second), "hold 3 min more"},
 		{Share(0.00001), "<0.01 %"}, {Share(0.05), "5.00 %"}, {Share(0.5), "50.0 %"},
 		{Milliseconds(0.4), "0.40 ms"}, {Milliseconds(15.72), "15.7 ms"}, {Milliseconds(46.04), "46 ms"}, {Milliseconds(999.4), "999 ms"}, {Milliseconds(2100), "2.10 s"}, {Milliseconds(999.6), "1.00 s"},
-		{short(2200), "2.2k"}, {short(980), "980"}, {short(1e300), "9P"}, {cut(strings.Repeat("ü", 80)), strings.Repeat("ü", 59) + "…"},
+		{text.Short(2200), "2.2k"}, {text.Short(980), "980"}, {text.Short(sane(1e300)), "9P"}, {text.Cut(strings.Repeat("ü", 80), mostWords), strings.Repeat("ü", 59) + "…"},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%q, want %q", c[0], c[1])

@@ -3,6 +3,7 @@ package findings
 import (
 	"strings"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -25,9 +26,9 @@ func (r *Run) saturation() (Finding, bool) {
 		return f.say("saturates ", "saturates ", exact, load), true
 	case a.Why == "" && !r.Over:
 	case strings.Contains(a.Why, "saturat"):
-		return f.say("", "", cut(a.Why), cut(a.Why)), true
+		return f.say("", "", text.Cut(a.Why, mostWords), text.Cut(a.Why, mostWords)), true
 	case r.Plan.Find == nil && !r.Steady():
-		why := listed("unknown", ": ", cut(a.Why))
+		why := listed("unknown", ": ", text.Cut(a.Why, mostWords))
 		return f.say("saturation ", "saturation ", why, "unknown"), true
 	}
 	return f, false

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -14,7 +15,7 @@ import (
 func Number(load float64) string {
 	switch load = sane(load); {
 	case load >= 10_000:
-		return short(load)
+		return text.Short(load)
 	case load < 1:
 		text := strconv.FormatFloat(load, 'g', 2, 64)
 		load, _ = strconv.ParseFloat(text, 64)
@@ -102,26 +103,5 @@ func Milliseconds(ms float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(ms, 'f', decimals, 64), ".0") + " " + unit
 }
 
-// short writes a number in at most five columns: 7.5, 980, 12.5k, 1.2M.
-func short(v float64) string {
-	v = sane(v)
-	for _, unit := range []string{"", "k", "M", "G", "T"} {
-		switch {
-		case v < 9.995 && v != math.Trunc(v), v < 99.95 && unit != "":
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") + unit
-		case v < 999.5:
-			return fmt.Sprintf("%.0f", v) + unit
-		}
-		v /= 1000
-	}
-	return fmt.Sprintf("%.0fP", v)
-}
-
-// cut bounds the length of foreign text.
-func cut(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}
+// mostWords is the length of foreign text in a finding, in characters.
+const mostWords = 60

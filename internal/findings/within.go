@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -35,7 +36,7 @@ func (r *Run) within(tiers []metrics.Tier, tier int) Finding {
 	case a.None:
 		return f.none(long, short, r, tier)
 	}
-	return f.unknown(long, short, cut(a.Why), r.missing(tier, &a))
+	return f.unknown(long, short, text.Cut(a.Why, mostWords), r.missing(tier, &a))
 }
 
 // above is what is known of loads above those that are named: while a load is held, what its proof lacks.

@@ -38,8 +38,8 @@ const (
 	requestsKey
 )
 
-// recorded is a request of agentx with its times, from the start of the session.
-type recorded struct {
+// timedRequest is a request of agentx with its times, from the start of the session.
+type timedRequest struct {
 	agents.Request
 	end     time.Duration
 	timed   bool          // the end was recorded
@@ -55,7 +55,7 @@ type recorded struct {
 type agentTrace struct {
 	m         *importer
 	blockSize int
-	all       []recorded
+	all       []timedRequest
 	nameless  int // sub-agents without an id
 }
 
@@ -217,7 +217,7 @@ func (t *agentTrace) begun(own []int, at time.Duration) int {
 }
 
 // request reads a request of an agent that started at some time.
-func (t *agentTrace) request(fields [][]byte, start time.Duration) (q recorded, err error) {
+func (t *agentTrace) request(fields [][]byte, start time.Duration) (q timedRequest, err error) {
 	at, err := duration(fields[timeKey], time.Second)
 	if err != nil {
 		return q, inKey("t", err)

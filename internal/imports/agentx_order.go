@@ -41,7 +41,7 @@ func (t *agentTrace) requests() []agents.Request {
 }
 
 // made is a request as its session has it: it waits for places in the session, from the last of whose ends its delay counts.
-func (t *agentTrace) made(q *recorded, places []int, begin time.Duration) agents.Request {
+func (t *agentTrace) made(q *timedRequest, places []int, begin time.Duration) agents.Request {
 	r := q.Request
 	from := begin
 	for _, i := range q.after {

@@ -69,7 +69,7 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
 		}
 	}
-	if _, _, err := imported(t, small, Options{Format: OTel}); err == nil || !strings.Contains(err.Error(), "objects that are no spans (1)") {
+	if _, _, err := imported(t, small, Options{Format: OTel}); err == nil || !strings.Contains(err.Error(), "objects other than spans (1)") {
 		t.Errorf("another format: %v", err)
 	}
 	stopped, stop := context.WithCancel(t.Context())

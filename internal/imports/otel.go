@@ -77,7 +77,7 @@ func (t *spans) span(object []byte) error {
 		return err
 	}
 	if s.id == "" || s.trace == "" {
-		t.skips["objects that are no spans"]++
+		t.skips["objects other than spans"]++
 		return nil
 	}
 	id := spanID{s.trace, s.id}

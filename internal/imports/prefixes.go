@@ -77,16 +77,16 @@ func (d *digester) mark(tokens int) { d.marks = append(d.marks, mark{d.length, t
 // prefixes numbers the blocks of prompts, so that prompts that begin alike begin with the same blocks.
 type prefixes struct {
 	seed  maphash.Seed
-	known map[uint64]beginning
+	known map[uint64]promptPrefix
 	held  [][]agents.Run // the blocks of prompts that beginnings are of
 	next  uint64         // the number of a block that no prompt has
 }
 
-// beginning is one of a prompt, with its length in tokens.
-type beginning struct{ prompt, tokens int32 }
+// promptPrefix is one of a prompt, with its length in tokens.
+type promptPrefix struct{ prompt, tokens int32 }
 
 func newPrefixes() *prefixes {
-	return &prefixes{seed: maphash.MakeSeed(), known: map[uint64]beginning{}}
+	return &prefixes{seed: maphash.MakeSeed(), known: map[uint64]promptPrefix{}}
 }
 
 // blocks are those of a prompt of some length in tokens. It shares those of the earlier prompt that it has the longest beginning in common
@@ -101,7 +101,7 @@ func (p *prefixes) blocks(d *digest, input, blockSize int) []agents.Run {
 	runs = p.fresh(runs, input/blockSize)
 	if n < len(d.beginnings) && len(p.known) < mostKnown {
 		for i := n; i < len(d.beginnings); i++ {
-			p.known[d.beginnings[i]] = beginning{int32(len(p.held)), int32(d.at(i))}
+			p.known[d.beginnings[i]] = promptPrefix{int32(len(p.held)), int32(d.at(i))}
 		}
 		p.held = append(p.held, runs)
 	}

@@ -75,7 +75,7 @@ func (m *importer) take(format Format, object []byte) error {
 		}
 		return m.batch.take(object)
 	}
-	return fmt.Errorf("%s is no format", format)
+	return fmt.Errorf("unknown format %s", format)
 }
 
 // detect is the format of an object.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/agents"
+	"benchtop/internal/text"
 )
 
 // Summary counts what was imported.
@@ -94,7 +95,7 @@ func median(counts map[int]int) int {
 func (s *Summary) Lines() []string {
 	input, output := s.Median()
 	lines := []string{
-		fmt.Sprintf("%s, %s, %s", number(s.Sessions, "session"), number(s.Requests, "request"), number(s.SubAgents, "sub-agent")),
+		fmt.Sprintf("%s, %s, %s", text.Count(s.Sessions, "session"), text.Count(s.Requests, "request"), text.Count(s.SubAgents, "sub-agent")),
 		fmt.Sprintf("%d tokens in, %d out; a request has %d in and %d out in the median", s.InputTokens, s.OutputTokens, input, output),
 	}
 	share := fmt.Sprintf("a prefix cache without limits would hold %.3f of the input", part(s.IdealTokens, s.InputTokens))
@@ -123,11 +124,3 @@ func (s *Summary) skippedText() string {
 }
 
 func part(some, all int64) float64 { return float64(some) / float64(max(all, 1)) }
-
-// number is a number of things.
-func number(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}

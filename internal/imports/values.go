@@ -15,7 +15,7 @@ import (
 // values reads the objects of a file: one, one on each line, or those of an array.
 type values struct {
 	text    *textfile.Reader
-	limited *limited
+	limited *limitReader
 	decoder *json.Decoder
 	raw     json.RawMessage // of the last
 	blanks  int64           // bytes before the first
@@ -55,7 +55,7 @@ func newValues(r io.Reader) (*values, error) {
 		return nil, foreignError{errors.New("this is not JSON; " + expected)}
 	}
 	_ = buffered.UnreadByte() // it has just been read
-	v.limited = &limited{r: buffered}
+	v.limited = &limitReader{r: buffered}
 	v.decoder = json.NewDecoder(v.limited)
 	if v.array = c == '['; v.array {
 		v.limited.left = 1 << 16
@@ -114,13 +114,13 @@ func (v *values) fail(err error) error {
 // number is the line of the end of the last object.
 func (v *values) number() int { return v.text.Line(v.blanks + v.decoder.InputOffset()) }
 
-// limited bounds how much is read for one object, and with it memory.
-type limited struct {
+// limitReader bounds the bytes of one object, and with them memory.
+type limitReader struct {
 	r    io.Reader
 	left int
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitReader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, fmt.Errorf("an object is larger than %d MiB; cut the file into smaller objects, one on each line", textfile.MaxObject>>20)
 	}

@@ -169,7 +169,7 @@ func bare(raw []byte) []byte {
 type HalfCharacter string
 
 func (h HalfCharacter) Error() string {
-	return fmt.Sprintf("the text has half of a character, %s without its other half; was it cut off in the midst?", string(h))
+	return fmt.Sprintf("unpaired surrogate %s; was the text cut off?", string(h))
 }
 
 // AppendText appends the text of a string, with U+FFFD for half of a character. The error is the first HalfCharacter, if there is one.

@@ -21,7 +21,7 @@ func TestWholeText(t *testing.T) {
 		`"\ud83d\u0041"`: `\ud83d`,
 	} {
 		_, err := WholeText([]byte(raw))
-		if err == nil || !strings.Contains(err.Error(), "half of a character, "+half+" ") {
+		if err == nil || !strings.Contains(err.Error(), "unpaired surrogate "+half+";") {
 			t.Errorf("%s: got %v, want %s named", raw, err, half)
 		}
 	}

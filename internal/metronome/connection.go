@@ -68,7 +68,7 @@ func (k *connection) answerNext() error {
 	case q.answer != nil:
 		err = q.answer(k)
 	default:
-		err = k.reply(http.StatusNotFound, failure("this server has no such endpoint"))
+		err = k.reply(http.StatusNotFound, failure("unknown endpoint"))
 	}
 	if err == nil && q.last {
 		return errClose

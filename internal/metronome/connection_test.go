@@ -17,13 +17,13 @@ func TestRefusals(t *testing.T) {
 		status        int
 		words         string
 	}{
-		{"no HTTP", "hello\r\n\r\n", 400, "first line"},
+		{"no HTTP", "hello\r\n\r\n", 400, "request line"},
 		{"no end of a line", "hello", 400, "ended within the head"},
-		{"TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\n\r\n", 400, "first line"},
-		{"no path", "GET  HTTP/1.1\r\n\r\n", 400, "first line"},
-		{"a whole URL", "GET http://x/health HTTP/1.1\r\n\r\n", 400, "first line"},
+		{"TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\n\r\n", 400, "request line"},
+		{"no path", "GET  HTTP/1.1\r\n\r\n", 400, "request line"},
+		{"a whole URL", "GET http://x/health HTTP/1.1\r\n\r\n", 400, "request line"},
 		{"old", "GET /health HTTP/1.0\r\n\r\n", 505, "HTTP/1.1"},
-		{"HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "first line"},
+		{"HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "request line"},
 		{"long line", "GET /" + strings.Repeat("x", 5000) + " HTTP/1.1\r\n\r\n", 431, "longer than 4096"},
 		{"many lines", "GET /health HTTP/1.1\r\n" + strings.Repeat("A: b\r\n", 200) + "\r\n", 431, "more than 128 lines"},
 		{"cut off", "GET /health HTTP/1.1\r\nA: b\r\n", 400, "ended within the head"},
@@ -89,9 +89,9 @@ func TestOtherEndpoints(t *testing.T) {
 	}{
 		{"GET /health HTTP/1.1\r\n\r\n", 200, "{}"},
 		{"GET /ttft=1ms/v1/models?x=y HTTP/1.1\n\n", 200, `"id":"metronome"`},
-		{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 404, "no such endpoint"},
-		{"GET /v1/completions HTTP/1.1\r\n\r\n", 404, "no such endpoint"},
-		{post("/tokenize", "", strings.Repeat("x", 10_000)), 404, "no such endpoint"},
+		{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 404, "unknown endpoint"},
+		{"GET /v1/completions HTTP/1.1\r\n\r\n", 404, "unknown endpoint"},
+		{post("/tokenize", "", strings.Repeat("x", 10_000)), 404, "unknown endpoint"},
 		{"\r\nGET /log HTTP/1.1\r\n\r\n", 200, logMagic},
 		{"GET /health HTTP/1.1\r\nConnection: Close\r\n\r\n", 200, "{}"},
 	} {

@@ -111,7 +111,7 @@ func (q *request) readFirst(line []byte) error {
 	method, rest, _ := bytes.Cut(line, []byte(" "))
 	path, version, ok := bytes.Cut(rest, []byte(" "))
 	if !ok || len(method) == 0 || len(path) == 0 || path[0] != '/' || !bytes.HasPrefix(version, []byte("HTTP/")) {
-		return malformed("the first line is none of HTTP/1.1")
+		return malformed("bad request line: expected HTTP/1.1")
 	}
 	if string(version) != "HTTP/1.1" {
 		return &refusal{http.StatusHTTPVersionNotSupported, "this server speaks HTTP/1.1"}

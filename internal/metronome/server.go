@@ -257,13 +257,13 @@ func readLog(r io.Reader) ([]Entry, error) {
 	from := gob.NewDecoder(r)
 	var head logHead
 	if err := from.Decode(&head); err != nil || head.Magic != logMagic {
-		return nil, errors.New("it cannot be read: it does not begin as a log does")
+		return nil, errors.New("not a metronome log: bad header")
 	}
 	entries := []Entry{}
 	for range head.Answers {
 		var a answer
 		if err := from.Decode(&a); err != nil {
-			return nil, fmt.Errorf("it cannot be read: %w (answer %d of %d)", err, len(entries)+1, head.Answers)
+			return nil, fmt.Errorf("damaged metronome log: %w (answer %d of %d)", err, len(entries)+1, head.Answers)
 		}
 		e := Entry{ID: a.ID, Arrived: time.Unix(0, a.Arrived), Writes: make([]time.Time, len(a.Writes))}
 		for i, at := range a.Writes {

@@ -29,7 +29,7 @@ func TestPercentiles(t *testing.T) {
 func TestSpan(t *testing.T) {
 	ms := time.Millisecond
 	told := 0
-	s := &Spanned{Requests: 3, AllSent: func() { told++ }}
+	s := &SpanSink{Requests: 3, AllSent: func() { told++ }}
 	sent := func(q *metrics.Request, at time.Duration) {
 		q.Sent = at
 		s.Take(&event.Event{At: at, Kind: event.Sent, Request: q})

@@ -16,8 +16,8 @@ type Span struct {
 	Ended               time.Duration // the last byte of the last answer
 }
 
-// Spanned is a sink that measures the span of a set of requests.
-type Spanned struct {
+// SpanSink is a sink that measures the span of a set of requests.
+type SpanSink struct {
 	// Requests is their number; AllSent, if not nil, is called once when all were sent or have failed. It must not block.
 	Requests int
 	AllSent  func()
@@ -28,7 +28,7 @@ type Spanned struct {
 }
 
 // Take files an event.
-func (s *Spanned) Take(e *event.Event) {
+func (s *SpanSink) Take(e *event.Event) {
 	if e.Kind != event.Sent && e.Kind != event.Done {
 		return
 	}
@@ -54,7 +54,7 @@ func (s *Spanned) Take(e *event.Event) {
 }
 
 // Span returns the span so far.
-func (s *Spanned) Span() Span {
+func (s *SpanSink) Span() Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.span

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 	"strings"
+
+	"benchtop/internal/text"
 )
 
 // analysisSchema is the version of an analysis as JSON. It rises when a key changes its meaning or is removed.
@@ -154,7 +155,7 @@ func (a *arrivals) json() *arrivalsJSON {
 
 // finite is null for numbers that JSON does not have.
 func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !text.Finite(v) {
 		return nil
 	}
 	return &v

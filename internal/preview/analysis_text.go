@@ -49,13 +49,13 @@ func (a *Analysis) figures(f figures, o Options) {
 		f.row("note", "%s", o.Clean(note))
 	}
 	a.sessions.rows(f)
-	f.row("requests", "%s", grouped(a.input.n))
+	f.row("requests", "%s", text.Grouped(a.input.n))
 	f.row("prompt tokens", "%s", a.input.describe())
 	if a.output.n > 0 {
 		f.row("output tokens", "%s", a.output.describe())
 	}
 	if a.unanswered > 0 && a.output.n > 0 {
-		f.row("without a length", "%s", grouped(a.unanswered))
+		f.row("without a length", "%s", text.Grouped(a.unanswered))
 	}
 }
 
@@ -132,27 +132,27 @@ func power(n int) string {
 
 func (p *prefixes) text(f figures, o Options) {
 	fmt.Fprintln(f.w, "\nhits of a prefix cache without limits, by block size in tokens")
-	label := len(grouped(p.sizes[len(p.sizes)-1].tokens))
+	label := len(text.Grouped(p.sizes[len(p.sizes)-1].tokens))
 	for _, size := range p.sizes {
 		share := float64(size.hits) / float64(max(1, p.total))
 		least := ""
 		if p.atLeast(size.tokens) {
 			least = ", or more"
 		}
-		fmt.Fprintf(f.w, "  %*s  %s%s%.1f %% of prompt tokens%s\n", label, grouped(size.tokens), bar(share, o.ASCII), map[bool]string{true: " "}[share > 0], 100*share, least)
+		fmt.Fprintf(f.w, "  %*s  %s%s%.1f %% of prompt tokens%s\n", label, text.Grouped(size.tokens), bar(share, o.ASCII), map[bool]string{true: " "}[share > 0], 100*share, least)
 	}
-	block := grouped(p.sizes[p.whole].tokens)
+	block := text.Grouped(p.sizes[p.whole].tokens)
 	if some, all := p.main(0.9); all > 0 {
-		words := fmt.Sprintf("%s of whole blocks of %s tokens", grouped(all), block)
+		words := fmt.Sprintf("%s of whole blocks of %s tokens", text.Grouped(all), block)
 		if p.others > 0 {
 			words = "more than " + words
 		}
 		if some > 0 {
-			words += fmt.Sprintf(", 90 %% of the hits from %s of them", grouped(some))
+			words += fmt.Sprintf(", 90 %% of the hits from %s of them", text.Grouped(some))
 		}
 		f.row("shared prefixes", "%s", words)
 	}
-	f.row("working set", "%s tokens in blocks of %s, of which about %s are found again", grouped(p.cached), block, grouped(min(int(p.reused), p.cached)))
+	f.row("working set", "%s tokens in blocks of %s, of which about %s are found again", text.Grouped(p.cached), block, text.Grouped(min(int(p.reused), p.cached)))
 	if p.texts {
 		f.row("compared", "texts by their bytes, so these figures are approximate")
 	}
@@ -174,12 +174,12 @@ func (a *arrivals) text(f figures, o Options) {
 	fmt.Fprintf(f.w, "  %s at most %.3g/s\n", sparkline(counts, most, o.ASCII), most/part)
 	end := length(a.duration())
 	fmt.Fprintf(f.w, "  0%*s\n", len(counts)-1, end)
-	f.row("rate", "%.3g requests/s over %s; at most %s in a second, %s in a minute", a.rate(), end, grouped(a.second.most), grouped(a.minute.most))
+	f.row("rate", "%.3g requests/s over %s; at most %s in a second, %s in a minute", a.rate(), end, text.Grouped(a.second.most), text.Grouped(a.minute.most))
 	if cv := a.cv(); !math.IsNaN(cv) {
 		f.row("burstiness", "%s: %s (the gaps vary by a CV of %.2f; Poisson is 1)", decimals(a.burstiness()), pattern(cv), cv)
 	}
 	if a.back > 0 {
-		f.row("times that go back", "%s, taken as those of the requests before", grouped(a.back))
+		f.row("times that go back", "%s, taken as those of the requests before", text.Grouped(a.back))
 	}
 }
 

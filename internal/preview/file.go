@@ -17,6 +17,7 @@ import (
 	"benchtop/datasets/trace"
 	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/jsonscan"
+	"benchtop/internal/text"
 )
 
 // FileOptions say how a file is read where it does not say so itself.
@@ -70,14 +71,14 @@ type fileReader struct {
 	analysis *Analysis
 
 	counter tokenizer.Counter
-	counted string    // its description
-	waiting []waiting // requests whose texts are yet to be counted, and those behind them
-	bytes   int       // of their texts
-	without int       // rows that have no prompt
+	counted string        // its description
+	waiting []textRequest // requests whose texts are yet to be counted, and those behind them
+	bytes   int           // of their texts
+	without int           // rows that have no prompt
 }
 
-// waiting is a request with texts to be counted.
-type waiting struct {
+// textRequest is a request with texts to be counted.
+type textRequest struct {
 	Request
 	prompt bool   // its prompts are to be counted
 	answer string // to be counted, if its output length is unknown; "" for none
@@ -197,7 +198,7 @@ func (r *fileReader) each(ctx context.Context, from, to int, columns []string, d
 func (r *fileReader) take(ctx context.Context, object []byte) error {
 	c := r.form.columns
 	fields := jsonscan.Fields(object, c.Timestamp, c.Input, c.Output, c.HashIDs, r.form.prompt, r.form.others, r.form.answer)
-	w := waiting{Request: Request{Input: Unknown, Output: Unknown}}
+	w := textRequest{Request: Request{Input: Unknown, Output: Unknown}}
 	var err error
 	if c.Timestamp != "" {
 		if w.At, err = r.clock.At(fields[0]); err != nil {
@@ -244,7 +245,7 @@ func inColumn(name string, err error) error {
 }
 
 // prompts sets what a row says of its prompt besides its length.
-func (r *fileReader) prompts(w *waiting, hashes, prompt, others []byte) (err error) {
+func (r *fileReader) prompts(w *textRequest, hashes, prompt, others []byte) (err error) {
 	column, read := r.form.prompt, r.form.read
 	if missing(prompt) && r.form.others != "" {
 		column, read, prompt = r.form.others, prompts, others
@@ -265,7 +266,7 @@ func (r *fileReader) prompts(w *waiting, hashes, prompt, others []byte) (err err
 }
 
 // share gives each prompt its part of the tokens, by its length.
-func (w *waiting) share() {
+func (w *textRequest) share() {
 	length := func(p *Prompt) float64 { return float64(max(len(p.IDs), len(p.Text))) }
 	all := 0.0
 	for i := range w.Prompts {
@@ -283,7 +284,7 @@ const (
 )
 
 // add takes a request. Those with texts to be counted wait, to be counted together.
-func (r *fileReader) add(ctx context.Context, w waiting) error {
+func (r *fileReader) add(ctx context.Context, w textRequest) error {
 	for i := range w.Prompts {
 		r.bytes += len(w.Prompts[i].Text)
 	}
@@ -383,6 +384,6 @@ func (r *fileReader) conclude() {
 		r.note("time stamps are taken as %s; another unit with --trace-unit", trace.UnitName(r.clock.Unit))
 	}
 	if r.without > 0 {
-		r.note("%s rows without a prompt are left out", grouped(r.without))
+		r.note("%s rows without a prompt are left out", text.Grouped(r.without))
 	}
 }

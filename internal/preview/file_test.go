@@ -147,7 +147,7 @@ func TestAnalyzeFileRefused(t *testing.T) {
 		{"a header alone", "a.csv", "input_length\n", trace.Columns{}, "the file has no rows"},
 		{"unknown form", "a.jsonl", `{"a": 1, "b": 2}`, trace.Columns{}, `the columns are "a", "b"; expected prompts`},
 		{"many columns", "a.csv", "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v\n1\n", trace.Columns{}, `"s", "t" and 2 more; expected`},
-		{"no such column", "a.jsonl", `{"input_length": 1}`, trace.Columns{Timestamp: "when"}, `there is no column "when"; the columns are "input_length"`},
+		{"no such column", "a.jsonl", `{"input_length": 1}`, trace.Columns{Timestamp: "when"}, `unknown column "when"; the columns are "input_length"`},
 		{"broken JSON", "a.jsonl", "{\"prompt\": \"x\"}\n{\"prompt\": }\n", trace.Columns{}, "line 2: not JSON"},
 		{"a broken time", "a.jsonl", "{\"timestamp\": 1, \"input_length\": 5}\n{\"timestamp\": \"soon\", \"input_length\": 5}", trace.Columns{}, `line 2: column "timestamp": expected a number`},
 		{"no time", "a.jsonl", "{\"timestamp\": 1, \"input_length\": 5}\n{\"input_length\": 5}", trace.Columns{}, `line 2: column "timestamp": expected a number, as the first time stamp is: got nothing`},

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"benchtop/internal/text"
 )
 
 // lengths are numbers of tokens and how often each came.
@@ -88,14 +90,14 @@ func roundWidth(lo, hi, most int) int {
 func (l *lengths) describe() string {
 	lo, hi := l.quantile(0), l.quantile(1)
 	if lo == hi {
-		return fmt.Sprintf("%s in all, each %s", grouped(l.sum), grouped(lo))
+		return fmt.Sprintf("%s in all, each %s", text.Grouped(l.sum), text.Grouped(lo))
 	}
 	mean := fmt.Sprintf("%.1f", l.mean())
 	if l.mean() >= 1000 {
-		mean = grouped(int(math.Round(l.mean())))
+		mean = text.Grouped(int(math.Round(l.mean())))
 	}
-	return fmt.Sprintf("%s in all: mean %s, min %s, p50 %s, p90 %s, p99 %s, max %s", grouped(l.sum), mean,
-		grouped(lo), grouped(l.quantile(0.5)), grouped(l.quantile(0.9)), grouped(l.quantile(0.99)), grouped(hi))
+	return fmt.Sprintf("%s in all: mean %s, min %s, p50 %s, p90 %s, p99 %s, max %s", text.Grouped(l.sum), mean,
+		text.Grouped(lo), text.Grouped(l.quantile(0.5)), text.Grouped(l.quantile(0.9)), text.Grouped(l.quantile(0.99)), text.Grouped(hi))
 }
 
 func (l *lengths) histogram(w io.Writer, title string, ascii bool) {
@@ -110,13 +112,13 @@ func (l *lengths) histogram(w io.Writer, title string, ascii bool) {
 	}
 	for _, x := range bins {
 		bar := bar(float64(x.n)/float64(most), ascii)
-		fmt.Fprintf(w, "  %*s  %s %s\n", label, x.label(), bar, grouped(x.n))
+		fmt.Fprintf(w, "  %*s  %s %s\n", label, x.label(), bar, text.Grouped(x.n))
 	}
 }
 
 func (b bin) label() string {
 	if b.from == b.to {
-		return grouped(b.from)
+		return text.Grouped(b.from)
 	}
-	return grouped(b.from) + " - " + grouped(b.to)
+	return text.Grouped(b.from) + " - " + text.Grouped(b.to)
 }

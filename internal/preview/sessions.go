@@ -7,6 +7,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/agents"
+	"benchtop/internal/text"
 )
 
 // sessions are figures of conversations of several turns. A session of a file counts if it has one turn, too.
@@ -33,10 +34,10 @@ func (s *sessions) rows(f figures) {
 	if s.turns.n == 0 {
 		return
 	}
-	f.row("conversations", "%s", grouped(s.turns.n))
+	f.row("conversations", "%s", text.Grouped(s.turns.n))
 	f.row("turns", "%s", s.turns.describe())
 	if s.subAgents > 0 {
-		f.row("sub-agents", "%s with %s requests", grouped(s.subAgents), grouped(s.requests))
+		f.row("sub-agents", "%s with %s requests", text.Grouped(s.subAgents), text.Grouped(s.requests))
 	}
 }
 

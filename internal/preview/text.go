@@ -62,31 +62,31 @@ func (p *Preview) figures(f figures) {
 	arriving := "requests"
 	if p.turns.sum > p.conversations {
 		arriving = "conversations"
-		f.row("conversations", "%s", grouped(p.conversations))
+		f.row("conversations", "%s", text.Grouped(p.conversations))
 		f.row("turns", "%s", p.turns.describe())
 	}
-	f.row("requests", "%s", grouped(p.turns.sum))
+	f.row("requests", "%s", text.Grouped(p.turns.sum))
 	if p.prompts > p.turns.sum {
-		f.row("prompts", "%s", grouped(p.prompts))
+		f.row("prompts", "%s", text.Grouped(p.prompts))
 	}
 	var forms []string
 	for _, k := range []string{"text", "token ids", "chat messages", "recordings"} {
 		if n := p.kinds[k]; n > 0 && n == p.turns.sum {
 			forms = append(forms, k)
 		} else if n > 0 {
-			forms = append(forms, fmt.Sprintf("%s %s", grouped(n), k))
+			forms = append(forms, fmt.Sprintf("%s %s", text.Grouped(n), k))
 		}
 	}
 	f.row("sent as", "%s", strings.Join(forms, ", "))
 	if p.media > 0 {
-		f.row("with media", "%s, not counted as tokens", grouped(p.media))
+		f.row("with media", "%s, not counted as tokens", text.Grouped(p.media))
 	}
 	f.row("prompt tokens", "%s", p.input.describe())
 	if p.output.n > 0 {
 		f.row("output tokens", "%s", p.output.describe())
 	}
 	if p.unlimited > 0 && p.output.n > 0 {
-		f.row("without a limit", "%s", grouped(p.unlimited))
+		f.row("without a limit", "%s", text.Grouped(p.unlimited))
 	}
 	if p.timed {
 		rate := float64(p.conversations) / p.last.Seconds()
@@ -114,12 +114,12 @@ func (p *Preview) prompted(w io.Writer, o Options) {
 	if len(p.first) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nfirst of %s\n", grouped(p.conversations))
+	fmt.Fprintf(w, "\nfirst of %s\n", text.Grouped(p.conversations))
 	for i, c := range p.first {
 		turn := 0
 		for t, err := range c.Composed() {
 			if turn == mostTurns {
-				fmt.Fprintf(w, "      … and %s more turns\n", grouped(len(c.Turns)-turn))
+				fmt.Fprintf(w, "      … and %s more turns\n", text.Grouped(len(c.Turns)-turn))
 				break
 			}
 			quote := o.quote(&t, turn > 0 && t.Prompt.Compose != nil)
@@ -141,9 +141,9 @@ func about(c *datasets.Conversation, turn int, t *datasets.Turn, o Options) []st
 	if c.ID != "" {
 		words = append(words, o.Clean(c.RequestID(turn)))
 	}
-	words = append(words, grouped(t.InputTokens)+" tokens")
+	words = append(words, text.Grouped(t.InputTokens)+" tokens")
 	if t.MaxTokens > 0 {
-		words = append(words, grouped(t.MaxTokens)+" requested")
+		words = append(words, text.Grouped(t.MaxTokens)+" requested")
 	}
 	if c.At > 0 && turn == 0 {
 		words = append(words, "at "+c.At.String())
@@ -199,15 +199,6 @@ func (o *Options) quote(t *datasets.Turn, end bool) string {
 		return strings.TrimSpace(more) + " " + string([]rune(s)[n-quoteWidth:])
 	}
 	return cut(s, quoteWidth, more)
-}
-
-// grouped writes a whole number with commas.
-func grouped(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // cut keeps the first n characters of a text, and puts behind them that there was more.

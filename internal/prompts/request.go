@@ -2,7 +2,6 @@ package prompts
 
 import (
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
@@ -67,16 +67,16 @@ var samplingFields = []string{"top_p", "top_k", "min_p", "temperature", "frequen
 func sampling(given *pflag.FlagSet, p *usage.Problems) (out []protocol.Field) {
 	for _, name := range samplingFields {
 		flag := argv.Dashes(name)
-		text := given.Lookup(flag).Value.String()
+		value := given.Lookup(flag).Value.String()
 		if !given.Changed(flag) {
 			continue
 		}
 		if v, err := given.GetFloat64(flag); err == nil {
-			if text = pyjson.Float(v); math.IsNaN(v) || math.IsInf(v, 0) {
+			if value = pyjson.Float(v); !text.Finite(v) {
 				p.Bad("--%s: must be a finite number", flag)
 			}
 		}
-		out = append(out, protocol.Field{Name: name, JSON: text})
+		out = append(out, protocol.Field{Name: name, JSON: value})
 	}
 	return out
 }

@@ -64,12 +64,12 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 	})
 }
 
-// A tokenizer whose class does not follow its file, in a way that is not known here, is used with a note.
+// A tokenizer whose class does not follow its file, in an unsupported way, is used with a note.
 func TestTokenizerClassIsNoted(t *testing.T) {
 	for config, note := range map[string]string{
 		`{"tokenizer_class": "PreTrainedTokenizerFast"}`: "",
 		`{"tokenizer_class": "BertTokenizer"}`:           "BertTokenizer is not set up here, because the model is of type WordLevel",
-		`{"tokenizer_class": "CodeLlamaTokenizerFast"}`:  "CodeLlamaTokenizer sets itself up instead of following tokenizer.json, in a way that is not known here",
+		`{"tokenizer_class": "CodeLlamaTokenizerFast"}`:  "CodeLlamaTokenizer sets itself up instead of following tokenizer.json, in an unsupported way",
 		`{"auto_map": {"AutoTokenizer": ["x.X", null]}}`: "the model comes with a tokenizer class of its own, which a server that trusts it follows",
 	} {
 		dir := t.TempDir()

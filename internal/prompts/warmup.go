@@ -106,7 +106,7 @@ func (w *WarmUp) leaveOut(all []metrics.Request) string {
 		return ""
 	}
 	refused = slices.DeleteFunc(optional, func(f string) bool { return !slices.Contains(refused, f) })
-	return fmt.Sprintf("to omit %s, add %s", metrics.JoinWords(refused, " and "), export.OmitFlag(refused, w.Command))
+	return fmt.Sprintf("to omit %s, add %s", text.Join(refused, " and "), export.OmitFlag(refused, w.Command))
 }
 
 // shuffled are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its

@@ -26,7 +26,7 @@ type recording struct {
 	facts    []event.Event          // in the order in which they were told
 	client   []metrics.ClientSecond // of the facts
 	requests []metrics.Request      // without their chunks
-	chunks   []packed               // of the same requests
+	chunks   []chunkBytes           // of the same requests
 	moments  []moment               // in order of time
 	length   time.Duration
 	count    int   // of chunks
@@ -207,15 +207,15 @@ func (r *result) now() *metrics.Report {
 	}
 }
 
-// packed are the chunks of a request in about three bytes each, where they take sixteen in the open. First their number and
+// chunkBytes are the chunks of a request in about three bytes each, where they take sixteen in the open. First their number and
 // the unit of time, 0 for microseconds and 1 for nanoseconds; then for each chunk how much later it came than the one before, shifted by one. The lowest bit is set where it is not one token
 // of the visible answer; what it is follows: tokens, shifted by one, and a bit for the answer.
-type packed []byte
+type chunkBytes []byte
 
 // furthest bounds times, because a journal may hold any number.
 const furthest = 1 << 60
 
-func pack(chunks []metrics.Chunk) packed {
+func pack(chunks []metrics.Chunk) chunkBytes {
 	if len(chunks) == 0 {
 		return nil
 	}
@@ -225,7 +225,7 @@ func pack(chunks []metrics.Chunk) packed {
 			unit, name = time.Nanosecond, 1
 		}
 	}
-	out := binary.AppendUvarint(make(packed, 0, 4+4*len(chunks)), uint64(len(chunks)))
+	out := binary.AppendUvarint(make(chunkBytes, 0, 4+4*len(chunks)), uint64(len(chunks)))
 	out = append(out, name)
 	last := time.Duration(0)
 	for _, c := range chunks {
@@ -243,11 +243,11 @@ func pack(chunks []metrics.Chunk) packed {
 		}
 		out = binary.AppendVarint(out, what)
 	}
-	return append(packed(nil), out...) // as long as it has to be
+	return append(chunkBytes(nil), out...) // as long as it has to be
 }
 
 // unpack returns the chunks. They are the caller's.
-func (p packed) unpack() []metrics.Chunk {
+func (p chunkBytes) unpack() []metrics.Chunk {
 	if len(p) == 0 {
 		return nil
 	}

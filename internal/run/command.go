@@ -198,21 +198,21 @@ func (r *Run) lookAs(who int, l metrics.Inspection) {
 
 // Host lets other terminals look at the run. It is no reason not to run that they cannot. It comes before Do.
 func (r *Run) Host(version string) {
-	host, err := attach.Listen(hosted{r}, version)
+	host, err := attach.Listen(attachHost{r}, version)
 	if err != nil {
 		r.announce(metrics.Warn, "other terminals cannot join this run: "+text.Clean(err.Error()))
 	}
 	r.host = host
 }
 
-// hosted is a run as other terminals see it.
-type hosted struct{ *Run }
+// attachHost is a run as other terminals see it.
+type attachHost struct{ *Run }
 
 // Snapshot of the run.
-func (h hosted) Snapshot() metrics.Snapshot { return h.view.Recent() }
+func (h attachHost) Snapshot() metrics.Snapshot { return h.view.Recent() }
 
 // Controllable says that the first terminal is gone.
-func (h hosted) Controllable() bool { return h.lost.Load() }
+func (h attachHost) Controllable() bool { return h.lost.Load() }
 
 // Inspect is what the other terminals want to see of single requests.
-func (h hosted) Inspect(l metrics.Inspection) { h.lookAs(otherScreens, l) }
+func (h attachHost) Inspect(l metrics.Inspection) { h.lookAs(otherScreens, l) }

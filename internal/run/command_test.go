@@ -95,7 +95,7 @@ func TestInspectionsOfTwoScreens(t *testing.T) {
 			{metrics.Inspection{}, metrics.Inspection{Open: 3}, false, 3},
 		} {
 			r.Inspect(c.own)
-			hosted{r}.Inspect(c.others)
+			attachHost{r}.Inspect(c.others)
 			if rows, opened := seen(); rows != c.rows || opened != c.opened {
 				t.Errorf("%+v and %+v: rows %t, request %d opened", c.own, c.others, rows, opened)
 			}
@@ -110,11 +110,11 @@ func TestControllable(t *testing.T) {
 			c := small(t, metrics.Plan{}, 1)
 			c.Lost, c.SurviveHangUp = lost, true
 			r := begin(t, c)
-			if (hosted{r}).Controllable() != lost {
+			if (attachHost{r}).Controllable() != lost {
 				t.Errorf("lost before %t: controllable %t", lost, !lost)
 			}
 			r.TerminalLost()
-			if !(hosted{r}).Controllable() || (hosted{r}).Snapshot().Plan == nil {
+			if !(attachHost{r}).Controllable() || (attachHost{r}).Snapshot().Plan == nil {
 				t.Error("it cannot be controlled")
 			}
 		})

@@ -32,10 +32,10 @@ func countable(q *metrics.Request) bool {
 	return q.Failure == "" && q.OutputSource == metrics.TokensFromChunks && q.Text != "" && !q.TextPart
 }
 
-// uncounted is a sink that counts the answers that a tokenizer could count better.
-type uncounted struct{ n atomic.Int64 }
+// answerCount is a sink that counts the answers that a tokenizer could count better.
+type answerCount struct{ n atomic.Int64 }
 
-func (u *uncounted) Take(e *event.Event) {
+func (u *answerCount) Take(e *event.Event) {
 	if countable(e.Request) {
 		u.n.Add(1)
 	}

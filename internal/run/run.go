@@ -101,7 +101,7 @@ type Run struct {
 	looks  [lookers]metrics.Inspection
 	saving bool // a result of the run so far is being written
 
-	uncounted uncounted
+	uncounted answerCount
 	asides    sync.WaitGroup // what goes on beside the run and has to end before it does
 }
 

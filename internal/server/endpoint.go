@@ -17,7 +17,6 @@ import (
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
-	"benchtop/metrics"
 )
 
 // refusal is an error that no request of the load would escape, so that the run must not begin.
@@ -99,7 +98,7 @@ func (o *Options) checkEndpoint(ctx context.Context, client *http.Client) error 
 	case slices.Contains(paths, o.Protocol.Traits().Path):
 		return refusal{usage.Errorf("%s, but %s; leave --endpoint out", what, o.Protocol.Traits().Path)}
 	case len(paths) > 0:
-		return refusal{usage.Errorf("%s; it has %s; use --backend %s", what, strings.Join(paths, ", "), metrics.JoinWords(backends, " or "))}
+		return refusal{usage.Errorf("%s; it has %s; use --backend %s", what, strings.Join(paths, ", "), text.Join(backends, " or "))}
 	}
 	return nil
 }

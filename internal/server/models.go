@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -202,17 +201,8 @@ func (o *Options) unlisted(m Model, modules []string, fields []protocol.Field) (
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(asked))) {
 		if !slices.Contains(m.Known, name) {
 			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model; it lists %s%s", flag,
-				usage.Quote(name), listed(m.Known), usage.DidYouMean(name, m.Known)))
+				usage.Quote(name), text.List(m.Known, 10), usage.DidYouMean(name, m.Known)))
 		}
 	}
 	return odd
-}
-
-// listed are the first names, and the number of the others.
-func listed(names []string) string {
-	const most = 10
-	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
-	}
-	return strings.Join(names, ", ")
 }

@@ -197,7 +197,7 @@ func (o *Options) checkTLS(p *usage.Problems) (roots *x509.CertPool, certificate
 
 // strategies names them for a person.
 func strategies() string {
-	return metrics.JoinWords(metrics.Each(loadgen.Strategies(), func(s loadgen.Strategy) string { return string(s) }), " or ")
+	return text.Join(metrics.Each(loadgen.Strategies(), func(s loadgen.Strategy) string { return string(s) }), " or ")
 }
 
 // keyFrom is an API key of the environment, "" for none.

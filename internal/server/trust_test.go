@@ -243,7 +243,7 @@ func TestTLSFlags(t *testing.T) {
 		{"no TLS", Options{BaseURLs: []string{"http://h"}, caFile: file}, "--ca-file and --cert-file: http://h has no TLS; is it https://?"},
 		{"two rules", Options{BaseURLs: []string{"https://h"}, caFile: file, insecure: true}, "--insecure and --ca-file: choose one"},
 		{"a key alone", Options{BaseURLs: []string{"https://h"}, keyFile: file}, "--key-file: needs --cert-file"},
-		{"no key", Options{BaseURLs: []string{"https://h"}, certFile: file}, "no private key; give it with --key-file"},
+		{"no key", Options{BaseURLs: []string{"https://h"}, certFile: file}, "no private key in it; give it with --key-file"},
 		{"absent", Options{BaseURLs: []string{"https://h"}, caFile: file + "x"}, "--ca-file: "},
 		{"a zone", Options{host: "fe80::1%eth0"}, ""},
 		{"an escaped zone in brackets", Options{host: "[fe80::1%25eth0]"}, ""},

@@ -24,7 +24,7 @@ func CalibrationPath() (string, error) {
 
 // CalibrationWarnings are about a load beyond the calibrated limits of this client. There are none without a calibration of this
 // machine.
-func CalibrationWarnings(p calibration.Planned) []string {
+func CalibrationWarnings(p calibration.PlannedLoad) []string {
 	path, err := CalibrationPath()
 	if err != nil {
 		return nil
@@ -37,8 +37,8 @@ func CalibrationWarnings(p calibration.Planned) []string {
 }
 
 // planned is the demand of a load on the client; output is the length of an answer in tokens, 0 if unknown.
-func planned(d shape.Demand, output int) calibration.Planned {
-	return calibration.Planned{
+func planned(d shape.Demand, output int) calibration.PlannedLoad {
+	return calibration.PlannedLoad{
 		Streams: float64(d.Streams), RequestsPerSecond: d.RequestsPerSecond, ChunksPerSecond: d.RequestsPerSecond * float64(output),
 	}
 }

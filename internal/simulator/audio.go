@@ -26,7 +26,7 @@ const maxAudio = 25 << 20
 // audioRequest is the form of a transcription or a translation. As in vLLM, sampling fields without a place in it, such as ignore_eos, are
 // ignored.
 type audioRequest struct {
-	named
+	modelName
 	file       []byte // nil for none
 	format     string
 	maxTokens  *int
@@ -65,7 +65,7 @@ func (s *Server) listen(w http.ResponseWriter, r *http.Request, a *arrival, d au
 	seconds := length.Seconds()
 	d.seconds = int(math.Ceil(seconds))
 	d.options, d.some = request.options, audioChoice
-	p := sampling{named: request.named, Stream: request.stream, Seed: request.seed, natural: int(math.Ceil(seconds * spokenTokens))}
+	p := sampling{modelName: request.modelName, Stream: request.stream, Seed: request.seed, natural: int(math.Ceil(seconds * spokenTokens))}
 	ids := mediaIDs(string(request.file), min(int(math.Ceil(seconds*audioTokens)), s.profile.MaxModelLen)) // so many are refused
 	return s.respond(w, r, a, ids, request.maxTokens, p, &d)
 }

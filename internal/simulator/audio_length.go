@@ -26,7 +26,7 @@ func audioLength(file []byte) (time.Duration, error) {
 		seconds = float64(len(file)) / compressedBytes
 	}
 	if err == nil && (math.IsNaN(seconds) || seconds <= 0) {
-		err = errors.New("it has no sound")
+		err = errors.New("no audio samples")
 	}
 	return time.Duration(min(seconds, longestAudio.Seconds()) * float64(time.Second)), err
 }

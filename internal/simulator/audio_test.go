@@ -122,7 +122,7 @@ func TestTranscriptionWhole(t *testing.T) {
 		}{
 			{"file is missing", []string{"model", "sim-8b"}},
 			{"does not exist", []string{"model", "x", "file", sound}},
-			{"no sound", []string{"file", ""}},
+			{"no audio samples", []string{"file", ""}},
 			{"no data", []string{"file", "RIFF....WAVE"}},
 			{"stream: must be a boolean", []string{"file", sound, "stream", "perhaps"}},
 			{"max_completion_tokens", []string{"file", sound, "max_completion_tokens", "many"}},

@@ -75,21 +75,21 @@ func (b *blockPool) enter(seq *sequence) bool {
 	seq.blocks = append(seq.blocks[:0], shared...)
 	seq.named = len(shared)
 	seq.computed = len(shared) * b.size
-	seq.want = wanting{}
+	seq.want = blockShortage{}
 	return b.hold(seq, seq.known)
 }
 
-// wanting is why a sequence did not get its blocks. It saves the search for its prefix in each step in which it waits, which costs
+// blockShortage is the reason why a sequence did not get its blocks. It saves the search for its prefix in each step in which it waits, which costs
 // much for a long prompt. The zero value is of a sequence that was not refused.
-type wanting struct {
+type blockShortage struct {
 	gains   int    // of the pool, below which it cannot have enough
 	missing uint64 // the name at which its prefix ended in the cache, 0 for none
 }
 
 // wanting describes a sequence that shares so many blocks and lacks so many more. Each block that becomes free, or can be found, makes up
 // for at most one of them, unless it goes on with the prefix where that ended.
-func (b *blockPool) wanting(seq *sequence, shared, lacking int) wanting {
-	w := wanting{gains: b.gains + lacking}
+func (b *blockPool) wanting(seq *sequence, shared, lacking int) blockShortage {
+	w := blockShortage{gains: b.gains + lacking}
 	if seq.names != nil {
 		if names := seq.names.of(seq.known - 1); shared < len(names) {
 			w.missing = names[shared]
@@ -99,7 +99,7 @@ func (b *blockPool) wanting(seq *sequence, shared, lacking int) wanting {
 }
 
 // pending reports whether the sequence certainly lacks blocks still.
-func (w wanting) pending(b *blockPool) bool {
+func (w blockShortage) pending(b *blockPool) bool {
 	_, ok := b.found[w.missing] // 0 is not in it
 	return b.gains < w.gains && !ok
 }

@@ -12,7 +12,7 @@ import (
 // embeddingRequest is a request for a vector for each of its prompts.
 type embeddingRequest struct {
 	pooledRequest
-	Input          embeddable      `json:"input"`
+	Input          embeddingInput  `json:"input"`
 	Messages       conversations   `json:"messages"`        // in place of input
 	EncodingFormat string          `json:"encoding_format"` // "float", the default, "base64", "bytes" or "bytes_only"
 	Dimensions     *int            `json:"dimensions"`
@@ -21,10 +21,10 @@ type embeddingRequest struct {
 	Data           json.RawMessage `json:"data"`     // of /pooling: input for a plug-in
 }
 
-// embeddable is the "input" field: a text, a list of token ids, a list of either, or a conversation.
-type embeddable []prompt
+// embeddingInput is the "input" field: a text, a list of token ids, a list of either, or a conversation.
+type embeddingInput []prompt
 
-func (e *embeddable) UnmarshalJSON(raw []byte) error {
+func (e *embeddingInput) UnmarshalJSON(raw []byte) error {
 	var many []json.RawMessage
 	if json.Unmarshal(raw, &many) == nil && len(many) > 0 && many[0][0] == '{' {
 		return (*conversations)(e).UnmarshalJSON(raw)

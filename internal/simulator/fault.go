@@ -302,7 +302,7 @@ func ruleOf(kind FaultKind) (faultRule, error) {
 		}
 		names = append(names, string(r.kind))
 	}
-	return faultRule{}, fmt.Errorf("no fault is called %q; there are %s", kind, strings.Join(names, ", "))
+	return faultRule{}, fmt.Errorf("unknown fault %q; use one of %s", kind, strings.Join(names, ", "))
 }
 
 // standard is the value of an option that is not given.

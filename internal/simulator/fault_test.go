@@ -26,8 +26,8 @@ func TestParseFault(t *testing.T) {
 		}
 	}
 	for text, words := range map[string]string{
-		"":                        `no fault is called ""; there are refuse,`,
-		"rest":                    `no fault is called "rest"`,
+		"":                        `unknown fault ""; use one of refuse,`,
+		"rest":                    `unknown fault "rest"`,
 		"status":                  "fault status: needs an HTTP status from 400 to 599",
 		"status=200":              "needs an HTTP status from 400 to 599",
 		"status=four":             "status=four: needs an HTTP status",
@@ -71,7 +71,7 @@ func TestProfileChecksFaultsAndSpeculation(t *testing.T) {
 	p.Faults = []Fault{{Kind: "nonsense"}, {Kind: FaultStatus, Arg: 1}}
 	p.SpecTokens, p.SpecAcceptance = 40, 2
 	err := p.Validate()
-	for _, words := range []string{`no fault is called "nonsense"`, "fault status: needs", "spec acceptance is 2", "too few for max sequences 64 with 41 tokens each"} {
+	for _, words := range []string{`unknown fault "nonsense"`, "fault status: needs", "spec acceptance is 2", "too few for max sequences 64 with 41 tokens each"} {
 		if err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q is missing in %v", words, err)
 		}

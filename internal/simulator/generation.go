@@ -44,7 +44,7 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	if header := r.Header.Get("X-Vllm-Priority"); header != "" {
 		var err error
 		if p.Priority, err = strconv.Atoi(header); err != nil {
-			return nil, badRequest("priority", "X-Vllm-Priority %q is no integer.", header)
+			return nil, badRequest("priority", "X-Vllm-Priority %q: expected an integer.", header)
 		}
 	}
 	if p.Priority != 0 && !s.profile.Prioritized {
@@ -227,7 +227,7 @@ func idsOf(tokens []token) []int {
 // sampling has the fields that requests for completions and for chats have in common. Parameters of the distribution of tokens
 // (temperature, penalties, stop strings and the like) are accepted and ignored, since the text is invented.
 type sampling struct {
-	named
+	modelName
 	constraints
 	Stream         bool           `json:"stream"`
 	StreamOptions  *streamOptions `json:"stream_options"`

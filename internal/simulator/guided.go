@@ -305,7 +305,7 @@ func (s *sampler) rule(rules grammarRules, name string, depth int) {
 	case !s.room():
 		return
 	case len(all) == 0:
-		s.err = fmt.Errorf("grammar: there is no rule %q", name)
+		s.err = fmt.Errorf("grammar: unknown rule %q", name)
 		return
 	case depth > mostNested:
 		s.err = errors.New("grammar: the rules are nested too deeply")

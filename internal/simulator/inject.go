@@ -16,9 +16,9 @@ func (s *Server) faultFor(r *http.Request, number int) (Fault, *apiError) {
 		switch {
 		case err != nil:
 		case f.chooses():
-			err = errors.New("a request speaks for itself: leave out every, from, to and share")
+			err = errors.New("every, from, to and share are not allowed in a header")
 		case f.Kind == FaultResetAccept:
-			err = errors.New("the connection was accepted long ago: set this fault when the server starts")
+			err = errors.New("reset_accept is not allowed in a header; set it when the server starts")
 		}
 		if err != nil {
 			return Fault{}, badRequest(FaultHeader, "%s: %v", FaultHeader, err)

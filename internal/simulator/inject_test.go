@@ -427,8 +427,8 @@ func TestFaultShare(t *testing.T) {
 func TestFaultHeaderIsChecked(t *testing.T) {
 	bubble(t, round(), func(c *client) {
 		for fault, word := range map[string]string{
-			"nonsense":       `no fault is called \"nonsense\"`,
-			"reset,every=2":  "leave out every",
+			"nonsense":       `unknown fault \"nonsense\"`,
+			"reset,every=2":  "every, from, to and share are not allowed",
 			"reset-accept":   "when the server starts",
 			"refuse":         "needs a port", // this server does not own its listener
 			"stall=tomorrow": "takes a time",

@@ -5,7 +5,7 @@ import "net/http"
 // messagesRequest has the fields of Anthropic's Messages API. As in vLLM, sampling fields of its own, such as ignore_eos, are not among
 // them.
 type messagesRequest struct {
-	named
+	modelName
 	MaxTokens *int         `json:"max_tokens"`
 	Stream    bool         `json:"stream"`
 	System    blockContent `json:"system"`
@@ -50,7 +50,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, a *arrival) *a
 	if err != nil {
 		return err
 	}
-	p := sampling{named: request.named, Stream: request.Stream, CacheSalt: request.CacheSalt, thinks: request.Thinking.Type == "enabled"}
+	p := sampling{modelName: request.modelName, Stream: request.Stream, CacheSalt: request.CacheSalt, thinks: request.Thinking.Type == "enabled"}
 	return s.respond(w, r, a, ids, request.MaxTokens, p, new(messageEvents))
 }
 

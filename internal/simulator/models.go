@@ -44,12 +44,12 @@ func (p Profile) checkAdapters() error {
 	return errors.Join(problems...)
 }
 
-// named is a request for a model.
-type named struct {
+// modelName is a request for a model.
+type modelName struct {
 	Model string `json:"model"` // "" for the one that is served
 }
 
-func (n named) model() string { return n.Model }
+func (n modelName) model() string { return n.Model }
 
 // checkModel is an error for a model that is not served; "" stands for the profile's.
 func (s *Server) checkModel(model string) *apiError {

@@ -13,14 +13,14 @@ import (
 
 // pooledRequest has the fields that all requests have in common that only read prompts.
 type pooledRequest struct {
-	named
+	modelName
 	// Truncate is the number of tokens of a prompt that are read: -1 for as many as the model takes, null to refuse longer prompts.
 	Truncate  *int    `json:"truncate_prompt_tokens"`
 	CacheSalt *string `json:"cache_salt"`
 }
 
-// pooled is what the engine has read for such a request.
-type pooled struct {
+// poolingInput is what the engine has read for such a request.
+type poolingInput struct {
 	id, model string
 	prompts   []prompt // as they were read
 	tokens    int      // in all of them
@@ -36,12 +36,12 @@ func (s *Server) readPooled(w http.ResponseWriter, r *http.Request, v interface{
 }
 
 // pool has the engine compute every prompt, as before a first token, and returns when all are computed.
-func (s *Server) pool(r *http.Request, a *arrival, kind string, request pooledRequest, prompts []prompt) (*pooled, *apiError) {
+func (s *Server) pool(r *http.Request, a *arrival, kind string, request pooledRequest, prompts []prompt) (*poolingInput, *apiError) {
 	prompts, err := s.truncate(request.Truncate, prompts)
 	if err != nil {
 		return nil, err
 	}
-	done := &pooled{prompts: prompts}
+	done := &poolingInput{prompts: prompts}
 	reads := make([]*generation, 0, len(prompts))
 	defer func() { // the rest is of no use after an error
 		for _, g := range reads {
@@ -50,7 +50,7 @@ func (s *Server) pool(r *http.Request, a *arrival, kind string, request pooledRe
 	}()
 	one := 1
 	for _, ids := range prompts {
-		p := sampling{named: request.named, IgnoreEOS: true, CacheSalt: request.CacheSalt, pooled: true}
+		p := sampling{modelName: request.modelName, IgnoreEOS: true, CacheSalt: request.CacheSalt, pooled: true}
 		g, err := s.generate(r, a, kind, ids, &one, p)
 		if err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func (s *Server) truncate(limit *int, prompts []prompt) ([]prompt, *apiError) {
 }
 
 // answer is an answer without its data.
-func (p *pooled) answer() answer {
+func (p *poolingInput) answer() answer {
 	return answer{
 		ID: p.id, Object: "list", Created: time.Now().Unix(), Model: p.model,
 		Usage: usage{PromptTokens: p.tokens, TotalTokens: p.tokens, PromptDetails: absent, CompletionDetails: absent},
@@ -103,7 +103,7 @@ func (p *pooled) answer() answer {
 }
 
 // writeBytes answers with the bytes of the vectors; described, a header has the rest of the answer.
-func (p *pooled) writeBytes(w http.ResponseWriter, vectors [][]float32, described bool) {
+func (p *poolingInput) writeBytes(w http.ResponseWriter, vectors [][]float32, described bool) {
 	var body []byte
 	var items []map[string]any
 	for i, v := range vectors {

@@ -143,7 +143,7 @@ func shutterOf(l net.Listener) shutter {
 	case shutter:
 		return l
 	}
-	return accepting{l}
+	return openNetwork{l}
 }
 
 // tcpShutter stops listening, so that the system refuses connections, and listens at the same address again.
@@ -170,8 +170,8 @@ func (t *tcpShutter) Open() error {
 	return err
 }
 
-// accepting is the shutter of a network that cannot refuse.
-type accepting struct{ net.Listener }
+// openNetwork is the shutter of a network that cannot refuse.
+type openNetwork struct{ net.Listener }
 
-func (accepting) Shut()       {}
-func (accepting) Open() error { return nil }
+func (openNetwork) Shut()       {}
+func (openNetwork) Open() error { return nil }

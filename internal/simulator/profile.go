@@ -226,5 +226,5 @@ func Named(name string) (Profile, error) {
 			return p, nil
 		}
 	}
-	return Profile{}, fmt.Errorf("no profile is called %q; there are %s", name, strings.Join(Names(), ", "))
+	return Profile{}, fmt.Errorf("unknown profile %q; use one of %s", name, strings.Join(Names(), ", "))
 }

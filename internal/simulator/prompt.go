@@ -174,7 +174,7 @@ func structured(m message) bool {
 }
 
 type tokenizeRequest struct {
-	named
+	modelName
 	Prompt              *string   `json:"prompt"`
 	Messages            []message `json:"messages"`
 	AddGenerationPrompt bool      `json:"add_generation_prompt"` // default true
@@ -214,7 +214,7 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) *apiError {
 
 func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) *apiError {
 	var request struct {
-		named
+		modelName
 		Tokens []int `json:"tokens"`
 	}
 	if err := s.read(w, r, &request); err != nil {

@@ -104,7 +104,7 @@ func (s *scheduler) grow(seq *sequence) bool {
 		youngest := s.running[len(s.running)-1]
 		s.running = s.running[:len(s.running)-1]
 		s.pool.release(youngest)
-		youngest.computed, youngest.want = 0, wanting{}
+		youngest.computed, youngest.want = 0, blockShortage{}
 		s.waiting = slices.Insert(s.waiting, 0, youngest)
 		s.preemptions++
 		if youngest == seq {
@@ -154,13 +154,13 @@ type sequence struct {
 	priority int    // lower is more urgent, where the server heeds it
 	key      uint64 // orders sequences that arrive at the same moment
 
-	known    int         // prompt and generated tokens
-	computed int         // those whose keys and values are in the cache
-	blocks   []int32     // held of the pool, in order of the tokens
-	named    int         // of them, those whose content others can find
-	names    *blockNames // nil if it shares nothing
-	cached   int         // tokens that were in the cache when it was first admitted
-	want     wanting     // why it was not admitted
+	known    int           // prompt and generated tokens
+	computed int           // those whose keys and values are in the cache
+	blocks   []int32       // held of the pool, in order of the tokens
+	named    int           // of them, those whose content others can find
+	names    *blockNames   // nil if it shares nothing
+	cached   int           // tokens that were in the cache when it was first admitted
+	want     blockShortage // why it was not admitted
 
 	// out carries how many tokens each step produced. It has room for all of them, so the engine never waits for a
 	// client, and is closed after the last; closed before limit tokens came, it means that the engine gave up.

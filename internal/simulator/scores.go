@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// scorable is a text, or an object whose content has parts, as that of a message.
-type scorable struct {
+// scoreInput is a text, or an object whose content has parts, as that of a message.
+type scoreInput struct {
 	text  string
 	parts json.RawMessage // nil for a text
 	ids   prompt
 }
 
-func (t *scorable) UnmarshalJSON(raw []byte) error {
+func (t *scoreInput) UnmarshalJSON(raw []byte) error {
 	if json.Unmarshal(raw, &t.text) == nil && raw[0] == '"' {
 		t.ids = encode(t.text)
 		return nil
@@ -33,24 +33,24 @@ func (t *scorable) UnmarshalJSON(raw []byte) error {
 }
 
 // scorables is one of them, or a list.
-type scorables []scorable
+type scorables []scoreInput
 
 func (l *scorables) UnmarshalJSON(raw []byte) error {
-	var one scorable
+	var one scoreInput
 	if one.UnmarshalJSON(raw) == nil {
 		*l = scorables{one}
 		return nil
 	}
-	return json.Unmarshal(raw, (*[]scorable)(l))
+	return json.Unmarshal(raw, (*[]scoreInput)(l))
 }
 
 // rerank orders documents by their relevance to a query. The engine reads each with the query before it, as a cross-encoder does.
 func (s *Server) rerank(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
 	var request struct {
 		pooledRequest
-		Query     *scorable `json:"query"`
-		Documents scorables `json:"documents"`
-		TopN      int       `json:"top_n"` // 0 for all
+		Query     *scoreInput `json:"query"`
+		Documents scorables   `json:"documents"`
+		TopN      int         `json:"top_n"` // 0 for all
 	}
 	if err := s.readPooled(w, r, &request); err != nil {
 		return err

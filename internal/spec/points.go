@@ -101,7 +101,7 @@ func (o *Series) addRates(p *usage.Problems) {
 	for item := range strings.SplitSeq(o.rates, ",") {
 		var rate argv.Rate
 		if err := rate.Set(strings.TrimSpace(item)); err != nil || !(rate > 0) {
-			p.Bad("--sweep-request-rate: %s is no rate above 0, nor inf; write 1,10,inf", usage.Quote(item))
+			p.Bad("--sweep-request-rate: %s: rate must be positive or inf; write 1,10,inf", usage.Quote(item))
 			continue
 		}
 		o.Points = append(o.Points, Point{Label: "rate=" + rate.String(), set: []argv.Value{argv.To("request-rate", &rate)}})

@@ -14,6 +14,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/argv"
 	"benchtop/internal/secret"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
@@ -158,7 +159,7 @@ func (o *Report) within() string {
 	case len(o.tiers) == 0:
 		return strings.ReplaceAll(slo.String(), " ", ", ") + " (ms)"
 	}
-	return metrics.JoinWords(metrics.Each(o.tiers, func(t metrics.Tier) string { return t.Name }), " and ")
+	return text.Join(metrics.Each(o.tiers, func(t metrics.Tier) string { return t.Name }), " and ")
 }
 
 // Plan enters the contents of the report into a plan.

@@ -9,8 +9,8 @@ import (
 	"benchtop/internal/hf/hub"
 )
 
-// Dropped says which files of a model were dropped from the page cache.
-type Dropped struct {
+// CacheDrop says which files of a model were dropped from the page cache.
+type CacheDrop struct {
 	Files         int
 	Size          int64  // bytes of the files
 	Before, After int64  // bytes of them in memory, before and after
@@ -18,7 +18,7 @@ type Dropped struct {
 }
 
 // String tells a person.
-func (d Dropped) String() string {
+func (d CacheDrop) String() string {
 	if d.Why != "" {
 		return "the model's files may be in memory: " + d.Why
 	}
@@ -26,7 +26,7 @@ func (d Dropped) String() string {
 }
 
 // dropModel drops the files of a model from memory, so that they are read from the disk again.
-func dropModel(model string) (d Dropped) {
+func dropModel(model string) (d CacheDrop) {
 	dir := modelDir(model)
 	if dir == "" {
 		d.Why = "they were not found"

@@ -44,7 +44,7 @@ type Start struct {
 	FirstToken time.Duration // a request for one token is answered
 	Phases     []Phase       // in the order in which they ended
 	Compiled   Compilation
-	Dropped    Dropped // of the model's files, before a cold start
+	Dropped    CacheDrop // of the model's files, before a cold start
 }
 
 // Result are the recorded starts, in order.
@@ -61,7 +61,7 @@ func (r *Result) Of(kind Kind) []Start {
 
 // Run starts and stops the server as often as was asked for. An error leaves the starts before it in the result.
 func Run(ctx context.Context, o Options) (r Result, err error) {
-	m := &measuring{Options: o, result: &r, total: o.Cold + o.WarmUp + o.Warm}
+	m := &startSeries{Options: o, result: &r, total: o.Cold + o.WarmUp + o.Warm}
 	r.Model = o.Model
 	if m.caches, err = os.MkdirTemp("", "benchtop-startup-"); err != nil {
 		return r, fmt.Errorf("no directory for caches: %w; set TMPDIR to one that can be written", err)
@@ -81,8 +81,8 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	return r, nil
 }
 
-// measuring is a series of starts.
-type measuring struct {
+// startSeries is a series of starts.
+type startSeries struct {
 	Options
 	result   *Result
 	n, total int    // the current start
@@ -91,7 +91,7 @@ type measuring struct {
 }
 
 // once measures a start.
-func (m *measuring) once(ctx context.Context, kind Kind) error {
+func (m *startSeries) once(ctx context.Context, kind Kind) error {
 	m.n++
 	start := Start{Kind: kind}
 	if kind == Cold || m.set == "" {
@@ -116,12 +116,12 @@ func (m *measuring) once(ctx context.Context, kind Kind) error {
 	return nil
 }
 
-func (m *measuring) say(format string, a ...any) {
+func (m *startSeries) say(format string, a ...any) {
 	m.Say(fmt.Sprintf("[%d/%d] %s", m.n, m.total, fmt.Sprintf(format, a...)))
 }
 
 // measure starts the server, asks it for a token, and stops it.
-func (m *measuring) measure(ctx context.Context, start *Start) (err error) {
+func (m *startSeries) measure(ctx context.Context, start *Start) (err error) {
 	o := m.Server
 	o.Env = slices.Clone(o.Env)
 	for _, c := range []struct{ variable, dir string }{

@@ -121,7 +121,7 @@ func example() Result {
 	r := Result{Model: "org/m", Starts: []Start{
 		start(Cold, 41*time.Second, 12*time.Second), start(Cold, 44*time.Second, 13*time.Second), start(Warm, 20*time.Second, 500*time.Millisecond),
 	}}
-	r.Starts[0].Dropped = Dropped{Files: 3, Size: 2 << 20, Before: 2 << 20}
+	r.Starts[0].Dropped = CacheDrop{Files: 3, Size: 2 << 20, Before: 2 << 20}
 	r.Starts[1].Dropped.Why = "they were not found"
 	r.Starts[2].FirstToken = 0
 	return r

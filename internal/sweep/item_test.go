@@ -128,8 +128,8 @@ func TestReadItems(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ file, want string }{
-		{``, "line 1 is no valid JSON"},
-		{"[{},\n{\"a\": 1,}]", "line 2 is no valid JSON"},
+		{``, "line 1: invalid JSON"},
+		{"[{},\n{\"a\": 1,}]", "line 2: invalid JSON"},
 		{`[]`, "no entries"},
 		{`3`, "a number; expected"},
 		{`[{"a": 1}, 3]`, "entry 2: a number instead of an object"},
@@ -150,7 +150,7 @@ func TestReadItems(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "p.json")
 	_ = os.WriteFile(path, []byte("[{\"a\": \"\xff\"}]"), 0o600)
-	if _, err := ReadItems(path); err == nil || !strings.Contains(err.Error(), "p.json: it is not in UTF-8") {
+	if _, err := ReadItems(path); err == nil || !strings.Contains(err.Error(), "p.json: not UTF-8; convert it with iconv -t UTF-8") {
 		t.Errorf("%v", err)
 	}
 }

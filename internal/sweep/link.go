@@ -19,7 +19,7 @@ func ParseLinks(text string) (links []Link, err error) {
 		server, bench, ok := strings.Cut(pair, "=")
 		l := Link{strings.TrimSpace(server), strings.TrimSpace(bench)}
 		if !ok || l.Server == "" || l.Bench == "" || strings.Contains(bench, "=") {
-			return nil, fmt.Errorf("%q is no pair SERVER_KEY=BENCH_KEY, such as max_num_seqs=max_concurrency", strings.TrimSpace(pair))
+			return nil, fmt.Errorf("%q: expected a pair SERVER_KEY=BENCH_KEY, such as max_num_seqs=max_concurrency", strings.TrimSpace(pair))
 		}
 		links = append(links, l)
 	}

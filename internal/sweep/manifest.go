@@ -62,14 +62,14 @@ func (m *Manifest) Open(dir string, resume bool) error {
 	case !resume:
 		return nil
 	case err != nil:
-		return usage.Errorf("cannot resume %s: there is no such directory; look at --output-dir and --experiment-name", dir)
+		return usage.Errorf("cannot resume %s: no such directory; see --output-dir and --experiment-name", dir)
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if errors.Is(err, os.ErrNotExist) {
 		if entries, err := os.ReadDir(dir); err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name()[0] != '.' }) {
 			return nil // killed before it was written
 		}
-		return usage.Errorf("cannot resume %s: it has no %s, so the commands that made its results are not known; give another --experiment-name", dir, manifestFile)
+		return usage.Errorf("cannot resume %s: no %s in it, so the commands behind its results are unknown; give another --experiment-name", dir, manifestFile)
 	}
 	if err != nil {
 		return err

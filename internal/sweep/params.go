@@ -40,9 +40,9 @@ func readFile[T any](path string, parse func(raw []byte) ([]T, usage.Problems)) 
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
 	case len(raw) > mostParams:
-		return nil, fmt.Errorf("%s: more than %d MiB; this is no file of parameters", path, mostParams>>20)
+		return nil, fmt.Errorf("%s: larger than %d MiB; give a parameter file", path, mostParams>>20)
 	case !utf8.Valid(raw):
-		return nil, fmt.Errorf("%s: it is not in UTF-8", path)
+		return nil, fmt.Errorf("%s: not UTF-8; convert it with iconv -t UTF-8", path)
 	}
 	all, problems := parse(raw)
 	for i, p := range problems {
@@ -168,5 +168,5 @@ func jsonTrouble(raw []byte, err error) string {
 		at = int(syntax.Offset)
 	}
 	line := 1 + bytes.Count(raw[:min(at, len(raw))], []byte{'\n'})
-	return fmt.Sprintf("line %d is no valid JSON (%v)", line, err)
+	return fmt.Sprintf("line %d: invalid JSON (%v)", line, err)
 }

@@ -157,10 +157,10 @@ func TestSuite(t *testing.T) {
 		{`[3]`, "test 1: a number instead"},
 		{`[{"test_name": "serving_a", "server_parameters": {"model": "m"}}]`, "the same model"},
 		{`[{"test_name": "serving_a", "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "expected a qps_list"},
-		{`[{"test_name": "serving_a", "qps_list": [0], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "0 is no rate"},
-		{`[{"test_name": "serving_a", "qps_list": ["Infinity"], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "Infinity is no rate"},
+		{`[{"test_name": "serving_a", "qps_list": [0], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "0: rate must be"},
+		{`[{"test_name": "serving_a", "qps_list": ["Infinity"], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "Infinity: rate must be"},
 		{`[{"test_name": "serving_a", "qps_list": [], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "the list is empty"},
-		{`[{"test_name": "serving_a", "qps_list": [1], "max_concurrency_list": ["x"], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "x is no number"},
+		{`[{"test_name": "serving_a", "qps_list": [1], "max_concurrency_list": ["x"], "server_parameters": {"model": "m"}, "client_parameters": {"model": "m"}}]`, "x: number must be"},
 		{`[{"test_name": "serving_a", "server_parameters": []}]`, "expected an object"},
 		{`[]`, "no test is chosen"},
 	} {

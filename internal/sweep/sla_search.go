@@ -12,6 +12,7 @@ import (
 
 	"benchtop/internal/findings"
 	"benchtop/internal/search"
+	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/metrics/grid"
 )
@@ -235,11 +236,11 @@ func (p *pairSearch) answers() (all []Answer) {
 func (a Answer) Text(variable string) string {
 	load := unit(variable).Text
 	name := "Maximum " + variable + " for SLA " + a.Set.Name + ": "
-	known := runsText(a.Runs) + ", not proven"
+	known := text.Count(a.Runs, "run") + ", not proven"
 	if sure := findings.Confidence(a.Confidence); sure != "" {
 		known += ": " + sure + " confidence"
 		if a.Proven() {
-			known = runsText(a.Runs) + ", proven: " + sure + " confidence"
+			known = text.Count(a.Runs, "run") + ", proven: " + sure + " confidence"
 		}
 	}
 	if a.Achieved > 0 {
@@ -256,11 +257,4 @@ func (a Answer) Text(variable string) string {
 		return name + fmt.Sprintf("at least %s (%s); %s.", load(a.Passed), known, a.Why)
 	}
 	return name + fmt.Sprintf("%s (%s); %s.", load(a.Passed), known, a.Why)
-}
-
-func runsText(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return fmt.Sprintf("%d runs", n)
 }

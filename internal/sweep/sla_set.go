@@ -13,6 +13,7 @@ import (
 
 	"benchtop/internal/jsonscan"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
 )
@@ -143,19 +144,19 @@ func parseCriterion(key string, value []byte) (Criterion, error) {
 	if !jsonscan.IsString(value) {
 		return c, fmt.Errorf("%s; expected an operator and a number in quotes, such as \"<=200\"", jsonscan.Kind(value))
 	}
-	text := pyjson.Str(value)
+	condition := pyjson.Str(value)
 	for _, op := range []string{"<=", ">=", "<", ">"} {
-		if number, ok := strings.CutPrefix(text, op); ok {
+		if number, ok := strings.CutPrefix(condition, op); ok {
 			v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || v == 0 && op[0] == '<' {
-				return c, fmt.Errorf("%s: expected a number above 0 behind %s", usage.Quote(text), op)
+			if err != nil || !text.Finite(v) || v < 0 || v == 0 && op[0] == '<' {
+				return c, fmt.Errorf("%s: expected a number above 0 behind %s", usage.Quote(condition), op)
 			}
 			c.Op, c.Limit = op, v
 			break
 		}
 	}
 	if c.Op == "" {
-		return c, fmt.Errorf("%s: expected <=, >=, < or > and a number, such as \"<=200\"", usage.Quote(text))
+		return c, fmt.Errorf("%s: expected <=, >=, < or > and a number, such as \"<=200\"", usage.Quote(condition))
 	}
 	return c, c.findLatency()
 }

@@ -21,7 +21,7 @@ func TestReadSets(t *testing.T) {
 		t.Error(got, sets[1].Criteria)
 	}
 	for file, want := range map[string]string{
-		``:                                    "no valid JSON",
+		``:                                    "invalid JSON",
 		`{"p99_ttft_ms": "<=3"}`:              "instead of a list of objects; expected [",
 		`[]`:                                  "no entries",
 		`[3]`:                                 "entry 1: a number instead of an object",

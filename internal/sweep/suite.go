@@ -213,12 +213,12 @@ func suiteLoads(entry, defaults, client Item, getenv func(string) string) (loads
 	}
 	for _, rate := range rates {
 		if v, err := strconv.ParseFloat(rate, 64); err != nil || !(v > 0) || rate != allAtOnce && !json.Valid([]byte(rate)) {
-			return nil, fmt.Errorf("qps_list: %s is no rate above 0, nor inf", usage.Quote(rate))
+			return nil, fmt.Errorf("qps_list: %s: rate must be positive or inf", usage.Quote(rate))
 		}
 		for _, u := range users {
 			n, err := strconv.Atoi(u)
 			if err != nil || n < 1 || n > math.MaxInt32 {
-				return nil, fmt.Errorf("max_concurrency_list: %s is no number of at least 1", usage.Quote(u))
+				return nil, fmt.Errorf("max_concurrency_list: %s: number must be at least 1", usage.Quote(u))
 			}
 			prompts, err := promptsPer(n, getenv)
 			if err != nil {

@@ -61,12 +61,12 @@ type Driver interface {
 	Drive(ctx context.Context, s *Sweep, pair Combination) ([]Combination, error)
 }
 
-// asGiven measures each pair as it is.
-type asGiven struct{}
+// pairDriver measures each pair as it is.
+type pairDriver struct{}
 
-func (asGiven) Planned(pair Combination) []Combination { return []Combination{pair} }
+func (pairDriver) Planned(pair Combination) []Combination { return []Combination{pair} }
 
-func (asGiven) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Combination, error) {
+func (pairDriver) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Combination, error) {
 	_, err := s.measure(ctx, pair, s.runsOf(pair))
 	return []Combination{pair}, err
 }
@@ -168,7 +168,7 @@ func (e serverError) Unwrap() error { return e.error }
 // New prepares a sweep. It does nothing before Run.
 func New(o Options) *Sweep {
 	if o.Driver == nil {
-		o.Driver = asGiven{}
+		o.Driver = pairDriver{}
 	}
 	s := &Sweep{o: o, current: -1, number: -1, out: make(chan grid.Snapshot, 1)}
 	if o.Servers == nil {

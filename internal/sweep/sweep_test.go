@@ -481,7 +481,7 @@ func TestManifest(t *testing.T) {
 		t.Errorf("a directory that is empty: %v", err)
 	}
 	_ = os.Mkdir(filepath.Join(dir, a1), 0o700)
-	if err := m.Open(dir, true); err == nil || !strings.Contains(err.Error(), "has no manifest.json") {
+	if err := m.Open(dir, true); err == nil || !strings.Contains(err.Error(), "no manifest.json in it") {
 		t.Errorf("%v", err)
 	}
 }

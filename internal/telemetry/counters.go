@@ -147,7 +147,7 @@ const (
 
 var (
 	errTooLong = fmt.Errorf("the page is longer than %d MB", longestPage/1_000_000)
-	errWebPage = errors.New("it is a web page, not Prometheus text")
+	errWebPage = errors.New("a web page, not Prometheus text")
 )
 
 // eachLine passes the lines of Prometheus text to take, trimmed and without empty ones; each is valid until the next. Its caller

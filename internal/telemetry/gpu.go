@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -61,7 +62,7 @@ func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
 		}
 	}
 	if len(tools) == 0 {
-		return nil, fmt.Errorf("%w: %s not found", errNoGPUTool, metrics.JoinWords(o.tools, " and "))
+		return nil, fmt.Errorf("%w: %s not found", errNoGPUTool, text.Join(o.tools, " and "))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	w := &GPUWatch{seconds: make(chan metrics.GPUSecond, 4), cancel: cancel, over: make(chan struct{})}

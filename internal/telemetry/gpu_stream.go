@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
@@ -94,7 +95,7 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess) error {
 			}
 			gpu, ok := table.line(line)
 			if !ok {
-				s.message = cmp.Or(s.message, firstOf(line))
+				s.message = cmp.Or(s.message, text.Cut(printable([]byte(line)), 120))
 				continue
 			}
 			if err := s.add(gpu); err != nil {
@@ -117,16 +118,6 @@ func (s *gpuStream) add(gpu metrics.GPU) error {
 	}
 	s.tick.add(gpu, time.Since(s.options.Start))
 	return nil
-}
-
-// firstOf is the beginning of a line, without control characters.
-func firstOf(line string) string {
-	const most = 120
-	words := []rune(printable([]byte(line)))
-	if len(words) > most {
-		return string(words[:most-1]) + "…"
-	}
-	return string(words)
 }
 
 // last sends the sample at the end of the output, unless lines are missing.

@@ -49,7 +49,7 @@ func fetch(ctx context.Context, client *http.Client, page string, take func(line
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return length, late{fmt.Sprintf(" at %s: its end did not come within %s", resp.Request.URL.Redacted(), limit(ctx, began))}
+		return length, timeoutError{fmt.Sprintf(" at %s: its end did not come within %s", resp.Request.URL.Redacted(), limit(ctx, began))}
 	case err != nil:
 		return length, fmt.Errorf(" at %s: %w", resp.Request.URL.Redacted(), err)
 	}
@@ -94,23 +94,23 @@ func do(ctx context.Context, client *http.Client, method, address string) (*http
 	if err != nil {
 		// The error would repeat the whole address, which may contain a password.
 		if bad := new(url.Error); errors.As(err, &bad) {
-			err = errors.New("its URL cannot be read")
+			err = errors.New("invalid URL")
 		}
 		return nil, err
 	}
 	began := time.Now()
 	resp, err := client.Do(req)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = late{fmt.Sprintf("no answer from %s within %s", redacted(address), limit(ctx, began))}
+		err = timeoutError{fmt.Sprintf("no answer from %s within %s", redacted(address), limit(ctx, began))}
 	}
 	return resp, err
 }
 
-// late is context.DeadlineExceeded with a message for users.
-type late struct{ words string }
+// timeoutError is context.DeadlineExceeded with a message for users.
+type timeoutError struct{ words string }
 
-func (l late) Error() string { return l.words }
-func (l late) Unwrap() error { return context.DeadlineExceeded }
+func (l timeoutError) Error() string { return l.words }
+func (l timeoutError) Unwrap() error { return context.DeadlineExceeded }
 
 // limit is the time that ctx allowed after began.
 func limit(ctx context.Context, began time.Time) time.Duration {
@@ -129,16 +129,16 @@ func refusal(resp *http.Response) error {
 	case text != "":
 		text = ": " + text
 	}
-	return &refused{resp.StatusCode, resp.Status + text}
+	return &statusError{resp.StatusCode, resp.Status + text}
 }
 
-// refused is an answer other than 200.
-type refused struct {
+// statusError is an answer other than 200.
+type statusError struct {
 	status int
 	words  string
 }
 
-func (r *refused) Error() string { return r.words }
+func (r *statusError) Error() string { return r.words }
 
 // printable is foreign text as one line without control characters.
 func printable(said []byte) string {

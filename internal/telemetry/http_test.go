@@ -45,11 +45,11 @@ func TestScrape(t *testing.T) {
 		{"HTML by its type", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_, _ = io.WriteString(w, "hello")
-		}, -1, "it is a web page"},
+		}, -1, "a web page"},
 		{"HTML by its look", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
 			_, _ = io.WriteString(w, "\n\n<!doctype html>\n")
-		}, -1, "it is a web page"},
+		}, -1, "a web page"},
 		{"missing", func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, `{"detail":`+"\x1b[31m\n"+`"Not Found"}`, http.StatusNotFound)
 		}, -1, `404 Not Found: {"detail": [31m "Not Found"}`},

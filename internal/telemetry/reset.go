@@ -40,7 +40,7 @@ type NoReset struct{ error }
 func resetCache(ctx context.Context, client *http.Client, base, path string) error {
 	for {
 		done, err := reset(ctx, client, strings.TrimRight(base, "/")+path)
-		var refused *refused
+		var refused *statusError
 		switch {
 		case errors.As(err, &refused) && (refused.status == http.StatusNotFound || refused.status == http.StatusMethodNotAllowed):
 			return NoReset{fmt.Errorf("it has no %s (%d); vLLM offers that only when started with VLLM_SERVER_DEV_MODE=1 in its environment", path, refused.status)}

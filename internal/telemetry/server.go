@@ -33,7 +33,7 @@ func NewServerWatch(pages ...Page) *ServerWatch {
 }
 
 // errUnknownServer: the page has no known figures. Some servers have none before their first request.
-var errUnknownServer = errors.New("it has no metrics of vLLM, SGLang, llama.cpp or TGI")
+var errUnknownServer = errors.New("no metrics of vLLM, SGLang, llama.cpp or TGI")
 
 // ErrReturned is an ErrRestarted: counters are back at their values before a reset, as if several processes answered in turn.
 var ErrReturned = fmt.Errorf("earlier counters came back: %w", ErrRestarted)
@@ -99,7 +99,7 @@ func (w *ServerWatch) Kind() string { return w.kind }
 
 // remedy is a hint for users on an error.
 func remedy(err error) string {
-	var no *refused
+	var no *statusError
 	if errors.As(err, &no) && (no.status == http.StatusNotFound || no.status == http.StatusNotImplemented) {
 		return "; some servers need a flag for it: SGLang --enable-metrics, llama.cpp --metrics"
 	}

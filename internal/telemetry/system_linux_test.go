@@ -11,8 +11,9 @@ import (
 
 	"benchtop/metrics"
 
-	"benchtop/internal/ci"
 	"golang.org/x/sys/unix"
+
+	"benchtop/internal/ci"
 )
 
 // Threads that compete for one core wait for it.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"benchtop/internal/text"
 )
 
 // Error is an error that ends with the exit code of wrong usage.
@@ -57,13 +59,7 @@ func Quote(v string) string {
 }
 
 // Shorten cuts a text that would fill the screen.
-func Shorten(v string) string {
-	const most = 100
-	if len(v) <= most {
-		return v
-	}
-	return strings.ToValidUTF8(v[:most], "") + "…"
-}
+func Shorten(v string) string { return text.Clip(v, 100) }
 
 // DidYouMean suggests the name nearest to what was written, "" if none is near.
 func DidYouMean(written string, names []string) string {

@@ -22,7 +22,7 @@ import (
 // Pool has all connections of a run: idle ones for reuse, and all so that they can be cut. They may be opened before the run.
 type Pool struct {
 	target *target.Target
-	stamps *stamping // nil: chunks are timed by their reads
+	stamps *stampState // nil: chunks are timed by their reads
 
 	life    context.Context // ends when every connection is cut
 	end     context.CancelFunc

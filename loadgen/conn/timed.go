@@ -15,7 +15,7 @@ import (
 type timedConn struct {
 	net.Conn
 	clock  Clock
-	stamps *stamping     // of all connections
+	stamps *stampState   // of all connections
 	kernel *kernelReader // nil: a read is stamped when it returns
 
 	sent     time.Duration // when the first write of a request began; metrics.Never before it
@@ -31,7 +31,7 @@ type timedConn struct {
 const noStamp = 0
 
 // newTimedConn uses stamps of the kernel if stamps is not nil and the connection supports them.
-func newTimedConn(conn net.Conn, stamps *stamping) *timedConn {
+func newTimedConn(conn net.Conn, stamps *stampState) *timedConn {
 	c := &timedConn{Conn: conn, stamps: stamps, delay: metrics.Never}
 	if stamps != nil {
 		c.kernel = newKernelReader(conn, stamps.wall)
@@ -116,8 +116,8 @@ func (c *timedConn) expire(at time.Time, slack time.Duration) {
 	_ = c.SetReadDeadline(c.expires)
 }
 
-// stamping is the state that connections share for stamps of the kernel.
-type stamping struct {
+// stampState is the state that connections share for stamps of the kernel.
+type stampState struct {
 	anchor time.Time // zero of the monotonic clock of wall
 	wall   *wallClock
 	// warm is a socket that requests stamps all the time. The kernel begins to stamp packets some time after the first socket
@@ -126,7 +126,7 @@ type stamping struct {
 }
 
 // newStamping returns nil unless stamps of the kernel are wanted and available.
-func newStamping(timestamps string) *stamping {
+func newStamping(timestamps string) *stampState {
 	if timestamps == metrics.UserStamps {
 		return nil
 	}
@@ -135,18 +135,18 @@ func newStamping(timestamps string) *stamping {
 		return nil
 	}
 	anchor := time.Now()
-	return &stamping{anchor: anchor, wall: newWallClock(systemClock(anchor)), warm: warm}
+	return &stampState{anchor: anchor, wall: newWallClock(systemClock(anchor)), warm: warm}
 }
 
 // close may be called more than once, and for nil.
-func (s *stamping) close() {
+func (s *stampState) close() {
 	if s != nil {
 		_ = s.warm.Close()
 	}
 }
 
 // clockSteps is the number of steps of the wall clock seen so far.
-func (s *stamping) clockSteps() int {
+func (s *stampState) clockSteps() int {
 	if s == nil {
 		return 0
 	}

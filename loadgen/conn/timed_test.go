@@ -36,7 +36,7 @@ func tcpPair(t testing.TB) (client, server *net.TCPConn) {
 }
 
 // stampedPair is a pair with a timed connection at the client's end.
-func stampedPair(t testing.TB, stamps *stamping) (*timedConn, *net.TCPConn) {
+func stampedPair(t testing.TB, stamps *stampState) (*timedConn, *net.TCPConn) {
 	t.Helper()
 	client, server := tcpPair(t)
 	c := newTimedConn(client, stamps)
@@ -48,8 +48,8 @@ func stampedPair(t testing.TB, stamps *stamping) (*timedConn, *net.TCPConn) {
 }
 
 // bothStamps are the kinds of stamps of this system: nil for those without the kernel.
-func bothStamps(t testing.TB) map[string]*stamping {
-	all := map[string]*stamping{metrics.UserStamps: nil}
+func bothStamps(t testing.TB) map[string]*stampState {
+	all := map[string]*stampState{metrics.UserStamps: nil}
 	if s := newStamping(metrics.KernelStamps); s != nil {
 		t.Cleanup(s.close)
 		all[metrics.KernelStamps] = s
@@ -271,7 +271,7 @@ func TestStampingIsOptional(t *testing.T) {
 	if s := newStamping(metrics.UserStamps); s != nil {
 		t.Error("stamps of the kernel, which nobody wanted")
 	}
-	var none *stamping
+	var none *stampState
 	none.close()
 	if none.clockSteps() != 0 {
 		t.Error("steps of a clock that nobody looks at")

@@ -10,7 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/hf/media"
-	"benchtop/metrics"
+	"benchtop/internal/text"
 )
 
 // Protocol is the protocol of an endpoint. A value is comparable, holds no state and may be used from any goroutine.
@@ -97,7 +97,7 @@ func first(wanted func(Traits) bool) Protocol {
 // Names are those of the protocols whose requests can hold prompts of one of some forms, as in "vllm, openai or openai-chat"; of all
 // for 0.
 func Names(forms datasets.Forms) string {
-	return metrics.JoinWords(holding(forms), " or ")
+	return text.Join(holding(forms), " or ")
 }
 
 // List are the names of all.

@@ -34,7 +34,7 @@ func parse(base string) (address, error) {
 		return atSocket(file, "/"+path, strings.TrimRight(base, "/"))
 	}
 	if meant := Meant(base); meant != "" {
-		return address{}, fmt.Errorf("base URL: it has no http:// or https://; %s; is %s meant?", wanted, meant)
+		return address{}, fmt.Errorf("base URL: missing http:// or https://; %s; is %s meant?", wanted, meant)
 	}
 	u, err := url.Parse(base)
 	if err != nil {
@@ -44,7 +44,7 @@ func parse(base string) (address, error) {
 			err = parse.Err
 		}
 		if strings.Contains(base, "@") {
-			err = errors.New("it cannot be read; a / or ? in a password is written %2F or %3F")
+			err = errors.New("invalid URL; write / as %2F and ? as %3F in a password")
 		}
 		return address{}, fmt.Errorf("base URL: %w; %s", err, wanted)
 	}
@@ -57,7 +57,7 @@ func parse(base string) (address, error) {
 	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	if port == "" || u.Hostname() == "" {
 		if strings.Contains(base, "@") { // the text before it may be a password
-			return address{}, fmt.Errorf("base URL: it has no http:// or https://; %s", wanted)
+			return address{}, fmt.Errorf("base URL: missing http:// or https://; %s", wanted)
 		}
 		return address{}, fmt.Errorf("base URL %q: %s", redact(u), wanted)
 	}

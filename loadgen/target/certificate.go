@@ -20,7 +20,7 @@ func readPEM(file, what string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, fmt.Errorf("%s: it is a folder; give the file with the %s", file, what)
+		return nil, fmt.Errorf("%s: is a directory; give the file with the %s", file, what)
 	case info.Size() > mostPEM:
 		return nil, fmt.Errorf("%s: it has %d MiB, too many for a %s", file, info.Size()>>20, what)
 	}
@@ -29,7 +29,7 @@ func readPEM(file, what string) ([]byte, error) {
 		return nil, err
 	}
 	if block, _ := pem.Decode(data); block == nil {
-		return nil, fmt.Errorf("%s: it has no %s in PEM form (-----BEGIN …); convert it with 'openssl x509 -inform der' or 'openssl pkey'", file, what)
+		return nil, fmt.Errorf("%s: no %s in PEM form (-----BEGIN …); convert it with 'openssl x509 -inform der' or 'openssl pkey'", file, what)
 	}
 	return data, nil
 }
@@ -53,7 +53,7 @@ func Roots(file string) (*x509.CertPool, error) {
 		n++
 	}
 	if n == 0 {
-		return nil, fmt.Errorf("%s: it has no certificate; give the one of the authority that signed the server's", file)
+		return nil, fmt.Errorf("%s: no certificate in it; give the one of the authority that signed the server's", file)
 	}
 	return roots, nil
 }
@@ -78,9 +78,9 @@ func Certificate(certFile, keyFile string) (*tls.Certificate, error) {
 	case encrypted(key):
 		return nil, fmt.Errorf("%s: the key is encrypted; decrypt it with 'openssl pkey -in %[1]s -out KEY'", keyFile)
 	case !strings.Contains(string(key), "PRIVATE KEY-----"):
-		return nil, fmt.Errorf("%s: it has no private key; give it with --key-file", keyFile)
+		return nil, fmt.Errorf("%s: no private key in it; give it with --key-file", keyFile)
 	case !strings.Contains(string(certificate), "BEGIN CERTIFICATE-----"):
-		return nil, fmt.Errorf("%s: it has no certificate", certFile)
+		return nil, fmt.Errorf("%s: no certificate in it", certFile)
 	default:
 		return nil, fmt.Errorf("%s and %s: %w", certFile, keyFile, err)
 	}

@@ -18,7 +18,7 @@ type evidence struct {
 
 // bin sums up the requests that arrived in a short time.
 type bin struct {
-	ratio fixed // the sum of their ratios, each at most ratioMost
+	ratio fixedPoint // the sum of their ratios, each at most ratioMost
 	n     int
 	// good met the objectives as measured. The client's own delays are in that; best would have been good without them, worst with
 	// the delay of reading once more.

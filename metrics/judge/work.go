@@ -16,18 +16,18 @@ type work struct {
 	arrived, failed  []float64     // requests in each bin
 	waiting          []float64     // of those that arrived in each bin, those that were cut before the server began to answer
 	answered, tokens []float64     // successes that arrived in each bin, and their tokens
-	rate, offset     []fixed       // in each bin: the sum of the rates of the answers that begin there less those that end, and of rate times moment in the bin
+	rate, offset     []fixedPoint  // in each bin: the sum of the rates of the answers that begin there less those that end, and of rate times moment in the bin
 	asked, lost, did []float64     // until the begin of each bin, and until the end: set by sum
 	known            time.Duration // until when the work that was done is known: later, requests without an end have done some
 }
 
-// fixed is a number whose sums do not depend on their order.
-type fixed int64
+// fixedPoint is a number whose sums do not depend on their order.
+type fixedPoint int64
 
 const fixedOne = 1 << 16
 
-func fixedOf(v float64) fixed  { return fixed(math.Round(v * fixedOne)) }
-func (f fixed) float() float64 { return float64(f) / fixedOne }
+func fixedOf(v float64) fixedPoint  { return fixedPoint(math.Round(v * fixedOne)) }
+func (f fixedPoint) float() float64 { return float64(f) / fixedOne }
 
 // mostTokens bounds those of an answer that comes from a file.
 const mostTokens = 1_000_000
@@ -110,7 +110,7 @@ func (w *work) sum() {
 	if answered > 0 {
 		mean = tokens / answered
 	}
-	rate, did, open := fixed(0), 0.0, 0.0
+	rate, did, open := fixedPoint(0), 0.0, 0.0
 	w.known = time.Duration(n) * w.width
 	for i := range n {
 		if open += max(0, w.arrived[i]-w.answered[i]-w.failed[i]-w.waiting[i]); open > openFewest+openPart*answered {

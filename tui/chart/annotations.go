@@ -29,19 +29,19 @@ type Underline struct {
 	At    []time.Duration
 }
 
-// taken holds the cells of a chart that are not overwritten: those of lines and of words.
-type taken struct {
+// usedCells holds the cells of a chart that are not overwritten: those of lines and of words.
+type usedCells struct {
 	c     screen.Canvas
 	cells []bool
 }
 
-func newTaken(c screen.Canvas) *taken { return &taken{c.Over(), make([]bool, c.W*c.H)} }
+func newTaken(c screen.Canvas) *usedCells { return &usedCells{c.Over(), make([]bool, c.W*c.H)} }
 
 // cell marks one cell.
-func (t *taken) cell(x, y int) { t.cells[y*t.c.W+x] = true }
+func (t *usedCells) cell(x, y int) { t.cells[y*t.c.W+x] = true }
 
 // take marks w cells of the row y.
-func (t *taken) take(x, y, w int) {
+func (t *usedCells) take(x, y, w int) {
 	for end := x + w; x < end; x++ {
 		if x >= 0 && x < t.c.W && y >= 0 && y < t.c.H {
 			t.cell(x, y)
@@ -50,7 +50,7 @@ func (t *taken) take(x, y, w int) {
 }
 
 // free reports whether w cells of the row y are on the canvas and not taken.
-func (t *taken) free(x, y, w int) bool {
+func (t *usedCells) free(x, y, w int) bool {
 	if x < 0 || y < 0 || x+w > t.c.W || y >= t.c.H {
 		return false
 	}
@@ -59,7 +59,7 @@ func (t *taken) free(x, y, w int) bool {
 
 // limits draws each limit as a horizontal line with its name, as far to the left as possible. A limit without room for its name is left
 // out, since a line alone is not understood.
-func (t *taken) limits(all []Limit, at scale) {
+func (t *usedCells) limits(all []Limit, at scale) {
 	for _, l := range all {
 		if part := at(l.At.Seconds()); !(part >= 0 && part <= 1) {
 			continue
@@ -86,7 +86,7 @@ func (t *taken) limits(all []Limit, at scale) {
 
 // annotate draws annotations as lines from top to bottom, behind the data. With words, their names stand in the top row if there is room. A line
 // next to another is left out.
-func (t *taken) annotate(all []Annotation, on TimeAxis, words bool) {
+func (t *usedCells) annotate(all []Annotation, on TimeAxis, words bool) {
 	type placed struct {
 		Annotation
 		x int
@@ -116,7 +116,7 @@ func (t *taken) annotate(all []Annotation, on TimeAxis, words bool) {
 
 // name writes the name of an annotation in the top row, or that of a prominent one in the next row that has room for
 // it.
-func (t *taken) name(x int, m *Annotation) {
+func (t *usedCells) name(x int, m *Annotation) {
 	if t.write(x, 0, m.Name, m.Words, false) || !m.Prominent {
 		return
 	}
@@ -128,7 +128,7 @@ func (t *taken) name(x int, m *Annotation) {
 }
 
 // write puts words to the right of a line, or to its left at the right edge or on request; false if there is no room.
-func (t *taken) write(x, y int, words string, st screen.Style, left bool) bool {
+func (t *usedCells) write(x, y int, words string, st screen.Style, left bool) bool {
 	n := screen.Width(words)
 	switch {
 	case n == 0:
@@ -146,7 +146,7 @@ func (t *taken) write(x, y int, words string, st screen.Style, left bool) bool {
 }
 
 // underline underlines moments.
-func (t *taken) underline(all Underline, on TimeAxis) {
+func (t *usedCells) underline(all Underline, on TimeAxis) {
 	y, first := t.c.H-1, t.c.W
 	for _, at := range all.At {
 		if x := on.Column(at, t.c.W); x >= 0 && x < t.c.W {

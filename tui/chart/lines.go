@@ -152,7 +152,7 @@ func (p pen) shade(x, y int, color screen.Color) {
 }
 
 // names writes the name of each line at its right end, for readers and terminals without colours.
-func (p Plot) names(used *taken, lanes []lane) {
+func (p Plot) names(used *usedCells, lanes []lane) {
 	area := used.c
 	type name struct {
 		text  string

@@ -87,7 +87,7 @@ func (p Plot) Draw(c screen.Canvas, r *Raster) {
 }
 
 // data draws the lines, or the band.
-func (p Plot) data(pen pen, area screen.Canvas, used *taken, lanes []lane, band bool) {
+func (p Plot) data(pen pen, area screen.Canvas, used *usedCells, lanes []lane, band bool) {
 	older := make([][]dot, len(p.Lines))
 	for i, l := range p.Lines {
 		older[i] = pen.trace(lanes[i], l.Older, l.Sparse)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"benchtop/internal/text"
 )
 
 // Max is the largest value that is drawn or written. Larger ones are cut to it.
@@ -38,21 +40,6 @@ func Count(n int) string {
 	return Short(float64(n))
 }
 
-// Short writes a number in at most five columns: 7.5, 980, 12.5k, 1.2M.
-func Short(v float64) string {
-	v = Sane(v)
-	for _, unit := range []string{"", "k", "M", "G", "T"} {
-		switch {
-		case v < 9.995 && v != math.Trunc(v), v < 99.95 && unit != "":
-			return TrimZero(fmt.Sprintf("%.1f", v)) + unit
-		case v < 999.5:
-			return fmt.Sprintf("%.0f", v) + unit
-		}
-		v /= 1000
-	}
-	return fmt.Sprintf("%.0fP", v)
-}
-
 // TrimZero removes a single decimal that is 0.
 func TrimZero(s string) string {
 	if n := len(s); n > 2 && s[n-2:] == ".0" {
@@ -60,6 +47,9 @@ func TrimZero(s string) string {
 	}
 	return s
 }
+
+// Short writes a number in at most five columns.
+func Short(v float64) string { return text.Short(Sane(v)) }
 
 // Rate writes a number per second.
 func Rate(v float64) string {

@@ -2,9 +2,9 @@ package panels
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
+	"benchtop/internal/text"
 	"benchtop/metrics"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
@@ -211,12 +211,8 @@ func change(now, before float64) string {
 	switch {
 	case !ok:
 		return "–"
-	case part == 0:
-		return "0%"
-	case math.Abs(part) < 0.0995:
-		return fmt.Sprintf("%+.1f%%", 100*part)
 	case part < 10:
-		return fmt.Sprintf("%+.0f%%", 100*part)
+		return text.Change(part)
 	}
 	return "×" + number.Short(now/before)
 }

@@ -139,8 +139,8 @@ func (w *Writer) asks(getenv func(string) string) bool {
 	return w.Ask && canAsk && w.IsTerminal() && term.IsTerminal(os.Stdin.Fd()) && name != "" && name != "linux" && name != "dumb" && name != "eterm"
 }
 
-// asking is a question to a terminal while a program is on it.
-type asking struct {
+// backgroundQuery is a question to a terminal while a program is on it.
+type backgroundQuery struct {
 	w        *Writer
 	program  *tea.Program
 	once     sync.Once
@@ -149,7 +149,7 @@ type asking struct {
 }
 
 // options let a program read the answer, and end only once it came.
-func (a *asking) options() []tea.ProgramOption {
+func (a *backgroundQuery) options() []tea.ProgramOption {
 	in := &answers{File: os.Stdin, tell: func(light bool) {
 		close(a.answered)
 		go a.program.Send(Background{light})
@@ -170,7 +170,7 @@ func (a *asking) options() []tea.ProgramOption {
 }
 
 // due reports whether an answer may still come.
-func (a *asking) due() bool {
+func (a *backgroundQuery) due() bool {
 	select {
 	case <-a.answered:
 		return false
@@ -180,7 +180,7 @@ func (a *asking) due() bool {
 }
 
 // wait waits for the answer as long as it may come.
-func (a *asking) wait() {
+func (a *backgroundQuery) wait() {
 	select {
 	case <-a.answered:
 	case <-time.After(patience - time.Since(a.since)):

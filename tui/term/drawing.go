@@ -125,14 +125,14 @@ func (d *drawing) send() {
 	}
 }
 
-// drawn is a model whose view goes to a drawing.
-type drawn struct {
+// drawingModel is a model whose view goes to a drawing.
+type drawingModel struct {
 	tea.Model
 	d *drawing
 }
 
 // Update passes a message on, and takes note of the size of the terminal, which is bounded for the model as well.
-func (m drawn) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m drawingModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if size, ok := msg.(tea.WindowSizeMsg); ok {
 		size.Width, size.Height = bounded(size.Width, size.Height)
 		msg = size
@@ -141,11 +141,11 @@ func (m drawn) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.d.mu.Unlock()
 	}
 	next, cmd := m.Model.Update(msg)
-	return drawn{next, m.d}, cmd
+	return drawingModel{next, m.d}, cmd
 }
 
 // View is the same for Bubble Tea always.
-func (m drawn) View() string {
+func (m drawingModel) View() string {
 	m.d.show(m.Model.View())
 	return nothing
 }

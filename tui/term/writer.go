@@ -153,17 +153,17 @@ func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea
 	options := append([]tea.ProgramOption{
 		tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(FramesPerSecond), tea.WithOutput(out),
 	}, more...)
-	var a *asking
+	var a *backgroundQuery
 	if in != nil {
 		options = append(options, tea.WithInput(in))
 	} else {
 		takeTerminal(os.Stdin)
 		if w.asks(os.Getenv) {
-			a = &asking{w: w, since: time.Now(), answered: make(chan struct{})}
+			a = &backgroundQuery{w: w, since: time.Now(), answered: make(chan struct{})}
 			options = append(options, a.options()...)
 		}
 	}
-	p := tea.NewProgram(drawn{m, d}, options...)
+	p := tea.NewProgram(drawingModel{m, d}, options...)
 	if a != nil {
 		a.program = p
 	}

@@ -167,7 +167,7 @@ func TestHugeTerminal(t *testing.T) {
 		{65535, 80, 1000, 80}, {-1, 65535, 0, 400},
 	} {
 		m, d := &sized{}, &drawing{}
-		drawn{m, d}.Update(tea.WindowSizeMsg{Width: c.w, Height: c.h})
+		drawingModel{m, d}.Update(tea.WindowSizeMsg{Width: c.w, Height: c.h})
 		if m.width != c.width || m.height != c.height || d.width != c.width || d.high != c.height {
 			t.Errorf("%d×%d: the model has %d×%d, the drawing %d×%d; want %d×%d", c.w, c.h, m.width, m.height, d.width,
 				d.high, c.width, c.height)

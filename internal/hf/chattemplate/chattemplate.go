@@ -122,11 +122,11 @@ type Files struct {
 // Local renders with the templates that came with a tokenizer. It is safe for concurrent use.
 type Local struct {
 	model     string
-	templates map[string]loaded // by name; the one without a name is "default"
+	templates map[string]templateFile // by name; the one without a name is "default"
 }
 
-// loaded is a template, or why there is none. Only who renders hears of it: many runs never do.
-type loaded struct {
+// templateFile is a template, or why it is missing, which matters only when a chat is rendered.
+type templateFile struct {
 	template *Template
 	err      error
 }
@@ -162,10 +162,10 @@ func Load(model string, f Files) (*Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Local{model, map[string]loaded{}}
+	l := &Local{model, map[string]templateFile{}}
 	for name, source := range sources {
 		t, err := New(source, f.Tokens)
-		l.templates[name] = loaded{t, err}
+		l.templates[name] = templateFile{t, err}
 	}
 	return l, nil
 }

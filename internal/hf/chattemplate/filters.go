@@ -28,8 +28,8 @@ func (r *run) filter(name string, args []any, named map[string]any) (any, error)
 	return nil, fmt.Errorf("filter %s: %w", name, err)
 }
 
-// missing stands for an argument that was not given.
-type missing struct{}
+// absentArgument stands for an argument that was not given.
+type absentArgument struct{}
 
 // place puts arguments into the order of the parameters.
 func place(names []string, args []any, named map[string]any) ([]any, error) {
@@ -38,7 +38,7 @@ func place(names []string, args []any, named map[string]any) ([]any, error) {
 	}
 	out := slices.Clone(args)
 	for len(out) < len(names) {
-		out = append(out, missing{})
+		out = append(out, absentArgument{})
 	}
 	for name, v := range named {
 		i := slices.Index(names, name)
@@ -64,7 +64,7 @@ func (f filter) place(args []any, named map[string]any) ([]any, error) {
 	case len(named) == 0:
 		return args, nil
 	case found && len(named) == 1 && len(args) == 0:
-		return []any{missing{}, attribute}, nil
+		return []any{absentArgument{}, attribute}, nil
 	}
 	return nil, fmt.Errorf("these arguments are not supported")
 }
@@ -93,7 +93,7 @@ func filters() map[string]filter {
 	return all
 }
 
-func given(v any) bool { _, none := v.(missing); return !none }
+func given(v any) bool { _, none := v.(absentArgument); return !none }
 
 // or is a given argument's value, or another.
 func or(v, other any) any {

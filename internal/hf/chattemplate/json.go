@@ -137,12 +137,12 @@ func (p *printer) setSeparators(v any) error {
 	}
 	pair, ok := v.(*list)
 	if !ok || pair.kind > isTuple || len(pair.items) != 2 {
-		return fmt.Errorf("separators that are no pair")
+		return fmt.Errorf("separators must be a pair")
 	}
 	item, ok := pair.items[0].(string)
 	key, fine := pair.items[1].(string)
 	if !ok || !fine {
-		return fmt.Errorf("separators that are no text")
+		return fmt.Errorf("separators must be strings")
 	}
 	p.item, p.key = item, key
 	return nil
@@ -197,7 +197,7 @@ func (p *printer) object(d *dict, depth int) error {
 		keys = slices.Clone(keys)
 		for _, k := range keys {
 			if _, ok := k.(string); !ok {
-				return fmt.Errorf("sorting keys that are no text is not supported")
+				return fmt.Errorf("sort_keys supports string keys only")
 			}
 		}
 		slices.SortFunc(keys, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })

@@ -112,24 +112,24 @@ func (f *frame) variable(name string) any {
 	return undefined{name}
 }
 
-// located tells errors that know their line from others.
-type located struct {
+// lineError is an error with its line.
+type lineError struct {
 	line int
 	err  error
 }
 
-func (l located) Error() string { return fmt.Sprintf("line %d: %v", l.line, l.err) }
-func (l located) Unwrap() error { return l.err }
+func (l lineError) Error() string { return fmt.Sprintf("line %d: %v", l.line, l.err) }
+func (l lineError) Unwrap() error { return l.err }
 
 // at adds the line to an error that does not know its own.
 func at(line int, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, known := errors.AsType[located](err); known {
+	if _, known := errors.AsType[lineError](err); known {
 		return err
 	}
-	return located{line, err}
+	return lineError{line, err}
 }
 
 // iterate lists the items of a Python loop over a value.

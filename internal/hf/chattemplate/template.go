@@ -94,12 +94,12 @@ func (t *Template) variables(in Input) (map[string]any, error) {
 	}
 	messages, err := readJSON(in.Messages)
 	if _, ok := messages.(*list); err != nil || !ok {
-		return nil, fmt.Errorf("messages are no JSON array: %w", cmp.Or(err, errors.New("something else")))
+		return nil, fmt.Errorf("messages must be a JSON array: %w", cmp.Or(err, errors.New("something else")))
 	}
 	vars["messages"] = messages
 	if len(in.Tools) > 0 {
 		if vars["tools"], err = readJSON(in.Tools); err != nil {
-			return nil, fmt.Errorf("tools are no JSON: %w", err)
+			return nil, fmt.Errorf("tools must be JSON: %w", err)
 		}
 	}
 	if len(bytes.TrimSpace(in.Arguments)) == 0 {
@@ -108,7 +108,7 @@ func (t *Template) variables(in Input) (map[string]any, error) {
 	arguments, err := readJSON(in.Arguments)
 	d, ok := arguments.(*dict)
 	if err != nil || !ok {
-		return nil, fmt.Errorf("--chat-template-kwargs are no JSON object: %w", cmp.Or(err, errors.New("something else")))
+		return nil, fmt.Errorf("--chat-template-kwargs must be a JSON object: %w", cmp.Or(err, errors.New("something else")))
 	}
 	for i, k := range d.keys {
 		name, _ := k.(string) // the keys of JSON are strings

@@ -200,13 +200,13 @@ func TestLost(t *testing.T) {
 
 func TestInputRefused(t *testing.T) {
 	for _, c := range []struct{ messages, arguments, why string }{
-		{"", "", "no JSON array"},
-		{"{}", "", "no JSON array"},
-		{"[1", "", "no JSON array"},
-		{"[] []", "", "no JSON array"},
+		{"", "", "must be a JSON array"},
+		{"{}", "", "must be a JSON array"},
+		{"[1", "", "must be a JSON array"},
+		{"[] []", "", "must be a JSON array"},
 		{"[99999999999999999999]", "", "too large"},
 		{strings.Repeat("[", 300) + strings.Repeat("]", 300), "", "nested deeper"},
-		{"[]", "[]", "no JSON object"},
+		{"[]", "[]", "must be a JSON object"},
 		{"[]", `{"messages": 1}`, "must not hold"},
 		{"[]", `{"chat_template": "x"}`, "must not hold"},
 	} {

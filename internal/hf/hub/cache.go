@@ -289,7 +289,7 @@ func readBounded(r io.Reader, limit int64) ([]byte, error) {
 type tooLarge int64
 
 func (limit tooLarge) Error() string {
-	return fmt.Sprintf("it is larger than %d MiB, which no such file is", int64(limit)>>20)
+	return fmt.Sprintf("larger than %d MiB, too large for such a file", int64(limit)>>20)
 }
 
 // BrokenLink reports whether path is a link whose target is gone, and that target.

@@ -41,7 +41,7 @@ type Hub struct {
 	client   *http.Client
 	cache    string
 	progress func(string)
-	lost     atomic.Pointer[unreachable]
+	lost     atomic.Pointer[connectionError]
 	trees    sync.Map // lists of files, by the path where each is kept
 }
 

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"benchtop/internal/text"
 )
 
 // The names of splits that file names stand for, in order, and the words by which they do.
@@ -115,9 +117,9 @@ func (l layout) subset(name string) (subset, error) {
 	}
 	switch {
 	case name != "":
-		return subset{}, choiceError{fmt.Errorf("there is no subset %q; give --hf-subset one of: %s", name, listed(names))}
+		return subset{}, choiceError{fmt.Errorf("unknown subset %q; use --hf-subset with one of: %s", name, text.List(names, mostListed))}
 	case preferred < 0:
-		return subset{}, choiceError{fmt.Errorf("it has several subsets; give --hf-subset one of: %s", listed(names))}
+		return subset{}, choiceError{fmt.Errorf("it has several subsets; give --hf-subset one of: %s", text.List(names, mostListed))}
 	}
 	return l.subsets[preferred], nil
 }
@@ -139,19 +141,13 @@ func (s subset) split(name string) (split, error) {
 		names = append(names, part.name)
 	}
 	if name == "" {
-		return split{}, choiceError{fmt.Errorf("it has several splits; give --hf-split one of: %s", listed(names))}
+		return split{}, choiceError{fmt.Errorf("it has several splits; give --hf-split one of: %s", text.List(names, mostListed))}
 	}
-	return split{}, choiceError{fmt.Errorf("there is no split %q; give --hf-split one of: %s", name, listed(names))}
+	return split{}, choiceError{fmt.Errorf("unknown split %q; use --hf-split with one of: %s", name, text.List(names, mostListed))}
 }
 
-// listed names at most twenty.
-func listed(names []string) string {
-	const most = 20
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
-}
+// mostListed is how many names an error lists.
+const mostListed = 20
 
 // byName finds the splits that the names of folders and files in dir stand for.
 func (l layout) byName(dir string) ([]split, error) {

@@ -77,15 +77,15 @@ func TestLayoutChoices(t *testing.T) {
 		choice        bool
 	}{
 		{"subset missing", two, "a.json b.json", "", "", "!several subsets; give --hf-subset one of: main, other", true},
-		{"unknown subset", two, "a.json b.json", "nope", "", `!no subset "nope"; give --hf-subset one of: main, other`, true},
-		{"unknown split", two, "a.json b.json", "main", "dev", `!no split "dev"; give --hf-split one of: train, test`, true},
+		{"unknown subset", two, "a.json b.json", "nope", "", `!unknown subset "nope"; use --hf-subset with one of: main, other`, true},
+		{"unknown split", two, "a.json b.json", "main", "dev", `!unknown split "dev"; use --hf-split with one of: train, test`, true},
 		{"split missing", two, "a.json b.json", "other", "", `!several splits; give --hf-split one of: x, y`, true},
 		{"train where no split is given", two, "a.json b.json", "main", "", "a.json", false},
 		{"file missing", two, "a.json b.json", "main", "test", `!split "test": gone.json is not there`, false},
 		{"elsewhere", two, "a.json b.json", "other", "y", "!its files are elsewhere", false},
 		{"only one split", "", "dev.json", "", "", "dev.json", false},
 		{"default by name", "", "train.json", "default", "train", "train.json", false},
-		{"unknown subset without a card", "", "train.json", "main", "", `!no subset "main"; give --hf-subset one of: default`, true},
+		{"unknown subset without a card", "", "train.json", "main", "", `!unknown subset "main"; use --hf-subset with one of: default`, true},
 		{"a folder stands for a subset", "", "main/train.json other/train.json", "main", "", "main/train.json", false},
 		{"no rows", "", "a.txt LICENSE", "", "", "!no file of rows", false},
 		{"nothing", "", "README.md", "", "", "!no file of rows", false},
@@ -108,13 +108,6 @@ func TestLayoutChoices(t *testing.T) {
 				t.Errorf("another choice helps: got %v, want %v", got, test.choice)
 			}
 		})
-	}
-	var many []string
-	for i := range 25 {
-		many = append(many, string(rune('a'+i)))
-	}
-	if got := listed(many); !strings.HasSuffix(got, "s, t and 5 more") {
-		t.Errorf("got %s", got)
 	}
 }
 
@@ -147,8 +140,8 @@ func TestReadCard(t *testing.T) {
 		{"patterns by split", "---\nconfigs:\n- config_name: a\n  data_files:\n    - split: test\n      path: [x, y]\n---\n", "a: test[x y]"},
 		{"no data_files", "---\nconfigs:\n- config_name: a\n  data_files:\n---\n", "a:"},
 		{"an anchor", "---\nx: &x [p, q]\nconfigs:\n- config_name: a\n  data_files: *x\n---\n", "a: train[p q]"},
-		{"no YAML", "---\nconfigs: [\n---\n", "!front matter cannot be read: line "},
-		{"no list", "---\nconfigs: 5\n---\n", "!front matter cannot be read: line 1: its configs are no list of mappings with a config_name"},
+		{"no YAML", "---\nconfigs: [\n---\n", "!invalid front matter: line "},
+		{"no list", "---\nconfigs: 5\n---\n", "!invalid front matter: line 1: configs must be a list of mappings with a config_name"},
 		{"no name", "---\nconfigs:\n- data_files: x\n---\n", "!item 1 of its configs has no config_name"},
 		{"a name twice", "---\nconfigs:\n- config_name: a\n- config_name: a\n---\n", `!two of its configs have the config_name "a"`},
 		{"a split twice", "---\nconfigs:\n- config_name: a\n  data_files: [{split: x, path: y}, {split: x, path: z}]\n---\n", `!config "a": its data_files have the split "x" twice`},

@@ -128,8 +128,8 @@ var (
 	errSilent       = fmt.Errorf("nothing came for %v; try again", silentFor)
 )
 
-// unreachable is why the hub could not be reached.
-type unreachable struct{ error }
+// connectionError is why the hub could not be reached.
+type connectionError struct{ error }
 
 // once sends one request and watches over the wait for its answer, until the body is closed.
 func (r *Remote) once(ctx context.Context, method string, to *url.URL, from int64) (*http.Response, error) {
@@ -173,7 +173,7 @@ func (r *Remote) once(ctx context.Context, method string, to *url.URL, from int6
 		err = why(ctx, err)
 		stop()
 		if hub && !connected.Load() && caller.Err() == nil {
-			r.hub.lost.Store(&unreachable{err})
+			r.hub.lost.Store(&connectionError{err})
 			err = unknownError{err}
 		}
 		return nil, err

@@ -82,7 +82,7 @@ func TestSelectHere(t *testing.T) {
 		{"broken", "", "", "!a broken link: its target"},
 		{"pointer", "", "", "!git lfs pull"},
 		{"empty", "", "", `!empty: split "train" has no file of rows: Parquet, JSON`},
-		{"card", "", "", "!README.md: its front matter cannot be read"},
+		{"card", "", "", "!README.md: invalid front matter"},
 		{"refs", "org/name", "", "!does not hold a commit"},
 		{"parts", "", "", "0 3"}, // as the user has it
 		{"wrong", "", "", "deep"},
@@ -185,7 +185,7 @@ func TestSelectFromTheHub(t *testing.T) {
 	if got := contents(t, shards); err != nil || got != "zero one" {
 		t.Errorf("kept: got %s, error %v", got, err)
 	}
-	for name, want := range map[string]string{"": "several subsets; give --hf-subset one of: main, other", "none": "no subset \"none\""} {
+	for name, want := range map[string]string{"": "several subsets; give --hf-subset one of: main, other", "none": "unknown subset \"none\""} {
 		_, err := h.Select(t.Context(), Selection{Path: "org/name", Subset: name})
 		complains(t, err, "org/name: ", want)
 		if strings.Contains(err.Error(), "cache") {
@@ -236,7 +236,7 @@ func TestSelectConverted(t *testing.T) {
 		t.Errorf("got %s, error %v", got, err)
 	}
 	_, err = h.Select(t.Context(), Selection{Path: "org/name", Split: "test"})
-	complains(t, err, `no split "test"; give --hf-split one of: train`)
+	complains(t, err, `unknown split "test"; use --hf-split with one of: train`)
 	_, err = h.Select(t.Context(), Selection{Path: "org/zip"})
 	complains(t, err, "no file of rows", "the hub's copy in Parquet", "has no revision refs/convert/parquet")
 	shards, err = h.Select(t.Context(), Selection{Path: "org/card"})

@@ -143,7 +143,7 @@ func foreign(data []byte) string {
 		{"\xff\xf1", "AAC"}, {"\xff\xf9", "AAC"},
 	} {
 		if bytes.HasPrefix(data, []byte(f.start)) {
-			return f.name + ", which cannot be read here"
+			return f.name + ", which is not supported"
 		}
 	}
 	if len(data) == 0 {

@@ -167,9 +167,9 @@ func TestAudioThatIsRefused(t *testing.T) {
 	}{
 		{"empty", nil, "this is an empty file; convert it to WAV"},
 		{"text", []byte(strings.Repeat("no sound ", 100)), "this is no recording of a known format; convert it to WAV, FLAC, MP3, Ogg or M4A, as ffmpeg -i FILE"},
-		{"AIFF", []byte("FORM\x00\x00\x00\x40AIFF"), "this is AIFF, which cannot be read here; convert it"},
+		{"AIFF", []byte("FORM\x00\x00\x00\x40AIFF"), "this is AIFF, which is not supported; convert it"},
 		{"WebM", []byte("\x1aE\xdf\xa3\x01"), "this is WebM or Matroska"},
-		{"ADPCM", wavOf(0x11, 1, 8000, 256, 4, sound), "the WAV file has samples of format 17 with 4 bits, which cannot be read here; convert it, as ffmpeg"},
+		{"ADPCM", wavOf(0x11, 1, 8000, 256, 4, sound), "the WAV file has samples of format 17 with 4 bits, which are not supported; convert it with ffmpeg"},
 		{"no format", []byte("RIFF....WAVE" + sound), "the WAV file gives no format before its samples"},
 		{"no samples", wavOf(1, 1, 8000, 2, 16, ""), "the WAV file has no samples"},
 		{"nothing in it", wavOf(1, 1, 8000, 2, 16, "data\x00\x00\x00\x00"), "the WAV file has no sound in it"},

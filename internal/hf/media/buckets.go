@@ -114,7 +114,7 @@ func readBucket(item pyItem) (Bucket, error) {
 	case float64:
 		b.Weight = weight
 	default:
-		return Bucket{}, fmt.Errorf("the weight of %v is %v, which is no number", item.key, item.value)
+		return Bucket{}, fmt.Errorf("weight of %v: expected a number, got %v", item.key, item.value)
 	}
 	return b, nil
 }
@@ -157,7 +157,7 @@ type (
 // parseLiteral reads a Python literal as ast.literal_eval does, of the kinds above. Other kinds, escapes in strings and
 // comments are refused.
 func parseLiteral(text string) (any, error) {
-	l := literal{text: text}
+	l := pythonReader{text: text}
 	value, err := l.list(0)
 	if err == nil && l.at < len(text) {
 		err = l.unexpected("the end")
@@ -183,8 +183,8 @@ func (t pyTuple) String() string {
 	return "(" + s.String() + ")"
 }
 
-// literal is a text that is read from left to right.
-type literal struct {
+// pythonReader is a text that is read from left to right.
+type pythonReader struct {
 	text string
 	at   int
 }
@@ -192,14 +192,14 @@ type literal struct {
 // maxNesting bounds nesting, for the stack.
 const maxNesting = 20
 
-func (l *literal) blanks() {
+func (l *pythonReader) blanks() {
 	for l.at < len(l.text) && strings.IndexByte(" \t\n\r\f", l.text[l.at]) >= 0 {
 		l.at++
 	}
 }
 
 // take skips blanks and c, and reports whether c was there. Blanks behind it are skipped too.
-func (l *literal) take(c byte) bool {
+func (l *pythonReader) take(c byte) bool {
 	l.blanks()
 	if l.at == len(l.text) || l.text[l.at] != c {
 		return false
@@ -209,7 +209,7 @@ func (l *literal) take(c byte) bool {
 	return true
 }
 
-func (l *literal) unexpected(want string) error {
+func (l *pythonReader) unexpected(want string) error {
 	got := "the end"
 	if l.at < len(l.text) {
 		rest := []rune(l.text[l.at:min(len(l.text), l.at+64)])
@@ -219,7 +219,7 @@ func (l *literal) unexpected(want string) error {
 }
 
 // list is a value, or several with commas between them, which make a tuple with or without parentheses around it.
-func (l *literal) list(depth int) (any, error) {
+func (l *pythonReader) list(depth int) (any, error) {
 	first, err := l.value(depth)
 	if err != nil || !l.take(',') {
 		return first, err
@@ -238,7 +238,7 @@ func (l *literal) list(depth int) (any, error) {
 	return tuple, nil
 }
 
-func (l *literal) value(depth int) (any, error) {
+func (l *pythonReader) value(depth int) (any, error) {
 	if depth > maxNesting {
 		return nil, errors.New("it is nested too deeply")
 	}
@@ -262,7 +262,7 @@ func (l *literal) value(depth int) (any, error) {
 	return l.number(1)
 }
 
-func (l *literal) parenthesis(depth int) (any, error) {
+func (l *pythonReader) parenthesis(depth int) (any, error) {
 	if l.take(')') {
 		return pyTuple{}, nil
 	}
@@ -273,7 +273,7 @@ func (l *literal) parenthesis(depth int) (any, error) {
 	return value, err
 }
 
-func (l *literal) dict(depth int) (any, error) {
+func (l *pythonReader) dict(depth int) (any, error) {
 	dict := pyDict{}
 	for !l.take('}') {
 		key, err := l.value(depth)
@@ -298,7 +298,7 @@ func (l *literal) dict(depth int) (any, error) {
 	return dict, nil
 }
 
-func (l *literal) string(quote byte) (any, error) {
+func (l *pythonReader) string(quote byte) (any, error) {
 	length := strings.IndexByte(l.text[l.at+1:], quote)
 	if length < 0 {
 		return nil, fmt.Errorf("at character %d: the string does not end", l.at+1)
@@ -319,7 +319,7 @@ var (
 )
 
 // number is an integer in any of Python's bases, or a float.
-func (l *literal) number(sign int64) (any, error) {
+func (l *pythonReader) number(sign int64) (any, error) {
 	digits := numberLike.FindString(l.text[l.at:])
 	n, err := strconv.ParseInt(digits, 0, 64)
 	if err == nil && (n == 0 || !octalByZero.MatchString(digits)) {

@@ -6,7 +6,7 @@ import (
 	"image"
 )
 
-// upright is a picture as the camera's note in its file says it was held. The numbers of TIFF's orientation say where the first row and the
+// upright applies the EXIF orientation of a file to its picture. The numbers of TIFF's orientation say where the first row and the
 // first column lie:
 //
 //	1 top left       2 top right     3 bottom right  4 bottom left

@@ -66,7 +66,7 @@ func (w *wav) format(chunk []byte) error {
 	}
 	w.width = field(12) / w.channels
 	if w.decoder() == nil {
-		return fmt.Errorf("has samples of format %d with %d bits, which cannot be read here; convert it, as ffmpeg -i FILE -c:a pcm_s16le FILE.wav does", w.code, field(14))
+		return fmt.Errorf("has samples of format %d with %d bits, which are not supported; convert it with ffmpeg -i FILE -c:a pcm_s16le FILE.wav", w.code, field(14))
 	}
 	return nil
 }

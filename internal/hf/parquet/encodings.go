@@ -36,15 +36,15 @@ func newDecoder(l *leaf, encoding int64, b []byte, values words, most int) (deco
 		return newPlain(l, b), nil
 	case encoding == encodingPlainDictionary, encoding == encodingDictionary:
 		if values == nil {
-			return nil, errors.New("it has no dictionary")
+			return nil, errors.New("missing dictionary")
 		}
 		if len(b) == 0 {
-			return &indexed{words: values}, nil // all values are null
+			return &dictionaryValues{words: values}, nil // all values are null
 		}
 		if b[0] > 32 {
 			return nil, fmt.Errorf("numbers of its dictionary have %d bits", b[0])
 		}
-		return &indexed{words: values, indices: hybrid{b: b[1:], width: int(b[0])}}, nil
+		return &dictionaryValues{words: values, indices: hybrid{b: b[1:], width: int(b[0])}}, nil
 	case encoding == encodingRLE && l.kind == boolean:
 		if len(b) < 4 {
 			return nil, errValues
@@ -97,17 +97,17 @@ func newPlain(l *leaf, b []byte) decoder {
 	case byteArray:
 		return &plainBytes{b}
 	}
-	return &plain{l, l.width(), b}
+	return &plainValues{l, l.width(), b}
 }
 
-// plain are values of fixed width.
-type plain struct {
+// plainValues are values of fixed width.
+type plainValues struct {
 	leaf  *leaf
 	width int
 	b     []byte
 }
 
-func (p *plain) next() (datum, error) {
+func (p *plainValues) next() (datum, error) {
 	if len(p.b) < p.width {
 		return datum{}, errValues
 	}
@@ -116,7 +116,7 @@ func (p *plain) next() (datum, error) {
 	return d, nil
 }
 
-func (p *plain) skip(n int) error {
+func (p *plainValues) skip(n int) error {
 	if n > len(p.b)/p.width {
 		return errValues
 	}
@@ -234,13 +234,13 @@ func (d *dictionary) at(i uint32) (datum, error) {
 	return values.next()
 }
 
-// indexed are values of a dictionary.
-type indexed struct {
+// dictionaryValues are values of a dictionary.
+type dictionaryValues struct {
 	words   words
 	indices hybrid
 }
 
-func (x *indexed) next() (datum, error) {
+func (x *dictionaryValues) next() (datum, error) {
 	i, err := x.indices.next()
 	if err != nil {
 		return datum{}, err
@@ -248,7 +248,7 @@ func (x *indexed) next() (datum, error) {
 	return x.words.at(i)
 }
 
-func (x *indexed) skip(n int) error {
+func (x *dictionaryValues) skip(n int) error {
 	_, err := x.indices.skip(n, 0)
 	return err
 }

@@ -16,21 +16,21 @@ type metadata struct {
 // element is an entry of the schema, which lists its tree from the top, each group before its children.
 type element struct {
 	name       string
-	kind       physical
+	kind       physicalType
 	isLeaf     bool
 	length     int64 // in bytes, of a value of fixed length
 	repetition repetition
 	children   int64
 	converted  int64 // the older annotation, -1 for none
-	logical    logical
+	logical    logicalType
 	scale      int64
 }
 
-// physical is the type in which values are stored.
-type physical int64
+// physicalType is the type of stored values.
+type physicalType int64
 
 const (
-	boolean physical = iota
+	boolean physicalType = iota
 	int32s
 	int64s
 	int96s
@@ -48,8 +48,8 @@ const (
 	repeated
 )
 
-// logical is the newer annotation of an element. Its kind is the number of the field of Parquet's union of logical types.
-type logical struct {
+// logicalType is the newer annotation of an element. Its kind is the number of the field of Parquet's union of logical types.
+type logicalType struct {
 	kind  int64 // 0 for none
 	scale int64
 	sign  bool
@@ -109,7 +109,7 @@ func (t *thrift) element() element {
 	t.fields(func(id int64, kind byte) bool {
 		switch {
 		case id == 1 && kind == thriftInt32:
-			e.kind, e.isLeaf = physical(t.int()), true
+			e.kind, e.isLeaf = physicalType(t.int()), true
 		case id == 2 && kind == thriftInt32:
 			e.length = t.int()
 		case id == 3 && kind == thriftInt32:
@@ -136,13 +136,13 @@ func (t *thrift) element() element {
 }
 
 // logical reads the union of logical types.
-func (t *thrift) logical() logical {
-	l := logical{}
+func (t *thrift) logical() logicalType {
+	l := logicalType{}
 	t.fields(func(id int64, kind byte) bool {
 		if kind != thriftStruct {
 			return false
 		}
-		l = logical{kind: id}
+		l = logicalType{kind: id}
 		t.fields(func(field int64, kind byte) bool {
 			switch {
 			case id == logicalDecimal && field == 1 && kind == thriftInt32:

@@ -104,7 +104,7 @@ func (c *cursor) version1(head pageHead, packed []byte) ([]byte, error) {
 // checkLevels refuses levels of an encoding that no writer has used for ten years. Levels that are not there may have any.
 func (c *cursor) checkLevels(head pageHead) error {
 	if c.leaf.def > 0 && head.levels[0] != encodingRLE || c.leaf.rep > 0 && head.levels[1] != encodingRLE {
-		return errors.New("its levels are in an encoding that is not known here")
+		return errors.New("unsupported encoding of levels")
 	}
 	return nil
 }
@@ -180,9 +180,9 @@ func (c *cursor) readWords() error {
 		return errors.New("it is missing")
 	}
 	if c.large(head) {
-		c.words = &largeWords{count: head.values, open: func() (*streamed, error) {
+		c.words = &largeWords{count: head.values, open: func() (*valueStream, error) {
 			r, err := c.stream(body, head.size, c.chunk.codec)
-			return &streamed{r: r, left: head.plainSize, most: int64(c.file.most)}, err
+			return &valueStream{r: r, left: head.plainSize, most: int64(c.file.most)}, err
 		}}
 		return c.checkSum(head, body)
 	}

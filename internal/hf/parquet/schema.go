@@ -34,7 +34,7 @@ const (
 type leaf struct {
 	index  int // among the leaves
 	path   string
-	kind   physical
+	kind   physicalType
 	length int // in bytes, of a value of fixed length
 	def    int // the highest level of definition
 	rep    int // the highest level of repetition

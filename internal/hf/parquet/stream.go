@@ -86,7 +86,7 @@ func (c *cursor) openLarge(head pageHead, offset int64) error {
 		left -= levels
 		r, err = c.stream(offset+levels, head.size-levels, codec)
 	}
-	c.left, c.has, c.values = int(head.values), false, &streamed{r: r, left: left, most: int64(c.file.most)}
+	c.left, c.has, c.values = int(head.values), false, &valueStream{r: r, left: left, most: int64(c.file.most)}
 	return err
 }
 
@@ -162,8 +162,8 @@ func readMost(dst []byte, r io.Reader, n int64) ([]byte, error) {
 	return dst, nil
 }
 
-// streamed are byte arrays behind their lengths, read piece by piece.
-type streamed struct {
+// valueStream are byte arrays behind their lengths, read piece by piece.
+type valueStream struct {
 	r     *bufio.Reader
 	left  int64 // bytes
 	most  int64 // bytes of a value
@@ -171,7 +171,7 @@ type streamed struct {
 }
 
 // size reads the length of a value.
-func (s *streamed) size() (int64, error) {
+func (s *valueStream) size() (int64, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(s.r, size[:]); err != nil {
 		return 0, broken(err)
@@ -183,7 +183,7 @@ func (s *streamed) size() (int64, error) {
 	return n, nil
 }
 
-func (s *streamed) next() (datum, error) {
+func (s *valueStream) next() (datum, error) {
 	n, err := s.size()
 	if err != nil {
 		return datum{}, err
@@ -197,7 +197,7 @@ func (s *streamed) next() (datum, error) {
 	return datum{bytes: s.value}, nil
 }
 
-func (s *streamed) skip(n int) error {
+func (s *valueStream) skip(n int) error {
 	for range n {
 		size, err := s.size()
 		if err != nil {
@@ -220,9 +220,9 @@ func broken(err error) error {
 
 // largeWords is a large dictionary, read from its beginning for a value that stands before the one read last.
 type largeWords struct {
-	open   func() (*streamed, error)
+	open   func() (*valueStream, error)
 	count  int64
-	values *streamed
+	values *valueStream
 	read   int64 // values that have been read
 	last   datum
 }

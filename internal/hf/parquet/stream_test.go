@@ -54,7 +54,7 @@ func TestRowIsBounded(t *testing.T) {
 		}
 	}
 	// A value is measured before it is read.
-	s := streamed{r: bufio.NewReader(strings.NewReader("\xff\xff\x00\x00")), left: 1 << 20, most: 100}
+	s := valueStream{r: bufio.NewReader(strings.NewReader("\xff\xff\x00\x00")), left: 1 << 20, most: 100}
 	if _, err := s.next(); err == nil || !strings.Contains(err.Error(), "the row is larger than") {
 		t.Errorf("got %v", err)
 	}

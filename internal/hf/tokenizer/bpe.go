@@ -14,7 +14,7 @@ type bpe struct {
 	merges       *merges
 	characters   []int32 // ids of the tokens that are one character, by code point; -1 for none
 	bytes        *[256]int32
-	unknown      unknown
+	unknown      unknownToken
 	fuse         bool // unknown characters in a row are one
 	ignoreMerges bool // a word that is a token is that token, whatever the merges say
 	prefix       string

@@ -184,7 +184,7 @@ func (l *Local) setUp(all sections, fields *modelFields) (doubt string, err erro
 	p, known := pipelineOf(class, o, charsmap)
 	switch {
 	case !known:
-		return class + " sets itself up instead of following tokenizer.json, in a way that is not known here", nil
+		return class + " sets itself up instead of following tokenizer.json, in an unsupported way", nil
 	case problem == nil && p.model.Type != fields.kind():
 		problem = fmt.Errorf("the model is of type %s", fields.kind())
 	}

@@ -38,7 +38,7 @@ const (
 func readDirectory(dir string) (Found, error) {
 	data, err := hub.ReadFile(filepath.Join(dir, tokenizerFile), maxTokenizerFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Found{}, lacking{dir, otherKind(dir)}
+		return Found{}, noTokenizerError{dir, otherKind(dir)}
 	}
 	if err != nil {
 		return Found{}, err
@@ -51,7 +51,7 @@ func readDirectory(dir string) (Found, error) {
 // name.
 func readNamed(path string) (Found, error) {
 	if name := filepath.Base(path); name == tekkenFile || strings.HasSuffix(name, ".model") || strings.HasSuffix(name, ".tiktoken") {
-		return Found{}, fmt.Errorf("%s is of a kind that is not read here; %s", path, wayOut)
+		return Found{}, fmt.Errorf("%s: unsupported kind of file; %s", path, wayOut)
 	}
 	data, err := hub.ReadFile(path, maxTokenizerFile)
 	if err != nil {
@@ -87,17 +87,17 @@ func (f *Found) put(name string, data []byte) {
 		jinjaFile: &f.Jinja, toolJinjaFile: &f.ToolJinja, templateFile: &f.JSON}[name] = data
 }
 
-// lacking says that a place has no tokenizer.json. It is an fs.ErrNotExist.
-type lacking struct{ where, other string }
+// noTokenizerError says that a place has no tokenizer.json. It is an fs.ErrNotExist.
+type noTokenizerError struct{ where, other string }
 
-func (l lacking) Error() string {
+func (l noTokenizerError) Error() string {
 	if l.other == "" {
 		return l.where + " has no " + tokenizerFile
 	}
 	return fmt.Sprintf("%s has no %s, only %s, which is not read here; %s", l.where, tokenizerFile, l.other, wayOut)
 }
 
-func (l lacking) Unwrap() error { return fs.ErrNotExist }
+func (l noTokenizerError) Unwrap() error { return fs.ErrNotExist }
 
 // wayOut is for tokenizers in the older forms, whose tokens depend on code that comes with the model.
 const wayOut = "let the server count (it is asked when --tokenizer is left out), " +

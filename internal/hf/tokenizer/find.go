@@ -276,7 +276,7 @@ func hubFiles() []hub.File {
 func checkModel(r io.Reader) error {
 	var file struct{ Model json.RawMessage }
 	if json.NewDecoder(r).Decode(&file) != nil || len(file.Model) == 0 {
-		return errors.New("there is no model in it")
+		return errors.New("no model in it")
 	}
 	return nil
 }
@@ -308,7 +308,7 @@ func explain(ctx context.Context, remote *hub.Remote, missing error) error {
 	defer cancel()
 	for _, name := range []string{"tokenizer.model", "tiktoken.model", tekkenFile} {
 		if remote.Has(ctx, name) {
-			return lacking{remote.Name(), name}
+			return noTokenizerError{remote.Name(), name}
 		}
 	}
 	return fmt.Errorf("%w; check the name, or give another --tokenizer", missing)

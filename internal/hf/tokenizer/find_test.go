@@ -100,7 +100,7 @@ func TestFindRefusesWhatIsNamed(t *testing.T) {
 		{"empty", []string{"tokenizer.json is empty"}},
 		{"none", []string{"none has no tokenizer.json"}},
 		{"sp", []string{"only tokenizer.model", "not read here", "let the server count", "save_pretrained"}},
-		{"tekken.json", []string{"not read here", "let the server count"}},
+		{"tekken.json", []string{"unsupported kind of file", "let the server count"}},
 		{"lfs", []string{"git lfs pull"}},
 		{"link", []string{"broken link", "its target gone is gone"}},
 		{"dangling", []string{"broken link", "nowhere"}},

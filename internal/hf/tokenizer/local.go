@@ -74,7 +74,7 @@ func readSections(file []byte) (sections, error) {
 		switch name {
 		case "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model":
 			if all[name] != nil {
-				return fmt.Errorf("there are two fields %s", name)
+				return fmt.Errorf("duplicate field %s", name)
 			}
 			all[name] = value
 			return nil
@@ -89,7 +89,7 @@ func (l *Local) read(file []byte) error {
 		return err
 	}
 	if isNull(all["model"]) {
-		return errors.New("there is no model in it; is this a tokenizer.json?")
+		return errors.New("no model in it; is this a tokenizer.json?")
 	}
 	fields, err := readModelFields(all["model"])
 	if err != nil {

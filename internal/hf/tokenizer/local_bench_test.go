@@ -24,7 +24,7 @@ func prose(b *testing.B, name string) []string {
 			texts = append(texts, c.Text)
 		}
 	}
-	return append(texts, string(unpacked(b, filepath.Join("..", "..", "..", "docs", "design.md"))))
+	return append(texts, string(unpacked(b, filepath.Join("..", "..", "..", "docs", "metrics.md"))))
 }
 
 // randomTexts are of random ids, 1,024 tokens each: hardly a word comes again.

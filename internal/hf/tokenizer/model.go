@@ -121,21 +121,21 @@ func (f *modelFields) kind() string {
 	return "WordLevel"
 }
 
-// unknown is the token for text that is not in a vocabulary.
-type unknown struct {
+// unknownToken is the token for text that is not in a vocabulary.
+type unknownToken struct {
 	id   int32 // -1 when the vocabulary lacks it
 	text string
 }
 
-func newUnknown(text *string, v *vocabulary) unknown {
+func newUnknown(text *string, v *vocabulary) unknownToken {
 	if text == nil {
-		return unknown{id: -1}
+		return unknownToken{id: -1}
 	}
-	return unknown{v.find(*text), *text}
+	return unknownToken{v.find(*text), *text}
 }
 
 // append appends the id, or says that there is none for a text.
-func (u unknown) append(ids []int, text string) ([]int, error) {
+func (u unknownToken) append(ids []int, text string) ([]int, error) {
 	switch {
 	case u.id >= 0:
 		return append(ids, int(u.id)), nil
@@ -156,7 +156,7 @@ func valueOf[T any](p *T, otherwise T) T {
 // wordLevel has a token for every word it knows.
 type wordLevel struct {
 	vocab   *vocabulary
-	unknown unknown
+	unknown unknownToken
 }
 
 func (m *wordLevel) encode(ids []int, piece string, _ *scratch) ([]int, error) {
@@ -173,7 +173,7 @@ type wordPiece struct {
 	ids      []int32 // of the trie's values
 	going    uint32  // the trie's node behind the prefix, 0 if no token has it
 	goesOn   bool    // whether a token may go on at all: there is no prefix, or some token has it
-	unknown  unknown
+	unknown  unknownToken
 	maxChars int
 }
 

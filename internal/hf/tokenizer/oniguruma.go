@@ -187,7 +187,7 @@ func (t *translator) group(f flags) (atom, error) {
 		return atom{}, err
 	}
 	if !t.take(")") {
-		return atom{}, errors.New("a group that is not closed")
+		return atom{}, errors.New("unterminated group")
 	}
 	return atom{open + inner + ")", position}, nil
 }
@@ -220,7 +220,7 @@ func (t *translator) opening(f *flags) (string, error) {
 			return "", fmt.Errorf("a group that begins with (? and %q is not understood here", r)
 		}
 	}
-	return "", errors.New("a group that is not closed")
+	return "", errors.New("unterminated group")
 }
 
 // take reads prefix if it comes next.

@@ -185,7 +185,7 @@ func (t *translator) classItems(f flags) (string, error) {
 		}
 		out.WriteString(item)
 	}
-	return "", errors.New("a class that is not closed")
+	return "", errors.New("unterminated class")
 }
 
 func (t *translator) classItem(f flags) (string, error) {
@@ -278,7 +278,7 @@ func (t *translator) ranges() bool {
 func (t *translator) classRune(f flags) (r rune, err error) {
 	switch {
 	case t.rest == "":
-		return 0, errors.New("a class that is not closed")
+		return 0, errors.New("unterminated class")
 	case t.take(`\b`):
 		return '\b', nil
 	case strings.HasPrefix(t.rest, `\`):

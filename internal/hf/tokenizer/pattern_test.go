@@ -69,7 +69,7 @@ func matches(t testing.TB, p *pattern, text string) (all []string) {
 // A pattern that the library would read in another way, or not at all, is refused with the place and the reason.
 func TestPatternRefused(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
-		{`(`, "at byte 1: a group that is not closed"},
+		{`(`, "at byte 1: unterminated group"},
 		{`a)`, "at byte 1: a ) that closes nothing"},
 		{`*a`, "a quantifier after nothing"},
 		{`a|{2}`, "a quantifier after nothing"},
@@ -98,8 +98,8 @@ func TestPatternRefused(t *testing.T) {
 		{`\x{`, "is not closed"},
 		{`\u12`, "is not a character"},
 		{`a\`, "a backslash at the end"},
-		{`[a`, "a class that is not closed"},
-		{`[a-`, "a class that is not closed"},
+		{`[a`, "unterminated class"},
+		{`[a-`, "unterminated class"},
 		{`[]a]`, "an empty class"},
 		{`[a&&b]`, "the intersection of classes"},
 		{`[a[^b]]`, "a negated class within a class"},

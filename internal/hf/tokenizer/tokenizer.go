@@ -195,13 +195,13 @@ func (c *wordCache) put(hash uint64, word string, ids []int32) {
 // until the length is right, so that nearly all of its pieces come again, in the same order: those need no search and
 // no model. The ids of a piece depend on the piece alone, whichever text it is from.
 type lastText struct {
-	before, now encoded
+	before, now encoding
 	at          int  // the next piece of before
 	off         bool // the text is too long to be remembered
 }
 
-// encoded is the pieces of a text and their ids.
-type encoded struct {
+// encoding is the pieces of a text and their ids.
+type encoding struct {
 	pieces []encodedPiece
 	ids    []int32
 }
@@ -221,10 +221,10 @@ const (
 // begin forgets the text before the last. size is the length of the text that comes.
 func (l *lastText) begin(size int) {
 	l.before, l.now = l.now, l.before
-	l.now = encoded{l.now.pieces[:0], l.now.ids[:0]}
+	l.now = encoding{l.now.pieces[:0], l.now.ids[:0]}
 	l.at, l.off = 0, size > rememberedText
 	if l.off {
-		l.before, l.now = encoded{}, encoded{}
+		l.before, l.now = encoding{}, encoding{}
 	}
 }
 

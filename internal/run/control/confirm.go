@@ -152,7 +152,7 @@ func (c *Controller) toConfirm() (load float64, why string) {
 	case a.None:
 		return 0, fmt.Sprintf("the lowest load, %s, missed the SLO", a.Unit.Text(a.LowestTried))
 	case !e.Known():
-		return 0, "there is no estimate to hold: " + cmp.Or(a.TierAnswer.Why, a.Why, "too few requests")
+		return 0, "no estimate to hold: " + cmp.Or(a.TierAnswer.Why, a.Why, "too few requests")
 	default:
 		load = c.whole(e.Load * firstHeld)
 	}

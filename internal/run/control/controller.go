@@ -64,7 +64,7 @@ type Controller struct {
 	next            time.Duration
 	search          *activeSearch
 	confirm         *confirmation
-	held            *held
+	held            *heldLoad
 	closed          bool
 }
 

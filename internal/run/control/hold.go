@@ -10,8 +10,8 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// held is a load that is held until a look decides.
-type held struct {
+// heldLoad is held until a look decides.
+type heldLoad struct {
 	load  float64
 	from  time.Duration
 	looks []time.Duration
@@ -19,11 +19,11 @@ type held struct {
 	when  time.Duration // to see whether it has decided
 }
 
-// ending is what became of a load that was held.
-type ending uint8
+// holdOutcome is what became of a load that was held.
+type holdOutcome uint8
 
 const (
-	undecided ending = iota
+	undecided holdOutcome = iota
 	// proved is within the objectives, failed is not, and unproven neither by the last look.
 	proved
 	failed
@@ -34,12 +34,12 @@ const (
 func (c *Controller) holdLoad(load float64, by, text string, looks []time.Duration) {
 	c.set(load, by, text)
 	now := c.now()
-	c.held = &held{load: load, from: now, looks: looks, when: now + verdictEvery}
+	c.held = &heldLoad{load: load, from: now, looks: looks, when: now + verdictEvery}
 	c.Looks.Begin(load, now, looks)
 }
 
 // look reports what is known of the load that is held, with its last verdict and how long it was held for that.
-func (c *Controller) look(now time.Duration) (o ending, v metrics.LevelVerdict, after time.Duration) {
+func (c *Controller) look(now time.Duration) (o holdOutcome, v metrics.LevelVerdict, after time.Duration) {
 	h := c.held
 	h.when = now + verdictEvery
 	for h.next < len(h.looks) {
@@ -104,7 +104,7 @@ func (c *Controller) giveUpHold(why string) {
 }
 
 // outcomeWords say what became of a load.
-func (c *Controller) outcomeWords(load float64, o ending, v *metrics.LevelVerdict, after time.Duration) string {
+func (c *Controller) outcomeWords(load float64, o holdOutcome, v *metrics.LevelVerdict, after time.Duration) string {
 	switch o {
 	case proved:
 		return fmt.Sprintf("%s proven (%s)", c.String(load), findings.Confidence(v.Confidence))

@@ -26,7 +26,7 @@ type Trial struct {
 	expected float64
 
 	scheduled, cut, failed int
-	pending                map[int]*pending
+	pending                map[int]*openRequest
 	sample                 *judge.Sample // hears of all requests, because the work of a load is also that of requests in flight when it began
 	// unfinished are all requests that are due and have not ended, those of earlier loads too.
 	unfinished map[int]struct{}
@@ -47,19 +47,19 @@ type tierTrial struct {
 	ratios []float64
 }
 
-// pending is a request that some tiers have not judged yet.
-type pending struct {
+// openRequest is a request that some tiers have not judged yet.
+type openRequest struct {
 	came   time.Duration
 	first  bool   // its first chunk came
 	judged uint32 // a bit for each tier
 }
 
-func (p *pending) open(tier int) bool { return p.judged&(1<<tier) == 0 }
+func (p *openRequest) open(tier int) bool { return p.judged&(1<<tier) == 0 }
 
 // NewTrial judges nothing before Begin. The plan says what the objectives are and how many requests must meet them.
 func NewTrial(plan *metrics.Plan) *Trial {
 	enough, _ := plan.EnoughGood()
-	t := &Trial{plan: plan, pending: map[int]*pending{}, unfinished: map[int]struct{}{}}
+	t := &Trial{plan: plan, pending: map[int]*openRequest{}, unfinished: map[int]struct{}{}}
 	for _, tier := range plan.TiersUnder(plan.Goodput) {
 		t.tiers = append(t.tiers, tierTrial{slo: tier.SLO})
 		t.tests = append(t.tests, judge.Test{Enough: enough})
@@ -130,7 +130,7 @@ func (t *Trial) due(q *metrics.Request) {
 		return
 	}
 	t.scheduled++
-	t.pending[q.Index] = &pending{came: came}
+	t.pending[q.Index] = &openRequest{came: came}
 }
 
 // Unfinished is how many requests are due and have not ended, whichever load they belong to: a server that batches
@@ -208,7 +208,7 @@ func (t *Trial) done(q *metrics.Request) {
 }
 
 // judge files the ratio of a request for the tier with this number; +Inf for one that is late whatever comes.
-func (t *Trial) judge(p *pending, tier int, ratio float64) {
+func (t *Trial) judge(p *openRequest, tier int, ratio float64) {
 	of := &t.tiers[tier]
 	p.judged |= 1 << tier
 	of.ratios = append(of.ratios, ratio)

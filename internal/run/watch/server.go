@@ -26,7 +26,7 @@ const (
 
 // Server is what is asked of the server beside the load: its counters before, during and after the run, and its profiler.
 type Server struct {
-	asked    []asked // each server; the first speaks for all where one does
+	asked    []serverClient // each server; the first speaks for all where one does
 	profiler *profiler
 
 	scraping sync.WaitGroup // of the counters before the run; then before and counted are known
@@ -37,8 +37,8 @@ type Server struct {
 	first *metrics.ServerSecond // of the poll before the run; nil if it had no answer
 }
 
-// asked is a server and the client that asks it.
-type asked struct {
+// serverClient is a server and the client that asks it.
+type serverClient struct {
 	client *http.Client
 	target *target.Target
 }
@@ -48,13 +48,13 @@ type asked struct {
 func NewServer(client *http.Client, servers []*target.Target, profiling Profiling) *Server {
 	s := &Server{}
 	for _, t := range servers {
-		if slices.ContainsFunc(s.asked, func(a asked) bool { return a.target.Same(t) }) {
+		if slices.ContainsFunc(s.asked, func(a serverClient) bool { return a.target.Same(t) }) {
 			continue
 		}
 		if s.asked != nil {
 			client = t.Client()
 		}
-		s.asked = append(s.asked, asked{client, t})
+		s.asked = append(s.asked, serverClient{client, t})
 	}
 	s.profiler = newProfiler(profiling, s.profile)
 	return s
@@ -136,7 +136,7 @@ func (s *Server) scrape() (telemetry.Counters, error) {
 // profile asks each server to "start" or "stop" its profiler.
 func (s *Server) profile(ctx context.Context, action string) error {
 	var failed []error
-	var did []asked
+	var did []serverClient
 	for _, a := range s.asked {
 		if err := telemetry.Profiler(ctx, a.client, a.target.URL(""), action); err != nil {
 			failed = append(failed, fmt.Errorf("the server's profiler did not %s: %s", action, s.clean(err)))

@@ -11,6 +11,7 @@ import (
 
 	"benchtop/export/charts"
 	"benchtop/internal/pyjson"
+	"benchtop/internal/text"
 	"benchtop/internal/usage"
 )
 
@@ -217,7 +218,7 @@ type plotter struct {
 
 // place keeps the records that have a place on both axes, makes x a list of texts if it has any, and fixes the looks of curves.
 func (p *plotter) place(records []Record, c *charts.Figure) error {
-	if slices.ContainsFunc(records, func(r Record) bool { return r.fields[p.X].kind == text }) {
+	if slices.ContainsFunc(records, func(r Record) bool { return r.fields[p.X].kind == words }) {
 		for _, r := range records {
 			if v := r.fields[p.X]; v.kind != null && !slices.Contains(p.categories, v.text) {
 				p.categories = append(p.categories, v.text)
@@ -235,8 +236,8 @@ func (p *plotter) place(records []Record, c *charts.Figure) error {
 		if !ok {
 			return fmt.Errorf("--var-x %s: expected numbers or texts, but %s has %s", p.X, r.place(), usage.Quote(r.fields[p.X].text))
 		}
-		switch finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }; {
-		case !finite(x) || !finite(y) || len(p.CurveBy) <= 3 && slices.ContainsFunc(p.CurveBy, func(k string) bool { return r.fields[k].kind == null }):
+		switch {
+		case !text.Finite(x) || !text.Finite(y) || len(p.CurveBy) <= 3 && slices.ContainsFunc(p.CurveBy, func(k string) bool { return r.fields[k].kind == null }):
 			left++
 		case !c.X.Scale.Shows(x) || !c.Y.Scale.Shows(y):
 			unscaled++

@@ -113,7 +113,7 @@ func (f Filter) equal(records []Record) func(value) bool {
 	if n, ok := parseNumber(f.target); ok {
 		return func(v value) bool { return (v.kind == number || v.kind == truth) && v.number == n }
 	}
-	return func(v value) bool { return v.kind == text && v.text == f.target }
+	return func(v value) bool { return v.kind == words && v.text == f.target }
 }
 
 // Bin rounds a field down to multiples of a size.

@@ -44,7 +44,7 @@ const (
 	null kind = iota
 	number
 	truth
-	text
+	words
 	other // lists and objects
 )
 
@@ -86,7 +86,7 @@ func readSummary(path string, hide func(key, text string) string) (records []Rec
 		r := newRecord(raw, i+1)
 		r.Path = path
 		for key, v := range r.fields {
-			if v.kind == text || v.kind == other {
+			if v.kind == words || v.kind == other {
 				v.text = hide(key, v.text)
 				r.fields[key] = v
 			}
@@ -129,7 +129,7 @@ func newValue(raw []byte) value {
 			n, _ := strconv.ParseFloat(s, 64)
 			return value{number, s, n}
 		}
-		return value{text, s, 0}
+		return value{words, s, 0}
 	case 't':
 		return value{truth, "True", 1}
 	case 'f':

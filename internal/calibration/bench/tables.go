@@ -13,6 +13,7 @@ import (
 
 	"benchtop/internal/calibration"
 	"benchtop/internal/metronome"
+	"benchtop/internal/text"
 	"benchtop/loadgen/conn"
 	"benchtop/metrics"
 )
@@ -232,14 +233,14 @@ type limit struct {
 	decimals    int
 }
 
-// measured holds the samples of a row, one a round.
-type measured map[string][]sample
+// rowSamples holds the samples of a row, one a round.
+type rowSamples map[string][]sample
 
-func (t *table) measure(ctx context.Context, h *harness) (measured, error) {
+func (t *table) measure(ctx context.Context, h *harness) (rowSamples, error) {
 	if t.after != nil {
 		defer t.after()
 	}
-	m := measured{}
+	m := rowSamples{}
 	report := progress(os.Stderr)
 	for round := range t.rounds {
 		for i := range t.rows {
@@ -265,7 +266,7 @@ func progress(to *os.File) func(line string) {
 }
 
 // of are the values of a figure, one for each round that has it.
-func (m measured) of(row, column string) []float64 {
+func (m rowSamples) of(row, column string) []float64 {
 	var values []float64
 	for _, s := range m[row] {
 		if v, ok := s.Figures[column]; ok {
@@ -276,7 +277,7 @@ func (m measured) of(row, column string) []float64 {
 }
 
 // highest has the highest value of a figure in each round, or nothing if a row lacks it in some round.
-func (m measured) highest(column string) []float64 {
+func (m rowSamples) highest(column string) []float64 {
 	var most []float64
 	for row := range m {
 		values := m.of(row, column)
@@ -294,7 +295,7 @@ func (m measured) highest(column string) []float64 {
 }
 
 // against has the values that a limit applies to.
-func (m measured) against(b *limit) []float64 {
+func (m rowSamples) against(b *limit) []float64 {
 	if b.row == everyRow {
 		return m.highest(b.column)
 	}
@@ -326,7 +327,7 @@ func describe(values []float64, decimals int) string {
 }
 
 // markdown has the table, its limits, the remarks and the conditions of the measurement.
-func (t *table) markdown(m measured, here machine) string {
+func (t *table) markdown(m rowSamples, here machine) string {
 	var b strings.Builder
 	line := func(cells ...string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
 	head, rule := []string{""}, []string{"---"}
@@ -352,11 +353,11 @@ func (t *table) markdown(m measured, here machine) string {
 			fmt.Fprintf(&b, "\n%s: %s.\n", r.name, remark)
 		}
 	}
-	fmt.Fprintf(&b, "\n%s, %s.\n", calibration.Plural(float64(t.rounds), "round"), here)
+	fmt.Fprintf(&b, "\n%s, %s.\n", text.Count(t.rounds, "round"), here)
 	return b.String()
 }
 
-func (b *limit) cells(m measured) []string {
+func (b *limit) cells(m rowSamples) []string {
 	values := m.against(b)
 	if len(values) == 0 {
 		return []string{b.text, "–", "not measured"}
@@ -381,7 +382,7 @@ func remarks(samples []sample) []string {
 		}
 	}
 	for i, what := range order {
-		order[i] = fmt.Sprintf("%s in %d of %s, such as: %s", what, times[what], calibration.Plural(float64(len(samples)), "round"), last[what])
+		order[i] = fmt.Sprintf("%s in %d of %s, such as: %s", what, times[what], text.Count(len(samples), "round"), last[what])
 	}
 	return order
 }

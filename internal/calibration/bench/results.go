@@ -50,7 +50,7 @@ func withTable(name, text string) (string, error) {
 }
 
 // save writes a table into the page and its figures into the record.
-func save(t table, m measured, here machine, text string) error {
+func save(t table, m rowSamples, here machine, text string) error {
 	page, err := withTable(t.name, text)
 	if err == nil {
 		err = os.WriteFile(pagePath, []byte(page), 0o644)
@@ -85,7 +85,7 @@ type recordRow struct {
 }
 
 // saveRecord replaces the rounds of a table in the file.
-func saveRecord(t table, m measured, here machine) error {
+func saveRecord(t table, m rowSamples, here machine) error {
 	all := record{Tables: map[string]json.RawMessage{}}
 	b, err := os.ReadFile(recordPath)
 	if err == nil {

@@ -92,7 +92,7 @@ func TestTablesAreConsistent(t *testing.T) {
 			}
 		}
 	}
-	t.Chdir("../..")
+	t.Chdir("../../..")
 	for _, tab := range tables(false) {
 		if _, err := withTable(tab.name, ""); err != nil {
 			t.Error(err)

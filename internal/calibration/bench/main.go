@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string) error {
 	chosen := tables(*quick)
 	if *only != "" {
 		if chosen = named(chosen, *only); len(chosen) == 0 {
-			return fmt.Errorf("no table %q: there are %s", *only, names(tables(false)))
+			return fmt.Errorf("unknown table %q; use one of %s", *only, names(tables(false)))
 		}
 	}
 	return bench(ctx, chosen, *rounds, !*quick)

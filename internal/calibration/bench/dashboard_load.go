@@ -9,12 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"benchtop/export/journal"
-	"benchtop/internal/calibration"
+	"benchtop/internal/files"
 	"benchtop/internal/metronome"
 	"benchtop/metrics"
-	"benchtop/metrics/event"
-	"benchtop/metrics/report"
 )
 
 // dashboardLoad measures the cost of the dashboard for the client that draws it.
@@ -43,7 +40,8 @@ func measureRun(load streamLoad, sending time.Duration, shown bool) measurement 
 			return sample{}, err
 		}
 		defer os.RemoveAll(folder)
-		args := load.serve(load.paced(h), sending, "--save-result", "--result-dir", folder, "--seed", fmt.Sprint(round))
+		args := load.serve(load.paced(h), sending, "--save-result", "--result-dir", folder, "--seed", fmt.Sprint(round),
+			"--warmup", load.lasts().String()) // by then all streams are open
 		if shown {
 			args = append(args, "--exit")
 		} else {
@@ -63,7 +61,7 @@ func measureRun(load streamLoad, sending time.Duration, shown bool) measurement 
 		if err != nil {
 			return sample{}, fmt.Errorf("%w, and it said %q", err, lastOf(said))
 		}
-		s, err := runFigures(folder, load.lasts(), sending)
+		s, err := runFigures(folder, (load.lasts()+sending)/2)
 		if err != nil {
 			return sample{}, err
 		}
@@ -78,96 +76,47 @@ func (b streamLoad) paced(h *harness) string {
 	return metronome.Pace(h.base, gap, gap)
 }
 
-// runFigures are the figures of a finished run, from the time when all its streams are open to the end of the sending.
-func runFigures(folder string, from, to time.Duration) (sample, error) {
-	j, err := readJournal(folder)
+// runFigures are the figures of a finished run behind its warm-up; all its streams are open at a moment.
+func runFigures(folder string, open time.Duration) (sample, error) {
+	r, err := readRun(folder)
 	if err != nil {
 		return sample{}, err
 	}
-	late := j.late(from)
-	if len(late) == 0 {
+	late := &r.Statistics[metrics.OwnLateness]
+	if late.N == 0 {
 		return sample{}, errors.New("no request was due while all streams were open")
 	}
-	slices.Sort(late)
-	at := func(share float64) float64 { return inMicros(calibration.Quantile(late, share)) }
-	s := sample{Figures: map[string]float64{
-		"p50": at(0.5), "p90": at(0.9), "p99": at(0.99), "open": float64(j.open((from + to) / 2)),
-	}}
-	s.note(j.failed, "requests failed")
-	r, err := report.Of(j.events)
+	s := sample{Figures: map[string]float64{}}
+	for key, p := range map[string]float64{"p50": 50, "p90": 90, "p99": 99} {
+		ms, _ := late.Percentile(p)
+		s.Figures[key] = 1000 * ms
+	}
+	for _, w := range r.Timeline {
+		if w.Start <= open {
+			s.Figures["open"] = float64(w.Waiting + w.Running)
+		}
+	}
+	s.note(r.Failed, "requests failed")
 	if r.Client.Verdict.Limited() {
 		s.Remarks = append(s.Remarks, remark{"the verdict was limited", r.Client.Verdict.Why[0]})
 	}
-	return s, err
+	return s, nil
 }
 
-// runJournal has the contents of a run's journal that matter here.
-type runJournal struct {
-	events  event.Events
-	started time.Time
-	// requests that were sent, and the number of those that failed.
-	requests []metrics.Request
-	failed   int
-	// manual are the moments at which a user set the load.
-	manual []time.Time
-}
-
-// readJournal reads the only journal in a folder. The run may still be in progress.
-func readJournal(folder string) (*runJournal, error) {
-	found, err := filepath.Glob(filepath.Join(folder, "*.jsonl*"))
+// readRun is the report of the only run in a folder, which may still be in progress.
+func readRun(folder string) (metrics.Report, error) {
+	found, err := filepath.Glob(filepath.Join(folder, "*"+files.JournalSuffix+"*"))
 	if err != nil {
-		return nil, err
+		return metrics.Report{}, err
 	}
 	if len(found) != 1 {
-		return nil, fmt.Errorf("%d journals in the folder of a run, expected one", len(found))
+		return metrics.Report{}, fmt.Errorf("%d journals in the folder of a run, expected one", len(found))
 	}
-	j := &runJournal{events: journal.Read(found[0])}
-	for e, err := range j.events {
-		if err != nil {
-			return nil, fmt.Errorf("the journal of a run: %w", err)
-		}
-		j.take(&e)
+	r, err := files.ReadReport(found[0])
+	if err != nil && r.Plan.Started.IsZero() {
+		return r, fmt.Errorf("the journal of a run: %w", err)
 	}
-	return j, nil
-}
-
-func (j *runJournal) take(e *event.Event) {
-	switch v := e.Value.(type) {
-	case metrics.Plan:
-		j.started = v.Started
-	case metrics.LogEntry:
-		if v.Set != nil && v.Set.By == metrics.ByUser {
-			j.manual = append(j.manual, j.started.Add(v.At))
-		}
-	}
-	if e.Kind == event.Done && e.Request.Sent != metrics.Never {
-		if !e.Request.OK() {
-			j.failed++
-		}
-		j.requests = append(j.requests, *e.Request)
-	}
-}
-
-// late has the lateness of the requests due after a moment, in no order.
-func (j *runJournal) late(from time.Duration) []time.Duration {
-	var all []time.Duration
-	for i := range j.requests {
-		if q := &j.requests[i]; q.Scheduled >= from {
-			all = append(all, q.OwnLateness())
-		}
-	}
-	return all
-}
-
-// open is the number of requests in flight at a moment.
-func (j *runJournal) open(at time.Duration) int {
-	n := 0
-	for i := range j.requests {
-		if q := &j.requests[i]; q.Sent <= at && at < q.Done {
-			n++
-		}
-	}
-	return n
+	return r, nil
 }
 
 // dashboardKeys measures the time to a change of the screen, or of the load: after the start, and after a key.
@@ -262,15 +211,21 @@ func measureLoadKeys(ctx context.Context, h *harness, _ int) (sample, error) {
 // manualChanges waits until the journal of a run, which is written once a second, has so many changes of the load.
 func manualChanges(ctx context.Context, folder string, n int) ([]time.Time, error) {
 	for giveUp := time.Now().Add(5 * time.Second); ; {
-		j, err := readJournal(folder)
+		r, err := readRun(folder)
 		if err != nil {
 			return nil, err
 		}
-		if len(j.manual) == n {
-			return j.manual, nil
+		var changed []time.Time
+		for _, e := range r.Events {
+			if e.Set != nil && e.Set.By == metrics.ByUser {
+				changed = append(changed, r.Plan.Started.Add(e.At))
+			}
 		}
-		if len(j.manual) > n || time.Now().After(giveUp) {
-			return nil, fmt.Errorf("%d changes of the load are in the journal, %d were asked for", len(j.manual), n)
+		if len(changed) == n {
+			return changed, nil
+		}
+		if len(changed) > n || time.Now().After(giveUp) {
+			return nil, fmt.Errorf("%d changes of the load are in the journal, %d were asked for", len(changed), n)
 		}
 		if err := pause(ctx, 200*time.Millisecond); err != nil {
 			return nil, err

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"benchtop/export/journal"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -75,42 +78,35 @@ func runFolder(t *testing.T) string {
 	return filepath.Dir(f.Name())
 }
 
-func TestReadJournal(t *testing.T) {
-	j, err := readJournal(runFolder(t))
+func TestRunFigures(t *testing.T) {
+	folder := runFolder(t)
+	s, err := runFigures(folder, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(j.requests) != 2 || j.failed != 1 {
-		t.Errorf("%d requests were sent, %d failed; want 2 and 1", len(j.requests), j.failed)
+	// The first was 1 ms late, 0.6 of it for its connection and 0.1 held; the second, which failed, does not count.
+	want := map[string]float64{"p50": 300, "p90": 300, "p99": 300, "open": 0}
+	if diff := cmp.Diff(want, s.Figures, cmpopts.EquateApprox(0, 1e-6)); diff != "" || len(s.Remarks) != 1 {
+		t.Errorf("%s, remarks %v", diff, s.Remarks)
 	}
-	// The first was 1 ms late, 0.6 of it for its connection and 0.1 held; the second 2.2 ms, 2 of it held.
-	late := j.late(0)
-	if len(late) != 2 || late[0] != 300*time.Microsecond || late[1] != 200*time.Microsecond {
-		t.Errorf("late %v", late)
+	changed, err := manualChanges(t.Context(), folder, 1)
+	if want := time.Date(2026, 11, 21, 22, 0, 0, 750e6, time.UTC); err != nil || !changed[0].Equal(want) {
+		t.Errorf("changes by hand at %v, want %v: %v", changed, want, err)
 	}
-	if late := j.late(2 * time.Millisecond); len(late) != 1 {
-		t.Errorf("late from 2 ms on: %v", late)
+	if _, err := manualChanges(t.Context(), folder, 0); err == nil {
+		t.Error("a change too many was taken")
 	}
-	for at, want := range map[time.Duration]int{0: 0, 3 * time.Millisecond: 1, 8 * time.Millisecond: 2, 9 * time.Millisecond: 1, 12 * time.Millisecond: 0} {
-		if got := j.open(at); got != want {
-			t.Errorf("%d open at %s, want %d", got, at, want)
-		}
+	folder = t.TempDir()
+	if _, err := readRun(folder); err == nil {
+		t.Error("no journal was taken for one")
 	}
-	want := time.Date(2026, 11, 21, 22, 0, 0, 750e6, time.UTC)
-	if len(j.manual) != 1 || !j.manual[0].Equal(want) {
-		t.Errorf("changes by hand at %v, want %v", j.manual, want)
-	}
-	folder := t.TempDir()
 	for _, broken := range []string{"", "{}\n", "not JSON\n"} {
 		if err := os.WriteFile(filepath.Join(folder, "run.jsonl"), []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readJournal(folder); err == nil {
+		if _, err := readRun(folder); err == nil {
 			t.Errorf("%q was taken for a journal", broken)
 		}
-	}
-	if _, err := readJournal(t.TempDir()); err == nil {
-		t.Error("no journal was taken for one")
 	}
 }
 

@@ -98,7 +98,7 @@ func frozen(t *testing.T, name string, got map[string]bool) {
 func reportOfEverything() (r metrics.Report) {
 	setAll(reflect.ValueOf(&r).Elem())
 	r.Answer.Before, r.Answer.After, r.Answer.Shown, r.Answer.ProvenLevel = 0, 0, 0, 0
-	r.Plan.Metrics, r.Plan.Pooling = nil, false
+	r.Plan.Metrics, r.Plan.Pooling, r.Plan.Whole = nil, false, false
 	for l := range metrics.Latencies() {
 		if l.Key() != "" { // others cannot be requested
 			r.Plan.Metrics = append(r.Plan.Metrics, l)

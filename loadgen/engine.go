@@ -40,6 +40,9 @@ type Options struct {
 	// ModelFor names the model of a conversation by its number instead; nil, or "" as the name, for Model. It is called once
 	// for each conversation, in the order of the numbers, by the dispatcher alone.
 	ModelFor func(conversation int) string
+	// Observer hears of the requests of Try, whose numbers begin with First; nil for nobody. A run has the sink of New.
+	Observer event.Sink
+	First    int
 	// Extra fields of the request body, set last and replacing those of the same name where they stand. Any may be
 	// replaced: with "stream" of false, the answer is read as one piece of JSON, which is its only chunk. A value of null
 	// leaves a protocol.OwnField out of the body; in any other field it is sent.

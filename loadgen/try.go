@@ -18,7 +18,8 @@ import (
 // returns the requests in the order of the turns when the last has ended. The end of ctx cuts requests in flight and starts
 // no more; all of these have the failure Cancelled. Schedule, limits, durations and probes of the options are ignored;
 // without a Start, offsets count from the call. Invalid options fail every request with FailedInternal. Try dials and closes
-// its own connections and leaves Options.Connections to the run. Several servers get the turns in order.
+// its own connections and leaves Options.Connections to the run. Several servers get the turns in order. With
+// Options.Observer it is observed up to the end of each request, which the caller tells.
 func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []metrics.Request {
 	if o.Start.IsZero() {
 		o.Start = time.Now()
@@ -31,7 +32,7 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 	all := make([]metrics.Request, len(turns))
 	for i := range all {
 		q := &all[i]
-		*q = metrics.NewRequest(i)
+		*q = metrics.NewRequest(o.First + i)
 		q.InputTokens, q.InputSource = turns[i].InputTokens, o.InputSource
 		q.Scheduled, q.Due = now, now
 		q.Server = i % max(1, len(o.All()))
@@ -71,8 +72,13 @@ func known(turn *datasets.Turn) func() (*datasets.Turn, error) {
 // try performs one request of Try, or gives it up if ctx has ended.
 func (e *Engine) try(ctx context.Context, q *metrics.Request, turn *datasets.Turn) {
 	if ctx.Err() == nil {
+		sink := e.options.Observer
+		if sink == nil {
+			sink = event.Discard
+		}
 		q.Admitted = e.clock.Now()
-		e.send(q, known(turn), event.Discard, nil)
+		sink.Take(&event.Event{At: q.Due, Kind: event.Due, Request: q})
+		e.send(q, known(turn), sink, nil)
 	} else {
 		q.Failure, q.Done = metrics.Cancelled, e.clock.Now()
 	}

@@ -52,6 +52,8 @@ type Plan struct {
 	Label string `json:"label,omitempty"`
 	// Pooling: answers are one piece without tokens (embeddings): no TTFT, TPOT or ITL; tokens are those of prompts.
 	Pooling bool `json:"pooling,omitempty"`
+	// Whole: answers come in one piece with all their tokens.
+	Whole bool `json:"whole,omitempty"`
 	// ModelID is the model's own name; Context its limit in tokens, 0 if unknown; Tokenizer counted, "" for none.
 	ModelID   string `json:"model_id"`
 	Context   int    `json:"context,omitempty"`

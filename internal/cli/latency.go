@@ -18,8 +18,10 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/offline"
+	"benchtop/internal/prompts"
 	"benchtop/internal/server"
 	"benchtop/internal/session"
+	"benchtop/internal/sweep"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
@@ -27,6 +29,8 @@ import (
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
+	"benchtop/metrics/grid"
+	"benchtop/metrics/live"
 )
 
 const latencyText = `
@@ -119,26 +123,72 @@ func runLatency(env *session.Environment, args []string) int {
 		return env.Fail(session.ExitUsage, fmt.Errorf("--backend %s: the prompts are lists of token ids, which completions take; use --backend vllm", o.Server.Backend))
 	}
 	telemetry.TuneMemory()
-	return env.Failed(session.UntilStopped(func(ctx context.Context) error { return o.measure(ctx, env) }))
+	return env.Failed(o.measure(env))
 }
 
-// measure measures, and prints and saves the result. An error leaves what was measured before it.
-func (o *latencyOptions) measure(ctx context.Context, env *session.Environment) (err error) {
-	stop, err := o.startServer(ctx, env)
-	if err != nil {
+// measure measures, on a screen if there is one, and prints and saves the result. An error leaves what was measured before it.
+func (o *latencyOptions) measure(env *session.Environment) error {
+	b := &batch{latencyOptions: o, stop: func() {}, unfollow: func() {}}
+	iterations := o.iters
+	if o.Server.Profile {
+		iterations = 1
+	}
+	_, failed := env.Series(&o.Screen, true, func(run *session.Runner, _ io.Writer) *sweep.Sweep {
+		return sweep.New(sweep.Options{
+			Title: "latency", Runs: iterations, Whole: true, Out: io.Discard,
+			Pairs: []sweep.Combination{{Load: fmt.Sprintf("batches of %d prompts", o.batch)}},
+			Measure: func(ctx context.Context, r sweep.Run) (grid.Figures, error) {
+				if r.Number == 0 {
+					b.env = run.Environment(session.StepServer, prompts.StepWarmups)
+					if err := b.prepare(ctx); err != nil {
+						return grid.Figures{}, err
+					}
+				}
+				return b.iterate(ctx, r.Number)
+			},
+		})
+	})
+	defer b.stop()
+	b.unfollow()
+	if b.env == nil {
+		return failed
+	}
+	b.env = env
+	if b.pauser != nil {
+		if err := b.pauser.Resume(); err != nil {
+			env.Warn([]string{err.Error()})
+		}
+	}
+	if failed == nil && o.Server.Profile {
+		env.Say(fmt.Sprintf("one iteration was profiled, after %d warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM", o.warmups))
+	}
+	if len(b.result.Times) == 0 {
+		b.discard()
+		return failed
+	}
+	b.result.Interrupted = len(b.result.Times) < o.iters
+	slices.Sort(b.result.TTFT)
+	slices.Sort(b.result.TPOT)
+	return errors.Join(failed, b.result.Text(env.Stdout), b.finish(failed))
+}
+
+// prepare starts the server if it is to, asks it for its model, opens the files and warms up.
+func (b *batch) prepare(ctx context.Context) (err error) {
+	o := b.latencyOptions
+	if b.stop, err = o.startServer(ctx, b.env); err != nil {
+		b.stop = func() {}
 		return err
 	}
-	defer stop()
 	client := o.Server.Target.Client()
-	m, err := session.FindModel(ctx, env, &o.Spec, client, o.Server.Patience(env))
+	m, err := session.FindModel(ctx, b.env, &o.Spec, client, o.Server.Patience(b.env))
 	if err != nil {
 		return o.helped(err)
 	}
 	if m.Context > 0 && o.inputLen+o.outputLen > m.Context {
 		return usage.Errorf("--input-len %d and --output-len %d: the model's context is %d tokens", o.inputLen, o.outputLen, m.Context)
 	}
-	b := &batch{latencyOptions: o, env: env, model: m, draws: rand.New(rand.NewPCG(uint64(o.Load.Seed), 0)),
-		pauser: &offline.Pauser{Client: client, Base: o.Server.Target.URL("")}}
+	b.model, b.draws = m, rand.New(rand.NewPCG(uint64(o.Load.Seed), 0))
+	b.pauser = &offline.Pauser{Client: client, Base: o.Server.Target.URL("")}
 	b.result = offline.Latency{Model: m.Root, Batch: o.batch, List: o.requests == "list", Aligned: o.align, Server: o.about(), Command: o.Command}
 	b.load = loadgen.Options{Model: m.ID, InputSource: metrics.TokensFromIDs}
 	o.Server.Send(&b.load)
@@ -149,32 +199,23 @@ func (o *latencyOptions) measure(ctx context.Context, env *session.Environment) 
 	if err := b.open(ctx); err != nil {
 		return err
 	}
-	failed := b.iterate(ctx)
-	if err := b.pauser.Resume(); err != nil {
-		env.Warn([]string{err.Error()})
+	b.env.Step(prompts.StepWarmups)
+	b.progress = time.Now()
+	for i := range b.warmups {
+		b.env.Count(i, b.warmups, "")
+		took, err := b.once(ctx, false)
+		if err != nil {
+			return b.failure(ctx, i, err)
+		}
+		b.tell(i, took)
 	}
-	if failed == nil && o.Server.Profile {
-		env.Say(fmt.Sprintf("one iteration was profiled, after %d warm-ups; the trace is where the server's profiler writes it. There are no figures and no --output-json, as with vLLM", o.warmups))
-	}
-	if len(b.result.Times) == 0 {
-		b.discard()
-		return failed
-	}
-	if b.result.Interrupted = len(b.result.Times) < o.iters; !b.result.Interrupted {
-		b.result.OneToken = oneToken(ctx, b.load)
-	}
-	slices.Sort(b.result.TTFT)
-	slices.Sort(b.result.TPOT)
-	return errors.Join(failed, b.result.Text(env.Stdout), b.finish(ctx))
+	b.unfollow = b.env.Follow(b.view)
+	return nil
 }
 
 // open reserves the files of the measurement and opens its journal, so that little is lost if it is killed.
 func (b *batch) open(ctx context.Context) (err error) {
 	b.load.Start = time.Now()
-	b.events = event.NewStream(b.load.Start)
-	if b.Server.Profile { // without a result
-		return nil
-	}
 	p := metrics.Plan{
 		Version: session.Version(), Command: b.Command, Started: b.load.Start, ModelID: b.model.Root,
 		InputSource: metrics.TokensFromIDs,
@@ -189,6 +230,14 @@ func (b *batch) open(ctx context.Context) (err error) {
 	b.Server.Plan(&p)
 	b.Report.Plan(&p)
 	b.Client.Plan(&p, b.Server.Protocol)
+	shown := p
+	shown.Whole = !b.stream
+	b.view = live.NewView(b.load.Start, &shown)
+	b.events = event.NewStream(b.load.Start, b.view)
+	b.env.About(shown)
+	if b.Server.Profile { // without a result
+		return nil
+	}
 	b.Save.Form = func(w io.Writer, _ metrics.Report) error { return b.result.JSON(w, session.Version()) }
 	if b.files, err = session.Reserve(ctx, &b.Save, p); err != nil || b.files == nil {
 		return err
@@ -203,12 +252,12 @@ func (b *batch) open(ctx context.Context) (err error) {
 }
 
 // finish saves the result. What no file takes is in the text that was printed.
-func (b *batch) finish(ctx context.Context) error {
+func (b *batch) finish(stopped error) error {
 	if b.files == nil {
 		return nil
 	}
 	end := metrics.End{Ended: time.Since(b.load.Start).Round(time.Microsecond)}
-	if ctx.Err() != nil {
+	if stopped != nil {
 		end.Reason = metrics.StoppedByUser
 	}
 	b.events.Tell(end)
@@ -244,35 +293,51 @@ type batch struct {
 	result  offline.Latency
 	files   *files.Saving   // nil where nothing is saved
 	journal *journal.Writer // of the requests that are measured; nil where nothing is saved
-	events  *event.Stream   // to the journal
+	events  *event.Stream   // to the journal and the view
+	view    *live.View      // for the dashboard
 	sent    int             // requests that were measured
+	// progress is when a line of progress was last told; stop ends the server, unfollow the dashboard's snapshots.
+	progress       time.Time
+	stop, unfollow func()
 }
 
-// iterate warms up and measures, one iteration after the other. With --profile one iteration is profiled.
-func (b *batch) iterate(ctx context.Context) error {
-	progress := time.Now()
-	for i := range b.warmups + b.iters {
-		if i == b.warmups && b.Server.Profile {
-			return b.profile(ctx)
-		}
-		took, err := b.once(ctx, i >= b.warmups)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err != nil {
-			return fmt.Errorf("iteration %d of %d: %w", i+1, b.warmups+b.iters, err)
-		}
-		if i >= b.warmups {
-			b.result.Times = append(b.result.Times, took)
-			b.events.Tell(metrics.LogEntry{Level: metrics.Info,
-				Text: fmt.Sprintf("iteration %d: %.6f s", i-b.warmups+1, took.Seconds())})
-		}
-		if time.Since(progress) >= b.Screen.Progress {
-			progress = time.Now()
-			b.env.Tell(fmt.Sprintf("iteration %d of %d, %.4f s", i+1, b.warmups+b.iters, took.Seconds()))
-		}
+// iterate measures the batch once more. With --profile it is profiled instead.
+func (b *batch) iterate(ctx context.Context, n int) (grid.Figures, error) {
+	if b.Server.Profile {
+		return grid.Unknown(), b.profile(ctx)
 	}
-	return nil
+	took, err := b.once(ctx, true)
+	if err != nil {
+		return grid.Figures{}, b.failure(ctx, b.warmups+n, err)
+	}
+	b.result.Times = append(b.result.Times, took)
+	b.events.Tell(metrics.LogEntry{Level: metrics.Info, Text: fmt.Sprintf("iteration %d: %.6f s", n+1, took.Seconds())})
+	b.tell(b.warmups+n, took)
+	if len(b.result.Times) == b.iters {
+		b.result.OneToken = oneToken(ctx, b.load)
+	}
+	f := grid.Unknown()
+	f.Completed, f.MedianE2EL, f.P99E2EL = b.batch, took.Seconds()*1e3, took.Seconds()*1e3
+	f.OutputThroughput = float64(b.batch*b.outputLen*b.n) / took.Seconds()
+	f.TotalThroughput = f.OutputThroughput + float64(b.batch*b.inputLen)/took.Seconds()
+	f.RequestThroughput = float64(b.batch) / took.Seconds()
+	return f, nil
+}
+
+// failure is why an iteration failed, counted from the first warm-up.
+func (b *batch) failure(ctx context.Context, i int, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("iteration %d of %d: %w", i+1, b.warmups+b.iters, err)
+}
+
+// tell says every so often how far the iterations are.
+func (b *batch) tell(i int, took time.Duration) {
+	if time.Since(b.progress) >= b.Screen.Progress {
+		b.progress = time.Now()
+		b.env.Tell(fmt.Sprintf("iteration %d of %d, %.4f s", i+1, b.warmups+b.iters, took.Seconds()))
+	}
 }
 
 // profile runs the server's profiler for one iteration.
@@ -294,6 +359,9 @@ func (b *batch) once(ctx context.Context, measured bool) (time.Duration, error) 
 		return 0, err
 	}
 	load := b.load
+	if load.First = b.sent; measured {
+		load.Observer = b.view
+	}
 	from := time.Duration(0)
 	if b.align {
 		if err := b.pauser.Pause(ctx); err != nil {
@@ -315,7 +383,6 @@ func (b *batch) once(ctx context.Context, measured bool) (time.Duration, error) 
 	all := <-done
 	for i := range all {
 		if measured {
-			all[i].Index = b.sent
 			b.sent++
 			b.events.Take(&event.Event{At: all[i].Done, Kind: event.Done, Request: &all[i]})
 		}

@@ -60,8 +60,6 @@ func runPoints(e *session.Environment, o *spec.Spec) int {
 		stopped = err
 	}
 	switch {
-	case errors.Is(stopped, sweep.ErrStopped):
-		return max(e.Fail(session.ExitAborted, stopped), session.ExitAborted)
 	case stopped != nil:
 		return e.Failed(stopped)
 	case p.failed != nil:

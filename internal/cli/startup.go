@@ -20,7 +20,9 @@ import (
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
 	"benchtop/internal/startup"
+	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
+	"benchtop/metrics/grid"
 )
 
 const startupText = `
@@ -41,6 +43,9 @@ type startupOptions struct {
 	json               string
 	flags              argv.Flags
 	engine             engineOptions
+	screen             spec.Screen
+	guard              []string
+	news               func(string) // takes what the server and the measurement say; nil for no screen
 }
 
 func newStartupOptions() *startupOptions {
@@ -50,7 +55,8 @@ func newStartupOptions() *startupOptions {
 	f.IntVar(&o.warmup, "num-iters-warmup", 1, "starts before the warm ones that are not recorded")
 	f.IntVar(&o.warm, "num-iters-warm", 3, "warm starts")
 	f.StringVar(&o.json, "output-json", "", "write the result to this file")
-	f.Bool("no-tui", false, "no effect: there is no screen, but lines on standard output")
+	f.BoolVar(&o.screen.Plain, "no-tui", false, "no screen: lines on standard error, the report on standard output")
+	o.screen.DefineLooks(f)
 	o.engine.define(f)
 	return o
 }
@@ -68,10 +74,18 @@ func (o *startupOptions) parse(env *session.Environment, args []string) error {
 	}
 	problems.BadIf(o.cold+o.warm == 0, "--num-iters-cold 0 and --num-iters-warm 0: nothing would be measured")
 	checkOutput(&problems, o.json)
+	problems.Flag("serve-cmd", o.findGuard())
+	problems = append(problems, o.screen.CheckLooks())
 	if err := errors.Join(problems...); err != nil {
 		return usage.Wrap(err)
 	}
 	return nil
+}
+
+// findGuard is the command that guards the server.
+func (o *startupOptions) findGuard() (err error) {
+	o.guard, err = guardCommand()
+	return err
 }
 
 // checkOutput checks the file of --output-json, "" for none.
@@ -95,21 +109,70 @@ func runStartup(env *session.Environment, args []string) int {
 	if err := o.parse(env, args); err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
-	return env.Failed(session.UntilStopped(func(ctx context.Context) error { return o.measure(ctx, env, env.Stdout) }))
+	m, err := startup.New(o.options(env))
+	if err != nil {
+		return env.Failed(err)
+	}
+	env.Say(o.commandLine())
+	_, failed := env.Series(&o.screen, true, func(_ *session.Runner, _ io.Writer) (s *sweep.Sweep) {
+		o.news = func(line string) { s.Logged(line) }
+		s = sweep.New(sweep.Options{Title: "startup", Pairs: o.pairs(), Whole: true, Out: io.Discard,
+			Measure: func(ctx context.Context, r sweep.Run) (grid.Figures, error) {
+				s.ServerIs(grid.ServerStarting, launch.Hide(o.engine.command))
+				defer s.ServerIs(grid.ServerNone, nil)
+				start, err := m.Start(ctx, startup.Kind(r.Place))
+				f := grid.Unknown()
+				f.Ready, f.FirstToken = float64(start.Healthy.Milliseconds()), float64(start.FirstToken.Milliseconds())
+				return f, err
+			}})
+		s.ServerIs(grid.ServerNone, nil)
+		return s
+	})
+	r, err := m.Close()
+	return env.Failed(o.save(env, r, errors.Join(failed, err), env.Stdout))
 }
 
-// measure starts and stops the server, and prints and saves the result. An error leaves what was measured before it.
-func (o *startupOptions) measure(ctx context.Context, env *session.Environment, report io.Writer) error {
-	guard, err := guardCommand()
-	if err != nil {
-		return err
+// pairs are the kinds of starts as a series.
+func (o *startupOptions) pairs() (pairs []sweep.Combination) {
+	for _, c := range (&startup.Options{Cold: o.cold, WarmUp: o.warmup, Warm: o.warm}).Starts() {
+		if c.Times > 0 {
+			pairs = append(pairs, sweep.Combination{Place: string(c.Kind), Load: string(c.Kind), Runs: c.Times})
+		}
 	}
-	key, model := serverKey(o.engine.command), serverModel(o.engine.command)
-	env.Say("server command: " + strings.Join(launch.Hide(o.engine.command), " "))
-	r, failed := startup.Run(ctx, startup.Options{
-		Server: launch.Options{Command: o.engine.command, Ready: time.Duration(o.engine.ready) * time.Second, Guard: guard},
-		Key:    key, Model: model, Cold: o.cold, WarmUp: o.warmup, Warm: o.warm, Say: env.Say, Log: o.engine.log(env),
-	})
+	return pairs
+}
+
+func (o *startupOptions) commandLine() string {
+	return "server command: " + strings.Join(launch.Hide(o.engine.command), " ")
+}
+
+// options are those of the measurement; its news goes to the screen as well, if there is one.
+func (o *startupOptions) options(env *session.Environment) startup.Options {
+	tell := func(say func(string)) func(string) {
+		return func(line string) {
+			say(line)
+			if o.news != nil {
+				o.news(line)
+			}
+		}
+	}
+	return startup.Options{
+		Server: launch.Options{Command: o.engine.command, Ready: time.Duration(o.engine.ready) * time.Second, Guard: o.guard},
+		Key:    serverKey(o.engine.command), Model: serverModel(o.engine.command),
+		Cold: o.cold, WarmUp: o.warmup, Warm: o.warm, Say: tell(env.Say), Log: tell(o.engine.log(env)),
+	}
+}
+
+// measure starts and stops the server for a run of a sweep, and prints and saves the result. An error leaves what was measured
+// before it.
+func (o *startupOptions) measure(ctx context.Context, env *session.Environment, report io.Writer) error {
+	env.Say(o.commandLine())
+	r, failed := startup.Run(ctx, o.options(env))
+	return o.save(env, r, failed, report)
+}
+
+// save prints and saves a result, and returns why the measurement failed, or that.
+func (o *startupOptions) save(env *session.Environment, r startup.Result, failed error, report io.Writer) error {
 	if len(r.Starts) == 0 {
 		return failed
 	}
@@ -119,7 +182,7 @@ func (o *startupOptions) measure(ctx context.Context, env *session.Environment, 
 	if o.json == "" {
 		return failed
 	}
-	err = files.Write(o.json, func(w io.Writer) error { return r.JSON(w, session.Version(), launch.Hide(o.engine.command)) })
+	err := files.Write(o.json, func(w io.Writer) error { return r.JSON(w, session.Version(), launch.Hide(o.engine.command)) })
 	if err == nil && os.Getenv(session.PytorchVariable) != "" {
 		err = r.PyTorch(o.arguments(r.Model), filepath.Base(o.json), func(key string, content func(io.Writer) error) error {
 			return files.Write(files.Stem(o.json)+"."+key+files.PyTorchSuffix, content)

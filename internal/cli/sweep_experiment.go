@@ -110,9 +110,6 @@ func (o *experimentOptions) perform(env *session.Environment, m *sweep.Manifest,
 		return session.ExitFine
 	case err != nil:
 		code := env.Failed(err)
-		if errors.Is(err, sweep.ErrStopped) {
-			code = session.ExitAborted
-		}
 		env.Say(fmt.Sprintf("%s; what was measured is in %s. Continue with the same command and --resume -e %s", outcome, o.dir(), o.name))
 		return code
 	}

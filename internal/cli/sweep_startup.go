@@ -17,6 +17,7 @@ import (
 	"benchtop/internal/spec"
 	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
+	"benchtop/metrics/grid"
 )
 
 const sweepStartupText = `
@@ -34,6 +35,7 @@ type sweepStartupOptions struct {
 	experimentOptions
 	command, serveParams, startupParams string
 	strict, show                        bool
+	screen                              spec.Screen
 	flags                               argv.Flags
 
 	words             []string // of the command
@@ -50,7 +52,9 @@ func newSweepStartupOptions() *sweepStartupOptions {
 	f.StringVar(&o.startupParams, "startup-params", "", "JSON file with parameters of the measurement")
 	f.BoolVar(&o.strict, "strict-params", false, "refuse parameters of a load instead of ignoring them")
 	o.experimentOptions.define(&o.flags, 1)
-	o.flags.Group("Results").Bool("no-tui", false, "no effect: there is no screen, but lines on standard output")
+	f = o.flags.Group("Screen")
+	f.BoolVar(&o.screen.Plain, "no-tui", false, "no screen: lines on standard output")
+	o.screen.DefineLooks(f)
 	return o
 }
 
@@ -71,6 +75,7 @@ func (o *sweepStartupOptions) parse(env *session.Environment, args []string) err
 	o.startups, err = sweep.ReadItems(o.startupParams)
 	p.Flag("startup-params", err)
 	o.experimentOptions.check(&p)
+	p = append(p, o.screen.CheckLooks())
 	if errors.Join(p...) == nil {
 		o.checkPairs(env, &p)
 	}
@@ -174,8 +179,9 @@ func (o *sweepStartupOptions) startup(env *session.Environment, c sweep.Combinat
 
 // startupRunner performs the runs of a sweep.
 type startupRunner struct {
-	o   *sweepStartupOptions
-	env *session.Environment
+	o    *sweepStartupOptions
+	env  *session.Environment
+	news func(string)
 }
 
 // Lines are those of vLLM, but for the command, which is the server's.
@@ -192,7 +198,7 @@ func (r startupRunner) Run(ctx context.Context, run sweep.Run) error {
 	if err != nil {
 		return err
 	}
-	s.json, s.engine.show = run.Path, r.o.show
+	s.json, s.engine.show, s.news = run.Path, r.o.show, r.news
 	report := io.Discard
 	if r.o.show {
 		report = r.env.Stdout
@@ -214,14 +220,16 @@ func runSweepStartup(env *session.Environment, args []string) int {
 		Version: session.Version(), Kind: "startup", Server: sweep.Params(o.servers), Bench: sweep.Params(o.startups),
 		Settings: []sweep.Setting{{Flag: "startup-cmd", Value: hideServer(o.words)}},
 	}
+	o.screen.Plain = o.screen.Plain || o.dryRun
 	return o.perform(env, m, func() (sweep.Outcome, error) {
-		var out sweep.Outcome
-		err := session.UntilStopped(func(ctx context.Context) (err error) {
-			out, err = sweep.New(sweep.Options{
-				Title: "sweep startup", Dir: o.dir(), ID: m.ID(), Pairs: o.pairs(), Runs: o.runs, Runner: startupRunner{o, env}, DryRun: o.dryRun, Out: env.Stdout,
-			}).Run(ctx)
-			return err
+		return env.Series(&o.screen, true, func(_ *session.Runner, lines io.Writer) (s *sweep.Sweep) {
+			runner := startupRunner{o: o, env: env, news: func(line string) { s.Logged(line) }}
+			s = sweep.New(sweep.Options{
+				Title: "sweep startup", Dir: o.dir(), ID: m.ID(), Pairs: o.pairs(), Runs: o.runs, Runner: runner,
+				DryRun: o.dryRun, Out: lines,
+			})
+			s.ServerIs(grid.ServerNone, nil)
+			return s
 		})
-		return out, err
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
+	"benchtop/metrics/live"
 	"benchtop/tui"
 )
 
@@ -59,14 +60,31 @@ func (b *Runner) Parse(args []string) (*spec.Spec, error) {
 	return o, errors.Join(append(p, err)...)
 }
 
-// Perform is Run with the outcome, which is empty where no request was sent.
-func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error) {
+// Environment is that of a run: it has a dashboard on the screen, if there is one, which shows these steps until the run.
+func (b *Runner) Environment(steps ...string) *Environment {
 	env := &Environment{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: b.Lines}
 	if b.show != nil {
-		d := &display{Preparation: tui.NewPreparation(StepsOf(o)...), held: heldLines{released: true}}
+		d := &display{Preparation: tui.NewPreparation(steps...), held: heldLines{released: true}}
 		env.dashboard.Store(d)
 		b.show(d.Preparation)
 	}
+	return env
+}
+
+// Follow has the dashboard, if there is one, show a run that takes no commands. The caller ends the snapshots.
+func (e *Environment) Follow(v *live.View) (stop func()) {
+	d := e.display()
+	if d == nil || !d.Seal() {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.Show(v.Publish(ctx, snapshotEvery), tui.NoControl{}, nil)
+	return cancel
+}
+
+// Perform is Run with the outcome, which is empty where no request was sent.
+func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error) {
+	env := b.Environment(StepsOf(o)...)
 	env.Warn(o.Warnings)
 	telemetry.TuneMemory()
 	p, err := unbroken(ctx, func(ctx context.Context) (*Run, error) { return Prepare(ctx, env, o) })

@@ -102,8 +102,8 @@ func (d *display) watch(ctx context.Context, signals chan<- os.Signal) (unwatch 
 	}
 }
 
-// about says what is known of the run by now.
-func (e *Environment) about(plan metrics.Plan) {
+// About says what is known of the run by now.
+func (e *Environment) About(plan metrics.Plan) {
 	if d := e.display(); d != nil {
 		d.About(&plan)
 	}

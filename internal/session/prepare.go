@@ -138,7 +138,7 @@ func (o *preparation) prepare(ctx context.Context) (_ *Run, err error) {
 	if p.Plan.Cache = cold; cold != "" {
 		p.Remarks = append(p.Remarks, cold)
 	}
-	env.about(p.Plan)
+	env.About(p.Plan)
 	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.Load.Warmups,
 		Calibrate: o.Prompts.Calibrate, Command: o.Command, To: env}
 	if err := o.rehearse(ctx, p, warmUp, client, ahead); err != nil {
@@ -179,7 +179,7 @@ func FindModel(ctx context.Context, env *Environment, o *spec.Spec, client *http
 	load := o.Load.Shape().Describe(o.Prompts.Prompts, metrics.RequestsPerSecond)
 	about := metrics.Plan{ModelID: o.Server.Model, Load: load}
 	o.Server.Plan(&about)
-	env.about(about)
+	env.About(about)
 	env.Step(StepServer)
 	if o.Server.Model == "" {
 		env.Show("asking " + about.Address() + " for its models")
@@ -195,7 +195,7 @@ func FindModel(ctx context.Context, env *Environment, o *spec.Spec, client *http
 	}
 	env.Show("ready, model " + m.ID)
 	about.ModelID = m.Root
-	env.about(about)
+	env.About(about)
 	return m, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"benchtop/internal/sweep"
 	"benchtop/internal/usage"
 )
 
@@ -90,6 +91,9 @@ func (e *Environment) Failed(err error) int {
 	}
 	if stopped, ok := errors.AsType[StoppedError](err); ok {
 		return e.Fail(SignalCode(stopped.By), err)
+	}
+	if errors.Is(err, sweep.ErrStopped) {
+		return e.Fail(ExitAborted, err)
 	}
 	if errors.As(err, new(usage.Error)) {
 		return e.Fail(ExitUsage, err)

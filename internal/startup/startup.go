@@ -61,37 +61,68 @@ func (r *Result) Of(kind Kind) []Start {
 
 // Run starts and stops the server as often as was asked for. An error leaves the starts before it in the result.
 func Run(ctx context.Context, o Options) (r Result, err error) {
-	m := &startSeries{Options: o, result: &r, total: o.Cold + o.WarmUp + o.Warm}
-	r.Model = o.Model
-	if m.caches, err = os.MkdirTemp("", "benchtop-startup-"); err != nil {
-		return r, fmt.Errorf("no directory for caches: %w; set TMPDIR to one that can be written", err)
+	m, err := New(o)
+	if err != nil {
+		return Result{}, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(m.caches)) }()
-	for _, c := range []struct {
-		kind Kind
-		n    int
-	}{{Cold, o.Cold}, {WarmUp, o.WarmUp}, {Warm, o.Warm}} {
-		for range c.n {
-			if err = m.once(ctx, c.kind); err != nil {
-				r.Interrupted = true
-				return r, fmt.Errorf("start %d of %d (%s): %w", m.n, m.total, c.kind, err)
+	for _, c := range o.Starts() {
+		for range c.Times {
+			if _, err = m.Start(ctx, c.Kind); err != nil {
+				r, closed := m.Close()
+				return r, errors.Join(err, closed)
 			}
 		}
 	}
-	return r, nil
+	return m.Close()
 }
 
-// startSeries is a series of starts.
-type startSeries struct {
+// Times is how many starts there are of a kind.
+type Times struct {
+	Kind  Kind
+	Times int
+}
+
+// Starts are the starts that are asked for, in their order.
+func (o *Options) Starts() []Times {
+	return []Times{{Cold, o.Cold}, {WarmUp, o.WarmUp}, {Warm, o.Warm}}
+}
+
+// Measurement is a series of starts. It has a directory of caches until Close.
+type Measurement struct {
 	Options
-	result   *Result
+	result   Result
 	n, total int    // the current start
 	caches   string // directory of all caches
 	set      string // the caches of the start, below it; a warm start takes those of the start before it
 }
 
+// New makes the directory of a measurement.
+func New(o Options) (*Measurement, error) {
+	caches, err := os.MkdirTemp("", "benchtop-startup-")
+	if err != nil {
+		return nil, fmt.Errorf("no directory for caches: %w; set TMPDIR to one that can be written", err)
+	}
+	return &Measurement{Options: o, result: Result{Model: o.Model}, total: o.Cold + o.WarmUp + o.Warm, caches: caches}, nil
+}
+
+// Start measures one start, after those before it in the order of Options.Starts.
+func (m *Measurement) Start(ctx context.Context, kind Kind) (Start, error) {
+	start, err := m.once(ctx, kind)
+	if err != nil {
+		m.result.Interrupted = true
+		err = fmt.Errorf("start %d of %d (%s): %w", m.n, m.total, kind, err)
+	}
+	return start, err
+}
+
+// Close removes the caches and returns the starts that were measured.
+func (m *Measurement) Close() (Result, error) {
+	m.result.Interrupted = m.result.Interrupted || m.n < m.total
+	return m.result, os.RemoveAll(m.caches)
+}
+
 // once measures a start.
-func (m *startSeries) once(ctx context.Context, kind Kind) error {
+func (m *Measurement) once(ctx context.Context, kind Kind) (Start, error) {
 	m.n++
 	start := Start{Kind: kind}
 	if kind == Cold || m.set == "" {
@@ -107,21 +138,21 @@ func (m *startSeries) once(ctx context.Context, kind Kind) error {
 		m.say("%s", kind)
 	}
 	if err := m.measure(ctx, &start); err != nil {
-		return err
+		return start, err
 	}
 	m.say("%s: ready after %s, first token after %s", kind, inSeconds(start.Healthy), inSeconds(start.FirstToken))
 	if kind != WarmUp {
 		m.result.Starts = append(m.result.Starts, start)
 	}
-	return nil
+	return start, nil
 }
 
-func (m *startSeries) say(format string, a ...any) {
+func (m *Measurement) say(format string, a ...any) {
 	m.Say(fmt.Sprintf("[%d/%d] %s", m.n, m.total, fmt.Sprintf(format, a...)))
 }
 
 // measure starts the server, asks it for a token, and stops it.
-func (m *startSeries) measure(ctx context.Context, start *Start) (err error) {
+func (m *Measurement) measure(ctx context.Context, start *Start) (err error) {
 	o := m.Server
 	o.Env = slices.Clone(o.Env)
 	for _, c := range []struct{ variable, dir string }{

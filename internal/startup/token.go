@@ -15,7 +15,7 @@ import (
 )
 
 // ask asks a ready server for its models and for one token. A server that generates no tokens has no time of the first.
-func (m *startSeries) ask(ctx context.Context, server *launch.Server, start *Start) error {
+func (m *Measurement) ask(ctx context.Context, server *launch.Server, start *Start) error {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(m.Server.Ready, launch.DefaultReady))
 	defer cancel()
 	client := server.Client()
@@ -55,7 +55,7 @@ func (m *startSeries) ask(ctx context.Context, server *launch.Server, start *Sta
 }
 
 // exchange is a request with its whole answer.
-func (m *startSeries) exchange(ctx context.Context, client *http.Client, method, url string, body []byte) (status int, answer []byte, err error) {
+func (m *Measurement) exchange(ctx context.Context, client *http.Client, method, url string, body []byte) (status int, answer []byte, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err

@@ -130,6 +130,7 @@ func writeAll(path string, content []byte) error {
 // Figures are those of the record that a grid shows.
 func (r Record) Figures() grid.Figures {
 	f := grid.Figures{
+		Ready: 1e3 * firstKnown(r.Number("avg_warm_startup_time"), r.Number("avg_cold_startup_time")), FirstToken: math.NaN(),
 		Completed: r.count("completed"), Failed: r.count("failed"),
 		RequestThroughput: r.Number("request_throughput"), OutputThroughput: r.Number("output_throughput"), TotalThroughput: r.Number("total_token_throughput"),
 		MeanTTFT: r.Number("mean_ttft_ms"), MedianTTFT: r.Number("median_ttft_ms"), P99TTFT: r.Number("p99_ttft_ms"),
@@ -147,6 +148,14 @@ func FiguresOf(r metrics.Report) (grid.Figures, error) {
 		return grid.Figures{}, err
 	}
 	return Record{jsonscan.Dict(result.Bytes())}.Figures(), nil
+}
+
+// firstKnown is the first of two figures that is known, NaN for neither.
+func firstKnown(a, b float64) float64 {
+	if math.IsNaN(a) {
+		return b
+	}
+	return a
 }
 
 // field is the value of a key or of the record's own speed of users, and whether the record has it.

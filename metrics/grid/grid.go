@@ -2,7 +2,10 @@
 // parameters, their runs and the figures of these. It does no I/O.
 package grid
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // State is how far a combination or a run is.
 type State string
@@ -50,6 +53,16 @@ type Figures struct {
 	P99ITL, MedianE2EL, P99E2EL, Goodput                 float64
 	// PerUser and PerGPU are output tokens per second for each user and each GPU: the axes of the Pareto front.
 	PerUser, PerGPU float64
+	// Ready and FirstToken are times from the start of a server.
+	Ready, FirstToken float64
+}
+
+// Unknown are figures of which none is known yet.
+func Unknown() (f Figures) {
+	for _, v := range f.values() {
+		*v = math.NaN()
+	}
+	return f
 }
 
 // ServerState is how far the server of the combination in progress is.

@@ -160,7 +160,7 @@ type sweepFigure struct {
 func latencyMS(v float64) string { return number.Latency(number.Seconds(v / 1e3)) }
 
 // gridFigures is how many figures are columns of the grid.
-const gridFigures = 9
+const gridFigures = 11
 
 // sweepFigures are the figures of a combination, those of the grid first, in the order of its columns.
 var sweepFigures = []sweepFigure{
@@ -173,6 +173,8 @@ var sweepFigures = []sweepFigure{
 	{"E2EL p99", func(f *grid.Figures) float64 { return f.P99E2EL }, latencyMS, false, 7},
 	{"tok/s/user", func(f *grid.Figures) float64 { return f.PerUser }, number.Rate, true, 3},
 	{"tok/s/GPU", func(f *grid.Figures) float64 { return f.PerGPU }, number.Rate, true, 3},
+	{"ready", func(f *grid.Figures) float64 { return positive(f.Ready) }, latencyMS, false, 0},
+	{"1st token", func(f *grid.Figures) float64 { return positive(f.FirstToken) }, latencyMS, false, 0},
 	{"TPOT p50", func(f *grid.Figures) float64 { return f.MedianTPOT }, latencyMS, false, 0},
 	{"total tok/s", func(f *grid.Figures) float64 { return f.TotalThroughput }, number.Rate, true, 0},
 	{"TTFT mean", func(f *grid.Figures) float64 { return f.MeanTTFT }, latencyMS, false, 0},

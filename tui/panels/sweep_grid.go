@@ -118,13 +118,16 @@ func drawName(c screen.Canvas, names []string, r gridRow, st screen.Style) {
 	c.Print(0, 0, screen.ShortenMiddle(names[r.at], c.W), st)
 }
 
+// rareFigures are those of some series only, which have no column before the first figure.
+var rareFigures = []string{"good/s", "ready", "1st token"}
+
 // gridColumns are the figures that any combination has; the last column of each is for the star.
 func (v *SweepView) gridColumns() columns[gridRow] {
 	var out columns[gridRow]
 	for i := range sweepFigures[:gridFigures] {
 		g := &sweepFigures[i]
 		best, value := v.best(g)
-		if best == nil && (v.measured() > 0 || g.name == "good/s") {
+		if best == nil && (v.measured() > 0 || slices.Contains(rareFigures, g.name)) {
 			continue
 		}
 		rivals := v.measured() > 1

@@ -63,13 +63,20 @@ func (v *Objectives) Type() string { return "name:ms" }
 // Reset forgets the objectives.
 func (v *Objectives) Reset() { *v = nil }
 
-// Set adds an objective.
+// Set adds objectives, separated by blanks.
 func (v *Objectives) Set(s string) error {
-	o, err := metrics.ParseObjective(s)
-	if err == nil {
+	for _, word := range strings.Fields(s) {
+		o, err := metrics.ParseObjective(word)
+		if err != nil {
+			return err
+		}
 		*v = Objectives(metrics.SLO(*v).With(o))
 	}
-	return err
+	if strings.TrimSpace(s) == "" {
+		_, err := metrics.ParseObjective(s)
+		return err
+	}
+	return nil
 }
 
 // list is a flag of several values.

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	yaml "go.yaml.in/yaml/v3"
 
 	"benchtop/datasets"
 	"benchtop/internal/argv"
@@ -39,11 +38,8 @@ type workload struct {
 	options *Options
 }
 
-// mostWorkloads bounds them, mostWorkloadFile the bytes of a file.
-const (
-	mostWorkloads    = 32
-	mostWorkloadFile = 1 << 20
-)
+// mostWorkloads bounds them.
+const mostWorkloads = 32
 
 func (m *Mix) String() string {
 	var all []string
@@ -115,31 +111,28 @@ func (w *workload) read(load shape.Shape, seed int64, searching bool, to protoco
 	if err != nil {
 		return err
 	}
-	args, goodput, err := workloadArguments(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	w.Goodput, w.options = goodput, &Options{}
-	flags := argv.Flags{Synopsis: "workload", Text: ""}
+	values, err := argv.ReadFile(path, "")
+	w.options = &Options{}
+	flags := argv.Flags{Synopsis: "workload"}
 	w.options.Define(&flags)
-	rest, _, err := flags.Parse(args)
-	problems := usage.Problems{err}
-	problems.BadIf(len(rest) > 0, "unexpected values %q", rest)
+	f := flags.Group("Report")
+	f.Var((*argv.Objectives)(&w.Goodput), "goodput", "objectives of its requests")
+	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
+	problems := append(usage.Problems{err}, flags.Apply(values)...)
 	all := flags.All()
 	for _, name := range wholeRun {
-		problems.BadIf(all.Changed(name), "%s: give it on the command line, for the whole run", name)
+		problems.BadIf(all.Changed(name), "%s: %s: give it on the command line, for the whole run", path, name)
 	}
 	for _, name := range []string{"repeat-count", "self-timed"} {
-		problems.BadIf(all.Changed(name), "%s: a workload of a mixture cannot have it", name)
+		problems.BadIf(all.Changed(name), "%s: %s: a workload of a mixture cannot have it", path, name)
 	}
 	if errors.Join(problems...) == nil { // else a file could name its own mixture
 		w.options.noSelfTimed = w.options.Needs().Timed // the load of the run sets the times
-		problems = w.options.Check(all, load, seed, searching, to)
+		if err := errors.Join(w.options.Check(all, load, seed, searching, to)...); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", path, err))
+		}
 	}
-	if err := errors.Join(problems...); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	return errors.Join(problems...)
 }
 
 // wholeRun are flags of prompts that all workloads share.
@@ -153,69 +146,6 @@ func (w *workload) find() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no file %s.yaml, with the flags of its data set such as 'dataset-name: random'", w.given)
-}
-
-// workloadArguments are the flags of a workload's file as arguments, and its objectives. A data set's path is relative to the file, unless it is
-// there from the working directory.
-func workloadArguments(path string) (args []string, goodput metrics.SLO, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, mostWorkloadFile+1))
-	if err == nil && len(data) > mostWorkloadFile {
-		err = fmt.Errorf("more than %d KiB", mostWorkloadFile>>10)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	var node yaml.Node
-	if err := yaml.Unmarshal(data, &node); err != nil {
-		return nil, nil, fmt.Errorf("not YAML: %w", err)
-	}
-	if len(node.Content) != 1 || node.Content[0].Kind != yaml.MappingNode {
-		return nil, nil, errors.New("expected flags with their values, such as 'dataset-name: random'")
-	}
-	members := node.Content[0].Content
-	for i := 0; i+1 < len(members); i += 2 {
-		name, value := argv.Dashes(members[i].Value), members[i+1]
-		values := []*yaml.Node{value}
-		if value.Kind == yaml.SequenceNode {
-			values = value.Content
-		}
-		var texts []string
-		for _, v := range values {
-			if v.Kind != yaml.ScalarNode {
-				return nil, nil, fmt.Errorf("line %d: expected a value for %s", v.Line, name)
-			}
-			texts = append(texts, v.Value)
-		}
-		switch {
-		case name == "goodput":
-			for _, text := range texts {
-				for word := range strings.FieldsSeq(text) {
-					objective, err := metrics.ParseObjective(word)
-					if err != nil {
-						return nil, nil, fmt.Errorf("line %d: goodput: %w", value.Line, err)
-					}
-					goodput = goodput.With(objective)
-				}
-			}
-			continue
-		case name == "dataset-path" && len(texts) == 1 && !filepath.IsAbs(texts[0]):
-			beside := filepath.Join(filepath.Dir(path), texts[0])
-			if _, err := os.Stat(beside); err == nil {
-				texts[0] = beside
-			}
-		}
-		if value.Kind == yaml.SequenceNode {
-			args = append(append(args, "--"+name), texts...)
-		} else {
-			args = append(args, "--"+name+"="+texts[0])
-		}
-	}
-	return args, goodput, nil
 }
 
 // needs are those of all workloads together. The length of answers, and whether they go on to it, is each workload's own.

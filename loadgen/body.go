@@ -69,6 +69,13 @@ func (o *Options) Optional(turn *datasets.Turn) []string {
 	return protocol.Optional(e.protocol, e.ask("", turn))
 }
 
+// Body is the body of the request for a turn, without the salt and the id of a run.
+func (o *Options) Body(turn *datasets.Turn) ([]byte, error) {
+	e := newEncoder(o)
+	e.salt = Salt{}
+	return e.body(nil, "", "", turn)
+}
+
 // SaltMode is the way in which a run's requests avoid prefixes that earlier runs left in the server's cache.
 type SaltMode string
 

@@ -15,6 +15,7 @@ import (
 
 	"benchtop/internal/pyjson"
 	"benchtop/internal/usage"
+	"benchtop/metrics"
 )
 
 // Bounds of a file of flags. mostNodes is for aliases, which a few lines can repeat without end.
@@ -264,4 +265,37 @@ func (r *fileReader) json(node *yaml.Node, depth int) ([]byte, error) {
 		return nil, fmt.Errorf("line %d: %s has no form in JSON; quote it", node.Line, usage.Quote(node.Value))
 	}
 	return out, nil
+}
+
+// WriteFile writes settings as a file that ReadFile reads.
+func WriteFile(w io.Writer, settings []metrics.Setting) error {
+	top := yaml.Node{Kind: yaml.MappingNode}
+	for _, s := range settings {
+		last := len(top.Content) - 2
+		if last < 0 || top.Content[last].Value != s.Flag {
+			value := yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+			top.Content = append(top.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: s.Flag}, &value)
+		}
+		list := top.Content[len(top.Content)-1]
+		for _, text := range s.Values {
+			item := &yaml.Node{Kind: yaml.ScalarNode, Value: text}
+			if strings.ContainsAny(text, "\n\r") || text == "" {
+				item.Style = yaml.DoubleQuotedStyle
+			}
+			list.Content = append(list.Content, item)
+		}
+	}
+	for i := 1; i < len(top.Content); i += 2 {
+		if list := top.Content[i]; len(list.Content) == 1 {
+			top.Content[i] = list.Content[0]
+		}
+	}
+	if top.Content == nil {
+		return nil
+	}
+	text, err := yaml.Marshal(&top)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }

@@ -50,6 +50,7 @@ func TestReadFile(t *testing.T) {
 		{"words", "goodput: ttft:500 tpot:50\n", "", "--goodput ttft:500 tpot:50"},
 		{"objects", "extra-body: {z: [1, null], a: {b: 2.5, c: 'x'}}\nheader: {X-A: 1, X-B: two}\n", "",
 			`--extra-body={"z": [1, null], "a": {"b": 2.5, "c": "x"}} --header X-A=*** X-B=***`},
+		{"a header with a blank", "header: X-Team=a b\n", "", "--header=X-Team=***"},
 		{"members", "extra-body.top_k: 3\n", "", "--extra-body.top_k=3"},
 		{"a profile over the rest", "model: m\nnum-prompts: 5\nprofiles: {chat: {num-prompts: 7}, code: {model: c}}\n", "chat",
 			"--model=m --num-prompts=7"},
@@ -58,6 +59,15 @@ func TestReadFile(t *testing.T) {
 		f, trouble := configured(t, c.text, c.profile)
 		if got := strings.Join(metrics.Words(f.Settings(f.Values(), nil)), " "); got != c.want || trouble != "" {
 			t.Errorf("%s: got %s (%s), want %s", c.name, got, trouble, c.want)
+		}
+		var again strings.Builder // what is written is read as the same
+		settings := f.Settings(slices.DeleteFunc(f.Values(), func(v Value) bool { return v.Name == "header" }), nil)
+		if err := WriteFile(&again, settings); err != nil {
+			t.Fatal(err)
+		}
+		back, trouble := configured(t, again.String(), "")
+		if got := metrics.Words(back.Settings(back.Values(), nil)); !slices.Equal(got, metrics.Words(settings)) || trouble != "" {
+			t.Errorf("%s: written as\n%s\nread as %q (%s)", c.name, again.String(), got, trouble)
 		}
 	}
 }
@@ -114,4 +124,17 @@ func FuzzReadFile(f *testing.F) {
 			_ = flags.Settings(flags.Values(), nil)
 		}
 	})
+}
+
+// Values that were given keep their blanks when they are given again, as to the runs of a series.
+func TestValuesAgain(t *testing.T) {
+	f, _ := configured(t, "header: [X-Team=a b, X-B=c]\n", "")
+	again, _ := configured(t, "find: true\n", "")
+	if p := again.Apply(f.Values()); len(p) > 0 {
+		t.Fatal(p)
+	}
+	pairs, err := again.All().Lookup("header").Value.(*Pairs).Split("header")
+	if err != nil || len(pairs) != 2 || pairs[0].Value != "a b" {
+		t.Errorf("got %v, %v", pairs, err)
+	}
 }

@@ -89,8 +89,8 @@ func (a *argv) apply(v Value) {
 		return
 	case v.Listed && !variadic && !isRepeatable(flag):
 		texts = []string{strings.Join(texts, ",")}
-	case !v.Listed && variadic && len(texts) == 1:
-		texts = strings.Fields(texts[0]) // as the words of a command line
+	case !v.Listed && variadic && len(texts) == 1 && v.Where != "":
+		texts = wordsOf(flag, texts[0])
 	}
 	if dotted {
 		for _, text := range texts {
@@ -99,6 +99,15 @@ func (a *argv) apply(v Value) {
 		return
 	}
 	a.set(flag, texts)
+}
+
+// wordsOf are those of a line in a file, as on a command line. The value of a header may have blanks.
+func wordsOf(flag *pflag.Flag, line string) []string {
+	all := strings.Fields(line)
+	if _, pairs := flag.Value.(*Pairs); pairs && slices.ContainsFunc(all, func(w string) bool { return !strings.Contains(w, "=") }) {
+		return []string{line}
+	}
+	return all
 }
 
 // Values are the flags that were given, in the order of the first time, with what they were given last: as many as make the

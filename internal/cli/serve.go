@@ -15,6 +15,9 @@ func runServe(env *session.Environment, args []string) int {
 	if err != nil {
 		return env.Fail(session.ExitUsage, err)
 	}
+	if o.DryRun {
+		return env.Failed(session.UntilStopped(func(ctx context.Context) error { return env.DryRun(ctx, o) }))
+	}
 	if o.Series.Many() {
 		o.Save.Unasked = session.IsTerminal(env.Stdout)
 		return runPoints(env, o)

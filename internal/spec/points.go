@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -146,7 +147,10 @@ func (o *Spec) Runs() (singles []*Spec, err error) {
 				err = single.Save.Look(false)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("--%s, %s: %w", o.Series.Swept(), at.Label, err)
+				if at.Label != "" {
+					err = fmt.Errorf("--%s, %s: %w", cmp.Or(o.Series.Swept(), "preset"), at.Label, err)
+				}
+				return nil, err
 			}
 			singles = append(singles, single)
 		}

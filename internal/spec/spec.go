@@ -47,6 +47,7 @@ type Spec struct {
 	Series   Series
 	Preset   Preset
 	config   string // FILE or FILE#PROFILE, "" for none
+	DryRun   bool   // nothing is sent
 	// Fixed sets what a command fixes before the flags are checked; nil for nothing.
 	Fixed func() usage.Problems
 	// PerRequest is the number of prompts in a request, as a list; 0 and 1 for one each.
@@ -58,8 +59,11 @@ type Spec struct {
 	Flags    argv.Flags
 }
 
-// configFlag names the file of flags.
-const configFlag = "config"
+// The flags that are about flags.
+const (
+	configFlag = "config"
+	dryRunFlag = "dry-run"
+)
 
 // secretInFile reports whether a value of a file is a secret. Headers are looked at with those of the command line.
 func secretInFile(v argv.Value) bool {
@@ -74,6 +78,8 @@ func New() *Spec {
 	o.Preset.define(f)
 	f.StringVar(&o.config, configFlag, "", "read flags from this YAML file, as FILE, or FILE#NAME for one of its profiles; "+
 		"those of the command line count first")
+	f.BoolVar(&o.DryRun, dryRunFlag, false, "print what is asked for, as a file for --config, and the first request that would be sent; "+
+		"no server is asked")
 	o.Define()
 	o.Fixed = func() usage.Problems { return o.Preset.apply(&o.Flags, &o.Series) }
 	return o
@@ -142,7 +148,7 @@ func (o *Spec) readConfig() (p usage.Problems) {
 
 // Values are what was asked for, by command line and file: as many flags as make the same run again. They may hold secrets.
 func (o *Spec) Values() []argv.Value {
-	return slices.DeleteFunc(o.Flags.Values(), func(v argv.Value) bool { return v.Name == configFlag })
+	return slices.DeleteFunc(o.Flags.Values(), func(v argv.Value) bool { return v.Name == configFlag || v.Name == dryRunFlag })
 }
 
 // Settings are the Values without secrets.

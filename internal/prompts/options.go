@@ -139,9 +139,7 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	p.BadIf(load.Endless() && !searching && needs.Ends, "closed loop: %s needs a number of requests; give --num-prompts", o.Name)
 	o.SelfTimed = o.SelfTiming()
 	o.Asked = given.Changed("num-prompts") || load.End() > 0
-	p.BadIf(given.Changed("time-scale") && o.Replay.Scale == 0, "--time-scale 0: must be above 0")
-	p.BadIf(given.Changed("sample") && o.Replay.Sample == 0, "--sample 0: must be above 0 and at most 1")
-	p = append(p, o.Replay.Validate()...)
+	p = append(p, o.checkReplay(given)...)
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was reported already
 		p = append(p, kind.Validate(o.Common))
 	}
@@ -178,6 +176,13 @@ func (o *Options) checkGuided(given *pflag.FlagSet, to protocol.Protocol) (p usa
 	p.BadIf(f != nil && f.Value.String() == "true",
 		"--ignore-eos with --dataset-name %s: the constraint allows nothing behind its end; leave the flag out", o.Name)
 	return p
+}
+
+// checkReplay checks how a recording is sent again. A zero that is given is none that was left out.
+func (o *Options) checkReplay(given *pflag.FlagSet) (p usage.Problems) {
+	p.BadIf(given.Changed("time-scale") && o.Replay.Scale == 0, "--time-scale 0: must be above 0")
+	p.BadIf(given.Changed("sample") && o.Replay.Sample == 0, "--sample 0: must be above 0 and at most 1")
+	return append(p, o.Replay.Validate()...)
 }
 
 // checkOwners refuses flags that only other data sets have.

@@ -249,6 +249,11 @@ func (m *generator) conversation(c int, draws *rand.Rand) (turns []recordedTurn,
 		lengths[i] = max(1, m.Input.Tokens.draw(draws))
 		longest = max(longest, lengths[i])
 	}
+	const ask = "Please rewrite the following text and add more content: "
+	asked, err := m.tok.Encode(ask)
+	if err != nil {
+		return nil, err
+	}
 	from := m.base
 	for i, wanted := range lengths {
 		text, own := "", ""
@@ -265,11 +270,6 @@ func (m *generator) conversation(c int, draws *rand.Rand) (turns []recordedTurn,
 		}
 		text += fmt.Sprintf("%d is a nice number... ", c)
 		used, err := m.tok.Encode(text)
-		if err != nil {
-			return nil, err
-		}
-		const ask = "Please rewrite the following text and add more content: "
-		asked, err := m.tok.Encode(ask)
 		if err != nil {
 			return nil, err
 		}

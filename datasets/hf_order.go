@@ -117,27 +117,15 @@ func (o hfOrder) interleaved(gen numpy.Generator, s hfStream) iter.Seq2[[]hfRow,
 			shards[i] = i
 		}
 		gen.Shuffle(len(shards), func(i, j int) { shards[i], shards[j] = shards[j], shards[i] })
-		groups := make([]hfGroup, min(s.groups, len(shards)))
-		for i := range groups {
-			left := len(groups) - i
-			each := (len(shards) + left - 1) / left
-			groups[i].shards, shards = shards[:each], shards[each:]
-		}
+		groups := hfGroups(shards, s.groups)
 		rows := make([]hfRow, 0, s.batch)
 		for left := true; left; {
 			left = false
 			for i := range groups {
-				rows = rows[:0]
-				for len(rows) < s.batch {
-					row, more, err := groups[i].next(o.length)
-					if err != nil {
-						yield(nil, err)
-						return
-					}
-					if !more {
-						break
-					}
-					rows = append(rows, row)
+				var err error
+				if rows, err = groups[i].fill(rows[:0], o.length); err != nil {
+					yield(nil, err)
+					return
 				}
 				if len(rows) > 0 && !yield(rows, nil) {
 					return
@@ -155,6 +143,29 @@ type hfGroup struct {
 	row     int // of that shard
 	length  int // of that shard, once it is open
 	counted bool
+}
+
+// hfGroups are shards in groups of about the same size.
+func hfGroups(shards []int, most int) []hfGroup {
+	groups := make([]hfGroup, min(most, len(shards)))
+	for i := range groups {
+		left := len(groups) - i
+		each := (len(shards) + left - 1) / left
+		groups[i].shards, shards = shards[:each], shards[each:]
+	}
+	return groups
+}
+
+// fill appends the next rows up to the capacity.
+func (g *hfGroup) fill(rows []hfRow, length func(shard int) (int, error)) ([]hfRow, error) {
+	for len(rows) < cap(rows) {
+		row, more, err := g.next(length)
+		if err != nil || !more {
+			return rows, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // next is the next row, or none at the end.

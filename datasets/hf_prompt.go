@@ -24,6 +24,22 @@ type hfPrompt struct {
 	bad                  error // why it cannot be used; told only when its turn has come
 }
 
+// promptText is the text of a prompt from its row.
+func (d *hfSampler) promptText(row hfValues) (string, error) {
+	var text strings.Builder
+	for _, piece := range d.pieces {
+		part := piece.text
+		if piece.path != "" {
+			var err error
+			if part, err = textAt(row, piece.path, d.class.text, d.class.loose); err != nil {
+				return "", err
+			}
+		}
+		text.WriteString(part)
+	}
+	return text.String(), nil
+}
+
 // read fills the prompt from its row. The answer is left out where its length does not count.
 func (p *hfPrompt) read(row hfValues, d *hfSampler) (err error) {
 	class := d.class
@@ -33,17 +49,9 @@ func (p *hfPrompt) read(row hfValues, d *hfSampler) (err error) {
 			return err
 		}
 	}
-	var text strings.Builder
-	for _, piece := range d.pieces {
-		part := piece.text
-		if piece.path != "" {
-			if part, err = textAt(row, piece.path, class.text, class.loose); err != nil {
-				return err
-			}
-		}
-		text.WriteString(part)
+	if p.text, err = d.promptText(row); err != nil {
+		return err
 	}
-	p.text = text.String()
 	if class.system != "" {
 		if p.system, err = textAt(row, class.system, nil, false); err != nil {
 			return err

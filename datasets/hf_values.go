@@ -17,6 +17,16 @@ type hfValues []byte
 // errNoValue is the error of a value that a row does not have.
 var errNoValue = errors.New("is not in the row")
 
+// elementAt is an element of an array, nil behind its end.
+func elementAt(array []byte, index int) []byte {
+	for element := range jsonscan.Elements(array) {
+		if index--; index < 0 {
+			return element
+		}
+	}
+	return nil
+}
+
 // value is the value at a path such as turns[0] or messages[0].content. A column of that very name goes before.
 func (row hfValues) value(path string) ([]byte, error) {
 	column, rest := hfColumn(path)
@@ -34,12 +44,7 @@ func (row hfValues) value(path string) ([]byte, error) {
 			if err != nil || value[0] != '[' {
 				return nil, fmt.Errorf("expected %q to be an array: got %s", at, jsonscan.Kind(value))
 			}
-			for element := range jsonscan.Elements(value) {
-				if index--; index < 0 {
-					next = element
-					break
-				}
-			}
+			next = elementAt(value, index)
 			at += "[" + step + "]"
 		} else {
 			step, rest = hfColumn(rest[1:])

@@ -107,6 +107,15 @@ func (m *MultiTurn) delays(seed int64) func() time.Duration {
 	return func() time.Duration { return time.Duration(draw()) * time.Millisecond }
 }
 
+// rangeText is the number of turns of a conversation as a text.
+func (m *MultiTurn) rangeText() string {
+	least, most := m.Range()
+	if most > least {
+		return fmt.Sprintf("%d to %d", least, most)
+	}
+	return strconv.Itoa(least)
+}
+
 // TurnsOf is the number of turns of the first conversations.
 func (m *MultiTurn) TurnsOf(conversations int, seed int64) (turns int) {
 	count := m.Counts(seed)
@@ -131,12 +140,7 @@ func Group(first Flow, next *Flow, c Common, tok tokenizer.Tokenizer) Flow {
 			next.End()
 		}
 	}
-	least, most := m.Range()
-	turns := strconv.Itoa(least)
-	if most > least {
-		turns = fmt.Sprintf("%d to %d", least, most)
-	}
-	f.About = fmt.Sprintf("conversations of %s turns, %s: %s", turns, maker.replies(), first.About)
+	f.About = fmt.Sprintf("conversations of %s turns, %s: %s", m.rangeText(), maker.replies(), first.About)
 	prefix, count, number := &prefixer{o: m, seed: c.Seed, tok: tok}, m.Counts(c.Seed), 0
 	f.Next = func() (Conversation, error) {
 		var all []recordedTurn

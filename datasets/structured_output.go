@@ -136,26 +136,24 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flo
 	// A schema that allows no other members would not allow the one that is added.
 	closed := slices.ContainsFunc([]string{"additionalProperties", "unevaluatedProperties", "maxProperties", "propertyNames"},
 		func(word string) bool { return strings.Contains(string(schema), word) })
+	unique, classes := o.Form == "json-unique", map[bool]string{true: "constrained", false: "unconstrained"}
 	turns := make([]Turn, o.Prompts)
 	for i := range turns {
 		own := schema
-		if o.Form == "json-unique" {
+		if unique {
 			own = withMember(schema, i)
 		}
-		if closed && o.Form == "json-unique" {
+		if unique && closed {
 			if judge, err = constraint.JSON(own); err != nil {
 				return Flow{}, inDataset("structured_output", err)
 			}
 		}
 		turns[i] = Turn{Text: o.prompt(own), MaxTokens: o.OutputLen, Judge: judge}
-		if 0 < n && n < o.Prompts {
-			turns[i].Class = "unconstrained"
-		}
 		if guided[i] {
 			o.constrain(&turns[i], own)
-			if n < o.Prompts {
-				turns[i].Class = "constrained"
-			}
+		}
+		if 0 < n && n < o.Prompts {
+			turns[i].Class = classes[guided[i]]
 		}
 	}
 	if err := t.Text().countTexts(ctx, turns); err != nil {

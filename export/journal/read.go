@@ -74,45 +74,20 @@ func From(r io.Reader, name string) event.Events {
 // scan yields the events of a journal and stops after the first error: a first line that is not a journal's, or a failing
 // reader.
 func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
-	lines := lineReader{r: bufio.NewReaderSize(r, 1<<16)}
-	var d lineDecoder
-	var bounds limits
-	ended := false
+	s := scanner{lines: lineReader{r: bufio.NewReaderSize(r, 1<<16)}}
 	for {
-		line, whole, err := lines.next()
-		if err == io.EOF && lines.n > 1 {
-			return
-		}
-		var e event.Event
-		var damage error
+		e, damage, err := s.next()
 		switch {
 		case err == io.EOF:
-			err = errors.New("expected a benchtop journal, found nothing")
-		case errors.Is(err, errTooLong) && lines.n > 1:
-			damage, err = err, nil
-		case err != nil:
-		case lines.n == 1:
-			e, err = d.header(line)
-		case ended:
-			damage = errors.New("expected nothing after the end line")
-		default:
-			if e, damage = d.decode(line); damage == nil {
-				damage = bounds.allow(e.Value)
-			}
-		}
-		if err != nil {
-			yield(event.Event{}, fmt.Errorf("%s, line %d: %w", name, lines.n, err))
 			return
+		case err != nil:
+			yield(event.Event{}, fmt.Errorf("%s, line %d: %w", name, s.lines.n, err))
+			return
+		case damage != nil:
+			damage = fmt.Errorf("%s, line %d: %w", name, s.lines.n, damage)
+			e = event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: damage}}
 		}
-		if damage != nil {
-			if !whole && lines.eof {
-				return // the write was interrupted
-			}
-			e = event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: fmt.Errorf("%s, line %d: %w", name, lines.n, damage)}}
-		}
-		_, ends := e.Value.(metrics.End)
-		ended = ended || ends
-		for _, made := range d.v1.before(e, d.inner) {
+		for _, made := range s.decoder.v1.before(e, s.decoder.inner) {
 			if !yield(made, nil) {
 				return
 			}
@@ -121,6 +96,43 @@ func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
 			return
 		}
 	}
+}
+
+// scanner reads the lines of a journal as events.
+type scanner struct {
+	lines   lineReader
+	decoder lineDecoder
+	bounds  limits
+	ended   bool // by the end line
+}
+
+// next returns the next event, or why its line is damaged. The error after the last line is io.EOF; so it is for a last one that
+// is damaged because its write was interrupted.
+func (s *scanner) next() (e event.Event, damage, err error) {
+	line, whole, err := s.lines.next()
+	switch {
+	case err == io.EOF && s.lines.n == 1:
+		return e, nil, errors.New("expected a benchtop journal, found nothing")
+	case errors.Is(err, errTooLong) && s.lines.n > 1:
+		damage = err
+	case err != nil:
+		return e, nil, err
+	case s.lines.n == 1:
+		e, err = s.decoder.header(line)
+		return e, nil, err
+	case s.ended:
+		damage = errors.New("expected nothing after the end line")
+	default:
+		if e, damage = s.decoder.decode(line); damage == nil {
+			damage = s.bounds.allow(e.Value)
+		}
+	}
+	if damage != nil && !whole && s.lines.eof {
+		return e, nil, io.EOF
+	}
+	_, ends := e.Value.(metrics.End)
+	s.ended = s.ended || damage == nil && ends
+	return e, damage, nil
 }
 
 // lineReader reads lines of up to maxLineBytes.

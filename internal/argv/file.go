@@ -221,6 +221,25 @@ func (r *fileReader) resolved(node *yaml.Node, depth int) (*yaml.Node, error) {
 	return node, nil
 }
 
+// collection is a mapping, whose members are two nodes each, or a sequence as JSON.
+func (r *fileReader) collection(node *yaml.Node, each int, open, end byte, depth int) ([]byte, error) {
+	out := []byte{open}
+	for member := range slices.Chunk(node.Content, each) {
+		if len(out) > 1 {
+			out = append(out, ", "...)
+		}
+		if each == 2 {
+			out = append(pyjson.AppendString(out, member[0].Value), ": "...)
+		}
+		value, err := r.json(member[each-1], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, value...)
+	}
+	return append(out, end), nil
+}
+
 // json is a node as JSON, with the members in their order.
 func (r *fileReader) json(node *yaml.Node, depth int) ([]byte, error) {
 	node, err := r.resolved(node, depth)
@@ -228,30 +247,10 @@ func (r *fileReader) json(node *yaml.Node, depth int) ([]byte, error) {
 		return nil, err
 	}
 	switch node.Kind {
-	case yaml.MappingNode, yaml.SequenceNode:
-		open, end := byte('['), byte(']')
-		if node.Kind == yaml.MappingNode {
-			open, end = '{', '}'
-		}
-		out := []byte{open}
-		for i, item := range node.Content {
-			if node.Kind == yaml.MappingNode && i%2 == 0 {
-				if i > 0 {
-					out = append(out, ", "...)
-				}
-				out = append(pyjson.AppendString(out, item.Value), ": "...)
-				continue
-			}
-			if node.Kind == yaml.SequenceNode && i > 0 {
-				out = append(out, ", "...)
-			}
-			value, err := r.json(item, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, value...)
-		}
-		return append(out, end), nil
+	case yaml.MappingNode:
+		return r.collection(node, 2, '{', '}', depth)
+	case yaml.SequenceNode:
+		return r.collection(node, 1, '[', ']', depth)
 	}
 	var value any
 	if err := node.Decode(&value); err != nil {

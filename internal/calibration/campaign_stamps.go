@@ -55,19 +55,23 @@ func (c *campaign) stamps(ctx context.Context) {
 	}
 	for _, source := range sources {
 		if all := rounds[source]; len(all) > 0 {
-			run := StampRun{
-				Timestamps: source, Streams: streams, ChunksPerSecond: float64(streams) * stampRate, Rounds: len(all),
-				Error:       middle(metrics.Each(all, func(r Result) Quantiles { return r.StampError })),
-				SharedShare: rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.SharedShare })), 5),
-				CPU:         rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.CPUPerChunkMicros })), 2),
-			}
-			c.out.Stamps = append(c.out.Stamps, run)
-			if source == sources[0] {
-				c.out.StampError = run.Error
-			}
+			c.out.Stamps = append(c.out.Stamps, stampRun(source, streams, all))
 		}
 	}
+	if len(rounds[sources[0]]) > 0 {
+		c.out.StampError = c.out.Stamps[0].Error
+	}
 	c.out.Dashboard = dashboard(pairs)
+}
+
+// stampRun sums up the rounds with the stamps of a source.
+func stampRun(source string, streams int, all []Result) StampRun {
+	return StampRun{
+		Timestamps: source, Streams: streams, ChunksPerSecond: float64(streams) * stampRate, Rounds: len(all),
+		Error:       middle(metrics.Each(all, func(r Result) Quantiles { return r.StampError })),
+		SharedShare: rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.SharedShare })), 5),
+		CPU:         rounded(metrics.Median(metrics.Each(all, func(r Result) float64 { return r.CPUPerChunkMicros })), 2),
+	}
 }
 
 // fitting is a number of streams within the limits of the system.

@@ -189,22 +189,14 @@ func runSweepPlot(env *session.Environment, args []string) int {
 		if err != nil {
 			return usage.Wrap(err)
 		}
-		taken := map[string]int{}
+		stems := figureStems{}
 		for i := range figures {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			g := &figures[i]
-			stem := *name
-			for _, p := range g.Group {
-				stem += "-" + p[0] + "=" + p[1]
-			}
-			stem = sweep.FileName(stem)
-			if taken[stem]++; taken[stem] > 1 { // two groups whose names differ in nothing that a file name can have
-				stem = fmt.Sprintf("%s-%d", stem, taken[stem])
-			}
 			fmt.Fprintf(env.Stdout, "[BEGIN FIGURE]\nGroup: %s\nGrid: %d rows x %d cols\n", groupText(g.Group), g.Rows, g.Columns)
-			if err := draw.draw(env, &g.Chart, stem); err != nil {
+			if err := draw.draw(env, &g.Chart, stems.next(*name, g.Group)); err != nil {
 				return err
 			}
 			if len(g.Chart.Panels) == 0 {
@@ -217,6 +209,21 @@ func runSweepPlot(env *session.Environment, args []string) int {
 		}
 		return nil
 	}))
+}
+
+// figureStems are the names of files without their extensions, and how many figures asked for each.
+type figureStems map[string]int
+
+// next is the name for the figure of a group. Groups may differ in nothing that a file name can have.
+func (s figureStems) next(name string, group [][2]string) string {
+	for _, p := range group {
+		name += "-" + p[0] + "=" + p[1]
+	}
+	stem := sweep.FileName(name)
+	if s[stem]++; s[stem] > 1 {
+		return fmt.Sprintf("%s-%d", stem, s[stem])
+	}
+	return stem
 }
 
 // groupText is a group as Python prints it.

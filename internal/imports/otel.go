@@ -55,12 +55,20 @@ func (t *spans) take(object []byte) error {
 			if absent(scopes) {
 				continue
 			}
-			for scope := range jsonscan.Elements(scopes) {
-				for object := range jsonscan.Elements(jsonscan.Fields(scope, "spans")[0]) {
-					if err := t.span(object); err != nil {
-						return err
-					}
-				}
+			if err := t.scopes(scopes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// scopes reads the spans of the parts of a program.
+func (t *spans) scopes(scopes []byte) error {
+	for scope := range jsonscan.Elements(scopes) {
+		for object := range jsonscan.Elements(jsonscan.Fields(scope, "spans")[0]) {
+			if err := t.span(object); err != nil {
+				return err
 			}
 		}
 	}

@@ -97,23 +97,28 @@ func plain(value []byte, depth int) []byte {
 		return append(out, ']')
 	}
 	if list := fields[5]; len(list) > 0 && list[0] == '{' {
-		out := []byte{'{'}
-		for pair := range jsonscan.Elements(jsonscan.Fields(list, "values")[0]) {
-			if pair[0] != '{' {
-				continue
-			}
-			member := jsonscan.Fields(pair, "key", "value")
-			if !jsonscan.IsString(member[0]) || len(member[1]) == 0 {
-				continue
-			}
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(append(append(out, member[0]...), ':'), plain(member[1], depth+1)...)
-		}
-		return append(out, '}')
+		return plainObject(list, depth+1)
 	}
 	return value
+}
+
+// plainObject is a list of keys with their values as an object.
+func plainObject(list []byte, depth int) []byte {
+	out := []byte{'{'}
+	for pair := range jsonscan.Elements(jsonscan.Fields(list, "values")[0]) {
+		if pair[0] != '{' {
+			continue
+		}
+		member := jsonscan.Fields(pair, "key", "value")
+		if !jsonscan.IsString(member[0]) || len(member[1]) == 0 {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, member[0]...), ':'), plain(member[1], depth)...)
+	}
+	return append(out, '}')
 }
 
 // value is the first that there is of some keys, nil for none.

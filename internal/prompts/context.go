@@ -13,6 +13,39 @@ import (
 // contextAdvice is for prompts that do not fit into the model's context.
 const contextAdvice = "ask for shorter ones, or start the server with a longer context (--max-model-len with vLLM, --context-length with SGLang, --ctx-size with llama.cpp)"
 
+// contextFit counts the prompts that fit into a context, and those that do not.
+type contextFit struct {
+	context           int
+	vllm, pooled      bool
+	all, refused, cut int
+	mostIn, mostOut   int // tokens of those that are refused
+	mostBoth          int // tokens of those whose answers are cut
+}
+
+// add counts the prompts of a request.
+func (f *contextFit) add(t *datasets.Turn) {
+	if !f.pooled || t.Batch == nil {
+		f.addPrompt(t)
+		return
+	}
+	for i := range t.Batch {
+		f.addPrompt(&t.Batch[i])
+	}
+}
+
+func (f *contextFit) addPrompt(t *datasets.Turn) {
+	f.all++
+	switch {
+	case f.pooled && t.InputTokens <= f.context:
+	case f.pooled, t.InputTokens >= f.context, t.MaxTokens > f.context && f.vllm:
+		f.refused++
+		f.mostIn, f.mostOut = max(f.mostIn, t.InputTokens), max(f.mostOut, t.MaxTokens)
+	case t.InputTokens+t.MaxTokens > f.context:
+		f.cut++
+		f.mostBoth = max(f.mostBoth, t.InputTokens+t.MaxTokens)
+	}
+}
+
 // checkContext compares the prompts drawn so far with the model's context, as the server reports it, and returns warnings. Every
 // server refuses a prompt that fills the context, and vLLM refuses an answer longer than it. It is an error if all prompts are
 // refused, unless their lengths are estimates. An answer that fits only in part is cut short, or refused.
@@ -24,28 +57,10 @@ func checkContext(m server.Model, prompts []datasets.Conversation, counted metri
 		return nil, nil
 	}
 	vllm := m.Owner == "vllm"
-	var all, refused, cut, mostIn, mostOut, mostBoth int
-	look := func(t *datasets.Turn) {
-		all++
-		switch {
-		case pooled && t.InputTokens <= m.Context:
-		case pooled, t.InputTokens >= m.Context, t.MaxTokens > m.Context && vllm:
-			refused++
-			mostIn, mostOut = max(mostIn, t.InputTokens), max(mostOut, t.MaxTokens)
-		case t.InputTokens+t.MaxTokens > m.Context:
-			cut++
-			mostBoth = max(mostBoth, t.InputTokens+t.MaxTokens)
-		}
-	}
+	fit := contextFit{context: m.Context, vllm: vllm, pooled: pooled}
 	for _, c := range prompts {
 		for i := range c.Turns {
-			each := c.Turns[i : i+1]
-			if pooled && c.Turns[i].Batch != nil {
-				each = c.Turns[i].Batch
-			}
-			for j := range each {
-				look(&each[j])
-			}
+			fit.add(&c.Turns[i])
 		}
 	}
 	by, answers := "", ""
@@ -53,21 +68,21 @@ func checkContext(m server.Model, prompts []datasets.Conversation, counted metri
 		by = "estimated: "
 	}
 	if !pooled {
-		answers = fmt.Sprintf(", answers of up to %d", mostOut)
+		answers = fmt.Sprintf(", answers of up to %d", fit.mostOut)
 	}
-	words := fmt.Sprintf("%s%d of %d prompts exceed the model's context of %d tokens: prompts of up to %d%s; ", by, refused, all, m.Context, mostIn, answers)
+	words := fmt.Sprintf("%s%d of %d prompts exceed the model's context of %d tokens: prompts of up to %d%s; ", by, fit.refused, fit.all, m.Context, fit.mostIn, answers)
 	switch {
-	case refused == 0:
+	case fit.refused == 0:
 	case pooled && vllm:
 		odd = append(odd, words+"the server truncates them")
-	case refused == all && by == "":
+	case fit.refused == fit.all && by == "":
 		return nil, usage.Wrap(errors.New(words + contextAdvice))
 	default:
 		odd = append(odd, words+contextAdvice+"; the server will reject them")
 	}
-	if cut > 0 {
+	if fit.cut > 0 {
 		odd = append(odd, fmt.Sprintf("%s%d of %d prompts leave too little room for their answers: up to %d tokens in all, in a context of %d; "+
-			"the server truncates such answers or rejects the request; %s", by, cut, all, mostBoth, m.Context, contextAdvice))
+			"the server truncates such answers or rejects the request; %s", by, fit.cut, fit.all, fit.mostBoth, m.Context, contextAdvice))
 	}
 	return odd, nil
 }

@@ -119,16 +119,14 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 		o.TemplateArgs = json.RawMessage(text)
 	}
 	o.Prompts, o.Seed = load.Requests(), max(0, seed)
-	p.BadIf(o.repeats.Count < 1, "--repeat-count %d: must be at least 1", o.repeats.Count)
-	p.OneOf("repeat-mode", o.repeats.Order, datasets.RepeatOrders()...)
-	p.BadIf(o.repeats.Count > 1 && o.SelfTiming(), "--repeat-count: the prompts of a trace have their times; add --no-self-timed")
-	p.BadIf(o.repeats.Count > 1 && load.Endless(), "--repeat-count: needs a number of requests; give --num-prompts")
+	p = append(p, o.checkRepeats(load)...)
 	needs := kind.Needs(o.Common)
-	p.BadIf(needs.Guided && to != nil && to.Traits().LengthField == "", "--dataset-name %s: backend %s generates no text; use another, such as openai", o.Name, nameOf(to))
-	if f := given.Lookup("ignore-eos"); needs.Guided && f != nil && f.Value.String() == "true" {
-		p.Bad("--ignore-eos with --dataset-name %s: the constraint allows nothing behind its end; leave the flag out", o.Name)
+	if needs.Guided {
+		p = append(p, o.checkGuided(given, to)...)
 	}
-	p.BadIf(!needs.Timed && !needs.Sessions && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps (timed_trace, trace or agents); %s has none", o.Name)
+	recording := needs.Timed || needs.Sessions
+	p.BadIf(!recording && (o.selfTimed || o.noSelfTimed),
+		"--self-timed: needs a data set with time stamps (timed_trace, trace or agents); %s has none", o.Name)
 	p.BadIf(o.selfTimed && o.noSelfTimed, "--self-timed and --no-self-timed: choose one")
 	p = append(p, o.conversations.check(given, o, to)...)
 	p = append(p, o.checkPath(needs.File)...)
@@ -137,20 +135,11 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	} else if o.PromptTokenIDs {
 		p = append(p, o.checkTokenIDs(to, needs.Forms))
 	}
-	p.BadIf(o.Name != "random" && (given.Changed("random-cache-hit-fraction") || given.Changed("random-cache-ratio")),
-		"--random-cache-hit-fraction, --random-cache-ratio: only random has them; %s does not", o.Name)
-	p = append(p, o.checkSpreads(given)...)
-	given.VisitAll(func(f *pflag.Flag) {
-		recorded := slices.Contains(replayFlags, f.Name)
-		p.BadIf(f.Changed && o.Name != "trace" && !recorded && strings.HasPrefix(f.Name, "trace-"), "--%s: only the data set trace has it; %s does not", f.Name, o.Name)
-		p.BadIf(f.Changed && recorded && !needs.Timed && !needs.Sessions, "--%s: needs a recording (timed_trace, trace or agents); %s is none", f.Name, o.Name)
-	})
+	p = append(p, o.checkOwners(given, recording)...)
 	p.BadIf(load.Endless() && !searching && needs.Ends, "closed loop: %s needs a number of requests; give --num-prompts", o.Name)
 	o.SelfTimed = o.SelfTiming()
 	o.Asked = given.Changed("num-prompts") || load.End() > 0
-	p.BadIf(given.Changed("time-scale") && o.Replay.Scale == 0, "--time-scale 0: must be above 0")
-	p.BadIf(given.Changed("sample") && o.Replay.Sample == 0, "--sample 0: must be above 0 and at most 1")
-	p = append(p, o.Replay.Validate()...)
+	p = append(p, o.checkReplay(given)...)
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was reported already
 		p = append(p, kind.Validate(o.Common))
 	}
@@ -165,6 +154,50 @@ func (o *Options) checkMix(given *pflag.FlagSet, load shape.Shape, seed int64, s
 	if len(p) == 0 {
 		p = o.conversations.check(given, o, to)
 	}
+	return p
+}
+
+// checkRepeats checks repeated prompts under a load.
+func (o *Options) checkRepeats(load shape.Shape) (p usage.Problems) {
+	p.BadIf(o.repeats.Count < 1, "--repeat-count %d: must be at least 1", o.repeats.Count)
+	p.OneOf("repeat-mode", o.repeats.Order, datasets.RepeatOrders()...)
+	if o.repeats.Count > 1 {
+		p.BadIf(o.SelfTiming(), "--repeat-count: the prompts of a trace have their times; add --no-self-timed")
+		p.BadIf(load.Endless(), "--repeat-count: needs a number of requests; give --num-prompts")
+	}
+	return p
+}
+
+// checkGuided refuses what a data set whose answers have a constraint rules out.
+func (o *Options) checkGuided(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
+	p.BadIf(to != nil && to.Traits().LengthField == "",
+		"--dataset-name %s: backend %s generates no text; use another, such as openai", o.Name, nameOf(to))
+	f := given.Lookup("ignore-eos")
+	p.BadIf(f != nil && f.Value.String() == "true",
+		"--ignore-eos with --dataset-name %s: the constraint allows nothing behind its end; leave the flag out", o.Name)
+	return p
+}
+
+// checkReplay checks how a recording is sent again. A zero that is given is none that was left out.
+func (o *Options) checkReplay(given *pflag.FlagSet) (p usage.Problems) {
+	p.BadIf(given.Changed("time-scale") && o.Replay.Scale == 0, "--time-scale 0: must be above 0")
+	p.BadIf(given.Changed("sample") && o.Replay.Sample == 0, "--sample 0: must be above 0 and at most 1")
+	return append(p, o.Replay.Validate()...)
+}
+
+// checkOwners refuses flags that only other data sets have.
+func (o *Options) checkOwners(given *pflag.FlagSet, recording bool) (p usage.Problems) {
+	p.BadIf(o.Name != "random" && (given.Changed("random-cache-hit-fraction") || given.Changed("random-cache-ratio")),
+		"--random-cache-hit-fraction, --random-cache-ratio: only random has them; %s does not", o.Name)
+	p = append(p, o.checkSpreads(given)...)
+	given.VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(replayFlags, f.Name) {
+			p.BadIf(f.Changed && !recording, "--%s: needs a recording (timed_trace, trace or agents); %s is none", f.Name, o.Name)
+		} else {
+			p.BadIf(f.Changed && o.Name != "trace" && strings.HasPrefix(f.Name, "trace-"),
+				"--%s: only the data set trace has it; %s does not", f.Name, o.Name)
+		}
+	})
 	return p
 }
 

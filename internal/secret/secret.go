@@ -155,13 +155,18 @@ func HideWords(args, headers []string) []string {
 		if before = ""; isFlag && !joined {
 			before = name
 		}
-		for _, h := range headers {
-			if h != "" && (a == h || strings.HasPrefix(a, "--") && strings.HasSuffix(a, "="+h)) {
-				key, _, _ := strings.Cut(h, "=")
-				a = strings.TrimSuffix(a, h) + key + "=" + Mask
-			}
-		}
-		safe[i] = Hide(a)
+		safe[i] = Hide(hideHeader(a, headers))
 	}
 	return safe
+}
+
+// hideHeader masks the value of a header that a word, or the value of its flag, is.
+func hideHeader(word string, headers []string) string {
+	for _, h := range headers {
+		if h != "" && (word == h || strings.HasPrefix(word, "--") && strings.HasSuffix(word, "="+h)) {
+			key, _, _ := strings.Cut(h, "=")
+			word = strings.TrimSuffix(word, h) + key + "=" + Mask
+		}
+	}
+	return word
 }

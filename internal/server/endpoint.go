@@ -126,7 +126,7 @@ func (o *Options) misplaced(base string) error {
 	}
 	path, end := strings.TrimRight(u.EscapedPath(), "/"), ""
 	var of protocol.Traits
-	for _, t := range append(pathsOfAll(), protocol.Traits{Path: "/v1/models"}) {
+	for _, t := range append(pathsOfAll(), protocol.Traits{Path: modelsPath}) {
 		for _, p := range []string{t.Path, strings.TrimPrefix(t.Path, "/v1")} {
 			// Azure's paths have no version; other names may be a gateway's own.
 			if strings.HasSuffix(path, p) && len(p) > len(end) &&

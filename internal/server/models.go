@@ -77,66 +77,84 @@ func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	return m, nil
 }
 
+// modelsPath is where a server lists its models.
+const modelsPath = "/v1/models"
+
 // List asks the server for its models; there is at least one.
 func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, error) {
 	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
-	const endpoint = "/v1/models"
-	url := t.URL(endpoint)
-	advice := func(format string, a ...any) error {
-		return fmt.Errorf("asking %s for its models: %s; name the model with --model", url, text.Clean(t.Hide(fmt.Sprintf(format, a...))))
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.URL(modelsPath), nil)
 	if err != nil {
 		return nil, err
 	}
 	answer, err := client.Do(r)
-	wantsTLS := refusal{usage.Errorf("%s speaks TLS; is it https:// rather than http://?", t)}
 	if err != nil {
-		if speaksTLS(ctx, t) {
-			return nil, wantsTLS
-		}
-		if why := distrust(t, err); why != nil {
-			return nil, refusal{why}
-		}
-		var inner interface{ Unwrap() error }
-		if errors.As(err, &inner) && inner.Unwrap() != nil {
-			err = inner.Unwrap() // without the URL a second time
-		}
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = fmt.Errorf("no answer within %s", AskTimeout)
-		}
-		return nil, advice("%s", err)
+		return nil, unreached(ctx, t, err)
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	if err != nil {
-		return nil, advice("%s", err)
+		return nil, notListed(t, "%s", err)
 	}
-	if err := moved(t, endpoint, answer); err != nil {
+	if err := refused(ctx, t, answer, body); err != nil {
 		return nil, err
-	}
-	if answer.StatusCode == http.StatusNotFound && inBaseURL(t, endpoint) {
-		return nil, refusal{usage.Errorf("the server has no %s (404); leave /v1 out of --base-url", url)}
-	}
-	if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
-		return nil, unauthorized{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?", url,
-			answer.Status, text.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
-	}
-	if answer.StatusCode == http.StatusBadRequest && speaksTLS(ctx, t) {
-		return nil, wantsTLS
-	}
-	if answer.StatusCode != http.StatusOK {
-		return nil, advice("%s: %.200s", answer.Status, body)
 	}
 	all, err := readModels(body)
 	if err != nil {
-		return nil, advice("the answer is not JSON: %.100q", body)
+		return nil, notListed(t, "the answer is not JSON: %.100q", body)
 	}
 	if len(all) == 0 || all[0].ID == "" {
-		return nil, advice("it lists none")
+		return nil, notListed(t, "it lists none")
 	}
 	return all, nil
+}
+
+// notListed says why a server's models are not known, and what to do.
+func notListed(t *target.Target, format string, a ...any) error {
+	return fmt.Errorf("asking %s for its models: %s; name the model with --model", t.URL(modelsPath), text.Clean(t.Hide(fmt.Sprintf(format, a...))))
+}
+
+// wantsTLS is the error of a server that speaks TLS behind an address without it.
+func wantsTLS(t *target.Target) error {
+	return refusal{usage.Errorf("%s speaks TLS; is it https:// rather than http://?", t)}
+}
+
+// unreached says why there is no answer.
+func unreached(ctx context.Context, t *target.Target, err error) error {
+	if speaksTLS(ctx, t) {
+		return wantsTLS(t)
+	}
+	if why := distrust(t, err); why != nil {
+		return refusal{why}
+	}
+	var inner interface{ Unwrap() error }
+	if errors.As(err, &inner) && inner.Unwrap() != nil {
+		err = inner.Unwrap() // without the URL a second time
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("no answer within %s", AskTimeout)
+	}
+	return notListed(t, "%s", err)
+}
+
+// refused says why an answer is no list of models, nil where it is one by its status.
+func refused(ctx context.Context, t *target.Target, answer *http.Response, body []byte) error {
+	if err := moved(t, modelsPath, answer); err != nil {
+		return err
+	}
+	switch status := answer.StatusCode; {
+	case status == http.StatusOK:
+		return nil
+	case status == http.StatusNotFound && inBaseURL(t, modelsPath):
+		return refusal{usage.Errorf("the server has no %s (404); leave /v1 out of --base-url", t.URL(modelsPath))}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return unauthorized{fmt.Errorf("asking %s for its models: %s: %s; is the API key right?", t.URL(modelsPath),
+			answer.Status, text.Clean(t.Hide(fmt.Sprintf("%.200s", body))))}
+	case status == http.StatusBadRequest && speaksTLS(ctx, t):
+		return wantsTLS(t)
+	}
+	return notListed(t, "%s: %.200s", answer.Status, body)
 }
 
 // unauthorized is the error of a server that wants another key.

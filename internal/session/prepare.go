@@ -52,86 +52,120 @@ func StepsOf(o *spec.Spec) (steps []string) {
 	return steps
 }
 
-// preparation makes a run from what is asked for: it asks the server, draws the prompts and the arrivals.
+// preparation makes a run from what is asked for: it asks the server, draws the prompts and the arrivals. Each step fills its fields.
 type preparation struct {
 	*spec.Spec
-	env *Environment
+	env      *Environment
+	client   *http.Client
+	patience *server.Patience
+	streams  *numpy.Streams
+	fetching *prompts.Prefetchers
+
+	model server.Model
+	times []time.Duration // of a load that depends on time alone or on a trace, else nil
+	drawn *prompts.Supply
+	ahead int // connections to open before the run
 }
 
 // Prepare makes a run.
 func Prepare(ctx context.Context, env *Environment, o *spec.Spec) (*Run, error) {
-	return (&preparation{o, env}).prepare(ctx)
-}
-
-func (o *preparation) prepare(ctx context.Context) (_ *Run, err error) {
-	env := o.env
 	old, err := LoadBaseline(ctx, env, &o.Baseline)
 	if err != nil {
 		return nil, err
 	}
-	client := o.Server.Target.Client()
-	ready := o.Server.Patience(env)
-	m, err := FindModel(ctx, env, o.Spec, client, ready)
+	p := &preparation{
+		Spec: o, env: env, client: o.Server.Target.Client(), patience: o.Server.Patience(env),
+		streams: numpy.NewStreams(uint32(o.Load.Seed)), fetching: prompts.NewPrefetchers(),
+	}
+	run, err := p.prepare(ctx)
 	if err != nil {
+		p.fetching.Close()
 		return nil, err
 	}
-	odd, err := o.Server.CheckServer(ctx, client, m, o.Request.LoRA, o.Request.Fields(o.FullLength()))
-	if err != nil {
+	run.baseline = old
+	return run, nil
+}
+
+func (o *preparation) prepare(ctx context.Context) (p *Run, err error) {
+	if err := o.ask(ctx); err != nil {
 		return nil, err
 	}
-	env.Warn(odd)
+	if o.times, err = o.sendTimes(); err != nil {
+		return nil, err
+	}
+	if err := o.draw(ctx); err != nil {
+		return nil, err
+	}
+	if p, err = o.run(); err != nil {
+		return nil, err
+	}
+	return p, o.rehearse(ctx, p)
+}
+
+// ask finds the model and checks that the server can do what is asked for.
+func (o *preparation) ask(ctx context.Context) (err error) {
+	if o.model, err = FindModel(ctx, o.env, o.Spec, o.client, o.patience); err != nil {
+		return err
+	}
+	odd, err := o.Server.CheckServer(ctx, o.client, o.model, o.Request.LoRA, o.Request.Fields(o.FullLength()))
+	if err != nil {
+		return err
+	}
+	o.env.Warn(odd)
 	o.Notes = append(o.Notes, odd...)
-	streams := numpy.NewStreams(uint32(o.Load.Seed))
-	times, err := o.times(streams.Legacy)
-	if err != nil {
-		return nil, err
+	return nil
+}
+
+// draw draws the prompts.
+func (o *preparation) draw(ctx context.Context) (err error) {
+	drawing := prompts.Drawing{
+		Options: &o.Prompts, Server: &o.Server, Client: o.client, Model: o.model, AskServer: true, Patience: o.patience,
+		Draws: o.streams, IDPrefix: o.Request.IDPrefix, To: o.env, GoesOn: o.Load.Confirm.Time > 0,
 	}
-	fetching := prompts.NewPrefetchers()
-	defer func() {
-		if err != nil {
-			fetching.Close()
-		}
-	}()
-	drawing := prompts.Drawing{Options: &o.Prompts, Server: &o.Server, Client: client, Model: m, AskServer: true, Patience: ready,
-		Draws: streams, IDPrefix: o.Request.IDPrefix, To: env, GoesOn: o.Load.Confirm.Time > 0}
 	telemetry.SaveMemory() // nothing has to be punctual yet
-	drawn, err := drawing.Draw(ctx, fetching, o.Load.Shape(), o.Load.PromptsGiven, o.Load.Searching())
+	o.drawn, err = drawing.Draw(ctx, o.fetching, o.Load.Shape(), o.Load.PromptsGiven, o.Load.Searching())
 	telemetry.TuneMemory()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := drawn.Fit(o.Prompts.Name, o.Server.Protocol.Traits()); err != nil {
-		return nil, err
+	if err := o.drawn.Fit(o.Prompts.Name, o.Server.Protocol.Traits()); err != nil {
+		return err
 	}
 	if o.Load.SelfTimed {
-		times = drawn.Times()
+		o.times = o.drawn.Times()
 	}
-	drawn.Prioritize(o.Request.Priorities, o.Request.PriorityHeader, o.Load.Seed)
-	drawn.Group(o.PerRequest)
-	env.Tell(drawn.About)
-	env.Warn(drawn.Notes)
-	salt, cold, err := o.Request.Salt(m, drawn)
+	o.drawn.Prioritize(o.Request.Priorities, o.Request.PriorityHeader, o.Load.Seed)
+	o.drawn.Group(o.PerRequest)
+	o.env.Tell(o.drawn.About)
+	o.env.Warn(o.drawn.Notes)
+	return nil
+}
+
+// run is the run of what was drawn, with its plan.
+func (o *preparation) run() (*Run, error) {
+	env, drawn := o.env, o.drawn
+	salt, cold, err := o.Request.Salt(o.model, drawn)
 	if err != nil {
 		return nil, err
 	}
-	load, conversations := o.loadOf(m, drawn, salt, times, streams)
+	load, conversations := o.loadOf(salt)
 	requests := drawn.Requests(conversations)
 	demand := o.Load.Shape().Peak(conversations)
-	ahead := o.Client.Ahead(demand)
-	if err := spec.CheckLimits(max(ahead, demand.Streams)); err != nil {
+	o.ahead = o.Client.Ahead(demand)
+	if err := spec.CheckLimits(max(o.ahead, demand.Streams)); err != nil {
 		return nil, usage.Wrap(err)
 	}
 	beyond := CalibrationWarnings(planned(demand, o.Prompts.Needs().OutputLen))
 	env.Warn(beyond)
-	p := &Run{Save: o.Save, Screen: o.Screen, baseline: old, Plots: o.Report.Pictures, fetching: fetching}
+	p := &Run{Save: o.Save, Screen: o.Screen, Plots: o.Report.Pictures, fetching: o.fetching}
 	p.Plots.Arguments = o.Arguments()
 	p.Prompts, p.Load, p.Count, p.KeepGoing = drawn.Flow, load, drawn.Tokenizing.CountAnswer(), o.Load.KeepGoing
 	p.Notes = slices.Concat(o.Warnings, o.Notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.Server.Remarks(), o.Request.Remarks, drawn.Tokenizing.Remarks())
-	p.Server = watch.NewServer(client, o.Server.All(), watch.Profiling{
+	p.Server = watch.NewServer(o.client, o.Server.All(), watch.Profiling{
 		On: o.Server.Profile, Threshold: o.Server.ProfileThreshold, Duration: time.Duration(o.Server.ProfileDuration),
 	})
-	p.Plan = o.plan(m, drawn, requests, &load)
+	p.Plan = o.plan(requests, &load)
 	if cold == "" && o.Server.Reset {
 		cold = "cache reset (before the run)"
 	}
@@ -139,18 +173,17 @@ func (o *preparation) prepare(ctx context.Context) (_ *Run, err error) {
 		p.Remarks = append(p.Remarks, cold)
 	}
 	env.About(p.Plan)
-	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.Load.Warmups,
-		Calibrate: o.Prompts.Calibrate, Command: o.Command, To: env}
-	if err := o.rehearse(ctx, p, warmUp, client, ahead); err != nil {
-		return nil, err
-	}
 	return p, nil
 }
 
 // rehearse does what comes right before the first request: the warm-ups, whose prompts must not stay in a cache that is to be empty,
 // so many connections ahead, and what watches the run.
-func (o *preparation) rehearse(ctx context.Context, p *Run, warmUp prompts.WarmUp, client *http.Client, ahead int) error {
+func (o *preparation) rehearse(ctx context.Context, p *Run) error {
 	env := o.env
+	warmUp := prompts.WarmUp{
+		Load: p.Load, First: o.drawn.First, Patience: o.patience, Requests: o.Load.Warmups,
+		Calibrate: o.Prompts.Calibrate, Command: o.Command, To: env,
+	}
 	warmed, err := warmUp.Do(ctx, o.Load.Shape().Peak(0).Streams)
 	env.Warn(warmed)
 	if err != nil {
@@ -158,12 +191,12 @@ func (o *preparation) rehearse(ctx context.Context, p *Run, warmUp prompts.WarmU
 	}
 	if o.Server.Reset {
 		env.Step(stepCache)
-		if err := o.Server.ResetCache(ctx, client); err != nil {
+		if err := o.Server.ResetCache(ctx, o.client); err != nil {
 			return err
 		}
 		env.Show("reset")
 	}
-	missing := connect(ctx, env, &p.Load, ahead)
+	missing := connect(ctx, env, &p.Load, o.ahead)
 	p.GPUs = watchedGPUs(ctx, &o.GPUs, o.Server.Target)
 	if o.Server.Profile && o.Server.ProfileThreshold == 0 {
 		env.Step(stepProfiler)
@@ -199,13 +232,13 @@ func FindModel(ctx context.Context, env *Environment, o *spec.Spec, client *http
 	return m, nil
 }
 
-// times are the send times of a load that depends on time alone, nil for others. They set the number of prompts.
-func (o *preparation) times(draws *numpy.Legacy) ([]time.Duration, error) {
+// sendTimes are those of a load that depends on time alone, nil for others. They set the number of prompts.
+func (o *preparation) sendTimes() ([]time.Duration, error) {
 	s, ok := o.Load.Shape().(shape.Timed)
 	if !ok {
 		return nil, nil
 	}
-	times := s.Times(draws)
+	times := s.Times(o.streams.Legacy)
 	if len(times) == 0 {
 		return nil, usage.Wrap(errors.New("no request would be sent: the rate is too low for the length of the run"))
 	}
@@ -216,17 +249,19 @@ func (o *preparation) times(draws *numpy.Legacy) ([]time.Duration, error) {
 }
 
 // loadOf is the load of the run and its number of conversations.
-func (o *preparation) loadOf(m server.Model, drawn *prompts.Supply, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
+func (o *preparation) loadOf(salt loadgen.Salt) (loadgen.Options, int) {
+	drawn := o.drawn
 	load := loadgen.Options{
-		Model: m.ID, Salt: salt, Sharing: drawn.Sharing, InputSource: drawn.Tokenizing.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.Save.Detailed,
+		Model: o.model.ID, Salt: salt, Sharing: drawn.Sharing, InputSource: drawn.Tokenizing.Counted,
+		CountText: drawn.Tokenizing.CountText(), KeepText: o.Save.Detailed,
 	}
 	if o.Load.PromptsGiven && o.Load.Confirm.Time == 0 {
 		drawn.More = nil
 	}
 	o.Server.Send(&load)
-	o.Request.Send(&load, o.FullLength(), streams.Python)
+	o.Request.Send(&load, o.FullLength(), o.streams.Python)
 	o.Client.Send(&load)
-	arrivals := o.Load.Shape().Arrivals(drawn.Count(), times, streams.Legacy)
+	arrivals := o.Load.Shape().Arrivals(drawn.Count(), o.times, o.streams.Legacy)
 	o.Load.Send(&load, arrivals)
 	if load.Until == 0 && o.Prompts.Conversations(drawn) != nil && !o.Load.Searching() {
 		load.Until = o.Load.Shape().End() // later turns have no place in the schedule
@@ -235,7 +270,8 @@ func (o *preparation) loadOf(m server.Model, drawn *prompts.Supply, salt loadgen
 }
 
 // plan describes the run beforehand.
-func (o *preparation) plan(m server.Model, drawn *prompts.Supply, requests int, load *loadgen.Options) metrics.Plan {
+func (o *preparation) plan(requests int, load *loadgen.Options) metrics.Plan {
+	m, drawn := o.model, o.drawn
 	p := metrics.Plan{
 		Version: Version(), Command: o.Command, Spec: o.Settings(),
 		ModelID: m.Root, Context: m.Context, Tokenizer: drawn.Tokenizing.Name, SkipTokenizer: o.Prompts.Tokens.Skip,

@@ -61,25 +61,9 @@ func parseItems(raw []byte) (items []Item, problems usage.Problems) {
 		return nil, problems
 	}
 	add := func(where, name string, value []byte) {
-		if value[0] != '{' {
-			problems.Bad("%s: %s instead of an object of flags%s", where, jsonscan.Kind(value), itemsExample)
-			return
+		if item, ok := parseItem(where, name, value, &problems); ok {
+			items = append(items, item)
 		}
-		item := Item(jsonscan.Dict(value))
-		keys := map[string]bool{}
-		for quoted := range jsonscan.Members(value) {
-			key := jsonscan.Text(quoted)
-			problems.BadIf(keys[key], "%s, key %s: it stands there twice; remove one", where, usage.Quote(key))
-			keys[key] = true
-		}
-		if name != "" && item.Get(nameKey) == nil {
-			item = append(Item{{Name: nameKey, Value: jsonscan.Quote(name)}}, item...)
-		}
-		for _, m := range item {
-			problems.BadIf(!goodKey(m.Name), "%s, key %s: expected the name of a long flag without its dashes, such as max_num_seqs", where, usage.Quote(m.Name))
-			problems.BadIf(m.Name == nameKey && (!jsonscan.IsString(m.Value) || len(m.Value) == 2), "%s, key %s: expected a name as a text, got %s", where, nameKey, usage.Quote(string(m.Value)))
-		}
-		items = append(items, item)
 	}
 	switch raw[0] {
 	case '[':
@@ -108,6 +92,31 @@ func parseItems(raw []byte) (items []Item, problems usage.Problems) {
 		unique(items, &problems)
 	}
 	return items, problems
+}
+
+// parseItem reads an entry, which has a name in an object of named ones. ok is false if it is no object.
+func parseItem(where, name string, value []byte, problems *usage.Problems) (item Item, ok bool) {
+	if value[0] != '{' {
+		problems.Bad("%s: %s instead of an object of flags%s", where, jsonscan.Kind(value), itemsExample)
+		return nil, false
+	}
+	keys := map[string]bool{}
+	for quoted := range jsonscan.Members(value) {
+		key := jsonscan.Text(quoted)
+		problems.BadIf(keys[key], "%s, key %s: it stands there twice; remove one", where, usage.Quote(key))
+		keys[key] = true
+	}
+	item = jsonscan.Dict(value)
+	if name != "" && item.Get(nameKey) == nil {
+		item = append(Item{{Name: nameKey, Value: jsonscan.Quote(name)}}, item...)
+	}
+	for _, m := range item {
+		problems.BadIf(!goodKey(m.Name), "%s, key %s: expected the name of a long flag without its dashes, such as max_num_seqs",
+			where, usage.Quote(m.Name))
+		problems.BadIf(m.Name == nameKey && (!jsonscan.IsString(m.Value) || len(m.Value) == 2),
+			"%s, key %s: expected a name as a text, got %s", where, nameKey, usage.Quote(string(m.Value)))
+	}
+	return item, true
 }
 
 // twice are the members of an object, with a problem for each name that stands there again.

@@ -134,6 +134,26 @@ func selection(getenv func(string) string) (func(Test) bool, error) {
 	}, nil
 }
 
+// merged are the parameters of a test under a key: the defaults, and its own in their place.
+func merged(key string, defaults, entry Item) (it Item, err error) {
+	for _, from := range []Item{defaults, entry} {
+		raw := from.Get(key)
+		if raw == nil {
+			continue
+		}
+		if raw[0] != '{' {
+			return nil, fmt.Errorf("%s: expected an object, got %s", key, jsonscan.Kind(raw))
+		}
+		for _, m := range jsonscan.Dict(raw) {
+			if !goodKey(m.Name) {
+				return nil, fmt.Errorf("%s, key %s: expected a name", key, usage.Quote(m.Name))
+			}
+			it = it.With(m.Name, string(m.Value))
+		}
+	}
+	return it, nil
+}
+
 func readTest(entry, defaults Item, getenv func(string) string) (t Test, err error) {
 	if raw := entry.Get("test_name"); raw != nil {
 		t.Name = pyjson.Str(raw)
@@ -142,25 +162,6 @@ func readTest(entry, defaults Item, getenv func(string) string) (t Test, err err
 	if t.Kind = kind; !named || !slices.Contains(kinds, kind) {
 		return t, errors.New("expected a test_name that begins with serving_, latency_ or throughput_")
 	}
-	merged := func(key string) (Item, error) {
-		var it Item
-		for _, from := range []Item{defaults, entry} {
-			raw := from.Get(key)
-			if raw == nil {
-				continue
-			}
-			if raw[0] != '{' {
-				return nil, fmt.Errorf("%s: expected an object, got %s", key, jsonscan.Kind(raw))
-			}
-			for _, m := range jsonscan.Dict(raw) {
-				if !goodKey(m.Name) {
-					return nil, fmt.Errorf("%s, key %s: expected a name", key, usage.Quote(m.Name))
-				}
-				it = it.With(m.Name, string(m.Value))
-			}
-		}
-		return it, nil
-	}
 	env := Item{}
 	parts := map[string]*Item{"server_parameters": &t.Server, "client_parameters": &t.Client,
 		"server_environment_variables": &env}
@@ -168,7 +169,7 @@ func readTest(entry, defaults Item, getenv func(string) string) (t Test, err err
 		parts = map[string]*Item{"parameters": &t.Client, "environment_variables": &env}
 	}
 	for key, to := range parts {
-		if *to, err = merged(key); err != nil {
+		if *to, err = merged(key, defaults, entry); err != nil {
 			return t, err
 		}
 	}

@@ -216,16 +216,22 @@ type plotter struct {
 	looks      map[string]int // the number of a value among those of its field, by lookOf
 }
 
+// categorize makes x a list of texts if a record has one there.
+func (p *plotter) categorize(records []Record, x *charts.Axis) {
+	if !slices.ContainsFunc(records, func(r Record) bool { return r.fields[p.X].kind == words }) {
+		return
+	}
+	for _, r := range records {
+		if v := r.fields[p.X]; v.kind != null && !slices.Contains(p.categories, v.text) {
+			p.categories = append(p.categories, v.text)
+		}
+	}
+	x.Categories, x.Scale = p.categories, charts.Linear
+}
+
 // place keeps the records that have a place on both axes, makes x a list of texts if it has any, and fixes the looks of curves.
 func (p *plotter) place(records []Record, c *charts.Figure) error {
-	if slices.ContainsFunc(records, func(r Record) bool { return r.fields[p.X].kind == words }) {
-		for _, r := range records {
-			if v := r.fields[p.X]; v.kind != null && !slices.Contains(p.categories, v.text) {
-				p.categories = append(p.categories, v.text)
-			}
-		}
-		c.X.Categories, c.X.Scale = p.categories, charts.Linear
-	}
+	p.categorize(records, &c.X)
 	left, unscaled := 0, 0
 	for _, r := range records {
 		y, ok := r.fields[p.Y].numeric()

@@ -47,6 +47,42 @@ const (
 // DefaultUsers is the field with the number of users of vLLM's plot.
 const DefaultUsers = "max_concurrency"
 
+// point is the point of a record, which gets its numbers as fields, and whether it says how many GPUs it had. The speed of a user is
+// no number where it is not known.
+func (o ParetoOptions) point(r *Record) (at grid.Point, said bool, err error) {
+	users, err := r.users(cmp.Or(o.Users, DefaultUsers))
+	if err != nil {
+		return at, false, err
+	}
+	if users == 0 && o.Users != "" {
+		return grid.Point{PerUser: math.NaN()}, false, nil
+	}
+	gpus, said, err := r.gpus(o.GPUs)
+	if err != nil {
+		return at, false, err
+	}
+	throughput, err := r.count("output_throughput")
+	if err == nil && math.IsNaN(throughput) {
+		err = fmt.Errorf("%s lacks output_throughput", r.place())
+	}
+	if err != nil {
+		return at, false, err
+	}
+	at = grid.Point{PerUser: throughput / users, PerGPU: throughput / gpus}
+	if users > 0 {
+		*r = r.with(perUserKey, at.PerUser).with(usersKey, users)
+	}
+	if o.Users == "" {
+		at.PerUser = grid.UserSpeed(r.field)
+		*r = r.with(grid.SpeedKey, at.PerUser)
+	}
+	if math.IsInf(at.PerUser, 0) || math.IsInf(at.PerGPU, 0) && !math.IsNaN(at.PerUser) {
+		return at, false, fmt.Errorf("%s: output_throughput %g of %g users on %g GPUs is too large", r.place(), throughput, users, gpus)
+	}
+	*r = r.with(perGPUKey, at.PerGPU).with(gpusKey, gpus)
+	return at, said, nil
+}
+
 // NewPareto computes the points of all records, one for each run, and their front.
 func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
 	p := Pareto{Unsaid: true, Lacking: grid.SpeedKey + ", median_tpot_ms"}
@@ -56,42 +92,15 @@ func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
 	var points []grid.Point
 	var kept []Record
 	for _, r := range records {
-		users, err := r.users(cmp.Or(o.Users, DefaultUsers))
+		at, said, err := o.point(&r)
 		if err != nil {
 			return p, err
-		}
-		if users == 0 && o.Users != "" {
-			p.Skipped++
-			continue
-		}
-		gpus, said, err := r.gpus(o.GPUs)
-		if err != nil {
-			return p, err
-		}
-		throughput, err := r.count("output_throughput")
-		if err == nil && math.IsNaN(throughput) {
-			err = fmt.Errorf("%s lacks output_throughput", r.place())
-		}
-		if err != nil {
-			return p, err
-		}
-		at := grid.Point{PerUser: throughput / users, PerGPU: throughput / gpus}
-		if users > 0 {
-			r = r.with(perUserKey, at.PerUser).with(usersKey, users)
-		}
-		if o.Users == "" {
-			at.PerUser = grid.UserSpeed(r.field)
-			r = r.with(grid.SpeedKey, at.PerUser)
 		}
 		if math.IsNaN(at.PerUser) {
 			p.Skipped++
 			continue
 		}
-		if math.IsInf(at.PerUser, 0) || math.IsInf(at.PerGPU, 0) {
-			return p, fmt.Errorf("%s: output_throughput %g of %g users on %g GPUs is too large", r.place(), throughput, users, gpus)
-		}
 		p.Unsaid = p.Unsaid && !said
-		r = r.with(perGPUKey, at.PerGPU).with(gpusKey, gpus)
 		points, kept = append(points, at), append(kept, r)
 	}
 	if p.Plotted = len(points); p.Plotted == 0 {

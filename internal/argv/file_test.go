@@ -62,8 +62,11 @@ func TestReadFile(t *testing.T) {
 		}
 		var again strings.Builder // what is written is read as the same
 		settings := f.Settings(slices.DeleteFunc(f.Values(), func(v Value) bool { return v.Name == "header" }), nil)
-		if err := WriteFile(&again, settings); err != nil {
-			t.Fatal(err)
+		if err := WriteFile(&again, settings); err != nil || settings == nil {
+			if settings != nil || again.Len() > 0 {
+				t.Errorf("%s: %v, %q", c.name, err, again.String())
+			}
+			continue
 		}
 		back, trouble := configured(t, again.String(), "")
 		if got := metrics.Words(back.Settings(back.Values(), nil)); !slices.Equal(got, metrics.Words(settings)) || trouble != "" {

@@ -202,10 +202,17 @@ func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	return within(m.run, m.run.Init())
 }
 
-// place names the combination in progress for its dashboard, or its run where there is one combination.
+// place names the combination in progress for its dashboard, or the run where there is no experiment of combinations.
 func (m *sweepModel) place() string {
-	if cells := m.latest.Cells; len(cells) == 1 && len(cells[0].Runs) > 1 {
-		return fmt.Sprintf("run %d/%d", max(0, m.latest.CurrentRun)+1, len(cells[0].Runs))
+	at, all := max(0, m.latest.CurrentRun)+1, 0
+	for i, c := range m.latest.Cells {
+		if i < m.latest.Current {
+			at += len(c.Runs)
+		}
+		all += len(c.Runs)
+	}
+	if m.latest.Dir == "" {
+		return fmt.Sprintf("run %d/%d", at, all)
 	}
 	return fmt.Sprintf("sweep %d/%d", m.latest.Current+1, len(m.latest.Cells))
 }

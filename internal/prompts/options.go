@@ -101,11 +101,7 @@ func (o *Options) Needs() (n datasets.Needs) {
 
 // Check finds what is wrong with the flags of the prompts, without reading files. to is nil if the protocol makes no difference.
 func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool, to protocol.Protocol) (p usage.Problems) {
-	for _, name := range o.counts {
-		if v, _ := given.GetInt(name); given.Changed(name) && v < 1 {
-			p.Bad("--%s %d: must be at least 1", name, v)
-		}
-	}
+	p = o.checkCounts(given)
 	if len(o.mix) > 0 {
 		return append(p, o.checkMix(given, load, seed, searching, to)...)
 	}
@@ -153,6 +149,15 @@ func (o *Options) checkMix(given *pflag.FlagSet, load shape.Shape, seed int64, s
 	p := o.mix.read(given, load, seed, searching, to)
 	if len(p) == 0 {
 		p = o.conversations.check(given, o, to)
+	}
+	return p
+}
+
+// checkCounts refuses numbers that are given and below 1.
+func (o *Options) checkCounts(given *pflag.FlagSet) (p usage.Problems) {
+	for _, name := range o.counts {
+		v, _ := given.GetInt(name)
+		p.BadIf(given.Changed(name) && v < 1, "--%s %d: must be at least 1", name, v)
 	}
 	return p
 }

@@ -78,7 +78,8 @@ func (s *spread) check(name string) error {
 			return bad("lognormal needs an average of at least 1 and a median_ratio between 0 and 1, or mean and sigma of the normal distribution behind it")
 		}
 	default:
-		return bad("unknown distribution %s; use constant, uniform, zipf, poisson or lognormal", textfile.Quote(s.Distribution))
+		return bad("unknown distribution %s; use constant, uniform, zipf, poisson or lognormal",
+			textfile.Quote(s.Distribution))
 	}
 	return nil
 }
@@ -162,7 +163,8 @@ func openGenerated(c Common, t Tools) (f Flow, is bool, err error) {
 		}
 		list = append(list, conversation)
 	}
-	f, err = c.listConversations("custom", list, n, fmt.Sprintf("generated conversations of %s, %s", c.Path, k.replies()), t.Streams().Python)
+	f, err = c.listConversations("custom", list, n,
+		fmt.Sprintf("generated conversations of %s, %s", c.Path, k.replies()), t.Streams().Python)
 	return f, true, err
 }
 
@@ -185,12 +187,14 @@ func readGeneration(path string) (*generation, error) {
 	if err := json.Unmarshal(data, g); err != nil || g.FileType != generatedType {
 		return nil, err
 	}
-	problems := []error{g.Input.Turns.check("num_turns"), g.Input.Prefix.check("prefix_num_tokens"), g.Input.Tokens.check("num_tokens"), g.Output.Tokens.check("prompt_output")}
+	problems := []error{g.Input.Turns.check("num_turns"), g.Input.Prefix.check("prefix_num_tokens"),
+		g.Input.Tokens.check("num_tokens"), g.Output.Tokens.check("prompt_output")}
 	if g.Input.CommonPrefix != nil {
 		problems = append(problems, g.Input.CommonPrefix.check("common_prefix_num_tokens"))
 	}
 	if g.Conversations < 1 || g.Conversations > mostGenerated {
-		problems = append(problems, fmt.Errorf("num_conversations %d: must be from 1 to %d", g.Conversations, mostGenerated))
+		problems = append(problems,
+			fmt.Errorf("num_conversations %d: must be from 1 to %d", g.Conversations, mostGenerated))
 	}
 	if len(g.TextFiles) == 0 {
 		problems = append(problems, errors.New("text_files: name at least one"))
@@ -287,8 +291,10 @@ func (m *generator) conversation(c int, draws *rand.Rand) (turns []recordedTurn,
 		if err != nil {
 			return nil, err
 		}
-		turns = append(turns, recordedTurn{messages: message("user", text), text: text, tokens: len(ids), output: output, delay: -1, at: -1,
-			answer: answer, reply: message("assistant", answer), replied: output})
+		turns = append(turns, recordedTurn{
+			messages: message("user", text), text: text, tokens: len(ids), output: output, delay: -1, at: -1,
+			answer: answer, reply: message("assistant", answer), replied: output,
+		})
 	}
 	m.base += messages
 	return turns, nil

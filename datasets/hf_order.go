@@ -59,8 +59,8 @@ func shuffleRows(gen *numpy.Generator, rows []hfRow) {
 	gen.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 }
 
-// hfStream is how a version of the datasets library shuffles a data set that it streams: rows come from a few groups of shards in turn, some
-// at a time, and go through a buffer.
+// hfStream is how a version of the datasets library shuffles a data set that it streams: rows come from a few groups of
+// shards in turn, some at a time, and go through a buffer.
 //
 //	shards, shuffled ──▶ groups of shards ──▶ some rows of each in turn ──▶ a buffer of 1,000 ──▶ order
 type hfStream struct {
@@ -91,7 +91,8 @@ func hfStreamOf(version string) (s hfStream, known bool) {
 	return hfStream{groups: 10, batch: hfBuffer / 10, halves: true}, true
 }
 
-// streamed is the order of a data set that is shuffled while it is streamed. It reaches a shard only when a row of it is near.
+// streamed is the order of a data set that is shuffled while it is streamed. It reaches a shard only when a row of it
+// is near.
 func (o hfOrder) streamed(seed uint64, s hfStream) iter.Seq2[hfRow, error] {
 	return func(yield func(hfRow, error) bool) {
 		gen := *numpy.NewGenerator(seed)

@@ -74,7 +74,8 @@ func (p *hfPrompt) read(row hfValues, d *hfSampler) (err error) {
 	return err
 }
 
-// textAt is the text of the value at a path, as show has it; nil for that of a string. Where it may be missing it is "" then.
+// textAt is the text of the value at a path, as show has it; nil for that of a string. Where it may be missing it is ""
+// then.
 func textAt(row hfValues, path string, show func([]byte) (string, error), loose bool) (string, error) {
 	value, err := row.value(path)
 	if loose && (errors.Is(err, errNoValue) || string(value) == "null") {

@@ -18,7 +18,8 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// StructuredOutputOptions describes prompts whose answers must have a form, the workloads of vLLM's benchmark of structured output.
+// StructuredOutputOptions describes prompts whose answers must have a form, the workloads of vLLM's benchmark of
+// structured output.
 type StructuredOutputOptions struct {
 	Common
 
@@ -30,7 +31,8 @@ type StructuredOutputOptions struct {
 	OutputLen  int     `json:"output_len"`  // tokens
 }
 
-// The forms of answers. With json-unique each request has a schema of its own, so that no compiled grammar is used again.
+// The forms of answers. With json-unique each request has a schema of its own, so that no compiled grammar is used
+// again.
 var structuredForms = []string{"json", "json-unique", "grammar", "regex", "choice"}
 
 // structuredAPIs are the servers whose body fields are known, each with the name of its field for a kind of constraint.
@@ -41,7 +43,8 @@ var structuredAPIs = map[string]map[string]string{
 	"llama.cpp": {"json": "json_schema", "grammar": "grammar"},
 }
 
-// The constraints. The regular expression and the choices are those of vLLM's benchmark, and so are the members of the schema.
+// The constraints. The regular expression and the choices are those of vLLM's benchmark, and so are the members of the
+// schema.
 const (
 	structuredPattern = `\w+@\w+\.com\n`
 	structuredSchema  = `{"type": "object", "properties": {"name": {"type": "string"}, "email": {"type": "string"}, "street": {"type": "string"}, ` +
@@ -95,11 +98,14 @@ func (k *structuredOutputKind) Name() string { return "structured_output" }
 
 func (k *structuredOutputKind) Define(group func(string) Flags) {
 	f := group("Data set structured_output")
-	f.StringVar(&k.Form, "structured-output-dataset", k.Form, "form of the answers: "+strings.Join(structuredForms, ", ")+"; json-unique has a schema for each request")
+	f.StringVar(&k.Form, "structured-output-dataset", k.Form,
+		"form of the answers: "+strings.Join(structuredForms, ", ")+"; json-unique has a schema for each request")
 	f.StringVar(&k.SchemaPath, "json-schema-path", "", "file of the JSON schema (default: a user profile)")
-	f.Float64Var(&k.Ratio, "structured-output-ratio", k.Ratio, "share of the requests with the constraint; all are judged")
+	f.Float64Var(&k.Ratio, "structured-output-ratio", k.Ratio,
+		"share of the requests with the constraint; all are judged")
 	f.BoolVar(&k.Unguided, "no-structured-output", false, "send no constraint, as with a ratio of 0")
-	f.StringVar(&k.API, "structured-output-api", k.API, "body field of the constraint: that of vllm, openai, sglang or llama.cpp")
+	f.StringVar(&k.API, "structured-output-api", k.API,
+		"body field of the constraint: that of vllm, openai, sglang or llama.cpp")
 }
 
 func (k *structuredOutputKind) Needs(c Common) Needs {
@@ -134,7 +140,8 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flo
 		guided[i] = true
 	}
 	// A schema that allows no other members would not allow the one that is added.
-	closed := slices.ContainsFunc([]string{"additionalProperties", "unevaluatedProperties", "maxProperties", "propertyNames"},
+	closed := slices.ContainsFunc(
+		[]string{"additionalProperties", "unevaluatedProperties", "maxProperties", "propertyNames"},
 		func(word string) bool { return strings.Contains(string(schema), word) })
 	unique, classes := o.Form == "json-unique", map[bool]string{true: "constrained", false: "unconstrained"}
 	turns := make([]Turn, o.Prompts)
@@ -241,8 +248,8 @@ func (o StructuredOutputOptions) constrain(t *Turn, schema []byte) {
 	}
 }
 
-// withMember is the schema with an optional text of a name of its own among its properties. The name is new in each run, as a grammar that a server has
-// compiled stays with it.
+// withMember is the schema with an optional text of a name of its own among its properties. The name is new in each
+// run, as a grammar that a server has compiled stays with it.
 func withMember(schema []byte, i int) []byte {
 	member := fmt.Sprintf(`"%s%d_%08x": {"type": "string"}`, uniqueMember, i, rand.Uint32())
 	with := func(object []byte, member string) []byte { // which ends in a brace

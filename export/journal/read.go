@@ -20,11 +20,12 @@ import (
 // escape, and a chunk about ten.
 const maxLineBytes = 6*metrics.MostText + 10*metrics.MostChunks + 1<<20
 
-// Read returns the events of a journal, plain or gzipped, the plan first. The file is read again for each range over them.
+// Read returns the events of a journal, plain or gzipped, the plan first. The file is read again for each range over
+// them.
 //
-// A last line that was cut is dropped: the process was killed while writing. Any other unreadable line is an event.Damage, and
-// so is each line above the limit of its kind. An error before the plan means that the file cannot be read or is not a
-// journal; a later one is a failure of the file: a disk error, a truncated gzipped file.
+// A last line that was cut is dropped: the process was killed while writing. Any other unreadable line is an
+// event.Damage, and so is each line above the limit of its kind. An error before the plan means that the file cannot be
+// read or is not a journal; a later one is a failure of the file: a disk error, a truncated gzipped file.
 func Read(path string) event.Events {
 	return func(yield func(event.Event, error) bool) {
 		f, err := Open(path)
@@ -48,13 +49,14 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file, and a run is read more than once; write it to a file first", path)
+		return nil, fmt.Errorf("%s is not a regular file, and a run is read more than once; write it to a file first",
+			path)
 	}
 	return os.Open(path)
 }
 
-// From returns the events of a journal, as Read does, that can be read once. name is for errors. The first bytes show whether
-// it is gzipped.
+// From returns the events of a journal, as Read does, that can be read once. name is for errors. The first bytes show
+// whether it is gzipped.
 func From(r io.Reader, name string) event.Events {
 	return func(yield func(event.Event, error) bool) {
 		in := bufio.NewReaderSize(r, 1<<16)
@@ -71,8 +73,8 @@ func From(r io.Reader, name string) event.Events {
 	}
 }
 
-// scan yields the events of a journal and stops after the first error: a first line that is not a journal's, or a failing
-// reader.
+// scan yields the events of a journal and stops after the first error: a first line that is not a journal's, or a
+// failing reader.
 func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
 	s := scanner{lines: lineReader{r: bufio.NewReaderSize(r, 1<<16)}}
 	for {
@@ -106,8 +108,8 @@ type scanner struct {
 	ended   bool // by the end line
 }
 
-// next returns the next event, or why its line is damaged. The error after the last line is io.EOF; so it is for a last one that
-// is damaged because its write was interrupted.
+// next returns the next event, or why its line is damaged. The error after the last line is io.EOF; so it is for a last
+// one that is damaged because its write was interrupted.
 func (s *scanner) next() (e event.Event, damage, err error) {
 	line, whole, err := s.lines.next()
 	switch {
@@ -145,8 +147,8 @@ type lineReader struct {
 
 var errTooLong = fmt.Errorf("expected a line of at most %d MiB", maxLineBytes>>20)
 
-// next returns the next line, valid until the call after it, and whether it ends in a newline. A line that is too long is
-// skipped, with errTooLong. The error after the last line is io.EOF.
+// next returns the next line, valid until the call after it, and whether it ends in a newline. A line that is too long
+// is skipped, with errTooLong. The error after the last line is io.EOF.
 func (l *lineReader) next() (line []byte, whole bool, err error) {
 	l.n++
 	l.buf = l.buf[:0]

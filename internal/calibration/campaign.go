@@ -14,21 +14,21 @@ import (
 // Campaign is the plan of a calibration. Running does not change it.
 type Campaign struct {
 	Quick bool
-	// Users ask without pause for answers of one chunk, in Rounds of RoundTime each. Then requests arrive at RateShares of the
-	// rate that they reached, rising, for RoundTime each.
+	// Users ask without pause for answers of one chunk, in Rounds of RoundTime each. Then requests arrive at RateShares
+	// of the rate that they reached, rising, for RoundTime each.
 	Users, Rounds int
 	RateShares    []float64
 	RoundTime     time.Duration
-	// Streams are the numbers of open streams to try, rising, at streamRate chunks a second each. All of a step are open
-	// together for StreamTime.
+	// Streams are the numbers of open streams to try, rising, at streamRate chunks a second each. All of a step are
+	// open together for StreamTime.
 	Streams    []int
 	StreamTime time.Duration
 	// ChunkRates are the rates of chunks to try, rising, over ChunkStreams streams, for ChunkTime each.
 	ChunkRates   []float64
 	ChunkStreams int
 	ChunkTime    time.Duration
-	// StampStreams of stampRate chunks a second each are measured with each kind of stamps, and with the dashboard, in turn:
-	// StampRounds times for StampTime each.
+	// StampStreams of stampRate chunks a second each are measured with each kind of stamps, and with the dashboard, in
+	// turn: StampRounds times for StampTime each.
 	StampStreams, StampRounds int
 	StampTime                 time.Duration
 	// Paced are rates of arrivals for the pacer alone, Sent those with requests; ArrivalTime for each.
@@ -37,7 +37,8 @@ type Campaign struct {
 
 	// Draw draws the dashboard of a run until its ctx ends and returns the number of bytes drawn; nil skips the part.
 	Draw func(ctx context.Context, snapshots <-chan metrics.Snapshot) (bytes int64)
-	// Progress is called before each measurement, with the number of the part, the number of parts, and a description; nil for none.
+	// Progress is called before each measurement, with the number of the part, the number of parts, and a description;
+	// nil for none.
 	Progress func(part, of int, text string)
 }
 
@@ -70,8 +71,8 @@ func Quick() Campaign {
 	return c
 }
 
-// Run measures this process against the metronome at server. Failures are Problems of the result; when ctx ends, the result has the
-// measurements so far and is not Complete.
+// Run measures this process against the metronome at server. Failures are Problems of the result; when ctx ends, the
+// result has the measurements so far and is not Complete.
 func (c *Campaign) Run(ctx context.Context, server string) *Calibration {
 	return c.run(ctx, tools{
 		measure:  func(ctx context.Context, l Load) (Result, error) { return Measure(ctx, server, l) },
@@ -128,8 +129,8 @@ func (c *campaign) problem(ctx context.Context, part string, err error) {
 	}
 }
 
-// steady is a load of streams that begin one after the other, at a rate that the client can send, and are then all open together for
-// a while.
+// steady is a load of streams that begin one after the other, at a rate that the client can send, and are then all open
+// together for a while.
 func (c *campaign) steady(streams int, perStream float64, together time.Duration) Load {
 	starts := 2000. // a second
 	if len(c.out.Rates) > 0 {
@@ -138,8 +139,9 @@ func (c *campaign) steady(streams int, perStream float64, together time.Duration
 	itl := time.Duration(float64(time.Second) / perStream).Round(time.Microsecond)
 	ramp := float64(streams) / starts
 	return Load{
-		Streams: streams, Requests: streams, Rate: starts, Chunks: int(math.Ceil((ramp + together.Seconds()) / itl.Seconds())),
-		TTFT: itl, ITL: itl, Preconnect: true, Seed: int64(streams),
+		Streams: streams, Requests: streams, Rate: starts,
+		Chunks: int(math.Ceil((ramp + together.Seconds()) / itl.Seconds())),
+		TTFT:   itl, ITL: itl, Preconnect: true, Seed: int64(streams),
 	}
 }
 
@@ -190,7 +192,8 @@ type errLimits struct{ error }
 // downMost is the most halvings of a first step that is too much.
 const downMost = 4
 
-// climbStep is a measured step of a climb: whether it was exact, and whether the load was reached, so that more can be asked for.
+// climbStep is a measured step of a climb: whether it was exact, and whether the load was reached, so that more can be
+// asked for.
 type climbStep interface {
 	exact() bool
 	full() bool
@@ -225,8 +228,8 @@ func (a *ascent[S]) attempt(ctx context.Context, rung float64) bool {
 	return false
 }
 
-// climb tries rising rungs until one fails twice. If the first one fails it goes down instead, so that a weak machine has a figure as
-// well. more reports that something else than the client ended it.
+// climb tries rising rungs until one fails twice. If the first one fails it goes down instead, so that a weak machine
+// has a figure as well. more reports that something else than the client ended it.
 func climb[S climbStep](ctx context.Context, c *campaign, part string, rungs []float64, try func(rung float64) (S, error)) (steps []S, more bool) {
 	a := ascent[S]{campaign: c, part: part, try: try}
 	for i, rung := range rungs {

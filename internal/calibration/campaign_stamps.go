@@ -15,8 +15,8 @@ import (
 	"benchtop/metrics"
 )
 
-// stamps measures the same load with the kernel's stamps, with the client's own and with the dashboard drawn, in turn, so that other
-// work of the machine affects all alike.
+// stamps measures the same load with the kernel's stamps, with the client's own and with the dashboard drawn, in turn,
+// so that other work of the machine affects all alike.
 func (c *campaign) stamps(ctx context.Context) {
 	streams := c.fitting(c.StampStreams)
 	load := c.steady(streams, stampRate, c.StampTime)
@@ -30,7 +30,8 @@ func (c *campaign) stamps(ctx context.Context) {
 	for i := range c.StampRounds {
 		var plain *Result // with the stamps that serve uses
 		for _, source := range sources {
-			c.report(fmt.Sprintf("stamps of the %s: %s streams of %d chunks/s each, round %d of %d", source, text.Grouped(streams), stampRate, i+1, c.StampRounds))
+			c.report(fmt.Sprintf("stamps of the %s: %s streams of %d chunks/s each, round %d of %d",
+				source, text.Grouped(streams), stampRate, i+1, c.StampRounds))
 			load.Timestamps = source
 			r, err := c.flawless(ctx, load)
 			if err != nil {
@@ -111,9 +112,10 @@ func dashboard(pairs []pair) *Dashboard {
 	ratio := func(p pair) float64 { return p.with.CPUSeconds / max(p.without.CPUSeconds, 1e-9) } // 0 where the system does not report it
 	rate := func(p pair) float64 { return float64(p.bytes) / p.with.Seconds }
 	return &Dashboard{
-		Pairs: len(pairs), CPURatio: rounded(metrics.Median(metrics.Each(pairs, ratio)), 3), DrawnBytes: rounded(metrics.Median(metrics.Each(pairs, rate)), 0),
-		With:    watched(metrics.Each(pairs, func(p pair) Result { return p.with })),
-		Without: watched(metrics.Each(pairs, func(p pair) Result { return p.without })),
+		Pairs: len(pairs), CPURatio: rounded(metrics.Median(metrics.Each(pairs, ratio)), 3),
+		DrawnBytes: rounded(metrics.Median(metrics.Each(pairs, rate)), 0),
+		With:       watched(metrics.Each(pairs, func(p pair) Result { return p.with })),
+		Without:    watched(metrics.Each(pairs, func(p pair) Result { return p.without })),
 	}
 }
 
@@ -144,8 +146,8 @@ const mostLate = metrics.LateMost
 // leastReached is the share of a rate that must be reached at such a rate.
 const leastReached = 0.95
 
-// requests finds the highest rate at which requests are sent on time. The rate of users without pause is only the range of the search:
-// their requests have no time to be late for.
+// requests finds the highest rate at which requests are sent on time. The rate of users without pause is only the range
+// of the search: their requests have no time to be late for.
 func (c *campaign) requests(ctx context.Context) {
 	c.withoutPause(ctx)
 	var rungs []float64
@@ -171,19 +173,21 @@ func (c *campaign) withoutPause(ctx context.Context) {
 	var rates []float64
 	for i := range c.Rounds {
 		c.report(fmt.Sprintf("requests/s: closed loop of %d users, round %d of %d", c.Users, i+1, c.Rounds))
-		r, err := c.flawless(ctx, Load{Streams: c.Users, Closed: true, Chunks: 1, Duration: c.RoundTime, Preconnect: true})
+		r, err := c.flawless(ctx,
+			Load{Streams: c.Users, Closed: true, Chunks: 1, Duration: c.RoundTime, Preconnect: true})
 		if err != nil {
 			c.problem(ctx, "requests/s", err)
 			return
 		}
 		rates = append(rates, r.RequestsPerSecond)
-		c.out.Rounds = append(c.out.Rounds, RequestRound{Users: c.Users, RequestsPerSecond: rounded(r.RequestsPerSecond, 1)})
+		c.out.Rounds = append(c.out.Rounds,
+			RequestRound{Users: c.Users, RequestsPerSecond: rounded(r.RequestsPerSecond, 1)})
 		c.out.WithoutPause = rounded(metrics.Median(rates), 0)
 	}
 }
 
-// rate measures and judges requests that arrive at a rate, without a limit on requests in flight. As in such a run, connections are
-// opened on demand, and then reused.
+// rate measures and judges requests that arrive at a rate, without a limit on requests in flight. As in such a run,
+// connections are opened on demand, and then reused.
 func (c *campaign) rate(ctx context.Context, rate float64) (RateStep, error) {
 	s := RateStep{Asked: rate, Reached: rate}
 	// The number is fixed, as a random number in a fixed time would be another rate.
@@ -229,7 +233,8 @@ func (c *campaign) lateArrivals(ctx context.Context) {
 		if run.Sent {
 			c.report(fmt.Sprintf("lateness: %s requests/s", text.Grouped(rate)))
 			var r Result
-			r, err = c.flawless(ctx, Load{Streams: c.Users, Rate: rate, Chunks: 1, Duration: c.ArrivalTime, Preconnect: true, Seed: int64(rate)})
+			r, err = c.flawless(ctx, Load{Streams: c.Users, Rate: rate, Chunks: 1, Duration: c.ArrivalTime,
+				Preconnect: true, Seed: int64(rate)})
 			run.Lateness = r.Lateness
 		} else {
 			c.report(fmt.Sprintf("lateness: %s arrivals/s, nothing sent", text.Grouped(rate)))

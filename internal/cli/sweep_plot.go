@@ -59,7 +59,8 @@ const terminalFormat = "terminal"
 func (o *drawOptions) define(f *pflag.FlagSet, height, dpi float64) {
 	f.StringVar(&o.figDir, "fig-dir", "", "directory of the figures, relative to EXPERIMENT_DIR")
 	o.formats = fieldList{"png", "html"}
-	f.Var(&o.formats, "format", "forms of a figure, a comma list of png, svg, html, terminal; a terminal always gets the last")
+	f.Var(&o.formats, "format",
+		"forms of a figure, a comma list of png, svg, html, terminal; a terminal always gets the last")
 	f.Float64Var(&o.height, "fig-height", height, "height of a panel in inches")
 	f.Float64Var(&o.resolution, "fig-dpi", dpi, "dots per inch of a PNG")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the figures that would be drawn, and draw none")
@@ -86,9 +87,11 @@ func (o *drawOptions) parse(env *session.Environment, flags *argv.Flags, args []
 	if session.IsTerminal(env.Stdout) && !slices.Contains(o.formats, terminalFormat) {
 		o.formats = append(o.formats, terminalFormat)
 	}
-	problems.BadIf(len(o.formats) == 0, "--format: expected at least one of %s, %s", strings.Join(pictureFormats, ", "), terminalFormat)
+	problems.BadIf(len(o.formats) == 0, "--format: expected at least one of %s, %s",
+		strings.Join(pictureFormats, ", "), terminalFormat)
 	problems.BadIf(!(o.height >= 1 && o.height <= 100), "--fig-height %v: must be between 1 and 100 inches", o.height)
-	problems.BadIf(!(o.resolution >= 20 && o.resolution <= 2400), "--fig-dpi %v: must be between 20 and 2400", o.resolution)
+	problems.BadIf(!(o.resolution >= 20 && o.resolution <= 2400),
+		"--fig-dpi %v: must be between 20 and 2400", o.resolution)
 	check(&problems)
 	return errors.Join(problems...)
 }
@@ -128,7 +131,8 @@ func (o *drawOptions) draw(env *session.Environment, f *charts.Figure, name stri
 	}
 	if !o.dryRun && slices.Contains(o.formats, terminalFormat) {
 		fmt.Fprintln(env.Stdout)
-		failed = append(failed, f.Text(env.Stdout, charts.TextOptions{Width: columns(env.Stdout, 120), ASCII: term.Plain(os.Getenv)}))
+		failed = append(failed,
+			f.Text(env.Stdout, charts.TextOptions{Width: columns(env.Stdout, 120), ASCII: term.Plain(os.Getenv)}))
 	}
 	return errors.Join(failed...)
 }
@@ -155,7 +159,8 @@ func runSweepPlot(env *session.Environment, args []string) int {
 	f.Var((*fieldList)(&o.FigBy), "fig-by", "fields that make a figure of its own, a comma list")
 	f.Var((*fieldList)(&o.RowBy), "row-by", "fields that make a row of panels")
 	f.Var((*fieldList)(&o.ColBy), "col-by", "fields that make a column of panels")
-	f.Var((*fieldList)(&o.CurveBy), "curve-by", "fields that make a curve; the first three are its colour, dashes and width")
+	f.Var((*fieldList)(&o.CurveBy), "curve-by",
+		"fields that make a curve; the first three are its colour, dashes and width")
 	f.StringVar(&o.X, "var-x", "total_token_throughput", "field of the horizontal axis")
 	f.StringVar(&o.Y, "var-y", "median_ttft_ms", "field of the vertical axis")
 	filters := f.String("filter-by", "", "runs to draw, a comma list such as max_concurrency<=64")
@@ -195,7 +200,8 @@ func runSweepPlot(env *session.Environment, args []string) int {
 				return err
 			}
 			g := &figures[i]
-			fmt.Fprintf(env.Stdout, "[BEGIN FIGURE]\nGroup: %s\nGrid: %d rows x %d cols\n", groupText(g.Group), g.Rows, g.Columns)
+			fmt.Fprintf(env.Stdout, "[BEGIN FIGURE]\nGroup: %s\nGrid: %d rows x %d cols\n",
+				groupText(g.Group), g.Rows, g.Columns)
 			if err := draw.draw(env, &g.Chart, stems.next(*name, g.Group)); err != nil {
 				return err
 			}
@@ -241,7 +247,8 @@ func runSweepPareto(env *session.Environment, args []string) int {
 	flags := argv.Flags{Synopsis: "sweep plot_pareto [flags] EXPERIMENT_DIR", Text: paretoText}
 	f := flags.Group("Figure")
 	f.StringVar(&o.Users, "user-count-var", "", "field with the number of users, who then share the throughput as in vLLM's plot; where a run has none, the most requests in flight count (default: the users' own speed)")
-	f.StringVar(&o.GPUs, "gpu-count-var", "", "field with the number of GPUs (default: the product of the parallel sizes)")
+	f.StringVar(&o.GPUs, "gpu-count-var", "",
+		"field with the number of GPUs (default: the product of the parallel sizes)")
 	o.LabelBy = []string{"max_concurrency", "gpu_count"}
 	f.Var((*fieldList)(&o.LabelBy), "label-by", "fields beside the points of the front, a comma list")
 	draw.define(flags.Group("Output"), 6.4, 150)
@@ -268,7 +275,8 @@ func runSweepPareto(env *session.Environment, args []string) int {
 			return err
 		}
 		if p.Skipped > 0 {
-			fmt.Fprintf(env.Stdout, "Skipped %d runs without a user count (%s).\n", p.Skipped, session.Harmless(p.Lacking))
+			fmt.Fprintf(env.Stdout, "Skipped %d runs without a user count (%s).\n",
+				p.Skipped, session.Harmless(p.Lacking))
 		}
 		if p.Unsaid {
 			env.Say("no record says on how many GPUs it ran, so each counts as 1; name them with --gpu-count-var, or give --metadata tensor_parallel_size=N to the runs")

@@ -46,12 +46,13 @@ func (f *contextFit) addPrompt(t *datasets.Turn) {
 	}
 }
 
-// checkContext compares the prompts drawn so far with the model's context, as the server reports it, and returns warnings. Every
-// server refuses a prompt that fills the context, and vLLM refuses an answer longer than it. It is an error if all prompts are
-// refused, unless their lengths are estimates. An answer that fits only in part is cut short, or refused.
+// checkContext compares the prompts drawn so far with the model's context, as the server reports it, and returns
+// warnings. Every server refuses a prompt that fills the context, and vLLM refuses an answer longer than it. It is an
+// error if all prompts are refused, unless their lengths are estimates. An answer that fits only in part is cut short,
+// or refused.
 //
-// Pooled answers have no tokens: they take no room, and each prompt of a request has the context for itself. vLLM cuts prompts
-// that are too long for those.
+// Pooled answers have no tokens: they take no room, and each prompt of a request has the context for itself. vLLM cuts
+// prompts that are too long for those.
 func checkContext(m server.Model, prompts []datasets.Conversation, counted metrics.TokenSource, pooled bool) (odd []string, err error) {
 	if m.Context <= 0 {
 		return nil, nil
@@ -70,7 +71,8 @@ func checkContext(m server.Model, prompts []datasets.Conversation, counted metri
 	if !pooled {
 		answers = fmt.Sprintf(", answers of up to %d", fit.mostOut)
 	}
-	words := fmt.Sprintf("%s%d of %d prompts exceed the model's context of %d tokens: prompts of up to %d%s; ", by, fit.refused, fit.all, m.Context, fit.mostIn, answers)
+	words := fmt.Sprintf("%s%d of %d prompts exceed the model's context of %d tokens: prompts of up to %d%s; ",
+		by, fit.refused, fit.all, m.Context, fit.mostIn, answers)
 	switch {
 	case fit.refused == 0:
 	case pooled && vllm:

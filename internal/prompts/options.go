@@ -58,28 +58,36 @@ func (o *Options) Define(groups *argv.Flags) {
 	o.kinds = datasets.Kinds(&o.Common)
 	group := func(heading string) datasets.Flags { return datasetFlags{groups.Group(heading), &o.counts} }
 	f := datasetFlags{groups.Group("Prompts"), &o.counts}
-	f.StringVar(&o.Name, "dataset-name", "random", "source of the prompts: "+strings.Join(datasets.Names(o.kinds), ", "))
+	f.StringVar(&o.Name, "dataset-name", "random",
+		"source of the prompts: "+strings.Join(datasets.Names(o.kinds), ", "))
 	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set; hf: also its name on the hub")
 	f.Var(&o.mix, "mix", "mixture of workloads with their shares, as chat=0.7,rag=0.3: each is a file, such as chat.yaml, with the flags of its data set and its goodput")
-	f.CountVar(&o.SharedInputLen, "input-len", "prompt length in tokens; overrides the length flag of the random data sets")
+	f.CountVar(&o.SharedInputLen, "input-len",
+		"prompt length in tokens; overrides the length flag of the random data sets")
 	f.CountVar(&o.SharedOutputLen, "output-len", "output length in tokens; overrides the length flag of the data set")
 	f.BoolVar(&o.DisableShuffle, "disable-shuffle", false, "keep the order of the file")
 	f.BoolVar(&o.NoOversample, "no-oversample", false, "send fewer requests instead of repeating prompts")
-	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false, "custom, speed_bench, hf: send prompts as they are, without the model's chat template")
+	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false,
+		"custom, speed_bench, hf: send prompts as they are, without the model's chat template")
 	f.Var(&o.templateArguments, "chat-template-kwargs", "custom, speed_bench: variables for the chat template; for the server's template use --extra-body.chat_template_kwargs")
 	f.BoolVar(&o.MultimodalChat, "enable-multimodal-chat", false, "send prompts as chat messages with their media")
 	f.BoolVar(&o.PromptTokenIDs, "prompt-token-ids", false, "send prompts as lists of token ids instead of text")
-	f.CountVar(&o.maxModelLen, "max-model-len", "leave out requests whose prompt and answer together have more tokens (default: none)")
-	f.IntVar(&o.repeats.Count, "repeat-count", 1, "send each prompt so often, and show figures for each occurrence; --num-prompts counts all")
-	f.StringVar(&o.repeats.Order, "repeat-mode", "random", "order of repeated prompts: "+strings.Join(datasets.RepeatOrders(), ", "))
+	f.CountVar(&o.maxModelLen, "max-model-len",
+		"leave out requests whose prompt and answer together have more tokens (default: none)")
+	f.IntVar(&o.repeats.Count, "repeat-count", 1,
+		"send each prompt so often, and show figures for each occurrence; --num-prompts counts all")
+	f.StringVar(&o.repeats.Order, "repeat-mode", "random",
+		"order of repeated prompts: "+strings.Join(datasets.RepeatOrders(), ", "))
 	f.Int64Var(&o.repeats.Seed, "shuffle-seed", 0, "seed of the random order of repeated prompts")
 	o.Tokens.define(f.FlagSet)
 	f.BoolVar(&o.Calibrate, "calibrate-lengths", false, "random prompts without a tokenizer: make them of words, also where token ids could be sent, and send one request before the run to learn how many tokens the server counts in them")
 	o.conversations.define(groups.Group("Conversations"))
 	datasets.Define(o.kinds, group)
 	f.FlagSet = groups.Group(datasets.TraceHeading)
-	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of the trace (default); agents: start sessions at their recorded times")
-	f.BoolVar(&o.noSelfTimed, "no-self-timed", false, "ignore the times of the trace; --request-rate and similar flags set the load")
+	f.BoolVar(&o.selfTimed, "self-timed", false,
+		"send requests at the times of the trace (default); agents: start sessions at their recorded times")
+	f.BoolVar(&o.noSelfTimed, "no-self-timed", false,
+		"ignore the times of the trace; --request-rate and similar flags set the load")
 }
 
 // replayFlags are those of recordings.
@@ -99,20 +107,18 @@ func (o *Options) Needs() (n datasets.Needs) {
 	return n
 }
 
-// Check finds what is wrong with the flags of the prompts, without reading files. to is nil if the protocol makes no difference.
+// Check finds what is wrong with the flags of the prompts, without reading files. to is nil if the protocol makes no
+// difference.
 func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool, to protocol.Protocol) (p usage.Problems) {
-	for _, name := range o.counts {
-		if v, _ := given.GetInt(name); given.Changed(name) && v < 1 {
-			p.Bad("--%s %d: must be at least 1", name, v)
-		}
-	}
+	p = o.checkCounts(given)
 	if len(o.mix) > 0 {
 		return append(p, o.checkMix(given, load, seed, searching, to)...)
 	}
 	kind := o.kind()
 	if kind == nil {
 		names := datasets.Names(o.kinds)
-		p.Bad("--dataset-name %s: use one of %s%s", usage.Quote(o.Name), strings.Join(names, ", "), usage.DidYouMean(o.Name, names))
+		p.Bad("--dataset-name %s: use one of %s%s",
+			usage.Quote(o.Name), strings.Join(names, ", "), usage.DidYouMean(o.Name, names))
 		return p
 	}
 	if text := o.templateArguments.String(); text != "" {
@@ -136,7 +142,8 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 		p = append(p, o.checkTokenIDs(to, needs.Forms))
 	}
 	p = append(p, o.checkOwners(given, recording)...)
-	p.BadIf(load.Endless() && !searching && needs.Ends, "closed loop: %s needs a number of requests; give --num-prompts", o.Name)
+	p.BadIf(load.Endless() && !searching && needs.Ends,
+		"closed loop: %s needs a number of requests; give --num-prompts", o.Name)
 	o.SelfTimed = o.SelfTiming()
 	o.Asked = given.Changed("num-prompts") || load.End() > 0
 	p = append(p, o.checkReplay(given)...)
@@ -153,6 +160,15 @@ func (o *Options) checkMix(given *pflag.FlagSet, load shape.Shape, seed int64, s
 	p := o.mix.read(given, load, seed, searching, to)
 	if len(p) == 0 {
 		p = o.conversations.check(given, o, to)
+	}
+	return p
+}
+
+// checkCounts refuses numbers that are given and below 1.
+func (o *Options) checkCounts(given *pflag.FlagSet) (p usage.Problems) {
+	for _, name := range o.counts {
+		v, _ := given.GetInt(name)
+		p.BadIf(given.Changed(name) && v < 1, "--%s %d: must be at least 1", name, v)
 	}
 	return p
 }
@@ -192,7 +208,8 @@ func (o *Options) checkOwners(given *pflag.FlagSet, recording bool) (p usage.Pro
 	p = append(p, o.checkSpreads(given)...)
 	given.VisitAll(func(f *pflag.Flag) {
 		if slices.Contains(replayFlags, f.Name) {
-			p.BadIf(f.Changed && !recording, "--%s: needs a recording (timed_trace, trace or agents); %s is none", f.Name, o.Name)
+			p.BadIf(f.Changed && !recording, "--%s: needs a recording (timed_trace, trace or agents); %s is none",
+				f.Name, o.Name)
 		} else {
 			p.BadIf(f.Changed && o.Name != "trace" && strings.HasPrefix(f.Name, "trace-"),
 				"--%s: only the data set trace has it; %s does not", f.Name, o.Name)
@@ -214,7 +231,8 @@ func (o *Options) checkSpreads(given *pflag.FlagSet) (p usage.Problems) {
 		if !given.Changed(f.name) {
 			continue
 		}
-		p.BadIf(o.Name != "random" && o.Name != "random-mm", "--%s: only random and random-mm draw such lengths; %s does not", f.name, o.Name)
+		p.BadIf(o.Name != "random" && o.Name != "random-mm",
+			"--%s: only random and random-mm draw such lengths; %s does not", f.name, o.Name)
 		for _, other := range f.others {
 			p.BadIf(given.Changed(other), "--%s and --%s: choose one", f.name, other)
 		}
@@ -241,7 +259,8 @@ func (o *Options) checkTokenIDs(to protocol.Protocol, prompts datasets.Forms) er
 		return fmt.Errorf("--prompt-token-ids: the prompts of %s are more than text", o.Name)
 	}
 	if to != nil && !to.Traits().Forms.Overlap(datasets.AsTokenIDs) {
-		return fmt.Errorf("--prompt-token-ids: backend %s takes no token ids; use --backend %s", to.Traits().Name, protocol.Names(datasets.AsTokenIDs))
+		return fmt.Errorf("--prompt-token-ids: backend %s takes no token ids; use --backend %s",
+			to.Traits().Name, protocol.Names(datasets.AsTokenIDs))
 	}
 	return nil
 }
@@ -255,9 +274,11 @@ func (o *Options) LengthNotes(given *pflag.FlagSet) (notes []string) {
 	switch {
 	case !given.Changed("output-len"):
 	case needs.OutputFlag != "":
-		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s, as with vLLM; use --%s", o.Name, needs.OutputFlag))
+		notes = append(notes,
+			fmt.Sprintf("--output-len has no effect with %s, as with vLLM; use --%s", o.Name, needs.OutputFlag))
 	case needs.OwnOutputLens:
-		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s: each of its requests sets its own length", o.Name))
+		notes = append(notes,
+			fmt.Sprintf("--output-len has no effect with %s: each of its requests sets its own length", o.Name))
 	}
 	if given.Changed("input-len") && !needs.TakesInputLen {
 		notes = append(notes, fmt.Sprintf("--input-len has no effect with %s, as with vLLM", o.Name))
@@ -285,8 +306,8 @@ func (o *Options) SelfTiming() bool {
 	return needs.Timed && !o.noSelfTimed || needs.Sessions && o.selfTimed
 }
 
-// templateAdvice is for a chat template that is missing or cannot be rendered. The server's rendering, if there is a server, has
-// been tried by then.
+// templateAdvice is for a chat template that is missing or cannot be rendered. The server's rendering, if there is a
+// server, has been tried by then.
 func (o *Options) templateAdvice() string {
 	way := "give a tokenizer with a working chat template with --tokenizer DIRECTORY, or a server that renders chats with --base-url"
 	skipped := o.Common

@@ -21,7 +21,8 @@ import (
 // AskTimeout is how long the server may take to answer before the run.
 const AskTimeout = 10 * time.Second
 
-// Reach checks that the server listens, so that a missing server gives one clear error instead of a failure for each request.
+// Reach checks that the server listens, so that a missing server gives one clear error instead of a failure for each
+// request.
 func Reach(ctx context.Context, t *target.Target) error {
 	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
@@ -55,7 +56,8 @@ type Model struct {
 	Known []string
 }
 
-// Ask asks the server for its first model, or for the properties of the one that the user names. A named model needs no list.
+// Ask asks the server for its first model, or for the properties of the one that the user names. A named model needs no
+// list.
 func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	all, err := List(ctx, client, o.Target)
 	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
@@ -112,7 +114,8 @@ func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, 
 
 // notListed says why a server's models are not known, and what to do.
 func notListed(t *target.Target, format string, a ...any) error {
-	return fmt.Errorf("asking %s for its models: %s; name the model with --model", t.URL(modelsPath), text.Clean(t.Hide(fmt.Sprintf(format, a...))))
+	return fmt.Errorf("asking %s for its models: %s; name the model with --model",
+		t.URL(modelsPath), text.Clean(t.Hide(fmt.Sprintf(format, a...))))
 }
 
 // wantsTLS is the error of a server that speaks TLS behind an address without it.
@@ -183,13 +186,15 @@ func readModels(body []byte) ([]Model, error) {
 	var all []Model
 	for _, one := range list.Data {
 		all = append(all, Model{
-			ID: one.ID, Root: cmp.Or(one.Root, one.ID), Owner: one.Owner, Loaded: one.Root, Known: known, Context: int(max(one.Longest, one.Meta.Slot)),
+			ID: one.ID, Root: cmp.Or(one.Root, one.ID), Owner: one.Owner, Loaded: one.Root, Known: known,
+			Context: int(max(one.Longest, one.Meta.Slot)),
 		})
 	}
 	return all, nil
 }
 
-// Find reaches each server and asks for its model, within the patience that was asked for. The model is that of the first.
+// Find reaches each server and asks for its model, within the patience that was asked for. The model is that of the
+// first.
 func (o *Options) Find(ctx context.Context, client *http.Client, ready *Patience) (m Model, err error) {
 	err = o.each(client, func(one *Options, client *http.Client) error {
 		return ready.Until(ctx, one.Target.String(), func(ctx context.Context) (final bool, err error) {

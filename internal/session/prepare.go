@@ -52,7 +52,8 @@ func StepsOf(o *spec.Spec) (steps []string) {
 	return steps
 }
 
-// preparation makes a run from what is asked for: it asks the server, draws the prompts and the arrivals. Each step fills its fields.
+// preparation makes a run from what is asked for: it asks the server, draws the prompts and the arrivals. Each step
+// fills its fields.
 type preparation struct {
 	*spec.Spec
 	env      *Environment
@@ -176,8 +177,8 @@ func (o *preparation) run() (*Run, error) {
 	return p, nil
 }
 
-// rehearse does what comes right before the first request: the warm-ups, whose prompts must not stay in a cache that is to be empty,
-// so many connections ahead, and what watches the run.
+// rehearse does what comes right before the first request: the warm-ups, whose prompts must not stay in a cache that is
+// to be empty, so many connections ahead, and what watches the run.
 func (o *preparation) rehearse(ctx context.Context, p *Run) error {
 	env := o.env
 	warmUp := prompts.WarmUp{

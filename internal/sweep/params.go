@@ -19,8 +19,8 @@ import (
 // mostParams limits the size of a parameter file: a larger one is another file by mistake.
 const mostParams = 16 << 20
 
-// ReadItems reads a parameter file: a list of objects, or an object of named objects. Without a file there is one item, the command as it
-// is. The error has every problem of the file, each with its entry and key.
+// ReadItems reads a parameter file: a list of objects, or an object of named objects. Without a file there is one item,
+// the command as it is. The error has every problem of the file, each with its entry and key.
 func ReadItems(path string) ([]Item, error) {
 	if path == "" {
 		return []Item{nil}, nil
@@ -111,7 +111,8 @@ func parseItem(where, name string, value []byte, problems *usage.Problems) (item
 		item = append(Item{{Name: nameKey, Value: jsonscan.Quote(name)}}, item...)
 	}
 	for _, m := range item {
-		problems.BadIf(!goodKey(m.Name), "%s, key %s: expected the name of a long flag without its dashes, such as max_num_seqs",
+		problems.BadIf(!goodKey(m.Name),
+			"%s, key %s: expected the name of a long flag without its dashes, such as max_num_seqs",
 			where, usage.Quote(m.Name))
 		problems.BadIf(m.Name == nameKey && (!jsonscan.IsString(m.Value) || len(m.Value) == 2),
 			"%s, key %s: expected a name as a text, got %s", where, nameKey, usage.Quote(string(m.Value)))
@@ -156,9 +157,11 @@ func unique(items []Item, problems *usage.Problems) {
 		case !seen:
 			first[name] = i
 		case item.Get(nameKey) != nil || items[j].Get(nameKey) != nil:
-			problems.Bad("entries %d and %d are both stored as %s; give one another %s", j+1, i+1, usage.Quote(name), nameKey)
+			problems.Bad("entries %d and %d are both stored as %s; give one another %s",
+				j+1, i+1, usage.Quote(name), nameKey)
 		default:
-			problems.Bad("entries %d and %d have the same parameters, %s; remove one, or give it a %s", j+1, i+1, usage.Quote(item.String()), nameKey)
+			problems.Bad("entries %d and %d have the same parameters, %s; remove one, or give it a %s",
+				j+1, i+1, usage.Quote(item.String()), nameKey)
 		}
 	}
 }

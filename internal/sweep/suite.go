@@ -22,9 +22,9 @@ const Serving = "serving"
 // kinds are the kinds of tests, by which their names begin.
 var kinds = []string{Serving, "latency", "throughput"}
 
-// Test is one entry of a suite, as vLLM's performance suite has them in serving-tests.json: a server, and the loads that it is
-// measured at. Those of latency-tests.json and throughput-tests.json have the parameters of a command as Client, and no
-// Server and Loads.
+// Test is one entry of a suite, as vLLM's performance suite has them in serving-tests.json: a server, and the loads
+// that it is measured at. Those of latency-tests.json and throughput-tests.json have the parameters of a command as
+// Client, and no Server and Loads.
 type Test struct {
 	Name, Kind string
 	// Server are the parameters of the server's command behind its model, Env its variables as KEY=VALUE.
@@ -63,8 +63,9 @@ func (t Test) Stem(l SuiteLoad) string {
 	return FileName(fmt.Sprintf("%s_qps_%s_concurrency_%d", t.Name, l.Rate, l.Concurrency))
 }
 
-// ReadSuite reads a suite. getenv has the variables of the suite's script: TEST_SELECTOR, MODEL_FILTER and DTYPE_FILTER choose tests,
-// PROMPTS_PER_CONCURRENCY with MIN_NUM_PROMPTS and MAX_NUM_PROMPTS sets the number of requests. The error has every problem.
+// ReadSuite reads a suite. getenv has the variables of the suite's script: TEST_SELECTOR, MODEL_FILTER and DTYPE_FILTER
+// choose tests, PROMPTS_PER_CONCURRENCY with MIN_NUM_PROMPTS and MAX_NUM_PROMPTS sets the number of requests. The error
+// has every problem.
 func ReadSuite(path string, getenv func(string) string) ([]Test, error) {
 	return readFile(path, func(raw []byte) ([]Test, usage.Problems) { return parseSuite(raw, getenv) })
 }

@@ -17,7 +17,8 @@ import (
 
 // Options say what is plotted.
 type Options struct {
-	// FigBy, RowBy, ColBy and CurveBy are the fields by which figures, rows and columns of panels, and curves are told apart.
+	// FigBy, RowBy, ColBy and CurveBy are the fields by which figures, rows and columns of panels, and curves are told
+	// apart.
 	FigBy, RowBy, ColBy, CurveBy []string
 	X, Y                         string
 	Filters                      []Filter
@@ -84,7 +85,8 @@ func (o *Options) check(records []Record) error {
 		for _, key := range of.keys {
 			lacks := slices.IndexFunc(records, func(r Record) bool { _, ok := r.fields[key]; return !ok })
 			if of.every && lacks >= 0 {
-				problems = append(problems, fmt.Errorf("--%s: %s lacks the field %s", of.flag, records[lacks].place(), usage.Quote(key)))
+				problems = append(problems,
+					fmt.Errorf("--%s: %s lacks the field %s", of.flag, records[lacks].place(), usage.Quote(key)))
 			}
 		}
 	}
@@ -160,7 +162,8 @@ func orderGroups(a, b group) int { return slices.CompareFunc(a.values, b.values,
 
 // chart makes the chart of one figure.
 func (o *Options) chart(g group) (charts.Figure, error) {
-	c := charts.Figure{Title: g.label(", "), X: charts.Axis{Label: label(o.X), Scale: o.ScaleX}, Y: charts.Axis{Label: label(o.Y), Scale: o.ScaleY}}
+	c := charts.Figure{Title: g.label(", "), X: charts.Axis{Label: label(o.X), Scale: o.ScaleX},
+		Y: charts.Axis{Label: label(o.Y), Scale: o.ScaleY}}
 	records := g.records
 	var err error
 	for _, f := range o.Filters {
@@ -229,18 +232,21 @@ func (p *plotter) categorize(records []Record, x *charts.Axis) {
 	x.Categories, x.Scale = p.categories, charts.Linear
 }
 
-// place keeps the records that have a place on both axes, makes x a list of texts if it has any, and fixes the looks of curves.
+// place keeps the records that have a place on both axes, makes x a list of texts if it has any, and fixes the looks of
+// curves.
 func (p *plotter) place(records []Record, c *charts.Figure) error {
 	p.categorize(records, &c.X)
 	left, unscaled := 0, 0
 	for _, r := range records {
 		y, ok := r.fields[p.Y].numeric()
 		if !ok {
-			return fmt.Errorf("--var-y %s: expected numbers, but %s has %s", p.Y, r.place(), usage.Quote(r.fields[p.Y].text))
+			return fmt.Errorf("--var-y %s: expected numbers, but %s has %s",
+				p.Y, r.place(), usage.Quote(r.fields[p.Y].text))
 		}
 		x, ok := p.x(&r)
 		if !ok {
-			return fmt.Errorf("--var-x %s: expected numbers or texts, but %s has %s", p.X, r.place(), usage.Quote(r.fields[p.X].text))
+			return fmt.Errorf("--var-x %s: expected numbers or texts, but %s has %s",
+				p.X, r.place(), usage.Quote(r.fields[p.X].text))
 		}
 		switch {
 		case !text.Finite(x) || !text.Finite(y) || len(p.CurveBy) <= 3 && slices.ContainsFunc(p.CurveBy, func(k string) bool { return r.fields[k].kind == null }):
@@ -252,7 +258,8 @@ func (p *plotter) place(records []Record, c *charts.Figure) error {
 		}
 	}
 	if left > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%s left out: no finite %s", runs(left), strings.Join(append([]string{p.X, p.Y}, p.CurveBy...), " or ")))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s left out: no finite %s",
+			runs(left), strings.Join(append([]string{p.X, p.Y}, p.CurveBy...), " or ")))
 	}
 	if unscaled > 0 {
 		c.Notes = append(c.Notes, runs(unscaled)+" left out: the scale has no place for their values")

@@ -47,8 +47,8 @@ const (
 // DefaultUsers is the field with the number of users of vLLM's plot.
 const DefaultUsers = "max_concurrency"
 
-// point is the point of a record, which gets its numbers as fields, and whether it says how many GPUs it had. The speed of a user is
-// no number where it is not known.
+// point is the point of a record, which gets its numbers as fields, and whether it says how many GPUs it had. The speed
+// of a user is no number where it is not known.
 func (o ParetoOptions) point(r *Record) (at grid.Point, said bool, err error) {
 	users, err := r.users(cmp.Or(o.Users, DefaultUsers))
 	if err != nil {
@@ -77,7 +77,8 @@ func (o ParetoOptions) point(r *Record) (at grid.Point, said bool, err error) {
 		*r = r.with(grid.SpeedKey, at.PerUser)
 	}
 	if math.IsInf(at.PerUser, 0) || math.IsInf(at.PerGPU, 0) && !math.IsNaN(at.PerUser) {
-		return at, false, fmt.Errorf("%s: output_throughput %g of %g users on %g GPUs is too large", r.place(), throughput, users, gpus)
+		return at, false, fmt.Errorf("%s: output_throughput %g of %g users on %g GPUs is too large",
+			r.place(), throughput, users, gpus)
 	}
 	*r = r.with(perGPUKey, at.PerGPU).with(gpusKey, gpus)
 	return at, said, nil
@@ -119,7 +120,8 @@ func NewPareto(records []Record, o ParetoOptions) (Pareto, error) {
 		best.Points = append(best.Points, pt)
 	}
 	p.Chart = charts.Figure{
-		X: charts.Axis{Label: "output tokens/s for each user", Scale: charts.Linear}, Y: charts.Axis{Label: "output tokens/s for each GPU", Scale: charts.Linear},
+		X:      charts.Axis{Label: "output tokens/s for each user", Scale: charts.Linear},
+		Y:      charts.Axis{Label: "output tokens/s for each GPU", Scale: charts.Linear},
 		Panels: []charts.Panel{{Curves: []charts.Curve{all, best}}}, Columns: 1,
 	}
 	return p, nil
@@ -146,8 +148,8 @@ func (r Record) with(key string, n float64) Record {
 	return r
 }
 
-// count is the number that the first of the fields has that is there, in any spelling; NaN for nothing. A text that is a number counts
-// as one.
+// count is the number that the first of the fields has that is there, in any spelling; NaN for nothing. A text that is
+// a number counts as one.
 func (r *Record) count(keys ...string) (float64, error) {
 	for _, key := range keys {
 		for _, spelling := range []string{key, strings.ReplaceAll(key, "_", "-"), strings.ReplaceAll(key, "-", "_")} {
@@ -177,7 +179,8 @@ func (r *Record) field(key string) (v float64, said bool) {
 	return v, said
 }
 
-// users is the number of users, 0 if the record has none. Without one that is finite, it is the highest number of requests in flight.
+// users is the number of users, 0 if the record has none. Without one that is finite, it is the highest number of
+// requests in flight.
 func (r *Record) users(key string) (float64, error) {
 	n, err := r.count(key, "request_rate")
 	if err == nil && !(n > 0 && !math.IsInf(n, 0)) {

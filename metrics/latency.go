@@ -170,7 +170,9 @@ func (l Latency) Possible(p *Plan) bool {
 }
 
 // Measures reports whether requests of the plan can have the latency.
-func (p *Plan) Measures(l Latency) bool { return p.Generates() && (p == nil || !p.Whole) || !rows[l].streams }
+func (p *Plan) Measures(l Latency) bool {
+	return p.Generates() && (p == nil || !p.Whole) || !rows[l].streams
+}
 
 // Generates reports whether answers come in chunks of tokens, which are counted.
 func (p *Plan) Generates() bool { return p == nil || !p.Pooling }

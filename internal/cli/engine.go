@@ -41,7 +41,7 @@ func (o *engineOptions) choose(words []string) (p usage.Problems) {
 		var err error
 		o.command, err = argv.Split(o.serve)
 		p.Flag("serve-cmd", err)
-		p.BadIf(len(words) > 0, "%s: with --serve-cmd the flags of the server belong into its command", usage.Quote(strings.Join(words, " ")))
+		p.BadIf(len(words) > 0, "%s: with --serve-cmd, put the flags of the server into its command", usage.Quote(strings.Join(words, " ")))
 	case i < 0:
 		p.Bad("no server: name a model with --model, or a command with --serve-cmd")
 	default:

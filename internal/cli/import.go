@@ -76,7 +76,7 @@ func (o *importOptions) parse(env *session.Environment, args []string) error {
 	p.BadIf(o.output == "", "--output: give a file, or - for standard output")
 	o.paths, o.Format, o.Stdin = rest, imports.Format(o.format), env.Stdin
 	for i, path := range rest {
-		p.BadIf(path == "" || path == "-" && i > 0 && rest[i-1] == "-", "import: %s is no file", usage.Quote(path))
+		p.BadIf(path == "" || path == "-" && i > 0 && rest[i-1] == "-", "import: %s: not a file", usage.Quote(path))
 		p.BadIf(path == o.output && path != "-", "--output %s: this is also read; choose another name", usage.Quote(path))
 	}
 	return errors.Join(p...)

@@ -110,7 +110,7 @@ var inEngine = map[string]string{
 		"'benchtop latency' times a whole batch, and 'benchtop serve --profile' runs the server's profiler",
 	"mm-processor": "mm-processor: the stages of preprocessing are known only inside the engine's process; " +
 		"'benchtop throughput --preset mm' times requests with images, and 'benchtop serve --dataset-name random-mm' their TTFT",
-	"vllm.entrypoints.api_server": "vllm.entrypoints.api_server: its /generate is no protocol here, as in vLLM's client; 'vllm serve' has those of OpenAI, and 'benchtop serve' loads it",
+	"vllm.entrypoints.api_server": "vllm.entrypoints.api_server: there is no protocol for its /generate, as in vLLM's client; 'vllm serve' has those of OpenAI, and 'benchtop serve' loads it",
 }
 
 // scripts are those of vLLM's benchmarks that a command takes the place of, without benchmark_ before the name.

@@ -247,7 +247,7 @@ func TestOfflineUsage(t *testing.T) {
 		"benchmarks/benchmark_prefix_caching.py": {"use 'benchtop serve --preset prefix-caching'"},
 		"benchmark_hash.py":                      {"benchmark_hash.py: it runs the engine's own code"},
 		"bench kernels":                          {"kernels: it runs the engine's own code", "docs/compatibility.md"},
-		"vllm.entrypoints.api_server":            {"/generate is no protocol here"},
+		"vllm.entrypoints.api_server":            {"no protocol for its /generate"},
 		"throughput --model m --distributed-executor-backend=external_launcher": {"external_launcher: with it each process"},
 	} {
 		benchtop(strings.Fields(args)...).expect(t, session.ExitUsage, want...)

@@ -31,7 +31,7 @@ func TestPoints(t *testing.T) {
 func TestPointsRefused(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--sweep-max-concurrency 1,x":                                    `--sweep-max-concurrency: x is no number`,
+		"--sweep-max-concurrency 1,x":                                    `--sweep-max-concurrency x: must be whole numbers`,
 		"--sweep-max-concurrency 1 --sweep-request-rate 2":               "choose one",
 		"--sweep-request-rate 1,0":                                       "--sweep-request-rate: 0: rate must be positive or inf",
 		"--sweep-num-prompts-factor 2":                                   "--sweep-num-prompts-factor: needs --sweep-max-concurrency",

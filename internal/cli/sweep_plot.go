@@ -76,7 +76,7 @@ func (o *drawOptions) parse(env *session.Environment, flags *argv.Flags, args []
 	if len(rest) == 1 {
 		o.directory = rest[0]
 		if info, err := os.Stat(o.directory); err != nil || !info.IsDir() {
-			problems.Bad("%s is no directory; give that of a sweep, such as results/NAME", usage.Quote(o.directory))
+			problems.Bad("%s: not a directory; give that of a sweep, such as results/NAME", usage.Quote(o.directory))
 		}
 	} else {
 		problems.Bad("expected one argument, the directory of a sweep, got %d: see --help", len(rest))

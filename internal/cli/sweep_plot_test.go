@@ -68,7 +68,7 @@ func TestSweepPlotRefuses(t *testing.T) {
 		expect(t, session.ExitUsage, "--filter-by: a: expected", "--bin-by: b: expected", "--scale-x: no scale", "--format gif: use png or svg or html or terminal", "--fig-dpi 0")
 	benchtop("sweep", "plot", dir, "--var-x", "max_concurency").expect(t, session.ExitUsage, "--var-x: no record has the field max_concurency (did you mean max_concurrency?)")
 	benchtop("sweep", "plot").expect(t, session.ExitUsage, "expected one argument, the directory of a sweep, got 0")
-	benchtop("sweep", "plot", filepath.Join(dir, "none")).expect(t, session.ExitUsage, "is no directory")
+	benchtop("sweep", "plot", filepath.Join(dir, "none")).expect(t, session.ExitUsage, "not a directory")
 	benchtop("sweep", "plot_pareto", t.TempDir()).expect(t, session.ExitFailed, "no summary.json of a sweep")
 	benchtop("sweep", "plot_pareto", dir, "--gpu-count-var", "gpus").expect(t, session.ExitUsage, "--gpu-count-var: no record has the field gpus")
 	if err := os.WriteFile(filepath.Join(dir, "summary.json"), []byte("[\n{]"), 0o666); err != nil {

@@ -140,12 +140,14 @@ func TestSweepKilled(t *testing.T) {
 	s := newSweepTest(t)
 	self, _ := os.Executable()
 	dir := filepath.Join(s.dir, "x")
-	for range 2 {
-		more := []string{}
-		if _, err := os.Stat(dir); err == nil {
-			more = append(more, "--resume")
+	more := func() []string { // it may be killed before it has a directory
+		if _, err := os.Stat(dir); err != nil {
+			return nil
 		}
-		p := exec.Command(self, s.args(more...)...)
+		return []string{"--resume"}
+	}
+	for range 2 {
+		p := exec.Command(self, s.args(more()...)...)
 		if err := p.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +158,7 @@ func TestSweepKilled(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
-	benchtop(s.args("--resume")...).expect(t, session.ExitFine, "Experiment has been saved at")
+	benchtop(s.args(more()...)...).expect(t, session.ExitFine, "Experiment has been saved at")
 	s.check()
 }
 

@@ -84,7 +84,7 @@ func (o *Series) addUsers(p *usage.Problems) {
 	for item := range strings.SplitSeq(o.users, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(item))
 		if err != nil || n < 1 {
-			p.Bad("--sweep-max-concurrency: %s is no number of requests of at least 1; write 1,10,50", usage.Quote(item))
+			p.Bad("--sweep-max-concurrency %s: must be whole numbers of at least 1, as 1,10,50", usage.Quote(item))
 			continue
 		}
 		at := Point{Label: fmt.Sprintf("concurrency=%d", n), set: []argv.Value{argv.To("max-concurrency", n)}}

@@ -176,7 +176,7 @@ func (c *Criterion) findLatency() error {
 		p, _ = strconv.ParseFloat(m[1][1:], 64)
 	}
 	if !(p > 0 && p <= 100) {
-		return fmt.Errorf("%g is no percentile; expected one above 0 and at most 100", p)
+		return fmt.Errorf("percentile %g: must be above 0 and at most 100", p)
 	}
 	c.Latency, c.Percentile = l, p
 	return nil

@@ -26,7 +26,7 @@ func TestReadSets(t *testing.T) {
 		`[]`:                                  "no entries",
 		`[3]`:                                 "entry 1: a number instead of an object",
 		`[{}]`:                                "entry 1: no criteria",
-		`[{"p101_ttft_ms": "<5"}]`:            "101 is no percentile",
+		`[{"p101_ttft_ms": "<5"}]`:            "percentile 101: must be",
 		`[{"a": "<1"}, {"p99_ttft_ms": 200}]`: "entry 2, key p99_ttft_ms: a number; expected an operator and a number in quotes",
 		`[{"p99_ttft_ms": "==200"}]`:          "entry 1, key p99_ttft_ms: ==200: expected <=",
 		`[{"p99_ttft_ms": "<=x"}]`:            "expected a number above 0 behind <=",

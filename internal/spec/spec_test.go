@@ -1,0 +1,113 @@
+package spec
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"benchtop/internal/argv"
+	"benchtop/metrics"
+)
+
+// parsed reads a command line with a file, as FILE in it.
+func parsed(t *testing.T, file, line string) (*Spec, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run.yaml")
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := New()
+	return o, o.Parse(strings.Fields(strings.ReplaceAll(line, "FILE", path)))
+}
+
+// The command line counts before the file, and the values of both make the same run again.
+func TestConfig(t *testing.T) {
+	const file = `
+model: m
+max_concurrency: 8
+num-prompts: 50
+goodput: ttft:500 tpot:50
+extra-body: {top_k: 20}
+profiles:
+  short: {num-prompts: 5, random-output-len: 3}
+`
+	o, err := parsed(t, file, "--max-concurrency 4 --config FILE#short")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Server.Model != "m" || o.Load.Prompts != 5 || o.Load.concurrency != 4 || len(o.Report.Goodput) != 2 {
+		t.Errorf("model %s, %d prompts, %d users, %v", o.Server.Model, o.Load.Prompts, o.Load.concurrency, o.Report.Goodput)
+	}
+	again := New()
+	if err := again.Parse(metrics.Words(o.Settings())); err != nil || !slices.EqualFunc(o.Settings(), again.Settings(),
+		func(a, b metrics.Setting) bool { return a.Flag == b.Flag && slices.Equal(a.Values, b.Values) }) {
+		t.Errorf("%v; %v again, %v", o.Settings(), again.Settings(), err)
+	}
+}
+
+// All problems of a file are told at once, and none of its secrets.
+func TestConfigRefused(t *testing.T) {
+	const file = `
+num-promts: 5
+max-concurrency: many
+config: other.yaml
+extra-body: {api_key: sk-1234}
+request-rate: [1, 2]
+`
+	o, err := parsed(t, file, "--config FILE --burstiness 0")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"run.yaml:2: num-promts: unknown flag", "run.yaml:3: --max-concurrency many: expected a whole number",
+		"run.yaml:4: a file names no other file", "run.yaml:6: --request-rate 1,2: ", "--burstiness 0: must be more than 0"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is missing in\n%s", want, err)
+		}
+	}
+	told := strings.Join(o.Warnings, "\n")
+	if !strings.Contains(told, "run.yaml:5: extra-body has a secret in plain text") {
+		t.Errorf("no warning: %s", told)
+	}
+	if all := told + err.Error() + strings.Join(metrics.Words(o.Settings()), " "); strings.Contains(all, "sk-1234") {
+		t.Errorf("the secret is told: %s", all)
+	}
+}
+
+// Each run of a series is asked for as one: it makes itself again, with the header as it was given.
+func TestRuns(t *testing.T) {
+	t.Setenv("KEY", "x")
+	o := New()
+	if err := o.Take([]argv.Value{argv.To("sweep-max-concurrency", "1,2"), argv.To("num-runs", 2),
+		{Name: "header", Texts: []string{"X-Team=a b"}}}); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := o.Runs()
+	if err != nil || len(runs) != 4 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	for i, r := range runs {
+		if want := 1 + i/2; r.Load.concurrency != want || r.Series.Many() || r.Server.Secrets()[0] != "X-Team=a b" {
+			t.Errorf("run %d: %d users, %q", i, r.Load.concurrency, r.Server.Secrets())
+		}
+	}
+}
+
+// The run of a preset and its control make themselves again without each other.
+func TestRunsOfPreset(t *testing.T) {
+	o := New()
+	if err := o.Take([]argv.Value{argv.To("preset", "prefix-caching")}); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := o.Runs()
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	for _, r := range runs {
+		again := New()
+		if err := again.Parse(metrics.Words(r.Settings())); err != nil || again.Series.Many() {
+			t.Errorf("%v: %v", metrics.Words(r.Settings()), err)
+		}
+	}
+}

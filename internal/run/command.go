@@ -54,7 +54,7 @@ func (r *Run) carryOut(c metrics.Command) (said string, ok bool) {
 //	SIGTERM   leave the screen, drain for 2 s; again: abort
 //	SIGHUP    the terminal is gone: the same, unless the run survives that
 //
-// Once the load is over the result is saved whatever comes; then any of them only leaves the screen.
+// Once the load is over the result is saved whatever comes but a third request to stop; phase.go has each step.
 func (r *Run) Signal(sig os.Signal) {
 	switch sig {
 	case syscall.SIGHUP:

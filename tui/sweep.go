@@ -115,6 +115,10 @@ func (m *sweepModel) take(msg tea.Msg) tea.Cmd {
 		return m.takeSnapshot(msg.s)
 	case sweepEndMsg:
 		m.ended = true
+		if m.prompt != nil && m.prompt.yes != nil { // there is nothing left to ask about
+			m.prompt.leave()
+			m.prompt = nil
+		}
 		m.show()
 		return m.leaveAtEnd()
 	case sweepRunMsg:

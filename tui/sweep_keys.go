@@ -203,7 +203,11 @@ func (m *sweepModel) stop() tea.Cmd {
 		return tea.Quit
 	}
 	m.help.open = false
-	m.prompt = &prompt{title: "Stop the sweep", hint: "cut the run in progress and stop? Finished runs are kept; --resume continues. y stop, other keys cancel",
+	title, kept := "Stop the sweep", "Finished runs are kept; --resume continues."
+	if m.latest.Dir == "" {
+		title, kept = "Stop", "Finished runs are kept."
+	}
+	m.prompt = &prompt{title: title, hint: "cut the run in progress and stop? " + kept + " y stop, other keys cancel",
 		yes: func() { m.stopNow() }}
 	return nil
 }

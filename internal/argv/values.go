@@ -79,6 +79,10 @@ func (a *argv) apply(v Value) {
 		texts = []string{v.Object}
 	case v.Object != "" && variadic:
 		for key, value := range jsonscan.Members([]byte(v.Object)) {
+			if strings.ContainsRune("{[n", rune(value[0])) {
+				a.problem("--%s: %s: expected a single value", flag.Name, usage.Quote(jsonscan.Text(key)))
+				return
+			}
 			texts = append(texts, jsonscan.Text(key)+"="+pyjson.Str(value))
 		}
 	case v.Object != "":
@@ -128,12 +132,23 @@ func (f *Flags) record(flag *pflag.Flag, member string, texts []string) {
 	}
 }
 
+// valueOf is the part of KEY=VALUE behind the first =.
+func valueOf(pair string) string {
+	_, value, _ := strings.Cut(pair, "=")
+	return strings.TrimSpace(value)
+}
+
 // Settings are values for people and results, without secrets.
 func (f *Flags) Settings(values []Value, secrets []string) (all []metrics.Setting) {
 	flags := f.All()
 	for _, v := range values {
 		name, _, _ := strings.Cut(v.Name, ".")
 		safe := secret.HideWords(append([]string{"--" + v.Name}, v.Texts...), secrets)[1:]
+		for i, t := range v.Texts { // the name of a variable or a file is no secret, and makes the run again
+			if v.Name == "header" && secret.Reference.MatchString(valueOf(t)) {
+				safe[i] = t
+			}
+		}
 		if !isRepeatable(flags.Lookup(name)) {
 			all = append(all, metrics.Setting{Flag: v.Name, Values: safe})
 			continue

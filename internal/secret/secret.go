@@ -66,6 +66,10 @@ func hideMembers(text string) (safe string, secrets []string) {
 	return safe + text, secrets
 }
 
+// Reference is the value of a header that stands elsewhere, perhaps behind a word such as Bearer: @FILE, or $NAME for a
+// variable of the environment.
+var Reference = regexp.MustCompile(`^(\S+ )?(?:@(.+)|\$([A-Za-z_][A-Za-z0-9_]*))$`)
+
 // Hide is a text that may be shown and saved: without users of URLs, and without secrets in JSON.
 func Hide(text string) string {
 	text, _ = hideMembers(text)

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,9 +141,6 @@ func (o *Options) Check() (p usage.Problems) {
 	return p
 }
 
-// reference is the value of a header that stands elsewhere: in a file, or in a variable of the environment.
-var reference = regexp.MustCompile(`^(\S+ )?(?:@(.+)|\$([A-Za-z_][A-Za-z0-9_]*))$`)
-
 // header makes the headers of --header. Other users can read the command line of a process, so a secret in it brings a
 // warning.
 func (o *Options) header(p *usage.Problems) http.Header {
@@ -155,7 +151,8 @@ func (o *Options) header(p *usage.Problems) http.Header {
 	o.Warnings = nil
 	header := http.Header{}
 	for _, h := range pairs {
-		switch part := reference.FindStringSubmatch(h.Value); {
+		p.BadIf(h.Value == secret.Mask, "--header %s=%s: a secret was hidden here; write %[1]s=@FILE or '%[1]s=$NAME'", h.Key, h.Value)
+		switch part := secret.Reference.FindStringSubmatch(h.Value); {
 		case part == nil && h.Value != "" && target.SoundsSecret(h.Key):
 			o.Warnings = append(o.Warnings, fmt.Sprintf("--header %s: the command line is no place for secrets, since others can list it; write %[1]s=@FILE or '%[1]s=$NAME'", h.Key))
 		case part == nil:

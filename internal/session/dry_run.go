@@ -10,6 +10,7 @@ import (
 	"benchtop/internal/argv"
 	"benchtop/internal/hf/numpy"
 	"benchtop/internal/prompts"
+	"benchtop/internal/secret"
 	"benchtop/internal/server"
 	"benchtop/internal/spec"
 	"benchtop/internal/text"
@@ -30,7 +31,7 @@ func (e *Environment) DryRun(ctx context.Context, o *spec.Spec) error {
 		return err
 	}
 	say := func(name, words string) {
-		fmt.Fprintf(e.Stdout, "# %-8s %s\n", name, text.Clean(words))
+		fmt.Fprintf(e.Stdout, "# %-8s %s\n", name, text.Clean(o.Server.Target.Hide(secret.Hide(words))))
 	}
 	runs, err := o.Runs()
 	if err != nil {
@@ -77,8 +78,9 @@ func (e *Environment) DryRun(ctx context.Context, o *spec.Spec) error {
 	if err != nil {
 		return err
 	}
-	say("request", "POST "+strings.TrimSuffix(o.Server.Target.URL(""), "/")+o.Server.Path())
-	shown := []rune(string(body))
+	address, _, _ := strings.Cut(strings.TrimSuffix(o.Server.Target.URL(""), "/")+o.Server.Path(), "?")
+	say("request", "POST "+address)
+	shown := []rune(secret.Hide(string(body)))
 	if len(shown) > mostBody {
 		shown = append(shown[:mostBody:mostBody], []rune(fmt.Sprintf("… (%d characters)", len(shown)))...)
 	}

@@ -132,7 +132,8 @@ func (o *Spec) Take(values []argv.Value) error {
 // readConfig reads the file of --config, whose flags count where the command line has none.
 func (o *Spec) readConfig() (p usage.Problems) {
 	if o.config == "" {
-		return nil
+		p.BadIf(o.Flags.All().Changed(configFlag), "--%s: the name of a file is missing", configFlag)
+		return p
 	}
 	path, profile, _ := strings.Cut(o.config, "#")
 	values, err := argv.ReadFile(path, profile)

@@ -80,7 +80,7 @@ func TestRuns(t *testing.T) {
 	t.Setenv("KEY", "x")
 	o := New()
 	if err := o.Take([]argv.Value{argv.To("sweep-max-concurrency", "1,2"), argv.To("num-runs", 2),
-		{Name: "header", Texts: []string{"X-Team=a b"}}}); err != nil {
+		{Name: "header", Texts: []string{"X-Team=a b", "X-Key=Bearer $KEY"}}}); err != nil {
 		t.Fatal(err)
 	}
 	runs, err := o.Runs()
@@ -88,7 +88,8 @@ func TestRuns(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	for i, r := range runs {
-		if want := 1 + i/2; r.Load.concurrency != want || r.Series.Many() || r.Server.Secrets()[0] != "X-Team=a b" {
+		if want := 1 + i/2; r.Load.concurrency != want || r.Series.Many() || r.Server.Secrets()[0] != "X-Team=a b" ||
+			!slices.Contains(metrics.Words(r.Settings()), "X-Key=Bearer $KEY") {
 			t.Errorf("run %d: %d users, %q", i, r.Load.concurrency, r.Server.Secrets())
 		}
 	}

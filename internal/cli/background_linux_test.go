@@ -6,12 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
 	"benchtop/internal/session"
@@ -36,14 +38,52 @@ func (s *screenOf) read(master *os.File) {
 	}
 }
 
+// wait waits for text that was written at once, or that stands on the screen: a dashboard writes the cells that change, so that text
+// may come in pieces.
 func (s *screenOf) wait(t *testing.T, text string) {
 	t.Helper()
 	if !eventually(func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return bytes.Contains(s.all, []byte(text))
+		return bytes.Contains(s.all, []byte(text)) || strings.Contains(shownBy(s.all), text)
 	}) {
-		t.Fatalf("%q did not come", text)
+		t.Fatalf("%q did not come; the screen is\n%s", text, shownBy(s.all))
+	}
+}
+
+// shownBy is the screen of 120 by 40 that output leaves, as far as a dashboard moves the cursor.
+func shownBy(output []byte) string {
+	cells := slices.Repeat([]string{" "}, 40*121) // a line ends in a cell of its own
+	parser := ansi.NewParser()
+	row, column, state := 0, 0, byte(0)
+	for len(output) > 0 {
+		seq, width, n, next := ansi.DecodeSequence(output, state, parser)
+		switch {
+		case width > 0 && row < 40 && column < 120:
+			cells[row*121+column] = string(seq)
+			column += width
+		case string(seq) == "\r":
+			column = 0
+		case string(seq) == "\n":
+			row++
+		case parser.Command() == 'H' && ansi.HasCsiPrefix(seq):
+			y, _ := parser.Param(0, 1)
+			x, _ := parser.Param(1, 1)
+			row, column = max(y, 1)-1, max(x, 1)-1
+		}
+		output, state = output[n:], next
+	}
+	for i := range 40 {
+		cells[i*121+120] = "\n"
+	}
+	return strings.Join(cells, "")
+}
+
+// The screen is read though only cells that differ are written.
+func TestShownBy(t *testing.T) {
+	if shown := shownBy([]byte("\x1b[2;1H9 u\x1b[1m\x1b[2;4Hsers\x1b[2;1H8\x1b[0m\r\né")); !strings.Contains(shown, "8 users   ") ||
+		!strings.Contains(shown, "\né  ") {
+		t.Error(shown)
 	}
 }
 

@@ -138,7 +138,7 @@ var arrows = map[string][]string{
 // only says which packages, or files, may import certain modules.
 var only = map[string][]string{
 	"github.com/valyala/fasthttp": {"benchtop/loadgen/conn"},
-	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/term", "benchtop/tui/form", "benchtop/tui/panels", "benchtop/tui/tuitest", "tui/chart/raster.go"},
+	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/term", "benchtop/tui/form", "benchtop/tui/panels", "benchtop/tui/tuitest", "tui/chart/raster.go", "internal/cli/background_linux_test.go"},
 	"github.com/NimbleMarkets/":   {"tui/chart/raster.go"},
 	"github.com/valyala/fastjson": {"benchtop/loadgen/protocol", "benchtop/export/journal", "benchtop/internal/metronome"},
 	"github.com/spf13/pflag": {"benchtop/internal/cli", "benchtop/internal/spec", "benchtop/internal/argv", "benchtop/internal/server", "benchtop/internal/prompts",

@@ -64,6 +64,32 @@ func TestHideWords(t *testing.T) {
 	}
 }
 
+// A key is hidden whatever its name, and a wrong value has nothing that may be a secret.
+func TestHideKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"--seed sk-canary-1":                                 "--seed ***",
+		`{"seed": "hf_canaryCANARY012345"}`:                  `{"seed": "***"}`,
+		"eyJhbGciOi.eyJjYW5hcnk.c2ln and AKIA0123456789ABCD": "*** and ***",
+		"task-canary risk-assessment sk-learn":               "task-canary risk-assessment sk-learn",
+		"results/8d5f1f0c2b6e4d0c9a7b.json":                  "results/8d5f1f0c2b6e4d0c9a7b.json",
+	} {
+		if got := Hide(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"api_key" "canary"`:         `{"api_key***`,
+		"{'token': 'canary'":          "{'token***",
+		"0123456789abcdef0123":        "***",
+		"twelve 12345678901234567890": "twelve 12345678901234567890",
+		"many":                        "many",
+	} {
+		if got := HideBroken(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestHideValue(t *testing.T) {
 	for _, c := range [][3]string{
 		{"header", `"X=canary"`, `"X=***"`},

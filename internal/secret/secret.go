@@ -87,15 +87,15 @@ func In(text string) []string {
 }
 
 var (
-	word   = regexp.MustCompile(`[\w-]+`)
+	word   = regexp.MustCompile(`([\w-]+)(?:["']?\s*[:=])?`)
 	opaque = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
 )
 
 // HideBroken is a value that is wrong, fit for an error: up to the first name of a secret, and without words that may be one
 // since they are long and mix letters with digits.
 func HideBroken(text string) string {
-	for _, at := range word.FindAllStringIndex(text, -1) {
-		if Name.MatchString(text[at[0]:at[1]]) {
+	for _, at := range word.FindAllStringSubmatchIndex(text, -1) {
+		if Name.MatchString(text[at[2]:at[3]]) {
 			return Hide(text[:at[1]]) + Mask
 		}
 	}

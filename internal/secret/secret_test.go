@@ -79,7 +79,7 @@ func TestHideKeys(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"api_key" "canary"`:         `{"api_key***`,
-		"{'token': 'canary'":          "{'token***",
+		"{'token': 'canary'":          "{'token':***",
 		"0123456789abcdef0123":        "***",
 		"twelve 12345678901234567890": "twelve 12345678901234567890",
 		"many":                        "many",

@@ -75,6 +75,34 @@ request-rate: [1, 2]
 	}
 }
 
+// A secret in plain text is warned of where it stands, and never told: not by a value of the wrong type either.
+func TestSecretsInConfig(t *testing.T) {
+	const file = `
+header: {Authorization: "Bearer canary-1", X-Key: $HOME}
+base-url: http://me:canary-2@h
+seed: sk-canary-3
+metadata: {note: sk-canary-4}
+extra-body: '{"password" "canary-5"}'
+`
+	o, err := parsed(t, file, "--config FILE --host canary")
+	told := strings.Join(o.Warnings, "\n")
+	for _, want := range []string{"run.yaml:2: --header Authorization: a file that others may read is no place for secrets",
+		"run.yaml:3: --base-url: a file that others may read is no place for a password", "run.yaml:5: metadata has a secret in plain text"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%s is missing in\n%s", want, told)
+		}
+	}
+	if all := told + err.Error() + strings.Join(metrics.Words(o.Settings()), " "); strings.Contains(all, "canary-") || len(o.Warnings) != 4 {
+		t.Errorf("a secret is told: %s", all)
+	}
+	if o, _ := parsed(t, file, "--config FILE --header Authorization=canary"); !strings.Contains(strings.Join(o.Warnings, " "), "--header Authorization: the command line is no place") {
+		t.Errorf("warnings %s", o.Warnings)
+	}
+	if _, err := parsed(t, file, "--config #x"); err == nil || !strings.Contains(err.Error(), "--config #x: the name of a file is missing") {
+		t.Errorf("no file: %v", err)
+	}
+}
+
 // Each run of a series is asked for as one: it makes itself again, with the header as it was given.
 func TestRuns(t *testing.T) {
 	t.Setenv("KEY", "x")

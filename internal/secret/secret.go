@@ -25,6 +25,23 @@ var Name = regexp.MustCompile(`(?i)((api|access|secret|private|auth)[-_]?key|sec
 var key = regexp.MustCompile(`\bsk-[\w-]{6,}|\b[spr]k_(?:live|test)_\w{6,}|\b(?:hf|gsk|gh[opsur])_[A-Za-z0-9]{16,}|\bgithub_pat_\w{16,}|` +
 	`\b(?:glpat|nvapi|xox[a-z])-[\w-]{10,}|\bAKIA[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?`)
 
+// parameter is one of the query of a URL, whose names may be shorter than others.
+var (
+	parameter = regexp.MustCompile(`[?&]([\w-]+)=([^&\s"'#]+)`)
+	ofQuery   = regexp.MustCompile(`^(?:key|sig|signature)$`)
+)
+
+// hideQuery hides the parameters of URLs that are secrets.
+func hideQuery(text string) string {
+	return parameter.ReplaceAllStringFunc(text, func(p string) string {
+		name, value, _ := strings.Cut(p, "=")
+		if isSecret(name[1:], value) || ofQuery.MatchString(name[1:]) {
+			return name + "=" + Mask
+		}
+		return p
+	})
+}
+
 // isSecret reports whether the value of a name has to be hidden. A switch is no secret.
 func isSecret(name, value string) bool {
 	return Name.MatchString(name) && value != "true" && value != "false" && value != "null"
@@ -74,10 +91,10 @@ func hideMembers(text string) (safe string, secrets []string) {
 // variable of the environment.
 var Reference = regexp.MustCompile(`^(\S+ )?(?:@(.+)|\$([A-Za-z_][A-Za-z0-9_]*))$`)
 
-// Hide is a text that may be shown and saved: without users of URLs, secrets in JSON, and texts that are keys by their looks.
+// Hide is a text that may be shown and saved: without users and secrets of URLs, secrets in JSON, and texts that are keys by their looks.
 func Hide(text string) string {
 	text, _ = hideMembers(text)
-	return key.ReplaceAllString(userInfo.ReplaceAllString(text, "://"+Mask+"@"), Mask)
+	return key.ReplaceAllString(hideQuery(userInfo.ReplaceAllString(text, "://"+Mask+"@")), Mask)
 }
 
 // In are the secrets in a text of JSON, as a server may repeat them.
@@ -165,7 +182,7 @@ func HideWords(args, headers []string) []string {
 			a = Mask
 		case isFlag && joined && isSecret(name, value) && (dotted || !isNumber(value)):
 			a = prefix + Mask
-		case paired && (isHeader(within) || isSecret(strings.TrimSpace(key), text)):
+		case paired && (isHeader(within) || isSecret(strings.TrimSpace(key), text) && !strings.Contains(key, "?")):
 			a = prefix + key + "=" + Mask
 		}
 		if before = ""; isFlag && !joined {

@@ -56,6 +56,8 @@ func TestHideWords(t *testing.T) {
 		"--hf_token=canary":                     "--hf_token=***",
 		"--hf-token --model m":                  "--hf-token --model m",
 		"--time-per-token 7 --per-token=7":      "--time-per-token 7 --per-token=7",
+		"--endpoint /v1/x?api_key=canary&x=1":   "--endpoint /v1/x?api_key=***&x=1",
+		"--endpoint=/v1/x?x=1&key=canary#a":     "--endpoint=/v1/x?x=1&key=***#a",
 		"--seed=3 --host h":                     "--seed=3 --host h",
 	} {
 		if got := strings.Join(HideWords(strings.Fields(line), nil), " "); got != want {

@@ -24,8 +24,9 @@ On a terminal, a dashboard shows the run; q ends the run and prints the report.
 
 Exit codes, highest rank first: 130 aborted; 143 SIGTERM; 129 terminal lost; 1 run failed (more than half of
 the requests failed, the server did not answer at the end, or the result was not written); 3 a --fail-on
-condition is met; 0 success. The first Ctrl-C lets requests in flight finish and gives 0, 1 or 3. Wrong usage
-gives 2. Measurements are saved however a run ends. --help=WORD lists the flags that mention WORD.`
+condition is met; 0 success. The first Ctrl-C lets requests in flight finish and gives 0, 1 or 3; of several runs
+it cuts the one in progress, begins no other and gives 130. Wrong usage gives 2. Measurements are saved however a
+run ends. --help=WORD lists the flags that mention WORD.`
 
 // FullLength reports whether answers must have the length that is asked for.
 func (o *Spec) FullLength() bool {

@@ -188,12 +188,17 @@ func (v *SweepView) drawRuns(c screen.Canvas, y int, r *sweepCell) int {
 	if len(r.Runs) == 0 || c.H-y < 2 {
 		return y
 	}
-	t := table[*grid.Run]{figures: columns[*grid.Run]{
-		{"tok/s", 8, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.OutputThroughput, number.Rate) }, 0},
-		{"TTFT p99", 10, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.P99TTFT, latencyMS) }, 0},
-		{"TPOT p99", 10, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.P99TPOT, latencyMS) }, 1},
-		{"took", 8, func(n *grid.Run) screen.Span { return cell(orDash(n.Took > 0, number.Coarse, n.Took)) }, 2},
-	}.fit(c.W - 7), before: []field[*grid.Run]{{"run", 7, func(c screen.Canvas, n *grid.Run, _ screen.Style) {
+	var figures columns[*grid.Run]
+	for i, name := range []string{"tok/s", "TTFT p99", "TPOT p99", "ready", "1st token"} {
+		g := figureNamed(name)
+		if best, _ := v.best(g); best != nil || v.measured() == 0 && !slices.Contains(rareFigures, name) {
+			figures = append(figures, column[*grid.Run]{name, max(8, len(name)+2),
+				func(n *grid.Run) screen.Span { return runFigure(n, g.of(&n.Figures), g.write) }, i / 2})
+		}
+	}
+	figures = append(figures, column[*grid.Run]{"took", 8,
+		func(n *grid.Run) screen.Span { return cell(orDash(n.Took > 0, number.Coarse, n.Took)) }, 2})
+	t := table[*grid.Run]{figures: figures.fit(c.W - 7), before: []field[*grid.Run]{{"run", 7, func(c screen.Canvas, n *grid.Run, _ screen.Style) {
 		c.Right(3, 0, fmt.Sprint(n.Number), screen.Label)
 		c.Spans(5, 0, []screen.Span{sweepSign(n.State, v.Pulse)})
 	}}}}
@@ -245,10 +250,11 @@ func drawTypical(c screen.Canvas, r *sweepCell) {
 			all = append(all, figure{g.name, g.write(v)})
 		}
 	}
-	if all = append(all, figure{"completed", number.Count(f.Completed)}); f.Failed > 0 {
-		all = slices.Insert(all, 0, failed)
-	} else {
-		all = append(all, failed)
+	switch {
+	case f.Failed > 0:
+		all = append(slices.Insert(all, 0, failed), figure{"completed", number.Count(f.Completed)})
+	case f.Completed > 0: // else it sends no requests, as the start of a server
+		all = append(all, figure{"completed", number.Count(f.Completed)}, failed)
 	}
 	const wide = 24
 	columns := max(1, c.W/wide)

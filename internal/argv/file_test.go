@@ -103,6 +103,10 @@ func TestReadFileRefuses(t *testing.T) {
 		{"numbers that JSON has not", "extra-body.x: [1, .inf]\nextra-body.y: 010\nextra-body.z: !!int hunter2\n", "", []string{
 			"run.yaml:1: extra-body.x: a number", "run.yaml:2: extra-body.y: a number", "run.yaml:3: extra-body.z: a number"}},
 		{"a member twice", "extra-body:\n  a:\n    b: 1\n    b: 2\n", "", []string{"run.yaml:4: extra-body: b is there already, in line 3; keep one"}},
+		{"a member twice in JSON", "extra-body: '{\"b\": 1, \"b\": 2}'\n", "", []string{
+			`run.yaml:1: --extra-body: the name "b" occurs more than once; keep one`}},
+		{"a member twice in two places", "extra-body: {b: 1, c: {d: 2}}\nextra-body.c.d: 3\n", "", []string{
+			"run.yaml:2: --extra-body.c.d is given more than once; keep one"}},
 		{"a header twice", "header:\n  A: 1\n  A: 2\n", "", []string{"run.yaml:3: header: A is there already, in line 2; keep one"}},
 		{"a header that is a list", "header: {A: [1]}\n", "", []string{"run.yaml:1: --header: expected names with single values"}},
 		{"a list for JSON", "extra-body: [hunter2]\n", "", []string{"run.yaml:1: --extra-body: expected JSON, not a list"}},

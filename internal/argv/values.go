@@ -106,6 +106,14 @@ func (a *argv) apply(v Value) {
 		a.problem("%s: unknown flag%s", usage.Quote(v.Name), hint)
 		return
 	}
+	if v.Where != (Place{}) {
+		known := doubts(flag)
+		defer func() {
+			for _, doubt := range doubts(flag)[len(known):] {
+				a.problem("%s; keep one", strings.TrimSuffix(doubt, "; the last one applies"))
+			}
+		}()
+	}
 	_, variadic := flag.Annotations[Variadic]
 	_, object := flag.Value.(keyed)
 	mapping := v.Object != "" && !dotted
@@ -141,6 +149,14 @@ func (a *argv) apply(v Value) {
 		return
 	}
 	a.set(flag, texts)
+}
+
+// doubts are about members of a flag of JSON that were given more than once: on a command line a warning, in a file a problem.
+func doubts(flag *pflag.Flag) []string {
+	if d, ok := flag.Value.(doubtful); ok {
+		return d.Warnings("--" + flag.Name)
+	}
+	return nil
 }
 
 // wordsOf are those of a line in a file, as on a command line. The value of a header may have blanks.

@@ -28,8 +28,8 @@ const (
 )
 
 // ReadFile reads flags with their values from a YAML file, in its order. The key profiles holds named sets of flags: of
-// these profile names the one whose values replace those of the file; "" for none. The problems are all of the file, each with
-// its line; the values are those without a problem.
+// these profile names the one whose values replace those of the file; "" for none. The problems are all of the file, each
+// with its line; the values are those without a problem.
 //
 //	model: org/name            # for all profiles
 //	profiles:
@@ -84,7 +84,8 @@ func (v *Value) beside(file string) {
 	case name == "header":
 		for i, pair := range v.Texts {
 			key, value, _ := strings.Cut(pair, "=")
-			if at := secret.Reference.FindStringSubmatch(strings.TrimSpace(value)); at != nil && at[2] != "" && at[2][0] != '@' {
+			at := secret.Reference.FindStringSubmatch(strings.TrimSpace(value))
+			if at != nil && at[2] != "" && at[2][0] != '@' {
 				v.Texts[i] = key + "=" + at[1] + "@" + pathBeside(file, at[2])
 			}
 		}
@@ -120,15 +121,18 @@ func readYAML(path string) (*yaml.Node, error) {
 	return node.Content[0], nil
 }
 
-// readLimited reads a file of a bounded size. A pipe that the shell made, as by <(COMMAND), has a writer; one that lies among
-// files may wait for one without end.
+// readLimited reads a file of a bounded size. A pipe that the shell made, as by <(COMMAND), has a writer; one that lies
+// among files may wait for one without end.
 func readLimited(path string) ([]byte, error) {
-	switch info, err := os.Stat(path); {
-	case err != nil:
+	info, err := os.Stat(path)
+	if err != nil {
 		return nil, withoutPath(err)
+	}
+	ofShell := strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/proc/")
+	switch device := info.Mode()&os.ModeCharDevice != 0; {
 	case info.IsDir():
 		return nil, errors.New("a folder; expected a file")
-	case !info.Mode().IsRegular() && (info.Mode()&os.ModeCharDevice != 0 || !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/proc/")):
+	case !info.Mode().IsRegular() && (device || !ofShell):
 		return nil, errors.New("a pipe or a device, which may never end; expected a file, /dev/stdin or <(COMMAND)")
 	}
 	file, err := os.Open(path)
@@ -204,7 +208,7 @@ func (r *fileReader) key(node *yaml.Node, lines map[string]int, like func(string
 	case node.Kind != yaml.ScalarNode:
 		return "", r.at(where, "expected a name, not a list or a mapping")
 	case node.ShortTag() == "!!merge":
-		return "", r.at(where, "<<: nothing is merged; write the members out, or flags outside profiles, which count for all")
+		return "", r.at(where, "<<: nothing is merged; write the members out; flags outside profiles count for all")
 	case twice:
 		return "", r.at(where, "%s is there already, in line %d; keep one", usage.Quote(name), first)
 	}
@@ -258,7 +262,8 @@ func (r *fileReader) readProfiles(node *yaml.Node) {
 	}
 }
 
-// value reads the node of a flag. That of a member of JSON, such as extra-body.top_k, is JSON too, but for a list that is added to.
+// value reads the node of a flag. That of a member of JSON, such as extra-body.top_k, is JSON too, but for a list that is
+// added to.
 func (r *fileReader) value(v *Value, node *yaml.Node) {
 	node, err := r.resolved(node, 0)
 	switch {
@@ -381,7 +386,8 @@ func (r *fileReader) scalar(node *yaml.Node) ([]byte, error) {
 	case "!!timestamp":
 		return nil, r.at(node, "a date, which JSON does not have; write it in quotes for a text")
 	}
-	return nil, r.at(node, "a value with the tag %s, which JSON does not have; write it in quotes for a text", usage.Quote(node.ShortTag()))
+	return nil, r.at(node, "a value with the tag %s, which JSON does not have; write it in quotes for a text",
+		usage.Quote(node.ShortTag()))
 }
 
 // WriteFile writes settings as a file that ReadFile reads.

@@ -69,7 +69,8 @@ func TestReadFile(t *testing.T) {
 			continue
 		}
 		back, trouble := configured(t, again.String(), "")
-		if got := metrics.Words(back.Settings(back.Values(), nil)); !slices.Equal(got, metrics.Words(settings)) || trouble != "" {
+		if got := metrics.Words(back.Settings(back.Values(), nil)); !slices.Equal(got, metrics.Words(settings)) ||
+			trouble != "" {
 			t.Errorf("%s: written as\n%s\nread as %q (%s)", c.name, again.String(), got, trouble)
 		}
 	}

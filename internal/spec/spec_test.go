@@ -38,7 +38,13 @@ profiles:
 		t.Fatal(err)
 	}
 	if o.Server.Model != "m" || o.Load.Prompts != 5 || o.Load.concurrency != 4 || len(o.Report.Goodput) != 2 {
-		t.Errorf("model %s, %d prompts, %d users, %v", o.Server.Model, o.Load.Prompts, o.Load.concurrency, o.Report.Goodput)
+		t.Errorf(
+			"model %s, %d prompts, %d users, %v",
+			o.Server.Model,
+			o.Load.Prompts,
+			o.Load.concurrency,
+			o.Report.Goodput,
+		)
 	}
 	again := New()
 	if err := again.Parse(metrics.Words(o.Settings())); err != nil || !slices.EqualFunc(o.Settings(), again.Settings(),
@@ -92,13 +98,18 @@ extra-body: '{"password" "canary-5"}'
 			t.Errorf("%s is missing in\n%s", want, told)
 		}
 	}
-	if all := told + err.Error() + strings.Join(metrics.Words(o.Settings()), " "); strings.Contains(all, "canary-") || len(o.Warnings) != 4 {
+	if all := told + err.Error() + strings.Join(metrics.Words(o.Settings()), " "); strings.Contains(all, "canary-") ||
+		len(o.Warnings) != 4 {
 		t.Errorf("a secret is told: %s", all)
 	}
-	if o, _ := parsed(t, file, "--config FILE --header Authorization=canary"); !strings.Contains(strings.Join(o.Warnings, " "), "--header Authorization: the command line is no place") {
+	if o, _ := parsed(t, file, "--config FILE --header Authorization=canary"); !strings.Contains(
+		strings.Join(o.Warnings, " "),
+		"--header Authorization: the command line is no place",
+	) {
 		t.Errorf("warnings %s", o.Warnings)
 	}
-	if _, err := parsed(t, file, "--config #x"); err == nil || !strings.Contains(err.Error(), "--config #x: the name of a file is missing") {
+	if _, err := parsed(t, file, "--config #x"); err == nil ||
+		!strings.Contains(err.Error(), "--config #x: the name of a file is missing") {
 		t.Errorf("no file: %v", err)
 	}
 }

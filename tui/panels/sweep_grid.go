@@ -150,7 +150,11 @@ func (v *SweepView) detailTitle() []screen.Span {
 	if c == nil {
 		return []screen.Span{screen.Strong.Span("combination")}
 	}
-	out := heading{screen.Strong.Span(fmt.Sprintf("combination %d", c.at+1)), screen.Text.Span(" "), v.sign(c), screen.Text.Span(" " + stateWord(c.State))}
+	title := fmt.Sprintf("combination %d", c.at+1)
+	if len(v.cells) == 1 {
+		title = "runs"
+	}
+	out := heading{screen.Strong.Span(title), screen.Text.Span(" "), v.sign(c), screen.Text.Span(" " + stateWord(c.State))}
 	out.when(c.front, screen.Style{Fg: screen.Output}, " ● on the front")
 	return out
 }
@@ -189,11 +193,11 @@ func (v *SweepView) drawRuns(c screen.Canvas, y int, r *sweepCell) int {
 		return y
 	}
 	var figures columns[*grid.Run]
-	for i, name := range []string{"tok/s", "TTFT p99", "TPOT p99", "ready", "1st token"} {
-		g := figureNamed(name)
-		if best, _ := v.best(g); best != nil || v.measured() == 0 && !slices.Contains(rareFigures, name) {
-			figures = append(figures, column[*grid.Run]{name, max(8, len(name)+2),
-				func(n *grid.Run) screen.Span { return runFigure(n, g.of(&n.Figures), g.write) }, i / 2})
+	for i := range sweepFigures[:gridFigures] {
+		g := &sweepFigures[i]
+		if best, _ := v.best(g); best != nil || v.measured() == 0 && !slices.Contains(rareFigures, g.name) {
+			figures = append(figures, column[*grid.Run]{g.name, max(8, len(g.name)+2),
+				func(n *grid.Run) screen.Span { return runFigure(n, g.of(&n.Figures), g.write) }, g.spare})
 		}
 	}
 	figures = append(figures, column[*grid.Run]{"took", 8,

@@ -112,3 +112,28 @@ func SweepDone() grid.Snapshot {
 	s.Server = grid.Server{Log: s.Server.Log}
 	return s
 }
+
+// Repeats are three runs of one command, the second of which is on, against a server that was started elsewhere.
+func Repeats() grid.Snapshot {
+	s := Sweep()
+	s.Word, s.Dir, s.Server = "series", "", grid.Server{State: grid.ServerForeign}
+	runs := []grid.Run{
+		{State: grid.Done, Figures: sweepFigures(1, 8, 1), Took: 62 * time.Second},
+		{Number: 1, State: grid.Running, Figures: grid.Unknown()}, {Number: 2, State: grid.Waiting, Figures: grid.Unknown()},
+	}
+	s.Cells = []grid.Cell{{State: grid.Running, Runs: runs}}
+	s.Current, s.CurrentRun = 0, 1
+	return s
+}
+
+// Control is a preset with its control, both measured, on a server that was started elsewhere and whose GPUs are not known.
+func Control() grid.Snapshot {
+	s := Repeats()
+	s.Cells, s.Current, s.Over, s.Summary = nil, -1, true, "2 runs done"
+	for i, name := range []string{"prefix cache", "no prefix cache"} {
+		f := sweepFigures(1, 8, 1+float64(i)/10)
+		f.PerGPU = math.NaN()
+		s.Cells = append(s.Cells, grid.Cell{Load: name, State: grid.Done, Runs: []grid.Run{{State: grid.Done, Figures: f, Took: 30 * time.Second}}})
+	}
+	return s
+}

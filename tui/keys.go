@@ -165,7 +165,7 @@ func footControl(m *model) string {
 func footStop(m *model) string {
 	switch {
 	case m.Within != "":
-		return "sweep"
+		return m.Series
 	case m.leaves():
 		return "quit"
 	case m.stops == 0:

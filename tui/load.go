@@ -50,7 +50,7 @@ func (m *model) unsteerable() string {
 	case m.Player != nil:
 		return "a replay cannot be changed"
 	case m.Within != "":
-		return "a run of a sweep keeps the load of its combination"
+		return "a run among several keeps its load"
 	case m.ReadOnly:
 		return "read only: no control of the run from here"
 	case m.over():

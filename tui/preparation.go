@@ -261,7 +261,7 @@ func (m *model) drawPreparation(c screen.Canvas) {
 	c.Clear()
 	v, leave := &m.prep.shown, " cancel"
 	if m.Within != "" {
-		leave = " back to the sweep"
+		leave = " back to the " + m.Series
 	}
 	if c.W < 40 || c.H < 10 {
 		v.drawTiny(c, leave)

@@ -92,7 +92,7 @@ type sweepModel struct {
 }
 
 func newSweepModel(o SweepOptions, p *screen.Palette) *sweepModel {
-	empty := &grid.Snapshot{Current: -1}
+	empty := &grid.Snapshot{Current: -1, Word: "series"}
 	return &sweepModel{frame: newFrame(o.Screen, p), control: o.Control, latest: empty, shown: empty,
 		leave: o.Leave, entered: o.Inside}
 }
@@ -158,7 +158,7 @@ func (m *sweepModel) takeSnapshot(s *grid.Snapshot) tea.Cmd {
 	before := m.latest
 	m.latest = s
 	if m.run != nil && s.Current >= 0 { // a run may be here before the snapshot that has it
-		m.run.Within = m.place()
+		m.run.Within, m.run.Series = m.place(), s.Word
 	}
 	if s.Notice != before.Notice {
 		m.notify(s.Notice)
@@ -185,14 +185,14 @@ func (m *sweepModel) ring(s *grid.Snapshot) tea.Cmd {
 	if m.Quiet || m.aside == nil {
 		return nil
 	}
-	return m.aside("\a\x1b]9;benchtop: " + screen.Sanitize(cmp.Or(s.Summary, "sweep done")) + "\a")
+	return m.aside("\a\x1b]9;benchtop: " + screen.Sanitize(cmp.Or(s.Summary, "done")) + "\a")
 }
 
 // takeRun makes the dashboard of a run. It is as the user left that of the run before.
 func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	o := m.Options
 	o.Preparation, o.Quiet, o.Exit, o.ReadOnly = p, true, false, true // a load changed by hand is not that of the combination
-	o.Within = m.place()
+	o.Within, o.Series = m.place(), m.latest.Word
 	before := m.run
 	m.run = m.dashboard(o)
 	m.run.resized = nil // the screen tells its size itself

@@ -32,7 +32,7 @@ var sweepKeymap = keys[*sweepModel]{
 	{keys: []string{"t"}, show: "t", what: "next theme", do: (*sweepModel).nextTheme},
 	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "redraw the screen", ask: func(*sweepModel) tea.Cmd { return tea.ClearScreen }, anywhere: true},
 	{keys: []string{"?"}, show: "?", what: "this help", word: "help", do: func(m *sweepModel) { m.help.open = true }},
-	{keys: []string{"q", "ctrl+c"}, show: "q", what: "stop the sweep, quit", foot: footSweepStop, ask: (*sweepModel).stop, anywhere: true},
+	{keys: []string{"q", "ctrl+c"}, show: "q", what: "stop, quit", foot: footSweepStop, ask: (*sweepModel).stop, anywhere: true},
 }
 
 func footDashboard(m *sweepModel) string {
@@ -160,7 +160,7 @@ func (m *sweepModel) askSkip() {
 	switch {
 	case c == nil:
 	case m.over():
-		m.notify("the sweep is over")
+		m.notify("the " + m.latest.Word + " is over")
 	case c.State.Over():
 		m.notify(fmt.Sprintf("combination %d is over; r repeats it", at+1))
 	case c.State == grid.Running:
@@ -176,7 +176,7 @@ func (m *sweepModel) repeat() {
 	switch {
 	case c == nil:
 	case m.over():
-		m.notify("the sweep is over; --resume measures what is missing")
+		m.notify("the " + m.latest.Word + " is over" + m.whereKept("; --resume measures what is missing"))
 	case !c.State.Over():
 		m.notify(fmt.Sprintf("combination %d is not over yet", at+1))
 	case c.State == grid.Linked:
@@ -203,13 +203,18 @@ func (m *sweepModel) stop() tea.Cmd {
 		return tea.Quit
 	}
 	m.help.open = false
-	title, kept := "Stop the sweep", "Finished runs are kept; --resume continues."
-	if m.latest.Dir == "" {
-		title, kept = "Stop", "Finished runs are kept."
-	}
-	m.prompt = &prompt{title: title, hint: "cut the run in progress and stop? " + kept + " y stop, other keys cancel",
+	m.prompt = &prompt{title: "Stop the " + m.latest.Word, hint: "cut the run in progress and stop? Finished runs are kept" +
+		m.whereKept("; --resume continues") + ". y stop, other keys cancel",
 		yes: func() { m.stopNow() }}
 	return nil
+}
+
+// whereKept are words about a directory of results, "" where there is none.
+func (m *sweepModel) whereKept(words string) string {
+	if m.latest.Dir == "" {
+		return ""
+	}
+	return words
 }
 
 // stopNow stops the sweep; the screen ends with it.

@@ -54,6 +54,7 @@ var sweepStates = []struct {
 }{
 	{"grid", tuitest.Sweep, nil}, {"search", tuitest.SweepSearch, nil}, {"starting", tuitest.SweepStarting, nil}, {"done", tuitest.SweepDone, nil},
 	{"detail", tuitest.Sweep, []string{"g", "j", "j", "j", "enter"}}, {"log", tuitest.Sweep, []string{"l"}}, {"help", tuitest.Sweep, []string{"?"}},
+	{"repeats", tuitest.Repeats, nil}, {"control", tuitest.Control, nil},
 	{"stop", tuitest.Sweep, []string{"q"}}, {"sorted", tuitest.Sweep, []string{"S", "/", "f", "r", "o", "n", "t", "enter"}},
 }
 

@@ -53,6 +53,8 @@ type Options struct {
 	// Within names the sweep that the run belongs to, and the place of the run in it: q and Esc then lead back to its screen, and the run goes on. ""
 	// for a run of its own.
 	Within string
+	// Series is what the runs are together where there is a Within: sweep or series.
+	Series string
 	// Report turns the report of a finished run into text for its page, at most so many columns wide; nil for no such page.
 	Report func(r *metrics.Report, width int) string
 	// Bandwidth is how many bytes a second may go to the terminal, on average, before charts are drawn less often; 0 means a limit that suits the

@@ -222,7 +222,7 @@ func readJSON(text string) (v any, twice string, err error) {
 				`write a finite number, null, or "NaN" in double quotes for the string`, place(text[:at]))}
 		}
 		const shown = 12
-		rest, clear := strings.CutPrefix(secret.HideBroken(text), text[:at])
+		rest, clear := strings.CutPrefix(secret.HideBroken(text[:min(len(text), at+100)]), text[:at])
 		if !clear {
 			rest = secret.Mask
 		}

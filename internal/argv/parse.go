@@ -210,7 +210,7 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 	for _, v := range values {
 		if err := a.fs.Set(flag.Name, decimal(flag, v)); err != nil {
 			good = nil
-			a.problem("--%s %s: %s", flag.Name, usage.Quote(secret.HideBroken(v)), explain(flag, err))
+			a.problem("--%s %s: %s", flag.Name, usage.Quote(secret.HideBroken(beginning(v))), explain(flag, err))
 			if !several {
 				// A wrong value must not cause further errors in later checks.
 				_ = flag.Value.Set(flag.DefValue)
@@ -221,6 +221,9 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 		a.has(flag, "", good...)
 	}
 }
+
+// beginning is more of a value than an error shows of it.
+func beginning(value string) string { return value[:min(len(value), 1000)] }
 
 // decimal makes whole numbers decimal: 010 is ten, as in Python, and 0x10 is an error. The library would accept other bases.
 func decimal(flag *pflag.Flag, v string) string {
@@ -257,7 +260,7 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 		return
 	}
 	if err := v.SetKey(strings.Split(path, "."), value, add); err != nil {
-		a.problem("%s %s: %w", usage.Quote(name), usage.Quote(secret.HideWords([]string{name, secret.HideBroken(value)},
+		a.problem("%s %s: %w", usage.Quote(name), usage.Quote(secret.HideWords([]string{name, secret.HideBroken(beginning(value))},
 			nil)[1]), err)
 		return
 	}

@@ -1,14 +1,13 @@
 package argv
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"benchtop/internal/jsonscan"
-	"benchtop/internal/pyjson"
 	"benchtop/internal/secret"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
@@ -20,11 +19,43 @@ type Value struct {
 	Name string
 	// Texts are the values as on a command line: one for most flags, none for a flag that may stand without any.
 	Texts []string
-	// Listed says that Texts are a list in a file, whatever their number. Object is JSON instead of Texts, "" for none.
+	// Listed says that Texts are a list in a file, whatever their number. Object is the value as JSON for flags of JSON, "" for
+	// none; that of a mapping of single values has KEY=VALUE as Texts.
 	Listed bool
 	Object string
-	// Where is the line of the file, as FILE:LINE, "" for elsewhere.
-	Where string
+	// Where is the line of the file, the zero Place for elsewhere.
+	Where Place
+	// wrong is an error of the value as JSON or as a list, told once it is known that there is such a flag.
+	wrong error
+}
+
+// Place is a line of a file; the zero value is none.
+type Place struct {
+	File string
+	Line int
+}
+
+func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+
+// PlaceError is a problem at a place.
+type PlaceError struct {
+	At  Place
+	Err error
+}
+
+func (e PlaceError) Error() string { return e.At.String() + ": " + e.Err.Error() }
+
+// Unwrap is the problem alone.
+func (e PlaceError) Unwrap() error { return e.Err }
+
+// ByLine sorts problems of a file by their lines, behind those of the whole file.
+func ByLine(p usage.Problems) usage.Problems {
+	line := func(err error) int {
+		at, _ := errors.AsType[PlaceError](err)
+		return at.At.Line
+	}
+	slices.SortStableFunc(p, func(a, b error) int { return line(a) - line(b) })
+	return p
 }
 
 // To is a flag with one value.
@@ -54,8 +85,8 @@ func (f *Flags) apply(values []Value, given func(*pflag.Flag, string, []string))
 		before := len(a.problems)
 		a.apply(v)
 		for i, err := range a.problems[before:] {
-			if v.Where != "" {
-				a.problems[before+i] = fmt.Errorf("%s: %w", v.Where, err)
+			if v.Where != (Place{}) && !errors.As(err, new(PlaceError)) {
+				a.problems[before+i] = PlaceError{v.Where, err}
 			}
 		}
 	}
@@ -68,32 +99,47 @@ func (a *argv) apply(v Value) {
 	name = Dashes(name)
 	flag := a.fs.Lookup(name)
 	if flag == nil {
-		a.problem("%s: unknown flag%s", usage.Quote(v.Name), usage.DidYouMean(name, flagNames(a.fs)))
+		hint := usage.DidYouMean(name, slices.DeleteFunc(flagNames(a.fs), func(n string) bool { return n == "help" }))
+		if name == "help" {
+			hint = "; it is for the command line alone"
+		}
+		a.problem("%s: unknown flag%s", usage.Quote(v.Name), hint)
 		return
+	}
+	if v.Where != (Place{}) {
+		known := doubts(flag)
+		defer func() {
+			for _, doubt := range doubts(flag)[len(known):] {
+				a.problem("%s; keep one", strings.TrimSuffix(doubt, "; the last one applies"))
+			}
+		}()
 	}
 	_, variadic := flag.Annotations[Variadic]
 	_, object := flag.Value.(keyed)
+	mapping := v.Object != "" && !dotted
 	texts := v.Texts
 	switch {
-	case v.Object != "" && object:
-		texts = []string{v.Object}
-	case v.Object != "" && variadic:
-		for key, value := range jsonscan.Members([]byte(v.Object)) {
-			if strings.ContainsRune("{[n", rune(value[0])) {
-				a.problem("--%s: %s: expected a single value", flag.Name, usage.Quote(jsonscan.Text(key)))
-				return
-			}
-			texts = append(texts, jsonscan.Text(key)+"="+pyjson.Str(value))
-		}
-	case v.Object != "":
+	case mapping && !object && !variadic:
 		a.problem("--%s: expected %s, not a mapping", flag.Name, kind(flag))
+		return
+	case mapping && !object && (texts != nil || v.Object == "{}"):
+	case mapping && !object && v.wrong == nil:
+		a.problem("--%s: expected names with single values", flag.Name)
+		return
+	case v.wrong != nil:
+		a.problems = append(a.problems, v.wrong)
+		return
+	case v.Object != "":
+		texts = []string{v.Object}
+	case v.Listed && object && !dotted:
+		a.problem("--%s: expected %s, not a list", flag.Name, kind(flag))
 		return
 	case len(texts) == 0 && !v.Listed && !variadic:
 		a.problem("--%s: a value is missing; expected %s", flag.Name, kind(flag))
 		return
 	case v.Listed && !variadic && !isRepeatable(flag):
 		texts = []string{strings.Join(texts, ",")}
-	case !v.Listed && variadic && len(texts) == 1 && v.Where != "":
+	case !v.Listed && variadic && len(texts) == 1 && v.Where != (Place{}):
 		texts = wordsOf(flag, texts[0])
 	}
 	if dotted {
@@ -103,6 +149,14 @@ func (a *argv) apply(v Value) {
 		return
 	}
 	a.set(flag, texts)
+}
+
+// doubts are about members of a flag of JSON that were given more than once: on a command line a warning, in a file a problem.
+func doubts(flag *pflag.Flag) []string {
+	if d, ok := flag.Value.(doubtful); ok {
+		return d.Warnings("--" + flag.Name)
+	}
+	return nil
 }
 
 // wordsOf are those of a line in a file, as on a command line. The value of a header may have blanks.
@@ -127,6 +181,8 @@ func (f *Flags) record(flag *pflag.Flag, member string, texts []string) {
 		f.given = append(f.given, Value{Name: name, Texts: slices.Clone(texts)})
 	case isRepeatable(flag):
 		f.given[i].Texts = append(f.given[i].Texts, texts...)
+	case strings.HasSuffix(member, "+"): // each adds to a list
+		f.given[i].Texts = []string{f.given[i].Texts[0] + "," + texts[0]}
 	default:
 		f.given[i].Texts = slices.Clone(texts)
 	}

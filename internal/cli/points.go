@@ -47,9 +47,13 @@ func runPoints(e *session.Environment, o *spec.Spec) int {
 	for i, at := range o.Series.Points {
 		pairs = append(pairs, sweep.Combination{Place: strconv.Itoa(i), Load: at.Label})
 	}
+	word := ""
+	if o.Series.Swept() != "" {
+		word = "sweep"
+	}
 	_, stopped := e.Series(&o.Screen, true, func(b *session.Runner, _ io.Writer) *sweep.Sweep {
 		return sweep.New(sweep.Options{
-			Title: "serve", Pairs: pairs, Runs: o.Series.Runs, ContinueOnError: true, Out: io.Discard,
+			Title: "serve", Word: word, Pairs: pairs, Runs: o.Series.Runs, ContinueOnError: true, Out: io.Discard,
 			Measure: func(ctx context.Context, r sweep.Run) (grid.Figures, error) {
 				i, _ := strconv.Atoi(r.Place)
 				return p.measure(ctx, b, i*o.Series.Runs+r.Number)
@@ -97,11 +101,17 @@ func (p *points) measure(ctx context.Context, b *session.Runner, i int) (f grid.
 	return sweep.FiguresOf(r)
 }
 
-// print prints how the repetitions of each load vary, and the summary of all loads.
+// print prints the command for all runs, since their reports have that for each alone, then how the repetitions of each load
+// vary, and the summary of all loads.
 func (p *points) print() error {
 	var done []export.RunOf
 	for _, i := range slices.Sorted(maps.Keys(p.done)) {
 		done = append(done, p.done[i])
+	}
+	if len(done) > 0 {
+		if err := session.PrintAgain(p.env.Stdout, "Repeat all runs", p.asked.Command, p.asked.Settings()); err != nil {
+			return err
+		}
 	}
 	series := &p.asked.Series
 	for i, at := range series.Points {

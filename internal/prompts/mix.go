@@ -111,14 +111,14 @@ func (w *workload) read(load shape.Shape, seed int64, searching bool, to protoco
 	if err != nil {
 		return err
 	}
-	values, err := argv.ReadFile(path, "")
+	values, problems := argv.ReadFile(path, "")
 	w.options = &Options{}
 	flags := argv.Flags{Synopsis: "workload"}
 	w.options.Define(&flags)
 	f := flags.Group("Report")
 	f.Var((*argv.Objectives)(&w.Goodput), "goodput", "objectives of its requests")
 	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
-	problems := append(usage.Problems{err}, flags.Apply(values)...)
+	problems = argv.ByLine(append(problems, flags.Apply(values)...))
 	all := flags.All()
 	for _, name := range wholeRun {
 		problems.BadIf(all.Changed(name), "%s: %s: give it on the command line, for the whole run", path, name)

@@ -79,7 +79,7 @@ func TestMixRefused(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"--mix no=1", "--mix, workload no: no file no.yaml, with the flags of its data set"},
 		{"--mix list=1", "workload list: list.yaml: expected flags with their values"},
-		{"--mix bad=1", "workload bad: bad.yaml: not YAML: yaml: line 1"},
+		{"--mix bad=1", "workload bad: bad.yaml:1: not YAML"},
 		{"--mix empty=1", "workload empty: empty.yaml: expected flags with their values"},
 		{"--mix nested=1", "workload nested: nested.yaml:2: --input-len: expected a whole number, not a mapping"},
 		{"--mix goodput=1", "workload goodput: goodput.yaml:2: --goodput never:1: "},

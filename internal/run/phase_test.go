@@ -52,6 +52,19 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// The first q after the load ends the counting of tokens, whoever ended the load: that is all it can still end.
+func TestDrainOnceTheLoadIsOver(t *testing.T) {
+	for _, before := range [][]command{{loadOver}, {refused, loadOver}, {drain, loadOver}, {refused, drain, loadOver}} {
+		phase := Running
+		for _, c := range before {
+			phase, _, _ = phase.next(c)
+		}
+		if _, do, ok := phase.next(drain); !ok || do != hurry {
+			t.Errorf("after %v: %s", before, do)
+		}
+	}
+}
+
 // Every order of commands leads to a saved result, unless the run was asked to stop three times.
 func TestEveryWayOutSaves(t *testing.T) {
 	outside := []command{drain, abort, interrupt, quit, terminate, hangUp, detach, screenLeft, steer, judge, saveSoFar}

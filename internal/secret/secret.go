@@ -21,6 +21,27 @@ var userInfo = regexp.MustCompile(`://[^/\s"]*@`)
 // counted more often than kept secret, so max_tokens is none.
 var Name = regexp.MustCompile(`(?i)((api|access|secret|private|auth)[-_]?key|secret|password|passwd|passphrase|credential|authorization|auth|cookie)s?$|token$`)
 
+// key is a text that is a key to some service, whatever its name: the issuers of keys give them such beginnings.
+var key = regexp.MustCompile(`\bsk-[\w-]{6,}|\b[spr]k_(?:live|test)_\w{6,}|\b(?:hf|gsk|gh[opsur])_[A-Za-z0-9]{16,}|\bgithub_pat_\w{16,}|` +
+	`\b(?:glpat|nvapi|xox[a-z])-[\w-]{10,}|\bAKIA[A-Z0-9]{12,}|\bAIza[\w-]{20,}|\beyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?`)
+
+// parameter is one of the query of a URL, whose names may be shorter than others.
+var (
+	parameter = regexp.MustCompile(`[?&]([\w-]+)=([^&\s"'#]+)`)
+	ofQuery   = regexp.MustCompile(`^(?:key|sig|signature)$`)
+)
+
+// hideQuery hides the parameters of URLs that are secrets.
+func hideQuery(text string) string {
+	return parameter.ReplaceAllStringFunc(text, func(p string) string {
+		name, value, _ := strings.Cut(p, "=")
+		if isSecret(name[1:], value) || ofQuery.MatchString(name[1:]) {
+			return name + "=" + Mask
+		}
+		return p
+	})
+}
+
 // isSecret reports whether the value of a name has to be hidden. A switch is no secret.
 func isSecret(name, value string) bool {
 	return Name.MatchString(name) && value != "true" && value != "false" && value != "null"
@@ -70,10 +91,10 @@ func hideMembers(text string) (safe string, secrets []string) {
 // variable of the environment.
 var Reference = regexp.MustCompile(`^(\S+ )?(?:@(.+)|\$([A-Za-z_][A-Za-z0-9_]*))$`)
 
-// Hide is a text that may be shown and saved: without users of URLs, and without secrets in JSON.
+// Hide is a text that may be shown and saved: without users and secrets of URLs, secrets in JSON, and texts that are keys by their looks.
 func Hide(text string) string {
 	text, _ = hideMembers(text)
-	return userInfo.ReplaceAllString(text, "://"+Mask+"@")
+	return key.ReplaceAllString(hideQuery(userInfo.ReplaceAllString(text, "://"+Mask+"@")), Mask)
 }
 
 // In are the secrets in a text of JSON, as a server may repeat them.
@@ -82,17 +103,25 @@ func In(text string) []string {
 	return all
 }
 
-// looseMember is the beginning of a member in a text that was meant as JSON.
-var looseMember = regexp.MustCompile(`([\w-]+)["']?\s*[:=]`)
+var (
+	word   = regexp.MustCompile(`([\w-]+)(?:["']?\s*[:=])?`)
+	opaque = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
+)
 
-// HideBroken is a text that was meant as JSON, up to its first secret.
+// HideBroken is a value that is wrong, fit for an error: up to the first name of a secret, and without words that may be one
+// since they are long and mix letters with digits.
 func HideBroken(text string) string {
-	for _, at := range looseMember.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range word.FindAllStringSubmatchIndex(text, -1) {
 		if Name.MatchString(text[at[2]:at[3]]) {
-			return text[:at[1]] + Mask
+			return Hide(text[:at[1]]) + Mask
 		}
 	}
-	return Hide(text)
+	return opaque.ReplaceAllStringFunc(Hide(text), func(w string) string {
+		if strings.ContainsAny(w, "0123456789") && strings.Trim(w, "0123456789") != "" {
+			return Mask
+		}
+		return w
+	})
 }
 
 // HideValue is the value of a flag or a member, as JSON, that may be shown and saved.
@@ -153,7 +182,7 @@ func HideWords(args, headers []string) []string {
 			a = Mask
 		case isFlag && joined && isSecret(name, value) && (dotted || !isNumber(value)):
 			a = prefix + Mask
-		case paired && (isHeader(within) || isSecret(strings.TrimSpace(key), text)):
+		case paired && (isHeader(within) || isSecret(strings.TrimSpace(key), text) && !strings.Contains(key, "?")):
 			a = prefix + key + "=" + Mask
 		}
 		if before = ""; isFlag && !joined {

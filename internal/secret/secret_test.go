@@ -56,10 +56,38 @@ func TestHideWords(t *testing.T) {
 		"--hf_token=canary":                     "--hf_token=***",
 		"--hf-token --model m":                  "--hf-token --model m",
 		"--time-per-token 7 --per-token=7":      "--time-per-token 7 --per-token=7",
+		"--endpoint /v1/x?api_key=canary&x=1":   "--endpoint /v1/x?api_key=***&x=1",
+		"--endpoint=/v1/x?x=1&key=canary#a":     "--endpoint=/v1/x?x=1&key=***#a",
 		"--seed=3 --host h":                     "--seed=3 --host h",
 	} {
 		if got := strings.Join(HideWords(strings.Fields(line), nil), " "); got != want {
 			t.Errorf("%s: got %s, want %s", line, got, want)
+		}
+	}
+}
+
+// A key is hidden whatever its name, and a wrong value has nothing that may be a secret.
+func TestHideKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"--seed sk-canary-1":                                 "--seed ***",
+		`{"seed": "hf_canaryCANARY012345"}`:                  `{"seed": "***"}`,
+		"eyJhbGciOi.eyJjYW5hcnk.c2ln and AKIA0123456789ABCD": "*** and ***",
+		"task-canary risk-assessment sk-learn":               "task-canary risk-assessment sk-learn",
+		"results/8d5f1f0c2b6e4d0c9a7b.json":                  "results/8d5f1f0c2b6e4d0c9a7b.json",
+	} {
+		if got := Hide(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"api_key" "canary"`:         `{"api_key***`,
+		"{'token': 'canary'":          "{'token':***",
+		"0123456789abcdef0123":        "***",
+		"twelve 12345678901234567890": "twelve 12345678901234567890",
+		"many":                        "many",
+	} {
+		if got := HideBroken(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
 }

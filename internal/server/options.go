@@ -45,10 +45,11 @@ type Options struct {
 	Model, ServedName string
 	Ready             int // seconds of patience with a server that is still starting
 	Profile           bool
-	ProfileThreshold  int          // requests that the server runs at once when its profiler starts; 0 to start it before the run
-	ProfileDuration   argv.Seconds // for which it then runs
-	Reset             bool         // the prefix cache, before the run
-	Warnings          []string     // set by Check, as all below is
+	ProfileThreshold  int               // requests that the server runs at once when its profiler starts; 0 to start it before the run
+	ProfileDuration   argv.Seconds      // for which it then runs
+	Reset             bool              // the prefix cache, before the run
+	Places            map[string]string // FILE:LINE of flags that a file has
+	Warnings          []string          // set by Check, as all below is
 	loadgen.Servers
 	Protocol protocol.Protocol // nil for an unknown backend
 }
@@ -154,7 +155,7 @@ func (o *Options) header(p *usage.Problems) http.Header {
 		p.BadIf(h.Value == secret.Mask, "--header %s=%s: a secret was hidden here; write %[1]s=@FILE or '%[1]s=$NAME'", h.Key, h.Value)
 		switch part := secret.Reference.FindStringSubmatch(h.Value); {
 		case part == nil && h.Value != "" && target.SoundsSecret(h.Key):
-			o.Warnings = append(o.Warnings, fmt.Sprintf("--header %s: the command line is no place for secrets, since others can list it; write %[1]s=@FILE or '%[1]s=$NAME'", h.Key))
+			o.warnOfSecret("header", fmt.Sprintf("--header %s: ", h.Key), "secrets", fmt.Sprintf("%s=@FILE or '%[1]s=$NAME'", h.Key))
 		case part == nil:
 		case strings.HasPrefix(part[2], "@"):
 			h.Value = part[1] + part[2]
@@ -171,9 +172,18 @@ func (o *Options) header(p *usage.Problems) http.Header {
 		header.Set(h.Key, h.Value)
 	}
 	if all := strings.Join(o.BaseURLs, " "); secret.Hide(all) != all {
-		o.Warnings = append(o.Warnings, "--base-url: the command line is no place for a password, since others can list it; write 'Authorization=Basic $NAME' or Authorization=@FILE with --header")
+		o.warnOfSecret("base-url", "--base-url: ", "a password", "'Authorization=Basic $NAME' or Authorization=@FILE with --header")
 	}
 	return header
+}
+
+// warnOfSecret warns of a secret in a flag, with the remedy.
+func (o *Options) warnOfSecret(flag, name, what, remedy string) {
+	place, why := "the command line", ", since others can list it"
+	if at := o.Places[flag]; at != "" {
+		name, place, why = at+": "+name, "a file that others may read", ""
+	}
+	o.Warnings = append(o.Warnings, fmt.Sprintf("%s%s is no place for %s%s; write %s", name, place, what, why, remedy))
 }
 
 // checkTLS reads the files of certificates.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"benchtop/internal/run"
+	"benchtop/internal/secret"
 	"benchtop/internal/spec"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
@@ -30,7 +31,7 @@ type Runner struct {
 
 // Warn prints a warning among the lines of the runs.
 func (b *Runner) Warn(format string, a ...any) {
-	fmt.Fprintf(b.Lines, "benchtop: WARNING: %s\n", Harmless(fmt.Sprintf(format, a...)))
+	fmt.Fprintf(b.Lines, "benchtop: WARNING: %s\n", Harmless(secret.Hide(fmt.Sprintf(format, a...))))
 }
 
 // ErrCut is the error of a run that was ended before its time; its result holds what was measured until then.

@@ -144,13 +144,21 @@ func PrintReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) e
 	if err := export.Tiers(w, r); err != nil {
 		return err
 	}
-	if words := metrics.Words(r.Plan.Spec); words != nil && len(r.Plan.Command) > 0 {
-		again := argv.ShellWords(append(r.Plan.Command[:1:1], words...))
-		if _, err := fmt.Fprintf(w, "\nRepeat with: %s\n", text.Clean(strings.Join(again, " "))); err != nil {
-			return err
-		}
+	if err := PrintAgain(w, "Repeat", r.Plan.Command, r.Plan.Spec); err != nil {
+		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", export.Answer(r))
+	return err
+}
+
+// PrintAgain prints the command that does again what was asked for: the first word of a command, with these values.
+func PrintAgain(w io.Writer, what string, command []string, asked []metrics.Setting) error {
+	words := metrics.Words(asked)
+	if words == nil || len(command) == 0 {
+		return nil
+	}
+	again := argv.ShellWords(append(command[:1:1], words...))
+	_, err := fmt.Fprintf(w, "\n%s with: %s\n", what, text.Clean(strings.Join(again, " ")))
 	return err
 }
 

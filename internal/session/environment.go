@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"benchtop/internal/argv"
+	"benchtop/internal/secret"
 	"benchtop/internal/text"
 )
 
@@ -49,7 +50,7 @@ func (e *Environment) Fail(code int, err error) int {
 		return ExitFine
 	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		fmt.Fprintf(e.Stderr, "benchtop: %s\n", Harmless(line))
+		fmt.Fprintf(e.Stderr, "benchtop: %s\n", Harmless(secret.Hide(line)))
 	}
 	return code
 }
@@ -64,7 +65,7 @@ func (e *Environment) Say(words string) {
 // Warn prints warnings.
 func (e *Environment) Warn(warnings []string) {
 	for _, w := range warnings {
-		line := "benchtop: WARNING: " + Harmless(w)
+		line := "benchtop: WARNING: " + Harmless(secret.Hide(w))
 		if d := e.display(); d == nil || !d.held.hold(line) {
 			fmt.Fprintln(e.Stderr, line)
 		}

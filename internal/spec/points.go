@@ -140,6 +140,7 @@ func (o *Spec) Runs() (singles []*Spec, err error) {
 				at.run = n + 1
 			}
 			single := New()
+			single.Server.Places = o.Server.Places
 			single.Series.at, single.Series.Extra, single.Save.Unasked = &at, o.Series.Extra, o.Save.Unasked
 			err := single.Take(append(slices.Clone(values), at.set...))
 			single.Command = o.Command

@@ -24,8 +24,9 @@ On a terminal, a dashboard shows the run; q ends the run and prints the report.
 
 Exit codes, highest rank first: 130 aborted; 143 SIGTERM; 129 terminal lost; 1 run failed (more than half of
 the requests failed, the server did not answer at the end, or the result was not written); 3 a --fail-on
-condition is met; 0 success. The first Ctrl-C lets requests in flight finish and gives 0, 1 or 3. Wrong usage
-gives 2. Measurements are saved however a run ends. --help=WORD lists the flags that mention WORD.`
+condition is met; 0 success. The first Ctrl-C lets requests in flight finish and gives 0, 1 or 3; of several runs
+it cuts the one in progress, begins no other and gives 130. Wrong usage gives 2. Measurements are saved however a
+run ends. --help=WORD lists the flags that mention WORD.`
 
 // FullLength reports whether answers must have the length that is asked for.
 func (o *Spec) FullLength() bool {
@@ -65,10 +66,10 @@ const (
 	dryRunFlag = "dry-run"
 )
 
-// secretInFile reports whether a value of a file is a secret. Headers are looked at with those of the command line.
+// secretInFile reports whether a value of a file is a secret. Headers and URLs are looked at with those of the command line.
 func secretInFile(v argv.Value) bool {
 	words := append(append([]string{"--" + argv.Dashes(v.Name)}, v.Texts...), v.Object)
-	return v.Name != "header" && strings.Contains(strings.Join(secret.HideWords(words, nil), " "), secret.Mask)
+	return v.Name != "header" && v.Name != "base-url" && strings.Contains(strings.Join(secret.HideWords(words, nil), " "), secret.Mask)
 }
 
 // New defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
@@ -136,15 +137,26 @@ func (o *Spec) readConfig() (p usage.Problems) {
 		return p
 	}
 	path, profile, _ := strings.Cut(o.config, "#")
-	values, err := argv.ReadFile(path, profile)
+	if path == "" {
+		p.Bad("--%s %s: the name of a file is missing in front of #", configFlag, usage.Quote(o.config))
+		return p
+	}
+	values, p := argv.ReadFile(path, profile)
+	o.Server.Places = map[string]string{}
 	for _, v := range values {
+		name := argv.Dashes(v.Name)
+		if !o.Flags.All().Changed(name) {
+			o.Server.Places[name] = v.Where.String()
+		}
 		if secretInFile(v) {
-			o.Warnings = append(o.Warnings, v.Where+": "+v.Name+" has a secret in plain text, which the "+
+			o.Warnings = append(o.Warnings, v.Where.String()+": "+v.Name+" has a secret in plain text, which the "+
 				"report does not show; keep it in a header, as --header Authorization=@FILE or 'Authorization=$NAME'")
 		}
-		p.BadIf(argv.Dashes(v.Name) == configFlag, "%s: a file names no other file; leave %s out", v.Where, v.Name)
+		if name == configFlag {
+			p = append(p, argv.PlaceError{At: v.Where, Err: errors.New("a file names no other file; leave " + v.Name + " out")})
+		}
 	}
-	return append(append(p, err), o.Flags.Default(values)...)
+	return argv.ByLine(append(p, o.Flags.Default(values)...))
 }
 
 // Values are what was asked for, by command line and file: as many flags as make the same run again. They may hold secrets.

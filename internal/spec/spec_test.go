@@ -38,7 +38,13 @@ profiles:
 		t.Fatal(err)
 	}
 	if o.Server.Model != "m" || o.Load.Prompts != 5 || o.Load.concurrency != 4 || len(o.Report.Goodput) != 2 {
-		t.Errorf("model %s, %d prompts, %d users, %v", o.Server.Model, o.Load.Prompts, o.Load.concurrency, o.Report.Goodput)
+		t.Errorf(
+			"model %s, %d prompts, %d users, %v",
+			o.Server.Model,
+			o.Load.Prompts,
+			o.Load.concurrency,
+			o.Report.Goodput,
+		)
 	}
 	again := New()
 	if err := again.Parse(metrics.Words(o.Settings())); err != nil || !slices.EqualFunc(o.Settings(), again.Settings(),
@@ -72,6 +78,39 @@ request-rate: [1, 2]
 	}
 	if all := told + err.Error() + strings.Join(metrics.Words(o.Settings()), " "); strings.Contains(all, "sk-1234") {
 		t.Errorf("the secret is told: %s", all)
+	}
+}
+
+// A secret in plain text is warned of where it stands, and never told: not by a value of the wrong type either.
+func TestSecretsInConfig(t *testing.T) {
+	const file = `
+header: {Authorization: "Bearer canary-1", X-Key: $HOME}
+base-url: http://me:canary-2@h
+seed: sk-canary-3
+metadata: {note: sk-canary-4}
+extra-body: '{"password" "canary-5"}'
+`
+	o, err := parsed(t, file, "--config FILE --host canary")
+	told := strings.Join(o.Warnings, "\n")
+	for _, want := range []string{"run.yaml:2: --header Authorization: a file that others may read is no place for secrets",
+		"run.yaml:3: --base-url: a file that others may read is no place for a password", "run.yaml:5: metadata has a secret in plain text"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%s is missing in\n%s", want, told)
+		}
+	}
+	if all := told + err.Error() + strings.Join(metrics.Words(o.Settings()), " "); strings.Contains(all, "canary-") ||
+		len(o.Warnings) != 4 {
+		t.Errorf("a secret is told: %s", all)
+	}
+	if o, _ := parsed(t, file, "--config FILE --header Authorization=canary"); !strings.Contains(
+		strings.Join(o.Warnings, " "),
+		"--header Authorization: the command line is no place",
+	) {
+		t.Errorf("warnings %s", o.Warnings)
+	}
+	if _, err := parsed(t, file, "--config #x"); err == nil ||
+		!strings.Contains(err.Error(), "--config #x: the name of a file is missing") {
+		t.Errorf("no file: %v", err)
 	}
 }
 

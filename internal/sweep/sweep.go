@@ -74,6 +74,8 @@ func (pairDriver) Drive(ctx context.Context, s *Sweep, pair Combination) ([]Comb
 // Options are the plan of a sweep.
 type Options struct {
 	Title string
+	// Word is what a person calls all runs together; "" for a sweep where there is a Dir, else a series.
+	Word string
 	// Dir is the directory of the experiment, ID its commands, as by Manifest.ID: records with another are not used.
 	Dir, ID string
 	// Pairs are the combinations in order, all with the same server parameters beside each other.
@@ -149,7 +151,7 @@ func (c *cell) kept() (list []Record) {
 // Reasons for which a run or a sweep is cut by a person.
 var (
 	// ErrStopped is the end of a sweep that a person asked for.
-	ErrStopped = errors.New("the sweep was stopped")
+	ErrStopped = errors.New("stopped by the user")
 	errSkipped = errors.New("skipped")
 	errAgain   = errors.New("repeated")
 )
@@ -170,6 +172,10 @@ func New(o Options) *Sweep {
 	if o.Driver == nil {
 		o.Driver = pairDriver{}
 	}
+	if o.Word == "" && o.Dir != "" {
+		o.Word = "sweep"
+	}
+	o.Word = cmp.Or(o.Word, "series")
 	s := &Sweep{o: o, current: -1, number: -1, out: make(chan grid.Snapshot, 1)}
 	if o.Servers == nil {
 		s.state.State = grid.ServerForeign

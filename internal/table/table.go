@@ -213,6 +213,9 @@ func clean(s string) string {
 // Markdown is the table in Markdown, its texts escaped.
 func (t *Table) Markdown(escape *strings.Replacer) string {
 	columns, lines := t.lines()
+	if len(lines) == len(t.Rows) { // Markdown has no table without a head
+		lines = slices.Insert(lines, 0, make([]Cell, len(columns)))
+	}
 	var b strings.Builder
 	for k, line := range lines {
 		b.WriteByte('|')
@@ -246,7 +249,7 @@ func (t *Table) HTML() string {
 	b.WriteString("<table>")
 	for k, line := range lines {
 		tag := "td"
-		if k == 0 {
+		if k == 0 && len(lines) > len(t.Rows) {
 			tag = "th"
 		}
 		b.WriteString("<tr>")
@@ -273,7 +276,7 @@ func (t *Table) CSV(before ...[2]string) string {
 	for k, line := range lines {
 		var row []string
 		for _, c := range before {
-			row = append(row, inert(c[min(k, 1)]))
+			row = append(row, inert(c[min(k+len(t.Rows)+1-len(lines), 1)]))
 		}
 		for _, c := range line {
 			row = append(row, inert(c.Text))

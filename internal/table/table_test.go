@@ -51,10 +51,13 @@ name     ratio
 </table>`},
 		"CSV": {sample().CSV([2]string{"of", "=x"}),
 			"of,name,n,share,ratio\n'=x,日本,12,0.50,1.00\n'=x,\"  <b>|x\",7,-,2.00\n"},
-		"no head":  {two.String(), "\n   a b\n"},
-		"early":    {early.String(), "\na  b  c  d\nx  reaches over\ny  1  2  3\n"},
-		"no rows":  {New("title", "a").String(), ""},
-		"all keys": {keys.String(), "\na  b\nx  yy\n"},
+		"no head":             {two.String(), "\n   a b\n"},
+		"no head in HTML":     {two.HTML(), "<table><tr><td>a</td><td>b</td></tr>\n</table>"},
+		"no head in CSV":      {two.CSV([2]string{"of", "x"}), "x,a,b\n"},
+		"no head in Markdown": {two.Markdown(strings.NewReplacer()), "|  |  |\n| --: | --: |\n| a | b |\n"},
+		"early":               {early.String(), "\na  b  c  d\nx  reaches over\ny  1  2  3\n"},
+		"no rows":             {New("title", "a").String(), ""},
+		"all keys":            {keys.String(), "\na  b\nx  yy\n"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, c.got, c.want)

@@ -68,10 +68,10 @@ func Unknown() (f Figures) {
 // ServerState is how far the server of the combination in progress is.
 type ServerState string
 
-// The states of the server. Foreign: the sweep loads a server that it did not start.
+// The states of the server. Foreign: it ran before.
 const (
 	ServerNone     ServerState = ""
-	ServerForeign  ServerState = "not started by the sweep"
+	ServerForeign  ServerState = "not started here"
 	ServerStarting ServerState = "starting"
 	ServerReady    ServerState = "ready"
 	ServerStopping ServerState = "stopping"
@@ -104,9 +104,9 @@ type Search struct {
 
 // Snapshot is a sweep at a moment. It shares no memory with the sweep.
 type Snapshot struct {
-	// Title says what is swept; Dir is the directory of the experiment.
-	Title, Dir string
-	Cells      []Cell
+	// Title says what is swept; Dir is the directory of the experiment. Word is what all runs are together: sweep or series.
+	Title, Dir, Word string
+	Cells            []Cell
 	// Current is the index of the combination in progress, -1 for none; CurrentRun the number of its run, -1 for a warm-up.
 	Current, CurrentRun int
 	Server              Server

@@ -65,7 +65,10 @@ func NewSweepView(s *grid.Snapshot, list SweepList) *SweepView {
 		}
 		v.cells[i] = c
 	}
-	v.front, v.searches = grid.Front(points), v.shownSearches()
+	v.searches = v.shownSearches()
+	if len(points) > 1 {
+		v.front = grid.Front(points)
+	}
 	for _, i := range v.front {
 		v.cells[i].front = true
 	}

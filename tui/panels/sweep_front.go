@@ -22,6 +22,9 @@ func (v *SweepView) frontTitle() []screen.Span {
 // drawFront draws the combinations that have figures, and the Pareto front as a line.
 func (v *SweepView) drawFront(c screen.Canvas) {
 	s := chart.Scatter{Color: screen.Output, Nothing: "no figures yet"}
+	if v.measured() > 0 {
+		s.Nothing = "these runs have no such figures"
+	}
 	chosen := v.chosen()
 	var above []chart.Spot
 	for i := range v.cells {

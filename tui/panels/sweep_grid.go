@@ -150,7 +150,11 @@ func (v *SweepView) detailTitle() []screen.Span {
 	if c == nil {
 		return []screen.Span{screen.Strong.Span("combination")}
 	}
-	out := heading{screen.Strong.Span(fmt.Sprintf("combination %d", c.at+1)), screen.Text.Span(" "), v.sign(c), screen.Text.Span(" " + stateWord(c.State))}
+	title := fmt.Sprintf("combination %d", c.at+1)
+	if len(v.cells) == 1 {
+		title = "runs"
+	}
+	out := heading{screen.Strong.Span(title), screen.Text.Span(" "), v.sign(c), screen.Text.Span(" " + stateWord(c.State))}
 	out.when(c.front, screen.Style{Fg: screen.Output}, " ● on the front")
 	return out
 }
@@ -188,12 +192,17 @@ func (v *SweepView) drawRuns(c screen.Canvas, y int, r *sweepCell) int {
 	if len(r.Runs) == 0 || c.H-y < 2 {
 		return y
 	}
-	t := table[*grid.Run]{figures: columns[*grid.Run]{
-		{"tok/s", 8, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.OutputThroughput, number.Rate) }, 0},
-		{"TTFT p99", 10, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.P99TTFT, latencyMS) }, 0},
-		{"TPOT p99", 10, func(n *grid.Run) screen.Span { return runFigure(n, n.Figures.P99TPOT, latencyMS) }, 1},
-		{"took", 8, func(n *grid.Run) screen.Span { return cell(orDash(n.Took > 0, number.Coarse, n.Took)) }, 2},
-	}.fit(c.W - 7), before: []field[*grid.Run]{{"run", 7, func(c screen.Canvas, n *grid.Run, _ screen.Style) {
+	var figures columns[*grid.Run]
+	for i := range sweepFigures[:gridFigures] {
+		g := &sweepFigures[i]
+		if best, _ := v.best(g); best != nil || v.measured() == 0 && !slices.Contains(rareFigures, g.name) {
+			figures = append(figures, column[*grid.Run]{g.name, max(8, len(g.name)+2),
+				func(n *grid.Run) screen.Span { return runFigure(n, g.of(&n.Figures), g.write) }, g.spare})
+		}
+	}
+	figures = append(figures, column[*grid.Run]{"took", 8,
+		func(n *grid.Run) screen.Span { return cell(orDash(n.Took > 0, number.Coarse, n.Took)) }, 2})
+	t := table[*grid.Run]{figures: figures.fit(c.W - 7), before: []field[*grid.Run]{{"run", 7, func(c screen.Canvas, n *grid.Run, _ screen.Style) {
 		c.Right(3, 0, fmt.Sprint(n.Number), screen.Label)
 		c.Spans(5, 0, []screen.Span{sweepSign(n.State, v.Pulse)})
 	}}}}
@@ -245,10 +254,11 @@ func drawTypical(c screen.Canvas, r *sweepCell) {
 			all = append(all, figure{g.name, g.write(v)})
 		}
 	}
-	if all = append(all, figure{"completed", number.Count(f.Completed)}); f.Failed > 0 {
-		all = slices.Insert(all, 0, failed)
-	} else {
-		all = append(all, failed)
+	switch {
+	case f.Failed > 0:
+		all = append(slices.Insert(all, 0, failed), figure{"completed", number.Count(f.Completed)})
+	case f.Completed > 0: // else it sends no requests, as the start of a server
+		all = append(all, figure{"completed", number.Count(f.Completed)}, failed)
 	}
 	const wide = 24
 	columns := max(1, c.W/wide)

@@ -33,6 +33,18 @@ func (v *SweepView) sweepState() screen.Span {
 // drawHead writes one or two lines: the title, the state and the progress; the directory and the size of the sweep.
 func (v *SweepView) drawHead(c screen.Canvas) {
 	over, _, all := v.counts()
+	done, runs := 0, 0
+	for i := range v.cells {
+		o, n := runsDone(v.cells[i].Runs)
+		done, runs = done+o, runs+n
+	}
+	size := ""
+	switch {
+	case len(v.cells) == 1:
+		over, all = done, runs
+	case runs > 0:
+		size = fmt.Sprintf("%d of %d runs", done, runs)
+	}
 	right := []screen.Span{v.sweepState(), screen.Text.Span(fmt.Sprintf(" %d/%d", over, all)), screen.Text.Span("  " + number.Clock(v.Elapsed))}
 	if v.LeftKnown && !v.Over {
 		about := "  ~"
@@ -57,15 +69,6 @@ func (v *SweepView) drawHead(c screen.Canvas) {
 	c.Spans(c.W-screen.SpansWidth(right), 0, right)
 	if c.H < 2 {
 		return
-	}
-	done, runs := 0, 0
-	for i := range v.cells {
-		o, n := runsDone(v.cells[i].Runs)
-		done, runs = done+o, runs+n
-	}
-	size := ""
-	if runs > 0 {
-		size = fmt.Sprintf("%d of %d runs", done, runs)
 	}
 	c.Right(c.W, 1, size, screen.Label)
 	c.Print(0, 1, screen.ShortenMiddle(screen.Sanitize(v.Dir), max(0, c.W-screen.Width(size)-2)), screen.Label)
@@ -96,7 +99,10 @@ func (v *SweepView) drawVerdict(c screen.Canvas) {
 		if at, value := v.best(g); at != nil {
 			r := remark{long: b.words + v.bestWords(g, value), short: b.short + v.bestWords(g, value), style: screen.Text, spare: i}
 			if i == 0 && len(v.searches) == 0 {
-				r.long += " (" + at.spreadWords(g) + ")  " + screen.ShortenMiddle(at.name(), c.W/2)
+				r.long += " (" + at.spreadWords(g) + ")"
+				if len(v.cells) > 1 {
+					r.long += "  " + screen.ShortenMiddle(at.name(), c.W/2)
+				}
 			}
 			if i == 0 && c.W >= 110 { // its name is worth more than the long words of the others
 				r.short = ""

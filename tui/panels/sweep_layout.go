@@ -1,6 +1,9 @@
 package panels
 
-import "benchtop/tui/screen"
+import (
+	"benchtop/metrics/grid"
+	"benchtop/tui/screen"
+)
 
 // SweepPage is what the screen of a sweep shows below its verdict.
 type SweepPage uint8
@@ -12,7 +15,8 @@ const (
 	SweepLog
 )
 
-// Layout turns a size into rectangles that cover it.
+// Layout turns a size into rectangles that cover it. A server that was not started here has none, nor has a front without figures; of a
+// single combination the detail says all.
 //
 //	┌────────────────────────┐  ┌────────────────────────────────────┐
 //	│ head, verdict          │  │ head, verdict                      │
@@ -44,6 +48,8 @@ func (v *SweepView) Layout(page SweepPage, w, h int) Areas {
 		a.Panels = []Box{{Name: "detail", Rect: rest}}
 	case page == SweepLog:
 		a.Panels = []Box{{Name: "server", Rect: rest}}
+	case len(v.cells) == 1 && !v.hasServer() && len(v.searches) == 0:
+		a.Panels = []Box{{Name: "detail", Rect: rest}}
 	case w >= 160:
 		a.Panels = v.wide(rest)
 	default:
@@ -52,51 +58,71 @@ func (v *SweepView) Layout(page SweepPage, w, h int) Areas {
 	return a
 }
 
-func (v *SweepView) wide(r Rect) []Box {
-	sides := r.columns(0, r.W*2/5)
-	left := sides[0].rows(max(8, min(r.H-12, len(v.cells)+3)), 0)
-	search := 0
-	if n := len(v.searches); n > 0 {
-		search = min(n, 6) + 2
-	}
-	right := sides[1].rows(r.H/2, search, 0)
-	if search == 0 {
-		right = sides[1].rows(r.H*11/20, 0)
-	}
-	out := []Box{{Name: "grid", Rect: left[0]}, {Name: "front", Rect: right[0]}}
-	if search > 0 {
-		out = append(out, Box{Name: "search", Rect: right[1]})
-	}
-	return append(out, Box{Name: "detail", Rect: right[len(right)-1]}, Box{Name: "server", Rect: left[1]})
+// hasServer reports whether the server is one that is started here.
+func (v *SweepView) hasServer() bool { return v.Server.State != grid.ServerForeign }
+
+// hasFront reports whether a combination may have a place on the plane of the front.
+func (v *SweepView) hasFront() bool {
+	return len(v.front) > 0 || v.measured() == 0
 }
 
-func (v *SweepView) narrow(r Rect) []Box {
-	server := Box{Name: "server", Rect: r.rows(0, 1)[1], Bare: true}
-	if r.H >= 32 {
-		server = Box{Name: "server", Rect: r.rows(0, 5)[1]}
+func (v *SweepView) wide(r Rect) []Box {
+	sides := r.columns(0, r.W*2/5)
+	left := Box{Name: "grid", Rect: sides[0]}
+	var out []Box
+	if v.hasServer() {
+		parts := sides[0].rows(max(8, min(r.H-12, len(v.cells)+3)), 0)
+		left.Rect = parts[0]
+		out = append(out, Box{Name: "server", Rect: parts[1]})
 	}
-	r.H -= server.Rect.H
+	right := sides[1]
+	if v.hasFront() {
+		high := r.H * 11 / 20
+		if len(v.searches) > 0 {
+			high = r.H / 2
+		}
+		parts := right.rows(high, 0)
+		out, right = append(out, Box{Name: "front", Rect: parts[0]}), parts[1]
+	}
+	if n := len(v.searches); n > 0 {
+		parts := right.rows(min(n, 6)+2, 0)
+		out, right = append(out, Box{Name: "search", Rect: parts[0]}), parts[1]
+	}
+	return append(out, left, Box{Name: "detail", Rect: right})
+}
+
+func (v *SweepView) narrow(r Rect) (out []Box) {
+	if v.hasServer() {
+		server := Box{Name: "server", Rect: r.rows(0, 1)[1], Bare: true}
+		if r.H >= 32 {
+			server = Box{Name: "server", Rect: r.rows(0, 5)[1]}
+		}
+		r.H -= server.Rect.H
+		out = []Box{server}
+	}
 	if r.H < 17 {
 		if len(v.searches) > 0 && r.H >= 10 {
 			parts := r.rows(0, min(len(v.searches), 4)+2)
-			return []Box{{Name: "grid", Rect: parts[0]}, {Name: "search", Rect: parts[1]}, server}
+			return append(out, Box{Name: "grid", Rect: parts[0]}, Box{Name: "search", Rect: parts[1]})
 		}
-		return []Box{{Name: "grid", Rect: r}, server}
+		return append(out, Box{Name: "grid", Rect: r})
 	}
 	parts := r.rows(max(8, min(r.H*3/5, len(v.cells)+3)), 0)
-	below := parts[1].columns(parts[1].W*9/20, 0)
-	out := []Box{{Name: "grid", Rect: parts[0]}}
+	out = append(out, Box{Name: "grid", Rect: parts[0]})
+	left := parts[1]
+	if v.hasFront() {
+		below := left.columns(left.W*9/20, 0)
+		out, left = append(out, Box{Name: "front", Rect: below[1]}), below[0]
+	}
 	search := min(len(v.searches), 6) + 2
 	switch {
 	case search == 2:
-		out = append(out, Box{Name: "detail", Rect: below[0]})
-	case below[0].H-search < 6:
-		out = append(out, Box{Name: "search", Rect: below[0]})
-	default:
-		rows := below[0].rows(search, 0)
-		out = append(out, Box{Name: "search", Rect: rows[0]}, Box{Name: "detail", Rect: rows[1]})
+		return append(out, Box{Name: "detail", Rect: left})
+	case left.H-search < 6:
+		return append(out, Box{Name: "search", Rect: left})
 	}
-	return append(out, Box{Name: "front", Rect: below[1]}, server)
+	rows := left.rows(search, 0)
+	return append(out, Box{Name: "search", Rect: rows[0]}, Box{Name: "detail", Rect: rows[1]})
 }
 
 // GridLines is how many combinations a layout shows.

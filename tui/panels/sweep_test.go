@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"benchtop/metrics/grid"
+	"benchtop/tui/screen"
 )
 
 // The keys that differ head the columns, their values are the cells; names with other keys stay as they are.
@@ -43,6 +44,21 @@ func TestBestOfASweep(t *testing.T) {
 	}
 	if best, _ := v.best(figureNamed("good/s")); best != nil {
 		t.Error("a figure that none has is best somewhere")
+	}
+}
+
+// The runs of a series of starts have the figures of starts, and nothing that no run has.
+func TestRunsOfStarts(t *testing.T) {
+	f := grid.Unknown()
+	f.Ready, f.FirstToken = 2000, 2500
+	s := &grid.Snapshot{Current: -1, Cells: []grid.Cell{{State: grid.Done, Load: "cold", Runs: []grid.Run{{State: grid.Done, Figures: f}}}}}
+	sf := screen.NewSurface(60, 12)
+	NewSweepView(s, SweepList{}).drawDetail(sf.All())
+	text := sf.Render(&screen.Palette{Mono: true})
+	for word, shown := range map[string]bool{"ready": true, "1st token": true, "2.50s": true, "tok/s": false, "TTFT": false, "completed": false} {
+		if strings.Contains(text, word) != shown {
+			t.Errorf("%s is wrong in\n%s", word, text)
+		}
 	}
 }
 

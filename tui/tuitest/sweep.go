@@ -11,7 +11,7 @@ import (
 // Sweep is a sweep in progress: two servers by six benchmarks, two runs each, seven combinations over, one of them failed.
 func Sweep() grid.Snapshot {
 	s := grid.Snapshot{
-		Title: "sweep serve · llama-3-8b", Dir: "results/2026-11-23_10-12-44", Current: 8, CurrentRun: 1, Elapsed: 13*time.Minute + 7*time.Second,
+		Title: "sweep serve · llama-3-8b", Dir: "results/2026-11-23_10-12-44", Word: "sweep", Current: 8, CurrentRun: 1, Elapsed: 13*time.Minute + 7*time.Second,
 		Left: 8 * time.Minute, LeftKnown: true,
 		Server: grid.Server{State: grid.ServerReady, Command: "vllm serve meta-llama/Llama-3-8B --tensor-parallel-size 2 --port 8000", Since: 214 * time.Second, Log: []string{
 			"INFO 11-23 10:22:03 [launcher.py:44] Route: /health, Methods: GET",
@@ -110,5 +110,30 @@ func SweepDone() grid.Snapshot {
 	s.Current, s.Over, s.LeftKnown, s.Elapsed = -1, true, false, 22*time.Minute
 	s.Summary = "9 of 11 combinations measured in 22m; 1 failed, 1 skipped"
 	s.Server = grid.Server{Log: s.Server.Log}
+	return s
+}
+
+// Repeats are three runs of one command, the second of which is on, against a server that was started elsewhere.
+func Repeats() grid.Snapshot {
+	s := Sweep()
+	s.Word, s.Dir, s.Server = "series", "", grid.Server{State: grid.ServerForeign}
+	runs := []grid.Run{
+		{State: grid.Done, Figures: sweepFigures(1, 8, 1), Took: 62 * time.Second},
+		{Number: 1, State: grid.Running, Figures: grid.Unknown()}, {Number: 2, State: grid.Waiting, Figures: grid.Unknown()},
+	}
+	s.Cells = []grid.Cell{{State: grid.Running, Runs: runs}}
+	s.Current, s.CurrentRun = 0, 1
+	return s
+}
+
+// Control is a preset with its control, both measured, on a server that was started elsewhere and whose GPUs are not known.
+func Control() grid.Snapshot {
+	s := Repeats()
+	s.Cells, s.Current, s.Over, s.Summary = nil, -1, true, "2 runs done"
+	for i, name := range []string{"prefix cache", "no prefix cache"} {
+		f := sweepFigures(1, 8, 1+float64(i)/10)
+		f.PerGPU = math.NaN()
+		s.Cells = append(s.Cells, grid.Cell{Load: name, State: grid.Done, Runs: []grid.Run{{State: grid.Done, Figures: f, Took: 30 * time.Second}}})
+	}
 	return s
 }

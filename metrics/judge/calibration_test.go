@@ -13,7 +13,7 @@ import (
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/judge"
-	"benchtop/metrics/judge/queue"
+	"benchtop/metrics/judge/queuetest"
 )
 
 var calibrate = flag.Int("calibrate", 0, "repetitions of the table of claims on queues with a known border; 0 for the short test")
@@ -21,39 +21,39 @@ var calibrate = flag.Int("calibrate", 0, "repetitions of the table of claims on 
 // kind is a server with an objective.
 type kind struct {
 	name string
-	queue.Server
+	queuetest.Server
 	ttft, tpot, late float64
 }
 
 var kinds = []kind{
-	{"fifo-det", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04}, .5, 0, 0},
-	{"fifo-exp", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
-	{"single", queue.Server{Discipline: queue.FIFO, Servers: 1, Service: .05, First: .02}, .5, 0, 0},
-	{"sharing", queue.Server{Discipline: queue.Sharing, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
-	{"batches", queue.Server{Discipline: queue.Batches, Servers: 8, Service: .4, First: .04}, .5, 0, 0},
-	{"limiter", queue.Server{Discipline: queue.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5, 0, 0},
-	{"speed", queue.Server{Discipline: queue.Sharing, Servers: 16, Service: 1.2, First: .05}, .5, .6, 0},
-	{"late client", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, .03},
-	{"slow start", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04, Slow: 3, SlowFor: 10}, .5, 0, 0},
-	{"log-normal", queue.Server{Discipline: queue.FIFO, Servers: 8, Service: .4, First: .1, Spread: 1.5}, .8, 0, 0},
-	{"tail 3 %", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Tail: .03, TailBy: 2}, .5, 0, 0},
-	{"pause", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8, PauseEvery: 15}, .5, 0, 0},
-	{"long", queue.Server{Discipline: queue.Sharing, Servers: 40, Service: 2, First: .1, Spread: .5}, 1, 0, 0},
+	{"fifo-det", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04}, .5, 0, 0},
+	{"fifo-exp", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
+	{"single", queuetest.Server{Discipline: queuetest.FIFO, Servers: 1, Service: .05, First: .02}, .5, 0, 0},
+	{"sharing", queuetest.Server{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
+	{"batches", queuetest.Server{Discipline: queuetest.Batches, Servers: 8, Service: .4, First: .04}, .5, 0, 0},
+	{"limiter", queuetest.Server{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5, 0, 0},
+	{"speed", queuetest.Server{Discipline: queuetest.Sharing, Servers: 16, Service: 1.2, First: .05}, .5, .6, 0},
+	{"late client", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, .03},
+	{"slow start", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Slow: 3, SlowFor: 10}, .5, 0, 0},
+	{"log-normal", queuetest.Server{Discipline: queuetest.FIFO, Servers: 8, Service: .4, First: .1, Spread: 1.5}, .8, 0, 0},
+	{"tail 3 %", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Tail: .03, TailBy: 2}, .5, 0, 0},
+	{"pause", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8, PauseEvery: 15}, .5, 0, 0},
+	{"long", queuetest.Server{Discipline: queuetest.Sharing, Servers: 40, Service: 2, First: .1, Spread: .5}, 1, 0, 0},
 }
 
 type namedShape struct {
 	name string
-	queue.Shape
+	queuetest.Shape
 }
 
 var shapes = []namedShape{
-	{"ramp 60 s", queue.Shape{From: 2, To: 30, Over: 60}},
-	{"ramp 180 s", queue.Shape{From: 2, To: 30, Over: 180}},
-	{"stages 12 s", queue.Shape{Rates: []float64{8, 11, 14, 17, 20, 24}, Length: 12}},
-	{"stages 30 s", queue.Shape{Rates: []float64{8, 11, 14, 17, 20, 24}, Length: 30}},
-	{"stages 120 s", queue.Shape{Rates: []float64{8, 11, 14, 17, 20}, Length: 120}},
-	{"constant 60 s", queue.Shape{Length: 60}},
-	{"constant 300 s", queue.Shape{Length: 300}},
+	{"ramp 60 s", queuetest.Shape{From: 2, To: 30, Over: 60}},
+	{"ramp 180 s", queuetest.Shape{From: 2, To: 30, Over: 180}},
+	{"stages 12 s", queuetest.Shape{Rates: []float64{8, 11, 14, 17, 20, 24}, Length: 12}},
+	{"stages 30 s", queuetest.Shape{Rates: []float64{8, 11, 14, 17, 20, 24}, Length: 30}},
+	{"stages 120 s", queuetest.Shape{Rates: []float64{8, 11, 14, 17, 20}, Length: 120}},
+	{"constant 60 s", queuetest.Shape{Length: 60}},
+	{"constant 300 s", queuetest.Shape{Length: 300}},
 }
 
 // claims counts what was said of runs, and how much of it is true.
@@ -74,7 +74,7 @@ func (c *claims) join(o *claims) {
 	c.width += o.width
 }
 
-func (c *claims) count(k *kind, s *queue.Shape, border, capacity float64, a *metrics.Answer) (bad string) {
+func (c *claims) count(k *kind, s *queuetest.Shape, border, capacity float64, a *metrics.Answer) (bad string) {
 	c.runs++
 	high := a.Estimate.High
 	switch {
@@ -159,7 +159,7 @@ func (c *claims) count(k *kind, s *queue.Shape, border, capacity float64, a *met
 }
 
 // judged is the answer to a run.
-func judged(k *kind, s *queue.Shape, seed uint64) ([]metrics.LoadLevel, metrics.Answer) {
+func judged(k *kind, s *queuetest.Shape, seed uint64) ([]metrics.LoadLevel, metrics.Answer) {
 	r := rand.New(rand.NewPCG(seed, 99))
 	arrivals, plan := s.Arrivals(r)
 	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: k.ttft * 1000}}

@@ -9,7 +9,7 @@ import (
 
 	"benchtop/internal/ci"
 	"benchtop/metrics"
-	"benchtop/metrics/judge/queue"
+	"benchtop/metrics/judge/queuetest"
 )
 
 // Saturation that is found is the capacity of the server, whatever its waits look like.
@@ -72,7 +72,7 @@ func TestNoSaturation(t *testing.T) {
 // A load far below one is not said to be none.
 func TestLoadsBelowOne(t *testing.T) {
 	t.Parallel()
-	plan, all := queued(queue.Server{Discipline: queue.FIFO, Servers: 4, Service: 1, First: .04}, 2000, 0.02, 0.04)
+	plan, all := queued(queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: 1, First: .04}, 2000, 0.02, 0.04)
 	if a := reported(t, plan, all).Answer; a.Why != "no saturation up to 0.04 req/s" {
 		t.Errorf("stages up to 0.04 req/s: %q", a.Why)
 	}
@@ -123,9 +123,9 @@ func TestSaturationOfStages(t *testing.T) {
 }
 
 // queued are the requests of stages at a simulated server.
-func queued(s queue.Server, length float64, rates ...float64) (metrics.Plan, []metrics.Request) {
+func queued(s queuetest.Server, length float64, rates ...float64) (metrics.Plan, []metrics.Request) {
 	r := rand.New(rand.NewPCG(11, 12))
-	shape := queue.Shape{Rates: rates, Length: length}
+	shape := queuetest.Shape{Rates: rates, Length: length}
 	arrivals, plan := shape.Arrivals(r)
 	plan.Goodput = ttft(500)
 	return plan, s.Requests(arrivals, s.Serve(arrivals, r), 0, r)
@@ -134,13 +134,13 @@ func queued(s queue.Server, length float64, rates ...float64) (metrics.Plan, []m
 // What a server does counts, not whether it answers at once: its first chunks, its refusals, and requests as long as the stage.
 func TestWorkDecides(t *testing.T) {
 	t.Parallel()
-	sharing := queue.Server{Discipline: queue.Sharing, Servers: 4, Service: .2, First: .02, Spread: 1, Tokens: 50}
-	limiter := queue.Server{Discipline: queue.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}
-	long := queue.Server{Discipline: queue.FIFO, Servers: 400, Service: 20, First: .1, Spread: .3, Tokens: 200}
-	drifting := queue.Server{Discipline: queue.FIFO, Servers: 40, Service: .4, First: .04, Spread: .3, Drift: 2, DriftFor: 300}
+	sharing := queuetest.Server{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .02, Spread: 1, Tokens: 50}
+	limiter := queuetest.Server{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}
+	long := queuetest.Server{Discipline: queuetest.FIFO, Servers: 400, Service: 20, First: .1, Spread: .3, Tokens: 200}
+	drifting := queuetest.Server{Discipline: queuetest.FIFO, Servers: 40, Service: .4, First: .04, Spread: .3, Drift: 2, DriftFor: 300}
 	for _, c := range []struct {
 		name      string
-		server    queue.Server
+		server    queuetest.Server
 		length    float64
 		rates     []float64
 		standings string // of the levels

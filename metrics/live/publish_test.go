@@ -49,33 +49,9 @@ func TestLookWakes(t *testing.T) {
 		if s := <-ch; s.Opened == nil && s.Requests == nil {
 			t.Error("the last wish was forgotten")
 		}
-		cancel()
-		for range ch {
-		}
-	})
-}
-
-// Inspect does not block, even without a publisher or a reader.
-func TestLookWaitsForNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rec := NewView(time.Now(), &metrics.Plan{})
-		for i := range 10 {
-			rec.Inspect(metrics.Inspection{Open: i})
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ch := rec.Publish(ctx, time.Second)
-		for i := range 10 {
-			rec.Inspect(metrics.Inspection{Open: i})
-			time.Sleep(70 * time.Millisecond)
-		}
-		rec.Inspect(metrics.Inspection{Rows: true})
+		rec.Inspect(metrics.Inspection{})
 		cancel() // while the wish waits
-		n := 0
 		for range ch {
-			n++
-		}
-		if n < 1 || n > 3 { // of before, of the wish, and the last: only the newest of them waits
-			t.Errorf("%d snapshots", n)
 		}
 	})
 }
@@ -169,39 +145,6 @@ func BenchmarkSnapshotOfALongRun(b *testing.B) {
 			}
 		})
 	}
-}
-
-// The wait for a slot is known when a request is sent. The run and its seconds count the same requests, and remove failures, so that the
-// successes remain.
-func TestHeldOfTheRun(t *testing.T) {
-	const ms = time.Millisecond
-	rec := NewView(time.Now(), &metrics.Plan{Warmup: time.Second})
-	see := func(what string, want uint64) {
-		t.Helper()
-		s := rec.Snapshot()
-		var seconds uint64
-		for i := range s.Windows {
-			if s.Windows[i].Start >= time.Second {
-				seconds += s.Windows[i].Histograms[metrics.SlotWait].Count()
-			}
-		}
-		if s.Histograms[metrics.SlotWait].Count() != want || seconds != want {
-			t.Errorf("%s: %d waits in the run, %d in its seconds, want %d", what, s.Histograms[metrics.SlotWait].Count(), seconds, want)
-		}
-	}
-	warming, good, bad := begun(rec, 0, 100*ms), begun(rec, 1, 1100*ms), begun(rec, 2, 1200*ms)
-	see("due", 0)
-	warming.sent(200 * ms)
-	good.sent(1500 * ms)
-	bad.sent(1600 * ms)
-	see("sent", 2)
-	for _, x := range []*exchange{warming, good} {
-		x.chunk(1700*ms, "")
-		x.done(1700*ms, "")
-	}
-	see("one is done", 2)
-	bad.done(1800*ms, metrics.FailedReset)
-	see("one failed", 1)
 }
 
 func TestPublish(t *testing.T) {

@@ -62,9 +62,12 @@ func TestRowsOfARequest(t *testing.T) {
 	x := begun(rec, 4, 10*ms)
 	want := metrics.RequestRow{Index: 4, State: metrics.StateHeld, Due: 10 * ms, Sent: metrics.Never, Ended: metrics.Never, SlotWait: metrics.Never, TTFT: metrics.Never,
 		TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: 14, Kept: true}
-	check := func(when string) *metrics.RequestDetail {
+	check := func(when string, held, waiting, running int) *metrics.RequestDetail {
 		t.Helper()
 		row, open := see()
+		if s := rec.Snapshot(); s.Held != held || s.Waiting != waiting || s.Running != running {
+			t.Errorf("%s: %d held, %d waiting, %d running", when, s.Held, s.Waiting, s.Running)
+		}
 		if row != want {
 			t.Errorf("%s: %+v, want %+v", when, row, want)
 		}
@@ -74,21 +77,20 @@ func TestRowsOfARequest(t *testing.T) {
 		}
 		return open
 	}
-	check("held")
+	check("held", 1, 0, 0)
 	x.sent(30 * ms)
 	want.State, want.Sent, want.SlotWait = metrics.StateWaiting, 30*ms, 20*ms
-	want.SlotWait = 20 * ms
-	check("waiting")
+	check("waiting", 0, 1, 0)
 	x.chunk(50*ms, "Hel")
 	x.chunk(60*ms, "lo")
 	want.State, want.TTFT, want.OutputTokens = metrics.StateRunning, 20*ms, 2
-	if d := check("running"); len(d.Chunks) != 2 || d.Text != "Hello" || d.TextCut {
+	if d := check("running", 0, 0, 1); len(d.Chunks) != 2 || d.Text != "Hello" || d.TextCut {
 		t.Errorf("opened: %+v", d)
 	}
 	x.q.Finish, x.q.ServerQueue = "stop", 3*ms
 	x.done(70*ms, "")
 	want.State, want.Ended, want.TPOT, want.E2EL = metrics.StateDone, 70*ms, 10*ms, 30*ms
-	if d := check("done"); len(d.Chunks) != 2 || d.Text != "Hello" || d.Finish != "stop" || d.ServerQueue != 3*ms || d.ServerPrefill != metrics.Never {
+	if d := check("done", 0, 0, 0); len(d.Chunks) != 2 || d.Text != "Hello" || d.Finish != "stop" || d.ServerQueue != 3*ms || d.ServerPrefill != metrics.Never {
 		t.Errorf("opened: %+v", d)
 	}
 	rec.Inspect(metrics.Inspection{})
@@ -257,4 +259,27 @@ func TestManyHands(t *testing.T) {
 			t.Errorf("%+v", s.Totals)
 		}
 	})
+}
+
+// A long answer is cut for viewers, and its rest is freed.
+func TestLongAnswersAreLetGo(t *testing.T) {
+	rec := NewView(time.Now(), &metrics.Plan{})
+	q := metrics.NewRequest(0)
+	q.Due, q.Sent = 0, 0
+	rec.Take(&event.Event{Kind: event.Due, Request: &q})
+	for range 3 * chunksKept {
+		q.Add(metrics.Chunk{At: time.Second, Tokens: 1})
+	}
+	q.Text, q.Done = strings.Repeat("a", 3*textKept), 2*time.Second
+	rec.Take(&event.Event{Kind: event.Done, Request: &q})
+	k := rec.tracks.find(0)
+	if len(q.Chunks) != 3*chunksKept || len(q.Text) != 3*textKept {
+		t.Error("the request itself was cut")
+	}
+	if cap(k.q.Chunks) > chunksKept || len(k.q.Text) != textKept {
+		t.Errorf("%d chunks and %d bytes of text are held", cap(k.q.Chunks), len(k.q.Text))
+	}
+	if d := k.detail(); len(d.Chunks) != chunksKept || d.Text != q.Text[:textKept] || !d.TextCut {
+		t.Errorf("%d chunks, %d bytes of text, cut %v", len(d.Chunks), len(d.Text), d.TextCut)
+	}
 }

@@ -67,51 +67,38 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// A request is counted at each of its events, and a chunk at its event.
-func TestRequestIsTaken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		v := NewView(time.Now(), &metrics.Plan{})
-		q := metrics.NewRequest(0)
-		q.Scheduled, q.Due = 0, 0
-		show := func(step string, want metrics.Counts, held, waiting, running int) {
-			t.Helper()
-			if s := v.SnapshotAt(q.LastChunk + 10*ms); s.Totals != want || s.Held != held || s.Waiting != waiting || s.Running != running {
-				t.Errorf("%s: %+v, held %d, waiting %d, running %d", step, s.Totals, s.Held, s.Waiting, s.Running)
+// The log reports once that the first token comes later than the first chunk, after enough requests.
+func TestFirstTokensLater(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		delay time.Duration
+		want  int
+	}{{"together", 0, 0}, {"less than a tenth", 9 * time.Millisecond, 0}, {"a fifth", 20 * time.Millisecond, 1}} {
+		rec := NewView(time.Now(), &metrics.Plan{})
+		var all []metrics.Request
+		for i := range 3 * firstTokensEvery {
+			q := eventtest.Simple(i, 0, 100*ms, c.delay, 2)
+			q.Chunks[0].Tokens, q.FirstToken = 0, q.LastChunk
+			all = append(all, q)
+		}
+		eventtest.Again(rec, all, time.Second)
+		n := 0
+		for _, e := range rec.Snapshot().Log {
+			if e.Level == metrics.Warn {
+				n++
 			}
 		}
-		v.Take(&event.Event{Kind: event.Due, Request: &q})
-		show("due", metrics.Counts{Due: 1}, 1, 0, 0)
-		q.Admitted, q.Sent = ms, ms
-		v.Take(&event.Event{Kind: event.Sent, Request: &q})
-		show("sent", metrics.Counts{Due: 1, Sent: 1}, 0, 1, 0)
-		q.Add(metrics.Chunk{At: 3 * ms, Tokens: 2, Answer: true})
-		v.Take(&event.Event{Kind: event.Chunk, Request: &q, Chunk: q.Chunks[0]})
-		show("chunk", metrics.Counts{Due: 1, Sent: 1}, 0, 0, 1)
-		q.Done, q.InputTokens, q.OutputTokens, q.Finish = 4*ms, 5, 2, "stop"
-		v.Take(&event.Event{Kind: event.Done, Request: &q})
-		s := v.SnapshotAt(10 * ms)
-		if got := s.Totals; got.Completed != 1 || got.InputTokens != 5 || got.OutputTokens != 2 || s.Running != 0 || s.Histograms[metrics.TTFT].Count() != 1 {
-			t.Errorf("done: %+v, running %d, %d TTFT", got, s.Running, s.Histograms[metrics.TTFT].Count())
+		if n != c.want {
+			t.Errorf("%s: %d lines, want %d", c.name, n, c.want)
 		}
-	})
+	}
 }
 
-// Taking a chunk allocates nothing.
-func TestTakenChunkAllocatesNothing(t *testing.T) {
-	v := NewView(time.Now(), &metrics.Plan{})
-	q := metrics.NewRequest(0)
-	q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
-	v.Take(&event.Event{Kind: event.Due, Request: &q})
-	v.Take(&event.Event{Kind: event.Sent, Request: &q})
-	q.Chunks = make([]metrics.Chunk, 0, 4096)
-	chunk := func() {
-		q.Add(metrics.Chunk{At: time.Duration(len(q.Chunks)) * 10 * time.Microsecond, Tokens: 1})
-		v.Take(&event.Event{Kind: event.Chunk, Request: &q, Chunk: q.Chunks[len(q.Chunks)-1]})
-	}
-	for range 100 {
-		chunk()
-	}
-	if got := testing.AllocsPerRun(1000, chunk); got != 0 {
-		t.Errorf("%v allocations", got)
+// A run of few requests logs it once, at its end.
+func TestFirstTokensLaterAtTheEnd(t *testing.T) {
+	rec := NewView(time.Now(), &metrics.Plan{})
+	rec.Finish(&metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 3, Median: 100}, metrics.FirstToken: metrics.Statistic{N: 3, Median: 120}}, Ended: time.Second})
+	if log := rec.Snapshot().Log; len(log) != 1 || log[0].Level != metrics.Warn || log[0].At != time.Second {
+		t.Errorf("log %+v", log)
 	}
 }

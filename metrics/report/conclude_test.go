@@ -65,10 +65,7 @@ func TestConclusion(t *testing.T) {
 		all := ends(c.ends)
 		slices.Reverse(all) // the order in which they are read does not count
 		c.run.Ended = time.Minute
-		r, err := Summarize(eventtest.Each(all), c.run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := summarize(t, all, c.run)
 		if r.Conclusion != c.want || r.Trouble != c.trouble {
 			t.Errorf("%q, reason %q: %d, %q; want %d, %q", c.ends, c.run.Reason, r.Conclusion, r.Trouble, c.want, c.trouble)
 		}

@@ -79,10 +79,7 @@ func TestLevelsOfAShortRun(t *testing.T) {
 		{"one in between", []metrics.ServerSecond{first, {At: 520 * ms, Took: 519 * ms, Running: 4}, idle}, 4, false},
 		{"a server without levels", []metrics.ServerSecond{{At: 820 * ms, Took: 300 * ms, Running: metrics.Unsaid(), Waiting: metrics.Unsaid(), KVUsage: metrics.Unsaid()}}, metrics.Unsaid(), false},
 	} {
-		r, err := Summarize(eventtest.Each([]metrics.Request{eventtest.Simple(0, 0, 400*ms, 10*ms, 3)}), metrics.Run{End: metrics.End{Ended: 800 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := summarize(t, []metrics.Request{eventtest.Simple(0, 0, 400*ms, 10*ms, 3)}, metrics.Run{End: metrics.End{Ended: 800 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
 		s := r.Server
 		if got := s.RunningMean; got != c.running && metrics.Said(c.running) || metrics.Said(got) != metrics.Said(c.running) || metrics.Said(s.WaitingMost) != metrics.Said(c.running) {
 			t.Errorf("%s: running %g, waiting at most %g, want %g running", c.name, got, s.WaitingMost, c.running)
@@ -112,10 +109,7 @@ func TestServerTTFTHere(t *testing.T) {
 	for at := time.Second; at <= 4*time.Second; at += time.Second {
 		run.Server = append(run.Server, metrics.ServerSecond{At: at, Took: time.Second, TTFT: metrics.ServerLatency{N: 1, Mean: 290 * ms}})
 	}
-	r, err := Summarize(eventtest.Each(all), run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := summarize(t, all, run)
 	if got := r.Server.First; got.N != 3 || got.MeanTTFT() != 300*ms || !r.ComparesTTFT() {
 		t.Errorf("%+v, a mean of %s, compares: %t; want 3 of 300 ms", got, got.MeanTTFT(), r.ComparesTTFT())
 	}

@@ -58,10 +58,7 @@ func TestSessions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		got, err := Summarize(eventtest.Each(all), metrics.Run{Plan: metrics.Plan{Percentiles: []float64{50}}, End: metrics.End{Ended: 14 * time.Second}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := summarize(t, all, metrics.Run{Plan: metrics.Plan{Percentiles: []float64{50}}, End: metrics.End{Ended: 14 * time.Second}})
 		s := got.Sessions
 		counts := metrics.Sessions{Conversations: 5, Completed: 2, Failed: 1, Unfinished: 2, Turns: 12.0 / 5, Planned: 18.0 / 5, NotSent: 2,
 			Makespan: s.Makespan, Waiting: s.Waiting, CachedShare: s.CachedShare}
@@ -84,10 +81,7 @@ func close(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 // A conversation that began in the warm-up is left out; its later turns are in the figures by turn.
 func TestSessionsOfWarmup(t *testing.T) {
 	all := []metrics.Request{turn(1, 0, 2, 0, 1), turn(1, 1, 2, 3, 4), turn(2, 0, 2, 2, 3), turn(2, 1, 2, 4, 5), turn(3, 0, 2, 0, 1)}
-	r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: metrics.Plan{Warmup: 2 * time.Second}, End: metrics.End{Ended: 6 * time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := summarize(t, all, metrics.Run{Plan: metrics.Plan{Warmup: 2 * time.Second}, End: metrics.End{Ended: 6 * time.Second}})
 	if s := r.Sessions; s.Conversations != 1 || s.Completed != 1 || s.Makespan.Mean != 3000 {
 		t.Errorf("%+v", s)
 	}
@@ -105,10 +99,7 @@ func TestTurns(t *testing.T) {
 		all = append(all, q)
 	}
 	all = append(all, failed(turn(2, 0, 2, 0, 1), metrics.FailedStatus), turn(3, 0, 0, 0, 1), turn(4, 0, 1, 0, 1))
-	r, err := Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 600 * time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := summarize(t, all, metrics.Run{End: metrics.End{Ended: 600 * time.Second}})
 	names := metrics.Each(r.Turns, func(g metrics.Group) string { return g.Name() })
 	if want := []string{"31", "32", "33-64", "65-128", "129-256", "257-512"}; len(names) != 36 || !slices.Equal(names[30:], want) {
 		t.Errorf("%q", names)
@@ -158,10 +149,7 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 		if c.changed != nil {
 			run.Events = []metrics.LogEntry{{At: time.Second, Objectives: c.changed}}
 		}
-		r, err := Summarize(eventtest.Each(all), run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := summarize(t, all, run)
 		classes := metrics.Each(r.Classes, func(g metrics.Group) int { return g.Good })
 		if r.Good != c.good || r.Goodput == nil || r.Levels[0].Good != c.good || !slices.Equal(classes, c.classes) {
 			t.Errorf("%s: %d good, %d in levels, want %d; classes %d, want %d", name, r.Good, r.Levels[0].Good, c.good, classes, c.classes)

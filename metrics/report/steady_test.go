@@ -28,10 +28,7 @@ func TestSteadyState(t *testing.T) {
 	all[1].OutputTokens = 12 // the server counts two tokens a chunk
 	plan := closedPlan(2)
 	plan.SteadyState.MinWindow = 3 * s
-	r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 7 * s}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := summarize(t, all, metrics.Run{Plan: plan, End: metrics.End{Ended: 7 * s}})
 	got := r.SteadyState
 	if got == nil {
 		t.Fatal("no steady state")
@@ -78,10 +75,7 @@ func TestSteadyStateWhen(t *testing.T) {
 	} {
 		plan := closedPlan(2)
 		c.change(&plan)
-		r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := summarize(t, all, metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
 		abs := 0
 		if r.SteadyState != nil {
 			abs = r.SteadyState.ThresholdAbs
@@ -107,10 +101,7 @@ func TestSteadyStateWarns(t *testing.T) {
 	} {
 		plan := closedPlan(1)
 		plan.SteadyState.MinWindow = c.least
-		r, err := Summarize(eventtest.Each([]metrics.Request{eventtest.Simple(0, time.Second, c.length/2, c.length/2, 2)}), metrics.Run{Plan: plan, End: metrics.End{Ended: c.ended}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := summarize(t, []metrics.Request{eventtest.Simple(0, time.Second, c.length/2, c.length/2, 2)}, metrics.Run{Plan: plan, End: metrics.End{Ended: c.ended}})
 		if r.SteadyState.Warning != c.want {
 			t.Errorf("%s of %s: %q, want %q", c.length, c.ended, r.SteadyState.Warning, c.want)
 		}

@@ -2,7 +2,6 @@ package metrics_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -73,26 +72,6 @@ func TestSnapshotEqualsReport(t *testing.T) {
 				t.Errorf("seed %d: failures (-report +snapshot):\n%s", seed, diff)
 			}
 		})
-	}
-}
-
-func TestSummarizeDoesNotCareAboutOrder(t *testing.T) {
-	all := eventtest.DrawRun(3, 400)
-	plan := Plan{
-		Percentiles: []float64{1, 50, 99, 99.9}, Goodput: SLO{{Metric: TTFT, LimitMS: 500}, {Metric: TPOT, LimitMS: 60}}, Warmup: 2 * time.Second,
-		Requests: 400, Ramp: &Ramp{Strategy: "linear", From: 5, To: 20},
-		Gates: []Gate{{Metric: "p97.5_itl_ms", Op: ">", Limit: 1}},
-	}
-	run := runOf(plan, time.Hour)
-	want := summarize(t, all, run)
-	if len(want.FailedRequests) < 10 || len(want.Levels) < 5 || len(want.RateSteps) < 5 {
-		t.Fatalf("%d errors, %d levels, %d steps: too few to compare", len(want.FailedRequests), len(want.Levels), len(want.RateSteps))
-	}
-	r := rand.New(rand.NewPCG(9, 9))
-	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	got := summarize(t, all, run)
-	if diff := cmp.Diff(want, got, cmp.Comparer(eventtest.SameHistogram)); diff != "" {
-		t.Errorf("(-in order +shuffled):\n%s", diff)
 	}
 }
 

@@ -207,7 +207,7 @@ func TestGolden(t *testing.T) {
 				}
 			}
 			plan := metrics.Plan{Goodput: slo, Percentiles: c.Percentiles}
-			s := newSummary(metrics.Run{Plan: plan, End: metrics.End{Ended: secondsToDuration(c.Duration)}}, overview{origin: origin})
+			s := newSummary(runOf(plan, secondsToDuration(c.Duration)), overview{origin: origin})
 			var outputs []int
 			for i, q := range c.Requests {
 				outputs = append(outputs, q.outputTokens(c.Tokenizer))

@@ -29,14 +29,14 @@ func TestRates(t *testing.T) {
 		"stages of users": {metrics.Plan{Rate: 10, Stages: []metrics.Stage{{Load: metrics.Users.Of(5)}}}, 0},
 		"all at once":     {metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, 0},
 	} {
-		r := summarize(t, all, metrics.Run{Plan: c.plan, End: metrics.End{Ended: 4 * time.Second}})
+		r := summarize(t, all, runOf(c.plan, 4*time.Second))
 		if !near(r.ScheduledRate, c.scheduled) || !near(r.SentRate, 5) || !near(r.DoneRate, 5) {
 			t.Errorf("%s: scheduled %v, sent %v, done %v; want %v, 5, 5", name, r.ScheduledRate, r.SentRate, r.DoneRate, c.scheduled)
 		}
 	}
-	r, err := Summarize(eventtest.Each(all[:1]), metrics.Run{Plan: metrics.Plan{Rate: 1}, End: metrics.End{Ended: time.Second}})
-	if err != nil || r.ScheduledRate != 0 || r.SentRate != 0 || r.DoneRate != 0 {
-		t.Errorf("of one request: %v, %v, %v, %v", r.ScheduledRate, r.SentRate, r.DoneRate, err)
+	r := summarize(t, all[:1], runOf(metrics.Plan{Rate: 1}, time.Second))
+	if r.ScheduledRate != 0 || r.SentRate != 0 || r.DoneRate != 0 {
+		t.Errorf("of one request: %v, %v, %v", r.ScheduledRate, r.SentRate, r.DoneRate)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestWeightedTPOT(t *testing.T) {
 		eventtest.Simple(1, 0, time.Second, 50*time.Millisecond, 3),  // two of 50
 		eventtest.Simple(2, 0, time.Second, 0, 1),                    // none
 	}
-	r := summarize(t, all, metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
+	r := summarize(t, all, runOf(metrics.Plan{}, 2*time.Second))
 	if w := r.Statistics[metrics.TPOTWeighted]; w.N != 12 || !near(w.Mean, 200./12) || !near(w.Median, 10) || !near(r.Statistics[metrics.TPOT].Mean, 30) {
 		t.Errorf("%d samples, mean %v, median %v; plain mean %v", w.N, w.Mean, w.Median, r.Statistics[metrics.TPOT].Mean)
 	}
@@ -65,8 +65,9 @@ func TestRateSteps(t *testing.T) {
 	plan := metrics.Plan{Requests: 7, Ramp: &metrics.Ramp{Strategy: "exponential", From: 1, To: 8.5}}
 	var events []metrics.LogEntry
 	steps := func() []metrics.RateStep {
-		r := summarize(t, all, metrics.Run{Plan: plan, Events: events, End: metrics.End{Ended: 4 * time.Second}})
-		return r.RateSteps
+		run := runOf(plan, 4*time.Second)
+		run.Events = events
+		return summarize(t, all, run).RateSteps
 	}
 	// Rates before requests 0 to 6: 1, 1.43, 2.04, 2.92, 4.17, 5.95, 8.5.
 	want := []metrics.RateStep{
@@ -128,7 +129,7 @@ func TestRampCutShort(t *testing.T) {
 	ramp := metrics.Ramp{Strategy: "linear", From: 10, To: 20, Requests: 1000}
 	summarize := func() metrics.Report {
 		plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Requests: 8, Duration: 800 * ms, Ramp: &ramp}
-		r := summarize(t, all, metrics.Run{Plan: plan, End: metrics.End{Ended: 800 * ms}})
+		r := summarize(t, all, runOf(plan, 800*ms))
 		return r
 	}
 	r := summarize()
@@ -171,7 +172,7 @@ func TestSpeedsOfAnswersAtOnce(t *testing.T) {
 	whole.Add(metrics.Chunk{At: whole.LastChunk + 50*time.Microsecond})
 	whole.Done, whole.OutputTokens = whole.LastChunk, 20
 	all := []metrics.Request{eventtest.Simple(0, 0, time.Second, 10*time.Millisecond, 11), whole, eventtest.Simple(2, 0, time.Second, 0, 1)}
-	r := summarize(t, all, metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
+	r := summarize(t, all, runOf(metrics.Plan{}, 2*time.Second))
 	if s := r.Speeds; s.N != 1 || !near(s.Mean, 100) || r.AtOnce != 1 || r.Statistics[metrics.TPOT].N != 2 {
 		t.Errorf("%d speeds, mean %v; %d at once; %d TPOT", s.N, s.Mean, r.AtOnce, r.Statistics[metrics.TPOT].N)
 	}

@@ -81,7 +81,7 @@ func close(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 // A conversation that began in the warm-up is left out; its later turns are in the figures by turn.
 func TestSessionsOfWarmup(t *testing.T) {
 	all := []metrics.Request{turn(1, 0, 2, 0, 1), turn(1, 1, 2, 3, 4), turn(2, 0, 2, 2, 3), turn(2, 1, 2, 4, 5), turn(3, 0, 2, 0, 1)}
-	r := summarize(t, all, metrics.Run{Plan: metrics.Plan{Warmup: 2 * time.Second}, End: metrics.End{Ended: 6 * time.Second}})
+	r := summarize(t, all, runOf(metrics.Plan{Warmup: 2 * time.Second}, 6*time.Second))
 	if s := r.Sessions; s.Conversations != 1 || s.Completed != 1 || s.Makespan.Mean != 3000 {
 		t.Errorf("%+v", s)
 	}
@@ -99,7 +99,7 @@ func TestTurns(t *testing.T) {
 		all = append(all, q)
 	}
 	all = append(all, failed(turn(2, 0, 2, 0, 1), metrics.FailedStatus), turn(3, 0, 0, 0, 1), turn(4, 0, 1, 0, 1))
-	r := summarize(t, all, metrics.Run{End: metrics.End{Ended: 600 * time.Second}})
+	r := summarize(t, all, runOf(metrics.Plan{}, 600*time.Second))
 	names := metrics.Each(r.Turns, func(g metrics.Group) string { return g.Name() })
 	if want := []string{"31", "32", "33-64", "65-128", "129-256", "257-512"}; len(names) != 36 || !slices.Equal(names[30:], want) {
 		t.Errorf("%q", names)
@@ -145,7 +145,7 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 	} {
 		p := plan
 		p.Goodput, p.Tiers = c.planned, c.tiers
-		run := metrics.Run{Plan: p, End: metrics.End{Ended: 20 * time.Second}}
+		run := runOf(p, 20*time.Second)
 		if c.changed != nil {
 			run.Events = []metrics.LogEntry{{At: time.Second, Objectives: c.changed}}
 		}

@@ -8,9 +8,7 @@ import (
 	"time"
 )
 
-const (
-	examplesKept = 3
-)
+const examplesKept = 3
 
 // FailureCount groups failures of one kind and status.
 type FailureCount struct {
@@ -64,30 +62,20 @@ func (g *failureGroup) examine(w failureText) {
 		}
 		g.examples = slices.Delete(g.examples, i, i+1)
 	}
-	g.examples = keepFirst(g.examples, w, examplesKept)
-}
-
-// keepFirst puts w in its place by index and keeps the first so many.
-func keepFirst(all []failureText, w failureText, most int) []failureText {
-	if len(all) == most && w.index > all[most-1].index {
-		return all
-	}
-	i, _ := slices.BinarySearchFunc(all, w, func(a, b failureText) int {
+	i, _ := slices.BinarySearchFunc(g.examples, w, func(a, b failureText) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.text, b.text))
 	})
-	all = slices.Insert(all, i, w)
-	return all[:min(len(all), most)]
-}
-
-func texts(all []failureText) []string {
-	return Each(all, func(w failureText) string { return w.text })
+	if i < examplesKept {
+		g.examples = slices.Insert(g.examples, i, w)
+		g.examples = g.examples[:min(len(g.examples), examplesKept)]
+	}
 }
 
 // Counts returns the groups, most frequent first. The reader may keep them.
 func (f *FailureAccumulator) Counts() []FailureCount {
 	var out []FailureCount
 	for _, g := range f.groups {
-		g.Examples = texts(g.examples)
+		g.Examples = Each(g.examples, func(w failureText) string { return w.text })
 		out = append(out, g.FailureCount)
 	}
 	slices.SortFunc(out, func(a, b FailureCount) int {

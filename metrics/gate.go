@@ -175,8 +175,6 @@ const (
 	gateCompleted = "completed"
 )
 
-func gateNames() []string { return Each(gateNumbers, func(n gateNumber) string { return n.name }) }
-
 // Latency is the one whose statistic the gate limits; not ok for a single number.
 func (g *Gate) Latency() (l Latency, ok bool) {
 	f, known := parseFigure(g.Metric)
@@ -227,7 +225,8 @@ func (f figure) share() bool { return f.number != nil && f.number.share }
 
 // gateHelp lists the metrics.
 func gateHelp() string {
-	return "use " + strings.Join(gateNames(), ", ") + ", or mean, median, std, min, max or p0 to p100 of " +
+	names := Each(gateNumbers, func(n gateNumber) string { return n.name })
+	return "use " + strings.Join(names, ", ") + ", or mean, median, std, min, max or p0 to p100 of " +
 		strings.Join(LatencyKeys(), ", ") + ", as p99_ttft_ms"
 }
 
@@ -263,21 +262,12 @@ func (g *gated) value(metric string) (value float64, known bool) {
 		return value, known && (g.objectives || !n.objectives)
 	}
 	s := g.latency(f.latency, f.p)
-	known = s.N > 0
-	switch f.statistic {
-	case "mean":
-		return s.Mean, known
-	case "median":
-		return s.Median, known
-	case "std":
-		return s.Std, known
-	case "min":
-		return s.Min, known
-	case "max":
-		return s.Max, known
+	if f.statistic == "p" {
+		value, _ = s.Percentile(f.p)
+	} else {
+		value = map[string]float64{"mean": s.Mean, "median": s.Median, "std": s.Std, "min": s.Min, "max": s.Max}[f.statistic]
 	}
-	value, _ = s.Percentile(f.p)
-	return value, known
+	return value, s.N > 0
 }
 
 // verdict is the bound of a conclusion that decides the gate; not known where the evidence does not reach its limit from either side.

@@ -58,9 +58,6 @@ func (h *Histogram) Add(v time.Duration) {
 	h.sum += clamp(v)
 }
 
-// Remove takes back one Add of the same duration.
-func (h *Histogram) Remove(v time.Duration) { h.change(v, -1) }
-
 // change counts a duration so many times as Add does, or takes that back where by is negative.
 func (h *Histogram) change(v time.Duration, by int) {
 	i := bucketOf(v)

@@ -38,15 +38,9 @@ func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 	out := Minutes{grown(m.Windows, kept, n), grown(m.Client, kept, n), grown(m.Server, kept, n), grown(m.GPUs, kept, n)}
 	for k := kept; k < n; k++ {
 		out.Windows[k] = joinWindows(s.Windows[k*perMinute : (k+1)*perMinute])
-		if some := minuteOf(s.Client, k, func(c *ClientSecond) time.Duration { return c.At }); len(some) > 0 {
-			out.Client[k] = joinClient(some)
-		}
-		if some := minuteOf(s.Server, k, func(c *ServerSecond) time.Duration { return c.At }); len(some) > 0 {
-			out.Server[k] = joinServer(some)
-		}
-		if some := minuteOf(s.GPUs, k, func(c *GPUSecond) time.Duration { return c.At }); len(some) > 0 {
-			out.GPUs[k] = joinGPUs(some)
-		}
+		out.Client[k] = minuteOf(s.Client, k, (*ClientSecond).second, joinClient)
+		out.Server[k] = minuteOf(s.Server, k, (*ServerSecond).second, joinServer)
+		out.GPUs[k] = minuteOf(s.GPUs, k, (*GPUSecond).second, joinGPUs)
 	}
 	return out
 }
@@ -58,18 +52,18 @@ func (m Minutes) In(ws []Window) [3][]Window {
 
 // ClientIn cuts samples of the client, which are sorted by time, likewise.
 func (m Minutes) ClientIn(all []ClientSecond) [3][]ClientSecond {
-	return joinedIn(all, m.Client, func(s *ClientSecond) int { return secondOf(s.At) })
+	return joinedIn(all, m.Client, (*ClientSecond).second)
 }
 
 // ServerIn returns samples of the server, which are sorted by time, with those of whole minutes joined.
 func (m Minutes) ServerIn(all []ServerSecond) []ServerSecond {
-	cut := joinedIn(all, m.Server, func(s *ServerSecond) int { return secondOf(s.At) })
+	cut := joinedIn(all, m.Server, (*ServerSecond).second)
 	return slices.DeleteFunc(slices.Concat(cut[:]...), func(s ServerSecond) bool { return s.At == 0 && s.Took == 0 })
 }
 
 // GPUsIn does so with samples of the accelerators.
 func (m Minutes) GPUsIn(all []GPUSecond) []GPUSecond {
-	cut := joinedIn(all, m.GPUs, func(s *GPUSecond) int { return secondOf(s.At) })
+	cut := joinedIn(all, m.GPUs, (*GPUSecond).second)
 	return slices.Concat(cut[:]...)
 }
 
@@ -99,13 +93,19 @@ func grown[T any](all []T, kept, n int) []T {
 // secondOf is the number of the second of a sample, which is of the time before it.
 func secondOf(at time.Duration) int { return int((at+time.Second/2)/time.Second) - 1 }
 
-// minuteOf are the samples of a minute.
-func minuteOf[T any](all []T, k int, at func(*T) time.Duration) []T {
+func (s *ClientSecond) second() int { return secondOf(s.At) }
+func (s *ServerSecond) second() int { return secondOf(s.At) }
+func (s *GPUSecond) second() int    { return secondOf(s.At) }
+
+// minuteOf joins the samples of a minute; the zero value where it has none.
+func minuteOf[T any](all []T, k int, second func(*T) int, join func([]T) T) (out T) {
 	first := func(k int) int {
-		return sort.Search(len(all), func(i int) bool { return secondOf(at(&all[i])) >= k*perMinute })
+		return sort.Search(len(all), func(i int) bool { return second(&all[i]) >= k*perMinute })
 	}
-	from, to := first(k), first(k+1)
-	return all[min(from, to):to]
+	if from, to := first(k), first(k+1); from < to {
+		out = join(all[from:to])
+	}
+	return out
 }
 
 func joinWindows(ws []Window) Window {
@@ -132,21 +132,19 @@ func joinWindows(ws []Window) Window {
 
 func joinServer(all []ServerSecond) ServerSecond {
 	out := all[0]
-	var running, waiting, kv, rate weighted
+	var gauges [4]weighted
 	for i := range all {
 		s := &all[i]
 		if i > 0 {
 			out = s.Behind(&out)
 		}
-		took := s.Took.Seconds()
-		running.add(s.Running, took)
-		waiting.add(s.Waiting, took)
-		kv.add(s.KVUsage, took)
-		rate.add(s.HitRate, took)
+		for k, v := range s.gauges() {
+			gauges[k].add(*v, s.Took.Seconds())
+		}
 	}
-	out.Running, out.Waiting, out.KVUsage = running.mean(), waiting.mean(), kv.mean()
+	out.Running, out.Waiting, out.KVUsage = gauges[0].mean(), gauges[1].mean(), gauges[2].mean()
 	if !(out.PrefixQueries > 0) {
-		out.HitRate = rate.mean()
+		out.HitRate = gauges[3].mean()
 	}
 	return out
 }

@@ -48,6 +48,23 @@ func (s *ServerSecond) waited() *TTFTParts {
 	return &s.First
 }
 
+// gauges are Running, Waiting, KVUsage and HitRate.
+func (s *ServerSecond) gauges() [4]*float64 {
+	return [...]*float64{&s.Running, &s.Waiting, &s.KVUsage, &s.HitRate}
+}
+
+// changes are the figures that add up: Preemptions, PromptTokens, OutputTokens, PrefixQueries, PrefixHits, DraftTokens and AcceptedTokens.
+func (s *ServerSecond) changes() [7]*float64 {
+	return [...]*float64{
+		&s.Preemptions, &s.PromptTokens, &s.OutputTokens, &s.PrefixQueries, &s.PrefixHits, &s.DraftTokens, &s.AcceptedTokens,
+	}
+}
+
+// latencies are TTFT, Queue and Prefill.
+func (s *ServerSecond) latencies() [3]*ServerLatency {
+	return [...]*ServerLatency{&s.TTFT, &s.Queue, &s.Prefill}
+}
+
 // Counted reports whether the sample has changes since the one before. The first one has none, nor has one after a counter reset.
 func (s *ServerSecond) Counted() bool {
 	if s.Took <= 0 {
@@ -87,25 +104,22 @@ type ServerReport struct {
 // Behind joins a sample with the one before it: gauges are those of the later one, changes add up.
 func (s ServerSecond) Behind(before *ServerSecond) ServerSecond {
 	s.Took += before.Took
-	for _, x := range []struct {
-		before float64
-		sum    *float64
-	}{
-		{before.Preemptions, &s.Preemptions}, {before.PrefixQueries, &s.PrefixQueries}, {before.PrefixHits, &s.PrefixHits},
-		{before.PromptTokens, &s.PromptTokens}, {before.OutputTokens, &s.OutputTokens},
-		{before.DraftTokens, &s.DraftTokens}, {before.AcceptedTokens, &s.AcceptedTokens},
-	} {
-		switch {
-		case !Said(*x.sum):
-			*x.sum = x.before
-		case Said(x.before):
-			*x.sum += x.before
+	earlier := before.changes()
+	for k, sum := range s.changes() {
+		switch was := *earlier[k]; {
+		case !Said(*sum):
+			*sum = was
+		case Said(was):
+			*sum += was
 		}
 	}
 	if s.PrefixQueries > 0 {
 		s.HitRate = s.PrefixHits / s.PrefixQueries
 	}
-	s.TTFT, s.Queue, s.Prefill = before.TTFT.join(s.TTFT), before.Queue.join(s.Queue), before.Prefill.join(s.Prefill)
+	first := before.latencies()
+	for k, l := range s.latencies() {
+		*l = first[k].join(*l)
+	}
 	s.First.Merge(&before.First)
 	s.Ended.Merge(&before.Ended)
 	return s
@@ -133,40 +147,36 @@ func (r *ServerReport) TooShort() bool {
 // ServerOver sums up the samples of the server after from and up to to, without its kind and its seconds. A gauge is weighted by the time
 // of its sample, a latency by its number of requests.
 func ServerOver(seconds []ServerSecond, from, to time.Duration) (r ServerReport) {
-	var running, waiting, kv, rate, preempted, prompt, output, queries, hits, drafted, accepted, ttft, queue, prefill weighted
+	var gauges [4]weighted
+	var changes [7]weighted
+	var latencies [3]weighted
 	for i := range seconds {
 		s := &seconds[i]
 		if s.At <= from || s.At > to {
 			continue
 		}
-		took := min(s.Took, s.At-from).Seconds()
-		running.add(s.Running, took)
-		waiting.add(s.Waiting, took)
-		kv.add(s.KVUsage, took)
-		rate.add(s.HitRate, took)
-		preempted.add(s.Preemptions, 1)
-		prompt.add(s.PromptTokens, 1)
-		output.add(s.OutputTokens, 1)
-		queries.add(s.PrefixQueries, 1)
-		hits.add(s.PrefixHits, 1)
-		drafted.add(s.DraftTokens, 1)
-		accepted.add(s.AcceptedTokens, 1)
-		ttft.latency(s.TTFT)
-		queue.latency(s.Queue)
-		prefill.latency(s.Prefill)
+		for k, v := range s.gauges() {
+			gauges[k].add(*v, min(s.Took, s.At-from).Seconds())
+		}
+		for k, v := range s.changes() {
+			changes[k].add(*v, 1)
+		}
+		for k, l := range s.latencies() {
+			latencies[k].latency(*l)
+		}
 		if s.Counted() {
 			r.First.Merge(&s.First)
 		}
 	}
-	r.RunningMean, r.RunningMost = running.mean(), running.highest()
-	r.WaitingMean, r.WaitingMost = waiting.mean(), waiting.highest()
-	r.KVMean, r.KVMost = kv.mean(), kv.highest()
-	r.Preemptions, r.PromptTokens, r.OutputTokens = preempted.sumOf(), prompt.sumOf(), output.sumOf()
-	if r.HitRate = over(hits.sumOf(), queries.sumOf()); !Said(r.HitRate) {
-		r.HitRate = rate.mean() // a server may give the rate alone
+	r.RunningMean, r.RunningMost = gauges[0].mean(), gauges[0].highest()
+	r.WaitingMean, r.WaitingMost = gauges[1].mean(), gauges[1].highest()
+	r.KVMean, r.KVMost = gauges[2].mean(), gauges[2].highest()
+	r.Preemptions, r.PromptTokens, r.OutputTokens = changes[0].sumOf(), changes[1].sumOf(), changes[2].sumOf()
+	if r.HitRate = over(changes[4].sumOf(), changes[3].sumOf()); !Said(r.HitRate) {
+		r.HitRate = gauges[3].mean() // a server may give the rate alone
 	}
-	r.Acceptance = over(accepted.sumOf(), drafted.sumOf())
-	r.TTFT, r.Queue, r.Prefill = ttft.sum(), queue.sum(), prefill.sum()
+	r.Acceptance = over(changes[6].sumOf(), changes[5].sumOf())
+	r.TTFT, r.Queue, r.Prefill = latencies[0].sum(), latencies[1].sum(), latencies[2].sum()
 	return r
 }
 

@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -56,12 +57,7 @@ func tierName(s string) bool {
 }
 
 func (s SLO) has(l Latency) bool {
-	for _, o := range s {
-		if o.Metric == l {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(o Objective) bool { return o.Metric == l })
 }
 
 // CheckTiers reports what is wrong with several tiers together.
@@ -88,7 +84,7 @@ func (p *Plan) TiersUnder(slo SLO) []Tier {
 		}
 		return []Tier{{SLO: slo}}
 	}
-	all := append([]Tier(nil), p.Tiers[:min(len(p.Tiers), MostTiers)]...) // a plan in a file may have any number
+	all := slices.Clone(p.Tiers[:min(len(p.Tiers), MostTiers)]) // a plan in a file may have any number
 	all[0].SLO = slo
 	return all
 }

@@ -18,27 +18,30 @@ import (
 
 var calibrate = flag.Int("calibrate", 0, "repetitions of the table of claims on queues with a known border; 0 for the short test")
 
+// simulated is a server whose border is known.
+type simulated = queuetest.Server
+
 // kind is a server with an objective.
 type kind struct {
 	name string
-	queuetest.Server
+	simulated
 	ttft, tpot, late float64
 }
 
 var kinds = []kind{
-	{"fifo-det", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04}, .5, 0, 0},
-	{"fifo-exp", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
-	{"single", queuetest.Server{Discipline: queuetest.FIFO, Servers: 1, Service: .05, First: .02}, .5, 0, 0},
-	{"sharing", queuetest.Server{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
-	{"batches", queuetest.Server{Discipline: queuetest.Batches, Servers: 8, Service: .4, First: .04}, .5, 0, 0},
-	{"limiter", queuetest.Server{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5, 0, 0},
-	{"speed", queuetest.Server{Discipline: queuetest.Sharing, Servers: 16, Service: 1.2, First: .05}, .5, .6, 0},
-	{"late client", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, .03},
-	{"slow start", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Slow: 3, SlowFor: 10}, .5, 0, 0},
-	{"log-normal", queuetest.Server{Discipline: queuetest.FIFO, Servers: 8, Service: .4, First: .1, Spread: 1.5}, .8, 0, 0},
-	{"tail 3 %", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Tail: .03, TailBy: 2}, .5, 0, 0},
-	{"pause", queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8, PauseEvery: 15}, .5, 0, 0},
-	{"long", queuetest.Server{Discipline: queuetest.Sharing, Servers: 40, Service: 2, First: .1, Spread: .5}, 1, 0, 0},
+	{"fifo-det", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04}, .5, 0, 0},
+	{"fifo-exp", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
+	{"single", simulated{Discipline: queuetest.FIFO, Servers: 1, Service: .05, First: .02}, .5, 0, 0},
+	{"sharing", simulated{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
+	{"batches", simulated{Discipline: queuetest.Batches, Servers: 8, Service: .4, First: .04}, .5, 0, 0},
+	{"limiter", simulated{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5, 0, 0},
+	{"speed", simulated{Discipline: queuetest.Sharing, Servers: 16, Service: 1.2, First: .05}, .5, .6, 0},
+	{"late client", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, .03},
+	{"slow start", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Slow: 3, SlowFor: 10}, .5, 0, 0},
+	{"log-normal", simulated{Discipline: queuetest.FIFO, Servers: 8, Service: .4, First: .1, Spread: 1.5}, .8, 0, 0},
+	{"tail 3 %", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Tail: .03, TailBy: 2}, .5, 0, 0},
+	{"pause", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8, PauseEvery: 15}, .5, 0, 0},
+	{"long", simulated{Discipline: queuetest.Sharing, Servers: 40, Service: 2, First: .1, Spread: .5}, 1, 0, 0},
 }
 
 type namedShape struct {

@@ -85,8 +85,8 @@ func TestSaturationAfterAnOutage(t *testing.T) {
 func TestRefusedConnectionsUnderLoadAreEvidence(t *testing.T) {
 	t.Parallel()
 	long := server{slots: 30, service: 50 * second, first: 50 * ms, room: 1}
-	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Goodput: ttft(200),
-		Stages: []metrics.Stage{{Length: 20 * second, Load: metrics.Load{Value: 1}}, {Start: 20 * second, Length: 20 * second, Load: metrics.Load{Value: 10}}}}
+	plan := metrics.Plan{Rate: inf, Burstiness: 1, Goodput: ttft(200),
+		Stages: []metrics.Stage{{Length: 20 * second, Load: perSecond(1)}, {Start: 20 * second, Length: 20 * second, Load: perSecond(10)}}}
 	var arrivals []time.Duration
 	for at := time.Duration(0); at < 40*second; {
 		arrivals = append(arrivals, at)

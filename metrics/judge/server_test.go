@@ -16,6 +16,13 @@ import (
 
 const second = time.Second
 
+// inf is the rate of requests that are due at once.
+var inf = metrics.Rate(math.Inf(1))
+
+func perSecond(rate float64) metrics.Load { return metrics.RequestsPerSecond.Of(rate) }
+
+func usersOf(n float64) metrics.Load { return metrics.Users.Of(n) }
+
 // server is a made-up server with slots that a request takes for its service time. Requests without a slot wait in order. Its capacity is
 // slots / service.
 type server struct {
@@ -98,16 +105,16 @@ func linear(from, to float64, over time.Duration) metrics.Ramp {
 func ttft(ms float64) metrics.SLO { return metrics.SLO{{Metric: metrics.TTFT, LimitMS: ms}} }
 
 func rampPlan(ramp metrics.Ramp) metrics.Plan {
-	return metrics.Plan{Ramp: &ramp, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	return metrics.Plan{Ramp: &ramp, Rate: inf, Burstiness: 1}
 }
 
 // stagesOf is a plan of rates for the same time each, with its arrivals.
 func stagesOf(length time.Duration, r *rand.Rand, rates ...float64) (metrics.Plan, []time.Duration) {
-	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Goodput: ttft(500)}
+	plan := metrics.Plan{Rate: inf, Burstiness: 1, Goodput: ttft(500)}
 	var arrivals []time.Duration
 	for i, rate := range rates {
 		start := length * time.Duration(i)
-		plan.Stages = append(plan.Stages, metrics.Stage{Start: start, Length: length, Load: metrics.Load{Value: rate}})
+		plan.Stages = append(plan.Stages, metrics.Stage{Start: start, Length: length, Load: perSecond(rate)})
 		for _, at := range poisson(linear(rate, rate, length), r) {
 			arrivals = append(arrivals, start+at)
 		}
@@ -136,13 +143,13 @@ func closedLoop(stages []metrics.Stage, service time.Duration, full int) []metri
 
 func userStages(length time.Duration, users ...int) (all []metrics.Stage) {
 	for i, n := range users {
-		all = append(all, metrics.Stage{Start: time.Duration(i) * length, Length: length, Load: metrics.Users.Of(float64(n))})
+		all = append(all, metrics.Stage{Start: time.Duration(i) * length, Length: length, Load: usersOf(float64(n))})
 	}
 	return all
 }
 
 func usersPlan(stages []metrics.Stage) metrics.Plan {
-	return metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Stages: stages}
+	return metrics.Plan{Rate: inf, MaxConcurrency: 1, Stages: stages}
 }
 
 func setTo(seconds int, l metrics.LoadSetting) metrics.LogEntry {

@@ -95,7 +95,7 @@ func TestLooks(t *testing.T) {
 	t.Parallel()
 	all := steady(0, 150*second, 50*ms, noisy(2, 1))
 	plan := metrics.Plan{Rate: 5, Burstiness: 1, Goodput: ttft(500)}
-	set := setTo(0, metrics.LoadSetting{Load: metrics.Load{Value: 20}, By: metrics.ByUser})
+	set := setTo(0, metrics.LoadSetting{Load: perSecond(20), By: metrics.ByUser})
 	before := ""
 	for at := 16 * second; at <= 150*second; at += second {
 		s := liveAt(plan, all, at, set)
@@ -176,7 +176,7 @@ func TestLowerLevelThatFailed(t *testing.T) {
 		want   float64
 	}{{"weak", 15, 8 * second, 20}, {"strong", 40, 120 * second, 0}} {
 		all := joined(steady(0, c.length, 100*ms, noisy(c.slow, 2)), steady(c.length, c.length+120*second, 50*ms, noisy(1, 3)))
-		plan := metrics.Plan{Rate: metrics.Rate(20), Burstiness: 1, Goodput: ttft(500), Stages: []metrics.Stage{{Length: c.length, Load: metrics.Load{Value: 10}}, {Start: c.length, Length: 120 * second, Load: metrics.Load{Value: 20}}}}
+		plan := metrics.Plan{Rate: metrics.Rate(20), Burstiness: 1, Goodput: ttft(500), Stages: []metrics.Stage{{Length: c.length, Load: perSecond(10)}, {Start: c.length, Length: 120 * second, Load: perSecond(20)}}}
 		s := reported(t, plan, all)
 		if !s.Levels[0].Standing.Failed() || s.Levels[1].Standing != metrics.LevelWithin || s.Answer.Proven != c.want {
 			t.Errorf("%s: %v is proven, want %v\n%+v", c.name, s.Answer.Proven, c.want, s.Levels)

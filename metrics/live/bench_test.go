@@ -10,7 +10,7 @@ import (
 
 // recorded is a view after so many requests of ten chunks.
 func recorded(n int) *View {
-	rec := NewView(time.Now(), &metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 2000, Over: time.Minute}, Rate: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 50}}})
+	rec := NewView(time.Now(), &metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 2000, Over: time.Minute}, Rate: 1, Goodput: ttft(50)})
 	for i := range n {
 		oneRequest(rec, i, time.Duration(i)*100*time.Microsecond)
 	}
@@ -64,7 +64,7 @@ func BenchmarkSetObjectives(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		i++
-		rec.setObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: float64(i)}})
+		rec.setObjectives(ttft(float64(i)))
 	}
 }
 

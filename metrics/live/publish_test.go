@@ -79,20 +79,27 @@ func TestRecent(t *testing.T) {
 		if s := rec.Recent(); s.Steering.Value != 1 {
 			t.Error("a load that moves by itself makes new snapshots")
 		}
-		for name, c := range map[string]struct {
-			say  func()
-			done func(s *metrics.Snapshot) bool
+		for _, c := range []struct {
+			fact any
+			done func(*shown) bool
 		}{
-			"SetPhase":      {func() { rec.fact(0, metrics.Phase{State: metrics.Draining, DrainBy: time.Hour}) }, func(s *metrics.Snapshot) bool { return s.State == metrics.Draining }},
-			"SetSaving":     {func() { rec.fact(0, metrics.Saving{Path: "a", Problem: "b"}) }, func(s *metrics.Snapshot) bool { return s.SaveError == "b" }},
-			"SetSteering":   {func() { rec.fact(0, metrics.Steering{Changes: 3}) }, func(s *metrics.Snapshot) bool { return s.Steering.Changes == 3 }},
-			"SetObjectives": {func() { rec.setObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}) }, func(s *metrics.Snapshot) bool { return len(s.Objectives) == 1 }},
-			"Log":           {func() { rec.fact(0, metrics.LogEntry{Text: "x"}) }, func(s *metrics.Snapshot) bool { return len(s.Log) == 1 }},
-			"Look":          {func() { rec.Inspect(metrics.Inspection{Rows: true}) }, func(s *metrics.Snapshot) bool { return len(s.Requests) == 1 }},
+			{metrics.Phase{State: metrics.Draining, DrainBy: time.Hour}, func(s *shown) bool { return s.State == metrics.Draining }},
+			{metrics.Saving{Path: "a", Problem: "b"}, func(s *shown) bool { return s.SaveError == "b" }},
+			{metrics.Steering{Changes: 3}, func(s *shown) bool { return s.Steering.Changes == 3 }},
+			{ttft(1), func(s *shown) bool { return len(s.Objectives) == 1 }},
+			{metrics.LogEntry{Text: "x"}, func(s *shown) bool { return len(s.Log) == 1 }},
+			{metrics.Inspection{Rows: true}, func(s *shown) bool { return len(s.Requests) == 1 }},
 		} {
-			c.say()
+			switch x := c.fact.(type) {
+			case metrics.SLO:
+				rec.setObjectives(x)
+			case metrics.Inspection:
+				rec.Inspect(x)
+			default:
+				rec.fact(0, x)
+			}
 			if s := rec.Recent(); !c.done(&s) {
-				t.Errorf("%s does not show", name)
+				t.Errorf("%+v does not show", c.fact)
 			}
 		}
 		rec.Finish(&metrics.Report{})

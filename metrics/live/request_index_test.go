@@ -14,7 +14,7 @@ import (
 
 // A full request index does not grow, and the answer is that of its requests.
 func TestFullLedger(t *testing.T) {
-	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}}, Warmup: time.Second}
+	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: ttft(100), Warmup: time.Second}
 	const most = 200
 	rec, small := NewView(time.Now(), &plan), NewView(time.Now(), &plan)
 	rec.index = newRequestIndex(most)
@@ -49,7 +49,7 @@ func TestFullLedger(t *testing.T) {
 	}
 
 	// Other objectives judge the requests in it; the rest keeps its judgement.
-	rec.setObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 10}})
+	rec.setObjectives(ttft(10))
 	s := rec.Snapshot()
 	if s.Answer != nil || s.Totals.Good != 1000-most || s.Windows[5].Good != 0 || s.Windows[20].Good != 20 {
 		t.Errorf("%d good, want those beyond; windows %d and %d; answer %+v", s.Totals.Good, s.Windows[5].Good, s.Windows[20].Good, s.Answer)
@@ -104,7 +104,7 @@ func TestJudgeAgain(t *testing.T) {
 // Setting the objectives in force costs nothing and changes nothing.
 func TestSetObjectivesInForce(t *testing.T) {
 	rec := recorded(5000)
-	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 20}}
+	slo := ttft(20)
 	rec.setObjectives(slo)
 	rec.JudgeAt(time.Second)
 	before := rec.Snapshot()

@@ -19,12 +19,12 @@ import (
 func TestGroupsEqualReport(t *testing.T) {
 	for seed := range uint64(8) {
 		all := eventtest.DrawSessions(seed, 60)
-		plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}},
-			Workloads: []metrics.Workload{{Name: "class 1", Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}}}, {Name: "class 2"}}}
+		plan := metrics.Plan{Goodput: ttft(700),
+			Workloads: []metrics.Workload{{Name: "class 1", Goodput: ttft(300)}, {Name: "class 2"}}}
 		if seed%2 > 0 {
 			plan.Warmup = 4 * time.Second
 		}
-		view, changed := NewView(time.Now(), &plan), metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+		view, changed := NewView(time.Now(), &plan), ttft(500)
 		if seed%3 == 0 {
 			view.index = newRequestIndex(100) // the others are judged when they end
 		}

@@ -18,7 +18,7 @@ import (
 
 // A snapshot travels through gob whole.
 func TestSnapshotTravels(t *testing.T) {
-	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Percentiles: []float64{99}}
+	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Goodput: ttft(700), Percentiles: []float64{99}}
 	rec := NewView(time.Now(), &plan)
 	all := eventtest.DrawRun(3, 80)
 	rec.fact(0, metrics.ServerSecond{At: time.Second, Running: 3, Waiting: metrics.Unsaid()})
@@ -52,7 +52,7 @@ func TestSnapshotTravels(t *testing.T) {
 // The minutes of a snapshot are joined from its own windows, also where late events changed seconds long past.
 func TestSnapshotsHaveMinutes(t *testing.T) {
 	ci.SkipUnderRace(t)
-	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}}
+	plan := metrics.Plan{Goodput: ttft(700)}
 	rec := NewView(time.Now(), &plan)
 	all := eventtest.DrawRun(5, 2000)
 	for i := range all {

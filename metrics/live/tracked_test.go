@@ -14,6 +14,9 @@ import (
 	"benchtop/metrics/event"
 )
 
+// ttft are objectives of one limit.
+func ttft(ms float64) metrics.SLO { return metrics.SLO{{Metric: metrics.TTFT, LimitMS: ms}} }
+
 // exchange passes the events of a request to a view.
 type exchange struct {
 	rec *View
@@ -211,7 +214,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 // Viewers, judgements and requests run together for the race detector.
 func TestManyHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rec := NewView(time.Now(), &metrics.Plan{Rate: 100, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 50}}})
+		rec := NewView(time.Now(), &metrics.Plan{Rate: 100, Goodput: ttft(50)})
 		var work sync.WaitGroup
 		stop := make(chan struct{})
 		for i, view := range []func(n int){

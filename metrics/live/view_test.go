@@ -12,41 +12,44 @@ import (
 
 const ms = time.Millisecond
 
+// shown is a snapshot, by the shorter name that tables of tests need.
+type shown = metrics.Snapshot
+
 // Each fact changes its own fields of the snapshot only.
 func TestFacts(t *testing.T) {
-	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 9}}
+	slo := ttft(9)
 	set := metrics.LoadSetting{Load: metrics.Load{Value: 5}}
 	for _, c := range []struct {
 		name string
 		fact any
-		want func(*metrics.Snapshot) bool
+		want func(*shown) bool
 	}{
-		{"a line of the log", metrics.LogEntry{At: ms, Level: metrics.Warn, Text: "look", Mark: "m"}, func(s *metrics.Snapshot) bool {
+		{"a line of the log", metrics.LogEntry{At: ms, Level: metrics.Warn, Text: "look", Mark: "m"}, func(s *shown) bool {
 			return len(s.Log) == 1 && s.Log[0].Text == "look" && len(s.Marks) == 1
 		}},
-		{"objectives", metrics.LogEntry{Objectives: &slo}, func(s *metrics.Snapshot) bool {
+		{"objectives", metrics.LogEntry{Objectives: &slo}, func(s *shown) bool {
 			return len(s.Objectives) == 1 && s.Objectives[0] == slo[0] && len(s.Log) == 1
 		}},
-		{"a load that was set", metrics.LogEntry{Set: &set}, func(s *metrics.Snapshot) bool { return len(s.Log) == 1 && *s.Log[0].Set == set }},
-		{"the load in force", metrics.Steering{LoadSetting: set, Changes: 2}, func(s *metrics.Snapshot) bool {
+		{"a load that was set", metrics.LogEntry{Set: &set}, func(s *shown) bool { return len(s.Log) == 1 && *s.Log[0].Set == set }},
+		{"the load in force", metrics.Steering{LoadSetting: set, Changes: 2}, func(s *shown) bool {
 			return s.Steering == metrics.Steering{LoadSetting: set, Changes: 2}
 		}},
-		{"draining", metrics.Phase{State: metrics.Draining, DrainBy: 7 * ms}, func(s *metrics.Snapshot) bool {
+		{"draining", metrics.Phase{State: metrics.Draining, DrainBy: 7 * ms}, func(s *shown) bool {
 			return s.State == metrics.Draining && s.DrainBy == 7*ms
 		}},
-		{"saving", metrics.Saving{Path: "p", Problem: "q"}, func(s *metrics.Snapshot) bool { return s.SavePath == "p" && s.SaveError == "q" }},
-		{"the server", metrics.Source{Name: metrics.ServerCounters, Kind: "vLLM", Absent: "a"}, func(s *metrics.Snapshot) bool {
+		{"saving", metrics.Saving{Path: "p", Problem: "q"}, func(s *shown) bool { return s.SavePath == "p" && s.SaveError == "q" }},
+		{"the server", metrics.Source{Name: metrics.ServerCounters, Kind: "vLLM", Absent: "a"}, func(s *shown) bool {
 			return s.ServerKind == "vLLM" && s.ServerAbsent == "a" && s.GPUsAbsent == ""
 		}},
-		{"accelerators", metrics.Source{Name: metrics.Accelerators, Absent: "a"}, func(s *metrics.Snapshot) bool {
+		{"accelerators", metrics.Source{Name: metrics.Accelerators, Absent: "a"}, func(s *shown) bool {
 			return s.ServerAbsent == "" && s.GPUsAbsent == "a"
 		}},
-		{"the client's second", eventtest.Client()[0], func(s *metrics.Snapshot) bool { return len(s.Client) == 1 && s.Client[0].Sent == 3 }},
-		{"the server's second", eventtest.Server()[1], func(s *metrics.Snapshot) bool { return len(s.Server) == 1 && s.Server[0].KVUsage == 0.75 }},
-		{"the accelerators' second", eventtest.GPUs()[0], func(s *metrics.Snapshot) bool { return len(s.GPUs) == 1 && len(s.GPUs[0].GPUs) == 2 }},
-		{"the plan", metrics.Plan{ModelID: "other"}, func(s *metrics.Snapshot) bool { return s.Plan.ModelID == "" }}, // known from the start
-		{"a recount", metrics.Recount{Tokens: 3}, func(s *metrics.Snapshot) bool { return s.Totals == (metrics.Counts{}) }},
-		{"the end", metrics.End{Reason: "q"}, func(s *metrics.Snapshot) bool { return s.State == metrics.Running && s.Report == nil }},
+		{"the client's second", eventtest.Client()[0], func(s *shown) bool { return len(s.Client) == 1 && s.Client[0].Sent == 3 }},
+		{"the server's second", eventtest.Server()[1], func(s *shown) bool { return len(s.Server) == 1 && s.Server[0].KVUsage == 0.75 }},
+		{"the accelerators' second", eventtest.GPUs()[0], func(s *shown) bool { return len(s.GPUs) == 1 && len(s.GPUs[0].GPUs) == 2 }},
+		{"the plan", metrics.Plan{ModelID: "other"}, func(s *shown) bool { return s.Plan.ModelID == "" }}, // known from the start
+		{"a recount", metrics.Recount{Tokens: 3}, func(s *shown) bool { return s.Totals == (metrics.Counts{}) }},
+		{"the end", metrics.End{Reason: "q"}, func(s *shown) bool { return s.State == metrics.Running && s.Report == nil }},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			v := NewView(time.Now(), &metrics.Plan{})

@@ -54,6 +54,9 @@ func summarize(t *testing.T, all []metrics.Request, run metrics.Run) metrics.Rep
 	return r
 }
 
+// ttft are objectives of one limit.
+func ttft(ms float64) metrics.SLO { return metrics.SLO{{Metric: metrics.TTFT, LimitMS: ms}} }
+
 // runOf is a run without facts that ended at a moment.
 func runOf(p metrics.Plan, ended time.Duration) metrics.Run {
 	return metrics.Run{Plan: p, End: metrics.End{Ended: ended}}

@@ -12,9 +12,12 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
+// unsaid is a figure that the server does not give.
+var unsaid = metrics.Unsaid()
+
 var unsaidSecond = metrics.ServerSecond{
-	Running: metrics.Unsaid(), Waiting: metrics.Unsaid(), KVUsage: metrics.Unsaid(), Preemptions: metrics.Unsaid(), PrefixQueries: metrics.Unsaid(), PrefixHits: metrics.Unsaid(),
-	HitRate: metrics.Unsaid(), PromptTokens: metrics.Unsaid(), OutputTokens: metrics.Unsaid(), DraftTokens: metrics.Unsaid(), AcceptedTokens: metrics.Unsaid(),
+	Running: unsaid, Waiting: unsaid, KVUsage: unsaid, Preemptions: unsaid, PrefixQueries: unsaid, PrefixHits: unsaid,
+	HitRate: unsaid, PromptTokens: unsaid, OutputTokens: unsaid, DraftTokens: unsaid, AcceptedTokens: unsaid,
 }
 
 func reported(run metrics.Run, ended time.Duration) *metrics.ServerReport {
@@ -45,8 +48,8 @@ func TestServerReport(t *testing.T) {
 	}}, Plan: metrics.Plan{Warmup: 10 * time.Second}}
 	got := reported(run, time.Minute)
 	want := &metrics.ServerReport{
-		Kind: "vLLM", RunningMean: 16, RunningMost: 20, WaitingMean: metrics.Unsaid(), WaitingMost: metrics.Unsaid(), KVMean: 0.5, KVMost: 0.5,
-		Preemptions: 3, PromptTokens: metrics.Unsaid(), OutputTokens: metrics.Unsaid(), HitRate: 0.3, Acceptance: metrics.Unsaid(),
+		Kind: "vLLM", RunningMean: 16, RunningMost: 20, WaitingMean: unsaid, WaitingMost: unsaid, KVMean: 0.5, KVMost: 0.5,
+		Preemptions: 3, PromptTokens: unsaid, OutputTokens: unsaid, HitRate: 0.3, Acceptance: unsaid,
 		TTFT: metrics.ServerLatency{N: 4, Mean: 125 * time.Millisecond},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(metrics.ServerReport{}, "Seconds")); diff != "" {
@@ -68,16 +71,16 @@ func TestServerReport(t *testing.T) {
 func TestLevelsOfAShortRun(t *testing.T) {
 	const ms = time.Millisecond
 	idle := metrics.ServerSecond{At: 820 * ms, Took: 300 * ms, OutputTokens: 40}
-	first := metrics.ServerSecond{At: ms, OutputTokens: metrics.Unsaid()}
+	first := metrics.ServerSecond{At: ms, OutputTokens: unsaid}
 	for _, c := range []struct {
 		name    string
 		server  []metrics.ServerSecond
 		running float64
 		short   bool
 	}{
-		{"no look but the first and the last", []metrics.ServerSecond{first, idle}, metrics.Unsaid(), true},
+		{"no look but the first and the last", []metrics.ServerSecond{first, idle}, unsaid, true},
 		{"one in between", []metrics.ServerSecond{first, {At: 520 * ms, Took: 519 * ms, Running: 4}, idle}, 4, false},
-		{"a server without levels", []metrics.ServerSecond{{At: 820 * ms, Took: 300 * ms, Running: metrics.Unsaid(), Waiting: metrics.Unsaid(), KVUsage: metrics.Unsaid()}}, metrics.Unsaid(), false},
+		{"a server without levels", []metrics.ServerSecond{{At: 820 * ms, Took: 300 * ms, Running: unsaid, Waiting: unsaid, KVUsage: unsaid}}, unsaid, false},
 	} {
 		r := summarize(t, []metrics.Request{eventtest.Simple(0, 0, 400*ms, 10*ms, 3)}, metrics.Run{End: metrics.End{Ended: 800 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
 		s := r.Server

@@ -128,8 +128,7 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 		q.Class = c.class
 		all = append(all, q)
 	}
-	limit := func(ms float64) metrics.SLO { return metrics.SLO{{Metric: metrics.TTFT, LimitMS: ms}} }
-	plan := metrics.Plan{Rate: 1, Goodput: limit(200), Workloads: []metrics.Workload{{Name: "chat"}, {Name: "rag", Goodput: limit(500)}, {Name: "none", Goodput: metrics.SLO{}}}}
+	plan := metrics.Plan{Rate: 1, Goodput: ttft(200), Workloads: []metrics.Workload{{Name: "chat"}, {Name: "rag", Goodput: ttft(500)}, {Name: "none", Goodput: metrics.SLO{}}}}
 	for name, c := range map[string]struct {
 		own, planned metrics.SLO
 		changed      *metrics.SLO
@@ -137,11 +136,11 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 		good         int
 		classes      []int // chat, code, none, rag
 	}{
-		"of the run":       {planned: limit(200), good: 2, classes: []int{1, 0, 0, 1}},
-		"changed":          {planned: limit(200), changed: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1000}}, good: 4, classes: []int{2, 1, 0, 1}},
+		"of the run":       {planned: ttft(200), good: 2, classes: []int{1, 0, 0, 1}},
+		"changed":          {planned: ttft(200), changed: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1000}}, good: 4, classes: []int{2, 1, 0, 1}},
 		"of workloads":     {good: 5, classes: []int{0, 0, 0, 1}},
-		"tiers judge all":  {planned: limit(200), tiers: []metrics.Tier{{Name: "gold", SLO: limit(200)}}, good: 1, classes: []int{1, 0, 0, 0}},
-		"a limit for none": {planned: limit(10), good: 1, classes: []int{0, 0, 0, 1}},
+		"tiers judge all":  {planned: ttft(200), tiers: []metrics.Tier{{Name: "gold", SLO: ttft(200)}}, good: 1, classes: []int{1, 0, 0, 0}},
+		"a limit for none": {planned: ttft(10), good: 1, classes: []int{0, 0, 0, 1}},
 	} {
 		p := plan
 		p.Goodput, p.Tiers = c.planned, c.tiers

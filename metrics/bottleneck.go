@@ -66,7 +66,8 @@ func (t *TTFTSplit) Bottleneck(p *Plan) Bottleneck {
 		own := t.certain()
 		return own.Bottleneck(p)
 	}
-	inside := float64(max(0, t.Queue)) + float64(max(0, t.Prefill)) + float64(t.Rest) // by the server's clock it may exceed TTFT
+	// By the server's clock it may exceed TTFT.
+	inside := float64(max(0, t.Queue)) + float64(max(0, t.Prefill)) + float64(t.Rest)
 	if before := max(slot, t.Connect); before > t.TTFT {
 		part := SlotPart
 		if t.Connect > slot {

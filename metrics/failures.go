@@ -33,10 +33,10 @@ type failureGroup struct {
 	examples []failureText // different texts
 }
 
-// failureText is the error text of a request.
+// failureText is the error text of a request, with its ErrorShape.
 type failureText struct {
-	index int
-	text  string
+	index       int
+	text, shape string
 }
 
 func (f *FailureAccumulator) Add(q *Request) {
@@ -49,14 +49,14 @@ func (f *FailureAccumulator) Add(q *Request) {
 	g.Count++
 	g.Last = max(g.Last, q.Done)
 	if q.Error != "" {
-		g.examine(failureText{q.Index, ErrorMessage(q.Error)})
+		text := ErrorMessage(q.Error)
+		g.examine(failureText{q.Index, text, ErrorShape(text)})
 	}
 }
 
 // examine keeps the text among the examples if it belongs to the first few different ones.
 func (g *failureGroup) examine(w failureText) {
-	shape := ErrorShape(w.text)
-	if i := slices.IndexFunc(g.examples, func(x failureText) bool { return x.text == w.text || ErrorShape(x.text) == shape }); i >= 0 {
+	if i := slices.IndexFunc(g.examples, func(x failureText) bool { return x.shape == w.shape }); i >= 0 {
 		if g.examples[i].index <= w.index {
 			return
 		}

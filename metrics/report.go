@@ -35,9 +35,9 @@ type Report struct {
 	RequestThroughput                    float64
 	OutputThroughput, TotalThroughput    float64
 	Goodput                              *float64 // nil without objectives
-	PeakOutputPerSecond, PeakConcurrency int      // by one-second buckets from the first start, as vLLM counts: the former are chunks
+	PeakOutputPerSecond, PeakConcurrency int      // by seconds from the first start, as vLLM counts: the former are chunks
 	PeakOutputTokens                     int      // the most output tokens in one second of the run; see PeakSecond
-	ExactPeakConcurrency                 int      // of the intervals [start, end), with failures and requests that were cut
+	ExactPeakConcurrency                 int      // of intervals [start, end), with failures and cut requests
 	Statistics                           Statistics
 	// Speeds are the output speeds of users in tokens/s, each the reciprocal of a request's TPOT, which is the time per token of one
 	// user's answer. AtOnce successes of several tokens have none, because their output came at once; see Request.Pace.

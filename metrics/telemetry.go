@@ -53,7 +53,8 @@ func (s *ServerSecond) gauges() [4]*float64 {
 	return [...]*float64{&s.Running, &s.Waiting, &s.KVUsage, &s.HitRate}
 }
 
-// changes are the figures that add up: Preemptions, PromptTokens, OutputTokens, PrefixQueries, PrefixHits, DraftTokens and AcceptedTokens.
+// changes are the figures that add up: of Preemptions, PromptTokens, OutputTokens, PrefixQueries, PrefixHits, DraftTokens
+// and AcceptedTokens.
 func (s *ServerSecond) changes() [7]*float64 {
 	return [...]*float64{
 		&s.Preemptions, &s.PromptTokens, &s.OutputTokens, &s.PrefixQueries, &s.PrefixHits, &s.DraftTokens, &s.AcceptedTokens,

@@ -57,10 +57,13 @@ func (t *Timeline) move(r *Request, to stage, at time.Duration) {
 }
 
 func (t *Timeline) level(s stage, at time.Duration, by int) {
-	w := t.at(at)
-	if n := [...][2]*int{stageNone: {}, stageHeld: {&w.Held, &t.Held}, stageWaiting: {&w.Waiting, &t.Waiting}, stageRunning: {&w.Running, &t.Running}}[s]; n[0] != nil {
-		*n[0] += by
-		*n[1] += by
+	switch w := t.at(at); s {
+	case stageHeld:
+		w.Held, t.Held = w.Held+by, t.Held+by
+	case stageWaiting:
+		w.Waiting, t.Waiting = w.Waiting+by, t.Waiting+by
+	case stageRunning:
+		w.Running, t.Running = w.Running+by, t.Running+by
 	}
 }
 

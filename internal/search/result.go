@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -47,15 +48,7 @@ type pool struct {
 // pools are the loads of a tier in order.
 func (s *Search) pools(tier int) (all []pool) {
 	for _, t := range s.observed(tier) {
-		i, known := slices.BinarySearchFunc(all, t.load, func(p pool, load float64) int {
-			switch {
-			case p.load < load:
-				return -1
-			case p.load > load:
-				return 1
-			}
-			return 0
-		})
+		i, known := slices.BinarySearchFunc(all, t.load, func(p pool, load float64) int { return cmp.Compare(p.load, load) })
 		if !known {
 			all = slices.Insert(all, i, pool{load: t.load})
 		}

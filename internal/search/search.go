@@ -210,16 +210,16 @@ func (s *Search) border(tier int) judge.Border {
 			enough = e.Share
 		}
 		worth := e.worth()
-		if e.Missed {
-			seen = append(seen, judge.Observation{Load: t.load, Bad: max(worth, missed), Effective: max(worth, missed)})
-			continue
+		o := judge.Observation{Load: t.load, Bad: worth * (1 - metrics.Share(e.Good, e.Requests)), Effective: worth}
+		switch {
+		case e.Missed:
+			o.Effective = max(worth, missed)
+			o.Bad = o.Effective
+		case e.Passed() && s.o.Unit != metrics.Users:
+			// A short test shows whether a load is too high rather than whether a longer one would have been.
+			o.Load *= judge.Blur(float64(e.Requests))
 		}
-		// A short test shows whether a load is too high rather than whether a longer one would have been.
-		load := t.load
-		if e.Passed() && s.o.Unit != metrics.Users {
-			load *= judge.Blur(float64(e.Requests))
-		}
-		seen = append(seen, judge.Observation{Load: load, Bad: worth * (1 - metrics.Share(e.Good, e.Requests)), Effective: worth})
+		seen = append(seen, o)
 	}
 	least, most := loads(all)
 	top, capacity := most*mostClimb, 0.0
@@ -230,7 +230,8 @@ func (s *Search) border(tier int) judge.Border {
 		top = min(top, capacity*above)
 	}
 	b := judge.BorderOf(enough, seen, least/mostClimb, top)
-	return judge.BorderOf(enough, seen, b.Quantile(zoomed)/zoomBy, b.Quantile(1-zoomed)*zoomBy) // with more candidates where it probably is
+	// Once more, with more candidates where it probably is.
+	return judge.BorderOf(enough, seen, b.Quantile(zoomed)/zoomBy, b.Quantile(1-zoomed)*zoomBy)
 }
 
 // worth is the number of effective requests.
@@ -299,7 +300,8 @@ func (s *Search) narrow(tier int) (Probe, float64) {
 	for _, side := range []float64{0, 1, -1, 2, -2} { // a load near that may be measured once more
 		p := s.near(load * math.Exp(side*2*same))
 		if s.measured(p) < s.o.Repeats && p <= s.o.Most && p > 0 {
-			return Probe{p, Narrow, tier, length}, 1 + width/math.Sqrt(float64(1+s.turns[tier])) // which some tiers need many tests for
+			// Some tiers need many tests for a width.
+			return Probe{p, Narrow, tier, length}, 1 + width/math.Sqrt(float64(1+s.turns[tier]))
 		}
 	}
 	return Probe{}, 0

@@ -188,11 +188,11 @@ func (l *Levels) Ended(f *Summary) *level {
 		}
 	case f.Cancelled:
 		if f.Answered == metrics.Never {
-			l.work.cut(f.LoadTime)
+			l.work.count(l.work.waiting, f.LoadTime)
 		}
 	default:
 		l.Outages.Failed(f.LoadTime, f.Done, f.Unreached)
-		l.work.fail(f.LoadTime)
+		l.work.count(l.work.failed, f.LoadTime)
 	}
 	v := l.at(f.LoadTime)
 	if v == nil || f.Cancelled {
@@ -219,7 +219,7 @@ func (l *Levels) Ended(f *Summary) *level {
 		r := l.ratios(f, i, v.delay)
 		v.tests[i].add(bin, r)
 		if r.measured <= 1 {
-			*v.good(i)++
+			v.verdict(i).Good++
 		}
 	}
 	return v
@@ -232,14 +232,6 @@ func (v *level) sort() {
 		v.whole[k].sorted()
 		v.service[k].sorted()
 	}
-}
-
-// good is the count of good requests of a tier.
-func (v *level) good(tier int) *int {
-	if tier == 0 {
-		return &v.Good
-	}
-	return &v.Others[tier-1].Good
 }
 
 func (v *level) verdict(tier int) *metrics.LevelVerdict {
@@ -263,17 +255,16 @@ func (l *Levels) ratios(f *Summary, tier int, delay time.Duration) ratios {
 	if tier == 0 {
 		slo = l.plan.ObjectivesFor(f.Class, slo)
 	}
-	of := func(early, late time.Duration) float64 {
-		o := metrics.OutcomeOf(max(0, f.Wait-early+late), max(0, f.Whole-early+late), f.Output, f.Rest)
+	of := func(first, last time.Duration) float64 { // chunks that came so much later
+		o := metrics.OutcomeOf(max(0, f.Wait+first), max(0, f.Whole+last), f.Output, f.Rest)
 		return slo.Ratio(&o)
 	}
-	r := ratios{measured: of(0, 0)}
-	r.best, r.worst = r.measured, r.measured
-	if r.measured > 1 && f.Late+delay > 0 {
-		o := metrics.OutcomeOf(max(0, f.Wait-f.Late-delay), max(0, f.Whole-f.Late-2*delay), f.Output, f.Rest)
-		r.best = slo.Ratio(&o)
-	} else if r.measured <= 1 && delay > 0 {
-		r.worst = of(0, delay)
+	measured := of(0, 0)
+	r := ratios{measured, measured, measured}
+	if measured > 1 && f.Late+delay > 0 {
+		r.best = of(-f.Late-delay, -f.Late-2*delay)
+	} else if measured <= 1 && delay > 0 {
+		r.worst = of(delay, delay)
 	}
 	return r
 }
@@ -363,7 +354,8 @@ func (l *Levels) limitedBy(v *level) []string {
 	e := metrics.EvidenceBetween(l.plan, l.client, v.From, v.To, &v.itl)
 	e.Refused = uint64(v.noSocket)
 	e.Over = uint64(len(v.late))
-	if late, rest := v.late.sorted(), (v.Requests-v.failed)/100; rest < len(late) { // a hundredth of all lies beyond the 99th percentile
+	// A hundredth of all lies beyond the 99th percentile.
+	if late, rest := v.late.sorted(), (v.Requests-v.failed)/100; rest < len(late) {
 		e.Late = time.Duration(late[len(late)-1-rest] * float64(time.Second))
 	}
 	if why := e.Verdict().Why; len(why) > 0 {

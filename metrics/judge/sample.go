@@ -76,7 +76,7 @@ func (s *Sample) Ended(f *Summary) {
 	case f.OK:
 		s.levels.work.answer(f.LoadTime, f.First, f.Last, f.Output)
 	default:
-		s.levels.work.fail(f.LoadTime)
+		s.levels.work.count(s.levels.work.failed, f.LoadTime)
 	}
 	if v := s.levels.at(f.LoadTime); v != nil {
 		v.over++

@@ -45,11 +45,6 @@ func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
 	return f
 }
 
-// outcome of a success, with its latencies counted from LoadTime.
-func (f *Summary) outcome() metrics.Outcome {
-	return metrics.OutcomeOf(f.Wait, f.Whole, f.Output, f.Rest)
-}
-
 // Ratio is the latency of a request that is nearest to its limit over that limit, with latencies counted from its load time: at most 1 for a
 // success that met every objective, infinite for a failure.
 func Ratio(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) float64 {
@@ -57,7 +52,7 @@ func Ratio(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) float64 {
 	if !f.OK {
 		return math.Inf(1)
 	}
-	o := f.outcome()
+	o := metrics.OutcomeOf(f.Wait, f.Whole, f.Output, f.Rest)
 	return p.ObjectivesFor(q.Class, slo).Ratio(&o)
 }
 

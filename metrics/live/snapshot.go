@@ -303,6 +303,4 @@ func (f *firstTokens) later(q *metrics.Request) bool {
 	return f.reported
 }
 
-func tokenAfterChunkEvent(at time.Duration) metrics.LogEntry {
-	return metrics.LogEntry{At: at, Level: metrics.Warn, Text: "the first chunk arrives before the first token; TTFT is to the chunk, as in vLLM"}
-}
+const tokenAfterChunk = "the first chunk arrives before the first token; TTFT is to the chunk, as in vLLM"

@@ -93,7 +93,8 @@ func newRateSteps(p *metrics.Plan, sets []judge.Setting) rateSteps {
 }
 
 func (s *rateSteps) add(q *metrics.Request) {
-	if s.plan == nil || q.Due == metrics.Never || q.Due >= s.until || q.Turn > 0 { // later turns wait for the one before
+	// Later turns wait for the one before.
+	if s.plan == nil || q.Due == metrics.Never || q.Due >= s.until || q.Turn > 0 {
 		return
 	}
 	k := min(wholeRate(s.plan.RampRate(q.Index))-s.from, mostRateSteps-1)

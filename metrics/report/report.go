@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"benchtop/metrics"
@@ -175,7 +176,7 @@ func (l samples) of(at time.Duration) *metrics.ServerSecond {
 	if at == metrics.Never {
 		return nil
 	}
-	i, _ := slices.BinarySearchFunc(l, at, func(s metrics.ServerSecond, at time.Duration) int { return cmp.Compare(s.At, at) })
+	i := sort.Search(len(l), func(i int) bool { return l[i].At >= at })
 	if i == len(l) || at <= l[i].At-l[i].Took {
 		return nil
 	}
@@ -184,7 +185,7 @@ func (l samples) of(at time.Duration) *metrics.ServerSecond {
 
 // within removes the gauges of samples after the end, since those show a server without the load.
 func (l samples) within(ended time.Duration) []metrics.ServerSecond {
-	n, _ := slices.BinarySearchFunc(l, ended, func(s metrics.ServerSecond, ended time.Duration) int { return cmp.Compare(s.At, ended+1) })
+	n := sort.Search(len(l), func(i int) bool { return l[i].At > ended })
 	out := slices.Clone(l)
 	for i := range out[n:] {
 		s := &out[n+i]

@@ -128,7 +128,8 @@ func (s *summary) add(q *metrics.Request) {
 // failed keeps a request that failed, in its place by index where not all are kept.
 func (s *summary) failed(q *metrics.Request) {
 	r := &s.report
-	f := metrics.FailedRequest{Index: q.Index, InputTokens: q.InputTokens, Start: q.Began(), TTFT: q.TTFT(), ITLs: q.OutcomeWithGaps(nil).ITLs, Error: q.FailureText()}
+	f := metrics.FailedRequest{Index: q.Index, InputTokens: q.InputTokens, Start: q.Began(), TTFT: q.TTFT(),
+		ITLs: q.OutcomeWithGaps(nil).ITLs, Error: q.FailureText()}
 	if r.Plan.Detailed {
 		r.FailedRequests = append(r.FailedRequests, f)
 		return

@@ -9,7 +9,6 @@ import (
 )
 
 func TestBottleneck(t *testing.T) {
-	const ms = time.Millisecond
 	paced, loop := &Plan{Rate: 5}, &Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 4}
 	split := func(slot, connect, queue, prefill, rest time.Duration) TTFTSplit {
 		ttft := max(0, queue) + max(0, prefill) + rest
@@ -46,18 +45,18 @@ func TestBottleneck(t *testing.T) {
 
 // Past saturation the bottleneck is that of the levels there, else that of the whole run.
 func TestBottleneckOfAnswer(t *testing.T) {
-	s := Snapshot{Plan: &Plan{Rate: 5}, At: 40 * time.Second}
+	s := Snapshot{Plan: &Plan{Rate: 5}, At: 40 * second}
 	for i := range 40 {
-		w := Window{Start: time.Duration(i) * time.Second, TTFTParts: TTFTParts{N: 1, TTFT: time.Second}}
-		queue := 100 * time.Millisecond
+		w := Window{Start: time.Duration(i) * second, TTFTParts: TTFTParts{N: 1, TTFT: second}}
+		queue := 100 * ms
 		if i >= 10 && i < 30 {
-			queue = 800 * time.Millisecond
+			queue = 800 * ms
 		}
-		w.Reported = Reported{TTFTParts: w.TTFTParts, Queued: 1, Queue: queue, Prefilled: 1, Prefill: time.Second - queue}
+		w.Reported = Reported{TTFTParts: w.TTFTParts, Queued: 1, Queue: queue, Prefilled: 1, Prefill: second - queue}
 		s.Windows = append(s.Windows, w)
 	}
 	whole := TTFTSplit{N: 1, TTFT: 100, Queue: 45, Prefill: 55}
-	levels := []LoadLevel{{Offered: 2}, {From: 10 * time.Second, Offered: 9}, {From: 20 * time.Second, Offered: 6}, {From: 30 * time.Second, Offered: 3}}
+	levels := []LoadLevel{{Offered: 2}, {From: 10 * second, Offered: 9}, {From: 20 * second, Offered: 6}, {From: 30 * second, Offered: 3}}
 	for _, c := range []struct {
 		answer Answer
 		levels []LoadLevel
@@ -84,9 +83,9 @@ func TestPeakOutput(t *testing.T) {
 		from, to time.Duration
 		want     float64
 	}{
-		{0, 10 * time.Second, 200}, {0, 9900 * time.Millisecond, 200}, // the last second is open
-		{500 * time.Millisecond, 9 * time.Second, 40}, {time.Second, 10 * time.Second, 162},
-		{time.Second, 3 * time.Second, 15}, {0, time.Second, 900}, {0, 900 * time.Millisecond, 0}, {time.Hour, time.Minute, 0}, {0, 1 << 62, 200},
+		{0, 10 * second, 200}, {0, 9900 * ms, 200}, // the last second is open
+		{500 * ms, 9 * second, 40}, {second, 10 * second, 162},
+		{second, 3 * second, 15}, {0, second, 900}, {0, 900 * ms, 0}, {time.Hour, minute, 0}, {0, 1 << 62, 200},
 	} {
 		if got := PeakOutput(windows, c.from, c.to); got != c.want {
 			t.Errorf("from %s to %s: %v, want %v", c.from, c.to, got, c.want)
@@ -104,8 +103,8 @@ func TestPeakSecond(t *testing.T) {
 		from, to time.Duration
 		want     int
 	}{
-		{0, 6 * time.Second, 900}, {0, 300 * time.Millisecond, 900}, {500 * time.Millisecond, 6 * time.Second, 700},
-		{time.Second, 5 * time.Second, 60}, {time.Second, 5001 * time.Millisecond, 700}, {time.Hour, time.Minute, 0}, {0, 1 << 62, 900},
+		{0, 6 * second, 900}, {0, 300 * ms, 900}, {500 * ms, 6 * second, 700},
+		{second, 5 * second, 60}, {second, 5001 * ms, 700}, {time.Hour, minute, 0}, {0, 1 << 62, 900},
 	} {
 		if got := PeakSecond(windows, c.from, c.to); got != c.want {
 			t.Errorf("from %s to %s: %v, want %v", c.from, c.to, got, c.want)
@@ -115,7 +114,6 @@ func TestPeakSecond(t *testing.T) {
 
 // A mean of others' requests names no bottleneck, unless what it can be at most leaves one.
 func TestBottleneckBesideOthers(t *testing.T) {
-	const ms = time.Millisecond
 	paced, users := Plan{Rate: 5}, Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 4}
 	split := func(seen int, slot, queueMost, prefillMost time.Duration) TTFTSplit {
 		return TTFTSplit{N: 100, SlotWait: slot, TTFT: 100 * ms, Queue: 60 * ms, Prefill: 30 * ms, Rest: 10 * ms,

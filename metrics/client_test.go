@@ -13,7 +13,6 @@ import (
 
 // The samples of seconds add up to the run.
 func TestClientSeconds(t *testing.T) {
-	const ms = time.Millisecond
 	plan := Plan{Timestamps: KernelStamps, Rate: 10, Warmup: 500 * ms}
 	rec := live.NewView(time.Now(), &plan)
 	request := func(index int, scheduled, late, delay time.Duration, gaps ...time.Duration) Request {
@@ -37,13 +36,13 @@ func TestClientSeconds(t *testing.T) {
 		request(0, 0, 9*ms, 5*ms, 10*ms, 0, 0), // of the warm-up: in the second, not in the run
 		request(1, 600*ms, 2*ms, 1*ms, 10*ms, 0, 10*ms),
 	}
-	seconds := []ClientSecond{sampled(rec, ClientSecond{At: time.Second, Took: time.Second, CPU: 0.5, Cores: 2, Sockets: 2, Dialled: 2})}
+	seconds := []ClientSecond{sampled(rec, ClientSecond{At: second, Took: second, CPU: 0.5, Cores: 2, Sockets: 2, Dialled: 2})}
 	if s := seconds[0]; s.Sent != 2 || s.Redials != 1 || s.LateMax != 9*ms || s.Chunks != 6 || s.Shared != 3 || s.Unstamped != 0 || s.DelayMax != 5*ms {
 		t.Errorf("first second: %+v", s)
 	}
 	all = append(all, request(2, 1200*ms, 0, Never, 10*ms, 10*ms))
 	seconds = append(seconds, sampled(rec, ClientSecond{
-		At: 3 * time.Second, Took: 2 * time.Second, CPU: 2, Cores: 2, Stall: 900 * ms, GCs: 3, GCPause: ms, Memory: 7, Sockets: 1, ClockStep: true,
+		At: 3 * second, Took: 2 * second, CPU: 2, Cores: 2, Stall: 900 * ms, GCs: 3, GCPause: ms, Memory: 7, Sockets: 1, ClockStep: true,
 	}))
 	if s := seconds[1]; s.Sent != 1 || s.Redials != 2 || s.Chunks != 2 || s.Unstamped != 2 || s.DelayP99 != Never || s.DelayMax != Never {
 		t.Errorf("second second: %+v", s)
@@ -52,7 +51,7 @@ func TestClientSeconds(t *testing.T) {
 	if len(snapshot.Client) != 2 || snapshot.Verdict.String() != rec.Verdict().String() || !snapshot.Recent.Limited() {
 		t.Errorf("snapshot: %+v %s %s", snapshot.Client, snapshot.Verdict, snapshot.Recent)
 	}
-	summary := summarize(t, all, Run{Plan: plan, End: End{Ended: 3 * time.Second, Stamps: &stamps}, Client: seconds})
+	summary := summarize(t, all, Run{Plan: plan, End: End{Ended: 3 * second, Stamps: &stamps}, Client: seconds})
 	c := summary.Client
 	if c.Stamps != stamps || c.Stamps.Chunks != 5 || c.Stamps.Shared != 1 || c.Stamps.Unstamped != 2 || c.Stamps.DelayMax != 1*ms {
 		t.Errorf("stamps: %+v, recorder %+v", c.Stamps, stamps)
@@ -70,13 +69,13 @@ func TestClientSeconds(t *testing.T) {
 		t.Errorf("killed: %+v", s)
 	}
 	// The warm-up is left out of the seconds, too.
-	early := append([]ClientSecond{{At: 400 * ms, Took: 400 * ms, Chunks: 90, Unstamped: 90, DelayMax: time.Second}}, seconds...)
+	early := append([]ClientSecond{{At: 400 * ms, Took: 400 * ms, Chunks: 90, Unstamped: 90, DelayMax: second}}, seconds...)
 	summary = summarize(t, all, Run{Plan: plan, End: End{Ended: Never}, Client: early})
 	if s := summary.Client.Stamps; s.Unstamped != 2 || s.DelayMax != 5*ms {
 		t.Errorf("killed, with a warm-up: %+v", s)
 	}
 	// An older journal without samples has no figures of the client.
-	summary = summarize(t, all, runOf(Plan{Rate: 10}, 3*time.Second))
+	summary = summarize(t, all, runOf(Plan{Rate: 10}, 3*second))
 	if c := summary.Client; c.Source != UserStamps || c.Verdict.Limited() || c.Stamps.DelayP99 != Never || len(c.Seconds) != 0 {
 		t.Errorf("old journal: %+v", c)
 	}
@@ -89,15 +88,15 @@ func TestLastMoment(t *testing.T) {
 	for i := range 40 {
 		q := NewRequest(i)
 		q.Sent = 0
-		q.Add(Chunk{At: time.Millisecond, Tokens: 1})
+		q.Add(Chunk{At: ms, Tokens: 1})
 		eventtest.Step(rec, event.Due, &q)
 		eventtest.Step(rec, event.Sent, &q)
 		eventtest.Step(rec, event.Chunk, &q)
 	}
 	for range 10 {
-		eventtest.Tell(rec, ClientSecond{Took: time.Second, Cores: 1, Sched: time.Millisecond})
+		eventtest.Tell(rec, ClientSecond{Took: second, Cores: 1, Sched: ms})
 	}
-	eventtest.Tell(rec, ClientSecond{Took: 3 * time.Millisecond, Cores: 1, CPU: 1, Sched: 50 * time.Millisecond})
+	eventtest.Tell(rec, ClientSecond{Took: 3 * ms, Cores: 1, CPU: 1, Sched: 50 * ms})
 	if s := rec.Snapshot(); s.Verdict.Limited() || s.Recent.Limited() {
 		t.Errorf("%s, recently %s", s.Verdict, s.Recent)
 	}
@@ -108,14 +107,14 @@ func TestNoSocket(t *testing.T) {
 	plan := Plan{Timestamps: KernelStamps}
 	rec := live.NewView(time.Now(), &plan)
 	q := NewRequest(0)
-	q.Scheduled, q.Due, q.Done, q.Failure, q.Error = 0, 0, time.Millisecond, FailedNoSocket, "too many open files"
+	q.Scheduled, q.Due, q.Done, q.Failure, q.Error = 0, 0, ms, FailedNoSocket, "too many open files"
 	told := q
 	eventtest.Step(rec, event.Due, &told)
 	eventtest.Step(rec, event.Done, &told)
 	if v := rec.Verdict(); v.String() != "limited (no socket for 1 of the requests)" {
 		t.Error(v)
 	}
-	if r := summarize(t, []Request{q}, runOf(plan, time.Second)); !r.Client.Verdict.Limited() {
+	if r := summarize(t, []Request{q}, runOf(plan, second)); !r.Client.Verdict.Limited() {
 		t.Error(r.Client.Verdict)
 	}
 }
@@ -130,21 +129,20 @@ func sampled(rec *live.View, s ClientSecond) ClientSecond {
 // Recordings and cached tokens of the successes are summed up, live and in the report. Cached tokens never exceed the
 // prompts, and their rate is of the answers alone that told of them.
 func TestCountsOfSuccesses(t *testing.T) {
-	const ms = time.Millisecond
 	all := []Request{eventtest.Simple(0, 0, ms, ms, 2)}
 	for i := range 5 {
-		all = append(all, eventtest.Simple(i+1, 2*time.Second, ms, ms, 2))
+		all = append(all, eventtest.Simple(i+1, 2*second, ms, ms, 2))
 	}
-	for i, length := range []time.Duration{time.Minute, 5 * time.Second, 2500 * ms, time.Hour, ms, ms} {
+	for i, length := range []time.Duration{minute, 5 * second, 2500 * ms, time.Hour, ms, ms} {
 		q := &all[i]
 		q.Audio, q.MaxTokens, q.OutputSource = length, 200, TokensFromUsage
 		q.InputTokens, q.CachedTokens, q.CachedKnown = 100, []int{90, 30, 1000, 50, 0, 0}[i], i < 5
 	}
 	all[3].Failure = FailedReset
-	plan := Plan{Warmup: time.Second}
+	plan := Plan{Warmup: second}
 	recorder := live.NewView(time.Now(), &plan)
 	eventtest.Play(recorder, all)
-	r := summarize(t, all, runOf(plan, 3*time.Second))
+	r := summarize(t, all, runOf(plan, 3*second))
 	s, want := recorder.Snapshot(), CacheHits{Tokens: 130, Requests: 3, Of: 300}
 	for name, got := range map[string]Counts{"report": r.Counts, "live": s.Totals, "second 2": s.Windows[2].Counts} {
 		if got.Audio != 7502*ms || got.Cached != want || got.InputTokens != 400 {

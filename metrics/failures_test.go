@@ -18,29 +18,29 @@ import (
 func TestFailuresGoByDataSetOrder(t *testing.T) {
 	var all []Request
 	for i := range 30 {
-		q := eventtest.Busy(i, time.Duration(i)*time.Second, "text "+string(rune('a'+i%5)))
+		q := eventtest.Busy(i, time.Duration(i)*second, "text "+string(rune('a'+i%5)))
 		if i%3 == 0 {
 			q.Failure, q.Status, q.Error = FailedConnect, 0, ""
 		}
 		if i%2 == 0 {
-			q = eventtest.Simple(i, 0, time.Second, 0, 1)
+			q = eventtest.Simple(i, 0, second, 0, 1)
 		}
 		all = append(all, q)
 	}
 	all[29].Failure, all[29].Error, all[29].Done = "", "", Never // not even that
 	want := []FailureCount{
 		{
-			Kind: FailedStatus, Status: 503, Count: 9, Last: 25001 * time.Millisecond,
+			Kind: FailedStatus, Status: 503, Count: 9, Last: 25001 * ms,
 			Examples: []string{"text b", "text a", "text c"},
 		},
-		{Kind: FailedConnect, Count: 5, Last: 27001 * time.Millisecond},
+		{Kind: FailedConnect, Count: 5, Last: 27001 * ms},
 		{Kind: "", Status: 503, Count: 1, Last: 0},
 	}
 	first := []string{"text b", "connect", "text a", "text c", "connect", "text b", "text d", "connect", "text c", "text e"}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 50 {
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		summary := summarize(t, all, runOf(Plan{}, time.Minute))
+		summary := summarize(t, all, runOf(Plan{}, minute))
 		if diff := cmp.Diff(want, summary.Failures); diff != "" {
 			t.Fatalf("failures (-want +got):\n%s", diff)
 		}
@@ -49,7 +49,7 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 		}
 	}
 	unfinished := slices.IndexFunc(all, func(q Request) bool { return q.Index == 29 })
-	summary := summarize(t, all[unfinished:unfinished+1], runOf(Plan{}, time.Minute))
+	summary := summarize(t, all[unfinished:unfinished+1], runOf(Plan{}, minute))
 	if !slices.Equal(errorsOf(summary.FailedRequests), []string{"unfinished"}) {
 		t.Errorf("of an unfinished request: %+v", summary.FailedRequests)
 	}
@@ -67,7 +67,7 @@ func TestFailedRequests(t *testing.T) {
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for detailed, want := range map[bool]int{false: MostFailedRequests, true: len(all)} {
-		summary := summarize(t, all, runOf(Plan{Detailed: detailed}, time.Minute))
+		summary := summarize(t, all, runOf(Plan{Detailed: detailed}, minute))
 		if len(summary.FailedRequests) != want || summary.Failed != len(all) {
 			t.Fatalf("%d of %d failed requests, want %d", len(summary.FailedRequests), summary.Failed, want)
 		}
@@ -82,7 +82,7 @@ func TestFailedRequests(t *testing.T) {
 // Facts of a run are in its report.
 func TestReportOfTheSide(t *testing.T) {
 	run := Run{
-		End: End{Ended: time.Second, Reason: "q", Unsent: 3, Probes: &Probes{Completed: 2}, SpecDecode: &SpecDecode{Drafts: 4}, Diffusion: &Diffusion{DenoisingSteps: 5}}, Events: []LogEntry{{Text: "hello"}},
+		End: End{Ended: second, Reason: "q", Unsent: 3, Probes: &Probes{Completed: 2}, SpecDecode: &SpecDecode{Drafts: 4}, Diffusion: &Diffusion{DenoisingSteps: 5}}, Events: []LogEntry{{Text: "hello"}},
 	}
 	r := summarize(t, nil, run)
 	same := r.Probes == run.Probes && r.SpecDecode == run.SpecDecode && r.Diffusion == run.Diffusion
@@ -96,12 +96,12 @@ func TestReportOfTheSide(t *testing.T) {
 
 // A plan with a duration ends when its time is over. Unsent requests are counted, but only a run short of its plan is interrupted.
 func TestInterruptedOrOver(t *testing.T) {
-	done := eventtest.Simple(0, 0, time.Second, 0, 1)
+	done := eventtest.Simple(0, 0, second, 0, 1)
 	held := NewRequest(1)
-	held.Scheduled, held.Due, held.Done, held.Failure = 0, 0, 5*time.Second, Cancelled
-	inFlight := eventtest.Simple(2, time.Second, time.Second, 0, 1)
+	held.Scheduled, held.Due, held.Done, held.Failure = 0, 0, 5*second, Cancelled
+	inFlight := eventtest.Simple(2, second, second, 0, 1)
 	inFlight.Failure = Cancelled
-	inTime := Plan{Duration: 5 * time.Second}
+	inTime := Plan{Duration: 5 * second}
 	for _, c := range []struct {
 		name    string
 		run     Run
@@ -121,7 +121,7 @@ func TestInterruptedOrOver(t *testing.T) {
 		},
 		{"stopped with all sent", Run{Plan: inTime, End: End{Reason: "q"}}, nil, 0, &Interrupted{Reason: "q"}},
 	} {
-		c.run.Ended = 5 * time.Second
+		c.run.Ended = 5 * second
 		r := summarize(t, append([]Request{done}, c.also...), c.run)
 		if r.NotSent != c.notSent {
 			t.Errorf("%s: %d not sent, want %d", c.name, r.NotSent, c.notSent)
@@ -137,16 +137,16 @@ func TestSummarizeOfADamagedJournal(t *testing.T) {
 	broken := fmt.Errorf("line 3 is damaged")
 	reqs := func(yield func(Request, error) bool) {
 		for i := range 2 {
-			if !yield(eventtest.Simple(i, 0, time.Second, time.Second, 1+i), nil) {
+			if !yield(eventtest.Simple(i, 0, second, second, 1+i), nil) {
 				return
 			}
 		}
 		if yield(Request{}, broken) {
-			yield(eventtest.Simple(2, 0, time.Second, 0, 1), nil)
+			yield(eventtest.Simple(2, 0, second, 0, 1), nil)
 		}
 	}
 	r, err := report.Summarize(reqs, runOf(closedPlan(2), Never))
-	if err != broken || r.Completed != 2 || r.Ended != 2*time.Second || r.SteadyState == nil || r.SteadyState.Total != 2 {
+	if err != broken || r.Completed != 2 || r.Ended != 2*second || r.SteadyState == nil || r.SteadyState.Total != 2 {
 		t.Errorf("%v, %d completed until %s, steady state %+v", err, r.Completed, r.Ended, r.SteadyState)
 	}
 }

@@ -16,11 +16,11 @@ import (
 func gatedRun() []Request {
 	var all []Request
 	for i := range 8 {
-		q := eventtest.Simple(i, time.Duration(i)*time.Second, time.Duration(i+1)*100*time.Millisecond, 50*time.Millisecond, 5)
-		q.Due -= time.Duration(i) * time.Millisecond // held so long
+		q := eventtest.Simple(i, time.Duration(i)*second, time.Duration(i+1)*100*ms, 50*ms, 5)
+		q.Due -= time.Duration(i) * ms // held so long
 		all = append(all, q)
 	}
-	return append(all, eventtest.Busy(8, 8*time.Second, "busy"), eventtest.Busy(9, 9*time.Second, "busy"))
+	return append(all, eventtest.Busy(8, 8*second, "busy"), eventtest.Busy(9, 9*second, "busy"))
 }
 
 func TestGatesOfAReport(t *testing.T) {
@@ -33,7 +33,7 @@ func TestGatesOfAReport(t *testing.T) {
 			"p97.5_ttft>783", "p97.5_ttft>782", "mean_itl>50", "max_e2el>1s", "p50_tpot>=50",
 			"max_client_queue_time_ms>6", "max_e2el_including_client_queue>1007"),
 	}
-	r := summarize(t, gatedRun(), runOf(plan, 10*time.Second))
+	r := summarize(t, gatedRun(), runOf(plan, 10*second))
 	want := []struct {
 		value  float64
 		missed bool
@@ -62,7 +62,7 @@ func TestGatesWithoutASample(t *testing.T) {
 	all := eventtest.Gates(t, "goodput<90%", "error_rate>1%", "request_goodput<1", "request_throughput<1", "output_throughput<1",
 		"total_token_throughput<1", "max_concurrent_requests>5", "p99_ttft>5", "max_client_queue_time>1")
 	all = append(all, Gate{Metric: "nonsense", Op: "<", Limit: 1})
-	r := summarize(t, nil, Run{Plan: Plan{Gates: all, Goodput: SLO{{Metric: TTFT, LimitMS: 1}}}, End: End{Ended: time.Second}})
+	r := summarize(t, nil, Run{Plan: Plan{Gates: all, Goodput: SLO{{Metric: TTFT, LimitMS: 1}}}, End: End{Ended: second}})
 	for _, g := range r.Gates {
 		if g.Known || !g.Missed {
 			t.Errorf("%s: %+v, want unknown and missed", g.Gate, g)
@@ -74,7 +74,7 @@ func TestGatesWithoutASample(t *testing.T) {
 			t.Errorf("live, %s: %+v, want unknown and not missed", g.Gate, g)
 		}
 	}
-	r = summarize(t, nil, runOf(Plan{Gates: eventtest.Gates(t, "completed<1", "failed>0", "goodput<1")}, time.Second))
+	r = summarize(t, nil, runOf(Plan{Gates: eventtest.Gates(t, "completed<1", "failed>0", "goodput<1")}, second))
 	got := []bool{r.Gates[0].Known, r.Gates[0].Missed, r.Gates[1].Known, r.Gates[1].Missed, r.Gates[2].Known, r.Gates[2].Missed}
 	if diff := cmp.Diff([]bool{true, true, true, false, false, true}, got); diff != "" {
 		t.Errorf("completed, failed, goodput: (-want +got)\n%s", diff)
@@ -93,15 +93,12 @@ func TestGatesLive(t *testing.T) {
 			names = append(names, s+"_"+l+"_ms")
 		}
 	}
-	plan := Plan{Goodput: SLO{{Metric: TTFT, LimitMS: 700}}, Warmup: 3 * time.Second}
+	plan := Plan{Goodput: SLO{{Metric: TTFT, LimitMS: 700}}, Warmup: 3 * second}
 	for _, n := range names {
 		plan.Gates = append(plan.Gates, Gate{Metric: n, Op: ">=", Limit: 0})
 	}
 	all := eventtest.DrawRun(4, 600)
-	ended := time.Duration(0)
-	for i := range all {
-		ended = max(ended, all[i].Done)
-	}
+	ended := eventtest.LastDone(all)
 	r := summarize(t, all, runOf(plan, ended))
 	rec := live.NewView(time.Now(), &plan)
 	eventtest.Play(rec, all)

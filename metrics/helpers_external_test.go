@@ -10,6 +10,12 @@ import (
 	"benchtop/metrics/report"
 )
 
+const (
+	ms     = time.Millisecond
+	second = time.Second
+	minute = time.Minute
+)
+
 func closedPlan(users int) Plan {
 	return Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: users, Percentiles: []float64{25, 99}}
 }

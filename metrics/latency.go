@@ -194,9 +194,6 @@ func (p *Plan) FirstWait() Latency {
 	return E2EL
 }
 
-// Of is the latency of a request, Never where it has none, for one that is not known at each chunk.
-func (l Latency) Of(q *Request) time.Duration { return rows[l].of(q) }
-
 // Streams reports whether the latency is of answers that come in chunks of tokens: a pooling run has none.
 func (l Latency) Streams() bool { return rows[l].streams }
 

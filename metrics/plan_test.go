@@ -18,9 +18,9 @@ func TestLoadOfAPlan(t *testing.T) {
 	ramps := func(at, to float64, over time.Duration) LoadSetting {
 		return LoadSetting{Load: Load{Value: at}, RampTo: to, RampOver: over}
 	}
-	ramp := &Ramp{Strategy: "linear", From: 10, To: 20, Over: 10 * time.Second}
-	doubling := &Ramp{Strategy: "exponential", From: 1, To: 4, Over: 2 * time.Second}
-	const s = time.Second
+	ramp := &Ramp{Strategy: "linear", From: 10, To: 20, Over: 10 * second}
+	doubling := &Ramp{Strategy: "exponential", From: 1, To: 4, Over: 2 * second}
+	const s = second
 	stages := []Stage{{Length: s, Load: Load{Value: 5}}, {Start: s, Length: s, Load: Users.Of(7)}}
 	for _, c := range []struct {
 		name           string
@@ -30,18 +30,18 @@ func TestLoadOfAPlan(t *testing.T) {
 		target         float64
 		paced, inUsers bool
 	}{
-		{"rate", Plan{Rate: 4}, time.Second, rate(4), 4, true, false},
-		{"all at once", Plan{Rate: inf}, time.Second, LoadSetting{}, 0, false, false},
+		{"rate", Plan{Rate: 4}, second, rate(4), 4, true, false},
+		{"all at once", Plan{Rate: inf}, second, LoadSetting{}, 0, false, false},
 		{"closed loop", Plan{Rate: inf, MaxConcurrency: 3}, 0, users(3), 0, false, true},
-		{"ramp", Plan{Rate: inf, Ramp: ramp}, 4 * time.Second, ramps(14, 20, 6*time.Second), 14, true, false},
-		{"after a ramp", Plan{Rate: inf, Ramp: ramp}, time.Minute, rate(20), 20, true, false},
+		{"ramp", Plan{Rate: inf, Ramp: ramp}, 4 * second, ramps(14, 20, 6*second), 14, true, false},
+		{"after a ramp", Plan{Rate: inf, Ramp: ramp}, minute, rate(20), 20, true, false},
 		{"ramp over requests", Plan{Rate: inf, Requests: 11, Ramp: &Ramp{From: 1, To: 2}}, 0, rate(1.5), 0, true, false},
 		{"stage of a rate", Plan{Rate: inf, Stages: stages}, 0, rate(5), 5, true, false},
 		{"last stage", Plan{Rate: inf, Stages: stages}, time.Hour, users(7), 0, true, false},
-		{"stages of users", Plan{Rate: inf, Stages: stages[1:]}, time.Second, users(7), 0, false, true},
+		{"stages of users", Plan{Rate: inf, Stages: stages[1:]}, second, users(7), 0, false, true},
 		{"search of rates", Plan{Rate: inf, Find: &Find{From: 2}}, 0, rate(2), 2, true, false},
 		{"search of users", Plan{Rate: inf, Find: &Find{From: 2, Unit: Users}}, 0, users(2), 0, false, true},
-		{"exponential, halfway", Plan{Rate: inf, Ramp: doubling}, time.Second, ramps(2, 4, time.Second), 2, true, false},
+		{"exponential, halfway", Plan{Rate: inf, Ramp: doubling}, second, ramps(2, 4, second), 2, true, false},
 	} {
 		p := &c.plan
 		got, target, inUsers := p.LoadAt(c.at, 5), p.Target(c.at), p.Unit() == Users
@@ -49,7 +49,7 @@ func TestLoadOfAPlan(t *testing.T) {
 			t.Errorf("load %+v, target %v, paced %t, in users %t; want %+v", got, target, p.Paced(), inUsers, c)
 		}
 	}
-	if got := stages[0].String() + ", " + stages[1].String(); got != "5 req/s, 7 users" || stages[1].End() != 2*time.Second {
+	if got := stages[0].String() + ", " + stages[1].String(); got != "5 req/s, 7 users" || stages[1].End() != 2*second {
 		t.Errorf("stages %q", got)
 	}
 }
@@ -65,25 +65,25 @@ func TestLengthOfAPlan(t *testing.T) {
 		plan Plan
 		want time.Duration // 0: not known
 	}{
-		{"a duration", Plan{Rate: inf, MaxConcurrency: 4, Duration: time.Minute}, time.Minute},
-		{"a number at a rate", Plan{Rate: 4, Requests: 10}, 2500 * time.Millisecond},
-		{"as many as fit into a duration", Plan{Rate: 0.5, Requests: 2, Duration: 5 * time.Second}, 5 * time.Second},
-		{"a number before the end of a duration", Plan{Rate: 4, Requests: 10, Duration: time.Minute}, 2500 * time.Millisecond},
-		{"a number after the end of a duration", Plan{Rate: 4, Requests: 1000, Duration: time.Minute}, time.Minute},
-		{"stages", Plan{Rate: inf, Requests: 7, Stages: []Stage{{Length: time.Minute, Load: Load{Value: 1}}}, Duration: time.Minute}, time.Minute},
-		{"a ramp in time", Plan{Rate: inf, Requests: 151, Ramp: line("linear", 10*time.Second), Duration: 10 * time.Second}, 10 * time.Second},
-		{"a number at a ramp in time", Plan{Rate: inf, Requests: 190, Ramp: line("linear", 10*time.Second)}, 12 * time.Second},
+		{"a duration", Plan{Rate: inf, MaxConcurrency: 4, Duration: minute}, minute},
+		{"a number at a rate", Plan{Rate: 4, Requests: 10}, 2500 * ms},
+		{"as many as fit into a duration", Plan{Rate: 0.5, Requests: 2, Duration: 5 * second}, 5 * second},
+		{"a number before the end of a duration", Plan{Rate: 4, Requests: 10, Duration: minute}, 2500 * ms},
+		{"a number after the end of a duration", Plan{Rate: 4, Requests: 1000, Duration: minute}, minute},
+		{"stages", Plan{Rate: inf, Requests: 7, Stages: []Stage{{Length: minute, Load: Load{Value: 1}}}, Duration: minute}, minute},
+		{"a ramp in time", Plan{Rate: inf, Requests: 151, Ramp: line("linear", 10*second), Duration: 10 * second}, 10 * second},
+		{"a number at a ramp in time", Plan{Rate: inf, Requests: 190, Ramp: line("linear", 10*second)}, 12 * second},
 		{"a ramp over the requests", Plan{Rate: inf, Requests: 11, Ramp: line("linear", 0)}, 768147 * time.Microsecond},
 		{"an exponential one", Plan{Rate: inf, Requests: 11, Ramp: line("exponential", 0)}, 796348 * time.Microsecond},
-		{"a part of a ramp over the requests", Plan{Rate: inf, Requests: 1, Ramp: &Ramp{From: 10, To: 20, Requests: 11}}, 100 * time.Millisecond},
-		{"a ramp that does not rise", Plan{Rate: inf, Requests: 8, Ramp: &Ramp{From: 4, To: 4}}, 2 * time.Second},
+		{"a part of a ramp over the requests", Plan{Rate: inf, Requests: 1, Ramp: &Ramp{From: 10, To: 20, Requests: 11}}, 100 * ms},
+		{"a ramp that does not rise", Plan{Rate: inf, Requests: 8, Ramp: &Ramp{From: 4, To: 4}}, 2 * second},
 		{"a closed loop of a number", Plan{Rate: inf, MaxConcurrency: 4, Requests: 100}, 0},
 		{"all at once", Plan{Rate: inf, Requests: 100}, 0},
 		{"a search", Plan{Rate: 2, Requests: 100, Duration: time.Hour, Find: &Find{From: 2}}, 0},
 		{"a number that no run can have", Plan{Rate: 1e-300, Requests: 1 << 40}, 0},
 		{"a ramp from 0 over the requests", Plan{Rate: inf, Requests: 5, Ramp: &Ramp{To: 20}}, 0},
 		{"a ramp of a damaged journal", Plan{Requests: 5, Ramp: &Ramp{Strategy: "exponential", From: -1, To: 20}}, 0},
-		{"a damaged ramp, and a duration", Plan{Requests: 5, Ramp: &Ramp{From: -1, To: -1}, Duration: time.Second}, time.Second},
+		{"a damaged ramp, and a duration", Plan{Requests: 5, Ramp: &Ramp{From: -1, To: -1}, Duration: second}, second},
 	} {
 		if got, known := c.plan.Length(); got != c.want || known != (c.want > 0) {
 			t.Errorf("%s: %s, known %t, want %s", c.name, got, known, c.want)
@@ -100,10 +100,10 @@ func TestLoadSettingAt(t *testing.T) {
 		{LoadSetting{Load: Load{Value: 3}}, 3},
 		{LoadSetting{Load: Users.Of(4)}, 4},
 		{LoadSetting{Load: Load{Value: 3}, Paused: true}, 0},
-		{LoadSetting{Load: Load{Value: 10}, RampTo: 20, RampOver: 10 * time.Second}, 15},
-		{LoadSetting{Load: Users.Of(10), RampTo: 20, RampOver: time.Second}, 20},
+		{LoadSetting{Load: Load{Value: 10}, RampTo: 20, RampOver: 10 * second}, 15},
+		{LoadSetting{Load: Users.Of(10), RampTo: 20, RampOver: second}, 20},
 	} {
-		if got := c.set.LoadAt(5 * time.Second); got != c.want {
+		if got := c.set.LoadAt(5 * second); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.set, got, c.want)
 		}
 	}
@@ -177,7 +177,7 @@ func TestLoopUsers(t *testing.T) {
 	}{
 		{"more requests", Plan{MaxConcurrency: 30, Requests: 100}, 30},
 		{"fewer requests", Plan{MaxConcurrency: 30, Requests: 24}, 24},
-		{"without end", Plan{MaxConcurrency: 30, Duration: time.Minute}, 30},
+		{"without end", Plan{MaxConcurrency: 30, Duration: minute}, 30},
 		{"fewer conversations", Plan{MaxConcurrency: 30, Requests: 72, Conversations: of(24, 30)}, 24},
 		{"more conversations", Plan{MaxConcurrency: 30, Requests: 120, Conversations: of(40, 0)}, 30},
 		{"conversations without end", Plan{MaxConcurrency: 30, Conversations: of(0, 30)}, 30},

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	. "benchtop/metrics"
 )
@@ -56,7 +55,7 @@ func TestParseObjective(t *testing.T) {
 
 // The ratio of an outcome to its objectives is at most 1 exactly where all are met.
 func TestRatio(t *testing.T) {
-	outcome := OutcomeOf(200*time.Millisecond, 1200*time.Millisecond, 11, OtherObjectives{})
+	outcome := OutcomeOf(200*ms, 1200*ms, 11, OtherObjectives{})
 	for _, c := range []struct {
 		ttft, tpot, want float64
 	}{{400, 1000, .5}, {400, 125, .8}, {100, 1000, 2}, {100, 25, 4}, {200, 100, 1}, {0, 100, math.Inf(1)}, {math.Nextafter(200, 0), 1000, math.Nextafter(1, 2)}} {

@@ -32,7 +32,7 @@ func TestWindowSame(t *testing.T) {
 		q.Due, q.Admitted, q.Sent, q.InputTokens, q.InputSource = at, at, at, 20, TokensFromUsage
 		step(event.Due)
 		step(event.Sent)
-		q.Add(Chunk{At: at + time.Millisecond, Tokens: 1})
+		q.Add(Chunk{At: at + ms, Tokens: 1})
 		step(event.Chunk)
 		if q.Counted() != 1 {
 			t.Errorf("%d tokens are counted", q.Counted())
@@ -41,10 +41,10 @@ func TestWindowSame(t *testing.T) {
 		step(event.Done)
 	}
 	ask(0, 0, "")
-	first := rec.SnapshotAt(2 * time.Second)
-	ask(1, 1500*time.Millisecond, FailedReset)
-	ask(2, 1600*time.Millisecond, Cancelled)
-	second := rec.SnapshotAt(2 * time.Second)
+	first := rec.SnapshotAt(2 * second)
+	ask(1, 1500*ms, FailedReset)
+	ask(2, 1600*ms, Cancelled)
+	second := rec.SnapshotAt(2 * second)
 	if !second.Windows[0].Same(&first.Windows[0]) || second.Windows[1].Same(&first.Windows[1]) || second.Windows[1].Same(&second.Windows[0]) {
 		t.Error("a window changed without an event, or did not change with one")
 	}

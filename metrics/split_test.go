@@ -11,7 +11,6 @@ import (
 )
 
 func TestSplit(t *testing.T) {
-	const ms = time.Millisecond
 	tells := func(n float64, mean time.Duration) ServerLatency {
 		return ServerLatency{N: n, Mean: mean}
 	}
@@ -23,15 +22,15 @@ func TestSplit(t *testing.T) {
 			QueueMost: queueMost, PrefillMost: prefillMost}
 	}
 	looks := []ServerSecond{
-		{At: 1 * time.Second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too early
-		{At: 2 * time.Second, Took: time.Second, First: four, Queue: tells(2, 40*ms), Prefill: tells(9, 10*ms)},
-		{At: 3 * time.Second, Took: time.Second, First: six, Queue: tells(6, 80*ms), Prefill: tells(3, 30*ms)}, // of other clients, too
-		{At: 4 * time.Second, Took: time.Second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too late
+		{At: 1 * second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too early
+		{At: 2 * second, Took: second, First: four, Queue: tells(2, 40*ms), Prefill: tells(9, 10*ms)},
+		{At: 3 * second, Took: second, First: six, Queue: tells(6, 80*ms), Prefill: tells(3, 30*ms)}, // of other clients, too
+		{At: 4 * second, Took: second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too late
 	}
 	atEnd := []ServerSecond{
 		looks[0],
-		{At: 2 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten},
-		{At: 3 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten, Ended: TTFTParts{N: 4, SlotWait: 8 * ms, Connect: 8 * ms, TTFT: 400 * ms},
+		{At: 2 * second, Took: second, WaitsAtEnd: true, First: ten},
+		{At: 3 * second, Took: second, WaitsAtEnd: true, First: ten, Ended: TTFTParts{N: 4, SlotWait: 8 * ms, Connect: 8 * ms, TTFT: 400 * ms},
 			Queue: tells(4, 85*ms), Prefill: tells(4, 10*ms)},
 	}
 	fallen := []ServerSecond{looks[0], looks[1], looks[2]} // the first of them counts nothing
@@ -39,7 +38,7 @@ func TestSplit(t *testing.T) {
 	fallen[1] = ServerSecond{At: looks[1].At, Took: looks[1].Took, First: four,
 		Preemptions: no, PrefixQueries: no, PromptTokens: no, OutputTokens: no, DraftTokens: no}
 	fewer := func(queue, prefill float64) []ServerSecond {
-		return []ServerSecond{{At: 3 * time.Second, Took: 2 * time.Second, First: ten, Queue: tells(queue, 70*ms), Prefill: tells(prefill, 15*ms)}}
+		return []ServerSecond{{At: 3 * second, Took: 2 * second, First: ten, Queue: tells(queue, 70*ms), Prefill: tells(prefill, 15*ms)}}
 	}
 	unknown := TTFTSplit{Queue: Never, Prefill: Never, Rest: 200 * ms, Source: SplitUnknown}
 	half := Reported{TTFTParts: TTFTParts{N: 5, SlotWait: 5 * ms, Connect: 50 * ms, TTFT: 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
@@ -73,24 +72,24 @@ func TestSplit(t *testing.T) {
 		{"more than TTFT", Reported{TTFTParts: ten, Queued: 10, Queue: 3000 * ms}, nil,
 			TTFTSplit{Queue: 300 * ms, Prefill: Never, Rest: 0, Source: SplitByRequests}},
 	} {
-		s := Snapshot{At: time.Minute, Telemetry: Telemetry{Server: c.server}, Windows: []Window{
+		s := Snapshot{At: minute, Telemetry: Telemetry{Server: c.server}, Windows: []Window{
 			{Start: 0, TTFTParts: TTFTParts{N: 1, TTFT: time.Hour}},
-			{Start: time.Second, TTFTParts: TTFTParts{}},
-			{Start: 2 * time.Second, TTFTParts: ten, Reported: c.told},
-			{Start: 3 * time.Second, TTFTParts: TTFTParts{N: 1, TTFT: time.Hour}},
+			{Start: second, TTFTParts: TTFTParts{}},
+			{Start: 2 * second, TTFTParts: ten, Reported: c.told},
+			{Start: 3 * second, TTFTParts: TTFTParts{N: 1, TTFT: time.Hour}},
 		}}
 		if c.want.N == 0 {
 			c.want.N, c.want.SlotWait, c.want.Connect, c.want.TTFT = 10, 5*ms, 2*ms, 200*ms
 		}
-		if got := s.SplitOver(time.Second, 3*time.Second); got != c.want {
+		if got := s.SplitOver(second, 3*second); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
 	// The beginning of a run is shorter than the span, and the last sample may come after its end.
-	begun := Snapshot{At: 3 * time.Second, Telemetry: Telemetry{Server: looks[1:]}, Windows: []Window{{Start: 2 * time.Second, TTFTParts: ten}}}
+	begun := Snapshot{At: 3 * second, Telemetry: Telemetry{Server: looks[1:]}, Windows: []Window{{Start: 2 * second, TTFTParts: ten}}}
 	begun.Server[2].At = begun.At + 1
-	begun.Server[0].Took = 2 * time.Second
-	if got := begun.SplitOver(-time.Minute, time.Hour); got.Source != SplitByMetrics {
+	begun.Server[0].Took = 2 * second
+	if got := begun.SplitOver(-minute, time.Hour); got.Source != SplitByMetrics {
 		t.Errorf("the beginning: %+v", got)
 	}
 	empty := Snapshot{}
@@ -102,7 +101,6 @@ func TestSplit(t *testing.T) {
 
 // A server counts each prompt of a batch.
 func TestSplitOfBatches(t *testing.T) {
-	const ms = time.Millisecond
 	q := NewRequest(0)
 	q.Inputs, q.Sent, q.FirstChunk = 4, 0, 100*ms
 	var first TTFTParts
@@ -110,14 +108,14 @@ func TestSplitOfBatches(t *testing.T) {
 		first.Count(&q, 1)
 	}
 	page := ServerLatency{N: 40, Mean: 20 * ms}
-	look := ServerSecond{At: time.Second, Took: time.Second, First: first, TTFT: page, Queue: page, Prefill: page}
-	s := Snapshot{At: time.Second, Telemetry: Telemetry{Server: []ServerSecond{look}}, Windows: []Window{{TTFTParts: first}}}
-	if got := s.SplitOver(0, time.Second); got.N != 10 || got.Seen != 40 || got.OfOthers() || got.Rest != 60*ms {
+	look := ServerSecond{At: second, Took: second, First: first, TTFT: page, Queue: page, Prefill: page}
+	s := Snapshot{At: second, Telemetry: Telemetry{Server: []ServerSecond{look}}, Windows: []Window{{TTFTParts: first}}}
+	if got := s.SplitOver(0, second); got.N != 10 || got.Seen != 40 || got.OfOthers() || got.Rest != 60*ms {
 		t.Errorf("got %+v", got)
 	}
 	page.N = 12 // too few of the prompts, though more than there were requests
 	s.Server[0].Queue, s.Server[0].Prefill = page, page
-	if got := s.SplitOver(0, time.Second); got.Source != SplitUnknown {
+	if got := s.SplitOver(0, second); got.Source != SplitUnknown {
 		t.Errorf("12 of 40 prompts: %+v", got)
 	}
 	first.Count(&q, -1)
@@ -129,7 +127,6 @@ func TestSplitOfBatches(t *testing.T) {
 // A queue grows at a server whose answers take five seconds, and whose page counts the wait of a request at its end, as vLLM's does. The
 // live split is of the requests that the page has counted, and the report has the same split of all.
 func TestSplitOfAGrowingQueue(t *testing.T) {
-	const ms = time.Millisecond
 	var all []Request
 	for i := range 100 {
 		q := NewRequest(i)
@@ -137,21 +134,21 @@ func TestSplitOfAGrowingQueue(t *testing.T) {
 		q.Due, q.Admitted, q.Sent = q.Scheduled, q.Scheduled, q.Scheduled
 		first := q.Sent + 20*ms + time.Duration(i)*80*ms // of which all but 20 ms was the queue
 		for k := range 6 {
-			q.Add(Chunk{At: first + time.Duration(k)*time.Second, Tokens: 1})
+			q.Add(Chunk{At: first + time.Duration(k)*second, Tokens: 1})
 		}
 		q.OutputTokens, q.Done = 6, q.LastChunk
 		all = append(all, q)
 	}
-	const end = 24 * time.Second
+	const end = 24 * second
 	plan := Plan{Rate: 10}
 	r := live.NewView(time.Now(), &plan)
 	var run Run
-	for at := time.Second; at <= end; at += time.Second {
-		look := ServerSecond{At: at, Took: time.Second, WaitsAtEnd: true}
+	for at := second; at <= end; at += second {
+		look := ServerSecond{At: at, Took: second, WaitsAtEnd: true}
 		for i := range all {
 			q := &all[i]
-			now := func(m time.Duration) bool { return m > at-time.Second && m <= at }
-			if now(q.Sent) || i == 0 && at == time.Second {
+			now := func(m time.Duration) bool { return m > at-second && m <= at }
+			if now(q.Sent) || i == 0 && at == second {
 				eventtest.Step(r, event.Due, q)
 				eventtest.Step(r, event.Sent, q)
 			}
@@ -173,7 +170,7 @@ func TestSplitOfAGrowingQueue(t *testing.T) {
 		run.Server = append(run.Server, look)
 		s := r.SnapshotAt(at)
 		split := s.SplitOver(0, at)
-		if at <= 5*time.Second {
+		if at <= 5*second {
 			if split.Source != SplitUnknown || split.N == 0 {
 				t.Errorf("at %s nothing has ended: %+v", at, split)
 			}
@@ -198,7 +195,6 @@ func joined(l ServerLatency, d time.Duration) ServerLatency {
 
 // A page that was gone before the end is no source for the whole run.
 func TestReportOfAPageThatWasGone(t *testing.T) {
-	const ms = time.Millisecond
 	var all []Request
 	for i := range 100 {
 		all = append(all, eventtest.Simple(i, time.Duration(i)*100*ms, 400*ms, 10*ms, 3))
@@ -206,7 +202,7 @@ func TestReportOfAPageThatWasGone(t *testing.T) {
 	looks := func(n int) (out []ServerSecond) {
 		for i := range n {
 			told := ServerLatency{N: 10, Mean: 40 * ms}
-			out = append(out, ServerSecond{At: time.Duration(i+1) * time.Second, Took: time.Second, TTFT: told, Queue: told, Prefill: told})
+			out = append(out, ServerSecond{At: time.Duration(i+1) * second, Took: second, TTFT: told, Queue: told, Prefill: told})
 		}
 		return out
 	}

@@ -21,11 +21,11 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			all := eventtest.DrawRun(seed, 150)
 			plan := Plan{Percentiles: []float64{99}, Goodput: SLO{{Metric: TTFT, LimitMS: 700}, {Metric: TPOT, LimitMS: 60}}}
 			if seed%2 == 1 {
-				plan.Warmup = 4 * time.Second
+				plan.Warmup = 4 * second
 			}
 			rec := live.NewView(time.Now(), &plan)
 			eventtest.Play(rec, all)
-			ended := slices.MaxFunc(all, func(a, b Request) int { return int(a.Done - b.Done) }).Done
+			ended := eventtest.LastDone(all)
 			summary := summarize(t, all, runOf(plan, ended))
 			rec.Finish(&summary)
 			s := rec.Snapshot()
@@ -59,7 +59,7 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			if got != s.Totals {
 				t.Errorf("seed %d: report totals %+v, snapshot %+v", seed, got, s.Totals)
 			}
-			if diff := cmp.Diff(summary.Split, s.SplitOver(plan.Warmup, ended+time.Second)); diff != "" && plan.Warmup == 0 {
+			if diff := cmp.Diff(summary.Split, s.SplitOver(plan.Warmup, ended+second)); diff != "" && plan.Warmup == 0 {
 				t.Errorf("seed %d: split (-report +snapshot):\n%s", seed, diff)
 			}
 			if got.PlannedGood != got.Good {
@@ -92,10 +92,10 @@ func TestTokensAreSpreadOverTheirSeconds(t *testing.T) {
 	q := NewRequest(0)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
 	for i := range 4 { // one chunk a second, counted as one token each; the server says ten in all
-		q.Add(Chunk{At: time.Duration(i)*time.Second + 500*time.Millisecond, Tokens: 1})
+		q.Add(Chunk{At: time.Duration(i)*second + 500*ms, Tokens: 1})
 	}
-	q.OutputTokens, q.InputTokens, q.Done = 10, 33, 4*time.Second
-	r := summarize(t, []Request{q}, runOf(Plan{}, 4*time.Second))
+	q.OutputTokens, q.InputTokens, q.Done = 10, 33, 4*second
+	r := summarize(t, []Request{q}, runOf(Plan{}, 4*second))
 	var out, in []int
 	for _, w := range r.Timeline[:4] {
 		out, in = append(out, w.TokensOut), append(in, w.TokensIn)

@@ -11,7 +11,6 @@ import (
 
 // chunked is a request from offset 0 whose chunks come 60 ms apart from 100 ms on, each with so many tokens, of which the first are counted.
 func chunked(index, counted int, tokens ...int32) Request {
-	const ms = time.Millisecond
 	q := eventtest.Simple(index, 0, ms, ms, 2)
 	q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.OutputTokens = nil, Never, Never, Never, 0
 	for i, n := range tokens {
@@ -36,7 +35,7 @@ func TestTokenITL(t *testing.T) {
 	view := live.NewView(time.Now(), &plan)
 	eventtest.Play(view, all)
 	s := view.Snapshot()
-	r := summarize(t, all, runOf(plan, time.Second))
+	r := summarize(t, all, runOf(plan, second))
 	got, chunks := r.Statistics[TokenITL], r.Statistics[ITL]
 	if mean := (3*20 + 60 + 2*30 + 4*30 + 6*10) / 16.0; got.N != 16 || !near(got.Mean, mean) || got.Median != 20 || got.Min != 10 || got.Max != 60 {
 		t.Errorf("%+v, want 16 with a mean of %v ms, a median of 20 ms, from 10 ms to 60 ms", got, mean)

@@ -15,7 +15,7 @@ import (
 
 // The warm-up is in no figure: the report is that of the run without its requests, except for the timeline.
 func TestWarmupIsInNoFigure(t *testing.T) {
-	const warmup = 5 * time.Second
+	const warmup = 5 * second
 	all := eventtest.DrawRun(7, 300)
 	plan := Plan{
 		Percentiles: []float64{50, 99}, Goodput: SLO{{Metric: TTFT, LimitMS: 700}, {Metric: E2EL, LimitMS: 3000}}, Detailed: true, Rate: 10,
@@ -35,13 +35,13 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 		r := summarize(t, reqs, runOf(plan, ended))
 		return r
 	}
-	got := summarize(all, warmup, time.Minute)
-	without := summarize(counted, warmup, time.Minute)
-	whole := summarize(all, 0, time.Minute)
+	got := summarize(all, warmup, minute)
+	without := summarize(counted, warmup, minute)
+	whole := summarize(all, 0, minute)
 	if warm < 20 || got.WarmedUp != warm || without.WarmedUp != 0 {
 		t.Errorf("%d requests warmed up, want %d", got.WarmedUp, warm)
 	}
-	if got.Duration != 55 || got.Ended != time.Minute {
+	if got.Duration != 55 || got.Ended != minute {
 		t.Errorf("duration %v, end %s; want 55, 1m", got.Duration, got.Ended)
 	}
 	if want := float64(got.Completed) / 55; got.RequestThroughput != want {
@@ -55,7 +55,7 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	if diff := cmp.Diff(without, got, cmp.Comparer(eventtest.SameHistogram), cmpopts.IgnoreUnexported(Request{})); diff != "" {
 		t.Errorf("(-without the requests of the warm-up +with them):\n%s", diff)
 	}
-	if got := summarize(all, warmup, 3*time.Second).Duration; got != 0 {
+	if got := summarize(all, warmup, 3*second).Duration; got != 0 {
 		t.Errorf("a run that ended in its warm-up is %v s long", got)
 	}
 }
@@ -65,8 +65,8 @@ func TestWarmupRule(t *testing.T) {
 		warmup, scheduled time.Duration
 		want              bool
 	}{
-		{0, 0, false}, {0, Never, false}, {time.Second, Never, false},
-		{time.Second, 0, true}, {time.Second, time.Second - 1, true}, {time.Second, time.Second, false},
+		{0, 0, false}, {0, Never, false}, {second, Never, false},
+		{second, 0, true}, {second, second - 1, true}, {second, second, false},
 	} {
 		q := NewRequest(0)
 		q.Scheduled = c.scheduled
@@ -78,18 +78,18 @@ func TestWarmupRule(t *testing.T) {
 
 // In snapshots, requests of the warm-up are only in windows.
 func TestWarmupLive(t *testing.T) {
-	plan := Plan{Warmup: 2 * time.Second, Goodput: SLO{{Metric: TTFT, LimitMS: 100}}}
+	plan := Plan{Warmup: 2 * second, Goodput: SLO{{Metric: TTFT, LimitMS: 100}}}
 	rec := live.NewView(time.Now(), &plan)
-	cut := eventtest.Simple(3, 1200*time.Millisecond, 50*time.Millisecond, 10*time.Millisecond, 5)
+	cut := eventtest.Simple(3, 1200*ms, 50*ms, 10*ms, 5)
 	cut.Failure = Cancelled
 	eventtest.Play(rec, []Request{
-		eventtest.Simple(0, 0, 50*time.Millisecond, 10*time.Millisecond, 5),
-		eventtest.Busy(1, time.Second, "busy"),
+		eventtest.Simple(0, 0, 50*ms, 10*ms, 5),
+		eventtest.Busy(1, second, "busy"),
 		cut,
-		eventtest.Simple(2, 1900*time.Millisecond, 300*time.Millisecond, 10*time.Millisecond, 5), // ends after the warm-up
-		eventtest.Simple(4, 2*time.Second, 60*time.Millisecond, 10*time.Millisecond, 3),
-		eventtest.Simple(5, 2*time.Second, 160*time.Millisecond, 10*time.Millisecond, 3),
-		eventtest.Busy(6, 3*time.Second, "still busy"),
+		eventtest.Simple(2, 1900*ms, 300*ms, 10*ms, 5), // ends after the warm-up
+		eventtest.Simple(4, 2*second, 60*ms, 10*ms, 3),
+		eventtest.Simple(5, 2*second, 160*ms, 10*ms, 3),
+		eventtest.Busy(6, 3*second, "still busy"),
 	})
 	s := rec.Snapshot()
 	want := Counts{Due: 7, Sent: 7, Completed: 2, Failed: 1, WarmedUp: 4, InputTokens: 20, OutputTokens: 6, Inputs: 2,
@@ -120,7 +120,7 @@ func TestWarmupLive(t *testing.T) {
 		t.Errorf("windows have %d done, %d failed, %d cancelled, %d tokens, %d good", done, failed, cancelled, output, good)
 	}
 	failures := []FailureCount{
-		{Kind: FailedStatus, Status: 503, Count: 1, Last: 3001 * time.Millisecond, Examples: []string{"still busy"}},
+		{Kind: FailedStatus, Status: 503, Count: 1, Last: 3001 * ms, Examples: []string{"still busy"}},
 	}
 	if diff := cmp.Diff(failures, s.Failures); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
@@ -129,17 +129,16 @@ func TestWarmupLive(t *testing.T) {
 
 // Of two objectives each has its own count, and a request is good if it meets both.
 func TestObjectivesAreCounted(t *testing.T) {
-	const ms = time.Millisecond
 	all := []Request{
-		eventtest.Simple(0, 0, 100*ms, 10*ms, 11),      // meets both, to the microsecond
-		eventtest.Simple(1, 0, 101*ms, 10*ms, 11),      // too late
-		eventtest.Simple(2, 0, 100*ms, 11*ms, 11),      // too slow
-		eventtest.Simple(3, time.Second, 99*ms, 0, 1),  // no TPOT counts as none
-		eventtest.Simple(4, time.Second, 200*ms, 0, 1), // too late
-		eventtest.Busy(5, time.Second, "never mind"),   // in no count
+		eventtest.Simple(0, 0, 100*ms, 10*ms, 11), // meets both, to the microsecond
+		eventtest.Simple(1, 0, 101*ms, 10*ms, 11), // too late
+		eventtest.Simple(2, 0, 100*ms, 11*ms, 11), // too slow
+		eventtest.Simple(3, second, 99*ms, 0, 1),  // no TPOT counts as none
+		eventtest.Simple(4, second, 200*ms, 0, 1), // too late
+		eventtest.Busy(5, second, "never mind"),   // in no count
 	}
 	plan := Plan{Goodput: SLO{{Metric: TTFT, LimitMS: 100}, {Metric: TPOT, LimitMS: 10}}}
-	r := summarize(t, all, runOf(plan, 2*time.Second))
+	r := summarize(t, all, runOf(plan, 2*second))
 	if r.Good != 2 || *r.Goodput != 1 {
 		t.Errorf("%d good, %v a second; want 2, 1", r.Good, *r.Goodput)
 	}
@@ -153,11 +152,11 @@ func TestObjectivesAreCounted(t *testing.T) {
 			t.Errorf("second %d: %+v, want %+v", i, got, want)
 		}
 	}
-	r = summarize(t, all[5:], runOf(plan, 2*time.Second))
+	r = summarize(t, all[5:], runOf(plan, 2*second))
 	if r.MetCount != (MetCount{}) {
 		t.Errorf("without successes: %d good, met %v", r.Good, r.Met)
 	}
-	r = summarize(t, all, runOf(Plan{}, 2*time.Second))
+	r = summarize(t, all, runOf(Plan{}, 2*second))
 	if r.Good != 5 || r.Timeline[0].Good != 3 {
 		t.Errorf("without objectives: %d good, met %v", r.Good, r.Met)
 	}
@@ -165,7 +164,6 @@ func TestObjectivesAreCounted(t *testing.T) {
 
 // Requests that failed or were cut were in flight, unsent ones were not. The steady state counts successes alone.
 func TestExactPeak(t *testing.T) {
-	const ms = time.Millisecond
 	cut, unsent := eventtest.Simple(3, 150*ms, 100*ms, 0, 1), eventtest.Simple(4, 150*ms, 0, 0, 0)
 	cut.Failure, cut.Done = Cancelled, 400*ms
 	unsent.Failure, unsent.Sent, unsent.Done = Cancelled, Never, 400*ms
@@ -176,7 +174,7 @@ func TestExactPeak(t *testing.T) {
 	all := []Request{eventtest.Simple(0, 100*ms, 100*ms, 0, 1), eventtest.Simple(1, 110*ms, 80*ms, 0, 1), failed, cut, unsent, warming,
 		eventtest.Busy(6, 400*ms, "when the others have ended"), eventtest.Busy(7, 402*ms, "alone")}
 	plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 2, Warmup: 50 * ms}
-	r := summarize(t, all, runOf(plan, time.Second))
+	r := summarize(t, all, runOf(plan, second))
 	if r.ExactPeakConcurrency != 4 || r.PeakConcurrency != 2 {
 		t.Errorf("most in flight %d, vLLM's %d, want 4 and 2", r.ExactPeakConcurrency, r.PeakConcurrency)
 	}

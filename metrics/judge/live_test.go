@@ -17,7 +17,7 @@ import (
 func TestJudgeEqualsReport(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 7))
-	ramp := linear(4, 44, time.Minute)
+	ramp := linear(4, 44, minute)
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 200}, {Metric: metrics.E2EL, LimitMS: 4000}}
 	stages, arrivals := stagesOf(20*second, r, 10, 24, 44)
 	stages.Goodput, stages.Tiers = slo, []metrics.Tier{{Name: "gold", SLO: slo}, {Name: "bronze", SLO: ttft(800)}}
@@ -62,14 +62,14 @@ func TestJudgeEqualsReport(t *testing.T) {
 // While a ramp is on, saturation is found soon after the load passed it, and not before. No claim of that time is above the capacity.
 func TestJudgeLive(t *testing.T) {
 	t.Parallel()
-	ramp := linear(4, 60, time.Minute)
+	ramp := linear(4, 60, minute)
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		all := many.serve(poisson(ramp, r), r)
 		plan := rampPlan(ramp)
 		plan.Goodput, plan.Requests = ttft(200), len(all)
-		passes := time.Duration((many.capacity() - 4) / 56 * float64(time.Minute))
-		for at := 5 * second; at <= time.Minute; at += 5 * second {
+		passes := time.Duration((many.capacity() - 4) / 56 * float64(minute))
+		for at := 5 * second; at <= minute; at += 5 * second {
 			a := liveAt(plan, all, at).Answer
 			switch {
 			case a.Saturates && at < passes-2*second:

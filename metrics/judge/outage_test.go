@@ -19,9 +19,9 @@ func killed(all []metrics.Request, at, back time.Duration, kind metrics.Failure)
 		q := &out[i]
 		switch {
 		case q.Sent >= at && q.Sent < back:
-			q.Failure, q.Error, q.Done, q.Sent = metrics.FailedConnect, "connection refused", q.Sent+time.Millisecond, metrics.Never
+			q.Failure, q.Error, q.Done, q.Sent = metrics.FailedConnect, "connection refused", q.Sent+ms, metrics.Never
 		case q.Sent < at && q.Done > at:
-			q.Failure, q.Error, q.Done = kind, "EOF", at+time.Millisecond
+			q.Failure, q.Error, q.Done = kind, "EOF", at+ms
 		default:
 			continue
 		}
@@ -39,7 +39,7 @@ func killed(all []metrics.Request, at, back time.Duration, kind metrics.Failure)
 // A server that dies far below its capacity is not saturated, while the run is on and at its end.
 func TestDeadServerIsNotSaturated(t *testing.T) {
 	t.Parallel()
-	ramp := linear(2, 40, time.Minute)
+	ramp := linear(2, 40, minute)
 	for name, c := range map[string]struct {
 		server server
 		kind   metrics.Failure
@@ -62,7 +62,7 @@ func TestDeadServerIsNotSaturated(t *testing.T) {
 				t.Errorf("%s: from %s to %s %q", name, l.From, l.To, l.Standing)
 			}
 		}
-		for at := 5 * second; at <= time.Minute; at += 5 * second {
+		for at := 5 * second; at <= minute; at += 5 * second {
 			if s := liveAt(plan, all, at); s.Answer.Saturates || s.Answer.None {
 				t.Errorf("%s: at %s: %+v, %+v", name, at, s.Answer, s.Levels)
 			}
@@ -74,7 +74,7 @@ func TestDeadServerIsNotSaturated(t *testing.T) {
 func TestSaturationAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 7))
-	ramp := linear(4, 60, time.Minute)
+	ramp := linear(4, 60, minute)
 	s := reported(t, rampPlan(ramp), killed(many.serve(poisson(ramp, r), r), 8*second, 12*second, metrics.FailedTruncated))
 	if a := s.Answer; !a.Saturates || math.Abs(a.Capacity.Load/many.capacity()-1) > 0.15 || s.Unreached != 0 {
 		t.Errorf("%+v, capacity %.1f, %d unreached", a, many.capacity(), s.Unreached)

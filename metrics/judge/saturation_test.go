@@ -21,10 +21,10 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 		"one": one, "many": many, "wide": wide,
 		"refusing":      many.with(func(s *server) { s.room = 10 }),
 		"stalling":      many.with(func(s *server) { s.stallAt, s.stall = 12*second, second }),
-		"slow to begin": many.with(func(s *server) { s.first = 300 * time.Millisecond }),
+		"slow to begin": many.with(func(s *server) { s.first = 300 * ms }),
 	} {
 		wrong := 0
-		ramps := []metrics.Ramp{linear(4, 44, time.Minute), linear(10, 60, 90*second), {Strategy: "exponential", From: 4, To: 60, Over: 90 * second}}
+		ramps := []metrics.Ramp{linear(4, 44, minute), linear(10, 60, 90*second), {Strategy: "exponential", From: 4, To: 60, Over: 90 * second}}
 		for _, ramp := range ramps {
 			for seed := range uint64(seeds) {
 				r := rand.New(rand.NewPCG(seed, 7))
@@ -52,12 +52,12 @@ func TestNoSaturation(t *testing.T) {
 		ramp metrics.Ramp
 		why  string
 	}{
-		{"below capacity", many, linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
-		{"one at a time, below capacity", one, linear(4, 20, time.Minute), "no saturation up to 19.6 req/s"},
-		{"long requests, below capacity", wide, linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
-		{"falling, below capacity", many, linear(24, 4, time.Minute), "no saturation up to 23.5 req/s"},
-		{"a bad second in the middle", many.with(func(s *server) { s.stallAt, s.stall = 30*second, 1500*time.Millisecond }), linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
-		{"a bad moment at the end", many.with(func(s *server) { s.stallAt, s.stall = 58*second, 150*time.Millisecond }), linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
+		{"below capacity", many, linear(4, 24, minute), "no saturation up to 23.5 req/s"},
+		{"one at a time, below capacity", one, linear(4, 20, minute), "no saturation up to 19.6 req/s"},
+		{"long requests, below capacity", wide, linear(4, 24, minute), "no saturation up to 23.5 req/s"},
+		{"falling, below capacity", many, linear(24, 4, minute), "no saturation up to 23.5 req/s"},
+		{"a bad second in the middle", many.with(func(s *server) { s.stallAt, s.stall = 30*second, 1500*ms }), linear(4, 24, minute), "no saturation up to 23.5 req/s"},
+		{"a bad moment at the end", many.with(func(s *server) { s.stallAt, s.stall = 58*second, 150*ms }), linear(4, 24, minute), "no saturation up to 23.5 req/s"},
 		{"too few requests", many, linear(0.1, 0.3, 10*second), "too few requests"},
 	} {
 		for seed := range uint64(3) {
@@ -83,7 +83,7 @@ func TestWhyNoLoadIsKnown(t *testing.T) {
 	t.Parallel()
 	plan := usersPlan(userStages(8*second, 1, 16, 64))
 	plan.Goodput = ttft(500)
-	if a := reported(t, plan, closedLoop(plan.Stages, 500*time.Millisecond, 16)).Answer; a.TierAnswer.Why != "nothing was held long enough" {
+	if a := reported(t, plan, closedLoop(plan.Stages, 500*ms, 16)).Answer; a.TierAnswer.Why != "nothing was held long enough" {
 		t.Errorf("users 1, 16, 64 for 8 s: %q", a.TierAnswer.Why)
 	}
 }
@@ -105,7 +105,7 @@ func TestSaturationOfStages(t *testing.T) {
 		}
 		s := reported(t, plan, all)
 		a := s.Answer
-		if !a.Saturates || a.From != 24 || a.To != 40 || a.Before != 2 || a.After != 3 || a.SaturatedAt != time.Minute || !a.Confirmed {
+		if !a.Saturates || a.From != 24 || a.To != 40 || a.Before != 2 || a.After != 3 || a.SaturatedAt != minute || !a.Confirmed {
 			t.Errorf("held %v: %+v, want between 24 and 40", held, a)
 		}
 		for i, l := range s.Levels {
@@ -186,7 +186,7 @@ func TestKnee(t *testing.T) {
 		{[]int{8}, 16, 0, 0, "steady load"},
 	} {
 		plan := usersPlan(userStages(30*second, c.users...))
-		s := reported(t, plan, closedLoop(plan.Stages, 500*time.Millisecond, c.full))
+		s := reported(t, plan, closedLoop(plan.Stages, 500*ms, c.full))
 		a := s.Answer
 		if a.Saturates != (c.to > 0) || a.From != c.from || a.To != c.to || a.Why != c.why || a.Unit != metrics.Users {
 			t.Errorf("%v users on %d slots: %v between %v and %v, %q; want %v and %v, %q", c.users, c.full, a.Saturates, a.From, a.To, a.Why, c.from, c.to, c.why)

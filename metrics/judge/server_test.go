@@ -14,7 +14,11 @@ import (
 	"benchtop/metrics/report"
 )
 
-const second = time.Second
+const (
+	ms     = time.Millisecond
+	second = time.Second
+	minute = time.Minute
+)
 
 // inf is the rate of requests that are due at once.
 var inf = metrics.Rate(math.Inf(1))
@@ -37,9 +41,9 @@ type server struct {
 
 // one serves a request at a time, many thirty-two of them, wide two hundred for six seconds each.
 var (
-	one  = server{slots: 1, service: 32 * time.Millisecond, first: 32 * time.Millisecond}
-	many = server{slots: 32, service: time.Second, first: 60 * time.Millisecond, jitter: 0.8}
-	wide = server{slots: 200, service: 6400 * time.Millisecond, first: 100 * time.Millisecond, jitter: 0.8}
+	one  = server{slots: 1, service: 32 * ms, first: 32 * ms}
+	many = server{slots: 32, service: second, first: 60 * ms, jitter: 0.8}
+	wide = server{slots: 200, service: 6400 * ms, first: 100 * ms, jitter: 0.8}
 )
 
 func (s server) capacity() float64 { return float64(s.slots) / s.service.Seconds() }
@@ -62,7 +66,7 @@ func (s server) serve(arrivals []time.Duration, r *rand.Rand) []metrics.Request 
 			waiting++
 		}
 		if s.room > 0 && waiting >= s.room {
-			q.Failure, q.Status, q.Error, q.Done = metrics.FailedStatus, 503, "busy", at+time.Millisecond
+			q.Failure, q.Status, q.Error, q.Done = metrics.FailedStatus, 503, "busy", at+ms
 			all = append(all, q)
 			continue
 		}
@@ -88,7 +92,7 @@ func poisson(ramp metrics.Ramp, r *rand.Rand) []time.Duration {
 	most := max(ramp.From, ramp.To)
 	var all []time.Duration
 	for at := time.Duration(0); ; {
-		at += time.Duration(r.ExpFloat64() / most * float64(time.Second))
+		at += time.Duration(r.ExpFloat64() / most * float64(second))
 		if at >= ramp.Over {
 			return all
 		}
@@ -128,7 +132,7 @@ func closedLoop(stages []metrics.Stage, service time.Duration, full int) []metri
 	for _, s := range stages {
 		took := service * time.Duration(max(s.Users(), full)) / time.Duration(full)
 		for user := range s.Users() {
-			for at := s.Start + time.Duration(user)*time.Millisecond; at < s.End(); at += took {
+			for at := s.Start + time.Duration(user)*ms; at < s.End(); at += took {
 				q := metrics.NewRequest(len(all))
 				q.Scheduled, q.Due, q.Admitted, q.Sent = at, at, at, at
 				q.Add(metrics.Chunk{At: at + took/2, Tokens: 1})
@@ -153,7 +157,7 @@ func usersPlan(stages []metrics.Stage) metrics.Plan {
 }
 
 func setTo(seconds int, l metrics.LoadSetting) metrics.LogEntry {
-	return metrics.LogEntry{At: time.Duration(seconds) * time.Second, Set: &l}
+	return metrics.LogEntry{At: time.Duration(seconds) * second, Set: &l}
 }
 
 // steered draws arrivals as they come when the load is set.
@@ -215,7 +219,7 @@ func checkAnswer(t *testing.T, r *metrics.Report) {
 			if v.Standing == metrics.LevelUnknown && v.Why == "" || !(v.Confidence >= 0 && v.Confidence <= metrics.MostConfidence) || v.Missing < 0 || v.Good > v.Requests {
 				t.Errorf("level %d: %+v", i, v)
 			}
-			if r.Levels[i].To-r.Levels[i].From < 58*time.Second && v.Confidence >= metrics.EnoughConfidence {
+			if r.Levels[i].To-r.Levels[i].From < 58*second && v.Confidence >= metrics.EnoughConfidence {
 				t.Errorf("%v sure after %s", v.Confidence, r.Levels[i].To-r.Levels[i].From)
 			}
 		}

@@ -60,7 +60,7 @@ func TestPlanCutShort(t *testing.T) {
 	t.Parallel()
 	stages := userStages(10*second, 4, 8)
 	all := closedLoop(stages, second/2, 16)
-	soon := metrics.LogEntry{At: 5 * time.Millisecond, Set: &metrics.LoadSetting{Load: usersOf(4), By: metrics.BySearch}}
+	soon := metrics.LogEntry{At: 5 * ms, Set: &metrics.LoadSetting{Load: usersOf(4), By: metrics.BySearch}}
 	for _, c := range []struct {
 		plan   metrics.Plan
 		events []metrics.LogEntry
@@ -82,8 +82,8 @@ func TestLevelsOfARamp(t *testing.T) {
 		warmup time.Duration
 		levels int
 	}{
-		{linear(20, 40, 10*time.Minute), 0, 20}, {linear(20, 40, 20*second), 0, 9}, {linear(1, 3, time.Minute), 0, 5},
-		{linear(20, 40, time.Minute), 30 * second, 14}, {linear(1, 1, 5*second), 0, 1},
+		{linear(20, 40, 10*minute), 0, 20}, {linear(20, 40, 20*second), 0, 9}, {linear(1, 3, minute), 0, 5},
+		{linear(20, 40, minute), 30 * second, 14}, {linear(1, 1, 5*second), 0, 1},
 	} {
 		r := rand.New(rand.NewPCG(1, 7))
 		plan := rampPlan(c.ramp)
@@ -101,7 +101,7 @@ func TestLevelsOfARamp(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 7)) // twice as fast as planned: loads are counted
-	ramp := linear(4, 24, time.Minute)
+	ramp := linear(4, 24, minute)
 	arrivals := poisson(ramp, r)
 	for i := range arrivals {
 		arrivals[i] /= 2
@@ -152,7 +152,7 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 	for i, rate := range []float64{16, 22, 28, 40, 10} {
 		rates = append(rates, setTo(30+20*i, metrics.LoadSetting{Load: perSecond(rate), By: metrics.ByUser}))
 	}
-	plan := rampPlan(linear(4, 10, time.Minute))
+	plan := rampPlan(linear(4, 10, minute))
 	plan.Goodput = ttft(200)
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -18,7 +18,7 @@ func steady(from, to, every time.Duration, first func(i int) time.Duration) []me
 	var all []metrics.Request
 	for at := from; at < to; at += every {
 		i := len(all)
-		all = append(all, eventtest.Simple(i, at, first(i), 10*time.Millisecond, 3))
+		all = append(all, eventtest.Simple(i, at, first(i), 10*ms, 3))
 	}
 	return all
 }
@@ -35,8 +35,6 @@ func joined(parts ...[]metrics.Request) (all []metrics.Request) {
 }
 
 func always(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
-
-const ms = time.Millisecond
 
 // noisy is well within 500 ms, and for each slow one in a hundred beyond it.
 func noisy(slow int, seed uint64) func(int) time.Duration {
@@ -154,7 +152,7 @@ func TestSlowStart(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			plan, arrivals := stagesOf(40*second, r, 8, 11, 14)
 			if ramped {
-				ramp := linear(4, 24, 2*time.Minute)
+				ramp := linear(4, 24, 2*minute)
 				plan, arrivals = rampPlan(ramp), poisson(ramp, r)
 				plan.Goodput = ttft(500)
 			}

@@ -16,9 +16,9 @@ func ask(rec *View, at time.Duration, server int, model string, fate metrics.Fai
 	x.q.Server, x.q.Model = server, model
 	x.due(at)
 	x.sent(at)
-	x.chunk(at+2*time.Second, "")
+	x.chunk(at+2*second, "")
 	if fate != open {
-		x.done(at+3*time.Second, fate)
+		x.done(at+3*second, fate)
 	}
 }
 
@@ -51,9 +51,9 @@ func TestEndpoints(t *testing.T) {
 
 // Requests of the warm-up count only as in flight.
 func TestEndpointsOfTheWarmUp(t *testing.T) {
-	rec := NewView(time.Now(), &metrics.Plan{Warmup: 2 * time.Second})
+	rec := NewView(time.Now(), &metrics.Plan{Warmup: 2 * second})
 	for i, fate := range []metrics.Failure{"", metrics.FailedReset, open, ""} {
-		ask(rec, time.Duration(i)*time.Second, 0, "", fate)
+		ask(rec, time.Duration(i)*second, 0, "", fate)
 	}
 	all := rec.Snapshot().Endpoints
 	if want := [6]int{2, 1, 0, 1, 1, 2}; len(all) != 1 || counted(&all[0]) != want {

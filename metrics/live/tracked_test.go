@@ -14,6 +14,12 @@ import (
 	"benchtop/metrics/event"
 )
 
+const (
+	ms     = time.Millisecond
+	second = time.Second
+	minute = time.Minute
+)
+
 // ttft are objectives of one limit.
 func ttft(ms float64) metrics.SLO { return metrics.SLO{{Metric: metrics.TTFT, LimitMS: ms}} }
 
@@ -49,7 +55,6 @@ func begun(rec *View, index int, at time.Duration) *exchange {
 }
 
 func TestRowsOfARequest(t *testing.T) {
-	const ms = time.Millisecond
 	rec := NewView(time.Now(), &metrics.Plan{})
 	see := func() (metrics.RequestRow, *metrics.RequestDetail) {
 		s := rec.Snapshot()
@@ -110,12 +115,12 @@ func TestRowsAreBounded(t *testing.T) {
 	for i := range n {
 		x := begun(rec, i, 0)
 		x.sent(0)
-		failure, took := metrics.Failure(""), time.Second
+		failure, took := metrics.Failure(""), second
 		switch {
 		case i%10 == 0:
 			failure = metrics.FailedReset
 		case i%100 == 1:
-			took += time.Duration(i) * time.Second
+			took += time.Duration(i) * second
 		}
 		x.chunk(took, text)
 		x.done(took, failure)
@@ -177,7 +182,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 	}
 	for old := rec.tracks.oldest(); len(old) > 0; old = rec.tracks.oldest() { // end them, so that the late ones are shown; the slots are free again
 		for _, k := range old {
-			k.q.Done, k.q.Failure = time.Second, metrics.Cancelled
+			k.q.Done, k.q.Failure = second, metrics.Cancelled
 			rec.Take(&event.Event{Kind: event.Done, Request: k.q})
 		}
 	}
@@ -187,25 +192,25 @@ func TestOpenedWithoutASlot(t *testing.T) {
 	rec.tracks.slots = slotsMost
 	late[3].due(0)
 	late[3].sent(0)
-	late[3].chunk(time.Second, "a")
+	late[3].chunk(second, "a")
 	rec.Inspect(metrics.Inspection{Open: 4})
 	if d := rec.Snapshot().Opened; d == nil || len(d.Chunks) != 0 || !d.TextCut {
 		t.Errorf("opened %+v", d)
 	}
-	late[3].chunk(2*time.Second, "b")
+	late[3].chunk(2*second, "b")
 	d := rec.Snapshot().Opened
 	if len(d.Chunks) != 2 || d.Text != "" || !d.TextCut {
 		t.Errorf("opened %+v", d)
 	}
-	late[3].chunk(3*time.Second, "c")
+	late[3].chunk(3*second, "c")
 	if len(d.Chunks) != 2 {
 		t.Error("a snapshot changed")
 	}
 	for range chunksKept + 5 {
-		late[3].chunk(3*time.Second, "c")
+		late[3].chunk(3*second, "c")
 	}
 	late[3].q.Text = "abc"
-	late[3].done(3*time.Second, "")
+	late[3].done(3*second, "")
 	if d := rec.Snapshot().Opened; len(d.Chunks) != chunksKept || d.Text != "abc" || d.TextCut {
 		t.Errorf("%d chunks, text %q", len(d.Chunks), d.Text)
 	}
@@ -232,7 +237,7 @@ func TestManyHands(t *testing.T) {
 					select {
 					case <-stop:
 						return
-					case <-time.After(time.Duration(7+i) * time.Millisecond):
+					case <-time.After(time.Duration(7+i) * ms):
 						view(n)
 					}
 				}
@@ -244,10 +249,10 @@ func TestManyHands(t *testing.T) {
 			requests.Go(func() {
 				for k := range 10 {
 					x := begun(rec, i*10+k, time.Since(begin))
-					time.Sleep(3 * time.Millisecond)
+					time.Sleep(3 * ms)
 					x.sent(time.Since(begin))
 					for range 20 {
-						time.Sleep(5 * time.Millisecond)
+						time.Sleep(5 * ms)
 						x.chunk(time.Since(begin), "word ")
 					}
 					x.done(time.Since(begin), []metrics.Failure{"", metrics.FailedReset, ""}[k%3])
@@ -271,9 +276,9 @@ func TestLongAnswersAreLetGo(t *testing.T) {
 	q.Due, q.Sent = 0, 0
 	rec.Take(&event.Event{Kind: event.Due, Request: &q})
 	for range 3 * chunksKept {
-		q.Add(metrics.Chunk{At: time.Second, Tokens: 1})
+		q.Add(metrics.Chunk{At: second, Tokens: 1})
 	}
-	q.Text, q.Done = strings.Repeat("a", 3*textKept), 2*time.Second
+	q.Text, q.Done = strings.Repeat("a", 3*textKept), 2*second
 	rec.Take(&event.Event{Kind: event.Done, Request: &q})
 	k := rec.tracks.find(0)
 	if len(q.Chunks) != 3*chunksKept || len(q.Text) != 3*textKept {

@@ -10,8 +10,6 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-const ms = time.Millisecond
-
 // shown is a snapshot, by the shorter name that tables of tests need.
 type shown = metrics.Snapshot
 
@@ -76,7 +74,7 @@ func TestFirstTokensLater(t *testing.T) {
 		name  string
 		delay time.Duration
 		want  int
-	}{{"together", 0, 0}, {"less than a tenth", 9 * time.Millisecond, 0}, {"a fifth", 20 * time.Millisecond, 1}} {
+	}{{"together", 0, 0}, {"less than a tenth", 9 * ms, 0}, {"a fifth", 20 * ms, 1}} {
 		rec := NewView(time.Now(), &metrics.Plan{})
 		var all []metrics.Request
 		for i := range 3 * firstTokensEvery {
@@ -84,7 +82,7 @@ func TestFirstTokensLater(t *testing.T) {
 			q.Chunks[0].Tokens, q.FirstToken = 0, q.LastChunk
 			all = append(all, q)
 		}
-		eventtest.Again(rec, all, time.Second)
+		eventtest.Again(rec, all, second)
 		n := 0
 		for _, e := range rec.Snapshot().Log {
 			if e.Level == metrics.Warn {
@@ -100,8 +98,8 @@ func TestFirstTokensLater(t *testing.T) {
 // A run of few requests logs it once, at its end.
 func TestFirstTokensLaterAtTheEnd(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
-	rec.Finish(&metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 3, Median: 100}, metrics.FirstToken: metrics.Statistic{N: 3, Median: 120}}, Ended: time.Second})
-	if log := rec.Snapshot().Log; len(log) != 1 || log[0].Level != metrics.Warn || log[0].At != time.Second {
+	rec.Finish(&metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 3, Median: 100}, metrics.FirstToken: metrics.Statistic{N: 3, Median: 120}}, Ended: second})
+	if log := rec.Snapshot().Log; len(log) != 1 || log[0].Level != metrics.Warn || log[0].At != second {
 		t.Errorf("log %+v", log)
 	}
 }

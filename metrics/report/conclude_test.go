@@ -15,7 +15,7 @@ func ends(letters string) []metrics.Request {
 	kinds := map[rune]metrics.Failure{'s': metrics.FailedStatus, 'c': metrics.FailedConnect, 'r': metrics.FailedReset, 't': metrics.FailedTimeout, 'x': metrics.Cancelled}
 	var all []metrics.Request
 	for i, letter := range letters {
-		q := eventtest.Simple(i, time.Duration(i)*time.Second, time.Second, 0, 1)
+		q := eventtest.Simple(i, time.Duration(i)*second, second, 0, 1)
 		q.Failure = kinds[letter]
 		all = append(all, q)
 	}
@@ -61,7 +61,7 @@ func TestConclusion(t *testing.T) {
 	} {
 		all := ends(c.ends)
 		slices.Reverse(all) // the order in which they are read does not count
-		c.run.Ended = time.Minute
+		c.run.Ended = minute
 		r := summarize(t, all, c.run)
 		if r.Conclusion != c.want || r.Trouble != c.trouble {
 			t.Errorf("%q, reason %q: %d, %q; want %d, %q", c.ends, c.run.Reason, r.Conclusion, r.Trouble, c.want, c.trouble)
@@ -75,13 +75,13 @@ func TestConclusion(t *testing.T) {
 // A server that answered in the warm-up and was gone before its end is gone; one that answers a request of the warm-up last is not.
 func TestServerGoneAfterTheWarmup(t *testing.T) {
 	all := ends("oooccc")
-	late := eventtest.Simple(6, 0, 10*time.Second, 0, 1) // scheduled in the warm-up
-	plan := metrics.Plan{Warmup: time.Second}
+	late := eventtest.Simple(6, 0, 10*second, 0, 1) // scheduled in the warm-up
+	plan := metrics.Plan{Warmup: second}
 	for name, c := range map[string]struct {
 		all  []metrics.Request
 		want int
 	}{"gone": {all, 3}, "back": {append(all, late), 0}} {
-		if r := summarize(t, c.all, runOf(plan, time.Minute)); r.Unreached != c.want {
+		if r := summarize(t, c.all, runOf(plan, minute)); r.Unreached != c.want {
 			t.Errorf("%s: %d unreached, want %d", name, r.Unreached, c.want)
 		}
 	}

@@ -19,7 +19,11 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-const ms = time.Millisecond
+const (
+	ms     = time.Millisecond
+	second = time.Second
+	minute = time.Minute
+)
 
 // list yields some events, and then an error unless it is nil.
 func list(all []event.Event, last error) event.Events {
@@ -68,10 +72,10 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			run, _ := eventtest.Sample()
 			all := eventtest.DrawRun(seed, 200)
-			run.Ended = 30 * time.Second
+			run.Ended = 30 * second
 			switch p := &run.Plan; seed % 4 {
 			case 1:
-				p.Warmup, p.Detailed = 3*time.Second, false
+				p.Warmup, p.Detailed = 3*second, false
 			case 2:
 				p.MaxConcurrency, p.Rate = 2, metrics.Rate(math.Inf(1))
 			case 3:
@@ -222,7 +226,7 @@ func TestReadingOfVLLM(t *testing.T) {
 		all = append(all, eventtest.Simple(i, 0, 100*ms, ms, 3))
 	}
 	all[1].VLLMLater, all[2].VLLMLater = 200*ms, metrics.Never
-	run := runOf(metrics.Plan{}, time.Second)
+	run := runOf(metrics.Plan{}, second)
 	run.Events = []metrics.LogEntry{{At: 1, Objectives: &metrics.SLO{}}}
 	r := summarize(t, all, run)
 	if r.VLLM == nil || r.VLLM.TTFT.N != 2 || math.Abs(r.VLLM.TTFT.Mean-200) > 1e-9 || r.VLLM.Unread != 1 {
@@ -231,7 +235,7 @@ func TestReadingOfVLLM(t *testing.T) {
 	if r.Objectives == nil || r.Goodput != nil {
 		t.Errorf("objectives %v, goodput %v", r.Objectives, r.Goodput)
 	}
-	r = summarize(t, all[:1], runOf(metrics.Plan{Pooling: true}, time.Second))
+	r = summarize(t, all[:1], runOf(metrics.Plan{Pooling: true}, second))
 	if r.VLLM != nil || r.Statistics[metrics.TTFT].N != 0 || r.Statistics[metrics.E2EL].N != 1 || len(r.OutputSources) != 0 {
 		t.Errorf("pooling: %+v", r.Statistics[metrics.TTFT])
 	}

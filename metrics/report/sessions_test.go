@@ -14,8 +14,8 @@ import (
 
 // turn is a request of a conversation, under way from a second to another one.
 func turn(conversation, turn, turns int, from, to float64) metrics.Request {
-	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-	q := eventtest.Simple(100*conversation+turn, at(from), 100*time.Millisecond, 10*time.Millisecond, 5)
+	at := func(s float64) time.Duration { return time.Duration(s * float64(second)) }
+	q := eventtest.Simple(100*conversation+turn, at(from), 100*ms, 10*ms, 5)
 	q.Conversation, q.Turn, q.Turns, q.Done = conversation, turn, turns, at(to)
 	q.InputTokens, q.CachedTokens, q.CachedKnown = 100, 20*turn, true
 	return q
@@ -23,7 +23,7 @@ func turn(conversation, turn, turns int, from, to float64) metrics.Request {
 
 // queued is a request that waited a second for its slot.
 func queued(q metrics.Request) metrics.Request {
-	q.Admitted += time.Second
+	q.Admitted += second
 	return q
 }
 
@@ -58,7 +58,7 @@ func TestSessions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		got := summarize(t, all, metrics.Run{Plan: metrics.Plan{Percentiles: []float64{50}}, End: metrics.End{Ended: 14 * time.Second}})
+		got := summarize(t, all, metrics.Run{Plan: metrics.Plan{Percentiles: []float64{50}}, End: metrics.End{Ended: 14 * second}})
 		s := got.Sessions
 		counts := metrics.Sessions{Conversations: 5, Completed: 2, Failed: 1, Unfinished: 2, Turns: 12.0 / 5, Planned: 18.0 / 5, NotSent: 2,
 			Makespan: s.Makespan, Waiting: s.Waiting, CachedShare: s.CachedShare}
@@ -81,7 +81,7 @@ func close(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 // A conversation that began in the warm-up is left out; its later turns are in the figures by turn.
 func TestSessionsOfWarmup(t *testing.T) {
 	all := []metrics.Request{turn(1, 0, 2, 0, 1), turn(1, 1, 2, 3, 4), turn(2, 0, 2, 2, 3), turn(2, 1, 2, 4, 5), turn(3, 0, 2, 0, 1)}
-	r := summarize(t, all, runOf(metrics.Plan{Warmup: 2 * time.Second}, 6*time.Second))
+	r := summarize(t, all, runOf(metrics.Plan{Warmup: 2 * second}, 6*second))
 	if s := r.Sessions; s.Conversations != 1 || s.Completed != 1 || s.Makespan.Mean != 3000 {
 		t.Errorf("%+v", s)
 	}
@@ -99,7 +99,7 @@ func TestTurns(t *testing.T) {
 		all = append(all, q)
 	}
 	all = append(all, failed(turn(2, 0, 2, 0, 1), metrics.FailedStatus), turn(3, 0, 0, 0, 1), turn(4, 0, 1, 0, 1))
-	r := summarize(t, all, runOf(metrics.Plan{}, 600*time.Second))
+	r := summarize(t, all, runOf(metrics.Plan{}, 600*second))
 	names := metrics.Each(r.Turns, func(g metrics.Group) string { return g.Name() })
 	if want := []string{"31", "32", "33-64", "65-128", "129-256", "257-512"}; len(names) != 36 || !slices.Equal(names[30:], want) {
 		t.Errorf("%q", names)
@@ -124,7 +124,7 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 		class string
 		ttft  time.Duration
 	}{{"chat", 300}, {"chat", 100}, {"rag", 300}, {"rag", 900}, {"code", 300}, {"none", 9000}} {
-		q := eventtest.Simple(i, time.Duration(i)*time.Second, c.ttft*time.Millisecond, 10*time.Millisecond, 5)
+		q := eventtest.Simple(i, time.Duration(i)*second, c.ttft*ms, 10*ms, 5)
 		q.Class = c.class
 		all = append(all, q)
 	}
@@ -144,9 +144,9 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 	} {
 		p := plan
 		p.Goodput, p.Tiers = c.planned, c.tiers
-		run := runOf(p, 20*time.Second)
+		run := runOf(p, 20*second)
 		if c.changed != nil {
-			run.Events = []metrics.LogEntry{{At: time.Second, Objectives: c.changed}}
+			run.Events = []metrics.LogEntry{{At: second, Objectives: c.changed}}
 		}
 		r := summarize(t, all, run)
 		classes := metrics.Each(r.Classes, func(g metrics.Group) int { return g.Good })

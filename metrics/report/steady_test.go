@@ -16,13 +16,13 @@ func closedPlan(users int) metrics.Plan {
 }
 
 func TestSteadyState(t *testing.T) {
-	const s = time.Second
+	const s = second
 	// Two in flight from 1 s to 4 s, one after that; at 3 s one ends and another starts.
 	all := []metrics.Request{
-		eventtest.Simple(0, 0, s/2, s/2, 6),                 // 0 to 3 s, tokens at 0.5, 1, 1.5, 2, 2.5, 3
-		eventtest.Simple(1, 1*s, s/2, s/2, 6),               // 1 to 4 s, tokens at 1.5 to 4
-		eventtest.Simple(2, 3*s, s/2, s/2, 5),               // 3 to 5.5 s
-		eventtest.Simple(3, 5500*time.Millisecond, s, 0, 1), // alone
+		eventtest.Simple(0, 0, s/2, s/2, 6),   // 0 to 3 s, tokens at 0.5, 1, 1.5, 2, 2.5, 3
+		eventtest.Simple(1, 1*s, s/2, s/2, 6), // 1 to 4 s, tokens at 1.5 to 4
+		eventtest.Simple(2, 3*s, s/2, s/2, 5), // 3 to 5.5 s
+		eventtest.Simple(3, 5500*ms, s, 0, 1), // alone
 		eventtest.Busy(4, 2*s, "busy"),
 	}
 	all[1].OutputTokens = 12 // the server counts two tokens a chunk
@@ -55,7 +55,7 @@ func TestSteadyState(t *testing.T) {
 }
 
 func TestSteadyStateWhen(t *testing.T) {
-	all := []metrics.Request{eventtest.Simple(0, 0, time.Second, time.Second, 3), eventtest.Simple(1, 0, time.Second, time.Second, 3)}
+	all := []metrics.Request{eventtest.Simple(0, 0, second, second, 3), eventtest.Simple(1, 0, second, second, 3)}
 	for name, c := range map[string]struct {
 		change func(*metrics.Run)
 		abs    int // 0 for none
@@ -69,16 +69,16 @@ func TestSteadyStateWhen(t *testing.T) {
 		"off":               {func(r *metrics.Run) { r.Plan.SteadyState.Off = true }, 0},
 		"a rate":            {func(r *metrics.Run) { r.Plan.Rate = 5 }, 0},
 		"no limit":          {func(r *metrics.Run) { r.Plan.MaxConcurrency = 0 }, 0},
-		"a ramp":            {func(r *metrics.Run) { r.Plan.Ramp = &metrics.Ramp{From: 1, To: 2, Over: time.Second} }, 0},
+		"a ramp":            {func(r *metrics.Run) { r.Plan.Ramp = &metrics.Ramp{From: 1, To: 2, Over: second} }, 0},
 		"stages": {func(r *metrics.Run) {
-			r.Plan.Stages = []metrics.Stage{{Length: time.Second, Load: metrics.Users.Of(2)}}
+			r.Plan.Stages = []metrics.Stage{{Length: second, Load: metrics.Users.Of(2)}}
 		}, 0},
 		"steered": {func(r *metrics.Run) {
 			r.Events = []metrics.LogEntry{{At: 1, Set: &metrics.LoadSetting{By: metrics.ByUser}}}
 		}, 0},
-		"all in the warm-up": {func(r *metrics.Run) { r.Plan.Warmup = time.Second }, 0},
+		"all in the warm-up": {func(r *metrics.Run) { r.Plan.Warmup = second }, 0},
 	} {
-		run := runOf(closedPlan(2), 3*time.Second)
+		run := runOf(closedPlan(2), 3*second)
 		c.change(&run)
 		r := summarize(t, all, run)
 		abs := 0
@@ -89,7 +89,7 @@ func TestSteadyStateWhen(t *testing.T) {
 			t.Errorf("%s: threshold %d, want %d", name, abs, c.abs)
 		}
 	}
-	if r := summarize(t, nil, runOf(closedPlan(2), time.Second)); r.SteadyState != nil {
+	if r := summarize(t, nil, runOf(closedPlan(2), second)); r.SteadyState != nil {
 		t.Errorf("without requests: %+v", r.SteadyState)
 	}
 }
@@ -99,14 +99,14 @@ func TestSteadyStateWarns(t *testing.T) {
 		length, ended, least time.Duration
 		want                 string
 	}{
-		{9 * time.Second, 20 * time.Second, 0, "full load lasted only 9s, less than 10s; the figures may be noisy"},
-		{10 * time.Second, 20 * time.Second, 0, ""},
-		{15 * time.Second, 200 * time.Second, 0, "full load lasted only 15s, less than 20s; the figures may be noisy"},
-		{15 * time.Second, 200 * time.Second, 12 * time.Second, ""},
+		{9 * second, 20 * second, 0, "full load lasted only 9s, less than 10s; the figures may be noisy"},
+		{10 * second, 20 * second, 0, ""},
+		{15 * second, 200 * second, 0, "full load lasted only 15s, less than 20s; the figures may be noisy"},
+		{15 * second, 200 * second, 12 * second, ""},
 	} {
 		plan := closedPlan(1)
 		plan.SteadyState.MinWindow = c.least
-		r := summarize(t, []metrics.Request{eventtest.Simple(0, time.Second, c.length/2, c.length/2, 2)}, runOf(plan, c.ended))
+		r := summarize(t, []metrics.Request{eventtest.Simple(0, second, c.length/2, c.length/2, 2)}, runOf(plan, c.ended))
 		if r.SteadyState.Warning != c.want {
 			t.Errorf("%s of %s: %q, want %q", c.length, c.ended, r.SteadyState.Warning, c.want)
 		}

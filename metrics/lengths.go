@@ -111,9 +111,6 @@ func (t *LengthAccumulator) Add(q *Request, context int) {
 }
 
 func (g *gapAccumulator) add(q *Request, context int) {
-	if g.tokens == nil {
-		g.tokens, g.asked = Sample{}, Sample{}
-	}
 	g.Count++
 	g.tokens.Add(float64(q.OutputTokens))
 	g.asked.Add(float64(q.MaxTokens))

@@ -45,10 +45,19 @@ func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
 }
 
 // Sample is an exact multiset of values in seconds. It grows with the number of different values, not of values: times
-// are whole microseconds, so tens of millions of gaps between chunks fit into a few megabytes.
+// are whole microseconds, so tens of millions of gaps between chunks fit into a few megabytes. The zero value is empty and ready.
 type Sample map[float64]int
 
-func (s Sample) Add(seconds float64) { s[seconds]++ }
+// Add counts a value.
+func (s *Sample) Add(seconds float64) { s.AddTimes(seconds, 1) }
+
+// AddTimes counts a value so many times.
+func (s *Sample) AddTimes(seconds float64, times int) {
+	if *s == nil {
+		*s = Sample{}
+	}
+	(*s)[seconds] += times
+}
 
 // Statistic computes the figures; gated percentiles are computed apart from those asked for.
 func (s Sample) Statistic(percentiles []float64, gated ...float64) Statistic {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -14,6 +15,7 @@ type Sample struct {
 	// Running is how many requests have their first chunk and no end yet, of which about a half of the work is done.
 	Running int
 	levels  Levels
+	level   *level        // the one of levels; nil for a load of no time
 	until   time.Duration // the last event
 }
 
@@ -31,8 +33,9 @@ func NewSample(from, to time.Duration, unit metrics.Unit, tests ...Test) *Sample
 	s.levels.tiers = make([]metrics.Tier, len(tests))
 	s.levels.work.reset(min(to+sampleDrain, metrics.MaxWindows*time.Second))
 	s.levels.open(max(0, from), to, -1, nil)
-	for i := range s.levels.list {
-		s.levels.list[i].Unit = unit
+	if len(s.levels.list) > 0 {
+		s.level = &s.levels.list[0]
+		s.level.Unit = unit
 	}
 	return s
 }
@@ -90,44 +93,36 @@ func (s *Sample) Ended(f *Summary) {
 
 // Verdicts are those of the tests at a moment.
 func (s *Sample) Verdicts(now time.Duration) []metrics.LevelVerdict {
-	if len(s.levels.list) == 0 {
-		return make([]metrics.LevelVerdict, len(s.levels.tiers))
+	l, v := &s.levels, s.level
+	if v == nil {
+		return make([]metrics.LevelVerdict, len(l.tiers))
 	}
-	l := &s.levels
-	v := &l.list[0]
 	l.now, l.Live = max(now, s.until), now < v.To
 	l.work.sum()
 	v.sort()
 	l.running = float64(s.Running)
 	v.behind = l.lagOf(v, s.base())
 	l.stand(v)
-	out := []metrics.LevelVerdict{v.LevelVerdict}
-	return append(out, v.Others...)
+	return append([]metrics.LevelVerdict{v.LevelVerdict}, v.Others...)
 }
 
-func (s *Sample) base() time.Duration {
-	if s.RequestTime > 0 {
-		return s.RequestTime
-	}
-	return s.Base()
-}
+func (s *Sample) base() time.Duration { return cmp.Or(max(0, s.RequestTime), s.Base()) }
 
 // Base is about the time of a request when the load began, 0 if it is not known yet.
 func (s *Sample) Base() time.Duration {
-	if len(s.levels.list) == 0 {
+	if s.level == nil {
 		return 0
 	}
-	return s.levels.list[0].base()
+	return s.level.base()
 }
 
 // Capacity is the rate of work of a server that is surely behind, by the last Verdicts; the zero value for another, and while the
 // load is in force.
 func (s *Sample) Capacity() metrics.Range {
-	l := &s.levels
-	if len(l.list) == 0 || l.now < l.list[0].To || !l.list[0].behind.isBehind() || l.list[0].To-l.list[0].From < requestTimes*s.base() {
+	l, v := &s.levels, s.level
+	if v == nil || l.now < v.To || !v.behind.isBehind() || v.To-v.From < requestTimes*s.base() {
 		return metrics.Range{}
 	}
-	v := &l.list[0]
 	from := v.From + min(2*s.base(), (v.To-v.From)/3)
 	r := l.work.doneRate(from, v.To)
 	open := l.running / (v.To - from).Seconds() // of which little may be left to do, or much
@@ -138,8 +133,8 @@ func (s *Sample) Capacity() metrics.Range {
 // Left is the part of the work that was asked for and that the server left undone, with its standard errors, by the last Verdicts; 0 where
 // it keeps up as far as can be seen.
 func (s *Sample) Left() (share, errors float64) {
-	if len(s.levels.list) == 0 || s.levels.list[0].behind.clear {
+	if s.level == nil || s.level.behind.clear {
 		return 0, 0
 	}
-	return s.levels.list[0].behind.share, s.levels.list[0].behind.errors
+	return s.level.behind.share, s.level.behind.errors
 }

@@ -261,17 +261,16 @@ func (l *Levels) drifts(o *overload, found bool) bool {
 		v := &l.list[i]
 		length := v.To - v.From
 		if v.Unit == metrics.Users || length < max(driftShortest, requestTimes*v.base()) ||
-			l.plan.Ramp != nil && v.set == nil || !v.Standing.Evidence() {
-			continue
-		}
-		if !v.behind.clear {
+			l.plan.Ramp != nil && v.set == nil || !v.Standing.Evidence() || !v.behind.clear {
 			continue
 		}
 		rises := true
 		for k := 1; k < thirds; k++ {
 			before, after := v.service[k-1], v.service[k]
-			rises = rises && len(before) >= 30 && len(after) >= 30 && after.quantile(0.25) > (1+driftRise)*before.quantile(0.25) &&
-				after.quantile(0.5) > (1+driftRise)*before.quantile(0.5) && after.quantile(0.75) > (1+driftRise)*before.quantile(0.75)
+			rises = rises && len(before) >= 30 && len(after) >= 30
+			for _, q := range []float64{0.25, 0.5, 0.75} {
+				rises = rises && after.quantile(q) > (1+driftRise)*before.quantile(q)
+			}
 		}
 		if rises {
 			return true

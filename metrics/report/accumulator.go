@@ -18,19 +18,11 @@ type accumulator struct {
 	concurrent []int
 }
 
-func newAccumulator(origin float64) *accumulator {
-	t := &accumulator{origin: origin}
-	for l := range t.samples {
-		t.samples[l] = metrics.Sample{}
-	}
-	return t
-}
-
 // add takes a success.
 func (t *accumulator) add(o *metrics.Outcome) {
 	for l := range metrics.NumLatencies {
 		if v, times := l.Exact(o); times > 0 {
-			t.samples[l][v] += times
+			t.samples[l].AddTimes(v, times)
 		}
 	}
 	end := o.Start + o.E2EL
@@ -49,7 +41,7 @@ func (t *accumulator) add(o *metrics.Outcome) {
 func (t *accumulator) addPlain(r *metrics.Request) {
 	for l := range metrics.NumLatencies {
 		for v, times := range l.Plain(r) {
-			t.samples[l][v.Seconds()] += times
+			t.samples[l].AddTimes(v.Seconds(), times)
 		}
 	}
 }

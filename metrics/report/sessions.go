@@ -36,7 +36,6 @@ func (s *sessions) add(p *metrics.Plan, q *metrics.Request) {
 	}
 	if s.open == nil {
 		s.open = map[int]*conversation{}
-		s.makespan, s.waiting, s.cachings = metrics.Sample{}, metrics.Sample{}, metrics.Sample{}
 	}
 	c := s.open[q.Conversation]
 	if c == nil {

@@ -37,7 +37,7 @@ func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics
 type summary struct {
 	run                   metrics.Run
 	report                metrics.Report
-	accumulator           *accumulator
+	accumulator           accumulator
 	line                  metrics.Timeline
 	samples               samples
 	levels                judge.Levels
@@ -58,10 +58,7 @@ type summary struct {
 
 func newSummary(run metrics.Run, seen overview) *summary {
 	slo := lastObjectives(&run.Plan, run.Events)
-	s := &summary{
-		run: run, accumulator: newAccumulator(seen.origin), vllmTTFT: metrics.Sample{}, paces: metrics.Sample{},
-		groups: groupSamples{},
-	}
+	s := &summary{run: run, accumulator: accumulator{origin: seen.origin}, groups: groupSamples{}}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
 	r.Probes, r.SpecDecode, r.Diffusion, r.Damaged = run.Probes, run.SpecDecode, run.Diffusion, run.Damaged
@@ -211,7 +208,7 @@ func (s *summary) finish() {
 }
 
 func (s *summary) totals() {
-	r, t := &s.report, s.accumulator
+	r, t := &s.report, &s.accumulator
 	r.InputThroughput = metrics.PerSecond(float64(r.Inputs), r.Duration)
 	r.RequestThroughput = r.Counts.RequestThroughput(r.Duration)
 	r.OutputThroughput = r.Counts.OutputThroughput(r.Duration)
@@ -224,10 +221,10 @@ func (s *summary) totals() {
 }
 
 func (s *summary) latencies() {
-	r, t := &s.report, s.accumulator
+	r, t := &s.report, &s.accumulator
 	for l := range metrics.NumLatencies {
 		if !r.Plan.Measures(l) {
-			t.samples[l] = metrics.Sample{}
+			t.samples[l] = nil
 		}
 		r.Statistics[l] = t.samples[l].Statistic(r.Plan.Percentiles, metrics.GatedPercentiles(r.Plan.Gates, l)...)
 	}
@@ -278,7 +275,7 @@ func steadyState(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, ope
 
 func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan) {
 	within := func(at time.Duration) bool { return at >= s.Start && at < s.End }
-	ttft, tpot := metrics.Sample{}, metrics.Sample{}
+	var ttft, tpot metrics.Sample
 	var input, output int
 	for q, err := range reqs {
 		if err != nil {

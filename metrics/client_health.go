@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// ClientHealth accumulates the health of the client. The timeline feeds it with requests and chunks, facts with samples of seconds.
+// ClientHealth accumulates the health of the client. The timeline feeds it with requests and chunks, facts with samples
+// of seconds.
 type ClientHealth struct {
 	run, now timing         // of the run without its warm-up, and of the current second
 	sampled  Evidence       // of the seconds so far
@@ -75,7 +76,8 @@ func (c *ClientHealth) sent(r *Request, warming bool) {
 	}
 }
 
-// chunk counts the i-th chunk of r if it has output. Chunks of one read share a stamp, and two reads of a stream never do.
+// chunk counts the i-th chunk of r if it has output. Chunks of one read share a stamp, and two reads of a stream never
+// do.
 func (c *ClientHealth) chunk(r *Request, i int, warming bool) {
 	k := &r.Chunks[i]
 	if k.Tokens <= 0 {
@@ -125,7 +127,8 @@ func later(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// whole reports whether the sample covers enough of a second. The last one of a run may be so short that its rates are chance.
+// whole reports whether the sample covers enough of a second. The last one of a run may be so short that its rates are
+// chance.
 func (s *ClientSecond) whole() bool { return s.Took >= time.Second/2 }
 
 // full reports whether the process had no time left in the second: its threads ran or waited for a core.
@@ -178,8 +181,8 @@ func (c *ClientHealth) Recent(p *Plan, itl *Histogram) Verdict {
 	return e.Verdict()
 }
 
-// EvidenceBetween is the evidence of the seconds that overlap the time between two moments, by the worst of them. The caller adds Refused,
-// Over and Late.
+// EvidenceBetween is the evidence of the seconds that overlap the time between two moments, by the worst of them. The
+// caller adds Refused, Over and Late.
 func EvidenceBetween(p *Plan, seconds []ClientSecond, from, to time.Duration, itl *Histogram) Evidence {
 	first := sort.Search(len(seconds), func(i int) bool { return seconds[i].At > from })
 	last := first
@@ -203,7 +206,8 @@ func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) (e Evidence) {
 	return e
 }
 
-// Report sums up the health for the report. stamps are nil where the end of the run is not known; then the seconds stand in.
+// Report sums up the health for the report. stamps are nil where the end of the run is not known; then the seconds
+// stand in.
 func (c *ClientHealth) Report(p *Plan, stamps *Stamps, itl *Histogram) Client {
 	out := Client{Source: p.Timestamps, StoodStill: c.sampled.stood, Seconds: c.Seconds}
 	if out.Source == "" {

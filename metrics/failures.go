@@ -17,13 +17,13 @@ type FailureCount struct {
 	Count  int     `json:"count"`
 	// Last is when the newest of them ended.
 	Last time.Duration `json:"-"`
-	// Examples are the first few different messages of server or system, in data-set order: foreign text. Messages that differ in
-	// numbers and ids alone count as one.
+	// Examples are the first few different messages of server or system, in data-set order: foreign text. Messages that
+	// differ in numbers and ids alone count as one.
 	Examples []string `json:"examples,omitempty"`
 }
 
-// FailureAccumulator counts failed requests. It keeps their error texts in data-set order, so that the same requests give the same
-// examples in any order.
+// FailureAccumulator counts failed requests. It keeps their error texts in data-set order, so that the same requests
+// give the same examples in any order.
 type FailureAccumulator struct {
 	groups []failureGroup
 }
@@ -90,8 +90,8 @@ var unknownField = []string{
 	"extra_forbidden", "extra fields", "additional propert", "cannot find field",
 }
 
-// RefusedFields are the fields that an answer with a status of 400 or 422 refuses by name, in their order; none where its text is about
-// something else.
+// RefusedFields are the fields that an answer with a status of 400 or 422 refuses by name, in their order; none where
+// its text is about something else.
 func RefusedFields(fields []string, status int, words string) []string {
 	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
 		return nil

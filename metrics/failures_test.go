@@ -59,7 +59,8 @@ func errorsOf(failed []FailedRequest) []string {
 	return Each(failed, func(f FailedRequest) string { return f.Error })
 }
 
-// A report without detail has the first failed requests in data-set order, for any order of ends, and one with detail has all.
+// A report without detail has the first failed requests in data-set order, for any order of ends, and one with detail
+// has all.
 func TestFailedRequests(t *testing.T) {
 	var all []Request
 	for i := range MostFailedRequests + 500 {
@@ -94,7 +95,8 @@ func TestReportOfTheSide(t *testing.T) {
 	}
 }
 
-// A plan with a duration ends when its time is over. Unsent requests are counted, but only a run short of its plan is interrupted.
+// A plan with a duration ends when its time is over. Unsent requests are counted, but only a run short of its plan is
+// interrupted.
 func TestInterruptedOrOver(t *testing.T) {
 	done := eventtest.Simple(0, 0, second, 0, 1)
 	held := NewRequest(1)

@@ -270,7 +270,8 @@ func (g *gated) value(metric string) (value float64, known bool) {
 	return value, s.N > 0
 }
 
-// verdict is the bound of a conclusion that decides the gate; not known where the evidence does not reach its limit from either side.
+// verdict is the bound of a conclusion that decides the gate; not known where the evidence does not reach its limit
+// from either side.
 func (g Gate) verdict(least, most float64) (bound float64, known bool) {
 	switch {
 	case least > 0 && !g.Missed(least):
@@ -281,8 +282,8 @@ func (g Gate) verdict(least, most float64) (bound float64, known bool) {
 	return 0, false
 }
 
-// withinBounds are bounds of the highest load within the objectives: the load that is proven, and the lowest load above it that was proven to be
-// too high; 0 and infinity for none.
+// withinBounds are bounds of the highest load within the objectives: the load that is proven, and the lowest load above
+// it that was proven to be too high; 0 and infinity for none.
 func (a *Answer) withinBounds(levels []LoadLevel) (least, most float64) {
 	least, most = a.Proven, math.Inf(1)
 	for i := range levels {
@@ -336,7 +337,8 @@ func (r *Report) CheckGates() []GateResult {
 	})
 }
 
-// check returns the results of a plan's gates. They go by the objectives of the plan, so that later ones cannot make them pass.
+// check returns the results of a plan's gates. They go by the objectives of the plan, so that later ones cannot make
+// them pass.
 func (g *gated) check(p *Plan, inForce SLO, missed func(gate Gate, v float64, known bool) bool) (all []GateResult) {
 	if g.objectives = p.Judges(p.Goodput); inForce != nil && !slices.Equal(inForce, p.Goodput) {
 		g.Good = g.PlannedGood
@@ -351,8 +353,8 @@ func (g *gated) check(p *Plan, inForce SLO, missed func(gate Gate, v float64, kn
 	return all
 }
 
-// CheckGates checks the gates for the run so far, without its warm-up, with latencies from the histograms. Unknown values are not missed
-// yet, nor are too few completed requests. Once there is a report, its results count.
+// CheckGates checks the gates for the run so far, without its warm-up, with latencies from the histograms. Unknown
+// values are not missed yet, nor are too few completed requests. Once there is a report, its results count.
 func (s *Snapshot) CheckGates() []GateResult {
 	if s.Report != nil {
 		return s.Report.Gates

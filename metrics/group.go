@@ -96,8 +96,8 @@ const (
 	MostTurnPlaces = singleTurns + 32
 )
 
-// TurnPlace is the number of the group of a request by its turn, from 1: a group for each of the first turns, then 33 to 64, 65 to 128
-// and so on. It is 0 for a request that is no turn of a conversation.
+// TurnPlace is the number of the group of a request by its turn, from 1: a group for each of the first turns, then 33
+// to 64, 65 to 128 and so on. It is 0 for a request that is no turn of a conversation.
 func TurnPlace(q *Request) int {
 	turn := q.Turn + 1
 	switch {

@@ -93,8 +93,8 @@ func TestHistogramEdges(t *testing.T) {
 	}
 }
 
-// Between two buckets a quantile lies on the line that joins the two values, as the report's does: with few samples it would
-// be far off otherwise.
+// Between two buckets a quantile lies on the line that joins the two values, as the report's does: with few samples it
+// would be far off otherwise.
 func TestQuantileBetweenBuckets(t *testing.T) {
 	var h Histogram
 	for _, ms := range []int{40, 40, 50, 50, 60} {

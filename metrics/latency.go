@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Latency is one of the times of a request, in milliseconds wherever a bare number stands for it. It is defined by one row of the table
-// below, which windows, totals, reports, files and screens go through.
+// Latency is one of the times of a request, in milliseconds wherever a bare number stands for it. It is defined by one
+// row of the table below, which windows, totals, reports, files and screens go through.
 type Latency uint8
 
-// Latencies that an objective may limit: every second counts the successes that met each. The list of a latency decides where it is
-// kept.
+// Latencies that an objective may limit: every second counts the successes that met each. The list of a latency decides
+// where it is kept.
 const (
 	TTFT Latency = iota
 	TPOT
@@ -50,14 +50,15 @@ type WindowHistograms [NumInWindow]Histogram
 
 // Naming holds the names of a latency.
 type Naming struct {
-	// Key is its name in flags, objectives, gates and the keys of the result, as in p99_ttft_ms; "" where no flag takes it.
+	// Key is its name in flags, objectives, gates and the keys of the result, as in p99_ttft_ms; "" where no flag takes
+	// it.
 	Key string
 	// Title and the shorter Short name it on the screen, Nothing replaces its figures there before the first sample.
 	Title, Short, Nothing string
 	// Heading and Label are those of its section in vLLM's report.
 	Heading, Label string
-	// Statistic is its key in the object "benchtop" of the result, Second what its keys begin with in the seconds of the time line;
-	// "" where it has none there.
+	// Statistic is its key in the object "benchtop" of the result, Second what its keys begin with in the seconds of
+	// the time line; "" where it has none there.
 	Statistic, Second string
 }
 
@@ -66,16 +67,17 @@ type row struct {
 	latency Latency
 	naming  Naming
 	known   moment
-	// of is the formula, Never where a request does not have the latency. It gives the same at any time after the moment. A latency that is
-	// known at each chunk but the first has ofChunk instead, for the i-th chunk, with the number of times for which it counts.
+	// of is the formula, Never where a request does not have the latency. It gives the same at any time after the
+	// moment. A latency that is known at each chunk but the first has ofChunk instead, for the i-th chunk, with the
+	// number of times for which it counts.
 	of      func(*Request) time.Duration
 	ofChunk func(r *Request, i int) (v time.Duration, times int)
-	// exact is the formula in vLLM's arithmetic where that is more than the duration in seconds; negative for none. weight is how
-	// often a request counts, nil for once.
+	// exact is the formula in vLLM's arithmetic where that is more than the duration in seconds; negative for none.
+	// weight is how often a request counts, nil for once.
 	exact  func(*Outcome) float64
 	weight func(*Outcome) int
-	// streams: it is of answers that come in chunks of tokens. possible reports whether a run of the plan can have a section of it; nil
-	// where any can.
+	// streams: it is of answers that come in chunks of tokens. possible reports whether a run of the plan can have a
+	// section of it; nil where any can.
 	streams  bool
 	possible func(*Plan) bool
 }
@@ -197,8 +199,8 @@ func (p *Plan) FirstWait() Latency {
 // Streams reports whether the latency is of answers that come in chunks of tokens: a pooling run has none.
 func (l Latency) Streams() bool { return rows[l].streams }
 
-// Exact is the latency of a success in vLLM's arithmetic, in seconds, and the number of times for which the request counts: 0 where it
-// does not have the latency, and for latencies without an arithmetic of their own; see Plain.
+// Exact is the latency of a success in vLLM's arithmetic, in seconds, and the number of times for which the request
+// counts: 0 where it does not have the latency, and for latencies without an arithmetic of their own; see Plain.
 func (l Latency) Exact(o *Outcome) (seconds float64, times int) {
 	r := rows[l]
 	if r.exact == nil {
@@ -214,7 +216,8 @@ func (l Latency) Exact(o *Outcome) (seconds float64, times int) {
 	return seconds, times
 }
 
-// Plain ranges over the values of a latency that Exact has no formula for, and the number of times for which each counts.
+// Plain ranges over the values of a latency that Exact has no formula for, and the number of times for which each
+// counts.
 func (l Latency) Plain(q *Request) iter.Seq2[time.Duration, int] {
 	return func(yield func(time.Duration, int) bool) {
 		switch r := rows[l]; {

@@ -11,8 +11,8 @@ import (
 
 // AnswerLengths compare answers with the lengths that their requests asked for.
 type AnswerLengths struct {
-	// Judged are the successes that asked for a length and whose tokens the server counted. The counts of a tokenizer or of chunks are
-	// not exact enough.
+	// Judged are the successes that asked for a length and whose tokens the server counted. The counts of a tokenizer
+	// or of chunks are not exact enough.
 	Judged          int
 	Shorter, Longer LengthGap
 }
@@ -20,7 +20,8 @@ type AnswerLengths struct {
 // LengthGap sums up the answers of another length than asked for.
 type LengthGap struct {
 	Count int
-	// Tokens and Asked are the medians of the answers' lengths and of those asked for, in tokens; 0 where there are none.
+	// Tokens and Asked are the medians of the answers' lengths and of those asked for, in tokens; 0 where there are
+	// none.
 	Tokens, Asked float64
 	// Stopped and Limited are those with a finish reason of "stop" and of "length", of which Filled left no room in the
 	// model's context.

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// Minutes are the whole minutes of a run, each joined from its seconds: a picture of a day takes them in place of 86,400 seconds. Minute k begins
-// at k minutes.
+// Minutes are the whole minutes of a run, each joined from its seconds: a picture of a day takes them in place of
+// 86,400 seconds. Minute k begins at k minutes.
 type Minutes struct {
 	// Windows: counts add up, Held, Waiting and Running are means, rounded.
 	Windows []Window
-	// Samples, with At at 0 where a minute has none: changes add up, gauges are means over time, and so are the latencies of the client. Of the
-	// accelerators only use and power are means, the other figures are those of the last sample.
+	// Samples, with At at 0 where a minute has none: changes add up, gauges are means over time, and so are the
+	// latencies of the client. Of the accelerators only use and power are means, the other figures are those of the
+	// last sample.
 	Client []ClientSecond
 	Server []ServerSecond
 	GPUs   []GPUSecond
@@ -24,8 +25,8 @@ const (
 	minuteLag = 5  // seconds after which a minute is joined: its last samples come after its end
 )
 
-// Follow returns the minutes of a snapshot, given those of an earlier one of the same run that has the same windows at the start. Minutes that did not
-// change are shared. The windows are those of every second from the start of the run.
+// Follow returns the minutes of a snapshot, given those of an earlier one of the same run that has the same windows at
+// the start. Minutes that did not change are shared. The windows are those of every second from the start of the run.
 func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 	n := max(0, len(s.Windows)-minuteLag) / perMinute
 	for n > 0 && s.Windows[n*perMinute-1].Start != time.Duration(n*perMinute-1)*time.Second {
@@ -45,7 +46,8 @@ func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 	return out
 }
 
-// In cuts windows of the run into seconds before the first whole minute among them, whole minutes, and seconds after the last one.
+// In cuts windows of the run into seconds before the first whole minute among them, whole minutes, and seconds after
+// the last one.
 func (m Minutes) In(ws []Window) [3][]Window {
 	return joinedIn(ws, m.Windows, func(w *Window) int { return int(w.Start / time.Second) })
 }

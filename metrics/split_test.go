@@ -124,8 +124,8 @@ func TestSplitOfBatches(t *testing.T) {
 	}
 }
 
-// A queue grows at a server whose answers take five seconds, and whose page counts the wait of a request at its end, as vLLM's does. The
-// live split is of the requests that the page has counted, and the report has the same split of all.
+// A queue grows at a server whose answers take five seconds, and whose page counts the wait of a request at its end, as
+// vLLM's does. The live split is of the requests that the page has counted, and the report has the same split of all.
 func TestSplitOfAGrowingQueue(t *testing.T) {
 	var all []Request
 	for i := range 100 {

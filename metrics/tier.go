@@ -75,8 +75,9 @@ func CheckTiers(all []Tier) error {
 	return nil
 }
 
-// TiersUnder are the tiers that a run is judged by while objectives are in force: slo stands in for those of the first tier, since they
-// may be changed during the run. A run without tiers has one without a name; a run without objectives has none.
+// TiersUnder are the tiers that a run is judged by while objectives are in force: slo stands in for those of the first
+// tier, since they may be changed during the run. A run without tiers has one without a name; a run without objectives
+// has none.
 func (p *Plan) TiersUnder(slo SLO) []Tier {
 	if len(p.Tiers) == 0 {
 		if !p.Judges(slo) {

@@ -9,7 +9,8 @@ import (
 	"benchtop/metrics/live"
 )
 
-// chunked is a request from offset 0 whose chunks come 60 ms apart from 100 ms on, each with so many tokens, of which the first are counted.
+// chunked is a request from offset 0 whose chunks come 60 ms apart from 100 ms on, each with so many tokens, of which
+// the first are counted.
 func chunked(index, counted int, tokens ...int32) Request {
 	q := eventtest.Simple(index, 0, ms, ms, 2)
 	q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.OutputTokens = nil, Never, Never, Never, 0

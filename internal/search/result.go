@@ -14,9 +14,11 @@ import (
 // Result is what a search found for a tier.
 type Result struct {
 	Tier string
-	// Passed is the highest load that passed and is probably within the objectives, Failed the lowest above it that did not pass. 0 for none.
+	// Passed is the highest load that passed and is probably within the objectives, Failed the lowest above it that did
+	// not pass. 0 for none.
 	Passed, Failed float64
-	// Confidence is the probability that Passed is within the objectives, at most metrics.MostConfidence; 0 where there is none to have.
+	// Confidence is the probability that Passed is within the objectives, at most metrics.MostConfidence; 0 where there
+	// is none to have.
 	Confidence float64
 	// Estimate is where the border probably is; its High is 0 where nothing failed.
 	Estimate metrics.Range

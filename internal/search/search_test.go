@@ -10,8 +10,8 @@ import (
 	"benchtop/metrics"
 )
 
-// server is a made-up one, whose requests are slower the higher the load. Its border is where the share of requests within the limit is
-// that of the objectives.
+// server is a made-up one, whose requests are slower the higher the load. Its border is where the share of requests
+// within the limit is that of the objectives.
 type server struct {
 	border float64
 	shape  string  // of the latency over the load: "queue", "batch", or "cliff" which says no latency
@@ -89,7 +89,8 @@ func searched(t *testing.T, o Options, servers ...*server) ([]Result, int) {
 	}
 }
 
-// Most searches end within 12 runs with an estimate near the border, whichever it is, and with an interval that holds it.
+// Most searches end within 12 runs with an estimate near the border, whichever it is, and with an interval that holds
+// it.
 func TestBorders(t *testing.T) {
 	ci.SkipUnderRace(t)
 	t.Parallel()

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Typical are the figures of a combination: the median of each over its runs that have it, and the sums of requests. ok is false for a
-// combination without figures yet.
+// Typical are the figures of a combination: the median of each over its runs that have it, and the sums of requests. ok
+// is false for a combination without figures yet.
 func (c *Cell) Typical() (out Figures, ok bool) {
 	runs := c.measured()
 	if len(runs) == 0 {

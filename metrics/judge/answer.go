@@ -136,7 +136,8 @@ func (l *Levels) stand(v *level) {
 	}
 }
 
-// looked reports whether a level is judged by looks: its load was set, and may have been ended because of what was seen.
+// looked reports whether a level is judged by looks: its load was set, and may have been ended because of what was
+// seen.
 func (l *Levels) looked(v *level) bool {
 	if l.sampled != nil {
 		return l.sampled[0].Looks
@@ -383,7 +384,8 @@ func bound(t *metrics.TierAnswer, a *metrics.Answer) {
 	}
 }
 
-// blocked reports whether a level that was within is in doubt, because a lower load failed on evidence that is no weaker.
+// blocked reports whether a level that was within is in doubt, because a lower load failed on evidence that is no
+// weaker.
 func blocked(lower []*level, by *level, tier int) bool {
 	than := by.verdict(tier).Confidence
 	return slices.ContainsFunc(lower, func(v *level) bool {

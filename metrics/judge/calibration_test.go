@@ -200,7 +200,8 @@ func truths() []truth {
 	return all
 }
 
-// TestClaims counts the claims on runs of servers with a known border. With -calibrate it prints the tables of docs/accuracy.md:
+// TestClaims counts the claims on runs of servers with a known border. With -calibrate it prints the tables of
+// docs/accuracy.md:
 //
 //	go test ./metrics/judge -run TestClaims -v -args -calibrate 20
 func TestClaims(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package judge sorts the requests of a run into levels of load, and reads from these the answer of the run: the load at which the server
-// saturates, and the highest that is within the objectives. The live view and the report judge by it alike.
+// Package judge sorts the requests of a run into levels of load, and reads from these the answer of the run: the load
+// at which the server saturates, and the highest that is within the objectives. The live view and the report judge by
+// it alike.
 package judge
 
 import (
@@ -19,8 +20,8 @@ const (
 	longestGap       = 1e6 // seconds
 )
 
-// Levels sorts requests into levels of load by the time at which they were scheduled rather than served, because a queue belongs to the
-// load that made it grow.
+// Levels sorts requests into levels of load by the time at which they were scheduled rather than served, because a
+// queue belongs to the load that made it grow.
 type Levels struct {
 	plan *metrics.Plan
 	SLO  metrics.SLO // in force, but for workloads with objectives of their own
@@ -88,8 +89,8 @@ type level struct {
 	reached   int           // requests scheduled in the level that were sent
 	done      int           // successes that ended in the level, whenever they were scheduled
 	ttft      figures
-	// wait are the times from the load time to the first chunk, whole those to the last, and service those from the first to the last, of the
-	// requests that arrived in each third of the level.
+	// wait are the times from the load time to the first chunk, whole those to the last, and service those from the
+	// first to the last, of the requests that arrived in each third of the level.
 	wait, whole, service [thirds]figures
 	itl                  metrics.Histogram // gaps are too many for exact counts
 	late                 figures           // lateness of successes beyond LateMost
@@ -241,8 +242,8 @@ func (v *level) verdict(tier int) *metrics.LevelVerdict {
 	return &v.Others[tier-1]
 }
 
-// ratios of a request to the limits of a tier, with what the client's own delays may have done to them: its late sending, and the delay of
-// reading the first and the last chunk.
+// ratios of a request to the limits of a tier, with what the client's own delays may have done to them: its late
+// sending, and the delay of reading the first and the last chunk.
 func (l *Levels) ratios(f *Summary, tier int, delay time.Duration) ratios {
 	if !f.OK {
 		r := ratios{math.Inf(1), math.Inf(1), math.Inf(1)}
@@ -364,8 +365,8 @@ func (l *Levels) limitedBy(v *level) []string {
 	return []string{"its own delays may decide"}
 }
 
-// Achieved is the load that was sent, in the unit of Offered: what the level counts at where less was sent than asked for. Users without
-// pause achieve their number.
+// Achieved is the load that was sent, in the unit of Offered: what the level counts at where less was sent than asked
+// for. Users without pause achieve their number.
 func (v *level) achieved() float64 {
 	if v.Unit == metrics.Users || v.over == 0 || float64(v.reached) >= (1-sentShort)*float64(v.over) {
 		return v.Offered

@@ -13,7 +13,8 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// Once all requests have ended, the live answer is that of the report, except for the gaps between chunks, which are estimates.
+// Once all requests have ended, the live answer is that of the report, except for the gaps between chunks, which are
+// estimates.
 func TestJudgeEqualsReport(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 7))
@@ -59,7 +60,8 @@ func TestJudgeEqualsReport(t *testing.T) {
 	}
 }
 
-// While a ramp is on, saturation is found soon after the load passed it, and not before. No claim of that time is above the capacity.
+// While a ramp is on, saturation is found soon after the load passed it, and not before. No claim of that time is above
+// the capacity.
 func TestJudgeLive(t *testing.T) {
 	t.Parallel()
 	ramp := linear(4, 60, minute)
@@ -85,8 +87,8 @@ func TestJudgeLive(t *testing.T) {
 	}
 }
 
-// The wait for a slot of the client counts: a rate that a limit holds back is not within the objectives. The figures of the run leave the wait
-// out, as vLLM does.
+// The wait for a slot of the client counts: a rate that a limit holds back is not within the objectives. The figures of
+// the run leave the wait out, as vLLM does.
 func TestLevelsCountTheWaitForASlot(t *testing.T) {
 	t.Parallel()
 	plan := metrics.Plan{Rate: 10, Burstiness: 1, Goodput: ttft(200)}

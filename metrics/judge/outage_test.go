@@ -11,8 +11,8 @@ import (
 	"benchtop/metrics"
 )
 
-// killed is the story of the same requests with a server that was killed at a moment and came back at another: it refuses connections
-// meanwhile, and cut streams break in the given way.
+// killed is the story of the same requests with a server that was killed at a moment and came back at another: it
+// refuses connections meanwhile, and cut streams break in the given way.
 func killed(all []metrics.Request, at, back time.Duration, kind metrics.Failure) []metrics.Request {
 	out := slices.Clone(all)
 	for i := range out {

@@ -8,7 +8,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Sample judges one load by its requests, as Levels judge those of a run: a load of a search, or the run of a sweep at one load.
+// Sample judges one load by its requests, as Levels judge those of a run: a load of a search, or the run of a sweep at
+// one load.
 type Sample struct {
 	// RequestTime is about the time of a request without a queue, 0 if only the sample itself can tell.
 	RequestTime time.Duration
@@ -51,8 +52,8 @@ func (s *Sample) Arrived(at time.Duration) {
 	}
 }
 
-// Judge counts the ratio of a request that arrived at a moment to the limit of a test; NaN where it has none. It may be called before the
-// request has ended, and is called once for each request and test.
+// Judge counts the ratio of a request that arrived at a moment to the limit of a test; NaN where it has none. It may be
+// called before the request has ended, and is called once for each request and test.
 func (s *Sample) Judge(at time.Duration, test int, ratio float64) {
 	v := s.levels.at(at)
 	if v == nil {
@@ -116,8 +117,8 @@ func (s *Sample) Base() time.Duration {
 	return s.level.base()
 }
 
-// Capacity is the rate of work of a server that is surely behind, by the last Verdicts; the zero value for another, and while the
-// load is in force.
+// Capacity is the rate of work of a server that is surely behind, by the last Verdicts; the zero value for another, and
+// while the load is in force.
 func (s *Sample) Capacity() metrics.Range {
 	l, v := &s.levels, s.level
 	if v == nil || l.now < v.To || !v.behind.isBehind() || v.To-v.From < requestTimes*s.base() {
@@ -130,8 +131,8 @@ func (s *Sample) Capacity() metrics.Range {
 	return r
 }
 
-// Left is the part of the work that was asked for and that the server left undone, with its standard errors, by the last Verdicts; 0 where
-// it keeps up as far as can be seen.
+// Left is the part of the work that was asked for and that the server left undone, with its standard errors, by the
+// last Verdicts; 0 where it keeps up as far as can be seen.
 func (s *Sample) Left() (share, errors float64) {
 	if s.level == nil || s.level.behind.clear {
 		return 0, 0

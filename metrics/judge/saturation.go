@@ -26,9 +26,10 @@ func (v *level) base() time.Duration {
 	return 0
 }
 
-// lagOf holds what was asked for in a level against what was done. In a level of few request times that says nothing, and the times to the
-// first chunk do, or after some more request times those to the last: if they rise by r seconds a second, n/(1+r) requests are done in the time
-// in which n arrive. A batch that fills makes answers slower, and no queue.
+// lagOf holds what was asked for in a level against what was done. In a level of few request times that says nothing,
+// and the times to the first chunk do, or after some more request times those to the last: if they rise by r seconds a
+// second, n/(1+r) requests are done in the time in which n arrive. A batch that fills makes answers slower, and no
+// queue.
 func (l *Levels) lagOf(v *level, base time.Duration) lag {
 	out := lag{completed: 1, clear: true}
 	if v.Unit == metrics.Users || v.scheduled == 0 {
@@ -68,8 +69,8 @@ func (l *Levels) lagOf(v *level, base time.Duration) lag {
 	return out
 }
 
-// trend is the rise of the mean from the first to the last third of a level, in seconds a second, and over its standard error; 0 for too few
-// requests.
+// trend is the rise of the mean from the first to the last third of a level, in seconds a second, and over its standard
+// error; 0 for too few requests.
 func trend(of []figures, length time.Duration) (rise, errors float64) {
 	first, last := of[0].statistic(nil), of[len(of)-1].statistic(nil)
 	if first.N < lagFewest || last.N < lagFewest {
@@ -126,8 +127,8 @@ func (l *Levels) rateSaturation(a *metrics.Answer, order []*level) {
 	}
 }
 
-// overloaded finds the overload that is surest: levels that follow one another, of rising load, in which the server left the most work undone, in
-// standard errors.
+// overloaded finds the overload that is surest: levels that follow one another, of rising load, in which the server
+// left the most work undone, in standard errors.
 func (l *Levels) overloaded(order []*level) (best overload, found bool) {
 	low := order[:max(1, len(order)/3)]
 	base := metrics.Median(metrics.Each(low, func(v *level) float64 { return v.base().Seconds() }))
@@ -154,8 +155,8 @@ func (l *Levels) overloaded(order []*level) (best overload, found bool) {
 	return best, best.capacity.Known()
 }
 
-// staysBehind reports whether a level is behind, by its own work or its first chunks, and all later ones up to another are too, or failed most
-// of their requests or have none that ended.
+// staysBehind reports whether a level is behind, by its own work or its first chunks, and all later ones up to another
+// are too, or failed most of their requests or have none that ended.
 func (l *Levels) staysBehind(first, last int) bool {
 	if v := &l.list[first]; !v.behind.isBehind() || l.ramps(v) {
 		return false
@@ -163,7 +164,8 @@ func (l *Levels) staysBehind(first, last int) bool {
 	return !slices.ContainsFunc(l.list[first+1:last+1], func(v level) bool { return !v.behind.isBehind() && 2*v.Good > v.Requests })
 }
 
-// queued reports whether the requests at the end of a level waited that many times as long for their first chunk as at low loads.
+// queued reports whether the requests at the end of a level waited that many times as long for their first chunk as at
+// low loads.
 func (v *level) queued(wait, times float64) bool {
 	return v.wait[thirds-1].quantile(0.5) > times*wait+waitLongerBy
 }
@@ -253,8 +255,8 @@ func (l *Levels) measure(o *overload, base, wait float64) {
 	}
 }
 
-// drifts reports whether the server became slower under a load that stayed the same: where it keeps up, by the time of serving a
-// request; behind a queue, by the work that it does.
+// drifts reports whether the server became slower under a load that stayed the same: where it keeps up, by the time of
+// serving a request; behind a queue, by the work that it does.
 func (l *Levels) drifts(o *overload, found bool) bool {
 	w := &l.work
 	for i := range l.list {

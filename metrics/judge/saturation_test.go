@@ -88,7 +88,8 @@ func TestWhyNoLoadIsKnown(t *testing.T) {
 	}
 }
 
-// Stages name the loads that were tried on either side of the capacity, and judge each of them, also by a plan with a limit of the client.
+// Stages name the loads that were tried on either side of the capacity, and judge each of them, also by a plan with a
+// limit of the client.
 func TestSaturationOfStages(t *testing.T) {
 	t.Parallel()
 	for _, held := range []bool{false, true} {
@@ -131,7 +132,8 @@ func queued(s queuetest.Server, length float64, rates ...float64) (metrics.Plan,
 	return plan, s.Requests(arrivals, s.Serve(arrivals, r), 0, r)
 }
 
-// What a server does counts, not whether it answers at once: its first chunks, its refusals, and requests as long as the stage.
+// What a server does counts, not whether it answers at once: its first chunks, its refusals, and requests as long as
+// the stage.
 func TestWorkDecides(t *testing.T) {
 	t.Parallel()
 	sharing := simulated{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .02, Spread: 1, Tokens: 50}

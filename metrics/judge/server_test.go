@@ -27,8 +27,8 @@ func perSecond(rate float64) metrics.Load { return metrics.RequestsPerSecond.Of(
 
 func usersOf(n float64) metrics.Load { return metrics.Users.Of(n) }
 
-// server is a made-up server with slots that a request takes for its service time. Requests without a slot wait in order. Its capacity is
-// slots / service.
+// server is a made-up server with slots that a request takes for its service time. Requests without a slot wait in
+// order. Its capacity is slots / service.
 type server struct {
 	slots   int
 	service time.Duration // in its place

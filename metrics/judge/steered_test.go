@@ -113,8 +113,8 @@ func TestLevelsOfARamp(t *testing.T) {
 	}
 }
 
-// The sent rate of a level is by its own length, however short it is and wherever in a second it begins. Requests that the client held back
-// count in the level in which they were sent.
+// The sent rate of a level is by its own length, however short it is and wherever in a second it begins. Requests that
+// the client held back count in the level in which they were sent.
 func TestSentInLevels(t *testing.T) {
 	t.Parallel()
 	var all []metrics.Request

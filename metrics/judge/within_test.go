@@ -13,7 +13,8 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// steady are requests at even distances, each with its first chunk after a time by index and its last one a little later.
+// steady are requests at even distances, each with its first chunk after a time by index and its last one a little
+// later.
 func steady(from, to, every time.Duration, first func(i int) time.Duration) []metrics.Request {
 	var all []metrics.Request
 	for at := from; at < to; at += every {

@@ -8,15 +8,16 @@ import (
 	"benchtop/metrics"
 )
 
-// work is what was asked of the server and what it did, over the time of a run, in requests of the mean number of output tokens. A request
-// that is answered is done evenly from its first token to its last, so that a server that begins all requests at once has done little of
-// them.
+// work is what was asked of the server and what it did, over the time of a run, in requests of the mean number of
+// output tokens. A request that is answered is done evenly from its first token to its last, so that a server that
+// begins all requests at once has done little of them.
 type work struct {
 	width            time.Duration // of a bin
 	arrived, failed  []float64     // requests in each bin
 	waiting          []float64     // of those, requests that were cut before the server began to answer
 	answered, tokens []float64     // successes that arrived in each bin, and their tokens
-	// In each bin: the sum of the rates of the answers that begin there less those that end, and of rate times moment in the bin.
+	// In each bin: the sum of the rates of the answers that begin there less those that end, and of rate times moment
+	// in the bin.
 	rate, offset     []fixedPoint
 	asked, lost, did []float64     // until the begin of each bin, and until the end: set by sum
 	known            time.Duration // until when it is known: later, requests without an end have done some
@@ -140,8 +141,8 @@ func (w *work) backlog(at time.Duration) float64 {
 	return w.at(w.asked, at) - w.at(w.lost, at) - w.at(w.did, at)
 }
 
-// doneRate is the rate of work between two moments with its spread: the bounds between which it is with 95 % confidence, from the means of
-// some pieces of the time.
+// doneRate is the rate of work between two moments with its spread: the bounds between which it is with 95 %
+// confidence, from the means of some pieces of the time.
 func (w *work) doneRate(from, to time.Duration) metrics.Range {
 	length := (to - from).Seconds()
 	total := w.between(w.did, from, to)

@@ -10,7 +10,8 @@ import (
 // open is the fate of a request that does not end.
 const open metrics.Failure = "open"
 
-// ask passes a request to a view: it is sent at a moment, has its first chunk two seconds later, and ends after one more.
+// ask passes a request to a view: it is sent at a moment, has its first chunk two seconds later, and ends after one
+// more.
 func ask(rec *View, at time.Duration, server int, model string, fate metrics.Failure) {
 	x := &exchange{rec, metrics.NewRequest(0)}
 	x.q.Server, x.q.Model = server, model
@@ -61,8 +62,8 @@ func TestEndpointsOfTheWarmUp(t *testing.T) {
 	}
 }
 
-// With several servers each has endpoints of its own, in the order of the plan. With too many endpoints the rest are counted
-// together, behind all others and at none of the servers.
+// With several servers each has endpoints of its own, in the order of the plan. With too many endpoints the rest are
+// counted together, behind all others and at none of the servers.
 func TestEndpointsOfServers(t *testing.T) {
 	plan := metrics.Plan{Servers: []string{"a", "b"}}
 	rec := NewView(time.Now(), &plan)

@@ -10,21 +10,22 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// A judgement that took longer than judgeBriefly is repeated after judgeSeldom times that time, so that judging costs a small part of
-// a core.
+// A judgement that took longer than judgeBriefly is repeated after judgeSeldom times that time, so that judging costs a
+// small part of a core.
 const (
 	judgeBriefly = 50 * time.Millisecond
 	judgeSeldom  = 20
 )
 
-// Judge computes the answer of the run so far by the rule of the report, for the snapshots from now on. It works outside the lock that
-// chunks wait for and takes as long as a report does for its levels. A call too soon after a long one does nothing. The answer covers
-// the first mostJudged requests. The answer of a report is final.
+// Judge computes the answer of the run so far by the rule of the report, for the snapshots from now on. It works
+// outside the lock that chunks wait for and takes as long as a report does for its levels. A call too soon after a long
+// one does nothing. The answer covers the first mostJudged requests. The answer of a report is final.
 func (v *View) Judge() {
 	v.judge(time.Since(v.start), func(time.Duration) []metrics.Window { return v.within(gapsAge).Windows })
 }
 
-// gapsAge is the maximum age of the windows from which levels take the gaps between chunks, so that judging does not copy windows.
+// gapsAge is the maximum age of the windows from which levels take the gaps between chunks, so that judging does not
+// copy windows.
 const gapsAge = time.Second
 
 // JudgeAt is Judge at a moment of a past run.
@@ -105,9 +106,9 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) judge.Levels 
 	return l
 }
 
-// setObjectives changes the objectives. Finished requests are judged again: most of them outside the lock that chunks wait for, those
-// that end meanwhile under it. Requests beyond mostJudged keep the judgement of their time. Objectives in force change nothing, and the
-// figures of a report are final.
+// setObjectives changes the objectives. Finished requests are judged again: most of them outside the lock that chunks
+// wait for, those that end meanwhile under it. Requests beyond mostJudged keep the judgement of their time. Objectives
+// in force change nothing, and the figures of a report are final.
 func (v *View) setObjectives(slo metrics.SLO) {
 	v.setting.Lock()
 	defer v.setting.Unlock()
@@ -136,7 +137,8 @@ func (v *View) setObjectives(slo metrics.SLO) {
 	}
 }
 
-// judgement counts the objectives that successes met, by the second of their end, and in total and by group without the warm-up.
+// judgement counts the objectives that successes met, by the second of their end, and in total and by group without the
+// warm-up.
 type judgement struct {
 	seen    int
 	seconds []metrics.MetCount
@@ -193,12 +195,12 @@ func (j *judgement) join(o *judgement) {
 	}
 }
 
-// mostJudged bounds the requests of an index: five and a half hours at 100 a second, in 128 MB, and nearly as much again to judge
-// them. Requests beyond it are counted, but not judged again.
+// mostJudged bounds the requests of an index: five and a half hours at 100 a second, in 128 MB, and nearly as much
+// again to judge them. Requests beyond it are counted, but not judged again.
 const mostJudged = 2_000_000
 
-// requestIndex keeps a few numbers of every request, so that requests can be judged by other objectives and sorted into levels of
-// load: 16 bytes when a request is due, 8 when it is sent and 48 when it ends.
+// requestIndex keeps a few numbers of every request, so that requests can be judged by other objectives and sorted into
+// levels of load: 16 bytes when a request is due, 8 when it is sent and 48 when it ends.
 type requestIndex struct {
 	arrived pages[arrival]
 	sentAt  pages[time.Duration]
@@ -206,8 +208,8 @@ type requestIndex struct {
 	most    int
 	kept    int // requests that have a place
 	open    int // of those, requests that have not ended
-	// full is the load time of the first request without a place, Never before. beyond counts the requests without a place, by the
-	// objectives in force when they ended.
+	// full is the load time of the first request without a place, Never before. beyond counts the requests without a
+	// place, by the objectives in force when they ended.
 	full   time.Duration
 	beyond judgement
 }

@@ -132,7 +132,8 @@ func TestRecentOfALongRun(t *testing.T) {
 	})
 }
 
-// A snapshot of a long run, made new, and shared with a second viewer. The metric is the part under the lock that chunks need.
+// A snapshot of a long run, made new, and shared with a second viewer. The metric is the part under the lock that
+// chunks need.
 func BenchmarkSnapshotOfALongRun(b *testing.B) {
 	for _, hours := range []int{1, 24} {
 		rec := NewView(time.Now().Add(-time.Duration(hours)*time.Hour), &metrics.Plan{})

@@ -57,8 +57,8 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	return s, same, changed, v.tracks.view()
 }
 
-// How often snapshots are made. After a day a snapshot holds 50 MB of windows, so viewers share it, and the next one waits in
-// proportion to the time that it took.
+// How often snapshots are made. After a day a snapshot holds 50 MB of windows, so viewers share it, and the next one
+// waits in proportion to the time that it took.
 const (
 	recentFor  = 100 * time.Millisecond // snapshots up to this age are shared
 	oldest     = 400 * time.Millisecond // no snapshot of this age is shared
@@ -73,9 +73,9 @@ type recent struct {
 	took     time.Duration
 }
 
-// Recent is Snapshot for callers that poll. They share the last snapshot while it is less than 100 ms old, or, where snapshots take
-// long, younger than ten times the time that one takes, at most 400 ms. All facts are in it, except for the latest samples of client,
-// server and accelerators.
+// Recent is Snapshot for callers that poll. They share the last snapshot while it is less than 100 ms old, or, where
+// snapshots take long, younger than ten times the time that one takes, at most 400 ms. All facts are in it, except for
+// the latest samples of client, server and accelerators.
 func (v *View) Recent() metrics.Snapshot { return v.within(0) }
 
 // within returns a snapshot of at most this age, or of the age that Recent allows.
@@ -105,9 +105,9 @@ func (v *View) pause() time.Duration {
 	return max(wakeAfter, seldomness/2*v.last.took) - time.Since(v.last.made)
 }
 
-// Publish sends a snapshot now, then at the interval, and soon after a call of Inspect. When the run is over it sends only the latter.
-// When ctx ends it sends a last one and closes the channel. The channel holds one snapshot, and a newer one replaces it, so that the
-// view never waits for a viewer.
+// Publish sends a snapshot now, then at the interval, and soon after a call of Inspect. When the run is over it sends
+// only the latter. When ctx ends it sends a last one and closes the channel. The channel holds one snapshot, and a
+// newer one replaces it, so that the view never waits for a viewer.
 func (v *View) Publish(ctx context.Context, every time.Duration) <-chan metrics.Snapshot {
 	out := make(chan metrics.Snapshot, 1)
 	tick := time.NewTicker(every)
@@ -289,7 +289,8 @@ type firstTokens struct {
 // firstTokensEvery is the number of requests between two checks.
 const firstTokensEvery = 20
 
-// later adds a success. It reports once that the first token comes later than the first chunk, by the rule of the report.
+// later adds a success. It reports once that the first token comes later than the first chunk, by the rule of the
+// report.
 func (f *firstTokens) later(q *metrics.Request) bool {
 	if f.reported || q.FirstToken == metrics.Never {
 		return false

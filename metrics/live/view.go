@@ -14,8 +14,8 @@ import (
 	"benchtop/metrics/outage"
 )
 
-// View is the live view of a run and a sink of its events. Its methods may be called from any goroutine. None of them waits for a
-// reader.
+// View is the live view of a run and a sink of its events. Its methods may be called from any goroutine. None of them
+// waits for a reader.
 type View struct {
 	start time.Time
 
@@ -247,7 +247,8 @@ const (
 	marksKept = 1000
 )
 
-// noteFailure logs a failure, or counts it in the line of its kind. A kind is also one of messages that differ in numbers and ids alone.
+// noteFailure logs a failure, or counts it in the line of its kind. A kind is also one of messages that differ in
+// numbers and ids alone.
 func (v *View) noteFailure(q *metrics.Request) {
 	kind := logKind{q.Failure, q.Status, metrics.ErrorShape(q.Message())}
 	if len(v.kinds) >= mostKinds {

@@ -7,8 +7,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Watch detects that the server does not answer any more, while the run is on. Its moments are those of events and snapshots, so that a
-// replay finds the same outages.
+// Watch detects that the server does not answer any more, while the run is on. Its moments are those of events and
+// snapshots, so that a replay finds the same outages.
 type Watch struct {
 	note     func(at time.Duration, level metrics.Level, text string)
 	at       time.Duration // of the last event or snapshot

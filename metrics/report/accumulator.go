@@ -10,7 +10,8 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// accumulator sums up successes. It counts peaks in one-second buckets from the earliest start, which must be known beforehand.
+// accumulator sums up successes. It counts peaks in one-second buckets from the earliest start, which must be known
+// beforehand.
 type accumulator struct {
 	origin     float64
 	samples    [metrics.NumLatencies]metrics.Sample
@@ -62,8 +63,8 @@ func peak(buckets []int) int {
 // mostRateSteps bounds the list of steps, because a plan from a file may hold any rates.
 const mostRateSteps = 10_000
 
-// rateSteps finds the moments at which the whole part of a ramp's rate rose. The step to n is the first due time of a request whose
-// rate is at least n. Requests may come in any order.
+// rateSteps finds the moments at which the whole part of a ramp's rate rose. The step to n is the first due time of a
+// request whose rate is at least n. Requests may come in any order.
 type rateSteps struct {
 	plan *metrics.Plan // nil for any other load
 	from int

@@ -9,8 +9,8 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// ends gives requests that end one second after the other, one for each letter: o a success, s an HTTP status, c no connection,
-// r a reset, t a time-out, x a cancelled one.
+// ends gives requests that end one second after the other, one for each letter: o a success, s an HTTP status, c no
+// connection, r a reset, t a time-out, x a cancelled one.
 func ends(letters string) []metrics.Request {
 	kinds := map[rune]metrics.Failure{'s': metrics.FailedStatus, 'c': metrics.FailedConnect, 'r': metrics.FailedReset, 't': metrics.FailedTimeout, 'x': metrics.Cancelled}
 	var all []metrics.Request
@@ -72,7 +72,8 @@ func TestConclusion(t *testing.T) {
 	}
 }
 
-// A server that answered in the warm-up and was gone before its end is gone; one that answers a request of the warm-up last is not.
+// A server that answered in the warm-up and was gone before its end is gone; one that answers a request of the warm-up
+// last is not.
 func TestServerGoneAfterTheWarmup(t *testing.T) {
 	all := ends("oooccc")
 	late := eventtest.Simple(6, 0, 10*second, 0, 1) // scheduled in the warm-up

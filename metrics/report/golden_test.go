@@ -55,7 +55,8 @@ type goldenRequest struct {
 	Text    string    `json:"generated_text"`
 }
 
-// outputTokens is the test's own count where a server did not report one: words, or one without a tokenizer, as in vLLM.
+// outputTokens is the test's own count where a server did not report one: words, or one without a tokenizer, as in
+// vLLM.
 func (q *goldenRequest) outputTokens(tokenizer *string) int {
 	switch {
 	case !q.Success || q.Output > 0:
@@ -66,7 +67,8 @@ func (q *goldenRequest) outputTokens(tokenizer *string) int {
 	return 1
 }
 
-// readGolden reads the file. It has some keys beside those compared: there is no audio in it, and of pooling the statistics count.
+// readGolden reads the file. It has some keys beside those compared: there is no audio in it, and of pooling the
+// statistics count.
 func readGolden(t *testing.T) (g golden) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/metrics.json")

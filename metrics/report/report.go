@@ -1,5 +1,5 @@
-// Package report folds the events of a run into its report. It has no other input, so that the events of a run that has just ended and
-// those of its journal give the same report.
+// Package report folds the events of a run into its report. It has no other input, so that the events of a run that has
+// just ended and those of its journal give the same report.
 package report
 
 import (
@@ -23,9 +23,9 @@ const (
 	damaged = "the journal is damaged"
 )
 
-// Of computes the report of a run. It is pure: the same events give the same report, in any order of the requests. It ranges over the
-// events several times and holds a few numbers of each request, unless the plan asks for detail. An error of the events comes with
-// the report of the events before it; before the plan there is no report.
+// Of computes the report of a run. It is pure: the same events give the same report, in any order of the requests. It
+// ranges over the events several times and holds a few numbers of each request, unless the plan asks for detail. An
+// error of the events comes with the report of the events before it; before the plan there is no report.
 func Of(events event.Events) (metrics.Report, error) {
 	run, requests, err := Gather(events)
 	if err != nil {
@@ -34,9 +34,9 @@ func Of(events event.Events) (metrics.Report, error) {
 	return Summarize(requests, run)
 }
 
-// Gather returns the facts of a run, and its requests in the order of their ends, with later counts of their tokens. It ranges over the
-// events once for the facts, and again for each range over the requests. It returns an error of the events before the plan; a later
-// error comes from the requests.
+// Gather returns the facts of a run, and its requests in the order of their ends, with later counts of their tokens. It
+// ranges over the events once for the facts, and again for each range over the requests. It returns an error of the
+// events before the plan; a later error comes from the requests.
 func Gather(events event.Events) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
 	g := gathering{run: metrics.Run{End: metrics.End{Ended: metrics.Never, Reason: Killed}}}
 	planned := false
@@ -194,8 +194,8 @@ func (l samples) within(ended time.Duration) []metrics.ServerSecond {
 	return out
 }
 
-// gpuReport sums up the samples of the accelerators after the warm-up; nil without samples. tokens are the output tokens of the
-// successes, length is that of the run without the warm-up.
+// gpuReport sums up the samples of the accelerators after the warm-up; nil without samples. tokens are the output
+// tokens of the successes, length is that of the run without the warm-up.
 func gpuReport(run *metrics.Run, tokens int, length time.Duration) *metrics.GPUReport {
 	if len(run.GPUs) == 0 && run.GPUsAbsent == "" {
 		return nil

@@ -95,8 +95,8 @@ func TestLevelsOfAShortRun(t *testing.T) {
 	}
 }
 
-// The client's mean TTFT for comparison with the server's is of the requests of the same samples, with failures after their first chunk
-// and without those of the warm-up.
+// The client's mean TTFT for comparison with the server's is of the requests of the same samples, with failures after
+// their first chunk and without those of the warm-up.
 func TestServerTTFTHere(t *testing.T) {
 	all := []metrics.Request{
 		eventtest.Simple(0, 0, 900*ms, 10*ms, 3),      // before the looks that count

@@ -8,8 +8,8 @@ import (
 	"benchtop/metrics"
 )
 
-// sessions sum up conversations of several turns. A conversation is held until all its turns have succeeded, in a few numbers; other
-// requests are not held.
+// sessions sum up conversations of several turns. A conversation is held until all its turns have succeeded, in a few
+// numbers; other requests are not held.
 type sessions struct {
 	open                        map[int]*conversation // by number
 	completed, turns            int

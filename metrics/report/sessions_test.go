@@ -37,8 +37,8 @@ func failed(q metrics.Request, as metrics.Failure) metrics.Request {
 	return q
 }
 
-// Turns that are under way at once count once, pauses and waits for a slot do not; failed turns end a conversation, and the end of the run leaves it
-// unfinished.
+// Turns that are under way at once count once, pauses and waits for a slot do not; failed turns end a conversation, and
+// the end of the run leaves it unfinished.
 func TestSessions(t *testing.T) {
 	all := []metrics.Request{
 		// 1 to 3, 5 to 10 and 12 to 13: 8 s of 12; a sub-agent inside another, and one that overlaps two.
@@ -90,7 +90,8 @@ func TestSessionsOfWarmup(t *testing.T) {
 	}
 }
 
-// Each of the first turns has a group, further ones share ranges that double; requests of their own, and those alone in their conversation, have none.
+// Each of the first turns has a group, further ones share ranges that double; requests of their own, and those alone in
+// their conversation, have none.
 func TestTurns(t *testing.T) {
 	var all []metrics.Request
 	for k := range 500 {

@@ -12,10 +12,10 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// Summarize computes the report of a run from its requests. It is pure: the same requests give the same report, in any order. It ranges
-// over reqs two or three times, because peaks need the earliest start, levels the length of the load, and the steady state its window.
-// It keeps a few numbers and no chunks of each request, unless the plan asks for detail. The first error of reqs ends it, and comes
-// with the report of the requests before it.
+// Summarize computes the report of a run from its requests. It is pure: the same requests give the same report, in any
+// order. It ranges over reqs two or three times, because peaks need the earliest start, levels the length of the load,
+// and the steady state its window. It keeps a few numbers and no chunks of each request, unless the plan asks for
+// detail. The first error of reqs ends it, and comes with the report of the requests before it.
 func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics.Report, error) {
 	sets := judge.Settings(run.Events)
 	seen, err := scan(reqs, &run.Plan, sets)
@@ -240,9 +240,10 @@ const (
 	shortestOfTheRun = 0.1
 )
 
-// steadyState finds the window from the first moment at which the successes in flight reached the threshold to the last at which they
-// fell below it, and sums up the events in it, begin included and end not. It ranges over reqs once more, because chunks are not kept
-// and the window is not known before. It is nil for a plan without a closed loop, and where the threshold was not reached.
+// steadyState finds the window from the first moment at which the successes in flight reached the threshold to the last
+// at which they fell below it, and sums up the events in it, begin included and end not. It ranges over reqs once more,
+// because chunks are not kept and the window is not known before. It is nil for a plan without a closed loop, and where
+// the threshold was not reached.
 func steadyState(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, open *overlap, run time.Duration) *metrics.SteadyState {
 	rule := plan.SteadyState
 	if rule.Off || !plan.ClosedLoop() {
@@ -319,8 +320,8 @@ func outputWithin(q *metrics.Request, within func(time.Duration) bool) (n int) {
 	return n
 }
 
-// full is the stretch from the first moment at which at least so many intervals overlap to the last at which fewer do, and the largest
-// number that overlap; false where there are never so many.
+// full is the stretch from the first moment at which at least so many intervals overlap to the last at which fewer do,
+// and the largest number that overlap; false where there are never so many.
 func (o *overlap) full(atLeast int) (begin, end time.Duration, peak int, reached bool) {
 	before := 0
 	o.sweep(func(at time.Duration, level int) {
@@ -342,8 +343,8 @@ func (o *overlap) add(start, end time.Duration) {
 	o.starts, o.ends = append(o.starts, start), append(o.ends, end)
 }
 
-// sweep visits each moment at which the number of overlapping intervals changes, with the new number. Of equal times ends come before
-// starts.
+// sweep visits each moment at which the number of overlapping intervals changes, with the new number. Of equal times
+// ends come before starts.
 func (o *overlap) sweep(visit func(at time.Duration, level int)) {
 	slices.Sort(o.starts)
 	slices.Sort(o.ends)

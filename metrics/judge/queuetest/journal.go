@@ -56,8 +56,8 @@ func seconds(v float64) time.Duration {
 	return time.Duration(v * float64(time.Second)).Round(time.Microsecond)
 }
 
-// Requests are those that arrived, with their answers by the server. A client that is late sends each later by an exponential time of the
-// mean late, in seconds.
+// Requests are those that arrived, with their answers by the server. A client that is late sends each later by an
+// exponential time of the mean late, in seconds.
 func (s *Server) Requests(arrivals []float64, answers []Times, late float64, r *rand.Rand) []metrics.Request {
 	all := make([]metrics.Request, len(arrivals))
 	for i, t := range arrivals {

@@ -1,5 +1,5 @@
-// Package queuetest simulates servers whose highest load within an objective is known, so that verdicts on them can be counted as true or
-// false.
+// Package queuetest simulates servers whose highest load within an objective is known, so that verdicts on them can be
+// counted as true or false.
 package queuetest
 
 import (
@@ -29,9 +29,9 @@ type Server struct {
 	Discipline Discipline
 	Servers    int
 	Limit      float64
-	// Service is the mean time of a request without a queue, at least First, which is the time to its first token. Spread is the
-	// distribution of Service: its coefficient of variation, 0 for none and 1 for exponential times; between them Erlang's, above 1
-	// log-normal.
+	// Service is the mean time of a request without a queue, at least First, which is the time to its first token.
+	// Spread is the distribution of Service: its coefficient of variation, 0 for none and 1 for exponential times;
+	// between them Erlang's, above 1 log-normal.
 	Service, First, Spread float64
 	// SlowFor seconds from the start services take Slow times as long: a warm-up.
 	Slow, SlowFor float64

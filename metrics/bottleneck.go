@@ -77,7 +77,8 @@ func (t *TTFTSplit) Bottleneck(p *Plan) Bottleneck {
 		if t.Connect > slot {
 			part = ConnectPart
 		}
-		return Bottleneck{part, float64(before) / (float64(slot) + float64(t.Connect) + max(inside, float64(t.TTFT))), "scheduled to first chunk"}
+		whole := float64(slot) + float64(t.Connect) + max(inside, float64(t.TTFT))
+		return Bottleneck{part, float64(before) / whole, "scheduled to first chunk"}
 	}
 	part, most := RestPart, t.Rest
 	if t.Prefill > most {

@@ -101,7 +101,8 @@ func (c *ClientHealth) done(r *Request) {
 // Complete adds the counts since the last sample to the sample of a second.
 func (c *ClientHealth) Complete(s ClientSecond) ClientSecond {
 	n, stamps := &c.now, c.now.stamps()
-	s.Sent, s.Redials, s.Chunks, s.Shared, s.Unstamped = n.sent, c.redials, stamps.Chunks, stamps.Shared, stamps.Unstamped
+	s.Sent, s.Redials = n.sent, c.redials
+	s.Chunks, s.Shared, s.Unstamped = stamps.Chunks, stamps.Shared, stamps.Unstamped
 	s.LateP99, s.LateMax = min(n.late.Quantile(0.99), n.latest), n.latest // the quantile is an estimate
 	s.DelayP50, s.DelayP99, s.DelayMax = stamps.DelayP50, stamps.DelayP99, stamps.DelayMax
 	c.redials = 0

@@ -86,8 +86,8 @@ func (f *FailureAccumulator) Counts() []FailureCount {
 
 // unknownField are phrases by which servers refuse a field of a request. They refuse a value in other phrases.
 var unknownField = []string{
-	"unexpected", "unknown", "unrecognized", "unrecognised", "unsupported", "not supported", "not permitted", "not allowed", "not a valid field",
-	"extra_forbidden", "extra fields", "additional propert", "cannot find field",
+	"unexpected", "unknown", "unrecognized", "unrecognised", "unsupported", "not supported", "not permitted",
+	"not allowed", "not a valid field", "extra_forbidden", "extra fields", "additional propert", "cannot find field",
 }
 
 // RefusedFields are the fields that an answer with a status of 400 or 422 refuses by name, in their order; none where
@@ -117,5 +117,6 @@ func (r *Report) Refused() []string {
 			refused = append(refused, RefusedFields(r.Plan.OptionalFields, f.Status, words)...)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(r.Plan.OptionalFields), func(f string) bool { return !slices.Contains(refused, f) })
+	accepted := func(f string) bool { return !slices.Contains(refused, f) }
+	return slices.DeleteFunc(slices.Clone(r.Plan.OptionalFields), accepted)
 }

@@ -248,24 +248,29 @@ func (g *gated) rate(n int) (perSecond float64, known bool) {
 	return PerSecond(float64(n), g.seconds), g.Ended() > 0 && g.seconds > 0
 }
 
-// value is that of a gate's metric; false where nothing was measured that could give one.
-func (g *gated) value(metric string) (value float64, known bool) {
-	f, ok := parseFigure(metric)
+// value is that of a gate's metric, or the bound that decides a gate on a conclusion; false where nothing was measured
+// that could give one.
+func (g *gated) value(gate Gate) (value float64, known bool) {
+	f, ok := parseFigure(gate.Metric)
 	if !ok {
 		return 0, false
 	}
 	if n := f.number; n != nil {
-		if n.verdict != nil {
+		switch allowed := g.objectives || !n.objectives; {
+		case n.verdict == nil:
+			value, known = n.value(g)
+			return value, known && allowed
+		case g.answer == nil || !allowed:
 			return 0, false
 		}
-		value, known = n.value(g)
-		return value, known && (g.objectives || !n.objectives)
+		return gate.verdict(n.verdict(g.answer, g.levels))
 	}
 	s := g.latency(f.latency, f.p)
 	if f.statistic == "p" {
 		value, _ = s.Percentile(f.p)
 	} else {
-		value = map[string]float64{"mean": s.Mean, "median": s.Median, "std": s.Std, "min": s.Min, "max": s.Max}[f.statistic]
+		all := map[string]float64{"mean": s.Mean, "median": s.Median, "std": s.Std, "min": s.Min, "max": s.Max}
+		value = all[f.statistic]
 	}
 	return value, s.N > 0
 }
@@ -316,7 +321,8 @@ func (a *Answer) saturationBounds([]LoadLevel) (least, most float64) {
 func GatedPercentiles(gates []Gate, latency Latency) []float64 {
 	var all []float64
 	for _, g := range gates {
-		if f, ok := parseFigure(g.Metric); ok && f.statistic == "p" && f.latency == latency && !slices.Contains(all, f.p) {
+		f, ok := parseFigure(g.Metric)
+		if ok && f.statistic == "p" && f.latency == latency && !slices.Contains(all, f.p) {
 			all = append(all, f.p)
 		}
 	}
@@ -344,10 +350,7 @@ func (g *gated) check(p *Plan, inForce SLO, missed func(gate Gate, v float64, kn
 		g.Good = g.PlannedGood
 	}
 	for _, gate := range p.Gates {
-		v, known := g.value(gate.Metric)
-		if f, ok := parseFigure(gate.Metric); ok && f.number != nil && f.number.verdict != nil && g.answer != nil && (g.objectives || !f.number.objectives) {
-			v, known = gate.verdict(f.number.verdict(g.answer, g.levels))
-		}
+		v, known := g.value(gate)
 		all = append(all, GateResult{Gate: gate, Value: v, Known: known, Missed: missed(gate, v, known)})
 	}
 	return all

@@ -97,8 +97,10 @@ const (
 
 // table has a row for each latency, in the order of reports, files and screens.
 var table = [...]row{
-	{latency: Connect, naming: Naming{Statistic: "connect_ms"}, of: func(r *Request) time.Duration { return r.Connect }},
-	{latency: TTFT, known: atFirstChunk, of: (*Request).TTFT, exact: func(o *Outcome) float64 { return o.TTFT }, streams: true,
+	{latency: Connect, of: func(r *Request) time.Duration { return r.Connect },
+		naming: Naming{Statistic: "connect_ms"}},
+	{latency: TTFT, known: atFirstChunk, streams: true,
+		of: (*Request).TTFT, exact: func(o *Outcome) float64 { return o.TTFT },
 		naming: Naming{Key: "ttft", Title: "TTFT", Short: "TTFT", Nothing: "waiting for data",
 			Heading: "Time to First Token", Label: "TTFT", Second: "ttft"}},
 	{latency: FirstToken, naming: Naming{Statistic: "ttft_first_token_ms"}, of: (*Request).FirstTokenLatency},
@@ -110,8 +112,9 @@ var table = [...]row{
 			Heading: "Time per Output Token (excl. 1st token)", Label: "TPOT"}},
 	// Pace has no figures of its own: output speeds are made of it. The report has them in vLLM's arithmetic of TPOT.
 	{latency: Pace, streams: true, known: atSuccess, of: (*Request).Pace, exact: func(*Outcome) float64 { return -1 }},
-	{latency: TPOTWeighted, naming: Naming{Statistic: "tpot_token_weighted_ms"}, of: (*Request).TPOT, exact: (*Outcome).TPOT,
-		weight: func(o *Outcome) int { return min(o.Output-1, heaviest) }},
+	{latency: TPOTWeighted, of: (*Request).TPOT, exact: (*Outcome).TPOT,
+		weight: func(o *Outcome) int { return min(o.Output-1, heaviest) },
+		naming: Naming{Statistic: "tpot_token_weighted_ms"}},
 	{latency: ITL, known: atChunk, ofChunk: (*Request).chunkGap, streams: true,
 		naming: Naming{Key: "itl", Title: "ITL", Short: "ITL", Nothing: "waiting for data",
 			Heading: "Inter-token Latency", Label: "ITL", Second: "itl"}},
@@ -125,7 +128,8 @@ var table = [...]row{
 		possible: func(p *Plan) bool { return p.MaxConcurrency > 0 },
 		naming: Naming{Key: "client_queue_time", Title: "client queue", Short: "queued", Nothing: "waiting for data",
 			Heading: "Client-side Queueing", Label: "Client Queue Time", Second: "held"}},
-	{latency: E2ELQueued, known: atSuccess, of: func(r *Request) time.Duration { return r.E2EL() + max(0, r.SlotWait()) },
+	{latency: E2ELQueued, known: atSuccess,
+		of:       func(r *Request) time.Duration { return r.E2EL() + max(0, r.SlotWait()) },
 		exact:    func(o *Outcome) float64 { return o.E2EL + o.SlotWait },
 		possible: func(p *Plan) bool { return p.MaxConcurrency > 0 && !p.Rate.Unlimited() },
 		naming: Naming{Key: "e2el_including_client_queue",

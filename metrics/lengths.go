@@ -49,8 +49,8 @@ func (l *AnswerLengths) Describe(p *Plan) (words []string) {
 }
 
 func (g *LengthGap) shorter(p *Plan, judged int) string {
-	text := fmt.Sprintf("%d of %d answers are shorter than requested (median %s of %s tokens): TPOT and tokens/s are those of shorter answers",
-		g.Count, judged, tokens(g.Tokens), tokens(g.Asked))
+	text := fmt.Sprintf("%d of %d answers are shorter than requested (median %s of %s tokens): "+
+		"TPOT and tokens/s are those of shorter answers", g.Count, judged, tokens(g.Tokens), tokens(g.Asked))
 	switch {
 	case 2*g.Stopped > g.Count && !p.IgnoreEOS:
 		text += "; most have finish_reason stop; --ignore-eos requests the full length, if the server supports it"
@@ -59,7 +59,8 @@ func (g *LengthGap) shorter(p *Plan, judged int) string {
 	case 2*g.Filled > g.Count:
 		text += fmt.Sprintf("; most end where prompt and answer fill the model's context of %d tokens", p.Context)
 	case 2*g.Limited > g.Count && p.Context > 0:
-		text += fmt.Sprintf("; most have finish_reason length: the server has a limit of its own, below the model's context of %d tokens", p.Context)
+		text += fmt.Sprintf("; most have finish_reason length: the server has a limit of its own, "+
+			"below the model's context of %d tokens", p.Context)
 	case 2*g.Limited > g.Count:
 		text += "; most have finish_reason length: the server has a limit of its own"
 	}
@@ -71,8 +72,8 @@ func (g *LengthGap) longer(p *Plan, judged int) string {
 	if p.Backend == "openai-chat" {
 		field = "max_completion_tokens"
 	}
-	text := fmt.Sprintf("%d of %d answers are longer than requested (median %s tokens, requested %s): the server seems to ignore %s",
-		g.Count, judged, tokens(g.Tokens), tokens(g.Asked), field)
+	text := fmt.Sprintf("%d of %d answers are longer than requested (median %s tokens, requested %s): "+
+		"the server seems to ignore %s", g.Count, judged, tokens(g.Tokens), tokens(g.Asked), field)
 	named := func(arg string) bool { return strings.Contains(arg, "max_tokens") }
 	if field != "max_tokens" && g.AllAsked > 0 && !slices.ContainsFunc(p.Command, named) {
 		text += fmt.Sprintf("; --extra-body.max_tokens %d sends the older name as well", g.AllAsked)

@@ -116,8 +116,9 @@ func inWord(r rune) bool {
 // connectionErrors are parts of the texts by which systems report a connection, which differ in what comes before, and
 // their words.
 var connectionErrors = []struct{ part, words string }{
-	{"connection refused", ConnectionRefused}, {"connection reset", "connection reset"}, {"broken pipe", "connection reset"},
-	{"no such host", "unknown host"}, {"no route to host", "no route to the host"}, {"unreachable", "network unreachable"},
+	{"connection refused", ConnectionRefused}, {"connection reset", "connection reset"},
+	{"broken pipe", "connection reset"}, {"no such host", "unknown host"},
+	{"no route to host", "no route to the host"}, {"unreachable", "network unreachable"},
 }
 
 // ConnectionRefused are the words for a port that nothing listens on.

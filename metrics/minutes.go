@@ -36,7 +36,9 @@ func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 	if kept == n && len(m.Windows) == n {
 		return m
 	}
-	out := Minutes{grown(m.Windows, kept, n), grown(m.Client, kept, n), grown(m.Server, kept, n), grown(m.GPUs, kept, n)}
+	out := Minutes{
+		grown(m.Windows, kept, n), grown(m.Client, kept, n), grown(m.Server, kept, n), grown(m.GPUs, kept, n),
+	}
 	for k := kept; k < n; k++ {
 		out.Windows[k] = joinWindows(s.Windows[k*perMinute : (k+1)*perMinute])
 		out.Client[k] = minuteOf(s.Client, k, (*ClientSecond).second, joinClient)

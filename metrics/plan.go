@@ -177,7 +177,8 @@ func inClass(class, name string) bool {
 
 // Judges reports whether any objectives hold while some are in force for the run: these, or those of a workload.
 func (p *Plan) Judges(inForce SLO) bool {
-	return len(inForce) > 0 || len(p.Tiers) == 0 && slices.ContainsFunc(p.Workloads, func(w Workload) bool { return len(w.Goodput) > 0 })
+	own := func(w Workload) bool { return len(w.Goodput) > 0 }
+	return len(inForce) > 0 || len(p.Tiers) == 0 && slices.ContainsFunc(p.Workloads, own)
 }
 
 // JudgesGroup reports whether any objectives hold for the requests of a class, or of a group of turns.

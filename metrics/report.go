@@ -36,7 +36,7 @@ type Report struct {
 	RequestThroughput                    float64
 	OutputThroughput, TotalThroughput    float64
 	Goodput                              *float64 // nil without objectives
-	PeakOutputPerSecond, PeakConcurrency int      // by seconds from the first start, as vLLM counts: the former are chunks
+	PeakOutputPerSecond, PeakConcurrency int      // by seconds from the first start, as vLLM counts: of chunks
 	PeakOutputTokens                     int      // the most output tokens in one second of the run; see PeakSecond
 	ExactPeakConcurrency                 int      // of intervals [start, end), with failures and cut requests
 	Statistics                           Statistics

@@ -198,7 +198,7 @@ func (r *Request) Counted() int { return r.progress.outputTokens }
 
 // State of the request, as far as the timeline has counted it.
 func (r *Request) State() RequestState {
-	inFlight := [...]RequestState{stageNone: "", stageHeld: StateHeld, stageWaiting: StateWaiting, stageRunning: StateRunning}
+	inFlight := [...]RequestState{stageHeld: StateHeld, stageWaiting: StateWaiting, stageRunning: StateRunning}
 	if state := inFlight[r.progress.stage]; state != "" {
 		return state
 	}

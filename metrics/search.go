@@ -232,7 +232,8 @@ func (s *Search) At(now time.Duration, p *Plan) *Search {
 // above, in which every load of the bisection fails, so that a break follows it.
 func (s *Search) left(f *Find, passed time.Duration, least bool) time.Duration {
 	rest := func(whole time.Duration) time.Duration { return max(0, whole-passed) }
-	now, narrow := rest(trial(f, s.Load)), func(low, high float64) time.Duration { return s.narrow(f, low, high, least) }
+	narrow := func(low, high float64) time.Duration { return s.narrow(f, low, high, least) }
+	now := rest(trial(f, s.Load))
 	switch {
 	case s.Phase == SearchHolding:
 		return rest(f.Hold)

@@ -35,7 +35,8 @@ func (s SLO) With(o Objective) SLO {
 
 // String writes the objectives as ParseObjective reads each.
 func (s SLO) String() string {
-	return strings.Join(Each(s, func(o Objective) string { return fmt.Sprintf("%s:%g", o.Metric.Key(), o.LimitMS) }), " ")
+	words := Each(s, func(o Objective) string { return fmt.Sprintf("%s:%g", o.Metric.Key(), o.LimitMS) })
+	return strings.Join(words, " ")
 }
 
 // ParseObjective reads NAME:MS, such as "ttft:500".

@@ -58,9 +58,9 @@ type TTFTSplit struct {
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	var all TTFTParts
 	var told Reported
-	first := int(min(max(0, from)/time.Second, MaxWindows))
-	last := first + sort.Search(len(s.Windows)-min(first, len(s.Windows)), func(i int) bool { return s.Windows[first+i].Start >= to })
-	for _, ws := range s.Minutes.In(s.Windows[min(first, len(s.Windows)):min(last, len(s.Windows))]) {
+	within := s.Windows[min(int(min(max(0, from)/time.Second, MaxWindows)), len(s.Windows)):]
+	within = within[:sort.Search(len(within), func(i int) bool { return within[i].Start >= to })]
+	for _, ws := range s.Minutes.In(within) {
 		for i := range ws {
 			all.Merge(&ws[i].TTFTParts)
 			told.merge(&ws[i].Reported)
@@ -188,7 +188,8 @@ func mostOfTheTime(server []ServerSecond, from, to time.Duration) bool {
 // compared with the client's in the same samples, Server.First.
 func (r *Report) ComparesTTFT() bool {
 	s := r.Server
-	return s != nil && s.First.N > 0 && mostOf(s.TTFT, s.First.Prompts()) && mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
+	return s != nil && s.First.N > 0 && mostOf(s.TTFT, s.First.Prompts()) &&
+		mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
 }
 
 // TTFTParts sums up the parts of the time to the first chunk of some requests.

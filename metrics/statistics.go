@@ -128,7 +128,8 @@ func (s sorted) statistic(scale float64, percentiles []float64, gated ...float64
 	quantiles := func(ps []float64) []Percentile {
 		return Each(ps, func(p float64) Percentile { return Percentile{P: p, Value: s.quantile(p/100, n) * scale} })
 	}
-	out := Statistic{N: n, Percentiles: quantiles(percentiles), Shown: quantiles(shownPercentiles), Gated: quantiles(gated)}
+	out := Statistic{N: n, Percentiles: quantiles(percentiles)}
+	out.Shown, out.Gated = quantiles(shownPercentiles), quantiles(gated)
 	if n == 0 {
 		return out
 	}

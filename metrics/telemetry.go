@@ -58,7 +58,8 @@ func (s *ServerSecond) gauges() [4]*float64 {
 // DraftTokens and AcceptedTokens.
 func (s *ServerSecond) changes() [7]*float64 {
 	return [...]*float64{
-		&s.Preemptions, &s.PromptTokens, &s.OutputTokens, &s.PrefixQueries, &s.PrefixHits, &s.DraftTokens, &s.AcceptedTokens,
+		&s.Preemptions, &s.PromptTokens, &s.OutputTokens, &s.PrefixQueries, &s.PrefixHits,
+		&s.DraftTokens, &s.AcceptedTokens,
 	}
 }
 

@@ -31,7 +31,8 @@ func ParseTier(text string) (t Tier, err error) {
 		return Tier{}, fmt.Errorf("%q: expected NAME=OBJECTIVES, such as gold=ttft:200,tpot:20", text)
 	}
 	if !tierName(t.Name) {
-		return Tier{}, fmt.Errorf("%q: the name of a tier has 1 to %d letters of ASCII, digits, - or _", text, longestTierName)
+		const rule = "%q: the name of a tier has 1 to %d letters of ASCII, digits, - or _"
+		return Tier{}, fmt.Errorf(rule, text, longestTierName)
 	}
 	for _, item := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		o, err := ParseObjective(item)

@@ -50,7 +50,8 @@ type pool struct {
 // pools are the loads of a tier in order.
 func (s *Search) pools(tier int) (all []pool) {
 	for _, t := range s.observed(tier) {
-		i, known := slices.BinarySearchFunc(all, t.load, func(p pool, load float64) int { return cmp.Compare(p.load, load) })
+		byLoad := func(p pool, load float64) int { return cmp.Compare(p.load, load) }
+		i, known := slices.BinarySearchFunc(all, t.load, byLoad)
 		if !known {
 			all = slices.Insert(all, i, pool{load: t.load})
 		}

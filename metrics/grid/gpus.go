@@ -3,7 +3,9 @@ package grid
 import "math"
 
 // parallel are the fields whose product is the number of GPUs, each with its short name.
-var parallel = [3][2]string{{"tensor_parallel_size", "tp"}, {"pipeline_parallel_size", "pp"}, {"data_parallel_size", "dp"}}
+var parallel = [3][2]string{
+	{"tensor_parallel_size", "tp"}, {"pipeline_parallel_size", "pp"}, {"data_parallel_size", "dp"},
+}
 
 // GPUs is the number of GPUs of a server by its parallel sizes, and whether it has any of them. Number is the value of
 // a field in any spelling, NaN for none; a size that is none, or 0, counts as 1.

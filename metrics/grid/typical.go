@@ -57,8 +57,9 @@ func (c *Cell) Range(figure func(*Figures) float64) (least, most float64, runs i
 // values are the figures with a fraction.
 func (f *Figures) values() []*float64 {
 	return []*float64{
-		&f.RequestThroughput, &f.OutputThroughput, &f.TotalThroughput, &f.MeanTTFT, &f.MedianTTFT, &f.P99TTFT, &f.MedianTPOT, &f.P99TPOT,
-		&f.P99ITL, &f.MedianE2EL, &f.P99E2EL, &f.Goodput, &f.PerUser, &f.PerGPU, &f.Ready, &f.FirstToken,
+		&f.RequestThroughput, &f.OutputThroughput, &f.TotalThroughput, &f.MeanTTFT, &f.MedianTTFT, &f.P99TTFT,
+		&f.MedianTPOT, &f.P99TPOT, &f.P99ITL, &f.MedianE2EL, &f.P99E2EL, &f.Goodput,
+		&f.PerUser, &f.PerGPU, &f.Ready, &f.FirstToken,
 	}
 }
 

@@ -212,7 +212,8 @@ func (l *Levels) blur(order []*level, at float64) float64 {
 		}
 	}
 	if n < 4 {
-		near := slices.MinFunc(order, func(a, b *level) int { return cmp.Compare(math.Abs(a.Offered-at), math.Abs(b.Offered-at)) })
+		off := func(v *level) float64 { return math.Abs(v.Offered - at) }
+		near := slices.MinFunc(order, func(a, b *level) int { return cmp.Compare(off(a), off(b)) })
 		n = float64(near.Requests)
 	}
 	return Blur(n)

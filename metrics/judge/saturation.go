@@ -161,7 +161,8 @@ func (l *Levels) staysBehind(first, last int) bool {
 	if v := &l.list[first]; !v.behind.isBehind() || l.ramps(v) {
 		return false
 	}
-	return !slices.ContainsFunc(l.list[first+1:last+1], func(v level) bool { return !v.behind.isBehind() && 2*v.Good > v.Requests })
+	recovered := func(v level) bool { return !v.behind.isBehind() && 2*v.Good > v.Requests }
+	return !slices.ContainsFunc(l.list[first+1:last+1], recovered)
 }
 
 // queued reports whether the requests at the end of a level waited that many times as long for their first chunk as at
@@ -281,9 +282,10 @@ func (l *Levels) drifts(o *overload, found bool) bool {
 	if !found || o.refused || o.to-o.from < driftShortest {
 		return false
 	}
-	third := (o.to - o.from) / 3
-	first, middle, last := w.doneRate(o.from, o.from+third), w.doneRate(o.from+third, o.from+2*third), w.doneRate(o.from+2*third, o.to)
-	return last.High < (1-driftFall)*first.Load && last.Load < (1-driftFall)*first.Low && middle.Load < first.Load && last.Load < middle.Load
+	a, b := o.from+(o.to-o.from)/3, o.from+2*((o.to-o.from)/3)
+	first, middle, last := w.doneRate(o.from, a), w.doneRate(a, b), w.doneRate(b, o.to)
+	return last.High < (1-driftFall)*first.Load && last.Load < (1-driftFall)*first.Low &&
+		middle.Load < first.Load && last.Load < middle.Load
 }
 
 // userSaturation finds the number of users from which on more users add little throughput.
@@ -302,11 +304,11 @@ func (l *Levels) userSaturation(a *metrics.Answer, order []*level) {
 			served = i
 		}
 	}
-	for full > 0 && order[full].Done < order[full-1].Done*(1+leastGain*(order[full].Offered/order[full-1].Offered-1)) {
+	for full > 0 && order[full].Done < leastDone(order[full-1], order[full]) {
 		full-- // a step that added little
 	}
 	served = min(served, full-1)
-	if full < 0 || full == last || order[last].Done > order[full].Done*(1+leastGain*(order[last].Offered/order[full].Offered-1)) {
+	if full < 0 || full == last || order[last].Done > leastDone(order[full], order[last]) {
 		a.Why = "no saturation up to " + order[last].load()
 		return
 	}
@@ -324,6 +326,9 @@ const (
 	// fullThroughput is the part of the highest throughput from which on it counts as reached.
 	fullThroughput = 0.93
 )
+
+// leastDone is the throughput at a level of more users from which on these add more than little to that of another.
+func leastDone(of, more *level) float64 { return of.Done * (1 + leastGain*(more.Offered/of.Offered-1)) }
 
 // oneOfEach keeps the longest level of each load, of those in order.
 func oneOfEach(order []*level) (kept []*level) {

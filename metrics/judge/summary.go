@@ -33,8 +33,9 @@ type Summary struct {
 // Summarize sums up a request that ended.
 func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
 	f := Summary{
-		LoadTime: p.LoadTime(q), OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled, NoSocket: q.Failure == metrics.FailedNoSocket,
-		Class: q.Class, Unreached: q.Unreached(), Reached: q.Reached(), Sent: q.Sent, Answered: q.Answered(), Done: q.Done,
+		LoadTime: p.LoadTime(q), Class: q.Class, OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled,
+		NoSocket: q.Failure == metrics.FailedNoSocket, Unreached: q.Unreached(), Reached: q.Reached(),
+		Sent: q.Sent, Answered: q.Answered(), Done: q.Done,
 	}
 	if f.OK {
 		f.First, f.Last, f.TTFT, f.Output = q.FirstChunk, q.LastChunk, q.TTFT(), q.OutputTokens

@@ -152,7 +152,8 @@ func (j *judgement) add(p *metrics.Plan, slo metrics.SLO, classes *metrics.Class
 		j.seen++
 		if e.outcome == succeeded {
 			o := e.latencies()
-			j.met(p.ObjectivesFor(classes.Name(int(e.groups[metrics.ByClass])), slo), &o, int(e.second), e.warming, e.groups)
+			own := p.ObjectivesFor(classes.Name(int(e.groups[metrics.ByClass])), slo)
+			j.met(own, &o, int(e.second), e.warming, e.groups)
 		}
 	}
 }
@@ -340,7 +341,8 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 	}
 	switch sign := q.Answered(); {
 	case ok:
-		e.ttft, e.e2el, e.late, e.after = microsOf(q.TTFT()), microsOf(q.E2EL()), microsOf(q.OwnLateness()), microsOf(q.Done-q.LastChunk)
+		e.ttft, e.e2el, e.late = microsOf(q.TTFT()), microsOf(q.E2EL()), microsOf(q.OwnLateness())
+		e.after = microsOf(q.Done - q.LastChunk)
 		e.rest = q.OtherObjectives()
 		e.output = uint32(min(max(0, q.OutputTokens), math.MaxUint32))
 	case sign == metrics.Never:
@@ -365,8 +367,9 @@ func (e *ended) summary(class string) judge.Summary {
 	return judge.Summary{
 		LoadTime: e.loadTime, Class: class, OK: e.outcome == succeeded, Cancelled: e.outcome == cancelled,
 		NoSocket: e.outcome == noSocket, Unreached: e.outcome == unreached,
-		Sent: e.loadTime + e.sent.duration(), Answered: answered, Done: done, First: e.loadTime + wait, Last: e.loadTime + whole,
-		TTFT: e.ttft.duration(), Wait: wait, Whole: whole, Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
+		Sent: e.loadTime + e.sent.duration(), Answered: answered, Done: done,
+		First: e.loadTime + wait, Last: e.loadTime + whole, TTFT: e.ttft.duration(), Wait: wait, Whole: whole,
+		Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
 	}
 }
 

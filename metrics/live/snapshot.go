@@ -53,7 +53,8 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	s.Search = v.search.At(now, l.Plan)
 	s.Verdict, s.Recent, s.Outage = l.Verdict(), l.Recent(), v.outages.Now()
 	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-logKept):])
-	s.Marks, s.Client, s.Server, s.GPUs = slices.Clip(s.Marks), slices.Clip(l.Client.Seconds), slices.Clip(s.Server), slices.Clip(s.GPUs)
+	s.Marks, s.Client = slices.Clip(s.Marks), slices.Clip(l.Client.Seconds)
+	s.Server, s.GPUs = slices.Clip(s.Server), slices.Clip(s.GPUs)
 	return s, same, changed, v.tracks.view()
 }
 
@@ -244,8 +245,9 @@ const rowErrorBytes = 240
 func (k *track) row() metrics.RequestRow {
 	q := k.q
 	r := metrics.RequestRow{
-		Index: q.Index, ID: q.ID, Model: q.Model, Class: q.Class, State: q.State(), Due: q.Due, Sent: k.sent, Ended: metrics.Never,
-		SlotWait: k.slotWait, TTFT: metrics.Since(k.sent, k.first), TPOT: metrics.Never, E2EL: metrics.Never,
+		Index: q.Index, ID: q.ID, Model: q.Model, Class: q.Class, State: q.State(),
+		Due: q.Due, Sent: k.sent, Ended: metrics.Never, SlotWait: k.slotWait,
+		TTFT: metrics.Since(k.sent, k.first), TPOT: metrics.Never, E2EL: metrics.Never,
 		InputTokens: k.input, OutputTokens: q.Counted(), Kept: true, Session: q.Session, Turn: q.Turn, Turns: q.Turns,
 	}
 	if !k.done {
@@ -265,7 +267,8 @@ func (k *track) detail() metrics.RequestDetail {
 	q, n := k.q, min(k.n, chunksKept)
 	d := metrics.RequestDetail{
 		RequestRow: k.row(), Scheduled: q.Scheduled, Encode: k.encode, Connect: k.connect,
-		ServerQueue: metrics.Never, ServerPrefill: metrics.Never, Chunks: k.chunks[:n:n], Text: string(k.text), TextCut: k.cut,
+		ServerQueue: metrics.Never, ServerPrefill: metrics.Never,
+		Chunks: k.chunks[:n:n], Text: string(k.text), TextCut: k.cut,
 	}
 	if !k.done {
 		d.TextCut = k.cut || !k.slot

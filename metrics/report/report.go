@@ -104,7 +104,8 @@ func (g *gathering) logDamage() {
 	if run.Ended == metrics.Never && run.Reason == Killed {
 		run.Reason = damaged
 	}
-	run.Events = append(run.Events, metrics.LogEntry{At: max(0, run.Ended), Level: metrics.Warn, Text: g.damage.String()})
+	e := metrics.LogEntry{At: max(0, run.Ended), Level: metrics.Warn, Text: g.damage.String()}
+	run.Events = append(run.Events, e)
 }
 
 // conclude fills in the conclusion. The gates must be known before.
@@ -131,7 +132,8 @@ func trouble(r *metrics.Report) string {
 	case r.Completed == 0 && (r.Failed > 0 || !stopped): // a user may stop a run before its first answer
 		return "no request succeeded"
 	case r.ServerGone():
-		return fmt.Sprintf("the server did not answer at the end: the last %d requests failed to connect or were reset", r.Unreached)
+		const gone = "the server did not answer at the end: the last %d requests failed to connect or were reset"
+		return fmt.Sprintf(gone, r.Unreached)
 	case 2*r.Failed > all:
 		return fmt.Sprintf("%d of %d requests failed", r.Failed, all)
 	}
@@ -202,7 +204,8 @@ func gpuReport(run *metrics.Run, tokens int, length time.Duration) *metrics.GPUR
 	}
 	seconds := slices.Clone(run.GPUs)
 	slices.SortStableFunc(seconds, func(a, b metrics.GPUSecond) int { return cmp.Compare(a.At, b.At) })
-	r := metrics.GPUsOver(seconds, run.Plan.Warmup, math.MaxInt64, metrics.GPUWork{OutputTokens: tokens, Length: length, Price: run.Plan.GPUPrice})
+	work := metrics.GPUWork{OutputTokens: tokens, Length: length, Price: run.Plan.GPUPrice}
+	r := metrics.GPUsOver(seconds, run.Plan.Warmup, math.MaxInt64, work)
 	r.Absent, r.Seconds = run.GPUsAbsent, seconds
 	return &r
 }

@@ -201,7 +201,8 @@ func (s *summary) finish() {
 	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
 	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.samples, r.Plan.Warmup, math.MaxInt64, r.Ended)
 	r.PeakOutputTokens = metrics.PeakSecond(r.Timeline, r.Plan.Warmup, r.Ended)
-	whole := metrics.Snapshot{Plan: &r.Plan, At: r.Ended, Windows: r.Timeline, Telemetry: metrics.Telemetry{Server: s.samples}}
+	whole := metrics.Snapshot{Plan: &r.Plan, At: r.Ended, Windows: r.Timeline}
+	whole.Server = s.samples
 	r.Answer.Complete(&whole, r.Levels, r.Split)
 	r.Gates = r.CheckGates()
 	conclude(r)
@@ -217,7 +218,8 @@ func (s *summary) totals() {
 		good := metrics.PerSecond(float64(r.Good), r.Duration)
 		r.Goodput = &good
 	}
-	r.PeakOutputPerSecond, r.PeakConcurrency, r.ExactPeakConcurrency = peak(t.chunks), peak(t.concurrent), s.open.mostWith(&s.broken)
+	r.PeakOutputPerSecond, r.PeakConcurrency = peak(t.chunks), peak(t.concurrent)
+	r.ExactPeakConcurrency = s.open.mostWith(&s.broken)
 }
 
 func (s *summary) latencies() {
@@ -244,7 +246,9 @@ const (
 // at which they fell below it, and sums up the events in it, begin included and end not. It ranges over reqs once more,
 // because chunks are not kept and the window is not known before. It is nil for a plan without a closed loop, and where
 // the threshold was not reached.
-func steadyState(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, open *overlap, run time.Duration) *metrics.SteadyState {
+func steadyState(
+	reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, open *overlap, run time.Duration,
+) *metrics.SteadyState {
 	rule := plan.SteadyState
 	if rule.Off || !plan.ClosedLoop() {
 		return nil

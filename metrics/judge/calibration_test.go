@@ -68,11 +68,17 @@ type claims struct {
 	width                                                        float64
 }
 
+// counts are the numbers of claims.
+func (c *claims) counts() []*int {
+	return []*int{
+		&c.runs, &c.proven, &c.false_, &c.far, &c.estimates, &c.over, &c.overProven, &c.none, &c.power8, &c.of8, &c.power9,
+		&c.of9, &c.saturated, &c.wrong, &c.missed, &c.should, &c.ranges, &c.covered, &c.bounded,
+	}
+}
+
 func (c *claims) join(o *claims) {
-	for _, p := range [][2]*int{{&c.runs, &o.runs}, {&c.proven, &o.proven}, {&c.false_, &o.false_}, {&c.far, &o.far}, {&c.estimates, &o.estimates}, {&c.over, &o.over}, {&c.overProven, &o.overProven},
-		{&c.none, &o.none}, {&c.power8, &o.power8}, {&c.of8, &o.of8}, {&c.power9, &o.power9}, {&c.of9, &o.of9}, {&c.saturated, &o.saturated}, {&c.wrong, &o.wrong}, {&c.missed, &o.missed}, {&c.should, &o.should},
-		{&c.ranges, &o.ranges}, {&c.covered, &o.covered}, {&c.bounded, &o.bounded}} {
-		*p[0] += *p[1]
+	for i, n := range o.counts() {
+		*c.counts()[i] += *n
 	}
 	c.width += o.width
 }
@@ -222,8 +228,9 @@ func TestClaims(t *testing.T) {
 					shape.Rates = []float64{max(1, known[i].border) * parts[rep%len(parts)]}
 				}
 				_, a := judged(k, &shape, uint64(j*1000_000+i*10_000+rep))
-				if bad := c.count(k, &shape, known[i].border, known[i].capacity, &a); bad != "" && testing.Verbose() && *calibrate == 0 {
-					t.Logf("%s, %s, %d: %s: border %.1f, capacity %.1f, answer %+v", s.name, k.name, rep, bad, known[i].border, known[i].capacity, a)
+				bad := c.count(k, &shape, known[i].border, known[i].capacity, &a)
+				if bad != "" && testing.Verbose() && *calibrate == 0 {
+					t.Logf("%s, %s, %d: %s: %+v, answer %+v", s.name, k.name, rep, bad, known[i], a)
 				}
 			}
 			total.join(c)

@@ -46,18 +46,22 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 
 func TestNoSaturation(t *testing.T) {
 	t.Parallel()
+	const upTo23 = "no saturation up to 23.5 req/s"
+	stalling := func(at, by time.Duration) server {
+		return many.with(func(s *server) { s.stallAt, s.stall = at, by })
+	}
 	for _, c := range []struct {
 		name string
 		s    server
 		ramp metrics.Ramp
 		why  string
 	}{
-		{"below capacity", many, linear(4, 24, minute), "no saturation up to 23.5 req/s"},
+		{"below capacity", many, linear(4, 24, minute), upTo23},
 		{"one at a time, below capacity", one, linear(4, 20, minute), "no saturation up to 19.6 req/s"},
-		{"long requests, below capacity", wide, linear(4, 24, minute), "no saturation up to 23.5 req/s"},
-		{"falling, below capacity", many, linear(24, 4, minute), "no saturation up to 23.5 req/s"},
-		{"a bad second in the middle", many.with(func(s *server) { s.stallAt, s.stall = 30*second, 1500*ms }), linear(4, 24, minute), "no saturation up to 23.5 req/s"},
-		{"a bad moment at the end", many.with(func(s *server) { s.stallAt, s.stall = 58*second, 150*ms }), linear(4, 24, minute), "no saturation up to 23.5 req/s"},
+		{"long requests, below capacity", wide, linear(4, 24, minute), upTo23},
+		{"falling, below capacity", many, linear(24, 4, minute), upTo23},
+		{"a bad second in the middle", stalling(30*second, 1500*ms), linear(4, 24, minute), upTo23},
+		{"a bad moment at the end", stalling(58*second, 150*ms), linear(4, 24, minute), upTo23},
 		{"too few requests", many, linear(0.1, 0.3, 10*second), "too few requests"},
 	} {
 		for seed := range uint64(3) {

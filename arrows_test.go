@@ -54,7 +54,7 @@ var arrows = map[string][]string{
 	"benchtop/metrics/event":            {"benchtop/metrics"},
 	"benchtop/metrics/event/eventtest":  {"benchtop/metrics", "benchtop/metrics/event"},
 	"benchtop/metrics/judge":            {"benchtop/metrics", "benchtop/metrics/outage"},
-	"benchtop/metrics/judge/queue":      {"benchtop/metrics"},
+	"benchtop/metrics/judge/queuetest":      {"benchtop/metrics"},
 	"benchtop/metrics/outage":           {"benchtop/metrics"},
 	"benchtop/metrics/live":             {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/judge", "benchtop/metrics/outage"},
 	"benchtop/metrics/report":           {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/judge"},
@@ -167,7 +167,7 @@ var ground = []string{"benchtop/internal/text", "benchtop/internal/table",
 var forTests = []string{"benchtop/internal/assert", "benchtop/internal/ci",
 	"benchtop/internal/simulator/pipetest", "benchtop/internal/simulator/simtest", "benchtop/internal/hf/hub/hubtest",
 	"benchtop/metrics/event", "benchtop/metrics/event/eventtest", "benchtop/tui/tuitest",
-	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/metrics/judge/queue", "benchtop/export"}
+	"benchtop/metrics/live", "benchtop/metrics/report", "benchtop/metrics/judge/queuetest", "benchtop/export"}
 
 // stdOnly packages are the common language: they build on the standard library alone.
 var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/agents", "benchtop/internal/jsonscan", "benchtop/datasets/lengths", "benchtop/internal/parallel", "benchtop/internal/hf/numpy", "benchtop/datasets/textfile", "benchtop/datasets/trace", "benchtop/internal/hf/endpoint"}

@@ -8,7 +8,8 @@ import (
 // Judgement is what was found of an answer that had to have a form.
 type Judgement struct {
 	Judged bool
-	// Wrong is why the answer is not right, in a few words; "" where it is. Detail says where, or is the beginning of the answer: foreign text.
+	// Wrong is why the answer is not right, in a few words; "" where it is. Detail says where, or is the beginning of
+	// the answer: foreign text.
 	Wrong, Detail string
 	// Lenient: vLLM's benchmark of structured output calls the answer correct.
 	Lenient bool

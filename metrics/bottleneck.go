@@ -15,7 +15,8 @@ const (
 	// SlotPart is the wait for a slot of this client, ConnectPart that for a connection. Both come before TTFT.
 	SlotPart
 	ConnectPart
-	// QueuePart is the wait inside the server, PrefillPart its time for the prompt, RestPart the network and the server's frontend.
+	// QueuePart is the wait inside the server, PrefillPart its time for the prompt, RestPart the network and the
+	// server's frontend.
 	QueuePart
 	PrefillPart
 	RestPart
@@ -34,9 +35,11 @@ func (p TTFTPart) Key() string {
 // Bottleneck is the largest part of the time to the first chunk. The zero value is one that is not known.
 type Bottleneck struct {
 	Part TTFTPart
-	// Share of the time, from 0 to 1: of TTFT, or, where requests waited longer before they were sent, of the time since they were due.
+	// Share of the time, from 0 to 1: of TTFT, or, where requests waited longer before they were sent, of the time
+	// since they were due.
 	Share float64
-	// Of names that time for a person: "TTFT", "E2EL" where an answer comes in one piece, or "scheduled to first chunk".
+	// Of names that time for a person: "TTFT", "E2EL" where an answer comes in one piece, or "scheduled to first
+	// chunk".
 	Of string
 }
 
@@ -51,9 +54,10 @@ func (b Bottleneck) String() string {
 	return fmt.Sprintf("%s, %.0f %% of %s", b.Part, math.Floor(100*b.Share+1e-9), b.Of)
 }
 
-// Bottleneck is the largest part of the split. The wait for a slot counts where the plan has a rate: in a closed loop it is a part of the
-// load. Nothing is known where the largest part may hide the queue or the prefill, because the server reports one of them at most. Where
-// the server's means are of other requests as well, only what they leave over can be named: see certain.
+// Bottleneck is the largest part of the split. The wait for a slot counts where the plan has a rate: in a closed loop
+// it is a part of the load. Nothing is known where the largest part may hide the queue or the prefill, because the
+// server reports one of them at most. Where the server's means are of other requests as well, only what they leave over
+// can be named: see certain.
 func (t *TTFTSplit) Bottleneck(p *Plan) Bottleneck {
 	if t.N <= 0 || t.TTFT < 0 {
 		return Bottleneck{}
@@ -66,13 +70,15 @@ func (t *TTFTSplit) Bottleneck(p *Plan) Bottleneck {
 		own := t.certain()
 		return own.Bottleneck(p)
 	}
-	inside := float64(max(0, t.Queue)) + float64(max(0, t.Prefill)) + float64(t.Rest) // by the server's clock it may exceed TTFT
+	// By the server's clock it may exceed TTFT.
+	inside := float64(max(0, t.Queue)) + float64(max(0, t.Prefill)) + float64(t.Rest)
 	if before := max(slot, t.Connect); before > t.TTFT {
 		part := SlotPart
 		if t.Connect > slot {
 			part = ConnectPart
 		}
-		return Bottleneck{part, float64(before) / (float64(slot) + float64(t.Connect) + max(inside, float64(t.TTFT))), "scheduled to first chunk"}
+		whole := float64(slot) + float64(t.Connect) + max(inside, float64(t.TTFT))
+		return Bottleneck{part, float64(before) / whole, "scheduled to first chunk"}
 	}
 	part, most := RestPart, t.Rest
 	if t.Prefill > most {
@@ -87,8 +93,8 @@ func (t *TTFTSplit) Bottleneck(p *Plan) Bottleneck {
 	return Bottleneck{part, float64(most) / inside, p.FirstWait().Naming().Title}
 }
 
-// certain is the split with the queue and the prefill at their most, and the rest at its least. They are not known for a bottleneck unless the rest is
-// larger than both.
+// certain is the split with the queue and the prefill at their most, and the rest at its least. They are not known for
+// a bottleneck unless the rest is larger than both.
 func (t *TTFTSplit) certain() TTFTSplit {
 	own := *t
 	own.Source, own.Queue, own.Prefill = SplitUnknown, Never, Never
@@ -99,8 +105,8 @@ func (t *TTFTSplit) certain() TTFTSplit {
 	return own
 }
 
-// Complete fills in the bottleneck and the peak of the output of a snapshot whose levels these are. whole is the split of the whole run.
-// From saturation on the bottleneck is that of the levels past it.
+// Complete fills in the bottleneck and the peak of the output of a snapshot whose levels these are. whole is the split
+// of the whole run. From saturation on the bottleneck is that of the levels past it.
 func (a *Answer) Complete(s *Snapshot, levels []LoadLevel, whole TTFTSplit) {
 	if a.Saturates {
 		if from, to := a.past(levels, s.until()); from > levels[0].From || to < s.until() {
@@ -133,8 +139,8 @@ func (a *Answer) past(levels []LoadLevel, end time.Duration) (from, to time.Dura
 // peakSeconds is the number of seconds whose mean counts as a peak: long enough for the server to sustain it.
 const peakSeconds = 5
 
-// PeakOutput is the highest mean of the output tokens per second over five seconds between two moments of the run, over all of them
-// in a shorter run. Seconds count as a whole.
+// PeakOutput is the highest mean of the output tokens per second over five seconds between two moments of the run, over
+// all of them in a shorter run. Seconds count as a whole.
 func PeakOutput(windows []Window, from, to time.Duration) (perSecond float64) {
 	first := int(max(0, from+time.Second-1) / time.Second)
 	last := min(len(windows), int(to/time.Second))
@@ -152,8 +158,8 @@ func PeakOutput(windows []Window, from, to time.Duration) (perSecond float64) {
 	return perSecond
 }
 
-// PeakSecond is the most output tokens in one second of the run between two moments, by the seconds of the time line: those that a chunk holds,
-// not the chunks. The second in which the run ends counts as far as it goes.
+// PeakSecond is the most output tokens in one second of the run between two moments, by the seconds of the time line:
+// those that a chunk holds, not the chunks. The second in which the run ends counts as far as it goes.
 func PeakSecond(windows []Window, from, to time.Duration) (tokens int) {
 	first := int(max(0, from+time.Second-1) / time.Second)
 	for i := first; i < len(windows) && time.Duration(i)*time.Second < to; i++ {

@@ -14,19 +14,19 @@ const (
 	UserStamps = "user"
 )
 
-// ClientSecond is a sample of the client over about a second of the run. The upper part is sampled from the process, the lower one is
-// counted by the live view.
+// ClientSecond is a sample of the client over about a second of the run. The upper part is sampled from the process,
+// the lower one is counted by the live view.
 type ClientSecond struct {
 	// At is the end of the second, Took its length: more than a second where the client itself stood still.
 	At, Took time.Duration
-	// CPU is the number of cores that the process kept busy, of the Cores that it may use. CPUWait is the average number of its threads
-	// that waited for a core; 0 where the system does not report it.
+	// CPU is the number of cores that the process kept busy, of the Cores that it may use. CPUWait is the average
+	// number of its threads that waited for a core; 0 where the system does not report it.
 	CPU, CPUWait, Cores float64
-	// Sched is the 99th percentile of the time that runnable goroutines waited to run. Stall is the greatest lateness of a timer in this
-	// second, which is the longest time for which the whole process stood still.
+	// Sched is the 99th percentile of the time that runnable goroutines waited to run. Stall is the greatest lateness
+	// of a timer in this second, which is the longest time for which the whole process stood still.
 	Sched, Stall time.Duration
-	// GCs are the garbage collections that ended, GCPause is the time for which they stopped the process. Memory of the process is in
-	// bytes.
+	// GCs are the garbage collections that ended, GCPause is the time for which they stopped the process. Memory of the
+	// process is in bytes.
 	GCs     int
 	GCPause time.Duration
 	Memory  uint64
@@ -63,7 +63,8 @@ type Client struct {
 	Stamps Stamps
 	// CPU in cores: average and highest second; Cores that the process may use.
 	CPU, CPUMost, Cores float64
-	// StoodStill is the sum of the seconds' stalls of at least StallFrom. Of several stalls in a second the longest counts.
+	// StoodStill is the sum of the seconds' stalls of at least StallFrom. Of several stalls in a second the longest
+	// counts.
 	StoodStill time.Duration
 	GCs        int
 	GCPause    time.Duration
@@ -75,8 +76,9 @@ type Client struct {
 	Seconds []ClientSecond
 }
 
-// OwnLateness is the lateness of the sending that the client itself caused: Lateness less the wait for a slot and for the connection. A
-// redial comes after the sending, and the connection before it was open. Never if the request was not sent.
+// OwnLateness is the lateness of the sending that the client itself caused: Lateness less the wait for a slot and for
+// the connection. A redial comes after the sending, and the connection before it was open. Never if the request was not
+// sent.
 func (r *Request) OwnLateness() time.Duration {
 	late := r.Lateness()
 	if late == Never {
@@ -94,34 +96,37 @@ const (
 	LateMost = 10 * time.Millisecond
 	// SharedMost is the share of chunks with a shared stamp from which on gaps between chunks are doubtful.
 	SharedMost = 0.01
-	// ReadLate is the 99th percentile of the delay between kernel and client, or of the wait of goroutines without kernel stamps, from
-	// which on shared stamps come from a late client rather than from a server that sends chunks together. It is a part of the usual
-	// gap, because a chunk is read together with the next one only if it waits that long; and at least ReadLateLeast.
+	// ReadLate is the 99th percentile of the delay between kernel and client, or of the wait of goroutines without
+	// kernel stamps, from which on shared stamps come from a late client rather than from a server that sends chunks
+	// together. It is a part of the usual gap, because a chunk is read together with the next one only if it waits that
+	// long; and at least ReadLateLeast.
 	ReadLate      = 0.5
 	ReadLateLeast = time.Millisecond
 	// SchedMost is the wait of goroutines from which on stamps of the client itself are wrong.
 	SchedMost = 10 * time.Millisecond
-	// StallFrom is the lateness of a timer from which on the whole process stood still, StallMost the share of the run for which it
-	// may.
+	// StallFrom is the lateness of a timer from which on the whole process stood still, StallMost the share of the run
+	// for which it may.
 	StallFrom = 100 * time.Millisecond
 	StallMost = 0.01
-	// BusyFrom is the share of its cores, used or waited for, from which on the process has no time left, BusyMost the share of seconds
-	// for which it may.
+	// BusyFrom is the share of its cores, used or waited for, from which on the process has no time left, BusyMost the
+	// share of seconds for which it may.
 	BusyFrom = 0.9
 	BusyMost = 0.1
 )
 
 const (
-	// fewestJudged is the number of chunks from which on a percentile of them is evidence, and of shared ones from which on they are no
-	// accident.
+	// fewestJudged is the number of chunks from which on a percentile of them is evidence, and of shared ones from
+	// which on they are no accident.
 	fewestJudged = 20
-	// fewestLate is the number of late requests from which on they count, because the 99th percentile of few is their maximum.
+	// fewestLate is the number of late requests from which on they count, because the 99th percentile of few is their
+	// maximum.
 	fewestLate = 3
 )
 
 // Verdict lists how the client limited the figures of a run.
 type Verdict struct {
-	// Why describes each threshold that was exceeded, in a few words, and Touches holds the figures that each makes doubtful.
+	// Why describes each threshold that was exceeded, in a few words, and Touches holds the figures that each makes
+	// doubtful.
 	Why     []string
 	Touches []Figures
 }

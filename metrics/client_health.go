@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// ClientHealth accumulates the health of the client. The timeline feeds it with requests and chunks, facts with samples of seconds.
+// ClientHealth accumulates the health of the client. The timeline feeds it with requests and chunks, facts with samples
+// of seconds.
 type ClientHealth struct {
 	run, now timing         // of the run without its warm-up, and of the current second
 	sampled  Evidence       // of the seconds so far
@@ -75,7 +76,8 @@ func (c *ClientHealth) sent(r *Request, warming bool) {
 	}
 }
 
-// chunk counts the i-th chunk of r if it has output. Chunks of one read share a stamp, and two reads of a stream never do.
+// chunk counts the i-th chunk of r if it has output. Chunks of one read share a stamp, and two reads of a stream never
+// do.
 func (c *ClientHealth) chunk(r *Request, i int, warming bool) {
 	k := &r.Chunks[i]
 	if k.Tokens <= 0 {
@@ -99,7 +101,8 @@ func (c *ClientHealth) done(r *Request) {
 // Complete adds the counts since the last sample to the sample of a second.
 func (c *ClientHealth) Complete(s ClientSecond) ClientSecond {
 	n, stamps := &c.now, c.now.stamps()
-	s.Sent, s.Redials, s.Chunks, s.Shared, s.Unstamped = n.sent, c.redials, stamps.Chunks, stamps.Shared, stamps.Unstamped
+	s.Sent, s.Redials = n.sent, c.redials
+	s.Chunks, s.Shared, s.Unstamped = stamps.Chunks, stamps.Shared, stamps.Unstamped
 	s.LateP99, s.LateMax = min(n.late.Quantile(0.99), n.latest), n.latest // the quantile is an estimate
 	s.DelayP50, s.DelayP99, s.DelayMax = stamps.DelayP50, stamps.DelayP99, stamps.DelayMax
 	c.redials = 0
@@ -125,7 +128,8 @@ func later(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// whole reports whether the sample covers enough of a second. The last one of a run may be so short that its rates are chance.
+// whole reports whether the sample covers enough of a second. The last one of a run may be so short that its rates are
+// chance.
 func (s *ClientSecond) whole() bool { return s.Took >= time.Second/2 }
 
 // full reports whether the process had no time left in the second: its threads ran or waited for a core.
@@ -178,8 +182,8 @@ func (c *ClientHealth) Recent(p *Plan, itl *Histogram) Verdict {
 	return e.Verdict()
 }
 
-// EvidenceBetween is the evidence of the seconds that overlap the time between two moments, by the worst of them. The caller adds Refused,
-// Over and Late.
+// EvidenceBetween is the evidence of the seconds that overlap the time between two moments, by the worst of them. The
+// caller adds Refused, Over and Late.
 func EvidenceBetween(p *Plan, seconds []ClientSecond, from, to time.Duration, itl *Histogram) Evidence {
 	first := sort.Search(len(seconds), func(i int) bool { return seconds[i].At > from })
 	last := first
@@ -203,7 +207,8 @@ func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) (e Evidence) {
 	return e
 }
 
-// Report sums up the health for the report. stamps are nil where the end of the run is not known; then the seconds stand in.
+// Report sums up the health for the report. stamps are nil where the end of the run is not known; then the seconds
+// stand in.
 func (c *ClientHealth) Report(p *Plan, stamps *Stamps, itl *Histogram) Client {
 	out := Client{Source: p.Timestamps, StoodStill: c.sampled.stood, Seconds: c.Seconds}
 	if out.Source == "" {

@@ -36,8 +36,8 @@ type Source struct {
 
 // Telemetry holds the samples of server and accelerators.
 type Telemetry struct {
-	// Server and GPUs are samples in order of time. ServerKind names the server. ServerAbsent and GPUsAbsent are the reasons for which
-	// there are no samples, or no more.
+	// Server and GPUs are samples in order of time. ServerKind names the server. ServerAbsent and GPUsAbsent are the
+	// reasons for which there are no samples, or no more.
 	Server                               []ServerSecond
 	GPUs                                 []GPUSecond
 	ServerKind, ServerAbsent, GPUsAbsent string
@@ -119,7 +119,8 @@ type RateStep struct {
 // Run is a run without its requests.
 type Run struct {
 	Plan Plan
-	// End.Ended is Never if the end is not known, because the process was killed. The end of the last request stands in for it.
+	// End.Ended is Never if the end is not known, because the process was killed. The end of the last request stands in
+	// for it.
 	End
 	Events []LogEntry
 	// Client holds the samples of the client.

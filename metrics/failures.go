@@ -8,9 +8,7 @@ import (
 	"time"
 )
 
-const (
-	examplesKept = 3
-)
+const examplesKept = 3
 
 // FailureCount groups failures of one kind and status.
 type FailureCount struct {
@@ -19,13 +17,13 @@ type FailureCount struct {
 	Count  int     `json:"count"`
 	// Last is when the newest of them ended.
 	Last time.Duration `json:"-"`
-	// Examples are the first few different messages of server or system, in data-set order: foreign text. Messages that differ in
-	// numbers and ids alone count as one.
+	// Examples are the first few different messages of server or system, in data-set order: foreign text. Messages that
+	// differ in numbers and ids alone count as one.
 	Examples []string `json:"examples,omitempty"`
 }
 
-// FailureAccumulator counts failed requests. It keeps their error texts in data-set order, so that the same requests give the same
-// examples in any order.
+// FailureAccumulator counts failed requests. It keeps their error texts in data-set order, so that the same requests
+// give the same examples in any order.
 type FailureAccumulator struct {
 	groups []failureGroup
 }
@@ -35,10 +33,10 @@ type failureGroup struct {
 	examples []failureText // different texts
 }
 
-// failureText is the error text of a request.
+// failureText is the error text of a request, with its ErrorShape.
 type failureText struct {
-	index int
-	text  string
+	index       int
+	text, shape string
 }
 
 func (f *FailureAccumulator) Add(q *Request) {
@@ -51,43 +49,33 @@ func (f *FailureAccumulator) Add(q *Request) {
 	g.Count++
 	g.Last = max(g.Last, q.Done)
 	if q.Error != "" {
-		g.examine(failureText{q.Index, ErrorMessage(q.Error)})
+		text := ErrorMessage(q.Error)
+		g.examine(failureText{q.Index, text, ErrorShape(text)})
 	}
 }
 
 // examine keeps the text among the examples if it belongs to the first few different ones.
 func (g *failureGroup) examine(w failureText) {
-	shape := ErrorShape(w.text)
-	if i := slices.IndexFunc(g.examples, func(x failureText) bool { return x.text == w.text || ErrorShape(x.text) == shape }); i >= 0 {
+	if i := slices.IndexFunc(g.examples, func(x failureText) bool { return x.shape == w.shape }); i >= 0 {
 		if g.examples[i].index <= w.index {
 			return
 		}
 		g.examples = slices.Delete(g.examples, i, i+1)
 	}
-	g.examples = keepFirst(g.examples, w, examplesKept)
-}
-
-// keepFirst puts w in its place by index and keeps the first so many.
-func keepFirst(all []failureText, w failureText, most int) []failureText {
-	if len(all) == most && w.index > all[most-1].index {
-		return all
-	}
-	i, _ := slices.BinarySearchFunc(all, w, func(a, b failureText) int {
+	i, _ := slices.BinarySearchFunc(g.examples, w, func(a, b failureText) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.text, b.text))
 	})
-	all = slices.Insert(all, i, w)
-	return all[:min(len(all), most)]
-}
-
-func texts(all []failureText) []string {
-	return Each(all, func(w failureText) string { return w.text })
+	if i < examplesKept {
+		g.examples = slices.Insert(g.examples, i, w)
+		g.examples = g.examples[:min(len(g.examples), examplesKept)]
+	}
 }
 
 // Counts returns the groups, most frequent first. The reader may keep them.
 func (f *FailureAccumulator) Counts() []FailureCount {
 	var out []FailureCount
 	for _, g := range f.groups {
-		g.Examples = texts(g.examples)
+		g.Examples = Each(g.examples, func(w failureText) string { return w.text })
 		out = append(out, g.FailureCount)
 	}
 	slices.SortFunc(out, func(a, b FailureCount) int {
@@ -98,12 +86,12 @@ func (f *FailureAccumulator) Counts() []FailureCount {
 
 // unknownField are phrases by which servers refuse a field of a request. They refuse a value in other phrases.
 var unknownField = []string{
-	"unexpected", "unknown", "unrecognized", "unrecognised", "unsupported", "not supported", "not permitted", "not allowed", "not a valid field",
-	"extra_forbidden", "extra fields", "additional propert", "cannot find field",
+	"unexpected", "unknown", "unrecognized", "unrecognised", "unsupported", "not supported", "not permitted",
+	"not allowed", "not a valid field", "extra_forbidden", "extra fields", "additional propert", "cannot find field",
 }
 
-// RefusedFields are the fields that an answer with a status of 400 or 422 refuses by name, in their order; none where its text is about
-// something else.
+// RefusedFields are the fields that an answer with a status of 400 or 422 refuses by name, in their order; none where
+// its text is about something else.
 func RefusedFields(fields []string, status int, words string) []string {
 	if status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
 		return nil
@@ -129,5 +117,6 @@ func (r *Report) Refused() []string {
 			refused = append(refused, RefusedFields(r.Plan.OptionalFields, f.Status, words)...)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(r.Plan.OptionalFields), func(f string) bool { return !slices.Contains(refused, f) })
+	accepted := func(f string) bool { return !slices.Contains(refused, f) }
+	return slices.DeleteFunc(slices.Clone(r.Plan.OptionalFields), accepted)
 }

@@ -175,8 +175,6 @@ const (
 	gateCompleted = "completed"
 )
 
-func gateNames() []string { return Each(gateNumbers, func(n gateNumber) string { return n.name }) }
-
 // Latency is the one whose statistic the gate limits; not ok for a single number.
 func (g *Gate) Latency() (l Latency, ok bool) {
 	f, known := parseFigure(g.Metric)
@@ -227,7 +225,8 @@ func (f figure) share() bool { return f.number != nil && f.number.share }
 
 // gateHelp lists the metrics.
 func gateHelp() string {
-	return "use " + strings.Join(gateNames(), ", ") + ", or mean, median, std, min, max or p0 to p100 of " +
+	names := Each(gateNumbers, func(n gateNumber) string { return n.name })
+	return "use " + strings.Join(names, ", ") + ", or mean, median, std, min, max or p0 to p100 of " +
 		strings.Join(LatencyKeys(), ", ") + ", as p99_ttft_ms"
 }
 
@@ -249,38 +248,35 @@ func (g *gated) rate(n int) (perSecond float64, known bool) {
 	return PerSecond(float64(n), g.seconds), g.Ended() > 0 && g.seconds > 0
 }
 
-// value is that of a gate's metric; false where nothing was measured that could give one.
-func (g *gated) value(metric string) (value float64, known bool) {
-	f, ok := parseFigure(metric)
+// value is that of a gate's metric, or the bound that decides a gate on a conclusion; false where nothing was measured
+// that could give one.
+func (g *gated) value(gate Gate) (value float64, known bool) {
+	f, ok := parseFigure(gate.Metric)
 	if !ok {
 		return 0, false
 	}
 	if n := f.number; n != nil {
-		if n.verdict != nil {
+		switch allowed := g.objectives || !n.objectives; {
+		case n.verdict == nil:
+			value, known = n.value(g)
+			return value, known && allowed
+		case g.answer == nil || !allowed:
 			return 0, false
 		}
-		value, known = n.value(g)
-		return value, known && (g.objectives || !n.objectives)
+		return gate.verdict(n.verdict(g.answer, g.levels))
 	}
 	s := g.latency(f.latency, f.p)
-	known = s.N > 0
-	switch f.statistic {
-	case "mean":
-		return s.Mean, known
-	case "median":
-		return s.Median, known
-	case "std":
-		return s.Std, known
-	case "min":
-		return s.Min, known
-	case "max":
-		return s.Max, known
+	if f.statistic == "p" {
+		value, _ = s.Percentile(f.p)
+	} else {
+		all := map[string]float64{"mean": s.Mean, "median": s.Median, "std": s.Std, "min": s.Min, "max": s.Max}
+		value = all[f.statistic]
 	}
-	value, _ = s.Percentile(f.p)
-	return value, known
+	return value, s.N > 0
 }
 
-// verdict is the bound of a conclusion that decides the gate; not known where the evidence does not reach its limit from either side.
+// verdict is the bound of a conclusion that decides the gate; not known where the evidence does not reach its limit
+// from either side.
 func (g Gate) verdict(least, most float64) (bound float64, known bool) {
 	switch {
 	case least > 0 && !g.Missed(least):
@@ -291,8 +287,8 @@ func (g Gate) verdict(least, most float64) (bound float64, known bool) {
 	return 0, false
 }
 
-// withinBounds are bounds of the highest load within the objectives: the load that is proven, and the lowest load above it that was proven to be
-// too high; 0 and infinity for none.
+// withinBounds are bounds of the highest load within the objectives: the load that is proven, and the lowest load above
+// it that was proven to be too high; 0 and infinity for none.
 func (a *Answer) withinBounds(levels []LoadLevel) (least, most float64) {
 	least, most = a.Proven, math.Inf(1)
 	for i := range levels {
@@ -325,7 +321,8 @@ func (a *Answer) saturationBounds([]LoadLevel) (least, most float64) {
 func GatedPercentiles(gates []Gate, latency Latency) []float64 {
 	var all []float64
 	for _, g := range gates {
-		if f, ok := parseFigure(g.Metric); ok && f.statistic == "p" && f.latency == latency && !slices.Contains(all, f.p) {
+		f, ok := parseFigure(g.Metric)
+		if ok && f.statistic == "p" && f.latency == latency && !slices.Contains(all, f.p) {
 			all = append(all, f.p)
 		}
 	}
@@ -346,23 +343,21 @@ func (r *Report) CheckGates() []GateResult {
 	})
 }
 
-// check returns the results of a plan's gates. They go by the objectives of the plan, so that later ones cannot make them pass.
+// check returns the results of a plan's gates. They go by the objectives of the plan, so that later ones cannot make
+// them pass.
 func (g *gated) check(p *Plan, inForce SLO, missed func(gate Gate, v float64, known bool) bool) (all []GateResult) {
 	if g.objectives = p.Judges(p.Goodput); inForce != nil && !slices.Equal(inForce, p.Goodput) {
 		g.Good = g.PlannedGood
 	}
 	for _, gate := range p.Gates {
-		v, known := g.value(gate.Metric)
-		if f, ok := parseFigure(gate.Metric); ok && f.number != nil && f.number.verdict != nil && g.answer != nil && (g.objectives || !f.number.objectives) {
-			v, known = gate.verdict(f.number.verdict(g.answer, g.levels))
-		}
+		v, known := g.value(gate)
 		all = append(all, GateResult{Gate: gate, Value: v, Known: known, Missed: missed(gate, v, known)})
 	}
 	return all
 }
 
-// CheckGates checks the gates for the run so far, without its warm-up, with latencies from the histograms. Unknown values are not missed
-// yet, nor are too few completed requests. Once there is a report, its results count.
+// CheckGates checks the gates for the run so far, without its warm-up, with latencies from the histograms. Unknown
+// values are not missed yet, nor are too few completed requests. Once there is a report, its results count.
 func (s *Snapshot) CheckGates() []GateResult {
 	if s.Report != nil {
 		return s.Report.Gates

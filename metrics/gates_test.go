@@ -7,26 +7,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"benchtop/metrics"
+	. "benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
-	"benchtop/metrics/report"
 )
 
 // gatedRun has eight successes with TTFTs of 100 to 800 ms and two failures in ten seconds.
-func gatedRun() []metrics.Request {
-	var all []metrics.Request
+func gatedRun() []Request {
+	var all []Request
 	for i := range 8 {
-		q := eventtest.Simple(i, time.Duration(i)*time.Second, time.Duration(i+1)*100*time.Millisecond, 50*time.Millisecond, 5)
-		q.Due -= time.Duration(i) * time.Millisecond // held so long
+		q := eventtest.Simple(i, time.Duration(i)*second, time.Duration(i+1)*100*ms, 50*ms, 5)
+		q.Due -= time.Duration(i) * ms // held so long
 		all = append(all, q)
 	}
-	return append(all, eventtest.Busy(8, 8*time.Second, "busy"), eventtest.Busy(9, 9*time.Second, "busy"))
+	return append(all, eventtest.Busy(8, 8*second, "busy"), eventtest.Busy(9, 9*second, "busy"))
 }
 
 func TestGatesOfAReport(t *testing.T) {
-	plan := metrics.Plan{
-		Percentiles: []float64{99}, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 600}},
+	plan := Plan{
+		Percentiles: []float64{99}, Goodput: SLO{{Metric: TTFT, LimitMS: 600}},
 		Gates: eventtest.Gates(t,
 			"goodput<60%", "goodput<=60%", "error_rate>0.2", "error_rate>=20%", "request_goodput<1", "request_throughput<0.8",
 			"output_throughput<=4", "total_token_throughput>12", "completed<9", "failed>1", "max_concurrent_requests>2",
@@ -34,10 +33,7 @@ func TestGatesOfAReport(t *testing.T) {
 			"p97.5_ttft>783", "p97.5_ttft>782", "mean_itl>50", "max_e2el>1s", "p50_tpot>=50",
 			"max_client_queue_time_ms>6", "max_e2el_including_client_queue>1007"),
 	}
-	r, err := report.Summarize(eventtest.Each(gatedRun()), metrics.Run{Plan: plan, End: metrics.End{Ended: 10 * time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := summarize(t, gatedRun(), runOf(plan, 10*second))
 	want := []struct {
 		value  float64
 		missed bool
@@ -57,19 +53,16 @@ func TestGatesOfAReport(t *testing.T) {
 		t.Errorf("%d results, want %d", len(r.Gates), len(want))
 	}
 	// The percentile of a gate is not among those of the plan.
-	if len(r.Statistics[metrics.TTFT].Percentiles) != 1 || len(r.Statistics[metrics.ITL].Gated) != 0 {
-		t.Errorf("percentiles of TTFT %v, gated ones of ITL %v", r.Statistics[metrics.TTFT].Percentiles, r.Statistics[metrics.ITL].Gated)
+	if len(r.Statistics[TTFT].Percentiles) != 1 || len(r.Statistics[ITL].Gated) != 0 {
+		t.Errorf("percentiles of TTFT %v, gated ones of ITL %v", r.Statistics[TTFT].Percentiles, r.Statistics[ITL].Gated)
 	}
 }
 
 func TestGatesWithoutASample(t *testing.T) {
 	all := eventtest.Gates(t, "goodput<90%", "error_rate>1%", "request_goodput<1", "request_throughput<1", "output_throughput<1",
 		"total_token_throughput<1", "max_concurrent_requests>5", "p99_ttft>5", "max_client_queue_time>1")
-	all = append(all, metrics.Gate{Metric: "nonsense", Op: "<", Limit: 1})
-	r, err := report.Summarize(eventtest.Each(nil), metrics.Run{Plan: metrics.Plan{Gates: all, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}, End: metrics.End{Ended: time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all = append(all, Gate{Metric: "nonsense", Op: "<", Limit: 1})
+	r := summarize(t, nil, Run{Plan: Plan{Gates: all, Goodput: SLO{{Metric: TTFT, LimitMS: 1}}}, End: End{Ended: second}})
 	for _, g := range r.Gates {
 		if g.Known || !g.Missed {
 			t.Errorf("%s: %+v, want unknown and missed", g.Gate, g)
@@ -81,10 +74,7 @@ func TestGatesWithoutASample(t *testing.T) {
 			t.Errorf("live, %s: %+v, want unknown and not missed", g.Gate, g)
 		}
 	}
-	r, err = report.Summarize(eventtest.Each(nil), metrics.Run{Plan: metrics.Plan{Gates: eventtest.Gates(t, "completed<1", "failed>0", "goodput<1")}, End: metrics.End{Ended: time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r = summarize(t, nil, runOf(Plan{Gates: eventtest.Gates(t, "completed<1", "failed>0", "goodput<1")}, second))
 	got := []bool{r.Gates[0].Known, r.Gates[0].Missed, r.Gates[1].Known, r.Gates[1].Missed, r.Gates[2].Known, r.Gates[2].Missed}
 	if diff := cmp.Diff([]bool{true, true, true, false, false, true}, got); diff != "" {
 		t.Errorf("completed, failed, goodput: (-want +got)\n%s", diff)
@@ -99,23 +89,17 @@ func TestGatesLive(t *testing.T) {
 	names := []string{"goodput", "error_rate", "request_goodput", "request_throughput", "output_throughput", "total_token_throughput",
 		"completed", "failed", "max_concurrent_requests"}
 	for _, s := range []string{"mean", "median", "std", "min", "max", "p95", "p97.5"} {
-		for _, l := range metrics.LatencyKeys() {
+		for _, l := range LatencyKeys() {
 			names = append(names, s+"_"+l+"_ms")
 		}
 	}
-	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Warmup: 3 * time.Second}
+	plan := Plan{Goodput: SLO{{Metric: TTFT, LimitMS: 700}}, Warmup: 3 * second}
 	for _, n := range names {
-		plan.Gates = append(plan.Gates, metrics.Gate{Metric: n, Op: ">=", Limit: 0})
+		plan.Gates = append(plan.Gates, Gate{Metric: n, Op: ">=", Limit: 0})
 	}
 	all := eventtest.DrawRun(4, 600)
-	ended := time.Duration(0)
-	for i := range all {
-		ended = max(ended, all[i].Done)
-	}
-	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ended := eventtest.LastDone(all)
+	r := summarize(t, all, runOf(plan, ended))
 	rec := live.NewView(time.Now(), &plan)
 	eventtest.Play(rec, all)
 	s := rec.Snapshot()
@@ -143,7 +127,7 @@ func TestGatesLive(t *testing.T) {
 	if got := s.CheckGates(); !cmp.Equal(got, r.Gates) {
 		t.Errorf("after the end %+v, want the report's", got)
 	}
-	if got := (&metrics.Snapshot{}).CheckGates(); got != nil {
+	if got := (&Snapshot{}).CheckGates(); got != nil {
 		t.Errorf("without a plan: %+v", got)
 	}
 }

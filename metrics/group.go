@@ -42,40 +42,50 @@ func (g *Group) Name() string {
 	return fmt.Sprintf("%d-%d", g.First, g.Last)
 }
 
-// Classes numbers the classes of requests in the order in which they come.
-type Classes struct {
-	places map[string]int
-	names  []string
+// numbering numbers keys in the order in which they come, from 1.
+type numbering[K comparable] struct {
+	places map[K]int
+	keys   []K
 }
+
+// place is the number of a key. Once there are almost so many, further keys have that of the rest.
+func (n *numbering[K]) place(key K, most int, rest K) int {
+	if place := n.places[key]; place > 0 {
+		return place
+	}
+	if len(n.keys) >= most-1 && key != rest {
+		return n.place(rest, most, rest)
+	}
+	if n.places == nil {
+		n.places = map[K]int{}
+	}
+	n.keys = append(n.keys, key)
+	n.places[key] = len(n.keys)
+	return len(n.keys)
+}
+
+// Classes numbers the classes of requests.
+type Classes struct{ numbering[string] }
 
 // Place is the number of a class, from 1; 0 for none.
 func (c *Classes) Place(class string) int {
 	if class == "" {
 		return 0
 	}
-	if n := c.places[class]; n > 0 {
-		return n
-	}
-	if len(c.places) >= MostClasses-1 && class != OtherClasses {
-		return c.Place(OtherClasses)
-	}
-	if c.places == nil {
-		c.places = map[string]int{}
-	}
-	c.names = append(c.names, class)
-	c.places[class] = len(c.names)
-	return len(c.names)
+	return c.place(class, MostClasses, OtherClasses)
 }
 
 // Clone is a copy for another goroutine.
-func (c *Classes) Clone() Classes { return Classes{maps.Clone(c.places), slices.Clone(c.names)} }
+func (c *Classes) Clone() Classes {
+	return Classes{numbering[string]{maps.Clone(c.places), slices.Clone(c.keys)}}
+}
 
 // Name is the class with a number; "" for 0.
 func (c *Classes) Name(place int) string {
 	if place == 0 {
 		return ""
 	}
-	return c.names[place-1]
+	return c.keys[place-1]
 }
 
 // singleTurns is the number of turns that each have a group; those after them share groups whose sizes double.
@@ -86,8 +96,8 @@ const (
 	MostTurnPlaces = singleTurns + 32
 )
 
-// TurnPlace is the number of the group of a request by its turn, from 1: a group for each of the first turns, then 33 to 64, 65 to 128
-// and so on. It is 0 for a request that is no turn of a conversation.
+// TurnPlace is the number of the group of a request by its turn, from 1: a group for each of the first turns, then 33
+// to 64, 65 to 128 and so on. It is 0 for a request that is no turn of a conversation.
 func TurnPlace(q *Request) int {
 	turn := q.Turn + 1
 	switch {

@@ -25,9 +25,9 @@ const (
 // Groups count the requests of a run by class, by turn, by endpoint and, where there are several, by server. Requests
 // of the warm-up count only as in flight.
 type Groups struct {
-	names Classes
-	named map[endpoint]int
-	all   [GroupKinds][]*Group
+	names     Classes
+	endpoints numbering[endpoint]
+	all       [GroupKinds][]*Group
 }
 
 // endpoint is a model at a server.
@@ -55,7 +55,8 @@ func (g *Groups) place(p *Plan, r *Request) {
 		server = r.Server + 1
 	}
 	for kind, place := range [GroupKinds]int{
-		g.names.Place(r.Class), TurnPlace(r), server, g.endpoint(endpoint{r.Server, r.Model}),
+		g.names.Place(r.Class), TurnPlace(r), server,
+		g.endpoints.place(endpoint{r.Server, r.Model}, MostEndpoints, endpoint{severalServers, OtherModels}),
 	} {
 		r.progress.in[kind] = uint16(place)
 		for n := len(g.all[kind]); n < place; n++ {
@@ -64,7 +65,7 @@ func (g *Groups) place(p *Plan, r *Request) {
 	}
 }
 
-// new is the group of a class, of turns or of a server with a place.
+// new is the group of a kind with a place.
 func (g *Groups) new(kind, place int) *Group {
 	switch kind {
 	case ByClass:
@@ -72,25 +73,11 @@ func (g *Groups) new(kind, place int) *Group {
 	case ByTurn:
 		first, last := TurnsAt(place)
 		return &Group{First: first, Last: last}
+	case ByEndpoint:
+		e := g.endpoints.keys[place-1]
+		return &Group{Server: e.server, Model: e.model}
 	}
 	return &Group{Server: place - 1}
-}
-
-// endpoint is the place of an endpoint.
-func (g *Groups) endpoint(e endpoint) int {
-	if n := g.named[e]; n > 0 {
-		return n
-	}
-	if rest := (endpoint{severalServers, OtherModels}); len(g.named) >= MostEndpoints-1 && e != rest {
-		return g.endpoint(rest)
-	}
-	if g.named == nil {
-		g.named = map[endpoint]int{}
-	}
-	all := &g.all[ByEndpoint]
-	*all = append(*all, &Group{Server: e.server, Model: e.model})
-	g.named[e] = len(*all)
-	return len(*all)
 }
 
 // Of are the groups of a request that was placed, nil for none.

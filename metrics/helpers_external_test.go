@@ -2,12 +2,35 @@ package metrics_test
 
 import (
 	"math"
+	"testing"
+	"time"
 
-	"benchtop/metrics"
+	. "benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/report"
 )
 
-func closedPlan(users int) metrics.Plan {
-	return metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: users, Percentiles: []float64{25, 99}}
+const (
+	ms     = time.Millisecond
+	second = time.Second
+	minute = time.Minute
+)
+
+func closedPlan(users int) Plan {
+	return Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: users, Percentiles: []float64{25, 99}}
+}
+
+// runOf is a run without facts that ended at a moment.
+func runOf(p Plan, ended time.Duration) Run { return Run{Plan: p, End: End{Ended: ended}} }
+
+// summarize is the report of requests.
+func summarize(t *testing.T, all []Request, run Run) Report {
+	t.Helper()
+	r, err := report.Summarize(eventtest.Each(all), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // near allows for the order of additions. numpy gives equal values a standard deviation of 1e-14 rather than 0.

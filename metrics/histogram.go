@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// subBits sets the resolution of a Histogram: 2^subBits buckets an octave, so a bucket is at most 1/64 wide of its value.
+// subBits sets the resolution of a Histogram: 2^subBits buckets an octave, so a bucket is at most 1/64 wide of its
+// value.
 const subBits = 6
 
 // Histogram counts durations in logarithmic buckets: below 64 µs one bucket a microsecond, above that 64 an octave
@@ -57,9 +58,6 @@ func (h *Histogram) Add(v time.Duration) {
 	h.n++
 	h.sum += clamp(v)
 }
-
-// Remove takes back one Add of the same duration.
-func (h *Histogram) Remove(v time.Duration) { h.change(v, -1) }
 
 // change counts a duration so many times as Add does, or takes that back where by is negative.
 func (h *Histogram) change(v time.Duration, by int) {
@@ -159,8 +157,8 @@ func (h *Histogram) Mean() time.Duration {
 }
 
 // Quantile estimates the q-quantile, q from 0 to 1, within the width of a bucket (1.6 %); 0 when empty. Like the
-// report's percentiles it stands at position q·(n-1) of the sorted values, and between two of them on the line that joins
-// them. The values of a bucket are taken to lie evenly across it.
+// report's percentiles it stands at position q·(n-1) of the sorted values, and between two of them on the line that
+// joins them. The values of a bucket are taken to lie evenly across it.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.n == 0 || math.IsNaN(q) {
 		return 0
@@ -232,8 +230,8 @@ const histogramForm = 1
 
 var errNoHistogram = errors.New("metrics: not a histogram in binary")
 
-// MarshalBinary writes the occupied buckets: a byte for the form, the sum of all durations, then for each bucket its distance
-// from the one before and its count, all as varints.
+// MarshalBinary writes the occupied buckets: a byte for the form, the sum of all durations, then for each bucket its
+// distance from the one before and its count, all as varints.
 func (h Histogram) MarshalBinary() ([]byte, error) {
 	b := binary.AppendUvarint([]byte{histogramForm}, uint64(h.sum))
 	before := 0

@@ -54,7 +54,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// Merged histograms equal the histogram of all values, and Remove undoes Add.
+// Merged histograms equal the histogram of all values, and a change by -1 undoes Add.
 func TestMergeAndRemove(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var whole, merged Histogram
@@ -66,7 +66,7 @@ func TestMergeAndRemove(t *testing.T) {
 			whole.Add(v)
 			extra := time.Duration(r.IntN(1e9))
 			part.Add(extra)
-			part.Remove(extra)
+			part.change(extra, -1)
 		}
 		merged.Merge(&part)
 	}
@@ -80,7 +80,7 @@ func TestHistogramEdges(t *testing.T) {
 	if h.Quantile(0.5) != 0 || h.Mean() != 0 || len(slices.Collect(h.Buckets())) != 0 {
 		t.Error("an empty histogram has values")
 	}
-	h.Remove(time.Second)
+	h.change(time.Second, -1)
 	h.Add(-5)
 	h.Add(math.MaxInt64)
 	if h.Count() != 2 {
@@ -93,8 +93,8 @@ func TestHistogramEdges(t *testing.T) {
 	}
 }
 
-// Between two buckets a quantile lies on the line that joins the two values, as the report's does: with few samples it would
-// be far off otherwise.
+// Between two buckets a quantile lies on the line that joins the two values, as the report's does: with few samples it
+// would be far off otherwise.
 func TestQuantileBetweenBuckets(t *testing.T) {
 	var h Histogram
 	for _, ms := range []int{40, 40, 50, 50, 60} {

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Latency is one of the times of a request, in milliseconds wherever a bare number stands for it. It is defined by one row of the table
-// below, which windows, totals, reports, files and screens go through.
+// Latency is one of the times of a request, in milliseconds wherever a bare number stands for it. It is defined by one
+// row of the table below, which windows, totals, reports, files and screens go through.
 type Latency uint8
 
-// Latencies that an objective may limit: every second counts the successes that met each. The list of a latency decides where it is
-// kept.
+// Latencies that an objective may limit: every second counts the successes that met each. The list of a latency decides
+// where it is kept.
 const (
 	TTFT Latency = iota
 	TPOT
@@ -50,14 +50,15 @@ type WindowHistograms [NumInWindow]Histogram
 
 // Naming holds the names of a latency.
 type Naming struct {
-	// Key is its name in flags, objectives, gates and the keys of the result, as in p99_ttft_ms; "" where no flag takes it.
+	// Key is its name in flags, objectives, gates and the keys of the result, as in p99_ttft_ms; "" where no flag takes
+	// it.
 	Key string
 	// Title and the shorter Short name it on the screen, Nothing replaces its figures there before the first sample.
 	Title, Short, Nothing string
 	// Heading and Label are those of its section in vLLM's report.
 	Heading, Label string
-	// Statistic is its key in the object "benchtop" of the result, Second what its keys begin with in the seconds of the time line;
-	// "" where it has none there.
+	// Statistic is its key in the object "benchtop" of the result, Second what its keys begin with in the seconds of
+	// the time line; "" where it has none there.
 	Statistic, Second string
 }
 
@@ -66,16 +67,17 @@ type row struct {
 	latency Latency
 	naming  Naming
 	known   moment
-	// of is the formula, Never where a request does not have the latency. It gives the same at any time after the moment. A latency that is
-	// known at each chunk but the first has ofChunk instead, for the i-th chunk, with the number of times for which it counts.
+	// of is the formula, Never where a request does not have the latency. It gives the same at any time after the
+	// moment. A latency that is known at each chunk but the first has ofChunk instead, for the i-th chunk, with the
+	// number of times for which it counts.
 	of      func(*Request) time.Duration
 	ofChunk func(r *Request, i int) (v time.Duration, times int)
-	// exact is the formula in vLLM's arithmetic where that is more than the duration in seconds; negative for none. weight is how
-	// often a request counts, nil for once.
+	// exact is the formula in vLLM's arithmetic where that is more than the duration in seconds; negative for none.
+	// weight is how often a request counts, nil for once.
 	exact  func(*Outcome) float64
 	weight func(*Outcome) int
-	// streams: it is of answers that come in chunks of tokens. possible reports whether a run of the plan can have a section of it; nil
-	// where any can.
+	// streams: it is of answers that come in chunks of tokens. possible reports whether a run of the plan can have a
+	// section of it; nil where any can.
 	streams  bool
 	possible func(*Plan) bool
 }
@@ -95,8 +97,10 @@ const (
 
 // table has a row for each latency, in the order of reports, files and screens.
 var table = [...]row{
-	{latency: Connect, naming: Naming{Statistic: "connect_ms"}, of: func(r *Request) time.Duration { return r.Connect }},
-	{latency: TTFT, known: atFirstChunk, of: (*Request).TTFT, exact: func(o *Outcome) float64 { return o.TTFT }, streams: true,
+	{latency: Connect, of: func(r *Request) time.Duration { return r.Connect },
+		naming: Naming{Statistic: "connect_ms"}},
+	{latency: TTFT, known: atFirstChunk, streams: true,
+		of: (*Request).TTFT, exact: func(o *Outcome) float64 { return o.TTFT },
 		naming: Naming{Key: "ttft", Title: "TTFT", Short: "TTFT", Nothing: "waiting for data",
 			Heading: "Time to First Token", Label: "TTFT", Second: "ttft"}},
 	{latency: FirstToken, naming: Naming{Statistic: "ttft_first_token_ms"}, of: (*Request).FirstTokenLatency},
@@ -108,8 +112,9 @@ var table = [...]row{
 			Heading: "Time per Output Token (excl. 1st token)", Label: "TPOT"}},
 	// Pace has no figures of its own: output speeds are made of it. The report has them in vLLM's arithmetic of TPOT.
 	{latency: Pace, streams: true, known: atSuccess, of: (*Request).Pace, exact: func(*Outcome) float64 { return -1 }},
-	{latency: TPOTWeighted, naming: Naming{Statistic: "tpot_token_weighted_ms"}, of: (*Request).TPOT, exact: (*Outcome).TPOT,
-		weight: func(o *Outcome) int { return min(o.Output-1, heaviest) }},
+	{latency: TPOTWeighted, of: (*Request).TPOT, exact: (*Outcome).TPOT,
+		weight: func(o *Outcome) int { return min(o.Output-1, heaviest) },
+		naming: Naming{Statistic: "tpot_token_weighted_ms"}},
 	{latency: ITL, known: atChunk, ofChunk: (*Request).chunkGap, streams: true,
 		naming: Naming{Key: "itl", Title: "ITL", Short: "ITL", Nothing: "waiting for data",
 			Heading: "Inter-token Latency", Label: "ITL", Second: "itl"}},
@@ -123,7 +128,8 @@ var table = [...]row{
 		possible: func(p *Plan) bool { return p.MaxConcurrency > 0 },
 		naming: Naming{Key: "client_queue_time", Title: "client queue", Short: "queued", Nothing: "waiting for data",
 			Heading: "Client-side Queueing", Label: "Client Queue Time", Second: "held"}},
-	{latency: E2ELQueued, known: atSuccess, of: func(r *Request) time.Duration { return r.E2EL() + max(0, r.SlotWait()) },
+	{latency: E2ELQueued, known: atSuccess,
+		of:       func(r *Request) time.Duration { return r.E2EL() + max(0, r.SlotWait()) },
 		exact:    func(o *Outcome) float64 { return o.E2EL + o.SlotWait },
 		possible: func(p *Plan) bool { return p.MaxConcurrency > 0 && !p.Rate.Unlimited() },
 		naming: Naming{Key: "e2el_including_client_queue",
@@ -194,14 +200,11 @@ func (p *Plan) FirstWait() Latency {
 	return E2EL
 }
 
-// Of is the latency of a request, Never where it has none, for one that is not known at each chunk.
-func (l Latency) Of(q *Request) time.Duration { return rows[l].of(q) }
-
 // Streams reports whether the latency is of answers that come in chunks of tokens: a pooling run has none.
 func (l Latency) Streams() bool { return rows[l].streams }
 
-// Exact is the latency of a success in vLLM's arithmetic, in seconds, and the number of times for which the request counts: 0 where it
-// does not have the latency, and for latencies without an arithmetic of their own; see Plain.
+// Exact is the latency of a success in vLLM's arithmetic, in seconds, and the number of times for which the request
+// counts: 0 where it does not have the latency, and for latencies without an arithmetic of their own; see Plain.
 func (l Latency) Exact(o *Outcome) (seconds float64, times int) {
 	r := rows[l]
 	if r.exact == nil {
@@ -217,7 +220,8 @@ func (l Latency) Exact(o *Outcome) (seconds float64, times int) {
 	return seconds, times
 }
 
-// Plain ranges over the values of a latency that Exact has no formula for, and the number of times for which each counts.
+// Plain ranges over the values of a latency that Exact has no formula for, and the number of times for which each
+// counts.
 func (l Latency) Plain(q *Request) iter.Seq2[time.Duration, int] {
 	return func(yield func(time.Duration, int) bool) {
 		switch r := rows[l]; {

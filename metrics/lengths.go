@@ -11,8 +11,8 @@ import (
 
 // AnswerLengths compare answers with the lengths that their requests asked for.
 type AnswerLengths struct {
-	// Judged are the successes that asked for a length and whose tokens the server counted. The counts of a tokenizer or of chunks are
-	// not exact enough.
+	// Judged are the successes that asked for a length and whose tokens the server counted. The counts of a tokenizer
+	// or of chunks are not exact enough.
 	Judged          int
 	Shorter, Longer LengthGap
 }
@@ -20,7 +20,8 @@ type AnswerLengths struct {
 // LengthGap sums up the answers of another length than asked for.
 type LengthGap struct {
 	Count int
-	// Tokens and Asked are the medians of the answers' lengths and of those asked for, in tokens; 0 where there are none.
+	// Tokens and Asked are the medians of the answers' lengths and of those asked for, in tokens; 0 where there are
+	// none.
 	Tokens, Asked float64
 	// Stopped and Limited are those with a finish reason of "stop" and of "length", of which Filled left no room in the
 	// model's context.
@@ -48,8 +49,8 @@ func (l *AnswerLengths) Describe(p *Plan) (words []string) {
 }
 
 func (g *LengthGap) shorter(p *Plan, judged int) string {
-	text := fmt.Sprintf("%d of %d answers are shorter than requested (median %s of %s tokens): TPOT and tokens/s are those of shorter answers",
-		g.Count, judged, tokens(g.Tokens), tokens(g.Asked))
+	text := fmt.Sprintf("%d of %d answers are shorter than requested (median %s of %s tokens): "+
+		"TPOT and tokens/s are those of shorter answers", g.Count, judged, tokens(g.Tokens), tokens(g.Asked))
 	switch {
 	case 2*g.Stopped > g.Count && !p.IgnoreEOS:
 		text += "; most have finish_reason stop; --ignore-eos requests the full length, if the server supports it"
@@ -58,7 +59,8 @@ func (g *LengthGap) shorter(p *Plan, judged int) string {
 	case 2*g.Filled > g.Count:
 		text += fmt.Sprintf("; most end where prompt and answer fill the model's context of %d tokens", p.Context)
 	case 2*g.Limited > g.Count && p.Context > 0:
-		text += fmt.Sprintf("; most have finish_reason length: the server has a limit of its own, below the model's context of %d tokens", p.Context)
+		text += fmt.Sprintf("; most have finish_reason length: the server has a limit of its own, "+
+			"below the model's context of %d tokens", p.Context)
 	case 2*g.Limited > g.Count:
 		text += "; most have finish_reason length: the server has a limit of its own"
 	}
@@ -70,8 +72,8 @@ func (g *LengthGap) longer(p *Plan, judged int) string {
 	if p.Backend == "openai-chat" {
 		field = "max_completion_tokens"
 	}
-	text := fmt.Sprintf("%d of %d answers are longer than requested (median %s tokens, requested %s): the server seems to ignore %s",
-		g.Count, judged, tokens(g.Tokens), tokens(g.Asked), field)
+	text := fmt.Sprintf("%d of %d answers are longer than requested (median %s tokens, requested %s): "+
+		"the server seems to ignore %s", g.Count, judged, tokens(g.Tokens), tokens(g.Asked), field)
 	named := func(arg string) bool { return strings.Contains(arg, "max_tokens") }
 	if field != "max_tokens" && g.AllAsked > 0 && !slices.ContainsFunc(p.Command, named) {
 		text += fmt.Sprintf("; --extra-body.max_tokens %d sends the older name as well", g.AllAsked)
@@ -111,9 +113,6 @@ func (t *LengthAccumulator) Add(q *Request, context int) {
 }
 
 func (g *gapAccumulator) add(q *Request, context int) {
-	if g.tokens == nil {
-		g.tokens, g.asked = Sample{}, Sample{}
-	}
 	g.Count++
 	g.tokens.Add(float64(q.OutputTokens))
 	g.asked.Add(float64(q.MaxTokens))

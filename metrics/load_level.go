@@ -9,13 +9,13 @@ type LoadLevel struct {
 	// Offered is the load in Unit: requests per second that were scheduled, or the number of users of a closed loop.
 	Offered float64
 	Unit    Unit
-	// Completed is the share of the work asked for in the level that the server did at its pace, from 0 to 1. Failed requests are not
-	// completed.
+	// Completed is the share of the work asked for in the level that the server did at its pace, from 0 to 1. Failed
+	// requests are not completed.
 	Completed float64
 	// Sent is the rate of requests that were sent in the level, Done that of successes that ended in it, per second.
 	Sent, Done float64
-	// TTFT and ITL of the requests scheduled in the level, in milliseconds; that of ITL is an estimate from a Histogram. Wait is TTFT
-	// from the load time.
+	// TTFT and ITL of the requests scheduled in the level, in milliseconds; that of ITL is an estimate from a
+	// Histogram. Wait is TTFT from the load time.
 	TTFTp50, TTFTp99, WaitP99, ITLp99 float64
 	// Limited lists, in a few words each, what of this client may have changed the verdict on the level.
 	Limited []string
@@ -27,18 +27,19 @@ type LoadLevel struct {
 
 // LevelVerdict is what is known of a level against the objectives of one tier.
 type LevelVerdict struct {
-	// Requests were scheduled in the level and ended without being cut; Good of them met every objective, counted from their load
-	// times, because under a rate the wait for a slot is an effect of the server.
+	// Requests were scheduled in the level and ended without being cut; Good of them met every objective, counted from
+	// their load times, because under a rate the wait for a slot is an effect of the server.
 	Requests, Good int
 	// Effective is the number of independent requests that these are worth; 0 where that cannot be known.
 	Effective float64
 	Standing  Standing
-	// Confidence is the probability, at most MostConfidence, that a long run at this load has the standing within or missed; 0 where
-	// there is none to have.
+	// Confidence is the probability, at most MostConfidence, that a long run at this load has the standing within or
+	// missed; 0 where there is none to have.
 	Confidence float64
 	// Why says in a few words why the standing is unknown.
 	Why string
-	// Missing is how much longer the load must be held for a verdict; 0 where nothing is missing, or how much is not known.
+	// Missing is how much longer the load must be held for a verdict; 0 where nothing is missing, or how much is not
+	// known.
 	Missing time.Duration
 }
 
@@ -56,15 +57,16 @@ type Standing string
 const (
 	// LevelOpen: no objectives, or no requests.
 	LevelOpen Standing = ""
-	// LevelWithin: enough of its requests met the objectives, and the server kept up. LevelMissed: too few did. Whether a long run would
-	// say the same is a matter of Confidence.
+	// LevelWithin: enough of its requests met the objectives, and the server kept up. LevelMissed: too few did. Whether
+	// a long run would say the same is a matter of Confidence.
 	LevelWithin Standing = "within"
 	LevelMissed Standing = "missed"
 	// LevelBehind: the server did less work than was asked for.
 	LevelBehind Standing = "behind"
 	// LevelUnknown: too little is known; Why says what is in the way.
 	LevelUnknown Standing = "unknown"
-	// LevelLimited: this client may have made the difference. LevelUnanswered: too many requests got no answer because the server was gone.
+	// LevelLimited: this client may have made the difference. LevelUnanswered: too many requests got no answer because
+	// the server was gone.
 	LevelLimited    Standing = "limited"
 	LevelUnanswered Standing = "unanswered"
 )

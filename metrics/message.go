@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// ErrorMessage is the message in the body of an error, for a person; a body of another kind stays as it is. It knows OpenAI's
-// {"error":{"message":…}}, vLLM's {"object":"error","message":…}, FastAPI's {"detail":…}, TGI's and Ollama's {"error":…}, and a body that
-// was cut off. The body and the message are foreign text.
+// ErrorMessage is the message in the body of an error, for a person; a body of another kind stays as it is. It knows
+// OpenAI's {"error":{"message":…}}, vLLM's {"object":"error","message":…}, FastAPI's {"detail":…}, TGI's and Ollama's
+// {"error":…}, and a body that was cut off. The body and the message are foreign text.
 func ErrorMessage(body string) string {
 	text := strings.TrimSpace(body)
 	text = strings.TrimSpace(strings.TrimPrefix(text, "data:")) // a whole event
@@ -83,7 +83,8 @@ func fieldOf(loc any) string {
 	return strings.Join(names, ".")
 }
 
-// ErrorShape is a message without what differs from request to request: words that hold a digit, such as numbers and ids.
+// ErrorShape is a message without what differs from request to request: words that hold a digit, such as numbers and
+// ids.
 func ErrorShape(message string) string {
 	var b strings.Builder
 	for len(message) > 0 {
@@ -112,10 +113,12 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_' || r == '.'
 }
 
-// connectionErrors are parts of the texts by which systems report a connection, which differ in what comes before, and their words.
+// connectionErrors are parts of the texts by which systems report a connection, which differ in what comes before, and
+// their words.
 var connectionErrors = []struct{ part, words string }{
-	{"connection refused", ConnectionRefused}, {"connection reset", "connection reset"}, {"broken pipe", "connection reset"},
-	{"no such host", "unknown host"}, {"no route to host", "no route to the host"}, {"unreachable", "network unreachable"},
+	{"connection refused", ConnectionRefused}, {"connection reset", "connection reset"},
+	{"broken pipe", "connection reset"}, {"no such host", "unknown host"},
+	{"no route to host", "no route to the host"}, {"unreachable", "network unreachable"},
 }
 
 // ConnectionRefused are the words for a port that nothing listens on.
@@ -124,7 +127,8 @@ const ConnectionRefused = "connection refused"
 // ConnectionError describes in a few words how a connection failed; "" where that is not known.
 func (r *Request) ConnectionError() string { return ConnectionError(r.Failure, r.Error) }
 
-// ConnectionError describes in a few words a failure with such a text; "" where it is not one of a connection, or is not known.
+// ConnectionError describes in a few words a failure with such a text; "" where it is not one of a connection, or is
+// not known.
 func ConnectionError(kind Failure, text string) string {
 	if kind == FailedConnect || kind == FailedReset {
 		for _, x := range connectionErrors {
@@ -136,5 +140,6 @@ func ConnectionError(kind Failure, text string) string {
 	return ""
 }
 
-// Message describes the failure of a request for a person: in the words of the server where it sent any, which are foreign text.
+// Message describes the failure of a request for a person: in the words of the server where it sent any, which are
+// foreign text.
 func (r *Request) Message() string { return cmp.Or(r.ConnectionError(), ErrorMessage(r.Error)) }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/metrics"
+	. "benchtop/metrics"
 )
 
 // The servers of docs/servers.md report errors in these ways.
@@ -29,7 +29,7 @@ func TestErrorMessage(t *testing.T) {
 		"nothing":              {"", ""},
 		"deep":                 {strings.Repeat(`{"error":`, 9) + `"x"` + strings.Repeat("}", 9), strings.Repeat(`{"error":`, 9) + `"x"` + strings.Repeat("}", 9)},
 	} {
-		if got := metrics.ErrorMessage(c.body); got != c.want {
+		if got := ErrorMessage(c.body); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestErrorShape(t *testing.T) {
 		{"read tcp 127.0.0.1:55012->127.0.0.1:8000: timeout", "read tcp 127.0.0.1:4->127.0.0.1:8000: timeout", true},
 		{"out of memory", "out of slots", false}, {"a 1", "a", false}, {"", "7", false}, {"é 1 ü", "é 2 ü", true},
 	} {
-		if a, b := metrics.ErrorShape(c.a), metrics.ErrorShape(c.b); (a == b) != c.same {
+		if a, b := ErrorShape(c.a), ErrorShape(c.b); (a == b) != c.same {
 			t.Errorf("%q is %q, %q is %q", c.a, a, c.b, b)
 		}
 	}
@@ -52,16 +52,16 @@ func TestErrorShape(t *testing.T) {
 
 func TestMessage(t *testing.T) {
 	for _, c := range []struct {
-		kind       metrics.Failure
+		kind       Failure
 		text, want string
 	}{
-		{metrics.FailedConnect, "dial tcp [::1]:8000: connect: connection refused", "connection refused"},
-		{metrics.FailedConnect, "dial tcp: lookup gpu: no such host", "unknown host"},
-		{metrics.FailedConnect, "tls: bad certificate", "tls: bad certificate"},
-		{metrics.FailedReset, "write: broken pipe", "connection reset"},
-		{metrics.FailedStatus, `{"error":"upstream: connection refused"}`, "upstream: connection refused"},
+		{FailedConnect, "dial tcp [::1]:8000: connect: connection refused", "connection refused"},
+		{FailedConnect, "dial tcp: lookup gpu: no such host", "unknown host"},
+		{FailedConnect, "tls: bad certificate", "tls: bad certificate"},
+		{FailedReset, "write: broken pipe", "connection reset"},
+		{FailedStatus, `{"error":"upstream: connection refused"}`, "upstream: connection refused"},
 	} {
-		if got := (&metrics.Request{Failure: c.kind, Error: c.text}).Message(); got != c.want {
+		if got := (&Request{Failure: c.kind, Error: c.text}).Message(); got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.kind, c.text, got, c.want)
 		}
 	}
@@ -72,10 +72,10 @@ func FuzzErrorMessage(f *testing.F) {
 	f.Add(`{"detail":[{"loc":["body"],"msg":"x"}]}`)
 	f.Add(`{"message":"cut \u12`)
 	f.Fuzz(func(t *testing.T, body string) {
-		if got := metrics.ErrorMessage(body); len(got) > 4*len(body)+len("; ") { // a damaged byte becomes three
+		if got := ErrorMessage(body); len(got) > 4*len(body)+len("; ") { // a damaged byte becomes three
 			t.Errorf("%d bytes of %d", len(got), len(body))
 		}
-		if got := metrics.ErrorShape(body); len(got) > len(body) {
+		if got := ErrorShape(body); len(got) > len(body) {
 			t.Errorf("%q is longer than %q", got, body)
 		}
 	})

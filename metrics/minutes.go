@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// Minutes are the whole minutes of a run, each joined from its seconds: a picture of a day takes them in place of 86,400 seconds. Minute k begins
-// at k minutes.
+// Minutes are the whole minutes of a run, each joined from its seconds: a picture of a day takes them in place of
+// 86,400 seconds. Minute k begins at k minutes.
 type Minutes struct {
 	// Windows: counts add up, Held, Waiting and Running are means, rounded.
 	Windows []Window
-	// Samples, with At at 0 where a minute has none: changes add up, gauges are means over time, and so are the latencies of the client. Of the
-	// accelerators only use and power are means, the other figures are those of the last sample.
+	// Samples, with At at 0 where a minute has none: changes add up, gauges are means over time, and so are the
+	// latencies of the client. Of the accelerators only use and power are means, the other figures are those of the
+	// last sample.
 	Client []ClientSecond
 	Server []ServerSecond
 	GPUs   []GPUSecond
@@ -24,8 +25,8 @@ const (
 	minuteLag = 5  // seconds after which a minute is joined: its last samples come after its end
 )
 
-// Follow returns the minutes of a snapshot, given those of an earlier one of the same run that has the same windows at the start. Minutes that did not
-// change are shared. The windows are those of every second from the start of the run.
+// Follow returns the minutes of a snapshot, given those of an earlier one of the same run that has the same windows at
+// the start. Minutes that did not change are shared. The windows are those of every second from the start of the run.
 func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 	n := max(0, len(s.Windows)-minuteLag) / perMinute
 	for n > 0 && s.Windows[n*perMinute-1].Start != time.Duration(n*perMinute-1)*time.Second {
@@ -35,41 +36,38 @@ func (m Minutes) Follow(s *Snapshot, same int) Minutes {
 	if kept == n && len(m.Windows) == n {
 		return m
 	}
-	out := Minutes{grown(m.Windows, kept, n), grown(m.Client, kept, n), grown(m.Server, kept, n), grown(m.GPUs, kept, n)}
+	out := Minutes{
+		grown(m.Windows, kept, n), grown(m.Client, kept, n), grown(m.Server, kept, n), grown(m.GPUs, kept, n),
+	}
 	for k := kept; k < n; k++ {
 		out.Windows[k] = joinWindows(s.Windows[k*perMinute : (k+1)*perMinute])
-		if some := minuteOf(s.Client, k, func(c *ClientSecond) time.Duration { return c.At }); len(some) > 0 {
-			out.Client[k] = joinClient(some)
-		}
-		if some := minuteOf(s.Server, k, func(c *ServerSecond) time.Duration { return c.At }); len(some) > 0 {
-			out.Server[k] = joinServer(some)
-		}
-		if some := minuteOf(s.GPUs, k, func(c *GPUSecond) time.Duration { return c.At }); len(some) > 0 {
-			out.GPUs[k] = joinGPUs(some)
-		}
+		out.Client[k] = minuteOf(s.Client, k, (*ClientSecond).second, joinClient)
+		out.Server[k] = minuteOf(s.Server, k, (*ServerSecond).second, joinServer)
+		out.GPUs[k] = minuteOf(s.GPUs, k, (*GPUSecond).second, joinGPUs)
 	}
 	return out
 }
 
-// In cuts windows of the run into seconds before the first whole minute among them, whole minutes, and seconds after the last one.
+// In cuts windows of the run into seconds before the first whole minute among them, whole minutes, and seconds after
+// the last one.
 func (m Minutes) In(ws []Window) [3][]Window {
 	return joinedIn(ws, m.Windows, func(w *Window) int { return int(w.Start / time.Second) })
 }
 
 // ClientIn cuts samples of the client, which are sorted by time, likewise.
 func (m Minutes) ClientIn(all []ClientSecond) [3][]ClientSecond {
-	return joinedIn(all, m.Client, func(s *ClientSecond) int { return secondOf(s.At) })
+	return joinedIn(all, m.Client, (*ClientSecond).second)
 }
 
 // ServerIn returns samples of the server, which are sorted by time, with those of whole minutes joined.
 func (m Minutes) ServerIn(all []ServerSecond) []ServerSecond {
-	cut := joinedIn(all, m.Server, func(s *ServerSecond) int { return secondOf(s.At) })
+	cut := joinedIn(all, m.Server, (*ServerSecond).second)
 	return slices.DeleteFunc(slices.Concat(cut[:]...), func(s ServerSecond) bool { return s.At == 0 && s.Took == 0 })
 }
 
 // GPUsIn does so with samples of the accelerators.
 func (m Minutes) GPUsIn(all []GPUSecond) []GPUSecond {
-	cut := joinedIn(all, m.GPUs, func(s *GPUSecond) int { return secondOf(s.At) })
+	cut := joinedIn(all, m.GPUs, (*GPUSecond).second)
 	return slices.Concat(cut[:]...)
 }
 
@@ -99,13 +97,19 @@ func grown[T any](all []T, kept, n int) []T {
 // secondOf is the number of the second of a sample, which is of the time before it.
 func secondOf(at time.Duration) int { return int((at+time.Second/2)/time.Second) - 1 }
 
-// minuteOf are the samples of a minute.
-func minuteOf[T any](all []T, k int, at func(*T) time.Duration) []T {
+func (s *ClientSecond) second() int { return secondOf(s.At) }
+func (s *ServerSecond) second() int { return secondOf(s.At) }
+func (s *GPUSecond) second() int    { return secondOf(s.At) }
+
+// minuteOf joins the samples of a minute; the zero value where it has none.
+func minuteOf[T any](all []T, k int, second func(*T) int, join func([]T) T) (out T) {
 	first := func(k int) int {
-		return sort.Search(len(all), func(i int) bool { return secondOf(at(&all[i])) >= k*perMinute })
+		return sort.Search(len(all), func(i int) bool { return second(&all[i]) >= k*perMinute })
 	}
-	from, to := first(k), first(k+1)
-	return all[min(from, to):to]
+	if from, to := first(k), first(k+1); from < to {
+		out = join(all[from:to])
+	}
+	return out
 }
 
 func joinWindows(ws []Window) Window {
@@ -132,21 +136,19 @@ func joinWindows(ws []Window) Window {
 
 func joinServer(all []ServerSecond) ServerSecond {
 	out := all[0]
-	var running, waiting, kv, rate weighted
+	var gauges [4]weighted
 	for i := range all {
 		s := &all[i]
 		if i > 0 {
 			out = s.Behind(&out)
 		}
-		took := s.Took.Seconds()
-		running.add(s.Running, took)
-		waiting.add(s.Waiting, took)
-		kv.add(s.KVUsage, took)
-		rate.add(s.HitRate, took)
+		for k, v := range s.gauges() {
+			gauges[k].add(*v, s.Took.Seconds())
+		}
 	}
-	out.Running, out.Waiting, out.KVUsage = running.mean(), waiting.mean(), kv.mean()
+	out.Running, out.Waiting, out.KVUsage = gauges[0].mean(), gauges[1].mean(), gauges[2].mean()
 	if !(out.PrefixQueries > 0) {
-		out.HitRate = rate.mean()
+		out.HitRate = gauges[3].mean()
 	}
 	return out
 }

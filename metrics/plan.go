@@ -30,8 +30,8 @@ func Words(spec []Setting) (words []string) {
 	return words
 }
 
-// Plan is the plan of a run: all that is known before the first request. It is the first line of the journal, so that a report can be
-// computed from the journal alone.
+// Plan is the plan of a run: all that is known before the first request. It is the first line of the journal, so that a
+// report can be computed from the journal alone.
 type Plan struct {
 	// Version of benchtop and Command line, secrets hidden.
 	Version string   `json:"version"`
@@ -107,7 +107,8 @@ type Plan struct {
 	GPUPrice float64 `json:"gpu_price,omitempty"`
 	// GPUs are the accelerators to sample, "all" or indices as "0,1"; "" for none.
 	GPUs string `json:"gpus,omitempty"`
-	// Find is the search for the highest load within the objectives, nil for none. Confirm is the most time for holds that prove it, 0 for none.
+	// Find is the search for the highest load within the objectives, nil for none. Confirm is the most time for holds
+	// that prove it, 0 for none.
 	Find    *Find         `json:"find,omitempty"`
 	Confirm time.Duration `json:"confirm_ns,omitempty"`
 	// Metadata are the user's own keys for the result, in the order given.
@@ -116,7 +117,8 @@ type Plan struct {
 	Detailed bool `json:"detailed,omitempty"`
 	// Timestamps is the source of the times of chunks: KernelStamps or UserStamps.
 	Timestamps string `json:"timestamps,omitempty"`
-	// Definitions name the rule of the clocks (see TimingRule) and describe the rules in force: success, clocks, stamps.
+	// Definitions name the rule of the clocks (see TimingRule) and describe the rules in force: success, clocks,
+	// stamps.
 	Definitions map[string]string `json:"definitions,omitempty"`
 }
 
@@ -132,7 +134,8 @@ type Conversations struct {
 	Active int `json:"active,omitempty"`
 	// Delay is the pause between turns; 0 where there is none, or where the data set has them.
 	Delay time.Duration `json:"delay_ns,omitempty"`
-	// GlobalPrefix and ConversationPrefix are the shares of a prompt that all turns, or those of a conversation, begin with.
+	// GlobalPrefix and ConversationPrefix are the shares of a prompt that all turns, or those of a conversation, begin
+	// with.
 	GlobalPrefix       float64 `json:"global_prefix,omitempty"`
 	ConversationPrefix float64 `json:"conversation_prefix,omitempty"`
 }
@@ -146,8 +149,9 @@ type Workload struct {
 	Goodput SLO `json:"goodput,omitempty"`
 }
 
-// ObjectivesFor are the objectives for requests of a class while some are in force for the run: those of its workload, else those of the
-// run. By this rule alone a request is good. Tiers judge all requests alike, so that with tiers workloads have none of their own.
+// ObjectivesFor are the objectives for requests of a class while some are in force for the run: those of its workload,
+// else those of the run. By this rule alone a request is good. Tiers judge all requests alike, so that with tiers
+// workloads have none of their own.
 func (p *Plan) ObjectivesFor(class string, inForce SLO) SLO {
 	if len(p.Tiers) > 0 {
 		return inForce
@@ -173,7 +177,8 @@ func inClass(class, name string) bool {
 
 // Judges reports whether any objectives hold while some are in force for the run: these, or those of a workload.
 func (p *Plan) Judges(inForce SLO) bool {
-	return len(inForce) > 0 || len(p.Tiers) == 0 && slices.ContainsFunc(p.Workloads, func(w Workload) bool { return len(w.Goodput) > 0 })
+	own := func(w Workload) bool { return len(w.Goodput) > 0 }
+	return len(inForce) > 0 || len(p.Tiers) == 0 && slices.ContainsFunc(p.Workloads, own)
 }
 
 // JudgesGroup reports whether any objectives hold for the requests of a class, or of a group of turns.
@@ -227,8 +232,8 @@ func (p *Plan) StageAt(at time.Duration) int {
 	return -1
 }
 
-// Warming reports whether a request was scheduled in the warm-up. This rule alone leaves requests out of all figures but those of the
-// timeline.
+// Warming reports whether a request was scheduled in the warm-up. This rule alone leaves requests out of all figures
+// but those of the timeline.
 func (p *Plan) Warming(q *Request) bool {
 	return p.Warmup > 0 && q.Scheduled != Never && q.Scheduled < p.Warmup
 }
@@ -246,8 +251,9 @@ func (p *Plan) Paced() bool {
 	return p.Ramp != nil || p.Rate > 0 && !p.Rate.Unlimited() || p.Find != nil && p.Find.Unit != Users
 }
 
-// LoadAt is the load of the plan at a moment, when so many requests are sent. It has no rate where all requests are due at once. A ramp
-// in time comes with its target, and with the time to it in whole seconds. A search begins with this load.
+// LoadAt is the load of the plan at a moment, when so many requests are sent. It has no rate where all requests are due
+// at once. A ramp in time comes with its target, and with the time to it in whole seconds. A search begins with this
+// load.
 func (p *Plan) LoadAt(at time.Duration, sent int) (s LoadSetting) {
 	switch stage, r := p.StageAt(at), p.Ramp; {
 	case p.Find != nil:
@@ -268,8 +274,8 @@ func (p *Plan) LoadAt(at time.Duration, sent int) (s LoadSetting) {
 	return s
 }
 
-// Length is the planned time from the start of the run to its last arrival; the last requests end later. It is not known for a search, a
-// trace, and a number of requests without a rate.
+// Length is the planned time from the start of the run to its last arrival; the last requests end later. It is not
+// known for a search, a trace, and a number of requests without a rate.
 func (p *Plan) Length() (length time.Duration, known bool) {
 	if p.Find != nil {
 		return 0, false
@@ -285,8 +291,8 @@ func (p *Plan) Length() (length time.Duration, known bool) {
 	return time.Duration(last * float64(time.Second)).Round(time.Microsecond), true
 }
 
-// lastArrival is the time in seconds of the last of a number of requests, and the mean gap to one more; 0 for loads without a number or
-// without a rate.
+// lastArrival is the time in seconds of the last of a number of requests, and the mean gap to one more; 0 for loads
+// without a number or without a rate.
 func (p *Plan) lastArrival() (at, gap float64) {
 	n := p.Requests
 	if p.Conversations != nil {
@@ -316,8 +322,8 @@ type SteadyStateRule struct {
 	MinWindow time.Duration `json:"min_window_ns,omitempty"`
 }
 
-// Target is the rate of the plan at a moment, in requests per second; 0 where it does not follow from the time alone, as where
-// conversations of several requests arrive.
+// Target is the rate of the plan at a moment, in requests per second; 0 where it does not follow from the time alone,
+// as where conversations of several requests arrive.
 func (p *Plan) Target(at time.Duration) float64 {
 	if p.Conversations != nil {
 		return 0
@@ -325,8 +331,8 @@ func (p *Plan) Target(at time.Duration) float64 {
 	return p.ArrivalRate(at)
 }
 
-// ArrivalRate is the rate of the plan's arrivals at a moment, requests or conversations per second; 0 where it does not follow from the time
-// alone.
+// ArrivalRate is the rate of the plan's arrivals at a moment, requests or conversations per second; 0 where it does not
+// follow from the time alone.
 func (p *Plan) ArrivalRate(at time.Duration) float64 {
 	if p.Ramp != nil && p.Ramp.Over == 0 {
 		return 0
@@ -366,17 +372,19 @@ func (r *Rate) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// TimingRule names which events of a stream are chunks and so set the clocks: those that vLLM 0.33 counts, and reasoning_content.
+// TimingRule names which events of a stream are chunks and so set the clocks: those that vLLM 0.33 counts, and
+// reasoning_content.
 const TimingRule = "vllm-0.33"
 
-// TimedAlike reports whether the clocks of a run follow TimingRule. Rules differ for chat alone: older runs counted every event with a
-// choice, as vLLM did before 0.33.
+// TimedAlike reports whether the clocks of a run follow TimingRule. Rules differ for chat alone: older runs counted
+// every event with a choice, as vLLM did before 0.33.
 func (p *Plan) TimedAlike() bool {
 	return p.Backend != "openai-chat" || p.Definitions["rule"] == TimingRule
 }
 
-// LoadTime is the moment that assigns a request to a load. Under a rate it is the scheduled time. A user of a closed loop arrives when a
-// slot is free: when the request was due, or, where all requests are due at once, when it was admitted.
+// LoadTime is the moment that assigns a request to a load. Under a rate it is the scheduled time. A user of a closed
+// loop arrives when a slot is free: when the request was due, or, where all requests are due at once, when it was
+// admitted.
 func (p *Plan) LoadTime(q *Request) time.Duration {
 	switch {
 	case p.Paced():
@@ -390,8 +398,8 @@ func (p *Plan) LoadTime(q *Request) time.Duration {
 // promptly is the delay up to which a request counts as sent at its load time.
 const promptly = 100 * time.Millisecond
 
-// SentTime is the moment at which a request was sent, Never if it was not. A request without a delay counts as sent at its load time, so
-// that the last one of a load, which ends with its arrival, belongs to that load.
+// SentTime is the moment at which a request was sent, Never if it was not. A request without a delay counts as sent at
+// its load time, so that the last one of a load, which ends with its arrival, belongs to that load.
 func (p *Plan) SentTime(q *Request) time.Duration {
 	if cause := p.LoadTime(q); q.Sent != Never && cause != Never && q.Sent-cause < promptly {
 		return cause

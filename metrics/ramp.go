@@ -14,15 +14,16 @@ type Ramp struct {
 	To   float64 `json:"to"`
 	// Over is the time the ramp takes; 0 means that it runs over the number of requests, as vLLM's does.
 	Over time.Duration `json:"over_ns,omitempty"`
-	// Requests is the number of requests that the ramp spans. A plan may send fewer, where its duration ends it; 0 means as many as the
-	// plan sends.
+	// Requests is the number of requests that the ramp spans. A plan may send fewer, where its duration ends it; 0
+	// means as many as the plan sends.
 	Requests int `json:"requests,omitempty"`
 }
 
 // RateOf is the rate of a ramp over n requests before the request index, from 0, in requests per second.
 func (r *Ramp) RateOf(index, n int) float64 { return r.part(float64(index) / float64(max(n-1, 1))) }
 
-// RampRate is the rate of the plan's ramp over the requests before a request, by its index; beyond the last that before the last.
+// RampRate is the rate of the plan's ramp over the requests before a request, by its index; beyond the last that before
+// the last.
 func (p *Plan) RampRate(index int) float64 {
 	n := p.Ramp.Requests
 	if n == 0 {

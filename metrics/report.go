@@ -16,12 +16,13 @@ type Report struct {
 	Counts
 	// NotSent requests of the plan, without the warm-up, were never sent. No figure counts them.
 	NotSent int
-	// Interrupted is set where the run ended before its plan. A plan with a duration ends when its time is over, even with unsent
-	// requests.
+	// Interrupted is set where the run ended before its plan. A plan with a duration ends when its time is over, even
+	// with unsent requests.
 	Interrupted *Interrupted
 	// Unreached requests in a row failed at the end, because the server was gone; 0 where it was there.
 	Unreached int
-	// Conclusion decides exit code and screen. Trouble is the reason for which the requests make the run a failure, "" for none.
+	// Conclusion decides exit code and screen. Trouble is the reason for which the requests make the run a failure, ""
+	// for none.
 	Conclusion Conclusion
 	Trouble    string
 
@@ -35,12 +36,13 @@ type Report struct {
 	RequestThroughput                    float64
 	OutputThroughput, TotalThroughput    float64
 	Goodput                              *float64 // nil without objectives
-	PeakOutputPerSecond, PeakConcurrency int      // by one-second buckets from the first start, as vLLM counts: the former are chunks
+	PeakOutputPerSecond, PeakConcurrency int      // by seconds from the first start, as vLLM counts: of chunks
 	PeakOutputTokens                     int      // the most output tokens in one second of the run; see PeakSecond
-	ExactPeakConcurrency                 int      // of the intervals [start, end), with failures and requests that were cut
+	ExactPeakConcurrency                 int      // of intervals [start, end), with failures and cut requests
 	Statistics                           Statistics
-	// Speeds are the output speeds of users in tokens/s, each the reciprocal of a request's TPOT, which is the time per token of one
-	// user's answer. AtOnce successes of several tokens have none, because their output came at once; see Request.Pace.
+	// Speeds are the output speeds of users in tokens/s, each the reciprocal of a request's TPOT, which is the time per
+	// token of one user's answer. AtOnce successes of several tokens have none, because their output came at once; see
+	// Request.Pace.
 	Speeds Statistic
 	AtOnce int
 	// VLLM is the reading of vLLM 0.33, nil where it is the same.
@@ -67,7 +69,8 @@ type Report struct {
 	GPUs   *GPUReport
 	// Servers are the shares of several servers in the load, in the order of the plan; nil with one server.
 	Servers []Group
-	// Classes are those of the requests; nil where they have none. Turns are the places in conversations of several turns.
+	// Classes are those of the requests; nil where they have none. Turns are the places in conversations of several
+	// turns.
 	Classes, Turns []Group
 	// Sessions are the conversations; nil where none has several turns.
 	Sessions *Sessions
@@ -87,11 +90,12 @@ type Report struct {
 	Events     []LogEntry
 	Histograms Histograms
 
-	// Rows holds one row per finished request in data-set order, Details the requests themselves in the same order if the plan asks for
-	// detail.
+	// Rows holds one row per finished request in data-set order, Details the requests themselves in the same order if
+	// the plan asks for detail.
 	Rows    []Row
 	Details []Request
-	// FailedRequests are those of Rows that failed, in data-set order: all if the plan asks for detail, else the first MostFailedRequests.
+	// FailedRequests are those of Rows that failed, in data-set order: all if the plan asks for detail, else the first
+	// MostFailedRequests.
 	FailedRequests []FailedRequest
 }
 
@@ -109,7 +113,8 @@ const MostFailedRequests = 1000
 // FailedRequest is what came of a request that failed.
 type FailedRequest struct {
 	Index, InputTokens int
-	// Start is when its first byte was sent, or the attempt began that gave no connection. TTFT is Never without a chunk.
+	// Start is when its first byte was sent, or the attempt began that gave no connection. TTFT is Never without a
+	// chunk.
 	Start, TTFT time.Duration
 	ITLs        []float64 // seconds
 	Error       string    // foreign text, or the kind of the failure
@@ -138,7 +143,8 @@ type VLLMReading struct {
 	Unread int
 }
 
-// notableTokenDelay is the share of the median TTFT from which on the first token comes noticeably later than the first chunk.
+// notableTokenDelay is the share of the median TTFT from which on the first token comes noticeably later than the first
+// chunk.
 const notableTokenDelay = 0.1
 
 // TokenAfterChunk reports whether the first token came later than the first chunk by more than a tenth, in the median.
@@ -176,8 +182,8 @@ const (
 	Fine Conclusion = iota
 	// GateMissed: a gate of the plan is missed.
 	GateMissed
-	// RunFailed: no request succeeded, more than half failed, the server did not answer at the end, or the result could not be saved in
-	// its place.
+	// RunFailed: no request succeeded, more than half failed, the server did not answer at the end, or the result could
+	// not be saved in its place.
 	RunFailed
 	// HungUp: the run was ended because its terminal was lost.
 	HungUp

@@ -1,9 +1,10 @@
-// Package metrics is the common language of benchtop: requests, latencies, histograms, windows, snapshots and reports, and the folds that
-// live view and report share. Code that draws, prints or saves a number takes it from here, so that each number has one meaning.
+// Package metrics is the common language of benchtop: requests, latencies, histograms, windows, snapshots and reports,
+// and the folds that live view and report share. Code that draws, prints or saves a number takes it from here, so that
+// each number has one meaning.
 //
-// It does no I/O, starts no goroutine and knows neither HTTP nor a screen. All times are offsets from the start of the run on the
-// monotonic clock, in whole microseconds: they are rounded once, when they are taken, and every latency is a difference of two of
-// them.
+// It does no I/O, starts no goroutine and knows neither HTTP nor a screen. All times are offsets from the start of the
+// run on the monotonic clock, in whole microseconds: they are rounded once, when they are taken, and every latency is a
+// difference of two of them.
 package metrics
 
 import (
@@ -51,8 +52,8 @@ const (
 	FailedTruncated Failure = "truncated"
 	// FailedInStream: the server reported an error inside a stream that had begun with status 200.
 	FailedInStream Failure = "error_in_stream"
-	// FailedMalformed: the answer violates the protocol: not JSON, not an event stream, not HTTP, or compressed, which no request asks
-	// for; or it is beyond a limit of memory.
+	// FailedMalformed: the answer violates the protocol: not JSON, not an event stream, not HTTP, or compressed, which
+	// no request asks for; or it is beyond a limit of memory.
 	FailedMalformed Failure = "malformed"
 	// FailedEmpty: a complete stream that never carried a chunk of output.
 	FailedEmpty Failure = "no_output"
@@ -81,15 +82,15 @@ const mostOfChunk = 1 << 20
 type Chunk struct {
 	// At is when its last byte arrived.
 	At time.Duration
-	// Tokens it holds: counted where ids, log probabilities or a running usage came with it, else 1 if it has output and 0 if it
-	// has none (a role, a finish reason). See Request.CountedChunks.
+	// Tokens it holds: counted where ids, log probabilities or a running usage came with it, else 1 if it has output
+	// and 0 if it has none (a role, a finish reason). See Request.CountedChunks.
 	Tokens int32
 	// Answer: it holds text of the visible answer, not only reasoning.
 	Answer bool
 }
 
-// Request is one HTTP exchange as observed. It belongs to the goroutine that runs the exchange until it is done, and does not change after
-// that. Latencies are methods, so that no derived number can disagree with its source.
+// Request is one HTTP exchange as observed. It belongs to the goroutine that runs the exchange until it is done, and
+// does not change after that. Latencies are methods, so that no derived number can disagree with its source.
 type Request struct {
 	// Index is the place in data-set order, from 0.
 	Index int
@@ -97,8 +98,8 @@ type Request struct {
 	Conversation, Turn int
 	// Turns is the number of turns that its conversation has by the plan; 0 for a request of its own.
 	Turns int
-	// Session is the name of the conversation outside of this run, and Parent the id of the request whose answer this one waited for;
-	// "" for none.
+	// Session is the name of the conversation outside of this run, and Parent the id of the request whose answer this
+	// one waited for; "" for none.
 	Session, Parent string
 	// ID is the x-request-id.
 	ID string
@@ -109,8 +110,8 @@ type Request struct {
 	// Model is the requested model where requests of a run name different ones, else "".
 	Model string
 
-	// Scheduled is the start by the schedule, Due the handover to the limiter, Admitted the moment at which the request got a client
-	// slot, Sent the write of its first byte on an open connection.
+	// Scheduled is the start by the schedule, Due the handover to the limiter, Admitted the moment at which the request
+	// got a client slot, Sent the write of its first byte on an open connection.
 	Scheduled, Due, Admitted, Sent time.Duration
 	// Encode and Connect are the client's own work: building the body; dialling and TLS. They lie between Admitted and
 	// Sent, except for the dial of a redial. Connect is 0 on a connection that was open.
@@ -124,8 +125,8 @@ type Request struct {
 	// Chunks in order of arrival. The tokens of the first CountedChunks were counted; those of the others are assumed.
 	Chunks        []Chunk
 	CountedChunks int
-	// ReadDelay is the delay of the last chunk between the stamp of the kernel and the client; Never without a stamp. It is live only: no
-	// journal keeps it.
+	// ReadDelay is the delay of the last chunk between the stamp of the kernel and the client; Never without a stamp.
+	// It is live only: no journal keeps it.
 	ReadDelay time.Duration
 
 	// Piece is the text of the last chunk, valid only until the next one. It is live only, too: foreign text.
@@ -143,12 +144,12 @@ type Request struct {
 	// CachedTokens of the prompt came from the prefix cache. CachedKnown: the server reported them, if only 0.
 	CachedTokens int
 	CachedKnown  bool
-	// IdealTokens of the prompt would have come from a prefix cache without bounds that began empty with the run. IdealKnown: they were
-	// counted, if only as 0.
+	// IdealTokens of the prompt would have come from a prefix cache without bounds that began empty with the run.
+	// IdealKnown: they were counted, if only as 0.
 	IdealTokens int
 	IdealKnown  bool
-	// ServerQueue is the wait inside the server, ServerPrefill the time for the prompt and the first token, as reported with the answer;
-	// Never if not reported.
+	// ServerQueue is the wait inside the server, ServerPrefill the time for the prompt and the first token, as reported
+	// with the answer; Never if not reported.
 	ServerQueue, ServerPrefill time.Duration
 	// MaxTokens is the output length that the request asked for; 0 if it named none.
 	MaxTokens int
@@ -162,8 +163,8 @@ type Request struct {
 	Status int
 	// Error is the error text of the server or the system, at most 2 KiB, unchanged: foreign text.
 	Error string
-	// Text is the generated text if the run keeps it: foreign text. TextPart: the output had more, as reasoning, tool calls, or text
-	// beyond MostText.
+	// Text is the generated text if the run keeps it: foreign text. TextPart: the output had more, as reasoning, tool
+	// calls, or text beyond MostText.
 	Text     string
 	TextPart bool
 	// Judgement is of an answer that had to have a form.
@@ -197,7 +198,7 @@ func (r *Request) Counted() int { return r.progress.outputTokens }
 
 // State of the request, as far as the timeline has counted it.
 func (r *Request) State() RequestState {
-	inFlight := [...]RequestState{stageNone: "", stageHeld: StateHeld, stageWaiting: StateWaiting, stageRunning: StateRunning}
+	inFlight := [...]RequestState{stageHeld: StateHeld, stageWaiting: StateWaiting, stageRunning: StateRunning}
 	if state := inFlight[r.progress.stage]; state != "" {
 		return state
 	}
@@ -238,7 +239,8 @@ func (r *Request) Add(c Chunk) {
 // OK reports whether the request succeeded.
 func (r *Request) OK() bool { return r.Failure == "" && r.Done != Never }
 
-// Reached reports whether the outcome proves that the server was reachable. A stall, a time-out and a fault of the client prove nothing.
+// Reached reports whether the outcome proves that the server was reachable. A stall, a time-out and a fault of the
+// client prove nothing.
 func (r *Request) Reached() bool {
 	switch r.Failure {
 	case FailedStatus, FailedTruncated, FailedInStream, FailedMalformed, FailedEmpty:
@@ -277,7 +279,8 @@ func (r *Request) Answered() time.Duration {
 // TTFT is the time from the first byte sent to the first chunk, as vLLM counts it; Never without a chunk.
 func (r *Request) TTFT() time.Duration { return Since(r.Sent, r.FirstChunk) }
 
-// FirstTokenLatency is the time to the first chunk with output: later than TTFT where the server sends a bare role first.
+// FirstTokenLatency is the time to the first chunk with output: later than TTFT where the server sends a bare role
+// first.
 func (r *Request) FirstTokenLatency() time.Duration { return Since(r.Sent, r.FirstToken) }
 
 // FirstAnswerLatency is the time to the first text of the visible answer, after any reasoning.
@@ -297,9 +300,9 @@ func (r *Request) TPOT() time.Duration {
 // Gap is the time between the i-th chunk and the one before.
 func (r *Request) Gap(i int) time.Duration { return r.Chunks[i].At - r.Chunks[i-1].At }
 
-// TokenGap is the time that each token of the i-th chunk took, and the number of those tokens: the gap since the last chunk with
-// tokens, divided among them. There are none where the tokens of the chunk were not counted, and none in the first chunk with tokens,
-// whose time is in TTFT.
+// TokenGap is the time that each token of the i-th chunk took, and the number of those tokens: the gap since the last
+// chunk with tokens, divided among them. There are none where the tokens of the chunk were not counted, and none in the
+// first chunk with tokens, whose time is in TTFT.
 func (r *Request) TokenGap(i int) (each time.Duration, tokens int) {
 	if i >= r.CountedChunks || i >= len(r.Chunks) || r.Chunks[i].Tokens <= 0 {
 		return 0, 0
@@ -354,8 +357,8 @@ func Since(from, to time.Duration) time.Duration {
 // ByIndex orders requests as the data set does.
 func ByIndex(a, b Request) int { return cmp.Compare(a.Index, b.Index) }
 
-// Spread divides the output tokens of the request among its chunks, rounded so that the shares add up. Where no chunk has tokens, the
-// last one gets all.
+// Spread divides the output tokens of the request among its chunks, rounded so that the shares add up. Where no chunk
+// has tokens, the last one gets all.
 func (r *Request) Spread() iter.Seq2[int, int] {
 	return func(yield func(chunk, tokens int) bool) {
 		counted := 0

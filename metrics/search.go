@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Find is the search for the highest load within the objectives: from From upwards to at most Most, in requests per second or users. The
-// load that it finds is held for Hold.
+// Find is the search for the highest load within the objectives: from From upwards to at most Most, in requests per
+// second or users. The load that it finds is held for Hold.
 type Find struct {
 	From float64       `json:"from"`
 	Most float64       `json:"most"`
@@ -20,8 +20,8 @@ type Find struct {
 
 // The rule of a search.
 const (
-	// SearchPrecision is about the distance between the highest load that passed and the lowest that failed, relative to the former, at which
-	// the search ends. A step in a narrower range is longer by up to LongestStep.
+	// SearchPrecision is about the distance between the highest load that passed and the lowest that failed, relative
+	// to the former, at which the search ends. A step in a narrower range is longer by up to LongestStep.
 	SearchPrecision = 0.05
 	LongestStep     = 5
 
@@ -31,8 +31,8 @@ const (
 	longestTested = 6  // steps that a low rate may take to bring them
 )
 
-// Trial is how long a load is tested: settle is left to the server to get used to it, then requests are judged, at a low rate for longer,
-// until there are enough of them.
+// Trial is how long a load is tested: settle is left to the server to get used to it, then requests are judged, at a
+// low rate for longer, until there are enough of them.
 func (f *Find) Trial(load float64) (settle, judged time.Duration) {
 	settle = f.Step / settlePart
 	judged = f.Step - settle
@@ -47,8 +47,9 @@ func (f *Find) Trial(load float64) (settle, judged time.Duration) {
 type SearchPhase string
 
 const (
-	// SearchClimbing: each load that passes is followed by a higher one. SearchDraining: nothing is sent until the queue that too much
-	// load left is gone. SearchNarrowing: between a load that passed and one that failed. SearchHolding: the highest is held for long.
+	// SearchClimbing: each load that passes is followed by a higher one. SearchDraining: nothing is sent until the
+	// queue that too much load left is gone. SearchNarrowing: between a load that passed and one that failed.
+	// SearchHolding: the highest is held for long.
 	SearchClimbing  SearchPhase = "climbing"
 	SearchDraining  SearchPhase = "draining"
 	SearchNarrowing SearchPhase = "narrowing"
@@ -68,7 +69,8 @@ type SearchStep struct {
 
 // SearchTier is a tier in a search: its verdict on the load that was tested, and its border so far.
 type SearchTier struct {
-	// Requests of the tested load count, Good of them met the objectives. Within: that was enough, and the load was completed.
+	// Requests of the tested load count, Good of them met the objectives. Within: that was enough, and the load was
+	// completed.
 	Requests, Good int
 	Within         bool
 	// Passed is the highest load that passed, Failed the lowest above it that did not; 0 for none.
@@ -81,14 +83,16 @@ type Search struct {
 	Phase SearchPhase
 	// Load is tested or held now; 0 while draining and when done.
 	Load float64
-	// Passed is the highest load that passed, Failed the lowest that did not; 0 for none. Found: Passed was held to the end.
+	// Passed is the highest load that passed, Failed the lowest that did not; 0 for none. Found: Passed was held to the
+	// end.
 	Passed, Failed float64
 	Found          bool
 	// Tiers are the borders of all tiers, the first with Passed and Failed; none before a load was tested.
 	Tiers []SearchTier
 	// Tested are the loads so far in order, without that of now.
 	Tested []TestedLoad
-	// Left is about how long the search still takes, at the moment of the snapshot. AtLeast: it takes longer if the next load passes.
+	// Left is about how long the search still takes, at the moment of the snapshot. AtLeast: it takes longer if the
+	// next load passes.
 	Left    time.Duration
 	AtLeast bool
 
@@ -97,15 +101,16 @@ type Search struct {
 	drained time.Duration // the last break
 }
 
-// TestedLoad is a load of a search, and whether it passed. Held: for long, at the end. Others are the verdicts of the tiers after the first.
+// TestedLoad is a load of a search, and whether it passed. Held: for long, at the end. Others are the verdicts of the
+// tiers after the first.
 type TestedLoad struct {
 	Load         float64
 	Passed, Held bool
 	Others       []bool
 }
 
-// Take follows the search by the events of a run. A load by hand ends it: then there is none. Searches of older versions do not tell their
-// steps, and their loads tell the outcomes.
+// Take follows the search by the events of a run. A load by hand ends it: then there is none. Searches of older
+// versions do not tell their steps, and their loads tell the outcomes.
 func (s *Search) Take(e *LogEntry) *Search {
 	switch set := e.Set; {
 	case e.Search != nil:
@@ -223,11 +228,12 @@ func (s *Search) At(now time.Duration, p *Plan) *Search {
 	return &out
 }
 
-// left is the time that a search takes from here, with passed of its step behind it: the least, or an estimate from above, in which every load of
-// the bisection fails, so that a break follows it.
+// left is the time that a search takes from here, with passed of its step behind it: the least, or an estimate from
+// above, in which every load of the bisection fails, so that a break follows it.
 func (s *Search) left(f *Find, passed time.Duration, least bool) time.Duration {
 	rest := func(whole time.Duration) time.Duration { return max(0, whole-passed) }
-	now, narrow := rest(trial(f, s.Load)), func(low, high float64) time.Duration { return s.narrow(f, low, high, least) }
+	narrow := func(low, high float64) time.Duration { return s.narrow(f, low, high, least) }
+	now := rest(trial(f, s.Load))
 	switch {
 	case s.Phase == SearchHolding:
 		return rest(f.Hold)

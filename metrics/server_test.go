@@ -2,45 +2,44 @@ package metrics_test
 
 import (
 	"testing"
-	"time"
 
-	"benchtop/metrics"
+	. "benchtop/metrics"
 )
 
 // A sample joined with the one before has the later gauges and the changes of both.
 func TestBehind(t *testing.T) {
-	before := metrics.ServerSecond{Took: time.Second, Running: 1, Preemptions: 2, PromptTokens: metrics.Unsaid(), PrefixQueries: 10, PrefixHits: 5,
-		TTFT: metrics.ServerLatency{N: 1, Mean: time.Second}, Queue: metrics.ServerLatency{N: 2, Mean: time.Second}, First: metrics.TTFTParts{N: 1, TTFT: time.Second}}
-	s := metrics.ServerSecond{Took: time.Second, Running: 3, Preemptions: metrics.Unsaid(), PromptTokens: 4, PrefixQueries: 10, PrefixHits: 10,
-		TTFT: metrics.ServerLatency{N: 3, Mean: 3 * time.Second}, Prefill: metrics.ServerLatency{N: 1, Mean: time.Second}, First: metrics.TTFTParts{N: 3, TTFT: 7 * time.Second}}
+	before := ServerSecond{Took: second, Running: 1, Preemptions: 2, PromptTokens: Unsaid(), PrefixQueries: 10, PrefixHits: 5,
+		TTFT: ServerLatency{N: 1, Mean: second}, Queue: ServerLatency{N: 2, Mean: second}, First: TTFTParts{N: 1, TTFT: second}}
+	s := ServerSecond{Took: second, Running: 3, Preemptions: Unsaid(), PromptTokens: 4, PrefixQueries: 10, PrefixHits: 10,
+		TTFT: ServerLatency{N: 3, Mean: 3 * second}, Prefill: ServerLatency{N: 1, Mean: second}, First: TTFTParts{N: 3, TTFT: 7 * second}}
 	got := s.Behind(&before)
-	if got.Took != 2*time.Second || got.Running != 3 || got.Preemptions != 2 || got.PromptTokens != 4 || got.HitRate != 0.75 {
+	if got.Took != 2*second || got.Running != 3 || got.Preemptions != 2 || got.PromptTokens != 4 || got.HitRate != 0.75 {
 		t.Errorf("%+v", got)
 	}
-	if got.TTFT != (metrics.ServerLatency{N: 4, Mean: 2500 * time.Millisecond}) || got.Queue.N != 2 || got.Prefill.N != 1 || got.First.MeanTTFT() != 2*time.Second {
+	if got.TTFT != (ServerLatency{N: 4, Mean: 2500 * ms}) || got.Queue.N != 2 || got.Prefill.N != 1 || got.First.MeanTTFT() != 2*second {
 		t.Errorf("latencies %+v, %+v, %+v, %s", got.TTFT, got.Queue, got.Prefill, got.First.MeanTTFT())
 	}
-	if new(metrics.TTFTParts).MeanTTFT() != metrics.Never {
+	if new(TTFTParts).MeanTTFT() != Never {
 		t.Error("a mean of no requests")
 	}
 }
 
 // Facts of telemetry are filed by their type; others are not.
 func TestTelemetry(t *testing.T) {
-	var got metrics.Telemetry
+	var got Telemetry
 	for _, fact := range []any{
-		metrics.ServerSecond{At: 1}, metrics.GPUSecond{At: 2}, metrics.Source{Name: metrics.ServerCounters, Kind: "vLLM", Absent: "gone"},
-		metrics.Source{Name: metrics.Accelerators, Absent: "none"},
+		ServerSecond{At: 1}, GPUSecond{At: 2}, Source{Name: ServerCounters, Kind: "vLLM", Absent: "gone"},
+		Source{Name: Accelerators, Absent: "none"},
 	} {
 		if !got.Take(fact) {
 			t.Errorf("%T is not taken", fact)
 		}
 	}
-	if got.Take(metrics.Phase{}) || len(got.Server) != 1 || len(got.GPUs) != 1 || got.ServerKind != "vLLM" || got.ServerAbsent != "gone" || got.GPUsAbsent != "none" {
+	if got.Take(Phase{}) || len(got.Server) != 1 || len(got.GPUs) != 1 || got.ServerKind != "vLLM" || got.ServerAbsent != "gone" || got.GPUsAbsent != "none" {
 		t.Errorf("%+v", got)
 	}
-	short := metrics.ServerReport{RunningMean: metrics.Unsaid(), WaitingMean: metrics.Unsaid(), KVMean: metrics.Unsaid(), Seconds: got.Server}
-	if !short.TooShort() || new(metrics.ServerReport).TooShort() {
+	short := ServerReport{RunningMean: Unsaid(), WaitingMean: Unsaid(), KVMean: Unsaid(), Seconds: got.Server}
+	if !short.TooShort() || new(ServerReport).TooShort() {
 		t.Error("a report without gauges of the run, but with samples, is too short")
 	}
 }

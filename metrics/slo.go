@@ -35,7 +35,8 @@ func (s SLO) With(o Objective) SLO {
 
 // String writes the objectives as ParseObjective reads each.
 func (s SLO) String() string {
-	return strings.Join(Each(s, func(o Objective) string { return fmt.Sprintf("%s:%g", o.Metric.Key(), o.LimitMS) }), " ")
+	words := Each(s, func(o Objective) string { return fmt.Sprintf("%s:%g", o.Metric.Key(), o.LimitMS) })
+	return strings.Join(words, " ")
 }
 
 // ParseObjective reads NAME:MS, such as "ttft:500".
@@ -64,7 +65,8 @@ func objectiveNames() string {
 	return text.Join(keys, " or ")
 }
 
-// MetObjectives counts, of some successes, those that met the objective on each latency; all of them where there is none.
+// MetObjectives counts, of some successes, those that met the objective on each latency; all of them where there is
+// none.
 type MetObjectives [NumObjectives]int
 
 // ObjectivesMet marks the objectives that a request met; true where there is no such objective.
@@ -120,7 +122,8 @@ func (s SLO) Judge(o *Outcome) (v ObjectivesMet) {
 	return v
 }
 
-// Ratio is the latency nearest to its limit, or furthest beyond it, over that limit: at most 1 exactly if Judge finds the outcome good.
+// Ratio is the latency nearest to its limit, or furthest beyond it, over that limit: at most 1 exactly if Judge finds
+// the outcome good.
 func (s SLO) Ratio(o *Outcome) (worst float64) {
 	for _, g := range s {
 		if g.Metric >= NumObjectives {
@@ -140,8 +143,8 @@ func (s SLO) Ratio(o *Outcome) (worst float64) {
 // EnoughGood is the share of requests, of 1, that must meet the objectives where no gate of the plan sets another.
 const EnoughGood = 0.95
 
-// EnoughGood is the share of requests, of 1, that must meet the objectives: the highest of the gates on goodput, then asked is true; else
-// the constant of that name.
+// EnoughGood is the share of requests, of 1, that must meet the objectives: the highest of the gates on goodput, then
+// asked is true; else the constant of that name.
 func (p *Plan) EnoughGood() (share float64, asked bool) {
 	for _, g := range p.Gates {
 		if g.asksForGood() {
@@ -161,13 +164,14 @@ func (p *Plan) Enough(good float64) bool {
 	return !slices.ContainsFunc(p.Gates, missed) && (asked || good >= EnoughGood)
 }
 
-// asksForGood reports whether the gate asks for a share of good requests. The limit of a plan from a file may be any number.
+// asksForGood reports whether the gate asks for a share of good requests. The limit of a plan from a file may be any
+// number.
 func (g Gate) asksForGood() bool {
 	return g.Metric == gateGoodput && (g.Op == "<" || g.Op == "<=") && g.Limit >= 0 && g.Limit <= 1
 }
 
-// Outcome is a request in the form of vLLM's formulas: in seconds, as 64-bit floats. The figures agree to the last digits because the
-// arithmetic and the order of additions are the same.
+// Outcome is a request in the form of vLLM's formulas: in seconds, as 64-bit floats. The figures agree to the last
+// digits because the arithmetic and the order of additions are the same.
 type Outcome struct {
 	Start, TTFT, E2EL, SlotWait float64
 	Rest                        OtherObjectives
@@ -194,7 +198,8 @@ func OutcomeOf(ttft, e2el time.Duration, output int, rest OtherObjectives) Outco
 	return Outcome{TTFT: ttft.Seconds(), E2EL: e2el.Seconds(), Output: output, Rest: rest}
 }
 
-// OtherObjectives are the latencies that an objective may limit and that do not follow from TTFT, E2EL and the output tokens.
+// OtherObjectives are the latencies that an objective may limit and that do not follow from TTFT, E2EL and the output
+// tokens.
 type OtherObjectives [NumObjectives - E2EL - 1]time.Duration
 
 func (r *Request) OtherObjectives() (out OtherObjectives) {
@@ -204,7 +209,8 @@ func (r *Request) OtherObjectives() (out OtherObjectives) {
 	return out
 }
 
-// objective is a latency as an objective judges it. A request with fewer than two output tokens counts as having a TPOT of 0.
+// objective is a latency as an objective judges it. A request with fewer than two output tokens counts as having a TPOT
+// of 0.
 func (o *Outcome) objective(l Latency) float64 {
 	switch l {
 	case TTFT:

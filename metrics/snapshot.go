@@ -29,8 +29,8 @@ const (
 	CacheFromCounters CacheSource = "counters"
 )
 
-// CachedShare is the share of prompts that came from the server's prefix cache: by the usage of answers where it says so, else by the
-// server's counters over the same time; Unsaid without either.
+// CachedShare is the share of prompts that came from the server's prefix cache: by the usage of answers where it says
+// so, else by the server's counters over the same time; Unsaid without either.
 func CachedShare(usage CacheHits, server *ServerReport) (share float64, source CacheSource) {
 	switch {
 	case usage.Of > 0:
@@ -60,18 +60,20 @@ type LogEntry struct {
 	Text  string
 	// Mark is a few words for a line across the charts over time, "" for none: a new stage, the end of the warm-up.
 	Mark string
-	// Count is the number of events of the same kind; 0 means one. Last is the moment of the newest where they are several.
+	// Count is the number of events of the same kind; 0 means one. Last is the moment of the newest where they are
+	// several.
 	Count int
 	Last  time.Duration
-	// Set is the load that was set at this moment, nil for none. Objectives are those in force from here on, nil if they did not
-	// change.
+	// Set is the load that was set at this moment, nil for none. Objectives are those in force from here on, nil if
+	// they did not change.
 	Set        *LoadSetting
 	Objectives *SLO
 	// Search is what a search tells with its event, nil for other events.
 	Search *SearchStep
 }
 
-// CacheMark is the mark of the warning that the server's prefix cache knew more than the common prefixes of the prompts.
+// CacheMark is the mark of the warning that the server's prefix cache knew more than the common prefixes of the
+// prompts.
 const CacheMark = "cache"
 
 // FoundMark is the mark of the event by which a search reports that its last load held.
@@ -98,7 +100,8 @@ type Snapshot struct {
 	Windows []Window
 	// Minutes are joined from the windows and the samples of the run; none where nobody joined them.
 	Minutes Minutes
-	// Histograms of the run without its warm-up. A latency counts from its moment on, and no longer if its request fails.
+	// Histograms of the run without its warm-up. A latency counts from its moment on, and no longer if its request
+	// fails.
 	Histograms Histograms
 	// Failures by kind, most frequent first.
 	Failures []FailureCount
@@ -123,13 +126,13 @@ type Snapshot struct {
 	Levels []LoadLevel
 	// Endpoints of the requests.
 	Endpoints []Group
-	// Classes and Turns are groups of the requests that ended after the warm-up, as in a report; none where requests have no classes, or
-	// are no turns of several.
+	// Classes and Turns are groups of the requests that ended after the warm-up, as in a report; none where requests
+	// have no classes, or are no turns of several.
 	Classes, Turns []Group
 	// Sessions are the conversations; nil where none has several turns.
 	Sessions *LiveSessions
-	// Requests and Opened are set on request, see Inspection. Requests are those in flight, the last that ended, the slowest and the
-	// failed, at most some hundreds of each, by index.
+	// Requests and Opened are set on request, see Inspection. Requests are those in flight, the last that ended, the
+	// slowest and the failed, at most some hundreds of each, by index.
 	Requests []RequestRow
 	Opened   *RequestDetail
 	// Replay is set where a past run is played.
@@ -175,10 +178,11 @@ const (
 type RequestRow struct {
 	Index     int
 	ID, Model string
-	// Class is that of the request, Wrong why its answer has not the form that it must have; "" for none. Both are foreign text.
-	Class, Wrong string
-	// Session, Turn and Turns place the request in its conversation, the turn from 0; Turns is 0 for a request of its own. Session is
+	// Class is that of the request, Wrong why its answer has not the form that it must have; "" for none. Both are
 	// foreign text.
+	Class, Wrong string
+	// Session, Turn and Turns place the request in its conversation, the turn from 0; Turns is 0 for a request of its
+	// own. Session is foreign text.
 	Session     string
 	Turn, Turns int
 	State       RequestState
@@ -190,8 +194,8 @@ type RequestRow struct {
 	Status                     int
 	// Error is the beginning of the error text of server or system: foreign text.
 	Error string
-	// Slow: it is among the slowest of the run, at most a twentieth of the successes. Kept: its chunks are known, so that it can be
-	// opened.
+	// Slow: it is among the slowest of the run, at most a twentieth of the successes. Kept: its chunks are known, so
+	// that it can be opened.
 	Slow, Kept bool
 }
 
@@ -244,10 +248,11 @@ type Window struct {
 	TokensIn, TokensOut int
 	// Held, Waiting and Running are levels at the end of the second.
 	Held, Waiting, Running int
-	// Histograms of the latencies of this second, such as TTFT of the first chunks that came in it. Failed requests are removed again.
-	Histograms WindowHistograms
-	// TTFTParts of the requests whose first chunk came in this second; Reported holds the figures of their answers. Failed requests are
+	// Histograms of the latencies of this second, such as TTFT of the first chunks that came in it. Failed requests are
 	// removed again.
+	Histograms WindowHistograms
+	// TTFTParts of the requests whose first chunk came in this second; Reported holds the figures of their answers.
+	// Failed requests are removed again.
 	TTFTParts TTFTParts
 	Reported  Reported
 }
@@ -255,11 +260,12 @@ type Window struct {
 // Length is the time of the window.
 func (w *Window) Length() time.Duration { return time.Duration(max(1, w.Seconds)) * time.Second }
 
-// MaxWindows bounds a timeline to a week, so that a damaged journal cannot use up the memory; later events count in the last window.
+// MaxWindows bounds a timeline to a week, so that a damaged journal cannot use up the memory; later events count in the
+// last window.
 const MaxWindows = 7 * 24 * 3600
 
-// Same reports whether two windows of snapshots of one run are the same, without comparing single counts, because unchanged histograms
-// share their counts. It may report windows that are equal but not shared as different.
+// Same reports whether two windows of snapshots of one run are the same, without comparing single counts, because
+// unchanged histograms share their counts. It may report windows that are equal but not shared as different.
 func (w *Window) Same(o *Window) bool {
 	for l := range w.Histograms {
 		if !w.Histograms[l].same(&o.Histograms[l]) {

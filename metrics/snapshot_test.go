@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/metrics"
+	. "benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
@@ -13,26 +13,26 @@ import (
 
 // Viewers share one selection; the first open request counts.
 func TestInspectionWith(t *testing.T) {
-	got := metrics.Inspection{Open: 3}.With(metrics.Inspection{Rows: true, Open: 4}).With(metrics.Inspection{})
-	if got != (metrics.Inspection{Rows: true, Open: 3}) {
+	got := Inspection{Open: 3}.With(Inspection{Rows: true, Open: 4}).With(Inspection{})
+	if got != (Inspection{Rows: true, Open: 3}) {
 		t.Errorf("%+v", got)
 	}
 }
 
 // A window is the same in two snapshots until it changes; the states of requests follow their events.
 func TestWindowSame(t *testing.T) {
-	rec := live.NewView(time.Now(), &metrics.Plan{})
-	var states []metrics.RequestState
-	ask := func(index int, at time.Duration, failure metrics.Failure) {
-		q := metrics.NewRequest(index)
+	rec := live.NewView(time.Now(), &Plan{})
+	var states []RequestState
+	ask := func(index int, at time.Duration, failure Failure) {
+		q := NewRequest(index)
 		step := func(kind event.Kind) {
 			eventtest.Step(rec, kind, &q)
 			states = append(states, q.State())
 		}
-		q.Due, q.Admitted, q.Sent, q.InputTokens, q.InputSource = at, at, at, 20, metrics.TokensFromUsage
+		q.Due, q.Admitted, q.Sent, q.InputTokens, q.InputSource = at, at, at, 20, TokensFromUsage
 		step(event.Due)
 		step(event.Sent)
-		q.Add(metrics.Chunk{At: at + time.Millisecond, Tokens: 1})
+		q.Add(Chunk{At: at + ms, Tokens: 1})
 		step(event.Chunk)
 		if q.Counted() != 1 {
 			t.Errorf("%d tokens are counted", q.Counted())
@@ -41,15 +41,15 @@ func TestWindowSame(t *testing.T) {
 		step(event.Done)
 	}
 	ask(0, 0, "")
-	first := rec.SnapshotAt(2 * time.Second)
-	ask(1, 1500*time.Millisecond, metrics.FailedReset)
-	ask(2, 1600*time.Millisecond, metrics.Cancelled)
-	second := rec.SnapshotAt(2 * time.Second)
+	first := rec.SnapshotAt(2 * second)
+	ask(1, 1500*ms, FailedReset)
+	ask(2, 1600*ms, Cancelled)
+	second := rec.SnapshotAt(2 * second)
 	if !second.Windows[0].Same(&first.Windows[0]) || second.Windows[1].Same(&first.Windows[1]) || second.Windows[1].Same(&second.Windows[0]) {
 		t.Error("a window changed without an event, or did not change with one")
 	}
-	on := []metrics.RequestState{metrics.StateHeld, metrics.StateWaiting, metrics.StateRunning}
-	want := slices.Concat(on, []metrics.RequestState{metrics.StateDone}, on, []metrics.RequestState{metrics.StateFailed}, on, []metrics.RequestState{metrics.StateCancelled})
+	on := []RequestState{StateHeld, StateWaiting, StateRunning}
+	want := slices.Concat(on, []RequestState{StateDone}, on, []RequestState{StateFailed}, on, []RequestState{StateCancelled})
 	if !slices.Equal(states, want) {
 		t.Errorf("states %v", states)
 	}

@@ -14,8 +14,9 @@ const leastTPOT = time.Microsecond
 // atOnce is the time in which output comes at once.
 const atOnce = time.Millisecond
 
-// Pace is the TPOT of an answer whose output came over some time: the time in which its user can read a token. It is Never where all output came at
-// once, as in an answer that is not streamed, or in one chunk with an empty one behind it: the time between them is none of the output.
+// Pace is the TPOT of an answer whose output came over some time: the time in which its user can read a token. It is
+// Never where all output came at once, as in an answer that is not streamed, or in one chunk with an empty one behind
+// it: the time between them is none of the output.
 func (r *Request) Pace() time.Duration {
 	for _, c := range slices.Backward(r.Chunks) {
 		if c.Tokens > 0 {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// The speed of a user is the reciprocal of TPOT; an answer that came at once has none. The histogram estimates it within a bucket.
+// The speed of a user is the reciprocal of TPOT; an answer that came at once has none. The histogram estimates it
+// within a bucket.
 func TestSpeeds(t *testing.T) {
 	s, h := Sample{}, Histogram{}
 	for i, tpot := range []time.Duration{0, 40 * time.Millisecond, 20 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 500 * time.Nanosecond} {

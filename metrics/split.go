@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// enoughSeen is the share of the requests, and of the time, that samples of the server must cover for their means to represent a part of
-// the run, because the rest may have waited much longer.
+// enoughSeen is the share of the requests, and of the time, that samples of the server must cover for their means to
+// represent a part of the run, because the rest may have waited much longer.
 const enoughSeen = 0.8
 
 // SplitSource is the source of the waits inside the server.
@@ -22,11 +22,12 @@ const (
 	SplitUnknown SplitSource = "unknown"
 )
 
-// TTFTSplit divides the average time from the due time to the first chunk. SlotWait and Connect come before the first byte and are no
-// part of TTFT; Queue, Prefill and Rest add up to TTFT, unless the clock of the server gives more than that of the client.
+// TTFTSplit divides the average time from the due time to the first chunk. SlotWait and Connect come before the first
+// byte and are no part of TTFT; Queue, Prefill and Rest add up to TTFT, unless the clock of the server gives more than
+// that of the client.
 type TTFTSplit struct {
-	// N is the number of requests of the means, except for Queue and Prefill where Source is SplitByMetrics. Without requests there are
-	// no means.
+	// N is the number of requests of the means, except for Queue and Prefill where Source is SplitByMetrics. Without
+	// requests there are no means.
 	N int
 	// SlotWait is the wait for a client slot, Connect for a connection.
 	SlotWait, Connect time.Duration
@@ -35,29 +36,31 @@ type TTFTSplit struct {
 	Queue, Prefill time.Duration
 	// Rest is the remainder: the network, tokenizing, and, without a source, all of TTFT. Never negative.
 	Rest time.Duration
-	// Source of Queue and Prefill. Where it is SplitByMetrics, Seen is the number of their requests. Requests of other clients may be
-	// among them, so Rest is of a mixture where OfOthers.
+	// Source of Queue and Prefill. Where it is SplitByMetrics, Seen is the number of their requests. Requests of other
+	// clients may be among them, so Rest is of a mixture where OfOthers.
 	Source SplitSource
 	Seen   int
-	// QueueMost and PrefillMost are the most that the parts can be on average of the run's own requests, where OthersToo; else 0.
+	// QueueMost and PrefillMost are the most that the parts can be on average of the run's own requests, where
+	// OthersToo; else 0.
 	QueueMost, PrefillMost time.Duration
 	// More counts the prompts beyond one for each request. A server counts N + More.
 	More int
 }
 
-// SplitOver divides TTFT between two moments of the run, in whole seconds: for the first chunks from from until before to, and the samples
-// of the server after from and up to to.
+// SplitOver divides TTFT between two moments of the run, in whole seconds: for the first chunks from from until before
+// to, and the samples of the server after from and up to to.
 //
-// The figures of the answers count where at least half of the requests have them. All means are of those, since the others, which are in
-// flight, may have waited much longer. Else the means of the metrics page count, weighted by the requests of each sample, and the
-// client's own means are of the same requests: of those that ended, where the server counts a wait at the end of a request. The samples
-// must cover at least four fifths of these requests, and of the time. Else queue and prefill are not known.
+// The figures of the answers count where at least half of the requests have them. All means are of those, since the
+// others, which are in flight, may have waited much longer. Else the means of the metrics page count, weighted by the
+// requests of each sample, and the client's own means are of the same requests: of those that ended, where the server
+// counts a wait at the end of a request. The samples must cover at least four fifths of these requests, and of the
+// time. Else queue and prefill are not known.
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	var all TTFTParts
 	var told Reported
-	first := int(min(max(0, from)/time.Second, MaxWindows))
-	last := first + sort.Search(len(s.Windows)-min(first, len(s.Windows)), func(i int) bool { return s.Windows[first+i].Start >= to })
-	for _, ws := range s.Minutes.In(s.Windows[min(first, len(s.Windows)):min(last, len(s.Windows))]) {
+	within := s.Windows[min(int(min(max(0, from)/time.Second, MaxWindows)), len(s.Windows)):]
+	within = within[:sort.Search(len(within), func(i int) bool { return within[i].Start >= to })]
+	for _, ws := range s.Minutes.In(within) {
 		for i := range ws {
 			all.Merge(&ws[i].TTFTParts)
 			told.merge(&ws[i].Reported)
@@ -74,7 +77,8 @@ func (s *Snapshot) until() time.Duration {
 	return s.At
 }
 
-// SplitOf joins the figures of all requests, those of answers, and those of the server's page, of a run that reaches until a moment.
+// SplitOf joins the figures of all requests, those of answers, and those of the server's page, of a run that reaches
+// until a moment.
 func SplitOf(all *TTFTParts, told *Reported, server []ServerSecond, from, to, until time.Duration) TTFTSplit {
 	out := TTFTSplit{Queue: Never, Prefill: Never, Source: SplitUnknown}
 	if enough := (all.N + 1) / 2; all.N > 0 && max(told.Queued, told.Prefilled) >= enough {
@@ -100,8 +104,8 @@ func (t *TTFTSplit) of(w *TTFTParts) {
 	}
 }
 
-// fromMetrics takes queue and prefill from the samples of the server after from and up to to, and the other means from the requests of these
-// samples. It reports whether they cover enough. The last sample may come after the run.
+// fromMetrics takes queue and prefill from the samples of the server after from and up to to, and the other means from
+// the requests of these samples. It reports whether they cover enough. The last sample may come after the run.
 func (t *TTFTSplit) fromMetrics(server []ServerSecond, from, to, until time.Duration) bool {
 	if !mostOfTheTime(server, from, min(to, until)) {
 		return false
@@ -140,17 +144,18 @@ func (t *TTFTSplit) fromMetrics(server []ServerSecond, from, to, until time.Dura
 	return true
 }
 
-// notableOthers is the share of further requests from which on a mean of the page is one of other requests, too: fewer are a probe, or counted in another
-// sample.
+// notableOthers is the share of further requests from which on a mean of the page is one of other requests, too: fewer
+// are a probe, or counted in another sample.
 const notableOthers = 0.05
 
-// OthersToo reports whether the page counted more requests than this run's: others use the server, and its means are of them as well.
+// OthersToo reports whether the page counted more requests than this run's: others use the server, and its means are of
+// them as well.
 func (t *TTFTSplit) OthersToo() bool {
 	return t.Source == SplitByMetrics && float64(t.Seen) > (1+notableOthers)*float64(t.N+t.More)
 }
 
-// mostOfOwn is the most that a part can be of the run's own requests: all that the page added up, where none of it was of others, and no more than
-// their TTFT.
+// mostOfOwn is the most that a part can be of the run's own requests: all that the page added up, where none of it was
+// of others, and no more than their TTFT.
 func (t *TTFTSplit) mostOfOwn(page ServerLatency) time.Duration {
 	own := float64(t.N + t.More)
 	if page.N < own { // some of the own are missing
@@ -162,7 +167,8 @@ func (t *TTFTSplit) mostOfOwn(page ServerLatency) time.Duration {
 // OfOthers reports whether the means of the page are of other requests than those of N.
 func (t *TTFTSplit) OfOthers() bool { return t.Seen != t.N+t.More }
 
-// mostOf reports whether a mean is of about so many requests or more, since a server also counts those of other clients.
+// mostOf reports whether a mean is of about so many requests or more, since a server also counts those of other
+// clients.
 func mostOf(l ServerLatency, requests int) bool {
 	return l.N > 0 && l.N >= enoughSeen*float64(requests)
 }
@@ -178,11 +184,12 @@ func mostOfTheTime(server []ServerSecond, from, to time.Duration) bool {
 	return seen >= enoughSeen*(to-from).Seconds()
 }
 
-// ComparesTTFT reports whether the mean TTFT by the server's clock covers enough of the run and of its requests to be compared with the
-// client's in the same samples, Server.First.
+// ComparesTTFT reports whether the mean TTFT by the server's clock covers enough of the run and of its requests to be
+// compared with the client's in the same samples, Server.First.
 func (r *Report) ComparesTTFT() bool {
 	s := r.Server
-	return s != nil && s.First.N > 0 && mostOf(s.TTFT, s.First.Prompts()) && mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
+	return s != nil && s.First.N > 0 && mostOf(s.TTFT, s.First.Prompts()) &&
+		mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
 }
 
 // TTFTParts sums up the parts of the time to the first chunk of some requests.
@@ -231,7 +238,8 @@ func mean(sum time.Duration, n int) time.Duration { return max(0, sum/time.Durat
 type Reported struct {
 	// TTFTParts of the requests with such figures, which come with complete answers only.
 	TTFTParts
-	// Queued of them report their wait in the server, Prefilled the time of their prompt; Queue and Prefill are the sums.
+	// Queued of them report their wait in the server, Prefilled the time of their prompt; Queue and Prefill are the
+	// sums.
 	Queued, Prefilled int
 	Queue, Prefill    time.Duration
 }

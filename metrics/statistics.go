@@ -16,8 +16,8 @@ type Percentile struct {
 	Value float64
 }
 
-// Statistic sums up one latency over the successful requests, in milliseconds, or their output speeds, in tokens/s. With no samples
-// every figure is 0.
+// Statistic sums up one latency over the successful requests, in milliseconds, or their output speeds, in tokens/s.
+// With no samples every figure is 0.
 type Statistic struct {
 	N                           int
 	Mean, Median, Std, Min, Max float64
@@ -45,10 +45,20 @@ func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
 }
 
 // Sample is an exact multiset of values in seconds. It grows with the number of different values, not of values: times
-// are whole microseconds, so tens of millions of gaps between chunks fit into a few megabytes.
+// are whole microseconds, so tens of millions of gaps between chunks fit into a few megabytes. The zero value is empty
+// and ready.
 type Sample map[float64]int
 
-func (s Sample) Add(seconds float64) { s[seconds]++ }
+// Add counts a value.
+func (s *Sample) Add(seconds float64) { s.AddTimes(seconds, 1) }
+
+// AddTimes counts a value so many times.
+func (s *Sample) AddTimes(seconds float64, times int) {
+	if *s == nil {
+		*s = Sample{}
+	}
+	(*s)[seconds] += times
+}
 
 // Statistic computes the figures; gated percentiles are computed apart from those asked for.
 func (s Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
@@ -111,14 +121,15 @@ func (s sorted) at(k int) float64 {
 	return s.values[i]
 }
 
-// statistic computes the figures as numpy does: mean, median, standard deviation with ddof 0 and percentiles with linear
-// interpolation at position p/100·(n-1), all times a scale.
+// statistic computes the figures as numpy does: mean, median, standard deviation with ddof 0 and percentiles with
+// linear interpolation at position p/100·(n-1), all times a scale.
 func (s sorted) statistic(scale float64, percentiles []float64, gated ...float64) Statistic {
 	values, n := s.values, s.count()
 	quantiles := func(ps []float64) []Percentile {
 		return Each(ps, func(p float64) Percentile { return Percentile{P: p, Value: s.quantile(p/100, n) * scale} })
 	}
-	out := Statistic{N: n, Percentiles: quantiles(percentiles), Shown: quantiles(shownPercentiles), Gated: quantiles(gated)}
+	out := Statistic{N: n, Percentiles: quantiles(percentiles)}
+	out.Shown, out.Gated = quantiles(shownPercentiles), quantiles(gated)
 	if n == 0 {
 		return out
 	}
@@ -138,7 +149,8 @@ func (s sorted) statistic(scale float64, percentiles []float64, gated ...float64
 	return out
 }
 
-// quantile of n values, 0 of none. It interpolates from the nearer end, as numpy does, so that the result stays between its neighbours.
+// quantile of n values, 0 of none. It interpolates from the nearer end, as numpy does, so that the result stays between
+// its neighbours.
 func (s sorted) quantile(q float64, n int) float64 {
 	if n == 0 {
 		return 0
@@ -237,8 +249,8 @@ func over(part, whole float64) float64 {
 // A change of less than leastChange rounds to none.
 const leastChange = 0.0005
 
-// Change is the relative change of a figure from that of an earlier run: 0.12 is 12 % more. It is not ok where the earlier figure is
-// missing or 0.
+// Change is the relative change of a figure from that of an earlier run: 0.12 is 12 % more. It is not ok where the
+// earlier figure is missing or 0.
 func Change(now, before float64) (part float64, ok bool) {
 	if !(before > 0) || math.IsInf(before, 0) || math.IsNaN(now) {
 		return 0, false

@@ -18,7 +18,8 @@ type LoadSetting struct {
 // Ramping reports whether the load changes by itself.
 func (s *LoadSetting) Ramping() bool { return s.RampOver > 0 && s.RampTo > 0 && !s.Paused }
 
-// LoadAt is the load, in requests per second or users, when so much time has passed since it was set; 0 while it is paused.
+// LoadAt is the load, in requests per second or users, when so much time has passed since it was set; 0 while it is
+// paused.
 func (s *LoadSetting) LoadAt(passed time.Duration) float64 {
 	switch {
 	case s.Paused:
@@ -30,8 +31,8 @@ func (s *LoadSetting) LoadAt(passed time.Duration) float64 {
 	return line.RateAt(passed)
 }
 
-// Sources of settings. A stage of the plan that begins after a pause is an event like a setting, because it begins at another moment than
-// planned, but it is no manual change.
+// Sources of settings. A stage of the plan that begins after a pause is an event like a setting, because it begins at
+// another moment than planned, but it is no manual change.
 const (
 	ByUser    = "hand"
 	BySearch  = "search"
@@ -47,7 +48,8 @@ type Steering struct {
 	LoadSetting
 	// Steerable: the load can be set.
 	Steerable bool
-	// Why is the reason for which the load cannot be set, as a few words for a person; "" where it can or the reason is unknown.
+	// Why is the reason for which the load cannot be set, as a few words for a person; "" where it can or the reason is
+	// unknown.
 	Why string
 	// Changes counts how often it was set; 0 means that the plan is in force.
 	Changes int

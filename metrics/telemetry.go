@@ -13,8 +13,8 @@ func Unsaid() float64 { return math.NaN() }
 // Said reports whether a figure is given.
 func Said(v float64) bool { return !math.IsNaN(v) }
 
-// ServerSecond is a sample of the server's metrics page, summed over its engines: its gauges, and the changes of its counters since the
-// sample before. Figures that the server does not give are Unsaid.
+// ServerSecond is a sample of the server's metrics page, summed over its engines: its gauges, and the changes of its
+// counters since the sample before. Figures that the server does not give are Unsaid.
 type ServerSecond struct {
 	// At is the moment of the sample, Took the time since the one before.
 	At, Took time.Duration
@@ -22,21 +22,22 @@ type ServerSecond struct {
 	Running, Waiting, KVUsage float64
 	// Preemptions since the sample before.
 	Preemptions float64
-	// PrefixQueries are the prompt tokens looked up in the prefix cache, PrefixHits those found there. HitRate is their quotient, from 0
-	// to 1, or the rate that the server itself gives.
+	// PrefixQueries are the prompt tokens looked up in the prefix cache, PrefixHits those found there. HitRate is their
+	// quotient, from 0 to 1, or the rate that the server itself gives.
 	PrefixQueries, PrefixHits, HitRate float64
 	// PromptTokens computed and OutputTokens generated, for all clients.
 	PromptTokens, OutputTokens float64
 	// DraftTokens of speculative decoding, and AcceptedTokens of them.
 	DraftTokens, AcceptedTokens float64
-	// TTFT, Queue and Prefill are the server's own clocks: TTFT of the requests whose first token came since the sample before,
-	// Queue and Prefill of those that ended since then where WaitsAtEnd, else of the same as TTFT.
+	// TTFT, Queue and Prefill are the server's own clocks: TTFT of the requests whose first token came since the sample
+	// before, Queue and Prefill of those that ended since then where WaitsAtEnd, else of the same as TTFT.
 	TTFT, Queue, Prefill ServerLatency
-	// WaitsAtEnd, PromptAtEnd and OutputAtEnd: this server counts waits and tokens when a request ends, so that their changes follow
-	// the ends of requests rather than the work.
+	// WaitsAtEnd, PromptAtEnd and OutputAtEnd: this server counts waits and tokens when a request ends, so that their
+	// changes follow the ends of requests rather than the work.
 	WaitsAtEnd, PromptAtEnd, OutputAtEnd bool
-	// First and Ended are the client's own account of the time since the sample before: of the requests whose first chunk came in it,
-	// whatever their outcome, and of those that succeeded in it. They follow from the requests; no journal keeps them.
+	// First and Ended are the client's own account of the time since the sample before: of the requests whose first
+	// chunk came in it, whatever their outcome, and of those that succeeded in it. They follow from the requests; no
+	// journal keeps them.
 	First, Ended TTFTParts
 }
 
@@ -48,7 +49,27 @@ func (s *ServerSecond) waited() *TTFTParts {
 	return &s.First
 }
 
-// Counted reports whether the sample has changes since the one before. The first one has none, nor has one after a counter reset.
+// gauges are Running, Waiting, KVUsage and HitRate.
+func (s *ServerSecond) gauges() [4]*float64 {
+	return [...]*float64{&s.Running, &s.Waiting, &s.KVUsage, &s.HitRate}
+}
+
+// changes are the figures that add up: of Preemptions, PromptTokens, OutputTokens, PrefixQueries, PrefixHits,
+// DraftTokens and AcceptedTokens.
+func (s *ServerSecond) changes() [7]*float64 {
+	return [...]*float64{
+		&s.Preemptions, &s.PromptTokens, &s.OutputTokens, &s.PrefixQueries, &s.PrefixHits,
+		&s.DraftTokens, &s.AcceptedTokens,
+	}
+}
+
+// latencies are TTFT, Queue and Prefill.
+func (s *ServerSecond) latencies() [3]*ServerLatency {
+	return [...]*ServerLatency{&s.TTFT, &s.Queue, &s.Prefill}
+}
+
+// Counted reports whether the sample has changes since the one before. The first one has none, nor has one after a
+// counter reset.
 func (s *ServerSecond) Counted() bool {
 	if s.Took <= 0 {
 		return false
@@ -70,10 +91,11 @@ type ServerLatency struct {
 
 // ServerReport sums up the samples of the server in a run.
 type ServerReport struct {
-	// Kind of the server, such as "vLLM"; "" if it was not recognized. Absent is the reason for which there are no figures, or for their
-	// early end; "" for neither.
+	// Kind of the server, such as "vLLM"; "" if it was not recognized. Absent is the reason for which there are no
+	// figures, or for their early end; "" for neither.
 	Kind, Absent string
-	// Means and maxima over the run without its warm-up; Unsaid where the server does not give them, or no sample is of the run.
+	// Means and maxima over the run without its warm-up; Unsaid where the server does not give them, or no sample is of
+	// the run.
 	RunningMean, RunningMost, WaitingMean, WaitingMost, KVMean, KVMost float64
 	// Sums over the run. HitRate and Acceptance are shares from 0 to 1.
 	Preemptions, PromptTokens, OutputTokens, HitRate, Acceptance float64
@@ -87,25 +109,22 @@ type ServerReport struct {
 // Behind joins a sample with the one before it: gauges are those of the later one, changes add up.
 func (s ServerSecond) Behind(before *ServerSecond) ServerSecond {
 	s.Took += before.Took
-	for _, x := range []struct {
-		before float64
-		sum    *float64
-	}{
-		{before.Preemptions, &s.Preemptions}, {before.PrefixQueries, &s.PrefixQueries}, {before.PrefixHits, &s.PrefixHits},
-		{before.PromptTokens, &s.PromptTokens}, {before.OutputTokens, &s.OutputTokens},
-		{before.DraftTokens, &s.DraftTokens}, {before.AcceptedTokens, &s.AcceptedTokens},
-	} {
-		switch {
-		case !Said(*x.sum):
-			*x.sum = x.before
-		case Said(x.before):
-			*x.sum += x.before
+	earlier := before.changes()
+	for k, sum := range s.changes() {
+		switch was := *earlier[k]; {
+		case !Said(*sum):
+			*sum = was
+		case Said(was):
+			*sum += was
 		}
 	}
 	if s.PrefixQueries > 0 {
 		s.HitRate = s.PrefixHits / s.PrefixQueries
 	}
-	s.TTFT, s.Queue, s.Prefill = before.TTFT.join(s.TTFT), before.Queue.join(s.Queue), before.Prefill.join(s.Prefill)
+	first := before.latencies()
+	for k, l := range s.latencies() {
+		*l = first[k].join(*l)
+	}
 	s.First.Merge(&before.First)
 	s.Ended.Merge(&before.Ended)
 	return s
@@ -130,43 +149,39 @@ func (r *ServerReport) TooShort() bool {
 	})
 }
 
-// ServerOver sums up the samples of the server after from and up to to, without its kind and its seconds. A gauge is weighted by the time
-// of its sample, a latency by its number of requests.
+// ServerOver sums up the samples of the server after from and up to to, without its kind and its seconds. A gauge is
+// weighted by the time of its sample, a latency by its number of requests.
 func ServerOver(seconds []ServerSecond, from, to time.Duration) (r ServerReport) {
-	var running, waiting, kv, rate, preempted, prompt, output, queries, hits, drafted, accepted, ttft, queue, prefill weighted
+	var gauges [4]weighted
+	var changes [7]weighted
+	var latencies [3]weighted
 	for i := range seconds {
 		s := &seconds[i]
 		if s.At <= from || s.At > to {
 			continue
 		}
-		took := min(s.Took, s.At-from).Seconds()
-		running.add(s.Running, took)
-		waiting.add(s.Waiting, took)
-		kv.add(s.KVUsage, took)
-		rate.add(s.HitRate, took)
-		preempted.add(s.Preemptions, 1)
-		prompt.add(s.PromptTokens, 1)
-		output.add(s.OutputTokens, 1)
-		queries.add(s.PrefixQueries, 1)
-		hits.add(s.PrefixHits, 1)
-		drafted.add(s.DraftTokens, 1)
-		accepted.add(s.AcceptedTokens, 1)
-		ttft.latency(s.TTFT)
-		queue.latency(s.Queue)
-		prefill.latency(s.Prefill)
+		for k, v := range s.gauges() {
+			gauges[k].add(*v, min(s.Took, s.At-from).Seconds())
+		}
+		for k, v := range s.changes() {
+			changes[k].add(*v, 1)
+		}
+		for k, l := range s.latencies() {
+			latencies[k].latency(*l)
+		}
 		if s.Counted() {
 			r.First.Merge(&s.First)
 		}
 	}
-	r.RunningMean, r.RunningMost = running.mean(), running.highest()
-	r.WaitingMean, r.WaitingMost = waiting.mean(), waiting.highest()
-	r.KVMean, r.KVMost = kv.mean(), kv.highest()
-	r.Preemptions, r.PromptTokens, r.OutputTokens = preempted.sumOf(), prompt.sumOf(), output.sumOf()
-	if r.HitRate = over(hits.sumOf(), queries.sumOf()); !Said(r.HitRate) {
-		r.HitRate = rate.mean() // a server may give the rate alone
+	r.RunningMean, r.RunningMost = gauges[0].mean(), gauges[0].highest()
+	r.WaitingMean, r.WaitingMost = gauges[1].mean(), gauges[1].highest()
+	r.KVMean, r.KVMost = gauges[2].mean(), gauges[2].highest()
+	r.Preemptions, r.PromptTokens, r.OutputTokens = changes[0].sumOf(), changes[1].sumOf(), changes[2].sumOf()
+	if r.HitRate = over(changes[4].sumOf(), changes[3].sumOf()); !Said(r.HitRate) {
+		r.HitRate = gauges[3].mean() // a server may give the rate alone
 	}
-	r.Acceptance = over(accepted.sumOf(), drafted.sumOf())
-	r.TTFT, r.Queue, r.Prefill = ttft.sum(), queue.sum(), prefill.sum()
+	r.Acceptance = over(changes[6].sumOf(), changes[5].sumOf())
+	r.TTFT, r.Queue, r.Prefill = latencies[0].sum(), latencies[1].sum(), latencies[2].sum()
 	return r
 }
 
@@ -196,16 +211,16 @@ type GPUReport struct {
 	Absent string
 	// Names of the accelerators, by index.
 	Names []string
-	// UseMean over all of them and the run; PowerMean in watts of all together; Energy in joules of all together over the
-	// run; MemoryMost in bytes and TemperatureMost in °C of any one. The warm-up is left out. Unsaid where unknown.
+	// UseMean over all of them and the run; PowerMean in watts of all together; Energy in joules of all together over
+	// the run; MemoryMost in bytes and TemperatureMost in °C of any one. The warm-up is left out. Unsaid where unknown.
 	UseMean, PowerMean, Energy, MemoryMost, TemperatureMost float64
 	// Sampled is the time with samples, which Energy is of.
 	Sampled time.Duration
-	// Seen counts the accelerators with samples, Powered those with a known power, which alone are in PowerMean, Energy and
-	// JoulesPerToken.
+	// Seen counts the accelerators with samples, Powered those with a known power, which alone are in PowerMean, Energy
+	// and JoulesPerToken.
 	Seen, Powered int
-	// JoulesPerToken is PowerMean over the length of the run by output tokens of successes. CostPerMillion is the cost of a million of
-	// them at the plan's GPUPrice, in its currency. Unsaid where unknown.
+	// JoulesPerToken is PowerMean over the length of the run by output tokens of successes. CostPerMillion is the cost
+	// of a million of them at the plan's GPUPrice, in its currency. Unsaid where unknown.
 	JoulesPerToken, CostPerMillion float64
 	// Seconds of the run, in order of time, the warm-up included.
 	Seconds []GPUSecond
@@ -223,7 +238,8 @@ type GPUWork struct {
 	Price float64
 }
 
-// GPUsOver sums up the samples after from and up to to, in order of time, and relates them to the work. Seconds and Absent stay empty.
+// GPUsOver sums up the samples after from and up to to, in order of time, and relates them to the work. Seconds and
+// Absent stay empty.
 func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUReport) {
 	var use, energy, looked, memory, temperature weighted
 	power := map[int]weighted{} // by accelerator, since samples may lack one

@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -30,7 +31,8 @@ func ParseTier(text string) (t Tier, err error) {
 		return Tier{}, fmt.Errorf("%q: expected NAME=OBJECTIVES, such as gold=ttft:200,tpot:20", text)
 	}
 	if !tierName(t.Name) {
-		return Tier{}, fmt.Errorf("%q: the name of a tier has 1 to %d letters of ASCII, digits, - or _", text, longestTierName)
+		const rule = "%q: the name of a tier has 1 to %d letters of ASCII, digits, - or _"
+		return Tier{}, fmt.Errorf(rule, text, longestTierName)
 	}
 	for _, item := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		o, err := ParseObjective(item)
@@ -56,12 +58,7 @@ func tierName(s string) bool {
 }
 
 func (s SLO) has(l Latency) bool {
-	for _, o := range s {
-		if o.Metric == l {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(o Objective) bool { return o.Metric == l })
 }
 
 // CheckTiers reports what is wrong with several tiers together.
@@ -79,8 +76,9 @@ func CheckTiers(all []Tier) error {
 	return nil
 }
 
-// TiersUnder are the tiers that a run is judged by while objectives are in force: slo stands in for those of the first tier, since they
-// may be changed during the run. A run without tiers has one without a name; a run without objectives has none.
+// TiersUnder are the tiers that a run is judged by while objectives are in force: slo stands in for those of the first
+// tier, since they may be changed during the run. A run without tiers has one without a name; a run without objectives
+// has none.
 func (p *Plan) TiersUnder(slo SLO) []Tier {
 	if len(p.Tiers) == 0 {
 		if !p.Judges(slo) {
@@ -88,7 +86,7 @@ func (p *Plan) TiersUnder(slo SLO) []Tier {
 		}
 		return []Tier{{SLO: slo}}
 	}
-	all := append([]Tier(nil), p.Tiers[:min(len(p.Tiers), MostTiers)]...) // a plan in a file may have any number
+	all := slices.Clone(p.Tiers[:min(len(p.Tiers), MostTiers)]) // a plan in a file may have any number
 	all[0].SLO = slo
 	return all
 }

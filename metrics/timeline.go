@@ -15,8 +15,9 @@ const (
 	stageRunning
 )
 
-// Timeline turns the four moments of each request into windows and whole-run histograms. The live view and the report share it, so that
-// they agree. While it is filled, the levels of a window hold the change within that second; Share sums them up.
+// Timeline turns the four moments of each request into windows and whole-run histograms. The live view and the report
+// share it, so that they agree. While it is filled, the levels of a window hold the change within that second; Share
+// sums them up.
 //
 //	due ──> held ──sent──> waiting ──first token──> running ──done──>
 //
@@ -57,10 +58,13 @@ func (t *Timeline) move(r *Request, to stage, at time.Duration) {
 }
 
 func (t *Timeline) level(s stage, at time.Duration, by int) {
-	w := t.at(at)
-	if n := [...][2]*int{stageNone: {}, stageHeld: {&w.Held, &t.Held}, stageWaiting: {&w.Waiting, &t.Waiting}, stageRunning: {&w.Running, &t.Running}}[s]; n[0] != nil {
-		*n[0] += by
-		*n[1] += by
+	switch w := t.at(at); s {
+	case stageHeld:
+		w.Held, t.Held = w.Held+by, t.Held+by
+	case stageWaiting:
+		w.Waiting, t.Waiting = w.Waiting+by, t.Waiting+by
+	case stageRunning:
+		w.Running, t.Running = w.Running+by, t.Running+by
 	}
 }
 
@@ -259,8 +263,8 @@ func (t *Timeline) correct(r *Request) {
 	t.at(r.LastChunk).TokensOut += r.OutputTokens - given
 }
 
-// SetObjectives changes the objectives, with the counts of the successes that met them: by the second of their end, and in total without
-// the warm-up.
+// SetObjectives changes the objectives, with the counts of the successes that met them: by the second of their end, and
+// in total without the warm-up.
 func (t *Timeline) SetObjectives(slo SLO, seconds []MetCount, total MetCount) {
 	t.SLO, t.dirty, t.Totals.MetCount = slo, 0, total
 	for i := range t.windows {
@@ -284,11 +288,12 @@ func (t *Timeline) Verdict() Verdict { return t.Client.Verdict(t.Plan, &t.Histog
 // Recent is the verdict on the client in the last seconds.
 func (t *Timeline) Recent() Verdict { return t.Client.Recent(t.Plan, &t.Histograms[ITL]) }
 
-// TemplateTokens is the average number of tokens by which servers count prompts longer than they were counted before sending, as chat
-// templates make them, over the successes; 0 where unknown.
+// TemplateTokens is the average number of tokens by which servers count prompts longer than they were counted before
+// sending, as chat templates make them, over the successes; 0 where unknown.
 func (t *Timeline) TemplateTokens() float64 { return Share(t.templates.tokens, t.templates.n) }
 
-// count adds the latencies of a request that are known at a moment, in its second and in the whole run, or removes them where by is -1.
+// count adds the latencies of a request that are known at a moment, in its second and in the whole run, or removes them
+// where by is -1.
 func (t *Timeline) count(w *Window, r *Request, at moment, warming bool, by int) {
 	for _, l := range knownAt[at] {
 		if v := rows[l].of(r); v != Never {
@@ -322,9 +327,9 @@ func (t *Timeline) change(w *Window, r *Request, l Latency, v time.Duration, war
 	}
 }
 
-// Share returns the windows up to now that changed since the last call, with levels summed up, and the number of unchanged windows before
-// them. before holds all windows of the last call. It visits changed windows only, because chunks wait for it and most windows of a long
-// run never change again. The reader may keep the result.
+// Share returns the windows up to now that changed since the last call, with levels summed up, and the number of
+// unchanged windows before them. before holds all windows of the last call. It visits changed windows only, because
+// chunks wait for it and most windows of a long run never change again. The reader may keep the result.
 func (t *Timeline) Share(now time.Duration, before []Window) (same int, changed []Window) {
 	t.at(now)
 	same = min(t.dirty, len(before))

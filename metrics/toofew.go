@@ -13,8 +13,8 @@ type TooFew struct {
 	Observed, Needed int
 }
 
-// Needed is the number of observations that a percentile takes at least, 1/(1-p): 100 for p99, 1000 for p99.9, so that one in so many lies
-// above it. The maximum, p100, takes one.
+// Needed is the number of observations that a percentile takes at least, 1/(1-p): 100 for p99, 1000 for p99.9, so that
+// one in so many lies above it. The maximum, p100, takes one.
 func Needed(p float64) int {
 	if !(p > 0 && p < 100) {
 		return 1
@@ -23,7 +23,8 @@ func Needed(p float64) int {
 	return int(math.Ceil(min(n-n*1e-9, math.MaxInt32))) // 100 - 99.9 is a little less than 0.1
 }
 
-// TooFew are the percentiles that have too few observations: of the latencies and percentiles of the plan, and of its gates.
+// TooFew are the percentiles that have too few observations: of the latencies and percentiles of the plan, and of its
+// gates.
 func (r *Report) TooFew() (out []TooFew) {
 	for l := range Latencies() {
 		if !l.Possible(&r.Plan) {

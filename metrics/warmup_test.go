@@ -8,21 +8,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"benchtop/metrics"
+	. "benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
-	"benchtop/metrics/report"
 )
 
 // The warm-up is in no figure: the report is that of the run without its requests, except for the timeline.
 func TestWarmupIsInNoFigure(t *testing.T) {
-	const warmup = 5 * time.Second
+	const warmup = 5 * second
 	all := eventtest.DrawRun(7, 300)
-	plan := metrics.Plan{
-		Percentiles: []float64{50, 99}, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}, {Metric: metrics.E2EL, LimitMS: 3000}}, Detailed: true, Rate: 10,
+	plan := Plan{
+		Percentiles: []float64{50, 99}, Goodput: SLO{{Metric: TTFT, LimitMS: 700}, {Metric: E2EL, LimitMS: 3000}}, Detailed: true, Rate: 10,
 		Gates: eventtest.Gates(t, "p97.5_ttft>1", "error_rate>1%"),
 	}
-	var counted []metrics.Request
+	var counted []Request
 	warm := 0
 	for _, q := range all {
 		if q.Scheduled < warmup {
@@ -31,21 +30,18 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 			counted = append(counted, q)
 		}
 	}
-	summarize := func(reqs []metrics.Request, warmup, ended time.Duration) metrics.Report {
+	summarize := func(reqs []Request, warmup, ended time.Duration) Report {
 		plan.Warmup = warmup
-		r, err := report.Summarize(eventtest.Each(reqs), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := summarize(t, reqs, runOf(plan, ended))
 		return r
 	}
-	got := summarize(all, warmup, time.Minute)
-	without := summarize(counted, warmup, time.Minute)
-	whole := summarize(all, 0, time.Minute)
+	got := summarize(all, warmup, minute)
+	without := summarize(counted, warmup, minute)
+	whole := summarize(all, 0, minute)
 	if warm < 20 || got.WarmedUp != warm || without.WarmedUp != 0 {
 		t.Errorf("%d requests warmed up, want %d", got.WarmedUp, warm)
 	}
-	if got.Duration != 55 || got.Ended != time.Minute {
+	if got.Duration != 55 || got.Ended != minute {
 		t.Errorf("duration %v, end %s; want 55, 1m", got.Duration, got.Ended)
 	}
 	if want := float64(got.Completed) / 55; got.RequestThroughput != want {
@@ -56,10 +52,10 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	}
 	got.Due, got.Sent, got.WarmedUp = without.Due, without.Sent, 0
 	got.Timeline, without.Timeline = nil, nil
-	if diff := cmp.Diff(without, got, cmp.Comparer(eventtest.SameHistogram), cmpopts.IgnoreUnexported(metrics.Request{})); diff != "" {
+	if diff := cmp.Diff(without, got, cmp.Comparer(eventtest.SameHistogram), cmpopts.IgnoreUnexported(Request{})); diff != "" {
 		t.Errorf("(-without the requests of the warm-up +with them):\n%s", diff)
 	}
-	if got := summarize(all, warmup, 3*time.Second).Duration; got != 0 {
+	if got := summarize(all, warmup, 3*second).Duration; got != 0 {
 		t.Errorf("a run that ended in its warm-up is %v s long", got)
 	}
 }
@@ -69,12 +65,12 @@ func TestWarmupRule(t *testing.T) {
 		warmup, scheduled time.Duration
 		want              bool
 	}{
-		{0, 0, false}, {0, metrics.Never, false}, {time.Second, metrics.Never, false},
-		{time.Second, 0, true}, {time.Second, time.Second - 1, true}, {time.Second, time.Second, false},
+		{0, 0, false}, {0, Never, false}, {second, Never, false},
+		{second, 0, true}, {second, second - 1, true}, {second, second, false},
 	} {
-		q := metrics.NewRequest(0)
+		q := NewRequest(0)
 		q.Scheduled = c.scheduled
-		if got := (&metrics.Plan{Warmup: c.warmup}).Warming(&q); got != c.want {
+		if got := (&Plan{Warmup: c.warmup}).Warming(&q); got != c.want {
 			t.Errorf("warm-up of %s, scheduled at %s: %v", c.warmup, c.scheduled, got)
 		}
 	}
@@ -82,37 +78,37 @@ func TestWarmupRule(t *testing.T) {
 
 // In snapshots, requests of the warm-up are only in windows.
 func TestWarmupLive(t *testing.T) {
-	plan := metrics.Plan{Warmup: 2 * time.Second, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}}}
+	plan := Plan{Warmup: 2 * second, Goodput: SLO{{Metric: TTFT, LimitMS: 100}}}
 	rec := live.NewView(time.Now(), &plan)
-	cut := eventtest.Simple(3, 1200*time.Millisecond, 50*time.Millisecond, 10*time.Millisecond, 5)
-	cut.Failure = metrics.Cancelled
-	eventtest.Play(rec, []metrics.Request{
-		eventtest.Simple(0, 0, 50*time.Millisecond, 10*time.Millisecond, 5),
-		eventtest.Busy(1, time.Second, "busy"),
+	cut := eventtest.Simple(3, 1200*ms, 50*ms, 10*ms, 5)
+	cut.Failure = Cancelled
+	eventtest.Play(rec, []Request{
+		eventtest.Simple(0, 0, 50*ms, 10*ms, 5),
+		eventtest.Busy(1, second, "busy"),
 		cut,
-		eventtest.Simple(2, 1900*time.Millisecond, 300*time.Millisecond, 10*time.Millisecond, 5), // ends after the warm-up
-		eventtest.Simple(4, 2*time.Second, 60*time.Millisecond, 10*time.Millisecond, 3),
-		eventtest.Simple(5, 2*time.Second, 160*time.Millisecond, 10*time.Millisecond, 3),
-		eventtest.Busy(6, 3*time.Second, "still busy"),
+		eventtest.Simple(2, 1900*ms, 300*ms, 10*ms, 5), // ends after the warm-up
+		eventtest.Simple(4, 2*second, 60*ms, 10*ms, 3),
+		eventtest.Simple(5, 2*second, 160*ms, 10*ms, 3),
+		eventtest.Busy(6, 3*second, "still busy"),
 	})
 	s := rec.Snapshot()
-	want := metrics.Counts{Due: 7, Sent: 7, Completed: 2, Failed: 1, WarmedUp: 4, InputTokens: 20, OutputTokens: 6, Inputs: 2,
-		MetCount: metrics.MetCount{Good: 1}, PlannedGood: 1}
+	want := Counts{Due: 7, Sent: 7, Completed: 2, Failed: 1, WarmedUp: 4, InputTokens: 20, OutputTokens: 6, Inputs: 2,
+		MetCount: MetCount{Good: 1}, PlannedGood: 1}
 	for l := range want.Met {
 		want.Met[l] = 2
 	}
-	want.Met[metrics.TTFT] = 1
+	want.Met[TTFT] = 1
 	if s.Totals != want {
 		t.Errorf("totals %+v, want %+v", s.Totals, want)
 	}
-	for name, h := range map[string]metrics.Histogram{
-		"TTFT": s.Histograms[metrics.TTFT], "E2EL": s.Histograms[metrics.E2EL], "TPOT": s.Histograms[metrics.TPOT], "client queue": s.Histograms[metrics.SlotWait], "queued": s.Histograms[metrics.E2ELQueued],
+	for name, h := range map[string]Histogram{
+		"TTFT": s.Histograms[TTFT], "E2EL": s.Histograms[E2EL], "TPOT": s.Histograms[TPOT], "client queue": s.Histograms[SlotWait], "queued": s.Histograms[E2ELQueued],
 	} {
 		if h.Count() != 2 {
 			t.Errorf("%d samples of %s, want 2", h.Count(), name)
 		}
 	}
-	if n := s.Histograms[metrics.ITL].Count(); n != 4 {
+	if n := s.Histograms[ITL].Count(); n != 4 {
 		t.Errorf("%d gaps, want 4", n)
 	}
 	var done, failed, cancelled, output, good int
@@ -123,8 +119,8 @@ func TestWarmupLive(t *testing.T) {
 	if done != 4 || failed != 2 || cancelled != 1 || output != 21 || good != 2 {
 		t.Errorf("windows have %d done, %d failed, %d cancelled, %d tokens, %d good", done, failed, cancelled, output, good)
 	}
-	failures := []metrics.FailureCount{
-		{Kind: metrics.FailedStatus, Status: 503, Count: 1, Last: 3001 * time.Millisecond, Examples: []string{"still busy"}},
+	failures := []FailureCount{
+		{Kind: FailedStatus, Status: 503, Count: 1, Last: 3001 * ms, Examples: []string{"still busy"}},
 	}
 	if diff := cmp.Diff(failures, s.Failures); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
@@ -133,59 +129,54 @@ func TestWarmupLive(t *testing.T) {
 
 // Of two objectives each has its own count, and a request is good if it meets both.
 func TestObjectivesAreCounted(t *testing.T) {
-	const ms = time.Millisecond
-	all := []metrics.Request{
-		eventtest.Simple(0, 0, 100*ms, 10*ms, 11),      // meets both, to the microsecond
-		eventtest.Simple(1, 0, 101*ms, 10*ms, 11),      // too late
-		eventtest.Simple(2, 0, 100*ms, 11*ms, 11),      // too slow
-		eventtest.Simple(3, time.Second, 99*ms, 0, 1),  // no TPOT counts as none
-		eventtest.Simple(4, time.Second, 200*ms, 0, 1), // too late
-		eventtest.Busy(5, time.Second, "never mind"),   // in no count
+	all := []Request{
+		eventtest.Simple(0, 0, 100*ms, 10*ms, 11), // meets both, to the microsecond
+		eventtest.Simple(1, 0, 101*ms, 10*ms, 11), // too late
+		eventtest.Simple(2, 0, 100*ms, 11*ms, 11), // too slow
+		eventtest.Simple(3, second, 99*ms, 0, 1),  // no TPOT counts as none
+		eventtest.Simple(4, second, 200*ms, 0, 1), // too late
+		eventtest.Busy(5, second, "never mind"),   // in no count
 	}
-	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}, {Metric: metrics.TPOT, LimitMS: 10}}}
-	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := Plan{Goodput: SLO{{Metric: TTFT, LimitMS: 100}, {Metric: TPOT, LimitMS: 10}}}
+	r := summarize(t, all, runOf(plan, 2*second))
 	if r.Good != 2 || *r.Goodput != 1 {
 		t.Errorf("%d good, %v a second; want 2, 1", r.Good, *r.Goodput)
 	}
-	if want := (metrics.MetObjectives{3, 4, 5}); r.Met != want {
+	if want := (MetObjectives{3, 4, 5}); r.Met != want {
 		t.Errorf("%d met objectives, want %d", r.Met, want)
 	}
 	type counts struct{ Done, Good, TTFT, TPOT, E2EL int }
 	for i, want := range []counts{{3, 1, 2, 2, 3}, {2, 1, 1, 2, 2}} {
 		w := r.Timeline[i]
-		if got := (counts{w.Completed, w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL]}); got != want {
+		if got := (counts{w.Completed, w.Good, w.Met[TTFT], w.Met[TPOT], w.Met[E2EL]}); got != want {
 			t.Errorf("second %d: %+v, want %+v", i, got, want)
 		}
 	}
-	r, err = report.Summarize(eventtest.Each(all[5:]), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
-	if err != nil || r.MetCount != (metrics.MetCount{}) {
-		t.Errorf("without successes: %d good, met %v, %v", r.Good, r.Met, err)
+	r = summarize(t, all[5:], runOf(plan, 2*second))
+	if r.MetCount != (MetCount{}) {
+		t.Errorf("without successes: %d good, met %v", r.Good, r.Met)
 	}
-	r, err = report.Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
-	if err != nil || r.Good != 5 || r.Timeline[0].Good != 3 {
-		t.Errorf("without objectives: %d good, met %v, %v", r.Good, r.Met, err)
+	r = summarize(t, all, runOf(Plan{}, 2*second))
+	if r.Good != 5 || r.Timeline[0].Good != 3 {
+		t.Errorf("without objectives: %d good, met %v", r.Good, r.Met)
 	}
 }
 
 // Requests that failed or were cut were in flight, unsent ones were not. The steady state counts successes alone.
 func TestExactPeak(t *testing.T) {
-	const ms = time.Millisecond
 	cut, unsent := eventtest.Simple(3, 150*ms, 100*ms, 0, 1), eventtest.Simple(4, 150*ms, 0, 0, 0)
-	cut.Failure, cut.Done = metrics.Cancelled, 400*ms
-	unsent.Failure, unsent.Sent, unsent.Done = metrics.Cancelled, metrics.Never, 400*ms
+	cut.Failure, cut.Done = Cancelled, 400*ms
+	unsent.Failure, unsent.Sent, unsent.Done = Cancelled, Never, 400*ms
 	failed := eventtest.Busy(2, 120*ms, "busy")
 	failed.Done = 200 * ms
 	warming := eventtest.Simple(5, 0, 900*ms, 0, 1)
 	warming.Scheduled = 0
-	all := []metrics.Request{eventtest.Simple(0, 100*ms, 100*ms, 0, 1), eventtest.Simple(1, 110*ms, 80*ms, 0, 1), failed, cut, unsent, warming,
+	all := []Request{eventtest.Simple(0, 100*ms, 100*ms, 0, 1), eventtest.Simple(1, 110*ms, 80*ms, 0, 1), failed, cut, unsent, warming,
 		eventtest.Busy(6, 400*ms, "when the others have ended"), eventtest.Busy(7, 402*ms, "alone")}
-	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2, Warmup: 50 * ms}
-	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}})
-	if err != nil || r.ExactPeakConcurrency != 4 || r.PeakConcurrency != 2 {
-		t.Errorf("most in flight %d, vLLM's %d, want 4 and 2; %v", r.ExactPeakConcurrency, r.PeakConcurrency, err)
+	plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 2, Warmup: 50 * ms}
+	r := summarize(t, all, runOf(plan, second))
+	if r.ExactPeakConcurrency != 4 || r.PeakConcurrency != 2 {
+		t.Errorf("most in flight %d, vLLM's %d, want 4 and 2", r.ExactPeakConcurrency, r.PeakConcurrency)
 	}
 	if r.SteadyState == nil || r.SteadyState.Peak != 2 {
 		t.Errorf("steady state %+v, want a peak of 2", r.SteadyState)

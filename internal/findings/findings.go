@@ -95,8 +95,7 @@ func OfSnapshot(s *metrics.Snapshot) *Run {
 	}
 	r.Percentiles = func(l metrics.Latency) (p50, p99 float64, known bool) {
 		h := &s.Histograms[l]
-		ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-		return ms(h.Quantile(0.5)), ms(h.Quantile(0.99)), h.Count() > 0
+		return metrics.Milliseconds(h.Quantile(0.5)), metrics.Milliseconds(h.Quantile(0.99)), h.Count() > 0
 	}
 	return r
 }

@@ -33,34 +33,38 @@ func judged(a metrics.Answer) *Run {
 	}
 }
 
+// loads is a range of loads.
+func loads(load, low, high float64) metrics.Range {
+	return metrics.Range{Load: load, Low: low, High: high}
+}
+
 func TestWithin(t *testing.T) {
 	t.Parallel()
-	proven := metrics.TierAnswer{Proven: 24, Confidence: 0.979, HeldLevel: -1}
-	with := func(a metrics.TierAnswer, change func(*metrics.TierAnswer)) metrics.TierAnswer {
-		change(&a)
-		return a
+	type tier = metrics.TierAnswer
+	probably := loads(31, 29.2, 32.8)
+	proven := func(estimate metrics.Range) tier {
+		return tier{Proven: 24, Confidence: 0.979, Estimate: estimate, HeldLevel: -1}
 	}
-	unproven := metrics.TierAnswer{Estimate: metrics.Range{Load: 31, Low: 29.2, High: 32.8}, HeldLevel: -1}
 	for _, c := range []struct {
 		long, short string
-		tier        metrics.TierAnswer
+		tier        tier
 		on          bool
 	}{
-		{"within SLO: 24 req/s proven (97 %)", "SLO 24 req/s (97 %)", proven, false},
-		{"within SLO: 24 req/s proven (97 %), estimate 29–33", "SLO 24 req/s (97 %)", with(proven, func(a *metrics.TierAnswer) { a.Estimate = unproven.Estimate }), false},
-		{"within SLO: 24 req/s proven (97 %), estimate up to 33", "SLO 24 req/s (97 %)",
-			with(proven, func(a *metrics.TierAnswer) { a.Estimate = metrics.Range{Load: 25, Low: 22, High: 33} }), false},
-		{"within SLO: 24 req/s proven (97 %)", "SLO 24 req/s (97 %)", with(proven, func(a *metrics.TierAnswer) { a.Estimate = metrics.Range{Load: 20, Low: 18, High: 24} }), false},
+		{"within SLO: 24 req/s proven (97 %)", "SLO 24 req/s (97 %)", proven(loads(0, 0, 0)), false},
+		{"within SLO: 24 req/s proven (97 %), estimate 29–33", "SLO 24 req/s (97 %)", proven(probably), false},
+		{"within SLO: 24 req/s proven (97 %), estimate up to 33", "SLO 24 req/s (97 %)", proven(loads(25, 22, 33)), false},
+		{"within SLO: 24 req/s proven (97 %)", "SLO 24 req/s (97 %)", proven(loads(20, 18, 24)), false},
 		{"within SLO: 4 req/s proven (99 %), higher loads untested", "SLO 4 req/s (99 %)",
-			with(proven, func(a *metrics.TierAnswer) { a.Proven, a.Confidence, a.Untested = 4, 1, true }), false},
-		{"within SLO: estimate 29–33 req/s", "SLO estimate 29–33", unproven, false},
+			tier{Proven: 4, Confidence: 1, Untested: true, HeldLevel: -1}, false},
+		{"within SLO: estimate 29–33 req/s", "SLO estimate 29–33", tier{Estimate: probably, HeldLevel: -1}, false},
 		{"within SLO: estimate at least 29 req/s, higher loads untested", "SLO estimate at least 29",
-			with(unproven, func(a *metrics.TierAnswer) { a.Estimate.High, a.Untested = 0, true }), false},
-		{"no load within SLO: 8 req/s missed (97 %)", "none in SLO: 8 req/s missed (97 %)", metrics.TierAnswer{None: true}, false},
-		{"load within SLO unknown: too few requests", "SLO unknown", metrics.TierAnswer{Why: "too few requests", HeldLevel: 1}, false},
-		{"load within SLO unknown: too few requests, hold 25 s more", "SLO unknown, hold 25 s more", metrics.TierAnswer{Why: "too few requests", HeldLevel: 1}, true},
-		{"load within SLO unknown", "SLO unknown", metrics.TierAnswer{HeldLevel: 7}, true},
-		{"within SLO: 24 req/s proven (97 %); holding 29: 82 %, about 25 s more for a proof", "SLO 24 req/s (97 %)", with(proven, func(a *metrics.TierAnswer) { a.HeldLevel = 1 }), true},
+			tier{Estimate: loads(31, 29.2, 0), Untested: true, HeldLevel: -1}, false},
+		{"no load within SLO: 8 req/s missed (97 %)", "none in SLO: 8 req/s missed (97 %)", tier{None: true}, false},
+		{"load within SLO unknown: few", "SLO unknown", tier{Why: "few", HeldLevel: 1}, false},
+		{"load within SLO unknown: few, hold 25 s more", "SLO unknown, hold 25 s more", tier{Why: "few", HeldLevel: 1}, true},
+		{"load within SLO unknown", "SLO unknown", tier{HeldLevel: 7}, true},
+		{"within SLO: 24 req/s proven (97 %); holding 29: 82 %, about 25 s more for a proof", "SLO 24 req/s (97 %)",
+			tier{Proven: 24, Confidence: 0.979, HeldLevel: 1}, true},
 	} {
 		r := judged(metrics.Answer{TierAnswer: c.tier, LowestTried: 8})
 		r.On = c.on
@@ -79,21 +83,24 @@ func TestWithin(t *testing.T) {
 
 func TestSaturation(t *testing.T) {
 	t.Parallel()
+	const perSecond, users = metrics.RequestsPerSecond, metrics.Users
 	for _, c := range []struct {
 		long, short string
-		a           metrics.Answer
+		from, to    float64
+		unit        metrics.Unit
+		capacity    metrics.Range
 	}{
-		{"saturates at 33.5 req/s (32–35)", "saturates 33.5 req/s", metrics.Answer{From: 24, To: 48, Capacity: metrics.Range{Load: 33.5, Low: 32.2, High: 34.9}}},
-		{"saturates between 24 and 48 req/s", "saturates 24–48 req/s", metrics.Answer{From: 24, To: 48, Capacity: metrics.Range{Load: 33.5, Low: 25, High: 35}}},
-		{"saturates below 8 req/s", "saturates below 8 req/s", metrics.Answer{To: 8}},
-		{"saturates at 33–36 req/s", "saturates 33–36 req/s", metrics.Answer{From: 24, Capacity: metrics.Range{Load: 33.1, Low: 33, High: 36}}},
-		{"saturates above 24 req/s", "saturates above 24 req/s", metrics.Answer{From: 24}},
-		{"saturates between 1 and 8 users", "saturates 1–8 users", metrics.Answer{From: 1, To: 8, Unit: metrics.Users, Capacity: metrics.Range{Load: 3, Low: 3, High: 3}}},
-		{"saturates below 1 user", "saturates below 1 user", metrics.Answer{To: 1, Unit: metrics.Users}},
-		{"saturates at an unknown load", "saturates at an unknown load", metrics.Answer{}},
+		{"saturates at 33.5 req/s (32–35)", "saturates 33.5 req/s", 24, 48, perSecond, loads(33.5, 32.2, 34.9)},
+		{"saturates between 24 and 48 req/s", "saturates 24–48 req/s", 24, 48, perSecond, loads(33.5, 25, 35)},
+		{"saturates below 8 req/s", "saturates below 8 req/s", 0, 8, perSecond, loads(0, 0, 0)},
+		{"saturates at 33–36 req/s", "saturates 33–36 req/s", 24, 0, perSecond, loads(33.1, 33, 36)},
+		{"saturates above 24 req/s", "saturates above 24 req/s", 24, 0, perSecond, loads(0, 0, 0)},
+		{"saturates between 1 and 8 users", "saturates 1–8 users", 1, 8, users, loads(3, 3, 3)},
+		{"saturates below 1 user", "saturates below 1 user", 0, 1, users, loads(0, 0, 0)},
+		{"saturates at an unknown load", "saturates at an unknown load", 0, 0, perSecond, loads(0, 0, 0)},
 	} {
-		c.a.Saturates, c.a.Confirmed, c.a.Before, c.a.After = true, true, -1, -1
-		r := judged(c.a)
+		r := judged(metrics.Answer{Saturates: true, Confirmed: true, Before: -1, After: -1,
+			From: c.from, To: c.to, Unit: c.unit, Capacity: c.capacity})
 		if f := r.Findings()[1]; f.Long != c.long || f.Short != c.short || f.Severity != Bad {
 			t.Errorf("%q, %q\nwant %q, %q", f.Long, f.Short, c.long, c.short)
 		}
@@ -102,19 +109,21 @@ func TestSaturation(t *testing.T) {
 
 func TestSaturationThatIsNotKnown(t *testing.T) {
 	t.Parallel()
+	type answer = metrics.Answer
+	why := func(words string) answer { return answer{Why: words} }
 	for _, c := range []struct {
 		long   string
-		a      metrics.Answer
+		a      answer
 		change func(*Run)
 	}{
-		{"saturating? 24–48 req/s", metrics.Answer{Saturates: true, From: 24, To: 48}, nil},
-		{"saturating? 33 req/s", metrics.Answer{Saturates: true, Capacity: metrics.Range{Load: 33, Low: 32, High: 34}}, nil},
-		{"drifting: the server became slower under a constant load; no border named", metrics.Answer{Drifting: true, Saturates: true}, nil},
-		{"no saturation up to 20 req/s", metrics.Answer{Why: "no saturation up to 20 req/s"}, nil},
-		{"saturation unknown: too few requests", metrics.Answer{Why: "too few requests"}, nil},
-		{"", metrics.Answer{}, nil}, // yet
-		{"saturation unknown", metrics.Answer{}, func(r *Run) { r.Over = true }},
-		{"", metrics.Answer{Why: "too few requests"}, func(r *Run) { r.Over, r.Plan.Find = true, &metrics.Find{} }},
+		{"saturating? 24–48 req/s", answer{Saturates: true, From: 24, To: 48}, nil},
+		{"saturating? 33 req/s", answer{Saturates: true, Capacity: loads(33, 32, 34)}, nil},
+		{"drifting: the server became slower under a constant load; no border named", answer{Drifting: true, Saturates: true}, nil},
+		{"no saturation up to 20 req/s", why("no saturation up to 20 req/s"), nil},
+		{"saturation unknown: too few requests", why("too few requests"), nil},
+		{"", answer{}, nil}, // yet
+		{"saturation unknown", answer{}, func(r *Run) { r.Over = true }},
+		{"", why("too few requests"), func(r *Run) { r.Over, r.Plan.Find = true, &metrics.Find{} }},
 	} {
 		r := judged(c.a)
 		if c.change != nil {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,9 +14,11 @@ import (
 // Result is what a search found for a tier.
 type Result struct {
 	Tier string
-	// Passed is the highest load that passed and is probably within the objectives, Failed the lowest above it that did not pass. 0 for none.
+	// Passed is the highest load that passed and is probably within the objectives, Failed the lowest above it that did
+	// not pass. 0 for none.
 	Passed, Failed float64
-	// Confidence is the probability that Passed is within the objectives, at most metrics.MostConfidence; 0 where there is none to have.
+	// Confidence is the probability that Passed is within the objectives, at most metrics.MostConfidence; 0 where there
+	// is none to have.
 	Confidence float64
 	// Estimate is where the border probably is; its High is 0 where nothing failed.
 	Estimate metrics.Range
@@ -47,15 +50,8 @@ type pool struct {
 // pools are the loads of a tier in order.
 func (s *Search) pools(tier int) (all []pool) {
 	for _, t := range s.observed(tier) {
-		i, known := slices.BinarySearchFunc(all, t.load, func(p pool, load float64) int {
-			switch {
-			case p.load < load:
-				return -1
-			case p.load > load:
-				return 1
-			}
-			return 0
-		})
+		byLoad := func(p pool, load float64) int { return cmp.Compare(p.load, load) }
+		i, known := slices.BinarySearchFunc(all, t.load, byLoad)
 		if !known {
 			all = slices.Insert(all, i, pool{load: t.load})
 		}

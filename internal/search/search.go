@@ -1,5 +1,5 @@
-// Package search finds the highest load of a server that is within objectives, by as few measurements as it can. It measures nothing itself:
-// its owner asks for the next load and tells what came of it.
+// Package search finds the highest load of a server that is within objectives, by as few measurements as it can. It
+// measures nothing itself: its owner asks for the next load and tells what came of it.
 package search
 
 import (
@@ -15,7 +15,8 @@ import (
 
 // Evidence is what came of a measurement for a tier.
 type Evidence struct {
-	// Good requests are within the objectives; Requests are all that count, 0 for no evidence. Share of them must be good, of 1.
+	// Good requests are within the objectives; Requests are all that count, 0 for no evidence. Share of them must be
+	// good, of 1.
 	Good, Requests int
 	// Effective is the number of independent requests that these are worth; as many as Requests if 0.
 	Effective float64
@@ -24,12 +25,13 @@ type Evidence struct {
 	Length time.Duration
 	// Confidence that the load is within the objectives in a long run, by the judge; 0 where there is none to have.
 	Confidence float64
-	// Capacity is the rate at which the server worked where it did less than it was asked for; the zero value elsewhere.
+	// Capacity is the rate at which the server worked where it did less than it was asked for; the zero value
+	// elsewhere.
 	Capacity metrics.Range
 	// Missed: by something that more requests cannot mend, such as work that was not done, or a figure of the run.
 	Missed bool
-	// Ratio is the latency that binds, at the share's quantile, over its limit: up to 1 within it; 0 if it is not known. It only guides the
-	// search to the next load.
+	// Ratio is the latency that binds, at the share's quantile, over its limit: up to 1 within it; 0 if it is not
+	// known. It only guides the search to the next load.
 	Ratio float64
 }
 
@@ -47,8 +49,8 @@ func (e *Evidence) failed() bool {
 	return !e.Passed() && judge.Chance(worth*(1-metrics.Share(e.Good, e.Requests)), worth, e.Share) < chance
 }
 
-// A load under which more of the work than leftMost was left undone, by so many standard errors, is too high for a search, though that may be
-// chance: it tests loads near it again.
+// A load under which more of the work than leftMost was left undone, by so many standard errors, is too high for a
+// search, though that may be chance: it tests loads near it again.
 const leftMost, leftErrors = 0.06, 1.2
 
 // Behind reports whether a server seems to have left too much of a load undone, by the last verdicts on it.
@@ -84,7 +86,8 @@ type Options struct {
 	Runs int
 	// Repeats is the most measurements of one load; 0 for DefaultRepeats.
 	Repeats int
-	// Longest is the greatest factor of the usual time for which a load may be measured, 1 or more; 0 for 1. A longer measurement counts as several.
+	// Longest is the greatest factor of the usual time for which a load may be measured, 1 or more; 0 for 1. A longer
+	// measurement counts as several.
 	Longest float64
 }
 
@@ -96,7 +99,8 @@ const (
 // RunsFor is the most measurements of a search for so many tiers.
 func RunsFor(tiers int) int { return DefaultRuns + (tiers-1)*3 }
 
-// The constants of a search. They were chosen by the claims of searches on queues with a known border; docs/accuracy.md has the table.
+// The constants of a search. They were chosen by the claims of searches on queues with a known border; docs/accuracy.md
+// has the table.
 const (
 	leastClimb = 1.5   // the factor from a load that passed to a higher one where latencies are near their limits,
 	mostClimb  = 4.0   // and where they are far from them, or not known
@@ -128,7 +132,8 @@ const (
 	Narrow Purpose = "narrow"
 )
 
-// Probe is the next measurement. Length is a factor of the usual time: it takes longer to tell loads apart that are near the border.
+// Probe is the next measurement. Length is a factor of the usual time: it takes longer to tell loads apart that are
+// near the border.
 type Probe struct {
 	Load    float64
 	Purpose Purpose
@@ -210,16 +215,16 @@ func (s *Search) border(tier int) judge.Border {
 			enough = e.Share
 		}
 		worth := e.worth()
-		if e.Missed {
-			seen = append(seen, judge.Observation{Load: t.load, Bad: max(worth, missed), Effective: max(worth, missed)})
-			continue
+		o := judge.Observation{Load: t.load, Bad: worth * (1 - metrics.Share(e.Good, e.Requests)), Effective: worth}
+		switch {
+		case e.Missed:
+			o.Effective = max(worth, missed)
+			o.Bad = o.Effective
+		case e.Passed() && s.o.Unit != metrics.Users:
+			// A short test shows whether a load is too high rather than whether a longer one would have been.
+			o.Load *= judge.Blur(float64(e.Requests))
 		}
-		// A short test shows whether a load is too high rather than whether a longer one would have been.
-		load := t.load
-		if e.Passed() && s.o.Unit != metrics.Users {
-			load *= judge.Blur(float64(e.Requests))
-		}
-		seen = append(seen, judge.Observation{Load: load, Bad: worth * (1 - metrics.Share(e.Good, e.Requests)), Effective: worth})
+		seen = append(seen, o)
 	}
 	least, most := loads(all)
 	top, capacity := most*mostClimb, 0.0
@@ -230,7 +235,8 @@ func (s *Search) border(tier int) judge.Border {
 		top = min(top, capacity*above)
 	}
 	b := judge.BorderOf(enough, seen, least/mostClimb, top)
-	return judge.BorderOf(enough, seen, b.Quantile(zoomed)/zoomBy, b.Quantile(1-zoomed)*zoomBy) // with more candidates where it probably is
+	// Once more, with more candidates where it probably is.
+	return judge.BorderOf(enough, seen, b.Quantile(zoomed)/zoomBy, b.Quantile(1-zoomed)*zoomBy)
 }
 
 // worth is the number of effective requests.
@@ -299,7 +305,8 @@ func (s *Search) narrow(tier int) (Probe, float64) {
 	for _, side := range []float64{0, 1, -1, 2, -2} { // a load near that may be measured once more
 		p := s.near(load * math.Exp(side*2*same))
 		if s.measured(p) < s.o.Repeats && p <= s.o.Most && p > 0 {
-			return Probe{p, Narrow, tier, length}, 1 + width/math.Sqrt(float64(1+s.turns[tier])) // which some tiers need many tests for
+			// Some tiers need many tests for a width.
+			return Probe{p, Narrow, tier, length}, 1 + width/math.Sqrt(float64(1+s.turns[tier]))
 		}
 	}
 	return Probe{}, 0

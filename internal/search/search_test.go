@@ -10,8 +10,8 @@ import (
 	"benchtop/metrics"
 )
 
-// server is a made-up one, whose requests are slower the higher the load. Its border is where the share of requests within the limit is
-// that of the objectives.
+// server is a made-up one, whose requests are slower the higher the load. Its border is where the share of requests
+// within the limit is that of the objectives.
 type server struct {
 	border float64
 	shape  string  // of the latency over the load: "queue", "batch", or "cliff" which says no latency
@@ -89,7 +89,8 @@ func searched(t *testing.T, o Options, servers ...*server) ([]Result, int) {
 	}
 }
 
-// Most searches end within 12 runs with an estimate near the border, whichever it is, and with an interval that holds it.
+// Most searches end within 12 runs with an estimate near the border, whichever it is, and with an interval that holds
+// it.
 func TestBorders(t *testing.T) {
 	ci.SkipUnderRace(t)
 	t.Parallel()
@@ -151,18 +152,20 @@ func TestTiersShareRuns(t *testing.T) {
 func TestHopeless(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		o     Options
-		ratio float64
-		most  int
-		why   string
+		o        Options
+		requests int
+		ratio    float64
+		most     int
+		why      string
 	}{
-		{Options{From: 1, Most: 100, Unit: metrics.Users}, 3, 1, "even 1 user misses the objectives"},
-		{Options{From: 64, Most: 100}, 3, 3, "misses the objectives"}, // less load makes it no faster
-		{Options{From: 1, Most: 100}, 0, 5, "misses the objectives"},
+		{Options{From: 1, Most: 100, Unit: metrics.Users}, 100, 3, 1, "even 1 user misses the objectives"},
+		{Options{From: 64, Most: 100}, 100, 3, 3, "misses the objectives"}, // less load makes it no faster
+		{Options{From: 1, Most: 100}, 100, 0, 5, "misses the objectives"},
+		{Options{From: 1, Most: 100}, 0, 0, DefaultRepeats, "no request counts"},
 	} {
 		s, runs := New(c.o), 0
 		for p, more := s.Next(); more; p, more = s.Next() {
-			s.Observe(p.Load, []Evidence{{Requests: 100, Share: enough, Ratio: c.ratio}})
+			s.Observe(p.Load, []Evidence{{Requests: c.requests, Share: enough, Ratio: c.ratio}})
 			runs++
 		}
 		r := s.Results()[0]

@@ -14,7 +14,7 @@ import (
 	"benchtop/internal/ci"
 	"benchtop/internal/search"
 	"benchtop/metrics"
-	simulated "benchtop/metrics/judge/queue"
+	simulated "benchtop/metrics/judge/queuetest"
 )
 
 var finds = flag.Int("finds", 0, "searches on each queue with a known border; 0 for a short test")

@@ -1,5 +1,5 @@
-// Package event is the vocabulary of a run. Each event of a run is emitted once: the live view, the journal and the search are sinks of
-// one stream, and the report is computed from the events of the journal.
+// Package event is the vocabulary of a run. Each event of a run is emitted once: the live view, the journal and the
+// search are sinks of one stream, and the report is computed from the events of the journal.
 //
 //	loadgen ──requests, chunks──▶ Stream ──▶ live.View       snapshots
 //	watchers, control ──facts──▶    │  └───▶ journal.Writer ──Events──▶ report.Of, replay
@@ -20,7 +20,8 @@ import (
 type Kind uint8
 
 const (
-	// Due: a request was handed to the limiter. Sent: its first byte went out. Chunk: a chunk of its answer came. Done: it ended.
+	// Due: a request was handed to the limiter. Sent: its first byte went out. Chunk: a chunk of its answer came. Done:
+	// it ended.
 	Due Kind = iota
 	Sent
 	Chunk
@@ -48,8 +49,8 @@ type Event struct {
 	// At is the offset from the start of the run.
 	At   time.Duration
 	Kind Kind
-	// Request is the subject, nil for a fact. Until it is done it belongs to the goroutine that emits the event: sinks read it while
-	// they take the event, and keep it only after Done.
+	// Request is the subject, nil for a fact. Until it is done it belongs to the goroutine that emits the event: sinks
+	// read it while they take the event, and keep it only after Done.
 	Request *metrics.Request
 	// Chunk is the last chunk of the request.
 	Chunk metrics.Chunk
@@ -78,14 +79,15 @@ func (d Damage) String() string {
 	return fmt.Sprintf("damaged journal line skipped: %s", d.Err)
 }
 
-// Sink takes the events of a run, from many goroutines at once. Take must not block, because the load waits for it, and must not emit
-// events to the stream. The event belongs to the caller: a sink that keeps it keeps a copy.
+// Sink takes the events of a run, from many goroutines at once. Take must not block, because the load waits for it, and
+// must not emit events to the stream. The event belongs to the caller: a sink that keeps it keeps a copy.
 type Sink interface{ Take(*Event) }
 
 // Discard is a sink that drops all events.
 var Discard Sink = NewStream(time.Time{})
 
-// Events are the events of a run in the order of their emission. They can be ranged over again. An error is the last of them.
+// Events are the events of a run in the order of their emission. They can be ranged over again. An error is the last of
+// them.
 type Events = iter.Seq2[Event, error]
 
 // Followed are events and then some facts, unless the events end with an error.
@@ -135,8 +137,8 @@ func NewStream(start time.Time, sinks ...Sink) *Stream {
 	return s
 }
 
-// Add adds a sink for some kinds of events, or for all if none is named; chunks are many. It must come before events of other
-// goroutines.
+// Add adds a sink for some kinds of events, or for all if none is named; chunks are many. It must come before events of
+// other goroutines.
 func (s *Stream) Add(sink Sink, some ...Kind) {
 	for k := range kinds {
 		if len(some) == 0 || slices.Contains(some, k) {

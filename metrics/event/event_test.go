@@ -92,10 +92,8 @@ func TestKindsOfASink(t *testing.T) {
 // A fact and its log entry have the moment of the emission, to the microsecond.
 func TestTellSaysWhen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var h heard
 		var last Event
-		s := NewStream(time.Now(), &h)
-		s.Add(sink(func(e Event) { last = e }))
+		s := NewStream(time.Now(), sink(func(e Event) { last = e }))
 		time.Sleep(3*time.Millisecond + 1600*time.Nanosecond)
 		const want = 3002 * time.Microsecond
 		if s.Tell(metrics.Phase{}); last.At != want {

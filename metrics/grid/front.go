@@ -9,8 +9,9 @@ import (
 // Point is a measurement on the plane of throughput per user and per GPU.
 type Point struct{ PerUser, PerGPU float64 }
 
-// Front are the indices of the points that no other point dominates, by rising throughput per user. A point dominates another if
-// it is at least as good on both axes and better on one. Points with a coordinate that is no number are left out.
+// Front are the indices of the points that no other point dominates, by rising throughput per user. A point dominates
+// another if it is at least as good on both axes and better on one. Points with a coordinate that is no number are left
+// out.
 func Front(points []Point) []int {
 	var order []int
 	for i, p := range points {

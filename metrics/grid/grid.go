@@ -1,5 +1,5 @@
-// Package grid describes a sweep for its screen, its plain lines and its plots: the combinations of server, benchmark and load
-// parameters, their runs and the figures of these. It does no I/O.
+// Package grid describes a sweep for its screen, its plain lines and its plots: the combinations of server, benchmark
+// and load parameters, their runs and the figures of these. It does no I/O.
 package grid
 
 import (
@@ -10,7 +10,8 @@ import (
 // State is how far a combination or a run is.
 type State string
 
-// The states of a combination and of a run. Found: the result of an earlier session is used. Linked: left out by --link-vars.
+// The states of a combination and of a run. Found: the result of an earlier session is used. Linked: left out by
+// --link-vars.
 const (
 	Waiting State = "waiting"
 	Running State = "running"
@@ -44,8 +45,8 @@ type Run struct {
 	Took    time.Duration
 }
 
-// Figures are those of a result that the grid shows, by the keys of vLLM's result. Latencies are in milliseconds; NaN for figures
-// that a result lacks.
+// Figures are those of a result that the grid shows, by the keys of vLLM's result. Latencies are in milliseconds; NaN
+// for figures that a result lacks.
 type Figures struct {
 	Completed, Failed                                    int
 	RequestThroughput, OutputThroughput, TotalThroughput float64
@@ -110,7 +111,8 @@ type Snapshot struct {
 	// Current is the index of the combination in progress, -1 for none; CurrentRun the number of its run, -1 for a warm-up.
 	Current, CurrentRun int
 	Server              Server
-	// Searches are those of serve_sla so far, by parameters and tier; Variable is what they set, such as max_concurrency.
+	// Searches are those of serve_sla so far, by parameters and tier; Variable is what they set, such as
+	// max_concurrency.
 	Searches []Search
 	Variable string
 	// Elapsed is the time since the start; Left about how long the rest takes, where LeftKnown.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Typical are the figures of a combination: the median of each over its runs that have it, and the sums of requests. ok is false for a
-// combination without figures yet.
+// Typical are the figures of a combination: the median of each over its runs that have it, and the sums of requests. ok
+// is false for a combination without figures yet.
 func (c *Cell) Typical() (out Figures, ok bool) {
 	runs := c.measured()
 	if len(runs) == 0 {
@@ -57,8 +57,9 @@ func (c *Cell) Range(figure func(*Figures) float64) (least, most float64, runs i
 // values are the figures with a fraction.
 func (f *Figures) values() []*float64 {
 	return []*float64{
-		&f.RequestThroughput, &f.OutputThroughput, &f.TotalThroughput, &f.MeanTTFT, &f.MedianTTFT, &f.P99TTFT, &f.MedianTPOT, &f.P99TPOT,
-		&f.P99ITL, &f.MedianE2EL, &f.P99E2EL, &f.Goodput, &f.PerUser, &f.PerGPU, &f.Ready, &f.FirstToken,
+		&f.RequestThroughput, &f.OutputThroughput, &f.TotalThroughput, &f.MeanTTFT, &f.MedianTTFT, &f.P99TTFT,
+		&f.MedianTPOT, &f.P99TPOT, &f.P99ITL, &f.MedianE2EL, &f.P99E2EL, &f.Goodput,
+		&f.PerUser, &f.PerGPU, &f.Ready, &f.FirstToken,
 	}
 }
 

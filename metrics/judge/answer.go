@@ -136,7 +136,8 @@ func (l *Levels) stand(v *level) {
 	}
 }
 
-// looked reports whether a level is judged by looks: its load was set, and may have been ended because of what was seen.
+// looked reports whether a level is judged by looks: its load was set, and may have been ended because of what was
+// seen.
 func (l *Levels) looked(v *level) bool {
 	if l.sampled != nil {
 		return l.sampled[0].Looks
@@ -248,10 +249,12 @@ func (l *Levels) standing(v *level, tier int, w *weight, length time.Duration) {
 	case l.ramps(v):
 		unknown("a part of a ramp is too short for a verdict")
 	case w.n < int(lastingLeast):
-		unknown("%d of %d good: at least %.0f %% at %.0f %% confidence", w.good, w.n, 100*lowerBound(float64(w.good), float64(w.n)), 100*metrics.EnoughConfidence)
+		unknown("%d of %d good: at least %.0f %% at %.0f %% confidence", w.good, w.n,
+			100*lowerBound(float64(w.good), float64(w.n)), 100*metrics.EnoughConfidence)
 		of.Missing = missing
 	case w.lasting < lastingLeast:
-		unknown("too short: the load must be held for at least %s", metrics.Duration((length + missing).Round(time.Second)))
+		least := metrics.Duration((length + missing).Round(time.Second))
+		unknown("too short: the load must be held for at least %s", least)
 		of.Missing = missing
 	}
 }
@@ -275,7 +278,8 @@ func (v *level) recovers() bool {
 
 // inherits reports whether a level began with the queue of a higher load.
 func (l *Levels) inherits(v *level) bool {
-	return v.index > 0 && l.list[v.index-1].Offered > v.Offered && l.work.backlog(v.From) > 2*v.Offered*v.base().Seconds()+lagFewest
+	return v.index > 0 && l.list[v.index-1].Offered > v.Offered &&
+		l.work.backlog(v.From) > 2*v.Offered*v.base().Seconds()+lagFewest
 }
 
 // missing is how much longer the load must be held for a proof.
@@ -316,7 +320,7 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 	for k := len(order) - 1; k >= 0; k-- {
 		v := order[k]
 		of := v.verdict(tier)
-		if of.Standing != metrics.LevelWithin || of.Confidence < metrics.EnoughConfidence || blocked(order[:k], v, tier) {
+		if !sure(of, metrics.LevelWithin) || blocked(order[:k], v, tier) {
 			continue
 		}
 		t.Proven, t.ProvenLevel, t.Confidence = v.achieved(), v.index, of.Confidence
@@ -326,7 +330,7 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 	if a.Unit != metrics.Users && !t.Untested {
 		t.Estimate = l.estimate(tier, order, a)
 	}
-	if lowest := order[0].verdict(tier); t.Proven == 0 && lowest.Standing == metrics.LevelMissed && lowest.Confidence >= metrics.EnoughConfidence {
+	if t.Proven == 0 && sure(order[0].verdict(tier), metrics.LevelMissed) {
 		t.None, t.Estimate = true, metrics.Range{}
 	}
 	if t.Proven == 0 && !t.Estimate.Known() && !t.None {
@@ -336,8 +340,9 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 		t.Untested = true
 	}
 	for _, v := range order {
-		of := v.verdict(tier)
-		if of.Missing > 0 && v.Offered > t.Proven && (t.HeldLevel < 0 || of.Missing < l.list[t.HeldLevel].verdict(tier).Missing) {
+		missing := v.verdict(tier).Missing
+		least := t.HeldLevel < 0 || missing < l.list[t.HeldLevel].verdict(tier).Missing
+		if missing > 0 && v.Offered > t.Proven && least {
 			t.HeldLevel = v.index
 		}
 	}
@@ -346,6 +351,11 @@ func (l *Levels) tier(tier int, order []*level, a *metrics.Answer) metrics.TierA
 	}
 	bound(&t, a)
 	return t
+}
+
+// sure reports whether a level has a standing with enough confidence.
+func sure(v *metrics.LevelVerdict, standing metrics.Standing) bool {
+	return v.Standing == standing && v.Confidence >= metrics.EnoughConfidence
 }
 
 // whyOpen says why neither a load nor an estimate is known for a tier.
@@ -383,7 +393,8 @@ func bound(t *metrics.TierAnswer, a *metrics.Answer) {
 	}
 }
 
-// blocked reports whether a level that was within is in doubt, because a lower load failed on evidence that is no weaker.
+// blocked reports whether a level that was within is in doubt, because a lower load failed on evidence that is no
+// weaker.
 func blocked(lower []*level, by *level, tier int) bool {
 	than := by.verdict(tier).Confidence
 	return slices.ContainsFunc(lower, func(v *level) bool {

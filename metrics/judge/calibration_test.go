@@ -13,47 +13,50 @@ import (
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/judge"
-	"benchtop/metrics/judge/queue"
+	"benchtop/metrics/judge/queuetest"
 )
 
 var calibrate = flag.Int("calibrate", 0, "repetitions of the table of claims on queues with a known border; 0 for the short test")
 
+// simulated is a server whose border is known.
+type simulated = queuetest.Server
+
 // kind is a server with an objective.
 type kind struct {
 	name string
-	queue.Server
+	simulated
 	ttft, tpot, late float64
 }
 
 var kinds = []kind{
-	{"fifo-det", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04}, .5, 0, 0},
-	{"fifo-exp", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
-	{"single", queue.Server{Discipline: queue.FIFO, Servers: 1, Service: .05, First: .02}, .5, 0, 0},
-	{"sharing", queue.Server{Discipline: queue.Sharing, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
-	{"batches", queue.Server{Discipline: queue.Batches, Servers: 8, Service: .4, First: .04}, .5, 0, 0},
-	{"limiter", queue.Server{Discipline: queue.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5, 0, 0},
-	{"speed", queue.Server{Discipline: queue.Sharing, Servers: 16, Service: 1.2, First: .05}, .5, .6, 0},
-	{"late client", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, .03},
-	{"slow start", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04, Slow: 3, SlowFor: 10}, .5, 0, 0},
-	{"log-normal", queue.Server{Discipline: queue.FIFO, Servers: 8, Service: .4, First: .1, Spread: 1.5}, .8, 0, 0},
-	{"tail 3 %", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Tail: .03, TailBy: 2}, .5, 0, 0},
-	{"pause", queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8, PauseEvery: 15}, .5, 0, 0},
-	{"long", queue.Server{Discipline: queue.Sharing, Servers: 40, Service: 2, First: .1, Spread: .5}, 1, 0, 0},
+	{"fifo-det", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04}, .5, 0, 0},
+	{"fifo-exp", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
+	{"single", simulated{Discipline: queuetest.FIFO, Servers: 1, Service: .05, First: .02}, .5, 0, 0},
+	{"sharing", simulated{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, 0},
+	{"batches", simulated{Discipline: queuetest.Batches, Servers: 8, Service: .4, First: .04}, .5, 0, 0},
+	{"limiter", simulated{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, .5, 0, 0},
+	{"speed", simulated{Discipline: queuetest.Sharing, Servers: 16, Service: 1.2, First: .05}, .5, .6, 0},
+	{"late client", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: 1}, .5, 0, .03},
+	{"slow start", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Slow: 3, SlowFor: 10}, .5, 0, 0},
+	{"log-normal", simulated{Discipline: queuetest.FIFO, Servers: 8, Service: .4, First: .1, Spread: 1.5}, .8, 0, 0},
+	{"tail 3 %", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Tail: .03, TailBy: 2}, .5, 0, 0},
+	{"pause", simulated{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04, Spread: .5, Pause: .8, PauseEvery: 15}, .5, 0, 0},
+	{"long", simulated{Discipline: queuetest.Sharing, Servers: 40, Service: 2, First: .1, Spread: .5}, 1, 0, 0},
 }
 
 type namedShape struct {
 	name string
-	queue.Shape
+	queuetest.Shape
 }
 
 var shapes = []namedShape{
-	{"ramp 60 s", queue.Shape{From: 2, To: 30, Over: 60}},
-	{"ramp 180 s", queue.Shape{From: 2, To: 30, Over: 180}},
-	{"stages 12 s", queue.Shape{Rates: []float64{8, 11, 14, 17, 20, 24}, Length: 12}},
-	{"stages 30 s", queue.Shape{Rates: []float64{8, 11, 14, 17, 20, 24}, Length: 30}},
-	{"stages 120 s", queue.Shape{Rates: []float64{8, 11, 14, 17, 20}, Length: 120}},
-	{"constant 60 s", queue.Shape{Length: 60}},
-	{"constant 300 s", queue.Shape{Length: 300}},
+	{"ramp 60 s", queuetest.Shape{From: 2, To: 30, Over: 60}},
+	{"ramp 180 s", queuetest.Shape{From: 2, To: 30, Over: 180}},
+	{"stages 12 s", queuetest.Shape{Rates: []float64{8, 11, 14, 17, 20, 24}, Length: 12}},
+	{"stages 30 s", queuetest.Shape{Rates: []float64{8, 11, 14, 17, 20, 24}, Length: 30}},
+	{"stages 120 s", queuetest.Shape{Rates: []float64{8, 11, 14, 17, 20}, Length: 120}},
+	{"constant 60 s", queuetest.Shape{Length: 60}},
+	{"constant 300 s", queuetest.Shape{Length: 300}},
 }
 
 // claims counts what was said of runs, and how much of it is true.
@@ -65,16 +68,22 @@ type claims struct {
 	width                                                        float64
 }
 
+// counts are the numbers of claims.
+func (c *claims) counts() []*int {
+	return []*int{
+		&c.runs, &c.proven, &c.false_, &c.far, &c.estimates, &c.over, &c.overProven, &c.none, &c.power8, &c.of8, &c.power9,
+		&c.of9, &c.saturated, &c.wrong, &c.missed, &c.should, &c.ranges, &c.covered, &c.bounded,
+	}
+}
+
 func (c *claims) join(o *claims) {
-	for _, p := range [][2]*int{{&c.runs, &o.runs}, {&c.proven, &o.proven}, {&c.false_, &o.false_}, {&c.far, &o.far}, {&c.estimates, &o.estimates}, {&c.over, &o.over}, {&c.overProven, &o.overProven},
-		{&c.none, &o.none}, {&c.power8, &o.power8}, {&c.of8, &o.of8}, {&c.power9, &o.power9}, {&c.of9, &o.of9}, {&c.saturated, &o.saturated}, {&c.wrong, &o.wrong}, {&c.missed, &o.missed}, {&c.should, &o.should},
-		{&c.ranges, &o.ranges}, {&c.covered, &o.covered}, {&c.bounded, &o.bounded}} {
-		*p[0] += *p[1]
+	for i, n := range o.counts() {
+		*c.counts()[i] += *n
 	}
 	c.width += o.width
 }
 
-func (c *claims) count(k *kind, s *queue.Shape, border, capacity float64, a *metrics.Answer) (bad string) {
+func (c *claims) count(k *kind, s *queuetest.Shape, border, capacity float64, a *metrics.Answer) (bad string) {
 	c.runs++
 	high := a.Estimate.High
 	switch {
@@ -159,7 +168,7 @@ func (c *claims) count(k *kind, s *queue.Shape, border, capacity float64, a *met
 }
 
 // judged is the answer to a run.
-func judged(k *kind, s *queue.Shape, seed uint64) ([]metrics.LoadLevel, metrics.Answer) {
+func judged(k *kind, s *queuetest.Shape, seed uint64) ([]metrics.LoadLevel, metrics.Answer) {
 	r := rand.New(rand.NewPCG(seed, 99))
 	arrivals, plan := s.Arrivals(r)
 	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: k.ttft * 1000}}
@@ -197,7 +206,8 @@ func truths() []truth {
 	return all
 }
 
-// TestClaims counts the claims on runs of servers with a known border. With -calibrate it prints the tables of docs/accuracy.md:
+// TestClaims counts the claims on runs of servers with a known border. With -calibrate it prints the tables of
+// docs/accuracy.md:
 //
 //	go test ./metrics/judge -run TestClaims -v -args -calibrate 20
 func TestClaims(t *testing.T) {
@@ -218,8 +228,9 @@ func TestClaims(t *testing.T) {
 					shape.Rates = []float64{max(1, known[i].border) * parts[rep%len(parts)]}
 				}
 				_, a := judged(k, &shape, uint64(j*1000_000+i*10_000+rep))
-				if bad := c.count(k, &shape, known[i].border, known[i].capacity, &a); bad != "" && testing.Verbose() && *calibrate == 0 {
-					t.Logf("%s, %s, %d: %s: border %.1f, capacity %.1f, answer %+v", s.name, k.name, rep, bad, known[i].border, known[i].capacity, a)
+				bad := c.count(k, &shape, known[i].border, known[i].capacity, &a)
+				if bad != "" && testing.Verbose() && *calibrate == 0 {
+					t.Logf("%s, %s, %d: %s: %+v, answer %+v", s.name, k.name, rep, bad, known[i], a)
 				}
 			}
 			total.join(c)

@@ -11,9 +11,9 @@ import (
 // Observation is what was seen of a load: how many of so many effective requests were bad.
 type Observation struct{ Load, Bad, Effective float64 }
 
-// Border is where the highest load within some objectives is, as a distribution over candidate loads. The share of bad requests is taken to be a
-// logistic function of the load's logarithm that crosses what is allowed at the candidate, with a slope that is not known. An observation
-// may have been disturbed, and then says nothing.
+// Border is where the highest load within some objectives is, as a distribution over candidate loads. The share of bad
+// requests is taken to be a logistic function of the load's logarithm that crosses what is allowed at the candidate,
+// with a slope that is not known. An observation may have been disturbed, and then says nothing.
 type Border struct {
 	from, to float64 // logarithms
 	weights  []float64
@@ -27,8 +27,8 @@ const (
 	disturbed = 0.05
 )
 
-// slopes of the logit of the share of bad requests over the logarithm of the load: a server whose latency rises slowly, to one that stops at
-// once.
+// slopes of the logit of the share of bad requests over the logarithm of the load: a server whose latency rises slowly,
+// to one that stops at once.
 var slopes = [...]float64{5, 8, 12, 24, 48, 96}
 
 // strays are the shares of bad requests at any load, of those that are allowed: some are slow for reasons of their own.
@@ -155,8 +155,8 @@ func (l *Levels) effective(v *level, tier int) float64 {
 	return max(min(w.effective, l.lasting(v, tier)), 0.5)
 }
 
-// lasting is the length of a level over the time for which its requests depend on each other, with the help of its neighbours where it is
-// short.
+// lasting is the length of a level over the time for which its requests depend on each other, with the help of its
+// neighbours where it is short.
 func (l *Levels) lasting(v *level, tier int) float64 {
 	return (v.To - v.From).Seconds() / (2 * l.memory(v, tier))
 }
@@ -197,9 +197,10 @@ func (l *Levels) seen(v *level, tier int) float64 {
 	return max(v.Offered-(v.Offered-before)*part, before*0.5)
 }
 
-// blur is the factor by which the border may be below the lowest load of an estimate, because the queue of a load had no time to grow: the time
-// in which a queue of capacity C settles at the utilization u is 1/(C (1-√u)²), so that n requests show only those loads that are at
-// least by the factor (1-√(1/n))² below capacity (relaxation time of the M/M/1 queue: Cohen, The Single Server Queue, 1982).
+// blur is the factor by which the border may be below the lowest load of an estimate, because the queue of a load had
+// no time to grow: the time in which a queue of capacity C settles at the utilization u is 1/(C (1-√u)²), so that n
+// requests show only those loads that are at least by the factor (1-√(1/n))² below capacity (relaxation time of the
+// M/M/1 queue: Cohen, The Single Server Queue, 1982).
 func (l *Levels) blur(order []*level, at float64) float64 {
 	n := 0.0
 	for _, v := range order {
@@ -211,7 +212,8 @@ func (l *Levels) blur(order []*level, at float64) float64 {
 		}
 	}
 	if n < 4 {
-		near := slices.MinFunc(order, func(a, b *level) int { return cmp.Compare(math.Abs(a.Offered-at), math.Abs(b.Offered-at)) })
+		off := func(v *level) float64 { return math.Abs(v.Offered - at) }
+		near := slices.MinFunc(order, func(a, b *level) int { return cmp.Compare(off(a), off(b)) })
 		n = float64(near.Requests)
 	}
 	return Blur(n)

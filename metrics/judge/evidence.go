@@ -10,7 +10,8 @@ import (
 	"benchtop/metrics"
 )
 
-// evidence is how far the requests of a level are from the limits of a tier, in short bins of the time at which they arrived.
+// evidence is how far the requests of a level are from the limits of a tier, in short bins of the time at which they
+// arrived.
 type evidence struct {
 	bins    []bin
 	without int // requests that ended, and that have no such ratio
@@ -20,8 +21,8 @@ type evidence struct {
 type bin struct {
 	ratio fixedPoint // the sum of their ratios, each at most ratioMost
 	n     int
-	// good met the objectives as measured. The client's own delays are in that; best would have been good without them, worst with
-	// the delay of reading once more.
+	// good met the objectives as measured. The client's own delays are in that; best would have been good without them,
+	// worst with the delay of reading once more.
 	good, best, worst int
 }
 
@@ -100,8 +101,8 @@ func (e *evidence) means() []float64 {
 	return out
 }
 
-// warmUp is the number of bins to leave out, at most warmMost of them: the number that makes the mean of the rest most exact, by the rule
-// MSER (White 1997).
+// warmUp is the number of bins to leave out, at most warmMost of them: the number that makes the mean of the rest most
+// exact, by the rule MSER (White 1997).
 func warmUp(x []float64) (cut int) {
 	most := int(warmMost * float64(len(x)))
 	best := math.Inf(1)
@@ -118,9 +119,9 @@ func warmUp(x []float64) (cut int) {
 	return cut
 }
 
-// correlation is the integrated autocorrelation time of a series, in its steps and at least a half: the sum of the autocorrelations as
-// far as those of two neighbouring lags are together positive, the initial positive sequence of Geyer, Practical Markov chain Monte Carlo,
-// Statistical Science 7 (1992).
+// correlation is the integrated autocorrelation time of a series, in its steps and at least a half: the sum of the
+// autocorrelations as far as those of two neighbouring lags are together positive, the initial positive sequence of
+// Geyer, Practical Markov chain Monte Carlo, Statistical Science 7 (1992).
 func correlation(x []float64) float64 {
 	n := len(x)
 	if n < 2 {
@@ -151,8 +152,8 @@ func correlation(x []float64) float64 {
 	return tau
 }
 
-// ShareAtLeast is the probability that the true share of good requests is at least least, when good of n independent ones were. It follows from
-// Bayes' rule with a uniform prior, and is that of a beta distribution:
+// ShareAtLeast is the probability that the true share of good requests is at least least, when good of n independent
+// ones were. It follows from Bayes' rule with a uniform prior, and is that of a beta distribution:
 //
 //	P(share >= least) = 1 - I_least(good+1, n-good+1)
 //
@@ -169,7 +170,8 @@ func ShareAtLeast(good, n, least float64) float64 {
 	return 1 - mathext.RegIncBeta(good+1, n-good+1, least)
 }
 
-// Chance is the probability that so many or more of n independent requests are bad where exactly enough are good in a long run.
+// Chance is the probability that so many or more of n independent requests are bad where exactly enough are good in a
+// long run.
 func Chance(bad, n, enough float64) float64 {
 	if !(bad > 0) || !(n > 0) || bad > n || !(enough > 0 && enough < 1) {
 		return 1

@@ -101,7 +101,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// Work is done between the first chunk and the last, whatever the order in which answers are counted, and times far outside cost nothing.
+// Work is done between the first chunk and the last, whatever the order in which answers are counted, and times far
+// outside cost nothing.
 func TestWork(t *testing.T) {
 	answers := []struct{ at, first, last, tokens int }{{0, 1, 5, 10}, {1, 1, 9, 10}, {2, 2, 10, 10}, {3, -1000, 1 << 30, 10}, {4, 9, 3, 1 << 40}, {9, 9, 9, 0}}
 	var sums [][]float64

@@ -30,13 +30,13 @@ func (n *nonsense) pick(of int) int {
 }
 
 func (n *nonsense) time() time.Duration {
-	all := []time.Duration{metrics.Never, 0, 1, second, 3 * second, 9 * second, time.Minute, 1000 * time.Hour, math.MaxInt64 / 2, math.MaxInt64, math.MinInt64}
+	all := []time.Duration{metrics.Never, 0, 1, second, 3 * second, 9 * second, minute, 1000 * time.Hour, math.MaxInt64 / 2, math.MaxInt64, math.MinInt64}
 	return all[n.pick(len(all))]
 }
 
 // near is a time that does not make a timeline of weeks.
 func (n *nonsense) near() time.Duration {
-	return []time.Duration{metrics.Never, 0, 1, second, 3 * second, 9 * second, time.Minute}[n.pick(7)]
+	return []time.Duration{metrics.Never, 0, 1, second, 3 * second, 9 * second, minute}[n.pick(7)]
 }
 
 func (n *nonsense) number() float64 {

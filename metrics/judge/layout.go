@@ -12,8 +12,8 @@ import (
 // mostOpened bounds the levels of a run whose journal holds any number of settings.
 const mostOpened = 1000
 
-// New lays out the levels of a run: those of its plan until the load was set for the first time, then those of the settings. ended
-// is the end of the run, or now.
+// New lays out the levels of a run: those of its plan until the load was set for the first time, then those of the
+// settings. ended is the end of the run, or now.
 func New(p *metrics.Plan, slo metrics.SLO, sets []Setting, scheduled Arrivals, ended time.Duration, r Scratch) Levels {
 	l := Levels{plan: p, SLO: slo, tiers: p.TiersUnder(slo), steered: len(sets) > 0, Scratch: r}
 	if scheduled.N == 0 {
@@ -77,8 +77,8 @@ func (a *Arrivals) Add(at time.Duration, sets []Setting) {
 	}
 }
 
-// ends is the end of the last level: that of the last arrival, or that of the run where users send without pause. Requests in flight
-// after the end must not count as load where the number of users was set.
+// ends is the end of the last level: that of the last arrival, or that of the run where users send without pause.
+// Requests in flight after the end must not count as load where the number of users was set.
 func (l *Levels) ends(last, ended time.Duration) time.Duration {
 	switch p := l.plan; {
 	case l.steered && !p.Paced():
@@ -197,8 +197,8 @@ type stretch struct {
 	since    time.Duration // when the load was set
 }
 
-// stretches are the parts of a run from the first setting to end, without pauses. A setting of the load in force begins no stretch. A
-// ramp is a stretch, and the load after it is another.
+// stretches are the parts of a run from the first setting to end, without pauses. A setting of the load in force begins
+// no stretch. A ramp is a stretch, and the load after it is another.
 func stretches(sets []Setting, end time.Duration) []stretch {
 	var all []stretch
 	add := func(s stretch) {
@@ -246,9 +246,9 @@ func (s *stretch) mean(from, to time.Duration) float64 {
 	return s.load.LoadAt(from/2 + to/2 - s.since) // the load is linear in a stretch
 }
 
-// planned is the mean rate of the plan in each level. It is better than a count, because a level of twenty requests is off by a fifth by
-// chance. Where requests did not arrive as planned it is 0 for all levels, or, where the load was set, for the level, and the counts
-// are used.
+// planned is the mean rate of the plan in each level. It is better than a count, because a level of twenty requests is
+// off by a fifth by chance. Where requests did not arrive as planned it is 0 for all levels, or, where the load was
+// set, for the level, and the counts are used.
 func (l *Levels) planned() []float64 {
 	out := make([]float64, len(l.list))
 	for i := range l.list {

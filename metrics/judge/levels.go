@@ -1,5 +1,6 @@
-// Package judge sorts the requests of a run into levels of load, and reads from these the answer of the run: the load at which the server
-// saturates, and the highest that is within the objectives. The live view and the report judge by it alike.
+// Package judge sorts the requests of a run into levels of load, and reads from these the answer of the run: the load
+// at which the server saturates, and the highest that is within the objectives. The live view and the report judge by
+// it alike.
 package judge
 
 import (
@@ -19,8 +20,8 @@ const (
 	longestGap       = 1e6 // seconds
 )
 
-// Levels sorts requests into levels of load by the time at which they were scheduled rather than served, because a queue belongs to the
-// load that made it grow.
+// Levels sorts requests into levels of load by the time at which they were scheduled rather than served, because a
+// queue belongs to the load that made it grow.
 type Levels struct {
 	plan *metrics.Plan
 	SLO  metrics.SLO // in force, but for workloads with objectives of their own
@@ -88,8 +89,8 @@ type level struct {
 	reached   int           // requests scheduled in the level that were sent
 	done      int           // successes that ended in the level, whenever they were scheduled
 	ttft      figures
-	// wait are the times from the load time to the first chunk, whole those to the last, and service those from the first to the last, of the
-	// requests that arrived in each third of the level.
+	// wait are the times from the load time to the first chunk, whole those to the last, and service those from the
+	// first to the last, of the requests that arrived in each third of the level.
 	wait, whole, service [thirds]figures
 	itl                  metrics.Histogram // gaps are too many for exact counts
 	late                 figures           // lateness of successes beyond LateMost
@@ -188,11 +189,11 @@ func (l *Levels) Ended(f *Summary) *level {
 		}
 	case f.Cancelled:
 		if f.Answered == metrics.Never {
-			l.work.cut(f.LoadTime)
+			l.work.count(l.work.waiting, f.LoadTime)
 		}
 	default:
 		l.Outages.Failed(f.LoadTime, f.Done, f.Unreached)
-		l.work.fail(f.LoadTime)
+		l.work.count(l.work.failed, f.LoadTime)
 	}
 	v := l.at(f.LoadTime)
 	if v == nil || f.Cancelled {
@@ -219,7 +220,7 @@ func (l *Levels) Ended(f *Summary) *level {
 		r := l.ratios(f, i, v.delay)
 		v.tests[i].add(bin, r)
 		if r.measured <= 1 {
-			*v.good(i)++
+			v.verdict(i).Good++
 		}
 	}
 	return v
@@ -234,14 +235,6 @@ func (v *level) sort() {
 	}
 }
 
-// good is the count of good requests of a tier.
-func (v *level) good(tier int) *int {
-	if tier == 0 {
-		return &v.Good
-	}
-	return &v.Others[tier-1].Good
-}
-
 func (v *level) verdict(tier int) *metrics.LevelVerdict {
 	if tier == 0 {
 		return &v.LevelVerdict
@@ -249,8 +242,8 @@ func (v *level) verdict(tier int) *metrics.LevelVerdict {
 	return &v.Others[tier-1]
 }
 
-// ratios of a request to the limits of a tier, with what the client's own delays may have done to them: its late sending, and the delay of
-// reading the first and the last chunk.
+// ratios of a request to the limits of a tier, with what the client's own delays may have done to them: its late
+// sending, and the delay of reading the first and the last chunk.
 func (l *Levels) ratios(f *Summary, tier int, delay time.Duration) ratios {
 	if !f.OK {
 		r := ratios{math.Inf(1), math.Inf(1), math.Inf(1)}
@@ -263,17 +256,16 @@ func (l *Levels) ratios(f *Summary, tier int, delay time.Duration) ratios {
 	if tier == 0 {
 		slo = l.plan.ObjectivesFor(f.Class, slo)
 	}
-	of := func(early, late time.Duration) float64 {
-		o := metrics.OutcomeOf(max(0, f.Wait-early+late), max(0, f.Whole-early+late), f.Output, f.Rest)
+	of := func(first, last time.Duration) float64 { // chunks that came so much later
+		o := metrics.OutcomeOf(max(0, f.Wait+first), max(0, f.Whole+last), f.Output, f.Rest)
 		return slo.Ratio(&o)
 	}
-	r := ratios{measured: of(0, 0)}
-	r.best, r.worst = r.measured, r.measured
-	if r.measured > 1 && f.Late+delay > 0 {
-		o := metrics.OutcomeOf(max(0, f.Wait-f.Late-delay), max(0, f.Whole-f.Late-2*delay), f.Output, f.Rest)
-		r.best = slo.Ratio(&o)
-	} else if r.measured <= 1 && delay > 0 {
-		r.worst = of(0, delay)
+	measured := of(0, 0)
+	r := ratios{measured, measured, measured}
+	if measured > 1 && f.Late+delay > 0 {
+		r.best = of(-f.Late-delay, -f.Late-2*delay)
+	} else if measured <= 1 && delay > 0 {
+		r.worst = of(delay, delay)
 	}
 	return r
 }
@@ -363,7 +355,8 @@ func (l *Levels) limitedBy(v *level) []string {
 	e := metrics.EvidenceBetween(l.plan, l.client, v.From, v.To, &v.itl)
 	e.Refused = uint64(v.noSocket)
 	e.Over = uint64(len(v.late))
-	if late, rest := v.late.sorted(), (v.Requests-v.failed)/100; rest < len(late) { // a hundredth of all lies beyond the 99th percentile
+	// A hundredth of all lies beyond the 99th percentile.
+	if late, rest := v.late.sorted(), (v.Requests-v.failed)/100; rest < len(late) {
 		e.Late = time.Duration(late[len(late)-1-rest] * float64(time.Second))
 	}
 	if why := e.Verdict().Why; len(why) > 0 {
@@ -372,8 +365,8 @@ func (l *Levels) limitedBy(v *level) []string {
 	return []string{"its own delays may decide"}
 }
 
-// Achieved is the load that was sent, in the unit of Offered: what the level counts at where less was sent than asked for. Users without
-// pause achieve their number.
+// Achieved is the load that was sent, in the unit of Offered: what the level counts at where less was sent than asked
+// for. Users without pause achieve their number.
 func (v *level) achieved() float64 {
 	if v.Unit == metrics.Users || v.over == 0 || float64(v.reached) >= (1-sentShort)*float64(v.over) {
 		return v.Offered

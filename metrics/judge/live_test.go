@@ -13,62 +13,65 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// Once all requests have ended, the live answer is that of the report, except for the gaps between chunks, which are estimates.
+// Once all requests have ended, the live answer is that of the report, except for the gaps between chunks, which are
+// estimates.
 func TestJudgeEqualsReport(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 7))
-	ramp := linear(4, 44, time.Minute)
+	ramp := linear(4, 44, minute)
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 200}, {Metric: metrics.E2EL, LimitMS: 4000}}
 	stages, arrivals := stagesOf(20*second, r, 10, 24, 44)
 	stages.Goodput, stages.Tiers = slo, []metrics.Tier{{Name: "gold", SLO: slo}, {Name: "bronze", SLO: ttft(800)}}
 	warm := rampPlan(ramp)
 	warm.Warmup, warm.Goodput = 10*second, slo
-	overRequests := metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 4, To: 44}, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Goodput: slo}
+	overRequests := metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 4, To: 44}, Rate: inf, Burstiness: 1, Goodput: slo}
 	users := usersPlan(userStages(10*second, 1, 8, 16, 64, 128))
 	users.Goodput = slo
 	refusing := many.with(func(s *server) { s.room = 10 })
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name   string
 		plan   metrics.Plan
 		all    []metrics.Request
 		events []metrics.LogEntry
 	}{
-		"ramp":               {rampPlan(ramp), many.serve(poisson(ramp, r), r), nil},
-		"ramp with warm-up":  {warm, refusing.serve(poisson(ramp, r), r), nil},
-		"ramp over requests": {overRequests, many.serve(poisson(ramp, r), r), nil},
-		"stages":             {stages, many.serve(arrivals, r), nil},
-		"closed loop":        {metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 4}, closedLoop(userStages(10*second, 4), second/2, 4), nil},
-		"users":              {users, closedLoop(users.Stages, second/2, 16), nil},
-		"server killed":      {warm, killed(many.serve(poisson(ramp, r), r), 30*second, 40*second, metrics.FailedTruncated), nil},
-		"steered": {warm, many.serve(poisson(ramp, r), r), []metrics.LogEntry{
-			{At: 30 * second, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 20}, RampTo: 44, RampOver: 20 * second}},
-			{At: 55 * second, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 42}}, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 90}}}}},
+		{"ramp", rampPlan(ramp), many.serve(poisson(ramp, r), r), nil},
+		{"ramp with warm-up", warm, refusing.serve(poisson(ramp, r), r), nil},
+		{"ramp over requests", overRequests, many.serve(poisson(ramp, r), r), nil},
+		{"stages", stages, many.serve(arrivals, r), nil},
+		{"closed loop", metrics.Plan{Rate: inf, MaxConcurrency: 4}, closedLoop(userStages(10*second, 4), second/2, 4), nil},
+		{"users", users, closedLoop(users.Stages, second/2, 16), nil},
+		{"server killed", warm, killed(many.serve(poisson(ramp, r), r), 30*second, 40*second, metrics.FailedTruncated), nil},
+		{"steered", warm, many.serve(poisson(ramp, r), r), []metrics.LogEntry{
+			{At: 30 * second, Set: &metrics.LoadSetting{Load: perSecond(20), RampTo: 44, RampOver: 20 * second}},
+			{At: 55 * second, Set: &metrics.LoadSetting{Load: perSecond(42)}, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 90}}}}},
 	} {
 		c.plan.Requests = len(c.all)
 		want, got := reported(t, c.plan, c.all, c.events...), liveAt(c.plan, c.all, eventtest.LastDone(c.all), c.events...)
 		options := []cmp.Option{cmpopts.IgnoreFields(metrics.LoadLevel{}, "ITLp99"), cmpopts.EquateApprox(1e-12, 0)}
 		if diff := cmp.Diff(want.Levels, got.Levels, options...); diff != "" {
-			t.Errorf("%s: levels (-report +live):\n%s", name, diff)
+			t.Errorf("%s: levels (-report +live):\n%s", c.name, diff)
 		}
 		if diff := cmp.Diff(want.Answer, *got.Answer, cmpopts.IgnoreFields(metrics.Answer{}, "Confirmed")); diff != "" {
-			t.Errorf("%s: answer (-report +live):\n%s", name, diff)
+			t.Errorf("%s: answer (-report +live):\n%s", c.name, diff)
 		}
 		if got.Totals.Good != want.Good || len(want.Levels) > 1 && len(got.Levels) < 2 {
-			t.Errorf("%s: %d good, report %d", name, got.Totals.Good, want.Good)
+			t.Errorf("%s: %d good, report %d", c.name, got.Totals.Good, want.Good)
 		}
 	}
 }
 
-// While a ramp is on, saturation is found soon after the load passed it, and not before. No claim of that time is above the capacity.
+// While a ramp is on, saturation is found soon after the load passed it, and not before. No claim of that time is above
+// the capacity.
 func TestJudgeLive(t *testing.T) {
 	t.Parallel()
-	ramp := linear(4, 60, time.Minute)
+	ramp := linear(4, 60, minute)
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		all := many.serve(poisson(ramp, r), r)
 		plan := rampPlan(ramp)
 		plan.Goodput, plan.Requests = ttft(200), len(all)
-		passes := time.Duration((many.capacity() - 4) / 56 * float64(time.Minute))
-		for at := 5 * second; at <= time.Minute; at += 5 * second {
+		passes := time.Duration((many.capacity() - 4) / 56 * float64(minute))
+		for at := 5 * second; at <= minute; at += 5 * second {
 			a := liveAt(plan, all, at).Answer
 			switch {
 			case a.Saturates && at < passes-2*second:
@@ -84,8 +87,8 @@ func TestJudgeLive(t *testing.T) {
 	}
 }
 
-// The wait for a slot of the client counts: a rate that a limit holds back is not within the objectives. The figures of the run leave the wait
-// out, as vLLM does.
+// The wait for a slot of the client counts: a rate that a limit holds back is not within the objectives. The figures of
+// the run leave the wait out, as vLLM does.
 func TestLevelsCountTheWaitForASlot(t *testing.T) {
 	t.Parallel()
 	plan := metrics.Plan{Rate: 10, Burstiness: 1, Goodput: ttft(200)}

@@ -11,17 +11,17 @@ import (
 	"benchtop/metrics"
 )
 
-// killed is the story of the same requests with a server that was killed at a moment and came back at another: it refuses connections
-// meanwhile, and cut streams break in the given way.
+// killed is the story of the same requests with a server that was killed at a moment and came back at another: it
+// refuses connections meanwhile, and cut streams break in the given way.
 func killed(all []metrics.Request, at, back time.Duration, kind metrics.Failure) []metrics.Request {
 	out := slices.Clone(all)
 	for i := range out {
 		q := &out[i]
 		switch {
 		case q.Sent >= at && q.Sent < back:
-			q.Failure, q.Error, q.Done, q.Sent = metrics.FailedConnect, "connection refused", q.Sent+time.Millisecond, metrics.Never
+			q.Failure, q.Error, q.Done, q.Sent = metrics.FailedConnect, "connection refused", q.Sent+ms, metrics.Never
 		case q.Sent < at && q.Done > at:
-			q.Failure, q.Error, q.Done = kind, "EOF", at+time.Millisecond
+			q.Failure, q.Error, q.Done = kind, "EOF", at+ms
 		default:
 			continue
 		}
@@ -39,7 +39,7 @@ func killed(all []metrics.Request, at, back time.Duration, kind metrics.Failure)
 // A server that dies far below its capacity is not saturated, while the run is on and at its end.
 func TestDeadServerIsNotSaturated(t *testing.T) {
 	t.Parallel()
-	ramp := linear(2, 40, time.Minute)
+	ramp := linear(2, 40, minute)
 	for name, c := range map[string]struct {
 		server server
 		kind   metrics.Failure
@@ -62,7 +62,7 @@ func TestDeadServerIsNotSaturated(t *testing.T) {
 				t.Errorf("%s: from %s to %s %q", name, l.From, l.To, l.Standing)
 			}
 		}
-		for at := 5 * second; at <= time.Minute; at += 5 * second {
+		for at := 5 * second; at <= minute; at += 5 * second {
 			if s := liveAt(plan, all, at); s.Answer.Saturates || s.Answer.None {
 				t.Errorf("%s: at %s: %+v, %+v", name, at, s.Answer, s.Levels)
 			}
@@ -74,7 +74,7 @@ func TestDeadServerIsNotSaturated(t *testing.T) {
 func TestSaturationAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 7))
-	ramp := linear(4, 60, time.Minute)
+	ramp := linear(4, 60, minute)
 	s := reported(t, rampPlan(ramp), killed(many.serve(poisson(ramp, r), r), 8*second, 12*second, metrics.FailedTruncated))
 	if a := s.Answer; !a.Saturates || math.Abs(a.Capacity.Load/many.capacity()-1) > 0.15 || s.Unreached != 0 {
 		t.Errorf("%+v, capacity %.1f, %d unreached", a, many.capacity(), s.Unreached)
@@ -85,8 +85,8 @@ func TestSaturationAfterAnOutage(t *testing.T) {
 func TestRefusedConnectionsUnderLoadAreEvidence(t *testing.T) {
 	t.Parallel()
 	long := server{slots: 30, service: 50 * second, first: 50 * ms, room: 1}
-	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Goodput: ttft(200),
-		Stages: []metrics.Stage{{Length: 20 * second, Load: metrics.Load{Value: 1}}, {Start: 20 * second, Length: 20 * second, Load: metrics.Load{Value: 10}}}}
+	plan := metrics.Plan{Rate: inf, Burstiness: 1, Goodput: ttft(200),
+		Stages: []metrics.Stage{{Length: 20 * second, Load: perSecond(1)}, {Start: 20 * second, Length: 20 * second, Load: perSecond(10)}}}
 	var arrivals []time.Duration
 	for at := time.Duration(0); at < 40*second; {
 		arrivals = append(arrivals, at)

@@ -1,19 +1,22 @@
 package judge
 
 import (
+	"cmp"
 	"math"
 	"time"
 
 	"benchtop/metrics"
 )
 
-// Sample judges one load by its requests, as Levels judge those of a run: a load of a search, or the run of a sweep at one load.
+// Sample judges one load by its requests, as Levels judge those of a run: a load of a search, or the run of a sweep at
+// one load.
 type Sample struct {
 	// RequestTime is about the time of a request without a queue, 0 if only the sample itself can tell.
 	RequestTime time.Duration
 	// Running is how many requests have their first chunk and no end yet, of which about a half of the work is done.
 	Running int
 	levels  Levels
+	level   *level        // the one of levels; nil for a load of no time
 	until   time.Duration // the last event
 }
 
@@ -31,8 +34,9 @@ func NewSample(from, to time.Duration, unit metrics.Unit, tests ...Test) *Sample
 	s.levels.tiers = make([]metrics.Tier, len(tests))
 	s.levels.work.reset(min(to+sampleDrain, metrics.MaxWindows*time.Second))
 	s.levels.open(max(0, from), to, -1, nil)
-	for i := range s.levels.list {
-		s.levels.list[i].Unit = unit
+	if len(s.levels.list) > 0 {
+		s.level = &s.levels.list[0]
+		s.level.Unit = unit
 	}
 	return s
 }
@@ -48,8 +52,8 @@ func (s *Sample) Arrived(at time.Duration) {
 	}
 }
 
-// Judge counts the ratio of a request that arrived at a moment to the limit of a test; NaN where it has none. It may be called before the
-// request has ended, and is called once for each request and test.
+// Judge counts the ratio of a request that arrived at a moment to the limit of a test; NaN where it has none. It may be
+// called before the request has ended, and is called once for each request and test.
 func (s *Sample) Judge(at time.Duration, test int, ratio float64) {
 	v := s.levels.at(at)
 	if v == nil {
@@ -76,7 +80,7 @@ func (s *Sample) Ended(f *Summary) {
 	case f.OK:
 		s.levels.work.answer(f.LoadTime, f.First, f.Last, f.Output)
 	default:
-		s.levels.work.fail(f.LoadTime)
+		s.levels.work.count(s.levels.work.failed, f.LoadTime)
 	}
 	if v := s.levels.at(f.LoadTime); v != nil {
 		v.over++
@@ -90,44 +94,36 @@ func (s *Sample) Ended(f *Summary) {
 
 // Verdicts are those of the tests at a moment.
 func (s *Sample) Verdicts(now time.Duration) []metrics.LevelVerdict {
-	if len(s.levels.list) == 0 {
-		return make([]metrics.LevelVerdict, len(s.levels.tiers))
+	l, v := &s.levels, s.level
+	if v == nil {
+		return make([]metrics.LevelVerdict, len(l.tiers))
 	}
-	l := &s.levels
-	v := &l.list[0]
 	l.now, l.Live = max(now, s.until), now < v.To
 	l.work.sum()
 	v.sort()
 	l.running = float64(s.Running)
 	v.behind = l.lagOf(v, s.base())
 	l.stand(v)
-	out := []metrics.LevelVerdict{v.LevelVerdict}
-	return append(out, v.Others...)
+	return append([]metrics.LevelVerdict{v.LevelVerdict}, v.Others...)
 }
 
-func (s *Sample) base() time.Duration {
-	if s.RequestTime > 0 {
-		return s.RequestTime
-	}
-	return s.Base()
-}
+func (s *Sample) base() time.Duration { return cmp.Or(max(0, s.RequestTime), s.Base()) }
 
 // Base is about the time of a request when the load began, 0 if it is not known yet.
 func (s *Sample) Base() time.Duration {
-	if len(s.levels.list) == 0 {
+	if s.level == nil {
 		return 0
 	}
-	return s.levels.list[0].base()
+	return s.level.base()
 }
 
-// Capacity is the rate of work of a server that is surely behind, by the last Verdicts; the zero value for another, and while the
-// load is in force.
+// Capacity is the rate of work of a server that is surely behind, by the last Verdicts; the zero value for another, and
+// while the load is in force.
 func (s *Sample) Capacity() metrics.Range {
-	l := &s.levels
-	if len(l.list) == 0 || l.now < l.list[0].To || !l.list[0].behind.isBehind() || l.list[0].To-l.list[0].From < requestTimes*s.base() {
+	l, v := &s.levels, s.level
+	if v == nil || l.now < v.To || !v.behind.isBehind() || v.To-v.From < requestTimes*s.base() {
 		return metrics.Range{}
 	}
-	v := &l.list[0]
 	from := v.From + min(2*s.base(), (v.To-v.From)/3)
 	r := l.work.doneRate(from, v.To)
 	open := l.running / (v.To - from).Seconds() // of which little may be left to do, or much
@@ -135,11 +131,11 @@ func (s *Sample) Capacity() metrics.Range {
 	return r
 }
 
-// Left is the part of the work that was asked for and that the server left undone, with its standard errors, by the last Verdicts; 0 where
-// it keeps up as far as can be seen.
+// Left is the part of the work that was asked for and that the server left undone, with its standard errors, by the
+// last Verdicts; 0 where it keeps up as far as can be seen.
 func (s *Sample) Left() (share, errors float64) {
-	if len(s.levels.list) == 0 || s.levels.list[0].behind.clear {
+	if s.level == nil || s.level.behind.clear {
 		return 0, 0
 	}
-	return s.levels.list[0].behind.share, s.levels.list[0].behind.errors
+	return s.level.behind.share, s.level.behind.errors
 }

@@ -26,9 +26,10 @@ func (v *level) base() time.Duration {
 	return 0
 }
 
-// lagOf holds what was asked for in a level against what was done. In a level of few request times that says nothing, and the times to the
-// first chunk do, or after some more request times those to the last: if they rise by r seconds a second, n/(1+r) requests are done in the time
-// in which n arrive. A batch that fills makes answers slower, and no queue.
+// lagOf holds what was asked for in a level against what was done. In a level of few request times that says nothing,
+// and the times to the first chunk do, or after some more request times those to the last: if they rise by r seconds a
+// second, n/(1+r) requests are done in the time in which n arrive. A batch that fills makes answers slower, and no
+// queue.
 func (l *Levels) lagOf(v *level, base time.Duration) lag {
 	out := lag{completed: 1, clear: true}
 	if v.Unit == metrics.Users || v.scheduled == 0 {
@@ -68,8 +69,8 @@ func (l *Levels) lagOf(v *level, base time.Duration) lag {
 	return out
 }
 
-// trend is the rise of the mean from the first to the last third of a level, in seconds a second, and over its standard error; 0 for too few
-// requests.
+// trend is the rise of the mean from the first to the last third of a level, in seconds a second, and over its standard
+// error; 0 for too few requests.
 func trend(of []figures, length time.Duration) (rise, errors float64) {
 	first, last := of[0].statistic(nil), of[len(of)-1].statistic(nil)
 	if first.N < lagFewest || last.N < lagFewest {
@@ -126,8 +127,8 @@ func (l *Levels) rateSaturation(a *metrics.Answer, order []*level) {
 	}
 }
 
-// overloaded finds the overload that is surest: levels that follow one another, of rising load, in which the server left the most work undone, in
-// standard errors.
+// overloaded finds the overload that is surest: levels that follow one another, of rising load, in which the server
+// left the most work undone, in standard errors.
 func (l *Levels) overloaded(order []*level) (best overload, found bool) {
 	low := order[:max(1, len(order)/3)]
 	base := metrics.Median(metrics.Each(low, func(v *level) float64 { return v.base().Seconds() }))
@@ -154,16 +155,18 @@ func (l *Levels) overloaded(order []*level) (best overload, found bool) {
 	return best, best.capacity.Known()
 }
 
-// staysBehind reports whether a level is behind, by its own work or its first chunks, and all later ones up to another are too, or failed most
-// of their requests or have none that ended.
+// staysBehind reports whether a level is behind, by its own work or its first chunks, and all later ones up to another
+// are too, or failed most of their requests or have none that ended.
 func (l *Levels) staysBehind(first, last int) bool {
 	if v := &l.list[first]; !v.behind.isBehind() || l.ramps(v) {
 		return false
 	}
-	return !slices.ContainsFunc(l.list[first+1:last+1], func(v level) bool { return !v.behind.isBehind() && 2*v.Good > v.Requests })
+	recovered := func(v level) bool { return !v.behind.isBehind() && 2*v.Good > v.Requests }
+	return !slices.ContainsFunc(l.list[first+1:last+1], recovered)
 }
 
-// queued reports whether the requests at the end of a level waited that many times as long for their first chunk as at low loads.
+// queued reports whether the requests at the end of a level waited that many times as long for their first chunk as at
+// low loads.
 func (v *level) queued(wait, times float64) bool {
 	return v.wait[thirds-1].quantile(0.5) > times*wait+waitLongerBy
 }
@@ -253,25 +256,24 @@ func (l *Levels) measure(o *overload, base, wait float64) {
 	}
 }
 
-// drifts reports whether the server became slower under a load that stayed the same: where it keeps up, by the time of serving a
-// request; behind a queue, by the work that it does.
+// drifts reports whether the server became slower under a load that stayed the same: where it keeps up, by the time of
+// serving a request; behind a queue, by the work that it does.
 func (l *Levels) drifts(o *overload, found bool) bool {
 	w := &l.work
 	for i := range l.list {
 		v := &l.list[i]
 		length := v.To - v.From
 		if v.Unit == metrics.Users || length < max(driftShortest, requestTimes*v.base()) ||
-			l.plan.Ramp != nil && v.set == nil || !v.Standing.Evidence() {
-			continue
-		}
-		if !v.behind.clear {
+			l.plan.Ramp != nil && v.set == nil || !v.Standing.Evidence() || !v.behind.clear {
 			continue
 		}
 		rises := true
 		for k := 1; k < thirds; k++ {
 			before, after := v.service[k-1], v.service[k]
-			rises = rises && len(before) >= 30 && len(after) >= 30 && after.quantile(0.25) > (1+driftRise)*before.quantile(0.25) &&
-				after.quantile(0.5) > (1+driftRise)*before.quantile(0.5) && after.quantile(0.75) > (1+driftRise)*before.quantile(0.75)
+			rises = rises && len(before) >= 30 && len(after) >= 30
+			for _, q := range []float64{0.25, 0.5, 0.75} {
+				rises = rises && after.quantile(q) > (1+driftRise)*before.quantile(q)
+			}
 		}
 		if rises {
 			return true
@@ -280,9 +282,10 @@ func (l *Levels) drifts(o *overload, found bool) bool {
 	if !found || o.refused || o.to-o.from < driftShortest {
 		return false
 	}
-	third := (o.to - o.from) / 3
-	first, middle, last := w.doneRate(o.from, o.from+third), w.doneRate(o.from+third, o.from+2*third), w.doneRate(o.from+2*third, o.to)
-	return last.High < (1-driftFall)*first.Load && last.Load < (1-driftFall)*first.Low && middle.Load < first.Load && last.Load < middle.Load
+	a, b := o.from+(o.to-o.from)/3, o.from+2*((o.to-o.from)/3)
+	first, middle, last := w.doneRate(o.from, a), w.doneRate(a, b), w.doneRate(b, o.to)
+	return last.High < (1-driftFall)*first.Load && last.Load < (1-driftFall)*first.Low &&
+		middle.Load < first.Load && last.Load < middle.Load
 }
 
 // userSaturation finds the number of users from which on more users add little throughput.
@@ -301,11 +304,11 @@ func (l *Levels) userSaturation(a *metrics.Answer, order []*level) {
 			served = i
 		}
 	}
-	for full > 0 && order[full].Done < order[full-1].Done*(1+leastGain*(order[full].Offered/order[full-1].Offered-1)) {
+	for full > 0 && order[full].Done < leastDone(order[full-1], order[full]) {
 		full-- // a step that added little
 	}
 	served = min(served, full-1)
-	if full < 0 || full == last || order[last].Done > order[full].Done*(1+leastGain*(order[last].Offered/order[full].Offered-1)) {
+	if full < 0 || full == last || order[last].Done > leastDone(order[full], order[last]) {
 		a.Why = "no saturation up to " + order[last].load()
 		return
 	}
@@ -323,6 +326,9 @@ const (
 	// fullThroughput is the part of the highest throughput from which on it counts as reached.
 	fullThroughput = 0.93
 )
+
+// leastDone is the throughput at a level of more users from which on these add more than little to that of another.
+func leastDone(of, more *level) float64 { return of.Done * (1 + leastGain*(more.Offered/of.Offered-1)) }
 
 // oneOfEach keeps the longest level of each load, of those in order.
 func oneOfEach(order []*level) (kept []*level) {

@@ -9,7 +9,7 @@ import (
 
 	"benchtop/internal/ci"
 	"benchtop/metrics"
-	"benchtop/metrics/judge/queue"
+	"benchtop/metrics/judge/queuetest"
 )
 
 // Saturation that is found is the capacity of the server, whatever its waits look like.
@@ -21,10 +21,10 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 		"one": one, "many": many, "wide": wide,
 		"refusing":      many.with(func(s *server) { s.room = 10 }),
 		"stalling":      many.with(func(s *server) { s.stallAt, s.stall = 12*second, second }),
-		"slow to begin": many.with(func(s *server) { s.first = 300 * time.Millisecond }),
+		"slow to begin": many.with(func(s *server) { s.first = 300 * ms }),
 	} {
 		wrong := 0
-		ramps := []metrics.Ramp{linear(4, 44, time.Minute), linear(10, 60, 90*second), {Strategy: "exponential", From: 4, To: 60, Over: 90 * second}}
+		ramps := []metrics.Ramp{linear(4, 44, minute), linear(10, 60, 90*second), {Strategy: "exponential", From: 4, To: 60, Over: 90 * second}}
 		for _, ramp := range ramps {
 			for seed := range uint64(seeds) {
 				r := rand.New(rand.NewPCG(seed, 7))
@@ -46,18 +46,22 @@ func TestSaturationIsTheCapacity(t *testing.T) {
 
 func TestNoSaturation(t *testing.T) {
 	t.Parallel()
+	const upTo23 = "no saturation up to 23.5 req/s"
+	stalling := func(at, by time.Duration) server {
+		return many.with(func(s *server) { s.stallAt, s.stall = at, by })
+	}
 	for _, c := range []struct {
 		name string
 		s    server
 		ramp metrics.Ramp
 		why  string
 	}{
-		{"below capacity", many, linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
-		{"one at a time, below capacity", one, linear(4, 20, time.Minute), "no saturation up to 19.6 req/s"},
-		{"long requests, below capacity", wide, linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
-		{"falling, below capacity", many, linear(24, 4, time.Minute), "no saturation up to 23.5 req/s"},
-		{"a bad second in the middle", many.with(func(s *server) { s.stallAt, s.stall = 30*second, 1500*time.Millisecond }), linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
-		{"a bad moment at the end", many.with(func(s *server) { s.stallAt, s.stall = 58*second, 150*time.Millisecond }), linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
+		{"below capacity", many, linear(4, 24, minute), upTo23},
+		{"one at a time, below capacity", one, linear(4, 20, minute), "no saturation up to 19.6 req/s"},
+		{"long requests, below capacity", wide, linear(4, 24, minute), upTo23},
+		{"falling, below capacity", many, linear(24, 4, minute), upTo23},
+		{"a bad second in the middle", stalling(30*second, 1500*ms), linear(4, 24, minute), upTo23},
+		{"a bad moment at the end", stalling(58*second, 150*ms), linear(4, 24, minute), upTo23},
 		{"too few requests", many, linear(0.1, 0.3, 10*second), "too few requests"},
 	} {
 		for seed := range uint64(3) {
@@ -72,7 +76,7 @@ func TestNoSaturation(t *testing.T) {
 // A load far below one is not said to be none.
 func TestLoadsBelowOne(t *testing.T) {
 	t.Parallel()
-	plan, all := queued(queue.Server{Discipline: queue.FIFO, Servers: 4, Service: 1, First: .04}, 2000, 0.02, 0.04)
+	plan, all := queued(simulated{Discipline: queuetest.FIFO, Servers: 4, Service: 1, First: .04}, 2000, 0.02, 0.04)
 	if a := reported(t, plan, all).Answer; a.Why != "no saturation up to 0.04 req/s" {
 		t.Errorf("stages up to 0.04 req/s: %q", a.Why)
 	}
@@ -83,12 +87,13 @@ func TestWhyNoLoadIsKnown(t *testing.T) {
 	t.Parallel()
 	plan := usersPlan(userStages(8*second, 1, 16, 64))
 	plan.Goodput = ttft(500)
-	if a := reported(t, plan, closedLoop(plan.Stages, 500*time.Millisecond, 16)).Answer; a.TierAnswer.Why != "nothing was held long enough" {
+	if a := reported(t, plan, closedLoop(plan.Stages, 500*ms, 16)).Answer; a.TierAnswer.Why != "nothing was held long enough" {
 		t.Errorf("users 1, 16, 64 for 8 s: %q", a.TierAnswer.Why)
 	}
 }
 
-// Stages name the loads that were tried on either side of the capacity, and judge each of them, also by a plan with a limit of the client.
+// Stages name the loads that were tried on either side of the capacity, and judge each of them, also by a plan with a
+// limit of the client.
 func TestSaturationOfStages(t *testing.T) {
 	t.Parallel()
 	for _, held := range []bool{false, true} {
@@ -105,7 +110,7 @@ func TestSaturationOfStages(t *testing.T) {
 		}
 		s := reported(t, plan, all)
 		a := s.Answer
-		if !a.Saturates || a.From != 24 || a.To != 40 || a.Before != 2 || a.After != 3 || a.SaturatedAt != time.Minute || !a.Confirmed {
+		if !a.Saturates || a.From != 24 || a.To != 40 || a.Before != 2 || a.After != 3 || a.SaturatedAt != minute || !a.Confirmed {
 			t.Errorf("held %v: %+v, want between 24 and 40", held, a)
 		}
 		for i, l := range s.Levels {
@@ -123,24 +128,25 @@ func TestSaturationOfStages(t *testing.T) {
 }
 
 // queued are the requests of stages at a simulated server.
-func queued(s queue.Server, length float64, rates ...float64) (metrics.Plan, []metrics.Request) {
+func queued(s queuetest.Server, length float64, rates ...float64) (metrics.Plan, []metrics.Request) {
 	r := rand.New(rand.NewPCG(11, 12))
-	shape := queue.Shape{Rates: rates, Length: length}
+	shape := queuetest.Shape{Rates: rates, Length: length}
 	arrivals, plan := shape.Arrivals(r)
 	plan.Goodput = ttft(500)
 	return plan, s.Requests(arrivals, s.Serve(arrivals, r), 0, r)
 }
 
-// What a server does counts, not whether it answers at once: its first chunks, its refusals, and requests as long as the stage.
+// What a server does counts, not whether it answers at once: its first chunks, its refusals, and requests as long as
+// the stage.
 func TestWorkDecides(t *testing.T) {
 	t.Parallel()
-	sharing := queue.Server{Discipline: queue.Sharing, Servers: 4, Service: .2, First: .02, Spread: 1, Tokens: 50}
-	limiter := queue.Server{Discipline: queue.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}
-	long := queue.Server{Discipline: queue.FIFO, Servers: 400, Service: 20, First: .1, Spread: .3, Tokens: 200}
-	drifting := queue.Server{Discipline: queue.FIFO, Servers: 40, Service: .4, First: .04, Spread: .3, Drift: 2, DriftFor: 300}
+	sharing := simulated{Discipline: queuetest.Sharing, Servers: 4, Service: .2, First: .02, Spread: 1, Tokens: 50}
+	limiter := simulated{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}
+	long := simulated{Discipline: queuetest.FIFO, Servers: 400, Service: 20, First: .1, Spread: .3, Tokens: 200}
+	drifting := simulated{Discipline: queuetest.FIFO, Servers: 40, Service: .4, First: .04, Spread: .3, Drift: 2, DriftFor: 300}
 	for _, c := range []struct {
 		name      string
-		server    queue.Server
+		server    simulated
 		length    float64
 		rates     []float64
 		standings string // of the levels
@@ -186,7 +192,7 @@ func TestKnee(t *testing.T) {
 		{[]int{8}, 16, 0, 0, "steady load"},
 	} {
 		plan := usersPlan(userStages(30*second, c.users...))
-		s := reported(t, plan, closedLoop(plan.Stages, 500*time.Millisecond, c.full))
+		s := reported(t, plan, closedLoop(plan.Stages, 500*ms, c.full))
 		a := s.Answer
 		if a.Saturates != (c.to > 0) || a.From != c.from || a.To != c.to || a.Why != c.why || a.Unit != metrics.Users {
 			t.Errorf("%v users on %d slots: %v between %v and %v, %q; want %v and %v, %q", c.users, c.full, a.Saturates, a.From, a.To, a.Why, c.from, c.to, c.why)

@@ -14,10 +14,21 @@ import (
 	"benchtop/metrics/report"
 )
 
-const second = time.Second
+const (
+	ms     = time.Millisecond
+	second = time.Second
+	minute = time.Minute
+)
 
-// server is a made-up server with slots that a request takes for its service time. Requests without a slot wait in order. Its capacity is
-// slots / service.
+// inf is the rate of requests that are due at once.
+var inf = metrics.Rate(math.Inf(1))
+
+func perSecond(rate float64) metrics.Load { return metrics.RequestsPerSecond.Of(rate) }
+
+func usersOf(n float64) metrics.Load { return metrics.Users.Of(n) }
+
+// server is a made-up server with slots that a request takes for its service time. Requests without a slot wait in
+// order. Its capacity is slots / service.
 type server struct {
 	slots   int
 	service time.Duration // in its place
@@ -30,9 +41,9 @@ type server struct {
 
 // one serves a request at a time, many thirty-two of them, wide two hundred for six seconds each.
 var (
-	one  = server{slots: 1, service: 32 * time.Millisecond, first: 32 * time.Millisecond}
-	many = server{slots: 32, service: time.Second, first: 60 * time.Millisecond, jitter: 0.8}
-	wide = server{slots: 200, service: 6400 * time.Millisecond, first: 100 * time.Millisecond, jitter: 0.8}
+	one  = server{slots: 1, service: 32 * ms, first: 32 * ms}
+	many = server{slots: 32, service: second, first: 60 * ms, jitter: 0.8}
+	wide = server{slots: 200, service: 6400 * ms, first: 100 * ms, jitter: 0.8}
 )
 
 func (s server) capacity() float64 { return float64(s.slots) / s.service.Seconds() }
@@ -55,7 +66,7 @@ func (s server) serve(arrivals []time.Duration, r *rand.Rand) []metrics.Request 
 			waiting++
 		}
 		if s.room > 0 && waiting >= s.room {
-			q.Failure, q.Status, q.Error, q.Done = metrics.FailedStatus, 503, "busy", at+time.Millisecond
+			q.Failure, q.Status, q.Error, q.Done = metrics.FailedStatus, 503, "busy", at+ms
 			all = append(all, q)
 			continue
 		}
@@ -81,7 +92,7 @@ func poisson(ramp metrics.Ramp, r *rand.Rand) []time.Duration {
 	most := max(ramp.From, ramp.To)
 	var all []time.Duration
 	for at := time.Duration(0); ; {
-		at += time.Duration(r.ExpFloat64() / most * float64(time.Second))
+		at += time.Duration(r.ExpFloat64() / most * float64(second))
 		if at >= ramp.Over {
 			return all
 		}
@@ -98,16 +109,16 @@ func linear(from, to float64, over time.Duration) metrics.Ramp {
 func ttft(ms float64) metrics.SLO { return metrics.SLO{{Metric: metrics.TTFT, LimitMS: ms}} }
 
 func rampPlan(ramp metrics.Ramp) metrics.Plan {
-	return metrics.Plan{Ramp: &ramp, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	return metrics.Plan{Ramp: &ramp, Rate: inf, Burstiness: 1}
 }
 
 // stagesOf is a plan of rates for the same time each, with its arrivals.
 func stagesOf(length time.Duration, r *rand.Rand, rates ...float64) (metrics.Plan, []time.Duration) {
-	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Goodput: ttft(500)}
+	plan := metrics.Plan{Rate: inf, Burstiness: 1, Goodput: ttft(500)}
 	var arrivals []time.Duration
 	for i, rate := range rates {
 		start := length * time.Duration(i)
-		plan.Stages = append(plan.Stages, metrics.Stage{Start: start, Length: length, Load: metrics.Load{Value: rate}})
+		plan.Stages = append(plan.Stages, metrics.Stage{Start: start, Length: length, Load: perSecond(rate)})
 		for _, at := range poisson(linear(rate, rate, length), r) {
 			arrivals = append(arrivals, start+at)
 		}
@@ -121,7 +132,7 @@ func closedLoop(stages []metrics.Stage, service time.Duration, full int) []metri
 	for _, s := range stages {
 		took := service * time.Duration(max(s.Users(), full)) / time.Duration(full)
 		for user := range s.Users() {
-			for at := s.Start + time.Duration(user)*time.Millisecond; at < s.End(); at += took {
+			for at := s.Start + time.Duration(user)*ms; at < s.End(); at += took {
 				q := metrics.NewRequest(len(all))
 				q.Scheduled, q.Due, q.Admitted, q.Sent = at, at, at, at
 				q.Add(metrics.Chunk{At: at + took/2, Tokens: 1})
@@ -136,17 +147,17 @@ func closedLoop(stages []metrics.Stage, service time.Duration, full int) []metri
 
 func userStages(length time.Duration, users ...int) (all []metrics.Stage) {
 	for i, n := range users {
-		all = append(all, metrics.Stage{Start: time.Duration(i) * length, Length: length, Load: metrics.Users.Of(float64(n))})
+		all = append(all, metrics.Stage{Start: time.Duration(i) * length, Length: length, Load: usersOf(float64(n))})
 	}
 	return all
 }
 
 func usersPlan(stages []metrics.Stage) metrics.Plan {
-	return metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Stages: stages}
+	return metrics.Plan{Rate: inf, MaxConcurrency: 1, Stages: stages}
 }
 
 func setTo(seconds int, l metrics.LoadSetting) metrics.LogEntry {
-	return metrics.LogEntry{At: time.Duration(seconds) * time.Second, Set: &l}
+	return metrics.LogEntry{At: time.Duration(seconds) * second, Set: &l}
 }
 
 // steered draws arrivals as they come when the load is set.
@@ -208,7 +219,7 @@ func checkAnswer(t *testing.T, r *metrics.Report) {
 			if v.Standing == metrics.LevelUnknown && v.Why == "" || !(v.Confidence >= 0 && v.Confidence <= metrics.MostConfidence) || v.Missing < 0 || v.Good > v.Requests {
 				t.Errorf("level %d: %+v", i, v)
 			}
-			if r.Levels[i].To-r.Levels[i].From < 58*time.Second && v.Confidence >= metrics.EnoughConfidence {
+			if r.Levels[i].To-r.Levels[i].From < 58*second && v.Confidence >= metrics.EnoughConfidence {
 				t.Errorf("%v sure after %s", v.Confidence, r.Levels[i].To-r.Levels[i].From)
 			}
 		}

@@ -31,13 +31,13 @@ func TestSteeredLevels(t *testing.T) {
 	t.Parallel()
 	events := []metrics.LogEntry{
 		{At: 1, Text: "no setting"},
-		setTo(0, metrics.LoadSetting{Load: metrics.Load{Value: 10}}),
-		setTo(20, metrics.LoadSetting{Load: metrics.Load{Value: 10}, Paused: true}),
-		setTo(30, metrics.LoadSetting{Load: metrics.Load{Value: 20}}),
-		setTo(40, metrics.LoadSetting{Load: metrics.Load{Value: 20}, By: metrics.ByUser}), // which it was
-		setTo(50, metrics.LoadSetting{Load: metrics.Load{Value: 99}}),
-		setTo(51, metrics.LoadSetting{Load: metrics.Load{Value: 10}, RampTo: 30, RampOver: 20 * second}),
-		setTo(71, metrics.LoadSetting{Load: metrics.Load{Value: 30}}),
+		setTo(0, metrics.LoadSetting{Load: perSecond(10)}),
+		setTo(20, metrics.LoadSetting{Load: perSecond(10), Paused: true}),
+		setTo(30, metrics.LoadSetting{Load: perSecond(20)}),
+		setTo(40, metrics.LoadSetting{Load: perSecond(20), By: metrics.ByUser}), // which it was
+		setTo(50, metrics.LoadSetting{Load: perSecond(99)}),
+		setTo(51, metrics.LoadSetting{Load: perSecond(10), RampTo: 30, RampOver: 20 * second}),
+		setTo(71, metrics.LoadSetting{Load: perSecond(30)}),
 		setTo(91, metrics.LoadSetting{Paused: true}),
 	}
 	r := rand.New(rand.NewPCG(1, 7))
@@ -60,14 +60,14 @@ func TestPlanCutShort(t *testing.T) {
 	t.Parallel()
 	stages := userStages(10*second, 4, 8)
 	all := closedLoop(stages, second/2, 16)
-	soon := metrics.LogEntry{At: 5 * time.Millisecond, Set: &metrics.LoadSetting{Load: metrics.Users.Of(4), By: metrics.BySearch}}
+	soon := metrics.LogEntry{At: 5 * ms, Set: &metrics.LoadSetting{Load: usersOf(4), By: metrics.BySearch}}
 	for _, c := range []struct {
 		plan   metrics.Plan
 		events []metrics.LogEntry
 		want   []span
 	}{
-		{metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 4, Duration: 20 * second}, []metrics.LogEntry{soon, setTo(10, metrics.LoadSetting{Load: metrics.Users.Of(8)})}, []span{{0, 10, 4}, {10, 20, 8}}},
-		{usersPlan(stages), []metrics.LogEntry{setTo(11, metrics.LoadSetting{Load: metrics.Users.Of(8), By: metrics.ByUser})}, []span{{0, 10, 4}, {11, 20, 8}}},
+		{metrics.Plan{Rate: inf, MaxConcurrency: 4, Duration: 20 * second}, []metrics.LogEntry{soon, setTo(10, metrics.LoadSetting{Load: usersOf(8)})}, []span{{0, 10, 4}, {10, 20, 8}}},
+		{usersPlan(stages), []metrics.LogEntry{setTo(11, metrics.LoadSetting{Load: usersOf(8), By: metrics.ByUser})}, []span{{0, 10, 4}, {11, 20, 8}}},
 	} {
 		if diff := cmp.Diff(c.want, spans(reported(t, c.plan, all, c.events...).Levels)); diff != "" {
 			t.Errorf("levels (-want +got):\n%s", diff)
@@ -82,8 +82,8 @@ func TestLevelsOfARamp(t *testing.T) {
 		warmup time.Duration
 		levels int
 	}{
-		{linear(20, 40, 10*time.Minute), 0, 20}, {linear(20, 40, 20*second), 0, 9}, {linear(1, 3, time.Minute), 0, 5},
-		{linear(20, 40, time.Minute), 30 * second, 14}, {linear(1, 1, 5*second), 0, 1},
+		{linear(20, 40, 10*minute), 0, 20}, {linear(20, 40, 20*second), 0, 9}, {linear(1, 3, minute), 0, 5},
+		{linear(20, 40, minute), 30 * second, 14}, {linear(1, 1, 5*second), 0, 1},
 	} {
 		r := rand.New(rand.NewPCG(1, 7))
 		plan := rampPlan(c.ramp)
@@ -101,7 +101,7 @@ func TestLevelsOfARamp(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 7)) // twice as fast as planned: loads are counted
-	ramp := linear(4, 24, time.Minute)
+	ramp := linear(4, 24, minute)
 	arrivals := poisson(ramp, r)
 	for i := range arrivals {
 		arrivals[i] /= 2
@@ -113,8 +113,8 @@ func TestLevelsOfARamp(t *testing.T) {
 	}
 }
 
-// The sent rate of a level is by its own length, however short it is and wherever in a second it begins. Requests that the client held back
-// count in the level in which they were sent.
+// The sent rate of a level is by its own length, however short it is and wherever in a second it begins. Requests that
+// the client held back count in the level in which they were sent.
 func TestSentInLevels(t *testing.T) {
 	t.Parallel()
 	var all []metrics.Request
@@ -131,8 +131,8 @@ func TestSentInLevels(t *testing.T) {
 	add(10, 12410*ms, 310*ms, 0)        // 10 in 3.1 s, the last of them 310 ms before its end
 	add(12, 15510*ms, 250*ms, 3*second) // of 4 a second, those that went out in their last second
 	events := []metrics.LogEntry{
-		{At: 10400 * ms, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 3}}}, {At: 12410 * ms, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 3.2}}},
-		{At: 15510 * ms, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 4}}}, {At: 18510 * ms, Set: &metrics.LoadSetting{Load: metrics.Load{Value: 5}}},
+		{At: 10400 * ms, Set: &metrics.LoadSetting{Load: perSecond(3)}}, {At: 12410 * ms, Set: &metrics.LoadSetting{Load: perSecond(3.2)}},
+		{At: 15510 * ms, Set: &metrics.LoadSetting{Load: perSecond(4)}}, {At: 18510 * ms, Set: &metrics.LoadSetting{Load: perSecond(5)}},
 	}
 	add(15, 18510*ms, 200*ms, 0) // 15 of its own, and 12 of before
 	s := reported(t, metrics.Plan{Rate: 8, Burstiness: 1}, all, events...)
@@ -150,9 +150,9 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 	t.Parallel()
 	var rates []metrics.LogEntry
 	for i, rate := range []float64{16, 22, 28, 40, 10} {
-		rates = append(rates, setTo(30+20*i, metrics.LoadSetting{Load: metrics.Load{Value: rate}, By: metrics.ByUser}))
+		rates = append(rates, setTo(30+20*i, metrics.LoadSetting{Load: perSecond(rate), By: metrics.ByUser}))
 	}
-	plan := rampPlan(linear(4, 10, time.Minute))
+	plan := rampPlan(linear(4, 10, minute))
 	plan.Goodput = ttft(200)
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -168,7 +168,7 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 	for _, s := range stages[1:] {
 		users = append(users, metrics.LogEntry{At: s.Start, Set: &metrics.LoadSetting{Load: s.Load}})
 	}
-	set := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: 150 * second}
+	set := metrics.Plan{Rate: inf, MaxConcurrency: 1, Duration: 150 * second}
 	s := reported(t, set, closedLoop(stages, second/2, 16), users...)
 	if a := s.Answer; len(s.Levels) != 5 || !a.Saturates || a.From != 8 || a.To != 16 || a.Unit != metrics.Users || a.SaturatedAt != 60*second {
 		t.Errorf("%+v\n%+v", a, s.Levels)
@@ -179,8 +179,8 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 func TestSteeredUsersAllDueAtOnce(t *testing.T) {
 	t.Parallel()
 	stages := userStages(10*second, 4, 14, 24)
-	events := []metrics.LogEntry{setTo(10, metrics.LoadSetting{Load: metrics.Users.Of(14), By: metrics.ByUser}), setTo(20, metrics.LoadSetting{Load: metrics.Users.Of(24), By: metrics.ByUser})}
-	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 4, NumPrompts: 300, Goodput: ttft(300)}
+	events := []metrics.LogEntry{setTo(10, metrics.LoadSetting{Load: usersOf(14), By: metrics.ByUser}), setTo(20, metrics.LoadSetting{Load: usersOf(24), By: metrics.ByUser})}
+	plan := metrics.Plan{Rate: inf, MaxConcurrency: 4, NumPrompts: 300, Goodput: ttft(300)}
 	all := closedLoop(stages, 500*ms, 16)
 	for i := range all {
 		all[i].Scheduled, all[i].Due = 0, 0

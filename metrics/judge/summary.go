@@ -22,8 +22,8 @@ type Summary struct {
 	// Answered is the last sign of the server after Sent, Never for none.
 	Sent, Answered, Done time.Duration
 
-	// The following are set for successes only. Wait and Whole are the times from LoadTime to the first and the last chunk, Late is the
-	// client's own lateness.
+	// The following are set for successes only. Wait and Whole are the times from LoadTime to the first and the last
+	// chunk, Late is the client's own lateness.
 	First, Last             time.Duration
 	TTFT, Wait, Whole, Late time.Duration
 	Rest                    metrics.OtherObjectives
@@ -33,8 +33,9 @@ type Summary struct {
 // Summarize sums up a request that ended.
 func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
 	f := Summary{
-		LoadTime: p.LoadTime(q), OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled, NoSocket: q.Failure == metrics.FailedNoSocket,
-		Class: q.Class, Unreached: q.Unreached(), Reached: q.Reached(), Sent: q.Sent, Answered: q.Answered(), Done: q.Done,
+		LoadTime: p.LoadTime(q), Class: q.Class, OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled,
+		NoSocket: q.Failure == metrics.FailedNoSocket, Unreached: q.Unreached(), Reached: q.Reached(),
+		Sent: q.Sent, Answered: q.Answered(), Done: q.Done,
 	}
 	if f.OK {
 		f.First, f.Last, f.TTFT, f.Output = q.FirstChunk, q.LastChunk, q.TTFT(), q.OutputTokens
@@ -45,23 +46,19 @@ func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
 	return f
 }
 
-// outcome of a success, with its latencies counted from LoadTime.
-func (f *Summary) outcome() metrics.Outcome {
-	return metrics.OutcomeOf(f.Wait, f.Whole, f.Output, f.Rest)
-}
-
-// Ratio is the latency of a request that is nearest to its limit over that limit, with latencies counted from its load time: at most 1 for a
-// success that met every objective, infinite for a failure.
+// Ratio is the latency of a request that is nearest to its limit over that limit, with latencies counted from its load
+// time: at most 1 for a success that met every objective, infinite for a failure.
 func Ratio(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) float64 {
 	f := Summarize(p, q)
 	if !f.OK {
 		return math.Inf(1)
 	}
-	o := f.outcome()
+	o := metrics.OutcomeOf(f.Wait, f.Whole, f.Output, f.Rest)
 	return p.ObjectivesFor(q.Class, slo).Ratio(&o)
 }
 
-// figures are times in seconds, one for each request, in any order. Their memory can be reused, unlike that of a sample.
+// figures are times in seconds, one for each request, in any order. Their memory can be reused, unlike that of a
+// sample.
 type figures []float64
 
 func (f *figures) add(seconds float64) { *f = append(*f, seconds) }

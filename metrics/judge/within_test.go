@@ -13,12 +13,13 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// steady are requests at even distances, each with its first chunk after a time by index and its last one a little later.
+// steady are requests at even distances, each with its first chunk after a time by index and its last one a little
+// later.
 func steady(from, to, every time.Duration, first func(i int) time.Duration) []metrics.Request {
 	var all []metrics.Request
 	for at := from; at < to; at += every {
 		i := len(all)
-		all = append(all, eventtest.Simple(i, at, first(i), 10*time.Millisecond, 3))
+		all = append(all, eventtest.Simple(i, at, first(i), 10*ms, 3))
 	}
 	return all
 }
@@ -35,8 +36,6 @@ func joined(parts ...[]metrics.Request) (all []metrics.Request) {
 }
 
 func always(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
-
-const ms = time.Millisecond
 
 // noisy is well within 500 ms, and for each slow one in a hundred beyond it.
 func noisy(slow int, seed uint64) func(int) time.Duration {
@@ -95,7 +94,7 @@ func TestLooks(t *testing.T) {
 	t.Parallel()
 	all := steady(0, 150*second, 50*ms, noisy(2, 1))
 	plan := metrics.Plan{Rate: 5, Burstiness: 1, Goodput: ttft(500)}
-	set := setTo(0, metrics.LoadSetting{Load: metrics.Load{Value: 20}, By: metrics.ByUser})
+	set := setTo(0, metrics.LoadSetting{Load: perSecond(20), By: metrics.ByUser})
 	before := ""
 	for at := 16 * second; at <= 150*second; at += second {
 		s := liveAt(plan, all, at, set)
@@ -154,7 +153,7 @@ func TestSlowStart(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			plan, arrivals := stagesOf(40*second, r, 8, 11, 14)
 			if ramped {
-				ramp := linear(4, 24, 2*time.Minute)
+				ramp := linear(4, 24, 2*minute)
 				plan, arrivals = rampPlan(ramp), poisson(ramp, r)
 				plan.Goodput = ttft(500)
 			}
@@ -176,7 +175,7 @@ func TestLowerLevelThatFailed(t *testing.T) {
 		want   float64
 	}{{"weak", 15, 8 * second, 20}, {"strong", 40, 120 * second, 0}} {
 		all := joined(steady(0, c.length, 100*ms, noisy(c.slow, 2)), steady(c.length, c.length+120*second, 50*ms, noisy(1, 3)))
-		plan := metrics.Plan{Rate: metrics.Rate(20), Burstiness: 1, Goodput: ttft(500), Stages: []metrics.Stage{{Length: c.length, Load: metrics.Load{Value: 10}}, {Start: c.length, Length: 120 * second, Load: metrics.Load{Value: 20}}}}
+		plan := metrics.Plan{Rate: metrics.Rate(20), Burstiness: 1, Goodput: ttft(500), Stages: []metrics.Stage{{Length: c.length, Load: perSecond(10)}, {Start: c.length, Length: 120 * second, Load: perSecond(20)}}}
 		s := reported(t, plan, all)
 		if !s.Levels[0].Standing.Failed() || s.Levels[1].Standing != metrics.LevelWithin || s.Answer.Proven != c.want {
 			t.Errorf("%s: %v is proven, want %v\n%+v", c.name, s.Answer.Proven, c.want, s.Levels)

@@ -8,17 +8,19 @@ import (
 	"benchtop/metrics"
 )
 
-// work is what was asked of the server and what it did, over the time of a run, in requests of the mean number of output tokens. A request
-// that is answered is done evenly from its first token to its last, so that a server that begins all requests at once has done little of
-// them.
+// work is what was asked of the server and what it did, over the time of a run, in requests of the mean number of
+// output tokens. A request that is answered is done evenly from its first token to its last, so that a server that
+// begins all requests at once has done little of them.
 type work struct {
 	width            time.Duration // of a bin
 	arrived, failed  []float64     // requests in each bin
-	waiting          []float64     // of those that arrived in each bin, those that were cut before the server began to answer
+	waiting          []float64     // of those, requests that were cut before the server began to answer
 	answered, tokens []float64     // successes that arrived in each bin, and their tokens
-	rate, offset     []fixedPoint  // in each bin: the sum of the rates of the answers that begin there less those that end, and of rate times moment in the bin
+	// In each bin: the sum of the rates of the answers that begin there less those that end, and of rate times moment
+	// in the bin.
+	rate, offset     []fixedPoint
 	asked, lost, did []float64     // until the begin of each bin, and until the end: set by sum
-	known            time.Duration // until when the work that was done is known: later, requests without an end have done some
+	known            time.Duration // until when it is known: later, requests without an end have done some
 }
 
 // fixedPoint is a number whose sums do not depend on their order.
@@ -55,22 +57,15 @@ func emptied[T any](s []T, n int) []T {
 func (w *work) bin(at time.Duration) int { return min(max(0, int(at/w.width)), len(w.arrived)-1) }
 
 func (w *work) arrive(at time.Duration) {
-	if at != metrics.Never && len(w.arrived) > 0 {
-		w.arrived[w.bin(at)]++
+	if at != metrics.Never {
+		w.count(w.arrived, at)
 	}
 }
 
-// fail counts a failure by its arrival.
-func (w *work) fail(at time.Duration) {
-	if len(w.failed) > 0 {
-		w.failed[w.bin(at)]++
-	}
-}
-
-// cut counts a request without an answer, by its arrival: nothing of it was done.
-func (w *work) cut(at time.Duration) {
-	if len(w.waiting) > 0 {
-		w.waiting[w.bin(at)]++
+// count counts a request in the bin of its arrival.
+func (w *work) count(bins []float64, at time.Duration) {
+	if len(bins) > 0 {
+		bins[w.bin(at)]++
 	}
 }
 
@@ -102,11 +97,10 @@ func (w *work) sum() {
 	for _, p := range []*[]float64{&w.asked, &w.lost, &w.did} {
 		*p = emptied(*p, n+1)
 	}
-	answered, tokens := 0.0, 0.0
+	answered, tokens, mean := 0.0, 0.0, 1.0
 	for i := range n {
 		answered, tokens = answered+w.answered[i], tokens+w.tokens[i]
 	}
-	mean := 1.0
 	if answered > 0 {
 		mean = tokens / answered
 	}
@@ -147,8 +141,8 @@ func (w *work) backlog(at time.Duration) float64 {
 	return w.at(w.asked, at) - w.at(w.lost, at) - w.at(w.did, at)
 }
 
-// doneRate is the rate of work between two moments with its spread: the bounds between which it is with 95 % confidence, from the means of
-// some pieces of the time.
+// doneRate is the rate of work between two moments with its spread: the bounds between which it is with 95 %
+// confidence, from the means of some pieces of the time.
 func (w *work) doneRate(from, to time.Duration) metrics.Range {
 	length := (to - from).Seconds()
 	total := w.between(w.did, from, to)

@@ -10,7 +10,7 @@ import (
 
 // recorded is a view after so many requests of ten chunks.
 func recorded(n int) *View {
-	rec := NewView(time.Now(), &metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 2000, Over: time.Minute}, Rate: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 50}}})
+	rec := NewView(time.Now(), &metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 2000, Over: minute}, Rate: 1, Goodput: ttft(50)})
 	for i := range n {
 		oneRequest(rec, i, time.Duration(i)*100*time.Microsecond)
 	}
@@ -24,7 +24,7 @@ func oneRequest(rec *View, i int, at time.Duration) {
 	rec.Take(&event.Event{Kind: event.Sent, Request: &q})
 	q.Chunks = make([]metrics.Chunk, 0, 10)
 	for k := range 10 {
-		q.Add(metrics.Chunk{At: at + time.Duration(i%100+20*k)*time.Millisecond, Tokens: 1, Answer: true})
+		q.Add(metrics.Chunk{At: at + time.Duration(i%100+20*k)*ms, Tokens: 1, Answer: true})
 		rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
 	}
 	q.Done, q.OutputTokens = q.LastChunk, 10
@@ -37,7 +37,7 @@ func BenchmarkRecorderRequest(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		oneRequest(rec, i, time.Duration(i%600)*time.Second)
+		oneRequest(rec, i, time.Duration(i%600)*second)
 		i++
 	}
 }
@@ -48,7 +48,7 @@ func BenchmarkJudge(b *testing.B) {
 	var locked time.Duration
 	for b.Loop() {
 		rec.restUntil = time.Time{}
-		rec.JudgeAt(time.Minute)
+		rec.JudgeAt(minute)
 		from := time.Now()
 		rec.mu.Lock()
 		_, _ = rec.index.arrived.from(0), rec.index.ended.from(0)
@@ -64,7 +64,7 @@ func BenchmarkSetObjectives(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		i++
-		rec.setObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: float64(i)}})
+		rec.setObjectives(ttft(float64(i)))
 	}
 }
 
@@ -81,9 +81,9 @@ func BenchmarkSnapshotOfRows(b *testing.B) {
 	b.ReportAllocs()
 	var locked time.Duration
 	for b.Loop() {
-		_ = rec.SnapshotAt(time.Minute)
+		_ = rec.SnapshotAt(minute)
 		from := time.Now()
-		_, _, _, _ = rec.capture(time.Minute)
+		_, _, _, _ = rec.capture(minute)
 		locked += time.Since(from)
 	}
 	b.ReportMetric(float64(locked.Nanoseconds())/float64(b.N), "ns-locked/op")
@@ -129,30 +129,4 @@ func BenchmarkRecorderChunk(b *testing.B) {
 			rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
 		}
 	})
-}
-
-// A snapshot of an hour's run is taken under the lock that every chunk needs.
-func BenchmarkSnapshotOfAnHour(b *testing.B) {
-	rec := NewView(time.Now().Add(-time.Hour), &metrics.Plan{})
-	for s := range 3600 {
-		q := metrics.NewRequest(s)
-		q.Due, q.Sent = time.Duration(s)*time.Second, time.Duration(s)*time.Second
-		rec.Take(&event.Event{Kind: event.Due, Request: &q})
-		rec.Take(&event.Event{Kind: event.Sent, Request: &q})
-		for i := range 50 {
-			q.Add(metrics.Chunk{At: q.Sent + time.Duration(i*i)*100*time.Microsecond, Tokens: 1})
-			rec.Take(&event.Event{Kind: event.Chunk, Request: &q})
-		}
-		q.Done = q.LastChunk
-		rec.Take(&event.Event{Kind: event.Done, Request: &q})
-	}
-	b.ReportAllocs()
-	var locked time.Duration
-	for b.Loop() {
-		_ = rec.Snapshot()
-		from := time.Now()
-		_, _, _, _ = rec.capture(time.Hour) // nothing happened since, so nothing is lost
-		locked += time.Since(from)
-	}
-	b.ReportMetric(float64(locked.Nanoseconds())/float64(b.N), "ns-locked/op")
 }

@@ -10,21 +10,22 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// A judgement that took longer than judgeBriefly is repeated after judgeSeldom times that time, so that judging costs a small part of
-// a core.
+// A judgement that took longer than judgeBriefly is repeated after judgeSeldom times that time, so that judging costs a
+// small part of a core.
 const (
 	judgeBriefly = 50 * time.Millisecond
 	judgeSeldom  = 20
 )
 
-// Judge computes the answer of the run so far by the rule of the report, for the snapshots from now on. It works outside the lock that
-// chunks wait for and takes as long as a report does for its levels. A call too soon after a long one does nothing. The answer covers
-// the first mostJudged requests. The answer of a report is final.
+// Judge computes the answer of the run so far by the rule of the report, for the snapshots from now on. It works
+// outside the lock that chunks wait for and takes as long as a report does for its levels. A call too soon after a long
+// one does nothing. The answer covers the first mostJudged requests. The answer of a report is final.
 func (v *View) Judge() {
 	v.judge(time.Since(v.start), func(time.Duration) []metrics.Window { return v.within(gapsAge).Windows })
 }
 
-// gapsAge is the maximum age of the windows from which levels take the gaps between chunks, so that judging does not copy windows.
+// gapsAge is the maximum age of the windows from which levels take the gaps between chunks, so that judging does not
+// copy windows.
 const gapsAge = time.Second
 
 // JudgeAt is Judge at a moment of a past run.
@@ -93,7 +94,7 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) judge.Levels 
 		l.Sent(*at)
 	}
 	for e := range index.ended.all() {
-		f := e.summary(classes.Name(int(e.class)))
+		f := e.summary(classes.Name(int(e.groups[metrics.ByClass])))
 		if l.Outages.Answered(f.Sent, f.Answered); !e.warming {
 			l.Ended(&f)
 		}
@@ -105,9 +106,9 @@ func (v *View) levels(now time.Duration, windows []metrics.Window) judge.Levels 
 	return l
 }
 
-// setObjectives changes the objectives. Finished requests are judged again: most of them outside the lock that chunks wait for, those
-// that end meanwhile under it. Requests beyond mostJudged keep the judgement of their time. Objectives in force change nothing, and the
-// figures of a report are final.
+// setObjectives changes the objectives. Finished requests are judged again: most of them outside the lock that chunks
+// wait for, those that end meanwhile under it. Requests beyond mostJudged keep the judgement of their time. Objectives
+// in force change nothing, and the figures of a report are final.
 func (v *View) setObjectives(slo metrics.SLO) {
 	v.setting.Lock()
 	defer v.setting.Unlock()
@@ -127,20 +128,23 @@ func (v *View) setObjectives(slo metrics.SLO) {
 	j.add(v.line.Plan, slo, v.line.Groups.Classes(), v.index.ended.from(j.seen))
 	j.join(&v.index.beyond)
 	v.line.SetObjectives(slo, j.seconds, j.total)
-	v.line.Groups.SetMet(metrics.ByClass, j.groups.classes[:])
-	v.line.Groups.SetMet(metrics.ByTurn, j.groups.turns[:])
+	for kind := range j.groups {
+		v.line.Groups.SetMet(kind, j.groups[kind][:])
+	}
 	if v.shown.Report == nil {
 		v.shown.Answer, v.shown.Levels = nil, nil // they follow the old objectives
 		v.restUntil = time.Time{}
 	}
 }
 
-// judgement counts the objectives that successes met, by the second of their end, and in total and by group without the warm-up.
+// judgement counts the objectives that successes met, by the second of their end, and in total and by group without the
+// warm-up.
 type judgement struct {
 	seen    int
 	seconds []metrics.MetCount
 	total   metrics.MetCount
-	groups  metCounts
+	// groups are by kind, class or turn, and by their places.
+	groups [len(groupPlaces{})][max(metrics.MostClasses, metrics.MostTurnPlaces) + 1]metrics.MetCount
 }
 
 func (j *judgement) add(p *metrics.Plan, slo metrics.SLO, classes *metrics.Classes, list pages[ended]) {
@@ -148,7 +152,8 @@ func (j *judgement) add(p *metrics.Plan, slo metrics.SLO, classes *metrics.Class
 		j.seen++
 		if e.outcome == succeeded {
 			o := e.latencies()
-			j.met(p.ObjectivesFor(classes.Name(int(e.class)), slo), &o, int(e.second), e.warming, e.groupPlaces)
+			own := p.ObjectivesFor(classes.Name(int(e.groups[metrics.ByClass])), slo)
+			j.met(own, &o, int(e.second), e.warming, e.groups)
 		}
 	}
 }
@@ -162,28 +167,14 @@ func (j *judgement) met(slo metrics.SLO, o *metrics.Outcome, second int, warming
 	}
 	j.total.Add(v)
 	if len(slo) > 0 && in != (groupPlaces{}) {
-		j.groups.classes[in.class].Add(v)
-		j.groups.turns[in.turn].Add(v)
+		for kind, place := range in {
+			j.groups[kind][place].Add(v)
+		}
 	}
 }
 
-// groupPlaces are the places of the class and the turn of a request, 0 for none.
-type groupPlaces struct{ class, turn uint8 }
-
-// metCounts count the objectives that requests met by the places of their groups.
-type metCounts struct {
-	classes [metrics.MostClasses + 1]metrics.MetCount
-	turns   [metrics.MostTurnPlaces + 1]metrics.MetCount
-}
-
-func (c *metCounts) join(o *metCounts) {
-	for i, n := range o.classes {
-		c.classes[i].Join(n)
-	}
-	for i, n := range o.turns {
-		c.turns[i].Join(n)
-	}
-}
+// groupPlaces are the places of a request by metrics.ByClass and metrics.ByTurn, 0 for none.
+type groupPlaces [metrics.ByTurn + 1]uint8
 
 func (j *judgement) at(second int) *metrics.MetCount {
 	for len(j.seconds) <= second {
@@ -198,15 +189,19 @@ func (j *judgement) join(o *judgement) {
 		j.at(second).Join(n)
 	}
 	j.total.Join(o.total)
-	j.groups.join(&o.groups)
+	for kind := range o.groups {
+		for place, n := range o.groups[kind] {
+			j.groups[kind][place].Join(n)
+		}
+	}
 }
 
-// mostJudged bounds the requests of an index: five and a half hours at 100 a second, in 128 MB, and nearly as much again to judge
-// them. Requests beyond it are counted, but not judged again.
+// mostJudged bounds the requests of an index: five and a half hours at 100 a second, in 128 MB, and nearly as much
+// again to judge them. Requests beyond it are counted, but not judged again.
 const mostJudged = 2_000_000
 
-// requestIndex keeps a few numbers of every request, so that requests can be judged by other objectives and sorted into levels of
-// load: 16 bytes when a request is due, 8 when it is sent and 48 when it ends.
+// requestIndex keeps a few numbers of every request, so that requests can be judged by other objectives and sorted into
+// levels of load: 16 bytes when a request is due, 8 when it is sent and 48 when it ends.
 type requestIndex struct {
 	arrived pages[arrival]
 	sentAt  pages[time.Duration]
@@ -214,8 +209,8 @@ type requestIndex struct {
 	most    int
 	kept    int // requests that have a place
 	open    int // of those, requests that have not ended
-	// full is the load time of the first request without a place, Never before. beyond counts the requests without a place, by the
-	// objectives in force when they ended.
+	// full is the load time of the first request without a place, Never before. beyond counts the requests without a
+	// place, by the objectives in force when they ended.
 	full   time.Duration
 	beyond judgement
 }
@@ -230,14 +225,15 @@ type arrival struct {
 
 // ended is the summary of a request that ended, in a few bytes. Times beyond 71 minutes count as 71 minutes.
 type ended struct {
-	loadTime                      time.Duration
-	sent, ttft, e2el, late, after micros // since loadTime; latencies, of a failure until the last sign; the client's own; from there to the end
+	loadTime time.Duration
+	// Since loadTime; latencies, of a failure until the last sign; the client's own; from there to the end.
+	sent, ttft, e2el, late, after micros
 	rest                          metrics.OtherObjectives
 	output                        uint32
 	second                        uint32 // window of its end
 	warming                       bool
 	outcome                       outcome
-	groupPlaces
+	groups                        groupPlaces
 }
 
 // outcome tells apart failures as levels do.
@@ -339,13 +335,14 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 	if warming && !ok {
 		return // no figure counts it
 	}
-	e := ended{loadTime: p.LoadTime(q), warming: warming, outcome: outcomeOf(q), second: uint32(second), groupPlaces: in}
+	e := ended{loadTime: p.LoadTime(q), warming: warming, outcome: outcomeOf(q), second: uint32(second), groups: in}
 	if q.Sent != metrics.Never {
 		e.sent = microsOf(q.Sent - e.loadTime)
 	}
 	switch sign := q.Answered(); {
 	case ok:
-		e.ttft, e.e2el, e.late, e.after = microsOf(q.TTFT()), microsOf(q.E2EL()), microsOf(q.OwnLateness()), microsOf(q.Done-q.LastChunk)
+		e.ttft, e.e2el, e.late = microsOf(q.TTFT()), microsOf(q.E2EL()), microsOf(q.OwnLateness())
+		e.after = microsOf(q.Done - q.LastChunk)
 		e.rest = q.OtherObjectives()
 		e.output = uint32(min(max(0, q.OutputTokens), math.MaxUint32))
 	case sign == metrics.Never:
@@ -368,9 +365,11 @@ func (e *ended) summary(class string) judge.Summary {
 		answered = metrics.Never // no sign of the server
 	}
 	return judge.Summary{
-		LoadTime: e.loadTime, Class: class, OK: e.outcome == succeeded, Cancelled: e.outcome == cancelled, NoSocket: e.outcome == noSocket, Unreached: e.outcome == unreached,
-		Sent: e.loadTime + e.sent.duration(), Answered: answered, Done: done, First: e.loadTime + wait, Last: e.loadTime + whole,
-		TTFT: e.ttft.duration(), Wait: wait, Whole: whole, Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
+		LoadTime: e.loadTime, Class: class, OK: e.outcome == succeeded, Cancelled: e.outcome == cancelled,
+		NoSocket: e.outcome == noSocket, Unreached: e.outcome == unreached,
+		Sent: e.loadTime + e.sent.duration(), Answered: answered, Done: done,
+		First: e.loadTime + wait, Last: e.loadTime + whole, TTFT: e.ttft.duration(), Wait: wait, Whole: whole,
+		Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func TestAgain(t *testing.T) {
 	for seed := range uint64(5) {
 		all := eventtest.DrawRun(seed, 150)
-		plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}}
+		plan := metrics.Plan{Goodput: ttft(700)}
 		live, replayed := NewView(time.Now(), &plan), NewView(time.Time{}, &plan)
 		eventtest.Play(live, all)
 		for i := range all {
@@ -39,18 +39,18 @@ func TestAgain(t *testing.T) {
 
 // A load of requests in flight is not within the objectives.
 func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
-	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 200}}}
+	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: ttft(200)}
 	rec := NewView(time.Now(), &plan)
 	for i := range 100 {
-		x := begun(rec, i, time.Duration(i)*50*time.Millisecond)
+		x := begun(rec, i, time.Duration(i)*50*ms)
 		x.sent(x.q.Due)
 		if i < 40 {
-			x.chunk(x.q.Due+time.Millisecond, "")
-			x.done(x.q.Due+time.Second, "")
+			x.chunk(x.q.Due+ms, "")
+			x.done(x.q.Due+second, "")
 		}
 	}
-	rec.JudgeAt(8 * time.Second)
-	if a := rec.SnapshotAt(8 * time.Second).Answer; a.Highest() > 0 {
+	rec.JudgeAt(8 * second)
+	if a := rec.SnapshotAt(8 * second).Answer; a.Highest() > 0 {
 		t.Errorf("40 of 100 have ended, and %+v", a)
 	}
 }
@@ -59,7 +59,7 @@ func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
 func TestSetObjectives(t *testing.T) {
 	ci.SkipUnderRace(t)
 	all := eventtest.DrawRun(5, 2500)
-	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Warmup: 4 * time.Second, Gates: eventtest.Gates(t, "goodput<10%", "request_goodput<0.001")}
+	plan := metrics.Plan{Goodput: ttft(700), Warmup: 4 * second, Gates: eventtest.Gates(t, "goodput<10%", "request_goodput<0.001")}
 	other := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 400}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 3000}}
 	ended := eventtest.LastDone(all)
 	want := plan

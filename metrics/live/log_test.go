@@ -50,11 +50,11 @@ func TestLogUnderAFlood(t *testing.T) {
 		rec.Take(&event.Event{Kind: event.Done, Request: &q})
 	}
 	for i := range 1500 {
-		at := time.Duration(i) * time.Millisecond
+		at := time.Duration(i) * ms
 		fail(at, metrics.FailedConnect, fmt.Sprintf("dial tcp: 127.0.0.1:%d: connection refused", i))
 		fail(at, metrics.FailedStatus, fmt.Sprintf(`{"error":{"message":"limit of %d tokens for id-%d"}}`, i, i))
 		if i == 700 {
-			rec.fact(0, metrics.LogEntry{At: 700 * time.Millisecond, Level: metrics.Error, Text: "the disk is full"})
+			rec.fact(0, metrics.LogEntry{At: 700 * ms, Level: metrics.Error, Text: "the disk is full"})
 		}
 	}
 	var got []string
@@ -69,14 +69,14 @@ func TestLogUnderAFlood(t *testing.T) {
 	for i := range 2 * logKept {
 		rec.fact(0, metrics.LogEntry{At: time.Duration(i), Text: "noise"})
 	}
-	fail(2*time.Second, metrics.FailedStatus, "limit of 1 tokens for id-1") // its line is gone
-	fail(3*time.Second, metrics.FailedStatus, "limit of 2 tokens for id-2")
+	fail(2*second, metrics.FailedStatus, "limit of 1 tokens for id-1") // its line is gone
+	fail(3*second, metrics.FailedStatus, "limit of 2 tokens for id-2")
 	late := rec.Snapshot()
-	if last := late.Log[len(late.Log)-1]; last.At != 2*time.Second || last.Count != 2 || last.Last != 3*time.Second || early.Log[0].Count != 1500 {
+	if last := late.Log[len(late.Log)-1]; last.At != 2*second || last.Count != 2 || last.Last != 3*second || early.Log[0].Count != 1500 {
 		t.Errorf("after its line was dropped: %+v; an early snapshot has %+v", last, early.Log[0])
 	}
 	for i := range 3 * mostKinds {
-		fail(4*time.Second, metrics.FailedStatus, strings.Repeat("x", i+1))
+		fail(4*second, metrics.FailedStatus, strings.Repeat("x", i+1))
 	}
 	s := rec.Snapshot()
 	if n := len(rec.kinds); n > mostKinds+2 || s.Log[len(s.Log)-1].Count < mostKinds {

@@ -10,8 +10,6 @@ import (
 	"benchtop/metrics/event"
 )
 
-const second = time.Second
-
 // played is a view whose clock goes on by hand: each second of the run it gets a sample of the client, as in a run.
 type played struct {
 	*View
@@ -64,7 +62,7 @@ func (p *played) streams(n int, until time.Duration) (all []*metrics.Request) {
 		all = append(all, p.send())
 	}
 	for p.at < until {
-		p.to(p.at + 100*time.Millisecond)
+		p.to(p.at + 100*ms)
 		for _, q := range all {
 			p.chunk(q)
 		}
@@ -126,7 +124,7 @@ func TestOutage(t *testing.T) {
 			"13s error server not answering: no data on 5 open connections\n15s info server answers again after 10s\n"}, // 2 x 4 s is the longest silence
 		{"a server that hangs", func(p *played) { p.streams(12, 2*second); p.to(5 * second) },
 			"2s no data on 12 open connections", "5s error server not answering: no data on 12 open connections\n"},
-		{"not long enough", func(p *played) { p.streams(12, 2*second); p.to(4900 * time.Millisecond) }, "", ""},
+		{"not long enough", func(p *played) { p.streams(12, 2*second); p.to(4900 * ms) }, "", ""},
 		{"a slow server", func(p *played) { // its first chunk takes 4 s
 			all := p.streams(0, 0)
 			for range 8 {

@@ -11,7 +11,8 @@ type sessions struct {
 	counts metrics.LiveSessions
 }
 
-// session is a conversation that may have further turns. Like a conversation of the engine it is over when a turn fails.
+// session is a conversation that may have further turns. Like a conversation of the engine it is over when a turn
+// fails.
 type session struct {
 	metrics.TurnCounts
 	inFlight int  // turns that are due and have not ended

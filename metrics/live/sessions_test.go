@@ -19,12 +19,12 @@ import (
 func TestGroupsEqualReport(t *testing.T) {
 	for seed := range uint64(8) {
 		all := eventtest.DrawSessions(seed, 60)
-		plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}},
-			Workloads: []metrics.Workload{{Name: "class 1", Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}}}, {Name: "class 2"}}}
+		plan := metrics.Plan{Goodput: ttft(700),
+			Workloads: []metrics.Workload{{Name: "class 1", Goodput: ttft(300)}, {Name: "class 2"}}}
 		if seed%2 > 0 {
-			plan.Warmup = 4 * time.Second
+			plan.Warmup = 4 * second
 		}
-		view, changed := NewView(time.Now(), &plan), metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+		view, changed := NewView(time.Now(), &plan), ttft(500)
 		if seed%3 == 0 {
 			view.index = newRequestIndex(100) // the others are judged when they end
 		}
@@ -95,7 +95,7 @@ func TestThinking(t *testing.T) {
 		}
 	}
 	step := func(conversation, turn int, as metrics.Failure) func() {
-		q := eventtest.Simple(10*conversation+turn, time.Second, time.Millisecond, time.Millisecond, 2)
+		q := eventtest.Simple(10*conversation+turn, second, ms, ms, 2)
 		q.Conversation, q.Turn, q.Turns = conversation, turn, 3
 		eventtest.Step(view, event.Due, &q)
 		if as != queued {
@@ -141,7 +141,7 @@ func TestGroupsCostNothing(t *testing.T) {
 	}
 	var s sessions
 	p := &metrics.Plan{}
-	q := eventtest.Simple(1, 0, time.Millisecond, time.Millisecond, 2)
+	q := eventtest.Simple(1, 0, ms, ms, 2)
 	n := testing.AllocsPerRun(100, func() {
 		s.due(p, &q)
 		s.done(p, &q)

@@ -53,12 +53,13 @@ func (v *View) capture(now time.Duration) (s metrics.Snapshot, same int, changed
 	s.Search = v.search.At(now, l.Plan)
 	s.Verdict, s.Recent, s.Outage = l.Verdict(), l.Recent(), v.outages.Now()
 	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-logKept):])
-	s.Marks, s.Client, s.Server, s.GPUs = slices.Clip(s.Marks), slices.Clip(l.Client.Seconds), slices.Clip(s.Server), slices.Clip(s.GPUs)
+	s.Marks, s.Client = slices.Clip(s.Marks), slices.Clip(l.Client.Seconds)
+	s.Server, s.GPUs = slices.Clip(s.Server), slices.Clip(s.GPUs)
 	return s, same, changed, v.tracks.view()
 }
 
-// How often snapshots are made. After a day a snapshot holds 50 MB of windows, so viewers share it, and the next one waits in
-// proportion to the time that it took.
+// How often snapshots are made. After a day a snapshot holds 50 MB of windows, so viewers share it, and the next one
+// waits in proportion to the time that it took.
 const (
 	recentFor  = 100 * time.Millisecond // snapshots up to this age are shared
 	oldest     = 400 * time.Millisecond // no snapshot of this age is shared
@@ -73,9 +74,9 @@ type recent struct {
 	took     time.Duration
 }
 
-// Recent is Snapshot for callers that poll. They share the last snapshot while it is less than 100 ms old, or, where snapshots take
-// long, younger than ten times the time that one takes, at most 400 ms. All facts are in it, except for the latest samples of client,
-// server and accelerators.
+// Recent is Snapshot for callers that poll. They share the last snapshot while it is less than 100 ms old, or, where
+// snapshots take long, younger than ten times the time that one takes, at most 400 ms. All facts are in it, except for
+// the latest samples of client, server and accelerators.
 func (v *View) Recent() metrics.Snapshot { return v.within(0) }
 
 // within returns a snapshot of at most this age, or of the age that Recent allows.
@@ -105,9 +106,9 @@ func (v *View) pause() time.Duration {
 	return max(wakeAfter, seldomness/2*v.last.took) - time.Since(v.last.made)
 }
 
-// Publish sends a snapshot now, then at the interval, and soon after a call of Inspect. When the run is over it sends only the latter.
-// When ctx ends it sends a last one and closes the channel. The channel holds one snapshot, and a newer one replaces it, so that the
-// view never waits for a viewer.
+// Publish sends a snapshot now, then at the interval, and soon after a call of Inspect. When the run is over it sends
+// only the latter. When ctx ends it sends a last one and closes the channel. The channel holds one snapshot, and a
+// newer one replaces it, so that the view never waits for a viewer.
 func (v *View) Publish(ctx context.Context, every time.Duration) <-chan metrics.Snapshot {
 	out := make(chan metrics.Snapshot, 1)
 	tick := time.NewTicker(every)
@@ -244,8 +245,9 @@ const rowErrorBytes = 240
 func (k *track) row() metrics.RequestRow {
 	q := k.q
 	r := metrics.RequestRow{
-		Index: q.Index, ID: q.ID, Model: q.Model, Class: q.Class, State: q.State(), Due: q.Due, Sent: k.sent, Ended: metrics.Never,
-		SlotWait: k.slotWait, TTFT: metrics.Since(k.sent, k.first), TPOT: metrics.Never, E2EL: metrics.Never,
+		Index: q.Index, ID: q.ID, Model: q.Model, Class: q.Class, State: q.State(),
+		Due: q.Due, Sent: k.sent, Ended: metrics.Never, SlotWait: k.slotWait,
+		TTFT: metrics.Since(k.sent, k.first), TPOT: metrics.Never, E2EL: metrics.Never,
 		InputTokens: k.input, OutputTokens: q.Counted(), Kept: true, Session: q.Session, Turn: q.Turn, Turns: q.Turns,
 	}
 	if !k.done {
@@ -265,7 +267,8 @@ func (k *track) detail() metrics.RequestDetail {
 	q, n := k.q, min(k.n, chunksKept)
 	d := metrics.RequestDetail{
 		RequestRow: k.row(), Scheduled: q.Scheduled, Encode: k.encode, Connect: k.connect,
-		ServerQueue: metrics.Never, ServerPrefill: metrics.Never, Chunks: k.chunks[:n:n], Text: string(k.text), TextCut: k.cut,
+		ServerQueue: metrics.Never, ServerPrefill: metrics.Never,
+		Chunks: k.chunks[:n:n], Text: string(k.text), TextCut: k.cut,
 	}
 	if !k.done {
 		d.TextCut = k.cut || !k.slot
@@ -289,7 +292,8 @@ type firstTokens struct {
 // firstTokensEvery is the number of requests between two checks.
 const firstTokensEvery = 20
 
-// later adds a success. It reports once that the first token comes later than the first chunk, by the rule of the report.
+// later adds a success. It reports once that the first token comes later than the first chunk, by the rule of the
+// report.
 func (f *firstTokens) later(q *metrics.Request) bool {
 	if f.reported || q.FirstToken == metrics.Never {
 		return false
@@ -303,6 +307,4 @@ func (f *firstTokens) later(q *metrics.Request) bool {
 	return f.reported
 }
 
-func tokenAfterChunkEvent(at time.Duration) metrics.LogEntry {
-	return metrics.LogEntry{At: at, Level: metrics.Warn, Text: "the first chunk arrives before the first token; TTFT is to the chunk, as in vLLM"}
-}
+const tokenAfterChunk = "the first chunk arrives before the first token; TTFT is to the chunk, as in vLLM"

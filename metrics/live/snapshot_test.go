@@ -18,15 +18,15 @@ import (
 
 // A snapshot travels through gob whole.
 func TestSnapshotTravels(t *testing.T) {
-	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Percentiles: []float64{99}}
+	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Goodput: ttft(700), Percentiles: []float64{99}}
 	rec := NewView(time.Now(), &plan)
 	all := eventtest.DrawRun(3, 80)
-	rec.fact(0, metrics.ServerSecond{At: time.Second, Running: 3, Waiting: metrics.Unsaid()})
+	rec.fact(0, metrics.ServerSecond{At: second, Running: 3, Waiting: metrics.Unsaid()})
 	rec.fact(0, metrics.LogEntry{Text: "34 req/s", Mark: "34", Set: &metrics.LoadSetting{Load: metrics.Load{Value: 34}, By: metrics.ByUser}, Objectives: &metrics.SLO{{Metric: metrics.TPOT, LimitMS: 5}}})
 	rec.Inspect(metrics.Inspection{Rows: true, Open: 8})
 	eventtest.Play(rec, all)
 	rec.Judge()
-	summary, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Minute}})
+	summary, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: minute}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestSnapshotTravels(t *testing.T) {
 // The minutes of a snapshot are joined from its own windows, also where late events changed seconds long past.
 func TestSnapshotsHaveMinutes(t *testing.T) {
 	ci.SkipUnderRace(t)
-	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}}
+	plan := metrics.Plan{Goodput: ttft(700)}
 	rec := NewView(time.Now(), &plan)
 	all := eventtest.DrawRun(5, 2000)
 	for i := range all {
@@ -60,13 +60,13 @@ func TestSnapshotsHaveMinutes(t *testing.T) {
 		if i%50 > 0 {
 			continue
 		}
-		s := rec.SnapshotAt(all[i].Due + 7*time.Second)
+		s := rec.SnapshotAt(all[i].Due + 7*second)
 		want := metrics.Minutes{}.Follow(&s, 0)
 		if diff := cmp.Diff(want, s.Minutes, cmp.Comparer(eventtest.SameHistogram), cmpopts.EquateNaNs()); diff != "" {
 			t.Fatalf("at %s (-joined at once +joined by and by):\n%.2000s", s.At, diff)
 		}
 	}
-	if n := len(rec.SnapshotAt(5 * time.Minute).Minutes.Windows); n < 3 {
+	if n := len(rec.SnapshotAt(5 * minute).Minutes.Windows); n < 3 {
 		t.Errorf("%d minutes", n)
 	}
 }

@@ -21,8 +21,8 @@ const (
 	textKept   = 8 << 10 // bytes
 )
 
-// track is the view of a request. The request belongs to its goroutine until it is done, so fields that change until then are copied
-// here.
+// track is the view of a request. The request belongs to its goroutine until it is done, so fields that change until
+// then are copied here.
 type track struct {
 	q     *metrics.Request // until it is done, only fields that were set when it was due
 	place *list.Element    // among those in flight

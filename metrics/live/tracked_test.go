@@ -14,6 +14,15 @@ import (
 	"benchtop/metrics/event"
 )
 
+const (
+	ms     = time.Millisecond
+	second = time.Second
+	minute = time.Minute
+)
+
+// ttft are objectives of one limit.
+func ttft(ms float64) metrics.SLO { return metrics.SLO{{Metric: metrics.TTFT, LimitMS: ms}} }
+
 // exchange passes the events of a request to a view.
 type exchange struct {
 	rec *View
@@ -46,7 +55,6 @@ func begun(rec *View, index int, at time.Duration) *exchange {
 }
 
 func TestRowsOfARequest(t *testing.T) {
-	const ms = time.Millisecond
 	rec := NewView(time.Now(), &metrics.Plan{})
 	see := func() (metrics.RequestRow, *metrics.RequestDetail) {
 		s := rec.Snapshot()
@@ -62,9 +70,12 @@ func TestRowsOfARequest(t *testing.T) {
 	x := begun(rec, 4, 10*ms)
 	want := metrics.RequestRow{Index: 4, State: metrics.StateHeld, Due: 10 * ms, Sent: metrics.Never, Ended: metrics.Never, SlotWait: metrics.Never, TTFT: metrics.Never,
 		TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: 14, Kept: true}
-	check := func(when string) *metrics.RequestDetail {
+	check := func(when string, held, waiting, running int) *metrics.RequestDetail {
 		t.Helper()
 		row, open := see()
+		if s := rec.Snapshot(); s.Held != held || s.Waiting != waiting || s.Running != running {
+			t.Errorf("%s: %d held, %d waiting, %d running", when, s.Held, s.Waiting, s.Running)
+		}
 		if row != want {
 			t.Errorf("%s: %+v, want %+v", when, row, want)
 		}
@@ -74,21 +85,20 @@ func TestRowsOfARequest(t *testing.T) {
 		}
 		return open
 	}
-	check("held")
+	check("held", 1, 0, 0)
 	x.sent(30 * ms)
 	want.State, want.Sent, want.SlotWait = metrics.StateWaiting, 30*ms, 20*ms
-	want.SlotWait = 20 * ms
-	check("waiting")
+	check("waiting", 0, 1, 0)
 	x.chunk(50*ms, "Hel")
 	x.chunk(60*ms, "lo")
 	want.State, want.TTFT, want.OutputTokens = metrics.StateRunning, 20*ms, 2
-	if d := check("running"); len(d.Chunks) != 2 || d.Text != "Hello" || d.TextCut {
+	if d := check("running", 0, 0, 1); len(d.Chunks) != 2 || d.Text != "Hello" || d.TextCut {
 		t.Errorf("opened: %+v", d)
 	}
 	x.q.Finish, x.q.ServerQueue = "stop", 3*ms
 	x.done(70*ms, "")
 	want.State, want.Ended, want.TPOT, want.E2EL = metrics.StateDone, 70*ms, 10*ms, 30*ms
-	if d := check("done"); len(d.Chunks) != 2 || d.Text != "Hello" || d.Finish != "stop" || d.ServerQueue != 3*ms || d.ServerPrefill != metrics.Never {
+	if d := check("done", 0, 0, 0); len(d.Chunks) != 2 || d.Text != "Hello" || d.Finish != "stop" || d.ServerQueue != 3*ms || d.ServerPrefill != metrics.Never {
 		t.Errorf("opened: %+v", d)
 	}
 	rec.Inspect(metrics.Inspection{})
@@ -105,12 +115,12 @@ func TestRowsAreBounded(t *testing.T) {
 	for i := range n {
 		x := begun(rec, i, 0)
 		x.sent(0)
-		failure, took := metrics.Failure(""), time.Second
+		failure, took := metrics.Failure(""), second
 		switch {
 		case i%10 == 0:
 			failure = metrics.FailedReset
 		case i%100 == 1:
-			took += time.Duration(i) * time.Second
+			took += time.Duration(i) * second
 		}
 		x.chunk(took, text)
 		x.done(took, failure)
@@ -172,7 +182,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 	}
 	for old := rec.tracks.oldest(); len(old) > 0; old = rec.tracks.oldest() { // end them, so that the late ones are shown; the slots are free again
 		for _, k := range old {
-			k.q.Done, k.q.Failure = time.Second, metrics.Cancelled
+			k.q.Done, k.q.Failure = second, metrics.Cancelled
 			rec.Take(&event.Event{Kind: event.Done, Request: k.q})
 		}
 	}
@@ -182,25 +192,25 @@ func TestOpenedWithoutASlot(t *testing.T) {
 	rec.tracks.slots = slotsMost
 	late[3].due(0)
 	late[3].sent(0)
-	late[3].chunk(time.Second, "a")
+	late[3].chunk(second, "a")
 	rec.Inspect(metrics.Inspection{Open: 4})
 	if d := rec.Snapshot().Opened; d == nil || len(d.Chunks) != 0 || !d.TextCut {
 		t.Errorf("opened %+v", d)
 	}
-	late[3].chunk(2*time.Second, "b")
+	late[3].chunk(2*second, "b")
 	d := rec.Snapshot().Opened
 	if len(d.Chunks) != 2 || d.Text != "" || !d.TextCut {
 		t.Errorf("opened %+v", d)
 	}
-	late[3].chunk(3*time.Second, "c")
+	late[3].chunk(3*second, "c")
 	if len(d.Chunks) != 2 {
 		t.Error("a snapshot changed")
 	}
 	for range chunksKept + 5 {
-		late[3].chunk(3*time.Second, "c")
+		late[3].chunk(3*second, "c")
 	}
 	late[3].q.Text = "abc"
-	late[3].done(3*time.Second, "")
+	late[3].done(3*second, "")
 	if d := rec.Snapshot().Opened; len(d.Chunks) != chunksKept || d.Text != "abc" || d.TextCut {
 		t.Errorf("%d chunks, text %q", len(d.Chunks), d.Text)
 	}
@@ -209,7 +219,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 // Viewers, judgements and requests run together for the race detector.
 func TestManyHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rec := NewView(time.Now(), &metrics.Plan{Rate: 100, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 50}}})
+		rec := NewView(time.Now(), &metrics.Plan{Rate: 100, Goodput: ttft(50)})
 		var work sync.WaitGroup
 		stop := make(chan struct{})
 		for i, view := range []func(n int){
@@ -227,7 +237,7 @@ func TestManyHands(t *testing.T) {
 					select {
 					case <-stop:
 						return
-					case <-time.After(time.Duration(7+i) * time.Millisecond):
+					case <-time.After(time.Duration(7+i) * ms):
 						view(n)
 					}
 				}
@@ -239,10 +249,10 @@ func TestManyHands(t *testing.T) {
 			requests.Go(func() {
 				for k := range 10 {
 					x := begun(rec, i*10+k, time.Since(begin))
-					time.Sleep(3 * time.Millisecond)
+					time.Sleep(3 * ms)
 					x.sent(time.Since(begin))
 					for range 20 {
-						time.Sleep(5 * time.Millisecond)
+						time.Sleep(5 * ms)
 						x.chunk(time.Since(begin), "word ")
 					}
 					x.done(time.Since(begin), []metrics.Failure{"", metrics.FailedReset, ""}[k%3])
@@ -257,4 +267,27 @@ func TestManyHands(t *testing.T) {
 			t.Errorf("%+v", s.Totals)
 		}
 	})
+}
+
+// A long answer is cut for viewers, and its rest is freed.
+func TestLongAnswersAreLetGo(t *testing.T) {
+	rec := NewView(time.Now(), &metrics.Plan{})
+	q := metrics.NewRequest(0)
+	q.Due, q.Sent = 0, 0
+	rec.Take(&event.Event{Kind: event.Due, Request: &q})
+	for range 3 * chunksKept {
+		q.Add(metrics.Chunk{At: second, Tokens: 1})
+	}
+	q.Text, q.Done = strings.Repeat("a", 3*textKept), 2*second
+	rec.Take(&event.Event{Kind: event.Done, Request: &q})
+	k := rec.tracks.find(0)
+	if len(q.Chunks) != 3*chunksKept || len(q.Text) != 3*textKept {
+		t.Error("the request itself was cut")
+	}
+	if cap(k.q.Chunks) > chunksKept || len(k.q.Text) != textKept {
+		t.Errorf("%d chunks and %d bytes of text are held", cap(k.q.Chunks), len(k.q.Text))
+	}
+	if d := k.detail(); len(d.Chunks) != chunksKept || d.Text != q.Text[:textKept] || !d.TextCut {
+		t.Errorf("%d chunks, %d bytes of text, cut %v", len(d.Chunks), len(d.Text), d.TextCut)
+	}
 }

@@ -14,8 +14,8 @@ import (
 	"benchtop/metrics/outage"
 )
 
-// View is the live view of a run and a sink of its events. Its methods may be called from any goroutine. None of them waits for a
-// reader.
+// View is the live view of a run and a sink of its events. Its methods may be called from any goroutine. None of them
+// waits for a reader.
 type View struct {
 	start time.Time
 
@@ -53,10 +53,11 @@ type View struct {
 func NewView(start time.Time, plan *metrics.Plan) *View {
 	v := &View{
 		start: start, wake: make(chan struct{}, 1), line: metrics.Timeline{Plan: plan, SLO: plan.Goodput},
-		shown: metrics.Snapshot{Plan: plan, State: metrics.Running, DrainBy: metrics.Never}, index: newRequestIndex(mostJudged), kinds: map[logKind]int{},
+		shown: metrics.Snapshot{Plan: plan, State: metrics.Running, DrainBy: metrics.Never},
+		index: newRequestIndex(mostJudged), kinds: map[logKind]int{},
 	}
-	v.outages = outage.NewWatch(func(e metrics.LogEntry) {
-		v.note(e)
+	v.outages = outage.NewWatch(func(at time.Duration, level metrics.Level, text string) {
+		v.log(at, level, text)
 		v.news.Store(true)
 	})
 	return v
@@ -88,7 +89,8 @@ func (v *View) due(q *metrics.Request) {
 	v.tracks.due(q)
 	v.sessions.due(v.line.Plan, q)
 	if v.index.due(v.line.Plan, q) {
-		v.note(metrics.LogEntry{At: q.Due, Level: metrics.Info, Text: fmt.Sprintf("live SLO and saturation cover the first %d requests; the report covers all", v.index.most)})
+		const covered = "live SLO and saturation cover the first %d requests; the report covers all"
+		v.log(q.Due, metrics.Info, fmt.Sprintf(covered, v.index.most))
 	}
 }
 
@@ -125,7 +127,7 @@ func (v *View) done(q *metrics.Request) {
 	q.Piece = nil // the buffer is reused by another request
 	if q.OK() && !warming {
 		if v.tokens.later(q) {
-			v.note(tokenAfterChunkEvent(q.Done))
+			v.log(q.Done, metrics.Warn, tokenAfterChunk)
 		}
 		v.lengths.Add(q, v.line.Plan.Context)
 		v.noteLengths(q.Done, false)
@@ -158,7 +160,7 @@ func (v *View) fact(at time.Duration, fact any) {
 		}
 		v.note(x)
 	case event.Damage:
-		v.note(metrics.LogEntry{At: at, Level: metrics.Warn, Text: x.String()})
+		v.log(at, metrics.Warn, x.String())
 	case metrics.Steering:
 		if s.Steering.Steerable && !x.Steerable {
 			v.search.Stopped()
@@ -196,7 +198,7 @@ func (v *View) Finish(report *metrics.Report) {
 	v.shown.Report, v.shown.State, v.shown.DrainBy = report, metrics.Finished, metrics.Never
 	if report != nil {
 		if report.TokenAfterChunk() && !v.tokens.reported {
-			v.note(tokenAfterChunkEvent(report.Ended))
+			v.log(report.Ended, metrics.Warn, tokenAfterChunk)
 		}
 		v.noteLengths(report.Ended, true)
 		v.shown.Answer, v.shown.Levels = &report.Answer, report.Levels
@@ -245,7 +247,8 @@ const (
 	marksKept = 1000
 )
 
-// noteFailure logs a failure, or counts it in the line of its kind. A kind is also one of messages that differ in numbers and ids alone.
+// noteFailure logs a failure, or counts it in the line of its kind. A kind is also one of messages that differ in
+// numbers and ids alone.
 func (v *View) noteFailure(q *metrics.Request) {
 	kind := logKind{q.Failure, q.Status, metrics.ErrorShape(q.Message())}
 	if len(v.kinds) >= mostKinds {
@@ -258,7 +261,14 @@ func (v *View) noteFailure(q *metrics.Request) {
 		return
 	}
 	v.kinds[kind] = v.dropped + len(log)
-	v.note(failureEvent(q))
+	text := string(q.Failure)
+	if q.Failure == metrics.FailedStatus {
+		text = fmt.Sprintf("HTTP %d", q.Status)
+	}
+	if words := q.Message(); words != "" {
+		text += ": " + words
+	}
+	v.log(q.Done, metrics.Error, text)
 }
 
 // logKind is what failures have in common that are one line of the log.
@@ -283,20 +293,14 @@ func (v *View) note(e metrics.LogEntry) {
 	}
 }
 
+// log notes a line without a mark.
+func (v *View) log(at time.Duration, level metrics.Level, text string) {
+	v.note(metrics.LogEntry{At: at, Level: level, Text: text})
+}
+
 // noteLengths logs news about the lengths of answers.
 func (v *View) noteLengths(at time.Duration, over bool) {
 	for _, e := range v.lengths.Events(v.line.Plan, at, over) {
 		v.note(e)
 	}
-}
-
-func failureEvent(q *metrics.Request) metrics.LogEntry {
-	text := string(q.Failure)
-	if q.Failure == metrics.FailedStatus {
-		text = fmt.Sprintf("HTTP %d", q.Status)
-	}
-	if words := q.Message(); words != "" {
-		text += ": " + words
-	}
-	return metrics.LogEntry{At: q.Done, Level: metrics.Error, Text: text}
 }

@@ -26,8 +26,8 @@ type failure struct {
 	unreached  bool
 }
 
-// Answered counts the signs of life of a request that was sent at a moment: the last one, metrics.Never for none. Those of requests in order of
-// their ends mostly overlap, and are joined at once.
+// Answered counts the signs of life of a request that was sent at a moment: the last one, metrics.Never for none. Those
+// of requests in order of their ends mostly overlap, and are joined at once.
 func (p *Past) Answered(sent, last time.Duration) {
 	if last == metrics.Never || last < sent {
 		return // a damaged journal
@@ -45,7 +45,8 @@ func (p *Past) Failed(load, done time.Duration, unreached bool) {
 	p.failed = append(p.failed, failure{load, done, unreached})
 }
 
-// Reached counts the end of a request that the server answered, if with an error. A part of an answer proves the server for its time only.
+// Reached counts the end of a request that the server answered, if with an error. A part of an answer proves the server
+// for its time only.
 func (p *Past) Reached(done time.Duration) { p.reached = max(p.reached, done) }
 
 // Gone is the number of requests in a row that failed as without a server until the end; 0 where the server was there.

@@ -7,10 +7,10 @@ import (
 	"benchtop/metrics"
 )
 
-// Watch detects that the server does not answer any more, while the run is on. Its moments are those of events and snapshots, so that a
-// replay finds the same outages.
+// Watch detects that the server does not answer any more, while the run is on. Its moments are those of events and
+// snapshots, so that a replay finds the same outages.
 type Watch struct {
-	note     func(metrics.LogEntry)
+	note     func(at time.Duration, level metrics.Level, text string)
 	at       time.Duration // of the last event or snapshot
 	answered bool
 	inFlight int
@@ -25,7 +25,7 @@ type Watch struct {
 }
 
 // NewWatch logs outages by note.
-func NewWatch(note func(metrics.LogEntry)) Watch {
+func NewWatch(note func(at time.Duration, level metrics.Level, text string)) Watch {
 	return Watch{note: note, began: metrics.Never, ended: metrics.Never}
 }
 
@@ -76,7 +76,7 @@ func (o *Watch) Pass(at time.Duration) {
 	}
 	if begins {
 		o.began = since
-		o.note(metrics.LogEntry{At: max(before, since+limit), Level: metrics.Error, Text: "server not answering: " + o.why()})
+		o.note(max(before, since+limit), metrics.Error, "server not answering: "+o.why())
 	}
 }
 
@@ -106,7 +106,7 @@ func (o *Watch) Answers(at time.Duration) {
 // Over logs the end of an outage.
 func (o *Watch) Over() {
 	if o.ended != metrics.Never {
-		o.note(metrics.LogEntry{At: o.ended, Level: metrics.Info, Text: fmt.Sprintf("server answers again after %s", (o.ended - o.began).Round(time.Second))})
+		o.note(o.ended, metrics.Info, "server answers again after "+(o.ended-o.began).Round(time.Second).String())
 		o.began, o.ended = metrics.Never, metrics.Never
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// accumulator sums up successes. It counts peaks in one-second buckets from the earliest start, which must be known beforehand.
+// accumulator sums up successes. It counts peaks in one-second buckets from the earliest start, which must be known
+// beforehand.
 type accumulator struct {
 	origin     float64
 	samples    [metrics.NumLatencies]metrics.Sample
@@ -18,19 +19,11 @@ type accumulator struct {
 	concurrent []int
 }
 
-func newAccumulator(origin float64) *accumulator {
-	t := &accumulator{origin: origin}
-	for l := range t.samples {
-		t.samples[l] = metrics.Sample{}
-	}
-	return t
-}
-
 // add takes a success.
 func (t *accumulator) add(o *metrics.Outcome) {
 	for l := range metrics.NumLatencies {
 		if v, times := l.Exact(o); times > 0 {
-			t.samples[l][v] += times
+			t.samples[l].AddTimes(v, times)
 		}
 	}
 	end := o.Start + o.E2EL
@@ -49,7 +42,7 @@ func (t *accumulator) add(o *metrics.Outcome) {
 func (t *accumulator) addPlain(r *metrics.Request) {
 	for l := range metrics.NumLatencies {
 		for v, times := range l.Plain(r) {
-			t.samples[l][v.Seconds()] += times
+			t.samples[l].AddTimes(v.Seconds(), times)
 		}
 	}
 }
@@ -70,8 +63,8 @@ func peak(buckets []int) int {
 // mostRateSteps bounds the list of steps, because a plan from a file may hold any rates.
 const mostRateSteps = 10_000
 
-// rateSteps finds the moments at which the whole part of a ramp's rate rose. The step to n is the first due time of a request whose
-// rate is at least n. Requests may come in any order.
+// rateSteps finds the moments at which the whole part of a ramp's rate rose. The step to n is the first due time of a
+// request whose rate is at least n. Requests may come in any order.
 type rateSteps struct {
 	plan *metrics.Plan // nil for any other load
 	from int
@@ -93,7 +86,8 @@ func newRateSteps(p *metrics.Plan, sets []judge.Setting) rateSteps {
 }
 
 func (s *rateSteps) add(q *metrics.Request) {
-	if s.plan == nil || q.Due == metrics.Never || q.Due >= s.until || q.Turn > 0 { // later turns wait for the one before
+	// Later turns wait for the one before.
+	if s.plan == nil || q.Due == metrics.Never || q.Due >= s.until || q.Turn > 0 {
 		return
 	}
 	k := min(wholeRate(s.plan.RampRate(q.Index))-s.from, mostRateSteps-1)

@@ -14,9 +14,6 @@ func (s groupSamples) add(o *metrics.Outcome, groups []*metrics.Group) {
 		of := s[g]
 		if of == nil {
 			of = new([metrics.NumObjectives]metrics.Sample)
-			for l := range of {
-				of[l] = metrics.Sample{}
-			}
 			s[g] = of
 		}
 		for l := range of {

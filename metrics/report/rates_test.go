@@ -14,11 +14,11 @@ import (
 func TestRates(t *testing.T) {
 	var all []metrics.Request
 	for i := range 11 { // ten a second are asked for, five are sent, and each takes 1 s
-		q := eventtest.Simple(i, time.Duration(i)*200*time.Millisecond, time.Second, 0, 1)
-		q.Scheduled = time.Duration(i) * 100 * time.Millisecond
+		q := eventtest.Simple(i, time.Duration(i)*200*ms, second, 0, 1)
+		q.Scheduled = time.Duration(i) * 100 * ms
 		all = append(all, q)
 	}
-	all = append(all, eventtest.Busy(11, 2200*time.Millisecond, "busy")) // is asked for and sent, but not done
+	all = append(all, eventtest.Busy(11, 2200*ms, "busy")) // is asked for and sent, but not done
 	for name, c := range map[string]struct {
 		plan      metrics.Plan
 		scheduled float64
@@ -29,37 +29,30 @@ func TestRates(t *testing.T) {
 		"stages of users": {metrics.Plan{Rate: 10, Stages: []metrics.Stage{{Load: metrics.Users.Of(5)}}}, 0},
 		"all at once":     {metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, 0},
 	} {
-		r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: c.plan, End: metrics.End{Ended: 4 * time.Second}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := summarize(t, all, runOf(c.plan, 4*second))
 		if !near(r.ScheduledRate, c.scheduled) || !near(r.SentRate, 5) || !near(r.DoneRate, 5) {
 			t.Errorf("%s: scheduled %v, sent %v, done %v; want %v, 5, 5", name, r.ScheduledRate, r.SentRate, r.DoneRate, c.scheduled)
 		}
 	}
-	r, err := Summarize(eventtest.Each(all[:1]), metrics.Run{Plan: metrics.Plan{Rate: 1}, End: metrics.End{Ended: time.Second}})
-	if err != nil || r.ScheduledRate != 0 || r.SentRate != 0 || r.DoneRate != 0 {
-		t.Errorf("of one request: %v, %v, %v, %v", r.ScheduledRate, r.SentRate, r.DoneRate, err)
+	r := summarize(t, all[:1], runOf(metrics.Plan{Rate: 1}, second))
+	if r.ScheduledRate != 0 || r.SentRate != 0 || r.DoneRate != 0 {
+		t.Errorf("of one request: %v, %v, %v", r.ScheduledRate, r.SentRate, r.DoneRate)
 	}
 }
 
 func TestWeightedTPOT(t *testing.T) {
 	all := []metrics.Request{
-		eventtest.Simple(0, 0, time.Second, 10*time.Millisecond, 11), // ten gaps of 10 ms
-		eventtest.Simple(1, 0, time.Second, 50*time.Millisecond, 3),  // two of 50
-		eventtest.Simple(2, 0, time.Second, 0, 1),                    // none
+		eventtest.Simple(0, 0, second, 10*ms, 11), // ten gaps of 10 ms
+		eventtest.Simple(1, 0, second, 50*ms, 3),  // two of 50
+		eventtest.Simple(2, 0, second, 0, 1),      // none
 	}
-	r, err := Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := summarize(t, all, runOf(metrics.Plan{}, 2*second))
 	if w := r.Statistics[metrics.TPOTWeighted]; w.N != 12 || !near(w.Mean, 200./12) || !near(w.Median, 10) || !near(r.Statistics[metrics.TPOT].Mean, 30) {
 		t.Errorf("%d samples, mean %v, median %v; plain mean %v", w.N, w.Mean, w.Median, r.Statistics[metrics.TPOT].Mean)
 	}
 }
 
 func TestRateSteps(t *testing.T) {
-	const ms = time.Millisecond
 	var all []metrics.Request
 	for i, due := range []time.Duration{100, 900, 2000, 2250, 2500, 2750, 3000} {
 		q := eventtest.Simple(i, due*ms, ms, 0, 1)
@@ -71,11 +64,9 @@ func TestRateSteps(t *testing.T) {
 	plan := metrics.Plan{Requests: 7, Ramp: &metrics.Ramp{Strategy: "exponential", From: 1, To: 8.5}}
 	var events []metrics.LogEntry
 	steps := func() []metrics.RateStep {
-		r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: plan, Events: events, End: metrics.End{Ended: 4 * time.Second}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.RateSteps
+		run := runOf(plan, 4*second)
+		run.Events = events
+		return summarize(t, all, run).RateSteps
 	}
 	// Rates before requests 0 to 6: 1, 1.43, 2.04, 2.92, 4.17, 5.95, 8.5.
 	want := []metrics.RateStep{
@@ -98,7 +89,7 @@ func TestRateSteps(t *testing.T) {
 	if diff := cmp.Diff(want, steps()); diff != "" {
 		t.Errorf("linear (-want +got):\n%s", diff)
 	}
-	plan.Warmup = 3 * time.Second // the schedule is what it was, whatever is reported
+	plan.Warmup = 3 * second // the schedule is what it was, whatever is reported
 	if diff := cmp.Diff(want, steps()); diff != "" {
 		t.Errorf("with a warm-up (-want +got):\n%s", diff)
 	}
@@ -117,7 +108,7 @@ func TestRateSteps(t *testing.T) {
 			t.Errorf("up to %v: %d steps", to, n)
 		}
 	}
-	plan.Ramp.Over = time.Minute
+	plan.Ramp.Over = minute
 	if got := steps(); got != nil {
 		t.Errorf("a ramp in time has steps %v", got)
 	}
@@ -129,7 +120,6 @@ func TestRateSteps(t *testing.T) {
 
 // A ramp over a thousand requests that the clock ends after eight has the rates of its beginning, not all of them.
 func TestRampCutShort(t *testing.T) {
-	const ms = time.Millisecond
 	var all []metrics.Request
 	for i := range 8 {
 		all = append(all, eventtest.Simple(i, time.Duration(100*i)*ms, 20*ms, 0, 1))
@@ -137,10 +127,7 @@ func TestRampCutShort(t *testing.T) {
 	ramp := metrics.Ramp{Strategy: "linear", From: 10, To: 20, Requests: 1000}
 	summarize := func() metrics.Report {
 		plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Requests: 8, Duration: 800 * ms, Ramp: &ramp}
-		r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 800 * ms}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := summarize(t, all, runOf(plan, 800*ms))
 		return r
 	}
 	r := summarize()
@@ -157,15 +144,15 @@ func TestRampCutShort(t *testing.T) {
 }
 
 func TestRampRates(t *testing.T) {
-	lin := metrics.Ramp{Strategy: "linear", From: 2, To: 8, Over: time.Minute}
-	exp := metrics.Ramp{Strategy: "exponential", From: 2, To: 8, Over: time.Minute}
+	lin := metrics.Ramp{Strategy: "linear", From: 2, To: 8, Over: minute}
+	exp := metrics.Ramp{Strategy: "exponential", From: 2, To: 8, Over: minute}
 	plan := metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 2, To: 8}, Requests: 7}
 	cut := metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 2, To: 8, Requests: 7}, Requests: 4}
 	for _, c := range []struct {
 		got, want float64
 	}{
-		{lin.RateAt(0), 2}, {lin.RateAt(30 * time.Second), 5}, {lin.RateAt(time.Hour), 8},
-		{exp.RateAt(30 * time.Second), 4},
+		{lin.RateAt(0), 2}, {lin.RateAt(30 * second), 5}, {lin.RateAt(time.Hour), 8},
+		{exp.RateAt(30 * second), 4},
 		{lin.RateOf(0, 7), 2}, {lin.RateOf(3, 7), 5}, {lin.RateOf(6, 7), 8}, {exp.RateOf(3, 7), 4},
 		{lin.RateOf(0, 1), 2}, {lin.RateOf(0, 0), 2},
 		{plan.RampRate(3), 5}, {plan.RampRate(6), 8}, {cut.RampRate(3), 5},
@@ -179,14 +166,11 @@ func TestRampRates(t *testing.T) {
 
 // Answers whose output came at once are in no speed: the report counts them.
 func TestSpeedsOfAnswersAtOnce(t *testing.T) {
-	whole := eventtest.Simple(1, 0, time.Second, 0, 1) // in one chunk, with an empty one behind it
+	whole := eventtest.Simple(1, 0, second, 0, 1) // in one chunk, with an empty one behind it
 	whole.Add(metrics.Chunk{At: whole.LastChunk + 50*time.Microsecond})
 	whole.Done, whole.OutputTokens = whole.LastChunk, 20
-	all := []metrics.Request{eventtest.Simple(0, 0, time.Second, 10*time.Millisecond, 11), whole, eventtest.Simple(2, 0, time.Second, 0, 1)}
-	r, err := Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := []metrics.Request{eventtest.Simple(0, 0, second, 10*ms, 11), whole, eventtest.Simple(2, 0, second, 0, 1)}
+	r := summarize(t, all, runOf(metrics.Plan{}, 2*second))
 	if s := r.Speeds; s.N != 1 || !near(s.Mean, 100) || r.AtOnce != 1 || r.Statistics[metrics.TPOT].N != 2 {
 		t.Errorf("%d speeds, mean %v; %d at once; %d TPOT", s.N, s.Mean, r.AtOnce, r.Statistics[metrics.TPOT].N)
 	}

@@ -1,5 +1,5 @@
-// Package report folds the events of a run into its report. It has no other input, so that the events of a run that has just ended and
-// those of its journal give the same report.
+// Package report folds the events of a run into its report. It has no other input, so that the events of a run that has
+// just ended and those of its journal give the same report.
 package report
 
 import (
@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"benchtop/metrics"
@@ -22,9 +23,9 @@ const (
 	damaged = "the journal is damaged"
 )
 
-// Of computes the report of a run. It is pure: the same events give the same report, in any order of the requests. It ranges over the
-// events several times and holds a few numbers of each request, unless the plan asks for detail. An error of the events comes with
-// the report of the events before it; before the plan there is no report.
+// Of computes the report of a run. It is pure: the same events give the same report, in any order of the requests. It
+// ranges over the events several times and holds a few numbers of each request, unless the plan asks for detail. An
+// error of the events comes with the report of the events before it; before the plan there is no report.
 func Of(events event.Events) (metrics.Report, error) {
 	run, requests, err := Gather(events)
 	if err != nil {
@@ -33,9 +34,9 @@ func Of(events event.Events) (metrics.Report, error) {
 	return Summarize(requests, run)
 }
 
-// Gather returns the facts of a run, and its requests in the order of their ends, with later counts of their tokens. It ranges over the
-// events once for the facts, and again for each range over the requests. It returns an error of the events before the plan; a later
-// error comes from the requests.
+// Gather returns the facts of a run, and its requests in the order of their ends, with later counts of their tokens. It
+// ranges over the events once for the facts, and again for each range over the requests. It returns an error of the
+// events before the plan; a later error comes from the requests.
 func Gather(events event.Events) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
 	g := gathering{run: metrics.Run{End: metrics.End{Ended: metrics.Never, Reason: Killed}}}
 	planned := false
@@ -103,7 +104,8 @@ func (g *gathering) logDamage() {
 	if run.Ended == metrics.Never && run.Reason == Killed {
 		run.Reason = damaged
 	}
-	run.Events = append(run.Events, metrics.LogEntry{At: max(0, run.Ended), Level: metrics.Warn, Text: g.damage.String()})
+	e := metrics.LogEntry{At: max(0, run.Ended), Level: metrics.Warn, Text: g.damage.String()}
+	run.Events = append(run.Events, e)
 }
 
 // conclude fills in the conclusion. The gates must be known before.
@@ -130,7 +132,8 @@ func trouble(r *metrics.Report) string {
 	case r.Completed == 0 && (r.Failed > 0 || !stopped): // a user may stop a run before its first answer
 		return "no request succeeded"
 	case r.ServerGone():
-		return fmt.Sprintf("the server did not answer at the end: the last %d requests failed to connect or were reset", r.Unreached)
+		const gone = "the server did not answer at the end: the last %d requests failed to connect or were reset"
+		return fmt.Sprintf(gone, r.Unreached)
 	case 2*r.Failed > all:
 		return fmt.Sprintf("%d of %d requests failed", r.Failed, all)
 	}
@@ -175,7 +178,7 @@ func (l samples) of(at time.Duration) *metrics.ServerSecond {
 	if at == metrics.Never {
 		return nil
 	}
-	i, _ := slices.BinarySearchFunc(l, at, func(s metrics.ServerSecond, at time.Duration) int { return cmp.Compare(s.At, at) })
+	i := sort.Search(len(l), func(i int) bool { return l[i].At >= at })
 	if i == len(l) || at <= l[i].At-l[i].Took {
 		return nil
 	}
@@ -184,7 +187,7 @@ func (l samples) of(at time.Duration) *metrics.ServerSecond {
 
 // within removes the gauges of samples after the end, since those show a server without the load.
 func (l samples) within(ended time.Duration) []metrics.ServerSecond {
-	n, _ := slices.BinarySearchFunc(l, ended, func(s metrics.ServerSecond, ended time.Duration) int { return cmp.Compare(s.At, ended+1) })
+	n := sort.Search(len(l), func(i int) bool { return l[i].At > ended })
 	out := slices.Clone(l)
 	for i := range out[n:] {
 		s := &out[n+i]
@@ -193,15 +196,16 @@ func (l samples) within(ended time.Duration) []metrics.ServerSecond {
 	return out
 }
 
-// gpuReport sums up the samples of the accelerators after the warm-up; nil without samples. tokens are the output tokens of the
-// successes, length is that of the run without the warm-up.
+// gpuReport sums up the samples of the accelerators after the warm-up; nil without samples. tokens are the output
+// tokens of the successes, length is that of the run without the warm-up.
 func gpuReport(run *metrics.Run, tokens int, length time.Duration) *metrics.GPUReport {
 	if len(run.GPUs) == 0 && run.GPUsAbsent == "" {
 		return nil
 	}
 	seconds := slices.Clone(run.GPUs)
 	slices.SortStableFunc(seconds, func(a, b metrics.GPUSecond) int { return cmp.Compare(a.At, b.At) })
-	r := metrics.GPUsOver(seconds, run.Plan.Warmup, math.MaxInt64, metrics.GPUWork{OutputTokens: tokens, Length: length, Price: run.Plan.GPUPrice})
+	work := metrics.GPUWork{OutputTokens: tokens, Length: length, Price: run.Plan.GPUPrice}
+	r := metrics.GPUsOver(seconds, run.Plan.Warmup, math.MaxInt64, work)
 	r.Absent, r.Seconds = run.GPUsAbsent, seconds
 	return &r
 }

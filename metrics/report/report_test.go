@@ -19,7 +19,11 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-const ms = time.Millisecond
+const (
+	ms     = time.Millisecond
+	second = time.Second
+	minute = time.Minute
+)
 
 // list yields some events, and then an error unless it is nil.
 func list(all []event.Event, last error) event.Events {
@@ -44,59 +48,50 @@ func collect(all event.Events) (out []event.Event) {
 	return out
 }
 
-func differ(a, b metrics.Report) string {
-	return cmp.Diff(a, b, cmp.AllowUnexported(metrics.Report{}), cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(metrics.Request{}),
-		cmp.Comparer(func(a, b metrics.Histogram) bool {
-			return a.Count() == b.Count() && a.Mean() == b.Mean() && slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
-		}))
+// summarize is the report of requests.
+func summarize(t *testing.T, all []metrics.Request, run metrics.Run) metrics.Report {
+	t.Helper()
+	r, err := Summarize(eventtest.Each(all), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
-// drawn are requests of all sorts, some of which end at one moment.
-func drawn(seed uint64, n int) (all []metrics.Request) {
-	draws := rand.New(rand.NewPCG(seed, 16))
-	upTo := func(d time.Duration) time.Duration { return time.Duration(draws.Int64N(int64(d/ms)+1)) * ms }
-	at := time.Duration(0)
-	for i := range n {
-		at += upTo(400 * ms)
-		sent := at + upTo(50*ms)
-		q := eventtest.Refused(i, 1+draws.IntN(50), at, sent, fmt.Sprint("busy ", draws.IntN(3)))
-		if draws.IntN(4) > 0 {
-			gaps := make([]time.Duration, 1+draws.IntN(6))
-			for g := range gaps {
-				gaps[g] = upTo(300 * ms)
-			}
-			q = eventtest.Request(i, 1+draws.IntN(50), len(gaps), at, sent, gaps...)
-		}
-		if draws.IntN(10) == 0 {
-			q.Failure = metrics.Cancelled
-		}
-		all = append(all, q)
-	}
-	return all
+// ttft are objectives of one limit.
+func ttft(ms float64) metrics.SLO { return metrics.SLO{{Metric: metrics.TTFT, LimitMS: ms}} }
+
+// runOf is a run without facts that ended at a moment.
+func runOf(p metrics.Plan, ended time.Duration) metrics.Run {
+	return metrics.Run{Plan: p, End: metrics.End{Ended: ended}}
 }
 
 // The report does not depend on the order in which requests ended, nor on when it is computed.
 func TestOrderDoesNotMatter(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(12) {
 		synctest.Test(t, func(t *testing.T) {
 			run, _ := eventtest.Sample()
-			all := drawn(seed, 60)
-			run.Ended = 30 * time.Second
-			switch run.Plan.Detailed = seed%2 == 0; seed % 3 {
+			all := eventtest.DrawRun(seed, 200)
+			run.Ended = 30 * second
+			switch p := &run.Plan; seed % 4 {
 			case 1:
-				run.Plan.Warmup = 3 * time.Second
+				p.Warmup, p.Detailed = 3*second, false
 			case 2:
-				run.Plan.MaxConcurrency, run.Plan.Rate = 2, metrics.Rate(math.Inf(1))
+				p.MaxConcurrency, p.Rate = 2, metrics.Rate(math.Inf(1))
+			case 3:
+				p.Requests, p.Ramp = len(all), &metrics.Ramp{Strategy: "linear", From: 5, To: 20}
+				p.Gates = eventtest.Gates(t, "p97.5_itl_ms>1")
 			}
 			want, err := Of(eventtest.Of(run, eventtest.Each(all)))
-			if err != nil || want.Completed < 10 || want.Failed == 0 {
-				t.Fatalf("%v, %d successes, %d failures", err, want.Completed, want.Failed)
+			if err != nil || want.Completed < 10 || len(want.FailedRequests) < 10 || seed%4 == 3 && len(want.Levels)+len(want.RateSteps) < 10 {
+				t.Fatalf("%v: too little to compare", err)
 			}
 			for turn := range 3 {
 				time.Sleep(time.Hour)
 				rand.New(rand.NewPCG(seed, uint64(turn))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 				got, err := Of(eventtest.Of(run, eventtest.Each(all)))
-				if diff := differ(want, got); err != nil || diff != "" {
+				options := []cmp.Option{cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(metrics.Request{}), cmp.Comparer(eventtest.SameHistogram)}
+				if diff := cmp.Diff(want, got, options...); err != nil || diff != "" {
 					t.Fatalf("seed %d: %v (-in order +in another):\n%s", seed, err, diff)
 				}
 			}
@@ -226,18 +221,22 @@ func TestErrors(t *testing.T) {
 
 // vLLM counts other first chunks where a server names its reasoning in a way that vLLM does not read.
 func TestReadingOfVLLM(t *testing.T) {
-	all := []metrics.Request{
-		eventtest.Simple(0, 0, 100*time.Millisecond, time.Millisecond, 3), eventtest.Simple(1, 0, 100*time.Millisecond, time.Millisecond, 3), eventtest.Simple(2, 0, 100*time.Millisecond, time.Millisecond, 3)}
-	all[1].VLLMLater, all[2].VLLMLater = 200*time.Millisecond, metrics.Never
-	r, err := Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: time.Second}, Events: []metrics.LogEntry{{At: 1, Objectives: &metrics.SLO{}}}})
-	if err != nil || r.VLLM == nil || r.VLLM.TTFT.N != 2 || math.Abs(r.VLLM.TTFT.Mean-200) > 1e-9 || r.VLLM.Unread != 1 {
-		t.Errorf("%+v, %v", r.VLLM, err)
+	var all []metrics.Request
+	for i := range 3 {
+		all = append(all, eventtest.Simple(i, 0, 100*ms, ms, 3))
+	}
+	all[1].VLLMLater, all[2].VLLMLater = 200*ms, metrics.Never
+	run := runOf(metrics.Plan{}, second)
+	run.Events = []metrics.LogEntry{{At: 1, Objectives: &metrics.SLO{}}}
+	r := summarize(t, all, run)
+	if r.VLLM == nil || r.VLLM.TTFT.N != 2 || math.Abs(r.VLLM.TTFT.Mean-200) > 1e-9 || r.VLLM.Unread != 1 {
+		t.Errorf("%+v", r.VLLM)
 	}
 	if r.Objectives == nil || r.Goodput != nil {
 		t.Errorf("objectives %v, goodput %v", r.Objectives, r.Goodput)
 	}
-	r, err = Summarize(eventtest.Each(all[:1]), metrics.Run{Plan: metrics.Plan{Pooling: true}, End: metrics.End{Ended: time.Second}})
-	if err != nil || r.VLLM != nil || r.Statistics[metrics.TTFT].N != 0 || r.Statistics[metrics.E2EL].N != 1 || len(r.OutputSources) != 0 {
-		t.Errorf("pooling: %+v, %v", r.Statistics[metrics.TTFT], err)
+	r = summarize(t, all[:1], runOf(metrics.Plan{Pooling: true}, second))
+	if r.VLLM != nil || r.Statistics[metrics.TTFT].N != 0 || r.Statistics[metrics.E2EL].N != 1 || len(r.OutputSources) != 0 {
+		t.Errorf("pooling: %+v", r.Statistics[metrics.TTFT])
 	}
 }

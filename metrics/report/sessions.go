@@ -1,15 +1,15 @@
 package report
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"benchtop/metrics"
 )
 
-// sessions sum up conversations of several turns. A conversation is held until all its turns have succeeded, in a few numbers; other
-// requests are not held.
+// sessions sum up conversations of several turns. A conversation is held until all its turns have succeeded, in a few
+// numbers; other requests are not held.
 type sessions struct {
 	open                        map[int]*conversation // by number
 	completed, turns            int
@@ -30,12 +30,12 @@ type span struct{ from, to time.Duration }
 
 // add counts a turn, in any order.
 func (s *sessions) add(p *metrics.Plan, q *metrics.Request) {
-	if !q.OfConversation() || q.Admitted == metrics.Never { // a turn without a slot says nothing; without any, the conversation never began
+	// A turn without a slot says nothing; without any, the conversation never began.
+	if !q.OfConversation() || q.Admitted == metrics.Never {
 		return
 	}
 	if s.open == nil {
 		s.open = map[int]*conversation{}
-		s.makespan, s.waiting, s.cachings = metrics.Sample{}, metrics.Sample{}, metrics.Sample{}
 	}
 	c := s.open[q.Conversation]
 	if c == nil {
@@ -58,7 +58,7 @@ func (s *sessions) add(p *metrics.Plan, q *metrics.Request) {
 
 // take joins a span with those that it touches.
 func (c *conversation) take(s span) {
-	from, _ := slices.BinarySearchFunc(c.busy, s.from, func(b span, at time.Duration) int { return cmp.Compare(b.to, at) })
+	from := sort.Search(len(c.busy), func(i int) bool { return c.busy[i].to >= s.from })
 	to := from
 	for ; to < len(c.busy) && c.busy[to].from <= s.to; to++ {
 		s.from, s.to = min(s.from, c.busy[to].from), max(s.to, c.busy[to].to)

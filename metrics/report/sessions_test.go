@@ -14,8 +14,8 @@ import (
 
 // turn is a request of a conversation, under way from a second to another one.
 func turn(conversation, turn, turns int, from, to float64) metrics.Request {
-	at := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-	q := eventtest.Simple(100*conversation+turn, at(from), 100*time.Millisecond, 10*time.Millisecond, 5)
+	at := func(s float64) time.Duration { return time.Duration(s * float64(second)) }
+	q := eventtest.Simple(100*conversation+turn, at(from), 100*ms, 10*ms, 5)
 	q.Conversation, q.Turn, q.Turns, q.Done = conversation, turn, turns, at(to)
 	q.InputTokens, q.CachedTokens, q.CachedKnown = 100, 20*turn, true
 	return q
@@ -23,7 +23,7 @@ func turn(conversation, turn, turns int, from, to float64) metrics.Request {
 
 // queued is a request that waited a second for its slot.
 func queued(q metrics.Request) metrics.Request {
-	q.Admitted += time.Second
+	q.Admitted += second
 	return q
 }
 
@@ -37,8 +37,8 @@ func failed(q metrics.Request, as metrics.Failure) metrics.Request {
 	return q
 }
 
-// Turns that are under way at once count once, pauses and waits for a slot do not; failed turns end a conversation, and the end of the run leaves it
-// unfinished.
+// Turns that are under way at once count once, pauses and waits for a slot do not; failed turns end a conversation, and
+// the end of the run leaves it unfinished.
 func TestSessions(t *testing.T) {
 	all := []metrics.Request{
 		// 1 to 3, 5 to 10 and 12 to 13: 8 s of 12; a sub-agent inside another, and one that overlaps two.
@@ -58,10 +58,7 @@ func TestSessions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		got, err := Summarize(eventtest.Each(all), metrics.Run{Plan: metrics.Plan{Percentiles: []float64{50}}, End: metrics.End{Ended: 14 * time.Second}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := summarize(t, all, metrics.Run{Plan: metrics.Plan{Percentiles: []float64{50}}, End: metrics.End{Ended: 14 * second}})
 		s := got.Sessions
 		counts := metrics.Sessions{Conversations: 5, Completed: 2, Failed: 1, Unfinished: 2, Turns: 12.0 / 5, Planned: 18.0 / 5, NotSent: 2,
 			Makespan: s.Makespan, Waiting: s.Waiting, CachedShare: s.CachedShare}
@@ -84,10 +81,7 @@ func close(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 // A conversation that began in the warm-up is left out; its later turns are in the figures by turn.
 func TestSessionsOfWarmup(t *testing.T) {
 	all := []metrics.Request{turn(1, 0, 2, 0, 1), turn(1, 1, 2, 3, 4), turn(2, 0, 2, 2, 3), turn(2, 1, 2, 4, 5), turn(3, 0, 2, 0, 1)}
-	r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: metrics.Plan{Warmup: 2 * time.Second}, End: metrics.End{Ended: 6 * time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := summarize(t, all, runOf(metrics.Plan{Warmup: 2 * second}, 6*second))
 	if s := r.Sessions; s.Conversations != 1 || s.Completed != 1 || s.Makespan.Mean != 3000 {
 		t.Errorf("%+v", s)
 	}
@@ -96,7 +90,8 @@ func TestSessionsOfWarmup(t *testing.T) {
 	}
 }
 
-// Each of the first turns has a group, further ones share ranges that double; requests of their own, and those alone in their conversation, have none.
+// Each of the first turns has a group, further ones share ranges that double; requests of their own, and those alone in
+// their conversation, have none.
 func TestTurns(t *testing.T) {
 	var all []metrics.Request
 	for k := range 500 {
@@ -105,10 +100,7 @@ func TestTurns(t *testing.T) {
 		all = append(all, q)
 	}
 	all = append(all, failed(turn(2, 0, 2, 0, 1), metrics.FailedStatus), turn(3, 0, 0, 0, 1), turn(4, 0, 1, 0, 1))
-	r, err := Summarize(eventtest.Each(all), metrics.Run{End: metrics.End{Ended: 600 * time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := summarize(t, all, runOf(metrics.Plan{}, 600*second))
 	names := metrics.Each(r.Turns, func(g metrics.Group) string { return g.Name() })
 	if want := []string{"31", "32", "33-64", "65-128", "129-256", "257-512"}; len(names) != 36 || !slices.Equal(names[30:], want) {
 		t.Errorf("%q", names)
@@ -133,12 +125,11 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 		class string
 		ttft  time.Duration
 	}{{"chat", 300}, {"chat", 100}, {"rag", 300}, {"rag", 900}, {"code", 300}, {"none", 9000}} {
-		q := eventtest.Simple(i, time.Duration(i)*time.Second, c.ttft*time.Millisecond, 10*time.Millisecond, 5)
+		q := eventtest.Simple(i, time.Duration(i)*second, c.ttft*ms, 10*ms, 5)
 		q.Class = c.class
 		all = append(all, q)
 	}
-	limit := func(ms float64) metrics.SLO { return metrics.SLO{{Metric: metrics.TTFT, LimitMS: ms}} }
-	plan := metrics.Plan{Rate: 1, Goodput: limit(200), Workloads: []metrics.Workload{{Name: "chat"}, {Name: "rag", Goodput: limit(500)}, {Name: "none", Goodput: metrics.SLO{}}}}
+	plan := metrics.Plan{Rate: 1, Goodput: ttft(200), Workloads: []metrics.Workload{{Name: "chat"}, {Name: "rag", Goodput: ttft(500)}, {Name: "none", Goodput: metrics.SLO{}}}}
 	for name, c := range map[string]struct {
 		own, planned metrics.SLO
 		changed      *metrics.SLO
@@ -146,22 +137,19 @@ func TestObjectivesOfWorkloads(t *testing.T) {
 		good         int
 		classes      []int // chat, code, none, rag
 	}{
-		"of the run":       {planned: limit(200), good: 2, classes: []int{1, 0, 0, 1}},
-		"changed":          {planned: limit(200), changed: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1000}}, good: 4, classes: []int{2, 1, 0, 1}},
+		"of the run":       {planned: ttft(200), good: 2, classes: []int{1, 0, 0, 1}},
+		"changed":          {planned: ttft(200), changed: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1000}}, good: 4, classes: []int{2, 1, 0, 1}},
 		"of workloads":     {good: 5, classes: []int{0, 0, 0, 1}},
-		"tiers judge all":  {planned: limit(200), tiers: []metrics.Tier{{Name: "gold", SLO: limit(200)}}, good: 1, classes: []int{1, 0, 0, 0}},
-		"a limit for none": {planned: limit(10), good: 1, classes: []int{0, 0, 0, 1}},
+		"tiers judge all":  {planned: ttft(200), tiers: []metrics.Tier{{Name: "gold", SLO: ttft(200)}}, good: 1, classes: []int{1, 0, 0, 0}},
+		"a limit for none": {planned: ttft(10), good: 1, classes: []int{0, 0, 0, 1}},
 	} {
 		p := plan
 		p.Goodput, p.Tiers = c.planned, c.tiers
-		run := metrics.Run{Plan: p, End: metrics.End{Ended: 20 * time.Second}}
+		run := runOf(p, 20*second)
 		if c.changed != nil {
-			run.Events = []metrics.LogEntry{{At: time.Second, Objectives: c.changed}}
+			run.Events = []metrics.LogEntry{{At: second, Objectives: c.changed}}
 		}
-		r, err := Summarize(eventtest.Each(all), run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := summarize(t, all, run)
 		classes := metrics.Each(r.Classes, func(g metrics.Group) int { return g.Good })
 		if r.Good != c.good || r.Goodput == nil || r.Levels[0].Good != c.good || !slices.Equal(classes, c.classes) {
 			t.Errorf("%s: %d good, %d in levels, want %d; classes %d, want %d", name, r.Good, r.Levels[0].Good, c.good, classes, c.classes)

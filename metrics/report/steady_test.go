@@ -16,22 +16,19 @@ func closedPlan(users int) metrics.Plan {
 }
 
 func TestSteadyState(t *testing.T) {
-	const s = time.Second
+	const s = second
 	// Two in flight from 1 s to 4 s, one after that; at 3 s one ends and another starts.
 	all := []metrics.Request{
-		eventtest.Simple(0, 0, s/2, s/2, 6),                 // 0 to 3 s, tokens at 0.5, 1, 1.5, 2, 2.5, 3
-		eventtest.Simple(1, 1*s, s/2, s/2, 6),               // 1 to 4 s, tokens at 1.5 to 4
-		eventtest.Simple(2, 3*s, s/2, s/2, 5),               // 3 to 5.5 s
-		eventtest.Simple(3, 5500*time.Millisecond, s, 0, 1), // alone
+		eventtest.Simple(0, 0, s/2, s/2, 6),   // 0 to 3 s, tokens at 0.5, 1, 1.5, 2, 2.5, 3
+		eventtest.Simple(1, 1*s, s/2, s/2, 6), // 1 to 4 s, tokens at 1.5 to 4
+		eventtest.Simple(2, 3*s, s/2, s/2, 5), // 3 to 5.5 s
+		eventtest.Simple(3, 5500*ms, s, 0, 1), // alone
 		eventtest.Busy(4, 2*s, "busy"),
 	}
 	all[1].OutputTokens = 12 // the server counts two tokens a chunk
 	plan := closedPlan(2)
 	plan.SteadyState.MinWindow = 3 * s
-	r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 7 * s}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := summarize(t, all, runOf(plan, 7*s))
 	got := r.SteadyState
 	if got == nil {
 		t.Fatal("no steady state")
@@ -58,30 +55,32 @@ func TestSteadyState(t *testing.T) {
 }
 
 func TestSteadyStateWhen(t *testing.T) {
-	all := []metrics.Request{eventtest.Simple(0, 0, time.Second, time.Second, 3), eventtest.Simple(1, 0, time.Second, time.Second, 3)}
+	all := []metrics.Request{eventtest.Simple(0, 0, second, second, 3), eventtest.Simple(1, 0, second, second, 3)}
 	for name, c := range map[string]struct {
-		change func(*metrics.Plan)
+		change func(*metrics.Run)
 		abs    int // 0 for none
 	}{
-		"closed loop":        {func(p *metrics.Plan) {}, 2},
-		"lower threshold":    {func(p *metrics.Plan) { p.SteadyState.Threshold = 0.5 }, 1},
-		"never reached":      {func(p *metrics.Plan) { p.MaxConcurrency = 3 }, 0},
-		"reached by 2 of 3":  {func(p *metrics.Plan) { p.MaxConcurrency, p.SteadyState.Threshold = 3, 0.6 }, 2},
-		"absurd threshold":   {func(p *metrics.Plan) { p.SteadyState.Threshold = 1e300 }, 0},
-		"no number":          {func(p *metrics.Plan) { p.SteadyState.Threshold = math.NaN() }, 2},
-		"off":                {func(p *metrics.Plan) { p.SteadyState.Off = true }, 0},
-		"a rate":             {func(p *metrics.Plan) { p.Rate = 5 }, 0},
-		"no limit":           {func(p *metrics.Plan) { p.MaxConcurrency = 0 }, 0},
-		"a ramp":             {func(p *metrics.Plan) { p.Ramp = &metrics.Ramp{From: 1, To: 2, Over: time.Second} }, 0},
-		"stages":             {func(p *metrics.Plan) { p.Stages = []metrics.Stage{{Length: time.Second, Load: metrics.Users.Of(2)}} }, 0},
-		"all in the warm-up": {func(p *metrics.Plan) { p.Warmup = time.Second }, 0},
+		"closed loop":       {func(*metrics.Run) {}, 2},
+		"lower threshold":   {func(r *metrics.Run) { r.Plan.SteadyState.Threshold = 0.5 }, 1},
+		"never reached":     {func(r *metrics.Run) { r.Plan.MaxConcurrency = 3 }, 0},
+		"reached by 2 of 3": {func(r *metrics.Run) { r.Plan.MaxConcurrency, r.Plan.SteadyState.Threshold = 3, 0.6 }, 2},
+		"absurd threshold":  {func(r *metrics.Run) { r.Plan.SteadyState.Threshold = 1e300 }, 0},
+		"no number":         {func(r *metrics.Run) { r.Plan.SteadyState.Threshold = math.NaN() }, 2},
+		"off":               {func(r *metrics.Run) { r.Plan.SteadyState.Off = true }, 0},
+		"a rate":            {func(r *metrics.Run) { r.Plan.Rate = 5 }, 0},
+		"no limit":          {func(r *metrics.Run) { r.Plan.MaxConcurrency = 0 }, 0},
+		"a ramp":            {func(r *metrics.Run) { r.Plan.Ramp = &metrics.Ramp{From: 1, To: 2, Over: second} }, 0},
+		"stages": {func(r *metrics.Run) {
+			r.Plan.Stages = []metrics.Stage{{Length: second, Load: metrics.Users.Of(2)}}
+		}, 0},
+		"steered": {func(r *metrics.Run) {
+			r.Events = []metrics.LogEntry{{At: 1, Set: &metrics.LoadSetting{By: metrics.ByUser}}}
+		}, 0},
+		"all in the warm-up": {func(r *metrics.Run) { r.Plan.Warmup = second }, 0},
 	} {
-		plan := closedPlan(2)
-		c.change(&plan)
-		r, err := Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := runOf(closedPlan(2), 3*second)
+		c.change(&run)
+		r := summarize(t, all, run)
 		abs := 0
 		if r.SteadyState != nil {
 			abs = r.SteadyState.ThresholdAbs
@@ -90,7 +89,7 @@ func TestSteadyStateWhen(t *testing.T) {
 			t.Errorf("%s: threshold %d, want %d", name, abs, c.abs)
 		}
 	}
-	if r, _ := Summarize(eventtest.Each(nil), metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: time.Second}}); r.SteadyState != nil {
+	if r := summarize(t, nil, runOf(closedPlan(2), second)); r.SteadyState != nil {
 		t.Errorf("without requests: %+v", r.SteadyState)
 	}
 }
@@ -100,17 +99,14 @@ func TestSteadyStateWarns(t *testing.T) {
 		length, ended, least time.Duration
 		want                 string
 	}{
-		{9 * time.Second, 20 * time.Second, 0, "full load lasted only 9s, less than 10s; the figures may be noisy"},
-		{10 * time.Second, 20 * time.Second, 0, ""},
-		{15 * time.Second, 200 * time.Second, 0, "full load lasted only 15s, less than 20s; the figures may be noisy"},
-		{15 * time.Second, 200 * time.Second, 12 * time.Second, ""},
+		{9 * second, 20 * second, 0, "full load lasted only 9s, less than 10s; the figures may be noisy"},
+		{10 * second, 20 * second, 0, ""},
+		{15 * second, 200 * second, 0, "full load lasted only 15s, less than 20s; the figures may be noisy"},
+		{15 * second, 200 * second, 12 * second, ""},
 	} {
 		plan := closedPlan(1)
 		plan.SteadyState.MinWindow = c.least
-		r, err := Summarize(eventtest.Each([]metrics.Request{eventtest.Simple(0, time.Second, c.length/2, c.length/2, 2)}), metrics.Run{Plan: plan, End: metrics.End{Ended: c.ended}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := summarize(t, []metrics.Request{eventtest.Simple(0, second, c.length/2, c.length/2, 2)}, runOf(plan, c.ended))
 		if r.SteadyState.Warning != c.want {
 			t.Errorf("%s of %s: %q, want %q", c.length, c.ended, r.SteadyState.Warning, c.want)
 		}
@@ -178,21 +174,6 @@ func TestSpread(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%v of %d: %v, want %v", c.chunks, c.output, got, c.want)
-		}
-	}
-}
-
-// A steered run has no steady state, since the full load of the plan was not in force.
-func TestSteadyStateSteered(t *testing.T) {
-	all := []metrics.Request{eventtest.Simple(0, 0, time.Second, time.Second, 3), eventtest.Simple(1, 0, time.Second, time.Second, 3)}
-	run := metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: 20 * time.Second}}
-	for _, steered := range []bool{false, true} {
-		if steered {
-			run.Events = []metrics.LogEntry{{At: 10 * time.Second, Set: &metrics.LoadSetting{Load: metrics.Users.Of(9), By: metrics.ByUser}}}
-		}
-		r, err := Summarize(eventtest.Each(all), run)
-		if err != nil || (r.SteadyState == nil) != steered {
-			t.Errorf("steered %t: %+v, %v", steered, r.SteadyState, err)
 		}
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"benchtop/metrics/judge"
 )
 
-// Summarize computes the report of a run from its requests. It is pure: the same requests give the same report, in any order. It ranges
-// over reqs two or three times, because peaks need the earliest start, levels the length of the load, and the steady state its window.
-// It keeps a few numbers and no chunks of each request, unless the plan asks for detail. The first error of reqs ends it, and comes
-// with the report of the requests before it.
+// Summarize computes the report of a run from its requests. It is pure: the same requests give the same report, in any
+// order. It ranges over reqs two or three times, because peaks need the earliest start, levels the length of the load,
+// and the steady state its window. It keeps a few numbers and no chunks of each request, unless the plan asks for
+// detail. The first error of reqs ends it, and comes with the report of the requests before it.
 func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics.Report, error) {
 	sets := judge.Settings(run.Events)
 	seen, err := scan(reqs, &run.Plan, sets)
@@ -37,7 +37,7 @@ func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics
 type summary struct {
 	run                   metrics.Run
 	report                metrics.Report
-	accumulator           *accumulator
+	accumulator           accumulator
 	line                  metrics.Timeline
 	samples               samples
 	levels                judge.Levels
@@ -58,10 +58,7 @@ type summary struct {
 
 func newSummary(run metrics.Run, seen overview) *summary {
 	slo := lastObjectives(&run.Plan, run.Events)
-	s := &summary{
-		run: run, accumulator: newAccumulator(seen.origin), vllmTTFT: metrics.Sample{}, paces: metrics.Sample{},
-		groups: groupSamples{},
-	}
+	s := &summary{run: run, accumulator: accumulator{origin: seen.origin}, groups: groupSamples{}}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
 	r.Probes, r.SpecDecode, r.Diffusion, r.Damaged = run.Probes, run.SpecDecode, run.Diffusion, run.Damaged
@@ -128,7 +125,8 @@ func (s *summary) add(q *metrics.Request) {
 // failed keeps a request that failed, in its place by index where not all are kept.
 func (s *summary) failed(q *metrics.Request) {
 	r := &s.report
-	f := metrics.FailedRequest{Index: q.Index, InputTokens: q.InputTokens, Start: q.Began(), TTFT: q.TTFT(), ITLs: q.OutcomeWithGaps(nil).ITLs, Error: q.FailureText()}
+	f := metrics.FailedRequest{Index: q.Index, InputTokens: q.InputTokens, Start: q.Began(), TTFT: q.TTFT(),
+		ITLs: q.OutcomeWithGaps(nil).ITLs, Error: q.FailureText()}
 	if r.Plan.Detailed {
 		r.FailedRequests = append(r.FailedRequests, f)
 		return
@@ -203,14 +201,15 @@ func (s *summary) finish() {
 	r.Server, r.GPUs = serverReport(&s.run, s.samples, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
 	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.samples, r.Plan.Warmup, math.MaxInt64, r.Ended)
 	r.PeakOutputTokens = metrics.PeakSecond(r.Timeline, r.Plan.Warmup, r.Ended)
-	whole := metrics.Snapshot{Plan: &r.Plan, At: r.Ended, Windows: r.Timeline, Telemetry: metrics.Telemetry{Server: s.samples}}
+	whole := metrics.Snapshot{Plan: &r.Plan, At: r.Ended, Windows: r.Timeline}
+	whole.Server = s.samples
 	r.Answer.Complete(&whole, r.Levels, r.Split)
 	r.Gates = r.CheckGates()
 	conclude(r)
 }
 
 func (s *summary) totals() {
-	r, t := &s.report, s.accumulator
+	r, t := &s.report, &s.accumulator
 	r.InputThroughput = metrics.PerSecond(float64(r.Inputs), r.Duration)
 	r.RequestThroughput = r.Counts.RequestThroughput(r.Duration)
 	r.OutputThroughput = r.Counts.OutputThroughput(r.Duration)
@@ -219,14 +218,15 @@ func (s *summary) totals() {
 		good := metrics.PerSecond(float64(r.Good), r.Duration)
 		r.Goodput = &good
 	}
-	r.PeakOutputPerSecond, r.PeakConcurrency, r.ExactPeakConcurrency = peak(t.chunks), peak(t.concurrent), s.open.mostWith(&s.broken)
+	r.PeakOutputPerSecond, r.PeakConcurrency = peak(t.chunks), peak(t.concurrent)
+	r.ExactPeakConcurrency = s.open.mostWith(&s.broken)
 }
 
 func (s *summary) latencies() {
-	r, t := &s.report, s.accumulator
+	r, t := &s.report, &s.accumulator
 	for l := range metrics.NumLatencies {
 		if !r.Plan.Measures(l) {
-			t.samples[l] = metrics.Sample{}
+			t.samples[l] = nil
 		}
 		r.Statistics[l] = t.samples[l].Statistic(r.Plan.Percentiles, metrics.GatedPercentiles(r.Plan.Gates, l)...)
 	}
@@ -242,10 +242,13 @@ const (
 	shortestOfTheRun = 0.1
 )
 
-// steadyState finds the window from the first moment at which the successes in flight reached the threshold to the last at which they
-// fell below it, and sums up the events in it, begin included and end not. It ranges over reqs once more, because chunks are not kept
-// and the window is not known before. It is nil for a plan without a closed loop, and where the threshold was not reached.
-func steadyState(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, open *overlap, run time.Duration) *metrics.SteadyState {
+// steadyState finds the window from the first moment at which the successes in flight reached the threshold to the last
+// at which they fell below it, and sums up the events in it, begin included and end not. It ranges over reqs once more,
+// because chunks are not kept and the window is not known before. It is nil for a plan without a closed loop, and where
+// the threshold was not reached.
+func steadyState(
+	reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, open *overlap, run time.Duration,
+) *metrics.SteadyState {
 	rule := plan.SteadyState
 	if rule.Off || !plan.ClosedLoop() {
 		return nil
@@ -277,7 +280,7 @@ func steadyState(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, ope
 
 func fill(s *metrics.SteadyState, reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan) {
 	within := func(at time.Duration) bool { return at >= s.Start && at < s.End }
-	ttft, tpot := metrics.Sample{}, metrics.Sample{}
+	var ttft, tpot metrics.Sample
 	var input, output int
 	for q, err := range reqs {
 		if err != nil {
@@ -321,8 +324,8 @@ func outputWithin(q *metrics.Request, within func(time.Duration) bool) (n int) {
 	return n
 }
 
-// full is the stretch from the first moment at which at least so many intervals overlap to the last at which fewer do, and the largest
-// number that overlap; false where there are never so many.
+// full is the stretch from the first moment at which at least so many intervals overlap to the last at which fewer do,
+// and the largest number that overlap; false where there are never so many.
 func (o *overlap) full(atLeast int) (begin, end time.Duration, peak int, reached bool) {
 	before := 0
 	o.sweep(func(at time.Duration, level int) {
@@ -344,8 +347,8 @@ func (o *overlap) add(start, end time.Duration) {
 	o.starts, o.ends = append(o.starts, start), append(o.ends, end)
 }
 
-// sweep visits each moment at which the number of overlapping intervals changes, with the new number. Of equal times ends come before
-// starts.
+// sweep visits each moment at which the number of overlapping intervals changes, with the new number. Of equal times
+// ends come before starts.
 func (o *overlap) sweep(visit func(at time.Duration, level int)) {
 	slices.Sort(o.starts)
 	slices.Sort(o.ends)

@@ -16,7 +16,7 @@ import (
 	"benchtop/internal/search"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
-	"benchtop/metrics/judge/queue"
+	"benchtop/metrics/judge/queuetest"
 )
 
 var finds = flag.Int("finds", 0, "searches on each queue with a known border; 0 for a short test")
@@ -24,7 +24,7 @@ var finds = flag.Int("finds", 0, "searches on each queue with a known border; 0 
 // findKind is a server, the objectives of tiers in seconds, and the borders of these.
 type findKind struct {
 	name string
-	queue.Server
+	queuetest.Server
 	tiers []findTier
 }
 
@@ -33,21 +33,21 @@ type findTier struct{ ttft, tpot, border float64 }
 func oneTier(ttft, tpot float64) []findTier { return []findTier{{ttft: ttft, tpot: tpot}} }
 
 func findKinds() []findKind {
-	fifo := queue.Server{Discipline: queue.FIFO, Servers: 4, Service: .2, First: .04}
+	fifo := queuetest.Server{Discipline: queuetest.FIFO, Servers: 4, Service: .2, First: .04}
 	exponential, start, tail := fifo, fifo, fifo
 	exponential.Spread = 1
 	start.Slow, start.SlowFor = 3, 10
 	tail.Spread, tail.Tail, tail.TailBy = .5, .03, 2
 	sharing := exponential
-	sharing.Discipline = queue.Sharing
+	sharing.Discipline = queuetest.Sharing
 	two := []findTier{{ttft: .25}, {ttft: .7}}
 	return []findKind{
 		{"fifo-det", fifo, oneTier(.5, 0)},
 		{"fifo-exp", exponential, oneTier(.5, 0)},
-		{"single", queue.Server{Discipline: queue.FIFO, Servers: 1, Service: .05, First: .02}, oneTier(.5, 0)},
+		{"single", queuetest.Server{Discipline: queuetest.FIFO, Servers: 1, Service: .05, First: .02}, oneTier(.5, 0)},
 		{"sharing", sharing, oneTier(.5, 0)},
-		{"limiter", queue.Server{Discipline: queue.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, oneTier(.5, 0)},
-		{"speed", queue.Server{Discipline: queue.Sharing, Servers: 16, Service: 1.2, First: .05}, oneTier(.5, .6)},
+		{"limiter", queuetest.Server{Discipline: queuetest.Limiter, Servers: 5, Limit: 15, Service: .2, First: .04}, oneTier(.5, 0)},
+		{"speed", queuetest.Server{Discipline: queuetest.Sharing, Servers: 16, Service: 1.2, First: .05}, oneTier(.5, .6)},
 		{"slow start", start, oneTier(.5, 0)},
 		{"tail 3 %", tail, oneTier(.5, 0)},
 		{"two tiers", exponential, two},
@@ -80,7 +80,7 @@ func (f *findRun) requests(load float64, length time.Duration) (events []told) {
 		s = s.Steady()
 	}
 	r := rand.New(rand.NewPCG(f.seed, uint64(f.sent)))
-	arrivals := queue.Constant(load, length.Seconds(), r)
+	arrivals := queuetest.Constant(load, length.Seconds(), r)
 	all := s.Requests(arrivals, s.Serve(arrivals, r), 0, r)
 	for i := range all {
 		q := &all[i]

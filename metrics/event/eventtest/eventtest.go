@@ -10,8 +10,8 @@ import (
 	"benchtop/metrics/event"
 )
 
-// Facts are the events of a run without its requests and its end: the plan first, the rest by kind, each at its moment. The sources of
-// server and accelerators come with their last samples.
+// Facts are the events of a run without its requests and its end: the plan first, the rest by kind, each at its moment.
+// The sources of server and accelerators come with their last samples.
 func Facts(run metrics.Run) (all []event.Event) {
 	tell := func(at time.Duration, fact any) {
 		all = append(all, event.Event{At: at, Kind: event.Fact, Value: fact})
@@ -85,8 +85,9 @@ const (
 )
 
 // Sample is the worked example of vLLM's report: four requests, one slot, four requests per second. A took part in
-// three gaps between chunks, B got several tokens per chunk, C got one token late and D was refused. Beside them went three probes, and the server
-// drafted tokens. The client watched itself, the server's metrics page and two accelerators.
+// three gaps between chunks, B got several tokens per chunk, C got one token late and D was refused. Beside them went
+// three probes, and the server drafted tokens. The client watched itself, the server's metrics page and two
+// accelerators.
 func Sample() (metrics.Run, []metrics.Request) {
 	gold := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 1000}}
 	plan := metrics.Plan{

@@ -123,7 +123,8 @@ type moment struct {
 	pass func()
 }
 
-// story has the events of requests in order of time. Successes count so many tokens fewer in their prompts until they end.
+// story has the events of requests in order of time. Successes count so many tokens fewer in their prompts until they
+// end.
 func story(sink event.Sink, all []metrics.Request, fewer int) []moment {
 	var story []moment
 	for i := range all {

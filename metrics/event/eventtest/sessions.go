@@ -8,8 +8,9 @@ import (
 	"benchtop/metrics"
 )
 
-// DrawSessions makes up a run of conversations in classes, from requests of DrawRun: some have one turn, some many, some run several turns
-// at once. A conversation ends with its first turn that is no success. Turns after the first are mostly in the prefix cache.
+// DrawSessions makes up a run of conversations in classes, from requests of DrawRun: some have one turn, some many,
+// some run several turns at once. A conversation ends with its first turn that is no success. Turns after the first are
+// mostly in the prefix cache.
 func DrawSessions(seed uint64, conversations int) []metrics.Request {
 	r := rand.New(rand.NewPCG(seed, 3))
 	pool := DrawRun(seed, 40*conversations)

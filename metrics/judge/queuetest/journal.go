@@ -1,8 +1,9 @@
-package queue
+package queuetest
 
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -41,32 +42,22 @@ func (s Shape) Arrivals(r *rand.Rand) ([]float64, metrics.Plan) {
 }
 
 // Highest is the highest rate of the shape.
-func (s Shape) Highest() float64 {
-	most := s.To
-	for _, r := range s.Rates {
-		most = max(most, r)
-	}
-	return most
-}
+func (s Shape) Highest() float64 { return slices.Max(append([]float64{s.To}, s.Rates...)) }
 
 // Lowest is the lowest rate of the shape.
 func (s Shape) Lowest() float64 {
 	if s.Over > 0 {
 		return s.From
 	}
-	least := s.Rates[0]
-	for _, r := range s.Rates {
-		least = min(least, r)
-	}
-	return least
+	return slices.Min(s.Rates)
 }
 
 func seconds(v float64) time.Duration {
 	return time.Duration(v * float64(time.Second)).Round(time.Microsecond)
 }
 
-// Requests are those that arrived, with their answers by the server. A client that is late sends each later by an exponential time of the
-// mean late, in seconds.
+// Requests are those that arrived, with their answers by the server. A client that is late sends each later by an
+// exponential time of the mean late, in seconds.
 func (s *Server) Requests(arrivals []float64, answers []Times, late float64, r *rand.Rand) []metrics.Request {
 	all := make([]metrics.Request, len(arrivals))
 	for i, t := range arrivals {

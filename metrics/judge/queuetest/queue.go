@@ -1,6 +1,6 @@
-// Package queue simulates servers whose highest load within an objective is known, so that verdicts on them can be counted as true or
-// false.
-package queue
+// Package queuetest simulates servers whose highest load within an objective is known, so that verdicts on them can be
+// counted as true or false.
+package queuetest
 
 import (
 	"cmp"
@@ -29,9 +29,9 @@ type Server struct {
 	Discipline Discipline
 	Servers    int
 	Limit      float64
-	// Service is the mean time of a request without a queue, at least First, which is the time to its first token. Spread is the
-	// distribution of Service: its coefficient of variation, 0 for none and 1 for exponential times; between them Erlang's, above 1
-	// log-normal.
+	// Service is the mean time of a request without a queue, at least First, which is the time to its first token.
+	// Spread is the distribution of Service: its coefficient of variation, 0 for none and 1 for exponential times;
+	// between them Erlang's, above 1 log-normal.
 	Service, First, Spread float64
 	// SlowFor seconds from the start services take Slow times as long: a warm-up.
 	Slow, SlowFor float64
@@ -105,12 +105,12 @@ func (s *Server) Serve(arrivals []float64, r *rand.Rand) []Times {
 }
 
 func (s *Server) fifo(arrivals []float64, out []Times, r *rand.Rand) {
-	free := make(times, s.Servers)
+	free := make([]float64, s.Servers)
 	for i, t := range arrivals {
-		begin := max(t, free[0])
+		next := slices.Index(free, slices.Min(free))
+		begin := max(t, free[next])
 		x := s.service(begin, r)
-		free[0] = begin + x
-		heap.Fix(&free, 0)
+		free[next] = begin + x
 		late := 0.0
 		if s.Tail > 0 && r.Float64() < s.Tail {
 			late = s.TailBy
@@ -178,19 +178,14 @@ func (s *Server) share(arrivals []float64, out []Times, r *rand.Rand) {
 	}
 }
 
-type times []float64
-
-func (t times) Len() int           { return len(t) }
-func (t times) Less(i, j int) bool { return t[i] < t[j] }
-func (t times) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
-func (t *times) Push(v any)        { *t = append(*t, v.(float64)) }
-func (t *times) Pop() any          { panic("queue: fixed size") }
-
 type stages []stage
 
 func (t stages) Len() int { return len(t) }
 func (t stages) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(t[i].work, t[j].work), less(t[i].last, t[j].last)) < 0
+	if t[i].work != t[j].work {
+		return t[i].work < t[j].work
+	}
+	return !t[i].last && t[j].last
 }
 func (t stages) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
 func (t *stages) Push(v any)   { *t = append(*t, v.(stage)) }
@@ -198,16 +193,6 @@ func (t *stages) Pop() any {
 	v := (*t)[len(*t)-1]
 	*t = (*t)[:len(*t)-1]
 	return v
-}
-
-func less(a, b bool) int {
-	if a == b {
-		return 0
-	}
-	if b {
-		return -1
-	}
-	return 1
 }
 
 // Steady is the server without what passes: its warm-up and its drift.
@@ -259,8 +244,7 @@ func (s Server) Border(ttft, tpot, q float64) float64 {
 
 // Capacity is the rate beyond which the steady server does not keep up.
 func (s Server) Capacity() float64 {
-	switch s = s.Steady(); s.Discipline {
-	case Limiter:
+	if s = s.Steady(); s.Discipline == Limiter {
 		return s.Limit
 	}
 	s.PauseEvery = 0

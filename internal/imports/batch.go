@@ -33,14 +33,11 @@ func newBatch(m *importer) *batch {
 // take reads a line.
 func (b *batch) take(object []byte) error {
 	fields := jsonscan.Fields(object, "custom_id", "url", "body")
-	s := &agents.Session{BlockSize: b.m.BlockSize, Shared: true}
-	var err error
-	if s.Name, err = name(fields[0]); err != nil {
-		return inKey("custom_id", err)
-	}
-	url, err := name(fields[1])
-	if err != nil {
-		return inKey("url", err)
+	var r reader
+	s := &agents.Session{BlockSize: b.m.BlockSize, Shared: true, Name: r.name("custom_id", fields[0])}
+	url := r.name("url", fields[1])
+	if r.err != nil {
+		return r.err
 	}
 	if url = strings.TrimRight(url, "/"); url != "" && !strings.HasSuffix(url, "/completions") && !strings.HasSuffix(url, "/responses") {
 		b.m.summary.skip("lines of other endpoints")

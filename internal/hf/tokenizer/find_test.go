@@ -268,12 +268,3 @@ func TestFindKnowsTheCachesOfTheEnvironment(t *testing.T) {
 	_, err := find(t.Context(), FindOptions{Model: "gpt2"}, hub.Options{Env: variables(), Cache: dir("own")})
 	complains(t, err, "set HF_HOME", "HF_HUB_OFFLINE is set")
 }
-
-func TestFindStopsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := find(ctx, FindOptions{Tokenizer: "org/name"}, hub.Options{Env: variables("HF_HUB_OFFLINE", ""), Cache: t.TempDir()})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v", err)
-	}
-}

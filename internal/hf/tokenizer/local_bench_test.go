@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 var benchmarked = []string{"gpt2", "qwen2.5"}
@@ -19,12 +21,12 @@ func benchmarkTokenizer(b *testing.B, name string) *Local {
 func prose(b *testing.B, name string) []string {
 	b.Helper()
 	var texts []string
-	for _, c := range goldenCases(b, filepath.Join("testdata", name+".jsonl.gz")) {
+	for _, c := range assert.Golden[goldenCase](b, filepath.Join("testdata", name+".jsonl.gz")) {
 		if c.Kind != "random" && len(c.Text) < 2000 {
 			texts = append(texts, c.Text)
 		}
 	}
-	return append(texts, string(unpacked(b, filepath.Join("..", "..", "..", "docs", "metrics.md"))))
+	return append(texts, string(assert.File(b, filepath.Join("..", "..", "..", "docs", "metrics.md"))))
 }
 
 // randomTexts are of random ids, 1,024 tokens each: hardly a word comes again.
@@ -99,7 +101,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func BenchmarkRead(b *testing.B) {
 	for _, name := range benchmarked {
-		file := unpacked(b, filepath.Join("testdata", name+".tokenizer.json.gz"))
+		file := assert.File(b, filepath.Join("testdata", name+".tokenizer.json.gz"))
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(file)))
 			b.ReportAllocs()

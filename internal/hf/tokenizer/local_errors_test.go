@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -211,14 +210,6 @@ func TestBrokenText(t *testing.T) {
 		if text, err := l.Decode(ids); text != test.want || err != nil {
 			t.Errorf("%q: got %q, error %v through ids, want %q", test.text, text, err, test.want)
 		}
-	}
-}
-
-func TestLocalInWords(t *testing.T) {
-	var l Tokenizer = readGolden(t, "testdata", goldenFile{File: "synthetic-spbpe.tokenizer.json.gz"})
-	var _ Counter = l.(*Local)
-	if got := fmt.Sprint(l.SpecialTokensToAdd(), l.SpecialIDs()); got != "1 [0 1 2 1200 1201]" {
-		t.Errorf("got %s", got)
 	}
 }
 

@@ -144,8 +144,13 @@ func TestProbeServer(t *testing.T) {
 			if text, err := s.DecodeContext(t.Context(), []int{1, 'a'}); text != "\x01a" || err != nil {
 				t.Errorf("got text %q, error %v", text, err)
 			}
-			if want := "POST /detokenize " + test.decode; !slices.Contains(h.asked, want) {
-				t.Errorf("got requests %q, want %q among them", h.asked, want)
+			if text, err := s.DecodeContext(t.Context(), nil); text != "" || err != nil {
+				t.Errorf("got text %q, error %v of no ids", text, err)
+			}
+			for _, ids := range []string{"[1,97]", "[]"} {
+				if want := "POST /detokenize " + strings.Replace(test.decode, "[1,97]", ids, 1); !slices.Contains(h.asked, want) {
+					t.Errorf("got requests %q, want %q among them", h.asked, want)
+				}
 			}
 		})
 	}

@@ -80,10 +80,7 @@ func pipelineOf(class string, given map[string]json.RawMessage, charsmap json.Ra
 	case o.Legacy:
 		o.Scheme = "always"
 	}
-	values, err := json.Marshal(o)
-	if err != nil {
-		return p, err
-	}
+	values, _ := json.Marshal(o) // numbers, and a stage of checked JSON
 	var pairs []string
 	for name, value := range jsonscan.Members(values) {
 		pairs = append(pairs, `"$`+string(name[1:]), string(value))
@@ -116,11 +113,8 @@ func (p *pipeline) take(given map[string]json.RawMessage) error {
 		}
 		options[name] = value
 	}
-	all, err := json.Marshal(options)
-	if err == nil {
-		err = json.Unmarshal(all, &p.Settings)
-	}
-	if err != nil {
+	all, _ := json.Marshal(options) // checked JSON
+	if err := json.Unmarshal(all, &p.Settings); err != nil {
 		return plainly(err)
 	}
 	if p.Settings.ExtraIDs > maxExtraIDs {

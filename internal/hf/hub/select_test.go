@@ -135,11 +135,6 @@ func TestBesideHere(t *testing.T) {
 	}
 }
 
-// ofHub is a hub.Hub that asks h and tells lines of progress to said.
-func ofHub(h *hubtest.Hub, home string, said func(string), pairs ...string) *Hub {
-	return New(Options{Env: h.Env(home, pairs...), Client: h.Client(), Cache: filepath.Join(home, "own"), Progress: said})
-}
-
 func TestSelectFromTheHub(t *testing.T) {
 	const card = "---\nconfigs:\n- config_name: main\n  data_files:\n  - split: train\n    path: main/train-*\n- config_name: other\n---\n"
 	s := hubtest.Serve(t, map[string]map[string]string{"org/name": {"README.md": card, "main/train-00000-of-00002.parquet": "zero",
@@ -263,17 +258,7 @@ func TestSelectFromARewrittenRepository(t *testing.T) {
 }
 
 func TestSelectRefusals(t *testing.T) {
-	answer := func(status int, code, body string, headers ...string) func(w http.ResponseWriter, r *http.Request) bool {
-		return func(w http.ResponseWriter, r *http.Request) bool {
-			w.Header().Set("X-Error-Code", code)
-			for i := 0; i < len(headers); i += 2 {
-				w.Header().Set(headers[i], headers[i+1])
-			}
-			w.WriteHeader(status)
-			io.WriteString(w, body)
-			return true
-		}
-	}
+	answer := hubtest.Answer
 	onFiles := func(before func(w http.ResponseWriter, r *http.Request) bool) func(w http.ResponseWriter, r *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			return strings.Contains(r.URL.Path, "/resolve/") && before(w, r)

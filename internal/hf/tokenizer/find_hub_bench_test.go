@@ -9,9 +9,8 @@ import (
 func BenchmarkDownload(b *testing.B) {
 	large := `{"a":"` + strings.Repeat("x", 32<<20) + `"}`
 	for b.Loop() {
-		h := &stubHub{files: map[string]string{"tokenizer.json": large}}
-		h.start(b)
-		if _, err := find(b.Context(), FindOptions{Model: "org/name"}, h.options(b)); err != nil {
+		h := serveModel(b, map[string]string{"tokenizer.json": large})
+		if _, err := find(b.Context(), FindOptions{Model: "org/name"}, onHub(b, h)); err != nil {
 			b.Fatal(err)
 		}
 		h.Close()

@@ -5,8 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -170,13 +168,13 @@ func TestFindByTheServersNames(t *testing.T) {
 		{"of a path that is not here, with an owner", "/models/none", "org/name", "org/name", "--model", "org/name"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newStubHub(t, nil)
-			h.before = func(w http.ResponseWriter, _ *http.Request) bool { io.WriteString(w, noTokens); return true }
-			found, err := find(t.Context(), FindOptions{Root: c.root, Model: c.model}, h.options(t))
+			h := serveModel(t, nil)
+			h.Before = hubtest.Answer(200, "", noTokens)
+			found, err := find(t.Context(), FindOptions{Root: c.root, Model: c.model}, onHub(t, h))
 			if found.Name != c.want || found.By != c.by || err == nil == (c.want == "") {
 				t.Errorf("got %q named by %q, error %v", found.Name, found.By, err)
 			}
-			if asked := strings.Join(h.asked, " "); (asked == "") != (c.asked == "") || !strings.Contains(asked, c.asked) {
+			if asked := strings.Join(h.Asked(), " "); (asked == "") != (c.asked == "") || !strings.Contains(asked, c.asked) {
 				t.Errorf("the hub was asked %q, want %q", asked, c.asked)
 			}
 		})

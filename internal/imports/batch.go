@@ -87,16 +87,7 @@ func (b *batch) body(s *agents.Session, body []byte) error {
 	if len(list) == 0 {
 		return nil
 	}
-	q, err := b.request(list, string(fields[4]), output)
-	if err == nil && q.Input > 0 {
-		if b.m.KeepText && !absent(fields[0]) {
-			q.Messages = bytes.Clone(fields[0])
-		} else if b.m.KeepText {
-			q.Messages = chat(list)
-		}
-		s.Requests = append(s.Requests, q)
-	}
-	return err
+	return b.add(s, list, fields[0], string(fields[4]), output)
 }
 
 // prompts reads the prompts of a completion: a text or the ids of its tokens, or an array of those.
@@ -133,15 +124,23 @@ func (b *batch) prompt(s *agents.Session, raw []byte, output int) error {
 	if !jsonscan.IsString(raw) {
 		return fmt.Errorf("\"prompt\": expected a text: got %s", jsonscan.Kind(raw))
 	}
-	list := []message{{"user", jsonscan.Text(raw)}}
-	q, err := b.request(list, "", output)
-	if err == nil && q.Input > 0 {
-		if b.m.KeepText {
-			q.Messages = chat(list)
-		}
-		s.Requests = append(s.Requests, q)
+	return b.add(s, []message{{"user", jsonscan.Text(raw)}}, nil, "", output)
+}
+
+// add gives a session the request of some messages, if they have any tokens. Its text is kept as the line has it, where
+// the line has messages.
+func (b *batch) add(s *agents.Session, list []message, as []byte, tools string, output int) error {
+	q, err := b.request(list, tools, output)
+	if err != nil || q.Input == 0 {
+		return err
 	}
-	return err
+	if b.m.KeepText && !absent(as) {
+		q.Messages = bytes.Clone(as)
+	} else if b.m.KeepText {
+		q.Messages = chat(list)
+	}
+	s.Requests = append(s.Requests, q)
+	return nil
 }
 
 // request counts the tokens of messages, behind the tools that the prompt begins with.

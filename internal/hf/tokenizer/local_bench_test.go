@@ -47,23 +47,30 @@ func randomTexts(b *testing.B, l *Local, count int) (texts []string, ids [][]int
 	return texts, ids
 }
 
+// throughput calls for one text or more after another, and reports their tokens a second.
+func throughput(b *testing.B, name string, run func(i int) (tokens int, err error)) {
+	b.Run(name, func(b *testing.B) {
+		b.ReportAllocs()
+		tokens := 0
+		for i := 0; b.Loop(); i++ {
+			n, err := run(i)
+			if err != nil {
+				b.Fatal(err)
+			}
+			tokens += n
+		}
+		b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+	})
+}
+
 func BenchmarkEncode(b *testing.B) {
 	for _, name := range benchmarked {
 		l := benchmarkTokenizer(b, name)
 		random, _ := randomTexts(b, l, 512)
 		for kind, texts := range map[string][]string{"prose": prose(b, name), "random": random} {
-			b.Run(name+"/"+kind, func(b *testing.B) {
-				b.ReportAllocs()
-				tokens, i := 0, 0
-				for b.Loop() {
-					ids, err := l.Encode(texts[i%len(texts)])
-					if err != nil {
-						b.Fatal(err)
-					}
-					tokens += len(ids)
-					i++
-				}
-				b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+			throughput(b, name+"/"+kind, func(i int) (int, error) {
+				ids, err := l.Encode(texts[i%len(texts)])
+				return len(ids), err
 			})
 		}
 	}
@@ -82,18 +89,10 @@ func BenchmarkDecode(b *testing.B) {
 			words = append(words, ids)
 		}
 		for kind, all := range map[string][][]int{"prose": words, "random": random} {
-			b.Run(name+"/"+kind, func(b *testing.B) {
-				b.ReportAllocs()
-				tokens, i := 0, 0
-				for b.Loop() {
-					ids := all[i%len(all)]
-					if _, err := l.Decode(ids); err != nil {
-						b.Fatal(err)
-					}
-					tokens += len(ids)
-					i++
-				}
-				b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+			throughput(b, name+"/"+kind, func(i int) (int, error) {
+				ids := all[i%len(all)]
+				_, err := l.Decode(ids)
+				return len(ids), err
 			})
 		}
 	}
@@ -119,22 +118,19 @@ func BenchmarkEncodeAgain(b *testing.B) {
 	for _, name := range benchmarked {
 		l := benchmarkTokenizer(b, name)
 		random, _ := randomTexts(b, l, 512)
-		b.Run(name, func(b *testing.B) {
-			tokens, i := 0, 0
-			for b.Loop() {
-				for text, round := random[i%len(random)], 0; round < 2; round++ {
-					ids, err := l.Encode(text)
-					if err != nil {
-						b.Fatal(err)
-					}
-					tokens += len(ids)
-					if text, err = l.Decode(ids[:min(len(ids), 1024)]); err != nil {
-						b.Fatal(err)
-					}
+		throughput(b, name, func(i int) (tokens int, err error) {
+			text := random[i%len(random)]
+			for range 2 {
+				ids, err := l.Encode(text)
+				if err != nil {
+					return 0, err
 				}
-				i++
+				tokens += len(ids)
+				if text, err = l.Decode(ids[:min(len(ids), 1024)]); err != nil {
+					return 0, err
+				}
 			}
-			b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+			return tokens, nil
 		})
 	}
 }
@@ -147,12 +143,10 @@ func BenchmarkEncodeLongWord(b *testing.B) {
 		strings.Repeat("other things thought of the cat and sat on the mat ", 2000),
 	}
 	b.SetBytes(int64(len(texts[0])))
-	i := 0
-	for b.Loop() {
+	for i := 0; b.Loop(); i++ {
 		if _, err := l.Encode(texts[i%2]); err != nil {
 			b.Fatal(err)
 		}
-		i++
 	}
 }
 

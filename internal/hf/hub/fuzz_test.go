@@ -1,10 +1,8 @@
 package hub
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,20 +66,7 @@ func FuzzFileName(f *testing.F) {
 
 // FuzzCard finds files by what a README.md says and by their names, and never any that are not there.
 func FuzzCard(f *testing.F) {
-	data, err := os.ReadFile("testdata/layouts.json")
-	if err != nil {
-		f.Fatal(err)
-	}
-	var golden struct {
-		Cases []struct {
-			README string
-			Files  []string
-		}
-	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		f.Fatal(err)
-	}
-	for _, c := range golden.Cases {
+	for _, c := range goldenLayouts(f) {
 		f.Add(c.README, strings.Join(c.Files, "\n"), "", "train")
 	}
 	f.Add("---\nconfigs:\n- config_name: a\n  data_dir: ../[x\n  data_files: [a, '[!]', '**/b?']\n---\n", "a\nb", "a", "")

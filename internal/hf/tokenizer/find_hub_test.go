@@ -190,6 +190,12 @@ func TestDownloadFromNobody(t *testing.T) {
 	complains(t, err, "cannot download tokenizer.json of org/name from 127.0.0.1", "refused")
 }
 
+// virtually are options for a search on a hub behind a network in virtual time.
+func virtually(t *testing.T, network http.RoundTripper) hub.Options {
+	return hub.Options{Cache: t.TempDir(), Client: &http.Client{Transport: network},
+		Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://hub", "HF_HOME", t.TempDir())}
+}
+
 // slow is a network in virtual time.
 type slow struct {
 	connect time.Duration
@@ -245,8 +251,7 @@ func TestDownloadFromASlowHub(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				_, err := find(t.Context(), FindOptions{Model: "org/name"}, hub.Options{Cache: t.TempDir(), Client: &http.Client{Transport: test.hub},
-					Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://hub", "HF_HOME", t.TempDir())})
+				_, err := find(t.Context(), FindOptions{Model: "org/name"}, virtually(t, test.hub))
 				complains(t, err, test.want)
 				if took := time.Since(start); took != test.after {
 					t.Errorf("gave up after %v, want %v", took, test.after)
@@ -259,8 +264,7 @@ func TestDownloadFromASlowHub(t *testing.T) {
 // A hub that cannot be reached is waited for once in a run, whatever is looked up there.
 func TestUnreachableHubIsTriedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := hub.New(hub.Options{Cache: t.TempDir(), Client: &http.Client{Transport: slow{connect: time.Hour}},
-			Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://hub", "HF_HOME", t.TempDir())})
+		h := hub.New(virtually(t, slow{connect: time.Hour}))
 		start := time.Now()
 		for _, o := range []FindOptions{{Model: "org/name"}, {Root: "org/other", Model: "org/name"}, {Tokenizer: "gpt2"}} {
 			o.Hub = h
@@ -292,8 +296,7 @@ func (lacks) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestDownloadThatIsNotExplained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		_, err := find(t.Context(), FindOptions{Model: "org/name"}, hub.Options{Cache: t.TempDir(), Client: &http.Client{Transport: lacks{}},
-			Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://hub", "HF_HOME", t.TempDir())})
+		_, err := find(t.Context(), FindOptions{Model: "org/name"}, virtually(t, lacks{}))
 		complains(t, err, "has no tokenizer.json", "check the name")
 		if took := time.Since(start); took != explainWithin {
 			t.Errorf("gave up after %v, want %v", took, explainWithin)

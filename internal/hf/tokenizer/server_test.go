@@ -35,11 +35,7 @@ func TestServerErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.WriteHeader(test.status)
-				w.Write([]byte(test.answer))
-			}))
-			defer s.Close()
+			s := serve(t, says(test.status, test.answer))
 			_, err := ask(s).Count("x")
 			complains(t, err, append(test.want, s.URL)...)
 			if advises := strings.HasSuffix(err.Error(), "; "+advice); advises != (test.status != 401) {
@@ -50,8 +46,7 @@ func TestServerErrors(t *testing.T) {
 }
 
 func TestServerMissingParts(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(`{"count":1}`)) }))
-	defer s.Close()
+	s := serve(t, says(200, `{"count":1}`))
 	_, err := ask(s).EncodeContext(t.Context(), "x")
 	complains(t, err, `no "tokens"`, advice)
 	_, err = ask(s).DecodeContext(t.Context(), []int{1})
@@ -61,12 +56,11 @@ func TestServerMissingParts(t *testing.T) {
 func TestCountAllStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var once sync.Once
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body) // only then does the server notice that the client has gone
 		once.Do(cancel)
 		<-r.Context().Done()
 	}))
-	defer s.Close()
 	if _, err := CountAll(ctx, ask(s), make([]string, 1000)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want that of the context", err)
 	}

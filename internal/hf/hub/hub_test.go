@@ -41,7 +41,8 @@ func nothingIn(t *testing.T, dir string) {
 	})
 }
 
-func theDataset(t *testing.T) Repository {
+func theDataset(t testing.TB) Repository {
+	t.Helper()
 	repo, err := ParseRepository(Datasets, "org/name", "")
 	if err != nil {
 		t.Fatal(err)

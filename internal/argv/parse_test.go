@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/assert"
+
 	"github.com/spf13/pflag"
 )
 
@@ -96,143 +98,35 @@ func words(line string) []string {
 // These flags have the same meaning for Python's argparse, with which vLLM's client reads its command line. The outcomes are those of
 // Python 3.11. Arguments are separated by |.
 func TestLikeArgparse(t *testing.T) {
-	for _, c := range []struct{ args, want string }{
-		{`--request-rate|4|--num-prompts=7`, `request-rate="4" num-prompts=7`},
-		{`--request-r|4`, `request-rate="4"`},
-		{`--num|4`, `error`},
-		{`--save`, `error`},
-		{`--save-r`, `save-result`},
-		{`--he|a=1`, `error`},
-		{`--request-rate=4|--request-rate|5`, `request-rate="5"`},
-		{`--goodput|a:1|b:2`, `goodput=["a:1", "b:2"]`},
-		{`--goodput|a:1|b:2|--goodput|c:3`, `goodput=["c:3"]`},
-		{`--goodput|a:1|--label|x`, `label="x" goodput=["a:1"]`},
-		{`--goodput|a:1|--label|x|--goodput|b:2`, `label="x" goodput=["b:2"]`},
-		{`--goodput`, `error`},
-		{`--goodput|a:1|--goodput`, `error`},
-		{`--goodput=a:1`, `goodput=["a:1"]`},
-		{`--goodput=a:1|--goodput=b:2`, `goodput=["b:2"]`},
-		{`--goodput=a:1|b:2`, `goodput=["a:1"] rest=["b:2"]`},
-		{`--goodput|a:1|-1|b:2`, `goodput=["a:1", "-1", "b:2"]`},
-		{`--goodput|a:1|-x`, `error`},
-		{`--goodput|--|a`, `error`},
-		{`--goodput|a:1|--|b`, `goodput=["a:1"] rest=["b"]`},
-		{`--header`, `header=[]`},
-		{`--header|a=1|b=2`, `header=["a=1", "b=2"]`},
-		{`--header|a=1|--header`, `header=[]`},
-		{`--header=`, `header=[""]`},
-		{`--header|--label|x`, `label="x" header=[]`},
-		{`--header=a=b=c`, `header=["a=b=c"]`},
-		{`--label|-1`, `label="-1"`},
-		{`--label|-1.5`, `label="-1.5"`},
-		{`--label|-.5`, `label="-.5"`},
-		{`--label|-x`, `error`},
-		{`--label|--nope`, `error`},
-		{`--label|--save-result`, `error`},
-		{`--label|-`, `label="-"`},
-		{`--label|-a b`, `label="-a b"`},
-		{`--label|--nope b`, `label="--nope b"`},
-		{`--label|--num-prompts b`, `label="--num-prompts b"`},
-		{`--label|a --num-prompts b`, `label="a --num-prompts b"`},
-		{`--label=--nope`, `label="--nope"`},
-		{`--label=-x`, `label="-x"`},
-		{`--label=`, `label=""`},
-		{`--label|`, `label=""`},
-		{`--label`, `error`},
-		{`--label|a=b`, `label="a=b"`},
-		{`--label=a=b`, `label="a=b"`},
-		{`--save-result`, `save-result`},
-		{`--save-result|a`, `save-result rest=["a"]`},
-		{`--num-prompts|x`, `error`},
-		{`--num-prompts|1.5`, `error`},
-		{`--num-prompts|-3`, `num-prompts=-3`},
-		{`--num-prompts=-3`, `num-prompts=-3`},
-		{`--request-rate|1e3`, `request-rate="1000"`},
-		{`--request-rate|inf`, ``},
-		{`--request-rate=-1`, `request-rate="-1"`},
-		{`--Label|x`, `error`},
-		{`-x`, `error`},
-		{`-label|x`, `error`},
-		{`--nope`, `error`},
-		{`--nope|3`, `error`},
-		{`--nope=3`, `error`},
-		{`--`, ``},
-		{`-|--label|x`, `label="x" rest=["-"]`},
-		{`a|b|--label|c`, `label="c" rest=["a", "b"]`},
-		{`--label|a|--|--label|b`, `label="a" rest=["--label", "b"]`},
-		{`--|a|--label|b`, `rest=["a", "--label", "b"]`},
-		{`--|--`, `rest=["--"]`},
-		{`--label|--`, `error`},
-	} {
+	for _, c := range assert.Golden[[2]string](t, "testdata/argparse.jsonl") {
+		args, want := c[0], c[1]
 		s := newSampleFlags()
-		rest, _, err := parse(s.fs, words(c.args), nil)
+		rest, _, err := parse(s.fs, words(args), nil)
 		got := s.outcome(rest)
 		if err != nil {
 			got = "error"
 		}
-		if got != c.want {
-			t.Errorf("%s: %s (%v), want %s", c.args, got, err, c.want)
+		if got != want {
+			t.Errorf("%s: %s (%v), want %s", args, got, err, want)
 		}
 	}
 }
 
 // Beyond argparse are underscores, members of JSON, and more helpful errors. fails is the beginning of the error.
 func TestBeyondArgparse(t *testing.T) {
-	for _, c := range []struct{ args, want, fails string }{
-		{"--request_rate=4|--num_prompts|7|--save_result", `request-rate="4" num-prompts=7 save-result`, ""},
-		{"--request_r|4", `request-rate="4"`, ""},
-		{"--label=a_b", `label="a_b"`, ""},
-		{"--extra_body.a_b|3", `extra-body={"a_b": 3}`, ""},
-		{"--extra-b.a|3", `extra-body={"a": 3}`, ""},
-		{"--extra-body.a.b=3|--extra-body.c|x=y", `extra-body={"a": {"b": 3}, "c": "x=y"}`, ""},
-		{"--extra-body.stop+|X,Y|--extra-body.stop+=Z", `extra-body={"stop": ["X", "Y", "Z"]}`, ""},
-		{"--extra-body.t|-1|--extra-body.u|-0.5", `extra-body={"t": -1, "u": -0.5}`, ""},
-		{"--extra-body|{\"a\":1}|--extra-body.b|2", `extra-body={"a": 1, "b": 2}`, ""},
-		{"--label=x.y=z", `label="x.y=z"`, ""},
-		{"--request-rate|-inf", `request-rate="-Inf"`, ""},
-		{"--request-rate|-1.5e3", `request-rate="-1500"`, ""},
-		{"--label|-5s", `label="-5s"`, ""},
-		{"--save-result=false", "", ""},
-		{"--save-result=true|--save-result=False", "", ""},
-		{"--save-result|true|a", `save-result rest=["a"]`, "--save-result true: a switch takes no value; write --save-result=true"},
-		{"--save-result|False", `save-result`, "--save-result False: a switch takes no value; write --save-result=false"},
-		{"--save-result=maybe", ``, "--save-result maybe: expected true or false"},
-		{"--label|-x|a", `rest=["a"]`, "--label: a value is missing; expected a string; if -x is meant, join it with '=': --label=-x"},
-		{"--label|--nope", "", "--label: a value is missing; expected a string; if --nope is meant, join it with '=': --label=--nope\n--nope: unknown flag"},
-		{"--label|--save-result", "save-result", "--label: a value is missing; expected a string"},
-		{"--label|--extra-body.a|3", `extra-body={"a": 3}`, "--label: a value is missing; expected a string"},
-		{"--label|-h=1", "", "--label: a value is missing; expected a string; if -h=1 is meant, join it with '=': --label=-h=1"},
-		{"--extra-body.a", "", "--extra-body.a: a value is missing; expected JSON or a string"},
-		{"--extra-body.a|--save-result", "save-result", "--extra-body.a: a value is missing; expected JSON or a string"},
-		{"--extra-body|[1]", "", `--extra-body [1]: it is a list; expected an object such as '{"top_k": 20}'`},
-		{"--extra-body..a|3", "", "--extra-body..a 3: a dot without a key after it"},
-		{"--extra-body+|3", "", "--extra-body+: unknown flag (did you mean extra-body?)"},
-		{"--label.a|3", "", "--label.a: --label takes no keys after a dot"},
-		{"--num.a|3", "", "--num: ambiguous; could be --num-prompts, --num-warmups"},
-		{"-num-prompts|3|4", "", "-num-prompts: flags begin with two dashes (did you mean num-prompts?)"},
-		{"-label=x|a", `rest=["a"]`, "-label=x: flags begin with two dashes (did you mean label?)"},
-		{"-O3", "", "-O3: flags begin with two dashes"},
-		{"--goodput|a|-x|b", `goodput=["a"]`, "-x: flags begin with two dashes"},
-		{"--goodput|a|bad|b|--num-prompts|x", `goodput=["a", "b"]`, "--goodput bad: a bad word\n--num-prompts x: expected a whole number"},
-		{"--goodput=a|--goodput|bad", `goodput=[]`, "--goodput bad: a bad word"},
-		{"--nope|3|4|--num-prompts|7", "num-prompts=7", "--nope: unknown flag"},
-		{"--nope=3|a|--num-prompts|7", `num-prompts=7 rest=["a"]`, "--nope: unknown flag"},
-		{"--num_promts|3", "", "--num_promts: unknown flag (did you mean num-prompts?)"},
-		{"--=3", "", `--"": unknown flag`},
-		{"--num-prompts|3|--num-prompts|x", "num-prompts=1000", "--num-prompts x: expected a whole number"},
-		{"--request-rate|fast", "", "--request-rate fast: expected a number or inf"},
-		{"--request-rate|a\x1b[31mb", "", `--request-rate "a\x1b[31mb": expected`},
+	for _, c := range append(assert.Golden[[3]string](t, "testdata/beyond_argparse.jsonl"), [][3]string{
 		{"--num-prompts=" + strings.Repeat("9", 5000), "", "--num-prompts " + strings.Repeat("9", 100) + "…: expected a whole number"},
 		{"--" + strings.Repeat("é", 5000) + "=1", "", "--" + strings.Repeat("é", 50) + "…: unknown flag"},
-	} {
+	}...) {
+		args, want, fails := c[0], c[1], c[2]
 		s := newSampleFlags()
-		rest, _, err := parse(s.fs, words(c.args), nil)
+		rest, _, err := parse(s.fs, words(args), nil)
 		got := s.outcome(rest)
-		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), c.fails)) {
-			t.Errorf("%.80s: error\n%v\nwant\n%s", c.args, err, c.fails)
+		if fails == "" && err != nil || fails != "" && (err == nil || !strings.HasPrefix(err.Error(), fails)) {
+			t.Errorf("%.80s: error\n%v\nwant\n%s", args, err, fails)
 		}
-		if got != c.want {
-			t.Errorf("%.80s: %s, want %s", c.args, got, c.want)
+		if got != want {
+			t.Errorf("%.80s: %s, want %s", args, got, want)
 		}
 	}
 }

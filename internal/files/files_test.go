@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,24 +23,59 @@ func plan() metrics.Plan { return metrics.Plan{Backend: "openai", ModelID: "m"} 
 
 func emptyReport() metrics.Report { return metrics.Report{Plan: plan()} }
 
+// plant makes files in a new working directory, but for one without a name.
+func plant(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o644); name != "" && err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// reserve makes the files of a run.
+func reserve(t *testing.T, o Options) (*Saving, *journal.Writer) {
+	t.Helper()
+	s, err := o.Reserve(plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, written(t, s.Journal)
+}
+
+// written is a journal that is written to a file, nil for none.
+func written(t *testing.T, file *os.File) *journal.Writer {
+	t.Helper()
+	var to io.Writer
+	if file != nil {
+		to = file
+	}
+	w, err := journal.NewWriter(to, plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// there are the names of the files in a directory.
+func there(dir string) (names []string) {
+	all, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, path := range all {
+		names = append(names, filepath.Base(path))
+	}
+	return names
+}
+
 // A result whose directory vanishes goes to the next best place, and last to standard output.
 func TestVanishedDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
-	s, err := (&Options{Result: true, Dir: "gone", Name: "r.json"}).Reserve(plan())
-	if err != nil {
+	s, _ := reserve(t, Options{Result: true, Dir: "gone", Name: "r.json"})
+	if err := errors.Join(os.RemoveAll("gone"), os.WriteFile("gone", nil, 0o644)); err != nil { // nor can it be made again
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll("gone"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("gone", nil, 0o644); err != nil { // nor can it be made again
-		t.Fatal(err)
-	}
-	empty, err := journal.NewWriter(nil, plan())
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := written(t, nil)
 	var out bytes.Buffer
 	nowhere := &Saving{Path: filepath.Join("gone", "x.json")}
 	t.Setenv("TMPDIR", "gone")
@@ -63,18 +97,8 @@ func TestVanishedDirectory(t *testing.T) {
 func TestDeletedDirectory(t *testing.T) {
 	for _, append := range []bool{false, true} {
 		t.Chdir(t.TempDir())
-		s, err := (&Options{Result: !append, Append: append, Dir: "deleted", Name: "r.json"}).Reserve(plan())
-		if err != nil {
-			t.Fatal(err)
-		}
-		written, err := journal.NewWriter(s.Journal, plan())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll("deleted"); err != nil {
-			t.Fatal(err)
-		}
-		if err := written.Close(); err != nil {
+		s, written := reserve(t, Options{Result: !append, Append: append, Dir: "deleted", Name: "r.json"})
+		if err := errors.Join(os.RemoveAll("deleted"), written.Close()); err != nil {
 			t.Fatal(err)
 		}
 		path, err := s.Finish(emptyReport(), written, nil)
@@ -125,13 +149,8 @@ func TestRefusedPlaces(t *testing.T) {
 			"--output-json: create loop: too many levels of symbolic links; choose another file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Chdir(t.TempDir())
-			for name, to := range map[string]string{"loop": "loop", "nowhere": "none"} {
-				if err := os.Symlink(to, name); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := errors.Join(os.WriteFile("file", nil, 0o644), os.Mkdir("dir", 0o755)); err != nil {
+			plant(t, map[string]string{"file": ""})
+			if err := errors.Join(os.Symlink("loop", "loop"), os.Symlink("none", "nowhere"), os.Mkdir("dir", 0o755)); err != nil {
 				t.Fatal(err)
 			}
 			early := c.options.Look(false)
@@ -144,7 +163,7 @@ func TestRefusedPlaces(t *testing.T) {
 			if early != nil && !strings.Contains(early.Error(), c.fails) {
 				t.Errorf("%v, want %q", early, c.fails)
 			}
-			if got, _ := filepath.Glob("*"); !slices.Equal(got, []string{"dir", "file", "loop", "nowhere"}) {
+			if got := there("."); !slices.Equal(got, []string{"dir", "file", "loop", "nowhere"}) {
 				t.Errorf("left behind: %v", got)
 			}
 			if got, _ := filepath.Glob(".*"); len(got) > 0 {
@@ -165,11 +184,7 @@ func TestOlderResultStays(t *testing.T) {
 	dir, name := t.TempDir(), strings.Repeat("x", 240)+".json"
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("XDG_STATE_HOME", "")
-	empty, err := journal.NewWriter(nil, plan())
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, err := (&Saving{Path: filepath.Join(os.DevNull, name)}).Finish(emptyReport(), empty, nil)
+	path, err := (&Saving{Path: filepath.Join(os.DevNull, name)}).Finish(emptyReport(), written(t, nil), nil)
 	if path != filepath.Join(dir, name) || err == nil {
 		t.Errorf("saved to %s, %v", path, err)
 	}
@@ -188,32 +203,17 @@ func TestOlderResultElsewhere(t *testing.T) {
 		{"left alone", true, "r-1.json", "", []string{"r-1.json", "r-1.jsonl", "r.json", "r.jsonl.gz"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			t.Chdir(t.TempDir())
+			plant(t, map[string]string{"r.json": "older", "r.jsonl.gz": "older"})
+			dir, _ := os.Getwd()
+			plant(t, map[string]string{"gone": ""})
 			t.Setenv("TMPDIR", dir)
 			t.Setenv("XDG_STATE_HOME", "")
-			for _, name := range []string{"r.json", "r.jsonl.gz"} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte("older"), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := os.WriteFile("gone", nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			empty, err := journal.NewWriter(nil, plan())
-			if err != nil {
-				t.Fatal(err)
-			}
 			s := &Saving{Path: filepath.Join("gone", "r.json"), noClobber: c.noClobber}
-			path, err := s.Finish(emptyReport(), empty, nil)
+			path, err := s.Finish(emptyReport(), written(t, nil), nil)
 			if want := filepath.Join(dir, c.path); path != want || err == nil {
 				t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
 			}
-			files, _ := filepath.Glob(filepath.Join(dir, "*"))
-			for i := range files {
-				files[i] = filepath.Base(files[i])
-			}
-			if !slices.Equal(files, c.files) {
+			if files := there(dir); !slices.Equal(files, c.files) {
 				t.Errorf("files %v, want %v", files, c.files)
 			}
 			older := map[bool]string{true: c.moved, false: "r.json"}[c.moved != ""]
@@ -249,29 +249,22 @@ func TestOtherPlaces(t *testing.T) {
 // A run that goes on holds its name, by the lock on its journal.
 func TestNameInUse(t *testing.T) {
 	t.Chdir(t.TempDir())
-	one, err := (&Options{Result: true, Name: "busy.json"}).Reserve(plan())
-	if err != nil {
-		t.Fatal(err)
-	}
+	one, _ := reserve(t, Options{Result: true, Name: "busy.json"})
 	two, err := (&Options{Result: true, Name: "busy.json"}).Reserve(plan())
 	if err != nil || two.Path != "busy-1.json" {
 		t.Errorf("%v, %v", two, err)
 	}
 	two.Discard()
 	one.Discard()
-	if files, _ := filepath.Glob("busy*"); len(files) != 0 {
+	if files := there("."); len(files) != 0 {
 		t.Errorf("left behind: %v", files)
 	}
 }
 
 // A result so far is read from the journal of its run, unless it has one of its own.
 func TestJournalOfTheRunSoFar(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, name := range []string{"a.json", "a-so-far.json", "a.jsonl.gz", "b-so-far.json", "b.jsonl", "c-so-far.json", "c-so-far.jsonl", "c.jsonl", "d-so-far.json"} {
-		if err := os.WriteFile(name, nil, fs.ModePerm); err != nil {
-			t.Fatal(err)
-		}
-	}
+	plant(t, map[string]string{"a.json": "", "a-so-far.json": "", "a.jsonl.gz": "", "b-so-far.json": "", "b.jsonl": "",
+		"c-so-far.json": "", "c-so-far.jsonl": "", "c.jsonl": "", "d-so-far.json": ""})
 	for file, want := range map[string]string{"a-so-far.json": "a.jsonl.gz", "a.json": "a.jsonl.gz", "b-so-far.json": "b.jsonl", "c-so-far.json": "c-so-far.jsonl"} {
 		if got, err := findJournal(file); got != want || err != nil {
 			t.Errorf("%s: %q, %v, want %s", file, got, err, want)
@@ -284,12 +277,7 @@ func TestJournalOfTheRunSoFar(t *testing.T) {
 
 // A baseline is the run as it was when it was saved.
 func TestBaselineSoFar(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"a-so-far.json": `{"completed": 7, "duration": 2}`, "a.jsonl": "the whole run\n"} {
-		if err := os.WriteFile(name, []byte(text), fs.ModePerm); err != nil {
-			t.Fatal(err)
-		}
-	}
+	plant(t, map[string]string{"a-so-far.json": `{"completed": 7, "duration": 2}`, "a.jsonl": "the whole run\n"})
 	if r, err := ReadReport("a-so-far.json"); err != nil || r.Completed != 7 {
 		t.Errorf("%d completed, %v", r.Completed, err)
 	}
@@ -320,17 +308,12 @@ func TestReserve(t *testing.T) {
 			[]string{"all-20260102-030405-2.jsonl", "all-20260102-030405.jsonl.gz", "all.json"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Chdir(t.TempDir())
-			if c.there != "" {
-				if err := os.WriteFile(c.there, []byte("older"), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
+			plant(t, map[string]string{c.there: "older"})
 			s, err := c.options.Reserve(started)
 			if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 				t.Errorf("error %v, want %q", err, c.fails)
 			}
-			if got, _ := filepath.Glob("*"); !slices.Equal(got, c.files) {
+			if got := there("."); !slices.Equal(got, c.files) {
 				t.Errorf("files %q, want %q", got, c.files)
 			}
 			if err == nil {
@@ -344,14 +327,7 @@ func TestReserve(t *testing.T) {
 func TestSavedAndRead(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for i := range 2 {
-		s, err := (&Options{Append: true, Name: "all.json"}).Reserve(plan())
-		if err != nil {
-			t.Fatal(err)
-		}
-		written, err := journal.NewWriter(s.Journal, plan())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s, written := reserve(t, Options{Append: true, Name: "all.json"})
 		if err := written.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -403,7 +379,7 @@ func TestWhole(t *testing.T) {
 		if err := w.Finish(c.err); err != c.err {
 			t.Errorf("got %v, want %v", err, c.err)
 		}
-		if got, _ := filepath.Glob("*"); !slices.Equal(got, c.want) {
+		if got := there("."); !slices.Equal(got, c.want) {
 			t.Errorf("files %q, want %q", got, c.want)
 		}
 	}

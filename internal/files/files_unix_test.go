@@ -10,21 +10,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"benchtop/export/journal"
 )
 
 // A journal without an end is that of a run that is on for as long as its writer lives, and reading it takes nothing from that.
 func TestRunThatIsOn(t *testing.T) {
 	t.Chdir(t.TempDir())
-	saving, err := (&Options{Result: true, Name: "r.json"}).Reserve(plan())
-	if err != nil {
-		t.Fatal(err)
-	}
-	written, err := journal.NewWriter(saving.Journal, plan())
-	if err != nil {
-		t.Fatal(err)
-	}
+	saving, written := reserve(t, Options{Result: true, Name: "r.json"})
 	if err := written.Flush(); err != nil {
 		t.Fatal(err)
 	}

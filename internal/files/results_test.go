@@ -56,14 +56,7 @@ func TestParseResults(t *testing.T) {
 // named.
 func TestResultsOfAKilledRun(t *testing.T) {
 	t.Chdir(t.TempDir())
-	s, err := (&Options{Result: true, Name: "r.json"}).Reserve(plan())
-	if err != nil {
-		t.Fatal(err)
-	}
-	written, err := journal.NewWriter(s.Journal, plan())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, written := reserve(t, Options{Result: true, Name: "r.json"})
 	if err := errors.Join(written.Close(), s.Journal.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -117,12 +110,8 @@ func TestResultsOfAKilledRun(t *testing.T) {
 
 // What is no file of results says so, and waits for nothing.
 func TestNoResults(t *testing.T) {
-	t.Chdir(t.TempDir())
-	// huge.json is sparse.
-	if err := errors.Join(os.WriteFile("empty.json", nil, 0o600), os.WriteFile("huge.json", []byte("{"), 0o600),
-		os.Truncate("huge.json", 4<<30),
-		os.WriteFile("a-so-far.json", nil, 0o600), os.WriteFile("a.jsonl", nil, 0o600),
-		os.WriteFile("text", []byte("x"), 0o600)); err != nil {
+	plant(t, map[string]string{"empty.json": "", "huge.json": "{", "a-so-far.json": "", "a.jsonl": "", "text": "x"})
+	if err := os.Truncate("huge.json", 4<<30); err != nil { // it is sparse
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
@@ -142,10 +131,7 @@ func TestNoResults(t *testing.T) {
 
 // A baseline in a file of several results is the last one.
 func TestBaselineOfSeveral(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("all.json", []byte(`{"completed": 1, "duration": 1, "mean_ttft_ms": 5}`+"\n"+`{"duration": 2, "completed": 2, "mean_itl_ms": NaN}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	plant(t, map[string]string{"all.json": `{"completed": 1, "duration": 1, "mean_ttft_ms": 5}` + "\n" + `{"duration": 2, "completed": 2, "mean_itl_ms": NaN}` + "\n"})
 	if r, err := ReadReport("all.json"); err != nil || r.Completed != 2 {
 		t.Errorf("%d successes, %v", r.Completed, err)
 	}

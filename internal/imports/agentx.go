@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -62,19 +63,17 @@ type agentTrace struct {
 // agentx reads a session of kv-cache-tester.
 func (m *importer) agentx(object []byte) error {
 	fields := jsonscan.Fields(object, "id", "block_size", "hash_id_scope", "requests")
-	s := &agents.Session{BlockSize: m.BlockSize}
-	var err error
-	if s.Name, err = name(fields[0]); err != nil {
-		return inKey("id", err)
-	}
+	var r reader
+	s := &agents.Session{BlockSize: m.BlockSize, Name: r.name("id", fields[0])}
 	if !absent(fields[1]) {
+		var err error
 		if s.BlockSize, err = tokens(fields[1]); err != nil || s.BlockSize < 1 || s.BlockSize > agents.MaxBlockSize {
-			return inKey("block_size", fmt.Errorf("expected a whole number from 1 to %d: got %s", agents.MaxBlockSize, textfile.Value(fields[1])))
+			r.fail("block_size", fmt.Errorf("expected a whole number from 1 to %d: got %s", agents.MaxBlockSize, textfile.Value(fields[1])))
 		}
 	}
-	scope, err := name(fields[2])
-	if err != nil {
-		return inKey("hash_id_scope", err)
+	scope := r.name("hash_id_scope", fields[2])
+	if r.err != nil {
+		return r.err
 	}
 	s.Shared = scope != "" && scope != "local"
 	t := &agentTrace{m: m, blockSize: s.BlockSize}
@@ -127,7 +126,7 @@ func (t *agentTrace) agent(list []byte, agentName string, depth int, start time.
 		own = append(own, len(t.all))
 		t.all = append(t.all, q)
 	}
-	slices.SortStableFunc(own, func(a, b int) int { return compareTimes(t.all[a].At, t.all[b].At) })
+	slices.SortStableFunc(own, func(a, b int) int { return cmp.Compare(t.all[a].At, t.all[b].At) })
 	t.chain(own, parent)
 	end := start
 	for _, i := range own {
@@ -168,18 +167,11 @@ func (t *agentTrace) chain(own []int, parent int) {
 
 // subagent reads a sub-agent, and has it start and join where its parent's requests did.
 func (t *agentTrace) subagent(fields [][]byte, parents []int, depth int, origin time.Duration) error {
-	at, err := duration(fields[timeKey], time.Second)
-	if err != nil {
-		return inKey("t", err)
-	}
-	at += origin
-	id, err := name(fields[idKey])
-	if err != nil {
-		return inKey("agent_id", err)
-	}
-	kind, err := name(fields[kindKey])
-	if err != nil {
-		return inKey("subagent_type", err)
+	var r reader
+	at := origin + r.duration("t", fields[timeKey], time.Second)
+	id, kind := r.name("agent_id", fields[idKey]), r.name("subagent_type", fields[kindKey])
+	if r.err != nil {
+		return r.err
 	}
 	if id == "" {
 		t.nameless++
@@ -198,17 +190,14 @@ func (t *agentTrace) subagent(fields [][]byte, parents []int, depth int, origin 
 	}
 	end := part.end
 	if !absent(fields[durationKey]) {
-		took, err := duration(fields[durationKey], time.Millisecond)
-		if err != nil {
-			return inKey("duration_ms", err)
-		}
+		took := r.duration("duration_ms", fields[durationKey], time.Millisecond)
 		end = max(at+took, t.all[part.last].At)
 	}
 	if n := t.begun(parents, end); n < len(parents) {
 		next := &t.all[parents[n]]
 		next.after = append(next.after, part.last)
 	}
-	return nil
+	return r.err
 }
 
 // begun is how many of the requests of an agent began before a time.
@@ -218,37 +207,25 @@ func (t *agentTrace) begun(own []int, at time.Duration) int {
 
 // request reads a request of an agent that started at some time.
 func (t *agentTrace) request(fields [][]byte, start time.Duration) (q timedRequest, err error) {
-	at, err := duration(fields[timeKey], time.Second)
-	if err != nil {
-		return q, inKey("t", err)
-	}
-	q.At = at + start
-	if q.Input, err = tokens(fields[inputKey]); err != nil {
-		return q, inKey("in", err)
-	}
-	if q.Output, err = tokens(fields[outputKey]); err != nil {
-		return q, inKey("out", err)
-	}
+	var r reader
+	q.At = start + r.duration("t", fields[timeKey], time.Second)
+	q.Input, q.Output = r.tokens("in", fields[inputKey]), max(1, r.tokens("out", fields[outputKey]))
 	if q.missing = q.Input == 0; q.missing {
 		t.m.summary.skip("requests without input tokens")
 	}
-	q.Output = max(q.Output, 1)
-	if q.Blocks, err = hashIDs(fields[hashesKey], q.Input/t.blockSize); err != nil {
-		return q, inKey("hash_ids", err)
-	}
+	q.Blocks, err = hashIDs(fields[hashesKey], q.Input/t.blockSize)
+	r.fail("hash_ids", err)
 	q.think = -1
 	took := time.Duration(0)
 	for i, to := range []*time.Duration{&took, &q.ttft, &q.think} {
 		if raw := fields[apiKey+i]; !absent(raw) {
-			if *to, err = duration(raw, time.Second); err != nil {
-				return q, inKey(agentxKeys[apiKey+i], err)
-			}
+			*to = r.duration(agentxKeys[apiKey+i], raw, time.Second)
 		}
 	}
 	q.timed = !absent(fields[apiKey])
 	q.end = q.At + took
 	q.tool = bytes.Contains(fields[inputTypesKey], []byte(`"tool_result"`))
-	return q, nil
+	return q, r.err
 }
 
 // hashIDs reads the numbers of blocks, as many as fit.

@@ -8,8 +8,6 @@ import (
 	"benchtop/datasets/agents"
 )
 
-func compareTimes(a, b time.Duration) int { return cmp.Compare(a, b) }
-
 // requests puts those of all agents in the order of their starts, and gives each its delay.
 //
 // A request never starts before those that it waits for. Of those that start at the same time, a sub-agent's stands before its parent's, as

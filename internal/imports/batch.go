@@ -33,14 +33,11 @@ func newBatch(m *importer) *batch {
 // take reads a line.
 func (b *batch) take(object []byte) error {
 	fields := jsonscan.Fields(object, "custom_id", "url", "body")
-	s := &agents.Session{BlockSize: b.m.BlockSize, Shared: true}
-	var err error
-	if s.Name, err = name(fields[0]); err != nil {
-		return inKey("custom_id", err)
-	}
-	url, err := name(fields[1])
-	if err != nil {
-		return inKey("url", err)
+	var r reader
+	s := &agents.Session{BlockSize: b.m.BlockSize, Shared: true, Name: r.name("custom_id", fields[0])}
+	url := r.name("url", fields[1])
+	if r.err != nil {
+		return r.err
 	}
 	if url = strings.TrimRight(url, "/"); url != "" && !strings.HasSuffix(url, "/completions") && !strings.HasSuffix(url, "/responses") {
 		b.m.summary.skip("lines of other endpoints")
@@ -90,16 +87,7 @@ func (b *batch) body(s *agents.Session, body []byte) error {
 	if len(list) == 0 {
 		return nil
 	}
-	q, err := b.request(list, string(fields[4]), output)
-	if err == nil && q.Input > 0 {
-		if b.m.KeepText && !absent(fields[0]) {
-			q.Messages = bytes.Clone(fields[0])
-		} else if b.m.KeepText {
-			q.Messages = chat(list)
-		}
-		s.Requests = append(s.Requests, q)
-	}
-	return err
+	return b.add(s, list, fields[0], string(fields[4]), output)
 }
 
 // prompts reads the prompts of a completion: a text or the ids of its tokens, or an array of those.
@@ -136,15 +124,23 @@ func (b *batch) prompt(s *agents.Session, raw []byte, output int) error {
 	if !jsonscan.IsString(raw) {
 		return fmt.Errorf("\"prompt\": expected a text: got %s", jsonscan.Kind(raw))
 	}
-	list := []message{{"user", jsonscan.Text(raw)}}
-	q, err := b.request(list, "", output)
-	if err == nil && q.Input > 0 {
-		if b.m.KeepText {
-			q.Messages = chat(list)
-		}
-		s.Requests = append(s.Requests, q)
+	return b.add(s, []message{{"user", jsonscan.Text(raw)}}, nil, "", output)
+}
+
+// add gives a session the request of some messages, if they have any tokens. Its text is kept as the line has it, where
+// the line has messages.
+func (b *batch) add(s *agents.Session, list []message, as []byte, tools string, output int) error {
+	q, err := b.request(list, tools, output)
+	if err != nil || q.Input == 0 {
+		return err
 	}
-	return err
+	if b.m.KeepText && !absent(as) {
+		q.Messages = bytes.Clone(as)
+	} else if b.m.KeepText {
+		q.Messages = chat(list)
+	}
+	s.Requests = append(s.Requests, q)
+	return nil
 }
 
 // request counts the tokens of messages, behind the tools that the prompt begins with.

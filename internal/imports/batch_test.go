@@ -44,6 +44,7 @@ func TestBatchForms(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"a prompt", `{"prompt":"12345678","max_tokens":3}`, one(2, 3)},
 		{"parts", `{"messages":[{"role":"user","content":[{"type":"text","text":"12345"}]}],"max_completion_tokens":9,"max_tokens":3}`, one(2, 9)},
+		{"messages in an object", `{"messages":{"messages":["12345"]},"max_tokens":3}`, one(2, 3)},
 		{"responses", `{"instructions":"1234","input":"1234","max_output_tokens":0}`, one(2, 1)},
 		{"no bound", `{"prompt":"1"}`, one(1, defaultOutput)},
 		{"ids of tokens", `{"prompt":[1,2,3],"max_tokens":1}`, one(3, 1)},
@@ -56,15 +57,12 @@ func TestBatchForms(t *testing.T) {
 }
 
 func TestBatchErrors(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
+	refused(t, [][3]string{
 		{"no body", `{"custom_id":"a"}`, `line 1: "body": expected an object: got nothing`},
 		{"a bound", line("a", `{"prompt":"a","max_tokens":-1}`), `request "a": the bound of the answer: expected a whole number`},
 		{"a prompt", line("a", `{"prompt":5}`), `request "a": "prompt": expected a text: got a number`},
+		{"a prompt among others", line("a", `{"prompt":["a",5]}`), `"prompt": expected a text: got a number`},
 		{"no prompt", line("a", `{}`), "no sessions were found; skipped: lines without a prompt (1)"},
 		{"another endpoint", strings.Replace(line("a", `{}`), "chat/completions", "embeddings", 1), "skipped: lines of other endpoints (1)"},
-	} {
-		if _, _, err := imported(t, c.text, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
-		}
-	}
+	})
 }

@@ -97,7 +97,7 @@ func Import(ctx context.Context, paths []string, o Options, each func(*agents.Se
 		}
 	}
 	if m.spans != nil {
-		if err := m.spans.sessions(m); err != nil {
+		if err := m.spans.sessions(); err != nil {
 			return m.summary, err
 		}
 	}

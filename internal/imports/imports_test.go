@@ -42,12 +42,36 @@ func same(t *testing.T, name, text, want string, o Options) *Summary {
 	return summary
 }
 
+// refused are texts, each with its name and a part of the error that it becomes.
+func refused(t *testing.T, cases [][3]string) {
+	t.Helper()
+	for _, c := range cases {
+		if _, _, err := imported(t, c[1], Options{}); err == nil || !strings.Contains(err.Error(), c[2]) {
+			t.Errorf("%s: got %v, want %s", c[0], err, c[2])
+		}
+	}
+}
+
+// whole wants sessions that can be read wherever a text is not an error.
+func whole(t *testing.T, name, text string, o Options) {
+	t.Helper()
+	lines, summary, err := imported(t, text, o)
+	if err != nil {
+		return
+	}
+	sessions := 0
+	err = agents.Read(t.Context(), strings.NewReader(lines), func(*agents.Session) error { sessions++; return nil })
+	if err != nil || sessions != summary.Sessions {
+		t.Errorf("%s: %d of %d sessions, %v: %.1000s", name, sessions, summary.Sessions, err, lines)
+	}
+}
+
 const small = `{"id":"a","block_size":64,"hash_id_scope":"local","requests":[{"t":0,"in":64,"out":1,"hash_ids":[7]}]}`
 
 const smallSession = `{"session":"a","block_size":64,"requests":[{"in":64,"out":1,"blocks":[[7,1]]}]}`
 
 func TestFormats(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
+	refused(t, [][3]string{
 		{"nothing", "", "standard input: the file is empty; expected a trace of kv-cache-tester (agentx), spans"},
 		{"blanks", " \n\n", "the file is empty"},
 		{"text", "hello", "standard input: this is not JSON; expected"},
@@ -63,12 +87,7 @@ func TestFormats(t *testing.T) {
 		{"a zip", "PK\x03\x04", "this is a zip archive"},
 		{"no gzip", "\x1f\x8bxxxxxxxxxxxxxx", "the archive is damaged"},
 		{"not UTF-8", "{\"id\":\"\xff\"}", "standard input, line 1: the text is not UTF-8"},
-	} {
-		_, _, err := imported(t, c.text, Options{})
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
-		}
-	}
+	})
 	if _, _, err := imported(t, small, Options{Format: OTel}); err == nil || !strings.Contains(err.Error(), "objects other than spans (1)") {
 		t.Errorf("another format: %v", err)
 	}
@@ -115,9 +134,7 @@ func TestArchives(t *testing.T) {
 	for range mostLayers + 1 {
 		text = string(packed(t, text)["a.gz"])
 	}
-	if _, _, err := imported(t, text, Options{}); err == nil || !strings.Contains(err.Error(), "more than 4 archives inside each other") {
-		t.Errorf("many layers: %v", err)
-	}
+	refused(t, [][3]string{{"many layers", text, "more than 4 archives inside each other"}})
 }
 
 // A folder is read in the order of its names. Files of other formats are passed over, but not broken ones.
@@ -168,15 +185,7 @@ func FuzzImport(f *testing.F) {
 		if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(data, []byte{0x28, 0xb5}) {
 			return // the decoders have tests of their own
 		}
-		lines, summary, err := imported(t, string(data), Options{BlockSize: max(1, min(blockSize, agents.MaxBlockSize)), KeepText: keepText})
-		if err != nil {
-			return
-		}
-		sessions := 0
-		err = agents.Read(t.Context(), strings.NewReader(lines), func(*agents.Session) error { sessions++; return nil })
-		if err != nil || sessions != summary.Sessions {
-			t.Fatalf("%d of %d sessions, %v: %s", sessions, summary.Sessions, err, lines)
-		}
+		whole(t, "fuzzed", string(data), Options{BlockSize: max(1, min(blockSize, agents.MaxBlockSize)), KeepText: keepText})
 	})
 }
 

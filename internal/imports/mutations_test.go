@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"benchtop/datasets/agents"
 )
 
 // wrong are values to put in place of others.
@@ -36,17 +35,7 @@ func TestMutations(t *testing.T) {
 					continue
 				}
 				changed := text[:at[0]] + w + text[at[1]:]
-				lines, summary, err := imported(t, changed, Options{KeepText: n%2 == 0})
-				if err != nil {
-					continue
-				}
-				sessions := 0
-				err = agents.Read(t.Context(), strings.NewReader(lines),
-					func(*agents.Session) error { sessions++; return nil })
-				if err != nil || sessions != summary.Sessions {
-					t.Errorf("%s, byte %d as %.40s: %d of %d sessions, %v", name, at[0], w, sessions, summary.Sessions,
-						err)
-				}
+				whole(t, fmt.Sprintf("%s, byte %d as %.40s", name, at[0], w), changed, Options{KeepText: n%2 == 0})
 			}
 		}
 	}

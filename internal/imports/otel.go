@@ -3,7 +3,6 @@ package imports
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 
 	"benchtop/internal/jsonscan"
 )
@@ -19,23 +18,16 @@ const (
 
 // spans are those of all files: those of a trace may stand anywhere.
 type spans struct {
+	m          *importer
 	all        []span
 	at         map[spanID]int
-	seed       maphash.Seed
-	keepText   bool
 	beginnings int
 	texts      int
 	prefixes   *prefixes
-	skips      map[string]int
 }
 
 // spanID names a span in all traces.
 type spanID struct{ trace, id string }
-
-func newSpans(keepText bool) *spans {
-	p := newPrefixes()
-	return &spans{at: map[spanID]int{}, seed: p.seed, prefixes: p, keepText: keepText, skips: map[string]int{}}
-}
 
 // take reads an object: spans by their resources, or one span.
 func (t *spans) take(object []byte) error {
@@ -85,12 +77,12 @@ func (t *spans) span(object []byte) error {
 		return err
 	}
 	if s.id == "" || s.trace == "" {
-		t.skips["objects other than spans"]++
+		t.m.summary.skip("objects other than spans")
 		return nil
 	}
 	id := spanID{s.trace, s.id}
 	if _, there := t.at[id]; there {
-		t.skips["spans that were there twice"]++
+		t.m.summary.skip("spans that were there twice")
 		return nil
 	}
 	if len(t.all) == mostSpans {

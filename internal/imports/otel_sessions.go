@@ -64,10 +64,7 @@ type conversation struct {
 }
 
 // sessions emits the sessions in the order of their starts.
-func (t *spans) sessions(m *importer) error {
-	for reason, n := range t.skips {
-		m.summary.skipped[reason] += n
-	}
+func (t *spans) sessions() error {
 	above := t.ancestries()
 	inTrace := map[string]string{} // the conversation that a trace names first
 	for i := range t.all {
@@ -79,7 +76,7 @@ func (t *spans) sessions(m *importer) error {
 	var order []conversation
 	for i := range t.all {
 		s := &t.all[i]
-		if s.kind == otherSpan || !t.usable(m, i, above) {
+		if s.kind == otherSpan || !t.usable(i, above) {
 			continue
 		}
 		key := conversation{name: cmp.Or(above[i].conversation, inTrace[s.trace])}
@@ -97,13 +94,13 @@ func (t *spans) sessions(m *importer) error {
 	order = slices.DeleteFunc(order, func(key conversation) bool { return t.firstCall(bySession[key]) < 0 })
 	slices.SortStableFunc(order, func(a, b conversation) int { return t.before(t.firstCall(bySession[a]), t.firstCall(bySession[b])) })
 	for _, key := range order {
-		if err := m.ctx.Err(); err != nil {
+		if err := t.m.ctx.Err(); err != nil {
 			return err
 		}
-		s := t.session(m, key.name, bySession[key], above)
+		s := t.session(key.name, bySession[key], above)
 		origin := t.all[t.firstCall(bySession[order[0]])].start
 		s.Start = min(time.Duration(t.all[t.firstCall(bySession[key])].start-origin), agents.Longest)
-		if err := m.each(s); err != nil {
+		if err := t.m.each(s); err != nil {
 			return err
 		}
 	}
@@ -125,24 +122,24 @@ func (t *spans) before(a, b int) int {
 }
 
 // usable reports whether a span counts, and counts those that do not.
-func (t *spans) usable(m *importer, i int, above []ancestry) bool {
+func (t *spans) usable(i int, above []ancestry) bool {
 	s := &t.all[i]
 	switch {
 	case s.kind != modelSpan:
 	case above[i].inModel:
-		m.summary.skip("model calls inside others")
+		t.m.summary.skip("model calls inside others")
 		return false
 	case s.input < 1 || s.output < 0:
-		m.summary.skip("model calls without token counts")
+		t.m.summary.skip("model calls without token counts")
 		return false
 	}
 	return true
 }
 
 // session makes a session of its spans, which are in the order of their starts.
-func (t *spans) session(m *importer, name string, list []int, above []ancestry) *agents.Session {
-	b := &sessionBuilder{spans: t, above: above, m: m, byAgent: map[int32]*agentState{}, names: map[string]int{},
-		Session: &agents.Session{Name: name, BlockSize: m.BlockSize}}
+func (t *spans) session(name string, list []int, above []ancestry) *agents.Session {
+	b := &sessionBuilder{spans: t, above: above, byAgent: map[int32]*agentState{}, names: map[string]int{},
+		Session: &agents.Session{Name: name, BlockSize: t.m.BlockSize}}
 	for _, i := range list {
 		switch s := &t.all[i]; s.kind {
 		case toolSpan:

@@ -44,29 +44,17 @@ func (t *spans) parse(object []byte) (s span, err error) {
 		ids := jsonscan.Fields(context, "trace_id", "span_id")
 		fields[1], fields[3] = some(fields[1], ids[0]), some(fields[3], ids[1])
 	}
-	for _, x := range []struct {
-		key string
-		to  *string
-		raw []byte
-	}{
-		{"traceId", &s.trace, some(fields[0:2]...)},
-		{"spanId", &s.id, some(fields[2:4]...)},
-		{"parentSpanId", &s.parent, some(fields[4:7]...)},
-	} {
-		if *x.to, err = name(x.raw); err != nil {
-			return s, inKey(x.key, err)
-		}
+	var r reader
+	s.trace, s.id = r.name("traceId", some(fields[0:2]...)), r.name("spanId", some(fields[2:4]...))
+	s.parent = r.name("parentSpanId", some(fields[4:7]...))
+	if r.err != nil || s.id == "" || s.trace == "" {
+		return s, r.err
 	}
-	if s.id == "" || s.trace == "" {
-		return s, nil
+	s.start = read(&r, "startTimeUnixNano", some(fields[7:10]...), nanoseconds)
+	s.end = max(s.start, read(&r, "endTimeUnixNano", some(fields[10:13]...), nanoseconds))
+	if r.err != nil {
+		return s, r.err
 	}
-	if s.start, err = nanoseconds(some(fields[7:10]...)); err != nil {
-		return s, inKey("startTimeUnixNano", err)
-	}
-	if s.end, err = nanoseconds(some(fields[10:13]...)); err != nil {
-		return s, inKey("endTimeUnixNano", err)
-	}
-	s.end = max(s.end, s.start)
 	a := newAttributes()
 	a.read(fields[13])
 	if events := fields[14]; len(events) > 0 && events[0] == '[' {
@@ -80,7 +68,7 @@ func (t *spans) parse(object []byte) (s span, err error) {
 }
 
 // describe fills in what the attributes of a span say.
-func (t *spans) describe(s *span, a *attributes) (err error) {
+func (t *spans) describe(s *span, a *attributes) error {
 	s.input, s.output = -1, -1
 	s.kind = kinds[a.text("gen_ai.operation.name", "llm.request.type")]
 	s.conversation = a.text("gen_ai.conversation.id")
@@ -92,32 +80,29 @@ func (t *spans) describe(s *span, a *attributes) (err error) {
 	if s.kind != modelSpan {
 		return nil
 	}
+	var r reader
 	if input != nil {
-		if s.input, err = tokens(input); err != nil {
-			return inKey("gen_ai.usage.input_tokens", err)
-		}
+		s.input = r.tokens("gen_ai.usage.input_tokens", input)
 	}
 	if output != nil {
-		if s.output, err = tokens(output); err != nil {
-			return inKey("gen_ai.usage.output_tokens", err)
-		}
+		s.output = r.tokens("gen_ai.usage.output_tokens", output)
 	}
-	if list := a.messages(); len(list) > 0 && s.input > 0 && s.output >= 0 {
+	if list := a.messages(); r.err == nil && len(list) > 0 && s.input > 0 && s.output >= 0 {
 		t.text(s, a, list)
 	}
-	return nil
+	return r.err
 }
 
 // text takes the beginnings of a prompt, and the prompt itself where texts are kept.
 func (t *spans) text(s *span, a *attributes, list []message) {
-	if t.keepText {
+	if t.m.KeepText {
 		s.messages = chat(list)
 		t.texts += len(s.messages)
 	}
 	if t.beginnings > mostBeginnings {
 		return
 	}
-	d := newDigester(t.seed)
+	d := newDigester(t.prefixes.seed)
 	if tools := a.value("gen_ai.tool.definitions"); tools != nil {
 		d.write(string(tools))
 	}

@@ -52,17 +52,15 @@ func TestOTel(t *testing.T) {
 		{"an agent that begins before its first call", exported(spanText("r", "", "invoke_agent", 0, 20, "conversation.id=one"), call("a", "r", 10, 11, 5, 1), call("b", "", 4, 5, 5, 1, "conversation.id=two")),
 			open("two") + `"requests":[{"in":5,"out":1}]}` + "\n" + open("one") + `"start_ms":6000,"requests":[{"in":5,"out":1}]}`},
 		{"its own parent", exported(call("a", "a", 0, 1, 5, 1), spanText("p", "q", "invoke_agent", 0, 1), spanText("q", "p", "invoke_agent", 0, 1), call("b", "p", 2, 3, 5, 1)),
-			open("t") + `"requests":[{"in":5,"out":1},{"in":5,"out":1,"after":[0],"delay_ms":1000,"at_ms":2000,"agent":"sub-agent"}]}`},
+			open("t") + `"requests":[{"in":5,"out":1},{"in":5,"out":1,"delay_ms":1000,"at_ms":2000,"agent":"sub-agent"}]}`},
 	} {
-		want := strings.ReplaceAll(c.want, `,"after":[0],"delay_ms":1000,"at_ms":2000,"agent":"sub-agent"`, `,"delay_ms":1000,"at_ms":2000,"agent":"sub-agent"`)
-		same(t, c.name, c.text, want, Options{BlockSize: 10})
+		same(t, c.name, c.text, c.want, Options{BlockSize: 10})
 	}
 }
 
 // Spans of other exporters say the same in other words.
 func TestOTelForms(t *testing.T) {
-	want := `{"session":"t","block_size":64,"requests":[{"in":5,"out":1,"at_ms":0}]}`
-	want = strings.Replace(want, `,"at_ms":0`, "", 1)
+	want := `{"session":"t","block_size":64,"requests":[{"in":5,"out":1}]}`
 	for name, text := range map[string]string{
 		"an array of spans":  "[" + call("a", "", 0, 1, 5, 1) + "]",
 		"a span on a line":   call("a", "", 0, 1, 5, 1) + "\n",
@@ -80,15 +78,11 @@ func TestOTelSkips(t *testing.T) {
 	if err != nil || s.skippedText() != want || s.Requests != 1 {
 		t.Errorf("got %s, %v", s.skippedText(), err)
 	}
-	for _, c := range []struct{ name, text, want string }{
+	refused(t, [][3]string{
 		{"a time", strings.Replace(call("a", "", 0, 1, 5, 1), `:"0"`, `:"soon"`, 1), `"startTimeUnixNano": expected nanoseconds since 1970: got "soon"`},
 		{"tokens", strings.Replace(call("a", "", 0, 1, 5, 1), `"5"`, `"-5"`, 1), `"gen_ai.usage.input_tokens": expected a whole number from 0 to 16777216: got "-5"`},
 		{"no list", `{"resourceSpans":5}`, `"resourceSpans": expected an array: got a number`},
-	} {
-		if _, _, err := imported(t, c.text, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", c.name, err, c.want)
-		}
-	}
+	})
 }
 
 // Where texts were recorded, prompts share as many tokens as the part of the text that they have in common.

@@ -22,7 +22,6 @@ type sessionBuilder struct {
 	*agents.Session
 	spans   *spans
 	above   []ancestry
-	m       *importer
 	byAgent map[int32]*agentState // by the span of the sub-agent, -1 for the session's own agent
 	names   map[string]int        // how many sub-agents have a name
 	begin   int64                 // start of the first request
@@ -84,7 +83,7 @@ func (b *sessionBuilder) add(i int) {
 		b.begin = s.start
 	}
 	if s.start-b.begin > int64(agents.Longest) {
-		b.m.summary.skip("model calls more than a year behind the first of their session")
+		b.spans.m.summary.skip("model calls more than a year behind the first of their session")
 		return
 	}
 	owner := b.owner(b.above[i].agent)
@@ -167,13 +166,13 @@ func (b *sessionBuilder) blocks(s *span, state *agentState) []agents.Run {
 	p := b.spans.prefixes
 	if s.prompt != nil {
 		b.Shared = true
-		b.m.summary.estimate("tokens that prompts share, by their texts, in proportion to the lengths of these")
+		b.spans.m.summary.estimate("tokens that prompts share, by their texts, in proportion to the lengths of these")
 		if p.full() {
-			b.m.summary.estimate(tooManyTexts)
+			b.spans.m.summary.estimate(tooManyTexts)
 		}
 		return p.blocks(s.prompt, s.input, b.BlockSize)
 	}
-	b.m.summary.estimate("tokens that prompts share where no texts were recorded: a prompt that is at least as long as the one before it is taken to begin with it")
+	b.spans.m.summary.estimate("tokens that prompts share where no texts were recorded: a prompt that is at least as long as the one before it is taken to begin with it")
 	var runs []agents.Run
 	if state.last >= 0 {
 		before := &b.Requests[state.last]

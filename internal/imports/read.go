@@ -66,7 +66,7 @@ func (m *importer) take(format Format, object []byte) error {
 		return m.agentx(object)
 	case OTel:
 		if m.spans == nil {
-			m.spans = newSpans(m.KeepText)
+			m.spans = &spans{m: m, at: map[spanID]int{}, prefixes: newPrefixes()}
 		}
 		return m.spans.take(object)
 	case OpenAIBatch:

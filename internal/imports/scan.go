@@ -49,5 +49,28 @@ func name(raw []byte) (string, error) {
 	return s, err
 }
 
+// reader reads values of an object, and keeps the first error, with the key that it is about.
+type reader struct{ err error }
+
+func (r *reader) fail(key string, err error) {
+	if r.err == nil && err != nil {
+		r.err = inKey(key, err)
+	}
+}
+
+func read[T any](r *reader, key string, raw []byte, parse func([]byte) (T, error)) T {
+	value, err := parse(raw)
+	r.fail(key, err)
+	return value
+}
+
+func (r *reader) name(key string, raw []byte) string { return read(r, key, raw, name) }
+
+func (r *reader) tokens(key string, raw []byte) int { return read(r, key, raw, tokens) }
+
+func (r *reader) duration(key string, raw []byte, unit time.Duration) time.Duration {
+	return read(r, key, raw, func(raw []byte) (time.Duration, error) { return duration(raw, unit) })
+}
+
 // inKey names the key that an error is about.
 func inKey(key string, err error) error { return fmt.Errorf("%q: %w", key, err) }

@@ -74,12 +74,12 @@ func filters() map[string]filter {
 	all := map[string]filter{
 		"length": {filterLength, ""}, "count": {filterLength, ""},
 		"string": {filterString, ""},
-		"trim":   {filterTrim, "chars"}, "replace": {filterReplace, "old new count"}, "join": {filterJoin, "d attribute"},
+		"trim":   {filterTrim, "chars"}, "replace": {filterReplace, "old new count"}, "join": {ofItems(filterJoin), "d attribute"},
 		"indent": {filterIndent, "width first blank"}, "default": {filterDefault, "default_value boolean"}, "d": {filterDefault, "default_value boolean"},
-		"list": {filterList, ""}, "items": {filterItems, ""}, "dictsort": {filterDictSort, "case_sensitive by reverse"},
-		"sort": {filterSort, "reverse case_sensitive attribute"}, "reverse": {filterReverse, ""}, "int": {filterInt, "default"}, "float": {filterFloat, "default"},
+		"list": {ofItems(func(_ *run, items, _ []any) (any, error) { return newList(items), nil }), ""}, "items": {filterItems, ""}, "dictsort": {filterDictSort, "case_sensitive by reverse"},
+		"sort": {ofItems(filterSort), "reverse case_sensitive attribute"}, "reverse": {filterReverse, ""}, "int": {filterInt, "default"}, "float": {filterFloat, "default"},
 		"tojson": {filterJSON, "ensure_ascii indent separators sort_keys"},
-		"unique": {filterUnique, "case_sensitive attribute"}, "abs": {filterAbs, ""}, "map": {filterMap, "*"},
+		"unique": {ofItems(filterUnique), "case_sensitive attribute"}, "abs": {filterAbs, ""}, "map": {ofAny(filterMap), "*"},
 	}
 	for _, name := range []string{"upper", "lower", "title", "capitalize"} {
 		all[name] = filter{func(_ *run, v any, _ []any) (any, error) { return filterCase(v, name) }, ""}
@@ -88,9 +88,30 @@ func filters() map[string]filter {
 		all[name] = filter{func(r *run, v any, _ []any) (any, error) { return filterEnd(r, v, name) }, ""}
 	}
 	for _, name := range []string{"select", "reject", "selectattr", "rejectattr"} {
-		all[name] = filter{func(r *run, v any, args []any) (any, error) { return filterSelect(r, v, args, name) }, "*"}
+		all[name] = filter{ofAny(func(r *run, items, args []any) (any, error) { return filterSelect(r, items, args, name) }), "*"}
 	}
 	return all
+}
+
+// ofItems makes a filter of one that takes the items of a value.
+func ofItems(apply func(r *run, items, args []any) (any, error)) func(r *run, v any, args []any) (any, error) {
+	return func(r *run, v any, args []any) (any, error) {
+		items, err := r.iterate(v)
+		if err != nil {
+			return nil, err
+		}
+		return apply(r, items, args)
+	}
+}
+
+// ofAny is ofItems for a filter that has no items of a value that is false, such as none.
+func ofAny(apply func(r *run, items, args []any) (any, error)) func(r *run, v any, args []any) (any, error) {
+	return func(r *run, v any, args []any) (any, error) {
+		if !truth(v) {
+			v = newList(nil)
+		}
+		return ofItems(apply)(r, v, args)
+	}
 }
 
 func given(v any) bool { _, none := v.(absentArgument); return !none }
@@ -155,11 +176,6 @@ func filterEnd(r *run, v any, which string) (any, error) {
 		return items[0], nil
 	}
 	return items[len(items)-1], nil
-}
-
-func filterList(r *run, v any, _ []any) (any, error) {
-	items, err := r.iterate(v)
-	return newList(items), err
 }
 
 func filterReverse(r *run, v any, _ []any) (any, error) {
@@ -319,12 +335,8 @@ func filterReplace(r *run, v any, args []any) (any, error) {
 	return replace(r, s, all)
 }
 
-func filterJoin(r *run, v any, args []any) (any, error) {
+func filterJoin(r *run, items, args []any) (any, error) {
 	sep, err := text(or(args[0], ""))
-	if err != nil {
-		return nil, err
-	}
-	items, err := r.iterate(v)
 	if err != nil {
 		return nil, err
 	}

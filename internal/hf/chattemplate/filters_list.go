@@ -29,16 +29,10 @@ func path(v, attribute any) (any, error) {
 	return nil, fmt.Errorf("%s is not an attribute", typeName(attribute))
 }
 
-func filterMap(r *run, v any, args []any) (any, error) {
-	if !truth(v) {
-		return &stream{}, nil
-	}
-	items, err := r.iterate(v)
-	if err != nil {
-		return nil, err
-	}
+func filterMap(r *run, items, args []any) (any, error) {
 	out := make([]any, len(items))
 	for i, item := range items {
+		var err error
 		switch {
 		case len(args) == 2 && !given(args[0]):
 			out[i], err = path(item, args[1])
@@ -59,22 +53,16 @@ func filterMap(r *run, v any, args []any) (any, error) {
 }
 
 // filterSelect is select, reject and their forms for attributes.
-func filterSelect(r *run, v any, args []any, name string) (any, error) {
+func filterSelect(r *run, items, args []any, name string) (any, error) {
 	byAttribute := strings.HasSuffix(name, "attr")
 	if len(args) > 0 && !given(args[0]) || byAttribute && len(args) == 0 {
 		return nil, fmt.Errorf("these arguments are not supported")
-	}
-	if !truth(v) {
-		return &stream{}, nil
-	}
-	items, err := r.iterate(v)
-	if err != nil {
-		return nil, err
 	}
 	var kept []any
 	for _, item := range items {
 		subject, rest := item, args
 		if byAttribute {
+			var err error
 			if subject, err = path(item, args[0]); err != nil {
 				return nil, err
 			}
@@ -113,11 +101,7 @@ func filterDictSort(r *run, v any, args []any) (any, error) {
 	return newList(out), err
 }
 
-func filterSort(r *run, v any, args []any) (any, error) {
-	items, err := r.iterate(v)
-	if err != nil {
-		return nil, err
-	}
+func filterSort(r *run, items, args []any) (any, error) {
 	out, err := sorted(r, items, truth(or(args[0], false)), truth(or(args[1], false)), or(args[2], nil))
 	return newList(out), err
 }
@@ -129,9 +113,14 @@ func sorted(r *run, items []any, reverse, caseSensitive bool, attribute any) ([]
 	}
 	entries := make([]entry, len(items))
 	for i, it := range items {
-		key, err := sortKey(it, caseSensitive, attribute)
+		key, err := keyOf(it, caseSensitive, attribute)
 		if err != nil {
 			return nil, err
+		}
+		switch key.(type) {
+		case string, int:
+		default:
+			return nil, fmt.Errorf("sorting %s is not supported", typeName(key))
 		}
 		if _, first := entries[0].key.(string); i > 0 {
 			if _, this := key.(string); first != this {
@@ -159,43 +148,26 @@ func sorted(r *run, items []any, reverse, caseSensitive bool, attribute any) ([]
 	return out, r.spend(len(items) * 8)
 }
 
-// sortKey is the string or number by which an item is sorted.
-func sortKey(item any, caseSensitive bool, attribute any) (key any, err error) {
+// keyOf is what an item is compared by: itself or an attribute of it, if that is not nil.
+func keyOf(item any, caseSensitive bool, attribute any) (key any, err error) {
 	key = item
 	if attribute != nil {
 		if key, err = path(item, attribute); err != nil {
 			return nil, err
 		}
 	}
-	switch k := key.(type) {
-	case string:
-		if !caseSensitive {
-			return letters(k, "lower")
-		}
-		return k, nil
-	case int:
-		return k, nil
+	if s, ok := key.(string); ok && !caseSensitive {
+		return letters(s, "lower")
 	}
-	return nil, fmt.Errorf("sorting %s is not supported", typeName(key))
+	return key, nil
 }
 
-func filterUnique(r *run, v any, args []any) (any, error) {
-	items, err := r.iterate(v)
-	if err != nil {
-		return nil, err
-	}
+func filterUnique(_ *run, items, args []any) (any, error) {
 	seen, kept := newDict(), []any{}
 	for _, it := range items {
-		key := it
-		if attribute := or(args[1], nil); attribute != nil {
-			if key, err = path(it, attribute); err != nil {
-				return nil, err
-			}
-		}
-		if s, ok := key.(string); ok && !truth(or(args[0], false)) {
-			if key, err = letters(s, "lower"); err != nil {
-				return nil, err
-			}
+		key, err := keyOf(it, truth(or(args[0], false)), or(args[1], nil))
+		if err != nil {
+			return nil, err
 		}
 		if _, found := seen.get(key); !found {
 			kept = append(kept, it)

@@ -1,9 +1,11 @@
 package chattemplate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -110,29 +112,22 @@ func strftimeNow(r *run, args []any, named map[string]any) (any, error) {
 	return strftime(format, r.now())
 }
 
+// directives are those of a format; a bare % stands at its end.
+var directives = regexp.MustCompile(`%(?:-?(?s:.))?`)
+
 func strftime(format string, now time.Time) (string, error) {
-	var b strings.Builder
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' {
-			b.WriteByte(format[i])
-			continue
-		}
-		i++
-		directive := "%"
-		if i < len(format) {
-			directive = format[i : i+1]
-		}
-		if directive == "-" && i+1 < len(format) {
-			i++
-			directive = format[i-1 : i+1]
-		}
-		s, known := timeText(directive, now)
+	unknown := ""
+	text := directives.ReplaceAllStringFunc(format, func(directive string) string {
+		s, known := timeText(cmp.Or(directive[1:], "%"), now)
 		if !known {
-			return "", fmt.Errorf("strftime_now: the directive %%%s is not supported", directive)
+			unknown = cmp.Or(unknown, directive)
 		}
-		b.WriteString(s)
+		return s
+	})
+	if unknown != "" {
+		return "", fmt.Errorf("strftime_now: the directive %s is not supported", unknown)
 	}
-	return b.String(), nil
+	return text, nil
 }
 
 // timeText is one directive in the C locale.

@@ -1,8 +1,7 @@
 package chattemplate
 
 import (
-	"bufio"
-	"compress/gzip"
+	"benchtop/internal/assert"
 	"encoding/json"
 	"errors"
 	"os"
@@ -46,23 +45,8 @@ func TestGoldenThirdParty(t *testing.T) {
 }
 
 func golden(t *testing.T, file string, all bool) {
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	equal, refused, refusedRight, cases := 0, 0, 0, 0
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var g goldenTemplate
-		if err := json.Unmarshal(lines.Bytes(), &g); err != nil {
-			t.Fatal(err)
-		}
+	for _, g := range assert.Golden[goldenTemplate](t, file) {
 		template, broken := New(g.Template, map[string]string{"bos_token": "<s>", "eos_token": "</s>"})
 		for _, c := range g.Cases {
 			cases++
@@ -87,10 +71,11 @@ func golden(t *testing.T, file string, all bool) {
 			}
 		}
 	}
-	if err := lines.Err(); err != nil || cases == 0 {
-		t.Fatalf("%d cases: %v", cases, err)
+	if cases == 0 {
+		t.Fatalf("%s has no cases", file)
 	}
-	t.Logf("%s: %d cases, %d equal, %d refused as Jinja2 does, %d refused though Jinja2 renders them", file, cases, equal, refusedRight, refused)
+	t.Logf("%s: %d cases, %d equal, %d refused as Jinja2 does, %d refused though Jinja2 renders them", file, cases,
+		equal, refusedRight, refused)
 }
 
 // isTemplateError tells a template that is not understood from one that refuses a chat.

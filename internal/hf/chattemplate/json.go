@@ -81,9 +81,10 @@ func readDict(raw []byte, depth int) (any, error) {
 	return out, nil
 }
 
-// printer writes JSON as Python's json.dumps does with ensure_ascii=False.
+// printer writes values as Python's json.dumps does with ensure_ascii=False, or as its repr.
 type printer struct {
 	strings.Builder
+	repr      bool
 	indent    string
 	lines     bool // a line for each member
 	item, key string
@@ -149,7 +150,7 @@ func (p *printer) setSeparators(v any) error {
 }
 
 func (p *printer) write(v any, depth int) error {
-	switch {
+	switch { // a list may hold another many times, and so on downwards
 	case p.Len() > maxOutput:
 		return errTooLong
 	case depth > maxNesting:
@@ -157,38 +158,65 @@ func (p *printer) write(v any, depth int) error {
 	}
 	switch v := v.(type) {
 	case nil:
-		p.WriteString("null")
+		p.word("None", "null")
 	case bool:
-		p.WriteString(strconv.FormatBool(v))
+		p.word(map[bool]string{true: "True", false: "False"}[v], strconv.FormatBool(v))
 	case int:
 		p.WriteString(strconv.Itoa(v))
 	case float64:
-		p.WriteString(jsonFloat(v))
+		p.float(v)
 	case string:
 		p.quote(v)
+	case undefined:
+		if !p.repr {
+			return p.refused(v)
+		}
+		p.WriteString("Undefined")
 	case *list:
 		if v.kind > isTuple {
-			return fmt.Errorf("a %s has no form in JSON", typeName(v))
+			return p.refused(v)
 		}
-		return p.group("[]", len(v.items), depth, func(i int) error { return p.write(v.items[i], depth+1) })
+		open, end := "[", "]"
+		if p.repr && v.kind == isTuple {
+			if open, end = "(", ")"; len(v.items) == 1 {
+				end = ",)"
+			}
+		}
+		return p.group(open, end, len(v.items), depth, func(i int) error { return p.write(v.items[i], depth+1) })
 	case *dict:
 		return p.object(v, depth)
 	default:
-		return fmt.Errorf("a %s has no form in JSON", typeName(v))
+		return p.refused(v)
 	}
 	return nil
 }
 
-func jsonFloat(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "NaN"
-	case math.IsInf(v, 1):
-		return "Infinity"
-	case math.IsInf(v, -1):
-		return "-Infinity"
+// word writes the one of repr or the one of JSON.
+func (p *printer) word(repr, json string) {
+	if p.repr {
+		json = repr
 	}
-	return pyjson.Float(v)
+	p.WriteString(json)
+}
+
+func (p *printer) refused(v any) error {
+	if p.repr {
+		return fmt.Errorf("a %s cannot be printed", typeName(v))
+	}
+	return fmt.Errorf("a %s has no form in JSON", typeName(v))
+}
+
+func (p *printer) float(v float64) {
+	switch {
+	case p.repr || !math.IsNaN(v) && !math.IsInf(v, 0):
+		p.WriteString(pyjson.Float(v))
+	case math.IsNaN(v):
+		p.WriteString("NaN")
+	case v > 0:
+		p.WriteString("Infinity")
+	default:
+		p.WriteString("-Infinity")
+	}
 }
 
 func (p *printer) object(d *dict, depth int) error {
@@ -202,23 +230,22 @@ func (p *printer) object(d *dict, depth int) error {
 		}
 		slices.SortFunc(keys, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 	}
-	return p.group("{}", len(keys), depth, func(i int) error {
-		if k, ok := keys[i].(string); ok {
-			p.quote(k)
-		} else {
-			p.WriteByte('"')
-			_ = p.write(keys[i], depth) // every key has a form in JSON
-			p.WriteByte('"')
+	return p.group("{", "}", len(keys), depth, func(i int) error {
+		mark := ""
+		if _, isText := keys[i].(string); !isText && !p.repr {
+			mark = `"`
 		}
-		p.WriteString(p.key)
+		p.WriteString(mark)
+		_ = p.write(keys[i], 0) // every key has a form
+		p.WriteString(mark + p.key)
 		v, _ := d.get(keys[i])
 		return p.write(v, depth+1)
 	})
 }
 
 // group writes the members of a list or an object between its marks.
-func (p *printer) group(marks string, n, depth int, member func(i int) error) error {
-	p.WriteByte(marks[0])
+func (p *printer) group(open, end string, n, depth int, member func(i int) error) error {
+	p.WriteString(open)
 	for i := range n {
 		if i > 0 {
 			p.WriteString(p.item)
@@ -231,7 +258,7 @@ func (p *printer) group(marks string, n, depth int, member func(i int) error) er
 	if n > 0 {
 		p.newline(depth)
 	}
-	p.WriteByte(marks[1])
+	p.WriteString(end)
 	return nil
 }
 
@@ -245,9 +272,12 @@ func (p *printer) newline(depth int) {
 }
 
 func (p *printer) quote(s string) {
-	if p.escape {
+	switch {
+	case p.repr:
+		p.Write(pyjson.AppendReprString(nil, s))
+	case p.escape:
 		p.Write(pyjson.AppendString(nil, s))
-	} else {
+	default:
 		p.Write(jsonscan.AppendQuoted(nil, []byte(s)))
 	}
 }

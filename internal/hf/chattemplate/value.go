@@ -4,10 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
-
-	"benchtop/internal/pyjson"
 )
 
 // Values of templates are nil for None, bool, int, float64 and string, and the types below.
@@ -263,66 +259,7 @@ func text(v any) (string, error) {
 	case undefined:
 		return "", nil
 	}
-	var b strings.Builder
-	err := represent(&b, v, 0)
-	return b.String(), err
-}
-
-// represent writes Python's repr of a value.
-func represent(b *strings.Builder, v any, depth int) error {
-	switch { // a list may hold another many times, and so on downwards
-	case b.Len() > maxOutput:
-		return errTooLong
-	case depth > maxNesting:
-		return errTooDeep
-	}
-	switch v := v.(type) {
-	case nil:
-		b.WriteString("None")
-	case bool:
-		b.WriteString(map[bool]string{true: "True", false: "False"}[v])
-	case int:
-		b.WriteString(strconv.Itoa(v))
-	case float64:
-		b.WriteString(pyjson.Float(v))
-	case string:
-		b.Write(pyjson.AppendReprString(nil, v))
-	case undefined:
-		b.WriteString("Undefined")
-	case *list:
-		if v.kind > isTuple {
-			return fmt.Errorf("a %s cannot be printed", typeName(v))
-		}
-		marks := map[kind]string{isList: "[]", isTuple: "()"}[v.kind]
-		if v.kind == isTuple && len(v.items) == 1 {
-			marks = "(,)"
-		}
-		return enclose(b, marks, len(v.items), func(i int) error { return represent(b, v.items[i], depth+1) })
-	case *dict:
-		return enclose(b, "{}", len(v.keys), func(i int) error {
-			if err := represent(b, v.keys[i], depth+1); err != nil {
-				return err
-			}
-			b.WriteString(": ")
-			return represent(b, v.at(i), depth+1)
-		})
-	default:
-		return fmt.Errorf("a %s cannot be printed", typeName(v))
-	}
-	return nil
-}
-
-// enclose writes members between marks, of which the first opens.
-func enclose(b *strings.Builder, marks string, n int, member func(i int) error) error {
-	b.WriteByte(marks[0])
-	for i := range n {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		if err := member(i); err != nil {
-			return err
-		}
-	}
-	b.WriteString(marks[1:])
-	return nil
+	p := printer{repr: true, item: ", ", key: ": "}
+	err := p.write(v, 0)
+	return p.String(), err
 }

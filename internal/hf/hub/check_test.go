@@ -25,18 +25,19 @@ func whole(r io.Reader) error {
 
 func TestFetchKeepsOnlyWhatWasWanted(t *testing.T) {
 	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n."
-	s := newStub(t, map[string]string{"part": "cut o", "pointer": pointer, "good": "good."})
+	files := map[string]string{"part": "cut o", "pointer": pointer, "good": "good."}
+	s := serve(t, files)
 	home := t.TempDir()
 	fetch := func(name string) error {
 		f := lines(name)
 		f.Check = whole
-		_, err := s.hub(home).Fetch(t.Context(), theDataset(t), f)
+		_, err := ofHub(s, home, nil).Fetch(t.Context(), theDataset(t), f)
 		return err
 	}
 	complains(t, fetch("part"), "part of org/name from 127.0.0.1", "came as something else: it has no end; try again")
 	complains(t, fetch("pointer"), "a pointer of Git's to a large file came instead of pointer of org/name")
 	nothingIn(t, filepath.Join(home, "own"))
-	s.files["part"] = "whole again."
+	files["part"] = "whole again."
 	if err := fetch("part"); err != nil {
 		t.Error(err)
 	}
@@ -46,23 +47,23 @@ func TestFetchKeepsOnlyWhatWasWanted(t *testing.T) {
 }
 
 func TestFetchReplacesWhatIsDamaged(t *testing.T) {
-	s := newStub(t, map[string]string{"a": "of the hub."})
+	s := serve(t, map[string]string{"a": "of the hub."})
 	home := hubtest.Plant(t, map[string]string{
-		"hub/datasets--org--name/refs/main":       "abc",
-		"hub/datasets--org--name/snapshots/abc/a": "cut o",
+		"hf/hub/datasets--org--name/refs/main":       "abc",
+		"hf/hub/datasets--org--name/snapshots/abc/a": "cut o",
 	})
 	f := lines("a")
 	f.Check = whole
-	for asked := 1; asked <= 2; asked++ { // the second time our own is damaged, too
-		path, err := s.hub(home).Fetch(t.Context(), theDataset(t), f)
-		if data, _ := os.ReadFile(path); string(data) != "of the hub." || len(s.asked) != asked {
-			t.Fatalf("got %q after %d requests, want %d, error %v", data, len(s.asked), asked, err)
+	for range 2 { // the second time our own is damaged, too
+		path, err := ofHub(s, home, nil).Fetch(t.Context(), theDataset(t), f)
+		if data, _ := os.ReadFile(path); string(data) != "of the hub." || len(s.Asked()) != 1 {
+			t.Fatalf("got %q, error %v", data, err)
 		}
 		if err := os.WriteFile(path, []byte("of"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.hub(home, "HF_HUB_OFFLINE", "1").Fetch(t.Context(), theDataset(t), f)
+	_, err := ofHub(s, home, nil, "HF_HUB_OFFLINE", "1").Fetch(t.Context(), theDataset(t), f)
 	complains(t, err, filepath.Join("abc", "a")+": it has no end", filepath.Join("main", "a")+": it has no end", "HF_HUB_OFFLINE is set")
 }
 
@@ -115,7 +116,6 @@ func TestHubThatHangsUp(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	s := newStub(t, nil)
-	_, err = s.hub(t.TempDir(), "HF_ENDPOINT", "http://"+listener.Addr().String()).Fetch(t.Context(), theDataset(t), lines("a"))
+	_, err = ofHub(serve(t, nil), t.TempDir(), nil, "HF_ENDPOINT", "http://"+listener.Addr().String()).Fetch(t.Context(), theDataset(t), lines("a"))
 	complains(t, err, "the connection was closed without an answer; try again")
 }

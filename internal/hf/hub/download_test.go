@@ -62,7 +62,7 @@ func (s *slow) Read(p []byte) (int, error) {
 }
 
 // onWire is a hub that is reached by a wire.
-func onWire(t *testing.T, w wire, said func(string)) *Hub {
+func onWire(t testing.TB, w wire, said func(string)) *Hub {
 	return New(Options{Env: func(name string) string { return map[string]string{"HF_ENDPOINT": "http://hub"}[name] },
 		Client: &http.Client{Transport: w}, Cache: t.TempDir(), Progress: said})
 }
@@ -215,7 +215,7 @@ func TestShardsAtOnce(t *testing.T) {
 	s := hubtest.Serve(t, map[string]map[string]string{"org/name": files})
 	shards, err := ofHub(s, t.TempDir(), nil).Select(t.Context(), Selection{Path: "org/name"})
 	if err != nil || len(shards) != 4 {
-		t.Fatalf("got %s, error %v", names(shards), err)
+		t.Fatalf("got %v, error %v", shards, err)
 	}
 	var group sync.WaitGroup
 	for _, shard := range append(shards, shards...) {
@@ -233,15 +233,10 @@ func TestShardsAtOnce(t *testing.T) {
 func BenchmarkDownload(b *testing.B) {
 	b.ReportAllocs()
 	const size = 256 << 20
-	repo, err := ParseRepository(Datasets, "org/name", "")
-	if err != nil {
-		b.Fatal(err)
-	}
-	h := New(Options{Env: func(name string) string { return map[string]string{"HF_ENDPOINT": "http://hub"}[name] },
-		Client: &http.Client{Transport: wire(func(*http.Request) *http.Response {
-			return response(http.StatusOK, size, io.LimitReader(&endless{}, size))
-		})}, Cache: b.TempDir()})
-	remote, err := h.Remote(repo)
+	h := onWire(b, func(*http.Request) *http.Response {
+		return response(http.StatusOK, size, io.LimitReader(&endless{}, size))
+	}, nil)
+	remote, err := h.Remote(theDataset(b))
 	if err != nil {
 		b.Fatal(err)
 	}

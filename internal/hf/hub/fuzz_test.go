@@ -1,10 +1,8 @@
 package hub
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,10 +43,7 @@ func FuzzFileName(f *testing.F) {
 	for _, seed := range []string{"a.json", "a/b.json", "../x", "a//b", `a\b`, "C:x", "a?b", "%2e%2e/x", "", ".", "a/../../b", "/a", "x/.", "a#b"} {
 		f.Add(seed)
 	}
-	repo, err := ParseRepository(Datasets, "org/name", "")
-	if err != nil {
-		f.Fatal(err)
-	}
+	repo := theDataset(f)
 	endpoint, _ := url.Parse("https://hub/mirror")
 	f.Fuzz(func(t *testing.T, name string) {
 		if (File{Name: name}).check() != nil {
@@ -68,20 +63,7 @@ func FuzzFileName(f *testing.F) {
 
 // FuzzCard finds files by what a README.md says and by their names, and never any that are not there.
 func FuzzCard(f *testing.F) {
-	data, err := os.ReadFile("testdata/layouts.json")
-	if err != nil {
-		f.Fatal(err)
-	}
-	var golden struct {
-		Cases []struct {
-			README string
-			Files  []string
-		}
-	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		f.Fatal(err)
-	}
-	for _, c := range golden.Cases {
+	for _, c := range goldenLayouts(f) {
 		f.Add(c.README, strings.Join(c.Files, "\n"), "", "train")
 	}
 	f.Add("---\nconfigs:\n- config_name: a\n  data_dir: ../[x\n  data_files: [a, '[!]', '**/b?']\n---\n", "a\nb", "a", "")
@@ -107,21 +89,17 @@ func FuzzCard(f *testing.F) {
 func FuzzTree(f *testing.F) {
 	f.Add(`{"sha":"abc"}`, `[{"type":"file","path":"a/train.json","size":3,"oid":"x","lfs":{"oid":"y","size":3}},{"type":"directory","path":"a"}]`, `<http://x/y?cursor=1>; rel="next"`)
 	f.Add(`{"sha":"../x"}`, `[{"type":"file","path":"../a.json","size":-1}]`, `,<;rel=next,<%zz>;rel="next"`)
-	repo, err := ParseRepository(Datasets, "org/name", "")
-	if err != nil {
-		f.Fatal(err)
-	}
+	repo := theDataset(f)
 	f.Fuzz(func(t *testing.T, info, page, link string) {
-		h := New(Options{Env: func(name string) string { return map[string]string{"HF_ENDPOINT": "http://hub"}[name] }, Cache: filepath.Join(t.TempDir(), "own"),
-			Client: &http.Client{Transport: wire(func(r *http.Request) *http.Response {
-				switch {
-				case strings.Contains(r.URL.Path, "/revision/"):
-					return response(http.StatusOK, -1, strings.NewReader(info))
-				case r.URL.Query().Has("cursor"):
-					return response(http.StatusOK, -1, strings.NewReader("[]"))
-				}
-				return response(http.StatusOK, -1, strings.NewReader(page), "Link", link)
-			})}})
+		h := onWire(t, func(r *http.Request) *http.Response {
+			switch {
+			case strings.Contains(r.URL.Path, "/revision/"):
+				return response(http.StatusOK, -1, strings.NewReader(info))
+			case r.URL.Query().Has("cursor"):
+				return response(http.StatusOK, -1, strings.NewReader("[]"))
+			}
+			return response(http.StatusOK, -1, strings.NewReader(page), "Link", link)
+		}, nil)
 		tree, err := h.tree(t.Context(), repo)
 		if err != nil {
 			return

@@ -1,10 +1,9 @@
 package hub
 
 import (
-	"encoding/json"
+	"benchtop/internal/assert"
 	"errors"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,30 +11,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLayoutsGolden compares with the datasets library, by which testdata/layouts.json was made.
-func TestLayoutsGolden(t *testing.T) {
-	var golden struct {
-		Cases []struct {
-			Name, README, Default string
-			Files                 []string
-			Subsets               []struct {
-				Name   string
-				Splits []struct {
-					Name  string
-					Files []string
-				}
-			}
+// goldenLayout is a repository, and what the datasets library finds in it.
+type goldenLayout struct {
+	Name, README, Default string
+	Files                 []string
+	Subsets               []struct {
+		Name   string
+		Splits []struct {
+			Name  string
+			Files []string
 		}
 	}
-	data, err := os.ReadFile("testdata/layouts.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		t.Fatal(err)
-	}
+}
+
+func goldenLayouts(t testing.TB) []goldenLayout {
+	t.Helper()
+	return assert.Golden[struct{ Cases []goldenLayout }](t, "testdata/layouts.json")[0].Cases
+}
+
+// TestLayoutsGolden compares with the datasets library, by which testdata/layouts.json was made.
+func TestLayoutsGolden(t *testing.T) {
 	compared := 0
-	for _, c := range golden.Cases {
+	for _, c := range goldenLayouts(t) {
+		var err error
 		l := layout{files: slices.Sorted(slices.Values(c.Files))}
 		if l.subsets, err = readCard([]byte(c.README)); err != nil {
 			t.Errorf("%s: %v", c.Name, err)

@@ -15,15 +15,6 @@ import (
 	"benchtop/internal/hf/hub/hubtest"
 )
 
-// names are those of shards, one after the other.
-func names(shards []Shard) string {
-	var all []string
-	for _, s := range shards {
-		all = append(all, s.Name)
-	}
-	return strings.Join(all, " ")
-}
-
 // contents are those of shards, one after the other.
 func contents(t *testing.T, shards []Shard) string {
 	t.Helper()
@@ -40,6 +31,17 @@ func contents(t *testing.T, shards []Shard) string {
 		all = append(all, string(data))
 	}
 	return strings.Join(all, " ")
+}
+
+// selects wants a selection's shards to have such contents, or the selection to fail with what is behind "!".
+func selects(t *testing.T, h *Hub, s Selection, want string) {
+	t.Helper()
+	shards, err := h.Select(t.Context(), s)
+	if part, fails := strings.CutPrefix(want, "!"); fails {
+		complains(t, err, part)
+	} else if got := contents(t, shards); err != nil || got != want {
+		t.Errorf("%+v: got %q, error %v, want %q", s, got, err, want)
+	}
 }
 
 func TestSelectHere(t *testing.T) {
@@ -92,13 +94,7 @@ func TestSelectHere(t *testing.T) {
 	h := New(Options{Env: func(string) string { return "" }, Client: &http.Client{Transport: noNetwork{}}})
 	for _, test := range tests {
 		t.Run(test.path+" "+test.subset, func(t *testing.T) {
-			s := Selection{Path: filepath.Join(root, filepath.FromSlash(test.path)), Name: test.name, Subset: test.subset}
-			shards, err := h.Select(t.Context(), s)
-			if want, fails := strings.CutPrefix(test.want, "!"); fails {
-				complains(t, err, want)
-			} else if got := contents(t, shards); err != nil || got != want {
-				t.Errorf("got %q, error %v, want %q", got, err, want)
-			}
+			selects(t, h, Selection{Path: filepath.Join(root, filepath.FromSlash(test.path)), Name: test.name, Subset: test.subset}, test.want)
 		})
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -133,11 +129,6 @@ func TestBesideHere(t *testing.T) {
 			t.Errorf("%s: got %q at %s, error %v", test.file, data, path, err)
 		}
 	}
-}
-
-// ofHub is a hub.Hub that asks h and tells lines of progress to said.
-func ofHub(h *hubtest.Hub, home string, said func(string), pairs ...string) *Hub {
-	return New(Options{Env: h.Env(home, pairs...), Client: h.Client(), Cache: filepath.Join(home, "own"), Progress: said})
 }
 
 func TestSelectFromTheHub(t *testing.T) {
@@ -181,10 +172,7 @@ func TestSelectFromTheHub(t *testing.T) {
 
 	// All is kept: later commits are not asked for, and nothing else either.
 	s.Files["org/name"]["z.txt"] = "later"
-	shards, err = ofHub(s, home, nil, "HF_HUB_OFFLINE", "1").Select(t.Context(), selection)
-	if got := contents(t, shards); err != nil || got != "zero one" {
-		t.Errorf("kept: got %s, error %v", got, err)
-	}
+	selects(t, ofHub(s, home, nil, "HF_HUB_OFFLINE", "1"), selection, "zero one")
 	for name, want := range map[string]string{"": "several subsets; give --hf-subset one of: main, other", "none": "unknown subset \"none\""} {
 		_, err := h.Select(t.Context(), Selection{Path: "org/name", Subset: name})
 		complains(t, err, "org/name: ", want)
@@ -204,21 +192,18 @@ func TestSelectFromACache(t *testing.T) {
 	const prefix = "hf/hub/datasets--org--name/"
 	files := map[string]string{prefix + "refs/main": commit, prefix + "snapshots/" + commit + "/data/train-00000-of-00002.parquet": "zero"}
 	home := hubtest.Plant(t, files)
-	shards, err := ofHub(s, home, nil).Select(t.Context(), Selection{Path: "org/name"})
-	if got := contents(t, shards); err != nil || got != "zero one" {
-		t.Errorf("got %s, error %v", got, err)
-	}
+	selects(t, ofHub(s, home, nil), Selection{Path: "org/name"}, "zero one")
 	want := fmt.Sprintf("org/name/revision/main org/name/tree/%s org/name/resolve/%[1]s/data/train-00001-of-00002.parquet", commit)
 	if got := strings.Join(s.Asked(), " "); got != want {
 		t.Errorf("asked for %s, want %s", got, want)
 	}
-	_, err = ofHub(s, hubtest.Plant(t, files), nil, "HF_HUB_OFFLINE", "1").Select(t.Context(), Selection{Path: "org/name"})
+	_, err := ofHub(s, hubtest.Plant(t, files), nil, "HF_HUB_OFFLINE", "1").Select(t.Context(), Selection{Path: "org/name"})
 	complains(t, err, "only 1 of the 2 files data/train-*-of-00002.parquet are there", "HF_HUB_OFFLINE is set")
 
 	files[prefix+"snapshots/"+commit+"/data/train-00001-of-00002.parquet"] = "one"
-	shards, err = ofHub(s, hubtest.Plant(t, files), nil).Select(t.Context(), Selection{Path: "org/name"})
-	if got := contents(t, shards); err != nil || got != "zero one" || len(s.Asked()) > 0 {
-		t.Errorf("got %s, error %v", got, err)
+	selects(t, ofHub(s, hubtest.Plant(t, files), nil), Selection{Path: "org/name"}, "zero one")
+	if asked := s.Asked(); len(asked) > 0 {
+		t.Errorf("asked for %s", asked)
 	}
 }
 
@@ -231,18 +216,11 @@ func TestSelectConverted(t *testing.T) {
 		"org/card":                      {"card.py": "import os", "a.json": "rows", "README.md": "---\nconfigs:\n- config_name: x\n  data_files: a.json\n---\n"},
 	})
 	h := ofHub(s, t.TempDir(), nil)
-	shards, err := h.Select(t.Context(), Selection{Path: "org/name", Split: "train"})
-	if got := contents(t, shards); err != nil || got != "zero one" {
-		t.Errorf("got %s, error %v", got, err)
-	}
-	_, err = h.Select(t.Context(), Selection{Path: "org/name", Split: "test"})
-	complains(t, err, `unknown split "test"; use --hf-split with one of: train`)
-	_, err = h.Select(t.Context(), Selection{Path: "org/zip"})
+	selects(t, h, Selection{Path: "org/name", Split: "train"}, "zero one")
+	selects(t, h, Selection{Path: "org/name", Split: "test"}, `!unknown split "test"; use --hf-split with one of: train`)
+	_, err := h.Select(t.Context(), Selection{Path: "org/zip"})
 	complains(t, err, "no file of rows", "the hub's copy in Parquet", "has no revision refs/convert/parquet")
-	shards, err = h.Select(t.Context(), Selection{Path: "org/card"})
-	if got := contents(t, shards); err != nil || got != "rows" {
-		t.Errorf("got %s, error %v", got, err)
-	}
+	selects(t, h, Selection{Path: "org/card"}, "rows")
 }
 
 // A commit that the hub no longer has is forgotten, so that the next run asks for the present one.
@@ -256,24 +234,11 @@ func TestSelectFromARewrittenRepository(t *testing.T) {
 	s.Files["org/name"]["train.json"] = "new"
 	_, err = shards[0].Fetch(t.Context())
 	complains(t, err, "has no revision", "the data set was rewritten on the hub: try again")
-	shards, err = h.Select(t.Context(), Selection{Path: "org/name"})
-	if got := contents(t, shards); err != nil || got != "new" {
-		t.Errorf("got %s, error %v", got, err)
-	}
+	selects(t, h, Selection{Path: "org/name"}, "new")
 }
 
 func TestSelectRefusals(t *testing.T) {
-	answer := func(status int, code, body string, headers ...string) func(w http.ResponseWriter, r *http.Request) bool {
-		return func(w http.ResponseWriter, r *http.Request) bool {
-			w.Header().Set("X-Error-Code", code)
-			for i := 0; i < len(headers); i += 2 {
-				w.Header().Set(headers[i], headers[i+1])
-			}
-			w.WriteHeader(status)
-			io.WriteString(w, body)
-			return true
-		}
-	}
+	answer := hubtest.Answer
 	onFiles := func(before func(w http.ResponseWriter, r *http.Request) bool) func(w http.ResponseWriter, r *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			return strings.Contains(r.URL.Path, "/resolve/") && before(w, r)

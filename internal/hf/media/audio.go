@@ -81,10 +81,10 @@ func LoadAudioFile(path string) (*Audio, error) {
 	}
 	name := filepath.Base(path)
 	a, err := ReadAudio(name, data)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		a = &Audio{name, AudioType(name), data, a.Duration}
 	}
-	return &Audio{name, AudioType(name), data, a.Duration}, nil
+	return a, err
 }
 
 // ReadAudio is LoadAudio for the content of a file of that name; "" for a name by its format.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/internal/assert"
 )
 
 func TestAudioType(t *testing.T) {
@@ -36,15 +38,8 @@ type soundfile struct {
 	}
 }
 
-func readSoundfile(t testing.TB) (s soundfile) {
-	text, err := os.ReadFile("testdata/soundfile.json")
-	if err == nil {
-		err = json.Unmarshal(text, &s)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+func readSoundfile(t testing.TB) soundfile {
+	return assert.Golden[soundfile](t, "testdata/soundfile.json")[0]
 }
 
 // Each recording lasts as long as for vLLM's client, and WAV is sent with the same bytes.
@@ -119,13 +114,7 @@ func tagged(data []byte) []byte {
 
 // Tags before and behind a recording, damage in it and a missing end change nothing else.
 func TestAudioThatIsNotClean(t *testing.T) {
-	file := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
+	file := func(name string) []byte { return assert.File(t, filepath.Join("testdata", name)) }
 	cbr, flac, pcm, ogg := file("cbr.mp3"), file("a.flac"), file("pcm_16.wav"), file("vorbis.ogg")
 	const frame = 36 * time.Millisecond
 	unsized := bytes.Clone(pcm)

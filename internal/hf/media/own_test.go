@@ -41,12 +41,9 @@ func TestAnother(t *testing.T) {
 		if strings.Contains(c.parts, string(got)) || string(got) == string(Another(json.RawMessage(c.parts), draws)) {
 			t.Errorf("%s: the same again", c.name)
 		}
-		var all []struct {
-			Type  string
-			Image struct{ URL string } `json:"image_url"`
-		}
-		if err := json.Unmarshal([]byte("["+string(got)+"]"), &all); err != nil || len(all) != len(c.want) {
-			t.Fatalf("%s: %s, %v", c.name, got, err)
+		all := sentParts(t, got)
+		if len(all) != len(c.want) {
+			t.Fatalf("%s: %s", c.name, got)
 		}
 		for i, part := range all {
 			_, data, _ := strings.Cut(part.Image.URL, "data:image/jpeg;base64,")
@@ -77,12 +74,9 @@ func TestAnotherRecording(t *testing.T) {
 		"short":        {string(Silence(time.Millisecond).Part()), 100 * time.Millisecond},
 		"no recording": {`{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}`, time.Second},
 	} {
-		var got struct {
-			Type  string
-			Audio struct{ Data, Format string } `json:"input_audio"`
-		}
-		if err := json.Unmarshal(Another(json.RawMessage(c.part), draws), &got); err != nil || got.Type != "input_audio" || got.Audio.Format != "wav" {
-			t.Fatalf("%s: %+v, %v", name, got, err)
+		got := sentParts(t, Another(json.RawMessage(c.part), draws))[0]
+		if got.Type != "input_audio" || got.Audio.Format != "wav" {
+			t.Fatalf("%s: %+v", name, got)
 		}
 		a, err := ReadAudio("a.wav", unbase64(t, got.Audio.Data))
 		if err != nil || a.Duration > c.want || a.Duration < c.want*9/10 {

@@ -9,6 +9,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,34 @@ func plain(c color.Color) image.Image {
 		p.Set(i%16, i/16, c)
 	}
 	return p
+}
+
+// sent are the parts of chat messages that a test made, and unpack one's file.
+type sent struct {
+	Type  string
+	Image struct{ URL string }          `json:"image_url"`
+	Video struct{ URL string }          `json:"video_url"`
+	Audio struct{ Data, Format string } `json:"input_audio"`
+}
+
+func sentParts(t testing.TB, parts json.RawMessage) (all []sent) {
+	t.Helper()
+	if err := json.Unmarshal(slices.Concat([]byte("["), parts, []byte("]")), &all); err != nil {
+		t.Fatalf("%.80s: %v", parts, err)
+	}
+	return all
+}
+
+// sentJPEG is the picture in a part.
+func sentJPEG(t testing.TB, part json.RawMessage) image.Image {
+	t.Helper()
+	s := sentParts(t, part)[0]
+	text, ok := strings.CutPrefix(s.Image.URL, "data:image/jpeg;base64,")
+	picture, err := jpeg.Decode(bytes.NewReader(unbase64(t, text)))
+	if !ok || err != nil || s.Type != "image_url" {
+		t.Fatalf("%.80s, %v", part, err)
+	}
+	return picture
 }
 
 func encoded(t testing.TB, encode func(*bytes.Buffer) error) []byte {
@@ -78,18 +107,7 @@ func TestImagePart(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		var got struct {
-			Type  string
-			Image struct{ URL string } `json:"image_url"`
-		}
-		if err := json.Unmarshal(part, &got); err != nil || got.Type != "image_url" {
-			t.Errorf("%s: %.80s, %v", name, part, err)
-		}
-		text, ok := strings.CutPrefix(got.Image.URL, "data:image/jpeg;base64,")
-		picture, err := jpeg.Decode(bytes.NewReader(unbase64(t, text)))
-		if !ok || err != nil {
-			t.Fatalf("%s: %.80s, %v", name, part, err)
-		}
+		picture := sentJPEG(t, part)
 		want := colours[name[:strings.IndexAny(name, " .")]]
 		r, g, b, _ := picture.At(1, 1).RGBA()
 		if off := func(got uint32, want uint8) bool { return abs(int(got>>8)-int(want)) > 20 }; off(r, want.R) || off(g, want.G) || off(b, want.B) {

@@ -2,13 +2,10 @@ package media
 
 import (
 	"bytes"
-	"encoding/base64"
-	"encoding/json"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -44,22 +41,7 @@ func TestUpright(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var sent struct {
-				URL struct {
-					URL string `json:"url"`
-				} `json:"image_url"`
-			}
-			if err := json.Unmarshal(part, &sent); err != nil {
-				t.Fatal(err)
-			}
-			data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(sent.URL.URL, "data:image/jpeg;base64,"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			picture, err := jpeg.Decode(bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
+			picture := sentJPEG(t, part)
 			got := ""
 			to := picture.Bounds().Max
 			for _, at := range []image.Point{{1, 1}, {to.X - 2, 1}, {1, to.Y - 2}, {to.X - 2, to.Y - 2}} {

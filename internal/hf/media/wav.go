@@ -74,27 +74,16 @@ func (w *wav) format(chunk []byte) error {
 // decoder turns the bytes of a sample into a number from -1 to 1; nil for a format that is not known.
 func (w *wav) decoder() func(b []byte) float64 {
 	le := binary.LittleEndian
-	switch struct{ code, width int }{w.code, w.width} {
-	case struct{ code, width int }{wavPCM, 1}:
-		return func(b []byte) float64 { return (float64(b[0]) - 0x80) / 0x80 }
-	case struct{ code, width int }{wavPCM, 2}:
-		return func(b []byte) float64 { return float64(int16(le.Uint16(b))) / 0x8000 }
-	case struct{ code, width int }{wavPCM, 3}:
-		return func(b []byte) float64 {
-			return float64(int32(b[0])<<8|int32(b[1])<<16|int32(b[2])<<24) / 0x80000000
-		}
-	case struct{ code, width int }{wavPCM, 4}:
-		return func(b []byte) float64 { return float64(int32(le.Uint32(b))) / 0x80000000 }
-	case struct{ code, width int }{wavFloat, 4}:
-		return func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }
-	case struct{ code, width int }{wavFloat, 8}:
-		return func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) }
-	case struct{ code, width int }{wavALaw, 1}:
-		return func(b []byte) float64 { return float64(aLaw(b[0])) / 0x8000 }
-	case struct{ code, width int }{wavMuLaw, 1}:
-		return func(b []byte) float64 { return float64(muLaw(b[0])) / 0x8000 }
-	}
-	return nil
+	return map[[2]int]func(b []byte) float64{
+		{wavPCM, 1}:   func(b []byte) float64 { return (float64(b[0]) - 0x80) / 0x80 },
+		{wavPCM, 2}:   func(b []byte) float64 { return float64(int16(le.Uint16(b))) / 0x8000 },
+		{wavPCM, 3}:   func(b []byte) float64 { return float64(int32(le.Uint16(b))<<8|int32(b[2])<<24) / 0x80000000 },
+		{wavPCM, 4}:   func(b []byte) float64 { return float64(int32(le.Uint32(b))) / 0x80000000 },
+		{wavFloat, 4}: func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) },
+		{wavFloat, 8}: func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) },
+		{wavALaw, 1}:  func(b []byte) float64 { return float64(aLaw(b[0])) / 0x8000 },
+		{wavMuLaw, 1}: func(b []byte) float64 { return float64(muLaw(b[0])) / 0x8000 },
+	}[[2]int{w.code, w.width}]
 }
 
 // aLaw is a sample of ITU-T G.711's A-law, scaled to 16 bits.

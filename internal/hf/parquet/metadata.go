@@ -27,7 +27,7 @@ type element struct {
 }
 
 // physicalType is the type of stored values.
-type physicalType int64
+type physicalType = int64
 
 const (
 	boolean physicalType = iota
@@ -40,7 +40,7 @@ const (
 	fixedBytes
 )
 
-type repetition int64
+type repetition = int64
 
 const (
 	required repetition = iota
@@ -65,15 +65,14 @@ type group struct {
 
 // chunk is a column of a row group.
 type chunk struct {
-	codec      int64
-	values     int64 // of all pages, nulls included
-	start      int64 // in the file, of its first page
-	size       int64 // in bytes, with the heads of pages
-	index      int64 // in the file, of the list of its pages; 0 for none
-	indexSize  int64
-	elsewhere  bool // in another file
-	encrypted  bool
-	incomplete bool // without its metadata
+	codec     int64
+	values    int64 // of all pages, nulls included
+	start     int64 // in the file, of its first page
+	size      int64 // in bytes, with the heads of pages
+	index     int64 // in the file, of the list of its pages; 0 for none
+	indexSize int64
+	elsewhere bool // in another file
+	encrypted bool
 }
 
 // parseMetadata reads the footer.
@@ -81,55 +80,27 @@ func parseMetadata(b []byte) (*metadata, error) {
 	m := &metadata{}
 	t := &thrift{b: b}
 	leaves := 0
-	t.fields(func(id int64, kind byte) bool {
-		switch {
-		case id == 2 && kind == thriftList:
-			t.list(func(byte) {
-				e := t.element()
-				m.schema = append(m.schema, e)
-				if e.isLeaf {
-					leaves++
-				}
-			})
-		case id == 3 && kind == thriftInt64:
-			m.rows = t.int()
-		case id == 4 && kind == thriftList:
-			t.list(func(byte) { m.groups = append(m.groups, t.group(leaves)) })
-		default:
-			return false
-		}
-		return true
+	t.record(record{
+		2: each(func() {
+			e := t.element()
+			m.schema = append(m.schema, e)
+			if e.isLeaf {
+				leaves++
+			}
+		}),
+		3: &m.rows,
+		4: each(func() { m.groups = append(m.groups, t.group(leaves)) }),
 	})
 	return m, t.err
 }
 
 // element reads an entry of the schema. One that is neither a leaf nor a group is an error, lest a list of zeros takes memory.
 func (t *thrift) element() element {
-	e := element{converted: -1}
-	t.fields(func(id int64, kind byte) bool {
-		switch {
-		case id == 1 && kind == thriftInt32:
-			e.kind, e.isLeaf = physicalType(t.int()), true
-		case id == 2 && kind == thriftInt32:
-			e.length = t.int()
-		case id == 3 && kind == thriftInt32:
-			e.repetition = repetition(t.int())
-		case id == 4 && kind == thriftBinary:
-			e.name = string(t.bytes())
-		case id == 5 && kind == thriftInt32:
-			e.children = t.int()
-		case id == 6 && kind == thriftInt32:
-			e.converted = t.int()
-		case id == 7 && kind == thriftInt32:
-			e.scale = t.int()
-		case id == 10 && kind == thriftStruct:
-			e.logical = t.logical()
-		default:
-			return false
-		}
-		return true
-	})
-	if e.name == "" && !e.isLeaf && e.children == 0 {
+	const none = math.MinInt64
+	e := element{kind: none, converted: -1}
+	t.record(record{1: &e.kind, 2: &e.length, 3: &e.repetition, 4: &e.name, 5: &e.children, 6: &e.converted, 7: &e.scale,
+		10: nested(func() { e.logical = t.logical() })})
+	if e.isLeaf = e.kind != none; e.name == "" && !e.isLeaf && e.children == 0 {
 		t.fail(errors.New("an element of its schema is empty"))
 	}
 	return e
@@ -143,25 +114,21 @@ func (t *thrift) logical() logicalType {
 			return false
 		}
 		l = logicalType{kind: id}
-		t.fields(func(field int64, kind byte) bool {
-			switch {
-			case id == logicalDecimal && field == 1 && kind == thriftInt32:
-				l.scale = t.int()
-			case id == logicalInteger && field == 2:
-				l.sign = kind == thriftTrue
-			case (id == logicalTime || id == logicalTimestamp) && field == 1:
-				l.utc = kind == thriftTrue
-			case (id == logicalTime || id == logicalTimestamp) && field == 2 && kind == thriftStruct:
+		settings := record{}
+		switch id {
+		case logicalDecimal:
+			settings = record{1: &l.scale}
+		case logicalInteger:
+			settings = record{2: &l.sign}
+		case logicalTime, logicalTimestamp:
+			settings = record{1: &l.utc, 2: nested(func() {
 				t.fields(func(unit int64, _ byte) bool {
 					l.unit = unit
 					return false
 				})
-				return true
-			default:
-				return false
-			}
-			return true
-		})
+			})}
+		}
+		t.record(settings)
 		return true
 	})
 	return l
@@ -170,17 +137,7 @@ func (t *thrift) logical() logicalType {
 // group reads a row group of a file with so many leaves.
 func (t *thrift) group(leaves int) group {
 	g := group{}
-	t.fields(func(id int64, kind byte) bool {
-		switch {
-		case id == 1 && kind == thriftList:
-			t.list(func(byte) { g.chunks = append(g.chunks, t.chunk()) })
-		case id == 3 && kind == thriftInt64:
-			g.rows = t.int()
-		default:
-			return false
-		}
-		return true
-	})
+	t.record(record{1: each(func() { g.chunks = append(g.chunks, t.chunk()) }), 3: &g.rows})
 	if t.err == nil && len(g.chunks) != leaves {
 		t.fail(fmt.Errorf("a row group has %d columns, and the schema has %d", len(g.chunks), leaves))
 	}
@@ -192,38 +149,25 @@ func (t *thrift) group(leaves int) group {
 
 // chunk reads the entry of a column of a row group.
 func (t *thrift) chunk() chunk {
-	c := chunk{incomplete: true}
-	t.fields(func(id int64, kind byte) bool {
-		switch {
-		case id == 1 && kind == thriftBinary:
-			c.elsewhere = len(t.bytes()) > 0
-		case id == 3 && kind == thriftStruct:
-			c.incomplete = false
-			t.columnMetadata(&c)
-		case id == 4 && kind == thriftInt64:
-			c.index = t.int()
-		case id == 5 && kind == thriftInt32:
-			c.indexSize = t.int()
-		case id == 8, id == 9:
+	c, incomplete := chunk{}, true
+	dictionary, file, encrypted := int64(0), "", ""
+	t.record(record{1: &file, 4: &c.index, 5: &c.indexSize, 9: &encrypted,
+		3: nested(func() {
+			incomplete = false
+			t.record(record{4: &c.codec, 5: &c.values, 7: &c.size, 9: &c.start, 11: &dictionary})
+		}),
+		8: nested(func() {
 			c.encrypted = true
-			return false
-		default:
-			return false
-		}
-		return true
-	})
-	if c.incomplete && !c.encrypted {
-		t.fail(errors.New("a column of a row group has no metadata"))
-	}
-	return c
-}
-
-func (t *thrift) columnMetadata(c *chunk) {
-	dictionary := int64(0)
-	t.numbers(map[int64]*int64{4: &c.codec, 5: &c.values, 7: &c.size, 9: &c.start, 11: &dictionary}, nil)
+			t.record(nil)
+		})})
 	if dictionary > 0 && dictionary < c.start {
 		c.start = dictionary
 	}
+	c.elsewhere, c.encrypted = file != "", c.encrypted || encrypted != ""
+	if incomplete && !c.encrypted {
+		t.fail(errors.New("a column of a row group has no metadata"))
+	}
+	return c
 }
 
 // pageHead is what stands before a page.
@@ -251,41 +195,16 @@ const (
 
 // pageHead reads the head of a page.
 func (t *thrift) pageHead() pageHead {
-	h := pageHead{rows: -1, compressed: true, levels: [2]int64{encodingRLE, encodingRLE}}
-	t.fields(func(id int64, kind byte) bool {
-		switch {
-		case id == 1 && kind == thriftInt32:
-			h.kind = t.int()
-		case id == 2 && kind == thriftInt32:
-			h.plainSize = t.int()
-		case id == 3 && kind == thriftInt32:
-			h.size = t.int()
-		case id == 4 && kind == thriftInt32:
-			h.crc, h.hasCRC = uint32(t.int()), true
-		case (id == 5 || id == 7) && kind == thriftStruct:
-			t.numbers(map[int64]*int64{1: &h.values, 2: &h.encoding, 3: &h.levels[0], 4: &h.levels[1]}, &h.compressed)
-		case id == 8 && kind == thriftStruct:
-			t.numbers(map[int64]*int64{1: &h.values, 3: &h.rows, 4: &h.encoding, 5: &h.defSize, 6: &h.repSize}, &h.compressed)
-		default:
-			return false
-		}
-		return true
+	const none = math.MinInt64
+	h, crc := pageHead{rows: -1, compressed: true, levels: [2]int64{encodingRLE, encodingRLE}}, int64(none)
+	version1 := nested(func() {
+		t.record(record{1: &h.values, 2: &h.encoding, 3: &h.levels[0], 4: &h.levels[1], 7: &h.compressed})
 	})
+	t.record(record{1: &h.kind, 2: &h.plainSize, 3: &h.size, 4: &crc, 5: version1, 7: version1, 8: nested(func() {
+		t.record(record{1: &h.values, 3: &h.rows, 4: &h.encoding, 5: &h.defSize, 6: &h.repSize, 7: &h.compressed})
+	})})
+	h.crc, h.hasCRC = uint32(crc), crc != none
 	return h
-}
-
-// numbers reads a structure of numbers. truth is the truth value of field 7, nil for none.
-func (t *thrift) numbers(into map[int64]*int64, truth *bool) {
-	t.fields(func(id int64, kind byte) bool {
-		if number := into[id]; number != nil && (kind == thriftInt32 || kind == thriftInt64) {
-			*number = t.int()
-			return true
-		}
-		if id == 7 && truth != nil && (kind == thriftTrue || kind == thriftFalse) {
-			*truth = kind == thriftTrue
-		}
-		return false
-	})
 }
 
 // location is the place of a page, from the list of pages of a chunk.
@@ -297,18 +216,12 @@ type location struct {
 // parseIndex reads the list of pages of a chunk.
 func parseIndex(b []byte) (pages []location, err error) {
 	t := &thrift{b: b}
-	t.fields(func(id int64, kind byte) bool {
-		if id != 1 || kind != thriftList {
-			return false
-		}
-		page := location{}
-		numbers := map[int64]*int64{1: &page.offset, 3: &page.row}
-		t.list(func(byte) {
-			page = location{-1, -1}
-			t.numbers(numbers, nil)
-			pages = append(pages, page)
-		})
-		return true
-	})
+	page := location{}
+	fields := record{1: &page.offset, 3: &page.row}
+	t.record(record{1: each(func() {
+		page = location{-1, -1}
+		t.record(fields)
+		pages = append(pages, page)
+	})})
 	return pages, t.err
 }

@@ -107,6 +107,48 @@ func (t *thrift) structure(do func(id int64, kind byte) bool, depth int) {
 	}
 }
 
+// record says where the values of a structure go, by the numbers of their fields: a *int64, *bool or *string takes one of its kind, a
+// function reads it. Other fields are passed over.
+type record map[int64]any
+
+type (
+	nested func() // reads a structure
+	each   func() // reads an element of a list
+)
+
+// record reads a structure.
+func (t *thrift) record(into record) {
+	t.fields(func(id int64, kind byte) bool {
+		switch to := into[id].(type) {
+		case *int64:
+			if kind == thriftInt32 || kind == thriftInt64 {
+				*to = t.int()
+				return true
+			}
+		case *bool:
+			if kind == thriftTrue || kind == thriftFalse {
+				*to = kind == thriftTrue
+			}
+		case *string:
+			if kind == thriftBinary {
+				*to = string(t.bytes())
+				return true
+			}
+		case nested:
+			if kind == thriftStruct {
+				to()
+				return true
+			}
+		case each:
+			if kind == thriftList {
+				t.list(func(byte) { to() })
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // list calls do for each element of a list.
 func (t *thrift) list(do func(kind byte)) {
 	head := t.byte()

@@ -1,12 +1,12 @@
 package tokenizer
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"path/filepath"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 )
 
@@ -25,7 +25,7 @@ var classGoldens = []string{"classes-llama", "classes-bytelevel", "classes-bert-
 // readClasses reads a golden file of classes: the tokenizers and the cases.
 func readClasses(t testing.TB, name string) (map[string]json.RawMessage, []classed) {
 	t.Helper()
-	lines := bytes.Split(bytes.TrimSpace(unpacked(t, filepath.Join("testdata", name+".jsonl.gz"))), []byte("\n"))
+	lines := assert.Golden[json.RawMessage](t, filepath.Join("testdata", name+".jsonl.gz"))
 	var first struct {
 		Tokenizers map[string]json.RawMessage
 		Patches    map[string]map[string]json.RawMessage // by tokenizer: what it is "of", and fields put in the place of that one's
@@ -153,12 +153,12 @@ func TestModelConfig(t *testing.T) {
 func TestClassOfModelsFiles(t *testing.T) {
 	ci.SkipUnderRace(t)
 	for name, class := range map[string]string{"gpt2": "GPT2Tokenizer", "qwen2.5": "Qwen2Tokenizer", "bert-base-uncased": "BertTokenizer"} {
-		l, err := Read(Files{Tokenizer: unpacked(t, filepath.Join("testdata", name+".tokenizer.json.gz")), Config: []byte(`{"tokenizer_class":"` + class + `"}`)})
+		l, err := Read(Files{Tokenizer: assert.File(t, filepath.Join("testdata", name+".tokenizer.json.gz")), Config: []byte(`{"tokenizer_class":"` + class + `"}`)})
 		if err != nil || l.Doubt() != "" || l.pipeline == nil {
 			t.Errorf("%s: doubt %q, error %v", class, l.Doubt(), err)
 			continue
 		}
-		for _, c := range goldenCases(t, filepath.Join("testdata", name+".jsonl.gz")) {
+		for _, c := range assert.Golden[goldenCase](t, filepath.Join("testdata", name+".jsonl.gz")) {
 			testCase(t, l, c)
 		}
 	}

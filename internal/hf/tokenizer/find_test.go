@@ -5,8 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -170,13 +168,13 @@ func TestFindByTheServersNames(t *testing.T) {
 		{"of a path that is not here, with an owner", "/models/none", "org/name", "org/name", "--model", "org/name"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newStubHub(t, nil)
-			h.before = func(w http.ResponseWriter, _ *http.Request) bool { io.WriteString(w, noTokens); return true }
-			found, err := find(t.Context(), FindOptions{Root: c.root, Model: c.model}, h.options(t))
+			h := serveModel(t, nil)
+			h.Before = hubtest.Answer(200, "", noTokens)
+			found, err := find(t.Context(), FindOptions{Root: c.root, Model: c.model}, onHub(t, h))
 			if found.Name != c.want || found.By != c.by || err == nil == (c.want == "") {
 				t.Errorf("got %q named by %q, error %v", found.Name, found.By, err)
 			}
-			if asked := strings.Join(h.asked, " "); (asked == "") != (c.asked == "") || !strings.Contains(asked, c.asked) {
+			if asked := strings.Join(h.Asked(), " "); (asked == "") != (c.asked == "") || !strings.Contains(asked, c.asked) {
 				t.Errorf("the hub was asked %q, want %q", asked, c.asked)
 			}
 		})
@@ -267,13 +265,4 @@ func TestFindKnowsTheCachesOfTheEnvironment(t *testing.T) {
 	}
 	_, err := find(t.Context(), FindOptions{Model: "gpt2"}, hub.Options{Env: variables(), Cache: dir("own")})
 	complains(t, err, "set HF_HOME", "HF_HUB_OFFLINE is set")
-}
-
-func TestFindStopsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := find(ctx, FindOptions{Tokenizer: "org/name"}, hub.Options{Env: variables("HF_HUB_OFFLINE", ""), Cache: t.TempDir()})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got error %v", err)
-	}
 }

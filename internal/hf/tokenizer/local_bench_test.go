@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 var benchmarked = []string{"gpt2", "qwen2.5"}
@@ -19,12 +21,12 @@ func benchmarkTokenizer(b *testing.B, name string) *Local {
 func prose(b *testing.B, name string) []string {
 	b.Helper()
 	var texts []string
-	for _, c := range goldenCases(b, filepath.Join("testdata", name+".jsonl.gz")) {
+	for _, c := range assert.Golden[goldenCase](b, filepath.Join("testdata", name+".jsonl.gz")) {
 		if c.Kind != "random" && len(c.Text) < 2000 {
 			texts = append(texts, c.Text)
 		}
 	}
-	return append(texts, string(unpacked(b, filepath.Join("..", "..", "..", "docs", "metrics.md"))))
+	return append(texts, string(assert.File(b, filepath.Join("..", "..", "..", "docs", "metrics.md"))))
 }
 
 // randomTexts are of random ids, 1,024 tokens each: hardly a word comes again.
@@ -45,23 +47,30 @@ func randomTexts(b *testing.B, l *Local, count int) (texts []string, ids [][]int
 	return texts, ids
 }
 
+// throughput calls for one text or more after another, and reports their tokens a second.
+func throughput(b *testing.B, name string, run func(i int) (tokens int, err error)) {
+	b.Run(name, func(b *testing.B) {
+		b.ReportAllocs()
+		tokens := 0
+		for i := 0; b.Loop(); i++ {
+			n, err := run(i)
+			if err != nil {
+				b.Fatal(err)
+			}
+			tokens += n
+		}
+		b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+	})
+}
+
 func BenchmarkEncode(b *testing.B) {
 	for _, name := range benchmarked {
 		l := benchmarkTokenizer(b, name)
 		random, _ := randomTexts(b, l, 512)
 		for kind, texts := range map[string][]string{"prose": prose(b, name), "random": random} {
-			b.Run(name+"/"+kind, func(b *testing.B) {
-				b.ReportAllocs()
-				tokens, i := 0, 0
-				for b.Loop() {
-					ids, err := l.Encode(texts[i%len(texts)])
-					if err != nil {
-						b.Fatal(err)
-					}
-					tokens += len(ids)
-					i++
-				}
-				b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+			throughput(b, name+"/"+kind, func(i int) (int, error) {
+				ids, err := l.Encode(texts[i%len(texts)])
+				return len(ids), err
 			})
 		}
 	}
@@ -80,18 +89,10 @@ func BenchmarkDecode(b *testing.B) {
 			words = append(words, ids)
 		}
 		for kind, all := range map[string][][]int{"prose": words, "random": random} {
-			b.Run(name+"/"+kind, func(b *testing.B) {
-				b.ReportAllocs()
-				tokens, i := 0, 0
-				for b.Loop() {
-					ids := all[i%len(all)]
-					if _, err := l.Decode(ids); err != nil {
-						b.Fatal(err)
-					}
-					tokens += len(ids)
-					i++
-				}
-				b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+			throughput(b, name+"/"+kind, func(i int) (int, error) {
+				ids := all[i%len(all)]
+				_, err := l.Decode(ids)
+				return len(ids), err
 			})
 		}
 	}
@@ -99,7 +100,7 @@ func BenchmarkDecode(b *testing.B) {
 
 func BenchmarkRead(b *testing.B) {
 	for _, name := range benchmarked {
-		file := unpacked(b, filepath.Join("testdata", name+".tokenizer.json.gz"))
+		file := assert.File(b, filepath.Join("testdata", name+".tokenizer.json.gz"))
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(file)))
 			b.ReportAllocs()
@@ -117,22 +118,19 @@ func BenchmarkEncodeAgain(b *testing.B) {
 	for _, name := range benchmarked {
 		l := benchmarkTokenizer(b, name)
 		random, _ := randomTexts(b, l, 512)
-		b.Run(name, func(b *testing.B) {
-			tokens, i := 0, 0
-			for b.Loop() {
-				for text, round := random[i%len(random)], 0; round < 2; round++ {
-					ids, err := l.Encode(text)
-					if err != nil {
-						b.Fatal(err)
-					}
-					tokens += len(ids)
-					if text, err = l.Decode(ids[:min(len(ids), 1024)]); err != nil {
-						b.Fatal(err)
-					}
+		throughput(b, name, func(i int) (tokens int, err error) {
+			text := random[i%len(random)]
+			for range 2 {
+				ids, err := l.Encode(text)
+				if err != nil {
+					return 0, err
 				}
-				i++
+				tokens += len(ids)
+				if text, err = l.Decode(ids[:min(len(ids), 1024)]); err != nil {
+					return 0, err
+				}
 			}
-			b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+			return tokens, nil
 		})
 	}
 }
@@ -145,12 +143,10 @@ func BenchmarkEncodeLongWord(b *testing.B) {
 		strings.Repeat("other things thought of the cat and sat on the mat ", 2000),
 	}
 	b.SetBytes(int64(len(texts[0])))
-	i := 0
-	for b.Loop() {
+	for i := 0; b.Loop(); i++ {
 		if _, err := l.Encode(texts[i%2]); err != nil {
 			b.Fatal(err)
 		}
-		i++
 	}
 }
 

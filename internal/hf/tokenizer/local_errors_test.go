@@ -1,9 +1,11 @@
 package tokenizer
 
 import (
-	"fmt"
+	"encoding/json"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 const wordLevelModel = `{"type":"WordLevel","vocab":{"a":0,"b":1},"unk_token":"a"}`
@@ -16,90 +18,40 @@ func withModel(model string) string { return `{"model":` + model + `}` }
 func TestReadErrors(t *testing.T) {
 	deep := strings.Repeat(`{"type":"Sequence","decoders":[`, 2000) + strings.Repeat(`]}`, 2000)
 	long := strings.Repeat("x", maxTokenBytes+1)
-	tests := []struct {
-		name string
-		file string
-		want string // empty for a file that is taken
-	}{
-		{"small", withModel(wordLevelModel), ""},
-		{"empty", "", "the file is empty"},
-		{"cut off", `{"model":{"type":"BPE","vocab":{"a":0`, "is the file complete?"},
-		{"not JSON", "<html>", "byte 1"},
-		{"byte order mark", "\ufeff{}", "byte 1"},
-		{"not UTF-8", "{\"version\":\"\xff\"}", "not UTF-8"},
-		{"a list", `[]`, "is not an object"},
-		{"nothing", `{}`, "no model in it"},
-		{"null", `{"model":null}`, "no model in it"},
-		{"unknown field", withField(`"postprocessor":null`), `the field "postprocessor" is not known`},
-		{"two models", withField(`"model":{}`), "duplicate field model"},
-		{"model of another kind", withModel(`[]`), "model: is not an object"},
-		{"no vocabulary", withModel(`{"type":"BPE"}`), "has no vocab"},
-		{"two vocabularies", withModel(`{"type":"BPE","vocab":{},"vocab":{}}`), "two fields vocab"},
-		{"unknown model", withModel(`{"type":"Magic","vocab":{}}`), `model: type "Magic" is not known`},
-		{"unknown field of a model", withModel(`{"type":"BPE","vocab":{},"merges":[],"magic":1}`), `unknown field "magic"`},
-		{"vocabulary of another kind", withModel(`{"type":"BPE","vocab":"a","merges":[]}`), "vocab: is not an object"},
-		{"negative id", withModel(`{"type":"WordLevel","vocab":{"a":-1},"unk_token":"a"}`), "a number from 0 to"},
-		{"id that is a fraction", withModel(`{"type":"WordLevel","vocab":{"a":1.5},"unk_token":"a"}`), "a number from 0 to"},
-		{"id that is a string", withModel(`{"type":"WordLevel","vocab":{"a":"1"},"unk_token":"a"}`), "a number from 0 to"},
-		{"huge id", withModel(`{"type":"WordLevel","vocab":{"a":4294967295},"unk_token":"a"}`), "is above 2097150"},
-		{"id beyond every integer", withModel(`{"type":"WordLevel","vocab":{"a":99999999999999999999999},"unk_token":"a"}`), "is above"},
-		{"one id for two", withModel(`{"type":"WordLevel","vocab":{"a":1,"b":1},"unk_token":"a"}`), "have the same id 1"},
-		{"one token twice", withModel(`{"type":"WordLevel","vocab":{"a":1,"a":2},"unk_token":"a"}`), "stands there twice"},
-		{"long token", withModel(`{"type":"WordLevel","vocab":{"` + long + `":1},"unk_token":"a"}`), "has 4097 bytes"},
-		{"half a surrogate pair", withModel(`{"type":"WordLevel","vocab":{"\ud83d":1},"unk_token":"a"}`), "half a surrogate pair"},
-		{"whole surrogate pair", withModel(`{"type":"WordLevel","vocab":{"\ud83d\ude00\b\f\n\r\t\"\/\\\u00E9":1},"unk_token":"a"}`), ""},
-		{"no merges", withModel(`{"type":"BPE","vocab":{}}`), "has no merges"},
-		{"dropout", withModel(`{"type":"BPE","vocab":{},"merges":[],"dropout":0.1}`), "dropout 0.1"},
-		{"no dropout", withModel(`{"type":"BPE","vocab":{},"merges":[],"dropout":0}`), ""},
-		{"merge of one", withModel(`{"type":"BPE","vocab":{"a":0},"merges":["a"]}`), "is not two tokens"},
-		{"merge of three", withModel(`{"type":"BPE","vocab":{"a":0},"merges":["a a a"]}`), "is not two tokens"},
-		{"merge of three, as a list", withModel(`{"type":"BPE","vocab":{"a":0},"merges":[["a","a","a"]]}`), "a merge of 3 tokens"},
-		{"merge of numbers", withModel(`{"type":"BPE","vocab":{"a":0},"merges":[[1,2]]}`), "stands where a string should"},
-		{"merge that is a number", withModel(`{"type":"BPE","vocab":{"a":0},"merges":[1]}`), "is not a list"},
-		{"merge of unknown tokens", withModel(`{"type":"BPE","vocab":{"a":0},"merges":["a b"]}`), "merges: merge 1"},
-		{"merge into an unknown token", withModel(`{"type":"BPE","vocab":{"a":0,"b":1},"merges":["a b"]}`), "merges: merge 1"},
-		{"merge without the prefix", withModel(`{"type":"BPE","vocab":{"a":0,"aa":1},"merges":["a a"],"continuing_subword_prefix":"#"}`), "does not begin with the prefix"},
-		{"merges with a version", withModel(`{"type":"BPE","vocab":{"a":0,"aa":1},"merges":["#version: 0.2","a a"]}`), ""},
-		{"a vocabulary of scores without any", withModel(`{"type":"Unigram","vocab":[]}`), "vocab: is empty"},
-		{"token without a score", withModel(`{"type":"Unigram","vocab":[["a"]]}`), "a token with 1 fields"},
-		{"score that is none", withModel(`{"type":"Unigram","vocab":[["a","b"]]}`), "where a score should"},
-		{"score beyond all numbers", withModel(`{"type":"Unigram","vocab":[["a",1e999]]}`), "where a score should"},
-		{"token that is none", withModel(`{"type":"Unigram","vocab":[[1,1]]}`), "stands where a string should"},
-		{"unknown id out of range", withModel(`{"type":"Unigram","unk_id":1,"vocab":[["a",0]]}`), "unk_id 1 is not in the vocabulary"},
-		{"negative unknown id", withModel(`{"type":"Unigram","unk_id":-1,"vocab":[["a",0]]}`), "unk_id -1"},
-		{"unknown normalizer", withField(`"normalizer":{"type":"Magic"}`), "Magic"},
-		{"unknown pre-tokenizer", withField(`"pre_tokenizer":{"type":"Magic"}`), "Magic"},
-		{"unknown decoder", withField(`"decoder":{"type":"Magic"}`), "decoder: Magic: this type of decoder is not known"},
-		{"CTC", withField(`"decoder":{"type":"CTC","pad_token":"a"}`), "decoder: CTC: "},
-		{"unknown field of a decoder", withField(`"decoder":{"type":"Fuse","magic":1}`), `unknown field "magic"`},
-		{"Replace by an expression", withField(`"decoder":{"type":"Replace","pattern":{"Regex":"a"},"content":""}`), "Replace: a pattern that is not a string"},
-		{"Replace by far more", withField(`"decoder":{"type":"Replace","pattern":{"String":"a"},"content":"` + long + `"}`), "more than 64 times as long"},
-		{"Replace by more again and again", withField(`"decoder":{"type":"Sequence","decoders":[` + strings.Repeat(`{"type":"Replace","pattern":{"String":"a"},"content":"aa"},`, 6) + `{"type":"Replace","pattern":{"String":"a"},"content":"aa"}]}`), "more than 64 times as long"},
-		{"Strip of two characters", withField(`"decoder":{"type":"Strip","content":"ab","start":1,"stop":0}`), "Strip: content must be one character"},
-		{"Metaspace of two characters", withField(`"decoder":{"type":"Metaspace","replacement":"ab"}`), "is not one character"},
-		{"unknown scheme", withField(`"decoder":{"type":"Metaspace","replacement":"a","prepend_scheme":"now"}`), `prepend_scheme "now"`},
-		{"deep sequences", withField(`"decoder":` + deep), "too deep"},
-		{"deep post-processors", withField(`"post_processor":` + strings.ReplaceAll(deep, "decoders", "processors")), "too deep"},
-		{"unknown post-processor", withField(`"post_processor":{"type":"Magic"}`), "post_processor: Magic"},
-		{"template without text", withField(`"post_processor":{"type":"TemplateProcessing","single":[],"pair":[],"special_tokens":{}}`), "0 times"},
-		{"template with the second text", withField(`"post_processor":{"type":"TemplateProcessing","single":[{"Sequence":{"id":"B","type_id":0}}],"special_tokens":{}}`), "neither the text"},
-		{"template with an unknown token", withField(`"post_processor":{"type":"TemplateProcessing","single":[{"SpecialToken":{"id":"x","type_id":0}}],"special_tokens":{}}`), "is not among its special_tokens"},
-		{"template with a negative id", withField(`"post_processor":{"type":"BertProcessing","cls":["a",-1],"sep":["b",1]}`), "the id -1"},
-		{"two templates", withField(`"post_processor":{"type":"Sequence","processors":[{"type":"BertProcessing","cls":["a",0],"sep":["b",1]},{"type":"BertProcessing","cls":["a",0],"sep":["b",1]}]}`), "two post-processors"},
-		{"a template among others", withField(`"post_processor":{"type":"Sequence","processors":[{"type":"ByteLevel"},{"type":"BertProcessing","cls":["a",0],"sep":["b",1]}]}`), ""},
-		{"BERT without sep", withField(`"post_processor":{"type":"BertProcessing","cls":["a",0]}`), "no sep"},
-		{"BERT with a token of one", withField(`"post_processor":{"type":"BertProcessing","cls":["a"],"sep":["b",1]}`), "is not a token and its id"},
-		{"added tokens of another kind", withField(`"added_tokens":{}`), "added_tokens: is not a list"},
-		{"added token without content", withField(`"added_tokens":[{"id":1,"normalized":false}]`), "without content"},
-		{"added token that is not said to be normalized", withField(`"added_tokens":[{"id":1,"content":"a"}]`), "whether it is normalized"},
-		{"long added token", withField(`"added_tokens":[{"id":1,"content":"` + long + `","normalized":false}]`), "has 4097 bytes"},
-		{"added token with a huge id", withField(`"added_tokens":[{"id":99999999999,"content":"x","normalized":false}]`), ""},
+	type file struct {
+		Name, Want        string          // no error for a file that is taken
+		File, Model, With json.RawMessage // the whole, its model, or more of its fields
+		text              string
+	}
+	tests := []file{
+		{Name: "empty", Want: "the file is empty"},
+		{Name: "cut off", text: `{"model":{"type":"BPE","vocab":{"a":0`, Want: "is the file complete?"},
+		{Name: "not JSON", text: "<html>", Want: "byte 1"},
+		{Name: "byte order mark", text: "\ufeff{}", Want: "byte 1"},
+		{Name: "not UTF-8", text: "{\"version\":\"\xff\"}", Want: "not UTF-8"},
+		{Name: "long token", text: withModel(`{"type":"WordLevel","vocab":{"` + long + `":1},"unk_token":"a"}`), Want: "has 4097 bytes"},
+		{Name: "long added token", text: withField(`"added_tokens":[{"id":1,"content":"` + long + `","normalized":false}]`), Want: "has 4097 bytes"},
+		{Name: "Replace by far more", text: withField(`"decoder":{"type":"Replace","pattern":{"String":"a"},"content":"` + long + `"}`),
+			Want: "more than 64 times as long"},
+		{Name: "deep sequences", text: withField(`"decoder":` + deep), Want: "too deep"},
+		{Name: "deep post-processors", text: withField(`"post_processor":` + strings.ReplaceAll(deep, "decoders", "processors")), Want: "too deep"},
+	}
+	for _, test := range assert.Golden[file](t, "testdata/small-files.jsonl") {
+		switch {
+		case test.Model != nil:
+			test.text = withModel(string(test.Model))
+		case test.With != nil:
+			test.text = withField(string(test.With[1 : len(test.With)-1]))
+		default:
+			test.text = string(test.File)
+		}
+		tests = append(tests, test)
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			l, err := Read(Files{Tokenizer: []byte(test.file)})
-			if test.want != "" {
-				complains(t, err, "tokenizer.json: ", test.want)
+		t.Run(test.Name, func(t *testing.T) {
+			l, err := Read(Files{Tokenizer: []byte(test.text)})
+			if test.Want != "" {
+				complains(t, err, "tokenizer.json: ", test.Want)
 				if len(err.Error()) > 300 {
 					t.Errorf("got an error of %d bytes", len(err.Error()))
 				}
@@ -211,14 +163,6 @@ func TestBrokenText(t *testing.T) {
 		if text, err := l.Decode(ids); text != test.want || err != nil {
 			t.Errorf("%q: got %q, error %v through ids, want %q", test.text, text, err, test.want)
 		}
-	}
-}
-
-func TestLocalInWords(t *testing.T) {
-	var l Tokenizer = readGolden(t, "testdata", goldenFile{File: "synthetic-spbpe.tokenizer.json.gz"})
-	var _ Counter = l.(*Local)
-	if got := fmt.Sprint(l.SpecialTokensToAdd(), l.SpecialIDs()); got != "1 [0 1 2 1200 1201]" {
-		t.Errorf("got %s", got)
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+
+	"benchtop/internal/assert"
 )
 
 // FuzzRead reads arbitrary files. An accepted one must encode and decode without harm.
 func FuzzRead(f *testing.F) {
 	seen := map[string]bool{}
-	for _, s := range smallTokenizers(f) {
+	for _, s := range assert.Golden[smallTokenizer](f, "testdata/models.jsonl.gz") {
 		if key := s.Name[:min(len(s.Name), 8)]; !seen[key] && len(s.Tokenizer) < 4000 { // one of a kind
 			seen[key] = true
 			f.Add([]byte(s.Tokenizer), []byte(nil), []byte(nil), []byte(nil), "a <A>b é漢")
@@ -58,7 +60,7 @@ func FuzzEncode(f *testing.F) {
 	for _, name := range []string{"bert-base-uncased", "synthetic-spbpe", "synthetic-metaspace-first", "synthetic-gemma-style"} {
 		others = append(others, readGolden(f, "testdata", goldenFile{File: name + ".tokenizer.json.gz"}))
 	}
-	seeds := goldenCases(f, "testdata/gpt2.jsonl.gz")
+	seeds := assert.Golden[goldenCase](f, "testdata/gpt2.jsonl.gz")
 	for _, c := range seeds[:min(len(seeds), 60)] {
 		f.Add(c.Text)
 	}

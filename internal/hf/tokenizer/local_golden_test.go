@@ -1,14 +1,8 @@
 package tokenizer
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 )
 
@@ -62,70 +57,26 @@ func exists(path string) bool {
 
 func TestGolden(t *testing.T) {
 	ci.SkipUnderRace(t)
+	tested := map[string]bool{}
 	for _, folder := range goldenFolders() {
-		var files map[string]goldenFile
-		unmarshal(t, unpacked(t, filepath.Join(folder, "meta.json")), &files)
-		for name, file := range files {
-			if _, err := os.Stat(filepath.Join("testdata", name+".jsonl.gz")); folder != "testdata" && err == nil {
-				continue // it has been tested
+		for name, file := range assert.Golden[map[string]goldenFile](t, filepath.Join(folder, "meta.json"))[0] {
+			cases := filepath.Join(folder, name+".jsonl.gz")
+			if tested[name] || folder == "testdata" && !exists(cases) { // meta.json also names files that are not here
+				continue
 			}
-			if _, err := os.Stat(filepath.Join(folder, name+".jsonl.gz")); errors.Is(err, fs.ErrNotExist) && folder == "testdata" {
-				continue // meta.json also names files that are not here; TestGoldenIsWhole counts those that must be
-			}
+			tested[name] = true
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				testGolden(t, folder, name, file)
+				l := readGolden(t, folder, file)
+				testVocabulary(t, l, file)
+				for _, c := range assert.Golden[goldenCase](t, cases) {
+					testCase(t, l, c)
+				}
 			})
 		}
 	}
-}
-
-func testGolden(t *testing.T, folder, name string, file goldenFile) {
-	t.Helper()
-	l := readGolden(t, folder, file)
-	testVocabulary(t, l, file)
-	for _, c := range goldenCases(t, filepath.Join(folder, name+".jsonl.gz")) {
-		testCase(t, l, c)
-	}
-}
-
-// Golden files may hold any number of cases.
-func TestGoldenOfOneCase(t *testing.T) {
-	const name = "synthetic-spbpe"
-	var files map[string]goldenFile
-	unmarshal(t, unpacked(t, filepath.Join("testdata", "meta.json")), &files)
-	file, folder := files[name], t.TempDir()
-	first, _, _ := bytes.Cut(unpacked(t, filepath.Join("testdata", name+".jsonl.gz")), []byte("\n"))
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	_, _ = z.Write(first)
-	_ = z.Close() // both go to memory
-	if err := os.WriteFile(filepath.Join(folder, name+".jsonl.gz"), packed.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file.File = "tokenizer.json"
-	if err := os.WriteFile(filepath.Join(folder, file.File), unpacked(t, filepath.Join("testdata", files[name].File)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	testGolden(t, folder, name, file)
-}
-
-func TestGoldenIsWhole(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "*.jsonl.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, file := range files {
-		names = append(names, filepath.Base(file))
-	}
-	for _, want := range []string{
-		"gpt2", "qwen2.5", "bert-base-uncased", "split-o200k", "split-deepseek3", "punct-digits",
-		"synthetic-spbpe", "synthetic-metaspace-first", "synthetic-gemma-style",
-	} {
-		if !slices.Contains(names, want+".jsonl.gz") {
-			t.Errorf("testdata lacks %s", want)
-		}
+	if len(tested) < 9 {
+		t.Errorf("testdata has only the tokenizers %v", tested)
 	}
 }
 
@@ -191,7 +142,7 @@ func testCase(t *testing.T, l *Local, c goldenCase) {
 func readGolden(t testing.TB, folder string, file goldenFile) *Local {
 	t.Helper()
 	path := filepath.Join(folder, file.File)
-	read := func() (*Local, error) { return readReplaced(path, file.Replace) }
+	read := func() (*Local, error) { return readReplaced(path, assert.File(t, path), file.Replace) }
 	if len(file.Replace) == 0 {
 		once, _ := goldenLocals.LoadOrStore(path, sync.OnceValues(read))
 		read = once.(func() (*Local, error))
@@ -207,11 +158,7 @@ func readGolden(t testing.TB, folder string, file goldenFile) *Local {
 var goldenLocals sync.Map
 
 // readReplaced reads a tokenizer with other values in some of its fields.
-func readReplaced(path string, replace map[string]json.RawMessage) (*Local, error) {
-	data, err := unpack(path)
-	if err != nil {
-		return nil, err
-	}
+func readReplaced(path string, data []byte, replace map[string]json.RawMessage) (_ *Local, err error) {
 	if len(replace) > 0 {
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(data, &fields); err != nil {
@@ -223,42 +170,4 @@ func readReplaced(path string, replace map[string]json.RawMessage) (*Local, erro
 		}
 	}
 	return Read(Files{Tokenizer: data})
-}
-
-func goldenCases(t testing.TB, path string) []goldenCase {
-	t.Helper()
-	var cases []goldenCase
-	lines := bufio.NewScanner(bytes.NewReader(unpacked(t, path)))
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var c goldenCase
-		unmarshal(t, lines.Bytes(), &c)
-		cases = append(cases, c)
-	}
-	if err := lines.Err(); err != nil || len(cases) == 0 {
-		t.Fatalf("%s: %d cases, error %v", path, len(cases), err)
-	}
-	return cases
-}
-
-// unpacked reads a file, unpacked if it is gzip.
-func unpacked(t testing.TB, path string) []byte {
-	t.Helper()
-	data, err := unpack(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func unpack(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if err != nil || filepath.Ext(path) != ".gz" {
-		return data, err
-	}
-	packed, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(packed)
 }

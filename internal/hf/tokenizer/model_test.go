@@ -1,12 +1,11 @@
 package tokenizer
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // smallTokenizer is a tokenizer made up for what the large ones do not have, with what the reference makes of it.
@@ -21,28 +20,8 @@ type smallTokenizer struct {
 	}
 }
 
-func smallTokenizers(t testing.TB) []smallTokenizer {
-	t.Helper()
-	var all []smallTokenizer
-	lines := bufio.NewScanner(bytes.NewReader(unpacked(t, filepath.Join("testdata", "models.jsonl.gz"))))
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var s smallTokenizer
-		unmarshal(t, lines.Bytes(), &s)
-		all = append(all, s)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 func TestModels(t *testing.T) {
-	all := smallTokenizers(t)
-	if len(all) == 0 {
-		t.Error("no tokenizers")
-	}
-	for _, s := range all {
+	for _, s := range assert.Golden[smallTokenizer](t, "testdata/models.jsonl.gz") {
 		t.Run(s.Name, func(t *testing.T) {
 			l, err := Read(Files{Tokenizer: s.Tokenizer})
 			if err != nil {

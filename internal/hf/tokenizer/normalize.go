@@ -247,10 +247,10 @@ func newPrecompiled(s precompiledSettings) (normalizer, error) {
 	return always(m.normalize), nil
 }
 
-// precompiledStage is the first normalizer of type Precompiled, "" if there is none.
-func precompiledStage(normalizer json.RawMessage) (string, error) {
+// precompiledStage is the first normalizer of type Precompiled, nil if there is none.
+func precompiledStage(normalizer json.RawMessage) (json.RawMessage, error) {
 	if isNull(normalizer) {
-		return "", nil
+		return nil, nil
 	}
 	type stage struct {
 		Type        string            `json:"type"`
@@ -258,7 +258,7 @@ func precompiledStage(normalizer json.RawMessage) (string, error) {
 	}
 	var whole stage
 	if err := json.Unmarshal(normalizer, &whole); err != nil {
-		return "", fmt.Errorf("normalizer: %w", plainly(err))
+		return nil, fmt.Errorf("normalizer: %w", plainly(err))
 	}
 	if whole.Type != "Sequence" {
 		whole.Normalizers = []json.RawMessage{normalizer}
@@ -266,10 +266,10 @@ func precompiledStage(normalizer json.RawMessage) (string, error) {
 	for _, raw := range whole.Normalizers {
 		var one stage
 		if json.Unmarshal(raw, &one) == nil && one.Type == "Precompiled" {
-			return string(raw), nil
+			return raw, nil
 		}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // newCharsmap reads the size of the trie in bytes, the trie and the blob.

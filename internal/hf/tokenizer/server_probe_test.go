@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,14 +20,19 @@ import (
 // letters answers like one of the servers: its tokens are the bytes of a text, behind a start marker 1 where special
 // tokens are wanted. It writes down what it is asked.
 type letters struct {
-	form  form
-	model string // it knows no other; "" knows all
+	form       form
+	model      string           // it knows no other; "" knows all
+	detokenize http.HandlerFunc // what it does instead where ids are to become text
 
 	mu    sync.Mutex
 	asked []string
 }
 
 func (l *letters) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if l.detokenize != nil && r.URL.Path == "/detokenize" {
+		l.detokenize(w, r)
+		return
+	}
 	body, _ := io.ReadAll(r.Body)
 	l.mu.Lock()
 	l.asked = append(l.asked, strings.TrimSpace(r.Method+" "+r.URL.Path+" "+string(body)))
@@ -92,8 +96,19 @@ func (l *letters) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve starts a server for the length of a test.
 func serve(t *testing.T, h http.Handler) *httptest.Server {
+	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
+	return s
+}
+
+// counter is a server that is found to tokenize, whether or not its address ends in a slash.
+func counter(t *testing.T, server *httptest.Server, models ...string) *Server {
+	t.Helper()
+	s, err := ProbeServer(t.Context(), server.Client(), server.URL+"/", models...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -121,11 +136,7 @@ func TestProbeServer(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			h := &letters{form: test.form, model: test.model}
-			server := serve(t, h)
-			s, err := ProbeServer(t.Context(), server.Client(), server.URL+"/", test.models...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := counter(t, serve(t, h), test.models...)
 			if diff := cmp.Diff(test.asked, h.asked); diff != "" {
 				t.Error(diff)
 			}
@@ -144,8 +155,13 @@ func TestProbeServer(t *testing.T) {
 			if text, err := s.DecodeContext(t.Context(), []int{1, 'a'}); text != "\x01a" || err != nil {
 				t.Errorf("got text %q, error %v", text, err)
 			}
-			if want := "POST /detokenize " + test.decode; !slices.Contains(h.asked, want) {
-				t.Errorf("got requests %q, want %q among them", h.asked, want)
+			if text, err := s.DecodeContext(t.Context(), nil); text != "" || err != nil {
+				t.Errorf("got text %q, error %v of no ids", text, err)
+			}
+			for _, ids := range []string{"[1,97]", "[]"} {
+				if want := "POST /detokenize " + strings.Replace(test.decode, "[1,97]", ids, 1); !slices.Contains(h.asked, want) {
+					t.Errorf("got requests %q, want %q among them", h.asked, want)
+				}
 			}
 		})
 	}
@@ -199,22 +215,11 @@ func TestProbeServerFindsNone(t *testing.T) {
 }
 
 func TestProbeServerWithoutDetokenize(t *testing.T) {
-	h := &letters{form: vLLM}
-	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/detokenize" {
-			http.NotFound(w, r)
-			return
-		}
-		h.ServeHTTP(w, r)
-	}))
-	s, err := ProbeServer(t.Context(), server.Client(), server.URL, "m")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := counter(t, serve(t, &letters{form: vLLM, detokenize: http.NotFound}), "m")
 	if n, err := s.CountContext(t.Context(), "ab"); n != 3 || err != nil {
 		t.Errorf("got count %d, error %v", n, err)
 	}
-	_, err = s.DecodeContext(t.Context(), []int{1})
+	_, err := s.DecodeContext(t.Context(), []int{1})
 	complains(t, err, "/detokenize", "404")
 	_, err = NewServerTokenizer(t.Context(), s, 0, nil)
 	complains(t, err, "counts tokens but does not turn them into text", "404")
@@ -222,14 +227,8 @@ func TestProbeServerWithoutDetokenize(t *testing.T) {
 
 func TestProbeServerStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	h := &letters{form: vLLM}
-	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/detokenize" {
-			cancel()
-			return
-		}
-		h.ServeHTTP(w, r)
-	}))
+	h := &letters{form: vLLM, detokenize: func(http.ResponseWriter, *http.Request) { cancel() }}
+	server := serve(t, h)
 	if _, err := ProbeServer(ctx, server.Client(), server.URL, "m"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
 	}
@@ -242,10 +241,10 @@ func TestProbeServerStopsWithItsContext(t *testing.T) {
 func TestProbedServerIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := []int{200, 200, 503, 200} // to the two questions of the probe, and to those behind it
-		client := &http.Client{Transport: transport(func(r *http.Request) *http.Response {
+		client := &http.Client{Transport: transport(func() (int, string) {
 			status := answers[0]
 			answers = answers[1:]
-			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(`{"count":1,"tokens":[1],"prompt":"x"}`))}
+			return status, `{"count":1,"tokens":[1],"prompt":"x"}`
 		})}
 		s, err := ProbeServer(t.Context(), client, "http://server", "m")
 		if err != nil {
@@ -341,11 +340,7 @@ func TestServerTokenizer(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			server := serve(t, &letters{form: test.form})
-			s, err := ProbeServer(t.Context(), server.Client(), server.URL, "m")
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := counter(t, serve(t, &letters{form: test.form}), "m")
 			got, err := NewServerTokenizer(t.Context(), s, test.size, test.special)
 			if err != nil {
 				t.Fatal(err)
@@ -375,9 +370,12 @@ func TestServerTokenizer(t *testing.T) {
 }
 
 // transport is a server without a network.
-type transport func(*http.Request) *http.Response
+type transport func() (status int, answer string)
 
-func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
+func (f transport) RoundTrip(*http.Request) (*http.Response, error) {
+	status, answer := f()
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(answer))}, nil
+}
 
 func FuzzServerAnswer(f *testing.F) {
 	for _, seed := range []string{`{"count":1,"tokens":[1],"prompt":"x"}`, `{"tokens":[1],"content":"x"}`, `{"tokens":null,"text":""}`,
@@ -385,9 +383,7 @@ func FuzzServerAnswer(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		client := &http.Client{Transport: transport(func(*http.Request) *http.Response {
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader(answer))}
-		})}
+		client := &http.Client{Transport: transport(func() (int, string) { return 200, string(answer) })}
 		s, err := ProbeServer(t.Context(), client, "http://server", "m")
 		if err != nil {
 			if s != nil || len(err.Error()) > 20000 {

@@ -1,12 +1,12 @@
 package tokenizer
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // configured is a tokenizer.json with made-up files beside it, and what transformers makes of the three.
@@ -24,7 +24,7 @@ type configured struct {
 }
 
 func TestSettings(t *testing.T) {
-	lines := bytes.Split(bytes.TrimSpace(unpacked(t, filepath.Join("testdata", "settings.jsonl.gz"))), []byte("\n"))
+	lines := assert.Golden[json.RawMessage](t, "testdata/settings.jsonl.gz")
 	var tokenizers struct{ BPE, WordPiece json.RawMessage }
 	unmarshal(t, lines[0], &tokenizers)
 	for _, line := range lines[1:] {

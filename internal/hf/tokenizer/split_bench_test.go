@@ -4,12 +4,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"benchtop/internal/assert"
 )
 
 // BenchmarkSplit cuts prompts of some 6 kB, as the random data set makes them, with a pattern and the byte alphabet.
 func BenchmarkSplit(b *testing.B) {
 	texts := []struct{ name, text string }{{"prose", sentences(6000)}, {"mixed", mixture(6000)}}
-	for _, g := range readStageGoldens(b, "testdata/pretokenizers.jsonl.gz") {
+	for _, g := range assert.Golden[stageGolden](b, "testdata/pretokenizers.jsonl.gz") {
 		switch g.Name {
 		case "gpt2", "qwen25", "v_o200k", "v_deepseek3":
 		default:

@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"benchtop/internal/assert"
 )
 
 // Matches come in order, within the text and at the borders of characters, whatever the pattern.
 func FuzzPattern(f *testing.F) {
-	for _, g := range readStageGoldens(f, "testdata/stages.jsonl.gz") {
+	for _, g := range assert.Golden[stageGolden](f, "testdata/stages.jsonl.gz") {
 		var s struct{ Pattern struct{ Regex string } }
 		if json.Unmarshal(g.PreTokenizer, &s) == nil && s.Pattern.Regex != "" {
 			f.Add(s.Pattern.Regex, "it's 12 é\n\n b")
@@ -67,19 +69,9 @@ func tinyCharsmap() []byte {
 	return append(data, "A\x00"...)
 }
 
-func TestTinyCharsmap(t *testing.T) {
-	m, err := newCharsmap(tinyCharsmap())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := m.normalize("banana"); got != "bAnAnA" {
-		t.Errorf("got %q, want bAnAnA", got)
-	}
-}
-
 // A normalizer that can be read never panics.
 func FuzzNormalizer(f *testing.F) {
-	for _, g := range readStageGoldens(f, "testdata/stages.jsonl.gz") {
+	for _, g := range assert.Golden[stageGolden](f, "testdata/stages.jsonl.gz") {
 		if g.Normalizer != nil && len(g.Normalizer) < 1000 {
 			f.Add([]byte(g.Normalizer), "É a\u0301中 ﬁ\t")
 		}
@@ -93,7 +85,7 @@ func FuzzNormalizer(f *testing.F) {
 
 // Pieces are never empty. Isolated pieces put together are the text; the byte alphabet spells every byte.
 func FuzzSplit(f *testing.F) {
-	for _, g := range readStageGoldens(f, "testdata/pretokenizers.jsonl.gz") {
+	for _, g := range assert.Golden[stageGolden](f, "testdata/pretokenizers.jsonl.gz") {
 		f.Add([]byte(g.PreTokenizer), "it's 12 é\n\n b\u3000中")
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, text string) {

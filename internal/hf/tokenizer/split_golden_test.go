@@ -1,14 +1,12 @@
 package tokenizer
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert"
 	"benchtop/internal/ci"
 )
 
@@ -19,31 +17,6 @@ type stageGolden struct {
 	PreTokenizer json.RawMessage `json:"pre_tokenizer"`
 	Normalizer   json.RawMessage
 	Cases        [][2]json.RawMessage
-}
-
-func readStageGoldens(t testing.TB, file string) []stageGolden {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []stageGolden
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var g stageGolden
-		unmarshal(t, lines.Bytes(), &g)
-		all = append(all, g)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 func unmarshal(t testing.TB, raw json.RawMessage, into any) {
@@ -103,11 +76,7 @@ func (g stageGolden) normalizing(t *testing.T) func(string) (any, error) {
 // The pre-tokenizers of the models that matter, every configuration and text of the file.
 func TestSplitGolden(t *testing.T) {
 	ci.SkipUnderRace(t)
-	goldens := readStageGoldens(t, "testdata/pretokenizers.jsonl.gz")
-	if len(goldens) == 0 {
-		t.Error("no configurations")
-	}
-	for _, g := range goldens {
+	for _, g := range assert.Golden[stageGolden](t, "testdata/pretokenizers.jsonl.gz") {
 		t.Run(g.Name, func(t *testing.T) {
 			if n := g.check(t); n != 265 {
 				t.Errorf("%d texts, want 265", n)
@@ -119,7 +88,7 @@ func TestSplitGolden(t *testing.T) {
 // Every stage with all its settings, stages in sequence, and 300 patterns drawn at random from the syntax.
 func TestStagesGolden(t *testing.T) {
 	texts := 0
-	for _, g := range readStageGoldens(t, "testdata/stages.jsonl.gz") {
+	for _, g := range assert.Golden[stageGolden](t, "testdata/stages.jsonl.gz") {
 		texts += g.check(t)
 	}
 	if want := 5_806; texts != want {

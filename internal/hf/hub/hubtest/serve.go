@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// Hub is a hub of data sets on loopback. It lists files, and serves them whole or from a byte on.
+// Hub is a hub of models and data sets on loopback. It lists files, and serves them whole or from a byte on.
 type Hub struct {
 	*httptest.Server
 	// Files are contents by repository and name. A repository is organisation/name for main, organisation/name@revision for another.
@@ -51,7 +51,20 @@ func (h *Hub) Env(home string, pairs ...string) func(string) string {
 	return func(name string) string { return env[name] }
 }
 
-// Asked returns what the hub was asked since the last time: the path of each request behind /datasets/ or /api/datasets/.
+// Answer is an answer for Before: a status, the hub's word for the reason, a body, and more headers with their values.
+func Answer(status int, code, body string, headers ...string) func(w http.ResponseWriter, r *http.Request) bool {
+	return func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("X-Error-Code", code)
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+		return true
+	}
+}
+
+// Asked returns what the hub was asked since the last time: the path of each request behind /, /datasets/ or /api/datasets/.
 func (h *Hub) Asked() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,7 +83,7 @@ func (h *Hub) Commit(repo string) string {
 }
 
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.EscapedPath(), "/api"), "/datasets/")
+	path := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(r.URL.EscapedPath(), "/api"), "/datasets"), "/")
 	h.mu.Lock()
 	h.asked = append(h.asked, path)
 	h.mu.Unlock()
@@ -82,12 +95,12 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		parts[i], _ = url.PathUnescape(parts[i])
 	}
 	if len(parts) < 4 || h.Files[parts[0]+"/"+parts[1]] == nil {
-		refuse(w, "RepoNotFound")
+		Answer(http.StatusNotFound, "RepoNotFound", "")(w, r)
 		return
 	}
 	repo := h.find(parts[0]+"/"+parts[1], parts[3])
 	if repo == "" {
-		refuse(w, "RevisionNotFound")
+		Answer(http.StatusNotFound, "RevisionNotFound", "")(w, r)
 		return
 	}
 	switch parts[2] {
@@ -99,7 +112,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		name, _ := url.PathUnescape(strings.Join(parts[4:], ""))
 		content, has := h.Files[repo][name]
 		if !has {
-			refuse(w, "EntryNotFound")
+			Answer(http.StatusNotFound, "EntryNotFound", "")(w, r)
 			return
 		}
 		http.ServeContent(w, r, name, time.Time{}, strings.NewReader(content))
@@ -146,10 +159,4 @@ func (h *Hub) tree(w http.ResponseWriter, r *http.Request, repo string) {
 		entries = append(entries, e)
 	}
 	json.NewEncoder(w).Encode(entries)
-}
-
-func refuse(w http.ResponseWriter, code string) {
-	w.Header().Set("X-Error-Code", code)
-	w.WriteHeader(http.StatusNotFound)
-	io.WriteString(w, code)
 }

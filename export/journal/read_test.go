@@ -308,7 +308,7 @@ func TestSummarizeOfAJournal(t *testing.T) {
 			run = metrics.Run{End: metrics.End{Ended: eventtest.LastDone(qs)}, Plan: metrics.Plan{
 				Percentiles: []float64{50, 99}, Warmup: 3 * time.Second, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
 				Conversations: &metrics.Conversations{Count: 40, Turns: 12.5, Delay: time.Second},
-				Workloads: []metrics.Workload{{Name: "class 1", Share: .5, Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 3000}}}, {Name: "class 2"}},
+				Workloads:     []metrics.Workload{{Name: "class 1", Share: .5, Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 3000}}}, {Name: "class 2"}},
 			}}
 		}
 		want, err := report.Of(eventtest.Of(run, eventtest.Each(qs)))

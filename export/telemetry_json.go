@@ -156,7 +156,7 @@ func timeline(r *metrics.Report) list {
 	l := telemetryBySecond(r)
 	return each(r.Timeline, func(w *metrics.Window) object {
 		n := int(w.Start / time.Second)
-		return append(window(r, w), field{"server", ifPresent(l.server[n], serverGauges)}, field{"gpus", ifPresent(l.gpus[n], gpuGauges)})
+		return append(window(r, w), Arg{"server", ifPresent(l.server[n], serverGauges)}, Arg{"gpus", ifPresent(l.gpus[n], gpuGauges)})
 	})
 }
 
@@ -173,7 +173,7 @@ func percentiles(w *metrics.Window, some func(metrics.Latency) bool, of ...int) 
 		h := &w.Histograms[l]
 		for _, p := range of {
 			ms := milliseconds(h.Quantile(float64(p) / 100))
-			o = append(o, field{name + "_p" + strconv.Itoa(p) + "_ms", when(h.Count() > 0, ms)})
+			o = append(o, Arg{name + "_p" + strconv.Itoa(p) + "_ms", when(h.Count() > 0, ms)})
 		}
 	}
 	return o

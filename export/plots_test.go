@@ -1,7 +1,7 @@
 package export
 
 import (
-	"bytes"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -14,11 +14,7 @@ import (
 
 func plots(t *testing.T, r metrics.Report, o PlotOptions) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := Plots(&b, r, o); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
+	return written(t, func(w io.Writer, r metrics.Report) error { return Plots(w, r, o) }, r)
 }
 
 // tenSeconds rises to 900 tokens per second and 18 requests in flight, with two annotations.

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,14 +12,7 @@ import (
 	"benchtop/metrics"
 )
 
-func remarksOf(t *testing.T, r metrics.Report) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := Remarks(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
+func remarksOf(t *testing.T, r metrics.Report) string { return written(t, Remarks, r) }
 
 func TestRemarks(t *testing.T) {
 	run, qs := sampleRun()
@@ -71,15 +63,6 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 	}
 }
 
-// Redials are reported without failures too.
-func TestRemarkOnRedials(t *testing.T) {
-	const want = "\nRedials: 1 request sent again on a new connection after an idle one failed right\n" +
-		"  after the write; the extra time is part of the latencies.\n"
-	if got := remarksOf(t, metrics.Report{Counts: metrics.Counts{Redials: 1}}); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 // Requests that do not fit into the plan's duration are no interruption.
 func TestRemarkOnUnsentRequests(t *testing.T) {
 	for _, c := range []struct {
@@ -100,20 +83,6 @@ func TestRemarkOnUnsentRequests(t *testing.T) {
 		if got := remarksOf(t, r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
 			t.Errorf("interrupted: got %q", got)
 		}
-	}
-}
-
-// Cache hits improve all figures: the report mentions them, for runs without a dashboard.
-func TestRemarkOnAWarmCache(t *testing.T) {
-	knew := metrics.LogEntry{Level: metrics.Warn, Mark: metrics.CacheMark, Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
-	r := metrics.Report{Events: []metrics.LogEntry{{Text: "another", Mark: "stage"}, knew, knew}}
-	const want = "Prefix cache: the server's prefix cache knew 98% of the tokens.\n"
-	if got := remarksOf(t, r); got != "\n"+want {
-		t.Errorf("got %q", got)
-	}
-	r.Plan.Cache = "cold cache (cache_salt)"
-	if got := remarksOf(t, r); got != "\nPrefix cache: cold cache (cache_salt), so that earlier runs have no effect.\n"+want {
-		t.Errorf("cold: got %q", got)
 	}
 }
 
@@ -147,22 +116,6 @@ func TestRemarkOnTooFew(t *testing.T) {
 	}
 	if got := remarksOf(t, r); got != "" {
 		t.Errorf("enough: got %q", got)
-	}
-}
-
-// The peak by tokens stands beside vLLM's by chunks where the two are different.
-func TestRemarkOnPeakOutput(t *testing.T) {
-	for _, c := range []struct {
-		tokens, chunks int
-		want           string
-	}{
-		{606, 303, "\nPeak output: 606 tokens in one second. The peak of 303 tok/s above counts, as\n" +
-			"  vLLM does, the chunks of successes.\n"},
-		{300, 303, ""}, {330, 303, ""}, {0, 303, ""},
-	} {
-		if got := remarksOf(t, metrics.Report{PeakOutputTokens: c.tokens, PeakOutputPerSecond: c.chunks}); got != c.want {
-			t.Errorf("%d, %d: got %q, want %q", c.tokens, c.chunks, got, c.want)
-		}
 	}
 }
 
@@ -366,5 +319,57 @@ func TestRefusals(t *testing.T) {
 	run.Plan.Warmup = time.Hour
 	if r := summarize(t, run, qs); r.Refusals != 0 {
 		t.Errorf("%d refusals of the warm-up", r.Refusals)
+	}
+}
+
+// Reports with one thing to remark.
+func TestSingleRemarks(t *testing.T) {
+	confirmed := func(text string) metrics.Report {
+		return metrics.Report{Plan: metrics.Plan{Confirm: time.Minute}, Events: []metrics.LogEntry{{Text: metrics.ConfirmationEnded + text}}}
+	}
+	peaks := func(tokens, chunks int) metrics.Report {
+		return metrics.Report{PeakOutputTokens: tokens, PeakOutputPerSecond: chunks}
+	}
+	knew := metrics.LogEntry{Level: metrics.Warn, Mark: metrics.CacheMark, Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
+	warm := metrics.Report{Events: []metrics.LogEntry{{Text: "another", Mark: "stage"}, knew, knew}}
+	cold := warm
+	cold.Plan.Cache = "cold cache (cache_salt)"
+	hand, search := &metrics.LoadSetting{By: metrics.ByUser}, &metrics.LoadSetting{By: metrics.BySearch}
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+	for _, c := range []struct {
+		want   string
+		report metrics.Report
+	}{
+		{"\nConfirmation: 24 req/s proven (97 %); no time for more.\n", confirmed(": 24 req/s proven (97 %); no time for more")},
+		{"\nConfirmation: unproven: 29 req/s not proven after 30s.\n", confirmed(" unproven: 29 req/s not proven after 30s")},
+		{"", metrics.Report{Plan: metrics.Plan{Confirm: time.Minute}, Events: []metrics.LogEntry{{Text: "the load of the plan is over; confirmation: waiting"}}}},
+		{"\nRedials: 1 request sent again on a new connection after an idle one failed right\n" +
+			"  after the write; the extra time is part of the latencies.\n", metrics.Report{Counts: metrics.Counts{Redials: 1}}},
+		{"\nPrefix cache: the server's prefix cache knew 98% of the tokens.\n", warm},
+		{"\nPrefix cache: cold cache (cache_salt), so that earlier runs have no effect.\n" +
+			"Prefix cache: the server's prefix cache knew 98% of the tokens.\n", cold},
+		{"\nPeak output: 606 tokens in one second. The peak of 303 tok/s above counts, as\n" +
+			"  vLLM does, the chunks of successes.\n", peaks(606, 303)},
+		{"", peaks(300, 303)}, {"", peaks(330, 303)}, {"", peaks(0, 303)},
+		{"", metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: slo}},
+		{"\nLoad: changed once during the run (manually), so it differs from the plan.\n",
+			metrics.Report{Steered: 1, Events: []metrics.LogEntry{{}, {Set: hand}}}},
+		{"\nLoad: changed 3 times during the run (2 manually, 1 by the search), so it\n  differs from the plan.\n",
+			metrics.Report{Steered: 3, Events: []metrics.LogEntry{{Set: hand}, {Set: search}, {Set: hand}}}},
+		{"\nLoad: changed twice during the run (by the search), so it differs from the plan.\n",
+			metrics.Report{Steered: 2, Events: []metrics.LogEntry{{Set: search}, {Set: search}}}},
+		{"\nLoad: changed twice during the run, so it differs from the plan.\n", metrics.Report{Steered: 2}},
+		{"\nObjectives: changed during the run. All requests are judged by the final ones:\n  TTFT of at most 250 ms, TPOT of at most 50 ms.\n",
+			metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
+		{"\nObjectives: removed during the run, so no request was judged.\n", metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
+		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there.\n", metrics.Report{
+			Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
+		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}}},
+		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
+		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // no price
+	} {
+		if diff := cmp.Diff(c.want, remarksOf(t, c.report)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	}
 }

@@ -1,8 +1,8 @@
 package export
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -12,14 +12,17 @@ import (
 	"benchtop/metrics"
 )
 
-func textOf(t *testing.T, r metrics.Report) string {
+// written is what a part of the report writes.
+func written(t *testing.T, part func(io.Writer, metrics.Report) error, r metrics.Report) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := Text(&b, r); err != nil {
+	var b strings.Builder
+	if err := part(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
+
+func textOf(t *testing.T, r metrics.Report) string { return written(t, Text, r) }
 
 // testdata/sample.txt is vLLM's output, typed from its documentation and never generated. One line is left out: benchtop needs
 // no other program to plot.

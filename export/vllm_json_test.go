@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -87,14 +86,11 @@ var vllmFigures = map[string]float64{
 
 func resultJSON(t *testing.T, r metrics.Report) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := JSON(&b, r); err != nil {
-		t.Fatal(err)
+	got := written(t, JSON, r)
+	if !json.Valid([]byte(got)) {
+		t.Fatalf("no JSON: %s", got)
 	}
-	if !json.Valid(b.Bytes()) {
-		t.Fatalf("no JSON: %s", b.Bytes())
-	}
-	return b.String()
+	return got
 }
 
 // keys returns the keys of a JSON object in their order.

@@ -34,7 +34,7 @@ priority -1     1       0   0.10   0.40    500.00  500.00   1000.00  1000.00   0
 priority 2      1       1   0.10   0.40    200.00  200.00   1000.00  1000.00  50 %
 priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50 %
 `
-	if got := written(t, Groups, r); got != want {
+	if got := Groups(r); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if part := `{"class": "priority 2", "completed": 1, "failed": 1, "good": 1, "input_tokens": 10, "output_tokens": 4, "cached_tokens": 0, "cached_share": null, "ideal_tokens": null, "ideal_share": null, "request_throughput": 0.1`; !strings.Contains(resultJSON(t, r), part) {
@@ -52,7 +52,7 @@ priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50
 	if len(r.Classes) != metrics.MostClasses || i < 0 || r.Classes[i].Completed != metrics.MostClasses+1 {
 		t.Errorf("%d classes, the others at %d", len(r.Classes), i)
 	}
-	if got := written(t, Groups, summarize(t, run, nil)); got != "" {
+	if got := Groups(summarize(t, run, nil)); got != "" {
 		t.Errorf("without classes: %q", got)
 	}
 }
@@ -71,14 +71,14 @@ func TestAnswers(t *testing.T) {
 	}
 	qs[1].Index, qs[4].Index = 4, 1 // the first of the data set may end last
 	r := summarize(t, run, qs)
-	if got, want := written(t, Answers, r), "\nCorrect answers: 1 of 5 (20.0 %); 40.0 % by the rule of vLLM's benchmark\n"+
+	if got, want := Answers(r), "\nCorrect answers: 1 of 5 (20.0 %); 40.0 % by the rule of vLLM's benchmark\n"+
 		"      2 not JSON, as request 1: "+text.Clean("\x1b[31mred")+"\n      1 empty, as request 5\n      1 violates the schema, as request 2: at /age: type\n"; got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if got := written(t, Groups, r); !strings.Contains(got, "correct") || !strings.Contains(got, "20.0 %") {
+	if got := Groups(r); !strings.Contains(got, "correct") || !strings.Contains(got, "20.0 %") {
 		t.Error(got)
 	}
-	if got := written(t, Answers, summarize(t, run, nil)); got != "" {
+	if got := Answers(summarize(t, run, nil)); got != "" {
 		t.Errorf("no answers: %q", got)
 	}
 }

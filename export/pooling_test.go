@@ -50,7 +50,7 @@ Median E2EL (ms):                        200.00
 P99 E2EL (ms):                           298.00    
 ==================================================
 `
-	if got := textOf(t, r); got != want {
+	if got := Text(r); got != want {
 		t.Errorf("got\n%s", got)
 	}
 	result := resultJSON(t, r)
@@ -70,11 +70,11 @@ P99 E2EL (ms):                           298.00
 // Objectives are on the whole answer; the report does not mention output tokens.
 func TestPoolingObjectives(t *testing.T) {
 	r := poolingReport(t, func(p *metrics.Plan) { p.Goodput = metrics.SLO{{Metric: metrics.E2EL, LimitMS: 200}} })
-	text, answer := textOf(t, r), Answer(r)
+	text, answer := Text(r), Answer(r)
 	if !strings.Contains(text, "Request goodput (req/s):                 0.50") || !strings.Contains(answer, "E2EL p99 298 ms; 33.3 % within SLO") {
 		t.Errorf("%s\n%s", text, answer)
 	}
-	if all := text + remarksOf(t, r) + answer; strings.Contains(all, "TTFT") || strings.Contains(all, "NaN") || strings.Contains(all, "utput tokens") {
+	if all := text + Remarks(r) + answer; strings.Contains(all, "TTFT") || strings.Contains(all, "NaN") || strings.Contains(all, "utput tokens") {
 		t.Error(all)
 	}
 	if r.Histograms[metrics.TTFT].Count() != 0 || r.Statistics[metrics.TTFT].N != 0 || len(r.OutputSources) != 0 {

@@ -12,8 +12,6 @@ import (
 	"benchtop/metrics"
 )
 
-func remarksOf(t *testing.T, r metrics.Report) string { return written(t, Remarks, r) }
-
 func TestRemarks(t *testing.T) {
 	run, qs := sampleRun()
 	run.Reason, run.Unsent, run.Plan.Cache = "SIGTERM", 3, "cold cache (cache_salt)"
@@ -24,7 +22,7 @@ func TestRemarks(t *testing.T) {
 	cancelled.Failure = metrics.Cancelled
 	reset := refused(5, 5, 1250*ms, 1740*ms, "read tcp 127.0.0.1:1:\nreset \x1b]0;title\x07by peer "+strings.Repeat("世界 ", 30))
 	reset.Failure, reset.Status = metrics.FailedReset, 0
-	got := remarksOf(t, summarize(t, run, append(qs, cancelled, reset)))
+	got := Remarks(summarize(t, run, append(qs, cancelled, reset)))
 	golden(t, "remarks.txt", []byte(got))
 	for line := range strings.Lines(got) {
 		if n := text.Width(strings.TrimSuffix(line, "\n")); n > textWidth {
@@ -44,7 +42,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 	}
 	other := r
 	other.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 400, Count: 3, Examples: []string{"unknown model"}}}
-	if got := remarksOf(t, other); strings.Contains(got, "does not know") {
+	if got := Remarks(other); strings.Contains(got, "does not know") {
 		t.Errorf("refused for another reason: got %q", got)
 	}
 	for _, c := range []struct {
@@ -57,7 +55,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 		r.Plan.Command = c.command
 		want := "\nFailures:\n       3  http_status 422   Unexpected fields: {'ignore_eos', 'repetition_pena…\n" +
 			"The server does not support repetition_penalty, logprobs and ignore_eos. To omit\n  what it does not support, add\n  " + c.want + "\n"
-		if got := remarksOf(t, r); got != want {
+		if got := Remarks(r); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -76,11 +74,11 @@ func TestRemarkOnUnsentRequests(t *testing.T) {
 		{0, 12, ""},
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Requests: c.requests, Duration: time.Minute}, NotSent: c.notSent}
-		if got := remarksOf(t, r); got != c.want {
+		if got := Remarks(r); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 		r.Interrupted = &metrics.Interrupted{Reason: "q", Unsent: c.notSent}
-		if got := remarksOf(t, r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
+		if got := Remarks(r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
 			t.Errorf("interrupted: got %q", got)
 		}
 	}
@@ -93,7 +91,7 @@ func TestNoRemarks(t *testing.T) {
 	run.Plan.Percentiles = []float64{50}
 	r := summarize(t, run, qs[:3])
 	r.PeakOutputPerSecond = r.PeakOutputTokens
-	if got := remarksOf(t, r); got != "" {
+	if got := Remarks(r); got != "" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -108,13 +106,13 @@ func TestRemarkOnTooFew(t *testing.T) {
 	const want = "\nPercentiles: too few observations for P99, which takes 100 (42 of TTFT, TPOT and\n" +
 		"  E2EL) and P99.9, which takes 1000 (42 of TTFT, TPOT and E2EL, 800 of ITL).\n" +
 		"  With so few, it is chance which value stands there.\n"
-	if got := remarksOf(t, r); got != want {
+	if got := Remarks(r); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for l := range r.Statistics {
 		r.Statistics[l].N = 1000
 	}
-	if got := remarksOf(t, r); got != "" {
+	if got := Remarks(r); got != "" {
 		t.Errorf("enough: got %q", got)
 	}
 }
@@ -129,7 +127,7 @@ func TestRemarkOnTokensOfChunks(t *testing.T) {
 	}{{250, 10, 0, false, want}, {250, 10, 90, false, ""}, {250, 9, 0, false, ""}, {120, 10, 0, false, ""}, {250, 10, 0, true, ""}} {
 		r := metrics.Report{Counts: metrics.Counts{Completed: 10, OutputTokens: c.output}, OutputSources: map[metrics.TokenSource]int{metrics.TokensFromUsage: c.counted}}
 		r.Statistics[metrics.ITL].N, r.Statistics[metrics.TokenITL].N, r.Plan.Pooling = 90, c.known, c.pooling
-		if got := strings.ReplaceAll(remarksOf(t, r), "\n  ", " "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+		if got := strings.ReplaceAll(Remarks(r), "\n  ", " "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
@@ -143,7 +141,7 @@ func TestRemarkOnSlotWait(t *testing.T) {
 		"Client queue: with the limits set on requests in flight during the run, requests\n  waited 3.00 ms": {{Set: &metrics.LoadSetting{Load: metrics.Users.Of(9)}}},
 	} {
 		r.Events = events
-		if got := remarksOf(t, r); !strings.Contains(got, want) {
+		if got := Remarks(r); !strings.Contains(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -174,7 +172,7 @@ func TestRemarkOnPacing(t *testing.T) {
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Rate: 10}, Counts: metrics.Counts{Completed: 71, Failed: 29}, ScheduledRate: 10, SentRate: 8}
 		c.change(&r)
-		got := strings.Join(strings.Fields(remarksOf(t, r)), " ") + " "
+		got := strings.Join(strings.Fields(Remarks(r)), " ") + " "
 		_, got, _ = strings.Cut(got, "Pacing: ")
 		if want := "8.00 requests/s sent, 10.00 scheduled" + c.want + " "; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
@@ -211,7 +209,7 @@ Gates (the run fails if one is met):
       ok  goodput<90%  (99.1%)
   FAILED  mean_tpot_ms>50  (unknown)
 `
-	if diff := cmp.Diff(want, remarksOf(t, r)); diff != "" {
+	if diff := cmp.Diff(want, Remarks(r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r = metrics.Report{
@@ -219,16 +217,16 @@ Gates (the run fails if one is met):
 		SteadyState: &metrics.SteadyState{Warning: "never full"},
 	}
 	r.Plan.Warmup = 0
-	got := remarksOf(t, r)
+	got := Remarks(r)
 	if !strings.Contains(got, "10.00 scheduled; requests waited for a slot.\n") || !strings.HasSuffix(got, "\nSteady state: never full.\n") {
 		t.Errorf("got %s", got)
 	}
 	r.SteadyState = &metrics.SteadyState{End: 28 * time.Second, OutputThroughput: 3, Warning: "short"}
-	if got := remarksOf(t, r); !strings.HasSuffix(got, "\nSteady state: no figures, since no request completed in the 28s at full load.\n") {
+	if got := Remarks(r); !strings.HasSuffix(got, "\nSteady state: no figures, since no request completed in the 28s at full load.\n") {
 		t.Errorf("nothing completed: got %s", got)
 	}
 	r.Plan.MaxConcurrency, r.Completed = 0, 100
-	if got := remarksOf(t, r); !strings.Contains(got, "10.00 scheduled.") || strings.Contains(got, "slot") {
+	if got := Remarks(r); !strings.Contains(got, "10.00 scheduled.") || strings.Contains(got, "slot") {
 		t.Errorf("without a limit: got %s", got)
 	}
 	for _, limit := range []func(){
@@ -237,7 +235,7 @@ Gates (the run fails if one is met):
 			r.Plan.Stages, r.Events = nil, []metrics.LogEntry{{Text: "paused"}, {Set: &metrics.LoadSetting{Load: metrics.Users.Of(2)}}}
 		},
 	} {
-		if limit(); !strings.Contains(remarksOf(t, r), "waited for a slot.") {
+		if limit(); !strings.Contains(Remarks(r), "waited for a slot.") {
 			t.Errorf("stages %v, events %v: no word of the wait", r.Plan.Stages, r.Events)
 		}
 	}
@@ -245,7 +243,7 @@ Gates (the run fails if one is met):
 		func() { r.SentRate = 9.5 }, func() { r.SentRate = 0 }, func() { r.SentRate, r.Plan.Rate = 9.4, metrics.Rate(inf) },
 	} {
 		change()
-		if got := remarksOf(t, r); strings.Contains(got, "Pacing") {
+		if got := Remarks(r); strings.Contains(got, "Pacing") {
 			t.Errorf("%v of %v: %s", r.SentRate, r.Plan.Rate, got)
 		}
 	}
@@ -255,37 +253,37 @@ Gates (the run fails if one is met):
 func TestRemarksOnTheFirstChunk(t *testing.T) {
 	run, qs := sampleRun()
 	qs = qs[:3]
-	if got := remarksOf(t, summarize(t, run, qs)); strings.Contains(got, "TTFT: ") {
+	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "TTFT: ") {
 		t.Errorf("a usual run: %s", got)
 	}
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 40*ms
 	}
-	got := remarksOf(t, summarize(t, run, qs))
+	got := Remarks(summarize(t, run, qs))
 	if want := "is 300.00 ms to\n  the chunk, as in vLLM, and 340.00 ms to the token."; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 30*ms
 	}
-	if got := remarksOf(t, summarize(t, run, qs)); strings.Contains(got, "first token") {
+	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "first token") {
 		t.Errorf("a tenth later: %s", got)
 	}
 	for i := range qs {
 		qs[i].FirstToken, qs[i].VLLMLater = qs[i].FirstChunk, 50*ms
 	}
-	got = remarksOf(t, summarize(t, run, qs))
+	got = Remarks(summarize(t, run, qs))
 	if want := "would\n  report a median TTFT of 350.00 ms, not 300.00 ms.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	qs[0].VLLMLater, qs[1].VLLMLater, qs[2].VLLMLater = 0, 0, 1
-	if got := remarksOf(t, summarize(t, run, qs)); strings.Contains(got, "reasoning_content") {
+	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "reasoning_content") {
 		t.Errorf("the same median: %s", got)
 	}
 	for i := range qs {
 		qs[i].VLLMLater = metrics.Never
 	}
-	got = remarksOf(t, summarize(t, run, qs))
+	got = Remarks(summarize(t, run, qs))
 	if want := "reasoning_content counts as output here. vLLM 0.33 ignores it. It would\n  count 3 of 3 successful requests as failed.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
@@ -294,7 +292,7 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 // Refusals are successes, counted by themselves in report and result; those of the warm-up and of failures are not.
 func TestRefusals(t *testing.T) {
 	run, qs := sampleRun()
-	if r := summarize(t, run, qs); r.Refusals != 0 || strings.Contains(remarksOf(t, r), "efusal") ||
+	if r := summarize(t, run, qs); r.Refusals != 0 || strings.Contains(Remarks(r), "efusal") ||
 		strings.Contains(resultJSON(t, r), "refusals") {
 		t.Errorf("%d refusals in a usual run", r.Refusals)
 	}
@@ -307,11 +305,11 @@ func TestRefusals(t *testing.T) {
 	}
 	r := summarize(t, run, qs)
 	if want := fmt.Sprintf("Refusals: %d of %d successful requests.", ok, ok); r.Refusals != ok || r.Completed != ok ||
-		!strings.Contains(remarksOf(t, r), want) {
-		t.Errorf("%d refusals of %d, want %q in %s", r.Refusals, r.Completed, want, remarksOf(t, r))
+		!strings.Contains(Remarks(r), want) {
+		t.Errorf("%d refusals of %d, want %q in %s", r.Refusals, r.Completed, want, Remarks(r))
 	}
-	if want := "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them."; !strings.Contains(remarksOf(t, r), want) {
-		t.Errorf("no %q in %s", want, remarksOf(t, r))
+	if want := "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them."; !strings.Contains(Remarks(r), want) {
+		t.Errorf("no %q in %s", want, Remarks(r))
 	}
 	if want := fmt.Sprintf(`"refusals": %d`, ok); !strings.Contains(resultJSON(t, r), want) {
 		t.Errorf("no %s in the result", want)
@@ -368,7 +366,7 @@ func TestSingleRemarks(t *testing.T) {
 		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
 		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // no price
 	} {
-		if diff := cmp.Diff(c.want, remarksOf(t, c.report)); diff != "" {
+		if diff := cmp.Diff(c.want, Remarks(c.report)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}

@@ -3,9 +3,11 @@ package export
 import (
 	"bytes"
 	"flag"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +35,16 @@ func summarize(t *testing.T, run metrics.Run, qs []metrics.Request) metrics.Repo
 		t.Fatal(err)
 	}
 	return r
+}
+
+// written is what a form of the report writes.
+func written(t *testing.T, form func(io.Writer, metrics.Report) error, r metrics.Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := form(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // golden compares with a file under testdata, or writes it with -update.

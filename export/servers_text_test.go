@@ -37,7 +37,7 @@ http://one:8000                               2      0      0.64    0.20     0.8
 http://two:8000                               1      1      0.32    0.10     0.40    200.00   200.00
 unix:///xxxxxxxxxxx…xxxxxxxxxxxxxxx.sock      0      1      0.00    0.00     0.00         -        -
 `
-	if got := written(t, Servers, r); got != want {
+	if got := Servers(r); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	result := resultJSON(t, r)
@@ -50,7 +50,7 @@ unix:///xxxxxxxxxxx…xxxxxxxxxxxxxxx.sock      0      1      0.00    0.00     0
 		}
 	}
 	r.Servers = nil
-	if got := written(t, Servers, r); got != "" {
+	if got := Servers(r); got != "" {
 		t.Errorf("one server: %q", got)
 	}
 }
@@ -60,7 +60,7 @@ func TestProxyIsReported(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Proxy = "http://p:3128 (HTTP_PROXY)"
 	r := summarize(t, run, qs)
-	if got := remarksOf(t, r); !strings.Contains(got, "Proxy: requests went through http://p:3128 (HTTP_PROXY), so its time is in all") {
+	if got := Remarks(r); !strings.Contains(got, "Proxy: requests went through http://p:3128 (HTTP_PROXY), so its time is in all") {
 		t.Error(got)
 	}
 	if got := resultJSON(t, r); !strings.Contains(got, `"proxy": "http://p:3128 (HTTP_PROXY)"`) {

@@ -11,7 +11,7 @@ import (
 
 func telemetry(t *testing.T, r metrics.Report) string {
 	t.Helper()
-	got := written(t, Telemetry, r)
+	got := Telemetry(r)
 	for line := range strings.Lines(got) {
 		if line = strings.TrimSuffix(line, "\n"); len(line) > textWidth || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("not fit to be printed: %q", line)
@@ -170,7 +170,7 @@ func TestUnseenGPUs(t *testing.T) {
 		if c.remarkAsWell {
 			want = "\n" + text.Wrap("GPUs: "+c.words+".", textWidth)
 		}
-		if got := remarksOf(t, r); got != want {
+		if got := Remarks(r); got != want {
 			t.Errorf("--gpu %s: remark %q, want %q", c.asked, got, want)
 		}
 	}

@@ -54,10 +54,10 @@ none-such  no load, 20 req/s missed (99 %)                  ttft:1 tpot:0.1
 bronze     79.6 req/s proven (99 %), higher loads untested  ttft:4000 tpot:400
 `
 	r := reportOfTiers()
-	if got := written(t, Tiers, r); got != want {
+	if got := Tiers(r); got != want {
 		t.Errorf("got%s\nwant%s", got, want)
 	}
-	if r.Plan.Tiers = nil; written(t, Tiers, r) != "" {
+	if r.Plan.Tiers = nil; Tiers(r) != "" {
 		t.Error("a run without tiers has a line for one")
 	}
 }
@@ -67,7 +67,7 @@ func TestForeignTier(t *testing.T) {
 	t.Parallel()
 	r := reportOfTiers()
 	r.Plan.Tiers[1].Name = "\x1b[31msilver\n\u202e" + strings.Repeat("x", 500)
-	got, answer := written(t, Tiers, r), Answer(r)
+	got, answer := Tiers(r), Answer(r)
 	if strings.ContainsAny(got+answer, "\x1b\u202e") || strings.Count(got, "\n") != 5 || len(answer) > maxAnswerWidth {
 		t.Errorf("%q\n%q", got, answer)
 	}

@@ -110,47 +110,22 @@ func requestsFailed(r *metrics.Report) error {
 	return errors.New(r.Trouble)
 }
 
-// PrintReport prints everything there is to read about a run, beside an older one unless that is nil; the headline result stands last. It ends with the first
-// error: what takes no words takes none of those that follow.
+// PrintReport prints everything there is to read about a run, beside an older one unless that is nil; the headline result stands last.
 func PrintReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) error {
-	if err := export.Text(w, r); err != nil {
-		return err
-	}
-	if err := export.Servers(w, r); err != nil {
-		return err
-	}
-	if err := export.Groups(w, r); err != nil {
-		return err
-	}
-	if err := export.Answers(w, r); err != nil {
-		return err
-	}
-	if err := export.Telemetry(w, r); err != nil {
-		return err
-	}
+	page := export.Text(r) + export.Servers(r) + export.Groups(r) + export.Answers(r) + export.Telemetry(r)
 	if old != nil {
-		if err := export.Comparison(w, old.Name, old.Report, &r); err != nil {
-			return err
-		}
+		page += export.Comparison(old.Name, old.Report, &r)
 	}
-	if err := export.Remarks(w, r); err != nil {
-		return err
-	}
+	page += export.Remarks(r)
 	if plots {
-		if err := export.Plots(w, r, export.PlotOptions{ASCII: term.Plain(os.Getenv)}); err != nil {
-			return err
-		}
+		page += export.Plots(r, export.PlotOptions{ASCII: term.Plain(os.Getenv)})
 	}
-	if err := export.Tiers(w, r); err != nil {
-		return err
-	}
+	page += export.Tiers(r)
 	if words := metrics.Words(r.Plan.Spec); words != nil && len(r.Plan.Command) > 0 {
 		again := argv.ShellWords(append(r.Plan.Command[:1:1], words...))
-		if _, err := fmt.Fprintf(w, "\nRepeat with: %s\n", text.Clean(strings.Join(again, " "))); err != nil {
-			return err
-		}
+		page += fmt.Sprintf("\nRepeat with: %s\n", text.Clean(strings.Join(again, " ")))
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", export.Answer(r))
+	_, err := fmt.Fprintf(w, "%s\n%s\n", page, export.Answer(r))
 	return err
 }
 

@@ -16,18 +16,16 @@ const resultSchema = 2
 
 // spec is what was asked for, flag by flag; several values of one are a list. It is missing where it is not known.
 func spec(settings []metrics.Setting) object {
-	var flags object
 	values := map[string][]string{}
 	for _, s := range settings {
-		if _, known := values[s.Flag]; !known {
-			flags = append(flags, Arg{Name: s.Flag})
-		}
 		values[s.Flag] = append(values[s.Flag], s.Values...)
 	}
-	for i := range flags {
-		given := values[flags[i].Name]
-		if flags[i].Value = each(given, func(v *string) string { return *v }); len(given) == 1 {
-			flags[i].Value = given[0]
+	var flags object
+	for _, s := range settings {
+		if given := values[s.Flag]; len(given) == 1 {
+			flags.set(s.Flag, given[0])
+		} else {
+			flags.set(s.Flag, given)
 		}
 	}
 	if flags == nil {

@@ -84,15 +84,15 @@ func TestSamplesInOneSecond(t *testing.T) {
 		At: 1400 * ms, Took: 700 * ms, Running: 6, Preemptions: 1, PrefixQueries: 30, PrefixHits: 1, HitRate: 1. / 30, PromptTokens: 4, OutputTokens: nan,
 		DraftTokens: nan, AcceptedTokens: nan, TTFT: metrics.ServerLatency{N: 3, Mean: 80 * ms}, Prefill: metrics.ServerLatency{N: 1, Mean: 9 * ms},
 	}
-	l := telemetryBySecond(&metrics.Report{Server: &metrics.ServerReport{Seconds: []metrics.ServerSecond{a, b}}})
+	servers, _ := telemetryBySecond(&metrics.Report{Server: &metrics.ServerReport{Seconds: []metrics.ServerSecond{a, b}}})
 	want := &metrics.ServerSecond{
 		At: 1400 * ms, Took: 800 * ms, Running: 6, Preemptions: 3, PrefixQueries: 40, PrefixHits: 10, HitRate: 0.25, PromptTokens: 4, OutputTokens: 3,
 		DraftTokens: nan, AcceptedTokens: nan, TTFT: metrics.ServerLatency{N: 4, Mean: 70 * ms}, Queue: metrics.ServerLatency{N: 2, Mean: 7 * ms},
 		Prefill: metrics.ServerLatency{N: 1, Mean: 9 * ms},
 	}
 	same := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
-	if diff := cmp.Diff(want, l.server[0], same); diff != "" || len(l.server) != 1 {
-		t.Errorf("%d seconds (-want +got):\n%s", len(l.server), diff)
+	if diff := cmp.Diff(want, servers[0], same); diff != "" || len(servers) != 1 {
+		t.Errorf("%d seconds (-want +got):\n%s", len(servers), diff)
 	}
 	for at, want := range map[time.Duration]int{0: 0, 499 * ms: 0, time.Second: 0, 1499 * ms: 0, 1500 * ms: 1, 60_000 * ms: 59, math.MaxInt64: 9223372036} {
 		if got := secondOf(at); got != want {

@@ -8,8 +8,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Answers says how many answers had the form that they had to have, and why others had not. The text starts with an empty line; it is empty where no
-// answer was judged.
+// Answers says how many answers had the form that they had to have, and why others had not. The text starts with an
+// empty line; it is empty where no answer was judged.
 func Answers(r metrics.Report) string {
 	if r.Judged == 0 {
 		return ""

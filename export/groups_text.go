@@ -13,8 +13,8 @@ import (
 // longestClass is the room for the name of a class.
 const longestClass = 24
 
-// Groups has a line for each class of requests and for each turn of conversations, and a few on the conversations. The text starts
-// with an empty line; it is empty where requests have no classes and are no turns of several.
+// Groups has a line for each class of requests and for each turn of conversations, and a few on the conversations. The
+// text starts with an empty line; it is empty where requests have no classes and are no turns of several.
 func Groups(r metrics.Report) string {
 	return classesText(&r) + turnsText(&r) + sessionsText(r.Sessions)
 }

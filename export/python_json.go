@@ -13,8 +13,9 @@ import (
 	"benchtop/internal/text"
 )
 
-// Arg is a command-line option, or another named value: its name in Python, with "_" for "-", and its value: nil, a bool, an int or
-// int64, a float64, a string, texts, floats, or Args as an object, or several of them. The value is written as is, so secrets must be hidden before.
+// Arg is a command-line option, or another named value: its name in Python, with "_" for "-", and its value: nil, a
+// bool, an int or int64, a float64, a string, texts, floats, or Args as an object, or several of them. The value is
+// written as is, so secrets must be hidden before.
 type Arg struct {
 	Name  string
 	Value any

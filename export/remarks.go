@@ -11,9 +11,9 @@ import (
 	"benchtop/metrics"
 )
 
-// Remarks are the remarks on a report, at most textWidth columns wide: an interrupted or steered run; requests not sent,
-// left out or held back; failures and redials; token counts that are estimates; a limited client and odd stamps; the figures
-// under full load; gates. The text starts with an empty line; it is empty without remarks.
+// Remarks are the remarks on a report, at most textWidth columns wide: an interrupted or steered run; requests not
+// sent, left out or held back; failures and redials; token counts that are estimates; a limited client and odd stamps;
+// the figures under full load; gates. The text starts with an empty line; it is empty without remarks.
 func Remarks(r metrics.Report) string {
 	t := remarks{r: &r}
 	for _, about := range []func(){

@@ -177,8 +177,8 @@ func percent(share float64) string {
 // SingleRuns is what a comparison of one run with one other is worth.
 const SingleRuns = "two single runs do not prove a difference"
 
-// Comparison has a line for each figure that both runs have, with the change from old to now. name is the name of the old
-// run: foreign text. The loads of the two runs are not compared.
+// Comparison has a line for each figure that both runs have, with the change from old to now. name is the name of the
+// old run: foreign text. The loads of the two runs are not compared.
 func Comparison(name string, old, now *metrics.Report) string {
 	name = text.Fit(text.Clean(name), 30)
 	if old.Completed+old.Failed == 0 {

@@ -131,8 +131,8 @@ func steadyOf(of func(s *metrics.SteadyState) float64) func(r *metrics.Report) f
 	}
 }
 
-// RunsSpread has the mean, the sample standard deviation, the least and the most of each figure over repeated runs of one load, over
-// those runs that have it. The coefficient of variation of the request throughput comes last.
+// RunsSpread has the mean, the sample standard deviation, the least and the most of each figure over repeated runs of
+// one load, over those runs that have it. The coefficient of variation of the request throughput comes last.
 func RunsSpread(title string, runs []metrics.Report) string {
 	t := table.New(fmt.Sprintf("%s (%d runs)", title, len(runs)), "Figure", "Mean", "Std", "Min", "Max")
 	variation := math.NaN()

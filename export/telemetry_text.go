@@ -12,8 +12,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Telemetry has the output speed of users, the metrics of server and GPUs, and the parts of TTFT, in the form of Text. The text starts
-// with an empty line; it is empty without data.
+// Telemetry has the output speed of users, the metrics of server and GPUs, and the parts of TTFT, in the form of Text.
+// The text starts with an empty line; it is empty without data.
 func Telemetry(r metrics.Report) string {
 	t := textReport{new(strings.Builder)}
 	users, server, gpus, split := r.Speeds.N+r.AtOnce > 0, hasServer(&r), hasGPUs(r.GPUs), hasSplit(&r)

@@ -15,8 +15,8 @@ import (
 
 var inf = math.Inf(1)
 
-// The keys of vLLM's results, in the order of its Python client, then those that its Rust client alone has, and those of them that only
-// details, a ramp and diffusion have. Typed by hand; never generate these lists.
+// The keys of vLLM's results, in the order of its Python client, then those that its Rust client alone has, and those
+// of them that only details, a ramp and diffusion have. Typed by hand; never generate these lists.
 var (
 	vllmKeys = []string{
 		"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts", "tp",

@@ -33,7 +33,8 @@ type kind struct {
 	read func(l *line) (at time.Duration, fact any)
 }
 
-// kindOf is the kind of the facts that values writes or reads. own is the time that a fact has itself; nil for a line with a key for it.
+// kindOf is the kind of the facts that values writes or reads. own is the time that a fact has itself; nil for a line
+// with a key for it.
 func kindOf[T any](key string, values func(*line, *T), own func(*T) time.Duration) kind {
 	return kind{
 		key: key,

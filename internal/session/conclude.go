@@ -110,7 +110,8 @@ func requestsFailed(r *metrics.Report) error {
 	return errors.New(r.Trouble)
 }
 
-// PrintReport prints everything there is to read about a run, beside an older one unless that is nil; the headline result stands last.
+// PrintReport prints everything there is to read about a run, beside an older one unless that is nil; the headline
+// result stands last.
 func PrintReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) error {
 	page := export.Text(r) + export.Servers(r) + export.Groups(r) + export.Answers(r) + export.Telemetry(r)
 	if old != nil {

@@ -135,9 +135,9 @@ func (e *Environment) drop(p *Run) {
 // snapshotEvery feeds the dashboard's header rate.
 const snapshotEvery = 500 * time.Millisecond
 
-// play does a run while show has the dashboard take its snapshots, or lines of progress take them where there is none. They end when
-// the run is over. With lasting they end when show returns, unless a bug ended the run: single requests can still be looked at until the
-// user leaves the screen.
+// play does a run while show has the dashboard take its snapshots, or lines of progress take them where there is none.
+// They end when the run is over. With lasting they end when show returns, unless a bug ended the run: single requests
+// can still be looked at until the user leaves the screen.
 func (e *Environment) play(p *Run, r *run.Run, lasting bool, show func(<-chan metrics.Snapshot)) run.Outcome {
 	drawn, each := e.display() != nil, p.Screen.Progress
 	if drawn {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/metrics"
 )
 
@@ -72,7 +73,7 @@ func TestBenchtopObject(t *testing.T) {
 			{Set: &metrics.LoadSetting{Load: metrics.Load{Value: 2.5}, Paused: true, By: metrics.ByUser}, Objectives: &metrics.SLO{{Metric: metrics.E2EL, LimitMS: inf}}},
 			{Set: &metrics.LoadSetting{Load: metrics.Users.Of(4), RampTo: 8, RampOver: 90 * time.Second}, Objectives: new(metrics.SLO)}},
 	}
-	golden(t, "benchtop.json", indented(t, benchtopJSON(t, r)))
+	golden.Same(t, "testdata/benchtop.json", indented(t, benchtopJSON(t, r)))
 	r.Answer.TierAnswer = metrics.TierAnswer{Estimate: metrics.Range{Load: 9, Low: 8}, Confidence: 0.5, Untested: true}
 	answer := benchtopJSON(t, r)["answer"].(map[string]any)
 	if text := compact(t, answer["estimate"]); text != `{"high":null,"load":9,"low":8}` || answer["sure"] != nil || answer["proven"] != false ||
@@ -92,7 +93,7 @@ func TestBenchtopObjectOfMissingData(t *testing.T) {
 			DelayP50: metrics.Never, DelayP99: metrics.Never, DelayP999: metrics.Never, DelayMax: metrics.Never,
 		}},
 	}
-	golden(t, "benchtop_missing.json", indented(t, benchtopJSON(t, r)))
+	golden.Same(t, "testdata/benchtop_missing.json", indented(t, benchtopJSON(t, r)))
 	if r.Probes = nil; benchtopJSON(t, r)["probes"] != nil {
 		t.Error("probes of a run without")
 	}
@@ -115,7 +116,7 @@ func TestClientObject(t *testing.T) {
 			}, {DelayP50: metrics.Never, DelayP99: metrics.Never, DelayMax: metrics.Never}},
 		},
 	}
-	golden(t, "client.json", indented(t, benchtopJSON(t, r)["client"]))
+	golden.Same(t, "testdata/client.json", indented(t, benchtopJSON(t, r)["client"]))
 	r.Client.Verdict.Why = nil
 	if got := benchtopJSON(t, r)["client"].(map[string]any)["verdict"]; got != "ok" {
 		t.Errorf("verdict %v", got)

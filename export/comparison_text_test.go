@@ -3,6 +3,7 @@ package export
 import (
 	"testing"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/metrics"
 )
 
@@ -15,5 +16,5 @@ func TestComparison(t *testing.T) {
 	old.Goodput, old.Completed, old.Failed, old.RequestThroughput = &goodput, 2*now.Completed, 0, now.RequestThroughput/20
 	old.Statistics[metrics.TTFT].Median, old.Statistics[metrics.TPOT] = old.Statistics[metrics.TTFT].Median/1.25, metrics.Statistic{}
 	const name = "old \x1b[1mrun.json"
-	golden(t, "comparison.txt", []byte(Comparison(name, &old, &now)+Comparison(name, &metrics.Report{}, &now)))
+	golden.Same(t, "testdata/comparison.txt", Comparison(name, &old, &now)+Comparison(name, &metrics.Report{}, &now))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/internal/ci"
 	"benchtop/internal/text"
 	"benchtop/metrics"
@@ -27,8 +28,8 @@ func tenSeconds() metrics.Report {
 }
 
 func TestPlots(t *testing.T) {
-	golden(t, "plots.txt", []byte(Plots(tenSeconds(), PlotOptions{Width: 46})))
-	golden(t, "plots_ascii.txt", []byte(Plots(tenSeconds(), PlotOptions{Width: 46, ASCII: true})))
+	golden.Same(t, "testdata/plots.txt", Plots(tenSeconds(), PlotOptions{Width: 46}))
+	golden.Same(t, "testdata/plots_ascii.txt", Plots(tenSeconds(), PlotOptions{Width: 46, ASCII: true}))
 }
 
 func TestPlotsStayInTheirColumns(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
@@ -23,7 +24,7 @@ func TestRemarks(t *testing.T) {
 	reset := refused(5, 5, 1250*ms, 1740*ms, "read tcp 127.0.0.1:1:\nreset \x1b]0;title\x07by peer "+strings.Repeat("世界 ", 30))
 	reset.Failure, reset.Status = metrics.FailedReset, 0
 	got := Remarks(summarize(t, run, append(qs, cancelled, reset)))
-	golden(t, "remarks.txt", []byte(got))
+	golden.Same(t, "testdata/remarks.txt", got)
 	for line := range strings.Lines(got) {
 		if n := text.Width(strings.TrimSuffix(line, "\n")); n > textWidth {
 			t.Errorf("%d columns: %q", n, line)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 )
@@ -36,7 +37,7 @@ func serverReport() metrics.Report {
 }
 
 func TestServerObject(t *testing.T) {
-	golden(t, "server.json", indented(t, serverKeys(t, serverReport())))
+	golden.Same(t, "testdata/server.json", indented(t, serverKeys(t, serverReport())))
 }
 
 // serverKeys are the keys of a result about server and GPUs.
@@ -70,7 +71,7 @@ func TestServerObjectWithoutFigures(t *testing.T) {
 	if strings.Contains(text, "nan") || strings.Contains(text, "NaN") || strings.Count(text, `"inf"`) != 1 || strings.Contains(text, "-inf") {
 		t.Errorf("a number that is none: %s", text)
 	}
-	golden(t, "server_unknown.json", indented(t, serverKeys(t, r)))
+	golden.Same(t, "testdata/server_unknown.json", indented(t, serverKeys(t, r)))
 }
 
 // Two samples in one second: the levels of the second one, the sums of both.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
@@ -21,9 +22,9 @@ func telemetry(t *testing.T, r metrics.Report) string {
 }
 
 func TestTelemetry(t *testing.T) {
-	golden(t, "telemetry.txt", []byte(telemetry(t, serverReport())))
+	golden.Same(t, "testdata/telemetry.txt", telemetry(t, serverReport()))
 	run, qs := sampleRun()
-	golden(t, "telemetry_sample.txt", []byte(telemetry(t, summarize(t, run, qs))))
+	golden.Same(t, "testdata/telemetry_sample.txt", telemetry(t, summarize(t, run, qs)))
 }
 
 // Each section is written only with data, and has only known figures.
@@ -53,7 +54,7 @@ func TestTelemetryOfMissingData(t *testing.T) {
 	gpu := silentGPU
 	gpu.TemperatureMost, gpu.Names = 71, []string{"A100", "H100"}
 	split := metrics.TTFTSplit{N: 1, SlotWait: 30 * ms, Connect: 5 * ms, TTFT: 20 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 20 * ms, Source: metrics.SplitUnknown}
-	golden(t, "telemetry_some.txt", []byte(telemetry(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split})))
+	golden.Same(t, "testdata/telemetry_some.txt", telemetry(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split}))
 }
 
 // The share of cached tokens is written without a metrics page too; a run without a sample gets a note.

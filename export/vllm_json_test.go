@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/metrics"
 )
 
@@ -149,7 +150,7 @@ func TestJSONIsVLLMs(t *testing.T) {
 	if strings.ContainsAny(got, "\n\r") {
 		t.Error("more than one line")
 	}
-	golden(t, "sample.json", []byte(got))
+	golden.Same(t, "testdata/sample.json", got)
 }
 
 func TestJSONKeysInOrder(t *testing.T) {

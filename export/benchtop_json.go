@@ -16,18 +16,16 @@ const resultSchema = 2
 
 // spec is what was asked for, flag by flag; several values of one are a list. It is missing where it is not known.
 func spec(settings []metrics.Setting) object {
-	var flags object
 	values := map[string][]string{}
 	for _, s := range settings {
-		if _, known := values[s.Flag]; !known {
-			flags = append(flags, field{key: s.Flag})
-		}
 		values[s.Flag] = append(values[s.Flag], s.Values...)
 	}
-	for i := range flags {
-		given := values[flags[i].key]
-		if flags[i].value = each(given, func(v *string) string { return *v }); len(given) == 1 {
-			flags[i].value = given[0]
+	var flags object
+	for _, s := range settings {
+		if given := values[s.Flag]; len(given) == 1 {
+			flags.set(s.Flag, given[0])
+		} else {
+			flags.set(s.Flag, given)
 		}
 	}
 	if flags == nil {
@@ -98,11 +96,11 @@ func benchtopObject(r *metrics.Report) object {
 func way(r *metrics.Report) (o object) {
 	p := &r.Plan
 	if p.Proxy != "" {
-		o = append(o, field{"proxy", p.Proxy})
+		o = append(o, Arg{"proxy", p.Proxy})
 	}
 	if len(r.Servers) > 0 {
 		servers := each(r.Servers, func(s *metrics.Group) object { return serverShare(r, s) })
-		o = append(o, field{"url_strategy", p.Strategy}, field{"servers", servers})
+		o = append(o, Arg{"url_strategy", p.Strategy}, Arg{"servers", servers})
 	}
 	return o
 }
@@ -118,7 +116,7 @@ func ownStatistics(r *metrics.Report) (o object) {
 		if strings.HasSuffix(key, unit) {
 			unit = ""
 		}
-		o = append(o, field{key, statistic(&r.Statistics[l], unit)})
+		o = append(o, Arg{key, statistic(&r.Statistics[l], unit)})
 	}
 	return o
 }
@@ -132,7 +130,7 @@ func tooFew(p *metrics.TooFew) object {
 func sortedObject[K cmp.Ordered, V any](m map[K]V, name func(K) string) object {
 	o := object{}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		o = append(o, field{name(key), m[key]})
+		o = append(o, Arg{name(key), m[key]})
 	}
 	return o
 }
@@ -166,7 +164,7 @@ func statistic(s *metrics.Statistic, unit string) object {
 		{"min" + unit, ms(s.Min)}, {"max" + unit, ms(s.Max)},
 	}
 	for _, p := range s.Percentiles {
-		o = append(o, field{"p" + pythonNumber(p.P) + unit, ms(p.Value)})
+		o = append(o, Arg{"p" + pythonNumber(p.P) + unit, ms(p.Value)})
 	}
 	return o
 }
@@ -193,9 +191,9 @@ func atSeconds(d time.Duration) any { return when(d != metrics.Never, d.Seconds(
 func stage(s *metrics.Stage) object {
 	o := object{{"start_s", s.Start.Seconds()}, {"length_s", s.Length.Seconds()}}
 	if s.Unit == metrics.Users {
-		return append(o, field{"users", s.Users()})
+		return append(o, Arg{"users", s.Users()})
 	}
-	return append(o, field{"rate_rps", s.Rate()})
+	return append(o, Arg{"rate_rps", s.Rate()})
 }
 
 func ramp(r *metrics.Ramp) object {

@@ -117,7 +117,7 @@ func TestClientRemarks(t *testing.T) {
 		run, qs := clientRun()
 		c.change(&run, qs)
 		r := summarize(t, run, qs)
-		got := remarksOf(t, r)
+		got := Remarks(r)
 		if diff := cmp.Diff(c.remarks, strings.Join(strings.Fields(got), " ")); diff != "" {
 			t.Errorf("%s: remarks (-want +got):\n%s", name, diff)
 		}

@@ -25,16 +25,8 @@ import (
 func TestFrozenKeys(t *testing.T) {
 	results, records := map[string]bool{}, map[string]bool{}
 	collect := func(r metrics.Report) {
-		var b bytes.Buffer
-		if err := JSON(&b, r); err != nil {
-			t.Fatal(err)
-		}
-		paths(t, results, "", b.Bytes())
-		b.Reset()
-		if err := PyTorch(&b, r, nil); err != nil {
-			t.Fatal(err)
-		}
-		paths(t, records, "", b.Bytes())
+		paths(t, results, "", []byte(written(t, JSON, r)))
+		paths(t, records, "", []byte(written(t, func(w io.Writer, r metrics.Report) error { return PyTorch(w, r, nil) }, r)))
 	}
 	everything := reportOfEverything()
 	collect(everything)

@@ -10,20 +10,20 @@ import (
 // groups are the figures of classes, turns and conversations, where requests have them.
 func groups(r *metrics.Report) (o object) {
 	if len(r.Classes) > 0 {
-		o = append(o, field{"classes", each(r.Classes, func(g *metrics.Group) object { return group(r, g, field{"class", g.Class}) })})
+		o = append(o, Arg{"classes", each(r.Classes, func(g *metrics.Group) object { return group(r, g, Arg{"class", g.Class}) })})
 	}
 	if len(r.Turns) > 0 {
-		o = append(o, field{"turns", each(r.Turns, func(g *metrics.Group) object {
-			return group(r, g, field{"turn", g.First}, field{"last_turn", g.Last})
+		o = append(o, Arg{"turns", each(r.Turns, func(g *metrics.Group) object {
+			return group(r, g, Arg{"turn", g.First}, Arg{"last_turn", g.Last})
 		})})
 	}
 	if r.Sessions != nil {
-		o = append(o, field{"sessions", sessions(r.Sessions)})
+		o = append(o, Arg{"sessions", sessions(r.Sessions)})
 	}
 	return o
 }
 
-func group(r *metrics.Report, g *metrics.Group, name ...field) object {
+func group(r *metrics.Report, g *metrics.Group, name ...Arg) object {
 	return append(name, object{
 		{"completed", g.Completed}, {"failed", g.Failed}, {"good", when(r.Plan.JudgesGroup(g, r.Objectives), g.Good)},
 		{"input_tokens", g.InputTokens}, {"output_tokens", g.OutputTokens}, {"cached_tokens", g.Cached.Tokens},
@@ -65,12 +65,12 @@ func window(r *metrics.Report, w *metrics.Window) object {
 // answers counts the refusals, and the answers that were judged, where there are any.
 func answers(r *metrics.Report) (o object) {
 	if r.Refusals > 0 {
-		o = append(o, field{"refusals", r.Refusals})
+		o = append(o, Arg{"refusals", r.Refusals})
 	}
 	if r.Judged == 0 {
 		return o
 	}
-	return append(o, field{"answers", object{
+	return append(o, Arg{"answers", object{
 		{"judged", r.Judged}, {"correct", r.Correct}, {"correct_rate", metrics.Share(r.Correct, r.Judged)},
 		{"vllm_correct_rate", metrics.Share(r.Lenient, r.Judged)},
 		{"wrong", each(r.Wrong, func(x *metrics.WrongAnswers) object {

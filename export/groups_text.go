@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 
 	"benchtop/internal/findings"
@@ -14,11 +13,10 @@ import (
 // longestClass is the room for the name of a class.
 const longestClass = 24
 
-// Groups writes a line for each class of requests and for each turn of conversations, and a few on the conversations. The text starts
-// with an empty line; it is empty where requests have no classes and are no turns of several.
-func Groups(w io.Writer, r metrics.Report) error {
-	_, err := io.WriteString(w, classesText(&r)+turnsText(&r)+sessionsText(r.Sessions))
-	return err
+// Groups has a line for each class of requests and for each turn of conversations, and a few on the conversations. The
+// text starts with an empty line; it is empty where requests have no classes and are no turns of several.
+func Groups(r metrics.Report) string {
+	return classesText(&r) + turnsText(&r) + sessionsText(r.Sessions)
 }
 
 func classesText(r *metrics.Report) string {
@@ -65,11 +63,8 @@ func wholePercent(known bool, share float64) string {
 // longestServer is the room for the URL of a server.
 const longestServer = 40
 
-// Servers writes a line for each of several servers. The text starts with an empty line; it is empty with one server.
-func Servers(w io.Writer, r metrics.Report) error {
-	if len(r.Servers) == 0 {
-		return nil
-	}
+// Servers has a line for each of several servers. The text starts with an empty line; it is empty with one server.
+func Servers(r metrics.Report) string {
 	t := table.New("", "Servers, "+text.Clean(r.Plan.Strategy), "done", "failed", "in flight", "req/s", "tok/s",
 		r.Plan.FirstWait().Naming().Title+" p50", "p99 ms")
 	t.Gap = 1
@@ -86,8 +81,7 @@ func Servers(w io.Writer, r metrics.Report) error {
 			metrics.PerSecond(s.Busy, r.Duration), s.RequestThroughput(r.Duration), output,
 			percentileOf(wait, 50), percentileOf(wait, 99))
 	}
-	_, err := io.WriteString(w, t.String())
-	return err
+	return t.String()
 }
 
 func (t *remarks) refusals() {

@@ -1,8 +1,8 @@
 package export
 
 import (
-	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,10 +27,6 @@ func TestClasses(t *testing.T) {
 	qs[3] = refused(3, 10, 3*time.Second, 3*time.Second, "no")
 	qs[3].Class = "priority 2"
 	r := summarize(t, run, qs)
-	var b bytes.Buffer
-	if err := Groups(&b, r); err != nil {
-		t.Fatal(err)
-	}
 	want := `
 Requests by class, latencies in ms
 class        done  failed  req/s  tok/s  TTFT p50     p99  TPOT p50      p99  good
@@ -38,15 +34,11 @@ priority -1     1       0   0.10   0.40    500.00  500.00   1000.00  1000.00   0
 priority 2      1       1   0.10   0.40    200.00  200.00   1000.00  1000.00  50 %
 priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50 %
 `
-	if b.String() != want {
-		t.Errorf("got %s\nwant %s", b.String(), want)
+	if got := Groups(r); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
 	}
-	b.Reset()
-	if err := JSON(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	if part := `{"class": "priority 2", "completed": 1, "failed": 1, "good": 1, "input_tokens": 10, "output_tokens": 4, "cached_tokens": 0, "cached_share": null, "ideal_tokens": null, "ideal_share": null, "request_throughput": 0.1`; !strings.Contains(b.String(), part) {
-		t.Errorf("%s is not in the result: %s", part, b.String())
+	if part := `{"class": "priority 2", "completed": 1, "failed": 1, "good": 1, "input_tokens": 10, "output_tokens": 4, "cached_tokens": 0, "cached_share": null, "ideal_tokens": null, "ideal_share": null, "request_throughput": 0.1`; !strings.Contains(resultJSON(t, r), part) {
+		t.Errorf("%s is not in the result: %s", part, resultJSON(t, r))
 	}
 
 	qs = nil
@@ -56,21 +48,12 @@ priority 10     2       0   0.20   0.80    200.00  298.00   1000.00  1000.00  50
 		qs = append(qs, q)
 	}
 	r = summarize(t, run, qs)
-	last := r.Classes[len(r.Classes)-1]
-	if i := len(r.Classes); i != metrics.MostClasses {
-		t.Errorf("%d classes", i)
+	i := slices.IndexFunc(r.Classes, func(g metrics.Group) bool { return g.Class == metrics.OtherClasses })
+	if len(r.Classes) != metrics.MostClasses || i < 0 || r.Classes[i].Completed != metrics.MostClasses+1 {
+		t.Errorf("%d classes, the others at %d", len(r.Classes), i)
 	}
-	for _, c := range r.Classes {
-		if c.Class == metrics.OtherClasses {
-			last = c
-		}
-	}
-	if last.Class != metrics.OtherClasses || last.Completed != metrics.MostClasses+1 {
-		t.Errorf("the others: %+v", last)
-	}
-	b.Reset()
-	if err := Groups(&b, summarize(t, run, nil)); err != nil || b.Len() > 0 {
-		t.Errorf("without classes: %q, %v", b.String(), err)
+	if got := Groups(summarize(t, run, nil)); got != "" {
+		t.Errorf("without classes: %q", got)
 	}
 }
 
@@ -88,20 +71,14 @@ func TestAnswers(t *testing.T) {
 	}
 	qs[1].Index, qs[4].Index = 4, 1 // the first of the data set may end last
 	r := summarize(t, run, qs)
-	var b bytes.Buffer
-	if err := Answers(&b, r); err != nil {
-		t.Fatal(err)
+	if got, want := Answers(r), "\nCorrect answers: 1 of 5 (20.0 %); 40.0 % by the rule of vLLM's benchmark\n"+
+		"      2 not JSON, as request 1: "+text.Clean("\x1b[31mred")+"\n      1 empty, as request 5\n      1 violates the schema, as request 2: at /age: type\n"; got != want {
+		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if want := "\nCorrect answers: 1 of 5 (20.0 %); 40.0 % by the rule of vLLM's benchmark\n" +
-		"      2 not JSON, as request 1: " + text.Clean("\x1b[31mred") + "\n      1 empty, as request 5\n      1 violates the schema, as request 2: at /age: type\n"; b.String() != want {
-		t.Errorf("got %q\nwant %q", b.String(), want)
+	if got := Groups(r); !strings.Contains(got, "correct") || !strings.Contains(got, "20.0 %") {
+		t.Error(got)
 	}
-	b.Reset()
-	if err := Groups(&b, r); err != nil || !strings.Contains(b.String(), "correct") || !strings.Contains(b.String(), "20.0 %") {
-		t.Errorf("%s, %v", b.String(), err)
-	}
-	b.Reset()
-	if err := Answers(&b, summarize(t, run, nil)); err != nil || b.Len() > 0 {
-		t.Errorf("no answers: %q, %v", b.String(), err)
+	if got := Answers(summarize(t, run, nil)); got != "" {
+		t.Errorf("no answers: %q", got)
 	}
 }

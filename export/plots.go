@@ -1,9 +1,7 @@
 package export
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -34,12 +32,12 @@ const (
 // time axis mark annotated events. If a run has more seconds than a plot has points, a point is the mean of its seconds for
 // tokens and the maximum for requests, and the title says so. The text starts with an empty line; it is empty for a run
 // without a success or of less than two seconds.
-func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
+func Plots(r metrics.Report, o PlotOptions) string {
 	if o.Width == 0 {
 		o.Width = defaultPlotWidth
 	}
 	if o.Width < minPlotWidth || r.Completed == 0 || r.Duration < 2 || len(r.Timeline) < 2 {
-		return nil
+		return ""
 	}
 	kind, tokensOf := r.Plan.Tokens()
 	title := strings.ToUpper(kind[:1]) + kind[1:] + " tokens per second"
@@ -48,7 +46,7 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 		win := &r.Timeline[i]
 		tokens, inFlight = append(tokens, plotted(tokensOf(win))), append(inFlight, plotted(win.Waiting+win.Running))
 	}
-	out := bufio.NewWriter(w)
+	var out strings.Builder
 	marks := annotationsOf(&r)
 	for _, p := range []plot{
 		{title: title, join: mean, joined: "mean", values: tokens},
@@ -57,10 +55,9 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 	} {
 		p.PlotOptions, p.marks = o, marks
 		out.WriteByte('\n')
-		p.draw(out)
+		p.draw(&out)
 	}
-	out.WriteString(legend(marks, o))
-	return out.Flush()
+	return out.String() + legend(marks, o)
 }
 
 // plotted bounds the counts of a damaged journal to the range of the axis.
@@ -85,7 +82,7 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-func (p *plot) draw(w *bufio.Writer) {
+func (p *plot) draw(w *strings.Builder) {
 	columns := p.Width - labelWidth - 2 // a blank and the axis
 	area := dots.New(columns, plotRows, p.ASCII)
 	points, note := p.points(area.Width)

@@ -1,25 +1,16 @@
 package export
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/internal/ci"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
-
-func plots(t *testing.T, r metrics.Report, o PlotOptions) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := Plots(&b, r, o); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 // tenSeconds rises to 900 tokens per second and 18 requests in flight, with two annotations.
 func tenSeconds() metrics.Report {
@@ -37,8 +28,8 @@ func tenSeconds() metrics.Report {
 }
 
 func TestPlots(t *testing.T) {
-	golden(t, "plots.txt", []byte(plots(t, tenSeconds(), PlotOptions{Width: 46})))
-	golden(t, "plots_ascii.txt", []byte(plots(t, tenSeconds(), PlotOptions{Width: 46, ASCII: true})))
+	golden.Same(t, "testdata/plots.txt", Plots(tenSeconds(), PlotOptions{Width: 46}))
+	golden.Same(t, "testdata/plots_ascii.txt", Plots(tenSeconds(), PlotOptions{Width: 46, ASCII: true}))
 }
 
 func TestPlotsStayInTheirColumns(t *testing.T) {
@@ -52,7 +43,7 @@ func TestPlotsStayInTheirColumns(t *testing.T) {
 	}
 	for width := 30; width < 130; width++ {
 		for _, ascii := range []bool{false, true} {
-			got := plots(t, r, PlotOptions{Width: width, ASCII: ascii})
+			got := Plots(r, PlotOptions{Width: width, ASCII: ascii})
 			if n := strings.Count(got, "\n"); n < 2*plotRows+8 {
 				t.Fatalf("width %d: %d lines:\n%s", width, n, got)
 			}
@@ -67,7 +58,7 @@ func TestPlotsStayInTheirColumns(t *testing.T) {
 			}
 		}
 	}
-	if got, want := plots(t, r, PlotOptions{}), plots(t, r, PlotOptions{Width: 80}); got != want {
+	if got, want := Plots(r, PlotOptions{}), Plots(r, PlotOptions{Width: 80}); got != want {
 		t.Error("the width is not 80 unless given")
 	}
 }
@@ -82,7 +73,7 @@ func TestNothingToPlot(t *testing.T) {
 	} {
 		r, o := tenSeconds(), PlotOptions{Width: 80}
 		change(&r, &o)
-		if got := plots(t, r, o); got != "" {
+		if got := Plots(r, o); got != "" {
 			t.Errorf("%s: got:\n%s", name, got)
 		}
 	}
@@ -92,7 +83,7 @@ func TestNothingToPlot(t *testing.T) {
 func TestPlotsOfNothing(t *testing.T) {
 	r := metrics.Report{Counts: metrics.Counts{Completed: 1}, Duration: 3, Timeline: make([]metrics.Window, 3)}
 	r.Timeline[1] = metrics.Window{TokensOut: -50, Waiting: -3, Running: 1}
-	got := plots(t, r, PlotOptions{Width: 30, ASCII: true})
+	got := Plots(r, PlotOptions{Width: 30, ASCII: true})
 	const want = `
 Output tokens per second
    1 +
@@ -120,7 +111,7 @@ func TestPlotsOfLongRuns(t *testing.T) {
 	for i := range 135 { // 1000 tokens and 8 requests in every fifth second only
 		r.Timeline = append(r.Timeline, metrics.Window{TokensOut: 5000 * (i % 5 / 4), Running: 8 * (i % 5 / 4)})
 	}
-	got := plots(t, r, PlotOptions{Width: 31, ASCII: true})
+	got := Plots(r, PlotOptions{Width: 31, ASCII: true})
 	for _, want := range []string{
 		"\nOutput tokens per second, mean\n  of 5 to 6 s at each point\n  2k +\n", "highest of 5 to 6 s at\n  each point\n   8 +******",
 	} {

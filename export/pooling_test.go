@@ -1,15 +1,11 @@
 package export
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/event/eventtest"
-	"benchtop/metrics/report"
 )
 
 // poolingReport is the report of three requests: two with two prompts each, and a failed one.
@@ -32,20 +28,12 @@ func poolingReport(t *testing.T, change func(*metrics.Plan)) metrics.Report {
 		}
 		all = append(all, q)
 	}
-	r, err := report.Summarize(eventtest.Each(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return summarize(t, metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}}, all)
 }
 
 // The table and the keys are those of vLLM 0.33 for a pooling backend.
 func TestPoolingReport(t *testing.T) {
-	var text, result bytes.Buffer
 	r := poolingReport(t, nil)
-	if err := Text(&text, r); err != nil {
-		t.Fatal(err)
-	}
 	const want = `============ Serving Benchmark Result ============
 Successful requests:                     2         
 Failed requests:                         1         
@@ -62,20 +50,18 @@ Median E2EL (ms):                        200.00
 P99 E2EL (ms):                           298.00    
 ==================================================
 `
-	if text.String() != want {
-		t.Errorf("got\n%s", text.String())
+	if got := Text(r); got != want {
+		t.Errorf("got\n%s", got)
 	}
-	if err := JSON(&result, r); err != nil {
-		t.Fatal(err)
-	}
+	result := resultJSON(t, r)
 	const keys = `"duration": 2.0, "completed": 2, "total_input_tokens": 100, "total_input_sequences": 4, "request_throughput": 1.0, ` +
 		`"input_sequence_throughput": 2.0, "total_token_throughput": 50.0, "input_lens": [50, 50, 0], "latencies": [0.1, 0.3, 0.0], ` +
 		`"queue_times": [0.0, 0.0, 0.0], "errors": ["", "", "no"], "mean_e2el_ms": 200.0, "median_e2el_ms": 200.0, "std_e2el_ms": 99.99999999999999, "p99_e2el_ms": 298.0, "failed_requests": [{"index": 2, "error": "no", "prompt_len": 50, "start_time": 0.0, "latency": 0.0, ` +
 		`"ttft": 0.0, "output_tokens": 0, "itl": []}], "benchtop": `
-	if !strings.Contains(result.String(), keys) || !json.Valid(result.Bytes()) {
-		t.Errorf("got %s", result.String())
+	if !strings.Contains(result, keys) {
+		t.Errorf("got %s", result)
 	}
-	back, err := ReadResult(result.Bytes())
+	back, err := ReadResult([]byte(result))
 	if err != nil || !back.Plan.Pooling || back.Inputs != 4 || back.InputThroughput != 2 {
 		t.Errorf("read back: %v, %+v", err, back)
 	}
@@ -84,18 +70,11 @@ P99 E2EL (ms):                           298.00
 // Objectives are on the whole answer; the report does not mention output tokens.
 func TestPoolingObjectives(t *testing.T) {
 	r := poolingReport(t, func(p *metrics.Plan) { p.Goodput = metrics.SLO{{Metric: metrics.E2EL, LimitMS: 200}} })
-	var text, remarks bytes.Buffer
-	if err := Text(&text, r); err != nil {
-		t.Fatal(err)
+	text, answer := Text(r), Answer(r)
+	if !strings.Contains(text, "Request goodput (req/s):                 0.50") || !strings.Contains(answer, "E2EL p99 298 ms; 33.3 % within SLO") {
+		t.Errorf("%s\n%s", text, answer)
 	}
-	if err := Remarks(&remarks, r); err != nil {
-		t.Fatal(err)
-	}
-	answer := Answer(r)
-	if !strings.Contains(text.String(), "Request goodput (req/s):                 0.50") || !strings.Contains(answer, "E2EL p99 298 ms; 33.3 % within SLO") {
-		t.Errorf("%s\n%s", text.String(), answer)
-	}
-	if all := text.String() + remarks.String() + answer; strings.Contains(all, "TTFT") || strings.Contains(all, "NaN") || strings.Contains(all, "utput tokens") {
+	if all := text + Remarks(r) + answer; strings.Contains(all, "TTFT") || strings.Contains(all, "NaN") || strings.Contains(all, "utput tokens") {
 		t.Error(all)
 	}
 	if r.Histograms[metrics.TTFT].Count() != 0 || r.Statistics[metrics.TTFT].N != 0 || len(r.OutputSources) != 0 {

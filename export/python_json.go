@@ -13,19 +13,22 @@ import (
 	"benchtop/internal/text"
 )
 
-// object is a JSON object whose keys keep their order.
-type object []field
-
-type field struct {
-	key   string
-	value any
+// Arg is a command-line option, or another named value: its name in Python, with "_" for "-", and its value: nil, a
+// bool, an int or int64, a float64, a string, texts, floats, or Args as an object, or several of them. The value is
+// written as is, so secrets must be hidden before.
+type Arg struct {
+	Name  string
+	Value any
 }
+
+// object is a JSON object whose keys keep their order.
+type object []Arg
 
 // get returns nil for a missing key.
 func (o object) get(key string) any {
 	for _, f := range o {
-		if f.key == key {
-			return f.value
+		if f.Name == key {
+			return f.Value
 		}
 	}
 	return nil
@@ -34,15 +37,15 @@ func (o object) get(key string) any {
 // set assigns like a Python dict: an existing key keeps its place.
 func (o *object) set(key string, value any) {
 	for i := range *o {
-		if (*o)[i].key == key {
-			(*o)[i].value = value
+		if (*o)[i].Name == key {
+			(*o)[i].Value = value
 			return
 		}
 	}
-	*o = append(*o, field{key, value})
+	*o = append(*o, Arg{key, value})
 }
 
-// dictOf is the object of arguments.
+// dictOf is the object of arguments, of which the last of a name counts.
 func dictOf(args []Arg) (o object) {
 	for _, a := range args {
 		o.set(a.Name, a.Value)
@@ -132,7 +135,7 @@ func (j pythonJSON) value(v any) {
 		j.object(v)
 		return
 	case []Arg:
-		j.object(dictOf(v))
+		j.object(v)
 		return
 	case [][]Arg:
 		j.list(each(v, deref))
@@ -158,9 +161,9 @@ func (j pythonJSON) object(o object) {
 		if i > 0 {
 			j.w.WriteString(", ")
 		}
-		j.value(f.key)
+		j.value(f.Name)
 		j.w.WriteString(": ")
-		j.value(f.value)
+		j.value(f.Value)
 	}
 	j.w.WriteByte('}')
 }

@@ -1,8 +1,8 @@
 package export
 
 import (
-	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
@@ -13,16 +13,13 @@ import (
 
 func pytorch(t *testing.T, r metrics.Report, args []Arg) []map[string]map[string]any {
 	t.Helper()
-	var b bytes.Buffer
-	if err := PyTorch(&b, r, args); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(b.String(), "\n") {
+	got := written(t, func(w io.Writer, r metrics.Report) error { return PyTorch(w, r, args) }, r)
+	if strings.Contains(got, "\n") {
 		t.Error("more than one line")
 	}
 	var records []map[string]map[string]any
-	if err := json.Unmarshal(b.Bytes(), &records); err != nil {
-		t.Fatalf("%v: %s", err, b.String())
+	if err := json.Unmarshal([]byte(got), &records); err != nil {
+		t.Fatalf("%v: %s", err, got)
 	}
 	return records
 }

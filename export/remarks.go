@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -12,10 +11,10 @@ import (
 	"benchtop/metrics"
 )
 
-// Remarks writes the remarks of a report, at most textWidth columns wide: an interrupted or steered run; requests not sent,
-// left out or held back; failures and redials; token counts that are estimates; a limited client and odd stamps; the figures
-// under full load; gates. The text starts with an empty line; it is empty without remarks.
-func Remarks(w io.Writer, r metrics.Report) error {
+// Remarks are the remarks on a report, at most textWidth columns wide: an interrupted or steered run; requests not
+// sent, left out or held back; failures and redials; token counts that are estimates; a limited client and odd stamps;
+// the figures under full load; gates. The text starts with an empty line; it is empty without remarks.
+func Remarks(r metrics.Report) string {
 	t := remarks{r: &r}
 	for _, about := range []func(){
 		t.completeness, t.steering, t.confirmation, t.objectives, t.slotWaits, t.proxy, t.cache, t.conversations,
@@ -26,10 +25,9 @@ func Remarks(w io.Writer, r metrics.Report) error {
 		about()
 	}
 	if t.text == "" {
-		return nil
+		return ""
 	}
-	_, err := io.WriteString(w, "\n"+t.text)
-	return err
+	return "\n" + t.text
 }
 
 // remarks collects the paragraphs about a report.

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,18 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
-
-func remarksOf(t *testing.T, r metrics.Report) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := Remarks(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 func TestRemarks(t *testing.T) {
 	run, qs := sampleRun()
@@ -32,8 +23,8 @@ func TestRemarks(t *testing.T) {
 	cancelled.Failure = metrics.Cancelled
 	reset := refused(5, 5, 1250*ms, 1740*ms, "read tcp 127.0.0.1:1:\nreset \x1b]0;title\x07by peer "+strings.Repeat("世界 ", 30))
 	reset.Failure, reset.Status = metrics.FailedReset, 0
-	got := remarksOf(t, summarize(t, run, append(qs, cancelled, reset)))
-	golden(t, "remarks.txt", []byte(got))
+	got := Remarks(summarize(t, run, append(qs, cancelled, reset)))
+	golden.Same(t, "testdata/remarks.txt", got)
 	for line := range strings.Lines(got) {
 		if n := text.Width(strings.TrimSuffix(line, "\n")); n > textWidth {
 			t.Errorf("%d columns: %q", n, line)
@@ -52,7 +43,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 	}
 	other := r
 	other.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 400, Count: 3, Examples: []string{"unknown model"}}}
-	if got := remarksOf(t, other); strings.Contains(got, "does not know") {
+	if got := Remarks(other); strings.Contains(got, "does not know") {
 		t.Errorf("refused for another reason: got %q", got)
 	}
 	for _, c := range []struct {
@@ -65,18 +56,9 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 		r.Plan.Command = c.command
 		want := "\nFailures:\n       3  http_status 422   Unexpected fields: {'ignore_eos', 'repetition_pena…\n" +
 			"The server does not support repetition_penalty, logprobs and ignore_eos. To omit\n  what it does not support, add\n  " + c.want + "\n"
-		if got := remarksOf(t, r); got != want {
+		if got := Remarks(r); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-	}
-}
-
-// Redials are reported without failures too.
-func TestRemarkOnRedials(t *testing.T) {
-	const want = "\nRedials: 1 request sent again on a new connection after an idle one failed right\n" +
-		"  after the write; the extra time is part of the latencies.\n"
-	if got := remarksOf(t, metrics.Report{Counts: metrics.Counts{Redials: 1}}); got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -93,27 +75,13 @@ func TestRemarkOnUnsentRequests(t *testing.T) {
 		{0, 12, ""},
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Requests: c.requests, Duration: time.Minute}, NotSent: c.notSent}
-		if got := remarksOf(t, r); got != c.want {
+		if got := Remarks(r); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 		r.Interrupted = &metrics.Interrupted{Reason: "q", Unsent: c.notSent}
-		if got := remarksOf(t, r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
+		if got := Remarks(r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
 			t.Errorf("interrupted: got %q", got)
 		}
-	}
-}
-
-// Cache hits improve all figures: the report mentions them, for runs without a dashboard.
-func TestRemarkOnAWarmCache(t *testing.T) {
-	knew := metrics.LogEntry{Level: metrics.Warn, Mark: metrics.CacheMark, Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
-	r := metrics.Report{Events: []metrics.LogEntry{{Text: "another", Mark: "stage"}, knew, knew}}
-	const want = "Prefix cache: the server's prefix cache knew 98% of the tokens.\n"
-	if got := remarksOf(t, r); got != "\n"+want {
-		t.Errorf("got %q", got)
-	}
-	r.Plan.Cache = "cold cache (cache_salt)"
-	if got := remarksOf(t, r); got != "\nPrefix cache: cold cache (cache_salt), so that earlier runs have no effect.\n"+want {
-		t.Errorf("cold: got %q", got)
 	}
 }
 
@@ -124,7 +92,7 @@ func TestNoRemarks(t *testing.T) {
 	run.Plan.Percentiles = []float64{50}
 	r := summarize(t, run, qs[:3])
 	r.PeakOutputPerSecond = r.PeakOutputTokens
-	if got := remarksOf(t, r); got != "" {
+	if got := Remarks(r); got != "" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -139,30 +107,14 @@ func TestRemarkOnTooFew(t *testing.T) {
 	const want = "\nPercentiles: too few observations for P99, which takes 100 (42 of TTFT, TPOT and\n" +
 		"  E2EL) and P99.9, which takes 1000 (42 of TTFT, TPOT and E2EL, 800 of ITL).\n" +
 		"  With so few, it is chance which value stands there.\n"
-	if got := remarksOf(t, r); got != want {
+	if got := Remarks(r); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for l := range r.Statistics {
 		r.Statistics[l].N = 1000
 	}
-	if got := remarksOf(t, r); got != "" {
+	if got := Remarks(r); got != "" {
 		t.Errorf("enough: got %q", got)
-	}
-}
-
-// The peak by tokens stands beside vLLM's by chunks where the two are different.
-func TestRemarkOnPeakOutput(t *testing.T) {
-	for _, c := range []struct {
-		tokens, chunks int
-		want           string
-	}{
-		{606, 303, "\nPeak output: 606 tokens in one second. The peak of 303 tok/s above counts, as\n" +
-			"  vLLM does, the chunks of successes.\n"},
-		{300, 303, ""}, {330, 303, ""}, {0, 303, ""},
-	} {
-		if got := remarksOf(t, metrics.Report{PeakOutputTokens: c.tokens, PeakOutputPerSecond: c.chunks}); got != c.want {
-			t.Errorf("%d, %d: got %q, want %q", c.tokens, c.chunks, got, c.want)
-		}
 	}
 }
 
@@ -176,7 +128,7 @@ func TestRemarkOnTokensOfChunks(t *testing.T) {
 	}{{250, 10, 0, false, want}, {250, 10, 90, false, ""}, {250, 9, 0, false, ""}, {120, 10, 0, false, ""}, {250, 10, 0, true, ""}} {
 		r := metrics.Report{Counts: metrics.Counts{Completed: 10, OutputTokens: c.output}, OutputSources: map[metrics.TokenSource]int{metrics.TokensFromUsage: c.counted}}
 		r.Statistics[metrics.ITL].N, r.Statistics[metrics.TokenITL].N, r.Plan.Pooling = 90, c.known, c.pooling
-		if got := strings.ReplaceAll(remarksOf(t, r), "\n  ", " "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+		if got := strings.ReplaceAll(Remarks(r), "\n  ", " "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
@@ -190,7 +142,7 @@ func TestRemarkOnSlotWait(t *testing.T) {
 		"Client queue: with the limits set on requests in flight during the run, requests\n  waited 3.00 ms": {{Set: &metrics.LoadSetting{Load: metrics.Users.Of(9)}}},
 	} {
 		r.Events = events
-		if got := remarksOf(t, r); !strings.Contains(got, want) {
+		if got := Remarks(r); !strings.Contains(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -221,7 +173,7 @@ func TestRemarkOnPacing(t *testing.T) {
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Rate: 10}, Counts: metrics.Counts{Completed: 71, Failed: 29}, ScheduledRate: 10, SentRate: 8}
 		c.change(&r)
-		got := strings.Join(strings.Fields(remarksOf(t, r)), " ") + " "
+		got := strings.Join(strings.Fields(Remarks(r)), " ") + " "
 		_, got, _ = strings.Cut(got, "Pacing: ")
 		if want := "8.00 requests/s sent, 10.00 scheduled" + c.want + " "; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
@@ -258,7 +210,7 @@ Gates (the run fails if one is met):
       ok  goodput<90%  (99.1%)
   FAILED  mean_tpot_ms>50  (unknown)
 `
-	if diff := cmp.Diff(want, remarksOf(t, r)); diff != "" {
+	if diff := cmp.Diff(want, Remarks(r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r = metrics.Report{
@@ -266,16 +218,16 @@ Gates (the run fails if one is met):
 		SteadyState: &metrics.SteadyState{Warning: "never full"},
 	}
 	r.Plan.Warmup = 0
-	got := remarksOf(t, r)
+	got := Remarks(r)
 	if !strings.Contains(got, "10.00 scheduled; requests waited for a slot.\n") || !strings.HasSuffix(got, "\nSteady state: never full.\n") {
 		t.Errorf("got %s", got)
 	}
 	r.SteadyState = &metrics.SteadyState{End: 28 * time.Second, OutputThroughput: 3, Warning: "short"}
-	if got := remarksOf(t, r); !strings.HasSuffix(got, "\nSteady state: no figures, since no request completed in the 28s at full load.\n") {
+	if got := Remarks(r); !strings.HasSuffix(got, "\nSteady state: no figures, since no request completed in the 28s at full load.\n") {
 		t.Errorf("nothing completed: got %s", got)
 	}
 	r.Plan.MaxConcurrency, r.Completed = 0, 100
-	if got := remarksOf(t, r); !strings.Contains(got, "10.00 scheduled.") || strings.Contains(got, "slot") {
+	if got := Remarks(r); !strings.Contains(got, "10.00 scheduled.") || strings.Contains(got, "slot") {
 		t.Errorf("without a limit: got %s", got)
 	}
 	for _, limit := range []func(){
@@ -284,7 +236,7 @@ Gates (the run fails if one is met):
 			r.Plan.Stages, r.Events = nil, []metrics.LogEntry{{Text: "paused"}, {Set: &metrics.LoadSetting{Load: metrics.Users.Of(2)}}}
 		},
 	} {
-		if limit(); !strings.Contains(remarksOf(t, r), "waited for a slot.") {
+		if limit(); !strings.Contains(Remarks(r), "waited for a slot.") {
 			t.Errorf("stages %v, events %v: no word of the wait", r.Plan.Stages, r.Events)
 		}
 	}
@@ -292,7 +244,7 @@ Gates (the run fails if one is met):
 		func() { r.SentRate = 9.5 }, func() { r.SentRate = 0 }, func() { r.SentRate, r.Plan.Rate = 9.4, metrics.Rate(inf) },
 	} {
 		change()
-		if got := remarksOf(t, r); strings.Contains(got, "Pacing") {
+		if got := Remarks(r); strings.Contains(got, "Pacing") {
 			t.Errorf("%v of %v: %s", r.SentRate, r.Plan.Rate, got)
 		}
 	}
@@ -302,37 +254,37 @@ Gates (the run fails if one is met):
 func TestRemarksOnTheFirstChunk(t *testing.T) {
 	run, qs := sampleRun()
 	qs = qs[:3]
-	if got := remarksOf(t, summarize(t, run, qs)); strings.Contains(got, "TTFT: ") {
+	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "TTFT: ") {
 		t.Errorf("a usual run: %s", got)
 	}
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 40*ms
 	}
-	got := remarksOf(t, summarize(t, run, qs))
+	got := Remarks(summarize(t, run, qs))
 	if want := "is 300.00 ms to\n  the chunk, as in vLLM, and 340.00 ms to the token."; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 30*ms
 	}
-	if got := remarksOf(t, summarize(t, run, qs)); strings.Contains(got, "first token") {
+	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "first token") {
 		t.Errorf("a tenth later: %s", got)
 	}
 	for i := range qs {
 		qs[i].FirstToken, qs[i].VLLMLater = qs[i].FirstChunk, 50*ms
 	}
-	got = remarksOf(t, summarize(t, run, qs))
+	got = Remarks(summarize(t, run, qs))
 	if want := "would\n  report a median TTFT of 350.00 ms, not 300.00 ms.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	qs[0].VLLMLater, qs[1].VLLMLater, qs[2].VLLMLater = 0, 0, 1
-	if got := remarksOf(t, summarize(t, run, qs)); strings.Contains(got, "reasoning_content") {
+	if got := Remarks(summarize(t, run, qs)); strings.Contains(got, "reasoning_content") {
 		t.Errorf("the same median: %s", got)
 	}
 	for i := range qs {
 		qs[i].VLLMLater = metrics.Never
 	}
-	got = remarksOf(t, summarize(t, run, qs))
+	got = Remarks(summarize(t, run, qs))
 	if want := "reasoning_content counts as output here. vLLM 0.33 ignores it. It would\n  count 3 of 3 successful requests as failed.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
@@ -341,7 +293,7 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 // Refusals are successes, counted by themselves in report and result; those of the warm-up and of failures are not.
 func TestRefusals(t *testing.T) {
 	run, qs := sampleRun()
-	if r := summarize(t, run, qs); r.Refusals != 0 || strings.Contains(remarksOf(t, r), "efusal") ||
+	if r := summarize(t, run, qs); r.Refusals != 0 || strings.Contains(Remarks(r), "efusal") ||
 		strings.Contains(resultJSON(t, r), "refusals") {
 		t.Errorf("%d refusals in a usual run", r.Refusals)
 	}
@@ -354,11 +306,11 @@ func TestRefusals(t *testing.T) {
 	}
 	r := summarize(t, run, qs)
 	if want := fmt.Sprintf("Refusals: %d of %d successful requests.", ok, ok); r.Refusals != ok || r.Completed != ok ||
-		!strings.Contains(remarksOf(t, r), want) {
-		t.Errorf("%d refusals of %d, want %q in %s", r.Refusals, r.Completed, want, remarksOf(t, r))
+		!strings.Contains(Remarks(r), want) {
+		t.Errorf("%d refusals of %d, want %q in %s", r.Refusals, r.Completed, want, Remarks(r))
 	}
-	if want := "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them."; !strings.Contains(remarksOf(t, r), want) {
-		t.Errorf("no %q in %s", want, remarksOf(t, r))
+	if want := "reasoning_content and refusals count as output here. vLLM 0.33 ignores\n  them."; !strings.Contains(Remarks(r), want) {
+		t.Errorf("no %q in %s", want, Remarks(r))
 	}
 	if want := fmt.Sprintf(`"refusals": %d`, ok); !strings.Contains(resultJSON(t, r), want) {
 		t.Errorf("no %s in the result", want)
@@ -366,5 +318,57 @@ func TestRefusals(t *testing.T) {
 	run.Plan.Warmup = time.Hour
 	if r := summarize(t, run, qs); r.Refusals != 0 {
 		t.Errorf("%d refusals of the warm-up", r.Refusals)
+	}
+}
+
+// Reports with one thing to remark.
+func TestSingleRemarks(t *testing.T) {
+	confirmed := func(text string) metrics.Report {
+		return metrics.Report{Plan: metrics.Plan{Confirm: time.Minute}, Events: []metrics.LogEntry{{Text: metrics.ConfirmationEnded + text}}}
+	}
+	peaks := func(tokens, chunks int) metrics.Report {
+		return metrics.Report{PeakOutputTokens: tokens, PeakOutputPerSecond: chunks}
+	}
+	knew := metrics.LogEntry{Level: metrics.Warn, Mark: metrics.CacheMark, Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
+	warm := metrics.Report{Events: []metrics.LogEntry{{Text: "another", Mark: "stage"}, knew, knew}}
+	cold := warm
+	cold.Plan.Cache = "cold cache (cache_salt)"
+	hand, search := &metrics.LoadSetting{By: metrics.ByUser}, &metrics.LoadSetting{By: metrics.BySearch}
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+	for _, c := range []struct {
+		want   string
+		report metrics.Report
+	}{
+		{"\nConfirmation: 24 req/s proven (97 %); no time for more.\n", confirmed(": 24 req/s proven (97 %); no time for more")},
+		{"\nConfirmation: unproven: 29 req/s not proven after 30s.\n", confirmed(" unproven: 29 req/s not proven after 30s")},
+		{"", metrics.Report{Plan: metrics.Plan{Confirm: time.Minute}, Events: []metrics.LogEntry{{Text: "the load of the plan is over; confirmation: waiting"}}}},
+		{"\nRedials: 1 request sent again on a new connection after an idle one failed right\n" +
+			"  after the write; the extra time is part of the latencies.\n", metrics.Report{Counts: metrics.Counts{Redials: 1}}},
+		{"\nPrefix cache: the server's prefix cache knew 98% of the tokens.\n", warm},
+		{"\nPrefix cache: cold cache (cache_salt), so that earlier runs have no effect.\n" +
+			"Prefix cache: the server's prefix cache knew 98% of the tokens.\n", cold},
+		{"\nPeak output: 606 tokens in one second. The peak of 303 tok/s above counts, as\n" +
+			"  vLLM does, the chunks of successes.\n", peaks(606, 303)},
+		{"", peaks(300, 303)}, {"", peaks(330, 303)}, {"", peaks(0, 303)},
+		{"", metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: slo}},
+		{"\nLoad: changed once during the run (manually), so it differs from the plan.\n",
+			metrics.Report{Steered: 1, Events: []metrics.LogEntry{{}, {Set: hand}}}},
+		{"\nLoad: changed 3 times during the run (2 manually, 1 by the search), so it\n  differs from the plan.\n",
+			metrics.Report{Steered: 3, Events: []metrics.LogEntry{{Set: hand}, {Set: search}, {Set: hand}}}},
+		{"\nLoad: changed twice during the run (by the search), so it differs from the plan.\n",
+			metrics.Report{Steered: 2, Events: []metrics.LogEntry{{Set: search}, {Set: search}}}},
+		{"\nLoad: changed twice during the run, so it differs from the plan.\n", metrics.Report{Steered: 2}},
+		{"\nObjectives: changed during the run. All requests are judged by the final ones:\n  TTFT of at most 250 ms, TPOT of at most 50 ms.\n",
+			metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
+		{"\nObjectives: removed during the run, so no request was judged.\n", metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
+		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there.\n", metrics.Report{
+			Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
+		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}}},
+		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
+		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // no price
+	} {
+		if diff := cmp.Diff(c.want, Remarks(c.report)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	}
 }

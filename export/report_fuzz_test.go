@@ -88,18 +88,14 @@ func FuzzReport(f *testing.F) {
 		if answer == "" || len(answer) > maxAnswerWidth || strings.ContainsFunc(answer, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("answer %q", answer)
 		}
-		var result, records, words bytes.Buffer
+		var result, records bytes.Buffer
 		if err := JSON(&result, r); err != nil || !json.Valid(result.Bytes()) {
 			t.Errorf("%v: %s", err, result.Bytes())
 		}
 		if err := PyTorch(&records, r, nil); err != nil || !json.Valid(records.Bytes()) {
 			t.Errorf("%v: %s", err, records.Bytes())
 		}
-		Text(&words, r)
-		Telemetry(&words, r)
-		Remarks(&words, r)
-		Plots(&words, r, PlotOptions{})
-		if text := words.String(); !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\x07\x00\u202e") {
+		if text := Text(r) + Telemetry(r) + Remarks(r) + Plots(r, PlotOptions{}); !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\x07\x00\u202e") {
 			t.Errorf("the report is not fit to be shown: %q", text)
 		}
 	})

@@ -1,9 +1,7 @@
 package export
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -18,10 +16,10 @@ import (
 // ruleWidth is the width of vLLM's report in columns.
 const ruleWidth = 50
 
-// Text writes the report exactly as vLLM prints it, trailing blanks included. Only foreign text is cleaned. Telemetry,
-// Remarks, Plots and Answer write what vLLM does not have.
-func Text(w io.Writer, r metrics.Report) error {
-	t := textReport{bufio.NewWriter(w)}
+// Text is the report exactly as vLLM prints it, trailing blanks included. Only foreign text is cleaned. Telemetry,
+// Remarks, Plots and Answer have what vLLM does not have.
+func Text(r metrics.Report) string {
+	t := textReport{new(strings.Builder)}
 	t.failures(&r)
 	t.heading(" Serving Benchmark Result ", '=')
 	t.totals(&r)
@@ -41,11 +39,11 @@ func Text(w io.Writer, r metrics.Report) error {
 		t.specDecode(&r)
 	}
 	t.heading("", '=')
-	return t.w.Flush()
+	return t.w.String()
 }
 
-// textReport formats lines; the writer keeps its error for Flush.
-type textReport struct{ w *bufio.Writer }
+// textReport formats lines.
+type textReport struct{ w *strings.Builder }
 
 // heading centres text. An odd column goes to the right.
 func (t textReport) heading(text string, fill byte) {
@@ -179,13 +177,12 @@ func percent(share float64) string {
 // SingleRuns is what a comparison of one run with one other is worth.
 const SingleRuns = "two single runs do not prove a difference"
 
-// Comparison writes a line for each figure that both runs have, with the change from old to now. name is the name of the old
-// run: foreign text. The loads of the two runs are not compared.
-func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
+// Comparison has a line for each figure that both runs have, with the change from old to now. name is the name of the
+// old run: foreign text. The loads of the two runs are not compared.
+func Comparison(name string, old, now *metrics.Report) string {
 	name = text.Fit(text.Clean(name), 30)
 	if old.Completed+old.Failed == 0 {
-		_, err := fmt.Fprintf(w, "\nThe baseline %s has no requests to compare with.\n", name)
-		return err
+		return fmt.Sprintf("\nThe baseline %s has no requests to compare with.\n", name)
 	}
 	t := table.New("", "Against "+name, "baseline", "this run", "change")
 	t.Gap = 1
@@ -225,8 +222,7 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 		after, knownNow := p99(b)
 		figure(known && knownNow, "P99 "+label+" (ms):", before, after)
 	}
-	_, err := fmt.Fprintf(w, "%sOne run each: %s.\n", t, SingleRuns)
-	return err
+	return fmt.Sprintf("%sOne run each: %s.\n", t, SingleRuns)
 }
 
 // changeText is a change in percent, "-" if it is undefined.

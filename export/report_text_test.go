@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"strings"
@@ -11,15 +10,6 @@ import (
 
 	"benchtop/metrics"
 )
-
-func textOf(t *testing.T, r metrics.Report) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := Text(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
 
 // testdata/sample.txt is vLLM's output, typed from its documentation and never generated. One line is left out: benchtop needs
 // no other program to plot.
@@ -35,7 +25,7 @@ func TestTextIsVLLMs(t *testing.T) {
 	run, qs := sampleRun()
 	for _, detailed := range []bool{true, false} {
 		run.Plan.Detailed = detailed
-		if diff := cmp.Diff(before+after, textOf(t, summarize(t, run, qs))); diff != "" {
+		if diff := cmp.Diff(before+after, Text(summarize(t, run, qs))); diff != "" {
 			t.Errorf("detailed=%v (-want +got):\n%s", detailed, diff)
 		}
 	}
@@ -55,7 +45,7 @@ func TestTextLinesThatDependOnThePlan(t *testing.T) {
 	for line, change := range absent {
 		run, qs := sampleRun()
 		change(&run.Plan)
-		if got := textOf(t, summarize(t, run, qs)); strings.Contains(got, line) {
+		if got := Text(summarize(t, run, qs)); strings.Contains(got, line) {
 			t.Errorf("%q is there:\n%s", line, got)
 		}
 	}
@@ -84,11 +74,11 @@ func TestTextWithoutTokenizer(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.SkipTokenizer, run.Probes, run.SpecDecode = true, nil, nil
 	run.Plan.Metrics = []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}
-	if diff := cmp.Diff(skippedText, textOf(t, summarize(t, run, qs[:3]))); diff != "" {
+	if diff := cmp.Diff(skippedText, Text(summarize(t, run, qs[:3]))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	run.Plan.SkipTokenizer, run.Plan.Tokenizer = false, ""
-	if got := textOf(t, summarize(t, run, qs[:3])); !strings.Contains(got, "Mean TTFT (ms):                          466.67    \n") {
+	if got := Text(summarize(t, run, qs[:3])); !strings.Contains(got, "Mean TTFT (ms):                          466.67    \n") {
 		t.Errorf("no tokenizer, but nobody asked to leave out tokens: TTFT is missing:\n%s", got)
 	}
 }
@@ -107,7 +97,7 @@ func TestTextListsTenErrors(t *testing.T) {
 		"Error 6: Bad Request\nError 7: two lines red\nError 8: Bad Request\nError 9: two lines red\n====="
 	for _, detailed := range []bool{true, false} {
 		run.Plan.Detailed = detailed
-		if got := textOf(t, summarize(t, run, qs)); !strings.HasPrefix(got, want) {
+		if got := Text(summarize(t, run, qs)); !strings.HasPrefix(got, want) {
 			t.Errorf("detailed=%v: got:\n%s", detailed, got)
 		}
 	}
@@ -117,7 +107,7 @@ func TestTextOfDiffusion(t *testing.T) {
 	run, qs := sampleRun()
 	// Blocks of 480/24 = 20 positions, so 100 tokens are 5 canvases; of 24 steps 5 committed them.
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 100, DenoisingSteps: 24, CanvasPositions: 480}
-	got := textOf(t, summarize(t, run, qs))
+	got := Text(summarize(t, run, qs))
 	const want = `
 ----------------Diffusion Decoding----------------
 Committed throughput (tok/s):            57.14     
@@ -133,12 +123,12 @@ Canvas positions evaluated:              480
 	}
 	for _, none := range []metrics.Diffusion{{DenoisingSteps: 24, CanvasPositions: 480}, {CommittedTokens: 100, CanvasPositions: 480}} {
 		run.Diffusion = &none
-		if got := textOf(t, summarize(t, run, qs)); strings.Contains(got, "Diffusion") || !strings.Contains(got, "Speculative") {
+		if got := Text(summarize(t, run, qs)); strings.Contains(got, "Diffusion") || !strings.Contains(got, "Speculative") {
 			t.Errorf("%+v: got:\n%s", none, got)
 		}
 	}
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 100, DenoisingSteps: 24} // inconsistent counters
-	if got := textOf(t, summarize(t, run, qs)); !strings.Contains(got, "Denoising steps per canvas:              nan       \n") {
+	if got := Text(summarize(t, run, qs)); !strings.Contains(got, "Denoising steps per canvas:              nan       \n") {
 		t.Errorf("got:\n%s", got)
 	}
 }
@@ -146,13 +136,13 @@ Canvas positions evaluated:              480
 func TestTextOfDraftsWithoutPositions(t *testing.T) {
 	run, qs := sampleRun()
 	run.SpecDecode = &metrics.SpecDecode{DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3}}
-	got := textOf(t, summarize(t, run, qs))
+	got := Text(summarize(t, run, qs))
 	if !strings.Contains(got, "Acceptance length:                       0.00      \nDrafts:                                  0         \n") ||
 		strings.Contains(got, "osition") {
 		t.Errorf("no drafts counted: got:\n%s", got)
 	}
 	run.SpecDecode = &metrics.SpecDecode{Drafts: 1}
-	if got := textOf(t, summarize(t, run, qs)); strings.Contains(got, "Speculative") {
+	if got := Text(summarize(t, run, qs)); strings.Contains(got, "Speculative") {
 		t.Errorf("nothing drafted: got:\n%s", got)
 	}
 }
@@ -160,13 +150,13 @@ func TestTextOfDraftsWithoutPositions(t *testing.T) {
 func TestTextOfProbesThatAllFailed(t *testing.T) {
 	run, qs := sampleRun()
 	run.Probes = &metrics.Probes{Failed: 2}
-	if got := textOf(t, summarize(t, run, qs)); strings.Contains(got, "robe") {
+	if got := Text(summarize(t, run, qs)); strings.Contains(got, "robe") {
 		t.Errorf("got:\n%s", got)
 	}
 }
 
 func TestTextOfAnEmptyRun(t *testing.T) {
-	got := textOf(t, summarize(t, metrics.Run{Plan: metrics.Plan{Metrics: []metrics.Latency{metrics.TTFT, metrics.E2EL}, Tokenizer: "t"}}, nil))
+	got := Text(summarize(t, metrics.Run{Plan: metrics.Plan{Metrics: []metrics.Latency{metrics.TTFT, metrics.E2EL}, Tokenizer: "t"}}, nil))
 	if !strings.Contains(got, "Mean TTFT (ms):                          0.00      \n") || strings.Contains(got, "NaN") {
 		t.Errorf("got:\n%s", got)
 	}
@@ -180,12 +170,8 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestWriteErrorsAreTold(t *testing.T) {
 	run, qs := sampleRun()
-	run.Reason = "SIGTERM"
 	r := summarize(t, run, qs)
-	for name, err := range map[string]error{
-		"Text": Text(brokenWriter{}, r), "JSON": JSON(brokenWriter{}, r), "Remarks": Remarks(brokenWriter{}, r),
-		"PyTorch": PyTorch(brokenWriter{}, r, nil), "Plots": Plots(brokenWriter{}, tenSeconds(), PlotOptions{}),
-	} {
+	for name, err := range map[string]error{"JSON": JSON(brokenWriter{}, r), "PyTorch": PyTorch(brokenWriter{}, r, nil)} {
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s returned %v", name, err)
 		}

@@ -62,7 +62,7 @@ func TestReadResult(t *testing.T) {
 	if diff := cmp.Diff([]float64{50, 99.9}, got.Plan.Percentiles); diff != "" || !slices.Equal(got.Plan.Metrics, run.Plan.Metrics) {
 		t.Errorf("metrics %v, percentiles:\n%s", got.Plan.Metrics, diff)
 	}
-	if textOf(t, got) == "" { // the report can be shown
+	if Text(got) == "" { // the report can be shown
 		t.Error("no report")
 	}
 }
@@ -146,6 +146,6 @@ func FuzzReadResult(f *testing.F) {
 		if err := JSON(io.Discard, r); err != nil {
 			t.Error(err)
 		}
-		textOf(t, r)
+		Text(r)
 	})
 }

@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 
@@ -25,9 +24,9 @@ func percentileOf(s *metrics.Statistic, p float64) float64 {
 	return math.NaN()
 }
 
-// RunsSummary writes a line for each run, with the columns of vLLM's Rust client, and the load of the highest mean request
+// RunsSummary has a line for each run, with the columns of vLLM's Rust client, and the load of the highest mean request
 // throughput last, with its spread over the repetitions. SS is the steady state. The percentiles come behind 50 and 90.
-func RunsSummary(w io.Writer, runs []RunOf, percentiles []float64) error {
+func RunsSummary(runs []RunOf, percentiles []float64) string {
 	head := []string{"Load", "Req/s", "Tok/s", "Total tok/s", "SS req/s", "SS out tok/s"}
 	shown := []float64{50, 90}
 	for _, p := range percentiles {
@@ -49,16 +48,15 @@ func RunsSummary(w io.Writer, runs []RunOf, percentiles []float64) error {
 		}
 		t.Add(row...)
 	}
-	if _, err := io.WriteString(w, t.String()); err != nil || len(runs) == 0 {
-		return err
+	if len(runs) == 0 {
+		return ""
 	}
 	load, n, s := bestLoad(runs)
 	of := "a single run"
 	if n > 1 {
 		of = fmt.Sprintf("the mean of %d runs, %s to %s", n, decimals(s.min), decimals(s.max))
 	}
-	_, err := fmt.Fprintf(w, "Best throughput: %s req/s at %s (%s)\n", decimals(s.mean), text.Clean(load), of)
-	return err
+	return fmt.Sprintf("%sBest throughput: %s req/s at %s (%s)\n", t, decimals(s.mean), text.Clean(load), of)
 }
 
 // bestLoad is the load whose runs have the highest request throughput on average, with the number and the spread of its runs.
@@ -133,9 +131,9 @@ func steadyOf(of func(s *metrics.SteadyState) float64) func(r *metrics.Report) f
 	}
 }
 
-// RunsSpread writes the mean, the sample standard deviation, the least and the most of each figure over repeated runs of one load, over
-// those runs that have it. The coefficient of variation of the request throughput comes last.
-func RunsSpread(w io.Writer, title string, runs []metrics.Report) error {
+// RunsSpread has the mean, the sample standard deviation, the least and the most of each figure over repeated runs of
+// one load, over those runs that have it. The coefficient of variation of the request throughput comes last.
+func RunsSpread(title string, runs []metrics.Report) string {
 	t := table.New(fmt.Sprintf("%s (%d runs)", title, len(runs)), "Figure", "Mean", "Std", "Min", "Max")
 	variation := math.NaN()
 	for i, f := range repeated {
@@ -154,11 +152,10 @@ func RunsSpread(w io.Writer, title string, runs []metrics.Report) error {
 			variation = 100 * s.std / s.mean
 		}
 	}
-	if _, err := io.WriteString(w, t.String()); err != nil || math.IsNaN(variation) {
-		return err
+	if math.IsNaN(variation) {
+		return t.String()
 	}
-	_, err := fmt.Fprintf(w, "Coefficient of variation of the request throughput: %s%%\n", decimals(variation))
-	return err
+	return fmt.Sprintf("%sCoefficient of variation of the request throughput: %s%%\n", t, decimals(variation))
 }
 
 func decimals(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }

@@ -22,7 +22,7 @@ type figures []struct {
 
 func (f figures) keys() (o object) {
 	for _, x := range f {
-		o = append(o, field{x.key, x.value})
+		o = append(o, Arg{x.key, x.value})
 	}
 	return o
 }
@@ -109,7 +109,7 @@ func specDecodeKeys(r *metrics.Report) object {
 	if f == nil {
 		return nil
 	}
-	return append(f.keys(), field{"spec_decode_per_position_acceptance_rates", acceptancePerPosition(r.SpecDecode)})
+	return append(f.keys(), Arg{"spec_decode_per_position_acceptance_rates", acceptancePerPosition(r.SpecDecode)})
 }
 
 func (t textReport) specDecode(r *metrics.Report) {

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -31,10 +30,6 @@ func TestServers(t *testing.T) {
 	cut := metrics.NewRequest(5) // which got no server
 	cut.Failure, cut.Scheduled, cut.Due, cut.Done = metrics.Cancelled, 4*time.Second, 4*time.Second, 5*time.Second
 	r := summarize(t, run, append(qs, cut))
-	var b bytes.Buffer
-	if err := Servers(&b, r); err != nil {
-		t.Fatal(err)
-	}
 	// 3.1 s and 3.3 s in flight at the first, 3.2 s and 10 ms at the second, in 10 s; 4 tokens for each success.
 	want := `
 Servers, least-in-flight                   done failed in flight   req/s    tok/s  TTFT p50   p99 ms
@@ -42,25 +37,21 @@ http://one:8000                               2      0      0.64    0.20     0.8
 http://two:8000                               1      1      0.32    0.10     0.40    200.00   200.00
 unix:///xxxxxxxxxxx…xxxxxxxxxxxxxxx.sock      0      1      0.00    0.00     0.00         -        -
 `
-	if b.String() != want {
-		t.Errorf("got %s\nwant %s", b.String(), want)
+	if got := Servers(r); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
 	}
-	b.Reset()
-	if err := JSON(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	result := resultJSON(t, r)
 	for _, part := range []string{
 		`"url_strategy": "least-in-flight"`, `{"url": "http://two:8000", "completed": 1, "failed": 1, "mean_in_flight": 0.321`,
 		`"request_throughput": 0.0, "output_throughput": 0.0, "p50_ttft_ms": null, "p99_ttft_ms": null}`,
 	} {
-		if !strings.Contains(b.String(), part) {
-			t.Errorf("%s is not in the result: %s", part, b.String())
+		if !strings.Contains(result, part) {
+			t.Errorf("%s is not in the result: %s", part, result)
 		}
 	}
 	r.Servers = nil
-	b.Reset()
-	if err := Servers(&b, r); err != nil || b.Len() > 0 {
-		t.Errorf("one server: %q, %v", b.String(), err)
+	if got := Servers(r); got != "" {
+		t.Errorf("one server: %q", got)
 	}
 }
 
@@ -69,12 +60,10 @@ func TestProxyIsReported(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Proxy = "http://p:3128 (HTTP_PROXY)"
 	r := summarize(t, run, qs)
-	var b bytes.Buffer
-	if err := Remarks(&b, r); err != nil || !strings.Contains(b.String(), "Proxy: requests went through http://p:3128 (HTTP_PROXY), so its time is in all") {
-		t.Errorf("%v: %s", err, b.String())
+	if got := Remarks(r); !strings.Contains(got, "Proxy: requests went through http://p:3128 (HTTP_PROXY), so its time is in all") {
+		t.Error(got)
 	}
-	b.Reset()
-	if err := JSON(&b, r); err != nil || !strings.Contains(b.String(), `"proxy": "http://p:3128 (HTTP_PROXY)"`) {
-		t.Errorf("%v: %s", err, b.String())
+	if got := resultJSON(t, r); !strings.Contains(got, `"proxy": "http://p:3128 (HTTP_PROXY)"`) {
+		t.Error(got)
 	}
 }

@@ -1,13 +1,11 @@
 package export
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/event/eventtest"
 )
 
 // conversations is a run of three conversations, one of which fails in its second turn.
@@ -39,10 +37,6 @@ func conversations(t *testing.T) metrics.Report {
 
 func TestConversations(t *testing.T) {
 	r := conversations(t)
-	var b bytes.Buffer
-	if err := Groups(&b, r); err != nil {
-		t.Fatal(err)
-	}
 	want := `
 Requests by class, latencies in ms
 class  done  failed  req/s  tok/s  TTFT p50     p99  TPOT p50     p99  good  cached  ideal
@@ -58,20 +52,14 @@ Conversations: 2 completed, 1 failed, 0 unfinished; 1.3 of 2.0 turns on average
   waiting for the model  mean 1.10 s, p50 1.10 s, p99 1.10 s
   cached share           mean 26.6 %, p50 26.6 %, p99 26.6 %
 `
-	if b.String() != want {
-		t.Errorf("got %s\nwant %s", b.String(), want)
+	if got := Groups(r); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
 	}
-	b.Reset()
-	if err := Remarks(&b, r); err != nil {
-		t.Fatal(err)
+	const words = "1 turn was not sent because an earlier one failed, in 1 conversation"
+	if got := Remarks(r); !strings.Contains(strings.Join(strings.Fields(got), " "), words) {
+		t.Errorf("%s lacks %s", got, words)
 	}
-	if words := "1 turn was not sent because an earlier one failed, in 1 conversation"; !strings.Contains(strings.Join(strings.Fields(b.String()), " "), words) {
-		t.Errorf("%s lacks %s", b.String(), words)
-	}
-	b.Reset()
-	if err := JSON(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	result := resultJSON(t, r)
 	for _, part := range []string{
 		`"mode": "multi_turn", "num_conversations": 3, "turns_per_conversation": 2, "multi_turn_concurrency": 8, "inter_turn_delay_ms": 500, "prefix_global_ratio": 0.25, ` +
 			`"prefix_conversation_ratio": 0.0, "prefix_unique_ratio": 0.75, "no_history_accumulation": true, "conversations_completed": 2, "conversations_failed": 1, ` +
@@ -81,21 +69,18 @@ Conversations: 2 completed, 1 failed, 0 unfinished; 1.3 of 2.0 turns on average
 		`{"turn": 2, "last_turn": 2, "completed": 2, "failed": 0, "good": null, "input_tokens": 400, "output_tokens": 8, "cached_tokens": 160, "cached_share": 0.4, "ideal_tokens": 192, "ideal_share": 0.48,`,
 		`"sessions": {"conversations": 3, "completed": 2, "failed": 1, "unfinished": 0, "mean_turns_completed": 1.3333333333333333, "mean_turns_planned": 2.0, "turns_not_sent": 1, "makespan_ms": {"n": 2,`,
 	} {
-		if !strings.Contains(b.String(), part) {
-			t.Errorf("%s is not in the result: %s", part, b.String())
+		if !strings.Contains(result, part) {
+			t.Errorf("%s is not in the result: %s", part, result)
 		}
 	}
 }
 
 // A run of single requests has none of it.
 func TestNoConversations(t *testing.T) {
-	run, qs := eventtest.Sample()
-	var b bytes.Buffer
-	if err := JSON(&b, summarize(t, run, qs)); err != nil {
-		t.Fatal(err)
-	}
+	run, qs := sampleRun()
+	result := resultJSON(t, summarize(t, run, qs))
 	for _, key := range []string{`"mode"`, `"turns"`, `"sessions"`, `"per_turn_metrics"`, `"prefix_cache"`, `"num_conversations"`} {
-		if strings.Contains(b.String(), key) {
+		if strings.Contains(result, key) {
 			t.Errorf("the result has %s", key)
 		}
 	}

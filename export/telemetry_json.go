@@ -47,29 +47,24 @@ func serverGauges(s *metrics.ServerSecond) object {
 	}
 }
 
-// telemetrySeconds are the samples of server and GPUs by seconds of the timeline.
-type telemetrySeconds struct {
-	server map[int]*metrics.ServerSecond
-	gpus   map[int]*metrics.GPUSecond
-}
-
-func telemetryBySecond(r *metrics.Report) telemetrySeconds {
-	l := telemetrySeconds{map[int]*metrics.ServerSecond{}, map[int]*metrics.GPUSecond{}}
+// telemetryBySecond are the samples of server and GPUs by seconds of the timeline.
+func telemetryBySecond(r *metrics.Report) (server map[int]*metrics.ServerSecond, gpus map[int]*metrics.GPUSecond) {
+	server, gpus = map[int]*metrics.ServerSecond{}, map[int]*metrics.GPUSecond{}
 	if r.Server != nil {
 		for _, s := range r.Server.Seconds {
 			at := secondOf(s.At)
-			if before := l.server[at]; before != nil {
+			if before := server[at]; before != nil {
 				s = s.Behind(before)
 			}
-			l.server[at] = &s
+			server[at] = &s
 		}
 	}
 	if r.GPUs != nil {
 		for _, s := range r.GPUs.Seconds {
-			l.gpus[secondOf(s.At)] = &s
+			gpus[secondOf(s.At)] = &s
 		}
 	}
-	return l
+	return server, gpus
 }
 
 // secondOf is the second of the timeline that ends nearest to a sample, because levels are those at the end of a second.
@@ -153,10 +148,10 @@ func delay(d time.Duration) any { return when(d != metrics.Never, milliseconds(d
 
 // timeline has an object for every second of the run.
 func timeline(r *metrics.Report) list {
-	l := telemetryBySecond(r)
+	servers, gpus := telemetryBySecond(r)
 	return each(r.Timeline, func(w *metrics.Window) object {
 		n := int(w.Start / time.Second)
-		return append(window(r, w), field{"server", ifPresent(l.server[n], serverGauges)}, field{"gpus", ifPresent(l.gpus[n], gpuGauges)})
+		return append(window(r, w), Arg{"server", ifPresent(servers[n], serverGauges)}, Arg{"gpus", ifPresent(gpus[n], gpuGauges)})
 	})
 }
 
@@ -173,7 +168,7 @@ func percentiles(w *metrics.Window, some func(metrics.Latency) bool, of ...int) 
 		h := &w.Histograms[l]
 		for _, p := range of {
 			ms := milliseconds(h.Quantile(float64(p) / 100))
-			o = append(o, field{name + "_p" + strconv.Itoa(p) + "_ms", when(h.Count() > 0, ms)})
+			o = append(o, Arg{name + "_p" + strconv.Itoa(p) + "_ms", when(h.Count() > 0, ms)})
 		}
 	}
 	return o

@@ -1,9 +1,7 @@
 package export
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -14,13 +12,13 @@ import (
 	"benchtop/metrics"
 )
 
-// Telemetry writes the output speed of users, the metrics of server and GPUs, and the parts of TTFT, in the form of Text. The text starts
-// with an empty line; it is empty without data.
-func Telemetry(w io.Writer, r metrics.Report) error {
-	t := textReport{bufio.NewWriter(w)}
+// Telemetry has the output speed of users, the metrics of server and GPUs, and the parts of TTFT, in the form of Text.
+// The text starts with an empty line; it is empty without data.
+func Telemetry(r metrics.Report) string {
+	t := textReport{new(strings.Builder)}
 	users, server, gpus, split := r.Speeds.N+r.AtOnce > 0, hasServer(&r), hasGPUs(r.GPUs), hasSplit(&r)
 	if !users && !server && !gpus && !split {
-		return nil
+		return ""
 	}
 	t.w.WriteByte('\n')
 	if users {
@@ -36,7 +34,7 @@ func Telemetry(w io.Writer, r metrics.Report) error {
 		t.split(&r)
 	}
 	t.heading("", '=')
-	return t.w.Flush()
+	return t.w.String()
 }
 
 // users writes the output speed of users, and ITL by token where the server counts the tokens of its chunks.

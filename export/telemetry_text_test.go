@@ -1,35 +1,30 @@
 package export
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"benchtop/internal/assert/golden"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
 func telemetry(t *testing.T, r metrics.Report) string {
 	t.Helper()
-	var b bytes.Buffer
-	if err := Telemetry(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(b.String()) {
+	got := Telemetry(r)
+	for line := range strings.Lines(got) {
 		if line = strings.TrimSuffix(line, "\n"); len(line) > textWidth || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("not fit to be printed: %q", line)
 		}
 	}
-	return b.String()
+	return got
 }
 
 func TestTelemetry(t *testing.T) {
-	golden(t, "telemetry.txt", []byte(telemetry(t, serverReport())))
+	golden.Same(t, "testdata/telemetry.txt", telemetry(t, serverReport()))
 	run, qs := sampleRun()
-	golden(t, "telemetry_sample.txt", []byte(telemetry(t, summarize(t, run, qs))))
+	golden.Same(t, "testdata/telemetry_sample.txt", telemetry(t, summarize(t, run, qs)))
 }
 
 // Each section is written only with data, and has only known figures.
@@ -59,7 +54,7 @@ func TestTelemetryOfMissingData(t *testing.T) {
 	gpu := silentGPU
 	gpu.TemperatureMost, gpu.Names = 71, []string{"A100", "H100"}
 	split := metrics.TTFTSplit{N: 1, SlotWait: 30 * ms, Connect: 5 * ms, TTFT: 20 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 20 * ms, Source: metrics.SplitUnknown}
-	golden(t, "telemetry_some.txt", []byte(telemetry(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split})))
+	golden.Same(t, "testdata/telemetry_some.txt", telemetry(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split}))
 }
 
 // The share of cached tokens is written without a metrics page too; a run without a sample gets a note.
@@ -124,43 +119,12 @@ func TestSplitBar(t *testing.T) {
 	}
 }
 
-func TestRemarksOnSteering(t *testing.T) {
-	hand, search := &metrics.LoadSetting{By: metrics.ByUser}, &metrics.LoadSetting{By: metrics.BySearch}
-	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
-	for _, c := range []struct {
-		want   string
-		report metrics.Report
-	}{
-		{"", metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: slo}},
-		{"\nLoad: changed once during the run (manually), so it differs from the plan.\n",
-			metrics.Report{Steered: 1, Events: []metrics.LogEntry{{}, {Set: hand}}}},
-		{"\nLoad: changed 3 times during the run (2 manually, 1 by the search), so it\n  differs from the plan.\n",
-			metrics.Report{Steered: 3, Events: []metrics.LogEntry{{Set: hand}, {Set: search}, {Set: hand}}}},
-		{"\nLoad: changed twice during the run (by the search), so it differs from the plan.\n",
-			metrics.Report{Steered: 2, Events: []metrics.LogEntry{{Set: search}, {Set: search}}}},
-		{"\nLoad: changed twice during the run, so it differs from the plan.\n", metrics.Report{Steered: 2}},
-		{"\nObjectives: changed during the run. All requests are judged by the final ones:\n  TTFT of at most 250 ms, TPOT of at most 50 ms.\n",
-			metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
-		{"\nObjectives: removed during the run, so no request was judged.\n", metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
-		{"\nCost: unknown despite --gpu-price: nvidia-smi is not there.\n", metrics.Report{
-			Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
-		{"\nCost: unknown despite --gpu-price: the GPUs were not monitored.\n", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}}},
-		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
-		{"", metrics.Report{Counts: metrics.Counts{Completed: 1}, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // no price
-	} {
-		if diff := cmp.Diff(c.want, remarksOf(t, c.report)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-	}
-}
-
 func TestAnswerOfASearch(t *testing.T) {
 	find := &metrics.Find{From: 1, Most: 64}
 	for _, c := range []struct {
 		want   string
 		change func(*metrics.Report)
 	}{
-		{"within SLO: 34 req/s proven (97 %); saturates between 36.5 and 39.5 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {}},
 		{"within SLO: 34 req/s proven (99 %); client ok", func(r *metrics.Report) {
 			r.Answer.Saturates, r.Answer.Confidence = false, 0.9999 // rounded down
 		}},
@@ -169,9 +133,6 @@ func TestAnswerOfASearch(t *testing.T) {
 			r.Answer.Saturates, r.Answer.Unit, r.Answer.Confidence = false, metrics.Users, 1
 		}},
 		{"within SLO: 34 req/s proven; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Confidence = false, metrics.Unsaid() }},
-		{"no load within SLO: 10 req/s missed (98 %); saturates between 36.5 and 39.5 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {
-			r.Answer.LowestTried, r.Answer.TierAnswer, r.Levels[0].LevelVerdict = 10, metrics.TierAnswer{None: true}, metrics.LevelVerdict{Standing: metrics.LevelMissed, Confidence: 0.98}
-		}},
 	} {
 		r := rampReport()
 		monitoredClient()(&r)
@@ -210,7 +171,7 @@ func TestUnseenGPUs(t *testing.T) {
 		if c.remarkAsWell {
 			want = "\n" + text.Wrap("GPUs: "+c.words+".", textWidth)
 		}
-		if got := remarksOf(t, r); got != want {
+		if got := Remarks(r); got != want {
 			t.Errorf("--gpu %s: remark %q, want %q", c.asked, got, want)
 		}
 	}

@@ -1,31 +1,28 @@
 package export
 
 import (
-	"io"
-
 	"benchtop/internal/findings"
 	"benchtop/internal/table"
 	"benchtop/internal/text"
 	"benchtop/metrics"
 )
 
-// Tiers writes a line for each tier of a run with several: its highest load within the objectives, and what these are. The text starts with an
+// Tiers has a line for each tier of a run with several: its highest load within the objectives, and what these are. The text starts with an
 // empty line; it is empty for other runs.
 //
 //	gold    24 req/s proven (97 %), estimate 29-33         ttft:200 tpot:20
 //	bronze  no load, 8 req/s missed (97 %)                 ttft:400
-func Tiers(w io.Writer, r metrics.Report) error {
+func Tiers(r metrics.Report) string {
 	all := r.Plan.TiersUnder(r.Objectives)
 	if len(all) < 2 {
-		return nil
+		return ""
 	}
 	t := table.List("", "", "", "")
 	found := findings.OfReport(&r).Findings()
 	for i, tier := range all { // these are the first findings, in the same order
 		t.Add(cutASCII(tier.Name, textWidth/4), ascii(found[i].Value), tier.SLO)
 	}
-	_, err := io.WriteString(w, t.String())
-	return err
+	return t.String()
 }
 
 // tierAnswers has a key for the answers of the tiers, none for a run without tiers.

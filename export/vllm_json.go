@@ -16,7 +16,7 @@ import (
 func JSON(w io.Writer, r metrics.Report) error {
 	o := vllmResult(&r)
 	for _, f := range rustKeys(&r) {
-		o.set(f.key, f.value)
+		o.set(f.Name, f.Value)
 	}
 	o.set("benchtop", benchtopObject(&r))
 	return writePython(w, o)
@@ -28,7 +28,7 @@ func vllmResult(r *metrics.Report) object {
 	var o object
 	for _, f := range slices.Concat(planKeys(&r.Plan), metadataKeys(&r.Plan), loadKeys(&r.Plan), totalKeys(r),
 		serverClockKeys(r), probeFigures(r).keys(), rateKeys(r), specDecodeKeys(r), diffusionFigures(r).keys(), metricKeys(r)) {
-		o.set(f.key, f.value)
+		o.set(f.Name, f.Value)
 	}
 	return o
 }
@@ -52,7 +52,7 @@ func metadataKeys(p *metrics.Plan) object {
 	var o object
 	for _, pair := range p.Metadata {
 		if p.Detailed || !slices.Contains(detailOnly, pair.Key) {
-			o = append(o, field{pair.Key, pair.Value})
+			o = append(o, Arg{pair.Key, pair.Value})
 		}
 	}
 	return o
@@ -78,9 +78,9 @@ func loadKeys(p *metrics.Plan) object {
 	}
 	if p.Ramp != nil {
 		o = append(o,
-			field{"ramp_up_strategy", p.Ramp.Strategy},
-			field{"ramp_up_start_rps", number(p.Ramp.From)},
-			field{"ramp_up_end_rps", number(p.Ramp.To)})
+			Arg{"ramp_up_strategy", p.Ramp.Strategy},
+			Arg{"ramp_up_start_rps", number(p.Ramp.From)},
+			Arg{"ramp_up_end_rps", number(p.Ramp.To)})
 	}
 	return o
 }
@@ -106,19 +106,19 @@ func totalKeys(r *metrics.Report) object {
 		o = append(o, rowKeys(r)...)
 	}
 	return append(o,
-		field{"max_output_tokens_per_s", float64(r.PeakOutputPerSecond)},
-		field{"max_concurrent_requests", r.PeakConcurrency},
-		field{"rtfx", r.RTFx})
+		Arg{"max_output_tokens_per_s", float64(r.PeakOutputPerSecond)},
+		Arg{"max_concurrent_requests", r.PeakConcurrency},
+		Arg{"rtfx", r.RTFx})
 }
 
 // rustKeys are those that vLLM's Rust client adds. They stand behind the others, so that the order of its Python client stays. As with
 // vLLM, failed_requests is there only if there are any.
 func rustKeys(r *metrics.Report) (o object) {
 	if r.Plan.Generates() {
-		o = append(o, field{"input_throughput", metrics.PerSecond(float64(r.InputTokens), r.Duration)})
+		o = append(o, Arg{"input_throughput", metrics.PerSecond(float64(r.InputTokens), r.Duration)})
 	}
 	if len(r.FailedRequests) > 0 {
-		o = append(o, field{"failed_requests", each(r.FailedRequests, func(f *metrics.FailedRequest) object {
+		o = append(o, Arg{"failed_requests", each(r.FailedRequests, func(f *metrics.FailedRequest) object {
 			return object{{"index", f.Index}, {"error", f.Error}, {"prompt_len", f.InputTokens}, {"start_time", secondsOrZero(f.Start)}, {"latency", 0.0},
 				{"ttft", secondsOrZero(f.TTFT)}, {"output_tokens", 0}, {"itl", f.ITLs}}
 		})})
@@ -146,8 +146,8 @@ func rateKeys(r *metrics.Report) object {
 }
 
 // column is a value of every request.
-func column[V any](r *metrics.Report, key string, of func(*metrics.Request) V) field {
-	return field{key, each(r.Details, of)}
+func column[V any](r *metrics.Report, key string, of func(*metrics.Request) V) Arg {
+	return Arg{key, each(r.Details, of)}
 }
 
 func detailKeys(r *metrics.Report) object {
@@ -206,7 +206,7 @@ func latencyKeys(l metrics.Latency, v *metrics.Statistic) object {
 	name := "_" + l.Key() + "_ms"
 	o := object{{"mean" + name, v.Mean}, {"median" + name, v.Median}, {"std" + name, v.Std}}
 	for _, p := range v.Percentiles {
-		o = append(o, field{"p" + pythonNumber(p.P) + name, p.Value})
+		o = append(o, Arg{"p" + pythonNumber(p.P) + name, p.Value})
 	}
 	return o
 }
@@ -222,9 +222,9 @@ func poolingKeys(r *metrics.Report) object {
 		{"request_throughput", r.RequestThroughput},
 	}
 	if r.Goodput != nil {
-		o = append(o, field{"request_goodput", *r.Goodput})
+		o = append(o, Arg{"request_goodput", *r.Goodput})
 	}
-	o = append(o, field{"input_sequence_throughput", r.InputThroughput}, field{"total_token_throughput", r.TotalThroughput})
+	o = append(o, Arg{"input_sequence_throughput", r.InputThroughput}, Arg{"total_token_throughput", r.TotalThroughput})
 	if r.Plan.Detailed {
 		o = append(o, column(r, "input_lens", func(q *metrics.Request) int { return zeroIfFailed(q, q.InputTokens) }))
 	}
@@ -245,13 +245,6 @@ func selected(r *metrics.Report) (out []metrics.Latency) {
 	return out
 }
 
-// Arg is a command-line option, or another named value: its name in Python, with "_" for "-", and its value: nil, a bool, an int or
-// int64, a float64, a string, texts, floats, or Args as an object, or several of them. The value is written as is, so secrets must be hidden before.
-type Arg struct {
-	Name  string
-	Value any
-}
-
 // pytorchMetrics are the figures with a record, in order.
 var pytorchMetrics = []string{
 	"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms",
@@ -269,7 +262,7 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 	result := vllmResult(&r)
 	extra := object{}
 	for _, f := range result {
-		if !slices.Contains(pytorchMetrics, f.key) && !slices.Contains(pytorchIgnored, f.key) {
+		if !slices.Contains(pytorchMetrics, f.Name) && !slices.Contains(pytorchIgnored, f.Name) {
 			extra = append(extra, f)
 		}
 	}

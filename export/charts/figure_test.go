@@ -4,22 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
-	"flag"
 	"fmt"
 	"image/color"
 	"image/png"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"benchtop/internal/assert"
+	"benchtop/internal/assert/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // sample has two panels of two curves each, with a band, a label, grey points and foreign texts, and an empty one.
 func sample() Figure {
@@ -40,31 +36,13 @@ func sample() Figure {
 	}
 }
 
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	assert.Same(t, name, string(got), string(want))
-}
-
 func TestSVG(t *testing.T) {
 	f := sample()
 	var out bytes.Buffer
 	if err := f.Drawing(3).SVG(&out); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "figure.svg", out.Bytes())
+	golden.Same(t, "testdata/figure.svg", out.Bytes())
 	for d := xml.NewDecoder(&out); ; {
 		token, err := d.Token()
 		if err == io.EOF {
@@ -87,7 +65,7 @@ func TestText(t *testing.T) {
 		if err := f.Text(&out, o); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, out.Bytes())
+		golden.Same(t, "testdata/"+name, out.Bytes())
 		for line := range strings.Lines(out.String()) {
 			if width := utf8.RuneCountInString(strings.TrimRight(line, "\n")); width > max(o.Width, 80) {
 				t.Errorf("%s: a line of %d columns: %s", name, width, line)

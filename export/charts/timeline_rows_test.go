@@ -2,7 +2,6 @@ package charts
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -10,29 +9,6 @@ import (
 
 	"benchtop/metrics"
 )
-
-func TestRowsAreInDataSetOrder(t *testing.T) {
-	never := metrics.NewRequest(2)
-	never.Scheduled, never.Due, never.Failure = 0, 0, metrics.Cancelled
-	g, err := gather(all(answered(3, 0, ms), answered(0, ms, ms), never, answered(1, 0, ms)), thresholds{25, 50}, maxSegments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []int
-	for _, r := range g.rows {
-		got = append(got, r.index)
-	}
-	if want := []int{0, 1, 3}; !slices.Equal(got, want) || g.unsent != 1 {
-		t.Errorf("rows %v and %d unsent, want %v and 1", got, g.unsent, want)
-	}
-}
-
-func TestGatherPassesTheErrorOn(t *testing.T) {
-	want := errors.New("line 7 is damaged")
-	if _, err := gather(broken(want), thresholds{}, maxSegments); err != want {
-		t.Errorf("error %v, want %v", err, want)
-	}
-}
 
 // steps are times at the given distances.
 func steps(gaps ...time.Duration) []time.Duration {

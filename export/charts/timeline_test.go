@@ -63,7 +63,9 @@ const (
 )
 
 func TestTimelineHoldsTheRun(t *testing.T) {
-	page := page(t, madeUp()...)
+	never := metrics.NewRequest(2)
+	never.Scheduled, never.Due, never.Failure = 0, 0, metrics.Cancelled
+	page := page(t, append([]metrics.Request{never}, madeUp()...)...)
 	var got pageData
 	if err := json.Unmarshal([]byte(block(t, page, dataOpen)), &got); err != nil {
 		t.Fatal(err)
@@ -80,7 +82,7 @@ func TestTimelineHoldsTheRun(t *testing.T) {
 			IDs: []string{"", "id " + canary}, Models: []string{"", "model " + canary},
 			Failures: map[int]string{1: "stall: error " + canary},
 		},
-		End: 1_625_000, Segments: 6,
+		End: 1_625_000, Segments: 6, Unsent: 1,
 		Marks: []pageMark{{0, "stage 1"}, {250_000, "40 req/s " + canary}},
 	}
 	if !reflect.DeepEqual(got, want) {

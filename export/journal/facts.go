@@ -10,34 +10,57 @@ import (
 	"benchtop/metrics/event"
 )
 
-// kinds are the lines of facts, {"key":{…}}, by key.
-var kinds = []struct {
+// kinds are the lines of facts, {"key":{…}}.
+var kinds = []kind{
+	kindOf("recount", (*line).recount, func(*metrics.Recount) time.Duration { return metrics.Never }),
+	kindOf("event", (*line).log, func(e *metrics.LogEntry) time.Duration { return e.At }),
+	kindOf("load", (*line).load, nil),
+	kindOf("phase", (*line).phase, nil),
+	kindOf("source", (*line).source, nil),
+	kindOf("saving", (*line).saving, nil),
+	kindOf("client", (*line).client, func(s *metrics.ClientSecond) time.Duration { return s.At }),
+	kindOf("server", (*line).server, func(s *metrics.ServerSecond) time.Duration { return s.At }),
+	kindOf("gpus", (*line).gpus, func(s *metrics.GPUSecond) time.Duration { return s.At }),
+	kindOf("end", (*line).end, func(e *metrics.End) time.Duration { return e.Ended }),
+}
+
+// kind is a kind of facts and of their lines.
+type kind struct {
 	key string
-	// read returns the fact, and its time if the line has one.
+	// write begins the line of a fact, and reports whether it is of this kind.
+	write func(l *line, e *event.Event) bool
+	// read returns the fact of a line, and its time.
 	read func(l *line) (at time.Duration, fact any)
-}{
-	{"recount", func(l *line) (time.Duration, any) { return metrics.Never, fact(l.recount) }},
-	{"event", func(l *line) (time.Duration, any) { e := fact(l.log); return e.At, e }},
-	{"load", func(l *line) (time.Duration, any) { return l.at(), fact(l.load) }},
-	{"phase", func(l *line) (time.Duration, any) { return l.at(), fact(l.phase) }},
-	{"source", func(l *line) (time.Duration, any) { return l.at(), fact(l.source) }},
-	{"saving", func(l *line) (time.Duration, any) { return l.at(), fact(l.saving) }},
-	{"client", func(l *line) (time.Duration, any) { s := fact(l.client); return s.At, s }},
-	{"server", func(l *line) (time.Duration, any) { s := fact(l.server); return s.At, s }},
-	{"gpus", func(l *line) (time.Duration, any) { s := fact(l.gpus); return s.At, s }},
-	{"end", func(l *line) (time.Duration, any) { e := fact(l.end); return e.Ended, e }},
 }
 
-// fact is the value that a method of line reads.
-func fact[T any](values func(*T)) (v T) {
-	values(&v)
-	return v
-}
-
-// at reads the time of a fact without a time of its own.
-func (l *line) at() (at time.Duration) {
-	l.moment("at_us", &at)
-	return at
+// kindOf is the kind of the facts that values writes or reads. own is the time that a fact has itself; nil for a line
+// with a key for it.
+func kindOf[T any](key string, values func(*line, *T), own func(*T) time.Duration) kind {
+	return kind{
+		key: key,
+		write: func(l *line, e *event.Event) bool {
+			fact, ok := e.Value.(T)
+			if !ok {
+				return false
+			}
+			l.b = append(append(append(l.b, `{"`...), key...), `":{`...)
+			if own == nil {
+				l.moment("at_us", &e.At)
+			}
+			values(l, &fact)
+			return true
+		},
+		read: func(l *line) (at time.Duration, _ any) {
+			var fact T
+			if own == nil {
+				l.moment("at_us", &at)
+			}
+			if values(l, &fact); own != nil {
+				at = own(&fact)
+			}
+			return at, fact
+		},
+	}
 }
 
 var errUnknownKind = func() error {
@@ -51,41 +74,12 @@ var errUnknownKind = func() error {
 // appendFact appends the line of a fact. Facts without a line are skipped.
 func appendFact(b []byte, e event.Event) []byte {
 	l := line{b: b}
-	switch x := e.Value.(type) {
-	case metrics.Recount:
-		l.begin("recount").recount(&x)
-	case metrics.LogEntry:
-		l.begin("event").log(&x)
-	case metrics.Steering:
-		l.begin("load").moment("at_us", &e.At)
-		l.load(&x)
-	case metrics.Phase:
-		l.begin("phase").moment("at_us", &e.At)
-		l.phase(&x)
-	case metrics.Source:
-		l.begin("source").moment("at_us", &e.At)
-		l.source(&x)
-	case metrics.Saving:
-		l.begin("saving").moment("at_us", &e.At)
-		l.saving(&x)
-	case metrics.ClientSecond:
-		l.begin("client").client(&x)
-	case metrics.ServerSecond:
-		l.begin("server").server(&x)
-	case metrics.GPUSecond:
-		l.begin("gpus").gpus(&x)
-	case metrics.End:
-		l.begin("end").end(&x)
-	default:
-		return b
+	for _, k := range kinds {
+		if k.write(&l, &e) {
+			return append(l.b, "}}\n"...)
+		}
 	}
-	return append(l.b, "}}\n"...)
-}
-
-// begin writes the key of a fact.
-func (l *line) begin(key string) *line {
-	l.b = append(append(append(l.b, `{"`...), key...), `":{`...)
-	return l
+	return b
 }
 
 // load is the load in force. A rate may be unlimited.
@@ -275,14 +269,8 @@ func (l *line) log(e *metrics.LogEntry) {
 	text(l, "text", &e.Text)
 	text(l, "mark", &e.Mark)
 	l.count("count", &e.Count)
-	if inner := optionalObject(l, "set", &e.Set); inner != nil {
-		inner.setting(e.Set)
-		l.close(inner)
-	}
-	if inner := optionalObject(l, "search", &e.Search); inner != nil {
-		inner.search(e.Search)
-		l.close(inner)
-	}
+	optionalObject(l, "set", &e.Set, (*line).setting)
+	optionalObject(l, "search", &e.Search, (*line).search)
 	const key = "objectives" // an empty list removes all objectives
 	switch {
 	case !l.reads() && e.Objectives == nil, l.reads() && l.o.Get(key) == nil:
@@ -341,27 +329,21 @@ func (l *line) end(end *metrics.End) {
 	l.moment("ended_us", &end.Ended)
 	text(l, "reason", &end.Reason)
 	l.count("unsent", &end.Unsent)
-	if inner := optionalObject(l, "probes", &end.Probes); inner != nil {
-		inner.count("completed", &end.Probes.Completed)
-		inner.count("failed", &end.Probes.Failed)
-		wholes(inner, "latencies_us", &end.Probes.Latencies, time.Microsecond, inner.microseconds)
-		l.close(inner)
-	}
-	if inner := optionalObject(l, "spec_decode", &end.SpecDecode); inner != nil {
-		inner.count("drafts", &end.SpecDecode.Drafts)
-		inner.count("draft_tokens", &end.SpecDecode.DraftTokens)
-		inner.count("accepted_tokens", &end.SpecDecode.AcceptedTokens)
-		wholes(inner, "accepted_per_position", &end.SpecDecode.AcceptedPerPosition, 1, inner.whole)
-		l.close(inner)
-	}
-	if inner := optionalObject(l, "diffusion", &end.Diffusion); inner != nil {
-		inner.count("committed_tokens", &end.Diffusion.CommittedTokens)
-		inner.count("denoising_steps", &end.Diffusion.DenoisingSteps)
-		inner.count("canvas_positions", &end.Diffusion.CanvasPositions)
-		l.close(inner)
-	}
-	if inner := optionalObject(l, "stamps", &end.Stamps); inner != nil {
-		inner.stamps(end.Stamps)
-		l.close(inner)
-	}
+	optionalObject(l, "probes", &end.Probes, func(l *line, p *metrics.Probes) {
+		l.count("completed", &p.Completed)
+		l.count("failed", &p.Failed)
+		wholes(l, "latencies_us", &p.Latencies, time.Microsecond, l.microseconds)
+	})
+	optionalObject(l, "spec_decode", &end.SpecDecode, func(l *line, s *metrics.SpecDecode) {
+		l.count("drafts", &s.Drafts)
+		l.count("draft_tokens", &s.DraftTokens)
+		l.count("accepted_tokens", &s.AcceptedTokens)
+		wholes(l, "accepted_per_position", &s.AcceptedPerPosition, 1, l.whole)
+	})
+	optionalObject(l, "diffusion", &end.Diffusion, func(l *line, d *metrics.Diffusion) {
+		l.count("committed_tokens", &d.CommittedTokens)
+		l.count("denoising_steps", &d.DenoisingSteps)
+		l.count("canvas_positions", &d.CanvasPositions)
+	})
+	optionalObject(l, "stamps", &end.Stamps, (*line).stamps)
 }

@@ -61,13 +61,17 @@ func (l *line) object(key string, there bool) (inner *line) {
 	return inner
 }
 
-// optionalObject opens an object behind a pointer.
-func optionalObject[T any](l *line, key string, v **T) (inner *line) {
-	inner = l.object(key, *v != nil)
-	if inner != nil && l.reads() {
+// optionalObject is an object behind a pointer, which values writes or reads.
+func optionalObject[T any](l *line, key string, v **T, values func(*line, *T)) {
+	inner := l.object(key, *v != nil)
+	if inner == nil {
+		return
+	}
+	if l.reads() {
 		*v = new(T)
 	}
-	return inner
+	values(inner, *v)
+	l.close(inner)
 }
 
 // inner reads an object.

@@ -1,10 +1,7 @@
 package journal
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,7 +13,6 @@ import (
 	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
-	"benchtop/metrics/report"
 )
 
 // A line with its chunks cut out gives the same request as the whole line, and the same errors.
@@ -38,8 +34,8 @@ func TestCutChunks(t *testing.T) {
 		want, wantErr := decodeLine([]byte(spaced))
 		if (err == nil) != (wantErr == nil) {
 			t.Errorf("%s: error %v, want %v", lists, err, wantErr)
-		} else if err == nil && (!slices.Equal(got.request.Chunks, want.request.Chunks) || got.request.Status != 200 || got.request.ID != want.request.ID) {
-			t.Errorf("%s: got %+v, want %+v", lists, got.request, want.request)
+		} else if err == nil && (!slices.Equal(got.Request.Chunks, want.Request.Chunks) || got.Request.Status != 200 || got.Request.ID != want.Request.ID) {
+			t.Errorf("%s: got %+v, want %+v", lists, got.Request, want.Request)
 		}
 	}
 }
@@ -52,7 +48,7 @@ func TestManyChunksAreCheapToRead(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	e, err := decodeLine(line[:len(line)-1])
 	runtime.ReadMemStats(&after)
-	if err != nil || len(e.request.Chunks) != len(q.Chunks) {
+	if err != nil || len(e.Request.Chunks) != len(q.Chunks) {
 		t.Fatal(err)
 	}
 	if took := after.TotalAlloc - before.TotalAlloc; took > 24<<20 {
@@ -78,7 +74,7 @@ func TestLongestLineIsRead(t *testing.T) {
 		if perChunk := (len(line) - 6*metrics.MostText) / len(q.Chunks); perChunk > 10 || len(line) > maxLineBytes {
 			t.Errorf("%q: a line of %d bytes, %d for each chunk", letter, len(line), perChunk)
 		}
-		if e, err := decodeLine(line[:len(line)-1]); err != nil || e.request.Text != q.Text || len(e.request.Chunks) != len(q.Chunks) {
+		if e, err := decodeLine(line[:len(line)-1]); err != nil || e.Request.Text != q.Text || len(e.Request.Chunks) != len(q.Chunks) {
 			t.Errorf("%q: %v", letter, err)
 		}
 	}
@@ -98,10 +94,10 @@ func TestRecount(t *testing.T) {
 	}
 	first := qs[0].Index
 	before := collect(t, j.Records())
-	j.Recount(first, 77, metrics.TokensFromServer)
-	j.Recount(12345, 5, metrics.TokensFromServer) // of no request
+	j.tell(0, metrics.Recount{Index: first, Tokens: 77, Source: metrics.TokensFromServer})
+	j.tell(0, metrics.Recount{Index: 12345, Tokens: 5, Source: metrics.TokensFromServer}) // of no request
 	j.End(metrics.Run{End: metrics.End{Ended: time.Second}})
-	j.Recount(qs[1].Index, 99, metrics.TokensFromServer) // too late for the file
+	j.tell(0, metrics.Recount{Index: qs[1].Index, Tokens: 99, Source: metrics.TokensFromServer}) // too late for the file
 	want := slices.Clone(before)
 	want[0].OutputTokens, want[0].OutputSource = 77, metrics.TokensFromServer
 	read, requests, err := readRun(f.Name())
@@ -111,75 +107,6 @@ func TestRecount(t *testing.T) {
 	for name, got := range map[string][]metrics.Request{"live": collect(t, j.Records()), "read": collect(t, requests), "read again": collect(t, requests)} {
 		if diff := cmp.Diff(want, got, sameRequest); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-// The place in a conversation and the ideal hits of the prefix cache are kept, and missing where they are not known.
-func TestTurnsAreKept(t *testing.T) {
-	for _, q := range []metrics.Request{
-		{}, {Turns: 3, Turn: 2, Conversation: 7, IdealKnown: true}, {IdealKnown: true, IdealTokens: 96, Turns: 1},
-	} {
-		line := appendRequest(nil, &q)
-		if has := strings.Contains(string(line), `"ideal_tokens"`); has != q.IdealKnown {
-			t.Errorf("%s", line)
-		}
-		e, err := decodeLine(line[:len(line)-1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := e.request
-		if got.Turns != q.Turns || got.Turn != q.Turn || got.Conversation != q.Conversation || got.IdealKnown != q.IdealKnown || got.IdealTokens != q.IdealTokens {
-			t.Errorf("%s gives %+v", line, got)
-		}
-	}
-}
-
-// The journal of conversations gives the report of the run.
-func TestReportOfConversations(t *testing.T) {
-	for seed := range uint64(4) {
-		all := eventtest.DrawSessions(seed, 40)
-		run := metrics.Run{End: metrics.End{Ended: eventtest.LastDone(all)}, Plan: metrics.Plan{
-			Percentiles: []float64{50, 99}, Warmup: 3 * time.Second, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
-			Conversations: &metrics.Conversations{Count: 40, Turns: 12.5, Delay: time.Second},
-			Workloads:     []metrics.Workload{{Name: "class 1", Share: .5, Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 3000}}}, {Name: "class 2", Goodput: metrics.SLO{}}},
-		}}
-		want, err := report.Of(eventtest.Of(run, eventtest.Each(all)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := NewWriter(nil, run.Plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for e := range eventtest.Of(run, eventtest.Each(all)) {
-			if _, plan := e.Value.(metrics.Plan); !plan {
-				w.Take(&e)
-			}
-		}
-		var b bytes.Buffer
-		if _, err := w.WriteTo(&b); err != nil {
-			t.Fatal(err)
-		}
-		w.Close()
-		path := filepath.Join(t.TempDir(), "run.jsonl")
-		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		got, err := report.Of(Read(path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want.Sessions == nil || want.Sessions.Failed == 0 || len(want.Turns) < 10 || want.Good == 0 {
-			t.Errorf("seed %d: the run is too plain: %+v", seed, want.Sessions)
-		}
-		for what, x := range map[string][2]any{
-			"turns": {want.Turns, got.Turns}, "classes": {want.Classes, got.Classes}, "sessions": {want.Sessions, got.Sessions},
-			"ideal": {want.Ideal, got.Ideal}, "good": {want.Good, got.Good}, "levels": {want.Levels, got.Levels},
-		} {
-			if diff := cmp.Diff(x[0], x[1], sameHistogram); diff != "" {
-				t.Errorf("seed %d: %s (-run +journal):\n%s", seed, what, diff)
-			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,15 +17,6 @@ import (
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 )
-
-func readClient(t *testing.T, line []byte) *metrics.ClientSecond {
-	t.Helper()
-	e, err := decodeLine(bytes.TrimSuffix(line, []byte("\n")))
-	if err != nil || e.client == nil {
-		t.Fatalf("%s: %v", line, err)
-	}
-	return e.client
-}
 
 // clientSeconds are full, empty and random ones; the random figures have all digits.
 func clientSeconds(t *testing.T) []metrics.ClientSecond {
@@ -52,7 +44,7 @@ func TestClientRoundTrip(t *testing.T) {
 		if i == 2 {
 			j.Done(&q)
 		}
-		j.Client(want[i])
+		j.tell(0, want[i])
 	}
 	var stamps metrics.Stamps
 	n := int64(0)
@@ -60,7 +52,7 @@ func TestClientRoundTrip(t *testing.T) {
 	if err := j.End(metrics.Run{End: metrics.End{Ended: ms, Stamps: &stamps}}); err != nil {
 		t.Fatal(err)
 	}
-	j.Client(want[0]) // after the end
+	j.tell(0, want[0]) // after the end
 	run, seq, err := readRun(f.Name())
 	if err != nil {
 		t.Fatal(err)
@@ -82,76 +74,103 @@ func TestClientRoundTrip(t *testing.T) {
 
 // Invalid values are not written; the rest of the line is.
 func TestInvalidClientFigures(t *testing.T) {
-	got := readClient(t, lineOf(metrics.ClientSecond{
+	got, err := decodeLine(lineOf(metrics.ClientSecond{
 		At: time.Second, Took: -5, CPU: math.NaN(), CPUWait: inf, Cores: -1, Memory: math.MaxUint64, GCs: -3, Sent: 7,
 		Stall: math.MaxInt64, DelayP50: -7,
 	}))
-	want := &metrics.ClientSecond{
+	want := metrics.ClientSecond{
 		At: time.Second, Memory: largestCount, Sent: 7, Stall: longestRun,
 		DelayP50: metrics.Never, // 0 is a value of the others
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, got.Value); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
-func TestClientDamage(t *testing.T) {
+func TestDamage(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"client":5}`:                                `"client"`,
-		`{"client":{"at_ns":-1}}`:                     `"at_ns"`,
-		`{"client":{"took_ns":31622400000000001}}`:    `366 days`,
-		`{"client":{"sched_ns":9223372036854775808}}`: `"sched_ns"`,
-		`{"client":{"stall_ns":1.5}}`:                 `"stall_ns"`,
-		`{"client":{"delay_p50_ns":null}}`:            `"delay_p50_ns"`,
-		`{"client":{"delay_max_ns":-1}}`:              `"delay_max_ns"`,
-		`{"client":{"gcs":-1}}`:                       `"gcs"`,
-		`{"client":{"memory_bytes":-1}}`:              `"memory_bytes"`,
-		`{"client":{"chunks":9007199254740993}}`:      `"chunks"`,
-		`{"client":{"cpu":-0.5}}`:                     `"cpu"`,
-		`{"client":{"cpu":1e999}}`:                    `"cpu"`,
-		`{"client":{"cpu_wait":"1"}}`:                 `"cpu_wait"`,
-		`{"client":{"cores":9007199254740994}}`:       `"cores"`,
-		`{"client":{"clock_step":1}}`:                 `"clock_step"`,
-		`{"end":{"stamps":[]}}`:                       `"stamps"`,
-		`{"end":{"stamps":{"shared":-1}}}`:            `"shared"`,
-		`{"end":{"stamps":{"delay_p999_ns":"x"}}}`:    `"delay_p999_ns"`,
+		`{"client":5}`:                                                   `"client"`,
+		`{"client":{"at_ns":-1}}`:                                        `"at_ns"`,
+		`{"client":{"took_ns":31622400000000001}}`:                       `366 days`,
+		`{"client":{"sched_ns":9223372036854775808}}`:                    `"sched_ns"`,
+		`{"client":{"stall_ns":1.5}}`:                                    `"stall_ns"`,
+		`{"client":{"delay_p50_ns":null}}`:                               `"delay_p50_ns"`,
+		`{"client":{"delay_max_ns":-1}}`:                                 `"delay_max_ns"`,
+		`{"client":{"gcs":-1}}`:                                          `"gcs"`,
+		`{"client":{"memory_bytes":-1}}`:                                 `"memory_bytes"`,
+		`{"client":{"chunks":9007199254740993}}`:                         `"chunks"`,
+		`{"client":{"cpu":-0.5}}`:                                        `"cpu"`,
+		`{"client":{"cpu":1e999}}`:                                       `"cpu"`,
+		`{"client":{"cpu_wait":"1"}}`:                                    `"cpu_wait"`,
+		`{"client":{"cores":9007199254740994}}`:                          `"cores"`,
+		`{"client":{"clock_step":1}}`:                                    `"clock_step"`,
+		`{"end":{"stamps":[]}}`:                                          `"stamps"`,
+		`{"end":{"stamps":{"shared":-1}}}`:                               `"shared"`,
+		`{"end":{"stamps":{"delay_p999_ns":"x"}}}`:                       `"delay_p999_ns"`,
+		`{"server":5}`:                                                   `"server"`,
+		`{"server":{"at_ns":-1}}`:                                        `"at_ns"`,
+		`{"server":{"running":"1"}}`:                                     `"running"`,
+		`{"server":{"running":null}}`:                                    `"running"`,
+		`{"server":{"kv_usage":1e999}}`:                                  `"kv_usage"`,
+		`{"server":{"preemptions":9007199254740994}}`:                    `"preemptions"`,
+		`{"server":{"ttft":1}}`:                                          `"ttft"`,
+		`{"server":{"queue":{"n":-1}}}`:                                  `"n"`,
+		`{"server":{"prefill":{"n":1,"mean_ns":-1}}}`:                    `"mean_ns"`,
+		`{"gpus":[]}`:                                                    `"gpus"`,
+		`{"gpus":{"each":{}}}`:                                           `"each"`,
+		`{"gpus":{"each":[1]}}`:                                          `"each"`,
+		`{"gpus":{"each":[{"index":-1}]}}`:                               `"index"`,
+		`{"gpus":{"each":[{"name":5}]}}`:                                 `"name"`,
+		`{"gpus":{"each":[{"power_w":"x"}]}}`:                            `"power_w"`,
+		`{"gpus":{"each":[` + strings.Repeat("{},", 1024) + `{}]}}`:      `at most 1024`,
+		`{"event":{"set":1}}`:                                            `"set"`,
+		`{"event":{"set":{"rate":-1}}}`:                                  `"rate"`,
+		`{"event":{"set":{"rate":"fast"}}}`:                              `"rate"`,
+		`{"event":{"set":{"users":1.5}}}`:                                `"users"`,
+		`{"event":{"set":{"paused":1}}}`:                                 `"paused"`,
+		`{"event":{"set":{"ramp_over_ns":"1"}}}`:                         `"ramp_over_ns"`,
+		`{"event":{"objectives":{}}}`:                                    `"objectives"`,
+		`{"event":{"objectives":[1]}}`:                                   `"objectives"`,
+		`{"event":{"objectives":[{"metric":1}]}}`:                        `"metric"`,
+		`{"event":{"objectives":[{"limit_ms":"x"}]}}`:                    `"limit_ms"`,
+		`{"event":{"objectives":[` + strings.Repeat("{},", 16) + `{}]}}`: `at most 16`,
+		`{"index":1,"server_queue_us":"x"}`:                              `"server_queue_us"`,
+		`{"source":{"kind":1}}`:                                          `"kind"`,
+		`{"source":{"absent":[]}}`:                                       `"absent"`,
+		`{"load":{"changes":-1}}`:                                        `"changes"`,
+		`{"load":{"at_us":"x"}}`:                                         `"at_us"`,
+		`{"phase":{"drain_by_us":[]}}`:                                   `"drain_by_us"`,
+		`{"saving":{"path":5}}`:                                          `"path"`,
 	} {
 		if _, err := decodeLine([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", line, err, want)
+			t.Errorf("%.80s: %v, want %s", line, err, want)
 		}
 	}
 }
 
-// Journals from before the client was monitored have neither its seconds nor stamps.
-func TestReadJournalWithoutTheClient(t *testing.T) {
+// Journals from before the client was monitored, and the server's metrics were read, have neither.
+func TestReadJournalWithoutTelemetry(t *testing.T) {
 	var old []string
 	for line := range strings.Lines(string(sampleJournal(t))) {
-		if !strings.HasPrefix(line, `{"client":`) {
-			if at := strings.Index(line, `,"stamps":`); at >= 0 {
-				line = line[:at] + "}}\n"
-			}
-			old = append(old, line)
+		kind, _, _ := strings.Cut(line, ":")
+		if slices.Contains([]string{`{"client"`, `{"server"`, `{"gpus"`, `{"source"`}, kind) {
+			continue
 		}
+		if at := strings.Index(line, `,"stamps":`); at >= 0 {
+			line = line[:at] + "}}\n"
+		}
+		old = append(old, line)
 	}
 	run, seq, err := readRun(tempJournal(t, []byte(strings.Join(old, ""))))
-	if err != nil || run.Client != nil || run.Stamps != nil || run.Damaged != 0 || run.Ended != 1750*ms {
+	if err != nil || run.Client != nil || run.Stamps != nil || run.Server != nil || run.GPUs != nil || run.ServerKind != "" || run.Damaged != 0 || run.Ended != 1750*ms {
 		t.Fatalf("%+v, %v", run, err)
 	}
 	r, err := report.Summarize(seq, run)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || r.Server != nil || r.GPUs != nil {
+		t.Fatalf("%+v, %+v, %v", r.Server, r.GPUs, err)
 	}
 	if c := r.Client; c.Verdict.Limited() || c.Stamps.DelayP99 != metrics.Never || len(c.Seconds) != 0 {
 		t.Errorf("%+v", c)
-	}
-}
-
-func TestJournalClientDoesNotAllocate(t *testing.T) {
-	j := newJournal(t, nil, metrics.Plan{})
-	j.pending = make([]byte, 0, 1<<20)
-	second := clientSeconds(t)[0]
-	if n := testing.AllocsPerRun(200, func() { j.Client(second) }); n > 0 {
-		t.Errorf("%v allocations per second of the client", n)
 	}
 }
 
@@ -220,15 +239,15 @@ func TestInvalidServerFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	nan := metrics.Unsaid()
-	want := &metrics.ServerSecond{At: time.Second, Running: nan, Waiting: nan, KVUsage: nan, Preemptions: largestCount}
-	if diff := cmp.Diff(want, e.server, cmpopts.EquateNaNs()); diff != "" {
+	want := metrics.ServerSecond{At: time.Second, Running: nan, Waiting: nan, KVUsage: nan, Preemptions: largestCount}
+	if diff := cmp.Diff(want, e.Value, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	many := metrics.GPUSecond{GPUs: make([]metrics.GPU, maxGPUs+5)}
 	many.GPUs[0].Name = strings.Repeat("é", maxNameBytes)
 	e, err = decodeLine(lineOf(many))
-	if err != nil || len(e.gpus.GPUs) != maxGPUs || len(e.gpus.GPUs[0].Name) != maxNameBytes {
-		t.Errorf("%d accelerators, %v", len(e.gpus.GPUs), err)
+	if got := e.Value.(metrics.GPUSecond).GPUs; err != nil || len(got) != maxGPUs || len(got[0].Name) != maxNameBytes {
+		t.Errorf("%d accelerators, %v", len(got), err)
 	}
 }
 
@@ -239,49 +258,6 @@ func TestServerLineWithoutFigures(t *testing.T) {
 	}
 	if got := string(lineOf(metrics.GPUSecond{})); got != `{"gpus":{"each":[]}}` {
 		t.Errorf("got %s", got)
-	}
-}
-
-func TestServerDamage(t *testing.T) {
-	for line, want := range map[string]string{
-		`{"server":5}`:                                                   `"server"`,
-		`{"server":{"at_ns":-1}}`:                                        `"at_ns"`,
-		`{"server":{"running":"1"}}`:                                     `"running"`,
-		`{"server":{"running":null}}`:                                    `"running"`,
-		`{"server":{"kv_usage":1e999}}`:                                  `"kv_usage"`,
-		`{"server":{"preemptions":9007199254740994}}`:                    `"preemptions"`,
-		`{"server":{"ttft":1}}`:                                          `"ttft"`,
-		`{"server":{"queue":{"n":-1}}}`:                                  `"n"`,
-		`{"server":{"prefill":{"n":1,"mean_ns":-1}}}`:                    `"mean_ns"`,
-		`{"gpus":[]}`:                                                    `"gpus"`,
-		`{"gpus":{"each":{}}}`:                                           `"each"`,
-		`{"gpus":{"each":[1]}}`:                                          `"each"`,
-		`{"gpus":{"each":[{"index":-1}]}}`:                               `"index"`,
-		`{"gpus":{"each":[{"name":5}]}}`:                                 `"name"`,
-		`{"gpus":{"each":[{"power_w":"x"}]}}`:                            `"power_w"`,
-		`{"gpus":{"each":[` + strings.Repeat("{},", 1024) + `{}]}}`:      `at most 1024`,
-		`{"event":{"set":1}}`:                                            `"set"`,
-		`{"event":{"set":{"rate":-1}}}`:                                  `"rate"`,
-		`{"event":{"set":{"rate":"fast"}}}`:                              `"rate"`,
-		`{"event":{"set":{"users":1.5}}}`:                                `"users"`,
-		`{"event":{"set":{"paused":1}}}`:                                 `"paused"`,
-		`{"event":{"set":{"ramp_over_ns":"1"}}}`:                         `"ramp_over_ns"`,
-		`{"event":{"objectives":{}}}`:                                    `"objectives"`,
-		`{"event":{"objectives":[1]}}`:                                   `"objectives"`,
-		`{"event":{"objectives":[{"metric":1}]}}`:                        `"metric"`,
-		`{"event":{"objectives":[{"limit_ms":"x"}]}}`:                    `"limit_ms"`,
-		`{"event":{"objectives":[` + strings.Repeat("{},", 16) + `{}]}}`: `at most 16`,
-		`{"index":1,"server_queue_us":"x"}`:                              `"server_queue_us"`,
-		`{"source":{"kind":1}}`:                                          `"kind"`,
-		`{"source":{"absent":[]}}`:                                       `"absent"`,
-		`{"load":{"changes":-1}}`:                                        `"changes"`,
-		`{"load":{"at_us":"x"}}`:                                         `"at_us"`,
-		`{"phase":{"drain_by_us":[]}}`:                                   `"drain_by_us"`,
-		`{"saving":{"path":5}}`:                                          `"path"`,
-	} {
-		if _, err := decodeLine([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.80s: %v, want %s", line, err, want)
-		}
 	}
 }
 
@@ -305,43 +281,5 @@ func TestLimits(t *testing.T) {
 		if err != errTooManyEvents {
 			t.Errorf("%v", err)
 		}
-	}
-}
-
-// Journals from before the server's metrics were read have none.
-func TestReadJournalWithoutTheServer(t *testing.T) {
-	var old []string
-	for line := range strings.Lines(string(sampleJournal(t))) {
-		if !strings.HasPrefix(line, `{"server":`) && !strings.HasPrefix(line, `{"gpus":`) && !strings.HasPrefix(line, `{"source":`) {
-			old = append(old, line)
-		}
-	}
-	run, seq, err := readRun(tempJournal(t, []byte(strings.Join(old, ""))))
-	if err != nil || run.Server != nil || run.GPUs != nil || run.ServerKind != "" || run.Damaged != 0 {
-		t.Fatalf("%+v, %v", run, err)
-	}
-	r, err := report.Summarize(seq, run)
-	if err != nil || r.Server != nil || r.GPUs != nil {
-		t.Errorf("%+v, %+v, %v", r.Server, r.GPUs, err)
-	}
-}
-
-func TestJournalServerNotAfterTheEnd(t *testing.T) {
-	f := journalFile(t)
-	j := newJournal(t, f, metrics.Plan{})
-	j.Server(metrics.ServerSecond{})
-	j.GPUs(metrics.GPUSecond{})
-	if err := j.End(metrics.Run{}); err != nil {
-		t.Fatal(err)
-	}
-	j.Server(metrics.ServerSecond{}) // after the end
-	j.GPUs(metrics.GPUSecond{})
-	content, _ := os.ReadFile(f.Name())
-	if n := bytes.Count(content, []byte("\n")); n != 4 {
-		t.Errorf("%d lines", n)
-	}
-	run, _, err := readRun(f.Name())
-	if err != nil || len(run.Server) != 1 || len(run.GPUs) != 1 || run.Server[0].Running != 0 {
-		t.Errorf("%+v, %v", run, err)
 	}
 }

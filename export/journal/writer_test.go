@@ -103,7 +103,7 @@ func roundTripRequests(t *testing.T) []metrics.Request {
 	never := metrics.NewRequest(7)
 	never.Connect, never.Encode = metrics.Never, metrics.Never
 	_, sample := eventtest.Sample()
-	zero := metrics.Request{ReadDelay: metrics.Never, VLLMLater: metrics.Never, Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
+	zero := metrics.Request{ReadDelay: metrics.Never, VLLMLater: metrics.Never, IdealKnown: true, Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
 	qs := append(sample, full, never, zero)
 	for i := range qs {
 		for k := range qs[i].Chunks {
@@ -298,23 +298,6 @@ func TestJournalKeepsEverythingWhenTheDiskIsFull(t *testing.T) {
 	}
 }
 
-func TestJournalReadsBackAFileThatIsOnlyOpenForWriting(t *testing.T) {
-	f, err := os.OpenFile(filepath.Join(t.TempDir(), "run.jsonl"), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	j := newJournal(t, f, metrics.Plan{})
-	for i := range 10 {
-		q := metrics.NewRequest(i)
-		j.Done(&q)
-		j.Flush()
-	}
-	if got := collect(t, j.Records()); len(got) != 10 {
-		t.Errorf("%d requests, want 10", len(got))
-	}
-}
-
 func TestJournalConcurrently(t *testing.T) {
 	const writers, each = 8, 300
 	for name, w := range map[string]io.Writer{"file": journalFile(t), "memory": nil, "pipe": onlyWriter{io.Discard}} {
@@ -326,7 +309,7 @@ func TestJournalConcurrently(t *testing.T) {
 					q := eventtest.Request(g*each+i, 1, 2, 0, 1*ms, 1*ms, 1*ms)
 					q.Text = strings.Repeat("x", 100)
 					j.Done(&q)
-					j.Event(metrics.LogEntry{Text: "e"})
+					j.tell(0, metrics.LogEntry{Text: "e"})
 					if i%150 == 149 {
 						j.Flush()
 						collect(t, j.Records())

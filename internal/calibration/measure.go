@@ -193,30 +193,22 @@ const (
 // Validate reports every problem at once.
 func (l *Load) Validate() error {
 	var problems []error
-	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if l.Streams < 0 || l.Closed && l.Streams == 0 {
-		bad("streams %d: a closed loop needs some; otherwise 0 means no limit", l.Streams)
+	badIf := func(bad bool, format string, args ...any) {
+		if bad {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
 	}
-	if l.Requests < 0 || l.Requests > mostRequests {
-		bad("requests %d: use 0 to %d", l.Requests, mostRequests)
-	}
-	if l.Chunks < 1 || l.Chunks > mostChunks {
-		bad("chunks %d: use 1 to %d", l.Chunks, mostChunks)
-	}
-	if l.Duration < 0 || l.TTFT < 0 || l.ITL < 0 {
-		bad("duration and pace must not be negative")
-	} else if l.TTFT.Seconds()+float64(l.Chunks)*l.ITL.Seconds() > longestAnswer.Seconds() {
-		bad("an answer would take longer than %s: use fewer chunks or a faster pace", longestAnswer)
-	}
-	if !(l.Rate >= 0) || math.IsInf(l.Rate, 1) {
-		bad("rate %v: must be positive, or 0 for all at once", l.Rate)
-	}
-	if l.Requests == 0 && (l.Duration <= 0 || !l.Closed && l.Rate == 0) {
-		bad("no end: give a number of requests, or a duration with a rate or users")
-	}
-	if l.Requests == 0 && l.Rate*l.Duration.Seconds() > mostRequests {
-		bad("rate and duration make more than %d requests", mostRequests)
-	}
+	badIf(l.Streams < 0 || l.Closed && l.Streams == 0, "streams %d: a closed loop needs some; otherwise 0 means no limit", l.Streams)
+	badIf(l.Requests < 0 || l.Requests > mostRequests, "requests %d: use 0 to %d", l.Requests, mostRequests)
+	badIf(l.Chunks < 1 || l.Chunks > mostChunks, "chunks %d: use 1 to %d", l.Chunks, mostChunks)
+	negative := l.Duration < 0 || l.TTFT < 0 || l.ITL < 0
+	badIf(negative, "duration and pace must not be negative")
+	badIf(!negative && l.TTFT.Seconds()+float64(l.Chunks)*l.ITL.Seconds() > longestAnswer.Seconds(),
+		"an answer would take longer than %s: use fewer chunks or a faster pace", longestAnswer)
+	badIf(!(l.Rate >= 0) || math.IsInf(l.Rate, 1), "rate %v: must be positive, or 0 for all at once", l.Rate)
+	badIf(l.Requests == 0 && (l.Duration <= 0 || !l.Closed && l.Rate == 0),
+		"no end: give a number of requests, or a duration with a rate or users")
+	badIf(l.Requests == 0 && l.Rate*l.Duration.Seconds() > mostRequests, "rate and duration make more than %d requests", mostRequests)
 	return errors.Join(problems...)
 }
 

@@ -75,15 +75,11 @@ func newDemoOptions() *demoOptions {
 }
 
 func (o *demoOptions) check() error {
-	problems := []error{o.client.Check(), o.save.Check(), o.screen.Check(), o.gpus.Check()}
-	if o.duration < time.Second || o.duration > longestDemo {
-		problems = append(problems, fmt.Errorf("--duration %s: must be from 1s to %s", o.duration, longestDemo))
-	}
-	if o.seed < 0 || o.seed > 1<<32-1 {
-		problems = append(problems, fmt.Errorf("--seed %d: seeds are from 0 to 4294967295", o.seed))
-	}
+	problems := usage.Problems{o.client.Check(), o.save.Check(), o.screen.Check(), o.gpus.Check()}
+	problems.BadIf(o.duration < time.Second || o.duration > longestDemo, "--duration %s: must be from 1s to %s", o.duration, longestDemo)
+	problems.BadIf(o.seed < 0 || o.seed > 1<<32-1, "--seed %d: seeds are from 0 to 4294967295", o.seed)
 	if _, err := simulator.Named(o.profile); err != nil {
-		problems = append(problems, fmt.Errorf("--profile %s: %w", usage.Quote(o.profile), err))
+		problems.Bad("--profile %s: %w", usage.Quote(o.profile), err)
 	}
 	return errors.Join(problems...)
 }

@@ -42,9 +42,6 @@ func newExportSuiteOptions() *exportSuiteOptions {
 
 func (o *exportSuiteOptions) parse(env *session.Environment, args []string) error {
 	rest, err := env.Parse(&o.flags, args)
-	if errors.As(err, new(argv.Help)) {
-		return err
-	}
 	p := usage.Problems{err}
 	if len(rest) < 2 {
 		p.BadIf(err == nil, "export-suite takes a folder to write and results, got %q; see 'benchtop export-suite --help'", rest)
@@ -100,7 +97,7 @@ func (o *exportSuiteOptions) export(env *session.Environment) error {
 	}
 	for _, r := range results {
 		path := filepath.Join(o.dir, r.Name)
-		err := files.Write(path+".json", func(w io.Writer) error { _, err := w.Write(r.JSON); return err })
+		err := files.Write(path+".json", written(string(r.JSON)))
 		if err == nil {
 			err = files.Write(path+dashboard.CommandsSuffix, r.Commands.JSON)
 		}

@@ -66,9 +66,6 @@ func runImport(env *session.Environment, args []string) int {
 
 func (o *importOptions) parse(env *session.Environment, args []string) error {
 	rest, err := env.Parse(&o.flags, args)
-	if errors.As(err, new(argv.Help)) {
-		return err
-	}
 	p := usage.Problems{err}
 	p.BadIf(err == nil && len(rest) == 0, "import takes the files to read; see 'benchtop import --help'")
 	p.OneOf("format", o.format, imports.Formats...)

@@ -108,12 +108,10 @@ func (p *points) print() error {
 	for _, i := range slices.Sorted(maps.Keys(p.done)) {
 		done = append(done, p.done[i])
 	}
+	series, summary := &p.asked.Series, ""
 	if len(done) > 0 {
-		if err := session.PrintAgain(p.env.Stdout, "Repeat all runs", p.asked.Command, p.asked.Settings()); err != nil {
-			return err
-		}
+		summary = session.Again("Repeat all runs", p.asked.Command, p.asked.Settings())
 	}
-	series := &p.asked.Series
 	for i, at := range series.Points {
 		var same []metrics.Report
 		for k := range series.Runs {
@@ -125,23 +123,21 @@ func (p *points) print() error {
 			continue
 		}
 		title := strings.TrimSuffix("Multi-run Summary, "+at.Label, ", ")
-		if err := export.RunsSpread(p.env.Stdout, title, same); err != nil {
-			return err
-		}
+		summary += export.RunsSpread(title, same)
 	}
-	if series.Swept() == "" || len(done) == 0 {
-		return printControl(p.env.Stdout, &p.asked.Preset, done)
+	if series.Swept() != "" {
+		summary += export.RunsSummary(done, series.Extra)
+	} else {
+		summary += control(&p.asked.Preset, done)
 	}
-	return export.RunsSummary(p.env.Stdout, done, series.Extra)
+	_, err := io.WriteString(p.env.Stdout, summary)
+	return err
 }
 
-// printControl compares the run of a preset with its control, where both were made once.
-func printControl(w io.Writer, o *spec.Preset, done []export.RunOf) error {
+// control compares the run of a preset with its control, where both were made once; "" for others.
+func control(o *spec.Preset, done []export.RunOf) string {
 	if o.Chosen == nil || o.Chosen.Control == "" || len(done) != 2 || done[1].Label != o.Chosen.Control {
-		return nil
+		return ""
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", strings.Repeat("=", 50)); err != nil {
-		return err
-	}
-	return export.Comparison(w, done[1].Label, &done[1].Report, &done[0].Report)
+	return "\n" + strings.Repeat("=", 50) + "\n" + export.Comparison(done[1].Label, &done[1].Report, &done[0].Report)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/internal/ci"
 	"benchtop/internal/files"
 	"benchtop/internal/session"
@@ -29,10 +30,7 @@ import (
 //	                                  or cut off
 //
 // -update writes all but the journals. After the version of the journal has risen, -new-journals writes those of the new version.
-var (
-	update      = flag.Bool("update", false, "write golden files")
-	newJournals = flag.Bool("new-journals", false, "write journals of runs where there are none")
-)
+var newJournals = flag.Bool("new-journals", false, "write journals of runs where there are none")
 
 const runsDir = "testdata/runs"
 
@@ -52,15 +50,15 @@ func TestRunsRepeat(t *testing.T) {
 	for _, c := range scenarios() {
 		t.Run(c.name, func(t *testing.T) {
 			r := drive(t, &c)
-			for tries := 0; r.limited && (*update || *newJournals); tries++ {
+			for tries := 0; r.limited && (*golden.Update || *newJournals); tries++ {
 				if tries == 10 {
 					t.Fatal("this machine is too busy to write golden files")
 				}
 				r = drive(t, &c)
 			}
 			file := filepath.Join(runsDir, c.name+".live")
-			if *update {
-				sameAsFile(t, file, viewsText(r.seconds))
+			if *golden.Update {
+				golden.Same(t, file, viewsText(r.seconds))
 			}
 			live := parseViews(string(readFile(t, file)))
 			known := filepath.Join(runsDir, fmt.Sprintf("v%d", versionOf(t, r.journal)), c.name+files.JournalSuffix+".gz")
@@ -99,8 +97,8 @@ func TestRunsReported(t *testing.T) {
 		text, result := benchtop("report", "--no-tui", file), benchtop("report", "--json", file)
 		text.expect(t, session.ExitFine)
 		result.expect(t, session.ExitFine)
-		sameAsFile(t, stem+".txt", text.stdout)
-		sameAsFile(t, stem+".json", folded(withoutDates(result.stdout)))
+		golden.Same(t, stem+".txt", text.stdout)
+		golden.Same(t, stem+".json", folded(withoutDates(result.stdout)))
 	}
 }
 
@@ -112,24 +110,10 @@ func TestRunsReplayed(t *testing.T) {
 		live := parseViews(string(readFile(t, filepath.Join(runsDir, filepath.Base(stem)+".live"))))
 		diff := differences(wordless(live), wordless(replayViews(t, file)))
 		if versionOf(t, unzipped(t, file)) < 2 || strings.HasSuffix(stem, "killed") {
-			sameAsFile(t, stem+".differs", diff)
+			golden.Same(t, stem+".differs", diff)
 		} else if diff != "" {
 			t.Errorf("a replay of %s differs: %s", file, diff)
 		}
-	}
-}
-
-// sameAsFile compares got with a golden file, or writes that with -update.
-func sameAsFile(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(string(readFile(t, file)), got); diff != "" {
-		t.Errorf("%s differs (-update writes it anew): %s", file, diff)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/simulator"
+	"benchtop/internal/usage"
 )
 
 // engineSizes are the flags that put other sizes and another speed into a profile, under vLLM's names where it has them.
@@ -29,13 +30,11 @@ func (s *engineSizes) define(fs *pflag.FlagSet) {
 
 // apply changes p by the flags that were given. Another block size alone keeps the tokens that the cache holds. The error names flags.
 func (s *engineSizes) apply(p *simulator.Profile, given *pflag.FlagSet) error {
-	var problems []error
+	var problems usage.Problems
 	set := func(name string, to *int, value int) {
-		if !given.Changed(name) {
-			return
-		}
-		if *to = value; value < 1 {
-			problems = append(problems, fmt.Errorf("--%s %d: must be at least 1", name, value))
+		if given.Changed(name) {
+			*to = value
+			problems.BadIf(value < 1, "--%s %d: must be at least 1", name, value)
 		}
 	}
 	tokens := p.Blocks * p.BlockSize

@@ -69,9 +69,6 @@ func (o *drawOptions) define(f *pflag.FlagSet, height, dpi float64) {
 // parse reads a command line with one directory, and reports all that is wrong with it together with what check finds.
 func (o *drawOptions) parse(env *session.Environment, flags *argv.Flags, args []string, check func(*usage.Problems)) error {
 	rest, err := env.Parse(flags, args)
-	if errors.As(err, new(argv.Help)) {
-		return err
-	}
 	problems := usage.Problems{err}
 	if len(rest) == 1 {
 		o.directory = rest[0]

@@ -97,9 +97,6 @@ func newSweepOptions(kind, text string) *sweepOptions {
 // parse reads the command line and all that it names. The error has every problem.
 func (o *sweepOptions) parse(env *session.Environment, args []string) error {
 	rest, err := env.Parse(&o.flags, args)
-	if errors.As(err, new(argv.Help)) {
-		return err
-	}
 	p := usage.Problems{err, noArguments("sweep "+o.kind, o.arguments(rest)), o.screen.Check()}
 	if o.suite != "" {
 		return errors.Join(p...)

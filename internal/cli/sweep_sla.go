@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"benchtop/internal/argv"
 	"benchtop/internal/session"
 	"benchtop/internal/spec"
 	"benchtop/internal/sweep"
@@ -59,9 +58,6 @@ func newSLAOptions() *slaOptions {
 // parse reads the command line and the sets.
 func (o *slaOptions) parse(env *session.Environment, args []string) error {
 	err := o.sweepOptions.parse(env, args)
-	if errors.As(err, new(argv.Help)) {
-		return err
-	}
 	p := usage.Problems{err}
 	o.tiers.Check(&p)
 	p.OneOf("sla-variable", o.variable, sweep.RequestRate, sweep.MaxConcurrency)

@@ -61,9 +61,6 @@ func newSweepStartupOptions() *sweepStartupOptions {
 // parse reads the command line and its files, and checks the command of every combination.
 func (o *sweepStartupOptions) parse(env *session.Environment, args []string) error {
 	rest, err := env.Parse(&o.flags, args)
-	if errors.As(err, new(argv.Help)) {
-		return err
-	}
 	p := usage.Problems{err, noArguments("sweep startup", o.arguments(rest))}
 	words, err := argv.Split(o.command)
 	if err == nil {

@@ -34,11 +34,11 @@ var latencyPercentiles = []float64{10, 25, 50, 75, 90, 99}
 // statistic is of the times, in seconds. Percentiles are linear between order statistics, as numpy's default.
 func (l *Latency) statistic() (mean float64, percentiles []export.Arg) {
 	sorted := seconds(l.Times)
-	slices.Sort(sorted)
-	for _, v := range seconds(l.Times) {
+	for _, v := range sorted {
 		mean += v
 	}
 	mean /= float64(len(sorted))
+	slices.Sort(sorted)
 	for _, p := range latencyPercentiles {
 		percentiles = append(percentiles, export.Arg{Name: strconv.Itoa(int(p)), Value: percentile(sorted, p)})
 	}

@@ -95,44 +95,26 @@ func (b *Runner) Perform(ctx context.Context, o *spec.Spec) (run.Outcome, error)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if err != nil {
-		if p != nil {
-			env.Warn(p.Close(env.Say))
-		}
-		return run.Outcome{}, err
+	if err == nil {
+		err = p.Reserve(ctx, env)
 	}
-	return b.begin(ctx, env, p)
-}
-
-// begin performs a run that is prepared.
-func (b *Runner) begin(ctx context.Context, env *Environment, p *Run) (run.Outcome, error) {
 	var r *run.Run
-	err := p.Reserve(ctx, env)
 	if err == nil {
 		r, err = p.Open(seriesTerminal{env})
 	}
 	if err != nil {
-		p.Files.Discard()
-		env.Warn(p.Close(env.Say))
+		if p != nil {
+			env.drop(p)
+		}
 		return run.Outcome{}, err
 	}
 	defer r.Close()
 	cut := context.AfterFunc(ctx, func() { r.Command(metrics.Command{Do: metrics.Abort}) })
 	defer cut()
-	each := p.Screen.Progress
-	if env.display() != nil {
-		each = snapshotEvery
-	}
-	o := play(r, each, false, func(snapshots <-chan metrics.Snapshot) {
-		if d := env.display(); d != nil {
-			d.Show(snapshots, r, p.baseline)
-			return
-		}
-		progress(env.Stderr, snapshots)
-	})
+	out := env.play(p, r, false, func(snapshots <-chan metrics.Snapshot) { env.display().Show(snapshots, r, p.baseline) })
 	env.Warn(p.Server.Close(env.Say))
-	env.Warn(o.Warnings)
-	return o, b.failureOf(&o)
+	env.Warn(out.Warnings)
+	return out, b.failureOf(&out)
 }
 
 // failureOf is why the outcome of a run is no measurement of its plan, nil where it is one.

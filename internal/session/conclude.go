@@ -110,56 +110,31 @@ func requestsFailed(r *metrics.Report) error {
 	return errors.New(r.Trouble)
 }
 
-// PrintReport prints everything there is to read about a run, beside an older one unless that is nil; the headline result stands last. It ends with the first
-// error: what takes no words takes none of those that follow.
+// PrintReport prints everything there is to read about a run, beside an older one unless that is nil; the headline
+// result stands last.
 func PrintReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) error {
-	if err := export.Text(w, r); err != nil {
-		return err
-	}
-	if err := export.Servers(w, r); err != nil {
-		return err
-	}
-	if err := export.Groups(w, r); err != nil {
-		return err
-	}
-	if err := export.Answers(w, r); err != nil {
-		return err
-	}
-	if err := export.Telemetry(w, r); err != nil {
-		return err
-	}
+	page := export.Text(r) + export.Servers(r) + export.Groups(r) + export.Answers(r) + export.Telemetry(r)
 	if old != nil {
-		if err := export.Comparison(w, old.Name, old.Report, &r); err != nil {
-			return err
-		}
+		page += export.Comparison(old.Name, old.Report, &r)
 	}
-	if err := export.Remarks(w, r); err != nil {
-		return err
-	}
+	page += export.Remarks(r)
 	if plots {
-		if err := export.Plots(w, r, export.PlotOptions{ASCII: term.Plain(os.Getenv)}); err != nil {
-			return err
-		}
+		page += export.Plots(r, export.PlotOptions{ASCII: term.Plain(os.Getenv)})
 	}
-	if err := export.Tiers(w, r); err != nil {
-		return err
-	}
-	if err := PrintAgain(w, "Repeat", r.Plan.Command, r.Plan.Spec); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "\n%s\n", export.Answer(r))
+	page += export.Tiers(r) + Again("Repeat", r.Plan.Command, r.Plan.Spec)
+	_, err := fmt.Fprintf(w, "%s\n%s\n", page, export.Answer(r))
 	return err
 }
 
-// PrintAgain prints the command that does again what was asked for: the first word of a command, with these values.
-func PrintAgain(w io.Writer, what string, command []string, asked []metrics.Setting) error {
+// Again is the command that does again what was asked for: the first word of a command, with these values; "" where they
+// are not known.
+func Again(what string, command []string, asked []metrics.Setting) string {
 	words := metrics.Words(asked)
 	if words == nil || len(command) == 0 {
-		return nil
+		return ""
 	}
 	again := argv.ShellWords(append(command[:1:1], words...))
-	_, err := fmt.Fprintf(w, "\n%s with: %s\n", what, text.Clean(strings.Join(again, " ")))
-	return err
+	return fmt.Sprintf("\n%s with: %s\n", what, text.Clean(strings.Join(again, " ")))
 }
 
 // ExitCode is the exit code of a conclusion.

@@ -74,8 +74,7 @@ func (e *Environment) Perform(o *spec.Screen, steps []string, prepare func(conte
 		e.closeDisplay()
 	}
 	if p != nil && (sig != nil || refused) {
-		p.Files.Discard()
-		e.Warn(p.Close(e.Say))
+		e.drop(p)
 	}
 	switch {
 	case sig != nil:
@@ -106,8 +105,7 @@ func (e *Environment) begin(p *Run, signals chan os.Signal) int {
 	r, err := p.Open(t)
 	if err != nil {
 		e.closeDisplay()
-		p.Files.Discard()
-		e.Warn(p.Close(e.Say))
+		e.drop(p)
 		return e.Failed(err)
 	}
 	t.run, t.files = r, p.Files
@@ -125,21 +123,26 @@ func (e *Environment) begin(p *Run, signals chan os.Signal) int {
 	defer close(signals)
 	defer signal.Stop(signals)
 	defer r.Close()
-	var o run.Outcome
-	if t.shown {
-		o = play(r, snapshotEvery, true, func(snapshots <-chan metrics.Snapshot) { t.show(p, snapshots) })
-	} else {
-		o = play(r, p.Screen.Progress, false, func(snapshots <-chan metrics.Snapshot) { progress(e.Stderr, snapshots) })
-	}
-	return e.conclude(p, o, t.hastened)
+	return e.conclude(p, e.play(p, r, t.shown, func(snapshots <-chan metrics.Snapshot) { t.show(p, snapshots) }), t.hastened)
+}
+
+// drop ends what a run has that does not begin, and removes its files.
+func (e *Environment) drop(p *Run) {
+	p.Files.Discard()
+	e.Warn(p.Close(e.Say))
 }
 
 // snapshotEvery feeds the dashboard's header rate.
 const snapshotEvery = 500 * time.Millisecond
 
-// play does a run while watch takes its snapshots, a new one each time. They end when the run is over. With lasting they end when
-// watch returns, unless a bug ended the run: single requests can still be looked at until the user leaves the screen.
-func play(r *run.Run, each time.Duration, lasting bool, watch func(<-chan metrics.Snapshot)) run.Outcome {
+// play does a run while show has the dashboard take its snapshots, or lines of progress take them where there is none.
+// They end when the run is over. With lasting they end when show returns, unless a bug ended the run: single requests
+// can still be looked at until the user leaves the screen.
+func (e *Environment) play(p *Run, r *run.Run, lasting bool, show func(<-chan metrics.Snapshot)) run.Outcome {
+	drawn, each := e.display() != nil, p.Screen.Progress
+	if drawn {
+		each = snapshotEvery
+	}
 	publishing, stop := context.WithCancel(context.Background())
 	defer stop()
 	snapshots := r.View().Publish(publishing, each)
@@ -152,7 +155,11 @@ func play(r *run.Run, each time.Duration, lasting bool, watch func(<-chan metric
 			stop()
 		}
 	}()
-	watch(snapshots)
+	if drawn {
+		show(snapshots)
+	} else {
+		progress(e.Stderr, snapshots)
+	}
 	return <-outcome
 }
 

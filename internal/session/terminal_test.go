@@ -10,6 +10,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/spec"
 	"benchtop/metrics"
+	"benchtop/tui"
 )
 
 // fullDisk takes some bytes; its Close fails if told so.
@@ -62,7 +63,13 @@ func TestCastFile(t *testing.T) {
 
 // The page of the report begins with the answer, and a narrow one has no plots.
 func TestReportPage(t *testing.T) {
-	r := metrics.Report{Plan: metrics.Plan{Backend: "openai", ModelID: "m"}}
+	r := metrics.Report{Plan: metrics.Plan{Backend: "openai", ModelID: "m", Command: []string{"serve"}}}
+	r.Plan.Spec = []metrics.Setting{{Flag: "model", Values: []string{"m"}}}
+	var printed strings.Builder
+	if err := PrintReport(&printed, r, &tui.Baseline{Name: "old.json", Report: &r}, false); err != nil ||
+		!strings.Contains(printed.String(), "\nThe baseline old.json has no requests to compare with.\n\nRepeat with: benchtop serve --model=m\n") {
+		t.Errorf("%v: %s", err, &printed)
+	}
 	wide, narrow := reportPage(&r, 100), reportPage(&r, 60)
 	if answer := export.Answer(r); !strings.HasPrefix(wide, answer) || !strings.HasPrefix(narrow, answer) || len(narrow) > len(wide) {
 		t.Errorf("wide:\n%s\nnarrow:\n%s", wide, narrow)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,9 +15,8 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/assert/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected files")
 
 // Lines of vLLM's log, of two workers.
 const log = `(Worker_TP0 pid=7) INFO 11-23 15:00:01 [default_loader.py:502] Loading weights took 1.50 seconds
@@ -149,15 +147,7 @@ func TestResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", "result.txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, _ := os.ReadFile(path); b.String() != string(want) {
-		t.Errorf("got\n%s\nwant %s", b.String(), path)
-	}
+	golden.Same(t, "testdata/result.txt", b.String())
 }
 
 // A compilation that one start's log does not tell is unknown, and no 0 in the result.

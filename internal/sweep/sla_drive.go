@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -147,12 +148,14 @@ func (p *pairSearch) others() bool {
 	return !same
 }
 
-func (p *pairSearch) loads() (all []float64) {
-	for load := range p.runs {
-		all = append(all, load)
+func (p *pairSearch) loads() []float64 { return slices.Sorted(maps.Keys(p.runs)) }
+
+// known is a figure, nil for 0.
+func known(v float64) *float64 {
+	if v > 0 {
+		return &v
 	}
-	slices.Sort(all)
-	return all
+	return nil
 }
 
 // storedAnswers is the content of answersFile.
@@ -203,22 +206,13 @@ func (p *pairSearch) store(answers []Answer, complete bool) error {
 	for _, a := range answers {
 		s := storedAnswer{
 			Name: a.Set.Name, Conditions: a.Set.Conditions(), AtLeast: a.AtLeast, Proven: a.Proven(), Runs: a.Runs, Achieved: a.Achieved,
-			Unmet: metrics.Each(a.Unmet, Criterion.String), Why: a.Why,
+			Failed: known(a.Failed), Confidence: known(a.Confidence), Unmet: metrics.Each(a.Unmet, Criterion.String), Why: a.Why,
 		}
-		if a.Passed > 0 && len(a.Unmet) == 0 {
-			s.Highest = &a.Passed
-		}
-		if a.Failed > 0 {
-			s.Failed = &a.Failed
-		}
-		if a.Confidence > 0 {
-			s.Confidence = &a.Confidence
+		if len(a.Unmet) == 0 {
+			s.Highest = known(a.Passed)
 		}
 		if e := a.Estimate; e.Known() {
-			s.Estimate = &storedEstimate{Load: e.Load, Low: e.Low}
-			if e.High > 0 {
-				s.Estimate.High = &e.High
-			}
+			s.Estimate = &storedEstimate{Load: e.Load, Low: e.Low, High: known(e.High)}
 		}
 		stored.Sets = append(stored.Sets, s)
 	}

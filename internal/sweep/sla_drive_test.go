@@ -95,10 +95,7 @@ func searched(t *testing.T, dir string, q *queue, o SLA) (storedAnswers, string)
 // runs; once more in the same directory it makes no run, and another set costs only its new loads.
 func TestSLASearch(t *testing.T) {
 	t.Parallel()
-	sets, problems := parseSets([]byte(`[{"p99_ttft_ms": "<=85"}, {"p99_ttft_ms": "<=200", "output_throughput": ">=500"}]`))
-	if problems != nil {
-		t.Fatal(problems)
-	}
+	sets := setsOf(t, `[{"p99_ttft_ms": "<=85"}, {"p99_ttft_ms": "<=200", "output_throughput": ">=500"}]`)
 	dir, q := t.TempDir(), &queue{t: t, capacity: 40}
 	a, out := searched(t, dir, q, SLA{Sets: sets, Repeats: 3, Iters: 20})
 	if len(a.Sets) != 2 || !a.Complete || a.Unit != "req/s" {
@@ -132,11 +129,7 @@ func TestSLASearch(t *testing.T) {
 	if len(q.runs) != once || *again.Sets[0].Highest != *tight.Highest {
 		t.Errorf("resumed: %d runs more, %g", len(q.runs)-once, *again.Sets[0].Highest)
 	}
-	other, problems := parseSets([]byte(`[{"p99_ttft_ms": "<=90"}]`))
-	if problems != nil {
-		t.Fatal(problems)
-	}
-	third, _ := searched(t, dir, q, SLA{Sets: other, Repeats: 3, Iters: 20})
+	third, _ := searched(t, dir, q, SLA{Sets: setsOf(t, `[{"p99_ttft_ms": "<=90"}]`), Repeats: 3, Iters: 20})
 	if n := len(q.runs) - once; n == 0 || n > 10 || *third.Sets[0].Highest > 15 || *third.Sets[0].Highest < 13.5 {
 		t.Errorf("another set: %d runs more, %g", n, *third.Sets[0].Highest)
 	}
@@ -145,11 +138,7 @@ func TestSLASearch(t *testing.T) {
 // A condition on a key that the results lack is an error of the first run.
 func TestSLAKeyMissing(t *testing.T) {
 	t.Parallel()
-	sets, problems := parseSets([]byte(`[{"mean_ttft_ms": "<=85"}]`))
-	if problems != nil {
-		t.Fatal(problems)
-	}
-	o := SLA{Sets: sets, Variable: RequestRate, From: 4, Most: 100}
+	o := SLA{Sets: setsOf(t, `[{"mean_ttft_ms": "<=85"}]`), Variable: RequestRate, From: 4, Most: 100}
 	s := New(Options{Dir: t.TempDir(), Pairs: []Combination{{}}, Runs: 1, Driver: &o, Runner: &queue{t: t, capacity: 40}, Out: io.Discard})
 	if _, err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the results have no key mean_ttft_ms") {
 		t.Error(err)

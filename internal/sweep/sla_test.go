@@ -8,12 +8,19 @@ import (
 	"benchtop/metrics"
 )
 
+// setsOf are the sets of a file.
+func setsOf(t *testing.T, file string) []Set {
+	t.Helper()
+	sets, problems := parseSets([]byte(file))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	return sets
+}
+
 func TestReadSets(t *testing.T) {
 	t.Parallel()
-	sets, problems := parseSets([]byte(`[{"p99_e2el_ms": "<=200"}, {"p99_ttft_ms": "< 100.5", "output_throughput": ">=500", "mean_tpot_ms": "<=3"}]`))
-	if problems != nil || len(sets) != 2 {
-		t.Fatal(sets, problems)
-	}
+	sets := setsOf(t, `[{"p99_e2el_ms": "<=200"}, {"p99_ttft_ms": "< 100.5", "output_throughput": ">=500", "mean_tpot_ms": "<=3"}]`)
 	if c := sets[0].Criteria[0]; c != (Criterion{"p99_e2el_ms", "<=", 200, metrics.E2EL, 99}) || sets[0].file() != "SLA--p99_e2el_ms<=200.00.json" {
 		t.Error(c, sets[0].file())
 	}
@@ -62,10 +69,7 @@ func FuzzSets(f *testing.F) {
 // figure do not count.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
-	sets, problems := parseSets([]byte(`[{"p90_ttft_ms": "<=100", "mean_e2el_ms": "<500", "output_throughput": ">=500"}]`))
-	if problems != nil {
-		t.Fatal(problems)
-	}
+	sets := setsOf(t, `[{"p90_ttft_ms": "<=100", "mean_e2el_ms": "<500", "output_throughput": ">=500"}]`)
 	record := func(text string) Record { return Record{item(t, text)} }
 	good := []float64{.1, .2, .3, .4, .5, .6, .7, .8, .9, 1.5}
 	bad := []float64{.1, .2, .3, .4, .5, .6, .7, .8, 1.1, 1.5}
@@ -97,10 +101,7 @@ func TestEvidence(t *testing.T) {
 // is not taken for better than a lower one whose median is near its limit.
 func TestEvidenceScale(t *testing.T) {
 	t.Parallel()
-	sets, problems := parseSets([]byte(`[{"median_e2el_ms": "<=100", "p99_itl_ms": "<=10"}]`))
-	if problems != nil {
-		t.Fatal(problems)
-	}
+	sets := setsOf(t, `[{"median_e2el_ms": "<=100", "p99_itl_ms": "<=10"}]`)
 	of := func(n, bad int) (ratios []float64) {
 		for i := range n {
 			ratios = append(ratios, map[bool]float64{true: 1.1, false: .5}[i < bad])

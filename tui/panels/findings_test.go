@@ -243,7 +243,7 @@ func (c *sameEverywhere) answer() {
 		}
 	}
 	var table bytes.Buffer
-	if err := export.Tiers(&table, c.report); err != nil {
+	if _, err := table.WriteString(export.Tiers(c.report)); err != nil {
 		c.t.Fatal(err)
 	}
 	for _, f := range inASCII {

@@ -2,8 +2,6 @@
 package tuitest
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,8 +10,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/google/go-cmp/cmp"
 
+	"benchtop/internal/assert/golden"
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
@@ -30,28 +28,10 @@ var Modes = []struct {
 	{"ascii in colour", "256", true},
 }
 
-var update = flag.Bool("update", false, "write golden files")
-
-// Golden compares got with a file, or writes it with -update.
+// Golden compares got with a file below testdata, or writes it with -update.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; write it with -update", err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s differs (-want +got), look and run with -update:\n%s", file, diff)
-	}
+	golden.Same(t, filepath.Join("testdata", name), got)
 }
 
 // SnapshotAt is the ramp at a moment, exactly.

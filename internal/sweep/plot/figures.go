@@ -13,6 +13,7 @@ import (
 	"benchtop/internal/pyjson"
 	"benchtop/internal/text"
 	"benchtop/internal/usage"
+	"benchtop/metrics"
 )
 
 // Options say what is plotted.
@@ -45,9 +46,8 @@ func Figures(records []Record, o Options) ([]Figure, error) {
 	}
 	var figures []Figure
 	for _, group := range groups(records, o.FigBy) {
-		f := Figure{Group: group.pairs, Rows: 1, Columns: 1}
 		rows := groups(group.records, o.RowBy)
-		f.Rows = len(rows)
+		f := Figure{Group: group.pairs, Rows: len(rows), Columns: 1}
 		for _, row := range rows {
 			f.Columns = max(f.Columns, len(groups(row.records, o.ColBy)))
 		}
@@ -62,13 +62,8 @@ func Figures(records []Record, o Options) ([]Figure, error) {
 
 // check finds fields that are missing: from all records, or from one where records are grouped.
 func (o *Options) check(records []Record) error {
-	var filtered, binned []string
-	for _, f := range o.Filters {
-		filtered = append(filtered, f.Key)
-	}
-	for _, b := range o.Bins {
-		binned = append(binned, b.Key)
-	}
+	filtered := metrics.Each(o.Filters, func(f Filter) string { return f.Key })
+	binned := metrics.Each(o.Bins, func(b Bin) string { return b.Key })
 	var problems []error
 	for _, of := range []struct {
 		flag  string
@@ -136,11 +131,7 @@ func groupsBy(records []Record, keys []string, id func(value) string) (all []gro
 }
 
 func (g *group) label(separator string) string {
-	var pairs []string
-	for _, p := range g.pairs {
-		pairs = append(pairs, p[0]+"="+p[1])
-	}
-	return strings.Join(pairs, separator)
+	return strings.Join(metrics.Each(g.pairs, func(p [2]string) string { return p[0] + "=" + p[1] }), separator)
 }
 
 // order compares values: numbers by size and before texts.

@@ -255,43 +255,6 @@ func TestClientSeconds(t *testing.T) {
 	}
 }
 
-// The older run lies behind the same lines, at the same time from its start.
-func TestBaselineIsDrawn(t *testing.T) {
-	s := flat()
-	old := flat()
-	for i := range old.Windows {
-		old.Windows[i].Running = 44 // the axis must reach there
-	}
-	base := &Baseline{Name: "old.json", Report: &metrics.Report{Timeline: old.Windows[:30], Ended: 30 * time.Second}}
-	v := &View{Snapshot: &s, Baseline: base, Terminal: screen.Terminal{Mono: true}}
-	running := func(v *View) plot {
-		p := loadPlot(v)
-		p.series = p.series[:1]
-		return p
-	}
-	got := draw(v.versus(running(v), running), axisWidth+60, 10)
-	count := func(from, to int) (n int) {
-		for _, row := range got[:4] {
-			for _, r := range []rune(row)[axisWidth+from : axisWidth+to] {
-				if r > 0x2800 && r <= 0x28ff {
-					n++
-				}
-			}
-		}
-		return n
-	}
-	if early, late := count(1, 28), count(32, 60); early < 15 || late > 0 {
-		t.Errorf("%d cells of the older run in its time, %d beyond\n%s", early, late, strings.Join(got, "\n"))
-	}
-	// It may know nothing but figures, or nothing at all.
-	for _, b := range []*Baseline{{Name: "x"}, {Name: "x", Report: &metrics.Report{}}} {
-		v := &View{Snapshot: &s, Baseline: b}
-		if p := v.versus(loadPlot(v), loadPlot); p.older != nil {
-			t.Errorf("%+v: lines of %d", b, len(p.older))
-		}
-	}
-}
-
 func TestPercentileTableFits(t *testing.T) {
 	s := tuitest.Full()
 	for w := 20; w < 140; w++ {

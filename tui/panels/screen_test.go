@@ -6,7 +6,6 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
-	"benchtop/tui/tuitest"
 )
 
 // View draws a panel alone, border included, without colour.
@@ -15,26 +14,6 @@ func (p Panel) View(s *metrics.Snapshot, w, h int) string {
 	sf.Terminal.Mono = true
 	p.Draw(sf.All(), &View{Snapshot: s, Terminal: sf.Terminal}, Box{}, false)
 	return sf.Render(&screen.Palette{Mono: true})
-}
-
-// TestPanelsAtEverySize draws each panel alone, small sizes one by one.
-func TestPanelsAtEverySize(t *testing.T) {
-	s := tuitest.Judge(tuitest.Done())
-	for _, name := range []string{"tokens", "load", "ttft over time", "ttft", "itl", "latency", "slo", "errors", "log", "events"} {
-		p, ok := Named(name)
-		if !ok {
-			t.Fatalf("no panel %q", name)
-		}
-		for w := range 30 {
-			for h := range 12 {
-				got := p.View(&s, w, h)
-				tuitest.Exact(t, got, w, h, name)
-				if strings.Contains(got, "chart error") {
-					t.Fatalf("%s at %dx%d:\n%s", name, w, h, got)
-				}
-			}
-		}
-	}
 }
 
 func TestPanelThatPanics(t *testing.T) {

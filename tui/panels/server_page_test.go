@@ -80,49 +80,6 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	}
 }
 
-// The answers may tell of the prefix cache, whether or not the counters do.
-func TestCachedByAnswers(t *testing.T) {
-	s := tuitest.Mid()
-	s.ServerAbsent = "no such page"
-	s.Totals.InputTokens, s.Totals.Cached = 9000, metrics.CacheHits{Tokens: 1000, Requests: 5, Of: 4000}
-	for i := range s.Windows {
-		s.Windows[i].InputTokens, s.Windows[i].Cached = 700, metrics.CacheHits{Tokens: 50, Requests: 1, Of: 100}
-	}
-	for _, c := range []struct {
-		span time.Duration
-		want string
-	}{{0, "25%"}, {10 * time.Second, "50%"}} {
-		got := cachePanel.inView(&View{Snapshot: &s, Span: c.span, Terminal: screen.Terminal{Mono: true}}, 60, 8)
-		if !strings.Contains(got, "by usage") || !strings.Contains(got, c.want) {
-			t.Errorf("span %s: no %s in\n%s", c.span, c.want, got)
-		}
-	}
-	s.Server = []metrics.ServerSecond{{At: time.Second}, {At: 2 * time.Second, Took: time.Second, PrefixQueries: 100, PrefixHits: 75}}
-	if got := cachePanel.inView(&View{Snapshot: &s, Terminal: screen.Terminal{Mono: true}}, 60, 8); !strings.Contains(got, "prefix hits") || !strings.Contains(got, "75%") || !strings.Contains(got, "25%") {
-		t.Errorf("the page's own count is not shown beside that of the answers:\n%s", got)
-	}
-}
-
-// Counts of a span are of the same samples as the shares beside them: those after its beginning, up to its end.
-func TestLooksOfASpan(t *testing.T) {
-	s := tuitest.Mid()
-	for i := 1; i <= 60; i++ {
-		look := metrics.ServerSecond{At: time.Duration(i) * time.Second, Took: time.Second, PrefixQueries: 100, PrefixHits: float64(i)}
-		s.Server = append(s.Server, look)
-	}
-	hits := func(l *metrics.ServerSecond) float64 { return l.PrefixHits }
-	queries := func(l *metrics.ServerSecond) float64 { return l.PrefixQueries }
-	for _, back := range []time.Duration{0, 5 * time.Second} {
-		v := View{Snapshot: &s, Span: 10 * time.Second, Back: back}
-		from, to := v.stretch()
-		all := v.serverSpan()
-		got, want := total(all, hits)/total(all, queries), metrics.ServerOver(s.Server, from, to).HitRate
-		if len(all) == 0 || got != want {
-			t.Errorf("back %s: %d looks with a share of %v, want %v", back, len(all), got, want)
-		}
-	}
-}
-
 // Of a span, energy and tokens are those of the same seconds, whenever the page was read; of the whole run they are the report's.
 func TestEnergy(t *testing.T) {
 	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}
@@ -233,18 +190,5 @@ func TestWhyParts(t *testing.T) {
 				t.Errorf("%+v: no %q in\n%s", c.split, w, got)
 			}
 		}
-	}
-}
-
-// Why nothing more is known of the accelerators is said once.
-func TestWhyTheGPUsAreGone(t *testing.T) {
-	s := tuitest.Gone(tuitest.Watched(tuitest.Mid(), 1))
-	s.GPUsAbsent = "nvidia-smi ended: lost it (exit status 4)"
-	title := ""
-	for _, part := range gpuTitle(&View{Snapshot: &s}, 120, 0) {
-		title += part.Text
-	}
-	if !strings.HasSuffix(title, "W ! nvidia-smi ended: lost it (exit status 4)") {
-		t.Errorf("title %q", title)
 	}
 }

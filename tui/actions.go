@@ -26,30 +26,18 @@ func eachKey(msg tea.KeyMsg, take func(tea.KeyMsg) tea.Cmd) tea.Cmd {
 
 // onKeys takes one key, or a paste, which is text for a prompt.
 func (m *model) onKeys(msg tea.KeyMsg) tea.Cmd {
-	switch {
-	case m.prompt != nil:
-		return m.onPrompt(msg)
-	case msg.Paste:
-		return nil
+	if m.prompt != nil {
+		defer m.show()
+		return m.onPrompt(msg, m.stop)
 	}
-	return m.onKey(msg.String())
-}
-
-func (m *model) onKey(key string) tea.Cmd {
 	if m.prep != nil {
-		return m.onPreparation(key)
+		return m.onPreparation(msg.String())
 	}
-	b := keymap.lookup(m, key)
-	if m.help.open && (b == nil || !b.anywhere) {
-		m.help.key(key)
+	cmd, known := keymap.press(m, &m.help, msg)
+	if known {
 		m.show()
-		return nil
 	}
-	if b == nil {
-		return nil
-	}
-	defer m.show()
-	return b.press(m)
+	return cmd
 }
 
 // onPreparation takes a key before the run has begun.

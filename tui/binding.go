@@ -33,15 +33,6 @@ func (b *binding[M]) works(m M) bool {
 	return (b.when == nil || b.when(m)) && (b.with == nil || b.with(m))
 }
 
-// press performs the action.
-func (b *binding[M]) press(m M) tea.Cmd {
-	if b.ask != nil {
-		return b.ask(m)
-	}
-	b.do(m)
-	return nil
-}
-
 // by is an action with its argument.
 func by[M, T any](do func(M, T), what T) func(M) { return func(m M) { do(m, what) } }
 
@@ -66,6 +57,26 @@ func (all keys[M]) lookup(m M, key string) *binding[M] {
 		}
 	}
 	return nil
+}
+
+// press performs the action of a key, which closes or scrolls the help where that is open. A key without an action
+// here is not known.
+func (all keys[M]) press(m M, help *helpBox, msg tea.KeyMsg) (cmd tea.Cmd, known bool) {
+	key := msg.String()
+	b := all.lookup(m, key)
+	switch {
+	case msg.Paste:
+		return nil, false
+	case help.open && (b == nil || !b.anywhere):
+		help.key(key)
+	case b == nil:
+		return nil, false
+	case b.ask != nil:
+		return b.ask(m), true
+	default:
+		b.do(m)
+	}
+	return nil, true
 }
 
 // items are the keys for the bottom line. The last two, help and the way out, are always shown. place gives the keys as shown, and says whether they

@@ -1,11 +1,12 @@
 package tui
 
 import (
+	"fmt"
+	"time"
+
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
-	"fmt"
-	"time"
 )
 
 // View returns the screen. It draws only if something changed.

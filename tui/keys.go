@@ -1,10 +1,11 @@
 package tui
 
 import (
-	"benchtop/tui/panels"
-	"benchtop/tui/screen"
 	"fmt"
 	"image"
+
+	"benchtop/tui/panels"
+	"benchtop/tui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 )

@@ -34,7 +34,6 @@ type model struct {
 	latest, shown *metrics.Snapshot
 	seen          bool // a snapshot came
 	ended         bool // the last one came
-	idle          int  // ticks since the last key other than those that stop the run
 
 	page, span                              int
 	focus                                   string
@@ -99,7 +98,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		if m.prep == nil {
 			return nil
 		}
-		m.stale = m.prep.refresh(msg.now) || m.stale
+		m.prep.now, m.stale = msg.now, true
 		return m.prep.tick()
 	case runMsg:
 		return m.begin(msg)

@@ -121,14 +121,14 @@ func (p *Preparation) leave() bool {
 	return p.left
 }
 
-// preparationEvery is how often the dashboard reads the preparation. It draws changes only.
+// preparationEvery is how often the dashboard draws the preparation. The terminal gets changes only.
 const preparationEvery = 250 * time.Millisecond
 
 // preparationScreen is the preparation on the dashboard.
 type preparationScreen struct {
 	of    *Preparation
 	wait  tea.Cmd // for the run
-	shown preparationView
+	now   time.Time
 	stops int // keys that came too late to cancel the preparation: they are the run's
 }
 
@@ -143,13 +143,6 @@ type (
 
 func (p *preparationScreen) tick() tea.Cmd {
 	return tea.Tick(preparationEvery, func(now time.Time) tea.Msg { return preparationMsg{now} })
-}
-
-// refresh reads the preparation and reports whether it looks different.
-func (p *preparationScreen) refresh(now time.Time) bool {
-	before := p.shown
-	p.shown = p.of.view(now)
-	return !p.shown.equal(&before)
 }
 
 // begin takes the run that was prepared. The screen shows it with its first snapshot.
@@ -204,10 +197,6 @@ const (
 	stepDone
 )
 
-func (v *preparationView) equal(w *preparationView) bool {
-	return v.plan == w.plan && v.clock == w.clock && v.at == w.at && slices.Equal(v.rows, w.rows)
-}
-
 func (p *Preparation) view(now time.Time) preparationView {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -259,7 +248,7 @@ func preparingSign(clock string) []screen.Span {
 // drawPreparation fills the screen. Header, box and bottom line are where the dashboard has them.
 func (m *model) drawPreparation(c screen.Canvas) {
 	c.Clear()
-	v, leave := &m.prep.shown, " cancel"
+	v, leave := m.prep.of.view(m.prep.now), " cancel"
 	if m.Within != "" {
 		leave = " back to the " + m.Series
 	}

@@ -116,8 +116,7 @@ func (m *sweepModel) take(msg tea.Msg) tea.Cmd {
 	case sweepEndMsg:
 		m.ended = true
 		if m.prompt != nil && m.prompt.yes != nil { // there is nothing left to ask about
-			m.prompt.leave()
-			m.prompt = nil
+			m.closePrompt()
 		}
 		m.show()
 		return m.leaveAtEnd()

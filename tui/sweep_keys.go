@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -62,28 +61,11 @@ func (m *sweepModel) onKeys(msg tea.KeyMsg) tea.Cmd {
 		m.leaveDashboard()
 	}
 	defer m.show()
-	if p := m.prompt; p != nil {
-		if key == "ctrl+c" {
-			p.leave()
-			m.prompt = nil
-			return m.stopNow()
-		}
-		if !p.take(msg) && m.prompt == p {
-			m.prompt = nil
-		}
-		return nil
+	if m.prompt != nil {
+		return m.onPrompt(msg, m.stopNow)
 	}
-	if msg.Paste {
-		return nil
-	}
-	b := sweepKeymap.lookup(m, key)
-	switch {
-	case m.help.open && (b == nil || !b.anywhere):
-		m.help.key(key)
-	case b != nil:
-		return b.press(m)
-	}
-	return nil
+	cmd, _ := sweepKeymap.press(m, &m.help, msg)
+	return cmd
 }
 
 // onMouse scrolls with the wheel; a dashboard has the mouse for itself.
@@ -186,15 +168,10 @@ func (m *sweepModel) repeat() {
 	}
 }
 
-// askFilter filters the combinations while the user types; Esc takes it back.
+// askFilter filters the combinations.
 func (m *sweepModel) askFilter() {
-	before := m.list.Filter
 	set := func(words string) { m.list.Filter = words }
-	p := &prompt{title: "Filter combinations", hint: "words of a name, a state, or front; Enter apply, Esc cancel", changed: set}
-	p.enter = func(line string) string { set(strings.TrimSpace(line)); return "" }
-	p.left = func() { set(before) }
-	p.begin(before)
-	m.prompt = p
+	m.askWords("Filter combinations", "words of a name, a state, or front; ", m.list.Filter, set)
 }
 
 // stop asks whether to stop the sweep; once it is stopping, or over, it leaves.

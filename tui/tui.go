@@ -9,14 +9,15 @@
 package tui
 
 import (
-	"benchtop/metrics"
-	"benchtop/tui/panels"
-	"benchtop/tui/screen"
-	"benchtop/tui/term"
 	"context"
 	"io"
 	"os"
 	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/panels"
+	"benchtop/tui/screen"
+	"benchtop/tui/term"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -172,7 +173,7 @@ func (s *stage) model(ctx context.Context, o Options) *model {
 	m.sent, m.resized, m.aside = s.w.Sent, s.w.Resized, s.aside
 	m.next = nextOf(ctx, o.Snapshots)
 	if p := o.Preparation; p != nil {
-		m.prep = &preparationScreen{of: p, shown: p.view(time.Now())}
+		m.prep = &preparationScreen{of: p, now: time.Now()}
 		m.prep.wait = func() tea.Msg {
 			select {
 			case r := <-p.run:

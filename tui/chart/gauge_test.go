@@ -1,9 +1,10 @@
 package chart
 
 import (
-	"benchtop/tui/screen"
 	"math"
 	"testing"
+
+	"benchtop/tui/screen"
 
 	"github.com/muesli/termenv"
 )

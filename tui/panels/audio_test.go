@@ -23,11 +23,7 @@ func TestRTFx(t *testing.T) {
 	over.State, over.Report = metrics.Finished, &metrics.Report{RTFx: 13.65}
 	silent.Totals.Audio = 0
 	words := func(s *metrics.Snapshot, back time.Duration) string {
-		var out strings.Builder
-		for _, part := range opened(tokensPanel)(&View{Snapshot: s, Span: 30 * time.Second, Back: back}, 100, 10) {
-			out.WriteString(part.Text)
-		}
-		return out.String()
+		return title(tokensPanel, &View{Snapshot: s, Span: 30 * time.Second, Back: back}, 100, 10)
 	}
 	for _, c := range []struct {
 		s    *metrics.Snapshot

@@ -3,7 +3,6 @@ package panels
 import (
 	"fmt"
 	"math"
-	"sort"
 	"time"
 
 	"benchtop/metrics"
@@ -85,21 +84,14 @@ func minuteAt[T any](all []T, w *metrics.Window, at func(*T) time.Duration) *T {
 
 // clientSeconds finds the sample of the client that fills most of a window, nil if there is none.
 func clientSeconds(v *View) func(w *metrics.Window) *metrics.ClientSecond {
-	all := v.Client
-	k := 0 // windows come in order of time
+	when := func(c *metrics.ClientSecond) (at, took time.Duration) { return c.At, c.Took }
+	samples := finder[metrics.ClientSecond]{all: v.Client, when: when}
 	return func(w *metrics.Window) *metrics.ClientSecond {
 		if w.Seconds > 0 {
 			return minuteAt(v.Minutes.Client, w, func(c *metrics.ClientSecond) time.Duration { return c.At })
 		}
-		middle := w.Start + time.Second/2
-		if k < len(all) && all[k].At < middle {
-			k++
-		}
-		if k < len(all) && all[k].At < middle || k > 0 && all[k-1].At >= middle {
-			k = sort.Search(len(all), func(i int) bool { return all[i].At >= middle })
-		}
-		if k < len(all) && all[k].At-all[k].Took <= middle {
-			return &all[k]
+		if k := samples.from(middle(w)); k < len(v.Client) && v.Client[k].At-v.Client[k].Took <= middle(w) {
+			return &v.Client[k]
 		}
 		return nil
 	}

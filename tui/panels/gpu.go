@@ -263,9 +263,15 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 
 // gpuValue is a figure over time of those accelerators that have it, for a plot.
 func gpuValue(v *View, of func(*metrics.GPU) float64, join func(sum float64, n int) float64) func(*metrics.Window) float64 {
+	when := func(s *metrics.GPUSecond) (at, took time.Duration) { return s.At, s.Took }
+	samples := finder[metrics.GPUSecond]{all: v.GPUs, when: when}
 	return func(w *metrics.Window) float64 {
 		sum, n := 0.0, 0
-		if s := gpusIn(v.GPUs, v.Minutes.GPUs, w); s != nil {
+		s := samples.covering(middle(w))
+		if w.Seconds > 0 {
+			s = minuteAt(v.Minutes.GPUs, w, func(s *metrics.GPUSecond) time.Duration { return s.At })
+		}
+		if s != nil {
 			for i := range s.GPUs {
 				if x := of(&s.GPUs[i]); metrics.Said(x) {
 					sum, n = sum+number.Sane(x), n+1
@@ -277,14 +283,4 @@ func gpuValue(v *View, of func(*metrics.GPU) float64, join func(sum float64, n i
 		}
 		return join(sum, n)
 	}
-}
-
-// gpusIn is the sample of the accelerators that covers the middle of a second; nil if there is none.
-func gpusIn(all, minutes []metrics.GPUSecond, w *metrics.Window) *metrics.GPUSecond {
-	if w.Seconds > 0 {
-		return minuteAt(minutes, w, func(s *metrics.GPUSecond) time.Duration { return s.At })
-	}
-	mid := w.Start + time.Second/2
-	i := sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
-	return covering(all, i, mid, func(s *metrics.GPUSecond) (at, took time.Duration) { return s.At, s.Took })
 }

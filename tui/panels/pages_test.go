@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
 )
 
@@ -40,9 +41,14 @@ func TestPlanLine(t *testing.T) {
 
 func TestNextLatency(t *testing.T) {
 	s := tuitest.Pooled(false)
-	for l, seen := metrics.E2EL, 0; seen < 10; seen++ {
-		if l = NextLatency(&s, l); l.Streams() {
-			t.Errorf("%s has no figures in a pooling run", l.Naming().Title)
+	at, seen := metrics.E2EL, map[metrics.Latency]bool{}
+	for range metrics.NumInWindow {
+		at = NextLatency(&s, at)
+		seen[at] = true
+	}
+	for l := range metrics.Latency(metrics.NumInWindow) { // each that is not of a stream, and no other; Pace is not shown
+		if l != metrics.Pace && seen[l] == l.Streams() {
+			t.Errorf("%s: comes: %v", l.Naming().Title, seen[l])
 		}
 	}
 	if v := (&View{Snapshot: &s}); v.nothing(metrics.ITL) != "answers are not streamed: no ITL" {
@@ -72,11 +78,17 @@ func TestFailureNames(t *testing.T) {
 
 func TestConclusionSigns(t *testing.T) {
 	for want, r := range map[string]*metrics.Report{
-		"✓ DONE": nil, "■ ABORTED": {Conclusion: metrics.Aborted}, "■ TERMINATED": {Conclusion: metrics.Terminated},
+		"✓ DONE": nil, "✓ DONE early": {Interrupted: &metrics.Interrupted{}}, "■ ABORTED": {Conclusion: metrics.Aborted}, "■ TERMINATED": {Conclusion: metrics.Terminated},
 		"■ TERMINAL LOST": {Conclusion: metrics.HungUp}, "✗ FAILED": {Conclusion: metrics.RunFailed}, "✗ GATE MISSED": {Conclusion: metrics.GateMissed},
 	} {
-		if got := ConclusionSign(r); got.Text != want {
-			t.Errorf("%q, want %q", got.Text, want)
+		style := screen.Warning
+		if r == nil {
+			style = screen.Success
+		} else if r.Conclusion == metrics.Fine {
+			style = screen.Caution
+		}
+		if got := StateSign(&metrics.Snapshot{Report: r}, metrics.Finished); got.Text != want || got.Style != style {
+			t.Errorf("%q in %+v, want %q", got.Text, got.Style, want)
 		}
 	}
 }

@@ -230,9 +230,6 @@ func moment(at time.Duration) string {
 
 // drawFacts writes the facts in columns, from top to bottom.
 func drawFacts(c screen.Canvas, all []fact, rows int) {
-	if rows <= 0 {
-		return
-	}
 	for i, f := range all {
 		at := c.Sub(i/rows*(factWidth+factGap), i%rows, factWidth, 1)
 		at.Print(0, 0, f.name, screen.Label)

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
-	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
 )
 
@@ -196,12 +194,4 @@ func TestListScrollsText(t *testing.T) {
 	if got := requestPanel.inView(v, 80, 20); l.Scroll != 0 || !strings.Contains(got, "the wind turned.") {
 		t.Errorf("the end:\n%s", got)
 	}
-}
-
-// inView draws a panel alone.
-func (p Panel) inView(v *View, w, h int) string {
-	sf := screen.NewSurface(w, h)
-	sf.Terminal = v.Terminal
-	p.Draw(sf.All(), v, Box{}, false)
-	return sf.Render(screen.NewPalette(termenv.Ascii))
 }

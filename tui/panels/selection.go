@@ -154,7 +154,7 @@ func (v *View) cursorLevels() (held, waiting, running int) {
 // cursorServer is the sample of the server at the right edge of the charts: the newest that is not stale; nil if there is none.
 func (v *View) cursorServer() *metrics.ServerSecond {
 	if w := v.cursorSecond(); w != nil {
-		return serverIn(v.Server, w)
+		return newServerFinder(v.Server).in(w)
 	}
 	if n := len(v.Server); n > 0 && (v.State == metrics.Finished || v.At-v.Server[n-1].At < 5*staleAfter) {
 		return &v.Server[n-1]

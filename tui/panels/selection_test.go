@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 	"time"
@@ -40,65 +41,26 @@ func TestSaturationIsNamedOncePerPanel(t *testing.T) {
 	}
 }
 
-// Each second has the same sample, whether seconds are asked for in order or not, with gaps between the samples or not.
-func TestServerLooks(t *testing.T) {
+// A finder finds what a search finds, whether moments come in order or not.
+func TestFinder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 50 {
-		var all []metrics.ServerSecond
-		for at := time.Duration(0); at < 100*time.Second; {
-			at += time.Duration(700+r.IntN(600)) * time.Millisecond
-			if r.IntN(20) == 0 {
-				at += 15 * time.Second
-			}
-			all = append(all, metrics.ServerSecond{At: at, Took: time.Second})
+	all := make([]time.Duration, 100)
+	for i := range all {
+		all[i] = time.Duration(i+r.IntN(50)) * time.Second
+	}
+	slices.Sort(all)
+	f := finder[time.Duration]{all: all, when: func(at *time.Duration) (time.Duration, time.Duration) { return *at, time.Second }}
+	moment := time.Duration(0)
+	for range 1000 {
+		if moment += time.Second; r.IntN(10) == 0 {
+			moment = time.Duration(r.IntN(160)-5) * time.Second
 		}
-		looks := serverFinder{all: all}
-		second := 0
-		for range 300 {
-			second++
-			if r.IntN(10) == 0 {
-				second = r.IntN(110)
-			}
-			w := &metrics.Window{Start: time.Duration(second) * time.Second}
-			var want *metrics.ServerSecond
-			mid := w.Start + time.Second/2
-			for i := range all {
-				if at := all[i].At; at >= mid {
-					if at-time.Second <= mid {
-						want = &all[i]
-					}
-					break
-				}
-				if mid-all[i].At < staleAfter {
-					want = &all[i]
-				}
-			}
-			// Of two samples in one second the later stands for both.
-			same := func(got *metrics.ServerSecond) bool {
-				if got == nil || want == nil || got.Took <= time.Second {
-					return got == want
-				}
-				return want.At > w.Start && got.At >= want.At && got.At <= w.Start+time.Second
-			}
-			if got := looks.in(w); !same(got) {
-				t.Fatalf("second %d: %v, want %v", second, got, want)
-			}
-			if got := serverIn(all, w); !same(got) {
-				t.Fatalf("second %d asked for alone: %v, want %v", second, got, want)
-			}
+		if got, want := f.from(moment), sort.Search(len(all), func(i int) bool { return all[i] >= moment }); got != want {
+			t.Fatalf("%s: sample %d, want %d", moment, got, want)
 		}
 	}
-	// Senseless times do not panic.
-	for _, at := range []time.Duration{0, -1 << 63, endless} {
-		serverIn([]metrics.ServerSecond{{At: at}, {At: 1}, {At: at}}, &metrics.Window{Start: time.Second})
-		serverIn([]metrics.ServerSecond{{At: at}, {At: at}}, &metrics.Window{Start: at})
-	}
-}
-
-// opened is the title of a panel that makes its title and its inside of the same.
-func opened(p Panel) titleOf {
-	return func(v *View, w, h int) []screen.Span {
-		title, _ := p.open(v)
-		return title(v, w, h)
+	for _, at := range []time.Duration{0, -1 << 63, endless} { // senseless times do not panic
+		newServerFinder([]metrics.ServerSecond{{At: at}, {At: 1}, {At: at}}).in(&metrics.Window{Start: time.Second})
+		newServerFinder([]metrics.ServerSecond{{At: at}, {At: at}}).in(&metrics.Window{Start: at})
 	}
 }

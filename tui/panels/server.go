@@ -178,42 +178,70 @@ func saidLatency(x float64) string { return orDash(metrics.Said(x), number.Laten
 // staleAfter is how long a sample of the server is valid.
 const staleAfter = 2 * time.Second
 
-// serverIn is the sample of the server that covers a second of the run, nil if there is none. A sample is of the time since the one before, and
-// samples do not come at full seconds: the one that covers the middle counts. Those that came in one second, as when a run begins, count together.
-func serverIn(all []metrics.ServerSecond, w *metrics.Window) *metrics.ServerSecond {
-	samples := serverFinder{all: all}
-	if n := len(all); n > 1 && all[n-1].At > all[0].At { // samples come about as regularly as seconds
-		part := float64(w.Start-all[0].At) / float64(all[n-1].At-all[0].At)
-		samples.next = int(min(max(part, 0), 1) * float64(n-1))
-	}
-	return samples.in(w)
+// finder finds samples by moments. Seconds of a chart come in order of time, so the next sample is near the last one
+// found.
+type finder[T any] struct {
+	all  []T // in order of time
+	when func(*T) (at, took time.Duration)
+	next int // where to look first
 }
 
-// serverFinder finds samples. Seconds of a chart come in order of time, so the next sample is near the last one found.
+// from is the index of the first sample not before a moment. Moments may come in any order.
+func (f *finder[T]) from(moment time.Duration) int {
+	const steps = 4 // further away a search is faster
+	before := func(i int) bool { at, _ := f.when(&f.all[i]); return at < moment }
+	i, n := f.next, len(f.all)
+	for k := 0; k < steps && i < n && before(i); k++ {
+		i++
+	}
+	for k := 0; k < steps && i > 0 && !before(i-1); k++ {
+		i--
+	}
+	if i < n && before(i) || i > 0 && !before(i-1) {
+		i = sort.Search(n, func(i int) bool { return !before(i) })
+	}
+	f.next = i
+	return i
+}
+
+// covering is the sample of a moment: the first one not before it if it covers the moment, else the one before unless it
+// is stale; nil if there is neither.
+func (f *finder[T]) covering(moment time.Duration) *T {
+	i := f.from(moment)
+	if i < len(f.all) {
+		if at, took := f.when(&f.all[i]); at-max(took, time.Second) <= moment {
+			return &f.all[i]
+		}
+	}
+	if i > 0 {
+		if at, _ := f.when(&f.all[i-1]); moment-at < staleAfter {
+			return &f.all[i-1]
+		}
+	}
+	return nil
+}
+
+// middle is that of a second.
+func middle(w *metrics.Window) time.Duration { return w.Start + time.Second/2 }
+
+// serverFinder finds samples of the server.
 type serverFinder struct {
-	all  []metrics.ServerSecond
-	next int // where to look first
+	finder[metrics.ServerSecond]
 	both metrics.ServerSecond
 }
 
-// in is the sample that covers a second, as serverIn has it. Seconds may come in any order.
+func newServerFinder(all []metrics.ServerSecond) *serverFinder {
+	when := func(s *metrics.ServerSecond) (at, took time.Duration) { return s.At, s.Took }
+	return &serverFinder{finder: finder[metrics.ServerSecond]{all: all, when: when}}
+}
+
+// in is the sample of the server that covers a second of the run, nil if there is none. A sample is of the time since the
+// one before, and samples do not come at full seconds: the one that covers the middle counts. Those that came in one
+// second, as when a run begins, count together.
 func (l *serverFinder) in(w *metrics.Window) *metrics.ServerSecond {
-	const steps = 4 // further away a search is faster
-	mid, all := w.Start+time.Second/2, l.all
-	i := l.next
-	for k := 0; k < steps && i < len(all) && all[i].At < mid; k++ {
-		i++
-	}
-	for k := 0; k < steps && i > 0 && all[i-1].At >= mid; k++ {
-		i--
-	}
-	if i < len(all) && all[i].At < mid || i > 0 && all[i-1].At >= mid {
-		i = sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
-	}
-	l.next = i
-	found := covering(all, i, mid, func(s *metrics.ServerSecond) (at, took time.Duration) { return s.At, s.Took })
+	found, i := l.covering(middle(w)), l.next
 	inside := func(k int) bool {
-		return k >= 0 && k < len(all) && all[k].At > w.Start && all[k].At <= w.Start+time.Second
+		return k >= 0 && k < len(l.all) && l.all[k].At > w.Start && l.all[k].At <= w.Start+time.Second
 	}
 	first, last := i, i
 	for inside(first - 1) {
@@ -225,32 +253,16 @@ func (l *serverFinder) in(w *metrics.Window) *metrics.ServerSecond {
 	if found == nil || !inside(i) || first == last {
 		return found
 	}
-	l.both = all[first]
-	for _, s := range all[first+1 : last+1] {
+	l.both = l.all[first]
+	for _, s := range l.all[first+1 : last+1] {
 		l.both = s.Behind(&l.both)
 	}
 	return &l.both
 }
 
-// covering is the sample of a moment: the first one not before it, all[i], if it covers the moment, else the one before unless it is stale; nil if
-// there is neither.
-func covering[T any](all []T, i int, mid time.Duration, when func(*T) (at, took time.Duration)) *T {
-	if i < len(all) {
-		if at, took := when(&all[i]); at-max(took, time.Second) <= mid {
-			return &all[i]
-		}
-	}
-	if i > 0 {
-		if at, _ := when(&all[i-1]); mid-at < staleAfter {
-			return &all[i-1]
-		}
-	}
-	return nil
-}
-
 // serverValue is a figure of the server over time, for a plot.
 func serverValue(v *View, of func(*metrics.ServerSecond) float64) func(*metrics.Window) float64 {
-	samples := serverFinder{all: v.Server}
+	samples := newServerFinder(v.Server)
 	return func(w *metrics.Window) float64 {
 		var s *metrics.ServerSecond
 		if w.Seconds == 0 {

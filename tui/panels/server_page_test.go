@@ -17,12 +17,8 @@ func TestServerTTFTUnknown(t *testing.T) {
 	for i := range s.Server {
 		s.Server[i].TTFT = metrics.ServerLatency{}
 	}
-	var got strings.Builder
-	for _, p := range opened(serverTTFTPanel)(&View{Snapshot: &s}, 80, 10) {
-		got.WriteString(p.Text)
-	}
-	if !strings.HasSuffix(got.String(), "server –") {
-		t.Errorf("%q", got.String())
+	if got := title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10); !strings.HasSuffix(got, "server –") {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -46,18 +42,15 @@ func TestTokensCountedAtTheEnd(t *testing.T) {
 			}
 		}
 		v := &View{Snapshot: &s}
-		title := ""
-		for _, part := range opened(serverTokensPanel)(v, 120, 0) {
-			title += part.Text
-		}
+		got := title(serverTokensPanel, v, 120, 0)
 		for _, w := range c.want {
-			if !strings.Contains(title, w) {
-				t.Errorf("at the end %t, %t: no %q in %q", c.output, c.prompt, w, title)
+			if !strings.Contains(got, w) {
+				t.Errorf("at the end %t, %t: no %q in %q", c.output, c.prompt, w, got)
 			}
 		}
 		for _, w := range c.not {
-			if strings.Contains(title, w) {
-				t.Errorf("at the end %t, %t: %q in %q", c.output, c.prompt, w, title)
+			if strings.Contains(got, w) {
+				t.Errorf("at the end %t, %t: %q in %q", c.output, c.prompt, w, got)
 			}
 		}
 		if got := newest(v, serverOutput); metrics.Said(got) == c.output {
@@ -71,12 +64,8 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	s := tuitest.Watched(tuitest.Mid(), 0)
 	last := &s.Server[len(s.Server)-1]
 	last.First = metrics.TTFTParts{N: 4, TTFT: 2 * time.Second}
-	title := ""
-	for _, part := range opened(serverTTFTPanel)(&View{Snapshot: &s}, 80, 10) {
-		title += part.Text
-	}
-	if !strings.Contains(title, "client 500ms") {
-		t.Errorf("%q, want the mean of the requests of the last look", title)
+	if got := title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10); !strings.Contains(got, "client 500ms") {
+		t.Errorf("%q, want the mean of the requests of the last look", got)
 	}
 }
 
@@ -141,7 +130,7 @@ func TestServerIn(t *testing.T) {
 	}
 	for second, want := range []float64{0, 1, 2, 3, 3, 3, -1, 4, 4, 4, 4, -1} {
 		got := -1.0
-		if s := serverIn(all, &metrics.Window{Start: time.Duration(second) * time.Second}); s != nil {
+		if s := newServerFinder(all).in(&metrics.Window{Start: time.Duration(second) * time.Second}); s != nil {
 			got = s.Running
 		}
 		if got != want {
@@ -152,10 +141,10 @@ func TestServerIn(t *testing.T) {
 	for i, at := range []time.Duration{250, 500, 1000, 2010} {
 		begun = append(begun, metrics.ServerSecond{At: at * time.Millisecond, Took: (at * time.Millisecond) - begun[i].At, Running: float64(i), OutputTokens: 10})
 	}
-	if s := serverIn(begun, &metrics.Window{}); s == nil || s.OutputTokens != 30 || s.Running != 2 || s.Took != time.Second {
+	if s := newServerFinder(begun).in(&metrics.Window{}); s == nil || s.OutputTokens != 30 || s.Running != 2 || s.Took != time.Second {
 		t.Errorf("the looks of the first second: %+v, want 30 tokens in a second", s)
 	}
-	if serverIn(nil, &metrics.Window{}) != nil {
+	if newServerFinder(nil).in(&metrics.Window{}) != nil {
 		t.Error("a look out of nothing")
 	}
 }

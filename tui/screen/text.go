@@ -24,44 +24,28 @@ var prepended = &unicode.RangeTable{
 	},
 }
 
-// Sanitize makes foreign text safe to show. The rule is that of the reports: one line of valid UTF-8 without escape
-// sequences, control characters and the invisible characters that reorder text; white space of any kind and length becomes
-// one blank. A screen has a cell for each letter, so joiners, variation selectors, skin tones and letters that join the next one
-// are dropped too: terminals disagree about their width. More than two combining marks on a letter are dropped.
+// Sanitize makes foreign text safe to show, by the rule of text.Clean. A screen has a cell for each letter, so joiners,
+// variation selectors, skin tones and letters that join the next one are dropped too: terminals disagree about their
+// width. More than two combining marks on a letter are dropped.
 func Sanitize(s string) string {
 	if isPlain(s) {
 		return s
 	}
-	if strings.ContainsAny(s, "\x1b\u0090\u0098\u009b\u009d\u009e\u009f") {
-		s = text.Visible(s)
-	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	var b strings.Builder
-	b.Grow(len(s))
 	marks := 0
-	blank := true // the character before is blank, or there is none
-	for _, r := range s {
+	s = strings.Map(func(r rune) rune {
 		switch {
-		case unicode.IsSpace(r):
+		case unicode.In(r, unicode.Cf, unicode.Variation_Selector, prepended), r >= 0x1f3fb && r <= 0x1f3ff:
+			return -1
+		case !unicode.Is(unicode.M, r):
 			marks = 0
-			if !blank {
-				b.WriteByte(' ')
-			}
-			blank = true
-			continue
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, prepended), r >= 0x1f3fb && r <= 0x1f3ff:
-			continue
-		case unicode.Is(unicode.M, r):
-			if marks++; marks > 2 {
-				continue
-			}
+		case marks == 2:
+			return -1
 		default:
-			marks = 0
+			marks++
 		}
-		b.WriteRune(r)
-		blank = false
-	}
-	return strings.TrimSuffix(b.String(), " ")
+		return r
+	}, text.Clean(s))
+	return strings.Join(strings.Fields(s), " ")
 }
 
 // SanitizeSpaced is Sanitize for a line in columns: its blanks stay.

@@ -211,7 +211,9 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 	if s.At < plan.Warmup { // all of it was warm-up
 		t.WarmedUp = t.Completed + t.Failed + t.Cancelled
 		*t = metrics.Counts{Due: t.Due, Sent: t.Sent, WarmedUp: t.WarmedUp}
-		s.Histograms[metrics.TTFT], s.Histograms[metrics.TPOT], s.Histograms[metrics.ITL], s.Histograms[metrics.E2EL] = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}
+		for _, l := range mainLatencies {
+			s.Histograms[l] = metrics.Histogram{}
+		}
 	}
 	if s.Report != nil {
 		r := *s.Report
@@ -224,17 +226,6 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 		s.Report = &r
 	}
 	return s
-}
-
-// Warming checks a run in its warm-up and after it.
-func Warming(check func(s metrics.Snapshot, part float64, text, name, value string)) {
-	s := metrics.Snapshot{
-		At: 5 * time.Second, State: metrics.Running, Plan: &metrics.Plan{Requests: 100, Warmup: 10 * time.Second},
-		Totals: metrics.Counts{WarmedUp: 25},
-	}
-	check(s, 0.25, " 25/100 -75", "warm-up", "25")
-	s.At, s.Totals.Completed, s.Totals.Failed, s.Totals.Cancelled = 20*time.Second, 20, 4, 1
-	check(s, 0.5, " 50/100 -50", "done", "20")
 }
 
 // Pooled is a run whose answers come in one piece: 8 requests a second of 100 tokens, 250 ms each.

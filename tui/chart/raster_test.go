@@ -58,6 +58,9 @@ func FuzzCharts(f *testing.F) {
 	f.Add(bits(1, 2, 3), uint8(40), uint8(12), uint8(0))
 	f.Add(bits(math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300, 5e-324, math.MaxFloat64), uint8(200), uint8(60), uint8(2))
 	f.Add(bits(math.Inf(1), 0), uint8(17), uint8(3), uint8(3))
+	for how := range uint8(12) { // seconds in nanoseconds, which are moments too
+		f.Add(bits(1e9, 2e9, 5e8, 3e9, 4e9, math.NaN(), 6e9), 60+how, 30+how, how)
+	}
 	f.Fuzz(func(t *testing.T, data []byte, w, h, how uint8) {
 		h %= 64 // higher ones only take longer
 		var values []float64

@@ -46,10 +46,10 @@ func (m *model) onPreparation(key string) tea.Cmd {
 	case key == "ctrl+l":
 		return tea.ClearScreen
 	case sweep && key == "esc":
-		return tea.Quit
+		return m.quit
 	case key != "q" && key != "ctrl+c":
 	case sweep || m.prep.of.leave():
-		return tea.Quit
+		return m.quit
 	default:
 		m.prep.stops++
 	}
@@ -90,14 +90,14 @@ func (m *model) escape() tea.Cmd {
 	case m.focus != "":
 		m.focus = ""
 	case m.Within != "":
-		return tea.Quit
+		return m.quit
 	}
 	return nil
 }
 
 func (m *model) openRequest() {
 	if l := m.layout(); !l.Tiny {
-		m.list.Open(m.choices(m.shown), m.below(l))
+		m.list.Open(m.choices(m.shown), l.Below())
 	}
 }
 
@@ -128,12 +128,12 @@ func (m *model) leaves() bool {
 // stop drains the run the first time, aborts it the second time, and leaves without waiting the third time. A viewer without control leaves at once.
 func (m *model) stop() tea.Cmd {
 	if m.leaves() {
-		return tea.Quit
+		return m.quit
 	}
 	m.stops++
 	m.help.open, m.controls = false, false
 	if m.stops > 2 {
-		return tea.Quit
+		return m.quit
 	}
 	m.Control.Command(metrics.Command{Do: [...]metrics.CommandKind{metrics.Drain, metrics.Abort}[m.stops-1]})
 	return nil
@@ -171,7 +171,7 @@ func (m *model) move(to panels.Move) {
 	high := max(1, r.H-2)
 	switch {
 	case onList(m):
-		m.list.Move(to, m.choices(m.shown), m.below(l))
+		m.list.Move(to, m.choices(m.shown), l.Below())
 	case m.pageNow().Name == panels.ReportPage.Name:
 		last := max(0, len(m.reportLines(r.W-2))-high)
 		m.reportTop = to.From(min(m.reportTop, last), high, last)
@@ -238,7 +238,7 @@ func (m *model) click(x, y int) {
 		return
 	}
 	if m.zoomed {
-		if m.below(l).Has(x, y) {
+		if l.Below().Has(x, y) {
 			m.zoomed = false
 		}
 		return
@@ -251,7 +251,7 @@ func (m *model) click(x, y int) {
 			m.zoomed = b.Name == m.focus
 			m.focus = b.Name
 		case b.Name == "requests":
-			m.list.Point(m.choices(m.shown), m.below(l), y-b.Rect.Y-2) // below the border and the names of the columns
+			m.list.Point(m.choices(m.shown), l.Below(), y-b.Rect.Y-2) // below the border and the names of the columns
 		}
 		return
 	}

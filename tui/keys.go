@@ -87,7 +87,7 @@ var keymap = append(pageKeys(), keys[*model]{
 	{keys: []string{"y"}, show: "y", what: "copy the summary", foot: footCopy, ask: (*model).copySummary},
 	{keys: []string{"t"}, show: "t", what: "next theme", do: (*model).nextTheme},
 	{keys: []string{"D"}, show: "D", what: "detach; the run continues", word: "detach", with: joined,
-		ask: func(*model) tea.Cmd { return tea.Quit }},
+		ask: func(m *model) tea.Cmd { return m.quit }},
 	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "redraw the screen", ask: func(*model) tea.Cmd { return tea.ClearScreen }, anywhere: true},
 	{keys: []string{"?"}, show: "?", what: "this help", word: "help", do: func(m *model) { m.help.open = true }},
 	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain, then abort, quit", foot: footStop, ask: (*model).stop, anywhere: true},

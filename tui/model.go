@@ -30,6 +30,8 @@ type model struct {
 	frame
 	prep *preparationScreen // nil once the run is shown
 	next tea.Cmd            // waits for a snapshot
+	quit tea.Cmd
+	own  func(tea.Cmd) tea.Cmd // has the message of a command come back to this model
 
 	latest, shown *metrics.Snapshot
 	seen          bool // a snapshot came
@@ -59,7 +61,8 @@ type model struct {
 
 func newModel(o Options, p *screen.Palette) *model {
 	empty := &metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never, OutputExact: true}
-	m := &model{frame: newFrame(o, p), latest: empty, shown: empty, span: usualSpan}
+	m := &model{frame: newFrame(o, p), latest: empty, shown: empty, span: usualSpan, quit: tea.Quit}
+	m.own = func(cmd tea.Cmd) tea.Cmd { return cmd }
 	if m.Control == nil {
 		m.Control = NoControl{}
 	}
@@ -78,7 +81,7 @@ func (m *model) compareWith(b *Baseline) {
 // Init starts waiting for snapshots and ticks.
 func (m *model) Init() tea.Cmd {
 	if m.prep != nil {
-		return tea.Batch(m.prep.wait, m.prep.tick())
+		return tea.Batch(m.prep.wait, m.own(m.prep.tick()))
 	}
 	return tea.Batch(m.next, m.tick())
 }
@@ -99,7 +102,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 			return nil
 		}
 		m.prep.now, m.stale = msg.now, true
-		return m.prep.tick()
+		return m.own(m.prep.tick())
 	case runMsg:
 		return m.begin(msg)
 	case snapshotMsg:
@@ -113,7 +116,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 			m.show()
 		}
 		if m.Exit {
-			return tea.Quit
+			return m.quit
 		}
 	case term.Background:
 		m.palette = m.palette.On(msg.Light)
@@ -163,7 +166,7 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	switch over := s.State == metrics.Finished; {
 	case over && before != metrics.Finished:
 		if end := m.finish(); m.Exit && m.Player == nil {
-			cmd = tea.Sequence(end, tea.Quit)
+			cmd = tea.Sequence(end, m.quit)
 		} else {
 			cmd = tea.Batch(m.next, end)
 		}

@@ -151,7 +151,7 @@ func (m *model) begin(r runMsg) tea.Cmd {
 		m.Control = r.control
 	}
 	m.compareWith(r.baseline)
-	m.next = r.next
+	m.next = m.own(r.next)
 	return tea.Batch(m.next, m.tick())
 }
 
@@ -252,17 +252,14 @@ func (m *model) drawPreparation(c screen.Canvas) {
 	if m.Within != "" {
 		leave = " back to the " + m.Series
 	}
-	if c.W < 40 || c.H < 10 {
+	a := panels.Lines(c.W, c.H)
+	if a.Tiny {
 		v.drawTiny(c, leave)
 		return
 	}
-	head := 2
-	if c.W < 80 || c.H < 24 {
-		head = 1
-	}
-	v.drawHead(c.Sub(0, 0, c.W, head))
-	v.drawBox(c.Sub(0, head, c.W, c.H-head-1))
-	drawLeave(c.Sub(0, c.H-1, c.W, 1), leave)
+	v.drawHead(a.Head.Of(c))
+	v.drawBox(c.Sub(0, a.Head.H, c.W, c.H-a.Head.H-1))
+	drawLeave(a.Keys.Of(c), leave)
 }
 
 func drawLeave(c screen.Canvas, word string) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -194,6 +193,7 @@ func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	o.Within, o.Series = m.place(), m.latest.Word
 	before := m.run
 	m.run = m.dashboard(o)
+	m.run.within()
 	m.run.resized = nil // the screen tells its size itself
 	m.run.palette = m.palette
 	if before != nil {
@@ -202,7 +202,17 @@ func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	m.run.resize(m.w, m.h)
 	m.inside = m.inside || m.entered
 	m.show()
-	return within(m.run, m.run.Init())
+	return m.run.Init()
+}
+
+// within has the messages that a dashboard waits for come back to it, and its end be the way back.
+func (m *model) within() {
+	m.own = func(cmd tea.Cmd) tea.Cmd {
+		return func() tea.Msg { return dashboardMsg{m, cmd()} }
+	}
+	tick := m.tick
+	m.next, m.prep.wait, m.tick = m.own(m.next), m.own(m.prep.wait), func() tea.Cmd { return m.own(tick()) }
+	m.quit = func() tea.Msg { return leftMsg{m} }
 }
 
 // place names the combination in progress for its dashboard, or the run where there is no experiment of combinations.
@@ -226,42 +236,7 @@ func (m *sweepModel) tell(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	_, cmd := m.run.Update(msg)
-	return within(m.run, cmd)
-}
-
-// within has the messages that a command of a dashboard brings go to that dashboard. Its end is the way back; what is Bubble Tea's own stays.
-func within(of *model, cmd tea.Cmd) tea.Cmd {
-	if cmd == nil {
-		return nil
-	}
-	return func() tea.Msg {
-		msg := cmd()
-		switch msg.(type) {
-		case nil:
-			return nil
-		case tea.QuitMsg:
-			return leftMsg{of}
-		case snapshotMsg, endMsg, tickMsg, preparationMsg, runMsg:
-			return dashboardMsg{of, msg}
-		}
-		several := reflect.TypeFor[[]tea.Cmd]()
-		if !reflect.TypeOf(msg).ConvertibleTo(several) { // the type of a sequence has no name outside
-			return msg
-		}
-		all := reflect.ValueOf(msg).Convert(several).Interface().([]tea.Cmd)
-		wrapped := make([]tea.Cmd, len(all))
-		for i := range all {
-			wrapped[i] = within(of, all[i])
-		}
-		join := tea.Sequence
-		if _, batch := msg.(tea.BatchMsg); batch {
-			join = tea.Batch
-		}
-		if cmd := join(wrapped...); cmd != nil {
-			return cmd()
-		}
-		return nil
-	}
+	return cmd
 }
 
 // enterDashboard shows the run in progress, leaveDashboard the grid again.

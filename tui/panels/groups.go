@@ -27,20 +27,18 @@ type groupRow struct {
 }
 
 func (v *View) turnRows() []groupRow {
-	if v.Report != nil && len(v.Report.Turns) > 0 {
-		return v.groupRows(v.Report.Turns)
-	}
-	return v.groupRows(v.Turns)
+	return v.groupRows(v.Turns, func(r *metrics.Report) []metrics.Group { return r.Turns })
 }
 
 func (v *View) classRows() []groupRow {
-	if v.Report != nil && len(v.Report.Classes) > 0 {
-		return v.groupRows(v.Report.Classes)
-	}
-	return v.groupRows(v.Classes)
+	return v.groupRows(v.Classes, func(r *metrics.Report) []metrics.Group { return r.Classes })
 }
 
-func (v *View) groupRows(all []metrics.Group) (out []groupRow) {
+// groupRows are those of groups so far, or of a report that has some.
+func (v *View) groupRows(all []metrics.Group, over func(*metrics.Report) []metrics.Group) (out []groupRow) {
+	if v.Report != nil && len(over(v.Report)) > 0 {
+		all = over(v.Report)
+	}
 	for i := range all {
 		r := groupRow{&all[i], metrics.Never, metrics.Never}
 		wait := v.plan().FirstWait()

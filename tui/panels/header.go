@@ -22,9 +22,8 @@ type Header struct {
 	Page  int
 	// Behind is how old a frozen screen is; negative if it is not frozen.
 	Behind time.Duration
-	// Controls says that keys change the load. Slower says how much less often charts are drawn, Viewer what kind of viewer this is; "" for neither.
-	Controls       bool
-	Slower, Viewer string
+	// Signs are special states of the screen before that of the run, such as how much less often charts are drawn.
+	Signs []screen.Span
 }
 
 // StateSign gives the state a sign, a word and a colour.
@@ -101,14 +100,8 @@ func (h Header) first(c screen.Canvas) {
 func (h Header) states() (right []screen.Span, must int) {
 	banner := screen.Caution
 	add := func(words string, st screen.Style) { right = append(right, st.Span(words), screen.Text.Span("  ")) }
-	if h.Viewer != "" {
-		add(h.Viewer, screen.Label)
-	}
-	if h.Slower != "" {
-		add(h.Slower, screen.Label)
-	}
-	if h.Controls {
-		add("CONTROL", banner)
+	for _, s := range h.Signs {
+		add(s.Text, s.Style)
 	}
 	if h.View.Back > 0 {
 		add("until "+number.Clock(ClosedEnd(h.View.Snapshot)-h.View.Back), banner)

@@ -91,7 +91,7 @@ func TestPagesAtEverySize(t *testing.T) {
 				for _, h := range []int{5, 10, 24, 34, 45, 60} {
 					turn++
 					v, sf := turned(&s, turn, w, h)
-					head := Header{View: v, State: states[turn%5], Page: p, Behind: time.Duration(turn%3-1) * time.Second, Controls: turn%2 == 0}
+					head := Header{View: v, State: states[turn%5], Page: p, Behind: time.Duration(turn%3-1) * time.Second, Signs: []screen.Span{screen.Caution.Span("CONTROL")}}
 					for _, page := range Pages {
 						head.Pages = append(head.Pages, page.Name)
 					}

@@ -194,17 +194,6 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestHelpAsksNothing asks the real program for help.
-func TestHelpAsksNothing(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "benchtop")
-	if out, err := exec.Command("go", "build", "-o", program, "benchtop").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for words, args := range map[string][]string{"usage:": {"--help"}, "--request-rate": {"serve", "--help"}} {
-		silent(t, exec.Command(program, args...), words, false)
-	}
-}
-
 // TestHangup takes the terminal away from a dashboard.
 func TestHangup(t *testing.T) {
 	master, slave := terminal(t)

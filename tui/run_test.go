@@ -156,20 +156,6 @@ func TestExit(t *testing.T) {
 	}
 }
 
-func TestContext(t *testing.T) {
-	s := start(t, false)
-	why := errors.New("hangup")
-	s.cancel(why)
-	s.returned(why)
-}
-
-func TestLostTerminal(t *testing.T) {
-	s := start(t, false)
-	s.out.fail(errors.New("input/output error"))
-	s.snapshots <- tuitest.Bad()
-	s.returned(ErrTerminal)
-}
-
 // A run is recorded as it was shown, and its end rings the bell, which is in no recording.
 func TestRecordAndBell(t *testing.T) {
 	var record output

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"benchtop/tui/screen"
-
-	"github.com/muesli/termenv"
 )
 
 func TestGauge(t *testing.T) {
@@ -24,17 +22,6 @@ func TestGauge(t *testing.T) {
 		Gauge(sf.All(), 0, c.share, c.target, screen.Running)
 		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
 			t.Errorf("%g of %g: %s, want %s", c.share, c.target, got, c.want)
-		}
-	}
-}
-
-func TestBar(t *testing.T) {
-	for part, want := range map[float64]string{0: "····", 0.5: "━━··", 1: "━━━━"} {
-		s := screen.NewSurface(4, 1)
-		s.Terminal.Mono = true
-		Bar(s.All(), part)
-		if got := s.Render(screen.NewPalette(termenv.Ascii)); got != want {
-			t.Errorf("%g: %s, want %s", part, got, want)
 		}
 	}
 }

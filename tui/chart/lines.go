@@ -130,11 +130,11 @@ func (p pen) areas(lanes []lane, all []Line, tops [][]int, warm int) {
 		}
 		for x := range p.r.w {
 			top := min(tops[i][2*x], tops[i][2*x+1])
-			if top == math.MaxInt || l.Below == Bare || l.Below == Filled && x < warm {
+			if top == math.MaxInt || !l.Filled || x < warm {
 				continue
 			}
 			first := (top + 2) / 4
-			for y := max(first, p.r.top); y < min(claimed[x], end) && l.Below == Filled; y++ {
+			for y := max(first, p.r.top); y < min(claimed[x], end); y++ {
 				p.shade(x, y, screen.Shade(l.Color))
 			}
 			claimed[x] = min(claimed[x], first)

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,7 @@ import (
 
 // flat is a minute of level values.
 func flat() Line {
-	l := Line{Name: "running", Color: screen.Running, Below: Filled}
+	l := Line{Name: "running", Color: screen.Running, Filled: true}
 	for i := range 60 {
 		l.Points = append(l.Points, Point{time.Duration(i+1) * time.Second, 11})
 	}
@@ -68,24 +67,5 @@ func TestLinesAreCutAtTheEdges(t *testing.T) {
 	want := draw(Point{0, 0}, Point{time.Minute, 60})
 	if got := draw(Point{-time.Minute, -60}, Point{0, 0}, Point{2 * time.Minute, 120}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-// BenchmarkPlot is a chart of three lines over two minutes on a screen of 120x40, on a kept raster.
-func BenchmarkPlot(b *testing.B) {
-	p := Plot{Time: TimeAxis{Shown: 2 * time.Minute}, Annotations: []Annotation{{At: time.Minute, Name: "stage 2", Glyph: '┊'}}}
-	for i := range 3 {
-		l := Line{Name: "x", Below: Filled, Color: screen.Output}
-		for s := range 120 {
-			l.Points = append(l.Points, Point{time.Duration(s) * time.Second, 100 + 50*math.Sin(float64(s)/9+float64(i))})
-		}
-		p.Lines = append(p.Lines, l)
-	}
-	sf := screen.NewSurface(axisWidth+60, 13)
-	sf.Terminal.Filled = true
-	r := new(Raster)
-	b.ReportAllocs()
-	for b.Loop() {
-		p.Draw(sf.All(), r)
 	}
 }

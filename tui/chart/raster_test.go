@@ -12,41 +12,6 @@ import (
 // terminals are the ways to draw.
 var terminals = []screen.Terminal{{}, {Mono: true}, {Filled: true}, {ASCII: true}, {Mono: true, ASCII: true}, {Filled: true, ASCII: true}}
 
-// A raster that was used for something else leaves nothing behind.
-func TestRasterIsBlankForEachChart(t *testing.T) {
-	kept := new(Raster)
-	for _, w := range []int{60, 90, 20, 60} {
-		for _, term := range terminals {
-			var got [2]string
-			for i, r := range []*Raster{kept, nil} {
-				sf := screen.NewSurface(w, 12)
-				sf.Terminal = term
-				minute(Annotation{At: 20 * time.Second, Name: "here", Glyph: '┊'}).Draw(sf.All(), r)
-				got[i] = sf.Render(&screen.Palette{Mono: true})
-			}
-			if got[0] != got[1] {
-				t.Errorf("%d columns, %+v: a kept raster\n%s\na new one\n%s", w, term, got[0], got[1])
-			}
-		}
-	}
-}
-
-func TestSparkline(t *testing.T) {
-	for _, c := range []struct {
-		values []float64
-		want   string
-	}{
-		{nil, "     "}, {[]float64{0, 0}, "     "}, {[]float64{4, 8}, "   ▄█"}, {[]float64{9, 9, 1, 2, 4, 6, 8}, "▁▂▄▆█"},
-		{[]float64{math.NaN(), math.Inf(-1), -5, 1}, "    █"},
-	} {
-		sf := screen.NewSurface(5, 1)
-		Sparkline(sf.All(), nil, c.values, screen.Text)
-		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
-			t.Errorf("%v: %q, want %q", c.values, got, c.want)
-		}
-	}
-}
-
 // FuzzCharts draws values of any bits at any size: no chart panics, hangs or writes beyond its canvas.
 func FuzzCharts(f *testing.F) {
 	bits := func(all ...float64) (out []byte) {
@@ -67,7 +32,7 @@ func FuzzCharts(f *testing.F) {
 		for ; len(data) >= 8 && len(values) < 64; data = data[8:] {
 			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(data)))
 		}
-		l := Line{Name: "x", Below: Below(how % 3), Sparse: how&1 != 0, Color: screen.Output}
+		l := Line{Name: "x", Filled: how%3 > 0, Sparse: how&1 != 0, Color: screen.Output}
 		at, taken := time.Duration(0), time.Duration(0)
 		var moments []time.Duration
 		for _, v := range values {

@@ -30,13 +30,13 @@ func drawKV(c screen.Canvas, v *View) {
 		return
 	}
 	used := plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
-		{name: "used", color: screen.Usage, below: chart.Filled, value: serverValue(v, kvUsed)},
+		{name: "used", color: screen.Usage, filled: true, value: serverValue(v, kvUsed)},
 	}}
 	n := total(v.serverSpan(), preempted)
 	low := max(4, c.H/3)
 	if n > 0 && c.H-low >= 6 {
 		drawBoth(c, used, plot{v: v, chart: chart.Plot{Nothing: "none"}, series: []series{
-			{name: "preempted", color: screen.Bad, below: chart.Filled, value: serverValue(v, preempted)},
+			{name: "preempted", color: screen.Bad, filled: true, value: serverValue(v, preempted)},
 		}}, low)
 		return
 	}

@@ -65,7 +65,7 @@ func latenessPlot(v *View) plot {
 func cpuPlot(v *View) plot {
 	at := clientSeconds(v)
 	return plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
-		{name: "CPU", sign: '#', color: screen.Usage, below: chart.Filled, value: func(w *metrics.Window) float64 {
+		{name: "CPU", sign: '#', color: screen.Usage, filled: true, value: func(w *metrics.Window) float64 {
 			if c := at(w); c != nil {
 				return cpuShare(c)
 			}

@@ -256,8 +256,8 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 	all := func(sum float64, _ int) float64 { return sum }
 	v.chartBelow(c, y, legend(c.W, "by second", legendItem{color: screen.Usage, name: "use %, the mean"}, legendItem{color: screen.Plain, name: "power W, the sum"}),
 		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{
-			{name: "use", color: screen.Usage, below: chart.Filled, value: gpuValue(v, use, mean)},
-			{name: "power", color: screen.Plain, below: chart.Filled, value: gpuValue(v, power, all)},
+			{name: "use", color: screen.Usage, filled: true, value: gpuValue(v, use, mean)},
+			{name: "power", color: screen.Plain, filled: true, value: gpuValue(v, power, all)},
 		}}.draw)
 }
 

@@ -361,7 +361,7 @@ func bandPlot(v *View) plot {
 	p := percentileLines(v, v.Latency)
 	p.what, p.chart.Band, p.chart.Named = " p99", true, true
 	for i := range p.series {
-		p.series[i].below, p.series[i].alone = chart.Bare, i > 0 // more than one line of the baseline behind three is unreadable
+		p.series[i].filled, p.series[i].alone = false, i > 0 // more than one line of the baseline behind three is unreadable
 	}
 	return p
 }
@@ -373,19 +373,21 @@ func percentileLines(v *View, l metrics.Latency) plot {
 	if v.Report != nil && v.cursorSecond() == nil {
 		row, window = v.latencyRow(l), v.scope()
 	}
-	line := func(name string, p float64, sign rune, color screen.Color, below chart.Below) series {
+	line := func(name string, p float64, sign rune, color screen.Color) series {
 		of := &percentile{l, p / 100}
 		ms, _ := quantileColumn(name, p).of(row)
 		now := orDash(!row.empty(), number.Latency, time.Duration(ms*float64(time.Millisecond)))
-		return series{name: name, now: now, sign: sign, color: color, below: below, value: of.second, percentile: of}
+		return series{name: name, now: now, sign: sign, color: color, value: of.second, percentile: of}
 	}
-	p90 := line("p90", 90, 'o', screen.P90, chart.Bare)
+	p90 := line("p90", 90, 'o', screen.P90)
 	p90.spare = true
+	p99 := line("p99", 99, '#', screen.P99)
+	p99.filled = true
 	return plot{
 		v: v, title: l.Naming().Title, compared: true, reversed: true, limits: l.Key(), window: window,
 		chart: chart.Plot{Log: true, Nothing: v.nothing(l)},
 		series: []series{
-			line("p99", 99, '#', screen.P99, chart.Filled), p90, line("p50", 50, '.', screen.P50, chart.Cleared),
+			p99, p90, line("p50", 50, '.', screen.P50),
 		},
 	}
 }

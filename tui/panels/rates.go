@@ -62,7 +62,7 @@ func (v *View) rate(name string, color screen.Color, of func(*metrics.Window) in
 // tokensPlot shows output and input tokens per second.
 func tokensPlot(v *View) plot {
 	out, in := v.rate("out", screen.Output, outputTokens), v.rate("in", screen.Input, inputTokens)
-	out.below, in.below = chart.Filled, chart.Filled
+	out.filled, in.filled = true, true
 	out.now = number.Rate(v.cursorRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
 	if !v.OutputExact {
 		out.now = "~" + out.now
@@ -103,7 +103,7 @@ func (v *View) speedsNow() metrics.Statistic {
 func loadPlot(v *View) plot {
 	held, waiting, running := v.cursorLevels()
 	return plot{v: v, title: "requests", compared: true, notes: v.progressNotes(), chart: chart.Plot{Nothing: nothingYet}, series: []series{
-		{name: "running", now: number.Count(running), color: screen.Running, below: chart.Filled,
+		{name: "running", now: number.Count(running), color: screen.Running, filled: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
 		{name: "waiting", now: number.Count(waiting), color: screen.Waiting, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
@@ -124,7 +124,7 @@ func ratePlot(v *View) plot {
 		p.series = append(p.series, target)
 	}
 	sent, done := v.rate("sent", screen.Input, sentRequests), v.rate("done", screen.Output, finished)
-	sent.alone, done.below = true, chart.Filled
+	sent.alone, done.filled = true, true
 	sent.now = number.Rate(v.cursorRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
 	done.now = number.Rate(v.cursorRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
 	p.series = append(p.series, sent, done)

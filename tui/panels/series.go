@@ -17,8 +17,8 @@ type series struct {
 	name   string
 	now    string // its value at the right edge, for the legend; "" for none
 	color  screen.Color
-	below  chart.Below
-	sign   rune // see chart.Line
+	filled bool // see chart.Line
+	sign   rune
 	sparse bool
 	value  func(w *metrics.Window) float64
 	// percentile is the percentile that the line shows, nil for another figure. Seconds that share a column have the percentile of all their
@@ -95,7 +95,7 @@ func (p plot) draw(c screen.Canvas) {
 func chartLines(of []series, columns iter.Seq[[]metrics.Window], end time.Duration, t chart.TimeAxis) []chart.Line {
 	out := make([]chart.Line, len(of))
 	for i, s := range of {
-		out[i] = chart.Line{Name: s.name, Color: s.color, Below: s.below, Sign: s.sign, Sparse: s.sparse}
+		out[i] = chart.Line{Name: s.name, Color: s.color, Filled: s.filled, Sign: s.sign, Sparse: s.sparse}
 	}
 	if len(of) == 0 {
 		return out

@@ -27,7 +27,7 @@ func openServerQueue(v *View) (titleOf, drawOf) {
 	here := series{name: "waiting (client)", now: number.Count(waiting), sign: hereSign, color: screen.Dimmed,
 		value: func(w *metrics.Window) float64 { return float64(w.Waiting) }}
 	running := v.serverLine("running", screen.Running, serverRunning)
-	running.below = chart.Filled
+	running.filled = true
 	p := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, running, v.serverLine("waiting", screen.Waiting, serverWaiting)}}
 	title := func(v *View, w, _ int) []screen.Span {
 		if len(v.Server) == 0 {
@@ -113,17 +113,17 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 	here, prompt := v.rate("out (client)", screen.Dimmed, outputTokens), v.serverLine("prompt", screen.Input, serverPrompt)
 	here.sign, here.now, here.spare = hereSign, said(v.cursorRate(outputTokens, nil)), true
 	output := v.serverLine("out", screen.Output, serverOutput)
-	output.below = chart.Filled
+	output.filled = true
 	out := plot{v: v, reversed: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, output}}
 	if n := len(v.Server); n > 0 && v.Server[n-1].OutputAtEnd {
-		here.sign, here.color, here.below, here.spare = 0, screen.Output, chart.Filled, false
+		here.sign, here.color, here.filled, here.spare = 0, screen.Output, true, false
 		out.series = []series{here}
 	}
 	if n := len(v.Server); n > 0 && v.Server[n-1].PromptAtEnd {
 		prompt = v.rate("prompt (client)", screen.Input, inputTokens)
 		prompt.now = said(v.cursorRate(inputTokens, nil))
 	}
-	prompt.below = chart.Filled
+	prompt.filled = true
 	in := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{prompt}}
 	title := func(_ *View, w, _ int) []screen.Span {
 		return legend(w, "server tok/s", append(out.items(), in.items()...)...)

@@ -350,7 +350,7 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 	if len(v.ShownObjectives()) == 0 {
 		return
 	}
-	good := series{name: "goodput", color: screen.Good, below: chart.Filled, value: func(w *metrics.Window) float64 {
+	good := series{name: "goodput", color: screen.Good, filled: true, value: func(w *metrics.Window) float64 {
 		share, known := part(w.Good, w.Completed+w.Failed)
 		if !known {
 			return math.NaN()

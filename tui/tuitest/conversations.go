@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -107,10 +106,6 @@ func TalkDone(cached bool) metrics.Snapshot {
 // talk plays requests until a moment.
 func talk(all []*metrics.Request, until time.Duration) *liveview.View {
 	view := liveview.NewView(time.Now().Add(-until), TalkPlan())
-	values := make([]metrics.Request, len(all))
-	for i, q := range all {
-		values[i] = *q
-	}
-	eventtest.Again(view, values, until)
+	Play(view, all, until)
 	return view
 }

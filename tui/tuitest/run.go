@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
 	"benchtop/metrics/report"
@@ -105,34 +104,12 @@ func fail(q *metrics.Request, how int) {
 }
 
 // Play gives a view the events of requests until a moment.
-func Play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
-	for _, r := range all {
-		q := metrics.NewRequest(r.Index)
-		q.Scheduled, q.InputTokens, q.InputSource = r.Scheduled, r.InputTokens, r.InputSource
-		if r.Due > by {
-			continue
-		}
-		q.Due = r.Due
-		eventtest.Step(rec, event.Due, &q)
-		if r.Sent > by {
-			continue
-		}
-		q.Admitted, q.Sent = r.Admitted, r.Sent
-		eventtest.Step(rec, event.Sent, &q)
-		for _, c := range r.Chunks {
-			if c.At > by {
-				break
-			}
-			q.Add(c)
-			eventtest.Step(rec, event.Chunk, &q)
-		}
-		if r.Done > by {
-			continue
-		}
-		q.Done, q.Failure, q.Status, q.Error = r.Done, r.Failure, r.Status, r.Error
-		q.OutputTokens, q.OutputSource = len(q.Chunks), r.OutputSource
-		eventtest.Step(rec, event.Done, &q)
+func Play(view *liveview.View, all []*metrics.Request, until time.Duration) {
+	values := make([]metrics.Request, len(all))
+	for i, q := range all {
+		values[i] = *q
 	}
+	eventtest.Again(view, values, until)
 }
 
 // each yields requests as a journal does.

@@ -14,6 +14,9 @@ const (
 	Serving    Kind = "serving"
 )
 
+// kinds are all of them, in that order.
+var kinds = []Kind{Latency, Throughput, Serving}
+
 // Commands are the content of NAME.commands, the file beside a result NAME.json. Each is a line for a shell.
 type Commands struct {
 	Server     string `json:"server_command,omitempty"` // of serving

@@ -129,8 +129,10 @@ func TestMarkdown(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("got\n%s", b.String())
 	}
-	if v, ok := (Row{"x": true}).Number("x"); v != 1 || !ok {
-		t.Errorf("true is %v, %v", v, ok)
+	for _, x := range []any{true, 1.0, " 1"} {
+		if v, ok := (Row{"x": x}).Number("x"); v != 1 || !ok {
+			t.Errorf("%v is %v, %v", x, v, ok)
+		}
 	}
 	if got := FileName("a b/ü_1.json"); got != "a_b___1.json" {
 		t.Errorf("file name %q", got)

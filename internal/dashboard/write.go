@@ -194,7 +194,7 @@ func WriteMarkdown(w io.Writer, rows []Row) error {
 	Sort(rows)
 	var b strings.Builder
 	escape := strings.NewReplacer("|", `\|`, "<", "&lt;")
-	for _, kind := range []Kind{Latency, Throughput, Serving} {
+	for _, kind := range kinds {
 		t := &table.Table{}
 		for _, title := range Columns(kind) {
 			t.Columns = append(t.Columns, table.Column{Name: title, Align: table.Plain, Optional: true})

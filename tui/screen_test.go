@@ -232,28 +232,6 @@ func TestEverySize(t *testing.T) {
 	}
 }
 
-func TestForeignNamesAtTheEdge(t *testing.T) {
-	ci.SkipUnderRace(t)
-	for _, name := range []string{"通义千问三", "🤖🤖🤖", "a漢b漢c漢", "👩🏽‍🚀 model", "e\u0301e\u0301e\u0301", "🇩🇪🇫🇷🇯🇵", "한국어모델", "عربي", "❤️❤️"} {
-		s := tuitest.Mid()
-		plan := *s.Plan
-		plan.ModelID, plan.Load, plan.Dataset = strings.Repeat(name, 5), name, name
-		s.Plan = &plan
-		s.Failures = []metrics.FailureCount{{Kind: metrics.FailedInStream, Count: 3, Examples: []string{strings.Repeat(name, 20)}}}
-		s.Log = []metrics.LogEntry{{Text: strings.Repeat(name, 40)}}
-		m := open(s, 80, 24, termenv.Ascii)
-		for w := 40; w < 180; w += 3 {
-			m.Update(tea.WindowSizeMsg{Width: w, Height: 36})
-			tuitest.Exact(t, m.View(), w, 36, name)
-		}
-		press(m, "6")
-		for w := 40; w < 80; w++ {
-			m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
-			tuitest.Exact(t, m.View(), w, 24, name)
-		}
-	}
-}
-
 // fuzzed are the snapshots that keys are typed at.
 var fuzzed = []func() metrics.Snapshot{
 	tuitest.Mid, tuitest.Done, tuitest.Bad, tuitest.Monstrous,

@@ -79,7 +79,6 @@ func (r *Raster) paint(area screen.Canvas, taken func(x, y int), draw func()) {
 		for y := range r.rows {
 			r.canvas.FillLine(y, canvas.Cell{})
 		}
-		clear(r.states)
 		draw()
 		r.copy(area, taken)
 	}

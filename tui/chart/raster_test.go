@@ -12,6 +12,22 @@ import (
 // terminals are the ways to draw.
 var terminals = []screen.Terminal{{}, {Mono: true}, {Filled: true}, {ASCII: true}, {Mono: true, ASCII: true}, {Filled: true, ASCII: true}}
 
+func TestSparkline(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{nil, "     "}, {[]float64{0, 0}, "     "}, {[]float64{4, 8}, "   ▄█"}, {[]float64{9, 9, 1, 2, 4, 6, 8}, "▁▂▄▆█"},
+		{[]float64{math.NaN(), math.Inf(-1), -5, 1}, "    █"},
+	} {
+		sf := screen.NewSurface(5, 1)
+		Sparkline(sf.All(), nil, c.values, screen.Text)
+		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
+			t.Errorf("%v: %q, want %q", c.values, got, c.want)
+		}
+	}
+}
+
 // FuzzCharts draws values of any bits at any size: no chart panics, hangs or writes beyond its canvas.
 func FuzzCharts(f *testing.F) {
 	bits := func(all ...float64) (out []byte) {

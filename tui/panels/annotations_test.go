@@ -32,42 +32,6 @@ func loadOf(s *metrics.Snapshot) plot {
 	return p
 }
 
-// Neither marks nor limits hide a dot of a line.
-func TestMarksHideNoData(t *testing.T) {
-	s := tuitest.Judge(tuitest.Bad())
-	bare := s
-	plan := *s.Plan
-	plan.Goodput, plan.Gates = nil, nil
-	bare.Plan, bare.Marks = &plan, nil
-	for name, p := range map[string]func(v *View) plot{"tokens": tokensPlot, "load": loadPlot, "ttft": func(v *View) plot { return percentileLines(v, metrics.TTFT) }} {
-		for _, w := range []int{16, 30, 52, 90} {
-			for _, h := range []int{4, 8, 20} {
-				for _, filled := range []bool{false, true} {
-					with := draw(p(&View{Snapshot: &s, Terminal: screen.Terminal{Filled: filled}}), w, h)
-					without := draw(p(&View{Snapshot: &bare, Terminal: screen.Terminal{Filled: filled}}), w, h)
-					if !sameLines(with, without) {
-						t.Fatalf("%s at %dx%d:\n%s\nwithout:\n%s", name, w, h, strings.Join(with, "\n"), strings.Join(without, "\n"))
-					}
-				}
-			}
-		}
-	}
-}
-
-// sameLines: every cell with a dot of a line is the same. Those with the pattern of an area alone may be written on.
-func sameLines(with, without []string) bool {
-	for y := range without {
-		a, b := []rune(without[y]), []rune(with[y])
-		for x, r := range a {
-			line := r > 0x2800 && r <= 0x28ff && (r-0x2800)&^rune(0x02|0x40) != 0
-			if line && r != b[x] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 func TestPhase(t *testing.T) {
 	for _, c := range []struct {
 		at    time.Duration

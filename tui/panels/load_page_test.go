@@ -21,6 +21,14 @@ func setAt(sec int, s metrics.LoadSetting) metrics.LogEntry {
 }
 
 func TestTargets(t *testing.T) {
+	users := metrics.Users.Of(3)
+	stages := func(loads ...metrics.Load) *metrics.Plan {
+		p := &metrics.Plan{}
+		for i, l := range loads {
+			p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * time.Minute, Length: time.Minute, Load: l})
+		}
+		return p
+	}
 	ramp := tuitest.RampPlan() // 4 to 80 within a minute
 	steered := []metrics.LogEntry{
 		setAt(10, metrics.LoadSetting{Load: metrics.Load{Value: 20}}),
@@ -35,21 +43,26 @@ func TestTargets(t *testing.T) {
 		events []metrics.LogEntry
 		at     float64 // seconds
 		want   float64
+		any    bool
 	}{
-		{"ramp", ramp, nil, 30, 42},
-		{"steady", &metrics.Plan{Rate: 7}, nil, 30, 7},
-		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, 30, math.NaN()},
-		{"no plan", nil, nil, 30, math.NaN()},
-		{"before it was set", ramp, steered, 5, 4 + 76.0/12},
-		{"set", ramp, steered, 15, 20},
-		{"on a ramp of one's own", ramp, steered, 25, 30},
-		{"beyond it", ramp, steered, 45, 60},
-		{"paused", ramp, steered, 55, 0},
-		{"users", ramp, steered, 65, math.NaN()},
+		{"ramp", ramp, nil, 30, 42, true},
+		{"steady", &metrics.Plan{Rate: 7}, nil, 30, 7, true},
+		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, 30, math.NaN(), false},
+		{"no plan", nil, nil, 30, math.NaN(), false},
+		{"before it was set", ramp, steered, 5, 4 + 76.0/12, true},
+		{"set", ramp, steered, 15, 20, true},
+		{"on a ramp of one's own", ramp, steered, 25, 30, true},
+		{"beyond it", ramp, steered, 45, 60, true},
+		{"paused", ramp, steered, 55, 0, true},
+		{"users", ramp, steered, 65, math.NaN(), true},
+		{"users alone", stages(users), nil, 1, math.NaN(), false},
+		{"a stage of a rate", stages(users, metrics.Load{Value: 2}), nil, 1, math.NaN(), true},
+		{"users, then a rate by hand", stages(users), steered[:1], 1, math.NaN(), true},
 	} {
-		got := newTargets(&View{Snapshot: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).at(number.Seconds(c.at))
-		if math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) {
-			t.Errorf("%s: %g, want %g", c.name, got, c.want)
+		targets := newTargets(&View{Snapshot: &metrics.Snapshot{Plan: c.plan, Marks: c.events}})
+		got := targets.at(number.Seconds(c.at))
+		if math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) || targets.any() != c.any {
+			t.Errorf("%s: %g, any %v, want %g", c.name, got, targets.any(), c.want)
 		}
 	}
 }
@@ -72,26 +85,6 @@ func TestTargetsBeyondTheMarks(t *testing.T) {
 	}
 	if len(targets.set) != n {
 		t.Errorf("%d settings, want %d", len(targets.set), n)
-	}
-}
-
-func TestTargetsAny(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		plan   *metrics.Plan
-		events []metrics.LogEntry
-		want   bool
-	}{
-		{"ramp", tuitest.RampPlan(), nil, true},
-		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, false},
-		{"users", &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Users.Of(3)}}}, nil, false},
-		{"a stage of a rate", &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Users.Of(3)}, {Load: metrics.Load{Value: 2}}}}, nil, true},
-		{"users, then a rate by hand", &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Users.Of(3)}}}, []metrics.LogEntry{setAt(3, metrics.LoadSetting{Load: metrics.Load{Value: 2}})}, true},
-		{"nothing", nil, nil, false},
-	} {
-		if got := newTargets(&View{Snapshot: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).any(); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
 	}
 }
 

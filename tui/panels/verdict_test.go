@@ -57,17 +57,6 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// Levels that are no evidence leave the load within the objectives unknown, as in the report.
-func TestVerdictWithoutEvidence(t *testing.T) {
-	for _, standing := range []metrics.Standing{metrics.LevelLimited, metrics.LevelUnanswered} {
-		s := &metrics.Snapshot{Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{Why: "too few requests"}, Why: "too few requests"}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
-			Levels: []metrics.LoadLevel{{LevelVerdict: metrics.LevelVerdict{Standing: standing}}, {}}, State: metrics.Finished}
-		if got, want := verdictOf(s, 120, 1, false), "load within SLO unknown: too few requests │ saturation unknown: too few requests"; got != want {
-			t.Errorf("%s: %q, want %q", standing, got, want)
-		}
-	}
-}
-
 // A search has what was tested, what is tested now, and about how long it takes; then it is over.
 func TestVerdictOfASearch(t *testing.T) {
 	s := &metrics.Snapshot{Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 8}},

@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -10,8 +12,8 @@ import (
 
 // binding ties keys to an action of a model, and to their words on the bottom line and in the help.
 type binding[M any] struct {
-	keys []string
-	show string           // the keys on the screen
+	keys string           // with blanks between them
+	show string           // the keys on the screen, "" for the same
 	what string           // for the help
 	word string           // for the bottom line; "" leaves it to foot
 	foot func(m M) string // for the bottom line; nil or "" keeps it off
@@ -27,6 +29,9 @@ type binding[M any] struct {
 	// anywhere says that the keys work while the help is open, too.
 	anywhere bool
 }
+
+// shown are the keys on the screen.
+func (b *binding[M]) shown() string { return cmp.Or(b.show, b.keys) }
 
 // works reports whether the keys have this action here.
 func (b *binding[M]) works(m M) bool {
@@ -51,8 +56,11 @@ type keys[M any] []binding[M]
 
 // lookup finds the binding of a key; nil if it has none here.
 func (all keys[M]) lookup(m M, key string) *binding[M] {
+	if key == " " {
+		key = "space"
+	}
 	for i := range all {
-		if b := &all[i]; slices.Contains(b.keys, key) && b.works(m) {
+		if b := &all[i]; slices.Contains(strings.Fields(b.keys), key) && b.works(m) {
 			return b
 		}
 	}
@@ -92,7 +100,7 @@ func (all keys[M]) items(m M, place func(b *binding[M], word string) (show strin
 		if word == "" || !b.works(m) {
 			continue
 		}
-		show, first := b.show, false
+		show, first := b.shown(), false
 		if place != nil {
 			show, first = place(b, word)
 		}
@@ -110,10 +118,10 @@ func (all keys[M]) items(m M, place func(b *binding[M], word string) (show strin
 func (all keys[M]) help(m M) [][2]string {
 	var here, elsewhere [][2]string
 	for _, b := range all {
-		if b.show == "" || b.what == "" || b.with != nil && !b.with(m) {
+		if b.what == "" || b.with != nil && !b.with(m) {
 			continue
 		}
-		row := [2]string{b.show, b.what}
+		row := [2]string{b.shown(), b.what}
 		if b.when == nil || b.when(m) {
 			here = append(here, row)
 		} else {

@@ -11,8 +11,8 @@ import (
 	"benchtop/tui/panels"
 )
 
-// eachKey takes the keys of a message one by one: keys typed fast over a slow line arrive in one read, and Bubble Tea makes one message of them. A
-// paste stays whole.
+// eachKey takes the keys of a message one by one: keys typed fast over a slow line arrive in one read, and Bubble Tea
+// makes one message of them. A paste stays whole.
 func eachKey(msg tea.KeyMsg, take func(tea.KeyMsg) tea.Cmd) tea.Cmd {
 	if msg.Type != tea.KeyRunes || msg.Paste || msg.Alt {
 		return take(msg)
@@ -125,7 +125,8 @@ func (m *model) leaves() bool {
 	return m.over() || m.ReadOnly || m.Player != nil || m.Attached && !m.controls && m.stops == 0
 }
 
-// stop drains the run the first time, aborts it the second time, and leaves without waiting the third time. A viewer without control leaves at once.
+// stop drains the run the first time, aborts it the second time, and leaves without waiting the third time. A viewer
+// without control leaves at once.
 func (m *model) stop() tea.Cmd {
 	if m.leaves() {
 		return m.quit
@@ -160,8 +161,8 @@ func (m *model) scrollTime(by time.Duration) {
 	}
 }
 
-// move goes through the list of requests, the report or the log. The report counts lines from its top, the log from its end: while it is
-// scrolled back the log stands still, and back at the end it goes on.
+// move goes through the list of requests, the report or the log. The report counts lines from its top, the log from its
+// end: while it is scrolled back the log stands still, and back at the end it goes on.
 func (m *model) move(to panels.Move) {
 	l := m.layout()
 	if l.Tiny || len(l.Panels) == 0 {
@@ -197,8 +198,9 @@ func (m *model) setLogFilter(words string) {
 // wheelLines is how far one step of the wheel scrolls.
 const wheelLines = 3
 
-// onMouse takes a click or a step of the wheel. A click on a tab turns the page, one on a panel chooses it, one more zooms it or lets it go; on the
-// list of requests it chooses a row, one more opens the row. While the help is open any click closes it. The wheel scrolls.
+// onMouse takes a click or a step of the wheel. A click on a tab turns the page, one on a panel chooses it, one more
+// zooms it or lets it go; on the list of requests it chooses a row, one more opens the row. While the help is open any
+// click closes it. The wheel scrolls.
 func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 	switch {
 	case m.prompt != nil || e.Action != tea.MouseActionPress:

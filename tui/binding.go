@@ -24,7 +24,8 @@ type binding[M any] struct {
 	// do is the action; ask is one with a command for Bubble Tea.
 	do  func(m M)
 	ask func(m M) tea.Cmd
-	// early puts the keys before others on the bottom line while they matter: the way back, and the keys that change the load.
+	// early puts the keys before others on the bottom line while they matter: the way back, and the keys that change
+	// the load.
 	early bool
 	// anywhere says that the keys work while the help is open, too.
 	anywhere bool
@@ -87,8 +88,8 @@ func (all keys[M]) press(m M, help *helpBox, msg tea.KeyMsg) (cmd tea.Cmd, known
 	return nil, true
 }
 
-// items are the keys for the bottom line. The last two, help and the way out, are always shown. place gives the keys as shown, and says whether they
-// come before others; nil for no such order.
+// items are the keys for the bottom line. The last two, help and the way out, are always shown. place gives the keys as
+// shown, and says whether they come before others; nil for no such order.
 func (all keys[M]) items(m M, place func(b *binding[M], word string) (show string, first bool)) [][]screen.Span {
 	var early, items [][]screen.Span
 	for i := range all {

@@ -24,8 +24,8 @@ var spans = []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * 
 
 const usualSpan = 4 // index in spans
 
-// model is the state of the dashboard. Only Bubble Tea's loop touches it. A snapshot is only kept when it comes, as latest; every few ticks one is
-// shown, so that all figures of a frame are of one moment.
+// model is the state of the dashboard. Only Bubble Tea's loop touches it. A snapshot is only kept when it comes, as
+// latest; every few ticks one is shown, so that all figures of a frame are of one moment.
 type model struct {
 	frame
 	prep *preparationScreen // nil once the run is shown
@@ -181,7 +181,8 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	return cmd
 }
 
-// inspectionCame reports whether the requests that a key asked for came and are not on the screen yet. They are shown without waiting for the tick.
+// inspectionCame reports whether the requests that a key asked for came and are not on the screen yet. They are shown
+// without waiting for the tick.
 func (m *model) inspectionCame(s *metrics.Snapshot) bool {
 	rows := m.inspected.Rows && s.Requests != nil && m.shown.Requests == nil
 	open := m.inspected.Open - 1

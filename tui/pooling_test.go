@@ -9,8 +9,8 @@ import (
 	"benchtop/tui/tuitest"
 )
 
-// Where answers come in one piece the screen shows E2EL and the tokens of the prompts, on every page and at every size, and no
-// figure of tokens that never come.
+// Where answers come in one piece the screen shows E2EL and the tokens of the prompts, on every page and at every size,
+// and no figure of tokens that never come.
 func TestPooling(t *testing.T) {
 	for _, finished := range []bool{false, true} {
 		for _, size := range sizes {

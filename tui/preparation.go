@@ -16,8 +16,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Preparation holds the steps before a run. The code that prepares the run writes it, and the dashboard shows it from its first moment until the
-// run's first snapshot. Its methods may be called from any goroutine and never wait.
+// Preparation holds the steps before a run. The code that prepares the run writes it, and the dashboard shows it from
+// its first moment until the run's first snapshot. Its methods may be called from any goroutine and never wait.
 type Preparation struct {
 	run    chan preparedRun // of capacity 1
 	mu     sync.Mutex       // guards everything below
@@ -98,8 +98,8 @@ func (p *Preparation) Count(done, total int) {
 	}
 }
 
-// Seal ends the preparation: from here on the run begins, and the keys that would have cancelled it are the run's. It is false if
-// the user has left before.
+// Seal ends the preparation: from here on the run begins, and the keys that would have cancelled it are the run's. It
+// is false if the user has left before.
 func (p *Preparation) Seal() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

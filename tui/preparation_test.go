@@ -166,7 +166,8 @@ func TestPreparationIsLeft(t *testing.T) {
 	}
 }
 
-// A key that comes between the preparation and the first snapshot of the run stops the run as if it had come a moment later.
+// A key that comes between the preparation and the first snapshot of the run stops the run as if it had come a moment
+// later.
 func TestKeysBetweenPreparationAndRun(t *testing.T) {
 	p := NewPreparation("server")
 	m := prepares(p, time.Second, 80, 24)

@@ -175,7 +175,8 @@ func dead() metrics.Snapshot {
 	return s
 }
 
-// Figures of a server that does not answer have no colour and no weight; the log, which goes on, keeps its own, and so does the page of requests.
+// Figures of a server that does not answer have no colour and no weight; the log, which goes on, keeps its own, and so
+// does the page of requests.
 func TestFiguresOfADeadServerAreGrey(t *testing.T) {
 	m := open(dead(), 120, 40, termenv.TrueColor)
 	grey := func() (grey, other int) {
@@ -241,8 +242,8 @@ var fuzzed = []func() metrics.Snapshot{
 }
 
 // FuzzKeys types anything at any size, in any mode, while snapshots, ticks and new sizes come in between. The screen is
-// always whole, and the only ways out are the third key that stops, the first one once the run is over, and the end of the snapshots with
-// Options.Exit.
+// always whole, and the only ways out are the third key that stops, the first one once the run is over, and the end of
+// the snapshots with Options.Exit.
 func FuzzKeys(f *testing.F) {
 	f.Add([]byte("lljjz[]wg?q"), uint8(120), uint8(40), uint8(0), uint8(0))
 	f.Add([]byte("2kkkkgGjj1\t"), uint8(40), uint8(10), uint8(1), uint8(1))
@@ -317,7 +318,8 @@ func BenchmarkFullRedraw(b *testing.B) {
 	}
 }
 
-// BenchmarkNextFrame is the cost of a frame after the first: everything is merged anew, but the screen and the charts' canvas are there.
+// BenchmarkNextFrame is the cost of a frame after the first: everything is merged anew, but the screen and the charts'
+// canvas are there.
 func BenchmarkNextFrame(b *testing.B) {
 	frame := func(name string, w, h, page int, zoomed bool) {
 		b.Run(fmt.Sprintf("%dx%d/%s", w, h, name), func(b *testing.B) {

@@ -13,7 +13,8 @@ func TestScreenFillsItsSize(t *testing.T) {
 	s.cancel(nil)
 	<-s.left
 	widest := 0
-	// On a busy machine there are several screens, and the cursor goes up from the last line of one to the first of the next.
+	// On a busy machine there are several screens, and the cursor goes up from the last line of one to the first of the
+	// next.
 	for _, line := range regexp.MustCompile(`\r\n|\x1b\[[0-9;]*[ABH]`).Split(s.out.String(), -1) {
 		widest = max(widest, ansi.StringWidth(line))
 	}

@@ -23,13 +23,14 @@ type SweepOptions struct {
 	Runs <-chan *Preparation
 	// Control takes the commands that keys give to the sweep.
 	Control SweepControl
-	// Leave ends the screen with the sweep, unless a key was pressed. Inside shows the dashboard of each run, until the user
-	// leaves it for the grid.
+	// Leave ends the screen with the sweep, unless a key was pressed. Inside shows the dashboard of each run, until the
+	// user leaves it for the grid.
 	Leave, Inside bool
 }
 
-// SweepControl takes commands for a sweep. Its methods are called from the screen's loop and must not block. Each returns a result or a refusal for
-// the screen, "" where it comes as Snapshot.Notice. A combination is named by its index in Snapshot.Cells.
+// SweepControl takes commands for a sweep. Its methods are called from the screen's loop and must not block. Each
+// returns a result or a refusal for the screen, "" where it comes as Snapshot.Notice. A combination is named by its
+// index in Snapshot.Cells.
 type SweepControl interface {
 	// Skip leaves the rest of a combination out; a run of it that is on ends.
 	Skip(cell int) string
@@ -39,8 +40,9 @@ type SweepControl interface {
 	Stop() string
 }
 
-// RunSweep shows a sweep until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal). Before the end of the sweep the
-// user can leave only after having stopped it. The terminal is restored before RunSweep returns.
+// RunSweep shows a sweep until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal).
+// Before the end of the sweep the user can leave only after having stopped it. The terminal is restored before RunSweep
+// returns.
 func RunSweep(ctx context.Context, o SweepOptions) error {
 	return onStage(ctx, o.Screen, func(ctx context.Context, s *stage) tea.Model {
 		m := newSweepModel(o, s.palette)
@@ -56,8 +58,8 @@ func RunSweep(ctx context.Context, o SweepOptions) error {
 	})
 }
 
-// sweepMsg brings a snapshot; sweepEndMsg follows the last one. sweepRunMsg brings a run, dashboardMsg a message for the dashboard of a run, and
-// leftMsg says that the user left it.
+// sweepMsg brings a snapshot; sweepEndMsg follows the last one. sweepRunMsg brings a run, dashboardMsg a message for
+// the dashboard of a run, and leftMsg says that the user left it.
 type (
 	sweepMsg     struct{ s *grid.Snapshot }
 	sweepEndMsg  struct{}
@@ -69,8 +71,8 @@ type (
 	leftMsg struct{ of *model }
 )
 
-// sweepModel is the state of the screen of a sweep. Only Bubble Tea's loop touches it. The dashboard of the run in progress is a model within it,
-// which gets its messages whether it is shown or not.
+// sweepModel is the state of the screen of a sweep. Only Bubble Tea's loop touches it. The dashboard of the run in
+// progress is a model within it, which gets its messages whether it is shown or not.
 type sweepModel struct {
 	frame
 	control       SweepControl

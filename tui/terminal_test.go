@@ -57,7 +57,8 @@ func TestKeysAreNotGoverned(t *testing.T) {
 	m := open(tuitest.Mid(), 120, 40, termenv.TrueColor)
 	shown, total := strings.Split(m.View(), "\n"), int64(0)
 	m.sent = func() int64 { return total }
-	// seconds lets time pass, with a key every so often, and counts the lines that Bubble Tea would write, a frame after each.
+	// seconds lets time pass, with a key every so often, and counts the lines that Bubble Tea would write, a frame
+	// after each.
 	seconds := func(n int, every time.Duration) {
 		key, page := time.Duration(0), 0
 		for at := time.Duration(0); at < time.Duration(n)*time.Second; at += time.Second / term.FramesPerSecond {

@@ -82,7 +82,8 @@ func TestAnalysisByHand(t *testing.T) {
 	}
 }
 
-// Prompts of token ids share with blocks of one token what they have in common, and with larger ones whole blocks of it.
+// Prompts of token ids share with blocks of one token what they have in common, and with larger ones whole blocks of
+// it.
 func TestPrefixesOfTokenIDs(t *testing.T) {
 	ids := func(from, n int) (all []int) {
 		for i := range n {

@@ -60,8 +60,8 @@ type bin struct {
 	Requests int `json:"requests"`
 }
 
-// bins puts the lengths into at most so many bins of one width: 1, 2 or 5 times a power of ten, so that a person can read
-// their limits. Bins without any length in the middle stay.
+// bins puts the lengths into at most so many bins of one width: 1, 2 or 5 times a power of ten, so that a person can
+// read their limits. Bins without any length in the middle stay.
 func (l *lengths) bins(most int) []bin {
 	sorted := l.sorted()
 	if len(sorted) == 0 {

@@ -25,7 +25,8 @@ type Point struct {
 	Value float64
 }
 
-// Plot draws lines over time, without the axis of time: charts above each other share it. The vertical axis is linear from 0, or logarithmic for latencies.
+// Plot draws lines over time, without the axis of time: charts above each other share it. The vertical axis is linear
+// from 0, or logarithmic for latencies.
 //
 //	10k         ⢀⣀
 //	 5k    ⣀⠤⠔⠊⠁
@@ -151,7 +152,8 @@ func (p Plot) scale(c, area screen.Canvas, low, top float64, st screen.Style) sc
 	return a.linear(max(top, p.Top))
 }
 
-// band returns a function that draws three percentiles, the highest first, as areas of two tones with bright edges, in halves of cells:
+// band returns a function that draws three percentiles, the highest first, as areas of two tones with bright edges, in
+// halves of cells:
 //
 //	   1s┤        ▄▀▀▀▄▄▀▀  p99
 //	     │     ▄▀▀░░░░░░░░

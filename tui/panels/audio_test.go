@@ -8,8 +8,8 @@ import (
 	"benchtop/metrics"
 )
 
-// The inverse real-time factor stands beside the tokens: of the last seconds, of those before the right edge of charts that are scrolled back,
-// and of the whole run once it is over.
+// The inverse real-time factor stands beside the tokens: of the last seconds, of those before the right edge of charts
+// that are scrolled back, and of the whole run once it is over.
 func TestRTFx(t *testing.T) {
 	s := metrics.Snapshot{At: 100 * time.Second, State: metrics.Running, OutputExact: true, Plan: &metrics.Plan{}, Totals: metrics.Counts{Completed: 1, Audio: time.Second}}
 	for i := range 100 {

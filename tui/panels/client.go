@@ -160,8 +160,8 @@ const limitedShort = "! client"
 // reasonLeast is how many columns a shortened reason needs.
 const reasonLeast = 16
 
-// describe is the state in words of at most w columns: with its reason, without, or in short. Good news is left out where there is no room, bad news
-// is not.
+// describe is the state in words of at most w columns: with its reason, without, or in short. Good news is left out
+// where there is no room, bad news is not.
 func (h health) describe(why string, w int) string {
 	if h == unsampled {
 		return ""

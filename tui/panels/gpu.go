@@ -186,7 +186,8 @@ func energyText(v *View) string {
 	return out
 }
 
-// samplesMiss reports whether the energy of the whole run is that of a part only, for good. A span ends with its samples.
+// samplesMiss reports whether the energy of the whole run is that of a part only, for good. A span ends with its
+// samples.
 func samplesMiss(v *View, use *metrics.GPUReport) bool {
 	_, _, all := spanOf(v.Snapshot, v.Span, v.Back)
 	length := v.At
@@ -201,8 +202,8 @@ func samplesMiss(v *View, use *metrics.GPUReport) bool {
 	return use.SamplesMiss(length - v.plan().Warmup)
 }
 
-// gpuUse is the use of the accelerators: in the whole run by the report, in a span as far as there are samples, so that energy and tokens are of the
-// same seconds.
+// gpuUse is the use of the accelerators: in the whole run by the report, in a span as far as there are samples, so that
+// energy and tokens are of the same seconds.
 func gpuUse(v *View) metrics.GPUReport {
 	s, plan := v.Snapshot, v.plan()
 	work := metrics.GPUWork{Price: plan.GPUPrice}

@@ -11,8 +11,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// turnsPanel shows how the first latency of a run depends on the place in the conversation, beside the hits of the prefix cache. classesPanel
-// compares the classes of requests.
+// turnsPanel shows how the first latency of a run depends on the place in the conversation, beside the hits of the
+// prefix cache. classesPanel compares the classes of requests.
 var (
 	turnsPanel = Panel{name: "turns", title: turnsTitle, draw: drawTurns,
 		empty: func(v *View) bool { return len(v.turnRows()) == 0 }, nothing: "waiting for data"}
@@ -115,14 +115,16 @@ func turnsTitle(v *View, w, h int) []screen.Span {
 	return noted(out, w, screen.Text, between+number.Count(s.Completed)+" completed"+between+number.Count(s.Failed)+" failed", between+number.Count(s.Failed)+" failed")
 }
 
-// turnName is the least width of the turns, longestTurns the most, turnBar the least of the bars with the blanks before them.
+// turnName is the least width of the turns, longestTurns the most, turnBar the least of the bars with the blanks before
+// them.
 const (
 	turnName     = 5
 	longestTurns = 12
 	turnBar      = 10
 )
 
-// drawTurns writes a row for each turn, with a bar up to the median and a tick at the 99th percentile, all on one scale.
+// drawTurns writes a row for each turn, with a bar up to the median and a tick at the 99th percentile, all on one
+// scale.
 //
 //	turn   done    p50    p99 cached ideal
 //	   1    230  412ms  611ms     0%    0%  ━━━━━━━━━━━━──│─
@@ -156,7 +158,8 @@ func classesTitle(v *View, _, h int) []screen.Span {
 	return v.groupsTitle("by class", len(v.classRows()), h)
 }
 
-// drawClasses writes a row for each class: its share in the requests, its rate, its latency, and how many of its requests were good.
+// drawClasses writes a row for each class: its share in the requests, its rate, its latency, and how many of its
+// requests were good.
 func drawClasses(c screen.Canvas, v *View) {
 	rows := v.classRows()
 	all := 0

@@ -32,7 +32,8 @@ func TestFitUsesTheRoom(t *testing.T) {
 	}
 }
 
-// The source of token counts and the cold cache are shown on a terminal of ordinary width, not only where the data set fits, too.
+// The source of token counts and the cold cache are shown on a terminal of ordinary width, not only where the data set
+// fits, too.
 func TestHeaderSaysWhoCounts(t *testing.T) {
 	p := &metrics.Plan{
 		BaseURL: "http://127.0.0.1:8000", ModelID: "sim-8b", Load: "10 req/s (Poisson)", Cache: "cold cache (about 13 tokens before each prompt)",

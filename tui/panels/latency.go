@@ -76,10 +76,12 @@ const (
 	figureWidth = 7
 )
 
-// namedRows is the height from which on the table has a row with the names of its columns. A lower one has them in its title.
+// namedRows is the height from which on the table has a row with the names of its columns. A lower one has them in its
+// title.
 const namedRows = 5
 
-// tableColumns are the columns of a table w wide, and whether the change since the baseline follows them, in place of the 95th percentile.
+// tableColumns are the columns of a table w wide, and whether the change since the baseline follows them, in place of
+// the 95th percentile.
 func (v *View) tableColumns(w int) (cols []latencyColumn, compared bool) {
 	cols = latencyColumns(w)
 	if compared = v.Baseline != nil && len(cols) > 3; compared {
@@ -302,7 +304,8 @@ func latencyUnit(top float64) (unit string, scale float64, digits int) {
 	return "d", 1.0 / 86_400_000, 1
 }
 
-// latencies are those that a Latency page may show, in the order of the key that goes through them: those that every second keeps and that have a name.
+// latencies are those that a Latency page may show, in the order of the key that goes through them: those that every
+// second keeps and that have a name.
 var latencies = slices.DeleteFunc(slices.Collect(metrics.Latencies()), func(l metrics.Latency) bool {
 	return l >= metrics.NumInWindow || l.Naming().Title == ""
 })
@@ -316,7 +319,8 @@ func NextLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 	}
 }
 
-// ShownLatency is a latency, E2EL where answers come in one piece and do not have it, or ITL where the tokens of chunks are not counted.
+// ShownLatency is a latency, E2EL where answers come in one piece and do not have it, or ITL where the tokens of chunks
+// are not counted.
 func ShownLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 	switch {
 	case !s.Plan.Measures(l):
@@ -348,8 +352,8 @@ func (v *View) nothing(l metrics.Latency) string {
 	return l.Naming().Nothing
 }
 
-// latencyBandPanel shows how the percentiles of the chosen latency moved, percentilesPanel those of the latency by which a run is watched,
-// itlOverTimePanel those of ITL.
+// latencyBandPanel shows how the percentiles of the chosen latency moved, percentilesPanel those of the latency by
+// which a run is watched, itlOverTimePanel those of ITL.
 var (
 	latencyBandPanel = timePanel("latency band", bandPlot)
 	percentilesPanel = timePanel("ttft over time", func(v *View) plot { return highestLast(percentileLines(v, v.firstWait())) })
@@ -366,8 +370,8 @@ func bandPlot(v *View) plot {
 	return p
 }
 
-// percentileLines are three percentiles of a latency, second by second, with those of the last seconds in the legend, and at the end those of the
-// chosen scope.
+// percentileLines are three percentiles of a latency, second by second, with those of the last seconds in the legend,
+// and at the end those of the chosen scope.
 func percentileLines(v *View, l metrics.Latency) plot {
 	row, window := latencyRow{of: l, hist: v.latelyOf(l)}, v.rateWindow()
 	if v.Report != nil && v.cursorSecond() == nil {

@@ -12,8 +12,8 @@ type Rect struct{ X, Y, W, H int }
 // Of is the rectangle of a canvas.
 func (r Rect) Of(c screen.Canvas) screen.Canvas { return c.Sub(r.X, r.Y, r.W, r.H) }
 
-// Box is a named rectangle. Two boxes of one frame share the line of border between them: the upper one Opens below, the lower one Joins above. A
-// Bare box has no border.
+// Box is a named rectangle. Two boxes of one frame share the line of border between them: the upper one Opens below,
+// the lower one Joins above. A Bare box has no border.
 type Box struct {
 	Name               string
 	Rect               Rect
@@ -29,8 +29,8 @@ type Areas struct {
 	Panels []Box
 }
 
-// Layout turns a size into rectangles that cover it. It depends on few facts of the view, which hardly change during a run, so panels
-// stay in their places.
+// Layout turns a size into rectangles that cover it. It depends on few facts of the view, which hardly change during a
+// run, so panels stay in their places.
 //
 //	┌────────────────────────────┐
 //	│ head                       │

@@ -88,7 +88,8 @@ func TestTargetsBeyondTheMarks(t *testing.T) {
 	}
 }
 
-// Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was set.
+// Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was
+// set.
 func TestSaturationAndSteeringAreMarked(t *testing.T) {
 	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "8 req/s"}, setAt(50, metrics.LoadSetting{Load: metrics.Load{Value: 64}}))
 	s.Plan = &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Load{Value: 4}}, {Load: metrics.Load{Value: 8}}}}
@@ -268,8 +269,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// A run to compare with that was a thousand times as slow does not take the figures of this one away: they are in one unit only
-// where both stand there.
+// A run to compare with that was a thousand times as slow does not take the figures of this one away: they are in one
+// unit only where both stand there.
 func TestPercentilesBesideASlowBaseline(t *testing.T) {
 	var fast, slow metrics.Histogram
 	fast.Add(77 * time.Millisecond)
@@ -288,8 +289,8 @@ func TestPercentilesBesideASlowBaseline(t *testing.T) {
 	}
 }
 
-// A pause moves the stages of the plan, so their planned moments are void: for a stage that would have begun in the pause, for the next one, and for
-// the load that is on.
+// A pause moves the stages of the plan, so their planned moments are void: for a stage that would have begun in the
+// pause, for the next one, and for the load that is on.
 func TestStageRowsAfterAPause(t *testing.T) {
 	s := metrics.Snapshot{At: 18 * time.Second, Plan: stagedPlan(), State: metrics.Running, Steering: metrics.Steering{
 		LoadSetting: metrics.LoadSetting{Load: metrics.Load{Value: 16}, By: metrics.ByPlan}, Steerable: true, Changes: 2}}

@@ -24,7 +24,8 @@ type madeUp struct {
 	requests []metrics.Request
 }
 
-// makeUp makes up a run: of any load, with or without warm-up, failures, objectives, gates, samples of server, accelerators and client.
+// makeUp makes up a run: of any load, with or without warm-up, failures, objectives, gates, samples of server,
+// accelerators and client.
 func makeUp(seed uint64) *madeUp {
 	r := rand.New(rand.NewPCG(seed, 11))
 	chance := func(percent int) bool { return r.IntN(100) < percent }

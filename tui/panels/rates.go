@@ -32,7 +32,8 @@ func (v *View) rateWindow() string {
 	return "last 5s"
 }
 
-// progressNotes are the rate and the number of requests done so far, with the conversations that think between turns, the longest first.
+// progressNotes are the rate and the number of requests done so far, with the conversations that think between turns,
+// the longest first.
 func (v *View) progressNotes() []string {
 	if v.cursorSecond() != nil {
 		return nil
@@ -90,8 +91,8 @@ func (v *View) rtfxText() string {
 	return number.Rate(v.cursorRate(sound, func(r *metrics.Report) float64 { return r.RTFx * parts }) / parts)
 }
 
-// speedsNow are the output speeds of the users who finished in the last seconds before the right edge of the charts, or of the whole run
-// once it is over.
+// speedsNow are the output speeds of the users who finished in the last seconds before the right edge of the charts, or
+// of the whole run once it is over.
 func (v *View) speedsNow() metrics.Statistic {
 	if v.Report != nil && v.cursorSecond() == nil {
 		return v.Report.Speeds

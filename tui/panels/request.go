@@ -24,7 +24,8 @@ func requestTitle(v *View, w, _ int) []screen.Span {
 	return out
 }
 
-// openRequest is the request that is open; nil if there is none. known says that all of it came, not only its row in the list.
+// openRequest is the request that is open; nil if there is none. known says that all of it came, not only its row in
+// the list.
 func (v *View) openRequest() (q *metrics.RequestDetail, known bool) {
 	if !v.List.Opened || v.List.Picked == 0 {
 		return nil, false
@@ -238,8 +239,8 @@ func drawFacts(c screen.Canvas, all []fact, rows int) {
 	}
 }
 
-// drawStrip draws the chunks of a request on a line of time: a tick for each, so that gaps can be seen, and where the first
-// one came. note stands in its place if there is nothing to draw.
+// drawStrip draws the chunks of a request on a line of time: a tick for each, so that gaps can be seen, and where the
+// first one came. note stands in its place if there is nothing to draw.
 //
 //	129 chunks · ITL min 12.1ms  p50 22.3ms  max 210ms
 //	          ⡇⡇⢸⢸⡇⡇⢸     ⢸⡇⡇⢸⢸

@@ -11,7 +11,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// serverQueuePanel shows how many requests the server runs and keeps waiting, beside the client's count of those that wait.
+// serverQueuePanel shows how many requests the server runs and keeps waiting, beside the client's count of those that
+// wait.
 var serverQueuePanel = Panel{name: "server queue", open: openServerQueue, server: true, timed: true}
 
 func serverRunning(s *metrics.ServerSecond) float64 { return s.Running }
@@ -88,11 +89,12 @@ func drawBroken(c screen.Canvas, v *View) screen.Canvas {
 	return c.Sub(0, len(lines), c.W, c.H-len(lines))
 }
 
-// serverTokensPanel shows the tokens by the server's own count, the output beside the client's count. They differ if the server has other clients.
+// serverTokensPanel shows the tokens by the server's own count, the output beside the client's count. They differ if
+// the server has other clients.
 var serverTokensPanel = Panel{name: "server tokens", open: openServerTokens, server: true, timed: true}
 
-// serverOutput and serverPrompt are rates; Unsaid where the server counts all tokens of a request when it ends, since such a rate shows the ends of
-// requests.
+// serverOutput and serverPrompt are rates; Unsaid where the server counts all tokens of a request when it ends, since
+// such a rate shows the ends of requests.
 func serverOutput(s *metrics.ServerSecond) float64 {
 	if s.OutputAtEnd {
 		return metrics.Unsaid()
@@ -107,8 +109,8 @@ func serverPrompt(s *metrics.ServerSecond) float64 {
 	return perTook(s, s.PromptTokens)
 }
 
-// openServerTokens draws the output above the prompts. Where the server counts tokens when a request ends, the client's own stand in for
-// them.
+// openServerTokens draws the output above the prompts. Where the server counts tokens when a request ends, the client's
+// own stand in for them.
 func openServerTokens(v *View) (titleOf, drawOf) {
 	here, prompt := v.rate("out (client)", screen.Dimmed, outputTokens), v.serverLine("prompt", screen.Input, serverPrompt)
 	here.sign, here.now, here.spare = hereSign, said(v.cursorRate(outputTokens, nil)), true
@@ -204,8 +206,8 @@ func (f *finder[T]) from(moment time.Duration) int {
 	return i
 }
 
-// covering is the sample of a moment: the first one not before it if it covers the moment, else the one before unless it
-// is stale; nil if there is neither.
+// covering is the sample of a moment: the first one not before it if it covers the moment, else the one before unless
+// it is stale; nil if there is neither.
 func (f *finder[T]) covering(moment time.Duration) *T {
 	i := f.from(moment)
 	if i < len(f.all) {
@@ -235,9 +237,9 @@ func newServerFinder(all []metrics.ServerSecond) *serverFinder {
 	return &serverFinder{finder: finder[metrics.ServerSecond]{all: all, when: when}}
 }
 
-// in is the sample of the server that covers a second of the run, nil if there is none. A sample is of the time since the
-// one before, and samples do not come at full seconds: the one that covers the middle counts. Those that came in one
-// second, as when a run begins, count together.
+// in is the sample of the server that covers a second of the run, nil if there is none. A sample is of the time since
+// the one before, and samples do not come at full seconds: the one that covers the middle counts. Those that came in
+// one second, as when a run begins, count together.
 func (l *serverFinder) in(w *metrics.Window) *metrics.ServerSecond {
 	found, i := l.covering(middle(w)), l.next
 	inside := func(k int) bool {
@@ -285,8 +287,8 @@ func perTook(s *metrics.ServerSecond, n float64) float64 {
 	return n / s.Took.Seconds()
 }
 
-// serverSpan are the samples of the server within the span, or of the whole run: those that metrics.ServerOver sums up, as a sample is of the time
-// before it.
+// serverSpan are the samples of the server within the span, or of the whole run: those that metrics.ServerOver sums up,
+// as a sample is of the time before it.
 func (v *View) serverSpan() []metrics.ServerSecond {
 	from, to := v.stretch()
 	all, kept := v.Server, v.selected().server

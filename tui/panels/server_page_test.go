@@ -22,8 +22,8 @@ func TestServerTTFTUnknown(t *testing.T) {
 	}
 }
 
-// A server that counts a request's tokens when it ends has no line of its own for them: it would be the rhythm of ends. The
-// client's own stands in for it.
+// A server that counts a request's tokens when it ends has no line of its own for them: it would be the rhythm of ends.
+// The client's own stands in for it.
 func TestTokensCountedAtTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		output, prompt bool
@@ -69,7 +69,8 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	}
 }
 
-// Of a span, energy and tokens are those of the same seconds, whenever the page was read; of the whole run they are the report's.
+// Of a span, energy and tokens are those of the same seconds, whenever the page was read; of the whole run they are the
+// report's.
 func TestEnergy(t *testing.T) {
 	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}
 	for i := range 10 {
@@ -118,7 +119,8 @@ func TestEnergy(t *testing.T) {
 	}
 }
 
-// A second of the run has the look that covers its middle; one that came late leaves no gap, one that is long past does.
+// A second of the run has the look that covers its middle; one that came late leaves no gap, one that is long past
+// does.
 func TestServerIn(t *testing.T) {
 	var all []metrics.ServerSecond
 	for i, at := range []time.Duration{980, 1990, 3010, 4020, 9000} {

@@ -80,7 +80,8 @@ func TestPanelsAtEverySize(t *testing.T) {
 	}
 }
 
-// Header, verdict and panels of each page of each kind of run are drawn over a grid of sizes that has the edges of all layouts.
+// Header, verdict and panels of each page of each kind of run are drawn over a grid of sizes that has the edges of all
+// layouts.
 func TestPagesAtEverySize(t *testing.T) {
 	ci.SkipUnderRace(t)
 	states := []metrics.State{metrics.Running, metrics.Draining, metrics.Aborting, metrics.Counting, BrokenOff}

@@ -29,7 +29,8 @@ func (v *SweepView) gridTitle() []screen.Span {
 	return out
 }
 
-// drawGrid lists the combinations: names, runs and figures, a star at the best of each column, a dot at those on the Pareto front.
+// drawGrid lists the combinations: names, runs and figures, a star at the best of each column, a dot at those on the
+// Pareto front.
 func (v *SweepView) drawGrid(c screen.Canvas) {
 	rows := v.rows()
 	switch {

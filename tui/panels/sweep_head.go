@@ -146,7 +146,8 @@ func (v *SweepView) measured() (n int) {
 
 const mostCardSearches = 9
 
-// card are the lines of what came out, a label and words each: the summary, each tier and best figure, the front, the next command.
+// card are the lines of what came out, a label and words each: the summary, each tier and best figure, the front, the
+// next command.
 func (v *SweepView) card() (out [][2]screen.Span) {
 	add := func(label string, words screen.Span) {
 		out = append(out, [2]screen.Span{screen.Label.Span(label), words})

@@ -157,7 +157,8 @@ func (f *truth) gpus() {
 	}
 }
 
-// why compares the parts of TTFT with those of the result. Before, those of the client alone are known without a rule, where the server tells nothing.
+// why compares the parts of TTFT with those of the result. Before, those of the client alone are known without a rule,
+// where the server tells nothing.
 func (f *truth) why() {
 	parts := map[string]time.Duration{}
 	if f.over() {

@@ -18,7 +18,8 @@ func verdictOf(s *metrics.Snapshot, w, h int, client bool) string {
 	return strings.TrimRight(sf.Render(&screen.Palette{Mono: true}), " ")
 }
 
-// The line grows with what is known; where there is little room, remarks are said shorter, then those needed least are left out.
+// The line grows with what is known; where there is little room, remarks are said shorter, then those needed least are
+// left out.
 func TestVerdict(t *testing.T) {
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
 	whole := metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 24, Confidence: 0.973, Estimate: metrics.Range{Load: 31, Low: 29.2, High: 32.8}},

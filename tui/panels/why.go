@@ -202,8 +202,8 @@ func drawWhyShort(c screen.Canvas, parts []whyPart, sum time.Duration) {
 	c.Print(0, 1, most.name+" "+number.Latency(most.took)+" "+saidShare(shareOf(most.took, sum)), screen.Strong)
 }
 
-// drawWaitsBelow shows the parts of the time until the first chunk by the second: of the requests whose answers have them, where those are at least
-// half of all, else the client's own parts of all.
+// drawWaitsBelow shows the parts of the time until the first chunk by the second: of the requests whose answers have
+// them, where those are at least half of all, else the client's own parts of all.
 func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 	enough := func(w *metrics.Window, told int) int {
 		if 2*told >= w.TTFTParts.N {

@@ -10,8 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// prepended are the letters that form one cluster with the next character, even a blank: the visible ones of the class Prepend of
-// Unicode's UAX 29. In a cell of its own such a letter would take the next cell as well.
+// prepended are the letters that form one cluster with the next character, even a blank: the visible ones of the class
+// Prepend of Unicode's UAX 29. In a cell of its own such a letter would take the next cell as well.
 var prepended = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x0d4e, Hi: 0x0d4e, Stride: 1}},
 	R32: []unicode.Range32{
@@ -137,8 +137,8 @@ func Wrap(s string, w, most int) []string {
 // foldMost bounds how many lines of foreign text are kept for the screen.
 const foldMost = 2000
 
-// Fold breaks foreign text of several lines into lines of at most w columns, at blanks where there are any. It takes time in
-// proportion to the text, where Wrap is for a few lines.
+// Fold breaks foreign text of several lines into lines of at most w columns, at blanks where there are any. It takes
+// time in proportion to the text, where Wrap is for a few lines.
 func Fold(s string, w int) []string {
 	var out []string
 	for _, part := range strings.Split(s, "\n") {

@@ -24,8 +24,8 @@ func TalkPlan() *metrics.Plan {
 	}
 }
 
-// TalkRequests are the requests of such a run that are due before the end. With cached, the server keeps most of a conversation in its prefix
-// cache; else it computes the whole prompt again at each turn.
+// TalkRequests are the requests of such a run that are due before the end. With cached, the server keeps most of a
+// conversation in its prefix cache; else it computes the whole prompt again at each turn.
 func TalkRequests(end time.Duration, cached bool) []*metrics.Request {
 	rnd := rand.New(rand.NewPCG(4, 2))
 	var out []*metrics.Request

@@ -187,7 +187,8 @@ func gpuSecond(w *metrics.Window, i int) metrics.GPUSecond {
 	return out
 }
 
-// requestRows are requests as the recorder lists them: those in flight, the last that ended, the slowest and the failed.
+// requestRows are requests as the recorder lists them: those in flight, the last that ended, the slowest and the
+// failed.
 func requestRows(all []*metrics.Request, at time.Duration) []metrics.RequestRow {
 	var out []metrics.RequestRow
 	for i, q := range all {
@@ -246,8 +247,8 @@ func openedRequest(all []*metrics.Request, at time.Duration) *metrics.RequestDet
 	return nil
 }
 
-// Watched is a run whose server and accelerators said how they were: the queue grows from second 20 on, the cache fills,
-// and from second 45 on requests are preempted.
+// Watched is a run whose server and accelerators said how they were: the queue grows from second 20 on, the cache
+// fills, and from second 45 on requests are preempted.
 func Watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
 	s.ServerKind = "vLLM"
 	plan := *s.Plan

@@ -14,8 +14,8 @@ import (
 	"benchtop/metrics/report"
 )
 
-// RampPlan is of a run that climbs from 4 to 80 requests per second within a minute against a server that is full at about 48:
-// first requests wait at the server, then, when 160 are in flight, in the client.
+// RampPlan is of a run that climbs from 4 to 80 requests per second within a minute against a server that is full at
+// about 48: first requests wait at the server, then, when 160 are in flight, in the client.
 func RampPlan() *metrics.Plan {
 	return &metrics.Plan{
 		BaseURL: "http://127.0.0.1:8000", Backend: "openai-chat", ModelID: "Qwen/Qwen3-32B", Dataset: "sharegpt 10k",
@@ -149,8 +149,8 @@ func Sampled(s metrics.Snapshot, whole, recent []string) metrics.Snapshot {
 	return s
 }
 
-// Judge gives a snapshot objectives, gates, stages with their marks and a warm-up, and successes that keep the objectives
-// ever less often.
+// Judge gives a snapshot objectives, gates, stages with their marks and a warm-up, and successes that keep the
+// objectives ever less often.
 func Judge(s metrics.Snapshot) metrics.Snapshot {
 	plan := *s.Plan
 	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 40}}

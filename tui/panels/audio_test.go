@@ -40,7 +40,7 @@ func TestRTFx(t *testing.T) {
 	if got := (Header{View: &View{Snapshot: &s}}).figures()[1]; got.name != "RTFx" || got.value != "42" {
 		t.Errorf("the second figure of a tiny screen is %v", got)
 	}
-	if got := factsOf(&View{Snapshot: &s}, &metrics.RequestDetail{Audio: 3300 * time.Millisecond}); got[len(got)-1] != (fact{"recording", "3.30s"}) {
+	if got := factsOf(&View{Snapshot: &s}, &metrics.RequestDetail{Audio: 3300 * time.Millisecond}); got[len(got)-1] != (figure{name: "recording", value: "3.30s"}) {
 		t.Errorf("the last fact of a request is %v", got[len(got)-1])
 	}
 }

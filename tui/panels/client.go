@@ -13,7 +13,7 @@ import (
 
 // latenessPanel shows how late the client itself was with its requests, and how busy its processors were.
 var latenessPanel = Panel{name: "lateness", title: latenessTitle, draw: drawLateness, timed: true,
-	empty: func(v *View) bool { return len(v.Client) == 0 }, nothing: "waiting for data"}
+	empty: func(v *View) bool { return len(v.Client) == 0 }, nothing: nothingYet}
 
 func latenessTitle(v *View, w, _ int) []screen.Span {
 	p99, most, cpu := "", "", ""
@@ -56,7 +56,7 @@ func latenessPlot(v *View) plot {
 			return max(of(c), time.Microsecond).Seconds()
 		}
 	}
-	return plot{v: v, chart: chart.Plot{Log: true, Nothing: "waiting for data"}, series: []series{
+	return plot{v: v, chart: chart.Plot{Log: true}, series: []series{
 		{name: "max", color: screen.Plain, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
 		{name: "p99", color: screen.P99, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
 	}}
@@ -64,7 +64,7 @@ func latenessPlot(v *View) plot {
 
 func cpuPlot(v *View) plot {
 	at := clientSeconds(v)
-	return plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
+	return plot{v: v, chart: chart.Plot{Top: 100}, series: []series{
 		{name: "CPU", sign: '#', color: screen.Usage, filled: true, value: func(w *metrics.Window) float64 {
 			if c := at(w); c != nil {
 				return cpuShare(c)

@@ -67,7 +67,7 @@ func gpuTitle(v *View, _, _ int) []screen.Span {
 func drawGPUs(c screen.Canvas, v *View) {
 	all := latestGPUs(v.Snapshot)
 	if len(all) == 0 {
-		drawAbsent(c, v.GPUsAbsent, "waiting for data")
+		drawAbsent(c, v.GPUsAbsent, nothingYet)
 		return
 	}
 	y := 0 // of the sums, below the names of the columns and the rows
@@ -256,7 +256,7 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 	mean := func(sum float64, n int) float64 { return sum / float64(n) }
 	all := func(sum float64, _ int) float64 { return sum }
 	v.chartBelow(c, y, legend(c.W, "by second", legendItem{color: screen.Usage, name: "use %, the mean"}, legendItem{color: screen.Plain, name: "power W, the sum"}),
-		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{
+		plot{v: v, chart: chart.Plot{Lanes: true}, series: []series{
 			{name: "use", color: screen.Usage, filled: true, value: gpuValue(v, use, mean)},
 			{name: "power", color: screen.Plain, filled: true, value: gpuValue(v, power, all)},
 		}}.draw)

@@ -15,9 +15,9 @@ import (
 // prefix cache. classesPanel compares the classes of requests.
 var (
 	turnsPanel = Panel{name: "turns", title: turnsTitle, draw: drawTurns,
-		empty: func(v *View) bool { return len(v.turnRows()) == 0 }, nothing: "waiting for data"}
+		empty: func(v *View) bool { return len(v.turnRows()) == 0 }, nothing: nothingYet}
 	classesPanel = Panel{name: "classes", title: classesTitle, draw: drawClasses,
-		empty: func(v *View) bool { return len(v.classRows()) == 0 }, nothing: "waiting for data"}
+		empty: func(v *View) bool { return len(v.classRows()) == 0 }, nothing: nothingYet}
 )
 
 // groupRow is a group of requests with the latency by which the run is watched: exact once it is over.

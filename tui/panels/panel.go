@@ -100,7 +100,7 @@ func (p Panel) Draw(c screen.Canvas, v *View, b Box, focused bool) {
 	switch {
 	case inner.W == 0 || inner.H == 0:
 	case p.server && len(v.Server) == 0:
-		drawAbsent(inner, v.ServerAbsent, "waiting for data")
+		drawAbsent(inner, v.ServerAbsent, nothingYet)
 	case p.empty != nil && p.empty(v):
 		inner.Center(p.nothing, screen.Label)
 	default:

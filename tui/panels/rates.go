@@ -18,7 +18,7 @@ var (
 	ratePanel   = timePanel("rate", ratePlot)
 )
 
-// nothingYet stands in charts over time of a run that has just begun.
+// nothingYet stands where there is nothing to show yet.
 const nothingYet = "waiting for data"
 
 // rateWindow is the time of the rates in titles.
@@ -69,7 +69,7 @@ func tokensPlot(v *View) plot {
 		out.now = "~" + out.now
 	}
 	in.now = number.Rate(v.cursorRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
-	p := plot{v: v, title: "tokens/s", compared: true, window: v.rateWindow(), chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{out, in}}
+	p := plot{v: v, title: "tokens/s", compared: true, window: v.rateWindow(), chart: chart.Plot{Lanes: true}, series: []series{out, in}}
 	if !v.plan().Generates() {
 		p.series = p.series[1:]
 	} else if s := v.speedsNow(); s.N > 0 {
@@ -103,7 +103,7 @@ func (v *View) speedsNow() metrics.Statistic {
 // loadPlot shows how many requests are queued here, waiting and running.
 func loadPlot(v *View) plot {
 	held, waiting, running := v.cursorLevels()
-	return plot{v: v, title: "requests", compared: true, notes: v.progressNotes(), chart: chart.Plot{Nothing: nothingYet}, series: []series{
+	return plot{v: v, title: "requests", compared: true, notes: v.progressNotes(), series: []series{
 		{name: "running", now: number.Count(running), color: screen.Running, filled: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
 		{name: "waiting", now: number.Count(waiting), color: screen.Waiting, sparse: true,
@@ -115,7 +115,7 @@ func loadPlot(v *View) plot {
 
 // ratePlot shows the requests per second that were asked for, sent and done.
 func ratePlot(v *View) plot {
-	p := plot{v: v, title: "req/s", compared: true, what: " done", chart: chart.Plot{Nothing: nothingYet}}
+	p := plot{v: v, title: "req/s", compared: true, what: " done"}
 	if t := newTargets(v); t.any() {
 		target := series{name: "target", color: screen.Dimmed, alone: true,
 			value: func(w *metrics.Window) float64 { return t.at(w.Start + w.Length()/2) }}

@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -32,7 +33,7 @@ type series struct {
 // plot is a chart of series over the chosen span.
 type plot struct {
 	v      *View
-	chart  chart.Plot // all but its data
+	chart  chart.Plot // all but its data; without other words there is nothing to show yet
 	limits string     // the key of the latency whose limits are drawn as lines, "" for none
 	series []series   // later ones are drawn over earlier ones
 	title  string
@@ -75,7 +76,7 @@ func (p *plot) legend(_ *View, w, _ int) []screen.Span {
 
 func (p plot) draw(c screen.Canvas) {
 	out := p.chart
-	out.Wordless = p.v.joined
+	out.Nothing, out.Wordless = cmp.Or(out.Nothing, nothingYet), p.v.joined
 	if n := chart.Columns(c); n > 0 {
 		t, ws, end := p.v.overTime()
 		group := t.Group(2 * n) // as many whole seconds as share a column of dots

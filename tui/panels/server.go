@@ -29,7 +29,7 @@ func openServerQueue(v *View) (titleOf, drawOf) {
 		value: func(w *metrics.Window) float64 { return float64(w.Waiting) }}
 	running := v.serverLine("running", screen.Running, serverRunning)
 	running.filled = true
-	p := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, running, v.serverLine("waiting", screen.Waiting, serverWaiting)}}
+	p := plot{v: v, series: []series{here, running, v.serverLine("waiting", screen.Waiting, serverWaiting)}}
 	title := func(v *View, w, _ int) []screen.Span {
 		if len(v.Server) == 0 {
 			return []screen.Span{screen.Strong.Span("server queue")}
@@ -116,7 +116,7 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 	here.sign, here.now, here.spare = hereSign, said(v.cursorRate(outputTokens, nil)), true
 	output := v.serverLine("out", screen.Output, serverOutput)
 	output.filled = true
-	out := plot{v: v, reversed: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, output}}
+	out := plot{v: v, reversed: true, series: []series{here, output}}
 	if n := len(v.Server); n > 0 && v.Server[n-1].OutputAtEnd {
 		here.sign, here.color, here.filled, here.spare = 0, screen.Output, true, false
 		out.series = []series{here}
@@ -126,7 +126,7 @@ func openServerTokens(v *View) (titleOf, drawOf) {
 		prompt.now = said(v.cursorRate(inputTokens, nil))
 	}
 	prompt.filled = true
-	in := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{prompt}}
+	in := plot{v: v, series: []series{prompt}}
 	title := func(_ *View, w, _ int) []screen.Span {
 		return legend(w, "server tok/s", append(out.items(), in.items()...)...)
 	}

@@ -360,5 +360,5 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 		return 100 * share
 	}}
 	v.chartBelow(c, y, legend(c.W, "% of requests completed in a second", legendItem{color: good.color, name: good.name}),
-		plot{v: v, chart: chart.Plot{Top: 100, Nothing: "waiting for data"}, series: []series{good}}.draw)
+		plot{v: v, chart: chart.Plot{Top: 100}, series: []series{good}}.draw)
 }

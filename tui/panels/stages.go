@@ -41,7 +41,7 @@ func (v *View) stagesTitle(rows []stageRow, h int) []screen.Span {
 //	01:00      32     32     19    4.21s   31.0% !  99 %
 func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 	if len(rows) == 0 {
-		c.Center("waiting for data", screen.Label)
+		c.Center(nothingYet, screen.Label)
 		return
 	}
 	y := 0

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -225,7 +224,7 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 			return math.NaN()
 		}}
 	}
-	p := plot{v: v, chart: chart.Plot{Nothing: "waiting for data"}, series: []series{
+	p := plot{v: v, series: []series{
 		mean("ttft", screen.P50, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
 		mean("prefill", screen.Input, func(w *metrics.Window) (time.Duration, int) {
 			return w.Reported.Prefill, enough(w, w.Reported.Prefilled)

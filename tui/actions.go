@@ -11,8 +11,8 @@ import (
 	"benchtop/tui/panels"
 )
 
-// eachKey takes the keys of a message one by one: keys typed fast over a slow line arrive in one read, and Bubble Tea makes one message of them. A
-// paste stays whole.
+// eachKey takes the keys of a message one by one: keys typed fast over a slow line arrive in one read, and Bubble Tea
+// makes one message of them. A paste stays whole.
 func eachKey(msg tea.KeyMsg, take func(tea.KeyMsg) tea.Cmd) tea.Cmd {
 	if msg.Type != tea.KeyRunes || msg.Paste || msg.Alt {
 		return take(msg)
@@ -26,30 +26,18 @@ func eachKey(msg tea.KeyMsg, take func(tea.KeyMsg) tea.Cmd) tea.Cmd {
 
 // onKeys takes one key, or a paste, which is text for a prompt.
 func (m *model) onKeys(msg tea.KeyMsg) tea.Cmd {
-	switch {
-	case m.prompt != nil:
-		return m.onPrompt(msg)
-	case msg.Paste:
-		return nil
+	if m.prompt != nil {
+		defer m.show()
+		return m.onPrompt(msg, m.stop)
 	}
-	return m.onKey(msg.String())
-}
-
-func (m *model) onKey(key string) tea.Cmd {
 	if m.prep != nil {
-		return m.onPreparation(key)
+		return m.onPreparation(msg.String())
 	}
-	b := keymap.lookup(m, key)
-	if m.help.open && (b == nil || !b.anywhere) {
-		m.help.key(key)
+	cmd, known := keymap.press(m, &m.help, msg)
+	if known {
 		m.show()
-		return nil
 	}
-	if b == nil {
-		return nil
-	}
-	defer m.show()
-	return b.press(m)
+	return cmd
 }
 
 // onPreparation takes a key before the run has begun.
@@ -58,10 +46,10 @@ func (m *model) onPreparation(key string) tea.Cmd {
 	case key == "ctrl+l":
 		return tea.ClearScreen
 	case sweep && key == "esc":
-		return tea.Quit
+		return m.quit
 	case key != "q" && key != "ctrl+c":
 	case sweep || m.prep.of.leave():
-		return tea.Quit
+		return m.quit
 	default:
 		m.prep.stops++
 	}
@@ -102,14 +90,14 @@ func (m *model) escape() tea.Cmd {
 	case m.focus != "":
 		m.focus = ""
 	case m.Within != "":
-		return tea.Quit
+		return m.quit
 	}
 	return nil
 }
 
 func (m *model) openRequest() {
 	if l := m.layout(); !l.Tiny {
-		m.list.Open(m.choices(m.shown), m.below(l))
+		m.list.Open(m.choices(m.shown), l.Below())
 	}
 }
 
@@ -137,15 +125,16 @@ func (m *model) leaves() bool {
 	return m.over() || m.ReadOnly || m.Player != nil || m.Attached && !m.controls && m.stops == 0
 }
 
-// stop drains the run the first time, aborts it the second time, and leaves without waiting the third time. A viewer without control leaves at once.
+// stop drains the run the first time, aborts it the second time, and leaves without waiting the third time. A viewer
+// without control leaves at once.
 func (m *model) stop() tea.Cmd {
 	if m.leaves() {
-		return tea.Quit
+		return m.quit
 	}
 	m.stops++
 	m.help.open, m.controls = false, false
 	if m.stops > 2 {
-		return tea.Quit
+		return m.quit
 	}
 	m.Control.Command(metrics.Command{Do: [...]metrics.CommandKind{metrics.Drain, metrics.Abort}[m.stops-1]})
 	return nil
@@ -172,8 +161,8 @@ func (m *model) scrollTime(by time.Duration) {
 	}
 }
 
-// move goes through the list of requests, the report or the log. The report counts lines from its top, the log from its end: while it is
-// scrolled back the log stands still, and back at the end it goes on.
+// move goes through the list of requests, the report or the log. The report counts lines from its top, the log from its
+// end: while it is scrolled back the log stands still, and back at the end it goes on.
 func (m *model) move(to panels.Move) {
 	l := m.layout()
 	if l.Tiny || len(l.Panels) == 0 {
@@ -183,7 +172,7 @@ func (m *model) move(to panels.Move) {
 	high := max(1, r.H-2)
 	switch {
 	case onList(m):
-		m.list.Move(to, m.choices(m.shown), m.below(l))
+		m.list.Move(to, m.choices(m.shown), l.Below())
 	case m.pageNow().Name == panels.ReportPage.Name:
 		last := max(0, len(m.reportLines(r.W-2))-high)
 		m.reportTop = to.From(min(m.reportTop, last), high, last)
@@ -209,8 +198,9 @@ func (m *model) setLogFilter(words string) {
 // wheelLines is how far one step of the wheel scrolls.
 const wheelLines = 3
 
-// onMouse takes a click or a step of the wheel. A click on a tab turns the page, one on a panel chooses it, one more zooms it or lets it go; on the
-// list of requests it chooses a row, one more opens the row. While the help is open any click closes it. The wheel scrolls.
+// onMouse takes a click or a step of the wheel. A click on a tab turns the page, one on a panel chooses it, one more
+// zooms it or lets it go; on the list of requests it chooses a row, one more opens the row. While the help is open any
+// click closes it. The wheel scrolls.
 func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 	switch {
 	case m.prompt != nil || e.Action != tea.MouseActionPress:
@@ -250,7 +240,7 @@ func (m *model) click(x, y int) {
 		return
 	}
 	if m.zoomed {
-		if m.below(l).Has(x, y) {
+		if l.Below().Has(x, y) {
 			m.zoomed = false
 		}
 		return
@@ -263,7 +253,7 @@ func (m *model) click(x, y int) {
 			m.zoomed = b.Name == m.focus
 			m.focus = b.Name
 		case b.Name == "requests":
-			m.list.Point(m.choices(m.shown), m.below(l), y-b.Rect.Y-2) // below the border and the names of the columns
+			m.list.Point(m.choices(m.shown), l.Below(), y-b.Rect.Y-2) // below the border and the names of the columns
 		}
 		return
 	}

@@ -182,12 +182,9 @@ func TestSpeedThatMakesNoSense(t *testing.T) {
 	}
 }
 
-func TestWheelAndOtherButtons(t *testing.T) {
+func TestPreparationTakesFewKeys(t *testing.T) {
 	m := open(tuitest.Bad(), 120, 40, termenv.Ascii)
-	press(m, "6")
-	for _, b := range []tea.MouseButton{tea.MouseButtonWheelUp, tea.MouseButtonWheelDown, tea.MouseButtonRight} {
-		m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: b})
-	}
+	m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonRight})
 	m.prep = &preparationScreen{of: NewPreparation("a step")}
 	if _, cmd := m.Update(tea.MouseMsg{Action: tea.MouseActionPress, Button: tea.MouseButtonLeft}); cmd != nil {
 		t.Error("a click on a preparation did something")

@@ -77,8 +77,6 @@ func TestRequestsComeAtOnce(t *testing.T) {
 				}
 				if worst > most {
 					t.Errorf("there after %s, at most %s", worst, most)
-				} else {
-					t.Logf("there after %s", worst)
 				}
 			})
 		})

@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -10,8 +12,8 @@ import (
 
 // binding ties keys to an action of a model, and to their words on the bottom line and in the help.
 type binding[M any] struct {
-	keys []string
-	show string           // the keys on the screen
+	keys string           // with blanks between them
+	show string           // the keys on the screen, "" for the same
 	what string           // for the help
 	word string           // for the bottom line; "" leaves it to foot
 	foot func(m M) string // for the bottom line; nil or "" keeps it off
@@ -22,24 +24,19 @@ type binding[M any] struct {
 	// do is the action; ask is one with a command for Bubble Tea.
 	do  func(m M)
 	ask func(m M) tea.Cmd
-	// early puts the keys before others on the bottom line while they matter: the way back, and the keys that change the load.
+	// early puts the keys before others on the bottom line while they matter: the way back, and the keys that change
+	// the load.
 	early bool
 	// anywhere says that the keys work while the help is open, too.
 	anywhere bool
 }
 
+// shown are the keys on the screen.
+func (b *binding[M]) shown() string { return cmp.Or(b.show, b.keys) }
+
 // works reports whether the keys have this action here.
 func (b *binding[M]) works(m M) bool {
 	return (b.when == nil || b.when(m)) && (b.with == nil || b.with(m))
-}
-
-// press performs the action.
-func (b *binding[M]) press(m M) tea.Cmd {
-	if b.ask != nil {
-		return b.ask(m)
-	}
-	b.do(m)
-	return nil
 }
 
 // by is an action with its argument.
@@ -60,16 +57,39 @@ type keys[M any] []binding[M]
 
 // lookup finds the binding of a key; nil if it has none here.
 func (all keys[M]) lookup(m M, key string) *binding[M] {
+	if key == " " {
+		key = "space"
+	}
 	for i := range all {
-		if b := &all[i]; slices.Contains(b.keys, key) && b.works(m) {
+		if b := &all[i]; slices.Contains(strings.Fields(b.keys), key) && b.works(m) {
 			return b
 		}
 	}
 	return nil
 }
 
-// items are the keys for the bottom line. The last two, help and the way out, are always shown. place gives the keys as shown, and says whether they
-// come before others; nil for no such order.
+// press performs the action of a key, which closes or scrolls the help where that is open. A key without an action
+// here is not known.
+func (all keys[M]) press(m M, help *helpBox, msg tea.KeyMsg) (cmd tea.Cmd, known bool) {
+	key := msg.String()
+	b := all.lookup(m, key)
+	switch {
+	case msg.Paste:
+		return nil, false
+	case help.open && (b == nil || !b.anywhere):
+		help.key(key)
+	case b == nil:
+		return nil, false
+	case b.ask != nil:
+		return b.ask(m), true
+	default:
+		b.do(m)
+	}
+	return nil, true
+}
+
+// items are the keys for the bottom line. The last two, help and the way out, are always shown. place gives the keys as
+// shown, and says whether they come before others; nil for no such order.
 func (all keys[M]) items(m M, place func(b *binding[M], word string) (show string, first bool)) [][]screen.Span {
 	var early, items [][]screen.Span
 	for i := range all {
@@ -81,7 +101,7 @@ func (all keys[M]) items(m M, place func(b *binding[M], word string) (show strin
 		if word == "" || !b.works(m) {
 			continue
 		}
-		show, first := b.show, false
+		show, first := b.shown(), false
 		if place != nil {
 			show, first = place(b, word)
 		}
@@ -99,10 +119,10 @@ func (all keys[M]) items(m M, place func(b *binding[M], word string) (show strin
 func (all keys[M]) help(m M) [][2]string {
 	var here, elsewhere [][2]string
 	for _, b := range all {
-		if b.show == "" || b.what == "" || b.with != nil && !b.with(m) {
+		if b.what == "" || b.with != nil && !b.with(m) {
 			continue
 		}
-		row := [2]string{b.show, b.what}
+		row := [2]string{b.shown(), b.what}
 		if b.when == nil || b.when(m) {
 			here = append(here, row)
 		} else {

@@ -1,15 +1,11 @@
 package tui
 
 import (
-	"math"
 	"strings"
 	"testing"
 
-	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
-	"benchtop/internal/ci"
-	"benchtop/metrics"
 	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
 )
@@ -120,81 +116,6 @@ func TestClientComesQuietly(t *testing.T) {
 		}
 		if c := strings.Replace(b, "client ok", strings.Repeat(" ", 9), 1); a != c {
 			t.Fatalf("%d columns, before and after:\n%s\n%s", w, a, b)
-		}
-	}
-}
-
-// TestClientAfterTheEnd: the final verdict stays, on every page.
-func TestClientAfterTheEnd(t *testing.T) {
-	m := open(tuitest.Sampled(tuitest.Done(), tuitest.Late, nil), 120, 40, termenv.Ascii)
-	for _, keys := range []string{"1", "2", "1"} {
-		press(m, keys)
-		m.Update(tickMsg{})
-		if got := m.View(); !strings.Contains(got, "client OVERLOADED: p99 send delay 31ms") {
-			t.Errorf("on page %s:\n%s", keys, got)
-		}
-	}
-}
-
-func TestUserStamps(t *testing.T) {
-	with := func(source string, unstamped int, over bool) metrics.Snapshot {
-		s := tuitest.Mid()
-		if over {
-			s = tuitest.Done()
-		}
-		s = tuitest.Sampled(s, nil, nil)
-		plan := *s.Plan
-		plan.Timestamps = source
-		s.Plan = &plan
-		for i := range s.Client {
-			s.Client[i].Unstamped = unstamped
-		}
-		if over {
-			s.Report.Client.Source, s.Report.Client.Stamps.Unstamped = source, unstamped*len(s.Client)
-		}
-		return s
-	}
-	for _, over := range []bool{false, true} {
-		for _, c := range []struct {
-			source    string
-			unstamped int
-			want      bool
-		}{
-			{metrics.KernelStamps, 0, false},
-			{metrics.KernelStamps, 100, false}, // a few that were not there
-			{metrics.KernelStamps, 2000, true}, // asked for, and not to be had
-			{metrics.UserStamps, 2000, true},
-		} {
-			s := with(c.source, c.unstamped, over)
-			if got := strings.Contains(open(s, 120, 40, termenv.Ascii).View(), "user stamps"); got != c.want {
-				t.Errorf("%s, %d of 2000 without a stamp, over %v: said %v, want %v", c.source, c.unstamped, over, got, c.want)
-			}
-		}
-	}
-}
-
-// TestMonstrousClient draws samples that no machine can have.
-func TestMonstrousClient(t *testing.T) {
-	ci.SkipUnderRace(t)
-	all := []metrics.Snapshot{tuitest.Monstrous(), tuitest.Judge(tuitest.Bad()), tuitest.Done()}
-	for i, why := range [][]string{nil, {}, {""}, {"\x1b[2J\x9b31m\u202e", strings.Repeat("漢字🤖", 400)}, make([]string, 10_000)} {
-		for j, s := range all {
-			for k := (i + j) % 3; k < len(tuitest.Modes); k += 3 {
-				s = tuitest.Sampled(s, nil, why)
-				if i%2 == 0 {
-					s = tuitest.Sampled(s, why, nil)
-				}
-				s.Client = []metrics.ClientSecond{
-					{At: math.MinInt64, Took: math.MaxInt64, CPU: math.NaN(), CPUWait: math.Inf(1), Cores: math.Inf(-1), Chunks: math.MaxInt, Unstamped: math.MinInt},
-					{At: math.MaxInt64, Sched: -1, Stall: math.MaxInt64, Memory: math.MaxUint64, Chunks: math.MaxInt, Unstamped: math.MaxInt, DelayP99: math.MinInt64},
-				}
-				m := open(s, 80, 24, termenv.Ascii)
-				name := m.mode(k)
-				for _, size := range [][2]int{{1, 1}, {7, 3}, {20, 1}, {20, 5}, {40, 10}, {60, 40}, {80, 24}, {97, 24}, {120, 40}, {200, 50}} {
-					m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-					whole(t, m, name)
-				}
-			}
 		}
 	}
 }

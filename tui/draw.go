@@ -1,11 +1,12 @@
 package tui
 
 import (
+	"fmt"
+	"time"
+
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
-	"fmt"
-	"time"
 )
 
 // View returns the screen. It draws only if something changed.
@@ -60,24 +61,25 @@ func (m *model) stopping() bool {
 }
 
 func (m *model) header() panels.Header {
-	h := panels.Header{View: m.view(m.shown), State: m.state(m.shown), Page: m.page, Behind: -1, Controls: m.controls}
+	h := panels.Header{View: m.view(m.shown), State: m.state(m.shown), Page: m.page, Behind: -1}
 	for _, p := range m.pages() {
 		h.Pages = append(h.Pages, p.Name)
 	}
 	if m.frozen {
 		h.Behind = max(0, m.latest.At-m.shown.At)
 	}
-	h.Slower = m.limiter.Sign(m.ASCII)
-	switch {
-	case m.Within != "":
-		h.Viewer = m.Within
-	case m.Attached && m.ReadOnly:
-		h.Viewer = "attached, read only"
-	case m.Attached:
-		h.Viewer = "attached"
-	case m.ReadOnly:
-		h.Viewer = "read only"
+	sign := func(is bool, words string, st screen.Style) {
+		if is && words != "" {
+			h.Signs = append(h.Signs, st.Span(words))
+		}
 	}
+	alone := m.Within == ""
+	sign(!alone, m.Within, screen.Label)
+	sign(alone && m.Attached && m.ReadOnly, "attached, read only", screen.Label)
+	sign(alone && m.Attached && !m.ReadOnly, "attached", screen.Label)
+	sign(alone && !m.Attached && m.ReadOnly, "read only", screen.Label)
+	sign(true, m.limiter.Sign(m.ASCII), screen.Label)
+	sign(m.controls, "CONTROL", screen.Caution)
 	return h
 }
 
@@ -97,7 +99,7 @@ func (m *model) drawPanels(c screen.Canvas, l panels.Areas) {
 	}
 	boxes := l.Panels
 	if m.zoomed {
-		boxes = []panels.Box{{Name: m.focus, Rect: m.below(l)}}
+		boxes = []panels.Box{{Name: m.focus, Rect: l.Below()}}
 	}
 	for _, b := range boxes {
 		if p, ok := panels.Named(b.Name); ok {
@@ -107,12 +109,6 @@ func (m *model) drawPanels(c screen.Canvas, l panels.Areas) {
 			}
 		}
 	}
-}
-
-// below is the area between the verdict and the bottom line.
-func (m *model) below(l panels.Areas) panels.Rect {
-	y := l.Verdict.Y + l.Verdict.H
-	return panels.Rect{Y: y, W: m.w, H: max(0, l.Keys.Y-y)}
 }
 
 // back is how far back the charts end.

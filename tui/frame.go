@@ -12,8 +12,8 @@ import (
 	"benchtop/tui/term"
 )
 
-// frame is what the dashboard and the screen of a sweep have in common: their looks, the pace at which they are drawn, a notice, a prompt and the help
-// above them, and the screen as it was drawn last.
+// frame is what the dashboard and the screen of a sweep have in common: their looks, the pace at which they are drawn,
+// a notice, a prompt and the help above them, and the screen as it was drawn last.
 type frame struct {
 	Options                       // changed later: a remote may get control, a run may bring its baseline
 	tick     func() tea.Cmd       // a new wait for the drawing tick

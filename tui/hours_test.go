@@ -62,27 +62,3 @@ func BenchmarkFullRedrawHours(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkNextSecondHours draws such a run second after second, with the merged histograms of the frame before.
-func BenchmarkNextSecondHours(b *testing.B) {
-	for _, n := range []int{1, 4, 24} {
-		whole := hours(n)
-		b.Run(fmt.Sprintf("%dh/Latency", n), func(b *testing.B) {
-			m := open(whole, 120, 40, termenv.TrueColor)
-			m.turn(1)
-			m.span = slices.Index(spans, 0)
-			b.ReportAllocs()
-			const back = 60
-			for i := 0; b.Loop(); i++ {
-				s := whole
-				s.Windows = s.Windows[:len(s.Windows)-back+i%back]
-				s.At = time.Duration(len(s.Windows)) * time.Second
-				m.Update(snapshotMsg{s})
-				m.show()
-				if len(m.View()) == 0 {
-					b.Fatal("empty")
-				}
-			}
-		})
-	}
-}

@@ -1,10 +1,11 @@
 package tui
 
 import (
-	"benchtop/tui/panels"
-	"benchtop/tui/screen"
 	"fmt"
 	"image"
+
+	"benchtop/tui/panels"
+	"benchtop/tui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -27,83 +28,83 @@ func joined(m *model) bool   { return m.Attached && !m.ReadOnly }
 func controls(m *model) bool { return m.controls }
 
 var keymap = append(pageKeys(), keys[*model]{
-	{keys: []string{"tab"}, show: "Tab", what: "next page (Shift: previous)", do: by((*model).turnBy, 1)},
-	{keys: []string{"shift+tab"}, do: by((*model).turnBy, -1)},
+	{keys: "tab", show: "Tab", what: "next page (Shift: previous)", do: by((*model).turnBy, 1)},
+	{keys: "shift+tab", do: by((*model).turnBy, -1)},
 
-	{keys: []string{"j", "down"}, when: onLines, do: by((*model).move, panels.Down)},
-	{keys: []string{"k", "up"}, show: "j k", what: "scroll (or arrows)", word: "scroll", when: onLog, do: by((*model).move, panels.Up)},
-	{keys: []string{"pgdown", "ctrl+f"}, when: onLines, do: by((*model).move, panels.PageDown)},
-	{keys: []string{"pgup", "ctrl+b"}, show: "PgUp PgDn", what: "scroll a page", when: onLog, do: by((*model).move, panels.PageUp)},
-	{keys: []string{"g", "home"}, when: onLines, do: by((*model).move, panels.Top)},
-	{keys: []string{"G", "end"}, show: "g G", what: "first, last", word: "first, last", when: onLog, do: by((*model).move, panels.End)},
+	{keys: "j down", when: onLines, do: by((*model).move, panels.Down)},
+	{keys: "k up", show: "j k", what: "scroll (or arrows)", word: "scroll", when: onLog, do: by((*model).move, panels.Up)},
+	{keys: "pgdown ctrl+f", when: onLines, do: by((*model).move, panels.PageDown)},
+	{keys: "pgup ctrl+b", show: "PgUp PgDn", what: "scroll a page", when: onLog, do: by((*model).move, panels.PageUp)},
+	{keys: "g home", when: onLines, do: by((*model).move, panels.Top)},
+	{keys: "G end", show: "g G", what: "first, last", word: "first, last", when: onLog, do: by((*model).move, panels.End)},
 
-	{keys: []string{"k", "up"}, show: "j k", what: "select a request", word: "select", when: onList, do: by((*model).move, panels.Up)},
-	{keys: []string{"pgup", "ctrl+b"}, when: onList, do: by((*model).move, panels.PageUp)},
-	{keys: []string{"G", "end"}, when: onList, do: by((*model).move, panels.End)},
-	{keys: []string{"enter", "z"}, show: "Enter", what: "open the request", foot: footOpen, when: onList, do: (*model).openRequest},
-	{keys: []string{"S"}, show: "S", what: "requests: change order", word: "sort", when: onList, do: func(m *model) { m.list.NextOrder() }},
-	{keys: []string{"e"}, show: "e", what: "requests: errors only", word: "errors", when: onList,
+	{keys: "k up", show: "j k", what: "select a request", word: "select", when: onList, do: by((*model).move, panels.Up)},
+	{keys: "pgup ctrl+b", when: onList, do: by((*model).move, panels.PageUp)},
+	{keys: "G end", when: onList, do: by((*model).move, panels.End)},
+	{keys: "enter z", show: "Enter", what: "open the request", foot: footOpen, when: onList, do: (*model).openRequest},
+	{keys: "S", what: "requests: change order", word: "sort", when: onList, do: func(m *model) { m.list.NextOrder() }},
+	{keys: "e", what: "requests: errors only", word: "errors", when: onList,
 		do: func(m *model) { m.list.ErrorsOnly = !m.list.ErrorsOnly }},
-	{keys: []string{"/"}, show: "/", what: "filter requests, log", word: "filter", when: onFiltered, do: (*model).askFilter},
+	{keys: "/", what: "filter requests, log", word: "filter", when: onFiltered, do: (*model).askFilter},
 
-	{keys: []string{"h", "left"}, when: onPanels, do: by((*model).moveFocus, image.Pt(-1, 0))},
-	{keys: []string{"j", "down"}, when: onPanels, do: by((*model).moveFocus, image.Pt(0, 1))},
-	{keys: []string{"k", "up"}, when: onPanels, do: by((*model).moveFocus, image.Pt(0, -1))},
-	{keys: []string{"l", "right"}, show: "h j k l", what: "select a panel, or arrows", when: onPanels, do: by((*model).moveFocus, image.Pt(1, 0))},
-	{keys: []string{"m"}, show: "m", what: "next latency", word: "metric", when: onLatency, do: (*model).nextMetric},
-	{keys: []string{"enter", "z"}, show: "z", what: "zoom the panel (or Enter)", foot: footZoom, when: onPanels, do: (*model).zoom},
-	{keys: []string{"esc"}, show: "Esc", what: "back", foot: footBack, early: true, ask: (*model).escape},
-	{keys: []string{"["}, when: onPanels, do: by((*model).spanBy, -1)},
-	{keys: []string{"]"}, show: "[ ]", what: "time window, 30s to all", foot: footSpan, when: onPanels, do: by((*model).spanBy, 1)},
-	{keys: []string{" "}, show: "space", what: "freeze the screen", foot: footFreeze, with: live, do: func(m *model) { m.frozen = !m.frozen }},
-	{keys: []string{"c"}, show: "c", what: "live control of the load", foot: footControl, early: true, with: changes,
+	{keys: "h left", when: onPanels, do: by((*model).moveFocus, image.Pt(-1, 0))},
+	{keys: "j down", when: onPanels, do: by((*model).moveFocus, image.Pt(0, 1))},
+	{keys: "k up", when: onPanels, do: by((*model).moveFocus, image.Pt(0, -1))},
+	{keys: "l right", show: "h j k l", what: "select a panel, or arrows", when: onPanels, do: by((*model).moveFocus, image.Pt(1, 0))},
+	{keys: "m", what: "next latency", word: "metric", when: onLatency, do: (*model).nextMetric},
+	{keys: "enter z", show: "z", what: "zoom the panel (or Enter)", foot: footZoom, when: onPanels, do: (*model).zoom},
+	{keys: "esc", show: "Esc", what: "back", foot: footBack, early: true, ask: (*model).escape},
+	{keys: "[", when: onPanels, do: by((*model).spanBy, -1)},
+	{keys: "]", show: "[ ]", what: "time window, 30s to all", foot: footSpan, when: onPanels, do: by((*model).spanBy, 1)},
+	{keys: "space", what: "freeze the screen", foot: footFreeze, with: live, do: func(m *model) { m.frozen = !m.frozen }},
+	{keys: "c", what: "live control of the load", foot: footControl, early: true, with: changes,
 		do: func(m *model) { m.setControls(!m.controls) }},
-	{keys: []string{"+", "="}, show: "+ -", what: "load: step up, down", foot: footSwap(controls, "step", ""), early: true, with: changes,
+	{keys: "+ =", show: "+ -", what: "load: step up, down", foot: footSwap(controls, "step", ""), early: true, with: changes,
 		do: steers(by((*model).step, 1))},
-	{keys: []string{"-"}, with: changes, do: steers(by((*model).step, -1))},
-	{keys: []string{"}"}, show: "{ }", what: "load: ten steps up, down", foot: footSwap(controls, "ten", ""), early: true, with: changes,
+	{keys: "-", with: changes, do: steers(by((*model).step, -1))},
+	{keys: "}", show: "{ }", what: "load: ten steps up, down", foot: footSwap(controls, "ten", ""), early: true, with: changes,
 		do: steers(by((*model).step, 10))},
-	{keys: []string{"{"}, with: changes, do: steers(by((*model).step, -10))},
-	{keys: []string{"i"}, show: "i", what: "load: set", foot: footSwap(controls, "set", ""), early: true, with: changes, do: steers((*model).askLoad)},
-	{keys: []string{"P"}, show: "P", what: "load: pause, resume", foot: footPause, early: true, with: changes, do: steers((*model).pause)},
-	{keys: []string{"R"}, show: "R", what: "load: ramp", foot: footSwap(controls, "ramp", ""), early: true, with: changes, do: steers((*model).askRamp)},
-	{keys: []string{"H"}, show: "H", what: "load: hold for a verdict", foot: footSwap(controls, "hold", ""), early: true, with: changes, do: steers((*model).hold)},
-	{keys: []string{","}, when: onPanels, with: live, do: by((*model).scrollTime, -1)},
-	{keys: []string{"."}, show: ", .", what: "scroll in time", word: "scroll", when: onPanels, with: live, do: by((*model).scrollTime, 1)},
+	{keys: "{", with: changes, do: steers(by((*model).step, -10))},
+	{keys: "i", what: "load: set", foot: footSwap(controls, "set", ""), early: true, with: changes, do: steers((*model).askLoad)},
+	{keys: "P", what: "load: pause, resume", foot: footPause, early: true, with: changes, do: steers((*model).pause)},
+	{keys: "R", what: "load: ramp", foot: footSwap(controls, "ramp", ""), early: true, with: changes, do: steers((*model).askRamp)},
+	{keys: "H", what: "load: hold for a verdict", foot: footSwap(controls, "hold", ""), early: true, with: changes, do: steers((*model).hold)},
+	{keys: ",", when: onPanels, with: live, do: by((*model).scrollTime, -1)},
+	{keys: ".", show: ", .", what: "scroll in time", word: "scroll", when: onPanels, with: live, do: by((*model).scrollTime, 1)},
 
-	{keys: []string{" "}, show: "space", what: "play, pause", foot: footPlay, with: replayed, do: (*model).playPause},
-	{keys: []string{"<"}, with: replayed, do: by((*model).playSpeed, 0.5)},
-	{keys: []string{">"}, show: "< >", what: "slower, faster", word: "speed", with: replayed, do: by((*model).playSpeed, 2)},
-	{keys: []string{","}, with: replayed, do: by((*model).seekBy, -seekStep)},
-	{keys: []string{"."}, show: ", .", what: "seek 10s back, forward", word: "10s", with: replayed, do: by((*model).seekBy, seekStep)},
-	{keys: []string{"home"}, with: replayed, when: onPanels, do: by((*model).seek, 0)},
-	{keys: []string{"end"}, show: "Home End", what: "start, end", with: replayed, when: onPanels, do: func(m *model) { m.seek(m.replay().Length) }},
+	{keys: "space", what: "play, pause", foot: footPlay, with: replayed, do: (*model).playPause},
+	{keys: "<", with: replayed, do: by((*model).playSpeed, 0.5)},
+	{keys: ">", show: "< >", what: "slower, faster", word: "speed", with: replayed, do: by((*model).playSpeed, 2)},
+	{keys: ",", with: replayed, do: by((*model).seekBy, -seekStep)},
+	{keys: ".", show: ", .", what: "seek 10s back, forward", word: "10s", with: replayed, do: by((*model).seekBy, seekStep)},
+	{keys: "home", with: replayed, when: onPanels, do: by((*model).seek, 0)},
+	{keys: "end", show: "Home End", what: "start, end", with: replayed, when: onPanels, do: func(m *model) { m.seek(m.replay().Length) }},
 
-	{keys: []string{"w"}, show: "w", what: "histograms: window or run", foot: footScope, when: onPanels, do: func(m *model) { m.whole = !m.whole }},
-	{keys: []string{"g"}, show: "g", what: "histograms: log or linear", foot: footAxis, when: onPanels, do: func(m *model) { m.linear = !m.linear }},
-	{keys: []string{"o"}, show: "o", what: "edit the objectives (SLO)", with: changes, do: (*model).askObjectives},
-	{keys: []string{"s"}, show: "s", what: "save an interim result", with: changes, do: (*model).save},
-	{keys: []string{"y"}, show: "y", what: "copy the summary", foot: footCopy, ask: (*model).copySummary},
-	{keys: []string{"t"}, show: "t", what: "next theme", do: (*model).nextTheme},
-	{keys: []string{"D"}, show: "D", what: "detach; the run continues", word: "detach", with: joined,
-		ask: func(*model) tea.Cmd { return tea.Quit }},
-	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "redraw the screen", ask: func(*model) tea.Cmd { return tea.ClearScreen }, anywhere: true},
-	{keys: []string{"?"}, show: "?", what: "this help", word: "help", do: func(m *model) { m.help.open = true }},
-	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain, then abort, quit", foot: footStop, ask: (*model).stop, anywhere: true},
+	{keys: "w", what: "histograms: window or run", foot: footScope, when: onPanels, do: func(m *model) { m.whole = !m.whole }},
+	{keys: "g", what: "histograms: log or linear", foot: footAxis, when: onPanels, do: func(m *model) { m.linear = !m.linear }},
+	{keys: "o", what: "edit the objectives (SLO)", with: changes, do: (*model).askObjectives},
+	{keys: "s", what: "save an interim result", with: changes, do: (*model).save},
+	{keys: "y", what: "copy the summary", foot: footCopy, ask: (*model).copySummary},
+	{keys: "t", what: "next theme", do: (*model).nextTheme},
+	{keys: "D", what: "detach; the run continues", word: "detach", with: joined,
+		ask: func(m *model) tea.Cmd { return m.quit }},
+	{keys: "ctrl+l", what: "redraw the screen", ask: func(*model) tea.Cmd { return tea.ClearScreen }, anywhere: true},
+	{keys: "?", what: "this help", word: "help", do: func(m *model) { m.help.open = true }},
+	{keys: "q ctrl+c", show: "q", what: "drain, then abort, quit", foot: footStop, ask: (*model).stop, anywhere: true},
 
 	// The keys that change the run say why they cannot, where the run cannot be changed.
-	{keys: []string{"c", "+", "=", "-", "{", "}", "i", "P", "R", "H", "o", "s"}, do: (*model).refuse},
+	{keys: "c + = - { } i P R H o s", do: (*model).refuse},
 }...)
 
 // pageKeys are the digits of the pages, that of the report among them.
 func pageKeys() keys[*model] {
 	all := make(keys[*model], len(panels.Pages)+1)
 	for i := range all {
-		all[i] = binding[*model]{keys: []string{fmt.Sprint(i + 1)}, do: by((*model).turn, i)}
+		all[i] = binding[*model]{keys: fmt.Sprint(i + 1), do: by((*model).turn, i)}
 	}
 	all[0].show, all[0].what, all[0].word = "1-"+fmt.Sprint(len(panels.Pages)), "page", "page"
 	report := &all[len(panels.Pages)]
-	report.show, report.what = report.keys[0], "report, once the run is over"
+	report.what = "report, once the run is over"
 	report.foot, report.early = footSwap((*model).readsReport, "report", ""), true
 	return all
 }
@@ -179,7 +180,7 @@ func footStop(m *model) string {
 // keyItems are the keys for the bottom line.
 func (m *model) keyItems() [][]screen.Span {
 	return keymap.items(m, func(b *binding[*model], word string) (string, bool) {
-		show := b.show
+		show := b.shown()
 		if word == "page" {
 			show = "1-" + fmt.Sprint(len(m.pages()))
 		}

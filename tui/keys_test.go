@@ -26,6 +26,8 @@ func steered(rate float64) metrics.Snapshot {
 	return s
 }
 
+func steeredAt34() metrics.Snapshot { return steered(34) }
+
 // inUsers is a plan of users.
 var inUsers = &metrics.Plan{Find: &metrics.Find{Unit: metrics.Users}}
 

@@ -62,9 +62,14 @@ func TestLatencyAndLoadScreens(t *testing.T) {
 				})
 			}
 		}
-		for name, p := range map[string]termenv.Profile{"true": termenv.TrueColor, "256": termenv.ANSI256, "16": termenv.ANSI} {
-			m := onPage(tuitest.Full(), page, 80, 24, p)
-			tuitest.Golden(t, fmt.Sprintf("pages/%s_%s_80x24.txt", strings.ToLower(page), name), strings.ReplaceAll(onlyPanels(m), "\x1b", "␛")+"\n")
+		for _, c := range []struct {
+			name string
+			p    termenv.Profile
+			w, h int
+		}{{"true", termenv.TrueColor, 80, 24}, {"256", termenv.ANSI256, 80, 24}, {"16", termenv.ANSI, 80, 24}, {"256", termenv.ANSI256, 120, 40}} {
+			name := fmt.Sprintf("pages/%s_%s_%dx%d.txt", strings.ToLower(page), c.name, c.w, c.h)
+			got := onlyPanels(onPage(tuitest.Full(), page, c.w, c.h, c.p))
+			tuitest.Golden(t, name, strings.ReplaceAll(got, "\x1b", "␛")+"\n")
 		}
 		m := onPage(tuitest.Full(), page, 120, 40, termenv.Ascii)
 		m.ASCII = true

@@ -9,8 +9,8 @@ import (
 	"benchtop/tui/panels"
 )
 
-// pendingLoad is a load, or a speed or a place of a run of the past, that was asked for and is in no snapshot yet: several presses between two
-// snapshots add up.
+// pendingLoad is a load, or a speed or a place of a run of the past, that was asked for and is in no snapshot yet:
+// several presses between two snapshots add up.
 type pendingLoad struct {
 	known  bool
 	value  float64
@@ -128,8 +128,8 @@ func (m *model) step(n int) {
 	m.setLoad(stepped(value, n, m.unit()))
 }
 
-// stepped is n steps from a load: of one user, of 1 request/s, or of 0.1 requests/s below 2. The first step from a rate in
-// between, as a ramp leaves behind, goes to the next round one. A load never becomes 0.
+// stepped is n steps from a load: of one user, of 1 request/s, or of 0.1 requests/s below 2. The first step from a rate
+// in between, as a ramp leaves behind, goes to the next round one. A load never becomes 0.
 func stepped(value float64, n int, unit metrics.Unit) float64 {
 	if unit == metrics.Users {
 		return min(max(math.Round(value)+float64(n), 1), panels.LoadMost)

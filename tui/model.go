@@ -24,17 +24,18 @@ var spans = []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * 
 
 const usualSpan = 4 // index in spans
 
-// model is the state of the dashboard. Only Bubble Tea's loop touches it. A snapshot is only kept when it comes, as latest; every few ticks one is
-// shown, so that all figures of a frame are of one moment.
+// model is the state of the dashboard. Only Bubble Tea's loop touches it. A snapshot is only kept when it comes, as
+// latest; every few ticks one is shown, so that all figures of a frame are of one moment.
 type model struct {
 	frame
 	prep *preparationScreen // nil once the run is shown
 	next tea.Cmd            // waits for a snapshot
+	quit tea.Cmd
+	own  func(tea.Cmd) tea.Cmd // has the message of a command come back to this model
 
 	latest, shown *metrics.Snapshot
 	seen          bool // a snapshot came
 	ended         bool // the last one came
-	idle          int  // ticks since the last key other than those that stop the run
 
 	page, span                              int
 	focus                                   string
@@ -60,7 +61,8 @@ type model struct {
 
 func newModel(o Options, p *screen.Palette) *model {
 	empty := &metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never, OutputExact: true}
-	m := &model{frame: newFrame(o, p), latest: empty, shown: empty, span: usualSpan}
+	m := &model{frame: newFrame(o, p), latest: empty, shown: empty, span: usualSpan, quit: tea.Quit}
+	m.own = func(cmd tea.Cmd) tea.Cmd { return cmd }
 	if m.Control == nil {
 		m.Control = NoControl{}
 	}
@@ -79,7 +81,7 @@ func (m *model) compareWith(b *Baseline) {
 // Init starts waiting for snapshots and ticks.
 func (m *model) Init() tea.Cmd {
 	if m.prep != nil {
-		return tea.Batch(m.prep.wait, m.prep.tick())
+		return tea.Batch(m.prep.wait, m.own(m.prep.tick()))
 	}
 	return tea.Batch(m.next, m.tick())
 }
@@ -99,8 +101,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		if m.prep == nil {
 			return nil
 		}
-		m.stale = m.prep.refresh(msg.now) || m.stale
-		return m.prep.tick()
+		m.prep.now, m.stale = msg.now, true
+		return m.own(m.prep.tick())
 	case runMsg:
 		return m.begin(msg)
 	case snapshotMsg:
@@ -114,7 +116,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 			m.show()
 		}
 		if m.Exit {
-			return tea.Quit
+			return m.quit
 		}
 	case term.Background:
 		m.palette = m.palette.On(msg.Light)
@@ -164,7 +166,7 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	switch over := s.State == metrics.Finished; {
 	case over && before != metrics.Finished:
 		if end := m.finish(); m.Exit && m.Player == nil {
-			cmd = tea.Sequence(end, tea.Quit)
+			cmd = tea.Sequence(end, m.quit)
 		} else {
 			cmd = tea.Batch(m.next, end)
 		}
@@ -179,7 +181,8 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	return cmd
 }
 
-// inspectionCame reports whether the requests that a key asked for came and are not on the screen yet. They are shown without waiting for the tick.
+// inspectionCame reports whether the requests that a key asked for came and are not on the screen yet. They are shown
+// without waiting for the tick.
 func (m *model) inspectionCame(s *metrics.Snapshot) bool {
 	rows := m.inspected.Rows && s.Requests != nil && m.shown.Requests == nil
 	open := m.inspected.Open - 1

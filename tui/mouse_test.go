@@ -1,14 +1,16 @@
 package tui
 
 import (
-	"benchtop/tui/panels"
 	"fmt"
 	"strings"
 	"testing"
 
-	"benchtop/tui/tuitest"
+	"benchtop/tui/panels"
+
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
+
+	"benchtop/tui/tuitest"
 )
 
 func click(m *model, x, y int) {
@@ -98,14 +100,5 @@ func TestClickOnRequests(t *testing.T) {
 	click(m, 30, 15)
 	if !m.list.Opened || m.list.Picked == chosen {
 		t.Error("a click on another row did not open that one instead")
-	}
-}
-
-func TestClickClosesHelp(t *testing.T) {
-	m := open(tuitest.Mid(), 120, 40, termenv.Ascii)
-	press(m, "?")
-	click(m, 80, 10)
-	if m.help.open || m.focus != "" {
-		t.Errorf("help open %v, focus %q", m.help.open, m.focus)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Preparation holds the steps before a run. The code that prepares the run writes it, and the dashboard shows it from its first moment until the
-// run's first snapshot. Its methods may be called from any goroutine and never wait.
+// Preparation holds the steps before a run. The code that prepares the run writes it, and the dashboard shows it from
+// its first moment until the run's first snapshot. Its methods may be called from any goroutine and never wait.
 type Preparation struct {
 	run    chan preparedRun // of capacity 1
 	mu     sync.Mutex       // guards everything below
@@ -98,8 +98,8 @@ func (p *Preparation) Count(done, total int) {
 	}
 }
 
-// Seal ends the preparation: from here on the run begins, and the keys that would have cancelled it are the run's. It is false if
-// the user has left before.
+// Seal ends the preparation: from here on the run begins, and the keys that would have cancelled it are the run's. It
+// is false if the user has left before.
 func (p *Preparation) Seal() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,14 +121,14 @@ func (p *Preparation) leave() bool {
 	return p.left
 }
 
-// preparationEvery is how often the dashboard reads the preparation. It draws changes only.
+// preparationEvery is how often the dashboard draws the preparation. The terminal gets changes only.
 const preparationEvery = 250 * time.Millisecond
 
 // preparationScreen is the preparation on the dashboard.
 type preparationScreen struct {
 	of    *Preparation
 	wait  tea.Cmd // for the run
-	shown preparationView
+	now   time.Time
 	stops int // keys that came too late to cancel the preparation: they are the run's
 }
 
@@ -145,20 +145,13 @@ func (p *preparationScreen) tick() tea.Cmd {
 	return tea.Tick(preparationEvery, func(now time.Time) tea.Msg { return preparationMsg{now} })
 }
 
-// refresh reads the preparation and reports whether it looks different.
-func (p *preparationScreen) refresh(now time.Time) bool {
-	before := p.shown
-	p.shown = p.of.view(now)
-	return !p.shown.equal(&before)
-}
-
 // begin takes the run that was prepared. The screen shows it with its first snapshot.
 func (m *model) begin(r runMsg) tea.Cmd {
 	if r.control != nil {
 		m.Control = r.control
 	}
 	m.compareWith(r.baseline)
-	m.next = r.next
+	m.next = m.own(r.next)
 	return tea.Batch(m.next, m.tick())
 }
 
@@ -203,10 +196,6 @@ const (
 	stepOn
 	stepDone
 )
-
-func (v *preparationView) equal(w *preparationView) bool {
-	return v.plan == w.plan && v.clock == w.clock && v.at == w.at && slices.Equal(v.rows, w.rows)
-}
 
 func (p *Preparation) view(now time.Time) preparationView {
 	p.mu.Lock()
@@ -259,21 +248,18 @@ func preparingSign(clock string) []screen.Span {
 // drawPreparation fills the screen. Header, box and bottom line are where the dashboard has them.
 func (m *model) drawPreparation(c screen.Canvas) {
 	c.Clear()
-	v, leave := &m.prep.shown, " cancel"
+	v, leave := m.prep.of.view(m.prep.now), " cancel"
 	if m.Within != "" {
 		leave = " back to the " + m.Series
 	}
-	if c.W < 40 || c.H < 10 {
+	a := panels.Lines(c.W, c.H)
+	if a.Tiny {
 		v.drawTiny(c, leave)
 		return
 	}
-	head := 2
-	if c.W < 80 || c.H < 24 {
-		head = 1
-	}
-	v.drawHead(c.Sub(0, 0, c.W, head))
-	v.drawBox(c.Sub(0, head, c.W, c.H-head-1))
-	drawLeave(c.Sub(0, c.H-1, c.W, 1), leave)
+	v.drawHead(a.Head.Of(c))
+	v.drawBox(c.Sub(0, a.Head.H, c.W, c.H-a.Head.H-1))
+	drawLeave(a.Keys.Of(c), leave)
 }
 
 func drawLeave(c screen.Canvas, word string) {

@@ -112,30 +112,6 @@ func TestPreparationAtAnySize(t *testing.T) {
 	}
 }
 
-// The screen is drawn again only where a second has passed or something has happened.
-func TestPreparationDrawsWhatChanged(t *testing.T) {
-	p := drawing()
-	v := &preparationScreen{of: p, shown: p.view(p.began.Add(5 * time.Second))}
-	at := func(ms int) time.Time { return p.began.Add(5*time.Second + time.Duration(ms)*time.Millisecond) }
-	for _, c := range []struct {
-		ms     int
-		before func()
-		want   bool
-	}{
-		{250, nil, false}, {370, nil, false}, {400, nil, true}, // the step's own second
-		{500, func() { p.Count(1235, 2000) }, true}, {510, nil, false},
-		{1000, nil, true}, {1100, func() { p.Say("slow") }, true}, {1110, nil, false},
-		{1200, func() { p.Step("connections") }, true},
-	} {
-		if c.before != nil {
-			c.before()
-		}
-		if got := v.refresh(at(c.ms)); got != c.want {
-			t.Errorf("after %d ms: drawn %v, want %v", c.ms, got, c.want)
-		}
-	}
-}
-
 // A step that was not known beforehand stands where it was done.
 func TestUnforeseenStep(t *testing.T) {
 	p := NewPreparation("server", "prompts", "warm-up")
@@ -190,7 +166,8 @@ func TestPreparationIsLeft(t *testing.T) {
 	}
 }
 
-// A key that comes between the preparation and the first snapshot of the run stops the run as if it had come a moment later.
+// A key that comes between the preparation and the first snapshot of the run stops the run as if it had come a moment
+// later.
 func TestKeysBetweenPreparationAndRun(t *testing.T) {
 	p := NewPreparation("server")
 	m := prepares(p, time.Second, 80, 24)

@@ -1,16 +1,17 @@
 package tui
 
 import (
-	"benchtop/metrics"
-	"benchtop/tui/form"
-	"benchtop/tui/panels"
-	"benchtop/tui/screen"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/form"
+	"benchtop/tui/panels"
+	"benchtop/tui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -30,17 +31,15 @@ type prompt struct {
 	yes func()
 }
 
-// onPrompt takes a key, or pasted text, while a prompt is open.
-func (m *model) onPrompt(msg tea.KeyMsg) tea.Cmd {
-	p := m.prompt
-	m.idle = 0
-	defer m.show()
-	switch key := msg.String(); {
-	case key == "ctrl+c": // it stops the run even here
-		m.closePrompt()
-		return m.onKey(key)
-	case !p.take(msg) && m.prompt == p: // unless it asked another question
-		m.prompt = nil
+// onPrompt takes a key, or pasted text, while a prompt is open. Ctrl-C closes it, and stops even here.
+func (f *frame) onPrompt(msg tea.KeyMsg, stop func() tea.Cmd) tea.Cmd {
+	p := f.prompt
+	switch {
+	case msg.String() == "ctrl+c":
+		f.closePrompt()
+		return stop()
+	case !p.take(msg) && f.prompt == p: // unless it asked another question
+		f.prompt = nil
 	}
 	return nil
 }
@@ -76,9 +75,9 @@ func (p *prompt) leave() {
 	}
 }
 
-func (m *model) closePrompt() {
-	m.prompt.leave()
-	m.prompt = nil
+func (f *frame) closePrompt() {
+	f.prompt.leave()
+	f.prompt = nil
 }
 
 // draw shows the prompt in the lower left corner of c.
@@ -128,13 +127,18 @@ func (p *prompt) drawTiny(c screen.Canvas) {
 }
 
 // ask opens a prompt with a line to begin from.
-func (m *model) ask(p prompt, line string) {
-	p.begin(line)
-	m.prompt = &p
+func (f *frame) ask(p prompt, line string) {
+	p.line = form.NewLine(line)
+	f.prompt = &p
 }
 
-// begin puts a line to begin from into the prompt.
-func (p *prompt) begin(line string) { p.line = form.NewLine(line) }
+// askWords sets a filter while the user types; Esc takes it back.
+func (f *frame) askWords(title, hint, before string, set func(words string)) {
+	f.ask(prompt{
+		title: title, hint: hint + "Enter apply, Esc cancel", changed: set, left: func() { set(before) },
+		enter: func(line string) string { set(strings.TrimSpace(line)); return "" },
+	}, before)
+}
 
 // askLoad sets the load to a number.
 func (m *model) askLoad() {
@@ -264,17 +268,12 @@ func parseObjectives(text string) (metrics.SLO, error) {
 	return out, nil
 }
 
-// askFilter filters requests or the log while the user types; Esc takes it back.
+// askFilter filters requests or the log.
 func (m *model) askFilter() {
-	set, before := m.setLogFilter, m.filter
-	p := prompt{title: "Filter the log", hint: "Enter apply, Esc cancel"}
-	if onList(m) {
-		set, before = func(words string) { m.list.Filter = words }, m.list.Filter
-		p.title = "Filter requests"
-		p.hint = "id, model, error, status, or failed, slow, running …; Enter apply, Esc cancel"
+	if !onList(m) {
+		m.askWords("Filter the log", "", m.filter, m.setLogFilter)
+		return
 	}
-	p.changed = set
-	p.enter = func(line string) string { set(strings.TrimSpace(line)); return "" }
-	p.left = func() { set(before) }
-	m.ask(p, before)
+	set := func(words string) { m.list.Filter = words }
+	m.askWords("Filter requests", "id, model, error, status, or failed, slow, running …; ", m.list.Filter, set)
 }

@@ -46,7 +46,8 @@ func terminal(t *testing.T) (master, slave *os.File) {
 }
 
 // questions are the beginnings of queries of a terminal: of its colours, its cursor, its kind and its abilities. Bubble
-// Tea would ask for the background colour before main if it were not for the package noquery, and wait five seconds for the answer.
+// Tea would ask for the background colour before main if it were not for the package noquery, and wait five seconds for
+// the answer.
 var questions = []string{"\x1b]1", "\x1b]4;", "\x1b[6n", "\x1b[5n", "\x1b[?6n", "\x1b[c", "\x1b[0c", "\x1b[>", "\x1b[=", "\x1b[?u", "\x1bP"}
 
 // startOnTerminal starts a command on a terminal of 80 by 24 of its own.
@@ -67,8 +68,8 @@ func startOnTerminal(t *testing.T, cmd *exec.Cmd) (master, slave *os.File) {
 	return master, slave
 }
 
-// silent runs a command on a terminal of 80 by 24 that never answers. It must say the words and end in order without having asked
-// anything. One that would go on is interrupted when it has said them.
+// silent runs a command on a terminal of 80 by 24 that never answers. It must say the words and end in order without
+// having asked anything. One that would go on is interrupted when it has said them.
 func silent(t *testing.T, cmd *exec.Cmd, words string, goesOn bool) {
 	t.Helper()
 	master, slave := startOnTerminal(t, cmd)
@@ -159,7 +160,8 @@ func TestLightTerminal(t *testing.T) {
 	slave.Close()
 }
 
-// A dashboard that is over at once still takes the answer, which would be echoed, and typed into the shell, once it has left.
+// A dashboard that is over at once still takes the answer, which would be echoed, and typed into the shell, once it has
+// left.
 func TestAnswerAfterTheEnd(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -191,17 +193,6 @@ func TestAnswerAfterTheEnd(t *testing.T) {
 			t.Errorf("answers %v: %v, said %q", answers, err, said)
 		}
 		master.Close()
-	}
-}
-
-// TestHelpAsksNothing asks the real program for help.
-func TestHelpAsksNothing(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "benchtop")
-	if out, err := exec.Command("go", "build", "-o", program, "benchtop").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for words, args := range map[string][]string{"usage:": {"--help"}, "--request-rate": {"serve", "--help"}} {
-		silent(t, exec.Command(program, args...), words, false)
 	}
 }
 

@@ -53,7 +53,8 @@ const copyMost = 50_000
 // reportColumns is how wide a report is written for the clipboard.
 const reportColumns = 100
 
-// copySummary puts the summary into the clipboard of the terminal, also over SSH (OSC 52). The terminal does not report whether it did.
+// copySummary puts the summary into the clipboard of the terminal, also over SSH (OSC 52). The terminal does not report
+// whether it did.
 func (m *model) copySummary() tea.Cmd {
 	if m.aside == nil {
 		m.notify("no terminal to copy with")

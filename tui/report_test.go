@@ -15,15 +15,18 @@ import (
 // withReport is a dashboard that can write a report.
 func withReport(s metrics.Snapshot, w, h int) *model {
 	m := open(s, w, h, termenv.Ascii)
-	m.Report = func(r *metrics.Report, width int) string {
-		var b strings.Builder
-		fmt.Fprintf(&b, "==== %d of %d columns \x1b[2J\u202e\n", r.Completed, width)
-		for i := range 60 {
-			fmt.Fprintf(&b, "line  %d\n", i)
-		}
-		return b.String()
-	}
+	m.Report = reportOf60
 	return m
+}
+
+// reportOf60 is a report of sixty lines.
+func reportOf60(r *metrics.Report, width int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "==== %d of %d columns \x1b[2J\u202e\n", r.Completed, width)
+	for i := range 60 {
+		fmt.Fprintf(&b, "line  %d\n", i)
+	}
+	return b.String()
 }
 
 func TestReportPage(t *testing.T) {

@@ -2,14 +2,12 @@ package tui
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/muesli/termenv"
 
-	"benchtop/internal/ci"
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
@@ -58,31 +56,6 @@ func TestRequestsPageColours(t *testing.T) {
 	m.show()
 	whole(t, m, "colours")
 	tuitest.Golden(t, "colours/requests_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
-}
-
-// crazyLists are states of the page of requests that keys hardly lead to.
-func crazyLists() []panels.List {
-	return []panels.List{
-		{}, opening(4310), opening(math.MaxInt - 1), {Sort: 200, Filter: "漢\x1b"}, {Picked: math.MinInt, Line: math.MaxInt, Opened: true},
-		{Picked: 4311, Opened: true, Scroll: math.MaxInt}, {Picked: 4311, Line: -5, Scroll: -5, Opened: true}, {Sort: tuitest.BySlowTTFT, Picked: 1},
-	}
-}
-
-// TestCrazyServerAndRequests draws the pages with anything in them.
-func TestCrazyServerAndRequests(t *testing.T) {
-	ci.SkipUnderRace(t)
-	s := tuitest.Crazy()
-	lists := crazyLists()
-	turn := 0
-	for _, w := range []int{0, 1, 4, 17, 40, 79, 80, 109, 110, 120, 180, 230} {
-		for _, h := range []int{0, 1, 4, 10, 16, 24, 34, 40, 60} {
-			turn++
-			m := showing(t, s, []string{"Server", "Requests"}[turn%2], w, h)
-			m.list = lists[turn/2%len(lists)]
-			m.whole, m.span = turn%3 == 0, turn%6
-			whole(t, m, m.mode(turn%len(tuitest.Modes)))
-		}
-	}
 }
 
 func FuzzRequestsPage(f *testing.F) {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -21,122 +20,87 @@ import (
 
 var sizes = [][2]int{{20, 5}, {40, 10}, {80, 24}, {120, 40}, {200, 50}}
 
-// state is a screen worth reading.
+// state is a screen worth reading: a run, keys that are typed, and what no key does.
 type state struct {
 	name string
-	open func(w, h int) *model
+	of   func() metrics.Snapshot
+	keys []string
+	then func(m *model)
+}
+
+func (st *state) open(w, h int) *model {
+	m := open(st.of(), w, h, termenv.Ascii)
+	press(m, st.keys...)
+	if st.then != nil {
+		st.then(m)
+		m.show()
+	}
+	return m
+}
+
+// changed, judged and sampled make snapshots of others.
+func changed(of func() metrics.Snapshot, change func(s *metrics.Snapshot)) func() metrics.Snapshot {
+	return func() metrics.Snapshot {
+		s := of()
+		change(&s)
+		return s
+	}
+}
+
+func judged(of func() metrics.Snapshot) func() metrics.Snapshot {
+	return func() metrics.Snapshot { return tuitest.Judge(of()) }
+}
+
+func sampled(of func() metrics.Snapshot, whole, recent []string) func() metrics.Snapshot {
+	return func() metrics.Snapshot { return tuitest.Sampled(of(), whole, recent) }
 }
 
 var states = []state{
-	{"empty", func(w, h int) *model {
-		return open(liveview.NewView(time.Now(), tuitest.RampPlan()).Snapshot(), w, h, termenv.Ascii)
+	{name: "empty", of: func() metrics.Snapshot {
+		return tuitest.Exactly(liveview.NewView(time.Now(), tuitest.RampPlan()).Snapshot(), 100*time.Millisecond)
 	}},
-	{"young", func(w, h int) *model { return open(tuitest.Young(), w, h, termenv.Ascii) }},
-	{"mid", func(w, h int) *model { return open(tuitest.Mid(), w, h, termenv.Ascii) }},
-	{"frozen", func(w, h int) *model {
-		m := open(tuitest.Mid(), w, h, termenv.Ascii)
-		press(m, " ")
-		later := tuitest.Mid()
-		later.At += 12 * time.Second
-		m.Update(snapshotMsg{later})
+	{name: "young", of: tuitest.Young},
+	{name: "mid", of: tuitest.Mid},
+	{name: "frozen", of: tuitest.Mid, keys: []string{" "}, then: func(m *model) {
+		m.Update(snapshotMsg{changed(tuitest.Mid, func(s *metrics.Snapshot) { s.At += 12 * time.Second })()})
 		m.Update(tickMsg{})
-		return m
 	}},
-	{"help", func(w, h int) *model {
-		m := open(tuitest.Mid(), w, h, termenv.Ascii)
-		press(m, "?")
-		return m
-	}},
-	{"focus", func(w, h int) *model {
-		m := open(tuitest.Mid(), w, h, termenv.Ascii)
-		press(m, "l", "l", "]")
-		return m
-	}},
-	{"zoom", func(w, h int) *model {
-		m := open(tuitest.Mid(), w, h, termenv.Ascii)
-		press(m, "l", "j", "z", "w")
-		return m
-	}},
-	{"draining", func(w, h int) *model {
-		s := tuitest.Sampled(tuitest.Bad(), nil, tuitest.Late)
+	{name: "help", of: tuitest.Mid, keys: []string{"?"}},
+	{name: "focus", of: tuitest.Mid, keys: []string{"l", "l", "]"}},
+	{name: "zoom", of: tuitest.Mid, keys: []string{"l", "j", "z", "w"}},
+	{name: "draining", of: changed(sampled(tuitest.Bad, nil, tuitest.Late), func(s *metrics.Snapshot) {
 		s.State, s.DrainBy = metrics.Draining, s.At+18*time.Second
-		m := open(s, w, h, termenv.Ascii)
-		press(m, "q")
-		return m
-	}},
-	{"aborting", func(w, h int) *model {
-		m := open(tuitest.Bad(), w, h, termenv.Ascii)
-		press(m, "q", "q")
-		return m
-	}},
-	{"done", func(w, h int) *model { return open(tuitest.Done(), w, h, termenv.Ascii) }},
-	{"errors", func(w, h int) *model {
-		s := tuitest.Sampled(tuitest.Bad(), tuitest.Late, tuitest.Late)
+	}), keys: []string{"q"}},
+	{name: "aborting", of: tuitest.Bad, keys: []string{"q", "q"}},
+	{name: "done", of: tuitest.Done},
+	{name: "errors", of: changed(sampled(tuitest.Bad, tuitest.Late, tuitest.Late), func(s *metrics.Snapshot) {
 		s.SaveError = "no space left on device"
-		return open(s, w, h, termenv.Ascii)
-	}},
-	{"slo", func(w, h int) *model { return open(tuitest.Judge(tuitest.Bad()), w, h, termenv.Ascii) }},
-	{"slo_warmup", func(w, h int) *model { return open(tuitest.Judge(tuitest.Young()), w, h, termenv.Ascii) }},
-	{"slo_done", func(w, h int) *model { return open(tuitest.Judge(tuitest.Done()), w, h, termenv.Ascii) }},
-	{"dead", func(w, h int) *model { return open(dead(), w, h, termenv.Ascii) }},
-	{"search", func(w, h int) *model {
-		s := tuitest.Judge(tuitest.Mid())
+	})},
+	{name: "slo", of: judged(tuitest.Bad)},
+	{name: "slo_warmup", of: judged(tuitest.Young)},
+	{name: "slo_done", of: judged(tuitest.Done)},
+	{name: "dead", of: dead},
+	{name: "search", of: changed(judged(tuitest.Mid), func(s *metrics.Snapshot) {
 		s.Search = &metrics.Search{Phase: metrics.SearchNarrowing, Passed: 40, Failed: 52, Load: 45.6, Left: 3 * time.Minute,
 			Tested: []metrics.TestedLoad{{Load: 31, Passed: true}, {Load: 40, Passed: true}, {Load: 52}}}
-		return open(s, w, h, termenv.Ascii)
-	}},
-	{"slo_zoom", func(w, h int) *model {
-		m := open(tuitest.Judge(tuitest.Bad()), w, h, termenv.Ascii)
-		m.focus, m.zoomed = "slo", true
-		m.show()
-		return m
-	}},
-	{"slo_ascii", func(w, h int) *model {
-		m := open(tuitest.Judge(tuitest.Bad()), w, h, termenv.Ascii)
-		m.ASCII = true
-		return m
-	}},
-	{"strained", func(w, h int) *model {
-		return open(tuitest.Sampled(tuitest.Mid(), nil, tuitest.Late), w, h, termenv.Ascii)
-	}},
-	{"limited", func(w, h int) *model {
-		return open(tuitest.Sampled(tuitest.Mid(), tuitest.Late, nil), w, h, termenv.Ascii)
-	}},
-	{"limited_slo", func(w, h int) *model {
-		return open(tuitest.Sampled(tuitest.Judge(tuitest.Bad()), tuitest.Together, tuitest.Late), w, h, termenv.Ascii)
-	}},
-	{"limited_done", func(w, h int) *model {
-		return open(tuitest.Sampled(tuitest.Done(), tuitest.Together, nil), w, h, termenv.Ascii)
-	}},
-	{"log", func(w, h int) *model {
-		m := open(tuitest.Bad(), w, h, termenv.Ascii)
-		press(m, "6", "k", "k")
-		return m
-	}},
-	{"control", func(w, h int) *model {
-		s := steered(34)
+	})},
+	{name: "slo_zoom", of: judged(tuitest.Bad), then: func(m *model) { m.focus, m.zoomed = "slo", true }},
+	{name: "slo_ascii", of: judged(tuitest.Bad), then: func(m *model) { m.ASCII = true }},
+	{name: "strained", of: sampled(tuitest.Mid, nil, tuitest.Late)},
+	{name: "limited", of: sampled(tuitest.Mid, tuitest.Late, nil)},
+	{name: "limited_slo", of: sampled(judged(tuitest.Bad), tuitest.Together, tuitest.Late)},
+	{name: "limited_done", of: sampled(tuitest.Done, tuitest.Together, nil)},
+	{name: "log", of: tuitest.Bad, keys: []string{"6", "k", "k"}},
+	{name: "control", of: changed(steeredAt34, func(s *metrics.Snapshot) {
 		s.Steering.Changes, s.Steering.Paused = 3, true
-		m := open(s, w, h, termenv.Ascii)
-		press(m, "c")
-		return m
-	}},
-	{"ramp_prompt", func(w, h int) *model {
-		m := open(steered(34), w, h, termenv.Ascii)
-		press(m, "c", "R", "4", "0", " ", "i", "n", "enter")
-		return m
-	}},
-	{"replay", func(w, h int) *model {
-		s := tuitest.Mid()
+	}), keys: []string{"c"}},
+	{name: "ramp_prompt", of: steeredAt34, keys: []string{"c", "R", "4", "0", " ", "i", "n", "enter"}},
+	{name: "replay", of: changed(tuitest.Mid, func(s *metrics.Snapshot) {
 		s.Replay = &metrics.Replay{Playing: true, Speed: 2, Length: 100 * time.Second}
-		m := open(s, w, h, termenv.Ascii)
-		m.Player = &player{}
-		m.show()
-		return m
-	}},
-	{"report", func(w, h int) *model {
-		m := withReport(tuitest.Mid(), w, h)
+	}), then: func(m *model) { m.Player = &player{} }},
+	{name: "report", of: tuitest.Mid, then: func(m *model) {
+		m.Report = reportOf60
 		m.Update(snapshotMsg{tuitest.Done()})
-		return m
 	}},
 }
 
@@ -145,13 +109,7 @@ func TestScreens(t *testing.T) {
 		for _, size := range sizes {
 			name := fmt.Sprintf("%s_%dx%d.txt", st.name, size[0], size[1])
 			t.Run(name, func(t *testing.T) {
-				m := st.open(size[0], size[1])
-				if st.name == "empty" {
-					s := tuitest.Exactly(*m.latest, 100*time.Millisecond)
-					m.Update(snapshotMsg{s})
-					m.show()
-				}
-				got := m.View()
+				got := st.open(size[0], size[1]).View()
 				tuitest.Exact(t, got, size[0], size[1], st.name)
 				tuitest.Golden(t, "screens/"+name, got+"\n")
 			})
@@ -199,9 +157,12 @@ func whole(t *testing.T, m *model, what string) {
 	if strings.Contains(got, "chart error") || strings.Contains(got, "display error") {
 		t.Fatalf("%s at %dx%d: panic behind\n%s", what, m.w, m.h, got)
 	}
+	if strings.ContainsFunc(got, func(r rune) bool { return r >= 0x7f && r < 0xa0 || r == '\u202e' }) {
+		t.Fatalf("control character on\n%s", got)
+	}
 	for i := 0; i < len(got); i++ {
 		switch b := got[i]; {
-		case b >= 0x80 && m.ASCII, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.Profile == termenv.Ascii:
+		case b >= 0x80 && m.ASCII, b < 0x20 && b != '\n' && b != '\x1b', b == '\x1b' && m.palette.Profile == termenv.Ascii:
 			t.Fatalf("%s at %dx%d: byte %#x in\n%s", what, m.w, m.h, b, got)
 		}
 	}
@@ -214,7 +175,8 @@ func dead() metrics.Snapshot {
 	return s
 }
 
-// Figures of a server that does not answer have no colour and no weight; the log, which goes on, keeps its own, and so does the page of requests.
+// Figures of a server that does not answer have no colour and no weight; the log, which goes on, keeps its own, and so
+// does the page of requests.
 func TestFiguresOfADeadServerAreGrey(t *testing.T) {
 	m := open(dead(), 120, 40, termenv.TrueColor)
 	grey := func() (grey, other int) {
@@ -251,9 +213,7 @@ func TestFiguresOfADeadServerAreGrey(t *testing.T) {
 // TestEverySize draws every state on every page in every mode over a grid of sizes that has the edges of all layouts.
 func TestEverySize(t *testing.T) {
 	ci.SkipUnderRace(t)
-	all := append(states[:len(states):len(states)], state{"monstrous", func(w, h int) *model {
-		return open(tuitest.Monstrous(), w, h, termenv.Ascii)
-	}})
+	all := append(states[:len(states):len(states)], state{name: "monstrous", of: tuitest.Monstrous})
 	turn := 0
 	for _, st := range all {
 		m := st.open(80, 24)
@@ -273,94 +233,17 @@ func TestEverySize(t *testing.T) {
 	}
 }
 
-// TestResizeStorm changes the size as a window under the mouse does: many times between two drawings, with ticks, snapshots
-// and keys between them.
-func TestResizeStorm(t *testing.T) {
-	ci.SkipUnderRace(t)
-	rnd := rand.New(rand.NewPCG(3, 4))
-	for k := range tuitest.Modes {
-		m := open(tuitest.Judge(tuitest.Bad()), 80, 24, termenv.Ascii)
-		name := m.mode(k)
-		for range 60 {
-			for range rnd.IntN(12) {
-				switch rnd.IntN(8) {
-				case 0:
-					m.Update(tickMsg{})
-				case 1:
-					m.Update(snapshotMsg{tuitest.Judge(tuitest.Mid())})
-				case 2:
-					press(m, string("12zw[]gkl "[rnd.IntN(10)]))
-				default:
-					m.Update(tea.WindowSizeMsg{Width: rnd.IntN(251), Height: rnd.IntN(81)})
-				}
-			}
-			whole(t, m, name)
-		}
-	}
-}
-
-func TestMonstrousValues(t *testing.T) {
-	ci.SkipUnderRace(t)
-	rnd := rand.New(rand.NewPCG(5, 6))
-	for i, keys := range [][]string{
-		nil, {"w"}, {"g"}, {"w", "g"}, {"]", "]", "]", "]", "]"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {",", ",", ","}, {"l", "z"}, {"l", "l", "z"}, {"j", "j", "z"},
-	} {
-		for k := range tuitest.Modes {
-			s := tuitest.Monstrous()
-			if i%2 == 1 {
-				s.Report = nil // the run is on
-			}
-			m := open(s, 120, 40, termenv.Ascii)
-			name := m.mode(k)
-			press(m, keys...)
-			for range 6 {
-				m.Update(tea.WindowSizeMsg{Width: 1 + rnd.IntN(250), Height: 1 + rnd.IntN(80)})
-				whole(t, m, fmt.Sprint(name, keys))
-				if strings.ContainsFunc(m.View(), func(r rune) bool { return r >= 0x7f && r < 0xa0 || r == '\u202e' }) {
-					t.Fatalf("control character on\n%s", m.View())
-				}
-			}
-		}
-	}
-}
-
-func TestForeignNamesAtTheEdge(t *testing.T) {
-	ci.SkipUnderRace(t)
-	for _, name := range []string{"通义千问三", "🤖🤖🤖", "a漢b漢c漢", "👩🏽‍🚀 model", "e\u0301e\u0301e\u0301", "🇩🇪🇫🇷🇯🇵", "한국어모델", "عربي", "❤️❤️"} {
-		s := tuitest.Mid()
-		plan := *s.Plan
-		plan.ModelID, plan.Load, plan.Dataset = strings.Repeat(name, 5), name, name
-		s.Plan = &plan
-		s.Failures = []metrics.FailureCount{{Kind: metrics.FailedInStream, Count: 3, Examples: []string{strings.Repeat(name, 20)}}}
-		s.Log = []metrics.LogEntry{{Text: strings.Repeat(name, 40)}}
-		m := open(s, 80, 24, termenv.Ascii)
-		for w := 40; w < 180; w += 3 {
-			m.Update(tea.WindowSizeMsg{Width: w, Height: 36})
-			tuitest.Exact(t, m.View(), w, 36, name)
-		}
-		press(m, "6")
-		for w := 40; w < 80; w++ {
-			m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
-			tuitest.Exact(t, m.View(), w, 24, name)
-		}
-	}
-}
-
 // fuzzed are the snapshots that keys are typed at.
 var fuzzed = []func() metrics.Snapshot{
 	tuitest.Mid, tuitest.Done, tuitest.Bad, tuitest.Monstrous,
-	func() metrics.Snapshot { return tuitest.Judge(tuitest.Bad()) },
-	func() metrics.Snapshot { return tuitest.Judge(tuitest.Young()) },
-	func() metrics.Snapshot { return tuitest.Judge(tuitest.Done()) },
+	judged(tuitest.Bad), judged(tuitest.Young), judged(tuitest.Done),
 	func() metrics.Snapshot { return metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never} },
-	func() metrics.Snapshot { return tuitest.Full() },
-	func() metrics.Snapshot { return steered(34) },
-	tuitest.MonstrousPages, tuitest.FullDone,
+	tuitest.Full, steeredAt34, tuitest.MonstrousPages, tuitest.FullDone,
 }
 
 // FuzzKeys types anything at any size, in any mode, while snapshots, ticks and new sizes come in between. The screen is
-// always whole, and the only ways out are the third key that stops, the first one once the run is over, and the end of the snapshots with
-// Options.Exit.
+// always whole, and the only ways out are the third key that stops, the first one once the run is over, and the end of
+// the snapshots with Options.Exit.
 func FuzzKeys(f *testing.F) {
 	f.Add([]byte("lljjz[]wg?q"), uint8(120), uint8(40), uint8(0), uint8(0))
 	f.Add([]byte("2kkkkgGjj1\t"), uint8(40), uint8(10), uint8(1), uint8(1))
@@ -368,6 +251,7 @@ func FuzzKeys(f *testing.F) {
 	f.Add([]byte("c+++-{}i40\x02PR8 in 60s\x02yo\x0fttft:100\x02s"), uint8(100), uint8(30), uint8(9), uint8(3))
 	f.Add([]byte("5jjz\x03S/err\x02e6/grew\x02k\x03,,.3m2mmt7t"), uint8(120), uint8(40), uint8(8), uint8(4))
 	f.Add([]byte("cq=i5q\x0aqq"), uint8(8), uint8(8), uint8(8), uint8(2))
+	f.Add([]byte("\xfa\xf1\xf3z\xf7\xe0\xd4\xff\xf2w\xf8\xfb\xe02\xf4\xd0\xf9\xfcg\xe0\xf5\xfd"), uint8(250), uint8(60), uint8(5), uint8(4))
 	f.Add([]byte("\xf0?\xf7q\xd8\xe1\x0a\x0aq\xda"), uint8(200), uint8(50), uint8(4), uint8(11))
 	names := []string{
 		"tab", "shift+tab", "enter", "esc", "up", "down", "left", "right", "pgup", "pgdown", "ctrl+c", "ctrl+l", "home", "end",
@@ -434,7 +318,8 @@ func BenchmarkFullRedraw(b *testing.B) {
 	}
 }
 
-// BenchmarkNextFrame is the cost of a frame after the first: everything is merged anew, but the screen and the charts' canvas are there.
+// BenchmarkNextFrame is the cost of a frame after the first: everything is merged anew, but the screen and the charts'
+// canvas are there.
 func BenchmarkNextFrame(b *testing.B) {
 	frame := func(name string, w, h, page int, zoomed bool) {
 		b.Run(fmt.Sprintf("%dx%d/%s", w, h, name), func(b *testing.B) {

@@ -70,16 +70,6 @@ func TestServerPageColours(t *testing.T) {
 	tuitest.Golden(t, "colours/server_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
 }
 
-// Why a page is gone stands behind its address; both are there.
-func TestWhyTheServerIsGone(t *testing.T) {
-	s := tuitest.Gone(tuitest.Watched(tuitest.Mid(), 1))
-	s.ServerAbsent = "reading the server's metrics page at http://gpu-box-17.example.org:8000/metrics: 503 Service Unavailable"
-	m := showing(t, s, "Server", 120, 40)
-	if got := m.View(); !strings.Contains(got, "503 Service") {
-		t.Errorf("it does not say why:\n%s", got)
-	}
-}
-
 // An unknown figure has no unit.
 func TestUnsaidGPU(t *testing.T) {
 	s, no := tuitest.Watched(tuitest.Mid(), 1), metrics.Unsaid()

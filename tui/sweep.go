@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -24,13 +23,14 @@ type SweepOptions struct {
 	Runs <-chan *Preparation
 	// Control takes the commands that keys give to the sweep.
 	Control SweepControl
-	// Leave ends the screen with the sweep, unless a key was pressed. Inside shows the dashboard of each run, until the user
-	// leaves it for the grid.
+	// Leave ends the screen with the sweep, unless a key was pressed. Inside shows the dashboard of each run, until the
+	// user leaves it for the grid.
 	Leave, Inside bool
 }
 
-// SweepControl takes commands for a sweep. Its methods are called from the screen's loop and must not block. Each returns a result or a refusal for
-// the screen, "" where it comes as Snapshot.Notice. A combination is named by its index in Snapshot.Cells.
+// SweepControl takes commands for a sweep. Its methods are called from the screen's loop and must not block. Each
+// returns a result or a refusal for the screen, "" where it comes as Snapshot.Notice. A combination is named by its
+// index in Snapshot.Cells.
 type SweepControl interface {
 	// Skip leaves the rest of a combination out; a run of it that is on ends.
 	Skip(cell int) string
@@ -40,8 +40,9 @@ type SweepControl interface {
 	Stop() string
 }
 
-// RunSweep shows a sweep until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal). Before the end of the sweep the
-// user can leave only after having stopped it. The terminal is restored before RunSweep returns.
+// RunSweep shows a sweep until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal).
+// Before the end of the sweep the user can leave only after having stopped it. The terminal is restored before RunSweep
+// returns.
 func RunSweep(ctx context.Context, o SweepOptions) error {
 	return onStage(ctx, o.Screen, func(ctx context.Context, s *stage) tea.Model {
 		m := newSweepModel(o, s.palette)
@@ -57,8 +58,8 @@ func RunSweep(ctx context.Context, o SweepOptions) error {
 	})
 }
 
-// sweepMsg brings a snapshot; sweepEndMsg follows the last one. sweepRunMsg brings a run, dashboardMsg a message for the dashboard of a run, and
-// leftMsg says that the user left it.
+// sweepMsg brings a snapshot; sweepEndMsg follows the last one. sweepRunMsg brings a run, dashboardMsg a message for
+// the dashboard of a run, and leftMsg says that the user left it.
 type (
 	sweepMsg     struct{ s *grid.Snapshot }
 	sweepEndMsg  struct{}
@@ -70,8 +71,8 @@ type (
 	leftMsg struct{ of *model }
 )
 
-// sweepModel is the state of the screen of a sweep. Only Bubble Tea's loop touches it. The dashboard of the run in progress is a model within it,
-// which gets its messages whether it is shown or not.
+// sweepModel is the state of the screen of a sweep. Only Bubble Tea's loop touches it. The dashboard of the run in
+// progress is a model within it, which gets its messages whether it is shown or not.
 type sweepModel struct {
 	frame
 	control       SweepControl
@@ -116,8 +117,7 @@ func (m *sweepModel) take(msg tea.Msg) tea.Cmd {
 	case sweepEndMsg:
 		m.ended = true
 		if m.prompt != nil && m.prompt.yes != nil { // there is nothing left to ask about
-			m.prompt.leave()
-			m.prompt = nil
+			m.closePrompt()
 		}
 		m.show()
 		return m.leaveAtEnd()
@@ -195,6 +195,7 @@ func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	o.Within, o.Series = m.place(), m.latest.Word
 	before := m.run
 	m.run = m.dashboard(o)
+	m.run.within()
 	m.run.resized = nil // the screen tells its size itself
 	m.run.palette = m.palette
 	if before != nil {
@@ -203,7 +204,17 @@ func (m *sweepModel) takeRun(p *Preparation) tea.Cmd {
 	m.run.resize(m.w, m.h)
 	m.inside = m.inside || m.entered
 	m.show()
-	return within(m.run, m.run.Init())
+	return m.run.Init()
+}
+
+// within has the messages that a dashboard waits for come back to it, and its end be the way back.
+func (m *model) within() {
+	m.own = func(cmd tea.Cmd) tea.Cmd {
+		return func() tea.Msg { return dashboardMsg{m, cmd()} }
+	}
+	tick := m.tick
+	m.next, m.prep.wait, m.tick = m.own(m.next), m.own(m.prep.wait), func() tea.Cmd { return m.own(tick()) }
+	m.quit = func() tea.Msg { return leftMsg{m} }
 }
 
 // place names the combination in progress for its dashboard, or the run where there is no experiment of combinations.
@@ -227,42 +238,7 @@ func (m *sweepModel) tell(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	_, cmd := m.run.Update(msg)
-	return within(m.run, cmd)
-}
-
-// within has the messages that a command of a dashboard brings go to that dashboard. Its end is the way back; what is Bubble Tea's own stays.
-func within(of *model, cmd tea.Cmd) tea.Cmd {
-	if cmd == nil {
-		return nil
-	}
-	return func() tea.Msg {
-		msg := cmd()
-		switch msg.(type) {
-		case nil:
-			return nil
-		case tea.QuitMsg:
-			return leftMsg{of}
-		case snapshotMsg, endMsg, tickMsg, preparationMsg, runMsg:
-			return dashboardMsg{of, msg}
-		}
-		several := reflect.TypeFor[[]tea.Cmd]()
-		if !reflect.TypeOf(msg).ConvertibleTo(several) { // the type of a sequence has no name outside
-			return msg
-		}
-		all := reflect.ValueOf(msg).Convert(several).Interface().([]tea.Cmd)
-		wrapped := make([]tea.Cmd, len(all))
-		for i := range all {
-			wrapped[i] = within(of, all[i])
-		}
-		join := tea.Sequence
-		if _, batch := msg.(tea.BatchMsg); batch {
-			join = tea.Batch
-		}
-		if cmd := join(wrapped...); cmd != nil {
-			return cmd()
-		}
-		return nil
-	}
+	return cmd
 }
 
 // enterDashboard shows the run in progress, leaveDashboard the grid again.

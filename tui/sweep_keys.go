@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -14,25 +13,25 @@ func onSweepGrid(m *sweepModel) bool { return m.page == panels.SweepGrid }
 func onSweepText(m *sweepModel) bool { return m.page == panels.SweepLog }
 
 var sweepKeymap = keys[*sweepModel]{
-	{keys: []string{"j", "down"}, do: by((*sweepModel).move, panels.Down)},
-	{keys: []string{"k", "up"}, show: "j k", what: "select a combination, scroll the log", word: "select", do: by((*sweepModel).move, panels.Up)},
-	{keys: []string{"pgdown", "ctrl+f"}, do: by((*sweepModel).move, panels.PageDown)},
-	{keys: []string{"pgup", "ctrl+b"}, show: "PgUp PgDn", what: "the same by pages", do: by((*sweepModel).move, panels.PageUp)},
-	{keys: []string{"g", "home"}, do: by((*sweepModel).move, panels.Top)},
-	{keys: []string{"G", "end"}, show: "g G", what: "first, last", do: by((*sweepModel).move, panels.End)},
-	{keys: []string{"enter", "z"}, show: "Enter", what: "open: the dashboard of the run in progress, else the combination", word: "open", when: onSweepGrid,
+	{keys: "j down", do: by((*sweepModel).move, panels.Down)},
+	{keys: "k up", show: "j k", what: "select a combination, scroll the log", word: "select", do: by((*sweepModel).move, panels.Up)},
+	{keys: "pgdown ctrl+f", do: by((*sweepModel).move, panels.PageDown)},
+	{keys: "pgup ctrl+b", show: "PgUp PgDn", what: "the same by pages", do: by((*sweepModel).move, panels.PageUp)},
+	{keys: "g home", do: by((*sweepModel).move, panels.Top)},
+	{keys: "G end", show: "g G", what: "first, last", do: by((*sweepModel).move, panels.End)},
+	{keys: "enter z", show: "Enter", what: "open: the dashboard of the run in progress, else the combination", word: "open", when: onSweepGrid,
 		do: (*sweepModel).open},
-	{keys: []string{"o"}, show: "o", what: "dashboard of the run in progress; q or Esc comes back", foot: footDashboard, do: (*sweepModel).enterDashboard},
-	{keys: []string{"l"}, show: "l", what: "log of the server", foot: footSwap(onSweepText, "grid", "log"), do: (*sweepModel).toggleLog},
-	{keys: []string{"esc"}, show: "Esc", what: "back; follow the combination in progress", foot: footSwap(onSweepGrid, "", "back"), do: (*sweepModel).escape},
-	{keys: []string{"s"}, show: "s", what: "skip the combination", foot: footSwap((*sweepModel).over, "", "skip"), do: (*sweepModel).askSkip},
-	{keys: []string{"r"}, show: "r", what: "repeat the combination", foot: footSwap((*sweepModel).over, "", "repeat"), do: (*sweepModel).repeat},
-	{keys: []string{"S"}, show: "S", what: "sort by the next figure", word: "sort", when: onSweepGrid, do: func(m *sweepModel) { m.list.NextOrder() }},
-	{keys: []string{"/"}, show: "/", what: "filter by name, state, or front", word: "filter", when: onSweepGrid, do: (*sweepModel).askFilter},
-	{keys: []string{"t"}, show: "t", what: "next theme", do: (*sweepModel).nextTheme},
-	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "redraw the screen", ask: func(*sweepModel) tea.Cmd { return tea.ClearScreen }, anywhere: true},
-	{keys: []string{"?"}, show: "?", what: "this help", word: "help", do: func(m *sweepModel) { m.help.open = true }},
-	{keys: []string{"q", "ctrl+c"}, show: "q", what: "stop, quit", foot: footSweepStop, ask: (*sweepModel).stop, anywhere: true},
+	{keys: "o", what: "dashboard of the run in progress; q or Esc comes back", foot: footDashboard, do: (*sweepModel).enterDashboard},
+	{keys: "l", what: "log of the server", foot: footSwap(onSweepText, "grid", "log"), do: (*sweepModel).toggleLog},
+	{keys: "esc", show: "Esc", what: "back; follow the combination in progress", foot: footSwap(onSweepGrid, "", "back"), do: (*sweepModel).escape},
+	{keys: "s", what: "skip the combination", foot: footSwap((*sweepModel).over, "", "skip"), do: (*sweepModel).askSkip},
+	{keys: "r", what: "repeat the combination", foot: footSwap((*sweepModel).over, "", "repeat"), do: (*sweepModel).repeat},
+	{keys: "S", what: "sort by the next figure", word: "sort", when: onSweepGrid, do: func(m *sweepModel) { m.list.NextOrder() }},
+	{keys: "/", what: "filter by name, state, or front", word: "filter", when: onSweepGrid, do: (*sweepModel).askFilter},
+	{keys: "t", what: "next theme", do: (*sweepModel).nextTheme},
+	{keys: "ctrl+l", what: "redraw the screen", ask: func(*sweepModel) tea.Cmd { return tea.ClearScreen }, anywhere: true},
+	{keys: "?", what: "this help", word: "help", do: func(m *sweepModel) { m.help.open = true }},
+	{keys: "q ctrl+c", show: "q", what: "stop, quit", foot: footSweepStop, ask: (*sweepModel).stop, anywhere: true},
 }
 
 func footDashboard(m *sweepModel) string {
@@ -62,28 +61,11 @@ func (m *sweepModel) onKeys(msg tea.KeyMsg) tea.Cmd {
 		m.leaveDashboard()
 	}
 	defer m.show()
-	if p := m.prompt; p != nil {
-		if key == "ctrl+c" {
-			p.leave()
-			m.prompt = nil
-			return m.stopNow()
-		}
-		if !p.take(msg) && m.prompt == p {
-			m.prompt = nil
-		}
-		return nil
+	if m.prompt != nil {
+		return m.onPrompt(msg, m.stopNow)
 	}
-	if msg.Paste {
-		return nil
-	}
-	b := sweepKeymap.lookup(m, key)
-	switch {
-	case m.help.open && (b == nil || !b.anywhere):
-		m.help.key(key)
-	case b != nil:
-		return b.press(m)
-	}
-	return nil
+	cmd, _ := sweepKeymap.press(m, &m.help, msg)
+	return cmd
 }
 
 // onMouse scrolls with the wheel; a dashboard has the mouse for itself.
@@ -186,15 +168,10 @@ func (m *sweepModel) repeat() {
 	}
 }
 
-// askFilter filters the combinations while the user types; Esc takes it back.
+// askFilter filters the combinations.
 func (m *sweepModel) askFilter() {
-	before := m.list.Filter
 	set := func(words string) { m.list.Filter = words }
-	p := &prompt{title: "Filter combinations", hint: "words of a name, a state, or front; Enter apply, Esc cancel", changed: set}
-	p.enter = func(line string) string { set(strings.TrimSpace(line)); return "" }
-	p.left = func() { set(before) }
-	p.begin(before)
-	m.prompt = p
+	m.askWords("Filter combinations", "words of a name, a state, or front; ", m.list.Filter, set)
 }
 
 // stop asks whether to stop the sweep; once it is stopping, or over, it leaves.

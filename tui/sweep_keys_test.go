@@ -116,7 +116,8 @@ func startSweep(t *testing.T) *sweepShow {
 	return s
 }
 
-// shows waits until the screen has a text. It is drawn as a whole again and again, since changes alone may leave out letters that stay.
+// shows waits until the screen has a text. It is drawn as a whole again and again, since changes alone may leave out
+// letters that stay.
 func (s *sweepShow) shows(text string) {
 	s.t.Helper()
 	waits := 0
@@ -134,7 +135,8 @@ func (s *sweepShow) shows(text string) {
 	s.out.mu.Unlock()
 }
 
-// The dashboard of the run in progress is a key away: its preparation, its figures, those of the next run. q leads back, and ends no run.
+// The dashboard of the run in progress is a key away: its preparation, its figures, those of the next run. q leads
+// back, and ends no run.
 func TestDashboardWithinASweep(t *testing.T) {
 	s := startSweep(t)
 	prepare := func(step string) (*Preparation, chan metrics.Snapshot) {

@@ -57,17 +57,13 @@ func TestKeysAreNotGoverned(t *testing.T) {
 	m := open(tuitest.Mid(), 120, 40, termenv.TrueColor)
 	shown, total := strings.Split(m.View(), "\n"), int64(0)
 	m.sent = func() int64 { return total }
-	// seconds lets time pass, with a key every so often, and counts the lines that Bubble Tea would write, a frame after each.
+	// seconds lets time pass, with a key every so often, and counts the lines that Bubble Tea would write, a frame
+	// after each.
 	seconds := func(n int, every time.Duration) {
 		key, page := time.Duration(0), 0
 		for at := time.Duration(0); at < time.Duration(n)*time.Second; at += time.Second / term.FramesPerSecond {
 			now := strings.Split(m.View(), "\n")
-			for i, line := range now {
-				if line != shown[i] {
-					total += int64(len(line))
-				}
-			}
-			shown = now
+			total, shown = total+int64(rewritten(shown, now)), now
 			if every > 0 && at >= key {
 				page = 1 - page
 				press(m, []string{"1", "2"}[page])

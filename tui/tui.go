@@ -1,7 +1,7 @@
 // Package tui is the dashboard: it turns a metrics.Snapshot, a size and the keys pressed into a screen.
 //
-// It opens no socket, reads no file and does not know how load is made. Snapshots come in on a channel, commands go out through Control. No
-// other part of the program waits for the screen.
+// It opens no socket, reads no file and does not know how load is made. Snapshots come in on a channel, commands go out
+// through Control. No other part of the program waits for the screen.
 //
 //	snapshots ──> model (Bubble Tea's loop alone writes it) ──> layout: named rectangles
 //	keys, size ──>   │                                              │
@@ -9,14 +9,15 @@
 package tui
 
 import (
-	"benchtop/metrics"
-	"benchtop/tui/panels"
-	"benchtop/tui/screen"
-	"benchtop/tui/term"
 	"context"
 	"io"
 	"os"
 	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/panels"
+	"benchtop/tui/screen"
+	"benchtop/tui/term"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -29,7 +30,8 @@ type Options struct {
 	Snapshots <-chan metrics.Snapshot
 	// Control takes the commands that keys give to the run.
 	Control Control
-	// Preparation is shown until the run begins, which then brings Snapshots, Control and Baseline; nil if the run is on.
+	// Preparation is shown until the run begins, which then brings Snapshots, Control and Baseline; nil if the run is
+	// on.
 	Preparation *Preparation
 	// Input and Output; nil means the terminal.
 	Input  io.Reader
@@ -47,18 +49,18 @@ type Options struct {
 	Baseline *Baseline
 	// Player makes keys play a run of the past; nil for a live run.
 	Player Player
-	// ReadOnly refuses all keys that would change the run, until the Control, if it is a Remote, may change it. Attached says that the run belongs
-	// to another process, so that the user can leave without ending it.
+	// ReadOnly refuses all keys that would change the run, until the Control, if it is a Remote, may change it.
+	// Attached says that the run belongs to another process, so that the user can leave without ending it.
 	ReadOnly, Attached bool
-	// Within names the sweep that the run belongs to, and the place of the run in it: q and Esc then lead back to its screen, and the run goes on. ""
-	// for a run of its own.
+	// Within names the sweep that the run belongs to, and the place of the run in it: q and Esc then lead back to its
+	// screen, and the run goes on. "" for a run of its own.
 	Within string
 	// Series is what the runs are together where there is a Within: sweep or series.
 	Series string
 	// Report turns the report of a finished run into text for its page, at most so many columns wide; nil for no such page.
 	Report func(r *metrics.Report, width int) string
-	// Bandwidth is how many bytes a second may go to the terminal, on average, before charts are drawn less often; 0 means a limit that suits the
-	// size of the screen.
+	// Bandwidth is how many bytes a second may go to the terminal, on average, before charts are drawn less often; 0
+	// means a limit that suits the size of the screen.
 	Bandwidth int
 	// Record gets everything that goes to the terminal, as an asciicast; nil for no recording.
 	Record io.Writer
@@ -68,14 +70,15 @@ type Options struct {
 	Mouse bool
 	// Quiet rings no bell when the run is over.
 	Quiet bool
-	// Color is how many colours to use: "none", "16", "256" or "true"; "" or "auto" means as many as the terminal has, and none if NO_COLOR is set.
+	// Color is how many colours to use: "none", "16", "256" or "true"; "" or "auto" means as many as the terminal has,
+	// and none if NO_COLOR is set.
 	Color string
 }
 
 // Control takes commands for a run. Its methods are called from the dashboard's loop and must not block.
 type Control interface {
-	// Command gives a command. It returns a short result or refusal for the screen; ok says that the command is followed. Where the result takes
-	// time the text is "", and the result comes as Snapshot.Notice.
+	// Command gives a command. It returns a short result or refusal for the screen; ok says that the command is
+	// followed. Where the result takes time the text is "", and the result comes as Snapshot.Notice.
 	Command(metrics.Command) (said string, ok bool)
 	// Inspect chooses the single requests that the next snapshots hold.
 	Inspect(metrics.Inspection)
@@ -114,9 +117,9 @@ type Baseline = panels.Baseline
 // ErrTerminal says that the terminal went away while the dashboard was on it.
 var ErrTerminal = term.ErrLost
 
-// Run shows the dashboard until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal). Preparation.Seal reports whether
-// the user left before the run began. The terminal is restored before Run returns, if it still takes output. Leaving does not end the run: after a
-// third q it may still be on.
+// Run shows the dashboard until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal).
+// Preparation.Seal reports whether the user left before the run began. The terminal is restored before Run returns, if
+// it still takes output. Leaving does not end the run: after a third q it may still be on.
 func Run(ctx context.Context, o Options) error {
 	return onStage(ctx, o, func(ctx context.Context, s *stage) tea.Model { return s.model(ctx, o) })
 }
@@ -172,7 +175,7 @@ func (s *stage) model(ctx context.Context, o Options) *model {
 	m.sent, m.resized, m.aside = s.w.Sent, s.w.Resized, s.aside
 	m.next = nextOf(ctx, o.Snapshots)
 	if p := o.Preparation; p != nil {
-		m.prep = &preparationScreen{of: p, shown: p.view(time.Now())}
+		m.prep = &preparationScreen{of: p, now: time.Now()}
 		m.prep.wait = func() tea.Msg {
 			select {
 			case r := <-p.run:

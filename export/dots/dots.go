@@ -3,8 +3,8 @@ package dots
 
 import "math"
 
-// Grid is a drawing area of character cells. A cell has two by four dots in braille and one in ASCII. Dot 0, 0 is at the bottom left;
-// drawing outside the area has no effect.
+// Grid is a drawing area of character cells. A cell has two by four dots in braille and one in ASCII. Dot 0, 0 is at
+// the bottom left; drawing outside the area has no effect.
 type Grid struct {
 	Columns, Rows int
 	// Width and Height are in dots.

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Flags follow the scripts: the value after an equals sign or a blank, a switch alone, and metadata as keys of their own.
+// Flags follow the scripts: the value after an equals sign or a blank, a switch alone, and metadata as keys of their
+// own.
 func TestFlags(t *testing.T) {
 	got := Flags([]string{"vllm", "bench", "serve", "--a=1", "--b", "2.5", "--c", "--d", "inf", "--e", "None", "--f", "true", "--metadata", "x=1", "y=z"})
 	want := map[string]any{"--a": 1.0, "--b": 2.5, "--c": true, "--d": "inf", "--f": true}
@@ -129,8 +130,10 @@ func TestMarkdown(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("got\n%s", b.String())
 	}
-	if v, ok := (Row{"x": true}).Number("x"); v != 1 || !ok {
-		t.Errorf("true is %v, %v", v, ok)
+	for _, x := range []any{true, 1.0, " 1"} {
+		if v, ok := (Row{"x": x}).Number("x"); v != 1 || !ok {
+			t.Errorf("%v is %v, %v", x, v, ok)
+		}
 	}
 	if got := FileName("a b/ü_1.json"); got != "a_b___1.json" {
 		t.Errorf("file name %q", got)

@@ -62,9 +62,9 @@ func KindOf(r Row) Kind {
 // mostFiles bounds the files of a folder.
 const mostFiles = 20000
 
-// Read reads the rows of a table, of a result with its commands, or of a folder: of its table, or else of all results in it. Notes name
-// the files of a folder that are no results, and the results that a journal tells. A result without commands tells what
-// it can itself.
+// Read reads the rows of a table, of a result with its commands, or of a folder: of its table, or else of all results
+// in it. Notes name the files of a folder that are no results, and the results that a journal tells. A result without
+// commands tells what it can itself.
 func Read(path string) (rows []Row, notes []string, err error) {
 	table := filepath.Join(path, Table)
 	if info, err := os.Stat(path); err != nil || !info.IsDir() { // its journal may be there where it is not
@@ -250,8 +250,8 @@ func ReadCommands(path string) (Commands, error) {
 	return c, nil
 }
 
-// commandValues takes what the commands say: parallel sizes and the type of numbers of the server, the data set, its lengths and the rate
-// of the client.
+// commandValues takes what the commands say: parallel sizes and the type of numbers of the server, the data set, its
+// lengths and the rate of the client.
 func commandValues(values map[string]any, c Commands) error {
 	if c.GPU != "" {
 		names := strings.Split(c.GPU, "\n")
@@ -307,8 +307,8 @@ func ownValues(values map[string]any, result map[string]json.RawMessage) {
 	set("output_len", given["--random-output-len"])
 }
 
-// Flags are those of a command line with their values, as the script that makes the table reads them: a flag without a value is true,
-// "null" is absent, numbers but inf and nan are numbers. Only the first word behind a flag is its value.
+// Flags are those of a command line with their values, as the script that makes the table reads them: a flag without a
+// value is true, "null" is absent, numbers but inf and nan are numbers. Only the first word behind a flag is its value.
 func Flags(words []string) map[string]any {
 	given := map[string]any{}
 	for i := 0; i < len(words); i++ {

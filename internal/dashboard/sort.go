@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,12 +11,9 @@ import (
 
 // Sort puts rows in the order of the table: by kind, then by name.
 func Sort(rows []Row) {
-	order := []Kind{Latency, Throughput, Serving}
+	order := func(r Row) int { return slices.Index(kinds, KindOf(r)) }
 	slices.SortStableFunc(rows, func(a, b Row) int {
-		if x, y := slices.Index(order, KindOf(a)), slices.Index(order, KindOf(b)); x != y {
-			return x - y
-		}
-		return strings.Compare(fmt.Sprint(a["Test name"]), fmt.Sprint(b["Test name"]))
+		return cmp.Or(order(a)-order(b), strings.Compare(fmt.Sprint(a["Test name"]), fmt.Sprint(b["Test name"])))
 	})
 }
 

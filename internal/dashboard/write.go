@@ -98,8 +98,8 @@ func shell(words []string) string { return strings.Join(argv.ShellWords(words)[1
 // verbs are the commands of vLLM that make the kinds.
 var verbs = map[Kind]string{Serving: "serve", Throughput: "throughput", Latency: "latency"}
 
-// clientLine is the command of the client in vLLM's form. Flags that the table needs are there even where the result was made with their
-// defaults.
+// clientLine is the command of the client in vLLM's form. Flags that the table needs are there even where the result
+// was made with their defaults.
 func clientLine(kind Kind, command []string, result map[string]json.RawMessage) string {
 	words := []string{"vllm", "bench", verbs[kind]}
 	if len(command) > 0 {
@@ -194,7 +194,7 @@ func WriteMarkdown(w io.Writer, rows []Row) error {
 	Sort(rows)
 	var b strings.Builder
 	escape := strings.NewReplacer("|", `\|`, "<", "&lt;")
-	for _, kind := range []Kind{Latency, Throughput, Serving} {
+	for _, kind := range kinds {
 		t := &table.Table{}
 		for _, title := range Columns(kind) {
 			t.Columns = append(t.Columns, table.Column{Name: title, Align: table.Plain, Optional: true})

@@ -29,8 +29,8 @@ type Prompt struct {
 	Text        string
 }
 
-// Analysis collects the figures of requests. It keeps how often each length came, some sums, and names of prefixes in bounded number; of
-// requests it keeps nothing. One goroutine uses it.
+// Analysis collects the figures of requests. It keeps how often each length came, some sums, and names of prefixes in
+// bounded number; of requests it keeps nothing. One goroutine uses it.
 type Analysis struct {
 	About About
 
@@ -142,8 +142,8 @@ func (j *joint) span() (lo, hi [2]int) {
 	return lo, hi
 }
 
-// arrivals are the times of requests. A request whose time is before that of the one ahead of it arrives with that one, as it would
-// when the trace is sent.
+// arrivals are the times of requests. A request whose time is before that of the one ahead of it arrives with that one,
+// as it would when the trace is sent.
 type arrivals struct {
 	n, back        int // back are those that went back
 	first, last    time.Duration
@@ -152,7 +152,8 @@ type arrivals struct {
 	series         series
 }
 
-// peak is the largest number of arrivals in a window of a width, of windows that follow the first arrival one after another.
+// peak is the largest number of arrivals in a window of a width, of windows that follow the first arrival one after
+// another.
 type peak struct {
 	window  time.Duration
 	n, most int
@@ -194,8 +195,8 @@ func (a *arrivals) duration() time.Duration { return a.last - a.first }
 // rate is how many requests arrive in a second on average; infinite if all arrive at once.
 func (a *arrivals) rate() float64 { return float64(a.n-1) / a.duration().Seconds() }
 
-// cv is the standard deviation of the gaps between arrivals over their mean: 1 for a Poisson process, 0 for a constant rate. It is NaN for
-// fewer than two gaps, or none longer than nothing.
+// cv is the standard deviation of the gaps between arrivals over their mean: 1 for a Poisson process, 0 for a constant
+// rate. It is NaN for fewer than two gaps, or none longer than nothing.
 func (a *arrivals) cv() float64 {
 	if a.n < 3 {
 		return math.NaN()

@@ -28,22 +28,15 @@ type analysisJSON struct {
 }
 
 type lengthsJSON struct {
-	Total     int       `json:"total"`
-	Mean      float64   `json:"mean"`
-	Std       float64   `json:"std"`
-	Min       int       `json:"min"`
-	P50       int       `json:"p50"`
-	P90       int       `json:"p90"`
-	P99       int       `json:"p99"`
-	Max       int       `json:"max"`
-	Histogram []binJSON `json:"histogram"`
-}
-
-// binJSON has limits that are both included.
-type binJSON struct {
-	From     int `json:"from"`
-	To       int `json:"to"`
-	Requests int `json:"requests"`
+	Total     int     `json:"total"`
+	Mean      float64 `json:"mean"`
+	Std       float64 `json:"std"`
+	Min       int     `json:"min"`
+	P50       int     `json:"p50"`
+	P90       int     `json:"p90"`
+	P99       int     `json:"p99"`
+	Max       int     `json:"max"`
+	Histogram []bin   `json:"histogram"`
 }
 
 type jointJSON struct {
@@ -109,12 +102,7 @@ func (l *lengths) json() *lengthsJSON {
 	if l.n == 0 {
 		return nil
 	}
-	j := &lengthsJSON{Total: l.sum, Mean: l.mean(), Std: l.std(), Min: l.quantile(0), P50: l.quantile(0.5), P90: l.quantile(0.9),
-		P99: l.quantile(0.99), Max: l.quantile(1)}
-	for _, b := range l.bins(mostBins) {
-		j.Histogram = append(j.Histogram, binJSON{b.from, b.to, b.n})
-	}
-	return j
+	return &lengthsJSON{l.sum, l.mean(), l.std(), l.quantile(0), l.quantile(0.5), l.quantile(0.9), l.quantile(0.99), l.quantile(1), l.bins(mostBins)}
 }
 
 func (j *joint) json() *jointJSON {

@@ -3,11 +3,8 @@ package preview
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,27 +13,8 @@ import (
 	"github.com/rivo/uniseg"
 
 	"benchtop/datasets"
+	"benchtop/tui/tuitest"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected texts")
-
-// golden compares with a file under testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s: -want, +got; -update rewrites it\n%s", name, diff)
-	}
-}
 
 // near reports whether two numbers are the same but for rounding.
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -104,7 +82,8 @@ func TestAnalysisByHand(t *testing.T) {
 	}
 }
 
-// Prompts of token ids share with blocks of one token what they have in common, and with larger ones whole blocks of it.
+// Prompts of token ids share with blocks of one token what they have in common, and with larger ones whole blocks of
+// it.
 func TestPrefixesOfTokenIDs(t *testing.T) {
 	ids := func(from, n int) (all []int) {
 		for i := range n {
@@ -251,7 +230,7 @@ func TestAnalysisText(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := fmt.Sprintf("analysis-%d%s.txt", o.Columns, map[bool]string{true: "-ascii"}[o.ASCII])
-		golden(t, name, b.String())
+		tuitest.Golden(t, name, b.String())
 		for line := range strings.Lines(b.String()) {
 			line = strings.TrimSuffix(line, "\n")
 			if w := uniseg.StringWidth(line); w > o.Columns {
@@ -273,7 +252,7 @@ func TestAnalysisJSON(t *testing.T) {
 	if err := json.Indent(&b, data, "", " "); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "analysis.json", b.String()+"\n")
+	tuitest.Golden(t, "analysis.json", b.String()+"\n")
 }
 
 // Little to say is no reason to fail.

@@ -230,7 +230,8 @@ func decimals(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// Flags are flags of serve for about such a load. The parts that prompts share become one prefix of all of them, as large a share of their tokens.
+// Flags are flags of serve for about such a load. The parts that prompts share become one prefix of all of them, as
+// large a share of their tokens.
 func (a *Analysis) Flags() (flags []string) {
 	add := func(name, value string) { flags = append(flags, "--"+name+" "+value) }
 	if a.input.n == 0 || a.sessions.turns.n > 0 { // no flag gives the shape of conversations
@@ -257,8 +258,8 @@ func (a *Analysis) Flags() (flags []string) {
 	return flags
 }
 
-// flag is one for lengths like these, on average shorter by so many tokens: of a fixed length, or of a lognormal distribution that is spread as
-// much.
+// flag is one for lengths like these, on average shorter by so many tokens: of a fixed length, or of a lognormal
+// distribution that is spread as much.
 func (l *lengths) flag(fixed, spread string, less float64) (name, value string) {
 	mean := max(1, l.mean()-less)
 	std := l.std() * mean / max(1, l.mean())

@@ -33,8 +33,8 @@ type FileOptions struct {
 	Every    time.Duration
 }
 
-// AnalyzeFile analyzes all rows of a file, in their order. It reads them one after another and keeps none. Errors are about the file and
-// leave its path out, unless they are the counter's or of ctx.
+// AnalyzeFile analyzes all rows of a file, in their order. It reads them one after another and keeps none. Errors are
+// about the file and leave its path out, unless they are the counter's or of ctx.
 func AnalyzeFile(ctx context.Context, o FileOptions) (*Analysis, error) {
 	rows, err := table.Open(ctx, o.Path)
 	if err != nil {
@@ -156,7 +156,8 @@ func (r *fileReader) setChunk(rows [][2]int) {
 	r.note("a hash id stands for %d tokens, by the lengths", r.ChunkSize)
 }
 
-// vLLMBlock is the block size of vLLM's traces, whose times are in seconds; those of others with hash ids are mostly in milliseconds.
+// vLLMBlock is the block size of vLLM's traces, whose times are in seconds; those of others with hash ids are mostly in
+// milliseconds.
 const vLLMBlock = 16
 
 func (r *fileReader) note(format string, a ...any) {

@@ -253,8 +253,8 @@ func hashIDs(raw []byte, seed maphash.Seed, most int) ([]uint64, error) {
 	return blocks, nil
 }
 
-// blockSize finds how many tokens a hash id stands for from the lengths and numbers of hash ids of rows: the size by which most rows have as
-// many ids as blocks, or whole blocks. The second result is whether it fits nearly all rows.
+// blockSize finds how many tokens a hash id stands for from the lengths and numbers of hash ids of rows: the size by
+// which most rows have as many ids as blocks, or whole blocks. The second result is whether it fits nearly all rows.
 func blockSize(rows [][2]int) (size int, fits bool) {
 	sizes := []int{16, 512} // the usual ones win where several fit
 	least := 1

@@ -54,10 +54,14 @@ func (l *lengths) quantile(share float64) int {
 }
 
 // bin is how many lengths lie between two numbers, both included.
-type bin struct{ from, to, n int }
+type bin struct {
+	From     int `json:"from"`
+	To       int `json:"to"`
+	Requests int `json:"requests"`
+}
 
-// bins puts the lengths into at most so many bins of one width: 1, 2 or 5 times a power of ten, so that a person can read
-// their limits. Bins without any length in the middle stay.
+// bins puts the lengths into at most so many bins of one width: 1, 2 or 5 times a power of ten, so that a person can
+// read their limits. Bins without any length in the middle stay.
 func (l *lengths) bins(most int) []bin {
 	sorted := l.sorted()
 	if len(sorted) == 0 {
@@ -68,11 +72,11 @@ func (l *lengths) bins(most int) []bin {
 	first := lo / width * width
 	all := make([]bin, (hi-first)/width+1)
 	for i := range all {
-		all[i].from = first + i*width
-		all[i].to = all[i].from + width - 1
+		all[i].From = first + i*width
+		all[i].To = all[i].From + width - 1
 	}
 	for _, length := range sorted {
-		all[(length-first)/width].n += l.times[length]
+		all[(length-first)/width].Requests += l.times[length]
 	}
 	return all
 }
@@ -108,17 +112,17 @@ func (l *lengths) histogram(w io.Writer, title string, ascii bool) {
 	fmt.Fprintf(w, "\n%s\n", title)
 	most, label := 0, 0
 	for _, x := range bins {
-		most, label = max(most, x.n), max(label, len(x.label()))
+		most, label = max(most, x.Requests), max(label, len(x.label()))
 	}
 	for _, x := range bins {
-		bar := bar(float64(x.n)/float64(most), ascii)
-		fmt.Fprintf(w, "  %*s  %s %s\n", label, x.label(), bar, text.Grouped(x.n))
+		bar := bar(float64(x.Requests)/float64(most), ascii)
+		fmt.Fprintf(w, "  %*s  %s %s\n", label, x.label(), bar, text.Grouped(x.Requests))
 	}
 }
 
 func (b bin) label() string {
-	if b.from == b.to {
-		return text.Grouped(b.from)
+	if b.From == b.To {
+		return text.Grouped(b.From)
 	}
-	return text.Grouped(b.from) + " - " + text.Grouped(b.to)
+	return text.Grouped(b.From) + " - " + text.Grouped(b.To)
 }

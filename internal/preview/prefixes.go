@@ -17,9 +17,9 @@ const (
 	unitBytes = 4
 )
 
-// prefixes tells what share of the prompt tokens a prefix cache without limits answers: each prompt finds the longest beginning that it has
-// in common with one before it, in whole blocks, and at least its last token is computed. Texts are compared by their bytes, and a common
-// beginning counts as the same share of their tokens.
+// prefixes tells what share of the prompt tokens a prefix cache without limits answers: each prompt finds the longest
+// beginning that it has in common with one before it, in whole blocks, and at least its last token is computed. Texts
+// are compared by their bytes, and a common beginning counts as the same share of their tokens.
 type prefixes struct {
 	seen    *datasets.Prefixes
 	prompts int
@@ -108,8 +108,8 @@ func (t *Prompt) units() (n int, tokens float64, kind uint64, next func(h uint64
 // atLeast reports whether the hits with blocks of so many tokens may be too few, for want of names.
 func (p *prefixes) atLeast(size int) bool { return p.seen.Stride()*p.unit > size }
 
-// main is how many prefixes make up a share of the hits, and how many there are. Where there are more than are kept, all is a lower bound, and
-// some may be 0, for unknown.
+// main is how many prefixes make up a share of the hits, and how many there are. Where there are more than are kept,
+// all is a lower bound, and some may be 0, for unknown.
 func (p *prefixes) main(share float64) (some, all int) {
 	each := slices.Sorted(maps.Values(p.shared))
 	left := float64(p.others)

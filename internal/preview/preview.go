@@ -1,6 +1,6 @@
 // Package preview shows what a data set would send without sending it: how much of everything, how long the prompts and
-// answers are, the first prompts, and all of them as JSON lines. An analysis goes further: it shows which lengths come together, what prompts
-// share, and how requests arrive, of a data set or of a file such as a trace.
+// answers are, the first prompts, and all of them as JSON lines. An analysis goes further: it shows which lengths come
+// together, what prompts share, and how requests arrive, of a data set or of a file such as a trace.
 package preview
 
 import (
@@ -11,8 +11,8 @@ import (
 	"benchtop/datasets"
 )
 
-// Preview collects what conversations are like. One goroutine uses it. It keeps the first conversations and a number for
-// each length, so a data set of any size costs it little.
+// Preview collects what conversations are like. One goroutine uses it. It keeps the first conversations and a number
+// for each length, so a data set of any size costs it little.
 type Preview struct {
 	keep          int
 	first         []datasets.Conversation
@@ -111,7 +111,8 @@ type recording struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// AppendLine appends a conversation as JSON, a line for each turn. If timed, its first turn has the time of the conversation.
+// AppendLine appends a conversation as JSON, a line for each turn. If timed, its first turn has the time of the
+// conversation.
 func AppendLine(dst []byte, c *datasets.Conversation, timed bool) ([]byte, error) {
 	b := bytes.NewBuffer(dst)
 	enc := json.NewEncoder(b)

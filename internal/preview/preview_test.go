@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rivo/uniseg"
 
 	"benchtop/datasets"
 	"benchtop/internal/hf/media"
+	"benchtop/tui/tuitest"
 )
 
 func plain(s string) string { return s }
@@ -39,42 +39,7 @@ func TestText(t *testing.T) {
 	for i := range 20 {
 		all = append(all, one("r", datasets.Turn{Text: "one\ntwo", InputTokens: 1000 + 40*i, MaxTokens: 128}))
 	}
-	want := `requests             20
-sent as              text
-prompt tokens        27,600 in all: mean 1,380, min 1,000, p50 1,360, p90 1,680, p99 1,760,
-                     max 1,760
-output tokens        2,560 in all, each 128
-
-prompt tokens
-  1,000 - 1,049  ######################################## 2
-  1,050 - 1,099  #################### 1
-  1,100 - 1,149  #################### 1
-  1,150 - 1,199  #################### 1
-  1,200 - 1,249  ######################################## 2
-  1,250 - 1,299  #################### 1
-  1,300 - 1,349  #################### 1
-  1,350 - 1,399  #################### 1
-  1,400 - 1,449  ######################################## 2
-  1,450 - 1,499  #################### 1
-  1,500 - 1,549  #################### 1
-  1,550 - 1,599  #################### 1
-  1,600 - 1,649  ######################################## 2
-  1,650 - 1,699  #################### 1
-  1,700 - 1,749  #################### 1
-  1,750 - 1,799  #################### 1
-
-output tokens requested
-  128  ######################################## 20
-
-first of 20
-  1  r, 1,000 tokens, 128 requested
-      one\ntwo
-  2  r, 1,040 tokens, 128 requested
-      one\ntwo
-`
-	if diff := cmp.Diff(want, printed(t, all...)); diff != "" {
-		t.Error(diff)
-	}
+	tuitest.Golden(t, "preview.txt", printed(t, all...))
 }
 
 func TestTextOfOtherShapes(t *testing.T) {
@@ -114,12 +79,12 @@ func TestBinsHoldEverything(t *testing.T) {
 		}
 		bins, n := l.bins(mostBins), 0
 		for i, b := range bins {
-			n += b.n
-			if i > 0 && b.from != bins[i-1].to+1 {
-				t.Errorf("%v: bin %d begins at %d", all, i, b.from)
+			n += b.Requests
+			if i > 0 && b.From != bins[i-1].To+1 {
+				t.Errorf("%v: bin %d begins at %d", all, i, b.From)
 			}
 		}
-		if n != len(all) || len(bins) > mostBins || bins[0].n == 0 || bins[len(bins)-1].n == 0 {
+		if n != len(all) || len(bins) > mostBins || bins[0].Requests == 0 || bins[len(bins)-1].Requests == 0 {
 			t.Errorf("%v: %v", all, bins)
 		}
 	}

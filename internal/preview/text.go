@@ -24,8 +24,8 @@ type Options struct {
 	Clean func(string) string
 }
 
-// mostBins bounds the rows of a histogram, barWidth the columns of its bars; quoteWidth is how much of a prompt is shown, mostTurns how many
-// of a conversation.
+// mostBins bounds the rows of a histogram, barWidth the columns of its bars; quoteWidth is how much of a prompt is
+// shown, mostTurns how many of a conversation.
 const (
 	mostBins   = 16
 	barWidth   = 40
@@ -211,8 +211,8 @@ func cut(s string, n int, more string) string {
 	return s
 }
 
-// wrapped are the lines of a text wherever it may be parted, none wider than so many columns of a terminal, of which some
-// characters take two.
+// wrapped are the lines of a text wherever it may be parted, none wider than so many columns of a terminal, of which
+// some characters take two.
 func wrapped(s string, columns int) (lines []string) {
 	start, at, width := 0, 0, 0
 	for state, rest := -1, s; rest != ""; {

@@ -15,7 +15,11 @@ var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x20-\x3f]*[\x40-\x7e]" +
 
 // Visible is text in valid UTF-8 without terminal escape sequences.
 func Visible(s string) string {
-	return escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if !strings.ContainsAny(s, "\x1b\u0090\u0098\u009b\u009d\u009e\u009f") {
+		return s
+	}
+	return escapes.ReplaceAllString(s, "")
 }
 
 // Clean makes foreign text safe to show: one line of valid UTF-8 without escape sequences, control characters and invisible

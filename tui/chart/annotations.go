@@ -57,8 +57,8 @@ func (t *usedCells) free(x, y, w int) bool {
 	return !slices.Contains(t.cells[y*t.c.W+x:y*t.c.W+x+w], true)
 }
 
-// limits draws each limit as a horizontal line with its name, as far to the left as possible. A limit without room for its name is left
-// out, since a line alone is not understood.
+// limits draws each limit as a horizontal line with its name, as far to the left as possible. A limit without room for
+// its name is left out, since a line alone is not understood.
 func (t *usedCells) limits(all []Limit, at scale) {
 	for _, l := range all {
 		if part := at(l.At.Seconds()); !(part >= 0 && part <= 1) {
@@ -84,8 +84,8 @@ func (t *usedCells) limits(all []Limit, at scale) {
 	}
 }
 
-// annotate draws annotations as lines from top to bottom, behind the data. With words, their names stand in the top row if there is room. A line
-// next to another is left out.
+// annotate draws annotations as lines from top to bottom, behind the data. With words, their names stand in the top row
+// if there is room. A line next to another is left out.
 func (t *usedCells) annotate(all []Annotation, on TimeAxis, words bool) {
 	type placed struct {
 		Annotation

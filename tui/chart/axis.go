@@ -122,8 +122,8 @@ func plotArea(c screen.Canvas) screen.Canvas {
 	return c.Sub(axisWidth, 0, c.W-axisWidth, c.H)
 }
 
-// Group is the number of whole seconds that share one of n columns, or of whole minutes where it is a third of a minute or more. Groups count
-// from the start of the run, so that a chart does not crawl while time goes on.
+// Group is the number of whole seconds that share one of n columns, or of whole minutes where it is a third of a minute
+// or more. Groups count from the start of the run, so that a chart does not crawl while time goes on.
 func (t TimeAxis) Group(n int) int {
 	seconds := int(math.Ceil(t.Shown.Seconds()))
 	group := max(1, (seconds+n-1)/max(n, 1))
@@ -160,7 +160,8 @@ func (t TimeAxis) warm(w int) int {
 	return t.Column(t.Warm, w)
 }
 
-// Draw writes the axis on the last line of c, below charts as wide as c: a line, moments of the run at their places, and signs for events.
+// Draw writes the axis on the last line of c, below charts as wide as c: a line, moments of the run at their places,
+// and signs for events.
 //
 //	──────┴0:00────────┴0:10──▲─────┴0:20───────0:30
 func (t TimeAxis) Draw(c screen.Canvas, events []time.Duration) {

@@ -7,8 +7,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Gauge draws a share of 1 as a thin bar along the row y, to half a cell, with a tick at the target; NaN for none. Bars in adjacent rows
-// stay apart.
+// Gauge draws a share of 1 as a thin bar along the row y, to half a cell, with a tick at the target; NaN for none. Bars
+// in adjacent rows stay apart.
 //
 //	━━━━━━━━━━━━━━━━╸──│─
 func Gauge(c screen.Canvas, y int, share, target float64, color screen.Color) {

@@ -1,11 +1,10 @@
 package chart
 
 import (
-	"benchtop/tui/screen"
 	"math"
 	"testing"
 
-	"github.com/muesli/termenv"
+	"benchtop/tui/screen"
 )
 
 func TestGauge(t *testing.T) {
@@ -23,17 +22,6 @@ func TestGauge(t *testing.T) {
 		Gauge(sf.All(), 0, c.share, c.target, screen.Running)
 		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
 			t.Errorf("%g of %g: %s, want %s", c.share, c.target, got, c.want)
-		}
-	}
-}
-
-func TestBar(t *testing.T) {
-	for part, want := range map[float64]string{0: "····", 0.5: "━━··", 1: "━━━━"} {
-		s := screen.NewSurface(4, 1)
-		s.Terminal.Mono = true
-		Bar(s.All(), part)
-		if got := s.Render(screen.NewPalette(termenv.Ascii)); got != want {
-			t.Errorf("%g: %s, want %s", part, got, want)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Heat is a heat map: the number of samples by time, to the right, and latency, upwards. Colours follow the root of the number, so that few
-// samples are visible beside many.
+// Heat is a heat map: the number of samples by time, to the right, and latency, upwards. Colours follow the root of the
+// number, so that few samples are visible beside many.
 //
 //	 1s       ░ ░░▒░
 //	     ░░▒▒▒▒▓▓▓▓▓
@@ -43,7 +43,8 @@ func HeatGlyphs(t screen.Terminal) []rune {
 	return []rune(" ░▒▓█")
 }
 
-// heatLeast is the least share of the maximum that is drawn. Anything less is the edge of a bucket that reaches a little into a place.
+// heatLeast is the least share of the maximum that is drawn. Anything less is the edge of a bucket that reaches a
+// little into a place.
 const heatLeast = 1e-4
 
 // Draw fills c with the map. The raster may be nil.

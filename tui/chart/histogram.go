@@ -11,8 +11,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Histogram is the distribution of a latency. The bars show one scope, the outline behind them another, each as shares of its own samples,
-// so that the shapes can be compared. The scale at the left is that of a column.
+// Histogram is the distribution of a latency. The bars show one scope, the outline behind them another, each as shares
+// of its own samples, so that the shapes can be compared. The scale at the left is that of a column.
 //
 //	            p50 346ms     p99 1.08s  SLO 5s →
 //	12%    ▂▅▇█┊▅▃            ┊
@@ -181,8 +181,8 @@ func profile(r *Raster, heights []float64, top float64) {
 	}
 }
 
-// shares are the bins as shares of all samples. With few samples, groups of neighbours get their mean, so that a thin histogram shows its
-// shape and not its noise: about twice the cube root of n bars, by the rule of Rice.
+// shares are the bins as shares of all samples. With few samples, groups of neighbours get their mean, so that a thin
+// histogram shows its shape and not its noise: about twice the cube root of n bars, by the rule of Rice.
 func (b Histogram) shares(of Bars) []float64 {
 	out := make([]float64, len(of.Bins))
 	first, last := -1, -1
@@ -303,9 +303,9 @@ type placedAnnotation struct {
 	lined bool
 }
 
-// writeNames writes the names into the top row in the order of their lines. A name begins at its line, or further to the left if the next
-// name or the right edge is in the way, or to the right if the left edge is. If there is no room for all, the last annotations of the list are left
-// out. It returns the others.
+// writeNames writes the names into the top row in the order of their lines. A name begins at its line, or further to
+// the left if the next name or the right edge is in the way, or to the right if the left edge is. If there is no room
+// for all, the last annotations of the list are left out. It returns the others.
 func writeNames(c screen.Canvas, all []placedAnnotation) []placedAnnotation {
 	for ; len(all) > 0; all = all[:len(all)-1] {
 		sorted := slices.Clone(all)

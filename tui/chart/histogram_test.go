@@ -8,7 +8,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// A histogram says all that it shows: the share that a column stands for, the bars that are higher than the scale, latencies beyond its ends.
+// A histogram says all that it shows: the share that a column stands for, the bars that are higher than the scale,
+// latencies beyond its ends.
 func TestHistogram(t *testing.T) {
 	const ms = time.Millisecond
 	name := func(words string) []screen.Span { return []screen.Span{screen.Text.Span(words)} }

@@ -7,8 +7,8 @@ import (
 	"benchtop/tui/number"
 )
 
-// LatencyAxis maps latencies to bins: the columns of a histogram, the rows of a heat map. Latencies beyond the ends of the scale count in its
-// outermost bins.
+// LatencyAxis maps latencies to bins: the columns of a histogram, the rows of a heat map. Latencies beyond the ends of
+// the scale count in its outermost bins.
 type LatencyAxis struct {
 	lo, hi   time.Duration // of the scale
 	linear   bool
@@ -62,7 +62,8 @@ func NewLinearAxis(n int, of LatencyRange) LatencyAxis {
 	return LatencyAxis{hi: hi, linear: true, beyond: of.Most > hi, n: n}
 }
 
-// bin maps a latency to its place in bins. It is below the first bin of the scale, or above the last, for a latency beyond the scale.
+// bin maps a latency to its place in bins. It is below the first bin of the scale, or above the last, for a latency
+// beyond the scale.
 func (a LatencyAxis) bin(d time.Duration) float64 {
 	if a.linear {
 		return float64(d) / float64(a.hi) * float64(a.n)
@@ -125,8 +126,8 @@ func roundLatencies(lo, hi time.Duration, close bool) (out []time.Duration) {
 	return out
 }
 
-// Spread sums up buckets of samples by the bins of an axis. A bucket counts in each bin in proportion to its overlap: otherwise buckets
-// and bins of nearly the same width would make stripes.
+// Spread sums up buckets of samples by the bins of an axis. A bucket counts in each bin in proportion to its overlap:
+// otherwise buckets and bins of nearly the same width would make stripes.
 type Spread struct {
 	Bins []float64
 
@@ -141,7 +142,8 @@ func (a LatencyAxis) Spread() *Spread {
 	return &Spread{Bins: make([]float64, a.n), axis: a, end: -1, per: a.perE()}
 }
 
-// Add adds a bucket. A heat map does so for every second that it shows, so the logarithm of a shared edge is computed once.
+// Add adds a bucket. A heat map does so for every second that it shows, so the logarithm of a shared edge is computed
+// once.
 func (s *Spread) Add(from, to time.Duration, samples float64) {
 	first, n := s.axis.first, s.axis.n
 	if s.axis.short(from) {

@@ -15,7 +15,8 @@ type pen struct {
 	terminal screen.Terminal
 }
 
-// trace returns the dots of a line, rows counted from the top of the chart. A line beyond an edge of the axis is cut there.
+// trace returns the dots of a line, rows counted from the top of the chart. A line beyond an edge of the axis is cut
+// there.
 func (p pen) trace(on lane, points []Point, sparse bool) []dot {
 	from, rows := len(p.r.dots), 4*on.area.H
 	if rows == 0 {
@@ -51,7 +52,8 @@ func cutAt(end, other dot, x int) dot {
 	return dot{x, end.y + int(math.Round(float64(x-end.x)/float64(other.x-end.x)*float64(other.y-end.y)))}
 }
 
-// older draws the line of a baseline: dim, and broken, so that it is told apart without colours too. It does not cover a band.
+// older draws the line of a baseline: dim, and broken, so that it is told apart without colours too. It does not cover
+// a band.
 func (p pen) older(dots []dot) {
 	for _, d := range dots {
 		switch of := (cellState{style: screen.Dim}); {
@@ -64,8 +66,8 @@ func (p pen) older(dots []dot) {
 	}
 }
 
-// lines returns a function that draws lines over each other, and over their areas. A cell has one colour: that of the last line through
-// it. The dots of earlier lines stay in it.
+// lines returns a function that draws lines over each other, and over their areas. A cell has one colour: that of the
+// last line through it. The dots of earlier lines stay in it.
 func (p pen) lines(lanes []lane, all []Line) (draw func()) {
 	warm := p.time.warm(p.r.w)
 	dots := make([][]dot, len(all))
@@ -116,8 +118,8 @@ func topsOf(lines [][]dot, columns int) [][]int {
 	return tops
 }
 
-// areas fills the areas below the lines, beginning with the last line: where areas overlap, the last one is seen. An area begins at the
-// cell that its line leaves at least half of below it.
+// areas fills the areas below the lines, beginning with the last line: where areas overlap, the last one is seen. An
+// area begins at the cell that its line leaves at least half of below it.
 func (p pen) areas(lanes []lane, all []Line, tops [][]int, warm int) {
 	end := p.r.top + p.r.rows
 	claimed := make([]int, p.r.w) // per column, the row from which on an area of a later line lies
@@ -130,11 +132,11 @@ func (p pen) areas(lanes []lane, all []Line, tops [][]int, warm int) {
 		}
 		for x := range p.r.w {
 			top := min(tops[i][2*x], tops[i][2*x+1])
-			if top == math.MaxInt || l.Below == Bare || l.Below == Filled && x < warm {
+			if top == math.MaxInt || !l.Filled || x < warm {
 				continue
 			}
 			first := (top + 2) / 4
-			for y := max(first, p.r.top); y < min(claimed[x], end) && l.Below == Filled; y++ {
+			for y := max(first, p.r.top); y < min(claimed[x], end); y++ {
 				p.shade(x, y, screen.Shade(l.Color))
 			}
 			claimed[x] = min(claimed[x], first)

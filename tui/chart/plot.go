@@ -14,7 +14,7 @@ type Line struct {
 	Points []Point // in order of time
 	Older  []Point // the same line of a baseline, broken and dim behind all lines; nil for none
 	Color  screen.Color
-	Below  Below
+	Filled bool // the area below has a dim shade of its colour, if the terminal has enough colours
 	Sign   rune // of the line in ASCII; 0 for the first letter of its name
 	Sparse bool // stretches at the bottom of the axis are left out, where they would cover other lines
 }
@@ -25,17 +25,8 @@ type Point struct {
 	Value float64
 }
 
-// Below is the look of the area below a line.
-type Below uint8
-
-// Filled and cleared areas are drawn if the terminal has enough colours.
-const (
-	Bare    Below = iota
-	Filled        // a dim shade of the line's colour
-	Cleared       // a gap that hides the areas of earlier lines
-)
-
-// Plot draws lines over time, without the axis of time: charts above each other share it. The vertical axis is linear from 0, or logarithmic for latencies.
+// Plot draws lines over time, without the axis of time: charts above each other share it. The vertical axis is linear
+// from 0, or logarithmic for latencies.
 //
 //	10k         ⢀⣀
 //	 5k    ⣀⠤⠔⠊⠁
@@ -161,7 +152,8 @@ func (p Plot) scale(c, area screen.Canvas, low, top float64, st screen.Style) sc
 	return a.linear(max(top, p.Top))
 }
 
-// band returns a function that draws three percentiles, the highest first, as areas of two tones with bright edges, in halves of cells:
+// band returns a function that draws three percentiles, the highest first, as areas of two tones with bright edges, in
+// halves of cells:
 //
 //	   1s┤        ▄▀▀▀▄▄▀▀  p99
 //	     │     ▄▀▀░░░░░░░░

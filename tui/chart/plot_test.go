@@ -1,16 +1,16 @@
 package chart
 
 import (
-	"benchtop/tui/screen"
-	"math"
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/tui/screen"
 )
 
 // flat is a minute of level values.
 func flat() Line {
-	l := Line{Name: "running", Color: screen.Running, Below: Filled}
+	l := Line{Name: "running", Color: screen.Running, Filled: true}
 	for i := range 60 {
 		l.Points = append(l.Points, Point{time.Duration(i+1) * time.Second, 11})
 	}
@@ -58,83 +58,6 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// The warm-up is grey and has nothing below it.
-func TestWarmupIsDimmed(t *testing.T) {
-	sf := screen.NewSurface(axisWidth+30, 8)
-	sf.Terminal.Filled = true
-	p := minute()
-	p.Time.Warm = 30 * time.Second
-	p.Draw(sf.All(), nil)
-	var grey, green int
-	for x := range 30 {
-		for y := range 7 {
-			c := sf.All().At(axisWidth+x, y)
-			switch {
-			case c.Glyph == ' ':
-				if filled := c.Style.Bg != screen.Plain; filled && x < 15 {
-					t.Errorf("an area at %d,%d", x, y)
-				}
-			case c.Style.Fg == screen.Dimmed && x < 15:
-				grey++
-			case c.Style.Fg == screen.Running && x >= 14:
-				green++
-			default:
-				t.Errorf("%q in colour %d at %d,%d", c.Glyph, c.Style.Fg, x, y)
-			}
-		}
-	}
-	if grey != 15 || green < 15 {
-		t.Errorf("%d grey cells, want 15; %d green ones, want at least 15", grey, green)
-	}
-}
-
-// An area is hidden by later areas and by the cleared areas of later lines. Lines, annotations and words are drawn over it.
-func TestAreas(t *testing.T) {
-	level := func(v float64, below Below, color screen.Color) Line {
-		return Line{Name: "x", Below: below, Color: color, Points: []Point{{0, v}, {time.Minute, v}}}
-	}
-	const one, two = screen.Running, screen.Output
-	of := screen.Shade
-	for _, c := range []struct {
-		name  string
-		lines []Line
-		fg    [4]screen.Color // of the lines, from the top row down, Plain for none
-		bg    [4]screen.Color
-	}{
-		{"one", []Line{level(100, Filled, one)}, [4]screen.Color{one}, [4]screen.Color{of(one), of(one), of(one), of(one)}},
-		{"low in its cell", []Line{level(80, Filled, one)}, [4]screen.Color{one}, [4]screen.Color{0, of(one), of(one), of(one)}},
-		{"at the bottom", []Line{level(0, Filled, one)}, [4]screen.Color{3: one}, [4]screen.Color{}},
-		{"bare", []Line{level(100, Bare, one)}, [4]screen.Color{one}, [4]screen.Color{}},
-		{"a later area over an earlier one", []Line{level(100, Filled, one), level(40, Filled, two)},
-			[4]screen.Color{0: one, 2: two}, [4]screen.Color{of(one), of(one), of(two), of(two)}},
-		{"an earlier line over a later area", []Line{level(40, Filled, one), level(100, Filled, two)},
-			[4]screen.Color{0: two, 2: one}, [4]screen.Color{of(two), of(two), of(two), of(two)}},
-		{"cleared", []Line{level(100, Filled, one), level(40, Cleared, two)},
-			[4]screen.Color{0: one, 2: two}, [4]screen.Color{of(one), of(one), 0, 0}},
-	} {
-		for _, filled := range []bool{true, false} {
-			sf := screen.NewSurface(axisWidth+20, 4)
-			sf.Terminal.Filled = filled
-			mark := Annotation{At: 45 * time.Second, Name: "abc", Glyph: '┊', Line: screen.Dim}
-			Plot{Time: TimeAxis{Shown: time.Minute}, Lines: c.lines, Top: 100, Annotations: []Annotation{mark}}.Draw(sf.All(), nil)
-			for y := range 4 {
-				bg := c.bg[y]
-				if !filled {
-					bg = screen.Plain
-				}
-				if p := sf.All().At(axisWidth+7, y); (p.Glyph != ' ' || c.fg[y] != screen.Plain) && p.Style.Fg != c.fg[y] || p.Style.Bg != bg {
-					t.Errorf("%s, filled %v: row %d is %q in %v on %v, want %v on %v", c.name, filled, y, p.Glyph, p.Style.Fg, p.Style.Bg, c.fg[y], bg)
-				}
-				for x := axisWidth + 15; x < axisWidth+19; x++ { // the annotation and its name, or the line
-					if p := sf.All().At(x, y); p.Style.Bg != bg {
-						t.Errorf("%s, filled %v: %q at %d, %d is on %v, want %v", c.name, filled, p.Glyph, x, y, p.Style.Bg, bg)
-					}
-				}
-			}
-		}
-	}
-}
-
 // A line that goes on beyond an edge keeps its slope up to there.
 func TestLinesAreCutAtTheEdges(t *testing.T) {
 	draw := func(points ...Point) string {
@@ -144,24 +67,5 @@ func TestLinesAreCutAtTheEdges(t *testing.T) {
 	want := draw(Point{0, 0}, Point{time.Minute, 60})
 	if got := draw(Point{-time.Minute, -60}, Point{0, 0}, Point{2 * time.Minute, 120}); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-// BenchmarkPlot is a chart of three lines over two minutes on a screen of 120x40, on a kept raster.
-func BenchmarkPlot(b *testing.B) {
-	p := Plot{Time: TimeAxis{Shown: 2 * time.Minute}, Annotations: []Annotation{{At: time.Minute, Name: "stage 2", Glyph: '┊'}}}
-	for i := range 3 {
-		l := Line{Name: "x", Below: Filled, Color: screen.Output}
-		for s := range 120 {
-			l.Points = append(l.Points, Point{time.Duration(s) * time.Second, 100 + 50*math.Sin(float64(s)/9+float64(i))})
-		}
-		p.Lines = append(p.Lines, l)
-	}
-	sf := screen.NewSurface(axisWidth+60, 13)
-	sf.Terminal.Filled = true
-	r := new(Raster)
-	b.ReportAllocs()
-	for b.Loop() {
-		p.Draw(sf.All(), r)
 	}
 }

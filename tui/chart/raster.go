@@ -1,6 +1,6 @@
-// Package chart draws data: lines over time, histograms, heat maps, bands of percentiles, gauges. A chart takes plain data
-// (values, moments, styles, a scale) and a rectangle of the screen. It knows neither snapshots nor pages nor keys: panels turn
-// a snapshot into that data.
+// Package chart draws data: lines over time, histograms, heat maps, bands of percentiles, gauges. A chart takes plain
+// data (values, moments, styles, a scale) and a rectangle of the screen. It knows neither snapshots nor pages nor keys:
+// panels turn a snapshot into that data.
 //
 //	values ──axis──> 0 to 1 ──> dots, eighths, halves of cells ──> Raster: a canvas of ntcharts ──> cells of the screen
 //	                               │                                 ┊
@@ -25,12 +25,13 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Raster is a canvas of ntcharts that the data of a chart is drawn on before it is copied to the screen. A cell of the canvas takes
-// 560 bytes, so one raster is kept from frame to frame, serves all charts in turn, and is one strip high: a higher chart is drawn strip
-// by strip. The zero value is ready. A raster is not safe for concurrent use.
+// Raster is a canvas of ntcharts that the data of a chart is drawn on before it is copied to the screen. A cell of the
+// canvas takes 560 bytes, so one raster is kept from frame to frame, serves all charts in turn, and is one strip high:
+// a higher chart is drawn strip by strip. The zero value is ready. A raster is not safe for concurrent use.
 //
-// A cell holds 2x4 dots, eight eighths from the bottom, or two halves. Columns and rows count from the upper left of the chart. NaN and
-// infinities never reach the canvas, which would loop over them without end. Drawing outside the strip has no effect.
+// A cell holds 2x4 dots, eight eighths from the bottom, or two halves. Columns and rows count from the upper left of
+// the chart. NaN and infinities never reach the canvas, which would loop over them without end. Drawing outside the
+// strip has no effect.
 type Raster struct {
 	w, h      int // of the chart
 	top, rows int // of the strip in it
@@ -42,8 +43,8 @@ type Raster struct {
 // stripRows is the height of the canvas: most charts of a screen of 120x40 fit into one strip.
 const stripRows = 10
 
-// cellState is kept for each cell of the canvas: its style on the screen, since styles of lipgloss are not comparable, and the last line
-// drawn through it.
+// cellState is kept for each cell of the canvas: its style on the screen, since styles of lipgloss are not comparable,
+// and the last line drawn through it.
 type cellState struct {
 	style screen.Style
 	line  int // counted from 1; 0 for other data, belowLine for the area below a line
@@ -71,15 +72,14 @@ func (r *Raster) start(area screen.Canvas) *Raster {
 	return r
 }
 
-// paint copies a chart to its area of the screen, strip by strip: draw is called for each strip. Empty cells stay as they are; taken is
-// called for the others, except for areas below lines.
+// paint copies a chart to its area of the screen, strip by strip: draw is called for each strip. Empty cells stay as
+// they are; taken is called for the others, except for areas below lines.
 func (r *Raster) paint(area screen.Canvas, taken func(x, y int), draw func()) {
 	for r.top = 0; r.top < r.h; r.top += stripRows {
 		r.rows = min(stripRows, r.h-r.top)
 		for y := range r.rows {
 			r.canvas.FillLine(y, canvas.Cell{})
 		}
-		clear(r.states)
 		draw()
 		r.copy(area, taken)
 	}
@@ -149,8 +149,8 @@ func (r *Raster) dot(x, y int, of cellState) {
 	}
 }
 
-// between appends the dots of the line between two dots to those of a chart. A diagonal step gets a dot at its corner: thinner lines hardly
-// stand out from dotted areas.
+// between appends the dots of the line between two dots to those of a chart. A diagonal step gets a dot at its corner:
+// thinner lines hardly stand out from dotted areas.
 func (r *Raster) between(x0, y0, x1, y1 int) {
 	most := canvas.Point{X: 2*r.w - 1, Y: 4*r.h - 1}
 	on := func(x, y int) canvas.Point { return canvas.Point{X: min(max(x, 0), most.X), Y: min(max(y, 0), most.Y)} }
@@ -230,7 +230,8 @@ func half(st screen.Style) (rune, screen.Style) {
 	return upperHalf, st
 }
 
-// Sparkline fills c with the last values as columns, the newest at the right, scaled to their maximum. The raster may be nil.
+// Sparkline fills c with the last values as columns, the newest at the right, scaled to their maximum. The raster may
+// be nil.
 func Sparkline(c screen.Canvas, r *Raster, values []float64, st screen.Style) {
 	values = values[max(0, len(values)-c.W):]
 	top := 0.0

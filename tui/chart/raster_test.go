@@ -3,7 +3,6 @@ package chart
 import (
 	"encoding/binary"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,95 +11,6 @@ import (
 
 // terminals are the ways to draw.
 var terminals = []screen.Terminal{{}, {Mono: true}, {Filled: true}, {ASCII: true}, {Mono: true, ASCII: true}, {Filled: true, ASCII: true}}
-
-// A chart higher than a strip is drawn as one: no row is left out at the seams, and none is drawn twice.
-func TestStripsHaveNoSeams(t *testing.T) {
-	const high = 3*stripRows + 5
-	ramp := Line{Points: []Point{{0, 0}, {30 * time.Second, 100}, {time.Minute, 100}}}
-	rows := drawn(axisWidth+60, high, screen.Terminal{}, Plot{Time: TimeAxis{Shown: time.Minute}, Lines: []Line{ramp}}.Draw)
-	for y, row := range rows {
-		if data := []rune(row)[axisWidth:]; strings.Trim(string(data), " ") == "" {
-			t.Errorf("nothing in row %d:\n%s", y, strings.Join(rows, "\n"))
-		}
-	}
-	h := Histogram{Axis: NewLinearAxis(60-shareWidth, LatencyRange{To: time.Second}), Front: Bars{Bins: make([]float64, 60-shareWidth), Samples: 1e9}}
-	h.Front.Bins[10], h.Front.Bins[50] = 1e9, 0.5e9
-	rows = drawn(60, high+2, screen.Terminal{}, h.Draw)
-	for y, row := range rows[1 : high+1] {
-		full, half := []rune(row)[shareWidth+10], []rune(row)[shareWidth+50]
-		if want := y >= high/2; full != '█' || want != (half != ' ') {
-			t.Errorf("row %d: %q and %q", y, full, half)
-		}
-	}
-	heat := Heat{Time: TimeAxis{Shown: time.Minute}, Axis: NewLinearAxis(2*high, LatencyRange{To: time.Second})}
-	for range 60 {
-		column := make([]float64, 2*high)
-		for i := range column {
-			column[i] = 1
-		}
-		heat.Cells = append(heat.Cells, column)
-	}
-	rows = drawn(axisWidth+60, high, screen.Terminal{Filled: true}, heat.Draw)
-	for y, row := range rows {
-		if got := string([]rune(row)[axisWidth:]); got != strings.Repeat("█", 60) {
-			t.Errorf("row %d: %q", y, got)
-		}
-	}
-}
-
-// A raster that was used for something else leaves nothing behind.
-func TestRasterIsBlankForEachChart(t *testing.T) {
-	kept := new(Raster)
-	for _, w := range []int{60, 90, 20, 60} {
-		for _, term := range terminals {
-			var got [2]string
-			for i, r := range []*Raster{kept, nil} {
-				sf := screen.NewSurface(w, 12)
-				sf.Terminal = term
-				minute(Annotation{At: 20 * time.Second, Name: "here", Glyph: '┊'}).Draw(sf.All(), r)
-				got[i] = sf.Render(&screen.Palette{Mono: true})
-			}
-			if got[0] != got[1] {
-				t.Errorf("%d columns, %+v: a kept raster\n%s\na new one\n%s", w, term, got[0], got[1])
-			}
-		}
-	}
-}
-
-// A cell of two halves needs two colours only where they differ.
-func TestHalves(t *testing.T) {
-	const a, b = screen.Output, screen.Running
-	for _, c := range []struct {
-		upper, lower screen.Color
-		glyph        rune
-		style        screen.Style
-	}{
-		{a, a, '█', screen.Style{Fg: a}}, {a, screen.Plain, '▀', screen.Style{Fg: a}},
-		{screen.Plain, b, '▄', screen.Style{Fg: b}}, {a, b, '▀', screen.Style{Fg: a, Bg: b}},
-	} {
-		for _, lowerFirst := range []bool{false, true} {
-			sf := screen.NewSurface(1, 1)
-			r := new(Raster).start(sf.All())
-			r.paint(sf.All(), func(int, int) {}, func() {
-				for i := range 2 {
-					y, color := i, c.upper
-					if lowerFirst {
-						y = 1 - i
-					}
-					if y == 1 {
-						color = c.lower
-					}
-					if color != screen.Plain {
-						r.pixel(0, y, color)
-					}
-				}
-			})
-			if got := *sf.All().At(0, 0); got.Glyph != c.glyph || got.Style != c.style {
-				t.Errorf("%d above %d: %q in %+v", c.upper, c.lower, got.Glyph, got.Style)
-			}
-		}
-	}
-}
 
 func TestSparkline(t *testing.T) {
 	for _, c := range []struct {
@@ -129,13 +39,16 @@ func FuzzCharts(f *testing.F) {
 	f.Add(bits(1, 2, 3), uint8(40), uint8(12), uint8(0))
 	f.Add(bits(math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300, 5e-324, math.MaxFloat64), uint8(200), uint8(60), uint8(2))
 	f.Add(bits(math.Inf(1), 0), uint8(17), uint8(3), uint8(3))
+	for how := range uint8(12) { // seconds in nanoseconds, which are moments too
+		f.Add(bits(1e9, 2e9, 5e8, 3e9, 4e9, math.NaN(), 6e9), 60+how, 30+how, how)
+	}
 	f.Fuzz(func(t *testing.T, data []byte, w, h, how uint8) {
 		h %= 64 // higher ones only take longer
 		var values []float64
 		for ; len(data) >= 8 && len(values) < 64; data = data[8:] {
 			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(data)))
 		}
-		l := Line{Name: "x", Below: Below(how % 3), Sparse: how&1 != 0, Color: screen.Output}
+		l := Line{Name: "x", Filled: how%3 > 0, Sparse: how&1 != 0, Color: screen.Output}
 		at, taken := time.Duration(0), time.Duration(0)
 		var moments []time.Duration
 		for _, v := range values {

@@ -59,8 +59,8 @@ func (f *formField) label(narrow bool) string {
 	return f.Label
 }
 
-// outcome is the problems and the command line, in lines of w columns. Fields come first: where there is little room only the first problem is
-// shown, and where there is none, neither is.
+// outcome is the problems and the command line, in lines of w columns. Fields come first: where there is little room
+// only the first problem is shown, and where there is none, neither is.
 func (m *form) outcome(w, h int) (bad, command []string) {
 	words, problem := m.o.Command(m.values())
 	all := []string{strings.SplitN(problem, "\n", 2)[0]}

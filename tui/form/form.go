@@ -1,5 +1,5 @@
-// Package form asks the user to fill in fields on the screen, as benchtop does without arguments. It knows neither flags nor runs: its
-// caller provides the fields and the command line that they stand for.
+// Package form asks the user to fill in fields on the screen, as benchtop does without arguments. It knows neither
+// flags nor runs: its caller provides the fields and the command line that they stand for.
 package form
 
 import (
@@ -39,8 +39,8 @@ type Options struct {
 	Shown func(values map[string]string, key string) bool
 	// Command is the command line of the values, in words as a shell takes them, and its error, "" for none.
 	Command func(values map[string]string) (words []string, problem string)
-	// Lookup finds the choices of one field from the values of others; it is called whenever the first field was left. It runs beside the form and
-	// must end with ctx. The error is shown beside the field.
+	// Lookup finds the choices of one field from the values of others; it is called whenever the first field was left.
+	// It runs beside the form and must end with ctx. The error is shown beside the field.
 	Lookup func(ctx context.Context, values map[string]string) (key string, choices []string, err error)
 	// Input and Output; nil means the terminal. ASCII and Color are as in the options of the dashboard.
 	Input  io.Reader
@@ -49,8 +49,8 @@ type Options struct {
 	Color  string
 }
 
-// Ask asks the user to fill in a form. It returns the values and whether they are to be used: not if the user left the form.
-// The errors are those of term.Writer.Run.
+// Ask asks the user to fill in a form. It returns the values and whether they are to be used: not if the user left the
+// form. The errors are those of term.Writer.Run.
 func Ask(ctx context.Context, o Options) (values map[string]string, use bool, err error) {
 	if o.Output == nil {
 		o.Output = os.Stdout
@@ -256,8 +256,8 @@ func (m *form) submit() tea.Cmd {
 // commandTooLong stands for a command line that there is no room for.
 const commandTooLong = "(window too small for the command line; it is printed when it runs)"
 
-// shellLines breaks the words of a command line into lines of w columns with a '\' at their ends, so that text copied from the screen runs as a
-// whole. A flag keeps its values where they fit. It is nil where a word is too long.
+// shellLines breaks the words of a command line into lines of w columns with a '\' at their ends, so that text copied
+// from the screen runs as a whole. A flag keeps its values where they fit. It is nil where a word is too long.
 func shellLines(words []string, w int) (lines []string) {
 	const indent, goesOn = "  ", ` \`
 	w -= len(goesOn)

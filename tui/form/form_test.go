@@ -3,21 +3,17 @@ package form
 import (
 	"context"
 	"errors"
-	"flag"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/google/go-cmp/cmp"
 	"github.com/muesli/termenv"
 
 	"benchtop/tui/screen"
+	"benchtop/tui/tuitest"
 )
-
-var update = flag.Bool("update", false, "write golden files")
 
 func testForm(t *testing.T) *form {
 	t.Helper()
@@ -218,21 +214,8 @@ func TestFormHints(t *testing.T) {
 }
 
 func TestFormSizes(t *testing.T) {
-	const golden = "testdata/form-80x24.txt"
-	got := testForm(t).View()
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s differs (-want +got), look and run with -update:\n%s", golden, diff)
-	}
 	m := testForm(t)
+	tuitest.Golden(t, "form-80x24.txt", m.View())
 	for h := 5; h < 24; h++ { // the field with the cursor is always there
 		m.Update(tea.WindowSizeMsg{Width: 20, Height: h})
 		if view := m.View(); !strings.Contains(view, "› ") {

@@ -113,19 +113,15 @@ func Coarse(d time.Duration) string {
 }
 
 // Clock writes a moment of the run: 01:02, 1:02:03.
-func Clock(d time.Duration) string {
-	s := int(max(d, 0) / time.Second)
-	if s < 3600 {
-		return fmt.Sprintf("%02d:%02d", s/60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-}
+func Clock(d time.Duration) string { return clock("%02d:%02d", d.Truncate(time.Second)) }
 
 // RunTime writes a moment of the run on an axis: 0:36, 12:00, 1:02:03.
-func RunTime(d time.Duration) string {
-	s := int(max(d, 0).Round(time.Second) / time.Second)
+func RunTime(d time.Duration) string { return clock("%d:%02d", d.Round(time.Second)) }
+
+func clock(minutes string, d time.Duration) string {
+	s := int(max(d, 0) / time.Second)
 	if s < 3600 {
-		return fmt.Sprintf("%d:%02d", s/60, s%60)
+		return fmt.Sprintf(minutes, s/60, s%60)
 	}
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }

@@ -13,7 +13,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// annotations are full lines across the charts over time: saturation, the most important one, then the changes of the load in order of time.
+// annotations are full lines across the charts over time: saturation, the most important one, then the changes of the
+// load in order of time.
 func (v *View) annotations() []chart.Annotation {
 	var out []chart.Annotation
 	if a := v.answer(); a != nil && a.Saturates && a.SaturatedAt >= 0 {
@@ -104,8 +105,8 @@ func (v *View) goals() metrics.SLO {
 // judges reports whether requests are judged by objectives: those in force, or those of a workload.
 func (v *View) judges() bool { return v.plan().Judges(v.goals()) }
 
-// limits are those of the latency with a key: that of its objective in force, and those of gates on its mean or percentiles. A gate at the same place
-// as the one before adds no line.
+// limits are those of the latency with a key: that of its objective in force, and those of gates on its mean or
+// percentiles. A gate at the same place as the one before adds no line.
 func (v *View) limits(key string) []chart.Limit {
 	var out []chart.Limit
 	add := func(name string, ms float64) {

@@ -32,42 +32,6 @@ func loadOf(s *metrics.Snapshot) plot {
 	return p
 }
 
-// Neither marks nor limits hide a dot of a line.
-func TestMarksHideNoData(t *testing.T) {
-	s := tuitest.Judge(tuitest.Bad())
-	bare := s
-	plan := *s.Plan
-	plan.Goodput, plan.Gates = nil, nil
-	bare.Plan, bare.Marks = &plan, nil
-	for name, p := range map[string]func(v *View) plot{"tokens": tokensPlot, "load": loadPlot, "ttft": func(v *View) plot { return percentileLines(v, metrics.TTFT) }} {
-		for _, w := range []int{16, 30, 52, 90} {
-			for _, h := range []int{4, 8, 20} {
-				for _, filled := range []bool{false, true} {
-					with := draw(p(&View{Snapshot: &s, Terminal: screen.Terminal{Filled: filled}}), w, h)
-					without := draw(p(&View{Snapshot: &bare, Terminal: screen.Terminal{Filled: filled}}), w, h)
-					if !sameLines(with, without) {
-						t.Fatalf("%s at %dx%d:\n%s\nwithout:\n%s", name, w, h, strings.Join(with, "\n"), strings.Join(without, "\n"))
-					}
-				}
-			}
-		}
-	}
-}
-
-// sameLines: every cell with a dot of a line is the same. Those with the pattern of an area alone may be written on.
-func sameLines(with, without []string) bool {
-	for y := range without {
-		a, b := []rune(without[y]), []rune(with[y])
-		for x, r := range a {
-			line := r > 0x2800 && r <= 0x28ff && (r-0x2800)&^rune(0x02|0x40) != 0
-			if line && r != b[x] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 func TestPhase(t *testing.T) {
 	for _, c := range []struct {
 		at    time.Duration
@@ -82,11 +46,7 @@ func TestPhase(t *testing.T) {
 	} {
 		s := tuitest.Judge(tuitest.Mid())
 		s.At, s.State = c.at, c.state
-		got := ""
-		for _, p := range phase(&s) {
-			got += p.Text
-		}
-		if got != c.want {
+		if got := textOf(phase(&s)); got != c.want {
 			t.Errorf("at %s, %s: %q, want %q", c.at, c.state, got, c.want)
 		}
 	}
@@ -105,12 +65,23 @@ func TestPhase(t *testing.T) {
 
 // The warm-up is part of the plan's requests, though not of its figures.
 func TestWarmupInProgress(t *testing.T) {
-	tuitest.Warming(func(s metrics.Snapshot, part float64, _, name, value string) {
-		if got, _ := portion(&s); got != part {
-			t.Errorf("portion %g, want %g", got, part)
+	s := metrics.Snapshot{State: metrics.Running, Plan: &metrics.Plan{Requests: 100, Warmup: 10 * time.Second}}
+	for _, c := range []struct {
+		at       time.Duration
+		counts   metrics.Counts
+		portion  float64
+		progress string
+		note     string
+	}{
+		{5 * time.Second, metrics.Counts{WarmedUp: 25}, 0.25, " 00:05 25/100 -75", " · 25 warm-up"},
+		{20 * time.Second, metrics.Counts{WarmedUp: 25, Completed: 20, Failed: 4, Cancelled: 1}, 0.5,
+			" 00:20 50/100 -50", " · 20 done"},
+	} {
+		s.At, s.Totals = c.at, c.counts
+		done, _ := portion(&s)
+		words, note := textOf(progress(&s, s.State)), (&View{Snapshot: &s}).progressNotes()[0]
+		if done != c.portion || words != c.progress || !strings.HasSuffix(note, c.note) {
+			t.Errorf("%s: portion %g, %q, %q", c.at, done, words, note)
 		}
-		if got := (&View{Snapshot: &s}).progressNotes(); !strings.HasSuffix(got[0], between+value+" "+name) {
-			t.Errorf("%q, want %s %s", got, value, name)
-		}
-	})
+	}
 }

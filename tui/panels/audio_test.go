@@ -8,8 +8,8 @@ import (
 	"benchtop/metrics"
 )
 
-// The inverse real-time factor stands beside the tokens: of the last seconds, of those before the right edge of charts that are scrolled back,
-// and of the whole run once it is over.
+// The inverse real-time factor stands beside the tokens: of the last seconds, of those before the right edge of charts
+// that are scrolled back, and of the whole run once it is over.
 func TestRTFx(t *testing.T) {
 	s := metrics.Snapshot{At: 100 * time.Second, State: metrics.Running, OutputExact: true, Plan: &metrics.Plan{}, Totals: metrics.Counts{Completed: 1, Audio: time.Second}}
 	for i := range 100 {
@@ -23,11 +23,7 @@ func TestRTFx(t *testing.T) {
 	over.State, over.Report = metrics.Finished, &metrics.Report{RTFx: 13.65}
 	silent.Totals.Audio = 0
 	words := func(s *metrics.Snapshot, back time.Duration) string {
-		var out strings.Builder
-		for _, part := range opened(tokensPanel)(&View{Snapshot: s, Span: 30 * time.Second, Back: back}, 100, 10) {
-			out.WriteString(part.Text)
-		}
-		return out.String()
+		return title(tokensPanel, &View{Snapshot: s, Span: 30 * time.Second, Back: back}, 100, 10)
 	}
 	for _, c := range []struct {
 		s    *metrics.Snapshot
@@ -44,7 +40,7 @@ func TestRTFx(t *testing.T) {
 	if got := (Header{View: &View{Snapshot: &s}}).figures()[1]; got.name != "RTFx" || got.value != "42" {
 		t.Errorf("the second figure of a tiny screen is %v", got)
 	}
-	if got := factsOf(&View{Snapshot: &s}, &metrics.RequestDetail{Audio: 3300 * time.Millisecond}); got[len(got)-1] != (fact{"recording", "3.30s"}) {
+	if got := factsOf(&View{Snapshot: &s}, &metrics.RequestDetail{Audio: 3300 * time.Millisecond}); got[len(got)-1] != (figure{name: "recording", value: "3.30s"}) {
 		t.Errorf("the last fact of a request is %v", got[len(got)-1])
 	}
 }

@@ -11,13 +11,11 @@ import (
 // firstSeconds are those of a run, as they were when it was so old.
 func firstSeconds(s metrics.Snapshot, n int) metrics.Snapshot {
 	s.At, s.Windows = time.Duration(n)*time.Second, s.Windows[:n]
-	s.Histograms[metrics.TTFT], s.Histograms[metrics.TPOT], s.Histograms[metrics.ITL], s.Histograms[metrics.E2EL] = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}
+	s.Histograms = metrics.Histograms{}
 	for i := range s.Windows {
-		w := &s.Windows[i]
-		s.Histograms[metrics.TTFT].Merge(&w.Histograms[metrics.TTFT])
-		s.Histograms[metrics.TPOT].Merge(&w.Histograms[metrics.TPOT])
-		s.Histograms[metrics.ITL].Merge(&w.Histograms[metrics.ITL])
-		s.Histograms[metrics.E2EL].Merge(&w.Histograms[metrics.E2EL])
+		for l := range s.Windows[i].Histograms {
+			s.Histograms[l].Merge(&s.Windows[i].Histograms[l])
+		}
 	}
 	return s
 }
@@ -25,7 +23,7 @@ func firstSeconds(s metrics.Snapshot, n int) metrics.Snapshot {
 // A run played against itself never differs, however little of it was played.
 func TestBaselineOfTheSameStretch(t *testing.T) {
 	all := tuitest.Mid()
-	report := &metrics.Report{Timeline: all.Windows, Ended: all.At, Histograms: metrics.Histograms{metrics.TTFT: all.Histograms[metrics.TTFT], metrics.TPOT: all.Histograms[metrics.TPOT], metrics.ITL: all.Histograms[metrics.ITL], metrics.E2EL: all.Histograms[metrics.E2EL]}}
+	report := &metrics.Report{Timeline: all.Windows, Ended: all.At, Histograms: all.Histograms}
 	kept := map[olderKey]*olderSum{}
 	for _, n := range []int{2, 10, 45, 61, 20, 30} { // played back as well
 		for _, c := range []struct {

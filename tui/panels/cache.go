@@ -29,14 +29,14 @@ func drawKV(c screen.Canvas, v *View) {
 		drawAbsent(c, "", "no KV cache usage from this server")
 		return
 	}
-	used := plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
-		{name: "used", color: screen.Usage, below: chart.Filled, value: serverValue(v, kvUsed)},
+	used := plot{v: v, chart: chart.Plot{Top: 100}, series: []series{
+		{name: "used", color: screen.Usage, filled: true, value: serverValue(v, kvUsed)},
 	}}
 	n := total(v.serverSpan(), preempted)
 	low := max(4, c.H/3)
 	if n > 0 && c.H-low >= 6 {
 		drawBoth(c, used, plot{v: v, chart: chart.Plot{Nothing: "none"}, series: []series{
-			{name: "preempted", color: screen.Bad, below: chart.Filled, value: serverValue(v, preempted)},
+			{name: "preempted", color: screen.Bad, filled: true, value: serverValue(v, preempted)},
 		}}, low)
 		return
 	}
@@ -86,7 +86,7 @@ func drawCache(c screen.Canvas, v *View) {
 	all := v.serverSpan()
 	totals := v.totals()
 	if len(v.Server) == 0 && totals.Cached.Of+totals.Ideal.Of == 0 {
-		drawAbsent(c, v.ServerAbsent, "waiting for data")
+		drawAbsent(c, v.ServerAbsent, nothingYet)
 		return
 	}
 	from, to := v.stretch()
@@ -151,7 +151,7 @@ func drawShare(c screen.Canvas, y int, name string, share, part, whole float64) 
 
 // drawHitsBelow is the success of the prefix cache and of drafts by the second, as far as the server counts them.
 func drawHitsBelow(c screen.Canvas, y int, v *View) {
-	p := plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}}
+	p := plot{v: v, chart: chart.Plot{Top: 100}}
 	for _, r := range []*ratio{&hits, &drafts} {
 		if !(total(v.serverSpan(), r.whole) > 0) {
 			continue

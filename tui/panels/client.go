@@ -3,7 +3,6 @@ package panels
 import (
 	"fmt"
 	"math"
-	"sort"
 	"time"
 
 	"benchtop/metrics"
@@ -14,7 +13,7 @@ import (
 
 // latenessPanel shows how late the client itself was with its requests, and how busy its processors were.
 var latenessPanel = Panel{name: "lateness", title: latenessTitle, draw: drawLateness, timed: true,
-	empty: func(v *View) bool { return len(v.Client) == 0 }, nothing: "waiting for data"}
+	empty: func(v *View) bool { return len(v.Client) == 0 }, nothing: nothingYet}
 
 func latenessTitle(v *View, w, _ int) []screen.Span {
 	p99, most, cpu := "", "", ""
@@ -57,7 +56,7 @@ func latenessPlot(v *View) plot {
 			return max(of(c), time.Microsecond).Seconds()
 		}
 	}
-	return plot{v: v, chart: chart.Plot{Log: true, Nothing: "waiting for data"}, series: []series{
+	return plot{v: v, chart: chart.Plot{Log: true}, series: []series{
 		{name: "max", color: screen.Plain, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
 		{name: "p99", color: screen.P99, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
 	}}
@@ -65,8 +64,8 @@ func latenessPlot(v *View) plot {
 
 func cpuPlot(v *View) plot {
 	at := clientSeconds(v)
-	return plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
-		{name: "CPU", sign: '#', color: screen.Usage, below: chart.Filled, value: func(w *metrics.Window) float64 {
+	return plot{v: v, chart: chart.Plot{Top: 100}, series: []series{
+		{name: "CPU", sign: '#', color: screen.Usage, filled: true, value: func(w *metrics.Window) float64 {
 			if c := at(w); c != nil {
 				return cpuShare(c)
 			}
@@ -85,21 +84,14 @@ func minuteAt[T any](all []T, w *metrics.Window, at func(*T) time.Duration) *T {
 
 // clientSeconds finds the sample of the client that fills most of a window, nil if there is none.
 func clientSeconds(v *View) func(w *metrics.Window) *metrics.ClientSecond {
-	all := v.Client
-	k := 0 // windows come in order of time
+	when := func(c *metrics.ClientSecond) (at, took time.Duration) { return c.At, c.Took }
+	samples := finder[metrics.ClientSecond]{all: v.Client, when: when}
 	return func(w *metrics.Window) *metrics.ClientSecond {
 		if w.Seconds > 0 {
 			return minuteAt(v.Minutes.Client, w, func(c *metrics.ClientSecond) time.Duration { return c.At })
 		}
-		middle := w.Start + time.Second/2
-		if k < len(all) && all[k].At < middle {
-			k++
-		}
-		if k < len(all) && all[k].At < middle || k > 0 && all[k-1].At >= middle {
-			k = sort.Search(len(all), func(i int) bool { return all[i].At >= middle })
-		}
-		if k < len(all) && all[k].At-all[k].Took <= middle {
-			return &all[k]
+		if k := samples.from(middle(w)); k < len(v.Client) && v.Client[k].At-v.Client[k].Took <= middle(w) {
+			return &v.Client[k]
 		}
 		return nil
 	}
@@ -168,8 +160,8 @@ const limitedShort = "! client"
 // reasonLeast is how many columns a shortened reason needs.
 const reasonLeast = 16
 
-// describe is the state in words of at most w columns: with its reason, without, or in short. Good news is left out where there is no room, bad news
-// is not.
+// describe is the state in words of at most w columns: with its reason, without, or in short. Good news is left out
+// where there is no room, bad news is not.
 func (h health) describe(why string, w int) string {
 	if h == unsampled {
 		return ""

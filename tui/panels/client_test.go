@@ -68,3 +68,31 @@ func TestClientWords(t *testing.T) {
 		}
 	}
 }
+
+// Stamps are the user's where the kernel was not asked for them, or did not have most of them.
+func TestUserStamps(t *testing.T) {
+	for _, c := range []struct {
+		source    string
+		unstamped int // of 2000 chunks a second
+		want      bool
+	}{
+		{metrics.KernelStamps, 0, false}, {metrics.KernelStamps, 100, false}, {metrics.KernelStamps, 2000, true},
+		{metrics.UserStamps, 2000, true},
+	} {
+		for _, s := range []metrics.Snapshot{tuitest.Mid(), tuitest.Done()} {
+			s = tuitest.Sampled(s, nil, nil)
+			s.Plan = &metrics.Plan{Timestamps: c.source}
+			for i := range s.Client {
+				s.Client[i].Unstamped = c.unstamped
+			}
+			if s.Report != nil {
+				s.Report.Client.Source, s.Report.Client.Stamps.Unstamped = c.source, c.unstamped*len(s.Client)
+			}
+			v := &View{Snapshot: &s}
+			told := strings.Contains(title(latencyPanel, v, 80, 9), "user stamps")
+			if got := v.userStamped(); got != c.want || told != c.want {
+				t.Errorf("%s, %d of 2000 without a stamp, %s: %v", c.source, c.unstamped, s.State, got)
+			}
+		}
+	}
+}

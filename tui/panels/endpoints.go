@@ -11,7 +11,7 @@ import (
 
 // endpointsPanel lists the endpoints that requests are sent to.
 var endpointsPanel = Panel{name: "endpoints", title: endpointsTitle, draw: drawEndpoints,
-	empty: func(v *View) bool { return len(v.Endpoints) == 0 }, nothing: "waiting for data"}
+	empty: func(v *View) bool { return len(v.Endpoints) == 0 }, nothing: nothingYet}
 
 func endpointsTitle(v *View, _, h int) []screen.Span {
 	out, n := heading{screen.Strong.Span("endpoints")}, len(v.Endpoints)

@@ -43,7 +43,8 @@ func ago(d time.Duration) string {
 	return number.Coarse(d) + " ago"
 }
 
-// drawErrors writes one line per kind, most frequent first, and its messages as far as there is room: wrapped if there is room for all.
+// drawErrors writes one line per kind, most frequent first, and its messages as far as there is room: wrapped if there
+// is room for all.
 func drawErrors(c screen.Canvas, v *View) {
 	for _, most := range []int{8, 3} {
 		if lines := errorLines(v, c.W, most); len(lines) <= c.H {
@@ -54,8 +55,8 @@ func drawErrors(c screen.Canvas, v *View) {
 	drawErrorLines(c, v, cutErrorLines(v, c.W, c.H))
 }
 
-// cutErrorLines are the kinds where there is no room for all messages: each on a line with its first message, cut short, and further messages on
-// lines of their own as long as every kind still has one.
+// cutErrorLines are the kinds where there is no room for all messages: each on a line with its first message, cut
+// short, and further messages on lines of their own as long as every kind still has one.
 func cutErrorLines(v *View, w, h int) []errorLine {
 	var out []errorLine
 	spare := h - len(v.Failures)

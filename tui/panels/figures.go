@@ -11,7 +11,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// figure is one key figure.
+// figure is a figure with its name.
 type figure struct {
 	name, value string
 	style       screen.Style

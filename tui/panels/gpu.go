@@ -67,7 +67,7 @@ func gpuTitle(v *View, _, _ int) []screen.Span {
 func drawGPUs(c screen.Canvas, v *View) {
 	all := latestGPUs(v.Snapshot)
 	if len(all) == 0 {
-		drawAbsent(c, v.GPUsAbsent, "waiting for data")
+		drawAbsent(c, v.GPUsAbsent, nothingYet)
 		return
 	}
 	y := 0 // of the sums, below the names of the columns and the rows
@@ -186,7 +186,8 @@ func energyText(v *View) string {
 	return out
 }
 
-// samplesMiss reports whether the energy of the whole run is that of a part only, for good. A span ends with its samples.
+// samplesMiss reports whether the energy of the whole run is that of a part only, for good. A span ends with its
+// samples.
 func samplesMiss(v *View, use *metrics.GPUReport) bool {
 	_, _, all := spanOf(v.Snapshot, v.Span, v.Back)
 	length := v.At
@@ -201,8 +202,8 @@ func samplesMiss(v *View, use *metrics.GPUReport) bool {
 	return use.SamplesMiss(length - v.plan().Warmup)
 }
 
-// gpuUse is the use of the accelerators: in the whole run by the report, in a span as far as there are samples, so that energy and tokens are of the
-// same seconds.
+// gpuUse is the use of the accelerators: in the whole run by the report, in a span as far as there are samples, so that
+// energy and tokens are of the same seconds.
 func gpuUse(v *View) metrics.GPUReport {
 	s, plan := v.Snapshot, v.plan()
 	work := metrics.GPUWork{Price: plan.GPUPrice}
@@ -255,17 +256,23 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 	mean := func(sum float64, n int) float64 { return sum / float64(n) }
 	all := func(sum float64, _ int) float64 { return sum }
 	v.chartBelow(c, y, legend(c.W, "by second", legendItem{color: screen.Usage, name: "use %, the mean"}, legendItem{color: screen.Plain, name: "power W, the sum"}),
-		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{
-			{name: "use", color: screen.Usage, below: chart.Filled, value: gpuValue(v, use, mean)},
-			{name: "power", color: screen.Plain, below: chart.Filled, value: gpuValue(v, power, all)},
+		plot{v: v, chart: chart.Plot{Lanes: true}, series: []series{
+			{name: "use", color: screen.Usage, filled: true, value: gpuValue(v, use, mean)},
+			{name: "power", color: screen.Plain, filled: true, value: gpuValue(v, power, all)},
 		}}.draw)
 }
 
 // gpuValue is a figure over time of those accelerators that have it, for a plot.
 func gpuValue(v *View, of func(*metrics.GPU) float64, join func(sum float64, n int) float64) func(*metrics.Window) float64 {
+	when := func(s *metrics.GPUSecond) (at, took time.Duration) { return s.At, s.Took }
+	samples := finder[metrics.GPUSecond]{all: v.GPUs, when: when}
 	return func(w *metrics.Window) float64 {
 		sum, n := 0.0, 0
-		if s := gpusIn(v.GPUs, v.Minutes.GPUs, w); s != nil {
+		s := samples.covering(middle(w))
+		if w.Seconds > 0 {
+			s = minuteAt(v.Minutes.GPUs, w, func(s *metrics.GPUSecond) time.Duration { return s.At })
+		}
+		if s != nil {
 			for i := range s.GPUs {
 				if x := of(&s.GPUs[i]); metrics.Said(x) {
 					sum, n = sum+number.Sane(x), n+1
@@ -277,14 +284,4 @@ func gpuValue(v *View, of func(*metrics.GPU) float64, join func(sum float64, n i
 		}
 		return join(sum, n)
 	}
-}
-
-// gpusIn is the sample of the accelerators that covers the middle of a second; nil if there is none.
-func gpusIn(all, minutes []metrics.GPUSecond, w *metrics.Window) *metrics.GPUSecond {
-	if w.Seconds > 0 {
-		return minuteAt(minutes, w, func(s *metrics.GPUSecond) time.Duration { return s.At })
-	}
-	mid := w.Start + time.Second/2
-	i := sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
-	return covering(all, i, mid, func(s *metrics.GPUSecond) (at, took time.Duration) { return s.At, s.Took })
 }

@@ -11,13 +11,13 @@ import (
 	"benchtop/tui/screen"
 )
 
-// turnsPanel shows how the first latency of a run depends on the place in the conversation, beside the hits of the prefix cache. classesPanel
-// compares the classes of requests.
+// turnsPanel shows how the first latency of a run depends on the place in the conversation, beside the hits of the
+// prefix cache. classesPanel compares the classes of requests.
 var (
 	turnsPanel = Panel{name: "turns", title: turnsTitle, draw: drawTurns,
-		empty: func(v *View) bool { return len(v.turnRows()) == 0 }, nothing: "waiting for data"}
+		empty: func(v *View) bool { return len(v.turnRows()) == 0 }, nothing: nothingYet}
 	classesPanel = Panel{name: "classes", title: classesTitle, draw: drawClasses,
-		empty: func(v *View) bool { return len(v.classRows()) == 0 }, nothing: "waiting for data"}
+		empty: func(v *View) bool { return len(v.classRows()) == 0 }, nothing: nothingYet}
 )
 
 // groupRow is a group of requests with the latency by which the run is watched: exact once it is over.
@@ -27,20 +27,18 @@ type groupRow struct {
 }
 
 func (v *View) turnRows() []groupRow {
-	if v.Report != nil && len(v.Report.Turns) > 0 {
-		return v.groupRows(v.Report.Turns)
-	}
-	return v.groupRows(v.Turns)
+	return v.groupRows(v.Turns, func(r *metrics.Report) []metrics.Group { return r.Turns })
 }
 
 func (v *View) classRows() []groupRow {
-	if v.Report != nil && len(v.Report.Classes) > 0 {
-		return v.groupRows(v.Report.Classes)
-	}
-	return v.groupRows(v.Classes)
+	return v.groupRows(v.Classes, func(r *metrics.Report) []metrics.Group { return r.Classes })
 }
 
-func (v *View) groupRows(all []metrics.Group) (out []groupRow) {
+// groupRows are those of groups so far, or of a report that has some.
+func (v *View) groupRows(all []metrics.Group, over func(*metrics.Report) []metrics.Group) (out []groupRow) {
+	if v.Report != nil && len(over(v.Report)) > 0 {
+		all = over(v.Report)
+	}
 	for i := range all {
 		r := groupRow{&all[i], metrics.Never, metrics.Never}
 		wait := v.plan().FirstWait()
@@ -117,14 +115,16 @@ func turnsTitle(v *View, w, h int) []screen.Span {
 	return noted(out, w, screen.Text, between+number.Count(s.Completed)+" completed"+between+number.Count(s.Failed)+" failed", between+number.Count(s.Failed)+" failed")
 }
 
-// turnName is the least width of the turns, longestTurns the most, turnBar the least of the bars with the blanks before them.
+// turnName is the least width of the turns, longestTurns the most, turnBar the least of the bars with the blanks before
+// them.
 const (
 	turnName     = 5
 	longestTurns = 12
 	turnBar      = 10
 )
 
-// drawTurns writes a row for each turn, with a bar up to the median and a tick at the 99th percentile, all on one scale.
+// drawTurns writes a row for each turn, with a bar up to the median and a tick at the 99th percentile, all on one
+// scale.
 //
 //	turn   done    p50    p99 cached ideal
 //	   1    230  412ms  611ms     0%    0%  ━━━━━━━━━━━━──│─
@@ -158,7 +158,8 @@ func classesTitle(v *View, _, h int) []screen.Span {
 	return v.groupsTitle("by class", len(v.classRows()), h)
 }
 
-// drawClasses writes a row for each class: its share in the requests, its rate, its latency, and how many of its requests were good.
+// drawClasses writes a row for each class: its share in the requests, its rate, its latency, and how many of its
+// requests were good.
 func drawClasses(c screen.Canvas, v *View) {
 	rows := v.classRows()
 	all := 0

@@ -22,9 +22,8 @@ type Header struct {
 	Page  int
 	// Behind is how old a frozen screen is; negative if it is not frozen.
 	Behind time.Duration
-	// Controls says that keys change the load. Slower says how much less often charts are drawn, Viewer what kind of viewer this is; "" for neither.
-	Controls       bool
-	Slower, Viewer string
+	// Signs are special states of the screen before that of the run, such as how much less often charts are drawn.
+	Signs []screen.Span
 }
 
 // StateSign gives the state a sign, a word and a colour.
@@ -97,18 +96,13 @@ func (h Header) first(c screen.Canvas) {
 	h.bar(c.Sub(x+2, 0, room-x-4, 1))
 }
 
-// states are the state of the run and the special states of the screen, and, beyond the first must pieces, the progress of the run.
+// states are the state of the run and the special states of the screen, and, beyond the first must pieces, the progress
+// of the run.
 func (h Header) states() (right []screen.Span, must int) {
 	banner := screen.Caution
 	add := func(words string, st screen.Style) { right = append(right, st.Span(words), screen.Text.Span("  ")) }
-	if h.Viewer != "" {
-		add(h.Viewer, screen.Label)
-	}
-	if h.Slower != "" {
-		add(h.Slower, screen.Label)
-	}
-	if h.Controls {
-		add("CONTROL", banner)
+	for _, s := range h.Signs {
+		add(s.Text, s.Style)
 	}
 	if h.View.Back > 0 {
 		add("until "+number.Clock(ClosedEnd(h.View.Snapshot)-h.View.Back), banner)
@@ -151,7 +145,8 @@ func portion(s *metrics.Snapshot) (float64, bool) {
 	return 0, false
 }
 
-// endedRequests counts the requests that are over, those of the warm-up as well, but not those that were dropped unsent when the run was stopped.
+// endedRequests counts the requests that are over, those of the warm-up as well, but not those that were dropped unsent
+// when the run was stopped.
 func endedRequests(s *metrics.Snapshot) int {
 	t := &s.Totals
 	if s.State == metrics.Running {
@@ -160,7 +155,8 @@ func endedRequests(s *metrics.Snapshot) int {
 	return max(t.WarmedUp+t.Completed+t.Failed, t.Sent-s.Waiting-s.Running)
 }
 
-// progress is the time or the requests so far, planned and remaining; the last pieces are left out first. Nothing remains of a run that broke off.
+// progress is the time or the requests so far, planned and remaining; the last pieces are left out first. Nothing
+// remains of a run that broke off.
 func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 	on := s.State == metrics.Running && state != BrokenOff
 	out := []screen.Span{screen.Text.Span(" " + number.Clock(s.At))}
@@ -184,8 +180,8 @@ func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 	return out
 }
 
-// second draws the plan and its stage at the left, the state of the client and an error of saving at the right. If there is no room for all of the
-// plan, the load and the data set are left out first.
+// second draws the plan and its stage at the left, the state of the client and an error of saving at the right. If
+// there is no room for all of the plan, the load and the data set are left out first.
 func (h Header) second(c screen.Canvas) {
 	s := h.View.Snapshot
 	parts, phase := planParts(s.Plan), phase(s)
@@ -241,7 +237,8 @@ func phase(s *metrics.Snapshot) []screen.Span {
 // BrokenOff is the state of a run that broke off.
 const BrokenOff metrics.State = "incomplete"
 
-// loadNote is the load that was set and the goal of its ramp; nil where the plan is in force, and in a search, which the verdict has.
+// loadNote is the load that was set and the goal of its ramp; nil where the plan is in force, and in a search, which
+// the verdict has.
 func loadNote(s *metrics.Snapshot) []screen.Span {
 	if s.State == metrics.Finished {
 		return nil

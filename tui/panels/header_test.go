@@ -32,7 +32,8 @@ func TestFitUsesTheRoom(t *testing.T) {
 	}
 }
 
-// The source of token counts and the cold cache are shown on a terminal of ordinary width, not only where the data set fits, too.
+// The source of token counts and the cold cache are shown on a terminal of ordinary width, not only where the data set
+// fits, too.
 func TestHeaderSaysWhoCounts(t *testing.T) {
 	p := &metrics.Plan{
 		BaseURL: "http://127.0.0.1:8000", ModelID: "sim-8b", Load: "10 req/s (Poisson)", Cache: "cold cache (about 13 tokens before each prompt)",
@@ -50,14 +51,5 @@ func TestHeaderSaysWhoCounts(t *testing.T) {
 	p.InputSource, p.Cache = "", ""
 	if got := fit(planParts(p), 2, 50); got != "127.0.0.1:8000 · sim-8b · 10 req/s (Poisson)" {
 		t.Errorf("nothing said: got %q", got)
-	}
-}
-
-func TestOneEvent(t *testing.T) {
-	for n, want := range map[int]string{0: " 0 events", 1: " 1 event", 2: " 2 events"} {
-		v := &View{Snapshot: &metrics.Snapshot{Log: make([]metrics.LogEntry, n)}}
-		if got := eventsTitle(v, 80, 24)[1].Text; got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
-		}
 	}
 }

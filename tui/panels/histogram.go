@@ -12,8 +12,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// ttftPanel and itlPanel are the histograms of two latencies, the first of E2EL where answers come in one piece, latencyHistogramPanel that of the
-// chosen latency.
+// ttftPanel and itlPanel are the histograms of two latencies, the first of E2EL where answers come in one piece,
+// latencyHistogramPanel that of the chosen latency.
 var (
 	ttftPanel             = histogramPanel("ttft", (*View).firstWait)
 	itlPanel              = histogramPanel("itl", func(*View) metrics.Latency { return metrics.ITL })
@@ -44,8 +44,8 @@ func histogramPanel(name string, of func(v *View) metrics.Latency) Panel {
 	}
 }
 
-// scopes are the histogram to draw and the one to outline, with the name of the outline: the baseline, if it has the latency, or else the scope that
-// is not chosen. The outline is empty where it would be the same.
+// scopes are the histogram to draw and the one to outline, with the name of the outline: the baseline, if it has the
+// latency, or else the scope that is not chosen. The outline is empty where it would be the same.
 func (v *View) scopes(l metrics.Latency) (front, outline *metrics.Histogram, other string) {
 	window, whole := v.selected().histogram(l), &v.Histograms[l]
 	front, outline, other = window, whole, "outline: whole run"
@@ -69,8 +69,8 @@ func (v *View) olderHistogram(l metrics.Latency) *metrics.Histogram {
 	return &v.Baseline.Report.Histograms[l]
 }
 
-// histogram is the chart of a latency: the bars of one histogram, the outline of another. exact are the figures of the first, once the
-// run is over; nil before.
+// histogram is the chart of a latency: the bars of one histogram, the outline of another. exact are the figures of the
+// first, once the run is over; nil before.
 func (v *View) histogram(l metrics.Latency, c screen.Canvas, front, outline *metrics.Histogram, exact *metrics.Statistic) chart.Histogram {
 	out := chart.Histogram{Nothing: v.nothing(l)}
 	n := chart.HistogramBins(c)
@@ -136,8 +136,8 @@ func bins(ax chart.LatencyAxis, h *metrics.Histogram) []float64 {
 // The shares of samples that an axis leaves to its outermost bins: the first, and the last.
 const inFirst, inLast = 0.01, 0.001
 
-// latencyAxis spans histograms, all but a few samples at either end. Where many samples are far below the others, as the gaps between chunks that came
-// in one read, they have a bin of their own.
+// latencyAxis spans histograms, all but a few samples at either end. Where many samples are far below the others, as
+// the gaps between chunks that came in one read, they have a bin of their own.
 func (v *View) latencyAxis(n int, all ...*metrics.Histogram) chart.LatencyAxis {
 	of := chart.LatencyRange{From: math.MaxInt64}
 	of.Short = slices.ContainsFunc(all, apart)
@@ -167,7 +167,8 @@ func shortShare(h *metrics.Histogram) float64 {
 	return float64(h.Below(chart.ShortLatency)) / float64(h.Count())
 }
 
-// apart reports whether a histogram has samples below chart.ShortLatency in a relevant share, and others far above them.
+// apart reports whether a histogram has samples below chart.ShortLatency in a relevant share, and others far above
+// them.
 func apart(h *metrics.Histogram) bool {
 	const least, far = 0.01, 5
 	short := shortShare(h)

@@ -76,10 +76,12 @@ const (
 	figureWidth = 7
 )
 
-// namedRows is the height from which on the table has a row with the names of its columns. A lower one has them in its title.
+// namedRows is the height from which on the table has a row with the names of its columns. A lower one has them in its
+// title.
 const namedRows = 5
 
-// tableColumns are the columns of a table w wide, and whether the change since the baseline follows them, in place of the 95th percentile.
+// tableColumns are the columns of a table w wide, and whether the change since the baseline follows them, in place of
+// the 95th percentile.
 func (v *View) tableColumns(w int) (cols []latencyColumn, compared bool) {
 	cols = latencyColumns(w)
 	if compared = v.Baseline != nil && len(cols) > 3; compared {
@@ -302,7 +304,8 @@ func latencyUnit(top float64) (unit string, scale float64, digits int) {
 	return "d", 1.0 / 86_400_000, 1
 }
 
-// latencies are those that a Latency page may show, in the order of the key that goes through them: those that every second keeps and that have a name.
+// latencies are those that a Latency page may show, in the order of the key that goes through them: those that every
+// second keeps and that have a name.
 var latencies = slices.DeleteFunc(slices.Collect(metrics.Latencies()), func(l metrics.Latency) bool {
 	return l >= metrics.NumInWindow || l.Naming().Title == ""
 })
@@ -316,7 +319,8 @@ func NextLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 	}
 }
 
-// ShownLatency is a latency, E2EL where answers come in one piece and do not have it, or ITL where the tokens of chunks are not counted.
+// ShownLatency is a latency, E2EL where answers come in one piece and do not have it, or ITL where the tokens of chunks
+// are not counted.
 func ShownLatency(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
 	switch {
 	case !s.Plan.Measures(l):
@@ -348,8 +352,8 @@ func (v *View) nothing(l metrics.Latency) string {
 	return l.Naming().Nothing
 }
 
-// latencyBandPanel shows how the percentiles of the chosen latency moved, percentilesPanel those of the latency by which a run is watched,
-// itlOverTimePanel those of ITL.
+// latencyBandPanel shows how the percentiles of the chosen latency moved, percentilesPanel those of the latency by
+// which a run is watched, itlOverTimePanel those of ITL.
 var (
 	latencyBandPanel = timePanel("latency band", bandPlot)
 	percentilesPanel = timePanel("ttft over time", func(v *View) plot { return highestLast(percentileLines(v, v.firstWait())) })
@@ -361,31 +365,33 @@ func bandPlot(v *View) plot {
 	p := percentileLines(v, v.Latency)
 	p.what, p.chart.Band, p.chart.Named = " p99", true, true
 	for i := range p.series {
-		p.series[i].below, p.series[i].alone = chart.Bare, i > 0 // more than one line of the baseline behind three is unreadable
+		p.series[i].filled, p.series[i].alone = false, i > 0 // more than one line of the baseline behind three is unreadable
 	}
 	return p
 }
 
-// percentileLines are three percentiles of a latency, second by second, with those of the last seconds in the legend, and at the end those of the
-// chosen scope.
+// percentileLines are three percentiles of a latency, second by second, with those of the last seconds in the legend,
+// and at the end those of the chosen scope.
 func percentileLines(v *View, l metrics.Latency) plot {
 	row, window := latencyRow{of: l, hist: v.latelyOf(l)}, v.rateWindow()
 	if v.Report != nil && v.cursorSecond() == nil {
 		row, window = v.latencyRow(l), v.scope()
 	}
-	line := func(name string, p float64, sign rune, color screen.Color, below chart.Below) series {
+	line := func(name string, p float64, sign rune, color screen.Color) series {
 		of := &percentile{l, p / 100}
 		ms, _ := quantileColumn(name, p).of(row)
 		now := orDash(!row.empty(), number.Latency, time.Duration(ms*float64(time.Millisecond)))
-		return series{name: name, now: now, sign: sign, color: color, below: below, value: of.second, percentile: of}
+		return series{name: name, now: now, sign: sign, color: color, value: of.second, percentile: of}
 	}
-	p90 := line("p90", 90, 'o', screen.P90, chart.Bare)
+	p90 := line("p90", 90, 'o', screen.P90)
 	p90.spare = true
+	p99 := line("p99", 99, '#', screen.P99)
+	p99.filled = true
 	return plot{
 		v: v, title: l.Naming().Title, compared: true, reversed: true, limits: l.Key(), window: window,
 		chart: chart.Plot{Log: true, Nothing: v.nothing(l)},
 		series: []series{
-			line("p99", 99, '#', screen.P99, chart.Filled), p90, line("p50", 50, '.', screen.P50, chart.Cleared),
+			p99, p90, line("p50", 50, '.', screen.P50),
 		},
 	}
 }

@@ -12,8 +12,8 @@ type Rect struct{ X, Y, W, H int }
 // Of is the rectangle of a canvas.
 func (r Rect) Of(c screen.Canvas) screen.Canvas { return c.Sub(r.X, r.Y, r.W, r.H) }
 
-// Box is a named rectangle. Two boxes of one frame share the line of border between them: the upper one Opens below, the lower one Joins above. A
-// Bare box has no border.
+// Box is a named rectangle. Two boxes of one frame share the line of border between them: the upper one Opens below,
+// the lower one Joins above. A Bare box has no border.
 type Box struct {
 	Name               string
 	Rect               Rect
@@ -29,8 +29,8 @@ type Areas struct {
 	Panels []Box
 }
 
-// Layout turns a size into rectangles that cover it. It depends on few facts of the view, which hardly change during a run, so panels
-// stay in their places.
+// Layout turns a size into rectangles that cover it. It depends on few facts of the view, which hardly change during a
+// run, so panels stay in their places.
 //
 //	┌────────────────────────────┐
 //	│ head                       │
@@ -43,20 +43,33 @@ type Areas struct {
 //	│ keys                       │
 //	└────────────────────────────┘
 func Layout(p Page, w, h int, v *View) Areas {
+	s := Lines(w, h)
+	switch {
+	case s.Tiny:
+		return s
+	case p.Concludes && v.Report != nil:
+		s.Verdict.H = v.cardHeight(w, h)
+	}
+	s.Panels = p.panels(s.Below(), v)
+	return s
+}
+
+// Lines are the areas of every screen: its header, a line of verdict, and the keys.
+func Lines(w, h int) Areas {
 	if w < 40 || h < 10 {
 		return Areas{Tiny: true}
 	}
-	s := Areas{Head: Rect{0, 0, w, 2}, Keys: Rect{0, h - 1, w, 1}}
+	head := 2
 	if w < 80 || h < 24 {
-		s.Head.H = 1
+		head = 1
 	}
-	s.Verdict = Rect{0, s.Head.H, w, 1}
-	if p.Concludes && v.Report != nil {
-		s.Verdict.H = v.cardHeight(w, h)
-	}
-	top := s.Head.H + s.Verdict.H
-	s.Panels = p.panels(Rect{0, top, w, h - 1 - top}, v)
-	return s
+	return Areas{Head: Rect{0, 0, w, head}, Verdict: Rect{0, head, w, 1}, Keys: Rect{0, h - 1, w, 1}}
+}
+
+// Below is the place of the panels.
+func (a *Areas) Below() Rect {
+	y := a.Verdict.Y + a.Verdict.H
+	return Rect{0, y, a.Keys.W, a.Keys.Y - y}
 }
 
 // rows cuts r into rows of the given heights; one height may be 0 and takes the rest.

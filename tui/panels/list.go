@@ -22,7 +22,8 @@ const (
 	failedFirst
 )
 
-// listOrders are the orders in words, and their keys: the longest comes first, an unknown time is negative and comes last.
+// listOrders are the orders in words, and their keys: the longest comes first, an unknown time is negative and comes
+// last.
 var listOrders = [...]struct {
 	name string
 	key  func(*metrics.Snapshot, *metrics.RequestRow) time.Duration
@@ -139,8 +140,8 @@ type List struct {
 	// Filter keeps the requests in which all its words are found, ErrorsOnly those that failed.
 	Filter     string
 	ErrorsOnly bool
-	// Picked is the index of the chosen request plus one; 0 follows the first row. Line is the line of the screen it is on,
-	// where it stays while others come and go.
+	// Picked is the index of the chosen request plus one; 0 follows the first row. Line is the line of the screen it is
+	// on, where it stays while others come and go.
 	Picked, Line int
 	// Opened shows the chosen request in full, its text scrolled back by Scroll lines.
 	Opened bool
@@ -187,8 +188,8 @@ func (m Move) FromEnd(back, high, last int) int { return last - m.From(last-back
 // NextOrder takes the next order.
 func (l *List) NextOrder() { l.Sort = (l.Sort + 1) % listSort(len(listOrders)) }
 
-// Move goes through the text of the open request by pages and to its ends, else chooses another request, which is opened in place of the
-// one that is. The page covers r. It is false if there is nothing to choose.
+// Move goes through the text of the open request by pages and to its ends, else chooses another request, which is
+// opened in place of the one that is. The page covers r. It is false if there is nothing to choose.
 func (l *List) Move(to Move, v *View, r Rect) bool {
 	if l.Opened && to >= PageUp {
 		_, open := requestRects(r, true)
@@ -254,8 +255,8 @@ func (l *List) Close() bool {
 	return was
 }
 
-// place is where the chosen request stands among the rows; if it is not there, the one nearest to it by index, and -1 if
-// none is chosen.
+// place is where the chosen request stands among the rows; if it is not there, the one nearest to it by index, and -1
+// if none is chosen.
 func (l *List) place(s *metrics.Snapshot, rows []int) int {
 	if l.Picked == 0 || len(rows) == 0 {
 		return -1

@@ -21,6 +21,14 @@ func setAt(sec int, s metrics.LoadSetting) metrics.LogEntry {
 }
 
 func TestTargets(t *testing.T) {
+	users := metrics.Users.Of(3)
+	stages := func(loads ...metrics.Load) *metrics.Plan {
+		p := &metrics.Plan{}
+		for i, l := range loads {
+			p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * time.Minute, Length: time.Minute, Load: l})
+		}
+		return p
+	}
 	ramp := tuitest.RampPlan() // 4 to 80 within a minute
 	steered := []metrics.LogEntry{
 		setAt(10, metrics.LoadSetting{Load: metrics.Load{Value: 20}}),
@@ -35,21 +43,26 @@ func TestTargets(t *testing.T) {
 		events []metrics.LogEntry
 		at     float64 // seconds
 		want   float64
+		any    bool
 	}{
-		{"ramp", ramp, nil, 30, 42},
-		{"steady", &metrics.Plan{Rate: 7}, nil, 30, 7},
-		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, 30, math.NaN()},
-		{"no plan", nil, nil, 30, math.NaN()},
-		{"before it was set", ramp, steered, 5, 4 + 76.0/12},
-		{"set", ramp, steered, 15, 20},
-		{"on a ramp of one's own", ramp, steered, 25, 30},
-		{"beyond it", ramp, steered, 45, 60},
-		{"paused", ramp, steered, 55, 0},
-		{"users", ramp, steered, 65, math.NaN()},
+		{"ramp", ramp, nil, 30, 42, true},
+		{"steady", &metrics.Plan{Rate: 7}, nil, 30, 7, true},
+		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, 30, math.NaN(), false},
+		{"no plan", nil, nil, 30, math.NaN(), false},
+		{"before it was set", ramp, steered, 5, 4 + 76.0/12, true},
+		{"set", ramp, steered, 15, 20, true},
+		{"on a ramp of one's own", ramp, steered, 25, 30, true},
+		{"beyond it", ramp, steered, 45, 60, true},
+		{"paused", ramp, steered, 55, 0, true},
+		{"users", ramp, steered, 65, math.NaN(), true},
+		{"users alone", stages(users), nil, 1, math.NaN(), false},
+		{"a stage of a rate", stages(users, metrics.Load{Value: 2}), nil, 1, math.NaN(), true},
+		{"users, then a rate by hand", stages(users), steered[:1], 1, math.NaN(), true},
 	} {
-		got := newTargets(&View{Snapshot: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).at(number.Seconds(c.at))
-		if math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) {
-			t.Errorf("%s: %g, want %g", c.name, got, c.want)
+		targets := newTargets(&View{Snapshot: &metrics.Snapshot{Plan: c.plan, Marks: c.events}})
+		got := targets.at(number.Seconds(c.at))
+		if math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) || targets.any() != c.any {
+			t.Errorf("%s: %g, any %v, want %g", c.name, got, targets.any(), c.want)
 		}
 	}
 }
@@ -75,27 +88,8 @@ func TestTargetsBeyondTheMarks(t *testing.T) {
 	}
 }
 
-func TestTargetsAny(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		plan   *metrics.Plan
-		events []metrics.LogEntry
-		want   bool
-	}{
-		{"ramp", tuitest.RampPlan(), nil, true},
-		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, false},
-		{"users", &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Users.Of(3)}}}, nil, false},
-		{"a stage of a rate", &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Users.Of(3)}, {Load: metrics.Load{Value: 2}}}}, nil, true},
-		{"users, then a rate by hand", &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Users.Of(3)}}}, []metrics.LogEntry{setAt(3, metrics.LoadSetting{Load: metrics.Load{Value: 2}})}, true},
-		{"nothing", nil, nil, false},
-	} {
-		if got := newTargets(&View{Snapshot: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).any(); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
-// Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was set.
+// Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was
+// set.
 func TestSaturationAndSteeringAreMarked(t *testing.T) {
 	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "8 req/s"}, setAt(50, metrics.LoadSetting{Load: metrics.Load{Value: 64}}))
 	s.Plan = &metrics.Plan{Stages: []metrics.Stage{{Load: metrics.Load{Value: 4}}, {Load: metrics.Load{Value: 8}}}}
@@ -116,14 +110,6 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 	s.Answer.SaturatedAt = metrics.Never
 	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "satur") || !strings.Contains(top, "┊8 req/s") {
 		t.Errorf("top row %q", top)
-	}
-
-	all := tuitest.Full()
-	v := &View{Snapshot: &all, Span: time.Minute}
-	for _, p := range []Panel{tokensPanel, loadPanel, percentilesPanel, latencyBandPanel, latencyHeatPanel, ratePanel, latenessPanel} {
-		if got := p.View(v.Snapshot, 110, 20); !strings.Contains(got, "saturates 34–46 req/s") {
-			t.Errorf("no saturation on\n%s", got)
-		}
 	}
 }
 
@@ -255,65 +241,9 @@ func TestClientSeconds(t *testing.T) {
 	}
 }
 
-// The older run lies behind the same lines, at the same time from its start.
-func TestBaselineIsDrawn(t *testing.T) {
-	s := flat()
-	old := flat()
-	for i := range old.Windows {
-		old.Windows[i].Running = 44 // the axis must reach there
-	}
-	base := &Baseline{Name: "old.json", Report: &metrics.Report{Timeline: old.Windows[:30], Ended: 30 * time.Second}}
-	v := &View{Snapshot: &s, Baseline: base, Terminal: screen.Terminal{Mono: true}}
-	running := func(v *View) plot {
-		p := loadPlot(v)
-		p.series = p.series[:1]
-		return p
-	}
-	got := draw(v.versus(running(v), running), axisWidth+60, 10)
-	count := func(from, to int) (n int) {
-		for _, row := range got[:4] {
-			for _, r := range []rune(row)[axisWidth+from : axisWidth+to] {
-				if r > 0x2800 && r <= 0x28ff {
-					n++
-				}
-			}
-		}
-		return n
-	}
-	if early, late := count(1, 28), count(32, 60); early < 15 || late > 0 {
-		t.Errorf("%d cells of the older run in its time, %d beyond\n%s", early, late, strings.Join(got, "\n"))
-	}
-	// It may know nothing but figures, or nothing at all.
-	for _, b := range []*Baseline{{Name: "x"}, {Name: "x", Report: &metrics.Report{}}} {
-		v := &View{Snapshot: &s, Baseline: b}
-		if p := v.versus(loadPlot(v), loadPlot); p.older != nil {
-			t.Errorf("%+v: lines of %d", b, len(p.older))
-		}
-	}
-}
-
+// Whatever the height, the chosen one is there.
 func TestPercentileTableFits(t *testing.T) {
 	s := tuitest.Full()
-	for w := 20; w < 140; w++ {
-		for _, b := range []*Baseline{nil, older(), {Name: "x", Report: &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{Mean: 5, Median: 4}}}}} {
-			sf := screen.NewSurface(w, 9)
-			v := &View{Snapshot: &s, Span: time.Minute, Baseline: b, Latency: metrics.ITL}
-			drawPercentiles(sf.All(), v)
-			lines := strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
-			for i, want := range []string{"  TTFT", "  ", "  TPOT", "> ITL", "  E2EL"} {
-				if !strings.HasPrefix(lines[i+1], want) {
-					t.Fatalf("%d columns: line %d is %q", w, i+1, lines[i+1])
-				}
-			}
-			if w >= 40 && (!strings.Contains(lines[0], "p50") || !strings.Contains(lines[0], "p99")) {
-				t.Errorf("%d columns: %q", w, lines[0])
-			}
-			if w >= 50 && b != nil && !strings.HasSuffix(strings.TrimRight(lines[0], " "), " "+changeName(v)) {
-				t.Errorf("%d columns: %q", w, lines[0])
-			}
-		}
-	}
-	// Whatever the height, the chosen one is there.
 	for h := 1; h < 9; h++ {
 		for _, l := range latencies {
 			sf := screen.NewSurface(60, h)
@@ -339,8 +269,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// A run to compare with that was a thousand times as slow does not take the figures of this one away: they are in one unit only
-// where both stand there.
+// A run to compare with that was a thousand times as slow does not take the figures of this one away: they are in one
+// unit only where both stand there.
 func TestPercentilesBesideASlowBaseline(t *testing.T) {
 	var fast, slow metrics.Histogram
 	fast.Add(77 * time.Millisecond)
@@ -359,8 +289,8 @@ func TestPercentilesBesideASlowBaseline(t *testing.T) {
 	}
 }
 
-// A pause moves the stages of the plan, so their planned moments are void: for a stage that would have begun in the pause, for the next one, and for
-// the load that is on.
+// A pause moves the stages of the plan, so their planned moments are void: for a stage that would have begun in the
+// pause, for the next one, and for the load that is on.
 func TestStageRowsAfterAPause(t *testing.T) {
 	s := metrics.Snapshot{At: 18 * time.Second, Plan: stagedPlan(), State: metrics.Running, Steering: metrics.Steering{
 		LoadSetting: metrics.LoadSetting{Load: metrics.Load{Value: 16}, By: metrics.ByPlan}, Steerable: true, Changes: 2}}
@@ -408,11 +338,8 @@ func TestStagesTitleWithoutSaturation(t *testing.T) {
 		"saturated from 8 on":            "stages · saturated from 8 on",
 		"no \x1b[1msaturation\nup to 16": "stages · no saturation up to 16",
 	} {
-		var b strings.Builder
-		for _, s := range opened(stagesPanel)(&View{Snapshot: &metrics.Snapshot{Plan: tuitest.RampPlan(), Answer: &metrics.Answer{Why: why}}}, 80, 20) {
-			b.WriteString(s.Text)
-		}
-		if got := strings.Join(strings.Fields(b.String()), " "); got != want {
+		v := &View{Snapshot: &metrics.Snapshot{Plan: tuitest.RampPlan(), Answer: &metrics.Answer{Why: why}}}
+		if got := strings.Join(strings.Fields(title(stagesPanel, v, 80, 20)), " "); got != want {
 			t.Errorf("%q: %q, want %q", why, got, want)
 		}
 	}

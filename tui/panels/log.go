@@ -18,7 +18,8 @@ var (
 	eventsPanel = Panel{name: "events", title: eventsTitle, draw: drawEvents}
 )
 
-// logWraps is the least height of a tail of the log that wraps its lines. A lower one has a line for each event, unless it has room for all of the log.
+// logWraps is the least height of a tail of the log that wraps its lines. A lower one has a line for each event, unless
+// it has room for all of the log.
 const logWraps = 12
 
 func drawLog(c screen.Canvas, v *View) {

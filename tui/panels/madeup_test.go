@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
 	"benchtop/export"
 	"benchtop/metrics"
-	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
 	"benchtop/metrics/report"
@@ -26,7 +24,8 @@ type madeUp struct {
 	requests []metrics.Request
 }
 
-// makeUp makes up a run: of any load, with or without warm-up, failures, objectives, gates, samples of server, accelerators and client.
+// makeUp makes up a run: of any load, with or without warm-up, failures, objectives, gates, samples of server,
+// accelerators and client.
 func makeUp(seed uint64) *madeUp {
 	r := rand.New(rand.NewPCG(seed, 11))
 	chance := func(percent int) bool { return r.IntN(100) < percent }
@@ -178,48 +177,15 @@ func (m *madeUp) makeSamples(r *rand.Rand, length time.Duration, server, gpus, c
 	}
 }
 
-// at is the snapshot at a moment, from the live view that was told all events before it in order of time.
+// at is the live view at a moment, which was told all events before it.
 func (m *madeUp) at(by time.Duration) *liveview.View {
 	v := liveview.NewView(time.Now().Add(-by), &m.run.Plan)
-	type moment struct {
-		at time.Duration
-		do func()
-	}
-	var story []moment
 	for _, e := range eventtest.Facts(m.run)[1:] {
-		story = append(story, moment{e.At, func() { v.Take(&e) }})
-	}
-	for i := range m.requests {
-		final := &m.requests[i]
-		q := metrics.NewRequest(final.Index)
-		q.Class, q.Conversation, q.Turn, q.Turns = final.Class, final.Conversation, final.Turn, final.Turns
-		q.ID, q.Model, q.InputTokens, q.InputSource = final.ID, final.Model, final.InputTokens, final.InputSource
-		tell := func(at time.Duration, kind event.Kind, set func()) {
-			if at != metrics.Never {
-				story = append(story, moment{at, func() { set(); eventtest.Step(v, kind, &q) }})
-			}
-		}
-		tell(final.Due, event.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due })
-		tell(final.Sent, event.Sent, func() { q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect })
-		for i, c := range final.Chunks {
-			tell(c.At, event.Chunk, func() {
-				q.Add(c)
-				q.CountedChunks = min(i+1, final.CountedChunks)
-			})
-		}
-		tell(final.Done, event.Done, func() {
-			q.Done, q.Failure, q.Status, q.Error = final.Done, final.Failure, final.Status, final.Error
-			q.OutputTokens, q.OutputSource, q.ServerQueue, q.ServerPrefill = final.OutputTokens, final.OutputSource, final.ServerQueue, final.ServerPrefill
-			q.CachedTokens, q.CachedKnown = final.CachedTokens, final.CachedKnown
-			q.IdealTokens, q.IdealKnown = final.IdealTokens, final.IdealKnown
-		})
-	}
-	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
-	for _, m := range story {
-		if m.at <= by {
-			m.do()
+		if e.At <= by {
+			v.Take(&e)
 		}
 	}
+	eventtest.Again(v, m.requests, by)
 	return v
 }
 

@@ -27,8 +27,8 @@ func aged(r *rand.Rand, seconds int) metrics.Snapshot {
 	return s
 }
 
-// Seconds that share a column have the percentile of all their latencies: the mean of theirs would show the few slow ones of a
-// quiet second as if they were many.
+// Seconds that share a column have the percentile of all their latencies: the mean of theirs would show the few slow
+// ones of a quiet second as if they were many.
 func TestPercentileOfSharedColumn(t *testing.T) {
 	s := metrics.Snapshot{Plan: &metrics.Plan{}, State: metrics.Finished, At: 100 * time.Second}
 	for i := range 100 {

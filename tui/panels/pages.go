@@ -13,8 +13,8 @@ type Page struct {
 	Name string
 	// panels lays them out in the area below the header.
 	panels func(r Rect, v *View) []Box
-	// Scrolls says that the page is one long text, Lists that it is a list with a chosen row. Concludes says that a card with the results of a
-	// run that is over stands in place of the verdict.
+	// Scrolls says that the page is one long text, Lists that it is a list with a chosen row. Concludes says that a
+	// card with the results of a run that is over stands in place of the verdict.
 	Scrolls, Lists, Concludes bool
 }
 
@@ -36,8 +36,8 @@ func alone(name string) func(Rect, *View) []Box {
 	return func(r Rect, _ *View) []Box { return r.framed(share{name: name}) }
 }
 
-// fitTabs are the name and the tabs that fit beside the right part, which loses its times if need be. The name of the program is left out first, then
-// the names of the pages that are not shown.
+// fitTabs are the name and the tabs that fit beside the right part, which loses its times if need be. The name of the
+// program is left out first, then the names of the pages that are not shown.
 func (h Header) fitTabs(w int, right []screen.Span, must int) (tabs, kept []screen.Span) {
 	for _, t := range [][]screen.Span{h.tabs(true, true), h.tabs(false, true)} {
 		if screen.SpansWidth(t)+screen.SpansWidth(right)+1 <= w {
@@ -92,10 +92,12 @@ func (h Header) TabAt(x, w int) (page int, ok bool) {
 	return 0, false
 }
 
-// timeWidth is the width of the charts over time, at the left of every page that has them: on all pages the same, so that a moment stays in its column.
+// timeWidth is the width of the charts over time, at the left of every page that has them: on all pages the same, so
+// that a moment stays in its column.
 func timeWidth(r Rect) int { return r.W * 3 / 5 }
 
-// overviewPage lays out the first page: charts over time at the left, distributions beside them, the newest words of the log below.
+// overviewPage lays out the first page: charts over time at the left, distributions beside them, the newest words of
+// the log below.
 func overviewPage(r Rect, v *View) []Box {
 	named := func(s share) string { return s.name }
 	over := possible(v, charts("tokens", "load", "ttft over time", "itl over time"), named)
@@ -157,7 +159,8 @@ func latencyPage(r Rect, v *View) []Box {
 	return r.framed(table, share{"latency histogram", 0}, over[0], over[1])
 }
 
-// turnsWidth is the least width of the panel of turns with the hits of the prefix cache, turnsMost its most rows in a stack of panels.
+// turnsWidth is the least width of the panel of turns with the hits of the prefix cache, turnsMost its most rows in a
+// stack of panels.
 const (
 	turnsWidth = turnName + 2*7 + 7 + 6 + 2
 	turnsMost  = 12
@@ -171,7 +174,8 @@ func (v *View) turnsShare() []share {
 	return nil
 }
 
-// loadPage lays out the page of the load: the stages below, since their rows are wide. Endpoints and objectives take room where there are any.
+// loadPage lays out the page of the load: the stages below, since their rows are wide. Endpoints and objectives take
+// room where there are any.
 func loadPage(r Rect, v *View) []Box {
 	over := charts("rate", "load", "lateness")
 	var right []share
@@ -211,7 +215,8 @@ const (
 	gpusMost    = 16 // rows of accelerators on the page; a zoomed panel shows more
 )
 
-// serverPage lays out the figures of the server and the accelerators. Where the server has no figures, those of the client stand in their place.
+// serverPage lays out the figures of the server and the accelerators. Where the server has no figures, those of the
+// client stand in their place.
 func serverPage(r Rect, v *View) []Box {
 	over, right := charts("server queue", "kv", "server tokens", "server ttft"), []share{{"why ttft", 0}, {"cache", cacheLines}}
 	told := len(cacheRows(&v.Totals))
@@ -257,7 +262,8 @@ func requestsPage(r Rect, v *View) []Box {
 	return append(list.framed(share{name: "requests"}), open.framed(share{name: "request"})...)
 }
 
-// requestRects are where the list and the open request are: in one place where there is no room for both, or none is open.
+// requestRects are where the list and the open request are: in one place where there is no room for both, or none is
+// open.
 func requestRects(r Rect, opened bool) (list, open Rect) {
 	if !opened || r.W < splitWidth {
 		return r, r

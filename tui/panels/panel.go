@@ -1,5 +1,5 @@
-// Package panels turns a snapshot and a size into pages of panels, the header and its key figures. It takes plain data, a View, and knows neither
-// keys nor time: the model of the dashboard fills a View and draws.
+// Package panels turns a snapshot and a size into pages of panels, the header and its key figures. It takes plain data,
+// a View, and knows neither keys nor time: the model of the dashboard fills a View and draws.
 //
 //	View ──> Layout: named rectangles ──> Named(name).Draw: a panel on its rectangle
 //	  └────> Header.Draw, DrawFigures: the lines above
@@ -21,7 +21,8 @@ type Panel struct {
 	draw  drawOf
 	// open stands in place of title and draw where both show the same data.
 	open func(v *View) (titleOf, drawOf)
-	// timed says that the panel is a chart over time: the axis is on its lower border. foot is on the lower border of others.
+	// timed says that the panel is a chart over time: the axis is on its lower border. foot is on the lower border of
+	// others.
 	timed bool
 	foot  func(v *View, w int) []screen.Span
 	// server says that there is nothing to draw before the server was asked.
@@ -46,7 +47,8 @@ func timePanel(name string, build func(v *View) plot) Panel {
 	}}
 }
 
-// titleFrame is the part of a panel's width that its title cannot have: corners, blanks, the brackets of the chosen panel.
+// titleFrame is the part of a panel's width that its title cannot have: corners, blanks, the brackets of the chosen
+// panel.
 const titleFrame = 7
 
 // all panels. To add one: a file with its function, an entry here, a place in a page's layout.
@@ -98,7 +100,7 @@ func (p Panel) Draw(c screen.Canvas, v *View, b Box, focused bool) {
 	switch {
 	case inner.W == 0 || inner.H == 0:
 	case p.server && len(v.Server) == 0:
-		drawAbsent(inner, v.ServerAbsent, "waiting for data")
+		drawAbsent(inner, v.ServerAbsent, nothingYet)
 	case p.empty != nil && p.empty(v):
 		inner.Center(p.nothing, screen.Label)
 	default:
@@ -148,7 +150,8 @@ func drawTitle(c screen.Canvas, title []screen.Span, focused bool) {
 	}
 }
 
-// legendItem is the name of a line in the title, and its newest value where there is room. A spare one is left out first.
+// legendItem is the name of a line in the title, and its newest value where there is room. A spare one is left out
+// first.
 type legendItem struct {
 	color       screen.Color
 	name, value string
@@ -175,8 +178,8 @@ func noted(title []screen.Span, w int, st screen.Style, words ...string) []scree
 	return title
 }
 
-// legend is a title with the lines and their values: tokens/s ━ out 7984 ━ in 3812. Where there is no room for all, spare lines are left out first,
-// then the values, then lines from the end.
+// legend is a title with the lines and their values: tokens/s ━ out 7984 ━ in 3812. Where there is no room for all,
+// spare lines are left out first, then the values, then lines from the end.
 func legend(w int, title string, items ...legendItem) []screen.Span {
 	few := slices.DeleteFunc(slices.Clone(items), func(it legendItem) bool { return it.spare })
 	for _, try := range []struct {
@@ -207,7 +210,8 @@ func legendOf(title string, items []legendItem, values bool) []screen.Span {
 	return out
 }
 
-// chartRows is the room below a panel of few lines for a chart of its figures, as in a zoomed panel: a blank line, a heading, the chart and its axis.
+// chartRows is the room below a panel of few lines for a chart of its figures, as in a zoomed panel: a blank line, a
+// heading, the chart and its axis.
 const chartRows = 10
 
 // chartBelow draws a chart with a heading from row y on, if there is room for it.

@@ -10,7 +10,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// percentileTablePanel is the full table of all latencies: from the histograms while the run goes on, exact once it is over.
+// percentileTablePanel is the full table of all latencies: from the histograms while the run goes on, exact once it is
+// over.
 var percentileTablePanel = Panel{name: "percentiles", title: percentileTableTitle, draw: drawPercentiles}
 
 func percentileTableTitle(v *View, w, h int) []screen.Span {
@@ -67,8 +68,8 @@ func percentileColumns(w int) []latencyColumn {
 	return all
 }
 
-// drawPercentiles writes a row for each latency, the chosen one with a sign before it. The figures of the baseline stand below each row where there
-// is room; the change of the 99th percentile always stands at the end.
+// drawPercentiles writes a row for each latency, the chosen one with a sign before it. The figures of the baseline
+// stand below each row where there is room; the change of the 99th percentile always stands at the end.
 //
 //	             n    mean     p50     p90     p99   Δp99
 //	› TTFT  ms 4723     415     346     589    1080  +12%
@@ -153,7 +154,8 @@ func drawSpeeds(c screen.Canvas, v *View) {
 	}
 }
 
-// speedsFit reports whether a table of so many lines has one for the output speeds. The title of a lower one has their median.
+// speedsFit reports whether a table of so many lines has one for the output speeds. The title of a lower one has their
+// median.
 func (v *View) speedsFit(lines int) bool {
 	rows := len(v.pageLatencies())
 	if v.Baseline != nil && lines > 2*rows {
@@ -176,7 +178,8 @@ func (v *View) speeds() metrics.Statistic {
 // speed writes an output speed, a dash where there is none.
 func speed(s metrics.Statistic, of float64) string { return orDash(s.N > 0, number.Rate, of) }
 
-// changeName is the name of the column of p99Change. It shows where a part of this run is compared with the whole baseline.
+// changeName is the name of the column of p99Change. It shows where a part of this run is compared with the whole
+// baseline.
 func changeName(v *View) string {
 	if _, _, ok := v.olderStretch(); !ok && !v.finishedWhole() {
 		if v.ASCII {

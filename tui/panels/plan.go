@@ -27,7 +27,8 @@ func core(p *metrics.Plan, parts []string) int {
 	return min(2, len(parts))
 }
 
-// planParts are the target, the model, the cold cache, the load, the source of token counts, and the data set. The last are left out first.
+// planParts are the target, the model, the cold cache, the load, the source of token counts, and the data set. The last
+// are left out first.
 func planParts(p *metrics.Plan) []string {
 	if p == nil {
 		return nil
@@ -53,8 +54,8 @@ var tokenCounts = map[metrics.TokenSource]string{
 	metrics.TokensFromEstimate: "tokens estimated",
 }
 
-// fit joins parts to at most w columns: first the longest lose their middle, as little as possible, then the last are left out. For the first must
-// parts the others are cut shorter.
+// fit joins parts to at most w columns: first the longest lose their middle, as little as possible, then the last are
+// left out. For the first must parts the others are cut shorter.
 func fit(parts []string, must, w int) string {
 	for n := len(parts); n > 0; n-- {
 		least := 36

@@ -18,7 +18,7 @@ var (
 	ratePanel   = timePanel("rate", ratePlot)
 )
 
-// nothingYet stands in charts over time of a run that has just begun.
+// nothingYet stands where there is nothing to show yet.
 const nothingYet = "waiting for data"
 
 // rateWindow is the time of the rates in titles.
@@ -32,7 +32,8 @@ func (v *View) rateWindow() string {
 	return "last 5s"
 }
 
-// progressNotes are the rate and the number of requests done so far, with the conversations that think between turns, the longest first.
+// progressNotes are the rate and the number of requests done so far, with the conversations that think between turns,
+// the longest first.
 func (v *View) progressNotes() []string {
 	if v.cursorSecond() != nil {
 		return nil
@@ -62,13 +63,13 @@ func (v *View) rate(name string, color screen.Color, of func(*metrics.Window) in
 // tokensPlot shows output and input tokens per second.
 func tokensPlot(v *View) plot {
 	out, in := v.rate("out", screen.Output, outputTokens), v.rate("in", screen.Input, inputTokens)
-	out.below, in.below = chart.Filled, chart.Filled
+	out.filled, in.filled = true, true
 	out.now = number.Rate(v.cursorRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
 	if !v.OutputExact {
 		out.now = "~" + out.now
 	}
 	in.now = number.Rate(v.cursorRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
-	p := plot{v: v, title: "tokens/s", compared: true, window: v.rateWindow(), chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{out, in}}
+	p := plot{v: v, title: "tokens/s", compared: true, window: v.rateWindow(), chart: chart.Plot{Lanes: true}, series: []series{out, in}}
 	if !v.plan().Generates() {
 		p.series = p.series[1:]
 	} else if s := v.speedsNow(); s.N > 0 {
@@ -90,8 +91,8 @@ func (v *View) rtfxText() string {
 	return number.Rate(v.cursorRate(sound, func(r *metrics.Report) float64 { return r.RTFx * parts }) / parts)
 }
 
-// speedsNow are the output speeds of the users who finished in the last seconds before the right edge of the charts, or of the whole run
-// once it is over.
+// speedsNow are the output speeds of the users who finished in the last seconds before the right edge of the charts, or
+// of the whole run once it is over.
 func (v *View) speedsNow() metrics.Statistic {
 	if v.Report != nil && v.cursorSecond() == nil {
 		return v.Report.Speeds
@@ -102,8 +103,8 @@ func (v *View) speedsNow() metrics.Statistic {
 // loadPlot shows how many requests are queued here, waiting and running.
 func loadPlot(v *View) plot {
 	held, waiting, running := v.cursorLevels()
-	return plot{v: v, title: "requests", compared: true, notes: v.progressNotes(), chart: chart.Plot{Nothing: nothingYet}, series: []series{
-		{name: "running", now: number.Count(running), color: screen.Running, below: chart.Filled,
+	return plot{v: v, title: "requests", compared: true, notes: v.progressNotes(), series: []series{
+		{name: "running", now: number.Count(running), color: screen.Running, filled: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
 		{name: "waiting", now: number.Count(waiting), color: screen.Waiting, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
@@ -114,7 +115,7 @@ func loadPlot(v *View) plot {
 
 // ratePlot shows the requests per second that were asked for, sent and done.
 func ratePlot(v *View) plot {
-	p := plot{v: v, title: "req/s", compared: true, what: " done", chart: chart.Plot{Nothing: nothingYet}}
+	p := plot{v: v, title: "req/s", compared: true, what: " done"}
 	if t := newTargets(v); t.any() {
 		target := series{name: "target", color: screen.Dimmed, alone: true,
 			value: func(w *metrics.Window) float64 { return t.at(w.Start + w.Length()/2) }}
@@ -124,7 +125,7 @@ func ratePlot(v *View) plot {
 		p.series = append(p.series, target)
 	}
 	sent, done := v.rate("sent", screen.Input, sentRequests), v.rate("done", screen.Output, finished)
-	sent.alone, done.below = true, chart.Filled
+	sent.alone, done.filled = true, true
 	sent.now = number.Rate(v.cursorRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
 	done.now = number.Rate(v.cursorRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
 	p.series = append(p.series, sent, done)

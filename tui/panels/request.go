@@ -24,7 +24,8 @@ func requestTitle(v *View, w, _ int) []screen.Span {
 	return out
 }
 
-// openRequest is the request that is open; nil if there is none. known says that all of it came, not only its row in the list.
+// openRequest is the request that is open; nil if there is none. known says that all of it came, not only its row in
+// the list.
 func (v *View) openRequest() (q *metrics.RequestDetail, known bool) {
 	if !v.List.Opened || v.List.Picked == 0 {
 		return nil, false
@@ -56,7 +57,7 @@ func drawRequest(c screen.Canvas, v *View) {
 	}
 	p := partsOf(v, q, known, c.W, c.H)
 	drawRequestHead(c, q)
-	drawFacts(c.Sub(0, 1, c.W, p.factRows), p.facts, p.factRows)
+	drawFacts(c.Sub(0, 1, c.W, p.factRows), p.facts, p.factRows, factWidth, factGap)
 	y := 1 + p.factRows + p.gap
 	if p.strip > 0 {
 		drawStrip(c.Sub(0, y, c.W, p.strip), v, q, p.note)
@@ -126,7 +127,7 @@ func drawBlock(c screen.Canvas, y int, name string, lines []string, st screen.St
 
 // requestParts divide the lines of the panel: a head, facts, the line of time, the error, and the text in the rest.
 type requestParts struct {
-	facts    []fact
+	facts    []figure
 	factRows int
 	gap      int // empty lines between the parts
 	strip    int // lines of the line of time; 1 for a note in its place
@@ -136,9 +137,6 @@ type requestParts struct {
 	textName string
 	textHigh int // lines of text that fit, 0 if there is no room for any
 }
-
-// fact is a name and a figure.
-type fact struct{ name, value string }
 
 // The width of a fact, its name and its value, and the columns between two.
 const (
@@ -201,19 +199,23 @@ func openText(v *View, r Rect) (lines, high int) {
 }
 
 // factsOf are the figures of a request, related ones below each other.
-func factsOf(v *View, q *metrics.RequestDetail) []fact {
-	all := possible(v, []fact{
-		{"scheduled", moment(q.Scheduled)}, {"due", moment(q.Due)}, {"sent", moment(q.Sent)}, {"ended", moment(q.Ended)},
-		{"queued here", latencyOrDash(q.SlotWait)}, {"encode", latencyOrDash(q.Encode)}, {"connect", latencyOrDash(q.Connect)},
-		{"TTFT", latencyOrDash(q.TTFT)}, {"TPOT", latencyOrDash(q.TPOT)}, {"E2EL", latencyOrDash(q.E2EL)},
-		{"tokens in", tokens(q.InputTokens)}, {"cached", tokens(q.CachedTokens)}, {"tokens out", tokens(q.OutputTokens)},
-		{"server queue", latencyOrDash(q.ServerQueue)}, {"prefill", latencyOrDash(q.ServerPrefill)},
-	}, func(f fact) string { return f.name })
+func factsOf(v *View, q *metrics.RequestDetail) (all []figure) {
+	all = possible(v, []figure{
+		{name: "scheduled", value: moment(q.Scheduled)}, {name: "due", value: moment(q.Due)},
+		{name: "sent", value: moment(q.Sent)}, {name: "ended", value: moment(q.Ended)},
+		{name: "queued here", value: latencyOrDash(q.SlotWait)}, {name: "encode", value: latencyOrDash(q.Encode)},
+		{name: "connect", value: latencyOrDash(q.Connect)}, {name: "TTFT", value: latencyOrDash(q.TTFT)},
+		{name: "TPOT", value: latencyOrDash(q.TPOT)}, {name: "E2EL", value: latencyOrDash(q.E2EL)},
+		{name: "tokens in", value: tokens(q.InputTokens)}, {name: "cached", value: tokens(q.CachedTokens)},
+		{name: "tokens out", value: tokens(q.OutputTokens)},
+		{name: "server queue", value: latencyOrDash(q.ServerQueue)},
+		{name: "prefill", value: latencyOrDash(q.ServerPrefill)},
+	}, func(f figure) string { return f.name })
 	if q.Audio > 0 {
-		all = append(all, fact{"recording", number.Latency(q.Audio)})
+		all = append(all, figure{name: "recording", value: number.Latency(q.Audio)})
 	}
 	if q.Redials > 0 {
-		all = append(all, fact{"redials", number.Count(q.Redials)})
+		all = append(all, figure{name: "redials", value: number.Count(q.Redials)})
 	}
 	return all
 }
@@ -228,21 +230,21 @@ func moment(at time.Duration) string {
 	return fmt.Sprintf("%s.%d", number.Clock(at), int(at/(100*time.Millisecond)%10))
 }
 
-// drawFacts writes the facts in columns, from top to bottom.
-func drawFacts(c screen.Canvas, all []fact, rows int) {
-	if rows <= 0 {
-		return
-	}
+// drawFacts writes figures in columns of a width, from top to bottom.
+func drawFacts(c screen.Canvas, all []figure, rows, width, gap int) {
 	for i, f := range all {
-		at := c.Sub(i/rows*(factWidth+factGap), i%rows, factWidth, 1)
+		at := c.Sub(i/rows*(width+gap), i%rows, width, 1)
 		at.Print(0, 0, f.name, screen.Label)
 		value := cell(f.value)
+		if f.style != screen.Text {
+			value.Style = f.style
+		}
 		at.Right(at.W, 0, value.Text, value.Style)
 	}
 }
 
-// drawStrip draws the chunks of a request on a line of time: a tick for each, so that gaps can be seen, and where the first
-// one came. note stands in its place if there is nothing to draw.
+// drawStrip draws the chunks of a request on a line of time: a tick for each, so that gaps can be seen, and where the
+// first one came. note stands in its place if there is nothing to draw.
 //
 //	129 chunks · ITL min 12.1ms  p50 22.3ms  max 210ms
 //	          ⡇⡇⢸⢸⡇⡇⢸     ⢸⡇⡇⢸⢸

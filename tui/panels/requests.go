@@ -9,8 +9,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// requestsPanel lists single requests: those in flight, the last that ended, the slowest and the failed. Only the rows on
-// the screen are drawn.
+// requestsPanel lists single requests: those in flight, the last that ended, the slowest and the failed. Only the rows
+// on the screen are drawn.
 var requestsPanel = Panel{name: "requests", title: requestsTitle, draw: drawRequests}
 
 func requestsTitle(v *View, _, _ int) []screen.Span {

@@ -1,18 +1,14 @@
 package panels
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/muesli/termenv"
 
-	"benchtop/internal/ci"
 	"benchtop/metrics"
-	"benchtop/tui/screen"
 	"benchtop/tui/tuitest"
 )
 
@@ -197,88 +193,5 @@ func TestListScrollsText(t *testing.T) {
 	v.List = l
 	if got := requestPanel.inView(v, 80, 20); l.Scroll != 0 || !strings.Contains(got, "the wind turned.") {
 		t.Errorf("the end:\n%s", got)
-	}
-}
-
-// inView draws a panel alone.
-func (p Panel) inView(v *View, w, h int) string {
-	sf := screen.NewSurface(w, h)
-	sf.Terminal = v.Terminal
-	p.Draw(sf.All(), v, Box{}, false)
-	return sf.Render(screen.NewPalette(termenv.Ascii))
-}
-
-// crazyLists are states of the page of requests that keys hardly lead to.
-func crazyLists() []List {
-	return []List{
-		{}, opening(4310), opening(math.MaxInt - 1), {Sort: 200, Filter: "漢\x1b"}, {Picked: math.MinInt, Line: math.MaxInt, Opened: true},
-		{Picked: 4311, Opened: true, Scroll: math.MaxInt}, {Picked: 4311, Line: -5, Scroll: -5, Opened: true}, {Sort: tuitest.BySlowTTFT, Picked: 1},
-	}
-}
-
-// TestCrazyPanels draws each panel of those pages alone with anything in it.
-func TestCrazyPanels(t *testing.T) {
-	ci.SkipUnderRace(t)
-	s := tuitest.Crazy()
-	lists := crazyLists()
-	turn := 0
-	for _, name := range []string{
-		"server queue", "kv", "server tokens", "server ttft", "cache", "gpu", "why ttft", "requests", "request",
-	} {
-		p, ok := Named(name)
-		if !ok {
-			t.Fatalf("no panel %q", name)
-		}
-		for w := 0; w < 40; w += 3 {
-			for h := range 12 {
-				turn++
-				v := &View{Snapshot: &s, List: lists[turn%len(lists)], Terminal: screen.Terminal{Mono: true, ASCII: turn%2 == 0}, Whole: turn%3 == 0}
-				got := p.inView(v, w, h)
-				tuitest.Exact(t, got, w, h, name)
-				if strings.Contains(got, "chart error") {
-					t.Fatalf("%s at %dx%d:\n%s", name, w, h, got)
-				}
-			}
-		}
-	}
-}
-
-// many is a list as long as lists may get.
-func many(n int) metrics.Snapshot {
-	s := tuitest.Listed(tuitest.Mid())
-	first := s.Requests
-	s.Requests = nil
-	for i := range n {
-		q := first[i%len(first)]
-		q.Index = i
-		s.Requests = append(s.Requests, q)
-	}
-	return s
-}
-
-func BenchmarkRequestsPage(b *testing.B) {
-	s := many(10_000)
-	for _, filter := range []string{"", "503"} {
-		b.Run("filter="+filter, func(b *testing.B) {
-			sf := screen.NewSurface(120, 35)
-			b.ReportAllocs()
-			for b.Loop() {
-				v := &View{Snapshot: &s, List: List{Filter: filter, Sort: slowestFirst}}
-				requestsPanel.Draw(sf.All(), v, Box{}, false)
-			}
-		})
-	}
-}
-
-func BenchmarkServerPage(b *testing.B) {
-	s := tuitest.Watched(tuitest.Mid(), 8)
-	sf := screen.NewSurface(200, 55)
-	b.ReportAllocs()
-	for b.Loop() {
-		v := &View{Snapshot: &s, Span: time.Minute}
-		for _, bx := range serverPage(Rect{0, 0, 200, 55}, v) {
-			p, _ := Named(bx.Name)
-			p.Draw(bx.Rect.Of(sf.All()), v, Box{}, false)
-		}
 	}
 }

@@ -6,35 +6,35 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/screen"
-	"benchtop/tui/tuitest"
 )
+
+// textOf is what spans say, title what a panel has above it.
+func textOf(all []screen.Span) (out string) {
+	for _, s := range all {
+		out += s.Text
+	}
+	return out
+}
+
+func title(p Panel, v *View, w, h int) string {
+	of := p.title
+	if p.open != nil {
+		of, _ = p.open(v)
+	}
+	return textOf(of(v, w, h))
+}
 
 // View draws a panel alone, border included, without colour.
 func (p Panel) View(s *metrics.Snapshot, w, h int) string {
-	sf := screen.NewSurface(w, h)
-	sf.Terminal.Mono = true
-	p.Draw(sf.All(), &View{Snapshot: s, Terminal: sf.Terminal}, Box{}, false)
-	return sf.Render(&screen.Palette{Mono: true})
+	return p.inView(&View{Snapshot: s, Terminal: screen.Terminal{Mono: true}}, w, h)
 }
 
-// TestPanelsAtEverySize draws each panel alone, small sizes one by one.
-func TestPanelsAtEverySize(t *testing.T) {
-	s := tuitest.Judge(tuitest.Done())
-	for _, name := range []string{"tokens", "load", "ttft over time", "ttft", "itl", "latency", "slo", "errors", "log", "events"} {
-		p, ok := Named(name)
-		if !ok {
-			t.Fatalf("no panel %q", name)
-		}
-		for w := range 30 {
-			for h := range 12 {
-				got := p.View(&s, w, h)
-				tuitest.Exact(t, got, w, h, name)
-				if strings.Contains(got, "chart error") {
-					t.Fatalf("%s at %dx%d:\n%s", name, w, h, got)
-				}
-			}
-		}
-	}
+// inView draws a panel alone with the choices of a view.
+func (p Panel) inView(v *View, w, h int) string {
+	sf := screen.NewSurface(w, h)
+	sf.Terminal = v.Terminal
+	p.Draw(sf.All(), v, Box{}, false)
+	return sf.Render(&screen.Palette{Mono: true})
 }
 
 func TestPanelThatPanics(t *testing.T) {

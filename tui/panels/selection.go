@@ -63,8 +63,8 @@ func within(ws []metrics.Window, from, to time.Duration) []metrics.Window {
 // endless is later than any moment of a run.
 const endless = time.Duration(1<<63 - 1)
 
-// spanOf is the chosen stretch of the run, windows that begin in [from, to); all says that it is the whole run. It ends back before the last
-// closed second, or with the open one if back is 0. Charts show the warm-up, too.
+// spanOf is the chosen stretch of the run, windows that begin in [from, to); all says that it is the whole run. It ends
+// back before the last closed second, or with the open one if back is 0. Charts show the warm-up, too.
 func spanOf(s *metrics.Snapshot, span, back time.Duration) (from, to time.Duration, all bool) {
 	end := ClosedEnd(s)
 	if span <= 0 || end == 0 {
@@ -77,8 +77,8 @@ func spanOf(s *metrics.Snapshot, span, back time.Duration) (from, to time.Durati
 	return from, endless, from <= 0 && (s.Plan == nil || s.Plan.Warmup <= 0)
 }
 
-// figureSpan is the part of such a stretch without the warm-up, for figures. A stretch of the warm-up alone, as at the beginning of a run, has the
-// figures of the warm-up.
+// figureSpan is the part of such a stretch without the warm-up, for figures. A stretch of the warm-up alone, as at the
+// beginning of a run, has the figures of the warm-up.
 func figureSpan(s *metrics.Snapshot, span, back time.Duration) (from, to time.Duration, all bool) {
 	from, to, all = spanOf(s, span, back)
 	if all || s.Plan == nil || from >= s.Plan.Warmup || min(to, s.At) <= s.Plan.Warmup {
@@ -109,8 +109,8 @@ func closedWindows(s *metrics.Snapshot) []metrics.Window {
 	return ws
 }
 
-// cursorSecond is the second at the right edge of charts that are scrolled back. Its values stand in their titles. It is nil where charts follow
-// the run.
+// cursorSecond is the second at the right edge of charts that are scrolled back. Its values stand in their titles. It
+// is nil where charts follow the run.
 func (v *View) cursorSecond() *metrics.Window {
 	if scrolled(v.Snapshot, v.Span, v.Back) <= 0 {
 		return nil
@@ -121,8 +121,8 @@ func (v *View) cursorSecond() *metrics.Window {
 	return nil
 }
 
-// cursorRate is the rate at the right edge of the charts: of the last seconds before it, or over, the mean of the run in its report, where there
-// is one and charts show its end.
+// cursorRate is the rate at the right edge of the charts: of the last seconds before it, or over, the mean of the run
+// in its report, where there is one and charts show its end.
 func (v *View) cursorRate(of func(*metrics.Window) int, over func(*metrics.Report) float64) float64 {
 	if v.cursorSecond() != nil {
 		return lately(v.Snapshot, v.selected().closed, of)
@@ -151,10 +151,11 @@ func (v *View) cursorLevels() (held, waiting, running int) {
 	return v.Held, v.Waiting, v.Running
 }
 
-// cursorServer is the sample of the server at the right edge of the charts: the newest that is not stale; nil if there is none.
+// cursorServer is the sample of the server at the right edge of the charts: the newest that is not stale; nil if there
+// is none.
 func (v *View) cursorServer() *metrics.ServerSecond {
 	if w := v.cursorSecond(); w != nil {
-		return serverIn(v.Server, w)
+		return newServerFinder(v.Server).in(w)
 	}
 	if n := len(v.Server); n > 0 && (v.State == metrics.Finished || v.At-v.Server[n-1].At < 5*staleAfter) {
 		return &v.Server[n-1]
@@ -206,7 +207,8 @@ func (k *Selections) Fill(v *View) {
 	v.picked = k.kept
 }
 
-// Back is how far before the last closed second a chart ends, given the moment at which it ends; 0 where it follows the run.
+// Back is how far before the last closed second a chart ends, given the moment at which it ends; 0 where it follows the
+// run.
 func Back(s *metrics.Snapshot, span, until time.Duration) time.Duration {
 	if until <= 0 {
 		return 0

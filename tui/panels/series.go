@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -17,12 +18,12 @@ type series struct {
 	name   string
 	now    string // its value at the right edge, for the legend; "" for none
 	color  screen.Color
-	below  chart.Below
-	sign   rune // see chart.Line
+	filled bool // see chart.Line
+	sign   rune
 	sparse bool
 	value  func(w *metrics.Window) float64
-	// percentile is the percentile that the line shows, nil for another figure. Seconds that share a column have the percentile of all their
-	// samples, not the mean of their percentiles.
+	// percentile is the percentile that the line shows, nil for another figure. Seconds that share a column have the
+	// percentile of all their samples, not the mean of their percentiles.
 	percentile *percentile
 	// alone says that the baseline has no line behind this one.
 	alone bool
@@ -32,12 +33,12 @@ type series struct {
 // plot is a chart of series over the chosen span.
 type plot struct {
 	v      *View
-	chart  chart.Plot // all but its data
+	chart  chart.Plot // all but its data; without other words there is nothing to show yet
 	limits string     // the key of the latency whose limits are drawn as lines, "" for none
 	series []series   // later ones are drawn over earlier ones
 	title  string
-	// compared draws the baseline behind, and names it and its figure, what, in the legend. reversed lists the last line first. notes are added to the
-	// legend where there is room, the longest first.
+	// compared draws the baseline behind, and names it and its figure, what, in the legend. reversed lists the last
+	// line first. notes are added to the legend where there is room, the longest first.
 	compared, reversed bool
 	what               string
 	notes              []string
@@ -75,7 +76,7 @@ func (p *plot) legend(_ *View, w, _ int) []screen.Span {
 
 func (p plot) draw(c screen.Canvas) {
 	out := p.chart
-	out.Wordless = p.v.joined
+	out.Nothing, out.Wordless = cmp.Or(out.Nothing, nothingYet), p.v.joined
 	if n := chart.Columns(c); n > 0 {
 		t, ws, end := p.v.overTime()
 		group := t.Group(2 * n) // as many whole seconds as share a column of dots
@@ -95,7 +96,7 @@ func (p plot) draw(c screen.Canvas) {
 func chartLines(of []series, columns iter.Seq[[]metrics.Window], end time.Duration, t chart.TimeAxis) []chart.Line {
 	out := make([]chart.Line, len(of))
 	for i, s := range of {
-		out[i] = chart.Line{Name: s.name, Color: s.color, Below: s.below, Sign: s.sign, Sparse: s.sparse}
+		out[i] = chart.Line{Name: s.name, Color: s.color, Filled: s.filled, Sign: s.sign, Sparse: s.sparse}
 	}
 	if len(of) == 0 {
 		return out
@@ -157,7 +158,8 @@ func (s *series) of(column *merger) float64 {
 	return sum / float64(n)
 }
 
-// sharing cuts windows of the run into those that share a group of so many seconds, where groups are of minutes with whole minutes joined.
+// sharing cuts windows of the run into those that share a group of so many seconds, where groups are of minutes with
+// whole minutes joined.
 func (v *View) sharing(ws []metrics.Window, group int) iter.Seq[[]metrics.Window] {
 	parts := [3][]metrics.Window{ws}
 	if group%60 == 0 {
@@ -189,8 +191,8 @@ func (v *View) sharing(ws []metrics.Window, group int) iter.Seq[[]metrics.Window
 	}
 }
 
-// overTime is the axis of charts over time, and the closed windows it shows, which end at a moment. Without any there is nothing to
-// show.
+// overTime is the axis of charts over time, and the closed windows it shows, which end at a moment. Without any there
+// is nothing to show.
 func (v *View) overTime() (t chart.TimeAxis, ws []metrics.Window, end time.Duration) {
 	ws = v.selected().closed
 	if len(ws) == 0 {
@@ -206,8 +208,9 @@ func (v *View) overTime() (t chart.TimeAxis, ws []metrics.Window, end time.Durat
 	return t, ws, end
 }
 
-// timeShown is the time that charts show that end at a moment: the span, but no more than the run. A run of known length has all of its axis from
-// the beginning and fills it; for another one it is the next round time, so that the charts do not change with every second.
+// timeShown is the time that charts show that end at a moment: the span, but no more than the run. A run of known
+// length has all of its axis from the beginning and fills it; for another one it is the next round time, so that the
+// charts do not change with every second.
 func (v *View) timeShown(end time.Duration) time.Duration {
 	shown := time.Duration(0)
 	length, known := v.plan().Length()
@@ -260,7 +263,8 @@ func (v *View) older() *View {
 	}}
 }
 
-// olderWindows are those of the baseline, whose view this is, at the moments of a chart, counted from the start of either run.
+// olderWindows are those of the baseline, whose view this is, at the moments of a chart, counted from the start of
+// either run.
 func (v *View) olderWindows(t chart.TimeAxis) []metrics.Window {
 	return within(closedWindows(v.Snapshot), max(0, t.From-time.Second), t.From+t.Shown)
 }
@@ -282,7 +286,8 @@ func (v *View) versus(p plot, build func(v *View) plot) plot {
 	return p
 }
 
-// baselineNotes name the baseline in the title of a chart that draws it, the longest first; none without a baseline, or where it has no seconds.
+// baselineNotes name the baseline in the title of a chart that draws it, the longest first; none without a baseline, or
+// where it has no seconds.
 func (v *View) baselineNotes(what string) []string {
 	if v.older() == nil {
 		return nil
@@ -295,13 +300,15 @@ func (v *View) baselineName() string {
 	return screen.ShortenMiddle(screen.Sanitize(v.Baseline.Name), 24)
 }
 
-// finishedWhole reports whether the screen shows the whole of a run that is over. It is compared with the whole baseline.
+// finishedWhole reports whether the screen shows the whole of a run that is over. It is compared with the whole
+// baseline.
 func (v *View) finishedWhole() bool {
 	return v.State == metrics.Finished && (v.Whole || v.Span == 0)
 }
 
-// olderStretch is the part of the baseline that the figures of this run are compared with: the same seconds, counted from the start. ok is false
-// where that is the whole baseline: this run is over, or the baseline has no seconds or was over before.
+// olderStretch is the part of the baseline that the figures of this run are compared with: the same seconds, counted
+// from the start. ok is false where that is the whole baseline: this run is over, or the baseline has no seconds or was
+// over before.
 func (v *View) olderStretch() (from, to time.Duration, ok bool) {
 	o := v.older()
 	if o == nil || v.finishedWhole() {

@@ -11,7 +11,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// serverQueuePanel shows how many requests the server runs and keeps waiting, beside the client's count of those that wait.
+// serverQueuePanel shows how many requests the server runs and keeps waiting, beside the client's count of those that
+// wait.
 var serverQueuePanel = Panel{name: "server queue", open: openServerQueue, server: true, timed: true}
 
 func serverRunning(s *metrics.ServerSecond) float64 { return s.Running }
@@ -27,8 +28,8 @@ func openServerQueue(v *View) (titleOf, drawOf) {
 	here := series{name: "waiting (client)", now: number.Count(waiting), sign: hereSign, color: screen.Dimmed,
 		value: func(w *metrics.Window) float64 { return float64(w.Waiting) }}
 	running := v.serverLine("running", screen.Running, serverRunning)
-	running.below = chart.Filled
-	p := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, running, v.serverLine("waiting", screen.Waiting, serverWaiting)}}
+	running.filled = true
+	p := plot{v: v, series: []series{here, running, v.serverLine("waiting", screen.Waiting, serverWaiting)}}
 	title := func(v *View, w, _ int) []screen.Span {
 		if len(v.Server) == 0 {
 			return []screen.Span{screen.Strong.Span("server queue")}
@@ -88,11 +89,12 @@ func drawBroken(c screen.Canvas, v *View) screen.Canvas {
 	return c.Sub(0, len(lines), c.W, c.H-len(lines))
 }
 
-// serverTokensPanel shows the tokens by the server's own count, the output beside the client's count. They differ if the server has other clients.
+// serverTokensPanel shows the tokens by the server's own count, the output beside the client's count. They differ if
+// the server has other clients.
 var serverTokensPanel = Panel{name: "server tokens", open: openServerTokens, server: true, timed: true}
 
-// serverOutput and serverPrompt are rates; Unsaid where the server counts all tokens of a request when it ends, since such a rate shows the ends of
-// requests.
+// serverOutput and serverPrompt are rates; Unsaid where the server counts all tokens of a request when it ends, since
+// such a rate shows the ends of requests.
 func serverOutput(s *metrics.ServerSecond) float64 {
 	if s.OutputAtEnd {
 		return metrics.Unsaid()
@@ -107,24 +109,24 @@ func serverPrompt(s *metrics.ServerSecond) float64 {
 	return perTook(s, s.PromptTokens)
 }
 
-// openServerTokens draws the output above the prompts. Where the server counts tokens when a request ends, the client's own stand in for
-// them.
+// openServerTokens draws the output above the prompts. Where the server counts tokens when a request ends, the client's
+// own stand in for them.
 func openServerTokens(v *View) (titleOf, drawOf) {
 	here, prompt := v.rate("out (client)", screen.Dimmed, outputTokens), v.serverLine("prompt", screen.Input, serverPrompt)
 	here.sign, here.now, here.spare = hereSign, said(v.cursorRate(outputTokens, nil)), true
 	output := v.serverLine("out", screen.Output, serverOutput)
-	output.below = chart.Filled
-	out := plot{v: v, reversed: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, output}}
+	output.filled = true
+	out := plot{v: v, reversed: true, series: []series{here, output}}
 	if n := len(v.Server); n > 0 && v.Server[n-1].OutputAtEnd {
-		here.sign, here.color, here.below, here.spare = 0, screen.Output, chart.Filled, false
+		here.sign, here.color, here.filled, here.spare = 0, screen.Output, true, false
 		out.series = []series{here}
 	}
 	if n := len(v.Server); n > 0 && v.Server[n-1].PromptAtEnd {
 		prompt = v.rate("prompt (client)", screen.Input, inputTokens)
 		prompt.now = said(v.cursorRate(inputTokens, nil))
 	}
-	prompt.below = chart.Filled
-	in := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{prompt}}
+	prompt.filled = true
+	in := plot{v: v, series: []series{prompt}}
 	title := func(_ *View, w, _ int) []screen.Span {
 		return legend(w, "server tok/s", append(out.items(), in.items()...)...)
 	}
@@ -178,42 +180,70 @@ func saidLatency(x float64) string { return orDash(metrics.Said(x), number.Laten
 // staleAfter is how long a sample of the server is valid.
 const staleAfter = 2 * time.Second
 
-// serverIn is the sample of the server that covers a second of the run, nil if there is none. A sample is of the time since the one before, and
-// samples do not come at full seconds: the one that covers the middle counts. Those that came in one second, as when a run begins, count together.
-func serverIn(all []metrics.ServerSecond, w *metrics.Window) *metrics.ServerSecond {
-	samples := serverFinder{all: all}
-	if n := len(all); n > 1 && all[n-1].At > all[0].At { // samples come about as regularly as seconds
-		part := float64(w.Start-all[0].At) / float64(all[n-1].At-all[0].At)
-		samples.next = int(min(max(part, 0), 1) * float64(n-1))
-	}
-	return samples.in(w)
+// finder finds samples by moments. Seconds of a chart come in order of time, so the next sample is near the last one
+// found.
+type finder[T any] struct {
+	all  []T // in order of time
+	when func(*T) (at, took time.Duration)
+	next int // where to look first
 }
 
-// serverFinder finds samples. Seconds of a chart come in order of time, so the next sample is near the last one found.
+// from is the index of the first sample not before a moment. Moments may come in any order.
+func (f *finder[T]) from(moment time.Duration) int {
+	const steps = 4 // further away a search is faster
+	before := func(i int) bool { at, _ := f.when(&f.all[i]); return at < moment }
+	i, n := f.next, len(f.all)
+	for k := 0; k < steps && i < n && before(i); k++ {
+		i++
+	}
+	for k := 0; k < steps && i > 0 && !before(i-1); k++ {
+		i--
+	}
+	if i < n && before(i) || i > 0 && !before(i-1) {
+		i = sort.Search(n, func(i int) bool { return !before(i) })
+	}
+	f.next = i
+	return i
+}
+
+// covering is the sample of a moment: the first one not before it if it covers the moment, else the one before unless
+// it is stale; nil if there is neither.
+func (f *finder[T]) covering(moment time.Duration) *T {
+	i := f.from(moment)
+	if i < len(f.all) {
+		if at, took := f.when(&f.all[i]); at-max(took, time.Second) <= moment {
+			return &f.all[i]
+		}
+	}
+	if i > 0 {
+		if at, _ := f.when(&f.all[i-1]); moment-at < staleAfter {
+			return &f.all[i-1]
+		}
+	}
+	return nil
+}
+
+// middle is that of a second.
+func middle(w *metrics.Window) time.Duration { return w.Start + time.Second/2 }
+
+// serverFinder finds samples of the server.
 type serverFinder struct {
-	all  []metrics.ServerSecond
-	next int // where to look first
+	finder[metrics.ServerSecond]
 	both metrics.ServerSecond
 }
 
-// in is the sample that covers a second, as serverIn has it. Seconds may come in any order.
+func newServerFinder(all []metrics.ServerSecond) *serverFinder {
+	when := func(s *metrics.ServerSecond) (at, took time.Duration) { return s.At, s.Took }
+	return &serverFinder{finder: finder[metrics.ServerSecond]{all: all, when: when}}
+}
+
+// in is the sample of the server that covers a second of the run, nil if there is none. A sample is of the time since
+// the one before, and samples do not come at full seconds: the one that covers the middle counts. Those that came in
+// one second, as when a run begins, count together.
 func (l *serverFinder) in(w *metrics.Window) *metrics.ServerSecond {
-	const steps = 4 // further away a search is faster
-	mid, all := w.Start+time.Second/2, l.all
-	i := l.next
-	for k := 0; k < steps && i < len(all) && all[i].At < mid; k++ {
-		i++
-	}
-	for k := 0; k < steps && i > 0 && all[i-1].At >= mid; k++ {
-		i--
-	}
-	if i < len(all) && all[i].At < mid || i > 0 && all[i-1].At >= mid {
-		i = sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
-	}
-	l.next = i
-	found := covering(all, i, mid, func(s *metrics.ServerSecond) (at, took time.Duration) { return s.At, s.Took })
+	found, i := l.covering(middle(w)), l.next
 	inside := func(k int) bool {
-		return k >= 0 && k < len(all) && all[k].At > w.Start && all[k].At <= w.Start+time.Second
+		return k >= 0 && k < len(l.all) && l.all[k].At > w.Start && l.all[k].At <= w.Start+time.Second
 	}
 	first, last := i, i
 	for inside(first - 1) {
@@ -225,32 +255,16 @@ func (l *serverFinder) in(w *metrics.Window) *metrics.ServerSecond {
 	if found == nil || !inside(i) || first == last {
 		return found
 	}
-	l.both = all[first]
-	for _, s := range all[first+1 : last+1] {
+	l.both = l.all[first]
+	for _, s := range l.all[first+1 : last+1] {
 		l.both = s.Behind(&l.both)
 	}
 	return &l.both
 }
 
-// covering is the sample of a moment: the first one not before it, all[i], if it covers the moment, else the one before unless it is stale; nil if
-// there is neither.
-func covering[T any](all []T, i int, mid time.Duration, when func(*T) (at, took time.Duration)) *T {
-	if i < len(all) {
-		if at, took := when(&all[i]); at-max(took, time.Second) <= mid {
-			return &all[i]
-		}
-	}
-	if i > 0 {
-		if at, _ := when(&all[i-1]); mid-at < staleAfter {
-			return &all[i-1]
-		}
-	}
-	return nil
-}
-
 // serverValue is a figure of the server over time, for a plot.
 func serverValue(v *View, of func(*metrics.ServerSecond) float64) func(*metrics.Window) float64 {
-	samples := serverFinder{all: v.Server}
+	samples := newServerFinder(v.Server)
 	return func(w *metrics.Window) float64 {
 		var s *metrics.ServerSecond
 		if w.Seconds == 0 {
@@ -273,8 +287,8 @@ func perTook(s *metrics.ServerSecond, n float64) float64 {
 	return n / s.Took.Seconds()
 }
 
-// serverSpan are the samples of the server within the span, or of the whole run: those that metrics.ServerOver sums up, as a sample is of the time
-// before it.
+// serverSpan are the samples of the server within the span, or of the whole run: those that metrics.ServerOver sums up,
+// as a sample is of the time before it.
 func (v *View) serverSpan() []metrics.ServerSecond {
 	from, to := v.stretch()
 	all, kept := v.Server, v.selected().server

@@ -17,17 +17,13 @@ func TestServerTTFTUnknown(t *testing.T) {
 	for i := range s.Server {
 		s.Server[i].TTFT = metrics.ServerLatency{}
 	}
-	var got strings.Builder
-	for _, p := range opened(serverTTFTPanel)(&View{Snapshot: &s}, 80, 10) {
-		got.WriteString(p.Text)
-	}
-	if !strings.HasSuffix(got.String(), "server –") {
-		t.Errorf("%q", got.String())
+	if got := title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10); !strings.HasSuffix(got, "server –") {
+		t.Errorf("%q", got)
 	}
 }
 
-// A server that counts a request's tokens when it ends has no line of its own for them: it would be the rhythm of ends. The
-// client's own stands in for it.
+// A server that counts a request's tokens when it ends has no line of its own for them: it would be the rhythm of ends.
+// The client's own stands in for it.
 func TestTokensCountedAtTheEnd(t *testing.T) {
 	for _, c := range []struct {
 		output, prompt bool
@@ -46,18 +42,15 @@ func TestTokensCountedAtTheEnd(t *testing.T) {
 			}
 		}
 		v := &View{Snapshot: &s}
-		title := ""
-		for _, part := range opened(serverTokensPanel)(v, 120, 0) {
-			title += part.Text
-		}
+		got := title(serverTokensPanel, v, 120, 0)
 		for _, w := range c.want {
-			if !strings.Contains(title, w) {
-				t.Errorf("at the end %t, %t: no %q in %q", c.output, c.prompt, w, title)
+			if !strings.Contains(got, w) {
+				t.Errorf("at the end %t, %t: no %q in %q", c.output, c.prompt, w, got)
 			}
 		}
 		for _, w := range c.not {
-			if strings.Contains(title, w) {
-				t.Errorf("at the end %t, %t: %q in %q", c.output, c.prompt, w, title)
+			if strings.Contains(got, w) {
+				t.Errorf("at the end %t, %t: %q in %q", c.output, c.prompt, w, got)
 			}
 		}
 		if got := newest(v, serverOutput); metrics.Said(got) == c.output {
@@ -71,59 +64,13 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	s := tuitest.Watched(tuitest.Mid(), 0)
 	last := &s.Server[len(s.Server)-1]
 	last.First = metrics.TTFTParts{N: 4, TTFT: 2 * time.Second}
-	title := ""
-	for _, part := range opened(serverTTFTPanel)(&View{Snapshot: &s}, 80, 10) {
-		title += part.Text
-	}
-	if !strings.Contains(title, "client 500ms") {
-		t.Errorf("%q, want the mean of the requests of the last look", title)
+	if got := title(serverTTFTPanel, &View{Snapshot: &s}, 80, 10); !strings.Contains(got, "client 500ms") {
+		t.Errorf("%q, want the mean of the requests of the last look", got)
 	}
 }
 
-// The answers may tell of the prefix cache, whether or not the counters do.
-func TestCachedByAnswers(t *testing.T) {
-	s := tuitest.Mid()
-	s.ServerAbsent = "no such page"
-	s.Totals.InputTokens, s.Totals.Cached = 9000, metrics.CacheHits{Tokens: 1000, Requests: 5, Of: 4000}
-	for i := range s.Windows {
-		s.Windows[i].InputTokens, s.Windows[i].Cached = 700, metrics.CacheHits{Tokens: 50, Requests: 1, Of: 100}
-	}
-	for _, c := range []struct {
-		span time.Duration
-		want string
-	}{{0, "25%"}, {10 * time.Second, "50%"}} {
-		got := cachePanel.inView(&View{Snapshot: &s, Span: c.span, Terminal: screen.Terminal{Mono: true}}, 60, 8)
-		if !strings.Contains(got, "by usage") || !strings.Contains(got, c.want) {
-			t.Errorf("span %s: no %s in\n%s", c.span, c.want, got)
-		}
-	}
-	s.Server = []metrics.ServerSecond{{At: time.Second}, {At: 2 * time.Second, Took: time.Second, PrefixQueries: 100, PrefixHits: 75}}
-	if got := cachePanel.inView(&View{Snapshot: &s, Terminal: screen.Terminal{Mono: true}}, 60, 8); !strings.Contains(got, "prefix hits") || !strings.Contains(got, "75%") || !strings.Contains(got, "25%") {
-		t.Errorf("the page's own count is not shown beside that of the answers:\n%s", got)
-	}
-}
-
-// Counts of a span are of the same samples as the shares beside them: those after its beginning, up to its end.
-func TestLooksOfASpan(t *testing.T) {
-	s := tuitest.Mid()
-	for i := 1; i <= 60; i++ {
-		look := metrics.ServerSecond{At: time.Duration(i) * time.Second, Took: time.Second, PrefixQueries: 100, PrefixHits: float64(i)}
-		s.Server = append(s.Server, look)
-	}
-	hits := func(l *metrics.ServerSecond) float64 { return l.PrefixHits }
-	queries := func(l *metrics.ServerSecond) float64 { return l.PrefixQueries }
-	for _, back := range []time.Duration{0, 5 * time.Second} {
-		v := View{Snapshot: &s, Span: 10 * time.Second, Back: back}
-		from, to := v.stretch()
-		all := v.serverSpan()
-		got, want := total(all, hits)/total(all, queries), metrics.ServerOver(s.Server, from, to).HitRate
-		if len(all) == 0 || got != want {
-			t.Errorf("back %s: %d looks with a share of %v, want %v", back, len(all), got, want)
-		}
-	}
-}
-
-// Of a span, energy and tokens are those of the same seconds, whenever the page was read; of the whole run they are the report's.
+// Of a span, energy and tokens are those of the same seconds, whenever the page was read; of the whole run they are the
+// report's.
 func TestEnergy(t *testing.T) {
 	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}
 	for i := range 10 {
@@ -172,7 +119,8 @@ func TestEnergy(t *testing.T) {
 	}
 }
 
-// A second of the run has the look that covers its middle; one that came late leaves no gap, one that is long past does.
+// A second of the run has the look that covers its middle; one that came late leaves no gap, one that is long past
+// does.
 func TestServerIn(t *testing.T) {
 	var all []metrics.ServerSecond
 	for i, at := range []time.Duration{980, 1990, 3010, 4020, 9000} {
@@ -184,7 +132,7 @@ func TestServerIn(t *testing.T) {
 	}
 	for second, want := range []float64{0, 1, 2, 3, 3, 3, -1, 4, 4, 4, 4, -1} {
 		got := -1.0
-		if s := serverIn(all, &metrics.Window{Start: time.Duration(second) * time.Second}); s != nil {
+		if s := newServerFinder(all).in(&metrics.Window{Start: time.Duration(second) * time.Second}); s != nil {
 			got = s.Running
 		}
 		if got != want {
@@ -195,10 +143,10 @@ func TestServerIn(t *testing.T) {
 	for i, at := range []time.Duration{250, 500, 1000, 2010} {
 		begun = append(begun, metrics.ServerSecond{At: at * time.Millisecond, Took: (at * time.Millisecond) - begun[i].At, Running: float64(i), OutputTokens: 10})
 	}
-	if s := serverIn(begun, &metrics.Window{}); s == nil || s.OutputTokens != 30 || s.Running != 2 || s.Took != time.Second {
+	if s := newServerFinder(begun).in(&metrics.Window{}); s == nil || s.OutputTokens != 30 || s.Running != 2 || s.Took != time.Second {
 		t.Errorf("the looks of the first second: %+v, want 30 tokens in a second", s)
 	}
-	if serverIn(nil, &metrics.Window{}) != nil {
+	if newServerFinder(nil).in(&metrics.Window{}) != nil {
 		t.Error("a look out of nothing")
 	}
 }
@@ -233,18 +181,5 @@ func TestWhyParts(t *testing.T) {
 				t.Errorf("%+v: no %q in\n%s", c.split, w, got)
 			}
 		}
-	}
-}
-
-// Why nothing more is known of the accelerators is said once.
-func TestWhyTheGPUsAreGone(t *testing.T) {
-	s := tuitest.Gone(tuitest.Watched(tuitest.Mid(), 1))
-	s.GPUsAbsent = "nvidia-smi ended: lost it (exit status 4)"
-	title := ""
-	for _, part := range gpuTitle(&View{Snapshot: &s}, 120, 0) {
-		title += part.Text
-	}
-	if !strings.HasSuffix(title, "W ! nvidia-smi ended: lost it (exit status 4)") {
-		t.Errorf("title %q", title)
 	}
 }

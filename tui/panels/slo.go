@@ -85,8 +85,8 @@ func goodput(t *metrics.Counts) (share float64, known bool) {
 	return part(t.Good, t.Ended())
 }
 
-// target is the goodput to reach, as a share of 1; own says that a gate asks for it. A single objective has to be met as often,
-// since a request is good only if it meets them all.
+// target is the goodput to reach, as a share of 1; own says that a gate asks for it. A single objective has to be met
+// as often, since a request is good only if it meets them all.
 func (v *View) target() (share float64, own bool) { return v.plan().EnoughGood() }
 
 // sloRow is one line: a gauge or, without one, a gate.
@@ -184,8 +184,8 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.1f%%", p)
 }
 
-// keptSLORows keeps at most n rows in their order. Several gates become one row first; then the row for all objectives stays, the missed ones, the
-// gates, the rest.
+// keptSLORows keeps at most n rows in their order. Several gates become one row first; then the row for all objectives
+// stays, the missed ones, the gates, the rest.
 func keptSLORows(rows []sloRow, n int) []sloRow {
 	if len(rows) > n {
 		rows = joinGates(rows)
@@ -195,7 +195,8 @@ func keptSLORows(rows []sloRow, n int) []sloRow {
 	return out
 }
 
-// claim says which rows of a table come before others where there is no room for all, of several the last if newest is set.
+// claim says which rows of a table come before others where there is no room for all, of several the last if newest is
+// set.
 type claim[R any] struct {
 	of     func(*R) bool
 	newest bool
@@ -251,8 +252,8 @@ func joinGates(rows []sloRow) []sloRow {
 	return append(out, joined)
 }
 
-// sloPanel shows the objectives and gates of the plan: a gauge for each objective and one for all of them together, and a line for each gate. It is
-// there only if the plan has any.
+// sloPanel shows the objectives and gates of the plan: a gauge for each objective and one for all of them together, and
+// a line for each gate. It is there only if the plan has any.
 //
 //	goodput      ━━━━━━━━━━━━━━━━━─│─  88.2% !
 //	TTFT≤500ms   ━━━━━━━━━━━━━━━━━━│╸  94.8% ✓
@@ -318,7 +319,8 @@ func drawSLO(c screen.Canvas, v *View) {
 	drawGoodputBelow(c, len(rows), v)
 }
 
-// sloFoot are the objectives and gates in at most w columns: good 99.6%  TTFT≤500ms 99.6% ✓. The last ones are left out where there is no room.
+// sloFoot are the objectives and gates in at most w columns: good 99.6%  TTFT≤500ms 99.6% ✓. The last ones are left out
+// where there is no room.
 func (v *View) sloFoot(w int) []screen.Span {
 	var out []screen.Span
 	target, _ := v.target()
@@ -350,7 +352,7 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 	if len(v.ShownObjectives()) == 0 {
 		return
 	}
-	good := series{name: "goodput", color: screen.Good, below: chart.Filled, value: func(w *metrics.Window) float64 {
+	good := series{name: "goodput", color: screen.Good, filled: true, value: func(w *metrics.Window) float64 {
 		share, known := part(w.Good, w.Completed+w.Failed)
 		if !known {
 			return math.NaN()
@@ -358,5 +360,5 @@ func drawGoodputBelow(c screen.Canvas, y int, v *View) {
 		return 100 * share
 	}}
 	v.chartBelow(c, y, legend(c.W, "% of requests completed in a second", legendItem{color: good.color, name: good.name}),
-		plot{v: v, chart: chart.Plot{Top: 100, Nothing: "waiting for data"}, series: []series{good}}.draw)
+		plot{v: v, chart: chart.Plot{Top: 100}, series: []series{good}}.draw)
 }

@@ -14,7 +14,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// finishedSeconds is a run of 100 seconds with two requests done in each, one of them good, and a failure in the last ten.
+// finishedSeconds is a run of 100 seconds with two requests done in each, one of them good, and a failure in the last
+// ten.
 func finishedSeconds(plan *metrics.Plan) metrics.Snapshot {
 	s := metrics.Snapshot{At: 100 * time.Second, Plan: plan, State: metrics.Running, DrainBy: metrics.Never}
 	for i := range 100 {

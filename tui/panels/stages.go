@@ -31,7 +31,8 @@ func (v *View) stagesTitle(rows []stageRow, h int) []screen.Span {
 	return out
 }
 
-// drawStages writes a row for each load. The load after which the server saturates and the highest within the objectives have notes at their ends.
+// drawStages writes a row for each load. The load after which the server saturates and the highest within the
+// objectives have notes at their ends.
 //
 //	 from  plan/s sent/s done/s TTFT p99  in SLO
 //	00:00       8    8.0    8.0    210ms  100.0% ✓
@@ -40,7 +41,7 @@ func (v *View) stagesTitle(rows []stageRow, h int) []screen.Span {
 //	01:00      32     32     19    4.21s   31.0% !  99 %
 func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 	if len(rows) == 0 {
-		c.Center("waiting for data", screen.Label)
+		c.Center(nothingYet, screen.Label)
 		return
 	}
 	y := 0
@@ -78,7 +79,8 @@ func (v *View) saturationLine(c screen.Canvas) {
 // stageNotesWidth is kept for the words behind a row.
 const stageNotesWidth = 11
 
-// stageTable are the columns of the loads. Loads of one kind have their unit in the name of their column, others behind each.
+// stageTable are the columns of the loads. Loads of one kind have their unit in the name of their column, others behind
+// each.
 func (v *View) stageFigures(rows []stageRow, w int) columns[stageRow] {
 	planned := column[stageRow]{"plan/s", 8, func(r stageRow) screen.Span {
 		return screen.Text.Span(findings.Number(r.Offered))
@@ -209,9 +211,9 @@ type stageRow struct {
 	highestFor        []string // the tiers of several, whose highest load it is
 }
 
-// stageRows are the loads in order of time: those that were judged, and those of the plan that are still to come. From the first moment on at which
-// the load was set or paused only those that were judged are known, and the one that was set last: the stages of the plan then come at other
-// moments, or never.
+// stageRows are the loads in order of time: those that were judged, and those of the plan that are still to come. From
+// the first moment on at which the load was set or paused only those that were judged are known, and the one that was
+// set last: the stages of the plan then come at other moments, or never.
 func (v *View) stageRows() []stageRow {
 	out := v.judgedRows()
 	first, last := v.settings()
@@ -276,9 +278,9 @@ func (v *View) settings() (first, last *metrics.LogEntry) {
 	return first, last
 }
 
-// lastBeforeSaturation is the level before the line of saturation in a table in order of time. Where the load rose and fell again, the last level
-// below saturation may come after those beyond it; then the line is before the first beyond it, as in the charts. If the load only fell the line is
-// before the first level below saturation.
+// lastBeforeSaturation is the level before the line of saturation in a table in order of time. Where the load rose and
+// fell again, the last level below saturation may come after those beyond it; then the line is before the first beyond
+// it, as in the charts. If the load only fell the line is before the first level below saturation.
 func lastBeforeSaturation(levels []metrics.LoadLevel, a *metrics.Answer) int {
 	switch {
 	case a.Before < a.After || a.After < 0 || a.After >= len(levels):
@@ -289,7 +291,8 @@ func lastBeforeSaturation(levels []metrics.LoadLevel, a *metrics.Answer) int {
 	return a.Before - 1
 }
 
-// liveStage is a stage of the plan by its seconds so far: of requests that ended in it, not of those that were scheduled in it.
+// liveStage is a stage of the plan by its seconds so far: of requests that ended in it, not of those that were
+// scheduled in it.
 func (v *View) liveStage(s metrics.Stage) stageRow {
 	r := stageRow{begun: v.At > s.Start, within: math.NaN()}
 	r.From, r.To, r.Offered, r.Unit, r.Sent, r.Done = s.Start, s.End(), s.Value, s.Unit, math.NaN(), math.NaN()
@@ -310,13 +313,15 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 	return r
 }
 
-// failed reports whether a load was not within the objectives. A load that the client limited is neither, nor is one without a server.
+// failed reports whether a load was not within the objectives. A load that the client limited is neither, nor is one
+// without a server.
 func (r *stageRow) failed() bool {
 	return r.Standing.Failed()
 }
 
-// keptStages keeps at most n rows in their order: the load that is on, those around saturation and the highest within the objectives, those that
-// failed, then the newest. Where there is no room for all that failed, rest counts those left out for the last row.
+// keptStages keeps at most n rows in their order: the load that is on, those around saturation and the highest within
+// the objectives, those that failed, then the newest. Where there is no room for all that failed, rest counts those
+// left out for the last row.
 func keptStages(rows []stageRow, n int) (kept []stageRow, rest string) {
 	kept, missing := keepStages(rows, n)
 	if missing > 0 && n > 0 {

@@ -18,7 +18,8 @@ import (
 type SweepView struct {
 	*grid.Snapshot
 	List SweepList
-	// Stopping says that the user stopped the sweep, Pulse turns with every other frame, Slower says how much less often panels are drawn.
+	// Stopping says that the user stopped the sweep, Pulse turns with every other frame, Slower says how much less
+	// often panels are drawn.
 	Stopping, Pulse bool
 	Slower          string
 	// Run is the run in progress; nil before its first request.
@@ -43,7 +44,8 @@ type sweepCell struct {
 	front    bool // no other combination is better on both axes
 }
 
-// NewSweepView prepares a snapshot for the panels. Names and words of the snapshot are foreign text, which is made safe here, once.
+// NewSweepView prepares a snapshot for the panels. Names and words of the snapshot are foreign text, which is made safe
+// here, once.
 func NewSweepView(s *grid.Snapshot, list SweepList) *SweepView {
 	v := &SweepView{Snapshot: s, List: list, cells: make([]sweepCell, len(s.Cells))}
 	points := make([]grid.Point, len(s.Cells))
@@ -213,8 +215,8 @@ func figureNamed(name string) *sweepFigure {
 	return &sweepFigures[slices.IndexFunc(sweepFigures, func(g sweepFigure) bool { return g.name == name })]
 }
 
-// SweepList is the state of the grid: its order, its filter and the chosen row. The zero value follows the combination in progress, in the order
-// of the sweep.
+// SweepList is the state of the grid: its order, its filter and the chosen row. The zero value follows the combination
+// in progress, in the order of the sweep.
 type SweepList struct {
 	order  int // 0 is that of the sweep, i that of sweepFigures[i-1], best first
 	Filter string
@@ -283,8 +285,8 @@ func (v *SweepView) sortByLoad(rows []*sweepCell) {
 	})
 }
 
-// place is the row of the chosen combination, else of the one in progress, once the sweep is over that of the highest throughput, else the first;
-// -1 for no rows.
+// place is the row of the chosen combination, else of the one in progress, once the sweep is over that of the highest
+// throughput, else the first; -1 for no rows.
 func (v *SweepView) place(rows []*sweepCell) int {
 	if v.List.stays {
 		if i := slices.IndexFunc(rows, func(c *sweepCell) bool { return c.names() == v.List.picked }); i >= 0 {

@@ -63,8 +63,8 @@ func (v *SweepView) searchTitle() []screen.Span {
 	return append(out, screen.Success.Span(" ✓ within"), screen.Warning.Span(" ✗ missed"))
 }
 
-// shownSearches are those for the parameters that are searched now, at the end all, their tiers after the parameters that differ. Foreign text in
-// them is made safe.
+// shownSearches are those for the parameters that are searched now, at the end all, their tiers after the parameters
+// that differ. Foreign text in them is made safe.
 func (v *SweepView) shownSearches() []grid.Search {
 	all := slices.Clone(v.Searches)
 	if n := len(all); n > 0 && !v.Over {

@@ -29,7 +29,8 @@ func (v *SweepView) gridTitle() []screen.Span {
 	return out
 }
 
-// drawGrid lists the combinations: names, runs and figures, a star at the best of each column, a dot at those on the Pareto front.
+// drawGrid lists the combinations: names, runs and figures, a star at the best of each column, a dot at those on the
+// Pareto front.
 func (v *SweepView) drawGrid(c screen.Canvas) {
 	rows := v.rows()
 	switch {
@@ -246,19 +247,20 @@ func drawTypical(c screen.Canvas, r *sweepCell) {
 	if done, _ := runsDone(r.Runs); done > 1 {
 		name = "median of the runs"
 	}
-	type figure struct{ name, text string }
-	failed := figure{"failed", number.Count(f.Failed)}
+	failed := figure{name: "failed", value: number.Count(f.Failed)}
 	var all []figure // the most important first
 	for _, g := range sweepFigures {
 		if v := g.of(f); !math.IsNaN(v) {
-			all = append(all, figure{g.name, g.write(v)})
+			all = append(all, figure{name: g.name, value: g.write(v)})
 		}
 	}
+	completed := figure{name: "completed", value: number.Count(f.Completed)}
 	switch {
 	case f.Failed > 0:
-		all = append(slices.Insert(all, 0, failed), figure{"completed", number.Count(f.Completed)})
+		failed.style = screen.Warning
+		all = append(slices.Insert(all, 0, failed), completed)
 	case f.Completed > 0: // else it sends no requests, as the start of a server
-		all = append(all, figure{"completed", number.Count(f.Completed)}, failed)
+		all = append(all, completed, failed)
 	}
 	const wide = 24
 	columns := max(1, c.W/wide)
@@ -268,13 +270,5 @@ func drawTypical(c screen.Canvas, r *sweepCell) {
 	all = all[:min(len(all), columns*(c.H-1))]
 	high := (len(all) + columns - 1) / columns
 	c.Print(0, 0, name, screen.Label)
-	for i, g := range all {
-		at := c.Sub(i/high*wide, 1+i%high, min(wide-2, c.W), 1)
-		at.Print(0, 0, g.name, screen.Label)
-		st := screen.Text
-		if g.name == "failed" && f.Failed > 0 {
-			st = screen.Warning
-		}
-		at.Right(at.W, 0, g.text, st)
-	}
+	drawFacts(c.Sub(0, 1, c.W, c.H-1), all, high, wide-2, 2)
 }

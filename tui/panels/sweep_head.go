@@ -144,12 +144,10 @@ func (v *SweepView) measured() (n int) {
 	return n
 }
 
-// cardLines is the height of the card: the summary, a line for each tier or each best figure, the front, the next command.
-func (v *SweepView) cardLines() int { return len(v.card()) }
-
 const mostCardSearches = 9
 
-// card are the lines of what came out, a label and words each.
+// card are the lines of what came out, a label and words each: the summary, each tier and best figure, the front, the
+// next command.
 func (v *SweepView) card() (out [][2]screen.Span) {
 	add := func(label string, words screen.Span) {
 		out = append(out, [2]screen.Span{screen.Label.Span(label), words})

@@ -30,19 +30,14 @@ const (
 //	│ keys                   │  │└─────────────────────┘└───────────┘│
 //	└────────────────────────┘  └────────────────────────────────────┘
 func (v *SweepView) Layout(page SweepPage, w, h int) Areas {
-	if w < 40 || h < 10 {
-		return Areas{Tiny: true}
+	a := Lines(w, h)
+	if a.Tiny {
+		return a
 	}
-	a := Areas{Head: Rect{0, 0, w, 2}, Keys: Rect{0, h - 1, w, 1}}
-	if w < 80 || h < 24 {
-		a.Head.H = 1
-	}
-	a.Verdict = Rect{0, a.Head.H, w, 1}
-	if lines := v.cardLines(); v.Over && page == SweepGrid && h-lines >= 24 {
+	if lines := len(v.card()); v.Over && page == SweepGrid && h-lines >= 24 {
 		a.Verdict.H = lines
 	}
-	top := a.Head.H + a.Verdict.H
-	rest := Rect{0, top, w, h - 1 - top}
+	rest := a.Below()
 	switch {
 	case page == SweepDetail:
 		a.Panels = []Box{{Name: "detail", Rect: rest}}

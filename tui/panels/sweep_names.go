@@ -12,7 +12,8 @@ import (
 type nameColumn struct {
 	keys  []string // its title
 	names []string // by combination
-	// least are the columns for the names and the beginning of each key, most those for whole keys, too; 0 for a part that is the same everywhere.
+	// least are the columns for the names and the beginning of each key, most those for whole keys, too; 0 for a part
+	// that is the same everywhere.
 	least, most int
 }
 
@@ -29,8 +30,8 @@ func (n *nameColumn) title(w int) string {
 	return screen.Shorten(all, w)
 }
 
-// nameColumns are the parts of the names as the grid shows them. Where all combinations have the same parameters, the names of those that differ are
-// the title, and the cells have their values.
+// nameColumns are the parts of the names as the grid shows them. Where all combinations have the same parameters, the
+// names of those that differ are the title, and the cells have their values.
 func (v *SweepView) nameColumns() (out [3]nameColumn) {
 	shown := false
 	for k, title := range [...]string{"server", "benchmark", "load"} {
@@ -69,8 +70,8 @@ func (n *nameColumn) measure() {
 	}
 }
 
-// differing takes names such as "a=1, b=2" apart: the keys of the values that differ, and these values of each; an empty name has none. ok is false
-// where the names have not the same keys.
+// differing takes names such as "a=1, b=2" apart: the keys of the values that differ, and these values of each; an
+// empty name has none. ok is false where the names have not the same keys.
 func differing(names []string) (keys, values []string, ok bool) {
 	pairs := make([][]string, len(names))
 	var all []string // keys

@@ -111,8 +111,8 @@ func TestSweepThatEndedEarly(t *testing.T) {
 	}
 }
 
-// While a search is on, its brackets alone are shown; at the end those of all parameters, under the values that differ. The loads of each search
-// stand in order.
+// While a search is on, its brackets alone are shown; at the end those of all parameters, under the values that differ.
+// The loads of each search stand in order.
 func TestSearchesOfSeveralServers(t *testing.T) {
 	s := grid.Snapshot{}
 	for _, server := range []string{"seqs=8, len=4", "seqs=32, len=4"} {

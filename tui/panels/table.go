@@ -54,7 +54,8 @@ func (t columns[R]) fit(w int) columns[R] {
 	return t
 }
 
-// leastNeeded is the element to leave out first where there is little room, the one with the highest spare; -1 where all of them stay.
+// leastNeeded is the element to leave out first where there is little room, the one with the highest spare; -1 where
+// all of them stay.
 func leastNeeded[T any](all []T, spare func(*T) int) int {
 	least := -1
 	for i := range all {

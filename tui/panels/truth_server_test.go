@@ -157,7 +157,8 @@ func (f *truth) gpus() {
 	}
 }
 
-// why compares the parts of TTFT with those of the result. Before, those of the client alone are known without a rule, where the server tells nothing.
+// why compares the parts of TTFT with those of the result. Before, those of the client alone are known without a rule,
+// where the server tells nothing.
 func (f *truth) why() {
 	parts := map[string]time.Duration{}
 	if f.over() {
@@ -282,9 +283,19 @@ func (f *truth) header() {
 
 var errorsPattern = regexp.MustCompile(`(\d+) errors?`)
 
-// verdict compares the line of what is known so far.
+// verdict compares the line of what is known so far, whose words are those of the findings.
 func (f *truth) verdict() {
 	f.known()
+	parts := strings.Split(strings.TrimRight(f.lines[0], " "), " │ ")
+	for i, part := range parts {
+		said := slices.ContainsFunc(f.v.findings(), func(x findings.Finding) bool {
+			cut := i == len(parts)-1 && strings.HasPrefix(x.Long, strings.TrimRight(part, " …│"))
+			return part == x.Long || part == x.Short || cut
+		})
+		if !said && part != "measuring …" {
+			f.failf("%q is no finding", part)
+		}
+	}
 	if f.over() && f.at("benchtop", "answer", "peak_output_tokens_per_s") > 0 && !f.s.Plan.Pooling {
 		f.want(`peak (\S+) tok/s`, number.Short(f.at("benchtop", "answer", "peak_output_tokens_per_s")))
 	}

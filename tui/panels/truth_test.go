@@ -17,8 +17,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// truth is a drawn panel beside the run that it was drawn from. It computes figures from the requests of the run, or at its end from the result that is
-// saved, and compares them with those that stand on the panel.
+// truth is a drawn panel beside the run that it was drawn from. It computes figures from the requests of the run, or at
+// its end from the result that is saved, and compares them with those that stand on the panel.
 type truth struct {
 	t      *testing.T
 	what   string // of which run and panel
@@ -168,7 +168,8 @@ func (f *truth) near(what, got string, want float64) {
 	f.read++
 }
 
-// table reads figures by the names of rows and columns, which are flush right. The names of columns stand on the line with all of them.
+// table reads figures by the names of rows and columns, which are flush right. The names of columns stand on the line
+// with all of them.
 func (f *truth) table(columns ...string) (rows [][]string, names []string) {
 	head, ends := -1, []int{}
 	for y, l := range f.lines {
@@ -230,7 +231,8 @@ func (f *truth) cursor() (at time.Duration, scrolled bool) {
 	return f.s.At, false
 }
 
-// stretch is the part of the run that figures are of: seconds that begin in [from, to), or the whole run without the requests of its warm-up.
+// stretch is the part of the run that figures are of: seconds that begin in [from, to), or the whole run without the
+// requests of its warm-up.
 func (f *truth) stretch() (from, to time.Duration, whole bool) {
 	warmup := f.run.run.Plan.Warmup
 	at, scrolled := f.cursor()

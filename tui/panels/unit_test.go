@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"benchtop/internal/ci"
 	"benchtop/metrics"
@@ -95,25 +94,5 @@ func TestFocus(t *testing.T) {
 		if got := Neighbour(panels, c.from, c.dx, c.dy); got != c.want {
 			t.Errorf("from %q by %d,%d: %q, want %q", c.from, c.dx, c.dy, got, c.want)
 		}
-	}
-}
-
-// TestRatesUseClosedSeconds: the second that is still open would show as a drop.
-func TestRatesUseClosedSeconds(t *testing.T) {
-	s := metrics.Snapshot{At: 3400 * time.Millisecond, State: metrics.Running}
-	for i := range 4 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, TokensOut: 100}
-		if i == 3 {
-			w.TokensOut = 40
-		}
-		s.Windows = append(s.Windows, w)
-	}
-	if got := recent(&s, outputTokens); got != 100 {
-		t.Errorf("running: %g tokens/s, want 100", got)
-	}
-	s.State, s.At = metrics.Finished, 3800*time.Millisecond
-	s.Windows[3].TokensOut = 80
-	if got := recent(&s, outputTokens); got != 100 {
-		t.Errorf("finished: %g tokens/s, want 100", got)
 	}
 }

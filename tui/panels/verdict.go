@@ -20,8 +20,8 @@ type remark struct {
 	spare       int // where there is little room the highest goes first; 0 stays
 }
 
-// DrawVerdict writes one line of what is known of the run so far, or the card with the results of a run that is over where there is room for it. A
-// header of one line leaves the state of the client to it.
+// DrawVerdict writes one line of what is known of the run so far, or the card with the results of a run that is over
+// where there is room for it. A header of one line leaves the state of the client to it.
 func (h Header) DrawVerdict(c screen.Canvas, client bool) {
 	c.Clear()
 	if c.H > 1 {
@@ -106,8 +106,8 @@ func (v *View) findings() []findings.Finding {
 	return all
 }
 
-// tells reports whether a finding is worth a place in one line: before the end a reason for which no saturation is named
-// is not.
+// tells reports whether a finding is worth a place in one line: before the end a reason for which no saturation is
+// named is not.
 func (v *View) tells(f *findings.Finding) bool {
 	return f.ID != findings.Saturation || f.Severity != findings.Note || v.State == metrics.Finished
 }

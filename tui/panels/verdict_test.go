@@ -18,7 +18,8 @@ func verdictOf(s *metrics.Snapshot, w, h int, client bool) string {
 	return strings.TrimRight(sf.Render(&screen.Palette{Mono: true}), " ")
 }
 
-// The line grows with what is known; where there is little room, remarks are said shorter, then those needed least are left out.
+// The line grows with what is known; where there is little room, remarks are said shorter, then those needed least are
+// left out.
 func TestVerdict(t *testing.T) {
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
 	whole := metrics.Answer{TierAnswer: metrics.TierAnswer{Proven: 24, Confidence: 0.973, Estimate: metrics.Range{Load: 31, Low: 29.2, High: 32.8}},
@@ -53,17 +54,6 @@ func TestVerdict(t *testing.T) {
 		s := &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: c.state, Totals: metrics.Counts{Failed: c.failed, Completed: 95}}
 		if got := verdictOf(s, c.w, 1, false); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
-
-// Levels that are no evidence leave the load within the objectives unknown, as in the report.
-func TestVerdictWithoutEvidence(t *testing.T) {
-	for _, standing := range []metrics.Standing{metrics.LevelLimited, metrics.LevelUnanswered} {
-		s := &metrics.Snapshot{Answer: &metrics.Answer{TierAnswer: metrics.TierAnswer{Why: "too few requests"}, Why: "too few requests"}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
-			Levels: []metrics.LoadLevel{{LevelVerdict: metrics.LevelVerdict{Standing: standing}}, {}}, State: metrics.Finished}
-		if got, want := verdictOf(s, 120, 1, false), "load within SLO unknown: too few requests │ saturation unknown: too few requests"; got != want {
-			t.Errorf("%s: %q, want %q", standing, got, want)
 		}
 	}
 }

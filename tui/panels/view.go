@@ -9,7 +9,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// View is all that a panel knows: a snapshot and the choices of the reader. It has no clock; the same view gives the same picture.
+// View is all that a panel knows: a snapshot and the choices of the reader. It has no clock; the same view gives the
+// same picture.
 type View struct {
 	*metrics.Snapshot
 	// Span is the time that charts and figures show; 0 means the whole run.
@@ -46,8 +47,8 @@ func (v *View) below() *View {
 	return &out
 }
 
-// perSecond scales a count of a window to a rate: the last one of a finished run is shorter than a second. One that is too
-// short to tell a rate is taken as it is.
+// perSecond scales a count of a window to a rate: the last one of a finished run is shorter than a second. One that is
+// too short to tell a rate is taken as it is.
 func perSecond(s *metrics.Snapshot, w *metrics.Window, n int) float64 {
 	if w.Seconds > 0 {
 		return float64(n) / float64(w.Seconds)
@@ -87,7 +88,8 @@ func (v *View) scope() string {
 	return v.spanText()
 }
 
-// spanText names the span: "last 60s", or "0:06 to 1:06" where the charts are scrolled back; "whole run" where all of the run lies in it.
+// spanText names the span: "last 60s", or "0:06 to 1:06" where the charts are scrolled back; "whole run" where all of
+// the run lies in it.
 func (v *View) spanText() string {
 	switch from, to, all := spanOf(v.Snapshot, v.Span, v.Back); {
 	case scrolled(v.Snapshot, v.Span, v.Back) > 0:

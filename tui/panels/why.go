@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -202,8 +201,8 @@ func drawWhyShort(c screen.Canvas, parts []whyPart, sum time.Duration) {
 	c.Print(0, 1, most.name+" "+number.Latency(most.took)+" "+saidShare(shareOf(most.took, sum)), screen.Strong)
 }
 
-// drawWaitsBelow shows the parts of the time until the first chunk by the second: of the requests whose answers have them, where those are at least
-// half of all, else the client's own parts of all.
+// drawWaitsBelow shows the parts of the time until the first chunk by the second: of the requests whose answers have
+// them, where those are at least half of all, else the client's own parts of all.
 func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 	enough := func(w *metrics.Window, told int) int {
 		if 2*told >= w.TTFTParts.N {
@@ -225,7 +224,7 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 			return math.NaN()
 		}}
 	}
-	p := plot{v: v, chart: chart.Plot{Nothing: "waiting for data"}, series: []series{
+	p := plot{v: v, series: []series{
 		mean("ttft", screen.P50, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
 		mean("prefill", screen.Input, func(w *metrics.Window) (time.Duration, int) {
 			return w.Reported.Prefill, enough(w, w.Reported.Prefilled)

@@ -8,8 +8,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// tiers are those of the run, with the objectives in force; one without a name for a run without tiers, none without objectives. Their names
-// are fit for the screen.
+// tiers are those of the run, with the objectives in force; one without a name for a run without tiers, none without
+// objectives. Their names are fit for the screen.
 func (v *View) tiers() []metrics.Tier {
 	all := v.plan().TiersUnder(v.goals())
 	for i := range all {
@@ -18,7 +18,8 @@ func (v *View) tiers() []metrics.Tier {
 	return all
 }
 
-// bordersText is the border of each of several tiers in a search: the highest load that passed, and the lowest above it that did not.
+// bordersText is the border of each of several tiers in a search: the highest load that passed, and the lowest above it
+// that did not.
 func (v *View) bordersText(s *metrics.Search) string {
 	tiers := v.tiers()
 	if len(tiers) < 2 {

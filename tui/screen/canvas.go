@@ -1,5 +1,5 @@
-// Package screen holds the screen in memory: cells with a glyph and a style, and rectangles to draw on. It renders them for a
-// terminal with a theme, a number of colours, and UTF-8 or ASCII. It knows neither panels nor data.
+// Package screen holds the screen in memory: cells with a glyph and a style, and rectangles to draw on. It renders them
+// for a terminal with a theme, a number of colours, and UTF-8 or ASCII. It knows neither panels nor data.
 //
 //	text ──Sanitize──> Canvas.Print ──> Surface: cells ──Render(palette)──> one string with few escape sequences
 package screen
@@ -268,8 +268,8 @@ func (s *Surface) Render(p *Palette) string {
 	return string(b)
 }
 
-// Border draws a box along the edges of the canvas, in the colour of text if it stands out. A box that joins another has its upper edge in common
-// with the one above; one that opens leaves its lower edge to the one below.
+// Border draws a box along the edges of the canvas, in the colour of text if it stands out. A box that joins another
+// has its upper edge in common with the one above; one that opens leaves its lower edge to the one below.
 func (c Canvas) Border(standsOut, joins, opens bool) {
 	st := Line
 	if standsOut {

@@ -3,6 +3,7 @@ package screen
 import (
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -11,11 +12,14 @@ import (
 
 func FuzzForeignText(f *testing.F) {
 	f.Add("Qwen/Qwen3-32B", 10)
+	f.Add("\x1b]0;never ends a\u009b31mb\u009d0;t\u009cc \u202eevil\u202c \u2028sep\ufeff e\u0301\u0301\u200d\u0301", 40)
 	f.Add("\x1b[2J漢字🤖\u202e\xff", 3)
 	f.Add("👩🏽‍🚀🇩🇪e\u0301\u1100\u1161", 2)
 	f.Fuzz(func(t *testing.T, s string, w int) {
 		clean := Sanitize(s)
-		if !utf8.ValidString(clean) || Sanitize(clean) != clean {
+		hidden := func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
+		if !utf8.ValidString(clean) || Sanitize(clean) != clean || strings.ContainsFunc(clean, hidden) ||
+			clean != strings.Join(strings.Fields(clean), " ") {
 			t.Fatalf("sanitize(%q) = %q is not clean", s, clean)
 		}
 		w = max(1, w&127)
@@ -34,9 +38,13 @@ func FuzzForeignText(f *testing.F) {
 		sf.All().Print(0, 0, clean, Text)
 		sf.All().Print(w/2, 1, clean, Strong)
 		sf.All().Set(w/2, 0, '│', Line)
-		for i, l := range strings.Split(sf.Render(NewPalette(termenv.TrueColor)), "\n") {
-			if got := ansi.StringWidth(l); got != w {
-				t.Fatalf("%q: line %d is %d columns wide, not %d: %q", clean, i+1, got, w, l)
+		for _, ascii := range []bool{false, true} {
+			sf.Terminal.ASCII = ascii
+			for i, l := range strings.Split(sf.Render(NewPalette(termenv.TrueColor)), "\n") {
+				foreign := strings.ContainsFunc(l, func(r rune) bool { return r > 0x7e })
+				if got := ansi.StringWidth(l); got != w || ascii && foreign {
+					t.Fatalf("%q: line %d is %d columns wide, not %d, or not ASCII: %q", clean, i+1, got, w, l)
+				}
 			}
 		}
 	})
@@ -82,5 +90,18 @@ func TestBorderAndSafely(t *testing.T) {
 	s.All().Sub(1, 1, 15, 1).Safely(func(c Canvas) { panic("no") })
 	if got, want := s.Render(NewPalette(termenv.Ascii)), "╭──────────────╮\n│ display error \n╰──────────────╯"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What was drawn loses its colours, but for borders.
+func TestGrey(t *testing.T) {
+	sf := NewSurface(7, 1)
+	c := sf.All()
+	c.Right(7, 0, "│", Line)
+	c.Spans(0, 0, []Span{Success.Span("ok"), {" 2 ", Style{Fg: Output, Bg: Input}}})
+	c.Grey()
+	want := "\x1b[38;5;245mok\x1b[38;5;75;48;5;245m 2 \x1b[0;38;5;245m \x1b[38;5;242m│\x1b[m"
+	if got := sf.Render(NewPalette(termenv.ANSI256)); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -37,7 +37,8 @@ const (
 	colors = heats + HeatSteps
 )
 
-// Shade is the colour of the area below a line: dim, so that all lines and words stand out on it. A terminal needs 256 colours for it.
+// Shade is the colour of the area below a line: dim, so that all lines and words stand out on it. A terminal needs 256
+// colours for it.
 func Shade(line Color) Color { return areas + line }
 
 // Heat is the colour of a share of the maximum, from just above 0 to 1. A terminal needs 256 colours for it.
@@ -48,7 +49,8 @@ func Heat(part float64) Color {
 // swatch is a colour for terminals of 16 million, 256 and 16 colours; "" is the terminal's own foreground.
 type swatch [termenv.Ascii]string
 
-// scheme is all colours for a dark or a light background. Those that stand on one chart can be told apart with any colour vision.
+// scheme is all colours for a dark or a light background. Those that stand on one chart can be told apart with any
+// colour vision.
 type scheme struct {
 	named  [named]swatch
 	shades [named]string // of 256 colours; where there are more, a share of the line's colour on the ground
@@ -57,8 +59,9 @@ type scheme struct {
 	heat   [HeatSteps]swatch // from few to many
 }
 
-// darkScheme: of the 16 colours only those are used that can be read on black and on Solarized, whose bright black is its background
-// and whose bright green and yellow are dark greys: so labels are plain there, and only borders may be lost.
+// darkScheme: of the 16 colours only those are used that can be read on black and on Solarized, whose bright black is
+// its background and whose bright green and yellow are dark greys: so labels are plain there, and only borders may be
+// lost.
 var darkScheme = scheme{
 	named: [named]swatch{
 		Output:  {"#56BCF0", "75", "12"},
@@ -118,8 +121,8 @@ var lightScheme = scheme{
 	},
 }
 
-// contrastNamed stand out from black about as much as from white, 4.3 to 1 and more, which is nearly as much as one colour
-// can have on both. Supporting text is plain.
+// contrastNamed stand out from black about as much as from white, 4.3 to 1 and more, which is nearly as much as one
+// colour can have on both. Supporting text is plain.
 var contrastNamed = [named]swatch{
 	Output:  {"#0078D7", "32", "12"},
 	Input:   {"#B146C2", "133", "5"},

@@ -10,8 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// prepended are the letters that form one cluster with the next character, even a blank: the visible ones of the class Prepend of
-// Unicode's UAX 29. In a cell of its own such a letter would take the next cell as well.
+// prepended are the letters that form one cluster with the next character, even a blank: the visible ones of the class
+// Prepend of Unicode's UAX 29. In a cell of its own such a letter would take the next cell as well.
 var prepended = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x0d4e, Hi: 0x0d4e, Stride: 1}},
 	R32: []unicode.Range32{
@@ -24,44 +24,28 @@ var prepended = &unicode.RangeTable{
 	},
 }
 
-// Sanitize makes foreign text safe to show. The rule is that of the reports: one line of valid UTF-8 without escape
-// sequences, control characters and the invisible characters that reorder text; white space of any kind and length becomes
-// one blank. A screen has a cell for each letter, so joiners, variation selectors, skin tones and letters that join the next one
-// are dropped too: terminals disagree about their width. More than two combining marks on a letter are dropped.
+// Sanitize makes foreign text safe to show, by the rule of text.Clean. A screen has a cell for each letter, so joiners,
+// variation selectors, skin tones and letters that join the next one are dropped too: terminals disagree about their
+// width. More than two combining marks on a letter are dropped.
 func Sanitize(s string) string {
 	if isPlain(s) {
 		return s
 	}
-	if strings.ContainsAny(s, "\x1b\u0090\u0098\u009b\u009d\u009e\u009f") {
-		s = text.Visible(s)
-	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	var b strings.Builder
-	b.Grow(len(s))
 	marks := 0
-	blank := true // the character before is blank, or there is none
-	for _, r := range s {
+	s = strings.Map(func(r rune) rune {
 		switch {
-		case unicode.IsSpace(r):
+		case unicode.In(r, unicode.Cf, unicode.Variation_Selector, prepended), r >= 0x1f3fb && r <= 0x1f3ff:
+			return -1
+		case !unicode.Is(unicode.M, r):
 			marks = 0
-			if !blank {
-				b.WriteByte(' ')
-			}
-			blank = true
-			continue
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, prepended), r >= 0x1f3fb && r <= 0x1f3ff:
-			continue
-		case unicode.Is(unicode.M, r):
-			if marks++; marks > 2 {
-				continue
-			}
+		case marks == 2:
+			return -1
 		default:
-			marks = 0
+			marks++
 		}
-		b.WriteRune(r)
-		blank = false
-	}
-	return strings.TrimSuffix(b.String(), " ")
+		return r
+	}, text.Clean(s))
+	return strings.Join(strings.Fields(s), " ")
 }
 
 // SanitizeSpaced is Sanitize for a line in columns: its blanks stay.
@@ -153,8 +137,8 @@ func Wrap(s string, w, most int) []string {
 // foldMost bounds how many lines of foreign text are kept for the screen.
 const foldMost = 2000
 
-// Fold breaks foreign text of several lines into lines of at most w columns, at blanks where there are any. It takes time in
-// proportion to the text, where Wrap is for a few lines.
+// Fold breaks foreign text of several lines into lines of at most w columns, at blanks where there are any. It takes
+// time in proportion to the text, where Wrap is for a few lines.
 func Fold(s string, w int) []string {
 	var out []string
 	for _, part := range strings.Split(s, "\n") {

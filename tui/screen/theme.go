@@ -68,8 +68,8 @@ func (p *Palette) seen(s Style) Style {
 	return s
 }
 
-// change appends the escape sequence from one style, as it is seen, to another, in as few bytes as possible: a screen has a
-// thousand of them.
+// change appends the escape sequence from one style, as it is seen, to another, in as few bytes as possible: a screen
+// has a thousand of them.
 func (p *Palette) change(b []byte, from, to Style) []byte {
 	if p.Mono && !p.attrs || from == to {
 		return b
@@ -107,8 +107,8 @@ func (p *Palette) change(b []byte, from, to Style) []byte {
 	return append(b, 'm')
 }
 
-// The themes. Default is dark or light, as the background of the terminal is. Contrast draws words, borders and lines so that they
-// stand out on any background. Mono has no colours at all.
+// The themes. Default is dark or light, as the background of the terminal is. Contrast draws words, borders and lines
+// so that they stand out on any background. Mono has no colours at all.
 const (
 	themeDefault  = "default"
 	themeDark     = "dark"
@@ -130,8 +130,8 @@ func CheckTheme(name string) error {
 	return fmt.Errorf("%q is not a theme; use %s", name, strings.Join(Themes(), ", "))
 }
 
-// ThemePalette returns the palette of a theme, "" for the default, for a kind of terminal with a light or a dark background. Without
-// colours all themes look alike.
+// ThemePalette returns the palette of a theme, "" for the default, for a kind of terminal with a light or a dark
+// background. Without colours all themes look alike.
 func ThemePalette(theme string, p termenv.Profile, light bool) *Palette {
 	theme = cmp.Or(theme, themeDefault)
 	out := &Palette{Theme: theme, Profile: p, Light: light, Mono: p == termenv.Ascii || theme == themeMono, attrs: p != termenv.Ascii}

@@ -105,7 +105,8 @@ func light(c termenv.Color) [3]float64 {
 
 func luminance(c [3]float64) float64 { return 0.2126*c[0] + 0.7152*c[1] + 0.0722*c[2] }
 
-// visions turn linear colours into those seen with full vision, protanopia, deuteranopia and tritanopia (Machado, Oliveira and Fernandes 2009).
+// visions turn linear colours into those seen with full vision, protanopia, deuteranopia and tritanopia (Machado,
+// Oliveira and Fernandes 2009).
 var visions = [][3][3]float64{
 	{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},

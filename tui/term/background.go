@@ -15,8 +15,8 @@ import (
 // Background is the message that tells a model the background of the terminal, once the terminal has answered.
 type Background struct{ Light bool }
 
-// LightBackground guesses from the environment whether the background of the terminal is light: some terminals set COLORFGBG to the numbers of
-// their colours, such as 0;15. The default is dark.
+// LightBackground guesses from the environment whether the background of the terminal is light: some terminals set
+// COLORFGBG to the numbers of their colours, such as 0;15. The default is dark.
 func LightBackground(getenv func(string) string) bool {
 	all := getenv("COLORFGBG")
 	n, err := strconv.Atoi(all[strings.LastIndexByte(all, ';')+1:])
@@ -26,10 +26,12 @@ func LightBackground(getenv func(string) string) bool {
 // question asks a terminal for its background colour. Those that do not know it ignore it, but for a few, see asks.
 const question = "\x1b]11;?\x1b\\"
 
-// patience is how long the end of a program waits for an answer that is due. One that came later would be typed text for the shell.
+// patience is how long the end of a program waits for an answer that is due. One that came later would be typed text
+// for the shell.
 const patience = 500 * time.Millisecond
 
-// answers is the input of a terminal without the answer to the question. No byte waits for another unless it begins an answer.
+// answers is the input of a terminal without the answer to the question. No byte waits for another unless it begins an
+// answer.
 //
 //	keys ──┬──────────────> Bubble Tea
 //	       └─ answer ─────> tell, once
@@ -132,8 +134,8 @@ func isLight(colour string) bool {
 	return sum > 0.5
 }
 
-// asks reports whether the terminal of a program may be asked: it is the one that sends the keys, and it is none of those that would write
-// the question on the screen.
+// asks reports whether the terminal of a program may be asked: it is the one that sends the keys, and it is none of
+// those that would write the question on the screen.
 func (w *Writer) asks(getenv func(string) string) bool {
 	name, _, _ := strings.Cut(getenv("TERM"), "-")
 	return w.Ask && canAsk && w.IsTerminal() && term.IsTerminal(os.Stdin.Fd()) && name != "" && name != "linux" && name != "dumb" && name != "eterm"

@@ -8,8 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// drawing sends the frames of a model, beside Bubble Tea's loop: a terminal that takes its time delays no key, and misses the frames that came
-// meanwhile. Bubble Tea itself sets the modes of the terminal and draws nothing.
+// drawing sends the frames of a model, beside Bubble Tea's loop: a terminal that takes its time delays no key, and
+// misses the frames that came meanwhile. Bubble Tea itself sets the modes of the terminal and draws nothing.
 type drawing struct {
 	w *Writer
 
@@ -29,10 +29,12 @@ type drawing struct {
 	wake, done chan struct{}
 }
 
-// nothing stands for the frame that Bubble Tea draws. It comes when the whole screen is to be drawn: at the start, after a change of the size.
+// nothing stands for the frame that Bubble Tea draws. It comes when the whole screen is to be drawn: at the start,
+// after a change of the size.
 const nothing = "\ue000"
 
-// What Bubble Tea begins and ends with. Nothing may be drawn outside, though its renderer may write once more behind its end.
+// What Bubble Tea begins and ends with. Nothing may be drawn outside, though its renderer may write once more behind
+// its end.
 const (
 	enterScreen = "\x1b[?1049h"
 	leaveScreen = "\x1b[?1049l"

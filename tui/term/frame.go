@@ -8,7 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// frame is a picture in cells, as a model's View describes it: lines of text with escape sequences for colours and bold, and no others.
+// frame is a picture in cells, as a model's View describes it: lines of text with escape sequences for colours and
+// bold, and no others.
 type frame struct {
 	w, h  int
 	cells []place // line by line
@@ -181,7 +182,8 @@ func paint(out []byte, old, f *frame) []byte {
 	return p.out
 }
 
-// line writes what changed in a line; all of it where there are wide glyphs, so that it heals where the terminal has another idea of them.
+// line writes what changed in a line; all of it where there are wide glyphs, so that it heals where the terminal has
+// another idea of them.
 func (p *painter) line(y int, before, now []place, wide bool) {
 	if wide && !slices.Equal(before, now) {
 		before = nil
@@ -207,7 +209,8 @@ func (p *painter) line(y int, before, now []place, wide bool) {
 	}
 }
 
-// changed is the end of a stretch of changed cells that begins at x, with the gaps in it that are rather written again than skipped.
+// changed is the end of a stretch of changed cells that begins at x, with the gaps in it that are rather written again
+// than skipped.
 func changed(x int, before, now []place) int {
 	if before == nil {
 		return len(now)

@@ -2,9 +2,10 @@ package term
 
 import "time"
 
-// Limiter keeps the bytes that go to the terminal within a limit, by drawing charts less often. Where the last five seconds were above the
-// limit, charts are drawn half as often, and half as often again; where they were below half of it, twice as often again, up to the usual
-// rate. Frames that answer single keys are left out of the sum: no chart causes them.
+// Limiter keeps the bytes that go to the terminal within a limit, by drawing charts less often. Where the last five
+// seconds were above the limit, charts are drawn half as often, and half as often again; where they were below half of
+// it, twice as often again, up to the usual rate. Frames that answer single keys are left out of the sum: no chart
+// causes them.
 type Limiter struct {
 	// Bandwidth is the limit in bytes a second; 0 is one that suits the size of the screen.
 	Bandwidth int
@@ -94,7 +95,8 @@ func (l *Limiter) Sign(ascii bool) string {
 	return signs[l.factor]
 }
 
-// bandwidth is how many bytes a second a screen of a size may take: 20 KB at 120×40 and below, 50 KB at 200×50, between and beyond by area.
+// bandwidth is how many bytes a second a screen of a size may take: 20 KB at 120×40 and below, 50 KB at 200×50, between
+// and beyond by area.
 func bandwidth(w, h int) int {
 	const small, smallRate, large, largeRate = 120 * 40, 20_000, 200 * 50, 50_000
 	return smallRate + max(0, w*h-small)*(largeRate-smallRate)/(large-small)

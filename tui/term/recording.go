@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// recording writes everything that goes to the terminal as an asciicast, version 2, which asciinema and others play: a line with the size,
-// then one for each piece.
+// recording writes everything that goes to the terminal as an asciicast, version 2, which asciinema and others play: a
+// line with the size, then one for each piece.
 //
 //	{"version":2,"width":120,"height":40,"timestamp":1795264380}
 //	[0,"o","\u001b[H\u001b[2J"]

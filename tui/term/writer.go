@@ -1,6 +1,6 @@
-// Package term is the way to a terminal: it runs a Bubble Tea program on it and sends the cells that change, counts and records the bytes,
-// keeps the rate of frames within a limit, and finds out whether the terminal needs ASCII and has a light background. It knows nothing of
-// the dashboard.
+// Package term is the way to a terminal: it runs a Bubble Tea program on it and sends the cells that change, counts and
+// records the bytes, keeps the rate of frames within a limit, and finds out whether the terminal needs ASCII and has a
+// light background. It knows nothing of the dashboard.
 //
 //	model ──View──> drawing: latest frame ─ shown frame ──changes──> Writer ──┬──> the terminal
 //	Bubble Tea ──modes of the terminal──────────────────────────────────────>─┤
@@ -25,8 +25,8 @@ import (
 	_ "benchtop/tui/noquery" // first, so that Bubble Tea does not query the terminal
 )
 
-// FramesPerSecond is how often changes are sent at most: a key shows its effect within a twentieth of a second. The program decides how
-// often there are changes, so this costs no bytes.
+// FramesPerSecond is how often changes are sent at most: a key shows its effect within a twentieth of a second. The
+// program decides how often there are changes, so this costs no bytes.
 const FramesPerSecond = 20
 
 // grace is how long a terminal that does not take our output may delay the way out.
@@ -35,13 +35,15 @@ const grace = time.Second
 // ErrLost says that the terminal went away while a program was on it.
 var ErrLost = errors.New("the terminal is gone")
 
-// Writer counts the bytes that go to a terminal. Each frame is written in one call, so an aside comes between two frames.
+// Writer counts the bytes that go to a terminal. Each frame is written in one call, so an aside comes between two
+// frames.
 type Writer struct {
 	mu     sync.Mutex // guards to and record: one writer at a time
 	to     io.Writer
 	record *recording // nil for no recording
 
-	// Ask lets Run ask the terminal for its background colour, if that is safe. The model gets a Background when there is an answer.
+	// Ask lets Run ask the terminal for its background colour, if that is safe. The model gets a Background when there
+	// is an answer.
 	Ask bool
 
 	lost chan struct{} // gets a value when the terminal takes no more
@@ -141,8 +143,8 @@ func (t terminalFile) Write(b []byte) (int, error) { return t.d.Write(b) }
 // WriteString does not either: Bubble Tea leaves the screen by it.
 func (t terminalFile) WriteString(s string) (int, error) { return t.d.Write([]byte(s)) }
 
-// Run has the terminal until the model quits (nil), ctx ends (its cause) or the terminal is lost (ErrLost). Keys come from in; nil means
-// standard input.
+// Run has the terminal until the model quits (nil), ctx ends (its cause) or the terminal is lost (ErrLost). Keys come
+// from in; nil means standard input.
 func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea.ProgramOption) error {
 	d := newDrawing(w)
 	defer d.stop()
@@ -188,8 +190,8 @@ func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea
 	}
 }
 
-// leave ends the program. It waits for a while only: a terminal that takes no output, such as a stalled SSH connection, must not keep the
-// run from being saved.
+// leave ends the program. It waits for a while only: a terminal that takes no output, such as a stalled SSH connection,
+// must not keep the run from being saved.
 func leave(p *tea.Program, done <-chan error, why error) error {
 	if inBackground(os.Stdin) {
 		if modes, err := term.GetState(os.Stdin.Fd()); err == nil {
@@ -208,8 +210,9 @@ func leave(p *tea.Program, done <-chan error, why error) error {
 	return why
 }
 
-// Plain reports whether a terminal needs ASCII, by its environment: the locale is not UTF-8, or the terminal is the console of Linux, whose font has
-// neither braille nor most blocks. Without any locale, as in most containers, the terminal is taken for one with UTF-8.
+// Plain reports whether a terminal needs ASCII, by its environment: the locale is not UTF-8, or the terminal is the
+// console of Linux, whose font has neither braille nor most blocks. Without any locale, as in most containers, the
+// terminal is taken for one with UTF-8.
 func Plain(getenv func(string) string) bool {
 	if getenv("TERM") == "linux" {
 		return true

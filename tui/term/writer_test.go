@@ -62,12 +62,6 @@ func TestRunEnds(t *testing.T) {
 		if w.IsTerminal() {
 			t.Fatal("a buffer is a terminal")
 		}
-		if width, height := w.Size(0, 5); width != 80 || height != 24 {
-			t.Errorf("a size of %dx%d", width, height)
-		}
-		if width, height := w.Size(30, 5); width != 30 || height != 5 {
-			t.Errorf("a size of %dx%d", width, height)
-		}
 		ctx, cancel := context.WithCancelCause(context.Background())
 		if c.cancelled {
 			time.AfterFunc(50*time.Millisecond, func() { cancel(left) })
@@ -171,6 +165,16 @@ func TestHugeTerminal(t *testing.T) {
 		if m.width != c.width || m.height != c.height || d.width != c.width || d.high != c.height {
 			t.Errorf("%d×%d: the model has %d×%d, the drawing %d×%d; want %d×%d", c.w, c.h, m.width, m.height, d.width,
 				d.high, c.width, c.height)
+		}
+	}
+}
+
+// An output that is no terminal has the size given, within the bounds of a screen.
+func TestSizeWithoutTerminal(t *testing.T) {
+	for _, c := range []struct{ w, h, width, height int }{{120, 40, 120, 40}, {0, 0, 80, 24}, {120, 0, 80, 24},
+		{-1, 40, 80, 24}, {65535, 65535, 1000, 400}, {65535, 80, 1000, 80}} {
+		if w, h := NewWriter(io.Discard).Size(c.w, c.h); w != c.width || h != c.height {
+			t.Errorf("%dx%d: got %dx%d, want %dx%d", c.w, c.h, w, h, c.width, c.height)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -25,8 +24,8 @@ func TalkPlan() *metrics.Plan {
 	}
 }
 
-// TalkRequests are the requests of such a run that are due before the end. With cached, the server keeps most of a conversation in its prefix
-// cache; else it computes the whole prompt again at each turn.
+// TalkRequests are the requests of such a run that are due before the end. With cached, the server keeps most of a
+// conversation in its prefix cache; else it computes the whole prompt again at each turn.
 func TalkRequests(end time.Duration, cached bool) []*metrics.Request {
 	rnd := rand.New(rand.NewPCG(4, 2))
 	var out []*metrics.Request
@@ -107,10 +106,6 @@ func TalkDone(cached bool) metrics.Snapshot {
 // talk plays requests until a moment.
 func talk(all []*metrics.Request, until time.Duration) *liveview.View {
 	view := liveview.NewView(time.Now().Add(-until), TalkPlan())
-	values := make([]metrics.Request, len(all))
-	for i, q := range all {
-		values[i] = *q
-	}
-	eventtest.Again(view, values, until)
+	Play(view, all, until)
 	return view
 }

@@ -84,6 +84,10 @@ func MonstrousPages() metrics.Snapshot {
 		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Capacity: metrics.Range{Load: 1e300, High: math.NaN()},
 		SaturatedAt: 40 * time.Second, Why: "\x1b[2J",
 	}
+	s.Client = []metrics.ClientSecond{
+		{At: math.MinInt64, Took: math.MaxInt64, CPU: math.NaN(), CPUWait: math.Inf(1), Cores: math.Inf(-1), Chunks: math.MaxInt, Unstamped: math.MinInt},
+	}
+	s.Verdict.Why = []string{"", "\x1b[2J\x9b31m\u202e", strings.Repeat("漢字🤖", 400)}
 	for i := range 50 {
 		v := []float64{math.NaN(), math.Inf(1), 1e300, -1, 0, 7}[i%6]
 		s.Levels = append(s.Levels, metrics.LoadLevel{
@@ -115,6 +119,9 @@ func MonstrousPages() metrics.Snapshot {
 			Load: metrics.Load{Value: v}, RampTo: v, RampOver: -time.Second, Paused: i%7 == 0,
 		}})
 	}
+	s.Client = append(s.Client, metrics.ClientSecond{
+		At: math.MaxInt64, Sched: -1, Stall: math.MaxInt64, Memory: math.MaxUint64, Chunks: math.MaxInt, Unstamped: math.MaxInt,
+	})
 	return s
 }
 

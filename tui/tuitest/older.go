@@ -1,6 +1,7 @@
 package tuitest
 
 import (
+	"slices"
 	"sync"
 
 	"benchtop/metrics"
@@ -17,9 +18,11 @@ var Older = sync.OnceValue(func() *metrics.Report {
 		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = slower(&w.Histograms[metrics.TTFT]), slower(&w.Histograms[metrics.ITL])
 		r.Timeline = append(r.Timeline, w)
 	}
-	r.Histograms[metrics.TTFT], r.Histograms[metrics.ITL], r.Histograms[metrics.TPOT], r.Histograms[metrics.E2EL] = slower(&s.Histograms[metrics.TTFT]), slower(&s.Histograms[metrics.ITL]), slower(&s.Histograms[metrics.TPOT]), slower(&s.Histograms[metrics.E2EL])
-	r.Histograms[metrics.FirstAnswer], r.Histograms[metrics.SlotWait], r.Histograms[metrics.ScheduledLatency] = slower(&s.Histograms[metrics.FirstAnswer]), slower(&s.Histograms[metrics.SlotWait]), slower(&s.Histograms[metrics.ScheduledLatency])
-	for _, stat := range []*metrics.Statistic{&r.Statistics[metrics.TTFT], &r.Statistics[metrics.TPOT], &r.Statistics[metrics.ITL], &r.Statistics[metrics.E2EL]} {
+	for _, l := range slices.Concat(mainLatencies, pageLatencies) {
+		r.Histograms[l] = slower(&s.Histograms[l])
+	}
+	for _, l := range mainLatencies {
+		stat := &r.Statistics[l]
 		more := *stat
 		more.Mean, more.Median, more.Max = 1.5*stat.Mean, 1.5*stat.Median, 1.5*stat.Max
 		more.Percentiles, more.Shown = nil, nil

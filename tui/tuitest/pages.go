@@ -14,13 +14,8 @@ import (
 
 // Full is a run of which everything is known: server, accelerators, single requests, a load set by hand, saturation.
 func Full() metrics.Snapshot {
-	s := Judge(Mid())
-	told := everything()
-	told.At, told.Plan = s.At, s.Plan
-	s.Windows, s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = told.Windows, told.Histograms[metrics.FirstAnswer], told.Histograms[metrics.ScheduledLatency], told.Histograms[metrics.SlotWait]
-	s.Server, s.GPUs, s.ServerKind = told.Server, told.GPUs, told.ServerKind
-	s.Requests, s.Opened, s.Endpoints = told.Requests, told.Opened, told.Endpoints
-	s.Answer, s.Levels, s.Objectives = told.Answer, told.Levels, s.Plan.Goodput
+	s, told := known(Judge(Mid()))
+	s.Windows = told.Windows
 	s.Steering = metrics.Steering{LoadSetting: *told.Marks[0].Set, Steerable: true, Changes: 1}
 	s.Marks = append(s.Marks[:len(s.Marks):len(s.Marks)], told.Marks...)
 	return s
@@ -28,17 +23,31 @@ func Full() metrics.Snapshot {
 
 // FullDone is such a run when it is over.
 func FullDone() metrics.Snapshot {
-	s, told := Judge(Done()), everything()
-	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = told.Histograms[metrics.FirstAnswer], told.Histograms[metrics.ScheduledLatency], told.Histograms[metrics.SlotWait]
-	s.Server, s.GPUs, s.ServerKind = told.Server, told.GPUs, told.ServerKind
-	s.Requests, s.Opened, s.Endpoints = told.Requests, told.Opened, told.Endpoints
-	s.Answer, s.Levels, s.Objectives = told.Answer, told.Levels, s.Plan.Goodput
+	s, told := known(Judge(Done()))
 	r := *s.Report
 	r.Answer, r.Levels = *told.Answer, told.Levels
 	r.Events = append(r.Events[:len(r.Events):len(r.Events)], told.Marks...)
 	s.Report, s.Marks = &r, r.Events
 	return s
 }
+
+// known adds to a run what Full and FullDone have in common.
+func known(s metrics.Snapshot) (metrics.Snapshot, metrics.Snapshot) {
+	told := everything()
+	for _, l := range pageLatencies {
+		s.Histograms[l] = told.Histograms[l]
+	}
+	s.Server, s.GPUs, s.ServerKind = told.Server, told.GPUs, told.ServerKind
+	s.Requests, s.Opened, s.Endpoints = told.Requests, told.Opened, told.Endpoints
+	s.Answer, s.Levels, s.Objectives = told.Answer, told.Levels, s.Plan.Goodput
+	return s, told
+}
+
+// mainLatencies are those of every run, pageLatencies those that only the page of latencies shows.
+var (
+	mainLatencies = []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}
+	pageLatencies = []metrics.Latency{metrics.FirstAnswer, metrics.ScheduledLatency, metrics.SlotWait}
+)
 
 // everything holds what Full adds to the ramp, from the same requests.
 var everything = sync.OnceValue(func() metrics.Snapshot {
@@ -47,29 +56,30 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...), Telemetry: metrics.Telemetry{ServerKind: "vLLM"}}
 	for i := range out.Windows {
 		w := &out.Windows[i]
-		w.Histograms[metrics.FirstAnswer], w.Histograms[metrics.SlotWait], w.Histograms[metrics.ScheduledLatency], w.TTFTParts = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.TTFTParts{}
-		w.Reported = metrics.Reported{}
+		for _, l := range pageLatencies {
+			w.Histograms[l] = metrics.Histogram{}
+		}
+		w.TTFTParts, w.Reported = metrics.TTFTParts{}, metrics.Reported{}
 	}
 	all := RampRequests(at, true)
 	window := func(at time.Duration) *metrics.Window {
 		return &out.Windows[min(int(at/time.Second), len(out.Windows)-1)]
 	}
-	split := splitOf(&out)
-	var ends endpointCount
+	var ends metrics.Group
 	for _, q := range all {
-		ends.count(q, at)
+		count(&ends, q, at)
 		if q.Sent > at {
 			continue
 		}
-		split.sent(q, window(q.Sent))
+		sent(q, window(q.Sent))
 		if q.FirstChunk != metrics.Never && q.FirstChunk <= at {
-			split.first(q, window(q.FirstChunk))
+			first(&out, q, window(q.FirstChunk))
 		}
 		if q.Done <= at && q.OK() {
-			split.done(q, window(q.Done))
+			done(&out, q, window(q.Done))
 		}
 	}
-	out.Endpoints = []metrics.Group{ends.Group}
+	out.Endpoints = []metrics.Group{ends}
 	out.Requests = requestRows(all, at)
 	out.Opened = openedRequest(all, at)
 	for i := range out.Windows {
@@ -100,19 +110,13 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 	return out
 })
 
-// splits fills in the latencies and waits of windows.
-type splits struct{ s *metrics.Snapshot }
+// sent, first and done fill in the latencies and waits of a run and of a second.
+func sent(q *metrics.Request, w *metrics.Window) { w.Histograms[metrics.SlotWait].Add(q.SlotWait()) }
 
-func splitOf(s *metrics.Snapshot) splits { return splits{s} }
-
-func (p splits) sent(q *metrics.Request, w *metrics.Window) {
-	w.Histograms[metrics.SlotWait].Add(q.SlotWait())
-}
-
-func (p splits) first(q *metrics.Request, w *metrics.Window) {
+func first(s *metrics.Snapshot, q *metrics.Request, w *metrics.Window) {
 	answer := q.TTFT() + 20*time.Millisecond
 	w.Histograms[metrics.FirstAnswer].Add(answer)
-	p.s.Histograms[metrics.FirstAnswer].Add(answer)
+	s.Histograms[metrics.FirstAnswer].Add(answer)
 	prefill := min(q.TTFT(), 30*time.Millisecond)
 	w.TTFTParts.N++
 	w.TTFTParts.SlotWait += q.SlotWait()
@@ -125,16 +129,14 @@ func (p splits) first(q *metrics.Request, w *metrics.Window) {
 	w.Reported.Queue += q.TTFT() - prefill
 }
 
-func (p splits) done(q *metrics.Request, w *metrics.Window) {
+func done(s *metrics.Snapshot, q *metrics.Request, w *metrics.Window) {
 	w.Histograms[metrics.ScheduledLatency].Add(q.Done - q.Scheduled)
-	p.s.Histograms[metrics.ScheduledLatency].Add(q.Done - q.Scheduled)
-	p.s.Histograms[metrics.SlotWait].Add(q.SlotWait())
+	s.Histograms[metrics.ScheduledLatency].Add(q.Done - q.Scheduled)
+	s.Histograms[metrics.SlotWait].Add(q.SlotWait())
 }
 
-// endpointCount counts the requests of an endpoint.
-type endpointCount struct{ metrics.Group }
-
-func (e *endpointCount) count(q *metrics.Request, at time.Duration) {
+// count counts a request of an endpoint.
+func count(e *metrics.Group, q *metrics.Request, at time.Duration) {
 	switch {
 	case q.Sent > at:
 		return
@@ -185,7 +187,8 @@ func gpuSecond(w *metrics.Window, i int) metrics.GPUSecond {
 	return out
 }
 
-// requestRows are requests as the recorder lists them: those in flight, the last that ended, the slowest and the failed.
+// requestRows are requests as the recorder lists them: those in flight, the last that ended, the slowest and the
+// failed.
 func requestRows(all []*metrics.Request, at time.Duration) []metrics.RequestRow {
 	var out []metrics.RequestRow
 	for i, q := range all {
@@ -244,8 +247,8 @@ func openedRequest(all []*metrics.Request, at time.Duration) *metrics.RequestDet
 	return nil
 }
 
-// Watched is a run whose server and accelerators said how they were: the queue grows from second 20 on, the cache fills,
-// and from second 45 on requests are preempted.
+// Watched is a run whose server and accelerators said how they were: the queue grows from second 20 on, the cache
+// fills, and from second 45 on requests are preempted.
 func Watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
 	s.ServerKind = "vLLM"
 	plan := *s.Plan

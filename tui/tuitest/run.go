@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
 
-// RampPlan is of a run that climbs from 4 to 80 requests per second within a minute against a server that is full at about 48:
-// first requests wait at the server, then, when 160 are in flight, in the client.
+// RampPlan is of a run that climbs from 4 to 80 requests per second within a minute against a server that is full at
+// about 48: first requests wait at the server, then, when 160 are in flight, in the client.
 func RampPlan() *metrics.Plan {
 	return &metrics.Plan{
 		BaseURL: "http://127.0.0.1:8000", Backend: "openai-chat", ModelID: "Qwen/Qwen3-32B", Dataset: "sharegpt 10k",
@@ -105,34 +104,12 @@ func fail(q *metrics.Request, how int) {
 }
 
 // Play gives a view the events of requests until a moment.
-func Play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
-	for _, r := range all {
-		q := metrics.NewRequest(r.Index)
-		q.Scheduled, q.InputTokens, q.InputSource = r.Scheduled, r.InputTokens, r.InputSource
-		if r.Due > by {
-			continue
-		}
-		q.Due = r.Due
-		eventtest.Step(rec, event.Due, &q)
-		if r.Sent > by {
-			continue
-		}
-		q.Admitted, q.Sent = r.Admitted, r.Sent
-		eventtest.Step(rec, event.Sent, &q)
-		for _, c := range r.Chunks {
-			if c.At > by {
-				break
-			}
-			q.Add(c)
-			eventtest.Step(rec, event.Chunk, &q)
-		}
-		if r.Done > by {
-			continue
-		}
-		q.Done, q.Failure, q.Status, q.Error = r.Done, r.Failure, r.Status, r.Error
-		q.OutputTokens, q.OutputSource = len(q.Chunks), r.OutputSource
-		eventtest.Step(rec, event.Done, &q)
+func Play(view *liveview.View, all []*metrics.Request, until time.Duration) {
+	values := make([]metrics.Request, len(all))
+	for i, q := range all {
+		values[i] = *q
 	}
+	eventtest.Again(view, values, until)
 }
 
 // each yields requests as a journal does.
@@ -172,8 +149,8 @@ func Sampled(s metrics.Snapshot, whole, recent []string) metrics.Snapshot {
 	return s
 }
 
-// Judge gives a snapshot objectives, gates, stages with their marks and a warm-up, and successes that keep the objectives
-// ever less often.
+// Judge gives a snapshot objectives, gates, stages with their marks and a warm-up, and successes that keep the
+// objectives ever less often.
 func Judge(s metrics.Snapshot) metrics.Snapshot {
 	plan := *s.Plan
 	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 40}}
@@ -211,7 +188,9 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 	if s.At < plan.Warmup { // all of it was warm-up
 		t.WarmedUp = t.Completed + t.Failed + t.Cancelled
 		*t = metrics.Counts{Due: t.Due, Sent: t.Sent, WarmedUp: t.WarmedUp}
-		s.Histograms[metrics.TTFT], s.Histograms[metrics.TPOT], s.Histograms[metrics.ITL], s.Histograms[metrics.E2EL] = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}
+		for _, l := range mainLatencies {
+			s.Histograms[l] = metrics.Histogram{}
+		}
 	}
 	if s.Report != nil {
 		r := *s.Report
@@ -224,17 +203,6 @@ func Judge(s metrics.Snapshot) metrics.Snapshot {
 		s.Report = &r
 	}
 	return s
-}
-
-// Warming checks a run in its warm-up and after it.
-func Warming(check func(s metrics.Snapshot, part float64, text, name, value string)) {
-	s := metrics.Snapshot{
-		At: 5 * time.Second, State: metrics.Running, Plan: &metrics.Plan{Requests: 100, Warmup: 10 * time.Second},
-		Totals: metrics.Counts{WarmedUp: 25},
-	}
-	check(s, 0.25, " 25/100 -75", "warm-up", "25")
-	s.At, s.Totals.Completed, s.Totals.Failed, s.Totals.Cancelled = 20*time.Second, 20, 4, 1
-	check(s, 0.5, " 50/100 -50", "done", "20")
 }
 
 // Pooled is a run whose answers come in one piece: 8 requests a second of 100 tokens, 250 ms each.

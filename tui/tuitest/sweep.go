@@ -8,7 +8,8 @@ import (
 	"benchtop/metrics/grid"
 )
 
-// Sweep is a sweep in progress: two servers by six benchmarks, two runs each, seven combinations over, one of them failed.
+// Sweep is a sweep in progress: two servers by six benchmarks, two runs each, seven combinations over, one of them
+// failed.
 func Sweep() grid.Snapshot {
 	s := grid.Snapshot{
 		Title: "sweep serve · llama-3-8b", Dir: "results/2026-11-23_10-12-44", Word: "sweep", Current: 8, CurrentRun: 1, Elapsed: 13*time.Minute + 7*time.Second,

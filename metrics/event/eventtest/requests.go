@@ -131,6 +131,7 @@ func story(sink event.Sink, all []metrics.Request, fewer int) []moment {
 		as := &all[i]
 		q := metrics.NewRequest(as.Index)
 		q.Class, q.Conversation, q.Turn, q.Turns = as.Class, as.Conversation, as.Turn, as.Turns
+		q.ID, q.Model, q.InputSource = as.ID, as.Model, as.InputSource
 		if q.InputTokens = as.InputTokens; as.OK() {
 			q.InputTokens -= fewer
 		}

@@ -20,12 +20,7 @@ func openAgents(t *testing.T, content string, c Common, tok tokenizer.Tokenizer,
 	t.Helper()
 	c.Path = filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, c.Path, content)
-	replay := c.Replay
-	source, err := (&agentsKind{&replay, timing}).Open(t.Context(), c, toyTools{tok, new([]string)})
-	if err != nil {
-		return Flow{}, err
-	}
-	return source, nil
+	return agentsKind{c, timing}.open(t.Context(), toyTools{tok, new([]string)})
 }
 
 // prompted are the requests of all conversations in order, each with its prompt.

@@ -10,13 +10,9 @@ import (
 )
 
 // openKind opens a data set with flags, and a toy tokenizer.
-func openKind(t *testing.T, name string, c Common, flags flagDefaults) (Flow, error) {
+func openKind(t *testing.T, name string, c Common, flags given) (Flow, error) {
 	t.Helper()
-	replay := c.Replay
-	kinds := Kinds(&c)
-	Define(kinds, func(string) Flags { return flags })
-	c.Replay = replay
-	return Named(kinds, name).Open(t.Context(), c, toyTools{newToy(t, "identity", 997, nil, 0), new([]string)})
+	return opened(t, name, c, flags, toyTools{newToy(t, "identity", 997, nil, 0), new([]string)})
 }
 
 // recordedFile has conversations of 1, 2, 3 and 4 turns of one word each, answered by two.
@@ -65,7 +61,11 @@ func TestOpenConversations(t *testing.T) {
 		{"not repeated", 5, MultiTurn{Min: 4}, true, []string{"c0 4.0*4"}},
 	} {
 		c.multi.On = true
-		source, err := openKind(t, "sharegpt", Common{Path: path, Prompts: c.n, IDPrefix: "c", DisableShuffle: true, NoOversample: c.no, MultiTurn: c.multi, Forms: AsTokenIDs}, nil)
+		dataset := "sharegpt"
+		if c.n == 0 { // all of them
+			dataset = "custom"
+		}
+		source, err := openKind(t, dataset, Common{Path: path, Prompts: c.n, IDPrefix: "c", DisableShuffle: true, NoOversample: c.no, MultiTurn: c.multi, Forms: AsTokenIDs}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestOpenConversations(t *testing.T) {
 	if one := draw(1); one != draw(1) || one == draw(2) {
 		t.Error("the order does not follow the seed")
 	}
-	_, err := openKind(t, "sharegpt", Common{Path: path, MultiTurn: MultiTurn{On: true, Min: 9}}, nil)
+	_, err := openKind(t, "custom", Common{Path: path, MultiTurn: MultiTurn{On: true, Min: 9}}, nil)
 	complains(t, err, "none of its 4 conversations has 9 turns; lower --multi-turn-min-turns")
 }
 

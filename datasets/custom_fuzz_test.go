@@ -16,7 +16,7 @@ func FuzzReadCustom(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rows, err := CustomOptions{OutputLen: OutputFromFile}.read(bytes.NewReader(data), func(int) bool { return true })
+		rows, err := custom{customFlags: &customFlags{OutputFromFile}}.read(bytes.NewReader(data), func(int) bool { return true })
 		if err != nil {
 			return
 		}
@@ -117,7 +117,7 @@ func FuzzReadBFCL(f *testing.F) {
 			if row.messages == nil || row.tools == nil {
 				continue
 			}
-			turn := BFCLOptions{}.turn(row)
+			turn := bfcl{}.turn(row)
 			if !json.Valid(turn.Messages) || !json.Valid(turn.Overrides) {
 				t.Fatalf("got messages %s and overrides %s", turn.Messages, turn.Overrides)
 			}

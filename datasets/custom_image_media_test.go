@@ -41,7 +41,7 @@ func picture(t *testing.T, kind string, c color.Color) string {
 	return b.String()
 }
 
-func clientSide(o *CustomImageOptions) { o.ClientSideData = true }
+func clientSide(o *customImage) { o.ClientSideData = true }
 
 // shown is the colour of a data URL's first pixel; it must be a PNG without transparency.
 func shown(t *testing.T, address string) color.Color {

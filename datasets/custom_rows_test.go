@@ -13,23 +13,23 @@ import (
 )
 
 // customIn samples every row of a file in its order, counting bytes, without a template.
-func customIn(t *testing.T, change func(*CustomOptions), lines ...string) ([]Conversation, error) {
+func customIn(t *testing.T, change func(*custom), lines ...string) ([]Conversation, error) {
 	t.Helper()
-	o := CustomDefaults()
+	o := defaults[custom]("custom")
 	o.Path = filepath.Join(t.TempDir(), "f.jsonl")
 	o.Prompts, o.DisableShuffle, o.SkipChatTemplate = 0, true, true
 	if change != nil {
 		change(&o)
 	}
 	write(t, o.Path, strings.Join(lines, "\n"))
-	list, err := NewCustom(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
+	list, err := made(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
 	if err != nil {
 		return nil, err
 	}
 	return drain(t, list), nil
 }
 
-func fromFile(o *CustomOptions) { o.OutputLen = OutputFromFile }
+func fromFile(o *custom) { o.customFlags = &customFlags{OutputFromFile} }
 
 func TestCustomOutputTokens(t *testing.T) {
 	good := map[string]int{"7": 7, "7.0": 7, `"7"`: 7, `" 12 "`: 12, `"3.00"`: 3, "2147483647": 2147483647}
@@ -68,7 +68,7 @@ func TestCustomRows(t *testing.T) {
 		})
 	}
 	// A row that is not picked is not missed, digits stay text, and of a repeated name the last counts.
-	got, err := customIn(t, func(o *CustomOptions) { o.Prompts = 3 }, `{"prompt": "007"}`, `{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`)
+	got, err := customIn(t, func(o *custom) { o.Prompts = 3 }, `{"prompt": "007"}`, `{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,27 +78,18 @@ func TestCustomRows(t *testing.T) {
 	}
 }
 
-func TestCustomOptions(t *testing.T) {
-	complains(t, CustomOptions{Common: Common{TemplateArgs: json.RawMessage("[1]")}, OutputLen: 0}.Validate(),
-		"dataset custom: ", "a path to a .jsonl file", "output length 0", "chat template arguments [1] must be a JSON object")
-	complains(t, CustomOptions{Common: Common{Path: "f.json"}, OutputLen: -2}.Validate(), "f.json does not end in .jsonl", "output length -2")
-	complains(t, CustomOptions{Common: Common{Path: "f.jsonl", TemplateArgs: json.RawMessage("null")}, OutputLen: 1}.Validate(), "must be a JSON object")
-	complains(t, SpecBenchOptions{}.Validate(), "dataset spec_bench: ", "a path", "output length 0")
+func TestSpeedBenchOfOtherSubsets(t *testing.T) {
 	for dir, want := range map[string]string{"testdata/speed_bench_small": "one of those it has: qualitative, throughput_1k", t.TempDir(): "give the one that SPEED-Bench was prepared in"} {
-		o := SpeedBenchDefaults()
-		o.Path, o.Subset = dir, "throughput_32k"
-		_, err := NewSpeedBench(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
+		_, err := opened(t, "speed_bench", Common{Path: dir}, given{"speed-bench-dataset-subset": "throughput_32k"}, wordTools())
 		complains(t, err, "dataset speed_bench: "+dir, "no throughput_32k.jsonl", want)
 	}
-	complains(t, SpeedBenchOptions{Subset: "all"}.Validate(), "dataset speed_bench: ", "a path", `unknown subset "all"`, "throughput_32k", "output length 0")
-	complains(t, CustomImageOptions{Common: Common{Path: "f"}, OutputLen: -1}.Validate(), "dataset custom_image: ", "f does not end", "output length -1")
 }
 
 func TestCustomTemplate(t *testing.T) {
-	o := CustomDefaults()
+	o := defaults[custom]("custom")
 	o.Path, o.Prompts, o.TemplateArgs = "testdata/custom_small.jsonl", 2, json.RawMessage(`{"think":true}`)
 	draw := func(ctx context.Context, text Text) (Flow, error) {
-		return NewCustom(ctx, o, text, numpy.NewStreams(0))
+		return made(ctx, o, text, numpy.NewStreams(0))
 	}
 	list, err := draw(t.Context(), Text{Counter: byBytes{}, Template: roleTags{}})
 	if err != nil {
@@ -122,11 +113,11 @@ func TestCustomTemplate(t *testing.T) {
 }
 
 func TestBenchesNeedTokenizerAndTemplate(t *testing.T) {
-	spec, speed := SpecBenchDefaults(), SpeedBenchDefaults()
+	spec, speed := defaults[specBench]("spec_bench"), defaults[speedBench]("speed_bench")
 	spec.Path, speed.Path = "testdata/spec_bench_small.jsonl", "testdata/speed_bench_small"
 	for name, draw := range map[string]func(Text) (Flow, error){
-		"spec_bench":  func(text Text) (Flow, error) { return NewSpecBench(t.Context(), spec, text, numpy.NewStreams(0)) },
-		"speed_bench": func(text Text) (Flow, error) { return NewSpeedBench(t.Context(), speed, text, numpy.NewStreams(0)) },
+		"spec_bench":  func(text Text) (Flow, error) { return made(t.Context(), spec, text, numpy.NewStreams(0)) },
+		"speed_bench": func(text Text) (Flow, error) { return made(t.Context(), speed, text, numpy.NewStreams(0)) },
 	} {
 		_, err := draw(Text{Template: roleTags{}})
 		complains(t, err, "dataset "+name+": needs a tokenizer")
@@ -146,20 +137,20 @@ func TestBenchRows(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			o := SpecBenchOptions{Common: Common{Path: filepath.Join(t.TempDir(), "f.jsonl")}, OutputLen: 1, Category: test.category}
+			o := specBench{Common: Common{Path: filepath.Join(t.TempDir(), "f.jsonl")}, OutputLen: 1, Category: test.category}
 			write(t, o.Path, test.lines)
-			_, err := NewSpecBench(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
+			_, err := made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
 			complains(t, err, "dataset spec_bench: ", test.want)
 		})
 	}
-	o := SpeedBenchDefaults()
+	o := defaults[speedBench]("speed_bench")
 	o.Path = t.TempDir()
 	for content, want := range map[string]string{
 		`{"messages": ["hi"]}`:            `line 1: expected the first of "messages" to hold a string: got nothing`,
 		`{"messages": [{"content": []}]}`: `line 1: expected the first of "messages" to hold a string: got an array`,
 	} {
 		write(t, filepath.Join(o.Path, "qualitative.jsonl"), content)
-		_, err := NewSpeedBench(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
+		_, err := made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
 		complains(t, err, "dataset speed_bench: ", want)
 	}
 	same(t, "names", someOf(strings.Split(strings.Repeat("a", 41), "")), strings.Repeat("a, ", 40)+"…")
@@ -168,18 +159,13 @@ func TestBenchRows(t *testing.T) {
 // Of a file that is too large for memory only the prompts that are picked are kept. One that has changed meanwhile is refused.
 func TestCustomReadsLargeFilesTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.jsonl")
-	write := func(lines ...string) {
-		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(`{"prompt": "one"}`, ``, `{"prompt": "two"}`, `{"other": 3}`)
+	write(t, path, strings.Join([]string{`{"prompt": "one"}`, ``, `{"prompt": "two"}`, `{"other": 3}`}, "\n"))
 	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	var o CustomOptions
+	o := custom{customFlags: &customFlags{}}
 	rows, err := o.read(file, func(int) bool { return false })
 	if err != nil || len(rows) != 3 {
 		t.Fatalf("got %d rows: %v", len(rows), err)
@@ -193,8 +179,8 @@ func TestCustomReadsLargeFilesTwice(t *testing.T) {
 	}
 	same(t, "the second row", picked[1].prompt, "two")
 	complains(t, picked[0].bad, `"prompt" is missing`)
-	write(`{"prompt": "one"}`)
+	write(t, path, `{"prompt": "one"}`)
 	complains(t, o.fill(file, picked), "has changed")
-	write(`{"prompt": "o`)
+	write(t, path, `{"prompt": "o`)
 	complains(t, o.fill(file, picked), "the file ends before")
 }

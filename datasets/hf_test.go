@@ -10,7 +10,6 @@ import (
 	"image"
 	"image/png"
 	"iter"
-	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -32,7 +31,7 @@ type hfTest struct {
 // open draws from the data set as a user would.
 func (h *hfTest) open(t *testing.T) (Flow, error) {
 	t.Helper()
-	k := newHF()
+	k := defaults[hf]("hf")
 	k.flags.name, k.flags.column, k.flags.outputLen = h.id, h.flags.column, h.flags.outputLen
 	k.flags.minDistance, k.flags.maxDistance = h.flags.minDistance, max(k.flags.maxDistance, h.flags.maxDistance)
 	k.flags.minSeconds, k.flags.subset = h.flags.minSeconds, h.flags.subset
@@ -51,10 +50,11 @@ func (h *hfTest) open(t *testing.T) (Flow, error) {
 	if h.text.Counter == nil {
 		h.text.Counter, h.text.Template = byWords{}, roleTags{}
 	}
-	if err := k.Validate(c); err != nil {
+	k.Common = c
+	if err := k.check(); err != nil {
 		return Flow{}, err
 	}
-	return k.Open(t.Context(), c, testTools{toyTools{notes: &h.notes}, h.text, numpy.NewStreams(0)})
+	return k.open(t.Context(), testTools{toyTools{notes: &h.notes}, h.text, numpy.NewStreams(0)})
 }
 
 const (
@@ -178,12 +178,9 @@ func TestHFPictures(t *testing.T) {
 		`{"question": "b", "image": {"bytes": null, "path": "b.png"}}`+"\n"+`{"question": "c Options: d", "image": "http://x/c.png"}`+"\n")
 	data, _ := base64.StdEncoding.DecodeString(hfPNG(t))
 	write(t, filepath.Join(dir, "b.png"), string(data))
-	h := hfTest{id: "Lin-Chen/MMStar", options: Common{Path: dir, Prompts: 3, MultimodalChat: false}}
-	h.flags.split = "train"
-	k := newHF()
-	k.flags.name, k.flags.split, k.flags.subset = h.id, "train", "none"
-	c := Common{Path: dir, Prompts: 3, DisableShuffle: true, Forms: AsMedia}
-	source, err := k.Open(t.Context(), c, testTools{toyTools{notes: &h.notes}, Text{Counter: byWords{}}, numpy.NewStreams(0)})
+	var notes []string
+	source, err := opened(t, "hf", Common{Path: dir, Prompts: 3, DisableShuffle: true, Forms: AsMedia},
+		given{"hf-name": "Lin-Chen/MMStar", "hf-split": "train", "hf-subset": "none"}, toyTools{notes: &notes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,8 +192,8 @@ func TestHFPictures(t *testing.T) {
 		}
 	}
 	same(t, "question without options", all[2].Turns[0].Text, "c")
-	if len(h.notes) != 1 || !strings.HasPrefix(h.notes[0], "--hf-subset has no effect with Lin-Chen/MMStar") {
-		t.Errorf("told %q", h.notes)
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], "--hf-subset has no effect with Lin-Chen/MMStar") {
+		t.Errorf("told %q", notes)
 	}
 }
 
@@ -296,12 +293,12 @@ func TestHFEndsWithItsContext(t *testing.T) {
 	for i := range 3 * mostOpen {
 		write(t, filepath.Join(dir, fmt.Sprintf("train-%05d-of-%05d.jsonl", i, 3*mostOpen)), strings.Repeat(`{"question": "one"}`+"\n", 10))
 	}
-	k := newHF()
+	k := defaults[hf]("hf")
 	k.flags.name, k.flags.split, k.flags.noStream = "openai/gsm8k", "train", true
 	k.flags.subset = "default"
 	ctx, cancel := context.WithCancel(t.Context())
-	c := Common{Path: dir, Prompts: 30 * mostOpen, NoOversample: true}
-	d := k.drawing(c, Text{Counter: byWords{}, Template: roleTags{}}, toyTools{}.Hub(), func(string) {})
+	k.Common = Common{Path: dir, Prompts: 30 * mostOpen, NoOversample: true}
+	d := k.drawing(Text{Counter: byWords{}, Template: roleTags{}}, toyTools{}.Hub(), func(string) {})
 	list, err := d.draw(ctx, numpy.NewPython(0), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -311,20 +308,8 @@ func TestHFEndsWithItsContext(t *testing.T) {
 		t.Errorf("%d files are open", len(d.tables.open))
 	}
 	cancel()
-	if _, err := k.drawing(c, d.text, toyTools{}.Hub(), func(string) {}).draw(ctx, numpy.NewPython(0), nil); !errors.Is(err, context.Canceled) {
+	if _, err := k.drawing(d.text, toyTools{}.Hub(), func(string) {}).draw(ctx, numpy.NewPython(0), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
-	}
-}
-
-// Bounds that are no numbers or the wrong way round are refused.
-func TestHFOptions(t *testing.T) {
-	k := newHF()
-	k.flags.minDistance, k.flags.maxSeconds, k.flags.minSeconds, k.flags.version = math.NaN(), 1, 2, "five"
-	complains(t, k.Validate(Common{Path: "a/b", Seed: -1}), "--blazedit-min-distance NaN must not be negative", "--asr-max-audio-len-sec 1 must be at least --asr-min-audio-len-sec 2",
-		"--hf-datasets-version five", "number of prompts 0", "seed -1")
-	k.flags.minDistance, k.flags.maxSeconds, k.flags.version = 0, 0, "5.2.0"
-	if err := k.Validate(Common{Path: "a/b", Prompts: 1}); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -373,9 +358,10 @@ func TestHFOrderOfArrays(t *testing.T) {
 			}
 			write(t, filepath.Join(dir, fmt.Sprintf("test-0000%d-of-00003.json", i)), text)
 		}
-		k := newHF()
+		k := defaults[hf]("hf")
 		k.flags.name, k.flags.subset = "openai/gsm8k", "default"
-		d := k.drawing(Common{Path: dir, Prompts: n, SkipChatTemplate: true}, Text{Counter: byWords{}}, toyTools{}.Hub(), func(string) {})
+		k.Common = Common{Path: dir, Prompts: n, SkipChatTemplate: true}
+		d := k.drawing(Text{Counter: byWords{}}, toyTools{}.Hub(), func(string) {})
 		list, err := d.draw(t.Context(), numpy.NewPython(0), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -37,13 +37,6 @@ func (p *problems) ratio(r RangeRatio) {
 	each("output", r.Output)
 }
 
-// vocabulary checks one that was given.
-func (p *problems) vocabulary(v Vocabulary) {
-	if v.Known() {
-		*p = append(*p, v.validate())
-	}
-}
-
 // path checks that a data set's file has a name.
 func (p *problems) path(path, what string) {
 	if path == "" {

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -16,7 +17,29 @@ import (
 	"testing"
 
 	"benchtop/internal/hf/media"
+	"benchtop/internal/hf/tokenizer"
 )
+
+func randomMMDefaults() randomMMOptions {
+	return randomMMOptions{RandomOptions: RandomDefaults(), BaseItems: 1, Limits: media.DefaultLimits(), Buckets: media.DefaultBuckets()}
+}
+
+// mmFlow is the flow of options that are checked before.
+func mmFlow(o randomMMOptions, tok tokenizer.Tokenizer) (Flow, error) {
+	m, err := encodedMM(o, tok)
+	if err != nil {
+		return Flow{}, err
+	}
+	return m.flow(), nil
+}
+
+func encodedMM(o randomMMOptions, tok tokenizer.Tokenizer) (*mediaPrompts, error) {
+	m, err := newRandomMM(o, tok)
+	if err == nil {
+		m.encoder, err = media.NewEncoder(context.Background(), m.draws.Buckets)
+	}
+	return m, err
+}
 
 type mmBucket struct {
 	Height int     `json:"height"`
@@ -75,7 +98,7 @@ func TestRandomMMGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
-			o := RandomMMOptions{RandomOptions: RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "mm", Seed: c.Seed},
+			o := randomMMOptions{RandomOptions: RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "mm", Seed: c.Seed},
 				InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen, Ratio: ratio, Batch: 1},
 				BaseItems: c.BaseItems, ItemsRatio: c.ItemsRatio, Limits: c.Limits, Buckets: asBuckets(c.Buckets)}
 			m, err := newRandomMM(o, c.toy(t))
@@ -123,8 +146,8 @@ func describe(b media.Bucket, samples []byte) mmItem {
 }
 
 // tiny is options whose images can be made in no time.
-func tiny() RandomMMOptions {
-	o := RandomMMDefaults()
+func tiny() randomMMOptions {
+	o := randomMMDefaults()
 	o.Prompts, o.InputLen, o.PrefixLen, o.IDPrefix = 20, 6, 2, "mm-"
 	o.BaseItems, o.ItemsRatio = 2, 1
 	o.Buckets = media.Buckets{bucket(17, 33, 1, 3), bucket(16, 16, 1, 1), bucket(8, 8, 4, 0)}
@@ -141,7 +164,7 @@ func TestRandomMMSendsImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source, err := NewRandomMM(o, tok)
+		source, err := mmFlow(o, tok)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +273,7 @@ func (wide) AddedSpecialIDs() []int { return []int{3, 4, 5} }
 func TestRandomMMLeavesOutAddedSpecialIDs(t *testing.T) {
 	o := tiny()
 	o.InputLen, o.BaseItems = 100, 0
-	source, err := NewRandomMM(o, wide{newToy(t, "identity", 9, []int{3}, 0)})
+	source, err := mmFlow(o, wide{newToy(t, "identity", 9, []int{3}, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,14 +288,14 @@ func TestRandomMMLeavesOutAddedSpecialIDs(t *testing.T) {
 func TestRandomMMDescription(t *testing.T) {
 	const prompts = "random-mm: 6 input tokens after a prefix of 2, 128 output tokens, as text"
 	o := tiny()
-	source, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
+	source, err := mmFlow(o, newToy(t, "identity", 97, nil, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "description", source.About,
 		prompts+", with 0 to 4 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
 	o.ItemsRatio = 0
-	if source, err = NewRandomMM(o, newToy(t, "identity", 0, nil, 0)); err != nil {
+	if source, err = mmFlow(o, newToy(t, "identity", 0, nil, 0)); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "description", source.About, prompts+" of token ids 1000 to 31999 (assumed: the tokenizer does not tell its "+
@@ -309,32 +332,16 @@ func TestRandomMMRefusals(t *testing.T) {
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
-		_, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
-		complains(t, err, "dataset random-mm", reasons[c.Error])
+		complains(t, o.Validate(), "dataset random-mm", reasons[c.Error])
 	}
 }
 
-func TestRandomMMOptions(t *testing.T) {
-	if err := RandomMMDefaults().Validate(); err != nil {
-		t.Errorf("the defaults are refused: %v", err)
-	}
-	o := RandomMMDefaults()
-	o.Prompts, o.Batch, o.BaseItems, o.ItemsRatio, o.Limits = 0, 2, -1, math.NaN(), media.Limits{"image": -1}
-	o.Buckets = media.Buckets{bucket(0, 1, 1, 1), bucket(1, 1<<16, 1, math.NaN()), bucket(1, 1, 1, math.Inf(1)), bucket(1, 1, 16, 1)}
-	err := o.Validate()
-	complains(t, err, "dataset random-mm", "prompts 0", "batch size 2 must be 1", "items per request -1", "items range ratio NaN",
-		"limit -1 for image", "bucket {(0, 1, 1): 1}: height and width", "bucket {(1, 65536, 1): NaN}: height and width",
-		"the weight NaN", "bucket {(1, 1, 16): 1}: no limit for videos", "bucket {(1, 1, 16): 1}: a video has at least 2 by 2 pixels")
-	o = RandomMMDefaults()
-	o.Buckets = media.Buckets{bucket(1, 1, 1, math.MaxFloat64), bucket(2, 2, 1, math.MaxFloat64)}
-	complains(t, o.Validate(), "must be finite")
-	o.Buckets, o.BaseItems = media.Buckets{bucket(60000, 60000, 1, 1)}, 1
-	complains(t, o.Validate(), "bucket {(60000, 60000, 1): 1}: 1 in a request take 1.08e+10 bytes")
-	_, err = NewRandomMM(tiny(), brokenToy{toy{size: 10}})
+func TestRandomMMTokenizerErrors(t *testing.T) {
+	_, err := mmFlow(tiny(), brokenToy{toy{size: 10}})
 	complains(t, err, "dataset random-mm, prefix: no server")
-	o = tiny()
+	o := tiny()
 	o.PrefixLen = 0
-	source, err := NewRandomMM(o, brokenToy{toy{size: 10}})
+	source, err := mmFlow(o, brokenToy{toy{size: 10}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,15 +349,15 @@ func TestRandomMMOptions(t *testing.T) {
 		_, err = source.Next()
 		complains(t, err, "dataset random-mm, prompt 0: no server")
 	}
-	_, err = NewRandomMM(tiny(), toy{size: 1, special: []int{0}})
+	_, err = mmFlow(tiny(), toy{size: 1, special: []int{0}})
 	complains(t, err, "dataset random-mm", "nothing but special tokens")
 }
 
 func BenchmarkRandomMM(b *testing.B) {
-	o := RandomMMDefaults()
+	o := randomMMDefaults()
 	o.Prompts = 1 << 20
 	o.Buckets = media.Buckets{bucket(720, 1280, 1, 1)}
-	source, err := NewRandomMM(o, toy{size: 50000, rewrite: func(id int) []int { return []int{id} }})
+	source, err := mmFlow(o, toy{size: 50000, rewrite: func(id int) []int { return []int{id} }})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -367,7 +374,7 @@ func BenchmarkRandomMM1080p(b *testing.B) {
 	o := tiny()
 	o.Prompts, o.BaseItems, o.ItemsRatio = b.N, 1, 0
 	o.Buckets = media.Buckets{bucket(1080, 1920, 1, 1)}
-	source, err := NewRandomMM(o, newToy(b, "identity", 997, nil, 0))
+	source, err := mmFlow(o, newToy(b, "identity", 997, nil, 0))
 	if err != nil {
 		b.Fatal(err)
 	}

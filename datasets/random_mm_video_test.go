@@ -29,7 +29,7 @@ func TestRandomMMVideos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
+	source, err := mmFlow(o, newToy(t, "identity", 97, nil, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestRandomMMVideos(t *testing.T) {
 		"with 2 random images or videos each of 2 by 2 pixels (50 %) or 4 by 2 pixels and 3 frames (50 %)")
 
 	program("echo it is broken >&2; exit 1")
-	if source, err = NewRandomMM(o, newToy(t, "identity", 97, nil, 0)); err != nil {
+	if source, err = mmFlow(o, newToy(t, "identity", 97, nil, 0)); err != nil {
 		t.Fatal(err)
 	}
 	for err == nil {
@@ -69,10 +69,7 @@ func TestRandomMMVideos(t *testing.T) {
 	same(t, "error", again.Error(), err.Error())
 
 	t.Setenv("PATH", t.TempDir())
-	common := Common{}
-	kinds := Kinds(&common)
-	Define(kinds, func(string) Flags { return flagDefaults{"random-mm-bucket-config": "{(4, 4, 2): 1}"} })
-	_, err = Named(kinds, "random-mm").Open(t.Context(), Common{Prompts: 1}, toyTools{local: newToy(t, "identity", 97, nil, 0), notes: new([]string)})
+	_, err = openKind(t, "random-mm", Common{Prompts: 1}, given{"random-mm-bucket-config": "{(4, 4, 2): 1}"})
 	complains(t, err, "dataset random-mm: --random-mm-bucket-config: videos are encoded by ffmpeg, which is not on the PATH; install it",
 		"or set the weight of buckets with more than one frame to 0")
 }

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,19 +67,12 @@ func TestRepeats(t *testing.T) {
 
 // Documents begin with their numbers, so that no two share a prefix.
 func TestLongDocuments(t *testing.T) {
-	k := &longDocumentKind{LongDocumentOptions{Length: 4}}
-	s, err := k.Open(context.Background(), Common{Prompts: 12}, testTools{toyTools{}, Text{}, numpy.NewStreams(0)})
+	s, err := made(t.Context(), longDocuments{Common{Prompts: 12}, 4}, Text{}, numpy.NewStreams(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := drain(t, s)
 	if len(all) != 12 || all[0].Turns[0].Text != "0hi hi hi hi" || all[11].Turns[0].Text != "11hi hi hi hi" || all[0].Turns[0].MaxTokens != 10 {
 		t.Errorf("%d documents: %+v", len(all), all[0])
-	}
-	for _, bad := range []LongDocumentOptions{{Length: 0}, {Length: 1 << 22}} {
-		k := &longDocumentKind{bad}
-		if err := k.Validate(Common{Prompts: 1 << 10}); err == nil {
-			t.Errorf("%+v: no error", bad)
-		}
 	}
 }

@@ -221,13 +221,7 @@ func TestReplayedSources(t *testing.T) {
 func TestReplayOfFastTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	write(t, path, "TIMESTAMP,ContextTokens,GeneratedTokens\n0,5,1\n100,5,1\n")
-	c := Common{}
-	kinds := Kinds(&c)
-	Define(kinds, func(string) Flags { return flagDefaults{} })
-	k := Named(kinds, "trace").(*traceKind)
-	k.speed = 5
-	c.Path, c.Replay.Scale, c.Replay.MaxGap = path, 2, 20*second
-	source, err := k.Open(t.Context(), c, toyTools{newToy(t, "identity", 997, nil, 0), new([]string)})
+	source, err := openKind(t, "trace", Common{Path: path, Replay: Replay{Scale: 2, MaxGap: 20 * second}}, given{"trace-speed": "5"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,17 +18,15 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// StructuredOutputOptions describes prompts whose answers must have a form, the workloads of vLLM's benchmark of
-// structured output.
-type StructuredOutputOptions struct {
+// structuredOutput is prompts whose answers must have a form, the workloads of vLLM's benchmark of structured output.
+type structuredOutput struct {
 	Common
-
-	Form       string  `json:"form"`        // one of structuredForms
-	SchemaPath string  `json:"schema_path"` // of a JSON schema for json and json-unique; "" for that of a user profile
-	Ratio      float64 `json:"ratio"`       // of requests with the constraint, from 0 to 1
-	Unguided   bool    `json:"unguided"`    // no request has it
-	API        string  `json:"api"`         // one of structuredAPIs
-	OutputLen  int     `json:"output_len"`  // tokens
+	Form       string  // one of structuredForms
+	SchemaPath string  // of a JSON schema for json and json-unique; "" for that of a user profile
+	Ratio      float64 // of requests with the constraint, from 0 to 1
+	Unguided   bool    // no request has it
+	API        string  // one of structuredAPIs
+	OutputLen  int     // tokens
 }
 
 // The forms of answers. With json-unique each request has a schema of its own, so that no compiled grammar is used
@@ -68,14 +66,13 @@ var structuredChoices = []string{"Positive", "Negative"}
 // mostSchema bounds the file of a schema, in bytes.
 const mostSchema = 1 << 20
 
-// Validate reports every problem with the options, without reading the file of a schema.
-func (o StructuredOutputOptions) Validate() error {
+func (o structuredOutput) check() error {
 	p := &problems{}
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	if !slices.Contains(structuredForms, o.Form) {
 		p.add("--structured-output-dataset %q: use %s", o.Form, strings.Join(structuredForms, ", "))
 	}
-	if !(o.Ratio >= 0 && o.Ratio <= 1) {
+	if !o.Unguided && !(o.Ratio >= 0 && o.Ratio <= 1) {
 		p.add("--structured-output-ratio %g: must be from 0 to 1", o.Ratio)
 	}
 	if fields := structuredAPIs[o.API]; fields == nil {
@@ -90,42 +87,29 @@ func (o StructuredOutputOptions) Validate() error {
 }
 
 // kind is the kind of constraint.
-func (o StructuredOutputOptions) kind() string { return strings.TrimSuffix(o.Form, "-unique") }
+func (o structuredOutput) kind() string { return strings.TrimSuffix(o.Form, "-unique") }
 
-type structuredOutputKind struct{ StructuredOutputOptions }
-
-func (k *structuredOutputKind) Name() string { return "structured_output" }
-
-func (k *structuredOutputKind) Define(group func(string) Flags) {
+func (o *structuredOutput) Define(group func(string) Flags) {
 	f := group("Data set structured_output")
-	f.StringVar(&k.Form, "structured-output-dataset", k.Form,
+	f.StringVar(&o.Form, "structured-output-dataset", o.Form,
 		"form of the answers: "+strings.Join(structuredForms, ", ")+"; json-unique has a schema for each request")
-	f.StringVar(&k.SchemaPath, "json-schema-path", "", "file of the JSON schema (default: a user profile)")
-	f.Float64Var(&k.Ratio, "structured-output-ratio", k.Ratio,
+	f.StringVar(&o.SchemaPath, "json-schema-path", "", "file of the JSON schema (default: a user profile)")
+	f.Float64Var(&o.Ratio, "structured-output-ratio", o.Ratio,
 		"share of the requests with the constraint; all are judged")
-	f.BoolVar(&k.Unguided, "no-structured-output", false, "send no constraint, as with a ratio of 0")
-	f.StringVar(&k.API, "structured-output-api", k.API,
+	f.BoolVar(&o.Unguided, "no-structured-output", false, "send no constraint, as with a ratio of 0")
+	f.StringVar(&o.API, "structured-output-api", o.API,
 		"body field of the constraint: that of vllm, openai, sglang or llama.cpp")
 }
 
-func (k *structuredOutputKind) Needs(c Common) Needs {
-	return Needs{Forms: AsText, Ends: true, Counts: true, Guided: true, OutputLen: c.outputLen(k.OutputLen)}
+func (o structuredOutput) needs() Needs {
+	return Needs{Forms: AsText, Ends: true, Counts: true, Guided: true, OutputLen: o.outputLen(o.OutputLen)}
 }
 
-func (k *structuredOutputKind) options(c Common) StructuredOutputOptions {
-	o := k.StructuredOutputOptions
-	o.Common, o.OutputLen = c, c.outputLen(o.OutputLen)
-	if o.Unguided {
+// open makes the prompts. Those with a constraint are drawn from a generator of their own.
+func (o structuredOutput) open(ctx context.Context, t Tools) (Flow, error) {
+	if o.OutputLen = o.outputLen(o.OutputLen); o.Unguided {
 		o.Ratio = 0
 	}
-	return o
-}
-
-func (k *structuredOutputKind) Validate(c Common) error { return k.options(c).Validate() }
-
-// Open makes the prompts. Those with a constraint are drawn from a generator of their own.
-func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flow, error) {
-	o := k.options(c)
 	schema, err := o.schema()
 	if err != nil {
 		return Flow{}, inDataset("structured_output", textfile.At(o.SchemaPath, err))
@@ -174,7 +158,7 @@ func (k *structuredOutputKind) Open(ctx context.Context, c Common, t Tools) (Flo
 const structuredSeed = 0x50c7
 
 // schema is that of the file, or the built-in one; nil for other forms.
-func (o StructuredOutputOptions) schema() ([]byte, error) {
+func (o structuredOutput) schema() ([]byte, error) {
 	if o.kind() != "json" {
 		return nil, nil
 	}
@@ -200,7 +184,7 @@ func (o StructuredOutputOptions) schema() ([]byte, error) {
 	return schema, err
 }
 
-func (o StructuredOutputOptions) judge(schema []byte) (Judge, error) {
+func (o structuredOutput) judge(schema []byte) (Judge, error) {
 	switch o.kind() {
 	case "json":
 		return constraint.JSON(schema)
@@ -212,7 +196,7 @@ func (o StructuredOutputOptions) judge(schema []byte) (Judge, error) {
 	return constraint.Grammar(structuredQuery)
 }
 
-func (o StructuredOutputOptions) prompt(schema []byte) string {
+func (o structuredOutput) prompt(schema []byte) string {
 	switch o.kind() {
 	case "json":
 		return "Generate an example of a brief user profile given the following schema: " + string(schema)
@@ -225,7 +209,7 @@ func (o StructuredOutputOptions) prompt(schema []byte) string {
 }
 
 // constrain puts the constraint into the body of a request.
-func (o StructuredOutputOptions) constrain(t *Turn, schema []byte) {
+func (o structuredOutput) constrain(t *Turn, schema []byte) {
 	value := string(schema)
 	switch o.kind() {
 	case "choice":

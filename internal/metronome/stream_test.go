@@ -112,6 +112,11 @@ func TestAnswers(t *testing.T) {
 	if again := fetch(t, base); len(again) != 0 {
 		t.Errorf("%d answers in the log after it was taken", len(again))
 	}
+	c.send(ask("/v1/completions", "more", 1))
+	c.events()
+	if err := ClearLog(t.Context(), base); err != nil || len(fetch(t, base)) != 0 {
+		t.Errorf("answers in the log after it was dropped, error %v", err)
+	}
 }
 
 // No chunk leaves before it is due, and none arrives before it was written.

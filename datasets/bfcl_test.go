@@ -47,10 +47,7 @@ func TestBFCLGolden(t *testing.T) {
 			common := Common{Path: "testdata", Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "bf-", Forms: AsMessages}
 			flags := common.flagsOf(c.Flags)
 			flags["hf-name"] = BFCLRepository
-			list, err := opened(t, "hf", common, flags, testTools{toyTools{}, Text{Counter: byWords{}, Template: roleTags{}}, s})
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must(opened(t, "hf", common, flags, testTools{toyTools{}, Text{Counter: byWords{}, Template: roleTags{}}, s}))
 			got := drain(t, list)
 			if len(got) != len(c.Requests) {
 				t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
@@ -109,10 +106,7 @@ func TestBFCLKeepsWhatItTranslates(t *testing.T) {
 	function := `{"z": 1e999, "type": "dict", "a": [{"type": "any"}, 12345678901234567890, "dict", {"type": ["dict"]}], "z": NaN, "type": "float"}`
 	question := `[[{"role": "user", "name": "x", "content": "é <b>", "role": "system"}, {"content": [1]}]]`
 	o := bfclIn(t, `{"function": `+function+`, "question": `+question+`}`)
-	list, err := made(t.Context(), o, Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(made(t.Context(), o, Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0)))
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "overrides", string(turn.Overrides), `{"tools":[{"type":"function","function":{"z":null,"type":"number",`+
 		`"a":[{"type":"string"},12345678901234567890,"dict",{"type":["dict"]}]}}],"tool_choice":"auto"}`)

@@ -40,10 +40,7 @@ func TestBurstGPTGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			o := burstGPT{Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "bg-"}}
-			d, err := o.make(newToy(t, "identity", file.Vocab, nil, 0), Vocabulary{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must(o.make(newToy(t, "identity", file.Vocab, nil, 0), Vocabulary{}))
 			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
 			for i, want := range c.Requests {
@@ -63,10 +60,7 @@ func TestBurstGPTGolden(t *testing.T) {
 
 // checkRows holds the rows that count and those that are picked to the file's own numbers.
 func (c burstCase) checkRows(t *testing.T, path string) {
-	file, err := textfile.Open(path, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must(textfile.Open(path, ""))
 	defer file.Close()
 	var kept, picked, want []int
 	if _, err := readBurstGPT(file, func(_ burstRow, line int) { kept = append(kept, line-2) }); err != nil {
@@ -82,36 +76,25 @@ func (c burstCase) checkRows(t *testing.T, path string) {
 func TestBurstGPTWithoutVocabulary(t *testing.T) {
 	o := burstGPT{Common{Path: "testdata/burstgpt_small.csv", Prompts: 3}}
 	about := "burstgpt: 3 prompts as long as those of 33 requests to GPT-4 in testdata/burstgpt_small.csv, as "
-	d, err := o.make(nil, Vocabulary{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(o.make(nil, Vocabulary{}))
 	same(t, "description", d.About, about+"token ids 1000 to 31999 (assumed: the model's vocabulary is not known)")
 	same(t, "second prompt", drain(t, d)[1], Conversation{ID: "1",
 		Turns: []Turn{{TokenIDs: []int{1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008}, InputTokens: 8, MaxTokens: 200}}})
 
 	given := Vocabulary{First: 10, Size: 4, Special: []int{11}}
-	if d, err = o.make(nil, given); err != nil {
-		t.Fatal(err)
-	}
+	d = must(o.make(nil, given))
 	same(t, "description", d.About, about+"token ids 10 to 13")
 	same(t, "second prompt", drain(t, d)[1].Turns[0].TokenIDs, []int{12, 13, 10, 12, 13, 10, 12, 13})
 
 	// A server's tokenizer makes text, but does not say of what.
-	if d, err = o.make(newToy(t, "identity", 0, nil, 0), given); err != nil {
-		t.Fatal(err)
-	}
+	d = must(o.make(newToy(t, "identity", 0, nil, 0), given))
 	same(t, "description", d.About, about+"text of token ids 10 to 13")
 	same(t, "second prompt", drain(t, d)[1].Turns[0].Text, "12 13 10 12 13 10 12 13")
 
-	if d, err = o.make(newToy(t, "identity", 1000, nil, 0), given); err != nil {
-		t.Fatal(err)
-	}
+	d = must(o.make(newToy(t, "identity", 1000, nil, 0), given))
 	same(t, "description", d.About, about+"text")
-	if d, err = o.make(brokenToy{newToy(t, "identity", 1000, nil, 0)}, given); err != nil {
-		t.Fatal(err)
-	}
-	_, err = d.Next()
+	d = must(o.make(brokenToy{newToy(t, "identity", 1000, nil, 0)}, given))
+	_, err := d.Next()
 	complains(t, err, "dataset burstgpt, prompt 0: no server")
 }
 
@@ -144,16 +127,10 @@ func TestBurstGPTOddButGoodFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d, err := burst(t, test.content)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must(burst(t, test.content))
 			turn := drain(t, d)[0].Turns[0]
 			same(t, "lengths", [2]int{turn.InputTokens, turn.MaxTokens}, test.want)
-			total, err := readBurstGPT(strings.NewReader(test.content), func(burstRow, int) {})
-			if err != nil {
-				t.Fatal(err)
-			}
+			total := must(readBurstGPT(strings.NewReader(test.content), func(burstRow, int) {}))
 			same(t, "rows", total, test.total)
 		})
 	}

@@ -102,10 +102,7 @@ func FuzzRecordedTurns(f *testing.F) {
 			t.Fatal("nothing was read, and no error")
 		}
 		for _, r := range file.all {
-			conversation, err := newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: true}}).conversation("c", r.turns)
-			if err != nil {
-				t.Fatal(err)
-			}
+			conversation := must(newConversationMaker(Common{MultiTurn: MultiTurn{Recorded: true}}).conversation("c", r.turns))
 			for _, turn := range sent(t, conversation, "") {
 				var messages []struct {
 					Role *string

@@ -65,10 +65,7 @@ func TestOpenConversations(t *testing.T) {
 		if c.n == 0 { // all of them
 			dataset = "custom"
 		}
-		source, err := openKind(t, dataset, Common{Path: path, Prompts: c.n, IDPrefix: "c", DisableShuffle: true, NoOversample: c.no, MultiTurn: c.multi, Forms: AsTokenIDs}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must(openKind(t, dataset, Common{Path: path, Prompts: c.n, IDPrefix: "c", DisableShuffle: true, NoOversample: c.no, MultiTurn: c.multi, Forms: AsTokenIDs}, nil))
 		all, turns := drain(t, source), 0
 		for _, conversation := range all {
 			turns += len(conversation.Turns)
@@ -83,10 +80,7 @@ func TestOpenConversations(t *testing.T) {
 		}
 	}
 	draw := func(seed int64) string {
-		source, err := openKind(t, "custom", Common{Path: path, Prompts: 30, Seed: seed, MultiTurn: MultiTurn{On: true}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must(openKind(t, "custom", Common{Path: path, Prompts: 30, Seed: seed, MultiTurn: MultiTurn{On: true}}, nil))
 		return strings.Join(shapes(drain(t, source)), "\n")
 	}
 	if one := draw(1); one != draw(1) || one == draw(2) {
@@ -101,10 +95,7 @@ func TestLengthsOfRecordedAnswers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.jsonl")
 	write(t, path, `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"A A A"},{"role":"user","content":"b"},{"role":"assistant","content":"B","output_tokens":9},{"role":"user","content":"c"}]}`)
 	for flag, want := range map[int][]int{0: {3, 9, 256}, 5: {5, 5, 5}} {
-		source, err := openKind(t, "custom", Common{Path: path, SharedOutputLen: flag, MultiTurn: MultiTurn{On: true}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must(openKind(t, "custom", Common{Path: path, SharedOutputLen: flag, MultiTurn: MultiTurn{On: true}}, nil))
 		var got []int
 		for _, turn := range drain(t, source)[0].Turns {
 			got = append(got, turn.MaxTokens)

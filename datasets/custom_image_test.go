@@ -72,10 +72,7 @@ func TestCustomImageOddButGoodRows(t *testing.T) {
 func TestCustomImageWithoutTokenizer(t *testing.T) {
 	o := defaults[customImage]("custom_image")
 	o.Path, o.Prompts = "testdata/custom_image_small.jsonl", 6
-	list, err := made(t.Context(), o, Text{}, numpy.NewStreams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(made(t.Context(), o, Text{}, numpy.NewStreams(0)))
 	for _, c := range drain(t, list) {
 		same(t, "input tokens", c.Turns[0].InputTokens, 1)
 		same(t, "output tokens", c.Turns[0].MaxTokens, 256)

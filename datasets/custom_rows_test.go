@@ -68,10 +68,7 @@ func TestCustomRows(t *testing.T) {
 		})
 	}
 	// A row that is not picked is not missed, digits stay text, and of a repeated name the last counts.
-	got, err := customIn(t, func(o *custom) { o.Prompts = 3 }, `{"prompt": "007"}`, `{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(customIn(t, func(o *custom) { o.Prompts = 3 }, `{"prompt": "007"}`, `{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`))
 	for i, want := range []string{"007", "ü", ""} {
 		same(t, "prompt", got[i].Turns[0].Text, want)
 		same(t, "input tokens", got[i].Turns[0].InputTokens, len(want))
@@ -91,23 +88,20 @@ func TestCustomTemplate(t *testing.T) {
 	draw := func(ctx context.Context, text Text) (Flow, error) {
 		return made(ctx, o, text, numpy.NewStreams(0))
 	}
-	list, err := draw(t.Context(), Text{Counter: byBytes{}, Template: roleTags{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(draw(t.Context(), Text{Counter: byBytes{}, Template: roleTags{}}))
 	for _, c := range drain(t, list) {
 		if !strings.HasPrefix(c.Turns[0].Text, "<|user|>\nitem ") || !strings.HasSuffix(c.Turns[0].Text, `{"think":true}`) {
 			t.Errorf("got prompt %q", c.Turns[0].Text)
 		}
 	}
 	same(t, "description", list.About, "custom: 2 prompts of 17 in testdata/custom_small.jsonl")
-	_, err = draw(t.Context(), Text{Counter: byBytes{}, Template: noTags{}})
+	_, err := draw(t.Context(), Text{Counter: byBytes{}, Template: noTags{}})
 	complains(t, err, "custom_small.jsonl, line ", "rendering the chat template: no such filter")
 	_, err = draw(t.Context(), Text{Counter: byBytes{}})
 	complains(t, err, "dataset custom: needs the model's chat template", "--skip-chat-template")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}}); !errors.Is(err, context.Canceled) {
+	if _, err := draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want that of the context", err)
 	}
 }
@@ -160,10 +154,7 @@ func TestBenchRows(t *testing.T) {
 func TestCustomReadsLargeFilesTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.jsonl")
 	write(t, path, strings.Join([]string{`{"prompt": "one"}`, ``, `{"prompt": "two"}`, `{"other": 3}`}, "\n"))
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must(os.Open(path))
 	defer file.Close()
 	o := custom{customFlags: &customFlags{}}
 	rows, err := o.read(file, func(int) bool { return false })

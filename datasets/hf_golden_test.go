@@ -97,10 +97,7 @@ func TestHFGolden(t *testing.T) {
 			h := &hfFile{path: hfRows(t, file.Rows[c.Path])}
 			streams := numpy.NewStreams(uint32(c.Seed))
 			d := k.drawing(Text{Counter: byWords{}, Template: roleTags{}}, h, func(note string) { t.Errorf("told %q", note) })
-			list, err := d.draw(t.Context(), streams.Python, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must(d.draw(t.Context(), streams.Python, nil))
 			asked := func(s string) *string {
 				if s == "" {
 					return nil

@@ -48,10 +48,7 @@ func TestKindsOpen(t *testing.T) {
 				c.Path = filepath.Join("testdata", test.path)
 			}
 			var notes []string
-			source, err := opened(t, test.name, c, test.flags, toyTools{newToy(t, "identity", 997, nil, 0), &notes})
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := must(opened(t, test.name, c, test.flags, toyTools{newToy(t, "identity", 997, nil, 0), &notes}))
 			if about := source.About; !strings.HasPrefix(about, test.head) {
 				t.Errorf("described as %q, want %q", about, test.head)
 			}
@@ -99,14 +96,8 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 func TestRandomGoesOn(t *testing.T) {
 	o := RandomDefaults()
 	o.Prompts, o.IDPrefix = 2, "r-"
-	r, err := NewRandom(o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, err := r.More()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(NewRandom(o, nil))
+	more := must(r.More())
 	all := drain(t, r)
 	for i := range blockPrompts + 2 {
 		c, err := more.Next()

@@ -50,24 +50,6 @@ func TestParseRangeRatioErrors(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
-	tests := []struct {
-		n      int
-		ratio  float64
-		lo, hi int
-	}{
-		{100, 0, 100, 100},
-		{100, 0.1, 90, 111}, // 100·1.1 is 110.00000000000001
-		{10, 0.99, 0, 20},
-		{0, 0.5, 0, 0},
-	}
-	for _, test := range tests {
-		if lo, hi := bounds(test.n, test.ratio); lo != test.lo || hi != test.hi {
-			t.Errorf("%d tokens, ratio %v: got %d to %d, want %d to %d", test.n, test.ratio, lo, hi, test.lo, test.hi)
-		}
-	}
-}
-
 func FuzzParseRangeRatio(f *testing.F) {
 	for _, text := range []string{"0.3", "1_0", "nan", "-0", `{"input":0.1,"output":0.2}`, `{"input":1}`, "{", "0x1"} {
 		f.Add(text)

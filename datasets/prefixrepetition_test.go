@@ -48,10 +48,7 @@ func TestPrefixRepetitionGolden(t *testing.T) {
 		for name, tok := range toks {
 			t.Run(c.Name+" "+name, func(t *testing.T) {
 				s := numpy.NewStreams(99) // to be seeded anew
-				l, err := o.make(tok, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				l := must(o.make(tok, s))
 				got := drain(t, l)
 				same(t, "requests", len(got), len(c.Requests))
 				same(t, "length", l.Len, len(c.Requests))
@@ -96,10 +93,7 @@ func TestGuessesEqualOneByOne(t *testing.T) {
 				}
 
 				many := numpy.NewLegacy(seed)
-				got, err := (&guesses{crowded{tok, calls}, vocab, many}).fitAll(lengths)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must((&guesses{crowded{tok, calls}, vocab, many}).fitAll(lengths))
 				what := fmt.Sprintf("%s, seed %d, %d calls: ", name, seed, calls)
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%sone by one -, many +\n%s", what, cmp.Diff(want, got))
@@ -145,10 +139,7 @@ func TestPrefixRepetitionDescription(t *testing.T) {
 	}
 	for _, test := range tests {
 		o.Vocabulary = test.vocab
-		l, err := o.make(test.tok, numpy.NewStreams(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(o.make(test.tok, numpy.NewStreams(0)))
 		same(t, "description", l.About, words+test.want)
 	}
 }

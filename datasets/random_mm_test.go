@@ -101,10 +101,7 @@ func TestRandomMMGolden(t *testing.T) {
 			o := randomMMOptions{RandomOptions: RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "mm", Seed: c.Seed},
 				InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen, Ratio: ratio, Batch: 1},
 				BaseItems: c.BaseItems, ItemsRatio: c.ItemsRatio, Limits: c.Limits, Buckets: asBuckets(c.Buckets)}
-			m, err := newRandomMM(o, c.toy(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(newRandomMM(o, c.toy(t)))
 			same(t, "fewest items", m.draws.Lo, c.Lo)
 			same(t, "most items", m.draws.Hi, c.Hi)
 			same(t, "limits", m.draws.Limits, c.Effective)
@@ -113,16 +110,13 @@ func TestRandomMMGolden(t *testing.T) {
 				Prefix: append([]int{}, m.prompts.prefix...)}.checkDraws(t, m.prompts)
 			for _, want := range c.Requests {
 				items := []mmItem{}
-				got, err := m.draw(func(b media.Bucket) { items = append(items, describe(b, m.prompts.gen.Bytes(b.Size()))) })
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must(m.draw(func(b media.Bucket) { items = append(items, describe(b, m.prompts.gen.Bytes(b.Size()))) }))
 				same(t, "request id", got.ID, want.ID)
 				same(t, want.ID+" input tokens", got.Turns[0].InputTokens, want.Input)
 				same(t, want.ID+" output tokens", got.Turns[0].MaxTokens, want.Output)
 				same(t, want.ID+" items", items, want.Items)
 			}
-			_, err = m.draw(nil)
+			_, err := m.draw(nil)
 			if !errors.Is(err, io.EOF) {
 				t.Errorf("got error %v behind the last request, want EOF", err)
 			}
@@ -160,23 +154,14 @@ func TestRandomMMSendsImages(t *testing.T) {
 	for _, chat := range []bool{false, true} {
 		o := tiny()
 		o.MultimodalChat = chat
-		drawn, err := newRandomMM(o, tok)
-		if err != nil {
-			t.Fatal(err)
-		}
-		source, err := mmFlow(o, tok)
-		if err != nil {
-			t.Fatal(err)
-		}
+		drawn := must(newRandomMM(o, tok))
+		source := must(mmFlow(o, tok))
 		same(t, "length", source.Len, 20)
 		all := drain(t, source)
 		same(t, "requests", len(all), 20)
 		for _, got := range all {
 			var want []drawnImage
-			request, err := drawn.draw(func(b media.Bucket) { want = append(want, drawnImage{b, drawn.prompts.gen.Bytes(b.Size())}) })
-			if err != nil {
-				t.Fatal(err)
-			}
+			request := must(drawn.draw(func(b media.Bucket) { want = append(want, drawnImage{b, drawn.prompts.gen.Bytes(b.Size())}) }))
 			turn := got.Turns[0]
 			same(t, "request id", got.ID, request.ID)
 			same(t, "text", turn.Text, request.Turns[0].Text)
@@ -237,14 +222,8 @@ func checkImages(t *testing.T, media []byte, want []drawnImage) {
 		if !ok {
 			t.Fatalf("got address %.40q", part.ImageURL.URL)
 		}
-		file, err := base64.StdEncoding.DecodeString(coded)
-		if err != nil {
-			t.Fatal(err)
-		}
-		picture, err := jpeg.Decode(bytes.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must(base64.StdEncoding.DecodeString(coded))
+		picture := must(jpeg.Decode(bytes.NewReader(file)))
 		same(t, "size", picture.Bounds(), image.Rect(0, 0, want[i].Width, want[i].Height))
 		same(t, "colours", picture.(*image.YCbCr).SubsampleRatio, image.YCbCrSubsampleRatio420)
 		if off := brightnessOff(picture, want[i].samples); off > 25 {
@@ -273,10 +252,7 @@ func (wide) AddedSpecialIDs() []int { return []int{3, 4, 5} }
 func TestRandomMMLeavesOutAddedSpecialIDs(t *testing.T) {
 	o := tiny()
 	o.InputLen, o.BaseItems = 100, 0
-	source, err := mmFlow(o, wide{newToy(t, "identity", 9, []int{3}, 0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(mmFlow(o, wide{newToy(t, "identity", 9, []int{3}, 0)}))
 	for _, c := range drain(t, source) {
 		if strings.ContainsAny(c.Turns[0].Text, "345") {
 			t.Fatalf("got prompt %q", c.Turns[0].Text)
@@ -288,16 +264,11 @@ func TestRandomMMLeavesOutAddedSpecialIDs(t *testing.T) {
 func TestRandomMMDescription(t *testing.T) {
 	const prompts = "random-mm: 6 input tokens after a prefix of 2, 128 output tokens, as text"
 	o := tiny()
-	source, err := mmFlow(o, newToy(t, "identity", 97, nil, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))
 	same(t, "description", source.About,
 		prompts+", with 0 to 4 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
 	o.ItemsRatio = 0
-	if source, err = mmFlow(o, newToy(t, "identity", 0, nil, 0)); err != nil {
-		t.Fatal(err)
-	}
+	source = must(mmFlow(o, newToy(t, "identity", 0, nil, 0)))
 	same(t, "description", source.About, prompts+" of token ids 1000 to 31999 (assumed: the tokenizer does not tell its "+
 		"vocabulary, so this is not vLLM's workload), with 2 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
 }
@@ -341,10 +312,7 @@ func TestRandomMMTokenizerErrors(t *testing.T) {
 	complains(t, err, "dataset random-mm, prefix: no server")
 	o := tiny()
 	o.PrefixLen = 0
-	source, err := mmFlow(o, brokenToy{toy{size: 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(mmFlow(o, brokenToy{toy{size: 10}}))
 	for range 2 {
 		_, err = source.Next()
 		complains(t, err, "dataset random-mm, prompt 0: no server")
@@ -353,31 +321,12 @@ func TestRandomMMTokenizerErrors(t *testing.T) {
 	complains(t, err, "dataset random-mm", "nothing but special tokens")
 }
 
-func BenchmarkRandomMM(b *testing.B) {
-	o := randomMMDefaults()
-	o.Prompts = 1 << 20
-	o.Buckets = media.Buckets{bucket(720, 1280, 1, 1)}
-	source, err := mmFlow(o, toy{size: 50000, rewrite: func(id int) []int { return []int{id} }})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := source.Next(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // The whole way of an image of 1080p: drawn, encoded and put into a message.
 func BenchmarkRandomMM1080p(b *testing.B) {
 	o := tiny()
 	o.Prompts, o.BaseItems, o.ItemsRatio = b.N, 1, 0
 	o.Buckets = media.Buckets{bucket(1080, 1920, 1, 1)}
-	source, err := mmFlow(o, newToy(b, "identity", 997, nil, 0))
-	if err != nil {
-		b.Fatal(err)
-	}
+	source := must(mmFlow(o, newToy(b, "identity", 997, nil, 0)))
 	b.ReportAllocs()
 	b.ResetTimer()
 	for {
@@ -391,10 +340,7 @@ func BenchmarkRandomMM1080p(b *testing.B) {
 func TestRandomMMAhead(t *testing.T) {
 	o := tiny()
 	o.Prompts, o.BaseItems = 1000, 3
-	m, err := encodedMM(o, newToy(t, "identity", 97, nil, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(encodedMM(o, newToy(t, "identity", 97, nil, 0)))
 	f := m.flow()
 	if _, err := f.Next(); err != nil {
 		t.Fatal(err)

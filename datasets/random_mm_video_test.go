@@ -25,14 +25,8 @@ func TestRandomMMVideos(t *testing.T) {
 	program(`cat >/dev/null; for file; do :; done; echo "a video" >"$file"`)
 	o := tiny()
 	o.Prompts, o.BaseItems, o.ItemsRatio, o.Buckets = 12, 2, 0, media.Buckets{bucket(2, 2, 1, 0.5), bucket(4, 2, 3, 0.5)}
-	drawn, err := newRandomMM(o, newToy(t, "identity", 97, nil, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := mmFlow(o, newToy(t, "identity", 97, nil, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawn := must(newRandomMM(o, newToy(t, "identity", 97, nil, 0)))
+	source := must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))
 	for _, got := range drain(t, source) {
 		want := ""
 		if _, err := drawn.draw(func(b media.Bucket) { drawn.prompts.gen.Bytes(b.Size()); want += b.Modality() + " " }); err != nil {
@@ -58,9 +52,8 @@ func TestRandomMMVideos(t *testing.T) {
 		"with 2 random images or videos each of 2 by 2 pixels (50 %) or 4 by 2 pixels and 3 frames (50 %)")
 
 	program("echo it is broken >&2; exit 1")
-	if source, err = mmFlow(o, newToy(t, "identity", 97, nil, 0)); err != nil {
-		t.Fatal(err)
-	}
+	source = must(mmFlow(o, newToy(t, "identity", 97, nil, 0)))
+	var err error
 	for err == nil {
 		_, err = source.Next()
 	}

@@ -45,10 +45,7 @@ func TestRerankGolden(t *testing.T) {
 			}
 			same(t, "next word of the generator", fmt.Sprint(d.gen.Uint64()), c.NextUint64)
 
-			l, err := newRerank(o, tok)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must(newRerank(o, tok))
 			got := drain(t, l)
 			same(t, "requests", len(got), len(c.Requests))
 			same(t, "length", l.Len, len(c.Requests))
@@ -85,10 +82,7 @@ func TestRerankDescription(t *testing.T) {
 	}
 	for _, test := range tests {
 		o.NoReranker = test.none
-		l, err := newRerank(o, newToy(t, "identity", test.vocab, nil, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(newRerank(o, newToy(t, "identity", test.vocab, nil, 0)))
 		same(t, "description", l.About, test.want)
 	}
 }
@@ -96,10 +90,7 @@ func TestRerankDescription(t *testing.T) {
 func TestRerankMiss(t *testing.T) {
 	o := rerankDefaults()
 	o.Prompts, o.InputLen, o.Batch = 40, 30, 2
-	l, err := newRerank(o, newToy(t, "grow", 97, nil, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(newRerank(o, newToy(t, "grow", 97, nil, 0)))
 	miss := -14 // the query counts once, however often it is read
 	for i, c := range drain(t, l) {
 		query, documents := c.Turns[0].Batch[0], c.Turns[0].Batch[1:]
@@ -119,10 +110,7 @@ func TestRerankShortInput(t *testing.T) {
 	for length := range 4 {
 		o := rerankDefaults()
 		o.Prompts, o.InputLen = 3, length
-		l, err := newRerank(o, newToy(t, "identity", 97, nil, 2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(newRerank(o, newToy(t, "identity", 97, nil, 2)))
 		same(t, "requests", l.Len, 3)
 	}
 }

@@ -43,10 +43,7 @@ func TestShareGPTGolden(t *testing.T) {
 			streams.Python.Random() // sampling starts the stream over, whatever was drawn before
 			common := Common{Path: smallFile, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "sg-"}
 			flags := common.flagsOf(c.Flags)
-			d, err := opened(t, "sharegpt", common, flags, testTools{toyTools{}, Text{Counter: counters[c.Tokenizer]}, streams})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must(opened(t, "sharegpt", common, flags, testTools{toyTools{}, Text{Counter: counters[c.Tokenizer]}, streams}))
 			c.check(t, drain(t, d), prompts)
 			same(t, "next double of Python", streams.Python.Random(), c.NextRandom)
 			same(t, "next word of numpy", streams.Legacy.Uint32(), numpy.NewLegacy(0).Uint32())
@@ -175,10 +172,7 @@ func TestShareGPTOddButGoodFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := sample(t, test.content, func(o *shareGPT) { o.Prompts = 1 })
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must(sample(t, test.content, func(o *shareGPT) { o.Prompts = 1 }))
 			texts := []string{}
 			for _, c := range got {
 				texts = append(texts, c.Turns[0].Text)
@@ -195,10 +189,7 @@ func TestShareGPTWithoutTokenizer(t *testing.T) {
 
 func TestShareGPTDescription(t *testing.T) {
 	o := shareGPT{Common: Common{Path: smallFile, Prompts: 60}}
-	d, err := made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0)))
 	same(t, "description", d.About, "sharegpt: 40 prompts of 45 conversations in "+smallFile+", repeated to make 60")
 }
 
@@ -260,10 +251,7 @@ func conversations(n int) io.Reader {
 
 func TestReadShareGPTKnowsLines(t *testing.T) {
 	ci.SkipUnderRace(t)
-	entries, err := readShareGPT(conversations(5000), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must(readShareGPT(conversations(5000), false))
 	for i, e := range entries {
 		if e.line != i+2 || e.completion != "" {
 			t.Fatalf("entry %d: got line %d and completion %q, want line %d and none", i, e.line, e.completion, i+2)
@@ -272,10 +260,7 @@ func TestReadShareGPTKnowsLines(t *testing.T) {
 }
 
 func BenchmarkReadShareGPT(b *testing.B) {
-	data, err := io.ReadAll(conversations(2000))
-	if err != nil {
-		b.Fatal(err)
-	}
+	data := must(io.ReadAll(conversations(2000)))
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -289,10 +274,7 @@ func BenchmarkReadShareGPT(b *testing.B) {
 func TestShareGPTMessagesForBackends(t *testing.T) {
 	for form, want := range map[Forms]bool{0: true, AsText: false, AsText | AsTokenIDs: false, AsText | AsMessages: true, AsText | AsMedia: true} {
 		o := shareGPT{Common: Common{Path: "testdata/sharegpt_small.json", Prompts: 3, MultimodalChat: true, Forms: form}}
-		list, err := o.draw(t.Context(), Text{Counter: byWords{}}, numpy.NewPython(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must(o.draw(t.Context(), Text{Counter: byWords{}}, numpy.NewPython(0)))
 		for _, c := range drain(t, list) {
 			same(t, fmt.Sprintf("forms %d: %s is messages", form, c.ID), c.Turns[0].Messages != nil, want)
 		}

@@ -61,10 +61,7 @@ func TestSlicesGolden(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
 			o := SlicesOptions{Common: Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, Seed: c.Seed}, InputLen: c.InputLen,
 				OutputLen: c.OutputLen, Ratio: ratio}
-			text, err := openPoem(o.Path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(openPoem(o.Path))
 			var got bytes.Buffer
 			if err := WriteSlices(&got, o, newWordList(strings.Join(text, ""))); err != nil {
 				t.Fatal(err)

@@ -40,20 +40,14 @@ func TestSonnetGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			path := filepath.Join("testdata", filepath.Base(c.File))
-			poem, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			poem := must(os.ReadFile(path))
 			lines := strings.SplitAfter(string(poem), "\n")
 			o := sonnet{Common: Common{Path: path, Prompts: c.Prompts, IDPrefix: "so-"}, InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen}
 			if o.flagsOf(c.Flags); c.Backend == "openai-chat" {
 				o.Forms = AsMessages
 			}
 			streams := numpy.NewStreams(c.Seed)
-			d, err := made(t.Context(), o, Text{Counter: counters[c.Tokenizer], Template: roleTags{}}, streams)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must(made(t.Context(), o, Text{Counter: counters[c.Tokenizer], Template: roleTags{}}, streams))
 			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
 			for i, want := range c.Requests {
@@ -82,10 +76,7 @@ func sonnetDefaults() sonnet {
 func words() Text { return Text{Counter: byWords{}, Template: roleTags{}} }
 
 func TestSonnetBuiltIn(t *testing.T) {
-	lines, err := openPoem("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must(openPoem(""))
 	if len(lines) < 500 || len(lines)%14 != 0 {
 		t.Errorf("got %d lines", len(lines))
 	}
@@ -96,10 +87,7 @@ func TestSonnetBuiltIn(t *testing.T) {
 	}
 	o := sonnetDefaults()
 	o.Prompts = 20
-	d, err := made(t.Context(), o, words(), numpy.NewStreams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(made(t.Context(), o, words(), numpy.NewStreams(0)))
 	same(t, "description", d.About, "sonnet: 20 prompts of up to 550 tokens, 23 lines of the sonnets built in for all and 43 drawn for each")
 	first := strings.Join(lines[:23], "")
 	texts := map[string]bool{}

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -184,41 +185,36 @@ func (o structuredOutput) schema() ([]byte, error) {
 	return schema, err
 }
 
-func (o structuredOutput) judge(schema []byte) (Judge, error) {
-	switch o.kind() {
-	case "json":
+// structuredKinds are the constraints besides a schema: the prompt, the value of the field, and what judges answers.
+var structuredKinds = map[string]struct {
+	prompt, value string
+	judge         func() (*constraint.Constraint, error)
+}{
+	"choice": {"Classify this sentiment: vLLM is wonderful!", `["` + strings.Join(structuredChoices, `", "`) + `"]`,
+		func() (*constraint.Constraint, error) { return constraint.Choice(structuredChoices...), nil }},
+	"regex": {"Give an e-mail address for Alan Turing. It ends in .com and a new line.", string(jsonscan.Quote(structuredPattern)),
+		func() (*constraint.Constraint, error) { return constraint.Pattern(structuredPattern) }},
+	"grammar": {"Write an SQL query that selects a column of a table where a column has some value.", string(jsonscan.Quote(structuredGrammar)),
+		func() (*constraint.Constraint, error) { return constraint.Grammar(structuredQuery) }},
+}
+
+func (o structuredOutput) judge(schema []byte) (*constraint.Constraint, error) {
+	if o.kind() == "json" {
 		return constraint.JSON(schema)
-	case "choice":
-		return constraint.Choice(structuredChoices...), nil
-	case "regex":
-		return constraint.Pattern(structuredPattern)
 	}
-	return constraint.Grammar(structuredQuery)
+	return structuredKinds[o.kind()].judge()
 }
 
 func (o structuredOutput) prompt(schema []byte) string {
-	switch o.kind() {
-	case "json":
+	if o.kind() == "json" {
 		return "Generate an example of a brief user profile given the following schema: " + string(schema)
-	case "choice":
-		return "Classify this sentiment: vLLM is wonderful!"
-	case "regex":
-		return "Give an e-mail address for Alan Turing. It ends in .com and a new line."
 	}
-	return "Write an SQL query that selects a column of a table where a column has some value."
+	return structuredKinds[o.kind()].prompt
 }
 
 // constrain puts the constraint into the body of a request.
 func (o structuredOutput) constrain(t *Turn, schema []byte) {
-	value := string(schema)
-	switch o.kind() {
-	case "choice":
-		value = `["` + strings.Join(structuredChoices, `", "`) + `"]`
-	case "regex":
-		value = string(jsonscan.Quote(structuredPattern))
-	case "grammar":
-		value = string(jsonscan.Quote(structuredGrammar))
-	}
+	value := cmp.Or(structuredKinds[o.kind()].value, string(schema))
 	field := structuredAPIs[o.API][o.kind()]
 	switch {
 	case o.API == "vllm":

@@ -39,10 +39,7 @@ func TestStructuredOutput(t *testing.T) {
 		{"grammar", "sglang", `{"ebnf": "root ::=`, "SELECT col_1 from table_2 where col_2 = 1", "SELECT *"},
 		{"json", "llama.cpp", `{"json_schema": {"type": "object"`, `{"name": "a", "email": "b"}`, `7`},
 	} {
-		all, err := structured(t, structuredOutput{Form: c.form, API: c.api, Ratio: 0.3, OutputLen: 128}, 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must(structured(t, structuredOutput{Form: c.form, API: c.api, Ratio: 0.3, OutputLen: 128}, 20))
 		n, seen := 0, map[string]bool{}
 		for _, x := range all {
 			turn := x.Turns[0]
@@ -74,10 +71,7 @@ func TestJSONMode(t *testing.T) {
 		return `{"prompt": [{"role": "system", "content": "s"}, {"role": "user", "content": "one two"}], "completion": "{}", "schema": ` + schema + "}\n"
 	}
 	h := hfTest{id: "NousResearch/json-mode-eval", rows: row(`"{\"type\": 7}"`) + row(`"{\"type\": \"object\", \"required\": [\"a\"]}"`), options: Common{Prompts: 1}}
-	list, err := h.open(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(h.open(t))
 	turn := drain(t, list)[0].Turns[0]
 	same(t, "prompt", turn.Text, "<|system|>\ns\n<|user|>\none two\n<|assistant|>\n")
 	same(t, "body", string(turn.Overrides), `{"structured_outputs": {"json": "{\"type\": \"object\", \"required\": [\"a\"]}"}}`)
@@ -116,10 +110,7 @@ func TestSchemaFile(t *testing.T) {
 	}
 	// A member that is added is part of the answer where the schema is closed.
 	for _, text := range []string{`{"type": "object"}`, `{"properties": {}, "additionalProperties": false}`, `{"required": ["b"], "properties": {"b": {}, "a": {}}}`} {
-		all, err := structured(t, structuredOutput{Form: "json-unique", Ratio: 1, SchemaPath: write(text)}, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must(structured(t, structuredOutput{Form: "json-unique", Ratio: 1, SchemaPath: write(text)}, 3))
 		for _, x := range all {
 			_, schema, _ := strings.Cut(x.Turns[0].Text, "schema: ")
 			var members struct{ Properties map[string]any }

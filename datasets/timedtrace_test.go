@@ -45,10 +45,7 @@ func TestTimedTraceGolden(t *testing.T) {
 			common := Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, IDPrefix: "tt-"}
 			flags, streams := common.flagsOf(c.Flags), numpy.NewStreams(7)
 			tools := testTools{toyTools{newToy(t, "identity", c.Vocab, c.Special, 0), new([]string)}, Text{}, streams}
-			d, err := opened(t, "timed_trace", common, flags, tools)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must(opened(t, "timed_trace", common, flags, tools))
 			same(t, "length", d.Len, len(c.Requests))
 			got := drain(t, d)
 			for i, want := range c.Requests {
@@ -93,10 +90,7 @@ func TestTimedTraceOddButGoodFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			d, err := timed(t, test.content, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must(timed(t, test.content, nil))
 			var want []int
 			for _, hash := range test.want {
 				want = append(want, newTraceBlocks(Vocabulary{Size: 1000}.IDs()).block([]byte(hash), 4)...)
@@ -175,10 +169,7 @@ func TestTimedTraceTimes(t *testing.T) {
 	for _, at := range []string{"-3", "1", "0.5", "2", "1e-9", "2"} {
 		content.WriteString(`{"timestamp": ` + at + `, "input_length": 12, "output_length": 1, "hash_ids": [1, 2]}` + "\n")
 	}
-	d, err := timed(t, content.String(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(timed(t, content.String(), nil))
 	const s = time.Second
 	same(t, "times", d.times(), []time.Duration{0, 1 * s, 1 * s, 2 * s, 2 * s, 2 * s})
 	var own []time.Duration
@@ -199,10 +190,7 @@ func TestTimedTraceWithoutVocabulary(t *testing.T) {
 	o := defaults[timedTrace]("timed_trace")
 	o.Path = "testdata/trace_small.jsonl"
 	o.Multiplier = 0.001
-	d, err := newTracePrompts(o, nil, numpy.NewStreams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(newTracePrompts(o, nil, numpy.NewStreams(0)))
 	about := "timed_trace: 7 prompts in testdata/trace_small.jsonl, in blocks of 16 token ids "
 	rest := "; 2 shorter than the trace says, for want of hash ids"
 	same(t, "description", d.description(), about+"1000 to 31999 (assumed: the model's vocabulary is not known)"+rest)
@@ -214,9 +202,7 @@ func TestTimedTraceWithoutVocabulary(t *testing.T) {
 		}
 	}
 	o.Vocabulary = Vocabulary{First: 7, Size: 2, Special: []int{8}}
-	if d, err = newTracePrompts(o, newToy(t, "identity", 0, nil, 0), numpy.NewStreams(0)); err != nil {
-		t.Fatal(err)
-	}
+	d = must(newTracePrompts(o, newToy(t, "identity", 0, nil, 0), numpy.NewStreams(0)))
 	same(t, "description", d.description(), about+"7 to 8"+rest)
 	same(t, "ids", drain(t, d.flow())[5].Turns[0].TokenIDs, []int{7, 7, 7, 7, 7})
 }
@@ -278,10 +264,7 @@ func FuzzReadTrace(f *testing.F) {
 			if input > 1<<12 {
 				return // longer than is worth the while
 			}
-			c, err := d.next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must(d.next())
 			if want := min(int(input), 4*len(hashes)); c.Turns[0].InputTokens != want {
 				t.Fatalf("got %d tokens, want %d", c.Turns[0].InputTokens, want)
 			}
@@ -314,10 +297,7 @@ func TestTimedTraceNamesTheFlagsThatFit(t *testing.T) {
 		if err := os.WriteFile(o.Path, []byte(c.lines), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d, err := newTracePrompts(o, nil, numpy.NewStreams(0))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(newTracePrompts(o, nil, numpy.NewStreams(0)))
 		same(t, "doubt", d.doubt(), c.want)
 	}
 }

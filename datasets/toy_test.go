@@ -16,6 +16,8 @@ import (
 
 var same, complains = assert.Same, assert.Complains
 
+func must[T any](v T, err error) T { return assert.Must(v, err) }
+
 // toy is a tokenizer whose text is ids in decimal, joined by blanks. Encoding gives back what rewrite makes of each id.
 type toy struct {
 	size    int
@@ -111,10 +113,7 @@ func (byBytes) Count(text string) (int, error) { return len(text), nil }
 // golden reads a file of testdata made by vLLM's rules with numpy and Python.
 func golden(t *testing.T, name string, into any) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile(filepath.Join("testdata", name)))
 	if err := json.Unmarshal(data, into); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -148,10 +147,7 @@ func (c toyCase) toy(t *testing.T) toy { return newToy(t, c.Tokenizer, c.Vocab, 
 
 func rangeRatio(t *testing.T, raw json.RawMessage) RangeRatio {
 	t.Helper()
-	ratio, err := ParseRangeRatio(string(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ratio := must(ParseRangeRatio(string(raw)))
 	return ratio
 }
 

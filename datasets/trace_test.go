@@ -21,10 +21,7 @@ const traceRows = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.
 // Prompts have the lengths of the trace, special tokens included, are made as those of random, and come at the times of the trace.
 func TestTrace(t *testing.T) {
 	for _, adds := range []int{0, 2} {
-		d, err := openTrace(t, traceRows, Common{Seed: 5, IDPrefix: "t-"}, nil, adds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(openTrace(t, traceRows, Common{Seed: 5, IDPrefix: "t-"}, nil, adds))
 		same(t, "description", d.About[strings.Index(d.About, "over "):], "over 10.05s (TIMESTAMP, ContextTokens, GeneratedTokens), "+
 			"mean 50.3, P50 40, P99 110 input tokens, mean 15.0, P50 10, P99 27 output tokens, as text; 1 rows without input or output tokens left out")
 		times := []time.Duration{0, 50 * time.Millisecond, 10050 * time.Millisecond}
@@ -45,10 +42,7 @@ func TestTrace(t *testing.T) {
 }
 
 func TestTraceFlags(t *testing.T) {
-	d, err := openTrace(t, "a,b,c\n1000,2,3\n1500,4,5\n1400,4,6\n", Common{Prompts: 3}, given{"trace-columns": "timestamp=a,input=b,output=c", "trace-unit": "ms"}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(openTrace(t, "a,b,c\n1000,2,3\n1500,4,5\n1400,4,6\n", Common{Prompts: 3}, given{"trace-columns": "timestamp=a,input=b,output=c", "trace-unit": "ms"}, 0))
 	same(t, "times", d.Times(), []time.Duration{0, 400 * time.Millisecond, 500 * time.Millisecond})
 	same(t, "description", d.About[strings.Index(d.About, "over"):],
 		"over 500ms (a, b, c), mean 3.3, P50 4, P99 4 input tokens, mean 4.7, P50 5, P99 6 output tokens, as text; time stamps in ms; sorted by time")
@@ -65,6 +59,6 @@ func TestTraceFlags(t *testing.T) {
 		_, err := openTrace(t, c.content, Common{}, c.flags, 0)
 		complains(t, err, c.want)
 	}
-	_, err = opened(t, "trace", Common{Path: filepath.Join("testdata", "none.csv")}, nil, wordTools())
+	_, err := opened(t, "trace", Common{Path: filepath.Join("testdata", "none.csv")}, nil, wordTools())
 	complains(t, err, "dataset trace: testdata/none.csv: file does not exist; give the path of a trace, in CSV or with an object on each line")
 }

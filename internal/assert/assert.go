@@ -28,3 +28,11 @@ func Complains(t testing.TB, err error, parts ...string) {
 		}
 	}
 }
+
+// Must is a value that comes without an error; with one it panics, since there is nothing to go on with.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -74,10 +74,7 @@ func TestColdCacheLooksAtAllThatIsDrawn(t *testing.T) {
 	if d.ahead.all() != nil {
 		t.Fatal("everything is drawn")
 	}
-	salt, err := loadgen.NewSalt(loadgen.SaltPrefix, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	salt := must(loadgen.NewSalt(loadgen.SaltPrefix, nil))
 	if err := d.take(salt); err == nil || !strings.Contains(err.Error(), "--cache cold, prompt b: messages without a text") {
 		t.Errorf("got error %v", err)
 	}

@@ -104,10 +104,7 @@ func TestConversationsAreCut(t *testing.T) {
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := drawnOf(t, simulated(t), "--dataset-name agents --disable-shuffle --max-model-len 100 --dataset-path "+path, atOnce(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(drawnOf(t, simulated(t), "--dataset-name agents --disable-shuffle --max-model-len 100 --dataset-path "+path, atOnce(4)))
 	var lengths [][]int
 	for {
 		c, err := d.Next()
@@ -142,10 +139,7 @@ func TestConversationsOfThePlan(t *testing.T) {
 	} {
 		url := simulated(t)
 		line := "--backend openai-chat --dataset-name random --random-input-len 20 --random-output-len 4 --tokenizer " + sentencePieces + " " + c.line
-		d, err := drawnOf(t, url, line, atOnce(3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(drawnOf(t, url, line, atOnce(3)))
 		f, _ := flagsOf(t, url, line, atOnce(3))
 		if diff := cmp.Diff(c.want, f.options.Conversations(d)); diff != "" {
 			t.Errorf("%s: %s", c.line, diff)

@@ -88,25 +88,16 @@ func TestDraw(t *testing.T) {
 		{"embeddings", "--backend openai-embeddings --vocab-size 300", rate, 4, metrics.TokensFromIDs, "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f, err := flagsOf(t, url, c.args+" --cache cold --temperature 0 --top-k 3", c.load)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must(flagsOf(t, url, c.args+" --cache cold --temperature 0 --top-k 3", c.load))
 			f.options.Prompts = max(1, c.load.Requests())
 			client := f.server.Target.Client()
 			defer client.CloseIdleConnections()
-			m, err := f.server.Find(t.Context(), client, f.server.Patience(unheard{}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(f.server.Find(t.Context(), client, f.server.Patience(unheard{})))
 			all := NewPrefetchers()
 			defer all.Close()
 			streams := numpy.NewStreams(7)
 			d := Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: true, Draws: streams, To: unheard{}}
-			drawn, err := d.Draw(t.Context(), all, c.load, false, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			drawn := must(d.Draw(t.Context(), all, c.load, false, false))
 			if drawn.Count() != c.n || drawn.Tokenizing.Counted != c.counted {
 				t.Errorf("%d prompts counted by %s, want %d by %s", drawn.Count(), drawn.Tokenizing.Counted, c.n, c.counted)
 			}
@@ -182,10 +173,7 @@ func TestCheck(t *testing.T) {
 func TestWarmUpFails(t *testing.T) {
 	url := simulated(t)
 	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
-	f, err := flagsOf(t, url, "--ready-check-timeout-sec 1", rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(flagsOf(t, url, "--ready-check-timeout-sec 1", rate))
 	load := loadgen.Defaults()
 	f.server.Send(&load)
 	load.Model = "none" // an unknown model
@@ -212,10 +200,7 @@ func TestOpen(t *testing.T) {
 		{"--dataset-name prefix_repetition", "", ""},
 		{"--tokenizer none/at/all", "", "none/at/all"},
 	} {
-		f, err := flagsOf(t, "http://127.0.0.1:1", c.args, rate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(flagsOf(t, "http://127.0.0.1:1", c.args, rate))
 		f.options.Prompts = 10
 		d := Drawing{Options: &f.options, Server: &f.server, Draws: numpy.NewStreams(7), To: unheard{}}
 		source, m, err := d.Open(t.Context())
@@ -258,17 +243,11 @@ func TestCountAnswers(t *testing.T) {
 		{"", true, false, true},
 		{"--vocab-size 300", false, false, false},
 	} {
-		f, err := flagsOf(t, url, c.args, rate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(flagsOf(t, url, c.args, rate))
 		f.options.Prompts = 1
 		client := f.server.Target.Client()
 		defer client.CloseIdleConnections()
-		m, err := f.server.Find(t.Context(), client, f.server.Patience(unheard{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(f.server.Find(t.Context(), client, f.server.Patience(unheard{})))
 		d := Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: c.asks, Draws: numpy.NewStreams(7), To: unheard{}}
 		_, counted, err := d.Open(t.Context())
 		if err != nil {
@@ -294,18 +273,12 @@ func TestCountAnswers(t *testing.T) {
 // A search needs more prompts than a data set has: it repeats them and says what that may cost.
 func TestSearchRepeats(t *testing.T) {
 	rate := shape.Rate{Bounds: shape.Bounds{Count: 3}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
-	f, err := flagsOf(t, "http://127.0.0.1:1", "--dataset-name sharegpt --tokenizer estimate --dataset-path "+vectors+"sharegpt_small.json", rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(flagsOf(t, "http://127.0.0.1:1", "--dataset-name sharegpt --tokenizer estimate --dataset-path "+vectors+"sharegpt_small.json", rate))
 	f.options.Prompts = 3
 	all := NewPrefetchers()
 	defer all.Close()
 	d := Drawing{Options: &f.options, Server: &f.server, Draws: numpy.NewStreams(7), To: unheard{}}
-	drawn, err := d.Draw(t.Context(), all, rate, false, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawn := must(d.Draw(t.Context(), all, rate, false, true))
 	if notes := strings.Join(drawn.Notes, "\n"); !strings.Contains(notes, "the search repeats the data set's 3 prompts; repeated ones may hit the server's prefix cache") {
 		t.Errorf("notes %q", notes)
 	}

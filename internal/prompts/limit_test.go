@@ -22,17 +22,11 @@ const sentencePieces = "../../internal/hf/tokenizer/testdata/synthetic-spbpe.tok
 // drawnOf draws the prompts of a command line.
 func drawnOf(t *testing.T, url, line string, load shape.Shape) (*Supply, error) {
 	t.Helper()
-	f, err := flagsOf(t, url, line, load)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(flagsOf(t, url, line, load))
 	f.options.Prompts = load.Requests()
 	client := f.server.Target.Client()
 	t.Cleanup(client.CloseIdleConnections)
-	m, err := f.server.Find(t.Context(), client, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(f.server.Find(t.Context(), client, nil))
 	all := NewPrefetchers()
 	t.Cleanup(all.Close)
 	d := Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: true, Draws: numpy.NewStreams(7), To: unheard{}}
@@ -42,10 +36,7 @@ func drawnOf(t *testing.T, url, line string, load shape.Shape) (*Supply, error) 
 func turnsOf(t *testing.T, d *Supply) (turns []datasets.Turn) {
 	t.Helper()
 	for range d.Len {
-		c, err := d.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(d.Next())
 		turns = append(turns, c.Turns...)
 	}
 	return turns
@@ -58,14 +49,8 @@ func atOnce(n int) shape.Shape {
 // With --prompt-token-ids the prompts are the ids that the server would make of the same texts, special ones among them.
 func TestPromptTokenIDs(t *testing.T) {
 	url := simulated(t)
-	files, err := tokenizer.Find(t.Context(), tokenizer.FindOptions{Tokenizer: sentencePieces})
-	if err != nil {
-		t.Fatal(err)
-	}
-	local, err := tokenizer.Read(files.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must(tokenizer.Find(t.Context(), tokenizer.FindOptions{Tokenizer: sentencePieces}))
+	local := must(tokenizer.Read(files.Files))
 	if local.SpecialTokensToAdd() == 0 {
 		t.Fatal("this tokenizer shows nothing about special tokens")
 	}
@@ -74,14 +59,8 @@ func TestPromptTokenIDs(t *testing.T) {
 		"--backend openai-embeddings --random-batch-size 2 --random-input-len 30",
 	} {
 		line += " --tokenizer " + sentencePieces
-		texts, err := drawnOf(t, url, line, atOnce(4))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids, err := drawnOf(t, url, line+" --prompt-token-ids", atOnce(4))
-		if err != nil {
-			t.Fatal(err)
-		}
+		texts := must(drawnOf(t, url, line, atOnce(4)))
+		ids := must(drawnOf(t, url, line+" --prompt-token-ids", atOnce(4)))
 		if ids.Tokenizing.Counted != metrics.TokensFromIDs || !strings.HasSuffix(ids.About, ", sent as token ids") {
 			t.Errorf("%s: counted by %s, %s", line, ids.Tokenizing.Counted, ids.About)
 		}
@@ -100,10 +79,7 @@ func TestPromptTokenIDs(t *testing.T) {
 		}
 	}
 
-	random, err := drawnOf(t, url, "--random-input-len 30 --prompt-token-ids --tokenizer "+sentencePieces, atOnce(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	random := must(drawnOf(t, url, "--random-input-len 30 --prompt-token-ids --tokenizer "+sentencePieces, atOnce(4)))
 	for _, turn := range turnsOf(t, random) {
 		if len(turn.TokenIDs) != 30 || turn.InputTokens != 30 || turn.TokenIDs[0] != 1 {
 			t.Errorf("random: %+v, want 30 ids, the first of them special", turn)
@@ -145,14 +121,8 @@ func TestMaxModelLen(t *testing.T) {
 		{"--backend openai-embeddings --vocab-size 300 --random-batch-size 2 --random-input-len 20 --random-range-ratio 0.2", atOnce(40), "23", "--max-model-len 23: 6 of 20 requests"},
 		{"--vocab-size 300 --random-input-len 20 --random-output-len 8", atOnce(40), "28", ""},
 	} {
-		whole, err := drawnOf(t, url, c.line, c.load)
-		if err != nil {
-			t.Fatal(err)
-		}
-		some, err := drawnOf(t, url, c.line+" --max-model-len "+c.most, c.load)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must(drawnOf(t, url, c.line, c.load))
+		some := must(drawnOf(t, url, c.line+" --max-model-len "+c.most, c.load))
 		if notes := strings.Join(some.Notes, "\n"); !strings.Contains(notes, c.note) || c.note == "" && notes != "" || strings.Count(notes, "max-model-len") > 1 {
 			t.Errorf("%s: notes %q, want %q", c.line, notes, c.note)
 		}

@@ -28,10 +28,7 @@ func TestGeneralLengths(t *testing.T) {
 		{"timed_trace", file, "--output-len has no effect with timed_trace: each of its requests sets its own length\n--input-len has no effect with timed_trace, as with vLLM"},
 		{"sharegpt", file, "--input-len has no effect with sharegpt, as with vLLM"},
 	} {
-		f, err := flagsOf(t, "http://127.0.0.1:1", "--dataset-name "+c.name+c.args+" --input-len 20 --output-len 10", rate)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(flagsOf(t, "http://127.0.0.1:1", "--dataset-name "+c.name+c.args+" --input-len 20 --output-len 10", rate))
 		o := &f.options
 		if got := strings.Join(o.LengthNotes(f.given.All()), "\n"); got != c.notes {
 			t.Errorf("%s: %q, want %q", c.name, got, c.notes)
@@ -74,10 +71,7 @@ func TestFlagsOfOtherDatasets(t *testing.T) {
 func TestFields(t *testing.T) {
 	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	args := "--vocab-size 300 --extra-body.seed 3 --temperature 0 --top-k 5 --logprobs 2 --lora-modules a b "
-	f, err := flagsOf(t, "http://127.0.0.1:1", args+"--lora-assignment round-robin", rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(flagsOf(t, "http://127.0.0.1:1", args+"--lora-assignment round-robin", rate))
 	for _, c := range []struct {
 		full bool
 		want string
@@ -104,9 +98,7 @@ func TestFields(t *testing.T) {
 	if got := models(f); got != "abababab" {
 		t.Errorf("in turn: %s", got)
 	}
-	if f, err = flagsOf(t, "http://127.0.0.1:1", args, rate); err != nil {
-		t.Fatal(err)
-	}
+	f = must(flagsOf(t, "http://127.0.0.1:1", args, rate))
 	if got := models(f); got == "abababab" || got != models(f) || strings.Trim(got, "ab") != "" {
 		t.Errorf("at random: %s, again %s", got, models(f))
 	}
@@ -138,10 +130,7 @@ func TestContinuousUsage(t *testing.T) {
 // Modules and sampling are no part of a request for embeddings, which makes no tokens.
 func TestFieldsOfEmbeddings(t *testing.T) {
 	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
-	f, err := flagsOf(t, "http://127.0.0.1:1", "--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(flagsOf(t, "http://127.0.0.1:1", "--backend openai-embeddings --vocab-size 300 --top-p 0.5 --extra-body.dimensions 8", rate))
 	if got := f.requests.Fields(false); len(got) != 1 || got[0] != (protocol.Field{Name: "dimensions", JSON: "8"}) {
 		t.Errorf("fields %v", got)
 	}

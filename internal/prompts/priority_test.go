@@ -51,10 +51,7 @@ func TestPrioritize(t *testing.T) {
 		x.Prioritize(v, header, 5)
 		urgent := 0
 		for range n {
-			c, err := x.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must(x.Next())
 			first, second := &c.Turns[0], &c.Turns[1]
 			if first.Class != second.Class {
 				t.Fatalf("turns of one conversation: %s and %s", first.Class, second.Class)

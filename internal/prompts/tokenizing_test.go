@@ -37,10 +37,7 @@ func (silentServer) RoundTrip(r *http.Request) (*http.Response, error) {
 // A server that does not answer is not waited for for ever: not long while it is tried, and longer for the tokens of a text.
 func TestSilentServerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		to, err := target.New(target.Options{BaseURL: "http://silent.test"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := must(target.New(target.Options{BaseURL: "http://silent.test"}))
 		client := &http.Client{Transport: silentServer{}}
 		d := &Drawing{Options: &Options{Tokens: TokenizerOptions{Name: Estimate}}, Server: &server.Options{Servers: loadgen.Servers{Target: to}}, Client: client, AskServer: true, To: unheard{}}
 		began := time.Now()
@@ -81,10 +78,7 @@ func TestTokenizerClassIsNoted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m, err := (&TokenizerOptions{Name: dir}).Find(t.Context(), nil, server.Model{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must((&TokenizerOptions{Name: dir}).Find(t.Context(), nil, server.Model{}))
 		var want []string
 		if note != "" {
 			want = []string{"token counts may differ from those of transformers: " + note}

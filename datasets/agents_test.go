@@ -232,8 +232,6 @@ func TestAgentsSelfTimed(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || !slices.Equal(d.Times(), []time.Duration{0, time.Second, 16 * time.Second}) {
 		t.Errorf("%v %s", d.Times(), diff)
 	}
-	_, err := openAgents(t, one("a", "")+one("b", ""), c, nil, "")
-	complains(t, err, "agents: ", "no session says when it starts (start_ms); leave out --self-timed")
-	_, err = openAgents(t, one("a", ""), Common{Replay: Replay{From: time.Hour}}, nil, "")
-	complains(t, err, "no session is in the part that was asked for")
+	complains(t, failure(openAgents(t, one("a", "")+one("b", ""), c, nil, "")), "agents: ", "no session says when it starts (start_ms); leave out --self-timed")
+	complains(t, failure(openAgents(t, one("a", ""), Common{Replay: Replay{From: time.Hour}}, nil, "")), "no session is in the part that was asked for")
 }

@@ -183,8 +183,7 @@ func TestAheadFails(t *testing.T) {
 		same(t, "prompt before the failure", got, all[i])
 	}
 	for range 2 {
-		_, err := r.Next()
-		complains(t, err, "dataset random, prompt 5: no server")
+		complains(t, failure(r.Next()), "dataset random, prompt 5: no server")
 	}
 	if most := int64(windowPrompts * runtime.GOMAXPROCS(0)); calls.Load() > max(most, bad+1) {
 		t.Errorf("got %d calls, want no more than the window of %d", calls.Load(), most)

@@ -85,11 +85,10 @@ func bfclIn(t *testing.T, lines ...string) bfcl {
 }
 
 func TestBFCLNeeds(t *testing.T) {
-	_, err := made(t.Context(), bfclDefaults(), Text{}, numpy.NewStreams(0))
-	complains(t, err, "dataset bfcl: needs a tokenizer")
+	complains(t, failure(made(t.Context(), bfclDefaults(), Text{}, numpy.NewStreams(0))), "dataset bfcl: needs a tokenizer")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = made(ctx, bfclIn(t, bfclGood), Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
+	_, err := made(ctx, bfclIn(t, bfclGood), Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want that of the context", err)
 	}
@@ -97,9 +96,7 @@ func TestBFCLNeeds(t *testing.T) {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 func TestBFCLKeepsWhatItTranslates(t *testing.T) {
@@ -118,9 +115,7 @@ func TestBFCLKeepsWhatItTranslates(t *testing.T) {
 
 func mkdir(t *testing.T, path string) {
 	t.Helper()
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, os.MkdirAll(path, 0o700))
 }
 
 const bfclGood = `{"question": [[{"role": "user", "content": "what"}]], "function": {"name": "f"}}`
@@ -137,18 +132,16 @@ func TestBFCLBadRows(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			o := bfclIn(t, bfclGood, test.row)
 			text := Text{Counter: byWords{}, Template: roleTags{}}
-			_, err := made(t.Context(), o, text, numpy.NewStreams(0))
-			complains(t, err, "dataset bfcl: ", "BFCL_v3_simple.json, "+test.want)
+			complains(t, failure(made(t.Context(), o, text, numpy.NewStreams(0))), "dataset bfcl: ", "BFCL_v3_simple.json, "+test.want)
 			o.Prompts = 1 // the bad row is not reached
-			if _, err = made(t.Context(), o, text, numpy.NewStreams(0)); err != nil {
+			if _, err := made(t.Context(), o, text, numpy.NewStreams(0)); err != nil {
 				t.Errorf("without the bad row: got error %v", err)
 			}
 		})
 	}
 	o := bfclIn(t, `{"question": [], "function": {"name": "f"}}`, `{"question": [[]], "function": {"name": "f"}}`,
 		`{"question": ["x"], "function": {"name": "f"}}`, `{"question": [[{}]]}`, `{"question": [[{}]], "function": null}`)
-	_, err := made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
-	complains(t, err, "no question of simple has messages and functions")
+	complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))), "no question of simple has messages and functions")
 }
 
 func TestBFCLFindsItsFiles(t *testing.T) {

@@ -94,8 +94,7 @@ func TestBurstGPTWithoutVocabulary(t *testing.T) {
 	d = must(o.make(newToy(t, "identity", 1000, nil, 0), given))
 	same(t, "description", d.About, about+"text")
 	d = must(o.make(brokenToy{newToy(t, "identity", 1000, nil, 0)}, given))
-	_, err := d.Next()
-	complains(t, err, "dataset burstgpt, prompt 0: no server")
+	complains(t, failure(d.Next()), "dataset burstgpt, prompt 0: no server")
 }
 
 const burstHeader = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"

@@ -86,8 +86,7 @@ func TestOpenConversations(t *testing.T) {
 	if one := draw(1); one != draw(1) || one == draw(2) {
 		t.Error("the order does not follow the seed")
 	}
-	_, err := openKind(t, "custom", Common{Path: path, MultiTurn: MultiTurn{On: true, Min: 9}}, nil)
-	complains(t, err, "none of its 4 conversations has 9 turns; lower --multi-turn-min-turns")
+	complains(t, failure(openKind(t, "custom", Common{Path: path, MultiTurn: MultiTurn{On: true, Min: 9}}, nil)), "none of its 4 conversations has 9 turns; lower --multi-turn-min-turns")
 }
 
 // The length of an answer is that of the flag, else of the file, else of the recorded answer, else the data set's own.

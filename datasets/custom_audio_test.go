@@ -51,12 +51,10 @@ func TestCustomAudioRows(t *testing.T) {
 		{"a directory", `{"audio": "testdata"}`, "recording testdata: this is not a file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := audioIn(t, AsAudio, nil, `{"audio": "`+recordings+`a.flac"}`, "", test.line)
-			complains(t, err, "dataset custom_audio: ", "f.jsonl, line 3: ", test.want)
+			complains(t, failure(audioIn(t, AsAudio, nil, `{"audio": "`+recordings+`a.flac"}`, "", test.line)), "dataset custom_audio: ", "f.jsonl, line 3: ", test.want)
 		})
 	}
-	_, err := audioIn(t, AsAudio, func(o *customAudio) { o.customFlags = &customFlags{OutputFromFile} }, `{"audio": "`+recordings+`a.flac"}`)
-	complains(t, err, `line 1: "output_tokens" is missing`, "--custom-output-len")
+	complains(t, failure(audioIn(t, AsAudio, func(o *customAudio) { o.customFlags = &customFlags{OutputFromFile} }, `{"audio": "`+recordings+`a.flac"}`)), `line 1: "output_tokens" is missing`, "--custom-output-len")
 }
 
 // A transcription request holds the recording as a file; the same file is shared.
@@ -101,9 +99,7 @@ func TestCustomAudioInMessages(t *testing.T) {
 			Type  string
 			Audio struct{ Data, Format string } `json:"input_audio"`
 		}
-		if err := json.Unmarshal(turn.Media, &part); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, json.Unmarshal(turn.Media, &part))
 		sent, err := base64.StdEncoding.DecodeString(part.Audio.Data)
 		file, readErr := os.ReadFile(recordings + want.file)
 		if err != nil || readErr != nil || !bytes.Equal(sent, file) || part.Type != "input_audio" || part.Audio.Format != want.format || turn.Audio != nil {

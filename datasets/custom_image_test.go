@@ -47,8 +47,7 @@ func TestCustomImageRows(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := imagesIn(t, nil, `{"prompt": "x", "image_files": ["y"]}`, "", test.line)
-			complains(t, err, "dataset custom_image: ", "f.jsonl, line 3: ", test.want)
+			complains(t, failure(imagesIn(t, nil, `{"prompt": "x", "image_files": ["y"]}`, "", test.line)), "dataset custom_image: ", "f.jsonl, line 3: ", test.want)
 		})
 	}
 }

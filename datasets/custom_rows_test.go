@@ -42,14 +42,12 @@ func TestCustomOutputTokens(t *testing.T) {
 		same(t, raw, got[0].Turns[0].MaxTokens, want)
 	}
 	for _, raw := range []string{"0", "-1", "7.5", `"seven"`, `""`, "null", "true", "[7]", "NaN", "Infinity", "2147483648", "99999999999999999999", "1e400"} {
-		_, err := customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two", "output_tokens": `+raw+`}`)
-		complains(t, err, "f.jsonl, line 2: expected \"output_tokens\" to be a whole number from 1 to 2147483647: got ")
-		if _, err = customIn(t, nil, `{"prompt": "two", "output_tokens": `+raw+`}`); err != nil {
+		complains(t, failure(customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two", "output_tokens": `+raw+`}`)), "f.jsonl, line 2: expected \"output_tokens\" to be a whole number from 1 to 2147483647: got ")
+		if _, err := customIn(t, nil, `{"prompt": "two", "output_tokens": `+raw+`}`); err != nil {
 			t.Errorf("%s, not asked for: got error %v", raw, err)
 		}
 	}
-	_, err := customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two"}`)
-	complains(t, err, `line 2: "output_tokens" is missing`, "--custom-output-len")
+	complains(t, failure(customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two"}`)), `line 2: "output_tokens" is missing`, "--custom-output-len")
 }
 
 func TestCustomRows(t *testing.T) {
@@ -63,8 +61,7 @@ func TestCustomRows(t *testing.T) {
 		{"null", `line 1: expected "prompt" to be a string: got null`, []string{`{"prompt": null}`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := customIn(t, nil, test.lines...)
-			complains(t, err, "dataset custom: ", "f.jsonl", test.want)
+			complains(t, failure(customIn(t, nil, test.lines...)), "dataset custom: ", "f.jsonl", test.want)
 		})
 	}
 	// A row that is not picked is not missed, digits stay text, and of a repeated name the last counts.
@@ -77,8 +74,7 @@ func TestCustomRows(t *testing.T) {
 
 func TestSpeedBenchOfOtherSubsets(t *testing.T) {
 	for dir, want := range map[string]string{"testdata/speed_bench_small": "one of those it has: qualitative, throughput_1k", t.TempDir(): "give the one that SPEED-Bench was prepared in"} {
-		_, err := opened(t, "speed_bench", Common{Path: dir}, given{"speed-bench-dataset-subset": "throughput_32k"}, wordTools())
-		complains(t, err, "dataset speed_bench: "+dir, "no throughput_32k.jsonl", want)
+		complains(t, failure(opened(t, "speed_bench", Common{Path: dir}, given{"speed-bench-dataset-subset": "throughput_32k"}, wordTools())), "dataset speed_bench: "+dir, "no throughput_32k.jsonl", want)
 	}
 }
 
@@ -95,10 +91,8 @@ func TestCustomTemplate(t *testing.T) {
 		}
 	}
 	same(t, "description", list.About, "custom: 2 prompts of 17 in testdata/custom_small.jsonl")
-	_, err := draw(t.Context(), Text{Counter: byBytes{}, Template: noTags{}})
-	complains(t, err, "custom_small.jsonl, line ", "rendering the chat template: no such filter")
-	_, err = draw(t.Context(), Text{Counter: byBytes{}})
-	complains(t, err, "dataset custom: needs the model's chat template", "--skip-chat-template")
+	complains(t, failure(draw(t.Context(), Text{Counter: byBytes{}, Template: noTags{}})), "custom_small.jsonl, line ", "rendering the chat template: no such filter")
+	complains(t, failure(draw(t.Context(), Text{Counter: byBytes{}})), "dataset custom: needs the model's chat template", "--skip-chat-template")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}}); !errors.Is(err, context.Canceled) {
@@ -113,10 +107,8 @@ func TestBenchesNeedTokenizerAndTemplate(t *testing.T) {
 		"spec_bench":  func(text Text) (Flow, error) { return made(t.Context(), spec, text, numpy.NewStreams(0)) },
 		"speed_bench": func(text Text) (Flow, error) { return made(t.Context(), speed, text, numpy.NewStreams(0)) },
 	} {
-		_, err := draw(Text{Template: roleTags{}})
-		complains(t, err, "dataset "+name+": needs a tokenizer")
-		_, err = draw(Text{Counter: byBytes{}})
-		complains(t, err, "dataset "+name+": needs the model's chat template")
+		complains(t, failure(draw(Text{Template: roleTags{}})), "dataset "+name+": needs a tokenizer")
+		complains(t, failure(draw(Text{Counter: byBytes{}})), "dataset "+name+": needs the model's chat template")
 	}
 }
 
@@ -133,8 +125,7 @@ func TestBenchRows(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			o := specBench{Common: Common{Path: filepath.Join(t.TempDir(), "f.jsonl")}, OutputLen: 1, Category: test.category}
 			write(t, o.Path, test.lines)
-			_, err := made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
-			complains(t, err, "dataset spec_bench: ", test.want)
+			complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))), "dataset spec_bench: ", test.want)
 		})
 	}
 	o := defaults[speedBench]("speed_bench")
@@ -144,8 +135,7 @@ func TestBenchRows(t *testing.T) {
 		`{"messages": [{"content": []}]}`: `line 1: expected the first of "messages" to hold a string: got an array`,
 	} {
 		write(t, filepath.Join(o.Path, "qualitative.jsonl"), content)
-		_, err := made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
-		complains(t, err, "dataset speed_bench: ", want)
+		complains(t, failure(made(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))), "dataset speed_bench: ", want)
 	}
 	same(t, "names", someOf(strings.Split(strings.Repeat("a", 41), "")), strings.Repeat("a, ", 40)+"…")
 }
@@ -165,9 +155,7 @@ func TestCustomReadsLargeFilesTwice(t *testing.T) {
 		same(t, "a prompt that nobody asked for", row.prompt, "")
 	}
 	picked := []customRow{rows[2], rows[1]}
-	if err := o.fill(file, picked); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, o.fill(file, picked))
 	same(t, "the second row", picked[1].prompt, "two")
 	complains(t, picked[0].bad, `"prompt" is missing`)
 	write(t, path, `{"prompt": "one"}`)

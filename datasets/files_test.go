@@ -112,21 +112,18 @@ func TestFilesRefused(t *testing.T) {
 			t.Run(r.name+" "+name, func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), r.file)
 				write(t, path, fault.content)
-				_, err := r.open(t, path)
-				complains(t, err, "dataset "+r.name+": "+path, fault.want)
+				complains(t, failure(r.open(t, path)), "dataset "+r.name+": "+path, fault.want)
 			})
 		}
 		t.Run(r.name+" is a directory", func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, r.file)
 			mkdir(t, path)
-			_, err := r.open(t, path)
-			complains(t, err, "dataset "+r.name+": "+path, "this is a directory")
+			complains(t, failure(r.open(t, path)), "dataset "+r.name+": "+path, "this is a directory")
 		})
 		t.Run(r.name+" is missing", func(t *testing.T) {
 			dir := t.TempDir()
-			_, err := r.open(t, filepath.Join(dir, r.file))
-			complains(t, err, "dataset "+r.name+": "+dir)
+			complains(t, failure(r.open(t, filepath.Join(dir, r.file))), "dataset "+r.name+": "+dir)
 		})
 	}
 }

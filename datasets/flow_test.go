@@ -34,8 +34,7 @@ func TestThrough(t *testing.T) {
 	if got := drain(t, more); len(got) != 1 || got[0].ID != "b2" || more.More != nil {
 		t.Errorf("got %+v", got)
 	}
-	_, err := f.More()
-	complains(t, err, "no more letters")
+	complains(t, failure(f.More()), "no more letters")
 	f.End()
 	more.End()
 	if closed != 1 {

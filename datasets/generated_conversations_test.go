@@ -110,8 +110,7 @@ func TestGeneratedRefused(t *testing.T) {
 		{change(`"value":8`, `"value":-8`), "prompt_output: a number is out of range"},
 		{change(uniform, `{"distribution":"constant","value":4000}`), "the text files have 600 tokens, and the conversations need"},
 	} {
-		_, err := generatedIn(t, tok, c.config, 600, 0, 1)
-		complains(t, err, c.want)
+		complains(t, failure(generatedIn(t, tok, c.config, 600, 0, 1)), c.want)
 	}
 	if d, err := generatedIn(t, tok, `{"filetype":"other","generate_conversations":1}`, 1, 0, 1); d.Next != nil || err != nil {
 		t.Errorf("another file: got %v, %v", d, err)

@@ -62,9 +62,7 @@ func hfRows(t *testing.T, rows []json.RawMessage) string {
 		var sound struct {
 			Seconds float64 `json:"audio_seconds"`
 		}
-		if err := json.Unmarshal(row, &sound); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, json.Unmarshal(row, &sound))
 		if sound.Seconds > 0 {
 			data := media.Silence(time.Duration(sound.Seconds * float64(time.Second))).Data
 			row = fmt.Appendf(nil, `{"audio": {"bytes": "%s", "path": null}}`, base64.StdEncoding.EncodeToString(data))
@@ -91,9 +89,7 @@ func TestHFGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Path+strings.Join(c.Flags, " "), func(t *testing.T) {
 			k := c.kind()
-			if err := k.check(); err != nil {
-				t.Fatal(err)
-			}
+			fine(t, k.check())
 			h := &hfFile{path: hfRows(t, file.Rows[c.Path])}
 			streams := numpy.NewStreams(uint32(c.Seed))
 			d := k.drawing(Text{Counter: byWords{}, Template: roleTags{}}, h, func(note string) { t.Errorf("told %q", note) })

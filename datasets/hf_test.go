@@ -162,9 +162,7 @@ func TestHFColumns(t *testing.T) {
 func hfPNG(t *testing.T) string {
 	t.Helper()
 	var file bytes.Buffer
-	if err := png.Encode(&file, image.NewRGBA(image.Rect(0, 0, 3, 2))); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, png.Encode(&file, image.NewRGBA(image.Rect(0, 0, 3, 2))))
 	return base64.StdEncoding.EncodeToString(file.Bytes())
 }
 

@@ -40,9 +40,7 @@ func TestTalks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&conversationMaker{}).measure(t.Context(), turns, Text{Counter: byBytes{}}, 7, 1); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, (&conversationMaker{}).measure(t.Context(), turns, Text{Counter: byBytes{}}, 7, 1))
 	for _, c := range []struct {
 		name     string
 		forms    Forms
@@ -120,15 +118,11 @@ func TestTalkSharing(t *testing.T) {
 		t.Error("prompts that are made later are counted")
 	}
 	first, second := c.Turns[0], c.Turns[1]
-	if err := first.Prompt.Compose(&first, nil); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, first.Prompt.Compose(&first, nil))
 	if s.Take(&first); first.IdealTokens != 0 || !first.IdealKnown {
 		t.Errorf("the first prompt shares %d tokens", first.IdealTokens)
 	}
-	if err := second.Prompt.Compose(&second, []string{long}); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, second.Prompt.Compose(&second, []string{long}))
 	s.Take(&second)
 	if part := float64(second.IdealTokens) / float64(second.InputTokens); !second.IdealKnown || part < 0.9 || part >= 1 {
 		t.Errorf("%d of %d tokens are shared", second.IdealTokens, second.InputTokens)

@@ -45,8 +45,7 @@ func TestParseRangeRatioErrors(t *testing.T) {
 		{`{"input": 0.1, "output": "0.1"}`, `"output" is "0.1"`},
 	}
 	for _, test := range tests {
-		_, err := ParseRangeRatio(test.text)
-		complains(t, err, "range ratio", test.want)
+		complains(t, failure(ParseRangeRatio(test.text)), "range ratio", test.want)
 	}
 }
 

@@ -182,15 +182,11 @@ func inMessage(t *testing.T, turn Turn) json.RawMessage {
 		Role    string
 		Content []json.RawMessage
 	}
-	if err := json.Unmarshal(turn.Messages, &messages); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, json.Unmarshal(turn.Messages, &messages))
 	same(t, "messages", len(messages), 1)
 	same(t, "role", messages[0].Role, "user")
 	var text struct{ Type, Text string }
-	if err := json.Unmarshal(messages[0].Content[0], &text); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, json.Unmarshal(messages[0].Content[0], &text))
 	same(t, "type of the first part", text.Type, "text")
 	same(t, "text in the message", text.Text, turn.Text)
 	var parts [][]byte
@@ -212,9 +208,7 @@ func checkImages(t *testing.T, media []byte, want []drawnImage) {
 		Type     string
 		ImageURL struct{ URL string } `json:"image_url"`
 	}
-	if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", media), &parts); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, json.Unmarshal(fmt.Appendf(nil, "[%s]", media), &parts))
 	same(t, "images", len(parts), len(want))
 	for i, part := range parts {
 		same(t, "type", part.Type, "image_url")
@@ -300,25 +294,20 @@ func TestRandomMMRefusals(t *testing.T) {
 		var err1, err2 error
 		o.Limits, err1 = media.ParseLimits(string(args.Limits))
 		o.Buckets, err2 = media.ParseBuckets(string(args.Buckets))
-		if err := errors.Join(err1, err2); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, errors.Join(err1, err2))
 		complains(t, o.Validate(), "dataset random-mm", reasons[c.Error])
 	}
 }
 
 func TestRandomMMTokenizerErrors(t *testing.T) {
-	_, err := mmFlow(tiny(), brokenToy{toy{size: 10}})
-	complains(t, err, "dataset random-mm, prefix: no server")
+	complains(t, failure(mmFlow(tiny(), brokenToy{toy{size: 10}})), "dataset random-mm, prefix: no server")
 	o := tiny()
 	o.PrefixLen = 0
 	source := must(mmFlow(o, brokenToy{toy{size: 10}}))
 	for range 2 {
-		_, err = source.Next()
-		complains(t, err, "dataset random-mm, prompt 0: no server")
+		complains(t, failure(source.Next()), "dataset random-mm, prompt 0: no server")
 	}
-	_, err = mmFlow(tiny(), toy{size: 1, special: []int{0}})
-	complains(t, err, "dataset random-mm", "nothing but special tokens")
+	complains(t, failure(mmFlow(tiny(), toy{size: 1, special: []int{0}})), "dataset random-mm", "nothing but special tokens")
 }
 
 // The whole way of an image of 1080p: drawn, encoded and put into a message.

@@ -18,9 +18,7 @@ func TestRandomMMVideos(t *testing.T) {
 	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
 	program := func(script string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, "ffmpeg"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, os.WriteFile(filepath.Join(folder, "ffmpeg"), []byte("#!/bin/sh\n"+script), 0o755))
 	}
 	program(`cat >/dev/null; for file; do :; done; echo "a video" >"$file"`)
 	o := tiny()
@@ -36,9 +34,7 @@ func TestRandomMMVideos(t *testing.T) {
 			Type     string
 			VideoURL struct{ URL string } `json:"video_url"`
 		}
-		if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", got.Turns[0].Media), &parts); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, json.Unmarshal(fmt.Appendf(nil, "[%s]", got.Turns[0].Media), &parts))
 		kinds := ""
 		for _, part := range parts {
 			kinds += strings.TrimSuffix(part.Type, "_url") + " "
@@ -62,7 +58,6 @@ func TestRandomMMVideos(t *testing.T) {
 	same(t, "error", again.Error(), err.Error())
 
 	t.Setenv("PATH", t.TempDir())
-	_, err = openKind(t, "random-mm", Common{Prompts: 1}, given{"random-mm-bucket-config": "{(4, 4, 2): 1}"})
-	complains(t, err, "dataset random-mm: --random-mm-bucket-config: videos are encoded by ffmpeg, which is not on the PATH; install it",
+	complains(t, failure(openKind(t, "random-mm", Common{Prompts: 1}, given{"random-mm-bucket-config": "{(4, 4, 2): 1}"})), "dataset random-mm: --random-mm-bucket-config: videos are encoded by ffmpeg, which is not on the PATH; install it",
 		"or set the weight of buckets with more than one frame to 0")
 }

@@ -94,8 +94,7 @@ func TestRefusals(t *testing.T) {
 				if words[c.Error] == "" {
 					t.Fatalf("the reason %q is not known", c.Error)
 				}
-				_, err := opened(t, dataset, common, flags, testTools{toyTools{notes: new([]string)}, text, numpy.NewStreams(0)})
-				complains(t, err, "dataset ", words[c.Error])
+				complains(t, failure(opened(t, dataset, common, flags, testTools{toyTools{notes: new([]string)}, text, numpy.NewStreams(0)})), "dataset ", words[c.Error])
 			})
 		}
 	}

@@ -155,9 +155,7 @@ func FuzzReplay(f *testing.F) {
 		if out == nil {
 			return
 		}
-		if err := out.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, out.Validate())
 		if len(out.Requests) > len(in.Requests) || slices.MinFunc(out.Requests, func(a, b agents.Request) int { return int(a.At - b.At) }).At != 0 {
 			t.Fatalf("got %s", out.AppendJSON(nil))
 		}
@@ -213,8 +211,7 @@ func TestReplayedSources(t *testing.T) {
 			}
 		}
 	}
-	_, err := openKind(t, "timed_trace", Common{Path: hashes, Prompts: 9, Replay: Replay{From: 200 * second}}, nil)
-	complains(t, err, "timed_trace: no request lies in the part of the recording that was asked for")
+	complains(t, failure(openKind(t, "timed_trace", Common{Path: hashes, Prompts: 9, Replay: Replay{From: 200 * second}}, nil)), "timed_trace: no request lies in the part of the recording that was asked for")
 }
 
 // --trace-speed and --time-scale multiply, and a gap is shortened before both.

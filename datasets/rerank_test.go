@@ -131,8 +131,6 @@ func TestRerankRefusals(t *testing.T) {
 }
 
 func TestRerankTokenizerErrors(t *testing.T) {
-	_, err := newRerank(rerankDefaults(), brokenToy{toy{size: 10}})
-	complains(t, err, "dataset random-rerank: prompt 0: no server")
-	_, err = newRerank(rerankDefaults(), toy{size: 1, special: []int{0}})
-	complains(t, err, "dataset random-rerank", "nothing but special tokens")
+	complains(t, failure(newRerank(rerankDefaults(), brokenToy{toy{size: 10}})), "dataset random-rerank: prompt 0: no server")
+	complains(t, failure(newRerank(rerankDefaults(), toy{size: 1, special: []int{0}})), "dataset random-rerank", "nothing but special tokens")
 }

@@ -150,8 +150,7 @@ func TestShareGPTBadFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := sample(t, test.content, nil)
-			complains(t, err, append(test.want, "dataset sharegpt: ")...)
+			complains(t, failure(sample(t, test.content, nil)), append(test.want, "dataset sharegpt: ")...)
 		})
 	}
 }
@@ -183,8 +182,7 @@ func TestShareGPTOddButGoodFiles(t *testing.T) {
 }
 
 func TestShareGPTWithoutTokenizer(t *testing.T) {
-	_, err := made(t.Context(), shareGPT{Common: Common{Path: smallFile, Prompts: 1}}, Text{}, numpy.NewStreams(0))
-	complains(t, err, "dataset sharegpt: needs a tokenizer", "--tokenizer")
+	complains(t, failure(made(t.Context(), shareGPT{Common: Common{Path: smallFile, Prompts: 1}}, Text{}, numpy.NewStreams(0))), "dataset sharegpt: needs a tokenizer", "--tokenizer")
 }
 
 func TestShareGPTDescription(t *testing.T) {
@@ -221,10 +219,8 @@ func TestShareGPTCountsNothingInVain(t *testing.T) {
 func TestOversampleWantsDistinctIDs(t *testing.T) {
 	py := numpy.NewPython(1)
 	rows := []Conversation{{ID: "r0"}, {ID: "r2"}}
-	_, err := oversample(rows, 3, 1, "r", py)
-	complains(t, err, `"r2" is used twice`)
-	_, err = oversample(nil, 3, 1, "r", py)
-	complains(t, err, "nothing to repeat")
+	complains(t, failure(oversample(rows, 3, 1, "r", py)), `"r2" is used twice`)
+	complains(t, failure(oversample(nil, 3, 1, "r", py)), "nothing to repeat")
 	got, err := oversample(rows, 2, 5, "r", py)
 	if err != nil || len(got) != 2 {
 		t.Errorf("got %v, error %v", got, err)

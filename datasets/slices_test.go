@@ -63,9 +63,7 @@ func TestSlicesGolden(t *testing.T) {
 				OutputLen: c.OutputLen, Ratio: ratio}
 			text := must(openPoem(o.Path))
 			var got bytes.Buffer
-			if err := WriteSlices(&got, o, newWordList(strings.Join(text, ""))); err != nil {
-				t.Fatal(err)
-			}
+			fine(t, WriteSlices(&got, o, newWordList(strings.Join(text, ""))))
 			want := ""
 			for _, r := range c.Records { // no word of them needs an escape
 				want += fmt.Sprintf("{\"prompt\": \"%s\", \"output_tokens\": %d}\n", r.Prompt, r.Output)
@@ -86,9 +84,7 @@ func TestSlicesLeaveRoomForSpecialTokens(t *testing.T) {
 	o.Path, o.Prompts, o.InputLen, o.OutputLen = poemFile(t, "1 2 3\r\n4"), 2, 4, 0
 	tok := newToy(t, "identity", 10, nil, 2)
 	var got bytes.Buffer
-	if err := WriteSlices(&got, o, tok); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, WriteSlices(&got, o, tok))
 	same(t, "lines", got.String(), "{\"prompt\": \"4 1\", \"output_tokens\": 1}\n{\"prompt\": \"4 1\", \"output_tokens\": 1}\n")
 	o.InputLen = 2
 	complains(t, WriteSlices(&got, o, tok), "text slices: input length 2 is no more than the 2 special tokens")

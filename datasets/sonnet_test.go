@@ -104,9 +104,7 @@ func TestSonnetBuiltIn(t *testing.T) {
 func poemFile(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f.txt")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fine(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -137,8 +135,7 @@ func TestSonnetRefuses(t *testing.T) {
 			if test.change != nil {
 				test.change(&o, &text)
 			}
-			_, err := made(t.Context(), o, text, numpy.NewStreams(0))
-			complains(t, err, append(test.want, "dataset sonnet: ")...)
+			complains(t, failure(made(t.Context(), o, text, numpy.NewStreams(0))), append(test.want, "dataset sonnet: ")...)
 		})
 	}
 }
@@ -207,8 +204,7 @@ func TestReadPoem(t *testing.T) {
 		}
 		same(t, text, got, want)
 	}
-	_, err := textfile.ReadAll(sameByte('a'), 1)
-	complains(t, err, "larger than 1 MiB")
+	complains(t, failure(textfile.ReadAll(sameByte('a'), 1)), "larger than 1 MiB")
 }
 
 // sameByte is a file without end of one and the same byte.

@@ -143,9 +143,8 @@ func TestTimedTraceBadFiles(t *testing.T) {
 			}
 		})
 	}
-	_, err := readTrace(io.MultiReader(strings.NewReader(good+"\n"), sameByte('x')), defaults[timedTrace]("timed_trace"))
-	complains(t, err, "line 2: the line is longer than 64 MiB")
-	_, err = timed(t, with(":", ""), func(o *timedTrace) { o.Prompts = 1 })
+	complains(t, failure(readTrace(io.MultiReader(strings.NewReader(good+"\n"), sameByte('x')), defaults[timedTrace]("timed_trace"))), "line 2: the line is longer than 64 MiB")
+	_, err := timed(t, with(":", ""), func(o *timedTrace) { o.Prompts = 1 })
 	if err != nil {
 		t.Errorf("a line behind the last one wanted: %v", err)
 	}
@@ -159,8 +158,7 @@ func TestTimedtraceLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "tokens", drain(t, d.flow())[0].Turns[0].InputTokens, 5)
-	_, err = timed(t, `{"timestamp": 2}`, func(o *timedTrace) { o.Labels.Timestamp = "nope" })
-	complains(t, err, `there is no field "nope"; the fields are "timestamp"`)
+	complains(t, failure(timed(t, `{"timestamp": 2}`, func(o *timedTrace) { o.Labels.Timestamp = "nope" })), `there is no field "nope"; the fields are "timestamp"`)
 }
 
 // Requests keep the order of the trace, and those that come too late for their time stamps start at once.
@@ -182,8 +180,7 @@ func TestTimedTraceTimes(t *testing.T) {
 }
 
 func TestTimedTraceOfSpecialTokens(t *testing.T) {
-	_, err := newTracePrompts(defaults[timedTrace]("timed_trace"), newToy(t, "identity", 2, []int{0, 1}, 0), numpy.NewStreams(0))
-	complains(t, err, "nothing but special tokens")
+	complains(t, failure(newTracePrompts(defaults[timedTrace]("timed_trace"), newToy(t, "identity", 2, []int{0, 1}, 0), numpy.NewStreams(0))), "nothing but special tokens")
 }
 
 func TestTimedTraceWithoutVocabulary(t *testing.T) {
@@ -258,9 +255,7 @@ func FuzzReadTrace(f *testing.F) {
 			}
 			_ = json.Unmarshal(fields["hash_ids"], &hashes) // there may be none
 			var input float64
-			if err := json.Unmarshal(fields["input_length"], &input); err != nil {
-				t.Fatal(err)
-			}
+			fine(t, json.Unmarshal(fields["input_length"], &input))
 			if input > 1<<12 {
 				return // longer than is worth the while
 			}
@@ -294,9 +289,7 @@ func TestTimedTraceNamesTheFlagsThatFit(t *testing.T) {
 	} {
 		o := defaults[timedTrace]("timed_trace")
 		o.Path = filepath.Join(t.TempDir(), "trace.jsonl")
-		if err := os.WriteFile(o.Path, []byte(c.lines), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, os.WriteFile(o.Path, []byte(c.lines), 0o600))
 		d := must(newTracePrompts(o, nil, numpy.NewStreams(0)))
 		same(t, "doubt", d.doubt(), c.want)
 	}

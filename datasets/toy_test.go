@@ -14,9 +14,10 @@ import (
 	"benchtop/internal/assert"
 )
 
-var same, complains = assert.Same, assert.Complains
+var same, complains, fine = assert.Same, assert.Complains, assert.Fine
 
-func must[T any](v T, err error) T { return assert.Must(v, err) }
+func must[T any](v T, err error) T        { return assert.Must(v, err) }
+func failure[T any](v T, err error) error { return assert.Failure(v, err) }
 
 // toy is a tokenizer whose text is ids in decimal, joined by blanks. Encoding gives back what rewrite makes of each id.
 type toy struct {

@@ -56,9 +56,7 @@ func TestTraceFlags(t *testing.T) {
 		{traceRows, given{"trace-columns": "input=b"}, `unknown column "b"; the columns are "TIMESTAMP", "ContextTokens", "GeneratedTokens"`},
 		{traceRows + "2023-11-16 18:17:15,-1,1", nil, `, line 6: column "ContextTokens": expected a whole number from 0 to 16777216: got "-1"`},
 	} {
-		_, err := openTrace(t, c.content, Common{}, c.flags, 0)
-		complains(t, err, c.want)
+		complains(t, failure(openTrace(t, c.content, Common{}, c.flags, 0)), c.want)
 	}
-	_, err := opened(t, "trace", Common{Path: filepath.Join("testdata", "none.csv")}, nil, wordTools())
-	complains(t, err, "dataset trace: testdata/none.csv: file does not exist; give the path of a trace, in CSV or with an object on each line")
+	complains(t, failure(opened(t, "trace", Common{Path: filepath.Join("testdata", "none.csv")}, nil, wordTools())), "dataset trace: testdata/none.csv: file does not exist; give the path of a trace, in CSV or with an object on each line")
 }

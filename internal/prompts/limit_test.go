@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/hf/numpy"
 	"benchtop/internal/hf/tokenizer"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/shape"
@@ -24,13 +23,7 @@ func drawnOf(t *testing.T, url, line string, load shape.Shape) (*Supply, error) 
 	t.Helper()
 	f := must(flagsOf(t, url, line, load))
 	f.options.Prompts = load.Requests()
-	client := f.server.Target.Client()
-	t.Cleanup(client.CloseIdleConnections)
-	m := must(f.server.Find(t.Context(), client, nil))
-	all := NewPrefetchers()
-	t.Cleanup(all.Close)
-	d := Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: true, Draws: numpy.NewStreams(7), To: unheard{}}
-	return d.Draw(t.Context(), all, load, true, false)
+	return f.drawing(t).Draw(t.Context(), prefetchers(t), load, true, false)
 }
 
 func turnsOf(t *testing.T, d *Supply) (turns []datasets.Turn) {

@@ -16,12 +16,8 @@ func workloads(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for name, content := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		fine(t, os.WriteFile(name, []byte(content), 0o600))
 	}
 }
 
@@ -35,9 +31,7 @@ func TestMixFlag(t *testing.T) {
 		"chat=NaN": "expected WORKLOAD=SHARE", "a/chat=1,b/chat.yaml=1": "workload chat is given twice", ".yaml=1": "the name of a workload has no comma",
 		"a=1,": `"": expected`,
 	} {
-		if err := m.Set(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %s", text, err, want)
-		}
+		complains(t, m.Set(text), want)
 	}
 	all := make([]string, mostWorkloads+1)
 	for i := range all {
@@ -100,9 +94,7 @@ func TestMixRefused(t *testing.T) {
 		{"--mix fine=1 --time-scale 2", "--mix and --time-scale: choose one"},
 		{"--mix fine=1 --send-conversation-id", "--send-conversation-id: needs --multi-turn, or a data set of conversations"},
 	} {
-		if _, err := flagsOf(t, "http://127.0.0.1:1", c.line, atOnce(4)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", c.line, err, c.want)
-		}
+		complains(t, failure(flagsOf(t, "http://127.0.0.1:1", c.line, atOnce(4))), c.want)
 	}
 	if _, err := flagsOf(t, "http://127.0.0.1:1", "--mix fine=1 --session-header X --max-model-len 500", atOnce(4)); err != nil {
 		t.Error(err)

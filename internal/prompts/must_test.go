@@ -2,4 +2,7 @@ package prompts
 
 import "benchtop/internal/assert"
 
-func must[T any](v T, err error) T { return assert.Must(v, err) }
+var complains, fine = assert.Complains, assert.Fine
+
+func must[T any](v T, err error) T        { return assert.Must(v, err) }
+func failure[T any](v T, err error) error { return assert.Failure(v, err) }

@@ -40,9 +40,7 @@ func TestPrioritize(t *testing.T) {
 	const n = 4000
 	for _, header := range []string{"", "X-Vllm-Priority"} {
 		var v Priorities
-		if err := v.Set("0=1,7=3"); err != nil {
-			t.Fatal(err)
-		}
+		fine(t, v.Set("0=1,7=3"))
 		all := make([]datasets.Conversation, n)
 		for i := range all {
 			all[i].Turns = []datasets.Turn{{Text: "a", Overrides: json.RawMessage(`{"n": 2}`)}, {Text: "b"}}

@@ -40,7 +40,6 @@ func (k agentsKind) needs() Needs {
 
 func (k agentsKind) check() error {
 	p := &problems{}
-	p.path(k.Path, "the sessions")
 	if k.timing != turnDelays && k.timing != turnRecorded {
 		p.add("--turn-timing %s: use %s or %s", usage.Quote(k.timing), turnDelays, turnRecorded)
 	}

@@ -23,14 +23,13 @@ const BFCLRepository = "gorilla-llm/Berkeley-Function-Calling-Leaderboard"
 // bfcl selects prompts from the Berkeley Function Calling Leaderboard: questions with tools to answer them. Only
 // chat back ends can send them.
 type bfcl struct {
-	Common              // its Path is a directory with the files BFCL_v3_<category>.json, the hub's cache, or BFCLRepository
+	Common              // its Path is a directory of files BFCL_v3_<category>.json, the hub's cache, or BFCLRepository
 	Categories []string // of questions, taken in turn
 	OutputLen  int      // tokens
 }
 
 func (o bfcl) check() error {
 	p := &problems{}
-	p.path(o.Path, "the directory of its files")
 	if len(o.Categories) == 0 {
 		p.add("no category is given; give --bfcl-categories, such as simple,multiple")
 	}

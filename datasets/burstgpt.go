@@ -20,7 +20,6 @@ type burstGPT struct{ Common }
 
 func (o burstGPT) check() error {
 	p := &problems{}
-	p.path(o.Path, "the CSV file")
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	if o.Seed < 0 || o.Seed > math.MaxUint32 {
 		p.add("seed %d must be between 0 and %d", o.Seed, uint32(math.MaxUint32))

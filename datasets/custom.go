@@ -270,7 +270,9 @@ func SlicesDefaults() SlicesOptions {
 // Validate reports every problem with the options, without looking at the file.
 func (o SlicesOptions) Validate() error {
 	p := &problems{}
-	p.path(o.Path, "the text")
+	if o.Path == "" {
+		p.add("a path to the text is required")
+	}
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	p.between("input length", o.InputLen, 1, maxLen)
 	p.between("output length", o.OutputLen, 0, maxLen)

@@ -19,8 +19,8 @@ import (
 	"benchtop/internal/parallel"
 )
 
-// customImage selects prompts from a file of prompts with images in JSON lines, whose name ends in .jsonl. An output length of 0 lets the
-// server decide.
+// customImage selects prompts from a file of prompts with images in JSON lines, whose name ends in .jsonl. An output
+// length of 0 lets the server decide.
 type customImage struct {
 	custom
 	// ClientSideData loads images named by an address or a path here, and sends what they show instead of their name.

@@ -34,7 +34,8 @@ type Kind interface {
 	Open(ctx context.Context, c Common, t Tools) (Flow, error)
 }
 
-// options are those of a data set: the fields of its flags and, embedded, a Common. Their methods are the work of those of Kind.
+// options are those of a data set: the fields of its flags and, embedded, a Common. Their methods do the work of those
+// of Kind.
 type options[T any] interface {
 	*T
 	set(c Common)
@@ -235,7 +236,8 @@ func Kinds(c *Common) []Kind {
 	random, family := &randomFlags{RandomOptions: RandomDefaults(), vocabSize: &c.VocabSize}, &customFlags{256}
 	return []Kind{
 		newKind("random", randomKind{randomFlags: random}),
-		newKind("random-mm", randomMMKind{randomFlags: random, mm: randomMMOptions{BaseItems: 1, Limits: media.DefaultLimits(), Buckets: media.DefaultBuckets()}}),
+		newKind("random-mm", randomMMKind{randomFlags: random,
+			mm: randomMMOptions{BaseItems: 1, Limits: media.DefaultLimits(), Buckets: media.DefaultBuckets()}}),
 		newKind("random-rerank", rerankKind{randomFlags: random}),
 		newKind("prefix_repetition", prefixRepetition{PrefixLen: 256, SuffixLen: 256, Prefixes: 10, OutputLen: 128}),
 		newKind("sharegpt", shareGPT{}),

@@ -30,7 +30,6 @@ func (o shareGPT) needs() Needs {
 
 func (o shareGPT) check() error {
 	p := &problems{}
-	p.path(o.Path, "the JSON file")
 	p.positive("number of prompts", o.Prompts)
 	return p.of("sharegpt")
 }

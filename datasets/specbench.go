@@ -12,7 +12,8 @@ import (
 	"benchtop/internal/jsonscan"
 )
 
-// specBench selects prompts from a file of Spec-Bench's questions. The seed does not count: vLLM shuffles this data set with seed 0.
+// specBench selects prompts from a file of Spec-Bench's questions. The seed does not count: vLLM shuffles this data set
+// with seed 0.
 type specBench struct {
 	Common
 	Category  string // only questions of it; "" takes all
@@ -31,7 +32,6 @@ func (o specBench) needs() Needs {
 
 func (o specBench) check() error {
 	p := &problems{}
-	p.path(o.Path, "the file of questions")
 	p.positive("output length", o.outputLen(o.OutputLen))
 	return p.of("spec_bench")
 }

@@ -40,7 +40,6 @@ func (o speedBench) needs() Needs {
 
 func (o speedBench) check() error {
 	p := &problems{}
-	p.path(o.Path, "the prepared directory")
 	if !slices.Contains(speedBenchSubsets, o.Subset) {
 		p.add("unknown subset %q; give one of %s", o.Subset, strings.Join(speedBenchSubsets, ", "))
 	}

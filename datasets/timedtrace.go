@@ -31,7 +31,6 @@ type traceLabels struct{ Timestamp, InputLength, OutputLength, HashIDs string }
 
 func (o timedTrace) check() error {
 	p := &problems{}
-	p.path(o.Path, "the trace")
 	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	p.between("chunk size", o.ChunkSize, 1, maxLen)
 	if !(o.Multiplier >= 0) || math.IsInf(o.Multiplier, 0) {

@@ -52,7 +52,6 @@ func (k traceKind) options() (o trace.Options, err error) {
 func (k traceKind) check() error {
 	o, err := k.options()
 	p := &problems{}
-	p.path(k.Path, "the trace")
 	p.between("number of prompts", k.Prompts, 0, math.MaxInt32)
 	p.seed(k.Seed, math.MaxInt64)
 	return errors.Join(err, p.of("trace"), inDataset("trace", o.Validate()))

@@ -1,6 +1,7 @@
 package textfile
 
-// Blocks is a list that grows in blocks: a slice that grows is copied, and takes twice as much memory meanwhile. The zero value is empty.
+// Blocks is a list that grows in blocks: a slice that grows is copied, and takes twice as much memory meanwhile. The
+// zero value is empty.
 type Blocks[T any] struct{ blocks [][]T }
 
 const blockLen = 1 << 14

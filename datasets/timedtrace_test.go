@@ -1,9 +1,6 @@
 package datasets
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"io"
 	"math"
 	"os"
@@ -11,14 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/internal/ci"
 	"benchtop/internal/hf/numpy"
-	"benchtop/internal/jsonscan"
 )
 
 func TestTimedTraceGolden(t *testing.T) {
@@ -222,52 +217,6 @@ func TestTraceBlocksAreBounded(t *testing.T) {
 	if &again[0] == &first[0] || !cmp.Equal(first, again) {
 		t.Error("a block was not made again as it was")
 	}
-}
-
-// FuzzReadTrace holds the reader to what encoding/json makes of the same lines, however they are cut up.
-func FuzzReadTrace(f *testing.F) {
-	good := `{"timestamp": 0.5, "input_length": 8, "output_length": 5, "hash_ids": [7, 8]}`
-	for _, text := range []string{"", "\n", "{}", "[]", good, good + "\r\n\n" + good, good + good, "\ufeff" + good, "\xff", good[:30],
-		strings.Replace(good, "7", `"\ud800"`, 1), strings.Replace(good, "7", "-0", 1), strings.Replace(good, "0.5", "1e999", 1)} {
-		f.Add([]byte(text))
-	}
-	o := defaults[timedTrace]("timed_trace")
-	o.ChunkSize = 4
-	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := readTrace(bytes.NewReader(data), o)
-		slow, slowErr := readTrace(iotest.OneByteReader(bytes.NewReader(data)), o)
-		if (err == nil) != (slowErr == nil) || err == nil && !cmp.Equal(got, slow, cmp.AllowUnexported(hashTrace{}, traceLine{})) {
-			t.Fatalf("at once %v, %v; byte by byte %v, %v", got, err, slow, slowErr)
-		}
-		if err != nil {
-			return
-		}
-		d := &tracePrompts{o: o, trace: got, blocks: newTraceBlocks([]int{3, 5})}
-		for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
-			if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
-				continue
-			}
-			line = jsonscan.PlainNumbers(line)
-			var fields map[string]json.RawMessage
-			var hashes []json.RawMessage
-			if err := json.Unmarshal(line, &fields); err != nil {
-				t.Fatalf("accepted what is not JSON: %v", err)
-			}
-			_ = json.Unmarshal(fields["hash_ids"], &hashes) // there may be none
-			var input float64
-			fine(t, json.Unmarshal(fields["input_length"], &input))
-			if input > 1<<12 {
-				return // longer than is worth the while
-			}
-			c := must(d.next())
-			if want := min(int(input), 4*len(hashes)); c.Turns[0].InputTokens != want {
-				t.Fatalf("got %d tokens, want %d", c.Turns[0].InputTokens, want)
-			}
-		}
-		if _, err := d.next(); !errors.Is(err, io.EOF) {
-			t.Fatalf("got error %v behind the last line", err)
-		}
-	})
 }
 
 func BenchmarkTraceBlock(b *testing.B) {
